@@ -1,0 +1,364 @@
+//! The functions that compiled programs call. `codegen/` links them by name through [`symbols`].
+//!
+//! In all of them `loc` is a NUL-terminated `file:line:col`, and `ctx` a pointer to the calling rank's context table.
+//! Which rank and block calls is known from the thread, so `ctx` is not read. Compiled code cannot unwind: a fatal
+//! error ends the run and parks the calling thread for ever.
+
+// Each function's contract is in its own line of documentation; the promise that compiled code keeps is the same for all.
+#![allow(
+    clippy::missing_safety_doc,
+    reason = "compiled code passes valid pointers: that is the whole contract"
+)]
+
+use std::ffi::{CStr, c_char, c_void};
+use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::time::Duration;
+
+use crate::agent::Agent;
+use crate::check::CheckFailure;
+use crate::collective;
+use crate::driver::KernelFn;
+use crate::error::Error;
+use crate::format;
+use crate::launch::{self, Launch};
+use crate::loc::Loc;
+use crate::run::panic_message;
+use crate::trace::{FlagPlace, SignalOp, TransferKind, What};
+use crate::wait::{self, Compare, Condition, Flag, Wait};
+
+/// Takes `bytes` zeroed bytes of the symmetric heap, at the same offset on every rank. Collective.
+///
+/// `align` is in bytes; 0 means 256.
+pub unsafe extern "C" fn symm_rt_alloc(
+    _ctx: *const i64,
+    bytes: u64,
+    align: u64,
+    loc: *const c_char,
+) -> *mut u8 {
+    // SAFETY: `loc` is a string constant of the program.
+    call(unsafe { Loc::new(loc) }, |agent, loc| {
+        collective::alloc(agent, bytes, align, loc)
+    })
+}
+
+/// Gives back what [`symm_rt_alloc`] returned. Collective.
+pub unsafe extern "C" fn symm_rt_free(_ctx: *const i64, ptr: *mut u8, loc: *const c_char) {
+    // SAFETY: `loc` is a string constant of the program.
+    call(unsafe { Loc::new(loc) }, |agent, loc| {
+        collective::free(agent, ptr, loc)
+    });
+}
+
+/// Waits on the host for all ranks. A rank's launches are complete when it arrives, for they are when they return.
+pub unsafe extern "C" fn symm_rt_barrier_all(_ctx: *const i64, loc: *const c_char) {
+    // SAFETY: `loc` is a string constant of the program.
+    call(unsafe { Loc::new(loc) }, collective::barrier_all);
+}
+
+/// Copies `bytes` bytes between host memory and a heap.
+pub unsafe extern "C" fn symm_rt_copy(
+    _ctx: *const i64,
+    dst: *mut u8,
+    src: *const u8,
+    bytes: u64,
+    loc: *const c_char,
+) {
+    // SAFETY: `loc` is a string constant of the program.
+    call(unsafe { Loc::new(loc) }, |agent, loc| {
+        let start = crate::clock::now();
+        // SAFETY: compiled code passes valid ranges, whose size therefore fits the address space.
+        unsafe { agent.world.driver.copy(dst, src, bytes as usize)? };
+        agent.record(start, loc, || What::HostCopy { bytes });
+        Ok(())
+    });
+}
+
+/// Launches `kernel` on this rank and returns when all of its blocks are done.
+///
+/// `dims` holds seven numbers: grid x, y, z, block x, y, z, and bytes of shared memory, which on the CPU is the
+/// kernel's own. `args` holds one pointer for each argument. `kinds` has an optional `!`, which says that the kernel
+/// uses the device barrier, then one character for each argument: `c` for a context, `v` for a plain value.
+pub unsafe extern "C" fn symm_rt_launch(
+    _ctx: *const i64,
+    name: *const c_char,
+    kernel: KernelFn,
+    dims: *const i64,
+    args: *const *const c_void,
+    kinds: *const c_char,
+    loc: *const c_char,
+) {
+    // SAFETY: `loc` is a string constant of the program.
+    call(unsafe { Loc::new(loc) }, |agent, loc| {
+        // SAFETY: compiled code passes seven numbers.
+        let [gx, gy, gz, bx, by, bz, _shared] = unsafe { dims.cast::<[i64; 7]>().read() };
+        // SAFETY: string constants of the program.
+        let (name, kinds) = unsafe { (text(name), text(kinds)) };
+        let (name, barrier) = (String::from_utf8_lossy(name), kinds.first() == Some(&b'!'));
+        let grid = [gx, gy, gz];
+        let blocks =
+            launch::count_blocks(&name, grid, [bx, by, bz], barrier, agent.world.num_ranks())?;
+        // SAFETY: the program's kernels are compiled to run once for each block, at the same time.
+        unsafe {
+            launch::launch(
+                agent,
+                &Launch {
+                    name: &name,
+                    kernel,
+                    grid,
+                    blocks,
+                    args,
+                    loc,
+                },
+            )
+        }
+    });
+}
+
+/// Records that a check in the program failed, with a message as in [`symm_rt_print`]. The program goes on.
+pub unsafe extern "C" fn symm_rt_check_failed(
+    fmt: *const c_char,
+    types: *const c_char,
+    args: *const u64,
+    loc: *const c_char,
+) {
+    // SAFETY: `loc` is a string constant of the program.
+    call(unsafe { Loc::new(loc) }, |agent, loc| {
+        agent.world.checks.add(|| CheckFailure {
+            place: agent.place(loc),
+            // SAFETY: string constants of the program, and as many values as types.
+            message: unsafe { message(fmt, types, args) },
+        });
+        Ok(())
+    });
+}
+
+/// Prints a message, each of its lines marked with the rank.
+///
+/// `fmt` has a `{}` for each value, `types` one character: `i` signed, `u` unsigned, `f` the bits of an f64,
+/// `p` pointer.
+pub unsafe extern "C" fn symm_rt_print(
+    fmt: *const c_char,
+    types: *const c_char,
+    args: *const u64,
+    loc: *const c_char,
+) {
+    // SAFETY: `loc` is a string constant of the program.
+    call(unsafe { Loc::new(loc) }, |agent, _| {
+        // SAFETY: string constants of the program, and as many values as types.
+        let lines = format::lines_of_rank(agent.rank, &unsafe { message(fmt, types, args) });
+        // One write, so that lines of several processes do not mix. A closed output is not the program's fault.
+        let mut out = std::io::stdout().lock();
+        let _ = out.write_all(lines.as_bytes()).and_then(|()| out.flush());
+        Ok(())
+    });
+}
+
+/// Waits until the flag compares with `expected` as `cmp` says; 0 when `timeout_ns` nanoseconds passed first.
+///
+/// `cmp`: 0 eq, 1 ne, signed 2 lt, 3 le, 4 gt, 5 ge, unsigned 6 lt, 7 le, 8 gt, 9 ge. No timeout is 0.
+pub unsafe extern "C" fn symm_rt_wait32(
+    _ctx: *const i64,
+    flag: *const u32,
+    cmp: u32,
+    expected: u32,
+    timeout_ns: u64,
+    loc: *const c_char,
+) -> u32 {
+    // SAFETY: as for `wait_for`, and an aligned u32 is its own low word.
+    unsafe { wait_for::<AtomicU32>(flag.cast(), cmp, expected.into(), timeout_ns, Loc::new(loc)) }
+}
+
+/// [`symm_rt_wait32`] for a flag of 64 bits.
+pub unsafe extern "C" fn symm_rt_wait64(
+    _ctx: *const i64,
+    flag: *const u64,
+    cmp: u32,
+    expected: u64,
+    timeout_ns: u64,
+    loc: *const c_char,
+) -> u32 {
+    // SAFETY: as for `wait_for`.
+    unsafe { wait_for::<AtomicU64>(flag.cast(), cmp, expected, timeout_ns, Loc::new(loc)) }
+}
+
+/// Wakes waiters of `flag`; to be called after every signal's write.
+pub unsafe extern "C" fn symm_rt_wake(flag: *const u8) {
+    Agent::with(|agent| {
+        wait::wake(agent, flag, || {
+            // SAFETY: `wake` asks only for flags in a mapped heap, which outlives the use, and the alignment is checked.
+            flag.cast::<AtomicU32>()
+                .is_aligned()
+                .then(|| unsafe { &*low_word(flag) })
+        });
+    });
+}
+
+/// A transfer begins; `kind`: 0 put, 1 get, 2 copy, 3 load, 4 store, 5 atomic. `remote` is an address in the peer's heap.
+pub unsafe extern "C" fn symm_rt_trace_begin(
+    kind: u32,
+    _ctx: *const i64,
+    peer: i32,
+    remote: *const u8,
+    bytes: u64,
+    loc: *const c_char,
+) {
+    // SAFETY: `loc` is a string constant of the program.
+    call(unsafe { Loc::new(loc) }, |agent, loc| {
+        let unknown = || Error::Program(format!("trace of an unknown kind of transfer, {kind}"));
+        agent.begin_transfer(
+            TransferKind::from_code(kind).ok_or_else(unknown)?,
+            peer,
+            remote,
+            bytes,
+            loc,
+        );
+        Ok(())
+    });
+}
+
+/// The transfer that this thread began last has ended.
+pub unsafe extern "C" fn symm_rt_trace_end() {
+    call(Loc::from(c"<unknown>"), |agent, _| {
+        agent.end_transfer();
+        Ok(())
+    });
+}
+
+/// A signal was sent to `flag`, whose value it made `value`; `op`: 0 set, 1 add.
+pub unsafe extern "C" fn symm_rt_trace_signal(
+    _ctx: *const i64,
+    peer: i32,
+    flag: *const u8,
+    op: u32,
+    value: u64,
+    loc: *const c_char,
+) {
+    // SAFETY: `loc` is a string constant of the program.
+    call(unsafe { Loc::new(loc) }, |agent, loc| {
+        let op = if op == 0 {
+            SignalOp::Set
+        } else {
+            SignalOp::Add
+        };
+        let flag = FlagPlace::of(agent.world.heaps.locate(flag));
+        agent.record_signal(loc, || What::Signal {
+            flag,
+            peer,
+            op,
+            value,
+        });
+        Ok(())
+    });
+}
+
+/// Name and address of every function that compiled code may call.
+#[must_use]
+pub fn symbols() -> &'static [(&'static str, usize)] {
+    static SYMBOLS: LazyLock<Vec<(&'static str, usize)>> = LazyLock::new(|| {
+        macro_rules! table {
+            ($($function:ident),* $(,)?) => { vec![$((stringify!($function), $function as *const () as usize)),*] };
+        }
+        table![
+            symm_rt_alloc,
+            symm_rt_free,
+            symm_rt_barrier_all,
+            symm_rt_copy,
+            symm_rt_launch,
+            symm_rt_check_failed,
+            symm_rt_print,
+            symm_rt_wait32,
+            symm_rt_wait64,
+            symm_rt_wake,
+            symm_rt_trace_begin,
+            symm_rt_trace_end,
+            symm_rt_trace_signal,
+        ]
+    });
+    &SYMBOLS
+}
+
+/// Runs one call of compiled code; its errors and panics are fatal.
+fn call<'a, T>(loc: Loc<'a>, body: impl FnOnce(&Agent, Loc<'a>) -> Result<T, Error>) -> T {
+    Agent::with(|agent| {
+        let outcome = catch_unwind(AssertUnwindSafe(|| body(agent, loc)))
+            .unwrap_or_else(|panic| Err(Error::Panic(panic_message(&*panic))));
+        match outcome {
+            Ok(value) => value,
+            Err(error) => agent.fatal(loc, error),
+        }
+    })
+}
+
+/// # Safety
+/// `flag` is valid for reads during the call.
+#[inline]
+unsafe fn wait_for<F: Flag>(
+    flag: *const F,
+    cmp: u32,
+    expected: u64,
+    timeout_ns: u64,
+    loc: Loc<'_>,
+) -> u32 {
+    call(loc, |agent, loc| {
+        if !flag.is_aligned() {
+            let wrong = format!(
+                "wait for a flag of {} bits at {flag:p}, which is not aligned to it",
+                F::BITS
+            );
+            return Err(Error::Program(wrong));
+        }
+        let unknown = || Error::Program(format!("wait with an unknown comparison, {cmp}"));
+        let compare = Compare::from_code(cmp).ok_or_else(unknown)?;
+        let limit = (timeout_ns != 0).then(|| Duration::from_nanos(timeout_ns));
+        let condition = Condition {
+            compare,
+            bits: F::BITS,
+            expected,
+        };
+        // SAFETY: valid by the caller's promise, aligned by the check above; all access to flags is atomic.
+        let (flag, word) = unsafe { (&*flag, &*low_word(flag.cast())) };
+        Ok(Wait {
+            flag,
+            word,
+            condition,
+            limit,
+            loc,
+        }
+        .run(agent)
+        .into())
+    })
+}
+
+/// The 32 bits of a flag that change with every signal, on a machine that stores the low bytes first.
+fn low_word(flag: *const u8) -> *const AtomicU32 {
+    const { assert!(cfg!(target_endian = "little")) };
+    #[allow(clippy::cast_ptr_alignment, reason = "callers check it")]
+    flag.cast()
+}
+
+/// # Safety
+/// `text` is null or a NUL-terminated string that outlives the use.
+unsafe fn text<'a>(text: *const c_char) -> &'a [u8] {
+    // SAFETY: the caller's promise.
+    if text.is_null() {
+        b""
+    } else {
+        unsafe { CStr::from_ptr(text) }.to_bytes()
+    }
+}
+
+/// # Safety
+/// `fmt` and `types` as in [`text`]; `args` holds a value for each type.
+unsafe fn message(fmt: *const c_char, types: *const c_char, args: *const u64) -> String {
+    // SAFETY: the caller's promise.
+    let (fmt, types) = unsafe { (text(fmt), text(types)) };
+    let count = if args.is_null() { 0 } else { types.len() };
+    // SAFETY: the caller's promise; a null pointer has no values.
+    let values: Vec<u64> = (0..count)
+        .map(|i| unsafe { args.add(i).read_unaligned() })
+        .collect();
+    format::render(&String::from_utf8_lossy(fmt), types, &values)
+}

@@ -1,0 +1,228 @@
+//! Operations that all ranks do together: the host barrier, alloc and free.
+
+use std::fmt;
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+
+use crate::agent::Agent;
+use crate::clock;
+use crate::control::{HostState, Post};
+use crate::error::Error;
+use crate::futex;
+use crate::heap::HeapAddress;
+use crate::loc::Loc;
+use crate::trace::What;
+
+/// Polls of the barrier before sleeping, while there are cores to spare.
+const SPINS: u32 = 2000;
+
+/// A collective operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Collective {
+    /// `symm.alloc`.
+    Alloc {
+        /// Bytes.
+        size: u64,
+        /// Alignment in bytes.
+        align: u64,
+    },
+    /// `symm.free`.
+    Free {
+        /// Bytes from the start of the heap.
+        offset: u64,
+    },
+    /// `symm.barrier_all`.
+    BarrierAll,
+}
+
+impl fmt::Display for Collective {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Alloc { size, align } => write!(f, "alloc of {size} bytes aligned to {align}"),
+            Self::Free { offset } => write!(f, "free of heap+{offset:#x}"),
+            Self::BarrierAll => write!(f, "barrier_all"),
+        }
+    }
+}
+
+/// A rank's part in a collective operation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Posted {
+    /// The rank.
+    pub rank: u32,
+    /// What it called.
+    pub op: Collective,
+    /// Where: `file:line:col`.
+    pub loc: String,
+}
+
+impl fmt::Display for Posted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "rank {}: {} at {}", self.rank, self.op, self.loc)
+    }
+}
+
+impl Post {
+    fn set(&self, op: Collective, loc: Loc<'_>) {
+        let (code, size, align) = match op {
+            Collective::Alloc { size, align } => (0, size, align),
+            Collective::Free { offset } => (1, offset, 0),
+            Collective::BarrierAll => (2, 0, 0),
+        };
+        self.op.store(code, Ordering::Relaxed);
+        self.size.store(size, Ordering::Relaxed);
+        self.align.store(align, Ordering::Relaxed);
+        self.loc.set(loc.bytes());
+    }
+
+    pub(crate) fn get(&self, rank: u32) -> Posted {
+        let size = self.size.load(Ordering::Relaxed);
+        let op = match self.op.load(Ordering::Relaxed) {
+            0 => Collective::Alloc {
+                size,
+                align: self.align.load(Ordering::Relaxed),
+            },
+            1 => Collective::Free { offset: size },
+            _ => Collective::BarrierAll,
+        };
+        Posted {
+            rank,
+            op,
+            loc: self.loc.get(),
+        }
+    }
+}
+
+/// All ranks meet here. Returns when each has called it, having seen what each did before.
+pub(crate) fn barrier_all(agent: &Agent, loc: Loc<'_>) -> Result<(), Error> {
+    let start = clock::now();
+    meet(agent, Collective::BarrierAll, loc)?;
+    agent.record(start, loc, || What::Barrier);
+    Ok(())
+}
+
+/// Takes `size` zeroed bytes at the same offset on every rank.
+pub(crate) fn alloc(agent: &Agent, size: u64, align: u64, loc: Loc<'_>) -> Result<*mut u8, Error> {
+    let start = clock::now();
+    meet(agent, Collective::Alloc { size, align }, loc)?;
+    let local = agent.world.local_rank(agent.rank);
+    let offset = local
+        .allocator
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .alloc(size, align)?;
+    agent.world.heaps.clear(agent.rank, offset, size)?;
+    // Nobody may write into a peer's allocation before the peer has cleared it.
+    arrive(agent, loc);
+    agent.record(start, loc, || What::Alloc { bytes: size });
+    Ok(agent.world.heaps.pointer(HeapAddress {
+        rank: agent.rank,
+        offset,
+    }))
+}
+
+/// Gives back what [`alloc`] returned; null is nothing to free, on every rank.
+pub(crate) fn free(agent: &Agent, pointer: *const u8, loc: Loc<'_>) -> Result<(), Error> {
+    if pointer.is_null() {
+        return Ok(());
+    }
+    let start = clock::now();
+    let offset = match agent.world.heaps.locate(pointer) {
+        Some(place) if place.rank == agent.rank => place.offset,
+        Some(place) => {
+            let what = format!(
+                "heap+{:#x} of rank {}, another rank's memory",
+                place.offset, place.rank
+            );
+            return Err(Error::NotAllocated { what });
+        }
+        None => {
+            return Err(Error::NotAllocated {
+                what: format!("{pointer:p}, outside of the symmetric heap"),
+            });
+        }
+    };
+    meet(agent, Collective::Free { offset }, loc)?;
+    let local = agent.world.local_rank(agent.rank);
+    let freed = local
+        .allocator
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .free(offset);
+    freed.ok_or_else(|| Error::NotAllocated {
+        what: format!("heap+{offset:#x}"),
+    })?;
+    agent.record(start, loc, || What::Free);
+    Ok(())
+}
+
+/// A barrier after which every rank knows that all called the same operation.
+fn meet(agent: &Agent, op: Collective, loc: Loc<'_>) -> Result<(), Error> {
+    let number = agent
+        .world
+        .local_rank(agent.rank)
+        .collectives
+        .fetch_add(1, Ordering::Relaxed);
+    // Two posts a rank are enough: nobody posts again at this parity before all have met once more, and so have
+    // compared these.
+    let post = |rank: u32| &agent.world.control.areas()[rank as usize].posts[(number % 2) as usize];
+    post(agent.rank).set(op, loc);
+    agent
+        .area()
+        .host
+        .post
+        .store((number % 2) as u32, Ordering::Relaxed);
+    arrive(agent, loc);
+    let posts: Vec<Posted> = (0..agent.world.num_ranks())
+        .map(|rank| post(rank).get(rank))
+        .collect();
+    if posts.iter().all(|posted| posted.op == op) {
+        Ok(())
+    } else {
+        Err(Error::CollectiveMismatch { posts })
+    }
+}
+
+/// The barrier itself.
+fn arrive(agent: &Agent, loc: Loc<'_>) {
+    let control = &agent.world.control;
+    let host = &agent.area().host;
+    let generation = control.generation.0.load(Ordering::Acquire);
+    host.generation.store(generation, Ordering::Relaxed);
+    host.since.store(clock::now(), Ordering::Relaxed);
+    host.loc.set(loc.bytes());
+    agent.set_host(HostState::InCollective);
+    if control.arrived.0.fetch_add(1, Ordering::AcqRel) + 1 == agent.world.num_ranks() {
+        control.arrived.0.store(0, Ordering::Relaxed);
+        control
+            .generation
+            .0
+            .store(generation.wrapping_add(1), Ordering::Release);
+        futex::wake(&control.generation.0);
+    } else {
+        let passed = || control.generation.0.load(Ordering::Acquire) != generation;
+        let mut spins = 0;
+        while !passed() && spins < SPINS && agent.world.cores_suffice() {
+            std::hint::spin_loop();
+            spins += 1;
+        }
+        agent.count_runnable(-1);
+        while !passed() {
+            futex::sleep(&control.generation.0, generation, None);
+        }
+        agent.count_runnable(1);
+    }
+    host.since.store(clock::now(), Ordering::Relaxed);
+    agent.set_host(HostState::Running);
+}
+
+impl Agent {
+    /// Shows what this host thread does.
+    pub(crate) fn set_host(&self, state: HostState) {
+        self.area()
+            .host
+            .state
+            .store(state as u32, Ordering::Release);
+        self.transition();
+    }
+}

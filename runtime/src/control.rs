@@ -1,0 +1,199 @@
+//! The memory that all ranks share besides the heaps: the host barrier, what each rank and block is doing, the fault.
+//!
+//! Everything is an atomic, so a process that dies leaves nothing locked. Text is for reports and may be torn when
+//! read while written; nothing depends on it.
+
+use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
+
+use crate::memory::{Shared, View};
+
+/// Most ranks of one run.
+pub const MAX_RANKS: u32 = 128;
+
+/// Most blocks of one launch on one rank: each is a thread.
+pub const MAX_BLOCKS: u32 = 8192;
+
+/// The mapped control memory: a [`Header`] and a [`RankArea`] for each rank.
+pub(crate) type Control = View<Header, RankArea>;
+
+/// A value with a cache line of its own.
+#[repr(C, align(128))]
+#[derive(Debug)]
+pub(crate) struct Line<T>(pub(crate) T);
+
+/// What concerns all ranks.
+#[repr(C)]
+#[derive(Debug)]
+pub(crate) struct Header {
+    /// Host barriers completed; a futex.
+    pub(crate) generation: Line<AtomicU32>,
+    /// Hosts that have arrived in the current host barrier.
+    pub(crate) arrived: Line<AtomicU32>,
+    /// Grows when a fault is complete or a rank returns; a futex for supervisors.
+    pub(crate) events: Line<AtomicU32>,
+    /// Host threads and blocks that are neither parked nor waiting for something, on all ranks.
+    pub(crate) runnable: Line<AtomicI32>,
+    pub(crate) fault: FaultSlot,
+}
+
+/// The first fault of the run.
+#[repr(C, align(128))]
+#[derive(Debug)]
+pub(crate) struct FaultSlot {
+    /// One of [`NO_FAULT`], [`FAULT_CLAIMED`], [`FAULT_COMPLETE`].
+    pub(crate) state: AtomicU32,
+    /// The rank whose process knows it in full.
+    pub(crate) rank: AtomicU32,
+    pub(crate) summary: Text<1024>,
+}
+
+pub(crate) const NO_FAULT: u32 = 0;
+/// One thread writes the slot.
+pub(crate) const FAULT_CLAIMED: u32 = 1;
+pub(crate) const FAULT_COMPLETE: u32 = 2;
+
+/// What concerns one rank. Only that rank's threads write it, but for `parked`.
+#[repr(C, align(128))]
+#[derive(Debug)]
+pub(crate) struct RankArea {
+    /// Waiters of any rank parked on flags in this rank's heap.
+    pub(crate) parked: Line<AtomicU32>,
+    /// Blocks of the current launch that have not finished.
+    pub(crate) live: Line<AtomicU32>,
+    /// Those of them that are parked in a wait.
+    pub(crate) blocked: Line<AtomicU32>,
+    /// Grows whenever a block enters or leaves a parked wait, ends, or the host changes state.
+    pub(crate) transitions: Line<AtomicU64>,
+    pub(crate) host: HostSlot,
+    /// What the rank called in the last two collective operations, by parity of their number.
+    pub(crate) posts: [Post; 2],
+    pub(crate) blocks: [BlockSlot; MAX_BLOCKS as usize],
+}
+
+/// What a rank's host thread is doing.
+#[repr(C, align(128))]
+#[derive(Debug)]
+pub(crate) struct HostSlot {
+    /// A [`HostState`].
+    pub(crate) state: AtomicU32,
+    /// In a collective operation: the number of its barrier, and which of the rank's posts tells it.
+    pub(crate) generation: AtomicU32,
+    pub(crate) post: AtomicU32,
+    /// Since when, in monotonic nanoseconds.
+    pub(crate) since: AtomicU64,
+    /// Grid of the current launch.
+    pub(crate) grid: [AtomicU32; 3],
+    pub(crate) kernel: Text<64>,
+    pub(crate) loc: Text<128>,
+}
+
+/// States of a host thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+pub(crate) enum HostState {
+    Starting,
+    Running,
+    InCollective,
+    InLaunch,
+    Returned,
+}
+
+impl HostSlot {
+    pub(crate) fn state(&self) -> HostState {
+        match self.state.load(Ordering::Acquire) {
+            0 => HostState::Starting,
+            1 => HostState::Running,
+            2 => HostState::InCollective,
+            3 => HostState::InLaunch,
+            _ => HostState::Returned,
+        }
+    }
+
+    pub(crate) fn grid(&self) -> [i64; 3] {
+        std::array::from_fn(|i| i64::from(self.grid[i].load(Ordering::Relaxed)))
+    }
+}
+
+/// A rank's part in a collective operation, for the others to compare.
+#[repr(C, align(128))]
+#[derive(Debug)]
+pub(crate) struct Post {
+    pub(crate) op: AtomicU32,
+    pub(crate) size: AtomicU64,
+    pub(crate) align: AtomicU64,
+    pub(crate) loc: Text<128>,
+}
+
+/// What a block is doing.
+#[repr(C, align(128))]
+#[derive(Debug)]
+pub(crate) struct BlockSlot {
+    /// One of [`BLOCK_IDLE`], [`BLOCK_RUNNING`], [`BLOCK_WAITING`].
+    pub(crate) state: AtomicU32,
+    /// Comparison code and width in bits, as in [`crate::wait::Condition::encode`].
+    pub(crate) condition: AtomicU32,
+    /// The rank whose heap holds the flag; [`NO_RANK`] when it is in no heap.
+    pub(crate) flag_rank: AtomicU32,
+    /// 1 when the wait gives up by itself.
+    pub(crate) gives_up: AtomicU32,
+    pub(crate) flag_offset: AtomicU64,
+    pub(crate) expected: AtomicU64,
+    /// Since when it runs or waits, in monotonic nanoseconds.
+    pub(crate) since: AtomicU64,
+    pub(crate) loc: Text<72>,
+}
+
+pub(crate) const BLOCK_IDLE: u32 = 0;
+pub(crate) const BLOCK_RUNNING: u32 = 1;
+/// In a wait, the fields of which are valid.
+pub(crate) const BLOCK_WAITING: u32 = 2;
+pub(crate) const NO_RANK: u32 = u32::MAX;
+
+// SAFETY: repr(C), atomics only, alignment 128.
+unsafe impl Shared for Header {}
+// SAFETY: repr(C), atomics only, alignment 128.
+unsafe impl Shared for RankArea {}
+
+/// Up to `N` bytes of text. Of longer text the end is kept: in `dir/file:line:col` it says most.
+#[repr(C)]
+#[derive(Debug)]
+pub(crate) struct Text<const N: usize> {
+    bytes: [TextByte; N],
+}
+
+type TextByte = std::sync::atomic::AtomicU8;
+
+impl<const N: usize> Text<N> {
+    pub(crate) fn set(&self, text: &[u8]) {
+        let end = &text[text.len().saturating_sub(N)..];
+        for (to, &from) in self.bytes.iter().zip(end) {
+            to.store(from, Ordering::Relaxed);
+        }
+        if let Some(stop) = self.bytes.get(end.len()) {
+            stop.store(0, Ordering::Relaxed);
+        }
+    }
+
+    pub(crate) fn get(&self) -> String {
+        let bytes = self.bytes.iter().map(|byte| byte.load(Ordering::Relaxed));
+        let bytes: Vec<u8> = bytes.take_while(|&byte| byte != 0).collect();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_keeps_the_end() {
+        let text = Text::<8> {
+            bytes: std::array::from_fn(|_| TextByte::new(0)),
+        };
+        assert_eq!(text.get(), "");
+        text.set(b"heat.mlir:41:7");
+        assert_eq!(text.get(), "lir:41:7");
+        text.set(b"a:1:2");
+        assert_eq!(text.get(), "a:1:2");
+    }
+}

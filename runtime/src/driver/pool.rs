@@ -1,0 +1,177 @@
+//! The threads that run a rank's blocks. Blocks wait for each other, so each has a thread of its own; the host thread,
+//! which waits for them anyway, runs the first.
+
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{JoinHandle, Thread};
+
+use super::{Coords, KernelFn};
+use crate::agent::{Agent, coordinates};
+use crate::clock;
+use crate::control::{BLOCK_IDLE, BLOCK_RUNNING};
+use crate::error::Error;
+use crate::launch::Launch;
+use crate::loc::Loc;
+use crate::trace::What;
+
+/// Stack of a block, in bytes. The system gives it pages only as they are touched.
+const STACK: usize = 1 << 20;
+/// Polls for the end of the last block before the host thread parks.
+const SPINS: u32 = 1000;
+
+/// One rank's threads.
+#[derive(Debug, Default)]
+pub(super) struct Pool {
+    /// Thread `i` runs block `i + 1`.
+    workers: Mutex<Vec<Worker>>,
+}
+
+#[derive(Debug)]
+struct Worker {
+    mailbox: Arc<Mutex<Option<Order>>>,
+    thread: JoinHandle<()>,
+}
+
+#[derive(Debug)]
+enum Order {
+    Run(Arc<Job>, u32),
+    Exit,
+}
+
+/// A launch, for as long as its blocks run.
+#[derive(Debug)]
+struct Job {
+    kernel: KernelFn,
+    args: *const *const c_void,
+    grid: [i64; 3],
+    name: Arc<str>,
+    loc: Loc<'static>,
+    /// Blocks that have not finished.
+    pending: AtomicU32,
+    host: Thread,
+}
+
+// SAFETY: `args` and `loc` point to what the launching thread keeps alive until `pending` is 0, and the promise of
+// `Pool::run`'s caller is that the kernel may be called on several threads.
+unsafe impl Send for Job {}
+// SAFETY: as above; nothing is written through either pointer here.
+unsafe impl Sync for Job {}
+
+impl Pool {
+    /// # Safety
+    /// As for [`super::Driver::launch`].
+    pub(super) unsafe fn run(&self, agent: &Agent, launch: &Launch<'_>) -> Result<(), Error> {
+        let mut workers = lock(&self.workers);
+        while workers.len() + 1 < launch.blocks as usize {
+            workers.push(Worker::start(agent)?);
+        }
+        let job = Arc::new(Job {
+            kernel: launch.kernel,
+            args: launch.args,
+            grid: launch.grid,
+            name: launch.name.into(),
+            // SAFETY: the string outlives the launch, and the job is not used after it.
+            loc: unsafe { Loc::new(launch.loc.key() as *const _) },
+            pending: AtomicU32::new(launch.blocks),
+            host: std::thread::current(),
+        });
+        agent.area().live.0.store(launch.blocks, Ordering::Release);
+        agent.count_runnable(launch.blocks.cast_signed() - 1);
+        for (worker, block) in workers.iter().zip(1..launch.blocks) {
+            worker.send(Order::Run(Arc::clone(&job), block));
+        }
+        drop(workers);
+        // SAFETY: the caller's promise; block 0 is run here only.
+        unsafe { job.run_block(agent, 0) };
+        let mut spins = 0;
+        while job.pending.load(Ordering::Acquire) != 0 {
+            if spins < SPINS && agent.world.cores_suffice() {
+                std::hint::spin_loop();
+                spins += 1;
+            } else {
+                std::thread::park();
+            }
+        }
+        agent.count_runnable(1);
+        Ok(())
+    }
+
+    pub(super) fn finish(&self) {
+        for worker in lock(&self.workers).drain(..) {
+            worker.send(Order::Exit);
+            // A worker that panicked has said so; there is nothing left to do for it.
+            let _ = worker.thread.join();
+        }
+    }
+}
+
+impl Worker {
+    fn start(agent: &Agent) -> Result<Self, Error> {
+        let mailbox = Arc::new(Mutex::new(None));
+        let (inbox, world, rank) = (Arc::clone(&mailbox), Arc::clone(&agent.world), agent.rank);
+        let thread = std::thread::Builder::new()
+            .name(format!("symm rank {rank}"))
+            .stack_size(STACK)
+            .spawn(move || {
+                Agent::enter(world, rank);
+                Agent::with(|agent| work(agent, &inbox));
+            })
+            .map_err(Error::io(
+                "start a thread for a block; launch fewer blocks or raise the limit on threads",
+            ))?;
+        Ok(Self { mailbox, thread })
+    }
+
+    fn send(&self, order: Order) {
+        *lock(&self.mailbox) = Some(order);
+        self.thread.thread().unpark();
+    }
+}
+
+fn work(agent: &Agent, inbox: &Mutex<Option<Order>>) {
+    loop {
+        let order = lock(inbox).take();
+        match order {
+            // SAFETY: `Pool::run` sends each block of a job to one worker, and its caller promised the rest.
+            Some(Order::Run(job, block)) => unsafe { job.run_block(agent, block) },
+            Some(Order::Exit) => return,
+            None => std::thread::park(),
+        }
+    }
+}
+
+impl Job {
+    /// # Safety
+    /// Called once for each block, while the launching thread waits in [`Pool::run`].
+    unsafe fn run_block(&self, agent: &Agent, block: u32) {
+        let start = clock::now();
+        agent.block.set(Some(block));
+        let slot = &agent.area().blocks[block as usize];
+        slot.since.store(start, Ordering::Relaxed);
+        slot.state.store(BLOCK_RUNNING, Ordering::Release);
+        let coords = Coords {
+            block: coordinates(block, self.grid),
+            grid: self.grid,
+        };
+        // SAFETY: the launching thread's promise; `coords` lives until the call returns.
+        unsafe { (self.kernel)(self.args, &raw const coords) };
+        agent.record(start, self.loc, || What::Block {
+            kernel: Arc::clone(&self.name),
+            coords: coords.block,
+        });
+        agent.flush();
+        agent.block.set(None);
+        slot.state.store(BLOCK_IDLE, Ordering::Release);
+        agent.count_runnable(-1);
+        agent.transition();
+        agent.area().live.0.fetch_sub(1, Ordering::AcqRel);
+        if self.pending.fetch_sub(1, Ordering::AcqRel) == 1 && block != 0 {
+            self.host.unpark();
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,378 @@
+//! What can go wrong, whose fault it is, and what to do about it.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::check::CheckFailure;
+use crate::collective::Posted;
+
+/// Every way in which a run fails.
+///
+/// The message of each variant says who has to act: the author of the program, whoever started the ranks, or this
+/// machine's administrator.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The caller asked for a run that cannot exist.
+    #[error("{what}: {mend}")]
+    InvalidConfig {
+        /// The value that is wrong.
+        what: String,
+        /// What it has to be.
+        mend: &'static str,
+    },
+
+    /// The operating system refused something.
+    #[error("cannot {action}: {source}")]
+    System {
+        /// What was attempted.
+        action: String,
+        /// Its answer.
+        source: std::io::Error,
+    },
+
+    /// An environment variable that describes the ranks is missing or is no number.
+    #[error(
+        "environment variable {variable} {problem}: start the ranks with torchrun, mpirun, srun or `symm-run --processes`"
+    )]
+    Environment {
+        /// Name of the variable.
+        variable: String,
+        /// What is wrong with its value.
+        problem: String,
+    },
+
+    /// The ranks are spread over several hosts.
+    #[error(
+        "{world} ranks were started, but only {local} of them on this host: the cpu driver shares memory, so start all ranks on one host"
+    )]
+    SeveralHosts {
+        /// Ranks in all.
+        world: u32,
+        /// Ranks here.
+        local: u32,
+    },
+
+    /// Two ranks were started with different ideas of the run.
+    #[error(
+        "ranks {rank} and {other} do not belong to one run: {what} is {theirs} on rank {rank} and {ours} on rank {other}; start all ranks with the same program and options"
+    )]
+    RunMismatch {
+        /// The rank that was refused.
+        rank: u32,
+        /// The rank that it was compared with.
+        other: u32,
+        /// What differs.
+        what: &'static str,
+        /// Its value on `rank`.
+        theirs: String,
+        /// Its value on `other`.
+        ours: String,
+    },
+
+    /// Two processes say that they are the same rank.
+    #[error(
+        "processes {first} and {second} both say that they are rank {rank}: give every process its own RANK"
+    )]
+    DuplicateRank {
+        /// The rank claimed twice.
+        rank: u32,
+        /// Process id of the one that came first.
+        first: i32,
+        /// Process id of the one that came later.
+        second: i32,
+    },
+
+    /// Not every rank came to the bootstrap.
+    #[error(
+        "{} did not join within {deadline:?}: see what became of it, and that all ranks share MASTER_PORT and run id",
+        Ranks(ranks)
+    )]
+    RanksAbsent {
+        /// Ranks that did not join.
+        ranks: Vec<u32>,
+        /// How long the others waited.
+        deadline: Duration,
+    },
+
+    /// The bootstrap connection broke, or rank 0 refused this rank.
+    #[error("rank {rank} could not join the run: {reason}")]
+    Refused {
+        /// This process's rank.
+        rank: u32,
+        /// Why.
+        reason: String,
+    },
+
+    /// A rank's process ended in the middle of the run.
+    #[error(
+        "rank {rank} died: its connection closed before it had finished; its own output says why"
+    )]
+    RankDied {
+        /// The rank that died.
+        rank: u32,
+    },
+
+    /// The run stopped because of another rank, which reports the cause in full.
+    #[error("stopped, because rank {rank} reported: {summary}")]
+    Stopped {
+        /// The rank that reports it.
+        rank: u32,
+        /// First line of its report.
+        summary: String,
+    },
+
+    /// An allocation does not fit.
+    #[error(
+        "the symmetric heap is exhausted: asked for {asked} bytes aligned to {align}, but of its {heap} bytes {free} are free and the largest free run is {largest}; \
+         free something or raise --heap-size"
+    )]
+    HeapExhausted {
+        /// Bytes asked for.
+        asked: u64,
+        /// Alignment asked for, in bytes.
+        align: u64,
+        /// Bytes free in all.
+        free: u64,
+        /// Bytes in the largest free run.
+        largest: u64,
+        /// Bytes of the heap, the reserved ones included.
+        heap: u64,
+    },
+
+    /// An alignment that is no power of two, or larger than the heap's own.
+    #[error("alignment {align} is not a power of two of at most {most} bytes")]
+    BadAlignment {
+        /// The alignment asked for.
+        align: u64,
+        /// The largest possible.
+        most: u64,
+    },
+
+    /// Something was freed that is not allocated.
+    #[error(
+        "freed {what}, which no allocation starts at: it was freed before, or it is not what alloc returned"
+    )]
+    NotAllocated {
+        /// The address, relative to a heap where possible.
+        what: String,
+    },
+
+    /// Ranks met in different collective operations.
+    #[error(
+        "ranks disagree on a collective operation; every rank has to call the same ones in the same order with the same sizes:{}",
+        Posts(posts)
+    )]
+    CollectiveMismatch {
+        /// What each rank called.
+        posts: Vec<Posted>,
+    },
+
+    /// A launch with impossible dimensions.
+    #[error("kernel @{kernel} launched with {what} {dims:?}: {mend}")]
+    BadLaunch {
+        /// The kernel.
+        kernel: String,
+        /// `grid` or `block`.
+        what: &'static str,
+        /// Its dimensions.
+        dims: [i64; 3],
+        /// What is possible.
+        mend: String,
+    },
+
+    /// The program's host function, or what runs it, failed.
+    #[error("{0}")]
+    Program(String),
+
+    /// This crate, or a callback given to it, panicked.
+    #[error("panicked: {0}; this is a fault of the runtime, not of the program")]
+    Panic(String),
+
+    /// Any of the above, with the place in the program at which it happened.
+    #[error("{place}: {source}")]
+    At {
+        /// Which rank, block and kernel, and where in the source.
+        place: Place,
+        /// What happened.
+        source: Box<Error>,
+    },
+
+    /// A rank has ended while others wait for it in a collective operation.
+    #[error(
+        "{} will never come to the collective operation that {} in: it has returned\n{report}",
+        Ranks(missing),
+        WaitsIn(waiting)
+    )]
+    RankReturned {
+        /// Ranks that have returned.
+        missing: Vec<u32>,
+        /// Ranks that wait.
+        waiting: Vec<u32>,
+        /// What every rank is doing, one line each.
+        report: String,
+    },
+
+    /// Every thread of every rank waits and none can wake another.
+    #[error(
+        "deadlock: every block and host thread waits, and nothing is left that could signal\n{report}"
+    )]
+    Deadlock {
+        /// What every rank is doing, one line each.
+        report: String,
+    },
+
+    /// The run took longer than it may.
+    #[error("not finished after {after:?} (--timeout)\n{report}")]
+    Timeout {
+        /// The time it was given.
+        after: Duration,
+        /// What every rank is doing, one line each.
+        report: String,
+    },
+
+    /// Started processes failed, in the order in which they ended.
+    #[error("{}", Lines(.0))]
+    RanksFailed(Vec<RankExit>),
+
+    /// The run failed after checks had failed, which may be the cause.
+    #[error("{source}\nbefore that, {count} check(s) had failed:{}", Checks(first))]
+    AfterChecks {
+        /// How many checks failed.
+        count: u64,
+        /// The first of them.
+        first: Vec<CheckFailure>,
+        /// Why the run ended.
+        source: Box<Error>,
+    },
+}
+
+impl Error {
+    pub(crate) fn system(action: impl Into<String>) -> impl FnOnce(rustix::io::Errno) -> Self {
+        let action = action.into();
+        move |errno| Self::System {
+            action,
+            source: errno.into(),
+        }
+    }
+
+    pub(crate) fn io(action: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
+        let action = action.into();
+        move |source| Self::System { action, source }
+    }
+
+    /// The innermost error, without the places around it.
+    #[must_use]
+    pub fn cause(&self) -> &Self {
+        match self {
+            Self::At { source, .. } | Self::AfterChecks { source, .. } => source.cause(),
+            other => other,
+        }
+    }
+}
+
+/// Where in the program something happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The rank.
+    pub rank: u32,
+    /// Block coordinates and kernel name; `None` on the host thread.
+    pub block: Option<([i64; 3], String)>,
+    /// `file:line:col`.
+    pub loc: String,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: rank {}", self.loc, self.rank)?;
+        match &self.block {
+            Some(([x, y, z], kernel)) => write!(f, ", block ({x},{y},{z}) of @{kernel}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// How a started process ended, when not well.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RankExit {
+    /// The rank.
+    pub rank: u32,
+    /// What it did.
+    pub how: Exit,
+}
+
+/// The end of a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// It exited with this code.
+    Code(i32),
+    /// This signal killed it.
+    Signal(i32),
+    /// It did not end after another rank had failed, and was killed.
+    Straggler,
+}
+
+impl fmt::Display for RankExit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.how {
+            Exit::Code(code) => write!(f, "rank {} exited with code {code}", self.rank),
+            Exit::Signal(signal) => write!(f, "rank {} was killed by signal {signal}", self.rank),
+            Exit::Straggler => write!(
+                f,
+                "rank {} did not end after another had failed, and was killed",
+                self.rank
+            ),
+        }
+    }
+}
+
+struct Ranks<'a>(&'a [u32]);
+
+impl fmt::Display for Ranks<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.len() == 1 { "rank " } else { "ranks " })?;
+        for (i, rank) in self.0.iter().enumerate() {
+            write!(f, "{}{rank}", if i == 0 { "" } else { ", " })?;
+        }
+        Ok(())
+    }
+}
+
+struct WaitsIn<'a>(&'a [u32]);
+
+impl fmt::Display for WaitsIn<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} {}",
+            Ranks(self.0),
+            if self.0.len() == 1 { "waits" } else { "wait" }
+        )
+    }
+}
+
+struct Posts<'a>(&'a [Posted]);
+
+impl fmt::Display for Posts<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|post| write!(f, "\n  {post}"))
+    }
+}
+
+struct Checks<'a>(&'a [CheckFailure]);
+
+impl fmt::Display for Checks<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|check| write!(f, "\n  {check}"))
+    }
+}
+
+struct Lines<'a>(&'a [RankExit]);
+
+impl fmt::Display for Lines<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0
+            .iter()
+            .enumerate()
+            .try_for_each(|(i, exit)| write!(f, "{}{exit}", if i == 0 { "" } else { "\n" }))
+    }
+}

@@ -1,0 +1,164 @@
+//! What a kernel launch asks for, and whether that is possible.
+
+use std::ffi::c_void;
+use std::sync::atomic::Ordering;
+
+use crate::agent::Agent;
+use crate::clock;
+use crate::control::{HostState, MAX_BLOCKS};
+use crate::driver::KernelFn;
+use crate::error::Error;
+use crate::heap::max_barrier_blocks;
+use crate::loc::Loc;
+use crate::trace::What;
+
+/// Most threads of a block, as on GPUs. The CPU driver runs one of them, but a program must not work here only.
+const MAX_THREADS: i64 = 1024;
+
+/// A launch whose dimensions are known to be possible.
+#[derive(Debug)]
+pub(crate) struct Launch<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) kernel: KernelFn,
+    pub(crate) grid: [i64; 3],
+    /// Blocks in all.
+    pub(crate) blocks: u32,
+    pub(crate) args: *const *const c_void,
+    pub(crate) loc: Loc<'a>,
+}
+
+/// The number of blocks in `grid`, or what is wrong with the launch.
+///
+/// `barrier` says that the kernel uses the device barrier.
+pub(crate) fn count_blocks(
+    kernel: &str,
+    grid: [i64; 3],
+    block: [i64; 3],
+    barrier: bool,
+    num_ranks: u32,
+) -> Result<u32, Error> {
+    let bad = |what, dims, mend| Error::BadLaunch {
+        kernel: kernel.to_owned(),
+        what,
+        dims,
+        mend,
+    };
+    let product = |dims: [i64; 3]| {
+        let positive = dims.iter().all(|&dim| dim >= 1);
+        positive.then(|| {
+            dims.iter()
+                .try_fold(1, |all: i64, &dim| all.checked_mul(dim))
+                .unwrap_or(i64::MAX)
+        })
+    };
+    let at_least_1 = || "every dimension has to be at least 1".to_owned();
+    let threads = product(block).ok_or_else(|| bad("block", block, at_least_1()))?;
+    if threads > MAX_THREADS {
+        return Err(bad(
+            "block",
+            block,
+            format!("that is {threads} threads, and a block has at most {MAX_THREADS}"),
+        ));
+    }
+    let blocks = product(grid).ok_or_else(|| bad("grid", grid, at_least_1()))?;
+    if blocks > i64::from(MAX_BLOCKS) {
+        let mend = format!(
+            "that is {blocks} blocks, and a rank runs at most {MAX_BLOCKS}, each on a thread; use a grid-stride loop"
+        );
+        return Err(bad("grid", grid, mend));
+    }
+    let most = max_barrier_blocks(num_ranks);
+    if barrier && blocks.cast_unsigned() > most {
+        let mend = format!(
+            "that is {blocks} blocks, and on {num_ranks} ranks at most {most} may use symm.barrier"
+        );
+        return Err(bad("grid", grid, mend));
+    }
+    Ok(blocks as u32)
+}
+
+/// Runs a launch on the rank's device and returns when it is done.
+///
+/// # Safety
+/// The kernel may be called once for each block, on several threads at once, with these arguments.
+pub(crate) unsafe fn launch(agent: &Agent, launch: &Launch<'_>) -> Result<(), Error> {
+    let start = clock::now();
+    let host = &agent.area().host;
+    for (shown, dim) in host.grid.iter().zip(launch.grid) {
+        shown.store(dim as u32, Ordering::Relaxed);
+    }
+    host.kernel.set(launch.name.as_bytes());
+    host.loc.set(launch.loc.bytes());
+    host.since.store(start, Ordering::Relaxed);
+    agent.set_host(HostState::InLaunch);
+    // SAFETY: the caller's promise.
+    let ran = unsafe { agent.world.driver.launch(agent, launch) };
+    host.since.store(clock::now(), Ordering::Relaxed);
+    agent.set_host(HostState::Running);
+    agent.record(start, launch.loc, || What::Launch {
+        kernel: launch.name.into(),
+        blocks: launch.blocks,
+    });
+    ran
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn possible_grids_are_counted() {
+        assert_eq!(
+            count_blocks("k", [2, 3, 4], [32, 8, 4], false, 1).unwrap(),
+            24
+        );
+        assert_eq!(
+            count_blocks("k", [4032, 1, 1], [1, 1, 1], true, 64).unwrap(),
+            4032
+        );
+    }
+
+    #[test]
+    fn impossible_ones_say_the_numbers() {
+        let one = [1, 1, 1];
+        for (grid, block, barrier, parts) in [
+            (
+                [0, 1, 1],
+                one,
+                false,
+                ["@k", "grid [0, 1, 1]", "at least 1"],
+            ),
+            (
+                one,
+                [1, -3, 1],
+                false,
+                ["@k", "block [1, -3, 1]", "at least 1"],
+            ),
+            (one, [1024, 2, 1], false, ["@k", "2048 threads", "1024"]),
+            (
+                [i64::MAX, 2, 2],
+                one,
+                false,
+                ["@k", "9223372036854775807", "8192"],
+            ),
+            ([8193, 1, 1], one, false, ["@k", "8193 blocks", "8192"]),
+            (
+                [4033, 1, 1],
+                one,
+                true,
+                ["4033 blocks", "64 ranks", "at most 4032"],
+            ),
+        ] {
+            let message = count_blocks("k", grid, block, barrier, 64)
+                .unwrap_err()
+                .to_string();
+            for part in parts {
+                assert!(message.contains(part), "no {part:?} in {message}");
+            }
+        }
+        assert!(
+            count_blocks("k", [4033, 1, 1], one, false, 64).is_ok(),
+            "no barrier, no limit by the pad"
+        );
+    }
+}

@@ -1,0 +1,47 @@
+//! What runs behind a compiled `symm` program: symmetric heaps, the meeting of the ranks, kernel launches, waits, and
+//! the reports of what went wrong.
+//!
+//! [`run`] starts the ranks and calls the program's host function on each; compiled code calls back through [`abi`].
+//! There is no MLIR and no LLVM in this crate.
+
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "offsets and sizes are u64 in the ABI and usize in memory, which are the same on every 64-bit host"
+)]
+
+#[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
+compile_error!("symm-runtime shares memory through Linux memfds and needs 64-bit addresses");
+
+pub mod abi;
+mod agent;
+mod allocator;
+mod check;
+mod clock;
+mod collective;
+mod control;
+mod driver;
+mod error;
+mod format;
+mod futex;
+mod heap;
+mod launch;
+mod loc;
+mod memory;
+mod report;
+mod run;
+mod stuck;
+mod supervisor;
+pub mod trace;
+mod wait;
+mod world;
+
+pub use abi::symbols;
+pub use allocator::DEFAULT_ALIGN;
+pub use check::{CheckFailure, CheckFailures};
+pub use collective::{Collective, Posted};
+pub use control::{MAX_BLOCKS, MAX_RANKS};
+pub use driver::{Coords, KernelFn};
+pub use error::{Error, Exit, Place, RankExit};
+pub use heap::{DEFAULT_HEAP_SIZE, SIGNAL_PAD_BYTES, heap_stride, max_barrier_blocks};
+pub use memory::HEAP_ALIGN;
+pub use run::{Config, Outcome, Rank, Ranks, run};

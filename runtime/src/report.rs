@@ -1,0 +1,163 @@
+//! What every rank and block is doing, in words, for a run that does not end.
+
+use std::fmt::Write;
+use std::sync::atomic::Ordering;
+
+use crate::agent::coordinates;
+use crate::clock;
+use crate::control::{
+    BLOCK_RUNNING, BLOCK_WAITING, BlockSlot, HostState, MAX_BLOCKS, NO_RANK, RankArea,
+};
+use crate::heap::HeapAddress;
+use crate::wait::Condition;
+use crate::world::World;
+
+/// Most lines about host threads, and most about blocks.
+const MOST_HOSTS: usize = 16;
+const MOST_BLOCKS: usize = 32;
+
+/// One line for each host thread and each block that has not finished, the longest-waiting kind first.
+pub(crate) fn report(world: &World) -> String {
+    let areas = world.control.areas();
+    let hosts = (0..)
+        .zip(areas)
+        .map(|(rank, area)| host(world, rank, area))
+        .collect();
+    let blocks = |state| {
+        (0..)
+            .zip(areas)
+            .flat_map(move |(rank, area)| blocks(world, rank, area, state))
+    };
+    let blocks = blocks(BLOCK_WAITING).chain(blocks(BLOCK_RUNNING)).collect();
+    let mut out = String::new();
+    limited(&mut out, hosts, MOST_HOSTS, "host threads");
+    limited(&mut out, blocks, MOST_BLOCKS, "blocks");
+    out.truncate(out.trim_end().len());
+    out
+}
+
+fn limited(out: &mut String, lines: Vec<String>, most: usize, what: &str) {
+    let more = lines.len().saturating_sub(most);
+    for line in lines.into_iter().take(most) {
+        writeln!(out, "  {line}").expect("writing to a String");
+    }
+    if more > 0 {
+        writeln!(out, "  and {more} more {what}").expect("writing to a String");
+    }
+}
+
+/// The ranks whose host threads are not in the barrier that everyone is to meet in now.
+pub(crate) fn missing(world: &World) -> Vec<u32> {
+    let current = world.control.generation.0.load(Ordering::Acquire);
+    let areas = (0..).zip(world.control.areas());
+    areas
+        .filter(|(_, area)| !in_barrier(area, current))
+        .map(|(rank, _)| rank)
+        .collect()
+}
+
+/// Whether the host thread waits in the host barrier number `current`.
+pub(crate) fn in_barrier(area: &RankArea, current: u32) -> bool {
+    area.host.state() == HostState::InCollective
+        && area.host.generation.load(Ordering::Relaxed) == current
+}
+
+fn host(world: &World, rank: u32, area: &RankArea) -> String {
+    let slot = &area.host;
+    let time = seconds(slot.since.load(Ordering::Relaxed));
+    match slot.state() {
+        HostState::Starting => format!("rank {rank}: not started"),
+        HostState::Running => format!("rank {rank}: host function running for {time}"),
+        HostState::Returned => format!("rank {rank}: returned"),
+        HostState::InLaunch => {
+            let live = area.live.0.load(Ordering::Relaxed);
+            let blocks: i64 = slot.grid().iter().product();
+            let (kernel, loc) = (slot.kernel.get(), slot.loc.get());
+            format!(
+                "rank {rank}: launch of @{kernel} at {loc}, for {time}: {live} of {blocks} blocks have not finished"
+            )
+        }
+        HostState::InCollective => {
+            let post = area.posts[(slot.post.load(Ordering::Relaxed) % 2) as usize].get(rank);
+            let missing: Vec<String> = missing(world).iter().map(u32::to_string).collect();
+            let ranks = if missing.len() == 1 { "rank" } else { "ranks" };
+            format!(
+                "{post}, for {time}: waits for {ranks} {}",
+                missing.join(", ")
+            )
+        }
+    }
+}
+
+/// The slots of the blocks of the current launch.
+pub(crate) fn launched(area: &RankArea) -> &[BlockSlot] {
+    let blocks = area
+        .host
+        .grid()
+        .iter()
+        .product::<i64>()
+        .clamp(0, MAX_BLOCKS.into());
+    if area.host.state() == HostState::InLaunch {
+        &area.blocks[..blocks as usize]
+    } else {
+        &[]
+    }
+}
+
+fn blocks<'a>(
+    world: &'a World,
+    rank: u32,
+    area: &'a RankArea,
+    state: u32,
+) -> impl Iterator<Item = String> + 'a {
+    let slots = (0..).zip(launched(area));
+    let slots = slots.filter(move |(_, slot)| slot.state.load(Ordering::Acquire) == state);
+    slots.map(move |(block, slot)| {
+        let [x, y, z] = coordinates(block, area.host.grid());
+        let doing = if state == BLOCK_WAITING {
+            waiting(world, slot)
+        } else {
+            "running".to_owned()
+        };
+        let (kernel, time) = (
+            area.host.kernel.get(),
+            seconds(slot.since.load(Ordering::Relaxed)),
+        );
+        format!("rank {rank}, block ({x},{y},{z}) of @{kernel}: {doing} for {time}")
+    })
+}
+
+fn waiting(world: &World, slot: &BlockSlot) -> String {
+    let (condition, place) = flag(slot);
+    let place_text = match place {
+        Some(HeapAddress { rank, offset }) => format!("rank {rank} heap+{offset:#x}"),
+        None => format!(
+            "{:#x}, in no heap",
+            slot.flag_offset.load(Ordering::Relaxed)
+        ),
+    };
+    let saw = place.and_then(|place| world.heaps.peek(place, condition.bits));
+    let saw = saw.map_or("an unknown value".to_owned(), |saw| condition.show(saw));
+    let (loc, compare, expected) = (
+        slot.loc.get(),
+        condition.compare,
+        condition.show(condition.expected),
+    );
+    format!("wait at {loc}: flag {place_text}: saw {saw}, expected {compare} {expected},")
+}
+
+/// What a waiting block waits for, and where; no place when the flag is in no heap.
+pub(crate) fn flag(slot: &BlockSlot) -> (Condition, Option<HeapAddress>) {
+    let expected = slot.expected.load(Ordering::Relaxed);
+    let condition = Condition::decode(slot.condition.load(Ordering::Relaxed), expected);
+    let rank = slot.flag_rank.load(Ordering::Relaxed);
+    let place = HeapAddress {
+        rank,
+        offset: slot.flag_offset.load(Ordering::Relaxed),
+    };
+    (condition, (rank != NO_RANK).then_some(place))
+}
+
+fn seconds(start: u64) -> String {
+    format!("{:.1} s", clock::since(start).as_secs_f64())
+}

@@ -1,0 +1,237 @@
+//! Running a program's host function once on each rank.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use crate::agent::Agent;
+use crate::check::CheckFailures;
+use crate::control::{Control, HostState, MAX_RANKS};
+use crate::driver::{Cpu, Driver};
+use crate::error::Error;
+use crate::heap::{DEFAULT_HEAP_SIZE, SIGNAL_PAD_BYTES};
+use crate::memory;
+use crate::supervisor::supervise;
+use crate::trace::Trace;
+use crate::world::World;
+
+/// Stack of a host thread, in bytes.
+const HOST_STACK: usize = 8 << 20;
+/// The largest heap: with all ranks mapped it still fits half of the address space.
+const MAX_HEAP_SIZE: u64 = 1 << 39;
+
+/// How to run.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Which ranks there are.
+    pub ranks: Ranks,
+    /// Bytes of each rank's heap; the first [`SIGNAL_PAD_BYTES`] of it belong to symm.
+    pub heap_size: u64,
+    /// Time for the whole run, from when all ranks have joined.
+    pub timeout: Option<Duration>,
+    /// Whether to record a [`Trace`].
+    pub trace: bool,
+}
+
+/// Where the ranks are.
+#[derive(Debug, Clone)]
+pub enum Ranks {
+    /// All of this many in this process.
+    Threads(u32),
+}
+
+impl Config {
+    /// A run with default heaps, no timeout and no trace.
+    #[must_use]
+    pub fn new(ranks: Ranks) -> Self {
+        Self {
+            ranks,
+            heap_size: DEFAULT_HEAP_SIZE,
+            timeout: None,
+            trace: false,
+        }
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        let Ranks::Threads(ranks) = self.ranks;
+        if ranks == 0 || ranks > MAX_RANKS {
+            let what = format!("{ranks} ranks");
+            return Err(Error::InvalidConfig {
+                what,
+                mend: "a run has 1 to 128 ranks",
+            });
+        }
+        if self.heap_size <= SIGNAL_PAD_BYTES || self.heap_size > MAX_HEAP_SIZE {
+            let what = format!("a heap of {} bytes", self.heap_size);
+            let mend = "--heap-size has to be more than 2 MiB, which symm uses itself, and at most 512 GiB";
+            return Err(Error::InvalidConfig { what, mend });
+        }
+        Ok(())
+    }
+}
+
+/// What came of a run that ended by itself.
+#[derive(Debug)]
+pub struct Outcome<T> {
+    /// What `body` returned on each rank of this process, in the order of ranks.
+    pub values: Vec<T>,
+    /// The checks that failed in this process. Any failure makes the run one that failed.
+    pub checks: CheckFailures,
+    /// What happened on all ranks, when asked for.
+    pub trace: Option<Trace>,
+}
+
+/// One rank, as its host thread sees it.
+#[derive(Debug)]
+pub struct Rank {
+    world: Arc<World>,
+    rank: u32,
+}
+
+impl Rank {
+    /// This rank, from 0.
+    #[must_use]
+    pub fn rank(&self) -> u32 {
+        self.rank
+    }
+
+    /// How many ranks there are.
+    #[must_use]
+    pub fn num_ranks(&self) -> u32 {
+        self.world.num_ranks()
+    }
+
+    /// The context table: `[rank, num_ranks, base_0 …]`. Valid for the whole run, on all of this rank's threads.
+    #[must_use]
+    pub fn ctx(&self) -> *const i64 {
+        self.world.local_rank(self.rank).table.as_ptr()
+    }
+}
+
+/// Calls `body` once on each rank of this process, each on a thread of its own, and waits for all ranks to return.
+///
+/// # Errors
+/// The first fault of any rank. Threads that were blocked then stay parked for ever, with whatever `body` holds: a
+/// caller should report the error and end the process. Failed checks are no error here; see [`Outcome::checks`].
+pub fn run<T, F>(config: &Config, body: F) -> Result<Outcome<T>, Error>
+where
+    T: Send + 'static,
+    F: Fn(&Rank) -> Result<T, Error> + Send + Sync + 'static,
+{
+    config.check()?;
+    let world = Arc::new(in_threads(config)?);
+    let hosts = Hosts::start(&world, body)?;
+    let ended = supervise(&world, config.timeout);
+    if let Err(source) = ended {
+        return Err(after_checks(source, world.checks.take()));
+    }
+    let values = hosts.join();
+    Ok(Outcome {
+        values,
+        checks: world.checks.take(),
+        trace: world.trace.as_ref().map(crate::trace::Sink::take),
+    })
+}
+
+fn in_threads(config: &Config) -> Result<World, Error> {
+    let Ranks::Threads(ranks) = config.ranks;
+    let driver: Box<dyn Driver> = Box::new(Cpu::default());
+    let control = memory::create("symm-control", Control::bytes(ranks as usize))?;
+    let control = Control::map(control, ranks as usize)?;
+    let heaps = (0..ranks)
+        .map(|_| driver.create_heap(config.heap_size))
+        .collect::<Result<_, _>>()?;
+    let heaps = driver.map_heaps(heaps, config.heap_size)?;
+    Ok(World::new(control, heaps, 0..ranks, driver, config.trace))
+}
+
+fn after_checks(source: Error, checks: CheckFailures) -> Error {
+    if checks.count == 0 {
+        return source;
+    }
+    Error::AfterChecks {
+        count: checks.count,
+        first: checks.first,
+        source: Box::new(source),
+    }
+}
+
+/// The host threads of this process.
+struct Hosts<T> {
+    threads: Vec<JoinHandle<()>>,
+    values: Arc<Mutex<Vec<Option<T>>>>,
+}
+
+impl<T: Send + 'static> Hosts<T> {
+    fn start<F>(world: &Arc<World>, body: F) -> Result<Self, Error>
+    where
+        F: Fn(&Rank) -> Result<T, Error> + Send + Sync + 'static,
+    {
+        let (body, local) = (Arc::new(body), world.local());
+        let values: Vec<Option<T>> = local.iter().map(|_| None).collect();
+        let values = Arc::new(Mutex::new(values));
+        let mut threads = Vec::new();
+        for (index, rank) in local.iter().map(|local| local.rank).enumerate() {
+            let (world, body, values) = (Arc::clone(world), Arc::clone(&body), Arc::clone(&values));
+            let thread = std::thread::Builder::new()
+                .name(format!("symm rank {rank}"))
+                .stack_size(HOST_STACK)
+                .spawn(move || {
+                    if let Some(value) = host(&world, rank, &*body) {
+                        lock(&values)[index] = Some(value);
+                        Agent::with(|agent| agent.set_host(HostState::Returned));
+                    }
+                    world.announce();
+                })
+                .map_err(Error::io("start a thread for a rank"))?;
+            threads.push(thread);
+        }
+        Ok(Self { threads, values })
+    }
+
+    /// The values of ranks that have all returned.
+    fn join(self) -> Vec<T> {
+        for thread in self.threads {
+            // The thread caught its panics; all of its ranks have returned.
+            let _ = thread.join();
+        }
+        lock(&self.values).drain(..).flatten().collect()
+    }
+}
+
+/// A rank's host thread; `None` when it failed.
+fn host<T>(world: &Arc<World>, rank: u32, body: &dyn Fn(&Rank) -> Result<T, Error>) -> Option<T> {
+    Agent::enter(Arc::clone(world), rank);
+    Agent::with(|agent| {
+        agent.count_runnable(1);
+        agent
+            .area()
+            .host
+            .since
+            .store(crate::clock::now(), std::sync::atomic::Ordering::Relaxed);
+        agent.set_host(HostState::Running);
+        let rank_view = Rank {
+            world: Arc::clone(world),
+            rank,
+        };
+        let outcome = catch_unwind(AssertUnwindSafe(|| body(&rank_view)))
+            .unwrap_or_else(|panic| Err(Error::Panic(panic_message(&*panic))));
+        agent.flush();
+        agent.count_runnable(-1);
+        world.driver.finish(rank);
+        outcome.map_err(|error| world.fail(rank, error)).ok()
+    })
+}
+
+/// What a panic said.
+pub(crate) fn panic_message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+    text.or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "no message".to_owned())
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

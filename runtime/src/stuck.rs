@@ -1,0 +1,111 @@
+//! Recognises runs that cannot end, without a deadline and without ever being wrong.
+//!
+//! A deadlock: each host thread has returned, or is in a collective operation that is not complete, or in a launch of
+//! which blocks are left; each of those is parked in a wait without timeout, on a flag in a heap that does not satisfy
+//! it now; and between the first look and the last no thread changed its state. Then none of them wrote a flag in
+//! between, and nothing is left that could write one.
+
+use std::sync::atomic::{Ordering, fence};
+use std::time::Duration;
+
+use crate::clock;
+use crate::control::{BLOCK_WAITING, HostState, RankArea};
+use crate::error::Error;
+use crate::report::{flag, in_barrier, launched, missing, report};
+use crate::world::World;
+
+/// How long nothing may have changed before a deadlock is reported. Not needed for certainty: it spares the looks.
+const QUIET: Duration = Duration::from_secs(2);
+
+/// Remembers since when nothing changed.
+#[derive(Debug, Default)]
+pub(crate) struct Detector {
+    transitions: Vec<u64>,
+    since: u64,
+}
+
+impl Detector {
+    /// Looks once. `None` means that the run may still end.
+    pub(crate) fn look(&mut self, world: &World) -> Option<Error> {
+        rank_returned(world).or_else(|| {
+            let transitions = transitions(world);
+            if transitions != self.transitions {
+                (self.transitions, self.since) = (transitions, clock::now());
+            }
+            (clock::since(self.since) >= QUIET && deadlocked(world)).then(|| Error::Deadlock {
+                report: report(world),
+            })
+        })
+    }
+}
+
+/// A rank that has returned will not come to the barrier in which others already are.
+fn rank_returned(world: &World) -> Option<Error> {
+    let areas = world.control.areas();
+    // In this order: who is seen as returned here cannot be among those who complete the barrier read afterwards.
+    let returned: Vec<u32> = (0..)
+        .zip(areas)
+        .filter(|(_, area)| area.host.state() == HostState::Returned)
+        .map(|(rank, _)| rank)
+        .collect();
+    if returned.is_empty() {
+        return None;
+    }
+    let current = world.control.generation.0.load(Ordering::Acquire);
+    let waiting: Vec<u32> = (0..)
+        .zip(areas)
+        .filter(|(_, area)| in_barrier(area, current))
+        .map(|(rank, _)| rank)
+        .collect();
+    let still = world.control.generation.0.load(Ordering::Acquire) == current;
+    (still && !waiting.is_empty()).then(|| Error::RankReturned {
+        missing: returned,
+        waiting,
+        report: report(world),
+    })
+}
+
+fn deadlocked(world: &World) -> bool {
+    let before = transitions(world);
+    let areas = world.control.areas();
+    let complete = missing(world).is_empty();
+    let current = world.control.generation.0.load(Ordering::Acquire);
+    let hosts = areas.iter().all(|area| match area.host.state() {
+        HostState::Returned => true,
+        HostState::InCollective => !complete && in_barrier(area, current),
+        HostState::InLaunch => all_blocked(world, area),
+        HostState::Starting | HostState::Running => false,
+    });
+    let all_returned = areas
+        .iter()
+        .all(|area| area.host.state() == HostState::Returned);
+    fence(Ordering::SeqCst);
+    hosts && !all_returned && transitions(world) == before
+}
+
+fn all_blocked(world: &World, area: &RankArea) -> bool {
+    let live = area.live.0.load(Ordering::Acquire);
+    if live == 0 || area.blocked.0.load(Ordering::Acquire) != live {
+        return false;
+    }
+    let waiting = || {
+        launched(area)
+            .iter()
+            .filter(|slot| slot.state.load(Ordering::Acquire) == BLOCK_WAITING)
+    };
+    let stuck = waiting().filter(|slot| {
+        let (condition, place) = flag(slot);
+        let saw = place.and_then(|place| world.heaps.peek(place, condition.bits));
+        slot.gives_up.load(Ordering::Relaxed) == 0 && saw.is_some_and(|saw| !condition.holds(saw))
+    });
+    stuck.count() == live as usize
+}
+
+fn transitions(world: &World) -> Vec<u64> {
+    world
+        .control
+        .areas()
+        .iter()
+        .map(|area| area.transitions.0.load(Ordering::Acquire))
+        .collect()
+}

@@ -1,0 +1,170 @@
+//! What happened when: every rank's launches, transfers, signals and waits, for Perfetto.
+
+mod record;
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::heap::HeapAddress;
+pub(crate) use record::{Recorder, Sink};
+
+/// Everything that was recorded in a run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Trace {
+    /// In no particular order.
+    pub events: Vec<Event>,
+    /// Events left out because a block recorded too many.
+    pub dropped: u64,
+}
+
+/// Something that a rank's host thread or a block did.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Event {
+    /// The rank.
+    pub rank: u32,
+    /// The block, counted x first; `None` for the host thread.
+    pub block: Option<u32>,
+    /// Start in nanoseconds of `CLOCK_MONOTONIC`, the same for all processes of a host.
+    pub start: u64,
+    /// End in the same clock; equal to `start` for a signal.
+    pub end: u64,
+    /// `file:line:col`.
+    pub loc: Arc<str>,
+    /// What it did.
+    pub what: What,
+}
+
+/// What an event was.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum What {
+    /// A kernel launch, on a host thread.
+    Launch {
+        /// The kernel.
+        kernel: Arc<str>,
+        /// Blocks in its grid.
+        blocks: u32,
+    },
+    /// A block, from its first instruction to its last.
+    Block {
+        /// The kernel.
+        kernel: Arc<str>,
+        /// Coordinates of the block.
+        coords: [i64; 3],
+    },
+    /// `symm.barrier_all`.
+    Barrier,
+    /// `symm.alloc`.
+    Alloc {
+        /// Bytes.
+        bytes: u64,
+    },
+    /// `symm.free`.
+    Free,
+    /// A copy between the host and a heap.
+    HostCopy {
+        /// Bytes.
+        bytes: u64,
+    },
+    /// An access to another rank's heap.
+    Transfer {
+        /// Which.
+        kind: TransferKind,
+        /// The other rank.
+        peer: i32,
+        /// Where in its heap; `None` when outside of every heap.
+        offset: Option<u64>,
+        /// Bytes.
+        bytes: u64,
+    },
+    /// `symm.signal`, at the moment at which the flag was written.
+    Signal {
+        /// The flag.
+        flag: Option<FlagPlace>,
+        /// The rank that was signalled.
+        peer: i32,
+        /// Whether the flag was set or added to.
+        op: SignalOp,
+        /// Its value after the signal.
+        value: u64,
+    },
+    /// `symm.wait`.
+    Wait {
+        /// The flag.
+        flag: Option<FlagPlace>,
+        /// Comparison and expected value, such as `>= 3`.
+        condition: String,
+        /// The value that ended the wait.
+        saw: u64,
+        /// False when the wait gave up.
+        satisfied: bool,
+    },
+}
+
+/// A kind of access to another rank's heap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TransferKind {
+    /// `symm.put`.
+    Put,
+    /// `symm.get`.
+    Get,
+    /// `symm.copy`.
+    Copy,
+    /// `symm.remote_load`.
+    Load,
+    /// `symm.remote_store`.
+    Store,
+    /// `symm.atomic_rmw` and `symm.atomic_cas`.
+    Atomic,
+}
+
+impl TransferKind {
+    const ALL: [Self; 6] = [
+        Self::Put,
+        Self::Get,
+        Self::Copy,
+        Self::Load,
+        Self::Store,
+        Self::Atomic,
+    ];
+
+    pub(crate) fn from_code(code: u32) -> Option<Self> {
+        Self::ALL.get(code as usize).copied()
+    }
+}
+
+/// What a signal does to its flag.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SignalOp {
+    /// Sets it.
+    Set,
+    /// Adds to it.
+    Add,
+}
+
+/// Where a flag is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct FlagPlace {
+    /// The rank whose heap it is in.
+    pub rank: u32,
+    /// Bytes from that heap's start.
+    pub offset: u64,
+}
+
+impl FlagPlace {
+    pub(crate) fn of(address: Option<HeapAddress>) -> Option<Self> {
+        address.map(|HeapAddress { rank, offset }| Self { rank, offset })
+    }
+}
+
+impl Trace {
+    /// The events of several processes together.
+    #[must_use]
+    pub fn merge(parts: impl IntoIterator<Item = Self>) -> Self {
+        parts.into_iter().fold(Self::default(), |mut all, part| {
+            all.events.extend(part.events);
+            all.dropped += part.dropped;
+            all
+        })
+    }
+}

@@ -1,0 +1,450 @@
+//! Waiting for a flag in a symmetric heap, and waking who waits (rules O4 to O6).
+//!
+//! A wait spins while there are cores to spare, yields a few times, and then parks on a futex keyed on the flag. A
+//! signal wakes parked waiters only where it sees one counted; without a fence between its store and that look a
+//! wake may be lost. So every sleep is bounded: the wake is a hint, the bound is the guarantee.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+use std::time::Duration;
+
+use crate::agent::{Agent, park_for_ever};
+use crate::clock;
+use crate::control::{BLOCK_RUNNING, BLOCK_WAITING, BlockSlot, NO_RANK};
+use crate::futex;
+use crate::heap::HeapAddress;
+use crate::loc::Loc;
+use crate::trace::{FlagPlace, What};
+
+/// Polls before anything else is looked at.
+const FIRST_POLLS: u32 = 64;
+/// Polls while there are cores to spare: some hundred microseconds.
+const SPINS: u32 = 10_000;
+/// Offers of the core to others before parking.
+const YIELDS: u32 = 4;
+/// The first sleep of a parked waiter when there are about as many threads as cores.
+const FIRST_SLEEP: Duration = Duration::from_millis(1);
+/// The longest sleep, and so the longest delay that a lost wake can cause.
+pub(crate) const LONGEST_SLEEP: Duration = Duration::from_millis(50);
+
+/// How a flag's value is compared with the expected one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Compare {
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    UnsignedLt,
+    UnsignedLe,
+    UnsignedGt,
+    UnsignedGe,
+}
+
+/// All comparisons, at the index that compiled code uses.
+const COMPARES: [Compare; 10] = [
+    Compare::Eq,
+    Compare::Ne,
+    Compare::Lt,
+    Compare::Le,
+    Compare::Gt,
+    Compare::Ge,
+    Compare::UnsignedLt,
+    Compare::UnsignedLe,
+    Compare::UnsignedGt,
+    Compare::UnsignedGe,
+];
+
+impl Compare {
+    pub(crate) fn from_code(code: u32) -> Option<Self> {
+        COMPARES.get(code as usize).copied()
+    }
+
+    fn is_unsigned(self) -> bool {
+        self as u32 >= Self::UnsignedLt as u32
+    }
+}
+
+impl fmt::Display for Compare {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Eq => "==",
+            Self::Ne => "!=",
+            Self::Lt | Self::UnsignedLt => "<",
+            Self::Le | Self::UnsignedLe => "<=",
+            Self::Gt | Self::UnsignedGt => ">",
+            Self::Ge | Self::UnsignedGe => ">=",
+        })
+    }
+}
+
+/// What a wait waits for. Values of 32 bits are held zero-extended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Condition {
+    pub(crate) compare: Compare,
+    pub(crate) bits: u32,
+    pub(crate) expected: u64,
+}
+
+impl Condition {
+    /// Whether `saw` satisfies it, as a signed or unsigned value of its width (rule O6).
+    #[inline]
+    pub(crate) fn holds(self, saw: u64) -> bool {
+        let (a, b) = (self.signed(saw), self.signed(self.expected));
+        match self.compare {
+            Compare::Eq => saw == self.expected,
+            Compare::Ne => saw != self.expected,
+            Compare::Lt => a < b,
+            Compare::Le => a <= b,
+            Compare::Gt => a > b,
+            Compare::Ge => a >= b,
+            Compare::UnsignedLt => saw < self.expected,
+            Compare::UnsignedLe => saw <= self.expected,
+            Compare::UnsignedGt => saw > self.expected,
+            Compare::UnsignedGe => saw >= self.expected,
+        }
+    }
+
+    #[inline]
+    fn signed(self, value: u64) -> i64 {
+        if self.bits == 32 {
+            i64::from(value as u32 as i32)
+        } else {
+            value.cast_signed()
+        }
+    }
+
+    /// A value as the comparison sees it.
+    pub(crate) fn show(self, value: u64) -> String {
+        if self.compare.is_unsigned() {
+            value.to_string()
+        } else {
+            self.signed(value).to_string()
+        }
+    }
+
+    pub(crate) fn encode(self) -> u32 {
+        self.compare as u32 | self.bits << 8
+    }
+
+    pub(crate) fn decode(code: u32, expected: u64) -> Self {
+        let compare = Compare::from_code(code & 0xff).unwrap_or(Compare::Eq);
+        Self {
+            compare,
+            bits: code >> 8,
+            expected,
+        }
+    }
+}
+
+/// A flag of 32 or 64 bits.
+pub(crate) trait Flag {
+    const BITS: u32;
+    fn read(&self) -> u64;
+    fn address(&self) -> *const u8 {
+        std::ptr::from_ref(self).cast()
+    }
+}
+
+impl Flag for AtomicU32 {
+    const BITS: u32 = 32;
+    #[inline]
+    fn read(&self) -> u64 {
+        u64::from(self.load(Ordering::Relaxed))
+    }
+}
+
+impl Flag for AtomicU64 {
+    const BITS: u32 = 64;
+    #[inline]
+    fn read(&self) -> u64 {
+        self.load(Ordering::Relaxed)
+    }
+}
+
+/// One call of `symm.wait`.
+#[derive(Debug)]
+pub(crate) struct Wait<'a, F> {
+    pub(crate) flag: &'a F,
+    /// The 32 bits of the flag to sleep on.
+    pub(crate) word: &'a AtomicU32,
+    pub(crate) condition: Condition,
+    /// How long until it gives up; for ever when `None`.
+    pub(crate) limit: Option<Duration>,
+    pub(crate) loc: Loc<'a>,
+}
+
+impl<F: Flag> Wait<'_, F> {
+    /// Waits; false when it gave up.
+    #[inline]
+    pub(crate) fn run(&self, agent: &Agent) -> bool {
+        let start = if agent.recorder.is_some() || self.limit.is_some() {
+            clock::now()
+        } else {
+            0
+        };
+        let satisfied = self
+            .spin(FIRST_POLLS)
+            .or_else(|| self.wait_longer(agent, start));
+        if satisfied.is_some() {
+            fence(Ordering::Acquire);
+        }
+        agent.record(start, self.loc, || What::Wait {
+            flag: FlagPlace::of(agent.world.heaps.locate(self.flag.address())),
+            condition: format!(
+                "{} {}",
+                self.condition.compare,
+                self.condition.show(self.condition.expected)
+            ),
+            saw: satisfied.unwrap_or_else(|| self.flag.read()),
+            satisfied: satisfied.is_some(),
+        });
+        satisfied.is_some()
+    }
+
+    /// Polls up to `polls` times; the value that satisfied the condition.
+    #[inline]
+    fn spin(&self, polls: u32) -> Option<u64> {
+        for _ in 0..polls {
+            if let Some(saw) = self.poll() {
+                return Some(saw);
+            }
+            std::hint::spin_loop();
+        }
+        None
+    }
+
+    #[inline]
+    fn poll(&self) -> Option<u64> {
+        let saw = self.flag.read();
+        self.condition.holds(saw).then_some(saw)
+    }
+
+    #[cold]
+    fn wait_longer(&self, agent: &Agent, start: u64) -> Option<u64> {
+        let mut spent = FIRST_POLLS;
+        while spent < SPINS && agent.world.cores_suffice() {
+            if let Some(saw) = self.spin(FIRST_POLLS) {
+                return Some(saw);
+            }
+            spent += FIRST_POLLS;
+            if self.limit.is_some_and(|limit| clock::since(start) >= limit) {
+                return None;
+            }
+        }
+        for _ in 0..YIELDS {
+            std::thread::yield_now();
+            if let Some(saw) = self.poll() {
+                return Some(saw);
+            }
+        }
+        let owner = agent.world.heaps.locate(self.flag.address());
+        self.enter(agent, owner);
+        let satisfied = self.park(agent, owner, start);
+        leave(agent);
+        satisfied
+    }
+
+    fn park(&self, agent: &Agent, owner: Option<HeapAddress>, start: u64) -> Option<u64> {
+        let parked = owner.map(|place| &agent.world.control.areas()[place.rank as usize].parked.0);
+        if let Some(parked) = parked {
+            parked.fetch_add(1, Ordering::SeqCst);
+        }
+        let mut sleep = first_sleep(agent);
+        let satisfied = loop {
+            let saw = self.flag.read();
+            if self.condition.holds(saw) {
+                break Some(saw);
+            }
+            if agent.world.failed() {
+                park_for_ever();
+            }
+            let left = self
+                .limit
+                .map(|limit| limit.saturating_sub(clock::since(start)));
+            if left.is_some_and(|left| left.is_zero()) {
+                break None;
+            }
+            futex::sleep(
+                self.word,
+                saw as u32,
+                Some(left.map_or(sleep, |left| left.min(sleep))),
+            );
+            sleep = (sleep * 2).min(LONGEST_SLEEP);
+        };
+        if let Some(parked) = parked {
+            parked.fetch_sub(1, Ordering::Relaxed);
+        }
+        satisfied
+    }
+
+    /// Shows the wait to supervisors.
+    fn enter(&self, agent: &Agent, owner: Option<HeapAddress>) {
+        if let Some(slot) = agent.slot() {
+            slot.condition
+                .store(self.condition.encode(), Ordering::Relaxed);
+            slot.expected
+                .store(self.condition.expected, Ordering::Relaxed);
+            slot.flag_rank
+                .store(owner.map_or(NO_RANK, |place| place.rank), Ordering::Relaxed);
+            slot.flag_offset.store(
+                owner.map_or(self.flag.address() as u64, |place| place.offset),
+                Ordering::Relaxed,
+            );
+            slot.gives_up
+                .store(u32::from(self.limit.is_some()), Ordering::Relaxed);
+            slot.loc.set(self.loc.bytes());
+            set_state(slot, BLOCK_WAITING);
+            agent.area().blocked.0.fetch_add(1, Ordering::AcqRel);
+            agent.transition();
+        }
+        agent.count_runnable(-1);
+    }
+}
+
+/// Undoes [`Wait::enter`].
+fn leave(agent: &Agent) {
+    agent.count_runnable(1);
+    if let Some(slot) = agent.slot() {
+        agent.transition();
+        // Whoever sees what this block does next also sees the transition.
+        fence(Ordering::SeqCst);
+        agent.area().blocked.0.fetch_sub(1, Ordering::AcqRel);
+        set_state(slot, BLOCK_RUNNING);
+    }
+}
+
+fn set_state(slot: &BlockSlot, state: u32) {
+    slot.since.store(clock::now(), Ordering::Relaxed);
+    slot.state.store(state, Ordering::Release);
+}
+
+/// Many sleepers with short sleeps would keep the cores busy with timers: the more threads, the longer the first sleep.
+fn first_sleep(agent: &Agent) -> Duration {
+    let blocks: u32 = agent
+        .world
+        .control
+        .areas()
+        .iter()
+        .map(|area| area.live.0.load(Ordering::Relaxed))
+        .sum();
+    let per_core = blocks / agent.world.cores.cast_unsigned().max(1) / 16;
+    (FIRST_SLEEP * per_core.max(1)).min(LONGEST_SLEEP)
+}
+
+/// Wakes who is parked on `flag`, after its value has changed.
+#[inline]
+pub(crate) fn wake(
+    agent: &Agent,
+    flag: *const u8,
+    word: impl FnOnce() -> Option<&'static AtomicU32>,
+) {
+    let Some(place) = agent.world.heaps.locate(flag) else {
+        return;
+    };
+    if agent.world.control.areas()[place.rank as usize]
+        .parked
+        .0
+        .load(Ordering::Relaxed)
+        != 0
+        && let Some(word) = word()
+    {
+        futex::wake(word);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn holds(code: u32, bits: u32, saw: u64, expected: u64) -> bool {
+        Condition {
+            compare: Compare::from_code(code).unwrap(),
+            bits,
+            expected,
+        }
+        .holds(saw)
+    }
+
+    #[test]
+    fn every_comparison_against_the_language() {
+        let values: [i64; 7] = [i64::MIN, -2, -1, 0, 1, 2, i64::MAX];
+        for (a, b) in values.iter().flat_map(|&a| values.map(|b| (a, b))) {
+            let (ua, ub) = (a.cast_unsigned(), b.cast_unsigned());
+            let want = [
+                a == b,
+                a != b,
+                a < b,
+                a <= b,
+                a > b,
+                a >= b,
+                ua < ub,
+                ua <= ub,
+                ua > ub,
+                ua >= ub,
+            ];
+            let (na, nb) = (a as i32, b as i32);
+            let (va, vb) = (na.cast_unsigned(), nb.cast_unsigned());
+            let narrow = [
+                na == nb,
+                na != nb,
+                na < nb,
+                na <= nb,
+                na > nb,
+                na >= nb,
+                va < vb,
+                va <= vb,
+                va > vb,
+                va >= vb,
+            ];
+            for code in 0..10 {
+                assert_eq!(
+                    holds(code, 64, ua, ub),
+                    want[code as usize],
+                    "{code}: {a} and {b}"
+                );
+                let (xa, xb) = (u64::from(va), u64::from(vb));
+                assert_eq!(
+                    holds(code, 32, xa, xb),
+                    narrow[code as usize],
+                    "{code}: {na} and {nb}"
+                );
+            }
+        }
+        assert_eq!(Compare::from_code(10), None);
+    }
+
+    #[test]
+    fn values_show_as_compared() {
+        let signed = Condition {
+            compare: Compare::Ge,
+            bits: 32,
+            expected: 0,
+        };
+        assert_eq!(signed.show(0xffff_fffe), "-2");
+        assert_eq!(
+            Condition {
+                compare: Compare::UnsignedGe,
+                ..signed
+            }
+            .show(0xffff_fffe),
+            "4294967294"
+        );
+        assert_eq!(Condition { bits: 64, ..signed }.show(u64::MAX), "-1");
+    }
+
+    #[test]
+    fn conditions_survive_shared_memory() {
+        for compare in COMPARES {
+            for bits in [32, 64] {
+                let condition = Condition {
+                    compare,
+                    bits,
+                    expected: 9,
+                };
+                assert_eq!(Condition::decode(condition.encode(), 9), condition);
+            }
+        }
+    }
+}

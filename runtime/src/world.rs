@@ -1,0 +1,143 @@
+//! Everything that the threads of one process share during a run.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use crate::allocator::Allocator;
+use crate::check::Checks;
+use crate::control::{Control, FAULT_CLAIMED, FAULT_COMPLETE, NO_FAULT};
+use crate::driver::Driver;
+use crate::error::Error;
+use crate::futex;
+use crate::heap::{HeapMap, SIGNAL_PAD_BYTES};
+use crate::trace::Sink;
+
+/// A run, as one process sees it.
+#[derive(Debug)]
+pub(crate) struct World {
+    pub(crate) control: Control,
+    pub(crate) heaps: HeapMap,
+    pub(crate) driver: Box<dyn Driver>,
+    pub(crate) checks: Checks,
+    pub(crate) trace: Option<Sink>,
+    /// Cores that this process may use.
+    pub(crate) cores: i32,
+    local: Vec<LocalRank>,
+    fault: Mutex<Option<Error>>,
+}
+
+/// A rank whose host thread is in this process.
+#[derive(Debug)]
+pub(crate) struct LocalRank {
+    pub(crate) rank: u32,
+    /// The context table.
+    pub(crate) table: Box<[i64]>,
+    pub(crate) allocator: Mutex<Allocator>,
+    /// Collective operations called so far.
+    pub(crate) collectives: AtomicU64,
+}
+
+impl World {
+    /// A world in which this process hosts the ranks `local`.
+    pub(crate) fn new(
+        control: Control,
+        heaps: HeapMap,
+        local: impl IntoIterator<Item = u32>,
+        driver: Box<dyn Driver>,
+        trace: bool,
+    ) -> Self {
+        let local = local.into_iter().map(|rank| LocalRank {
+            rank,
+            table: heaps.table(rank),
+            allocator: Mutex::new(Allocator::new(heaps.size(), SIGNAL_PAD_BYTES)),
+            collectives: AtomicU64::new(0),
+        });
+        let local = local.collect();
+        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as i32);
+        Self {
+            control,
+            heaps,
+            driver,
+            checks: Checks::default(),
+            trace: trace.then(Sink::default),
+            cores,
+            local,
+            fault: Mutex::new(None),
+        }
+    }
+
+    pub(crate) fn num_ranks(&self) -> u32 {
+        self.control.areas().len() as u32
+    }
+
+    /// The ranks whose host threads are in this process.
+    pub(crate) fn local(&self) -> &[LocalRank] {
+        &self.local
+    }
+
+    /// The one that is `rank`, which must be local.
+    pub(crate) fn local_rank(&self, rank: u32) -> &LocalRank {
+        &self.local[(rank - self.local[0].rank) as usize]
+    }
+
+    /// Whether there are cores left for spinning: as many as threads that want one.
+    #[inline]
+    pub(crate) fn cores_suffice(&self) -> bool {
+        self.control.runnable.0.load(Ordering::Relaxed) <= self.cores
+    }
+
+    /// Ends the run with `error` on every rank, unless another fault came first.
+    pub(crate) fn fail(&self, rank: u32, error: Error) {
+        let slot = &self.control.fault;
+        let claim = slot.state.compare_exchange(
+            NO_FAULT,
+            FAULT_CLAIMED,
+            Ordering::AcqRel,
+            Ordering::Relaxed,
+        );
+        if claim.is_err() {
+            return;
+        }
+        slot.rank.store(rank, Ordering::Relaxed);
+        slot.summary.set(
+            error
+                .to_string()
+                .lines()
+                .next()
+                .unwrap_or_default()
+                .as_bytes(),
+        );
+        *self.fault.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+        slot.state.store(FAULT_COMPLETE, Ordering::Release);
+        self.announce();
+    }
+
+    /// Whether the run has ended with a fault.
+    #[inline]
+    pub(crate) fn failed(&self) -> bool {
+        self.control.fault.state.load(Ordering::Relaxed) != NO_FAULT
+    }
+
+    /// The fault, in full where this process knows it; `None` while there is none or it is still being written.
+    pub(crate) fn fault(&self) -> Option<Error> {
+        let slot = &self.control.fault;
+        if slot.state.load(Ordering::Acquire) != FAULT_COMPLETE {
+            return None;
+        }
+        let own = self
+            .fault
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        Some(own.unwrap_or_else(|| Error::Stopped {
+            rank: slot.rank.load(Ordering::Relaxed),
+            summary: slot.summary.get(),
+        }))
+    }
+
+    /// Wakes the supervisors of all processes.
+    pub(crate) fn announce(&self) {
+        self.control.events.0.fetch_add(1, Ordering::Release);
+        futex::wake(&self.control.events.0);
+    }
+}

@@ -1,0 +1,239 @@
+//! Launches, waits and signals on many threads.
+
+mod common;
+
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use common::{GE, alloc, env, failure, launch, launch_as, read, signal, threads, wait};
+use symm_runtime::abi::{symm_rt_check_failed, symm_rt_copy, symm_rt_wait32, symm_rt_wait64};
+use symm_runtime::{Coords, run};
+
+/// Writes block coordinates, so that a block that runs twice, or not at all, shows.
+unsafe extern "C" fn mark(args: *const *const c_void, coords: *const Coords) {
+    // SAFETY: started by `launch`.
+    let (env, at) = unsafe { env(args, coords) };
+    let [x, y, z] = at.block;
+    let index = x + at.grid[0] * (y + at.grid[1] * z);
+    // SAFETY: an aligned word of this rank's heap.
+    let word = unsafe { &*env.flag(index.cast_unsigned()).cast::<AtomicU64>() };
+    word.fetch_add(
+        (1000 * env.rank()) + index.cast_unsigned() + 1,
+        Ordering::Relaxed,
+    );
+}
+
+#[test]
+fn every_block_runs_once() {
+    run(&threads(2), |rank| {
+        let data = alloc(rank, 1 << 16, c"p:1:1");
+        for (round, dims) in [
+            [3, 2, 4, 1, 1, 1, 0],
+            [1, 1, 1, 32, 4, 1, 0],
+            [40, 1, 1, 1, 1, 1, 0],
+        ]
+        .iter()
+        .enumerate()
+        {
+            let at = data.wrapping_add(round * 4096);
+            launch_as(rank, c"mark", mark, *dims, c"cv", at, c"p:2:1");
+            let blocks = dims[..3].iter().product::<i64>().cast_unsigned();
+            for index in 0..=blocks {
+                let want = if index < blocks {
+                    1000 * u64::from(rank.rank()) + index + 1
+                } else {
+                    0
+                };
+                assert_eq!(
+                    read(at.wrapping_add(8 * index as usize)),
+                    want,
+                    "block {index} of {blocks}"
+                );
+            }
+        }
+        Ok(())
+    })
+    .unwrap();
+}
+
+#[test]
+fn impossible_launches_are_fatal() {
+    let message = failure(&threads(1), |rank| {
+        launch_as(
+            rank,
+            c"mark",
+            mark,
+            [0, 1, 1, 1, 1, 1, 0],
+            c"cv",
+            std::ptr::null_mut(),
+            c"p:9:1",
+        );
+    });
+    assert!(
+        message.contains("p:9:1") && message.contains("@mark") && message.contains("[0, 1, 1]"),
+        "{message}"
+    );
+    let message = failure(&threads(64), |rank| {
+        launch_as(
+            rank,
+            c"mark",
+            mark,
+            [4033, 1, 1, 1, 1, 1, 0],
+            c"!cv",
+            std::ptr::null_mut(),
+            c"p:9:1",
+        );
+    });
+    assert!(
+        message.contains("at most 4032 may use symm.barrier"),
+        "{message}"
+    );
+}
+
+/// Passes a count around the ring of ranks, each block in a ring of its own.
+unsafe extern "C" fn ring(args: *const *const c_void, coords: *const Coords) {
+    // SAFETY: started by `launch`.
+    let (env, at) = unsafe { env(args, coords) };
+    let mine = env.flag(at.block[0].cast_unsigned());
+    let next = env.remote(mine, (env.rank() + 1) % env.num_ranks());
+    let (rank, ranks) = (env.rank(), env.num_ranks());
+    for step in 0..2 * ranks - 2 {
+        let value = step + 1;
+        if rank == 0 {
+            signal(next, value);
+            wait(&env, mine, GE, value, c"ring.mlir:7:5");
+        } else {
+            wait(&env, mine, GE, value, c"ring.mlir:8:5");
+            signal(next, value);
+        }
+    }
+}
+
+#[test]
+fn a_ring_of_4096_threads_ends() {
+    let start = Instant::now();
+    let mut config = threads(64);
+    config.heap_size = 4 << 20;
+    config.timeout = Some(Duration::from_secs(120));
+    let outcome = run(&config, |rank| {
+        let data = alloc(rank, 64 * 8, c"p:1:1");
+        launch(rank, c"ring", ring, 64, data, c"p:2:1");
+        Ok((0..64)
+            .map(|block| read(data.wrapping_add(8 * block)))
+            .collect::<Vec<_>>())
+    });
+    println!("64 ranks x 64 blocks x 126 waits: {:?}", start.elapsed());
+    for flags in outcome.unwrap().values {
+        assert_eq!(flags, [126; 64]);
+    }
+}
+
+#[test]
+fn waits_compare_signed_and_give_up() {
+    run(&threads(1), |rank| {
+        let flag = alloc(rank, 16, c"p:1:1");
+        signal(flag, (-3_i64).cast_unsigned());
+        let (ctx, loc) = (rank.ctx(), c"p:2:1".as_ptr());
+        let wait = |cmp, expected: i64| {
+            // SAFETY: an aligned flag of this heap.
+            unsafe {
+                symm_rt_wait64(
+                    ctx,
+                    flag.cast(),
+                    cmp,
+                    expected.cast_unsigned(),
+                    20_000_000,
+                    loc,
+                )
+            }
+        };
+        assert_eq!(wait(5, -3), 1, "-3 >= -3");
+        assert_eq!(wait(4, -4), 1, "-3 > -4");
+        assert_eq!(wait(9, 5), 1, "unsigned: it is large");
+        let start = Instant::now();
+        assert_eq!(wait(5, 0), 0, "-3 >= 0 does not hold");
+        assert!(start.elapsed() >= Duration::from_millis(20));
+        assert!(start.elapsed() < Duration::from_secs(5));
+        // SAFETY: the low half of the flag.
+        assert_eq!(
+            unsafe { symm_rt_wait32(ctx, flag.cast(), 2, 0, 0, loc) },
+            1,
+            "-3 < 0 in 32 bits"
+        );
+        Ok(())
+    })
+    .unwrap();
+}
+
+/// Block 1 stores without waking anybody, as a plain atomic does.
+unsafe extern "C" fn silent_store(args: *const *const c_void, coords: *const Coords) {
+    // SAFETY: started by `launch`.
+    let (env, at) = unsafe { env(args, coords) };
+    if at.block[0] == 0 {
+        wait(&env, env.flag(0), GE, 1, c"p:1:1");
+    } else {
+        std::thread::sleep(Duration::from_millis(300));
+        // SAFETY: an aligned word of this rank's heap.
+        unsafe { (*env.flag(0).cast::<AtomicU64>()).store(1, Ordering::Release) };
+    }
+}
+
+#[test]
+fn a_lost_wake_costs_a_bounded_time() {
+    let start = Instant::now();
+    run(&threads(1), |rank| {
+        let data = alloc(rank, 8, c"p:1:1");
+        launch(rank, c"silent", silent_store, 2, data, c"p:2:1");
+        Ok(())
+    })
+    .unwrap();
+    assert!(start.elapsed() >= Duration::from_millis(300));
+    assert!(
+        start.elapsed() < Duration::from_secs(2),
+        "the waiter slept past its bound"
+    );
+}
+
+#[test]
+fn failed_checks_are_counted_and_the_program_goes_on() {
+    let outcome = run(&threads(2), |rank| {
+        let values = [7, 2.5f64.to_bits()];
+        for _ in 0..20 * (1 + rank.rank()) {
+            // SAFETY: two values, as the types say.
+            unsafe {
+                symm_rt_check_failed(
+                    c"{} is not {}".as_ptr(),
+                    c"if".as_ptr(),
+                    values.as_ptr(),
+                    c"p:3:1".as_ptr(),
+                )
+            };
+        }
+        Ok(rank.rank())
+    })
+    .unwrap();
+    assert_eq!(outcome.values, [0, 1]);
+    assert_eq!((outcome.checks.count, outcome.checks.first.len()), (60, 32));
+    let first = outcome.checks.first[0].to_string();
+    assert!(
+        first.ends_with(": check failed: 7 is not 2.5") && first.starts_with("p:3:1: rank "),
+        "{first}"
+    );
+}
+
+#[test]
+fn copies_between_host_and_heap() {
+    run(&threads(1), |rank| {
+        let at = alloc(rank, 4, c"p:1:1");
+        let (from, mut back) = ([1u8, 2, 3, 4], [0u8; 4]);
+        // SAFETY: four bytes each.
+        unsafe {
+            symm_rt_copy(rank.ctx(), at, from.as_ptr(), 4, c"p:2:1".as_ptr());
+            symm_rt_copy(rank.ctx(), back.as_mut_ptr(), at, 4, c"p:3:1".as_ptr());
+        }
+        assert_eq!(back, from);
+        Ok(())
+    })
+    .unwrap();
+}
