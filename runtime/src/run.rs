@@ -13,8 +13,9 @@ use crate::driver::{Cpu, Driver};
 use crate::error::Error;
 use crate::heap::{DEFAULT_HEAP_SIZE, SIGNAL_PAD_BYTES};
 use crate::memory;
+use crate::process::{Bootstrap, Link, Monitor, Offer, join};
 use crate::supervisor::supervise;
-use crate::trace::Trace;
+use crate::trace::{Sink, Trace};
 use crate::world::World;
 
 /// Stack of a host thread, in bytes.
@@ -40,6 +41,8 @@ pub struct Config {
 pub enum Ranks {
     /// All of this many in this process.
     Threads(u32),
+    /// One in this process, the others in other processes of this host.
+    Process(Bootstrap),
 }
 
 impl Config {
@@ -55,7 +58,10 @@ impl Config {
     }
 
     fn check(&self) -> Result<(), Error> {
-        let Ranks::Threads(ranks) = self.ranks;
+        let ranks = match &self.ranks {
+            Ranks::Threads(ranks) => *ranks,
+            Ranks::Process(bootstrap) => bootstrap.num_ranks,
+        };
         if ranks == 0 || ranks > MAX_RANKS {
             let what = format!("{ranks} ranks");
             return Err(Error::InvalidConfig {
@@ -79,7 +85,7 @@ pub struct Outcome<T> {
     pub values: Vec<T>,
     /// The checks that failed in this process. Any failure makes the run one that failed.
     pub checks: CheckFailures,
-    /// What happened on all ranks, when asked for.
+    /// What happened on all ranks, when asked for. With a process for each rank, rank 0 has it.
     pub trace: Option<Trace>,
 }
 
@@ -121,22 +127,27 @@ where
     F: Fn(&Rank) -> Result<T, Error> + Send + Sync + 'static,
 {
     config.check()?;
-    let world = Arc::new(in_threads(config)?);
+    let (world, links) = match &config.ranks {
+        Ranks::Threads(ranks) => (in_threads(config, *ranks)?, Vec::new()),
+        Ranks::Process(bootstrap) => in_process(config, bootstrap)?,
+    };
+    let world = Arc::new(world);
+    let monitor = Monitor::start(&world, links)?;
     let hosts = Hosts::start(&world, body)?;
     let ended = supervise(&world, config.timeout);
     if let Err(source) = ended {
         return Err(after_checks(source, world.checks.take()));
     }
     let values = hosts.join();
+    let trace = monitor.finish(world.trace.as_ref().map(Sink::take))?;
     Ok(Outcome {
         values,
         checks: world.checks.take(),
-        trace: world.trace.as_ref().map(crate::trace::Sink::take),
+        trace,
     })
 }
 
-fn in_threads(config: &Config) -> Result<World, Error> {
-    let Ranks::Threads(ranks) = config.ranks;
+fn in_threads(config: &Config, ranks: u32) -> Result<World, Error> {
     let driver: Box<dyn Driver> = Box::new(Cpu::default());
     let control = memory::create("symm-control", Control::bytes(ranks as usize))?;
     let control = Control::map(control, ranks as usize)?;
@@ -145,6 +156,25 @@ fn in_threads(config: &Config) -> Result<World, Error> {
         .collect::<Result<_, _>>()?;
     let heaps = driver.map_heaps(heaps, config.heap_size)?;
     Ok(World::new(control, heaps, 0..ranks, driver, config.trace))
+}
+
+fn in_process(config: &Config, bootstrap: &Bootstrap) -> Result<(World, Vec<Link>), Error> {
+    let driver: Box<dyn Driver> = Box::new(Cpu::default());
+    let heap = driver.create_heap(config.heap_size)?;
+    let session = join(
+        bootstrap,
+        Offer {
+            heap,
+            heap_size: config.heap_size,
+            trace: config.trace,
+        },
+    )?;
+    let control = Control::map(session.control, bootstrap.num_ranks as usize)?;
+    let heaps = driver.map_heaps(session.heaps, config.heap_size)?;
+    Ok((
+        World::new(control, heaps, [bootstrap.rank], driver, config.trace),
+        session.links,
+    ))
 }
 
 fn after_checks(source: Error, checks: CheckFailures) -> Error {

@@ -1,0 +1,12 @@
+//! A process for each rank, all on one host.
+
+mod environment;
+mod message;
+mod monitor;
+mod rendezvous;
+mod spawn;
+
+pub use environment::Bootstrap;
+pub(crate) use monitor::Monitor;
+pub(crate) use rendezvous::{Link, Offer, join};
+pub use spawn::{Spawn, spawn_processes};

@@ -1,0 +1,108 @@
+//! Notices when another rank's process ends: its connection closes.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::net::{RecvFlags, recv};
+
+use super::message::{receive, send};
+use super::rendezvous::Link;
+use crate::error::Error;
+use crate::supervisor::all_returned;
+use crate::trace::Trace;
+use crate::world::World;
+
+/// Time between two looks whether to go on.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// How long a rank may take to hand over its events.
+const HANDS_OVER_IN: Duration = Duration::from_secs(60);
+/// Bytes of the largest trace of one rank.
+const MOST_TRACE: u64 = 16 << 30;
+
+/// Watches the other ranks' connections on a thread of its own.
+#[derive(Debug)]
+pub(crate) struct Monitor {
+    links: Arc<Vec<Link>>,
+    closing: Arc<AtomicBool>,
+    thread: JoinHandle<()>,
+}
+
+impl Monitor {
+    pub(crate) fn start(world: &Arc<World>, links: Vec<Link>) -> Result<Self, Error> {
+        let (links, closing) = (Arc::new(links), Arc::new(AtomicBool::new(false)));
+        let watched = (Arc::clone(world), Arc::clone(&links), Arc::clone(&closing));
+        let thread = thread::Builder::new()
+            .name("symm monitor".to_owned())
+            .spawn(move || watch(&watched.0, &watched.1, &watched.2))
+            .map_err(Error::io("start a thread"))?;
+        Ok(Self {
+            links,
+            closing,
+            thread,
+        })
+    }
+
+    /// Ends the watch once all ranks have returned, and gathers their events on rank 0.
+    ///
+    /// Returns the trace of all ranks on rank 0, none elsewhere or when nothing was traced.
+    pub(crate) fn finish(self, trace: Option<Trace>) -> Result<Option<Trace>, Error> {
+        self.closing.store(true, Ordering::Release);
+        // The thread catches nothing because it has nothing that panics; its work is over either way.
+        let _ = self.thread.join();
+        let Some(mine) = trace else { return Ok(None) };
+        let mut parts = vec![mine];
+        for link in self.links.iter() {
+            let died = |_: io::Error| Error::RankDied { rank: link.rank };
+            if link.rank == 0 {
+                send(&link.stream, &parts[0], &[]).map_err(died)?;
+                return Ok(None);
+            }
+            link.stream
+                .set_read_timeout(Some(HANDS_OVER_IN))
+                .map_err(died)?;
+            parts.push(receive(&link.stream, MOST_TRACE).map_err(died)?.0);
+        }
+        Ok(Some(Trace::merge(parts)))
+    }
+}
+
+fn watch(world: &World, links: &[Link], closing: &AtomicBool) {
+    let mut open: Vec<&Link> = links.iter().collect();
+    let timeout = Timespec::try_from(LOOK_EVERY).expect("a short time");
+    while !open.is_empty() && !closing.load(Ordering::Acquire) {
+        let mut ready: Vec<_> = open
+            .iter()
+            .map(|link| PollFd::new(&link.stream, PollFlags::IN | PollFlags::RDHUP))
+            .collect();
+        if poll(&mut ready, Some(&timeout)).is_err() {
+            continue;
+        }
+        let changed: Vec<bool> = ready.iter().map(|fd| !fd.revents().is_empty()).collect();
+        let mut changed = changed.into_iter();
+        open.retain(|link| {
+            if !changed.next().unwrap_or(false) {
+                return true;
+            }
+            // A process stays until all ranks have returned; then it hands over its events and goes. A close before
+            // is a death, whatever the rank itself had reached.
+            if is_closed(&link.stream) && !all_returned(world) {
+                world.fail(world.local()[0].rank, Error::RankDied { rank: link.rank });
+            }
+            false
+        });
+    }
+}
+
+fn is_closed(stream: &UnixStream) -> bool {
+    let mut byte = [MaybeUninit::<u8>::uninit(); 1];
+    match recv(stream, &mut byte, RecvFlags::PEEK | RecvFlags::DONTWAIT) {
+        Ok((_, received)) => received == 0,
+        Err(errno) => errno != rustix::io::Errno::AGAIN && errno != rustix::io::Errno::INTR,
+    }
+}

@@ -1,0 +1,357 @@
+//! How processes find each other: rank 0 listens, the others connect, everyone gets everyone's memory.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use serde::{Deserialize, Serialize};
+
+use super::environment::Bootstrap;
+use super::message::{receive, send};
+use crate::control::Control;
+use crate::error::Error;
+use crate::memory;
+
+/// Grows whenever the messages or the control memory change.
+const VERSION: u32 = 1;
+/// Bytes of the largest greeting or answer.
+const MOST_BYTES: u64 = 1 << 20;
+/// Time between two attempts to connect, and between two looks at the deadline.
+const RETRY: Duration = Duration::from_millis(10);
+/// Time beyond the deadline for rank 0 to say what is wrong.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// What this rank brings to the run.
+#[derive(Debug)]
+pub(crate) struct Offer {
+    pub(crate) heap: OwnedFd,
+    pub(crate) heap_size: u64,
+    pub(crate) trace: bool,
+}
+
+/// Everyone's memory, and the connections that tell who is alive.
+#[derive(Debug)]
+pub(crate) struct Session {
+    pub(crate) control: OwnedFd,
+    /// In the order of ranks.
+    pub(crate) heaps: Vec<OwnedFd>,
+    pub(crate) links: Vec<Link>,
+}
+
+/// A connection: rank 0 has one to each other rank, those have one to rank 0.
+#[derive(Debug)]
+pub(crate) struct Link {
+    pub(crate) rank: u32,
+    pub(crate) stream: UnixStream,
+}
+
+/// What a rank says about itself. Fields that another version lacks are 0: the version is compared first.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Hello {
+    version: u32,
+    rank: u32,
+    num_ranks: u32,
+    heap_size: u64,
+    trace: bool,
+    fingerprint: Vec<u8>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+enum Answer {
+    /// The control memory and all heaps come along.
+    Welcome,
+    Refused(String),
+}
+
+impl Hello {
+    fn new(bootstrap: &Bootstrap, offer: &Offer) -> Self {
+        Self {
+            version: VERSION,
+            rank: bootstrap.rank,
+            num_ranks: bootstrap.num_ranks,
+            heap_size: offer.heap_size,
+            trace: offer.trace,
+            fingerprint: bootstrap.fingerprint.clone(),
+        }
+    }
+
+    /// What two ranks of one run have to agree on, by name.
+    fn terms(&self) -> [(&'static str, String); 5] {
+        let program = self
+            .fingerprint
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        [
+            ("the version of symm's bootstrap", self.version.to_string()),
+            ("the number of ranks", self.num_ranks.to_string()),
+            ("the heap's size", self.heap_size.to_string()),
+            ("whether to trace", self.trace.to_string()),
+            ("the program", program),
+        ]
+    }
+
+    fn compare(&self, ours: &Self) -> Result<(), Error> {
+        for ((what, theirs), (_, mine)) in self.terms().into_iter().zip(ours.terms()) {
+            if theirs != mine {
+                return Err(Error::RunMismatch {
+                    rank: self.rank,
+                    other: ours.rank,
+                    what,
+                    theirs,
+                    ours: mine,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Meets the other ranks and returns when all have come.
+pub(crate) fn join(bootstrap: &Bootstrap, offer: Offer) -> Result<Session, Error> {
+    if bootstrap.rank == 0 {
+        host(bootstrap, offer)
+    } else {
+        connect(bootstrap, &offer)
+    }
+}
+
+/// A process that has introduced itself to rank 0.
+struct Guest {
+    stream: UnixStream,
+    pid: i32,
+    hello: Hello,
+    heap: OwnedFd,
+}
+
+fn host(bootstrap: &Bootstrap, offer: Offer) -> Result<Session, Error> {
+    let listener = listen(bootstrap)?;
+    let (sender, arrivals) = mpsc::channel();
+    let end = Instant::now() + bootstrap.deadline;
+    let ours = Hello::new(bootstrap, &offer);
+    let mut guests: Vec<Option<Guest>> = (1..bootstrap.num_ranks).map(|_| None).collect();
+    while guests.iter().any(Option::is_none) {
+        let admitted = if Instant::now() >= end {
+            let absent = |guest: &Option<Guest>| guest.is_none();
+            let ranks = (1..)
+                .zip(&guests)
+                .filter(|(_, guest)| absent(guest))
+                .map(|(rank, _)| rank)
+                .collect();
+            Err(Error::RanksAbsent {
+                ranks,
+                deadline: bootstrap.deadline,
+            })
+        } else {
+            accept(&listener, &sender)?;
+            match arrivals.recv_timeout(Duration::ZERO) {
+                Ok(guest) => admit(&mut guests, guest, &ours),
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Ok(()),
+            }
+        };
+        if let Err(error) = admitted {
+            refuse(guests.iter().flatten(), &error);
+            return Err(error);
+        }
+    }
+    drop(listener);
+    welcome(offer, guests.into_iter().flatten().collect())
+}
+
+fn listen(bootstrap: &Bootstrap) -> Result<UnixListener, Error> {
+    let address = address(bootstrap)?;
+    UnixListener::bind_addr(&address).map_err(|source| {
+        let other = UnixStream::connect_addr(&address)
+            .ok()
+            .and_then(|stream| peer(&stream));
+        match other {
+            Some((_, first)) => Error::DuplicateRank {
+                rank: 0,
+                first,
+                second: std::process::id().cast_signed(),
+            },
+            None => Error::io("listen for the other ranks")(source),
+        }
+    })
+}
+
+/// Takes a connection that waits, if any, and reads its greeting on a thread: a silent one must not hold up the others.
+fn accept(listener: &UnixListener, arrivals: &Sender<Guest>) -> Result<(), Error> {
+    let mut ready = [PollFd::new(listener, PollFlags::IN)];
+    let timeout = Timespec::try_from(RETRY).expect("a short time");
+    match poll(&mut ready, Some(&timeout)) {
+        Ok(0) | Err(rustix::io::Errno::INTR) => return Ok(()),
+        Ok(_) => {}
+        Err(errno) => return Err(Error::system("wait for the other ranks")(errno)),
+    }
+    let (stream, _) = listener
+        .accept()
+        .map_err(Error::io("accept another rank"))?;
+    let arrivals = arrivals.clone();
+    thread::spawn(move || {
+        // Whoever is not one of this user's ranks is none of ours: the connection just closes.
+        if let Some(guest) = greet(stream) {
+            let _ = arrivals.send(guest);
+        }
+    });
+    Ok(())
+}
+
+fn greet(stream: UnixStream) -> Option<Guest> {
+    let (user, pid) = peer(&stream)?;
+    if user != rustix::process::geteuid().as_raw() {
+        return None;
+    }
+    stream.set_read_timeout(Some(GRACE)).ok()?;
+    let (hello, fds) = receive::<Hello>(&stream, MOST_BYTES).ok()?;
+    let heap = fds.into_iter().next()?;
+    Some(Guest {
+        stream,
+        pid,
+        hello,
+        heap,
+    })
+}
+
+/// User and process at the other end.
+fn peer(stream: &UnixStream) -> Option<(u32, i32)> {
+    let peer = rustix::net::sockopt::socket_peercred(stream).ok()?;
+    Some((peer.uid.as_raw(), peer.pid.as_raw_nonzero().get()))
+}
+
+fn admit(guests: &mut [Option<Guest>], guest: Guest, ours: &Hello) -> Result<(), Error> {
+    let rank = guest.hello.rank;
+    let admitted = guest.hello.compare(ours).and_then(|()| {
+        let seat = rank
+            .checked_sub(1)
+            .and_then(|seat| guests.get_mut(seat as usize));
+        let duplicate = |first| Error::DuplicateRank {
+            rank,
+            first,
+            second: guest.pid,
+        };
+        match seat {
+            None => Err(duplicate(std::process::id().cast_signed())),
+            Some(Some(sitting)) => Err(duplicate(sitting.pid)),
+            Some(_) if !memory::is_sealed(&guest.heap, ours.heap_size) => Err(Error::Refused {
+                rank,
+                reason: "its heap is not what it says".to_owned(),
+            }),
+            Some(seat) => Ok(seat),
+        }
+    });
+    match admitted {
+        Ok(seat) => {
+            *seat = Some(guest);
+            Ok(())
+        }
+        Err(error) => {
+            refuse([&guest], &error);
+            Err(error)
+        }
+    }
+}
+
+fn refuse<'a>(guests: impl IntoIterator<Item = &'a Guest>, error: &Error) {
+    for guest in guests {
+        // One that is gone already needs no reason.
+        let _ = send(&guest.stream, &Answer::Refused(error.to_string()), &[]);
+    }
+}
+
+fn welcome(offer: Offer, guests: Vec<Guest>) -> Result<Session, Error> {
+    let control = memory::create("symm-control", Control::bytes(guests.len() + 1))?;
+    let (mut heaps, mut links) = (vec![offer.heap], Vec::new());
+    for (rank, guest) in (1..).zip(guests) {
+        heaps.push(guest.heap);
+        links.push(Link {
+            rank,
+            stream: guest.stream,
+        });
+    }
+    let all: Vec<_> = std::iter::once(&control)
+        .chain(&heaps)
+        .map(AsFd::as_fd)
+        .collect();
+    for link in &links {
+        send(&link.stream, &Answer::Welcome, &all)
+            .map_err(|_| Error::RankDied { rank: link.rank })?;
+    }
+    Ok(Session {
+        control,
+        heaps,
+        links,
+    })
+}
+
+fn connect(bootstrap: &Bootstrap, offer: &Offer) -> Result<Session, Error> {
+    let refused = |reason: String| Error::Refused {
+        rank: bootstrap.rank,
+        reason,
+    };
+    let address = address(bootstrap)?;
+    let end = Instant::now() + bootstrap.deadline;
+    let stream = loop {
+        match UnixStream::connect_addr(&address) {
+            Ok(stream) => break stream,
+            Err(_) if Instant::now() < end => thread::sleep(RETRY),
+            Err(_) => {
+                return Err(Error::RanksAbsent {
+                    ranks: vec![0],
+                    deadline: bootstrap.deadline,
+                });
+            }
+        }
+    };
+    let host = peer(&stream).map(|(user, _)| user);
+    if host != Some(rustix::process::geteuid().as_raw()) {
+        return Err(refused(
+            "another user listens on this run's socket; choose another MASTER_PORT".to_owned(),
+        ));
+    }
+    let left = end.saturating_duration_since(Instant::now()) + GRACE;
+    let lost =
+        |_| refused("rank 0 died or closed the connection; its own output says why".to_owned());
+    stream
+        .set_read_timeout(Some(left))
+        .map_err(Error::io("set a deadline"))?;
+    send(
+        &stream,
+        &Hello::new(bootstrap, offer),
+        &[offer.heap.as_fd()],
+    )
+    .map_err(lost)?;
+    match receive(&stream, MOST_BYTES).map_err(lost)? {
+        (Answer::Refused(reason), _) => Err(refused(reason)),
+        (Answer::Welcome, fds) => {
+            let mut fds = fds.into_iter();
+            let control = fds
+                .next()
+                .ok_or_else(|| refused("rank 0 sent no memory".to_owned()))?;
+            let heaps: Vec<OwnedFd> = fds.collect();
+            let ranks = bootstrap.num_ranks as usize;
+            let sound = heaps.len() == ranks
+                && heaps
+                    .iter()
+                    .all(|heap| memory::is_sealed(heap, offer.heap_size));
+            if !sound || !memory::is_sealed(&control, Control::bytes(ranks)) {
+                return Err(refused("rank 0 sent other memory than promised".to_owned()));
+            }
+            Ok(Session {
+                control,
+                heaps,
+                links: vec![Link { rank: 0, stream }],
+            })
+        }
+    }
+}
+
+fn address(bootstrap: &Bootstrap) -> Result<SocketAddr, Error> {
+    SocketAddr::from_abstract_name(&bootstrap.socket)
+        .map_err(Error::io("name the socket of this run"))
+}
