@@ -1,0 +1,62 @@
+//! Runs `mlir-tblgen` on `td/`, compiles the registration in `cpp/`, and writes the Rust views of the ops.
+
+mod build {
+    pub mod views;
+}
+
+use std::{env, fs, path::PathBuf, process::Command};
+
+fn main() {
+    for path in ["td", "cpp", "build", "build.rs"] {
+        println!("cargo:rerun-if-changed={path}");
+    }
+    println!("cargo:rerun-if-env-changed=MLIR_SYS_220_PREFIX");
+    let prefix = env::var("MLIR_SYS_220_PREFIX").unwrap_or_else(|_| "/usr/lib/llvm-22".into());
+    let manifest = PathBuf::from(env::var("CARGO_MANIFEST_DIR").unwrap());
+    let td = manifest.join("td");
+    let out = PathBuf::from(env::var("OUT_DIR").unwrap());
+    let tablegen = |tool: &str, actions: &[&str], file: &str| {
+        let status = Command::new(format!("{prefix}/bin/{tool}"))
+            .args(actions)
+            .args(["-I", &format!("{prefix}/include"), "-I"])
+            .arg(&td)
+            .arg(td.join("Symm.td"))
+            .arg("-o")
+            .arg(out.join(file))
+            .status()
+            .unwrap_or_else(|error| {
+                panic!("{prefix}/bin/{tool} does not run ({error}): install MLIR 22 or set MLIR_SYS_220_PREFIX to its prefix")
+            });
+        assert!(status.success(), "{tool} {} failed on td/Symm.td", actions.join(" "));
+    };
+    for (action, file) in [
+        ("-gen-dialect-decls", "SymmDialect.h.inc"),
+        ("-gen-dialect-defs", "SymmDialect.cpp.inc"),
+        
+        ("-gen-typedef-decls", "SymmTypes.h.inc"),
+        ("-gen-typedef-defs", "SymmTypes.cpp.inc"),
+        ("-gen-op-decls", "SymmOps.h.inc"),
+        ("-gen-op-defs", "SymmOps.cpp.inc"),
+    ] {
+        tablegen("mlir-tblgen", &[action, "-dialect=symm"], file);
+    }
+    tablegen("mlir-tblgen", &["-gen-enum-decls"], "SymmEnums.h.inc");
+    tablegen("mlir-tblgen", &["-gen-enum-defs"], "SymmEnums.cpp.inc");
+    tablegen("llvm-tblgen", &["--dump-json"], "symm.json");
+
+    let records = serde_json::from_str(&fs::read_to_string(out.join("symm.json")).unwrap()).unwrap();
+    fs::write(out.join("views.rs"), build::views::generate(&records)).unwrap();
+
+    cc::Build::new()
+        .cpp(true)
+        .std("c++17")
+        .flags(["-fno-rtti", "-fno-exceptions"])
+        .include(format!("{prefix}/include"))
+        .include(&out)
+        .include(manifest.join("cpp"))
+        .file("cpp/Symm.cpp")
+        .warnings(false)
+        .compile("symm_dialect");
+    // For crates whose C++ includes Symm.h (DEP_SYMM_DIALECT_INCLUDE, a list as in PATH).
+    println!("cargo:include={}:{}", manifest.join("cpp").display(), out.display());
+}

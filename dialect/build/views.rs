@@ -1,0 +1,225 @@
+//! Writes a typed Rust view of every op and enum from the TableGen records (`llvm-tblgen --dump-json`).
+//!
+//! melior's own `dialect!` macro wraps owned operations only and looks for a `operand_segment_sizes` attribute
+//! that MLIR no longer writes; a pass holds references, and most ops here have optional operands.
+
+use serde_json::Value;
+use std::fmt::Write;
+
+/// How many values an operand or result name stands for.
+#[derive(Clone, Copy, PartialEq)]
+enum Arity {
+    One,
+    Optional,
+    Variadic,
+}
+
+enum Argument {
+    Operand(Arity),
+    Flag,
+    Integer,
+    Type,
+    String,
+    Enum { name: String, default: Option<String>, optional: bool },
+}
+
+/// The Rust source of `dialect::ops`.
+pub fn generate(records: &Value) -> String {
+    let mut out = String::new();
+    for name in instances(records, "Symm_Enum") {
+        write_enum(&mut out, records, &name);
+    }
+    let ops = instances(records, "Op");
+    for name in &ops {
+        write_op(&mut out, records, name);
+    }
+    write_union(&mut out, records, &ops);
+    out
+}
+
+fn instances(records: &Value, class: &str) -> Vec<String> {
+    let names = records["!instanceof"][class].as_array().unwrap();
+    let mut names: Vec<String> = names.iter().map(|name| name.as_str().unwrap().to_owned()).collect();
+    names.retain(|name| name.starts_with("Symm_"));
+    names
+}
+
+fn text<'a>(record: &'a Value, field: &str) -> &'a str {
+    record[field].as_str().unwrap_or_default()
+}
+
+/// `Symm_RemoteLoadOp` → `RemoteLoad`.
+fn rust_name(record: &str) -> &str {
+    record.trim_start_matches("Symm_").trim_end_matches("Op")
+}
+
+fn write_enum(out: &mut String, records: &Value, name: &str) {
+    let record = &records[name];
+    let class = text(record, "className");
+    writeln!(out, "/// The {}.", text(record, "summary")).unwrap();
+    writeln!(out, "#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]\npub enum {class} {{").unwrap();
+    let cases: Vec<(String, i64, String)> = record["enumerants"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|case| {
+            let case = &records[case["def"].as_str().unwrap()];
+            (text(case, "symbol").into(), case["value"].as_i64().unwrap(), text(case, "str").into())
+        })
+        .collect();
+    for (symbol, value, keyword) in &cases {
+        writeln!(out, "    /// `{keyword}`\n    {symbol} = {value},").unwrap();
+    }
+    writeln!(out, "}}\n\nimpl {class} {{").unwrap();
+    writeln!(out, "    /// Every case, in the order of their values.\n    pub const ALL: &'static [Self] = &[").unwrap();
+    for (symbol, ..) in &cases {
+        writeln!(out, "        Self::{symbol},").unwrap();
+    }
+    writeln!(out, "    ];\n\n    /// The keyword of the assembly.\n    #[must_use]\n    pub fn keyword(self) -> &'static str {{\n        match self {{").unwrap();
+    for (symbol, _, keyword) in &cases {
+        writeln!(out, "            Self::{symbol} => \"{keyword}\",").unwrap();
+    }
+    writeln!(out, "        }}\n    }}\n}}\n").unwrap();
+}
+
+fn classify(records: &Value, def: &str) -> Argument {
+    let record = &records[def];
+    let classes: Vec<&str> = record["!superclasses"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    let has = |class: &str| classes.contains(&class);
+    if has("Variadic") {
+        return Argument::Operand(Arity::Variadic);
+    }
+    if has("Optional") {
+        return Argument::Operand(Arity::Optional);
+    }
+    if has("Symm_Enum") {
+        return Argument::Enum { name: text(record, "className").into(), default: None, optional: false };
+    }
+    if has("DefaultValuedAttr") || has("OptionalAttr") {
+        let base = record["baseAttr"]["def"].as_str().unwrap();
+        return match classify(records, base) {
+            Argument::Enum { name, .. } => {
+                let default = has("DefaultValuedAttr")
+                    .then(|| text(record, "defaultValue").rsplit("::").next().unwrap().to_owned());
+                Argument::Enum { name, optional: default.is_none(), default }
+            }
+            other => other,
+        };
+    }
+    match def {
+        "UnitAttr" => Argument::Flag,
+        "I64Attr" => Argument::Integer,
+        "StrAttr" => Argument::String,
+        "TypeAttr" => Argument::Type,
+        _ if has("Attr") => panic!("{def}: teach dialect/build/views.rs this kind of attribute"),
+        _ => Argument::Operand(Arity::One),
+    }
+}
+
+/// `(kind, name)` of every entry of an `(ins …)` or `(outs …)`.
+fn entries(records: &Value, dag: &Value) -> Vec<(Argument, String)> {
+    let args = dag["args"].as_array().unwrap();
+    args.iter()
+        .map(|entry| (classify(records, entry[0]["def"].as_str().unwrap()), entry[1].as_str().unwrap().to_owned()))
+        .collect()
+}
+
+fn write_op(out: &mut String, records: &Value, record_name: &str) {
+    let record = &records[record_name];
+    let name = rust_name(record_name);
+    let mnemonic = text(record, "opName");
+    let arguments = entries(records, &record["arguments"]);
+    let results = entries(records, &record["results"]);
+    let groups: Vec<(Arity, &str)> = arguments
+        .iter()
+        .filter_map(|(kind, name)| match kind {
+            Argument::Operand(arity) => Some((*arity, name.as_str())),
+            _ => None,
+        })
+        .collect();
+
+    writeln!(out, "/// {}: `symm.{mnemonic}`.", text(record, "summary")).unwrap();
+    writeln!(out, "#[derive(Clone, Copy)]\npub struct {name}<'c, 'a>(OperationRef<'c, 'a>);\n").unwrap();
+    writeln!(out, "impl<'c, 'a> {name}<'c, 'a> {{").unwrap();
+    writeln!(out, "    /// The operation's name.\n    pub const NAME: &'static str = \"symm.{mnemonic}\";").unwrap();
+    writeln!(out, "    /// The names of the operands, in order.\n    pub const OPERANDS: &'static [Operands] = &[").unwrap();
+    for (arity, group) in &groups {
+        let arity = match arity {
+            Arity::One => "One",
+            Arity::Optional => "Optional",
+            Arity::Variadic => "Variadic",
+        };
+        writeln!(out, "        Operands {{ name: \"{group}\", arity: Arity::{arity} }},").unwrap();
+    }
+    writeln!(out, "    ];\n\n    /// The operation itself.\n    #[must_use]\n    pub fn operation(self) -> OperationRef<'c, 'a> {{\n        self.0\n    }}").unwrap();
+    for (index, (arity, group)) in groups.iter().enumerate() {
+        let (ty, getter) = match arity {
+            Arity::One => ("Value<'c, 'a>", "one"),
+            Arity::Optional => ("Option<Value<'c, 'a>>", "optional"),
+            Arity::Variadic => ("Vec<Value<'c, 'a>>", "all"),
+        };
+        writeln!(out, "\n    /// The operand `{group}`.\n    #[must_use]\n    pub fn {group}(self) -> {ty} {{\n        access::{getter}(self.0, Self::OPERANDS, {index})\n    }}").unwrap();
+    }
+    for (kind, argument) in &arguments {
+        let (ty, body) = match kind {
+            Argument::Operand(_) => continue,
+            Argument::Flag => ("bool".to_owned(), format!("self.0.has_attribute(\"{argument}\")")),
+            Argument::Integer => ("Option<i64>".to_owned(), format!("access::integer(self.0, \"{argument}\")")),
+            Argument::Type => ("Option<Type<'c>>".to_owned(), format!("access::ty(self.0, \"{argument}\")")),
+            Argument::String => ("String".to_owned(), format!("access::string(self.0, \"{argument}\")")),
+            Argument::Enum { name, optional: true, .. } => (
+                format!("Option<{name}>"),
+                format!("access::integer(self.0, \"{argument}\").and_then(|value| access::case({name}::ALL, value))"),
+            ),
+            Argument::Enum { name, default, .. } => {
+                let default = default.as_ref().map_or_else(|| format!("{name}::ALL[0]"), |case| format!("{name}::{case}"));
+                (
+                    name.clone(),
+                    format!("access::integer(self.0, \"{argument}\").and_then(|value| access::case({name}::ALL, value)).unwrap_or({default})"),
+                )
+            }
+        };
+        writeln!(out, "\n    /// The attribute `{argument}`.\n    #[must_use]\n    pub fn {argument}(self) -> {ty} {{\n        {body}\n    }}").unwrap();
+    }
+    if let [(Argument::Operand(arity), result)] = results.as_slice() {
+        // An operand may bear the result's name (`ctx`): the operand keeps it.
+        let method = if groups.iter().any(|(_, group)| group == result) { "result" } else { result.as_str() };
+        let (ty, getter) = match arity {
+            Arity::One => ("Value<'c, 'a>", "result"),
+            _ => ("Option<Value<'c, 'a>>", "optional_result"),
+        };
+        writeln!(out, "\n    /// The result `{result}`.\n    #[must_use]\n    pub fn {method}(self) -> {ty} {{\n        access::{getter}(self.0)\n    }}").unwrap();
+    }
+    writeln!(out, "}}\n").unwrap();
+}
+
+fn write_union(out: &mut String, records: &Value, ops: &[String]) {
+    writeln!(out, "/// Any op of the dialect.\n#[derive(Clone, Copy)]\n#[allow(missing_docs)]\npub enum SymmOp<'c, 'a> {{").unwrap();
+    for op in ops {
+        writeln!(out, "    {0}({0}<'c, 'a>),", rust_name(op)).unwrap();
+    }
+    writeln!(out, "}}\n\nimpl<'c, 'a> SymmOp<'c, 'a> {{").unwrap();
+    writeln!(out, "    /// The names of all ops.\n    pub const NAMES: &'static [&'static str] = &[").unwrap();
+    for op in ops {
+        writeln!(out, "        {}::NAME,", rust_name(op)).unwrap();
+    }
+    writeln!(out, "    ];\n\n    /// The view of `operation`, if it is an op of this dialect.\n    #[must_use]\n    pub fn cast(operation: OperationRef<'c, 'a>) -> Option<Self> {{\n        let name = operation.name();\n        match name.as_string_ref().as_str().ok()?.strip_prefix(\"symm.\")? {{").unwrap();
+    for op in ops {
+        writeln!(out, "            \"{0}\" => Some(Self::{1}({1}(operation))),", text(&records[op], "opName"), rust_name(op)).unwrap();
+    }
+    writeln!(out, "            _ => None,\n        }}\n    }}").unwrap();
+    for (doc, method, ty, expression) in [
+        ("The operation itself.", "operation", "OperationRef<'c, 'a>", "op.operation()"),
+        ("The names of the operands, in order.", "operands", "&'static [Operands]", "{ let _ = op; NAME::OPERANDS }"),
+    ] {
+        writeln!(out, "\n    /// {doc}\n    #[must_use]\n    pub fn {method}(self) -> {ty} {{\n        match self {{").unwrap();
+        for op in ops {
+            let name = rust_name(op);
+            let expression = expression.replace("NAME", name).replace("{ let _ = op; ", "").replace(" }", "");
+            let pattern = if expression.contains("op.") { "op" } else { "_" };
+            writeln!(out, "            Self::{name}({pattern}) => {expression},").unwrap();
+        }
+        writeln!(out, "        }}\n    }}").unwrap();
+    }
+    writeln!(out, "}}").unwrap();
+}

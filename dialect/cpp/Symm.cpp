@@ -1,0 +1,65 @@
+// Registration of the dialect, and the way from ODS's C++ hooks to Rust.
+#include "Symm.h"
+
+#include "mlir/CAPI/IR.h"
+#include "mlir/CAPI/Registration.h"
+#include "mlir/CAPI/Rewrite.h"
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+#include "SymmDialect.cpp.inc"
+#include "SymmEnums.cpp.inc"
+#define GET_TYPEDEF_CLASSES
+#include "SymmTypes.cpp.inc"
+#define GET_OP_CLASSES
+#include "SymmOps.cpp.inc"
+
+void symm::SymmDialect::initialize() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "SymmTypes.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "SymmOps.cpp.inc"
+      >();
+}
+
+extern "C" {
+MLIR_DECLARE_CAPI_DIALECT_REGISTRATION(Symm, symm);
+// Defined in dialect/src/hooks.rs.
+bool symmVerify(MlirOperation op);
+bool symmFold(MlirOperation op, MlirValue *value, MlirAttribute *attribute);
+bool symmCanonicalize(MlirOperation op, MlirRewriterBase rewriter);
+}
+MLIR_DEFINE_CAPI_DIALECT_REGISTRATION(Symm, symm, symm::SymmDialect)
+
+mlir::Operation *symm::SymmDialect::materializeConstant(mlir::OpBuilder &builder, mlir::Attribute value,
+                                                        mlir::Type type, mlir::Location loc) {
+  return mlir::arith::ConstantOp::materialize(builder, value, type, loc);
+}
+
+llvm::LogicalResult symm::verifyInRust(mlir::Operation *op) { return llvm::success(symmVerify(wrap(op))); }
+
+mlir::OpFoldResult symm::foldInRust(mlir::Operation *op) {
+  MlirValue value{nullptr};
+  MlirAttribute attribute{nullptr};
+  if (!symmFold(wrap(op), &value, &attribute)) return {};
+  if (value.ptr) return unwrap(value);
+  return unwrap(attribute);
+}
+
+llvm::LogicalResult symm::canonicalizeInRust(mlir::Operation *op, mlir::PatternRewriter &rewriter) {
+  return llvm::success(symmCanonicalize(wrap(op), wrap(static_cast<mlir::RewriterBase *>(&rewriter))));
+}
+
+// MLIR's C API can report errors only. `severity` is dialect/src/diagnostic.rs's `Severity`.
+extern "C" void symmEmit(int severity, MlirLocation location, MlirStringRef message, bool hasNote,
+                         MlirLocation noteLocation, MlirStringRef note) {
+  static const mlir::DiagnosticSeverity severities[] = {
+      mlir::DiagnosticSeverity::Error, mlir::DiagnosticSeverity::Warning, mlir::DiagnosticSeverity::Remark};
+  mlir::Location loc = unwrap(location);
+  mlir::InFlightDiagnostic diagnostic =
+      loc.getContext()->getDiagEngine().emit(loc, severities[severity]) << unwrap(message);
+  if (hasNote) diagnostic.attachNote(unwrap(noteLocation)) << unwrap(note);
+}

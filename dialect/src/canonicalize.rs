@@ -1,0 +1,51 @@
+//! Canonicalisation: a mask that is known to be true goes, and so does an access whose mask is known to be false.
+
+use crate::edit::set_operand_group;
+use crate::ops::SymmOp;
+use melior::ir::attribute::{DenseElementsAttribute, IntegerAttribute};
+use melior::ir::operation::{OperationLike, OperationResult};
+use melior::ir::{AttributeLike, Value};
+use mlir_sys::mlirDenseElementsAttrGetBoolSplatValue;
+use melior::RewriterBase;
+
+/// Rewrites `op`, or returns false.
+pub fn canonicalize<'c: 'a, 'a>(op: SymmOp<'c, 'a>, rewriter: RewriterBase<'c, '_>) -> bool {
+    let Some(mask) = op.operand_group("mask").first().copied().and_then(constant_mask) else {
+        return false;
+    };
+    let operation = op.operation();
+    if mask {
+        rewriter.start_op_modification(operation);
+        set_operand_group(op, "mask", &[]);
+        if !op.operand_group("other").is_empty() {
+            set_operand_group(op, "other", &[]);
+        }
+        rewriter.finalize_op_modification(operation);
+        return true;
+    }
+    match op {
+        SymmOp::RemoteLoad(load) => match load.other() {
+            Some(other) => rewriter.replace_op_with_values(operation, &[other]),
+            None => return false,
+        },
+        SymmOp::RemoteStore(_) | SymmOp::Get(_) | SymmOp::Put(_) | SymmOp::Copy(_) => rewriter.erase_op(operation),
+        _ => return false,
+    }
+    true
+}
+
+/// The value of a mask that is a constant, the same in every lane.
+fn constant_mask(mask: Value) -> Option<bool> {
+    let result = OperationResult::try_from(mask).ok()?;
+    let owner = result.owner();
+    if owner.name().as_string_ref().as_str() != Ok("arith.constant") {
+        return None;
+    }
+    let value = owner.attribute("value").ok()?;
+    if let Ok(integer) = IntegerAttribute::try_from(value) {
+        return Some(integer.value() != 0);
+    }
+    let dense = DenseElementsAttribute::try_from(value).ok()?;
+    // SAFETY: the attribute is a splat, and of `i1`: a mask.
+    dense.is_splat().then(|| unsafe { mlirDenseElementsAttrGetBoolSplatValue(dense.to_raw()) } != 0)
+}

@@ -1,0 +1,37 @@
+//! Diagnostics at a location of the user's program.
+
+use crate::hooks;
+use melior::ir::{Location, OperationRef, operation::OperationLike};
+
+/// How much a diagnostic matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// The program is wrong; compilation fails.
+    Error = 0,
+    /// The program is suspect.
+    Warning = 1,
+    /// The compiler says what it did.
+    Remark = 2,
+}
+
+/// Reports `message` about an operation, in MLIR's form `'symm.wait' op message`.
+pub fn report<'c: 'a, 'a>(severity: Severity, op: OperationRef<'c, 'a>, message: &str) {
+    let name = op.name();
+    let name = name.as_string_ref().as_str().unwrap_or("operation").to_owned();
+    hooks::emit(severity, op.location(), &format!("'{name}' op {message}"), None);
+}
+
+/// Reports `message` at a location, with a note at another one if given.
+pub fn report_at(severity: Severity, location: Location, message: &str, note: Option<(Location, &str)>) {
+    hooks::emit(severity, location, message, note);
+}
+
+/// Reports an error about an operation, and is the failure that a pass returns.
+pub fn error<'c: 'a, 'a>(op: OperationRef<'c, 'a>, message: &str) -> Reported {
+    report(Severity::Error, op, message);
+    Reported
+}
+
+/// The error has been reported as a diagnostic: nothing is left to say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reported;

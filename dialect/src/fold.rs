@@ -1,0 +1,59 @@
+//! Folds: T2 (translation to oneself is nothing), and what is known about ranks at compile time.
+
+use crate::ops::{Ctx, SymmOp};
+use crate::{NUM_RANKS_ATTRIBUTE, module_integer};
+use melior::ir::attribute::IntegerAttribute;
+use melior::ir::operation::OperationResult;
+use melior::ir::{Attribute, Value, ValueLike};
+
+/// What an op folds to.
+pub enum Folded<'c, 'a> {
+    /// A value that is there already.
+    Value(Value<'c, 'a>),
+    /// A constant of the result's type.
+    Constant(Attribute<'c>),
+}
+
+/// Folds a pure op with one result, or returns `None`.
+pub fn fold<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Option<Folded<'c, 'a>> {
+    match op {
+        SymmOp::AsRemote(op) if is_current_rank(op.ctx(), op.rank()) => Some(Folded::Value(op.ptr())),
+        SymmOp::HeapDelta(op) if is_current_rank(op.ctx(), op.rank()) => Some(constant(op.result(), 0)),
+        SymmOp::Rank(op) => parts(op.ctx()).map(|(rank, _)| Folded::Value(rank)),
+        SymmOp::NumRanks(op) => match parts(op.ctx()) {
+            Some((_, num_ranks)) => Some(Folded::Value(num_ranks)),
+            None => module_integer(&op.operation(), NUM_RANKS_ATTRIBUTE).map(|ranks| constant(op.result(), ranks)),
+        },
+        _ => None,
+    }
+}
+
+fn constant<'c, 'a>(result: Value<'c, 'a>, value: i64) -> Folded<'c, 'a> {
+    Folded::Constant(IntegerAttribute::new(result.r#type(), value).into())
+}
+
+/// The op that defines `value`, if it is an op of this dialect.
+fn definition<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<SymmOp<'c, 'a>> {
+    let result = OperationResult::try_from(value).ok()?;
+    SymmOp::cast(result.owner())
+}
+
+/// The rank and the number of ranks of a context that is made from its parts.
+fn parts<'c: 'a, 'a>(ctx: Value<'c, 'a>) -> Option<(Value<'c, 'a>, Value<'c, 'a>)> {
+    match definition(ctx)? {
+        SymmOp::Ctx(op) => parts_of(op),
+        _ => None,
+    }
+}
+
+fn parts_of<'c: 'a, 'a>(op: Ctx<'c, 'a>) -> Option<(Value<'c, 'a>, Value<'c, 'a>)> {
+    op.rank().zip(op.num_ranks())
+}
+
+fn is_current_rank<'c: 'a, 'a>(ctx: Value<'c, 'a>, rank: Value<'c, 'a>) -> bool {
+    if let Some(SymmOp::Rank(op)) = definition(rank) {
+        return op.ctx() == ctx;
+    }
+    parts(ctx).is_some_and(|(me, _)| me == rank)
+}
+

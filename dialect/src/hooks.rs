@@ -1,0 +1,85 @@
+//! The C side: what `cpp/Symm.cpp` calls, and what it offers. All of this crate's `extern "C"` is here.
+
+use crate::diagnostic::Severity;
+use crate::ops::SymmOp;
+use crate::{canonicalize, fold, verify};
+use melior::StringRef;
+use melior::dialect::DialectHandle;
+use melior::ir::{AttributeLike, Location, OperationRef, ValueLike};
+use melior::RewriterBase;
+use mlir_sys::{MlirAttribute, MlirDialectHandle, MlirLocation, MlirOperation, MlirRewriterBase, MlirStringRef, MlirValue};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+unsafe extern "C" {
+    fn mlirGetDialectHandle__symm__() -> MlirDialectHandle;
+    fn symmEmit(
+        severity: i32,
+        location: MlirLocation,
+        message: MlirStringRef,
+        has_note: bool,
+        note_location: MlirLocation,
+        note: MlirStringRef,
+    );
+}
+
+pub fn dialect_handle() -> DialectHandle {
+    // SAFETY: the function takes nothing and returns a handle to static data.
+    unsafe { DialectHandle::from_raw(mlirGetDialectHandle__symm__()) }
+}
+
+pub fn emit(severity: Severity, location: Location, message: &str, note: Option<(Location, &str)>) {
+    let (note_location, note_text) = note.unwrap_or((location, ""));
+    // SAFETY: the locations live as long as their context, the strings as long as this call.
+    unsafe {
+        symmEmit(
+            severity as i32,
+            location.to_raw(),
+            StringRef::new(message).to_raw(),
+            note.is_some(),
+            note_location.to_raw(),
+            StringRef::new(note_text).to_raw(),
+        );
+    }
+}
+
+/// Runs a hook for `op`; a panic in it becomes a diagnostic and `None`, because unwinding into C++ would abort.
+fn guard<T>(op: MlirOperation, hook: impl FnOnce(SymmOp) -> T) -> Option<T> {
+    // SAFETY: MLIR passes an operation that is alive during the call.
+    let operation = unsafe { OperationRef::from_raw(op) };
+    catch_unwind(AssertUnwindSafe(|| SymmOp::cast(operation).map(hook))).unwrap_or_else(|_| {
+        crate::diagnostic::report(Severity::Error, operation, "hit a bug in the symm dialect; please report it");
+        None
+    })
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn symmVerify(op: MlirOperation) -> bool {
+    guard(op, |op| verify::verify(op).is_ok()).unwrap_or(false)
+}
+
+/// # Safety
+/// `value` and `attribute` point to writable null handles.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn symmFold(op: MlirOperation, value: *mut MlirValue, attribute: *mut MlirAttribute) -> bool {
+    guard(op, |op| match fold::fold(op) {
+        None => false,
+        Some(fold::Folded::Value(folded)) => {
+            // SAFETY: as the caller promises.
+            unsafe { *value = folded.to_raw() };
+            true
+        }
+        Some(fold::Folded::Constant(folded)) => {
+            // SAFETY: as the caller promises.
+            unsafe { *attribute = folded.to_raw() };
+            true
+        }
+    })
+    .unwrap_or(false)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn symmCanonicalize(op: MlirOperation, rewriter: MlirRewriterBase) -> bool {
+    // SAFETY: MLIR passes a rewriter that is alive during the call.
+    let rewriter = unsafe { RewriterBase::from_raw(rewriter) };
+    guard(op, |op| canonicalize::canonicalize(op, rewriter)).unwrap_or(false)
+}

@@ -1,0 +1,53 @@
+//! One view per op, and one enum per keyword set: generated from `td/` by `build/views.rs`.
+
+use crate::access;
+use melior::ir::{OperationRef, Type, Value, operation::OperationLike};
+
+/// How many values an operand name stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arity {
+    /// Exactly one.
+    One,
+    /// None or one.
+    Optional,
+    /// Any number.
+    Variadic,
+}
+
+/// A named group of operands of an op.
+#[derive(Clone, Copy, Debug)]
+pub struct Operands {
+    /// The name in `td/`.
+    pub name: &'static str,
+    /// How many values it stands for.
+    pub arity: Arity,
+}
+
+include!(concat!(env!("OUT_DIR"), "/views.rs"));
+
+impl<'c: 'a, 'a> SymmOp<'c, 'a> {
+    /// The values of the operand `name`; empty if it is absent, or if the op has none of that name.
+    #[must_use]
+    pub fn operand_group(self, name: &str) -> Vec<Value<'c, 'a>> {
+        match self.operands().iter().position(|group| group.name == name) {
+            Some(index) => access::all(self.operation(), self.operands(), index),
+            None => Vec::new(),
+        }
+    }
+
+    /// Every translation the op makes: the names of its rank operand and of its distance operand.
+    #[must_use]
+    pub fn translations(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            Self::Copy(_) => &[("from", "from_delta"), ("to", "to_delta")],
+            _ if self.operands().iter().any(|group| group.name == "delta") => &[("rank", "delta")],
+            _ => &[],
+        }
+    }
+
+    /// The device context that the op takes, if it takes one.
+    #[must_use]
+    pub fn ctx(self) -> Option<Value<'c, 'a>> {
+        self.operand_group("ctx").first().copied()
+    }
+}

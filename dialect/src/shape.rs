@@ -1,0 +1,92 @@
+//! Vectors, tensors and memrefs, read the same way.
+
+use melior::ir::r#type::{IntegerType, ShapedTypeLike};
+use melior::ir::{Attribute, Type, TypeLike};
+use mlir_sys::{MlirType, mlirRankedTensorTypeGetEncoding};
+
+/// A dimension that is not known at compile time.
+pub const DYNAMIC: Option<u64> = None;
+
+/// A vector, ranked tensor or memref type.
+#[derive(Clone, Copy, Debug)]
+pub struct Shaped<'c>(Type<'c>);
+
+impl<'c> TypeLike<'c> for Shaped<'c> {
+    fn to_raw(&self) -> MlirType {
+        self.0.to_raw()
+    }
+}
+
+impl<'c> ShapedTypeLike<'c> for Shaped<'c> {}
+
+impl<'c> Shaped<'c> {
+    /// The type, if it is a vector.
+    #[must_use]
+    pub fn vector(ty: Type<'c>) -> Option<Self> {
+        ty.is_vector().then_some(Self(ty))
+    }
+
+    /// The type, if it is a ranked tensor.
+    #[must_use]
+    pub fn tensor(ty: Type<'c>) -> Option<Self> {
+        ty.is_ranked_tensor().then_some(Self(ty))
+    }
+
+    /// The type, if it is a ranked memref.
+    #[must_use]
+    pub fn memref(ty: Type<'c>) -> Option<Self> {
+        ty.is_mem_ref().then_some(Self(ty))
+    }
+
+    /// The sizes of the dimensions; [`DYNAMIC`] where they are not known.
+    #[must_use]
+    pub fn dimensions(self) -> Vec<Option<u64>> {
+        use melior::ir::r#type::DimSize;
+        (0..self.rank())
+            .map(|index| match self.dim_size(index) {
+                Ok(DimSize::Static(size)) => Some(size),
+                _ => DYNAMIC,
+            })
+            .collect()
+    }
+
+    /// The encoding of a tensor (Triton's layout), null if there is none.
+    fn encoding(self) -> Option<Attribute<'c>> {
+        // SAFETY: asked of tensors only; a missing encoding is a null attribute.
+        self.0.is_ranked_tensor().then(|| unsafe { Attribute::from_option_raw(mlirRankedTensorTypeGetEncoding(self.to_raw())) })?
+    }
+
+    /// Whether two types of one kind differ in nothing but their element type.
+    #[must_use]
+    pub fn is_shaped_like(self, other: Self) -> bool {
+        self.dimensions() == other.dimensions() && self.encoding() == other.encoding()
+    }
+}
+
+/// The element of a vector or tensor type, or the type itself.
+#[must_use]
+pub fn scalar(ty: Type<'_>) -> Type<'_> {
+    Shaped::vector(ty).or(Shaped::tensor(ty)).map_or(ty, |shaped| shaped.element())
+}
+
+/// The width of an integer type in bits.
+#[must_use]
+pub fn integer_width(ty: Type) -> Option<u32> {
+    IntegerType::try_from(ty).ok().map(|ty| ty.width())
+}
+
+/// Whether memory can hold a value of this scalar type: integers of 1, 8, 16, 32 and 64 bits, floats, index.
+#[must_use]
+pub fn is_data(ty: Type) -> bool {
+    ty.is_index() || ty.is_float() || matches!(integer_width(ty), Some(1 | 8 | 16 | 32 | 64))
+}
+
+/// The size of a scalar of this type in memory, in bytes.
+#[must_use]
+pub fn byte_width(ty: Type) -> u64 {
+    if ty.is_index() {
+        return 8;
+    }
+    let bits = if ty.is_float() { ty.float_width() } else { integer_width(ty).unwrap_or(64) };
+    u64::from(bits.div_ceil(8))
+}

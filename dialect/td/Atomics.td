@@ -1,0 +1,59 @@
+// Atomic updates of another rank's memory.
+#ifndef SYMM_ATOMICS_TD
+#define SYMM_ATOMICS_TD
+
+include "Dialect.td"
+include "Enums.td"
+
+class Symm_AtomicOp<string mnemonic, list<Trait> traits>
+    : Symm_OrderOp<mnemonic, traits # [AttrSizedOperandSegments]> {
+  let hasCanonicalizeMethod = 1;
+  let extraClassDefinition = !strconcat(RustVerifier, RustCanonicalizer);
+}
+
+def Symm_AtomicRmwOp : Symm_AtomicOp<"atomic_rmw", [AllTypesMatch<["value", "result"]>]> {
+  let summary = "Updates a value of another rank atomically and returns the old one";
+  let description = [{
+    `add`, `sub`, `and`, `or`, `xor`, `min`, `max` (signed), `umin`, `umax` take i32 and i64; `fadd` takes f16,
+    bf16, f32 and f64; `xchg` takes them all. `sem` defaults to acq_rel and `scope` to sys (O1). Where `mask` is
+    false nothing happens and the result is undefined.
+
+    ```mlir
+    %old = symm.atomic_rmw add %ctx, %m[%i], %one, %peer : memref<4xi32>, i32
+    %was = symm.atomic_rmw fadd %ctx, %p, %x, %peer sem relaxed : !llvm.ptr, f32
+    ```
+  }];
+  let arguments = (ins Symm_RmwKind:$kind, Symm_Ctx:$ctx, Symm_Pointer:$ptr, Variadic<Index>:$indices,
+                       AnyType:$value, I32:$rank, Optional<I64>:$delta, Optional<Symm_Mask>:$mask,
+                       DefaultValuedAttr<Symm_Order, "::symm::Order::AcqRel">:$sem,
+                       DefaultValuedAttr<Symm_Scope, "::symm::Scope::Sys">:$scope);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = [{
+    $kind $ctx `,` $ptr (`[` $indices^ `]`)? `,` $value `,` $rank (`via` $delta^)? (`mask` $mask^ `:` type($mask))?
+    (`sem` $sem^)? (`scope` $scope^)? attr-dict `:` type($ptr) `,` type($value)
+  }];
+}
+
+def Symm_AtomicCasOp
+    : Symm_AtomicOp<"atomic_cas", [AllTypesMatch<["expected", "desired", "result"]>]> {
+  let summary = "Compares and swaps a value of another rank atomically and returns the old one";
+  let description = [{
+    Stores `desired` if the value equals `expected`, bit for bit. i32 and i64. `sem` defaults to acq_rel and
+    `scope` to sys (O1). Where `mask` is false nothing happens and the result is undefined.
+
+    ```mlir
+    %old = symm.atomic_cas %ctx, %lock[%i], %free, %mine, %peer : memref<1xi64>, i64
+    ```
+  }];
+  let arguments = (ins Symm_Ctx:$ctx, Symm_Pointer:$ptr, Variadic<Index>:$indices, AnyType:$expected,
+                       AnyType:$desired, I32:$rank, Optional<I64>:$delta, Optional<Symm_Mask>:$mask,
+                       DefaultValuedAttr<Symm_Order, "::symm::Order::AcqRel">:$sem,
+                       DefaultValuedAttr<Symm_Scope, "::symm::Scope::Sys">:$scope);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = [{
+    $ctx `,` $ptr (`[` $indices^ `]`)? `,` $expected `,` $desired `,` $rank (`via` $delta^)?
+    (`mask` $mask^ `:` type($mask))? (`sem` $sem^)? (`scope` $scope^)? attr-dict `:` type($ptr) `,` type($expected)
+  }];
+}
+
+#endif // SYMM_ATOMICS_TD

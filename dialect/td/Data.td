@@ -1,0 +1,121 @@
+// Reading and writing another rank's memory.
+#ifndef SYMM_DATA_TD
+#define SYMM_DATA_TD
+
+include "Dialect.td"
+include "Enums.td"
+
+def Symm_RemoteLoadOp : Symm_AccessOp<"remote_load", ReadEffect> {
+  let summary = "Loads a value from the same address on another rank";
+  let description = [{
+    Reads `ptr` (with `indices` where it is a memref) of rank `rank`. The result is a scalar, a vector of
+    consecutive elements (the memref's innermost stride is then 1), or, for a tensor of pointers, a tensor.
+    Where `mask` is false nothing is read and the result is `other`, or undefined without it.
+
+    ```mlir
+    %v = symm.remote_load %ctx, %p, %peer : !llvm.ptr -> vector<4xf32>
+    %w = symm.remote_load %ctx, %m[%i, %j], %peer mask %in : i1 other %zero : f32 cache cg : memref<8x8xf32> -> f32
+    ```
+
+    It is a weak access: order comes from `symm.wait`, `symm.fence` and the atomics. `alignment` is in bytes, and
+    the natural alignment of one element without it.
+  }];
+  let arguments = (ins Symm_Ctx:$ctx, Symm_Pointer:$ptr, Variadic<Index>:$indices, I32:$rank, Optional<I64>:$delta,
+                       Optional<Symm_Mask>:$mask, Optional<AnyType>:$other, OptionalAttr<Symm_Cache>:$cache,
+                       UnitAttr:$volatile_, OptionalAttr<I64Attr>:$alignment);
+  let results = (outs AnyType:$result);
+  let assemblyFormat = [{
+    $ctx `,` $ptr (`[` $indices^ `]`)? `,` $rank (`via` $delta^)? (`mask` $mask^ `:` type($mask))?
+    (`other` $other^ `:` type($other))? (`cache` $cache^)? (`volatile` $volatile_^)? attr-dict
+    `:` type($ptr) `->` type($result)
+  }];
+}
+
+def Symm_RemoteStoreOp : Symm_AccessOp<"remote_store", WriteEffect> {
+  let summary = "Stores a value to the same address on another rank";
+  let description = [{
+    Writes `value` to `ptr` of rank `rank`; shapes as in `symm.remote_load`. Where `mask` is false nothing is
+    written.
+
+    ```mlir
+    symm.remote_store %ctx, %v, %m[%i], %peer : f32, memref<64xf32>
+    ```
+  }];
+  let arguments = (ins Symm_Ctx:$ctx, AnyType:$value, Symm_Pointer:$ptr, Variadic<Index>:$indices, I32:$rank,
+                       Optional<I64>:$delta, Optional<Symm_Mask>:$mask, OptionalAttr<Symm_Cache>:$cache,
+                       UnitAttr:$volatile_, OptionalAttr<I64Attr>:$alignment);
+  let assemblyFormat = [{
+    $ctx `,` $value `,` $ptr (`[` $indices^ `]`)? `,` $rank (`via` $delta^)? (`mask` $mask^ `:` type($mask))?
+    (`cache` $cache^)? (`volatile` $volatile_^)? attr-dict `:` type($value) `,` type($ptr)
+  }];
+}
+
+defvar BulkShapes = [{
+
+    Two memrefs have the same shape and element type (any offset and strides) and are copied whole. Two pointers
+    are copied `count` elements of a type. Two tensors of pointers are copied element by element, where `mask` is
+    true. The threads of `group` do it together: they all reach the op with the same operands. The two ranges do
+    not overlap.
+}];
+
+def Symm_GetOp : Symm_AccessOp<"get", CopyEffect> {
+  let summary = "Copies from another rank's memory into mine";
+  let description = !strconcat([{
+    Copies `src` of rank `rank` to the local `dst`.
+  }], BulkShapes, [{
+    ```mlir
+    symm.get %ctx, %src, %dst, %peer group block : memref<1024xf32>, memref<1024xf32>
+    symm.get %ctx, %p, %q, %peer count %n : index of f16 : !llvm.ptr, !llvm.ptr
+    ```
+  }]);
+  let arguments = (ins Symm_Ctx:$ctx, Symm_Pointer:$src, Symm_Pointer:$dst, I32:$rank, Optional<I64>:$delta,
+                       Optional<AnyTypeOf<[Index, I64]>>:$count, OptionalAttr<TypeAttr>:$element,
+                       Optional<Symm_Mask>:$mask, OptionalAttr<Symm_Cache>:$cache,
+                       DefaultValuedAttr<Symm_Group, "::symm::Group::Thread">:$group, OptionalAttr<I64Attr>:$alignment);
+  let assemblyFormat = [{
+    $ctx `,` $src `,` $dst `,` $rank (`via` $delta^)? (`count` $count^ `:` type($count) `of` $element)?
+    (`mask` $mask^ `:` type($mask))? (`cache` $cache^)? (`group` $group^)? attr-dict `:` type($src) `,` type($dst)
+  }];
+}
+
+def Symm_PutOp : Symm_AccessOp<"put", CopyEffect> {
+  let summary = "Copies from my memory into another rank's";
+  let description = !strconcat([{
+    Copies the local `src` to `dst` of rank `rank`.
+  }], BulkShapes, [{
+    ```mlir
+    symm.put %ctx, %src, %dst, %peer group block : memref<1024xf32>, memref<1024xf32>
+    ```
+  }]);
+  let arguments = (ins Symm_Ctx:$ctx, Symm_Pointer:$src, Symm_Pointer:$dst, I32:$rank, Optional<I64>:$delta,
+                       Optional<AnyTypeOf<[Index, I64]>>:$count, OptionalAttr<TypeAttr>:$element,
+                       Optional<Symm_Mask>:$mask, OptionalAttr<Symm_Cache>:$cache,
+                       DefaultValuedAttr<Symm_Group, "::symm::Group::Thread">:$group, OptionalAttr<I64Attr>:$alignment);
+  let assemblyFormat = [{
+    $ctx `,` $src `,` $dst `,` $rank (`via` $delta^)? (`count` $count^ `:` type($count) `of` $element)?
+    (`mask` $mask^ `:` type($mask))? (`cache` $cache^)? (`group` $group^)? attr-dict `:` type($src) `,` type($dst)
+  }];
+}
+
+def Symm_CopyOp : Symm_AccessOp<"copy", CopyEffect> {
+  let summary = "Copies from one rank's memory into another's";
+  let description = !strconcat([{
+    Copies `src` of rank `from` to `dst` of rank `to`; either may be the current rank, or neither.
+  }], BulkShapes, [{
+    ```mlir
+    symm.copy %ctx, %src at %from, %dst at %to : memref<16xi32>, memref<16xi32>
+    ```
+  }]);
+  let arguments = (ins Symm_Ctx:$ctx, Symm_Pointer:$src, I32:$from, Optional<I64>:$from_delta, Symm_Pointer:$dst,
+                       I32:$to, Optional<I64>:$to_delta,
+                       Optional<AnyTypeOf<[Index, I64]>>:$count, OptionalAttr<TypeAttr>:$element,
+                       Optional<Symm_Mask>:$mask, OptionalAttr<Symm_Cache>:$cache,
+                       DefaultValuedAttr<Symm_Group, "::symm::Group::Thread">:$group, OptionalAttr<I64Attr>:$alignment);
+  let assemblyFormat = [{
+    $ctx `,` $src `at` $from (`via` $from_delta^)? `,` $dst `at` $to (`via` $to_delta^)?
+    (`count` $count^ `:` type($count) `of` $element)?
+    (`mask` $mask^ `:` type($mask))? (`cache` $cache^)? (`group` $group^)? attr-dict `:` type($src) `,` type($dst)
+  }];
+}
+
+#endif // SYMM_DATA_TD

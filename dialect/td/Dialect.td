@@ -1,0 +1,119 @@
+// The dialect record, its type, and the base classes that make an ordinary op one line.
+#ifndef SYMM_DIALECT_TD
+#define SYMM_DIALECT_TD
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/BuiltinAttributes.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Symm_Dialect : Dialect {
+  let name = "symm";
+  let cppNamespace = "::symm";
+  let summary = "The symmetric heap: what happens between the memories of N ranks";
+  let description = [{
+    N *ranks* (GPUs, or threads or processes of a CPU) each own a *symmetric heap*. The same offset in every
+    heap holds the same object, so that a pointer into one's own heap together with a rank names an object of
+    that rank. The ops of this dialect say what is to happen; the passes decide the address, the width, the
+    order, the scope and the barriers.
+
+    Rules that verifiers, lowerings and tests refer to by label:
+
+    - **T1** A symmetric pointer is an address inside the current rank's heap.
+      `as_remote(p, r) = p - base[me] + base[r]`.
+    - **T2** `as_remote(p, me)` is `p`; `as_remote(p + i, r)` is `as_remote(p, r) + i`.
+    - **T3** Heap bases never change while a kernel runs.
+    - **T4** Bases are aligned to at least 2 MiB: a translated pointer keeps alignment and contiguity.
+    - **T5** With a strided heap the distance between two ranks is `(r - me) * stride`, a constant stride.
+    - **O1** The default order is release for `signal`, acquire for `wait`, acq_rel for atomics and fences; the
+      default scope is sys.
+    - **O2** A cross-rank access with a scope narrower than sys is widened, and an error under `strict`.
+    - **O3** `signal` with `group block` makes every earlier write of every thread of the block visible to
+      whoever acquires it; `wait` with `group block` makes it visible to every thread of the block.
+    - **O4** A `wait` is never dead, never duplicated, never moved, and no access moves above it.
+    - **O5** A `wait` polls relaxed, backs off, and pays for acquire once, after the poll succeeds.
+    - **O6** Comparison is on the signed or the unsigned value, as the op says.
+    - **S1** What cannot be lowered for a target is refused at the op's location.
+
+    *Pointers* are whatever the level of the IR has: `!llvm.ptr` (address space 0 or 1), `memref` with any
+    offset and strides, and, as opaque types of an unregistered dialect, `!tt.ptr<T>` and tensors of it.
+  }];
+  let useDefaultTypePrinterParser = 1;
+  let hasConstantMaterializer = 1;
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def Symm_Ctx : TypeDef<Symm_Dialect, "Ctx"> {
+  let mnemonic = "ctx";
+  let summary = "The device context: who this rank is, and where every rank's heap lies";
+  let description = [{
+    A handle to the context table, int64 words `[rank, num_ranks, base_0, base_1, …]`; words after that belong
+    to extensions. Every target lowers it to a pointer to that table.
+  }];
+}
+
+// Verifiers, folders and canonicalisation are written in Rust (dialect/src); ODS can only declare C++ methods,
+// so these bodies hand the operation over.
+defvar RustVerifier = [{
+  ::llvm::LogicalResult $cppClass::verify() { return ::symm::verifyInRust(getOperation()); }
+}];
+defvar RustFolder = [{
+  ::mlir::OpFoldResult $cppClass::fold(FoldAdaptor) { return ::symm::foldInRust(getOperation()); }
+}];
+defvar RustCanonicalizer = [{
+  ::llvm::LogicalResult $cppClass::canonicalize($cppClass op, ::mlir::PatternRewriter &rewriter) {
+    return ::symm::canonicalizeInRust(op, rewriter);
+  }
+}];
+
+// An op whose verifier is dialect/src/verify.rs.
+class Symm_Op<string mnemonic, list<Trait> traits = []> : Op<Symm_Dialect, mnemonic, traits> {
+  let hasVerifier = 1;
+  let extraClassDefinition = RustVerifier;
+}
+
+// A `Symm_Op` without side effects that dialect/src/fold.rs can fold.
+class Symm_PureOp<string mnemonic, list<Trait> traits = []> : Symm_Op<mnemonic, traits # [Pure]> {
+  let hasFolder = 1;
+  let extraClassDefinition = !strconcat(RustVerifier, RustFolder);
+}
+
+// A data access: a mask known to be true or false is canonicalised (dialect/src/canonicalize.rs); a `volatile`
+// read counts as a write too, so that it is neither merged nor removed.
+class Symm_AccessOp<string mnemonic, string effect, list<Trait> traits = []>
+    : Symm_Op<mnemonic, traits # [AttrSizedOperandSegments, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let hasCanonicalizeMethod = 1;
+  let extraClassDefinition = !strconcat(RustVerifier, RustCanonicalizer, [{
+    void $cppClass::getEffects(
+        ::llvm::SmallVectorImpl<::mlir::MemoryEffects::EffectInstance> &effects) {
+  }], effect, [{
+    }
+  }]);
+}
+
+defvar ReadEffect = [{
+      effects.emplace_back(::mlir::MemoryEffects::Read::get());
+      if (getVolatile_()) effects.emplace_back(::mlir::MemoryEffects::Write::get());
+}];
+defvar WriteEffect = [{
+      effects.emplace_back(::mlir::MemoryEffects::Write::get());
+}];
+defvar CopyEffect = [{
+      effects.emplace_back(::mlir::MemoryEffects::Read::get());
+      effects.emplace_back(::mlir::MemoryEffects::Write::get());
+}];
+
+// An op that orders memory (O4): it reads and writes everything, so nothing is moved, merged or removed across it.
+class Symm_OrderOp<string mnemonic, list<Trait> traits = []>
+    : Symm_Op<mnemonic, traits # [MemoryEffects<[MemRead, MemWrite]>]>;
+
+// A pointer of any level; dialect/src/verify.rs says which types those are (T1).
+def Symm_Pointer : Type<CPred<"true">, "symmetric pointer", "::mlir::Type">;
+// An `i1`, or a vector or tensor of `i1` shaped like the data it masks.
+def Symm_Mask : Type<CPred<"true">, "mask", "::mlir::Type">;
+// An `i32` or an `i64` flag or counter.
+def Symm_FlagValue : AnyTypeOf<[I32, I64], "32-bit or 64-bit signless integer">;
+
+#endif // SYMM_DIALECT_TD

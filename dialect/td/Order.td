@@ -1,0 +1,116 @@
+// Who may see what, and when.
+#ifndef SYMM_ORDER_TD
+#define SYMM_ORDER_TD
+
+include "Dialect.td"
+include "Enums.td"
+
+def Symm_SignalOp : Symm_OrderOp<"signal", [AttrSizedOperandSegments]> {
+  let summary = "Tells another rank that something has happened";
+  let description = [{
+    Sets the flag `flag` of rank `rank` to `value`, or adds `value` to it. `sem` is release (default, O1) or
+    relaxed. With `group block` (or `warp`) every thread of the group reaches the op and every earlier write of
+    each of them is visible to whoever acquires the signal; one thread sends it (O3). Flags are i32 or i64.
+
+    ```mlir
+    symm.signal set %ctx, %flag[%i], %seven, %peer : memref<4xi64>, i64
+    symm.signal add %ctx, %flag[%i], %one, %peer group block : memref<4xi64>, i64
+    ```
+  }];
+  let arguments = (ins Symm_SignalKind:$kind, Symm_Ctx:$ctx, Symm_Pointer:$flag, Variadic<Index>:$indices,
+                       Symm_FlagValue:$value, I32:$rank, Optional<I64>:$delta,
+                       DefaultValuedAttr<Symm_Order, "::symm::Order::Release">:$sem,
+                       DefaultValuedAttr<Symm_Scope, "::symm::Scope::Sys">:$scope,
+                       DefaultValuedAttr<Symm_Group, "::symm::Group::Thread">:$group);
+  let assemblyFormat = [{
+    $kind $ctx `,` $flag (`[` $indices^ `]`)? `,` $value `,` $rank (`via` $delta^)?
+    (`sem` $sem^)? (`scope` $scope^)? (`group` $group^)? attr-dict `:` type($flag) `,` type($value)
+  }];
+}
+
+def Symm_WaitOp : Symm_OrderOp<"wait", [AttrSizedOperandSegments]> {
+  let summary = "Waits until a flag of mine compares with a value as asked";
+  let description = [{
+    Polls the local flag until `flag <comparison> value` holds; signed values, or unsigned ones after `unsigned`
+    (O6). `sem` is acquire (default, O1) or relaxed. It polls relaxed, backs off, and acquires once after the poll
+    succeeds (O5). It is never removed, merged or moved (O4). With `group block` (or `warp`) one thread polls and
+    every thread of the group goes on together (O3).
+
+    With `timeout`, a number of nanoseconds, the op gives up after that long and returns whether the flag was seen.
+
+    ```mlir
+    symm.wait %ctx, %flag[%i] ge %seven : memref<4xi64>, i64
+    %seen = symm.wait %ctx, %flag[%i] eq %one timeout %ns : memref<4xi32>, i32
+    ```
+  }];
+  let arguments = (ins Symm_Ctx:$ctx, Symm_Pointer:$flag, Variadic<Index>:$indices, UnitAttr:$is_unsigned,
+                       Symm_Comparison:$comparison, Symm_FlagValue:$value, Optional<I64>:$timeout,
+                       DefaultValuedAttr<Symm_Order, "::symm::Order::Acquire">:$sem,
+                       DefaultValuedAttr<Symm_Scope, "::symm::Scope::Sys">:$scope,
+                       DefaultValuedAttr<Symm_Group, "::symm::Group::Thread">:$group);
+  let results = (outs Optional<I1>:$satisfied);
+  let assemblyFormat = [{
+    $ctx `,` $flag (`[` $indices^ `]`)? (`unsigned` $is_unsigned^)? $comparison $value (`timeout` $timeout^)?
+    (`sem` $sem^)? (`scope` $scope^)? (`group` $group^)? attr-dict `:` type($flag) `,` type($value)
+    (`->` type($satisfied)^)?
+  }];
+}
+
+def Symm_PutSignalOp : Symm_OrderOp<"put_signal", [AttrSizedOperandSegments]> {
+  let summary = "Copies into another rank's memory, then signals that rank";
+  let description = [{
+    `symm.put` of `src` to `dst`, followed by a release `symm.signal` of `flag`, both on rank `rank`: whoever
+    acquires the signal sees the data. Shapes as in `symm.put`.
+
+    ```mlir
+    symm.put_signal set %ctx, %src, %dst, %flag[%i], %one, %peer group block
+      : memref<64xf32>, memref<64xf32>, memref<4xi64>, i64
+    ```
+  }];
+  let arguments = (ins Symm_SignalKind:$kind, Symm_Ctx:$ctx, Symm_Pointer:$src, Symm_Pointer:$dst,
+                       Symm_Pointer:$flag, Variadic<Index>:$indices, Symm_FlagValue:$value, I32:$rank,
+                       Optional<I64>:$delta,
+                       Optional<AnyTypeOf<[Index, I64]>>:$count, OptionalAttr<TypeAttr>:$element,
+                       Optional<Symm_Mask>:$mask, OptionalAttr<Symm_Cache>:$cache,
+                       DefaultValuedAttr<Symm_Scope, "::symm::Scope::Sys">:$scope,
+                       DefaultValuedAttr<Symm_Group, "::symm::Group::Thread">:$group, OptionalAttr<I64Attr>:$alignment);
+  let assemblyFormat = [{
+    $kind $ctx `,` $src `,` $dst `,` $flag (`[` $indices^ `]`)? `,` $value `,` $rank (`via` $delta^)?
+    (`count` $count^ `:` type($count) `of` $element)? (`mask` $mask^ `:` type($mask))?
+    (`cache` $cache^)? (`scope` $scope^)? (`group` $group^)? attr-dict
+    `:` type($src) `,` type($dst) `,` type($flag) `,` type($value)
+  }];
+}
+
+def Symm_FenceOp : Symm_OrderOp<"fence"> {
+  let summary = "Orders the memory accesses before it and after it";
+  let description = [{
+    A fence of this thread; `sem` is acquire, release or acq_rel (default), `scope` defaults to sys (O1).
+
+    ```mlir
+    symm.fence
+    symm.fence sem release scope gpu
+    ```
+  }];
+  let arguments = (ins DefaultValuedAttr<Symm_Order, "::symm::Order::AcqRel">:$sem,
+                       DefaultValuedAttr<Symm_Scope, "::symm::Scope::Sys">:$scope);
+  let assemblyFormat = "(`sem` $sem^)? (`scope` $scope^)? attr-dict";
+}
+
+def Symm_BarrierOp : Symm_OrderOp<"barrier"> {
+  let summary = "Waits until the same block of every rank is here";
+  let description = [{
+    Block b of every rank waits for block b of every other rank; what any of them wrote before it is visible to
+    all of them after it. Every rank launches the same grid, and every block that reaches one barrier reaches as
+    many. With `group thread` one thread of the block calls it for itself; with `group block` (or `warp`) all of
+    its threads do.
+
+    ```mlir
+    symm.barrier %ctx group block
+    ```
+  }];
+  let arguments = (ins Symm_Ctx:$ctx, DefaultValuedAttr<Symm_Group, "::symm::Group::Thread">:$group);
+  let assemblyFormat = "$ctx (`group` $group^)? attr-dict";
+}
+
+#endif // SYMM_ORDER_TD

@@ -1,0 +1,14 @@
+// The symm dialect: everything, in the order a reader wants it.
+#ifndef SYMM_TD
+#define SYMM_TD
+
+include "Dialect.td"
+include "Enums.td"
+include "Context.td"
+include "Translation.td"
+include "Data.td"
+include "Atomics.td"
+include "Order.td"
+include "Host.td"
+
+#endif // SYMM_TD

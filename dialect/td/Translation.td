@@ -1,0 +1,40 @@
+// From a pointer of mine to the same object of another rank.
+#ifndef SYMM_TRANSLATION_TD
+#define SYMM_TRANSLATION_TD
+
+include "Dialect.td"
+
+def Symm_HeapDeltaOp : Symm_PureOp<"heap_delta"> {
+  let summary = "The distance in bytes from my heap to that of a rank";
+  let description = [{
+    `base[rank] - base[me]`: what a translation adds to a pointer (T1). It depends on the context and the rank
+    alone, so it is computed once and hoisted out of every loop (T3): `symm-hoist-translation` makes one for each
+    (context, rank) and hands it to the ops that translate, behind `via`. A multiple of 2 MiB (T4). A rank that is
+    out of range gives a distance that leads to no mapped address; computing it is never a fault.
+
+    ```mlir
+    %delta = symm.heap_delta %ctx, %peer
+    %v = symm.remote_load %ctx, %p, %peer via %delta : !llvm.ptr -> f32
+    ```
+  }];
+  let arguments = (ins Symm_Ctx:$ctx, I32:$rank);
+  let results = (outs I64:$result);
+  let assemblyFormat = "$ctx `,` $rank attr-dict";
+}
+
+def Symm_AsRemoteOp : Symm_PureOp<"as_remote", [AllTypesMatch<["ptr", "result"]>]> {
+  let summary = "The same object on another rank";
+  let description = [{
+    `as_remote(p, r) = p - base[me] + base[r]` (T1). The result has the type of the pointer: offset, strides and
+    address space are kept, and so is alignment (T4). `as_remote(p, me)` folds to `p` (T2).
+
+    ```mlir
+    %theirs = symm.as_remote %ctx, %mine, %peer : memref<64x64xf32, strided<[128, 1], offset: ?>>
+    ```
+  }];
+  let arguments = (ins Symm_Ctx:$ctx, Symm_Pointer:$ptr, I32:$rank, Optional<I64>:$delta);
+  let results = (outs Symm_Pointer:$result);
+  let assemblyFormat = "$ctx `,` $ptr `,` $rank (`via` $delta^)? attr-dict `:` type($ptr)";
+}
+
+#endif // SYMM_TRANSLATION_TD

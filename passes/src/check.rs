@@ -1,0 +1,5 @@
+//! Analyses and checks: they report, and repair at most an attribute.
+
+pub mod host_access;
+pub mod memory_order;
+pub mod ranks;

@@ -1,0 +1,67 @@
+//! Refuses host code that touches the symmetric heap directly.
+//!
+//! On a GPU the heap is device memory: a host function copies to and from it with `gpu.memcpy`. On the CPU a direct
+//! access would work, and the program would fail on the first GPU.
+//!
+//! ```mlir
+//! %data = symm.alloc %ctx : memref<16xf32>
+//! %x = memref.load %data[%i] : memref<16xf32>   // error: copy it with gpu.memcpy first
+//! ```
+//!
+//! Limits: it follows a value from `symm.alloc` through views and casts in one function, not through calls.
+
+use crate::ir::{collect, definition, enclosing, name};
+use crate::pass::{Pass, Values};
+use melior::ir::{OperationRef, Value, operation::OperationLike};
+use symm_dialect::diagnostic::{Reported, error};
+use symm_dialect::ops::SymmOp;
+
+/// The pass record.
+pub const PASS: Pass = Pass {
+    flag: "symm-check-host-access",
+    summary: "Refuse host code that reads or writes the symmetric heap directly",
+    options: &[],
+    run,
+};
+
+/// Ops that access the memory behind their memref operands.
+const ACCESSES: &[&str] = &[
+    "memref.load",
+    "memref.store",
+    "memref.copy",
+    "memref.atomic_rmw",
+    "vector.load",
+    "vector.store",
+    "vector.transfer_read",
+    "vector.transfer_write",
+    "affine.load",
+    "affine.store",
+    "linalg.fill",
+    "linalg.copy",
+];
+
+fn run<'c, 'a>(root: OperationRef<'c, 'a>, _: &Values) -> Result<(), Reported> {
+    let mut outcome = Ok(());
+    for op in collect(root) {
+        let access = ACCESSES.contains(&name(op)) || matches!(SymmOp::cast(op), Some(
+            SymmOp::RemoteLoad(_) | SymmOp::RemoteStore(_) | SymmOp::Get(_) | SymmOp::Put(_) | SymmOp::Copy(_)
+            | SymmOp::AtomicRmw(_) | SymmOp::AtomicCas(_) | SymmOp::Signal(_) | SymmOp::Wait(_) | SymmOp::PutSignal(_)));
+        if access && enclosing(op, &["gpu.func", "gpu.launch", "gpu.module"]).is_none() && op.operands().any(is_heap) {
+            outcome = Err(error(op, "touches the symmetric heap from host code; use gpu.memcpy, or do it in a kernel"));
+        }
+    }
+    outcome
+}
+
+/// Whether a value is a view of what `symm.alloc` returned.
+fn is_heap(value: Value) -> bool {
+    let Some(op) = definition(value) else { return false };
+    match name(op) {
+        "symm.alloc" => true,
+        "memref.subview" | "memref.cast" | "memref.reinterpret_cast" | "memref.collapse_shape"
+        | "memref.expand_shape" | "memref.view" | "memref.reshape" | "memref.transpose" | "symm.as_remote" => {
+            op.operands().any(is_heap)
+        }
+        _ => false,
+    }
+}

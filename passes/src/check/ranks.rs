@@ -1,0 +1,43 @@
+//! Refuses constant ranks that no run can have (T1).
+//!
+//! A rank is in [0, num_ranks). A constant below zero is an error; so is one that is not below the module's
+//! `symm.num_ranks`, where the module fixes it (`symm-run --ranks` does).
+//!
+//! ```mlir
+//! %far = arith.constant 7 : i32
+//! %q = symm.as_remote %ctx, %p, %far : !llvm.ptr  // error with symm.num_ranks = 4 : i32
+//! ```
+//!
+//! Limits: it sees constants only, and runs before constants are propagated, so that code which is never reached
+//! is not blamed.
+
+use crate::ir::{collect, constant_value};
+use crate::pass::{Pass, Values};
+use melior::ir::OperationRef;
+use symm_dialect::diagnostic::{Reported, error};
+use symm_dialect::ops::SymmOp;
+use symm_dialect::{NUM_RANKS_ATTRIBUTE, module_integer};
+
+/// The pass record.
+pub const PASS: Pass = Pass {
+    flag: "symm-check-ranks",
+    summary: "Refuse constant ranks out of range (T1)",
+    options: &[],
+    run,
+};
+
+fn run<'c, 'a>(root: OperationRef<'c, 'a>, _: &Values) -> Result<(), Reported> {
+    let mut outcome = Ok(());
+    for op in collect(root) {
+        let Some(op) = SymmOp::cast(op) else { continue };
+        for name in ["rank", "from", "to"] {
+            let Some(rank) = op.operand_group(name).first().copied().and_then(constant_value) else { continue };
+            let ranks = module_integer(&op.operation(), NUM_RANKS_ATTRIBUTE);
+            if rank < 0 || ranks.is_some_and(|ranks| rank >= ranks) {
+                let range = ranks.map_or_else(|| "[0, num_ranks)".into(), |ranks| format!("[0, {ranks})"));
+                outcome = Err(error(op.operation(), &format!("T1: rank {rank} out of range {range}")));
+            }
+        }
+    }
+    outcome
+}

@@ -1,0 +1,26 @@
+//! The passes of the symm dialect: one pass, one file, one flag, one lit test.
+//!
+//! A pass is a row of [`PASSES`]; a named pipeline is a row of [`PIPELINES`]. [`register`] makes them known to
+//! MLIR, after which `symm-opt --help` lists them and any pipeline text can name them.
+
+mod check;
+mod dominance;
+mod ir;
+mod lower;
+mod pass;
+mod pipelines;
+mod registration;
+mod transform;
+
+pub use pass::{Kind, Pass, PassOption, Pipeline, Values};
+pub use pipelines::PIPELINES;
+pub use registration::register;
+
+/// Every pass, in the order in which the pipelines run them.
+pub const PASSES: &[Pass] = &[
+    check::ranks::PASS,
+    check::host_access::PASS,
+    check::memory_order::PASS,
+    transform::hoist_translation::PASS,
+    lower::cpu::PASS,
+];

@@ -1,0 +1,6 @@
+//! Lowerings to the targets, and what they share.
+
+mod address;
+mod bulk;
+pub mod cpu;
+mod translation;

@@ -1,0 +1,146 @@
+//! Where an element lies: from a pointer of any level and its indices to an LLVM pointer.
+//!
+//! A memref is taken apart as the descriptor that MLIR's own conversion will make of it, behind
+//! `builtin.unrealized_conversion_cast`s that cancel out afterwards. Offset and strides are kept; what the type
+//! says is a constant, what it doesn't is read from the descriptor. Nothing goes through an integer (T4).
+
+use crate::ir::Builder;
+use melior::dialect::llvm;
+use melior::ir::{Type, TypeLike, Value, ValueLike};
+use melior::ir::r#type::{MemRefType, ShapedTypeLike};
+use symm_dialect::pointer::Pointer;
+use symm_dialect::shape::{Shaped, scalar};
+
+/// A memref, seen as its descriptor `{allocated, aligned, offset, [sizes], [strides]}`.
+pub struct Descriptor<'c> {
+    value: Value<'c, 'c>,
+    strides: Vec<i64>,
+    offset: i64,
+    sizes: Vec<Option<u64>>,
+}
+
+impl<'c> Descriptor<'c> {
+    /// The descriptor of a memref value.
+    pub fn new(b: &Builder<'c>, memref: Value<'c, '_>) -> Self {
+        let ty = memref.r#type();
+        let (strides, offset) = MemRefType::try_from(ty).expect("the verifier has seen a memref").strides_and_offset();
+        let sizes = Shaped::memref(ty).map_or_else(Vec::new, Shaped::dimensions);
+        Self { value: b.cast(memref, Self::ty(b, ty)), strides, offset, sizes }
+    }
+
+    /// The type of the descriptor of a memref type.
+    pub fn ty(b: &Builder<'c>, memref: Type<'c>) -> Type<'c> {
+        let space = u32::try_from(Pointer::address_space(memref)).unwrap_or(0);
+        let pointer = llvm::r#type::pointer(b.context, space);
+        let rank = Shaped::memref(memref).map_or(0, |shaped| shaped.rank());
+        let mut fields = vec![pointer, pointer, b.int(64)];
+        if rank > 0 {
+            let array = llvm::r#type::array(b.int(64), u32::try_from(rank).unwrap_or(u32::MAX));
+            fields.extend([array, array]);
+        }
+        llvm::r#type::r#struct(b.context, &fields, false)
+    }
+
+    fn field(&self, b: &Builder<'c>, ty: Type<'c>, position: &[i64]) -> Value<'c, 'c> {
+        let position = position.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        let position = b.parse(&format!("array<i64: {position}>"));
+        b.value("llvm.extractvalue", &[self.value], ty, &[("position", position)])
+    }
+
+    /// The pointer that indices count from, in the generic address space.
+    pub fn aligned(&self, b: &Builder<'c>, memref: Type<'c>) -> Value<'c, 'c> {
+        let space = u32::try_from(Pointer::address_space(memref)).unwrap_or(0);
+        generic(b, self.field(b, llvm::r#type::pointer(b.context, space), &[1]))
+    }
+
+    /// The pointer that was allocated, which a deallocation takes.
+    pub fn allocated(&self, b: &Builder<'c>) -> Value<'c, 'c> {
+        self.field(b, b.ptr(), &[0])
+    }
+
+    /// The offset in elements, `i64`.
+    pub fn offset(&self, b: &Builder<'c>) -> Value<'c, 'c> {
+        if self.offset == i64::MIN { self.field(b, b.int(64), &[2]) } else { b.i64(self.offset) }
+    }
+
+    /// The size of a dimension, `i64`.
+    pub fn size(&self, b: &Builder<'c>, dimension: usize) -> Value<'c, 'c> {
+        match self.sizes[dimension] {
+            Some(size) => b.i64(size.cast_signed()),
+            None => self.field(b, b.int(64), &[3, dimension as i64]),
+        }
+    }
+
+    /// The stride of a dimension in elements, `i64`.
+    fn stride(&self, b: &Builder<'c>, dimension: usize) -> Value<'c, 'c> {
+        match self.strides[dimension] {
+            i64::MIN => self.field(b, b.int(64), &[4, dimension as i64]),
+            stride => b.i64(stride),
+        }
+    }
+
+    /// The number of elements, `i64`.
+    pub fn count(&self, b: &Builder<'c>) -> Value<'c, 'c> {
+        let all_known: Option<u64> = self.sizes.iter().copied().product();
+        match all_known {
+            Some(count) => b.i64(count.cast_signed()),
+            None => (0..self.sizes.len()).fold(b.i64(1), |count, dimension| b.mul(count, self.size(b, dimension))),
+        }
+    }
+
+    /// Where element `indices` lies, in elements from the aligned pointer.
+    fn linear(&self, b: &Builder<'c>, indices: &[Value<'c, '_>]) -> Value<'c, 'c> {
+        let offset = (self.offset != 0).then(|| self.offset(b));
+        let terms = indices.iter().enumerate().map(|(dimension, index)| {
+            let index = b.as_i64(*index);
+            if self.strides[dimension] == 1 { index } else { b.mul(index, self.stride(b, dimension)) }
+        });
+        let sum = offset.into_iter().chain(terms.collect::<Vec<_>>()).reduce(|sum, term| b.add(sum, term));
+        sum.unwrap_or_else(|| b.i64(0))
+    }
+}
+
+/// A pointer in the generic address space.
+fn generic<'c>(b: &Builder<'c>, pointer: Value<'c, 'c>) -> Value<'c, 'c> {
+    if pointer.r#type() == b.ptr() { pointer } else { b.value("llvm.addrspacecast", &[pointer], b.ptr(), &[]) }
+}
+
+/// Whether a memref's elements lie one behind the other in row-major order.
+pub fn is_contiguous(memref: Type) -> bool {
+    MemRefType::try_from(memref).is_ok_and(|ty| ty.affine_map().is_identity())
+}
+
+/// The LLVM pointer to `pointer[indices]`.
+pub fn element<'c>(b: &Builder<'c>, pointer: Value<'c, '_>, indices: &[Value<'c, '_>]) -> Value<'c, 'c> {
+    let ty = pointer.r#type();
+    let Some(memref) = Shaped::memref(ty) else {
+        return generic(b, b.cast(pointer, ty));
+    };
+    let descriptor = Descriptor::new(b, pointer);
+    let aligned = descriptor.aligned(b, ty);
+    let linear = descriptor.linear(b, indices);
+    let constant = b.parse("array<i32: -2147483648>");
+    let element = b.type_attribute(data_type(b, memref.element()));
+    b.value(
+        "llvm.getelementptr",
+        &[aligned, linear],
+        aligned.r#type(),
+        &[("rawConstantIndices", constant), ("elem_type", element)],
+    )
+}
+
+/// The type under which LLVM moves values of `ty`: `index` is `i64`, 8-bit floats are `i8`.
+pub fn data_type<'c>(b: &Builder<'c>, ty: Type<'c>) -> Type<'c> {
+    let element = scalar(ty);
+    let moved = if element.is_index() {
+        b.int(64)
+    } else if element.is_float() && element.float_width() <= 8 {
+        b.int(8)
+    } else {
+        element
+    };
+    match Shaped::vector(ty) {
+        Some(vector) => Type::vector(&vector.dimensions().into_iter().flatten().collect::<Vec<_>>(), moved),
+        None => moved,
+    }
+}

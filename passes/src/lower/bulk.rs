@@ -1,0 +1,92 @@
+//! Copies of whole memrefs and of counted elements, by one thread: `memcpy` where memory is contiguous, rows of it
+//! where the innermost dimension is, elements otherwise.
+
+use super::address::{Descriptor, data_type, element, is_contiguous};
+use crate::ir::Builder;
+use melior::ir::r#type::ShapedTypeLike;
+use melior::ir::{Type, Value, ValueLike};
+use symm_dialect::pointer::strides;
+use symm_dialect::shape::{Shaped, byte_width};
+
+/// One end of a copy: a local pointer and what to add to reach the rank it is on.
+#[derive(Clone, Copy)]
+pub struct End<'c, 'a> {
+    /// An LLVM pointer or a memref.
+    pub pointer: Value<'c, 'a>,
+    /// The distance in bytes (T1), if it is on another rank.
+    pub delta: Option<Value<'c, 'c>>,
+}
+
+impl<'c> End<'c, '_> {
+    /// The LLVM pointer to an element at this end.
+    pub fn at(&self, b: &Builder<'c>, indices: &[Value<'c, '_>]) -> Value<'c, 'c> {
+        let local = element(b, self.pointer, indices);
+        self.delta.map_or(local, |delta| b.byte_offset(local, delta))
+    }
+
+    /// The LLVM pointer to the first element.
+    pub fn start(&self, b: &Builder<'c>) -> Value<'c, 'c> {
+        let rank = Shaped::memref(self.pointer.r#type()).map_or(0, |memref| memref.rank());
+        let zeros = vec![b.index_constant(0); rank];
+        self.at(b, &zeros)
+    }
+}
+
+/// The bytes a copy moves: `count` elements of a type, or a whole memref.
+pub fn bytes<'c>(b: &Builder<'c>, pointer: Value<'c, '_>, count: Option<(Value<'c, '_>, Type<'c>)>) -> Value<'c, 'c> {
+    let (count, element) = match count {
+        Some((count, element)) => (b.as_i64(count), element),
+        None => {
+            let memref = Shaped::memref(pointer.r#type()).expect("the verifier has seen a memref");
+            (Descriptor::new(b, pointer).count(b), memref.element())
+        }
+    };
+    b.mul(count, b.i64(byte_width(element).cast_signed()))
+}
+
+/// Copies from `src` to `dst`.
+pub fn copy<'c>(b: &Builder<'c>, src: End<'c, '_>, dst: End<'c, '_>, count: Option<(Value<'c, '_>, Type<'c>)>) {
+    let (from, to) = (src.pointer.r#type(), dst.pointer.r#type());
+    if count.is_some() || (is_contiguous(from) && is_contiguous(to)) {
+        memcpy(b, dst.start(b), src.start(b), bytes(b, src.pointer, count));
+        return;
+    }
+    let memref = Shaped::memref(from).expect("the verifier has seen a memref");
+    let sizes = Descriptor::new(b, src.pointer);
+    let rows = strides(from).last() == Some(&1) && strides(to).last() == Some(&1);
+    let loops = if rows { memref.rank() - 1 } else { memref.rank() };
+    nest(b, loops, &|b, dimension| sizes.size(b, dimension), Vec::new(), &|b, mut indices| {
+        if rows {
+            indices.push(b.index_constant(0));
+            let width = b.i64(byte_width(memref.element()).cast_signed());
+            memcpy(b, dst.at(b, &indices), src.at(b, &indices), b.mul(sizes.size(b, loops), width));
+        } else {
+            let value = b.load(src.at(b, &indices), data_type(b, memref.element()), &[]);
+            b.store(value, dst.at(b, &indices), &[]);
+        }
+    });
+}
+
+/// A nest of loops over the first `depth` dimensions.
+fn nest<'c>(
+    b: &Builder<'c>,
+    depth: usize,
+    size: &dyn Fn(&Builder<'c>, usize) -> Value<'c, 'c>,
+    indices: Vec<Value<'c, 'c>>,
+    body: &dyn Fn(&Builder<'c>, Vec<Value<'c, 'c>>),
+) {
+    if indices.len() == depth {
+        body(b, indices);
+        return;
+    }
+    let bound = b.value("arith.index_cast", &[size(b, indices.len())], b.index(), &[]);
+    b.for_each(b.index_constant(0), bound, |inner, index| {
+        let mut indices = indices.clone();
+        indices.push(index);
+        nest(inner, depth, size, indices, body);
+    });
+}
+
+fn memcpy<'c>(b: &Builder<'c>, dst: Value<'c, 'c>, src: Value<'c, 'c>, bytes: Value<'c, 'c>) {
+    b.op("llvm.intr.memcpy", &[dst, src, bytes], &[], &[("isVolatile", b.parse("false"))]);
+}

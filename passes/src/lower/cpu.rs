@@ -1,0 +1,117 @@
+//! Lowers a program to the CPU driver: heap-base arithmetic, LLVM memory operations and calls of the runtime.
+//!
+//! Kernels become functions that run a block of one thread, so that a group of any kind is one thread and a
+//! `gpu.barrier` is nothing; launches, host ops and waits become calls of `symm_rt_…` (runtime/src/abi.rs). Every
+//! public function whose first argument is a `!symm.ctx` gets an entry `_symm_entry_<name>(args)` that takes and
+//! returns everything through memory.
+//!
+//! ```mlir
+//! symm.signal set %ctx, %flag[%i], %v, %peer : memref<4xi64>, i64
+//! ```
+//!
+//! becomes
+//!
+//! ```mlir
+//! llvm.store %v, %theirs atomic release {alignment = 8 : i64} : i64, !llvm.ptr
+//! func.call @symm_rt_wake(%theirs) : (!llvm.ptr) -> ()
+//! ```
+//!
+//! With `trace=true` puts, gets and signals are recorded. Limits (S1): no tensors of pointers, no shuffles, no
+//! `gpu.dynamic_shared_memory`, no asynchronous launches.
+
+mod data;
+mod device;
+mod host;
+mod order;
+mod runtime;
+mod types;
+
+use super::translation;
+use crate::ir::{Builder, collect, name};
+use crate::pass::{Kind, Pass, PassOption, Values};
+use melior::ir::{OperationRef, operation::OperationLike};
+use runtime::Runtime;
+use symm_dialect::diagnostic::{Reported, error};
+use symm_dialect::ops::SymmOp;
+use symm_dialect::pointer::Pointer;
+use melior::ir::ValueLike;
+
+/// The pass record.
+pub const PASS: Pass = Pass {
+    flag: "symm-lower-to-cpu",
+    summary: "Lower a program to LLVM memory operations and calls of the CPU runtime",
+    options: &[PassOption {
+        name: "trace",
+        kind: Kind::Bool,
+        initial: "false",
+        help: "record puts, gets and signals for a timeline",
+    }],
+    run,
+};
+
+fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<(), Reported> {
+    if name(root) != "builtin.module" {
+        return Err(error(root, "is lowered as a whole module"));
+    }
+    let runtime = Runtime::new(root, options.flag("trace"));
+    host::check_entries(root)?;
+    types::convert(root);
+    // Device functions first, while they still lie in their gpu.module; launches after their kernels.
+    device::lower(root, &runtime)?;
+    let mut contexts = Vec::new();
+    let mut outcome = Ok(());
+    for operation in collect(root) {
+        if let Some(op) = SymmOp::cast(operation) {
+            if let SymmOp::Ctx(ctx) = op {
+                contexts.push(ctx);
+            } else {
+                outcome = outcome.and(lower(op, &runtime));
+            }
+        } else {
+            outcome = outcome.and(host::lower(operation, &runtime));
+        }
+    }
+    outcome?;
+    for ctx in contexts.into_iter().rev() {
+        translation::lower_ctx(ctx, &Builder::before(ctx.operation()))?;
+    }
+    host::make_entries(root, &runtime)
+}
+
+fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, runtime: &Runtime<'c, 'a>) -> Result<(), Reported> {
+    let operation = op.operation();
+    let tensor = operation.operands().any(|operand| matches!(Pointer::of(operand.r#type()), Some(Pointer::TritonTensor(..) | Pointer::Triton(_))));
+    if tensor {
+        return Err(error(operation, "S1: the CPU has no Triton pointers"));
+    }
+    let b = Builder::before(operation);
+    if let Some(value) = translation::lower(op, &b) {
+        b.replace(operation, &[value]);
+        return Ok(());
+    }
+    let results = match op {
+        SymmOp::AsRemote(op) => data::as_remote(op, &b),
+        SymmOp::RemoteLoad(op) => data::remote_load(op, &b),
+        SymmOp::RemoteStore(op) => data::remote_store(op, &b),
+        SymmOp::Get(get) => data::get(get, &b, runtime),
+        SymmOp::Put(put) => data::put(put, &b, runtime),
+        SymmOp::Copy(copy) => data::copy(copy, &b, runtime),
+        SymmOp::AtomicRmw(op) => order::atomic_rmw(op, &b, runtime),
+        SymmOp::AtomicCas(op) => order::atomic_cas(op, &b, runtime),
+        SymmOp::Signal(op) => order::signal(op, &b, runtime),
+        SymmOp::PutSignal(op) => order::put_signal(op, &b, runtime),
+        SymmOp::Wait(op) => order::wait(op, &b, runtime),
+        SymmOp::Fence(op) => order::fence(op, &b),
+        SymmOp::Barrier(op) => order::barrier(op, &b, runtime)?,
+        SymmOp::Alloc(op) => host::alloc(op, &b, runtime),
+        SymmOp::Free(op) => host::free(op, &b, runtime),
+        SymmOp::BarrierAll(op) => host::barrier_all(op, &b, runtime),
+        SymmOp::Check(op) => host::check(op, &b, runtime),
+        SymmOp::Print(op) => host::print(op, &b, runtime),
+        SymmOp::Ctx(_) | SymmOp::Rank(_) | SymmOp::NumRanks(_) | SymmOp::HeapBase(_) | SymmOp::HeapDelta(_) => {
+            unreachable!("lowered above")
+        }
+    };
+    b.replace(operation, &results);
+    Ok(())
+}

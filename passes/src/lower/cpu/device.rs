@@ -1,0 +1,235 @@
+//! Kernels: each becomes a function of its arguments and of where its block lies, and a second one that takes both
+//! through memory, as the runtime launches it.
+
+use super::runtime::Runtime;
+use crate::ir::{Builder, blocks, collect, enclosing, name, operations};
+use crate::lower::address::Descriptor;
+use melior::ir::attribute::{FlatSymbolRefAttribute, StringAttribute, TypeAttribute};
+use melior::ir::operation::{OperationLike, OperationMutLike, OperationRefMut};
+use melior::ir::r#type::FunctionType;
+use melior::ir::{Block, BlockLike, OperationRef, Region, RegionLike, Type, Value, ValueLike};
+use std::collections::HashSet;
+use symm_dialect::diagnostic::{Reported, error};
+use symm_dialect::shape::Shaped;
+
+/// Marks a function made from a kernel: its last argument points to the block's coordinates.
+const KERNEL: &str = "symm.kernel";
+
+/// The name of the function that takes a kernel's arguments through memory.
+pub fn packed_name(module: &str, kernel: &str) -> String {
+    format!("_symm_kernel_{module}_{kernel}")
+}
+
+fn flat_name(module: &str, symbol: &str) -> String {
+    format!("_symm_device_{module}_{symbol}")
+}
+
+fn symbol<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> String {
+    let name = op.attribute("sym_name").and_then(StringAttribute::try_from);
+    name.map_or_else(|_| String::new(), |name| name.value().to_owned())
+}
+
+/// Moves everything out of every `gpu.module` into the module and lowers the ops of the gpu dialect in it.
+pub fn lower<'c: 'a, 'a>(root: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) -> Result<(), Reported> {
+    for module in operations(runtime.body()) {
+        if name(module) == "gpu.module" {
+            flatten(module);
+        }
+    }
+    let mut outcome = Ok(());
+    for op in collect(root) {
+        if name(op).starts_with("gpu.") {
+            outcome = outcome.and(lower_op(op));
+        }
+    }
+    outcome
+}
+
+fn flatten<'c: 'a, 'a>(module: OperationRef<'c, 'a>) {
+    let module_name = symbol(module);
+    let body = blocks(module)[0];
+    let symbols: HashSet<String> = operations(body).into_iter().map(symbol).collect();
+    for op in collect(module) {
+        rename(op, &module_name, &symbols);
+    }
+    let b = Builder::before(module);
+    for op in operations(body) {
+        if name(op) == "gpu.func" {
+            flatten_function(op, &module_name);
+        } else {
+            // SAFETY: the pass owns the module while it runs.
+            let mut moved = unsafe { OperationRefMut::from_raw(op.to_raw()) };
+            moved.move_before(module);
+        }
+    }
+    b.erase(module);
+}
+
+/// Gives a symbol of a `gpu.module`, or a reference to one, its name in the module around it.
+fn rename<'c: 'a, 'a>(op: OperationRef<'c, 'a>, module: &str, symbols: &HashSet<String>) {
+    let mlir = crate::ir::context(op);
+    let attributes: Vec<_> = op.attributes().collect();
+    // SAFETY: the pass owns the module while it runs.
+    let mut op = unsafe { OperationRefMut::from_raw(op.to_raw()) };
+    for (key, value) in attributes {
+        let key = key.as_string_ref().as_str().unwrap_or_default().to_owned();
+        if let Ok(reference) = FlatSymbolRefAttribute::try_from(value) {
+            if symbols.contains(reference.value()) {
+                let name = flat_name(module, reference.value());
+                op.set_attribute(&key, FlatSymbolRefAttribute::new(mlir, &name).into());
+            }
+        }
+    }
+}
+
+/// Turns a `gpu.func` into functions of the module; what was in workgroup or private memory is on the stack.
+fn flatten_function<'c: 'a, 'a>(op: OperationRef<'c, 'a>, module: &str) {
+    let kernel = symbol(op);
+    let ty = op.attribute("function_type").and_then(TypeAttribute::try_from).expect("a gpu.func has a type").value();
+    let ty = FunctionType::try_from(ty).expect("a gpu.func has a function type");
+    let arguments: Vec<Type> = (0..ty.input_count()).filter_map(|index| ty.input(index).ok()).collect();
+    let results: Vec<Type> = (0..ty.result_count()).filter_map(|index| ty.result(index).ok()).collect();
+    let is_kernel = op.has_attribute("gpu.kernel") || op.has_attribute("kernel");
+
+    let entry = blocks(op)[0];
+    let top = Builder::before(runtime_anchor(op));
+    while entry.argument_count() > arguments.len() {
+        let index = entry.argument_count() - 1;
+        let buffer = entry.argument(index).expect("counted");
+        let b = Builder::at_start(top.context, entry, op.location());
+        let stack = b.op(
+            "memref.alloca",
+            &[],
+            &[buffer.r#type()],
+            &[("operandSegmentSizes", b.parse("array<i32: 0, 0>"))],
+        );
+        b.replace_uses(buffer.into(), stack.result(0).expect("one result").into());
+        // SAFETY: the argument has no uses left.
+        unsafe { entry.erase_argument(index) };
+    }
+    let mut inputs = arguments.clone();
+    if is_kernel {
+        entry.add_argument(top.ptr(), op.location());
+        inputs.push(top.ptr());
+    }
+    let region = OperationLike::region(&op, 0).expect("a gpu.func has a body");
+    let body = Region::new();
+    // SAFETY: `body` takes over the blocks that the erased gpu.func gives up.
+    unsafe { mlir_sys::mlirRegionTakeBody(body.to_raw(), region.to_raw()) };
+    let name = flat_name(module, &kernel);
+    let b = Builder::at(top.context, runtime_anchor(op), op.location());
+    let mut attributes = vec![
+        ("sym_name", b.string(&name)),
+        ("function_type", b.type_attribute(FunctionType::new(b.context, &inputs, &results).into())),
+        ("sym_visibility", b.string("private")),
+    ];
+    if is_kernel {
+        attributes.push((KERNEL, b.string(&kernel)));
+    }
+    b.op_with_regions("func.func", &[], &[], &attributes, vec![body]);
+    if is_kernel {
+        pack(&b, &packed_name(module, &kernel), &name, &arguments, &[], 1);
+    }
+    b.erase(op);
+}
+
+/// The `gpu.module` around an op, in front of which its functions go.
+fn runtime_anchor<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> OperationRef<'c, 'a> {
+    enclosing(op, &["gpu.module"]).unwrap_or(op)
+}
+
+/// Makes `name(args, …)`, which loads the arguments of `callee` from memory, calls it, and stores its results
+/// behind the arguments. `extra` pointer arguments are passed on.
+pub fn pack<'c>(b: &Builder<'c>, name: &str, callee: &str, arguments: &[Type<'c>], results: &[Type<'c>], extra: usize) {
+    let pointer = b.ptr();
+    let inputs = vec![pointer; 1 + extra];
+    let locations: Vec<_> = inputs.iter().map(|ty| (*ty, b.location())).collect();
+    let region = Region::new();
+    let block = region.append_block(Block::new(&locations));
+    let inner = Builder::at_end(b.context, block, b.location());
+    // SAFETY: the block lives in the function that is inserted below.
+    let argument = |index| -> Value<'c, 'c> { unsafe { Value::from_raw(block.argument(index).expect("made above").to_raw()) } };
+    let slot = |index: usize| inner.load(inner.byte_offset_constant(argument(0), 8 * index as i64), pointer, &[]);
+    let mut operands = Vec::new();
+    for (index, ty) in arguments.iter().enumerate() {
+        operands.push(inner.cast(inner.load(slot(index), in_memory(&inner, *ty), &[]), *ty));
+    }
+    operands.extend((1..=extra).map(argument));
+    let call = inner.call(callee, &operands, results);
+    for (index, ty) in results.iter().enumerate() {
+        let result: Value = call.result(index).expect("as many as were asked for").into();
+        inner.store(inner.cast(result, in_memory(&inner, *ty)), slot(arguments.len() + index), &[]);
+    }
+    inner.op("func.return", &[], &[], &[]);
+    let attributes = [
+        ("sym_name", b.string(name)),
+        ("function_type", b.type_attribute(FunctionType::new(b.context, &inputs, &[]).into())),
+    ];
+    b.op_with_regions("func.func", &[], &[], &attributes, vec![region]);
+}
+
+/// The type under which an argument lies in memory: a memref is its descriptor.
+pub fn in_memory<'c>(b: &Builder<'c>, ty: Type<'c>) -> Type<'c> {
+    if Shaped::memref(ty).is_some() { Descriptor::ty(b, ty) } else { crate::lower::address::data_type(b, ty) }
+}
+
+/// A pointer to the coordinates of the block that runs `op`: `[block x, y, z, grid x, y, z]`, `i64` each.
+fn coordinates<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Option<Value<'c, 'a>> {
+    let function = enclosing(op, &["func.func"])?;
+    if !function.has_attribute(KERNEL) {
+        return None;
+    }
+    let entry = blocks(function).first().copied()?;
+    Some(entry.argument(entry.argument_count() - 1).ok()?.into())
+}
+
+fn coordinate<'c>(b: &Builder<'c>, coordinates: Value<'c, '_>, word: i64) -> Value<'c, 'c> {
+    b.load(b.byte_offset_constant(coordinates, 8 * word), b.int(64), &[("invariant", b.unit()), ("alignment", b.integer(64, 8))])
+}
+
+/// The number of the block that runs `op`, `i64`; `None` outside of a kernel.
+pub fn linear_block<'c: 'a, 'a>(b: &Builder<'c>, op: OperationRef<'c, 'a>) -> Option<Value<'c, 'c>> {
+    let at = coordinates(op)?;
+    let word = |word| coordinate(b, at, word);
+    let plane = b.add(b.mul(word(2), word(4)), word(1));
+    Some(b.add(b.mul(plane, word(3)), word(0)))
+}
+
+fn lower_op<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<(), Reported> {
+    let b = Builder::before(op);
+    let dimension = || -> i64 {
+        let text = op.attribute("dimension").map(|attribute| attribute.to_string()).unwrap_or_default();
+        match text.trim_start_matches("#gpu<dim ").trim_end_matches('>') {
+            "y" => 1,
+            "z" => 2,
+            _ => 0,
+        }
+    };
+    let result = match name(op) {
+        "gpu.block_id" | "gpu.grid_dim" | "gpu.global_id" => {
+            let Some(at) = coordinates(op) else {
+                return Err(error(op, "S1: is for kernels; pass it to this function as an argument"));
+            };
+            let first = if name(op) == "gpu.grid_dim" { 3 } else { 0 };
+            let value = coordinate(&b, at, first + dimension());
+            vec![b.value("arith.index_cast", &[value], b.index(), &[])]
+        }
+        "gpu.thread_id" | "gpu.lane_id" | "gpu.subgroup_id" | "gpu.cluster_block_id" => vec![b.index_constant(0)],
+        "gpu.block_dim" | "gpu.num_subgroups" | "gpu.subgroup_size" | "gpu.cluster_dim_blocks" => vec![b.index_constant(1)],
+        "gpu.all_reduce" | "gpu.subgroup_reduce" if op.attribute("op").is_ok() => {
+            let value = op.operand(0).expect("it reduces one value");
+            vec![b.cast(value, value.r#type())]
+        }
+        "gpu.barrier" => Vec::new(),
+        "gpu.return" => {
+            let operands: Vec<Value> = op.operands().collect();
+            b.op("func.return", &operands, &[], &[]);
+            Vec::new()
+        }
+        // The host's ops are lowered with the host functions (host.rs).
+        "gpu.launch_func" | "gpu.memcpy" | "gpu.alloc" | "gpu.dealloc" | "gpu.wait" => return Ok(()),
+        other => return Err(error(op, &format!("S1: the CPU driver runs blocks of one thread and has no {other}"))),
+    };
+    b.replace(op, &result);
+    Ok(())
+}

@@ -1,0 +1,287 @@
+//! Host functions: symmetric memory, launches, copies, checks, and the entries that `symm-run` calls.
+
+use super::data::context_pointer;
+use super::device::{in_memory, pack, packed_name};
+use super::runtime::Runtime;
+use crate::ir::{Builder, blocks, collect, name, operations};
+use crate::lower::address::{Descriptor, is_contiguous};
+use crate::lower::bulk::{self, End};
+use melior::ir::attribute::{StringAttribute, TypeAttribute};
+use melior::ir::operation::OperationLike;
+use melior::ir::r#type::{FunctionType, ShapedTypeLike};
+use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike};
+use symm_dialect::diagnostic::{Reported, error};
+use symm_dialect::ops::{Alloc, BarrierAll, Check, Free, Print};
+use symm_dialect::shape::{Shaped, byte_width, integer_width};
+
+/// Marks a host function that gets an entry.
+const ENTRY: &str = "symm.entry";
+
+/// Finds the functions that get an entry, while their first argument still is a `!symm.ctx`.
+pub fn check_entries<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Reported> {
+    use melior::ir::operation::{OperationMutLike, OperationRefMut};
+    let ctx = Type::parse(crate::ir::context(root), "!symm.ctx").expect("the dialect is registered");
+    for op in operations(blocks(root)[0]) {
+        let private = op.attribute("sym_visibility").is_ok();
+        let declaration = blocks(op).is_empty();
+        if name(op) != "func.func" || private || declaration {
+            continue;
+        }
+        let (inputs, _) = signature(op);
+        if inputs.first() == Some(&ctx) {
+            // SAFETY: the pass owns the module while it runs.
+            let mut op = unsafe { OperationRefMut::from_raw(op.to_raw()) };
+            op.set_attribute(ENTRY, melior::ir::Attribute::unit(crate::ir::context(root)));
+        }
+    }
+    Ok(())
+}
+
+fn signature<'c: 'a, 'a>(function: OperationRef<'c, 'a>) -> (Vec<Type<'c>>, Vec<Type<'c>>) {
+    let ty = function.attribute("function_type").and_then(TypeAttribute::try_from).map(|ty| ty.value());
+    let Ok(ty) = ty.and_then(FunctionType::try_from) else { return Default::default() };
+    let inputs = (0..ty.input_count()).filter_map(|index| ty.input(index).ok()).collect();
+    let results = (0..ty.result_count()).filter_map(|index| ty.result(index).ok()).collect();
+    (inputs, results)
+}
+
+/// Makes the entries.
+pub fn make_entries<'c: 'a, 'a>(root: OperationRef<'c, 'a>, _: &Runtime<'c, 'a>) -> Result<(), Reported> {
+    for op in operations(blocks(root)[0]) {
+        if !op.has_attribute(ENTRY) {
+            continue;
+        }
+        let symbol = op.attribute("sym_name").and_then(StringAttribute::try_from).expect("a function has a name");
+        let (inputs, results) = signature(op);
+        pack(&Builder::before(op), &format!("_symm_entry_{}", symbol.value()), symbol.value(), &inputs, &results, 0);
+    }
+    Ok(())
+}
+
+/// Lowers an op of another dialect that a host function may hold.
+pub fn lower<'c: 'a, 'a>(op: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) -> Result<(), Reported> {
+    let b = Builder::before(op);
+    match name(op) {
+        "gpu.launch_func" => return launch(op, &b, runtime),
+        "gpu.memcpy" => {
+            synchronous(op)?;
+            let (dst, src) = (op.operand(0).expect("a destination"), op.operand(1).expect("a source"));
+            let ends = (End { pointer: src, delta: None }, End { pointer: dst, delta: None });
+            if is_contiguous(src.r#type()) && is_contiguous(dst.r#type()) {
+                let null = b.value("llvm.mlir.zero", &[], b.ptr(), &[]);
+                let bytes = bulk::bytes(&b, src, None);
+                let operands = [null, ends.1.start(&b), ends.0.start(&b), bytes, runtime.location(&b)];
+                runtime.call(&b, "copy", &operands, &[]);
+            } else {
+                bulk::copy(&b, ends.0, ends.1, None);
+            }
+            b.erase(op);
+        }
+        "gpu.alloc" => {
+            synchronous(op)?;
+            let segments = op.attribute("operandSegmentSizes").map(|segments| segments.to_string()).unwrap_or_default();
+            let sizes: Vec<Value> = op.operands().collect();
+            let _ = segments;
+            let dynamic = b.parse(&format!("array<i32: {}, 0>", sizes.len()));
+            let ty = op.result(0).expect("one result").r#type();
+            let memory = b.value("memref.alloc", &sizes, ty, &[("operandSegmentSizes", dynamic)]);
+            b.replace(op, &[memory]);
+        }
+        "gpu.dealloc" => {
+            synchronous(op)?;
+            b.op("memref.dealloc", &[op.operand(0).expect("one operand")], &[], &[]);
+            b.erase(op);
+        }
+        "gpu.wait" => return synchronous(op),
+        "memref.memory_space_cast" => {
+            let source = op.operand(0).expect("one operand");
+            let value = b.cast(source, source.r#type());
+            b.replace(op, &[value]);
+        }
+        "cf.assert" => {
+            let message = op.attribute("msg").and_then(StringAttribute::try_from);
+            let message = message.map_or_else(|_| String::new(), |message| message.value().to_owned());
+            let literal = message.replace('{', "{{").replace('}', "}}");
+            unless(&b, runtime, op, op.operand(0).expect("a condition"), &literal, &[]);
+            b.erase(op);
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// S1: the CPU driver's launches and copies are complete when the next op begins.
+fn synchronous<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<(), Reported> {
+    let is_token = |value: Value| value.r#type().to_string() == "!gpu.async.token";
+    if op.operands().any(is_token) || op.results().any(|result| is_token(result.into())) {
+        return Err(error(op, "S1: the CPU driver is synchronous; leave out 'async' and its tokens"));
+    }
+    Ok(())
+}
+
+fn launch<'c: 'a, 'a>(op: OperationRef<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'c, 'a>) -> Result<(), Reported> {
+    synchronous(op)?;
+    let kernel = op.attribute("kernel").map(|attribute| attribute.to_string()).unwrap_or_default();
+    let parts: Vec<&str> = kernel.trim_start_matches('@').split("::@").map(|part| part.trim_matches('"')).collect();
+    let [module, function] = parts[..] else { return Err(error(op, "launches a kernel of a gpu.module")) };
+    let segments = op.attribute("operandSegmentSizes").and_then(melior::ir::attribute::DenseI32ArrayAttribute::try_from);
+    let sizes: Vec<usize> = match &segments {
+        Ok(segments) => (0..segments.len()).filter_map(|index| segments.element(index).ok()).map(|size| usize::try_from(size).unwrap_or(0)).collect(),
+        Err(_) => return Err(error(op, "has no operand segments")),
+    };
+    // Async dependencies, grid (3), block (3), cluster (3 or none), shared memory, kernel operands, async object.
+    let starts: Vec<usize> = sizes.iter().scan(0, |sum, size| { let start = *sum; *sum += size; Some(start) }).collect();
+    let operand = |index| op.operand(index).expect("counted by the segments");
+    let (grid, shared, arguments) = (starts[1], sizes.len() - 3, sizes.len() - 2);
+    let mut dims: Vec<Value> = (grid..grid + 6).map(|index| b.as_i64(operand(index))).collect();
+    dims.push(if sizes[shared] == 1 { b.as_i64(operand(starts[shared])) } else { b.i64(0) });
+    let dims = runtime.words(b, op, &dims);
+
+    let mut kinds = String::new();
+    if uses_barrier(op, module, function) {
+        kinds.push('!');
+    }
+    let mut slots = Vec::new();
+    for index in starts[arguments]..starts[arguments] + sizes[arguments] {
+        let value = operand(index);
+        let ty = in_memory(b, value.r#type());
+        let slot = runtime.stack(op, ty, 1);
+        b.store(b.cast(value, ty), slot, &[]);
+        slots.push(slot);
+        kinds.push(if value.r#type() == b.ptr() { 'c' } else { 'v' });
+    }
+    let slots = runtime.words(b, op, &slots);
+    let pointer = b.ptr();
+    let packed = FunctionType::new(b.context, &[pointer, pointer], &[]).into();
+    let code = b.value("func.constant", &[], packed, &[("value", b.symbol(&packed_name(module, function)))]);
+    let code = b.cast(code, pointer);
+    let null = b.value("llvm.mlir.zero", &[], pointer, &[]);
+    let title = runtime.string(b, &format!("{module}::{function}"));
+    let kinds = runtime.string(b, &kinds);
+    runtime.call(b, "launch", &[null, title, code, dims, slots, kinds, runtime.location(b)], &[]);
+    b.erase(op);
+    Ok(())
+}
+
+/// Whether a kernel's function waits at a device barrier.
+fn uses_barrier<'c: 'a, 'a>(op: OperationRef<'c, 'a>, module: &str, kernel: &str) -> bool {
+    let Some(root) = crate::ir::enclosing(op, &["builtin.module"]) else { return false };
+    let wanted = format!("_symm_device_{module}_{kernel}");
+    operations(blocks(root)[0])
+        .into_iter()
+        .filter(|op| op.attribute("sym_name").and_then(StringAttribute::try_from).is_ok_and(|name| name.value() == wanted))
+        .any(|op| collect(op).into_iter().any(|op| name(op) == "symm.barrier"))
+}
+
+pub fn alloc<'c: 'a, 'a>(op: Alloc<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'c, 'a>) -> Vec<Value<'c, 'c>> {
+    let ty = op.memory().r#type();
+    let shaped = Shaped::memref(ty).expect("the verifier has seen a memref");
+    let mut dynamic = op.sizes().into_iter();
+    let sizes: Vec<Value> = shaped
+        .dimensions()
+        .into_iter()
+        .map(|size| match size {
+            Some(size) => b.i64(size.cast_signed()),
+            None => b.as_i64(dynamic.next().expect("the verifier has counted the sizes")),
+        })
+        .collect();
+    let width = b.i64(byte_width(shaped.element()).cast_signed());
+    let bytes = sizes.iter().fold(width, |bytes, size| b.mul(bytes, *size));
+    let align = b.i64(op.align().unwrap_or(256));
+    let operands = [context_pointer(b, op.ctx()), bytes, align, runtime.location(b)];
+    let memory = runtime.call(b, "alloc", &operands, &[b.ptr()])[0];
+
+    let descriptor = Descriptor::ty(b, ty);
+    let mut value = b.value("llvm.mlir.undef", &[], descriptor, &[]);
+    let mut insert = |field: Value<'c, 'c>, position: &str| {
+        let position = b.parse(&format!("array<i64: {position}>"));
+        value = b.value("llvm.insertvalue", &[value, field], descriptor, &[("position", position)]);
+    };
+    insert(memory, "0");
+    insert(memory, "1");
+    insert(b.i64(0), "2");
+    let mut stride = b.i64(1);
+    for (dimension, size) in sizes.iter().enumerate().rev() {
+        insert(*size, &format!("3, {dimension}"));
+        insert(stride, &format!("4, {dimension}"));
+        stride = b.mul(stride, *size);
+    }
+    vec![b.cast(value, ty)]
+}
+
+pub fn free<'c: 'a, 'a>(op: Free<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'c, 'a>) -> Vec<Value<'c, 'c>> {
+    let memory = Descriptor::new(b, op.memory()).allocated(b);
+    runtime.call(b, "free", &[context_pointer(b, op.ctx()), memory, runtime.location(b)], &[]);
+    Vec::new()
+}
+
+pub fn barrier_all<'c: 'a, 'a>(op: BarrierAll<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'c, 'a>) -> Vec<Value<'c, 'c>> {
+    runtime.call(b, "barrier_all", &[context_pointer(b, op.ctx()), runtime.location(b)], &[]);
+    Vec::new()
+}
+
+pub fn check<'c: 'a, 'a>(op: Check<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'c, 'a>) -> Vec<Value<'c, 'c>> {
+    unless(b, runtime, op.operation(), op.condition(), &op.message(), &op.values());
+    Vec::new()
+}
+
+pub fn print<'c: 'a, 'a>(op: Print<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'c, 'a>) -> Vec<Value<'c, 'c>> {
+    message(b, runtime, op.operation(), "print", &op.message(), &op.values());
+    Vec::new()
+}
+
+/// Reports a failed check where `condition` is false.
+fn unless<'c: 'a, 'a>(
+    b: &Builder<'c>,
+    runtime: &Runtime<'c, 'a>,
+    op: OperationRef<'c, 'a>,
+    condition: Value<'c, 'a>,
+    text: &str,
+    values: &[Value<'c, 'a>],
+) {
+    let failed = b.binary("arith.xori", condition, b.constant(b.int(1), 1));
+    b.branch(
+        failed,
+        &[],
+        |b| {
+            message(b, runtime, op, "check_failed", text, values);
+            Vec::new()
+        },
+        |_| Vec::new(),
+    );
+}
+
+/// Calls the runtime with a message and its values, each widened to eight bytes.
+fn message<'c: 'a, 'a>(
+    b: &Builder<'c>,
+    runtime: &Runtime<'c, 'a>,
+    op: OperationRef<'c, 'a>,
+    callee: &str,
+    text: &str,
+    values: &[Value<'c, 'a>],
+) {
+    let mut kinds = String::new();
+    let words: Vec<Value> = values
+        .iter()
+        .map(|value| {
+            let ty = value.r#type();
+            let (kind, word) = if ty.is_float() {
+                let double = Type::float64(b.context);
+                let wide = if ty == double { b.cast(*value, ty) } else { b.value("arith.extf", &[*value], double, &[]) };
+                ('f', b.value("arith.bitcast", &[wide], b.int(64), &[]))
+            } else if integer_width(ty) == Some(1) {
+                ('i', b.value("arith.extui", &[*value], b.int(64), &[]))
+            } else if ty.is_index() || integer_width(ty).is_some() {
+                ('i', b.as_i64(*value))
+            } else {
+                let pointer = crate::lower::address::element(b, *value, &vec![b.index_constant(0); Shaped::memref(ty).map_or(0, |m| m.rank())]);
+                ('p', b.value("llvm.ptrtoint", &[pointer], b.int(64), &[]))
+            };
+            kinds.push(kind);
+            word
+        })
+        .collect();
+    let words = runtime.words(b, op, &words);
+    let operands = [runtime.string(b, text), runtime.string(b, &kinds), words, runtime.location(b)];
+    runtime.call(b, callee, &operands, &[]);
+}

@@ -1,0 +1,213 @@
+//! Atomics, signals, waits, fences and barriers.
+
+use super::data::{Transfer, context_pointer, remote_element, transfer};
+use super::device::linear_block;
+use super::runtime::Runtime;
+use crate::ir::Builder;
+use crate::lower::address::element;
+use crate::lower::bulk::End;
+use crate::lower::translation::{Table, delta_of};
+use melior::ir::{Type, Value, ValueLike};
+use symm_dialect::diagnostic::{Reported, error};
+use symm_dialect::ops::{
+    AtomicCas, AtomicRmw, Barrier, Comparison, Fence, Order, PutSignal, RmwKind, Signal, SignalKind, SymmOp, Wait,
+};
+use symm_dialect::shape::{byte_width, integer_width};
+
+/// The number LLVM's dialect gives a memory order.
+fn ordering(order: Order) -> i64 {
+    match order {
+        Order::Relaxed => 2,
+        Order::Acquire => 4,
+        Order::Release => 5,
+        Order::AcqRel => 6,
+    }
+}
+
+/// The number LLVM's dialect gives an atomic operation on a type.
+fn bin_op(kind: RmwKind) -> i64 {
+    match kind {
+        RmwKind::Xchg => 0,
+        RmwKind::Add => 1,
+        RmwKind::Sub => 2,
+        RmwKind::And => 3,
+        RmwKind::Or => 5,
+        RmwKind::Xor => 6,
+        RmwKind::Max => 7,
+        RmwKind::Min => 8,
+        RmwKind::UMax => 9,
+        RmwKind::UMin => 10,
+        RmwKind::FAdd => 11,
+    }
+}
+
+fn rmw<'c>(b: &Builder<'c>, kind: RmwKind, address: Value<'c, 'c>, value: Value<'c, '_>, order: Order) -> Value<'c, 'c> {
+    let ty = value.r#type();
+    let attributes = [
+        ("bin_op", b.integer(64, bin_op(kind))),
+        ("ordering", b.integer(64, ordering(order))),
+        ("alignment", b.integer(64, byte_width(ty).cast_signed())),
+    ];
+    b.value("llvm.atomicrmw", &[address, value], ty, &attributes)
+}
+
+/// Runs `update` where the mask is true; zero elsewhere.
+fn masked<'c>(
+    b: &Builder<'c>,
+    mask: Option<Value<'c, '_>>,
+    ty: Type<'c>,
+    update: impl FnOnce(&Builder<'c>) -> Value<'c, 'c>,
+) -> Value<'c, 'c> {
+    match mask {
+        None => update(b),
+        Some(mask) => {
+            let zero = |b: &Builder<'c>| vec![b.value("llvm.mlir.zero", &[], ty, &[])];
+            b.branch(mask, &[ty], |b| vec![update(b)], zero).result(0).expect("one value").into()
+        }
+    }
+}
+
+pub fn atomic_rmw<'c: 'a, 'a>(op: AtomicRmw<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'c, 'a>) -> Vec<Value<'c, 'c>> {
+    let address = remote_element(SymmOp::AtomicRmw(op), b, op.ptr(), &op.indices());
+    let old = masked(b, op.mask(), op.value().r#type(), |b| rmw(b, op.kind(), address, op.value(), op.sem()));
+    runtime.call(b, "wake", &[address], &[]);
+    vec![old]
+}
+
+pub fn atomic_cas<'c: 'a, 'a>(op: AtomicCas<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'c, 'a>) -> Vec<Value<'c, 'c>> {
+    let address = remote_element(SymmOp::AtomicCas(op), b, op.ptr(), &op.indices());
+    let ty = op.expected().r#type();
+    let failure = if matches!(op.sem(), Order::Acquire | Order::AcqRel) { Order::Acquire } else { Order::Relaxed };
+    let old = masked(b, op.mask(), ty, |b| {
+        let pair = melior::dialect::llvm::r#type::r#struct(b.context, &[ty, b.int(1)], false);
+        let attributes = [
+            ("success_ordering", b.integer(64, ordering(op.sem()))),
+            ("failure_ordering", b.integer(64, ordering(failure))),
+            ("alignment", b.integer(64, byte_width(ty).cast_signed())),
+        ];
+        let pair = b.value("llvm.cmpxchg", &[address, op.expected(), op.desired()], pair, &attributes);
+        b.value("llvm.extractvalue", &[pair], ty, &[("position", b.parse("array<i64: 0>"))])
+    });
+    runtime.call(b, "wake", &[address], &[]);
+    vec![old]
+}
+
+pub fn signal<'c: 'a, 'a>(op: Signal<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'c, 'a>) -> Vec<Value<'c, 'c>> {
+    let address = remote_element(SymmOp::Signal(op), b, op.flag(), &op.indices());
+    send(b, runtime, op.kind(), op.ctx(), op.rank(), address, op.value(), op.sem());
+    Vec::new()
+}
+
+pub fn put_signal<'c: 'a, 'a>(op: PutSignal<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'c, 'a>) -> Vec<Value<'c, 'c>> {
+    let delta = delta_of(SymmOp::PutSignal(op), b, "rank", "delta");
+    let src = End { pointer: op.src(), delta: None };
+    let dst = End { pointer: op.dst(), delta: Some(delta) };
+    let count = op.count().zip(op.element());
+    transfer(b, runtime, Transfer::Put, op.ctx(), op.rank(), dst, src, dst, count);
+    let flag = b.byte_offset(element(b, op.flag(), &op.indices()), delta);
+    send(b, runtime, op.kind(), op.ctx(), op.rank(), flag, op.value(), Order::Release);
+    Vec::new()
+}
+
+/// Sets or adds to a flag and wakes whoever waits for it.
+#[allow(clippy::too_many_arguments)]
+fn send<'c: 'a, 'a>(
+    b: &Builder<'c>,
+    runtime: &Runtime<'c, 'a>,
+    kind: SignalKind,
+    ctx: Value<'c, 'a>,
+    peer: Value<'c, 'a>,
+    flag: Value<'c, 'c>,
+    value: Value<'c, 'a>,
+    order: Order,
+) {
+    let after = match kind {
+        SignalKind::Set => {
+            store_flag(b, flag, value, order);
+            b.cast(value, value.r#type())
+        }
+        SignalKind::Add => b.add(rmw(b, RmwKind::Add, flag, value, order), value),
+    };
+    if runtime.trace {
+        let (ctx, peer, kind) = (context_pointer(b, ctx), b.cast(peer, b.int(32)), b.i32(kind as i64));
+        runtime.call(b, "trace_signal", &[ctx, peer, flag, kind, b.as_i64(after), runtime.location(b)], &[]);
+    }
+    runtime.call(b, "wake", &[flag], &[]);
+}
+
+fn store_flag<'c>(b: &Builder<'c>, flag: Value<'c, 'c>, value: Value<'c, '_>, order: Order) {
+    let attributes = [
+        ("ordering", b.integer(64, ordering(order))),
+        ("alignment", b.integer(64, byte_width(value.r#type()).cast_signed())),
+    ];
+    b.store(value, flag, &attributes);
+}
+
+pub fn wait<'c: 'a, 'a>(op: Wait<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'c, 'a>) -> Vec<Value<'c, 'c>> {
+    let flag = element(b, op.flag(), &op.indices());
+    let timeout = op.timeout().map_or_else(|| b.i64(0), |timeout| b.cast(timeout, b.int(64)));
+    let seen = poll(b, runtime, op.ctx(), flag, (op.comparison(), op.is_unsigned()), op.value(), timeout);
+    op.satisfied().map(|_| b.value("arith.trunci", &[seen], b.int(1), &[])).into_iter().collect()
+}
+
+/// Waits for a flag in the runtime, which polls relaxed and fences once (O5). The comparison's number tells signed
+/// from unsigned (O6).
+fn poll<'c: 'a, 'a>(
+    b: &Builder<'c>,
+    runtime: &Runtime<'c, 'a>,
+    ctx: Value<'c, 'a>,
+    flag: Value<'c, 'c>,
+    (comparison, unsigned): (Comparison, bool),
+    expected: Value<'c, '_>,
+    timeout: Value<'c, 'c>,
+) -> Value<'c, 'c> {
+    let ordered = comparison >= Comparison::Lt;
+    let comparison = b.i32(comparison as i64 + if unsigned && ordered { 4 } else { 0 });
+    let width = integer_width(expected.r#type()).unwrap_or(64);
+    let expected = b.cast(expected, expected.r#type());
+    let operands = [context_pointer(b, ctx), flag, comparison, expected, timeout, runtime.location(b)];
+    runtime.call(b, &format!("wait{width}"), &operands, &[b.int(32)])[0]
+}
+
+pub fn fence<'c: 'a, 'a>(op: Fence<'c, 'a>, b: &Builder<'c>) -> Vec<Value<'c, 'c>> {
+    b.op("llvm.fence", &[], &[], &[("ordering", b.integer(64, ordering(op.sem())))]);
+    Vec::new()
+}
+
+/// Block b of every rank tells block b of every other rank the number of this barrier, then waits until all have
+/// told it theirs. The words lie at the start of each heap (runtime: the signal pad): for each block an epoch, then
+/// a flag for each rank. Epochs only grow, so that no flag is ever reset.
+pub fn barrier<'c: 'a, 'a>(op: Barrier<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'c, 'a>) -> Result<Vec<Value<'c, 'c>>, Reported> {
+    let operation = op.operation();
+    let Some(block) = linear_block(b, operation) else {
+        return Err(error(operation, "S1: is for kernels; a host function uses symm.barrier_all"));
+    };
+    let table = Table::new(operation, op.ctx());
+    let me = table.rank(b);
+    let ranks = table.num_ranks(b);
+    let words = b.add(b.as_i64(ranks), b.i64(1));
+    let pad = b.mul(b.mul(block, words), b.i64(8));
+    let slot = |b: &Builder<'c>, base: Value<'c, 'c>, rank: Value<'c, 'c>| {
+        let word = b.add(b.mul(b.as_i64(rank), b.i64(8)), b.i64(8));
+        b.byte_offset(b.byte_offset(base, pad), word)
+    };
+    let mine = table.base(b, me, b.ptr());
+    let counter = b.byte_offset(mine, pad);
+    let epoch = b.add(b.load(counter, b.int(64), &[]), b.i64(1));
+    b.store(epoch, counter, &[]);
+    let zero = b.i32(0);
+    b.for_each(zero, ranks, |b, rank| {
+        let theirs = slot(b, table.base(b, rank, b.ptr()), me);
+        store_flag(b, theirs, epoch, Order::Release);
+        if runtime.trace {
+            let (ctx, kind) = (context_pointer(b, op.ctx()), b.i32(SignalKind::Set as i64));
+            runtime.call(b, "trace_signal", &[ctx, rank, theirs, kind, epoch, runtime.location(b)], &[]);
+        }
+        runtime.call(b, "wake", &[theirs], &[]);
+    });
+    b.for_each(zero, ranks, |b, rank| {
+        let flag = slot(b, mine, rank);
+        poll(b, runtime, op.ctx(), flag, (Comparison::Ge, false), epoch, b.i64(0));
+    });
+    Ok(Vec::new())
+}

@@ -1,0 +1,99 @@
+//! Calls of the runtime (runtime/src/abi.rs), declared when they are first needed, and the strings they take.
+
+use crate::ir::{Builder, blocks, location_text};
+use melior::ir::r#type::FunctionType;
+use melior::ir::operation::OperationLike;
+use melior::ir::{BlockRef, OperationRef, Region, Type, Value, ValueLike};
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+
+/// The runtime as one module sees it.
+pub struct Runtime<'c, 'a> {
+    body: BlockRef<'c, 'a>,
+    root: OperationRef<'c, 'a>,
+    /// Whether puts, gets and signals are recorded.
+    pub trace: bool,
+    declared: RefCell<HashSet<String>>,
+    strings: RefCell<HashMap<String, String>>,
+}
+
+impl<'c: 'a, 'a> Runtime<'c, 'a> {
+    pub fn new(root: OperationRef<'c, 'a>, trace: bool) -> Self {
+        let body = blocks(root)[0];
+        Self { body, root, trace, declared: RefCell::default(), strings: RefCell::default() }
+    }
+
+    /// The block of the module.
+    pub fn body(&self) -> BlockRef<'c, 'a> {
+        self.body
+    }
+
+    /// A builder at the start of the module.
+    pub fn top(&self) -> Builder<'c> {
+        Builder::at_start(crate::ir::context(self.root), self.body, self.root.location())
+    }
+
+    /// Calls `symm_rt_<name>`.
+    pub fn call(&self, b: &Builder<'c>, name: &str, operands: &[Value<'c, '_>], results: &[Type<'c>]) -> Vec<Value<'c, 'c>> {
+        let name = format!("symm_rt_{name}");
+        if self.declared.borrow_mut().insert(name.clone()) {
+            let inputs: Vec<Type> = operands.iter().map(ValueLike::r#type).collect();
+            let top = self.top();
+            let ty = FunctionType::new(b.context, &inputs, results).into();
+            let attributes = [
+                ("sym_name", top.string(&name)),
+                ("function_type", top.type_attribute(ty)),
+                ("sym_visibility", top.string("private")),
+            ];
+            top.op_with_regions("func.func", &[], &[], &attributes, vec![Region::new()]);
+        }
+        b.call(&name, operands, results).results().map(Into::into).collect()
+    }
+
+    /// A pointer to a NUL-terminated string.
+    pub fn string(&self, b: &Builder<'c>, text: &str) -> Value<'c, 'c> {
+        let count = self.strings.borrow().len();
+        let mut strings = self.strings.borrow_mut();
+        let symbol = strings.entry(text.to_owned()).or_insert_with(|| {
+            let symbol = format!("_symm_string_{count}");
+            let text = format!("{}\0", text.replace('\0', ""));
+            let top = self.top();
+            let array = melior::dialect::llvm::r#type::array(b.int(8), u32::try_from(text.len()).unwrap_or(u32::MAX));
+            let attributes = [
+                ("sym_name", top.string(&symbol)),
+                ("global_type", top.type_attribute(array)),
+                ("linkage", top.parse("#llvm.linkage<internal>")),
+                ("constant", top.unit()),
+                ("value", top.string(&text)),
+            ];
+            top.op_with_regions("llvm.mlir.global", &[], &[], &attributes, vec![Region::new()]);
+            symbol
+        });
+        b.value("llvm.mlir.addressof", &[], b.ptr(), &[("global_name", b.symbol(symbol))])
+    }
+
+    /// A pointer to the text of the builder's location.
+    pub fn location(&self, b: &Builder<'c>) -> Value<'c, 'c> {
+        self.string(b, &location_text(b.location()))
+    }
+
+    /// Values stored one behind the other, eight bytes each, for a callee that reads them at once. The memory is
+    /// reserved at the start of the enclosing function, so that a loop does not grow the stack.
+    pub fn words(&self, b: &Builder<'c>, op: OperationRef<'c, 'a>, values: &[Value<'c, 'c>]) -> Value<'c, 'c> {
+        let memory = self.stack(op, b.int(64), values.len().max(1));
+        for (index, value) in values.iter().enumerate() {
+            b.store(*value, b.byte_offset_constant(memory, 8 * index as i64), &[]);
+        }
+        memory
+    }
+
+    /// Stack memory for `count` values, reserved at the start of the function around `op`.
+    pub fn stack(&self, op: OperationRef<'c, 'a>, ty: Type<'c>, count: usize) -> Value<'c, 'c> {
+        let function = crate::ir::enclosing(op, &["func.func", "gpu.func"]).unwrap_or(op);
+        let entry = blocks(function)[0];
+        let b = Builder::at_start(crate::ir::context(op), entry, op.location());
+        let count = b.i64(count as i64);
+        b.value("llvm.alloca", &[count], b.ptr(), &[("elem_type", b.type_attribute(ty)), ("alignment", b.integer(64, 16))])
+    }
+}
+

@@ -1,0 +1,60 @@
+//! Types of the CPU: a context is a pointer to its table, and there is one memory, so memory spaces go.
+
+use crate::ir::{blocks, collect, context};
+use melior::dialect::llvm;
+use melior::ir::attribute::TypeAttribute;
+use melior::ir::operation::{OperationLike, OperationMutLike, OperationRefMut};
+use melior::ir::r#type::{FunctionType, MemRefType, ShapedTypeLike};
+use melior::ir::{BlockLike, OperationRef, Type, ValueLike};
+use melior::Context;
+
+/// Converts the types of every value and signature below `root`.
+pub fn convert<'c: 'a, 'a>(root: OperationRef<'c, 'a>) {
+    let mlir = context(root);
+    let ctx = Type::parse(mlir, "!symm.ctx").expect("the dialect is registered");
+    for op in collect(root) {
+        for result in op.results() {
+            result.set_type(convert_type(mlir, ctx, result.r#type()));
+        }
+        for block in blocks(op) {
+            for index in 0..block.argument_count() {
+                let Ok(argument) = block.argument(index) else { continue };
+                argument.set_type(convert_type(mlir, ctx, argument.r#type()));
+            }
+        }
+        for attribute in ["function_type", "type", "global_type"] {
+            let Ok(ty) = op.attribute(attribute).and_then(TypeAttribute::try_from) else { continue };
+            let converted = convert_type(mlir, ctx, ty.value());
+            if converted != ty.value() {
+                // SAFETY: the pass owns the module while it runs.
+                let mut op = unsafe { OperationRefMut::from_raw(op.to_raw()) };
+                op.set_attribute(attribute, TypeAttribute::new(converted).into());
+            }
+        }
+    }
+}
+
+fn convert_type<'c>(mlir: &'c Context, ctx: Type<'c>, ty: Type<'c>) -> Type<'c> {
+    if ty == ctx {
+        return llvm::r#type::pointer(mlir, 0);
+    }
+    if let Ok(memref) = MemRefType::try_from(ty) {
+        if memref.memory_space().is_none() {
+            return ty;
+        }
+        let shape: Vec<i64> = symm_dialect::shape::Shaped::memref(ty)
+            .map_or_else(Vec::new, symm_dialect::shape::Shaped::dimensions)
+            .iter()
+            .map(|size| size.map_or(i64::MIN, u64::cast_signed))
+            .collect();
+        return MemRefType::new(memref.element(), &shape, Some(memref.layout()), None).into();
+    }
+    if let Ok(function) = FunctionType::try_from(ty) {
+        let inputs: Vec<Type> =
+            (0..function.input_count()).filter_map(|index| function.input(index).ok()).map(|ty| convert_type(mlir, ctx, ty)).collect();
+        let results: Vec<Type> =
+            (0..function.result_count()).filter_map(|index| function.result(index).ok()).map(|ty| convert_type(mlir, ctx, ty)).collect();
+        return FunctionType::new(mlir, &inputs, &results).into();
+    }
+    ty
+}

@@ -1,0 +1,156 @@
+//! Heap-base arithmetic, the same for every target: ranks, bases and distances from the context table (T1, T3–T5).
+//!
+//! By then `!symm.ctx` values have become pointers to the table. Loads from the table are invariant (T3). With
+//! `symm.heap_stride` on the module no base is loaded at all (T5).
+
+use crate::ir::{Builder, constant_value, definition, name};
+use melior::ir::{OperationRef, Type, Value, ValueLike};
+use symm_dialect::diagnostic::{Reported, error};
+use symm_dialect::ops::{Ctx, SymmOp};
+use symm_dialect::{HEAP_STRIDE_ATTRIBUTE, NUM_RANKS_ATTRIBUTE, module_integer};
+
+/// What a rank that is out of range adds to a pointer: no target maps an address so far away.
+const NOWHERE: i64 = 1 << 60;
+
+/// The words of the table before the bases.
+const HEADER_WORDS: i64 = 2;
+
+/// A context at the place of an op that uses it.
+pub struct Table<'c, 'a> {
+    /// The pointer to the table, or to the bases alone if the context was made from parts.
+    pointer: Value<'c, 'a>,
+    parts: Option<(Value<'c, 'a>, Value<'c, 'a>)>,
+    stride: Option<i64>,
+    num_ranks: Option<i64>,
+}
+
+impl<'c: 'a, 'a> Table<'c, 'a> {
+    /// The context operand of `op`.
+    pub fn new(op: OperationRef<'c, 'a>, ctx: Value<'c, 'a>) -> Self {
+        let parts = parts(ctx);
+        Self {
+            pointer: parts.map_or(ctx, |(ctx, ..)| ctx.table()),
+            parts: parts.map(|(_, rank, num_ranks)| (rank, num_ranks)),
+            stride: module_integer(&op, HEAP_STRIDE_ATTRIBUTE),
+            num_ranks: module_integer(&op, NUM_RANKS_ATTRIBUTE),
+        }
+    }
+
+    /// The current rank, `i32`.
+    pub fn rank(&self, b: &Builder<'c>) -> Value<'c, 'c> {
+        match self.parts {
+            Some((rank, _)) => b.cast(rank, b.int(32)),
+            None => self.header(b, 0),
+        }
+    }
+
+    /// The number of ranks, `i32`.
+    pub fn num_ranks(&self, b: &Builder<'c>) -> Value<'c, 'c> {
+        match (self.num_ranks, self.parts) {
+            (Some(constant), _) => b.i32(constant),
+            (None, Some((_, num_ranks))) => b.cast(num_ranks, b.int(32)),
+            (None, None) => self.header(b, 1),
+        }
+    }
+
+    fn header(&self, b: &Builder<'c>, word: i64) -> Value<'c, 'c> {
+        let address = b.byte_offset_constant(self.pointer, 8 * word);
+        let value = invariant_load(b, address, b.int(64));
+        b.value("arith.trunci", &[value], b.int(32), &[])
+    }
+
+    /// The base of a rank's heap as this rank sees it, of type `ty` (`i64` or a pointer). The rank is in range.
+    pub fn base(&self, b: &Builder<'c>, rank: Value<'c, '_>, ty: Type<'c>) -> Value<'c, 'c> {
+        let header = if self.parts.is_some() { 0 } else { 8 * HEADER_WORDS };
+        let bytes = b.mul(b.as_i64(rank), b.i64(8));
+        let address = b.byte_offset(b.byte_offset_constant(self.pointer, header), bytes);
+        invariant_load(b, address, ty)
+    }
+
+    /// The distance in bytes from this rank's heap to `rank`'s (T1); one that leads nowhere if it is out of range.
+    pub fn delta(&self, b: &Builder<'c>, rank: Value<'c, 'a>) -> Value<'c, 'c> {
+        let me = self.rank(b);
+        if let Some(stride) = self.stride {
+            let distance = b.binary("arith.subi", b.as_i64(rank), b.as_i64(me));
+            return b.mul(distance, b.i64(stride));
+        }
+        let distance = |rank| {
+            let bases = (self.base(b, rank, b.int(64)), self.base(b, me, b.int(64)));
+            b.binary("arith.subi", bases.0, bases.1)
+        };
+        if self.is_in_range(rank) {
+            return distance(b.cast(rank, b.int(32)));
+        }
+        // Hoisted above the code that checks it, a rank may be anything: look up a base that exists.
+        let predicate = b.integer(64, 6);
+        let in_range = b.value("arith.cmpi", &[rank, self.num_ranks(b)], b.int(1), &[("predicate", predicate)]);
+        let index = b.value("arith.select", &[in_range, rank, b.i32(0)], b.int(32), &[]);
+        b.value("arith.select", &[in_range, distance(index), b.i64(NOWHERE)], b.int(64), &[])
+    }
+
+    /// Whether a rank is known at compile time to be in range.
+    fn is_in_range(&self, rank: Value<'c, 'a>) -> bool {
+        match (constant_value(rank), self.num_ranks) {
+            (Some(rank), Some(ranks)) => (0..ranks).contains(&rank),
+            (Some(0), None) => true,
+            _ => definition(rank).is_some_and(|op| name(op) == "symm.rank"),
+        }
+    }
+}
+
+fn invariant_load<'c>(b: &Builder<'c>, address: Value<'c, '_>, ty: Type<'c>) -> Value<'c, 'c> {
+    b.load(address, ty, &[("invariant", b.unit()), ("alignment", b.integer(64, 8))])
+}
+
+/// The op that made a context from parts, its rank and its number of ranks.
+fn parts<'c: 'a, 'a>(ctx: Value<'c, 'a>) -> Option<(Ctx<'c, 'a>, Value<'c, 'a>, Value<'c, 'a>)> {
+    match SymmOp::cast(definition(ctx)?)? {
+        SymmOp::Ctx(op) => Some((op, op.rank()?, op.num_ranks()?)),
+        _ => None,
+    }
+}
+
+/// Lowers the ops that ask about ranks and bases; `None` if `op` is none of them.
+pub fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, b: &Builder<'c>) -> Option<Value<'c, 'c>> {
+    let table = |ctx| Table::new(op.operation(), ctx);
+    Some(match op {
+        SymmOp::Rank(op) => table(op.ctx()).rank(b),
+        SymmOp::NumRanks(op) => table(op.ctx()).num_ranks(b),
+        SymmOp::HeapBase(op) => table(op.ctx()).base(b, op.rank(), op.result().r#type()),
+        SymmOp::HeapDelta(op) => table(op.ctx()).delta(b, op.rank()),
+        _ => return None,
+    })
+}
+
+/// Replaces a `symm.ctx`, whose uses have been lowered, by its table pointer; S1 if a use needs a table that a
+/// context from parts does not have.
+pub fn lower_ctx<'c: 'a, 'a>(op: Ctx<'c, 'a>, b: &Builder<'c>) -> Result<(), Reported> {
+    let operation = op.operation();
+    if op.rank().is_some() {
+        // SAFETY: the value is alive; only the presence of a use is asked for.
+        let used = unsafe { !mlir_sys::mlirValueGetFirstUse(op.ctx().to_raw()).ptr.is_null() };
+        if used {
+            return Err(error(operation, "S1: a context made from parts has no table to pass to a function or a block"));
+        }
+        b.erase(operation);
+        return Ok(());
+    }
+    let table = op.table();
+    if !symm_dialect::pointer::is_llvm_pointer(table.r#type()) {
+        return Err(error(operation, "S1: takes the table as an !llvm.ptr on this target"));
+    }
+    b.replace(operation, &[table]);
+    Ok(())
+}
+
+/// The distance an op was given, or the one of its rank.
+pub fn delta_of<'c: 'a, 'a>(op: SymmOp<'c, 'a>, b: &Builder<'c>, rank: &str, delta: &str) -> Value<'c, 'c> {
+    match op.operand_group(delta).first() {
+        Some(delta) => b.cast(*delta, b.int(64)),
+        None => {
+            let ctx = op.ctx().expect("an op that translates has a context");
+            Table::new(op.operation(), ctx).delta(b, op.operand_group(rank)[0])
+        }
+    }
+}
+

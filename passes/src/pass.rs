@@ -1,0 +1,89 @@
+//! What a pass and a pipeline are: a row of the tables in `lib.rs`.
+
+use melior::ir::OperationRef;
+use symm_dialect::diagnostic::Reported;
+
+/// A pass: its flag, its documentation and what it does.
+pub struct Pass {
+    /// The flag, without the dashes: `symm-hoist-translation`.
+    pub flag: &'static str,
+    /// One line for `--help`.
+    pub summary: &'static str,
+    /// Its options.
+    pub options: &'static [PassOption],
+    /// Rewrites or checks one operation (of any kind) and all that it holds.
+    pub run: for<'c, 'a> fn(OperationRef<'c, 'a>, &Values) -> Result<(), Reported>,
+}
+
+/// A named pipeline of passes.
+pub struct Pipeline {
+    /// The flag, without the dashes: `symm-cpu`.
+    pub flag: &'static str,
+    /// One line for `--help`.
+    pub summary: &'static str,
+    /// Its options.
+    pub options: &'static [PassOption],
+    /// The pipeline in MLIR's textual form.
+    pub text: fn(&Values) -> String,
+}
+
+/// An option of a pass or a pipeline.
+pub struct PassOption {
+    /// The name.
+    pub name: &'static str,
+    /// What values it takes.
+    pub kind: Kind,
+    /// The value if it is not given.
+    pub initial: &'static str,
+    /// One line for `--help`.
+    pub help: &'static str,
+}
+
+/// The values an option takes.
+#[derive(Clone, Copy)]
+pub enum Kind {
+    /// `true` or `false`.
+    Bool,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+}
+
+impl PassOption {
+    /// Why `value` is not one of the option's values, if it is not.
+    #[must_use]
+    pub fn complaint(&self, value: &str) -> Option<String> {
+        let choices: &[&str] = match self.kind {
+            Kind::Bool => &["true", "false"],
+            Kind::Choice(choices) => choices,
+        };
+        (!choices.contains(&value))
+            .then(|| format!("option '{}' takes {}, got '{value}'", self.name, choices.join(" or ")))
+    }
+}
+
+/// The values of a pass's options in one run.
+pub struct Values<'v> {
+    options: &'static [PassOption],
+    values: Vec<&'v str>,
+}
+
+impl<'v> Values<'v> {
+    /// `values` in the order of `options`.
+    #[must_use]
+    pub fn new(options: &'static [PassOption], values: Vec<&'v str>) -> Self {
+        Self { options, values }
+    }
+
+    /// The value of an option that the pass has.
+    #[must_use]
+    pub fn text(&self, name: &str) -> &str {
+        let index = self.options.iter().position(|option| option.name == name);
+        index.and_then(|index| self.values.get(index)).copied().unwrap_or_default()
+    }
+
+    /// Whether an option is `true`.
+    #[must_use]
+    pub fn flag(&self, name: &str) -> bool {
+        self.text(name) == "true"
+    }
+}

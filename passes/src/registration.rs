@@ -1,0 +1,150 @@
+//! The C side: what `cpp/passes.cpp` asks of the tables. All of this crate's `extern "C"` is here.
+
+use crate::pass::{PassOption, Values};
+use crate::{PASSES, PIPELINES};
+use melior::StringRef;
+use melior::ir::OperationRef;
+use mlir_sys::{MlirDialectRegistry, MlirOperation, MlirStringCallback, MlirStringRef, mlirDialectHandleInsertDialect};
+use std::ffi::c_void;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use symm_dialect::diagnostic::{Severity, report};
+
+unsafe extern "C" {
+    fn symmRegisterPasses();
+}
+
+/// Makes every pass and pipeline of this crate known to MLIR's pass registry. Call it once.
+pub fn register() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    // SAFETY: the registry is a process-wide static; `Once` makes the call the only one.
+    ONCE.call_once(|| unsafe { symmRegisterPasses() });
+}
+
+#[repr(C)]
+pub struct Entry {
+    flag: MlirStringRef,
+    summary: MlirStringRef,
+    num_options: isize,
+}
+
+#[repr(C)]
+pub struct OptionEntry {
+    name: MlirStringRef,
+    initial: MlirStringRef,
+    help: MlirStringRef,
+}
+
+fn text(text: &'static str) -> MlirStringRef {
+    StringRef::new(text).to_raw()
+}
+
+/// Flag, summary and options of a row; `None` past the end of the table.
+fn row(pipeline: bool, index: isize) -> Option<(&'static str, &'static str, &'static [PassOption])> {
+    let index = usize::try_from(index).ok()?;
+    if pipeline {
+        PIPELINES.get(index).map(|row| (row.flag, row.summary, row.options))
+    } else {
+        PASSES.get(index).map(|row| (row.flag, row.summary, row.options))
+    }
+}
+
+/// # Safety
+/// `values` points to one string for each of `options`, alive for `'v`.
+unsafe fn values<'v>(options: &'static [PassOption], values: *const MlirStringRef) -> Values<'v> {
+    let texts = (0..options.len()).map(|index| {
+        // SAFETY: as the caller promises.
+        let value = unsafe { *values.add(index) };
+        if value.length == 0 {
+            return "";
+        }
+        // SAFETY: as the caller promises.
+        let bytes = unsafe { std::slice::from_raw_parts(value.data.cast::<u8>(), value.length) };
+        std::str::from_utf8(bytes).unwrap_or("<not utf-8>")
+    });
+    Values::new(options, texts.collect())
+}
+
+/// # Safety
+/// `entry` is writable.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn symmEntry(pipeline: bool, index: isize, entry: *mut Entry) -> bool {
+    let Some((flag, summary, options)) = row(pipeline, index) else { return false };
+    let row = Entry { flag: text(flag), summary: text(summary), num_options: options.len().cast_signed() };
+    // SAFETY: as the caller promises.
+    unsafe { entry.write(row) };
+    true
+}
+
+/// # Safety
+/// The row has such an option; `entry` is writable.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn symmEntryOption(pipeline: bool, index: isize, option: isize, entry: *mut OptionEntry) {
+    let (_, _, options) = row(pipeline, index).expect("the caller asks for rows that exist");
+    let option = &options[option.cast_unsigned()];
+    let row = OptionEntry { name: text(option.name), initial: text(option.initial), help: text(option.help) };
+    // SAFETY: as the caller promises.
+    unsafe { entry.write(row) };
+}
+
+/// # Safety
+/// `texts` points to one string for each option of the row; `write` may be called with `data`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn symmEntryValidate(
+    pipeline: bool,
+    index: isize,
+    texts: *const MlirStringRef,
+    write: MlirStringCallback,
+    data: *mut c_void,
+) -> bool {
+    let Some((_, _, options)) = row(pipeline, index) else { return false };
+    // SAFETY: as the caller promises.
+    let values = unsafe { values(options, texts) };
+    let complaint = options.iter().find_map(|option| option.complaint(values.text(option.name)));
+    if let (Some(complaint), Some(write)) = (&complaint, write) {
+        // SAFETY: as the caller promises.
+        unsafe { write(StringRef::new(complaint).to_raw(), data) };
+    }
+    complaint.is_none()
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn symmPassDialects(_index: isize, registry: MlirDialectRegistry) {
+    for handle in crate::ir::dialects() {
+        // SAFETY: the registry is alive during the call, the handles are static.
+        unsafe { mlirDialectHandleInsertDialect(handle, registry) };
+    }
+}
+
+/// # Safety
+/// `texts` points to one string for each option of the pass; `op` is alive.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn symmPassRun(index: isize, op: MlirOperation, texts: *const MlirStringRef) -> bool {
+    let pass = &PASSES[index.cast_unsigned()];
+    // SAFETY: as the caller promises.
+    let (operation, values) = unsafe { (OperationRef::from_raw(op), values(pass.options, texts)) };
+    // Unwinding into C++ would abort: a panic becomes a diagnostic.
+    let outcome = catch_unwind(AssertUnwindSafe(|| (pass.run)(operation, &values)));
+    outcome.map(|result| result.is_ok()).unwrap_or_else(|_| {
+        report(Severity::Error, operation, &format!("hit a bug in {}; please report it", pass.flag));
+        false
+    })
+}
+
+/// # Safety
+/// `texts` points to one string for each option of the pipeline; `write` may be called with `data`.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn symmPipelineText(
+    index: isize,
+    texts: *const MlirStringRef,
+    write: MlirStringCallback,
+    data: *mut c_void,
+) {
+    let pipeline = &PIPELINES[index.cast_unsigned()];
+    // SAFETY: as the caller promises.
+    let values = unsafe { values(pipeline.options, texts) };
+    let pipeline = (pipeline.text)(&values);
+    if let Some(write) = write {
+        // SAFETY: as the caller promises.
+        unsafe { write(StringRef::new(&pipeline).to_raw(), data) };
+    }
+}

@@ -1,0 +1,3 @@
+//! Transformations within the dialect.
+
+pub mod hoist_translation;

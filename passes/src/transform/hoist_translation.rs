@@ -1,0 +1,98 @@
+//! Computes the distance to each rank's heap once, as early as possible, and hands it to every op that translates.
+//!
+//! A translation adds `base[rank] - base[me]` to a pointer (T1). That distance depends on the context and the rank
+//! alone and never changes (T3), so it is computed right behind their definitions: out of every loop, once for all
+//! ops of one context and rank, across acquires and waits too. Since `as_remote(p + i, r)` is `as_remote(p, r) + i`
+//! (T2), this serves pointers that do vary in the loop.
+//!
+//! ```mlir
+//! scf.for %i = %c0 to %n step %c1 {
+//!   %v = symm.remote_load %ctx, %m[%i], %peer : memref<?xf32> -> f32
+//! }
+//! ```
+//!
+//! becomes
+//!
+//! ```mlir
+//! %delta = symm.heap_delta %ctx, %peer
+//! scf.for %i = %c0 to %n step %c1 {
+//!   %v = symm.remote_load %ctx, %m[%i], %peer via %delta : memref<?xf32> -> f32
+//! }
+//! ```
+//!
+//! Limits: a rank that is computed inside a loop is hoisted no further than its definition; run
+//! `loop-invariant-code-motion` first (the pipelines do).
+
+use crate::dominance::later;
+use crate::ir::{Builder, collect, constant_value};
+use crate::pass::{Pass, Values};
+use melior::ir::{OperationRef, Value, ValueLike};
+use std::collections::HashMap;
+use symm_dialect::diagnostic::Reported;
+use symm_dialect::ops::SymmOp;
+use symm_dialect::set_operand_group;
+
+/// The pass record.
+pub const PASS: Pass = Pass {
+    flag: "symm-hoist-translation",
+    summary: "Compute each translation's distance once, outside of loops (T2, T3)",
+    options: &[],
+    run,
+};
+
+/// What a distance depends on: the context, and the rank, by value where it is a constant.
+#[derive(PartialEq, Eq, Hash)]
+enum Key {
+    Constant(usize, i64),
+    Value(usize, usize),
+}
+
+fn run<'c, 'a>(root: OperationRef<'c, 'a>, _: &Values) -> Result<(), Reported> {
+    let mut distances: HashMap<Key, Value<'c, 'c>> = HashMap::new();
+    for op in collect(root) {
+        let Some(op) = SymmOp::cast(op) else { continue };
+        let Some(ctx) = op.ctx() else { continue };
+        if let SymmOp::HeapDelta(delta) = op {
+            let hoisted = distance(&mut distances, ctx, delta.rank());
+            if hoisted != delta.result() {
+                Builder::before(delta.operation()).replace(delta.operation(), &[hoisted]);
+            }
+            continue;
+        }
+        for (rank, delta) in op.translations() {
+            if op.operand_group(delta).is_empty() {
+                let hoisted = distance(&mut distances, ctx, op.operand_group(rank)[0]);
+                set_operand_group(op, delta, &[hoisted]);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The distance of a context and a rank, made where both are first known.
+fn distance<'c, 'a>(
+    distances: &mut HashMap<Key, Value<'c, 'c>>,
+    ctx: Value<'c, 'a>,
+    rank: Value<'c, 'a>,
+) -> Value<'c, 'c> {
+    let constant = constant_value(rank);
+    let address = |value: Value| value.to_raw().ptr as usize;
+    let key = match constant {
+        Some(value) => Key::Constant(address(ctx), value),
+        None => Key::Value(address(ctx), address(rank)),
+    };
+    *distances.entry(key).or_insert_with(|| {
+        let mlir = symm_dialect::context(ctx.context());
+        let (place, rank) = match constant {
+            Some(value) => {
+                let builder = Builder::after_value(mlir, ctx);
+                let rank = builder.i32(value);
+                (rank, rank)
+            }
+            // SAFETY: the same value, for as long as the module lives.
+            None => unsafe { (Value::from_raw(later(ctx, rank).to_raw()), Value::from_raw(rank.to_raw())) },
+        };
+        let builder = Builder::after_value(mlir, place);
+        builder.value("symm.heap_delta", &[ctx, rank], builder.int(64), &[])
+    })
+}
