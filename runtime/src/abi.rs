@@ -7,7 +7,8 @@
 // Each function's contract is in its own line of documentation; the promise that compiled code keeps is the same for all.
 #![allow(
     clippy::missing_safety_doc,
-    reason = "compiled code passes valid pointers: that is the whole contract"
+    clippy::must_use_candidate,
+    reason = "for compiled code, which passes valid pointers: that is the whole contract"
 )]
 
 use std::ffi::{CStr, c_char, c_void};
@@ -20,6 +21,7 @@ use std::time::Duration;
 use crate::agent::Agent;
 use crate::check::CheckFailure;
 use crate::collective;
+use crate::condition::{Compare, Condition};
 use crate::driver::KernelFn;
 use crate::error::Error;
 use crate::format;
@@ -27,7 +29,7 @@ use crate::launch::{self, Launch};
 use crate::loc::Loc;
 use crate::run::panic_message;
 use crate::trace::{FlagPlace, SignalOp, TransferKind, What};
-use crate::wait::{self, Compare, Condition, Flag, Wait};
+use crate::wait::{self, Flag, Wait};
 
 /// Takes `bytes` zeroed bytes of the symmetric heap, at the same offset on every rank. Collective.
 ///
@@ -189,7 +191,7 @@ pub unsafe extern "C" fn symm_rt_wake(flag: *const u8) {
     Agent::with(|agent| {
         wait::wake(agent, flag, || {
             // SAFETY: `wake` asks only for flags in a mapped heap, which outlives the use, and the alignment is checked.
-            flag.cast::<AtomicU32>()
+            low_word(flag)
                 .is_aligned()
                 .then(|| unsafe { &*low_word(flag) })
         });
@@ -342,10 +344,10 @@ fn low_word(flag: *const u8) -> *const AtomicU32 {
 /// # Safety
 /// `text` is null or a NUL-terminated string that outlives the use.
 unsafe fn text<'a>(text: *const c_char) -> &'a [u8] {
-    // SAFETY: the caller's promise.
     if text.is_null() {
         b""
     } else {
+        // SAFETY: the caller's promise.
         unsafe { CStr::from_ptr(text) }.to_bytes()
     }
 }

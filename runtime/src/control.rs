@@ -130,7 +130,7 @@ pub(crate) struct Post {
 pub(crate) struct BlockSlot {
     /// One of [`BLOCK_IDLE`], [`BLOCK_RUNNING`], [`BLOCK_WAITING`].
     pub(crate) state: AtomicU32,
-    /// Comparison code and width in bits, as in [`crate::wait::Condition::encode`].
+    /// Comparison code and width in bits, as in [`crate::condition::Condition::encode`].
     pub(crate) condition: AtomicU32,
     /// The rank whose heap holds the flag; [`NO_RANK`] when it is in no heap.
     pub(crate) flag_rank: AtomicU32,

@@ -60,7 +60,7 @@ impl HeapMap {
     /// Maps the heaps `fds`, in the order of ranks, each of `size` bytes.
     pub(crate) fn map(fds: Vec<OwnedFd>, size: u64) -> Result<Self, Error> {
         let stride = heap_stride(size);
-        let total = stride.checked_mul(fds.len() as u64).unwrap_or(u64::MAX);
+        let total = stride.saturating_mul(fds.len() as u64);
         let mut range = Range::reserve(total)?;
         for (rank, fd) in fds.iter().enumerate() {
             range.map(rank as u64 * stride, fd, size)?;
@@ -111,11 +111,12 @@ impl HeapMap {
         })
     }
 
+    #[allow(clippy::cast_ptr_alignment, reason = "the alignment is checked first")]
     /// The value of a flag of `bits` bits at `place`, zero-extended; `None` where no aligned flag can be.
     pub(crate) fn peek(&self, place: HeapAddress, bits: u32) -> Option<u64> {
         let bytes = u64::from(bits / 8);
         if place.rank as usize >= self.fds.len()
-            || place.offset % bytes != 0
+            || !place.offset.is_multiple_of(bytes)
             || place.offset.checked_add(bytes)? > self.size
         {
             return None;

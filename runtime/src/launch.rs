@@ -74,7 +74,7 @@ pub(crate) fn count_blocks(
         );
         return Err(bad("grid", grid, mend));
     }
-    Ok(blocks as u32)
+    Ok(blocks.cast_unsigned() as u32)
 }
 
 /// Runs a launch on the rank's device and returns when it is done.
@@ -85,7 +85,7 @@ pub(crate) unsafe fn launch(agent: &Agent, launch: &Launch<'_>) -> Result<(), Er
     let start = clock::now();
     let host = &agent.area().host;
     for (shown, dim) in host.grid.iter().zip(launch.grid) {
-        shown.store(dim as u32, Ordering::Relaxed);
+        shown.store(dim.cast_unsigned() as u32, Ordering::Relaxed);
     }
     host.kernel.set(launch.name.as_bytes());
     host.loc.set(launch.loc.bytes());

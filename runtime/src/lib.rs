@@ -18,6 +18,7 @@ mod allocator;
 mod check;
 mod clock;
 mod collective;
+mod condition;
 mod control;
 mod driver;
 mod error;

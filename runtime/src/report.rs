@@ -5,11 +5,11 @@ use std::sync::atomic::Ordering;
 
 use crate::agent::coordinates;
 use crate::clock;
+use crate::condition::Condition;
 use crate::control::{
     BLOCK_RUNNING, BLOCK_WAITING, BlockSlot, HostState, MAX_BLOCKS, NO_RANK, RankArea,
 };
 use crate::heap::HeapAddress;
-use crate::wait::Condition;
 use crate::world::World;
 
 /// Most lines about host threads, and most about blocks.
@@ -98,7 +98,7 @@ pub(crate) fn launched(area: &RankArea) -> &[BlockSlot] {
         .product::<i64>()
         .clamp(0, MAX_BLOCKS.into());
     if area.host.state() == HostState::InLaunch {
-        &area.blocks[..blocks as usize]
+        &area.blocks[..blocks.cast_unsigned() as usize]
     } else {
         &[]
     }

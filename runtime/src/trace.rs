@@ -1,5 +1,7 @@
 //! What happened when: every rank's launches, transfers, signals and waits, for Perfetto.
 
+mod arrows;
+mod chrome;
 mod record;
 
 use std::sync::Arc;

@@ -53,7 +53,8 @@ impl World {
             collectives: AtomicU64::new(0),
         });
         let local = local.collect();
-        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as i32);
+        let cores = std::thread::available_parallelism()
+            .map_or(1, |cores| cores.get().try_into().unwrap_or(i32::MAX));
         Self {
             control,
             heaps,

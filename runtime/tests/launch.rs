@@ -3,10 +3,10 @@
 mod common;
 
 use std::ffi::c_void;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use common::{GE, alloc, env, failure, launch, launch_as, read, signal, threads, wait};
+use common::{GE, alloc, atomic, env, failure, launch, launch_as, read, signal, threads, wait};
 use symm_runtime::abi::{symm_rt_check_failed, symm_rt_copy, symm_rt_wait32, symm_rt_wait64};
 use symm_runtime::{Coords, run};
 
@@ -16,9 +16,7 @@ unsafe extern "C" fn mark(args: *const *const c_void, coords: *const Coords) {
     let (env, at) = unsafe { env(args, coords) };
     let [x, y, z] = at.block;
     let index = x + at.grid[0] * (y + at.grid[1] * z);
-    // SAFETY: an aligned word of this rank's heap.
-    let word = unsafe { &*env.flag(index.cast_unsigned()).cast::<AtomicU64>() };
-    word.fetch_add(
+    atomic(env.flag(index.cast_unsigned())).fetch_add(
         (1000 * env.rank()) + index.cast_unsigned() + 1,
         Ordering::Relaxed,
     );
@@ -46,7 +44,7 @@ fn every_block_runs_once() {
                     0
                 };
                 assert_eq!(
-                    read(at.wrapping_add(8 * index as usize)),
+                    read(at.wrapping_add(8 * usize::try_from(index).unwrap())),
                     want,
                     "block {index} of {blocks}"
                 );
@@ -156,11 +154,8 @@ fn waits_compare_signed_and_give_up() {
         assert!(start.elapsed() >= Duration::from_millis(20));
         assert!(start.elapsed() < Duration::from_secs(5));
         // SAFETY: the low half of the flag.
-        assert_eq!(
-            unsafe { symm_rt_wait32(ctx, flag.cast(), 2, 0, 0, loc) },
-            1,
-            "-3 < 0 in 32 bits"
-        );
+        let narrow = unsafe { symm_rt_wait32(ctx, flag.cast(), 2, 0, 0, loc) };
+        assert_eq!(narrow, 1, "-3 < 0 in 32 bits");
         Ok(())
     })
     .unwrap();
@@ -174,8 +169,7 @@ unsafe extern "C" fn silent_store(args: *const *const c_void, coords: *const Coo
         wait(&env, env.flag(0), GE, 1, c"p:1:1");
     } else {
         std::thread::sleep(Duration::from_millis(300));
-        // SAFETY: an aligned word of this rank's heap.
-        unsafe { (*env.flag(0).cast::<AtomicU64>()).store(1, Ordering::Release) };
+        atomic(env.flag(0)).store(1, Ordering::Release);
     }
 }
 
@@ -207,7 +201,7 @@ fn failed_checks_are_counted_and_the_program_goes_on() {
                     c"if".as_ptr(),
                     values.as_ptr(),
                     c"p:3:1".as_ptr(),
-                )
+                );
             };
         }
         Ok(rank.rank())

@@ -1,5 +1,6 @@
 //! How processes find each other: rank 0 listens, the others connect, everyone gets everyone's memory.
 
+use std::fmt::Write;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
@@ -82,11 +83,10 @@ impl Hello {
 
     /// What two ranks of one run have to agree on, by name.
     fn terms(&self) -> [(&'static str, String); 5] {
-        let program = self
-            .fingerprint
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        let mut program = String::new();
+        for byte in &self.fingerprint {
+            write!(program, "{byte:02x}").expect("writing to a String");
+        }
         [
             ("the version of symm's bootstrap", self.version.to_string()),
             ("the number of ranks", self.num_ranks.to_string()),

@@ -160,9 +160,10 @@ fn wait(mut running: Vec<Process>, grace: Duration) -> Result<Vec<RankExit>, Err
         let ended: Vec<bool> = ready.iter().map(|fd| !fd.revents().is_empty()).collect();
         match polled {
             Ok(0) => {
-                running
-                    .iter_mut()
-                    .for_each(|process| drop(process.child.kill()));
+                for process in &mut running {
+                    // It fails only for a process that has ended.
+                    let _ = process.child.kill();
+                }
                 killed = true;
             }
             Ok(_) | Err(rustix::io::Errno::INTR) => {}

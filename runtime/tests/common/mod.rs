@@ -1,6 +1,7 @@
 //! Programs written by hand against the ABI, the way the compiler emits them.
 
 #![allow(dead_code, reason = "each test uses some of it")]
+#![allow(clippy::cast_possible_truncation, reason = "addresses have 64 bits")]
 #![allow(missing_docs, reason = "names say it")]
 
 use std::ffi::{CStr, c_void};
@@ -122,18 +123,22 @@ pub unsafe fn env(args: *const *const c_void, coords: *const Coords) -> (Env, Co
     }
 }
 
+/// The flag at `at`.
+#[allow(clippy::cast_ptr_alignment, reason = "alloc aligns to 256")]
+pub fn atomic(at: *mut u8) -> &'static AtomicU64 {
+    // SAFETY: flags of these tests are aligned and in a heap that is mapped while a kernel or host function runs.
+    unsafe { &*at.cast() }
+}
+
 /// `symm.signal set`, release, system scope.
 pub fn signal(flag: *mut u8, value: u64) {
-    // SAFETY: flags of these tests are aligned and in a heap.
-    unsafe {
-        (*flag.cast::<AtomicU64>()).store(value, Ordering::Release);
-        symm_rt_wake(flag);
-    }
+    atomic(flag).store(value, Ordering::Release);
+    // SAFETY: as above.
+    unsafe { symm_rt_wake(flag) };
 }
 
 pub fn read(flag: *mut u8) -> u64 {
-    // SAFETY: as above.
-    unsafe { (*flag.cast::<AtomicU64>()).load(Ordering::Acquire) }
+    atomic(flag).load(Ordering::Acquire)
 }
 
 pub fn wait(env: &Env, flag: *mut u8, compare: u32, expected: u64, loc: &CStr) {

@@ -1,21 +1,25 @@
-//! A process for each rank. The test starts itself as the ranks; the first argument says what they do.
+//! A process for each rank. The test starts itself as the ranks; `--as` and a word say what they do.
 
+#[path = "../common/mod.rs"]
 mod common;
+mod ranks;
+mod start;
 
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixStream};
-use std::process::{Child, Command, ExitCode, Output, Stdio};
+use std::path::Path;
+use std::process::{Child, ExitCode};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use common::{GE, alloc, barrier_all, env, launch, read, signal, wait};
-use symm_runtime::trace::What;
-use symm_runtime::{Bootstrap, Config, Coords, Error, Rank, Ranks, Spawn, run, spawn_processes};
+use symm_runtime::{Spawn, spawn_processes};
+
+use start::{leaves_nothing, outputs, port, rank, start};
 
 fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {
-        Some("--as") => as_rank(&std::env::args().nth(2).expect("what to do")),
+        Some("--as") => ranks::as_rank(&std::env::args().nth(2).expect("what to do")),
         // The harness's own flags, such as --list, ask for nothing that this file has.
         Some(flag) if flag.starts_with("--") && flag != "--nocapture" => ExitCode::SUCCESS,
         filter => {
@@ -26,7 +30,7 @@ fn main() -> ExitCode {
 }
 
 fn test_all(filter: Option<&str>) {
-    let tests: [(&str, fn()); 12] = [
+    let tests: [(&str, fn()); 14] = [
         ("ranks_exchange_data", ranks_exchange_data),
         ("a_killed_rank_is_named", a_killed_rank_is_named),
         ("a_killed_rank_0_is_named", a_killed_rank_0_is_named),
@@ -51,6 +55,11 @@ fn test_all(filter: Option<&str>) {
             "the_spawner_reports_and_cleans_up",
             the_spawner_reports_and_cleans_up,
         ),
+        (
+            "a_straggler_is_killed_after_the_grace",
+            a_straggler_is_killed_after_the_grace,
+        ),
+        ("no_rank_outlives_its_spawner", no_rank_outlives_its_spawner),
     ];
     for (name, test) in tests {
         if filter.is_none_or(|filter| name.contains(filter)) {
@@ -63,185 +72,6 @@ fn test_all(filter: Option<&str>) {
         }
     }
 }
-
-// What the ranks do.
-
-fn as_rank(what: &str) -> ExitCode {
-    match try_as_rank(what) {
-        Ok(text) => {
-            println!("{text}");
-            ExitCode::SUCCESS
-        }
-        Err(error) => {
-            eprintln!("{error}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn try_as_rank(what: &str) -> Result<String, Error> {
-    let mut bootstrap = Bootstrap::from_env()?;
-    let rank = bootstrap.rank();
-    bootstrap.deadline = Duration::from_secs(if what == "short" { 1 } else { 20 });
-    bootstrap.fingerprint = if what == "other program" && rank == 1 {
-        vec![2]
-    } else {
-        vec![1]
-    };
-    let mut config = Config::new(Ranks::Process(bootstrap));
-    config.timeout = Some(Duration::from_secs(20));
-    config.heap_size = if what == "other heap" && rank == 1 {
-        16 << 20
-    } else {
-        8 << 20
-    };
-    config.trace = what == "trace";
-    let what = what.to_owned();
-    let outcome = run(&config, move |rank| act(&what, rank))?;
-    let arrows = outcome.trace.map_or(0, |trace| {
-        let ranks: std::collections::BTreeSet<u32> =
-            trace.events.iter().map(|event| event.rank).collect();
-        assert_eq!(ranks.len(), 3, "events of all ranks");
-        trace
-            .events
-            .iter()
-            .filter(|event| matches!(event.what, What::Wait { .. }))
-            .count()
-    });
-    Ok(format!(
-        "rank {rank} done, {} of {}, waits traced {arrows}",
-        outcome.values.len(),
-        outcome.values[0]
-    ))
-}
-
-fn act(what: &str, rank: &Rank) -> Result<u64, Error> {
-    let data = alloc(rank, 64 * 8, c"act.mlir:1:1");
-    match what {
-        "kill 2" | "kill 0" if what.ends_with(&rank.rank().to_string()) => {
-            sleep(Duration::from_millis(200));
-            let _ = Command::new("kill")
-                .args(["-9", &std::process::id().to_string()])
-                .status();
-            sleep(Duration::from_secs(60));
-        }
-        "exit 1" if rank.rank() == 1 => std::process::exit(3),
-        "fault" => drop(alloc(rank, 1 << 30, c"act.mlir:6:1")),
-        "error" if rank.rank() == 1 => return Err(Error::Program("cannot compile".to_owned())),
-        "deadlock" => launch(rank, c"stuck", stuck, 2, data, c"act.mlir:8:1"),
-        _ => {}
-    }
-    launch(rank, c"around", around, 4, data, c"act.mlir:10:1");
-    barrier_all(rank, c"act.mlir:11:1");
-    Ok(read(data))
-}
-
-/// Tells every rank, in turn, a value that depends on the sender, and waits for the neighbour's.
-unsafe extern "C" fn around(args: *const *const std::ffi::c_void, coords: *const Coords) {
-    // SAFETY: started by `launch`.
-    let (env, at) = unsafe { env(args, coords) };
-    let mine = env.flag(at.block[0].cast_unsigned());
-    let (rank, ranks) = (env.rank(), env.num_ranks());
-    for step in 1..=100 {
-        signal(env.remote(mine, (rank + 1) % ranks), 1000 * step + rank);
-        wait(&env, mine, GE, 1000 * step, c"act.mlir:20:5");
-    }
-}
-
-unsafe extern "C" fn stuck(args: *const *const std::ffi::c_void, coords: *const Coords) {
-    // SAFETY: started by `launch`.
-    let (env, _) = unsafe { env(args, coords) };
-    wait(&env, env.flag(0), GE, 7, c"act.mlir:30:5");
-}
-
-// Starting ranks.
-
-fn rank(rank: u32, of: u32, run: &str, what: &str) -> Command {
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command
-        .args(["--as", what])
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    let run = format!("{run}-{}", std::process::id());
-    command
-        .env("RANK", rank.to_string())
-        .env("WORLD_SIZE", of.to_string())
-        .env("TORCHELASTIC_RUN_ID", run);
-    command
-        .env_remove("LOCAL_WORLD_SIZE")
-        .env_remove("GROUP_WORLD_SIZE")
-        .env_remove("MASTER_PORT");
-    command
-}
-
-fn start(ranks: u32, run: &str, what: &str) -> Vec<Child> {
-    (0..ranks)
-        .map(|r| rank(r, ranks, run, what).spawn().unwrap())
-        .collect()
-}
-
-/// Output of each child, all of which have to end within `limit`.
-fn outputs(mut children: Vec<Child>, limit: Duration) -> Vec<(bool, String)> {
-    let end = Instant::now() + limit;
-    while Instant::now() < end
-        && children
-            .iter_mut()
-            .any(|child| child.try_wait().unwrap().is_none())
-    {
-        sleep(Duration::from_millis(5));
-    }
-    let late: Vec<_> = children
-        .iter_mut()
-        .map(|child| child.try_wait().unwrap().is_none())
-        .collect();
-    children.iter_mut().for_each(|child| drop(child.kill()));
-    let outputs: Vec<_> = children
-        .into_iter()
-        .map(|child| text(&child.wait_with_output().unwrap()))
-        .collect();
-    assert!(
-        !late.contains(&true),
-        "some did not end: {late:?} {outputs:?}"
-    );
-    leaves_nothing();
-    outputs
-}
-
-fn text(output: &Output) -> (bool, String) {
-    let both = [&output.stdout[..], &output.stderr].concat();
-    (output.status.success(), String::from_utf8(both).unwrap())
-}
-
-fn leaves_nothing() {
-    let end = Instant::now() + Duration::from_secs(2);
-    let unix = || std::fs::read_to_string("/proc/net/unix").unwrap_or_default();
-    while unix().contains("@symm-") && Instant::now() < end {
-        sleep(Duration::from_millis(5));
-    }
-    assert!(!unix().contains("@symm-"), "a socket is left");
-    let shm = std::fs::read_dir("/dev/shm")
-        .into_iter()
-        .flatten()
-        .flatten();
-    assert!(
-        shm.filter(|file| file.file_name().to_string_lossy().contains("symm"))
-            .next()
-            .is_none()
-    );
-    // Processes that were started and not waited for would still be children of this one.
-    assert_eq!(children_of_this_process(), 0, "a process is left");
-}
-
-fn children_of_this_process() -> usize {
-    let tasks = std::fs::read_dir("/proc/self/task").unwrap().flatten();
-    tasks
-        .filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok())
-        .map(|children| children.split_whitespace().count())
-        .sum()
-}
-
-// The tests.
 
 fn ranks_exchange_data() {
     for ranks in [1, 2, 4] {
@@ -421,7 +251,7 @@ fn socket_of_run() -> String {
         let unix = std::fs::read_to_string("/proc/net/unix").unwrap();
         let name = unix.split_whitespace().find_map(|word| {
             word.strip_prefix("@")
-                .filter(|name| name.starts_with("symm-"))
+                .filter(|name| name.contains(&format!("-{}-", port())))
         });
         if let Some(name) = name {
             return name.to_owned();
@@ -446,22 +276,28 @@ fn traces_come_together_on_rank_0() {
     );
 }
 
+fn spawn(what: &str, grace: Duration) -> Result<(), symm_runtime::Error> {
+    let program = std::env::current_exe().unwrap();
+    spawn_processes(&Spawn {
+        ranks: 3,
+        program,
+        args: vec!["--as".into(), what.into()],
+        grace,
+    })
+}
+
 fn the_spawner_reports_and_cleans_up() {
-    let spawn = |what: &str| {
-        spawn_processes(&Spawn {
-            ranks: 3,
-            program: std::env::current_exe().unwrap(),
-            args: vec!["--as".into(), what.into()],
-            grace: Duration::from_secs(5),
-        })
-    };
-    spawn("around").unwrap();
-    let message = spawn("kill 2").unwrap_err().to_string();
-    assert!(
-        message.contains("rank 2 was killed by signal 9")
-            && message.contains("rank 0 exited with code 1"),
-        "{message}"
-    );
+    spawn("around", Duration::ZERO).unwrap();
+    let message = spawn("kill 2", Duration::from_secs(5))
+        .unwrap_err()
+        .to_string();
+    for part in [
+        "rank 2 was killed by signal 9",
+        "rank 0 exited with code 1",
+        "rank 1 exited with code 1",
+    ] {
+        assert!(message.contains(part), "no {part:?} in {message}");
+    }
     leaves_nothing();
     let missing = Spawn {
         ranks: 1,
@@ -475,4 +311,44 @@ fn the_spawner_reports_and_cleans_up() {
             .to_string()
             .contains("/nonexistent")
     );
+}
+
+/// Rank 1 fails before it joins; the others do something else for an hour.
+fn a_straggler_is_killed_after_the_grace() {
+    let begin = Instant::now();
+    let message = spawn("stay away", Duration::from_millis(300))
+        .unwrap_err()
+        .to_string();
+    assert!(
+        begin.elapsed() >= Duration::from_millis(300) && begin.elapsed() < Duration::from_secs(3)
+    );
+    assert!(
+        message.starts_with("rank 1 exited with code 1"),
+        "{message}"
+    );
+    assert!(
+        message.contains("rank 2 did not end after another had failed, and was killed"),
+        "{message}"
+    );
+    leaves_nothing();
+}
+
+fn no_rank_outlives_its_spawner() {
+    let mut spawner = rank(0, 1, "spawner", "spawner").spawn().unwrap();
+    let lines = BufReader::new(spawner.stdout.take().unwrap()).lines();
+    let pids: Vec<String> = lines.take(3).map(Result::unwrap).collect();
+    // One that has ended may stay as a zombie until the system's first process looks at it.
+    let runs = |pid: &&String| {
+        let stat = std::fs::read_to_string(Path::new("/proc").join(pid).join("stat"));
+        stat.is_ok_and(|stat| !stat.contains(") Z "))
+    };
+    let alive = || pids.iter().filter(runs).count();
+    assert_eq!(alive(), 3, "{pids:?}");
+    spawner.kill().unwrap();
+    spawner.wait().unwrap();
+    let end = Instant::now() + Duration::from_secs(2);
+    while alive() > 0 && Instant::now() < end {
+        sleep(Duration::from_millis(5));
+    }
+    assert_eq!(alive(), 0, "{pids:?}");
 }

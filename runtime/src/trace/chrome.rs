@@ -1,0 +1,385 @@
+//! The Chrome trace-event format, which Perfetto opens: a process for each rank, a thread for its host and each block.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::arrows::arrows;
+use super::{Event, FlagPlace, SignalOp, Trace, What};
+use crate::error::Error;
+
+/// Length of a signal's slice, in nanoseconds, where nothing follows sooner. Arrows start at slices, not at instants.
+const SIGNAL_LENGTH: u64 = 500;
+
+/// One event of the format.
+#[derive(Debug, Serialize)]
+struct Entry {
+    name: String,
+    cat: &'static str,
+    ph: &'static str,
+    /// Microseconds since the first event.
+    ts: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dur: Option<f64>,
+    pid: u32,
+    tid: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bp: Option<&'static str>,
+    args: Value,
+}
+
+/// A rank and a thread of it: 0 for the host, 1 more than the block for blocks.
+type Lane = (u32, u32);
+
+impl Trace {
+    /// Writes the trace as JSON that Perfetto (<https://ui.perfetto.dev>) opens. Times start at 0.
+    ///
+    /// # Errors
+    /// [`Error::System`] when writing fails.
+    pub fn write_chrome(&self, mut to: impl Write) -> Result<(), Error> {
+        let failed = || Error::io("write the trace");
+        let mut separator = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
+        for entry in self.entries() {
+            let text = serde_json::to_string(&entry).map_err(|error| failed()(error.into()))?;
+            write!(to, "{separator}{text}").map_err(failed())?;
+            separator = ",\n";
+        }
+        let start = if self.events.is_empty() {
+            separator
+        } else {
+            ""
+        };
+        write!(
+            to,
+            "{start}\n],\"otherData\":{{\"dropped_events\":{}}}}}\n",
+            self.dropped
+        )
+        .map_err(failed())?;
+        to.flush().map_err(failed())
+    }
+
+    fn entries(&self) -> Vec<Entry> {
+        let mut events = self.events.clone();
+        let arrows = arrows(&events);
+        for arrow in &arrows {
+            // The wait saw the flag, so the flag was written before: a later time is that of a late record.
+            let seen = events[arrow.wait].end.saturating_sub(1);
+            let signal = &mut events[arrow.signal];
+            signal.start = signal.start.min(seen);
+            signal.end = signal.start;
+        }
+        lengthen_signals(&mut events);
+        let zero = events.iter().map(|event| event.start).min().unwrap_or(0);
+        let mut entries = names(&events);
+        entries.extend(events.iter().map(|event| slice(event, zero)));
+        for (id, arrow) in arrows.iter().enumerate() {
+            let (signal, wait) = (&events[arrow.signal], &events[arrow.wait]);
+            entries.push(flow("s", id, signal, signal.start, zero));
+            entries.push(flow(
+                "f",
+                id,
+                wait,
+                wait.end.saturating_sub(1).max(wait.start),
+                zero,
+            ));
+        }
+        entries
+    }
+}
+
+fn lane(event: &Event) -> Lane {
+    (event.rank, event.block.map_or(0, |block| block + 1))
+}
+
+/// Gives signals a length, ending before anything else on their threads starts or ends.
+fn lengthen_signals(events: &mut [Event]) {
+    let mut edges: BTreeMap<Lane, BTreeSet<u64>> = BTreeMap::new();
+    for event in events.iter() {
+        edges
+            .entry(lane(event))
+            .or_default()
+            .extend([event.start, event.end]);
+    }
+    for event in events
+        .iter_mut()
+        .filter(|event| matches!(event.what, What::Signal { .. }))
+    {
+        let next = edges[&lane(event)].range(event.start + 1..).next();
+        event.end = next
+            .map_or(u64::MAX, |&next| next)
+            .min(event.start + SIGNAL_LENGTH);
+    }
+}
+
+fn names(events: &[Event]) -> Vec<Entry> {
+    let lanes: BTreeSet<Lane> = events.iter().map(lane).collect();
+    let ranks: BTreeSet<u32> = lanes.iter().map(|&(rank, _)| rank).collect();
+    let meta = |name: &str, (pid, tid): Lane, args| Entry {
+        name: name.to_owned(),
+        cat: "__metadata",
+        ph: "M",
+        ts: 0.0,
+        dur: None,
+        pid,
+        tid,
+        id: None,
+        bp: None,
+        args,
+    };
+    let mut entries = Vec::new();
+    for rank in ranks {
+        entries.push(meta(
+            "process_name",
+            (rank, 0),
+            json!({ "name": format!("rank {rank}") }),
+        ));
+        entries.push(meta(
+            "process_sort_index",
+            (rank, 0),
+            json!({ "sort_index": rank }),
+        ));
+    }
+    for lane @ (_, tid) in lanes {
+        let name = tid
+            .checked_sub(1)
+            .map_or("host".to_owned(), |block| format!("block {block}"));
+        entries.push(meta("thread_name", lane, json!({ "name": name })));
+        entries.push(meta(
+            "thread_sort_index",
+            lane,
+            json!({ "sort_index": tid }),
+        ));
+    }
+    entries
+}
+
+fn slice(event: &Event, zero: u64) -> Entry {
+    let (name, cat, mut args) = describe(&event.what);
+    args["loc"] = json!(&*event.loc);
+    let (pid, tid) = lane(event);
+    let length = (event.end - event.start).max(1);
+    Entry {
+        name,
+        cat,
+        ph: "X",
+        ts: micros(event.start - zero),
+        dur: Some(micros(length)),
+        pid,
+        tid,
+        id: None,
+        bp: None,
+        args,
+    }
+}
+
+fn flow(ph: &'static str, id: usize, event: &Event, time: u64, zero: u64) -> Entry {
+    let (pid, tid) = lane(event);
+    let bp = Some("e");
+    Entry {
+        name: "signal".to_owned(),
+        cat: "signal",
+        ph,
+        ts: micros(time - zero),
+        dur: None,
+        pid,
+        tid,
+        id: Some(id),
+        bp,
+        args: json!({}),
+    }
+}
+
+/// Name, category and arguments.
+fn describe(what: &What) -> (String, &'static str, Value) {
+    match what {
+        What::Launch { kernel, blocks } => (
+            format!("launch @{kernel}"),
+            "launch",
+            json!({ "blocks": blocks }),
+        ),
+        What::Block {
+            kernel,
+            coords: [x, y, z],
+        } => (format!("@{kernel} ({x},{y},{z})"), "block", json!({})),
+        What::Barrier => ("barrier_all".to_owned(), "collective", json!({})),
+        What::Alloc { bytes } => ("alloc".to_owned(), "collective", json!({ "bytes": bytes })),
+        What::Free => ("free".to_owned(), "collective", json!({})),
+        What::HostCopy { bytes } => (
+            "host copy".to_owned(),
+            "transfer",
+            json!({ "bytes": bytes }),
+        ),
+        What::Transfer {
+            kind,
+            peer,
+            offset,
+            bytes,
+        } => {
+            let place = offset.map(|offset| format!("heap+{offset:#x}"));
+            let kind = format!("{kind:?}").to_lowercase();
+            (
+                format!("{kind}, rank {peer}"),
+                "transfer",
+                json!({ "peer": peer, "at": place, "bytes": bytes }),
+            )
+        }
+        What::Signal {
+            flag,
+            peer,
+            op,
+            value,
+        } => {
+            let op = match op {
+                SignalOp::Set => "set",
+                SignalOp::Add => "add",
+            };
+            let args =
+                json!({ "peer": peer, "flag": flag.map(flag_text), "op": op, "value": value });
+            (format!("signal, rank {peer}"), "signal", args)
+        }
+        What::Wait {
+            flag,
+            condition,
+            saw,
+            satisfied,
+        } => {
+            let args = json!({ "flag": flag.map(flag_text), "saw": saw, "satisfied": satisfied });
+            (format!("wait {condition}"), "wait", args)
+        }
+    }
+}
+
+fn flag_text(flag: FlagPlace) -> String {
+    format!("rank {} heap+{:#x}", flag.rank, flag.offset)
+}
+
+#[allow(
+    clippy::cast_precision_loss,
+    reason = "a run of 104 days is still exact to the nanosecond"
+)]
+fn micros(nanos: u64) -> f64 {
+    nanos as f64 / 1000.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event(block: Option<u32>, start: u64, end: u64, loc: &str, what: What) -> Event {
+        Event {
+            rank: 1,
+            block,
+            start,
+            end,
+            loc: loc.into(),
+            what,
+        }
+    }
+
+    fn written(trace: &Trace) -> Vec<Value> {
+        let mut bytes = Vec::new();
+        trace.write_chrome(&mut bytes).unwrap();
+        let all: Value = serde_json::from_slice(&bytes).unwrap();
+        all["traceEvents"].as_array().unwrap().clone()
+    }
+
+    fn phase<'a>(entries: &'a [Value], ph: &str) -> Vec<&'a Value> {
+        entries.iter().filter(|entry| entry["ph"] == ph).collect()
+    }
+
+    #[test]
+    fn an_empty_trace_is_valid() {
+        assert!(written(&Trace::default()).is_empty());
+    }
+
+    #[test]
+    fn text_is_escaped_and_times_start_at_zero() {
+        let kernel = "a\"b\\\u{1}".into();
+        let launch = event(
+            None,
+            5_000,
+            7_500,
+            "we\"ird\n.mlir:1:1",
+            What::Launch { kernel, blocks: 3 },
+        );
+        let entries = written(&Trace {
+            events: vec![launch],
+            dropped: 0,
+        });
+        let slices = phase(&entries, "X");
+        assert_eq!(slices[0]["name"], "launch @a\"b\\\u{1}");
+        assert_eq!(slices[0]["args"]["loc"], "we\"ird\n.mlir:1:1");
+        assert_eq!(
+            (slices[0]["ts"].as_f64(), slices[0]["dur"].as_f64()),
+            (Some(0.0), Some(2.5))
+        );
+        assert_eq!(
+            (&slices[0]["pid"], &slices[0]["tid"]),
+            (&json!(1), &json!(0))
+        );
+    }
+
+    #[test]
+    fn an_arrow_goes_from_inside_the_signal_to_inside_the_wait_even_when_recorded_late() {
+        let flag = Some(FlagPlace {
+            rank: 1,
+            offset: 64,
+        });
+        let signal = What::Signal {
+            flag,
+            peer: 1,
+            op: SignalOp::Add,
+            value: 3,
+        };
+        let wait = What::Wait {
+            flag,
+            condition: ">= 3".to_owned(),
+            saw: 3,
+            satisfied: true,
+        };
+        for signalled in [1_500, 2_100] {
+            let events = vec![
+                event(Some(0), signalled, signalled, "s:1:1", signal.clone()),
+                event(
+                    Some(0),
+                    signalled + 100,
+                    signalled + 200,
+                    "p:1:1",
+                    What::Free,
+                ),
+                event(Some(4), 1_000, 2_000, "w:1:1", wait.clone()),
+            ];
+            let entries = written(&Trace { events, dropped: 0 });
+            let (from, to) = (phase(&entries, "s"), phase(&entries, "f"));
+            assert_eq!((from.len(), to.len()), (1, 1));
+            assert_eq!(from[0]["id"], to[0]["id"]);
+            assert!(
+                from[0]["ts"].as_f64() <= to[0]["ts"].as_f64(),
+                "an arrow back in time"
+            );
+            let slices = phase(&entries, "X");
+            for (end, slice) in [(from[0], slices[0]), (to[0], slices[2])] {
+                assert_eq!(end["tid"], slice["tid"]);
+                let (start, length) = (
+                    slice["ts"].as_f64().unwrap(),
+                    slice["dur"].as_f64().unwrap(),
+                );
+                let ts = end["ts"].as_f64().unwrap();
+                assert!(
+                    start <= ts && ts < start + length,
+                    "{ts} is outside of {slice}"
+                );
+            }
+            let (signal, next) = (slices[0], slices[1]);
+            let end = signal["ts"].as_f64().unwrap() + signal["dur"].as_f64().unwrap();
+            assert!(
+                end <= next["ts"].as_f64().unwrap() + 1e-9,
+                "the signal overlaps what follows"
+            );
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! What the ranks do that these tests start.
+
+use std::process::{Command, ExitCode};
+use std::thread::sleep;
+use std::time::Duration;
+
+use symm_runtime::trace::What;
+use symm_runtime::{Bootstrap, Config, Coords, Error, Rank, Ranks, Spawn, run, spawn_processes};
+
+use crate::common::{GE, alloc, barrier_all, env, launch, read, signal, wait};
+
+pub fn as_rank(what: &str) -> ExitCode {
+    match try_as_rank(what) {
+        Ok(text) => {
+            println!("{text}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn try_as_rank(what: &str) -> Result<String, Error> {
+    let mut bootstrap = Bootstrap::from_env()?;
+    let rank = bootstrap.rank();
+    match what {
+        "stay away" if rank == 1 => return Err(Error::Program("no such file".to_owned())),
+        "stay away" => sleep(Duration::from_secs(3600)),
+        "linger" => {
+            println!("{}", std::process::id());
+            sleep(Duration::from_secs(3600));
+        }
+        "spawner" => {
+            let program = std::env::current_exe().expect("this program");
+            let args = vec!["--as".into(), "linger".into()];
+            spawn_processes(&Spawn {
+                ranks: 3,
+                program,
+                args,
+                grace: Duration::ZERO,
+            })?;
+        }
+        _ => {}
+    }
+    bootstrap.deadline = Duration::from_secs(if what == "short" { 1 } else { 20 });
+    bootstrap.fingerprint = if what == "other program" && rank == 1 {
+        vec![2]
+    } else {
+        vec![1]
+    };
+    let mut config = Config::new(Ranks::Process(bootstrap));
+    config.timeout = Some(Duration::from_secs(20));
+    config.heap_size = if what == "other heap" && rank == 1 {
+        16 << 20
+    } else {
+        8 << 20
+    };
+    config.trace = what == "trace";
+    let what = what.to_owned();
+    let outcome = run(&config, move |rank| act(&what, rank))?;
+    let arrows = outcome.trace.map_or(0, |trace| {
+        let ranks: std::collections::BTreeSet<u32> =
+            trace.events.iter().map(|event| event.rank).collect();
+        assert_eq!(ranks.len(), 3, "events of all ranks");
+        trace
+            .events
+            .iter()
+            .filter(|event| matches!(event.what, What::Wait { .. }))
+            .count()
+    });
+    Ok(format!(
+        "rank {rank} done, {} of {}, waits traced {arrows}",
+        outcome.values.len(),
+        outcome.values[0]
+    ))
+}
+
+fn act(what: &str, rank: &Rank) -> Result<u64, Error> {
+    let data = alloc(rank, 64 * 8, c"act.mlir:1:1");
+    match what {
+        "kill 2" | "kill 0" if what.ends_with(&rank.rank().to_string()) => {
+            sleep(Duration::from_millis(200));
+            let _ = Command::new("kill")
+                .args(["-9", &std::process::id().to_string()])
+                .status();
+            sleep(Duration::from_secs(60));
+        }
+        "exit 1" if rank.rank() == 1 => std::process::exit(3),
+        "fault" => drop(alloc(rank, 1 << 30, c"act.mlir:6:1")),
+        "error" if rank.rank() == 1 => return Err(Error::Program("cannot compile".to_owned())),
+        "deadlock" => launch(rank, c"stuck", stuck, 2, data, c"act.mlir:8:1"),
+        _ => {}
+    }
+    launch(rank, c"around", around, 4, data, c"act.mlir:10:1");
+    barrier_all(rank, c"act.mlir:11:1");
+    Ok(read(data))
+}
+
+/// Tells every rank, in turn, a value that depends on the sender, and waits for the neighbour's.
+unsafe extern "C" fn around(args: *const *const std::ffi::c_void, coords: *const Coords) {
+    // SAFETY: started by `launch`.
+    let (env, at) = unsafe { env(args, coords) };
+    let mine = env.flag(at.block[0].cast_unsigned());
+    let (rank, ranks) = (env.rank(), env.num_ranks());
+    for step in 1..=100 {
+        signal(env.remote(mine, (rank + 1) % ranks), 1000 * step + rank);
+        wait(&env, mine, GE, 1000 * step, c"act.mlir:20:5");
+    }
+}
+
+unsafe extern "C" fn stuck(args: *const *const std::ffi::c_void, coords: *const Coords) {
+    // SAFETY: started by `launch`.
+    let (env, _) = unsafe { env(args, coords) };
+    wait(&env, env.flag(0), GE, 7, c"act.mlir:30:5");
+}

@@ -1,0 +1,100 @@
+//! A traced run, from the calls that compiled code makes to the JSON that Perfetto opens.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::ffi::c_void;
+
+use common::{GE, alloc, barrier_all, env, launch, signal, threads, wait};
+use serde_json::Value;
+use symm_runtime::abi::{symm_rt_trace_begin, symm_rt_trace_end, symm_rt_trace_signal};
+use symm_runtime::{Coords, run};
+
+/// Puts to the next rank and signals it, then waits for the previous.
+unsafe extern "C" fn pass(args: *const *const c_void, coords: *const Coords) {
+    // SAFETY: started by `launch`.
+    let (env, at) = unsafe { env(args, coords) };
+    let flag = env.flag(at.block[0].cast_unsigned());
+    let peer = (env.rank() + 1) % env.num_ranks();
+    let remote = env.remote(flag, peer);
+    let to = i32::try_from(peer).unwrap();
+    for value in 1..=5 {
+        // SAFETY: as compiled code calls them.
+        unsafe {
+            symm_rt_trace_begin(0, env.ctx, to, remote, 256, c"t.mlir:5:1".as_ptr());
+            symm_rt_trace_end();
+            signal(remote, value);
+            symm_rt_trace_signal(env.ctx, to, remote, 0, value, c"t.mlir:6:1".as_ptr());
+        }
+        wait(&env, flag, GE, value, c"t.mlir:7:1");
+    }
+}
+
+#[test]
+fn every_wait_has_an_arrow_from_the_rank_before() {
+    let mut config = threads(3);
+    config.trace = true;
+    let outcome = run(&config, |rank| {
+        let data = alloc(rank, 64, c"t.mlir:1:1");
+        launch(rank, c"kernels::pass", pass, 2, data, c"t.mlir:2:1");
+        barrier_all(rank, c"t.mlir:3:1");
+        Ok(())
+    });
+    let mut bytes = Vec::new();
+    outcome
+        .unwrap()
+        .trace
+        .unwrap()
+        .write_chrome(&mut bytes)
+        .unwrap();
+    let all: Value = serde_json::from_slice(&bytes).unwrap();
+    let entries = all["traceEvents"].as_array().unwrap();
+    let with = |key: &str, value: &str| {
+        entries
+            .iter()
+            .filter(|entry| entry[key] == value)
+            .collect::<Vec<_>>()
+    };
+
+    assert_eq!(with("cat", "launch").len(), 3);
+    assert_eq!(with("cat", "block").len(), 6);
+    assert_eq!(with("cat", "wait").len(), 30);
+    assert_eq!(with("name", "barrier_all").len(), 3);
+    let put = with("cat", "transfer")[0];
+    assert!(put["name"].as_str().unwrap().starts_with("put, rank "));
+    assert_eq!(
+        (&put["args"]["bytes"], &put["args"]["loc"]),
+        (&256.into(), &"t.mlir:5:1".into())
+    );
+
+    let starts: BTreeMap<u64, &Value> = with("ph", "s")
+        .iter()
+        .map(|s| (s["id"].as_u64().unwrap(), *s))
+        .collect();
+    let ends = with("ph", "f");
+    assert_eq!(
+        (starts.len(), ends.len()),
+        (30, 30),
+        "each wait saw one signal"
+    );
+    for end in ends {
+        let start = starts[&end["id"].as_u64().unwrap()];
+        assert_eq!(
+            (start["pid"].as_u64().unwrap() + 1) % 3,
+            end["pid"].as_u64().unwrap(),
+            "from the rank before"
+        );
+        assert_eq!(start["tid"], end["tid"], "from the same block");
+        assert!(start["ts"].as_f64() <= end["ts"].as_f64());
+    }
+    let first = entries
+        .iter()
+        .filter(|entry| entry["ph"] == "X")
+        .filter_map(|entry| entry["ts"].as_f64());
+    assert!(first.fold(f64::MAX, f64::min).abs() < f64::EPSILON);
+}
+
+#[test]
+fn nothing_is_recorded_unless_asked_for() {
+    assert!(run(&threads(1), |_| Ok(())).unwrap().trace.is_none());
+}
