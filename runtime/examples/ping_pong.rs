@@ -24,10 +24,7 @@ fn main() -> Result<(), Error> {
     let (by_hand, by_runtime) = (median(by_hand), median(by_runtime));
     println!("ping-pong, one way, median of {REPEATS} runs of {ROUNDS} rounds:");
     println!("  hand-written atomics  {by_hand:7.1} ns");
-    println!(
-        "  symm signal and wait  {by_runtime:7.1} ns   ratio {:.3}",
-        by_runtime / by_hand
-    );
+    println!("  symm signal and wait  {by_runtime:7.1} ns   ratio {:.3}", by_runtime / by_hand);
     for blocks in [1, 2, 4, 16, 64] {
         println!("launch of {blocks:2} blocks: {:7.2} us", launches(blocks)?);
     }
@@ -40,10 +37,7 @@ fn median(mut times: Vec<f64>) -> f64 {
 }
 
 /// Nanoseconds for one of the `2 * ROUNDS` messages since `start`.
-#[allow(
-    clippy::cast_precision_loss,
-    reason = "a benchmark's numbers are small"
-)]
+#[allow(clippy::cast_precision_loss, reason = "a benchmark's numbers are small")]
 fn one_way(start: Instant) -> f64 {
     start.elapsed().as_nanos() as f64 / (2 * ROUNDS) as f64
 }
@@ -119,11 +113,7 @@ fn alloc(rank: &Rank, bytes: u64) -> *mut u8 {
 fn launch(rank: &Rank, kernel: KernelFn, blocks: i64, data: *mut u8) {
     let (ctx, dims) = (rank.ctx(), [blocks, 1, 1, 1, 1, 1, 0]);
     let args: [*const c_void; 2] = [(&raw const ctx).cast(), (&raw const data).cast()];
-    let (name, kinds, loc) = (
-        c"kernel".as_ptr(),
-        c"cv".as_ptr(),
-        c"ping_pong.rs:2:1".as_ptr(),
-    );
+    let (name, kinds, loc) = (c"kernel".as_ptr(), c"cv".as_ptr(), c"ping_pong.rs:2:1".as_ptr());
     // SAFETY: both kernels take these two arguments, or none.
     unsafe { symm_rt_launch(ctx, name, kernel, dims.as_ptr(), args.as_ptr(), kinds, loc) }
 }

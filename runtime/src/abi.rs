@@ -34,24 +34,15 @@ use crate::wait::{self, Flag, Wait};
 /// Takes `bytes` zeroed bytes of the symmetric heap, at the same offset on every rank. Collective.
 ///
 /// `align` is in bytes; 0 means 256.
-pub unsafe extern "C" fn symm_rt_alloc(
-    _ctx: *const i64,
-    bytes: u64,
-    align: u64,
-    loc: *const c_char,
-) -> *mut u8 {
+pub unsafe extern "C" fn symm_rt_alloc(_ctx: *const i64, bytes: u64, align: u64, loc: *const c_char) -> *mut u8 {
     // SAFETY: `loc` is a string constant of the program.
-    call(unsafe { Loc::new(loc) }, |agent, loc| {
-        collective::alloc(agent, bytes, align, loc)
-    })
+    call(unsafe { Loc::new(loc) }, |agent, loc| collective::alloc(agent, bytes, align, loc))
 }
 
 /// Gives back what [`symm_rt_alloc`] returned. Collective.
 pub unsafe extern "C" fn symm_rt_free(_ctx: *const i64, ptr: *mut u8, loc: *const c_char) {
     // SAFETY: `loc` is a string constant of the program.
-    call(unsafe { Loc::new(loc) }, |agent, loc| {
-        collective::free(agent, ptr, loc)
-    });
+    call(unsafe { Loc::new(loc) }, |agent, loc| collective::free(agent, ptr, loc));
 }
 
 /// Waits on the host for all ranks. A rank's launches are complete when it arrives, for they are when they return.
@@ -61,13 +52,7 @@ pub unsafe extern "C" fn symm_rt_barrier_all(_ctx: *const i64, loc: *const c_cha
 }
 
 /// Copies `bytes` bytes between host memory and a heap.
-pub unsafe extern "C" fn symm_rt_copy(
-    _ctx: *const i64,
-    dst: *mut u8,
-    src: *const u8,
-    bytes: u64,
-    loc: *const c_char,
-) {
+pub unsafe extern "C" fn symm_rt_copy(_ctx: *const i64, dst: *mut u8, src: *const u8, bytes: u64, loc: *const c_char) {
     // SAFETY: `loc` is a string constant of the program.
     call(unsafe { Loc::new(loc) }, |agent, loc| {
         let start = crate::clock::now();
@@ -100,22 +85,9 @@ pub unsafe extern "C" fn symm_rt_launch(
         let (name, kinds) = unsafe { (text(name), text(kinds)) };
         let (name, barrier) = (String::from_utf8_lossy(name), kinds.first() == Some(&b'!'));
         let grid = [gx, gy, gz];
-        let blocks =
-            launch::count_blocks(&name, grid, [bx, by, bz], barrier, agent.world.num_ranks())?;
+        let blocks = launch::count_blocks(&name, grid, [bx, by, bz], barrier, agent.world.num_ranks())?;
         // SAFETY: the program's kernels are compiled to run once for each block, at the same time.
-        unsafe {
-            launch::launch(
-                agent,
-                &Launch {
-                    name: &name,
-                    kernel,
-                    grid,
-                    blocks,
-                    args,
-                    loc,
-                },
-            )
-        }
+        unsafe { launch::launch(agent, &Launch { name: &name, kernel, grid, blocks, args, loc }) }
     });
 }
 
@@ -141,12 +113,7 @@ pub unsafe extern "C" fn symm_rt_check_failed(
 ///
 /// `fmt` has a `{}` for each value, `types` one character: `i` signed, `u` unsigned, `f` the bits of an f64,
 /// `p` pointer.
-pub unsafe extern "C" fn symm_rt_print(
-    fmt: *const c_char,
-    types: *const c_char,
-    args: *const u64,
-    loc: *const c_char,
-) {
+pub unsafe extern "C" fn symm_rt_print(fmt: *const c_char, types: *const c_char, args: *const u64, loc: *const c_char) {
     // SAFETY: `loc` is a string constant of the program.
     call(unsafe { Loc::new(loc) }, |agent, _| {
         // SAFETY: string constants of the program, and as many values as types.
@@ -191,9 +158,7 @@ pub unsafe extern "C" fn symm_rt_wake(flag: *const u8) {
     Agent::with(|agent| {
         wait::wake(agent, flag, || {
             // SAFETY: `wake` asks only for flags in a mapped heap, which outlives the use, and the alignment is checked.
-            low_word(flag)
-                .is_aligned()
-                .then(|| unsafe { &*low_word(flag) })
+            low_word(flag).is_aligned().then(|| unsafe { &*low_word(flag) })
         });
     });
 }
@@ -210,13 +175,7 @@ pub unsafe extern "C" fn symm_rt_trace_begin(
     // SAFETY: `loc` is a string constant of the program.
     call(unsafe { Loc::new(loc) }, |agent, loc| {
         let unknown = || Error::Program(format!("trace of an unknown kind of transfer, {kind}"));
-        agent.begin_transfer(
-            TransferKind::from_code(kind).ok_or_else(unknown)?,
-            peer,
-            remote,
-            bytes,
-            loc,
-        );
+        agent.begin_transfer(TransferKind::from_code(kind).ok_or_else(unknown)?, peer, remote, bytes, loc);
         Ok(())
     });
 }
@@ -240,18 +199,9 @@ pub unsafe extern "C" fn symm_rt_trace_signal(
 ) {
     // SAFETY: `loc` is a string constant of the program.
     call(unsafe { Loc::new(loc) }, |agent, loc| {
-        let op = if op == 0 {
-            SignalOp::Set
-        } else {
-            SignalOp::Add
-        };
+        let op = if op == 0 { SignalOp::Set } else { SignalOp::Add };
         let flag = FlagPlace::of(agent.world.heaps.locate(flag));
-        agent.record_signal(loc, || What::Signal {
-            flag,
-            peer,
-            op,
-            value,
-        });
+        agent.record_signal(loc, || What::Signal { flag, peer, op, value });
         Ok(())
     });
 }
@@ -297,40 +247,19 @@ fn call<'a, T>(loc: Loc<'a>, body: impl FnOnce(&Agent, Loc<'a>) -> Result<T, Err
 /// # Safety
 /// `flag` is valid for reads during the call.
 #[inline]
-unsafe fn wait_for<F: Flag>(
-    flag: *const F,
-    cmp: u32,
-    expected: u64,
-    timeout_ns: u64,
-    loc: Loc<'_>,
-) -> u32 {
+unsafe fn wait_for<F: Flag>(flag: *const F, cmp: u32, expected: u64, timeout_ns: u64, loc: Loc<'_>) -> u32 {
     call(loc, |agent, loc| {
         if !flag.is_aligned() {
-            let wrong = format!(
-                "wait for a flag of {} bits at {flag:p}, which is not aligned to it",
-                F::BITS
-            );
+            let wrong = format!("wait for a flag of {} bits at {flag:p}, which is not aligned to it", F::BITS);
             return Err(Error::Program(wrong));
         }
         let unknown = || Error::Program(format!("wait with an unknown comparison, {cmp}"));
         let compare = Compare::from_code(cmp).ok_or_else(unknown)?;
         let limit = (timeout_ns != 0).then(|| Duration::from_nanos(timeout_ns));
-        let condition = Condition {
-            compare,
-            bits: F::BITS,
-            expected,
-        };
+        let condition = Condition { compare, bits: F::BITS, expected };
         // SAFETY: valid by the caller's promise, aligned by the check above; all access to flags is atomic.
         let (flag, word) = unsafe { (&*flag, &*low_word(flag.cast())) };
-        Ok(Wait {
-            flag,
-            word,
-            condition,
-            limit,
-            loc,
-        }
-        .run(agent)
-        .into())
+        Ok(Wait { flag, word, condition, limit, loc }.run(agent).into())
     })
 }
 
@@ -359,8 +288,6 @@ unsafe fn message(fmt: *const c_char, types: *const c_char, args: *const u64) ->
     let (fmt, types) = unsafe { (text(fmt), text(types)) };
     let count = if args.is_null() { 0 } else { types.len() };
     // SAFETY: the caller's promise; a null pointer has no values.
-    let values: Vec<u64> = (0..count)
-        .map(|i| unsafe { args.add(i).read_unaligned() })
-        .collect();
+    let values: Vec<u64> = (0..count).map(|i| unsafe { args.add(i).read_unaligned() }).collect();
     format::render(&String::from_utf8_lossy(fmt), types, &values)
 }

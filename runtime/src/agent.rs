@@ -28,12 +28,7 @@ impl Agent {
     /// Makes the calling thread an agent of `rank` for the rest of its life.
     pub(crate) fn enter(world: Arc<World>, rank: u32) {
         let recorder = world.trace.is_some().then(Recorder::default);
-        let agent = Self {
-            world,
-            rank,
-            block: Cell::new(None),
-            recorder,
-        };
+        let agent = Self { world, rank, block: Cell::new(None), recorder };
         CURRENT.with(|current| current.set(agent).expect("a thread is one agent"));
     }
 
@@ -56,42 +51,26 @@ impl Agent {
 
     /// This block's control memory.
     pub(crate) fn slot(&self) -> Option<&BlockSlot> {
-        self.block
-            .get()
-            .map(|block| &self.area().blocks[block as usize])
+        self.block.get().map(|block| &self.area().blocks[block as usize])
     }
 
     /// Where this thread is in the program.
     pub(crate) fn place(&self, loc: Loc<'_>) -> Place {
         let host = &self.area().host;
-        let block = self
-            .block
-            .get()
-            .map(|block| (coordinates(block, host.grid()), host.kernel.get()));
-        Place {
-            rank: self.rank,
-            block,
-            loc: loc.text(),
-        }
+        let block = self.block.get().map(|block| (coordinates(block, host.grid()), host.kernel.get()));
+        Place { rank: self.rank, block, loc: loc.text() }
     }
 
     /// Ends the run with `error` and parks this thread for ever: compiled code cannot unwind.
     pub(crate) fn fatal(&self, loc: Loc<'_>, error: Error) -> ! {
-        let error = Error::At {
-            place: self.place(loc),
-            source: Box::new(error),
-        };
+        let error = Error::At { place: self.place(loc), source: Box::new(error) };
         self.world.fail(self.rank, error);
         park_for_ever()
     }
 
     /// Counts this thread as able to run, or not.
     pub(crate) fn count_runnable(&self, change: i32) {
-        self.world
-            .control
-            .runnable
-            .0
-            .fetch_add(change, Ordering::Relaxed);
+        self.world.control.runnable.0.fetch_add(change, Ordering::Relaxed);
     }
 
     /// Says that this rank's state changed, for the detection of deadlocks.

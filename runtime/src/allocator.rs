@@ -24,11 +24,7 @@ impl Allocator {
     /// An allocator for a heap of `heap` bytes, the first `reserved` of which it never gives out.
     pub(crate) fn new(heap: u64, reserved: u64) -> Self {
         let free = (reserved < heap).then(|| (reserved, heap - reserved));
-        Self {
-            heap,
-            free: free.into_iter().collect(),
-            taken: BTreeMap::new(),
-        }
+        Self { heap, free: free.into_iter().collect(), taken: BTreeMap::new() }
     }
 
     /// Takes `bytes` bytes and returns their offset, a multiple of `align` (0 means [`DEFAULT_ALIGN`]).
@@ -37,10 +33,7 @@ impl Allocator {
     pub(crate) fn alloc(&mut self, bytes: u64, align: u64) -> Result<u64, Error> {
         let align = if align == 0 { DEFAULT_ALIGN } else { align };
         if !align.is_power_of_two() || align > HEAP_ALIGN {
-            return Err(Error::BadAlignment {
-                align,
-                most: HEAP_ALIGN,
-            });
+            return Err(Error::BadAlignment { align, most: HEAP_ALIGN });
         }
         let size = bytes.max(1);
         let fit = self.free.iter().find_map(|(&run, &len)| {
@@ -128,20 +121,14 @@ mod tests {
                         Err(error) => assert!(matches!(error, Error::HeapExhausted { .. })),
                     }
                 } else if !live.is_empty() {
-                    allocator
-                        .free(live.swap_remove(random.usize(0..live.len())))
-                        .unwrap();
+                    allocator.free(live.swap_remove(random.usize(0..live.len()))).unwrap();
                 }
                 check(&allocator);
             }
             for offset in live {
                 allocator.free(offset).unwrap();
             }
-            assert_eq!(
-                allocator.alloc(HEAP - RESERVED, 1).unwrap(),
-                RESERVED,
-                "all of it again"
-            );
+            assert_eq!(allocator.alloc(HEAP - RESERVED, 1).unwrap(), RESERVED, "all of it again");
         }
     }
 
@@ -152,35 +139,19 @@ mod tests {
         allocator.alloc(256, 1).unwrap();
         allocator.free(first).unwrap();
         let message = allocator.alloc(600, 1).unwrap_err().to_string();
-        for part in [
-            "600 bytes",
-            "aligned to 1",
-            "768 are free",
-            "run is 512",
-            "1024 bytes",
-            "--heap-size",
-        ] {
+        for part in ["600 bytes", "aligned to 1", "768 are free", "run is 512", "1024 bytes", "--heap-size"] {
             assert!(message.contains(part), "no {part:?} in {message}");
         }
-        assert!(
-            allocator.alloc(512, 1).is_ok(),
-            "a failed call takes nothing"
-        );
+        assert!(allocator.alloc(512, 1).is_ok(), "a failed call takes nothing");
     }
 
     #[test]
     fn bad_arguments_are_errors() {
         let mut allocator = Allocator::new(HEAP, 0);
         for align in [3, 4 << 20, u64::MAX] {
-            assert!(matches!(
-                allocator.alloc(8, align),
-                Err(Error::BadAlignment { .. })
-            ));
+            assert!(matches!(allocator.alloc(8, align), Err(Error::BadAlignment { .. })));
         }
-        assert!(matches!(
-            allocator.alloc(u64::MAX, 8),
-            Err(Error::HeapExhausted { .. })
-        ));
+        assert!(matches!(allocator.alloc(u64::MAX, 8), Err(Error::HeapExhausted { .. })));
         assert_eq!(allocator.free(0), None);
         let offset = allocator.alloc(8, 0).unwrap();
         assert_eq!(allocator.free(offset + 1), None);
@@ -191,10 +162,7 @@ mod tests {
     #[test]
     fn empty_allocations_have_their_own_addresses() {
         let mut allocator = Allocator::new(HEAP, 0);
-        assert_ne!(
-            allocator.alloc(0, 0).unwrap(),
-            allocator.alloc(0, 0).unwrap()
-        );
+        assert_ne!(allocator.alloc(0, 0).unwrap(), allocator.alloc(0, 0).unwrap());
         let mut none = Allocator::new(RESERVED, RESERVED);
         assert!(none.alloc(1, 1).is_err());
     }

@@ -78,18 +78,11 @@ impl Post {
     pub(crate) fn get(&self, rank: u32) -> Posted {
         let size = self.size.load(Ordering::Relaxed);
         let op = match self.op.load(Ordering::Relaxed) {
-            0 => Collective::Alloc {
-                size,
-                align: self.align.load(Ordering::Relaxed),
-            },
+            0 => Collective::Alloc { size, align: self.align.load(Ordering::Relaxed) },
             1 => Collective::Free { offset: size },
             _ => Collective::BarrierAll,
         };
-        Posted {
-            rank,
-            op,
-            loc: self.loc.get(),
-        }
+        Posted { rank, op, loc: self.loc.get() }
     }
 }
 
@@ -106,19 +99,12 @@ pub(crate) fn alloc(agent: &Agent, size: u64, align: u64, loc: Loc<'_>) -> Resul
     let start = clock::now();
     meet(agent, Collective::Alloc { size, align }, loc)?;
     let local = agent.world.local_rank(agent.rank);
-    let offset = local
-        .allocator
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .alloc(size, align)?;
+    let offset = local.allocator.lock().unwrap_or_else(PoisonError::into_inner).alloc(size, align)?;
     agent.world.heaps.clear(agent.rank, offset, size)?;
     // Nobody may write into a peer's allocation before the peer has cleared it.
     arrive(agent, loc);
     agent.record(start, loc, || What::Alloc { bytes: size });
-    Ok(agent.world.heaps.pointer(HeapAddress {
-        rank: agent.rank,
-        offset,
-    }))
+    Ok(agent.world.heaps.pointer(HeapAddress { rank: agent.rank, offset }))
 }
 
 /// Gives back what [`alloc`] returned; null is nothing to free, on every rank.
@@ -130,57 +116,32 @@ pub(crate) fn free(agent: &Agent, pointer: *const u8, loc: Loc<'_>) -> Result<()
     let offset = match agent.world.heaps.locate(pointer) {
         Some(place) if place.rank == agent.rank => place.offset,
         Some(place) => {
-            let what = format!(
-                "heap+{:#x} of rank {}, another rank's memory",
-                place.offset, place.rank
-            );
+            let what = format!("heap+{:#x} of rank {}, another rank's memory", place.offset, place.rank);
             return Err(Error::NotAllocated { what });
         }
         None => {
-            return Err(Error::NotAllocated {
-                what: format!("{pointer:p}, outside of the symmetric heap"),
-            });
+            return Err(Error::NotAllocated { what: format!("{pointer:p}, outside of the symmetric heap") });
         }
     };
     meet(agent, Collective::Free { offset }, loc)?;
     let local = agent.world.local_rank(agent.rank);
-    let freed = local
-        .allocator
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .free(offset);
-    freed.ok_or_else(|| Error::NotAllocated {
-        what: format!("heap+{offset:#x}"),
-    })?;
+    let freed = local.allocator.lock().unwrap_or_else(PoisonError::into_inner).free(offset);
+    freed.ok_or_else(|| Error::NotAllocated { what: format!("heap+{offset:#x}") })?;
     agent.record(start, loc, || What::Free);
     Ok(())
 }
 
 /// A barrier after which every rank knows that all called the same operation.
 fn meet(agent: &Agent, op: Collective, loc: Loc<'_>) -> Result<(), Error> {
-    let number = agent
-        .world
-        .local_rank(agent.rank)
-        .collectives
-        .fetch_add(1, Ordering::Relaxed);
+    let number = agent.world.local_rank(agent.rank).collectives.fetch_add(1, Ordering::Relaxed);
     // Two posts a rank are enough: nobody posts again at this parity before all have met once more, and so have
     // compared these.
     let post = |rank: u32| &agent.world.control.areas()[rank as usize].posts[(number % 2) as usize];
     post(agent.rank).set(op, loc);
-    agent
-        .area()
-        .host
-        .post
-        .store((number % 2) as u32, Ordering::Relaxed);
+    agent.area().host.post.store((number % 2) as u32, Ordering::Relaxed);
     arrive(agent, loc);
-    let posts: Vec<Posted> = (0..agent.world.num_ranks())
-        .map(|rank| post(rank).get(rank))
-        .collect();
-    if posts.iter().all(|posted| posted.op == op) {
-        Ok(())
-    } else {
-        Err(Error::CollectiveMismatch { posts })
-    }
+    let posts: Vec<Posted> = (0..agent.world.num_ranks()).map(|rank| post(rank).get(rank)).collect();
+    if posts.iter().all(|posted| posted.op == op) { Ok(()) } else { Err(Error::CollectiveMismatch { posts }) }
 }
 
 /// The barrier itself.
@@ -194,10 +155,7 @@ fn arrive(agent: &Agent, loc: Loc<'_>) {
     agent.set_host(HostState::InCollective);
     if control.arrived.0.fetch_add(1, Ordering::AcqRel) + 1 == agent.world.num_ranks() {
         control.arrived.0.store(0, Ordering::Relaxed);
-        control
-            .generation
-            .0
-            .store(generation.wrapping_add(1), Ordering::Release);
+        control.generation.0.store(generation.wrapping_add(1), Ordering::Release);
         futex::wake(&control.generation.0);
     } else {
         let passed = || control.generation.0.load(Ordering::Acquire) != generation;
@@ -219,10 +177,7 @@ fn arrive(agent: &Agent, loc: Loc<'_>) {
 impl Agent {
     /// Shows what this host thread does.
     pub(crate) fn set_host(&self, state: HostState) {
-        self.area()
-            .host
-            .state
-            .store(state as u32, Ordering::Release);
+        self.area().host.state.store(state as u32, Ordering::Release);
         self.transition();
     }
 }

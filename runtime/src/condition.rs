@@ -83,20 +83,12 @@ impl Condition {
 
     #[inline]
     fn signed(self, value: u64) -> i64 {
-        if self.bits == 32 {
-            i64::from((value as u32).cast_signed())
-        } else {
-            value.cast_signed()
-        }
+        if self.bits == 32 { i64::from((value as u32).cast_signed()) } else { value.cast_signed() }
     }
 
     /// A value as the comparison sees it.
     pub(crate) fn show(self, value: u64) -> String {
-        if self.compare.is_unsigned() {
-            value.to_string()
-        } else {
-            self.signed(value).to_string()
-        }
+        if self.compare.is_unsigned() { value.to_string() } else { self.signed(value).to_string() }
     }
 
     pub(crate) fn encode(self) -> u32 {
@@ -105,11 +97,7 @@ impl Condition {
 
     pub(crate) fn decode(code: u32, expected: u64) -> Self {
         let compare = Compare::from_code(code & 0xff).unwrap_or(Compare::Eq);
-        Self {
-            compare,
-            bits: code >> 8,
-            expected,
-        }
+        Self { compare, bits: code >> 8, expected }
     }
 }
 
@@ -118,12 +106,7 @@ mod tests {
     use super::*;
 
     fn holds(code: u32, bits: u32, saw: u64, expected: u64) -> bool {
-        Condition {
-            compare: Compare::from_code(code).unwrap(),
-            bits,
-            expected,
-        }
-        .holds(saw)
+        Condition { compare: Compare::from_code(code).unwrap(), bits, expected }.holds(saw)
     }
 
     #[test]
@@ -131,44 +114,15 @@ mod tests {
         let values: [i64; 7] = [i64::MIN, -2, -1, 0, 1, 2, i64::MAX];
         for (a, b) in values.iter().flat_map(|&a| values.map(|b| (a, b))) {
             let (ua, ub) = (a.cast_unsigned(), b.cast_unsigned());
-            let want = [
-                a == b,
-                a != b,
-                a < b,
-                a <= b,
-                a > b,
-                a >= b,
-                ua < ub,
-                ua <= ub,
-                ua > ub,
-                ua >= ub,
-            ];
+            let want = [a == b, a != b, a < b, a <= b, a > b, a >= b, ua < ub, ua <= ub, ua > ub, ua >= ub];
             let (na, nb) = (a as i32, b as i32);
             let (va, vb) = (na.cast_unsigned(), nb.cast_unsigned());
-            let narrow = [
-                na == nb,
-                na != nb,
-                na < nb,
-                na <= nb,
-                na > nb,
-                na >= nb,
-                va < vb,
-                va <= vb,
-                va > vb,
-                va >= vb,
-            ];
+            let narrow =
+                [na == nb, na != nb, na < nb, na <= nb, na > nb, na >= nb, va < vb, va <= vb, va > vb, va >= vb];
             for code in 0..10 {
-                assert_eq!(
-                    holds(code, 64, ua, ub),
-                    want[code as usize],
-                    "{code}: {a} and {b}"
-                );
+                assert_eq!(holds(code, 64, ua, ub), want[code as usize], "{code}: {a} and {b}");
                 let (xa, xb) = (u64::from(va), u64::from(vb));
-                assert_eq!(
-                    holds(code, 32, xa, xb),
-                    narrow[code as usize],
-                    "{code}: {na} and {nb}"
-                );
+                assert_eq!(holds(code, 32, xa, xb), narrow[code as usize], "{code}: {na} and {nb}");
             }
         }
         assert_eq!(Compare::from_code(10), None);
@@ -176,20 +130,9 @@ mod tests {
 
     #[test]
     fn values_show_as_compared() {
-        let signed = Condition {
-            compare: Compare::Ge,
-            bits: 32,
-            expected: 0,
-        };
+        let signed = Condition { compare: Compare::Ge, bits: 32, expected: 0 };
         assert_eq!(signed.show(0xffff_fffe), "-2");
-        assert_eq!(
-            Condition {
-                compare: Compare::UnsignedGe,
-                ..signed
-            }
-            .show(0xffff_fffe),
-            "4294967294"
-        );
+        assert_eq!(Condition { compare: Compare::UnsignedGe, ..signed }.show(0xffff_fffe), "4294967294");
         assert_eq!(Condition { bits: 64, ..signed }.show(u64::MAX), "-1");
     }
 
@@ -197,11 +140,7 @@ mod tests {
     fn conditions_survive_shared_memory() {
         for compare in COMPARES {
             for bits in [32, 64] {
-                let condition = Condition {
-                    compare,
-                    bits,
-                    expected: 9,
-                };
+                let condition = Condition { compare, bits, expected: 9 };
                 assert_eq!(Condition::decode(condition.encode(), 9), condition);
             }
         }

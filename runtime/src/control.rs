@@ -187,9 +187,7 @@ mod tests {
 
     #[test]
     fn text_keeps_the_end() {
-        let text = Text::<8> {
-            bytes: std::array::from_fn(|_| TextByte::new(0)),
-        };
+        let text = Text::<8> { bytes: std::array::from_fn(|_| TextByte::new(0)) };
         assert_eq!(text.get(), "");
         text.set(b"heat.mlir:41:7");
         assert_eq!(text.get(), "lir:41:7");

@@ -70,9 +70,7 @@ pub enum Error {
     },
 
     /// Two processes say that they are the same rank.
-    #[error(
-        "processes {first} and {second} both say that they are rank {rank}: give every process its own RANK"
-    )]
+    #[error("processes {first} and {second} both say that they are rank {rank}: give every process its own RANK")]
     DuplicateRank {
         /// The rank claimed twice.
         rank: u32,
@@ -104,9 +102,7 @@ pub enum Error {
     },
 
     /// A rank's process ended in the middle of the run.
-    #[error(
-        "rank {rank} died: its connection closed before it had finished; its own output says why"
-    )]
+    #[error("rank {rank} died: its connection closed before it had finished; its own output says why")]
     RankDied {
         /// The rank that died.
         rank: u32,
@@ -149,9 +145,7 @@ pub enum Error {
     },
 
     /// Something was freed that is not allocated.
-    #[error(
-        "freed {what}, which no allocation starts at: it was freed before, or it is not what alloc returned"
-    )]
+    #[error("freed {what}, which no allocation starts at: it was freed before, or it is not what alloc returned")]
     NotAllocated {
         /// The address, relative to a heap where possible.
         what: String,
@@ -213,9 +207,7 @@ pub enum Error {
     },
 
     /// Every thread of every rank waits and none can wake another.
-    #[error(
-        "deadlock: every block and host thread waits, and nothing is left that could signal\n{report}"
-    )]
+    #[error("deadlock: every block and host thread waits, and nothing is left that could signal\n{report}")]
     Deadlock {
         /// What every rank is doing, one line each.
         report: String,
@@ -249,10 +241,7 @@ pub enum Error {
 impl Error {
     pub(crate) fn system(action: impl Into<String>) -> impl FnOnce(rustix::io::Errno) -> Self {
         let action = action.into();
-        move |errno| Self::System {
-            action,
-            source: errno.into(),
-        }
+        move |errno| Self::System { action, source: errno.into() }
     }
 
     pub(crate) fn io(action: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
@@ -316,11 +305,7 @@ impl fmt::Display for RankExit {
         match self.how {
             Exit::Code(code) => write!(f, "rank {} exited with code {code}", self.rank),
             Exit::Signal(signal) => write!(f, "rank {} was killed by signal {signal}", self.rank),
-            Exit::Straggler => write!(
-                f,
-                "rank {} did not end after another had failed, and was killed",
-                self.rank
-            ),
+            Exit::Straggler => write!(f, "rank {} did not end after another had failed, and was killed", self.rank),
         }
     }
 }
@@ -341,12 +326,7 @@ struct WaitsIn<'a>(&'a [u32]);
 
 impl fmt::Display for WaitsIn<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} {}",
-            Ranks(self.0),
-            if self.0.len() == 1 { "waits" } else { "wait" }
-        )
+        write!(f, "{} {}", Ranks(self.0), if self.0.len() == 1 { "waits" } else { "wait" })
     }
 }
 
@@ -370,9 +350,6 @@ struct Lines<'a>(&'a [RankExit]);
 
 impl fmt::Display for Lines<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0
-            .iter()
-            .enumerate()
-            .try_for_each(|(i, exit)| write!(f, "{}{exit}", if i == 0 { "" } else { "\n" }))
+        self.0.iter().enumerate().try_for_each(|(i, exit)| write!(f, "{}{exit}", if i == 0 { "" } else { "\n" }))
     }
 }

@@ -66,10 +66,7 @@ mod tests {
     #[test]
     fn values_by_type() {
         let values = [u64::MAX, u64::MAX, 1.5f64.to_bits(), 0x1000];
-        assert_eq!(
-            render("{} {} {} {}", b"iufp", &values),
-            "-1 18446744073709551615 1.5 0x1000"
-        );
+        assert_eq!(render("{} {} {} {}", b"iufp", &values), "-1 18446744073709551615 1.5 0x1000");
         assert_eq!(render("{}", b"f", &[f64::NAN.to_bits()]), "NaN");
     }
 

@@ -21,9 +21,7 @@ const PUNCH_FROM: u64 = 256 << 10;
 /// When `heap_size` is within 2 MiB of `u64::MAX`.
 #[must_use]
 pub fn heap_stride(heap_size: u64) -> u64 {
-    heap_size
-        .checked_next_multiple_of(HEAP_ALIGN)
-        .expect("a heap smaller than the address space")
+    heap_size.checked_next_multiple_of(HEAP_ALIGN).expect("a heap smaller than the address space")
 }
 
 /// Most blocks of one rank that may use the device barrier.
@@ -65,13 +63,7 @@ impl HeapMap {
         for (rank, fd) in fds.iter().enumerate() {
             range.map(rank as u64 * stride, fd, size)?;
         }
-        Ok(Self {
-            start: range.start() as u64,
-            range,
-            size,
-            stride,
-            fds,
-        })
+        Ok(Self { start: range.start() as u64, range, size, stride, fds })
     }
 
     /// Bytes of each heap.
@@ -83,19 +75,13 @@ impl HeapMap {
     pub(crate) fn table(&self, rank: u32) -> Box<[i64]> {
         let ranks = self.fds.len() as u64;
         let bases = (0..ranks).map(|r| self.start + r * self.stride);
-        [u64::from(rank), ranks]
-            .into_iter()
-            .chain(bases)
-            .map(u64::cast_signed)
-            .collect()
+        [u64::from(rank), ranks].into_iter().chain(bases).map(u64::cast_signed).collect()
     }
 
     /// The address of `place` in this process.
     pub(crate) fn pointer(&self, place: HeapAddress) -> *mut u8 {
         debug_assert!(place.offset <= self.size);
-        self.range
-            .start()
-            .wrapping_add((u64::from(place.rank) * self.stride + place.offset) as usize)
+        self.range.start().wrapping_add((u64::from(place.rank) * self.stride + place.offset) as usize)
     }
 
     /// Which rank's heap `address` is in.
@@ -105,10 +91,7 @@ impl HeapMap {
         let rank = from_start / self.stride;
         let offset = from_start % self.stride;
         let inside = rank < self.fds.len() as u64 && offset < self.size;
-        inside.then_some(HeapAddress {
-            rank: rank as u32,
-            offset,
-        })
+        inside.then_some(HeapAddress { rank: rank as u32, offset })
     }
 
     #[allow(clippy::cast_ptr_alignment, reason = "the alignment is checked first")]
@@ -133,12 +116,7 @@ impl HeapMap {
 
     /// Makes `bytes` from `offset` on in `rank`'s heap read as zero.
     pub(crate) fn clear(&self, rank: u32, offset: u64, bytes: u64) -> Result<(), Error> {
-        assert!(
-            offset
-                .checked_add(bytes)
-                .is_some_and(|end| end <= self.size),
-            "clearing outside of the heap"
-        );
+        assert!(offset.checked_add(bytes).is_some_and(|end| end <= self.size), "clearing outside of the heap");
         let zero = |from: u64, to: u64| {
             let at = self.pointer(HeapAddress { rank, offset: from });
             // SAFETY: inside the mapped heap by the assertion above; alloc clears before any rank knows the address.
@@ -162,11 +140,7 @@ mod tests {
     use super::*;
 
     fn three(size: u64) -> HeapMap {
-        HeapMap::map(
-            (0..3).map(|_| HeapMap::create(size).unwrap()).collect(),
-            size,
-        )
-        .unwrap()
+        HeapMap::map((0..3).map(|_| HeapMap::create(size).unwrap()).collect(), size).unwrap()
     }
 
     #[test]
@@ -189,14 +163,8 @@ mod tests {
     fn a_peers_mapping_is_the_same_memory() {
         let fds: Vec<_> = (0..2).map(|_| HeapMap::create(2 << 20).unwrap()).collect();
         let copies = fds.iter().map(|fd| fd.try_clone().unwrap()).collect();
-        let (mine, peers) = (
-            HeapMap::map(fds, 2 << 20).unwrap(),
-            HeapMap::map(copies, 2 << 20).unwrap(),
-        );
-        let place = HeapAddress {
-            rank: 1,
-            offset: 4096,
-        };
+        let (mine, peers) = (HeapMap::map(fds, 2 << 20).unwrap(), HeapMap::map(copies, 2 << 20).unwrap());
+        let place = HeapAddress { rank: 1, offset: 4096 };
         assert_ne!(mine.pointer(place), peers.pointer(place));
         // SAFETY: both point into mapped heaps, and this thread alone uses them.
         unsafe {
@@ -209,22 +177,12 @@ mod tests {
     #[test]
     fn addresses_are_located_and_gaps_are_in_no_heap() {
         let heaps = three(3 << 20);
-        let place = HeapAddress {
-            rank: 1,
-            offset: 12345,
-        };
+        let place = HeapAddress { rank: 1, offset: 12345 };
         assert_eq!(heaps.locate(heaps.pointer(place)), Some(place));
         let base = heaps.pointer(HeapAddress { rank: 1, offset: 0 });
-        assert_eq!(
-            heaps.locate(base.wrapping_add(3 << 20)),
-            None,
-            "between the size and the stride"
-        );
+        assert_eq!(heaps.locate(base.wrapping_add(3 << 20)), None, "between the size and the stride");
         assert_eq!(heaps.locate(heaps.range.start().wrapping_sub(1)), None);
-        assert_eq!(
-            heaps.locate(heaps.range.start().wrapping_add(12 << 20)),
-            None
-        );
+        assert_eq!(heaps.locate(heaps.range.start().wrapping_add(12 << 20)), None);
     }
 
     #[test]

@@ -37,28 +37,15 @@ pub(crate) fn count_blocks(
     barrier: bool,
     num_ranks: u32,
 ) -> Result<u32, Error> {
-    let bad = |what, dims, mend| Error::BadLaunch {
-        kernel: kernel.to_owned(),
-        what,
-        dims,
-        mend,
-    };
+    let bad = |what, dims, mend| Error::BadLaunch { kernel: kernel.to_owned(), what, dims, mend };
     let product = |dims: [i64; 3]| {
         let positive = dims.iter().all(|&dim| dim >= 1);
-        positive.then(|| {
-            dims.iter()
-                .try_fold(1, |all: i64, &dim| all.checked_mul(dim))
-                .unwrap_or(i64::MAX)
-        })
+        positive.then(|| dims.iter().try_fold(1, |all: i64, &dim| all.checked_mul(dim)).unwrap_or(i64::MAX))
     };
     let at_least_1 = || "every dimension has to be at least 1".to_owned();
     let threads = product(block).ok_or_else(|| bad("block", block, at_least_1()))?;
     if threads > MAX_THREADS {
-        return Err(bad(
-            "block",
-            block,
-            format!("that is {threads} threads, and a block has at most {MAX_THREADS}"),
-        ));
+        return Err(bad("block", block, format!("that is {threads} threads, and a block has at most {MAX_THREADS}")));
     }
     let blocks = product(grid).ok_or_else(|| bad("grid", grid, at_least_1()))?;
     if blocks > i64::from(MAX_BLOCKS) {
@@ -69,9 +56,7 @@ pub(crate) fn count_blocks(
     }
     let most = max_barrier_blocks(num_ranks);
     if barrier && blocks.cast_unsigned() > most {
-        let mend = format!(
-            "that is {blocks} blocks, and on {num_ranks} ranks at most {most} may use symm.barrier"
-        );
+        let mend = format!("that is {blocks} blocks, and on {num_ranks} ranks at most {most} may use symm.barrier");
         return Err(bad("grid", grid, mend));
     }
     Ok(blocks.cast_unsigned() as u32)
@@ -95,10 +80,7 @@ pub(crate) unsafe fn launch(agent: &Agent, launch: &Launch<'_>) -> Result<(), Er
     let ran = unsafe { agent.world.driver.launch(agent, launch) };
     host.since.store(clock::now(), Ordering::Relaxed);
     agent.set_host(HostState::Running);
-    agent.record(start, launch.loc, || What::Launch {
-        kernel: launch.name.into(),
-        blocks: launch.blocks,
-    });
+    agent.record(start, launch.loc, || What::Launch { kernel: launch.name.into(), blocks: launch.blocks });
     ran
 }
 
@@ -108,57 +90,26 @@ mod tests {
 
     #[test]
     fn possible_grids_are_counted() {
-        assert_eq!(
-            count_blocks("k", [2, 3, 4], [32, 8, 4], false, 1).unwrap(),
-            24
-        );
-        assert_eq!(
-            count_blocks("k", [4032, 1, 1], [1, 1, 1], true, 64).unwrap(),
-            4032
-        );
+        assert_eq!(count_blocks("k", [2, 3, 4], [32, 8, 4], false, 1).unwrap(), 24);
+        assert_eq!(count_blocks("k", [4032, 1, 1], [1, 1, 1], true, 64).unwrap(), 4032);
     }
 
     #[test]
     fn impossible_ones_say_the_numbers() {
         let one = [1, 1, 1];
         for (grid, block, barrier, parts) in [
-            (
-                [0, 1, 1],
-                one,
-                false,
-                ["@k", "grid [0, 1, 1]", "at least 1"],
-            ),
-            (
-                one,
-                [1, -3, 1],
-                false,
-                ["@k", "block [1, -3, 1]", "at least 1"],
-            ),
+            ([0, 1, 1], one, false, ["@k", "grid [0, 1, 1]", "at least 1"]),
+            (one, [1, -3, 1], false, ["@k", "block [1, -3, 1]", "at least 1"]),
             (one, [1024, 2, 1], false, ["@k", "2048 threads", "1024"]),
-            (
-                [i64::MAX, 2, 2],
-                one,
-                false,
-                ["@k", "9223372036854775807", "8192"],
-            ),
+            ([i64::MAX, 2, 2], one, false, ["@k", "9223372036854775807", "8192"]),
             ([8193, 1, 1], one, false, ["@k", "8193 blocks", "8192"]),
-            (
-                [4033, 1, 1],
-                one,
-                true,
-                ["4033 blocks", "64 ranks", "at most 4032"],
-            ),
+            ([4033, 1, 1], one, true, ["4033 blocks", "64 ranks", "at most 4032"]),
         ] {
-            let message = count_blocks("k", grid, block, barrier, 64)
-                .unwrap_err()
-                .to_string();
+            let message = count_blocks("k", grid, block, barrier, 64).unwrap_err().to_string();
             for part in parts {
                 assert!(message.contains(part), "no {part:?} in {message}");
             }
         }
-        assert!(
-            count_blocks("k", [4033, 1, 1], one, false, 64).is_ok(),
-            "no barrier, no limit by the pad"
-        );
+        assert!(count_blocks("k", [4033, 1, 1], one, false, 64).is_ok(), "no barrier, no limit by the pad");
     }
 }

@@ -14,10 +14,7 @@ impl<'a> Loc<'a> {
     /// # Safety
     /// `text` is null or a NUL-terminated string that lives for `'a`.
     pub(crate) unsafe fn new(text: *const c_char) -> Self {
-        Self {
-            text,
-            lives: PhantomData,
-        }
+        Self { text, lives: PhantomData }
     }
 
     pub(crate) fn bytes(self) -> &'a [u8] {
@@ -40,9 +37,6 @@ impl<'a> Loc<'a> {
 
 impl From<&'static CStr> for Loc<'static> {
     fn from(text: &'static CStr) -> Self {
-        Self {
-            text: text.as_ptr(),
-            lives: PhantomData,
-        }
+        Self { text: text.as_ptr(), lives: PhantomData }
     }
 }

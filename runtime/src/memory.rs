@@ -18,9 +18,7 @@ pub const HEAP_ALIGN: u64 = 2 << 20;
 pub(crate) fn create(name: &str, bytes: u64) -> Result<OwnedFd, Error> {
     let fd = rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)
         .map_err(Error::system("create shared memory"))?;
-    rustix::fs::ftruncate(&fd, bytes).map_err(Error::system(format!(
-        "make {bytes} bytes of shared memory"
-    )))?;
+    rustix::fs::ftruncate(&fd, bytes).map_err(Error::system(format!("make {bytes} bytes of shared memory")))?;
     rustix::fs::fcntl_add_seals(&fd, SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL)
         .map_err(Error::system("seal shared memory"))?;
     Ok(fd)
@@ -35,15 +33,8 @@ pub(crate) fn is_sealed(fd: impl AsFd, bytes: u64) -> bool {
 /// Makes `bytes` of `fd` from `offset` on read as zero again and gives their pages back.
 pub(crate) fn punch(fd: impl AsFd, offset: u64, bytes: u64) -> Result<(), Error> {
     use rustix::fs::FallocateFlags;
-    rustix::fs::fallocate(
-        fd,
-        FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE,
-        offset,
-        bytes,
-    )
-    .map_err(Error::system(format!(
-        "clear {bytes} bytes of shared memory"
-    )))
+    rustix::fs::fallocate(fd, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, offset, bytes)
+        .map_err(Error::system(format!("clear {bytes} bytes of shared memory")))
 }
 
 /// A range of addresses into which shared memory is mapped; unmapped when dropped.
@@ -69,10 +60,8 @@ impl Range {
         let len = usize::try_from(len).map_err(|_| too_large())?;
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
         // SAFETY: a new mapping at an address of the kernel's choice aliases nothing.
-        let whole =
-            unsafe { rustix::mm::mmap_anonymous(ptr::null_mut(), len, ProtFlags::empty(), flags) };
-        let whole =
-            NonNull::new(whole.map_err(failed())?).expect("the kernel never maps page 0 unasked");
+        let whole = unsafe { rustix::mm::mmap_anonymous(ptr::null_mut(), len, ProtFlags::empty(), flags) };
+        let whole = NonNull::new(whole.map_err(failed())?).expect("the kernel never maps page 0 unasked");
         let skip = whole.as_ptr().align_offset(HEAP_ALIGN as usize);
         // SAFETY: `len` has HEAP_ALIGN bytes more than asked for, so the aligned start is inside the mapping.
         let start = unsafe { whole.cast::<u8>().add(skip) };
@@ -83,22 +72,12 @@ impl Range {
     pub(crate) fn map(&mut self, offset: u64, fd: impl AsFd, bytes: u64) -> Result<(), Error> {
         let available = self.whole.as_ptr() as usize + self.len - self.start.as_ptr() as usize;
         let (at, len) = (offset as usize, bytes as usize);
-        assert!(
-            at.checked_add(len).is_some_and(|end| end <= available),
-            "mapping outside of its range"
-        );
+        assert!(at.checked_add(len).is_some_and(|end| end <= available), "mapping outside of its range");
         let access = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: the target lies in addresses this Range reserved, and `&mut self` says that nobody uses them yet.
         unsafe {
             let target = self.start.as_ptr().add(at).cast();
-            rustix::mm::mmap(
-                target,
-                len,
-                access,
-                MapFlags::SHARED | MapFlags::FIXED,
-                fd,
-                0,
-            )
+            rustix::mm::mmap(target, len, access, MapFlags::SHARED | MapFlags::FIXED, fd, 0)
         }
         .map_err(Error::system(format!("map {bytes} bytes of shared memory")))?;
         Ok(())
@@ -145,12 +124,7 @@ impl<H: Shared, A: Shared> View<H, A> {
         let bytes = Self::bytes(areas);
         let mut range = Range::reserve(bytes)?;
         range.map(0, fd, bytes)?;
-        Ok(Self {
-            range,
-            areas,
-            areas_at: Self::areas_at(),
-            holds: PhantomData,
-        })
+        Ok(Self { range, areas, areas_at: Self::areas_at(), holds: PhantomData })
     }
 
     fn areas_at() -> usize {
@@ -213,10 +187,7 @@ mod tests {
     #[test]
     fn a_range_is_aligned_and_absurd_sizes_are_errors() {
         assert_eq!(Range::reserve(1).unwrap().start() as u64 % HEAP_ALIGN, 0);
-        assert!(matches!(
-            Range::reserve(u64::MAX),
-            Err(Error::System { .. })
-        ));
+        assert!(matches!(Range::reserve(u64::MAX), Err(Error::System { .. })));
         assert!(matches!(Range::reserve(1 << 60), Err(Error::System { .. })));
     }
 }

@@ -6,9 +6,7 @@ use std::sync::atomic::Ordering;
 use crate::agent::coordinates;
 use crate::clock;
 use crate::condition::Condition;
-use crate::control::{
-    BLOCK_RUNNING, BLOCK_WAITING, BlockSlot, HostState, MAX_BLOCKS, NO_RANK, RankArea,
-};
+use crate::control::{BLOCK_RUNNING, BLOCK_WAITING, BlockSlot, HostState, MAX_BLOCKS, NO_RANK, RankArea};
 use crate::heap::HeapAddress;
 use crate::world::World;
 
@@ -19,15 +17,8 @@ const MOST_BLOCKS: usize = 32;
 /// One line for each host thread and each block that has not finished, the longest-waiting kind first.
 pub(crate) fn report(world: &World) -> String {
     let areas = world.control.areas();
-    let hosts = (0..)
-        .zip(areas)
-        .map(|(rank, area)| host(world, rank, area))
-        .collect();
-    let blocks = |state| {
-        (0..)
-            .zip(areas)
-            .flat_map(move |(rank, area)| blocks(world, rank, area, state))
-    };
+    let hosts = (0..).zip(areas).map(|(rank, area)| host(world, rank, area)).collect();
+    let blocks = |state| (0..).zip(areas).flat_map(move |(rank, area)| blocks(world, rank, area, state));
     let blocks = blocks(BLOCK_WAITING).chain(blocks(BLOCK_RUNNING)).collect();
     let mut out = String::new();
     limited(&mut out, hosts, MOST_HOSTS, "host threads");
@@ -50,16 +41,12 @@ fn limited(out: &mut String, lines: Vec<String>, most: usize, what: &str) {
 pub(crate) fn missing(world: &World) -> Vec<u32> {
     let current = world.control.generation.0.load(Ordering::Acquire);
     let areas = (0..).zip(world.control.areas());
-    areas
-        .filter(|(_, area)| !in_barrier(area, current))
-        .map(|(rank, _)| rank)
-        .collect()
+    areas.filter(|(_, area)| !in_barrier(area, current)).map(|(rank, _)| rank).collect()
 }
 
 /// Whether the host thread waits in the host barrier number `current`.
 pub(crate) fn in_barrier(area: &RankArea, current: u32) -> bool {
-    area.host.state() == HostState::InCollective
-        && area.host.generation.load(Ordering::Relaxed) == current
+    area.host.state() == HostState::InCollective && area.host.generation.load(Ordering::Relaxed) == current
 }
 
 fn host(world: &World, rank: u32, area: &RankArea) -> String {
@@ -81,48 +68,24 @@ fn host(world: &World, rank: u32, area: &RankArea) -> String {
             let post = area.posts[(slot.post.load(Ordering::Relaxed) % 2) as usize].get(rank);
             let missing: Vec<String> = missing(world).iter().map(u32::to_string).collect();
             let ranks = if missing.len() == 1 { "rank" } else { "ranks" };
-            format!(
-                "{post}, for {time}: waits for {ranks} {}",
-                missing.join(", ")
-            )
+            format!("{post}, for {time}: waits for {ranks} {}", missing.join(", "))
         }
     }
 }
 
 /// The slots of the blocks of the current launch.
 pub(crate) fn launched(area: &RankArea) -> &[BlockSlot] {
-    let blocks = area
-        .host
-        .grid()
-        .iter()
-        .product::<i64>()
-        .clamp(0, MAX_BLOCKS.into());
-    if area.host.state() == HostState::InLaunch {
-        &area.blocks[..blocks.cast_unsigned() as usize]
-    } else {
-        &[]
-    }
+    let blocks = area.host.grid().iter().product::<i64>().clamp(0, MAX_BLOCKS.into());
+    if area.host.state() == HostState::InLaunch { &area.blocks[..blocks.cast_unsigned() as usize] } else { &[] }
 }
 
-fn blocks<'a>(
-    world: &'a World,
-    rank: u32,
-    area: &'a RankArea,
-    state: u32,
-) -> impl Iterator<Item = String> + 'a {
+fn blocks<'a>(world: &'a World, rank: u32, area: &'a RankArea, state: u32) -> impl Iterator<Item = String> + 'a {
     let slots = (0..).zip(launched(area));
     let slots = slots.filter(move |(_, slot)| slot.state.load(Ordering::Acquire) == state);
     slots.map(move |(block, slot)| {
         let [x, y, z] = coordinates(block, area.host.grid());
-        let doing = if state == BLOCK_WAITING {
-            waiting(world, slot)
-        } else {
-            "running".to_owned()
-        };
-        let (kernel, time) = (
-            area.host.kernel.get(),
-            seconds(slot.since.load(Ordering::Relaxed)),
-        );
+        let doing = if state == BLOCK_WAITING { waiting(world, slot) } else { "running".to_owned() };
+        let (kernel, time) = (area.host.kernel.get(), seconds(slot.since.load(Ordering::Relaxed)));
         format!("rank {rank}, block ({x},{y},{z}) of @{kernel}: {doing} for {time}")
     })
 }
@@ -131,18 +94,11 @@ fn waiting(world: &World, slot: &BlockSlot) -> String {
     let (condition, place) = flag(slot);
     let place_text = match place {
         Some(HeapAddress { rank, offset }) => format!("rank {rank} heap+{offset:#x}"),
-        None => format!(
-            "{:#x}, in no heap",
-            slot.flag_offset.load(Ordering::Relaxed)
-        ),
+        None => format!("{:#x}, in no heap", slot.flag_offset.load(Ordering::Relaxed)),
     };
     let saw = place.and_then(|place| world.heaps.peek(place, condition.bits));
     let saw = saw.map_or("an unknown value".to_owned(), |saw| condition.show(saw));
-    let (loc, compare, expected) = (
-        slot.loc.get(),
-        condition.compare,
-        condition.show(condition.expected),
-    );
+    let (loc, compare, expected) = (slot.loc.get(), condition.compare, condition.show(condition.expected));
     format!("wait at {loc}: flag {place_text}: saw {saw}, expected {compare} {expected},")
 }
 
@@ -151,10 +107,7 @@ pub(crate) fn flag(slot: &BlockSlot) -> (Condition, Option<HeapAddress>) {
     let expected = slot.expected.load(Ordering::Relaxed);
     let condition = Condition::decode(slot.condition.load(Ordering::Relaxed), expected);
     let rank = slot.flag_rank.load(Ordering::Relaxed);
-    let place = HeapAddress {
-        rank,
-        offset: slot.flag_offset.load(Ordering::Relaxed),
-    };
+    let place = HeapAddress { rank, offset: slot.flag_offset.load(Ordering::Relaxed) };
     (condition, (rank != NO_RANK).then_some(place))
 }
 

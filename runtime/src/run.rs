@@ -49,12 +49,7 @@ impl Config {
     /// A run with default heaps, no timeout and no trace.
     #[must_use]
     pub fn new(ranks: Ranks) -> Self {
-        Self {
-            ranks,
-            heap_size: DEFAULT_HEAP_SIZE,
-            timeout: None,
-            trace: false,
-        }
+        Self { ranks, heap_size: DEFAULT_HEAP_SIZE, timeout: None, trace: false }
     }
 
     fn check(&self) -> Result<(), Error> {
@@ -64,10 +59,7 @@ impl Config {
         };
         if ranks == 0 || ranks > MAX_RANKS {
             let what = format!("{ranks} ranks");
-            return Err(Error::InvalidConfig {
-                what,
-                mend: "a run has 1 to 128 ranks",
-            });
+            return Err(Error::InvalidConfig { what, mend: "a run has 1 to 128 ranks" });
         }
         if self.heap_size <= SIGNAL_PAD_BYTES || self.heap_size > MAX_HEAP_SIZE {
             let what = format!("a heap of {} bytes", self.heap_size);
@@ -132,28 +124,26 @@ where
         Ranks::Process(bootstrap) => in_process(config, bootstrap)?,
     };
     let world = Arc::new(world);
-    let monitor = Monitor::start(&world, links)?;
+    let monitor = (!links.is_empty()).then(|| Monitor::start(&world, links)).transpose()?;
     let hosts = Hosts::start(&world, body)?;
     let ended = supervise(&world, config.timeout);
     if let Err(source) = ended {
         return Err(after_checks(source, world.checks.take()));
     }
     let values = hosts.join();
-    let trace = monitor.finish(world.trace.as_ref().map(Sink::take))?;
-    Ok(Outcome {
-        values,
-        checks: world.checks.take(),
-        trace,
-    })
+    let trace = world.trace.as_ref().map(Sink::take);
+    let trace = match monitor {
+        Some(monitor) => monitor.finish(trace)?,
+        None => trace,
+    };
+    Ok(Outcome { values, checks: world.checks.take(), trace })
 }
 
 fn in_threads(config: &Config, ranks: u32) -> Result<World, Error> {
     let driver: Box<dyn Driver> = Box::new(Cpu::default());
     let control = memory::create("symm-control", Control::bytes(ranks as usize))?;
     let control = Control::map(control, ranks as usize)?;
-    let heaps = (0..ranks)
-        .map(|_| driver.create_heap(config.heap_size))
-        .collect::<Result<_, _>>()?;
+    let heaps = (0..ranks).map(|_| driver.create_heap(config.heap_size)).collect::<Result<_, _>>()?;
     let heaps = driver.map_heaps(heaps, config.heap_size)?;
     Ok(World::new(control, heaps, 0..ranks, driver, config.trace))
 }
@@ -161,31 +151,17 @@ fn in_threads(config: &Config, ranks: u32) -> Result<World, Error> {
 fn in_process(config: &Config, bootstrap: &Bootstrap) -> Result<(World, Vec<Link>), Error> {
     let driver: Box<dyn Driver> = Box::new(Cpu::default());
     let heap = driver.create_heap(config.heap_size)?;
-    let session = join(
-        bootstrap,
-        Offer {
-            heap,
-            heap_size: config.heap_size,
-            trace: config.trace,
-        },
-    )?;
+    let session = join(bootstrap, Offer { heap, heap_size: config.heap_size, trace: config.trace })?;
     let control = Control::map(session.control, bootstrap.num_ranks as usize)?;
     let heaps = driver.map_heaps(session.heaps, config.heap_size)?;
-    Ok((
-        World::new(control, heaps, [bootstrap.rank], driver, config.trace),
-        session.links,
-    ))
+    Ok((World::new(control, heaps, [bootstrap.rank], driver, config.trace), session.links))
 }
 
 fn after_checks(source: Error, checks: CheckFailures) -> Error {
     if checks.count == 0 {
         return source;
     }
-    Error::AfterChecks {
-        count: checks.count,
-        first: checks.first,
-        source: Box::new(source),
-    }
+    Error::AfterChecks { count: checks.count, first: checks.first, source: Box::new(source) }
 }
 
 /// The host threads of this process.
@@ -236,16 +212,9 @@ fn host<T>(world: &Arc<World>, rank: u32, body: &dyn Fn(&Rank) -> Result<T, Erro
     Agent::enter(Arc::clone(world), rank);
     Agent::with(|agent| {
         agent.count_runnable(1);
-        agent
-            .area()
-            .host
-            .since
-            .store(crate::clock::now(), std::sync::atomic::Ordering::Relaxed);
+        agent.area().host.since.store(crate::clock::now(), std::sync::atomic::Ordering::Relaxed);
         agent.set_host(HostState::Running);
-        let rank_view = Rank {
-            world: Arc::clone(world),
-            rank,
-        };
+        let rank_view = Rank { world: Arc::clone(world), rank };
         let outcome = catch_unwind(AssertUnwindSafe(|| body(&rank_view)))
             .unwrap_or_else(|panic| Err(Error::Panic(panic_message(&*panic))));
         agent.flush();
@@ -258,8 +227,7 @@ fn host<T>(world: &Arc<World>, rank: u32, body: &dyn Fn(&Rank) -> Result<T, Erro
 /// What a panic said.
 pub(crate) fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(ToString::to_string);
-    text.or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "no message".to_owned())
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

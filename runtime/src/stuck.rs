@@ -32,9 +32,7 @@ impl Detector {
             if transitions != self.transitions {
                 (self.transitions, self.since) = (transitions, clock::now());
             }
-            (clock::since(self.since) >= QUIET && deadlocked(world)).then(|| Error::Deadlock {
-                report: report(world),
-            })
+            (clock::since(self.since) >= QUIET && deadlocked(world)).then(|| Error::Deadlock { report: report(world) })
         })
     }
 }
@@ -43,26 +41,16 @@ impl Detector {
 fn rank_returned(world: &World) -> Option<Error> {
     let areas = world.control.areas();
     // In this order: who is seen as returned here cannot be among those who complete the barrier read afterwards.
-    let returned: Vec<u32> = (0..)
-        .zip(areas)
-        .filter(|(_, area)| area.host.state() == HostState::Returned)
-        .map(|(rank, _)| rank)
-        .collect();
+    let returned: Vec<u32> =
+        (0..).zip(areas).filter(|(_, area)| area.host.state() == HostState::Returned).map(|(rank, _)| rank).collect();
     if returned.is_empty() {
         return None;
     }
     let current = world.control.generation.0.load(Ordering::Acquire);
-    let waiting: Vec<u32> = (0..)
-        .zip(areas)
-        .filter(|(_, area)| in_barrier(area, current))
-        .map(|(rank, _)| rank)
-        .collect();
+    let waiting: Vec<u32> =
+        (0..).zip(areas).filter(|(_, area)| in_barrier(area, current)).map(|(rank, _)| rank).collect();
     let still = world.control.generation.0.load(Ordering::Acquire) == current;
-    (still && !waiting.is_empty()).then(|| Error::RankReturned {
-        missing: returned,
-        waiting,
-        report: report(world),
-    })
+    (still && !waiting.is_empty()).then(|| Error::RankReturned { missing: returned, waiting, report: report(world) })
 }
 
 fn deadlocked(world: &World) -> bool {
@@ -76,9 +64,7 @@ fn deadlocked(world: &World) -> bool {
         HostState::InLaunch => all_blocked(world, area),
         HostState::Starting | HostState::Running => false,
     });
-    let all_returned = areas
-        .iter()
-        .all(|area| area.host.state() == HostState::Returned);
+    let all_returned = areas.iter().all(|area| area.host.state() == HostState::Returned);
     fence(Ordering::SeqCst);
     hosts && !all_returned && transitions(world) == before
 }
@@ -88,11 +74,7 @@ fn all_blocked(world: &World, area: &RankArea) -> bool {
     if live == 0 || area.blocked.0.load(Ordering::Acquire) != live {
         return false;
     }
-    let waiting = || {
-        launched(area)
-            .iter()
-            .filter(|slot| slot.state.load(Ordering::Acquire) == BLOCK_WAITING)
-    };
+    let waiting = || launched(area).iter().filter(|slot| slot.state.load(Ordering::Acquire) == BLOCK_WAITING);
     let stuck = waiting().filter(|slot| {
         let (condition, place) = flag(slot);
         let saw = place.and_then(|place| world.heaps.peek(place, condition.bits));
@@ -102,10 +84,5 @@ fn all_blocked(world: &World, area: &RankArea) -> bool {
 }
 
 fn transitions(world: &World) -> Vec<u64> {
-    world
-        .control
-        .areas()
-        .iter()
-        .map(|area| area.transitions.0.load(Ordering::Acquire))
-        .collect()
+    world.control.areas().iter().map(|area| area.transitions.0.load(Ordering::Acquire)).collect()
 }

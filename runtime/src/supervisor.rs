@@ -32,37 +32,21 @@ pub(crate) fn supervise(world: &World, timeout: Option<Duration>) -> Result<(), 
         if world.control.fault.state.load(Ordering::Acquire) == FAULT_CLAIMED {
             let since = *claimed_since.get_or_insert_with(Instant::now);
             if since.elapsed() > WRITES_FAULT_IN {
-                return Err(Error::Program(
-                    "stopped, because a rank died while it reported a fault".to_owned(),
-                ));
+                return Err(Error::Program("stopped, because a rank died while it reported a fault".to_owned()));
             }
         } else if let Some(after) = timeout.filter(|&after| start.elapsed() >= after) {
-            world.fail(
-                me,
-                Error::Timeout {
-                    after,
-                    report: report(world),
-                },
-            );
+            world.fail(me, Error::Timeout { after, report: report(world) });
             continue;
         } else if let Some(stuck) = detector.look(world) {
             world.fail(me, stuck);
             continue;
         }
         let left = timeout.map_or(LOOK_EVERY, |after| after.saturating_sub(start.elapsed()));
-        futex::sleep(
-            &world.control.events.0,
-            events,
-            Some(left.clamp(Duration::from_millis(1), LOOK_EVERY)),
-        );
+        futex::sleep(&world.control.events.0, events, Some(left.clamp(Duration::from_millis(1), LOOK_EVERY)));
     }
 }
 
 /// Whether the host functions of all ranks have returned.
 pub(crate) fn all_returned(world: &World) -> bool {
-    world
-        .control
-        .areas()
-        .iter()
-        .all(|area| area.host.state() == HostState::Returned)
+    world.control.areas().iter().all(|area| area.host.state() == HostState::Returned)
 }

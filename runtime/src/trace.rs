@@ -121,14 +121,7 @@ pub enum TransferKind {
 }
 
 impl TransferKind {
-    const ALL: [Self; 6] = [
-        Self::Put,
-        Self::Get,
-        Self::Copy,
-        Self::Load,
-        Self::Store,
-        Self::Atomic,
-    ];
+    const ALL: [Self; 6] = [Self::Put, Self::Get, Self::Copy, Self::Load, Self::Store, Self::Atomic];
 
     pub(crate) fn from_code(code: u32) -> Option<Self> {
         Self::ALL.get(code as usize).copied()

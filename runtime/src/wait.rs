@@ -68,24 +68,14 @@ impl<F: Flag> Wait<'_, F> {
     /// Waits; false when it gave up.
     #[inline]
     pub(crate) fn run(&self, agent: &Agent) -> bool {
-        let start = if agent.recorder.is_some() || self.limit.is_some() {
-            clock::now()
-        } else {
-            0
-        };
-        let satisfied = self
-            .spin(FIRST_POLLS)
-            .or_else(|| self.wait_longer(agent, start));
+        let start = if agent.recorder.is_some() || self.limit.is_some() { clock::now() } else { 0 };
+        let satisfied = self.spin(FIRST_POLLS).or_else(|| self.wait_longer(agent, start));
         if satisfied.is_some() {
             fence(Ordering::Acquire);
         }
         agent.record(start, self.loc, || What::Wait {
             flag: FlagPlace::of(agent.world.heaps.locate(self.flag.address())),
-            condition: format!(
-                "{} {}",
-                self.condition.compare,
-                self.condition.show(self.condition.expected)
-            ),
+            condition: format!("{} {}", self.condition.compare, self.condition.show(self.condition.expected)),
             saw: satisfied.unwrap_or_else(|| self.flag.read()),
             satisfied: satisfied.is_some(),
         });
@@ -149,17 +139,11 @@ impl<F: Flag> Wait<'_, F> {
             if agent.world.failed() {
                 park_for_ever();
             }
-            let left = self
-                .limit
-                .map(|limit| limit.saturating_sub(clock::since(start)));
+            let left = self.limit.map(|limit| limit.saturating_sub(clock::since(start)));
             if left.is_some_and(|left| left.is_zero()) {
                 break None;
             }
-            futex::sleep(
-                self.word,
-                saw as u32,
-                Some(left.map_or(sleep, |left| left.min(sleep))),
-            );
+            futex::sleep(self.word, saw as u32, Some(left.map_or(sleep, |left| left.min(sleep))));
             sleep = (sleep * 2).min(LONGEST_SLEEP);
         };
         if let Some(parked) = parked {
@@ -171,18 +155,11 @@ impl<F: Flag> Wait<'_, F> {
     /// Shows the wait to supervisors.
     fn enter(&self, agent: &Agent, owner: Option<HeapAddress>) {
         if let Some(slot) = agent.slot() {
-            slot.condition
-                .store(self.condition.encode(), Ordering::Relaxed);
-            slot.expected
-                .store(self.condition.expected, Ordering::Relaxed);
-            slot.flag_rank
-                .store(owner.map_or(NO_RANK, |place| place.rank), Ordering::Relaxed);
-            slot.flag_offset.store(
-                owner.map_or(self.flag.address() as u64, |place| place.offset),
-                Ordering::Relaxed,
-            );
-            slot.gives_up
-                .store(u32::from(self.limit.is_some()), Ordering::Relaxed);
+            slot.condition.store(self.condition.encode(), Ordering::Relaxed);
+            slot.expected.store(self.condition.expected, Ordering::Relaxed);
+            slot.flag_rank.store(owner.map_or(NO_RANK, |place| place.rank), Ordering::Relaxed);
+            slot.flag_offset.store(owner.map_or(self.flag.address() as u64, |place| place.offset), Ordering::Relaxed);
+            slot.gives_up.store(u32::from(self.limit.is_some()), Ordering::Relaxed);
             slot.loc.set(self.loc.bytes());
             set_state(slot, BLOCK_WAITING);
             agent.area().blocked.0.fetch_add(1, Ordering::AcqRel);
@@ -211,32 +188,18 @@ fn set_state(slot: &BlockSlot, state: u32) {
 
 /// Many sleepers with short sleeps would keep the cores busy with timers: the more threads, the longer the first sleep.
 fn first_sleep(agent: &Agent) -> Duration {
-    let blocks: u32 = agent
-        .world
-        .control
-        .areas()
-        .iter()
-        .map(|area| area.live.0.load(Ordering::Relaxed))
-        .sum();
+    let blocks: u32 = agent.world.control.areas().iter().map(|area| area.live.0.load(Ordering::Relaxed)).sum();
     let per_core = blocks / agent.world.cores.cast_unsigned().max(1) / 16;
     (FIRST_SLEEP * per_core.max(1)).min(LONGEST_SLEEP)
 }
 
 /// Wakes who is parked on `flag`, after its value has changed.
 #[inline]
-pub(crate) fn wake(
-    agent: &Agent,
-    flag: *const u8,
-    word: impl FnOnce() -> Option<&'static AtomicU32>,
-) {
+pub(crate) fn wake(agent: &Agent, flag: *const u8, word: impl FnOnce() -> Option<&'static AtomicU32>) {
     let Some(place) = agent.world.heaps.locate(flag) else {
         return;
     };
-    if agent.world.control.areas()[place.rank as usize]
-        .parked
-        .0
-        .load(Ordering::Relaxed)
-        != 0
+    if agent.world.control.areas()[place.rank as usize].parked.0.load(Ordering::Relaxed) != 0
         && let Some(word) = word()
     {
         futex::wake(word);

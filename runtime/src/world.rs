@@ -53,8 +53,7 @@ impl World {
             collectives: AtomicU64::new(0),
         });
         let local = local.collect();
-        let cores = std::thread::available_parallelism()
-            .map_or(1, |cores| cores.get().try_into().unwrap_or(i32::MAX));
+        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get().try_into().unwrap_or(i32::MAX));
         Self {
             control,
             heaps,
@@ -90,24 +89,12 @@ impl World {
     /// Ends the run with `error` on every rank, unless another fault came first.
     pub(crate) fn fail(&self, rank: u32, error: Error) {
         let slot = &self.control.fault;
-        let claim = slot.state.compare_exchange(
-            NO_FAULT,
-            FAULT_CLAIMED,
-            Ordering::AcqRel,
-            Ordering::Relaxed,
-        );
+        let claim = slot.state.compare_exchange(NO_FAULT, FAULT_CLAIMED, Ordering::AcqRel, Ordering::Relaxed);
         if claim.is_err() {
             return;
         }
         slot.rank.store(rank, Ordering::Relaxed);
-        slot.summary.set(
-            error
-                .to_string()
-                .lines()
-                .next()
-                .unwrap_or_default()
-                .as_bytes(),
-        );
+        slot.summary.set(error.to_string().lines().next().unwrap_or_default().as_bytes());
         *self.fault.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
         slot.state.store(FAULT_COMPLETE, Ordering::Release);
         self.announce();
@@ -125,15 +112,13 @@ impl World {
         if slot.state.load(Ordering::Acquire) != FAULT_COMPLETE {
             return None;
         }
-        let own = self
-            .fault
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
-        Some(own.unwrap_or_else(|| Error::Stopped {
-            rank: slot.rank.load(Ordering::Relaxed),
-            summary: slot.summary.get(),
-        }))
+        let own = self.fault.lock().unwrap_or_else(PoisonError::into_inner).take();
+        Some(
+            own.unwrap_or_else(|| Error::Stopped {
+                rank: slot.rank.load(Ordering::Relaxed),
+                summary: slot.summary.get(),
+            }),
+        )
     }
 
     /// Wakes the supervisors of all processes.

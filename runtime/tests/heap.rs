@@ -28,10 +28,7 @@ fn allocations_are_symmetric_zeroed_and_reused() {
 fn peers_see_each_others_writes_after_a_barrier() {
     run(&threads(4), |rank| {
         let at = alloc(rank, 64, c"p:1:1");
-        let env = common::Env {
-            ctx: rank.ctx(),
-            data: at,
-        };
+        let env = common::Env { ctx: rank.ctx(), data: at };
         let to = u64::from((rank.rank() + 1) % 4);
         signal(env.remote(at, to), 100 + u64::from(rank.rank()));
         barrier_all(rank, c"p:2:1");
@@ -44,17 +41,11 @@ fn peers_see_each_others_writes_after_a_barrier() {
 #[test]
 fn different_sizes_name_ranks_sizes_and_places() {
     let message = failure(&threads(3), |rank| {
-        let (bytes, loc) = if rank.rank() == 1 {
-            (512, c"p:8:3")
-        } else {
-            (256, c"p:5:3")
-        };
+        let (bytes, loc) = if rank.rank() == 1 { (512, c"p:8:3") } else { (256, c"p:5:3") };
         alloc(rank, bytes, loc);
     });
-    for part in [
-        "rank 1: alloc of 512 bytes aligned to 0 at p:8:3",
-        "rank 2: alloc of 256 bytes aligned to 0 at p:5:3",
-    ] {
+    for part in ["rank 1: alloc of 512 bytes aligned to 0 at p:8:3", "rank 2: alloc of 256 bytes aligned to 0 at p:5:3"]
+    {
         assert!(message.contains(part), "no {part:?} in {message}");
     }
 }
@@ -68,10 +59,7 @@ fn different_operations_are_told_apart() {
             barrier_all(rank, c"p:7:3");
         }
     });
-    assert!(
-        message.contains("rank 1: barrier_all at p:7:3"),
-        "{message}"
-    );
+    assert!(message.contains("rank 1: barrier_all at p:7:3"), "{message}");
 }
 
 #[test]
@@ -82,13 +70,7 @@ fn an_exhausted_heap_says_how_much_and_where() {
         alloc(rank, 1 << 20, c"p:1:1");
         alloc(rank, 2 << 20, c"p:2:1");
     });
-    for part in [
-        "p:2:1: rank ",
-        "asked for 2097152 bytes",
-        "run is 1048576",
-        "4194304 bytes",
-        "--heap-size",
-    ] {
+    for part in ["p:2:1: rank ", "asked for 2097152 bytes", "run is 1048576", "4194304 bytes", "--heap-size"] {
         assert!(message.contains(part), "no {part:?} in {message}");
     }
 }
@@ -100,15 +82,9 @@ fn freeing_what_is_not_allocated_is_an_error() {
         free(rank, at, c"p:2:1");
         free(rank, at, c"p:3:1");
     });
-    assert!(
-        message.contains("p:3:1") && message.contains("freed heap+0x200000"),
-        "{message}"
-    );
+    assert!(message.contains("p:3:1") && message.contains("freed heap+0x200000"), "{message}");
     let message = failure(&threads(1), |rank| free(rank, 64 as *mut u8, c"p:1:1"));
-    assert!(
-        message.contains("outside of the symmetric heap"),
-        "{message}"
-    );
+    assert!(message.contains("outside of the symmetric heap"), "{message}");
 }
 
 #[test]

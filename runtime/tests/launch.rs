@@ -16,33 +16,21 @@ unsafe extern "C" fn mark(args: *const *const c_void, coords: *const Coords) {
     let (env, at) = unsafe { env(args, coords) };
     let [x, y, z] = at.block;
     let index = x + at.grid[0] * (y + at.grid[1] * z);
-    atomic(env.flag(index.cast_unsigned())).fetch_add(
-        (1000 * env.rank()) + index.cast_unsigned() + 1,
-        Ordering::Relaxed,
-    );
+    atomic(env.flag(index.cast_unsigned()))
+        .fetch_add((1000 * env.rank()) + index.cast_unsigned() + 1, Ordering::Relaxed);
 }
 
 #[test]
 fn every_block_runs_once() {
     run(&threads(2), |rank| {
         let data = alloc(rank, 1 << 16, c"p:1:1");
-        for (round, dims) in [
-            [3, 2, 4, 1, 1, 1, 0],
-            [1, 1, 1, 32, 4, 1, 0],
-            [40, 1, 1, 1, 1, 1, 0],
-        ]
-        .iter()
-        .enumerate()
+        for (round, dims) in [[3, 2, 4, 1, 1, 1, 0], [1, 1, 1, 32, 4, 1, 0], [40, 1, 1, 1, 1, 1, 0]].iter().enumerate()
         {
             let at = data.wrapping_add(round * 4096);
             launch_as(rank, c"mark", mark, *dims, c"cv", at, c"p:2:1");
             let blocks = dims[..3].iter().product::<i64>().cast_unsigned();
             for index in 0..=blocks {
-                let want = if index < blocks {
-                    1000 * u64::from(rank.rank()) + index + 1
-                } else {
-                    0
-                };
+                let want = if index < blocks { 1000 * u64::from(rank.rank()) + index + 1 } else { 0 };
                 assert_eq!(
                     read(at.wrapping_add(8 * usize::try_from(index).unwrap())),
                     want,
@@ -58,35 +46,13 @@ fn every_block_runs_once() {
 #[test]
 fn impossible_launches_are_fatal() {
     let message = failure(&threads(1), |rank| {
-        launch_as(
-            rank,
-            c"mark",
-            mark,
-            [0, 1, 1, 1, 1, 1, 0],
-            c"cv",
-            std::ptr::null_mut(),
-            c"p:9:1",
-        );
+        launch_as(rank, c"mark", mark, [0, 1, 1, 1, 1, 1, 0], c"cv", std::ptr::null_mut(), c"p:9:1");
     });
-    assert!(
-        message.contains("p:9:1") && message.contains("@mark") && message.contains("[0, 1, 1]"),
-        "{message}"
-    );
+    assert!(message.contains("p:9:1") && message.contains("@mark") && message.contains("[0, 1, 1]"), "{message}");
     let message = failure(&threads(64), |rank| {
-        launch_as(
-            rank,
-            c"mark",
-            mark,
-            [4033, 1, 1, 1, 1, 1, 0],
-            c"!cv",
-            std::ptr::null_mut(),
-            c"p:9:1",
-        );
+        launch_as(rank, c"mark", mark, [4033, 1, 1, 1, 1, 1, 0], c"!cv", std::ptr::null_mut(), c"p:9:1");
     });
-    assert!(
-        message.contains("at most 4032 may use symm.barrier"),
-        "{message}"
-    );
+    assert!(message.contains("at most 4032 may use symm.barrier"), "{message}");
 }
 
 /// Passes a count around the ring of ranks, each block in a ring of its own.
@@ -117,9 +83,7 @@ fn a_ring_of_4096_threads_ends() {
     let outcome = run(&config, |rank| {
         let data = alloc(rank, 64 * 8, c"p:1:1");
         launch(rank, c"ring", ring, 64, data, c"p:2:1");
-        Ok((0..64)
-            .map(|block| read(data.wrapping_add(8 * block)))
-            .collect::<Vec<_>>())
+        Ok((0..64).map(|block| read(data.wrapping_add(8 * block))).collect::<Vec<_>>())
     });
     println!("64 ranks x 64 blocks x 126 waits: {:?}", start.elapsed());
     for flags in outcome.unwrap().values {
@@ -135,16 +99,7 @@ fn waits_compare_signed_and_give_up() {
         let (ctx, loc) = (rank.ctx(), c"p:2:1".as_ptr());
         let wait = |cmp, expected: i64| {
             // SAFETY: an aligned flag of this heap.
-            unsafe {
-                symm_rt_wait64(
-                    ctx,
-                    flag.cast(),
-                    cmp,
-                    expected.cast_unsigned(),
-                    20_000_000,
-                    loc,
-                )
-            }
+            unsafe { symm_rt_wait64(ctx, flag.cast(), cmp, expected.cast_unsigned(), 20_000_000, loc) }
         };
         assert_eq!(wait(5, -3), 1, "-3 >= -3");
         assert_eq!(wait(4, -4), 1, "-3 > -4");
@@ -183,10 +138,39 @@ fn a_lost_wake_costs_a_bounded_time() {
     })
     .unwrap();
     assert!(start.elapsed() >= Duration::from_millis(300));
-    assert!(
-        start.elapsed() < Duration::from_secs(2),
-        "the waiter slept past its bound"
-    );
+    assert!(start.elapsed() < Duration::from_secs(2), "the waiter slept past its bound");
+}
+
+/// Block 1 signals long after block 0 has parked, and block 0 writes down how long that took to reach it.
+unsafe extern "C" fn late_signals(args: *const *const c_void, coords: *const Coords) {
+    // SAFETY: started by `launch`.
+    let (env, at) = unsafe { env(args, coords) };
+    let clock = |from: Instant| u64::try_from(from.elapsed().as_nanos()).unwrap();
+    let start = Instant::now();
+    for round in 1..=5 {
+        if at.block[0] == 0 {
+            wait(&env, env.flag(0), GE, round, c"p:1:1");
+            atomic(env.flag(8 * round)).store(clock(start), Ordering::Relaxed);
+        } else {
+            std::thread::sleep(Duration::from_millis(200));
+            atomic(env.flag(8 * round + 1)).store(clock(start), Ordering::Relaxed);
+            signal(env.flag(0), round);
+        }
+    }
+}
+
+#[test]
+fn a_signal_wakes_who_is_parked() {
+    let outcome = run(&threads(1), |rank| {
+        let data = alloc(rank, 4096, c"p:1:1");
+        launch(rank, c"late_signals", late_signals, 2, data, c"p:2:1");
+        let env = common::Env { ctx: rank.ctx(), data };
+        Ok((1..=5).map(|round| read(env.flag(8 * round)).abs_diff(read(env.flag(8 * round + 1)))).collect::<Vec<_>>())
+    });
+    let mut delays = outcome.unwrap().values.remove(0);
+    delays.sort_unstable();
+    // Without the wake each would be anywhere up to 50 ms; one may be unlucky with the machine.
+    assert!(delays[3] < 10_000_000, "{delays:?} ns");
 }
 
 #[test]
@@ -196,12 +180,7 @@ fn failed_checks_are_counted_and_the_program_goes_on() {
         for _ in 0..20 * (1 + rank.rank()) {
             // SAFETY: two values, as the types say.
             unsafe {
-                symm_rt_check_failed(
-                    c"{} is not {}".as_ptr(),
-                    c"if".as_ptr(),
-                    values.as_ptr(),
-                    c"p:3:1".as_ptr(),
-                );
+                symm_rt_check_failed(c"{} is not {}".as_ptr(), c"if".as_ptr(), values.as_ptr(), c"p:3:1".as_ptr());
             };
         }
         Ok(rank.rank())
@@ -210,10 +189,7 @@ fn failed_checks_are_counted_and_the_program_goes_on() {
     assert_eq!(outcome.values, [0, 1]);
     assert_eq!((outcome.checks.count, outcome.checks.first.len()), (60, 32));
     let first = outcome.checks.first[0].to_string();
-    assert!(
-        first.ends_with(": check failed: 7 is not 2.5") && first.starts_with("p:3:1: rank "),
-        "{first}"
-    );
+    assert!(first.ends_with(": check failed: 7 is not 2.5") && first.starts_with("p:3:1: rank "), "{first}");
 }
 
 #[test]

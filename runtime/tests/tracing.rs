@@ -41,20 +41,10 @@ fn every_wait_has_an_arrow_from_the_rank_before() {
         Ok(())
     });
     let mut bytes = Vec::new();
-    outcome
-        .unwrap()
-        .trace
-        .unwrap()
-        .write_chrome(&mut bytes)
-        .unwrap();
+    outcome.unwrap().trace.unwrap().write_chrome(&mut bytes).unwrap();
     let all: Value = serde_json::from_slice(&bytes).unwrap();
     let entries = all["traceEvents"].as_array().unwrap();
-    let with = |key: &str, value: &str| {
-        entries
-            .iter()
-            .filter(|entry| entry[key] == value)
-            .collect::<Vec<_>>()
-    };
+    let with = |key: &str, value: &str| entries.iter().filter(|entry| entry[key] == value).collect::<Vec<_>>();
 
     assert_eq!(with("cat", "launch").len(), 3);
     assert_eq!(with("cat", "block").len(), 6);
@@ -62,35 +52,18 @@ fn every_wait_has_an_arrow_from_the_rank_before() {
     assert_eq!(with("name", "barrier_all").len(), 3);
     let put = with("cat", "transfer")[0];
     assert!(put["name"].as_str().unwrap().starts_with("put, rank "));
-    assert_eq!(
-        (&put["args"]["bytes"], &put["args"]["loc"]),
-        (&256.into(), &"t.mlir:5:1".into())
-    );
+    assert_eq!((&put["args"]["bytes"], &put["args"]["loc"]), (&256.into(), &"t.mlir:5:1".into()));
 
-    let starts: BTreeMap<u64, &Value> = with("ph", "s")
-        .iter()
-        .map(|s| (s["id"].as_u64().unwrap(), *s))
-        .collect();
+    let starts: BTreeMap<u64, &Value> = with("ph", "s").iter().map(|s| (s["id"].as_u64().unwrap(), *s)).collect();
     let ends = with("ph", "f");
-    assert_eq!(
-        (starts.len(), ends.len()),
-        (30, 30),
-        "each wait saw one signal"
-    );
+    assert_eq!((starts.len(), ends.len()), (30, 30), "each wait saw one signal");
     for end in ends {
         let start = starts[&end["id"].as_u64().unwrap()];
-        assert_eq!(
-            (start["pid"].as_u64().unwrap() + 1) % 3,
-            end["pid"].as_u64().unwrap(),
-            "from the rank before"
-        );
+        assert_eq!((start["pid"].as_u64().unwrap() + 1) % 3, end["pid"].as_u64().unwrap(), "from the rank before");
         assert_eq!(start["tid"], end["tid"], "from the same block");
         assert!(start["ts"].as_f64() <= end["ts"].as_f64());
     }
-    let first = entries
-        .iter()
-        .filter(|entry| entry["ph"] == "X")
-        .filter_map(|entry| entry["ts"].as_f64());
+    let first = entries.iter().filter(|entry| entry["ph"] == "X").filter_map(|entry| entry["ts"].as_f64());
     assert!(first.fold(f64::MAX, f64::min).abs() < f64::EPSILON);
 }
 

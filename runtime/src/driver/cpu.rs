@@ -35,23 +35,13 @@ impl Driver for Cpu {
     }
 
     unsafe fn launch(&self, agent: &Agent, launch: &Launch<'_>) -> Result<(), Error> {
-        let pool = Arc::clone(
-            self.pools
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .entry(agent.rank)
-                .or_default(),
-        );
+        let pool = Arc::clone(self.pools.lock().unwrap_or_else(PoisonError::into_inner).entry(agent.rank).or_default());
         // SAFETY: the caller's promise.
         unsafe { pool.run(agent, launch) }
     }
 
     fn finish(&self, rank: u32) {
-        let pool = self
-            .pools
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .remove(&rank);
+        let pool = self.pools.lock().unwrap_or_else(PoisonError::into_inner).remove(&rank);
         if let Some(pool) = pool {
             pool.finish();
         }

@@ -117,9 +117,7 @@ impl Worker {
                 Agent::enter(world, rank);
                 Agent::with(|agent| work(agent, &inbox));
             })
-            .map_err(Error::io(
-                "start a thread for a block; launch fewer blocks or raise the limit on threads",
-            ))?;
+            .map_err(Error::io("start a thread for a block; launch fewer blocks or raise the limit on threads"))?;
         Ok(Self { mailbox, thread })
     }
 
@@ -150,16 +148,10 @@ impl Job {
         let slot = &agent.area().blocks[block as usize];
         slot.since.store(start, Ordering::Relaxed);
         slot.state.store(BLOCK_RUNNING, Ordering::Release);
-        let coords = Coords {
-            block: coordinates(block, self.grid),
-            grid: self.grid,
-        };
+        let coords = Coords { block: coordinates(block, self.grid), grid: self.grid };
         // SAFETY: the launching thread's promise; `coords` lives until the call returns.
         unsafe { (self.kernel)(self.args, &raw const coords) };
-        agent.record(start, self.loc, || What::Block {
-            kernel: Arc::clone(&self.name),
-            coords: coords.block,
-        });
+        agent.record(start, self.loc, || What::Block { kernel: Arc::clone(&self.name), coords: coords.block });
         agent.flush();
         agent.block.set(None);
         slot.state.store(BLOCK_IDLE, Ordering::Release);

@@ -66,48 +66,25 @@ impl Bootstrap {
     /// # Errors
     /// [`Error::Environment`] for a missing or bad value, [`Error::SeveralHosts`] when ranks are elsewhere.
     pub fn from_env() -> Result<Self, Error> {
-        Self::from_variables(|name| {
-            std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
-        })
+        Self::from_variables(|name| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned()))
     }
 
     fn from_variables(get: impl Fn(&str) -> Option<String>) -> Result<Self, Error> {
-        let launcher = LAUNCHERS
-            .iter()
-            .find(|launcher| get(launcher.rank).is_some())
-            .unwrap_or(&LAUNCHERS[0]);
-        let (rank, num_ranks) = (
-            number(&get, launcher.rank)?,
-            number(&get, launcher.num_ranks)?,
-        );
-        let wrong = |variable: &str, problem| Error::Environment {
-            variable: variable.to_owned(),
-            problem,
-        };
+        let launcher = LAUNCHERS.iter().find(|launcher| get(launcher.rank).is_some()).unwrap_or(&LAUNCHERS[0]);
+        let (rank, num_ranks) = (number(&get, launcher.rank)?, number(&get, launcher.num_ranks)?);
+        let wrong = |variable: &str, problem| Error::Environment { variable: variable.to_owned(), problem };
         if num_ranks == 0 || num_ranks > MAX_RANKS {
-            return Err(wrong(
-                launcher.num_ranks,
-                format!("is {num_ranks}, and a run has 1 to {MAX_RANKS} ranks"),
-            ));
+            return Err(wrong(launcher.num_ranks, format!("is {num_ranks}, and a run has 1 to {MAX_RANKS} ranks")));
         }
         if rank >= num_ranks {
-            return Err(wrong(
-                launcher.rank,
-                format!("is {rank}, and ranks are below {num_ranks}"),
-            ));
+            return Err(wrong(launcher.rank, format!("is {rank}, and ranks are below {num_ranks}")));
         }
         let local = optional(&get, launcher.local)?.unwrap_or(num_ranks);
         if local != num_ranks {
-            return Err(Error::SeveralHosts {
-                world: num_ranks,
-                local,
-            });
+            return Err(Error::SeveralHosts { world: num_ranks, local });
         }
         if optional(&get, launcher.hosts)?.is_some_and(|hosts| hosts > 1) {
-            return Err(Error::SeveralHosts {
-                world: num_ranks,
-                local: num_ranks - 1,
-            });
+            return Err(Error::SeveralHosts { world: num_ranks, local: num_ranks - 1 });
         }
         let port = optional(&get, "MASTER_PORT")?.unwrap_or(0);
         let mut run = DefaultHasher::new();
@@ -117,13 +94,7 @@ impl Bootstrap {
         }
         let user = rustix::process::geteuid().as_raw();
         let socket = format!("symm-{user}-{port}-{:016x}", run.finish());
-        Ok(Self {
-            deadline: DEADLINE,
-            fingerprint: Vec::new(),
-            rank,
-            num_ranks,
-            socket,
-        })
+        Ok(Self { deadline: DEADLINE, fingerprint: Vec::new(), rank, num_ranks, socket })
     }
 
     /// This process's rank, from 0.
@@ -140,10 +111,7 @@ impl Bootstrap {
 }
 
 fn number(get: &impl Fn(&str) -> Option<String>, name: &str) -> Result<u32, Error> {
-    let missing = || Error::Environment {
-        variable: name.to_owned(),
-        problem: "is not set".to_owned(),
-    };
+    let missing = || Error::Environment { variable: name.to_owned(), problem: "is not set".to_owned() };
     optional(get, name)?.ok_or_else(missing)
 }
 
@@ -164,10 +132,7 @@ mod tests {
 
     fn from(variables: &[(&str, &str)]) -> Result<Bootstrap, Error> {
         Bootstrap::from_variables(|name| {
-            variables
-                .iter()
-                .find(|(key, _)| *key == name)
-                .map(|(_, value)| (*value).to_owned())
+            variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
         })
     }
 
@@ -177,44 +142,26 @@ mod tests {
 
     #[test]
     fn each_launcher_is_understood() {
-        let torch = from(&[
-            ("RANK", "1"),
-            ("WORLD_SIZE", "4"),
-            ("LOCAL_WORLD_SIZE", "4"),
-            ("SLURM_PROCID", "0"),
-        ])
-        .unwrap();
+        let torch =
+            from(&[("RANK", "1"), ("WORLD_SIZE", "4"), ("LOCAL_WORLD_SIZE", "4"), ("SLURM_PROCID", "0")]).unwrap();
         assert_eq!((torch.rank(), torch.num_ranks()), (1, 4));
         let mpi = from(&[("OMPI_COMM_WORLD_RANK", "2"), ("OMPI_COMM_WORLD_SIZE", "3")]).unwrap();
         assert_eq!((mpi.rank(), mpi.num_ranks()), (2, 3));
-        let slurm = from(&[
-            ("SLURM_PROCID", "0"),
-            ("SLURM_NTASKS", "2"),
-            ("SLURM_NNODES", "1"),
-        ])
-        .unwrap();
+        let slurm = from(&[("SLURM_PROCID", "0"), ("SLURM_NTASKS", "2"), ("SLURM_NNODES", "1")]).unwrap();
         assert_eq!((slurm.rank(), slurm.num_ranks()), (0, 2));
     }
 
     #[test]
     fn runs_have_sockets_of_their_own() {
         let socket = |port, run| {
-            from(&[
-                ("RANK", "0"),
-                ("WORLD_SIZE", "1"),
-                ("MASTER_PORT", port),
-                ("TORCHELASTIC_RUN_ID", run),
-            ])
-            .unwrap()
-            .socket
+            from(&[("RANK", "0"), ("WORLD_SIZE", "1"), ("MASTER_PORT", port), ("TORCHELASTIC_RUN_ID", run)])
+                .unwrap()
+                .socket
         };
         assert_eq!(socket("1", "a"), socket("1", "a"));
         assert_ne!(socket("1", "a"), socket("2", "a"));
         assert_ne!(socket("1", "a"), socket("1", "b"));
-        assert!(
-            socket("1", &"x".repeat(1000)).len() < 100,
-            "a socket's name is short"
-        );
+        assert!(socket("1", &"x".repeat(1000)).len() < 100, "a socket's name is short");
     }
 
     #[test]
@@ -230,20 +177,9 @@ mod tests {
 
     #[test]
     fn several_hosts_are_refused() {
-        let elsewhere = message(&[
-            ("RANK", "0"),
-            ("WORLD_SIZE", "16"),
-            ("LOCAL_WORLD_SIZE", "8"),
-        ]);
-        assert!(
-            elsewhere.contains("16 ranks were started, but only 8 of them on this host"),
-            "{elsewhere}"
-        );
-        let slurm = from(&[
-            ("SLURM_PROCID", "0"),
-            ("SLURM_NTASKS", "2"),
-            ("SLURM_NNODES", "2"),
-        ]);
+        let elsewhere = message(&[("RANK", "0"), ("WORLD_SIZE", "16"), ("LOCAL_WORLD_SIZE", "8")]);
+        assert!(elsewhere.contains("16 ranks were started, but only 8 of them on this host"), "{elsewhere}");
+        let slurm = from(&[("SLURM_PROCID", "0"), ("SLURM_NTASKS", "2"), ("SLURM_NNODES", "2")]);
         assert!(matches!(slurm, Err(Error::SeveralHosts { .. })));
     }
 }

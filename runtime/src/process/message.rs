@@ -6,8 +6,8 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
 use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer,
-    SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, ReturnFlags, SendAncillaryBuffer, SendAncillaryMessage,
+    SendFlags, recvmsg, sendmsg,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -22,11 +22,7 @@ const HEADER: usize = 16;
 const MOST_FDS: usize = MAX_RANKS as usize + 1;
 
 /// Sends `body` and `fds`.
-pub(super) fn send(
-    mut stream: &UnixStream,
-    body: &impl Serialize,
-    fds: &[BorrowedFd<'_>],
-) -> io::Result<()> {
+pub(super) fn send(mut stream: &UnixStream, body: &impl Serialize, fds: &[BorrowedFd<'_>]) -> io::Result<()> {
     let body = serde_json::to_vec(body)?;
     let mut header = [0; HEADER];
     header[..8].copy_from_slice(&MAGIC);
@@ -34,34 +30,19 @@ pub(super) fn send(
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_FDS))];
     let mut beside = SendAncillaryBuffer::new(&mut space);
     if !fds.is_empty() && !beside.push(SendAncillaryMessage::ScmRights(fds)) {
-        return Err(io::Error::other(
-            "more file descriptors than a message holds",
-        ));
+        return Err(io::Error::other("more file descriptors than a message holds"));
     }
-    let sent = sendmsg(
-        stream,
-        &[IoSlice::new(&header)],
-        &mut beside,
-        SendFlags::NOSIGNAL,
-    )?;
+    let sent = sendmsg(stream, &[IoSlice::new(&header)], &mut beside, SendFlags::NOSIGNAL)?;
     stream.write_all(&header[sent..])?;
     stream.write_all(&body)
 }
 
 /// Receives a message of at most `most` bytes. Whatever else comes is [`io::ErrorKind::InvalidData`].
-pub(super) fn receive<T: DeserializeOwned>(
-    mut stream: &UnixStream,
-    most: u64,
-) -> io::Result<(T, Vec<OwnedFd>)> {
+pub(super) fn receive<T: DeserializeOwned>(mut stream: &UnixStream, most: u64) -> io::Result<(T, Vec<OwnedFd>)> {
     let mut header = [0; HEADER];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_FDS))];
     let mut beside = RecvAncillaryBuffer::new(&mut space);
-    let got = recvmsg(
-        stream,
-        &mut [IoSliceMut::new(&mut header)],
-        &mut beside,
-        RecvFlags::CMSG_CLOEXEC,
-    )?;
+    let got = recvmsg(stream, &mut [IoSliceMut::new(&mut header)], &mut beside, RecvFlags::CMSG_CLOEXEC)?;
     let mut fds = Vec::new();
     for message in beside.drain() {
         if let RecvAncillaryMessage::ScmRights(rights) = message {
@@ -73,9 +54,7 @@ pub(super) fn receive<T: DeserializeOwned>(
     }
     let invalid = |what| io::Error::new(io::ErrorKind::InvalidData, what);
     if got.flags.contains(ReturnFlags::CTRUNC) {
-        return Err(invalid(
-            "file descriptors were lost; raise the limit on open files",
-        ));
+        return Err(invalid("file descriptors were lost; raise the limit on open files"));
     }
     stream.read_exact(&mut header[got.bytes..])?;
     let (magic, length) = header.split_at(8);
@@ -101,9 +80,7 @@ mod tests {
     #[test]
     fn text_and_descriptors_arrive() {
         let (a, b) = UnixStream::pair().unwrap();
-        let fds: Vec<_> = (0..MOST_FDS)
-            .map(|i| memory::create("test", 4096 * (i as u64 + 1)).unwrap())
-            .collect();
+        let fds: Vec<_> = (0..MOST_FDS).map(|i| memory::create("test", 4096 * (i as u64 + 1)).unwrap()).collect();
         let borrowed: Vec<_> = fds.iter().map(AsFd::as_fd).collect();
         send(&a, &"hello", &borrowed).unwrap();
         let (text, got): (String, _) = receive(&b, 100).unwrap();
@@ -121,19 +98,13 @@ mod tests {
             let (mut a, b) = UnixStream::pair().unwrap();
             a.write_all(bytes).unwrap();
             let error = receive::<String>(&b, 100).unwrap_err();
-            assert!(
-                matches!(error.kind(), io::ErrorKind::InvalidData),
-                "{error}"
-            );
+            assert!(matches!(error.kind(), io::ErrorKind::InvalidData), "{error}");
         }
         for bytes in [&b""[..], b"symm", b"symm-msg\x05\0\0\0\0\0\0\0\"a"] {
             let (mut a, b) = UnixStream::pair().unwrap();
             a.write_all(bytes).unwrap();
             drop(a);
-            assert_eq!(
-                receive::<String>(&b, 100).unwrap_err().kind(),
-                io::ErrorKind::UnexpectedEof
-            );
+            assert_eq!(receive::<String>(&b, 100).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
         }
     }
 }

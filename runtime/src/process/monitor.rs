@@ -41,11 +41,7 @@ impl Monitor {
             .name("symm monitor".to_owned())
             .spawn(move || watch(&watched.0, &watched.1, &watched.2))
             .map_err(Error::io("start a thread"))?;
-        Ok(Self {
-            links,
-            closing,
-            thread,
-        })
+        Ok(Self { links, closing, thread })
     }
 
     /// Ends the watch once all ranks have returned, and gathers their events on rank 0.
@@ -63,9 +59,7 @@ impl Monitor {
                 send(&link.stream, &parts[0], &[]).map_err(died)?;
                 return Ok(None);
             }
-            link.stream
-                .set_read_timeout(Some(HANDS_OVER_IN))
-                .map_err(died)?;
+            link.stream.set_read_timeout(Some(HANDS_OVER_IN)).map_err(died)?;
             parts.push(receive(&link.stream, MOST_TRACE).map_err(died)?.0);
         }
         Ok(Some(Trace::merge(parts)))
@@ -76,10 +70,8 @@ fn watch(world: &World, links: &[Link], closing: &AtomicBool) {
     let mut open: Vec<&Link> = links.iter().collect();
     let timeout = Timespec::try_from(LOOK_EVERY).expect("a short time");
     while !open.is_empty() && !closing.load(Ordering::Acquire) {
-        let mut ready: Vec<_> = open
-            .iter()
-            .map(|link| PollFd::new(&link.stream, PollFlags::IN | PollFlags::RDHUP))
-            .collect();
+        let mut ready: Vec<_> =
+            open.iter().map(|link| PollFd::new(&link.stream, PollFlags::IN | PollFlags::RDHUP)).collect();
         if poll(&mut ready, Some(&timeout)).is_err() {
             continue;
         }

@@ -99,13 +99,7 @@ impl Hello {
     fn compare(&self, ours: &Self) -> Result<(), Error> {
         for ((what, theirs), (_, mine)) in self.terms().into_iter().zip(ours.terms()) {
             if theirs != mine {
-                return Err(Error::RunMismatch {
-                    rank: self.rank,
-                    other: ours.rank,
-                    what,
-                    theirs,
-                    ours: mine,
-                });
+                return Err(Error::RunMismatch { rank: self.rank, other: ours.rank, what, theirs, ours: mine });
             }
         }
         Ok(())
@@ -114,11 +108,7 @@ impl Hello {
 
 /// Meets the other ranks and returns when all have come.
 pub(crate) fn join(bootstrap: &Bootstrap, offer: Offer) -> Result<Session, Error> {
-    if bootstrap.rank == 0 {
-        host(bootstrap, offer)
-    } else {
-        connect(bootstrap, &offer)
-    }
+    if bootstrap.rank == 0 { host(bootstrap, offer) } else { connect(bootstrap, &offer) }
 }
 
 /// A process that has introduced itself to rank 0.
@@ -138,15 +128,8 @@ fn host(bootstrap: &Bootstrap, offer: Offer) -> Result<Session, Error> {
     while guests.iter().any(Option::is_none) {
         let admitted = if Instant::now() >= end {
             let absent = |guest: &Option<Guest>| guest.is_none();
-            let ranks = (1..)
-                .zip(&guests)
-                .filter(|(_, guest)| absent(guest))
-                .map(|(rank, _)| rank)
-                .collect();
-            Err(Error::RanksAbsent {
-                ranks,
-                deadline: bootstrap.deadline,
-            })
+            let ranks = (1..).zip(&guests).filter(|(_, guest)| absent(guest)).map(|(rank, _)| rank).collect();
+            Err(Error::RanksAbsent { ranks, deadline: bootstrap.deadline })
         } else {
             accept(&listener, &sender)?;
             match arrivals.recv_timeout(Duration::ZERO) {
@@ -166,15 +149,9 @@ fn host(bootstrap: &Bootstrap, offer: Offer) -> Result<Session, Error> {
 fn listen(bootstrap: &Bootstrap) -> Result<UnixListener, Error> {
     let address = address(bootstrap)?;
     UnixListener::bind_addr(&address).map_err(|source| {
-        let other = UnixStream::connect_addr(&address)
-            .ok()
-            .and_then(|stream| peer(&stream));
+        let other = UnixStream::connect_addr(&address).ok().and_then(|stream| peer(&stream));
         match other {
-            Some((_, first)) => Error::DuplicateRank {
-                rank: 0,
-                first,
-                second: std::process::id().cast_signed(),
-            },
+            Some((_, first)) => Error::DuplicateRank { rank: 0, first, second: std::process::id().cast_signed() },
             None => Error::io("listen for the other ranks")(source),
         }
     })
@@ -189,9 +166,7 @@ fn accept(listener: &UnixListener, arrivals: &Sender<Guest>) -> Result<(), Error
         Ok(_) => {}
         Err(errno) => return Err(Error::system("wait for the other ranks")(errno)),
     }
-    let (stream, _) = listener
-        .accept()
-        .map_err(Error::io("accept another rank"))?;
+    let (stream, _) = listener.accept().map_err(Error::io("accept another rank"))?;
     let arrivals = arrivals.clone();
     thread::spawn(move || {
         // Whoever is not one of this user's ranks is none of ours: the connection just closes.
@@ -210,12 +185,7 @@ fn greet(stream: UnixStream) -> Option<Guest> {
     stream.set_read_timeout(Some(GRACE)).ok()?;
     let (hello, fds) = receive::<Hello>(&stream, MOST_BYTES).ok()?;
     let heap = fds.into_iter().next()?;
-    Some(Guest {
-        stream,
-        pid,
-        hello,
-        heap,
-    })
+    Some(Guest { stream, pid, hello, heap })
 }
 
 /// User and process at the other end.
@@ -227,21 +197,14 @@ fn peer(stream: &UnixStream) -> Option<(u32, i32)> {
 fn admit(guests: &mut [Option<Guest>], guest: Guest, ours: &Hello) -> Result<(), Error> {
     let rank = guest.hello.rank;
     let admitted = guest.hello.compare(ours).and_then(|()| {
-        let seat = rank
-            .checked_sub(1)
-            .and_then(|seat| guests.get_mut(seat as usize));
-        let duplicate = |first| Error::DuplicateRank {
-            rank,
-            first,
-            second: guest.pid,
-        };
+        let seat = rank.checked_sub(1).and_then(|seat| guests.get_mut(seat as usize));
+        let duplicate = |first| Error::DuplicateRank { rank, first, second: guest.pid };
         match seat {
             None => Err(duplicate(std::process::id().cast_signed())),
             Some(Some(sitting)) => Err(duplicate(sitting.pid)),
-            Some(_) if !memory::is_sealed(&guest.heap, ours.heap_size) => Err(Error::Refused {
-                rank,
-                reason: "its heap is not what it says".to_owned(),
-            }),
+            Some(_) if !memory::is_sealed(&guest.heap, ours.heap_size) => {
+                Err(Error::Refused { rank, reason: "its heap is not what it says".to_owned() })
+            }
             Some(seat) => Ok(seat),
         }
     });
@@ -269,31 +232,17 @@ fn welcome(offer: Offer, guests: Vec<Guest>) -> Result<Session, Error> {
     let (mut heaps, mut links) = (vec![offer.heap], Vec::new());
     for (rank, guest) in (1..).zip(guests) {
         heaps.push(guest.heap);
-        links.push(Link {
-            rank,
-            stream: guest.stream,
-        });
+        links.push(Link { rank, stream: guest.stream });
     }
-    let all: Vec<_> = std::iter::once(&control)
-        .chain(&heaps)
-        .map(AsFd::as_fd)
-        .collect();
+    let all: Vec<_> = std::iter::once(&control).chain(&heaps).map(AsFd::as_fd).collect();
     for link in &links {
-        send(&link.stream, &Answer::Welcome, &all)
-            .map_err(|_| Error::RankDied { rank: link.rank })?;
+        send(&link.stream, &Answer::Welcome, &all).map_err(|_| Error::RankDied { rank: link.rank })?;
     }
-    Ok(Session {
-        control,
-        heaps,
-        links,
-    })
+    Ok(Session { control, heaps, links })
 }
 
 fn connect(bootstrap: &Bootstrap, offer: &Offer) -> Result<Session, Error> {
-    let refused = |reason: String| Error::Refused {
-        rank: bootstrap.rank,
-        reason,
-    };
+    let refused = |reason: String| Error::Refused { rank: bootstrap.rank, reason };
     let address = address(bootstrap)?;
     let end = Instant::now() + bootstrap.deadline;
     let stream = loop {
@@ -301,57 +250,34 @@ fn connect(bootstrap: &Bootstrap, offer: &Offer) -> Result<Session, Error> {
             Ok(stream) => break stream,
             Err(_) if Instant::now() < end => thread::sleep(RETRY),
             Err(_) => {
-                return Err(Error::RanksAbsent {
-                    ranks: vec![0],
-                    deadline: bootstrap.deadline,
-                });
+                return Err(Error::RanksAbsent { ranks: vec![0], deadline: bootstrap.deadline });
             }
         }
     };
     let host = peer(&stream).map(|(user, _)| user);
     if host != Some(rustix::process::geteuid().as_raw()) {
-        return Err(refused(
-            "another user listens on this run's socket; choose another MASTER_PORT".to_owned(),
-        ));
+        return Err(refused("another user listens on this run's socket; choose another MASTER_PORT".to_owned()));
     }
     let left = end.saturating_duration_since(Instant::now()) + GRACE;
-    let lost =
-        |_| refused("rank 0 died or closed the connection; its own output says why".to_owned());
-    stream
-        .set_read_timeout(Some(left))
-        .map_err(Error::io("set a deadline"))?;
-    send(
-        &stream,
-        &Hello::new(bootstrap, offer),
-        &[offer.heap.as_fd()],
-    )
-    .map_err(lost)?;
+    let lost = |_| refused("rank 0 died or closed the connection; its own output says why".to_owned());
+    stream.set_read_timeout(Some(left)).map_err(Error::io("set a deadline"))?;
+    send(&stream, &Hello::new(bootstrap, offer), &[offer.heap.as_fd()]).map_err(lost)?;
     match receive(&stream, MOST_BYTES).map_err(lost)? {
         (Answer::Refused(reason), _) => Err(refused(reason)),
         (Answer::Welcome, fds) => {
             let mut fds = fds.into_iter();
-            let control = fds
-                .next()
-                .ok_or_else(|| refused("rank 0 sent no memory".to_owned()))?;
+            let control = fds.next().ok_or_else(|| refused("rank 0 sent no memory".to_owned()))?;
             let heaps: Vec<OwnedFd> = fds.collect();
             let ranks = bootstrap.num_ranks as usize;
-            let sound = heaps.len() == ranks
-                && heaps
-                    .iter()
-                    .all(|heap| memory::is_sealed(heap, offer.heap_size));
+            let sound = heaps.len() == ranks && heaps.iter().all(|heap| memory::is_sealed(heap, offer.heap_size));
             if !sound || !memory::is_sealed(&control, Control::bytes(ranks)) {
                 return Err(refused("rank 0 sent other memory than promised".to_owned()));
             }
-            Ok(Session {
-                control,
-                heaps,
-                links: vec![Link { rank: 0, stream }],
-            })
+            Ok(Session { control, heaps, links: vec![Link { rank: 0, stream }] })
         }
     }
 }
 
 fn address(bootstrap: &Bootstrap) -> Result<SocketAddr, Error> {
-    SocketAddr::from_abstract_name(&bootstrap.socket)
-        .map_err(Error::io("name the socket of this run"))
+    SocketAddr::from_abstract_name(&bootstrap.socket).map_err(Error::io("name the socket of this run"))
 }

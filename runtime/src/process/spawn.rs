@@ -48,11 +48,7 @@ pub fn spawn_processes(spawn: &Spawn) -> Result<(), Error> {
         }
     }
     let failed = wait(running, spawn.grace)?;
-    if failed.is_empty() {
-        Ok(())
-    } else {
-        Err(Error::RanksFailed(failed))
-    }
+    if failed.is_empty() { Ok(()) } else { Err(Error::RanksFailed(failed)) }
 }
 
 /// A started rank.
@@ -67,11 +63,7 @@ impl Process {
     fn start(spawn: &Spawn, rank: u32, run: &str) -> Result<Self, Error> {
         let failed = || format!("start rank {rank} as {}", spawn.program.display());
         let mut command = Command::new(&spawn.program);
-        command
-            .args(&spawn.args)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
+        command.args(&spawn.args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let ranks = spawn.ranks.to_string();
         for (name, value) in [
             ("RANK", rank.to_string().as_str()),
@@ -91,11 +83,7 @@ impl Process {
             command.pre_exec(move || {
                 rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
                 let orphaned = rustix::process::getppid() != Some(parent);
-                if orphaned {
-                    Err(rustix::io::Errno::SRCH.into())
-                } else {
-                    Ok(())
-                }
+                if orphaned { Err(rustix::io::Errno::SRCH.into()) } else { Ok(()) }
             });
         }
         let mut child = command.spawn().map_err(Error::io(failed()))?;
@@ -105,12 +93,7 @@ impl Process {
         ];
         let pid = Pid::from_child(&child);
         let ended = pidfd_open(pid, PidfdFlags::empty()).map_err(Error::system(failed()))?;
-        Ok(Self {
-            rank,
-            child,
-            ended,
-            output,
-        })
+        Ok(Self { rank, child, ended, output })
     }
 
     fn kill(&mut self) {
@@ -120,17 +103,11 @@ impl Process {
 
     /// How it ended; its output has been forwarded.
     fn reap(mut self, killed: bool) -> Result<Option<RankExit>, Error> {
-        let status = self
-            .child
-            .wait()
-            .map_err(Error::io(format!("wait for rank {}", self.rank)))?;
+        let status = self.child.wait().map_err(Error::io(format!("wait for rank {}", self.rank)))?;
         for thread in self.output {
             let _ = thread.join();
         }
-        Ok(exit(status, killed).map(|how| RankExit {
-            rank: self.rank,
-            how,
-        }))
+        Ok(exit(status, killed).map(|how| RankExit { rank: self.rank, how }))
     }
 }
 
@@ -148,13 +125,8 @@ fn wait(mut running: Vec<Process>, grace: Duration) -> Result<Vec<RankExit>, Err
     let mut kill_at: Option<Instant> = None;
     let mut killed = false;
     while !running.is_empty() {
-        let mut ready: Vec<_> = running
-            .iter()
-            .map(|process| PollFd::new(&process.ended, PollFlags::IN))
-            .collect();
-        let left = kill_at
-            .filter(|_| !killed)
-            .map(|at| at.saturating_duration_since(Instant::now()));
+        let mut ready: Vec<_> = running.iter().map(|process| PollFd::new(&process.ended, PollFlags::IN)).collect();
+        let left = kill_at.filter(|_| !killed).map(|at| at.saturating_duration_since(Instant::now()));
         let left = left.map(|left| Timespec::try_from(left).expect("a grace of less than an age"));
         let polled = poll(&mut ready, left.as_ref());
         let ended: Vec<bool> = ready.iter().map(|fd| !fd.revents().is_empty()).collect();
@@ -180,10 +152,7 @@ fn wait(mut running: Vec<Process>, grace: Duration) -> Result<Vec<RankExit>, Err
 }
 
 /// Copies whole lines, so that those of several ranks do not mix.
-fn forward(
-    from: impl Read + Send + 'static,
-    mut to: impl Write + Send + 'static,
-) -> JoinHandle<()> {
+fn forward(from: impl Read + Send + 'static, mut to: impl Write + Send + 'static) -> JoinHandle<()> {
     thread::spawn(move || {
         let mut from = BufReader::new(from);
         let mut line = Vec::new();

@@ -26,32 +26,15 @@ pub(super) fn arrows(events: &[Event]) -> Vec<Arrow> {
     let mut by_flag: HashMap<FlagPlace, Signals> = HashMap::new();
     let mut by_value: HashMap<(FlagPlace, u64), Signals> = HashMap::new();
     for (index, event) in events.iter().enumerate() {
-        if let What::Signal {
-            flag: Some(flag),
-            value,
-            ..
-        } = event.what
-        {
+        if let What::Signal { flag: Some(flag), value, .. } = event.what {
             by_flag.entry(flag).or_default().push((event.start, index));
-            by_value
-                .entry((flag, value))
-                .or_default()
-                .push((event.start, index));
+            by_value.entry((flag, value)).or_default().push((event.start, index));
         }
     }
-    by_flag
-        .values_mut()
-        .chain(by_value.values_mut())
-        .for_each(|signals| signals.sort_unstable());
+    by_flag.values_mut().chain(by_value.values_mut()).for_each(|signals| signals.sort_unstable());
     let none = Signals::new();
     let found = events.iter().enumerate().filter_map(|(wait, event)| {
-        let What::Wait {
-            flag: Some(flag),
-            saw,
-            satisfied: true,
-            ..
-        } = event.what
-        else {
+        let What::Wait { flag: Some(flag), saw, satisfied: true, .. } = event.what else {
             return None;
         };
         let before = |signals: &Signals| signals.partition_point(|&(time, _)| time <= event.end);
@@ -62,9 +45,7 @@ pub(super) fn arrows(events: &[Event]) -> Vec<Arrow> {
             let (time, signal) = *exact.get(before(exact))?;
             (time - event.end <= RECORDED_WITHIN).then_some(signal)
         };
-        let signal = latest(exact)
-            .or_else(recorded_later)
-            .or_else(|| latest(any))?;
+        let signal = latest(exact).or_else(recorded_later).or_else(|| latest(any))?;
         Some(Arrow { signal, wait })
     });
     found.collect()
@@ -75,43 +56,16 @@ mod tests {
     use super::*;
     use crate::trace::SignalOp;
 
-    const FLAG: FlagPlace = FlagPlace {
-        rank: 1,
-        offset: 64,
-    };
+    const FLAG: FlagPlace = FlagPlace { rank: 1, offset: 64 };
 
     fn signal(time: u64, flag: FlagPlace, value: u64) -> Event {
-        let what = What::Signal {
-            flag: Some(flag),
-            peer: 1,
-            op: SignalOp::Set,
-            value,
-        };
-        Event {
-            rank: 0,
-            block: Some(0),
-            start: time,
-            end: time,
-            loc: "s:1:1".into(),
-            what,
-        }
+        let what = What::Signal { flag: Some(flag), peer: 1, op: SignalOp::Set, value };
+        Event { rank: 0, block: Some(0), start: time, end: time, loc: "s:1:1".into(), what }
     }
 
     fn wait(end: u64, saw: u64, satisfied: bool) -> Event {
-        let what = What::Wait {
-            flag: Some(FLAG),
-            condition: ">= 1".to_owned(),
-            saw,
-            satisfied,
-        };
-        Event {
-            rank: 1,
-            block: Some(0),
-            start: 0,
-            end,
-            loc: "w:1:1".into(),
-            what,
-        }
+        let what = What::Wait { flag: Some(FLAG), condition: ">= 1".to_owned(), saw, satisfied };
+        Event { rank: 1, block: Some(0), start: 0, end, loc: "w:1:1".into(), what }
     }
 
     fn signal_of(events: &[Event]) -> Option<usize> {
@@ -122,12 +76,7 @@ mod tests {
 
     #[test]
     fn the_latest_signal_of_the_value_before_the_end() {
-        let signals = [
-            signal(10, FLAG, 1),
-            signal(20, FLAG, 2),
-            signal(30, FLAG, 1),
-            signal(60, FLAG, 1),
-        ];
+        let signals = [signal(10, FLAG, 1), signal(20, FLAG, 2), signal(30, FLAG, 1), signal(60, FLAG, 1)];
         let with = |wait: Event| signal_of(&[signals.to_vec(), vec![wait]].concat());
         assert_eq!(with(wait(50, 1, true)), Some(2));
         assert_eq!(with(wait(25, 1, true)), Some(0));
@@ -137,39 +86,15 @@ mod tests {
 
     #[test]
     fn a_signal_recorded_late_still_matches() {
-        assert_eq!(
-            signal_of(&[
-                signal(10, FLAG, 1),
-                signal(101, FLAG, 2),
-                wait(100, 2, true)
-            ]),
-            Some(1)
-        );
+        assert_eq!(signal_of(&[signal(10, FLAG, 1), signal(101, FLAG, 2), wait(100, 2, true)]), Some(1));
         let too_late = signal(101 + RECORDED_WITHIN, FLAG, 2);
-        assert_eq!(
-            signal_of(&[signal(10, FLAG, 1), too_late, wait(100, 2, true)]),
-            Some(0)
-        );
+        assert_eq!(signal_of(&[signal(10, FLAG, 1), too_late, wait(100, 2, true)]), Some(0));
     }
 
     #[test]
     fn a_value_nobody_set_matches_the_last_signal() {
-        assert_eq!(
-            signal_of(&[signal(10, FLAG, 3), signal(20, FLAG, 9), wait(50, 12, true)]),
-            Some(1)
-        );
-        assert_eq!(
-            signal_of(&[
-                signal(10, FlagPlace { rank: 2, ..FLAG }, 1),
-                wait(50, 1, true)
-            ]),
-            None,
-            "another flag"
-        );
-        assert_eq!(
-            signal_of(&[wait(50, 0, true)]),
-            None,
-            "satisfied from the start"
-        );
+        assert_eq!(signal_of(&[signal(10, FLAG, 3), signal(20, FLAG, 9), wait(50, 12, true)]), Some(1));
+        assert_eq!(signal_of(&[signal(10, FlagPlace { rank: 2, ..FLAG }, 1), wait(50, 1, true)]), None, "another flag");
+        assert_eq!(signal_of(&[wait(50, 0, true)]), None, "satisfied from the start");
     }
 }

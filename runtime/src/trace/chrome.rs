@@ -48,17 +48,8 @@ impl Trace {
             write!(to, "{separator}{text}").map_err(failed())?;
             separator = ",\n";
         }
-        let start = if self.events.is_empty() {
-            separator
-        } else {
-            ""
-        };
-        write!(
-            to,
-            "{start}\n],\"otherData\":{{\"dropped_events\":{}}}}}\n",
-            self.dropped
-        )
-        .map_err(failed())?;
+        let start = if self.events.is_empty() { separator } else { "" };
+        write!(to, "{start}\n],\"otherData\":{{\"dropped_events\":{}}}}}\n", self.dropped).map_err(failed())?;
         to.flush().map_err(failed())
     }
 
@@ -79,13 +70,7 @@ impl Trace {
         for (id, arrow) in arrows.iter().enumerate() {
             let (signal, wait) = (&events[arrow.signal], &events[arrow.wait]);
             entries.push(flow("s", id, signal, signal.start, zero));
-            entries.push(flow(
-                "f",
-                id,
-                wait,
-                wait.end.saturating_sub(1).max(wait.start),
-                zero,
-            ));
+            entries.push(flow("f", id, wait, wait.end.saturating_sub(1).max(wait.start), zero));
         }
         entries
     }
@@ -99,19 +84,11 @@ fn lane(event: &Event) -> Lane {
 fn lengthen_signals(events: &mut [Event]) {
     let mut edges: BTreeMap<Lane, BTreeSet<u64>> = BTreeMap::new();
     for event in events.iter() {
-        edges
-            .entry(lane(event))
-            .or_default()
-            .extend([event.start, event.end]);
+        edges.entry(lane(event)).or_default().extend([event.start, event.end]);
     }
-    for event in events
-        .iter_mut()
-        .filter(|event| matches!(event.what, What::Signal { .. }))
-    {
+    for event in events.iter_mut().filter(|event| matches!(event.what, What::Signal { .. })) {
         let next = edges[&lane(event)].range(event.start + 1..).next();
-        event.end = next
-            .map_or(u64::MAX, |&next| next)
-            .min(event.start + SIGNAL_LENGTH);
+        event.end = next.map_or(u64::MAX, |&next| next).min(event.start + SIGNAL_LENGTH);
     }
 }
 
@@ -132,27 +109,13 @@ fn names(events: &[Event]) -> Vec<Entry> {
     };
     let mut entries = Vec::new();
     for rank in ranks {
-        entries.push(meta(
-            "process_name",
-            (rank, 0),
-            json!({ "name": format!("rank {rank}") }),
-        ));
-        entries.push(meta(
-            "process_sort_index",
-            (rank, 0),
-            json!({ "sort_index": rank }),
-        ));
+        entries.push(meta("process_name", (rank, 0), json!({ "name": format!("rank {rank}") })));
+        entries.push(meta("process_sort_index", (rank, 0), json!({ "sort_index": rank })));
     }
     for lane @ (_, tid) in lanes {
-        let name = tid
-            .checked_sub(1)
-            .map_or("host".to_owned(), |block| format!("block {block}"));
+        let name = tid.checked_sub(1).map_or("host".to_owned(), |block| format!("block {block}"));
         entries.push(meta("thread_name", lane, json!({ "name": name })));
-        entries.push(meta(
-            "thread_sort_index",
-            lane,
-            json!({ "sort_index": tid }),
-        ));
+        entries.push(meta("thread_sort_index", lane, json!({ "sort_index": tid })));
     }
     entries
 }
@@ -196,57 +159,26 @@ fn flow(ph: &'static str, id: usize, event: &Event, time: u64, zero: u64) -> Ent
 /// Name, category and arguments.
 fn describe(what: &What) -> (String, &'static str, Value) {
     match what {
-        What::Launch { kernel, blocks } => (
-            format!("launch @{kernel}"),
-            "launch",
-            json!({ "blocks": blocks }),
-        ),
-        What::Block {
-            kernel,
-            coords: [x, y, z],
-        } => (format!("@{kernel} ({x},{y},{z})"), "block", json!({})),
+        What::Launch { kernel, blocks } => (format!("launch @{kernel}"), "launch", json!({ "blocks": blocks })),
+        What::Block { kernel, coords: [x, y, z] } => (format!("@{kernel} ({x},{y},{z})"), "block", json!({})),
         What::Barrier => ("barrier_all".to_owned(), "collective", json!({})),
         What::Alloc { bytes } => ("alloc".to_owned(), "collective", json!({ "bytes": bytes })),
         What::Free => ("free".to_owned(), "collective", json!({})),
-        What::HostCopy { bytes } => (
-            "host copy".to_owned(),
-            "transfer",
-            json!({ "bytes": bytes }),
-        ),
-        What::Transfer {
-            kind,
-            peer,
-            offset,
-            bytes,
-        } => {
+        What::HostCopy { bytes } => ("host copy".to_owned(), "transfer", json!({ "bytes": bytes })),
+        What::Transfer { kind, peer, offset, bytes } => {
             let place = offset.map(|offset| format!("heap+{offset:#x}"));
             let kind = format!("{kind:?}").to_lowercase();
-            (
-                format!("{kind}, rank {peer}"),
-                "transfer",
-                json!({ "peer": peer, "at": place, "bytes": bytes }),
-            )
+            (format!("{kind}, rank {peer}"), "transfer", json!({ "peer": peer, "at": place, "bytes": bytes }))
         }
-        What::Signal {
-            flag,
-            peer,
-            op,
-            value,
-        } => {
+        What::Signal { flag, peer, op, value } => {
             let op = match op {
                 SignalOp::Set => "set",
                 SignalOp::Add => "add",
             };
-            let args =
-                json!({ "peer": peer, "flag": flag.map(flag_text), "op": op, "value": value });
+            let args = json!({ "peer": peer, "flag": flag.map(flag_text), "op": op, "value": value });
             (format!("signal, rank {peer}"), "signal", args)
         }
-        What::Wait {
-            flag,
-            condition,
-            saw,
-            satisfied,
-        } => {
+        What::Wait { flag, condition, saw, satisfied } => {
             let args = json!({ "flag": flag.map(flag_text), "saw": saw, "satisfied": satisfied });
             (format!("wait {condition}"), "wait", args)
         }
@@ -257,10 +189,7 @@ fn flag_text(flag: FlagPlace) -> String {
     format!("rank {} heap+{:#x}", flag.rank, flag.offset)
 }
 
-#[allow(
-    clippy::cast_precision_loss,
-    reason = "a run of 104 days is still exact to the nanosecond"
-)]
+#[allow(clippy::cast_precision_loss, reason = "a run of 104 days is still exact to the nanosecond")]
 fn micros(nanos: u64) -> f64 {
     nanos as f64 / 1000.0
 }
@@ -270,14 +199,7 @@ mod tests {
     use super::*;
 
     fn event(block: Option<u32>, start: u64, end: u64, loc: &str, what: What) -> Event {
-        Event {
-            rank: 1,
-            block,
-            start,
-            end,
-            loc: loc.into(),
-            what,
-        }
+        Event { rank: 1, block, start, end, loc: loc.into(), what }
     }
 
     fn written(trace: &Trace) -> Vec<Value> {
@@ -299,87 +221,41 @@ mod tests {
     #[test]
     fn text_is_escaped_and_times_start_at_zero() {
         let kernel = "a\"b\\\u{1}".into();
-        let launch = event(
-            None,
-            5_000,
-            7_500,
-            "we\"ird\n.mlir:1:1",
-            What::Launch { kernel, blocks: 3 },
-        );
-        let entries = written(&Trace {
-            events: vec![launch],
-            dropped: 0,
-        });
+        let launch = event(None, 5_000, 7_500, "we\"ird\n.mlir:1:1", What::Launch { kernel, blocks: 3 });
+        let entries = written(&Trace { events: vec![launch], dropped: 0 });
         let slices = phase(&entries, "X");
         assert_eq!(slices[0]["name"], "launch @a\"b\\\u{1}");
         assert_eq!(slices[0]["args"]["loc"], "we\"ird\n.mlir:1:1");
-        assert_eq!(
-            (slices[0]["ts"].as_f64(), slices[0]["dur"].as_f64()),
-            (Some(0.0), Some(2.5))
-        );
-        assert_eq!(
-            (&slices[0]["pid"], &slices[0]["tid"]),
-            (&json!(1), &json!(0))
-        );
+        assert_eq!((slices[0]["ts"].as_f64(), slices[0]["dur"].as_f64()), (Some(0.0), Some(2.5)));
+        assert_eq!((&slices[0]["pid"], &slices[0]["tid"]), (&json!(1), &json!(0)));
     }
 
     #[test]
     fn an_arrow_goes_from_inside_the_signal_to_inside_the_wait_even_when_recorded_late() {
-        let flag = Some(FlagPlace {
-            rank: 1,
-            offset: 64,
-        });
-        let signal = What::Signal {
-            flag,
-            peer: 1,
-            op: SignalOp::Add,
-            value: 3,
-        };
-        let wait = What::Wait {
-            flag,
-            condition: ">= 3".to_owned(),
-            saw: 3,
-            satisfied: true,
-        };
+        let flag = Some(FlagPlace { rank: 1, offset: 64 });
+        let signal = What::Signal { flag, peer: 1, op: SignalOp::Add, value: 3 };
+        let wait = What::Wait { flag, condition: ">= 3".to_owned(), saw: 3, satisfied: true };
         for signalled in [1_500, 2_100] {
             let events = vec![
                 event(Some(0), signalled, signalled, "s:1:1", signal.clone()),
-                event(
-                    Some(0),
-                    signalled + 100,
-                    signalled + 200,
-                    "p:1:1",
-                    What::Free,
-                ),
+                event(Some(0), signalled + 100, signalled + 200, "p:1:1", What::Free),
                 event(Some(4), 1_000, 2_000, "w:1:1", wait.clone()),
             ];
             let entries = written(&Trace { events, dropped: 0 });
             let (from, to) = (phase(&entries, "s"), phase(&entries, "f"));
             assert_eq!((from.len(), to.len()), (1, 1));
             assert_eq!(from[0]["id"], to[0]["id"]);
-            assert!(
-                from[0]["ts"].as_f64() <= to[0]["ts"].as_f64(),
-                "an arrow back in time"
-            );
+            assert!(from[0]["ts"].as_f64() <= to[0]["ts"].as_f64(), "an arrow back in time");
             let slices = phase(&entries, "X");
             for (end, slice) in [(from[0], slices[0]), (to[0], slices[2])] {
                 assert_eq!(end["tid"], slice["tid"]);
-                let (start, length) = (
-                    slice["ts"].as_f64().unwrap(),
-                    slice["dur"].as_f64().unwrap(),
-                );
+                let (start, length) = (slice["ts"].as_f64().unwrap(), slice["dur"].as_f64().unwrap());
                 let ts = end["ts"].as_f64().unwrap();
-                assert!(
-                    start <= ts && ts < start + length,
-                    "{ts} is outside of {slice}"
-                );
+                assert!(start <= ts && ts < start + length, "{ts} is outside of {slice}");
             }
             let (signal, next) = (slices[0], slices[1]);
             let end = signal["ts"].as_f64().unwrap() + signal["dur"].as_f64().unwrap();
-            assert!(
-                end <= next["ts"].as_f64().unwrap() + 1e-9,
-                "the signal overlaps what follows"
-            );
+            assert!(end <= next["ts"].as_f64().unwrap() + 1e-9, "the signal overlaps what follows");
         }
     }
 }

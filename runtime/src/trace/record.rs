@@ -37,11 +37,7 @@ struct Buffer {
 
 impl Buffer {
     fn loc(&mut self, loc: Loc<'_>) -> Arc<str> {
-        Arc::clone(
-            self.locs
-                .entry(loc.key())
-                .or_insert_with(|| loc.text().into()),
-        )
+        Arc::clone(self.locs.entry(loc.key()).or_insert_with(|| loc.text().into()))
     }
 
     fn push(&mut self, event: Event) {
@@ -61,14 +57,7 @@ impl Agent {
             let end = clock::now();
             let mut buffer = recorder.0.borrow_mut();
             let loc = buffer.loc(loc);
-            buffer.push(Event {
-                rank: self.rank,
-                block: self.block.get(),
-                start,
-                end,
-                loc,
-                what: what(),
-            });
+            buffer.push(Event { rank: self.rank, block: self.block.get(), start, end, loc, what: what() });
         }
     }
 
@@ -78,40 +67,17 @@ impl Agent {
         if let Some(recorder) = &self.recorder {
             let mut buffer = recorder.0.borrow_mut();
             let loc = buffer.loc(loc);
-            buffer.push(Event {
-                rank: self.rank,
-                block: self.block.get(),
-                start: now,
-                end: now,
-                loc,
-                what: what(),
-            });
+            buffer.push(Event { rank: self.rank, block: self.block.get(), start: now, end: now, loc, what: what() });
         }
     }
 
     /// A transfer begins; `remote` is its address in the peer's heap.
-    pub(crate) fn begin_transfer(
-        &self,
-        kind: TransferKind,
-        peer: i32,
-        remote: *const u8,
-        bytes: u64,
-        loc: Loc<'_>,
-    ) {
+    pub(crate) fn begin_transfer(&self, kind: TransferKind, peer: i32, remote: *const u8, bytes: u64, loc: Loc<'_>) {
         if let Some(recorder) = &self.recorder {
             let offset = self.world.heaps.locate(remote).map(|place| place.offset);
             let mut buffer = recorder.0.borrow_mut();
             let loc = buffer.loc(loc);
-            buffer.open.push((
-                clock::now(),
-                loc,
-                What::Transfer {
-                    kind,
-                    peer,
-                    offset,
-                    bytes,
-                },
-            ));
+            buffer.open.push((clock::now(), loc, What::Transfer { kind, peer, offset, bytes }));
         }
     }
 
@@ -121,14 +87,7 @@ impl Agent {
             let end = clock::now();
             let mut buffer = recorder.0.borrow_mut();
             if let Some((start, loc, what)) = buffer.open.pop() {
-                buffer.push(Event {
-                    rank: self.rank,
-                    block: self.block.get(),
-                    start,
-                    end,
-                    loc,
-                    what,
-                });
+                buffer.push(Event { rank: self.rank, block: self.block.get(), start, end, loc, what });
             }
         }
     }

@@ -72,39 +72,15 @@ impl Env {
 
 /// Runs `kernel` on `blocks` blocks.
 pub fn launch(rank: &Rank, name: &CStr, kernel: KernelFn, blocks: i64, data: *mut u8, loc: &CStr) {
-    launch_as(
-        rank,
-        name,
-        kernel,
-        [blocks, 1, 1, 1, 1, 1, 0],
-        c"cv",
-        data,
-        loc,
-    );
+    launch_as(rank, name, kernel, [blocks, 1, 1, 1, 1, 1, 0], c"cv", data, loc);
 }
 
-pub fn launch_as(
-    rank: &Rank,
-    name: &CStr,
-    kernel: KernelFn,
-    dims: [i64; 7],
-    kinds: &CStr,
-    data: *mut u8,
-    loc: &CStr,
-) {
+pub fn launch_as(rank: &Rank, name: &CStr, kernel: KernelFn, dims: [i64; 7], kinds: &CStr, data: *mut u8, loc: &CStr) {
     let (ctx, data) = (rank.ctx(), data);
     let args: [*const c_void; 2] = [(&raw const ctx).cast(), (&raw const data).cast()];
     // SAFETY: the kernels of these tests take these two arguments.
     unsafe {
-        symm_rt_launch(
-            ctx,
-            name.as_ptr(),
-            kernel,
-            dims.as_ptr(),
-            args.as_ptr(),
-            kinds.as_ptr(),
-            loc.as_ptr(),
-        );
+        symm_rt_launch(ctx, name.as_ptr(), kernel, dims.as_ptr(), args.as_ptr(), kinds.as_ptr(), loc.as_ptr());
     }
 }
 
@@ -112,15 +88,7 @@ pub fn launch_as(
 /// For kernels started by [`launch`].
 pub unsafe fn env(args: *const *const c_void, coords: *const Coords) -> (Env, Coords) {
     // SAFETY: the two arguments that `launch_as` passes.
-    unsafe {
-        (
-            Env {
-                ctx: *(*args).cast(),
-                data: *(*args.add(1)).cast(),
-            },
-            *coords,
-        )
-    }
+    unsafe { (Env { ctx: *(*args).cast(), data: *(*args.add(1)).cast() }, *coords) }
 }
 
 /// The flag at `at`.

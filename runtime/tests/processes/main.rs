@@ -36,54 +36,30 @@ fn test_all(filter: Option<&str>) {
         ("a_killed_rank_0_is_named", a_killed_rank_0_is_named),
         ("a_silent_exit_is_a_death", a_silent_exit_is_a_death),
         ("a_fault_reaches_all_ranks", a_fault_reaches_all_ranks),
-        (
-            "a_deadlock_across_processes_is_found",
-            a_deadlock_across_processes_is_found,
-        ),
+        ("a_deadlock_across_processes_is_found", a_deadlock_across_processes_is_found),
         ("a_missing_rank_is_named", a_missing_rank_is_named),
-        (
-            "a_rank_claimed_twice_is_refused",
-            a_rank_claimed_twice_is_refused,
-        ),
+        ("a_rank_claimed_twice_is_refused", a_rank_claimed_twice_is_refused),
         ("different_runs_are_refused", different_runs_are_refused),
         ("strangers_do_no_harm", strangers_do_no_harm),
-        (
-            "traces_come_together_on_rank_0",
-            traces_come_together_on_rank_0,
-        ),
-        (
-            "the_spawner_reports_and_cleans_up",
-            the_spawner_reports_and_cleans_up,
-        ),
-        (
-            "a_straggler_is_killed_after_the_grace",
-            a_straggler_is_killed_after_the_grace,
-        ),
+        ("traces_come_together_on_rank_0", traces_come_together_on_rank_0),
+        ("the_spawner_reports_and_cleans_up", the_spawner_reports_and_cleans_up),
+        ("a_straggler_is_killed_after_the_grace", a_straggler_is_killed_after_the_grace),
         ("no_rank_outlives_its_spawner", no_rank_outlives_its_spawner),
     ];
     for (name, test) in tests {
         if filter.is_none_or(|filter| name.contains(filter)) {
             let start = Instant::now();
             test();
-            println!(
-                "test {name} ... ok ({:.1} s)",
-                start.elapsed().as_secs_f64()
-            );
+            println!("test {name} ... ok ({:.1} s)", start.elapsed().as_secs_f64());
         }
     }
 }
 
 fn ranks_exchange_data() {
     for ranks in [1, 2, 4] {
-        for (r, (ok, text)) in (0_u32..).zip(outputs(
-            start(ranks, "normal", "around"),
-            Duration::from_secs(20),
-        )) {
+        for (r, (ok, text)) in (0_u32..).zip(outputs(start(ranks, "normal", "around"), Duration::from_secs(20))) {
             let neighbour = (r + ranks - 1) % ranks;
-            assert!(
-                ok && text.contains(&format!("1 of {},", 100_000 + neighbour)),
-                "{text}"
-            );
+            assert!(ok && text.contains(&format!("1 of {},", 100_000 + neighbour)), "{text}");
         }
     }
 }
@@ -91,10 +67,7 @@ fn ranks_exchange_data() {
 fn a_killed_rank_is_named() {
     let begin = Instant::now();
     let outputs = outputs(start(4, "killed", "kill 2"), Duration::from_secs(3));
-    println!(
-        "  survivors of a killed rank ended after {:.2} s",
-        begin.elapsed().as_secs_f64()
-    );
+    println!("  survivors of a killed rank ended after {:.2} s", begin.elapsed().as_secs_f64());
     for (r, (ok, text)) in outputs.iter().enumerate() {
         assert!(!ok);
         assert!(r == 2 || text.contains("rank 2 died"), "rank {r}: {text}");
@@ -115,39 +88,17 @@ fn a_silent_exit_is_a_death() {
 
 fn a_fault_reaches_all_ranks() {
     let found = outputs(start(3, "fault", "fault"), Duration::from_secs(5));
-    assert!(
-        found
-            .iter()
-            .all(|(ok, text)| !ok && text.contains("heap is exhausted")),
-        "{found:?}"
-    );
-    assert!(
-        found
-            .iter()
-            .any(|(_, text)| text.starts_with("act.mlir:6:1: rank")),
-        "{found:?}"
-    );
+    assert!(found.iter().all(|(ok, text)| !ok && text.contains("heap is exhausted")), "{found:?}");
+    assert!(found.iter().any(|(_, text)| text.starts_with("act.mlir:6:1: rank")), "{found:?}");
     let found = outputs(start(3, "error", "error"), Duration::from_secs(5));
     assert_eq!(found[1].1.trim(), "cannot compile");
-    assert_eq!(
-        found[2].1.trim(),
-        "stopped, because rank 1 reported: cannot compile"
-    );
+    assert_eq!(found[2].1.trim(), "stopped, because rank 1 reported: cannot compile");
 }
 
 fn a_deadlock_across_processes_is_found() {
     let found = outputs(start(2, "deadlock", "deadlock"), Duration::from_secs(10));
-    assert!(
-        found
-            .iter()
-            .all(|(ok, text)| !ok && text.contains("deadlock")),
-        "{found:?}"
-    );
-    let full = &found
-        .iter()
-        .find(|(_, text)| !text.starts_with("stopped"))
-        .unwrap()
-        .1;
+    assert!(found.iter().all(|(ok, text)| !ok && text.contains("deadlock")), "{found:?}");
+    let full = &found.iter().find(|(_, text)| !text.starts_with("stopped")).unwrap().1;
     for part in [
         "rank 0, block (1,0,0) of @stuck: wait at act.mlir:30:5: flag rank 0 heap+0x200000: saw 0, expected >= 7,",
         "rank 1, block (0,0,0) of @stuck: wait at act.mlir:30:5: flag rank 1 heap+0x200000: saw 0, expected >= 7,",
@@ -159,72 +110,36 @@ fn a_deadlock_across_processes_is_found() {
 fn a_missing_rank_is_named() {
     let three = [0, 1, 3].map(|r| rank(r, 4, "missing", "short").spawn().unwrap());
     let found = outputs(three.into(), Duration::from_secs(8));
-    assert!(
-        found
-            .iter()
-            .all(|(ok, text)| !ok && text.contains("rank 2 did not join within 1s")),
-        "{found:?}"
-    );
+    assert!(found.iter().all(|(ok, text)| !ok && text.contains("rank 2 did not join within 1s")), "{found:?}");
     let alone = vec![rank(1, 2, "nobody", "short").spawn().unwrap()];
-    assert!(
-        outputs(alone, Duration::from_secs(5))[0]
-            .1
-            .contains("rank 0 did not join within 1s")
-    );
+    assert!(outputs(alone, Duration::from_secs(5))[0].1.contains("rank 0 did not join within 1s"));
 }
 
 fn a_rank_claimed_twice_is_refused() {
-    let mut children: Vec<_> = [0, 1, 1]
-        .map(|r| rank(r, 3, "twice", "around").spawn().unwrap())
-        .into();
+    let mut children: Vec<_> = [0, 1, 1].map(|r| rank(r, 3, "twice", "around").spawn().unwrap()).into();
     let pids: Vec<_> = children[1..].iter().map(Child::id).collect();
     let found = outputs(std::mem::take(&mut children), Duration::from_secs(5));
+    assert!(found.iter().all(|(ok, text)| !ok && text.contains("both say that they are rank 1")), "{found:?}");
+    assert!(pids.iter().all(|pid| found[0].1.contains(&pid.to_string())), "{found:?}");
+    let hosts: Vec<_> = [0, 0].map(|r| rank(r, 2, "twice 0", "short").spawn().unwrap()).into();
     assert!(
-        found
-            .iter()
-            .all(|(ok, text)| !ok && text.contains("both say that they are rank 1")),
-        "{found:?}"
-    );
-    assert!(
-        pids.iter().all(|pid| found[0].1.contains(&pid.to_string())),
-        "{found:?}"
-    );
-    let hosts: Vec<_> = [0, 0]
-        .map(|r| rank(r, 2, "twice 0", "short").spawn().unwrap())
-        .into();
-    assert!(
-        outputs(hosts, Duration::from_secs(5))
-            .iter()
-            .any(|(_, text)| text.contains("both say that they are rank 0"))
+        outputs(hosts, Duration::from_secs(5)).iter().any(|(_, text)| text.contains("both say that they are rank 0"))
     );
 }
 
 fn different_runs_are_refused() {
     for (what, part) in [
-        (
-            "other heap",
-            "the heap's size is 16777216 on rank 1 and 8388608 on rank 0",
-        ),
-        (
-            "other program",
-            "the program is 02 on rank 1 and 01 on rank 0",
-        ),
+        ("other heap", "the heap's size is 16777216 on rank 1 and 8388608 on rank 0"),
+        ("other program", "the program is 02 on rank 1 and 01 on rank 0"),
     ] {
         let found = outputs(start(3, what, what), Duration::from_secs(5));
         assert!(found.iter().all(|(ok, _)| !ok), "{found:?}");
-        assert!(
-            found[..2].iter().all(|(_, text)| text.contains(part)),
-            "{found:?}"
-        );
+        assert!(found[..2].iter().all(|(_, text)| text.contains(part)), "{found:?}");
     }
-    let sizes: Vec<_> = [(0, 2), (1, 3)]
-        .map(|(r, of)| rank(r, of, "sizes", "around").spawn().unwrap())
-        .into();
+    let sizes: Vec<_> = [(0, 2), (1, 3)].map(|(r, of)| rank(r, of, "sizes", "around").spawn().unwrap()).into();
     let found = outputs(sizes, Duration::from_secs(5));
     assert!(
-        found
-            .iter()
-            .all(|(_, text)| text.contains("the number of ranks is 3 on rank 1 and 2 on rank 0")),
+        found.iter().all(|(_, text)| text.contains("the number of ranks is 3 on rank 1 and 2 on rank 0")),
         "{found:?}"
     );
 }
@@ -233,12 +148,9 @@ fn different_runs_are_refused() {
 fn strangers_do_no_harm() {
     let host = rank(0, 2, "strangers", "around").spawn().unwrap();
     let name = socket_of_run();
-    let mut strangers: Vec<_> = (0..2)
-        .map(|_| UnixStream::connect_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap())
-        .collect();
-    strangers[1]
-        .write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        .unwrap();
+    let mut strangers: Vec<_> =
+        (0..2).map(|_| UnixStream::connect_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap()).collect();
+    strangers[1].write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
     let guest = rank(1, 2, "strangers", "around").spawn().unwrap();
     let found = outputs(vec![host, guest], Duration::from_secs(4));
     assert!(found.iter().all(|(ok, _)| *ok), "{found:?}");
@@ -249,10 +161,9 @@ fn socket_of_run() -> String {
     let end = Instant::now() + Duration::from_secs(5);
     loop {
         let unix = std::fs::read_to_string("/proc/net/unix").unwrap();
-        let name = unix.split_whitespace().find_map(|word| {
-            word.strip_prefix("@")
-                .filter(|name| name.contains(&format!("-{}-", port())))
-        });
+        let name = unix
+            .split_whitespace()
+            .find_map(|word| word.strip_prefix("@").filter(|name| name.contains(&format!("-{}-", port()))));
         if let Some(name) = name {
             return name.to_owned();
         }
@@ -263,73 +174,33 @@ fn socket_of_run() -> String {
 
 fn traces_come_together_on_rank_0() {
     let found = outputs(start(3, "trace", "trace"), Duration::from_secs(20));
-    assert!(
-        found[0].0
-            && found[0]
-                .1
-                .contains(&format!("waits traced {}", 3 * 4 * 100)),
-        "{found:?}"
-    );
-    assert!(
-        found[1].0 && found[1].1.contains("waits traced 0"),
-        "{found:?}"
-    );
+    assert!(found[0].0 && found[0].1.contains(&format!("waits traced {}", 3 * 4 * 100)), "{found:?}");
+    assert!(found[1].0 && found[1].1.contains("waits traced 0"), "{found:?}");
 }
 
 fn spawn(what: &str, grace: Duration) -> Result<(), symm_runtime::Error> {
     let program = std::env::current_exe().unwrap();
-    spawn_processes(&Spawn {
-        ranks: 3,
-        program,
-        args: vec!["--as".into(), what.into()],
-        grace,
-    })
+    spawn_processes(&Spawn { ranks: 3, program, args: vec!["--as".into(), what.into()], grace })
 }
 
 fn the_spawner_reports_and_cleans_up() {
     spawn("around", Duration::ZERO).unwrap();
-    let message = spawn("kill 2", Duration::from_secs(5))
-        .unwrap_err()
-        .to_string();
-    for part in [
-        "rank 2 was killed by signal 9",
-        "rank 0 exited with code 1",
-        "rank 1 exited with code 1",
-    ] {
+    let message = spawn("kill 2", Duration::from_secs(5)).unwrap_err().to_string();
+    for part in ["rank 2 was killed by signal 9", "rank 0 exited with code 1", "rank 1 exited with code 1"] {
         assert!(message.contains(part), "no {part:?} in {message}");
     }
     leaves_nothing();
-    let missing = Spawn {
-        ranks: 1,
-        program: "/nonexistent".into(),
-        args: Vec::new(),
-        grace: Duration::ZERO,
-    };
-    assert!(
-        spawn_processes(&missing)
-            .unwrap_err()
-            .to_string()
-            .contains("/nonexistent")
-    );
+    let missing = Spawn { ranks: 1, program: "/nonexistent".into(), args: Vec::new(), grace: Duration::ZERO };
+    assert!(spawn_processes(&missing).unwrap_err().to_string().contains("/nonexistent"));
 }
 
 /// Rank 1 fails before it joins; the others do something else for an hour.
 fn a_straggler_is_killed_after_the_grace() {
     let begin = Instant::now();
-    let message = spawn("stay away", Duration::from_millis(300))
-        .unwrap_err()
-        .to_string();
-    assert!(
-        begin.elapsed() >= Duration::from_millis(300) && begin.elapsed() < Duration::from_secs(3)
-    );
-    assert!(
-        message.starts_with("rank 1 exited with code 1"),
-        "{message}"
-    );
-    assert!(
-        message.contains("rank 2 did not end after another had failed, and was killed"),
-        "{message}"
-    );
+    let message = spawn("stay away", Duration::from_millis(300)).unwrap_err().to_string();
+    assert!(begin.elapsed() >= Duration::from_millis(300) && begin.elapsed() < Duration::from_secs(3));
+    assert!(message.starts_with("rank 1 exited with code 1"), "{message}");
+    assert!(message.contains("rank 2 did not end after another had failed, and was killed"), "{message}");
     leaves_nothing();
 }
 

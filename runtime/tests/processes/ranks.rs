@@ -35,46 +35,24 @@ fn try_as_rank(what: &str) -> Result<String, Error> {
         "spawner" => {
             let program = std::env::current_exe().expect("this program");
             let args = vec!["--as".into(), "linger".into()];
-            spawn_processes(&Spawn {
-                ranks: 3,
-                program,
-                args,
-                grace: Duration::ZERO,
-            })?;
+            spawn_processes(&Spawn { ranks: 3, program, args, grace: Duration::ZERO })?;
         }
         _ => {}
     }
     bootstrap.deadline = Duration::from_secs(if what == "short" { 1 } else { 20 });
-    bootstrap.fingerprint = if what == "other program" && rank == 1 {
-        vec![2]
-    } else {
-        vec![1]
-    };
+    bootstrap.fingerprint = if what == "other program" && rank == 1 { vec![2] } else { vec![1] };
     let mut config = Config::new(Ranks::Process(bootstrap));
     config.timeout = Some(Duration::from_secs(20));
-    config.heap_size = if what == "other heap" && rank == 1 {
-        16 << 20
-    } else {
-        8 << 20
-    };
+    config.heap_size = if what == "other heap" && rank == 1 { 16 << 20 } else { 8 << 20 };
     config.trace = what == "trace";
     let what = what.to_owned();
     let outcome = run(&config, move |rank| act(&what, rank))?;
     let arrows = outcome.trace.map_or(0, |trace| {
-        let ranks: std::collections::BTreeSet<u32> =
-            trace.events.iter().map(|event| event.rank).collect();
+        let ranks: std::collections::BTreeSet<u32> = trace.events.iter().map(|event| event.rank).collect();
         assert_eq!(ranks.len(), 3, "events of all ranks");
-        trace
-            .events
-            .iter()
-            .filter(|event| matches!(event.what, What::Wait { .. }))
-            .count()
+        trace.events.iter().filter(|event| matches!(event.what, What::Wait { .. })).count()
     });
-    Ok(format!(
-        "rank {rank} done, {} of {}, waits traced {arrows}",
-        outcome.values.len(),
-        outcome.values[0]
-    ))
+    Ok(format!("rank {rank} done, {} of {}, waits traced {arrows}", outcome.values.len(), outcome.values[0]))
 }
 
 fn act(what: &str, rank: &Rank) -> Result<u64, Error> {
@@ -82,9 +60,7 @@ fn act(what: &str, rank: &Rank) -> Result<u64, Error> {
     match what {
         "kill 2" | "kill 0" if what.ends_with(&rank.rank().to_string()) => {
             sleep(Duration::from_millis(200));
-            let _ = Command::new("kill")
-                .args(["-9", &std::process::id().to_string()])
-                .status();
+            let _ = Command::new("kill").args(["-9", &std::process::id().to_string()]).status();
             sleep(Duration::from_secs(60));
         }
         "exit 1" if rank.rank() == 1 => std::process::exit(3),

@@ -6,54 +6,29 @@ use std::time::{Duration, Instant};
 
 pub fn rank(rank: u32, of: u32, run: &str, what: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command
-        .args(["--as", what])
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
+    command.args(["--as", what]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let run = format!("{run}-{}", std::process::id());
-    command
-        .env("RANK", rank.to_string())
-        .env("WORLD_SIZE", of.to_string())
-        .env("TORCHELASTIC_RUN_ID", run);
-    command
-        .env_remove("LOCAL_WORLD_SIZE")
-        .env_remove("GROUP_WORLD_SIZE")
-        .env("MASTER_PORT", port().to_string());
+    command.env("RANK", rank.to_string()).env("WORLD_SIZE", of.to_string()).env("TORCHELASTIC_RUN_ID", run);
+    command.env_remove("LOCAL_WORLD_SIZE").env_remove("GROUP_WORLD_SIZE").env("MASTER_PORT", port().to_string());
     command
 }
 
 pub fn start(ranks: u32, run: &str, what: &str) -> Vec<Child> {
-    (0..ranks)
-        .map(|r| rank(r, ranks, run, what).spawn().unwrap())
-        .collect()
+    (0..ranks).map(|r| rank(r, ranks, run, what).spawn().unwrap()).collect()
 }
 
 /// Output of each child, all of which have to end within `limit`.
 pub fn outputs(mut children: Vec<Child>, limit: Duration) -> Vec<(bool, String)> {
     let end = Instant::now() + limit;
-    while Instant::now() < end
-        && children
-            .iter_mut()
-            .any(|child| child.try_wait().unwrap().is_none())
-    {
+    while Instant::now() < end && children.iter_mut().any(|child| child.try_wait().unwrap().is_none()) {
         sleep(Duration::from_millis(5));
     }
-    let late: Vec<_> = children
-        .iter_mut()
-        .map(|child| child.try_wait().unwrap().is_none())
-        .collect();
+    let late: Vec<_> = children.iter_mut().map(|child| child.try_wait().unwrap().is_none()).collect();
     for child in &mut children {
         let _ = child.kill();
     }
-    let outputs: Vec<_> = children
-        .into_iter()
-        .map(|child| text(&child.wait_with_output().unwrap()))
-        .collect();
-    assert!(
-        !late.contains(&true),
-        "some did not end: {late:?} {outputs:?}"
-    );
+    let outputs: Vec<_> = children.into_iter().map(|child| text(&child.wait_with_output().unwrap())).collect();
+    assert!(!late.contains(&true), "some did not end: {late:?} {outputs:?}");
     leaves_nothing();
     outputs
 }
@@ -71,14 +46,8 @@ pub fn leaves_nothing() {
         sleep(Duration::from_millis(5));
     }
     assert!(!unix().contains(&marker), "a socket is left");
-    let mut shm = std::fs::read_dir("/dev/shm")
-        .into_iter()
-        .flatten()
-        .flatten();
-    assert!(
-        !shm.any(|file| file.file_name().to_string_lossy().contains("symm")),
-        "shared memory is left"
-    );
+    let mut shm = std::fs::read_dir("/dev/shm").into_iter().flatten().flatten();
+    assert!(!shm.any(|file| file.file_name().to_string_lossy().contains("symm")), "shared memory is left");
     // Processes that were started and not waited for would still be children of this one.
     assert_eq!(children_of_this_process(), 0, "a process is left");
 }
