@@ -58,6 +58,12 @@ const LAUNCHERS: [Launcher; 3] = [
 ];
 
 impl Bootstrap {
+    /// Whether this process was started by torchrun, Open MPI or Slurm, as one rank of several.
+    #[must_use]
+    pub fn is_launched() -> bool {
+        LAUNCHERS.iter().any(|launcher| std::env::var_os(launcher.rank).is_some())
+    }
+
     /// Reads the variables that torchrun sets, or else Open MPI's, or else Slurm's.
     ///
     /// With torchrun those are `RANK`, `WORLD_SIZE`, `LOCAL_WORLD_SIZE`, `MASTER_PORT` and `TORCHELASTIC_RUN_ID`.

@@ -1,0 +1,69 @@
+//! What can go wrong between a program file and machine code.
+
+use std::path::PathBuf;
+
+/// Whose fault it is, and what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The file can't be read.
+    #[error("{path}: {source}")]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The program is wrong; the diagnostics have been printed at their locations.
+    #[error("{path}: the program does not parse or verify")]
+    Parse {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A pass refused the program; the diagnostics have been printed at their locations.
+    #[error("the program can't be compiled: pass pipeline '{pipeline}' failed")]
+    Pipeline {
+        /// The pipeline's text.
+        pipeline: String,
+    },
+    /// The pipeline's text is wrong.
+    #[error("'{pipeline}' is not a pass pipeline: {reason}")]
+    PipelineText {
+        /// The pipeline's text.
+        pipeline: String,
+        /// What the parser says.
+        reason: String,
+    },
+    /// Something is left that has no LLVM form; the diagnostics have been printed.
+    #[error("the lowered program has no LLVM form; this is a bug in the pipeline, please report it")]
+    Translate,
+    /// LLVM refused the module or the target.
+    #[error("LLVM: {0}")]
+    Llvm(String),
+    /// The program calls a function that neither it nor the runtime defines.
+    #[error("the program calls '{symbol}', which neither it nor the runtime defines")]
+    UndefinedSymbol {
+        /// The function.
+        symbol: String,
+    },
+    /// There is no such host function.
+    #[error(
+        "no host function '{entry}' whose first argument is a !symm.ctx; {}",
+        if candidates.is_empty() { "the program has none".to_owned() } else { format!("there is {}", candidates.join(", ")) }
+    )]
+    MissingEntry {
+        /// The name that was asked for.
+        entry: String,
+        /// The host functions there are.
+        candidates: Vec<String>,
+    },
+    /// An argument or result of the host function can't be given from outside.
+    #[error("{function}: {what} has type {ty}: give scalars (integers, index, f16, bf16, f32, f64) or ranked memrefs of them")]
+    UnsupportedArgument {
+        /// The host function.
+        function: String,
+        /// Which argument or result.
+        what: String,
+        /// Its type.
+        ty: String,
+    },
+}

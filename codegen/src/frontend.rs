@@ -1,0 +1,98 @@
+//! The MLIR side: a context with everything a program may use, parsing with diagnostics that show the source.
+
+use crate::Error;
+use melior::diagnostic::{Diagnostic, DiagnosticSeverity};
+use melior::dialect::DialectRegistry;
+use melior::ir::{Location, Module};
+use melior::pass::PassManager;
+use melior::{Context, StringRef};
+use std::path::Path;
+
+/// Parses programs and runs pipelines on them.
+pub struct Frontend {
+    context: Context,
+}
+
+impl Default for Frontend {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Frontend {
+    /// A context with every upstream dialect and pass, the symm dialect and its passes.
+    #[must_use]
+    pub fn new() -> Self {
+        static ONCE: std::sync::Once = std::sync::Once::new();
+        ONCE.call_once(|| {
+            melior::utility::register_all_passes();
+            symm_passes::register();
+        });
+        let registry = DialectRegistry::new();
+        melior::utility::register_all_dialects(&registry);
+        symm_dialect::handle().insert_dialect(&registry);
+        let context = Context::new_with_registry(&registry, false);
+        melior::utility::register_all_llvm_translations(&context);
+        context.attach_diagnostic_handler(|diagnostic| {
+            eprint!("{}", render(&diagnostic));
+            true
+        });
+        Self { context }
+    }
+
+    /// Parses and verifies a program, as text or bytecode. Diagnostics go to standard error.
+    ///
+    /// # Errors
+    /// [`Error::Read`] if the file can't be read, [`Error::Parse`] if the program is wrong.
+    pub fn parse(&self, path: &Path) -> Result<Module<'_>, Error> {
+        // MLIR says only that it could not open the file; the system says why.
+        std::fs::File::open(path).map_err(|source| Error::Read { path: path.to_owned(), source })?;
+        let name = path.to_string_lossy();
+        // SAFETY: the context outlives the module; the name lives during the call.
+        let module = unsafe {
+            let raw = mlir_sys::mlirModuleCreateParseFromFile(self.context.to_raw(), StringRef::new(&name).to_raw());
+            Module::from_option_raw(raw)
+        };
+        module.ok_or_else(|| Error::Parse { path: path.to_owned() })
+    }
+
+    /// Runs a pipeline, such as `symm-cpu` or `symm-cpu{trace=true}`, on a module.
+    ///
+    /// # Errors
+    /// [`Error::PipelineText`] if the text is no pipeline, [`Error::Pipeline`] if a pass refused the program.
+    pub fn run_pipeline(&self, module: &mut Module<'_>, pipeline: &str) -> Result<(), Error> {
+        let manager = PassManager::new(&self.context);
+        let text = format!("builtin.module({pipeline})");
+        melior::utility::parse_pass_pipeline(manager.as_operation_pass_manager(), &text)
+            .map_err(|error| Error::PipelineText { pipeline: pipeline.into(), reason: error.to_string() })?;
+        manager.run(module).map_err(|_| Error::Pipeline { pipeline: pipeline.into() })
+    }
+}
+
+/// `file:line:col: error: message`, the line of source it is about, and the notes.
+fn render(diagnostic: &Diagnostic) -> String {
+    let severity = match diagnostic.severity() {
+        DiagnosticSeverity::Error => "error",
+        DiagnosticSeverity::Warning => "warning",
+        DiagnosticSeverity::Note => "note",
+        DiagnosticSeverity::Remark => "remark",
+    };
+    let (place, source) = place(diagnostic.location());
+    let notes: String =
+        (0..diagnostic.note_count()).filter_map(|index| diagnostic.note(index).ok()).map(|note| render(&note)).collect();
+    format!("{place}{severity}: {diagnostic}\n{source}{notes}")
+}
+
+/// A location as the start of a line, and the source line with a mark under the column.
+fn place(location: Location) -> (String, String) {
+    if !location.is_file_line_col_range() {
+        return (format!("{location}: ").replace("loc(unknown): ", ""), String::new());
+    }
+    let file = location.file_line_col_range_filename();
+    let file = file.as_string_ref().as_str().unwrap_or("?").to_owned();
+    let (line, column) = (location.file_line_col_range_start_line(), location.file_line_col_range_start_column());
+    let source = std::fs::read_to_string(&file).ok();
+    let text = source.as_deref().and_then(|source| source.lines().nth(line.saturating_sub(1)));
+    let shown = text.map_or_else(String::new, |text| format!("{text}\n{}^\n", " ".repeat(column.saturating_sub(1))));
+    (format!("{file}:{line}:{column}: "), shown)
+}

@@ -1,0 +1,200 @@
+//! What a host function takes and returns, read before it is lowered.
+
+use crate::Error;
+use melior::ir::attribute::{ArrayAttribute, DictionaryAttribute, FloatAttribute, IntegerAttribute, StringAttribute, TypeAttribute};
+use melior::ir::operation::OperationLike;
+use melior::ir::r#type::{FunctionType, ShapedTypeLike};
+use melior::ir::{Attribute, BlockLike, Module, OperationRef, Type, TypeLike};
+use symm_dialect::shape::{Shaped, integer_width};
+
+/// The type of an array's elements, or of a scalar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Element {
+    /// A boolean, one byte in memory.
+    Bool,
+    /// An integer of 8, 16, 32 or 64 bits; `index` is 64.
+    Int(u32),
+    /// IEEE half precision.
+    F16,
+    /// bfloat16.
+    Bf16,
+    /// IEEE single precision.
+    F32,
+    /// IEEE double precision.
+    F64,
+}
+
+impl Element {
+    /// The size in memory, in bytes.
+    #[must_use]
+    pub fn bytes(self) -> usize {
+        match self {
+            Self::Bool => 1,
+            Self::Int(bits) => bits as usize / 8,
+            Self::F16 | Self::Bf16 => 2,
+            Self::F32 => 4,
+            Self::F64 => 8,
+        }
+    }
+
+    fn of(ty: Type) -> Option<Self> {
+        if ty.is_index() {
+            return Some(Self::Int(64));
+        }
+        match integer_width(ty) {
+            Some(1) => return Some(Self::Bool),
+            Some(bits @ (8 | 16 | 32 | 64)) => return Some(Self::Int(bits)),
+            Some(_) => return None,
+            None => {}
+        }
+        if ty.is_f16() {
+            Some(Self::F16)
+        } else if ty.is_bf16() {
+            Some(Self::Bf16)
+        } else if ty.is_f32() {
+            Some(Self::F32)
+        } else if ty.is_f64() {
+            Some(Self::F64)
+        } else {
+            None
+        }
+    }
+}
+
+/// The type of an argument or result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ArgumentType {
+    /// A scalar.
+    Scalar(Element),
+    /// A row-major array; `None` is a dimension of any size.
+    Array {
+        /// The element type.
+        element: Element,
+        /// The shape.
+        shape: Vec<Option<u64>>,
+    },
+}
+
+/// An argument after the context.
+#[derive(Clone, Debug)]
+pub struct Argument {
+    /// Its `symm.name`, or `arg<position>`.
+    pub name: String,
+    /// Its type.
+    pub ty: ArgumentType,
+    /// The value of a scalar that is not given: its `symm.default`, as text.
+    pub default: Option<String>,
+}
+
+/// A result.
+#[derive(Clone, Debug)]
+pub struct Output {
+    /// Its `symm.name`, or `result<position>`.
+    pub name: String,
+    /// Its type.
+    pub ty: ArgumentType,
+}
+
+/// A host function's arguments after the context, and its results.
+#[derive(Clone, Debug)]
+pub struct Signature {
+    /// The arguments after the context.
+    pub arguments: Vec<Argument>,
+    /// The results.
+    pub outputs: Vec<Output>,
+}
+
+impl Signature {
+    /// The signature of the host function `entry` of a program that has not been lowered.
+    ///
+    /// # Errors
+    /// [`Error::MissingEntry`] if there is none of that name, [`Error::UnsupportedArgument`] if a type has no form
+    /// outside of the program.
+    pub fn of(module: &Module, entry: &str) -> Result<Self, Error> {
+        let hosts = host_functions(module);
+        let Some((_, function)) = hosts.iter().find(|(name, _)| name == entry) else {
+            let candidates = hosts.into_iter().map(|(name, _)| name).collect();
+            return Err(Error::MissingEntry { entry: entry.into(), candidates });
+        };
+        let ty = function_type(*function).expect("host functions have a type");
+        let mut arguments = Vec::new();
+        for index in 1..ty.input_count() {
+            let attributes = attributes_of(*function, "arg_attrs", index);
+            let name = text(attributes.as_ref(), "symm.name").unwrap_or_else(|| format!("arg{index}"));
+            let input = ty.input(index).expect("counted");
+            let ty = argument_type(entry, &format!("argument '{name}'"), input)?;
+            let default = attributes.as_ref().and_then(|attributes| named(*attributes, "symm.default")).map(literal);
+            arguments.push(Argument { name, ty, default });
+        }
+        let mut outputs = Vec::new();
+        for index in 0..ty.result_count() {
+            let attributes = attributes_of(*function, "res_attrs", index);
+            let name = text(attributes.as_ref(), "symm.name").unwrap_or_else(|| format!("result{index}"));
+            let ty = argument_type(entry, &format!("result '{name}'"), ty.result(index).expect("counted"))?;
+            outputs.push(Output { name, ty });
+        }
+        Ok(Self { arguments, outputs })
+    }
+}
+
+/// The public functions whose first argument is a context, with their names.
+fn host_functions<'c, 'a>(module: &'a Module<'c>) -> Vec<(String, OperationRef<'c, 'a>)> {
+    let mut functions = Vec::new();
+    let mut next = module.body().first_operation();
+    while let Some(op) = next {
+        next = op.next_in_block();
+        let name = op.attribute("sym_name").and_then(StringAttribute::try_from).map(|name| name.value().to_owned());
+        let first = function_type(op).filter(|ty| ty.input_count() > 0).and_then(|ty| ty.input(0).ok());
+        let takes_ctx = first.is_some_and(|ty| ty.to_string() == "!symm.ctx");
+        if let (Ok(name), true, Err(_)) = (name, takes_ctx, op.attribute("sym_visibility")) {
+            functions.push((name, op));
+        }
+    }
+    functions
+}
+
+fn function_type<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Option<FunctionType<'c>> {
+    let ty = op.attribute("function_type").and_then(TypeAttribute::try_from).ok()?;
+    FunctionType::try_from(ty.value()).ok()
+}
+
+fn argument_type(function: &str, what: &str, ty: Type) -> Result<ArgumentType, Error> {
+    let unsupported =
+        || Error::UnsupportedArgument { function: function.into(), what: what.into(), ty: ty.to_string() };
+    if let Some(element) = Element::of(ty) {
+        return Ok(ArgumentType::Scalar(element));
+    }
+    let memref = Shaped::memref(ty).ok_or_else(unsupported)?;
+    let plain = !ty.to_string().contains("strided<") && !ty.to_string().contains("affine_map<");
+    let element = Element::of(memref.element()).filter(|_| plain).ok_or_else(unsupported)?;
+    Ok(ArgumentType::Array { element, shape: memref.dimensions() })
+}
+
+/// The attribute dictionary of an argument or result.
+fn attributes_of<'c: 'a, 'a>(op: OperationRef<'c, 'a>, list: &str, index: usize) -> Option<DictionaryAttribute<'c>> {
+    let list = ArrayAttribute::try_from(op.attribute(list).ok()?).ok()?;
+    if index >= list.len() {
+        return None;
+    }
+    DictionaryAttribute::try_from(list.element(index).ok()?).ok()
+}
+
+fn named<'c>(attributes: DictionaryAttribute<'c>, name: &str) -> Option<Attribute<'c>> {
+    attributes.element_by_name(name)
+}
+
+fn text(attributes: Option<&DictionaryAttribute>, name: &str) -> Option<String> {
+    let attribute = named(*attributes?, name)?;
+    StringAttribute::try_from(attribute).ok().map(|value| value.value().to_owned())
+}
+
+/// A number as it would be written on a command line.
+fn literal(attribute: Attribute) -> String {
+    if let Ok(integer) = IntegerAttribute::try_from(attribute) {
+        return integer.value().to_string();
+    }
+    if let Ok(float) = FloatAttribute::try_from(attribute) {
+        return float.value().to_string();
+    }
+    attribute.to_string()
+}

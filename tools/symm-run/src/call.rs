@@ -1,0 +1,205 @@
+//! Calling the compiled host function: arguments and results pass through memory, a memref as its descriptor
+//! `{allocated, aligned, offset, sizes…, strides…}` of 64-bit words (passes/src/lower/cpu/device.rs, `pack`).
+
+use crate::array::Array;
+use anyhow::Context as _;
+use half::{bf16, f16};
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::c_void;
+use symm_codegen::{ArgumentType, Element, Error, Jit, Signature};
+
+/// The compiled host function.
+pub struct Entry {
+    code: unsafe extern "C" fn(*const *mut c_void),
+    // Keeps the code alive.
+    _jit: Jit,
+}
+
+// SAFETY: the code is compiled and immutable once `new` has returned; the engine is only dropped, never used again.
+unsafe impl Send for Entry {}
+// SAFETY: as above.
+unsafe impl Sync for Entry {}
+
+impl Entry {
+    /// Finds the entry that the lowering made for the host function `name`.
+    pub fn new(jit: Jit, name: &str) -> Result<Self, Error> {
+        let address = jit
+            .address(&format!("_symm_entry_{name}"))
+            .ok_or_else(|| Error::MissingEntry { entry: name.into(), candidates: Vec::new() })?;
+        // SAFETY: the lowering makes entries with exactly this signature.
+        let code = unsafe { std::mem::transmute::<usize, unsafe extern "C" fn(*const *mut c_void)>(address) };
+        Ok(Self { code, _jit: jit })
+    }
+}
+
+/// A host function with its arguments.
+pub struct Prepared {
+    entry: Entry,
+    signature: Signature,
+    arguments: Vec<Input>,
+}
+
+enum Input {
+    /// The bits of a scalar.
+    Scalar(u64),
+    Array(Array),
+}
+
+impl Prepared {
+    /// Matches what the command line gives with what the function takes and returns.
+    pub fn new(
+        entry: Entry,
+        signature: Signature,
+        inputs: &[(String, String)],
+        outputs: &[(String, String)],
+        scalars: &[(String, String)],
+    ) -> anyhow::Result<Self> {
+        let files = once("--input", inputs)?;
+        let values = once("--arg", scalars)?;
+        once("--output", outputs)?;
+        let mut arguments = Vec::new();
+        for argument in &signature.arguments {
+            let name = argument.name.as_str();
+            arguments.push(match &argument.ty {
+                ArgumentType::Scalar(element) => {
+                    let given = values.get(name).map(|value| (*value).to_owned());
+                    let value = given.or_else(|| argument.default.clone()).with_context(|| {
+                        format!("the program takes a number '{name}': give --arg {name}=VALUE")
+                    })?;
+                    let bits = parse_scalar(*element, &value)
+                        .with_context(|| format!("--arg {name}={value}: not a value of type {element:?}"))?;
+                    Input::Scalar(bits)
+                }
+                ArgumentType::Array { element, shape } => {
+                    let path = files.get(name).with_context(|| {
+                        format!("the program takes an array '{name}': give --input {name}=FILE.npy")
+                    })?;
+                    let array = Array::read(path, *element, shape).with_context(|| format!("--input {name}={path}"))?;
+                    Input::Array(array)
+                }
+            });
+        }
+        let takes = |name: &str, array: bool| {
+            let is_array = |ty: &ArgumentType| matches!(ty, ArgumentType::Array { .. });
+            signature.arguments.iter().any(|argument| argument.name == name && is_array(&argument.ty) == array)
+        };
+        for (what, name, known) in files
+            .keys()
+            .map(|name| ("--input", name, takes(name, true)))
+            .chain(values.keys().map(|name| ("--arg", name, takes(name, false))))
+        {
+            anyhow::ensure!(known, "{what} {name}: the program takes {}", described(&signature));
+        }
+        for (name, _) in outputs {
+            let known = signature.outputs.iter().any(|output| {
+                output.name == *name && matches!(output.ty, ArgumentType::Array { .. })
+            });
+            let names: Vec<&str> = signature.outputs.iter().map(|output| output.name.as_str()).collect();
+            anyhow::ensure!(known, "--output {name}: the program's array results are [{}]", names.join(", "));
+        }
+        Ok(Self { entry, signature, arguments })
+    }
+
+    /// Calls the function on the calling rank and returns its array results by name.
+    pub fn call(&self, ctx: *const i64) -> BTreeMap<String, Array> {
+        // Every rank has arrays of its own: the program may write to them.
+        let mut arrays: Vec<Vec<u8>> = Vec::new();
+        let mut slots: Vec<Vec<u64>> = vec![vec![ctx as u64]];
+        for argument in &self.arguments {
+            slots.push(match argument {
+                Input::Scalar(bits) => vec![*bits],
+                Input::Array(array) => {
+                    arrays.push(array.bytes.clone());
+                    let data = arrays.last().expect("just pushed").as_ptr() as u64;
+                    descriptor(data, &array.shape)
+                }
+            });
+        }
+        let first_result = slots.len();
+        for output in &self.signature.outputs {
+            slots.push(match &output.ty {
+                ArgumentType::Scalar(_) => vec![0],
+                ArgumentType::Array { shape, .. } => vec![0; 3 + 2 * shape.len()],
+            });
+        }
+        let pointers: Vec<*mut c_void> = slots.iter_mut().map(|slot| slot.as_mut_ptr().cast()).collect();
+        // SAFETY: one pointer for each argument and result, to as many bytes as its type has in memory.
+        unsafe { (self.entry.code)(pointers.as_ptr()) };
+        let results = self.signature.outputs.iter().zip(&slots[first_result..]);
+        results
+            .filter_map(|(output, slot)| match &output.ty {
+                ArgumentType::Scalar(_) => None,
+                ArgumentType::Array { element, shape } => Some((output.name.clone(), returned(*element, shape.len(), slot))),
+            })
+            .collect()
+    }
+}
+
+/// The options given by name, each once.
+fn once<'o>(what: &str, options: &'o [(String, String)]) -> anyhow::Result<HashMap<&'o str, &'o str>> {
+    let mut map = HashMap::new();
+    for (name, value) in options {
+        anyhow::ensure!(map.insert(name.as_str(), value.as_str()).is_none(), "{what} {name} is given twice");
+    }
+    Ok(map)
+}
+
+fn described(signature: &Signature) -> String {
+    let describe = |argument: &symm_codegen::Argument| match &argument.ty {
+        ArgumentType::Scalar(_) => format!("a number '{}' (--arg)", argument.name),
+        ArgumentType::Array { .. } => format!("an array '{}' (--input)", argument.name),
+    };
+    let all: Vec<String> = signature.arguments.iter().map(describe).collect();
+    if all.is_empty() { "no arguments".into() } else { all.join(", ") }
+}
+
+fn parse_scalar(element: Element, text: &str) -> anyhow::Result<u64> {
+    Ok(match element {
+        Element::Bool => u64::from(text.parse::<bool>().or_else(|_| text.parse::<u8>().map(|value| value != 0))?),
+        Element::Int(bits) => {
+            let value: i128 = text.parse()?;
+            anyhow::ensure!((-(1i128 << (bits - 1))..1i128 << bits).contains(&value), "it does not fit {bits} bits");
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "just seen to fit")]
+            let bits = value as u64;
+            bits
+        }
+        Element::F16 => u64::from(f16::from_f64(text.parse()?).to_bits()),
+        Element::Bf16 => u64::from(bf16::from_f64(text.parse()?).to_bits()),
+        Element::F32 => u64::from(text.parse::<f32>()?.to_bits()),
+        Element::F64 => text.parse::<f64>()?.to_bits(),
+    })
+}
+
+/// The descriptor of a row-major array at `data`.
+fn descriptor(data: u64, shape: &[u64]) -> Vec<u64> {
+    let mut strides = vec![1; shape.len()];
+    for dimension in (1..shape.len()).rev() {
+        strides[dimension - 1] = strides[dimension] * shape[dimension];
+    }
+    [vec![data, data, 0], shape.to_vec(), strides].concat()
+}
+
+/// A copy of the array that a descriptor describes. The memory it lies in stays as it is until the process ends: it
+/// may be an argument, on the heap, or the program's own.
+fn returned(element: Element, rank: usize, descriptor: &[u64]) -> Array {
+    let (aligned, offset) = (descriptor[1], descriptor[2]);
+    let (shape, strides) = (descriptor[3..3 + rank].to_vec(), &descriptor[3 + rank..]);
+    let size = element.bytes() as u64;
+    let count: u64 = shape.iter().product();
+    let mut bytes = Vec::with_capacity(usize::try_from(count * size).unwrap_or(0));
+    let mut index = vec![0; rank];
+    for _ in 0..count {
+        let linear: u64 = offset + index.iter().zip(strides).map(|(index, stride)| index * stride).sum::<u64>();
+        let from = (aligned + linear * size) as *const u8;
+        // SAFETY: an element of the array that the program returned.
+        bytes.extend_from_slice(unsafe { std::slice::from_raw_parts(from, element.bytes()) });
+        for dimension in (0..rank).rev() {
+            index[dimension] += 1;
+            if index[dimension] < shape[dimension] {
+                break;
+            }
+            index[dimension] = 0;
+        }
+    }
+    Array { element, shape, bytes }
+}

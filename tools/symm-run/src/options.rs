@@ -1,0 +1,104 @@
+//! The command line.
+
+use clap::{Parser, ValueEnum};
+use std::path::PathBuf;
+
+/// Run a symm program on N ranks.
+///
+/// The program's host function runs once per rank, as a thread each, or as a process each with --processes or under
+/// torchrun, mpirun or srun. The exit code is not zero if a check of the program fails, if it can't be compiled, if
+/// it does not end in time, or if a rank dies.
+///
+/// Examples:
+///
+///   symm-run examples/ring_all_reduce.mlir --ranks 4
+///
+///   symm-run examples/heat.mlir --ranks 4 --processes --input image=in.npy --output result=out.npy --trace t.json
+#[derive(Parser)]
+#[command(version, verbatim_doc_comment)]
+pub struct Options {
+    /// The program: MLIR text or bytecode.
+    pub file: PathBuf,
+    /// How many ranks; 1 without it, or as many as the launcher started.
+    #[arg(short = 'n', long, value_parser = clap::value_parser!(u32).range(1..))]
+    pub ranks: Option<u32>,
+    /// What the ranks run on.
+    #[arg(long, value_enum, default_value_t = Driver::Cpu)]
+    pub driver: Driver,
+    /// A process for each rank instead of a thread.
+    #[arg(long)]
+    pub processes: bool,
+    /// The host function to run.
+    #[arg(long, default_value = "main")]
+    pub entry: String,
+    /// An array argument, from a NumPy file.
+    #[arg(long = "input", value_name = "NAME=FILE.npy", value_parser = pair)]
+    pub inputs: Vec<(String, String)>,
+    /// Where an array result goes: rank 0's, or every rank's if the name holds {rank}.
+    #[arg(long = "output", value_name = "NAME=FILE.npy", value_parser = pair)]
+    pub outputs: Vec<(String, String)>,
+    /// A scalar argument.
+    #[arg(long = "arg", value_name = "NAME=VALUE", value_parser = pair, allow_hyphen_values = true)]
+    pub args: Vec<(String, String)>,
+    /// Write a timeline of ranks and blocks that ui.perfetto.dev opens.
+    #[arg(long, value_name = "FILE.json")]
+    pub trace: Option<PathBuf>,
+    /// Give up after so many seconds and say which rank waits where.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub timeout: Option<f64>,
+    /// Symmetric memory of each rank, with a suffix K, M or G.
+    #[arg(long, value_name = "BYTES", default_value = "64M", value_parser = bytes)]
+    pub heap_size: u64,
+    /// Report an error where the compiler would repair a memory order or a scope.
+    #[arg(long)]
+    pub strict: bool,
+}
+
+/// What a program can run on.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Driver {
+    /// This machine's processor.
+    Cpu,
+}
+
+fn pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() && !value.is_empty() => Ok((name.into(), value.into())),
+        _ => Err("takes NAME=VALUE".into()),
+    }
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds: f64 = text.parse().map_err(|_| "takes a number of seconds")?;
+    if seconds > 0.0 && seconds < 1e9 { Ok(seconds) } else { Err("takes a number of seconds above zero".into()) }
+}
+
+fn bytes(text: &str) -> Result<u64, String> {
+    let (digits, unit) = match text.char_indices().last() {
+        Some((end, 'K' | 'k')) => (&text[..end], 1 << 10),
+        Some((end, 'M' | 'm')) => (&text[..end], 1 << 20),
+        Some((end, 'G' | 'g')) => (&text[..end], 1 << 30),
+        _ => (text, 1),
+    };
+    let count: u64 = digits.parse().map_err(|_| "takes a number of bytes, such as 1048576 or 64M")?;
+    count.checked_mul(unit).ok_or_else(|| "is more than any memory".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Options::command().debug_assert();
+    }
+
+    #[test]
+    fn sizes_have_suffixes() {
+        assert_eq!(bytes("3M"), Ok(3 << 20));
+        assert_eq!(bytes("17"), Ok(17));
+        assert!(bytes("many").is_err());
+        assert!(bytes("99999999999G").is_err());
+    }
+}
