@@ -59,6 +59,9 @@ fn flatten<'c: 'a, 'a>(module: OperationRef<'c, 'a>) {
         } else {
             // SAFETY: the pass owns the module while it runs.
             let mut moved = unsafe { OperationRefMut::from_raw(op.to_raw()) };
+            if op.has_attribute("sym_name") {
+                moved.set_attribute("sym_name", b.string(&flat_name(&module_name, &symbol(op))));
+            }
             moved.move_before(module);
         }
     }
