@@ -59,7 +59,10 @@ impl<'c> Shaped<'c> {
     /// Whether two types of one kind differ in nothing but their element type.
     #[must_use]
     pub fn is_shaped_like(self, other: Self) -> bool {
-        self.dimensions() == other.dimensions() && self.encoding() == other.encoding()
+        let scalable = |shaped: Self| shaped.0.is_vector() && shaped.0.is_scalable_vector();
+        self.dimensions() == other.dimensions()
+            && self.encoding() == other.encoding()
+            && scalable(self) == scalable(other)
     }
 }
 
@@ -69,16 +72,38 @@ pub fn scalar(ty: Type<'_>) -> Type<'_> {
     Shaped::vector(ty).or(Shaped::tensor(ty)).map_or(ty, |shaped| shaped.element())
 }
 
-/// The width of an integer type in bits.
+/// The width of a signless integer type in bits.
 #[must_use]
 pub fn integer_width(ty: Type) -> Option<u32> {
-    IntegerType::try_from(ty).ok().map(|ty| ty.width())
+    IntegerType::try_from(ty).ok().filter(IntegerType::is_signless).map(|ty| ty.width())
 }
 
-/// Whether memory can hold a value of this scalar type: integers of 1, 8, 16, 32 and 64 bits, floats, index.
+/// The width of a float type in bits, if it is one that every target moves: not `tf32`, `f80`, `f128` or those
+/// narrower than a byte.
+#[must_use]
+pub fn float_width(ty: Type) -> Option<u32> {
+    if !ty.is_float() {
+        return None;
+    }
+    let width = ty.float_width();
+    matches!(width, 8 | 16 | 32 | 64).then_some(width)
+}
+
+/// Whether memory can hold a value of this scalar type: signless integers of 1, 8, 16, 32 and 64 bits, floats of
+/// 8, 16, 32 and 64 bits, index.
 #[must_use]
 pub fn is_data(ty: Type) -> bool {
-    ty.is_index() || ty.is_float() || matches!(integer_width(ty), Some(1 | 8 | 16 | 32 | 64))
+    ty.is_index() || float_width(ty).is_some() || matches!(integer_width(ty), Some(1 | 8 | 16 | 32 | 64))
+}
+
+/// The alignment of a value in memory, in bytes, where an op does not say it: the size of the whole vector if that
+/// is a power of two, else of one element.
+#[must_use]
+pub fn natural_alignment(ty: Type) -> i64 {
+    let element = byte_width(scalar(ty));
+    let count: u64 = Shaped::vector(ty).map_or(1, |vector| vector.dimensions().into_iter().flatten().product());
+    let whole = element * count;
+    if whole.is_power_of_two() { whole.cast_signed() } else { element.cast_signed() }
 }
 
 /// The size of a scalar of this type in memory, in bytes.

@@ -17,8 +17,9 @@ def Symm_RemoteLoadOp : Symm_AccessOp<"remote_load", ReadEffect> {
     %w = symm.remote_load %ctx, %m[%i, %j], %peer mask %in : i1 other %zero : f32 cache cg : memref<8x8xf32> -> f32
     ```
 
-    It is a weak access: order comes from `symm.wait`, `symm.fence` and the atomics. `alignment` is in bytes, and
-    the natural alignment of one element without it.
+    It is a weak access: order comes from `symm.wait`, `symm.fence` and the atomics. `alignment` is in
+    bytes; without it the address is aligned to the size of the whole value (16 for `vector<4xf32>`), so that a vector
+    is one access.
   }];
   let arguments = (ins Symm_Ctx:$ctx, Symm_Pointer:$ptr, Variadic<Index>:$indices, I32:$rank, Optional<I64>:$delta,
                        Optional<Symm_Mask>:$mask, Optional<AnyType>:$other, OptionalAttr<Symm_Cache>:$cache,

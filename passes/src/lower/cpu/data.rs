@@ -7,7 +7,7 @@ use crate::lower::bulk::{self, End};
 use crate::lower::translation::delta_of;
 use melior::ir::{Attribute, Type, Value, ValueLike};
 use symm_dialect::ops::{AsRemote, Copy, Get, Put, RemoteLoad, RemoteStore, SymmOp};
-use symm_dialect::shape::{Shaped, byte_width, scalar};
+use symm_dialect::shape::{Shaped, natural_alignment};
 
 /// What the runtime's trace calls a transfer (runtime/src/abi.rs).
 #[derive(Clone, Copy)]
@@ -45,9 +45,9 @@ pub fn remote_element<'c: 'a, 'a>(
     b.byte_offset(element(b, pointer, indices), delta)
 }
 
-/// How an access is made: the natural alignment of one element unless the op says more, `volatile` if it does.
+/// How an access is made: aligned as the op says or as the value naturally is, `volatile` if it says so.
 fn access<'c>(b: &Builder<'c>, ty: Type<'c>, alignment: Option<i64>, volatile: bool) -> Vec<(&'static str, Attribute<'c>)> {
-    let alignment = alignment.unwrap_or(byte_width(scalar(ty)).cast_signed());
+    let alignment = alignment.unwrap_or_else(|| natural_alignment(ty));
     let mut attributes = vec![("alignment", b.integer(64, alignment))];
     if volatile {
         attributes.push(("volatile_", b.unit()));
@@ -72,7 +72,7 @@ pub fn remote_load<'c: 'a, 'a>(op: RemoteLoad<'c, 'a>, b: &Builder<'c>) -> Vec<V
     let value = match op.mask() {
         None => b.load(address, moved, &attributes),
         Some(mask) if is_lane_mask(mask) => {
-            let alignment = op.alignment().unwrap_or(byte_width(scalar(ty)).cast_signed());
+            let alignment = op.alignment().unwrap_or_else(|| natural_alignment(ty));
             let attributes = [("alignment", b.integer(32, alignment))];
             b.value("llvm.intr.masked.load", &[address, b.cast(mask, mask.r#type()), other(b)], moved, &attributes)
         }
@@ -92,7 +92,7 @@ pub fn remote_store<'c: 'a, 'a>(op: RemoteStore<'c, 'a>, b: &Builder<'c>) -> Vec
     match op.mask() {
         None => b.store(value, address, &attributes),
         Some(mask) if is_lane_mask(mask) => {
-            let alignment = op.alignment().unwrap_or(byte_width(scalar(ty)).cast_signed());
+            let alignment = op.alignment().unwrap_or_else(|| natural_alignment(ty));
             let attributes = [("alignment", b.integer(32, alignment))];
             b.op("llvm.intr.masked.store", &[value, address, b.cast(mask, mask.r#type())], &[], &attributes);
         }
