@@ -162,7 +162,6 @@ impl<F: Flag> Wait<'_, F> {
             slot.gives_up.store(u32::from(self.limit.is_some()), Ordering::Relaxed);
             slot.loc.set(self.loc.bytes());
             set_state(slot, BLOCK_WAITING);
-            agent.area().blocked.0.fetch_add(1, Ordering::AcqRel);
             agent.transition();
         }
         agent.count_runnable(-1);
@@ -176,7 +175,6 @@ fn leave(agent: &Agent) {
         agent.transition();
         // Whoever sees what this block does next also sees the transition.
         fence(Ordering::SeqCst);
-        agent.area().blocked.0.fetch_sub(1, Ordering::AcqRel);
         set_state(slot, BLOCK_RUNNING);
     }
 }
