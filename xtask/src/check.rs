@@ -3,25 +3,25 @@
 mod layout;
 
 use crate::{generate, run};
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 
 type Check = (&'static str, fn() -> Result<()>);
 
 const CHECKS: &[Check] = &[
-    ("passes have lit tests of the same stem", || none(layout::untested_passes()?)),
-    ("ops are named in test/lit/dialect", || none(layout::untested_ops()?)),
-    ("programs have RUN lines", || none(layout::programs_not_run()?)),
-    ("Rust files are short", || none(layout::long_files()?)),
-    ("no absolute paths of one machine", || none(layout::machine_paths()?)),
+    ("passes have lit tests of the same stem", || none(&layout::untested_passes()?)),
+    ("ops are named in test/lit/dialect", || none(&layout::untested_ops()?)),
+    ("programs have RUN lines", || none(&layout::programs_not_run()?)),
+    ("Rust files are short", || none(&layout::long_files()?)),
+    ("no absolute paths of one machine", || none(&layout::machine_paths()?)),
     ("rustfmt", || {
-        let outcome = run::run(run::cargo().args(["fmt", "--all", "--check"]));
-        outcome.map_err(|error| error.context("mend it: cargo fmt --all"))
+        let formatted = run::run(run::cargo().args(["fmt", "--all", "--", "--check", "--files-with-diff"]));
+        formatted.context("these files are not formatted; mend it: cargo fmt --all")
     }),
     ("clippy", || {
         // In release mode, so that it shares what the tests have built.
-        let arguments = ["clippy", "--workspace", "--all-targets", "--release", "--", "--deny", "warnings"];
-        let outcome = run::run(run::cargo().args(arguments));
-        outcome.map_err(|error| error.context("mend what clippy says"))
+        let arguments =
+            ["clippy", "--workspace", "--all-targets", "--release", "--keep-going", "--", "--deny", "warnings"];
+        run::run(run::cargo().args(arguments)).context("mend what clippy says above")
     }),
     ("generated docs are fresh", || generate::run(&generate::Arguments { check: true })),
 ];
@@ -41,7 +41,7 @@ pub fn run() -> Result<()> {
     Ok(())
 }
 
-fn none(complaints: Vec<String>) -> Result<()> {
+fn none(complaints: &[String]) -> Result<()> {
     if complaints.is_empty() {
         return Ok(());
     }

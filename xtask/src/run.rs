@@ -1,6 +1,7 @@
 //! Running other programs.
 
 use anyhow::{Context, Result, ensure};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// The cargo that runs this.
@@ -24,8 +25,9 @@ pub fn output(command: &mut Command) -> Result<String> {
     String::from_utf8(output.stdout).with_context(|| format!("not UTF-8 from {line}"))
 }
 
-/// A command as one would type it.
+/// A command as one would type it, if its program's folder is on the PATH.
 pub fn line(command: &Command) -> String {
-    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    let program = Path::new(command.get_program()).file_name().unwrap_or(command.get_program());
+    let words = std::iter::once(program).chain(command.get_args());
     words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
 }

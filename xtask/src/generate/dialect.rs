@@ -68,7 +68,7 @@ fn op_section(section: &str) -> String {
 
 /// A line outside of code; `None` if readers don't need it.
 fn prose(line: &str) -> Option<String> {
-    if line.starts_with("Traits: ") || line == "<table>" || line == "</table>" || line.starts_with(":") {
+    if line.starts_with("Traits: ") || line == "<table>" || line == "</table>" || line.starts_with(':') {
         return None;
     }
     if let Some(interfaces) = line.strip_prefix("Interfaces: ") {

@@ -82,5 +82,5 @@ fn file_of(flag: &str) -> Result<PathBuf> {
 /// The `//!` lines at the top of a file.
 fn header(text: &str) -> String {
     let lines = text.lines().map_while(|line| line.strip_prefix("//!"));
-    lines.map(|line| format!("{}\n", line.strip_prefix(' ').unwrap_or(line))).collect()
+    lines.flat_map(|line| [line.strip_prefix(' ').unwrap_or(line), "\n"]).collect()
 }
