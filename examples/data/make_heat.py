@@ -1,6 +1,7 @@
 """Draws heat.npy, the plate that heat.mlir cools down: python3 make_heat.py (needs numpy and nothing else).
 
-150 x 200 temperatures from 0 to 1 as float32: the letters of symm, discs, a ring and a wedge, hot on a cold plate.
+150 x 200 temperatures from 0 to 1 as float32: the letters of symm, discs, a ring and a wedge, hot on a cold plate
+whose lower edge is heated.
 """
 
 from pathlib import Path
@@ -15,7 +16,8 @@ LETTERS = {
 }
 PIXEL = 6
 
-plate = np.zeros((HEIGHT, WIDTH), dtype=np.float32)
+plate = np.full((HEIGHT, WIDTH), 0.05, dtype=np.float32)
+plate[-1, :] = np.sin(np.linspace(0.0, np.pi, WIDTH)) ** 2
 y, x = np.mgrid[0:HEIGHT, 0:WIDTH]
 
 left = 20
