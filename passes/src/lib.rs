@@ -12,7 +12,7 @@ mod pipelines;
 mod registration;
 mod transform;
 
-pub use pass::{Kind, Pass, PassOption, Pipeline, Values};
+pub use pass::{Ir, Kind, Pass, PassOption, Pipeline, Values};
 pub use pipelines::PIPELINES;
 pub use registration::register;
 

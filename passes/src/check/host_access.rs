@@ -11,7 +11,7 @@
 //! Limits: it follows a value from `symm.alloc` through views and casts in one function, not through calls.
 
 use crate::ir::{collect, definition, enclosing, name};
-use crate::pass::{Pass, Values};
+use crate::pass::{Ir, Pass, Values};
 use melior::ir::{OperationRef, Value, operation::OperationLike};
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::SymmOp;
@@ -40,8 +40,8 @@ const ACCESSES: &[&str] = &[
     "linalg.copy",
 ];
 
-fn run<'c, 'a>(root: OperationRef<'c, 'a>, _: &Values) -> Result<(), Reported> {
-    let mut outcome = Ok(());
+fn run<'c, 'a>(root: OperationRef<'c, 'a>, _: &Values) -> Result<Ir, Reported> {
+    let mut outcome = Ok(Ir::Kept);
     for op in collect(root) {
         let access = ACCESSES.contains(&name(op)) || matches!(SymmOp::cast(op), Some(
             SymmOp::RemoteLoad(_) | SymmOp::RemoteStore(_) | SymmOp::Get(_) | SymmOp::Put(_) | SymmOp::Copy(_)

@@ -18,7 +18,7 @@
 //! Limits: it looks at one function, along its structured control flow and its blocks; a call counts as an access.
 
 use crate::ir::{blocks, collect, context, name, operations};
-use crate::pass::{Kind, Pass, PassOption, Values};
+use crate::pass::{Ir, Kind, Pass, PassOption, Values};
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::operation::{OperationLike, OperationMutLike};
 use melior::ir::r#type::IntegerType;
@@ -40,9 +40,9 @@ pub const PASS: Pass = Pass {
     run,
 };
 
-fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<(), Reported> {
+fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<Ir, Reported> {
     let repairs = Repairs { strict: options.flag("strict") };
-    let mut outcome = Ok(());
+    let mut outcome = Ok(Ir::Kept);
     for operation in collect(root) {
         let Some(op) = SymmOp::cast(operation) else { continue };
         let scope = match op {
@@ -92,7 +92,7 @@ impl Repairs {
         value: i64,
         message: &str,
         done: &str,
-    ) -> Result<(), Reported> {
+    ) -> Result<Ir, Reported> {
         if self.strict {
             return Err(error(op, message));
         }
@@ -101,7 +101,7 @@ impl Repairs {
         // SAFETY: the pass owns the module while it runs; no other reference reads this attribute meanwhile.
         let mut op = unsafe { melior::ir::operation::OperationRefMut::from_raw(op.to_raw()) };
         op.set_attribute(attribute, value.into());
-        Ok(())
+        Ok(Ir::Changed)
     }
 }
 

@@ -25,7 +25,7 @@
 
 use crate::dominance::later;
 use crate::ir::{Builder, collect, constant_value};
-use crate::pass::{Pass, Values};
+use crate::pass::{Ir, Pass, Values};
 use melior::ir::{OperationRef, Value, ValueLike};
 use std::collections::HashMap;
 use symm_dialect::diagnostic::Reported;
@@ -47,7 +47,7 @@ enum Key {
     Value(usize, usize),
 }
 
-fn run<'c, 'a>(root: OperationRef<'c, 'a>, _: &Values) -> Result<(), Reported> {
+fn run<'c, 'a>(root: OperationRef<'c, 'a>, _: &Values) -> Result<Ir, Reported> {
     let mut distances: HashMap<Key, Value<'c, 'c>> = HashMap::new();
     for op in collect(root) {
         let Some(op) = SymmOp::cast(op) else { continue };
@@ -66,7 +66,7 @@ fn run<'c, 'a>(root: OperationRef<'c, 'a>, _: &Values) -> Result<(), Reported> {
             }
         }
     }
-    Ok(())
+    Ok(if distances.is_empty() { Ir::Kept } else { Ir::Changed })
 }
 
 /// The distance of a context and a rank, made where both are first known.
