@@ -33,7 +33,7 @@ fn symbol<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> String {
 pub fn lower<'c: 'a, 'a>(root: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) -> Result<(), Reported> {
     for module in operations(runtime.body()) {
         if name(module) == "gpu.module" {
-            flatten(module);
+            flatten(module, runtime);
         }
     }
     let mut outcome = Ok(());
@@ -45,7 +45,7 @@ pub fn lower<'c: 'a, 'a>(root: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) 
     outcome
 }
 
-fn flatten<'c: 'a, 'a>(module: OperationRef<'c, 'a>) {
+fn flatten<'c: 'a, 'a>(module: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) {
     let module_name = symbol(module);
     let body = blocks(module)[0];
     let symbols: HashSet<String> = operations(body).into_iter().map(symbol).collect();
@@ -55,6 +55,10 @@ fn flatten<'c: 'a, 'a>(module: OperationRef<'c, 'a>) {
     let b = Builder::before(module);
     for op in operations(body) {
         if name(op) == "gpu.func" {
+            // While it still is there to be seen: launches are lowered after the ops of kernels.
+            if collect(op).into_iter().any(|op| name(op) == "symm.barrier") {
+                runtime.barrier_kernels.borrow_mut().insert(packed_name(&module_name, &symbol(op)));
+            }
             flatten_function(op, &module_name);
         } else {
             // SAFETY: the pass owns the module while it runs.

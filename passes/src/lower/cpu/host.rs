@@ -3,7 +3,7 @@
 use super::data::context_pointer;
 use super::device::{in_memory, pack, packed_name};
 use super::runtime::Runtime;
-use crate::ir::{Builder, blocks, collect, name, operations};
+use crate::ir::{Builder, blocks, name, operations};
 use crate::lower::address::{Descriptor, is_contiguous};
 use crate::lower::bulk::{self, End};
 use melior::ir::attribute::{StringAttribute, TypeAttribute};
@@ -145,7 +145,7 @@ fn launch<'c: 'a, 'a>(op: OperationRef<'c, 'a>, b: &Builder<'c>, runtime: &Runti
     let dims = runtime.words(b, op, &dims);
 
     let mut kinds = String::new();
-    if uses_barrier(op, module, function) {
+    if runtime.barrier_kernels.borrow().contains(&packed_name(module, function)) {
         kinds.push('!');
     }
     let mut slots = Vec::new();
@@ -168,16 +168,6 @@ fn launch<'c: 'a, 'a>(op: OperationRef<'c, 'a>, b: &Builder<'c>, runtime: &Runti
     runtime.call(b, "launch", &[null, title, code, dims, slots, kinds, runtime.location(b)], &[]);
     b.erase(op);
     Ok(())
-}
-
-/// Whether a kernel's function waits at a device barrier.
-fn uses_barrier<'c: 'a, 'a>(op: OperationRef<'c, 'a>, module: &str, kernel: &str) -> bool {
-    let Some(root) = crate::ir::enclosing(op, &["builtin.module"]) else { return false };
-    let wanted = format!("_symm_device_{module}_{kernel}");
-    operations(blocks(root)[0])
-        .into_iter()
-        .filter(|op| op.attribute("sym_name").and_then(StringAttribute::try_from).is_ok_and(|name| name.value() == wanted))
-        .any(|op| collect(op).into_iter().any(|op| name(op) == "symm.barrier"))
 }
 
 pub fn alloc<'c: 'a, 'a>(op: Alloc<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'c, 'a>) -> Vec<Value<'c, 'c>> {
