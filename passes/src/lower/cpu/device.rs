@@ -4,13 +4,14 @@
 use super::runtime::Runtime;
 use crate::ir::{Builder, blocks, collect, enclosing, name, operations};
 use crate::lower::address::Descriptor;
-use melior::ir::attribute::{FlatSymbolRefAttribute, StringAttribute, TypeAttribute};
+use melior::ir::attribute::{FlatSymbolRefAttribute, TypeAttribute};
 use melior::ir::operation::{OperationLike, OperationMutLike, OperationRefMut};
 use melior::ir::r#type::FunctionType;
-use melior::ir::{Block, BlockLike, OperationRef, Region, RegionLike, Type, Value, ValueLike};
+use melior::ir::{Attribute, AttributeLike, Block, BlockLike, OperationRef, Region, RegionLike, Type, Value, ValueLike};
 use std::collections::HashSet;
 use symm_dialect::diagnostic::{Reported, error};
-use symm_dialect::shape::Shaped;
+use symm_dialect::shape::{Shaped, byte_width, scalar};
+use symm_dialect::text::{string, text};
 
 /// Marks a function made from a kernel: its last argument points to the block's coordinates.
 const KERNEL: &str = "symm.kernel";
@@ -25,8 +26,7 @@ fn flat_name(module: &str, symbol: &str) -> String {
 }
 
 fn symbol<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> String {
-    let name = op.attribute("sym_name").and_then(StringAttribute::try_from);
-    name.map_or_else(|_| String::new(), |name| name.value().to_owned())
+    op.attribute("sym_name").ok().and_then(string).unwrap_or_default()
 }
 
 /// Moves everything out of every `gpu.module` into the module and lowers the ops of the gpu dialect in it.
@@ -80,13 +80,20 @@ fn rename<'c: 'a, 'a>(op: OperationRef<'c, 'a>, module: &str, symbols: &HashSet<
     let mut op = unsafe { OperationRefMut::from_raw(op.to_raw()) };
     for (key, value) in attributes {
         let key = key.as_string_ref().as_str().unwrap_or_default().to_owned();
-        if let Ok(reference) = FlatSymbolRefAttribute::try_from(value) {
-            if symbols.contains(reference.value()) {
-                let name = flat_name(module, reference.value());
-                op.set_attribute(&key, FlatSymbolRefAttribute::new(mlir, &name).into());
-            }
+        if !value.is_flat_symbol_ref() {
+            continue;
+        }
+        // SAFETY: it is a symbol reference, and the context keeps its name.
+        let referenced = unsafe { text(mlir_sys::mlirFlatSymbolRefAttrGetValue(value.to_raw())) };
+        if symbols.contains(&referenced) {
+            op.set_attribute(&key, FlatSymbolRefAttribute::new(mlir, &flat_name(module, &referenced)).into());
         }
     }
+}
+
+/// Whether an op is a `gpu.func` that can be launched.
+pub fn is_kernel<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
+    name(op) == "gpu.func" && (op.has_attribute("gpu.kernel") || op.has_attribute("kernel"))
 }
 
 /// Turns a `gpu.func` into functions of the module; what was in workgroup or private memory is on the stack.
@@ -96,7 +103,7 @@ fn flatten_function<'c: 'a, 'a>(op: OperationRef<'c, 'a>, module: &str) {
     let ty = FunctionType::try_from(ty).expect("a gpu.func has a function type");
     let arguments: Vec<Type> = (0..ty.input_count()).filter_map(|index| ty.input(index).ok()).collect();
     let results: Vec<Type> = (0..ty.result_count()).filter_map(|index| ty.result(index).ok()).collect();
-    let is_kernel = op.has_attribute("gpu.kernel") || op.has_attribute("kernel");
+    let is_kernel = is_kernel(op);
 
     let entry = blocks(op)[0];
     let top = Builder::before(runtime_anchor(op));
@@ -159,13 +166,13 @@ pub fn pack<'c>(b: &Builder<'c>, name: &str, callee: &str, arguments: &[Type<'c>
     let slot = |index: usize| inner.load(inner.byte_offset_constant(argument(0), 8 * index as i64), pointer, &[]);
     let mut operands = Vec::new();
     for (index, ty) in arguments.iter().enumerate() {
-        operands.push(inner.cast(inner.load(slot(index), in_memory(&inner, *ty), &[]), *ty));
+        operands.push(inner.cast(inner.load(slot(index), in_memory(&inner, *ty), &packed(&inner, *ty)), *ty));
     }
     operands.extend((1..=extra).map(argument));
     let call = inner.call(callee, &operands, results);
     for (index, ty) in results.iter().enumerate() {
         let result: Value = call.result(index).expect("as many as were asked for").into();
-        inner.store(inner.cast(result, in_memory(&inner, *ty)), slot(arguments.len() + index), &[]);
+        inner.store(inner.cast(result, in_memory(&inner, *ty)), slot(arguments.len() + index), &packed(&inner, *ty));
     }
     inner.op("func.return", &[], &[], &[]);
     let attributes = [
@@ -173,6 +180,13 @@ pub fn pack<'c>(b: &Builder<'c>, name: &str, callee: &str, arguments: &[Type<'c>
         ("function_type", b.type_attribute(FunctionType::new(b.context, &inputs, &[]).into())),
     ];
     b.op_with_regions("func.func", &[], &[], &attributes, vec![region]);
+}
+
+/// How an argument is read and written: LLVM would take a vector to be aligned to its size, and in an argument's memory
+/// it is not.
+pub fn packed<'c>(b: &Builder<'c>, ty: Type<'c>) -> Vec<(&'static str, Attribute<'c>)> {
+    let vector = Shaped::vector(ty);
+    vector.map(|_| ("alignment", b.integer(64, byte_width(scalar(ty)).cast_signed()))).into_iter().collect()
 }
 
 /// The type under which an argument lies in memory: a memref is its descriptor.
