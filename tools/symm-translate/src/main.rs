@@ -48,6 +48,8 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> anyhow::Result<()> {
+    let guard = symm_dialect::crash::guard("symm-translate");
+    guard.reads(&options.file);
     let frontend = Frontend::new();
     let mut module = frontend.parse(&options.file)?;
     if !options.pipeline.is_empty() {
