@@ -360,6 +360,17 @@ impl<'c> Builder<'c> {
 
     /// `scf.for` from `lower` to `upper` by one; `body` makes what it holds.
     pub fn for_each(&self, lower: Value<'c, '_>, upper: Value<'c, '_>, body: impl FnOnce(&Self, Value<'c, 'c>)) {
+        self.for_step(lower, upper, self.constant(lower.r#type(), 1), body);
+    }
+
+    /// `scf.for` from `lower` to `upper` by `step`; `body` makes what it holds.
+    pub fn for_step(
+        &self,
+        lower: Value<'c, '_>,
+        upper: Value<'c, '_>,
+        step: Value<'c, '_>,
+        body: impl FnOnce(&Self, Value<'c, 'c>),
+    ) {
         let block = Block::new(&[(lower.r#type(), self.location)]);
         let region = Region::new();
         let block = region.append_block(block);
@@ -368,7 +379,6 @@ impl<'c> Builder<'c> {
         let induction = unsafe { Value::from_raw(block.argument(0).expect("one argument was made").to_raw()) };
         body(&inner, induction);
         inner.op("scf.yield", &[], &[], &[]);
-        let step = self.constant(lower.r#type(), 1);
         self.op_with_regions("scf.for", &[lower, upper, step], &[], &[], vec![region]);
     }
 
@@ -396,6 +406,45 @@ impl<'c> Builder<'c> {
             arm(&mut |inner| otherwise.take().map_or_else(Vec::new, |otherwise| otherwise(inner)))
         };
         self.op_with_regions("scf.if", &[condition], results, &[], vec![first, second])
+    }
+
+    /// `scf.if` without results.
+    pub fn when(&self, condition: Value<'c, '_>, then: impl FnOnce(&Self)) {
+        let body = |inner: &Self| {
+            then(inner);
+            Vec::new()
+        };
+        self.branch(condition, &[], body, |_| Vec::new());
+    }
+
+    /// `scf.while` that carries values: `test` returns whether to go on and what to carry, `body` what to carry next.
+    pub fn repeat(
+        &self,
+        initial: &[Value<'c, '_>],
+        test: impl FnOnce(&Self, &[Value<'c, 'c>]) -> (Value<'c, 'c>, Vec<Value<'c, 'c>>),
+        body: impl FnOnce(&Self, &[Value<'c, 'c>]) -> Vec<Value<'c, 'c>>,
+    ) -> Vec<Value<'c, 'c>> {
+        let make = |types: &[Type<'c>]| {
+            let arguments: Vec<_> = types.iter().map(|ty| (*ty, self.location)).collect();
+            let region = Region::new();
+            let block = region.append_block(Block::new(&arguments));
+            let values: Vec<Value<'c, 'c>> = (0..types.len())
+                // SAFETY: the block lives in the loop that is inserted below.
+                .map(|index| unsafe { Value::from_raw(block.argument(index).expect("made above").to_raw()) })
+                .collect();
+            let inner = Self::at_end(self.context, block, self.location);
+            (region, inner, values)
+        };
+        let types: Vec<Type> = initial.iter().map(ValueLike::r#type).collect();
+        let (before, inner, values) = make(&types);
+        let (go_on, carried) = test(&inner, &values);
+        let results: Vec<Type> = carried.iter().map(ValueLike::r#type).collect();
+        inner.op("scf.condition", &[&[go_on], carried.as_slice()].concat(), &[], &[]);
+        let (after, inner, values) = make(&results);
+        let next = body(&inner, &values);
+        inner.op("scf.yield", &next, &[], &[]);
+        let op = self.op_with_regions("scf.while", initial, &results, &[], vec![before, after]);
+        op.results().map(Into::into).collect()
     }
 
     /// Replaces an operation by values and erases it.

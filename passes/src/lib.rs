@@ -12,6 +12,8 @@ mod pipelines;
 mod registration;
 mod transform;
 
+pub use lower::nvvm::CHIPS as NVIDIA_CHIPS;
+pub use lower::rocdl::CHIPS as AMD_CHIPS;
 pub use pass::{Kind, Pass, PassOption, Pipeline, Values};
 pub use pipelines::PIPELINES;
 pub use registration::register;
@@ -23,4 +25,6 @@ pub const PASSES: &[Pass] = &[
     check::memory_order::PASS,
     transform::hoist_translation::PASS,
     lower::cpu::PASS,
+    lower::nvvm::PASS,
+    lower::rocdl::PASS,
 ];

@@ -28,6 +28,7 @@ pub struct Pipeline {
 }
 
 /// An option of a pass or a pipeline.
+#[derive(Clone, Copy)]
 pub struct PassOption {
     /// The name.
     pub name: &'static str,

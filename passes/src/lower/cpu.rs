@@ -24,9 +24,9 @@ mod device;
 mod host;
 mod order;
 mod runtime;
-mod types;
 
-use super::translation;
+use super::types::{self, Spaces};
+use super::{access, translation};
 use crate::ir::{Builder, collect, name};
 use crate::pass::{Kind, Pass, PassOption, Values};
 use melior::ir::{OperationRef, operation::OperationLike};
@@ -55,7 +55,7 @@ fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<(), Repor
     }
     let runtime = Runtime::new(root, options.flag("trace"));
     host::check_entries(root)?;
-    types::convert(root);
+    types::convert(root, Spaces::Strip);
     // Device functions first, while they still lie in their gpu.module; launches after their kernels.
     device::lower(root, &runtime)?;
     let mut contexts = Vec::new();
@@ -90,9 +90,9 @@ fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, runtime: &Runtime<'c, 'a>) -> Result<()
         return Ok(());
     }
     let results = match op {
-        SymmOp::AsRemote(op) => data::as_remote(op, &b),
-        SymmOp::RemoteLoad(op) => data::remote_load(op, &b),
-        SymmOp::RemoteStore(op) => data::remote_store(op, &b),
+        SymmOp::AsRemote(op) => access::as_remote(op, &b),
+        SymmOp::RemoteLoad(op) => access::remote_load(op, &b),
+        SymmOp::RemoteStore(op) => access::remote_store(op, &b),
         SymmOp::Get(get) => data::get(get, &b, runtime),
         SymmOp::Put(put) => data::put(put, &b, runtime),
         SymmOp::Copy(copy) => data::copy(copy, &b, runtime),
