@@ -22,7 +22,9 @@ def main():
     run = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     if run.returncode != 0:
         sys.exit(f"exit status {run.returncode} from: {' '.join(command)}")
-    printed = [f"// {line}".rstrip() + "\n" for line in run.stdout.strip("\n").split("\n")]
+    # Locations hold the test's path, which is another one on every machine.
+    lines = run.stdout.replace(str(test), test.name).strip("\n").split("\n")
+    printed = [f"// {line}".rstrip() + "\n" for line in lines]
 
     before, mark, after = test.read_text(encoding="utf-8").partition(MARK)
     expected = after.splitlines(keepends=True)

@@ -70,7 +70,9 @@ pub enum Error {
     },
 
     /// Two processes say that they are the same rank.
-    #[error("processes {first} and {second} both say that they are rank {rank}: give every process its own RANK")]
+    #[error(
+        "processes {first} and {second} both say that they are rank {rank}: give every process its own RANK, and every run its own MASTER_PORT or run id"
+    )]
     DuplicateRank {
         /// The rank claimed twice.
         rank: u32,

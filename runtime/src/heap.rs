@@ -98,7 +98,8 @@ impl HeapMap {
     /// The value of a flag of `bits` bits at `place`, zero-extended; `None` where no aligned flag can be.
     pub(crate) fn peek(&self, place: HeapAddress, bits: u32) -> Option<u64> {
         let bytes = u64::from(bits / 8);
-        if place.rank as usize >= self.fds.len()
+        if !matches!(bits, 32 | 64)
+            || place.rank as usize >= self.fds.len()
             || !place.offset.is_multiple_of(bytes)
             || place.offset.checked_add(bytes)? > self.size
         {

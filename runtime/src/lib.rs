@@ -4,6 +4,9 @@
 //! [`run`] starts the ranks and calls the program's host function on each; compiled code calls back through [`abi`].
 //! There is no MLIR and no LLVM in this crate.
 
+// Unsafe code is where it is allowed by name: at the border to compiled code, in what touches shared memory, and in
+// what starts kernels and processes.
+#![deny(unsafe_code)]
 #![allow(
     clippy::cast_possible_truncation,
     reason = "offsets and sizes are u64 in the ABI and usize in memory, which are the same on every 64-bit host"
@@ -12,6 +15,7 @@
 #[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
 compile_error!("symm-runtime shares memory through Linux memfds and needs 64-bit addresses");
 
+#[allow(unsafe_code)]
 pub mod abi;
 mod agent;
 mod allocator;
@@ -19,14 +23,20 @@ mod check;
 mod clock;
 mod collective;
 mod condition;
+#[allow(unsafe_code)]
 mod control;
+#[allow(unsafe_code)]
 mod driver;
 mod error;
 mod format;
 mod futex;
+#[allow(unsafe_code)]
 mod heap;
+#[allow(unsafe_code)]
 mod launch;
+#[allow(unsafe_code)]
 mod loc;
+#[allow(unsafe_code)]
 mod memory;
 mod process;
 mod report;

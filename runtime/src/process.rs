@@ -4,6 +4,7 @@ mod environment;
 mod message;
 mod monitor;
 mod rendezvous;
+#[allow(unsafe_code)]
 mod spawn;
 
 pub use environment::Bootstrap;

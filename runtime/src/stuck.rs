@@ -9,7 +9,7 @@ use std::sync::atomic::{Ordering, fence};
 use std::time::Duration;
 
 use crate::clock;
-use crate::control::{BLOCK_WAITING, HostState, RankArea};
+use crate::control::{BLOCK_WAITING, BlockSlot, HostState, RankArea};
 use crate::error::Error;
 use crate::report::{flag, in_barrier, launched, missing, report};
 use crate::world::World;
@@ -71,16 +71,13 @@ fn deadlocked(world: &World) -> bool {
 
 fn all_blocked(world: &World, area: &RankArea) -> bool {
     let live = area.live.0.load(Ordering::Acquire);
-    if live == 0 || area.blocked.0.load(Ordering::Acquire) != live {
-        return false;
-    }
-    let waiting = || launched(area).iter().filter(|slot| slot.state.load(Ordering::Acquire) == BLOCK_WAITING);
-    let stuck = waiting().filter(|slot| {
+    let stuck = |slot: &&BlockSlot| {
+        let waits = slot.state.load(Ordering::Acquire) == BLOCK_WAITING;
         let (condition, place) = flag(slot);
         let saw = place.and_then(|place| world.heaps.peek(place, condition.bits));
-        slot.gives_up.load(Ordering::Relaxed) == 0 && saw.is_some_and(|saw| !condition.holds(saw))
-    });
-    stuck.count() == live as usize
+        waits && slot.gives_up.load(Ordering::Relaxed) == 0 && saw.is_some_and(|saw| !condition.holds(saw))
+    };
+    live > 0 && launched(area).iter().filter(stuck).count() == live as usize
 }
 
 fn transitions(world: &World) -> Vec<u64> {

@@ -1,6 +1,6 @@
 //! Waiting for a flag in a symmetric heap, and waking who waits (rules O4 to O6).
 //!
-//! A wait spins while there are cores to spare, yields a few times, and then parks on a futex keyed on the flag. A
+//! A wait spins while there are cores to spare, yields once, and then parks on a futex keyed on the flag. A
 //! signal wakes parked waiters only where it sees one counted; without a fence between its store and that look a
 //! wake may be lost. So every sleep is bounded: the wake is a hint, the bound is the guarantee.
 
@@ -20,12 +20,10 @@ use crate::trace::{FlagPlace, What};
 const FIRST_POLLS: u32 = 64;
 /// Polls while there are cores to spare: some hundred microseconds.
 const SPINS: u32 = 10_000;
-/// Offers of the core to others before parking.
-const YIELDS: u32 = 4;
 /// The first sleep of a parked waiter when there are about as many threads as cores.
 const FIRST_SLEEP: Duration = Duration::from_millis(1);
 /// The longest sleep, and so the longest delay that a lost wake can cause.
-pub(crate) const LONGEST_SLEEP: Duration = Duration::from_millis(50);
+const LONGEST_SLEEP: Duration = Duration::from_millis(50);
 
 /// A flag of 32 or 64 bits.
 pub(crate) trait Flag {
@@ -112,11 +110,9 @@ impl<F: Flag> Wait<'_, F> {
                 return None;
             }
         }
-        for _ in 0..YIELDS {
-            std::thread::yield_now();
-            if let Some(saw) = self.poll() {
-                return Some(saw);
-            }
+        std::thread::yield_now();
+        if let Some(saw) = self.poll() {
+            return Some(saw);
         }
         let owner = agent.world.heaps.locate(self.flag.address());
         self.enter(agent, owner);
@@ -162,7 +158,6 @@ impl<F: Flag> Wait<'_, F> {
             slot.gives_up.store(u32::from(self.limit.is_some()), Ordering::Relaxed);
             slot.loc.set(self.loc.bytes());
             set_state(slot, BLOCK_WAITING);
-            agent.area().blocked.0.fetch_add(1, Ordering::AcqRel);
             agent.transition();
         }
         agent.count_runnable(-1);
@@ -176,7 +171,6 @@ fn leave(agent: &Agent) {
         agent.transition();
         // Whoever sees what this block does next also sees the transition.
         fence(Ordering::SeqCst);
-        agent.area().blocked.0.fetch_sub(1, Ordering::AcqRel);
         set_state(slot, BLOCK_RUNNING);
     }
 }

@@ -1,5 +1,5 @@
 // RUN: %run-all
-// symm.heap_base: every rank's heap begins at a multiple of 2 MiB (T4), and base[r] + (p - base[me]) is rank r's p (T1).
+// symm.heap_base: a heap begins at a multiple of 2 MiB (T4), and base[r] + (p - base[me]) is rank r's p (T1).
 
 module attributes {gpu.container_module} {
   gpu.module @kernels {

@@ -1,0 +1,19 @@
+//! `./x bench`: hands over to bench/.
+
+use crate::run;
+use anyhow::Result;
+
+#[derive(clap::Args)]
+#[command(disable_help_flag = true)]
+pub struct Arguments {
+    /// What to measure, and its arguments
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<String>,
+}
+
+pub fn run(arguments: &Arguments) -> Result<()> {
+    run::run(run::cargo().args(["build", "--workspace", "--release"]))?;
+    run::run(
+        run::cargo().args(["run", "--quiet", "--release", "--package", "symm-bench", "--"]).args(&arguments.arguments),
+    )
+}

@@ -1,0 +1,113 @@
+//! Rules about where things are. Each function lists what breaks its rule, and how to mend it.
+
+use crate::{run, tree};
+use anyhow::Result;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+
+const ROOMS: &[&str] = &["analysis", "canonical", "check", "lower", "transform"];
+const MOST_LINES: usize = 500;
+
+/// `passes/src/<room>/<stem>.rs` has `test/lit/<room>/<stem>.mlir`, or `<stem>-<topic>.mlir`.
+pub fn untested_passes() -> Result<Vec<String>> {
+    let mut complaints = Vec::new();
+    for room in ROOMS {
+        let tests: Vec<String> = tree::entries(&format!("test/lit/{room}"))?.iter().map(|path| stem(path)).collect();
+        // A pass and the folder of its parts have one stem.
+        let stems: BTreeSet<String> =
+            tree::entries(&format!("passes/src/{room}"))?.iter().map(|path| stem(path)).collect();
+        for stem in stems {
+            if !tests.iter().any(|test| *test == stem || test.starts_with(&format!("{stem}-"))) {
+                let pass = format!("passes/src/{room}/{stem}.rs");
+                complaints.push(format!("{pass} has no test: write test/lit/{room}/{stem}.mlir"));
+            }
+        }
+    }
+    Ok(complaints)
+}
+
+/// Every op is named in a file under `test/lit/dialect`.
+pub fn untested_ops() -> Result<Vec<String>> {
+    let tests = tree::entries("test/lit/dialect")?.iter().map(tree::read).collect::<Result<Vec<_>>>()?.concat();
+    let named = |mnemonic: &str| {
+        let op = format!("symm.{mnemonic}");
+        let longer = |rest: &str| rest.starts_with(|next: char| next == '_' || next == '.' || next.is_alphanumeric());
+        tests.match_indices(&op).any(|(at, _)| !longer(&tests[at + op.len()..]))
+    };
+    let ops = tree::ops()?.into_iter().filter(|op| !named(&op.mnemonic));
+    Ok(ops
+        .map(|op| {
+            format!("symm.{} is in no test: add it to test/lit/dialect/{}.mlir", op.mnemonic, op.group.to_lowercase())
+        })
+        .collect())
+}
+
+/// Every program of `test/conformance` and `examples` is run by lit.
+pub fn programs_not_run() -> Result<Vec<String>> {
+    let mut complaints = Vec::new();
+    for path in tree::entries("test/conformance")?.into_iter().chain(tree::entries("examples")?) {
+        let program = path.extension().is_some_and(|suffix| suffix == "mlir");
+        if program && !tree::read(&path)?.lines().any(|line| line.starts_with("// RUN: ")) {
+            complaints.push(format!("{} is never run: add a line `// RUN: %run-all`", path.display()));
+        }
+    }
+    Ok(complaints)
+}
+
+/// A Rust file holds one idea.
+pub fn long_files() -> Result<Vec<String>> {
+    let mut complaints = Vec::new();
+    for file in files()?.iter().filter(|file| Path::new(file).extension().is_some_and(|suffix| suffix == "rs")) {
+        let lines = tree::read(file)?.lines().count();
+        if lines > MOST_LINES {
+            complaints.push(format!("{file} has {lines} lines: split it, {MOST_LINES} are the most"));
+        }
+    }
+    Ok(complaints)
+}
+
+/// No file names a folder that exists on one machine only.
+pub fn machine_paths() -> Result<Vec<String>> {
+    let mut complaints = Vec::new();
+    for file in files()? {
+        // Pictures and arrays are not text.
+        let Ok(text) = tree::read(&file) else { continue };
+        for (number, line) in text.lines().enumerate() {
+            if ["home", "root", "work", "Users"].iter().any(|folder| is_named(line, folder)) {
+                complaints.push(format!("{file}:{}: write this path relative to the tree", number + 1));
+            }
+        }
+    }
+    Ok(complaints)
+}
+
+/// Whether a line holds a path that starts in this folder of the file system's root.
+fn is_named(line: &str, folder: &str) -> bool {
+    let path = format!("/{folder}/");
+    let inside = |before: &str| before.ends_with(|last: char| last.is_alphanumeric() || "_./-}*~".contains(last));
+    line.match_indices(&path).any(|(at, _)| !inside(&line[..at]))
+}
+
+/// What git tracks or would track.
+fn files() -> Result<Vec<String>> {
+    let list = run::output(Command::new("git").args(["ls-files", "--cached", "--others", "--exclude-standard"]))?;
+    Ok(list.lines().filter(|file| Path::new(file).is_file()).map(str::to_owned).collect())
+}
+
+fn stem(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_named;
+
+    #[test]
+    fn only_paths_from_the_root_count() {
+        assert!(is_named(&format!("see /{}/me/x", "home"), "home"));
+        assert!(is_named(&format!("\"/{}/x\"", "work"), "work"));
+        assert!(!is_named("docs/work/notes, ./root/x", "work"));
+        assert!(!is_named("framework/work/x", "work"));
+    }
+}

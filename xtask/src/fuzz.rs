@@ -1,0 +1,26 @@
+//! `./x fuzz`: hands over to test/fuzz.
+
+use crate::run;
+use anyhow::Result;
+
+#[derive(clap::Args)]
+#[command(disable_help_flag = true)]
+pub struct Arguments {
+    /// Arguments of the fuzzer
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<String>,
+}
+
+impl Arguments {
+    /// A run of so many inputs.
+    pub fn short(inputs: &str) -> Self {
+        Self { arguments: vec!["--inputs".into(), inputs.into()] }
+    }
+}
+
+pub fn run(arguments: &Arguments) -> Result<()> {
+    run::run(run::cargo().args(["build", "--release", "--package", "symm-opt"]))?;
+    run::run(
+        run::cargo().args(["run", "--quiet", "--release", "--package", "symm-fuzz", "--"]).args(&arguments.arguments),
+    )
+}

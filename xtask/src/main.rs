@@ -1,0 +1,61 @@
+//! The project's own tool, behind `./x`: one file a command.
+
+mod bench;
+mod bless;
+mod check;
+mod demo;
+mod fuzz;
+mod generate;
+mod lit;
+mod run;
+mod test;
+mod tree;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+#[derive(Parser)]
+#[command(name = "x", bin_name = "./x", about = "The project's own commands")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run the heat equation on four ranks: program, lowered form, check, picture, timeline
+    Demo(demo::Arguments),
+    /// Build everything and run every test
+    Test,
+    /// Formatting, lints, generated docs, layout of the tree
+    Check,
+    /// Write docs/generated from the definitions
+    #[command(name = "gen")]
+    Generate(generate::Arguments),
+    /// Rewrite the expected output of golden tests
+    Bless,
+    /// Measure: ./x bench [NAME] [ARGUMENT…]
+    Bench(bench::Arguments),
+    /// Mutate the lit corpus through symm-opt
+    Fuzz(fuzz::Arguments),
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let outcome = tree::enter().and_then(|()| match arguments.command {
+        Command::Demo(arguments) => demo::run(&arguments),
+        Command::Test => test::run(),
+        Command::Check => check::run(),
+        Command::Generate(arguments) => generate::run(&arguments),
+        Command::Bless => bless::run(),
+        Command::Bench(arguments) => bench::run(&arguments),
+        Command::Fuzz(arguments) => fuzz::run(&arguments),
+    });
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("x: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! Running other programs.
+
+use anyhow::{Context, Result, ensure};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// The cargo that runs this.
+pub fn cargo() -> Command {
+    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
+/// Runs a command to its end; an error if it fails.
+pub fn run(command: &mut Command) -> Result<()> {
+    let line = line(command);
+    let status = command.status().with_context(|| format!("cannot run {line}"))?;
+    ensure!(status.success(), "{status}: {line}");
+    Ok(())
+}
+
+/// What a command prints on its standard output; an error if it fails.
+pub fn output(command: &mut Command) -> Result<String> {
+    let line = line(command);
+    let output = command.stderr(Stdio::inherit()).output().with_context(|| format!("cannot run {line}"))?;
+    ensure!(output.status.success(), "{}: {line}", output.status);
+    String::from_utf8(output.stdout).with_context(|| format!("not UTF-8 from {line}"))
+}
+
+/// A command as one would type it, if its program's folder is on the PATH.
+pub fn line(command: &Command) -> String {
+    let program = Path::new(command.get_program()).file_name().unwrap_or(command.get_program());
+    let words = std::iter::once(program).chain(command.get_args());
+    words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+}
