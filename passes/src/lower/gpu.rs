@@ -11,7 +11,7 @@ use super::{access, translation};
 use crate::ir::{Builder, collect, name, operations};
 use melior::ir::{OperationRef, Value, ValueLike, operation::OperationLike};
 use symm_dialect::diagnostic::{Reported, error};
-use symm_dialect::ops::{Order, RmwKind, Scope, SymmOp};
+use symm_dialect::ops::{Group, Order, RmwKind, Scope, SymmOp};
 use symm_dialect::pointer::Pointer;
 
 /// How a GPU spells the pieces.
@@ -21,6 +21,9 @@ pub trait Target {
 
     /// LLVM's name of a scope.
     fn sync_scope(&self, scope: Scope) -> &'static str;
+
+    /// Threads of a warp.
+    fn warp_size(&self) -> i64;
 
     /// The value of a `gpu.block_dim` or `gpu.grid_dim`, where MLIR's own conversion has none that links.
     fn size<'c: 'a, 'a>(&self, b: &Builder<'c>, op: OperationRef<'c, 'a>) -> Option<Value<'c, 'c>>;
@@ -32,6 +35,21 @@ pub trait Target {
         kind: RmwKind,
         ptr: Value<'c, 'c>,
         value: Value<'c, 'c>,
+        order: (Order, Scope),
+    ) -> Value<'c, 'c>;
+
+    /// A fence.
+    fn fence<'c>(&self, b: &Builder<'c>, order: Order, scope: Scope);
+
+    /// A store to a flag in global memory, relaxed or release.
+    fn store_flag<'c>(&self, b: &Builder<'c>, ptr: Value<'c, 'c>, value: Value<'c, 'c>, order: (Order, Scope));
+
+    /// An atomic compare-and-swap in global memory; the old value.
+    fn atomic_cas<'c>(
+        &self,
+        b: &Builder<'c>,
+        ptr: Value<'c, 'c>,
+        values: (Value<'c, 'c>, Value<'c, 'c>),
         order: (Order, Scope),
     ) -> Value<'c, 'c>;
 
@@ -79,11 +97,31 @@ pub fn lower_module<'c: 'a, 'a>(root: OperationRef<'c, 'a>, target: &dyn Target)
         translation::lower_ctx(ctx, &Builder::before(ctx.operation()))?;
     }
     for op in collect(root) {
-        if let Some(value) = target.size(&Builder::before(op), op) {
-            Builder::before(op).replace(op, &[value]);
+        let b = Builder::before(op);
+        if let Some(value) = warp_value(&b, op, target) {
+            b.replace(op, &[value]);
+        }
+    }
+    // Last: the values above are made of sizes too.
+    for op in collect(root) {
+        let b = Builder::before(op);
+        if let Some(value) = target.size(&b, op) {
+            b.replace(op, &[value]);
         }
     }
     Ok(())
+}
+
+/// The ops about warps that MLIR's own conversions leave.
+fn warp_value<'c: 'a, 'a>(b: &Builder<'c>, op: OperationRef<'c, 'a>, target: &dyn Target) -> Option<Value<'c, 'c>> {
+    let size = b.index_constant(target.warp_size());
+    let as_index = |value| b.value("arith.index_cast", &[value], b.index(), &[]);
+    match name(op) {
+        "gpu.subgroup_size" => Some(size),
+        "gpu.subgroup_id" => Some(b.binary("arith.divui", as_index(order::thread(b, Group::Block).0), size)),
+        "gpu.num_subgroups" => Some(b.binary("arith.ceildivui", as_index(order::thread(b, Group::Block).1), size)),
+        _ => None,
+    }
 }
 
 fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, target: &dyn Target) -> Result<(), Reported> {
@@ -117,7 +155,10 @@ fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, target: &dyn Target) -> Result<(), Repo
         SymmOp::Signal(op) => order::signal(op, &b, target),
         SymmOp::PutSignal(op) => order::put_signal(op, &b, target),
         SymmOp::Wait(op) => order::wait(op, &b, target),
-        SymmOp::Fence(op) => order::fence(&b, target, op.sem(), op.scope()),
+        SymmOp::Fence(op) => {
+            target.fence(&b, op.sem(), op.scope());
+            Vec::new()
+        }
         SymmOp::Barrier(op) => order::barrier(op, &b, target),
         SymmOp::Alloc(_) | SymmOp::Free(_) | SymmOp::BarrierAll(_) => {
             return Err(error(operation, "S1: is for host functions, not for kernels"));

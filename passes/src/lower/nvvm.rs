@@ -18,11 +18,11 @@
 //! ```
 //!
 //! Host code is dropped: what is left is what the device runs. Limits (S1): sm_70 and later; scope cluster and bf16
-//! atomics from sm_90; no 16-bit exchange; no check or print in kernels.
+//! atomics from sm_90; no check or print in kernels.
 
 use super::access::remote_element;
 use super::address::data_type;
-use super::gpu::{Target, lower_module};
+use super::gpu::{Target, lower_module, order};
 use crate::ir::Builder;
 use crate::pass::{Kind, Pass, PassOption, Values};
 use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike, operation::OperationLike};
@@ -101,11 +101,8 @@ impl Target for Nvvm {
         match op {
             SymmOp::AtomicRmw(op) => {
                 let ty = op.value().r#type();
-                if op.kind() == RmwKind::FAdd && ty.is_bf16() && self.sm < 90 {
-                    return Some(format!("fadd of bf16 needs sm_90, the chip is sm_{}", self.sm));
-                }
-                (op.kind() == RmwKind::Xchg && byte_width(ty) < 4)
-                    .then(|| format!("PTX has no exchange of {} bits", 8 * byte_width(ty)))
+                (op.kind() == RmwKind::FAdd && ty.is_bf16() && self.sm < 90)
+                    .then(|| format!("fadd of bf16 needs sm_90, the chip is sm_{}", self.sm))
             }
             SymmOp::RemoteLoad(op) => match op.cache()? {
                 cache @ (Cache::Wb | Cache::Wt) => Some(format!("PTX has no load with .{}", cache.keyword())),
@@ -128,6 +125,10 @@ impl Target for Nvvm {
         }
     }
 
+    fn warp_size(&self) -> i64 {
+        32
+    }
+
     fn size<'c: 'a, 'a>(&self, _: &Builder<'c>, _: OperationRef<'c, 'a>) -> Option<Value<'c, 'c>> {
         None
     }
@@ -141,6 +142,9 @@ impl Target for Nvvm {
         (order, scope): (Order, Scope),
     ) -> Value<'c, 'c> {
         let ty = value.r#type();
+        if kind == RmwKind::Xchg && byte_width(ty) == 2 {
+            return self.exchange16(b, ptr, value, (order, scope));
+        }
         let (name, operand) = match kind {
             // PTX has no subtraction.
             RmwKind::Sub => ("add", b.binary("arith.subi", b.constant(ty, 0), value)),
@@ -153,6 +157,24 @@ impl Target for Nvvm {
         let (ptx, register) = ptx_type(kind, ty);
         let text = format!("atom.{}.{}.global.{name}.{ptx} $0, [$1], $2;", ptx_order(order), scope.keyword());
         inline_asm(b, &text, &format!("={register},l,{register},~{{memory}}"), &[ptr, operand], Some(ty)).expect("a result")
+    }
+
+    fn fence<'c>(&self, b: &Builder<'c>, order: Order, scope: Scope) {
+        order::fence(b, self, order, scope);
+    }
+
+    fn store_flag<'c>(&self, b: &Builder<'c>, ptr: Value<'c, 'c>, value: Value<'c, 'c>, order: (Order, Scope)) {
+        order::store(b, self, ptr, value, order);
+    }
+
+    fn atomic_cas<'c>(
+        &self,
+        b: &Builder<'c>,
+        ptr: Value<'c, 'c>,
+        values: (Value<'c, 'c>, Value<'c, 'c>),
+        order: (Order, Scope),
+    ) -> Value<'c, 'c> {
+        order::cmpxchg(b, self, ptr, values, order)
     }
 
     fn before_group_release<'c>(&self, _: &Builder<'c>) {
@@ -212,6 +234,31 @@ impl Target for Nvvm {
             Some(mask) => b.when(mask, store),
         }
         true
+    }
+}
+
+impl Nvvm {
+    /// PTX exchanges 32 bits or more, but compares and swaps 16.
+    fn exchange16<'c>(
+        &self,
+        b: &Builder<'c>,
+        ptr: Value<'c, 'c>,
+        value: Value<'c, 'c>,
+        order: (Order, Scope),
+    ) -> Value<'c, 'c> {
+        let (word, ty) = (b.int(16), value.r#type());
+        let desired = bitcast(b, value, word);
+        let first = b.load(ptr, word, &order::atomic(b, self, "ordering", (Order::Relaxed, order.1), word));
+        let result = b.repeat(
+            &[first],
+            |b, expected| {
+                let old = order::cmpxchg(b, self, ptr, (expected[0], desired), order);
+                let predicate = [("predicate", b.integer(64, 1))];
+                (b.value("arith.cmpi", &[old, expected[0]], b.int(1), &predicate), vec![old])
+            },
+            |_, old| old.to_vec(),
+        );
+        bitcast(b, result[0], ty)
     }
 }
 

@@ -20,8 +20,7 @@
 //! cluster; on gfx90a a release at system scope was reported not to reach peers, so whatever releases to them is
 //! refused unless `fine-grained-heap=true` says that the heap is not cached; no check or print in kernels.
 
-use super::gpu::order::{atomic, fence};
-use super::gpu::{Target, lower_module};
+use super::gpu::{Target, lower_module, order};
 use crate::ir::{Builder, name};
 use crate::pass::{Kind, Pass, PassOption, Values};
 use melior::ir::{OperationRef, Value, ValueLike, operation::OperationLike};
@@ -52,9 +51,25 @@ fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<(), Repor
     lower_module(root, &Rocdl { no_release })
 }
 
+/// `s_waitcnt vmcnt(0)` as gfx9 encodes it: the other counters at their maximum.
+const WAIT_FOR_VECTOR_MEMORY: i64 = 0x0f70;
+
 struct Rocdl {
     /// A release at system scope may not reach peers.
     no_release: bool,
+}
+
+impl Rocdl {
+    /// Makes the release of an operation a fence of its own, which is waited for, and returns the order that is left.
+    fn release_first(&self, b: &Builder<'_>, (order, scope): (Order, Scope)) -> (Order, Scope) {
+        let left = match order {
+            Order::Release => Order::Relaxed,
+            Order::AcqRel => Order::Acquire,
+            order => return (order, scope),
+        };
+        self.fence(b, Order::Release, scope);
+        (left, scope)
+    }
 }
 
 impl Target for Rocdl {
@@ -86,6 +101,10 @@ impl Target for Rocdl {
             Scope::Cluster | Scope::Gpu => "agent",
             Scope::Sys => "",
         }
+    }
+
+    fn warp_size(&self) -> i64 {
+        64
     }
 
     fn size<'c: 'a, 'a>(&self, b: &Builder<'c>, op: OperationRef<'c, 'a>) -> Option<Value<'c, 'c>> {
@@ -120,15 +139,41 @@ impl Target for Rocdl {
         order: (Order, Scope),
     ) -> Value<'c, 'c> {
         let ty = value.r#type();
-        let mut attributes = atomic(b, self, "ordering", order, ty);
+        let order = self.release_first(b, order);
+        let mut attributes = order::atomic(b, self, "ordering", order, ty);
         attributes.push(("bin_op", b.integer(64, crate::lower::llvm_bin_op(kind))));
         b.value("llvm.atomicrmw", &[ptr, value], ty, &attributes)
+    }
+
+    fn fence<'c>(&self, b: &Builder<'c>, order: Order, scope: Scope) {
+        order::fence(b, self, order, scope);
+        if matches!(order, Order::Release | Order::AcqRel) {
+            // The fence writes L2 back (`buffer_wbl2`) and has to wait for it. The backend does not count that write
+            // as memory traffic and drops its own wait where it believes that nothing is under way; this one stays.
+            b.op("rocdl.s.waitcnt", &[], &[], &[("bitfield", b.integer(32, WAIT_FOR_VECTOR_MEMORY))]);
+        }
+    }
+
+    fn store_flag<'c>(&self, b: &Builder<'c>, ptr: Value<'c, 'c>, value: Value<'c, 'c>, order: (Order, Scope)) {
+        let order = self.release_first(b, order);
+        order::store(b, self, ptr, value, order);
+    }
+
+    fn atomic_cas<'c>(
+        &self,
+        b: &Builder<'c>,
+        ptr: Value<'c, 'c>,
+        values: (Value<'c, 'c>, Value<'c, 'c>),
+        order: (Order, Scope),
+    ) -> Value<'c, 'c> {
+        let order = self.release_first(b, order);
+        order::cmpxchg(b, self, ptr, values, order)
     }
 
     fn before_group_release<'c>(&self, b: &Builder<'c>) {
         // The release that follows the barrier waits for the stores of its own wave only: every wave has to have
         // brought its own as far as L2 before it (LLVM's AMDGPU memory model, gfx942: release at agent scope).
-        fence(b, self, Order::Release, Scope::Gpu);
+        self.fence(b, Order::Release, Scope::Gpu);
     }
 
     fn warp_barrier<'c>(&self, b: &Builder<'c>) {

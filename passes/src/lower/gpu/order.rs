@@ -68,24 +68,47 @@ pub fn atomic_rmw<'c: 'a, 'a>(op: AtomicRmw<'c, 'a>, b: &Builder<'c>, target: &d
 pub fn atomic_cas<'c: 'a, 'a>(op: AtomicCas<'c, 'a>, b: &Builder<'c>, target: &dyn Target) -> Value<'c, 'c> {
     let address = global(b, remote_element(SymmOp::AtomicCas(op), b, op.ptr(), &op.indices()));
     let ty = op.expected().r#type();
-    let failure = if matches!(op.sem(), Order::Acquire | Order::AcqRel) { Order::Acquire } else { Order::Relaxed };
-    masked(b, op.mask(), ty, |b| {
-        let pair = llvm::r#type::r#struct(b.context, &[ty, b.int(1)], false);
-        let mut attributes = atomic(b, target, "success_ordering", (op.sem(), op.scope()), ty);
-        attributes.push(("failure_ordering", b.integer(64, llvm_ordering(failure))));
-        let pair = b.value("llvm.cmpxchg", &[address, op.expected(), op.desired()], pair, &attributes);
-        b.value("llvm.extractvalue", &[pair], ty, &[("position", b.parse("array<i64: 0>"))])
-    })
+    let values = (b.cast(op.expected(), ty), b.cast(op.desired(), ty));
+    masked(b, op.mask(), ty, |b| target.atomic_cas(b, address, values, (op.sem(), op.scope())))
 }
 
-pub fn fence<'c>(b: &Builder<'c>, target: &dyn Target, order: Order, scope: Scope) -> Vec<Value<'c, 'c>> {
+/// An LLVM compare-and-swap; the old value.
+pub fn cmpxchg<'c>(
+    b: &Builder<'c>,
+    target: &dyn Target,
+    ptr: Value<'c, 'c>,
+    (expected, desired): (Value<'c, 'c>, Value<'c, 'c>),
+    (order, scope): (Order, Scope),
+) -> Value<'c, 'c> {
+    let ty = expected.r#type();
+    let failure = if matches!(order, Order::Acquire | Order::AcqRel) { Order::Acquire } else { Order::Relaxed };
+    let pair = llvm::r#type::r#struct(b.context, &[ty, b.int(1)], false);
+    let mut attributes = atomic(b, target, "success_ordering", (order, scope), ty);
+    attributes.push(("failure_ordering", b.integer(64, llvm_ordering(failure))));
+    let pair = b.value("llvm.cmpxchg", &[ptr, expected, desired], pair, &attributes);
+    b.value("llvm.extractvalue", &[pair], ty, &[("position", b.parse("array<i64: 0>"))])
+}
+
+/// An LLVM store to a flag.
+pub fn store<'c>(
+    b: &Builder<'c>,
+    target: &dyn Target,
+    ptr: Value<'c, 'c>,
+    value: Value<'c, 'c>,
+    order: (Order, Scope),
+) {
+    let attributes = atomic(b, target, "ordering", order, value.r#type());
+    b.store(value, ptr, &attributes);
+}
+
+/// An LLVM fence.
+pub fn fence<'c>(b: &Builder<'c>, target: &dyn Target, order: Order, scope: Scope) {
     let mut attributes = vec![("ordering", b.integer(64, llvm_ordering(order)))];
     let scope = target.sync_scope(scope);
     if !scope.is_empty() {
         attributes.push(("syncscope", b.string(scope)));
     }
     b.op("llvm.fence", &[], &[], &attributes);
-    Vec::new()
 }
 
 /// A coordinate of the thread or the grid, `index`.
@@ -172,10 +195,7 @@ fn send<'c>(
     }
     group_barrier(b, target, group);
     on_leader(b, group, |b| match kind {
-        SignalKind::Set => {
-            let attributes = atomic(b, target, "ordering", (order, scope), value.r#type());
-            b.store(value, flag, &attributes);
-        }
+        SignalKind::Set => target.store_flag(b, flag, value, (order, scope)),
         SignalKind::Add => {
             target.atomic_rmw(b, RmwKind::Add, flag, value, (order, scope));
         }
@@ -291,7 +311,7 @@ fn poll<'c>(
         },
     );
     if order == Order::Acquire {
-        fence(b, target, Order::Acquire, scope);
+        target.fence(b, Order::Acquire, scope);
     }
     results[1]
 }
@@ -320,15 +340,15 @@ pub fn barrier<'c: 'a, 'a>(op: Barrier<'c, 'a>, b: &Builder<'c>, target: &dyn Ta
         let counter = b.byte_offset(mine, pad);
         let epoch = b.add(b.load(counter, b.int(64), &[]), b.i64(1));
         b.store(epoch, counter, &[]);
-        fence(b, target, Order::Release, Scope::Sys);
+        target.fence(b, Order::Release, Scope::Sys);
         b.for_each(b.i32(0), ranks, |b, rank| {
-            let relaxed = atomic(b, target, "ordering", (Order::Relaxed, Scope::Sys), b.int(64));
-            b.store(epoch, slot(b, table.base(b, rank, b.ptr()), me), &relaxed);
+            let theirs = slot(b, table.base(b, rank, b.ptr()), me);
+            target.store_flag(b, theirs, epoch, (Order::Relaxed, Scope::Sys));
         });
         b.for_each(b.i32(0), ranks, |b, rank| {
             poll(b, target, slot(b, mine, rank), 5, epoch, None, (Order::Relaxed, Scope::Sys));
         });
-        fence(b, target, Order::Acquire, Scope::Sys);
+        target.fence(b, Order::Acquire, Scope::Sys);
     });
     group_barrier(b, target, op.group());
     Vec::new()
