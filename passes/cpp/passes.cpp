@@ -120,6 +120,9 @@ llvm::LogicalResult addPipeline(intptr_t index, mlir::OpPassManager &manager, ll
 
 } // namespace
 
+// MLIR's C API goes forward in a block only.
+extern "C" MlirOperation symmPreviousInBlock(MlirOperation op) { return wrap(unwrap(op)->getPrevNode()); }
+
 extern "C" void symmRegisterPasses() {
   Entry entry;
   for (intptr_t i = 0; symmEntry(false, i, &entry); ++i)

@@ -11,6 +11,7 @@ use symm_dialect::diagnostic::{Severity, report};
 
 unsafe extern "C" {
     fn symmRegisterPasses();
+    fn symmPreviousInBlock(op: MlirOperation) -> MlirOperation;
 }
 
 /// Makes every pass and pipeline of this crate known to MLIR's pass registry. Call it once.
@@ -18,6 +19,15 @@ pub fn register() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     // SAFETY: the registry is a process-wide static; `Once` makes the call the only one.
     ONCE.call_once(|| unsafe { symmRegisterPasses() });
+}
+
+/// The op before `op` in its block. (melior's `previous_in_block` panics: MLIR's C API has no such function.)
+pub fn previous_in_block<'c, 'a>(op: OperationRef<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
+    // SAFETY: both ops are alive as long as their block, whose lifetime is `'a`.
+    unsafe {
+        let previous = symmPreviousInBlock(op.to_raw());
+        (!previous.ptr.is_null()).then(|| OperationRef::from_raw(previous))
+    }
 }
 
 #[repr(C)]
