@@ -172,7 +172,7 @@ impl Search {
     /// Searches from just beyond `op` to the ends of its function.
     fn from_op<'c: 'a, 'a>(&mut self, op: OperationRef<'c, 'a>) -> bool {
         let step = |op: OperationRef<'c, 'a>| match self.direction {
-            Direction::Before => op.previous_in_block(),
+            Direction::Before => crate::registration::previous_in_block(op),
             Direction::After => op.next_in_block(),
         };
         match self.stretch(std::iter::successors(step(op), |op| step(*op)).collect()) {
