@@ -27,6 +27,9 @@ pub const NUM_RANKS_ATTRIBUTE: &str = "symm.num_ranks";
 /// The module attribute that says the heaps lie at a fixed distance from each other (`i64`, bytes; rule T5).
 pub const HEAP_STRIDE_ATTRIBUTE: &str = "symm.heap_stride";
 
+/// The module attribute that says how large each heap is (`i64`, bytes), for bounds checks.
+pub const HEAP_SIZE_ATTRIBUTE: &str = "symm.heap_size";
+
 /// The handle with which the dialect is registered in a context.
 #[must_use]
 pub fn handle() -> DialectHandle {

@@ -74,6 +74,10 @@ pub fn verify<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Verdict {
         SymmOp::Alloc(alloc) => verify_alloc(op, alloc.memory().r#type(), alloc.sizes().len()),
         SymmOp::Check(check) => verify_message(op, &check.message(), &check.values()),
         SymmOp::Print(print) => verify_message(op, &print.message(), &print.values()),
+        SymmOp::Fault(fault) => {
+            ensure(op, fault.values().len() <= 6, || "reports at most six values".into())?;
+            verify_message(op, &fault.message(), &fault.values())
+        }
         SymmOp::Rank(_)
         | SymmOp::NumRanks(_)
         | SymmOp::HeapDelta(_)

@@ -23,6 +23,8 @@ pub const PASSES: &[Pass] = &[
     check::ranks::PASS,
     check::host_access::PASS,
     check::memory_order::PASS,
+    transform::insert_bounds_checks::PASS,
+    transform::insert_watchdog::PASS,
     transform::hoist_translation::PASS,
     lower::cpu::PASS,
     lower::nvvm::PASS,

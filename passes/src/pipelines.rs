@@ -1,10 +1,17 @@
 //! Named pipelines: from a program to what a code generator takes.
 
 use crate::lower;
+use crate::transform;
 use crate::pass::{Kind, PassOption, Pipeline, Values};
 
 const STRICT: PassOption =
     PassOption { name: "strict", kind: Kind::Bool, initial: "false", help: "what would be repaired is an error" };
+
+const BOUNDS: PassOption =
+    PassOption { name: "bounds-checks", kind: Kind::Bool, initial: "false", help: "check ranks and addresses" };
+const WATCHDOG: PassOption =
+    PassOption { name: "watchdog", kind: Kind::Bool, initial: "false", help: "report waits that do not end" };
+const TIMEOUT: PassOption = transform::insert_watchdog::PASS.options[0];
 
 /// Every named pipeline.
 pub const PIPELINES: &[Pipeline] = &[
@@ -13,6 +20,9 @@ pub const PIPELINES: &[Pipeline] = &[
         summary: "From a program to the LLVM dialect for the CPU driver",
         options: &[
             STRICT,
+            BOUNDS,
+            WATCHDOG,
+            TIMEOUT,
             PassOption { name: "trace", kind: Kind::Bool, initial: "false", help: "record puts, gets and signals" },
         ],
         text: cpu,
@@ -20,31 +30,40 @@ pub const PIPELINES: &[Pipeline] = &[
     Pipeline {
         flag: "symm-nvvm",
         summary: "From a program's kernels to the LLVM and NVVM dialects for an NVIDIA GPU",
-        options: &[STRICT, lower::nvvm::PASS.options[0]],
+        options: &[STRICT, BOUNDS, WATCHDOG, TIMEOUT, lower::nvvm::PASS.options[0]],
         text: nvvm,
     },
     Pipeline {
         flag: "symm-rocdl",
         summary: "From a program's kernels to the LLVM and ROCDL dialects for an AMD GPU",
-        options: &[STRICT, lower::rocdl::PASS.options[0], lower::rocdl::PASS.options[1]],
+        options: &[STRICT, BOUNDS, WATCHDOG, TIMEOUT, lower::rocdl::PASS.options[0], lower::rocdl::PASS.options[1]],
         text: rocdl,
     },
 ];
 
 /// What every target does before it lowers.
-fn canonical(strict: &str) -> String {
+fn canonical(options: &Values) -> String {
+    let strict = options.text("strict");
+    let watchdog = if options.flag("watchdog") {
+        format!("symm-insert-watchdog{{timeout-ms={}}},", options.text("timeout-ms"))
+    } else {
+        String::new()
+    };
+    let bounds = if options.flag("bounds-checks") { "symm-insert-bounds-checks," } else { "" };
     format!(
         "symm-check-ranks,symm-check-host-access,symm-check-memory-order{{strict={strict}}},\
-         gpu-kernel-outlining,inline,canonicalize,cse,loop-invariant-code-motion,cse,symm-hoist-translation"
+         gpu-kernel-outlining,inline,{watchdog}{bounds}canonicalize,cse,loop-invariant-code-motion,cse,\
+         symm-hoist-translation"
     )
 }
 
 /// What a GPU's kernels go through from structured control flow to branches.
 const STRUCTURED: &str = "canonicalize,cse,loop-invariant-code-motion,convert-linalg-to-loops,convert-vector-to-scf,\
-                          lower-affine,expand-strided-metadata,lower-affine,convert-scf-to-cf,arith-expand";
+                          lower-affine,expand-strided-metadata,lower-affine,convert-scf-to-cf,arith-expand,\
+                          convert-vector-to-llvm";
 
 fn nvvm(options: &Values) -> String {
-    let (canonical, chip) = (canonical(options.text("strict")), options.text("chip"));
+    let (canonical, chip) = (canonical(options), options.text("chip"));
     format!(
         "{canonical},symm-lower-to-nvvm{{chip={chip}}},{STRUCTURED},gpu.module(convert-gpu-to-nvvm),\
          canonicalize,cse,reconcile-unrealized-casts"
@@ -52,7 +71,7 @@ fn nvvm(options: &Values) -> String {
 }
 
 fn rocdl(options: &Values) -> String {
-    let (canonical, chip) = (canonical(options.text("strict")), options.text("chip"));
+    let (canonical, chip) = (canonical(options), options.text("chip"));
     let fine_grained = options.text("fine-grained-heap");
     format!(
         "{canonical},symm-lower-to-rocdl{{chip={chip} fine-grained-heap={fine_grained}}},{STRUCTURED},\
@@ -61,7 +80,7 @@ fn rocdl(options: &Values) -> String {
 }
 
 fn cpu(options: &Values) -> String {
-    let (canonical, trace) = (canonical(options.text("strict")), options.text("trace"));
+    let (canonical, trace) = (canonical(options), options.text("trace"));
     format!(
         "{canonical},symm-lower-to-cpu{{trace={trace}}},\
          canonicalize,convert-linalg-to-loops,convert-vector-to-scf,lower-affine,expand-strided-metadata,lower-affine,\

@@ -108,6 +108,7 @@ fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, runtime: &Runtime<'c, 'a>) -> Result<()
         SymmOp::BarrierAll(op) => host::barrier_all(op, &b, runtime),
         SymmOp::Check(op) => host::check(op, &b, runtime),
         SymmOp::Print(op) => host::print(op, &b, runtime),
+        SymmOp::Fault(op) => host::fault(op, &b, runtime),
         SymmOp::Ctx(_) | SymmOp::Rank(_) | SymmOp::NumRanks(_) | SymmOp::HeapBase(_) | SymmOp::HeapDelta(_) => {
             unreachable!("lowered above")
         }

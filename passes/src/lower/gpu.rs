@@ -4,6 +4,7 @@
 //! correct (O1 to O6), is here once. docs/memory-model.md says why each sequence is right.
 
 pub mod bulk;
+mod fault;
 pub mod order;
 
 use super::types::{self, Spaces};
@@ -162,6 +163,10 @@ fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, target: &dyn Target) -> Result<(), Repo
         SymmOp::Barrier(op) => order::barrier(op, &b, target),
         SymmOp::Alloc(_) | SymmOp::Free(_) | SymmOp::BarrierAll(_) => {
             return Err(error(operation, "S1: is for host functions, not for kernels"));
+        }
+        SymmOp::Fault(op) => {
+            fault::lower(op, &b, target);
+            Vec::new()
         }
         SymmOp::Check(_) | SymmOp::Print(_) => {
             return Err(error(operation, "S1: a kernel on a GPU has no output; check and print in the host function"));

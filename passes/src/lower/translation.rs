@@ -12,6 +12,9 @@ use symm_dialect::{HEAP_STRIDE_ATTRIBUTE, NUM_RANKS_ATTRIBUTE, module_integer};
 /// What a rank that is out of range adds to a pointer: no target maps an address so far away.
 const NOWHERE: i64 = 1 << 60;
 
+/// What every distance is a multiple of (T4), as a mask: 2 MiB.
+const BASE_ALIGNMENT_MASK: i64 = -(2 << 20);
+
 /// The words of the table before the bases.
 const HEADER_WORDS: i64 = 2;
 
@@ -53,10 +56,30 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
         }
     }
 
+    /// The current rank, `i64`.
+    fn wide_rank(&self, b: &Builder<'c>) -> Value<'c, 'c> {
+        match self.parts {
+            Some((rank, _)) => b.as_i64(rank),
+            None => self.word(b, 0),
+        }
+    }
+
     fn header(&self, b: &Builder<'c>, word: i64) -> Value<'c, 'c> {
-        let address = b.byte_offset_constant(self.pointer, 8 * word);
-        let value = invariant_load(b, address, b.int(64));
-        b.value("arith.trunci", &[value], b.int(32), &[])
+        b.value("arith.trunci", &[self.word(b, word)], b.int(32), &[])
+    }
+
+    fn word(&self, b: &Builder<'c>, word: i64) -> Value<'c, 'c> {
+        invariant_load(b, b.byte_offset_constant(self.pointer, 8 * word), b.int(64))
+    }
+
+    /// A word of the table behind the bases; `None` if the context has no table.
+    pub fn extension(&self, b: &Builder<'c>, index: i64) -> Option<Value<'c, 'c>> {
+        if self.parts.is_some() {
+            return None;
+        }
+        let words = b.add(b.as_i64(self.num_ranks(b)), b.i64(HEADER_WORDS + index));
+        let address = b.byte_offset(self.pointer, b.mul(words, b.i64(8)));
+        Some(invariant_load(b, address, b.int(64)))
     }
 
     /// The base of a rank's heap as this rank sees it, of type `ty` (`i64` or a pointer). The rank is in range.
@@ -69,14 +92,17 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
 
     /// The distance in bytes from this rank's heap to `rank`'s (T1); one that leads nowhere if it is out of range.
     pub fn delta(&self, b: &Builder<'c>, rank: Value<'c, 'a>) -> Value<'c, 'c> {
-        let me = self.rank(b);
+        let me = self.wide_rank(b);
         if let Some(stride) = self.stride {
-            let distance = b.binary("arith.subi", b.as_i64(rank), b.as_i64(me));
+            let distance = b.binary("arith.subi", b.as_i64(rank), me);
             return b.mul(distance, b.i64(stride));
         }
         let distance = |rank| {
             let bases = (self.base(b, rank, b.int(64)), self.base(b, me, b.int(64)));
-            b.binary("arith.subi", bases.0, bases.1)
+            let distance = b.binary("arith.subi", bases.0, bases.1);
+            // The bits are zero already (T4). Now LLVM sees it too: a pointer that it knows to be aligned stays so when
+            // it is translated, and neighbouring accesses become one.
+            b.binary("arith.andi", distance, b.i64(BASE_ALIGNMENT_MASK))
         };
         if self.is_in_range(rank) {
             return distance(b.cast(rank, b.int(32)));

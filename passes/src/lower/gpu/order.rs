@@ -135,6 +135,13 @@ pub fn thread<'c>(b: &Builder<'c>, group: Group) -> (Value<'c, 'c>, Value<'c, 'c
     }
 }
 
+/// The number of this block in its grid, `i64`.
+pub fn linear_block<'c>(b: &Builder<'c>) -> Value<'c, 'c> {
+    let word = |name, dimension| b.as_i64(coordinate(b, name, dimension));
+    let row = b.add(b.mul(word("gpu.block_id", "z"), word("gpu.grid_dim", "y")), word("gpu.block_id", "y"));
+    b.add(b.mul(row, word("gpu.grid_dim", "x")), word("gpu.block_id", "x"))
+}
+
 /// Waits until all threads of the group are here.
 fn group_barrier<'c>(b: &Builder<'c>, target: &dyn Target, group: Group) {
     match group {
@@ -328,9 +335,7 @@ pub fn barrier<'c: 'a, 'a>(op: Barrier<'c, 'a>, b: &Builder<'c>, target: &dyn Ta
     on_leader(b, op.group(), |b| {
         let ranks = table.num_ranks(b);
         let me = table.rank(b);
-        let word = |name, dimension| b.as_i64(coordinate(b, name, dimension));
-        let row = b.add(b.mul(word("gpu.block_id", "z"), word("gpu.grid_dim", "y")), word("gpu.block_id", "y"));
-        let block = b.add(b.mul(row, word("gpu.grid_dim", "x")), word("gpu.block_id", "x"));
+        let block = linear_block(b);
         let pad = b.mul(b.mul(block, b.add(b.as_i64(ranks), b.i64(1))), b.i64(8));
         let slot = |b: &Builder<'c>, base: Value<'c, 'c>, rank: Value<'c, 'c>| {
             let word = b.add(b.mul(b.as_i64(rank), b.i64(8)), b.i64(8));
