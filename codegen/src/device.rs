@@ -2,9 +2,10 @@
 
 use crate::llvm::module_of;
 use crate::{Error, Level, LlvmModule};
+use inkwell::module::Linkage;
 use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine, TargetTriple};
 use melior::ir::attribute::StringAttribute;
-use melior::ir::operation::OperationLike;
+use melior::ir::operation::{OperationLike, OperationMutLike, OperationRefMut};
 use melior::ir::{BlockLike, Module, OperationRef};
 use std::process::Command;
 
@@ -81,10 +82,22 @@ fn ptx_version(chip: &str) -> &'static str {
 /// [`Error::Llvm`] as in [`crate::translate`].
 pub fn translate_device(module: &Module, device: &Device, level: Level) -> Result<LlvmModule, Error> {
     let kernels = kernels(module)?;
-    let llvm = module_of(kernels.to_raw())?;
     let machine = device.machine(level)?;
+    describe(kernels, &machine);
+    let llvm = module_of(kernels.to_raw())?;
     llvm.optimize_for(&machine, level)?;
     Ok(llvm)
+}
+
+/// Says how the target lays out data before the translation, which aligns accesses by it: LLVM's default layout aligns
+/// i64 to 4 bytes, and an access of 8 bytes would be torn into two.
+fn describe(kernels: OperationRef, machine: &TargetMachine) {
+    let layout = machine.get_target_data().get_data_layout();
+    let context = symm_dialect::context(kernels.context());
+    let layout = StringAttribute::new(context, &layout.as_str().to_string_lossy());
+    // SAFETY: the attribute belongs to the context of the operation, which nobody else changes meanwhile.
+    let mut kernels = unsafe { OperationRefMut::from_raw(kernels.to_raw()) };
+    kernels.set_attribute("llvm.data_layout", layout.into());
 }
 
 /// PTX, or AMD assembly.

@@ -17,6 +17,7 @@ mod verify;
 
 pub use context::context;
 pub use edit::set_operand_group;
+pub use fold::is_current_rank;
 
 use melior::dialect::DialectHandle;
 use melior::ir::{Module, attribute::IntegerAttribute, operation::OperationLike, operation::OperationMutLike, r#type::IntegerType};

@@ -1,7 +1,7 @@
 //! Verifiers: what ODS's types and traits can't say. Messages begin with the label of the rule they keep.
 
 use crate::diagnostic::{Reported, error};
-use crate::ops::{Order, RmwKind, SymmOp};
+use crate::ops::{Engine, Group, Order, RmwKind, SymmOp};
 use crate::pointer::{Pointer, strides};
 use crate::shape::{DYNAMIC, Shaped, integer_width, is_data, scalar};
 use melior::ir::r#type::ShapedTypeLike;
@@ -199,6 +199,8 @@ fn verify_bulk<'c: 'a, 'a>(op: SymmOp<'c, 'a>, src: Value<'c, 'a>, dst: Value<'c
     let count = op.operand_group("count").len();
     let mask = op.operand_group("mask").first().copied();
     let element = op.operation().attribute("element").is_ok();
+    let (engine, group) = engine_and_group(op);
+    ensure(op, engine == Engine::Threads || group == Group::Block, || "drives the bulk copy engine for a block: group block".into())?;
     match (source, target) {
         (Pointer::MemRef(source), Pointer::MemRef(target)) => {
             ensure(op, count == 0 && !element, || "takes no count for memrefs, which are copied whole; use memref.subview".into())?;
@@ -223,6 +225,16 @@ fn verify_bulk<'c: 'a, 'a>(op: SymmOp<'c, 'a>, src: Value<'c, 'a>, dst: Value<'c
             mask.map_or(Ok(()), |mask| verify_mask(op, mask.r#type(), from))
         }
         _ => Err(error(op.operation(), &format!("copies between two memrefs, two pointers or two tensors of pointers, got {from} and {to}"))),
+    }
+}
+
+fn engine_and_group(op: SymmOp) -> (Engine, Group) {
+    match op {
+        SymmOp::Get(op) => (op.engine(), op.group()),
+        SymmOp::Put(op) => (op.engine(), op.group()),
+        SymmOp::Copy(op) => (op.engine(), op.group()),
+        SymmOp::PutSignal(op) => (op.engine(), op.group()),
+        _ => (Engine::Threads, Group::Thread),
     }
 }
 

@@ -73,11 +73,13 @@ def Symm_PutSignalOp : Symm_OrderOp<"put_signal", [AttrSizedOperandSegments]> {
                        Optional<AnyTypeOf<[Index, I64]>>:$count, OptionalAttr<TypeAttr>:$element,
                        Optional<Symm_Mask>:$mask, OptionalAttr<Symm_Cache>:$cache,
                        DefaultValuedAttr<Symm_Scope, "::symm::Scope::Sys">:$scope,
-                       DefaultValuedAttr<Symm_Group, "::symm::Group::Thread">:$group, OptionalAttr<I64Attr>:$alignment);
+                       DefaultValuedAttr<Symm_Group, "::symm::Group::Thread">:$group,
+                       DefaultValuedAttr<Symm_Engine, "::symm::Engine::Threads">:$engine,
+                       OptionalAttr<I64Attr>:$alignment);
   let assemblyFormat = [{
     $kind $ctx `,` $src `,` $dst `,` $flag (`[` $indices^ `]`)? `,` $value `,` $rank (`via` $delta^)?
     (`count` $count^ `:` type($count) `of` $element)? (`mask` $mask^ `:` type($mask))?
-    (`cache` $cache^)? (`scope` $scope^)? (`group` $group^)? attr-dict
+    (`cache` $cache^)? (`scope` $scope^)? (`group` $group^)? (`engine` $engine^)? attr-dict
     `:` type($src) `,` type($dst) `,` type($flag) `,` type($value)
   }];
 }

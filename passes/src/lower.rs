@@ -1,7 +1,7 @@
 //! Lowerings to the targets, and what they share.
 
 mod access;
-mod address;
+pub mod address;
 mod bulk;
 pub mod cpu;
 mod gpu;

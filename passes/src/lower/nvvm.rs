@@ -27,7 +27,7 @@ use crate::ir::Builder;
 use crate::pass::{Kind, Pass, PassOption, Values};
 use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike, operation::OperationLike};
 use symm_dialect::diagnostic::{Reported, error};
-use symm_dialect::ops::{Cache, Order, RemoteLoad, RemoteStore, RmwKind, Scope, SymmOp};
+use symm_dialect::ops::{Cache, Engine, Order, RemoteLoad, RemoteStore, RmwKind, Scope, SymmOp};
 use symm_dialect::shape::{Shaped, byte_width, integer_width, scalar};
 
 /// The chips that can be asked for.
@@ -97,6 +97,16 @@ impl Target for Nvvm {
         };
         if scope == Some(Scope::Cluster) && self.sm < 90 {
             return Some(format!("scope cluster needs sm_90, the chip is sm_{}", self.sm));
+        }
+        let engine = match op {
+            SymmOp::Get(op) => Some(op.engine()),
+            SymmOp::Put(op) => Some(op.engine()),
+            SymmOp::Copy(op) => Some(op.engine()),
+            SymmOp::PutSignal(op) => Some(op.engine()),
+            _ => None,
+        };
+        if engine == Some(Engine::Bulk) && self.sm < 90 {
+            return Some(format!("engine bulk needs sm_90, the chip is sm_{}", self.sm));
         }
         match op {
             SymmOp::AtomicRmw(op) => {

@@ -25,7 +25,7 @@ use crate::ir::{Builder, name};
 use crate::pass::{Kind, Pass, PassOption, Values};
 use melior::ir::{OperationRef, Value, ValueLike, operation::OperationLike};
 use symm_dialect::diagnostic::Reported;
-use symm_dialect::ops::{Order, RemoteLoad, RemoteStore, RmwKind, Scope, SymmOp};
+use symm_dialect::ops::{Engine, Order, RemoteLoad, RemoteStore, RmwKind, Scope, SymmOp};
 
 /// The chips that can be asked for.
 pub const CHIPS: &[&str] = &["gfx90a", "gfx942", "gfx950"];
@@ -75,6 +75,16 @@ impl Rocdl {
 impl Target for Rocdl {
     fn refusal(&self, op: SymmOp) -> Option<String> {
         let releases = |order| matches!(order, Order::Release | Order::AcqRel);
+        let engine = match op {
+            SymmOp::Get(op) => op.engine(),
+            SymmOp::Put(op) => op.engine(),
+            SymmOp::Copy(op) => op.engine(),
+            SymmOp::PutSignal(op) => op.engine(),
+            _ => Engine::Threads,
+        };
+        if engine == Engine::Bulk {
+            return Some("AMD GPUs have no bulk copy engine".into());
+        }
         let (scope, release) = match op {
             SymmOp::AtomicRmw(op) => (op.scope(), releases(op.sem())),
             SymmOp::AtomicCas(op) => (op.scope(), releases(op.sem())),
