@@ -5,6 +5,7 @@
 #include "mlir/CAPI/Registration.h"
 #include "mlir/CAPI/Rewrite.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/Transforms/InliningUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 #include "SymmDialect.cpp.inc"
@@ -14,7 +15,18 @@
 #define GET_OP_CLASSES
 #include "SymmOps.cpp.inc"
 
+namespace {
+
+// A helper function may hold any of these ops and be inlined: they mean the same where the call was.
+struct SymmInliner : mlir::DialectInlinerInterface {
+  using DialectInlinerInterface::DialectInlinerInterface;
+  bool isLegalToInline(mlir::Operation *, mlir::Region *, bool, mlir::IRMapping &) const final { return true; }
+};
+
+} // namespace
+
 void symm::SymmDialect::initialize() {
+  addInterfaces<SymmInliner>();
   addTypes<
 #define GET_TYPEDEF_LIST
 #include "SymmTypes.cpp.inc"
@@ -29,10 +41,15 @@ extern "C" {
 MLIR_DECLARE_CAPI_DIALECT_REGISTRATION(Symm, symm);
 // Defined in dialect/src/hooks.rs.
 bool symmVerify(MlirOperation op);
+bool symmVerifyAttribute(MlirOperation op, MlirStringRef name, MlirAttribute attribute);
 bool symmFold(MlirOperation op, MlirValue *value, MlirAttribute *attribute);
 bool symmCanonicalize(MlirOperation op, MlirRewriterBase rewriter);
 }
 MLIR_DEFINE_CAPI_DIALECT_REGISTRATION(Symm, symm, symm::SymmDialect)
+
+llvm::LogicalResult symm::SymmDialect::verifyOperationAttribute(mlir::Operation *op, mlir::NamedAttribute attribute) {
+  return llvm::success(symmVerifyAttribute(wrap(op), wrap(attribute.getName().getValue()), wrap(attribute.getValue())));
+}
 
 mlir::Operation *symm::SymmDialect::materializeConstant(mlir::OpBuilder &builder, mlir::Attribute value,
                                                         mlir::Type type, mlir::Location loc) {

@@ -1,7 +1,7 @@
 //! Reading operands and attributes of an op by their place in its definition.
 
 use crate::ops::{Arity, Operands};
-use melior::ir::attribute::{DenseI32ArrayAttribute, IntegerAttribute, StringAttribute, TypeAttribute};
+use melior::ir::attribute::{DenseI32ArrayAttribute, IntegerAttribute, TypeAttribute};
 use melior::ir::{OperationRef, Type, Value, operation::OperationLike};
 use std::ops::Range;
 
@@ -57,8 +57,7 @@ pub fn ty<'c: 'a, 'a>(op: OperationRef<'c, 'a>, name: &str) -> Option<Type<'c>> 
 }
 
 pub fn string<'c: 'a, 'a>(op: OperationRef<'c, 'a>, name: &str) -> String {
-    let attribute = op.attribute(name).and_then(StringAttribute::try_from);
-    attribute.map_or_else(|_| String::new(), |attribute| attribute.value().to_owned())
+    op.attribute(name).ok().and_then(crate::text::string).unwrap_or_default()
 }
 
 pub fn case<T: Copy>(all: &[T], value: i64) -> Option<T> {

@@ -2,7 +2,7 @@
 
 use crate::access::{SEGMENTS, all};
 use crate::context;
-use crate::ops::SymmOp;
+use crate::ops::{Arity, SymmOp};
 use melior::ir::{
     OperationRef, Value, ValueLike,
     attribute::{AttributeLike, DenseI32ArrayAttribute},
@@ -11,7 +11,7 @@ use melior::ir::{
 use melior::StringRef;
 use mlir_sys::{mlirOperationSetInherentAttributeByName, mlirOperationSetOperands};
 
-/// Replaces the values of the operand `name`, of an op whose definition has more than one optional operand.
+/// Replaces the values of the operand `name`.
 pub fn set_operand_group<'c: 'a, 'a>(op: SymmOp<'c, 'a>, name: &str, values: &[Value<'c, 'a>]) {
     let groups = op.operands();
     let operation: OperationRef = op.operation();
@@ -22,10 +22,14 @@ pub fn set_operand_group<'c: 'a, 'a>(op: SymmOp<'c, 'a>, name: &str, values: &[V
         segments.push(i32::try_from(values.len()).unwrap_or(i32::MAX));
         operands.extend(values.iter().map(ValueLike::to_raw));
     }
-    let segments = DenseI32ArrayAttribute::new(context(operation.context()), &segments);
-    // SAFETY: the operation and its operands are alive; the segment sizes add up to the number of operands set.
-    unsafe {
-        mlirOperationSetOperands(operation.to_raw(), operands.len().cast_signed(), operands.as_ptr());
-        mlirOperationSetInherentAttributeByName(operation.to_raw(), StringRef::new(SEGMENTS).to_raw(), segments.to_raw());
+    // SAFETY: the operation and its operands are alive.
+    unsafe { mlirOperationSetOperands(operation.to_raw(), operands.len().cast_signed(), operands.as_ptr()) };
+    // With one group of varying size, MLIR counts; the op has no segments.
+    if groups.iter().filter(|group| group.arity != Arity::One).count() > 1 {
+        let segments = DenseI32ArrayAttribute::new(context(operation.context()), &segments).to_raw();
+        // SAFETY: the segment sizes add up to the number of operands set.
+        unsafe {
+            mlirOperationSetInherentAttributeByName(operation.to_raw(), StringRef::new(SEGMENTS).to_raw(), segments);
+        }
     }
 }

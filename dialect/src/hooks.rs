@@ -5,7 +5,7 @@ use crate::ops::SymmOp;
 use crate::{canonicalize, fold, verify};
 use melior::StringRef;
 use melior::dialect::DialectHandle;
-use melior::ir::{AttributeLike, Location, OperationRef, ValueLike};
+use melior::ir::{Attribute, AttributeLike, Location, OperationRef, ValueLike};
 use melior::RewriterBase;
 use mlir_sys::{MlirAttribute, MlirDialectHandle, MlirLocation, MlirOperation, MlirRewriterBase, MlirStringRef, MlirValue};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -55,6 +55,14 @@ fn guard<T>(op: MlirOperation, hook: impl FnOnce(SymmOp) -> T) -> Option<T> {
 #[unsafe(no_mangle)]
 extern "C" fn symmVerify(op: MlirOperation) -> bool {
     guard(op, |op| verify::verify(op).is_ok()).unwrap_or(false)
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn symmVerifyAttribute(op: MlirOperation, name: MlirStringRef, attribute: MlirAttribute) -> bool {
+    // SAFETY: MLIR passes an operation, a name and an attribute that are alive during the call.
+    let (operation, name, attribute) =
+        unsafe { (OperationRef::from_raw(op), StringRef::from_raw(name), Attribute::from_raw(attribute)) };
+    name.as_str().is_ok_and(|name| verify::verify_attribute(operation, name, attribute).is_ok())
 }
 
 /// # Safety

@@ -13,6 +13,7 @@ mod hooks;
 pub mod ops;
 pub mod pointer;
 pub mod shape;
+pub mod text;
 mod verify;
 
 pub use context::context;

@@ -2,12 +2,12 @@
 
 use crate::context;
 use crate::shape::Shaped;
-use melior::StringRef;
+use crate::text::text;
 use melior::ir::r#type::{MemRefType, ShapedTypeLike};
 use melior::ir::{Type, TypeLike};
 use mlir_sys::{
     mlirIntegerAttrGetValueInt, mlirAttributeIsAInteger, mlirLLVMPointerTypeGetAddressSpace,
-    mlirMemRefTypeGetMemorySpace, mlirOpaqueTypeGetData, mlirOpaqueTypeGetDialectNamespace, mlirTypeIsALLVMPointerType,
+    mlirMemRefTypeGetMemorySpace, mlirMemRefTypeGetStridesAndOffset, mlirOpaqueTypeGetData, mlirOpaqueTypeGetDialectNamespace, mlirTypeIsALLVMPointerType,
     mlirTypeIsAOpaque,
 };
 
@@ -68,14 +68,28 @@ impl<'c> Pointer<'c> {
                 }
             }
         }
-        0
+        let pointer = Shaped::tensor(ty).map_or(ty, |tensor| tensor.element());
+        let space = triton_inner(pointer).and_then(|inner| inner.rsplit_once(',')?.1.trim().parse().ok());
+        space.unwrap_or(0)
     }
+}
+
+/// The strides and the offset of a memref type in elements, `i64::MIN` where they are not known; `None` for other
+/// types, and where the layout is no such thing (`affine_map<(d0) -> (d0 mod 4)>`).
+#[must_use]
+pub fn layout(ty: Type) -> Option<(Vec<i64>, i64)> {
+    let memref = MemRefType::try_from(ty).ok()?;
+    let (mut strides, mut offset) = (vec![0; memref.rank()], 0);
+    // SAFETY: there is room for as many strides as the memref has dimensions.
+    let result =
+        unsafe { mlirMemRefTypeGetStridesAndOffset(memref.to_raw(), strides.as_mut_ptr(), &raw mut offset) };
+    (result.value != 0).then_some((strides, offset))
 }
 
 /// The strides of a memref type in elements, `i64::MIN` where they are not known; empty for other types.
 #[must_use]
 pub fn strides(ty: Type) -> Vec<i64> {
-    MemRefType::try_from(ty).map_or_else(|_| Vec::new(), |memref| memref.strides_and_offset().0)
+    layout(ty).map_or_else(Vec::new, |(strides, _)| strides)
 }
 
 /// Whether a type is `!llvm.ptr`.
@@ -92,20 +106,32 @@ fn opaque(ty: Type) -> Option<(String, String)> {
         if !mlirTypeIsAOpaque(ty.to_raw()) {
             return None;
         }
-        let namespace = StringRef::from_raw(mlirOpaqueTypeGetDialectNamespace(ty.to_raw()));
-        let data = StringRef::from_raw(mlirOpaqueTypeGetData(ty.to_raw()));
-        Some((namespace.as_str().ok()?.to_owned(), data.as_str().ok()?.to_owned()))
+        let namespace = text(mlirOpaqueTypeGetDialectNamespace(ty.to_raw()));
+        Some((namespace, text(mlirOpaqueTypeGetData(ty.to_raw()))))
     }
 }
 
-fn is_triton_pointer(ty: Type) -> bool {
-    opaque(ty).is_some_and(|(namespace, data)| namespace == "tt" && data.starts_with("ptr<"))
+/// What stands between the angle brackets of `!tt.ptr<…>`.
+fn triton_inner(ty: Type) -> Option<String> {
+    let (namespace, data) = opaque(ty)?;
+    let inner = data.strip_prefix("ptr<")?.strip_suffix('>')?;
+    (namespace == "tt").then(|| inner.to_owned())
 }
 
-/// The `T` of `!tt.ptr<T>` and `!tt.ptr<T, space>`.
-fn triton_pointee(ty: Type<'_>) -> Option<Type<'_>> {
-    let (_, data) = opaque(ty)?;
-    let inner = data.strip_prefix("ptr<")?.strip_suffix('>')?;
-    let pointee = inner.rsplit_once(',').map_or(inner, |(pointee, _)| pointee);
-    Type::parse(context(ty.context()), pointee.trim())
+fn is_triton_pointer(ty: Type) -> bool {
+    triton_inner(ty).is_some()
 }
+
+/// The `T` of `!tt.ptr<T>` and `!tt.ptr<T, space>`, where it is an integer or a float.
+fn triton_pointee(ty: Type<'_>) -> Option<Type<'_>> {
+    let inner = triton_inner(ty)?;
+    let pointee = inner.split_once(',').map_or(&*inner, |(pointee, _)| pointee).trim();
+    // MLIR's parser would report what it can't read as an error of the user's.
+    POINTEES.contains(&pointee).then(|| Type::parse(context(ty.context()), pointee))?
+}
+
+/// What Triton's pointers to memory point to.
+const POINTEES: &[&str] = &[
+    "i1", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64", "f8E3M4", "f8E4M3", "f8E4M3B11FNUZ", "f8E4M3FN",
+    "f8E4M3FNUZ", "f8E5M2", "f8E5M2FNUZ", "f8E8M0FNU",
+];

@@ -1,31 +1,45 @@
 //! Verifiers: what ODS's types and traits can't say. Messages begin with the label of the rule they keep.
 
+use crate::access::ty as attribute_type;
 use crate::diagnostic::{Reported, error};
-use crate::ops::{Engine, Group, Order, RmwKind, SymmOp};
-use crate::pointer::{Pointer, strides};
-use crate::shape::{DYNAMIC, Shaped, integer_width, is_data, scalar};
-use melior::ir::r#type::ShapedTypeLike;
-use melior::ir::{Type, TypeLike, Value, ValueLike, operation::OperationLike};
+use crate::ops::{Arity, Engine, Group, Order, RmwKind, SymmOp};
+use crate::pointer::{Pointer, layout, strides};
+use crate::shape::{DYNAMIC, Shaped, byte_width, float_width, integer_width, is_data, scalar};
+use crate::{HEAP_STRIDE_ATTRIBUTE, NUM_RANKS_ATTRIBUTE};
+use melior::ir::attribute::{AttributeLike, IntegerAttribute};
+use melior::ir::r#type::{MemRefType, ShapedTypeLike};
+use melior::ir::{Attribute, OperationRef, Type, TypeLike, Value, ValueLike, operation::OperationLike};
 
 type Verdict = Result<(), Reported>;
 
+/// What every heap base is a multiple of, in bytes (T4): no larger alignment survives a translation.
+const HEAP_ALIGNMENT: i64 = 2 << 20;
+
 /// Checks one op; an error has been reported when it returns `Err`.
 pub fn verify<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Verdict {
+    verify_operand_counts(op)?;
     for (name, on_heap) in pointer_operands(op) {
         if let Some(pointer) = op.operand_group(name).first() {
             verify_pointer(op, name, *pointer, on_heap)?;
         }
     }
     if let Some(alignment) = alignment(op) {
-        ensure(op, alignment > 0 && alignment & (alignment - 1) == 0, || {
-            format!("takes an alignment that is a power of two, in bytes, got {alignment}")
+        let kept = alignment > 0 && alignment & (alignment - 1) == 0 && alignment <= HEAP_ALIGNMENT;
+        ensure(op, kept, || {
+            format!("T4: takes an alignment in bytes that is a power of two up to {HEAP_ALIGNMENT}, got {alignment}")
         })?;
     }
     match op {
         SymmOp::Ctx(ctx) => ensure(op, ctx.rank().is_some() == ctx.num_ranks().is_some(), || {
             "takes both a rank and a number of ranks, or neither".into()
         }),
-        SymmOp::HeapBase(base) => verify_pointer(op, "result", base.result(), true),
+        SymmOp::HeapBase(base) => {
+            verify_pointer(op, "result", base.result(), true)?;
+            let ty = base.result().r#type();
+            ensure(op, matches!(Pointer::of(ty), Some(Pointer::Llvm | Pointer::Triton(_))), || {
+                format!("T1: 'result' is one pointer without a shape, got {ty}")
+            })
+        }
         SymmOp::RemoteLoad(load) => {
             let result = load.result().r#type();
             ensure(op, load.other().is_none_or(|other| other.r#type() == result), || {
@@ -50,7 +64,7 @@ pub fn verify<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Verdict {
         }
         SymmOp::AtomicCas(cas) => {
             let ty = cas.expected().r#type();
-            ensure(op, is_flag_type(scalar(ty)), || format!("compares i32 or i64, got {ty}"))?;
+            ensure(op, is_flag_type(scalar(ty)) && !ty.is_vector(), || format!("compares i32 or i64, got {ty}"))?;
             verify_access(op, cas.ptr(), &cas.indices(), ty, cas.mask())
         }
         SymmOp::Signal(signal) => {
@@ -71,21 +85,46 @@ pub fn verify<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Verdict {
         SymmOp::Fence(fence) => {
             ensure(op, fence.sem() != Order::Relaxed, || "O1: a relaxed fence orders nothing".into())
         }
-        SymmOp::Alloc(alloc) => verify_alloc(op, alloc.memory().r#type(), alloc.sizes().len()),
+        SymmOp::Alloc(alloc) => {
+            verify_pointer(op, "memory", alloc.memory(), true)?;
+            verify_alloc(op, alloc.memory().r#type(), alloc.sizes().len())
+        }
+        SymmOp::Free(free) => verify_pointer(op, "memory", free.memory(), true),
         SymmOp::Check(check) => verify_message(op, &check.message(), &check.values()),
         SymmOp::Print(print) => verify_message(op, &print.message(), &print.values()),
         SymmOp::Fault(fault) => {
             ensure(op, fault.values().len() <= 6, || "reports at most six values".into())?;
             verify_message(op, &fault.message(), &fault.values())
         }
-        SymmOp::Rank(_)
-        | SymmOp::NumRanks(_)
-        | SymmOp::HeapDelta(_)
-        | SymmOp::AsRemote(_)
-        | SymmOp::Barrier(_)
-        | SymmOp::BarrierAll(_)
-        | SymmOp::Free(_) => Ok(()),
+        // ODS says all that is to be said of the others.
+        _ => Ok(()),
     }
+}
+
+/// Checks one attribute of this dialect on an op of any dialect.
+pub fn verify_attribute<'c: 'a, 'a>(op: OperationRef<'c, 'a>, name: &str, attribute: Attribute<'c>) -> Verdict {
+    let integer = |width| {
+        let integer = IntegerAttribute::try_from(attribute).ok();
+        integer.filter(|integer| integer_width(integer.r#type()) == Some(width)).map(|integer| integer.value())
+    };
+    let complaint = match name {
+        NUM_RANKS_ATTRIBUTE if integer(32).is_none_or(|ranks| ranks <= 0) => "an i32 above 0",
+        HEAP_STRIDE_ATTRIBUTE if integer(64).is_none_or(|stride| stride <= 0 || stride % HEAP_ALIGNMENT != 0) => {
+            "an i64 in bytes, above 0 and a multiple of 2 MiB (T4, T5)"
+        }
+        _ => return Ok(()),
+    };
+    Err(error(op, &format!("takes a '{name}' that is {complaint}, got {attribute}")))
+}
+
+/// Every operand of the definition is there once: ODS counts them all together where there are segments, and would
+/// let one be missing if another is there twice.
+fn verify_operand_counts<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Verdict {
+    for group in op.operands().iter().filter(|group| group.arity == Arity::One) {
+        let count = op.operand_group(group.name).len();
+        ensure(op, count == 1, || format!("takes one operand '{}', got {count}", group.name))?;
+    }
+    Ok(())
 }
 
 fn ensure<'c: 'a, 'a>(op: SymmOp<'c, 'a>, holds: bool, message: impl FnOnce() -> String) -> Verdict {
@@ -122,6 +161,9 @@ fn verify_pointer<'c: 'a, 'a>(op: SymmOp<'c, 'a>, name: &str, pointer: Value<'c,
     ensure(op, Pointer::of(ty).is_some(), || {
         format!("T1: '{name}' is a pointer (!llvm.ptr, memref, !tt.ptr or a tensor of !tt.ptr), got {ty}")
     })?;
+    ensure(op, !ty.is_mem_ref() || layout(ty).is_some(), || {
+        format!("T1: '{name}' is a memref with an offset and strides, got {ty}")
+    })?;
     let space = Pointer::address_space(ty);
     let named = ty.to_string();
     let private = named.contains("address_space<workgroup>") || named.contains("address_space<private>");
@@ -147,9 +189,8 @@ fn verify_access<'c: 'a, 'a>(
     verify_indices(op, pointer, indices)?;
     let element = scalar(data);
     ensure(op, is_data(element), || format!("accesses integers, floats and index, or vectors of them, got {data}"))?;
-    if let Some(pointee) = pointer.pointee() {
-        ensure(op, pointee == element, || format!("accesses {pointee} through {pointer_type}, got {data}"))?;
-    }
+    let fits = matches!(pointer, Pointer::Llvm) || pointer.pointee() == Some(element);
+    ensure(op, fits, || format!("accesses elements as what they are: {pointer_type} holds no {element}"))?;
     let vector = Shaped::vector(data);
     let tensor = Shaped::tensor(data);
     match pointer {
@@ -167,6 +208,8 @@ fn verify_access<'c: 'a, 'a>(
     }
     if let Some(vector) = vector {
         ensure(op, vector.rank() == 1 && !data.is_scalable_vector(), || format!("accesses vectors of one fixed dimension, got {data}"))?;
+        // In memory an i1 takes a byte, in a vector a bit.
+        ensure(op, integer_width(element) != Some(1), || format!("accesses vectors of whole bytes, got {data}"))?;
     }
     mask.map_or(Ok(()), |mask| verify_mask(op, mask.r#type(), data))
 }
@@ -215,12 +258,21 @@ fn verify_bulk<'c: 'a, 'a>(op: SymmOp<'c, 'a>, src: Value<'c, 'a>, dst: Value<'c
         }
         (Pointer::Llvm, Pointer::Llvm) | (Pointer::Triton(_), Pointer::Triton(_)) => {
             ensure(op, count == 1 && element, || "takes a count and an element type for pointers: count %n : index of f32".into())?;
-            ensure(op, mask.is_none(), || "takes a mask with tensors of pointers only".into())
+            ensure(op, mask.is_none(), || "takes a mask with tensors of pointers only".into())?;
+            let element = attribute_type(op.operation(), "element");
+            let moved = element.filter(|element| is_data(*element));
+            ensure(op, moved.is_some(), || {
+                format!("copies integers, floats and index, got {}", element.map_or_else(String::new, |ty| ty.to_string()))
+            })?;
+            let fits = |pointer: Pointer<'c>| matches!(pointer, Pointer::Llvm) || pointer.pointee() == moved;
+            ensure(op, fits(source) && fits(target), || {
+                format!("copies elements as what they are, got {from} and {to}")
+            })
         }
-        (Pointer::TritonTensor(source, _), Pointer::TritonTensor(target, _)) => {
+        (Pointer::TritonTensor(source, pointer), Pointer::TritonTensor(target, other)) => {
             ensure(op, count == 0 && !element, || "takes no count for tensors of pointers; use a mask".into())?;
-            ensure(op, source.is_shaped_like(target), || {
-                format!("copies between tensors of pointers of one shape, got {from} and {to}")
+            ensure(op, source.is_shaped_like(target) && pointer == other, || {
+                format!("copies between tensors of pointers of one shape and element type, got {from} and {to}")
             })?;
             mask.map_or(Ok(()), |mask| verify_mask(op, mask.r#type(), from))
         }
@@ -256,11 +308,11 @@ fn verify_flag<'c: 'a, 'a>(
 
 fn verify_rmw_type<'c: 'a, 'a>(op: SymmOp<'c, 'a>, kind: RmwKind, data: Type<'c>) -> Verdict {
     let element = scalar(data);
-    let float = element.is_float() && element.float_width() >= 16;
+    let float = float_width(element).is_some_and(|width| width >= 16);
     let vector = data.is_vector();
     let (fits, wanted) = match kind {
         RmwKind::FAdd => (float, "f16, bf16, f32 or f64"),
-        RmwKind::Xchg => (is_flag_type(element) || float, "i32, i64 or a float"),
+        RmwKind::Xchg => (is_flag_type(element) || float, "i32, i64, f16, bf16, f32 or f64"),
         _ => (is_flag_type(element), "i32 or i64"),
     };
     ensure(op, fits && !vector, || format!("{} takes {wanted}, got {data}", kind.keyword()))
@@ -268,15 +320,11 @@ fn verify_rmw_type<'c: 'a, 'a>(op: SymmOp<'c, 'a>, kind: RmwKind, data: Type<'c>
 
 fn verify_alloc<'c: 'a, 'a>(op: SymmOp<'c, 'a>, ty: Type<'c>, sizes: usize) -> Verdict {
     let Some(Pointer::MemRef(memref)) = Pointer::of(ty) else { return Ok(()) };
-    verify_pointer_type_is_plain(op, ty)?;
+    let plain = MemRefType::try_from(ty).is_ok_and(|ty| ty.affine_map().is_identity());
+    ensure(op, plain, || format!("allocates a contiguous memref, got {ty}"))?;
     let dynamic = memref.dimensions().iter().filter(|size| **size == DYNAMIC).count();
     ensure(op, sizes == dynamic, || format!("takes one size for each '?' of {ty}: {dynamic}, got {sizes}"))?;
     ensure(op, is_data(memref.element()), || format!("allocates integers, floats and index, got {ty}"))
-}
-
-fn verify_pointer_type_is_plain<'c: 'a, 'a>(op: SymmOp<'c, 'a>, ty: Type<'c>) -> Verdict {
-    let plain = !ty.to_string().contains("strided<") && !ty.to_string().contains("affine_map<");
-    ensure(op, plain && Pointer::address_space(ty) <= 1, || format!("allocates a contiguous memref in global memory, got {ty}"))
 }
 
 /// One `{}` for each value, and values that can be printed.
@@ -286,6 +334,12 @@ fn verify_message<'c: 'a, 'a>(op: SymmOp<'c, 'a>, message: &str, values: &[Value
     let stray = plain.replace("{}", "").contains(['{', '}']);
     ensure(op, !stray, || "takes a message in which braces are {} for a value, {{ or }}".into())?;
     ensure(op, places == values.len(), || format!("prints as many values as its message has {{}}: {places}, got {}", values.len()))?;
-    let unprintable = values.iter().map(|value| value.r#type()).find(|ty| !is_data(*ty) && Pointer::of(*ty).is_none());
-    ensure(op, unprintable.is_none(), || format!("prints integers, floats, index and pointers, got {}", unprintable.map_or_else(String::new, |ty| ty.to_string())))
+    let printable = |ty: Type<'c>| match Pointer::of(ty) {
+        Some(pointer) => !matches!(pointer, Pointer::TritonTensor(..)),
+        None => is_data(ty) && !(ty.is_float() && byte_width(ty) == 1),
+    };
+    match values.iter().map(|value| value.r#type()).find(|ty| !printable(*ty)) {
+        None => Ok(()),
+        Some(ty) => Err(error(op.operation(), &format!("prints integers, floats of 16 bits or more, index and pointers, got {ty}"))),
+    }
 }

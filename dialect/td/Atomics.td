@@ -5,6 +5,7 @@
 include "Dialect.td"
 include "Enums.td"
 
+// The result's type is inferred from an operand by its position: no group of varying size may come before it.
 class Symm_AtomicOp<string mnemonic, list<Trait> traits>
     : Symm_OrderOp<mnemonic, traits # [AttrSizedOperandSegments]> {
   let hasCanonicalizeMethod = 1;
@@ -23,8 +24,8 @@ def Symm_AtomicRmwOp : Symm_AtomicOp<"atomic_rmw", [AllTypesMatch<["value", "res
     %was = symm.atomic_rmw fadd %ctx, %p, %x, %peer sem relaxed : !llvm.ptr, f32
     ```
   }];
-  let arguments = (ins Symm_RmwKind:$kind, Symm_Ctx:$ctx, Symm_Pointer:$ptr, Variadic<Index>:$indices,
-                       AnyType:$value, I32:$rank, Optional<I64>:$delta, Optional<Symm_Mask>:$mask,
+  let arguments = (ins Symm_RmwKind:$kind, Symm_Ctx:$ctx, Symm_Pointer:$ptr, AnyType:$value,
+                       Variadic<Index>:$indices, I32:$rank, Optional<I64>:$delta, Optional<Symm_Mask>:$mask,
                        DefaultValuedAttr<Symm_Order, "::symm::Order::AcqRel">:$sem,
                        DefaultValuedAttr<Symm_Scope, "::symm::Scope::Sys">:$scope);
   let results = (outs AnyType:$result);
@@ -45,8 +46,8 @@ def Symm_AtomicCasOp
     %old = symm.atomic_cas %ctx, %lock[%i], %free, %mine, %peer : memref<1xi64>, i64
     ```
   }];
-  let arguments = (ins Symm_Ctx:$ctx, Symm_Pointer:$ptr, Variadic<Index>:$indices, AnyType:$expected,
-                       AnyType:$desired, I32:$rank, Optional<I64>:$delta, Optional<Symm_Mask>:$mask,
+  let arguments = (ins Symm_Ctx:$ctx, Symm_Pointer:$ptr, AnyType:$expected, AnyType:$desired,
+                       Variadic<Index>:$indices, I32:$rank, Optional<I64>:$delta, Optional<Symm_Mask>:$mask,
                        DefaultValuedAttr<Symm_Order, "::symm::Order::AcqRel">:$sem,
                        DefaultValuedAttr<Symm_Scope, "::symm::Scope::Sys">:$scope);
   let results = (outs AnyType:$result);

@@ -54,7 +54,8 @@ def Symm_HeapBaseOp : Symm_PureOp<"heap_base"> {
   let summary = "Where this rank sees the heap of a rank";
   let description = [{
     The address at which the current rank has mapped the heap of `rank`, aligned to at least 2 MiB (T4). It never
-    changes while a kernel runs (T3).
+    changes while a kernel runs (T3). A rank that is out of range gives a null pointer; computing it is never a
+    fault.
 
     ```mlir
     %base = symm.heap_base %ctx, %peer : !llvm.ptr

@@ -40,7 +40,7 @@ def Symm_WaitOp : Symm_OrderOp<"wait", [AttrSizedOperandSegments]> {
 
     ```mlir
     symm.wait %ctx, %flag[%i] ge %seven : memref<4xi64>, i64
-    %seen = symm.wait %ctx, %flag[%i] eq %one timeout %ns : memref<4xi32>, i32
+    %seen = symm.wait %ctx, %flag[%i] eq %one timeout %ns : memref<4xi32>, i32 -> i1
     ```
   }];
   let arguments = (ins Symm_Ctx:$ctx, Symm_Pointer:$flag, Variadic<Index>:$indices, UnitAttr:$is_unsigned,
@@ -76,6 +76,8 @@ def Symm_PutSignalOp : Symm_OrderOp<"put_signal", [AttrSizedOperandSegments]> {
                        DefaultValuedAttr<Symm_Group, "::symm::Group::Thread">:$group,
                        DefaultValuedAttr<Symm_Engine, "::symm::Engine::Threads">:$engine,
                        OptionalAttr<I64Attr>:$alignment);
+  let hasCanonicalizeMethod = 1;
+  let extraClassDefinition = !strconcat(RustVerifier, RustCanonicalizer);
   let assemblyFormat = [{
     $kind $ctx `,` $src `,` $dst `,` $flag (`[` $indices^ `]`)? `,` $value `,` $rank (`via` $delta^)?
     (`count` $count^ `:` type($count) `of` $element)? (`mask` $mask^ `:` type($mask))?

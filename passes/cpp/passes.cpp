@@ -28,7 +28,8 @@ bool symmEntry(bool pipeline, intptr_t index, Entry *entry);
 void symmEntryOption(bool pipeline, intptr_t index, intptr_t option, OptionEntry *entry);
 bool symmEntryValidate(bool pipeline, intptr_t index, const MlirStringRef *values, MlirStringCallback report, void *data);
 void symmPassDialects(intptr_t index, MlirDialectRegistry registry);
-bool symmPassRun(intptr_t index, MlirOperation op, const MlirStringRef *values);
+// 0 where the pass failed, 1 where it kept the IR as it was, 2 where it changed it.
+int32_t symmPassRun(intptr_t index, MlirOperation op, const MlirStringRef *values);
 void symmPipelineText(intptr_t index, const MlirStringRef *values, MlirStringCallback write, void *data);
 }
 
@@ -91,7 +92,9 @@ public:
     return options.validate(false, index, errorHandler);
   }
   void runOnOperation() override {
-    if (!symmPassRun(index, wrap(getOperation()), options.values().data())) signalPassFailure();
+    int32_t outcome = symmPassRun(index, wrap(getOperation()), options.values().data());
+    if (outcome == 0) signalPassFailure();
+    if (outcome == 1) markAllAnalysesPreserved();
   }
 
 private:

@@ -37,7 +37,8 @@ fn is_after<'c: 'a, 'a>(one: Value<'c, 'a>, other: Value<'c, 'a>) -> bool {
     false
 }
 
-fn block_of<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<BlockRef<'c, 'a>> {
+/// The block that defines a value.
+pub fn block_of<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<BlockRef<'c, 'a>> {
     match definition(value) {
         Some(op) => op.block(),
         None => {

@@ -8,6 +8,7 @@ use melior::ir::{
 };
 use melior::{Context, IrRewriter};
 use mlir_sys::MlirDialectHandle;
+use symm_dialect::text::text;
 
 /// The dialects that lowerings create ops of.
 pub fn dialects() -> [MlirDialectHandle; 8] {
@@ -105,7 +106,8 @@ pub fn enclosing<'c: 'a, 'a>(op: OperationRef<'c, 'a>, names: &[&str]) -> Option
 pub fn location_text(location: Location) -> String {
     if location.is_file_line_col_range() {
         let file = location.file_line_col_range_filename();
-        let file = file.as_string_ref().as_str().unwrap_or("?").to_owned();
+        // SAFETY: the context keeps the name.
+        let file = unsafe { text(file.as_string_ref().to_raw()) };
         let (line, column) = (location.file_line_col_range_start_line(), location.file_line_col_range_start_column());
         return format!("{file}:{line}:{column}");
     }

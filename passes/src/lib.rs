@@ -14,7 +14,7 @@ mod transform;
 
 pub use lower::nvvm::CHIPS as NVIDIA_CHIPS;
 pub use lower::rocdl::CHIPS as AMD_CHIPS;
-pub use pass::{Kind, Pass, PassOption, Pipeline, Values};
+pub use pass::{Ir, Kind, Pass, PassOption, Pipeline, Values};
 pub use pipelines::PIPELINES;
 pub use registration::register;
 

@@ -12,7 +12,16 @@ pub struct Pass {
     /// Its options.
     pub options: &'static [PassOption],
     /// Rewrites or checks one operation (of any kind) and all that it holds.
-    pub run: for<'c, 'a> fn(OperationRef<'c, 'a>, &Values) -> Result<(), Reported>,
+    pub run: for<'c, 'a> fn(OperationRef<'c, 'a>, &Values) -> Result<Ir, Reported>,
+}
+
+/// Whether a pass has changed the IR; what it has kept is not verified again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ir {
+    /// It is what it was.
+    Kept = 1,
+    /// It may differ.
+    Changed = 2,
 }
 
 /// A named pipeline of passes.

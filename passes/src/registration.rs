@@ -7,7 +7,7 @@ use melior::ir::OperationRef;
 use mlir_sys::{MlirDialectRegistry, MlirOperation, MlirStringCallback, MlirStringRef, mlirDialectHandleInsertDialect};
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use symm_dialect::diagnostic::{Severity, report};
+use symm_dialect::diagnostic::{Reported, Severity, report};
 
 unsafe extern "C" {
     fn symmRegisterPasses();
@@ -128,16 +128,17 @@ extern "C" fn symmPassDialects(_index: isize, registry: MlirDialectRegistry) {
 /// # Safety
 /// `texts` points to one string for each option of the pass; `op` is alive.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn symmPassRun(index: isize, op: MlirOperation, texts: *const MlirStringRef) -> bool {
+unsafe extern "C" fn symmPassRun(index: isize, op: MlirOperation, texts: *const MlirStringRef) -> i32 {
     let pass = &PASSES[index.cast_unsigned()];
     // SAFETY: as the caller promises.
     let (operation, values) = unsafe { (OperationRef::from_raw(op), values(pass.options, texts)) };
     // Unwinding into C++ would abort: a panic becomes a diagnostic.
     let outcome = catch_unwind(AssertUnwindSafe(|| (pass.run)(operation, &values)));
-    outcome.map(|result| result.is_ok()).unwrap_or_else(|_| {
+    let outcome = outcome.unwrap_or_else(|_| {
         report(Severity::Error, operation, &format!("hit a bug in {}; please report it", pass.flag));
-        false
-    })
+        Err(Reported)
+    });
+    outcome.map_or(0, |ir| ir as i32)
 }
 
 /// # Safety

@@ -5,7 +5,8 @@
 module attributes {gpu.container_module} {
   gpu.module @kernels {
     // places = [sum of fadd, place of xchg, sum of what came out of it]
-    gpu.func @update(%ctx: !symm.ctx, %f16s: memref<3xf16>, %bf16s: memref<3xbf16>, %f32s: memref<3xf32>, %f64s: memref<3xf64>) kernel {
+    gpu.func @update(%ctx: !symm.ctx, %f16s: memref<3xf16>, %bf16s: memref<3xbf16>,
+                     %f32s: memref<3xf32>, %f64s: memref<3xf64>) kernel {
       %c0 = arith.constant 0 : index
       %c1 = arith.constant 1 : index
       %c2 = arith.constant 2 : index
@@ -60,7 +61,8 @@ module attributes {gpu.container_module} {
     %f32s = symm.alloc %ctx : memref<3xf32>
     %f64s = symm.alloc %ctx : memref<3xf64>
     gpu.launch_func @kernels::@update blocks in (%c4, %c1, %c1) threads in (%c2, %c1, %c1)
-      args(%ctx : !symm.ctx, %f16s : memref<3xf16>, %bf16s : memref<3xbf16>, %f32s : memref<3xf32>, %f64s : memref<3xf64>)
+      args(%ctx : !symm.ctx, %f16s : memref<3xf16>, %bf16s : memref<3xbf16>, %f32s : memref<3xf32>,
+        %f64s : memref<3xf64>)
     symm.barrier_all %ctx
 
     // 8 times each rank: 2 with fadd; 1 with xchg, of which one stays.

@@ -68,7 +68,8 @@ module attributes {gpu.container_module} {
       %c = symm.remote_load %ctx, %cell, %right : memref<i32, strided<[], offset: 34>> -> i32
       memref.store %c, %seen[%c2, %c0] : memref<6x8xi32>
 
-      %d = symm.remote_load %ctx, %data[%c4, %c1], %right : memref<6x10xi32> -> vector<8xi32>
+      // A vector that is not aligned to its size says so.
+      %d = symm.remote_load %ctx, %data[%c4, %c1], %right {alignment = 4 : i64} : memref<6x10xi32> -> vector<8xi32>
       vector.store %d, %seen[%c3, %c0] : memref<6x8xi32>, vector<8xi32>
 
       %index = memref.extract_aligned_pointer_as_index %data : memref<6x10xi32> -> index
@@ -81,7 +82,7 @@ module attributes {gpu.container_module} {
       %f = symm.remote_load %ctx, %p29, %right cache cg : !llvm.ptr -> i32
       memref.store %f, %seen[%c4, %c1] : memref<6x8xi32>
 
-      %g = symm.remote_load %ctx, %data[%c2, %c0], %right {alignment = 16 : i64} : memref<6x10xi32> -> vector<4xi32>
+      %g = symm.remote_load %ctx, %data[%c2, %c0], %right : memref<6x10xi32> -> vector<4xi32>
       vector.store %g, %seen[%c5, %c0] : memref<6x8xi32>, vector<4xi32>
       gpu.return
     }

@@ -59,7 +59,8 @@ module attributes {gpu.container_module} {
 
       %mine8 = vector.broadcast %mine : i32 to vector<8xi32>
       %d = arith.addi %mine8, %thirties : vector<8xi32>
-      symm.remote_store %ctx, %d, %data[%c5, %c3], %right : vector<8xi32>, memref<8x12xi32>
+      // A vector that is not aligned to its size says so.
+      symm.remote_store %ctx, %d, %data[%c5, %c3], %right {alignment = 4 : i64} : vector<8xi32>, memref<8x12xi32>
 
       %index = memref.extract_aligned_pointer_as_index %data : memref<8x12xi32> -> index
       %address = arith.index_cast %index : index to i64
@@ -73,7 +74,7 @@ module attributes {gpu.container_module} {
 
       %mine4 = vector.broadcast %mine : i32 to vector<4xi32>
       %g = arith.addi %mine4, %fifties : vector<4xi32>
-      symm.remote_store %ctx, %g, %data[%c2, %c4], %right {alignment = 16 : i64} : vector<4xi32>, memref<8x12xi32>
+      symm.remote_store %ctx, %g, %data[%c2, %c4], %right : vector<4xi32>, memref<8x12xi32>
       gpu.return
     }
   }

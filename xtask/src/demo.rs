@@ -6,6 +6,7 @@ mod timeline;
 use crate::{run, tree};
 use anyhow::{Context, Result, ensure};
 use std::fs;
+use std::io::{IsTerminal, stdout};
 use std::path::Path;
 use std::process::Command;
 
@@ -15,7 +16,7 @@ pub struct Arguments {
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..))]
     ranks: u32,
     /// Time steps
-    #[arg(long, default_value_t = 400)]
+    #[arg(long, default_value_t = 100)]
     steps: u32,
     /// A process for each rank instead of a thread
     #[arg(long)]
@@ -33,18 +34,18 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let folder = tree::target().join("demo");
     fs::create_dir_all(&folder)?;
 
-    heading(&format!("The kernels of {PROGRAM}: what is to happen between ranks, and no address anywhere"));
-    print!("{}", kernels(&tree::read(PROGRAM)?)?);
+    heading(&format!("The kernel of {PROGRAM} that communicates: put, signal, wait, and no address anywhere"));
+    show(communicating_kernel(&tree::read(PROGRAM)?)?);
 
-    heading("symm-opt --symm-hoist-translation: each neighbour's distance, once, before the loop");
+    heading("symm-opt --symm-hoist-translation: each distance is computed once, and handed over by `via`");
     let hoisted = run::output(symm_opt(PROGRAM).arg("--symm-hoist-translation"))?;
     let lines = hoisted.lines().filter(|line| line.contains("symm.heap_delta") || line.contains(" via "));
-    lines.for_each(|line| println!("{}", line.trim()));
+    show(&lines.map(str::trim).collect::<Vec<_>>().join("\n"));
 
     heading("symm-opt --symm-lower-to-cpu: one remote store becomes heap-base arithmetic");
-    println!("{}", tree::read(ONE_STORE)?.trim_end());
-    println!("// becomes");
-    print!("{}", run::output(symm_opt(ONE_STORE).args(["--symm-lower-to-cpu", "--canonicalize", "--cse"]))?);
+    show(&tree::read(ONE_STORE)?);
+    println!("\n// becomes\n");
+    show(run::output(symm_opt(ONE_STORE).args(["--symm-lower-to-cpu", "--canonicalize", "--cse"]))?.trim_end());
 
     let Arguments { ranks, steps, processes } = *arguments;
     let mode = if processes { "processes" } else { "threads" };
@@ -75,7 +76,16 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 }
 
 fn heading(text: &str) {
-    println!("\n\x1b[1m== {text}\x1b[0m");
+    let (bold, plain) = if stdout().is_terminal() { ("\x1b[1m", "\x1b[0m") } else { ("", "") };
+    println!("\n{bold}== {text}{plain}");
+}
+
+/// Prints IR; on a terminal the lines with ops of the dialect stand out.
+fn show(text: &str) {
+    let (colour, plain) = if stdout().is_terminal() { ("\x1b[36m", "\x1b[0m") } else { ("", "") };
+    for line in text.lines() {
+        if line.contains("symm.") { println!("{colour}{line}{plain}") } else { println!("{line}") }
+    }
 }
 
 fn symm_opt(file: &str) -> Command {
@@ -97,9 +107,13 @@ fn show_and_run(command: &mut Command) -> Result<()> {
     run::run(command)
 }
 
-/// The lines of the program's `gpu.module`.
-fn kernels(program: &str) -> Result<String> {
-    let start = program.find("  gpu.module").with_context(|| format!("{PROGRAM} has no gpu.module"))?;
-    let end = program[start..].find("\n  }\n").with_context(|| format!("{PROGRAM}: the gpu.module has no end"))?;
-    Ok(program[start..start + end + 5].to_owned())
+/// The kernel `@step`, with the comment above it.
+fn communicating_kernel(program: &str) -> Result<&str> {
+    let found = || {
+        let at = program.find("gpu.func @step")?;
+        let start = program[..at].rfind("\n\n")? + 2;
+        let end = start + program[start..].find("\n    }\n")? + 7;
+        Some(&program[start..end])
+    };
+    found().with_context(|| format!("{PROGRAM} has no kernel @step"))
 }

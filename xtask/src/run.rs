@@ -25,9 +25,11 @@ pub fn output(command: &mut Command) -> Result<String> {
     String::from_utf8(output.stdout).with_context(|| format!("not UTF-8 from {line}"))
 }
 
-/// A command as one would type it, if its program's folder is on the PATH.
+/// A command as one would type it in the root of the tree.
 pub fn line(command: &Command) -> String {
-    let program = Path::new(command.get_program()).file_name().unwrap_or(command.get_program());
+    let program = Path::new(command.get_program());
+    // Cargo is known by its full path only, which nobody types.
+    let program = if program.is_absolute() { program.file_name() } else { None }.unwrap_or(command.get_program());
     let words = std::iter::once(program).chain(command.get_args());
     words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
 }

@@ -11,7 +11,7 @@
 //! Limits: it follows a value from `symm.alloc` through views and casts in one function, not through calls.
 
 use crate::ir::{collect, definition, enclosing, name};
-use crate::pass::{Pass, Values};
+use crate::pass::{Ir, Pass, Values};
 use melior::ir::{OperationRef, Value, operation::OperationLike};
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::SymmOp;
@@ -24,26 +24,48 @@ pub const PASS: Pass = Pass {
     run,
 };
 
-/// Ops that access the memory behind their memref operands.
+/// Ops that access the memory behind their memref operands; every op of linalg does too.
 const ACCESSES: &[&str] = &[
     "memref.load",
     "memref.store",
     "memref.copy",
     "memref.atomic_rmw",
+    "memref.generic_atomic_rmw",
     "vector.load",
     "vector.store",
+    "vector.maskedload",
+    "vector.maskedstore",
+    "vector.gather",
+    "vector.scatter",
+    "vector.expandload",
+    "vector.compressstore",
     "vector.transfer_read",
     "vector.transfer_write",
     "affine.load",
     "affine.store",
-    "linalg.fill",
-    "linalg.copy",
+    "affine.vector_load",
+    "affine.vector_store",
 ];
 
-fn run<'c, 'a>(root: OperationRef<'c, 'a>, _: &Values) -> Result<(), Reported> {
-    let mut outcome = Ok(());
+/// Ops whose result is a view of their first operand.
+const VIEWS: &[&str] = &[
+    "memref.subview",
+    "memref.cast",
+    "memref.reinterpret_cast",
+    "memref.collapse_shape",
+    "memref.expand_shape",
+    "memref.view",
+    "memref.reshape",
+    "memref.transpose",
+    "memref.memory_space_cast",
+    "memref.assume_alignment",
+];
+
+fn run<'c, 'a>(root: OperationRef<'c, 'a>, _: &Values) -> Result<Ir, Reported> {
+    let mut outcome = Ok(Ir::Kept);
     for op in collect(root) {
-        let access = ACCESSES.contains(&name(op)) || matches!(SymmOp::cast(op), Some(
+        let upstream = ACCESSES.contains(&name(op)) || name(op).starts_with("linalg.");
+        let access = upstream || matches!(SymmOp::cast(op), Some(
             SymmOp::RemoteLoad(_) | SymmOp::RemoteStore(_) | SymmOp::Get(_) | SymmOp::Put(_) | SymmOp::Copy(_)
             | SymmOp::AtomicRmw(_) | SymmOp::AtomicCas(_) | SymmOp::Signal(_) | SymmOp::Wait(_) | SymmOp::PutSignal(_)));
         if access && enclosing(op, &["gpu.func", "gpu.launch", "gpu.module"]).is_none() && op.operands().any(is_heap) {
@@ -54,14 +76,14 @@ fn run<'c, 'a>(root: OperationRef<'c, 'a>, _: &Values) -> Result<(), Reported> {
 }
 
 /// Whether a value is a view of what `symm.alloc` returned.
-fn is_heap(value: Value) -> bool {
-    let Some(op) = definition(value) else { return false };
-    match name(op) {
-        "symm.alloc" => true,
-        "memref.subview" | "memref.cast" | "memref.reinterpret_cast" | "memref.collapse_shape"
-        | "memref.expand_shape" | "memref.view" | "memref.reshape" | "memref.transpose" | "symm.as_remote" => {
-            op.operands().any(is_heap)
-        }
-        _ => false,
+fn is_heap<'c: 'a, 'a>(mut value: Value<'c, 'a>) -> bool {
+    while let Some(op) = definition(value) {
+        value = match SymmOp::cast(op) {
+            Some(SymmOp::Alloc(_)) => return true,
+            Some(SymmOp::AsRemote(remote)) => remote.ptr(),
+            None if VIEWS.contains(&name(op)) && op.operand_count() > 0 => op.operand(0).expect("counted"),
+            _ => return false,
+        };
     }
+    false
 }

@@ -1,7 +1,7 @@
 //! Repairs memory orders that publish nothing and scopes that reach nobody (O1, O2).
 //!
-//! - **O2** A cross-rank atomic, signal, wait or fence with a scope narrower than sys does not reach the other rank:
-//!   the scope is widened to sys.
+//! - **O2** A cross-rank atomic, signal or wait with a scope narrower than sys does not reach the other rank: the
+//!   scope is widened to sys. A narrower fence is left alone, and covers nothing below.
 //! - **O1** A relaxed `signal` with writes before it that no release fence covers lets its peer read old data: it is
 //!   made release. A relaxed `wait` with reads after it that no acquire fence covers may read old data: it is made
 //!   acquire.
@@ -18,11 +18,12 @@
 //! Limits: it looks at one function, along its structured control flow and its blocks; a call counts as an access.
 
 use crate::ir::{blocks, collect, context, name, operations};
-use crate::pass::{Kind, Pass, PassOption, Values};
+use crate::registration::previous_in_block;
+use crate::pass::{Ir, Kind, Pass, PassOption, Values};
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::operation::{OperationLike, OperationMutLike};
 use melior::ir::r#type::IntegerType;
-use melior::ir::{BlockLike, OperationRef};
+use melior::ir::{BlockLike, BlockRef, OperationRef};
 use std::collections::HashSet;
 use symm_dialect::diagnostic::{Reported, Severity, error, report};
 use symm_dialect::ops::{Order, Scope, SymmOp};
@@ -40,9 +41,9 @@ pub const PASS: Pass = Pass {
     run,
 };
 
-fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<(), Reported> {
+fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<Ir, Reported> {
     let repairs = Repairs { strict: options.flag("strict") };
-    let mut outcome = Ok(());
+    let mut outcome = Ok(Ir::Kept);
     for operation in collect(root) {
         let Some(op) = SymmOp::cast(operation) else { continue };
         let scope = match op {
@@ -92,7 +93,7 @@ impl Repairs {
         value: i64,
         message: &str,
         done: &str,
-    ) -> Result<(), Reported> {
+    ) -> Result<Ir, Reported> {
         if self.strict {
             return Err(error(op, message));
         }
@@ -101,7 +102,7 @@ impl Repairs {
         // SAFETY: the pass owns the module while it runs; no other reference reads this attribute meanwhile.
         let mut op = unsafe { melior::ir::operation::OperationRefMut::from_raw(op.to_raw()) };
         op.set_attribute(attribute, value.into());
-        Ok(())
+        Ok(Ir::Changed)
     }
 }
 
@@ -150,16 +151,6 @@ fn meaning<'c: 'a, 'a>(op: OperationRef<'c, 'a>, direction: Direction) -> Meanin
     }
 }
 
-/// Whether a path from `op` in a direction meets an access before it meets a fence.
-fn unordered<'c: 'a, 'a>(op: OperationRef<'c, 'a>, direction: Direction) -> bool {
-    Search { direction, seen: HashSet::new() }.from_op(op)
-}
-
-struct Search {
-    direction: Direction,
-    seen: HashSet<usize>,
-}
-
 /// How a stretch of code ended the search.
 #[derive(PartialEq)]
 enum Found {
@@ -168,79 +159,79 @@ enum Found {
     End,
 }
 
-impl Search {
-    /// Searches from just beyond `op` to the ends of its function.
-    fn from_op<'c: 'a, 'a>(&mut self, op: OperationRef<'c, 'a>) -> bool {
-        let step = |op: OperationRef<'c, 'a>| match self.direction {
-            Direction::Before => crate::registration::previous_in_block(op),
-            Direction::After => op.next_in_block(),
+/// Ops whose body runs again and again: its other iterations lie beyond this one.
+const LOOPS: &[&str] = &["scf.for", "scf.while", "affine.for", "scf.parallel", "scf.forall"];
+
+/// Ops whose end is the end of the search.
+const FUNCTIONS: &[&str] = &["func.func", "gpu.func", "llvm.func", "tt.func", "gpu.launch"];
+
+/// Whether a path from `op` in a direction meets an access before it meets a fence, up to the ends of its function.
+fn unordered<'c: 'a, 'a>(op: OperationRef<'c, 'a>, direction: Direction) -> bool {
+    let mut seen = HashSet::new();
+    // Where paths go on: just beyond an op, or at the near end of a block.
+    let mut beyond = vec![op];
+    let mut open: Vec<BlockRef> = Vec::new();
+    loop {
+        let (block, found) = if let Some(op) = beyond.pop() {
+            let Some(block) = op.block() else { continue };
+            (block, stretch(step(op, direction), direction))
+        } else if let Some(block) = open.pop() {
+            (block, stretch(near_end(block, direction), direction))
+        } else {
+            return false;
         };
-        match self.stretch(std::iter::successors(step(op), |op| step(*op)).collect()) {
+        match found {
             Found::Access => return true,
-            Found::Fence => return false,
+            Found::Fence => continue,
             Found::End => {}
         }
-        let Some(block) = op.block() else { return false };
-        self.beyond_block(block)
-    }
-
-    /// Searches the ways that lead out of a block.
-    fn beyond_block<'c: 'a, 'a>(&mut self, block: melior::ir::BlockRef<'c, 'a>) -> bool {
-        if !self.seen.insert(block.to_raw().ptr as usize) {
-            return false;
-        }
-        let neighbours: Vec<_> = match self.direction {
+        let neighbours: Vec<_> = match direction {
             Direction::Before => (0..block.predecessor_count()).filter_map(|i| block.predecessor(i).ok()).collect(),
             Direction::After => (0..block.successor_count()).filter_map(|i| block.successor(i).ok()).collect(),
         };
-        for neighbour in neighbours {
-            let mut ops = operations(neighbour);
-            if self.direction == Direction::Before {
-                ops.reverse();
-            }
-            match self.stretch(ops) {
-                Found::Access => return true,
-                Found::Fence => {}
-                Found::End => {
-                    if self.beyond_block(neighbour) {
-                        return true;
-                    }
-                }
-            }
+        open.extend(neighbours.into_iter().filter(|block| seen.insert(block.to_raw().ptr as usize)));
+        let Some(parent) = block.parent_operation() else { continue };
+        if FUNCTIONS.contains(&name(parent)) || !seen.insert(parent.to_raw().ptr as usize) {
+            continue;
         }
-        let Some(parent) = block.parent_operation() else { return false };
-        if ["func.func", "gpu.func", "llvm.func", "tt.func", "gpu.launch"].contains(&name(parent)) {
-            return false;
-        }
-        // A loop: its other iterations lie beyond this one.
-        if ["scf.for", "scf.while", "affine.for", "scf.parallel", "scf.forall"].contains(&name(parent))
-            && self.stretch(vec![parent]) == Found::Access
-        {
+        if LOOPS.contains(&name(parent)) && nested(parent, direction) {
             return true;
         }
-        self.from_op(parent)
+        beyond.push(parent);
     }
+}
 
-    /// What a run of operations, in the order of the search, meets first.
-    fn stretch<'c: 'a, 'a>(&mut self, ops: Vec<OperationRef<'c, 'a>>) -> Found {
-        for op in ops {
-            match meaning(op, self.direction) {
-                Meaning::Access => return Found::Access,
-                Meaning::Fence => return Found::Fence,
-                // An access in a nested region counts; a fence there may not be reached.
-                Meaning::Neutral => {
-                    for block in blocks(op) {
-                        let mut nested = operations(block);
-                        if self.direction == Direction::Before {
-                            nested.reverse();
-                        }
-                        if self.stretch(nested) == Found::Access {
-                            return Found::Access;
-                        }
-                    }
-                }
-            }
-        }
-        Found::End
+/// The next op in a direction, in one block.
+fn step<'c: 'a, 'a>(op: OperationRef<'c, 'a>, direction: Direction) -> Option<OperationRef<'c, 'a>> {
+    match direction {
+        Direction::Before => previous_in_block(op),
+        Direction::After => op.next_in_block(),
     }
+}
+
+/// The first op of a block in a direction.
+fn near_end<'c: 'a, 'a>(block: BlockRef<'c, 'a>, direction: Direction) -> Option<OperationRef<'c, 'a>> {
+    match direction {
+        Direction::Before => block.terminator().or_else(|| operations(block).pop()),
+        Direction::After => block.first_operation(),
+    }
+}
+
+/// What the ops of a block, from one on, meet first.
+fn stretch<'c: 'a, 'a>(first: Option<OperationRef<'c, 'a>>, direction: Direction) -> Found {
+    let mut next = first;
+    while let Some(op) = next {
+        match meaning(op, direction) {
+            Meaning::Access => return Found::Access,
+            Meaning::Fence => return Found::Fence,
+            Meaning::Neutral if nested(op, direction) => return Found::Access,
+            Meaning::Neutral => next = step(op, direction),
+        }
+    }
+    Found::End
+}
+
+/// Whether an access in the regions of `op` is met: one there counts, but a fence there may not be reached.
+fn nested<'c: 'a, 'a>(op: OperationRef<'c, 'a>, direction: Direction) -> bool {
+    blocks(op).into_iter().any(|block| stretch(near_end(block, direction), direction) == Found::Access)
 }

@@ -12,7 +12,7 @@
 //! is not blamed.
 
 use crate::ir::{collect, constant_value};
-use crate::pass::{Pass, Values};
+use crate::pass::{Ir, Pass, Values};
 use melior::ir::OperationRef;
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::SymmOp;
@@ -26,8 +26,8 @@ pub const PASS: Pass = Pass {
     run,
 };
 
-fn run<'c, 'a>(root: OperationRef<'c, 'a>, _: &Values) -> Result<(), Reported> {
-    let mut outcome = Ok(());
+fn run<'c, 'a>(root: OperationRef<'c, 'a>, _: &Values) -> Result<Ir, Reported> {
+    let mut outcome = Ok(Ir::Kept);
     for op in collect(root) {
         let Some(op) = SymmOp::cast(op) else { continue };
         for name in ["rank", "from", "to"] {

@@ -28,7 +28,7 @@ mod runtime;
 use super::types::{self, Spaces};
 use super::{access, translation};
 use crate::ir::{Builder, collect, name};
-use crate::pass::{Kind, Pass, PassOption, Values};
+use crate::pass::{Ir, Kind, Pass, PassOption, Values};
 use melior::ir::{OperationRef, operation::OperationLike};
 use runtime::Runtime;
 use symm_dialect::diagnostic::{Reported, error};
@@ -49,7 +49,7 @@ pub const PASS: Pass = Pass {
     run,
 };
 
-fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<(), Reported> {
+fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<Ir, Reported> {
     if name(root) != "builtin.module" {
         return Err(error(root, "is lowered as a whole module"));
     }
@@ -75,7 +75,8 @@ fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<(), Repor
     for ctx in contexts.into_iter().rev() {
         translation::lower_ctx(ctx, &Builder::before(ctx.operation()))?;
     }
-    host::make_entries(root, &runtime)
+    host::make_entries(root, &runtime)?;
+    Ok(Ir::Changed)
 }
 
 fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, runtime: &Runtime<'c, 'a>) -> Result<(), Reported> {

@@ -24,7 +24,7 @@ use super::access::remote_element;
 use super::address::data_type;
 use super::gpu::{Target, lower_module, order};
 use crate::ir::Builder;
-use crate::pass::{Kind, Pass, PassOption, Values};
+use crate::pass::{Ir, Kind, Pass, PassOption, Values};
 use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike, operation::OperationLike};
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::{Cache, Engine, Order, RemoteLoad, RemoteStore, RmwKind, Scope, SymmOp};
@@ -44,10 +44,11 @@ pub const PASS: Pass = Pass {
     run,
 };
 
-fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<(), Reported> {
+fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<Ir, Reported> {
     let digits: String = options.text("chip").chars().filter(char::is_ascii_digit).collect();
     let Ok(sm) = digits.parse() else { return Err(error(root, "S1: unknown chip")) };
-    lower_module(root, &Nvvm { sm })
+    lower_module(root, &Nvvm { sm })?;
+    Ok(Ir::Changed)
 }
 
 struct Nvvm {

@@ -22,7 +22,7 @@
 
 use super::gpu::{Target, lower_module, order};
 use crate::ir::{Builder, name};
-use crate::pass::{Kind, Pass, PassOption, Values};
+use crate::pass::{Ir, Kind, Pass, PassOption, Values};
 use melior::ir::{OperationRef, Value, ValueLike, operation::OperationLike};
 use symm_dialect::diagnostic::Reported;
 use symm_dialect::ops::{Engine, Order, RemoteLoad, RemoteStore, RmwKind, Scope, SymmOp};
@@ -46,9 +46,10 @@ pub const PASS: Pass = Pass {
     run,
 };
 
-fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<(), Reported> {
+fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<Ir, Reported> {
     let no_release = options.text("chip") == "gfx90a" && !options.flag("fine-grained-heap");
-    lower_module(root, &Rocdl { no_release })
+    lower_module(root, &Rocdl { no_release })?;
+    Ok(Ir::Changed)
 }
 
 /// `s_waitcnt vmcnt(0)` as gfx9 encodes it: the other counters at their maximum.

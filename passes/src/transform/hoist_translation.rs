@@ -23,13 +23,13 @@
 //! Limits: a rank that is computed inside a loop is hoisted no further than its definition; run
 //! `loop-invariant-code-motion` first (the pipelines do).
 
-use crate::dominance::later;
+use crate::dominance::{block_of, later};
 use crate::ir::{Builder, collect, constant_value};
-use crate::pass::{Pass, Values};
-use melior::ir::{OperationRef, Value, ValueLike};
+use crate::pass::{Ir, Pass, Values};
+use melior::ir::{OperationRef, Value, ValueLike, operation::OperationLike};
 use std::collections::HashMap;
 use symm_dialect::diagnostic::Reported;
-use symm_dialect::ops::SymmOp;
+use symm_dialect::ops::{HeapDelta, SymmOp};
 use symm_dialect::{is_current_rank, set_operand_group};
 
 /// The pass record.
@@ -47,12 +47,18 @@ enum Key {
     Value(usize, usize),
 }
 
-fn run<'c, 'a>(root: OperationRef<'c, 'a>, _: &Values) -> Result<(), Reported> {
+fn run<'c, 'a>(root: OperationRef<'c, 'a>, _: &Values) -> Result<Ir, Reported> {
     let mut distances: HashMap<Key, Value<'c, 'c>> = HashMap::new();
     for op in collect(root) {
         let Some(op) = SymmOp::cast(op) else { continue };
         let Some(ctx) = op.ctx() else { continue };
         if let SymmOp::HeapDelta(delta) = op {
+            // One that lies where its context and rank become known comes before all that it can serve.
+            if is_early(ctx, delta) {
+                // SAFETY: the same value, for as long as the module lives.
+                let early = unsafe { Value::from_raw(delta.result().to_raw()) };
+                distances.entry(key(ctx, delta.rank())).or_insert(early);
+            }
             let hoisted = distance(&mut distances, ctx, delta.rank());
             if hoisted != delta.result() {
                 Builder::before(delta.operation()).replace(delta.operation(), &[hoisted]);
@@ -66,7 +72,21 @@ fn run<'c, 'a>(root: OperationRef<'c, 'a>, _: &Values) -> Result<(), Reported> {
             }
         }
     }
-    Ok(())
+    Ok(if distances.is_empty() { Ir::Kept } else { Ir::Changed })
+}
+
+/// Whether a distance is computed in the block that defines what it depends on.
+fn is_early<'c: 'a, 'a>(ctx: Value<'c, 'a>, delta: HeapDelta<'c, 'a>) -> bool {
+    let place = if constant_value(delta.rank()).is_some() { ctx } else { later(ctx, delta.rank()) };
+    block_of(place).is_some_and(|block| delta.operation().block() == Some(block))
+}
+
+fn key(ctx: Value, rank: Value) -> Key {
+    let address = |value: Value| value.to_raw().ptr as usize;
+    match constant_value(rank) {
+        Some(value) => Key::Constant(address(ctx), value),
+        None => Key::Value(address(ctx), address(rank)),
+    }
 }
 
 /// The distance of a context and a rank, made where both are first known.
@@ -76,12 +96,7 @@ fn distance<'c, 'a>(
     rank: Value<'c, 'a>,
 ) -> Value<'c, 'c> {
     let constant = constant_value(rank);
-    let address = |value: Value| value.to_raw().ptr as usize;
-    let key = match constant {
-        Some(value) => Key::Constant(address(ctx), value),
-        None => Key::Value(address(ctx), address(rank)),
-    };
-    *distances.entry(key).or_insert_with(|| {
+    *distances.entry(key(ctx, rank)).or_insert_with(|| {
         let mlir = symm_dialect::context(ctx.context());
         let (place, rank) = match constant {
             Some(value) => {

@@ -28,7 +28,7 @@
 
 use crate::ir::{Builder, collect};
 use crate::lower::address::{self, Descriptor};
-use crate::pass::{Pass, Values};
+use crate::pass::{Ir, Pass, Values};
 use melior::ir::r#type::ShapedTypeLike;
 use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike};
 use symm_dialect::diagnostic::{Reported, error};
@@ -45,7 +45,7 @@ pub const PASS: Pass = Pass {
     run,
 };
 
-fn run<'c, 'a>(root: OperationRef<'c, 'a>, _: &Values) -> Result<(), Reported> {
+fn run<'c, 'a>(root: OperationRef<'c, 'a>, _: &Values) -> Result<Ir, Reported> {
     for operation in collect(root) {
         let Some(op) = SymmOp::cast(operation) else { continue };
         let accesses = accesses(op);
@@ -71,7 +71,7 @@ fn run<'c, 'a>(root: OperationRef<'c, 'a>, _: &Values) -> Result<(), Reported> {
             None => check(&b),
         }
     }
-    Ok(())
+    Ok(Ir::Changed)
 }
 
 /// A stretch of symmetric memory that an op touches, by its address on this rank.

@@ -23,7 +23,7 @@
 
 use crate::ir::{Builder, collect};
 use crate::lower::address;
-use crate::pass::{Kind, Pass, PassOption, Values};
+use crate::pass::{Ir, Kind, Pass, PassOption, Values};
 use melior::ir::{OperationRef, Value, ValueLike, operation::OperationLike};
 use symm_dialect::diagnostic::Reported;
 use symm_dialect::ops::{SymmOp, Wait};
@@ -43,7 +43,7 @@ pub const PASS: Pass = Pass {
     run,
 };
 
-fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<(), Reported> {
+fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<Ir, Reported> {
     let nanoseconds = options.number("timeout-ms").saturating_mul(1_000_000);
     for operation in collect(root) {
         if let Some(SymmOp::Wait(wait)) = SymmOp::cast(operation) {
@@ -53,7 +53,7 @@ fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<(), Repor
             }
         }
     }
-    Ok(())
+    Ok(Ir::Changed)
 }
 
 fn watch<'c: 'a, 'a>(wait: Wait<'c, 'a>, nanoseconds: i64) {

@@ -6,21 +6,22 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// How many arrows a piece shows.
-const ARROWS: usize = 48;
+const ARROWS: usize = 24;
 const WIDTH: f64 = 1400.0;
 const LABELS: f64 = 120.0;
 const TOP: f64 = 64.0;
 const ROW: f64 = 44.0;
-const BAR: f64 = 22.0;
+const BAR: f64 = 28.0;
+const MARGIN: f64 = 50.0;
 const TICKS: u32 = 8;
 
-/// The categories in the order of the legend, and their colours.
-const COLOURS: &[(&str, &str)] = &[
-    ("block", "#e8ecf2"),
-    ("transfer", "#4c8bd6"),
-    ("signal", "#d1495b"),
-    ("wait", "#edae49"),
-    ("collective", "#9aa5b1"),
+/// The categories from the lowest layer up: colour, and what a bar is lower than its row's.
+const LAYERS: &[(&str, &str, f64)] = &[
+    ("block", "#dde3ec", 0.0),
+    ("collective", "#9aa5b1", 4.0),
+    ("wait", "#f2c879", 4.0),
+    ("transfer", "#4c8bd6", 4.0),
+    ("signal", "#d1495b", 4.0),
 ];
 
 /// A rank and a thread of it.
@@ -56,7 +57,7 @@ pub fn draw(json: &str) -> Result<String> {
     let rows: BTreeMap<Lane, f64> =
         names.keys().scan(TOP, |y, lane| Some((*lane, std::mem::replace(y, *y + ROW)))).collect();
     let bottom = rows.values().copied().fold(TOP, |_, y| y + ROW);
-    let x = |time: f64| LABELS + (time.clamp(start, end) - start) / (end - start) * (WIDTH - LABELS - 20.0);
+    let x = |time: f64| LABELS + (time.clamp(start, end) - start) / (end - start) * (WIDTH - LABELS - MARGIN);
 
     let mut svg = String::new();
     let height = bottom + 40.0;
@@ -65,7 +66,7 @@ pub fn draw(json: &str) -> Result<String> {
         r#"<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" font-family="sans-serif" font-size="12">"#
     )?;
     writeln!(svg, r#"<rect width="100%" height="100%" fill="white"/>"#)?;
-    for (index, (category, colour)) in COLOURS.iter().enumerate() {
+    for (index, (category, colour, _)) in LAYERS.iter().enumerate() {
         let x = LABELS + 110.0 * f64::from(u32::try_from(index)?);
         writeln!(
             svg,
@@ -77,15 +78,16 @@ pub fn draw(json: &str) -> Result<String> {
         let label = format!("rank {}, {}", lane.0, names[lane]);
         writeln!(svg, r#"<text x="8" y="{}">{}</text>"#, y + BAR / 2.0 + 4.0, escape(&label))?;
     }
-    // Wide spans lie below the narrow ones in them.
-    for (category, colour) in COLOURS {
+    for (category, colour, lower) in LAYERS {
         let visible = |span: &&Span| span.category == *category && span.end >= start && span.start <= end;
         for span in spans.iter().filter(visible) {
             let Some(y) = rows.get(&span.lane) else { continue };
             let (from, width) = (x(span.start), (x(span.end) - x(span.start)).max(1.5));
             writeln!(
                 svg,
-                r#"<rect x="{from:.1}" y="{y}" width="{width:.1}" height="{BAR}" fill="{colour}"><title>{} ({:.1} µs)</title></rect>"#,
+                r#"<rect x="{from:.1}" y="{}" width="{width:.1}" height="{}" fill="{colour}"><title>{} ({:.1} µs)</title></rect>"#,
+                y + lower,
+                BAR - 2.0 * lower,
                 escape(&span.name),
                 span.end - span.start
             )?;

@@ -7,7 +7,7 @@ use crate::ir::{Builder, blocks, collect, name, operations};
 use crate::lower::address::{Descriptor, is_contiguous};
 use crate::lower::bulk::{self, End};
 use melior::ir::attribute::{StringAttribute, TypeAttribute};
-use melior::ir::operation::OperationLike;
+use melior::ir::operation::{OperationLike, OperationMutLike, OperationRefMut};
 use melior::ir::r#type::{FunctionType, ShapedTypeLike};
 use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike};
 use symm_dialect::diagnostic::{Reported, error};
@@ -19,7 +19,6 @@ const ENTRY: &str = "symm.entry";
 
 /// Finds the functions that get an entry, while their first argument still is a `!symm.ctx`.
 pub fn check_entries<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Reported> {
-    use melior::ir::operation::{OperationMutLike, OperationRefMut};
     let ctx = Type::parse(crate::ir::context(root), "!symm.ctx").expect("the dialect is registered");
     for op in operations(blocks(root)[0]) {
         let private = op.attribute("sym_visibility").is_ok();
@@ -53,6 +52,14 @@ pub fn make_entries<'c: 'a, 'a>(root: OperationRef<'c, 'a>, _: &Runtime<'c, 'a>)
         }
         let symbol = op.attribute("sym_name").and_then(StringAttribute::try_from).expect("a function has a name");
         let (inputs, results) = signature(op);
+        // They are for whoever calls the entry, and LLVM would warn about each.
+        // SAFETY: the pass owns the module while it runs.
+        let mut function = unsafe { OperationRefMut::from_raw(op.to_raw()) };
+        for names in ["arg_attrs", "res_attrs"] {
+            if op.has_attribute(names) {
+                function.remove_attribute(names).expect("it has the attribute");
+            }
+        }
         pack(&Builder::before(op), &format!("_symm_entry_{}", symbol.value()), symbol.value(), &inputs, &results, 0);
     }
     Ok(())

@@ -1,0 +1,46 @@
+//! `cpu`: programs on the CPU driver, with ranks as threads, against the same by hand.
+
+mod all_reduce;
+mod ping_pong;
+mod program;
+pub mod put;
+
+use crate::machine::Machine;
+use crate::table::Table;
+use crate::{Effort, keep};
+use anyhow::Result;
+use serde::{Deserialize, Serialize};
+
+/// What was measured.
+#[derive(Serialize, Deserialize)]
+pub struct Figures {
+    pub ping_pong: ping_pong::Figures,
+    pub put: Vec<put::Size>,
+    pub all_reduce: all_reduce::Figures,
+}
+
+pub fn run(effort: Effort) -> Result<()> {
+    let machine = Machine::here();
+    println!("cpu: programs on the CPU driver\n{}\n", machine.line());
+    eprintln!("signal ping-pong …");
+    let ping_pong = ping_pong::measure(effort)?;
+    eprintln!("bulk put …");
+    let put = put::measure(effort)?;
+    eprintln!("ring all-reduce …");
+    let all_reduce = all_reduce::measure(effort)?;
+    let figures = Figures { ping_pong, put, all_reduce };
+    println!();
+    for (title, table) in tables(&figures) {
+        println!("{title}\n\n{}", table.text());
+    }
+    keep("cpu", effort, machine, figures)
+}
+
+/// What the figures say.
+pub fn tables(figures: &Figures) -> Vec<(&'static str, Table)> {
+    vec![
+        ("Signal ping-pong between two ranks", figures.ping_pong.table()),
+        ("Bulk put", put::table(&figures.put)),
+        ("Ring all-reduce", figures.all_reduce.table()),
+    ]
+}

@@ -1,0 +1,110 @@
+//! `./x bench`: measures, prints tables, leaves the raw figures in `target/bench`, and publishes them in `docs`.
+//!
+//! A benchmark is a file beside this one and a row of [`BENCHMARKS`]. Competitors take turns in one run, and what
+//! counts is the ratio of their medians: machines differ, and are never quiet.
+
+mod compile;
+mod cpu;
+mod machine;
+mod plot;
+mod publish;
+mod samples;
+mod table;
+
+use anyhow::{Context as _, Result, ensure};
+use clap::Parser;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Measure symm, and publish what was measured.
+///
+/// Raw figures go to target/bench/NAME.json. `publish` draws docs/benchmarks/*.svg from them and writes the tables of
+/// docs/benchmarks.md.
+#[derive(Parser)]
+#[command(bin_name = "./x bench")]
+struct Arguments {
+    /// `compile`, `cpu` or `publish`; every benchmark without a name
+    name: Option<String>,
+    /// Small sizes and few repeats: that everything runs, not how fast
+    #[arg(long)]
+    quick: bool,
+}
+
+/// How much to measure.
+#[derive(Clone, Copy)]
+struct Effort {
+    quick: bool,
+}
+
+impl Effort {
+    /// `full`, or `quick` under `--quick`.
+    fn pick<T>(self, full: T, quick: T) -> T {
+        if self.quick { quick } else { full }
+    }
+}
+
+type Benchmark = (&'static str, fn(Effort) -> Result<()>);
+
+const BENCHMARKS: &[Benchmark] = &[("compile", compile::run), ("cpu", cpu::run)];
+
+fn main() -> ExitCode {
+    match run(&Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("symm-bench: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &Arguments) -> Result<()> {
+    if arguments.name.as_deref() == Some("publish") {
+        return publish::run();
+    }
+    let named = |name: &str| arguments.name.as_deref().is_none_or(|wanted| wanted == name);
+    let chosen: Vec<_> = BENCHMARKS.iter().filter(|(name, _)| named(name)).collect();
+    let names: Vec<_> = BENCHMARKS.iter().map(|(name, _)| *name).collect();
+    ensure!(!chosen.is_empty(), "there is {} and publish, and no other benchmark", names.join(", "));
+    for (_, benchmark) in chosen {
+        benchmark(Effort { quick: arguments.quick })?;
+    }
+    Ok(())
+}
+
+/// Raw figures and where they were measured.
+#[derive(Serialize, Deserialize)]
+struct Raw<T> {
+    machine: machine::Machine,
+    quick: bool,
+    figures: T,
+}
+
+/// The root of the tree.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// Where figures and generated modules go.
+fn target() -> Result<PathBuf> {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from).join("bench");
+    fs::create_dir_all(&target).with_context(|| format!("cannot make {}", target.display()))?;
+    Ok(target)
+}
+
+/// Keeps the figures of benchmark `name`.
+fn keep<T: Serialize>(name: &str, effort: Effort, machine: machine::Machine, figures: T) -> Result<()> {
+    let path = target()?.join(format!("{name}.json"));
+    let raw = Raw { machine, quick: effort.quick, figures };
+    fs::write(&path, serde_json::to_string_pretty(&raw)?).with_context(|| format!("cannot write {}", path.display()))?;
+    println!("raw figures: target/bench/{name}.json\n");
+    Ok(())
+}
+
+/// The figures of benchmark `name`.
+fn kept<T: for<'de> Deserialize<'de>>(name: &str) -> Result<Raw<T>> {
+    let path = target()?.join(format!("{name}.json"));
+    let text = fs::read_to_string(&path).with_context(|| format!("no figures: run `./x bench {name}` first"))?;
+    serde_json::from_str(&text).with_context(|| format!("{}: run `./x bench {name}` again", path.display()))
+}

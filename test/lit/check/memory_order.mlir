@@ -1,0 +1,312 @@
+// What publishes nothing or reaches nobody is reported and repaired (O1, O2).
+// RUN: symm-opt %s --allow-unregistered-dialect --symm-check-memory-order --verify-diagnostics | FileCheck %s
+
+// O2: a scope that does not reach another rank is widened.
+// CHECK-LABEL: func.func @scopes(
+func.func @scopes(%ctx: !symm.ctx, %f: memref<i32>, %v: i32, %r: i32) {
+  // CHECK-NOT: scope
+  // expected-remark @below {{'symm.atomic_rmw' op O2: scope gpu does not reach another rank; widened to sys}}
+  %0 = symm.atomic_rmw add %ctx, %f, %v, %r scope gpu : memref<i32>, i32
+  // expected-remark @below {{'symm.atomic_cas' op O2: scope cluster does not reach another rank; widened to sys}}
+  %1 = symm.atomic_cas %ctx, %f, %v, %v, %r scope cluster : memref<i32>, i32
+  // expected-remark @below {{'symm.signal' op O2: scope cta does not reach another rank; widened to sys}}
+  symm.signal set %ctx, %f, %v, %r scope cta : memref<i32>, i32
+  // expected-remark @below {{'symm.wait' op O2: scope gpu does not reach another rank; widened to sys}}
+  symm.wait %ctx, %f eq %v scope gpu : memref<i32>, i32
+  // expected-remark @below {{'symm.put_signal' op O2: scope gpu does not reach another rank; widened to sys}}
+  symm.put_signal set %ctx, %f, %f, %f, %v, %r scope gpu : memref<i32>, memref<i32>, memref<i32>, i32
+  // CHECK: return
+  return
+}
+
+// What is right already, and a fence among the threads of one GPU, stay.
+// CHECK-LABEL: func.func @nothing_to_do(
+func.func @nothing_to_do(%ctx: !symm.ctx, %f: memref<i32>, %v: i32, %r: i32) {
+  // CHECK-NEXT: symm.fence scope gpu
+  // CHECK-NEXT: symm.fence sem release scope cta
+  // CHECK-NEXT: symm.signal set %{{.*}} : memref<i32>, i32
+  // CHECK-NEXT: symm.atomic_rmw add {{.*}} sem relaxed
+  // CHECK-NEXT: symm.wait %{{.*}} : memref<i32>, i32
+  // CHECK-NEXT: symm.wait {{.*}} sem relaxed : memref<i32>, i32
+  // CHECK-NEXT: return
+  symm.fence scope gpu
+  symm.fence sem release scope cta
+  symm.signal set %ctx, %f, %v, %r : memref<i32>, i32
+  %0 = symm.atomic_rmw add %ctx, %f, %v, %r sem relaxed : memref<i32>, i32
+  symm.wait %ctx, %f eq %v : memref<i32>, i32
+  symm.wait %ctx, %f eq %v sem relaxed : memref<i32>, i32
+  return
+}
+
+// O1, a relaxed signal: every kind of write before it.
+// CHECK-LABEL: func.func @writes_before(
+func.func @writes_before(%ctx: !symm.ctx, %f: memref<i32>, %m: memref<8xf32>, %p: !llvm.ptr, %x: f32, %i: index,
+    %v: i32, %r: i32) {
+  // CHECK-NOT: relaxed
+  symm.remote_store %ctx, %x, %m[%i], %r : f32, memref<8xf32>
+  // expected-remark @below {{'symm.signal' op O1: relaxed, but writes come before it without a release fence; made}}
+  symm.signal set %ctx, %f, %v, %r sem relaxed : memref<i32>, i32
+  symm.fence
+  symm.put %ctx, %m, %m, %r : memref<8xf32>, memref<8xf32>
+  // expected-remark @below {{made release}}
+  symm.signal add %ctx, %f, %v, %r sem relaxed : memref<i32>, i32
+  symm.fence
+  symm.get %ctx, %m, %m, %r : memref<8xf32>, memref<8xf32>
+  // expected-remark @below {{made release}}
+  symm.signal add %ctx, %f, %v, %r sem relaxed : memref<i32>, i32
+  symm.fence
+  symm.copy %ctx, %m at %r, %m at %r : memref<8xf32>, memref<8xf32>
+  // expected-remark @below {{made release}}
+  symm.signal add %ctx, %f, %v, %r sem relaxed : memref<i32>, i32
+  symm.fence
+  memref.store %x, %m[%i] : memref<8xf32>
+  // expected-remark @below {{made release}}
+  symm.signal add %ctx, %f, %v, %r sem relaxed : memref<i32>, i32
+  symm.fence
+  llvm.store %x, %p : f32, !llvm.ptr
+  // expected-remark @below {{made release}}
+  symm.signal add %ctx, %f, %v, %r sem relaxed : memref<i32>, i32
+  symm.fence
+  linalg.fill ins(%x : f32) outs(%m : memref<8xf32>)
+  // expected-remark @below {{made release}}
+  symm.signal add %ctx, %f, %v, %r sem relaxed : memref<i32>, i32
+  symm.fence
+  func.call @unknown() : () -> ()
+  // expected-remark @below {{made release}}
+  symm.signal add %ctx, %f, %v, %r sem relaxed : memref<i32>, i32
+  // CHECK: return
+  return
+}
+func.func private @unknown()
+
+// Reads before a signal have nothing to publish.
+// CHECK-LABEL: func.func @reads_before(
+func.func @reads_before(%ctx: !symm.ctx, %f: memref<i32>, %m: memref<8xf32>, %i: index, %v: i32, %r: i32) {
+  %0 = symm.remote_load %ctx, %m[%i], %r : memref<8xf32> -> f32
+  %1 = memref.load %m[%i] : memref<8xf32>
+  // CHECK: symm.signal {{.*}} sem relaxed
+  symm.signal set %ctx, %f, %v, %r sem relaxed : memref<i32>, i32
+  return
+}
+
+// A fence that releases at sys covers; one that only acquires, or is narrower, does not.
+// CHECK-LABEL: func.func @fences_before(
+func.func @fences_before(%ctx: !symm.ctx, %f: memref<i32>, %m: memref<i32>, %v: i32, %r: i32) {
+  memref.store %v, %m[] : memref<i32>
+  symm.fence sem release
+  // CHECK: symm.signal {{.*}} sem relaxed
+  symm.signal set %ctx, %f, %v, %r sem relaxed : memref<i32>, i32
+  memref.store %v, %m[] : memref<i32>
+  symm.fence
+  // CHECK: symm.signal {{.*}} sem relaxed
+  symm.signal set %ctx, %f, %v, %r sem relaxed : memref<i32>, i32
+  memref.store %v, %m[] : memref<i32>
+  symm.barrier %ctx
+  // CHECK: symm.signal {{.*}} sem relaxed
+  symm.signal set %ctx, %f, %v, %r sem relaxed : memref<i32>, i32
+  memref.store %v, %m[] : memref<i32>
+  symm.fence sem acquire
+  // expected-remark @below {{made release}}
+  symm.signal set %ctx, %f, %v, %r sem relaxed : memref<i32>, i32
+  memref.store %v, %m[] : memref<i32>
+  symm.fence scope gpu
+  // expected-remark @below {{made release}}
+  symm.signal set %ctx, %f, %v, %r sem relaxed : memref<i32>, i32
+  return
+}
+
+// Two repairs of one op.
+// CHECK-LABEL: func.func @both(
+func.func @both(%ctx: !symm.ctx, %f: memref<i32>, %m: memref<i32>, %v: i32, %r: i32) {
+  memref.store %v, %m[] : memref<i32>
+  // CHECK: symm.signal set %{{.*}}, %{{.*}}, %{{.*}}, %{{[a-z0-9]*}} : memref<i32>, i32
+  // expected-remark @below {{O2: scope gpu does not reach another rank; widened to sys}}
+  // expected-remark @below {{O1: relaxed, but writes come before it without a release fence; made release}}
+  symm.signal set %ctx, %f, %v, %r sem relaxed scope gpu : memref<i32>, i32
+  return
+}
+
+// O1, a relaxed wait: every kind of read after it.
+// CHECK-LABEL: func.func @reads_after(
+func.func @reads_after(%ctx: !symm.ctx, %f: memref<i32>, %m: memref<8xf32>, %p: !llvm.ptr, %i: index, %v: i32,
+    %r: i32) {
+  // CHECK-NOT: relaxed
+  // expected-remark @below {{'symm.wait' op O1: relaxed, but reads come after it without an acquire fence; made}}
+  symm.wait %ctx, %f eq %v sem relaxed : memref<i32>, i32
+  %0 = memref.load %m[%i] : memref<8xf32>
+  symm.fence
+  // expected-remark @below {{made acquire}}
+  symm.wait %ctx, %f eq %v sem relaxed : memref<i32>, i32
+  %1 = symm.remote_load %ctx, %m[%i], %r : memref<8xf32> -> f32
+  symm.fence
+  // expected-remark @below {{made acquire}}
+  symm.wait %ctx, %f eq %v sem relaxed : memref<i32>, i32
+  symm.get %ctx, %m, %m, %r : memref<8xf32>, memref<8xf32>
+  symm.fence
+  // expected-remark @below {{made acquire}}
+  symm.wait %ctx, %f eq %v sem relaxed : memref<i32>, i32
+  %2 = llvm.load %p : !llvm.ptr -> f32
+  symm.fence
+  // Writes must not come before the flag either.
+  // expected-remark @below {{made acquire}}
+  symm.wait %ctx, %f eq %v sem relaxed : memref<i32>, i32
+  symm.remote_store %ctx, %2, %m[%i], %r : f32, memref<8xf32>
+  symm.fence
+  // expected-remark @below {{made acquire}}
+  symm.wait %ctx, %f eq %v sem relaxed : memref<i32>, i32
+  func.call @unknown() : () -> ()
+  // CHECK: return
+  return
+}
+
+// CHECK-LABEL: func.func @fences_after(
+func.func @fences_after(%ctx: !symm.ctx, %f: memref<i32>, %m: memref<f32>, %v: i32) {
+  // CHECK: symm.wait {{.*}} sem relaxed
+  symm.wait %ctx, %f eq %v sem relaxed : memref<i32>, i32
+  symm.fence sem acquire
+  %0 = memref.load %m[] : memref<f32>
+  // CHECK: symm.wait {{.*}} eq %{{[a-z0-9]*}} : memref<i32>, i32
+  // expected-remark @below {{made acquire}}
+  symm.wait %ctx, %f eq %v sem relaxed : memref<i32>, i32
+  symm.fence sem release
+  %1 = memref.load %m[] : memref<f32>
+  // CHECK: symm.wait {{.*}} sem relaxed
+  symm.wait %ctx, %f eq %v sem relaxed : memref<i32>, i32
+  return
+}
+
+// An access in a branch counts; a fence in a branch may not be reached.
+// CHECK-LABEL: func.func @branches(
+func.func @branches(%ctx: !symm.ctx, %f: memref<i32>, %m: memref<i32>, %v: i32, %r: i32, %c: i1) {
+  scf.if %c {
+    memref.store %v, %m[] : memref<i32>
+  }
+  // expected-remark @below {{made release}}
+  symm.signal set %ctx, %f, %v, %r sem relaxed : memref<i32>, i32
+  symm.fence
+  memref.store %v, %m[] : memref<i32>
+  scf.if %c {
+    symm.fence
+  }
+  // expected-remark @below {{made release}}
+  symm.signal set %ctx, %f, %v, %r sem relaxed : memref<i32>, i32
+  // Out of a branch, to what comes before it.
+  memref.store %v, %m[] : memref<i32>
+  scf.if %c {
+    // expected-remark @below {{made release}}
+    symm.signal set %ctx, %f, %v, %r sem relaxed : memref<i32>, i32
+  }
+  return
+}
+
+// A fence in the branch covers what is behind it there.
+// CHECK-LABEL: func.func @fenced_branch(
+func.func @fenced_branch(%ctx: !symm.ctx, %f: memref<i32>, %m: memref<i32>, %v: i32, %r: i32, %c: i1) {
+  // CHECK: scf.if
+  // CHECK-NEXT: memref.store
+  // CHECK-NEXT: symm.fence
+  // CHECK-NEXT: symm.signal {{.*}} sem relaxed
+  scf.if %c {
+    memref.store %v, %m[] : memref<i32>
+    symm.fence
+    symm.signal set %ctx, %f, %v, %r sem relaxed : memref<i32>, i32
+  }
+  return
+}
+
+// The other iterations of a loop lie before and after this one.
+// CHECK-LABEL: func.func @loops(
+func.func @loops(%ctx: !symm.ctx, %f: memref<i32>, %m: memref<i32>, %v: i32, %r: i32, %lo: index, %hi: index,
+    %step: index, %long: i64) {
+  // CHECK: scf.for
+  // CHECK-NEXT: symm.signal set %{{.*}}, %{{.*}}, %{{.*}}, %{{[a-z0-9]*}} : memref<i32>, i32
+  scf.for %i = %lo to %hi step %step {
+    // expected-remark @below {{made release}}
+    symm.signal set %ctx, %f, %v, %r sem relaxed : memref<i32>, i32
+    memref.store %v, %m[] : memref<i32>
+  }
+  symm.fence
+  // CHECK: scf.for
+  // CHECK-NEXT: symm.signal {{.*}} sem relaxed
+  scf.for %i = %lo to %hi step %step {
+    symm.signal set %ctx, %f, %v, %r sem relaxed : memref<i32>, i32
+    memref.store %v, %m[] : memref<i32>
+    symm.fence
+  }
+  // CHECK: scf.for
+  // CHECK: symm.wait {{.*}} eq %{{[a-z0-9]*}} : memref<i32>, i32
+  scf.for %i = %lo to %hi step %step {
+    %0 = memref.load %m[] : memref<i32>
+    // expected-remark @below {{made acquire}}
+    symm.wait %ctx, %f eq %v sem relaxed : memref<i32>, i32
+  }
+  symm.fence
+  // A loop that ends with the op: nothing is read later.
+  // CHECK: scf.while
+  // CHECK: symm.wait {{.*}} sem relaxed
+  scf.while : () -> () {
+    %seen = symm.wait %ctx, %f eq %v timeout %long sem relaxed : memref<i32>, i32 -> i1
+    scf.condition(%seen)
+  } do {
+    scf.yield
+  }
+  return
+}
+
+// Blocks: a way back through any predecessor, and around a loop.
+// CHECK-LABEL: func.func @blocks(
+func.func @blocks(%ctx: !symm.ctx, %f: memref<i32>, %m: memref<i32>, %v: i32, %r: i32, %c: i1) {
+  cf.cond_br %c, ^write, ^fenced
+^write:
+  memref.store %v, %m[] : memref<i32>
+  cf.br ^signal
+^fenced:
+  memref.store %v, %m[] : memref<i32>
+  symm.fence
+  cf.br ^quiet
+^quiet:
+  // CHECK: symm.signal {{.*}} sem relaxed
+  symm.signal set %ctx, %f, %v, %r sem relaxed : memref<i32>, i32
+  cf.br ^signal
+^signal:
+  // CHECK: symm.signal set %{{.*}}, %{{.*}}, %{{.*}}, %{{[a-z0-9]*}} : memref<i32>, i32
+  // expected-remark @below {{made release}}
+  symm.signal set %ctx, %f, %v, %r sem relaxed : memref<i32>, i32
+  cf.br ^loop
+^loop:
+  // CHECK: symm.wait {{.*}} eq %{{[a-z0-9]*}} : memref<i32>, i32
+  // expected-remark @below {{made acquire}}
+  symm.wait %ctx, %f eq %v sem relaxed : memref<i32>, i32
+  cf.cond_br %c, ^body, ^end
+^body:
+  %0 = memref.load %m[] : memref<i32>
+  cf.br ^loop
+^end:
+  return
+}
+
+// A block that is its own successor.
+// CHECK-LABEL: func.func @self_loop(
+func.func @self_loop(%ctx: !symm.ctx, %f: memref<i32>, %m: memref<i32>, %v: i32, %r: i32, %c: i1) {
+  cf.br ^loop
+^loop:
+  // CHECK: symm.signal set %{{.*}}, %{{.*}}, %{{.*}}, %{{[a-z0-9]*}} : memref<i32>, i32
+  // expected-remark @below {{made release}}
+  symm.signal set %ctx, %f, %v, %r sem relaxed : memref<i32>, i32
+  memref.store %v, %m[] : memref<i32>
+  cf.cond_br %c, ^loop, ^end
+^end:
+  return
+}
+
+// Triton's accesses count too.
+// CHECK-LABEL: func.func @triton(
+func.func @triton(%ctx: !symm.ctx, %p: !tt.ptr<f32>, %f: !tt.ptr<i32>, %x: f32, %v: i32, %r: i32) {
+  "tt.store"(%p, %x) : (!tt.ptr<f32>, f32) -> ()
+  // expected-remark @below {{made release}}
+  symm.signal set %ctx, %f, %v, %r sem relaxed : !tt.ptr<i32>, i32
+  // expected-remark @below {{made acquire}}
+  symm.wait %ctx, %f eq %v sem relaxed : !tt.ptr<i32>, i32
+  %0 = "tt.load"(%p) : (!tt.ptr<f32>) -> f32
+  return
+}
