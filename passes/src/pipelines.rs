@@ -53,7 +53,7 @@ fn canonical(options: &Values) -> String {
     format!(
         "symm-check-ranks,symm-check-host-access,symm-check-memory-order{{strict={strict}}},\
          gpu-kernel-outlining,inline,{watchdog}{bounds}canonicalize,cse,loop-invariant-code-motion,cse,\
-         symm-hoist-translation"
+         symm-hoist-translation,symm-coalesce-signals,symm-infer-order"
     )
 }
 

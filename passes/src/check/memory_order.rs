@@ -17,15 +17,14 @@
 //!
 //! Limits: it looks at one function, along its structured control flow and its blocks; a call counts as an access.
 
-use crate::ir::{blocks, collect, context, name, operations};
+use crate::ir::{blocks, collect, name, operations};
+use crate::order::set_keyword;
 use crate::pass::{Kind, Pass, PassOption, Values};
-use melior::ir::attribute::IntegerAttribute;
-use melior::ir::operation::{OperationLike, OperationMutLike};
-use melior::ir::r#type::IntegerType;
+use melior::ir::operation::OperationLike;
 use melior::ir::{BlockLike, OperationRef};
 use std::collections::HashSet;
 use symm_dialect::diagnostic::{Reported, Severity, error, report};
-use symm_dialect::ops::{Order, Scope, SymmOp};
+use symm_dialect::ops::{Group, Order, Scope, SymmOp};
 
 /// The pass record.
 pub const PASS: Pass = Pass {
@@ -59,13 +58,13 @@ fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<(), Repor
         }
         let (wrong, order, message, done) = match op {
             SymmOp::Signal(op) => (
-                op.sem() == Order::Relaxed && unordered(operation, Direction::Before),
+                op.sem() == Order::Relaxed && unordered(operation, Direction::Before, op.group()),
                 Order::Release,
                 "O1: relaxed, but writes come before it without a release fence",
                 "made release",
             ),
             SymmOp::Wait(op) => (
-                op.sem() == Order::Relaxed && unordered(operation, Direction::After),
+                op.sem() == Order::Relaxed && unordered(operation, Direction::After, op.group()),
                 Order::Acquire,
                 "O1: relaxed, but reads come after it without an acquire fence",
                 "made acquire",
@@ -97,10 +96,7 @@ impl Repairs {
             return Err(error(op, message));
         }
         report(Severity::Remark, op, &format!("{message}; {done}"));
-        let value = IntegerAttribute::new(IntegerType::new(context(op), 32).into(), value);
-        // SAFETY: the pass owns the module while it runs; no other reference reads this attribute meanwhile.
-        let mut op = unsafe { melior::ir::operation::OperationRefMut::from_raw(op.to_raw()) };
-        op.set_attribute(attribute, value.into());
+        set_keyword(op, attribute, value);
         Ok(())
     }
 }
@@ -122,12 +118,14 @@ enum Meaning {
     Neutral,
 }
 
-fn meaning<'c: 'a, 'a>(op: OperationRef<'c, 'a>, direction: Direction) -> Meaning {
+fn meaning<'c: 'a, 'a>(op: OperationRef<'c, 'a>, direction: Direction, group: Group) -> Meaning {
     let before = direction == Direction::Before;
     match SymmOp::cast(op) {
         Some(SymmOp::Fence(fence)) => {
             let wanted = if before { Order::Release } else { Order::Acquire };
-            if fence.scope() == Scope::Sys && (fence.sem() == wanted || fence.sem() == Order::AcqRel) {
+            let covers = fence.sem() == wanted || fence.sem() == Order::AcqRel;
+            // A group signals and waits through its first thread: fences of the others order nothing for it (O3).
+            if fence.scope() == Scope::Sys && fence.group() == group && covers {
                 Meaning::Fence
             } else {
                 Meaning::Neutral
@@ -151,12 +149,13 @@ fn meaning<'c: 'a, 'a>(op: OperationRef<'c, 'a>, direction: Direction) -> Meanin
 }
 
 /// Whether a path from `op` in a direction meets an access before it meets a fence.
-fn unordered<'c: 'a, 'a>(op: OperationRef<'c, 'a>, direction: Direction) -> bool {
-    Search { direction, seen: HashSet::new() }.from_op(op)
+fn unordered<'c: 'a, 'a>(op: OperationRef<'c, 'a>, direction: Direction, group: Group) -> bool {
+    Search { direction, group, seen: HashSet::new() }.from_op(op)
 }
 
 struct Search {
     direction: Direction,
+    group: Group,
     seen: HashSet<usize>,
 }
 
@@ -224,7 +223,7 @@ impl Search {
     /// What a run of operations, in the order of the search, meets first.
     fn stretch<'c: 'a, 'a>(&mut self, ops: Vec<OperationRef<'c, 'a>>) -> Found {
         for op in ops {
-            match meaning(op, self.direction) {
+            match meaning(op, self.direction, self.group) {
                 Meaning::Access => return Found::Access,
                 Meaning::Fence => return Found::Fence,
                 // An access in a nested region counts; a fence there may not be reached.

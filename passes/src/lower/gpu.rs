@@ -168,10 +168,7 @@ fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, target: &dyn Target) -> Result<(), Repo
         SymmOp::Signal(op) => order::signal(op, &b, target),
         SymmOp::PutSignal(op) => order::put_signal(op, &b, target),
         SymmOp::Wait(op) => order::wait(op, &b, target),
-        SymmOp::Fence(op) => {
-            target.fence(&b, op.sem(), op.scope());
-            Vec::new()
-        }
+        SymmOp::Fence(op) => order::group_fence(op, &b, target),
         SymmOp::Barrier(op) => order::barrier(op, &b, target),
         SymmOp::Alloc(_) | SymmOp::Free(_) | SymmOp::BarrierAll(_) => {
             return Err(error(operation, "S1: is for host functions, not for kernels"));
