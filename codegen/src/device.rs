@@ -9,6 +9,10 @@ use melior::ir::operation::{OperationLike, OperationMutLike, OperationRefMut};
 use melior::ir::{BlockLike, Module, OperationRef};
 use std::process::Command;
 
+/// LLVM's numbers of the calling conventions of kernels.
+const PTX_KERNEL: u32 = 71;
+const AMDGPU_KERNEL: u32 = 91;
+
 /// A GPU to compile for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Device {
@@ -85,6 +89,13 @@ pub fn translate_device(module: &Module, device: &Device, level: Level) -> Resul
     let machine = device.machine(level)?;
     describe(kernels, &machine);
     let llvm = module_of(kernels.to_raw())?;
+    for function in llvm.module.get_functions() {
+        // Only kernels are called from outside; what is inlined everywhere is not compiled again for itself.
+        let is_kernel = [PTX_KERNEL, AMDGPU_KERNEL].contains(&function.get_call_conventions());
+        if function.count_basic_blocks() > 0 && !is_kernel {
+            function.set_linkage(Linkage::Internal);
+        }
+    }
     llvm.optimize_for(&machine, level)?;
     Ok(llvm)
 }
@@ -123,7 +134,7 @@ pub fn hsaco(llvm: &LlvmModule, device: &Device, level: Level) -> Result<Vec<u8>
     let (input, output) = (directory.path().join("kernels.o"), directory.path().join("kernels.hsaco"));
     std::fs::write(&input, object.as_slice()).map_err(Error::Link)?;
     let linker = linker();
-    let linked = Command::new(&linker).arg("-shared").arg(&input).arg("-o").arg(&output).output();
+    let linked = Command::new(&linker).args(["-shared", "--no-undefined"]).arg(&input).arg("-o").arg(&output).output();
     let linked = linked.map_err(|source| Error::MissingLinker { linker: linker.clone(), source })?;
     if !linked.status.success() {
         let message = String::from_utf8_lossy(&linked.stderr).trim().to_owned();

@@ -392,22 +392,19 @@ impl<'c> Builder<'c> {
         then: impl FnOnce(&Self) -> Vec<Value<'c, 'c>>,
         otherwise: impl FnOnce(&Self) -> Vec<Value<'c, 'c>>,
     ) -> OperationRef<'c, 'c> {
-        let arm = |body: &mut dyn FnMut(&Self) -> Vec<Value<'c, 'c>>| {
-            let region = Region::new();
-            let block = region.append_block(Block::new(&[]));
-            let inner = Self::at_end(self.context, block, self.location);
-            let values = body(&inner);
-            inner.op("scf.yield", &values, &[], &[]);
-            region
-        };
-        let (mut then, mut otherwise) = (Some(then), Some(otherwise));
-        let first = arm(&mut |inner| then.take().map_or_else(Vec::new, |then| then(inner)));
-        let second = if results.is_empty() {
-            Region::new()
-        } else {
-            arm(&mut |inner| otherwise.take().map_or_else(Vec::new, |otherwise| otherwise(inner)))
-        };
+        let first = self.arm(then);
+        let second = if results.is_empty() { Region::new() } else { self.arm(otherwise) };
         self.op_with_regions("scf.if", &[condition], results, &[], vec![first, second])
+    }
+
+    /// A region of one block that yields what `body` makes.
+    fn arm(&self, body: impl FnOnce(&Self) -> Vec<Value<'c, 'c>>) -> Region<'c> {
+        let region = Region::new();
+        let block = region.append_block(Block::new(&[]));
+        let inner = Self::at_end(self.context, block, self.location);
+        let values = body(&inner);
+        inner.op("scf.yield", &values, &[], &[]);
+        region
     }
 
     /// `scf.if` without results.
@@ -417,6 +414,19 @@ impl<'c> Builder<'c> {
             Vec::new()
         };
         self.branch(condition, &[], body, |_| Vec::new());
+    }
+
+    /// `scf.if` with two arms and without results.
+    pub fn either(&self, condition: Value<'c, '_>, then: impl FnOnce(&Self), otherwise: impl FnOnce(&Self)) {
+        let first = self.arm(|inner| {
+            then(inner);
+            Vec::new()
+        });
+        let second = self.arm(|inner| {
+            otherwise(inner);
+            Vec::new()
+        });
+        self.op_with_regions("scf.if", &[condition], &[], &[], vec![first, second]);
     }
 
     /// `scf.while` that carries values: `test` returns whether to go on and what to carry, `body` what to carry next.

@@ -7,10 +7,12 @@ mod check;
 mod dominance;
 mod ir;
 mod lower;
+mod order;
 mod pass;
 mod pipelines;
 mod registration;
 mod transform;
+mod uniform;
 
 pub use lower::nvvm::CHIPS as NVIDIA_CHIPS;
 pub use lower::rocdl::CHIPS as AMD_CHIPS;
@@ -26,6 +28,8 @@ pub const PASSES: &[Pass] = &[
     transform::insert_bounds_checks::PASS,
     transform::insert_watchdog::PASS,
     transform::hoist_translation::PASS,
+    transform::coalesce_signals::PASS,
+    transform::infer_order::PASS,
     lower::cpu::PASS,
     lower::nvvm::PASS,
     lower::rocdl::PASS,

@@ -53,19 +53,21 @@ fn canonical(options: &Values) -> String {
     format!(
         "symm-check-ranks,symm-check-host-access,symm-check-memory-order{{strict={strict}}},\
          gpu-kernel-outlining,inline,{watchdog}{bounds}canonicalize,cse,loop-invariant-code-motion,cse,\
-         symm-hoist-translation"
+         symm-hoist-translation,symm-coalesce-signals,symm-infer-order"
     )
 }
 
 /// What a GPU's kernels go through from structured control flow to branches.
 const STRUCTURED: &str = "canonicalize,cse,loop-invariant-code-motion,convert-linalg-to-loops,convert-vector-to-scf,\
-                          lower-affine,expand-strided-metadata,lower-affine,convert-scf-to-cf,arith-expand,\
-                          convert-vector-to-llvm";
+                          lower-affine,expand-strided-metadata,lower-affine,convert-scf-to-cf,arith-expand";
+
+/// A mask may be made of a count that takes more than 32 bits: what is left of a large array.
+const VECTORS: &str = "convert-vector-to-llvm{force-32bit-vector-indices=false}";
 
 fn nvvm(options: &Values) -> String {
     let (canonical, chip) = (canonical(options), options.text("chip"));
     format!(
-        "{canonical},symm-lower-to-nvvm{{chip={chip}}},{STRUCTURED},gpu.module(convert-gpu-to-nvvm),\
+        "{canonical},symm-lower-to-nvvm{{chip={chip}}},{STRUCTURED},{VECTORS},gpu.module(convert-gpu-to-nvvm),\
          canonicalize,cse,reconcile-unrealized-casts"
     )
 }
@@ -74,7 +76,7 @@ fn rocdl(options: &Values) -> String {
     let (canonical, chip) = (canonical(options), options.text("chip"));
     let fine_grained = options.text("fine-grained-heap");
     format!(
-        "{canonical},symm-lower-to-rocdl{{chip={chip} fine-grained-heap={fine_grained}}},{STRUCTURED},\
+        "{canonical},symm-lower-to-rocdl{{chip={chip} fine-grained-heap={fine_grained}}},{STRUCTURED},{VECTORS},\
          gpu.module(convert-gpu-to-rocdl{{chipset={chip} runtime=HIP}}),canonicalize,cse,reconcile-unrealized-casts"
     )
 }
@@ -84,7 +86,7 @@ fn cpu(options: &Values) -> String {
     format!(
         "{canonical},symm-lower-to-cpu{{trace={trace}}},\
          canonicalize,convert-linalg-to-loops,convert-vector-to-scf,lower-affine,expand-strided-metadata,lower-affine,\
-         convert-scf-to-cf,convert-math-to-llvm,convert-vector-to-llvm,arith-expand,convert-arith-to-llvm,\
+         convert-scf-to-cf,convert-math-to-llvm,{VECTORS},arith-expand,convert-arith-to-llvm,\
          convert-index-to-llvm,finalize-memref-to-llvm,convert-func-to-llvm,convert-cf-to-llvm,convert-ub-to-llvm,\
          canonicalize,cse,reconcile-unrealized-casts"
     )

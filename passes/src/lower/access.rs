@@ -3,12 +3,15 @@
 
 use super::address::{Descriptor, data_type, element};
 use super::translation::delta_of;
-use crate::ir::Builder;
+use crate::ir::{Builder, definition, name};
 use melior::dialect::llvm;
-use melior::ir::{Attribute, Type, Value, ValueLike};
+use melior::ir::{Attribute, Type, Value, ValueLike, operation::OperationLike};
 use symm_dialect::ops::{AsRemote, RemoteLoad, RemoteStore, SymmOp};
 use symm_dialect::pointer::Pointer;
-use symm_dialect::shape::{Shaped, natural_alignment};
+use symm_dialect::shape::{Shaped, byte_width, natural_alignment, scalar};
+
+/// The bytes of the widest access.
+const WIDEST: u64 = 16;
 
 /// `as_remote`: the pointers of a descriptor, or the pointer itself, moved by the distance (T1, T4).
 pub fn as_remote<'c: 'a, 'a>(op: AsRemote<'c, 'a>, b: &Builder<'c>) -> Vec<Value<'c, 'c>> {
@@ -61,6 +64,23 @@ fn is_lane_mask(mask: Value) -> bool {
     Shaped::vector(mask.r#type()).is_some()
 }
 
+/// Whether every lane of a mask is true, `i1`; `None` where accesses would be no wider for it.
+///
+/// GPUs access memory lane by lane under a mask, and a mask is there for the last vector of many.
+fn is_full<'c>(b: &Builder<'c>, mask: Value<'c, '_>, ty: Type<'c>, alignment: i64) -> Option<Value<'c, 'c>> {
+    let lanes: u64 = Shaped::vector(ty)?.dimensions().into_iter().collect::<Option<Vec<_>>>()?.iter().product();
+    let bytes = (byte_width(scalar(ty)) * lanes).min(WIDEST);
+    if alignment < bytes.cast_signed() {
+        return None;
+    }
+    let maker = definition(mask).filter(|op| name(*op) == "vector.create_mask" && op.operand_count() == 1);
+    if let Some(count) = maker.and_then(|op| op.operands().next()) {
+        let all = [count, b.index_constant(lanes.cast_signed())];
+        return Some(b.value("arith.cmpi", &all, b.int(1), &[("predicate", b.integer(64, 5))]));
+    }
+    Some(b.value("llvm.intr.vector.reduce.and", &[mask], b.int(1), &[]))
+}
+
 /// `remote_load`.
 pub fn remote_load<'c: 'a, 'a>(op: RemoteLoad<'c, 'a>, b: &Builder<'c>) -> Vec<Value<'c, 'c>> {
     let ty = op.result().r#type();
@@ -75,8 +95,17 @@ pub fn remote_load<'c: 'a, 'a>(op: RemoteLoad<'c, 'a>, b: &Builder<'c>) -> Vec<V
         None => b.load(address, moved, &attributes),
         Some(mask) if is_lane_mask(mask) => {
             let alignment = op.alignment().unwrap_or_else(|| natural_alignment(ty));
-            let attributes = [("alignment", b.integer(32, alignment))];
-            b.value("llvm.intr.masked.load", &[address, b.cast(mask, mask.r#type()), other(b)], moved, &attributes)
+            let by_lane = |b: &Builder<'c>| {
+                let attributes = [("alignment", b.integer(32, alignment))];
+                b.value("llvm.intr.masked.load", &[address, b.cast(mask, mask.r#type()), other(b)], moved, &attributes)
+            };
+            match is_full(b, mask, ty, alignment) {
+                None => by_lane(b),
+                Some(full) => {
+                    let whole = |b: &Builder<'c>| vec![b.load(address, moved, &attributes)];
+                    b.branch(full, &[moved], whole, |b| vec![by_lane(b)]).result(0).expect("one value").into()
+                }
+            }
         }
         Some(mask) => {
             let branch = b.branch(mask, &[moved], |b| vec![b.load(address, moved, &attributes)], |b| vec![other(b)]);
@@ -96,8 +125,14 @@ pub fn remote_store<'c: 'a, 'a>(op: RemoteStore<'c, 'a>, b: &Builder<'c>) -> Vec
         None => b.store(value, address, &attributes),
         Some(mask) if is_lane_mask(mask) => {
             let alignment = op.alignment().unwrap_or_else(|| natural_alignment(ty));
-            let attributes = [("alignment", b.integer(32, alignment))];
-            b.op("llvm.intr.masked.store", &[value, address, b.cast(mask, mask.r#type())], &[], &attributes);
+            let by_lane = |b: &Builder<'c>| {
+                let attributes = [("alignment", b.integer(32, alignment))];
+                b.op("llvm.intr.masked.store", &[value, address, b.cast(mask, mask.r#type())], &[], &attributes);
+            };
+            match is_full(b, mask, ty, alignment) {
+                None => by_lane(b),
+                Some(full) => b.either(full, |b| b.store(value, address, &attributes), by_lane),
+            }
         }
         Some(mask) => b.when(mask, |b| b.store(value, address, &attributes)),
     }

@@ -84,22 +84,27 @@ pub fn lower_module<'c: 'a, 'a>(root: OperationRef<'c, 'a>, target: &dyn Target)
         }
     }
     types::convert(root, Spaces::Keep);
-    let mut contexts = Vec::new();
+    let (mut contexts, mut ranks) = (Vec::new(), Vec::new());
     let mut outcome = Ok(());
     for operation in collect(root) {
         match SymmOp::cast(operation) {
             Some(SymmOp::Ctx(ctx)) => contexts.push(ctx),
+            // Last: until then other ops see that this rank is the current one, and so in range.
+            Some(rank @ SymmOp::Rank(_)) => ranks.push(rank),
             Some(op) => outcome = outcome.and(lower(op, target)),
             None => {}
         }
     }
     outcome?;
+    for rank in ranks {
+        lower(rank, target)?;
+    }
     for ctx in contexts.into_iter().rev() {
         translation::lower_ctx(ctx, &Builder::before(ctx.operation()))?;
     }
     for op in collect(root) {
         let b = Builder::before(op);
-        if let Some(value) = warp_value(&b, op, target) {
+        if let Some(value) = made_of_others(&b, op, target) {
             b.replace(op, &[value]);
         }
     }
@@ -113,13 +118,20 @@ pub fn lower_module<'c: 'a, 'a>(root: OperationRef<'c, 'a>, target: &dyn Target)
     Ok(())
 }
 
-/// The ops about warps that MLIR's own conversions leave.
-fn warp_value<'c: 'a, 'a>(b: &Builder<'c>, op: OperationRef<'c, 'a>, target: &dyn Target) -> Option<Value<'c, 'c>> {
+/// The ops that MLIR's own conversions leave, or expand into some that they leave: what they are made of.
+fn made_of_others<'c: 'a, 'a>(b: &Builder<'c>, op: OperationRef<'c, 'a>, target: &dyn Target) -> Option<Value<'c, 'c>> {
     let size = b.index_constant(target.warp_size());
     let as_index = |value| b.value("arith.index_cast", &[value], b.index(), &[]);
     match name(op) {
         "gpu.subgroup_size" => Some(size),
         "gpu.subgroup_id" => Some(b.binary("arith.divui", as_index(order::thread(b, Group::Block).0), size)),
+        "gpu.global_id" => {
+            let part = |name| {
+                let dimension = op.attribute("dimension").expect("the verifier has seen it");
+                b.value(name, &[], b.index(), &[("dimension", dimension)])
+            };
+            Some(b.add(b.mul(part("gpu.block_id"), part("gpu.block_dim")), part("gpu.thread_id")))
+        }
         "gpu.num_subgroups" => Some(b.binary("arith.ceildivui", as_index(order::thread(b, Group::Block).1), size)),
         _ => None,
     }
@@ -156,10 +168,7 @@ fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, target: &dyn Target) -> Result<(), Repo
         SymmOp::Signal(op) => order::signal(op, &b, target),
         SymmOp::PutSignal(op) => order::put_signal(op, &b, target),
         SymmOp::Wait(op) => order::wait(op, &b, target),
-        SymmOp::Fence(op) => {
-            target.fence(&b, op.sem(), op.scope());
-            Vec::new()
-        }
+        SymmOp::Fence(op) => order::group_fence(op, &b, target),
         SymmOp::Barrier(op) => order::barrier(op, &b, target),
         SymmOp::Alloc(_) | SymmOp::Free(_) | SymmOp::BarrierAll(_) => {
             return Err(error(operation, "S1: is for host functions, not for kernels"));

@@ -249,21 +249,24 @@ impl Target for Nvvm {
 }
 
 impl Nvvm {
-    /// PTX exchanges 32 bits or more, but compares and swaps 16.
+    /// PTX exchanges 32 bits or more, but compares and swaps 16. (LLVM's own compare-and-swap of 16 bits reads the
+    /// word around them with a plain load and swaps all of it.)
     fn exchange16<'c>(
         &self,
         b: &Builder<'c>,
         ptr: Value<'c, 'c>,
         value: Value<'c, 'c>,
-        order: (Order, Scope),
+        (order, scope): (Order, Scope),
     ) -> Value<'c, 'c> {
         let (word, ty) = (b.int(16), value.r#type());
         let desired = bitcast(b, value, word);
-        let first = b.load(ptr, word, &order::atomic(b, self, "ordering", (Order::Relaxed, order.1), word));
+        let text = format!("atom.{}.{}.global.cas.b16 $0, [$1], $2, $3;", ptx_order(order), scope.keyword());
+        let first = b.load(ptr, word, &order::atomic(b, self, "ordering", (Order::Relaxed, scope), word));
         let result = b.repeat(
             &[first],
             |b, expected| {
-                let old = order::cmpxchg(b, self, ptr, (expected[0], desired), order);
+                let operands = [ptr, expected[0], desired];
+                let old = inline_asm(b, &text, "=h,l,h,h,~{memory}", &operands, Some(word)).expect("a result");
                 let predicate = [("predicate", b.integer(64, 1))];
                 (b.value("arith.cmpi", &[old, expected[0]], b.int(1), &predicate), vec![old])
             },

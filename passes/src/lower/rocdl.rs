@@ -157,11 +157,14 @@ impl Target for Rocdl {
     }
 
     fn fence<'c>(&self, b: &Builder<'c>, order: Order, scope: Scope) {
-        order::fence(b, self, order, scope);
         if matches!(order, Order::Release | Order::AcqRel) {
+            order::fence(b, self, Order::Release, scope);
             // The fence writes L2 back (`buffer_wbl2`) and has to wait for it. The backend does not count that write
             // as memory traffic and drops its own wait where it believes that nothing is under way; this one stays.
             b.op("rocdl.s.waitcnt", &[], &[], &[("bitfield", b.integer(32, WAIT_FOR_VECTOR_MEMORY))]);
+        }
+        if matches!(order, Order::Acquire | Order::AcqRel) {
+            order::fence(b, self, Order::Acquire, scope);
         }
     }
 

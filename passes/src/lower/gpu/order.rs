@@ -6,11 +6,13 @@ use crate::lower::access::remote_element;
 use crate::lower::address::element;
 use crate::lower::llvm_ordering;
 use crate::lower::translation::{Table, delta_of};
+use crate::order::{acquires, releases};
 use melior::dialect::llvm;
 use melior::ir::attribute::StringAttribute;
 use melior::ir::{Attribute, OperationRef, Region, Type, Value, ValueLike, operation::OperationLike};
 use symm_dialect::ops::{
-    AtomicCas, AtomicRmw, Barrier, Comparison, Group, Order, PutSignal, RmwKind, Scope, Signal, SignalKind, SymmOp, Wait,
+    AtomicCas, AtomicRmw, Barrier, Comparison, Fence, Group, Order, PutSignal, RmwKind, Scope, Signal, SignalKind,
+    SymmOp, Wait,
 };
 use symm_dialect::shape::byte_width;
 
@@ -169,6 +171,22 @@ fn on_leader<'c>(b: &Builder<'c>, group: Group, body: impl FnOnce(&Builder<'c>))
     let zero = b.index_constant(0);
     let is_first = b.value("arith.cmpi", &[number, zero], b.int(1), &[("predicate", b.integer(64, 0))]);
     b.when(is_first, body);
+}
+
+/// The first thread of the group fences for all of them: it sends their signals and polls their waits (O3). It does
+/// so after a barrier, because a release orders what its own thread did before it, and that includes what the barrier
+/// let it know of the others; a barrier after an acquire hands on what it let in.
+pub fn group_fence<'c: 'a, 'a>(op: Fence<'c, 'a>, b: &Builder<'c>, target: &dyn Target) -> Vec<Value<'c, 'c>> {
+    let (order, group) = (op.sem(), op.group());
+    if group != Group::Thread && releases(order) {
+        target.before_group_release(b);
+        group_barrier(b, target, group);
+    }
+    on_leader(b, group, |b| target.fence(b, order, op.scope()));
+    if acquires(order) {
+        group_barrier(b, target, group);
+    }
+    Vec::new()
 }
 
 pub fn signal<'c: 'a, 'a>(op: Signal<'c, 'a>, b: &Builder<'c>, target: &dyn Target) -> Vec<Value<'c, 'c>> {
