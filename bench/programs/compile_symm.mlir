@@ -190,7 +190,8 @@ module attributes {gpu.container_module} {
     }
   }
 
-  func.func @main(%ctx: !symm.ctx, %data: memref<?x256xf32>, %rows: memref<?xi32>, %count: index) {
+  func.func @main(%ctx: !symm.ctx, %data: memref<?x256xf32>, %rows: memref<?xi32>, %count: index, %steps: index) {
+    %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c8 = arith.constant 8 : index
     %c128 = arith.constant 128 : index
@@ -210,19 +211,21 @@ module attributes {gpu.container_module} {
     %flags = symm.alloc %ctx : memref<8xi64>
     %out = symm.alloc %ctx(%count) : memref<?x64xf32>
     symm.barrier_all %ctx
-    gpu.launch_func @kernels::@produce blocks in (%c1, %c1, %c1) threads in (%c128, %c1, %c1)
-      args(%ctx : !symm.ctx, %slots : memref<8x256xf32>, %full : memref<8xi64>, %free : memref<8xi64>,
-           %data : memref<?x256xf32>, %count : index)
-    gpu.launch_func @kernels::@consume blocks in (%c1, %c1, %c1) threads in (%c128, %c1, %c1)
-      args(%ctx : !symm.ctx, %slots : memref<8x256xf32>, %full : memref<8xi64>, %free : memref<8xi64>,
-           %sums : memref<?xf32>, %count : index)
-    gpu.launch_func @kernels::@stencil blocks in (%c8, %c1, %c1) threads in (%c128, %c1, %c1)
-      args(%ctx : !symm.ctx, %old : memref<66x512xf32>, %new : memref<66x512xf32>, %halo : memref<2xi64>, %step : i64)
-    gpu.launch_func @kernels::@gather blocks in (%c8, %c1, %c1) threads in (%c128, %c1, %c1)
-      args(%ctx : !symm.ctx, %table : memref<1024x64xf32>, %hits : memref<1xi32>, %rows : memref<?xi32>,
-           %out : memref<?x64xf32>, %count : index)
-    gpu.launch_func @kernels::@all_gather blocks in (%c1, %c1, %c1) threads in (%c128, %c1, %c1)
-      args(%ctx : !symm.ctx, %part : memref<256xf32>, %whole : memref<8x256xf32>, %flags : memref<8xi64>, %step : i64)
+    scf.for %i = %c0 to %steps step %c1 {
+      gpu.launch_func @kernels::@produce blocks in (%c1, %c1, %c1) threads in (%c128, %c1, %c1)
+        args(%ctx : !symm.ctx, %slots : memref<8x256xf32>, %full : memref<8xi64>, %free : memref<8xi64>,
+             %data : memref<?x256xf32>, %count : index)
+      gpu.launch_func @kernels::@consume blocks in (%c1, %c1, %c1) threads in (%c128, %c1, %c1)
+        args(%ctx : !symm.ctx, %slots : memref<8x256xf32>, %full : memref<8xi64>, %free : memref<8xi64>,
+             %sums : memref<?xf32>, %count : index)
+      gpu.launch_func @kernels::@stencil blocks in (%c8, %c1, %c1) threads in (%c128, %c1, %c1)
+        args(%ctx : !symm.ctx, %old : memref<66x512xf32>, %new : memref<66x512xf32>, %halo : memref<2xi64>, %step : i64)
+      gpu.launch_func @kernels::@gather blocks in (%c8, %c1, %c1) threads in (%c128, %c1, %c1)
+        args(%ctx : !symm.ctx, %table : memref<1024x64xf32>, %hits : memref<1xi32>, %rows : memref<?xi32>,
+             %out : memref<?x64xf32>, %count : index)
+      gpu.launch_func @kernels::@all_gather blocks in (%c1, %c1, %c1) threads in (%c128, %c1, %c1)
+        args(%ctx : !symm.ctx, %part : memref<256xf32>, %whole : memref<8x256xf32>, %flags : memref<8xi64>, %step : i64)
+    }
     %host = memref.alloc() : memref<256xf32>
     gpu.memcpy %host, %part : memref<256xf32>, memref<256xf32>
     %x = memref.load %host[%c1] : memref<256xf32>

@@ -173,7 +173,8 @@ module attributes {gpu.container_module} {
     }
   }
 
-  func.func @main(%data: memref<?x256xf32>, %rows: memref<?xi32>, %me: i32, %n: i32, %count: index) {
+  func.func @main(%data: memref<?x256xf32>, %rows: memref<?xi32>, %me: i32, %n: i32, %count: index, %steps: index) {
+    %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c8 = arith.constant 8 : index
     %c128 = arith.constant 128 : index
@@ -192,21 +193,23 @@ module attributes {gpu.container_module} {
     %whole = memref.alloc() : memref<8x256xf32>
     %flags = memref.alloc() : memref<8xi64>
     %out = memref.alloc(%count) : memref<?x64xf32>
-    gpu.launch_func @kernels::@produce blocks in (%c1, %c1, %c1) threads in (%c128, %c1, %c1)
-      args(%slots : memref<8x256xf32>, %full : memref<8xi64>, %free : memref<8xi64>, %data : memref<?x256xf32>,
-           %count : index)
-    gpu.launch_func @kernels::@consume blocks in (%c1, %c1, %c1) threads in (%c128, %c1, %c1)
-      args(%slots : memref<8x256xf32>, %full : memref<8xi64>, %free : memref<8xi64>, %sums : memref<?xf32>,
-           %count : index)
-    gpu.launch_func @kernels::@stencil blocks in (%c8, %c1, %c1) threads in (%c128, %c1, %c1)
-      args(%old : memref<66x512xf32>, %new : memref<66x512xf32>, %halo : memref<2xi64>, %me : i32, %n : i32,
-           %step : i64)
-    gpu.launch_func @kernels::@gather blocks in (%c8, %c1, %c1) threads in (%c128, %c1, %c1)
-      args(%table : memref<1024x64xf32>, %hits : memref<1xi32>, %rows : memref<?xi32>, %out : memref<?x64xf32>,
-           %n : i32, %count : index)
-    gpu.launch_func @kernels::@all_gather blocks in (%c1, %c1, %c1) threads in (%c128, %c1, %c1)
-      args(%part : memref<256xf32>, %whole : memref<8x256xf32>, %flags : memref<8xi64>, %me : i32, %n : i32,
-           %step : i64)
+    scf.for %i = %c0 to %steps step %c1 {
+      gpu.launch_func @kernels::@produce blocks in (%c1, %c1, %c1) threads in (%c128, %c1, %c1)
+        args(%slots : memref<8x256xf32>, %full : memref<8xi64>, %free : memref<8xi64>, %data : memref<?x256xf32>,
+             %count : index)
+      gpu.launch_func @kernels::@consume blocks in (%c1, %c1, %c1) threads in (%c128, %c1, %c1)
+        args(%slots : memref<8x256xf32>, %full : memref<8xi64>, %free : memref<8xi64>, %sums : memref<?xf32>,
+             %count : index)
+      gpu.launch_func @kernels::@stencil blocks in (%c8, %c1, %c1) threads in (%c128, %c1, %c1)
+        args(%old : memref<66x512xf32>, %new : memref<66x512xf32>, %halo : memref<2xi64>, %me : i32, %n : i32,
+             %step : i64)
+      gpu.launch_func @kernels::@gather blocks in (%c8, %c1, %c1) threads in (%c128, %c1, %c1)
+        args(%table : memref<1024x64xf32>, %hits : memref<1xi32>, %rows : memref<?xi32>, %out : memref<?x64xf32>,
+             %n : i32, %count : index)
+      gpu.launch_func @kernels::@all_gather blocks in (%c1, %c1, %c1) threads in (%c128, %c1, %c1)
+        args(%part : memref<256xf32>, %whole : memref<8x256xf32>, %flags : memref<8xi64>, %me : i32, %n : i32,
+             %step : i64)
+    }
     %host = memref.alloc() : memref<256xf32>
     gpu.memcpy %host, %part : memref<256xf32>, memref<256xf32>
     %x = memref.load %host[%c1] : memref<256xf32>

@@ -1,14 +1,14 @@
 //! `compile`: the symm passes against `mlir-opt --canonicalize --cse`, on modules of the same number of ops.
 //!
 //! The passes of both run in this process under MLIR's pass manager, with the verifier between them, on clones of
-//! modules that were parsed before; one thread does it all. The tools, symm-opt and the distribution's mlir-opt, run
+//! modules that were parsed before; one thread does it all, and its processor time is what counts. The tools, symm-opt and the distribution's mlir-opt, run
 //! the same passes on the same files: their `--mlir-timing` cross-checks the times, and they tell the peak of memory.
 
 mod modules;
 mod tools;
 
 use crate::machine::Machine;
-use crate::samples::Samples;
+use crate::samples::{Samples, processor_time};
 use crate::table::{Table, number, ratio};
 use crate::{Effort, keep};
 use anyhow::{Context as _, Result};
@@ -16,7 +16,6 @@ use melior::ir::Module;
 use melior::pass::PassManager;
 use modules::Source;
 use serde::{Deserialize, Serialize};
-use std::time::{Duration, Instant};
 use symm_codegen::Frontend;
 
 /// The passes that check and improve a program; lowering comes after them.
@@ -110,12 +109,12 @@ fn measure(size: usize, effort: Effort) -> Result<Size> {
     let mut shapes = Vec::new();
     for source in [Source::Symm, Source::Upstream] {
         let path = modules::write(&frontend, source, size)?;
-        let start = Instant::now();
+        let start = processor_time();
         let module = frontend.parse(&path)?;
-        let parse = start.elapsed().as_secs_f64();
-        let start = Instant::now();
+        let parse = processor_time() - start;
+        let start = processor_time();
         std::hint::black_box(module.as_operation().to_string());
-        let print = start.elapsed().as_secs_f64();
+        let print = processor_time() - start;
         let (ops, text_bytes) = (modules::count(&module), path.metadata()?.len());
         shapes.push(Shape { source, ops, text_bytes, parse, print });
         modules.push(module);
@@ -130,22 +129,21 @@ fn measure(size: usize, effort: Effort) -> Result<Size> {
         managers.push(manager);
     }
     let mut times = vec![Samples::default(); COMPETITORS.len()];
-    let (rounds, budget) = effort.pick((5..=31, Duration::from_secs(40)), (1..=1, Duration::ZERO));
-    let start = Instant::now();
+    let (most, least, budget) = effort.pick((25, 3, 10.0), (1, 1, 0.0));
     // The first round warms up: caches, and what a pass manager prepares when it runs for the first time.
-    for round in 0..=*rounds.end() {
-        if round > *rounds.start() && start.elapsed() > budget {
-            break;
-        }
-        for (index, (competitor, manager)) in COMPETITORS.iter().zip(&managers).enumerate() {
+    for round in 0..=most {
+        for ((competitor, manager), times) in COMPETITORS.iter().zip(&managers).zip(&mut times) {
+            if times.0.len() >= least && times.0.iter().sum::<f64>() > budget {
+                continue;
+            }
             let original = &modules[usize::from(competitor.source == Source::Upstream)];
             let copy = (*original.as_operation()).clone();
             let mut copy = Module::from_operation(copy).context("the clone of a module is a module")?;
-            let start = Instant::now();
+            let start = processor_time();
             manager.run(&mut copy).with_context(|| competitor.pipeline)?;
-            let time = start.elapsed().as_secs_f64();
+            let time = processor_time() - start;
             if round > 0 {
-                times[index].0.push(time);
+                times.0.push(time);
             }
         }
     }
@@ -178,17 +176,23 @@ pub fn tables(figures: &[Size]) -> Vec<(&'static str, Table)> {
     cells.extend(figures.iter().map(|size| ratio(size.per_op(ours) / size.per_op(theirs))));
     cells.push(String::new());
     times.row(cells);
-    for (name, part) in [("parse, symm / upstream", true), ("print, symm / upstream", false)] {
-        let mut cells = vec![name.to_owned()];
-        cells.extend(figures.iter().map(|size| {
-            let time = |source| {
+    let mut text = Table::new(&titles);
+    let parts: [(&str, fn(&Shape) -> f64); 2] = [("parse", |shape| shape.parse), ("print", |shape| shape.print)];
+    for (name, part) in parts {
+        for source in [Source::Symm, Source::Upstream] {
+            let per_op = |size: &Size| {
                 let shape = size.modules.iter().find(|shape| shape.source == source);
-                shape.map_or(f64::NAN, |shape| if part { shape.parse } else { shape.print } * 1e9 / size.ops(source))
+                shape.map_or(f64::NAN, |shape| part(shape) * 1e9 / size.ops(source))
             };
-            format!("{} / {}", number(time(Source::Symm)), number(time(Source::Upstream)))
-        }));
-        cells.push(String::new());
-        times.row(cells);
+            let mut cells = vec![format!("{name}, {source:?} module").to_lowercase()];
+            cells.extend(figures.iter().map(|size| number(per_op(size))));
+            cells.push(ratio(per_op(last) / per_op(from)));
+            text.row(cells);
+        }
     }
-    vec![("Time", times), ("The tools: time by their own `--mlir-timing`, and peak memory", tools::table(figures))]
+    vec![
+        ("The passes, with the verifier behind those that change the IR", times),
+        ("Reading and writing text", text),
+        ("The tools: what `--mlir-timing` says, and peak memory", tools::table(figures)),
+    ]
 }

@@ -1,6 +1,7 @@
 //! Repeated measurements of one thing.
 
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 
 /// Measurements in the order in which they were taken; in seconds where nothing else is said.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -26,6 +27,12 @@ impl Samples {
     pub fn spread(&self) -> f64 {
         (self.quantile(0.75) - self.quantile(0.25)) / 2.0 / self.median()
     }
+}
+
+/// The seconds that this thread has had a core: what else runs on the machine does not count.
+pub fn processor_time() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0)).as_secs_f64()
 }
 
 #[cfg(test)]

@@ -56,6 +56,23 @@ mlir::Operation *symm::SymmDialect::materializeConstant(mlir::OpBuilder &builder
   return mlir::arith::ConstantOp::materialize(builder, value, type, loc);
 }
 
+// The sizes of an op's operand groups, where it keeps them; null where it has at most one group of varying size. As
+// an attribute they would be made anew, and looked up among all attributes, each time one asks.
+extern "C" const int32_t *symmOperandSegments(MlirOperation op) {
+  return llvm::TypeSwitch<mlir::Operation *, const int32_t *>(unwrap(op))
+      .Case<
+#define GET_OP_LIST
+#include "SymmOps.cpp.inc"
+          >([](auto symmOp) -> const int32_t * {
+        using Op = decltype(symmOp);
+        if constexpr (Op::template hasTrait<mlir::OpTrait::AttrSizedOperandSegments>())
+          return symmOp.getProperties().operandSegmentSizes.data();
+        else
+          return nullptr;
+      })
+      .Default([](mlir::Operation *) { return nullptr; });
+}
+
 llvm::LogicalResult symm::verifyInRust(mlir::Operation *op) { return llvm::success(symmVerify(wrap(op))); }
 
 mlir::OpFoldResult symm::foldInRust(mlir::Operation *op) {

@@ -1,7 +1,8 @@
 //! Reading operands and attributes of an op by their place in its definition.
 
+use crate::hooks::operand_segments;
 use crate::ops::{Arity, Operands};
-use melior::ir::attribute::{DenseI32ArrayAttribute, IntegerAttribute, TypeAttribute};
+use melior::ir::attribute::{IntegerAttribute, TypeAttribute};
 use melior::ir::{OperationRef, Type, Value, operation::OperationLike};
 use std::ops::Range;
 
@@ -9,16 +10,12 @@ pub const SEGMENTS: &str = "operandSegmentSizes";
 
 /// Where the values of operand group `index` lie in the operand list.
 pub fn range(op: OperationRef, groups: &[Operands], index: usize) -> Range<usize> {
-    let unfixed = groups.iter().filter(|group| group.arity != Arity::One).count();
-    if unfixed > 1 {
-        let segments = op.attribute(SEGMENTS).and_then(DenseI32ArrayAttribute::try_from);
-        let size = |index| {
-            let size = segments.as_ref().ok().and_then(|segments| segments.element(index).ok());
-            size.map_or(0, |size| usize::try_from(size).unwrap_or(0))
-        };
-        let start = (0..index).map(size).sum();
-        return start..start + size(index);
+    if let Some(segments) = operand_segments(op, groups.len()) {
+        let size = |size: &i32| usize::try_from(*size).unwrap_or(0);
+        let start = segments[..index].iter().map(size).sum();
+        return start..start + size(&segments[index]);
     }
+    let unfixed = groups.iter().filter(|group| group.arity != Arity::One).count();
     let extra = (op.operand_count() + unfixed).saturating_sub(groups.len());
     let size = |group: &Operands| if group.arity == Arity::One { 1 } else { extra };
     let start = groups[..index].iter().map(size).sum();

@@ -20,6 +20,7 @@ unsafe extern "C" {
         note_location: MlirLocation,
         note: MlirStringRef,
     );
+    fn symmOperandSegments(op: MlirOperation) -> *const i32;
 }
 
 pub fn dialect_handle() -> DialectHandle {
@@ -39,6 +40,16 @@ pub fn emit(severity: Severity, location: Location, message: &str, note: Option<
             note_location.to_raw(),
             StringRef::new(note_text).to_raw(),
         );
+    }
+}
+
+/// The sizes of the `groups` operand groups of an op of this dialect, where it keeps them; `None` where at most one
+/// group varies in size.
+pub fn operand_segments<'a>(op: OperationRef<'_, 'a>, groups: usize) -> Option<&'a [i32]> {
+    // SAFETY: the sizes lie in the operation, one for each group of its definition.
+    unsafe {
+        let sizes = symmOperandSegments(op.to_raw());
+        (!sizes.is_null()).then(|| std::slice::from_raw_parts(sizes, groups))
     }
 }
 

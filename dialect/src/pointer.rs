@@ -4,10 +4,10 @@ use crate::context;
 use crate::shape::Shaped;
 use crate::text::text;
 use melior::ir::r#type::{MemRefType, ShapedTypeLike};
-use melior::ir::{Type, TypeLike};
+use melior::ir::{Attribute, Type, TypeLike};
 use mlir_sys::{
-    mlirIntegerAttrGetValueInt, mlirAttributeIsAInteger, mlirLLVMPointerTypeGetAddressSpace,
-    mlirMemRefTypeGetMemorySpace, mlirMemRefTypeGetStridesAndOffset, mlirOpaqueTypeGetData, mlirOpaqueTypeGetDialectNamespace, mlirTypeIsALLVMPointerType,
+    mlirIntegerAttrGetValueInt, mlirAttributeIsAInteger, mlirAttributeIsAStridedLayout, mlirLLVMPointerTypeGetAddressSpace,
+    mlirMemRefTypeGetLayout, mlirMemRefTypeGetMemorySpace, mlirMemRefTypeGetStridesAndOffset, mlirOpaqueTypeGetData, mlirOpaqueTypeGetDialectNamespace, mlirTypeIsALLVMPointerType,
     mlirTypeIsAOpaque,
 };
 
@@ -74,16 +74,48 @@ impl<'c> Pointer<'c> {
     }
 }
 
+/// Whether a type is a memref in the memory of a block or of a thread, by the gpu dialect's names.
+#[must_use]
+pub fn is_block_memory(ty: Type) -> bool {
+    if !ty.is_mem_ref() {
+        return false;
+    }
+    // SAFETY: just seen to be a memref; without a space the attribute is null.
+    let space = unsafe { Attribute::from_option_raw(mlirMemRefTypeGetMemorySpace(ty.to_raw())) };
+    let named = |name: &str| space.is_some_and(|space| space.to_string().contains(name));
+    named("address_space<workgroup>") || named("address_space<private>")
+}
+
 /// The strides and the offset of a memref type in elements, `i64::MIN` where they are not known; `None` for other
 /// types, and where the layout is no such thing (`affine_map<(d0) -> (d0 mod 4)>`).
 #[must_use]
 pub fn layout(ty: Type) -> Option<(Vec<i64>, i64)> {
-    let memref = MemRefType::try_from(ty).ok()?;
+    let memref = Shaped::memref(ty)?;
+    // SAFETY: just seen to be a memref; its layout is an attribute that lives as long as its context.
+    let strided = unsafe { mlirAttributeIsAStridedLayout(mlirMemRefTypeGetLayout(ty.to_raw())) };
+    if !strided && MemRefType::try_from(ty).is_ok_and(|memref| memref.affine_map().is_identity()) {
+        // What is written most, and what MLIR would go through affine expressions for.
+        return Some((row_major(&memref.dimensions()), 0));
+    }
     let (mut strides, mut offset) = (vec![0; memref.rank()], 0);
     // SAFETY: there is room for as many strides as the memref has dimensions.
     let result =
         unsafe { mlirMemRefTypeGetStridesAndOffset(memref.to_raw(), strides.as_mut_ptr(), &raw mut offset) };
     (result.value != 0).then_some((strides, offset))
+}
+
+/// The strides of elements that lie one behind the other.
+fn row_major(dimensions: &[Option<u64>]) -> Vec<i64> {
+    let mut stride = Some(1_i64);
+    let strides = dimensions.iter().rev().map(|size| {
+        let this = stride;
+        let size = size.and_then(|size| i64::try_from(size).ok());
+        stride = stride.zip(size).map(|(stride, size)| stride.saturating_mul(size));
+        this.unwrap_or(i64::MIN)
+    });
+    let mut strides: Vec<i64> = strides.collect();
+    strides.reverse();
+    strides
 }
 
 /// The strides of a memref type in elements, `i64::MIN` where they are not known; empty for other types.

@@ -1,9 +1,9 @@
 //! Verifiers: what ODS's types and traits can't say. Messages begin with the label of the rule they keep.
 
-use crate::access::ty as attribute_type;
+use crate::access::{range, ty as attribute_type};
 use crate::diagnostic::{Reported, error};
 use crate::ops::{Arity, Engine, Group, Order, RmwKind, SymmOp};
-use crate::pointer::{Pointer, layout, strides};
+use crate::pointer::{Pointer, is_block_memory, layout, strides};
 use crate::shape::{DYNAMIC, Shaped, byte_width, float_width, integer_width, is_data, scalar};
 use crate::{HEAP_STRIDE_ATTRIBUTE, NUM_RANKS_ATTRIBUTE};
 use melior::ir::attribute::{AttributeLike, IntegerAttribute};
@@ -120,8 +120,9 @@ pub fn verify_attribute<'c: 'a, 'a>(op: OperationRef<'c, 'a>, name: &str, attrib
 /// Every operand of the definition is there once: ODS counts them all together where there are segments, and would
 /// let one be missing if another is there twice.
 fn verify_operand_counts<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Verdict {
-    for group in op.operands().iter().filter(|group| group.arity == Arity::One) {
-        let count = op.operand_group(group.name).len();
+    let groups = op.operands();
+    for (index, group) in groups.iter().enumerate().filter(|(_, group)| group.arity == Arity::One) {
+        let count = range(op.operation(), groups, index).len();
         ensure(op, count == 1, || format!("takes one operand '{}', got {count}", group.name))?;
     }
     Ok(())
@@ -165,9 +166,7 @@ fn verify_pointer<'c: 'a, 'a>(op: SymmOp<'c, 'a>, name: &str, pointer: Value<'c,
         format!("T1: '{name}' is a memref with an offset and strides, got {ty}")
     })?;
     let space = Pointer::address_space(ty);
-    let named = ty.to_string();
-    let private = named.contains("address_space<workgroup>") || named.contains("address_space<private>");
-    ensure(op, !on_heap || (space <= 1 && !private), || {
+    ensure(op, !on_heap || (space <= 1 && !is_block_memory(ty)), || {
         format!("T1: '{name}' is on the symmetric heap, which is generic or global memory, got {ty}")
     })
 }

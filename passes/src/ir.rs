@@ -1,6 +1,6 @@
 //! Building and walking IR: the small layer over melior that the passes share.
 
-use melior::ir::attribute::{FlatSymbolRefAttribute, IntegerAttribute, StringAttribute, TypeAttribute};
+use melior::ir::attribute::{DenseI32ArrayAttribute, FlatSymbolRefAttribute, IntegerAttribute, StringAttribute, TypeAttribute};
 use melior::ir::operation::{OperationBuilder, OperationLike, OperationResult, WalkOrder, WalkResult};
 use melior::ir::r#type::IntegerType;
 use melior::ir::{
@@ -321,7 +321,8 @@ impl<'c> Builder<'c> {
 
     /// `pointer + bytes`.
     pub fn byte_offset(&self, pointer: Value<'c, '_>, bytes: Value<'c, '_>) -> Value<'c, 'c> {
-        let constant = self.parse("array<i32: -2147483648>");
+        // One index, which is no constant.
+        let constant = DenseI32ArrayAttribute::new(self.context, &[i32::MIN]).into();
         let element = self.type_attribute(self.int(8));
         self.value(
             "llvm.getelementptr",

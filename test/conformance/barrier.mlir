@@ -18,6 +18,8 @@ module attributes {gpu.container_module} {
       %place = arith.index_cast %me : i32 to index
       %mine = arith.muli %me, %thousand : i32
       %block = gpu.block_id x
+      %thread = gpu.thread_id x
+      %is_first = arith.cmpi eq, %thread, %c0 : index
       %total = scf.for %round = %zero to %fifty step %one iter_args(%sum = %zero) -> i32 : i32 {
         %v = arith.addi %mine, %round : i32
         scf.for %peer = %zero to %n step %one : i32 {
@@ -34,7 +36,12 @@ module attributes {gpu.container_module} {
           %next = arith.addi %count, %error : i32
           scf.yield %next : i32
         }
-        symm.barrier %ctx group block
+        // The second one by one thread for its block.
+        gpu.barrier
+        scf.if %is_first {
+          symm.barrier %ctx
+        }
+        gpu.barrier
         %next = arith.addi %sum, %errors : i32
         scf.yield %next : i32
       }

@@ -3,7 +3,7 @@
 
 module attributes {gpu.container_module} {
   gpu.module @kernels {
-    // The round, and what the host of this rank wrote, go to the right neighbour.
+    // The round less this rank, and what the host of this rank wrote, go to the right neighbour.
     gpu.func @tell(%ctx: !symm.ctx, %mine: memref<1xi32>, %told: memref<2xi32>, %round: i32) kernel {
       %c0 = arith.constant 0 : index
       %c1 = arith.constant 1 : index
@@ -13,7 +13,8 @@ module attributes {gpu.container_module} {
       %next = arith.addi %me, %one : i32
       %right = arith.remui %next, %n : i32
       %v = memref.load %mine[%c0] : memref<1xi32>
-      symm.remote_store %ctx, %round, %told[%c0], %right : i32, memref<2xi32>
+      %signed = arith.subi %round, %me : i32
+      symm.remote_store %ctx, %signed, %told[%c0], %right : i32, memref<2xi32>
       symm.remote_store %ctx, %v, %told[%c1], %right : i32, memref<2xi32>
       gpu.return
     }
@@ -46,8 +47,9 @@ module attributes {gpu.container_module} {
       symm.barrier_all %ctx
       gpu.memcpy %got, %told : memref<2xi32>, memref<2xi32>
       %r = memref.load %got[%c0] : memref<2xi32>
-      %same = arith.cmpi eq, %r, %round : i32
-      symm.check %same, "round {}: told {}"(%round, %r) : i32, i32
+      %signed = arith.subi %round, %left : i32
+      %same = arith.cmpi eq, %r, %signed : i32
+      symm.check %same, "round {}: told {}, expected {}"(%round, %r, %signed) : i32, i32, i32
       %want = arith.addi %their_start, %round : i32
       %w = memref.load %got[%c1] : memref<2xi32>
       %same_value = arith.cmpi eq, %w, %want : i32

@@ -1,5 +1,5 @@
 // RUN: %run-all
-// Protocol: double buffering with epochs. In each of 100 epochs every rank passes what it holds, plus one, to its right
+// Protocol: double buffering with epochs. In each of 101 epochs every rank passes what it holds, plus one, to its right
 // neighbour: into the buffer of that epoch's parity, and not before the neighbour has read it two epochs ago.
 
 module attributes {gpu.container_module} {
@@ -12,7 +12,7 @@ module attributes {gpu.container_module} {
       %first = arith.constant 0 : i64
       %step = arith.constant 1 : i64
       %two = arith.constant 2 : i64
-      %end = arith.constant 100 : i64
+      %end = arith.constant 101 : i64
       %me = symm.rank %ctx
       %n = symm.num_ranks %ctx
       %next = arith.addi %me, %one : i32
@@ -52,7 +52,7 @@ module attributes {gpu.container_module} {
     %c3 = arith.constant 3 : index
     %c16 = arith.constant 16 : index
     %c32 = arith.constant 32 : index
-    %hundred = arith.constant 100 : i32
+    %epochs = arith.constant 101 : i32
     %minus_one = arith.constant -1 : i64
     %me = symm.rank %ctx
     %n = symm.num_ranks %ctx
@@ -83,8 +83,8 @@ module attributes {gpu.container_module} {
       args(%ctx : !symm.ctx, %data : memref<3x32xi32>, %buffers : memref<2x3x32xi32>, %filled : memref<2x3xi64>,
         %drained : memref<2x3xi64>)
 
-    // 100 places to the right, and 100 more.
-    %turns = arith.remui %hundred, %n : i32
+    // 101 places to the right, and 101 more.
+    %turns = arith.remui %epochs, %n : i32
     %back = arith.subi %n, %turns : i32
     %sum = arith.addi %me, %back : i32
     %origin = arith.remui %sum, %n : i32
@@ -92,7 +92,7 @@ module attributes {gpu.container_module} {
     scf.for %i = %c0 to %c3 step %c1 {
       scf.for %j = %c0 to %c32 step %c1 {
         %first = func.call @value(%origin, %i, %j) : (i32, index, index) -> i32
-        %want = arith.addi %first, %hundred : i32
+        %want = arith.addi %first, %epochs : i32
         %v = memref.load %host[%i, %j] : memref<3x32xi32>
         %same = arith.cmpi eq, %v, %want : i32
         symm.check %same, "element ({}, {}) is {}, expected {}"(%i, %j, %v, %want) : index, index, i32, i32

@@ -1,7 +1,7 @@
 // RUN: %run-all
 // Protocol: 64 blocks on every rank, many more than a laptop has cores, wait for each other in one chain, three times
-// around. The token goes from a block to the same block of the next rank, and from the last rank to the next block of rank 0;
-// everyone who holds it adds one to what it says.
+// around. The token goes from a block to the same block of the next rank, and from the last rank to the next block of
+// rank 0; everyone who holds it adds one to what it says.
 
 module attributes {gpu.container_module} {
   gpu.module @kernels {

@@ -1,6 +1,7 @@
 // RUN: %run-all
 // symm.put_signal: whoever sees the signal sees the data, for set and add, 32 and 64 bits, whole memrefs, rows of one
-// and counted pointers. Block 0 sends to the right neighbour, block 1 waits for the left one and keeps what it saw.
+// and counted pointers. Block 0 sends to the right neighbour, after a while; block 1 waits for the left one and keeps
+// what it saw.
 
 module attributes {gpu.container_module} {
   gpu.module @kernels {
@@ -8,11 +9,12 @@ module attributes {gpu.container_module} {
                        %flag32: memref<2xi32>, %flag64: memref<2xi64>) kernel {
       %c0 = arith.constant 0 : index
       %c1 = arith.constant 1 : index
-      %c16 = arith.constant 16 : index
+      %c8 = arith.constant 8 : index
       %one = arith.constant 1 : i32
       %five = arith.constant 5 : i32
       %one_wide = arith.constant 1 : i64
       %minus_two = arith.constant -2 : i64
+      %million = arith.constant 1000000 : i64
       %row0 = memref.subview %src[0, 0] [1, 16] [1, 1] : memref<4x16xi32> to memref<16xi32, strided<[1]>>
       %row0_out = memref.subview %dst[0, 0] [1, 16] [1, 1] : memref<4x16xi32> to memref<16xi32, strided<[1]>>
       %left1 = memref.subview %src[1, 0] [2, 8] [1, 1]
@@ -31,6 +33,8 @@ module attributes {gpu.container_module} {
       %q = llvm.inttoptr %dst_address : i64 to !llvm.ptr
       %p48 = llvm.getelementptr %p[48] : (!llvm.ptr) -> !llvm.ptr, i32
       %q48 = llvm.getelementptr %q[48] : (!llvm.ptr) -> !llvm.ptr, i32
+      %p56 = llvm.getelementptr %p[56] : (!llvm.ptr) -> !llvm.ptr, i32
+      %q56 = llvm.getelementptr %q[56] : (!llvm.ptr) -> !llvm.ptr, i32
 
       %block = gpu.block_id x
       %sends = arith.cmpi eq, %block, %c0 : index
@@ -39,6 +43,8 @@ module attributes {gpu.container_module} {
         %n = symm.num_ranks %ctx
         %next = arith.addi %me, %one : i32
         %right = arith.remui %next, %n : i32
+        // A millisecond in which nothing comes.
+        %none = symm.wait %ctx, %flag64[%c0] eq %minus_two timeout %million group block : memref<2xi64>, i64 -> i1
         symm.put_signal set %ctx, %row0, %row0_out, %flag32[%c0], %five, %right group block
           : memref<16xi32, strided<[1]>>, memref<16xi32, strided<[1]>>, memref<2xi32>, i32
         symm.put_signal add %ctx, %left1, %left1_out, %flag32[%c1], %one, %right group block
@@ -47,20 +53,21 @@ module attributes {gpu.container_module} {
         symm.put_signal add %ctx, %right1, %right1_out, %flag32[%c1], %one, %right group block
           : memref<2x8xi32, strided<[16, 1], offset: 24>>, memref<2x8xi32, strided<[16, 1], offset: 24>>,
             memref<2xi32>, i32
-        symm.put_signal set %ctx, %p48, %q48, %flag64[%c1], %minus_two, %right count %c16 : index of i32 group block
+        symm.put_signal set %ctx, %p48, %q48, %flag64[%c1], %minus_two, %right count %c8 : index of i32 group block
           : !llvm.ptr, !llvm.ptr, memref<2xi64>, i64
-        symm.put_signal add %ctx, %p48, %q48, %flag64[%c0], %one_wide, %right count %c16 : index of i32 group block
+        symm.put_signal add %ctx, %p56, %q56, %flag64[%c0], %one_wide, %right count %c8 : index of i32 group block
           : !llvm.ptr, !llvm.ptr, memref<2xi64>, i64
       } else {
-        %two = arith.constant 2 : i32
+        %both = arith.constant 102 : i32
+        %fifty_one = arith.constant 51 : i64
         symm.wait %ctx, %flag32[%c0] eq %five group block : memref<2xi32>, i32
         func.call @keep(%dst, %seen, %c0) : (memref<4x16xi32>, memref<4x16xi32>, index) -> ()
-        symm.wait %ctx, %flag32[%c1] ge %two group block : memref<2xi32>, i32
+        symm.wait %ctx, %flag32[%c1] ge %both group block : memref<2xi32>, i32
         func.call @keep(%dst, %seen, %c1) : (memref<4x16xi32>, memref<4x16xi32>, index) -> ()
         %c2 = arith.constant 2 : index
         func.call @keep(%dst, %seen, %c2) : (memref<4x16xi32>, memref<4x16xi32>, index) -> ()
         symm.wait %ctx, %flag64[%c1] lt %one_wide group block : memref<2xi64>, i64
-        symm.wait %ctx, %flag64[%c0] eq %one_wide group block : memref<2xi64>, i64
+        symm.wait %ctx, %flag64[%c0] eq %fifty_one group block : memref<2xi64>, i64
         %c3 = arith.constant 3 : index
         func.call @keep(%dst, %seen, %c3) : (memref<4x16xi32>, memref<4x16xi32>, index) -> ()
       }
@@ -114,6 +121,18 @@ module attributes {gpu.container_module} {
       }
     }
     gpu.memcpy %src, %host : memref<4x16xi32>, memref<4x16xi32>
+    // Flags begin at 100 and at 50, so that a set is no add.
+    %hundred = arith.constant 100 : i32
+    %fifty = arith.constant 50 : i64
+    %start32 = memref.alloc() : memref<2xi32>
+    %start64 = memref.alloc() : memref<2xi64>
+    scf.for %i = %c0 to %c2 step %c1 {
+      memref.store %hundred, %start32[%i] : memref<2xi32>
+      memref.store %fifty, %start64[%i] : memref<2xi64>
+    }
+    gpu.memcpy %flag32, %start32 : memref<2xi32>, memref<2xi32>
+    gpu.memcpy %flag64, %start64 : memref<2xi64>, memref<2xi64>
+    symm.barrier_all %ctx
     gpu.launch_func @kernels::@exchange blocks in (%c2, %c1, %c1) threads in (%c8, %c1, %c1)
       args(%ctx : !symm.ctx, %src : memref<4x16xi32>, %dst : memref<4x16xi32>, %seen : memref<4x16xi32>,
         %flag32 : memref<2xi32>, %flag64 : memref<2xi64>)
@@ -132,6 +151,8 @@ module attributes {gpu.container_module} {
       }
     }
     memref.dealloc %host : memref<4x16xi32>
+    memref.dealloc %start32 : memref<2xi32>
+    memref.dealloc %start64 : memref<2xi64>
     return
   }
 }

@@ -16,7 +16,7 @@ module attributes {gpu.container_module} {
       %threads = gpu.block_dim x
       %waits = arith.cmpi ne, %me, %zero : i32
       scf.if %waits {
-        symm.wait %ctx, %arrived[%block] eq %one group block : memref<8xi32>, i32
+        symm.wait %ctx, %arrived[%block] eq %one group warp : memref<8xi32>, i32
       }
       %sends = arith.cmpi ult, %right, %n : i32
       scf.if %sends {

@@ -13,7 +13,6 @@ module attributes {gpu.container_module} {
       %c4 = arith.constant 4 : index
       %c100 = arith.constant 100 : index
       %one = arith.constant 1 : i32
-      %two = arith.constant 2 : i32
       %minus_ten = arith.constant -10 : i32
       %me = symm.rank %ctx
       %n = symm.num_ranks %ctx
@@ -21,24 +20,24 @@ module attributes {gpu.container_module} {
       %right = arith.remui %next, %n : i32
       %mine = arith.subi %minus_ten, %me : i32
       %mine_wide = arith.extsi %mine : i32 to i64
-      %one_wide = arith.extsi %one : i32 to i64
-      %two_wide = arith.extsi %two : i32 to i64
+      %part = arith.addi %me, %one : i32
+      %part_wide = arith.extsi %part : i32 to i64
 
       symm.signal set %ctx, %narrow[%c0], %mine, %right group block : memref<5xi32>, i32
       symm.signal set %ctx, %wide[%c0], %mine_wide, %right group block : memref<5xi64>, i64
       symm.signal set %ctx, %narrow[%c1], %mine, %right : memref<5xi32>, i32
       symm.signal set %ctx, %wide[%c1], %mine_wide, %right sem relaxed : memref<5xi64>, i64
-      symm.signal add %ctx, %narrow[%c2], %two, %right group block : memref<5xi32>, i32
-      symm.signal add %ctx, %wide[%c2], %two_wide, %right group block : memref<5xi64>, i64
+      symm.signal add %ctx, %narrow[%c2], %part, %right group block : memref<5xi32>, i32
+      symm.signal add %ctx, %wide[%c2], %part_wide, %right group block : memref<5xi64>, i64
       %first = gpu.global_id x
       %blocks = gpu.grid_dim x
       %threads = gpu.block_dim x
       %all = arith.muli %blocks, %threads : index
       scf.for %i = %first to %c100 step %all {
-        symm.signal add %ctx, %narrow[%c3], %one, %right : memref<5xi32>, i32
-        symm.signal add %ctx, %wide[%c3], %one_wide, %right : memref<5xi64>, i64
-        symm.signal add %ctx, %narrow[%c4], %one, %right sem relaxed : memref<5xi32>, i32
-        symm.signal add %ctx, %wide[%c4], %one_wide, %right sem relaxed : memref<5xi64>, i64
+        symm.signal add %ctx, %narrow[%c3], %part, %right : memref<5xi32>, i32
+        symm.signal add %ctx, %wide[%c3], %part_wide, %right : memref<5xi64>, i64
+        symm.signal add %ctx, %narrow[%c4], %part, %right sem relaxed : memref<5xi32>, i32
+        symm.signal add %ctx, %wide[%c4], %part_wide, %right sem relaxed : memref<5xi64>, i64
       }
       gpu.return
     }
@@ -52,7 +51,7 @@ module attributes {gpu.container_module} {
     %c5 = arith.constant 5 : index
     %c8 = arith.constant 8 : index
     %one = arith.constant 1 : i32
-    %six = arith.constant 6 : i32
+    %three = arith.constant 3 : i32
     %hundred = arith.constant 100 : i32
     %minus_ten = arith.constant -10 : i32
     %me = symm.rank %ctx
@@ -61,6 +60,7 @@ module attributes {gpu.container_module} {
     %back = arith.addi %me, %before : i32
     %left = arith.remui %back, %n : i32
     %theirs = arith.subi %minus_ten, %left : i32
+    %part = arith.addi %left, %one : i32
     %narrow = symm.alloc %ctx : memref<5xi32>
     %wide = symm.alloc %ctx : memref<5xi64>
     gpu.launch_func @kernels::@tell blocks in (%c3, %c1, %c1) threads in (%c8, %c1, %c1)
@@ -72,10 +72,11 @@ module attributes {gpu.container_module} {
     gpu.memcpy %got, %narrow : memref<5xi32>, memref<5xi32>
     gpu.memcpy %got_wide, %wide : memref<5xi64>, memref<5xi64>
     scf.for %i = %c0 to %c5 step %c1 {
-      // Set to what the left neighbour sends; 3 blocks add 2 each; 100 items.
+      // The left neighbour sets, or adds its rank + 1 for each of 3 blocks or 100 items.
       %is_set = arith.cmpi ult, %i, %c2 : index
       %is_blocks = arith.cmpi eq, %i, %c2 : index
-      %added = arith.select %is_blocks, %six, %hundred : i32
+      %times = arith.select %is_blocks, %three, %hundred : i32
+      %added = arith.muli %times, %part : i32
       %want = arith.select %is_set, %theirs, %added : i32
       %v = memref.load %got[%i] : memref<5xi32>
       %same = arith.cmpi eq, %v, %want : i32

@@ -3,10 +3,11 @@
 // hold, the wait gives up after its timeout; once the peer has signalled it goes on, and sees the peer's data.
 
 module attributes {gpu.container_module} {
-  // Signed eq, ne, lt, le, gt, ge, unsigned lt, le, gt, ge: taken for each other, they hold too early or never.
-  memref.global "private" constant @initial : memref<10xi32> = dense<[ 0,  0,  5,  0, -5, -7, -1, -2,  3,  7]>
-  memref.global "private" constant @expected : memref<10xi32> = dense<[-3,  0,  0, -1, -3, -2, 10,  5,  5, -2]>
-  memref.global "private" constant @final : memref<10xi32> = dense<[-3, -3, -1, -4,  2,  0,  3,  5, -1, -1]>
+  // Signed eq, ne, lt, le, gt, ge, then unsigned lt, le, gt, ge. With the equality left out or the sign misread, each
+  // holds too early or never.
+  memref.global "private" constant @initial : memref<10xi32> = dense<[ 0,  0,  0,  0, -3, -5, -1, -2,  5,  7]>
+  memref.global "private" constant @expected : memref<10xi32> = dense<[-3,  0,  0, -1, -3,  3, -1,  5,  5, -2]>
+  memref.global "private" constant @final : memref<10xi32> = dense<[-3, -3, -1, -1,  2,  3,  3,  5, -1, -2]>
 
   gpu.module @kernels {
     // seen[k] = how many of the two waits of comparison k were satisfied within %limit nanoseconds.

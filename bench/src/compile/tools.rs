@@ -15,7 +15,7 @@ use wait4::Wait4;
 pub struct Tool {
     pub name: String,
     pub source: Source,
-    /// Seconds in the passes, by `--mlir-timing`: without the verifier between them, which it does not count.
+    /// Seconds in the passes and the verifier behind them, by `--mlir-timing`.
     pub passes: f64,
     /// Seconds for the whole process.
     pub wall: f64,

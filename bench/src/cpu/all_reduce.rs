@@ -84,8 +84,8 @@ impl Figures {
     /// What the figures say.
     pub fn table(&self) -> Table {
         let Self { ranks, blocks, .. } = self;
-        let mut table = Table::new(&[&format!("{ranks} ranks × {blocks} blocks"), "seconds"]);
-        let mut row = |name: &str, seconds: f64| table.row([name.to_owned(), number(seconds)]);
+        let mut table = Table::new(&[&format!("{ranks} ranks × {blocks} blocks"), "ms"]);
+        let mut row = |name: &str, seconds: f64| table.row([name.to_owned(), number(seconds * 1e3)]);
         row("the first, with allocation, check and the start of all threads", self.first);
         row("one all-reduce, median", self.whole.median());
         row("fastest", self.whole.quantile(0.0));

@@ -2,13 +2,12 @@
 
 use super::program::{Argument, Memory, Program, meet, pin};
 use crate::Effort;
-use crate::samples::Samples;
+use crate::samples::{Samples, processor_time};
 use crate::table::{Table, number, ratio};
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
 use std::hint::black_box;
 use std::sync::Arc;
-use std::time::Instant;
 use symm_runtime::{Config, Ranks, run};
 
 /// Bytes per second, for transfers of one size.
@@ -27,7 +26,7 @@ const MIB: u64 = 1 << 20;
 
 pub fn measure(effort: Effort) -> Result<Vec<Size>> {
     let sizes: Vec<u64> = effort.pick((0..=10).map(|power| (64 * KIB) << power).collect(), vec![64 * KIB, MIB]);
-    let (repeats, volume) = effort.pick((31, 256 * MIB), (2, MIB));
+    let (repeats, volume) = effort.pick((25, 256 * MIB), (2, MIB));
     let largest = *sizes.last().expect("there are sizes");
     let mut config = Config::new(Ranks::Threads(2));
     config.heap_size = 2 * largest + 4 * MIB;
@@ -45,32 +44,33 @@ pub fn measure(effort: Effort) -> Result<Vec<Size>> {
             for &bytes in &sizes {
                 let mut size = Size { bytes, ..Size::default() };
                 let times = (volume / bytes).max(1);
-                #[allow(clippy::cast_precision_loss, reason = "few enough for a float")]
-                let rate = |start: Instant| (bytes * times) as f64 / start.elapsed().as_secs_f64();
-                #[allow(clippy::cast_possible_truncation, reason = "checked when it was allocated")]
-                let length = bytes as usize;
-                for turn in 0..=repeats {
-                    let start = Instant::now();
-                    let shape = [bytes];
-                    let memory = |memory| Argument::Memory(memory, &shape);
-                    entry.call(rank, &[memory(&src), memory(&dst), Argument::Integer(times)]);
-                    let put = rate(start);
-                    let start = Instant::now();
-                    for _ in 0..times {
-                        src.copy_to(&dst, rank, 1, black_box(bytes));
-                    }
-                    let memcpy = rate(start);
-                    let start = Instant::now();
-                    for _ in 0..times {
-                        private_dst[..black_box(length)].copy_from_slice(&private_src[..black_box(length)]);
-                    }
-                    let memcpy_private = rate(start);
-                    // The first turn warms up.
-                    if turn > 0 {
+                let shape = [bytes];
+                let memory = |memory| Argument::Memory(memory, &shape);
+                let put = || entry.call(rank, &[memory(&src), memory(&dst), Argument::Integer(times)]);
+                let memcpy = || (0..times).for_each(|_| src.copy_to(&dst, rank, 1, black_box(bytes)));
+                let rate = |transfer: &mut dyn FnMut()| {
+                    let start = processor_time();
+                    transfer();
+                    #[allow(clippy::cast_precision_loss, reason = "few enough for a float")]
+                    let moved = (bytes * times) as f64;
+                    moved / (processor_time() - start)
+                };
+                // In turns, each first as often as the other: who comes second finds the buffers in the caches.
+                for turn in 0..2 * repeats {
+                    let first = rate(&mut || if turn % 2 == 0 { put() } else { memcpy() });
+                    let second = rate(&mut || if turn % 2 == 0 { memcpy() } else { put() });
+                    let (put, memcpy) = if turn % 2 == 0 { (first, second) } else { (second, first) };
+                    // The first two turns warm up.
+                    if turn > 1 {
                         size.put.0.push(put);
                         size.memcpy.0.push(memcpy);
-                        size.memcpy_private.0.push(memcpy_private);
                     }
+                }
+                #[allow(clippy::cast_possible_truncation, reason = "checked when it was allocated")]
+                let length = bytes as usize;
+                for _ in 0..repeats {
+                    let mut copy = || private_dst[..black_box(length)].copy_from_slice(&private_src[..black_box(length)]);
+                    size.memcpy_private.0.push(rate(&mut || (0..times).for_each(|_| copy())));
                 }
                 black_box(&private_dst);
                 figures.push(size);

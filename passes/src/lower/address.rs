@@ -121,8 +121,8 @@ impl<'c> Descriptor<'c> {
 }
 
 /// A pointer in the generic address space.
-fn generic<'c>(b: &Builder<'c>, pointer: Value<'c, 'c>) -> Value<'c, 'c> {
-    if pointer.r#type() == b.ptr() { pointer } else { b.value("llvm.addrspacecast", &[pointer], b.ptr(), &[]) }
+pub fn generic<'c>(b: &Builder<'c>, pointer: Value<'c, '_>) -> Value<'c, 'c> {
+    if pointer.r#type() == b.ptr() { b.cast(pointer, b.ptr()) } else { b.value("llvm.addrspacecast", &[pointer], b.ptr(), &[]) }
 }
 
 /// Whether a memref's elements lie one behind the other in row-major order.

@@ -27,13 +27,13 @@ mod runtime;
 
 use super::types::{self, Spaces};
 use super::{access, translation};
-use crate::ir::{Builder, collect, name};
+use crate::ir::{Builder, collect, enclosing, name};
 use crate::pass::{Ir, Kind, Pass, PassOption, Values};
-use melior::ir::{OperationRef, operation::OperationLike};
+use melior::ir::{OperationRef, TypeLike, operation::OperationLike};
 use runtime::Runtime;
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::SymmOp;
-use symm_dialect::pointer::Pointer;
+use symm_dialect::pointer::{Pointer, is_llvm_pointer};
 use melior::ir::ValueLike;
 
 /// The pass record.
@@ -54,6 +54,7 @@ fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<Ir, Repor
         return Err(error(root, "is lowered as a whole module"));
     }
     let runtime = Runtime::new(root, options.flag("trace"));
+    check(root)?;
     host::check_entries(root)?;
     types::convert(root, Spaces::Strip);
     // Device functions first, while they still lie in their gpu.module; launches after their kernels.
@@ -79,12 +80,34 @@ fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<Ir, Repor
     Ok(Ir::Changed)
 }
 
+/// Refuses what this target has no form for (S1), before anything is changed.
+fn check<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Reported> {
+    let mut outcome = Ok(());
+    for operation in collect(root) {
+        let Some(op) = SymmOp::cast(operation) else { continue };
+        let types = operation.operands().map(|value| value.r#type());
+        let types: Vec<_> = types.chain(operation.results().map(|value| value.r#type())).collect();
+        let triton = types.iter().any(|ty| matches!(Pointer::of(*ty), Some(Pointer::TritonTensor(..) | Pointer::Triton(_))));
+        let lanes = op.operand_group("mask").first().is_some_and(|mask| mask.r#type().is_vector());
+        let volatile = match op {
+            SymmOp::RemoteLoad(op) => op.volatile_(),
+            SymmOp::RemoteStore(op) => op.volatile_(),
+            _ => false,
+        };
+        let complaint = match op {
+            _ if triton => "the CPU has no Triton pointers",
+            _ if lanes && volatile => "the CPU has no volatile access with a mask for each lane",
+            _ if enclosing(operation, &["func.func", "gpu.func"]).is_none() => "is lowered in a func.func or a gpu.func",
+            SymmOp::Ctx(ctx) if !is_llvm_pointer(ctx.table().r#type()) => "takes the table as an !llvm.ptr on this target",
+            _ => continue,
+        };
+        outcome = Err(error(operation, &format!("S1: {complaint}")));
+    }
+    outcome
+}
+
 fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, runtime: &Runtime<'c, 'a>) -> Result<(), Reported> {
     let operation = op.operation();
-    let tensor = operation.operands().any(|operand| matches!(Pointer::of(operand.r#type()), Some(Pointer::TritonTensor(..) | Pointer::Triton(_))));
-    if tensor {
-        return Err(error(operation, "S1: the CPU has no Triton pointers"));
-    }
     let b = Builder::before(operation);
     if let Some(value) = translation::lower(op, &b) {
         b.replace(operation, &[value]);

@@ -3,6 +3,7 @@
 //! By then `!symm.ctx` values have become pointers to the table. Loads from the table are invariant (T3). With
 //! `symm.heap_stride` on the module no base is loaded at all (T5).
 
+use super::address::generic;
 use crate::ir::{Builder, constant_value, definition, name};
 use melior::ir::{OperationRef, Type, Value, ValueLike};
 use symm_dialect::diagnostic::{Reported, error};
@@ -104,14 +105,26 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
             // it is translated, and neighbouring accesses become one.
             b.binary("arith.andi", distance, b.i64(BASE_ALIGNMENT_MASK))
         };
+        self.guarded(b, rank, distance, |b| b.i64(NOWHERE))
+    }
+
+    /// What `look_up` finds for a rank, or `otherwise` if it is out of range: hoisted above the code that checks it, a
+    /// rank may be anything, and only entries that exist are read.
+    fn guarded(
+        &self,
+        b: &Builder<'c>,
+        rank: Value<'c, 'a>,
+        look_up: impl FnOnce(Value<'c, 'c>) -> Value<'c, 'c>,
+        otherwise: impl FnOnce(&Builder<'c>) -> Value<'c, 'c>,
+    ) -> Value<'c, 'c> {
         if self.is_in_range(rank) {
-            return distance(b.cast(rank, b.int(32)));
+            return look_up(b.cast(rank, b.int(32)));
         }
-        // Hoisted above the code that checks it, a rank may be anything: look up a base that exists.
         let predicate = b.integer(64, 6);
         let in_range = b.value("arith.cmpi", &[rank, self.num_ranks(b)], b.int(1), &[("predicate", predicate)]);
         let index = b.value("arith.select", &[in_range, rank, b.i32(0)], b.int(32), &[]);
-        b.value("arith.select", &[in_range, distance(index), b.i64(NOWHERE)], b.int(64), &[])
+        let found = look_up(index);
+        b.value("arith.select", &[in_range, found, otherwise(b)], found.r#type(), &[])
     }
 
     /// Whether a rank is known at compile time to be in range.
@@ -142,7 +155,10 @@ pub fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, b: &Builder<'c>) -> Option<Value<'c
     Some(match op {
         SymmOp::Rank(op) => table(op.ctx()).rank(b),
         SymmOp::NumRanks(op) => table(op.ctx()).num_ranks(b),
-        SymmOp::HeapBase(op) => table(op.ctx()).base(b, op.rank(), op.result().r#type()),
+        SymmOp::HeapBase(op) => {
+            let (table, ty) = (table(op.ctx()), op.result().r#type());
+            table.guarded(b, op.rank(), |rank| table.base(b, rank, ty), |b| b.value("llvm.mlir.zero", &[], ty, &[]))
+        }
         SymmOp::HeapDelta(op) => table(op.ctx()).delta(b, op.rank()),
         _ => return None,
     })
@@ -161,11 +177,7 @@ pub fn lower_ctx<'c: 'a, 'a>(op: Ctx<'c, 'a>, b: &Builder<'c>) -> Result<(), Rep
         b.erase(operation);
         return Ok(());
     }
-    let table = op.table();
-    if !symm_dialect::pointer::is_llvm_pointer(table.r#type()) {
-        return Err(error(operation, "S1: takes the table as an !llvm.ptr on this target"));
-    }
-    b.replace(operation, &[table]);
+    b.replace(operation, &[generic(b, op.table())]);
     Ok(())
 }
 

@@ -35,7 +35,7 @@
 
 use crate::ir::{Builder, blocks, collect, constant_value, operations};
 use crate::order::{fuse_location, is_quiet, join, same, set_keyword};
-use crate::pass::{Pass, Values};
+use crate::pass::{Ir, Pass, Values};
 use melior::ir::{BlockRef, OperationRef, Value, ValueLike};
 use symm_dialect::diagnostic::Reported;
 use symm_dialect::ops::{Signal, SignalKind, SymmOp};
@@ -50,11 +50,11 @@ pub const PASS: Pass = Pass {
     run,
 };
 
-fn run<'c, 'a>(root: OperationRef<'c, 'a>, _: &Values) -> Result<(), Reported> {
+fn run<'c, 'a>(root: OperationRef<'c, 'a>, _: &Values) -> Result<Ir, Reported> {
     for op in collect(root) {
         blocks(op).into_iter().for_each(run_on_block);
     }
-    Ok(())
+    Ok(Ir::Changed)
 }
 
 fn run_on_block<'c: 'a, 'a>(block: BlockRef<'c, 'a>) {

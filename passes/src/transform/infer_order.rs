@@ -52,7 +52,7 @@
 
 use crate::ir::{Builder, blocks, collect, constant_value, context, definition, name, operations};
 use crate::order::{acquires, fuse_location, is_quiet, join, keyword, releases, same, set_keyword};
-use crate::pass::{Pass, Values};
+use crate::pass::{Ir, Pass, Values};
 use crate::uniform::is_reached_together;
 use melior::ir::block::BlockArgument;
 use melior::ir::{BlockLike, BlockRef, OperationRef, Value, operation::OperationLike};
@@ -68,10 +68,10 @@ pub const PASS: Pass = Pass {
     run,
 };
 
-fn run<'c, 'a>(root: OperationRef<'c, 'a>, _: &Values) -> Result<(), Reported> {
+fn run<'c, 'a>(root: OperationRef<'c, 'a>, _: &Values) -> Result<Ir, Reported> {
     let mut pass = InferOrder { known: HashMap::new() };
     blocks(root).into_iter().for_each(|block| pass.run_on_block(block));
-    Ok(())
+    Ok(Ir::Changed)
 }
 
 /// What an operation is to the operations around it in its block.

@@ -4,13 +4,14 @@
 use super::runtime::Runtime;
 use crate::ir::{Builder, blocks, collect, enclosing, name, operations};
 use crate::lower::address::Descriptor;
-use melior::ir::attribute::{FlatSymbolRefAttribute, StringAttribute, TypeAttribute};
+use melior::ir::attribute::{FlatSymbolRefAttribute, TypeAttribute};
 use melior::ir::operation::{OperationLike, OperationMutLike, OperationRefMut};
 use melior::ir::r#type::FunctionType;
-use melior::ir::{Block, BlockLike, OperationRef, Region, RegionLike, Type, Value, ValueLike};
+use melior::ir::{Attribute, AttributeLike, Block, BlockLike, OperationRef, Region, RegionLike, Type, Value, ValueLike};
 use std::collections::HashSet;
 use symm_dialect::diagnostic::{Reported, error};
-use symm_dialect::shape::Shaped;
+use symm_dialect::shape::{Shaped, byte_width, scalar};
+use symm_dialect::text::{string, text};
 
 /// Marks a function made from a kernel: its last argument points to the block's coordinates.
 const KERNEL: &str = "symm.kernel";
@@ -25,15 +26,14 @@ fn flat_name(module: &str, symbol: &str) -> String {
 }
 
 fn symbol<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> String {
-    let name = op.attribute("sym_name").and_then(StringAttribute::try_from);
-    name.map_or_else(|_| String::new(), |name| name.value().to_owned())
+    op.attribute("sym_name").ok().and_then(string).unwrap_or_default()
 }
 
 /// Moves everything out of every `gpu.module` into the module and lowers the ops of the gpu dialect in it.
 pub fn lower<'c: 'a, 'a>(root: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) -> Result<(), Reported> {
     for module in operations(runtime.body()) {
         if name(module) == "gpu.module" {
-            flatten(module);
+            flatten(module, runtime);
         }
     }
     let mut outcome = Ok(());
@@ -45,7 +45,7 @@ pub fn lower<'c: 'a, 'a>(root: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) 
     outcome
 }
 
-fn flatten<'c: 'a, 'a>(module: OperationRef<'c, 'a>) {
+fn flatten<'c: 'a, 'a>(module: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) {
     let module_name = symbol(module);
     let body = blocks(module)[0];
     let symbols: HashSet<String> = operations(body).into_iter().map(symbol).collect();
@@ -55,6 +55,10 @@ fn flatten<'c: 'a, 'a>(module: OperationRef<'c, 'a>) {
     let b = Builder::before(module);
     for op in operations(body) {
         if name(op) == "gpu.func" {
+            // While it still is there to be seen: launches are lowered after the ops of kernels.
+            if collect(op).into_iter().any(|op| name(op) == "symm.barrier") {
+                runtime.barrier_kernels.borrow_mut().insert(packed_name(&module_name, &symbol(op)));
+            }
             flatten_function(op, &module_name);
         } else {
             // SAFETY: the pass owns the module while it runs.
@@ -76,13 +80,20 @@ fn rename<'c: 'a, 'a>(op: OperationRef<'c, 'a>, module: &str, symbols: &HashSet<
     let mut op = unsafe { OperationRefMut::from_raw(op.to_raw()) };
     for (key, value) in attributes {
         let key = key.as_string_ref().as_str().unwrap_or_default().to_owned();
-        if let Ok(reference) = FlatSymbolRefAttribute::try_from(value) {
-            if symbols.contains(reference.value()) {
-                let name = flat_name(module, reference.value());
-                op.set_attribute(&key, FlatSymbolRefAttribute::new(mlir, &name).into());
-            }
+        if !value.is_flat_symbol_ref() {
+            continue;
+        }
+        // SAFETY: it is a symbol reference, and the context keeps its name.
+        let referenced = unsafe { text(mlir_sys::mlirFlatSymbolRefAttrGetValue(value.to_raw())) };
+        if symbols.contains(&referenced) {
+            op.set_attribute(&key, FlatSymbolRefAttribute::new(mlir, &flat_name(module, &referenced)).into());
         }
     }
+}
+
+/// Whether an op is a `gpu.func` that can be launched.
+pub fn is_kernel<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
+    name(op) == "gpu.func" && (op.has_attribute("gpu.kernel") || op.has_attribute("kernel"))
 }
 
 /// Turns a `gpu.func` into functions of the module; what was in workgroup or private memory is on the stack.
@@ -92,7 +103,7 @@ fn flatten_function<'c: 'a, 'a>(op: OperationRef<'c, 'a>, module: &str) {
     let ty = FunctionType::try_from(ty).expect("a gpu.func has a function type");
     let arguments: Vec<Type> = (0..ty.input_count()).filter_map(|index| ty.input(index).ok()).collect();
     let results: Vec<Type> = (0..ty.result_count()).filter_map(|index| ty.result(index).ok()).collect();
-    let is_kernel = op.has_attribute("gpu.kernel") || op.has_attribute("kernel");
+    let is_kernel = is_kernel(op);
 
     let entry = blocks(op)[0];
     let top = Builder::before(runtime_anchor(op));
@@ -155,13 +166,13 @@ pub fn pack<'c>(b: &Builder<'c>, name: &str, callee: &str, arguments: &[Type<'c>
     let slot = |index: usize| inner.load(inner.byte_offset_constant(argument(0), 8 * index as i64), pointer, &[]);
     let mut operands = Vec::new();
     for (index, ty) in arguments.iter().enumerate() {
-        operands.push(inner.cast(inner.load(slot(index), in_memory(&inner, *ty), &[]), *ty));
+        operands.push(inner.cast(inner.load(slot(index), in_memory(&inner, *ty), &packed(&inner, *ty)), *ty));
     }
     operands.extend((1..=extra).map(argument));
     let call = inner.call(callee, &operands, results);
     for (index, ty) in results.iter().enumerate() {
         let result: Value = call.result(index).expect("as many as were asked for").into();
-        inner.store(inner.cast(result, in_memory(&inner, *ty)), slot(arguments.len() + index), &[]);
+        inner.store(inner.cast(result, in_memory(&inner, *ty)), slot(arguments.len() + index), &packed(&inner, *ty));
     }
     inner.op("func.return", &[], &[], &[]);
     let attributes = [
@@ -169,6 +180,13 @@ pub fn pack<'c>(b: &Builder<'c>, name: &str, callee: &str, arguments: &[Type<'c>
         ("function_type", b.type_attribute(FunctionType::new(b.context, &inputs, &[]).into())),
     ];
     b.op_with_regions("func.func", &[], &[], &attributes, vec![region]);
+}
+
+/// How an argument is read and written: LLVM would take a vector to be aligned to its size, and in an argument's memory
+/// it is not.
+pub fn packed<'c>(b: &Builder<'c>, ty: Type<'c>) -> Vec<(&'static str, Attribute<'c>)> {
+    let vector = Shaped::vector(ty);
+    vector.map(|_| ("alignment", b.integer(64, byte_width(scalar(ty)).cast_signed()))).into_iter().collect()
 }
 
 /// The type under which an argument lies in memory: a memref is its descriptor.

@@ -1,39 +1,62 @@
 //! Host functions: symmetric memory, launches, copies, checks, and the entries that `symm-run` calls.
 
 use super::data::context_pointer;
-use super::device::{in_memory, pack, packed_name};
+use super::device::{in_memory, is_kernel, pack, packed, packed_name};
 use super::runtime::Runtime;
-use crate::ir::{Builder, blocks, collect, name, operations};
+use crate::ir::{Builder, blocks, enclosing, name, operations};
 use crate::lower::address::{Descriptor, is_contiguous};
 use crate::lower::bulk::{self, End};
-use melior::ir::attribute::{StringAttribute, TypeAttribute};
+use melior::ir::attribute::TypeAttribute;
 use melior::ir::operation::{OperationLike, OperationMutLike, OperationRefMut};
 use melior::ir::r#type::{FunctionType, ShapedTypeLike};
 use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike};
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::{Alloc, BarrierAll, Check, Fault, Free, Print};
-use symm_dialect::shape::{Shaped, byte_width, integer_width};
+use symm_dialect::pointer::{is_llvm_pointer, layout};
+use symm_dialect::shape::{Shaped, byte_width, integer_width, is_data, scalar as scalar_of};
+use symm_dialect::text::string;
 
 /// Marks a host function that gets an entry.
 const ENTRY: &str = "symm.entry";
 
-/// Finds the functions that get an entry, while their first argument still is a `!symm.ctx`.
+/// Finds the functions that get an entry, while their first argument still is a `!symm.ctx`; S1 if they or a kernel
+/// take or return what can't lie in memory.
 pub fn check_entries<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Reported> {
     let ctx = Type::parse(crate::ir::context(root), "!symm.ctx").expect("the dialect is registered");
+    let mut outcome = Ok(());
     for op in operations(blocks(root)[0]) {
-        let private = op.attribute("sym_visibility").is_ok();
+        if name(op) == "gpu.module" {
+            for function in operations(blocks(op)[0]).into_iter().filter(|op| is_kernel(*op)) {
+                outcome = outcome.and(check_types(function, ctx));
+            }
+        }
+        let private = op.attribute("sym_visibility").ok().and_then(string).is_some_and(|visibility| visibility != "public");
         let declaration = blocks(op).is_empty();
         if name(op) != "func.func" || private || declaration {
             continue;
         }
-        let (inputs, _) = signature(op);
-        if inputs.first() == Some(&ctx) {
+        if signature(op).0.first() == Some(&ctx) {
+            outcome = outcome.and(check_types(op, ctx));
             // SAFETY: the pass owns the module while it runs.
             let mut op = unsafe { OperationRefMut::from_raw(op.to_raw()) };
             op.set_attribute(ENTRY, melior::ir::Attribute::unit(crate::ir::context(root)));
         }
     }
-    Ok(())
+    outcome
+}
+
+/// Arguments and results go through memory: each is a scalar, a vector of one dimension, a pointer or a memref.
+fn check_types<'c: 'a, 'a>(function: OperationRef<'c, 'a>, ctx: Type<'c>) -> Result<(), Reported> {
+    let (inputs, results) = signature(function);
+    let has_form = |ty: Type<'c>| {
+        let vector = Shaped::vector(ty).is_some_and(|vector| vector.rank() == 1) && !ty.is_scalable_vector();
+        let scalar = !ty.is_vector() && integer_width(ty).is_some();
+        ty == ctx || is_llvm_pointer(ty) || layout(ty).is_some() || scalar || (vector || !ty.is_vector()) && is_data(scalar_of(ty))
+    };
+    match inputs.iter().chain(&results).find(|ty| !has_form(**ty)) {
+        Some(ty) => Err(error(function, &format!("S1: takes and returns scalars, vectors, pointers and memrefs, got {ty}"))),
+        None => Ok(()),
+    }
 }
 
 fn signature<'c: 'a, 'a>(function: OperationRef<'c, 'a>) -> (Vec<Type<'c>>, Vec<Type<'c>>) {
@@ -50,7 +73,7 @@ pub fn make_entries<'c: 'a, 'a>(root: OperationRef<'c, 'a>, _: &Runtime<'c, 'a>)
         if !op.has_attribute(ENTRY) {
             continue;
         }
-        let symbol = op.attribute("sym_name").and_then(StringAttribute::try_from).expect("a function has a name");
+        let symbol = op.attribute("sym_name").ok().and_then(string).expect("a function has a name");
         let (inputs, results) = signature(op);
         // They are for whoever calls the entry, and LLVM would warn about each.
         // SAFETY: the pass owns the module while it runs.
@@ -60,7 +83,7 @@ pub fn make_entries<'c: 'a, 'a>(root: OperationRef<'c, 'a>, _: &Runtime<'c, 'a>)
                 function.remove_attribute(names).expect("it has the attribute");
             }
         }
-        pack(&Builder::before(op), &format!("_symm_entry_{}", symbol.value()), symbol.value(), &inputs, &results, 0);
+        pack(&Builder::before(op), &format!("_symm_entry_{symbol}"), &symbol, &inputs, &results, 0);
     }
     Ok(())
 }
@@ -86,12 +109,12 @@ pub fn lower<'c: 'a, 'a>(op: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) ->
         }
         "gpu.alloc" => {
             synchronous(op)?;
-            let segments = op.attribute("operandSegmentSizes").map(|segments| segments.to_string()).unwrap_or_default();
             let sizes: Vec<Value> = op.operands().collect();
-            let _ = segments;
-            let dynamic = b.parse(&format!("array<i32: {}, 0>", sizes.len()));
             let ty = op.result(0).expect("one result").r#type();
-            let memory = b.value("memref.alloc", &sizes, ty, &[("operandSegmentSizes", dynamic)]);
+            // Sizes come before the symbols of a layout, as in memref.alloc.
+            let dynamic = Shaped::memref(ty).map_or(0, |memref| memref.dimensions().iter().filter(|size| size.is_none()).count());
+            let segments = b.parse(&format!("array<i32: {dynamic}, {}>", sizes.len() - dynamic));
+            let memory = b.value("memref.alloc", &sizes, ty, &[("operandSegmentSizes", segments)]);
             b.replace(op, &[memory]);
         }
         "gpu.dealloc" => {
@@ -99,15 +122,17 @@ pub fn lower<'c: 'a, 'a>(op: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) ->
             b.op("memref.dealloc", &[op.operand(0).expect("one operand")], &[], &[]);
             b.erase(op);
         }
-        "gpu.wait" => return synchronous(op),
+        "gpu.wait" => {
+            synchronous(op)?;
+            b.erase(op);
+        }
         "memref.memory_space_cast" => {
             let source = op.operand(0).expect("one operand");
             let value = b.cast(source, source.r#type());
             b.replace(op, &[value]);
         }
-        "cf.assert" => {
-            let message = op.attribute("msg").and_then(StringAttribute::try_from);
-            let message = message.map_or_else(|_| String::new(), |message| message.value().to_owned());
+        "cf.assert" if enclosing(op, &["func.func"]).is_some() => {
+            let message = op.attribute("msg").ok().and_then(string).unwrap_or_default();
             let literal = message.replace('{', "{{").replace('}', "}}");
             unless(&b, runtime, op, op.operand(0).expect("a condition"), &literal, &[]);
             b.erase(op);
@@ -128,6 +153,9 @@ fn synchronous<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<(), Reported> {
 
 fn launch<'c: 'a, 'a>(op: OperationRef<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'c, 'a>) -> Result<(), Reported> {
     synchronous(op)?;
+    if enclosing(op, &["func.func"]).is_none() {
+        return Err(error(op, "S1: is lowered in a func.func"));
+    }
     let kernel = op.attribute("kernel").map(|attribute| attribute.to_string()).unwrap_or_default();
     let parts: Vec<&str> = kernel.trim_start_matches('@').split("::@").map(|part| part.trim_matches('"')).collect();
     let [module, function] = parts[..] else { return Err(error(op, "launches a kernel of a gpu.module")) };
@@ -145,7 +173,7 @@ fn launch<'c: 'a, 'a>(op: OperationRef<'c, 'a>, b: &Builder<'c>, runtime: &Runti
     let dims = runtime.words(b, op, &dims);
 
     let mut kinds = String::new();
-    if uses_barrier(op, module, function) {
+    if runtime.barrier_kernels.borrow().contains(&packed_name(module, function)) {
         kinds.push('!');
     }
     let mut slots = Vec::new();
@@ -153,7 +181,7 @@ fn launch<'c: 'a, 'a>(op: OperationRef<'c, 'a>, b: &Builder<'c>, runtime: &Runti
         let value = operand(index);
         let ty = in_memory(b, value.r#type());
         let slot = runtime.stack(op, ty, 1);
-        b.store(b.cast(value, ty), slot, &[]);
+        b.store(b.cast(value, ty), slot, &packed(b, value.r#type()));
         slots.push(slot);
         kinds.push(if value.r#type() == b.ptr() { 'c' } else { 'v' });
     }
@@ -168,16 +196,6 @@ fn launch<'c: 'a, 'a>(op: OperationRef<'c, 'a>, b: &Builder<'c>, runtime: &Runti
     runtime.call(b, "launch", &[null, title, code, dims, slots, kinds, runtime.location(b)], &[]);
     b.erase(op);
     Ok(())
-}
-
-/// Whether a kernel's function waits at a device barrier.
-fn uses_barrier<'c: 'a, 'a>(op: OperationRef<'c, 'a>, module: &str, kernel: &str) -> bool {
-    let Some(root) = crate::ir::enclosing(op, &["builtin.module"]) else { return false };
-    let wanted = format!("_symm_device_{module}_{kernel}");
-    operations(blocks(root)[0])
-        .into_iter()
-        .filter(|op| op.attribute("sym_name").and_then(StringAttribute::try_from).is_ok_and(|name| name.value() == wanted))
-        .any(|op| collect(op).into_iter().any(|op| name(op) == "symm.barrier"))
 }
 
 pub fn alloc<'c: 'a, 'a>(op: Alloc<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'c, 'a>) -> Vec<Value<'c, 'c>> {

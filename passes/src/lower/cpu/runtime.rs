@@ -14,13 +14,16 @@ pub struct Runtime<'c, 'a> {
     /// Whether puts, gets and signals are recorded.
     pub trace: bool,
     declared: RefCell<HashSet<String>>,
+    /// The kernels that wait at a device barrier, by the name under which they are launched.
+    pub barrier_kernels: RefCell<HashSet<String>>,
     strings: RefCell<HashMap<String, String>>,
 }
 
 impl<'c: 'a, 'a> Runtime<'c, 'a> {
     pub fn new(root: OperationRef<'c, 'a>, trace: bool) -> Self {
         let body = blocks(root)[0];
-        Self { body, root, trace, declared: RefCell::default(), strings: RefCell::default() }
+        let (declared, barrier_kernels, strings) = Default::default();
+        Self { body, root, trace, declared, barrier_kernels, strings }
     }
 
     /// The block of the module.
