@@ -11,11 +11,11 @@ use super::{Target, order};
 use crate::ir::{Builder, blocks, enclosing, location_text, operations};
 use crate::lower::translation::Table;
 use melior::dialect::llvm;
-use melior::ir::attribute::StringAttribute;
 use melior::ir::operation::{OperationLike, OperationMutLike, OperationRefMut};
 use melior::ir::{OperationRef, Region, Type, TypeLike, Value, ValueLike};
 use symm_dialect::ops::{Fault, Group, Order, Scope};
 use symm_dialect::shape::integer_width;
+use symm_dialect::text::string;
 
 /// The symbol of the sites' texts.
 const SITES: &str = "_symm_sites";
@@ -93,12 +93,13 @@ fn add_site<'c: 'a, 'a>(b: &Builder<'c>, op: Fault<'c, 'a>) -> i64 {
     let text = format!("{}: {}\0", location_text(operation.location()), op.message().replace('\0', ""));
     let body = blocks(module)[0];
     let is_sites = |op: &OperationRef<'c, 'a>| {
-        op.attribute("sym_name").and_then(StringAttribute::try_from).is_ok_and(|symbol| symbol.value() == SITES)
+        op.attribute("sym_name").ok().and_then(string).is_some_and(|symbol| symbol == SITES)
     };
     let existing = operations(body).into_iter().find(is_sites);
     let texts = existing
-        .and_then(|sites| sites.attribute("value").and_then(StringAttribute::try_from).ok())
-        .map_or_else(String::new, |value| value.value().to_owned());
+        .and_then(|sites| sites.attribute("value").ok())
+        .and_then(string)
+        .unwrap_or_default();
     let sites: Vec<&str> = texts.split_inclusive('\0').collect();
     if let Some(index) = sites.iter().position(|site| *site == text) {
         return index as i64;
