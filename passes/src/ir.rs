@@ -78,7 +78,8 @@ pub fn operations<'c: 'a, 'a>(block: BlockRef<'c, 'a>) -> Vec<OperationRef<'c, '
 
 /// The operation that defines a value, unless it is a block argument.
 pub fn definition<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
-    Some(OperationResult::try_from(value).ok()?.owner())
+    // melior's error for an argument prints it, which takes far longer than all else here.
+    value.is_operation_result().then(|| OperationResult::try_from(value).ok())?.map(|result| result.owner())
 }
 
 /// The value of an integer constant.

@@ -138,6 +138,10 @@ impl Target for Rocdl {
         let offset = first + position as i64 * i64::from(bits) / 8;
         let alignment = ("alignment", b.integer(64, i64::from(bits) / 8));
         let word = b.load(b.byte_offset_constant(words, offset), b.int(bits), &[("invariant", b.unit()), alignment]);
+        // Never zero; without knowing it, LLVM makes loops that step by it endless where it were.
+        let zero = b.constant(b.int(bits), 0);
+        let some = b.value("arith.cmpi", &[word, zero], b.int(1), &[("predicate", b.integer(64, 1))]);
+        b.op("llvm.intr.assume", &[some], &[], &[("op_bundle_sizes", b.parse("array<i32>"))]);
         Some(b.value("arith.index_castui", &[word], b.index(), &[]))
     }
 

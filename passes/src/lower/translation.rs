@@ -91,6 +91,12 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
         invariant_load(b, address, ty)
     }
 
+    /// The base of a rank's heap, a pointer, where this rank's is known: with a strided heap nothing is loaded (T5).
+    /// The rank is in range.
+    pub fn base_from(&self, b: &Builder<'c>, mine: Value<'c, 'c>, rank: Value<'c, 'a>) -> Value<'c, 'c> {
+        if self.stride.is_some() { b.byte_offset(mine, self.delta(b, rank)) } else { self.base(b, rank, b.ptr()) }
+    }
+
     /// The distance in bytes from this rank's heap to `rank`'s (T1); one that leads nowhere if it is out of range.
     pub fn delta(&self, b: &Builder<'c>, rank: Value<'c, 'a>) -> Value<'c, 'c> {
         let me = self.wide_rank(b);

@@ -51,9 +51,9 @@ pub const PASS: Pass = Pass {
 };
 
 fn run<'c, 'a>(root: OperationRef<'c, 'a>, _: &Values) -> Result<Ir, Reported> {
-    for op in collect(root) {
-        blocks(op).into_iter().for_each(run_on_block);
-    }
+    // All blocks first: the walk may not meet a signal that is gone.
+    let all: Vec<BlockRef> = collect(root).into_iter().flat_map(blocks).collect();
+    all.into_iter().for_each(run_on_block);
     Ok(Ir::Changed)
 }
 

@@ -360,12 +360,12 @@ pub fn barrier<'c: 'a, 'a>(op: Barrier<'c, 'a>, b: &Builder<'c>, target: &dyn Ta
             global(b, b.byte_offset(b.byte_offset(base, pad), word))
         };
         let mine = table.base(b, me, b.ptr());
-        let counter = b.byte_offset(mine, pad);
+        let counter = global(b, b.byte_offset(mine, pad));
         let epoch = b.add(b.load(counter, b.int(64), &[]), b.i64(1));
         b.store(epoch, counter, &[]);
         target.fence(b, Order::Release, Scope::Sys);
         b.for_each(b.i32(0), ranks, |b, rank| {
-            let theirs = slot(b, table.base(b, rank, b.ptr()), me);
+            let theirs = slot(b, table.base_from(b, mine, rank), me);
             target.store_flag(b, theirs, epoch, (Order::Relaxed, Scope::Sys));
         });
         b.for_each(b.i32(0), ranks, |b, rank| {
