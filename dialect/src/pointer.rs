@@ -92,8 +92,8 @@ pub fn is_block_memory(ty: Type) -> bool {
 pub fn layout(ty: Type) -> Option<(Vec<i64>, i64)> {
     let memref = Shaped::memref(ty)?;
     // SAFETY: just seen to be a memref; its layout is an attribute that lives as long as its context.
-    let strided = unsafe { mlirAttributeIsAStridedLayout(mlirMemRefTypeGetLayout(ty.to_raw())) };
-    if !strided && MemRefType::try_from(ty).is_ok_and(|memref| memref.affine_map().is_identity()) {
+    let has_strides = unsafe { mlirAttributeIsAStridedLayout(mlirMemRefTypeGetLayout(ty.to_raw())) };
+    if !has_strides && MemRefType::try_from(ty).is_ok_and(|memref| memref.affine_map().is_identity()) {
         // What is written most, and what MLIR would go through affine expressions for.
         return Some((row_major(&memref.dimensions()), 0));
     }

@@ -337,7 +337,7 @@ fn verify_message<'c: 'a, 'a>(op: SymmOp<'c, 'a>, message: &str, values: &[Value
         Some(pointer) => !matches!(pointer, Pointer::TritonTensor(..)),
         None => is_data(ty) && !(ty.is_float() && byte_width(ty) == 1),
     };
-    match values.iter().map(|value| value.r#type()).find(|ty| !printable(*ty)) {
+    match values.iter().map(ValueLike::r#type).find(|ty| !printable(*ty)) {
         None => Ok(()),
         Some(ty) => Err(error(op.operation(), &format!("prints integers, floats of 16 bits or more, index and pointers, got {ty}"))),
     }

@@ -8,6 +8,7 @@ use melior::ir::{
 };
 use melior::{Context, IrRewriter};
 use mlir_sys::MlirDialectHandle;
+use symm_dialect::ops::SymmOp;
 use symm_dialect::text::text;
 
 /// The dialects that lowerings create ops of.
@@ -41,15 +42,29 @@ pub fn name<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> &'a str {
     unsafe { std::mem::transmute::<&str, &'a str>(text) }
 }
 
-/// Every operation below `root` and `root` itself, outer ones first.
-pub fn collect<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
-    let mut ops = Vec::new();
+/// What `select` makes of the operations below `root` and of `root` itself, outer ones first. It sees each while the
+/// walk is there: in a large module, looking at it later means to fetch it from memory once more.
+pub fn select<'c: 'a, 'a, T>(
+    root: OperationRef<'c, 'a>,
+    mut select: impl FnMut(OperationRef<'c, 'a>) -> Option<T>,
+) -> Vec<T> {
+    let mut selected = Vec::new();
     root.walk(WalkOrder::PreOrder, |op| {
         // SAFETY: the operation lives as long as `root`, which holds it.
-        ops.push(unsafe { OperationRef::from_raw(op.to_raw()) });
+        selected.extend(select(unsafe { OperationRef::from_raw(op.to_raw()) }));
         WalkResult::Advance
     });
-    ops
+    selected
+}
+
+/// Every operation below `root` and `root` itself, outer ones first.
+pub fn collect<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
+    select(root, Some)
+}
+
+/// Every symm op below `root`, outer ones first.
+pub fn symm_ops<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Vec<SymmOp<'c, 'a>> {
+    select(root, SymmOp::cast)
 }
 
 /// The blocks of an operation's regions.

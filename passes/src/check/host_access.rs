@@ -10,7 +10,7 @@
 //!
 //! Limits: it follows a value from `symm.alloc` through views and casts in one function, not through calls.
 
-use crate::ir::{collect, definition, enclosing, name};
+use crate::ir::{definition, enclosing, name, select};
 use crate::pass::{Ir, Pass, Values};
 use melior::ir::{OperationRef, Value, operation::OperationLike};
 use symm_dialect::diagnostic::{Reported, error};
@@ -63,16 +63,32 @@ const VIEWS: &[&str] = &[
 
 fn run<'c, 'a>(root: OperationRef<'c, 'a>, _: &Values) -> Result<Ir, Reported> {
     let mut outcome = Ok(Ir::Kept);
-    for op in collect(root) {
-        let upstream = ACCESSES.contains(&name(op)) || name(op).starts_with("linalg.");
-        let access = upstream || matches!(SymmOp::cast(op), Some(
-            SymmOp::RemoteLoad(_) | SymmOp::RemoteStore(_) | SymmOp::Get(_) | SymmOp::Put(_) | SymmOp::Copy(_)
-            | SymmOp::AtomicRmw(_) | SymmOp::AtomicCas(_) | SymmOp::Signal(_) | SymmOp::Wait(_) | SymmOp::PutSignal(_)));
-        if access && enclosing(op, &["gpu.func", "gpu.launch", "gpu.module"]).is_none() && op.operands().any(is_heap) {
+    for op in select(root, |op| is_access(op).then_some(op)) {
+        if enclosing(op, &["gpu.func", "gpu.launch", "gpu.module"]).is_none() && op.operands().any(is_heap) {
             outcome = Err(error(op, "touches the symmetric heap from host code; use gpu.memcpy, or do it in a kernel"));
         }
     }
     outcome
+}
+
+/// Whether an op accesses the memory behind some of its operands.
+fn is_access<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
+    match SymmOp::cast(op) {
+        Some(op) => matches!(
+            op,
+            SymmOp::RemoteLoad(_)
+                | SymmOp::RemoteStore(_)
+                | SymmOp::Get(_)
+                | SymmOp::Put(_)
+                | SymmOp::Copy(_)
+                | SymmOp::AtomicRmw(_)
+                | SymmOp::AtomicCas(_)
+                | SymmOp::Signal(_)
+                | SymmOp::Wait(_)
+                | SymmOp::PutSignal(_)
+        ),
+        None => ACCESSES.contains(&name(op)) || name(op).starts_with("linalg."),
+    }
 }
 
 /// Whether a value is a view of what `symm.alloc` returned.

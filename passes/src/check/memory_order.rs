@@ -17,7 +17,7 @@
 //!
 //! Limits: it looks at one function, along its structured control flow and its blocks; a call counts as an access.
 
-use crate::ir::{blocks, collect, name, operations};
+use crate::ir::{blocks, name, operations, symm_ops};
 use crate::order::set_keyword;
 use crate::registration::previous_in_block;
 use crate::pass::{Ir, Kind, Pass, PassOption, Values};
@@ -43,8 +43,8 @@ pub const PASS: Pass = Pass {
 fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<Ir, Reported> {
     let repairs = Repairs { strict: options.flag("strict") };
     let mut outcome = Ok(Ir::Kept);
-    for operation in collect(root) {
-        let Some(op) = SymmOp::cast(operation) else { continue };
+    for op in symm_ops(root) {
+        let operation = op.operation();
         let scope = match op {
             SymmOp::AtomicRmw(op) => op.scope(),
             SymmOp::AtomicCas(op) => op.scope(),

@@ -11,11 +11,10 @@
 //! Limits: it sees constants only, and runs before constants are propagated, so that code which is never reached
 //! is not blamed.
 
-use crate::ir::{collect, constant_value};
+use crate::ir::{constant_value, symm_ops};
 use crate::pass::{Ir, Pass, Values};
 use melior::ir::OperationRef;
 use symm_dialect::diagnostic::{Reported, error};
-use symm_dialect::ops::SymmOp;
 use symm_dialect::{NUM_RANKS_ATTRIBUTE, module_integer};
 
 /// The pass record.
@@ -28,8 +27,7 @@ pub const PASS: Pass = Pass {
 
 fn run<'c, 'a>(root: OperationRef<'c, 'a>, _: &Values) -> Result<Ir, Reported> {
     let mut outcome = Ok(Ir::Kept);
-    for op in collect(root) {
-        let Some(op) = SymmOp::cast(op) else { continue };
+    for op in symm_ops(root) {
         for name in ["rank", "from", "to"] {
             let Some(rank) = op.operand_group(name).first().copied().and_then(constant_value) else { continue };
             let ranks = module_integer(&op.operation(), NUM_RANKS_ATTRIBUTE);

@@ -24,7 +24,7 @@
 //! `loop-invariant-code-motion` first (the pipelines do).
 
 use crate::dominance::{block_of, later};
-use crate::ir::{Builder, collect, constant_value};
+use crate::ir::{Builder, constant_value, symm_ops};
 use crate::pass::{Ir, Pass, Values};
 use melior::ir::{OperationRef, Value, ValueLike, operation::OperationLike};
 use std::collections::HashMap;
@@ -49,8 +49,7 @@ enum Key {
 
 fn run<'c, 'a>(root: OperationRef<'c, 'a>, _: &Values) -> Result<Ir, Reported> {
     let mut distances: HashMap<Key, Value<'c, 'c>> = HashMap::new();
-    for op in collect(root) {
-        let Some(op) = SymmOp::cast(op) else { continue };
+    for op in symm_ops(root) {
         let Some(ctx) = op.ctx() else { continue };
         if let SymmOp::HeapDelta(delta) = op {
             // One that lies where its context and rank become known comes before all that it can serve.
