@@ -17,7 +17,7 @@ module attributes {gpu.container_module, symm.num_ranks = 2 : i32, symm.heap_str
 //   func.func private @symm_rt_wait64(!llvm.ptr, !llvm.ptr, i32, i64, i64, !llvm.ptr) -> i32
 //   llvm.mlir.global internal constant @_symm_string_0("cpu-golden.mlir:9:7\00") {addr_space = 0 : i32}
 //   func.func private @symm_rt_wake(!llvm.ptr)
-//   func.func private @_symm_device_kernels_meet(%arg0: !llvm.ptr, %arg1: !llvm.ptr, %arg2: i32, %arg3: !llvm.ptr) attributes {symm.kernel = "meet"} {
+//   func.func private @_symm_device_kernels_meet(%arg0: !llvm.ptr, %arg1: !llvm.ptr, %arg2: i32, %arg3: !llvm.ptr) attributes {symm.device} {
 //     %0 = llvm.mlir.addressof @_symm_string_0 : !llvm.ptr
 //     %c5_i32 = arith.constant 5 : i32
 //     %c1_i64 = arith.constant 1 : i64
