@@ -30,7 +30,8 @@ def run(command):
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         said = (done.stderr or done.stdout).strip()
-        raise Refused(f"{said[max(said.find('error'), 0) :][:2000]}\nexit status {done.returncode} from: {' '.join(command)}")
+        errors = said[max(said.find("error"), 0) :][:2000]
+        raise Refused(f"{errors}\nexit status {done.returncode} from: {' '.join(command)}")
     return done.stdout
 
 
@@ -74,21 +75,23 @@ def check(program, chip, options):
     kernels = machine_code.kernels(text)
     if not kernels:
         return f"{program}, {chip}: no kernels in what symm-translate printed"
-    faults = [f"{program}, {chip}: {name}: {fault}" for name, lines in kernels.items() for fault in machine_code.faults(lines)]
-    return "\n".join(faults)
+    faults = [(name, fault) for name, lines in kernels.items() for fault in machine_code.faults(lines)]
+    return "\n".join(f"{program}, {chip}: {name}: {fault}" for name, fault in faults)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("programs", type=Path, nargs="+")
+    parser.add_argument("programs", type=Path, nargs="+", help="programs, or folders of them")
     parser.add_argument("--chip", action="append", required=True)
     parser.add_argument("-O", dest="level", help="instead of symm-translate's own level")
     options = parser.parse_args()
     level = [f"-O{options.level}"] if options.level else []
 
-    programs = [program for program in options.programs if "gpu.module" in program.read_text(encoding="utf-8")]
+    files = [file for path in options.programs for file in (sorted(path.glob("*.mlir")) if path.is_dir() else [path])]
+    programs = [file for file in files if "gpu.module" in file.read_text(encoding="utf-8")]
+    jobs = [(program, chip) for program in programs for chip in options.chip]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        wrong = list(pool.map(lambda job: check(*job, level), [(program, chip) for program in programs for chip in options.chip]))
+        wrong = list(pool.map(lambda job: check(*job, level), jobs))
     print(f"{len(programs)} programs with kernels, {len(wrong) - wrong.count('')} of {len(wrong)} results are wrong")
     if any(wrong) or not programs:
         sys.exit("\n".join(filter(None, wrong)))

@@ -162,7 +162,7 @@ def faults(lines):
         for _, _, opcode, text in instructions(lines):
             if opcode == "s_waitcnt" and "vmcnt(0)" in text:
                 pending = None
-            elif pending and (re.match(r"(global|flat|buffer)_", opcode) or re.match(r"s_(barrier|endpgm|c?branch)", opcode)):
+            elif pending and re.match(r"(global|flat|buffer)_|s_(barrier|endpgm|c?branch)", opcode):
                 found.append(f"{pending} is not waited for before {opcode}")
                 pending = None
             if opcode == "buffer_wbl2":

@@ -5,11 +5,11 @@
     // EACH kind; type: add; i32 | fadd; f32
     gpu.func @{name}(%ctx: !symm.ctx, … {type} …) kernel { … }
 
-The kernel is compiled once for each choice of the names behind EACH, which may name each other (names that go together are
-joined by semicolons), and the sequence of each instance is printed (machine_code.py says what that is); instances with the same
-sequence share a line. Lines `// MODULE:` hold attributes of the module. A fault that no kernel may have (an
-atomic without order or scope, a write-back that nobody waits for) fails the test, and so does code that does not
-assemble.
+The kernel is compiled once for each choice of the names behind EACH, which may name each other (names that go
+together are joined by semicolons; the first one labels the choice if that tells the choices apart), and the sequence
+of each instance is printed (machine_code.py says what that is); instances with the same sequence share a line. Lines
+`// MODULE:` hold attributes of the module. A fault that no kernel may have (an atomic without order or scope, a
+write-back that nobody waits for) fails the test, and so does code that does not assemble.
 """
 
 import argparse
@@ -35,17 +35,19 @@ def instances(template):
     dimensions = {}
     for names, choices in re.findall(r"^// EACH ([\w; ]+): (.+)$", template, re.MULTILINE):
         names = names.split("; ")
-        parts = [[part.strip() for part in choice.split(";")] for choice in choices.split("|")]
-        dimensions.setdefault(tuple(names), []).extend(dict(zip(names, part, strict=True)) for part in parts)
+        for choice in choices.split("|"):
+            values = dict(zip(names, map(str.strip, choice.split(";")), strict=True))
+            dimensions.setdefault(tuple(names), []).append(values)
     body = "".join(line for line in template.splitlines(True) if not line.startswith("//"))
     dimensions = [list(zip(labels(parts), parts, strict=True)) for parts in dimensions.values()]
     for number, choice in enumerate(itertools.product(*dimensions)):
         values = {name: value for _, part in choice for name, value in part.items()}
         values["name"] = f"kernel{number}"
         text = body
-        for _ in range(3):  # choices may name others
+        for _ in range(3):  # Choices may name others.
             text = re.sub(r"\{(\w+)\}", lambda use: values.get(use[1], use[0]), text)
-        yield tuple(label for (label, _), choices in zip(choice, dimensions, strict=True) if len(choices) > 1), values["name"], text
+        shown = tuple(label for (label, _), choices in zip(choice, dimensions, strict=True) if len(choices) > 1)
+        yield shown, values["name"], text
 
 
 def merged(rows):

@@ -12,7 +12,7 @@ use symm_dialect::ops::SymmOp;
 use symm_dialect::text::text;
 
 /// The dialects that lowerings create ops of.
-pub fn dialects() -> [MlirDialectHandle; 8] {
+pub fn dialects() -> [MlirDialectHandle; 10] {
     use symm_dialect::handle;
     // SAFETY: each of these returns a handle to static data.
     unsafe {
@@ -23,6 +23,8 @@ pub fn dialects() -> [MlirDialectHandle; 8] {
             mlir_sys::mlirGetDialectHandle__gpu__(),
             mlir_sys::mlirGetDialectHandle__llvm__(),
             mlir_sys::mlirGetDialectHandle__memref__(),
+            mlir_sys::mlirGetDialectHandle__nvvm__(),
+            mlir_sys::mlirGetDialectHandle__rocdl__(),
             mlir_sys::mlirGetDialectHandle__scf__(),
             handle().to_raw(),
         ]

@@ -6,7 +6,7 @@ use super::translation::delta_of;
 use crate::ir::{Builder, definition, name};
 use melior::dialect::llvm;
 use melior::ir::{Attribute, Type, Value, ValueLike, operation::OperationLike};
-use symm_dialect::ops::{AsRemote, RemoteLoad, RemoteStore, SymmOp};
+use symm_dialect::ops::{AsRemote, Cache, RemoteLoad, RemoteStore, SymmOp};
 use symm_dialect::pointer::Pointer;
 use symm_dialect::shape::{Shaped, byte_width, natural_alignment, scalar};
 
@@ -86,7 +86,9 @@ pub fn remote_load<'c: 'a, 'a>(op: RemoteLoad<'c, 'a>, b: &Builder<'c>) -> Vec<V
     let ty = op.result().r#type();
     let moved = data_type(b, ty);
     let address = remote_element(SymmOp::RemoteLoad(op), b, op.ptr(), &op.indices());
-    let attributes = access(b, ty, op.alignment(), op.volatile_());
+    // `cv` fetches again what may be cached, as a volatile access does; the other modifiers are hints.
+    let volatile = op.volatile_() || op.cache() == Some(Cache::Cv);
+    let attributes = access(b, ty, op.alignment(), volatile);
     let other = |b: &Builder<'c>| match op.other() {
         Some(other) => b.cast(other, moved),
         None => b.value("llvm.mlir.zero", &[], moved, &[]),
@@ -120,7 +122,9 @@ pub fn remote_store<'c: 'a, 'a>(op: RemoteStore<'c, 'a>, b: &Builder<'c>) -> Vec
     let ty = op.value().r#type();
     let value = b.cast(op.value(), data_type(b, ty));
     let address = remote_element(SymmOp::RemoteStore(op), b, op.ptr(), &op.indices());
-    let attributes = access(b, ty, op.alignment(), op.volatile_());
+    // `wt` writes through the caches, as a volatile access does; the other modifiers are hints.
+    let volatile = op.volatile_() || op.cache() == Some(Cache::Wt);
+    let attributes = access(b, ty, op.alignment(), volatile);
     match op.mask() {
         None => b.store(value, address, &attributes),
         Some(mask) if is_lane_mask(mask) => {

@@ -1,4 +1,4 @@
-// Cache modifiers and volatile on gfx942: AMD has no modifier that means the same, so they are plain; volatile is not.
+// Cache modifiers and volatile on gfx942: cv fetches again as a volatile load does; the others are hints that it has no use for.
 // RUN: %golden %sequences %s --chip gfx942
 // EACH type; element: i8; i8 | f16; f16 | f32; f32 | f64; f64
 // EACH type; element: vector<4xf32>; f32 | vector<8xf16>; f16
@@ -13,45 +13,45 @@ gpu.func @{name}(%ctx: !symm.ctx, %m: memref<?x{element}>, %peer: i32, %delta: i
 }
 
 // OUTPUT:
-// i8  plain|cache ca|cache cg|cache cs|cache cv  unmasked:
+// i8  plain|cache ca|cache cg|cache cs  unmasked:
 //     global_load_ubyte vmcnt(0) global_store_byte
-// i8  plain|cache ca|cache cg|cache cs|cache cv  masked|masked with other:
+// i8  plain|cache ca|cache cg|cache cs  masked|masked with other:
 //     if[ global_load_ubyte ] vmcnt(0) global_store_byte
-// i8  volatile  unmasked:
+// i8  cache cv|volatile  unmasked:
 //     flat_load_ubyte sc0 sc1 vmcnt(0) global_store_byte
-// i8  volatile  masked|masked with other:
+// i8  cache cv|volatile  masked|masked with other:
 //     if[ flat_load_ubyte sc0 sc1 vmcnt(0) ] global_store_byte
-// f16  plain|cache ca|cache cg|cache cs|cache cv  unmasked:
+// f16  plain|cache ca|cache cg|cache cs  unmasked:
 //     global_load_ushort vmcnt(0) global_store_short
-// f16  plain|cache ca|cache cg|cache cs|cache cv  masked|masked with other:
+// f16  plain|cache ca|cache cg|cache cs  masked|masked with other:
 //     if[ global_load_ushort ] vmcnt(0) global_store_short
-// f16  volatile  unmasked:
+// f16  cache cv|volatile  unmasked:
 //     flat_load_ushort sc0 sc1 vmcnt(0) global_store_short
-// f16  volatile  masked|masked with other:
+// f16  cache cv|volatile  masked|masked with other:
 //     if[ flat_load_ushort sc0 sc1 vmcnt(0) ] global_store_short
-// f32  plain|cache ca|cache cg|cache cs|cache cv  unmasked:
+// f32  plain|cache ca|cache cg|cache cs  unmasked:
 //     global_load_dword vmcnt(0) global_store_dword
-// f32  plain|cache ca|cache cg|cache cs|cache cv  masked|masked with other:
+// f32  plain|cache ca|cache cg|cache cs  masked|masked with other:
 //     if[ global_load_dword ] vmcnt(0) global_store_dword
-// f32  volatile  unmasked:
+// f32  cache cv|volatile  unmasked:
 //     flat_load_dword sc0 sc1 vmcnt(0) global_store_dword
-// f32  volatile  masked|masked with other:
+// f32  cache cv|volatile  masked|masked with other:
 //     if[ flat_load_dword sc0 sc1 vmcnt(0) ] global_store_dword
-// f64  plain|cache ca|cache cg|cache cs|cache cv  unmasked:
+// f64  plain|cache ca|cache cg|cache cs  unmasked:
 //     global_load_dwordx2 vmcnt(0) global_store_dwordx2
-// f64  plain|cache ca|cache cg|cache cs|cache cv  masked|masked with other:
+// f64  plain|cache ca|cache cg|cache cs  masked|masked with other:
 //     if[ global_load_dwordx2 ] vmcnt(0) global_store_dwordx2
-// f64  volatile  unmasked:
+// f64  cache cv|volatile  unmasked:
 //     flat_load_dwordx2 sc0 sc1 vmcnt(0) global_store_dwordx2
-// f64  volatile  masked|masked with other:
+// f64  cache cv|volatile  masked|masked with other:
 //     if[ flat_load_dwordx2 sc0 sc1 vmcnt(0) ] global_store_dwordx2
-// vector<4xf32>|vector<8xf16>  plain|cache ca|cache cg|cache cs|cache cv  unmasked:
+// vector<4xf32>|vector<8xf16>  plain|cache ca|cache cg|cache cs  unmasked:
 //     global_load_dwordx4 vmcnt(0) global_store_dwordx4
-// vector<4xf32>|vector<8xf16>  plain|cache ca|cache cg|cache cs|cache cv  masked:
+// vector<4xf32>|vector<8xf16>  plain|cache ca|cache cg|cache cs  masked:
 //     if[ global_load_dwordx4 vmcnt(0) ] global_store_dwordx4
-// vector<4xf32>|vector<8xf16>  plain|cache ca|cache cg|cache cs|cache cv  masked with other:
+// vector<4xf32>|vector<8xf16>  plain|cache ca|cache cg|cache cs  masked with other:
 //     if[ global_load_dwordx4 ] vmcnt(0) global_store_dwordx4
-// vector<4xf32>|vector<8xf16>  volatile  unmasked:
+// vector<4xf32>|vector<8xf16>  cache cv|volatile  unmasked:
 //     flat_load_dwordx4 sc0 sc1 vmcnt(0) global_store_dwordx4
-// vector<4xf32>|vector<8xf16>  volatile  masked|masked with other:
+// vector<4xf32>|vector<8xf16>  cache cv|volatile  masked|masked with other:
 //     if[ flat_load_dwordx4 sc0 sc1 vmcnt(0) ] global_store_dwordx4

@@ -1,4 +1,4 @@
-// Cache modifiers and volatile on gfx942: AMD has no modifier that means the same, so they are plain; volatile is not.
+// Cache modifiers and volatile on gfx942: wt writes through as a volatile store does; the others are hints that it has no use for.
 // RUN: %golden %sequences %s --chip gfx942
 // EACH type; element: i8; i8 | f16; f16 | f32; f32 | f64; f64
 // EACH type; element: vector<4xf32>; f32 | vector<8xf16>; f16
@@ -12,43 +12,43 @@ gpu.func @{name}(%ctx: !symm.ctx, %m: memref<?x{element}>, %peer: i32, %delta: i
 }
 
 // OUTPUT:
-// i8  plain|cache cg|cache cs|cache wb|cache wt  unmasked:
+// i8  plain|cache cg|cache cs|cache wb  unmasked:
 //     global_store_byte
-// i8  plain|cache cg|cache cs|cache wb|cache wt  masked:
+// i8  plain|cache cg|cache cs|cache wb  masked:
 //     if[ global_store_byte ]
-// i8  volatile  unmasked:
+// i8  cache wt|volatile  unmasked:
 //     flat_store_byte sc0 sc1 vmcnt(0)
-// i8  volatile  masked:
+// i8  cache wt|volatile  masked:
 //     if[ flat_store_byte sc0 sc1 vmcnt(0) ]
-// f16  plain|cache cg|cache cs|cache wb|cache wt  unmasked:
+// f16  plain|cache cg|cache cs|cache wb  unmasked:
 //     global_store_short_d16_hi
-// f16  plain|cache cg|cache cs|cache wb|cache wt  masked:
+// f16  plain|cache cg|cache cs|cache wb  masked:
 //     if[ global_store_short_d16_hi ]
-// f16  volatile  unmasked:
+// f16  cache wt|volatile  unmasked:
 //     flat_store_short_d16_hi sc0 sc1 vmcnt(0)
-// f16  volatile  masked:
+// f16  cache wt|volatile  masked:
 //     if[ flat_store_short_d16_hi sc0 sc1 vmcnt(0) ]
-// f32  plain|cache cg|cache cs|cache wb|cache wt  unmasked:
+// f32  plain|cache cg|cache cs|cache wb  unmasked:
 //     global_store_dword
-// f32  plain|cache cg|cache cs|cache wb|cache wt  masked:
+// f32  plain|cache cg|cache cs|cache wb  masked:
 //     if[ global_store_dword ]
-// f32  volatile  unmasked:
+// f32  cache wt|volatile  unmasked:
 //     flat_store_dword sc0 sc1 vmcnt(0)
-// f32  volatile  masked:
+// f32  cache wt|volatile  masked:
 //     if[ flat_store_dword sc0 sc1 vmcnt(0) ]
-// f64  plain|cache cg|cache cs|cache wb|cache wt  unmasked:
+// f64  plain|cache cg|cache cs|cache wb  unmasked:
 //     global_store_dwordx2
-// f64  plain|cache cg|cache cs|cache wb|cache wt  masked:
+// f64  plain|cache cg|cache cs|cache wb  masked:
 //     if[ global_store_dwordx2 ]
-// f64  volatile  unmasked:
+// f64  cache wt|volatile  unmasked:
 //     flat_store_dwordx2 sc0 sc1 vmcnt(0)
-// f64  volatile  masked:
+// f64  cache wt|volatile  masked:
 //     if[ flat_store_dwordx2 sc0 sc1 vmcnt(0) ]
-// vector<4xf32>|vector<8xf16>  plain|cache cg|cache cs|cache wb|cache wt  unmasked:
+// vector<4xf32>|vector<8xf16>  plain|cache cg|cache cs|cache wb  unmasked:
 //     global_store_dwordx4
-// vector<4xf32>|vector<8xf16>  plain|cache cg|cache cs|cache wb|cache wt  masked:
+// vector<4xf32>|vector<8xf16>  plain|cache cg|cache cs|cache wb  masked:
 //     if[ global_store_dwordx4 ]
-// vector<4xf32>|vector<8xf16>  volatile  unmasked:
+// vector<4xf32>|vector<8xf16>  cache wt|volatile  unmasked:
 //     flat_store_dwordx4 sc0 sc1 vmcnt(0)
-// vector<4xf32>|vector<8xf16>  volatile  masked:
+// vector<4xf32>|vector<8xf16>  cache wt|volatile  masked:
 //     if[ flat_store_dwordx4 sc0 sc1 vmcnt(0) ]
