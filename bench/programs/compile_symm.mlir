@@ -1,4 +1,3 @@
-// RUN: symm-opt %s --symm-cpu -o %t
 // One unit of the modules that `./x bench compile` gives to the symm passes: the bench repeats it, with the names
 // @kernels and @main numbered, until the module has as many ops as asked for. compile_upstream.mlir is the same
 // kind of code without symm ops, for MLIR's own passes.

@@ -1,4 +1,3 @@
-// RUN: mlir-opt %s --canonicalize --cse -o %t
 // One unit of the modules that `./x bench compile` gives to `mlir-opt --canonicalize --cse`: the kernels of
 // compile_symm.mlir, on local memory and with upstream ops only. What was remote is a load or a store of another
 // memref, a signal is an atomic update, a wait a load and a comparison.

@@ -1,4 +1,3 @@
-// RUN: symm-run %s --ranks 2 --arg rounds=1000 --timeout 60
 // Rank 0 signals rank 1, which signals back, `rounds` times. `./x bench cpu` runs it against the same exchange written
 // with Rust's atomics.
 

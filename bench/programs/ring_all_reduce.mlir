@@ -1,4 +1,3 @@
-// RUN: symm-run %s --ranks 4 --arg blocks=3 --arg repeats=2 --timeout 60
 // A ring all-reduce: each block sums its own 256 numbers of every rank's chunk on the way around the ring, then passes
 // the sums around it. A block waits 2 (ranks - 1) times for the same block of its left neighbour. `./x bench cpu` runs
 // it with far more blocks than cores.

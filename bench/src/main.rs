@@ -6,6 +6,7 @@
 mod compile;
 mod cpu;
 mod machine;
+mod memory;
 mod plot;
 mod publish;
 mod samples;
@@ -14,6 +15,7 @@ mod table;
 use anyhow::{Context as _, Result, ensure};
 use clap::Parser;
 use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -30,6 +32,9 @@ struct Arguments {
     /// Small sizes and few repeats: that everything runs, not how fast
     #[arg(long)]
     quick: bool,
+    /// Run this command and print the peak of its memory: for the bench itself
+    #[arg(last = true, hide = true)]
+    command: Vec<OsString>,
 }
 
 /// How much to measure.
@@ -60,6 +65,9 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<()> {
+    if let [program, rest @ ..] = arguments.command.as_slice() {
+        return memory::print_peak(program, rest);
+    }
     if arguments.name.as_deref() == Some("publish") {
         return publish::run();
     }

@@ -50,10 +50,11 @@ fn canonical(options: &Values) -> String {
         String::new()
     };
     let bounds = if options.flag("bounds-checks") { "symm-insert-bounds-checks," } else { "" };
+    // `any(…)`: on one function after the other, while it is in the caches, and on several threads.
     format!(
-        "symm-check-ranks,symm-check-host-access,symm-check-memory-order{{strict={strict}}},\
+        "any(symm-check-ranks,symm-check-host-access,symm-check-memory-order{{strict={strict}}}),\
          gpu-kernel-outlining,inline,{watchdog}{bounds}canonicalize,cse,loop-invariant-code-motion,cse,\
-         symm-hoist-translation,symm-coalesce-signals,symm-infer-order"
+         any(symm-hoist-translation,symm-coalesce-signals,symm-infer-order)"
     )
 }
 
