@@ -33,7 +33,7 @@ use melior::ir::{OperationRef, TypeLike, operation::OperationLike};
 use runtime::Runtime;
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::SymmOp;
-use symm_dialect::pointer::{Pointer, is_llvm_pointer};
+use symm_dialect::pointer::Pointer;
 use melior::ir::ValueLike;
 
 /// The pass record.
@@ -98,7 +98,10 @@ fn check<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Reported> {
             _ if triton => "the CPU has no Triton pointers",
             _ if lanes && volatile => "the CPU has no volatile access with a mask for each lane",
             _ if enclosing(operation, &["func.func", "gpu.func"]).is_none() => "is lowered in a func.func or a gpu.func",
-            SymmOp::Ctx(ctx) if !is_llvm_pointer(ctx.table().r#type()) => "takes the table as an !llvm.ptr on this target",
+            SymmOp::Ctx(ctx) => match translation::refuse_table(ctx) {
+                Some(complaint) => complaint,
+                None => continue,
+            },
             _ => continue,
         };
         outcome = Err(error(operation, &format!("S1: {complaint}")));

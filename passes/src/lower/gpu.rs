@@ -88,7 +88,10 @@ pub fn lower_module<'c: 'a, 'a>(root: OperationRef<'c, 'a>, target: &dyn Target)
     let mut outcome = Ok(());
     for operation in collect(root) {
         match SymmOp::cast(operation) {
-            Some(SymmOp::Ctx(ctx)) => contexts.push(ctx),
+            Some(SymmOp::Ctx(ctx)) => match translation::refuse_table(ctx) {
+                Some(complaint) => outcome = Err(error(operation, &format!("S1: {complaint}"))),
+                None => contexts.push(ctx),
+            },
             // Last: until then other ops see that this rank is the current one, and so in range.
             Some(rank @ SymmOp::Rank(_)) => ranks.push(rank),
             Some(op) => outcome = outcome.and(lower(op, target)),

@@ -7,6 +7,7 @@ use super::address::generic;
 use crate::ir::{Builder, constant_value, definition, name};
 use melior::ir::{OperationRef, Type, Value, ValueLike};
 use symm_dialect::diagnostic::{Reported, error};
+use symm_dialect::pointer::is_llvm_pointer;
 use symm_dialect::ops::{Ctx, SymmOp};
 use symm_dialect::{HEAP_STRIDE_ATTRIBUTE, NUM_RANKS_ATTRIBUTE, module_integer};
 
@@ -168,6 +169,11 @@ pub fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, b: &Builder<'c>) -> Option<Value<'c
         SymmOp::HeapDelta(op) => table(op.ctx()).delta(b, op.rank()),
         _ => return None,
     })
+}
+
+/// Why a target can't take the table of a `symm.ctx`, if it can't (S1): a memref would have to be taken apart first.
+pub fn refuse_table<'c: 'a, 'a>(op: Ctx<'c, 'a>) -> Option<&'static str> {
+    (!is_llvm_pointer(op.table().r#type())).then_some("takes the table as an !llvm.ptr on this target")
 }
 
 /// Replaces a `symm.ctx`, whose uses have been lowered, by its table pointer; S1 if a use needs a table that a
