@@ -51,9 +51,9 @@ fn canonical(options: &Values) -> String {
     };
     let bounds = if options.flag("bounds-checks") { "symm-insert-bounds-checks," } else { "" };
     format!(
-        "symm-check-ranks,symm-check-host-access,symm-check-memory-order{{strict={strict}}},\
-         gpu-kernel-outlining,inline,{watchdog}{bounds}canonicalize,cse,loop-invariant-code-motion,cse,\
-         symm-hoist-translation,symm-coalesce-signals,symm-infer-order"
+        "symm-check-ranks,symm-check-host-access,symm-check-sync{{strict={strict}}},\
+         symm-check-memory-order{{strict={strict}}},gpu-kernel-outlining,inline,{watchdog}{bounds}canonicalize,cse,\
+         loop-invariant-code-motion,cse,symm-hoist-translation,symm-coalesce-signals,symm-infer-order"
     )
 }
 
