@@ -25,6 +25,7 @@ pub const PASSES: &[Pass] = &[
     check::ranks::PASS,
     check::host_access::PASS,
     check::memory_order::PASS,
+    check::sync::PASS,
     transform::insert_bounds_checks::PASS,
     transform::insert_watchdog::PASS,
     transform::hoist_translation::PASS,

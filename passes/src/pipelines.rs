@@ -52,7 +52,8 @@ fn canonical(options: &Values) -> String {
     let bounds = if options.flag("bounds-checks") { "symm-insert-bounds-checks," } else { "" };
     // `any(…)`: on one function after the other, while it is in the caches, and on several threads.
     format!(
-        "any(symm-check-ranks,symm-check-host-access,symm-check-memory-order{{strict={strict}}}),\
+        "any(symm-check-ranks,symm-check-host-access,symm-check-sync{{strict={strict}}},\
+         symm-check-memory-order{{strict={strict}}}),\
          gpu-kernel-outlining,inline,{watchdog}{bounds}canonicalize,cse,loop-invariant-code-motion,cse,\
          any(symm-hoist-translation,symm-coalesce-signals,symm-infer-order)"
     )
