@@ -6,7 +6,9 @@ use melior::dialect::DialectRegistry;
 use melior::ir::{Location, Module};
 use melior::pass::PassManager;
 use melior::{Context, StringRef};
+use std::fmt::{Display, Write as _};
 use std::path::Path;
+use symm_dialect::text::text;
 
 /// Parses programs and runs pipelines on them.
 pub struct Frontend {
@@ -20,9 +22,16 @@ impl Default for Frontend {
 }
 
 impl Frontend {
-    /// A context with every upstream dialect and pass, the symm dialect and its passes.
+    /// A context with every upstream dialect and pass, the symm dialect and its passes. Diagnostics go to standard
+    /// error.
     #[must_use]
     pub fn new() -> Self {
+        Self::with_diagnostics(|_, text| eprint!("{text}"))
+    }
+
+    /// The same; every diagnostic, with the line of source it is about and its notes, goes to `handler`.
+    #[must_use]
+    pub fn with_diagnostics(handler: impl Fn(DiagnosticSeverity, &str) + 'static) -> Self {
         static ONCE: std::sync::Once = std::sync::Once::new();
         ONCE.call_once(|| {
             melior::utility::register_all_passes();
@@ -33,14 +42,20 @@ impl Frontend {
         symm_dialect::handle().insert_dialect(&registry);
         let context = Context::new_with_registry(&registry, false);
         melior::utility::register_all_llvm_translations(&context);
-        context.attach_diagnostic_handler(|diagnostic| {
-            eprint!("{}", render(&diagnostic));
+        context.attach_diagnostic_handler(move |diagnostic| {
+            handler(diagnostic.severity(), &render(&diagnostic));
             true
         });
         Self { context }
     }
 
-    /// Parses and verifies a program, as text or bytecode. Diagnostics go to standard error.
+    /// The context, in which modules live.
+    #[must_use]
+    pub fn context(&self) -> &Context {
+        &self.context
+    }
+
+    /// Parses and verifies a program, as text or bytecode.
     ///
     /// # Errors
     /// [`Error::Read`] if the file can't be read, [`Error::Parse`] if the program is wrong.
@@ -78,21 +93,36 @@ fn render(diagnostic: &Diagnostic) -> String {
         DiagnosticSeverity::Remark => "remark",
     };
     let (place, source) = place(diagnostic.location());
-    let notes: String =
-        (0..diagnostic.note_count()).filter_map(|index| diagnostic.note(index).ok()).map(|note| render(&note)).collect();
-    format!("{place}{severity}: {diagnostic}\n{source}{notes}")
+    let notes: String = (0..diagnostic.note_count())
+        .filter_map(|index| diagnostic.note(index).ok())
+        .map(|note| render(&note))
+        .collect();
+    format!("{place}{severity}: {}\n{source}{notes}", shown(diagnostic))
+}
+
+/// What MLIR prints, up to the first byte that is no UTF-8: names in bytecode are any bytes.
+pub fn shown(value: &impl Display) -> String {
+    let mut text = String::new();
+    if write!(text, "{value}").is_err() {
+        text.push_str("…, and what is not UTF-8");
+    }
+    text
 }
 
 /// A location as the start of a line, and the source line with a mark under the column.
 fn place(location: Location) -> (String, String) {
     if !location.is_file_line_col_range() {
-        return (format!("{location}: ").replace("loc(unknown): ", ""), String::new());
+        return (format!("{}: ", shown(&location)).replace("loc(unknown): ", ""), String::new());
     }
     let file = location.file_line_col_range_filename();
-    let file = file.as_string_ref().as_str().unwrap_or("?").to_owned();
+    // SAFETY: the context keeps the name.
+    let file = unsafe { text(file.as_string_ref().to_raw()) };
     let (line, column) = (location.file_line_col_range_start_line(), location.file_line_col_range_start_column());
-    let source = std::fs::read_to_string(&file).ok();
-    let text = source.as_deref().and_then(|source| source.lines().nth(line.saturating_sub(1)));
-    let shown = text.map_or_else(String::new, |text| format!("{text}\n{}^\n", " ".repeat(column.saturating_sub(1))));
+    // A location names any file and any column: a device is not read, and a mark lies within its line.
+    let is_file = std::fs::metadata(&file).is_ok_and(|metadata| metadata.is_file());
+    let source = is_file.then(|| std::fs::read_to_string(&file).ok()).flatten();
+    let shown = source.as_deref().and_then(|source| source.lines().nth(line.saturating_sub(1)));
+    let shown = shown.filter(|shown| column <= shown.len() + 1);
+    let shown = shown.map_or_else(String::new, |text| format!("{text}\n{}^\n", " ".repeat(column.saturating_sub(1))));
     (format!("{file}:{line}:{column}: "), shown)
 }

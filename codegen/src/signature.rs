@@ -1,11 +1,13 @@
 //! What a host function takes and returns, read before it is lowered.
 
 use crate::Error;
-use melior::ir::attribute::{ArrayAttribute, DictionaryAttribute, FloatAttribute, IntegerAttribute, StringAttribute, TypeAttribute};
+use crate::frontend::shown;
+use melior::ir::attribute::{ArrayAttribute, DictionaryAttribute, FloatAttribute, IntegerAttribute, TypeAttribute};
 use melior::ir::operation::OperationLike;
-use melior::ir::r#type::{FunctionType, ShapedTypeLike};
+use melior::ir::r#type::{FunctionType, MemRefType, ShapedTypeLike};
 use melior::ir::{Attribute, BlockLike, Module, OperationRef, Type, TypeLike};
 use symm_dialect::shape::{Shaped, integer_width};
+use symm_dialect::text::string;
 
 /// The type of an array's elements, or of a scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,14 +141,15 @@ impl Signature {
 
 /// The public functions whose first argument is a context, with their names.
 fn host_functions<'c, 'a>(module: &'a Module<'c>) -> Vec<(String, OperationRef<'c, 'a>)> {
+    let ctx = Type::parse(symm_dialect::context(module.context()), "!symm.ctx").expect("the dialect is registered");
     let mut functions = Vec::new();
     let mut next = module.body().first_operation();
     while let Some(op) = next {
         next = op.next_in_block();
-        let name = op.attribute("sym_name").and_then(StringAttribute::try_from).map(|name| name.value().to_owned());
+        let word = |name| op.attribute(name).ok().and_then(string);
         let first = function_type(op).filter(|ty| ty.input_count() > 0).and_then(|ty| ty.input(0).ok());
-        let takes_ctx = first.is_some_and(|ty| ty.to_string() == "!symm.ctx");
-        if let (Ok(name), true, Err(_)) = (name, takes_ctx, op.attribute("sym_visibility")) {
+        let public = word("sym_visibility").is_none_or(|visibility| visibility == "public");
+        if let (Some(name), true) = (word("sym_name"), public && first == Some(ctx)) {
             functions.push((name, op));
         }
     }
@@ -159,13 +162,12 @@ fn function_type<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Option<FunctionType<'c
 }
 
 fn argument_type(function: &str, what: &str, ty: Type) -> Result<ArgumentType, Error> {
-    let unsupported =
-        || Error::UnsupportedArgument { function: function.into(), what: what.into(), ty: ty.to_string() };
+    let unsupported = || Error::UnsupportedArgument { function: function.into(), what: what.into(), ty: shown(&ty) };
     if let Some(element) = Element::of(ty) {
         return Ok(ArgumentType::Scalar(element));
     }
     let memref = Shaped::memref(ty).ok_or_else(unsupported)?;
-    let plain = !ty.to_string().contains("strided<") && !ty.to_string().contains("affine_map<");
+    let plain = MemRefType::try_from(ty).is_ok_and(|ty| ty.affine_map().is_identity());
     let element = Element::of(memref.element()).filter(|_| plain).ok_or_else(unsupported)?;
     Ok(ArgumentType::Array { element, shape: memref.dimensions() })
 }
@@ -185,7 +187,7 @@ fn named<'c>(attributes: DictionaryAttribute<'c>, name: &str) -> Option<Attribut
 
 fn text(attributes: Option<&DictionaryAttribute>, name: &str) -> Option<String> {
     let attribute = named(*attributes?, name)?;
-    StringAttribute::try_from(attribute).ok().map(|value| value.value().to_owned())
+    string(attribute)
 }
 
 /// A number as it would be written on a command line.
@@ -196,5 +198,5 @@ fn literal(attribute: Attribute) -> String {
     if let Ok(float) = FloatAttribute::try_from(attribute) {
         return float.value().to_string();
     }
-    attribute.to_string()
+    shown(&attribute)
 }

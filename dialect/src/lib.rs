@@ -6,6 +6,7 @@
 mod access;
 mod canonicalize;
 mod context;
+pub mod crash;
 pub mod diagnostic;
 mod edit;
 mod fold;

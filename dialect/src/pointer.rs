@@ -1,6 +1,7 @@
 //! The pointer types of every level of the IR.
 
 use crate::context;
+use crate::lossy;
 use crate::shape::Shaped;
 use crate::text::text;
 use melior::ir::r#type::{MemRefType, ShapedTypeLike};
@@ -82,7 +83,7 @@ pub fn is_block_memory(ty: Type) -> bool {
     }
     // SAFETY: just seen to be a memref; without a space the attribute is null.
     let space = unsafe { Attribute::from_option_raw(mlirMemRefTypeGetMemorySpace(ty.to_raw())) };
-    let named = |name: &str| space.is_some_and(|space| space.to_string().contains(name));
+    let named = |name: &str| space.is_some_and(|space| lossy!("{space}").contains(name));
     named("address_space<workgroup>") || named("address_space<private>")
 }
 

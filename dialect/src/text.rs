@@ -2,6 +2,7 @@
 
 use melior::ir::{Attribute, AttributeLike};
 use mlir_sys::{MlirStringRef, mlirAttributeIsAString, mlirStringAttrGetValue};
+use std::fmt::{self, Write as _};
 
 /// A string of MLIR's; what is not UTF-8 in it becomes U+FFFD.
 ///
@@ -22,4 +23,23 @@ pub unsafe fn text(string: MlirStringRef) -> String {
 pub fn string(attribute: Attribute) -> Option<String> {
     // SAFETY: the attribute is alive, and the context keeps its string.
     unsafe { mlirAttributeIsAString(attribute.to_raw()).then(|| text(mlirStringAttrGetValue(attribute.to_raw()))) }
+}
+
+/// `format!` for what MLIR prints: a type or attribute from bytecode may hold bytes that are not UTF-8, at which
+/// melior's `Display` fails and `format!` would panic. The text ends there with U+FFFD.
+#[macro_export]
+macro_rules! lossy {
+    ($($argument:tt)*) => {
+        $crate::text::lossy(format_args!($($argument)*))
+    };
+}
+
+/// What [`lossy!`](crate::lossy) does.
+#[must_use]
+pub fn lossy(arguments: fmt::Arguments) -> String {
+    let mut text = String::new();
+    if text.write_fmt(arguments).is_err() {
+        text.push('\u{fffd}');
+    }
+    text
 }

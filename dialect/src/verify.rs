@@ -2,6 +2,7 @@
 
 use crate::access::{range, ty as attribute_type};
 use crate::diagnostic::{Reported, error};
+use crate::lossy;
 use crate::ops::{Arity, Engine, Group, Order, RmwKind, SymmOp};
 use crate::pointer::{Pointer, is_block_memory, layout, strides};
 use crate::shape::{DYNAMIC, Shaped, byte_width, float_width, integer_width, is_data, scalar};
@@ -26,7 +27,7 @@ pub fn verify<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Verdict {
     if let Some(alignment) = alignment(op) {
         let kept = alignment > 0 && alignment & (alignment - 1) == 0 && alignment <= HEAP_ALIGNMENT;
         ensure(op, kept, || {
-            format!("T4: takes an alignment in bytes that is a power of two up to {HEAP_ALIGNMENT}, got {alignment}")
+            lossy!("T4: takes an alignment in bytes that is a power of two up to {HEAP_ALIGNMENT}, got {alignment}")
         })?;
     }
     match op {
@@ -37,13 +38,13 @@ pub fn verify<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Verdict {
             verify_pointer(op, "result", base.result(), true)?;
             let ty = base.result().r#type();
             ensure(op, matches!(Pointer::of(ty), Some(Pointer::Llvm | Pointer::Triton(_))), || {
-                format!("T1: 'result' is one pointer without a shape, got {ty}")
+                lossy!("T1: 'result' is one pointer without a shape, got {ty}")
             })
         }
         SymmOp::RemoteLoad(load) => {
             let result = load.result().r#type();
             ensure(op, load.other().is_none_or(|other| other.r#type() == result), || {
-                format!("takes an 'other' of the result's type {result}")
+                lossy!("takes an 'other' of the result's type {result}")
             })?;
             ensure(op, load.other().is_none() || load.mask().is_some(), || "takes 'other' only with a mask".into())?;
             verify_access(op, load.ptr(), &load.indices(), result, load.mask())
@@ -64,18 +65,18 @@ pub fn verify<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Verdict {
         }
         SymmOp::AtomicCas(cas) => {
             let ty = cas.expected().r#type();
-            ensure(op, is_flag_type(scalar(ty)) && !ty.is_vector(), || format!("compares i32 or i64, got {ty}"))?;
+            ensure(op, is_flag_type(scalar(ty)) && !ty.is_vector(), || lossy!("compares i32 or i64, got {ty}"))?;
             verify_access(op, cas.ptr(), &cas.indices(), ty, cas.mask())
         }
         SymmOp::Signal(signal) => {
             ensure(op, matches!(signal.sem(), Order::Relaxed | Order::Release), || {
-                format!("O1: a signal is release or relaxed, got {}", signal.sem().keyword())
+                lossy!("O1: a signal is release or relaxed, got {}", signal.sem().keyword())
             })?;
             verify_flag(op, signal.flag(), &signal.indices(), signal.value())
         }
         SymmOp::Wait(wait) => {
             ensure(op, matches!(wait.sem(), Order::Relaxed | Order::Acquire), || {
-                format!("O1: a wait is acquire or relaxed, got {}", wait.sem().keyword())
+                lossy!("O1: a wait is acquire or relaxed, got {}", wait.sem().keyword())
             })?;
             ensure(op, wait.timeout().is_some() == wait.satisfied().is_some(), || {
                 "returns an i1 if it has a timeout, and nothing otherwise".into()
@@ -114,7 +115,7 @@ pub fn verify_attribute<'c: 'a, 'a>(op: OperationRef<'c, 'a>, name: &str, attrib
         }
         _ => return Ok(()),
     };
-    Err(error(op, &format!("takes a '{name}' that is {complaint}, got {attribute}")))
+    Err(error(op, &lossy!("takes a '{name}' that is {complaint}, got {attribute}")))
 }
 
 /// Every operand of the definition is there once: ODS counts them all together where there are segments, and would
@@ -123,7 +124,7 @@ fn verify_operand_counts<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Verdict {
     let groups = op.operands();
     for (index, group) in groups.iter().enumerate().filter(|(_, group)| group.arity == Arity::One) {
         let count = range(op.operation(), groups, index).len();
-        ensure(op, count == 1, || format!("takes one operand '{}', got {count}", group.name))?;
+        ensure(op, count == 1, || lossy!("takes one operand '{}', got {count}", group.name))?;
     }
     Ok(())
 }
@@ -160,14 +161,14 @@ fn alignment(op: SymmOp) -> Option<i64> {
 fn verify_pointer<'c: 'a, 'a>(op: SymmOp<'c, 'a>, name: &str, pointer: Value<'c, 'a>, on_heap: bool) -> Verdict {
     let ty = pointer.r#type();
     ensure(op, Pointer::of(ty).is_some(), || {
-        format!("T1: '{name}' is a pointer (!llvm.ptr, memref, !tt.ptr or a tensor of !tt.ptr), got {ty}")
+        lossy!("T1: '{name}' is a pointer (!llvm.ptr, memref, !tt.ptr or a tensor of !tt.ptr), got {ty}")
     })?;
     ensure(op, !ty.is_mem_ref() || layout(ty).is_some(), || {
-        format!("T1: '{name}' is a memref with an offset and strides, got {ty}")
+        lossy!("T1: '{name}' is a memref with an offset and strides, got {ty}")
     })?;
     let space = Pointer::address_space(ty);
     ensure(op, !on_heap || (space <= 1 && !is_block_memory(ty)), || {
-        format!("T1: '{name}' is on the symmetric heap, which is generic or global memory, got {ty}")
+        lossy!("T1: '{name}' is on the symmetric heap, which is generic or global memory, got {ty}")
     })
 }
 
@@ -187,28 +188,28 @@ fn verify_access<'c: 'a, 'a>(
     let Some(pointer) = Pointer::of(pointer_type) else { return Ok(()) };
     verify_indices(op, pointer, indices)?;
     let element = scalar(data);
-    ensure(op, is_data(element), || format!("accesses integers, floats and index, or vectors of them, got {data}"))?;
+    ensure(op, is_data(element), || lossy!("accesses integers, floats and index, or vectors of them, got {data}"))?;
     let fits = matches!(pointer, Pointer::Llvm) || pointer.pointee() == Some(element);
-    ensure(op, fits, || format!("accesses elements as what they are: {pointer_type} holds no {element}"))?;
+    ensure(op, fits, || lossy!("accesses elements as what they are: {pointer_type} holds no {element}"))?;
     let vector = Shaped::vector(data);
     let tensor = Shaped::tensor(data);
     match pointer {
         Pointer::TritonTensor(pointers, _) => ensure(
             op,
             tensor.is_some_and(|data| data.is_shaped_like(pointers)),
-            || format!("accesses a tensor shaped like {pointer_type}, got {data}"),
+            || lossy!("accesses a tensor shaped like {pointer_type}, got {data}"),
         )?,
-        _ => ensure(op, tensor.is_none(), || format!("accesses a tensor through a tensor of pointers only, got {pointer_type}"))?,
+        _ => ensure(op, tensor.is_none(), || lossy!("accesses a tensor through a tensor of pointers only, got {pointer_type}"))?,
     }
     if let (Some(_), Pointer::MemRef(_)) = (vector, pointer) {
         ensure(op, strides(pointer_type).last() == Some(&1), || {
-            format!("accesses a vector where the innermost stride is 1, got {pointer_type}")
+            lossy!("accesses a vector where the innermost stride is 1, got {pointer_type}")
         })?;
     }
     if let Some(vector) = vector {
-        ensure(op, vector.rank() == 1 && !data.is_scalable_vector(), || format!("accesses vectors of one fixed dimension, got {data}"))?;
+        ensure(op, vector.rank() == 1 && !data.is_scalable_vector(), || lossy!("accesses vectors of one fixed dimension, got {data}"))?;
         // In memory an i1 takes a byte, in a vector a bit.
-        ensure(op, integer_width(element) != Some(1), || format!("accesses vectors of whole bytes, got {data}"))?;
+        ensure(op, integer_width(element) != Some(1), || lossy!("accesses vectors of whole bytes, got {data}"))?;
     }
     mask.map_or(Ok(()), |mask| verify_mask(op, mask.r#type(), data))
 }
@@ -219,7 +220,7 @@ fn verify_indices<'c: 'a, 'a>(op: SymmOp<'c, 'a>, pointer: Pointer<'c>, indices:
         _ => 0,
     };
     ensure(op, indices.len() == expected, || {
-        format!("takes one index for each dimension of a memref and none for other pointers: {expected}, got {}", indices.len())
+        lossy!("takes one index for each dimension of a memref and none for other pointers: {expected}, got {}", indices.len())
     })
 }
 
@@ -231,7 +232,7 @@ fn verify_mask<'c: 'a, 'a>(op: SymmOp<'c, 'a>, mask: Type<'c>, data: Type<'c>) -
             .is_none_or(|mask| Shaped::vector(data).is_some_and(|data| mask.is_shaped_like(data))),
         _ => false,
     };
-    ensure(op, is_bool && same_shape, || format!("takes a mask of i1 shaped like {data}, got {mask}"))
+    ensure(op, is_bool && same_shape, || lossy!("takes a mask of i1 shaped like {data}, got {mask}"))
 }
 
 /// `src` and `dst` of a bulk copy, its count and its mask.
@@ -251,9 +252,9 @@ fn verify_bulk<'c: 'a, 'a>(op: SymmOp<'c, 'a>, src: Value<'c, 'a>, dst: Value<'c
             let compatible = shape.len() == other.len()
                 && shape.iter().zip(&other).all(|sizes| !matches!(sizes, (Some(source), Some(target)) if source != target));
             ensure(op, source.element() == target.element() && compatible, || {
-                format!("copies between memrefs of one shape and element type, got {from} and {to}")
+                lossy!("copies between memrefs of one shape and element type, got {from} and {to}")
             })?;
-            ensure(op, is_data(source.element()), || format!("copies integers, floats and index, got {from}"))
+            ensure(op, is_data(source.element()), || lossy!("copies integers, floats and index, got {from}"))
         }
         (Pointer::Llvm, Pointer::Llvm) | (Pointer::Triton(_), Pointer::Triton(_)) => {
             ensure(op, count == 1 && element, || "takes a count and an element type for pointers: count %n : index of f32".into())?;
@@ -261,21 +262,21 @@ fn verify_bulk<'c: 'a, 'a>(op: SymmOp<'c, 'a>, src: Value<'c, 'a>, dst: Value<'c
             let element = attribute_type(op.operation(), "element");
             let moved = element.filter(|element| is_data(*element));
             ensure(op, moved.is_some(), || {
-                format!("copies integers, floats and index, got {}", element.map_or_else(String::new, |ty| ty.to_string()))
+                lossy!("copies integers, floats and index, got {}", element.map_or_else(String::new, |ty| lossy!("{ty}")))
             })?;
             let fits = |pointer: Pointer<'c>| matches!(pointer, Pointer::Llvm) || pointer.pointee() == moved;
             ensure(op, fits(source) && fits(target), || {
-                format!("copies elements as what they are, got {from} and {to}")
+                lossy!("copies elements as what they are, got {from} and {to}")
             })
         }
         (Pointer::TritonTensor(source, pointer), Pointer::TritonTensor(target, other)) => {
             ensure(op, count == 0 && !element, || "takes no count for tensors of pointers; use a mask".into())?;
             ensure(op, source.is_shaped_like(target) && pointer == other, || {
-                format!("copies between tensors of pointers of one shape and element type, got {from} and {to}")
+                lossy!("copies between tensors of pointers of one shape and element type, got {from} and {to}")
             })?;
             mask.map_or(Ok(()), |mask| verify_mask(op, mask.r#type(), from))
         }
-        _ => Err(error(op.operation(), &format!("copies between two memrefs, two pointers or two tensors of pointers, got {from} and {to}"))),
+        _ => Err(error(op.operation(), &lossy!("copies between two memrefs, two pointers or two tensors of pointers, got {from} and {to}"))),
     }
 }
 
@@ -297,11 +298,11 @@ fn verify_flag<'c: 'a, 'a>(
 ) -> Verdict {
     let ty = flag.r#type();
     let Some(pointer) = Pointer::of(ty) else { return Ok(()) };
-    ensure(op, !matches!(pointer, Pointer::TritonTensor(..)), || format!("takes one flag, not a tensor of them, got {ty}"))?;
+    ensure(op, !matches!(pointer, Pointer::TritonTensor(..)), || lossy!("takes one flag, not a tensor of them, got {ty}"))?;
     verify_indices(op, pointer, indices)?;
     let width = value.r#type();
     ensure(op, pointer.pointee().is_none_or(|pointee| pointee == width), || {
-        format!("compares and sets a flag as what it is: {ty} holds no {width}")
+        lossy!("compares and sets a flag as what it is: {ty} holds no {width}")
     })
 }
 
@@ -314,16 +315,16 @@ fn verify_rmw_type<'c: 'a, 'a>(op: SymmOp<'c, 'a>, kind: RmwKind, data: Type<'c>
         RmwKind::Xchg => (is_flag_type(element) || float, "i32, i64, f16, bf16, f32 or f64"),
         _ => (is_flag_type(element), "i32 or i64"),
     };
-    ensure(op, fits && !vector, || format!("{} takes {wanted}, got {data}", kind.keyword()))
+    ensure(op, fits && !vector, || lossy!("{} takes {wanted}, got {data}", kind.keyword()))
 }
 
 fn verify_alloc<'c: 'a, 'a>(op: SymmOp<'c, 'a>, ty: Type<'c>, sizes: usize) -> Verdict {
     let Some(Pointer::MemRef(memref)) = Pointer::of(ty) else { return Ok(()) };
     let plain = MemRefType::try_from(ty).is_ok_and(|ty| ty.affine_map().is_identity());
-    ensure(op, plain, || format!("allocates a contiguous memref, got {ty}"))?;
+    ensure(op, plain, || lossy!("allocates a contiguous memref, got {ty}"))?;
     let dynamic = memref.dimensions().iter().filter(|size| **size == DYNAMIC).count();
-    ensure(op, sizes == dynamic, || format!("takes one size for each '?' of {ty}: {dynamic}, got {sizes}"))?;
-    ensure(op, is_data(memref.element()), || format!("allocates integers, floats and index, got {ty}"))
+    ensure(op, sizes == dynamic, || lossy!("takes one size for each '?' of {ty}: {dynamic}, got {sizes}"))?;
+    ensure(op, is_data(memref.element()), || lossy!("allocates integers, floats and index, got {ty}"))
 }
 
 /// One `{}` for each value, and values that can be printed.
@@ -332,13 +333,13 @@ fn verify_message<'c: 'a, 'a>(op: SymmOp<'c, 'a>, message: &str, values: &[Value
     let places = plain.matches("{}").count();
     let stray = plain.replace("{}", "").contains(['{', '}']);
     ensure(op, !stray, || "takes a message in which braces are {} for a value, {{ or }}".into())?;
-    ensure(op, places == values.len(), || format!("prints as many values as its message has {{}}: {places}, got {}", values.len()))?;
+    ensure(op, places == values.len(), || lossy!("prints as many values as its message has {{}}: {places}, got {}", values.len()))?;
     let printable = |ty: Type<'c>| match Pointer::of(ty) {
         Some(pointer) => !matches!(pointer, Pointer::TritonTensor(..)),
         None => is_data(ty) && !(ty.is_float() && byte_width(ty) == 1),
     };
     match values.iter().map(ValueLike::r#type).find(|ty| !printable(*ty)) {
         None => Ok(()),
-        Some(ty) => Err(error(op.operation(), &format!("prints integers, floats of 16 bits or more, index and pointers, got {ty}"))),
+        Some(ty) => Err(error(op.operation(), &lossy!("prints integers, floats of 16 bits or more, index and pointers, got {ty}"))),
     }
 }

@@ -21,9 +21,9 @@
 //! Limits: signals and waits of one function on one array of flags, which is followed through views. A flag that
 //! other kernels signal too may be fine: then only the remark is wrong.
 
-use crate::ir::{Builder, collect, constant_value, definition, enclosing, name};
+use crate::ir::{Builder, constant_value, definition, enclosing, name, symm_ops};
 use crate::order::set_keyword;
-use crate::pass::{Kind, Pass, PassOption, Values};
+use crate::pass::{Ir, Kind, Pass, PassOption, Values};
 use crate::registration::previous_in_block;
 use crate::uniform::is_reached_together;
 use melior::ir::block::BlockArgument;
@@ -66,28 +66,43 @@ struct Sent<'c, 'a> {
     rank: Value<'c, 'a>,
 }
 
-fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<(), Reported> {
+fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<Ir, Reported> {
     let strict = options.flag("strict");
     let mut flags: HashMap<(usize, usize), Flag> = HashMap::new();
+    // The order in which the flags are met, so that diagnostics come in the order of the program.
+    let mut order = Vec::new();
     let mut outcome = Ok(());
-    for op in collect(root) {
+    for symm_op in symm_ops(root) {
+        if !matches!(symm_op, SymmOp::Signal(_) | SymmOp::PutSignal(_) | SymmOp::Wait(_)) {
+            continue;
+        }
+        let op = symm_op.operation();
         let Some(function) = enclosing(op, FUNCTIONS) else { continue };
-        let key = |flag: Value<'c, 'a>| (function.to_raw().ptr as usize, array(flag).to_raw().ptr as usize);
-        let sent = match SymmOp::cast(op) {
-            Some(SymmOp::Signal(signal)) => {
+        let mut key = |flag: Value<'c, 'a>| {
+            let key = (function.to_raw().ptr as usize, array(flag).to_raw().ptr as usize);
+            if !flags.contains_key(&key) {
+                order.push(key);
+            }
+            key
+        };
+        let sent = match symm_op {
+            SymmOp::Signal(signal) => {
                 let (indices, value, rank) = (signal.indices(), signal.value(), signal.rank());
                 let sent = Sent { op, kind: signal.kind(), indices, value, rank };
-                flags.entry(key(signal.flag())).or_default().signals.push(sent);
+                let key = key(signal.flag());
+                flags.entry(key).or_default().signals.push(sent);
                 releases_alone(signal).then_some(op)
             }
-            Some(SymmOp::PutSignal(put)) => {
+            SymmOp::PutSignal(put) => {
                 let (indices, value, rank) = (put.indices(), put.value(), put.rank());
                 let sent = Sent { op, kind: put.kind(), indices, value, rank };
-                flags.entry(key(put.flag())).or_default().signals.push(sent);
+                let key = key(put.flag());
+                flags.entry(key).or_default().signals.push(sent);
                 (put.group() == Group::Thread).then_some(op)
             }
-            Some(SymmOp::Wait(wait)) => {
-                flags.entry(key(wait.flag())).or_default().waits.push(wait);
+            SymmOp::Wait(wait) => {
+                let key = key(wait.flag());
+                flags.entry(key).or_default().waits.push(wait);
                 None
             }
             _ => None,
@@ -96,12 +111,12 @@ fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<(), Repor
             outcome = outcome.and(release_for_block(op, branch, strict));
         }
     }
-    for flag in flags.values() {
+    for flag in order.iter().filter_map(|key| flags.get(key)) {
         for wait in &flag.waits {
             outcome = outcome.and(check_wait(flag, *wait, strict));
         }
     }
-    outcome
+    outcome.map(|()| Ir::Changed)
 }
 
 /// A finding: an error under `strict`, else a remark with what was done about it.

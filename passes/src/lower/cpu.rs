@@ -84,6 +84,12 @@ fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<Ir, Repor
 fn check<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Reported> {
     let mut outcome = Ok(());
     for operation in collect(root) {
+        let function = enclosing(operation, &["func.func", "gpu.func"]);
+        if calls_runtime(operation) && function.is_some_and(|function| !is_placed(function, root)) {
+            let complaint = "S1: calls the runtime, which a module within the program's module can't";
+            outcome = Err(error(operation, complaint));
+            continue;
+        }
         let Some(op) = SymmOp::cast(operation) else { continue };
         let types = operation.operands().map(|value| value.r#type());
         let types: Vec<_> = types.chain(operation.results().map(|value| value.r#type())).collect();
@@ -97,7 +103,7 @@ fn check<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Reported> {
         let complaint = match op {
             _ if triton => "the CPU has no Triton pointers",
             _ if lanes && volatile => "the CPU has no volatile access with a mask for each lane",
-            _ if enclosing(operation, &["func.func", "gpu.func"]).is_none() => "is lowered in a func.func or a gpu.func",
+            _ if function.is_none() => "is lowered in a func.func or a gpu.func",
             SymmOp::Ctx(ctx) => match translation::refuse_table(ctx) {
                 Some(complaint) => complaint,
                 None => continue,
@@ -107,6 +113,25 @@ fn check<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Reported> {
         outcome = Err(error(operation, &format!("S1: {complaint}")));
     }
     outcome
+}
+
+/// Whether an op becomes a call of the runtime, which is declared in the program's module.
+fn calls_runtime<'c: 'a, 'a>(operation: OperationRef<'c, 'a>) -> bool {
+    use SymmOp::{AsRemote, Ctx, Fence, HeapBase, HeapDelta, NumRanks, Rank, RemoteLoad, RemoteStore};
+    match SymmOp::cast(operation) {
+        Some(
+            Ctx(_) | Rank(_) | NumRanks(_) | HeapBase(_) | HeapDelta(_) | AsRemote(_) | RemoteLoad(_) | RemoteStore(_)
+            | Fence(_),
+        ) => false,
+        Some(_) => true,
+        None => matches!(name(operation), "gpu.launch_func" | "gpu.memcpy" | "cf.assert"),
+    }
+}
+
+/// Whether a function lies in the module, or in a `gpu.module` of it.
+fn is_placed<'c: 'a, 'a>(function: OperationRef<'c, 'a>, root: OperationRef<'c, 'a>) -> bool {
+    let Some(parent) = function.parent_operation() else { return false };
+    parent == root || (name(parent) == "gpu.module" && parent.parent_operation() == Some(root))
 }
 
 fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, runtime: &Runtime<'c, 'a>) -> Result<(), Reported> {

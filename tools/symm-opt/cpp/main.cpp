@@ -11,6 +11,12 @@ extern "C" int symmOptMain(int argc, char **argv, MlirDialectHandle dialect) {
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
   mlirDialectHandleInsertDialect(dialect, wrap(&registry));
-  return mlir::asMainReturnCode(
-      mlir::MlirOptMain(argc, argv, "symm-opt: mlir-opt with the symm dialect and its passes\n", registry));
+  llvm::StringRef banner = "symm-opt: mlir-opt with the symm dialect and its passes\n";
+  auto [input, output] = mlir::registerAndParseCLIOptions(argc, argv, banner, registry);
+  uint64_t before = llvm::errs().tell();
+  llvm::LogicalResult result = mlir::MlirOptMain(argc, argv, input, output, registry);
+  // MLIR's reader of bytecode gives up on some malformed files without a word.
+  if (llvm::failed(result) && llvm::errs().tell() == before)
+    llvm::errs() << "symm-opt: error: " << input << ": refused, and MLIR does not say why; it is likely malformed\n";
+  return mlir::asMainReturnCode(result);
 }

@@ -8,6 +8,10 @@ unsafe extern "C" {
 }
 
 fn main() {
+    let guard = symm_dialect::crash::guard("symm-opt");
+    for path in std::env::args_os().skip(1) {
+        guard.reads(path.as_ref());
+    }
     symm_passes::register();
     let arguments: Vec<CString> =
         std::env::args_os().map(|argument| CString::new(argument.into_vec()).unwrap_or_default()).collect();

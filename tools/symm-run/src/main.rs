@@ -90,6 +90,9 @@ fn output_path(path: &str, rank: u32) -> Option<String> {
 }
 
 fn compile(options: &Options, num_ranks: u32) -> anyhow::Result<(Entry, Signature)> {
+    // A program that crashes later is to be seen as such.
+    let guard = symm_dialect::crash::guard("symm-run");
+    guard.reads(&options.file);
     let frontend = Frontend::new();
     let mut module = frontend.parse(&options.file)?;
     let signature = Signature::of(&module, &options.entry)?;

@@ -78,6 +78,8 @@ impl Options {
 }
 
 fn run(options: &Options) -> anyhow::Result<()> {
+    let guard = symm_dialect::crash::guard("symm-translate");
+    guard.reads(&options.file);
     let frontend = Frontend::new();
     let mut module = frontend.parse(&options.file)?;
     let level = [Level::O0, Level::O1, Level::O2, Level::O3][usize::from(options.optimize)];

@@ -10,6 +10,7 @@ use melior::ir::r#type::FunctionType;
 use melior::ir::{Attribute, AttributeLike, Block, BlockLike, OperationRef, Region, RegionLike, Type, Value, ValueLike};
 use std::collections::HashSet;
 use symm_dialect::diagnostic::{Reported, error};
+use symm_dialect::lossy;
 use symm_dialect::shape::{Shaped, byte_width, scalar};
 use symm_dialect::text::{string, text};
 
@@ -259,7 +260,7 @@ pub fn linear_block<'c: 'a, 'a>(b: &Builder<'c>, op: OperationRef<'c, 'a>) -> Op
 fn lower_op<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<(), Reported> {
     let b = Builder::before(op);
     let dimension = || -> i64 {
-        let text = op.attribute("dimension").map(|attribute| attribute.to_string()).unwrap_or_default();
+        let text = op.attribute("dimension").map(|attribute| lossy!("{attribute}")).unwrap_or_default();
         match text.trim_start_matches("#gpu<dim ").trim_end_matches('>') {
             "y" => 1,
             "z" => 2,

@@ -11,6 +11,7 @@ use melior::ir::operation::{OperationLike, OperationMutLike, OperationRefMut};
 use melior::ir::r#type::{FunctionType, ShapedTypeLike};
 use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike};
 use symm_dialect::diagnostic::{Reported, error};
+use symm_dialect::lossy;
 use symm_dialect::ops::{Alloc, BarrierAll, Check, Fault, Free, Print};
 use symm_dialect::pointer::{is_llvm_pointer, layout};
 use symm_dialect::shape::{Shaped, byte_width, integer_width, is_data, scalar as scalar_of};
@@ -51,10 +52,11 @@ fn check_types<'c: 'a, 'a>(function: OperationRef<'c, 'a>, ctx: Type<'c>) -> Res
     let has_form = |ty: Type<'c>| {
         let vector = Shaped::vector(ty).is_some_and(|vector| vector.rank() == 1) && !ty.is_scalable_vector();
         let scalar = !ty.is_vector() && integer_width(ty).is_some();
-        ty == ctx || is_llvm_pointer(ty) || layout(ty).is_some() || scalar || (vector || !ty.is_vector()) && is_data(scalar_of(ty))
+        let data = !ty.is_tensor() && (vector || !ty.is_vector()) && is_data(scalar_of(ty));
+        ty == ctx || is_llvm_pointer(ty) || layout(ty).is_some() || scalar || data
     };
     match inputs.iter().chain(&results).find(|ty| !has_form(**ty)) {
-        Some(ty) => Err(error(function, &format!("S1: takes and returns scalars, vectors, pointers and memrefs, got {ty}"))),
+        Some(ty) => Err(error(function, &lossy!("S1: takes and returns scalars, vectors, pointers and memrefs, got {ty}"))),
         None => Ok(()),
     }
 }
@@ -144,7 +146,7 @@ pub fn lower<'c: 'a, 'a>(op: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) ->
 
 /// S1: the CPU driver's launches and copies are complete when the next op begins.
 fn synchronous<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<(), Reported> {
-    let is_token = |value: Value| value.r#type().to_string() == "!gpu.async.token";
+    let is_token = |value: Value| lossy!("{}", value.r#type()) == "!gpu.async.token";
     if op.operands().any(is_token) || op.results().any(|result| is_token(result.into())) {
         return Err(error(op, "S1: the CPU driver is synchronous; leave out 'async' and its tokens"));
     }
@@ -156,7 +158,7 @@ fn launch<'c: 'a, 'a>(op: OperationRef<'c, 'a>, b: &Builder<'c>, runtime: &Runti
     if enclosing(op, &["func.func"]).is_none() {
         return Err(error(op, "S1: is lowered in a func.func"));
     }
-    let kernel = op.attribute("kernel").map(|attribute| attribute.to_string()).unwrap_or_default();
+    let kernel = op.attribute("kernel").map(|attribute| lossy!("{attribute}")).unwrap_or_default();
     let parts: Vec<&str> = kernel.trim_start_matches('@').split("::@").map(|part| part.trim_matches('"')).collect();
     let [module, function] = parts[..] else { return Err(error(op, "launches a kernel of a gpu.module")) };
     let segments = op.attribute("operandSegmentSizes").and_then(melior::ir::attribute::DenseI32ArrayAttribute::try_from);

@@ -1,0 +1,153 @@
+//! Faults of MLIR 22.1 itself that no change of ours can mend: each says where it is and what triggers it. Our tools
+//! end with one diagnostic where MLIR crashes (dialect/src/crash.rs); here they are counted apart.
+//!
+//! An entry never covers a process that died inside of code of ours.
+
+use crate::findings::Finding;
+
+/// A fault of MLIR.
+pub struct Known {
+    /// What happens, for the table.
+    pub what: &'static str,
+    /// What the signature begins with.
+    stage: &'static str,
+    /// What the signature contains.
+    signature: &'static str,
+    /// A function that is active, or nothing.
+    frame: &'static str,
+}
+
+/// Every known fault.
+pub const KNOWN: &[Known] = &[
+    // Parsers of ops, regions, types, attributes, locations and affine expressions call each other for what is
+    // nested, without a limit: the stack ends at some ten thousand levels of regions, or types.
+    Known {
+        what: "the parser's stack ends: nested too deep",
+        stage: "parse: stack overflow",
+        signature: "",
+        frame: "arse",
+    },
+    // Printing, verifying and walking recurse as the parser does, with smaller frames: a module that could just be
+    // parsed may be too deep for them where they run on top of a deeper stack.
+    Known {
+        what: "MLIR's walk of a module that is nested too deep",
+        stage: "",
+        signature: "stack overflow in mlir::",
+        frame: "mlir::",
+    },
+    // parseDenseArrayAttr takes `array<index: 1>` and asks index, which has no width, for its width.
+    Known {
+        what: "array<index: …> as an attribute",
+        stage: "",
+        signature: "segmentation fault in mlir::FloatType::getWidth",
+        frame: "parseDenseArrayAttr",
+    },
+    // The attribute of a container module is verified before the ops in it: a gpu.func whose body does not have the
+    // arguments of its type, or a gpu.launch_func with a wrong number of operands, is read as if it were right.
+    Known {
+        what: "gpu.container_module with a gpu.func or gpu.launch_func that does not verify",
+        stage: "",
+        signature: "segmentation fault",
+        frame: "mlir::gpu::GPUDialect::verifyOperationAttribute",
+    },
+    // verifyAttributions reads the types of workgroup and private attributions behind the arguments without asking
+    // whether the entry block has as many arguments.
+    Known {
+        what: "gpu.func whose entry block has too few arguments",
+        stage: "",
+        signature: "segmentation fault in verifyAttributions",
+        frame: "mlir::gpu::GPUFuncOp::verifyBody",
+    },
+    // The inliner asks for the visibility of every function relative to a symbol table around it: a private function
+    // in the region of an op that is none (any unregistered op) has no such table.
+    Known {
+        what: "--inline on a function within an op that is no symbol table",
+        stage: "symm-cpu: inline: segmentation fault",
+        signature: "",
+        frame: "mlir::Inliner::doInlining",
+    },
+    // memref.dim of an alloc with a constant index beyond the rank folds to the operand behind the last one.
+    Known {
+        what: "memref.dim of a memref.alloc, index out of range",
+        stage: "",
+        signature: "SimplifyDimOfAllocOp::matchAndRewrite",
+        frame: "",
+    },
+    // memref.generic_atomic_rmw of floats becomes a compare and swap of floats, which the LLVM dialect has not.
+    Known {
+        what: "memref.generic_atomic_rmw of floats",
+        stage: "symm-cpu: finalize-memref-to-llvm: no longer verifies: llvm.cmpxchg",
+        signature: "",
+        frame: "",
+    },
+    // llvm.getelementptr, llvm.alloca and others verify with an element type of another dialect, such as memref or
+    // an unsized one, and the translation takes it for one of LLVM's.
+    Known {
+        what: "an op of the LLVM dialect with an element type that is none of LLVM's",
+        stage: "symm-cpu: translate: segmentation fault",
+        signature: "",
+        frame: "mlir::LLVM::ModuleTranslation::convertOperation",
+    },
+    // The reader of bytecode checks indices and sizes in part only. Counts of values, blocks and elements become
+    // allocations as they are, or exceptions and aborts of the containers; a value may be defined twice, or beyond
+    // those of its region, which writes outside of an array, so that anything may fail from then on.
+    Known {
+        what: "malformed bytecode: the reader crashes, or damages its memory",
+        stage: "read bytecode: ",
+        signature: "",
+        frame: "readBytecodeFileImpl",
+    },
+    Known {
+        what: "malformed bytecode: memory that the reader damaged fails later",
+        stage: "read bytecode: ",
+        signature: "segmentation fault in mlir::detail::StorageUniquerImpl",
+        frame: "",
+    },
+    // Some faults of bytecode make it fail without a diagnostic; symm-opt then prints one of its own.
+    Known {
+        what: "malformed bytecode: refused without a diagnostic",
+        stage: "read bytecode: failure without an error",
+        signature: "",
+        frame: "",
+    },
+    // Bytecode holds names with any bytes and attributes in places where the text form has none for them, and
+    // their verifiers let them pass.
+    Known {
+        what: "bytecode with what has no text form",
+        stage: "print what was bytecode: what was written is",
+        signature: "",
+        frame: "",
+    },
+];
+
+/// The place in the list of the fault that a finding shows.
+pub fn position(finding: &Finding) -> Option<usize> {
+    let ours =
+        |frame: &String| ["symm_dialect::", "symm_passes::", "symm::"].iter().any(|start| frame.starts_with(start));
+    if finding.frames.iter().any(ours) && !finding.details.contains("malloc") && !finding.details.contains("free()") {
+        return None;
+    }
+    KNOWN.iter().position(|known| {
+        let frame = known.frame.is_empty() || finding.frames.iter().any(|frame| frame.contains(known.frame));
+        frame && finding.signature.starts_with(known.stage) && finding.signature.contains(known.signature)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::position;
+    use crate::findings::Finding;
+
+    fn finding(signature: &str, frames: &[&str]) -> Finding {
+        let frames = frames.iter().map(|frame| (*frame).to_owned()).collect();
+        Finding { signature: signature.into(), details: String::new(), frames }
+    }
+
+    #[test]
+    fn what_dies_in_our_code_is_never_known() {
+        let signature = "read bytecode: segmentation fault in x";
+        assert!(position(&finding(signature, &["readBytecodeFileImpl"])).is_some());
+        assert!(position(&finding(signature, &["symm_dialect::verify::verify", "readBytecodeFileImpl"])).is_none());
+        assert!(position(&finding("print: segmentation fault in x", &["readBytecodeFileImpl"])).is_none());
+    }
+}
