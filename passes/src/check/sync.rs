@@ -21,7 +21,7 @@
 //! Limits: signals and waits of one function on one array of flags, which is followed through views. A flag that
 //! other kernels signal too may be fine: then only the remark is wrong.
 
-use crate::ir::{Builder, constant_value, definition, enclosing, name, symm_ops};
+use crate::ir::{Builder, collect, constant_value, definition, enclosing, name, symm_ops};
 use crate::order::set_keyword;
 use crate::pass::{Ir, Kind, Pass, PassOption, Values};
 use crate::registration::previous_in_block;

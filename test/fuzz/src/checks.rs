@@ -225,6 +225,7 @@ fn value(random: &mut Random, option: &PassOption) -> &'static str {
     let choices: &[&str] = match option.kind {
         Kind::Bool => &["false", "true"],
         Kind::Choice(choices) => choices,
+        Kind::Number => &["1", "1000"],
     };
     if random.once_in(2) { option.initial } else { choices[random.below(choices.len())] }
 }
