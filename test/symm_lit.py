@@ -1,8 +1,9 @@
 """What the lit suites share: where the tools are, and the substitutions.
 
 `%run-all [ARG…]` runs a program on several numbers of ranks (run_all.py). `%golden COMMAND…` compares a command's
-output with the end of the test (golden.py). Every tool runs under a deadline: a tool that hangs is killed, which
-lit reports as exit status -9 and `not` as a crash.
+output with the end of the test (golden.py). `%sequences` prints what kernels compile to (sequences.py), and
+`%assemble` assembles it (assemble.py). Every tool runs under a deadline: a tool that hangs is killed, which lit
+reports as exit status -9 and `not` as a crash.
 
 Parameters (`lit -D NAME=VALUE`): `bin`, the folder of the built tools; `driver`, the driver of `%run-all`.
 With SYMM_ROUNDTRIP=1 every symm-opt also prints its input, as text and as bytecode, and compares what it reads back.
@@ -41,7 +42,7 @@ def configure(config, lit_config, name):
     config.excludes = ["Inputs"]
     config.test_exec_root = str(target / "lit" / name)
     config.environment["PATH"] = os.pathsep.join([str(tools), str(llvm), os.environ.get("PATH", "")])
-    for variable in ["SYMM_BLESS", "SYMM_ROUNDTRIP"]:
+    for variable in ["SYMM_BLESS", "SYMM_ROUNDTRIP", "CARGO_TARGET_DIR"]:
         if variable in os.environ:
             config.environment[variable] = os.environ[variable]
 
@@ -55,6 +56,8 @@ def configure(config, lit_config, name):
     round_trip = " --verify-roundtrip" if os.environ.get("SYMM_ROUNDTRIP") == "1" else ""
     driver = lit_config.params.get("driver", "cpu")
     config.substitutions.append(("%golden", script("golden.py", "%s")))
+    config.substitutions.append(("%sequences", script("sequences.py")))
+    config.substitutions.append(("%assemble", script("assemble.py")))
     config.substitutions.append(
         ("%run-all", f"timeout -s KILL {SECONDS_PER_PROGRAM} " + script("run_all.py", "--driver", driver, "%s"))
     )

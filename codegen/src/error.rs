@@ -45,6 +45,34 @@ pub enum Error {
         /// The function.
         symbol: String,
     },
+    /// No pass lowers to this GPU.
+    #[error("unknown chip '{chip}'; the chips are {known}")]
+    UnknownChip {
+        /// The name that was asked for.
+        chip: String,
+        /// The names there are.
+        known: String,
+    },
+    /// A device has the kernels of one `gpu.module`.
+    #[error("a device module is made from one gpu.module, and the program has {}", match found.len() { 0 => "none".to_owned(), _ => found.join(", ") })]
+    NoKernels {
+        /// The names of those there are.
+        found: Vec<String>,
+    },
+    /// A code object was asked for a GPU that has none.
+    #[error("a code object (hsaco) is for AMD GPUs; for NVIDIA's make ptx")]
+    NotAmd,
+    /// lld does not run.
+    #[error("'{linker}' is needed to link a code object: install lld-22, or name it in SYMM_LLD")]
+    MissingLinker {
+        /// What was tried.
+        linker: String,
+        /// Why it did not run.
+        source: std::io::Error,
+    },
+    /// A file of the link can't be read or written.
+    #[error("linking a code object")]
+    Link(#[source] std::io::Error),
     /// There is no such host function.
     #[error(
         "no host function '{entry}' whose first argument is a !symm.ctx; {}",

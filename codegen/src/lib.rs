@@ -12,12 +12,14 @@
 //! # }
 //! ```
 
+mod device;
 mod error;
 mod frontend;
 mod jit;
 mod llvm;
 mod signature;
 
+pub use device::{Device, assembly, hsaco, translate_device};
 pub use error::Error;
 pub use frontend::Frontend;
 pub use jit::Jit;

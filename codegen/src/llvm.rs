@@ -6,6 +6,7 @@ use inkwell::context::Context;
 use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine};
 use melior::ir::Module;
+use mlir_sys::MlirOperation;
 use std::mem::ManuallyDrop;
 
 /// How much LLVM optimises.
@@ -63,10 +64,15 @@ impl Drop for LlvmModule {
 /// # Errors
 /// [`Error::Translate`] if something else is left, [`Error::Llvm`] if LLVM finds the result invalid.
 pub fn translate(module: &Module) -> Result<LlvmModule, Error> {
+    module_of(module.as_operation().to_raw())
+}
+
+/// Translates an operation that holds nothing but the LLVM dialect: a module or a `gpu.module`.
+pub(crate) fn module_of(operation: MlirOperation) -> Result<LlvmModule, Error> {
     // SAFETY: the context is new and owned by the result; the translation returns a module in it or null.
     let translated = unsafe {
         let context = llvm_sys::core::LLVMContextCreate();
-        let raw = mlir_sys::mlirTranslateModuleToLLVMIR(module.as_operation().to_raw(), context.cast());
+        let raw = mlir_sys::mlirTranslateModuleToLLVMIR(operation, context.cast());
         let context = Context::new(context);
         if raw.is_null() {
             return Err(Error::Translate);
@@ -91,8 +97,6 @@ impl LlvmModule {
     /// [`Error::Llvm`] if there is no code generator for this machine or a pass fails.
     pub fn optimize(&self, level: Level) -> Result<(), Error> {
         let machine = host(level)?;
-        self.module.set_triple(&machine.get_triple());
-        self.module.set_data_layout(&machine.get_target_data().get_data_layout());
         // The JIT takes the processor from the functions, not from the machine it was optimised for.
         let (cpu, features) = (TargetMachine::get_host_cpu_name(), TargetMachine::get_host_cpu_features());
         for function in self.module.get_functions().filter(|function| function.count_basic_blocks() > 0) {
@@ -101,8 +105,15 @@ impl LlvmModule {
                 function.add_attribute(inkwell::attributes::AttributeLoc::Function, attribute);
             }
         }
+        self.optimize_for(&machine, level)
+    }
+
+    /// Sets the target and runs LLVM's passes.
+    pub(crate) fn optimize_for(&self, machine: &TargetMachine, level: Level) -> Result<(), Error> {
+        self.module.set_triple(&machine.get_triple());
+        self.module.set_data_layout(&machine.get_target_data().get_data_layout());
         let options = PassBuilderOptions::create();
-        self.module.run_passes(level.passes(), &machine, options).map_err(|error| Error::Llvm(error.to_string()))
+        self.module.run_passes(level.passes(), machine, options).map_err(|error| Error::Llvm(error.to_string()))
     }
 
     /// A relocatable object for this machine.

@@ -50,7 +50,8 @@ fn parts_of<'c: 'a, 'a>(op: Ctx<'c, 'a>) -> Option<(Value<'c, 'a>, Value<'c, 'a>
     op.rank().zip(op.num_ranks())
 }
 
-fn is_current_rank<'c: 'a, 'a>(ctx: Value<'c, 'a>, rank: Value<'c, 'a>) -> bool {
+/// Whether `rank` is the current rank of `ctx`, by its definition.
+pub fn is_current_rank<'c: 'a, 'a>(ctx: Value<'c, 'a>, rank: Value<'c, 'a>) -> bool {
     if let Some(SymmOp::Rank(op)) = definition(rank) {
         return op.ctx() == ctx;
     }

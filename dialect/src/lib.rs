@@ -19,6 +19,7 @@ mod verify;
 
 pub use context::context;
 pub use edit::set_operand_group;
+pub use fold::is_current_rank;
 
 use melior::dialect::DialectHandle;
 use melior::ir::{Module, attribute::IntegerAttribute, operation::OperationLike, operation::OperationMutLike, r#type::IntegerType};
@@ -28,6 +29,9 @@ pub const NUM_RANKS_ATTRIBUTE: &str = "symm.num_ranks";
 
 /// The module attribute that says the heaps lie at a fixed distance from each other (`i64`, bytes; rule T5).
 pub const HEAP_STRIDE_ATTRIBUTE: &str = "symm.heap_stride";
+
+/// The module attribute that says how large each heap is (`i64`, bytes), for bounds checks.
+pub const HEAP_SIZE_ATTRIBUTE: &str = "symm.heap_size";
 
 /// The handle with which the dialect is registered in a context.
 #[must_use]
@@ -48,14 +52,27 @@ pub fn module_integer<'c: 'a, 'a>(operation: &impl OperationLike<'c, 'a>, name: 
     None
 }
 
-/// Fixes the number of ranks and, if given, the distance between their heaps in bytes.
-pub fn set_world(module: &mut Module, num_ranks: u32, heap_stride: Option<u64>) {
+/// Where a program will run, as far as the compiler may know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct World {
+    /// How many ranks there are.
+    pub num_ranks: u32,
+    /// Bytes of each rank's heap.
+    pub heap_size: u64,
+    /// Bytes from each rank's heap to the next one's (rule T5).
+    pub heap_stride: u64,
+}
+
+/// Tells a module where it will run.
+pub fn set_world(module: &mut Module, world: World) {
     let context = context(module.context());
     let mut operation = module.as_operation_mut();
-    let ranks = IntegerAttribute::new(IntegerType::new(context, 32).into(), i64::from(num_ranks));
-    operation.set_attribute(NUM_RANKS_ATTRIBUTE, ranks.into());
-    if let Some(stride) = heap_stride {
-        let stride = IntegerAttribute::new(IntegerType::new(context, 64).into(), stride.cast_signed());
-        operation.set_attribute(HEAP_STRIDE_ATTRIBUTE, stride.into());
+    for (name, width, value) in [
+        (NUM_RANKS_ATTRIBUTE, 32, u64::from(world.num_ranks)),
+        (HEAP_SIZE_ATTRIBUTE, 64, world.heap_size),
+        (HEAP_STRIDE_ATTRIBUTE, 64, world.heap_stride),
+    ] {
+        let value = IntegerAttribute::new(IntegerType::new(context, width).into(), value.cast_signed());
+        operation.set_attribute(name, value.into());
     }
 }

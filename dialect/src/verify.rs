@@ -3,12 +3,12 @@
 use crate::access::{range, ty as attribute_type};
 use crate::diagnostic::{Reported, error};
 use crate::lossy;
-use crate::ops::{Arity, Order, RmwKind, SymmOp};
+use crate::ops::{Arity, Engine, Group, Order, RmwKind, SymmOp};
 use crate::pointer::{Pointer, is_block_memory, layout, strides};
 use crate::shape::{DYNAMIC, Shaped, byte_width, float_width, integer_width, is_data, scalar};
-use melior::ir::r#type::{MemRefType, ShapedTypeLike};
 use crate::{HEAP_STRIDE_ATTRIBUTE, NUM_RANKS_ATTRIBUTE};
 use melior::ir::attribute::{AttributeLike, IntegerAttribute};
+use melior::ir::r#type::{MemRefType, ShapedTypeLike};
 use melior::ir::{Attribute, OperationRef, Type, TypeLike, Value, ValueLike, operation::OperationLike};
 
 type Verdict = Result<(), Reported>;
@@ -93,6 +93,10 @@ pub fn verify<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Verdict {
         SymmOp::Free(free) => verify_pointer(op, "memory", free.memory(), true),
         SymmOp::Check(check) => verify_message(op, &check.message(), &check.values()),
         SymmOp::Print(print) => verify_message(op, &print.message(), &print.values()),
+        SymmOp::Fault(fault) => {
+            ensure(op, fault.values().len() <= 6, || "reports at most six values".into())?;
+            verify_message(op, &fault.message(), &fault.values())
+        }
         // ODS says all that is to be said of the others.
         _ => Ok(()),
     }
@@ -238,6 +242,8 @@ fn verify_bulk<'c: 'a, 'a>(op: SymmOp<'c, 'a>, src: Value<'c, 'a>, dst: Value<'c
     let count = op.operand_group("count").len();
     let mask = op.operand_group("mask").first().copied();
     let element = op.operation().attribute("element").is_ok();
+    let (engine, group) = engine_and_group(op);
+    ensure(op, engine == Engine::Threads || group == Group::Block, || "drives the bulk copy engine for a block: group block".into())?;
     match (source, target) {
         (Pointer::MemRef(source), Pointer::MemRef(target)) => {
             ensure(op, count == 0 && !element, || "takes no count for memrefs, which are copied whole; use memref.subview".into())?;
@@ -271,6 +277,16 @@ fn verify_bulk<'c: 'a, 'a>(op: SymmOp<'c, 'a>, src: Value<'c, 'a>, dst: Value<'c
             mask.map_or(Ok(()), |mask| verify_mask(op, mask.r#type(), from))
         }
         _ => Err(error(op.operation(), &lossy!("copies between two memrefs, two pointers or two tensors of pointers, got {from} and {to}"))),
+    }
+}
+
+fn engine_and_group(op: SymmOp) -> (Engine, Group) {
+    match op {
+        SymmOp::Get(op) => (op.engine(), op.group()),
+        SymmOp::Put(op) => (op.engine(), op.group()),
+        SymmOp::Copy(op) => (op.engine(), op.group()),
+        SymmOp::PutSignal(op) => (op.engine(), op.group()),
+        _ => (Engine::Threads, Group::Thread),
     }
 }
 

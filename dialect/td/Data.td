@@ -57,6 +57,10 @@ defvar BulkShapes = [{
     are copied `count` elements of a type. Two tensors of pointers are copied element by element, where `mask` is
     true. The threads of `group` do it together: they all reach the op with the same operands. The two ranges do
     not overlap.
+
+    With `engine bulk`, for `group block` on sm_90 and later, one thread drives the GPU's bulk copy engine through
+    dynamic shared memory, which the launch provides: 16 KiB for each of up to 12 stages and 128 bytes. With less
+    than two stages, and where source and destination are not aligned alike to 16 bytes, the threads copy.
 }];
 
 def Symm_GetOp : Symm_AccessOp<"get", CopyEffect> {
@@ -72,10 +76,13 @@ def Symm_GetOp : Symm_AccessOp<"get", CopyEffect> {
   let arguments = (ins Symm_Ctx:$ctx, Symm_Pointer:$src, Symm_Pointer:$dst, I32:$rank, Optional<I64>:$delta,
                        Optional<AnyTypeOf<[Index, I64]>>:$count, OptionalAttr<TypeAttr>:$element,
                        Optional<Symm_Mask>:$mask, OptionalAttr<Symm_Cache>:$cache,
-                       DefaultValuedAttr<Symm_Group, "::symm::Group::Thread">:$group, OptionalAttr<I64Attr>:$alignment);
+                       DefaultValuedAttr<Symm_Group, "::symm::Group::Thread">:$group,
+                       DefaultValuedAttr<Symm_Engine, "::symm::Engine::Threads">:$engine,
+                       OptionalAttr<I64Attr>:$alignment);
   let assemblyFormat = [{
     $ctx `,` $src `,` $dst `,` $rank (`via` $delta^)? (`count` $count^ `:` type($count) `of` $element)?
-    (`mask` $mask^ `:` type($mask))? (`cache` $cache^)? (`group` $group^)? attr-dict `:` type($src) `,` type($dst)
+    (`mask` $mask^ `:` type($mask))? (`cache` $cache^)? (`group` $group^)? (`engine` $engine^)? attr-dict
+    `:` type($src) `,` type($dst)
   }];
 }
 
@@ -91,10 +98,13 @@ def Symm_PutOp : Symm_AccessOp<"put", CopyEffect> {
   let arguments = (ins Symm_Ctx:$ctx, Symm_Pointer:$src, Symm_Pointer:$dst, I32:$rank, Optional<I64>:$delta,
                        Optional<AnyTypeOf<[Index, I64]>>:$count, OptionalAttr<TypeAttr>:$element,
                        Optional<Symm_Mask>:$mask, OptionalAttr<Symm_Cache>:$cache,
-                       DefaultValuedAttr<Symm_Group, "::symm::Group::Thread">:$group, OptionalAttr<I64Attr>:$alignment);
+                       DefaultValuedAttr<Symm_Group, "::symm::Group::Thread">:$group,
+                       DefaultValuedAttr<Symm_Engine, "::symm::Engine::Threads">:$engine,
+                       OptionalAttr<I64Attr>:$alignment);
   let assemblyFormat = [{
     $ctx `,` $src `,` $dst `,` $rank (`via` $delta^)? (`count` $count^ `:` type($count) `of` $element)?
-    (`mask` $mask^ `:` type($mask))? (`cache` $cache^)? (`group` $group^)? attr-dict `:` type($src) `,` type($dst)
+    (`mask` $mask^ `:` type($mask))? (`cache` $cache^)? (`group` $group^)? (`engine` $engine^)? attr-dict
+    `:` type($src) `,` type($dst)
   }];
 }
 
@@ -111,11 +121,14 @@ def Symm_CopyOp : Symm_AccessOp<"copy", CopyEffect> {
                        I32:$to, Optional<I64>:$to_delta,
                        Optional<AnyTypeOf<[Index, I64]>>:$count, OptionalAttr<TypeAttr>:$element,
                        Optional<Symm_Mask>:$mask, OptionalAttr<Symm_Cache>:$cache,
-                       DefaultValuedAttr<Symm_Group, "::symm::Group::Thread">:$group, OptionalAttr<I64Attr>:$alignment);
+                       DefaultValuedAttr<Symm_Group, "::symm::Group::Thread">:$group,
+                       DefaultValuedAttr<Symm_Engine, "::symm::Engine::Threads">:$engine,
+                       OptionalAttr<I64Attr>:$alignment);
   let assemblyFormat = [{
     $ctx `,` $src `at` $from (`via` $from_delta^)? `,` $dst `at` $to (`via` $to_delta^)?
     (`count` $count^ `:` type($count) `of` $element)?
-    (`mask` $mask^ `:` type($mask))? (`cache` $cache^)? (`group` $group^)? attr-dict `:` type($src) `,` type($dst)
+    (`mask` $mask^ `:` type($mask))? (`cache` $cache^)? (`group` $group^)? (`engine` $engine^)? attr-dict
+    `:` type($src) `,` type($dst)
   }];
 }
 

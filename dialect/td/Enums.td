@@ -25,6 +25,10 @@ def Symm_Group : Symm_Enum<"Group", "the threads that take part in one op", [
   I32EnumAttrCase<"Warp", 1, "warp">,
   I32EnumAttrCase<"Block", 2, "block">]>;
 
+def Symm_Engine : Symm_Enum<"Engine", "what moves the bytes of a bulk copy", [
+  I32EnumAttrCase<"Threads", 0, "threads">,
+  I32EnumAttrCase<"Bulk", 1, "bulk">]>;
+
 def Symm_RmwKind : Symm_Enum<"RmwKind", "atomic read-modify-write", [
   I32EnumAttrCase<"Add", 0, "add">,
   I32EnumAttrCase<"FAdd", 1, "fadd">,

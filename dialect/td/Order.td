@@ -12,6 +12,9 @@ def Symm_SignalOp : Symm_OrderOp<"signal", [AttrSizedOperandSegments]> {
     relaxed. With `group block` (or `warp`) every thread of the group reaches the op and every earlier write of
     each of them is visible to whoever acquires the signal; one thread sends it (O3). Flags are i32 or i64.
 
+    The same signal to several ranks, with no memory access in between, is a broadcast: all of it comes after what
+    came before its first signal, and its signals come in no order among themselves.
+
     ```mlir
     symm.signal set %ctx, %flag[%i], %seven, %peer : memref<4xi64>, i64
     symm.signal add %ctx, %flag[%i], %one, %peer group block : memref<4xi64>, i64
@@ -35,6 +38,9 @@ def Symm_WaitOp : Symm_OrderOp<"wait", [AttrSizedOperandSegments]> {
     (O6). `sem` is acquire (default, O1) or relaxed. It polls relaxed, backs off, and acquires once after the poll
     succeeds (O5). It is never removed, merged or moved (O4). With `group block` (or `warp`) one thread polls and
     every thread of the group goes on together (O3).
+
+    Consecutive waits with `ge` or `gt`, with no memory access in between, may be satisfied in any order, because
+    counts only grow; what follows the last of them comes after them all.
 
     With `timeout`, a number of nanoseconds, the op gives up after that long and returns whether the flag was seen.
 
@@ -73,13 +79,15 @@ def Symm_PutSignalOp : Symm_OrderOp<"put_signal", [AttrSizedOperandSegments]> {
                        Optional<AnyTypeOf<[Index, I64]>>:$count, OptionalAttr<TypeAttr>:$element,
                        Optional<Symm_Mask>:$mask, OptionalAttr<Symm_Cache>:$cache,
                        DefaultValuedAttr<Symm_Scope, "::symm::Scope::Sys">:$scope,
-                       DefaultValuedAttr<Symm_Group, "::symm::Group::Thread">:$group, OptionalAttr<I64Attr>:$alignment);
+                       DefaultValuedAttr<Symm_Group, "::symm::Group::Thread">:$group,
+                       DefaultValuedAttr<Symm_Engine, "::symm::Engine::Threads">:$engine,
+                       OptionalAttr<I64Attr>:$alignment);
   let hasCanonicalizeMethod = 1;
   let extraClassDefinition = !strconcat(RustVerifier, RustCanonicalizer);
   let assemblyFormat = [{
     $kind $ctx `,` $src `,` $dst `,` $flag (`[` $indices^ `]`)? `,` $value `,` $rank (`via` $delta^)?
     (`count` $count^ `:` type($count) `of` $element)? (`mask` $mask^ `:` type($mask))?
-    (`cache` $cache^)? (`scope` $scope^)? (`group` $group^)? attr-dict
+    (`cache` $cache^)? (`scope` $scope^)? (`group` $group^)? (`engine` $engine^)? attr-dict
     `:` type($src) `,` type($dst) `,` type($flag) `,` type($value)
   }];
 }
@@ -89,14 +97,20 @@ def Symm_FenceOp : Symm_OrderOp<"fence"> {
   let description = [{
     A fence of this thread; `sem` is acquire, release or acq_rel (default), `scope` defaults to sys (O1).
 
+    With `group block` (or `warp`) every thread of the group reaches the op, and it is one fence for the signals
+    and waits of the group (O3): release orders every earlier access of each of them before the group's signals that
+    follow, acquire orders the group's earlier waits before every later access of each of them.
+
     ```mlir
     symm.fence
     symm.fence sem release scope gpu
+    symm.fence sem release group block
     ```
   }];
   let arguments = (ins DefaultValuedAttr<Symm_Order, "::symm::Order::AcqRel">:$sem,
-                       DefaultValuedAttr<Symm_Scope, "::symm::Scope::Sys">:$scope);
-  let assemblyFormat = "(`sem` $sem^)? (`scope` $scope^)? attr-dict";
+                       DefaultValuedAttr<Symm_Scope, "::symm::Scope::Sys">:$scope,
+                       DefaultValuedAttr<Symm_Group, "::symm::Group::Thread">:$group);
+  let assemblyFormat = "(`sem` $sem^)? (`scope` $scope^)? (`group` $group^)? attr-dict";
 }
 
 def Symm_BarrierOp : Symm_OrderOp<"barrier"> {

@@ -10,5 +10,6 @@ include "Data.td"
 include "Atomics.td"
 include "Order.td"
 include "Host.td"
+include "Safety.td"
 
 #endif // SYMM_TD

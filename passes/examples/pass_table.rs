@@ -24,6 +24,7 @@ fn row(flag: &str, summary: &str, options: &[PassOption]) -> Value {
             let values = match option.kind {
                 Kind::Bool => &["false", "true"],
                 Kind::Choice(words) => words,
+                Kind::Number => &["a number"],
             };
             json!({ "name": option.name, "values": values, "initial": option.initial, "help": option.help })
         })

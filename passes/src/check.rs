@@ -3,3 +3,4 @@
 pub mod host_access;
 pub mod memory_order;
 pub mod ranks;
+pub mod sync;

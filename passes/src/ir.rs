@@ -12,7 +12,7 @@ use symm_dialect::ops::SymmOp;
 use symm_dialect::text::text;
 
 /// The dialects that lowerings create ops of.
-pub fn dialects() -> [MlirDialectHandle; 8] {
+pub fn dialects() -> [MlirDialectHandle; 10] {
     use symm_dialect::handle;
     // SAFETY: each of these returns a handle to static data.
     unsafe {
@@ -23,6 +23,8 @@ pub fn dialects() -> [MlirDialectHandle; 8] {
             mlir_sys::mlirGetDialectHandle__gpu__(),
             mlir_sys::mlirGetDialectHandle__llvm__(),
             mlir_sys::mlirGetDialectHandle__memref__(),
+            mlir_sys::mlirGetDialectHandle__nvvm__(),
+            mlir_sys::mlirGetDialectHandle__rocdl__(),
             mlir_sys::mlirGetDialectHandle__scf__(),
             handle().to_raw(),
         ]
@@ -93,7 +95,8 @@ pub fn operations<'c: 'a, 'a>(block: BlockRef<'c, 'a>) -> Vec<OperationRef<'c, '
 
 /// The operation that defines a value, unless it is a block argument.
 pub fn definition<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
-    Some(OperationResult::try_from(value).ok()?.owner())
+    // melior's error for an argument prints it, which takes far longer than all else here.
+    value.is_operation_result().then(|| OperationResult::try_from(value).ok())?.map(|result| result.owner())
 }
 
 /// The value of an integer constant.
@@ -378,6 +381,17 @@ impl<'c> Builder<'c> {
 
     /// `scf.for` from `lower` to `upper` by one; `body` makes what it holds.
     pub fn for_each(&self, lower: Value<'c, '_>, upper: Value<'c, '_>, body: impl FnOnce(&Self, Value<'c, 'c>)) {
+        self.for_step(lower, upper, self.constant(lower.r#type(), 1), body);
+    }
+
+    /// `scf.for` from `lower` to `upper` by `step`; `body` makes what it holds.
+    pub fn for_step(
+        &self,
+        lower: Value<'c, '_>,
+        upper: Value<'c, '_>,
+        step: Value<'c, '_>,
+        body: impl FnOnce(&Self, Value<'c, 'c>),
+    ) {
         let block = Block::new(&[(lower.r#type(), self.location)]);
         let region = Region::new();
         let block = region.append_block(block);
@@ -386,7 +400,6 @@ impl<'c> Builder<'c> {
         let induction = unsafe { Value::from_raw(block.argument(0).expect("one argument was made").to_raw()) };
         body(&inner, induction);
         inner.op("scf.yield", &[], &[], &[]);
-        let step = self.constant(lower.r#type(), 1);
         self.op_with_regions("scf.for", &[lower, upper, step], &[], &[], vec![region]);
     }
 
@@ -398,22 +411,71 @@ impl<'c> Builder<'c> {
         then: impl FnOnce(&Self) -> Vec<Value<'c, 'c>>,
         otherwise: impl FnOnce(&Self) -> Vec<Value<'c, 'c>>,
     ) -> OperationRef<'c, 'c> {
-        let arm = |body: &mut dyn FnMut(&Self) -> Vec<Value<'c, 'c>>| {
-            let region = Region::new();
-            let block = region.append_block(Block::new(&[]));
-            let inner = Self::at_end(self.context, block, self.location);
-            let values = body(&inner);
-            inner.op("scf.yield", &values, &[], &[]);
-            region
-        };
-        let (mut then, mut otherwise) = (Some(then), Some(otherwise));
-        let first = arm(&mut |inner| then.take().map_or_else(Vec::new, |then| then(inner)));
-        let second = if results.is_empty() {
-            Region::new()
-        } else {
-            arm(&mut |inner| otherwise.take().map_or_else(Vec::new, |otherwise| otherwise(inner)))
-        };
+        let first = self.arm(then);
+        let second = if results.is_empty() { Region::new() } else { self.arm(otherwise) };
         self.op_with_regions("scf.if", &[condition], results, &[], vec![first, second])
+    }
+
+    /// A region of one block that yields what `body` makes.
+    fn arm(&self, body: impl FnOnce(&Self) -> Vec<Value<'c, 'c>>) -> Region<'c> {
+        let region = Region::new();
+        let block = region.append_block(Block::new(&[]));
+        let inner = Self::at_end(self.context, block, self.location);
+        let values = body(&inner);
+        inner.op("scf.yield", &values, &[], &[]);
+        region
+    }
+
+    /// `scf.if` without results.
+    pub fn when(&self, condition: Value<'c, '_>, then: impl FnOnce(&Self)) {
+        let body = |inner: &Self| {
+            then(inner);
+            Vec::new()
+        };
+        self.branch(condition, &[], body, |_| Vec::new());
+    }
+
+    /// `scf.if` with two arms and without results.
+    pub fn either(&self, condition: Value<'c, '_>, then: impl FnOnce(&Self), otherwise: impl FnOnce(&Self)) {
+        let first = self.arm(|inner| {
+            then(inner);
+            Vec::new()
+        });
+        let second = self.arm(|inner| {
+            otherwise(inner);
+            Vec::new()
+        });
+        self.op_with_regions("scf.if", &[condition], &[], &[], vec![first, second]);
+    }
+
+    /// `scf.while` that carries values: `test` returns whether to go on and what to carry, `body` what to carry next.
+    pub fn repeat(
+        &self,
+        initial: &[Value<'c, '_>],
+        test: impl FnOnce(&Self, &[Value<'c, 'c>]) -> (Value<'c, 'c>, Vec<Value<'c, 'c>>),
+        body: impl FnOnce(&Self, &[Value<'c, 'c>]) -> Vec<Value<'c, 'c>>,
+    ) -> Vec<Value<'c, 'c>> {
+        let make = |types: &[Type<'c>]| {
+            let arguments: Vec<_> = types.iter().map(|ty| (*ty, self.location)).collect();
+            let region = Region::new();
+            let block = region.append_block(Block::new(&arguments));
+            let values: Vec<Value<'c, 'c>> = (0..types.len())
+                // SAFETY: the block lives in the loop that is inserted below.
+                .map(|index| unsafe { Value::from_raw(block.argument(index).expect("made above").to_raw()) })
+                .collect();
+            let inner = Self::at_end(self.context, block, self.location);
+            (region, inner, values)
+        };
+        let types: Vec<Type> = initial.iter().map(ValueLike::r#type).collect();
+        let (before, inner, values) = make(&types);
+        let (go_on, carried) = test(&inner, &values);
+        let results: Vec<Type> = carried.iter().map(ValueLike::r#type).collect();
+        inner.op("scf.condition", &[&[go_on], carried.as_slice()].concat(), &[], &[]);
+        let (after, inner, values) = make(&results);
+        let next = body(&inner, &values);
+        inner.op("scf.yield", &next, &[], &[]);
+        let op = self.op_with_regions("scf.while", initial, &results, &[], vec![before, after]);
+        op.results().map(Into::into).collect()
     }
 
     /// Replaces an operation by values and erases it.

@@ -7,11 +7,15 @@ mod check;
 mod dominance;
 mod ir;
 mod lower;
+mod order;
 mod pass;
 mod pipelines;
 mod registration;
 mod transform;
+mod uniform;
 
+pub use lower::nvvm::CHIPS as NVIDIA_CHIPS;
+pub use lower::rocdl::CHIPS as AMD_CHIPS;
 pub use pass::{Ir, Kind, Pass, PassOption, Pipeline, Values};
 pub use pipelines::PIPELINES;
 pub use registration::register;
@@ -21,6 +25,13 @@ pub const PASSES: &[Pass] = &[
     check::ranks::PASS,
     check::host_access::PASS,
     check::memory_order::PASS,
+    check::sync::PASS,
+    transform::insert_bounds_checks::PASS,
+    transform::insert_watchdog::PASS,
     transform::hoist_translation::PASS,
+    transform::coalesce_signals::PASS,
+    transform::infer_order::PASS,
     lower::cpu::PASS,
+    lower::nvvm::PASS,
+    lower::rocdl::PASS,
 ];

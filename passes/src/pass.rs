@@ -37,6 +37,7 @@ pub struct Pipeline {
 }
 
 /// An option of a pass or a pipeline.
+#[derive(Clone, Copy)]
 pub struct PassOption {
     /// The name.
     pub name: &'static str,
@@ -53,6 +54,8 @@ pub struct PassOption {
 pub enum Kind {
     /// `true` or `false`.
     Bool,
+    /// A whole number above zero.
+    Number,
     /// One of these words.
     Choice(&'static [&'static str]),
 }
@@ -64,6 +67,10 @@ impl PassOption {
         let choices: &[&str] = match self.kind {
             Kind::Bool => &["true", "false"],
             Kind::Choice(choices) => choices,
+            Kind::Number => {
+                return (!value.parse().is_ok_and(|number: i64| number > 0))
+                    .then(|| format!("option '{}' takes a whole number above zero, got '{value}'", self.name));
+            }
         };
         (!choices.contains(&value))
             .then(|| format!("option '{}' takes {}, got '{value}'", self.name, choices.join(" or ")))
@@ -88,6 +95,12 @@ impl<'v> Values<'v> {
     pub fn text(&self, name: &str) -> &str {
         let index = self.options.iter().position(|option| option.name == name);
         index.and_then(|index| self.values.get(index)).copied().unwrap_or_default()
+    }
+
+    /// The value of an option that is a number.
+    #[must_use]
+    pub fn number(&self, name: &str) -> i64 {
+        self.text(name).parse().unwrap_or(i64::MAX)
     }
 
     /// Whether an option is `true`.

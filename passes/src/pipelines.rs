@@ -1,27 +1,94 @@
 //! Named pipelines: from a program to what a code generator takes.
 
+use crate::lower;
+use crate::transform;
 use crate::pass::{Kind, PassOption, Pipeline, Values};
 
-/// Every named pipeline.
-pub const PIPELINES: &[Pipeline] = &[Pipeline {
-    flag: "symm-cpu",
-    summary: "From a program to the LLVM dialect for the CPU driver",
-    options: &[
-        PassOption { name: "strict", kind: Kind::Bool, initial: "false", help: "what would be repaired is an error" },
-        PassOption { name: "trace", kind: Kind::Bool, initial: "false", help: "record puts, gets and signals" },
-    ],
-    text: cpu,
-}];
+const STRICT: PassOption =
+    PassOption { name: "strict", kind: Kind::Bool, initial: "false", help: "what would be repaired is an error" };
 
-fn cpu(options: &Values) -> String {
-    let (strict, trace) = (options.text("strict"), options.text("trace"));
+const BOUNDS: PassOption =
+    PassOption { name: "bounds-checks", kind: Kind::Bool, initial: "false", help: "check ranks and addresses" };
+const WATCHDOG: PassOption =
+    PassOption { name: "watchdog", kind: Kind::Bool, initial: "false", help: "report waits that do not end" };
+const TIMEOUT: PassOption = transform::insert_watchdog::PASS.options[0];
+
+/// Every named pipeline.
+pub const PIPELINES: &[Pipeline] = &[
+    Pipeline {
+        flag: "symm-cpu",
+        summary: "From a program to the LLVM dialect for the CPU driver",
+        options: &[
+            STRICT,
+            BOUNDS,
+            WATCHDOG,
+            TIMEOUT,
+            PassOption { name: "trace", kind: Kind::Bool, initial: "false", help: "record puts, gets and signals" },
+        ],
+        text: cpu,
+    },
+    Pipeline {
+        flag: "symm-nvvm",
+        summary: "From a program's kernels to the LLVM and NVVM dialects for an NVIDIA GPU",
+        options: &[STRICT, BOUNDS, WATCHDOG, TIMEOUT, lower::nvvm::PASS.options[0]],
+        text: nvvm,
+    },
+    Pipeline {
+        flag: "symm-rocdl",
+        summary: "From a program's kernels to the LLVM and ROCDL dialects for an AMD GPU",
+        options: &[STRICT, BOUNDS, WATCHDOG, TIMEOUT, lower::rocdl::PASS.options[0], lower::rocdl::PASS.options[1]],
+        text: rocdl,
+    },
+];
+
+/// What every target does before it lowers.
+fn canonical(options: &Values) -> String {
+    let strict = options.text("strict");
+    let watchdog = if options.flag("watchdog") {
+        format!("symm-insert-watchdog{{timeout-ms={}}},", options.text("timeout-ms"))
+    } else {
+        String::new()
+    };
+    let bounds = if options.flag("bounds-checks") { "symm-insert-bounds-checks," } else { "" };
     // `any(…)`: on one function after the other, while it is in the caches, and on several threads.
     format!(
-        "any(symm-check-ranks,symm-check-host-access,symm-check-memory-order{{strict={strict}}}),\
-         gpu-kernel-outlining,inline,canonicalize,cse,loop-invariant-code-motion,cse,\
-         any(symm-hoist-translation),symm-lower-to-cpu{{trace={trace}}},\
+        "any(symm-check-ranks,symm-check-host-access,symm-check-sync{{strict={strict}}},\
+         symm-check-memory-order{{strict={strict}}}),\
+         gpu-kernel-outlining,inline,{watchdog}{bounds}canonicalize,cse,loop-invariant-code-motion,cse,\
+         any(symm-hoist-translation,symm-coalesce-signals,symm-infer-order)"
+    )
+}
+
+/// What a GPU's kernels go through from structured control flow to branches.
+const STRUCTURED: &str = "canonicalize,cse,loop-invariant-code-motion,convert-linalg-to-loops,convert-vector-to-scf,\
+                          lower-affine,expand-strided-metadata,lower-affine,convert-scf-to-cf,arith-expand";
+
+/// A mask may be made of a count that takes more than 32 bits: what is left of a large array.
+const VECTORS: &str = "convert-vector-to-llvm{force-32bit-vector-indices=false}";
+
+fn nvvm(options: &Values) -> String {
+    let (canonical, chip) = (canonical(options), options.text("chip"));
+    format!(
+        "{canonical},symm-lower-to-nvvm{{chip={chip}}},{STRUCTURED},{VECTORS},gpu.module(convert-gpu-to-nvvm),\
+         canonicalize,cse,reconcile-unrealized-casts"
+    )
+}
+
+fn rocdl(options: &Values) -> String {
+    let (canonical, chip) = (canonical(options), options.text("chip"));
+    let fine_grained = options.text("fine-grained-heap");
+    format!(
+        "{canonical},symm-lower-to-rocdl{{chip={chip} fine-grained-heap={fine_grained}}},{STRUCTURED},{VECTORS},\
+         gpu.module(convert-gpu-to-rocdl{{chipset={chip} runtime=HIP}}),canonicalize,cse,reconcile-unrealized-casts"
+    )
+}
+
+fn cpu(options: &Values) -> String {
+    let (canonical, trace) = (canonical(options), options.text("trace"));
+    format!(
+        "{canonical},symm-lower-to-cpu{{trace={trace}}},\
          canonicalize,convert-linalg-to-loops,convert-vector-to-scf,lower-affine,expand-strided-metadata,lower-affine,\
-         convert-scf-to-cf,convert-math-to-llvm,convert-vector-to-llvm,arith-expand,convert-arith-to-llvm,\
+         convert-scf-to-cf,convert-math-to-llvm,{VECTORS},arith-expand,convert-arith-to-llvm,\
          convert-index-to-llvm,finalize-memref-to-llvm,convert-func-to-llvm,convert-cf-to-llvm,convert-ub-to-llvm,\
          canonicalize,cse,reconcile-unrealized-casts"
     )

@@ -109,6 +109,21 @@ pub unsafe extern "C" fn symm_rt_check_failed(
     });
 }
 
+/// Ends the run: a check that a safety pass inserted has failed, with a message as in [`symm_rt_print`].
+pub unsafe extern "C" fn symm_rt_fault(
+    fmt: *const c_char,
+    types: *const c_char,
+    args: *const u64,
+    loc: *const c_char,
+) {
+    // SAFETY: `loc` is a string constant of the program.
+    call(unsafe { Loc::new(loc) }, |_, _| {
+        // SAFETY: string constants of the program, and as many values as types.
+        let message = unsafe { message(fmt, types, args) };
+        Err(Error::Fault { message })
+    })
+}
+
 /// Prints a message, each of its lines marked with the rank.
 ///
 /// `fmt` has a `{}` for each value, `types` one character: `i` signed, `u` unsigned, `f` the bits of an f64,
@@ -220,6 +235,7 @@ pub fn symbols() -> &'static [(&'static str, usize)] {
             symm_rt_copy,
             symm_rt_launch,
             symm_rt_check_failed,
+            symm_rt_fault,
             symm_rt_print,
             symm_rt_wait32,
             symm_rt_wait64,

@@ -180,6 +180,13 @@ pub enum Error {
     #[error("{0}")]
     Program(String),
 
+    /// A check that a safety pass inserted has failed.
+    #[error("{message}")]
+    Fault {
+        /// What was checked, and the values.
+        message: String,
+    },
+
     /// This crate, or a callback given to it, panicked.
     #[error("panicked: {0}; this is a fault of the runtime, not of the program")]
     Panic(String),

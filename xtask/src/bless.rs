@@ -4,7 +4,7 @@ use crate::{lit, run, tree};
 use anyhow::{Result, ensure};
 
 pub fn run() -> Result<()> {
-    run::run(run::cargo().args(["build", "--release", "--package", "symm-opt"]))?;
+    run::run(run::cargo().args(["build", "--release", "--package", "symm-opt", "--package", "symm-translate"]))?;
     let mut tests = Vec::new();
     for room in tree::entries("test/lit")? {
         for path in tree::entries(&room.to_string_lossy())? {

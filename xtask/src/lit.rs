@@ -1,13 +1,14 @@
 //! Runs lit suites and counts their results.
 
 use crate::test::Tally;
-use crate::{run, tree};
+use crate::{ptxas, run, tree};
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::process::Command;
 
 /// lit on some suites or tests, with its own progress.
 pub fn command(paths: &[&str]) -> Result<Command> {
+    ptxas::install()?;
     let mut command = Command::new(tree::llvm_tool("lit")?);
     command.args(["--succinct", "--verbose"]).args(paths);
     // Python's caches would lie about in the tree.

@@ -7,6 +7,7 @@ mod demo;
 mod fuzz;
 mod generate;
 mod lit;
+mod ptxas;
 mod run;
 mod test;
 mod tree;
@@ -34,6 +35,8 @@ enum Command {
     Generate(generate::Arguments),
     /// Rewrite the expected output of golden tests
     Bless,
+    /// Install NVIDIA's assembler, which the tests need, into target/ptxas
+    Ptxas,
     /// Measure: ./x bench [NAME] [ARGUMENT…]
     Bench(bench::Arguments),
     /// Mutate the lit corpus through symm-opt
@@ -48,6 +51,7 @@ fn main() -> ExitCode {
         Command::Check => check::run(),
         Command::Generate(arguments) => generate::run(&arguments),
         Command::Bless => bless::run(),
+        Command::Ptxas => ptxas::install(),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Fuzz(arguments) => fuzz::run(&arguments),
     });

@@ -5,6 +5,7 @@ use crate::root;
 use anyhow::{Context as _, Result};
 use std::ffi::c_void;
 use symm_codegen::{Frontend, Jit, Level, translate};
+use symm_dialect::{World, set_world};
 use symm_runtime::abi::{symm_rt_alloc, symm_rt_barrier_all, symm_rt_free};
 use symm_runtime::{Rank, heap_stride};
 
@@ -25,7 +26,8 @@ impl Program {
     pub fn compile(name: &str, ranks: u32, heap_size: u64) -> Result<Self> {
         let frontend = Frontend::new();
         let mut module = frontend.parse(&root().join(format!("bench/programs/{name}.mlir")))?;
-        symm_dialect::set_world(&mut module, ranks, Some(heap_stride(heap_size)));
+        let world = World { num_ranks: ranks, heap_size, heap_stride: heap_stride(heap_size) };
+        set_world(&mut module, world);
         frontend.run_pipeline(&mut module, "symm-cpu")?;
         let llvm = translate(&module)?;
         llvm.optimize(Level::O2)?;

@@ -17,16 +17,15 @@
 //!
 //! Limits: it looks at one function, along its structured control flow and its blocks; a call counts as an access.
 
-use crate::ir::{blocks, context, name, operations, symm_ops};
+use crate::ir::{blocks, name, operations, symm_ops};
+use crate::order::set_keyword;
 use crate::registration::previous_in_block;
 use crate::pass::{Ir, Kind, Pass, PassOption, Values};
-use melior::ir::attribute::IntegerAttribute;
-use melior::ir::operation::{OperationLike, OperationMutLike};
-use melior::ir::r#type::IntegerType;
+use melior::ir::operation::OperationLike;
 use melior::ir::{BlockLike, BlockRef, OperationRef};
 use std::collections::HashSet;
 use symm_dialect::diagnostic::{Reported, Severity, error, report};
-use symm_dialect::ops::{Order, Scope, SymmOp};
+use symm_dialect::ops::{Group, Order, Scope, SymmOp};
 
 /// The pass record.
 pub const PASS: Pass = Pass {
@@ -60,13 +59,13 @@ fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<Ir, Repor
         }
         let (wrong, order, message, done) = match op {
             SymmOp::Signal(op) => (
-                op.sem() == Order::Relaxed && unordered(operation, Direction::Before),
+                op.sem() == Order::Relaxed && unordered(operation, Look { direction: Direction::Before, group: op.group() }),
                 Order::Release,
                 "O1: relaxed, but writes come before it without a release fence",
                 "made release",
             ),
             SymmOp::Wait(op) => (
-                op.sem() == Order::Relaxed && unordered(operation, Direction::After),
+                op.sem() == Order::Relaxed && unordered(operation, Look { direction: Direction::After, group: op.group() }),
                 Order::Acquire,
                 "O1: relaxed, but reads come after it without an acquire fence",
                 "made acquire",
@@ -98,10 +97,7 @@ impl Repairs {
             return Err(error(op, message));
         }
         report(Severity::Remark, op, &format!("{message}; {done}"));
-        let value = IntegerAttribute::new(IntegerType::new(context(op), 32).into(), value);
-        // SAFETY: the pass owns the module while it runs; no other reference reads this attribute meanwhile.
-        let mut op = unsafe { melior::ir::operation::OperationRefMut::from_raw(op.to_raw()) };
-        op.set_attribute(attribute, value.into());
+        set_keyword(op, attribute, value);
         Ok(Ir::Changed)
     }
 }
@@ -111,6 +107,13 @@ impl Repairs {
 enum Direction {
     Before,
     After,
+}
+
+/// How to look: which way, and for which group of threads.
+#[derive(Clone, Copy)]
+struct Look {
+    direction: Direction,
+    group: Group,
 }
 
 /// What one op means to the search.
@@ -123,12 +126,14 @@ enum Meaning {
     Neutral,
 }
 
-fn meaning<'c: 'a, 'a>(op: OperationRef<'c, 'a>, direction: Direction) -> Meaning {
-    let before = direction == Direction::Before;
+fn meaning<'c: 'a, 'a>(op: OperationRef<'c, 'a>, look: Look) -> Meaning {
+    let before = look.direction == Direction::Before;
     match SymmOp::cast(op) {
         Some(SymmOp::Fence(fence)) => {
             let wanted = if before { Order::Release } else { Order::Acquire };
-            if fence.scope() == Scope::Sys && (fence.sem() == wanted || fence.sem() == Order::AcqRel) {
+            let covers = fence.sem() == wanted || fence.sem() == Order::AcqRel;
+            // A group signals and waits through its first thread: fences of the others order nothing for it (O3).
+            if fence.scope() == Scope::Sys && fence.group() == look.group && covers {
                 Meaning::Fence
             } else {
                 Meaning::Neutral
@@ -166,7 +171,7 @@ const LOOPS: &[&str] = &["scf.for", "scf.while", "affine.for", "scf.parallel", "
 const FUNCTIONS: &[&str] = &["func.func", "gpu.func", "llvm.func", "tt.func", "gpu.launch"];
 
 /// Whether a path from `op` in a direction meets an access before it meets a fence, up to the ends of its function.
-fn unordered<'c: 'a, 'a>(op: OperationRef<'c, 'a>, direction: Direction) -> bool {
+fn unordered<'c: 'a, 'a>(op: OperationRef<'c, 'a>, look: Look) -> bool {
     let mut seen = HashSet::new();
     // Where paths go on: just beyond an op, or at the near end of a block.
     let mut beyond = vec![op];
@@ -174,9 +179,9 @@ fn unordered<'c: 'a, 'a>(op: OperationRef<'c, 'a>, direction: Direction) -> bool
     loop {
         let (block, found) = if let Some(op) = beyond.pop() {
             let Some(block) = op.block() else { continue };
-            (block, stretch(step(op, direction), direction))
+            (block, stretch(step(op, look), look))
         } else if let Some(block) = open.pop() {
-            (block, stretch(near_end(block, direction), direction))
+            (block, stretch(near_end(block, look), look))
         } else {
             return false;
         };
@@ -185,7 +190,7 @@ fn unordered<'c: 'a, 'a>(op: OperationRef<'c, 'a>, direction: Direction) -> bool
             Found::Fence => continue,
             Found::End => {}
         }
-        let neighbours: Vec<_> = match direction {
+        let neighbours: Vec<_> = match look.direction {
             Direction::Before => (0..block.predecessor_count()).filter_map(|i| block.predecessor(i).ok()).collect(),
             Direction::After => (0..block.successor_count()).filter_map(|i| block.successor(i).ok()).collect(),
         };
@@ -194,7 +199,7 @@ fn unordered<'c: 'a, 'a>(op: OperationRef<'c, 'a>, direction: Direction) -> bool
         if FUNCTIONS.contains(&name(parent)) || !seen.insert(parent.to_raw().ptr as usize) {
             continue;
         }
-        if LOOPS.contains(&name(parent)) && nested(parent, direction) {
+        if LOOPS.contains(&name(parent)) && nested(parent, look) {
             return true;
         }
         beyond.push(parent);
@@ -202,36 +207,36 @@ fn unordered<'c: 'a, 'a>(op: OperationRef<'c, 'a>, direction: Direction) -> bool
 }
 
 /// The next op in a direction, in one block.
-fn step<'c: 'a, 'a>(op: OperationRef<'c, 'a>, direction: Direction) -> Option<OperationRef<'c, 'a>> {
-    match direction {
+fn step<'c: 'a, 'a>(op: OperationRef<'c, 'a>, look: Look) -> Option<OperationRef<'c, 'a>> {
+    match look.direction {
         Direction::Before => previous_in_block(op),
         Direction::After => op.next_in_block(),
     }
 }
 
 /// The first op of a block in a direction.
-fn near_end<'c: 'a, 'a>(block: BlockRef<'c, 'a>, direction: Direction) -> Option<OperationRef<'c, 'a>> {
-    match direction {
+fn near_end<'c: 'a, 'a>(block: BlockRef<'c, 'a>, look: Look) -> Option<OperationRef<'c, 'a>> {
+    match look.direction {
         Direction::Before => block.terminator().or_else(|| operations(block).pop()),
         Direction::After => block.first_operation(),
     }
 }
 
 /// What the ops of a block, from one on, meet first.
-fn stretch<'c: 'a, 'a>(first: Option<OperationRef<'c, 'a>>, direction: Direction) -> Found {
+fn stretch<'c: 'a, 'a>(first: Option<OperationRef<'c, 'a>>, look: Look) -> Found {
     let mut next = first;
     while let Some(op) = next {
-        match meaning(op, direction) {
+        match meaning(op, look) {
             Meaning::Access => return Found::Access,
             Meaning::Fence => return Found::Fence,
-            Meaning::Neutral if nested(op, direction) => return Found::Access,
-            Meaning::Neutral => next = step(op, direction),
+            Meaning::Neutral if nested(op, look) => return Found::Access,
+            Meaning::Neutral => next = step(op, look),
         }
     }
     Found::End
 }
 
 /// Whether an access in the regions of `op` is met: one there counts, but a fence there may not be reached.
-fn nested<'c: 'a, 'a>(op: OperationRef<'c, 'a>, direction: Direction) -> bool {
-    blocks(op).into_iter().any(|block| stretch(near_end(block, direction), direction) == Found::Access)
+fn nested<'c: 'a, 'a>(op: OperationRef<'c, 'a>, look: Look) -> bool {
+    blocks(op).into_iter().any(|block| stretch(near_end(block, look), look) == Found::Access)
 }

@@ -9,7 +9,7 @@ use melior::dialect::llvm;
 use melior::ir::{Type, TypeLike, Value, ValueLike};
 use melior::ir::r#type::{MemRefType, ShapedTypeLike};
 use symm_dialect::pointer::Pointer;
-use symm_dialect::shape::{Shaped, scalar};
+use symm_dialect::shape::{Shaped, byte_width, scalar};
 
 /// A memref, seen as its descriptor `{allocated, aligned, offset, [sizes], [strides]}`.
 pub struct Descriptor<'c> {
@@ -17,6 +17,7 @@ pub struct Descriptor<'c> {
     strides: Vec<i64>,
     offset: i64,
     sizes: Vec<Option<u64>>,
+    width: i64,
 }
 
 impl<'c> Descriptor<'c> {
@@ -25,7 +26,8 @@ impl<'c> Descriptor<'c> {
         let ty = memref.r#type();
         let (strides, offset) = MemRefType::try_from(ty).expect("the verifier has seen a memref").strides_and_offset();
         let sizes = Shaped::memref(ty).map_or_else(Vec::new, Shaped::dimensions);
-        Self { value: b.cast(memref, Self::ty(b, ty)), strides, offset, sizes }
+        let width = byte_width(Shaped::memref(ty).expect("a memref").element()).cast_signed();
+        Self { value: b.cast(memref, Self::ty(b, ty)), strides, offset, sizes, width }
     }
 
     /// The type of the descriptor of a memref type.
@@ -86,6 +88,24 @@ impl<'c> Descriptor<'c> {
             Some(count) => b.i64(count.cast_signed()),
             None => (0..self.sizes.len()).fold(b.i64(1), |count, dimension| b.mul(count, self.size(b, dimension))),
         }
+    }
+
+    /// The bytes from the first element to the end of the last one, `i64`; zero if there is none. Strides are not
+    /// negative.
+    pub fn span(&self, b: &Builder<'c>) -> Value<'c, 'c> {
+        let one = b.i64(1);
+        let reach = (0..self.sizes.len()).fold(b.i64(0), |reach, dimension| {
+            let steps = b.binary("arith.subi", self.size(b, dimension), one);
+            b.add(reach, b.mul(steps, self.stride(b, dimension)))
+        });
+        let bytes = b.mul(b.add(reach, one), b.i64(self.width));
+        let empty = b.value(
+            "arith.cmpi",
+            &[self.count(b), b.i64(0)],
+            b.int(1),
+            &[("predicate", b.integer(64, 0))],
+        );
+        b.value("arith.select", &[empty, b.i64(0), bytes], b.int(64), &[])
     }
 
     /// Where element `indices` lies, in elements from the aligned pointer.

@@ -68,7 +68,7 @@ pub fn copy<'c>(b: &Builder<'c>, src: End<'c, '_>, dst: End<'c, '_>, count: Opti
 }
 
 /// A nest of loops over the first `depth` dimensions.
-fn nest<'c>(
+pub fn nest<'c>(
     b: &Builder<'c>,
     depth: usize,
     size: &dyn Fn(&Builder<'c>, usize) -> Value<'c, 'c>,

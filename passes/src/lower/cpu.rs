@@ -24,16 +24,16 @@ mod device;
 mod host;
 mod order;
 mod runtime;
-mod types;
 
-use super::translation;
+use super::types::{self, Spaces};
+use super::{access, translation};
 use crate::ir::{Builder, collect, enclosing, name};
 use crate::pass::{Ir, Kind, Pass, PassOption, Values};
 use melior::ir::{OperationRef, TypeLike, operation::OperationLike};
 use runtime::Runtime;
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::SymmOp;
-use symm_dialect::pointer::{Pointer, is_llvm_pointer};
+use symm_dialect::pointer::Pointer;
 use melior::ir::ValueLike;
 
 /// The pass record.
@@ -56,7 +56,7 @@ fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<Ir, Repor
     let runtime = Runtime::new(root, options.flag("trace"));
     check(root)?;
     host::check_entries(root)?;
-    types::convert(root);
+    types::convert(root, Spaces::Strip);
     // Device functions first, while they still lie in their gpu.module; launches after their kernels.
     device::lower(root, &runtime)?;
     let mut contexts = Vec::new();
@@ -104,7 +104,10 @@ fn check<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Reported> {
             _ if triton => "the CPU has no Triton pointers",
             _ if lanes && volatile => "the CPU has no volatile access with a mask for each lane",
             _ if function.is_none() => "is lowered in a func.func or a gpu.func",
-            SymmOp::Ctx(ctx) if !is_llvm_pointer(ctx.table().r#type()) => "takes the table as an !llvm.ptr on this target",
+            SymmOp::Ctx(ctx) => match translation::refuse_table(ctx) {
+                Some(complaint) => complaint,
+                None => continue,
+            },
             _ => continue,
         };
         outcome = Err(error(operation, &format!("S1: {complaint}")));
@@ -139,9 +142,9 @@ fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, runtime: &Runtime<'c, 'a>) -> Result<()
         return Ok(());
     }
     let results = match op {
-        SymmOp::AsRemote(op) => data::as_remote(op, &b),
-        SymmOp::RemoteLoad(op) => data::remote_load(op, &b),
-        SymmOp::RemoteStore(op) => data::remote_store(op, &b),
+        SymmOp::AsRemote(op) => access::as_remote(op, &b),
+        SymmOp::RemoteLoad(op) => access::remote_load(op, &b),
+        SymmOp::RemoteStore(op) => access::remote_store(op, &b),
         SymmOp::Get(get) => data::get(get, &b, runtime),
         SymmOp::Put(put) => data::put(put, &b, runtime),
         SymmOp::Copy(copy) => data::copy(copy, &b, runtime),
@@ -157,6 +160,7 @@ fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, runtime: &Runtime<'c, 'a>) -> Result<()
         SymmOp::BarrierAll(op) => host::barrier_all(op, &b, runtime),
         SymmOp::Check(op) => host::check(op, &b, runtime),
         SymmOp::Print(op) => host::print(op, &b, runtime),
+        SymmOp::Fault(op) => host::fault(op, &b, runtime),
         SymmOp::Ctx(_) | SymmOp::Rank(_) | SymmOp::NumRanks(_) | SymmOp::HeapBase(_) | SymmOp::HeapDelta(_) => {
             unreachable!("lowered above")
         }

@@ -7,11 +7,15 @@ use super::address::generic;
 use crate::ir::{Builder, constant_value, definition, name};
 use melior::ir::{OperationRef, Type, Value, ValueLike};
 use symm_dialect::diagnostic::{Reported, error};
+use symm_dialect::pointer::is_llvm_pointer;
 use symm_dialect::ops::{Ctx, SymmOp};
 use symm_dialect::{HEAP_STRIDE_ATTRIBUTE, NUM_RANKS_ATTRIBUTE, module_integer};
 
 /// What a rank that is out of range adds to a pointer: no target maps an address so far away.
 const NOWHERE: i64 = 1 << 60;
+
+/// What every distance is a multiple of (T4), as a mask: 2 MiB.
+const BASE_ALIGNMENT_MASK: i64 = -(2 << 20);
 
 /// The words of the table before the bases.
 const HEADER_WORDS: i64 = 2;
@@ -54,10 +58,30 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
         }
     }
 
+    /// The current rank, `i64`.
+    fn wide_rank(&self, b: &Builder<'c>) -> Value<'c, 'c> {
+        match self.parts {
+            Some((rank, _)) => b.as_i64(rank),
+            None => self.word(b, 0),
+        }
+    }
+
     fn header(&self, b: &Builder<'c>, word: i64) -> Value<'c, 'c> {
-        let address = b.byte_offset_constant(self.pointer, 8 * word);
-        let value = invariant_load(b, address, b.int(64));
-        b.value("arith.trunci", &[value], b.int(32), &[])
+        b.value("arith.trunci", &[self.word(b, word)], b.int(32), &[])
+    }
+
+    fn word(&self, b: &Builder<'c>, word: i64) -> Value<'c, 'c> {
+        invariant_load(b, b.byte_offset_constant(self.pointer, 8 * word), b.int(64))
+    }
+
+    /// A word of the table behind the bases; `None` if the context has no table.
+    pub fn extension(&self, b: &Builder<'c>, index: i64) -> Option<Value<'c, 'c>> {
+        if self.parts.is_some() {
+            return None;
+        }
+        let words = b.add(b.as_i64(self.num_ranks(b)), b.i64(HEADER_WORDS + index));
+        let address = b.byte_offset(self.pointer, b.mul(words, b.i64(8)));
+        Some(invariant_load(b, address, b.int(64)))
     }
 
     /// The base of a rank's heap as this rank sees it, of type `ty` (`i64` or a pointer). The rank is in range.
@@ -68,16 +92,25 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
         invariant_load(b, address, ty)
     }
 
+    /// The base of a rank's heap, a pointer, where this rank's is known: with a strided heap nothing is loaded (T5).
+    /// The rank is in range.
+    pub fn base_from(&self, b: &Builder<'c>, mine: Value<'c, 'c>, rank: Value<'c, 'a>) -> Value<'c, 'c> {
+        if self.stride.is_some() { b.byte_offset(mine, self.delta(b, rank)) } else { self.base(b, rank, b.ptr()) }
+    }
+
     /// The distance in bytes from this rank's heap to `rank`'s (T1); one that leads nowhere if it is out of range.
     pub fn delta(&self, b: &Builder<'c>, rank: Value<'c, 'a>) -> Value<'c, 'c> {
-        let me = self.rank(b);
+        let me = self.wide_rank(b);
         if let Some(stride) = self.stride {
-            let distance = b.binary("arith.subi", b.as_i64(rank), b.as_i64(me));
+            let distance = b.binary("arith.subi", b.as_i64(rank), me);
             return b.mul(distance, b.i64(stride));
         }
         let distance = |rank| {
             let bases = (self.base(b, rank, b.int(64)), self.base(b, me, b.int(64)));
-            b.binary("arith.subi", bases.0, bases.1)
+            let distance = b.binary("arith.subi", bases.0, bases.1);
+            // The bits are zero already (T4). Now LLVM sees it too: a pointer that it knows to be aligned stays so when
+            // it is translated, and neighbouring accesses become one.
+            b.binary("arith.andi", distance, b.i64(BASE_ALIGNMENT_MASK))
         };
         self.guarded(b, rank, distance, |b| b.i64(NOWHERE))
     }
@@ -136,6 +169,11 @@ pub fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, b: &Builder<'c>) -> Option<Value<'c
         SymmOp::HeapDelta(op) => table(op.ctx()).delta(b, op.rank()),
         _ => return None,
     })
+}
+
+/// Why a target can't take the table of a `symm.ctx`, if it can't (S1): a memref would have to be taken apart first.
+pub fn refuse_table<'c: 'a, 'a>(op: Ctx<'c, 'a>) -> Option<&'static str> {
+    (!is_llvm_pointer(op.table().r#type())).then_some("takes the table as an !llvm.ptr on this target")
 }
 
 /// Replaces a `symm.ctx`, whose uses have been lowered, by its table pointer; S1 if a use needs a table that a

@@ -30,7 +30,7 @@ use melior::ir::{OperationRef, Value, ValueLike, operation::OperationLike};
 use std::collections::HashMap;
 use symm_dialect::diagnostic::Reported;
 use symm_dialect::ops::{HeapDelta, SymmOp};
-use symm_dialect::set_operand_group;
+use symm_dialect::{is_current_rank, set_operand_group};
 
 /// The pass record.
 pub const PASS: Pass = Pass {
@@ -107,6 +107,9 @@ fn distance<'c, 'a>(
             None => unsafe { (Value::from_raw(later(ctx, rank).to_raw()), Value::from_raw(rank.to_raw())) },
         };
         let builder = Builder::after_value(mlir, place);
+        if is_current_rank(ctx, rank) {
+            return builder.i64(0);
+        }
         builder.value("symm.heap_delta", &[ctx, rank], builder.int(64), &[])
     })
 }

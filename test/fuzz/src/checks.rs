@@ -12,6 +12,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::rc::Rc;
 use symm_codegen::{Error, Frontend, Signature, translate};
+use symm_dialect::{World, set_world};
 use symm_passes::{Kind, PASSES, PIPELINES, PassOption, Values};
 
 /// How far an input came.
@@ -111,8 +112,8 @@ impl Checker {
             let mut copy = mlir::clone(&module);
             if !self.random.once_in(3) {
                 let ranks = 1 << self.random.below(4);
-                let stride = self.random.once_in(2).then_some(1 << 30);
-                symm_dialect::set_world(&mut copy, ranks, stride);
+                let world = World { num_ranks: ranks, heap_size: 1 << 30, heap_stride: 1 << 30 };
+                set_world(&mut copy, world);
             }
             let options: Vec<&str> = pipeline.options.iter().map(|option| value(&mut self.random, option)).collect();
             let text = (pipeline.text)(&Values::new(pipeline.options, options));
@@ -224,6 +225,7 @@ fn value(random: &mut Random, option: &PassOption) -> &'static str {
     let choices: &[&str] = match option.kind {
         Kind::Bool => &["false", "true"],
         Kind::Choice(choices) => choices,
+        Kind::Number => &["1", "1000"],
     };
     if random.once_in(2) { option.initial } else { choices[random.below(choices.len())] }
 }

@@ -124,6 +124,7 @@ fn arguments(random: &mut Random) -> Vec<String> {
             let open = if as_pipeline { "{" } else { "=" };
             let value = match option.kind {
                 Kind::Bool => "true",
+                Kind::Number => "7",
                 Kind::Choice(choices) => random.pick(choices).copied().unwrap_or_default(),
             };
             let value = if random.once_in(3) { MARKS[random.below(MARKS.len())] } else { value };

@@ -37,7 +37,7 @@ func.func @types(%ctx: !symm.ctx, %p: !llvm.ptr, %r: i32, %d: i64)
     : i1, i8, i16, i32, i64, index, f8E5M2, f16, bf16, f32, f64
 }
 
-// A vector is aligned as the op says; what `cache` asks for has no form on a CPU.
+// A vector is aligned as the op says; `cv` and `wt` are volatile, the other cache modifiers hints.
 // CHECK-LABEL: func.func @vectors(
 func.func @vectors(%ctx: !symm.ctx, %p: !llvm.ptr, %r: i32, %d: i64, %v: vector<4xf32>)
     -> (vector<4xf32>, vector<2xindex>) {
@@ -46,7 +46,7 @@ func.func @vectors(%ctx: !symm.ctx, %p: !llvm.ptr, %r: i32, %d: i64, %v: vector<
   %0 = symm.remote_load %ctx, %p, %r via %d cache cg {alignment = 4 : i64} : !llvm.ptr -> vector<4xf32>
   // CHECK-NEXT: llvm.load %[[A]] {alignment = 8 : i64} : !llvm.ptr -> vector<2xi64>
   %1 = symm.remote_load %ctx, %p, %r via %d {alignment = 8 : i64} : !llvm.ptr -> vector<2xindex>
-  // CHECK: llvm.store %arg4, %[[A]] {alignment = 16 : i64} : vector<4xf32>, !llvm.ptr
+  // CHECK: llvm.store volatile %arg4, %[[A]] {alignment = 16 : i64} : vector<4xf32>, !llvm.ptr
   symm.remote_store %ctx, %v, %p, %r via %d cache wt {alignment = 16 : i64} : vector<4xf32>, !llvm.ptr
   return %0, %1 : vector<4xf32>, vector<2xindex>
 }

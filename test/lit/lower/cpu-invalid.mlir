@@ -79,12 +79,15 @@ symm.print "in no function"
 
 // -----
 
+func.func @host() -> index {
+  // expected-error @below {{'gpu.block_id' op S1: is for functions of a gpu.module}}
+  %0 = gpu.block_id x
+  return %0 : index
+}
+
+// -----
+
 gpu.module @kernels {
-  gpu.func @not_a_kernel() -> index {
-    // expected-error @below {{'gpu.block_id' op S1: is for kernels; pass it to this function as an argument}}
-    %0 = gpu.block_id x
-    gpu.return %0 : index
-  }
   gpu.func @one_thread(%x: f32, %i: i32) kernel {
     // expected-error @below {{'gpu.shuffle' op S1: the CPU driver runs blocks of one thread and has no gpu.shuffle}}
     %0, %1 = gpu.shuffle xor %x, %i, %i : f32

@@ -13,13 +13,11 @@ module attributes {symm.num_ranks = 4 : i32, symm.heap_stride = 67108864 : i64} 
 //   func.func private @store(%arg0: !llvm.ptr, %arg1: f32, %arg2: !llvm.ptr, %arg3: i32) {
 //     %c67108864_i64 = arith.constant 67108864 : i64
 //     %0 = llvm.load %arg0 invariant {alignment = 8 : i64} : !llvm.ptr -> i64
-//     %1 = arith.trunci %0 : i64 to i32
-//     %2 = arith.extsi %arg3 : i32 to i64
-//     %3 = arith.extsi %1 : i32 to i64
-//     %4 = arith.subi %2, %3 : i64
-//     %5 = arith.muli %4, %c67108864_i64 : i64
-//     %6 = llvm.getelementptr %arg2[%5] : (!llvm.ptr, i64) -> !llvm.ptr, i8
-//     llvm.store %arg1, %6 {alignment = 4 : i64} : f32, !llvm.ptr
+//     %1 = arith.extsi %arg3 : i32 to i64
+//     %2 = arith.subi %1, %0 : i64
+//     %3 = arith.muli %2, %c67108864_i64 : i64
+//     %4 = llvm.getelementptr %arg2[%3] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+//     llvm.store %arg1, %4 {alignment = 4 : i64} : f32, !llvm.ptr
 //     return
 //   }
 // }

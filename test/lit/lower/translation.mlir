@@ -82,6 +82,7 @@ func.func private @as_remote_memref(%ctx: !symm.ctx, %m: memref<?x4xf32, strided
 //   func.func private @table(%arg0: !llvm.ptr, %arg1: i32) -> (i32, i32, i64, !llvm.ptr) {
 //     %0 = llvm.mlir.zero : !llvm.ptr
 //     %c1152921504606846976_i64 = arith.constant 1152921504606846976 : i64
+//     %c-2097152_i64 = arith.constant -2097152 : i64
 //     %c0_i32 = arith.constant 0 : i32
 //     %c8_i64 = arith.constant 8 : i64
 //     %1 = llvm.load %arg0 invariant {alignment = 8 : i64} : !llvm.ptr -> i64
@@ -96,50 +97,52 @@ func.func private @as_remote_memref(%ctx: !symm.ctx, %m: memref<?x4xf32, strided
 //     %10 = llvm.getelementptr %arg0[16] : (!llvm.ptr) -> !llvm.ptr, i8
 //     %11 = llvm.getelementptr %10[%9] : (!llvm.ptr, i64) -> !llvm.ptr, i8
 //     %12 = llvm.load %11 invariant {alignment = 8 : i64} : !llvm.ptr -> i64
-//     %13 = arith.extsi %2 : i32 to i64
-//     %14 = arith.muli %13, %c8_i64 : i64
-//     %15 = llvm.getelementptr %10[%14] : (!llvm.ptr, i64) -> !llvm.ptr, i8
-//     %16 = llvm.load %15 invariant {alignment = 8 : i64} : !llvm.ptr -> i64
-//     %17 = arith.subi %12, %16 : i64
+//     %13 = arith.muli %1, %c8_i64 : i64
+//     %14 = llvm.getelementptr %10[%13] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+//     %15 = llvm.load %14 invariant {alignment = 8 : i64} : !llvm.ptr -> i64
+//     %16 = arith.subi %12, %15 : i64
+//     %17 = arith.andi %16, %c-2097152_i64 : i64
 //     %18 = arith.select %6, %17, %c1152921504606846976_i64 : i64
 //     %19 = llvm.load %11 invariant {alignment = 8 : i64} : !llvm.ptr -> !llvm.ptr
 //     %20 = arith.select %6, %19, %0 : !llvm.ptr
 //     return %2, %5, %18, %20 : i32, i32, i64, !llvm.ptr
 //   }
 //   func.func private @first(%arg0: !llvm.ptr) -> (i64, !llvm.ptr<1>) {
+//     %c-2097152_i64 = arith.constant -2097152 : i64
 //     %c8_i64 = arith.constant 8 : i64
 //     %0 = llvm.load %arg0 invariant {alignment = 8 : i64} : !llvm.ptr -> i64
-//     %1 = arith.trunci %0 : i64 to i32
-//     %2 = llvm.getelementptr %arg0[16] : (!llvm.ptr) -> !llvm.ptr, i8
-//     %3 = llvm.load %2 invariant {alignment = 8 : i64} : !llvm.ptr -> i64
-//     %4 = arith.extsi %1 : i32 to i64
-//     %5 = arith.muli %4, %c8_i64 : i64
-//     %6 = llvm.getelementptr %2[%5] : (!llvm.ptr, i64) -> !llvm.ptr, i8
-//     %7 = llvm.load %6 invariant {alignment = 8 : i64} : !llvm.ptr -> i64
-//     %8 = arith.subi %3, %7 : i64
-//     %9 = llvm.load %2 invariant {alignment = 8 : i64} : !llvm.ptr -> !llvm.ptr<1>
-//     return %8, %9 : i64, !llvm.ptr<1>
+//     %1 = llvm.getelementptr %arg0[16] : (!llvm.ptr) -> !llvm.ptr, i8
+//     %2 = llvm.load %1 invariant {alignment = 8 : i64} : !llvm.ptr -> i64
+//     %3 = arith.muli %0, %c8_i64 : i64
+//     %4 = llvm.getelementptr %1[%3] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+//     %5 = llvm.load %4 invariant {alignment = 8 : i64} : !llvm.ptr -> i64
+//     %6 = arith.subi %2, %5 : i64
+//     %7 = arith.andi %6, %c-2097152_i64 : i64
+//     %8 = llvm.load %1 invariant {alignment = 8 : i64} : !llvm.ptr -> !llvm.ptr<1>
+//     return %7, %8 : i64, !llvm.ptr<1>
 //   }
 //   func.func private @parts(%arg0: !llvm.ptr, %arg1: i32, %arg2: i32, %arg3: i32) -> (i32, i32, i64, !llvm.ptr) {
 //     %0 = llvm.mlir.zero : !llvm.ptr
 //     %c1152921504606846976_i64 = arith.constant 1152921504606846976 : i64
+//     %c-2097152_i64 = arith.constant -2097152 : i64
 //     %c8_i64 = arith.constant 8 : i64
 //     %c0_i32 = arith.constant 0 : i32
-//     %1 = arith.cmpi ult, %arg3, %arg2 : i32
-//     %2 = arith.select %1, %arg3, %c0_i32 : i32
-//     %3 = arith.extsi %2 : i32 to i64
-//     %4 = arith.muli %3, %c8_i64 : i64
-//     %5 = llvm.getelementptr %arg0[%4] : (!llvm.ptr, i64) -> !llvm.ptr, i8
-//     %6 = llvm.load %5 invariant {alignment = 8 : i64} : !llvm.ptr -> i64
-//     %7 = arith.extsi %arg1 : i32 to i64
-//     %8 = arith.muli %7, %c8_i64 : i64
+//     %1 = arith.extsi %arg1 : i32 to i64
+//     %2 = arith.cmpi ult, %arg3, %arg2 : i32
+//     %3 = arith.select %2, %arg3, %c0_i32 : i32
+//     %4 = arith.extsi %3 : i32 to i64
+//     %5 = arith.muli %4, %c8_i64 : i64
+//     %6 = llvm.getelementptr %arg0[%5] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+//     %7 = llvm.load %6 invariant {alignment = 8 : i64} : !llvm.ptr -> i64
+//     %8 = arith.muli %1, %c8_i64 : i64
 //     %9 = llvm.getelementptr %arg0[%8] : (!llvm.ptr, i64) -> !llvm.ptr, i8
 //     %10 = llvm.load %9 invariant {alignment = 8 : i64} : !llvm.ptr -> i64
-//     %11 = arith.subi %6, %10 : i64
-//     %12 = arith.select %1, %11, %c1152921504606846976_i64 : i64
-//     %13 = llvm.load %5 invariant {alignment = 8 : i64} : !llvm.ptr -> !llvm.ptr
-//     %14 = arith.select %1, %13, %0 : !llvm.ptr
-//     return %arg1, %arg2, %12, %14 : i32, i32, i64, !llvm.ptr
+//     %11 = arith.subi %7, %10 : i64
+//     %12 = arith.andi %11, %c-2097152_i64 : i64
+//     %13 = arith.select %2, %12, %c1152921504606846976_i64 : i64
+//     %14 = llvm.load %6 invariant {alignment = 8 : i64} : !llvm.ptr -> !llvm.ptr
+//     %15 = arith.select %2, %14, %0 : !llvm.ptr
+//     return %arg1, %arg2, %13, %15 : i32, i32, i64, !llvm.ptr
 //   }
 //   func.func private @global_table(%arg0: !llvm.ptr<1>) -> i32 {
 //     %0 = llvm.addrspacecast %arg0 : !llvm.ptr<1> to !llvm.ptr
@@ -150,47 +153,46 @@ func.func private @as_remote_memref(%ctx: !symm.ctx, %m: memref<?x4xf32, strided
 //   module attributes {symm.num_ranks = 4 : i32} {
 //     func.func private @known(%arg0: !llvm.ptr, %arg1: i32) -> (i32, i64, i64) {
 //       %c1152921504606846976_i64 = arith.constant 1152921504606846976 : i64
+//       %c-2097152_i64 = arith.constant -2097152 : i64
 //       %c8_i64 = arith.constant 8 : i64
 //       %c0_i32 = arith.constant 0 : i32
 //       %c4_i32 = arith.constant 4 : i32
 //       %0 = llvm.load %arg0 invariant {alignment = 8 : i64} : !llvm.ptr -> i64
-//       %1 = arith.trunci %0 : i64 to i32
-//       %2 = arith.cmpi ult, %arg1, %c4_i32 : i32
-//       %3 = arith.select %2, %arg1, %c0_i32 : i32
-//       %4 = arith.extsi %3 : i32 to i64
-//       %5 = arith.muli %4, %c8_i64 : i64
-//       %6 = llvm.getelementptr %arg0[16] : (!llvm.ptr) -> !llvm.ptr, i8
-//       %7 = llvm.getelementptr %6[%5] : (!llvm.ptr, i64) -> !llvm.ptr, i8
-//       %8 = llvm.load %7 invariant {alignment = 8 : i64} : !llvm.ptr -> i64
-//       %9 = arith.extsi %1 : i32 to i64
-//       %10 = arith.muli %9, %c8_i64 : i64
-//       %11 = llvm.getelementptr %6[%10] : (!llvm.ptr, i64) -> !llvm.ptr, i8
-//       %12 = llvm.load %11 invariant {alignment = 8 : i64} : !llvm.ptr -> i64
-//       %13 = arith.subi %8, %12 : i64
-//       %14 = arith.select %2, %13, %c1152921504606846976_i64 : i64
-//       %15 = llvm.getelementptr %6[24] : (!llvm.ptr) -> !llvm.ptr, i8
-//       %16 = llvm.load %15 invariant {alignment = 8 : i64} : !llvm.ptr -> i64
-//       %17 = arith.subi %16, %12 : i64
-//       return %c4_i32, %14, %17 : i32, i64, i64
+//       %1 = arith.cmpi ult, %arg1, %c4_i32 : i32
+//       %2 = arith.select %1, %arg1, %c0_i32 : i32
+//       %3 = arith.extsi %2 : i32 to i64
+//       %4 = arith.muli %3, %c8_i64 : i64
+//       %5 = llvm.getelementptr %arg0[16] : (!llvm.ptr) -> !llvm.ptr, i8
+//       %6 = llvm.getelementptr %5[%4] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+//       %7 = llvm.load %6 invariant {alignment = 8 : i64} : !llvm.ptr -> i64
+//       %8 = arith.muli %0, %c8_i64 : i64
+//       %9 = llvm.getelementptr %5[%8] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+//       %10 = llvm.load %9 invariant {alignment = 8 : i64} : !llvm.ptr -> i64
+//       %11 = arith.subi %7, %10 : i64
+//       %12 = arith.andi %11, %c-2097152_i64 : i64
+//       %13 = arith.select %1, %12, %c1152921504606846976_i64 : i64
+//       %14 = llvm.getelementptr %5[24] : (!llvm.ptr) -> !llvm.ptr, i8
+//       %15 = llvm.load %14 invariant {alignment = 8 : i64} : !llvm.ptr -> i64
+//       %16 = arith.subi %15, %10 : i64
+//       %17 = arith.andi %16, %c-2097152_i64 : i64
+//       return %c4_i32, %13, %17 : i32, i64, i64
 //     }
 //   }
 //   module attributes {symm.heap_stride = 67108864 : i64, symm.num_ranks = 4 : i32} {
 //     func.func private @strided(%arg0: !llvm.ptr, %arg1: i32, %arg2: !llvm.ptr) -> (i64, !llvm.ptr) {
 //       %c67108864_i64 = arith.constant 67108864 : i64
 //       %0 = llvm.load %arg0 invariant {alignment = 8 : i64} : !llvm.ptr -> i64
-//       %1 = arith.trunci %0 : i64 to i32
-//       %2 = arith.extsi %arg1 : i32 to i64
-//       %3 = arith.extsi %1 : i32 to i64
-//       %4 = arith.subi %2, %3 : i64
-//       %5 = arith.muli %4, %c67108864_i64 : i64
-//       %6 = llvm.getelementptr %arg2[%5] : (!llvm.ptr, i64) -> !llvm.ptr, i8
-//       return %5, %6 : i64, !llvm.ptr
+//       %1 = arith.extsi %arg1 : i32 to i64
+//       %2 = arith.subi %1, %0 : i64
+//       %3 = arith.muli %2, %c67108864_i64 : i64
+//       %4 = llvm.getelementptr %arg2[%3] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+//       return %3, %4 : i64, !llvm.ptr
 //     }
 //     func.func private @strided_parts(%arg0: !llvm.ptr, %arg1: i32, %arg2: i32, %arg3: i32) -> i64 {
 //       %c67108864_i64 = arith.constant 67108864 : i64
-//       %0 = arith.extsi %arg3 : i32 to i64
-//       %1 = arith.extsi %arg1 : i32 to i64
-//       %2 = arith.subi %0, %1 : i64
+//       %0 = arith.extsi %arg1 : i32 to i64
+//       %1 = arith.extsi %arg3 : i32 to i64
+//       %2 = arith.subi %1, %0 : i64
 //       %3 = arith.muli %2, %c67108864_i64 : i64
 //       return %3 : i64
 //     }

@@ -13,6 +13,7 @@ use std::io::BufWriter;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
+use symm_dialect::{World, set_world};
 use symm_codegen::{Frontend, Jit, Level, Signature, translate};
 use symm_runtime::{Bootstrap, Config, Ranks, Spawn, heap_stride, spawn_processes};
 
@@ -58,7 +59,9 @@ fn run(options: &Options) -> anyhow::Result<ExitCode> {
     config.timeout = options.timeout.map(Duration::from_secs_f64);
     config.trace = options.trace.is_some();
     let body = Arc::clone(&prepared);
-    let outcome = symm_runtime::run(&config, move |rank| Ok((rank.rank(), body.call(rank.ctx()))))?;
+    let outcome = symm_runtime::run(&config, move |rank| Ok((rank.rank(), body.call(rank.ctx()))))
+        // Its message holds its causes already.
+        .map_err(|error| anyhow::Error::msg(error.to_string()))?;
 
     for (rank, arrays) in &outcome.values {
         for (name, path) in &options.outputs {
@@ -93,8 +96,14 @@ fn compile(options: &Options, num_ranks: u32) -> anyhow::Result<(Entry, Signatur
     let frontend = Frontend::new();
     let mut module = frontend.parse(&options.file)?;
     let signature = Signature::of(&module, &options.entry)?;
-    symm_dialect::set_world(&mut module, num_ranks, Some(heap_stride(options.heap_size)));
-    let pipeline = format!("symm-cpu{{strict={} trace={}}}", options.strict, options.trace.is_some());
+    let (heap_size, heap_stride) = (options.heap_size, heap_stride(options.heap_size));
+    set_world(&mut module, World { num_ranks, heap_size, heap_stride });
+    let pipeline = format!(
+        "symm-cpu{{strict={} trace={} bounds-checks={}}}",
+        options.strict,
+        options.trace.is_some(),
+        options.check_bounds
+    );
     frontend.run_pipeline(&mut module, &pipeline)?;
     let llvm = translate(&module)?;
     llvm.optimize(Level::O2)?;

@@ -52,6 +52,9 @@ pub struct Options {
     /// Report an error where the compiler would repair a memory order or a scope.
     #[arg(long)]
     pub strict: bool,
+    /// Check every rank and address at run time, and end the run at the op that is wrong.
+    #[arg(long)]
+    pub check_bounds: bool,
 }
 
 /// What a program can run on.

@@ -1,13 +1,13 @@
-//! Translates a program to LLVM IR or to an object file for this machine.
+//! Translates a program to LLVM IR or machine code, for this machine or for a GPU.
 
 use anyhow::Context as _;
 use clap::{Parser, ValueEnum};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use symm_codegen::{Frontend, Level, translate};
+use symm_codegen::{Device, Frontend, Level, assembly, hsaco, translate, translate_device};
 
-/// Translate a symm program to LLVM IR or to an object file for this machine.
+/// Translate a symm program to LLVM IR or machine code, for this machine or for a GPU.
 ///
 /// The program may be at any level: the pipeline lowers it first.
 #[derive(Parser)]
@@ -18,9 +18,12 @@ struct Options {
     /// What to make.
     #[arg(long, value_enum, default_value_t = Form::Llvm)]
     to: Form,
-    /// The pass pipeline that lowers the program to the LLVM dialect; empty for none.
-    #[arg(long, default_value = "symm-cpu")]
-    pipeline: String,
+    /// The GPU to compile the kernels for, such as sm_90 or gfx942; this machine's processor without it.
+    #[arg(long)]
+    chip: Option<String>,
+    /// The pass pipeline that lowers the program, instead of the one for the chip; empty for none.
+    #[arg(long)]
+    pipeline: Option<String>,
     /// How much LLVM optimises, 0 to 3.
     #[arg(short = 'O', long, value_name = "LEVEL", default_value_t = 2, value_parser = clap::value_parser!(u8).range(0..=3))]
     optimize: u8,
@@ -33,8 +36,14 @@ struct Options {
 enum Form {
     /// LLVM IR as text.
     Llvm,
-    /// A relocatable object file.
+    /// A relocatable object file for this machine.
     Obj,
+    /// PTX for an NVIDIA GPU.
+    Ptx,
+    /// Assembly for an AMD GPU.
+    Amdgcn,
+    /// A linked code object for an AMD GPU.
+    Hsaco,
 }
 
 fn main() -> ExitCode {
@@ -47,20 +56,53 @@ fn main() -> ExitCode {
     }
 }
 
+impl Options {
+    /// The GPU to compile for, if it is one: the chip that is given, or a usual one for the form.
+    fn device(&self) -> anyhow::Result<Option<Device>> {
+        let usual = match self.to {
+            Form::Llvm | Form::Obj => None,
+            Form::Ptx => Some("sm_90"),
+            Form::Amdgcn | Form::Hsaco => Some("gfx942"),
+        };
+        let Some(chip) = self.chip.as_deref().or(usual) else { return Ok(None) };
+        let device = Device::new(chip)?;
+        let fits = match self.to {
+            Form::Llvm => true,
+            Form::Obj => false,
+            Form::Ptx => matches!(device, Device::Nvidia(_)),
+            Form::Amdgcn | Form::Hsaco => matches!(device, Device::Amd(_)),
+        };
+        anyhow::ensure!(fits, "--to {} does not go with --chip {chip}", self.to.to_possible_value().map_or_else(String::new, |form| form.get_name().to_owned()));
+        Ok(Some(device))
+    }
+}
+
 fn run(options: &Options) -> anyhow::Result<()> {
     let guard = symm_dialect::crash::guard("symm-translate");
     guard.reads(&options.file);
     let frontend = Frontend::new();
     let mut module = frontend.parse(&options.file)?;
-    if !options.pipeline.is_empty() {
-        frontend.run_pipeline(&mut module, &options.pipeline)?;
-    }
-    let llvm = translate(&module)?;
     let level = [Level::O0, Level::O1, Level::O2, Level::O3][usize::from(options.optimize)];
-    llvm.optimize(level)?;
-    let bytes = match options.to {
-        Form::Llvm => llvm.text().into_bytes(),
-        Form::Obj => llvm.object(level)?,
+    let device = options.device()?;
+    let default = device.as_ref().map_or_else(|| "symm-cpu".to_owned(), Device::pipeline);
+    let pipeline = options.pipeline.as_ref().unwrap_or(&default);
+    if !pipeline.is_empty() {
+        frontend.run_pipeline(&mut module, pipeline)?;
+    }
+    let bytes = match &device {
+        None => {
+            let llvm = translate(&module)?;
+            llvm.optimize(level)?;
+            if options.to == Form::Llvm { llvm.text().into_bytes() } else { llvm.object(level)? }
+        }
+        Some(device) => {
+            let llvm = translate_device(&module, device, level)?;
+            match options.to {
+                Form::Hsaco => hsaco(&llvm, device, level)?,
+                Form::Llvm => llvm.text().into_bytes(),
+                _ => assembly(&llvm, device, level)?.into_bytes(),
+            }
+        }
     };
     if options.output.as_os_str() == "-" {
         std::io::stdout().write_all(&bytes).context("standard output")

@@ -1,13 +1,11 @@
-//! Loads, stores and copies.
+//! Copies, between the calls that record them.
 
 use super::runtime::Runtime;
 use crate::ir::{Builder, definition};
-use crate::lower::address::{Descriptor, data_type, element};
 use crate::lower::bulk::{self, End};
 use crate::lower::translation::delta_of;
-use melior::ir::{Attribute, Type, Value, ValueLike};
-use symm_dialect::ops::{AsRemote, Copy, Get, Put, RemoteLoad, RemoteStore, SymmOp};
-use symm_dialect::shape::{Shaped, natural_alignment};
+use melior::ir::{Type, Value};
+use symm_dialect::ops::{Copy, Get, Put, SymmOp};
 
 /// What the runtime's trace calls a transfer (runtime/src/abi.rs).
 #[derive(Clone, Copy)]
@@ -15,92 +13,6 @@ pub enum Transfer {
     Put = 0,
     Get = 1,
     Copy = 2,
-}
-
-pub fn as_remote<'c: 'a, 'a>(op: AsRemote<'c, 'a>, b: &Builder<'c>) -> Vec<Value<'c, 'c>> {
-    let delta = delta_of(SymmOp::AsRemote(op), b, "rank", "delta");
-    let ty = op.ptr().r#type();
-    if Shaped::memref(ty).is_none() {
-        return vec![b.byte_offset(op.ptr(), delta)];
-    }
-    let descriptor = Descriptor::ty(b, ty);
-    let mut moved = b.cast(op.ptr(), descriptor);
-    for field in [0, 1] {
-        let position = b.parse(&format!("array<i64: {field}>"));
-        let pointer = b.value("llvm.extractvalue", &[moved], b.ptr(), &[("position", position)]);
-        let pointer = b.byte_offset(pointer, delta);
-        moved = b.value("llvm.insertvalue", &[moved, pointer], descriptor, &[("position", position)]);
-    }
-    vec![b.cast(moved, ty)]
-}
-
-/// The address of an element on another rank.
-pub fn remote_element<'c: 'a, 'a>(
-    op: SymmOp<'c, 'a>,
-    b: &Builder<'c>,
-    pointer: Value<'c, 'a>,
-    indices: &[Value<'c, 'a>],
-) -> Value<'c, 'c> {
-    let delta = delta_of(op, b, "rank", "delta");
-    b.byte_offset(element(b, pointer, indices), delta)
-}
-
-/// How an access is made: aligned as the op says or as the value naturally is, `volatile` if it says so.
-fn access<'c>(b: &Builder<'c>, ty: Type<'c>, alignment: Option<i64>, volatile: bool) -> Vec<(&'static str, Attribute<'c>)> {
-    let alignment = alignment.unwrap_or_else(|| natural_alignment(ty));
-    let mut attributes = vec![("alignment", b.integer(64, alignment))];
-    if volatile {
-        attributes.push(("volatile_", b.unit()));
-    }
-    attributes
-}
-
-/// A mask with a lane for each element.
-fn is_lane_mask(mask: Value) -> bool {
-    Shaped::vector(mask.r#type()).is_some()
-}
-
-pub fn remote_load<'c: 'a, 'a>(op: RemoteLoad<'c, 'a>, b: &Builder<'c>) -> Vec<Value<'c, 'c>> {
-    let ty = op.result().r#type();
-    let moved = data_type(b, ty);
-    let address = remote_element(SymmOp::RemoteLoad(op), b, op.ptr(), &op.indices());
-    let attributes = access(b, ty, op.alignment(), op.volatile_());
-    let other = |b: &Builder<'c>| match op.other() {
-        Some(other) => b.cast(other, moved),
-        None => b.value("llvm.mlir.zero", &[], moved, &[]),
-    };
-    let value = match op.mask() {
-        None => b.load(address, moved, &attributes),
-        Some(mask) if is_lane_mask(mask) => {
-            let alignment = op.alignment().unwrap_or_else(|| natural_alignment(ty));
-            let attributes = [("alignment", b.integer(32, alignment))];
-            b.value("llvm.intr.masked.load", &[address, b.cast(mask, mask.r#type()), other(b)], moved, &attributes)
-        }
-        Some(mask) => {
-            let branch = b.branch(mask, &[moved], |b| vec![b.load(address, moved, &attributes)], |b| vec![other(b)]);
-            branch.result(0).expect("one value").into()
-        }
-    };
-    vec![b.cast(value, ty)]
-}
-
-pub fn remote_store<'c: 'a, 'a>(op: RemoteStore<'c, 'a>, b: &Builder<'c>) -> Vec<Value<'c, 'c>> {
-    let ty = op.value().r#type();
-    let value = b.cast(op.value(), data_type(b, ty));
-    let address = remote_element(SymmOp::RemoteStore(op), b, op.ptr(), &op.indices());
-    let attributes = access(b, ty, op.alignment(), op.volatile_());
-    match op.mask() {
-        None => b.store(value, address, &attributes),
-        Some(mask) if is_lane_mask(mask) => {
-            let alignment = op.alignment().unwrap_or_else(|| natural_alignment(ty));
-            let attributes = [("alignment", b.integer(32, alignment))];
-            b.op("llvm.intr.masked.store", &[value, address, b.cast(mask, mask.r#type())], &[], &attributes);
-        }
-        Some(mask) => {
-            b.branch(mask, &[], |b| { b.store(value, address, &attributes); Vec::new() }, |_| Vec::new());
-        }
-    }
-    Vec::new()
 }
 
 /// The count and element type of a copy between pointers.

@@ -14,8 +14,8 @@ use symm_dialect::lossy;
 use symm_dialect::shape::{Shaped, byte_width, scalar};
 use symm_dialect::text::{string, text};
 
-/// Marks a function made from a kernel: its last argument points to the block's coordinates.
-const KERNEL: &str = "symm.kernel";
+/// Marks a function of a `gpu.module`: its last argument points to the block's coordinates.
+const DEVICE: &str = "symm.device";
 
 /// The name of the function that takes a kernel's arguments through memory.
 pub fn packed_name(module: &str, kernel: &str) -> String {
@@ -37,9 +37,13 @@ pub fn lower<'c: 'a, 'a>(root: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) 
             flatten(module, runtime);
         }
     }
+    let functions = operations(runtime.body()).into_iter().filter(|op| op.has_attribute(DEVICE));
+    let devices: HashSet<String> = functions.map(symbol).collect();
     let mut outcome = Ok(());
     for op in collect(root) {
-        if name(op).starts_with("gpu.") {
+        if name(op) == "func.call" {
+            pass_coordinates(op, &devices);
+        } else if name(op).starts_with("gpu.") {
             outcome = outcome.and(lower_op(op));
         }
     }
@@ -54,10 +58,13 @@ fn flatten<'c: 'a, 'a>(module: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) 
         rename(op, &module_name, &symbols);
     }
     let b = Builder::before(module);
+    // A barrier in a function that is no kernel may be any kernel's.
+    let has_barrier = |op| collect(op).into_iter().any(|op| name(op) == "symm.barrier");
+    let shared_barrier = operations(body).into_iter().any(|op| !is_kernel(op) && has_barrier(op));
     for op in operations(body) {
         if name(op) == "gpu.func" {
             // While it still is there to be seen: launches are lowered after the ops of kernels.
-            if collect(op).into_iter().any(|op| name(op) == "symm.barrier") {
+            if shared_barrier || has_barrier(op) {
                 runtime.barrier_kernels.borrow_mut().insert(packed_name(&module_name, &symbol(op)));
             }
             flatten_function(op, &module_name);
@@ -68,9 +75,46 @@ fn flatten<'c: 'a, 'a>(module: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) 
                 moved.set_attribute("sym_name", b.string(&flat_name(&module_name, &symbol(op))));
             }
             moved.move_before(module);
+            if name(op) == "func.func" && !blocks(op).is_empty() {
+                take_coordinates(op);
+            }
         }
     }
     b.erase(module);
+}
+
+/// Gives a `func.func` a last argument for the block's coordinates.
+fn take_coordinates<'c: 'a, 'a>(function: OperationRef<'c, 'a>) {
+    let b = Builder::before(function);
+    let ty = function.attribute("function_type").and_then(TypeAttribute::try_from).map(|ty| ty.value());
+    let ty = ty.and_then(FunctionType::try_from).expect("a func.func has a function type");
+    let mut inputs: Vec<Type> = (0..ty.input_count()).filter_map(|index| ty.input(index).ok()).collect();
+    let results: Vec<Type> = (0..ty.result_count()).filter_map(|index| ty.result(index).ok()).collect();
+    inputs.push(b.ptr());
+    blocks(function)[0].add_argument(b.ptr(), function.location());
+    // SAFETY: the pass owns the module while it runs.
+    let mut function = unsafe { OperationRefMut::from_raw(function.to_raw()) };
+    function.set_attribute("function_type", b.type_attribute(FunctionType::new(b.context, &inputs, &results).into()));
+    function.set_attribute(DEVICE, b.unit());
+    // Attributes of arguments are one for each; nothing here needs them.
+    if function.has_attribute("arg_attrs") {
+        let _ = function.remove_attribute("arg_attrs");
+    }
+}
+
+/// Hands the coordinates on to the functions of a `gpu.module` that a function of it calls.
+fn pass_coordinates<'c: 'a, 'a>(call: OperationRef<'c, 'a>, devices: &HashSet<String>) {
+    let callee = call.attribute("callee").map(|callee| callee.to_string()).unwrap_or_default();
+    let Some(at) = coordinates(call).filter(|_| devices.contains(callee.trim_start_matches('@').trim_matches('"'))) else {
+        return;
+    };
+    let b = Builder::before(call);
+    let operands: Vec<Value> = call.operands().chain([at]).collect();
+    let results: Vec<Type> = call.results().map(|result| result.r#type()).collect();
+    let attribute = call.attribute("callee").expect("a call has a callee");
+    let longer = b.op("func.call", &operands, &results, &[("callee", attribute)]);
+    let results: Vec<Value> = longer.results().map(Into::into).collect();
+    b.replace(call, &results);
 }
 
 /// Gives a symbol of a `gpu.module`, or a reference to one, its name in the module around it.
@@ -123,24 +167,20 @@ fn flatten_function<'c: 'a, 'a>(op: OperationRef<'c, 'a>, module: &str) {
         unsafe { entry.erase_argument(index) };
     }
     let mut inputs = arguments.clone();
-    if is_kernel {
-        entry.add_argument(top.ptr(), op.location());
-        inputs.push(top.ptr());
-    }
+    entry.add_argument(top.ptr(), op.location());
+    inputs.push(top.ptr());
     let region = OperationLike::region(&op, 0).expect("a gpu.func has a body");
     let body = Region::new();
     // SAFETY: `body` takes over the blocks that the erased gpu.func gives up.
     unsafe { mlir_sys::mlirRegionTakeBody(body.to_raw(), region.to_raw()) };
     let name = flat_name(module, &kernel);
     let b = Builder::at(top.context, runtime_anchor(op), op.location());
-    let mut attributes = vec![
+    let attributes = [
         ("sym_name", b.string(&name)),
         ("function_type", b.type_attribute(FunctionType::new(b.context, &inputs, &results).into())),
         ("sym_visibility", b.string("private")),
+        (DEVICE, b.unit()),
     ];
-    if is_kernel {
-        attributes.push((KERNEL, b.string(&kernel)));
-    }
     b.op_with_regions("func.func", &[], &[], &attributes, vec![body]);
     if is_kernel {
         pack(&b, &packed_name(module, &kernel), &name, &arguments, &[], 1);
@@ -198,7 +238,7 @@ pub fn in_memory<'c>(b: &Builder<'c>, ty: Type<'c>) -> Type<'c> {
 /// A pointer to the coordinates of the block that runs `op`: `[block x, y, z, grid x, y, z]`, `i64` each.
 fn coordinates<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Option<Value<'c, 'a>> {
     let function = enclosing(op, &["func.func"])?;
-    if !function.has_attribute(KERNEL) {
+    if !function.has_attribute(DEVICE) {
         return None;
     }
     let entry = blocks(function).first().copied()?;
@@ -230,7 +270,7 @@ fn lower_op<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<(), Reported> {
     let result = match name(op) {
         "gpu.block_id" | "gpu.grid_dim" | "gpu.global_id" => {
             let Some(at) = coordinates(op) else {
-                return Err(error(op, "S1: is for kernels; pass it to this function as an argument"));
+                return Err(error(op, "S1: is for functions of a gpu.module"));
             };
             let first = if name(op) == "gpu.grid_dim" { 3 } else { 0 };
             let value = coordinate(&b, at, first + dimension());

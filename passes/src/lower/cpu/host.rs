@@ -12,7 +12,7 @@ use melior::ir::r#type::{FunctionType, ShapedTypeLike};
 use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike};
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::lossy;
-use symm_dialect::ops::{Alloc, BarrierAll, Check, Free, Print};
+use symm_dialect::ops::{Alloc, BarrierAll, Check, Fault, Free, Print};
 use symm_dialect::pointer::{is_llvm_pointer, layout};
 use symm_dialect::shape::{Shaped, byte_width, integer_width, is_data, scalar as scalar_of};
 use symm_dialect::text::string;
@@ -254,6 +254,11 @@ pub fn check<'c: 'a, 'a>(op: Check<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'
 
 pub fn print<'c: 'a, 'a>(op: Print<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'c, 'a>) -> Vec<Value<'c, 'c>> {
     message(b, runtime, op.operation(), "print", &op.message(), &op.values());
+    Vec::new()
+}
+
+pub fn fault<'c: 'a, 'a>(op: Fault<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'c, 'a>) -> Vec<Value<'c, 'c>> {
+    message(b, runtime, op.operation(), "fault", &op.message(), &op.values());
     Vec::new()
 }
 

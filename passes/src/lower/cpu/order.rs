@@ -1,11 +1,13 @@
 //! Atomics, signals, waits, fences and barriers.
 
-use super::data::{Transfer, context_pointer, remote_element, transfer};
+use super::data::{Transfer, context_pointer, transfer};
 use super::device::linear_block;
 use super::runtime::Runtime;
 use crate::ir::Builder;
+use crate::lower::access::remote_element;
 use crate::lower::address::element;
 use crate::lower::bulk::End;
+use crate::lower::{llvm_bin_op, llvm_ordering};
 use crate::lower::translation::{Table, delta_of};
 use melior::ir::{Type, Value, ValueLike};
 use symm_dialect::diagnostic::{Reported, error};
@@ -14,38 +16,11 @@ use symm_dialect::ops::{
 };
 use symm_dialect::shape::{byte_width, integer_width};
 
-/// The number LLVM's dialect gives a memory order.
-fn ordering(order: Order) -> i64 {
-    match order {
-        Order::Relaxed => 2,
-        Order::Acquire => 4,
-        Order::Release => 5,
-        Order::AcqRel => 6,
-    }
-}
-
-/// The number LLVM's dialect gives an atomic operation on a type.
-fn bin_op(kind: RmwKind) -> i64 {
-    match kind {
-        RmwKind::Xchg => 0,
-        RmwKind::Add => 1,
-        RmwKind::Sub => 2,
-        RmwKind::And => 3,
-        RmwKind::Or => 5,
-        RmwKind::Xor => 6,
-        RmwKind::Max => 7,
-        RmwKind::Min => 8,
-        RmwKind::UMax => 9,
-        RmwKind::UMin => 10,
-        RmwKind::FAdd => 11,
-    }
-}
-
 fn rmw<'c>(b: &Builder<'c>, kind: RmwKind, address: Value<'c, 'c>, value: Value<'c, '_>, order: Order) -> Value<'c, 'c> {
     let ty = value.r#type();
     let attributes = [
-        ("bin_op", b.integer(64, bin_op(kind))),
-        ("ordering", b.integer(64, ordering(order))),
+        ("bin_op", b.integer(64, llvm_bin_op(kind))),
+        ("ordering", b.integer(64, llvm_ordering(order))),
         ("alignment", b.integer(64, byte_width(ty).cast_signed())),
     ];
     b.value("llvm.atomicrmw", &[address, value], ty, &attributes)
@@ -81,8 +56,8 @@ pub fn atomic_cas<'c: 'a, 'a>(op: AtomicCas<'c, 'a>, b: &Builder<'c>, runtime: &
     let old = masked(b, op.mask(), ty, |b| {
         let pair = melior::dialect::llvm::r#type::r#struct(b.context, &[ty, b.int(1)], false);
         let attributes = [
-            ("success_ordering", b.integer(64, ordering(op.sem()))),
-            ("failure_ordering", b.integer(64, ordering(failure))),
+            ("success_ordering", b.integer(64, llvm_ordering(op.sem()))),
+            ("failure_ordering", b.integer(64, llvm_ordering(failure))),
             ("alignment", b.integer(64, byte_width(ty).cast_signed())),
         ];
         let pair = b.value("llvm.cmpxchg", &[address, op.expected(), op.desired()], pair, &attributes);
@@ -137,7 +112,7 @@ fn send<'c: 'a, 'a>(
 
 fn store_flag<'c>(b: &Builder<'c>, flag: Value<'c, 'c>, value: Value<'c, '_>, order: Order) {
     let attributes = [
-        ("ordering", b.integer(64, ordering(order))),
+        ("ordering", b.integer(64, llvm_ordering(order))),
         ("alignment", b.integer(64, byte_width(value.r#type()).cast_signed())),
     ];
     b.store(value, flag, &attributes);
@@ -170,7 +145,7 @@ fn poll<'c: 'a, 'a>(
 }
 
 pub fn fence<'c: 'a, 'a>(op: Fence<'c, 'a>, b: &Builder<'c>) -> Vec<Value<'c, 'c>> {
-    b.op("llvm.fence", &[], &[], &[("ordering", b.integer(64, ordering(op.sem())))]);
+    b.op("llvm.fence", &[], &[], &[("ordering", b.integer(64, llvm_ordering(op.sem())))]);
     Vec::new()
 }
 

@@ -1,4 +1,4 @@
-//! Types of the CPU: a context is a pointer to its table, and there is one memory, so memory spaces go.
+//! Types below the dialect: a context is a pointer to its table; where there is one memory, memory spaces go.
 
 use crate::ir::{blocks, collect, context};
 use melior::dialect::llvm;
@@ -8,23 +8,32 @@ use melior::ir::r#type::{FunctionType, MemRefType, ShapedTypeLike};
 use melior::ir::{BlockLike, OperationRef, Type, ValueLike};
 use melior::Context;
 
+/// What becomes of the memory spaces of memrefs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Spaces {
+    /// They stay.
+    Keep,
+    /// They go: there is one memory.
+    Strip,
+}
+
 /// Converts the types of every value and signature below `root`.
-pub fn convert<'c: 'a, 'a>(root: OperationRef<'c, 'a>) {
+pub fn convert<'c: 'a, 'a>(root: OperationRef<'c, 'a>, spaces: Spaces) {
     let mlir = context(root);
     let ctx = Type::parse(mlir, "!symm.ctx").expect("the dialect is registered");
     for op in collect(root) {
         for result in op.results() {
-            result.set_type(convert_type(mlir, ctx, result.r#type()));
+            result.set_type(convert_type(mlir, ctx, spaces, result.r#type()));
         }
         for block in blocks(op) {
             for index in 0..block.argument_count() {
                 let Ok(argument) = block.argument(index) else { continue };
-                argument.set_type(convert_type(mlir, ctx, argument.r#type()));
+                argument.set_type(convert_type(mlir, ctx, spaces, argument.r#type()));
             }
         }
         for attribute in ["function_type", "type", "global_type"] {
             let Ok(ty) = op.attribute(attribute).and_then(TypeAttribute::try_from) else { continue };
-            let converted = convert_type(mlir, ctx, ty.value());
+            let converted = convert_type(mlir, ctx, spaces, ty.value());
             if converted != ty.value() {
                 // SAFETY: the pass owns the module while it runs.
                 let mut op = unsafe { OperationRefMut::from_raw(op.to_raw()) };
@@ -34,12 +43,12 @@ pub fn convert<'c: 'a, 'a>(root: OperationRef<'c, 'a>) {
     }
 }
 
-fn convert_type<'c>(mlir: &'c Context, ctx: Type<'c>, ty: Type<'c>) -> Type<'c> {
+fn convert_type<'c>(mlir: &'c Context, ctx: Type<'c>, spaces: Spaces, ty: Type<'c>) -> Type<'c> {
     if ty == ctx {
         return llvm::r#type::pointer(mlir, 0);
     }
     if let Ok(memref) = MemRefType::try_from(ty) {
-        if memref.memory_space().is_none() {
+        if spaces == Spaces::Keep || memref.memory_space().is_none() {
             return ty;
         }
         let shape: Vec<i64> = symm_dialect::shape::Shaped::memref(ty)
@@ -51,9 +60,9 @@ fn convert_type<'c>(mlir: &'c Context, ctx: Type<'c>, ty: Type<'c>) -> Type<'c> 
     }
     if let Ok(function) = FunctionType::try_from(ty) {
         let inputs: Vec<Type> =
-            (0..function.input_count()).filter_map(|index| function.input(index).ok()).map(|ty| convert_type(mlir, ctx, ty)).collect();
+            (0..function.input_count()).filter_map(|index| function.input(index).ok()).map(|ty| convert_type(mlir, ctx, spaces, ty)).collect();
         let results: Vec<Type> =
-            (0..function.result_count()).filter_map(|index| function.result(index).ok()).map(|ty| convert_type(mlir, ctx, ty)).collect();
+            (0..function.result_count()).filter_map(|index| function.result(index).ok()).map(|ty| convert_type(mlir, ctx, spaces, ty)).collect();
         return FunctionType::new(mlir, &inputs, &results).into();
     }
     ty

@@ -1,0 +1,172 @@
+//! Code for GPUs: LLVM IR, PTX, AMD assembly and HSACO from a module whose kernels have been lowered.
+
+use crate::llvm::module_of;
+use crate::{Error, Level, LlvmModule};
+use inkwell::module::Linkage;
+use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine, TargetTriple};
+use melior::ir::attribute::StringAttribute;
+use melior::ir::operation::{OperationLike, OperationMutLike, OperationRefMut};
+use melior::ir::{BlockLike, Module, OperationRef};
+use std::process::Command;
+
+/// LLVM's numbers of the calling conventions of kernels.
+const PTX_KERNEL: u32 = 71;
+const AMDGPU_KERNEL: u32 = 91;
+
+/// A GPU to compile for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Device {
+    /// An NVIDIA GPU: `sm_90`.
+    Nvidia(String),
+    /// An AMD GPU: `gfx942`.
+    Amd(String),
+}
+
+impl Device {
+    /// The GPU with this name.
+    ///
+    /// # Errors
+    /// [`Error::UnknownChip`] if no pass lowers to it.
+    pub fn new(chip: &str) -> Result<Self, Error> {
+        let nvidia = symm_passes::NVIDIA_CHIPS;
+        let amd = symm_passes::AMD_CHIPS;
+        if nvidia.contains(&chip) {
+            return Ok(Self::Nvidia(chip.into()));
+        }
+        if amd.contains(&chip) {
+            return Ok(Self::Amd(chip.into()));
+        }
+        Err(Error::UnknownChip { chip: chip.into(), known: [nvidia, amd].concat().join(", ") })
+    }
+
+    /// The pipeline that lowers a program's kernels for this GPU.
+    #[must_use]
+    pub fn pipeline(&self) -> String {
+        match self {
+            Self::Nvidia(chip) => format!("symm-nvvm{{chip={chip}}}"),
+            Self::Amd(chip) => format!("symm-rocdl{{chip={chip}}}"),
+        }
+    }
+
+    /// LLVM's code generator for this GPU.
+    fn machine(&self, level: Level) -> Result<TargetMachine, Error> {
+        let (triple, chip, features) = match self {
+            Self::Nvidia(chip) => {
+                Target::initialize_nvptx(&InitializationConfig::default());
+                ("nvptx64-nvidia-cuda", chip, ptx_version(chip))
+            }
+            Self::Amd(chip) => {
+                Target::initialize_amd_gpu(&InitializationConfig::default());
+                ("amdgcn-amd-amdhsa", chip, "")
+            }
+        };
+        let triple = TargetTriple::create(triple);
+        let target = Target::from_triple(&triple).map_err(|error| Error::Llvm(error.to_string()))?;
+        target
+            .create_target_machine(&triple, chip, features, level.codegen(), RelocMode::PIC, CodeModel::Default)
+            .ok_or_else(|| Error::Llvm(format!("no code generator for {chip}")))
+    }
+}
+
+/// The oldest PTX that knows a chip and its atomics; drivers of CUDA 12 take it where the chip allows.
+fn ptx_version(chip: &str) -> &'static str {
+    match chip {
+        "sm_103" | "sm_103a" | "sm_121" | "sm_121a" => "+ptx88",
+        "sm_110" | "sm_110a" => "+ptx90",
+        "sm_120" | "sm_120a" => "+ptx87",
+        "sm_100" | "sm_100a" => "+ptx86",
+        _ => "+ptx80",
+    }
+}
+
+/// Translates the kernels of a module that a device pipeline has lowered, and optimises them.
+///
+/// # Errors
+/// [`Error::NoKernels`] if the module has no `gpu.module`, or more than one; [`Error::Translate`] and
+/// [`Error::Llvm`] as in [`crate::translate`].
+pub fn translate_device(module: &Module, device: &Device, level: Level) -> Result<LlvmModule, Error> {
+    let kernels = kernels(module)?;
+    let machine = device.machine(level)?;
+    describe(kernels, &machine);
+    let llvm = module_of(kernels.to_raw())?;
+    for function in llvm.module.get_functions() {
+        // Only kernels are called from outside; what is inlined everywhere is not compiled again for itself.
+        let is_kernel = [PTX_KERNEL, AMDGPU_KERNEL].contains(&function.get_call_conventions());
+        if function.count_basic_blocks() > 0 && !is_kernel {
+            function.set_linkage(Linkage::Internal);
+        }
+    }
+    llvm.optimize_for(&machine, level)?;
+    Ok(llvm)
+}
+
+/// Says how the target lays out data before the translation, which aligns accesses by it: LLVM's default layout aligns
+/// i64 to 4 bytes, and an access of 8 bytes would be torn into two.
+fn describe(kernels: OperationRef, machine: &TargetMachine) {
+    let layout = machine.get_target_data().get_data_layout();
+    let context = symm_dialect::context(kernels.context());
+    let layout = StringAttribute::new(context, &layout.as_str().to_string_lossy());
+    // SAFETY: the attribute belongs to the context of the operation, which nobody else changes meanwhile.
+    let mut kernels = unsafe { OperationRefMut::from_raw(kernels.to_raw()) };
+    kernels.set_attribute("llvm.data_layout", layout.into());
+}
+
+/// PTX, or AMD assembly.
+///
+/// # Errors
+/// [`Error::Llvm`] if code generation fails.
+pub fn assembly(llvm: &LlvmModule, device: &Device, level: Level) -> Result<String, Error> {
+    let text = device.machine(level)?.write_to_memory_buffer(&llvm.module, FileType::Assembly);
+    let text = text.map_err(|error| Error::Llvm(error.to_string()))?;
+    Ok(String::from_utf8_lossy(text.as_slice()).trim_end_matches('\0').to_owned())
+}
+
+/// A linked AMD code object.
+///
+/// # Errors
+/// [`Error::MissingLinker`] if there is no `ld.lld`, [`Error::Link`] if it fails, [`Error::Llvm`] if code
+/// generation fails, [`Error::NotAmd`] for another GPU.
+pub fn hsaco(llvm: &LlvmModule, device: &Device, level: Level) -> Result<Vec<u8>, Error> {
+    let Device::Amd(chip) = device else { return Err(Error::NotAmd) };
+    let object = device.machine(level)?.write_to_memory_buffer(&llvm.module, FileType::Object);
+    let object = object.map_err(|error| Error::Llvm(error.to_string()))?;
+    let directory = tempfile::tempdir().map_err(Error::Link)?;
+    let (input, output) = (directory.path().join("kernels.o"), directory.path().join("kernels.hsaco"));
+    std::fs::write(&input, object.as_slice()).map_err(Error::Link)?;
+    let linker = linker();
+    let linked = Command::new(&linker).args(["-shared", "--no-undefined"]).arg(&input).arg("-o").arg(&output).output();
+    let linked = linked.map_err(|source| Error::MissingLinker { linker: linker.clone(), source })?;
+    if !linked.status.success() {
+        let message = String::from_utf8_lossy(&linked.stderr).trim().to_owned();
+        return Err(Error::Llvm(format!("{linker} could not link the kernels for {chip}: {message}")));
+    }
+    std::fs::read(&output).map_err(Error::Link)
+}
+
+/// lld: what `SYMM_LLD` names, or the one beside the LLVM that this was built with, or the first on the path.
+fn linker() -> String {
+    if let Ok(linker) = std::env::var("SYMM_LLD") {
+        return linker;
+    }
+    let beside = concat!(env!("MLIR_SYS_220_PREFIX"), "/bin/ld.lld");
+    if std::path::Path::new(beside).exists() { beside.into() } else { "ld.lld".into() }
+}
+
+/// The module's one `gpu.module`.
+fn kernels<'c, 'a>(module: &'a Module<'c>) -> Result<OperationRef<'c, 'a>, Error> {
+    let mut found = Vec::new();
+    let mut next = module.body().first_operation();
+    while let Some(op) = next {
+        next = op.next_in_block();
+        if op.name().as_string_ref().as_str() == Ok("gpu.module") {
+            found.push(op);
+        }
+    }
+    match found[..] {
+        [kernels] => Ok(kernels),
+        _ => {
+            let name = |op: &OperationRef| op.attribute("sym_name").and_then(StringAttribute::try_from).map(|name| name.value().to_owned());
+            Err(Error::NoKernels { found: found.iter().filter_map(|op| name(op).ok()).collect() })
+        }
+    }
+}

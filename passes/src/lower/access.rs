@@ -1,0 +1,144 @@
+//! Single loads and stores on another rank: LLVM memory operations at a translated address, the same for every
+//! target that has no cache modifier to obey.
+
+use super::address::{Descriptor, data_type, element};
+use super::translation::delta_of;
+use crate::ir::{Builder, definition, name};
+use melior::dialect::llvm;
+use melior::ir::{Attribute, Type, Value, ValueLike, operation::OperationLike};
+use symm_dialect::ops::{AsRemote, Cache, RemoteLoad, RemoteStore, SymmOp};
+use symm_dialect::pointer::Pointer;
+use symm_dialect::shape::{Shaped, byte_width, natural_alignment, scalar};
+
+/// The bytes of the widest access.
+const WIDEST: u64 = 16;
+
+/// `as_remote`: the pointers of a descriptor, or the pointer itself, moved by the distance (T1, T4).
+pub fn as_remote<'c: 'a, 'a>(op: AsRemote<'c, 'a>, b: &Builder<'c>) -> Vec<Value<'c, 'c>> {
+    let delta = delta_of(SymmOp::AsRemote(op), b, "rank", "delta");
+    let ty = op.ptr().r#type();
+    if Shaped::memref(ty).is_none() {
+        return vec![b.byte_offset(op.ptr(), delta)];
+    }
+    let descriptor = Descriptor::ty(b, ty);
+    let space = u32::try_from(Pointer::address_space(ty)).unwrap_or(0);
+    let pointer_type = llvm::r#type::pointer(b.context, space);
+    let mut moved = b.cast(op.ptr(), descriptor);
+    for field in [0, 1] {
+        let position = b.parse(&format!("array<i64: {field}>"));
+        let pointer = b.value("llvm.extractvalue", &[moved], pointer_type, &[("position", position)]);
+        let pointer = b.byte_offset(pointer, delta);
+        moved = b.value("llvm.insertvalue", &[moved, pointer], descriptor, &[("position", position)]);
+    }
+    vec![b.cast(moved, ty)]
+}
+
+/// The address of an element on another rank.
+pub fn remote_element<'c: 'a, 'a>(
+    op: SymmOp<'c, 'a>,
+    b: &Builder<'c>,
+    pointer: Value<'c, 'a>,
+    indices: &[Value<'c, 'a>],
+) -> Value<'c, 'c> {
+    let delta = delta_of(op, b, "rank", "delta");
+    b.byte_offset(element(b, pointer, indices), delta)
+}
+
+/// How an access is made: aligned as the op says or as the value naturally is, `volatile` if it says so.
+fn access<'c>(
+    b: &Builder<'c>,
+    ty: Type<'c>,
+    alignment: Option<i64>,
+    volatile: bool,
+) -> Vec<(&'static str, Attribute<'c>)> {
+    let alignment = alignment.unwrap_or_else(|| natural_alignment(ty));
+    let mut attributes = vec![("alignment", b.integer(64, alignment))];
+    if volatile {
+        attributes.push(("volatile_", b.unit()));
+    }
+    attributes
+}
+
+/// A mask with a lane for each element.
+fn is_lane_mask(mask: Value) -> bool {
+    Shaped::vector(mask.r#type()).is_some()
+}
+
+/// Whether every lane of a mask is true, `i1`; `None` where accesses would be no wider for it.
+///
+/// GPUs access memory lane by lane under a mask, and a mask is there for the last vector of many.
+fn is_full<'c>(b: &Builder<'c>, mask: Value<'c, '_>, ty: Type<'c>, alignment: i64) -> Option<Value<'c, 'c>> {
+    let lanes: u64 = Shaped::vector(ty)?.dimensions().into_iter().collect::<Option<Vec<_>>>()?.iter().product();
+    let bytes = (byte_width(scalar(ty)) * lanes).min(WIDEST);
+    if alignment < bytes.cast_signed() {
+        return None;
+    }
+    let maker = definition(mask).filter(|op| name(*op) == "vector.create_mask" && op.operand_count() == 1);
+    if let Some(count) = maker.and_then(|op| op.operands().next()) {
+        let all = [count, b.index_constant(lanes.cast_signed())];
+        return Some(b.value("arith.cmpi", &all, b.int(1), &[("predicate", b.integer(64, 5))]));
+    }
+    Some(b.value("llvm.intr.vector.reduce.and", &[mask], b.int(1), &[]))
+}
+
+/// `remote_load`.
+pub fn remote_load<'c: 'a, 'a>(op: RemoteLoad<'c, 'a>, b: &Builder<'c>) -> Vec<Value<'c, 'c>> {
+    let ty = op.result().r#type();
+    let moved = data_type(b, ty);
+    let address = remote_element(SymmOp::RemoteLoad(op), b, op.ptr(), &op.indices());
+    // `cv` fetches again what may be cached, as a volatile access does; the other modifiers are hints.
+    let volatile = op.volatile_() || op.cache() == Some(Cache::Cv);
+    let attributes = access(b, ty, op.alignment(), volatile);
+    let other = |b: &Builder<'c>| match op.other() {
+        Some(other) => b.cast(other, moved),
+        None => b.value("llvm.mlir.zero", &[], moved, &[]),
+    };
+    let value = match op.mask() {
+        None => b.load(address, moved, &attributes),
+        Some(mask) if is_lane_mask(mask) => {
+            let alignment = op.alignment().unwrap_or_else(|| natural_alignment(ty));
+            let by_lane = |b: &Builder<'c>| {
+                let attributes = [("alignment", b.integer(32, alignment))];
+                b.value("llvm.intr.masked.load", &[address, b.cast(mask, mask.r#type()), other(b)], moved, &attributes)
+            };
+            match is_full(b, mask, ty, alignment) {
+                None => by_lane(b),
+                Some(full) => {
+                    let whole = |b: &Builder<'c>| vec![b.load(address, moved, &attributes)];
+                    b.branch(full, &[moved], whole, |b| vec![by_lane(b)]).result(0).expect("one value").into()
+                }
+            }
+        }
+        Some(mask) => {
+            let branch = b.branch(mask, &[moved], |b| vec![b.load(address, moved, &attributes)], |b| vec![other(b)]);
+            branch.result(0).expect("one value").into()
+        }
+    };
+    vec![b.cast(value, ty)]
+}
+
+/// `remote_store`.
+pub fn remote_store<'c: 'a, 'a>(op: RemoteStore<'c, 'a>, b: &Builder<'c>) -> Vec<Value<'c, 'c>> {
+    let ty = op.value().r#type();
+    let value = b.cast(op.value(), data_type(b, ty));
+    let address = remote_element(SymmOp::RemoteStore(op), b, op.ptr(), &op.indices());
+    // `wt` writes through the caches, as a volatile access does; the other modifiers are hints.
+    let volatile = op.volatile_() || op.cache() == Some(Cache::Wt);
+    let attributes = access(b, ty, op.alignment(), volatile);
+    match op.mask() {
+        None => b.store(value, address, &attributes),
+        Some(mask) if is_lane_mask(mask) => {
+            let alignment = op.alignment().unwrap_or_else(|| natural_alignment(ty));
+            let by_lane = |b: &Builder<'c>| {
+                let attributes = [("alignment", b.integer(32, alignment))];
+                b.op("llvm.intr.masked.store", &[value, address, b.cast(mask, mask.r#type())], &[], &attributes);
+            };
+            match is_full(b, mask, ty, alignment) {
+                None => by_lane(b),
+                Some(full) => b.either(full, |b| b.store(value, address, &attributes), by_lane),
+            }
+        }
+        Some(mask) => b.when(mask, |b| b.store(value, address, &attributes)),
+    }
+    Vec::new()
+}

@@ -1,0 +1,192 @@
+//! What the two GPU targets share: the shape of a device module, groups of threads, signals, waits and barriers.
+//!
+//! A target says how it spells the pieces ([`Target`]); the order of the pieces, which is what makes a protocol
+//! correct (O1 to O6), is here once. docs/memory-model.md says why each sequence is right.
+
+pub mod bulk;
+mod fault;
+pub mod order;
+
+use super::types::{self, Spaces};
+use super::{access, translation};
+use crate::ir::{Builder, collect, name, operations};
+use melior::ir::{OperationRef, Value, ValueLike, operation::OperationLike};
+use symm_dialect::diagnostic::{Reported, error};
+use symm_dialect::ops::{Group, Order, RmwKind, Scope, SymmOp};
+use symm_dialect::pointer::Pointer;
+
+/// How a GPU spells the pieces.
+pub trait Target {
+    /// Why the target can't do `op`, if it can't (S1).
+    fn refusal(&self, op: SymmOp) -> Option<String>;
+
+    /// LLVM's name of a scope.
+    fn sync_scope(&self, scope: Scope) -> &'static str;
+
+    /// Threads of a warp.
+    fn warp_size(&self) -> i64;
+
+    /// The value of a `gpu.block_dim` or `gpu.grid_dim`, where MLIR's own conversion has none that links.
+    fn size<'c: 'a, 'a>(&self, b: &Builder<'c>, op: OperationRef<'c, 'a>) -> Option<Value<'c, 'c>>;
+
+    /// An atomic read-modify-write of `ptr` in global memory; the old value.
+    fn atomic_rmw<'c>(
+        &self,
+        b: &Builder<'c>,
+        kind: RmwKind,
+        ptr: Value<'c, 'c>,
+        value: Value<'c, 'c>,
+        order: (Order, Scope),
+    ) -> Value<'c, 'c>;
+
+    /// A fence.
+    fn fence<'c>(&self, b: &Builder<'c>, order: Order, scope: Scope);
+
+    /// A store to a flag in global memory, relaxed or release.
+    fn store_flag<'c>(&self, b: &Builder<'c>, ptr: Value<'c, 'c>, value: Value<'c, 'c>, order: (Order, Scope));
+
+    /// An atomic compare-and-swap in global memory; the old value.
+    fn atomic_cas<'c>(
+        &self,
+        b: &Builder<'c>,
+        ptr: Value<'c, 'c>,
+        values: (Value<'c, 'c>, Value<'c, 'c>),
+        order: (Order, Scope),
+    ) -> Value<'c, 'c>;
+
+    /// Completes what every thread of a group has written, before the barrier in front of a group's release (O3).
+    fn before_group_release<'c>(&self, b: &Builder<'c>);
+
+    /// Waits until all threads of the warp are here.
+    fn warp_barrier<'c>(&self, b: &Builder<'c>);
+
+    /// A clock of the device in nanoseconds, `i64`.
+    fn nanoseconds<'c>(&self, b: &Builder<'c>) -> Value<'c, 'c>;
+
+    /// Lets other threads run for a short while.
+    fn backoff<'c>(&self, b: &Builder<'c>);
+
+    /// A load with a cache modifier; `None` if the target has none to offer and a plain load serves.
+    fn cached_load<'c: 'a, 'a>(&self, b: &Builder<'c>, op: symm_dialect::ops::RemoteLoad<'c, 'a>) -> Option<Value<'c, 'c>>;
+
+    /// A store with a cache modifier; false if the target has none to offer and a plain store serves.
+    fn cached_store<'c: 'a, 'a>(&self, b: &Builder<'c>, op: symm_dialect::ops::RemoteStore<'c, 'a>) -> bool;
+}
+
+/// Lowers every symm op in the `gpu.module`s of a module; what is not in one (host code) goes.
+pub fn lower_module<'c: 'a, 'a>(root: OperationRef<'c, 'a>, target: &dyn Target) -> Result<(), Reported> {
+    if name(root) != "builtin.module" {
+        return Err(error(root, "is lowered as a whole module"));
+    }
+    for op in operations(crate::ir::blocks(root)[0]) {
+        if name(op) != "gpu.module" {
+            Builder::before(op).erase(op);
+        }
+    }
+    types::convert(root, Spaces::Keep);
+    let (mut contexts, mut ranks) = (Vec::new(), Vec::new());
+    let mut outcome = Ok(());
+    for operation in collect(root) {
+        match SymmOp::cast(operation) {
+            Some(SymmOp::Ctx(ctx)) => match translation::refuse_table(ctx) {
+                Some(complaint) => outcome = Err(error(operation, &format!("S1: {complaint}"))),
+                None => contexts.push(ctx),
+            },
+            // Last: until then other ops see that this rank is the current one, and so in range.
+            Some(rank @ SymmOp::Rank(_)) => ranks.push(rank),
+            Some(op) => outcome = outcome.and(lower(op, target)),
+            None => {}
+        }
+    }
+    outcome?;
+    for rank in ranks {
+        lower(rank, target)?;
+    }
+    for ctx in contexts.into_iter().rev() {
+        translation::lower_ctx(ctx, &Builder::before(ctx.operation()))?;
+    }
+    for op in collect(root) {
+        let b = Builder::before(op);
+        if let Some(value) = made_of_others(&b, op, target) {
+            b.replace(op, &[value]);
+        }
+    }
+    // Last: the values above are made of sizes too.
+    for op in collect(root) {
+        let b = Builder::before(op);
+        if let Some(value) = target.size(&b, op) {
+            b.replace(op, &[value]);
+        }
+    }
+    Ok(())
+}
+
+/// The ops that MLIR's own conversions leave, or expand into some that they leave: what they are made of.
+fn made_of_others<'c: 'a, 'a>(b: &Builder<'c>, op: OperationRef<'c, 'a>, target: &dyn Target) -> Option<Value<'c, 'c>> {
+    let size = b.index_constant(target.warp_size());
+    let as_index = |value| b.value("arith.index_cast", &[value], b.index(), &[]);
+    match name(op) {
+        "gpu.subgroup_size" => Some(size),
+        "gpu.subgroup_id" => Some(b.binary("arith.divui", as_index(order::thread(b, Group::Block).0), size)),
+        "gpu.global_id" => {
+            let part = |name| {
+                let dimension = op.attribute("dimension").expect("the verifier has seen it");
+                b.value(name, &[], b.index(), &[("dimension", dimension)])
+            };
+            Some(b.add(b.mul(part("gpu.block_id"), part("gpu.block_dim")), part("gpu.thread_id")))
+        }
+        "gpu.num_subgroups" => Some(b.binary("arith.ceildivui", as_index(order::thread(b, Group::Block).1), size)),
+        _ => None,
+    }
+}
+
+fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, target: &dyn Target) -> Result<(), Reported> {
+    let operation = op.operation();
+    let is_triton = |ty| matches!(Pointer::of(ty), Some(Pointer::TritonTensor(..) | Pointer::Triton(_)));
+    if operation.operands().any(|operand| is_triton(operand.r#type())) {
+        return Err(error(operation, "S1: Triton pointers are lowered by Triton; use symm-lower-to-triton"));
+    }
+    if let Some(reason) = target.refusal(op) {
+        return Err(error(operation, &format!("S1: {reason}")));
+    }
+    let b = Builder::before(operation);
+    if let Some(value) = translation::lower(op, &b) {
+        b.replace(operation, &[value]);
+        return Ok(());
+    }
+    let results: Vec<Value> = match op {
+        SymmOp::AsRemote(op) => access::as_remote(op, &b),
+        SymmOp::RemoteLoad(op) => match op.cache().and_then(|_| target.cached_load(&b, op)) {
+            Some(value) => vec![value],
+            None => access::remote_load(op, &b),
+        },
+        SymmOp::RemoteStore(op) if op.cache().is_some() && target.cached_store(&b, op) => Vec::new(),
+        SymmOp::RemoteStore(op) => access::remote_store(op, &b),
+        SymmOp::Get(_) | SymmOp::Put(_) | SymmOp::Copy(_) => {
+            bulk::lower(op, &b, target);
+            Vec::new()
+        }
+        SymmOp::AtomicRmw(op) => vec![order::atomic_rmw(op, &b, target)],
+        SymmOp::AtomicCas(op) => vec![order::atomic_cas(op, &b, target)],
+        SymmOp::Signal(op) => order::signal(op, &b, target),
+        SymmOp::PutSignal(op) => order::put_signal(op, &b, target),
+        SymmOp::Wait(op) => order::wait(op, &b, target),
+        SymmOp::Fence(op) => order::group_fence(op, &b, target),
+        SymmOp::Barrier(op) => order::barrier(op, &b, target),
+        SymmOp::Alloc(_) | SymmOp::Free(_) | SymmOp::BarrierAll(_) => {
+            return Err(error(operation, "S1: is for host functions, not for kernels"));
+        }
+        SymmOp::Fault(op) => {
+            fault::lower(op, &b, target);
+            Vec::new()
+        }
+        SymmOp::Check(_) | SymmOp::Print(_) => {
+            return Err(error(operation, "S1: a kernel on a GPU has no output; check and print in the host function"));
+        }
+        SymmOp::Ctx(_) | SymmOp::Rank(_) | SymmOp::NumRanks(_) | SymmOp::HeapBase(_) | SymmOp::HeapDelta(_) => {
+            unreachable!("lowered above")
+        }
+    };
+    b.replace(operation, &results);
+    Ok(())
+}

@@ -1,0 +1,139 @@
+//! Bulk copies by a thread, a warp or a block: 16-byte accesses, several in flight, whatever the alignment.
+//!
+//! Contiguous bytes are copied by a function of the device library (`library.mlir`), which aligns itself on the
+//! destination, moves 16 bytes a thread and four of them at a time, and falls back to narrower accesses where source
+//! and destination are not aligned alike. With `engine bulk` (sm_90) one thread drives the bulk copy engine instead
+//! (`bulk_engine.mlir`). Memrefs with gaps are copied row by row, or element by element.
+
+use super::{Target, order};
+use crate::ir::{Builder, blocks, enclosing, operations};
+use crate::lower::address::{Descriptor, is_contiguous};
+use crate::lower::bulk::{End, bytes, nest};
+use crate::lower::translation::delta_of;
+use melior::ir::attribute::StringAttribute;
+use melior::ir::operation::{OperationLike, OperationMutLike, OperationRefMut};
+use melior::ir::r#type::ShapedTypeLike;
+use melior::ir::{Module, OperationRef, Type, Value, ValueLike};
+use symm_dialect::ops::{Engine, Group, SymmOp};
+use symm_dialect::pointer::strides;
+use symm_dialect::shape::{Shaped, byte_width};
+
+/// The device library, in MLIR, for an element width to be filled in.
+const LIBRARY: &str = include_str!("library.mlir");
+
+/// The part of the library that drives sm_90's bulk copy engine.
+const BULK_ENGINE: &str = include_str!("bulk_engine.mlir");
+
+/// Copies `op`'s source to its destination.
+pub fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, b: &Builder<'c>, _: &dyn Target) {
+    let delta = |rank: &str, name: &str| Some(delta_of(op, b, rank, name));
+    let (src, dst, count, element, how) = match op {
+        SymmOp::Get(op) => {
+            let src = End { pointer: op.src(), delta: delta("rank", "delta") };
+            (src, End { pointer: op.dst(), delta: None }, op.count(), op.element(), (op.group(), op.engine()))
+        }
+        SymmOp::Put(op) => {
+            let dst = End { pointer: op.dst(), delta: delta("rank", "delta") };
+            (End { pointer: op.src(), delta: None }, dst, op.count(), op.element(), (op.group(), op.engine()))
+        }
+        SymmOp::PutSignal(op) => {
+            let dst = End { pointer: op.dst(), delta: delta("rank", "delta") };
+            (End { pointer: op.src(), delta: None }, dst, op.count(), op.element(), (op.group(), op.engine()))
+        }
+        SymmOp::Copy(op) => {
+            let src = End { pointer: op.src(), delta: delta("from", "from_delta") };
+            let dst = End { pointer: op.dst(), delta: delta("to", "to_delta") };
+            (src, dst, op.count(), op.element(), (op.group(), op.engine()))
+        }
+        _ => unreachable!("not a bulk copy"),
+    };
+    copy(b, op.operation(), src, dst, count.zip(element), how);
+}
+
+fn copy<'c: 'a, 'a>(
+    b: &Builder<'c>,
+    op: OperationRef<'c, 'a>,
+    src: End<'c, 'a>,
+    dst: End<'c, 'a>,
+    count: Option<(Value<'c, 'a>, Type<'c>)>,
+    how: (Group, Engine),
+) {
+    let (from, to) = (src.pointer.r#type(), dst.pointer.r#type());
+    if let Some((_, element)) = count {
+        return contiguous(b, op, dst.start(b), src.start(b), bytes(b, src.pointer, count), element, how);
+    }
+    let memref = Shaped::memref(from).expect("the verifier has seen a memref");
+    let element = memref.element();
+    if is_contiguous(from) && is_contiguous(to) {
+        return contiguous(b, op, dst.start(b), src.start(b), bytes(b, src.pointer, None), element, how);
+    }
+    let sizes = Descriptor::new(b, src.pointer);
+    let rows = strides(from).last() == Some(&1) && strides(to).last() == Some(&1);
+    // Rows are copied by the group together; elements without rows are dealt out in the innermost dimension.
+    let depth = memref.rank() - 1;
+    nest(b, depth, &|b, dimension| sizes.size(b, dimension), Vec::new(), &|b, indices| {
+        let start = [indices.as_slice(), &[b.index_constant(0)]].concat();
+        if rows {
+            let width = b.i64(byte_width(element).cast_signed());
+            let bytes = b.mul(sizes.size(b, depth), width);
+            contiguous(b, op, dst.at(b, &start), src.at(b, &start), bytes, element, how);
+            return;
+        }
+        let (first, step) = order::thread(b, how.0);
+        let as_index = |value| b.value("arith.index_cast", &[value], b.index(), &[]);
+        b.for_step(as_index(first), as_index(sizes.size(b, depth)), as_index(step), |b, index| {
+            let at = [indices.as_slice(), &[index]].concat();
+            let ty = crate::lower::address::data_type(b, element);
+            b.store(b.load(src.at(b, &at), ty, &[]), dst.at(b, &at), &[]);
+        });
+    });
+}
+
+/// Calls the library's copy for elements of this width.
+fn contiguous<'c: 'a, 'a>(
+    b: &Builder<'c>,
+    op: OperationRef<'c, 'a>,
+    dst: Value<'c, 'c>,
+    src: Value<'c, 'c>,
+    bytes: Value<'c, 'c>,
+    element: Type<'c>,
+    (group, engine): (Group, Engine),
+) {
+    let width = byte_width(element);
+    let threads = format!("_symm_copy_{width}");
+    import(b, op, LIBRARY, &[&threads], width);
+    let (number, count) = order::thread(b, group);
+    if engine == Engine::Threads {
+        b.call(&threads, &[dst, src, bytes, number, count], &[]);
+        return;
+    }
+    let bulk = format!("_symm_bulk_copy_{width}");
+    import(b, op, BULK_ENGINE, &["_symm_dynamic_shared", "_symm_bulk_engine", "_symm_bulk_fill", &bulk], width);
+    b.call(&bulk, &[dst, src, bytes, number, count], &[]);
+}
+
+/// Makes symbols of a part of the library known to the `gpu.module` around `op`.
+fn import<'c: 'a, 'a>(b: &Builder<'c>, op: OperationRef<'c, 'a>, part: &str, names: &[&str], width: u64) {
+    let module = enclosing(op, &["gpu.module"]).expect("kernels are in a gpu.module");
+    let body = blocks(module)[0];
+    let symbol = |op: OperationRef<'c, '_>| {
+        op.attribute("sym_name").and_then(StringAttribute::try_from).map(|symbol| symbol.value().to_owned()).ok()
+    };
+    let known: Vec<String> = operations(body).into_iter().filter_map(symbol).collect();
+    let missing = |name: &Option<String>| name.as_deref().is_some_and(|name| !known.iter().any(|known| known == name));
+    if !names.iter().any(|name| missing(&Some((*name).to_owned()))) {
+        return;
+    }
+    let text = part.replace("WIDTH", &width.to_string()).replace("BITS", &(8 * width).to_string());
+    let library = Module::parse(b.context, &text).expect("the device library parses");
+    // SAFETY: the library's block lives as long as the library; what is moved out of it lives on in the module.
+    let functions = operations(unsafe { melior::ir::BlockRef::from_raw(melior::ir::BlockLike::to_raw(&library.body())) });
+    let first = operations(body)[0];
+    for function in functions {
+        let name = symbol(function);
+        if missing(&name) && name.is_some_and(|name| names.contains(&name.as_str())) {
+            // SAFETY: the pass owns both modules while it runs.
+            unsafe { OperationRefMut::from_raw(function.to_raw()) }.move_before(first);
+        }
+    }
+}

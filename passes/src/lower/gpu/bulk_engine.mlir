@@ -1,0 +1,152 @@
+// The device library for sm_90's bulk copy engine: contiguous bytes, by one thread of a block, through stages of
+// 16 KiB in dynamic shared memory. The first 128 bytes of it hold an mbarrier for each stage.
+
+llvm.mlir.global external @_symm_dynamic_shared() {addr_space = 3 : i32, alignment = 128 : i64} : !llvm.array<0 x i8>
+
+// Copies `bytes`, a multiple of 16, from `src` to `dst`, both aligned to 16. All but one stage are being filled while
+// the last one is written out; a stage is filled again once the engine has read it.
+func.func private @_symm_bulk_engine(%dst: !llvm.ptr<1>, %src: !llvm.ptr<1>, %bytes: i64, %stages: i32) {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %c8 = arith.constant 8 : i32
+  %c128 = arith.constant 128 : i32
+  %stage_bytes = arith.constant 16384 : i32
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i64
+  %chunk = arith.constant 16384 : i64
+  %shared = llvm.mlir.addressof @_symm_dynamic_shared : !llvm.ptr<3>
+  %barriers = llvm.ptrtoint %shared : !llvm.ptr<3> to i32
+  %buffers = arith.addi %barriers, %c128 : i32
+  %count = arith.extsi %stages : i32 to i64
+  %chunks = arith.ceildivui %bytes, %chunk : i64
+
+  scf.for %s = %c0 to %stages step %c1 : i32 {
+    %offset = arith.muli %s, %c8 : i32
+    %barrier = arith.addi %barriers, %offset : i32
+    llvm.inline_asm has_side_effects "mbarrier.init.shared::cta.b64 [$0], $1;", "r,r,~{memory}" %barrier, %c1 : (i32, i32) -> ()
+  }
+  llvm.inline_asm has_side_effects "fence.proxy.async;", "~{memory}" : () -> ()
+
+  %first = arith.minui %chunks, %count : i64
+  scf.for %c = %zero to %first step %one : i64 {
+    func.call @_symm_bulk_fill(%src, %bytes, %c, %count, %barriers, %buffers) : (!llvm.ptr<1>, i64, i64, i64, i32, i32) -> ()
+  }
+  scf.for %c = %zero to %chunks step %one : i64 {
+    %stage = arith.remui %c, %count : i64
+    %round = arith.divui %c, %count : i64
+    %odd = arith.andi %round, %one : i64
+    %parity = arith.trunci %odd : i64 to i32
+    %s = arith.trunci %stage : i64 to i32
+    %barrier_offset = arith.muli %s, %c8 : i32
+    %barrier = arith.addi %barriers, %barrier_offset : i32
+    scf.while : () -> () {
+      %full = llvm.inline_asm has_side_effects "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [$1], $2; selp.u32 $0, 1, 0, p; }", "=r,r,r,~{memory}" %barrier, %parity : (i32, i32) -> i32
+      %empty = arith.cmpi eq, %full, %c0 : i32
+      scf.condition(%empty)
+    } do {
+      scf.yield
+    }
+    %buffer_offset = arith.muli %s, %stage_bytes : i32
+    %buffer = arith.addi %buffers, %buffer_offset : i32
+    %at = arith.muli %c, %chunk : i64
+    %left = arith.subi %bytes, %at : i64
+    %size64 = arith.minui %left, %chunk : i64
+    %size = arith.trunci %size64 : i64 to i32
+    %to = llvm.getelementptr %dst[%at] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i8
+    llvm.inline_asm has_side_effects "cp.async.bulk.global.shared::cta.bulk_group [$0], [$1], $2;", "l,r,r,~{memory}" %to, %buffer, %size : (!llvm.ptr<1>, i32, i32) -> ()
+    llvm.inline_asm has_side_effects "cp.async.bulk.commit_group;", "~{memory}" : () -> ()
+    // The stage written out before this one has been read when all groups but the last one have.
+    %previous = arith.subi %c, %one : i64
+    %next = arith.addi %previous, %count : i64
+    %not_first = arith.cmpi ne, %c, %zero : i64
+    %exists = arith.cmpi ult, %next, %chunks : i64
+    %refill = arith.andi %not_first, %exists : i1
+    scf.if %refill {
+      llvm.inline_asm has_side_effects "cp.async.bulk.wait_group.read 1;", "~{memory}" : () -> ()
+      func.call @_symm_bulk_fill(%src, %bytes, %next, %count, %barriers, %buffers) : (!llvm.ptr<1>, i64, i64, i64, i32, i32) -> ()
+    }
+  }
+  llvm.inline_asm has_side_effects "cp.async.bulk.wait_group 0;", "~{memory}" : () -> ()
+  scf.for %s = %c0 to %stages step %c1 : i32 {
+    %offset = arith.muli %s, %c8 : i32
+    %barrier = arith.addi %barriers, %offset : i32
+    llvm.inline_asm has_side_effects "mbarrier.inval.shared::cta.b64 [$0];", "r,~{memory}" %barrier : (i32) -> ()
+  }
+  return
+}
+
+// Starts to fill the stage of chunk `c`.
+func.func private @_symm_bulk_fill(%src: !llvm.ptr<1>, %bytes: i64, %c: i64, %count: i64, %barriers: i32, %buffers: i32) {
+  %chunk = arith.constant 16384 : i64
+  %c8 = arith.constant 8 : i32
+  %stage_bytes = arith.constant 16384 : i32
+  %stage = arith.remui %c, %count : i64
+  %s = arith.trunci %stage : i64 to i32
+  %barrier_offset = arith.muli %s, %c8 : i32
+  %barrier = arith.addi %barriers, %barrier_offset : i32
+  %buffer_offset = arith.muli %s, %stage_bytes : i32
+  %buffer = arith.addi %buffers, %buffer_offset : i32
+  %at = arith.muli %c, %chunk : i64
+  %left = arith.subi %bytes, %at : i64
+  %size64 = arith.minui %left, %chunk : i64
+  %size = arith.trunci %size64 : i64 to i32
+  %from = llvm.getelementptr %src[%at] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i8
+  llvm.inline_asm has_side_effects "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", "r,r,~{memory}" %barrier, %size : (i32, i32) -> ()
+  llvm.inline_asm has_side_effects "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [$0], [$1], $2, [$3];", "r,l,r,r,~{memory}" %buffer, %from, %size, %barrier : (i32, !llvm.ptr<1>, i32, i32) -> ()
+  return
+}
+
+func.func private @_symm_copy_WIDTH(!llvm.ptr, !llvm.ptr, i64, i64, i64)
+
+// Copies by a block: what lies between the first and the last multiple of 16 by the engine, the rest, or all of it
+// where the engine can't serve, by the threads.
+func.func private @_symm_bulk_copy_WIDTH(%dst: !llvm.ptr, %src: !llvm.ptr, %bytes: i64, %tid: i64, %n: i64) {
+  %c0 = arith.constant 0 : i64
+  %c15 = arith.constant 15 : i64
+  %m16 = arith.constant -16 : i64
+  %d = llvm.ptrtoint %dst : !llvm.ptr to i64
+  %s = llvm.ptrtoint %src : !llvm.ptr to i64
+  %differ = arith.xori %d, %s : i64
+  %misaligned = arith.andi %differ, %c15 : i64
+  %alike = arith.cmpi eq, %misaligned, %c0 : i64
+  %shared = llvm.inline_asm "mov.u32 $0, %dynamic_smem_size;", "=r" : () -> i32
+  %c128 = arith.constant 128 : i32
+  %c12 = arith.constant 12 : i32
+  %c2 = arith.constant 2 : i32
+  %stage_bytes = arith.constant 16384 : i32
+  %room = arith.subi %shared, %c128 : i32
+  %fit = arith.divsi %room, %stage_bytes : i32
+  %stages = arith.minsi %fit, %c12 : i32
+  %enough = arith.cmpi sge, %stages, %c2 : i32
+  %use_engine = arith.andi %alike, %enough : i1
+  scf.if %use_engine {
+    %negated = arith.subi %c0, %d : i64
+    %to16 = arith.andi %negated, %c15 : i64
+    %head = arith.minui %to16, %bytes : i64
+    %rest = arith.subi %bytes, %head : i64
+    %body = arith.andi %rest, %m16 : i64
+    %tail_at = arith.addi %head, %body : i64
+    %tail = arith.subi %bytes, %tail_at : i64
+    %td = llvm.getelementptr %dst[%tail_at] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+    %ts = llvm.getelementptr %src[%tail_at] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+    func.call @_symm_copy_WIDTH(%dst, %src, %head, %tid, %n) : (!llvm.ptr, !llvm.ptr, i64, i64, i64) -> ()
+    func.call @_symm_copy_WIDTH(%td, %ts, %tail, %tid, %n) : (!llvm.ptr, !llvm.ptr, i64, i64, i64) -> ()
+    // What the threads wrote before, the engine reads: from the generic to the asynchronous proxy.
+    llvm.inline_asm has_side_effects "fence.proxy.async;", "~{memory}" : () -> ()
+    gpu.barrier
+    %is_first = arith.cmpi eq, %tid, %c0 : i64
+    scf.if %is_first {
+      %bd = llvm.getelementptr %dst[%head] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+      %bs = llvm.getelementptr %src[%head] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+      %gd = llvm.addrspacecast %bd : !llvm.ptr to !llvm.ptr<1>
+      %gs = llvm.addrspacecast %bs : !llvm.ptr to !llvm.ptr<1>
+      func.call @_symm_bulk_engine(%gd, %gs, %body, %stages) : (!llvm.ptr<1>, !llvm.ptr<1>, i64, i32) -> ()
+      // What the engine wrote, the threads read and release: back to the generic proxy.
+      llvm.inline_asm has_side_effects "fence.proxy.async;", "~{memory}" : () -> ()
+    }
+    gpu.barrier
+  } else {
+    func.call @_symm_copy_WIDTH(%dst, %src, %bytes, %tid, %n) : (!llvm.ptr, !llvm.ptr, i64, i64, i64) -> ()
+  }
+  return
+}

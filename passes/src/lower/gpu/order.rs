@@ -1,0 +1,378 @@
+//! Atomics, signals, waits, fences and barriers, in terms of a [`Target`]'s pieces.
+
+use super::{Target, bulk};
+use crate::ir::{Builder, blocks, enclosing, operations};
+use crate::lower::access::remote_element;
+use crate::lower::address::element;
+use crate::lower::llvm_ordering;
+use crate::lower::translation::{Table, delta_of};
+use crate::order::{acquires, releases};
+use melior::dialect::llvm;
+use melior::ir::attribute::StringAttribute;
+use melior::ir::{Attribute, OperationRef, Region, Type, Value, ValueLike, operation::OperationLike};
+use symm_dialect::ops::{
+    AtomicCas, AtomicRmw, Barrier, Comparison, Fence, Group, Order, PutSignal, RmwKind, Scope, Signal, SignalKind,
+    SymmOp, Wait,
+};
+use symm_dialect::shape::byte_width;
+
+/// The symbol of the shared words.
+const SHARED_WORD: &str = "_symm_shared_words";
+
+/// How often a wait polls before it starts to back off between polls.
+const EAGER_POLLS: i64 = 256;
+
+/// The attributes of an atomic LLVM memory operation on a value of type `ty`.
+pub fn atomic<'c>(
+    b: &Builder<'c>,
+    target: &dyn Target,
+    ordering_name: &'static str,
+    (order, scope): (Order, Scope),
+    ty: Type<'c>,
+) -> Vec<(&'static str, Attribute<'c>)> {
+    let mut attributes =
+        vec![(ordering_name, b.integer(64, llvm_ordering(order))), ("alignment", b.integer(64, byte_width(ty).cast_signed()))];
+    let scope = target.sync_scope(scope);
+    if !scope.is_empty() {
+        attributes.push(("syncscope", b.string(scope)));
+    }
+    attributes
+}
+
+/// A pointer to symmetric memory as one to global memory, which it always is (T1).
+fn global<'c>(b: &Builder<'c>, pointer: Value<'c, 'c>) -> Value<'c, 'c> {
+    b.value("llvm.addrspacecast", &[pointer], llvm::r#type::pointer(b.context, 1), &[])
+}
+
+/// Runs `update` where the mask is true; zero elsewhere.
+fn masked<'c>(
+    b: &Builder<'c>,
+    mask: Option<Value<'c, '_>>,
+    ty: Type<'c>,
+    update: impl FnOnce(&Builder<'c>) -> Value<'c, 'c>,
+) -> Value<'c, 'c> {
+    match mask {
+        None => update(b),
+        Some(mask) => {
+            let zero = |b: &Builder<'c>| vec![b.value("llvm.mlir.zero", &[], ty, &[])];
+            b.branch(mask, &[ty], |b| vec![update(b)], zero).result(0).expect("one value").into()
+        }
+    }
+}
+
+pub fn atomic_rmw<'c: 'a, 'a>(op: AtomicRmw<'c, 'a>, b: &Builder<'c>, target: &dyn Target) -> Value<'c, 'c> {
+    let address = global(b, remote_element(SymmOp::AtomicRmw(op), b, op.ptr(), &op.indices()));
+    let ty = op.value().r#type();
+    let value = b.cast(op.value(), ty);
+    masked(b, op.mask(), ty, |b| target.atomic_rmw(b, op.kind(), address, value, (op.sem(), op.scope())))
+}
+
+pub fn atomic_cas<'c: 'a, 'a>(op: AtomicCas<'c, 'a>, b: &Builder<'c>, target: &dyn Target) -> Value<'c, 'c> {
+    let address = global(b, remote_element(SymmOp::AtomicCas(op), b, op.ptr(), &op.indices()));
+    let ty = op.expected().r#type();
+    let values = (b.cast(op.expected(), ty), b.cast(op.desired(), ty));
+    masked(b, op.mask(), ty, |b| target.atomic_cas(b, address, values, (op.sem(), op.scope())))
+}
+
+/// An LLVM compare-and-swap; the old value.
+pub fn cmpxchg<'c>(
+    b: &Builder<'c>,
+    target: &dyn Target,
+    ptr: Value<'c, 'c>,
+    (expected, desired): (Value<'c, 'c>, Value<'c, 'c>),
+    (order, scope): (Order, Scope),
+) -> Value<'c, 'c> {
+    let ty = expected.r#type();
+    let failure = if matches!(order, Order::Acquire | Order::AcqRel) { Order::Acquire } else { Order::Relaxed };
+    let pair = llvm::r#type::r#struct(b.context, &[ty, b.int(1)], false);
+    let mut attributes = atomic(b, target, "success_ordering", (order, scope), ty);
+    attributes.push(("failure_ordering", b.integer(64, llvm_ordering(failure))));
+    let pair = b.value("llvm.cmpxchg", &[ptr, expected, desired], pair, &attributes);
+    b.value("llvm.extractvalue", &[pair], ty, &[("position", b.parse("array<i64: 0>"))])
+}
+
+/// An LLVM store to a flag.
+pub fn store<'c>(
+    b: &Builder<'c>,
+    target: &dyn Target,
+    ptr: Value<'c, 'c>,
+    value: Value<'c, 'c>,
+    order: (Order, Scope),
+) {
+    let attributes = atomic(b, target, "ordering", order, value.r#type());
+    b.store(value, ptr, &attributes);
+}
+
+/// An LLVM fence.
+pub fn fence<'c>(b: &Builder<'c>, target: &dyn Target, order: Order, scope: Scope) {
+    let mut attributes = vec![("ordering", b.integer(64, llvm_ordering(order)))];
+    let scope = target.sync_scope(scope);
+    if !scope.is_empty() {
+        attributes.push(("syncscope", b.string(scope)));
+    }
+    b.op("llvm.fence", &[], &[], &attributes);
+}
+
+/// A coordinate of the thread or the grid, `index`.
+fn coordinate<'c>(b: &Builder<'c>, op: &str, dimension: &str) -> Value<'c, 'c> {
+    b.value(op, &[], b.index(), &[("dimension", b.parse(&format!("#gpu<dim {dimension}>")))])
+}
+
+/// The number of this thread in its group and how many there are, `i64`.
+pub fn thread<'c>(b: &Builder<'c>, group: Group) -> (Value<'c, 'c>, Value<'c, 'c>) {
+    match group {
+        Group::Thread => (b.i64(0), b.i64(1)),
+        Group::Warp => {
+            let lane = b.value("gpu.lane_id", &[], b.index(), &[]);
+            let size = b.value("gpu.subgroup_size", &[], b.index(), &[]);
+            (b.as_i64(lane), b.as_i64(size))
+        }
+        Group::Block => {
+            let word = |op, dimension| b.as_i64(coordinate(b, op, dimension));
+            let (width, height) = (word("gpu.block_dim", "x"), word("gpu.block_dim", "y"));
+            let row = b.add(b.mul(word("gpu.thread_id", "z"), height), word("gpu.thread_id", "y"));
+            let number = b.add(b.mul(row, width), word("gpu.thread_id", "x"));
+            (number, b.mul(b.mul(width, height), word("gpu.block_dim", "z")))
+        }
+    }
+}
+
+/// The number of this block in its grid, `i64`.
+pub fn linear_block<'c>(b: &Builder<'c>) -> Value<'c, 'c> {
+    let word = |name, dimension| b.as_i64(coordinate(b, name, dimension));
+    let row = b.add(b.mul(word("gpu.block_id", "z"), word("gpu.grid_dim", "y")), word("gpu.block_id", "y"));
+    b.add(b.mul(row, word("gpu.grid_dim", "x")), word("gpu.block_id", "x"))
+}
+
+/// Waits until all threads of the group are here.
+fn group_barrier<'c>(b: &Builder<'c>, target: &dyn Target, group: Group) {
+    match group {
+        Group::Thread => {}
+        Group::Warp => target.warp_barrier(b),
+        Group::Block => {
+            b.op("gpu.barrier", &[], &[], &[]);
+        }
+    }
+}
+
+/// Runs `body` on one thread of the group.
+fn on_leader<'c>(b: &Builder<'c>, group: Group, body: impl FnOnce(&Builder<'c>)) {
+    if group == Group::Thread {
+        body(b);
+        return;
+    }
+    let number = match group {
+        Group::Block => {
+            let word = |dimension| coordinate(b, "gpu.thread_id", dimension);
+            b.binary("arith.ori", b.binary("arith.ori", word("x"), word("y")), word("z"))
+        }
+        _ => b.value("gpu.lane_id", &[], b.index(), &[]),
+    };
+    let zero = b.index_constant(0);
+    let is_first = b.value("arith.cmpi", &[number, zero], b.int(1), &[("predicate", b.integer(64, 0))]);
+    b.when(is_first, body);
+}
+
+/// The first thread of the group fences for all of them: it sends their signals and polls their waits (O3). It does
+/// so after a barrier, because a release orders what its own thread did before it, and that includes what the barrier
+/// let it know of the others; a barrier after an acquire hands on what it let in.
+pub fn group_fence<'c: 'a, 'a>(op: Fence<'c, 'a>, b: &Builder<'c>, target: &dyn Target) -> Vec<Value<'c, 'c>> {
+    let (order, group) = (op.sem(), op.group());
+    if group != Group::Thread && releases(order) {
+        target.before_group_release(b);
+        group_barrier(b, target, group);
+    }
+    on_leader(b, group, |b| target.fence(b, order, op.scope()));
+    if acquires(order) {
+        group_barrier(b, target, group);
+    }
+    Vec::new()
+}
+
+pub fn signal<'c: 'a, 'a>(op: Signal<'c, 'a>, b: &Builder<'c>, target: &dyn Target) -> Vec<Value<'c, 'c>> {
+    let flag = global(b, remote_element(SymmOp::Signal(op), b, op.flag(), &op.indices()));
+    let value = b.cast(op.value(), op.value().r#type());
+    send(b, target, op.kind(), flag, value, (op.sem(), op.scope()), op.group());
+    Vec::new()
+}
+
+pub fn put_signal<'c: 'a, 'a>(op: PutSignal<'c, 'a>, b: &Builder<'c>, target: &dyn Target) -> Vec<Value<'c, 'c>> {
+    let delta = delta_of(SymmOp::PutSignal(op), b, "rank", "delta");
+    bulk::lower(SymmOp::PutSignal(op), b, target);
+    let flag = global(b, b.byte_offset(element(b, op.flag(), &op.indices()), delta));
+    let value = b.cast(op.value(), op.value().r#type());
+    send(b, target, op.kind(), flag, value, (Order::Release, op.scope()), op.group());
+    Vec::new()
+}
+
+/// O3: what every thread of the group wrote is complete, all are here, then one thread releases.
+fn send<'c>(
+    b: &Builder<'c>,
+    target: &dyn Target,
+    kind: SignalKind,
+    flag: Value<'c, 'c>,
+    value: Value<'c, 'c>,
+    (order, scope): (Order, Scope),
+    group: Group,
+) {
+    if group != Group::Thread && order == Order::Release {
+        target.before_group_release(b);
+    }
+    group_barrier(b, target, group);
+    on_leader(b, group, |b| match kind {
+        SignalKind::Set => target.store_flag(b, flag, value, (order, scope)),
+        SignalKind::Add => {
+            target.atomic_rmw(b, RmwKind::Add, flag, value, (order, scope));
+        }
+    });
+}
+
+pub fn wait<'c: 'a, 'a>(op: Wait<'c, 'a>, b: &Builder<'c>, target: &dyn Target) -> Vec<Value<'c, 'c>> {
+    let flag = global(b, element(b, op.flag(), &op.indices()));
+    let expected = b.cast(op.value(), op.value().r#type());
+    let timeout = op.timeout().map(|timeout| b.cast(timeout, b.int(64)));
+    let predicate = predicate(op.comparison(), op.is_unsigned());
+    let order = (op.sem(), op.scope());
+    let Some(timeout) = timeout else {
+        on_leader(b, op.group(), |b| {
+            poll(b, target, flag, predicate, expected, None, order);
+        });
+        group_barrier(b, target, op.group());
+        return Vec::new();
+    };
+    if op.group() == Group::Thread {
+        return vec![poll(b, target, flag, predicate, expected, Some(timeout), order)];
+    }
+    // One thread polls; what it found goes to the others through a word of shared memory.
+    let word = shared_word(b, op.operation(), op.group());
+    on_leader(b, op.group(), |b| {
+        let seen = poll(b, target, flag, predicate, expected, Some(timeout), order);
+        b.store(seen, word, &[]);
+    });
+    group_barrier(b, target, op.group());
+    let seen = b.load(word, b.int(1), &[("volatile_", b.unit())]);
+    group_barrier(b, target, op.group());
+    vec![seen]
+}
+
+/// A word of the block's shared memory for each warp it may have: the first one where a block waits, the warp's own
+/// where a warp does.
+fn shared_word<'c: 'a, 'a>(b: &Builder<'c>, op: OperationRef<'c, 'a>, group: Group) -> Value<'c, 'c> {
+    let module = enclosing(op, &["gpu.module"]).expect("kernels are in a gpu.module");
+    let body = blocks(module)[0];
+    let exists = operations(body).into_iter().any(|op| {
+        op.attribute("sym_name").and_then(StringAttribute::try_from).is_ok_and(|name| name.value() == SHARED_WORD)
+    });
+    if !exists {
+        let top = Builder::at_start(b.context, body, op.location());
+        let attributes = [
+            ("sym_name", top.string(SHARED_WORD)),
+            ("global_type", top.type_attribute(llvm::r#type::array(b.int(32), 32))),
+            ("linkage", top.parse("#llvm.linkage<internal>")),
+            ("addr_space", top.integer(32, 3)),
+        ];
+        top.op_with_regions("llvm.mlir.global", &[], &[], &attributes, vec![Region::new()]);
+    }
+    let shared = llvm::r#type::pointer(b.context, 3);
+    let words = b.value("llvm.mlir.addressof", &[], shared, &[("global_name", b.symbol(SHARED_WORD))]);
+    if group == Group::Block {
+        return words;
+    }
+    let (number, _) = thread(b, Group::Block);
+    let warp = b.binary("arith.divui", number, thread(b, Group::Warp).1);
+    b.byte_offset(words, b.mul(warp, b.i64(4)))
+}
+
+/// arith's number for a comparison of the flag with the value (O6).
+fn predicate(comparison: Comparison, unsigned: bool) -> i64 {
+    match (comparison, unsigned) {
+        (Comparison::Eq, _) => 0,
+        (Comparison::Ne, _) => 1,
+        (Comparison::Lt, false) => 2,
+        (Comparison::Le, false) => 3,
+        (Comparison::Gt, false) => 4,
+        (Comparison::Ge, false) => 5,
+        (Comparison::Lt, true) => 6,
+        (Comparison::Le, true) => 7,
+        (Comparison::Gt, true) => 8,
+        (Comparison::Ge, true) => 9,
+    }
+}
+
+/// O5: polls relaxed, backs off after a while, and acquires once after the poll has succeeded.
+fn poll<'c>(
+    b: &Builder<'c>,
+    target: &dyn Target,
+    flag: Value<'c, 'c>,
+    predicate: i64,
+    expected: Value<'c, 'c>,
+    timeout: Option<Value<'c, 'c>>,
+    (order, scope): (Order, Scope),
+) -> Value<'c, 'c> {
+    let ty = expected.r#type();
+    let relaxed = atomic(b, target, "ordering", (Order::Relaxed, scope), ty);
+    let compare = |b: &Builder<'c>, predicate: i64, lhs: Value<'c, 'c>, rhs: Value<'c, 'c>| {
+        b.value("arith.cmpi", &[lhs, rhs], b.int(1), &[("predicate", b.integer(64, predicate))])
+    };
+    let start = timeout.map(|_| target.nanoseconds(b));
+    let results = b.repeat(
+        &[b.i64(0)],
+        |b, polls| {
+            let seen = compare(b, predicate, b.load(flag, ty, &relaxed), expected);
+            let missing = b.binary("arith.xori", seen, b.constant(b.int(1), 1));
+            let go_on = match (timeout, start) {
+                (Some(timeout), Some(start)) => {
+                    let elapsed = b.binary("arith.subi", target.nanoseconds(b), start);
+                    b.binary("arith.andi", missing, compare(b, 6, elapsed, timeout))
+                }
+                _ => missing,
+            };
+            (go_on, vec![polls[0], seen])
+        },
+        |b, values| {
+            let impatient = compare(b, 5, values[0], b.i64(EAGER_POLLS));
+            b.when(impatient, |b| target.backoff(b));
+            vec![b.add(values[0], b.i64(1))]
+        },
+    );
+    if order == Order::Acquire {
+        target.fence(b, Order::Acquire, scope);
+    }
+    results[1]
+}
+
+/// Block b of every rank tells block b of every other rank the number of this barrier, then waits until all have
+/// told it theirs. The words lie at the start of each heap (runtime: the signal pad): for each block an epoch, then
+/// a flag for each rank. Epochs only grow, so that no flag is ever reset.
+pub fn barrier<'c: 'a, 'a>(op: Barrier<'c, 'a>, b: &Builder<'c>, target: &dyn Target) -> Vec<Value<'c, 'c>> {
+    let table = Table::new(op.operation(), op.ctx());
+    if op.group() != Group::Thread {
+        target.before_group_release(b);
+    }
+    group_barrier(b, target, op.group());
+    on_leader(b, op.group(), |b| {
+        let ranks = table.num_ranks(b);
+        let me = table.rank(b);
+        let block = linear_block(b);
+        let pad = b.mul(b.mul(block, b.add(b.as_i64(ranks), b.i64(1))), b.i64(8));
+        let slot = |b: &Builder<'c>, base: Value<'c, 'c>, rank: Value<'c, 'c>| {
+            let word = b.add(b.mul(b.as_i64(rank), b.i64(8)), b.i64(8));
+            global(b, b.byte_offset(b.byte_offset(base, pad), word))
+        };
+        let mine = table.base(b, me, b.ptr());
+        let counter = global(b, b.byte_offset(mine, pad));
+        let epoch = b.add(b.load(counter, b.int(64), &[]), b.i64(1));
+        b.store(epoch, counter, &[]);
+        target.fence(b, Order::Release, Scope::Sys);
+        b.for_each(b.i32(0), ranks, |b, rank| {
+            let theirs = slot(b, table.base_from(b, mine, rank), me);
+            target.store_flag(b, theirs, epoch, (Order::Relaxed, Scope::Sys));
+        });
+        b.for_each(b.i32(0), ranks, |b, rank| {
+            poll(b, target, slot(b, mine, rank), 5, epoch, None, (Order::Relaxed, Scope::Sys));
+        });
+        target.fence(b, Order::Acquire, Scope::Sys);
+    });
+    group_barrier(b, target, op.group());
+    Vec::new()
+}

@@ -1,0 +1,381 @@
+//! Lowers kernels to LLVM and NVVM operations for NVIDIA GPUs.
+//!
+//! Loads, stores, fences and compare-and-swap are LLVM atomics, which the NVPTX backend prints with their order and
+//! scope. `atomicrmw` is not: the backend drops both, which in PTX means `.relaxed.gpu`. So every read-modify-write
+//! is PTX text.
+//!
+//! ```mlir
+//! symm.signal add %ctx, %flag[%i], %one, %peer group block : memref<4xi64>, i64
+//! ```
+//!
+//! becomes
+//!
+//! ```mlir
+//! gpu.barrier
+//! scf.if %is_first_thread {
+//!   llvm.inline_asm has_side_effects "atom.release.sys.global.add.u64 $0, [$1], $2;", …
+//! }
+//! ```
+//!
+//! Host code is dropped: what is left is what the device runs. Limits (S1): sm_70 and later; scope cluster and bf16
+//! atomics from sm_90; no check or print in kernels.
+
+use super::access::remote_element;
+use super::address::data_type;
+use super::gpu::{Target, lower_module, order};
+use crate::ir::Builder;
+use crate::pass::{Ir, Kind, Pass, PassOption, Values};
+use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike, operation::OperationLike};
+use symm_dialect::diagnostic::{Reported, error};
+use symm_dialect::ops::{Cache, Engine, Order, RemoteLoad, RemoteStore, RmwKind, Scope, SymmOp};
+use symm_dialect::shape::{Shaped, byte_width, integer_width, scalar};
+
+/// The chips that can be asked for.
+pub const CHIPS: &[&str] = &[
+    "sm_70", "sm_72", "sm_75", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_100a", "sm_103",
+    "sm_103a", "sm_110", "sm_110a", "sm_120", "sm_120a", "sm_121", "sm_121a",
+];
+
+/// The pass record.
+pub const PASS: Pass = Pass {
+    flag: "symm-lower-to-nvvm",
+    summary: "Lower kernels to LLVM and NVVM operations for an NVIDIA GPU",
+    options: &[PassOption { name: "chip", kind: Kind::Choice(CHIPS), initial: "sm_90", help: "the GPU to compile for" }],
+    run,
+};
+
+fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<Ir, Reported> {
+    let digits: String = options.text("chip").chars().filter(char::is_ascii_digit).collect();
+    let Ok(sm) = digits.parse() else { return Err(error(root, "S1: unknown chip")) };
+    lower_module(root, &Nvvm { sm })?;
+    Ok(Ir::Changed)
+}
+
+struct Nvvm {
+    /// The compute capability, times ten.
+    sm: u32,
+}
+
+/// The PTX name of an order.
+fn ptx_order(order: Order) -> &'static str {
+    match order {
+        Order::Relaxed => "relaxed",
+        Order::Acquire => "acquire",
+        Order::Release => "release",
+        Order::AcqRel => "acq_rel",
+    }
+}
+
+/// The PTX type and the register constraint of an atomic on `ty`.
+fn ptx_type(kind: RmwKind, ty: Type) -> (&'static str, &'static str) {
+    let wide = byte_width(ty) == 8;
+    match kind {
+        RmwKind::FAdd if ty.is_f64() => ("f64", "d"),
+        RmwKind::FAdd if ty.is_f32() => ("f32", "f"),
+        RmwKind::FAdd if ty.is_f16() => ("noftz.f16", "h"),
+        RmwKind::FAdd => ("noftz.bf16", "h"),
+        RmwKind::Xchg if ty.is_f64() => ("b64", "d"),
+        RmwKind::Xchg if ty.is_f32() => ("b32", "f"),
+        RmwKind::And | RmwKind::Or | RmwKind::Xor | RmwKind::Xchg if wide => ("b64", "l"),
+        RmwKind::And | RmwKind::Or | RmwKind::Xor | RmwKind::Xchg => ("b32", "r"),
+        RmwKind::Min | RmwKind::Max if wide => ("s64", "l"),
+        RmwKind::Min | RmwKind::Max => ("s32", "r"),
+        _ if wide => ("u64", "l"),
+        _ => ("u32", "r"),
+    }
+}
+
+impl Target for Nvvm {
+    fn refusal(&self, op: SymmOp) -> Option<String> {
+        let scope = match op {
+            SymmOp::AtomicRmw(op) => Some(op.scope()),
+            SymmOp::AtomicCas(op) => Some(op.scope()),
+            SymmOp::Signal(op) => Some(op.scope()),
+            SymmOp::Wait(op) => Some(op.scope()),
+            SymmOp::PutSignal(op) => Some(op.scope()),
+            SymmOp::Fence(op) => Some(op.scope()),
+            _ => None,
+        };
+        if scope == Some(Scope::Cluster) && self.sm < 90 {
+            return Some(format!("scope cluster needs sm_90, the chip is sm_{}", self.sm));
+        }
+        let engine = match op {
+            SymmOp::Get(op) => Some(op.engine()),
+            SymmOp::Put(op) => Some(op.engine()),
+            SymmOp::Copy(op) => Some(op.engine()),
+            SymmOp::PutSignal(op) => Some(op.engine()),
+            _ => None,
+        };
+        if engine == Some(Engine::Bulk) && self.sm < 90 {
+            return Some(format!("engine bulk needs sm_90, the chip is sm_{}", self.sm));
+        }
+        match op {
+            SymmOp::AtomicRmw(op) => {
+                let ty = op.value().r#type();
+                (op.kind() == RmwKind::FAdd && ty.is_bf16() && self.sm < 90)
+                    .then(|| format!("fadd of bf16 needs sm_90, the chip is sm_{}", self.sm))
+            }
+            SymmOp::RemoteLoad(op) => match op.cache()? {
+                cache @ (Cache::Wb | Cache::Wt) => Some(format!("PTX has no load with .{}", cache.keyword())),
+                _ => cached_width(op.result().r#type(), op.mask().is_some_and(|mask| mask.r#type().is_vector())),
+            },
+            SymmOp::RemoteStore(op) => match op.cache()? {
+                cache @ (Cache::Ca | Cache::Cv) => Some(format!("PTX has no store with .{}", cache.keyword())),
+                _ => cached_width(op.value().r#type(), op.mask().is_some_and(|mask| mask.r#type().is_vector())),
+            },
+            _ => None,
+        }
+    }
+
+    fn sync_scope(&self, scope: Scope) -> &'static str {
+        match scope {
+            Scope::Cta => "block",
+            Scope::Cluster => "cluster",
+            Scope::Gpu => "device",
+            Scope::Sys => "",
+        }
+    }
+
+    fn warp_size(&self) -> i64 {
+        32
+    }
+
+    fn size<'c: 'a, 'a>(&self, _: &Builder<'c>, _: OperationRef<'c, 'a>) -> Option<Value<'c, 'c>> {
+        None
+    }
+
+    fn atomic_rmw<'c>(
+        &self,
+        b: &Builder<'c>,
+        kind: RmwKind,
+        ptr: Value<'c, 'c>,
+        value: Value<'c, 'c>,
+        (order, scope): (Order, Scope),
+    ) -> Value<'c, 'c> {
+        let ty = value.r#type();
+        if kind == RmwKind::Xchg && byte_width(ty) == 2 {
+            return self.exchange16(b, ptr, value, (order, scope));
+        }
+        let (name, operand) = match kind {
+            // PTX has no subtraction.
+            RmwKind::Sub => ("add", b.binary("arith.subi", b.constant(ty, 0), value)),
+            RmwKind::Add | RmwKind::FAdd => ("add", value),
+            RmwKind::Min | RmwKind::UMin => ("min", value),
+            RmwKind::Max | RmwKind::UMax => ("max", value),
+            RmwKind::Xchg => ("exch", value),
+            RmwKind::And | RmwKind::Or | RmwKind::Xor => (kind.keyword(), value),
+        };
+        let (ptx, register) = ptx_type(kind, ty);
+        let text = format!("atom.{}.{}.global.{name}.{ptx} $0, [$1], $2;", ptx_order(order), scope.keyword());
+        inline_asm(b, &text, &format!("={register},l,{register},~{{memory}}"), &[ptr, operand], Some(ty)).expect("a result")
+    }
+
+    fn fence<'c>(&self, b: &Builder<'c>, order: Order, scope: Scope) {
+        order::fence(b, self, order, scope);
+    }
+
+    fn store_flag<'c>(&self, b: &Builder<'c>, ptr: Value<'c, 'c>, value: Value<'c, 'c>, order: (Order, Scope)) {
+        order::store(b, self, ptr, value, order);
+    }
+
+    fn atomic_cas<'c>(
+        &self,
+        b: &Builder<'c>,
+        ptr: Value<'c, 'c>,
+        values: (Value<'c, 'c>, Value<'c, 'c>),
+        order: (Order, Scope),
+    ) -> Value<'c, 'c> {
+        order::cmpxchg(b, self, ptr, values, order)
+    }
+
+    fn before_group_release<'c>(&self, _: &Builder<'c>) {
+        // bar.sync orders the block's writes before the release that follows it, and PTX's causality order carries
+        // them along (PTX ISA, memory consistency model: causality order).
+    }
+
+    fn warp_barrier<'c>(&self, b: &Builder<'c>) {
+        b.op("nvvm.bar.warp.sync", &[b.i32(-1)], &[], &[]);
+    }
+
+    fn nanoseconds<'c>(&self, b: &Builder<'c>) -> Value<'c, 'c> {
+        inline_asm(b, "mov.u64 $0, %globaltimer;", "=l", &[], Some(b.int(64))).expect("a result")
+    }
+
+    fn backoff<'c>(&self, b: &Builder<'c>) {
+        b.op("nvvm.nanosleep", &[b.i32(64)], &[], &[]);
+    }
+
+    fn cached_load<'c: 'a, 'a>(&self, b: &Builder<'c>, op: RemoteLoad<'c, 'a>) -> Option<Value<'c, 'c>> {
+        let cache = op.cache()?;
+        let ty = op.result().r#type();
+        let address = remote_element(SymmOp::RemoteLoad(op), b, op.ptr(), &op.indices());
+        let words = Words::of(ty);
+        let load = |b: &Builder<'c>| {
+            let results = words.list(0);
+            let text = format!("ld.global.{}{} {results}, [${}];", cache.keyword(), words.suffix(), words.count);
+            let constraints = format!("{},l,~{{memory}}", vec![format!("={}", words.register); words.count].join(","));
+            let raw = inline_asm(b, &text, &constraints, &[address], Some(words.raw(b))).expect("a result");
+            words.join(b, raw, ty)
+        };
+        Some(match op.mask() {
+            None => load(b),
+            Some(mask) => {
+                let other = |b: &Builder<'c>| match op.other() {
+                    Some(other) => b.cast(other, ty),
+                    None => b.cast(b.value("llvm.mlir.zero", &[], data_type(b, ty), &[]), ty),
+                };
+                b.branch(mask, &[ty], |b| vec![load(b)], |b| vec![other(b)]).result(0).expect("one value").into()
+            }
+        })
+    }
+
+    fn cached_store<'c: 'a, 'a>(&self, b: &Builder<'c>, op: RemoteStore<'c, 'a>) -> bool {
+        let Some(cache) = op.cache() else { return false };
+        let ty = op.value().r#type();
+        let address = remote_element(SymmOp::RemoteStore(op), b, op.ptr(), &op.indices());
+        let words = Words::of(ty);
+        let store = |b: &Builder<'c>| {
+            let text = format!("st.global.{}{} [$0], {};", cache.keyword(), words.suffix(), words.list(1));
+            let constraints = format!("l,{},~{{memory}}", vec![words.register; words.count].join(","));
+            let parts = words.split(b, b.cast(op.value(), ty));
+            inline_asm(b, &text, &constraints, &[&[address], parts.as_slice()].concat(), None);
+        };
+        match op.mask() {
+            None => store(b),
+            Some(mask) => b.when(mask, store),
+        }
+        true
+    }
+}
+
+impl Nvvm {
+    /// PTX exchanges 32 bits or more, but compares and swaps 16. (LLVM's own compare-and-swap of 16 bits reads the
+    /// word around them with a plain load and swaps all of it.)
+    fn exchange16<'c>(
+        &self,
+        b: &Builder<'c>,
+        ptr: Value<'c, 'c>,
+        value: Value<'c, 'c>,
+        (order, scope): (Order, Scope),
+    ) -> Value<'c, 'c> {
+        let (word, ty) = (b.int(16), value.r#type());
+        let desired = bitcast(b, value, word);
+        let text = format!("atom.{}.{}.global.cas.b16 $0, [$1], $2, $3;", ptx_order(order), scope.keyword());
+        let first = b.load(ptr, word, &order::atomic(b, self, "ordering", (Order::Relaxed, scope), word));
+        let result = b.repeat(
+            &[first],
+            |b, expected| {
+                let operands = [ptr, expected[0], desired];
+                let old = inline_asm(b, &text, "=h,l,h,h,~{memory}", &operands, Some(word)).expect("a result");
+                let predicate = [("predicate", b.integer(64, 1))];
+                (b.value("arith.cmpi", &[old, expected[0]], b.int(1), &predicate), vec![old])
+            },
+            |_, old| old.to_vec(),
+        );
+        bitcast(b, result[0], ty)
+    }
+}
+
+/// Why PTX text can't move a value with a cache modifier, if it can't.
+fn cached_width(ty: Type, lane_mask: bool) -> Option<String> {
+    let count: u64 = Shaped::vector(ty).map_or(1, |vector| vector.dimensions().into_iter().flatten().product());
+    let bytes = byte_width(scalar(ty)) * count;
+    if !matches!(bytes, 1 | 2 | 4 | 8 | 16) {
+        return Some(format!("a cache modifier needs an access of 1, 2, 4, 8 or 16 bytes, got {ty}"));
+    }
+    lane_mask.then(|| "a cache modifier needs a mask of one i1, not one a lane".into())
+}
+
+/// How PTX text moves a value: as 16-, 32- or 64-bit words, up to four of 32 bits.
+struct Words {
+    count: usize,
+    bits: u32,
+    register: &'static str,
+}
+
+impl Words {
+    fn of(ty: Type) -> Self {
+        let elements: u64 = Shaped::vector(ty).map_or(1, |vector| vector.dimensions().into_iter().flatten().product());
+        match byte_width(scalar(ty)) * elements {
+            16 => Self { count: 4, bits: 32, register: "r" },
+            8 => Self { count: 1, bits: 64, register: "l" },
+            4 => Self { count: 1, bits: 32, register: "r" },
+            2 => Self { count: 1, bits: 16, register: "h" },
+            _ => Self { count: 1, bits: 8, register: "h" },
+        }
+    }
+
+    fn suffix(&self) -> String {
+        if self.count > 1 { format!(".v{}.b{}", self.count, self.bits) } else { format!(".b{}", self.bits) }
+    }
+
+    /// The operands from `first` on, as PTX lists them.
+    fn list(&self, first: usize) -> String {
+        let names: Vec<String> = (first..first + self.count).map(|index| format!("${index}")).collect();
+        if self.count > 1 { format!("{{{}}}", names.join(", ")) } else { names.join("") }
+    }
+
+    /// The width of one register: PTX has none of 8 bits.
+    fn width(&self) -> u32 {
+        self.bits.max(16)
+    }
+
+    fn raw<'c>(&self, b: &Builder<'c>) -> Type<'c> {
+        let word = b.int(self.width());
+        if self.count == 1 {
+            return word;
+        }
+        melior::dialect::llvm::r#type::r#struct(b.context, &vec![word; self.count], false)
+    }
+
+    fn join<'c>(&self, b: &Builder<'c>, raw: Value<'c, 'c>, ty: Type<'c>) -> Value<'c, 'c> {
+        let moved = data_type(b, ty);
+        let joined = if self.count == 1 {
+            let narrow = if self.bits < 16 { b.value("arith.trunci", &[raw], b.int(self.bits), &[]) } else { raw };
+            bitcast(b, narrow, moved)
+        } else {
+            let vector = Type::vector(&[self.count as u64], b.int(32));
+            let mut value = b.value("llvm.mlir.undef", &[], vector, &[]);
+            for index in 0..self.count {
+                let position = b.parse(&format!("array<i64: {index}>"));
+                let word = b.value("llvm.extractvalue", &[raw], b.int(32), &[("position", position)]);
+                value = b.value("llvm.insertelement", &[value, word, b.i64(index as i64)], vector, &[]);
+            }
+            bitcast(b, value, moved)
+        };
+        b.cast(joined, ty)
+    }
+
+    fn split<'c>(&self, b: &Builder<'c>, value: Value<'c, 'c>) -> Vec<Value<'c, 'c>> {
+        let moved = b.cast(value, data_type(b, value.r#type()));
+        if self.count == 1 {
+            let word = bitcast(b, moved, b.int(self.bits));
+            return vec![if self.bits < 16 { b.value("arith.extui", &[word], b.int(16), &[]) } else { word }];
+        }
+        let vector = bitcast(b, moved, Type::vector(&[self.count as u64], b.int(32)));
+        (0..self.count)
+            .map(|index| b.value("llvm.extractelement", &[vector, b.i64(index as i64)], b.int(32), &[]))
+            .collect()
+    }
+}
+
+fn bitcast<'c>(b: &Builder<'c>, value: Value<'c, 'c>, ty: Type<'c>) -> Value<'c, 'c> {
+    if value.r#type() == ty || integer_width(ty) == Some(1) {
+        return b.cast(value, ty);
+    }
+    b.value("llvm.bitcast", &[value], ty, &[])
+}
+
+/// PTX text; it has side effects and may read or write any memory.
+fn inline_asm<'c>(
+    b: &Builder<'c>,
+    text: &str,
+    constraints: &str,
+    operands: &[Value<'c, 'c>],
+    result: Option<Type<'c>>,
+) -> Option<Value<'c, 'c>> {
+    let attributes =
+        [("asm_string", b.string(text)), ("constraints", b.string(constraints)), ("has_side_effects", b.unit())];
+    let results: Vec<Type> = result.into_iter().collect();
+    b.op("llvm.inline_asm", operands, &results, &attributes).results().next().map(Into::into)
+}

@@ -1,0 +1,224 @@
+//! Lowers kernels to LLVM and ROCDL operations for AMD GPUs.
+//!
+//! LLVM's AMDGPU backend implements its memory model in full: every atomic is an LLVM atomic with LLVM's scope.
+//!
+//! ```mlir
+//! symm.signal set %ctx, %flag[%i], %v, %peer group block : memref<4xi64>, i64
+//! ```
+//!
+//! becomes
+//!
+//! ```mlir
+//! llvm.fence syncscope("agent") release
+//! gpu.barrier
+//! scf.if %is_first_thread {
+//!   llvm.store %v, %theirs atomic release {alignment = 8 : i64} : i64, !llvm.ptr<1>
+//! }
+//! ```
+//!
+//! Host code is dropped: what is left is what the device runs. Limits (S1): gfx90a, gfx942 and gfx950; no scope
+//! cluster; on gfx90a a release at system scope was reported not to reach peers, so whatever releases to them is
+//! refused unless `fine-grained-heap=true` says that the heap is not cached; no check or print in kernels.
+
+use super::gpu::{Target, lower_module, order};
+use crate::ir::{Builder, name};
+use crate::pass::{Ir, Kind, Pass, PassOption, Values};
+use melior::ir::{OperationRef, Value, ValueLike, operation::OperationLike};
+use symm_dialect::diagnostic::Reported;
+use symm_dialect::ops::{Engine, Order, RemoteLoad, RemoteStore, RmwKind, Scope, SymmOp};
+
+/// The chips that can be asked for.
+pub const CHIPS: &[&str] = &["gfx90a", "gfx942", "gfx950"];
+
+/// The pass record.
+pub const PASS: Pass = Pass {
+    flag: "symm-lower-to-rocdl",
+    summary: "Lower kernels to LLVM and ROCDL operations for an AMD GPU",
+    options: &[
+        PassOption { name: "chip", kind: Kind::Choice(CHIPS), initial: "gfx942", help: "the GPU to compile for" },
+        PassOption {
+            name: "fine-grained-heap",
+            kind: Kind::Bool,
+            initial: "false",
+            help: "the heap is fine-grained memory, which gfx90a does not cache",
+        },
+    ],
+    run,
+};
+
+fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<Ir, Reported> {
+    let no_release = options.text("chip") == "gfx90a" && !options.flag("fine-grained-heap");
+    lower_module(root, &Rocdl { no_release })?;
+    Ok(Ir::Changed)
+}
+
+/// `s_waitcnt vmcnt(0)` as gfx9 encodes it: the other counters at their maximum.
+const WAIT_FOR_VECTOR_MEMORY: i64 = 0x0f70;
+
+struct Rocdl {
+    /// A release at system scope may not reach peers.
+    no_release: bool,
+}
+
+impl Rocdl {
+    /// Makes the release of an operation a fence of its own, which is waited for, and returns the order that is left.
+    fn release_first(&self, b: &Builder<'_>, (order, scope): (Order, Scope)) -> (Order, Scope) {
+        let left = match order {
+            Order::Release => Order::Relaxed,
+            Order::AcqRel => Order::Acquire,
+            order => return (order, scope),
+        };
+        self.fence(b, Order::Release, scope);
+        (left, scope)
+    }
+}
+
+impl Target for Rocdl {
+    fn refusal(&self, op: SymmOp) -> Option<String> {
+        let releases = |order| matches!(order, Order::Release | Order::AcqRel);
+        let engine = match op {
+            SymmOp::Get(op) => op.engine(),
+            SymmOp::Put(op) => op.engine(),
+            SymmOp::Copy(op) => op.engine(),
+            SymmOp::PutSignal(op) => op.engine(),
+            _ => Engine::Threads,
+        };
+        if engine == Engine::Bulk {
+            return Some("AMD GPUs have no bulk copy engine".into());
+        }
+        let (scope, release) = match op {
+            SymmOp::AtomicRmw(op) => (op.scope(), releases(op.sem())),
+            SymmOp::AtomicCas(op) => (op.scope(), releases(op.sem())),
+            SymmOp::Signal(op) => (op.scope(), releases(op.sem())),
+            SymmOp::Wait(op) => (op.scope(), false),
+            SymmOp::PutSignal(op) => (op.scope(), true),
+            SymmOp::Fence(op) => (op.scope(), releases(op.sem())),
+            SymmOp::Barrier(_) => (Scope::Sys, true),
+            _ => return None,
+        };
+        if scope == Scope::Cluster {
+            return Some("AMD GPUs have no scope cluster".into());
+        }
+        (release && scope == Scope::Sys && self.no_release).then(|| {
+            "on gfx90a a release at system scope does not reach peers through a cached heap; \
+             fine-grained-heap=true says that it is not cached"
+                .into()
+        })
+    }
+
+    fn sync_scope(&self, scope: Scope) -> &'static str {
+        match scope {
+            Scope::Cta => "workgroup",
+            Scope::Cluster | Scope::Gpu => "agent",
+            Scope::Sys => "",
+        }
+    }
+
+    fn warp_size(&self) -> i64 {
+        64
+    }
+
+    fn size<'c: 'a, 'a>(&self, b: &Builder<'c>, op: OperationRef<'c, 'a>) -> Option<Value<'c, 'c>> {
+        // MLIR calls AMD's device library, which is no part of LLVM; the words are in the implicit kernel arguments
+        // (LLVM's AMDGPU usage, code object V5: hidden_block_count_x at 0, hidden_group_size_x at 12).
+        let (first, bits) = match name(op) {
+            "gpu.grid_dim" => (0, 32),
+            "gpu.block_dim" => (12, 16),
+            _ => return None,
+        };
+        let dimension = op.attribute("dimension").map(|attribute| attribute.to_string()).unwrap_or_default();
+        let position = ["#gpu<dim x>", "#gpu<dim y>", "#gpu<dim z>"].iter().position(|text| *text == dimension)?;
+        let intrinsic = [
+            ("intrin", b.string("llvm.amdgcn.implicitarg.ptr")),
+            ("op_bundle_sizes", b.parse("array<i32>")),
+            ("operandSegmentSizes", b.parse("array<i32: 0, 0>")),
+        ];
+        let constant = melior::dialect::llvm::r#type::pointer(b.context, 4);
+        let words = b.value("llvm.call_intrinsic", &[], constant, &intrinsic);
+        let offset = first + position as i64 * i64::from(bits) / 8;
+        let alignment = ("alignment", b.integer(64, i64::from(bits) / 8));
+        let word = b.load(b.byte_offset_constant(words, offset), b.int(bits), &[("invariant", b.unit()), alignment]);
+        // Never zero; without knowing it, LLVM makes loops that step by it endless where it were.
+        let zero = b.constant(b.int(bits), 0);
+        let some = b.value("arith.cmpi", &[word, zero], b.int(1), &[("predicate", b.integer(64, 1))]);
+        b.op("llvm.intr.assume", &[some], &[], &[("op_bundle_sizes", b.parse("array<i32>"))]);
+        Some(b.value("arith.index_castui", &[word], b.index(), &[]))
+    }
+
+    fn atomic_rmw<'c>(
+        &self,
+        b: &Builder<'c>,
+        kind: RmwKind,
+        ptr: Value<'c, 'c>,
+        value: Value<'c, 'c>,
+        order: (Order, Scope),
+    ) -> Value<'c, 'c> {
+        let ty = value.r#type();
+        let order = self.release_first(b, order);
+        let mut attributes = order::atomic(b, self, "ordering", order, ty);
+        attributes.push(("bin_op", b.integer(64, crate::lower::llvm_bin_op(kind))));
+        b.value("llvm.atomicrmw", &[ptr, value], ty, &attributes)
+    }
+
+    fn fence<'c>(&self, b: &Builder<'c>, order: Order, scope: Scope) {
+        if matches!(order, Order::Release | Order::AcqRel) {
+            order::fence(b, self, Order::Release, scope);
+            // The fence writes L2 back (`buffer_wbl2`) and has to wait for it. The backend does not count that write
+            // as memory traffic and drops its own wait where it believes that nothing is under way; this one stays.
+            b.op("rocdl.s.waitcnt", &[], &[], &[("bitfield", b.integer(32, WAIT_FOR_VECTOR_MEMORY))]);
+        }
+        if matches!(order, Order::Acquire | Order::AcqRel) {
+            order::fence(b, self, Order::Acquire, scope);
+        }
+    }
+
+    fn store_flag<'c>(&self, b: &Builder<'c>, ptr: Value<'c, 'c>, value: Value<'c, 'c>, order: (Order, Scope)) {
+        let order = self.release_first(b, order);
+        order::store(b, self, ptr, value, order);
+    }
+
+    fn atomic_cas<'c>(
+        &self,
+        b: &Builder<'c>,
+        ptr: Value<'c, 'c>,
+        values: (Value<'c, 'c>, Value<'c, 'c>),
+        order: (Order, Scope),
+    ) -> Value<'c, 'c> {
+        let order = self.release_first(b, order);
+        order::cmpxchg(b, self, ptr, values, order)
+    }
+
+    fn before_group_release<'c>(&self, b: &Builder<'c>) {
+        // The release that follows the barrier waits for the stores of its own wave only: every wave has to have
+        // brought its own as far as L2 before it (LLVM's AMDGPU memory model, gfx942: release at agent scope).
+        self.fence(b, Order::Release, Scope::Gpu);
+    }
+
+    fn warp_barrier<'c>(&self, b: &Builder<'c>) {
+        // A wave runs in step; only the compiler has to be told.
+        b.op("llvm.fence", &[], &[], &[("ordering", b.integer(64, 6)), ("syncscope", b.string("wavefront"))]);
+    }
+
+    fn nanoseconds<'c>(&self, b: &Builder<'c>) -> Value<'c, 'c> {
+        // s_memrealtime counts at 100 MHz.
+        let intrinsic = [
+            ("intrin", b.string("llvm.amdgcn.s.memrealtime")),
+            ("op_bundle_sizes", b.parse("array<i32>")),
+            ("operandSegmentSizes", b.parse("array<i32: 0, 0>")),
+        ];
+        let ticks = b.value("llvm.call_intrinsic", &[], b.int(64), &intrinsic);
+        b.mul(ticks, b.i64(10))
+    }
+
+    fn backoff<'c>(&self, b: &Builder<'c>) {
+        b.op("rocdl.s.sleep", &[], &[], &[("count", b.integer(32, 1))]);
+    }
+
+    fn cached_load<'c: 'a, 'a>(&self, _: &Builder<'c>, _: RemoteLoad<'c, 'a>) -> Option<Value<'c, 'c>> {
+        None
+    }
+
+    fn cached_store<'c: 'a, 'a>(&self, _: &Builder<'c>, _: RemoteStore<'c, 'a>) -> bool {
+        false
+    }
+}

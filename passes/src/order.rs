@@ -1,0 +1,96 @@
+//! What the passes about memory order share: what may lie between two operations, and changing their order.
+
+use crate::ir::{constant_value, context, name};
+use melior::Context;
+use melior::ir::attribute::IntegerAttribute;
+use melior::ir::operation::{OperationLike, OperationMutLike, OperationRefMut};
+use melior::ir::r#type::IntegerType;
+use melior::ir::{Attribute, OperationRef, Value, ValueLike};
+use mlir_sys::{mlirAttributeGetNull, mlirLocationFusedGet, mlirOperationSetLocation};
+use symm_dialect::ops::{Order, SymmOp};
+
+/// Whether an operation touches no memory and waits for nobody, whatever its operands are: what lies between two
+/// operations that follow each other directly. An operation that is not known here does.
+pub fn is_quiet<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
+    use SymmOp::{AsRemote, Ctx, HeapBase, HeapDelta, NumRanks, Rank};
+    match SymmOp::cast(op) {
+        Some(Ctx(_) | Rank(_) | NumRanks(_) | HeapBase(_) | HeapDelta(_) | AsRemote(_)) => return true,
+        Some(_) => return false,
+        None => {}
+    }
+    let name = name(op);
+    let (dialect, rest) = name.split_once('.').unwrap_or_default();
+    match dialect {
+        "arith" | "complex" | "index" | "math" | "ub" => true,
+        "affine" => matches!(rest, "apply" | "max" | "min" | "yield"),
+        "builtin" => rest == "unrealized_conversion_cast",
+        "gpu" => {
+            matches!(rest, "thread_id" | "block_id" | "block_dim" | "grid_dim" | "global_id" | "lane_id")
+                || matches!(rest, "subgroup_id" | "subgroup_size" | "num_subgroups")
+        }
+        "llvm" => {
+            matches!(rest, "getelementptr" | "addrspacecast" | "ptrtoint" | "inttoptr")
+                || matches!(rest, "mlir.constant" | "mlir.zero" | "mlir.undef" | "mlir.poison" | "mlir.addressof")
+        }
+        "memref" => {
+            matches!(rest, "cast" | "subview" | "reinterpret_cast" | "dim" | "memory_space_cast" | "view")
+                || matches!(rest, "collapse_shape" | "expand_shape" | "extract_strided_metadata")
+                || matches!(rest, "extract_aligned_pointer_as_index" | "get_global")
+        }
+        "scf" => matches!(rest, "yield" | "condition"),
+        "tt" => matches!(rest, "addptr" | "splat" | "broadcast" | "expand_dims" | "make_range" | "get_program_id"),
+        _ => false,
+    }
+}
+
+/// Whether two values are one, or equal constants.
+pub fn same<'c: 'a, 'a>(one: Value<'c, 'a>, other: Value<'c, 'a>) -> bool {
+    one == other
+        || (one.r#type() == other.r#type()
+            && constant_value(one).is_some()
+            && constant_value(one) == constant_value(other))
+}
+
+/// Whether an order holds back what comes before it.
+pub fn releases(order: Order) -> bool {
+    matches!(order, Order::Release | Order::AcqRel)
+}
+
+/// Whether an order holds back what comes after it.
+pub fn acquires(order: Order) -> bool {
+    matches!(order, Order::Acquire | Order::AcqRel)
+}
+
+/// The weakest order that is as strong as both.
+pub fn join(one: Order, other: Order) -> Order {
+    match (releases(one) || releases(other), acquires(one) || acquires(other)) {
+        (false, false) => Order::Relaxed,
+        (false, true) => Order::Acquire,
+        (true, false) => Order::Release,
+        (true, true) => Order::AcqRel,
+    }
+}
+
+/// The number of a keyword as the dialect's attributes hold it.
+pub fn keyword(context: &Context, value: i64) -> Attribute<'_> {
+    IntegerAttribute::new(IntegerType::new(context, 32).into(), value).into()
+}
+
+/// Sets a keyword attribute of an operation.
+pub fn set_keyword<'c: 'a, 'a>(op: OperationRef<'c, 'a>, attribute: &str, value: i64) {
+    let value = keyword(context(op), value);
+    // SAFETY: the pass owns the module while it runs; no other reference reads this attribute meanwhile.
+    let mut op = unsafe { OperationRefMut::from_raw(op.to_raw()) };
+    op.set_attribute(attribute, value);
+}
+
+/// Makes `op` stand for `other`, which comes before it, too.
+pub fn fuse_location<'c: 'a, 'a>(op: OperationRef<'c, 'a>, other: OperationRef<'c, 'a>) {
+    let locations = [other.location().to_raw(), op.location().to_raw()];
+    // SAFETY: the pass owns the module while it runs; the locations live as long as the context.
+    unsafe {
+        let no_metadata = mlirAttributeGetNull();
+        let fused = mlirLocationFusedGet(context(op).to_raw(), 2, locations.as_ptr(), no_metadata);
+        mlirOperationSetLocation(op.to_raw(), fused);
+    }
+}

@@ -1,0 +1,111 @@
+//! Makes one signal of several to the same flag of the same rank.
+//!
+//! ```mlir
+//! symm.signal add %ctx, %flag[%i], %a, %peer : memref<4xi64>, i64
+//! symm.signal add %ctx, %flag[%i], %b, %peer sem relaxed : memref<4xi64>, i64
+//! ```
+//!
+//! becomes
+//!
+//! ```mlir
+//! %sum = arith.addi %a, %b : i64
+//! symm.signal add %ctx, %flag[%i], %sum, %peer : memref<4xi64>, i64
+//! ```
+//!
+//! | first, then | becomes |
+//! |---|---|
+//! | `add a`, `add b` | `add a + b` |
+//! | `set a`, `add b` | `set a + b` |
+//! | `set a`, `set b`; `add a`, `set b` | `set b` |
+//!
+//! The order is the stronger of the two, the scope the wider one.
+//!
+//! Why this is right: the two signals follow each other with nothing in between that touches memory, so the merged
+//! program does what the given one does when both arrive at one moment: every behaviour of the merged program is one
+//! of the given program. What is lost is that somebody may see the value in between. No wait can rely on that, not
+//! even one with `eq`: it polls now and then, and nothing keeps the second signal back until it has. Both release
+//! the same accesses, so the stronger order on one of them is enough. With `group block` (or `warp`) both signals are
+//! the group's, and the one that is left owns the barrier (O3).
+//!
+//! Limits: only signals of one group, in one block, to the same `flag`, `indices` and `rank` by value or as equal
+//! constants (run `cse` first; the pipelines do); any access, wait, fence, call or region in between, or a signal to
+//! another flag, which may be the same one by another name, keeps them apart. `put_signal` is left alone. Fences are
+//! merged by `symm-infer-order`. A `symm.barrier` behind another is never dropped: ranks count their barriers, and
+//! another rank may come through two that have something in between.
+
+use crate::ir::{Builder, blocks, collect, constant_value, operations};
+use crate::order::{fuse_location, is_quiet, join, same, set_keyword};
+use crate::pass::{Ir, Pass, Values};
+use melior::ir::{BlockRef, OperationRef, Value, ValueLike};
+use symm_dialect::diagnostic::Reported;
+use symm_dialect::ops::{Signal, SignalKind, SymmOp};
+use symm_dialect::set_operand_group;
+use symm_dialect::shape::integer_width;
+
+/// The pass record.
+pub const PASS: Pass = Pass {
+    flag: "symm-coalesce-signals",
+    summary: "Make one signal of several to the same flag of the same rank",
+    options: &[],
+    run,
+};
+
+fn run<'c, 'a>(root: OperationRef<'c, 'a>, _: &Values) -> Result<Ir, Reported> {
+    // All blocks first: the walk may not meet a signal that is gone.
+    let all: Vec<BlockRef> = collect(root).into_iter().flat_map(blocks).collect();
+    all.into_iter().for_each(run_on_block);
+    Ok(Ir::Changed)
+}
+
+fn run_on_block<'c: 'a, 'a>(block: BlockRef<'c, 'a>) {
+    let mut before: Option<Signal> = None;
+    for op in operations(block) {
+        if let Some(SymmOp::Signal(signal)) = SymmOp::cast(op) {
+            if let Some(first) = before.filter(|first| is_same_place(*first, signal)) {
+                merge(first, signal);
+            }
+            before = Some(signal);
+        } else if !is_quiet(op) {
+            before = None;
+        }
+    }
+}
+
+/// Whether two signals are sent by the same threads to the same flag of the same rank.
+fn is_same_place<'c: 'a, 'a>(first: Signal<'c, 'a>, second: Signal<'c, 'a>) -> bool {
+    let (indices, others) = (first.indices(), second.indices());
+    first.group() == second.group()
+        && first.value().r#type() == second.value().r#type()
+        && first.ctx() == second.ctx()
+        && first.flag() == second.flag()
+        && same(first.rank(), second.rank())
+        && indices.len() == others.len()
+        && indices.into_iter().zip(others).all(|(one, other)| same(one, other))
+}
+
+/// Makes `second` do what `first` did before it.
+fn merge<'c: 'a, 'a>(first: Signal<'c, 'a>, second: Signal<'c, 'a>) {
+    let op = second.operation();
+    if second.kind() == SignalKind::Add {
+        let sum = sum(&Builder::before(op), first.value(), second.value());
+        set_operand_group(SymmOp::Signal(second), "value", &[sum]);
+        set_keyword(op, "kind", first.kind() as i64);
+    }
+    set_keyword(op, "sem", join(first.sem(), second.sem()) as i64);
+    set_keyword(op, "scope", first.scope().max(second.scope()) as i64);
+    fuse_location(op, first.operation());
+    Builder::before(op).erase(first.operation());
+}
+
+/// The sum of two values as the flag counts: it wraps around.
+fn sum<'c>(b: &Builder<'c>, first: Value<'c, '_>, second: Value<'c, '_>) -> Value<'c, 'c> {
+    let ty = first.r#type();
+    match (constant_value(first), constant_value(second)) {
+        (Some(one), Some(other)) if integer_width(ty) == Some(32) => {
+            #[allow(clippy::cast_possible_truncation)] // Wraps around, as the flag does.
+            b.constant(ty, i64::from(one.wrapping_add(other) as i32))
+        }
+        (Some(one), Some(other)) => b.constant(ty, one.wrapping_add(other)),
+        _ => b.add(first, second),
+    }
+}

@@ -1,0 +1,331 @@
+//! Finds the cheapest order that is as strong as the program's: one fence for a run of signals or of waits.
+//!
+//! ```mlir
+//! symm.signal set %ctx, %flag[%i], %v, %p : memref<8xi64>, i64
+//! symm.signal set %ctx, %flag[%i], %v, %q : memref<8xi64>, i64
+//! scf.for %r = %c0 to %n step %c1 : i32 {
+//!   symm.signal set %ctx, %flag[%i], %v, %r : memref<8xi64>, i64
+//! }
+//! symm.wait %ctx, %flag[%j] ge %v : memref<8xi64>, i64
+//! symm.wait %ctx, %flag[%k] ge %v : memref<8xi64>, i64
+//! ```
+//!
+//! becomes
+//!
+//! ```mlir
+//! symm.fence sem release
+//! symm.signal set %ctx, %flag[%i], %v, %p sem relaxed : memref<8xi64>, i64
+//! symm.signal set %ctx, %flag[%i], %v, %q sem relaxed : memref<8xi64>, i64
+//! scf.for %r = %c0 to %n step %c1 : i32 {
+//!   symm.signal set %ctx, %flag[%i], %v, %r sem relaxed : memref<8xi64>, i64
+//! }
+//! symm.wait %ctx, %flag[%j] ge %v sem relaxed : memref<8xi64>, i64
+//! symm.wait %ctx, %flag[%k] ge %v sem relaxed : memref<8xi64>, i64
+//! symm.fence sem acquire
+//! ```
+//!
+//! What is done, and why it is right. *Next to each other* means that nothing lies in between but operations that
+//! touch no memory and wait for nobody; nothing is ever moved (O4), only fences are put in and orders weakened.
+//!
+//! - **Signals.** The same signal to several ranks is a broadcast, whose parts are in no order among themselves
+//!   (`symm.signal`). What each of them releases is what comes before the first, for nothing lies in between: one
+//!   release fence in front, of the threads that signal, releases it for all (O1). Signals that differ in more than
+//!   the rank are no broadcast: the second releases the first, which may be the reset of a flag that the second hands
+//!   over. Directly behind a release fence the fence is there already.
+//! - **Waits.** Consecutive waits with `ge` or `gt` are satisfied in no order among themselves (`symm.wait`), so one
+//!   acquire fence behind the last lets in what all of them have seen (O5). Waits with another comparison keep their
+//!   acquire: without it the second could be satisfied by a value that the first one's sender has overwritten.
+//! - **Groups.** A group signals and waits through its first thread, and a fence of the group is a fence of that
+//!   thread, behind a barrier that collects what the others did (O3). So a run is of one group, and its fence is the
+//!   group's. Every thread of the group has to reach it: the run has an op that all of them reach in the same block,
+//!   or only uniform loops and branches lie around it.
+//! - **Fences** next to each other become one, where one is as strong as the other or both have one scope. An
+//!   acquire fence next to an acquire wait before it goes: the wait has just made that fence (O5).
+//!
+//! A single release signal stays: what it releases may lie in a caller, in an earlier kernel, or be a read whose
+//! place the peer may now overwrite. So does every order of an op in a region or block of which this pass can't say
+//! that it follows the fence directly.
+//!
+//! Limits: runs in one block, with `scf.for`, `scf.while`, `affine.for` and `scf.if` in it that hold nothing else;
+//! an `scf.if` alone starts no run, because on the way around it the fence would be for nothing. Waits with a
+//! timeout, `put_signal`, atomics and scopes narrower than sys are left alone: run `symm-check-memory-order` first.
+
+use crate::ir::{Builder, blocks, collect, constant_value, context, definition, name, operations};
+use crate::order::{acquires, fuse_location, is_quiet, join, keyword, releases, same, set_keyword};
+use crate::pass::{Ir, Pass, Values};
+use crate::uniform::is_reached_together;
+use melior::ir::block::BlockArgument;
+use melior::ir::{BlockLike, BlockRef, OperationRef, Value, operation::OperationLike};
+use std::collections::HashMap;
+use symm_dialect::diagnostic::Reported;
+use symm_dialect::ops::{Comparison, Fence, Group, Order, Scope, Signal, SymmOp, Wait};
+
+/// The pass record.
+pub const PASS: Pass = Pass {
+    flag: "symm-infer-order",
+    summary: "Find the cheapest order that is as strong as the program's: one fence for a run of signals or waits",
+    options: &[],
+    run,
+};
+
+fn run<'c, 'a>(root: OperationRef<'c, 'a>, _: &Values) -> Result<Ir, Reported> {
+    let mut pass = InferOrder { known: HashMap::new() };
+    blocks(root).into_iter().for_each(|block| pass.run_on_block(block));
+    Ok(Ir::Changed)
+}
+
+/// What an operation is to the operations around it in its block.
+#[derive(Clone, Copy)]
+enum Kind<'c, 'a> {
+    /// It touches no memory.
+    Quiet,
+    /// A signal, or a loop or branch that holds the same one only, for whatever ranks.
+    Signals(Signal<'c, 'a>),
+    /// A wait, or a loop or branch that holds such only.
+    Waits(Wait<'c, 'a>),
+    Fence(Fence<'c, 'a>),
+    /// Anything else.
+    Other,
+}
+
+struct InferOrder<'c, 'a> {
+    /// The kinds of the operations with regions, which take a look at all they hold.
+    known: HashMap<usize, Kind<'c, 'a>>,
+}
+
+impl<'c: 'a, 'a> InferOrder<'c, 'a> {
+    fn run_on_block(&mut self, block: BlockRef<'c, 'a>) {
+        // What has been met since the last operation that is `Other`.
+        let mut stretch = Vec::new();
+        for op in operations(block) {
+            match self.kind(op) {
+                Kind::Quiet => {}
+                Kind::Other => {
+                    run_on_stretch(std::mem::take(&mut stretch));
+                    blocks(op).into_iter().for_each(|block| self.run_on_block(block));
+                }
+                kind => stretch.push((op, kind)),
+            }
+        }
+        run_on_stretch(stretch);
+    }
+
+    fn kind(&mut self, op: OperationRef<'c, 'a>) -> Kind<'c, 'a> {
+        match SymmOp::cast(op) {
+            Some(SymmOp::Signal(signal)) if signal.scope() == Scope::Sys => Kind::Signals(signal),
+            Some(SymmOp::Wait(wait)) if wait.scope() == Scope::Sys && wait.timeout().is_none() => Kind::Waits(wait),
+            Some(SymmOp::Fence(fence)) => Kind::Fence(fence),
+            _ if is_quiet(op) => Kind::Quiet,
+            _ if !is_loop(op) && !is_branch(op) => Kind::Other,
+            _ => {
+                let address = op.to_raw().ptr as usize;
+                if let Some(kind) = self.known.get(&address) {
+                    return *kind;
+                }
+                let kind = self.kind_of_body(op);
+                self.known.insert(address, kind);
+                kind
+            }
+        }
+    }
+
+    /// The kind of a loop or branch.
+    fn kind_of_body(&mut self, op: OperationRef<'c, 'a>) -> Kind<'c, 'a> {
+        let mut all = Kind::Quiet;
+        for inner in blocks(op).into_iter().flat_map(operations) {
+            all = match (all, self.kind(inner)) {
+                (kind, Kind::Quiet) => kind,
+                (Kind::Quiet, kind @ (Kind::Signals(_) | Kind::Waits(_))) => kind,
+                (Kind::Signals(one), Kind::Signals(other)) if is_broadcast(one, other) => all,
+                (Kind::Waits(one), Kind::Waits(other)) if is_gather(one, other) => all,
+                _ => return Kind::Other,
+            };
+        }
+        match all {
+            // From one time around the loop to the next, too, nothing but the rank may change.
+            Kind::Signals(signal) if is_loop(op) && !is_fixed_in(signal, op) => Kind::Other,
+            Kind::Waits(wait) if is_loop(op) && !is_gather(wait, wait) => Kind::Other,
+            kind => kind,
+        }
+    }
+}
+
+fn is_loop<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
+    matches!(name(op), "scf.for" | "scf.while" | "affine.for")
+}
+
+fn is_branch<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
+    name(op) == "scf.if"
+}
+
+/// Whether two signals differ in the rank alone, and perhaps in their order.
+fn is_broadcast<'c: 'a, 'a>(one: Signal<'c, 'a>, other: Signal<'c, 'a>) -> bool {
+    let (values, others) = (all_but_rank(one), all_but_rank(other));
+    one.kind() == other.kind()
+        && one.group() == other.group()
+        && values.len() == others.len()
+        && values.into_iter().zip(others).all(|(one, other)| same(one, other))
+}
+
+fn all_but_rank<'c: 'a, 'a>(signal: Signal<'c, 'a>) -> Vec<Value<'c, 'a>> {
+    [&[signal.ctx(), signal.flag(), signal.value()], signal.indices().as_slice()].concat()
+}
+
+/// Whether what a signal says, apart from the rank, is known before the loop `op` around it.
+fn is_fixed_in<'c: 'a, 'a>(signal: Signal<'c, 'a>, op: OperationRef<'c, 'a>) -> bool {
+    let is_inside = |value| {
+        let mut around = match definition(value) {
+            Some(made) => made.parent_operation(),
+            None => BlockArgument::try_from(value).ok().and_then(|argument| {
+                // SAFETY: the owner of an argument lives as long as the argument.
+                unsafe { BlockRef::from_raw(argument.owner().to_raw()) }.parent_operation()
+            }),
+        };
+        while let Some(parent) = around.filter(|parent| *parent != op) {
+            around = parent.parent_operation();
+        }
+        around.is_some()
+    };
+    all_but_rank(signal).into_iter().all(|value| constant_value(value).is_some() || !is_inside(value))
+}
+
+/// Whether consecutive waits may be satisfied in any order.
+fn is_gather<'c: 'a, 'a>(one: Wait<'c, 'a>, other: Wait<'c, 'a>) -> bool {
+    let counts = |wait: Wait| matches!(wait.comparison(), Comparison::Ge | Comparison::Gt);
+    counts(one) && counts(other) && one.group() == other.group()
+}
+
+type Step<'c, 'a> = (OperationRef<'c, 'a>, Kind<'c, 'a>);
+
+/// Rewrites signals, waits and fences that are next to each other.
+fn run_on_stretch<'c: 'a, 'a>(stretch: Vec<Step<'c, 'a>>) {
+    let mut done: Vec<Step> = Vec::new();
+    let mut rest = stretch.as_slice();
+    while let Some(&(op, kind)) = rest.first() {
+        let (count, group) = match kind {
+            Kind::Signals(first) => {
+                (count(rest, |kind| matches!(kind, Kind::Signals(other) if is_broadcast(first, other))), first.group())
+            }
+            Kind::Waits(first) => (
+                count(rest, |kind| matches!(kind, Kind::Waits(other) if is_gather(first, other))).max(1),
+                first.group(),
+            ),
+            Kind::Fence(fence) => {
+                if is_covered(done.last(), fence) {
+                    Builder::before(op).erase(op);
+                } else {
+                    push_fence(&mut done, op, fence);
+                }
+                rest = &rest[1..];
+                continue;
+            }
+            Kind::Quiet | Kind::Other => unreachable!("not part of a stretch"),
+        };
+        let (run, behind) = rest.split_at(count);
+        rest = behind;
+        let is_signal = matches!(kind, Kind::Signals(_));
+        let members: Vec<OperationRef> =
+            run.iter().flat_map(|(op, _)| members(*op)).filter(|op| is_ordered(*op)).collect();
+        let fenced = is_signal && matches!(done.last(), Some((_, Kind::Fence(fence))) if covers(*fence, group));
+        if members.is_empty() || !(fenced || is_worth_a_fence(run, members.len()) && is_reached(run, group)) {
+            done.extend(run);
+            continue;
+        }
+        for member in &members {
+            set_keyword(*member, "sem", Order::Relaxed as i64);
+        }
+        if is_signal && !fenced {
+            let fence = make_fence(run[0].0, members[0], Order::Release, group);
+            push_fence(&mut done, fence.operation(), fence);
+        }
+        done.extend(run);
+        if !is_signal {
+            let next = run.last().and_then(|(op, _)| op.next_in_block()).expect("a terminator comes after a wait");
+            let fence = make_fence(next, members[members.len() - 1], Order::Acquire, group);
+            push_fence(&mut done, fence.operation(), fence);
+        }
+    }
+}
+
+/// How many steps from the first on are of a kind.
+fn count<'c: 'a, 'a>(steps: &[Step<'c, 'a>], is_of_kind: impl Fn(Kind<'c, 'a>) -> bool) -> usize {
+    steps.iter().take_while(|(_, kind)| is_of_kind(*kind)).count()
+}
+
+/// The signals or waits that a step consists of.
+fn members<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
+    let mut all = collect(op);
+    all.retain(|op| matches!(SymmOp::cast(*op), Some(SymmOp::Signal(_) | SymmOp::Wait(_))));
+    all
+}
+
+/// Whether a signal releases or a wait acquires.
+fn is_ordered<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
+    match SymmOp::cast(op) {
+        Some(SymmOp::Signal(signal)) => signal.sem() != Order::Relaxed,
+        Some(SymmOp::Wait(wait)) => wait.sem() != Order::Relaxed,
+        _ => false,
+    }
+}
+
+/// Whether one fence is cheaper than the orders of `count` operations.
+fn is_worth_a_fence(run: &[Step], count: usize) -> bool {
+    let loops = run.iter().any(|(op, _)| is_loop(*op));
+    (count > 1 || loops) && run.iter().any(|(op, _)| !is_branch(*op))
+}
+
+/// Whether all threads of the group reach the place of the run.
+fn is_reached(run: &[Step], group: Group) -> bool {
+    group == Group::Thread
+        || run.iter().any(|(op, _)| !is_loop(*op) && !is_branch(*op))
+        || is_reached_together(run[0].0)
+}
+
+/// Whether a fence releases what comes before it for the signals of a group.
+fn covers(fence: Fence, group: Group) -> bool {
+    releases(fence.sem()) && fence.scope() == Scope::Sys && fence.group() == group
+}
+
+/// Whether an acquire fence does again what the wait before it has just done (O5).
+fn is_covered<'c: 'a, 'a>(before: Option<&Step<'c, 'a>>, fence: Fence<'c, 'a>) -> bool {
+    let Some((op, Kind::Waits(wait))) = before else { return false };
+    !is_loop(*op)
+        && !is_branch(*op)
+        && acquires(wait.sem())
+        && fence.sem() == Order::Acquire
+        && fence.group() == wait.group()
+}
+
+fn make_fence<'c: 'a, 'a>(
+    next: OperationRef<'c, 'a>,
+    origin: OperationRef<'c, 'a>,
+    order: Order,
+    group: Group,
+) -> Fence<'c, 'a> {
+    let context = context(next);
+    let keywords = [("sem", order as i64), ("scope", Scope::Sys as i64), ("group", group as i64)];
+    let attributes = keywords.map(|(name, value)| (name, keyword(context, value)));
+    let op = Builder::at(context, next, origin.location()).op("symm.fence", &[], &[], &attributes);
+    match SymmOp::cast(op) {
+        Some(SymmOp::Fence(fence)) => fence,
+        _ => unreachable!("a fence was made"),
+    }
+}
+
+/// Adds a fence to what is done, or makes the fence directly before it as strong as both.
+fn push_fence<'c: 'a, 'a>(done: &mut Vec<Step<'c, 'a>>, op: OperationRef<'c, 'a>, fence: Fence<'c, 'a>) {
+    if let Some((before, Kind::Fence(other))) = done.last()
+        && other.group() == fence.group()
+    {
+        let (order, scope) = (join(other.sem(), fence.sem()), other.scope().max(fence.scope()));
+        let is_either = [(other.sem(), other.scope()), (fence.sem(), fence.scope())].contains(&(order, scope));
+        if is_either || other.scope() == fence.scope() {
+            set_keyword(*before, "sem", order as i64);
+            set_keyword(*before, "scope", scope as i64);
+            fuse_location(*before, op);
+            Builder::before(op).erase(op);
+            return;
+        }
+    }
+    done.push((op, Kind::Fence(fence)));
+}

@@ -1,0 +1,164 @@
+//! Checks every access to symmetric memory: the rank is in range, and the whole access lies in the heap.
+//!
+//! What fails a check is reported by `symm.fault` with the op's location, and does not happen. The heap's size is the
+//! module attribute `symm.heap_size` (bytes; `symm-run --check-bounds` sets it).
+//!
+//! ```mlir
+//! symm.remote_store %ctx, %v, %p, %peer : f32, !llvm.ptr
+//! ```
+//!
+//! becomes
+//!
+//! ```mlir
+//! %n = symm.num_ranks %ctx
+//! %far = arith.cmpi uge, %peer, %n : i32
+//! scf.if %far {
+//!   symm.fault %ctx, "rank {} out of range [0, {})"(%peer, %n) : i32, i32
+//! }
+//! …                                       // %offset = %p - base, %last = heap size - 4
+//! %outside = arith.cmpi ugt, %offset, %last : i64
+//! scf.if %outside {
+//!   symm.fault %ctx, "4 bytes at heap offset {} are outside of the heap of {} bytes"(%offset, %size) : i64, i64
+//! }
+//! symm.remote_store %ctx, %v, %p, %peer : f32, !llvm.ptr
+//! ```
+//!
+//! Limits: an access with a mask of one lane each is checked as a whole; tensors of pointers are not checked, and
+//! neither is the local side of a copy, which need not lie on the heap.
+
+use crate::ir::{Builder, collect};
+use crate::lower::address::{self, Descriptor};
+use crate::pass::{Ir, Pass, Values};
+use melior::ir::r#type::ShapedTypeLike;
+use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike};
+use symm_dialect::diagnostic::{Reported, error};
+use symm_dialect::ops::SymmOp;
+use symm_dialect::pointer::Pointer;
+use symm_dialect::shape::{Shaped, byte_width, scalar};
+use symm_dialect::{HEAP_SIZE_ATTRIBUTE, module_integer};
+
+/// The pass record.
+pub const PASS: Pass = Pass {
+    flag: "symm-insert-bounds-checks",
+    summary: "Check ranks and addresses of every access at run time",
+    options: &[],
+    run,
+};
+
+fn run<'c, 'a>(root: OperationRef<'c, 'a>, _: &Values) -> Result<Ir, Reported> {
+    for operation in collect(root) {
+        let Some(op) = SymmOp::cast(operation) else { continue };
+        let accesses = accesses(op);
+        if accesses.is_empty() {
+            continue;
+        }
+        let Some(size) = module_integer(&operation, HEAP_SIZE_ATTRIBUTE) else {
+            return Err(error(operation, &format!("S1: bounds checks need the module attribute {HEAP_SIZE_ATTRIBUTE}")));
+        };
+        let b = Builder::before(operation);
+        let ctx = op.ctx().expect("an op that accesses memory has a context");
+        let mask = op.operand_group("mask").first().copied().filter(|mask| !mask.r#type().is_vector());
+        let check = |b: &Builder<'c>| {
+            for (rank, _) in op.translations() {
+                check_rank(b, ctx, op.operand_group(rank)[0]);
+            }
+            for access in &accesses {
+                check_address(b, ctx, access, size);
+            }
+        };
+        match mask {
+            Some(mask) => b.when(mask, check),
+            None => check(&b),
+        }
+    }
+    Ok(Ir::Changed)
+}
+
+/// A stretch of symmetric memory that an op touches, by its address on this rank.
+struct Access<'c, 'a> {
+    pointer: Value<'c, 'a>,
+    indices: Vec<Value<'c, 'a>>,
+    extent: Extent<'c, 'a>,
+}
+
+/// How far it reaches.
+enum Extent<'c, 'a> {
+    /// One value of this type.
+    Value(Type<'c>),
+    /// So many elements of a type.
+    Elements(Value<'c, 'a>, Type<'c>),
+    /// The whole memref.
+    MemRef,
+}
+
+fn accesses<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Vec<Access<'c, 'a>> {
+    let one = |pointer, indices, ty| Access { pointer, indices, extent: Extent::Value(ty) };
+    let bulk = |pointer, count: Option<Value<'c, 'a>>, element: Option<Type<'c>>| {
+        let extent = count.zip(element).map_or(Extent::MemRef, |(count, element)| Extent::Elements(count, element));
+        Access { pointer, indices: Vec::new(), extent }
+    };
+    let mut all = match op {
+        SymmOp::RemoteLoad(op) => vec![one(op.ptr(), op.indices(), op.result().r#type())],
+        SymmOp::RemoteStore(op) => vec![one(op.ptr(), op.indices(), op.value().r#type())],
+        SymmOp::AtomicRmw(op) => vec![one(op.ptr(), op.indices(), op.value().r#type())],
+        SymmOp::AtomicCas(op) => vec![one(op.ptr(), op.indices(), op.expected().r#type())],
+        SymmOp::Signal(op) => vec![one(op.flag(), op.indices(), op.value().r#type())],
+        SymmOp::Wait(op) => vec![one(op.flag(), op.indices(), op.value().r#type())],
+        SymmOp::Get(op) => vec![bulk(op.src(), op.count(), op.element())],
+        SymmOp::Put(op) => vec![bulk(op.dst(), op.count(), op.element())],
+        SymmOp::Copy(op) => {
+            vec![bulk(op.src(), op.count(), op.element()), bulk(op.dst(), op.count(), op.element())]
+        }
+        SymmOp::PutSignal(op) => vec![
+            bulk(op.dst(), op.count(), op.element()),
+            one(op.flag(), op.indices(), op.value().r#type()),
+        ],
+        _ => Vec::new(),
+    };
+    all.retain(|access| matches!(Pointer::of(access.pointer.r#type()), Some(Pointer::Llvm | Pointer::MemRef(_))));
+    all
+}
+
+fn compare<'c>(b: &Builder<'c>, predicate: i64, lhs: Value<'c, '_>, rhs: Value<'c, '_>) -> Value<'c, 'c> {
+    b.value("arith.cmpi", &[lhs, rhs], b.int(1), &[("predicate", b.integer(64, predicate))])
+}
+
+fn fault<'c>(b: &Builder<'c>, ctx: Value<'c, '_>, message: &str, values: &[Value<'c, '_>]) {
+    b.op("symm.fault", &[&[ctx], values].concat(), &[], &[("message", b.string(message))]);
+}
+
+fn check_rank<'c>(b: &Builder<'c>, ctx: Value<'c, '_>, rank: Value<'c, '_>) {
+    let ranks = b.value("symm.num_ranks", &[ctx], b.int(32), &[]);
+    let far = compare(b, 9, rank, ranks);
+    b.when(far, |b| fault(b, ctx, "rank {} out of range [0, {})", &[rank, ranks]));
+}
+
+fn check_address<'c: 'a, 'a>(b: &Builder<'c>, ctx: Value<'c, 'a>, access: &Access<'c, 'a>, heap: i64) {
+    let bytes = match &access.extent {
+        Extent::Value(ty) => {
+            let lanes: u64 = Shaped::vector(*ty).map_or(1, |vector| vector.dimensions().into_iter().flatten().product());
+            b.i64((byte_width(scalar(*ty)) * lanes).cast_signed())
+        }
+        Extent::Elements(count, element) => b.mul(b.as_i64(*count), b.i64(byte_width(*element).cast_signed())),
+        Extent::MemRef => Descriptor::new(b, access.pointer).span(b),
+    };
+    let rank = Shaped::memref(access.pointer.r#type()).map_or(0, |memref| memref.rank());
+    let first = match access.extent {
+        Extent::Value(_) => access.indices.clone(),
+        _ => vec![b.index_constant(0); rank],
+    };
+    let address = b.value("llvm.ptrtoint", &[address::element(b, access.pointer, &first)], b.int(64), &[]);
+    let me = b.value("symm.rank", &[ctx], b.int(32), &[]);
+    let base = b.value("symm.heap_base", &[ctx, me], b.ptr(), &[]);
+    let base = b.value("llvm.ptrtoint", &[base], b.int(64), &[]);
+    let offset = b.binary("arith.subi", address, base);
+    let size = b.i64(heap);
+    // Unsigned: an address below the heap is far above it. Too many bytes are no room at all.
+    let too_long = compare(b, 8, bytes, size);
+    let beyond = compare(b, 8, offset, b.binary("arith.subi", size, bytes));
+    let nothing = compare(b, 0, bytes, b.i64(0));
+    let something = b.binary("arith.xori", nothing, b.constant(b.int(1), 1));
+    let outside = b.binary("arith.andi", something, b.binary("arith.ori", too_long, beyond));
+    let message = "{} bytes at heap offset {} are outside of the heap of {} bytes";
+    b.when(outside, |b| fault(b, ctx, message, &[bytes, offset, size]));
+}

@@ -1,0 +1,69 @@
+//! Whether all threads of a block get somewhere together, as far as the structure of a kernel shows it.
+
+use crate::ir::{definition, name};
+use melior::ir::block::BlockArgument;
+use melior::ir::{BlockLike, BlockRef, OperationRef, RegionLike, Value, operation::OperationLike};
+use symm_dialect::ops::SymmOp;
+
+/// How many values a value is followed back through; what is made of more counts as different in every thread.
+const MOST_VALUES: u32 = 64;
+
+/// Whether every thread of the block that runs this kernel reaches `op`, and as often as any other: everything
+/// around it is a loop or a branch that all of them take alike.
+pub fn is_reached_together<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
+    let mut inner = op;
+    while let Some(parent) = inner.parent_operation() {
+        // A block behind the first one of a region is reached through branches.
+        let first = inner.block().and_then(|block| Some(block.parent_region()?.first_block() == Some(block)));
+        let alike = match name(parent) {
+            "gpu.func" => return first == Some(true) && parent.has_attribute("gpu.kernel"),
+            "scf.for" => operands_are_uniform(parent, 3),
+            "scf.if" => operands_are_uniform(parent, 1),
+            _ => false,
+        };
+        if !alike {
+            return false;
+        }
+        inner = parent;
+    }
+    false
+}
+
+fn operands_are_uniform<'c: 'a, 'a>(op: OperationRef<'c, 'a>, count: usize) -> bool {
+    let mut left = MOST_VALUES;
+    op.operands().take(count).all(|operand| is_uniform(operand, &mut left))
+}
+
+/// Whether a value is the same in all threads of the block.
+fn is_uniform<'c: 'a, 'a>(value: Value<'c, 'a>, left: &mut u32) -> bool {
+    let Some(one_less) = left.checked_sub(1) else { return false };
+    *left = one_less;
+    let Some(op) = definition(value) else { return is_uniform_argument(value, left) };
+    let known = match SymmOp::cast(op) {
+        Some(SymmOp::Ctx(_) | SymmOp::Rank(_) | SymmOp::NumRanks(_)) => true,
+        Some(_) => false,
+        None => match name(op) {
+            "gpu.block_id" | "gpu.grid_dim" | "gpu.block_dim" => return true,
+            name => name.starts_with("arith.") || name.starts_with("index.") || name == "memref.dim",
+        },
+    };
+    known && op.operands().all(|operand| is_uniform(operand, left))
+}
+
+/// The arguments of a kernel, and the counter of a loop that all threads run alike.
+fn is_uniform_argument<'c: 'a, 'a>(value: Value<'c, 'a>, left: &mut u32) -> bool {
+    let Ok(argument) = BlockArgument::try_from(value) else { return false };
+    // SAFETY: the owner of an argument lives as long as the argument.
+    let block: BlockRef<'c, 'a> = unsafe { BlockRef::from_raw(argument.owner().to_raw()) };
+    let Some(parent) = block.parent_operation() else { return false };
+    match name(parent) {
+        "gpu.func" => {
+            parent.has_attribute("gpu.kernel")
+                && block.parent_region().and_then(|region| region.first_block()) == Some(block)
+        }
+        "scf.for" => {
+            argument.argument_number() == 0 && parent.operands().take(3).all(|operand| is_uniform(operand, left))
+        }
+        _ => false,
+    }
+}

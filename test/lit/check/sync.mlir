@@ -1,0 +1,190 @@
+// RUN: symm-opt %s --symm-check-sync -split-input-file -verify-diagnostics | FileCheck %s
+// RUN: not symm-opt %s --symm-check-sync=strict=true -split-input-file 2>&1 | FileCheck %s --check-prefix=STRICT
+
+// One thread signals for its block: its release covers its own writes alone.
+// STRICT: error: 'symm.signal' op O3: one thread signals what the other threads of its block have written before
+// CHECK-LABEL: gpu.func @one_thread
+// CHECK: symm.remote_store
+// CHECK-NEXT: arith.cmpi
+// CHECK-NEXT: symm.fence sem release group block
+// CHECK-NEXT: scf.if
+// CHECK-NEXT: symm.signal
+gpu.module @kernels {
+  gpu.func @one_thread(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %x: f32, %one: i32, %peer: i32) kernel {
+    %c0 = arith.constant 0 : index
+    %i = gpu.thread_id x
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    %first = arith.cmpi eq, %i, %c0 : index
+    scf.if %first {
+      // expected-remark @+1 {{O3: one thread signals what the other threads of its block have written before, and nothing releases that; use group block; put a release fence of the block in front of the branch}}
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+// Not every thread gets here, so that no barrier can be put in.
+// STRICT: error: 'symm.signal' op O3: one thread signals
+// CHECK-LABEL: gpu.func @not_together
+// CHECK-NOT: symm.fence
+gpu.module @kernels {
+  gpu.func @not_together(%ctx: !symm.ctx, %m: memref<?xf32>, %n: index, %flag: memref<1xi32>, %x: f32, %one: i32,
+                         %peer: i32) kernel {
+    %c0 = arith.constant 0 : index
+    %i = gpu.thread_id x
+    %inside = arith.cmpi ult, %i, %n : index
+    scf.if %inside {
+      memref.store %x, %m[%i] : memref<?xf32>
+      %first = arith.cmpi eq, %i, %c0 : index
+      scf.if %first {
+        // expected-remark-re @+1 {{{{use group block$}}}}
+        symm.signal add %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
+      }
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+// Fine: a barrier of the block in between, a signal that releases nothing, a branch that holds what it signals, every
+// thread for itself.
+// CHECK-LABEL: gpu.func @barrier_in_between
+// CHECK-NOT: symm.fence
+gpu.module @kernels {
+  gpu.func @barrier_in_between(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<?xi32>, %x: f32, %one: i32,
+                               %peer: i32) kernel {
+    %c0 = arith.constant 0 : index
+    %i = gpu.thread_id x
+    %first = arith.cmpi eq, %i, %c0 : index
+    scf.if %first {
+      symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<?xi32>, i32
+    }
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    scf.if %first {
+      symm.signal set %ctx, %flag[%c0], %one, %peer sem relaxed : memref<?xi32>, i32
+    }
+    symm.signal set %ctx, %flag[%i], %one, %peer : memref<?xi32>, i32
+    gpu.barrier
+    scf.if %first {
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<?xi32>, i32
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+// A counter that only grows may be past what eq waits for.
+// STRICT: error: 'symm.wait' op a counter that is added to may already be past what 'eq' waits for
+// CHECK-LABEL: gpu.func @eq_of_counter
+// CHECK: symm.wait %{{.*}}, %{{.*}}[%{{.*}}] ge %
+gpu.module @kernels {
+  gpu.func @eq_of_counter(%ctx: !symm.ctx, %flag: memref<1xi32>, %n: i32, %peer: i32) kernel {
+    %c0 = arith.constant 0 : index
+    %one = arith.constant 1 : i32
+    symm.signal add %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
+    // expected-remark @+1 {{a counter that is added to may already be past what 'eq' waits for; made ge}}
+    symm.wait %ctx, %flag[%c0] eq %n : memref<1xi32>, i32
+    gpu.return
+  }
+}
+
+// -----
+
+// Fine: a flag that is set, one that may count down, an unsigned one (it may start below zero), another flag.
+// CHECK-LABEL: gpu.func @eq_of_others
+// CHECK-COUNT-4: eq %
+gpu.module @kernels {
+  gpu.func @eq_of_others(%ctx: !symm.ctx, %a: memref<1xi32>, %b: memref<1xi32>, %c: memref<1xi32>, %d: memref<1xi32>,
+                         %v: i32, %peer: i32) kernel {
+    %c0 = arith.constant 0 : index
+    %one = arith.constant 1 : i32
+    symm.signal set %ctx, %a[%c0], %one, %peer : memref<1xi32>, i32
+    symm.signal add %ctx, %b[%c0], %v, %peer : memref<1xi32>, i32
+    symm.signal add %ctx, %c[%c0], %one, %peer : memref<1xi32>, i32
+    symm.wait %ctx, %a[%c0] eq %one : memref<1xi32>, i32
+    symm.wait %ctx, %b[%c0] eq %v : memref<1xi32>, i32
+    symm.wait %ctx, %c[%c0] unsigned eq %v : memref<1xi32>, i32
+    symm.wait %ctx, %d[%c0] eq %v : memref<1xi32>, i32
+    gpu.return
+  }
+}
+
+// -----
+
+// Every signal sets the flag to 1, and 8 are waited for.
+// STRICT: error: 'symm.wait' op the kernel only sets this flag, and to nothing that satisfies the wait
+gpu.module @kernels {
+  gpu.func @set_but_counted(%ctx: !symm.ctx, %flag: memref<1xi32>) kernel {
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %eight = arith.constant 8 : i32
+    scf.for %peer = %zero to %eight step %one : i32 {
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
+    }
+    // expected-remark @+1 {{the kernel only sets this flag, and to nothing that satisfies the wait; a flag that counts is signalled with add}}
+    symm.wait %ctx, %flag[%c0] ge %eight : memref<1xi32>, i32
+    // Fine: this one is satisfied.
+    symm.wait %ctx, %flag[%c0] ge %one : memref<1xi32>, i32
+    gpu.return
+  }
+}
+
+// -----
+
+// Every rank adds to one flag, and the count is taken for the sender's number.
+// STRICT: error: 'symm.wait' op every rank adds to this flag: a count does not say whose data has come
+gpu.module @kernels {
+  gpu.func @count_for_sender(%ctx: !symm.ctx, %m: memref<8xf32>, %flag: memref<1xi32>, %out: memref<8xf32>) kernel {
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %n = symm.num_ranks %ctx
+    scf.for %peer = %zero to %n step %one : i32 {
+      symm.signal add %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
+    }
+    scf.for %sender = %zero to %n step %one : i32 {
+      %count = arith.addi %sender, %one : i32
+      // expected-remark @+1 {{every rank adds to this flag: a count does not say whose data has come; give each rank a flag of its own}}
+      symm.wait %ctx, %flag[%c0] ge %count : memref<1xi32>, i32
+      %i = arith.index_cast %sender : i32 to index
+      %x = memref.load %m[%i] : memref<8xf32>
+      memref.store %x, %out[%i] : memref<8xf32>
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+// Fine: a flag for each sender, a wait for all of them, rounds of all of them.
+gpu.module @kernels {
+  gpu.func @count_of_all(%ctx: !symm.ctx, %each: memref<8xi32>, %all: memref<1xi32>) kernel {
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %n = symm.num_ranks %ctx
+    %me = symm.rank %ctx
+    %mine = arith.index_cast %me : i32 to index
+    scf.for %round = %zero to %n step %one : i32 {
+      scf.for %peer = %zero to %n step %one : i32 {
+        symm.signal add %ctx, %each[%mine], %one, %peer : memref<8xi32>, i32
+        symm.signal add %ctx, %all[%c0], %one, %peer : memref<1xi32>, i32
+      }
+      %rounds = arith.addi %round, %one : i32
+      scf.for %sender = %zero to %n step %one : i32 {
+        %i = arith.index_cast %sender : i32 to index
+        symm.wait %ctx, %each[%i] ge %rounds : memref<8xi32>, i32
+      }
+      %count = arith.muli %rounds, %n : i32
+      symm.wait %ctx, %all[%c0] ge %count : memref<1xi32>, i32
+    }
+    symm.wait %ctx, %all[%c0] ge %n : memref<1xi32>, i32
+    gpu.return
+  }
+}

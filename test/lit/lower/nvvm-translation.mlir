@@ -1,0 +1,36 @@
+// Bases are read from the table once in PTX, in front of the loop, whatever is waited for inside it (T3). They are
+// invariant loads: ld.global.nc.
+// RUN: %golden %sequences %s --chip sm_90
+// EACH peer: %c1 | %rank | %next
+// EACH between: | symm.wait %ctx, %flag[%c0] ge %v : memref<1xi64>, i64 | symm.fence
+gpu.func @{name}(%ctx: !symm.ctx, %in: memref<?xf32>, %out: memref<?xf32>, %flag: memref<1xi64>, %v: i64, %rank: i32,
+    %n: index) kernel {
+  %c0 = arith.constant 0 : index
+  %step = gpu.block_dim x
+  %first = gpu.thread_id x
+  %c1 = arith.constant 1 : i32
+  %me = symm.rank %ctx
+  %ranks = symm.num_ranks %ctx
+  %after = arith.addi %me, %c1 : i32
+  %next = arith.remui %after, %ranks : i32
+  scf.for %i = %first to %n step %step {
+    {between}
+    %x = symm.remote_load %ctx, %in[%i], {peer} : memref<?xf32> -> f32
+    symm.remote_store %ctx, %x, %out[%i], {peer} : f32, memref<?xf32>
+  }
+  gpu.return
+}
+
+// OUTPUT:
+// %c1  -:
+//     ld.global.nc.b64 ld.global.b32 ld.global.nc.b64 ld.global.nc.b64 if[ loop[ ld.global.b32 st.global.b32 ] ]
+// %c1  symm.wait %ctx, %flag[%c0] ge %v : memref<1xi64>, i64:
+//     ld.global.nc.b64 ld.global.b32 ld.global.nc.b64 ld.global.nc.b64 if[ loop[ fence.acq_rel.sys ld.global.b32 st.global.b32 ld.relaxed.sys.global.b64 ld.relaxed.sys.global.b64 nanosleep.u32 ] ]
+// %c1  symm.fence:
+//     ld.global.nc.b64 ld.global.b32 ld.global.nc.b64 ld.global.nc.b64 if[ loop[ fence.acq_rel.sys ld.global.b32 st.global.b32 ] ]
+// %rank|%next  -:
+//     ld.global.nc.b64 ld.global.nc.b32 ld.global.nc.b64 ld.global.nc.b64 if[ loop[ ld.global.b32 st.global.b32 ] ]
+// %rank|%next  symm.wait %ctx, %flag[%c0] ge %v : memref<1xi64>, i64:
+//     ld.global.nc.b64 ld.global.nc.b32 ld.global.nc.b64 ld.global.nc.b64 if[ loop[ fence.acq_rel.sys ld.global.b32 st.global.b32 ld.relaxed.sys.global.b64 ld.relaxed.sys.global.b64 nanosleep.u32 ] ]
+// %rank|%next  symm.fence:
+//     ld.global.nc.b64 ld.global.nc.b32 ld.global.nc.b64 ld.global.nc.b64 if[ loop[ fence.acq_rel.sys ld.global.b32 st.global.b32 ] ]

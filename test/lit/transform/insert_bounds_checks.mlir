@@ -1,0 +1,67 @@
+// RUN: symm-opt %s --symm-insert-bounds-checks --canonicalize --cse | FileCheck %s
+// RUN: symm-opt %s --symm-insert-bounds-checks --symm-insert-bounds-checks | symm-opt -o /dev/null
+
+module attributes {symm.heap_size = 1048576 : i64} {
+  // Rank, then address; both before the access. The last place where four bytes fit is 1048572.
+  // CHECK-LABEL: @pointer
+  // CHECK-SAME: (%[[CTX:.*]]: !symm.ctx, %[[V:.*]]: f32, %[[P:.*]]: !llvm.ptr, %[[PEER:.*]]: i32)
+  // CHECK-DAG: %[[LAST:.*]] = arith.constant 1048572 : i64
+  // CHECK: %[[N:.*]] = symm.num_ranks %[[CTX]]
+  // CHECK: %[[FAR:.*]] = arith.cmpi uge, %[[PEER]], %[[N]] : i32
+  // CHECK: scf.if %[[FAR]] {
+  // CHECK-NEXT: symm.fault %[[CTX]], "rank {} out of range [0, {})"(%[[PEER]], %[[N]]) : i32, i32
+  // CHECK: %[[ADDRESS:.*]] = llvm.ptrtoint %[[P]]
+  // CHECK: %[[ME:.*]] = symm.rank %[[CTX]]
+  // CHECK: symm.heap_base %[[CTX]], %[[ME]]
+  // CHECK: %[[OFFSET:.*]] = arith.subi %[[ADDRESS]]
+  // CHECK: %[[BEYOND:.*]] = arith.cmpi ugt, %[[OFFSET]], %[[LAST]] : i64
+  // CHECK: scf.if %[[BEYOND]] {
+  // CHECK-NEXT: symm.fault %[[CTX]], "{} bytes at heap offset {} are outside of the heap of {} bytes"
+  // CHECK: symm.remote_store
+  func.func @pointer(%ctx: !symm.ctx, %v: f32, %p: !llvm.ptr, %peer: i32) {
+    symm.remote_store %ctx, %v, %p, %peer : f32, !llvm.ptr
+    return
+  }
+
+  // A vector is checked whole: 16 bytes.
+  // CHECK-LABEL: @vector
+  // CHECK: arith.constant 1048560 : i64
+  func.func @vector(%ctx: !symm.ctx, %p: !llvm.ptr, %peer: i32) -> vector<4xf32> {
+    %v = symm.remote_load %ctx, %p, %peer : !llvm.ptr -> vector<4xf32>
+    return %v : vector<4xf32>
+  }
+
+  // Nothing is checked where the mask is false.
+  // CHECK-LABEL: @masked
+  // CHECK-SAME: %[[MASK:arg[0-9]+]]: i1)
+  // CHECK: scf.if %[[MASK]] {
+  // CHECK: symm.fault
+  // CHECK: symm.remote_store {{.*}} mask %[[MASK]]
+  func.func @masked(%ctx: !symm.ctx, %v: f32, %p: !llvm.ptr, %peer: i32, %mask: i1) {
+    symm.remote_store %ctx, %v, %p, %peer mask %mask : i1 : f32, !llvm.ptr
+    return
+  }
+
+  // A strided memref is checked from its first byte to its last one: (3 * 16 + 3) * 4 + 4 bytes.
+  // CHECK-LABEL: @strided
+  // CHECK-DAG: arith.constant 208 : i64
+  // CHECK: symm.fault
+  func.func @strided(%ctx: !symm.ctx, %src: memref<4x4xf32>, %dst: memref<4x4xf32, strided<[16, 1]>>, %peer: i32) {
+    symm.put %ctx, %src, %dst, %peer : memref<4x4xf32>, memref<4x4xf32, strided<[16, 1]>>
+    return
+  }
+
+  // Both ranks of a copy; the flag of a wait, which has no rank.
+  // CHECK-LABEL: @ranks
+  // CHECK: arith.cmpi uge, %[[A:.*]], %{{.*}} : i32
+  // CHECK: arith.cmpi uge, %[[B:.*]], %{{.*}} : i32
+  // CHECK: symm.copy
+  // CHECK-NOT: arith.cmpi uge
+  // CHECK: symm.fault
+  // CHECK: symm.wait
+  func.func @ranks(%ctx: !symm.ctx, %p: !llvm.ptr, %n: index, %a: i32, %b: i32, %v: i64) {
+    symm.copy %ctx, %p at %a, %p at %b count %n : index of i8 : !llvm.ptr, !llvm.ptr
+    symm.wait %ctx, %p ge %v : !llvm.ptr, i64
+    return
+  }
+}

@@ -1,0 +1,25 @@
+// RUN: symm-opt %s --symm-insert-watchdog=timeout-ms=250 | FileCheck %s
+// RUN: not symm-opt %s --symm-insert-watchdog=timeout-ms=0 2>&1 | FileCheck %s --check-prefix=ZERO
+// ZERO: option 'timeout-ms' takes a whole number above zero, got '0'
+
+// CHECK-LABEL: @wait
+// CHECK-SAME: (%[[CTX:.*]]: !symm.ctx, %[[FLAGS:.*]]: memref<4xi64>, %[[I:.*]]: index, %[[V:.*]]: i64)
+// CHECK: %[[DEADLINE:.*]] = arith.constant 250000000 : i64
+// CHECK: %[[SEEN:.*]] = symm.wait %[[CTX]], %[[FLAGS]][%[[I]]] unsigned gt %[[V]] timeout %[[DEADLINE]] scope gpu group block : memref<4xi64>, i64 -> i1
+// CHECK: %[[LATE:.*]] = arith.xori %[[SEEN]]
+// CHECK: scf.if %[[LATE]] {
+// CHECK: %[[SAW:.*]] = llvm.load volatile
+// CHECK: symm.fault %[[CTX]], "wait on heap offset {}: saw {}, expected gt {}"(%{{.*}}, %[[SAW]], %[[V]]) : i64, i64, i64
+func.func @wait(%ctx: !symm.ctx, %flags: memref<4xi64>, %i: index, %v: i64) {
+  symm.wait %ctx, %flags[%i] unsigned gt %v scope gpu group block : memref<4xi64>, i64
+  return
+}
+
+// A wait with a timeout of its own stays.
+// CHECK-LABEL: @own_timeout
+// CHECK-NOT: symm.fault
+// CHECK: return
+func.func @own_timeout(%ctx: !symm.ctx, %flag: !llvm.ptr, %v: i32, %ns: i64) -> i1 {
+  %seen = symm.wait %ctx, %flag eq %v timeout %ns : !llvm.ptr, i32 -> i1
+  return %seen : i1
+}
