@@ -32,7 +32,6 @@ fn main() {
     for (action, file) in [
         ("-gen-dialect-decls", "SymmDialect.h.inc"),
         ("-gen-dialect-defs", "SymmDialect.cpp.inc"),
-        
         ("-gen-typedef-decls", "SymmTypes.h.inc"),
         ("-gen-typedef-defs", "SymmTypes.cpp.inc"),
         ("-gen-op-decls", "SymmOps.h.inc"),

@@ -165,7 +165,9 @@ fn kernels<'c, 'a>(module: &'a Module<'c>) -> Result<OperationRef<'c, 'a>, Error
     match found[..] {
         [kernels] => Ok(kernels),
         _ => {
-            let name = |op: &OperationRef| op.attribute("sym_name").and_then(StringAttribute::try_from).map(|name| name.value().to_owned());
+            let name = |op: &OperationRef| {
+                op.attribute("sym_name").and_then(StringAttribute::try_from).map(|name| name.value().to_owned())
+            };
             Err(Error::NoKernels { found: found.iter().filter_map(|op| name(op).ok()).collect() })
         }
     }

@@ -85,7 +85,9 @@ pub enum Error {
         candidates: Vec<String>,
     },
     /// An argument or result of the host function can't be given from outside.
-    #[error("{function}: {what} has type {ty}: give scalars (integers, index, f16, bf16, f32, f64) or ranked memrefs of them")]
+    #[error(
+        "{function}: {what} has type {ty}: give scalars (integers, index, f16, bf16, f32, f64) or ranked memrefs of them"
+    )]
     UnsupportedArgument {
         /// The host function.
         function: String,

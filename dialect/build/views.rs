@@ -71,7 +71,8 @@ fn write_enum(out: &mut String, records: &Value, name: &str) {
         writeln!(out, "    /// `{keyword}`\n    {symbol} = {value},").unwrap();
     }
     writeln!(out, "}}\n\nimpl {class} {{").unwrap();
-    writeln!(out, "    /// Every case, in the order of their values.\n    pub const ALL: &'static [Self] = &[").unwrap();
+    writeln!(out, "    /// Every case, in the order of their values.\n    pub const ALL: &'static [Self] = &[")
+        .unwrap();
     for (symbol, ..) in &cases {
         writeln!(out, "        Self::{symbol},").unwrap();
     }
@@ -142,7 +143,8 @@ fn write_op(out: &mut String, records: &Value, record_name: &str) {
     writeln!(out, "#[derive(Clone, Copy)]\npub struct {name}<'c, 'a>(OperationRef<'c, 'a>);\n").unwrap();
     writeln!(out, "impl<'c, 'a> {name}<'c, 'a> {{").unwrap();
     writeln!(out, "    /// The operation's name.\n    pub const NAME: &'static str = \"symm.{mnemonic}\";").unwrap();
-    writeln!(out, "    /// The names of the operands, in order.\n    pub const OPERANDS: &'static [Operands] = &[").unwrap();
+    writeln!(out, "    /// The names of the operands, in order.\n    pub const OPERANDS: &'static [Operands] = &[")
+        .unwrap();
     for (arity, group) in &groups {
         let arity = match arity {
             Arity::One => "One",
@@ -172,10 +174,13 @@ fn write_op(out: &mut String, records: &Value, record_name: &str) {
                 format!("access::integer(self.0, \"{argument}\").and_then(|value| access::case({name}::ALL, value))"),
             ),
             Argument::Enum { name, default, .. } => {
-                let default = default.as_ref().map_or_else(|| format!("{name}::ALL[0]"), |case| format!("{name}::{case}"));
+                let default =
+                    default.as_ref().map_or_else(|| format!("{name}::ALL[0]"), |case| format!("{name}::{case}"));
                 (
                     name.clone(),
-                    format!("access::integer(self.0, \"{argument}\").and_then(|value| access::case({name}::ALL, value)).unwrap_or({default})"),
+                    format!(
+                        "access::integer(self.0, \"{argument}\").and_then(|value| access::case({name}::ALL, value)).unwrap_or({default})"
+                    ),
                 )
             }
         };
@@ -194,7 +199,11 @@ fn write_op(out: &mut String, records: &Value, record_name: &str) {
 }
 
 fn write_union(out: &mut String, records: &Value, ops: &[String]) {
-    writeln!(out, "/// Any op of the dialect.\n#[derive(Clone, Copy)]\n#[allow(missing_docs)]\npub enum SymmOp<'c, 'a> {{").unwrap();
+    writeln!(
+        out,
+        "/// Any op of the dialect.\n#[derive(Clone, Copy)]\n#[allow(missing_docs)]\npub enum SymmOp<'c, 'a> {{"
+    )
+    .unwrap();
     for op in ops {
         writeln!(out, "    {0}({0}<'c, 'a>),", rust_name(op)).unwrap();
     }
@@ -205,14 +214,21 @@ fn write_union(out: &mut String, records: &Value, ops: &[String]) {
     }
     writeln!(out, "    ];\n\n    /// The view of `operation`, if it is an op of this dialect.\n    #[must_use]\n    pub fn cast(operation: OperationRef<'c, 'a>) -> Option<Self> {{\n        let name = operation.name();\n        match name.as_string_ref().as_str().ok()?.strip_prefix(\"symm.\")? {{").unwrap();
     for op in ops {
-        writeln!(out, "            \"{0}\" => Some(Self::{1}({1}(operation))),", text(&records[op], "opName"), rust_name(op)).unwrap();
+        writeln!(
+            out,
+            "            \"{0}\" => Some(Self::{1}({1}(operation))),",
+            text(&records[op], "opName"),
+            rust_name(op)
+        )
+        .unwrap();
     }
     writeln!(out, "            _ => None,\n        }}\n    }}").unwrap();
     for (doc, method, ty, expression) in [
         ("The operation itself.", "operation", "OperationRef<'c, 'a>", "op.operation()"),
         ("The names of the operands, in order.", "operands", "&'static [Operands]", "{ let _ = op; NAME::OPERANDS }"),
     ] {
-        writeln!(out, "\n    /// {doc}\n    #[must_use]\n    pub fn {method}(self) -> {ty} {{\n        match self {{").unwrap();
+        writeln!(out, "\n    /// {doc}\n    #[must_use]\n    pub fn {method}(self) -> {ty} {{\n        match self {{")
+            .unwrap();
         for op in ops {
             let name = rust_name(op);
             let expression = expression.replace("NAME", name).replace("{ let _ = op; ", "").replace(" }", "");

@@ -60,4 +60,3 @@ pub fn string<'c: 'a, 'a>(op: OperationRef<'c, 'a>, name: &str) -> String {
 pub fn case<T: Copy>(all: &[T], value: i64) -> Option<T> {
     usize::try_from(value).ok().and_then(|value| all.get(value)).copied()
 }
-

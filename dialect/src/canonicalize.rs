@@ -2,11 +2,11 @@
 
 use crate::edit::set_operand_group;
 use crate::ops::SymmOp;
+use melior::RewriterBase;
 use melior::ir::attribute::{DenseElementsAttribute, IntegerAttribute};
 use melior::ir::operation::{OperationLike, OperationResult};
 use melior::ir::{AttributeLike, Value};
 use mlir_sys::mlirDenseElementsAttrGetBoolSplatValue;
-use melior::RewriterBase;
 
 /// Rewrites `op`, or returns false.
 pub fn canonicalize<'c: 'a, 'a>(op: SymmOp<'c, 'a>, rewriter: RewriterBase<'c, '_>) -> bool {

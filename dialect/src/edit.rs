@@ -3,12 +3,12 @@
 use crate::access::{SEGMENTS, all};
 use crate::context;
 use crate::ops::{Arity, SymmOp};
+use melior::StringRef;
 use melior::ir::{
     OperationRef, Value, ValueLike,
     attribute::{AttributeLike, DenseI32ArrayAttribute},
     operation::OperationLike,
 };
-use melior::StringRef;
 use mlir_sys::{mlirOperationSetInherentAttributeByName, mlirOperationSetOperands};
 
 /// Replaces the values of the operand `name`.

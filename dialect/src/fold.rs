@@ -57,4 +57,3 @@ pub fn is_current_rank<'c: 'a, 'a>(ctx: Value<'c, 'a>, rank: Value<'c, 'a>) -> b
     }
     parts(ctx).is_some_and(|(me, _)| me == rank)
 }
-

@@ -3,11 +3,13 @@
 use crate::diagnostic::Severity;
 use crate::ops::SymmOp;
 use crate::{canonicalize, fold, verify};
+use melior::RewriterBase;
 use melior::StringRef;
 use melior::dialect::DialectHandle;
 use melior::ir::{Attribute, AttributeLike, Location, OperationRef, ValueLike};
-use melior::RewriterBase;
-use mlir_sys::{MlirAttribute, MlirDialectHandle, MlirLocation, MlirOperation, MlirRewriterBase, MlirStringRef, MlirValue};
+use mlir_sys::{
+    MlirAttribute, MlirDialectHandle, MlirLocation, MlirOperation, MlirRewriterBase, MlirStringRef, MlirValue,
+};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 unsafe extern "C" {

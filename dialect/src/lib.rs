@@ -22,7 +22,9 @@ pub use edit::set_operand_group;
 pub use fold::is_current_rank;
 
 use melior::dialect::DialectHandle;
-use melior::ir::{Module, attribute::IntegerAttribute, operation::OperationLike, operation::OperationMutLike, r#type::IntegerType};
+use melior::ir::{
+    Module, attribute::IntegerAttribute, operation::OperationLike, operation::OperationMutLike, r#type::IntegerType,
+};
 
 /// The module attribute that fixes the number of ranks (`i32`).
 pub const NUM_RANKS_ATTRIBUTE: &str = "symm.num_ranks";

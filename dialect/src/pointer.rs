@@ -7,9 +7,10 @@ use crate::text::text;
 use melior::ir::r#type::{MemRefType, ShapedTypeLike};
 use melior::ir::{Attribute, Type, TypeLike};
 use mlir_sys::{
-    mlirIntegerAttrGetValueInt, mlirAttributeIsAInteger, mlirAttributeIsAStridedLayout, mlirLLVMPointerTypeGetAddressSpace,
-    mlirMemRefTypeGetLayout, mlirMemRefTypeGetMemorySpace, mlirMemRefTypeGetStridesAndOffset, mlirOpaqueTypeGetData, mlirOpaqueTypeGetDialectNamespace, mlirTypeIsALLVMPointerType,
-    mlirTypeIsAOpaque,
+    mlirAttributeIsAInteger, mlirAttributeIsAStridedLayout, mlirIntegerAttrGetValueInt,
+    mlirLLVMPointerTypeGetAddressSpace, mlirMemRefTypeGetLayout, mlirMemRefTypeGetMemorySpace,
+    mlirMemRefTypeGetStridesAndOffset, mlirOpaqueTypeGetData, mlirOpaqueTypeGetDialectNamespace,
+    mlirTypeIsALLVMPointerType, mlirTypeIsAOpaque,
 };
 
 /// What kind of pointer a value is.
@@ -100,8 +101,7 @@ pub fn layout(ty: Type) -> Option<(Vec<i64>, i64)> {
     }
     let (mut strides, mut offset) = (vec![0; memref.rank()], 0);
     // SAFETY: there is room for as many strides as the memref has dimensions.
-    let result =
-        unsafe { mlirMemRefTypeGetStridesAndOffset(memref.to_raw(), strides.as_mut_ptr(), &raw mut offset) };
+    let result = unsafe { mlirMemRefTypeGetStridesAndOffset(memref.to_raw(), strides.as_mut_ptr(), &raw mut offset) };
     (result.value != 0).then_some((strides, offset))
 }
 
@@ -165,6 +165,21 @@ fn triton_pointee(ty: Type<'_>) -> Option<Type<'_>> {
 
 /// What Triton's pointers to memory point to.
 const POINTEES: &[&str] = &[
-    "i1", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64", "f8E3M4", "f8E4M3", "f8E4M3B11FNUZ", "f8E4M3FN",
-    "f8E4M3FNUZ", "f8E5M2", "f8E5M2FNUZ", "f8E8M0FNU",
+    "i1",
+    "i8",
+    "i16",
+    "i32",
+    "i64",
+    "f16",
+    "bf16",
+    "f32",
+    "f64",
+    "f8E3M4",
+    "f8E4M3",
+    "f8E4M3B11FNUZ",
+    "f8E4M3FN",
+    "f8E4M3FNUZ",
+    "f8E5M2",
+    "f8E5M2FNUZ",
+    "f8E8M0FNU",
 ];

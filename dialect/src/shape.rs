@@ -53,7 +53,9 @@ impl<'c> Shaped<'c> {
     /// The encoding of a tensor (Triton's layout), null if there is none.
     fn encoding(self) -> Option<Attribute<'c>> {
         // SAFETY: asked of tensors only; a missing encoding is a null attribute.
-        self.0.is_ranked_tensor().then(|| unsafe { Attribute::from_option_raw(mlirRankedTensorTypeGetEncoding(self.to_raw())) })?
+        self.0
+            .is_ranked_tensor()
+            .then(|| unsafe { Attribute::from_option_raw(mlirRankedTensorTypeGetEncoding(self.to_raw())) })?
     }
 
     /// Whether two types of one kind differ in nothing but their element type.

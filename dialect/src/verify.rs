@@ -194,12 +194,14 @@ fn verify_access<'c: 'a, 'a>(
     let vector = Shaped::vector(data);
     let tensor = Shaped::tensor(data);
     match pointer {
-        Pointer::TritonTensor(pointers, _) => ensure(
-            op,
-            tensor.is_some_and(|data| data.is_shaped_like(pointers)),
-            || lossy!("accesses a tensor shaped like {pointer_type}, got {data}"),
-        )?,
-        _ => ensure(op, tensor.is_none(), || lossy!("accesses a tensor through a tensor of pointers only, got {pointer_type}"))?,
+        Pointer::TritonTensor(pointers, _) => {
+            ensure(op, tensor.is_some_and(|data| data.is_shaped_like(pointers)), || {
+                lossy!("accesses a tensor shaped like {pointer_type}, got {data}")
+            })?
+        }
+        _ => ensure(op, tensor.is_none(), || {
+            lossy!("accesses a tensor through a tensor of pointers only, got {pointer_type}")
+        })?,
     }
     if let (Some(_), Pointer::MemRef(_)) = (vector, pointer) {
         ensure(op, strides(pointer_type).last() == Some(&1), || {
@@ -207,7 +209,9 @@ fn verify_access<'c: 'a, 'a>(
         })?;
     }
     if let Some(vector) = vector {
-        ensure(op, vector.rank() == 1 && !data.is_scalable_vector(), || lossy!("accesses vectors of one fixed dimension, got {data}"))?;
+        ensure(op, vector.rank() == 1 && !data.is_scalable_vector(), || {
+            lossy!("accesses vectors of one fixed dimension, got {data}")
+        })?;
         // In memory an i1 takes a byte, in a vector a bit.
         ensure(op, integer_width(element) != Some(1), || lossy!("accesses vectors of whole bytes, got {data}"))?;
     }
@@ -220,7 +224,10 @@ fn verify_indices<'c: 'a, 'a>(op: SymmOp<'c, 'a>, pointer: Pointer<'c>, indices:
         _ => 0,
     };
     ensure(op, indices.len() == expected, || {
-        lossy!("takes one index for each dimension of a memref and none for other pointers: {expected}, got {}", indices.len())
+        lossy!(
+            "takes one index for each dimension of a memref and none for other pointers: {expected}, got {}",
+            indices.len()
+        )
     })
 }
 
@@ -228,8 +235,9 @@ fn verify_mask<'c: 'a, 'a>(op: SymmOp<'c, 'a>, mask: Type<'c>, data: Type<'c>) -
     let is_bool = integer_width(scalar(mask)) == Some(1);
     let same_shape = match (Shaped::tensor(mask), Shaped::tensor(data)) {
         (Some(mask), Some(data)) => mask.is_shaped_like(data),
-        (None, None) => Shaped::vector(mask)
-            .is_none_or(|mask| Shaped::vector(data).is_some_and(|data| mask.is_shaped_like(data))),
+        (None, None) => {
+            Shaped::vector(mask).is_none_or(|mask| Shaped::vector(data).is_some_and(|data| mask.is_shaped_like(data)))
+        }
         _ => false,
     };
     ensure(op, is_bool && same_shape, || lossy!("takes a mask of i1 shaped like {data}, got {mask}"))
@@ -243,31 +251,41 @@ fn verify_bulk<'c: 'a, 'a>(op: SymmOp<'c, 'a>, src: Value<'c, 'a>, dst: Value<'c
     let mask = op.operand_group("mask").first().copied();
     let element = op.operation().attribute("element").is_ok();
     let (engine, group) = engine_and_group(op);
-    ensure(op, engine == Engine::Threads || group == Group::Block, || "drives the bulk copy engine for a block: group block".into())?;
+    ensure(op, engine == Engine::Threads || group == Group::Block, || {
+        "drives the bulk copy engine for a block: group block".into()
+    })?;
     match (source, target) {
         (Pointer::MemRef(source), Pointer::MemRef(target)) => {
-            ensure(op, count == 0 && !element, || "takes no count for memrefs, which are copied whole; use memref.subview".into())?;
+            ensure(op, count == 0 && !element, || {
+                "takes no count for memrefs, which are copied whole; use memref.subview".into()
+            })?;
             ensure(op, mask.is_none(), || "takes a mask with tensors of pointers only".into())?;
             let (shape, other) = (source.dimensions(), target.dimensions());
             let compatible = shape.len() == other.len()
-                && shape.iter().zip(&other).all(|sizes| !matches!(sizes, (Some(source), Some(target)) if source != target));
+                && shape
+                    .iter()
+                    .zip(&other)
+                    .all(|sizes| !matches!(sizes, (Some(source), Some(target)) if source != target));
             ensure(op, source.element() == target.element() && compatible, || {
                 lossy!("copies between memrefs of one shape and element type, got {from} and {to}")
             })?;
             ensure(op, is_data(source.element()), || lossy!("copies integers, floats and index, got {from}"))
         }
         (Pointer::Llvm, Pointer::Llvm) | (Pointer::Triton(_), Pointer::Triton(_)) => {
-            ensure(op, count == 1 && element, || "takes a count and an element type for pointers: count %n : index of f32".into())?;
+            ensure(op, count == 1 && element, || {
+                "takes a count and an element type for pointers: count %n : index of f32".into()
+            })?;
             ensure(op, mask.is_none(), || "takes a mask with tensors of pointers only".into())?;
             let element = attribute_type(op.operation(), "element");
             let moved = element.filter(|element| is_data(*element));
             ensure(op, moved.is_some(), || {
-                lossy!("copies integers, floats and index, got {}", element.map_or_else(String::new, |ty| lossy!("{ty}")))
+                lossy!(
+                    "copies integers, floats and index, got {}",
+                    element.map_or_else(String::new, |ty| lossy!("{ty}"))
+                )
             })?;
             let fits = |pointer: Pointer<'c>| matches!(pointer, Pointer::Llvm) || pointer.pointee() == moved;
-            ensure(op, fits(source) && fits(target), || {
-                lossy!("copies elements as what they are, got {from} and {to}")
-            })
+            ensure(op, fits(source) && fits(target), || lossy!("copies elements as what they are, got {from} and {to}"))
         }
         (Pointer::TritonTensor(source, pointer), Pointer::TritonTensor(target, other)) => {
             ensure(op, count == 0 && !element, || "takes no count for tensors of pointers; use a mask".into())?;
@@ -276,7 +294,10 @@ fn verify_bulk<'c: 'a, 'a>(op: SymmOp<'c, 'a>, src: Value<'c, 'a>, dst: Value<'c
             })?;
             mask.map_or(Ok(()), |mask| verify_mask(op, mask.r#type(), from))
         }
-        _ => Err(error(op.operation(), &lossy!("copies between two memrefs, two pointers or two tensors of pointers, got {from} and {to}"))),
+        _ => Err(error(
+            op.operation(),
+            &lossy!("copies between two memrefs, two pointers or two tensors of pointers, got {from} and {to}"),
+        )),
     }
 }
 
@@ -298,7 +319,9 @@ fn verify_flag<'c: 'a, 'a>(
 ) -> Verdict {
     let ty = flag.r#type();
     let Some(pointer) = Pointer::of(ty) else { return Ok(()) };
-    ensure(op, !matches!(pointer, Pointer::TritonTensor(..)), || lossy!("takes one flag, not a tensor of them, got {ty}"))?;
+    ensure(op, !matches!(pointer, Pointer::TritonTensor(..)), || {
+        lossy!("takes one flag, not a tensor of them, got {ty}")
+    })?;
     verify_indices(op, pointer, indices)?;
     let width = value.r#type();
     ensure(op, pointer.pointee().is_none_or(|pointee| pointee == width), || {
@@ -333,13 +356,18 @@ fn verify_message<'c: 'a, 'a>(op: SymmOp<'c, 'a>, message: &str, values: &[Value
     let places = plain.matches("{}").count();
     let stray = plain.replace("{}", "").contains(['{', '}']);
     ensure(op, !stray, || "takes a message in which braces are {} for a value, {{ or }}".into())?;
-    ensure(op, places == values.len(), || lossy!("prints as many values as its message has {{}}: {places}, got {}", values.len()))?;
+    ensure(op, places == values.len(), || {
+        lossy!("prints as many values as its message has {{}}: {places}, got {}", values.len())
+    })?;
     let printable = |ty: Type<'c>| match Pointer::of(ty) {
         Some(pointer) => !matches!(pointer, Pointer::TritonTensor(..)),
         None => is_data(ty) && !(ty.is_float() && byte_width(ty) == 1),
     };
     match values.iter().map(ValueLike::r#type).find(|ty| !printable(*ty)) {
         None => Ok(()),
-        Some(ty) => Err(error(op.operation(), &lossy!("prints integers, floats of 16 bits or more, index and pointers, got {ty}"))),
+        Some(ty) => Err(error(
+            op.operation(),
+            &lossy!("prints integers, floats of 16 bits or more, index and pointers, got {ty}"),
+        )),
     }
 }

@@ -1,10 +1,13 @@
 //! Building and walking IR: the small layer over melior that the passes share.
 
-use melior::ir::attribute::{DenseI32ArrayAttribute, FlatSymbolRefAttribute, IntegerAttribute, StringAttribute, TypeAttribute};
+use melior::ir::attribute::{
+    DenseI32ArrayAttribute, FlatSymbolRefAttribute, IntegerAttribute, StringAttribute, TypeAttribute,
+};
 use melior::ir::operation::{OperationBuilder, OperationLike, OperationResult, WalkOrder, WalkResult};
 use melior::ir::r#type::IntegerType;
 use melior::ir::{
-    Attribute, Block, BlockLike, BlockRef, Identifier, Location, OperationRef, Region, RegionLike, Type, Value, ValueLike,
+    Attribute, Block, BlockLike, BlockRef, Identifier, Location, OperationRef, Region, RegionLike, Type, Value,
+    ValueLike,
 };
 use melior::{Context, IrRewriter};
 use mlir_sys::MlirDialectHandle;

@@ -19,8 +19,8 @@
 
 use crate::ir::{blocks, name, operations, symm_ops};
 use crate::order::set_keyword;
-use crate::registration::previous_in_block;
 use crate::pass::{Ir, Kind, Pass, PassOption, Values};
+use crate::registration::previous_in_block;
 use melior::ir::operation::OperationLike;
 use melior::ir::{BlockLike, BlockRef, OperationRef};
 use std::collections::HashSet;
@@ -59,13 +59,15 @@ fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<Ir, Repor
         }
         let (wrong, order, message, done) = match op {
             SymmOp::Signal(op) => (
-                op.sem() == Order::Relaxed && unordered(operation, Look { direction: Direction::Before, group: op.group() }),
+                op.sem() == Order::Relaxed
+                    && unordered(operation, Look { direction: Direction::Before, group: op.group() }),
                 Order::Release,
                 "O1: relaxed, but writes come before it without a release fence",
                 "made release",
             ),
             SymmOp::Wait(op) => (
-                op.sem() == Order::Relaxed && unordered(operation, Look { direction: Direction::After, group: op.group() }),
+                op.sem() == Order::Relaxed
+                    && unordered(operation, Look { direction: Direction::After, group: op.group() }),
                 Order::Acquire,
                 "O1: relaxed, but reads come after it without an acquire fence",
                 "made acquire",
@@ -147,8 +149,11 @@ fn meaning<'c: 'a, 'a>(op: OperationRef<'c, 'a>, look: Look) -> Meaning {
         Some(_) => Meaning::Neutral,
         None => match name(op) {
             "memref.store" | "vector.store" | "vector.maskedstore" | "llvm.store" | "affine.store" | "memref.copy"
-            | "linalg.fill" | "linalg.generic" | "linalg.matmul" | "func.call" | "llvm.call" | "tt.store" | "tt.call" => Meaning::Access,
-            "memref.load" | "vector.load" | "vector.maskedload" | "llvm.load" | "affine.load" | "tt.load" if !before => {
+            | "linalg.fill" | "linalg.generic" | "linalg.matmul" | "func.call" | "llvm.call" | "tt.store"
+            | "tt.call" => Meaning::Access,
+            "memref.load" | "vector.load" | "vector.maskedload" | "llvm.load" | "affine.load" | "tt.load"
+                if !before =>
+            {
                 Meaning::Access
             }
             _ => Meaning::Neutral,

@@ -18,12 +18,8 @@ use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::{NUM_RANKS_ATTRIBUTE, module_integer};
 
 /// The pass record.
-pub const PASS: Pass = Pass {
-    flag: "symm-check-ranks",
-    summary: "Refuse constant ranks out of range (T1)",
-    options: &[],
-    run,
-};
+pub const PASS: Pass =
+    Pass { flag: "symm-check-ranks", summary: "Refuse constant ranks out of range (T1)", options: &[], run };
 
 fn run<'c, 'a>(root: OperationRef<'c, 'a>, _: &Values) -> Result<Ir, Reported> {
     let mut outcome = Ok(Ir::Kept);

@@ -133,17 +133,16 @@ fn check_wait<'c: 'a, 'a>(flag: &Flag<'c, 'a>, wait: Wait<'c, 'a>, strict: bool)
     if signals.is_empty() {
         return Ok(());
     }
-    let only_counts = signals.iter().all(|sent| {
-        sent.kind == SignalKind::Add && constant_value(sent.value).is_some_and(|value| value > 0)
-    });
+    let only_counts = signals
+        .iter()
+        .all(|sent| sent.kind == SignalKind::Add && constant_value(sent.value).is_some_and(|value| value > 0));
     if only_counts && wait.comparison() == Comparison::Eq && !wait.is_unsigned() {
         find(op, strict, "a counter that is added to may already be past what 'eq' waits for", "; made ge")?;
         set_keyword(op, "comparison", Comparison::Ge as i64);
     }
     if let Some(expected) = constant_value(wait.value()) {
         let satisfies = |sent: &Sent| {
-            sent.kind == SignalKind::Add
-                || constant_value(sent.value).is_none_or(|value| holds(wait, value, expected))
+            sent.kind == SignalKind::Add || constant_value(sent.value).is_none_or(|value| holds(wait, value, expected))
         };
         if !signals.iter().any(satisfies) {
             let message = "the kernel only sets this flag, and to nothing that satisfies the wait; \
@@ -154,7 +153,9 @@ fn check_wait<'c: 'a, 'a>(flag: &Flag<'c, 'a>, wait: Wait<'c, 'a>, strict: bool)
     let shared = signals.iter().any(|sent| {
         let loops = |value: &Value<'c, 'a>| reaches(*value, &|value| is_counter_around(value, sent.op));
         let mine = |value: &Value<'c, 'a>| reaches(*value, &|value| made_by(value, "symm.rank"));
-        sent.kind == SignalKind::Add && loops(&sent.rank) && !sent.indices.iter().any(|index| mine(index) || loops(index))
+        sent.kind == SignalKind::Add
+            && loops(&sent.rank)
+            && !sent.indices.iter().any(|index| mine(index) || loops(index))
     });
     let one_more = reaches(wait.value(), &|value| is_counter_around(value, op))
         && !reaches(wait.value(), &|value| made_by(value, "symm.num_ranks") || made_by(value, "arith.muli"))
@@ -189,7 +190,11 @@ fn array<'c: 'a, 'a>(value: Value<'c, 'a>) -> Value<'c, 'a> {
     let Some(op) = definition(value) else { return value };
     let view = matches!(
         name(op),
-        "memref.cast" | "memref.subview" | "memref.reinterpret_cast" | "memref.collapse_shape" | "memref.expand_shape"
+        "memref.cast"
+            | "memref.subview"
+            | "memref.reinterpret_cast"
+            | "memref.collapse_shape"
+            | "memref.expand_shape"
             | "llvm.getelementptr"
     );
     match op.operands().next() {
@@ -218,7 +223,9 @@ fn is_counter_around<'c: 'a, 'a>(value: Value<'c, 'a>, op: OperationRef<'c, 'a>)
     let mut inner = op;
     while let Some(around) = enclosing(inner, &["scf.for", "affine.for"]) {
         let body = crate::ir::blocks(around).first().copied();
-        if argument.argument_number() == 0 && body.is_some_and(|body| body.to_raw().ptr == argument.owner().to_raw().ptr) {
+        if argument.argument_number() == 0
+            && body.is_some_and(|body| body.to_raw().ptr == argument.owner().to_raw().ptr)
+        {
             return true;
         }
         inner = around;

@@ -6,8 +6,8 @@
 
 use crate::ir::Builder;
 use melior::dialect::llvm;
-use melior::ir::{Type, TypeLike, Value, ValueLike};
 use melior::ir::r#type::{MemRefType, ShapedTypeLike};
+use melior::ir::{Type, TypeLike, Value, ValueLike};
 use symm_dialect::pointer::Pointer;
 use symm_dialect::shape::{Shaped, byte_width, scalar};
 
@@ -99,12 +99,7 @@ impl<'c> Descriptor<'c> {
             b.add(reach, b.mul(steps, self.stride(b, dimension)))
         });
         let bytes = b.mul(b.add(reach, one), b.i64(self.width));
-        let empty = b.value(
-            "arith.cmpi",
-            &[self.count(b), b.i64(0)],
-            b.int(1),
-            &[("predicate", b.integer(64, 0))],
-        );
+        let empty = b.value("arith.cmpi", &[self.count(b), b.i64(0)], b.int(1), &[("predicate", b.integer(64, 0))]);
         b.value("arith.select", &[empty, b.i64(0), bytes], b.int(64), &[])
     }
 
@@ -122,7 +117,11 @@ impl<'c> Descriptor<'c> {
 
 /// A pointer in the generic address space.
 pub fn generic<'c>(b: &Builder<'c>, pointer: Value<'c, '_>) -> Value<'c, 'c> {
-    if pointer.r#type() == b.ptr() { b.cast(pointer, b.ptr()) } else { b.value("llvm.addrspacecast", &[pointer], b.ptr(), &[]) }
+    if pointer.r#type() == b.ptr() {
+        b.cast(pointer, b.ptr())
+    } else {
+        b.value("llvm.addrspacecast", &[pointer], b.ptr(), &[])
+    }
 }
 
 /// Whether a memref's elements lie one behind the other in row-major order.

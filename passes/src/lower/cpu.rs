@@ -27,14 +27,14 @@ mod runtime;
 
 use super::types::{self, Spaces};
 use super::{access, translation};
-use crate::ir::{Builder, collect, enclosing, name};
+use crate::ir::{Builder, collect, context, enclosing, name};
 use crate::pass::{Ir, Kind, Pass, PassOption, Values};
+use melior::ir::ValueLike;
 use melior::ir::{OperationRef, TypeLike, operation::OperationLike};
 use runtime::Runtime;
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::SymmOp;
 use symm_dialect::pointer::Pointer;
-use melior::ir::ValueLike;
 
 /// The pass record.
 pub const PASS: Pass = Pass {
@@ -85,15 +85,16 @@ fn check<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Reported> {
     let mut outcome = Ok(());
     for operation in collect(root) {
         let function = enclosing(operation, &["func.func", "gpu.func"]);
-        if calls_runtime(operation) && function.is_some_and(|function| !is_placed(function, root)) {
-            let complaint = "S1: calls the runtime, which a module within the program's module can't";
+        if calls_runtime(operation) && function.is_some() && !sees_runtime(operation, root) {
+            let complaint = "S1: calls the runtime, which can't be seen from within another module or an unknown op";
             outcome = Err(error(operation, complaint));
             continue;
         }
         let Some(op) = SymmOp::cast(operation) else { continue };
         let types = operation.operands().map(|value| value.r#type());
         let types: Vec<_> = types.chain(operation.results().map(|value| value.r#type())).collect();
-        let triton = types.iter().any(|ty| matches!(Pointer::of(*ty), Some(Pointer::TritonTensor(..) | Pointer::Triton(_))));
+        let triton =
+            types.iter().any(|ty| matches!(Pointer::of(*ty), Some(Pointer::TritonTensor(..) | Pointer::Triton(_))));
         let lanes = op.operand_group("mask").first().is_some_and(|mask| mask.r#type().is_vector());
         let volatile = match op {
             SymmOp::RemoteLoad(op) => op.volatile_(),
@@ -128,10 +129,17 @@ fn calls_runtime<'c: 'a, 'a>(operation: OperationRef<'c, 'a>) -> bool {
     }
 }
 
-/// Whether a function lies in the module, or in a `gpu.module` of it.
-fn is_placed<'c: 'a, 'a>(function: OperationRef<'c, 'a>, root: OperationRef<'c, 'a>) -> bool {
-    let Some(parent) = function.parent_operation() else { return false };
-    parent == root || (name(parent) == "gpu.module" && parent.parent_operation() == Some(root))
+/// Whether symbols of the program's module, and of the `gpu.module` that it takes in, are looked up from `op`: an
+/// unregistered op around it might hold symbols of its own.
+fn sees_runtime<'c: 'a, 'a>(op: OperationRef<'c, 'a>, root: OperationRef<'c, 'a>) -> bool {
+    let ancestors = std::iter::successors(op.parent_operation(), |op| op.parent_operation());
+    let between: Vec<_> = ancestors.take_while(|ancestor| *ancestor != root).collect();
+    let mlir = context(op);
+    between.iter().enumerate().all(|(index, ancestor)| match name(*ancestor) {
+        "builtin.module" => false,
+        "gpu.module" => index + 1 == between.len(),
+        name => mlir.is_registered_operation(name),
+    })
 }
 
 fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, runtime: &Runtime<'c, 'a>) -> Result<(), Reported> {

@@ -67,7 +67,11 @@ pub trait Target {
     fn backoff<'c>(&self, b: &Builder<'c>);
 
     /// A load with a cache modifier; `None` if the target has none to offer and a plain load serves.
-    fn cached_load<'c: 'a, 'a>(&self, b: &Builder<'c>, op: symm_dialect::ops::RemoteLoad<'c, 'a>) -> Option<Value<'c, 'c>>;
+    fn cached_load<'c: 'a, 'a>(
+        &self,
+        b: &Builder<'c>,
+        op: symm_dialect::ops::RemoteLoad<'c, 'a>,
+    ) -> Option<Value<'c, 'c>>;
 
     /// A store with a cache modifier; false if the target has none to offer and a plain store serves.
     fn cached_store<'c: 'a, 'a>(&self, b: &Builder<'c>, op: symm_dialect::ops::RemoteStore<'c, 'a>) -> bool;

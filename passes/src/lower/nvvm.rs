@@ -40,7 +40,12 @@ pub const CHIPS: &[&str] = &[
 pub const PASS: Pass = Pass {
     flag: "symm-lower-to-nvvm",
     summary: "Lower kernels to LLVM and NVVM operations for an NVIDIA GPU",
-    options: &[PassOption { name: "chip", kind: Kind::Choice(CHIPS), initial: "sm_90", help: "the GPU to compile for" }],
+    options: &[PassOption {
+        name: "chip",
+        kind: Kind::Choice(CHIPS),
+        initial: "sm_90",
+        help: "the GPU to compile for",
+    }],
     run,
 };
 
@@ -167,7 +172,8 @@ impl Target for Nvvm {
         };
         let (ptx, register) = ptx_type(kind, ty);
         let text = format!("atom.{}.{}.global.{name}.{ptx} $0, [$1], $2;", ptx_order(order), scope.keyword());
-        inline_asm(b, &text, &format!("={register},l,{register},~{{memory}}"), &[ptr, operand], Some(ty)).expect("a result")
+        inline_asm(b, &text, &format!("={register},l,{register},~{{memory}}"), &[ptr, operand], Some(ty))
+            .expect("a result")
     }
 
     fn fence<'c>(&self, b: &Builder<'c>, order: Order, scope: Scope) {

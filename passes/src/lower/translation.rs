@@ -7,8 +7,8 @@ use super::address::generic;
 use crate::ir::{Builder, constant_value, definition, name};
 use melior::ir::{OperationRef, Type, Value, ValueLike};
 use symm_dialect::diagnostic::{Reported, error};
-use symm_dialect::pointer::is_llvm_pointer;
 use symm_dialect::ops::{Ctx, SymmOp};
+use symm_dialect::pointer::is_llvm_pointer;
 use symm_dialect::{HEAP_STRIDE_ATTRIBUTE, NUM_RANKS_ATTRIBUTE, module_integer};
 
 /// What a rank that is out of range adds to a pointer: no target maps an address so far away.
@@ -184,7 +184,10 @@ pub fn lower_ctx<'c: 'a, 'a>(op: Ctx<'c, 'a>, b: &Builder<'c>) -> Result<(), Rep
         // SAFETY: the value is alive; only the presence of a use is asked for.
         let used = unsafe { !mlir_sys::mlirValueGetFirstUse(op.ctx().to_raw()).ptr.is_null() };
         if used {
-            return Err(error(operation, "S1: a context made from parts has no table to pass to a function or a block"));
+            return Err(error(
+                operation,
+                "S1: a context made from parts has no table to pass to a function or a block",
+            ));
         }
         b.erase(operation);
         return Ok(());
@@ -203,4 +206,3 @@ pub fn delta_of<'c: 'a, 'a>(op: SymmOp<'c, 'a>, b: &Builder<'c>, rank: &str, del
         }
     }
 }
-

@@ -1,12 +1,12 @@
 //! Types below the dialect: a context is a pointer to its table; where there is one memory, memory spaces go.
 
 use crate::ir::{blocks, collect, context};
+use melior::Context;
 use melior::dialect::llvm;
 use melior::ir::attribute::TypeAttribute;
 use melior::ir::operation::{OperationLike, OperationMutLike, OperationRefMut};
 use melior::ir::r#type::{FunctionType, MemRefType, ShapedTypeLike};
 use melior::ir::{BlockLike, OperationRef, Type, ValueLike};
-use melior::Context;
 
 /// What becomes of the memory spaces of memrefs.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -59,10 +59,14 @@ fn convert_type<'c>(mlir: &'c Context, ctx: Type<'c>, spaces: Spaces, ty: Type<'
         return MemRefType::new(memref.element(), &shape, Some(memref.layout()), None).into();
     }
     if let Ok(function) = FunctionType::try_from(ty) {
-        let inputs: Vec<Type> =
-            (0..function.input_count()).filter_map(|index| function.input(index).ok()).map(|ty| convert_type(mlir, ctx, spaces, ty)).collect();
-        let results: Vec<Type> =
-            (0..function.result_count()).filter_map(|index| function.result(index).ok()).map(|ty| convert_type(mlir, ctx, spaces, ty)).collect();
+        let inputs: Vec<Type> = (0..function.input_count())
+            .filter_map(|index| function.input(index).ok())
+            .map(|ty| convert_type(mlir, ctx, spaces, ty))
+            .collect();
+        let results: Vec<Type> = (0..function.result_count())
+            .filter_map(|index| function.result(index).ok())
+            .map(|ty| convert_type(mlir, ctx, spaces, ty))
+            .collect();
         return FunctionType::new(mlir, &inputs, &results).into();
     }
     ty

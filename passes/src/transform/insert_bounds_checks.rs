@@ -53,7 +53,10 @@ fn run<'c, 'a>(root: OperationRef<'c, 'a>, _: &Values) -> Result<Ir, Reported> {
             continue;
         }
         let Some(size) = module_integer(&operation, HEAP_SIZE_ATTRIBUTE) else {
-            return Err(error(operation, &format!("S1: bounds checks need the module attribute {HEAP_SIZE_ATTRIBUTE}")));
+            return Err(error(
+                operation,
+                &format!("S1: bounds checks need the module attribute {HEAP_SIZE_ATTRIBUTE}"),
+            ));
         };
         let b = Builder::before(operation);
         let ctx = op.ctx().expect("an op that accesses memory has a context");
@@ -109,10 +112,9 @@ fn accesses<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Vec<Access<'c, 'a>> {
         SymmOp::Copy(op) => {
             vec![bulk(op.src(), op.count(), op.element()), bulk(op.dst(), op.count(), op.element())]
         }
-        SymmOp::PutSignal(op) => vec![
-            bulk(op.dst(), op.count(), op.element()),
-            one(op.flag(), op.indices(), op.value().r#type()),
-        ],
+        SymmOp::PutSignal(op) => {
+            vec![bulk(op.dst(), op.count(), op.element()), one(op.flag(), op.indices(), op.value().r#type())]
+        }
         _ => Vec::new(),
     };
     all.retain(|access| matches!(Pointer::of(access.pointer.r#type()), Some(Pointer::Llvm | Pointer::MemRef(_))));
@@ -136,7 +138,8 @@ fn check_rank<'c>(b: &Builder<'c>, ctx: Value<'c, '_>, rank: Value<'c, '_>) {
 fn check_address<'c: 'a, 'a>(b: &Builder<'c>, ctx: Value<'c, 'a>, access: &Access<'c, 'a>, heap: i64) {
     let bytes = match &access.extent {
         Extent::Value(ty) => {
-            let lanes: u64 = Shaped::vector(*ty).map_or(1, |vector| vector.dimensions().into_iter().flatten().product());
+            let lanes: u64 =
+                Shaped::vector(*ty).map_or(1, |vector| vector.dimensions().into_iter().flatten().product());
             b.i64((byte_width(scalar(*ty)) * lanes).cast_signed())
         }
         Extent::Elements(count, element) => b.mul(b.as_i64(*count), b.i64(byte_width(*element).cast_signed())),

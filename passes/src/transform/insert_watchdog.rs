@@ -81,8 +81,7 @@ fn watch<'c: 'a, 'a>(wait: Wait<'c, 'a>, nanoseconds: i64) {
         let base = b.value("symm.heap_base", &[wait.ctx(), me], b.ptr(), &[]);
         let address = |pointer| b.value("llvm.ptrtoint", &[pointer], b.int(64), &[]);
         let offset = b.binary("arith.subi", address(flag), address(base));
-        let message =
-            format!("wait on heap offset {{}}: saw {{}}, expected {} {{}}", wait.comparison().keyword());
+        let message = format!("wait on heap offset {{}}: saw {{}}, expected {} {{}}", wait.comparison().keyword());
         let values: Vec<Value> = vec![wait.ctx(), b.cast(offset, b.int(64)), saw, wait.value()];
         b.op("symm.fault", &values, &[], &[("message", b.string(&message))]);
     });

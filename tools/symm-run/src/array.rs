@@ -69,8 +69,12 @@ impl Array {
         let fits = header.shape().len() == shape.len()
             && header.shape().iter().zip(shape).all(|(found, wanted)| wanted.is_none_or(|wanted| wanted == *found));
         if !fits {
-            let sizes: Vec<String> = shape.iter().map(|size| size.map_or_else(|| "?".into(), |size| size.to_string())).collect();
-            return Err(ArrayError::Shape { found: header.shape().to_vec(), expected: format!("[{}]", sizes.join(", ")) });
+            let sizes: Vec<String> =
+                shape.iter().map(|size| size.map_or_else(|| "?".into(), |size| size.to_string())).collect();
+            return Err(ArrayError::Shape {
+                found: header.shape().to_vec(),
+                expected: format!("[{}]", sizes.join(", ")),
+            });
         }
         let shape = header.shape().to_vec();
         let expected = shape.iter().try_fold(element.bytes() as u64, |bytes, size| bytes.checked_mul(*size));
@@ -119,7 +123,10 @@ mod tests {
     use super::*;
 
     fn path(name: &str) -> String {
-        std::env::temp_dir().join(format!("symm-array-{}-{name}.npy", std::process::id())).to_string_lossy().into_owned()
+        std::env::temp_dir()
+            .join(format!("symm-array-{}-{name}.npy", std::process::id()))
+            .to_string_lossy()
+            .into_owned()
     }
 
     #[test]

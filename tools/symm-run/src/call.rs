@@ -63,9 +63,9 @@ impl Prepared {
             arguments.push(match &argument.ty {
                 ArgumentType::Scalar(element) => {
                     let given = values.get(name).map(|value| (*value).to_owned());
-                    let value = given.or_else(|| argument.default.clone()).with_context(|| {
-                        format!("the program takes a number '{name}': give --arg {name}=VALUE")
-                    })?;
+                    let value = given
+                        .or_else(|| argument.default.clone())
+                        .with_context(|| format!("the program takes a number '{name}': give --arg {name}=VALUE"))?;
                     let bits = parse_scalar(*element, &value)
                         .with_context(|| format!("--arg {name}={value}: not a value of type {element:?}"))?;
                     Input::Scalar(bits)
@@ -91,9 +91,10 @@ impl Prepared {
             anyhow::ensure!(known, "{what} {name}: the program takes {}", described(&signature));
         }
         for (name, _) in outputs {
-            let known = signature.outputs.iter().any(|output| {
-                output.name == *name && matches!(output.ty, ArgumentType::Array { .. })
-            });
+            let known = signature
+                .outputs
+                .iter()
+                .any(|output| output.name == *name && matches!(output.ty, ArgumentType::Array { .. }));
             let names: Vec<&str> = signature.outputs.iter().map(|output| output.name.as_str()).collect();
             anyhow::ensure!(known, "--output {name}: the program's array results are [{}]", names.join(", "));
         }
@@ -129,7 +130,9 @@ impl Prepared {
         results
             .filter_map(|(output, slot)| match &output.ty {
                 ArgumentType::Scalar(_) => None,
-                ArgumentType::Array { element, shape } => Some((output.name.clone(), returned(*element, shape.len(), slot))),
+                ArgumentType::Array { element, shape } => {
+                    Some((output.name.clone(), returned(*element, shape.len(), slot)))
+                }
             })
             .collect()
     }

@@ -13,8 +13,8 @@ use std::io::BufWriter;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
-use symm_dialect::{World, set_world};
 use symm_codegen::{Frontend, Jit, Level, Signature, translate};
+use symm_dialect::{World, set_world};
 use symm_runtime::{Bootstrap, Config, Ranks, Spawn, heap_stride, spawn_processes};
 
 /// How long the ranks that are left have to end by themselves once one has failed.
@@ -43,7 +43,8 @@ fn run(options: &Options) -> anyhow::Result<ExitCode> {
         })?;
         return Ok(ExitCode::SUCCESS);
     }
-    let ranks = if launched { Ranks::Process(Bootstrap::from_env()?) } else { Ranks::Threads(options.ranks.unwrap_or(1)) };
+    let ranks =
+        if launched { Ranks::Process(Bootstrap::from_env()?) } else { Ranks::Threads(options.ranks.unwrap_or(1)) };
     let num_ranks = match &ranks {
         Ranks::Threads(ranks) => *ranks,
         Ranks::Process(bootstrap) => bootstrap.num_ranks(),
@@ -86,7 +87,11 @@ fn run(options: &Options) -> anyhow::Result<ExitCode> {
 
 /// Every rank writes its own file where the name says `{rank}`; otherwise rank 0 writes.
 fn output_path(path: &str, rank: u32) -> Option<String> {
-    if path.contains("{rank}") { Some(path.replace("{rank}", &rank.to_string())) } else { (rank == 0).then(|| path.to_owned()) }
+    if path.contains("{rank}") {
+        Some(path.replace("{rank}", &rank.to_string()))
+    } else {
+        (rank == 0).then(|| path.to_owned())
+    }
 }
 
 fn compile(options: &Options, num_ranks: u32) -> anyhow::Result<(Entry, Signature)> {

@@ -72,7 +72,11 @@ impl Options {
             Form::Ptx => matches!(device, Device::Nvidia(_)),
             Form::Amdgcn | Form::Hsaco => matches!(device, Device::Amd(_)),
         };
-        anyhow::ensure!(fits, "--to {} does not go with --chip {chip}", self.to.to_possible_value().map_or_else(String::new, |form| form.get_name().to_owned()));
+        anyhow::ensure!(
+            fits,
+            "--to {} does not go with --chip {chip}",
+            self.to.to_possible_value().map_or_else(String::new, |form| form.get_name().to_owned())
+        );
         Ok(Some(device))
     }
 }

@@ -7,7 +7,9 @@ use crate::lower::address::Descriptor;
 use melior::ir::attribute::{FlatSymbolRefAttribute, TypeAttribute};
 use melior::ir::operation::{OperationLike, OperationMutLike, OperationRefMut};
 use melior::ir::r#type::FunctionType;
-use melior::ir::{Attribute, AttributeLike, Block, BlockLike, OperationRef, Region, RegionLike, Type, Value, ValueLike};
+use melior::ir::{
+    Attribute, AttributeLike, Block, BlockLike, OperationRef, Region, RegionLike, Type, Value, ValueLike,
+};
 use std::collections::HashSet;
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::lossy;
@@ -105,7 +107,8 @@ fn take_coordinates<'c: 'a, 'a>(function: OperationRef<'c, 'a>) {
 /// Hands the coordinates on to the functions of a `gpu.module` that a function of it calls.
 fn pass_coordinates<'c: 'a, 'a>(call: OperationRef<'c, 'a>, devices: &HashSet<String>) {
     let callee = call.attribute("callee").map(|callee| callee.to_string()).unwrap_or_default();
-    let Some(at) = coordinates(call).filter(|_| devices.contains(callee.trim_start_matches('@').trim_matches('"'))) else {
+    let Some(at) = coordinates(call).filter(|_| devices.contains(callee.trim_start_matches('@').trim_matches('"')))
+    else {
         return;
     };
     let b = Builder::before(call);
@@ -156,12 +159,8 @@ fn flatten_function<'c: 'a, 'a>(op: OperationRef<'c, 'a>, module: &str) {
         let index = entry.argument_count() - 1;
         let buffer = entry.argument(index).expect("counted");
         let b = Builder::at_start(top.context, entry, op.location());
-        let stack = b.op(
-            "memref.alloca",
-            &[],
-            &[buffer.r#type()],
-            &[("operandSegmentSizes", b.parse("array<i32: 0, 0>"))],
-        );
+        let stack =
+            b.op("memref.alloca", &[], &[buffer.r#type()], &[("operandSegmentSizes", b.parse("array<i32: 0, 0>"))]);
         b.replace_uses(buffer.into(), stack.result(0).expect("one result").into());
         // SAFETY: the argument has no uses left.
         unsafe { entry.erase_argument(index) };
@@ -203,7 +202,8 @@ pub fn pack<'c>(b: &Builder<'c>, name: &str, callee: &str, arguments: &[Type<'c>
     let block = region.append_block(Block::new(&locations));
     let inner = Builder::at_end(b.context, block, b.location());
     // SAFETY: the block lives in the function that is inserted below.
-    let argument = |index| -> Value<'c, 'c> { unsafe { Value::from_raw(block.argument(index).expect("made above").to_raw()) } };
+    let argument =
+        |index| -> Value<'c, 'c> { unsafe { Value::from_raw(block.argument(index).expect("made above").to_raw()) } };
     let slot = |index: usize| inner.load(inner.byte_offset_constant(argument(0), 8 * index as i64), pointer, &[]);
     let mut operands = Vec::new();
     for (index, ty) in arguments.iter().enumerate() {
@@ -246,7 +246,11 @@ fn coordinates<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Option<Value<'c, 'a>> {
 }
 
 fn coordinate<'c>(b: &Builder<'c>, coordinates: Value<'c, '_>, word: i64) -> Value<'c, 'c> {
-    b.load(b.byte_offset_constant(coordinates, 8 * word), b.int(64), &[("invariant", b.unit()), ("alignment", b.integer(64, 8))])
+    b.load(
+        b.byte_offset_constant(coordinates, 8 * word),
+        b.int(64),
+        &[("invariant", b.unit()), ("alignment", b.integer(64, 8))],
+    )
 }
 
 /// The number of the block that runs `op`, `i64`; `None` outside of a kernel.
@@ -277,7 +281,9 @@ fn lower_op<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<(), Reported> {
             vec![b.value("arith.index_cast", &[value], b.index(), &[])]
         }
         "gpu.thread_id" | "gpu.lane_id" | "gpu.subgroup_id" | "gpu.cluster_block_id" => vec![b.index_constant(0)],
-        "gpu.block_dim" | "gpu.num_subgroups" | "gpu.subgroup_size" | "gpu.cluster_dim_blocks" => vec![b.index_constant(1)],
+        "gpu.block_dim" | "gpu.num_subgroups" | "gpu.subgroup_size" | "gpu.cluster_dim_blocks" => {
+            vec![b.index_constant(1)]
+        }
         "gpu.all_reduce" | "gpu.subgroup_reduce" if op.attribute("op").is_ok() => {
             let value = op.operand(0).expect("it reduces one value");
             vec![b.cast(value, value.r#type())]

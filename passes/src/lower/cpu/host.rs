@@ -31,7 +31,8 @@ pub fn check_entries<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Repor
                 outcome = outcome.and(check_types(function, ctx));
             }
         }
-        let private = op.attribute("sym_visibility").ok().and_then(string).is_some_and(|visibility| visibility != "public");
+        let private =
+            op.attribute("sym_visibility").ok().and_then(string).is_some_and(|visibility| visibility != "public");
         let declaration = blocks(op).is_empty();
         if name(op) != "func.func" || private || declaration {
             continue;
@@ -56,7 +57,9 @@ fn check_types<'c: 'a, 'a>(function: OperationRef<'c, 'a>, ctx: Type<'c>) -> Res
         ty == ctx || is_llvm_pointer(ty) || layout(ty).is_some() || scalar || data
     };
     match inputs.iter().chain(&results).find(|ty| !has_form(**ty)) {
-        Some(ty) => Err(error(function, &lossy!("S1: takes and returns scalars, vectors, pointers and memrefs, got {ty}"))),
+        Some(ty) => {
+            Err(error(function, &lossy!("S1: takes and returns scalars, vectors, pointers and memrefs, got {ty}")))
+        }
         None => Ok(()),
     }
 }
@@ -114,7 +117,8 @@ pub fn lower<'c: 'a, 'a>(op: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) ->
             let sizes: Vec<Value> = op.operands().collect();
             let ty = op.result(0).expect("one result").r#type();
             // Sizes come before the symbols of a layout, as in memref.alloc.
-            let dynamic = Shaped::memref(ty).map_or(0, |memref| memref.dimensions().iter().filter(|size| size.is_none()).count());
+            let dynamic =
+                Shaped::memref(ty).map_or(0, |memref| memref.dimensions().iter().filter(|size| size.is_none()).count());
             let segments = b.parse(&format!("array<i32: {dynamic}, {}>", sizes.len() - dynamic));
             let memory = b.value("memref.alloc", &sizes, ty, &[("operandSegmentSizes", segments)]);
             b.replace(op, &[memory]);
@@ -161,13 +165,24 @@ fn launch<'c: 'a, 'a>(op: OperationRef<'c, 'a>, b: &Builder<'c>, runtime: &Runti
     let kernel = op.attribute("kernel").map(|attribute| lossy!("{attribute}")).unwrap_or_default();
     let parts: Vec<&str> = kernel.trim_start_matches('@').split("::@").map(|part| part.trim_matches('"')).collect();
     let [module, function] = parts[..] else { return Err(error(op, "launches a kernel of a gpu.module")) };
-    let segments = op.attribute("operandSegmentSizes").and_then(melior::ir::attribute::DenseI32ArrayAttribute::try_from);
+    let segments =
+        op.attribute("operandSegmentSizes").and_then(melior::ir::attribute::DenseI32ArrayAttribute::try_from);
     let sizes: Vec<usize> = match &segments {
-        Ok(segments) => (0..segments.len()).filter_map(|index| segments.element(index).ok()).map(|size| usize::try_from(size).unwrap_or(0)).collect(),
+        Ok(segments) => (0..segments.len())
+            .filter_map(|index| segments.element(index).ok())
+            .map(|size| usize::try_from(size).unwrap_or(0))
+            .collect(),
         Err(_) => return Err(error(op, "has no operand segments")),
     };
     // Async dependencies, grid (3), block (3), cluster (3 or none), shared memory, kernel operands, async object.
-    let starts: Vec<usize> = sizes.iter().scan(0, |sum, size| { let start = *sum; *sum += size; Some(start) }).collect();
+    let starts: Vec<usize> = sizes
+        .iter()
+        .scan(0, |sum, size| {
+            let start = *sum;
+            *sum += size;
+            Some(start)
+        })
+        .collect();
     let operand = |index| op.operand(index).expect("counted by the segments");
     let (grid, shared, arguments) = (starts[1], sizes.len() - 3, sizes.len() - 2);
     let mut dims: Vec<Value> = (grid..grid + 6).map(|index| b.as_i64(operand(index))).collect();
@@ -242,7 +257,11 @@ pub fn free<'c: 'a, 'a>(op: Free<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'c,
     Vec::new()
 }
 
-pub fn barrier_all<'c: 'a, 'a>(op: BarrierAll<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'c, 'a>) -> Vec<Value<'c, 'c>> {
+pub fn barrier_all<'c: 'a, 'a>(
+    op: BarrierAll<'c, 'a>,
+    b: &Builder<'c>,
+    runtime: &Runtime<'c, 'a>,
+) -> Vec<Value<'c, 'c>> {
     runtime.call(b, "barrier_all", &[context_pointer(b, op.ctx()), runtime.location(b)], &[]);
     Vec::new()
 }
@@ -299,14 +318,19 @@ fn message<'c: 'a, 'a>(
             let ty = value.r#type();
             let (kind, word) = if ty.is_float() {
                 let double = Type::float64(b.context);
-                let wide = if ty == double { b.cast(*value, ty) } else { b.value("arith.extf", &[*value], double, &[]) };
+                let wide =
+                    if ty == double { b.cast(*value, ty) } else { b.value("arith.extf", &[*value], double, &[]) };
                 ('f', b.value("arith.bitcast", &[wide], b.int(64), &[]))
             } else if integer_width(ty) == Some(1) {
                 ('i', b.value("arith.extui", &[*value], b.int(64), &[]))
             } else if ty.is_index() || integer_width(ty).is_some() {
                 ('i', b.as_i64(*value))
             } else {
-                let pointer = crate::lower::address::element(b, *value, &vec![b.index_constant(0); Shaped::memref(ty).map_or(0, |m| m.rank())]);
+                let pointer = crate::lower::address::element(
+                    b,
+                    *value,
+                    &vec![b.index_constant(0); Shaped::memref(ty).map_or(0, |m| m.rank())],
+                );
                 ('p', b.value("llvm.ptrtoint", &[pointer], b.int(64), &[]))
             };
             kinds.push(kind);

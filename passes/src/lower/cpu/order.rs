@@ -7,8 +7,8 @@ use crate::ir::Builder;
 use crate::lower::access::remote_element;
 use crate::lower::address::element;
 use crate::lower::bulk::End;
-use crate::lower::{llvm_bin_op, llvm_ordering};
 use crate::lower::translation::{Table, delta_of};
+use crate::lower::{llvm_bin_op, llvm_ordering};
 use melior::ir::{Type, Value, ValueLike};
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::{
@@ -16,7 +16,13 @@ use symm_dialect::ops::{
 };
 use symm_dialect::shape::{byte_width, integer_width};
 
-fn rmw<'c>(b: &Builder<'c>, kind: RmwKind, address: Value<'c, 'c>, value: Value<'c, '_>, order: Order) -> Value<'c, 'c> {
+fn rmw<'c>(
+    b: &Builder<'c>,
+    kind: RmwKind,
+    address: Value<'c, 'c>,
+    value: Value<'c, '_>,
+    order: Order,
+) -> Value<'c, 'c> {
     let ty = value.r#type();
     let attributes = [
         ("bin_op", b.integer(64, llvm_bin_op(kind))),
@@ -152,7 +158,11 @@ pub fn fence<'c: 'a, 'a>(op: Fence<'c, 'a>, b: &Builder<'c>) -> Vec<Value<'c, 'c
 /// Block b of every rank tells block b of every other rank the number of this barrier, then waits until all have
 /// told it theirs. The words lie at the start of each heap (runtime: the signal pad): for each block an epoch, then
 /// a flag for each rank. Epochs only grow, so that no flag is ever reset.
-pub fn barrier<'c: 'a, 'a>(op: Barrier<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'c, 'a>) -> Result<Vec<Value<'c, 'c>>, Reported> {
+pub fn barrier<'c: 'a, 'a>(
+    op: Barrier<'c, 'a>,
+    b: &Builder<'c>,
+    runtime: &Runtime<'c, 'a>,
+) -> Result<Vec<Value<'c, 'c>>, Reported> {
     let operation = op.operation();
     let Some(block) = linear_block(b, operation) else {
         return Err(error(operation, "S1: is for kernels; a host function uses symm.barrier_all"));

@@ -1,8 +1,8 @@
 //! Calls of the runtime (runtime/src/abi.rs), declared when they are first needed, and the strings they take.
 
 use crate::ir::{Builder, blocks, location_text};
-use melior::ir::r#type::FunctionType;
 use melior::ir::operation::OperationLike;
+use melior::ir::r#type::FunctionType;
 use melior::ir::{BlockRef, OperationRef, Region, Type, Value, ValueLike};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -37,7 +37,13 @@ impl<'c: 'a, 'a> Runtime<'c, 'a> {
     }
 
     /// Calls `symm_rt_<name>`.
-    pub fn call(&self, b: &Builder<'c>, name: &str, operands: &[Value<'c, '_>], results: &[Type<'c>]) -> Vec<Value<'c, 'c>> {
+    pub fn call(
+        &self,
+        b: &Builder<'c>,
+        name: &str,
+        operands: &[Value<'c, '_>],
+        results: &[Type<'c>],
+    ) -> Vec<Value<'c, 'c>> {
         let name = format!("symm_rt_{name}");
         if self.declared.borrow_mut().insert(name.clone()) {
             let inputs: Vec<Type> = operands.iter().map(ValueLike::r#type).collect();
@@ -96,7 +102,11 @@ impl<'c: 'a, 'a> Runtime<'c, 'a> {
         let entry = blocks(function)[0];
         let b = Builder::at_start(crate::ir::context(op), entry, op.location());
         let count = b.i64(count as i64);
-        b.value("llvm.alloca", &[count], b.ptr(), &[("elem_type", b.type_attribute(ty)), ("alignment", b.integer(64, 16))])
+        b.value(
+            "llvm.alloca",
+            &[count],
+            b.ptr(),
+            &[("elem_type", b.type_attribute(ty)), ("alignment", b.integer(64, 16))],
+        )
     }
 }
-

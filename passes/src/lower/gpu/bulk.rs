@@ -127,7 +127,8 @@ fn import<'c: 'a, 'a>(b: &Builder<'c>, op: OperationRef<'c, 'a>, part: &str, nam
     let text = part.replace("WIDTH", &width.to_string()).replace("BITS", &(8 * width).to_string());
     let library = Module::parse(b.context, &text).expect("the device library parses");
     // SAFETY: the library's block lives as long as the library; what is moved out of it lives on in the module.
-    let functions = operations(unsafe { melior::ir::BlockRef::from_raw(melior::ir::BlockLike::to_raw(&library.body())) });
+    let functions =
+        operations(unsafe { melior::ir::BlockRef::from_raw(melior::ir::BlockLike::to_raw(&library.body())) });
     let first = operations(body)[0];
     for function in functions {
         let name = symbol(function);

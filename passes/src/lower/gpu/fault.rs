@@ -58,7 +58,11 @@ fn record<'c: 'a, 'a>(
     b.repeat(
         &[],
         |b, _| {
-            let whole = b.load(buffer, b.int(64), &order::atomic(b, target, "ordering", (Order::Relaxed, Scope::Sys), b.int(64)));
+            let whole = b.load(
+                buffer,
+                b.int(64),
+                &order::atomic(b, target, "ordering", (Order::Relaxed, Scope::Sys), b.int(64)),
+            );
             (compare(b, 1, whole, b.i64(2)), Vec::new())
         },
         |_, _| Vec::new(),
@@ -96,10 +100,7 @@ fn add_site<'c: 'a, 'a>(b: &Builder<'c>, op: Fault<'c, 'a>) -> i64 {
         op.attribute("sym_name").ok().and_then(string).is_some_and(|symbol| symbol == SITES)
     };
     let existing = operations(body).into_iter().find(is_sites);
-    let texts = existing
-        .and_then(|sites| sites.attribute("value").ok())
-        .and_then(string)
-        .unwrap_or_default();
+    let texts = existing.and_then(|sites| sites.attribute("value").ok()).and_then(string).unwrap_or_default();
     let sites: Vec<&str> = texts.split_inclusive('\0').collect();
     if let Some(index) = sites.iter().position(|site| *site == text) {
         return index as i64;

@@ -30,8 +30,10 @@ pub fn atomic<'c>(
     (order, scope): (Order, Scope),
     ty: Type<'c>,
 ) -> Vec<(&'static str, Attribute<'c>)> {
-    let mut attributes =
-        vec![(ordering_name, b.integer(64, llvm_ordering(order))), ("alignment", b.integer(64, byte_width(ty).cast_signed()))];
+    let mut attributes = vec![
+        (ordering_name, b.integer(64, llvm_ordering(order))),
+        ("alignment", b.integer(64, byte_width(ty).cast_signed())),
+    ];
     let scope = target.sync_scope(scope);
     if !scope.is_empty() {
         attributes.push(("syncscope", b.string(scope)));
