@@ -112,11 +112,11 @@ pub unsafe extern "C" fn symm_rt_check_failed(
 /// Ends the run: a check that a safety pass inserted has failed, with a message as in [`symm_rt_print`].
 pub unsafe extern "C" fn symm_rt_fault(fmt: *const c_char, types: *const c_char, args: *const u64, loc: *const c_char) {
     // SAFETY: `loc` is a string constant of the program.
-    call(unsafe { Loc::new(loc) }, |_, _| {
+    call::<()>(unsafe { Loc::new(loc) }, |_, _| {
         // SAFETY: string constants of the program, and as many values as types.
         let message = unsafe { message(fmt, types, args) };
         Err(Error::Fault { message })
-    })
+    });
 }
 
 /// Prints a message, each of its lines marked with the rank.

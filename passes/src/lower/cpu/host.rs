@@ -9,13 +9,16 @@ use crate::lower::bulk::{self, End};
 use melior::ir::attribute::TypeAttribute;
 use melior::ir::operation::{OperationLike, OperationMutLike, OperationRefMut};
 use melior::ir::r#type::{FunctionType, ShapedTypeLike};
-use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike};
+use melior::ir::{Attribute, AttributeLike, OperationRef, Type, TypeLike, Value, ValueLike};
+use mlir_sys::{
+    mlirSymbolRefAttrGetLeafReference, mlirSymbolRefAttrGetNumNestedReferences, mlirSymbolRefAttrGetRootReference,
+};
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::lossy;
 use symm_dialect::ops::{Alloc, BarrierAll, Check, Fault, Free, Print};
 use symm_dialect::pointer::{is_llvm_pointer, layout};
 use symm_dialect::shape::{Shaped, byte_width, integer_width, is_data, scalar as scalar_of};
-use symm_dialect::text::string;
+use symm_dialect::text::{string, text};
 
 /// Marks a host function that gets an entry.
 const ENTRY: &str = "symm.entry";
@@ -27,8 +30,12 @@ pub fn check_entries<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Repor
     let mut outcome = Ok(());
     for op in operations(blocks(root)[0]) {
         if name(op) == "gpu.module" {
-            for function in operations(blocks(op)[0]).into_iter().filter(|op| is_kernel(*op)) {
-                outcome = outcome.and(check_types(function, ctx));
+            outcome = outcome.and(check_name(op));
+            for function in operations(blocks(op)[0]) {
+                outcome = outcome.and(check_name(function));
+                if is_kernel(function) {
+                    outcome = outcome.and(check_types(function, ctx));
+                }
             }
         }
         let private =
@@ -38,13 +45,22 @@ pub fn check_entries<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Repor
             continue;
         }
         if signature(op).0.first() == Some(&ctx) {
-            outcome = outcome.and(check_types(op, ctx));
+            outcome = outcome.and(check_name(op)).and(check_types(op, ctx));
             // SAFETY: the pass owns the module while it runs.
             let mut op = unsafe { OperationRefMut::from_raw(op.to_raw()) };
             op.set_attribute(ENTRY, melior::ir::Attribute::unit(crate::ir::context(root)));
         }
     }
     outcome
+}
+
+/// Names are put together from names: what is not UTF-8 in them, as bytecode may have it, would be lost.
+fn check_name<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<(), Reported> {
+    let name = op.attribute("sym_name").ok().and_then(string).unwrap_or_default();
+    if name.contains('\u{fffd}') {
+        return Err(error(op, &format!("S1: has a name that is not UTF-8: {name}")));
+    }
+    Ok(())
 }
 
 /// Arguments and results go through memory: each is a scalar, a vector of one dimension, a pointer or a memref.
@@ -157,14 +173,28 @@ fn synchronous<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<(), Reported> {
     Ok(())
 }
 
+/// The two names of `@module::@function`.
+fn nested_symbol(attribute: Attribute) -> Option<(String, String)> {
+    let raw = attribute.to_raw();
+    if !attribute.is_symbol_ref() {
+        return None;
+    }
+    // SAFETY: it is a symbol reference, and the context keeps its names.
+    unsafe {
+        let names = (text(mlirSymbolRefAttrGetRootReference(raw)), text(mlirSymbolRefAttrGetLeafReference(raw)));
+        (mlirSymbolRefAttrGetNumNestedReferences(raw) == 1).then_some(names)
+    }
+}
+
 fn launch<'c: 'a, 'a>(op: OperationRef<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'c, 'a>) -> Result<(), Reported> {
     synchronous(op)?;
     if enclosing(op, &["func.func"]).is_none() {
         return Err(error(op, "S1: is lowered in a func.func"));
     }
-    let kernel = op.attribute("kernel").map(|attribute| lossy!("{attribute}")).unwrap_or_default();
-    let parts: Vec<&str> = kernel.trim_start_matches('@').split("::@").map(|part| part.trim_matches('"')).collect();
-    let [module, function] = parts[..] else { return Err(error(op, "launches a kernel of a gpu.module")) };
+    let Some((module, function)) = op.attribute("kernel").ok().and_then(nested_symbol) else {
+        return Err(error(op, "launches a kernel of a gpu.module"));
+    };
+    let (module, function) = (module.as_str(), function.as_str());
     let segments =
         op.attribute("operandSegmentSizes").and_then(melior::ir::attribute::DenseI32ArrayAttribute::try_from);
     let sizes: Vec<usize> = match &segments {
