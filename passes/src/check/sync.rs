@@ -68,26 +68,37 @@ struct Sent<'c, 'a> {
 
 fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<(), Reported> {
     let strict = options.flag("strict");
-    let mut flags: HashMap<(usize, usize), Flag> = HashMap::new();
+    // In the order of the program, so that remarks are too.
+    let mut flags: Vec<Flag> = Vec::new();
+    let mut numbers: HashMap<(usize, usize), usize> = HashMap::new();
     let mut outcome = Ok(());
     for op in collect(root) {
         let Some(function) = enclosing(op, FUNCTIONS) else { continue };
-        let key = |flag: Value<'c, 'a>| (function.to_raw().ptr as usize, array(flag).to_raw().ptr as usize);
+        let mut number = |flag: Value<'c, 'a>| {
+            let key = (function.to_raw().ptr as usize, array(flag).to_raw().ptr as usize);
+            *numbers.entry(key).or_insert_with(|| {
+                flags.push(Flag::default());
+                flags.len() - 1
+            })
+        };
         let sent = match SymmOp::cast(op) {
             Some(SymmOp::Signal(signal)) => {
                 let (indices, value, rank) = (signal.indices(), signal.value(), signal.rank());
                 let sent = Sent { op, kind: signal.kind(), indices, value, rank };
-                flags.entry(key(signal.flag())).or_default().signals.push(sent);
+                let number = number(signal.flag());
+                flags[number].signals.push(sent);
                 releases_alone(signal).then_some(op)
             }
             Some(SymmOp::PutSignal(put)) => {
                 let (indices, value, rank) = (put.indices(), put.value(), put.rank());
                 let sent = Sent { op, kind: put.kind(), indices, value, rank };
-                flags.entry(key(put.flag())).or_default().signals.push(sent);
+                let number = number(put.flag());
+                flags[number].signals.push(sent);
                 (put.group() == Group::Thread).then_some(op)
             }
             Some(SymmOp::Wait(wait)) => {
-                flags.entry(key(wait.flag())).or_default().waits.push(wait);
+                let number = number(wait.flag());
+                flags[number].waits.push(wait);
                 None
             }
             _ => None,
@@ -96,7 +107,7 @@ fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<(), Repor
             outcome = outcome.and(release_for_block(op, branch, strict));
         }
     }
-    for flag in flags.values() {
+    for flag in &flags {
         for wait in &flag.waits {
             outcome = outcome.and(check_wait(flag, *wait, strict));
         }
@@ -118,17 +129,16 @@ fn check_wait<'c: 'a, 'a>(flag: &Flag<'c, 'a>, wait: Wait<'c, 'a>, strict: bool)
     if signals.is_empty() {
         return Ok(());
     }
-    let only_counts = signals.iter().all(|sent| {
-        sent.kind == SignalKind::Add && constant_value(sent.value).is_some_and(|value| value > 0)
-    });
+    let only_counts = signals
+        .iter()
+        .all(|sent| sent.kind == SignalKind::Add && constant_value(sent.value).is_some_and(|value| value > 0));
     if only_counts && wait.comparison() == Comparison::Eq && !wait.is_unsigned() {
         find(op, strict, "a counter that is added to may already be past what 'eq' waits for", "; made ge")?;
         set_keyword(op, "comparison", Comparison::Ge as i64);
     }
     if let Some(expected) = constant_value(wait.value()) {
         let satisfies = |sent: &Sent| {
-            sent.kind == SignalKind::Add
-                || constant_value(sent.value).is_none_or(|value| holds(wait, value, expected))
+            sent.kind == SignalKind::Add || constant_value(sent.value).is_none_or(|value| holds(wait, value, expected))
         };
         if !signals.iter().any(satisfies) {
             let message = "the kernel only sets this flag, and to nothing that satisfies the wait; \
@@ -139,7 +149,9 @@ fn check_wait<'c: 'a, 'a>(flag: &Flag<'c, 'a>, wait: Wait<'c, 'a>, strict: bool)
     let shared = signals.iter().any(|sent| {
         let loops = |value: &Value<'c, 'a>| reaches(*value, &|value| is_counter_around(value, sent.op));
         let mine = |value: &Value<'c, 'a>| reaches(*value, &|value| made_by(value, "symm.rank"));
-        sent.kind == SignalKind::Add && loops(&sent.rank) && !sent.indices.iter().any(|index| mine(index) || loops(index))
+        sent.kind == SignalKind::Add
+            && loops(&sent.rank)
+            && !sent.indices.iter().any(|index| mine(index) || loops(index))
     });
     let one_more = reaches(wait.value(), &|value| is_counter_around(value, op))
         && !reaches(wait.value(), &|value| made_by(value, "symm.num_ranks") || made_by(value, "arith.muli"))
@@ -174,7 +186,11 @@ fn array<'c: 'a, 'a>(value: Value<'c, 'a>) -> Value<'c, 'a> {
     let Some(op) = definition(value) else { return value };
     let view = matches!(
         name(op),
-        "memref.cast" | "memref.subview" | "memref.reinterpret_cast" | "memref.collapse_shape" | "memref.expand_shape"
+        "memref.cast"
+            | "memref.subview"
+            | "memref.reinterpret_cast"
+            | "memref.collapse_shape"
+            | "memref.expand_shape"
             | "llvm.getelementptr"
     );
     match op.operands().next() {
@@ -190,7 +206,8 @@ fn reaches<'c: 'a, 'a>(value: Value<'c, 'a>, is: &dyn Fn(Value<'c, 'a>) -> bool)
         *left = one_less;
         is(value) || definition(value).is_some_and(|op| op.operands().any(|operand| go(operand, is, left)))
     }
-    go(value, is, &mut MOST_VALUES.clone())
+    let mut left = MOST_VALUES;
+    go(value, is, &mut left)
 }
 
 fn made_by(value: Value, op: &str) -> bool {
@@ -199,11 +216,17 @@ fn made_by(value: Value, op: &str) -> bool {
 
 /// Whether a value is what a loop around `op` counts with.
 fn is_counter_around<'c: 'a, 'a>(value: Value<'c, 'a>, op: OperationRef<'c, 'a>) -> bool {
+    // Asked first: melior prints what it can't convert.
+    if !value.is_block_argument() {
+        return false;
+    }
     let Ok(argument) = BlockArgument::try_from(value) else { return false };
     let mut inner = op;
     while let Some(around) = enclosing(inner, &["scf.for", "affine.for"]) {
         let body = crate::ir::blocks(around).first().copied();
-        if argument.argument_number() == 0 && body.is_some_and(|body| body.to_raw().ptr == argument.owner().to_raw().ptr) {
+        if argument.argument_number() == 0
+            && body.is_some_and(|body| body.to_raw().ptr == argument.owner().to_raw().ptr)
+        {
             return true;
         }
         inner = around;
