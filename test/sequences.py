@@ -69,6 +69,7 @@ def main():
     parser.add_argument("--chip", required=True)
     parser.add_argument("--pipeline", help="instead of the one for the chip")
     parser.add_argument("--also", metavar="REGEX", help="instructions to show besides")
+    parser.add_argument("--without", metavar="REGEX", help="what to leave out of the sequences")
     options = parser.parse_args()
 
     template = options.template.read_text(encoding="utf-8").partition("// OUTPUT:\n")[0]
@@ -90,7 +91,12 @@ def main():
     faults = [f"{name}: {fault}" for name, lines in kernels.items() for fault in machine_code.faults(lines)]
     if faults:
         sys.exit("\n".join(faults))
-    rows = {label: machine_code.sequence(kernels[name], options.also) or "nothing" for label, name, _ in each}
+    rows = {}
+    for label, name, _ in each:
+        words = machine_code.sequence(kernels[name], options.also)
+        if options.without:
+            words = " ".join(word for word in words.split() if not re.fullmatch(options.without, word))
+        rows[label] = machine_code.tidy(words) or "nothing"
     for label, sequence in merged(rows):
         print(f"{'  '.join(label)}:\n    {sequence}")
 

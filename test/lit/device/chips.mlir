@@ -1,7 +1,8 @@
 // One of every op compiles for every chip, at every level of optimisation, and what comes out assembles.
-// RUN: %assemble %s --chip sm_70 --chip sm_72 --chip sm_75 --chip sm_80 --chip sm_86 --chip sm_87 --chip sm_89 --chip sm_90
-// RUN: %assemble %s --chip sm_90a --chip sm_100 --chip sm_100a --chip sm_103 --chip sm_103a --chip sm_110 --chip sm_110a
-// RUN: %assemble %s --chip sm_120 --chip sm_120a --chip sm_121 --chip sm_121a --chip gfx942 --chip gfx950
+// RUN: %assemble %s --chip sm_70 --chip sm_72 --chip sm_75 --chip sm_80 --chip sm_86 --chip sm_87 --chip sm_89
+// RUN: %assemble %s --chip sm_90 --chip sm_90a --chip sm_100 --chip sm_100a --chip sm_103 --chip sm_103a
+// RUN: %assemble %s --chip sm_110 --chip sm_110a --chip sm_120 --chip sm_120a --chip sm_121 --chip sm_121a
+// RUN: %assemble %s --chip gfx942 --chip gfx950
 // RUN: %assemble %s -O 0 --chip sm_70 --chip sm_90 --chip sm_100 --chip gfx942
 // RUN: %assemble %s -O 1 --chip sm_70 --chip sm_90 --chip sm_100 --chip gfx942
 // RUN: %assemble %s -O 3 --chip sm_70 --chip sm_90 --chip sm_100 --chip gfx942

@@ -1,5 +1,5 @@
-// Every fence in PTX, with the scope it asks for: a fence may stay on the GPU. A group's
-// fence is that of its first thread, with a barrier on the side of the others' accesses (O3).
+// Every fence in PTX, with the scope it asks for: a fence may stay on the GPU. A group's fence is that of its first
+// thread, with a barrier on the side of the others' accesses (O3).
 // RUN: %golden %sequences %s --chip sm_90
 // EACH sem: acquire | release | acq_rel
 // EACH scope: cta | cluster | gpu | sys

@@ -14,7 +14,8 @@ gpu.module @kernels {
     // expected-error @+1 {{S1: scope cluster needs sm_90, the chip is sm_80}}
     %was = symm.atomic_cas %ctx, %f[%c0], %v, %v, %peer scope cluster : memref<1xi64>, i64
     // expected-error @+1 {{S1: scope cluster needs sm_90, the chip is sm_80}}
-    symm.put_signal set %ctx, %m, %m, %f[%c0], %v, %peer scope cluster : memref<4xf32>, memref<4xf32>, memref<1xi64>, i64
+    symm.put_signal set %ctx, %m, %m, %f[%c0], %v, %peer scope cluster
+      : memref<4xf32>, memref<4xf32>, memref<1xi64>, i64
     // expected-error @+1 {{S1: scope cluster needs sm_90, the chip is sm_80}}
     symm.fence scope cluster
     gpu.return

@@ -2,7 +2,8 @@
 // RUN: %golden %sequences %s --chip sm_90
 // EACH type; element: i8; i8 | f16; f16 | f32; f32 | f64; f64
 // EACH type; element: vector<4xf32>; f32 | vector<8xf16>; f16
-// EACH called; modifier: plain; | cache ca; cache ca | cache cg; cache cg | cache cs; cache cs | cache cv; cache cv | volatile; volatile
+// EACH called; modifier: plain; | cache ca; cache ca | cache cg; cache cg | cache cs; cache cs | cache cv; cache cv
+// EACH called; modifier: volatile; volatile
 // EACH called; mask; other: unmasked; ; | masked; mask %in : i1; | masked with other; mask %in : i1; other %o : {type}
 gpu.func @{name}(%ctx: !symm.ctx, %m: memref<?x{element}>, %peer: i32, %delta: i64, %in: i1, %o: {type},
     %local: memref<?x{type}>) kernel {

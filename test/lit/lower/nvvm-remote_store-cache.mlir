@@ -2,7 +2,8 @@
 // RUN: %golden %sequences %s --chip sm_90
 // EACH type; element: i8; i8 | f16; f16 | f32; f32 | f64; f64
 // EACH type; element: vector<4xf32>; f32 | vector<8xf16>; f16
-// EACH called; modifier: plain; | cache cg; cache cg | cache cs; cache cs | cache wb; cache wb | cache wt; cache wt | volatile; volatile
+// EACH called; modifier: plain; | cache cg; cache cg | cache cs; cache cs | cache wb; cache wb | cache wt; cache wt
+// EACH called; modifier: volatile; volatile
 // EACH called; mask: unmasked; | masked; mask %in : i1
 gpu.func @{name}(%ctx: !symm.ctx, %m: memref<?x{element}>, %peer: i32, %delta: i64, %in: i1,
     %v: {type}) kernel {

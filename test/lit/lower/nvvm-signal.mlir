@@ -7,7 +7,8 @@
 // EACH scope: cta | cluster | gpu | sys
 // EACH group: thread | warp | block
 gpu.func @{name}(%ctx: !symm.ctx, %flag: memref<?x{type}>, %i: index, %v: {type}, %peer: i32, %delta: i64) kernel {
-  symm.signal {kind} %ctx, %flag[%i], %v, %peer via %delta sem {sem} scope {scope} group {group} : memref<?x{type}>, {type}
+  symm.signal {kind} %ctx, %flag[%i], %v, %peer via %delta sem {sem} scope {scope} group {group}
+    : memref<?x{type}>, {type}
   gpu.return
 }
 

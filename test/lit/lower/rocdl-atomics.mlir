@@ -7,9 +7,11 @@
 // EACH kind; type: xchg; bf16 | xchg; f32 | xchg; f64
 // EACH sem: relaxed | acquire | release | acq_rel
 // EACH called; scope; mask: cta; cta; | cluster; cluster; | gpu; gpu; | sys; sys; | masked; sys; mask %in : i1
-gpu.func @{name}(%ctx: !symm.ctx, %m: memref<?x{type}>, %i: index, %v: {type}, %peer: i32, %delta: i64, %in: i1) kernel {
+gpu.func @{name}(%ctx: !symm.ctx, %m: memref<?x{type}>, %i: index, %v: {type}, %peer: i32, %delta: i64,
+    %in: i1) kernel {
   %lane = gpu.thread_id x
-  %old = symm.atomic_rmw {kind} %ctx, %m[%lane], %v, %peer via %delta {mask} sem {sem} scope {scope} : memref<?x{type}>, {type}
+  %old = symm.atomic_rmw {kind} %ctx, %m[%lane], %v, %peer via %delta {mask} sem {sem} scope {scope}
+    : memref<?x{type}>, {type}
   gpu.return
 }
 

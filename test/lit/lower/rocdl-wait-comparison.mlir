@@ -1,6 +1,6 @@
-// The comparison of every wait on gfx942: of signed values, or of unsigned ones where the op says so (O6). The poll ends
-// when it holds; the flag is the second operand, so that the comparison reads the other way round. The
-// second comparison of the loop counts the polls.
+// The comparison of every wait on gfx942: of signed values, or of unsigned ones where the op says so (O6). The poll
+// ends when it holds; the flag is the second operand, so that the comparison reads the other way round. The second
+// comparison of the loop counts the polls.
 // RUN: %golden %sequences %s --chip gfx942 --also '[sv]_cmp'
 // EACH type: i32 | i64
 // EACH comparison: eq | ne | lt | le | gt | ge | unsigned eq | unsigned ne | unsigned lt | unsigned le

@@ -1,6 +1,6 @@
 // Every wait on gfx942: it polls relaxed at system scope, whatever narrower scope was asked for (O2), backs off, and
-// acquires once after the poll (O5); a group's wait is done by one thread in front of the group's barrier (O3).
-// With a timeout the clock is read too, and a group's threads learn from shared memory what the poll has found.
+// acquires once after the poll (O5); a group's wait is done by one thread in front of the group's barrier (O3). With a
+// timeout the clock is read too, and a group's threads learn from shared memory what the poll has found.
 // RUN: %golden %sequences %s --chip gfx942
 // EACH type: i32 | i64
 // EACH called; timeout; seen; result: for ever; ; ; | with timeout; timeout %ns; %seen =; -> i1
@@ -8,8 +8,10 @@
 // EACH scope: cta | cluster | gpu | sys
 // EACH group: thread | warp | block
 // EACH comparison: eq | unsigned ge
-gpu.func @{name}(%ctx: !symm.ctx, %flag: memref<?x{type}>, %i: index, %v: {type}, %ns: i64, %out: memref<1xi1>) kernel {
-  {seen} symm.wait %ctx, %flag[%i] {comparison} %v {timeout} sem {sem} scope {scope} group {group} : memref<?x{type}>, {type} {result}
+gpu.func @{name}(%ctx: !symm.ctx, %flag: memref<?x{type}>, %i: index, %v: {type}, %ns: i64,
+    %out: memref<1xi1>) kernel {
+  {seen} symm.wait %ctx, %flag[%i] {comparison} %v {timeout} sem {sem} scope {scope} group {group}
+    : memref<?x{type}>, {type} {result}
   gpu.return
 }
 
