@@ -3,8 +3,8 @@
 //! MLIR 22 does not check everything it reads: there are malformed programs, above all as bytecode, on which its
 //! reader or one of its passes runs into a null pointer or out of stack. A tool that holds a [`Guard`] then ends
 //! with one line on standard error and status 1. The same holds where it asks for more memory than the machine has,
-//! which would otherwise end this process, or another one, without a word. With `SYMM_BACKTRACE=1` in the environment it crashes as it would
-//! without, with LLVM's stack dump.
+//! which would otherwise end this process, or another one, without a word. With `SYMM_BACKTRACE=1` in the environment
+//! it crashes as it would without, with LLVM's stack dump.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::ffi::{c_int, c_void};

@@ -11,7 +11,7 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::rc::Rc;
-use symm_codegen::{Error, Frontend, Signature, translate};
+use symm_codegen::{Device, Error, Frontend, Level, Signature, translate, translate_device};
 use symm_dialect::{World, set_world};
 use symm_passes::{Kind, PASSES, PIPELINES, PassOption, Values};
 
@@ -116,7 +116,7 @@ impl Checker {
                 set_world(&mut copy, world);
             }
             let options: Vec<&str> = pipeline.options.iter().map(|option| value(&mut self.random, option)).collect();
-            let text = (pipeline.text)(&Values::new(pipeline.options, options));
+            let text = (pipeline.text)(&Values::new(pipeline.options, options.clone()));
             let mut through = true;
             for pass in split(&text) {
                 self.enter(&format!("{}: {}", pipeline.flag, pass.split('{').next().unwrap_or(pass)));
@@ -127,7 +127,8 @@ impl Checker {
             }
             if through {
                 self.enter(&format!("{}: translate", pipeline.flag));
-                self.translate(&copy)?;
+                let chip = pipeline.options.iter().position(|option| option.name == "chip").map(|index| options[index]);
+                self.translate(&copy, chip)?;
             }
         }
         Ok(())
@@ -207,10 +208,15 @@ impl Checker {
         Ok(succeeded)
     }
 
-    /// Translates a lowered module to LLVM IR. Ops of other dialects may be left, and are reported.
-    fn translate(&mut self, module: &Module) -> Step<()> {
-        match translate(module) {
+    /// Translates a lowered module, or its kernels, to LLVM IR. Ops of other dialects may be left, and are reported.
+    fn translate(&mut self, module: &Module, chip: Option<&str>) -> Step<()> {
+        let outcome = match chip {
+            None => translate(module),
+            Some(chip) => Device::new(chip).and_then(|device| translate_device(module, &device, Level::O0)),
+        };
+        match outcome {
             Err(Error::Llvm(message)) => Err(self.wrong(&format!("LLVM refuses: {}", normal(&message)), &message)),
+            Err(Error::NoKernels { .. }) => Ok(()),
             outcome => self.leave(outcome.is_ok()),
         }
     }

@@ -3,7 +3,7 @@
 use crate::corpus::Seed;
 use crate::random::Random;
 use crate::words::Words;
-use crate::{binary, mlir, text};
+use crate::{binary, mlir, signals, text, worker};
 use anyhow::{Context as _, Result, bail};
 use std::io::Write;
 use std::path::Path;
@@ -37,28 +37,27 @@ pub struct Input {
 }
 
 impl Pools {
-    /// Sorts the seeds. `begin` is called with each before it is parsed.
-    pub fn prepare(seeds: Vec<Seed>, mut begin: impl FnMut(&str)) -> Self {
+    /// Sorts the seeds. One on which MLIR dies is one that does not parse.
+    pub fn prepare(seeds: Vec<Seed>) -> Result<Self> {
         let mut pools = Self::default();
         for seed in seeds {
-            begin(&seed.name);
-            let frontend = Frontend::with_diagnostics(|_, _| {});
-            frontend.context().set_allow_unregistered_dialects(true);
-            let module = mlir::parse(frontend.context(), &seed.bytes);
+            signals::enter(&seed.name);
+            let forms = worker::apart(|| {
+                let frontend = Frontend::with_diagnostics(|_, _| {});
+                frontend.context().set_allow_unregistered_dialects(true);
+                let module = mlir::parse(frontend.context(), &seed.bytes)?;
+                Some((mlir::print_generic(module.as_operation()), mlir::bytecode(module.as_operation())))
+            })?;
             let is_text = std::str::from_utf8(&seed.bytes).is_ok();
-            if let Some(module) = &module {
-                let module = module.as_operation();
-                pools.forms[Form::Generic as usize].push(mlir::print_generic(module));
-                pools.forms[Form::Bytecode as usize].push(mlir::bytecode(module));
+            let mut form = if is_text { Form::Broken } else { Form::Bytecode };
+            if let Ok(Some((generic, bytecode))) = forms {
+                pools.forms[Form::Generic as usize].push(generic);
+                pools.forms[Form::Bytecode as usize].push(bytecode);
+                form = if is_text { Form::Text } else { Form::Bytecode };
             }
-            let form = match (is_text, module.is_some()) {
-                (true, true) => Form::Text,
-                (true, false) => Form::Broken,
-                (false, _) => Form::Bytecode,
-            };
             pools.forms[form as usize].push(seed.bytes);
         }
-        pools
+        Ok(pools)
     }
 
     /// How many inputs come before the mutated ones: each text as it is.

@@ -176,20 +176,21 @@ extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, _: *mut c_void) 
         let below = STACK_TOP.load(Ordering::Relaxed).wrapping_sub((*info).si_addr() as usize);
         let limit = STACK_SIZE.load(Ordering::Relaxed);
         let overflow = signal == libc::SIGSEGV && below.abs_diff(limit) < 1 << 20;
-        let mut frames = [std::ptr::null_mut(); FRAMES as usize];
-        let count = backtrace(frames.as_mut_ptr(), FRAMES);
-        let mut line = Line { bytes: [0; 4096], length: 0 };
         let stage = std::slice::from_raw_parts(
             STAGE.load(Ordering::Relaxed).cast_const().max(std::ptr::dangling()),
             STAGE_LENGTH.load(Ordering::Relaxed),
         );
         let stage = std::str::from_utf8_unchecked(stage);
+        let mut line = Line { bytes: [0; 4096], length: 0 };
         let _ = write!(line, "{CRASH} {signal} {overflow} {stage}");
+        line.send();
+        // Where the stack is broken, it ends here.
+        let mut frames = [std::ptr::null_mut(); FRAMES as usize];
+        let count = backtrace(frames.as_mut_ptr(), FRAMES);
         for frame in frames.iter().take(usize::try_from(count).unwrap_or(0)) {
             let _ = write!(line, " {:x}", (*frame as usize).wrapping_sub(BASE.load(Ordering::Relaxed)));
         }
-        let _ = line.write_char('\n');
-        libc::write(ANSWERS.load(Ordering::Relaxed), line.bytes.as_ptr().cast(), line.length);
+        line.send();
         libc::_exit(STATUS);
     }
 }
@@ -198,6 +199,14 @@ extern "C" fn handle(signal: c_int, info: *mut libc::siginfo_t, _: *mut c_void) 
 struct Line {
     bytes: [u8; 4096],
     length: usize,
+}
+
+impl Line {
+    fn send(&mut self) {
+        // SAFETY: the bytes are there.
+        unsafe { libc::write(ANSWERS.load(Ordering::Relaxed), self.bytes.as_ptr().cast(), self.length) };
+        self.length = 0;
+    }
 }
 
 impl std::fmt::Write for Line {

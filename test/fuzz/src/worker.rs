@@ -5,6 +5,7 @@ use crate::checks::{self, Report};
 use crate::pools::Pools;
 use crate::{corpus, signals};
 use anyhow::{Context as _, Result};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, Read as _, Write};
 use std::os::fd::AsRawFd as _;
@@ -65,7 +66,7 @@ pub fn serve() -> Result<()> {
     for line in std::io::stdin().lock().lines() {
         let answer = match serde_json::from_str(&line?)? {
             Request::Prepare(root, path) => {
-                let pools = Pools::prepare(corpus::read(&root)?, signals::enter);
+                let pools = Pools::prepare(corpus::read(&root)?)?;
                 pools.write(&path)?;
                 serde_json::to_string(&pools.unmutated())?
             }
@@ -112,6 +113,14 @@ fn run(path: &Path, bytes: &[u8]) -> Result<Answer> {
 
 /// Runs an input in a process of its own, so that what it does to its memory harms no other input.
 fn run_apart(path: &Path, bytes: &[u8], printed: &Path) -> Result<Answer> {
+    Ok(match apart(|| checks::run(path, bytes, printed))? {
+        Ok(report) => Answer { report, death: None },
+        Err(death) => Answer { report: Report::default(), death: Some(death) },
+    })
+}
+
+/// What `body` returns in a process that this one forks, or how that ended.
+pub fn apart<T: Serialize + DeserializeOwned>(body: impl FnOnce() -> T) -> Result<Result<T, Death>> {
     let (mut reader, writer) = std::io::pipe()?;
     signals::forget_errors();
     // SAFETY: this process has one thread.
@@ -120,8 +129,7 @@ fn run_apart(path: &Path, bytes: &[u8], printed: &Path) -> Result<Answer> {
         drop(reader);
         signals::report_to(writer.as_raw_fd());
         signals::time();
-        let report = checks::run(path, bytes, printed);
-        let text = serde_json::to_vec(&report).unwrap_or_default();
+        let text = serde_json::to_vec(&body()).unwrap_or_default();
         let written = (&writer).write_all(&text);
         // SAFETY: ends this process at once: what it shares with its parent is not to be cleaned up twice.
         unsafe { libc::_exit(i32::from(written.is_err())) };
@@ -131,8 +139,7 @@ fn run_apart(path: &Path, bytes: &[u8], printed: &Path) -> Result<Answer> {
     reader.read_to_string(&mut text)?;
     let status = signals::wait(child)?;
     if status.success() {
-        return Ok(Answer { report: serde_json::from_str(&text)?, death: None });
+        return Ok(Ok(serde_json::from_str(&text)?));
     }
-    let death = Death { line: text.trim_end().to_owned(), status: status.to_string(), errors: signals::errors() };
-    Ok(Answer { report: Report::default(), death: Some(death) })
+    Ok(Err(Death { line: text.trim_end().to_owned(), status: status.to_string(), errors: signals::errors() }))
 }
