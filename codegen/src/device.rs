@@ -8,6 +8,7 @@ use melior::ir::attribute::StringAttribute;
 use melior::ir::operation::{OperationLike, OperationMutLike, OperationRefMut};
 use melior::ir::{BlockLike, Module, OperationRef};
 use std::process::Command;
+use symm_dialect::text::string;
 
 /// LLVM's numbers of the calling conventions of kernels.
 const PTX_KERNEL: u32 = 71;
@@ -165,10 +166,8 @@ fn kernels<'c, 'a>(module: &'a Module<'c>) -> Result<OperationRef<'c, 'a>, Error
     match found[..] {
         [kernels] => Ok(kernels),
         _ => {
-            let name = |op: &OperationRef| {
-                op.attribute("sym_name").and_then(StringAttribute::try_from).map(|name| name.value().to_owned())
-            };
-            Err(Error::NoKernels { found: found.iter().filter_map(|op| name(op).ok()).collect() })
+            let name = |op: &OperationRef| op.attribute("sym_name").ok().and_then(string);
+            Err(Error::NoKernels { found: found.iter().filter_map(name).collect() })
         }
     }
 }

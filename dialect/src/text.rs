@@ -1,7 +1,10 @@
 //! MLIR's strings, which may be empty or hold any bytes: melior's conversions panic on both.
 
 use melior::ir::{Attribute, AttributeLike};
-use mlir_sys::{MlirStringRef, mlirAttributeIsAString, mlirStringAttrGetValue};
+use mlir_sys::{
+    MlirStringRef, mlirAttributeIsAFlatSymbolRef, mlirAttributeIsAString, mlirFlatSymbolRefAttrGetValue,
+    mlirStringAttrGetValue,
+};
 use std::fmt::{self, Write as _};
 
 /// A string of MLIR's; what is not UTF-8 in it becomes U+FFFD.
@@ -23,6 +26,16 @@ pub unsafe fn text(string: MlirStringRef) -> String {
 pub fn string(attribute: Attribute) -> Option<String> {
     // SAFETY: the attribute is alive, and the context keeps its string.
     unsafe { mlirAttributeIsAString(attribute.to_raw()).then(|| text(mlirStringAttrGetValue(attribute.to_raw()))) }
+}
+
+/// The name in a reference to a symbol, `@name`; `None` for other attributes.
+#[must_use]
+pub fn symbol(attribute: Attribute) -> Option<String> {
+    // SAFETY: the attribute is alive, and the context keeps its name.
+    unsafe {
+        let raw = attribute.to_raw();
+        mlirAttributeIsAFlatSymbolRef(raw).then(|| text(mlirFlatSymbolRefAttrGetValue(raw)))
+    }
 }
 
 /// `format!` for what MLIR prints: a type or attribute from bytecode may hold bytes that are not UTF-8, at which

@@ -140,6 +140,13 @@ pub const KNOWN: &[Known] = &[
         signature: "expand-strided-metadata: no longer verifies: expected offsets to be non-negative",
         frame: "",
     },
+    // A function that takes a memref with a layout that has no strides: an error, and success.
+    Known {
+        what: "--convert-func-to-llvm of a memref without strides",
+        stage: "symm-",
+        signature: "convert-func-to-llvm: success with an error: conversion to strided form failed",
+        frame: "",
+    },
     // An argument of type !llvm.void: the translation fails without a word; our tools print one.
     Known {
         what: "!llvm.void as an argument",
@@ -151,6 +158,10 @@ pub const KNOWN: &[Known] = &[
 
 /// The place in the list of the fault that a finding shows.
 pub fn position(finding: &Finding) -> Option<usize> {
+    // MLIR does not panic.
+    if finding.signature.contains("panic at") {
+        return None;
+    }
     let ours =
         |frame: &String| ["symm_dialect::", "symm_passes::", "symm::"].iter().any(|start| frame.starts_with(start));
     if finding.frames.iter().any(ours) && !finding.details.contains("malloc") && !finding.details.contains("free()") {
@@ -158,7 +169,10 @@ pub fn position(finding: &Finding) -> Option<usize> {
     }
     KNOWN.iter().position(|known| {
         let frame = known.frame.is_empty() || finding.frames.iter().any(|frame| frame.contains(known.frame));
-        frame && finding.signature.starts_with(known.stage) && finding.signature.contains(known.signature)
+        // An error where all went well is known only where the list says so.
+        let error = "success with an error";
+        let error = !finding.signature.contains(error) || known.signature.contains(error);
+        frame && error && finding.signature.starts_with(known.stage) && finding.signature.contains(known.signature)
     })
 }
 
@@ -177,6 +191,7 @@ mod tests {
         let signature = "read bytecode: segmentation fault in x";
         assert!(position(&finding(signature, &["readBytecodeFileImpl"])).is_some());
         assert!(position(&finding(signature, &["symm_dialect::verify::verify", "readBytecodeFileImpl"])).is_none());
+        assert!(position(&finding("read bytecode: panic at x", &[])).is_none());
         assert!(position(&finding("print: segmentation fault in x", &["mlir::Operation::print"])).is_none());
     }
 }

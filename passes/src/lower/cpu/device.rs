@@ -14,7 +14,7 @@ use std::collections::HashSet;
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::lossy;
 use symm_dialect::shape::{Shaped, byte_width, scalar};
-use symm_dialect::text::{string, text};
+use symm_dialect::text::{self, string};
 
 /// Marks a function of a `gpu.module`: its last argument points to the block's coordinates.
 const DEVICE: &str = "symm.device";
@@ -106,9 +106,8 @@ fn take_coordinates<'c: 'a, 'a>(function: OperationRef<'c, 'a>) {
 
 /// Hands the coordinates on to the functions of a `gpu.module` that a function of it calls.
 fn pass_coordinates<'c: 'a, 'a>(call: OperationRef<'c, 'a>, devices: &HashSet<String>) {
-    let callee = call.attribute("callee").map(|callee| callee.to_string()).unwrap_or_default();
-    let Some(at) = coordinates(call).filter(|_| devices.contains(callee.trim_start_matches('@').trim_matches('"')))
-    else {
+    let callee = call.attribute("callee").ok().and_then(text::symbol).unwrap_or_default();
+    let Some(at) = coordinates(call).filter(|_| devices.contains(&callee)) else {
         return;
     };
     let b = Builder::before(call);
@@ -127,12 +126,9 @@ fn rename<'c: 'a, 'a>(op: OperationRef<'c, 'a>, module: &str, symbols: &HashSet<
     // SAFETY: the pass owns the module while it runs.
     let mut op = unsafe { OperationRefMut::from_raw(op.to_raw()) };
     for (key, value) in attributes {
-        let key = key.as_string_ref().as_str().unwrap_or_default().to_owned();
-        if !value.is_flat_symbol_ref() {
-            continue;
-        }
-        // SAFETY: it is a symbol reference, and the context keeps its name.
-        let referenced = unsafe { text(mlir_sys::mlirFlatSymbolRefAttrGetValue(value.to_raw())) };
+        // SAFETY: the context keeps the name.
+        let key = unsafe { text::text(key.as_string_ref().to_raw()) };
+        let Some(referenced) = text::symbol(value) else { continue };
         if symbols.contains(&referenced) {
             op.set_attribute(&key, FlatSymbolRefAttribute::new(mlir, &flat_name(module, &referenced)).into());
         }

@@ -10,13 +10,13 @@ use crate::ir::{Builder, blocks, enclosing, operations};
 use crate::lower::address::{Descriptor, is_contiguous};
 use crate::lower::bulk::{End, bytes, nest};
 use crate::lower::translation::delta_of;
-use melior::ir::attribute::StringAttribute;
 use melior::ir::operation::{OperationLike, OperationMutLike, OperationRefMut};
 use melior::ir::r#type::ShapedTypeLike;
 use melior::ir::{Module, OperationRef, Type, Value, ValueLike};
 use symm_dialect::ops::{Engine, Group, SymmOp};
 use symm_dialect::pointer::strides;
 use symm_dialect::shape::{Shaped, byte_width};
+use symm_dialect::text::string;
 
 /// The device library, in MLIR, for an element width to be filled in.
 const LIBRARY: &str = include_str!("library.mlir");
@@ -117,7 +117,7 @@ fn import<'c: 'a, 'a>(b: &Builder<'c>, op: OperationRef<'c, 'a>, part: &str, nam
     let module = enclosing(op, &["gpu.module"]).expect("kernels are in a gpu.module");
     let body = blocks(module)[0];
     let symbol = |op: OperationRef<'c, '_>| {
-        op.attribute("sym_name").and_then(StringAttribute::try_from).map(|symbol| symbol.value().to_owned()).ok()
+        op.attribute("sym_name").ok().and_then(string)
     };
     let known: Vec<String> = operations(body).into_iter().filter_map(symbol).collect();
     let missing = |name: &Option<String>| name.as_deref().is_some_and(|name| !known.iter().any(|known| known == name));

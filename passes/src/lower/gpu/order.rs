@@ -8,13 +8,13 @@ use crate::lower::llvm_ordering;
 use crate::lower::translation::{Table, delta_of};
 use crate::order::{acquires, releases};
 use melior::dialect::llvm;
-use melior::ir::attribute::StringAttribute;
 use melior::ir::{Attribute, OperationRef, Region, Type, Value, ValueLike, operation::OperationLike};
 use symm_dialect::ops::{
     AtomicCas, AtomicRmw, Barrier, Comparison, Fence, Group, Order, PutSignal, RmwKind, Scope, Signal, SignalKind,
     SymmOp, Wait,
 };
 use symm_dialect::shape::byte_width;
+use symm_dialect::text::string;
 
 /// The symbol of the shared words.
 const SHARED_WORD: &str = "_symm_shared_words";
@@ -263,7 +263,7 @@ fn shared_word<'c: 'a, 'a>(b: &Builder<'c>, op: OperationRef<'c, 'a>, group: Gro
     let module = enclosing(op, &["gpu.module"]).expect("kernels are in a gpu.module");
     let body = blocks(module)[0];
     let exists = operations(body).into_iter().any(|op| {
-        op.attribute("sym_name").and_then(StringAttribute::try_from).is_ok_and(|name| name.value() == SHARED_WORD)
+        op.attribute("sym_name").ok().and_then(string).is_some_and(|name| name == SHARED_WORD)
     });
     if !exists {
         let top = Builder::at_start(b.context, body, op.location());
