@@ -1,6 +1,6 @@
 //! Building and walking IR: the small layer over melior that the passes share.
 
-use melior::ir::attribute::{FlatSymbolRefAttribute, IntegerAttribute, StringAttribute, TypeAttribute};
+use melior::ir::attribute::{DenseI32ArrayAttribute, FlatSymbolRefAttribute, IntegerAttribute, StringAttribute, TypeAttribute};
 use melior::ir::operation::{OperationBuilder, OperationLike, OperationResult, WalkOrder, WalkResult};
 use melior::ir::r#type::IntegerType;
 use melior::ir::{
@@ -149,6 +149,11 @@ impl<'c> Builder<'c> {
         // SAFETY: the location belongs to the context that outlives it.
         let location = unsafe { Location::from_raw(value.location().to_raw()) };
         Self { context, rewriter, location }
+    }
+
+    /// Inserts behind the definition of `value`, with another location.
+    pub fn behind(context: &'c Context, value: Value<'c, '_>, location: Location<'c>) -> Self {
+        Self { location, ..Self::after_value(context, value) }
     }
 
     /// Inserts in front of `op`, with another location.
@@ -322,7 +327,7 @@ impl<'c> Builder<'c> {
 
     /// `pointer + bytes`.
     pub fn byte_offset(&self, pointer: Value<'c, '_>, bytes: Value<'c, '_>) -> Value<'c, 'c> {
-        let constant = self.parse("array<i32: -2147483648>");
+        let constant = DenseI32ArrayAttribute::new(self.context, &[i32::MIN]).into();
         let element = self.type_attribute(self.int(8));
         self.value(
             "llvm.getelementptr",
