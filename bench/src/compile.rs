@@ -134,7 +134,8 @@ fn measure(size: usize, effort: Effort) -> Result<Size> {
     let mut spent = vec![0.0; COMPETITORS.len()];
     // The first round warms up: caches, and what a pass manager prepares when it runs for the first time.
     for round in 0..=most {
-        for (((competitor, manager), times), spent) in COMPETITORS.iter().zip(&managers).zip(&mut times).zip(&mut spent) {
+        for (((competitor, manager), times), spent) in COMPETITORS.iter().zip(&managers).zip(&mut times).zip(&mut spent)
+        {
             if times.0.len() >= least && *spent > budget {
                 continue;
             }
@@ -158,8 +159,11 @@ fn measure(size: usize, effort: Effort) -> Result<Size> {
         .zip(times)
         .map(|(competitor, times)| Run { name: competitor.name.into(), source: competitor.source, times })
         .collect();
-    Ok(Size { asked: size, modules: shapes, runs, tools: tools::measure(size)? })
+    Ok(Size { asked: size, modules: shapes, runs, tools: tools::measure(size, effort)? })
 }
+
+/// One of the times of a module.
+type Part = fn(&Shape) -> f64;
 
 /// What the figures say.
 pub fn tables(figures: &[Size]) -> Vec<(&'static str, Table)> {
@@ -182,8 +186,7 @@ pub fn tables(figures: &[Size]) -> Vec<(&'static str, Table)> {
     cells.push(String::new());
     times.row(cells);
     let mut text = Table::new(&titles);
-    let parts: [(&str, fn(&Shape) -> f64); 2] = [("parse", |shape| shape.parse), ("print", |shape| shape.print)];
-    for (name, part) in parts {
+    for (name, part) in [("parse", (|shape| shape.parse) as Part), ("print", |shape| shape.print)] {
         for source in [Source::Symm, Source::Upstream] {
             let per_op = |size: &Size| {
                 let shape = size.modules.iter().find(|shape| shape.source == source);

@@ -73,8 +73,8 @@ fn run(arguments: &Arguments) -> Result<()> {
     }
     let named = |name: &str| arguments.name.as_deref().is_none_or(|wanted| wanted == name);
     let chosen: Vec<_> = BENCHMARKS.iter().filter(|(name, _)| named(name)).collect();
-    let names: Vec<_> = BENCHMARKS.iter().map(|(name, _)| *name).collect();
-    ensure!(!chosen.is_empty(), "there is {} and publish, and no other benchmark", names.join(", "));
+    let all: Vec<_> = BENCHMARKS.iter().map(|(name, _)| *name).collect();
+    ensure!(!chosen.is_empty(), "there is {} and publish, and no other benchmark", all.join(", "));
     for (_, benchmark) in chosen {
         benchmark(Effort { quick: arguments.quick })?;
     }
@@ -96,7 +96,8 @@ fn root() -> PathBuf {
 
 /// Where figures and generated modules go.
 fn target() -> Result<PathBuf> {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from).join("bench");
+    let target =
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from).join("bench");
     fs::create_dir_all(&target).with_context(|| format!("cannot make {}", target.display()))?;
     Ok(target)
 }
@@ -105,7 +106,8 @@ fn target() -> Result<PathBuf> {
 fn keep<T: Serialize>(name: &str, effort: Effort, machine: machine::Machine, figures: T) -> Result<()> {
     let path = target()?.join(format!("{name}.json"));
     let raw = Raw { machine, quick: effort.quick, figures };
-    fs::write(&path, serde_json::to_string_pretty(&raw)?).with_context(|| format!("cannot write {}", path.display()))?;
+    fs::write(&path, serde_json::to_string_pretty(&raw)?)
+        .with_context(|| format!("cannot write {}", path.display()))?;
     println!("raw figures: target/bench/{name}.json\n");
     Ok(())
 }

@@ -86,7 +86,10 @@ impl Chart<'_> {
             .margin_right(NAMES)
             .x_label_area_size(46)
             .y_label_area_size(64)
-            .build_cartesian_2d(self.x.range(points().map(|point| point.0)), self.y.range(points().map(|point| point.1)))?;
+            .build_cartesian_2d(
+                self.x.range(points().map(|point| point.0)),
+                self.y.range(points().map(|point| point.1)),
+            )?;
         chart
             .configure_mesh()
             .x_desc(self.x.title)

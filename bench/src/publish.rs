@@ -38,7 +38,7 @@ fn fill(text: &mut String, name: &str, machine: &Machine, tables: &[(&'static st
     let end = text[start..].find("<!-- end -->").with_context(|| format!("{DOCUMENT}: {name} has no end"))? + start;
     let mut block = format!("Measured on: {}.\n", machine.line());
     for (title, table) in tables {
-        block.push_str(&format!("\n{title}:\n\n{}", table.text()));
+        block.extend(["\n", title, ":\n\n", &table.text()]);
     }
     text.replace_range(start..end, &block);
     Ok(())

@@ -19,8 +19,9 @@ impl Table {
     /// The table in Markdown, its columns aligned.
     pub fn text(&self) -> String {
         let columns = self.rows[0].len();
-        let widths: Vec<usize> =
-            (0..columns).map(|column| self.rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0)).collect();
+        let widths: Vec<usize> = (0..columns)
+            .map(|column| self.rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0))
+            .collect();
         let line = |row: &Vec<String>| {
             let cell = |(column, text): (usize, &String)| {
                 let gap = " ".repeat(widths[column] - text.chars().count());
@@ -28,13 +29,16 @@ impl Table {
             };
             format!("|{}\n", row.iter().enumerate().map(cell).collect::<String>())
         };
-        let rule: String =
-            widths.iter().enumerate().map(|(column, width)| {
+        let rule: String = widths
+            .iter()
+            .enumerate()
+            .map(|(column, width)| {
                 let dashes = "-".repeat(width + 1);
                 if column == 0 { format!("{dashes}-|") } else { format!("{dashes}:|") }
-            }).collect();
+            })
+            .collect();
         let mut text = line(&self.rows[0]);
-        text.push_str(&format!("|{rule}\n"));
+        text.extend(["|", &rule, "\n"]);
         text.extend(self.rows[1..].iter().map(line));
         text
     }

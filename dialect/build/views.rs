@@ -199,13 +199,10 @@ fn write_op(out: &mut String, records: &Value, record_name: &str) {
 }
 
 fn write_union(out: &mut String, records: &Value, ops: &[String]) {
-    writeln!(
-        out,
-        "/// Any op of the dialect.\n#[derive(Clone, Copy)]\n#[allow(missing_docs)]\npub enum SymmOp<'c, 'a> {{"
-    )
-    .unwrap();
+    writeln!(out, "/// Any op of the dialect.\n#[derive(Clone, Copy)]\npub enum SymmOp<'c, 'a> {{").unwrap();
     for op in ops {
-        writeln!(out, "    {0}({0}<'c, 'a>),", rust_name(op)).unwrap();
+        writeln!(out, "    /// `symm.{0}`\n    {1}({1}<'c, 'a>),", text(&records[op], "opName"), rust_name(op))
+            .unwrap();
     }
     writeln!(out, "}}\n\nimpl<'c, 'a> SymmOp<'c, 'a> {{").unwrap();
     writeln!(out, "    /// The names of all ops.\n    pub const NAMES: &'static [&'static str] = &[").unwrap();
@@ -223,19 +220,20 @@ fn write_union(out: &mut String, records: &Value, ops: &[String]) {
         .unwrap();
     }
     writeln!(out, "            _ => None,\n        }}\n    }}").unwrap();
-    for (doc, method, ty, expression) in [
-        ("The operation itself.", "operation", "OperationRef<'c, 'a>", "op.operation()"),
-        ("The names of the operands, in order.", "operands", "&'static [Operands]", "{ let _ = op; NAME::OPERANDS }"),
-    ] {
-        writeln!(out, "\n    /// {doc}\n    #[must_use]\n    pub fn {method}(self) -> {ty} {{\n        match self {{")
-            .unwrap();
-        for op in ops {
-            let name = rust_name(op);
-            let expression = expression.replace("NAME", name).replace("{ let _ = op; ", "").replace(" }", "");
-            let pattern = if expression.contains("op.") { "op" } else { "_" };
-            writeln!(out, "            Self::{name}({pattern}) => {expression},").unwrap();
-        }
-        writeln!(out, "        }}\n    }}").unwrap();
-    }
+    write_method(out, ops, "The operation itself.", "operation(self) -> OperationRef<'c, 'a>", |name| {
+        format!("Self::{name}(op) => op.operation()")
+    });
+    write_method(out, ops, "The names of the operands, in order.", "operands(self) -> &'static [Operands]", |name| {
+        format!("Self::{name}(_) => {name}::OPERANDS")
+    });
     writeln!(out, "}}").unwrap();
+}
+
+/// A method of the union that matches its op: `arm` says what it does for one.
+fn write_method(out: &mut String, ops: &[String], doc: &str, signature: &str, arm: impl Fn(&str) -> String) {
+    writeln!(out, "\n    /// {doc}\n    #[must_use]\n    pub fn {signature} {{\n        match self {{").unwrap();
+    for op in ops {
+        writeln!(out, "            {},", arm(rust_name(op))).unwrap();
+    }
+    writeln!(out, "        }}\n    }}").unwrap();
 }

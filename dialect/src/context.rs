@@ -13,12 +13,12 @@ thread_local! {
 /// `ContextRef::to_ref` returns a reference into the handle itself, which is mostly a temporary; this one stays
 /// valid as long as the context does. It keeps one word for each context that a thread ever asks for.
 #[must_use]
-pub fn context<'c>(handle: ContextRef<'c>) -> &'c Context {
+pub fn context(handle: ContextRef<'_>) -> &Context {
     // SAFETY: `handle` is alive while its raw form is read.
     let raw = unsafe { handle.to_ref() }.to_raw();
-    // SAFETY: the handle is stored as it is; what it points to is used for `'c` only.
+    // SAFETY: the handle is stored as it is; what it points to is used only while `handle` may live.
     let keep = || &*Box::leak(Box::new(unsafe { ContextRef::from_raw(raw) }));
     let word = WORDS.with_borrow_mut(|words| *words.entry(raw.ptr as usize).or_insert_with(keep));
-    // SAFETY: the word is never freed, and the context lives for `'c`.
+    // SAFETY: the word is never freed, and the context lives as long as `handle` may.
     unsafe { word.to_ref() }
 }

@@ -27,6 +27,7 @@ pub fn report_at(severity: Severity, location: Location, message: &str, note: Op
 }
 
 /// Reports an error about an operation, and is the failure that a pass returns.
+#[must_use]
 pub fn error<'c: 'a, 'a>(op: OperationRef<'c, 'a>, message: &str) -> Reported {
     report(Severity::Error, op, message);
     Reported

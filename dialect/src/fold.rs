@@ -1,6 +1,6 @@
 //! Folds: T2 (translation to oneself is nothing), and what is known about ranks at compile time.
 
-use crate::ops::{Ctx, SymmOp};
+use crate::ops::SymmOp;
 use crate::{NUM_RANKS_ATTRIBUTE, module_integer};
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::operation::OperationResult;
@@ -45,16 +45,13 @@ fn definition<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<SymmOp<'c, 'a>> {
 /// The rank and the number of ranks of a context that is made from its parts.
 fn parts<'c: 'a, 'a>(ctx: Value<'c, 'a>) -> Option<(Value<'c, 'a>, Value<'c, 'a>)> {
     match definition(ctx)? {
-        SymmOp::Ctx(op) => parts_of(op),
+        SymmOp::Ctx(op) => op.rank().zip(op.num_ranks()),
         _ => None,
     }
 }
 
-fn parts_of<'c: 'a, 'a>(op: Ctx<'c, 'a>) -> Option<(Value<'c, 'a>, Value<'c, 'a>)> {
-    op.rank().zip(op.num_ranks())
-}
-
 /// Whether `rank` is the current rank of `ctx`, by its definition.
+#[must_use]
 pub fn is_current_rank<'c: 'a, 'a>(ctx: Value<'c, 'a>, rank: Value<'c, 'a>) -> bool {
     if let Some(SymmOp::Rank(op)) = definition(rank) {
         return op.ctx() == ctx;

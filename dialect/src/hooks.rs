@@ -1,4 +1,4 @@
-//! The C side: what `cpp/Symm.cpp` calls, and what it offers. All of this crate's `extern "C"` is here.
+//! The C side: what `cpp/Symm.cpp` calls, and what it offers. All of this crate's `extern "C"` is here but what `crash` takes.
 
 use crate::diagnostic::Severity;
 use crate::ops::SymmOp;

@@ -52,10 +52,11 @@ impl<'c> Shaped<'c> {
 
     /// The encoding of a tensor (Triton's layout), null if there is none.
     fn encoding(self) -> Option<Attribute<'c>> {
-        // SAFETY: asked of tensors only; a missing encoding is a null attribute.
-        self.0
-            .is_ranked_tensor()
-            .then(|| unsafe { Attribute::from_option_raw(mlirRankedTensorTypeGetEncoding(self.to_raw())) })?
+        if !self.0.is_ranked_tensor() {
+            return None;
+        }
+        // SAFETY: just seen to be a tensor; a missing encoding is a null attribute.
+        unsafe { Attribute::from_option_raw(mlirRankedTensorTypeGetEncoding(self.to_raw())) }
     }
 
     /// Whether two types of one kind differ in nothing but their element type.

@@ -197,7 +197,7 @@ fn verify_access<'c: 'a, 'a>(
         Pointer::TritonTensor(pointers, _) => {
             ensure(op, tensor.is_some_and(|data| data.is_shaped_like(pointers)), || {
                 lossy!("accesses a tensor shaped like {pointer_type}, got {data}")
-            })?
+            })?;
         }
         _ => ensure(op, tensor.is_none(), || {
             lossy!("accesses a tensor through a tensor of pointers only, got {pointer_type}")

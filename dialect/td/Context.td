@@ -25,7 +25,7 @@ def Symm_CtxOp : Symm_PureOp<"ctx"> {
 }
 
 def Symm_RankOp : Symm_PureOp<"rank"> {
-  let summary = "The current rank, in [0, num_ranks)";
+  let summary = "The number of the current rank, from 0";
   let description = [{
     ```mlir
     %me = symm.rank %ctx

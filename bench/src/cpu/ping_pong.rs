@@ -67,7 +67,7 @@ impl Court {
 }
 
 pub fn measure(effort: Effort) -> Result<Figures> {
-    let (rounds, repeats) = effort.pick((200_000, 41), (1_000, 2));
+    let (rounds, repeats) = effort.pick((100_000, 81), (1_000, 2));
     let config = Config::new(Ranks::Threads(2));
     let program = Arc::new(Program::compile("ping_pong", 2, config.heap_size)?);
     let entry = program.entry("main")?;
@@ -76,7 +76,8 @@ pub fn measure(effort: Effort) -> Result<Figures> {
     let outcome = run(&config, move |rank| {
         let _program = &keep_alive;
         pin(rank.rank());
-        let mut figures = Figures { rounds, by_hand: Samples::default(), symm: Samples::default(), empty: Samples::default() };
+        let mut figures =
+            Figures { rounds, by_hand: Samples::default(), symm: Samples::default(), empty: Samples::default() };
         #[allow(clippy::cast_precision_loss, reason = "few enough for a float")]
         let messages = (2 * rounds) as f64;
         for (turn, court) in courts.iter().enumerate() {
@@ -115,7 +116,12 @@ impl Figures {
             table.row([name.to_owned(), number(samples.median() * 1e9), number(samples.quantile(0.0) * 1e9), within]);
         }
         let fastest = self.symm.quantile(0.0) / self.by_hand.quantile(0.0);
-        table.row(["**ratio**".into(), ratio(self.symm.median() / self.by_hand.median()), ratio(fastest), String::new()]);
+        table.row([
+            "**ratio**".into(),
+            ratio(self.symm.median() / self.by_hand.median()),
+            ratio(fastest),
+            String::new(),
+        ]);
         table.row(["median of the ratios of neighbours".into(), ratio(self.ratio()), String::new(), String::new()]);
         table
     }

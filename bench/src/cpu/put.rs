@@ -69,7 +69,8 @@ pub fn measure(effort: Effort) -> Result<Vec<Size>> {
                 #[allow(clippy::cast_possible_truncation, reason = "checked when it was allocated")]
                 let length = bytes as usize;
                 for _ in 0..repeats {
-                    let mut copy = || private_dst[..black_box(length)].copy_from_slice(&private_src[..black_box(length)]);
+                    let mut copy =
+                        || private_dst[..black_box(length)].copy_from_slice(&private_src[..black_box(length)]);
                     size.memcpy_private.0.push(rate(&mut || (0..times).for_each(|_| copy())));
                 }
                 black_box(&private_dst);
@@ -87,8 +88,14 @@ pub fn measure(effort: Effort) -> Result<Vec<Size>> {
 
 /// What the figures say.
 pub fn table(sizes: &[Size]) -> Table {
-    let mut table =
-        Table::new(&["size", "put GB/s", "memcpy, same buffers", "memcpy, private", "**put / memcpy**", "put / private"]);
+    let mut table = Table::new(&[
+        "size",
+        "put GB/s",
+        "memcpy, same buffers",
+        "memcpy, private",
+        "**put / memcpy**",
+        "put / private",
+    ]);
     for size in sizes {
         let rates = [&size.put, &size.memcpy, &size.memcpy_private].map(Samples::median);
         let [put, memcpy, private] = rates;
