@@ -248,7 +248,7 @@ def back_edges(successors):
 def iteration(blocks, successors):
     """The instructions of an iteration that does its whole work, by the shortest way.
 
-    These loops store what they load, so that whole work is the most bytes of which as many are stored as loaded.
+    These loops store what they load: whole work is the most bytes that are stored and no more than those loaded.
     """
     best = (0, 0, [])
     edges = set(back_edges(successors))
@@ -264,8 +264,8 @@ def iteration(blocks, successors):
                     if (block, target) not in edges:
                         known = ways.setdefault(target, {})
                         known[after] = min(known.get(after, here), here, key=lambda way: way[0])
-                    elif target == header and after[0] == after[1]:
-                        best = max(best, (after[0], -here[0], here[1]), key=lambda way: way[:2])
+                    elif target == header and after[1] <= after[0]:
+                        best = max(best, (after[1], -here[0], here[1]), key=lambda way: way[:2])
     return [item for block in best[2] for item in blocks[block]]
 
 

@@ -1,8 +1,9 @@
 // What one iteration of a grid-stride loop costs that loads 16 bytes a thread from another rank: `./x bench isa`.
 //
-// Every kernel moves %n vectors from %src of the rank %peer to %dst. Those named `direct` have been given a pointer
-// that leads to the peer already: less cannot be done. Those named `iris` translate as Iris does: to an integer and back,
-// both bases loaded each time, and no word about alignment unless there is a hint. The bench replaces the type.
+// Every kernel moves %n vectors from %src of the rank %peer to %dst. Those named `direct` have been given a
+// pointer that leads to the peer already: less cannot be done. Those named `iris` translate as Iris does: to an integer
+// and back, both bases loaded each time, and no word about alignment unless there is a hint. The bench replaces the
+// type.
 !scalar = f16
 !vector = vector<8xf16>
 !mask = vector<8xi1>

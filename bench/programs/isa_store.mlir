@@ -1,8 +1,9 @@
 // What one iteration of a grid-stride loop costs that stores 16 bytes a thread to another rank: `./x bench isa`.
 //
-// Every kernel moves %n vectors from %src to %dst of the rank %peer. Those named `direct` have been given a pointer
-// that leads to the peer already: less cannot be done. Those named `iris` translate as Iris does: to an integer and back,
-// both bases loaded each time, and no word about alignment unless there is a hint. The bench replaces the type.
+// Every kernel moves %n vectors from %src to %dst of the rank %peer. Those named `direct` have been given a
+// pointer that leads to the peer already: less cannot be done. Those named `iris` translate as Iris does: to an integer
+// and back, both bases loaded each time, and no word about alignment unless there is a hint. The bench replaces the
+// type.
 !scalar = f16
 !vector = vector<8xf16>
 !mask = vector<8xi1>

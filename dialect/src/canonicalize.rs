@@ -5,7 +5,7 @@ use crate::ops::SymmOp;
 use melior::RewriterBase;
 use melior::ir::attribute::{DenseElementsAttribute, IntegerAttribute};
 use melior::ir::operation::{OperationLike, OperationResult};
-use melior::ir::{AttributeLike, Value};
+use melior::ir::{AttributeLike, Value, ValueLike};
 use mlir_sys::mlirDenseElementsAttrGetBoolSplatValue;
 
 /// Rewrites `op`, or returns false.
@@ -36,6 +36,10 @@ pub fn canonicalize<'c: 'a, 'a>(op: SymmOp<'c, 'a>, rewriter: RewriterBase<'c, '
 
 /// The value of a mask that is a constant, the same in every lane.
 fn constant_mask(mask: Value) -> Option<bool> {
+    // Asked first: melior prints what it can't convert.
+    if !mask.is_operation_result() {
+        return None;
+    }
     let result = OperationResult::try_from(mask).ok()?;
     let owner = result.owner();
     if owner.name().as_string_ref().as_str() != Ok("arith.constant") {

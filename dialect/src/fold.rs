@@ -34,6 +34,10 @@ fn constant<'c, 'a>(result: Value<'c, 'a>, value: i64) -> Folded<'c, 'a> {
 
 /// The op that defines `value`, if it is an op of this dialect.
 fn definition<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<SymmOp<'c, 'a>> {
+    // Asked first: melior prints what it can't convert.
+    if !value.is_operation_result() {
+        return None;
+    }
     let result = OperationResult::try_from(value).ok()?;
     SymmOp::cast(result.owner())
 }

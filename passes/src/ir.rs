@@ -171,6 +171,11 @@ impl<'c> Builder<'c> {
         Self { context, rewriter, location }
     }
 
+    /// Inserts behind the definition of `value`, with another location.
+    pub fn behind(context: &'c Context, value: Value<'c, '_>, location: Location<'c>) -> Self {
+        Self { location, ..Self::after_value(context, value) }
+    }
+
     /// Inserts in front of `op`, with another location.
     pub fn at<'a>(context: &'c Context, op: OperationRef<'c, 'a>, location: Location<'c>) -> Self
     where

@@ -13,6 +13,7 @@ mod pipelines;
 mod registration;
 mod transform;
 mod uniform;
+mod uses;
 
 pub use lower::nvvm::CHIPS as NVIDIA_CHIPS;
 pub use lower::rocdl::CHIPS as AMD_CHIPS;

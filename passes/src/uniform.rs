@@ -2,7 +2,7 @@
 
 use crate::ir::{definition, name};
 use melior::ir::block::BlockArgument;
-use melior::ir::{BlockLike, BlockRef, OperationRef, RegionLike, Value, operation::OperationLike};
+use melior::ir::{BlockLike, BlockRef, OperationRef, RegionLike, Value, ValueLike, operation::OperationLike};
 use symm_dialect::ops::SymmOp;
 
 /// How many values a value is followed back through; what is made of more counts as different in every thread.
@@ -52,6 +52,10 @@ fn is_uniform<'c: 'a, 'a>(value: Value<'c, 'a>, left: &mut u32) -> bool {
 
 /// The arguments of a kernel, and the counter of a loop that all threads run alike.
 fn is_uniform_argument<'c: 'a, 'a>(value: Value<'c, 'a>, left: &mut u32) -> bool {
+    // Asked first: melior prints what it can't convert.
+    if !value.is_block_argument() {
+        return false;
+    }
     let Ok(argument) = BlockArgument::try_from(value) else { return false };
     // SAFETY: the owner of an argument lives as long as the argument.
     let block: BlockRef<'c, 'a> = unsafe { BlockRef::from_raw(argument.owner().to_raw()) };

@@ -1,7 +1,7 @@
 //! Single loads and stores on another rank: LLVM memory operations at a translated address, the same for every
 //! target that has no cache modifier to obey.
 
-use super::address::{Descriptor, data_type, element};
+use super::address::{self, Descriptor, data_type};
 use super::translation::delta_of;
 use crate::ir::{Builder, definition, name};
 use melior::dialect::llvm;
@@ -41,7 +41,7 @@ pub fn remote_element<'c: 'a, 'a>(
     indices: &[Value<'c, 'a>],
 ) -> Value<'c, 'c> {
     let delta = delta_of(op, b, "rank", "delta");
-    b.byte_offset(element(b, pointer, indices), delta)
+    address::remote_element(b, pointer, indices, delta)
 }
 
 /// How an access is made: aligned as the op says or as the value naturally is, `volatile` if it says so.

@@ -4,12 +4,18 @@
 //! `builtin.unrealized_conversion_cast`s that cancel out afterwards. Offset and strides are kept; what the type
 //! says is a constant, what it doesn't is read from the descriptor. Nothing goes through an integer (T4).
 
-use crate::ir::Builder;
+use crate::dominance::later;
+use crate::ir::{Builder, definition, name};
+use crate::uses::{copy_behind, has_one_use, set_operand};
 use melior::dialect::llvm;
+use melior::ir::attribute::DenseI32ArrayAttribute;
 use melior::ir::r#type::{MemRefType, ShapedTypeLike};
-use melior::ir::{Type, TypeLike, Value, ValueLike};
+use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike, operation::OperationLike};
 use symm_dialect::pointer::Pointer;
 use symm_dialect::shape::{Shaped, byte_width, scalar};
+
+/// How many offsets a distance goes in front of.
+const MOST_OFFSETS: usize = 4;
 
 /// A memref, seen as its descriptor `{allocated, aligned, offset, [sizes], [strides]}`.
 pub struct Descriptor<'c> {
@@ -131,21 +137,69 @@ pub fn is_contiguous(memref: Type) -> bool {
 
 /// The LLVM pointer to `pointer[indices]`.
 pub fn element<'c>(b: &Builder<'c>, pointer: Value<'c, '_>, indices: &[Value<'c, '_>]) -> Value<'c, 'c> {
+    address(b, pointer, indices, None)
+}
+
+/// The LLVM pointer to the element `delta` bytes from `pointer[indices]`: the same one on another rank (T1).
+pub fn remote_element<'c>(
+    b: &Builder<'c>,
+    pointer: Value<'c, '_>,
+    indices: &[Value<'c, '_>],
+    delta: Value<'c, 'c>,
+) -> Value<'c, 'c> {
+    address(b, pointer, indices, Some(delta))
+}
+
+fn address<'c>(
+    b: &Builder<'c>,
+    pointer: Value<'c, '_>,
+    indices: &[Value<'c, '_>],
+    delta: Option<Value<'c, 'c>>,
+) -> Value<'c, 'c> {
     let ty = pointer.r#type();
     let Some(memref) = Shaped::memref(ty) else {
-        return generic(b, b.cast(pointer, ty));
+        return generic(b, delta.map_or_else(|| b.cast(pointer, ty), |delta| moved(b, pointer, delta)));
     };
     let descriptor = Descriptor::new(b, pointer);
     let aligned = descriptor.aligned(b, ty);
+    // T2: added in front of the indices, the distance is added once for all accesses.
+    let start = delta.map_or(aligned, |delta| b.byte_offset(aligned, delta));
     let linear = descriptor.linear(b, indices);
-    let constant = b.parse("array<i32: -2147483648>");
+    let constant = DenseI32ArrayAttribute::new(b.context, &[i32::MIN]).into();
     let element = b.type_attribute(data_type(b, memref.element()));
     b.value(
         "llvm.getelementptr",
-        &[aligned, linear],
-        aligned.r#type(),
+        &[start, linear],
+        start.r#type(),
         &[("rawConstantIndices", constant), ("elem_type", element)],
     )
+}
+
+/// An LLVM pointer moved by a distance.
+///
+/// `as_remote(p + i, r)` is `as_remote(p, r) + i` (T2): the distance is added to what the address starts from, which
+/// accesses share and which is known outside of loops. Offsets that something else needs as well are added twice.
+fn moved<'c>(b: &Builder<'c>, pointer: Value<'c, '_>, delta: Value<'c, 'c>) -> Value<'c, 'c> {
+    // The offsets, last one first. Each is known behind the distance: its result is not defined earlier.
+    let (mut start, mut offsets) = (pointer, Vec::new());
+    while let Some(offset) = definition(start).filter(|op| name(*op) == "llvm.getelementptr") {
+        let Some(base) = offset.operands().next() else { break };
+        if offsets.len() == MOST_OFFSETS || later(start, delta) != start {
+            break;
+        }
+        offsets.push(offset);
+        start = base;
+    }
+    let is_mine = |offset: &OperationRef| offset.results().next().is_some_and(|result| has_one_use(result.into()));
+    let all_mine = offsets.iter().all(is_mine);
+    let place = Builder::behind(b.context, later(start, delta), b.location());
+    let mut theirs = place.byte_offset(start, delta);
+    for offset in offsets.into_iter().rev() {
+        let offset = if all_mine { offset } else { copy_behind(offset) };
+        set_operand(offset, 0, theirs);
+        theirs = b.cast(offset.results().next().expect("a pointer").into(), theirs.r#type());
+    }
+    theirs
 }
 
 /// The type under which LLVM moves values of `ty`: `index` is `i64`, 8-bit floats are `i8`.

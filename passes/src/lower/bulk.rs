@@ -1,7 +1,7 @@
 //! Copies of whole memrefs and of counted elements, by one thread: `memcpy` where memory is contiguous, rows of it
 //! where the innermost dimension is, elements otherwise.
 
-use super::address::{Descriptor, data_type, element, is_contiguous};
+use super::address::{Descriptor, data_type, element, is_contiguous, remote_element};
 use crate::ir::Builder;
 use melior::ir::r#type::ShapedTypeLike;
 use melior::ir::{Type, Value, ValueLike};
@@ -20,8 +20,10 @@ pub struct End<'c, 'a> {
 impl<'c> End<'c, '_> {
     /// The LLVM pointer to an element at this end.
     pub fn at(&self, b: &Builder<'c>, indices: &[Value<'c, '_>]) -> Value<'c, 'c> {
-        let local = element(b, self.pointer, indices);
-        self.delta.map_or(local, |delta| b.byte_offset(local, delta))
+        match self.delta {
+            None => element(b, self.pointer, indices),
+            Some(delta) => remote_element(b, self.pointer, indices, delta),
+        }
     }
 
     /// The LLVM pointer to the first element.

@@ -5,7 +5,7 @@
 
 use super::address::generic;
 use crate::ir::{Builder, constant_value, definition, name};
-use melior::ir::{OperationRef, Type, Value, ValueLike};
+use melior::ir::{Attribute, OperationRef, Type, Value, ValueLike};
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::{Ctx, SymmOp};
 use symm_dialect::pointer::is_llvm_pointer;
@@ -144,8 +144,16 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
     }
 }
 
+/// The tag of memory that never changes (T3): its loads go past every store, also in the code generator, which would
+/// otherwise put them in order with each access of the block.
+fn constant_memory<'c>(b: &Builder<'c>) -> Attribute<'c> {
+    let table = "<id = \"symm table\", members = {<#llvm.tbaa_root<id = \"symm\">, 0>}>";
+    b.parse(&format!("[#llvm.tbaa_tag<base_type = {table}, access_type = {table}, offset = 0, constant = true>]"))
+}
+
 fn invariant_load<'c>(b: &Builder<'c>, address: Value<'c, '_>, ty: Type<'c>) -> Value<'c, 'c> {
-    b.load(address, ty, &[("invariant", b.unit()), ("alignment", b.integer(64, 8))])
+    let alignment = b.integer(64, 8);
+    b.load(address, ty, &[("invariant", b.unit()), ("alignment", alignment), ("tbaa", constant_memory(b))])
 }
 
 /// The op that made a context from parts, its rank and its number of ranks.

@@ -6,7 +6,7 @@ use melior::dialect::llvm;
 use melior::ir::attribute::TypeAttribute;
 use melior::ir::operation::{OperationLike, OperationMutLike, OperationRefMut};
 use melior::ir::r#type::{FunctionType, MemRefType, ShapedTypeLike};
-use melior::ir::{BlockLike, OperationRef, Type, ValueLike};
+use melior::ir::{BlockLike, OperationRef, Type, TypeLike, ValueLike};
 
 /// What becomes of the memory spaces of memrefs.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -46,6 +46,10 @@ pub fn convert<'c: 'a, 'a>(root: OperationRef<'c, 'a>, spaces: Spaces) {
 fn convert_type<'c>(mlir: &'c Context, ctx: Type<'c>, spaces: Spaces, ty: Type<'c>) -> Type<'c> {
     if ty == ctx {
         return llvm::r#type::pointer(mlir, 0);
+    }
+    // Asked first: melior prints what it can't convert.
+    if !ty.is_mem_ref() && !ty.is_function() {
+        return ty;
     }
     if let Ok(memref) = MemRefType::try_from(ty) {
         if spaces == Spaces::Keep || memref.memory_space().is_none() {

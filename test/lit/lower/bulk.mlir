@@ -106,13 +106,13 @@ func.func private @copy(%ctx: !symm.ctx, %p: !llvm.ptr, %q: !llvm.ptr, %from: i3
 //     scf.for %arg5 = %c0 to %c4 step %c1 {
 //       %0 = builtin.unrealized_conversion_cast %arg2 : memref<4x8xf32> to !llvm.struct<(ptr, ptr, i64, array<2 x i64>, array<2 x i64>)>
 //       %1 = llvm.extractvalue %0[1] : !llvm.struct<(ptr, ptr, i64, array<2 x i64>, array<2 x i64>)>
-//       %2 = arith.index_cast %arg5 : index to i64
-//       %3 = arith.muli %2, %c8_i64 : i64
-//       %4 = llvm.getelementptr %1[%3] : (!llvm.ptr, i64) -> !llvm.ptr, f32
-//       %5 = llvm.getelementptr %4[%arg4] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+//       %2 = llvm.getelementptr %1[%arg4] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+//       %3 = arith.index_cast %arg5 : index to i64
+//       %4 = arith.muli %3, %c8_i64 : i64
+//       %5 = llvm.getelementptr %2[%4] : (!llvm.ptr, i64) -> !llvm.ptr, f32
 //       %6 = builtin.unrealized_conversion_cast %arg1 : memref<4x8xf32, strided<[16, 1]>> to !llvm.struct<(ptr, ptr, i64, array<2 x i64>, array<2 x i64>)>
 //       %7 = llvm.extractvalue %6[1] : !llvm.struct<(ptr, ptr, i64, array<2 x i64>, array<2 x i64>)>
-//       %8 = arith.muli %2, %c16_i64 : i64
+//       %8 = arith.muli %3, %c16_i64 : i64
 //       %9 = llvm.getelementptr %7[%8] : (!llvm.ptr, i64) -> !llvm.ptr, f32
 //       "llvm.intr.memcpy"(%5, %9, %c32_i64) <{isVolatile = false}> : (!llvm.ptr, !llvm.ptr, i64) -> ()
 //     }
@@ -139,14 +139,14 @@ func.func private @copy(%ctx: !symm.ctx, %p: !llvm.ptr, %q: !llvm.ptr, %from: i3
 //     %2 = arith.index_cast %1 : i64 to index
 //     scf.for %arg5 = %c0 to %2 step %c1 {
 //       %3 = llvm.extractvalue %0[1] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
-//       %4 = arith.index_cast %arg5 : index to i64
-//       %5 = arith.muli %4, %c2_i64 : i64
-//       %6 = llvm.getelementptr %3[%5] : (!llvm.ptr, i64) -> !llvm.ptr, f16
-//       %7 = llvm.getelementptr %6[%arg4] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+//       %4 = llvm.getelementptr %3[%arg4] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+//       %5 = arith.index_cast %arg5 : index to i64
+//       %6 = arith.muli %5, %c2_i64 : i64
+//       %7 = llvm.getelementptr %4[%6] : (!llvm.ptr, i64) -> !llvm.ptr, f16
 //       %8 = llvm.load %7 : !llvm.ptr -> f16
 //       %9 = builtin.unrealized_conversion_cast %arg2 : memref<?xf16> to !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
 //       %10 = llvm.extractvalue %9[1] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
-//       %11 = llvm.getelementptr %10[%4] : (!llvm.ptr, i64) -> !llvm.ptr, f16
+//       %11 = llvm.getelementptr %10[%5] : (!llvm.ptr, i64) -> !llvm.ptr, f16
 //       llvm.store %8, %11 : f16, !llvm.ptr
 //     }
 //     return
@@ -177,33 +177,34 @@ func.func private @copy(%ctx: !symm.ctx, %p: !llvm.ptr, %q: !llvm.ptr, %from: i3
 //       %6 = llvm.load %5 : !llvm.ptr -> i64
 //       %7 = builtin.unrealized_conversion_cast %arg2 : memref<8xindex> to !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
 //       %8 = llvm.extractvalue %7[1] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
-//       %9 = llvm.getelementptr %8[%2] : (!llvm.ptr, i64) -> !llvm.ptr, i64
-//       %10 = llvm.getelementptr %9[%arg4] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+//       %9 = llvm.getelementptr %8[%arg4] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+//       %10 = llvm.getelementptr %9[%2] : (!llvm.ptr, i64) -> !llvm.ptr, i64
 //       llvm.store %6, %10 : i64, !llvm.ptr
 //     }
 //     return
 //   }
 //   func.func private @counted(%arg0: !llvm.ptr, %arg1: !llvm.ptr, %arg2: !llvm.ptr<1>, %arg3: i32, %arg4: i64, %arg5: index, %arg6: i64) {
 //     %c8_i64 = arith.constant 8 : i64
-//     %0 = llvm.addrspacecast %arg2 : !llvm.ptr<1> to !llvm.ptr
+//     %0 = llvm.getelementptr %arg2[%arg4] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i8
 //     %1 = llvm.getelementptr %arg1[%arg4] : (!llvm.ptr, i64) -> !llvm.ptr, i8
-//     %2 = arith.index_cast %arg5 : index to i64
-//     %3 = arith.muli %2, %c8_i64 : i64
-//     "llvm.intr.memcpy"(%0, %1, %3) <{isVolatile = false}> : (!llvm.ptr, !llvm.ptr, i64) -> ()
-//     %4 = llvm.getelementptr %0[%arg4] : (!llvm.ptr, i64) -> !llvm.ptr, i8
-//     "llvm.intr.memcpy"(%4, %arg1, %arg6) <{isVolatile = false}> : (!llvm.ptr, !llvm.ptr, i64) -> ()
-//     "llvm.intr.memcpy"(%4, %arg1, %arg6) <{isVolatile = false}> : (!llvm.ptr, !llvm.ptr, i64) -> ()
-//     %5 = arith.muli %arg6, %c8_i64 : i64
-//     "llvm.intr.memcpy"(%4, %arg1, %5) <{isVolatile = false}> : (!llvm.ptr, !llvm.ptr, i64) -> ()
+//     %2 = llvm.addrspacecast %arg2 : !llvm.ptr<1> to !llvm.ptr
+//     %3 = arith.index_cast %arg5 : index to i64
+//     %4 = arith.muli %3, %c8_i64 : i64
+//     "llvm.intr.memcpy"(%2, %1, %4) <{isVolatile = false}> : (!llvm.ptr, !llvm.ptr, i64) -> ()
+//     %5 = llvm.addrspacecast %0 : !llvm.ptr<1> to !llvm.ptr
+//     "llvm.intr.memcpy"(%5, %arg1, %arg6) <{isVolatile = false}> : (!llvm.ptr, !llvm.ptr, i64) -> ()
+//     "llvm.intr.memcpy"(%5, %arg1, %arg6) <{isVolatile = false}> : (!llvm.ptr, !llvm.ptr, i64) -> ()
+//     %6 = arith.muli %arg6, %c8_i64 : i64
+//     "llvm.intr.memcpy"(%5, %arg1, %6) <{isVolatile = false}> : (!llvm.ptr, !llvm.ptr, i64) -> ()
 //     return
 //   }
 //   func.func private @copy(%arg0: !llvm.ptr, %arg1: !llvm.ptr, %arg2: !llvm.ptr, %arg3: i32, %arg4: i32, %arg5: i64, %arg6: i64, %arg7: index) {
 //     %c2_i64 = arith.constant 2 : i64
-//     %0 = llvm.getelementptr %arg2[%arg6] : (!llvm.ptr, i64) -> !llvm.ptr, i8
-//     %1 = llvm.getelementptr %arg1[%arg5] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+//     %0 = llvm.getelementptr %arg1[%arg5] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+//     %1 = llvm.getelementptr %arg2[%arg6] : (!llvm.ptr, i64) -> !llvm.ptr, i8
 //     %2 = arith.index_cast %arg7 : index to i64
 //     %3 = arith.muli %2, %c2_i64 : i64
-//     "llvm.intr.memcpy"(%0, %1, %3) <{isVolatile = false}> : (!llvm.ptr, !llvm.ptr, i64) -> ()
+//     "llvm.intr.memcpy"(%1, %0, %3) <{isVolatile = false}> : (!llvm.ptr, !llvm.ptr, i64) -> ()
 //     return
 //   }
 // }

@@ -51,23 +51,20 @@ func.func @vectors(%ctx: !symm.ctx, %p: !llvm.ptr, %r: i32, %d: i64, %v: vector<
   return %0, %1 : vector<4xf32>, vector<2xindex>
 }
 
-// A mask for the whole access is a branch; the other value is zero if none is given.
+// A mask for the whole access is a branch; the other value is zero if none is given. Branches of one mask become one.
 // CHECK-LABEL: func.func @masks(
 func.func @masks(%ctx: !symm.ctx, %p: !llvm.ptr, %r: i32, %d: i64, %in: i1, %x: f32) -> (f32, f32) {
   // CHECK: %[[ZERO:.*]] = llvm.mlir.zero : f32
   // CHECK: %[[A:.*]] = llvm.getelementptr
-  // CHECK: scf.if %arg4 -> (f32) {
-  // CHECK-NEXT: llvm.load volatile %[[A]] {alignment = 4 : i64} : !llvm.ptr -> f32
-  // CHECK: } else {
-  // CHECK-NEXT: scf.yield %arg5 : f32
-  %0 = symm.remote_load %ctx, %p, %r via %d mask %in : i1 other %x : f32 volatile : !llvm.ptr -> f32
-  // CHECK: scf.if %arg4 -> (f32) {
-  // CHECK: } else {
-  // CHECK-NEXT: scf.yield %[[ZERO]] : f32
-  %1 = symm.remote_load %ctx, %p, %r via %d mask %in : i1 : !llvm.ptr -> f32
-  // CHECK: scf.if %arg4 {
+  // CHECK: scf.if %arg4 -> (f32, f32) {
+  // CHECK-NEXT: %[[V:.*]] = llvm.load volatile %[[A]] {alignment = 4 : i64} : !llvm.ptr -> f32
+  // CHECK-NEXT: %[[W:.*]] = llvm.load %[[A]] {alignment = 4 : i64} : !llvm.ptr -> f32
   // CHECK-NEXT: llvm.store volatile %arg5, %[[A]] {alignment = 4 : i64} : f32, !llvm.ptr
-  // CHECK-NEXT: }
+  // CHECK-NEXT: scf.yield %[[V]], %[[W]] : f32, f32
+  // CHECK-NEXT: } else {
+  // CHECK-NEXT: scf.yield %arg5, %[[ZERO]] : f32, f32
+  %0 = symm.remote_load %ctx, %p, %r via %d mask %in : i1 other %x : f32 volatile : !llvm.ptr -> f32
+  %1 = symm.remote_load %ctx, %p, %r via %d mask %in : i1 : !llvm.ptr -> f32
   symm.remote_store %ctx, %x, %p, %r via %d mask %in : i1 volatile : f32, !llvm.ptr
   return %0, %1 : f32, f32
 }

@@ -13,6 +13,9 @@ module attributes {gpu.container_module, symm.num_ranks = 2 : i32, symm.heap_str
 }
 
 // OUTPUT:
+// #tbaa_root = #llvm.tbaa_root<id = "symm">
+// #tbaa_type_desc = #llvm.tbaa_type_desc<id = "symm table", members = {<#tbaa_root, 0>}>
+// #tbaa_tag = #llvm.tbaa_tag<base_type = #tbaa_type_desc, access_type = #tbaa_type_desc, offset = 0, constant = true>
 // module attributes {gpu.container_module, symm.heap_stride = 67108864 : i64, symm.num_ranks = 2 : i32} {
 //   func.func private @symm_rt_wait64(!llvm.ptr, !llvm.ptr, i32, i64, i64, !llvm.ptr) -> i32
 //   llvm.mlir.global internal constant @_symm_string_0("cpu-golden.mlir:9:7\00") {addr_space = 0 : i32}
@@ -23,7 +26,7 @@ module attributes {gpu.container_module, symm.num_ranks = 2 : i32, symm.heap_str
 //     %c1_i64 = arith.constant 1 : i64
 //     %c67108864_i64 = arith.constant 67108864 : i64
 //     %c0_i64 = arith.constant 0 : i64
-//     %1 = llvm.load %arg0 invariant {alignment = 8 : i64} : !llvm.ptr -> i64
+//     %1 = llvm.load %arg0 invariant {alignment = 8 : i64, tbaa = [#tbaa_tag]} : !llvm.ptr -> i64
 //     %2 = arith.extsi %arg2 : i32 to i64
 //     %3 = arith.subi %2, %1 : i64
 //     %4 = arith.muli %3, %c67108864_i64 : i64

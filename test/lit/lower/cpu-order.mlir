@@ -96,8 +96,8 @@ func.func @signal(%ctx: !symm.ctx, %p: !llvm.ptr, %r: i32, %d: i64, %i: i32, %l:
 // The data first, then a release.
 // CHECK-LABEL: func.func @put_signal(
 func.func @put_signal(%ctx: !symm.ctx, %m: memref<8xf32>, %p: !llvm.ptr, %r: i32, %d: i64, %l: i64, %n: index) {
+  // CHECK: %[[F:.*]] = llvm.getelementptr %arg2[%arg4]
   // CHECK: "llvm.intr.memcpy"
-  // CHECK-NEXT: %[[F:.*]] = llvm.getelementptr %arg2[%arg4]
   // CHECK-NEXT: llvm.store %arg5, %[[F]] atomic release {alignment = 8 : i64}
   // CHECK-NEXT: call @symm_rt_wake(%[[F]])
   symm.put_signal set %ctx, %m, %m, %p, %l, %r via %d : memref<8xf32>, memref<8xf32>, !llvm.ptr, i64

@@ -85,10 +85,10 @@ func.func private @as_remote_memref(%ctx: !symm.ctx, %m: memref<?x4xf32, strided
 //     %c-2097152_i64 = arith.constant -2097152 : i64
 //     %c0_i32 = arith.constant 0 : i32
 //     %c8_i64 = arith.constant 8 : i64
-//     %1 = llvm.load %arg0 invariant {alignment = 8 : i64} : !llvm.ptr -> i64
+//     %1 = llvm.load %arg0 invariant {alignment = 8 : i64, tbaa = [#llvm.tbaa_tag<base_type = <id = "symm table", members = {<#llvm.tbaa_root<id = "symm">, 0>}>, access_type = <id = "symm table", members = {<#llvm.tbaa_root<id = "symm">, 0>}>, offset = 0, constant = true>]} : !llvm.ptr -> i64
 //     %2 = arith.trunci %1 : i64 to i32
 //     %3 = llvm.getelementptr %arg0[8] : (!llvm.ptr) -> !llvm.ptr, i8
-//     %4 = llvm.load %3 invariant {alignment = 8 : i64} : !llvm.ptr -> i64
+//     %4 = llvm.load %3 invariant {alignment = 8 : i64, tbaa = [#llvm.tbaa_tag<base_type = <id = "symm table", members = {<#llvm.tbaa_root<id = "symm">, 0>}>, access_type = <id = "symm table", members = {<#llvm.tbaa_root<id = "symm">, 0>}>, offset = 0, constant = true>]} : !llvm.ptr -> i64
 //     %5 = arith.trunci %4 : i64 to i32
 //     %6 = arith.cmpi ult, %arg1, %5 : i32
 //     %7 = arith.select %6, %arg1, %c0_i32 : i32
@@ -96,29 +96,29 @@ func.func private @as_remote_memref(%ctx: !symm.ctx, %m: memref<?x4xf32, strided
 //     %9 = arith.muli %8, %c8_i64 : i64
 //     %10 = llvm.getelementptr %arg0[16] : (!llvm.ptr) -> !llvm.ptr, i8
 //     %11 = llvm.getelementptr %10[%9] : (!llvm.ptr, i64) -> !llvm.ptr, i8
-//     %12 = llvm.load %11 invariant {alignment = 8 : i64} : !llvm.ptr -> i64
+//     %12 = llvm.load %11 invariant {alignment = 8 : i64, tbaa = [#llvm.tbaa_tag<base_type = <id = "symm table", members = {<#llvm.tbaa_root<id = "symm">, 0>}>, access_type = <id = "symm table", members = {<#llvm.tbaa_root<id = "symm">, 0>}>, offset = 0, constant = true>]} : !llvm.ptr -> i64
 //     %13 = arith.muli %1, %c8_i64 : i64
 //     %14 = llvm.getelementptr %10[%13] : (!llvm.ptr, i64) -> !llvm.ptr, i8
-//     %15 = llvm.load %14 invariant {alignment = 8 : i64} : !llvm.ptr -> i64
+//     %15 = llvm.load %14 invariant {alignment = 8 : i64, tbaa = [#llvm.tbaa_tag<base_type = <id = "symm table", members = {<#llvm.tbaa_root<id = "symm">, 0>}>, access_type = <id = "symm table", members = {<#llvm.tbaa_root<id = "symm">, 0>}>, offset = 0, constant = true>]} : !llvm.ptr -> i64
 //     %16 = arith.subi %12, %15 : i64
 //     %17 = arith.andi %16, %c-2097152_i64 : i64
 //     %18 = arith.select %6, %17, %c1152921504606846976_i64 : i64
-//     %19 = llvm.load %11 invariant {alignment = 8 : i64} : !llvm.ptr -> !llvm.ptr
+//     %19 = llvm.load %11 invariant {alignment = 8 : i64, tbaa = [#llvm.tbaa_tag<base_type = <id = "symm table", members = {<#llvm.tbaa_root<id = "symm">, 0>}>, access_type = <id = "symm table", members = {<#llvm.tbaa_root<id = "symm">, 0>}>, offset = 0, constant = true>]} : !llvm.ptr -> !llvm.ptr
 //     %20 = arith.select %6, %19, %0 : !llvm.ptr
 //     return %2, %5, %18, %20 : i32, i32, i64, !llvm.ptr
 //   }
 //   func.func private @first(%arg0: !llvm.ptr) -> (i64, !llvm.ptr<1>) {
 //     %c-2097152_i64 = arith.constant -2097152 : i64
 //     %c8_i64 = arith.constant 8 : i64
-//     %0 = llvm.load %arg0 invariant {alignment = 8 : i64} : !llvm.ptr -> i64
+//     %0 = llvm.load %arg0 invariant {alignment = 8 : i64, tbaa = [#llvm.tbaa_tag<base_type = <id = "symm table", members = {<#llvm.tbaa_root<id = "symm">, 0>}>, access_type = <id = "symm table", members = {<#llvm.tbaa_root<id = "symm">, 0>}>, offset = 0, constant = true>]} : !llvm.ptr -> i64
 //     %1 = llvm.getelementptr %arg0[16] : (!llvm.ptr) -> !llvm.ptr, i8
-//     %2 = llvm.load %1 invariant {alignment = 8 : i64} : !llvm.ptr -> i64
+//     %2 = llvm.load %1 invariant {alignment = 8 : i64, tbaa = [#llvm.tbaa_tag<base_type = <id = "symm table", members = {<#llvm.tbaa_root<id = "symm">, 0>}>, access_type = <id = "symm table", members = {<#llvm.tbaa_root<id = "symm">, 0>}>, offset = 0, constant = true>]} : !llvm.ptr -> i64
 //     %3 = arith.muli %0, %c8_i64 : i64
 //     %4 = llvm.getelementptr %1[%3] : (!llvm.ptr, i64) -> !llvm.ptr, i8
-//     %5 = llvm.load %4 invariant {alignment = 8 : i64} : !llvm.ptr -> i64
+//     %5 = llvm.load %4 invariant {alignment = 8 : i64, tbaa = [#llvm.tbaa_tag<base_type = <id = "symm table", members = {<#llvm.tbaa_root<id = "symm">, 0>}>, access_type = <id = "symm table", members = {<#llvm.tbaa_root<id = "symm">, 0>}>, offset = 0, constant = true>]} : !llvm.ptr -> i64
 //     %6 = arith.subi %2, %5 : i64
 //     %7 = arith.andi %6, %c-2097152_i64 : i64
-//     %8 = llvm.load %1 invariant {alignment = 8 : i64} : !llvm.ptr -> !llvm.ptr<1>
+//     %8 = llvm.load %1 invariant {alignment = 8 : i64, tbaa = [#llvm.tbaa_tag<base_type = <id = "symm table", members = {<#llvm.tbaa_root<id = "symm">, 0>}>, access_type = <id = "symm table", members = {<#llvm.tbaa_root<id = "symm">, 0>}>, offset = 0, constant = true>]} : !llvm.ptr -> !llvm.ptr<1>
 //     return %7, %8 : i64, !llvm.ptr<1>
 //   }
 //   func.func private @parts(%arg0: !llvm.ptr, %arg1: i32, %arg2: i32, %arg3: i32) -> (i32, i32, i64, !llvm.ptr) {
@@ -133,20 +133,20 @@ func.func private @as_remote_memref(%ctx: !symm.ctx, %m: memref<?x4xf32, strided
 //     %4 = arith.extsi %3 : i32 to i64
 //     %5 = arith.muli %4, %c8_i64 : i64
 //     %6 = llvm.getelementptr %arg0[%5] : (!llvm.ptr, i64) -> !llvm.ptr, i8
-//     %7 = llvm.load %6 invariant {alignment = 8 : i64} : !llvm.ptr -> i64
+//     %7 = llvm.load %6 invariant {alignment = 8 : i64, tbaa = [#llvm.tbaa_tag<base_type = <id = "symm table", members = {<#llvm.tbaa_root<id = "symm">, 0>}>, access_type = <id = "symm table", members = {<#llvm.tbaa_root<id = "symm">, 0>}>, offset = 0, constant = true>]} : !llvm.ptr -> i64
 //     %8 = arith.muli %1, %c8_i64 : i64
 //     %9 = llvm.getelementptr %arg0[%8] : (!llvm.ptr, i64) -> !llvm.ptr, i8
-//     %10 = llvm.load %9 invariant {alignment = 8 : i64} : !llvm.ptr -> i64
+//     %10 = llvm.load %9 invariant {alignment = 8 : i64, tbaa = [#llvm.tbaa_tag<base_type = <id = "symm table", members = {<#llvm.tbaa_root<id = "symm">, 0>}>, access_type = <id = "symm table", members = {<#llvm.tbaa_root<id = "symm">, 0>}>, offset = 0, constant = true>]} : !llvm.ptr -> i64
 //     %11 = arith.subi %7, %10 : i64
 //     %12 = arith.andi %11, %c-2097152_i64 : i64
 //     %13 = arith.select %2, %12, %c1152921504606846976_i64 : i64
-//     %14 = llvm.load %6 invariant {alignment = 8 : i64} : !llvm.ptr -> !llvm.ptr
+//     %14 = llvm.load %6 invariant {alignment = 8 : i64, tbaa = [#llvm.tbaa_tag<base_type = <id = "symm table", members = {<#llvm.tbaa_root<id = "symm">, 0>}>, access_type = <id = "symm table", members = {<#llvm.tbaa_root<id = "symm">, 0>}>, offset = 0, constant = true>]} : !llvm.ptr -> !llvm.ptr
 //     %15 = arith.select %2, %14, %0 : !llvm.ptr
 //     return %arg1, %arg2, %13, %15 : i32, i32, i64, !llvm.ptr
 //   }
 //   func.func private @global_table(%arg0: !llvm.ptr<1>) -> i32 {
 //     %0 = llvm.addrspacecast %arg0 : !llvm.ptr<1> to !llvm.ptr
-//     %1 = llvm.load %0 invariant {alignment = 8 : i64} : !llvm.ptr -> i64
+//     %1 = llvm.load %0 invariant {alignment = 8 : i64, tbaa = [#llvm.tbaa_tag<base_type = <id = "symm table", members = {<#llvm.tbaa_root<id = "symm">, 0>}>, access_type = <id = "symm table", members = {<#llvm.tbaa_root<id = "symm">, 0>}>, offset = 0, constant = true>]} : !llvm.ptr -> i64
 //     %2 = arith.trunci %1 : i64 to i32
 //     return %2 : i32
 //   }
@@ -157,22 +157,22 @@ func.func private @as_remote_memref(%ctx: !symm.ctx, %m: memref<?x4xf32, strided
 //       %c8_i64 = arith.constant 8 : i64
 //       %c0_i32 = arith.constant 0 : i32
 //       %c4_i32 = arith.constant 4 : i32
-//       %0 = llvm.load %arg0 invariant {alignment = 8 : i64} : !llvm.ptr -> i64
+//       %0 = llvm.load %arg0 invariant {alignment = 8 : i64, tbaa = [#llvm.tbaa_tag<base_type = <id = "symm table", members = {<#llvm.tbaa_root<id = "symm">, 0>}>, access_type = <id = "symm table", members = {<#llvm.tbaa_root<id = "symm">, 0>}>, offset = 0, constant = true>]} : !llvm.ptr -> i64
 //       %1 = arith.cmpi ult, %arg1, %c4_i32 : i32
 //       %2 = arith.select %1, %arg1, %c0_i32 : i32
 //       %3 = arith.extsi %2 : i32 to i64
 //       %4 = arith.muli %3, %c8_i64 : i64
 //       %5 = llvm.getelementptr %arg0[16] : (!llvm.ptr) -> !llvm.ptr, i8
 //       %6 = llvm.getelementptr %5[%4] : (!llvm.ptr, i64) -> !llvm.ptr, i8
-//       %7 = llvm.load %6 invariant {alignment = 8 : i64} : !llvm.ptr -> i64
+//       %7 = llvm.load %6 invariant {alignment = 8 : i64, tbaa = [#llvm.tbaa_tag<base_type = <id = "symm table", members = {<#llvm.tbaa_root<id = "symm">, 0>}>, access_type = <id = "symm table", members = {<#llvm.tbaa_root<id = "symm">, 0>}>, offset = 0, constant = true>]} : !llvm.ptr -> i64
 //       %8 = arith.muli %0, %c8_i64 : i64
 //       %9 = llvm.getelementptr %5[%8] : (!llvm.ptr, i64) -> !llvm.ptr, i8
-//       %10 = llvm.load %9 invariant {alignment = 8 : i64} : !llvm.ptr -> i64
+//       %10 = llvm.load %9 invariant {alignment = 8 : i64, tbaa = [#llvm.tbaa_tag<base_type = <id = "symm table", members = {<#llvm.tbaa_root<id = "symm">, 0>}>, access_type = <id = "symm table", members = {<#llvm.tbaa_root<id = "symm">, 0>}>, offset = 0, constant = true>]} : !llvm.ptr -> i64
 //       %11 = arith.subi %7, %10 : i64
 //       %12 = arith.andi %11, %c-2097152_i64 : i64
 //       %13 = arith.select %1, %12, %c1152921504606846976_i64 : i64
 //       %14 = llvm.getelementptr %5[24] : (!llvm.ptr) -> !llvm.ptr, i8
-//       %15 = llvm.load %14 invariant {alignment = 8 : i64} : !llvm.ptr -> i64
+//       %15 = llvm.load %14 invariant {alignment = 8 : i64, tbaa = [#llvm.tbaa_tag<base_type = <id = "symm table", members = {<#llvm.tbaa_root<id = "symm">, 0>}>, access_type = <id = "symm table", members = {<#llvm.tbaa_root<id = "symm">, 0>}>, offset = 0, constant = true>]} : !llvm.ptr -> i64
 //       %16 = arith.subi %15, %10 : i64
 //       %17 = arith.andi %16, %c-2097152_i64 : i64
 //       return %c4_i32, %13, %17 : i32, i64, i64
@@ -181,7 +181,7 @@ func.func private @as_remote_memref(%ctx: !symm.ctx, %m: memref<?x4xf32, strided
 //   module attributes {symm.heap_stride = 67108864 : i64, symm.num_ranks = 4 : i32} {
 //     func.func private @strided(%arg0: !llvm.ptr, %arg1: i32, %arg2: !llvm.ptr) -> (i64, !llvm.ptr) {
 //       %c67108864_i64 = arith.constant 67108864 : i64
-//       %0 = llvm.load %arg0 invariant {alignment = 8 : i64} : !llvm.ptr -> i64
+//       %0 = llvm.load %arg0 invariant {alignment = 8 : i64, tbaa = [#llvm.tbaa_tag<base_type = <id = "symm table", members = {<#llvm.tbaa_root<id = "symm">, 0>}>, access_type = <id = "symm table", members = {<#llvm.tbaa_root<id = "symm">, 0>}>, offset = 0, constant = true>]} : !llvm.ptr -> i64
 //       %1 = arith.extsi %arg1 : i32 to i64
 //       %2 = arith.subi %1, %0 : i64
 //       %3 = arith.muli %2, %c67108864_i64 : i64

@@ -5,7 +5,7 @@ use super::device::linear_block;
 use super::runtime::Runtime;
 use crate::ir::Builder;
 use crate::lower::access::remote_element;
-use crate::lower::address::element;
+use crate::lower::address::{self, element};
 use crate::lower::bulk::End;
 use crate::lower::translation::{Table, delta_of};
 use crate::lower::{llvm_bin_op, llvm_ordering};
@@ -85,7 +85,7 @@ pub fn put_signal<'c: 'a, 'a>(op: PutSignal<'c, 'a>, b: &Builder<'c>, runtime: &
     let dst = End { pointer: op.dst(), delta: Some(delta) };
     let count = op.count().zip(op.element());
     transfer(b, runtime, Transfer::Put, op.ctx(), op.rank(), dst, src, dst, count);
-    let flag = b.byte_offset(element(b, op.flag(), &op.indices()), delta);
+    let flag = address::remote_element(b, op.flag(), &op.indices(), delta);
     send(b, runtime, op.kind(), op.ctx(), op.rank(), flag, op.value(), Order::Release);
     Vec::new()
 }

@@ -3,7 +3,7 @@
 use super::{Target, bulk};
 use crate::ir::{Builder, blocks, enclosing, operations};
 use crate::lower::access::remote_element;
-use crate::lower::address::element;
+use crate::lower::address::{self, element};
 use crate::lower::llvm_ordering;
 use crate::lower::translation::{Table, delta_of};
 use crate::order::{acquires, releases};
@@ -201,7 +201,7 @@ pub fn signal<'c: 'a, 'a>(op: Signal<'c, 'a>, b: &Builder<'c>, target: &dyn Targ
 pub fn put_signal<'c: 'a, 'a>(op: PutSignal<'c, 'a>, b: &Builder<'c>, target: &dyn Target) -> Vec<Value<'c, 'c>> {
     let delta = delta_of(SymmOp::PutSignal(op), b, "rank", "delta");
     bulk::lower(SymmOp::PutSignal(op), b, target);
-    let flag = global(b, b.byte_offset(element(b, op.flag(), &op.indices()), delta));
+    let flag = global(b, address::remote_element(b, op.flag(), &op.indices(), delta));
     let value = b.cast(op.value(), op.value().r#type());
     send(b, target, op.kind(), flag, value, (Order::Release, op.scope()), op.group());
     Vec::new()
