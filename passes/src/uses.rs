@@ -7,8 +7,7 @@ pub fn has_one_use(value: Value) -> bool {
     // SAFETY: the value is alive, and so are its uses.
     unsafe {
         let first = mlir_sys::mlirValueGetFirstUse(value.to_raw());
-        !mlir_sys::mlirOpOperandIsNull(first)
-            && mlir_sys::mlirOpOperandIsNull(mlir_sys::mlirOpOperandGetNextUse(first))
+        !mlir_sys::mlirOpOperandIsNull(first) && mlir_sys::mlirOpOperandIsNull(mlir_sys::mlirOpOperandGetNextUse(first))
     }
 }
 

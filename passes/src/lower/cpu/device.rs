@@ -7,9 +7,7 @@ use crate::lower::address::Descriptor;
 use melior::ir::attribute::{FlatSymbolRefAttribute, TypeAttribute};
 use melior::ir::operation::{OperationLike, OperationMutLike, OperationRefMut};
 use melior::ir::r#type::FunctionType;
-use melior::ir::{
-    Attribute, AttributeLike, Block, BlockLike, OperationRef, Region, RegionLike, Type, Value, ValueLike,
-};
+use melior::ir::{Attribute, Block, BlockLike, OperationRef, Region, RegionLike, Type, Value, ValueLike};
 use std::collections::HashSet;
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::lossy;

@@ -116,9 +116,7 @@ fn contiguous<'c: 'a, 'a>(
 fn import<'c: 'a, 'a>(b: &Builder<'c>, op: OperationRef<'c, 'a>, part: &str, names: &[&str], width: u64) {
     let module = enclosing(op, &["gpu.module"]).expect("kernels are in a gpu.module");
     let body = blocks(module)[0];
-    let symbol = |op: OperationRef<'c, '_>| {
-        op.attribute("sym_name").ok().and_then(string)
-    };
+    let symbol = |op: OperationRef<'c, '_>| op.attribute("sym_name").ok().and_then(string);
     let known: Vec<String> = operations(body).into_iter().filter_map(symbol).collect();
     let missing = |name: &Option<String>| name.as_deref().is_some_and(|name| !known.iter().any(|known| known == name));
     if !names.iter().any(|name| missing(&Some((*name).to_owned()))) {

@@ -262,9 +262,9 @@ pub fn wait<'c: 'a, 'a>(op: Wait<'c, 'a>, b: &Builder<'c>, target: &dyn Target) 
 fn shared_word<'c: 'a, 'a>(b: &Builder<'c>, op: OperationRef<'c, 'a>, group: Group) -> Value<'c, 'c> {
     let module = enclosing(op, &["gpu.module"]).expect("kernels are in a gpu.module");
     let body = blocks(module)[0];
-    let exists = operations(body).into_iter().any(|op| {
-        op.attribute("sym_name").ok().and_then(string).is_some_and(|name| name == SHARED_WORD)
-    });
+    let exists = operations(body)
+        .into_iter()
+        .any(|op| op.attribute("sym_name").ok().and_then(string).is_some_and(|name| name == SHARED_WORD));
     if !exists {
         let top = Builder::at_start(b.context, body, op.location());
         let attributes = [
