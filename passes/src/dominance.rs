@@ -39,13 +39,10 @@ fn is_after<'c: 'a, 'a>(one: Value<'c, 'a>, other: Value<'c, 'a>) -> bool {
 
 /// The block that defines a value.
 pub fn block_of<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<BlockRef<'c, 'a>> {
-    match definition(value) {
-        Some(op) => op.block(),
-        None => {
-            let argument = BlockArgument::try_from(value).ok()?;
-            // SAFETY: the owner of an argument lives as long as the argument.
-            Some(unsafe { BlockRef::from_raw(argument.owner().to_raw()) })
-        }
+    if let Some(op) = definition(value) { op.block() } else {
+        let argument = BlockArgument::try_from(value).ok()?;
+        // SAFETY: the owner of an argument lives as long as the argument.
+        Some(unsafe { BlockRef::from_raw(argument.owner().to_raw()) })
     }
 }
 

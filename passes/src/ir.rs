@@ -41,9 +41,9 @@ pub fn context<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> &'c Context {
 
 /// The text of an operation's name.
 pub fn name<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> &'a str {
-    // SAFETY: the context keeps the names of its operations as long as it lives.
     let name: Identifier<'c> = op.name();
     let text = name.as_string_ref().as_str().unwrap_or_default();
+    // SAFETY: the context keeps the names of its operations as long as it lives.
     unsafe { std::mem::transmute::<&str, &'a str>(text) }
 }
 
@@ -285,6 +285,7 @@ impl<'c> Builder<'c> {
     }
 
     /// A type attribute.
+    #[expect(clippy::unused_self, reason = "all attributes are made in one way")]
     pub fn type_attribute(&self, ty: Type<'c>) -> Attribute<'c> {
         TypeAttribute::new(ty).into()
     }

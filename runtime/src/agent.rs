@@ -44,6 +44,11 @@ impl Agent {
         })
     }
 
+    /// The calling thread's agent, if it is one.
+    pub(crate) fn try_with<R>(use_it: impl FnOnce(&Agent) -> R) -> Option<R> {
+        CURRENT.try_with(|current| current.get().map(use_it)).ok().flatten()
+    }
+
     /// The control memory of this rank.
     pub(crate) fn area(&self) -> &RankArea {
         &self.world.control.areas()[self.rank as usize]

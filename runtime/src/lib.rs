@@ -26,6 +26,8 @@ mod condition;
 #[allow(unsafe_code)]
 mod control;
 #[allow(unsafe_code)]
+mod crash;
+#[allow(unsafe_code)]
 mod driver;
 mod error;
 mod format;

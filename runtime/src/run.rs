@@ -10,6 +10,7 @@ use crate::agent::Agent;
 use crate::check::CheckFailures;
 use crate::control::{Control, HostState, MAX_RANKS};
 use crate::driver::{Cpu, Driver};
+use crate::crash;
 use crate::error::Error;
 use crate::heap::{DEFAULT_HEAP_SIZE, SIGNAL_PAD_BYTES};
 use crate::memory;
@@ -119,6 +120,7 @@ where
     F: Fn(&Rank) -> Result<T, Error> + Send + Sync + 'static,
 {
     config.check()?;
+    crash::install();
     let (world, links) = match &config.ranks {
         Ranks::Threads(ranks) => (in_threads(config, *ranks)?, Vec::new()),
         Ranks::Process(bootstrap) => in_process(config, bootstrap)?,

@@ -4,7 +4,7 @@ use crate::{run, tree};
 use anyhow::{Context, Result};
 use std::process::Command;
 
-/// The packages that hold `bin/ptxas`: CUDA 12's knows every chip but sm_110, CUDA 13's none before sm_75.
+/// The packages that hold `bin/ptxas`: CUDA 12's knows every chip but `sm_110`, CUDA 13's none before `sm_75`.
 const PACKAGES: [(&str, &str); 2] = [
     ("nvidia/cuda_nvcc/bin/ptxas", "nvidia-cuda-nvcc-cu12==12.9.86"),
     ("nvidia/cu13/bin/ptxas", "nvidia-cuda-nvcc==13.5.37"),

@@ -61,7 +61,7 @@ const VIEWS: &[&str] = &[
     "memref.assume_alignment",
 ];
 
-fn run<'c, 'a>(root: OperationRef<'c, 'a>, _: &Values) -> Result<Ir, Reported> {
+fn run(root: OperationRef<'_, '_>, _: &Values) -> Result<Ir, Reported> {
     let mut outcome = Ok(Ir::Kept);
     for op in select(root, |op| is_access(op).then_some(op)) {
         if enclosing(op, &["gpu.func", "gpu.launch", "gpu.module"]).is_none() && op.operands().any(is_heap) {

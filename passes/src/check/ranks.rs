@@ -1,6 +1,6 @@
 //! Refuses constant ranks that no run can have (T1).
 //!
-//! A rank is in [0, num_ranks). A constant below zero is an error; so is one that is not below the module's
+//! A rank is in [0, `num_ranks`). A constant below zero is an error; so is one that is not below the module's
 //! `symm.num_ranks`, where the module fixes it (`symm-run --ranks` does).
 //!
 //! ```mlir
@@ -21,7 +21,7 @@ use symm_dialect::{NUM_RANKS_ATTRIBUTE, module_integer};
 pub const PASS: Pass =
     Pass { flag: "symm-check-ranks", summary: "Refuse constant ranks out of range (T1)", options: &[], run };
 
-fn run<'c, 'a>(root: OperationRef<'c, 'a>, _: &Values) -> Result<Ir, Reported> {
+fn run(root: OperationRef<'_, '_>, _: &Values) -> Result<Ir, Reported> {
     let mut outcome = Ok(Ir::Kept);
     for op in symm_ops(root) {
         for name in ["rank", "from", "to"] {

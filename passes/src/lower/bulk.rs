@@ -36,12 +36,9 @@ impl<'c> End<'c, '_> {
 
 /// The bytes a copy moves: `count` elements of a type, or a whole memref.
 pub fn bytes<'c>(b: &Builder<'c>, pointer: Value<'c, '_>, count: Option<(Value<'c, '_>, Type<'c>)>) -> Value<'c, 'c> {
-    let (count, element) = match count {
-        Some((count, element)) => (b.as_i64(count), element),
-        None => {
-            let memref = Shaped::memref(pointer.r#type()).expect("the verifier has seen a memref");
-            (Descriptor::new(b, pointer).count(b), memref.element())
-        }
+    let (count, element) = if let Some((count, element)) = count { (b.as_i64(count), element) } else {
+        let memref = Shaped::memref(pointer.r#type()).expect("the verifier has seen a memref");
+        (Descriptor::new(b, pointer).count(b), memref.element())
     };
     b.mul(count, b.i64(byte_width(element).cast_signed()))
 }

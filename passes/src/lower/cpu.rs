@@ -49,7 +49,7 @@ pub const PASS: Pass = Pass {
     run,
 };
 
-fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<Ir, Reported> {
+fn run(root: OperationRef<'_, '_>, options: &Values) -> Result<Ir, Reported> {
     if name(root) != "builtin.module" {
         return Err(error(root, "is lowered as a whole module"));
     }
@@ -76,7 +76,7 @@ fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<Ir, Repor
     for ctx in contexts.into_iter().rev() {
         translation::lower_ctx(ctx, &Builder::before(ctx.operation()))?;
     }
-    host::make_entries(root, &runtime)?;
+    host::make_entries(root);
     Ok(Ir::Changed)
 }
 
@@ -132,7 +132,7 @@ fn calls_runtime<'c: 'a, 'a>(operation: OperationRef<'c, 'a>) -> bool {
 /// Whether symbols of the program's module, and of the `gpu.module` that it takes in, are looked up from `op`: an
 /// unregistered op around it might hold symbols of its own.
 fn sees_runtime<'c: 'a, 'a>(op: OperationRef<'c, 'a>, root: OperationRef<'c, 'a>) -> bool {
-    let ancestors = std::iter::successors(op.parent_operation(), |op| op.parent_operation());
+    let ancestors = std::iter::successors(op.parent_operation(), melior::ir::operation::OperationLike::parent_operation);
     let between: Vec<_> = ancestors.take_while(|ancestor| *ancestor != root).collect();
     let mlir = context(op);
     between.iter().enumerate().all(|(index, ancestor)| match name(*ancestor) {

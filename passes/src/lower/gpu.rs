@@ -40,7 +40,7 @@ pub trait Target {
     ) -> Value<'c, 'c>;
 
     /// A fence.
-    fn fence<'c>(&self, b: &Builder<'c>, order: Order, scope: Scope);
+    fn fence(&self, b: &Builder<'_>, order: Order, scope: Scope);
 
     /// A store to a flag in global memory, relaxed or release.
     fn store_flag<'c>(&self, b: &Builder<'c>, ptr: Value<'c, 'c>, value: Value<'c, 'c>, order: (Order, Scope));
@@ -55,16 +55,16 @@ pub trait Target {
     ) -> Value<'c, 'c>;
 
     /// Completes what every thread of a group has written, before the barrier in front of a group's release (O3).
-    fn before_group_release<'c>(&self, b: &Builder<'c>);
+    fn before_group_release(&self, b: &Builder<'_>);
 
     /// Waits until all threads of the warp are here.
-    fn warp_barrier<'c>(&self, b: &Builder<'c>);
+    fn warp_barrier(&self, b: &Builder<'_>);
 
     /// A clock of the device in nanoseconds, `i64`.
     fn nanoseconds<'c>(&self, b: &Builder<'c>) -> Value<'c, 'c>;
 
     /// Lets other threads run for a short while.
-    fn backoff<'c>(&self, b: &Builder<'c>);
+    fn backoff(&self, b: &Builder<'_>);
 
     /// A load with a cache modifier; `None` if the target has none to offer and a plain load serves.
     fn cached_load<'c: 'a, 'a>(

@@ -17,8 +17,8 @@
 //! }
 //! ```
 //!
-//! Host code is dropped: what is left is what the device runs. Limits (S1): sm_70 and later; scope cluster and bf16
-//! atomics from sm_90; no check or print in kernels.
+//! Host code is dropped: what is left is what the device runs. Limits (S1): `sm_70` and later; scope cluster and bf16
+//! atomics from `sm_90`; no check or print in kernels.
 
 use super::access::remote_element;
 use super::address::data_type;
@@ -49,7 +49,7 @@ pub const PASS: Pass = Pass {
     run,
 };
 
-fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<Ir, Reported> {
+fn run(root: OperationRef<'_, '_>, options: &Values) -> Result<Ir, Reported> {
     let digits: String = options.text("chip").chars().filter(char::is_ascii_digit).collect();
     let Ok(sm) = digits.parse() else { return Err(error(root, "S1: unknown chip")) };
     lower_module(root, &Nvvm { sm })?;
@@ -176,7 +176,7 @@ impl Target for Nvvm {
             .expect("a result")
     }
 
-    fn fence<'c>(&self, b: &Builder<'c>, order: Order, scope: Scope) {
+    fn fence(&self, b: &Builder<'_>, order: Order, scope: Scope) {
         order::fence(b, self, order, scope);
     }
 
@@ -194,12 +194,12 @@ impl Target for Nvvm {
         order::cmpxchg(b, self, ptr, values, order)
     }
 
-    fn before_group_release<'c>(&self, _: &Builder<'c>) {
+    fn before_group_release(&self, _: &Builder<'_>) {
         // bar.sync orders the block's writes before the release that follows it, and PTX's causality order carries
         // them along (PTX ISA, memory consistency model: causality order).
     }
 
-    fn warp_barrier<'c>(&self, b: &Builder<'c>) {
+    fn warp_barrier(&self, b: &Builder<'_>) {
         b.op("nvvm.bar.warp.sync", &[b.i32(-1)], &[], &[]);
     }
 
@@ -207,7 +207,7 @@ impl Target for Nvvm {
         inline_asm(b, "mov.u64 $0, %globaltimer;", "=l", &[], Some(b.int(64))).expect("a result")
     }
 
-    fn backoff<'c>(&self, b: &Builder<'c>) {
+    fn backoff(&self, b: &Builder<'_>) {
         b.op("nvvm.nanosleep", &[b.i32(64)], &[], &[]);
     }
 

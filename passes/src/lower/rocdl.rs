@@ -46,7 +46,7 @@ pub const PASS: Pass = Pass {
     run,
 };
 
-fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<Ir, Reported> {
+fn run(root: OperationRef<'_, '_>, options: &Values) -> Result<Ir, Reported> {
     let no_release = options.text("chip") == "gfx90a" && !options.flag("fine-grained-heap");
     lower_module(root, &Rocdl { no_release })?;
     Ok(Ir::Changed)
@@ -160,7 +160,7 @@ impl Target for Rocdl {
         b.value("llvm.atomicrmw", &[ptr, value], ty, &attributes)
     }
 
-    fn fence<'c>(&self, b: &Builder<'c>, order: Order, scope: Scope) {
+    fn fence(&self, b: &Builder<'_>, order: Order, scope: Scope) {
         if matches!(order, Order::Release | Order::AcqRel) {
             order::fence(b, self, Order::Release, scope);
             // The fence writes L2 back (`buffer_wbl2`) and has to wait for it. The backend does not count that write
@@ -188,13 +188,13 @@ impl Target for Rocdl {
         order::cmpxchg(b, self, ptr, values, order)
     }
 
-    fn before_group_release<'c>(&self, b: &Builder<'c>) {
+    fn before_group_release(&self, b: &Builder<'_>) {
         // The release that follows the barrier waits for the stores of its own wave only: every wave has to have
         // brought its own as far as L2 before it (LLVM's AMDGPU memory model, gfx942: release at agent scope).
         self.fence(b, Order::Release, Scope::Gpu);
     }
 
-    fn warp_barrier<'c>(&self, b: &Builder<'c>) {
+    fn warp_barrier(&self, b: &Builder<'_>) {
         // A wave runs in step; only the compiler has to be told.
         b.op("llvm.fence", &[], &[], &[("ordering", b.integer(64, 6)), ("syncscope", b.string("wavefront"))]);
     }
@@ -210,7 +210,7 @@ impl Target for Rocdl {
         b.mul(ticks, b.i64(10))
     }
 
-    fn backoff<'c>(&self, b: &Builder<'c>) {
+    fn backoff(&self, b: &Builder<'_>) {
         b.op("rocdl.s.sleep", &[], &[], &[("count", b.integer(32, 1))]);
     }
 

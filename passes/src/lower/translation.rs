@@ -206,11 +206,8 @@ pub fn lower_ctx<'c: 'a, 'a>(op: Ctx<'c, 'a>, b: &Builder<'c>) -> Result<(), Rep
 
 /// The distance an op was given, or the one of its rank.
 pub fn delta_of<'c: 'a, 'a>(op: SymmOp<'c, 'a>, b: &Builder<'c>, rank: &str, delta: &str) -> Value<'c, 'c> {
-    match op.operand_group(delta).first() {
-        Some(delta) => b.cast(*delta, b.int(64)),
-        None => {
-            let ctx = op.ctx().expect("an op that translates has a context");
-            Table::new(op.operation(), ctx).delta(b, op.operand_group(rank)[0])
-        }
+    if let Some(delta) = op.operand_group(delta).first() { b.cast(*delta, b.int(64)) } else {
+        let ctx = op.ctx().expect("an op that translates has a context");
+        Table::new(op.operation(), ctx).delta(b, op.operand_group(rank)[0])
     }
 }

@@ -50,7 +50,8 @@ pub const PASS: Pass = Pass {
     run,
 };
 
-fn run<'c, 'a>(root: OperationRef<'c, 'a>, _: &Values) -> Result<Ir, Reported> {
+#[expect(clippy::unnecessary_wraps, reason = "every pass has this type")]
+fn run(root: OperationRef<'_, '_>, _: &Values) -> Result<Ir, Reported> {
     // All blocks first: the walk may not meet a signal that is gone.
     let all: Vec<BlockRef> = collect(root).into_iter().flat_map(blocks).collect();
     all.into_iter().for_each(run_on_block);

@@ -47,6 +47,7 @@ enum Key {
     Value(usize, usize),
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "every pass has this type")]
 fn run<'c, 'a>(root: OperationRef<'c, 'a>, _: &Values) -> Result<Ir, Reported> {
     let mut distances: HashMap<Key, Value<'c, 'c>> = HashMap::new();
     for op in symm_ops(root) {

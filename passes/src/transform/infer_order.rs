@@ -68,9 +68,12 @@ pub const PASS: Pass = Pass {
     run,
 };
 
-fn run<'c, 'a>(root: OperationRef<'c, 'a>, _: &Values) -> Result<Ir, Reported> {
+#[expect(clippy::unnecessary_wraps, reason = "every pass has this type")]
+fn run(root: OperationRef<'_, '_>, _: &Values) -> Result<Ir, Reported> {
     let mut pass = InferOrder { known: HashMap::new() };
-    blocks(root).into_iter().for_each(|block| pass.run_on_block(block));
+    for block in blocks(root) {
+        pass.run_on_block(block);
+    }
     Ok(Ir::Changed)
 }
 
@@ -101,13 +104,15 @@ impl<'c: 'a, 'a> InferOrder<'c, 'a> {
             match self.kind(op) {
                 Kind::Quiet => {}
                 Kind::Other => {
-                    run_on_stretch(std::mem::take(&mut stretch));
-                    blocks(op).into_iter().for_each(|block| self.run_on_block(block));
+                    run_on_stretch(&std::mem::take(&mut stretch));
+                    for block in blocks(op) {
+                        self.run_on_block(block);
+                    }
                 }
                 kind => stretch.push((op, kind)),
             }
         }
-        run_on_stretch(stretch);
+        run_on_stretch(&stretch);
     }
 
     fn kind(&mut self, op: OperationRef<'c, 'a>) -> Kind<'c, 'a> {
@@ -130,14 +135,15 @@ impl<'c: 'a, 'a> InferOrder<'c, 'a> {
     }
 
     /// The kind of a loop or branch.
+    #[expect(clippy::match_same_arms, reason = "nothing to add, and more of the same, are not one reason")]
     fn kind_of_body(&mut self, op: OperationRef<'c, 'a>) -> Kind<'c, 'a> {
         let mut all = Kind::Quiet;
         for inner in blocks(op).into_iter().flat_map(operations) {
             all = match (all, self.kind(inner)) {
                 (kind, Kind::Quiet) => kind,
                 (Kind::Quiet, kind @ (Kind::Signals(_) | Kind::Waits(_))) => kind,
-                (Kind::Signals(one), Kind::Signals(other)) if is_broadcast(one, other) => all,
-                (Kind::Waits(one), Kind::Waits(other)) if is_gather(one, other) => all,
+                (kind @ Kind::Signals(one), Kind::Signals(other)) if is_broadcast(one, other) => kind,
+                (kind @ Kind::Waits(one), Kind::Waits(other)) if is_gather(one, other) => kind,
                 _ => return Kind::Other,
             };
         }
@@ -198,9 +204,9 @@ fn is_gather<'c: 'a, 'a>(one: Wait<'c, 'a>, other: Wait<'c, 'a>) -> bool {
 type Step<'c, 'a> = (OperationRef<'c, 'a>, Kind<'c, 'a>);
 
 /// Rewrites signals, waits and fences that are next to each other.
-fn run_on_stretch<'c: 'a, 'a>(stretch: Vec<Step<'c, 'a>>) {
+fn run_on_stretch<'c: 'a, 'a>(stretch: &[Step<'c, 'a>]) {
     let mut done: Vec<Step> = Vec::new();
-    let mut rest = stretch.as_slice();
+    let mut rest = stretch;
     while let Some(&(op, kind)) = rest.first() {
         let (count, group) = match kind {
             Kind::Signals(first) => {

@@ -43,7 +43,8 @@ pub const PASS: Pass = Pass {
     run,
 };
 
-fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<Ir, Reported> {
+#[expect(clippy::unnecessary_wraps, reason = "every pass has this type")]
+fn run(root: OperationRef<'_, '_>, options: &Values) -> Result<Ir, Reported> {
     let nanoseconds = options.number("timeout-ms").saturating_mul(1_000_000);
     for operation in collect(root) {
         if let Some(SymmOp::Wait(wait)) = SymmOp::cast(operation) {

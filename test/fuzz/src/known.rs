@@ -103,6 +103,13 @@ pub const KNOWN: &[Known] = &[
         signature: "",
         frame: "",
     },
+    // Where a builtin attribute can't be made of what was read, the reader reports an error and goes on without it.
+    Known {
+        what: "malformed bytecode: an error, and success",
+        stage: "read bytecode: success with an error: ",
+        signature: "success with an error",
+        frame: "",
+    },
     // The reader of bytecode checks indices and sizes in part only. Counts of values, blocks and elements become
     // allocations as they are, or exceptions and aborts of the containers; types within types are read again for
     // each use; a value may be defined twice, or beyond those of its region, which writes outside of an array, so

@@ -195,9 +195,11 @@ pub fn pack<'c>(b: &Builder<'c>, name: &str, callee: &str, arguments: &[Type<'c>
     let region = Region::new();
     let block = region.append_block(Block::new(&locations));
     let inner = Builder::at_end(b.context, block, b.location());
-    // SAFETY: the block lives in the function that is inserted below.
-    let argument =
-        |index| -> Value<'c, 'c> { unsafe { Value::from_raw(block.argument(index).expect("made above").to_raw()) } };
+    let argument = |index| -> Value<'c, 'c> {
+        let argument = block.argument(index).expect("made above");
+        // SAFETY: the block lives in the function that is inserted below.
+        unsafe { Value::from_raw(argument.to_raw()) }
+    };
     let slot = |index: usize| inner.load(inner.byte_offset_constant(argument(0), 8 * index as i64), pointer, &[]);
     let mut operands = Vec::new();
     for (index, ty) in arguments.iter().enumerate() {

@@ -89,7 +89,7 @@ fn signature<'c: 'a, 'a>(function: OperationRef<'c, 'a>) -> (Vec<Type<'c>>, Vec<
 }
 
 /// Makes the entries.
-pub fn make_entries<'c: 'a, 'a>(root: OperationRef<'c, 'a>, _: &Runtime<'c, 'a>) -> Result<(), Reported> {
+pub fn make_entries<'c: 'a, 'a>(root: OperationRef<'c, 'a>) {
     for op in operations(blocks(root)[0]) {
         if !op.has_attribute(ENTRY) {
             continue;
@@ -106,7 +106,6 @@ pub fn make_entries<'c: 'a, 'a>(root: OperationRef<'c, 'a>, _: &Runtime<'c, 'a>)
         }
         pack(&Builder::before(op), &format!("_symm_entry_{symbol}"), &symbol, &inputs, &results, 0);
     }
-    Ok(())
 }
 
 /// Lowers an op of another dialect that a host function may hold.

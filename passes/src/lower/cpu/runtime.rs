@@ -97,6 +97,7 @@ impl<'c: 'a, 'a> Runtime<'c, 'a> {
     }
 
     /// Stack memory for `count` values, reserved at the start of the function around `op`.
+    #[expect(clippy::unused_self, reason = "memory that a call of the runtime takes")]
     pub fn stack(&self, op: OperationRef<'c, 'a>, ty: Type<'c>, count: usize) -> Value<'c, 'c> {
         let function = crate::ir::enclosing(op, &["func.func", "gpu.func"]).unwrap_or(op);
         let entry = blocks(function)[0];

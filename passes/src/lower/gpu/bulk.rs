@@ -2,7 +2,7 @@
 //!
 //! Contiguous bytes are copied by a function of the device library (`library.mlir`), which aligns itself on the
 //! destination, moves 16 bytes a thread and four of them at a time, and falls back to narrower accesses where source
-//! and destination are not aligned alike. With `engine bulk` (sm_90) one thread drives the bulk copy engine instead
+//! and destination are not aligned alike. With `engine bulk` (`sm_90`) one thread drives the bulk copy engine instead
 //! (`bulk_engine.mlir`). Memrefs with gaps are copied row by row, or element by element.
 
 use super::{Target, order};
@@ -21,7 +21,7 @@ use symm_dialect::text::string;
 /// The device library, in MLIR, for an element width to be filled in.
 const LIBRARY: &str = include_str!("library.mlir");
 
-/// The part of the library that drives sm_90's bulk copy engine.
+/// The part of the library that drives `sm_90`'s bulk copy engine.
 const BULK_ENGINE: &str = include_str!("bulk_engine.mlir");
 
 /// Copies `op`'s source to its destination.

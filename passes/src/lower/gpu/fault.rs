@@ -109,25 +109,22 @@ fn add_site<'c: 'a, 'a>(b: &Builder<'c>, op: Fault<'c, 'a>) -> i64 {
     let all = texts + &text;
     let array = llvm::r#type::array(b.int(8), u32::try_from(all.len()).unwrap_or(u32::MAX));
     let attributes = [("value", b.string(&all)), ("global_type", b.type_attribute(array))];
-    match existing {
-        Some(sites) => {
-            // SAFETY: the pass owns the module while it runs.
-            let mut sites = unsafe { OperationRefMut::from_raw(sites.to_raw()) };
-            for (name, attribute) in attributes {
-                sites.set_attribute(name, attribute);
-            }
+    if let Some(sites) = existing {
+        // SAFETY: the pass owns the module while it runs.
+        let mut sites = unsafe { OperationRefMut::from_raw(sites.to_raw()) };
+        for (name, attribute) in attributes {
+            sites.set_attribute(name, attribute);
         }
-        None => {
-            let top = Builder::at_start(b.context, body, operation.location());
-            let fixed = [
-                ("sym_name", top.string(SITES)),
-                ("linkage", top.parse("#llvm.linkage<external>")),
-                ("constant", top.unit()),
-                ("addr_space", top.integer(32, 1)),
-            ];
-            let all = [fixed.as_slice(), attributes.as_slice()].concat();
-            top.op_with_regions("llvm.mlir.global", &[], &[], &all, vec![Region::new()]);
-        }
+    } else {
+        let top = Builder::at_start(b.context, body, operation.location());
+        let fixed = [
+            ("sym_name", top.string(SITES)),
+            ("linkage", top.parse("#llvm.linkage<external>")),
+            ("constant", top.unit()),
+            ("addr_space", top.integer(32, 1)),
+        ];
+        let all = [fixed.as_slice(), attributes.as_slice()].concat();
+        top.op_with_regions("llvm.mlir.global", &[], &[], &all, vec![Region::new()]);
     }
     index
 }

@@ -106,7 +106,7 @@ pub fn store<'c>(
 }
 
 /// An LLVM fence.
-pub fn fence<'c>(b: &Builder<'c>, target: &dyn Target, order: Order, scope: Scope) {
+pub fn fence(b: &Builder<'_>, target: &dyn Target, order: Order, scope: Scope) {
     let mut attributes = vec![("ordering", b.integer(64, llvm_ordering(order)))];
     let scope = target.sync_scope(scope);
     if !scope.is_empty() {
@@ -147,7 +147,7 @@ pub fn linear_block<'c>(b: &Builder<'c>) -> Value<'c, 'c> {
 }
 
 /// Waits until all threads of the group are here.
-fn group_barrier<'c>(b: &Builder<'c>, target: &dyn Target, group: Group) {
+fn group_barrier(b: &Builder<'_>, target: &dyn Target, group: Group) {
     match group {
         Group::Thread => {}
         Group::Warp => target.warp_barrier(b),
