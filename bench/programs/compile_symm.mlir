@@ -174,11 +174,10 @@ module attributes {gpu.container_module} {
           : memref<8x256xf32> to memref<256xf32, strided<[1], offset: ?>>
         symm.put %ctx, %part, %theirs, %peer group block
           : memref<256xf32>, memref<256xf32, strided<[1], offset: ?>>
-        symm.fence sem release
-        symm.signal set %ctx, %flags[%mine], %epoch, %peer sem relaxed group block : memref<8xi64>, i64
+        symm.signal set %ctx, %flags[%mine], %epoch, %peer group block : memref<8xi64>, i64
       }
       scf.for %rank = %c0 to %ranks step %c1 {
-        symm.wait %ctx, %flags[%rank] ge %epoch sem relaxed group block : memref<8xi64>, i64
+        symm.wait %ctx, %flags[%rank] ge %epoch sem relaxed : memref<8xi64>, i64
       }
       symm.fence sem acquire
       %root = arith.constant 0 : i32
