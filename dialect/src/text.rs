@@ -2,8 +2,9 @@
 
 use melior::ir::{Attribute, AttributeLike};
 use mlir_sys::{
-    MlirStringRef, mlirAttributeIsAFlatSymbolRef, mlirAttributeIsAString, mlirFlatSymbolRefAttrGetValue,
-    mlirStringAttrGetValue,
+    MlirStringRef, mlirAttributeIsAFlatSymbolRef, mlirAttributeIsAString, mlirAttributeIsASymbolRef,
+    mlirFlatSymbolRefAttrGetValue, mlirStringAttrGetValue, mlirSymbolRefAttrGetLeafReference,
+    mlirSymbolRefAttrGetNumNestedReferences, mlirSymbolRefAttrGetRootReference,
 };
 use std::fmt::{self, Write as _};
 
@@ -35,6 +36,17 @@ pub fn symbol(attribute: Attribute) -> Option<String> {
     unsafe {
         let raw = attribute.to_raw();
         mlirAttributeIsAFlatSymbolRef(raw).then(|| text(mlirFlatSymbolRefAttrGetValue(raw)))
+    }
+}
+
+/// The two names in a reference to a symbol of a symbol, `@module::@function`; `None` for other attributes.
+#[must_use]
+pub fn nested_symbol(attribute: Attribute) -> Option<(String, String)> {
+    let raw = attribute.to_raw();
+    // SAFETY: the attribute is alive, it is asked for names only where it has two, and the context keeps them.
+    unsafe {
+        (mlirAttributeIsASymbolRef(raw) && mlirSymbolRefAttrGetNumNestedReferences(raw) == 1)
+            .then(|| (text(mlirSymbolRefAttrGetRootReference(raw)), text(mlirSymbolRefAttrGetLeafReference(raw))))
     }
 }
 

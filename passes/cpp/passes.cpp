@@ -27,7 +27,7 @@ extern "C" {
 bool symmEntry(bool pipeline, intptr_t index, Entry *entry);
 void symmEntryOption(bool pipeline, intptr_t index, intptr_t option, OptionEntry *entry);
 bool symmEntryValidate(bool pipeline, intptr_t index, const MlirStringRef *values, MlirStringCallback report, void *data);
-void symmPassDialects(intptr_t index, MlirDialectRegistry registry);
+void symmPassDialects(MlirDialectRegistry registry);
 // 0 where the pass failed, 1 where it kept the IR as it was, 2 where it changed it.
 int32_t symmPassRun(intptr_t index, MlirOperation op, const MlirStringRef *values);
 void symmPipelineText(intptr_t index, const MlirStringRef *values, MlirStringCallback write, void *data);
@@ -47,9 +47,8 @@ template <typename Owner, typename Option> struct Options {
     for (intptr_t i = 0; i < entry.numOptions; ++i) {
       OptionEntry option;
       symmEntryOption(pipeline, index, i, &option);
-      options.push_back(std::make_unique<Option>(owner, unwrap(option.name),
-                                                               llvm::cl::desc(unwrap(option.help)),
-                                                               llvm::cl::init(unwrap(option.initial).str())));
+      options.push_back(std::make_unique<Option>(owner, unwrap(option.name), llvm::cl::desc(unwrap(option.help)),
+                                                 llvm::cl::init(unwrap(option.initial).str())));
     }
   }
   std::vector<MlirStringRef> values() const {
@@ -84,7 +83,7 @@ public:
   llvm::StringRef getDescription() const override { return unwrap(entry.summary); }
   llvm::StringRef getName() const override { return unwrap(entry.flag); }
   std::unique_ptr<mlir::Pass> clonePass() const override { return std::make_unique<RustPass>(index); }
-  void getDependentDialects(mlir::DialectRegistry &registry) const override { symmPassDialects(index, wrap(&registry)); }
+  void getDependentDialects(mlir::DialectRegistry &registry) const override { symmPassDialects(wrap(&registry)); }
   llvm::LogicalResult
   initializeOptions(llvm::StringRef text,
                     llvm::function_ref<llvm::LogicalResult(const llvm::Twine &)> errorHandler) override {

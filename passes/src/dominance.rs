@@ -1,6 +1,6 @@
 //! Dominance between values, as far as the passes need it (MLIR's C API does not offer its own).
 
-use crate::ir::definition;
+use crate::ir::{definition, owner};
 use melior::ir::block::BlockArgument;
 use melior::ir::{BlockLike, BlockRef, RegionLike, Value, operation::OperationLike};
 use std::collections::HashSet;
@@ -39,10 +39,9 @@ fn is_after<'c: 'a, 'a>(one: Value<'c, 'a>, other: Value<'c, 'a>) -> bool {
 
 /// The block that defines a value.
 pub fn block_of<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<BlockRef<'c, 'a>> {
-    if let Some(op) = definition(value) { op.block() } else {
-        let argument = BlockArgument::try_from(value).ok()?;
-        // SAFETY: the owner of an argument lives as long as the argument.
-        Some(unsafe { BlockRef::from_raw(argument.owner().to_raw()) })
+    match definition(value) {
+        Some(op) => op.block(),
+        None => BlockArgument::try_from(value).ok().map(owner),
     }
 }
 

@@ -3,6 +3,9 @@
 //! A pass is a row of [`PASSES`]; a named pipeline is a row of [`PIPELINES`]. [`register`] makes them known to
 //! MLIR, after which `symm-opt --help` lists them and any pipeline text can name them.
 
+// Unsafe code is where it is allowed by name: at the border to C++, and where melior's own handles fall short.
+#![deny(unsafe_code)]
+
 mod check;
 mod dominance;
 mod ir;
@@ -10,10 +13,10 @@ mod lower;
 mod order;
 mod pass;
 mod pipelines;
+#[expect(unsafe_code)]
 mod registration;
 mod transform;
 mod uniform;
-mod uses;
 
 pub use lower::nvvm::CHIPS as NVIDIA_CHIPS;
 pub use lower::rocdl::CHIPS as AMD_CHIPS;

@@ -1,12 +1,10 @@
 //! What the passes about memory order share: what may lie between two operations, and changing their order.
 
-use crate::ir::{constant_value, context, name};
+use crate::ir::{constant_value, context, name, set_attribute};
 use melior::Context;
 use melior::ir::attribute::IntegerAttribute;
-use melior::ir::operation::{OperationLike, OperationMutLike, OperationRefMut};
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, OperationRef, Value, ValueLike};
-use mlir_sys::{mlirAttributeGetNull, mlirLocationFusedGet, mlirOperationSetLocation};
 use symm_dialect::ops::{Order, SymmOp};
 
 /// Whether an operation touches no memory and waits for nobody, whatever its operands are: what lies between two
@@ -78,19 +76,5 @@ pub fn keyword(context: &Context, value: i64) -> Attribute<'_> {
 
 /// Sets a keyword attribute of an operation.
 pub fn set_keyword<'c: 'a, 'a>(op: OperationRef<'c, 'a>, attribute: &str, value: i64) {
-    let value = keyword(context(op), value);
-    // SAFETY: the pass owns the module while it runs; no other reference reads this attribute meanwhile.
-    let mut op = unsafe { OperationRefMut::from_raw(op.to_raw()) };
-    op.set_attribute(attribute, value);
-}
-
-/// Makes `op` stand for `other`, which comes before it, too.
-pub fn fuse_location<'c: 'a, 'a>(op: OperationRef<'c, 'a>, other: OperationRef<'c, 'a>) {
-    let locations = [other.location().to_raw(), op.location().to_raw()];
-    // SAFETY: the pass owns the module while it runs; the locations live as long as the context.
-    unsafe {
-        let no_metadata = mlirAttributeGetNull();
-        let fused = mlirLocationFusedGet(context(op).to_raw(), 2, locations.as_ptr(), no_metadata);
-        mlirOperationSetLocation(op.to_raw(), fused);
-    }
+    set_attribute(op, attribute, keyword(context(op), value));
 }

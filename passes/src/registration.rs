@@ -118,7 +118,7 @@ unsafe extern "C" fn symmEntryValidate(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn symmPassDialects(_index: isize, registry: MlirDialectRegistry) {
+extern "C" fn symmPassDialects(registry: MlirDialectRegistry) {
     for handle in crate::ir::dialects() {
         // SAFETY: the registry is alive during the call, the handles are static.
         unsafe { mlirDialectHandleInsertDialect(handle, registry) };

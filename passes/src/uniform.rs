@@ -1,8 +1,8 @@
 //! Whether all threads of a block get somewhere together, as far as the structure of a kernel shows it.
 
-use crate::ir::{definition, name};
+use crate::ir::{definition, name, owner};
 use melior::ir::block::BlockArgument;
-use melior::ir::{BlockLike, BlockRef, OperationRef, RegionLike, Value, ValueLike, operation::OperationLike};
+use melior::ir::{BlockLike, OperationRef, RegionLike, Value, ValueLike, operation::OperationLike};
 use symm_dialect::ops::SymmOp;
 
 /// How many values a value is followed back through; what is made of more counts as different in every thread.
@@ -57,8 +57,7 @@ fn is_uniform_argument<'c: 'a, 'a>(value: Value<'c, 'a>, left: &mut u32) -> bool
         return false;
     }
     let Ok(argument) = BlockArgument::try_from(value) else { return false };
-    // SAFETY: the owner of an argument lives as long as the argument.
-    let block: BlockRef<'c, 'a> = unsafe { BlockRef::from_raw(argument.owner().to_raw()) };
+    let block = owner(argument);
     let Some(parent) = block.parent_operation() else { return false };
     match name(parent) {
         "gpu.func" => {

@@ -61,7 +61,7 @@ const VIEWS: &[&str] = &[
     "memref.assume_alignment",
 ];
 
-fn run(root: OperationRef<'_, '_>, _: &Values) -> Result<Ir, Reported> {
+fn run(root: OperationRef, _: &Values) -> Result<Ir, Reported> {
     let mut outcome = Ok(Ir::Kept);
     for op in select(root, |op| is_access(op).then_some(op)) {
         if enclosing(op, &["gpu.func", "gpu.launch", "gpu.module"]).is_none() && op.operands().any(is_heap) {
@@ -73,19 +73,20 @@ fn run(root: OperationRef<'_, '_>, _: &Values) -> Result<Ir, Reported> {
 
 /// Whether an op accesses the memory behind some of its operands.
 fn is_access<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
+    use SymmOp::{AtomicCas, AtomicRmw, Copy, Get, Put, PutSignal, RemoteLoad, RemoteStore, Signal, Wait};
     match SymmOp::cast(op) {
         Some(op) => matches!(
             op,
-            SymmOp::RemoteLoad(_)
-                | SymmOp::RemoteStore(_)
-                | SymmOp::Get(_)
-                | SymmOp::Put(_)
-                | SymmOp::Copy(_)
-                | SymmOp::AtomicRmw(_)
-                | SymmOp::AtomicCas(_)
-                | SymmOp::Signal(_)
-                | SymmOp::Wait(_)
-                | SymmOp::PutSignal(_)
+            RemoteLoad(_)
+                | RemoteStore(_)
+                | Get(_)
+                | Put(_)
+                | Copy(_)
+                | AtomicRmw(_)
+                | AtomicCas(_)
+                | Signal(_)
+                | Wait(_)
+                | PutSignal(_)
         ),
         None => ACCESSES.contains(&name(op)) || name(op).starts_with("linalg."),
     }

@@ -40,7 +40,7 @@ pub const PASS: Pass = Pass {
     run,
 };
 
-fn run(root: OperationRef<'_, '_>, options: &Values) -> Result<Ir, Reported> {
+fn run(root: OperationRef, options: &Values) -> Result<Ir, Reported> {
     let repairs = Repairs { strict: options.flag("strict") };
     let mut outcome = Ok(Ir::Kept);
     for op in symm_ops(root) {

@@ -21,7 +21,7 @@ use symm_dialect::{NUM_RANKS_ATTRIBUTE, module_integer};
 pub const PASS: Pass =
     Pass { flag: "symm-check-ranks", summary: "Refuse constant ranks out of range (T1)", options: &[], run };
 
-fn run(root: OperationRef<'_, '_>, _: &Values) -> Result<Ir, Reported> {
+fn run(root: OperationRef, _: &Values) -> Result<Ir, Reported> {
     let mut outcome = Ok(Ir::Kept);
     for op in symm_ops(root) {
         for name in ["rank", "from", "to"] {

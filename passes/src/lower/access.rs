@@ -4,6 +4,7 @@
 use super::address::{self, Descriptor, data_type};
 use super::translation::delta_of;
 use crate::ir::{Builder, definition, name};
+use melior::dialect::arith::CmpiPredicate;
 use melior::dialect::llvm;
 use melior::ir::{Attribute, Type, Value, ValueLike, operation::OperationLike};
 use symm_dialect::ops::{AsRemote, Cache, RemoteLoad, RemoteStore, SymmOp};
@@ -25,10 +26,8 @@ pub fn as_remote<'c: 'a, 'a>(op: AsRemote<'c, 'a>, b: &Builder<'c>) -> Vec<Value
     let pointer_type = llvm::r#type::pointer(b.context, space);
     let mut moved = b.cast(op.ptr(), descriptor);
     for field in [0, 1] {
-        let position = b.parse(&format!("array<i64: {field}>"));
-        let pointer = b.value("llvm.extractvalue", &[moved], pointer_type, &[("position", position)]);
-        let pointer = b.byte_offset(pointer, delta);
-        moved = b.value("llvm.insertvalue", &[moved, pointer], descriptor, &[("position", position)]);
+        let pointer = b.byte_offset(b.extract(moved, &[field], pointer_type), delta);
+        moved = b.insert(moved, &[field], pointer);
     }
     vec![b.cast(moved, ty)]
 }
@@ -75,8 +74,7 @@ fn is_full<'c>(b: &Builder<'c>, mask: Value<'c, '_>, ty: Type<'c>, alignment: i6
     }
     let maker = definition(mask).filter(|op| name(*op) == "vector.create_mask" && op.operand_count() == 1);
     if let Some(count) = maker.and_then(|op| op.operands().next()) {
-        let all = [count, b.index_constant(lanes.cast_signed())];
-        return Some(b.value("arith.cmpi", &all, b.int(1), &[("predicate", b.integer(64, 5))]));
+        return Some(b.compare(CmpiPredicate::Sge, count, b.index_constant(lanes.cast_signed())));
     }
     Some(b.value("llvm.intr.vector.reduce.and", &[mask], b.int(1), &[]))
 }
@@ -91,10 +89,11 @@ pub fn remote_load<'c: 'a, 'a>(op: RemoteLoad<'c, 'a>, b: &Builder<'c>) -> Vec<V
     let attributes = access(b, ty, op.alignment(), volatile);
     let other = |b: &Builder<'c>| match op.other() {
         Some(other) => b.cast(other, moved),
-        None => b.value("llvm.mlir.zero", &[], moved, &[]),
+        None => b.zero(moved),
     };
+    let whole = |b: &Builder<'c>| b.load(address, moved, &attributes);
     let value = match op.mask() {
-        None => b.load(address, moved, &attributes),
+        None => whole(b),
         Some(mask) if is_lane_mask(mask) => {
             let alignment = op.alignment().unwrap_or_else(|| natural_alignment(ty));
             let by_lane = |b: &Builder<'c>| {
@@ -103,16 +102,10 @@ pub fn remote_load<'c: 'a, 'a>(op: RemoteLoad<'c, 'a>, b: &Builder<'c>) -> Vec<V
             };
             match is_full(b, mask, ty, alignment) {
                 None => by_lane(b),
-                Some(full) => {
-                    let whole = |b: &Builder<'c>| vec![b.load(address, moved, &attributes)];
-                    b.branch(full, &[moved], whole, |b| vec![by_lane(b)]).result(0).expect("one value").into()
-                }
+                Some(full) => b.choose(full, moved, whole, by_lane),
             }
         }
-        Some(mask) => {
-            let branch = b.branch(mask, &[moved], |b| vec![b.load(address, moved, &attributes)], |b| vec![other(b)]);
-            branch.result(0).expect("one value").into()
-        }
+        Some(mask) => b.choose(mask, moved, whole, other),
     };
     vec![b.cast(value, ty)]
 }

@@ -5,14 +5,15 @@
 //! says is a constant, what it doesn't is read from the descriptor. Nothing goes through an integer (T4).
 
 use crate::dominance::later;
-use crate::ir::{Builder, definition, name};
-use crate::uses::{copy_behind, has_one_use, set_operand};
+use crate::ir::{Builder, definition, has_one_use, mutable, name, signed};
+use melior::dialect::arith::CmpiPredicate;
 use melior::dialect::llvm;
-use melior::ir::attribute::DenseI32ArrayAttribute;
 use melior::ir::r#type::{MemRefType, ShapedTypeLike};
-use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike, operation::OperationLike};
+use melior::ir::{
+    OperationRef, Type, TypeLike, Value, ValueLike, operation::OperationLike, operation::OperationMutLike,
+};
 use symm_dialect::pointer::Pointer;
-use symm_dialect::shape::{Shaped, byte_width, scalar};
+use symm_dialect::shape::{Shaped, byte_width, integer_width, scalar};
 
 /// How many offsets a distance goes in front of.
 const MOST_OFFSETS: usize = 4;
@@ -50,9 +51,7 @@ impl<'c> Descriptor<'c> {
     }
 
     fn field(&self, b: &Builder<'c>, ty: Type<'c>, position: &[i64]) -> Value<'c, 'c> {
-        let position = position.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-        let position = b.parse(&format!("array<i64: {position}>"));
-        b.value("llvm.extractvalue", &[self.value], ty, &[("position", position)])
+        b.extract(self.value, position, ty)
     }
 
     /// The pointer that indices count from, in the generic address space.
@@ -75,14 +74,14 @@ impl<'c> Descriptor<'c> {
     pub fn size(&self, b: &Builder<'c>, dimension: usize) -> Value<'c, 'c> {
         match self.sizes[dimension] {
             Some(size) => b.i64(size.cast_signed()),
-            None => self.field(b, b.int(64), &[3, dimension as i64]),
+            None => self.field(b, b.int(64), &[3, signed(dimension)]),
         }
     }
 
     /// The stride of a dimension in elements, `i64`.
     fn stride(&self, b: &Builder<'c>, dimension: usize) -> Value<'c, 'c> {
         match self.strides[dimension] {
-            i64::MIN => self.field(b, b.int(64), &[4, dimension as i64]),
+            i64::MIN => self.field(b, b.int(64), &[4, signed(dimension)]),
             stride => b.i64(stride),
         }
     }
@@ -105,7 +104,7 @@ impl<'c> Descriptor<'c> {
             b.add(reach, b.mul(steps, self.stride(b, dimension)))
         });
         let bytes = b.mul(b.add(reach, one), b.i64(self.width));
-        let empty = b.value("arith.cmpi", &[self.count(b), b.i64(0)], b.int(1), &[("predicate", b.integer(64, 0))]);
+        let empty = b.compare(CmpiPredicate::Eq, self.count(b), b.i64(0));
         b.value("arith.select", &[empty, b.i64(0), bytes], b.int(64), &[])
     }
 
@@ -165,14 +164,7 @@ fn address<'c>(
     // T2: added in front of the indices, the distance is added once for all accesses.
     let start = delta.map_or(aligned, |delta| b.byte_offset(aligned, delta));
     let linear = descriptor.linear(b, indices);
-    let constant = DenseI32ArrayAttribute::new(b.context, &[i32::MIN]).into();
-    let element = b.type_attribute(data_type(b, memref.element()));
-    b.value(
-        "llvm.getelementptr",
-        &[start, linear],
-        start.r#type(),
-        &[("rawConstantIndices", constant), ("elem_type", element)],
-    )
+    b.element(start, linear, data_type(b, memref.element()))
 }
 
 /// An LLVM pointer moved by a distance.
@@ -195,11 +187,34 @@ fn moved<'c>(b: &Builder<'c>, pointer: Value<'c, '_>, delta: Value<'c, 'c>) -> V
     let place = Builder::behind(b.context, later(start, delta), b.location());
     let mut theirs = place.byte_offset(start, delta);
     for offset in offsets.into_iter().rev() {
-        let offset = if all_mine { offset } else { copy_behind(offset) };
-        set_operand(offset, 0, theirs);
+        let offset = if all_mine { offset } else { Builder::copy_behind(offset) };
+        mutable(offset).set_operand(0, theirs);
         theirs = b.cast(offset.results().next().expect("a pointer").into(), theirs.r#type());
     }
     theirs
+}
+
+/// The indices of the first element of what a pointer points to.
+pub fn first<'c>(b: &Builder<'c>, pointer: Value<'c, '_>) -> Vec<Value<'c, 'c>> {
+    let rank = Shaped::memref(pointer.r#type()).map_or(0, |memref| memref.rank());
+    vec![b.index_constant(0); rank]
+}
+
+/// A value as 64 bits: integers by their sign, floats as the bits of an f64, pointers as addresses.
+pub fn as_word<'c>(b: &Builder<'c>, value: Value<'c, '_>) -> Value<'c, 'c> {
+    let ty = value.r#type();
+    if ty.is_float() {
+        let double = Type::float64(b.context);
+        let wide = if ty == double { b.cast(value, ty) } else { b.value("arith.extf", &[value], double, &[]) };
+        return b.value("arith.bitcast", &[wide], b.int(64), &[]);
+    }
+    if integer_width(ty) == Some(1) {
+        return b.value("arith.extui", &[value], b.int(64), &[]);
+    }
+    if ty.is_index() || integer_width(ty).is_some() {
+        return b.as_i64(value);
+    }
+    b.value("llvm.ptrtoint", &[element(b, value, &first(b, value))], b.int(64), &[])
 }
 
 /// The type under which LLVM moves values of `ty`: `index` is `i64`, 8-bit floats are `i8`.

@@ -1,10 +1,12 @@
 //! Copies of whole memrefs and of counted elements, by one thread: `memcpy` where memory is contiguous, rows of it
 //! where the innermost dimension is, elements otherwise.
 
-use super::address::{Descriptor, data_type, element, is_contiguous, remote_element};
+use super::address::{Descriptor, data_type, element, first, is_contiguous, remote_element};
+use super::translation::delta_of;
 use crate::ir::Builder;
 use melior::ir::r#type::ShapedTypeLike;
 use melior::ir::{Type, Value, ValueLike};
+use symm_dialect::ops::{Engine, Group, SymmOp};
 use symm_dialect::pointer::strides;
 use symm_dialect::shape::{Shaped, byte_width};
 
@@ -28,15 +30,57 @@ impl<'c> End<'c, '_> {
 
     /// The LLVM pointer to the first element.
     pub fn start(&self, b: &Builder<'c>) -> Value<'c, 'c> {
-        let rank = Shaped::memref(self.pointer.r#type()).map_or(0, |memref| memref.rank());
-        let zeros = vec![b.index_constant(0); rank];
-        self.at(b, &zeros)
+        self.at(b, &first(b, self.pointer))
+    }
+}
+
+/// What a bulk copy is asked to do.
+pub struct Transfer<'c, 'a> {
+    /// Where it reads.
+    pub src: End<'c, 'a>,
+    /// Where it writes.
+    pub dst: End<'c, 'a>,
+    /// The number of elements and their type; none for a whole memref.
+    pub count: Option<(Value<'c, 'a>, Type<'c>)>,
+    /// The threads that share it.
+    pub group: Group,
+    /// What moves the bytes.
+    pub engine: Engine,
+}
+
+impl<'c: 'a, 'a> Transfer<'c, 'a> {
+    /// What `op` asks for, which is a `get`, `put`, `copy` or `put_signal`.
+    pub fn new(op: SymmOp<'c, 'a>, b: &Builder<'c>) -> Self {
+        let near = |pointer| End { pointer, delta: None };
+        let far = |pointer, rank, delta| End { pointer, delta: Some(delta_of(op, b, rank, delta)) };
+        let (src, dst, count, element, group, engine) = match op {
+            SymmOp::Get(op) => {
+                let src = far(op.src(), "rank", "delta");
+                (src, near(op.dst()), op.count(), op.element(), op.group(), op.engine())
+            }
+            SymmOp::Put(op) => {
+                let dst = far(op.dst(), "rank", "delta");
+                (near(op.src()), dst, op.count(), op.element(), op.group(), op.engine())
+            }
+            SymmOp::PutSignal(op) => {
+                let dst = far(op.dst(), "rank", "delta");
+                (near(op.src()), dst, op.count(), op.element(), op.group(), op.engine())
+            }
+            SymmOp::Copy(op) => {
+                let (src, dst) = (far(op.src(), "from", "from_delta"), far(op.dst(), "to", "to_delta"));
+                (src, dst, op.count(), op.element(), op.group(), op.engine())
+            }
+            _ => unreachable!("not a bulk copy"),
+        };
+        Self { src, dst, count: count.zip(element), group, engine }
     }
 }
 
 /// The bytes a copy moves: `count` elements of a type, or a whole memref.
 pub fn bytes<'c>(b: &Builder<'c>, pointer: Value<'c, '_>, count: Option<(Value<'c, '_>, Type<'c>)>) -> Value<'c, 'c> {
-    let (count, element) = if let Some((count, element)) = count { (b.as_i64(count), element) } else {
+    let (count, element) = if let Some((count, element)) = count {
+        (b.as_i64(count), element)
+    } else {
         let memref = Shaped::memref(pointer.r#type()).expect("the verifier has seen a memref");
         (Descriptor::new(b, pointer).count(b), memref.element())
     };
@@ -78,7 +122,7 @@ pub fn nest<'c>(
         body(b, indices);
         return;
     }
-    let bound = b.value("arith.index_cast", &[size(b, indices.len())], b.index(), &[]);
+    let bound = b.as_index(size(b, indices.len()));
     b.for_each(b.index_constant(0), bound, |inner, index| {
         let mut indices = indices.clone();
         indices.push(index);

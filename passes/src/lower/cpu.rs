@@ -29,8 +29,7 @@ use super::types::{self, Spaces};
 use super::{access, translation};
 use crate::ir::{Builder, collect, context, enclosing, name};
 use crate::pass::{Ir, Kind, Pass, PassOption, Values};
-use melior::ir::ValueLike;
-use melior::ir::{OperationRef, TypeLike, operation::OperationLike};
+use melior::ir::{OperationRef, TypeLike, ValueLike, operation::OperationLike};
 use runtime::Runtime;
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::SymmOp;
@@ -49,7 +48,7 @@ pub const PASS: Pass = Pass {
     run,
 };
 
-fn run(root: OperationRef<'_, '_>, options: &Values) -> Result<Ir, Reported> {
+fn run(root: OperationRef, options: &Values) -> Result<Ir, Reported> {
     if name(root) != "builtin.module" {
         return Err(error(root, "is lowered as a whole module"));
     }
@@ -132,7 +131,7 @@ fn calls_runtime<'c: 'a, 'a>(operation: OperationRef<'c, 'a>) -> bool {
 /// Whether symbols of the program's module, and of the `gpu.module` that it takes in, are looked up from `op`: an
 /// unregistered op around it might hold symbols of its own.
 fn sees_runtime<'c: 'a, 'a>(op: OperationRef<'c, 'a>, root: OperationRef<'c, 'a>) -> bool {
-    let ancestors = std::iter::successors(op.parent_operation(), melior::ir::operation::OperationLike::parent_operation);
+    let ancestors = std::iter::successors(op.parent_operation(), OperationLike::parent_operation);
     let between: Vec<_> = ancestors.take_while(|ancestor| *ancestor != root).collect();
     let mlir = context(op);
     between.iter().enumerate().all(|(index, ancestor)| match name(*ancestor) {
@@ -153,9 +152,10 @@ fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, runtime: &Runtime<'c, 'a>) -> Result<()
         SymmOp::AsRemote(op) => access::as_remote(op, &b),
         SymmOp::RemoteLoad(op) => access::remote_load(op, &b),
         SymmOp::RemoteStore(op) => access::remote_store(op, &b),
-        SymmOp::Get(get) => data::get(get, &b, runtime),
-        SymmOp::Put(put) => data::put(put, &b, runtime),
-        SymmOp::Copy(copy) => data::copy(copy, &b, runtime),
+        SymmOp::Get(_) | SymmOp::Put(_) | SymmOp::Copy(_) => {
+            data::transfer(op, &b, runtime);
+            Vec::new()
+        }
         SymmOp::AtomicRmw(op) => order::atomic_rmw(op, &b, runtime),
         SymmOp::AtomicCas(op) => order::atomic_cas(op, &b, runtime),
         SymmOp::Signal(op) => order::signal(op, &b, runtime),

@@ -9,10 +9,10 @@ pub mod order;
 
 use super::types::{self, Spaces};
 use super::{access, translation};
-use crate::ir::{Builder, collect, name, operations};
+use crate::ir::{Builder, blocks, collect, name, operations};
 use melior::ir::{OperationRef, Value, ValueLike, operation::OperationLike};
 use symm_dialect::diagnostic::{Reported, error};
-use symm_dialect::ops::{Group, Order, RmwKind, Scope, SymmOp};
+use symm_dialect::ops::{Group, Order, RemoteLoad, RemoteStore, RmwKind, Scope, SymmOp};
 use symm_dialect::pointer::Pointer;
 
 /// How a GPU spells the pieces.
@@ -40,7 +40,7 @@ pub trait Target {
     ) -> Value<'c, 'c>;
 
     /// A fence.
-    fn fence(&self, b: &Builder<'_>, order: Order, scope: Scope);
+    fn fence(&self, b: &Builder, order: Order, scope: Scope);
 
     /// A store to a flag in global memory, relaxed or release.
     fn store_flag<'c>(&self, b: &Builder<'c>, ptr: Value<'c, 'c>, value: Value<'c, 'c>, order: (Order, Scope));
@@ -55,26 +55,22 @@ pub trait Target {
     ) -> Value<'c, 'c>;
 
     /// Completes what every thread of a group has written, before the barrier in front of a group's release (O3).
-    fn before_group_release(&self, b: &Builder<'_>);
+    fn before_group_release(&self, b: &Builder);
 
     /// Waits until all threads of the warp are here.
-    fn warp_barrier(&self, b: &Builder<'_>);
+    fn warp_barrier(&self, b: &Builder);
 
     /// A clock of the device in nanoseconds, `i64`.
     fn nanoseconds<'c>(&self, b: &Builder<'c>) -> Value<'c, 'c>;
 
     /// Lets other threads run for a short while.
-    fn backoff(&self, b: &Builder<'_>);
+    fn backoff(&self, b: &Builder);
 
     /// A load with a cache modifier; `None` if the target has none to offer and a plain load serves.
-    fn cached_load<'c: 'a, 'a>(
-        &self,
-        b: &Builder<'c>,
-        op: symm_dialect::ops::RemoteLoad<'c, 'a>,
-    ) -> Option<Value<'c, 'c>>;
+    fn cached_load<'c: 'a, 'a>(&self, b: &Builder<'c>, op: RemoteLoad<'c, 'a>) -> Option<Value<'c, 'c>>;
 
     /// A store with a cache modifier; false if the target has none to offer and a plain store serves.
-    fn cached_store<'c: 'a, 'a>(&self, b: &Builder<'c>, op: symm_dialect::ops::RemoteStore<'c, 'a>) -> bool;
+    fn cached_store<'c: 'a, 'a>(&self, b: &Builder<'c>, op: RemoteStore<'c, 'a>) -> bool;
 }
 
 /// Lowers every symm op in the `gpu.module`s of a module; what is not in one (host code) goes.
@@ -82,7 +78,7 @@ pub fn lower_module<'c: 'a, 'a>(root: OperationRef<'c, 'a>, target: &dyn Target)
     if name(root) != "builtin.module" {
         return Err(error(root, "is lowered as a whole module"));
     }
-    for op in operations(crate::ir::blocks(root)[0]) {
+    for op in operations(blocks(root)[0]) {
         if name(op) != "gpu.module" {
             Builder::before(op).erase(op);
         }
@@ -128,10 +124,9 @@ pub fn lower_module<'c: 'a, 'a>(root: OperationRef<'c, 'a>, target: &dyn Target)
 /// The ops that MLIR's own conversions leave, or expand into some that they leave: what they are made of.
 fn made_of_others<'c: 'a, 'a>(b: &Builder<'c>, op: OperationRef<'c, 'a>, target: &dyn Target) -> Option<Value<'c, 'c>> {
     let size = b.index_constant(target.warp_size());
-    let as_index = |value| b.value("arith.index_cast", &[value], b.index(), &[]);
     match name(op) {
         "gpu.subgroup_size" => Some(size),
-        "gpu.subgroup_id" => Some(b.binary("arith.divui", as_index(order::thread(b, Group::Block).0), size)),
+        "gpu.subgroup_id" => Some(b.binary("arith.divui", b.as_index(order::thread(b, Group::Block).0), size)),
         "gpu.global_id" => {
             let part = |name| {
                 let dimension = op.attribute("dimension").expect("the verifier has seen it");
@@ -139,7 +134,7 @@ fn made_of_others<'c: 'a, 'a>(b: &Builder<'c>, op: OperationRef<'c, 'a>, target:
             };
             Some(b.add(b.mul(part("gpu.block_id"), part("gpu.block_dim")), part("gpu.thread_id")))
         }
-        "gpu.num_subgroups" => Some(b.binary("arith.ceildivui", as_index(order::thread(b, Group::Block).1), size)),
+        "gpu.num_subgroups" => Some(b.binary("arith.ceildivui", b.as_index(order::thread(b, Group::Block).1), size)),
         _ => None,
     }
 }
@@ -167,7 +162,7 @@ fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, target: &dyn Target) -> Result<(), Repo
         SymmOp::RemoteStore(op) if op.cache().is_some() && target.cached_store(&b, op) => Vec::new(),
         SymmOp::RemoteStore(op) => access::remote_store(op, &b),
         SymmOp::Get(_) | SymmOp::Put(_) | SymmOp::Copy(_) => {
-            bulk::lower(op, &b, target);
+            bulk::lower(op, &b);
             Vec::new()
         }
         SymmOp::AtomicRmw(op) => vec![order::atomic_rmw(op, &b, target)],

@@ -23,8 +23,10 @@
 use super::access::remote_element;
 use super::address::data_type;
 use super::gpu::{Target, lower_module, order};
-use crate::ir::Builder;
+use crate::ir::{Builder, signed};
 use crate::pass::{Ir, Kind, Pass, PassOption, Values};
+use melior::dialect::arith::CmpiPredicate;
+use melior::dialect::llvm;
 use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike, operation::OperationLike};
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::{Cache, Engine, Order, RemoteLoad, RemoteStore, RmwKind, Scope, SymmOp};
@@ -49,7 +51,7 @@ pub const PASS: Pass = Pass {
     run,
 };
 
-fn run(root: OperationRef<'_, '_>, options: &Values) -> Result<Ir, Reported> {
+fn run(root: OperationRef, options: &Values) -> Result<Ir, Reported> {
     let digits: String = options.text("chip").chars().filter(char::is_ascii_digit).collect();
     let Ok(sm) = digits.parse() else { return Err(error(root, "S1: unknown chip")) };
     lower_module(root, &Nvvm { sm })?;
@@ -176,7 +178,7 @@ impl Target for Nvvm {
             .expect("a result")
     }
 
-    fn fence(&self, b: &Builder<'_>, order: Order, scope: Scope) {
+    fn fence(&self, b: &Builder, order: Order, scope: Scope) {
         order::fence(b, self, order, scope);
     }
 
@@ -194,12 +196,12 @@ impl Target for Nvvm {
         order::cmpxchg(b, self, ptr, values, order)
     }
 
-    fn before_group_release(&self, _: &Builder<'_>) {
+    fn before_group_release(&self, _: &Builder) {
         // bar.sync orders the block's writes before the release that follows it, and PTX's causality order carries
         // them along (PTX ISA, memory consistency model: causality order).
     }
 
-    fn warp_barrier(&self, b: &Builder<'_>) {
+    fn warp_barrier(&self, b: &Builder) {
         b.op("nvvm.bar.warp.sync", &[b.i32(-1)], &[], &[]);
     }
 
@@ -207,7 +209,7 @@ impl Target for Nvvm {
         inline_asm(b, "mov.u64 $0, %globaltimer;", "=l", &[], Some(b.int(64))).expect("a result")
     }
 
-    fn backoff(&self, b: &Builder<'_>) {
+    fn backoff(&self, b: &Builder) {
         b.op("nvvm.nanosleep", &[b.i32(64)], &[], &[]);
     }
 
@@ -228,9 +230,9 @@ impl Target for Nvvm {
             Some(mask) => {
                 let other = |b: &Builder<'c>| match op.other() {
                     Some(other) => b.cast(other, ty),
-                    None => b.cast(b.value("llvm.mlir.zero", &[], data_type(b, ty), &[]), ty),
+                    None => b.cast(b.zero(data_type(b, ty)), ty),
                 };
-                b.branch(mask, &[ty], |b| vec![load(b)], |b| vec![other(b)]).result(0).expect("one value").into()
+                b.choose(mask, ty, load, other)
             }
         })
     }
@@ -273,8 +275,7 @@ impl Nvvm {
             |b, expected| {
                 let operands = [ptr, expected[0], desired];
                 let old = inline_asm(b, &text, "=h,l,h,h,~{memory}", &operands, Some(word)).expect("a result");
-                let predicate = [("predicate", b.integer(64, 1))];
-                (b.value("arith.cmpi", &[old, expected[0]], b.int(1), &predicate), vec![old])
+                (b.compare(CmpiPredicate::Ne, old, expected[0]), vec![old])
             },
             |_, old| old.to_vec(),
         );
@@ -331,7 +332,7 @@ impl Words {
         if self.count == 1 {
             return word;
         }
-        melior::dialect::llvm::r#type::r#struct(b.context, &vec![word; self.count], false)
+        llvm::r#type::r#struct(b.context, &vec![word; self.count], false)
     }
 
     fn join<'c>(&self, b: &Builder<'c>, raw: Value<'c, 'c>, ty: Type<'c>) -> Value<'c, 'c> {
@@ -343,9 +344,9 @@ impl Words {
             let vector = Type::vector(&[self.count as u64], b.int(32));
             let mut value = b.value("llvm.mlir.undef", &[], vector, &[]);
             for index in 0..self.count {
-                let position = b.parse(&format!("array<i64: {index}>"));
-                let word = b.value("llvm.extractvalue", &[raw], b.int(32), &[("position", position)]);
-                value = b.value("llvm.insertelement", &[value, word, b.i64(index as i64)], vector, &[]);
+                let index = signed(index);
+                let word = b.extract(raw, &[index], b.int(32));
+                value = b.value("llvm.insertelement", &[value, word, b.i64(index)], vector, &[]);
             }
             bitcast(b, value, moved)
         };
@@ -360,7 +361,7 @@ impl Words {
         }
         let vector = bitcast(b, moved, Type::vector(&[self.count as u64], b.int(32)));
         (0..self.count)
-            .map(|index| b.value("llvm.extractelement", &[vector, b.i64(index as i64)], b.int(32), &[]))
+            .map(|index| b.value("llvm.extractelement", &[vector, b.i64(signed(index))], b.int(32), &[]))
             .collect()
     }
 }

@@ -21,8 +21,12 @@
 //! refused unless `fine-grained-heap=true` says that the heap is not cached; no check or print in kernels.
 
 use super::gpu::{Target, lower_module, order};
-use crate::ir::{Builder, name};
+use super::llvm_bin_op;
+use crate::ir::{Builder, name, signed};
+use crate::order::{acquires, releases};
 use crate::pass::{Ir, Kind, Pass, PassOption, Values};
+use melior::dialect::arith::CmpiPredicate;
+use melior::dialect::llvm;
 use melior::ir::{OperationRef, Value, ValueLike, operation::OperationLike};
 use symm_dialect::diagnostic::Reported;
 use symm_dialect::ops::{Engine, Order, RemoteLoad, RemoteStore, RmwKind, Scope, SymmOp};
@@ -46,7 +50,7 @@ pub const PASS: Pass = Pass {
     run,
 };
 
-fn run(root: OperationRef<'_, '_>, options: &Values) -> Result<Ir, Reported> {
+fn run(root: OperationRef, options: &Values) -> Result<Ir, Reported> {
     let no_release = options.text("chip") == "gfx90a" && !options.flag("fine-grained-heap");
     lower_module(root, &Rocdl { no_release })?;
     Ok(Ir::Changed)
@@ -75,7 +79,6 @@ impl Rocdl {
 
 impl Target for Rocdl {
     fn refusal(&self, op: SymmOp) -> Option<String> {
-        let releases = |order| matches!(order, Order::Release | Order::AcqRel);
         let engine = match op {
             SymmOp::Get(op) => op.engine(),
             SymmOp::Put(op) => op.engine(),
@@ -133,14 +136,13 @@ impl Target for Rocdl {
             ("op_bundle_sizes", b.parse("array<i32>")),
             ("operandSegmentSizes", b.parse("array<i32: 0, 0>")),
         ];
-        let constant = melior::dialect::llvm::r#type::pointer(b.context, 4);
+        let constant = llvm::r#type::pointer(b.context, 4);
         let words = b.value("llvm.call_intrinsic", &[], constant, &intrinsic);
-        let offset = first + position as i64 * i64::from(bits) / 8;
+        let offset = first + signed(position) * i64::from(bits) / 8;
         let alignment = ("alignment", b.integer(64, i64::from(bits) / 8));
         let word = b.load(b.byte_offset_constant(words, offset), b.int(bits), &[("invariant", b.unit()), alignment]);
         // Never zero; without knowing it, LLVM makes loops that step by it endless where it were.
-        let zero = b.constant(b.int(bits), 0);
-        let some = b.value("arith.cmpi", &[word, zero], b.int(1), &[("predicate", b.integer(64, 1))]);
+        let some = b.compare(CmpiPredicate::Ne, word, b.constant(b.int(bits), 0));
         b.op("llvm.intr.assume", &[some], &[], &[("op_bundle_sizes", b.parse("array<i32>"))]);
         Some(b.value("arith.index_castui", &[word], b.index(), &[]))
     }
@@ -156,18 +158,18 @@ impl Target for Rocdl {
         let ty = value.r#type();
         let order = self.release_first(b, order);
         let mut attributes = order::atomic(b, self, "ordering", order, ty);
-        attributes.push(("bin_op", b.integer(64, crate::lower::llvm_bin_op(kind))));
+        attributes.push(("bin_op", b.integer(64, llvm_bin_op(kind))));
         b.value("llvm.atomicrmw", &[ptr, value], ty, &attributes)
     }
 
-    fn fence(&self, b: &Builder<'_>, order: Order, scope: Scope) {
-        if matches!(order, Order::Release | Order::AcqRel) {
+    fn fence(&self, b: &Builder, order: Order, scope: Scope) {
+        if releases(order) {
             order::fence(b, self, Order::Release, scope);
             // The fence writes L2 back (`buffer_wbl2`) and has to wait for it. The backend does not count that write
             // as memory traffic and drops its own wait where it believes that nothing is under way; this one stays.
             b.op("rocdl.s.waitcnt", &[], &[], &[("bitfield", b.integer(32, WAIT_FOR_VECTOR_MEMORY))]);
         }
-        if matches!(order, Order::Acquire | Order::AcqRel) {
+        if acquires(order) {
             order::fence(b, self, Order::Acquire, scope);
         }
     }
@@ -188,13 +190,13 @@ impl Target for Rocdl {
         order::cmpxchg(b, self, ptr, values, order)
     }
 
-    fn before_group_release(&self, b: &Builder<'_>) {
+    fn before_group_release(&self, b: &Builder) {
         // The release that follows the barrier waits for the stores of its own wave only: every wave has to have
         // brought its own as far as L2 before it (LLVM's AMDGPU memory model, gfx942: release at agent scope).
         self.fence(b, Order::Release, Scope::Gpu);
     }
 
-    fn warp_barrier(&self, b: &Builder<'_>) {
+    fn warp_barrier(&self, b: &Builder) {
         // A wave runs in step; only the compiler has to be told.
         b.op("llvm.fence", &[], &[], &[("ordering", b.integer(64, 6)), ("syncscope", b.string("wavefront"))]);
     }
@@ -210,7 +212,7 @@ impl Target for Rocdl {
         b.mul(ticks, b.i64(10))
     }
 
-    fn backoff(&self, b: &Builder<'_>) {
+    fn backoff(&self, b: &Builder) {
         b.op("rocdl.s.sleep", &[], &[], &[("count", b.integer(32, 1))]);
     }
 

@@ -4,7 +4,8 @@
 //! `symm.heap_stride` on the module no base is loaded at all (T5).
 
 use super::address::generic;
-use crate::ir::{Builder, constant_value, definition, name};
+use crate::ir::{Builder, constant_value, definition, has_uses, name};
+use melior::dialect::arith::CmpiPredicate;
 use melior::ir::{Attribute, OperationRef, Type, Value, ValueLike};
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::{Ctx, SymmOp};
@@ -127,8 +128,7 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
         if self.is_in_range(rank) {
             return look_up(b.cast(rank, b.int(32)));
         }
-        let predicate = b.integer(64, 6);
-        let in_range = b.value("arith.cmpi", &[rank, self.num_ranks(b)], b.int(1), &[("predicate", predicate)]);
+        let in_range = b.compare(CmpiPredicate::Ult, rank, self.num_ranks(b));
         let index = b.value("arith.select", &[in_range, rank, b.i32(0)], b.int(32), &[]);
         let found = look_up(index);
         b.value("arith.select", &[in_range, found, otherwise(b)], found.r#type(), &[])
@@ -172,7 +172,7 @@ pub fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, b: &Builder<'c>) -> Option<Value<'c
         SymmOp::NumRanks(op) => table(op.ctx()).num_ranks(b),
         SymmOp::HeapBase(op) => {
             let (table, ty) = (table(op.ctx()), op.result().r#type());
-            table.guarded(b, op.rank(), |rank| table.base(b, rank, ty), |b| b.value("llvm.mlir.zero", &[], ty, &[]))
+            table.guarded(b, op.rank(), |rank| table.base(b, rank, ty), |b| b.zero(ty))
         }
         SymmOp::HeapDelta(op) => table(op.ctx()).delta(b, op.rank()),
         _ => return None,
@@ -189,13 +189,9 @@ pub fn refuse_table<'c: 'a, 'a>(op: Ctx<'c, 'a>) -> Option<&'static str> {
 pub fn lower_ctx<'c: 'a, 'a>(op: Ctx<'c, 'a>, b: &Builder<'c>) -> Result<(), Reported> {
     let operation = op.operation();
     if op.rank().is_some() {
-        // SAFETY: the value is alive; only the presence of a use is asked for.
-        let used = unsafe { !mlir_sys::mlirValueGetFirstUse(op.ctx().to_raw()).ptr.is_null() };
-        if used {
-            return Err(error(
-                operation,
-                "S1: a context made from parts has no table to pass to a function or a block",
-            ));
+        if has_uses(op.ctx()) {
+            let complaint = "S1: a context made from parts has no table to pass to a function or a block";
+            return Err(error(operation, complaint));
         }
         b.erase(operation);
         return Ok(());
@@ -206,8 +202,9 @@ pub fn lower_ctx<'c: 'a, 'a>(op: Ctx<'c, 'a>, b: &Builder<'c>) -> Result<(), Rep
 
 /// The distance an op was given, or the one of its rank.
 pub fn delta_of<'c: 'a, 'a>(op: SymmOp<'c, 'a>, b: &Builder<'c>, rank: &str, delta: &str) -> Value<'c, 'c> {
-    if let Some(delta) = op.operand_group(delta).first() { b.cast(*delta, b.int(64)) } else {
-        let ctx = op.ctx().expect("an op that translates has a context");
-        Table::new(op.operation(), ctx).delta(b, op.operand_group(rank)[0])
+    if let Some(delta) = op.operand_group(delta).first() {
+        return b.cast(*delta, b.int(64));
     }
+    let ctx = op.ctx().expect("an op that translates has a context");
+    Table::new(op.operation(), ctx).delta(b, op.operand_group(rank)[0])
 }

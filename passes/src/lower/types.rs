@@ -1,12 +1,13 @@
 //! Types below the dialect: a context is a pointer to its table; where there is one memory, memory spaces go.
 
-use crate::ir::{blocks, collect, context};
+use crate::ir::{blocks, collect, context, inputs_and_results, set_attribute, type_attribute};
 use melior::Context;
 use melior::dialect::llvm;
 use melior::ir::attribute::TypeAttribute;
-use melior::ir::operation::{OperationLike, OperationMutLike, OperationRefMut};
+use melior::ir::operation::OperationLike;
 use melior::ir::r#type::{FunctionType, MemRefType, ShapedTypeLike};
 use melior::ir::{BlockLike, OperationRef, Type, TypeLike, ValueLike};
+use symm_dialect::shape::Shaped;
 
 /// What becomes of the memory spaces of memrefs.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -35,9 +36,7 @@ pub fn convert<'c: 'a, 'a>(root: OperationRef<'c, 'a>, spaces: Spaces) {
             let Ok(ty) = op.attribute(attribute).and_then(TypeAttribute::try_from) else { continue };
             let converted = convert_type(mlir, ctx, spaces, ty.value());
             if converted != ty.value() {
-                // SAFETY: the pass owns the module while it runs.
-                let mut op = unsafe { OperationRefMut::from_raw(op.to_raw()) };
-                op.set_attribute(attribute, TypeAttribute::new(converted).into());
+                set_attribute(op, attribute, type_attribute(converted));
             }
         }
     }
@@ -55,23 +54,19 @@ fn convert_type<'c>(mlir: &'c Context, ctx: Type<'c>, spaces: Spaces, ty: Type<'
         if spaces == Spaces::Keep || memref.memory_space().is_none() {
             return ty;
         }
-        let shape: Vec<i64> = symm_dialect::shape::Shaped::memref(ty)
-            .map_or_else(Vec::new, symm_dialect::shape::Shaped::dimensions)
+        let shape: Vec<i64> = Shaped::memref(ty)
+            .map_or_else(Vec::new, Shaped::dimensions)
             .iter()
             .map(|size| size.map_or(i64::MIN, u64::cast_signed))
             .collect();
         return MemRefType::new(memref.element(), &shape, Some(memref.layout()), None).into();
     }
     if let Ok(function) = FunctionType::try_from(ty) {
-        let inputs: Vec<Type> = (0..function.input_count())
-            .filter_map(|index| function.input(index).ok())
-            .map(|ty| convert_type(mlir, ctx, spaces, ty))
-            .collect();
-        let results: Vec<Type> = (0..function.result_count())
-            .filter_map(|index| function.result(index).ok())
-            .map(|ty| convert_type(mlir, ctx, spaces, ty))
-            .collect();
-        return FunctionType::new(mlir, &inputs, &results).into();
+        let convert = |types: Vec<Type<'c>>| -> Vec<Type<'c>> {
+            types.into_iter().map(|ty| convert_type(mlir, ctx, spaces, ty)).collect()
+        };
+        let (inputs, results) = inputs_and_results(function);
+        return FunctionType::new(mlir, &convert(inputs), &convert(results)).into();
     }
     ty
 }

@@ -33,11 +33,10 @@
 //! merged by `symm-infer-order`. A `symm.barrier` behind another is never dropped: ranks count their barriers, and
 //! another rank may come through two that have something in between.
 
-use crate::ir::{Builder, blocks, collect, constant_value, operations};
-use crate::order::{fuse_location, is_quiet, join, same, set_keyword};
-use crate::pass::{Ir, Pass, Values};
+use crate::ir::{Builder, blocks, collect, constant_value, fuse_location, operations};
+use crate::order::{is_quiet, join, same, set_keyword};
+use crate::pass::{Ir, Pass};
 use melior::ir::{BlockRef, OperationRef, Value, ValueLike};
-use symm_dialect::diagnostic::Reported;
 use symm_dialect::ops::{Signal, SignalKind, SymmOp};
 use symm_dialect::set_operand_group;
 use symm_dialect::shape::integer_width;
@@ -47,15 +46,14 @@ pub const PASS: Pass = Pass {
     flag: "symm-coalesce-signals",
     summary: "Make one signal of several to the same flag of the same rank",
     options: &[],
-    run,
+    run: |root, _| Ok(run(root)),
 };
 
-#[expect(clippy::unnecessary_wraps, reason = "every pass has this type")]
-fn run(root: OperationRef<'_, '_>, _: &Values) -> Result<Ir, Reported> {
+fn run(root: OperationRef) -> Ir {
     // All blocks first: the walk may not meet a signal that is gone.
     let all: Vec<BlockRef> = collect(root).into_iter().flat_map(blocks).collect();
     all.into_iter().for_each(run_on_block);
-    Ok(Ir::Changed)
+    Ir::Changed
 }
 
 fn run_on_block<'c: 'a, 'a>(block: BlockRef<'c, 'a>) {
@@ -102,8 +100,9 @@ fn merge<'c: 'a, 'a>(first: Signal<'c, 'a>, second: Signal<'c, 'a>) {
 fn sum<'c>(b: &Builder<'c>, first: Value<'c, '_>, second: Value<'c, '_>) -> Value<'c, 'c> {
     let ty = first.r#type();
     match (constant_value(first), constant_value(second)) {
-        (Some(one), Some(other)) if integer_width(ty) == Some(32) => {
-            #[allow(clippy::cast_possible_truncation)] // Wraps around, as the flag does.
+        (Some(one), Some(other)) if integer_width(ty) == Some(32) =>
+        {
+            #[expect(clippy::cast_possible_truncation, reason = "it wraps around, as the flag does")]
             b.constant(ty, i64::from(one.wrapping_add(other) as i32))
         }
         (Some(one), Some(other)) => b.constant(ty, one.wrapping_add(other)),

@@ -24,11 +24,10 @@
 //! `loop-invariant-code-motion` first (the pipelines do).
 
 use crate::dominance::{block_of, later};
-use crate::ir::{Builder, constant_value, symm_ops};
-use crate::pass::{Ir, Pass, Values};
+use crate::ir::{Builder, constant_value, lasting, symm_ops};
+use crate::pass::{Ir, Pass};
 use melior::ir::{OperationRef, Value, ValueLike, operation::OperationLike};
 use std::collections::HashMap;
-use symm_dialect::diagnostic::Reported;
 use symm_dialect::ops::{HeapDelta, SymmOp};
 use symm_dialect::{is_current_rank, set_operand_group};
 
@@ -37,7 +36,7 @@ pub const PASS: Pass = Pass {
     flag: "symm-hoist-translation",
     summary: "Compute each translation's distance once, outside of loops (T2, T3)",
     options: &[],
-    run,
+    run: |root, _| Ok(run(root)),
 };
 
 /// What a distance depends on: the context, and the rank, by value where it is a constant.
@@ -47,17 +46,14 @@ enum Key {
     Value(usize, usize),
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "every pass has this type")]
-fn run<'c, 'a>(root: OperationRef<'c, 'a>, _: &Values) -> Result<Ir, Reported> {
+fn run<'c, 'a>(root: OperationRef<'c, 'a>) -> Ir {
     let mut distances: HashMap<Key, Value<'c, 'c>> = HashMap::new();
     for op in symm_ops(root) {
         let Some(ctx) = op.ctx() else { continue };
         if let SymmOp::HeapDelta(delta) = op {
             // One that lies where its context and rank become known comes before all that it can serve.
             if is_early(ctx, delta) {
-                // SAFETY: the same value, for as long as the module lives.
-                let early = unsafe { Value::from_raw(delta.result().to_raw()) };
-                distances.entry(key(ctx, delta.rank())).or_insert(early);
+                distances.entry(key(ctx, delta.rank())).or_insert(lasting(delta.result()));
             }
             let hoisted = distance(&mut distances, ctx, delta.rank());
             if hoisted != delta.result() {
@@ -72,7 +68,7 @@ fn run<'c, 'a>(root: OperationRef<'c, 'a>, _: &Values) -> Result<Ir, Reported> {
             }
         }
     }
-    Ok(if distances.is_empty() { Ir::Kept } else { Ir::Changed })
+    if distances.is_empty() { Ir::Kept } else { Ir::Changed }
 }
 
 /// Whether a distance is computed in the block that defines what it depends on.
@@ -104,8 +100,7 @@ fn distance<'c, 'a>(
                 let rank = builder.i32(value);
                 (rank, rank)
             }
-            // SAFETY: the same value, for as long as the module lives.
-            None => unsafe { (Value::from_raw(later(ctx, rank).to_raw()), Value::from_raw(rank.to_raw())) },
+            None => (lasting(later(ctx, rank)), lasting(rank)),
         };
         let builder = Builder::after_value(mlir, place);
         if is_current_rank(ctx, rank) {

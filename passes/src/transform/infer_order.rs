@@ -50,14 +50,15 @@
 //! an `scf.if` alone starts no run, because on the way around it the fence would be for nothing. Waits with a
 //! timeout, `put_signal`, atomics and scopes narrower than sys are left alone: run `symm-check-memory-order` first.
 
-use crate::ir::{Builder, blocks, collect, constant_value, context, definition, name, operations};
-use crate::order::{acquires, fuse_location, is_quiet, join, keyword, releases, same, set_keyword};
-use crate::pass::{Ir, Pass, Values};
+use crate::ir::{
+    Builder, blocks, collect, constant_value, context, definition, fuse_location, name, operations, owner,
+};
+use crate::order::{acquires, is_quiet, join, keyword, releases, same, set_keyword};
+use crate::pass::{Ir, Pass};
 use crate::uniform::is_reached_together;
 use melior::ir::block::BlockArgument;
 use melior::ir::{BlockLike, BlockRef, OperationRef, Value, operation::OperationLike};
 use std::collections::HashMap;
-use symm_dialect::diagnostic::Reported;
 use symm_dialect::ops::{Comparison, Fence, Group, Order, Scope, Signal, SymmOp, Wait};
 
 /// The pass record.
@@ -65,16 +66,15 @@ pub const PASS: Pass = Pass {
     flag: "symm-infer-order",
     summary: "Find the cheapest order that is as strong as the program's: one fence for a run of signals or waits",
     options: &[],
-    run,
+    run: |root, _| Ok(run(root)),
 };
 
-#[expect(clippy::unnecessary_wraps, reason = "every pass has this type")]
-fn run(root: OperationRef<'_, '_>, _: &Values) -> Result<Ir, Reported> {
+fn run(root: OperationRef) -> Ir {
     let mut pass = InferOrder { known: HashMap::new() };
     for block in blocks(root) {
         pass.run_on_block(block);
     }
-    Ok(Ir::Changed)
+    Ir::Changed
 }
 
 /// What an operation is to the operations around it in its block.
@@ -104,7 +104,8 @@ impl<'c: 'a, 'a> InferOrder<'c, 'a> {
             match self.kind(op) {
                 Kind::Quiet => {}
                 Kind::Other => {
-                    run_on_stretch(&std::mem::take(&mut stretch));
+                    run_on_stretch(&stretch);
+                    stretch.clear();
                     for block in blocks(op) {
                         self.run_on_block(block);
                     }
@@ -135,15 +136,13 @@ impl<'c: 'a, 'a> InferOrder<'c, 'a> {
     }
 
     /// The kind of a loop or branch.
-    #[expect(clippy::match_same_arms, reason = "nothing to add, and more of the same, are not one reason")]
     fn kind_of_body(&mut self, op: OperationRef<'c, 'a>) -> Kind<'c, 'a> {
         let mut all = Kind::Quiet;
         for inner in blocks(op).into_iter().flat_map(operations) {
             all = match (all, self.kind(inner)) {
-                (kind, Kind::Quiet) => kind,
-                (Kind::Quiet, kind @ (Kind::Signals(_) | Kind::Waits(_))) => kind,
-                (kind @ Kind::Signals(one), Kind::Signals(other)) if is_broadcast(one, other) => kind,
-                (kind @ Kind::Waits(one), Kind::Waits(other)) if is_gather(one, other) => kind,
+                (kind, Kind::Quiet) | (Kind::Quiet, kind @ (Kind::Signals(_) | Kind::Waits(_))) => kind,
+                (Kind::Signals(one), Kind::Signals(other)) if is_broadcast(one, other) => all,
+                (Kind::Waits(one), Kind::Waits(other)) if is_gather(one, other) => all,
                 _ => return Kind::Other,
             };
         }
@@ -182,10 +181,7 @@ fn is_fixed_in<'c: 'a, 'a>(signal: Signal<'c, 'a>, op: OperationRef<'c, 'a>) -> 
     let is_inside = |value| {
         let mut around = match definition(value) {
             Some(made) => made.parent_operation(),
-            None => BlockArgument::try_from(value).ok().and_then(|argument| {
-                // SAFETY: the owner of an argument lives as long as the argument.
-                unsafe { BlockRef::from_raw(argument.owner().to_raw()) }.parent_operation()
-            }),
+            None => BlockArgument::try_from(value).ok().and_then(|argument| owner(argument).parent_operation()),
         };
         while let Some(parent) = around.filter(|parent| *parent != op) {
             around = parent.parent_operation();

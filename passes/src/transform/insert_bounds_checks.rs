@@ -29,7 +29,7 @@
 use crate::ir::{Builder, collect};
 use crate::lower::address::{self, Descriptor};
 use crate::pass::{Ir, Pass, Values};
-use melior::ir::r#type::ShapedTypeLike;
+use melior::dialect::arith::CmpiPredicate;
 use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike};
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::SymmOp;
@@ -121,17 +121,13 @@ fn accesses<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Vec<Access<'c, 'a>> {
     all
 }
 
-fn compare<'c>(b: &Builder<'c>, predicate: i64, lhs: Value<'c, '_>, rhs: Value<'c, '_>) -> Value<'c, 'c> {
-    b.value("arith.cmpi", &[lhs, rhs], b.int(1), &[("predicate", b.integer(64, predicate))])
-}
-
 fn fault<'c>(b: &Builder<'c>, ctx: Value<'c, '_>, message: &str, values: &[Value<'c, '_>]) {
     b.op("symm.fault", &[&[ctx], values].concat(), &[], &[("message", b.string(message))]);
 }
 
 fn check_rank<'c>(b: &Builder<'c>, ctx: Value<'c, '_>, rank: Value<'c, '_>) {
     let ranks = b.value("symm.num_ranks", &[ctx], b.int(32), &[]);
-    let far = compare(b, 9, rank, ranks);
+    let far = b.compare(CmpiPredicate::Uge, rank, ranks);
     b.when(far, |b| fault(b, ctx, "rank {} out of range [0, {})", &[rank, ranks]));
 }
 
@@ -145,10 +141,9 @@ fn check_address<'c: 'a, 'a>(b: &Builder<'c>, ctx: Value<'c, 'a>, access: &Acces
         Extent::Elements(count, element) => b.mul(b.as_i64(*count), b.i64(byte_width(*element).cast_signed())),
         Extent::MemRef => Descriptor::new(b, access.pointer).span(b),
     };
-    let rank = Shaped::memref(access.pointer.r#type()).map_or(0, |memref| memref.rank());
     let first = match access.extent {
         Extent::Value(_) => access.indices.clone(),
-        _ => vec![b.index_constant(0); rank],
+        _ => address::first(b, access.pointer),
     };
     let address = b.value("llvm.ptrtoint", &[address::element(b, access.pointer, &first)], b.int(64), &[]);
     let me = b.value("symm.rank", &[ctx], b.int(32), &[]);
@@ -157,11 +152,10 @@ fn check_address<'c: 'a, 'a>(b: &Builder<'c>, ctx: Value<'c, 'a>, access: &Acces
     let offset = b.binary("arith.subi", address, base);
     let size = b.i64(heap);
     // Unsigned: an address below the heap is far above it. Too many bytes are no room at all.
-    let too_long = compare(b, 8, bytes, size);
-    let beyond = compare(b, 8, offset, b.binary("arith.subi", size, bytes));
-    let nothing = compare(b, 0, bytes, b.i64(0));
-    let something = b.binary("arith.xori", nothing, b.constant(b.int(1), 1));
-    let outside = b.binary("arith.andi", something, b.binary("arith.ori", too_long, beyond));
+    let too_long = b.compare(CmpiPredicate::Ugt, bytes, size);
+    let beyond = b.compare(CmpiPredicate::Ugt, offset, b.binary("arith.subi", size, bytes));
+    let nothing = b.compare(CmpiPredicate::Eq, bytes, b.i64(0));
+    let outside = b.binary("arith.andi", b.not(nothing), b.binary("arith.ori", too_long, beyond));
     let message = "{} bytes at heap offset {} are outside of the heap of {} bytes";
     b.when(outside, |b| fault(b, ctx, message, &[bytes, offset, size]));
 }

@@ -25,7 +25,6 @@ use crate::ir::{Builder, collect};
 use crate::lower::address;
 use crate::pass::{Ir, Kind, Pass, PassOption, Values};
 use melior::ir::{OperationRef, Value, ValueLike, operation::OperationLike};
-use symm_dialect::diagnostic::Reported;
 use symm_dialect::ops::{SymmOp, Wait};
 use symm_dialect::pointer::Pointer;
 use symm_dialect::shape::byte_width;
@@ -40,11 +39,10 @@ pub const PASS: Pass = Pass {
         initial: "10000",
         help: "how long a wait may take, in milliseconds",
     }],
-    run,
+    run: |root, options| Ok(run(root, options)),
 };
 
-#[expect(clippy::unnecessary_wraps, reason = "every pass has this type")]
-fn run(root: OperationRef<'_, '_>, options: &Values) -> Result<Ir, Reported> {
+fn run(root: OperationRef, options: &Values) -> Ir {
     let nanoseconds = options.number("timeout-ms").saturating_mul(1_000_000);
     for operation in collect(root) {
         if let Some(SymmOp::Wait(wait)) = SymmOp::cast(operation) {
@@ -54,7 +52,7 @@ fn run(root: OperationRef<'_, '_>, options: &Values) -> Result<Ir, Reported> {
             }
         }
     }
-    Ok(Ir::Changed)
+    Ir::Changed
 }
 
 fn watch<'c: 'a, 'a>(wait: Wait<'c, 'a>, nanoseconds: i64) {
@@ -72,8 +70,7 @@ fn watch<'c: 'a, 'a>(wait: Wait<'c, 'a>, nanoseconds: i64) {
         }
     }
     let seen = b.value("symm.wait", &operands, b.int(1), &attributes);
-    let late = b.binary("arith.xori", seen, b.constant(b.int(1), 1));
-    b.when(late, |b| {
+    b.when(b.not(seen), |b| {
         let ty = wait.value().r#type();
         let flag = address::element(b, wait.flag(), &indices);
         let alignment = b.integer(64, byte_width(ty).cast_signed());

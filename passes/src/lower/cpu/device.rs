@@ -2,17 +2,20 @@
 //! through memory, as the runtime launches it.
 
 use super::runtime::Runtime;
-use crate::ir::{Builder, blocks, collect, enclosing, name, operations};
-use crate::lower::address::Descriptor;
-use melior::ir::attribute::{FlatSymbolRefAttribute, TypeAttribute};
-use melior::ir::operation::{OperationLike, OperationMutLike, OperationRefMut};
+use crate::ir::{
+    Builder, argument, blocks, collect, context, enclosing, erase_argument, identifier, mutable, name, operations,
+    remove_attribute, set_attribute, signature, signed, symbol, take_body, type_attribute,
+};
+use crate::lower::address::{Descriptor, data_type};
+use melior::ir::attribute::FlatSymbolRefAttribute;
+use melior::ir::operation::{OperationLike, OperationMutLike};
 use melior::ir::r#type::FunctionType;
 use melior::ir::{Attribute, Block, BlockLike, OperationRef, Region, RegionLike, Type, Value, ValueLike};
 use std::collections::HashSet;
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::lossy;
 use symm_dialect::shape::{Shaped, byte_width, scalar};
-use symm_dialect::text::{self, string};
+use symm_dialect::text;
 
 /// Marks a function of a `gpu.module`: its last argument points to the block's coordinates.
 const DEVICE: &str = "symm.device";
@@ -26,10 +29,6 @@ fn flat_name(module: &str, symbol: &str) -> String {
     format!("_symm_device_{module}_{symbol}")
 }
 
-fn symbol<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> String {
-    op.attribute("sym_name").ok().and_then(string).unwrap_or_default()
-}
-
 /// Moves everything out of every `gpu.module` into the module and lowers the ops of the gpu dialect in it.
 pub fn lower<'c: 'a, 'a>(root: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) -> Result<(), Reported> {
     for module in operations(runtime.body()) {
@@ -38,7 +37,7 @@ pub fn lower<'c: 'a, 'a>(root: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) 
         }
     }
     let functions = operations(runtime.body()).into_iter().filter(|op| op.has_attribute(DEVICE));
-    let devices: HashSet<String> = functions.map(symbol).collect();
+    let devices: HashSet<String> = functions.filter_map(symbol).collect();
     let mut outcome = Ok(());
     for op in collect(root) {
         if name(op) == "func.call" {
@@ -51,9 +50,9 @@ pub fn lower<'c: 'a, 'a>(root: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) 
 }
 
 fn flatten<'c: 'a, 'a>(module: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) {
-    let module_name = symbol(module);
+    let module_name = symbol(module).unwrap_or_default();
     let body = blocks(module)[0];
-    let symbols: HashSet<String> = operations(body).into_iter().map(symbol).collect();
+    let symbols: HashSet<String> = operations(body).into_iter().filter_map(symbol).collect();
     for op in collect(module) {
         rename(op, &module_name, &symbols);
     }
@@ -65,16 +64,14 @@ fn flatten<'c: 'a, 'a>(module: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) 
         if name(op) == "gpu.func" {
             // While it still is there to be seen: launches are lowered after the ops of kernels.
             if shared_barrier || has_barrier(op) {
-                runtime.barrier_kernels.borrow_mut().insert(packed_name(&module_name, &symbol(op)));
+                runtime.barrier_kernels.borrow_mut().insert(packed_name(&module_name, &symbol(op).unwrap_or_default()));
             }
             flatten_function(op, &module_name);
         } else {
-            // SAFETY: the pass owns the module while it runs.
-            let mut moved = unsafe { OperationRefMut::from_raw(op.to_raw()) };
-            if op.has_attribute("sym_name") {
-                moved.set_attribute("sym_name", b.string(&flat_name(&module_name, &symbol(op))));
+            if let Some(name) = symbol(op) {
+                set_attribute(op, "sym_name", b.string(&flat_name(&module_name, &name)));
             }
-            moved.move_before(module);
+            mutable(op).move_before(module);
             if name(op) == "func.func" && !blocks(op).is_empty() {
                 take_coordinates(op);
             }
@@ -86,20 +83,14 @@ fn flatten<'c: 'a, 'a>(module: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) 
 /// Gives a `func.func` a last argument for the block's coordinates.
 fn take_coordinates<'c: 'a, 'a>(function: OperationRef<'c, 'a>) {
     let b = Builder::before(function);
-    let ty = function.attribute("function_type").and_then(TypeAttribute::try_from).map(|ty| ty.value());
-    let ty = ty.and_then(FunctionType::try_from).expect("a func.func has a function type");
-    let mut inputs: Vec<Type> = (0..ty.input_count()).filter_map(|index| ty.input(index).ok()).collect();
-    let results: Vec<Type> = (0..ty.result_count()).filter_map(|index| ty.result(index).ok()).collect();
+    let (mut inputs, results) = signature(function);
     inputs.push(b.ptr());
     blocks(function)[0].add_argument(b.ptr(), function.location());
-    // SAFETY: the pass owns the module while it runs.
-    let mut function = unsafe { OperationRefMut::from_raw(function.to_raw()) };
-    function.set_attribute("function_type", b.type_attribute(FunctionType::new(b.context, &inputs, &results).into()));
-    function.set_attribute(DEVICE, b.unit());
+    let ty = type_attribute(FunctionType::new(b.context, &inputs, &results));
+    set_attribute(function, "function_type", ty);
+    set_attribute(function, DEVICE, b.unit());
     // Attributes of arguments are one for each; nothing here needs them.
-    if function.has_attribute("arg_attrs") {
-        let _ = function.remove_attribute("arg_attrs");
-    }
+    remove_attribute(function, "arg_attrs");
 }
 
 /// Hands the coordinates on to the functions of a `gpu.module` that a function of it calls.
@@ -119,16 +110,13 @@ fn pass_coordinates<'c: 'a, 'a>(call: OperationRef<'c, 'a>, devices: &HashSet<St
 
 /// Gives a symbol of a `gpu.module`, or a reference to one, its name in the module around it.
 fn rename<'c: 'a, 'a>(op: OperationRef<'c, 'a>, module: &str, symbols: &HashSet<String>) {
-    let mlir = crate::ir::context(op);
+    let mlir = context(op);
     let attributes: Vec<_> = op.attributes().collect();
-    // SAFETY: the pass owns the module while it runs.
-    let mut op = unsafe { OperationRefMut::from_raw(op.to_raw()) };
     for (key, value) in attributes {
-        // SAFETY: the context keeps the name.
-        let key = unsafe { text::text(key.as_string_ref().to_raw()) };
+        let key = identifier(key);
         let Some(referenced) = text::symbol(value) else { continue };
         if symbols.contains(&referenced) {
-            op.set_attribute(&key, FlatSymbolRefAttribute::new(mlir, &flat_name(module, &referenced)).into());
+            set_attribute(op, &key, FlatSymbolRefAttribute::new(mlir, &flat_name(module, &referenced)).into());
         }
     }
 }
@@ -140,37 +128,29 @@ pub fn is_kernel<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
 
 /// Turns a `gpu.func` into functions of the module; what was in workgroup or private memory is on the stack.
 fn flatten_function<'c: 'a, 'a>(op: OperationRef<'c, 'a>, module: &str) {
-    let kernel = symbol(op);
-    let ty = op.attribute("function_type").and_then(TypeAttribute::try_from).expect("a gpu.func has a type").value();
-    let ty = FunctionType::try_from(ty).expect("a gpu.func has a function type");
-    let arguments: Vec<Type> = (0..ty.input_count()).filter_map(|index| ty.input(index).ok()).collect();
-    let results: Vec<Type> = (0..ty.result_count()).filter_map(|index| ty.result(index).ok()).collect();
+    let kernel = symbol(op).unwrap_or_default();
+    let (arguments, results) = signature(op);
     let is_kernel = is_kernel(op);
 
     let entry = blocks(op)[0];
     let top = Builder::before(runtime_anchor(op));
     while entry.argument_count() > arguments.len() {
-        let index = entry.argument_count() - 1;
-        let buffer = entry.argument(index).expect("counted");
+        let buffer = entry.argument(entry.argument_count() - 1).expect("counted");
         let b = Builder::at_start(top.context, entry, op.location());
         let stack =
             b.op("memref.alloca", &[], &[buffer.r#type()], &[("operandSegmentSizes", b.parse("array<i32: 0, 0>"))]);
         b.replace_uses(buffer.into(), stack.result(0).expect("one result").into());
-        // SAFETY: the argument has no uses left.
-        unsafe { entry.erase_argument(index) };
+        erase_argument(buffer);
     }
     let mut inputs = arguments.clone();
     entry.add_argument(top.ptr(), op.location());
     inputs.push(top.ptr());
-    let region = OperationLike::region(&op, 0).expect("a gpu.func has a body");
-    let body = Region::new();
-    // SAFETY: `body` takes over the blocks that the erased gpu.func gives up.
-    unsafe { mlir_sys::mlirRegionTakeBody(body.to_raw(), region.to_raw()) };
+    let body = take_body(op);
     let name = flat_name(module, &kernel);
     let b = Builder::at(top.context, runtime_anchor(op), op.location());
     let attributes = [
         ("sym_name", b.string(&name)),
-        ("function_type", b.type_attribute(FunctionType::new(b.context, &inputs, &results).into())),
+        ("function_type", type_attribute(FunctionType::new(b.context, &inputs, &results))),
         ("sym_visibility", b.string("private")),
         (DEVICE, b.unit()),
     ];
@@ -195,27 +175,21 @@ pub fn pack<'c>(b: &Builder<'c>, name: &str, callee: &str, arguments: &[Type<'c>
     let region = Region::new();
     let block = region.append_block(Block::new(&locations));
     let inner = Builder::at_end(b.context, block, b.location());
-    let argument = |index| -> Value<'c, 'c> {
-        let argument = block.argument(index).expect("made above");
-        // SAFETY: the block lives in the function that is inserted below.
-        unsafe { Value::from_raw(argument.to_raw()) }
-    };
-    let slot = |index: usize| inner.load(inner.byte_offset_constant(argument(0), 8 * index as i64), pointer, &[]);
+    let slots = argument(block, 0);
+    let slot = |index| inner.load(inner.byte_offset_constant(slots, 8 * signed(index)), pointer, &[]);
     let mut operands = Vec::new();
     for (index, ty) in arguments.iter().enumerate() {
         operands.push(inner.cast(inner.load(slot(index), in_memory(&inner, *ty), &packed(&inner, *ty)), *ty));
     }
-    operands.extend((1..=extra).map(argument));
+    operands.extend((1..=extra).map(|index| argument(block, index)));
     let call = inner.call(callee, &operands, results);
     for (index, ty) in results.iter().enumerate() {
         let result: Value = call.result(index).expect("as many as were asked for").into();
         inner.store(inner.cast(result, in_memory(&inner, *ty)), slot(arguments.len() + index), &packed(&inner, *ty));
     }
     inner.op("func.return", &[], &[], &[]);
-    let attributes = [
-        ("sym_name", b.string(name)),
-        ("function_type", b.type_attribute(FunctionType::new(b.context, &inputs, &[]).into())),
-    ];
+    let attributes =
+        [("sym_name", b.string(name)), ("function_type", type_attribute(FunctionType::new(b.context, &inputs, &[])))];
     b.op_with_regions("func.func", &[], &[], &attributes, vec![region]);
 }
 
@@ -228,7 +202,7 @@ pub fn packed<'c>(b: &Builder<'c>, ty: Type<'c>) -> Vec<(&'static str, Attribute
 
 /// The type under which an argument lies in memory: a memref is its descriptor.
 pub fn in_memory<'c>(b: &Builder<'c>, ty: Type<'c>) -> Type<'c> {
-    if Shaped::memref(ty).is_some() { Descriptor::ty(b, ty) } else { crate::lower::address::data_type(b, ty) }
+    if Shaped::memref(ty).is_some() { Descriptor::ty(b, ty) } else { data_type(b, ty) }
 }
 
 /// A pointer to the coordinates of the block that runs `op`: `[block x, y, z, grid x, y, z]`, `i64` each.
@@ -274,7 +248,7 @@ fn lower_op<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<(), Reported> {
             };
             let first = if name(op) == "gpu.grid_dim" { 3 } else { 0 };
             let value = coordinate(&b, at, first + dimension());
-            vec![b.value("arith.index_cast", &[value], b.index(), &[])]
+            vec![b.as_index(value)]
         }
         "gpu.thread_id" | "gpu.lane_id" | "gpu.subgroup_id" | "gpu.cluster_block_id" => vec![b.index_constant(0)],
         "gpu.block_dim" | "gpu.num_subgroups" | "gpu.subgroup_size" | "gpu.cluster_dim_blocks" => {

@@ -2,23 +2,22 @@
 
 use super::data::context_pointer;
 use super::device::{in_memory, is_kernel, pack, packed, packed_name};
-use super::runtime::Runtime;
-use crate::ir::{Builder, blocks, enclosing, name, operations};
-use crate::lower::address::{Descriptor, is_contiguous};
-use crate::lower::bulk::{self, End};
-use melior::ir::attribute::TypeAttribute;
-use melior::ir::operation::{OperationLike, OperationMutLike, OperationRefMut};
-use melior::ir::r#type::{FunctionType, ShapedTypeLike};
-use melior::ir::{Attribute, AttributeLike, OperationRef, Type, TypeLike, Value, ValueLike};
-use mlir_sys::{
-    mlirSymbolRefAttrGetLeafReference, mlirSymbolRefAttrGetNumNestedReferences, mlirSymbolRefAttrGetRootReference,
+use super::runtime::{Runtime, stack, words};
+use crate::ir::{
+    Builder, blocks, context, enclosing, name, operations, remove_attribute, set_attribute, signature, signed, symbol,
 };
+use crate::lower::address::{Descriptor, as_word, is_contiguous};
+use crate::lower::bulk::{self, End};
+use melior::ir::attribute::DenseI32ArrayAttribute;
+use melior::ir::operation::OperationLike;
+use melior::ir::r#type::{FunctionType, ShapedTypeLike};
+use melior::ir::{Attribute, OperationRef, Type, TypeLike, Value, ValueLike};
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::lossy;
 use symm_dialect::ops::{Alloc, BarrierAll, Check, Fault, Free, Print};
 use symm_dialect::pointer::{is_llvm_pointer, layout};
 use symm_dialect::shape::{Shaped, byte_width, integer_width, is_data, scalar as scalar_of};
-use symm_dialect::text::{string, text};
+use symm_dialect::text::{nested_symbol, string};
 
 /// Marks a host function that gets an entry.
 const ENTRY: &str = "symm.entry";
@@ -26,7 +25,7 @@ const ENTRY: &str = "symm.entry";
 /// Finds the functions that get an entry, while their first argument still is a `!symm.ctx`; S1 if they or a kernel
 /// take or return what can't lie in memory.
 pub fn check_entries<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Reported> {
-    let ctx = Type::parse(crate::ir::context(root), "!symm.ctx").expect("the dialect is registered");
+    let ctx = Type::parse(context(root), "!symm.ctx").expect("the dialect is registered");
     let mut outcome = Ok(());
     for op in operations(blocks(root)[0]) {
         if name(op) == "gpu.module" {
@@ -46,9 +45,7 @@ pub fn check_entries<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Repor
         }
         if signature(op).0.first() == Some(&ctx) {
             outcome = outcome.and(check_name(op)).and(check_types(op, ctx));
-            // SAFETY: the pass owns the module while it runs.
-            let mut op = unsafe { OperationRefMut::from_raw(op.to_raw()) };
-            op.set_attribute(ENTRY, melior::ir::Attribute::unit(crate::ir::context(root)));
+            set_attribute(op, ENTRY, Attribute::unit(context(root)));
         }
     }
     outcome
@@ -56,7 +53,7 @@ pub fn check_entries<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Repor
 
 /// Names are put together from names: what is not UTF-8 in them, as bytecode may have it, would be lost.
 fn check_name<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<(), Reported> {
-    let name = op.attribute("sym_name").ok().and_then(string).unwrap_or_default();
+    let name = symbol(op).unwrap_or_default();
     if name.contains('\u{fffd}') {
         return Err(error(op, &format!("S1: has a name that is not UTF-8: {name}")));
     }
@@ -80,29 +77,17 @@ fn check_types<'c: 'a, 'a>(function: OperationRef<'c, 'a>, ctx: Type<'c>) -> Res
     }
 }
 
-fn signature<'c: 'a, 'a>(function: OperationRef<'c, 'a>) -> (Vec<Type<'c>>, Vec<Type<'c>>) {
-    let ty = function.attribute("function_type").and_then(TypeAttribute::try_from).map(|ty| ty.value());
-    let Ok(ty) = ty.and_then(FunctionType::try_from) else { return Default::default() };
-    let inputs = (0..ty.input_count()).filter_map(|index| ty.input(index).ok()).collect();
-    let results = (0..ty.result_count()).filter_map(|index| ty.result(index).ok()).collect();
-    (inputs, results)
-}
-
 /// Makes the entries.
-pub fn make_entries<'c: 'a, 'a>(root: OperationRef<'c, 'a>) {
+pub fn make_entries(root: OperationRef) {
     for op in operations(blocks(root)[0]) {
         if !op.has_attribute(ENTRY) {
             continue;
         }
-        let symbol = op.attribute("sym_name").ok().and_then(string).expect("a function has a name");
+        let symbol = symbol(op).expect("a function has a name");
         let (inputs, results) = signature(op);
         // They are for whoever calls the entry, and LLVM would warn about each.
-        // SAFETY: the pass owns the module while it runs.
-        let mut function = unsafe { OperationRefMut::from_raw(op.to_raw()) };
         for names in ["arg_attrs", "res_attrs"] {
-            if op.has_attribute(names) {
-                function.remove_attribute(names).expect("it has the attribute");
-            }
+            remove_attribute(op, names);
         }
         pack(&Builder::before(op), &format!("_symm_entry_{symbol}"), &symbol, &inputs, &results, 0);
     }
@@ -118,7 +103,7 @@ pub fn lower<'c: 'a, 'a>(op: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) ->
             let (dst, src) = (op.operand(0).expect("a destination"), op.operand(1).expect("a source"));
             let ends = (End { pointer: src, delta: None }, End { pointer: dst, delta: None });
             if is_contiguous(src.r#type()) && is_contiguous(dst.r#type()) {
-                let null = b.value("llvm.mlir.zero", &[], b.ptr(), &[]);
+                let null = b.zero(b.ptr());
                 let bytes = bulk::bytes(&b, src, None);
                 let operands = [null, ends.1.start(&b), ends.0.start(&b), bytes, runtime.location(&b)];
                 runtime.call(&b, "copy", &operands, &[]);
@@ -172,19 +157,6 @@ fn synchronous<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<(), Reported> {
     Ok(())
 }
 
-/// The two names of `@module::@function`.
-fn nested_symbol(attribute: Attribute) -> Option<(String, String)> {
-    let raw = attribute.to_raw();
-    if !attribute.is_symbol_ref() {
-        return None;
-    }
-    // SAFETY: it is a symbol reference, and the context keeps its names.
-    unsafe {
-        let names = (text(mlirSymbolRefAttrGetRootReference(raw)), text(mlirSymbolRefAttrGetLeafReference(raw)));
-        (mlirSymbolRefAttrGetNumNestedReferences(raw) == 1).then_some(names)
-    }
-}
-
 fn launch<'c: 'a, 'a>(op: OperationRef<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'c, 'a>) -> Result<(), Reported> {
     synchronous(op)?;
     if enclosing(op, &["func.func"]).is_none() {
@@ -194,15 +166,13 @@ fn launch<'c: 'a, 'a>(op: OperationRef<'c, 'a>, b: &Builder<'c>, runtime: &Runti
         return Err(error(op, "launches a kernel of a gpu.module"));
     };
     let (module, function) = (module.as_str(), function.as_str());
-    let segments =
-        op.attribute("operandSegmentSizes").and_then(melior::ir::attribute::DenseI32ArrayAttribute::try_from);
-    let sizes: Vec<usize> = match &segments {
-        Ok(segments) => (0..segments.len())
-            .filter_map(|index| segments.element(index).ok())
-            .map(|size| usize::try_from(size).unwrap_or(0))
-            .collect(),
-        Err(_) => return Err(error(op, "has no operand segments")),
+    let Ok(segments) = op.attribute("operandSegmentSizes").and_then(DenseI32ArrayAttribute::try_from) else {
+        return Err(error(op, "has no operand segments"));
     };
+    let sizes: Vec<usize> = (0..segments.len())
+        .filter_map(|index| segments.element(index).ok())
+        .map(|size| usize::try_from(size).unwrap_or(0))
+        .collect();
     // Async dependencies, grid (3), block (3), cluster (3 or none), shared memory, kernel operands, async object.
     let starts: Vec<usize> = sizes
         .iter()
@@ -216,7 +186,7 @@ fn launch<'c: 'a, 'a>(op: OperationRef<'c, 'a>, b: &Builder<'c>, runtime: &Runti
     let (grid, shared, arguments) = (starts[1], sizes.len() - 3, sizes.len() - 2);
     let mut dims: Vec<Value> = (grid..grid + 6).map(|index| b.as_i64(operand(index))).collect();
     dims.push(if sizes[shared] == 1 { b.as_i64(operand(starts[shared])) } else { b.i64(0) });
-    let dims = runtime.words(b, op, &dims);
+    let dims = words(b, op, &dims);
 
     let mut kinds = String::new();
     if runtime.barrier_kernels.borrow().contains(&packed_name(module, function)) {
@@ -226,17 +196,17 @@ fn launch<'c: 'a, 'a>(op: OperationRef<'c, 'a>, b: &Builder<'c>, runtime: &Runti
     for index in starts[arguments]..starts[arguments] + sizes[arguments] {
         let value = operand(index);
         let ty = in_memory(b, value.r#type());
-        let slot = runtime.stack(op, ty, 1);
+        let slot = stack(op, ty, 1);
         b.store(b.cast(value, ty), slot, &packed(b, value.r#type()));
         slots.push(slot);
         kinds.push(if value.r#type() == b.ptr() { 'c' } else { 'v' });
     }
-    let slots = runtime.words(b, op, &slots);
+    let slots = words(b, op, &slots);
     let pointer = b.ptr();
     let packed = FunctionType::new(b.context, &[pointer, pointer], &[]).into();
     let code = b.value("func.constant", &[], packed, &[("value", b.symbol(&packed_name(module, function)))]);
     let code = b.cast(code, pointer);
-    let null = b.value("llvm.mlir.zero", &[], pointer, &[]);
+    let null = b.zero(pointer);
     let title = runtime.string(b, &format!("{module}::{function}"));
     let kinds = runtime.string(b, &kinds);
     runtime.call(b, "launch", &[null, title, code, dims, slots, kinds, runtime.location(b)], &[]);
@@ -264,17 +234,14 @@ pub fn alloc<'c: 'a, 'a>(op: Alloc<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'
 
     let descriptor = Descriptor::ty(b, ty);
     let mut value = b.value("llvm.mlir.undef", &[], descriptor, &[]);
-    let mut insert = |field: Value<'c, 'c>, position: &str| {
-        let position = b.parse(&format!("array<i64: {position}>"));
-        value = b.value("llvm.insertvalue", &[value, field], descriptor, &[("position", position)]);
-    };
-    insert(memory, "0");
-    insert(memory, "1");
-    insert(b.i64(0), "2");
+    let mut insert = |field: Value<'c, 'c>, position: &[i64]| value = b.insert(value, position, field);
+    insert(memory, &[0]);
+    insert(memory, &[1]);
+    insert(b.i64(0), &[2]);
     let mut stride = b.i64(1);
     for (dimension, size) in sizes.iter().enumerate().rev() {
-        insert(*size, &format!("3, {dimension}"));
-        insert(stride, &format!("4, {dimension}"));
+        insert(*size, &[3, signed(dimension)]);
+        insert(stride, &[4, signed(dimension)]);
         stride = b.mul(stride, *size);
     }
     vec![b.cast(value, ty)]
@@ -319,16 +286,7 @@ fn unless<'c: 'a, 'a>(
     text: &str,
     values: &[Value<'c, 'a>],
 ) {
-    let failed = b.binary("arith.xori", condition, b.constant(b.int(1), 1));
-    b.branch(
-        failed,
-        &[],
-        |b| {
-            message(b, runtime, op, "check_failed", text, values);
-            Vec::new()
-        },
-        |_| Vec::new(),
-    );
+    b.when(b.not(condition), |b| message(b, runtime, op, "check_failed", text, values));
 }
 
 /// Calls the runtime with a message and its values, each widened to eight bytes.
@@ -340,33 +298,14 @@ fn message<'c: 'a, 'a>(
     text: &str,
     values: &[Value<'c, 'a>],
 ) {
-    let mut kinds = String::new();
-    let words: Vec<Value> = values
-        .iter()
-        .map(|value| {
-            let ty = value.r#type();
-            let (kind, word) = if ty.is_float() {
-                let double = Type::float64(b.context);
-                let wide =
-                    if ty == double { b.cast(*value, ty) } else { b.value("arith.extf", &[*value], double, &[]) };
-                ('f', b.value("arith.bitcast", &[wide], b.int(64), &[]))
-            } else if integer_width(ty) == Some(1) {
-                ('i', b.value("arith.extui", &[*value], b.int(64), &[]))
-            } else if ty.is_index() || integer_width(ty).is_some() {
-                ('i', b.as_i64(*value))
-            } else {
-                let pointer = crate::lower::address::element(
-                    b,
-                    *value,
-                    &vec![b.index_constant(0); Shaped::memref(ty).map_or(0, |m| m.rank())],
-                );
-                ('p', b.value("llvm.ptrtoint", &[pointer], b.int(64), &[]))
-            };
-            kinds.push(kind);
-            word
-        })
-        .collect();
-    let words = runtime.words(b, op, &words);
+    let kind = |value: &Value| match value.r#type() {
+        ty if ty.is_float() => 'f',
+        ty if ty.is_index() || integer_width(ty).is_some() => 'i',
+        _ => 'p',
+    };
+    let kinds: String = values.iter().map(kind).collect();
+    let values: Vec<Value> = values.iter().map(|value| as_word(b, *value)).collect();
+    let words = words(b, op, &values);
     let operands = [runtime.string(b, text), runtime.string(b, &kinds), words, runtime.location(b)];
     runtime.call(b, callee, &operands, &[]);
 }

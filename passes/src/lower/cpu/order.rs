@@ -1,15 +1,17 @@
 //! Atomics, signals, waits, fences and barriers.
 
-use super::data::{Transfer, context_pointer, transfer};
+use super::data::{context_pointer, transfer};
 use super::device::linear_block;
 use super::runtime::Runtime;
 use crate::ir::Builder;
 use crate::lower::access::remote_element;
-use crate::lower::address::{self, element};
+use crate::lower::address::element;
 use crate::lower::bulk::End;
-use crate::lower::translation::{Table, delta_of};
+use crate::lower::translation::Table;
 use crate::lower::{llvm_bin_op, llvm_ordering};
-use melior::ir::{Type, Value, ValueLike};
+use crate::order::acquires;
+use melior::dialect::llvm;
+use melior::ir::{Value, ValueLike};
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::{
     AtomicCas, AtomicRmw, Barrier, Comparison, Fence, Order, PutSignal, RmwKind, Signal, SignalKind, SymmOp, Wait,
@@ -32,25 +34,9 @@ fn rmw<'c>(
     b.value("llvm.atomicrmw", &[address, value], ty, &attributes)
 }
 
-/// Runs `update` where the mask is true; zero elsewhere.
-fn masked<'c>(
-    b: &Builder<'c>,
-    mask: Option<Value<'c, '_>>,
-    ty: Type<'c>,
-    update: impl FnOnce(&Builder<'c>) -> Value<'c, 'c>,
-) -> Value<'c, 'c> {
-    match mask {
-        None => update(b),
-        Some(mask) => {
-            let zero = |b: &Builder<'c>| vec![b.value("llvm.mlir.zero", &[], ty, &[])];
-            b.branch(mask, &[ty], |b| vec![update(b)], zero).result(0).expect("one value").into()
-        }
-    }
-}
-
 pub fn atomic_rmw<'c: 'a, 'a>(op: AtomicRmw<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'c, 'a>) -> Vec<Value<'c, 'c>> {
     let address = remote_element(SymmOp::AtomicRmw(op), b, op.ptr(), &op.indices());
-    let old = masked(b, op.mask(), op.value().r#type(), |b| rmw(b, op.kind(), address, op.value(), op.sem()));
+    let old = b.masked(op.mask(), op.value().r#type(), |b| rmw(b, op.kind(), address, op.value(), op.sem()));
     runtime.call(b, "wake", &[address], &[]);
     vec![old]
 }
@@ -58,16 +44,16 @@ pub fn atomic_rmw<'c: 'a, 'a>(op: AtomicRmw<'c, 'a>, b: &Builder<'c>, runtime: &
 pub fn atomic_cas<'c: 'a, 'a>(op: AtomicCas<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'c, 'a>) -> Vec<Value<'c, 'c>> {
     let address = remote_element(SymmOp::AtomicCas(op), b, op.ptr(), &op.indices());
     let ty = op.expected().r#type();
-    let failure = if matches!(op.sem(), Order::Acquire | Order::AcqRel) { Order::Acquire } else { Order::Relaxed };
-    let old = masked(b, op.mask(), ty, |b| {
-        let pair = melior::dialect::llvm::r#type::r#struct(b.context, &[ty, b.int(1)], false);
+    let failure = if acquires(op.sem()) { Order::Acquire } else { Order::Relaxed };
+    let old = b.masked(op.mask(), ty, |b| {
+        let pair = llvm::r#type::r#struct(b.context, &[ty, b.int(1)], false);
         let attributes = [
             ("success_ordering", b.integer(64, llvm_ordering(op.sem()))),
             ("failure_ordering", b.integer(64, llvm_ordering(failure))),
             ("alignment", b.integer(64, byte_width(ty).cast_signed())),
         ];
         let pair = b.value("llvm.cmpxchg", &[address, op.expected(), op.desired()], pair, &attributes);
-        b.value("llvm.extractvalue", &[pair], ty, &[("position", b.parse("array<i64: 0>"))])
+        b.extract(pair, &[0], ty)
     });
     runtime.call(b, "wake", &[address], &[]);
     vec![old]
@@ -75,33 +61,31 @@ pub fn atomic_cas<'c: 'a, 'a>(op: AtomicCas<'c, 'a>, b: &Builder<'c>, runtime: &
 
 pub fn signal<'c: 'a, 'a>(op: Signal<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'c, 'a>) -> Vec<Value<'c, 'c>> {
     let address = remote_element(SymmOp::Signal(op), b, op.flag(), &op.indices());
-    send(b, runtime, op.kind(), op.ctx(), op.rank(), address, op.value(), op.sem());
+    let notice = Notice { kind: op.kind(), ctx: op.ctx(), peer: op.rank(), value: op.value(), order: op.sem() };
+    send(b, runtime, address, &notice);
     Vec::new()
 }
 
 pub fn put_signal<'c: 'a, 'a>(op: PutSignal<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'c, 'a>) -> Vec<Value<'c, 'c>> {
-    let delta = delta_of(SymmOp::PutSignal(op), b, "rank", "delta");
-    let src = End { pointer: op.src(), delta: None };
-    let dst = End { pointer: op.dst(), delta: Some(delta) };
-    let count = op.count().zip(op.element());
-    transfer(b, runtime, Transfer::Put, op.ctx(), op.rank(), dst, src, dst, count);
-    let flag = address::remote_element(b, op.flag(), &op.indices(), delta);
-    send(b, runtime, op.kind(), op.ctx(), op.rank(), flag, op.value(), Order::Release);
+    let dst = transfer(SymmOp::PutSignal(op), b, runtime).dst;
+    let flag = End { pointer: op.flag(), delta: dst.delta }.at(b, &op.indices());
+    let notice = Notice { kind: op.kind(), ctx: op.ctx(), peer: op.rank(), value: op.value(), order: Order::Release };
+    send(b, runtime, flag, &notice);
     Vec::new()
 }
 
-/// Sets or adds to a flag and wakes whoever waits for it.
-#[allow(clippy::too_many_arguments)]
-fn send<'c: 'a, 'a>(
-    b: &Builder<'c>,
-    runtime: &Runtime<'c, 'a>,
+/// What a signal says.
+struct Notice<'c, 'a> {
     kind: SignalKind,
     ctx: Value<'c, 'a>,
     peer: Value<'c, 'a>,
-    flag: Value<'c, 'c>,
     value: Value<'c, 'a>,
     order: Order,
-) {
+}
+
+/// Sets or adds to a flag and wakes whoever waits for it.
+fn send<'c: 'a, 'a>(b: &Builder<'c>, runtime: &Runtime<'c, 'a>, flag: Value<'c, 'c>, notice: &Notice<'c, 'a>) {
+    let Notice { kind, ctx, peer, value, order } = *notice;
     let after = match kind {
         SignalKind::Set => {
             store_flag(b, flag, value, order);

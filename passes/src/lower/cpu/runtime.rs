@@ -1,6 +1,7 @@
 //! Calls of the runtime (runtime/src/abi.rs), declared when they are first needed, and the strings they take.
 
-use crate::ir::{Builder, blocks, location_text};
+use crate::ir::{Builder, blocks, context, enclosing, location_text, signed, type_attribute};
+use melior::dialect::llvm;
 use melior::ir::operation::OperationLike;
 use melior::ir::r#type::FunctionType;
 use melior::ir::{BlockRef, OperationRef, Region, Type, Value, ValueLike};
@@ -33,7 +34,7 @@ impl<'c: 'a, 'a> Runtime<'c, 'a> {
 
     /// A builder at the start of the module.
     pub fn top(&self) -> Builder<'c> {
-        Builder::at_start(crate::ir::context(self.root), self.body, self.root.location())
+        Builder::at_start(context(self.root), self.body, self.root.location())
     }
 
     /// Calls `symm_rt_<name>`.
@@ -48,10 +49,10 @@ impl<'c: 'a, 'a> Runtime<'c, 'a> {
         if self.declared.borrow_mut().insert(name.clone()) {
             let inputs: Vec<Type> = operands.iter().map(ValueLike::r#type).collect();
             let top = self.top();
-            let ty = FunctionType::new(b.context, &inputs, results).into();
+            let ty = FunctionType::new(b.context, &inputs, results);
             let attributes = [
                 ("sym_name", top.string(&name)),
-                ("function_type", top.type_attribute(ty)),
+                ("function_type", type_attribute(ty)),
                 ("sym_visibility", top.string("private")),
             ];
             top.op_with_regions("func.func", &[], &[], &attributes, vec![Region::new()]);
@@ -67,10 +68,10 @@ impl<'c: 'a, 'a> Runtime<'c, 'a> {
             let symbol = format!("_symm_string_{count}");
             let text = format!("{}\0", text.replace('\0', ""));
             let top = self.top();
-            let array = melior::dialect::llvm::r#type::array(b.int(8), u32::try_from(text.len()).unwrap_or(u32::MAX));
+            let array = llvm::r#type::array(b.int(8), u32::try_from(text.len()).unwrap_or(u32::MAX));
             let attributes = [
                 ("sym_name", top.string(&symbol)),
-                ("global_type", top.type_attribute(array)),
+                ("global_type", type_attribute(array)),
                 ("linkage", top.parse("#llvm.linkage<internal>")),
                 ("constant", top.unit()),
                 ("value", top.string(&text)),
@@ -85,29 +86,22 @@ impl<'c: 'a, 'a> Runtime<'c, 'a> {
     pub fn location(&self, b: &Builder<'c>) -> Value<'c, 'c> {
         self.string(b, &location_text(b.location()))
     }
+}
 
-    /// Values stored one behind the other, eight bytes each, for a callee that reads them at once. The memory is
-    /// reserved at the start of the enclosing function, so that a loop does not grow the stack.
-    pub fn words(&self, b: &Builder<'c>, op: OperationRef<'c, 'a>, values: &[Value<'c, 'c>]) -> Value<'c, 'c> {
-        let memory = self.stack(op, b.int(64), values.len().max(1));
-        for (index, value) in values.iter().enumerate() {
-            b.store(*value, b.byte_offset_constant(memory, 8 * index as i64), &[]);
-        }
-        memory
+/// Values stored one behind the other, eight bytes each, for a callee that reads them at once. The memory is reserved
+/// at the start of the enclosing function, so that a loop does not grow the stack.
+pub fn words<'c: 'a, 'a>(b: &Builder<'c>, op: OperationRef<'c, 'a>, values: &[Value<'c, 'c>]) -> Value<'c, 'c> {
+    let memory = stack(op, b.int(64), values.len().max(1));
+    for (index, value) in values.iter().enumerate() {
+        b.store(*value, b.byte_offset_constant(memory, 8 * signed(index)), &[]);
     }
+    memory
+}
 
-    /// Stack memory for `count` values, reserved at the start of the function around `op`.
-    #[expect(clippy::unused_self, reason = "memory that a call of the runtime takes")]
-    pub fn stack(&self, op: OperationRef<'c, 'a>, ty: Type<'c>, count: usize) -> Value<'c, 'c> {
-        let function = crate::ir::enclosing(op, &["func.func", "gpu.func"]).unwrap_or(op);
-        let entry = blocks(function)[0];
-        let b = Builder::at_start(crate::ir::context(op), entry, op.location());
-        let count = b.i64(count as i64);
-        b.value(
-            "llvm.alloca",
-            &[count],
-            b.ptr(),
-            &[("elem_type", b.type_attribute(ty)), ("alignment", b.integer(64, 16))],
-        )
-    }
+/// Stack memory for `count` values, reserved at the start of the function around `op`.
+pub fn stack<'c: 'a, 'a>(op: OperationRef<'c, 'a>, ty: Type<'c>, count: usize) -> Value<'c, 'c> {
+    let function = enclosing(op, &["func.func", "gpu.func"]).unwrap_or(op);
+    let b = Builder::at_start(context(op), blocks(function)[0], op.location());
+    let attributes = [("elem_type", type_attribute(ty)), ("alignment", b.integer(64, 16))];
+    b.value("llvm.alloca", &[b.i64(signed(count))], b.ptr(), &attributes)
 }

@@ -5,59 +5,33 @@
 //! and destination are not aligned alike. With `engine bulk` (`sm_90`) one thread drives the bulk copy engine instead
 //! (`bulk_engine.mlir`). Memrefs with gaps are copied row by row, or element by element.
 
-use super::{Target, order};
-use crate::ir::{Builder, blocks, enclosing, operations};
-use crate::lower::address::{Descriptor, is_contiguous};
-use crate::lower::bulk::{End, bytes, nest};
-use crate::lower::translation::delta_of;
-use melior::ir::operation::{OperationLike, OperationMutLike, OperationRefMut};
+use super::order;
+use crate::ir::{Builder, blocks, enclosing, mutable, operations, symbol};
+use crate::lower::address::{Descriptor, data_type, is_contiguous};
+use crate::lower::bulk::{Transfer, bytes, nest};
+use melior::ir::operation::OperationMutLike;
 use melior::ir::r#type::ShapedTypeLike;
 use melior::ir::{Module, OperationRef, Type, Value, ValueLike};
 use symm_dialect::ops::{Engine, Group, SymmOp};
 use symm_dialect::pointer::strides;
 use symm_dialect::shape::{Shaped, byte_width};
-use symm_dialect::text::string;
 
 /// The device library, in MLIR, for an element width to be filled in.
 const LIBRARY: &str = include_str!("library.mlir");
 
-/// The part of the library that drives `sm_90`'s bulk copy engine.
+/// The part of the library that drives the bulk copy engine of `sm_90`.
 const BULK_ENGINE: &str = include_str!("bulk_engine.mlir");
 
 /// Copies `op`'s source to its destination.
-pub fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, b: &Builder<'c>, _: &dyn Target) {
-    let delta = |rank: &str, name: &str| Some(delta_of(op, b, rank, name));
-    let (src, dst, count, element, how) = match op {
-        SymmOp::Get(op) => {
-            let src = End { pointer: op.src(), delta: delta("rank", "delta") };
-            (src, End { pointer: op.dst(), delta: None }, op.count(), op.element(), (op.group(), op.engine()))
-        }
-        SymmOp::Put(op) => {
-            let dst = End { pointer: op.dst(), delta: delta("rank", "delta") };
-            (End { pointer: op.src(), delta: None }, dst, op.count(), op.element(), (op.group(), op.engine()))
-        }
-        SymmOp::PutSignal(op) => {
-            let dst = End { pointer: op.dst(), delta: delta("rank", "delta") };
-            (End { pointer: op.src(), delta: None }, dst, op.count(), op.element(), (op.group(), op.engine()))
-        }
-        SymmOp::Copy(op) => {
-            let src = End { pointer: op.src(), delta: delta("from", "from_delta") };
-            let dst = End { pointer: op.dst(), delta: delta("to", "to_delta") };
-            (src, dst, op.count(), op.element(), (op.group(), op.engine()))
-        }
-        _ => unreachable!("not a bulk copy"),
-    };
-    copy(b, op.operation(), src, dst, count.zip(element), how);
+pub fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, b: &Builder<'c>) -> Transfer<'c, 'a> {
+    let transfer = Transfer::new(op, b);
+    copy(b, op.operation(), &transfer);
+    transfer
 }
 
-fn copy<'c: 'a, 'a>(
-    b: &Builder<'c>,
-    op: OperationRef<'c, 'a>,
-    src: End<'c, 'a>,
-    dst: End<'c, 'a>,
-    count: Option<(Value<'c, 'a>, Type<'c>)>,
-    how: (Group, Engine),
-) {
+fn copy<'c: 'a, 'a>(b: &Builder<'c>, op: OperationRef<'c, 'a>, transfer: &Transfer<'c, 'a>) {
+    let Transfer { src, dst, count, group, engine } = *transfer;
+    let how = (group, engine);
     let (from, to) = (src.pointer.r#type(), dst.pointer.r#type());
     if let Some((_, element)) = count {
         return contiguous(b, op, dst.start(b), src.start(b), bytes(b, src.pointer, count), element, how);
@@ -79,11 +53,10 @@ fn copy<'c: 'a, 'a>(
             contiguous(b, op, dst.at(b, &start), src.at(b, &start), bytes, element, how);
             return;
         }
-        let (first, step) = order::thread(b, how.0);
-        let as_index = |value| b.value("arith.index_cast", &[value], b.index(), &[]);
-        b.for_step(as_index(first), as_index(sizes.size(b, depth)), as_index(step), |b, index| {
+        let (first, step) = order::thread(b, group);
+        b.for_step(b.as_index(first), b.as_index(sizes.size(b, depth)), b.as_index(step), |b, index| {
             let at = [indices.as_slice(), &[index]].concat();
-            let ty = crate::lower::address::data_type(b, element);
+            let ty = data_type(b, element);
             b.store(b.load(src.at(b, &at), ty, &[]), dst.at(b, &at), &[]);
         });
     });
@@ -116,23 +89,17 @@ fn contiguous<'c: 'a, 'a>(
 fn import<'c: 'a, 'a>(b: &Builder<'c>, op: OperationRef<'c, 'a>, part: &str, names: &[&str], width: u64) {
     let module = enclosing(op, &["gpu.module"]).expect("kernels are in a gpu.module");
     let body = blocks(module)[0];
-    let symbol = |op: OperationRef<'c, '_>| op.attribute("sym_name").ok().and_then(string);
     let known: Vec<String> = operations(body).into_iter().filter_map(symbol).collect();
-    let missing = |name: &Option<String>| name.as_deref().is_some_and(|name| !known.iter().any(|known| known == name));
-    if !names.iter().any(|name| missing(&Some((*name).to_owned()))) {
+    let missing: Vec<&str> = names.iter().copied().filter(|name| !known.iter().any(|known| known == name)).collect();
+    if missing.is_empty() {
         return;
     }
     let text = part.replace("WIDTH", &width.to_string()).replace("BITS", &(8 * width).to_string());
     let library = Module::parse(b.context, &text).expect("the device library parses");
-    // SAFETY: the library's block lives as long as the library; what is moved out of it lives on in the module.
-    let functions =
-        operations(unsafe { melior::ir::BlockRef::from_raw(melior::ir::BlockLike::to_raw(&library.body())) });
     let first = operations(body)[0];
-    for function in functions {
-        let name = symbol(function);
-        if missing(&name) && name.is_some_and(|name| names.contains(&name.as_str())) {
-            // SAFETY: the pass owns both modules while it runs.
-            unsafe { OperationRefMut::from_raw(function.to_raw()) }.move_before(first);
+    for function in operations(library.body()) {
+        if symbol(function).is_some_and(|name| missing.contains(&name.as_str())) {
+            mutable(function).move_before(first);
         }
     }
 }

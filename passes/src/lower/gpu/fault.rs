@@ -8,13 +8,14 @@
 //! ended by a zero byte.
 
 use super::{Target, order};
-use crate::ir::{Builder, blocks, enclosing, location_text, operations};
+use crate::ir::{Builder, blocks, enclosing, location_text, operations, set_attribute, signed, symbol, type_attribute};
+use crate::lower::address::as_word;
 use crate::lower::translation::Table;
+use melior::dialect::arith::CmpiPredicate;
 use melior::dialect::llvm;
-use melior::ir::operation::{OperationLike, OperationMutLike, OperationRefMut};
-use melior::ir::{OperationRef, Region, Type, TypeLike, Value, ValueLike};
+use melior::ir::operation::OperationLike;
+use melior::ir::{Region, Value};
 use symm_dialect::ops::{Fault, Group, Order, Scope};
-use symm_dialect::shape::integer_width;
 use symm_dialect::text::string;
 
 /// The symbol of the sites' texts.
@@ -25,7 +26,7 @@ pub fn lower<'c: 'a, 'a>(op: Fault<'c, 'a>, b: &Builder<'c>, target: &dyn Target
     let table = Table::new(op.operation(), op.ctx());
     if let Some(word) = table.extension(b, 0) {
         let buffer = b.value("llvm.inttoptr", &[word], llvm::r#type::pointer(b.context, 1), &[]);
-        let exists = compare(b, 1, word, b.i64(0));
+        let exists = b.compare(CmpiPredicate::Ne, word, b.i64(0));
         b.when(exists, |b| record(b, target, op, &table, buffer, site));
     }
     b.op("llvm.intr.trap", &[], &[], &[]);
@@ -40,7 +41,7 @@ fn record<'c: 'a, 'a>(
     site: i64,
 ) {
     let state = target.atomic_cas(b, buffer, (b.i64(0), b.i64(1)), (Order::Relaxed, Scope::Sys));
-    let is_first = compare(b, 0, state, b.i64(0));
+    let is_first = b.compare(CmpiPredicate::Eq, state, b.i64(0));
     b.when(is_first, |b| {
         let values: Vec<Value> = op.values().iter().map(|value| as_word(b, *value)).collect();
         let header = [
@@ -48,10 +49,10 @@ fn record<'c: 'a, 'a>(
             b.as_i64(table.rank(b)),
             order::linear_block(b),
             order::thread(b, Group::Block).0,
-            b.i64(values.len() as i64),
+            b.i64(signed(values.len())),
         ];
         for (index, word) in header.iter().chain(&values).enumerate() {
-            b.store(*word, b.byte_offset_constant(buffer, 8 * (index as i64 + 1)), &[]);
+            b.store(*word, b.byte_offset_constant(buffer, 8 * (signed(index) + 1)), &[]);
         }
         target.store_flag(b, buffer, b.i64(2), (Order::Release, Scope::Sys));
     });
@@ -63,31 +64,10 @@ fn record<'c: 'a, 'a>(
                 b.int(64),
                 &order::atomic(b, target, "ordering", (Order::Relaxed, Scope::Sys), b.int(64)),
             );
-            (compare(b, 1, whole, b.i64(2)), Vec::new())
+            (b.compare(CmpiPredicate::Ne, whole, b.i64(2)), Vec::new())
         },
         |_, _| Vec::new(),
     );
-}
-
-fn compare<'c>(b: &Builder<'c>, predicate: i64, lhs: Value<'c, '_>, rhs: Value<'c, '_>) -> Value<'c, 'c> {
-    b.value("arith.cmpi", &[lhs, rhs], b.int(1), &[("predicate", b.integer(64, predicate))])
-}
-
-/// A value as 64 bits: integers by their sign, floats as the bits of an f64, pointers as addresses.
-fn as_word<'c>(b: &Builder<'c>, value: Value<'c, '_>) -> Value<'c, 'c> {
-    let ty = value.r#type();
-    if ty.is_float() {
-        let double = Type::float64(b.context);
-        let wide = if ty == double { b.cast(value, ty) } else { b.value("arith.extf", &[value], double, &[]) };
-        return b.value("arith.bitcast", &[wide], b.int(64), &[]);
-    }
-    if integer_width(ty) == Some(1) {
-        return b.value("arith.extui", &[value], b.int(64), &[]);
-    }
-    if ty.is_index() || integer_width(ty).is_some() {
-        return b.as_i64(value);
-    }
-    b.value("llvm.ptrtoint", &[value], b.int(64), &[])
 }
 
 /// Adds the op's location and message to the module's sites; its index among them.
@@ -96,24 +76,19 @@ fn add_site<'c: 'a, 'a>(b: &Builder<'c>, op: Fault<'c, 'a>) -> i64 {
     let module = enclosing(operation, &["gpu.module"]).expect("kernels are in a gpu.module");
     let text = format!("{}: {}\0", location_text(operation.location()), op.message().replace('\0', ""));
     let body = blocks(module)[0];
-    let is_sites = |op: &OperationRef<'c, 'a>| {
-        op.attribute("sym_name").ok().and_then(string).is_some_and(|symbol| symbol == SITES)
-    };
-    let existing = operations(body).into_iter().find(is_sites);
+    let existing = operations(body).into_iter().find(|op| symbol(*op).as_deref() == Some(SITES));
     let texts = existing.and_then(|sites| sites.attribute("value").ok()).and_then(string).unwrap_or_default();
     let sites: Vec<&str> = texts.split_inclusive('\0').collect();
     if let Some(index) = sites.iter().position(|site| *site == text) {
-        return index as i64;
+        return signed(index);
     }
-    let index = sites.len() as i64;
+    let index = signed(sites.len());
     let all = texts + &text;
     let array = llvm::r#type::array(b.int(8), u32::try_from(all.len()).unwrap_or(u32::MAX));
-    let attributes = [("value", b.string(&all)), ("global_type", b.type_attribute(array))];
+    let attributes = [("value", b.string(&all)), ("global_type", type_attribute(array))];
     if let Some(sites) = existing {
-        // SAFETY: the pass owns the module while it runs.
-        let mut sites = unsafe { OperationRefMut::from_raw(sites.to_raw()) };
         for (name, attribute) in attributes {
-            sites.set_attribute(name, attribute);
+            set_attribute(sites, name, attribute);
         }
     } else {
         let top = Builder::at_start(b.context, body, operation.location());

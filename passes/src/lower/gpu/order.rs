@@ -1,12 +1,14 @@
 //! Atomics, signals, waits, fences and barriers, in terms of a [`Target`]'s pieces.
 
 use super::{Target, bulk};
-use crate::ir::{Builder, blocks, enclosing, operations};
+use crate::ir::{Builder, blocks, enclosing, operations, symbol, type_attribute};
 use crate::lower::access::remote_element;
-use crate::lower::address::{self, element};
+use crate::lower::address::element;
+use crate::lower::bulk::End;
 use crate::lower::llvm_ordering;
-use crate::lower::translation::{Table, delta_of};
+use crate::lower::translation::Table;
 use crate::order::{acquires, releases};
+use melior::dialect::arith::CmpiPredicate;
 use melior::dialect::llvm;
 use melior::ir::{Attribute, OperationRef, Region, Type, Value, ValueLike, operation::OperationLike};
 use symm_dialect::ops::{
@@ -14,7 +16,6 @@ use symm_dialect::ops::{
     SymmOp, Wait,
 };
 use symm_dialect::shape::byte_width;
-use symm_dialect::text::string;
 
 /// The symbol of the shared words.
 const SHARED_WORD: &str = "_symm_shared_words";
@@ -46,34 +47,18 @@ fn global<'c>(b: &Builder<'c>, pointer: Value<'c, 'c>) -> Value<'c, 'c> {
     b.value("llvm.addrspacecast", &[pointer], llvm::r#type::pointer(b.context, 1), &[])
 }
 
-/// Runs `update` where the mask is true; zero elsewhere.
-fn masked<'c>(
-    b: &Builder<'c>,
-    mask: Option<Value<'c, '_>>,
-    ty: Type<'c>,
-    update: impl FnOnce(&Builder<'c>) -> Value<'c, 'c>,
-) -> Value<'c, 'c> {
-    match mask {
-        None => update(b),
-        Some(mask) => {
-            let zero = |b: &Builder<'c>| vec![b.value("llvm.mlir.zero", &[], ty, &[])];
-            b.branch(mask, &[ty], |b| vec![update(b)], zero).result(0).expect("one value").into()
-        }
-    }
-}
-
 pub fn atomic_rmw<'c: 'a, 'a>(op: AtomicRmw<'c, 'a>, b: &Builder<'c>, target: &dyn Target) -> Value<'c, 'c> {
     let address = global(b, remote_element(SymmOp::AtomicRmw(op), b, op.ptr(), &op.indices()));
     let ty = op.value().r#type();
     let value = b.cast(op.value(), ty);
-    masked(b, op.mask(), ty, |b| target.atomic_rmw(b, op.kind(), address, value, (op.sem(), op.scope())))
+    b.masked(op.mask(), ty, |b| target.atomic_rmw(b, op.kind(), address, value, (op.sem(), op.scope())))
 }
 
 pub fn atomic_cas<'c: 'a, 'a>(op: AtomicCas<'c, 'a>, b: &Builder<'c>, target: &dyn Target) -> Value<'c, 'c> {
     let address = global(b, remote_element(SymmOp::AtomicCas(op), b, op.ptr(), &op.indices()));
     let ty = op.expected().r#type();
     let values = (b.cast(op.expected(), ty), b.cast(op.desired(), ty));
-    masked(b, op.mask(), ty, |b| target.atomic_cas(b, address, values, (op.sem(), op.scope())))
+    b.masked(op.mask(), ty, |b| target.atomic_cas(b, address, values, (op.sem(), op.scope())))
 }
 
 /// An LLVM compare-and-swap; the old value.
@@ -85,12 +70,12 @@ pub fn cmpxchg<'c>(
     (order, scope): (Order, Scope),
 ) -> Value<'c, 'c> {
     let ty = expected.r#type();
-    let failure = if matches!(order, Order::Acquire | Order::AcqRel) { Order::Acquire } else { Order::Relaxed };
+    let failure = if acquires(order) { Order::Acquire } else { Order::Relaxed };
     let pair = llvm::r#type::r#struct(b.context, &[ty, b.int(1)], false);
     let mut attributes = atomic(b, target, "success_ordering", (order, scope), ty);
     attributes.push(("failure_ordering", b.integer(64, llvm_ordering(failure))));
     let pair = b.value("llvm.cmpxchg", &[ptr, expected, desired], pair, &attributes);
-    b.value("llvm.extractvalue", &[pair], ty, &[("position", b.parse("array<i64: 0>"))])
+    b.extract(pair, &[0], ty)
 }
 
 /// An LLVM store to a flag.
@@ -106,7 +91,7 @@ pub fn store<'c>(
 }
 
 /// An LLVM fence.
-pub fn fence(b: &Builder<'_>, target: &dyn Target, order: Order, scope: Scope) {
+pub fn fence(b: &Builder, target: &dyn Target, order: Order, scope: Scope) {
     let mut attributes = vec![("ordering", b.integer(64, llvm_ordering(order)))];
     let scope = target.sync_scope(scope);
     if !scope.is_empty() {
@@ -147,7 +132,7 @@ pub fn linear_block<'c>(b: &Builder<'c>) -> Value<'c, 'c> {
 }
 
 /// Waits until all threads of the group are here.
-fn group_barrier(b: &Builder<'_>, target: &dyn Target, group: Group) {
+fn group_barrier(b: &Builder, target: &dyn Target, group: Group) {
     match group {
         Group::Thread => {}
         Group::Warp => target.warp_barrier(b),
@@ -170,9 +155,7 @@ fn on_leader<'c>(b: &Builder<'c>, group: Group, body: impl FnOnce(&Builder<'c>))
         }
         _ => b.value("gpu.lane_id", &[], b.index(), &[]),
     };
-    let zero = b.index_constant(0);
-    let is_first = b.value("arith.cmpi", &[number, zero], b.int(1), &[("predicate", b.integer(64, 0))]);
-    b.when(is_first, body);
+    b.when(b.compare(CmpiPredicate::Eq, number, b.index_constant(0)), body);
 }
 
 /// The first thread of the group fences for all of them: it sends their signals and polls their waits (O3). It does
@@ -199,9 +182,8 @@ pub fn signal<'c: 'a, 'a>(op: Signal<'c, 'a>, b: &Builder<'c>, target: &dyn Targ
 }
 
 pub fn put_signal<'c: 'a, 'a>(op: PutSignal<'c, 'a>, b: &Builder<'c>, target: &dyn Target) -> Vec<Value<'c, 'c>> {
-    let delta = delta_of(SymmOp::PutSignal(op), b, "rank", "delta");
-    bulk::lower(SymmOp::PutSignal(op), b, target);
-    let flag = global(b, address::remote_element(b, op.flag(), &op.indices(), delta));
+    let dst = bulk::lower(SymmOp::PutSignal(op), b).dst;
+    let flag = global(b, End { pointer: op.flag(), delta: dst.delta }.at(b, &op.indices()));
     let value = b.cast(op.value(), op.value().r#type());
     send(b, target, op.kind(), flag, value, (Order::Release, op.scope()), op.group());
     Vec::new()
@@ -262,14 +244,11 @@ pub fn wait<'c: 'a, 'a>(op: Wait<'c, 'a>, b: &Builder<'c>, target: &dyn Target) 
 fn shared_word<'c: 'a, 'a>(b: &Builder<'c>, op: OperationRef<'c, 'a>, group: Group) -> Value<'c, 'c> {
     let module = enclosing(op, &["gpu.module"]).expect("kernels are in a gpu.module");
     let body = blocks(module)[0];
-    let exists = operations(body)
-        .into_iter()
-        .any(|op| op.attribute("sym_name").ok().and_then(string).is_some_and(|name| name == SHARED_WORD));
-    if !exists {
+    if !operations(body).into_iter().any(|op| symbol(op).as_deref() == Some(SHARED_WORD)) {
         let top = Builder::at_start(b.context, body, op.location());
         let attributes = [
             ("sym_name", top.string(SHARED_WORD)),
-            ("global_type", top.type_attribute(llvm::r#type::array(b.int(32), 32))),
+            ("global_type", type_attribute(llvm::r#type::array(b.int(32), 32))),
             ("linkage", top.parse("#llvm.linkage<internal>")),
             ("addr_space", top.integer(32, 3)),
         ];
@@ -285,19 +264,19 @@ fn shared_word<'c: 'a, 'a>(b: &Builder<'c>, op: OperationRef<'c, 'a>, group: Gro
     b.byte_offset(words, b.mul(warp, b.i64(4)))
 }
 
-/// arith's number for a comparison of the flag with the value (O6).
-fn predicate(comparison: Comparison, unsigned: bool) -> i64 {
+/// A comparison of the flag with the value, in arith's words (O6).
+fn predicate(comparison: Comparison, unsigned: bool) -> CmpiPredicate {
     match (comparison, unsigned) {
-        (Comparison::Eq, _) => 0,
-        (Comparison::Ne, _) => 1,
-        (Comparison::Lt, false) => 2,
-        (Comparison::Le, false) => 3,
-        (Comparison::Gt, false) => 4,
-        (Comparison::Ge, false) => 5,
-        (Comparison::Lt, true) => 6,
-        (Comparison::Le, true) => 7,
-        (Comparison::Gt, true) => 8,
-        (Comparison::Ge, true) => 9,
+        (Comparison::Eq, _) => CmpiPredicate::Eq,
+        (Comparison::Ne, _) => CmpiPredicate::Ne,
+        (Comparison::Lt, false) => CmpiPredicate::Slt,
+        (Comparison::Le, false) => CmpiPredicate::Sle,
+        (Comparison::Gt, false) => CmpiPredicate::Sgt,
+        (Comparison::Ge, false) => CmpiPredicate::Sge,
+        (Comparison::Lt, true) => CmpiPredicate::Ult,
+        (Comparison::Le, true) => CmpiPredicate::Ule,
+        (Comparison::Gt, true) => CmpiPredicate::Ugt,
+        (Comparison::Ge, true) => CmpiPredicate::Uge,
     }
 }
 
@@ -306,33 +285,30 @@ fn poll<'c>(
     b: &Builder<'c>,
     target: &dyn Target,
     flag: Value<'c, 'c>,
-    predicate: i64,
+    predicate: CmpiPredicate,
     expected: Value<'c, 'c>,
     timeout: Option<Value<'c, 'c>>,
     (order, scope): (Order, Scope),
 ) -> Value<'c, 'c> {
     let ty = expected.r#type();
     let relaxed = atomic(b, target, "ordering", (Order::Relaxed, scope), ty);
-    let compare = |b: &Builder<'c>, predicate: i64, lhs: Value<'c, 'c>, rhs: Value<'c, 'c>| {
-        b.value("arith.cmpi", &[lhs, rhs], b.int(1), &[("predicate", b.integer(64, predicate))])
-    };
     let start = timeout.map(|_| target.nanoseconds(b));
     let results = b.repeat(
         &[b.i64(0)],
         |b, polls| {
-            let seen = compare(b, predicate, b.load(flag, ty, &relaxed), expected);
-            let missing = b.binary("arith.xori", seen, b.constant(b.int(1), 1));
+            let seen = b.compare(predicate, b.load(flag, ty, &relaxed), expected);
+            let missing = b.not(seen);
             let go_on = match (timeout, start) {
                 (Some(timeout), Some(start)) => {
                     let elapsed = b.binary("arith.subi", target.nanoseconds(b), start);
-                    b.binary("arith.andi", missing, compare(b, 6, elapsed, timeout))
+                    b.binary("arith.andi", missing, b.compare(CmpiPredicate::Ult, elapsed, timeout))
                 }
                 _ => missing,
             };
             (go_on, vec![polls[0], seen])
         },
         |b, values| {
-            let impatient = compare(b, 5, values[0], b.i64(EAGER_POLLS));
+            let impatient = b.compare(CmpiPredicate::Sge, values[0], b.i64(EAGER_POLLS));
             b.when(impatient, |b| target.backoff(b));
             vec![b.add(values[0], b.i64(1))]
         },
@@ -371,7 +347,8 @@ pub fn barrier<'c: 'a, 'a>(op: Barrier<'c, 'a>, b: &Builder<'c>, target: &dyn Ta
             target.store_flag(b, theirs, epoch, (Order::Relaxed, Scope::Sys));
         });
         b.for_each(b.i32(0), ranks, |b, rank| {
-            poll(b, target, slot(b, mine, rank), 5, epoch, None, (Order::Relaxed, Scope::Sys));
+            let flag = slot(b, mine, rank);
+            poll(b, target, flag, CmpiPredicate::Sge, epoch, None, (Order::Relaxed, Scope::Sys));
         });
         target.fence(b, Order::Acquire, Scope::Sys);
     });

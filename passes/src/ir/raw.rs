@@ -1,0 +1,129 @@
+//! What melior lacks, or ties to a life that is too short. All of this crate's unsafe code is here and in
+//! `registration`.
+//!
+//! What is said here of lives rests on two facts. A pass owns all that is below its root operation while it runs, and
+//! keeps no reference to what it erases; and the context, which keeps types, attributes, names and locations,
+//! outlives the pass.
+
+use melior::ir::block::BlockArgument;
+use melior::ir::operation::{OperationLike, OperationMutLike, OperationRefMut, WalkOrder, WalkResult};
+use melior::ir::{
+    Attribute, BlockLike, BlockRef, Identifier, Location, OperationRef, Region, RegionLike, Value, ValueLike,
+};
+use mlir_sys::{
+    MlirDialectHandle, mlirAttributeGetNull, mlirOpOperandGetNextUse, mlirOpOperandIsNull, mlirRegionTakeBody,
+    mlirValueGetFirstUse,
+};
+use symm_dialect::text::text;
+
+/// The dialects that lowerings create ops of.
+pub fn dialects() -> [MlirDialectHandle; 10] {
+    // SAFETY: each of these returns a handle to static data.
+    unsafe {
+        [
+            mlir_sys::mlirGetDialectHandle__arith__(),
+            mlir_sys::mlirGetDialectHandle__cf__(),
+            mlir_sys::mlirGetDialectHandle__func__(),
+            mlir_sys::mlirGetDialectHandle__gpu__(),
+            mlir_sys::mlirGetDialectHandle__llvm__(),
+            mlir_sys::mlirGetDialectHandle__memref__(),
+            mlir_sys::mlirGetDialectHandle__nvvm__(),
+            mlir_sys::mlirGetDialectHandle__rocdl__(),
+            mlir_sys::mlirGetDialectHandle__scf__(),
+            symm_dialect::handle().to_raw(),
+        ]
+    }
+}
+
+/// The text of an operation's name.
+pub fn name<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> &'a str {
+    let name: Identifier<'c> = op.name();
+    let text = name.as_string_ref().as_str().unwrap_or_default();
+    // SAFETY: the context keeps the names of its operations as long as it lives.
+    unsafe { std::mem::transmute::<&str, &'a str>(text) }
+}
+
+/// What `select` makes of the operations below `root` and of `root` itself, outer ones first. It sees each while the
+/// walk is there: in a large module, looking at it later means to fetch it from memory once more.
+pub fn select<'c: 'a, 'a, T>(
+    root: OperationRef<'c, 'a>,
+    mut select: impl FnMut(OperationRef<'c, 'a>) -> Option<T>,
+) -> Vec<T> {
+    let mut selected = Vec::new();
+    root.walk(WalkOrder::PreOrder, |op| {
+        // SAFETY: the operation lives as long as `root`, which holds it.
+        selected.extend(select(unsafe { OperationRef::from_raw(op.to_raw()) }));
+        WalkResult::Advance
+    });
+    selected
+}
+
+/// The operation, to be changed.
+pub fn mutable<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> OperationRefMut<'c, 'a> {
+    // SAFETY: the pass owns the operation; melior's own references to it are handles, through which nothing is
+    // assumed to stay as it is.
+    unsafe { OperationRefMut::from_raw(op.to_raw()) }
+}
+
+/// An operation that a pass has inserted, for as long as its module may live.
+pub fn lasting_op<'c>(op: OperationRef<'c, '_>) -> OperationRef<'c, 'c> {
+    // SAFETY: it belongs to the module now, which the pass keeps.
+    unsafe { OperationRef::from_raw(op.to_raw()) }
+}
+
+/// The same value, for as long as its module may live.
+pub fn lasting<'c>(value: Value<'c, '_>) -> Value<'c, 'c> {
+    // SAFETY: it belongs to the module, which the pass keeps.
+    unsafe { Value::from_raw(value.to_raw()) }
+}
+
+/// The block that an argument belongs to.
+pub fn owner<'c: 'a, 'a>(argument: BlockArgument<'c, 'a>) -> BlockRef<'c, 'a> {
+    // SAFETY: the owner of an argument lives as long as the argument.
+    unsafe { BlockRef::from_raw(argument.owner().to_raw()) }
+}
+
+/// Whether any operation takes a value.
+pub fn has_uses(value: Value) -> bool {
+    // SAFETY: the value is alive; only the presence of a use is asked for.
+    unsafe { !mlirOpOperandIsNull(mlirValueGetFirstUse(value.to_raw())) }
+}
+
+/// Whether exactly one operand is a value.
+pub fn has_one_use(value: Value) -> bool {
+    // SAFETY: the value is alive, and so are its uses.
+    unsafe {
+        let first = mlirValueGetFirstUse(value.to_raw());
+        !mlirOpOperandIsNull(first) && mlirOpOperandIsNull(mlirOpOperandGetNextUse(first))
+    }
+}
+
+/// Erases an argument without uses.
+pub fn erase_argument<'c: 'a, 'a>(argument: BlockArgument<'c, 'a>) {
+    assert!(!has_uses(argument.into()), "an argument that is erased has no uses");
+    // SAFETY: it has no uses, and callers keep no copy of `argument`.
+    unsafe { owner(argument).erase_argument(argument.argument_number()) };
+}
+
+/// Takes the blocks out of an operation's only region.
+pub fn take_body<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Region<'c> {
+    let region = OperationLike::region(&op, 0).expect("an operation with a body has a region");
+    let body = Region::new();
+    // SAFETY: both regions are alive; the blocks are `body`'s from now on.
+    unsafe { mlirRegionTakeBody(body.to_raw(), region.to_raw()) };
+    body
+}
+
+/// Makes `op` stand for `other`, which comes before it, too.
+pub fn fuse_location<'c: 'a, 'a>(op: OperationRef<'c, 'a>, other: OperationRef<'c, 'a>) {
+    // SAFETY: a location without metadata has the null attribute.
+    let nothing = unsafe { Attribute::from_raw(mlirAttributeGetNull()) };
+    let fused = Location::fused(super::context(op), &[other.location(), op.location()], nothing);
+    mutable(op).set_location(fused);
+}
+
+/// The text of an identifier, which may be empty or hold any bytes.
+pub fn identifier(identifier: Identifier) -> String {
+    // SAFETY: the context keeps identifiers.
+    unsafe { text(identifier.as_string_ref().to_raw()) }
+}
