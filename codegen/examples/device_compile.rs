@@ -9,6 +9,8 @@
 //! thread, which does it all: others may use the machine meanwhile. The sources and the PTX stay in the folder that is
 //! given, if one is.
 
+#![allow(clippy::format_collect, clippy::unchecked_time_subtraction, reason = "a measurement, not a library")]
+
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;

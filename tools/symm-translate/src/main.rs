@@ -1,5 +1,7 @@
 //! Translates a program to LLVM IR or machine code, for this machine or for a GPU.
 
+#![allow(clippy::doc_markdown, reason = "--help prints it as it stands")]
+
 use anyhow::Context as _;
 use clap::{Parser, ValueEnum};
 use std::io::Write;
