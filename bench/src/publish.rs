@@ -71,7 +71,7 @@ fn bandwidth(figures: &cpu::Figures) -> Chart<'static> {
     Chart {
         title: "Bandwidth of a bulk put between two ranks",
         x: Axis { title: "size", base: Some(2.0), label },
-        y: Axis { title: "GB/s", base: None, label: number },
+        y: Axis { title: "GB/s", base: None, label: |rate| format!("{rate:.0}") },
         lines: vec![
             line("symm.put", true, &|size| size.put.median()),
             line("memcpy, same buffers", false, &|size| size.memcpy.median()),
