@@ -1,8 +1,9 @@
 //! `compile`: the symm passes against `mlir-opt --canonicalize --cse`, on modules of the same number of ops.
 //!
 //! The passes of both run in this process under MLIR's pass manager, with the verifier between them, on clones of
-//! modules that were parsed before; one thread does it all, and its processor time is what counts. The tools, symm-opt and the distribution's mlir-opt, run
-//! the same passes on the same files: their `--mlir-timing` cross-checks the times, and they tell the peak of memory.
+//! modules that were parsed before; one thread does it all, and its processor time is what counts. The tools, symm-opt
+//! and the distribution's mlir-opt, run the same passes on the same files: their `--mlir-timing` cross-checks the
+//! times, and they tell the peak of memory.
 
 mod modules;
 mod tools;

@@ -35,6 +35,8 @@ impl Machine {
     /// One line about the machine.
     pub fn line(&self) -> String {
         let Self { processor, cores, memory_gib, kernel, load } = self;
+        // Without what a distribution appends to it.
+        let kernel = kernel.split('-').next().unwrap_or_default();
         format!("{processor}, {cores} cores, {memory_gib} GiB, Linux {kernel}; load averages at the start {load}")
     }
 }
