@@ -1,17 +1,15 @@
 //! Runs `mlir-tblgen` on `td/`, compiles the registration in `cpp/`, and writes the Rust views of the ops.
 
 mod build {
+    pub mod cpp;
     pub mod views;
 }
 
 use std::{env, fs, path::PathBuf, process::Command};
 
 fn main() {
-    for path in ["td", "cpp", "build", "build.rs"] {
-        println!("cargo:rerun-if-changed={path}");
-    }
-    println!("cargo:rerun-if-env-changed=MLIR_SYS_220_PREFIX");
-    let prefix = env::var("MLIR_SYS_220_PREFIX").unwrap_or_else(|_| "/usr/lib/llvm-22".into());
+    println!("cargo:rerun-if-changed=td");
+    let prefix = build::cpp::prefix();
     let manifest = PathBuf::from(env::var("CARGO_MANIFEST_DIR").unwrap());
     let td = manifest.join("td");
     let out = PathBuf::from(env::var("OUT_DIR").unwrap());
@@ -46,16 +44,5 @@ fn main() {
     let records = serde_json::from_str(&fs::read_to_string(out.join("symm.json")).unwrap()).unwrap();
     fs::write(out.join("views.rs"), build::views::generate(&records)).unwrap();
 
-    cc::Build::new()
-        .cpp(true)
-        .std("c++17")
-        .flags(["-fno-rtti", "-fno-exceptions"])
-        .include(format!("{prefix}/include"))
-        .include(&out)
-        .include(manifest.join("cpp"))
-        .file("cpp/Symm.cpp")
-        .warnings(false)
-        .compile("symm_dialect");
-    // For crates whose C++ includes Symm.h (DEP_SYMM_DIALECT_INCLUDE, a list as in PATH).
-    println!("cargo:include={}:{}", manifest.join("cpp").display(), out.display());
+    build::cpp::compiler().include(&out).file("cpp/Symm.cpp").compile("symm_dialect");
 }

@@ -1,15 +1,8 @@
 //! Compiles the adapter that lets MLIR's pass manager run passes written in Rust.
 
+#[path = "../dialect/build/cpp.rs"]
+mod cpp;
+
 fn main() {
-    println!("cargo:rerun-if-changed=cpp");
-    println!("cargo:rerun-if-env-changed=MLIR_SYS_220_PREFIX");
-    let prefix = std::env::var("MLIR_SYS_220_PREFIX").unwrap_or_else(|_| "/usr/lib/llvm-22".into());
-    cc::Build::new()
-        .cpp(true)
-        .std("c++17")
-        .flags(["-fno-rtti", "-fno-exceptions"])
-        .include(format!("{prefix}/include"))
-        .file("cpp/passes.cpp")
-        .warnings(false)
-        .compile("symm_passes");
+    cpp::compiler().file("cpp/passes.cpp").compile("symm_passes");
 }

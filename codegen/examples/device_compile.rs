@@ -9,8 +9,6 @@
 //! thread, which does it all: others may use the machine meanwhile. The sources and the PTX stay in the folder that is
 //! given, if one is.
 
-#![allow(clippy::format_collect, clippy::unchecked_time_subtraction, reason = "a measurement, not a library")]
-
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -72,8 +70,8 @@ fn with_symm(mix: Mix) -> String {
             let _ = writeln!(body, "symm.wait %ctx, %f{op} ge %one : !llvm.ptr, i64");
         }
     }
-    let peers = (0..PEERS).map(|peer| format!(", %peer{peer}: i32")).collect::<String>();
-    kernel(&format!("%ctx: !symm.ctx{peers}"), &body)
+    let peers: Vec<String> = (0..PEERS).map(|peer| format!("%peer{peer}: i32")).collect();
+    kernel(&format!("%ctx: !symm.ctx, {}", peers.join(", ")), &body)
 }
 
 /// The same kernel with pointers that lead to the peers already: one to the data and one to the flags of each.
@@ -110,8 +108,8 @@ fn with_pointers(mix: Mix) -> String {
             let _ = writeln!(body, "{}", WAIT.replace('#', &op.to_string()));
         }
     }
-    let pointers = (0..PEERS).map(|peer| format!(", %data{peer}: !llvm.ptr, %flags{peer}: !llvm.ptr"));
-    kernel(&format!("%unused: i32{}", pointers.collect::<String>()), &body)
+    let pointers = (0..PEERS).map(|peer| format!("%data{peer}: !llvm.ptr, %flags{peer}: !llvm.ptr"));
+    kernel(&format!("%unused: i32, {}", pointers.collect::<Vec<_>>().join(", ")), &body)
 }
 
 /// A loop that adds up what three peers have and gives it to the fourth. `array` names where a peer's data start.
@@ -218,7 +216,7 @@ fn compile(frontend: &Frontend, source: &Path, pipeline: &str) -> Result<([f64; 
     let mut last = processor_time();
     let mut lap = || {
         let now = processor_time();
-        let taken = now - last;
+        let taken = now.saturating_sub(last);
         last = now;
         taken.as_secs_f64()
     };

@@ -8,7 +8,7 @@ use melior::ir::attribute::StringAttribute;
 use melior::ir::operation::{OperationLike, OperationMutLike, OperationRefMut};
 use melior::ir::{BlockLike, Module, OperationRef};
 use std::process::Command;
-use symm_dialect::text::string;
+use symm_dialect::symbol::symbol;
 
 /// LLVM's numbers of the calling conventions of kernels.
 const PTX_KERNEL: u32 = 71;
@@ -134,20 +134,20 @@ pub fn hsaco(llvm: &LlvmModule, device: &Device, level: Level) -> Result<Vec<u8>
     let directory = tempfile::tempdir().map_err(Error::Link)?;
     let (input, output) = (directory.path().join("kernels.o"), directory.path().join("kernels.hsaco"));
     std::fs::write(&input, object.as_slice()).map_err(Error::Link)?;
-    let linker = linker();
-    let linked = Command::new(&linker).args(["-shared", "--no-undefined"]).arg(&input).arg("-o").arg(&output).output();
-    let linked = linked.map_err(|source| Error::MissingLinker { linker: linker.clone(), source })?;
+    let lld = lld();
+    let linked = Command::new(&lld).args(["-shared", "--no-undefined"]).arg(&input).arg("-o").arg(&output).output();
+    let linked = linked.map_err(|source| Error::MissingLinker { linker: lld.clone(), source })?;
     if !linked.status.success() {
         let message = String::from_utf8_lossy(&linked.stderr).trim().to_owned();
-        return Err(Error::Llvm(format!("{linker} could not link the kernels for {chip}: {message}")));
+        return Err(Error::Llvm(format!("{lld} could not link the kernels for {chip}: {message}")));
     }
     std::fs::read(&output).map_err(Error::Link)
 }
 
 /// lld: what `SYMM_LLD` names, or the one beside the LLVM that this was built with, or the first on the path.
-fn linker() -> String {
-    if let Ok(linker) = std::env::var("SYMM_LLD") {
-        return linker;
+fn lld() -> String {
+    if let Ok(named) = std::env::var("SYMM_LLD") {
+        return named;
     }
     let beside = concat!(env!("MLIR_SYS_220_PREFIX"), "/bin/ld.lld");
     if std::path::Path::new(beside).exists() { beside.into() } else { "ld.lld".into() }
@@ -163,11 +163,8 @@ fn kernels<'c, 'a>(module: &'a Module<'c>) -> Result<OperationRef<'c, 'a>, Error
             found.push(op);
         }
     }
-    match found[..] {
-        [kernels] => Ok(kernels),
-        _ => {
-            let name = |op: &OperationRef| op.attribute("sym_name").ok().and_then(string);
-            Err(Error::NoKernels { found: found.iter().filter_map(name).collect() })
-        }
+    if let [kernels] = found[..] {
+        return Ok(kernels);
     }
+    Err(Error::NoKernels { found: found.into_iter().filter_map(symbol).collect() })
 }

@@ -6,9 +6,9 @@ use melior::dialect::DialectRegistry;
 use melior::ir::{Location, Module};
 use melior::pass::PassManager;
 use melior::{Context, StringRef};
-use std::fmt::{Display, Write as _};
 use std::path::Path;
-use symm_dialect::text::text;
+use symm_dialect::lossy;
+use symm_dialect::text::identifier;
 
 /// Parses programs and runs pipelines on them.
 pub struct Frontend {
@@ -97,26 +97,15 @@ fn render(diagnostic: &Diagnostic) -> String {
         .filter_map(|index| diagnostic.note(index).ok())
         .map(|note| render(&note))
         .collect();
-    format!("{place}{severity}: {}\n{source}{notes}", shown(diagnostic))
-}
-
-/// What MLIR prints, up to the first byte that is no UTF-8: names in bytecode are any bytes.
-pub fn shown(value: &impl Display) -> String {
-    let mut text = String::new();
-    if write!(text, "{value}").is_err() {
-        text.push_str("…, and what is not UTF-8");
-    }
-    text
+    format!("{place}{severity}: {}\n{source}{notes}", lossy!("{diagnostic}"))
 }
 
 /// A location as the start of a line, and the source line with a mark under the column.
 fn place(location: Location) -> (String, String) {
     if !location.is_file_line_col_range() {
-        return (format!("{}: ", shown(&location)).replace("loc(unknown): ", ""), String::new());
+        return (lossy!("{location}: ").replace("loc(unknown): ", ""), String::new());
     }
-    let file = location.file_line_col_range_filename();
-    // SAFETY: the context keeps the name.
-    let file = unsafe { text(file.as_string_ref().to_raw()) };
+    let file = identifier(location.file_line_col_range_filename());
     let (line, column) = (location.file_line_col_range_start_line(), location.file_line_col_range_start_column());
     // A location names any file and any column: a device is not read, and a mark lies within its line.
     let is_file = std::fs::metadata(&file).is_ok_and(|metadata| metadata.is_file());

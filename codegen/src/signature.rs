@@ -1,12 +1,13 @@
 //! What a host function takes and returns, read before it is lowered.
 
 use crate::Error;
-use crate::frontend::shown;
-use melior::ir::attribute::{ArrayAttribute, DictionaryAttribute, FloatAttribute, IntegerAttribute, TypeAttribute};
+use melior::ir::attribute::{ArrayAttribute, DictionaryAttribute, FloatAttribute, IntegerAttribute};
 use melior::ir::operation::OperationLike;
-use melior::ir::r#type::{FunctionType, MemRefType, ShapedTypeLike};
+use melior::ir::r#type::{MemRefType, ShapedTypeLike};
 use melior::ir::{Attribute, BlockLike, Module, OperationRef, Type, TypeLike};
+use symm_dialect::lossy;
 use symm_dialect::shape::{Shaped, integer_width};
+use symm_dialect::symbol::{signature, symbol};
 use symm_dialect::text::string;
 
 /// The type of an array's elements, or of a scalar.
@@ -118,21 +119,21 @@ impl Signature {
             let candidates = hosts.into_iter().map(|(name, _)| name).collect();
             return Err(Error::MissingEntry { entry: entry.into(), candidates });
         };
-        let ty = function_type(*function).expect("host functions have a type");
+        let (inputs, results) = signature(*function);
         let mut arguments = Vec::new();
-        for index in 1..ty.input_count() {
+        // The first one is the context.
+        for (index, ty) in inputs.into_iter().enumerate().skip(1) {
             let attributes = attributes_of(*function, "arg_attrs", index);
             let name = text(attributes.as_ref(), "symm.name").unwrap_or_else(|| format!("arg{index}"));
-            let input = ty.input(index).expect("counted");
-            let ty = argument_type(entry, &format!("argument '{name}'"), input)?;
-            let default = attributes.as_ref().and_then(|attributes| named(*attributes, "symm.default")).map(literal);
-            arguments.push(Argument { name, ty, default });
+            let ty = argument_type(entry, &format!("argument '{name}'"), ty)?;
+            let default = attributes.as_ref().and_then(|attributes| attributes.element_by_name("symm.default"));
+            arguments.push(Argument { name, ty, default: default.map(literal) });
         }
         let mut outputs = Vec::new();
-        for index in 0..ty.result_count() {
+        for (index, ty) in results.into_iter().enumerate() {
             let attributes = attributes_of(*function, "res_attrs", index);
             let name = text(attributes.as_ref(), "symm.name").unwrap_or_else(|| format!("result{index}"));
-            let ty = argument_type(entry, &format!("result '{name}'"), ty.result(index).expect("counted"))?;
+            let ty = argument_type(entry, &format!("result '{name}'"), ty)?;
             outputs.push(Output { name, ty });
         }
         Ok(Self { arguments, outputs })
@@ -146,23 +147,18 @@ fn host_functions<'c, 'a>(module: &'a Module<'c>) -> Vec<(String, OperationRef<'
     let mut next = module.body().first_operation();
     while let Some(op) = next {
         next = op.next_in_block();
-        let word = |name| op.attribute(name).ok().and_then(string);
-        let first = function_type(op).filter(|ty| ty.input_count() > 0).and_then(|ty| ty.input(0).ok());
-        let public = word("sym_visibility").is_none_or(|visibility| visibility == "public");
-        if let (Some(name), true) = (word("sym_name"), public && first == Some(ctx)) {
+        let visibility = op.attribute("sym_visibility").ok().and_then(string);
+        let public = visibility.is_none_or(|visibility| visibility == "public");
+        if let (Some(name), true) = (symbol(op), public && signature(op).0.first() == Some(&ctx)) {
             functions.push((name, op));
         }
     }
     functions
 }
 
-fn function_type<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Option<FunctionType<'c>> {
-    let ty = op.attribute("function_type").and_then(TypeAttribute::try_from).ok()?;
-    FunctionType::try_from(ty.value()).ok()
-}
-
 fn argument_type(function: &str, what: &str, ty: Type) -> Result<ArgumentType, Error> {
-    let unsupported = || Error::UnsupportedArgument { function: function.into(), what: what.into(), ty: shown(&ty) };
+    let unsupported =
+        || Error::UnsupportedArgument { function: function.into(), what: what.into(), ty: lossy!("{ty}") };
     if let Some(element) = Element::of(ty) {
         return Ok(ArgumentType::Scalar(element));
     }
@@ -181,13 +177,8 @@ fn attributes_of<'c: 'a, 'a>(op: OperationRef<'c, 'a>, list: &str, index: usize)
     DictionaryAttribute::try_from(list.element(index).ok()?).ok()
 }
 
-fn named<'c>(attributes: DictionaryAttribute<'c>, name: &str) -> Option<Attribute<'c>> {
-    attributes.element_by_name(name)
-}
-
 fn text(attributes: Option<&DictionaryAttribute>, name: &str) -> Option<String> {
-    let attribute = named(*attributes?, name)?;
-    string(attribute)
+    attributes?.element_by_name(name).and_then(string)
 }
 
 /// A number as it would be written on a command line.
@@ -198,5 +189,5 @@ fn literal(attribute: Attribute) -> String {
     if let Ok(float) = FloatAttribute::try_from(attribute) {
         return float.value().to_string();
     }
-    shown(&attribute)
+    lossy!("{attribute}")
 }

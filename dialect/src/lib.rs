@@ -14,7 +14,9 @@ mod hooks;
 pub mod ops;
 pub mod pointer;
 pub mod shape;
+pub mod symbol;
 pub mod text;
+pub mod tool;
 mod verify;
 
 pub use context::context;

@@ -1,6 +1,6 @@
 //! MLIR's strings, which may be empty or hold any bytes: melior's conversions panic on both.
 
-use melior::ir::{Attribute, AttributeLike};
+use melior::ir::{Attribute, AttributeLike, Identifier};
 use mlir_sys::{
     MlirStringRef, mlirAttributeIsAFlatSymbolRef, mlirAttributeIsAString, mlirAttributeIsASymbolRef,
     mlirFlatSymbolRefAttrGetValue, mlirStringAttrGetValue, mlirSymbolRefAttrGetLeafReference,
@@ -12,14 +12,20 @@ use std::fmt::{self, Write as _};
 ///
 /// # Safety
 /// The string is alive during the call.
-#[must_use]
-pub unsafe fn text(string: MlirStringRef) -> String {
+pub(crate) unsafe fn text(string: MlirStringRef) -> String {
     if string.length == 0 {
         return String::new();
     }
     // SAFETY: as the caller promises; an empty string, which may have no address, has been seen to.
     let bytes = unsafe { std::slice::from_raw_parts(string.data.cast::<u8>(), string.length) };
     String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The text of an identifier.
+#[must_use]
+pub fn identifier(identifier: Identifier) -> String {
+    // SAFETY: the context keeps identifiers.
+    unsafe { text(identifier.as_string_ref().to_raw()) }
 }
 
 /// The value of a string attribute; `None` for other attributes.

@@ -7,17 +7,15 @@ mod raw;
 
 pub use builder::{Builder, argument};
 pub use raw::{
-    dialects, erase_argument, fuse_location, has_one_use, has_uses, identifier, lasting, mutable, name, owner, select,
-    take_body,
+    dialects, erase_argument, fuse_location, has_one_use, has_uses, lasting, mutable, name, owner, select, take_body,
 };
 
 use melior::Context;
 use melior::ir::attribute::{IntegerAttribute, TypeAttribute};
 use melior::ir::operation::{OperationLike, OperationMutLike, OperationResult};
-use melior::ir::r#type::FunctionType;
 use melior::ir::{Attribute, BlockLike, BlockRef, Location, OperationRef, RegionLike, Type, Value, ValueLike};
 use symm_dialect::ops::SymmOp;
-use symm_dialect::text::string;
+use symm_dialect::text;
 
 /// The context of an operation, for as long as the operation may live.
 pub fn context<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> &'c Context {
@@ -73,24 +71,6 @@ pub fn constant_value(value: Value) -> Option<i64> {
     Some(IntegerAttribute::try_from(op.attribute("value").ok()?).ok()?.value())
 }
 
-/// The name of the symbol that an operation defines.
-pub fn symbol<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Option<String> {
-    op.attribute("sym_name").ok().and_then(string)
-}
-
-/// The types that a function takes and returns; none of an operation that is no function.
-pub fn signature<'c: 'a, 'a>(function: OperationRef<'c, 'a>) -> (Vec<Type<'c>>, Vec<Type<'c>>) {
-    let ty = function.attribute("function_type").and_then(TypeAttribute::try_from).map(|ty| ty.value());
-    ty.and_then(FunctionType::try_from).map(inputs_and_results).unwrap_or_default()
-}
-
-/// The types that functions of a type take and return.
-pub fn inputs_and_results(ty: FunctionType<'_>) -> (Vec<Type<'_>>, Vec<Type<'_>>) {
-    let inputs = (0..ty.input_count()).filter_map(|index| ty.input(index).ok());
-    let results = (0..ty.result_count()).filter_map(|index| ty.result(index).ok());
-    (inputs.collect(), results.collect())
-}
-
 /// Sets an attribute of an operation.
 pub fn set_attribute<'c: 'a, 'a>(op: OperationRef<'c, 'a>, name: &str, value: Attribute<'c>) {
     mutable(op).set_attribute(name, value);
@@ -128,7 +108,7 @@ pub fn enclosing<'c: 'a, 'a>(op: OperationRef<'c, 'a>, names: &[&str]) -> Option
 /// `file:line:col` of a location, or `unknown`: the first one found in a fused, named or call-site location.
 pub fn location_text(location: Location) -> String {
     if location.is_file_line_col_range() {
-        let file = identifier(location.file_line_col_range_filename());
+        let file = text::identifier(location.file_line_col_range_filename());
         let (line, column) = (location.file_line_col_range_start_line(), location.file_line_col_range_start_column());
         return format!("{file}:{line}:{column}");
     }

@@ -14,7 +14,6 @@ use mlir_sys::{
     MlirDialectHandle, mlirAttributeGetNull, mlirOpOperandGetNextUse, mlirOpOperandIsNull, mlirRegionTakeBody,
     mlirValueGetFirstUse,
 };
-use symm_dialect::text::text;
 
 /// The dialects that lowerings create ops of.
 pub fn dialects() -> [MlirDialectHandle; 10] {
@@ -120,10 +119,4 @@ pub fn fuse_location<'c: 'a, 'a>(op: OperationRef<'c, 'a>, other: OperationRef<'
     let nothing = unsafe { Attribute::from_raw(mlirAttributeGetNull()) };
     let fused = Location::fused(super::context(op), &[other.location(), op.location()], nothing);
     mutable(op).set_location(fused);
-}
-
-/// The text of an identifier, which may be empty or hold any bytes.
-pub fn identifier(identifier: Identifier) -> String {
-    // SAFETY: the context keeps identifiers.
-    unsafe { text(identifier.as_string_ref().to_raw()) }
 }

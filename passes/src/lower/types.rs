@@ -1,6 +1,6 @@
 //! Types below the dialect: a context is a pointer to its table; where there is one memory, memory spaces go.
 
-use crate::ir::{blocks, collect, context, inputs_and_results, set_attribute, type_attribute};
+use crate::ir::{blocks, collect, context, set_attribute, type_attribute};
 use melior::Context;
 use melior::dialect::llvm;
 use melior::ir::attribute::TypeAttribute;
@@ -8,6 +8,7 @@ use melior::ir::operation::OperationLike;
 use melior::ir::r#type::{FunctionType, MemRefType, ShapedTypeLike};
 use melior::ir::{BlockLike, OperationRef, Type, TypeLike, ValueLike};
 use symm_dialect::shape::Shaped;
+use symm_dialect::symbol::inputs_and_results;
 
 /// What becomes of the memory spaces of memrefs.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -111,7 +111,7 @@ impl Prepared {
                 Input::Scalar(bits) => vec![*bits],
                 Input::Array(array) => {
                     arrays.push(array.bytes.clone());
-                    let data = arrays.last().expect("just pushed").as_ptr() as u64;
+                    let data = arrays.last_mut().expect("just pushed").as_mut_ptr() as u64;
                     descriptor(data, &array.shape)
                 }
             });
@@ -162,7 +162,7 @@ fn parse_scalar(element: Element, text: &str) -> anyhow::Result<u64> {
         Element::Int(bits) => {
             let value: i128 = text.parse()?;
             anyhow::ensure!((-(1i128 << (bits - 1))..1i128 << bits).contains(&value), "it does not fit {bits} bits");
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "just seen to fit")]
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "just seen to fit")]
             let bits = value as u64;
             bits
         }

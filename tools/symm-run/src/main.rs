@@ -1,7 +1,5 @@
 //! Runs a program on N ranks: compiles it in process and calls its host function once on each rank.
 
-#![allow(clippy::doc_markdown, reason = "--help prints it as it stands")]
-
 mod array;
 mod call;
 mod options;

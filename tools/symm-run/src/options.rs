@@ -14,6 +14,7 @@ use std::path::PathBuf;
 ///   symm-run examples/ring_all_reduce.mlir --ranks 4
 ///
 ///   symm-run examples/heat.mlir --ranks 4 --processes --input image=in.npy --output result=out.npy --trace t.json
+#[expect(clippy::doc_markdown, reason = "it is the text of --help")]
 #[derive(Parser)]
 #[command(version, verbatim_doc_comment)]
 pub struct Options {

@@ -1,7 +1,5 @@
 //! Translates a program to LLVM IR or machine code, for this machine or for a GPU.
 
-#![allow(clippy::doc_markdown, reason = "--help prints it as it stands")]
-
 use anyhow::Context as _;
 use clap::{Parser, ValueEnum};
 use std::io::Write;
@@ -12,6 +10,7 @@ use symm_codegen::{Device, Frontend, Level, assembly, hsaco, translate, translat
 /// Translate a symm program to LLVM IR or machine code, for this machine or for a GPU.
 ///
 /// The program may be at any level: the pipeline lowers it first.
+#[expect(clippy::doc_markdown, reason = "it is the text of --help")]
 #[derive(Parser)]
 #[command(version)]
 struct Options {

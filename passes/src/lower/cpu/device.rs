@@ -3,8 +3,8 @@
 
 use super::runtime::Runtime;
 use crate::ir::{
-    Builder, argument, blocks, collect, context, enclosing, erase_argument, identifier, mutable, name, operations,
-    remove_attribute, set_attribute, signature, signed, symbol, take_body, type_attribute,
+    Builder, argument, blocks, collect, context, enclosing, erase_argument, mutable, name, operations,
+    remove_attribute, set_attribute, signed, take_body, type_attribute,
 };
 use crate::lower::address::{Descriptor, data_type};
 use melior::ir::attribute::FlatSymbolRefAttribute;
@@ -15,6 +15,7 @@ use std::collections::HashSet;
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::lossy;
 use symm_dialect::shape::{Shaped, byte_width, scalar};
+use symm_dialect::symbol::{signature, symbol};
 use symm_dialect::text;
 
 /// Marks a function of a `gpu.module`: its last argument points to the block's coordinates.
@@ -113,7 +114,7 @@ fn rename<'c: 'a, 'a>(op: OperationRef<'c, 'a>, module: &str, symbols: &HashSet<
     let mlir = context(op);
     let attributes: Vec<_> = op.attributes().collect();
     for (key, value) in attributes {
-        let key = identifier(key);
+        let key = text::identifier(key);
         let Some(referenced) = text::symbol(value) else { continue };
         if symbols.contains(&referenced) {
             set_attribute(op, &key, FlatSymbolRefAttribute::new(mlir, &flat_name(module, &referenced)).into());

@@ -3,9 +3,7 @@
 use super::data::context_pointer;
 use super::device::{in_memory, is_kernel, pack, packed, packed_name};
 use super::runtime::{Runtime, stack, words};
-use crate::ir::{
-    Builder, blocks, context, enclosing, name, operations, remove_attribute, set_attribute, signature, signed, symbol,
-};
+use crate::ir::{Builder, blocks, context, enclosing, name, operations, remove_attribute, set_attribute, signed};
 use crate::lower::address::{Descriptor, as_word, is_contiguous};
 use crate::lower::bulk::{self, End};
 use melior::ir::attribute::DenseI32ArrayAttribute;
@@ -17,6 +15,7 @@ use symm_dialect::lossy;
 use symm_dialect::ops::{Alloc, BarrierAll, Check, Fault, Free, Print};
 use symm_dialect::pointer::{is_llvm_pointer, layout};
 use symm_dialect::shape::{Shaped, byte_width, integer_width, is_data, scalar as scalar_of};
+use symm_dialect::symbol::{signature, symbol};
 use symm_dialect::text::{nested_symbol, string};
 
 /// Marks a host function that gets an entry.

@@ -6,7 +6,7 @@
 //! (`bulk_engine.mlir`). Memrefs with gaps are copied row by row, or element by element.
 
 use super::order;
-use crate::ir::{Builder, blocks, enclosing, mutable, operations, symbol};
+use crate::ir::{Builder, blocks, enclosing, mutable, operations};
 use crate::lower::address::{Descriptor, data_type, is_contiguous};
 use crate::lower::bulk::{Transfer, bytes, nest};
 use melior::ir::operation::OperationMutLike;
@@ -15,6 +15,7 @@ use melior::ir::{Module, OperationRef, Type, Value, ValueLike};
 use symm_dialect::ops::{Engine, Group, SymmOp};
 use symm_dialect::pointer::strides;
 use symm_dialect::shape::{Shaped, byte_width};
+use symm_dialect::symbol::symbol;
 
 /// The device library, in MLIR, for an element width to be filled in.
 const LIBRARY: &str = include_str!("library.mlir");

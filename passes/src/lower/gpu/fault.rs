@@ -8,7 +8,7 @@
 //! ended by a zero byte.
 
 use super::{Target, order};
-use crate::ir::{Builder, blocks, enclosing, location_text, operations, set_attribute, signed, symbol, type_attribute};
+use crate::ir::{Builder, blocks, enclosing, location_text, operations, set_attribute, signed, type_attribute};
 use crate::lower::address::as_word;
 use crate::lower::translation::Table;
 use melior::dialect::arith::CmpiPredicate;
@@ -16,6 +16,7 @@ use melior::dialect::llvm;
 use melior::ir::operation::OperationLike;
 use melior::ir::{Region, Value};
 use symm_dialect::ops::{Fault, Group, Order, Scope};
+use symm_dialect::symbol::symbol;
 use symm_dialect::text::string;
 
 /// The symbol of the sites' texts.

@@ -1,7 +1,7 @@
 //! Atomics, signals, waits, fences and barriers, in terms of a [`Target`]'s pieces.
 
 use super::{Target, bulk};
-use crate::ir::{Builder, blocks, enclosing, operations, symbol, type_attribute};
+use crate::ir::{Builder, blocks, enclosing, operations, type_attribute};
 use crate::lower::access::remote_element;
 use crate::lower::address::element;
 use crate::lower::bulk::End;
@@ -16,6 +16,7 @@ use symm_dialect::ops::{
     SymmOp, Wait,
 };
 use symm_dialect::shape::byte_width;
+use symm_dialect::symbol::symbol;
 
 /// The symbol of the shared words.
 const SHARED_WORD: &str = "_symm_shared_words";
