@@ -44,6 +44,8 @@ def instructions(lines):
     for line in lines:
         line = re.sub(r"(;|//).*", "", line).strip()
         if target := re.fullmatch(r"([$.]L\w+):", line):
+            if label is not None:
+                yield label, False, "nop", "nop"  # An empty block bears the label.
             label = target[1]
         elif line and not line.startswith("."):
             predicated = line.startswith("@")

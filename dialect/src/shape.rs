@@ -78,6 +78,10 @@ pub fn scalar(ty: Type<'_>) -> Type<'_> {
 /// The width of a signless integer type in bits.
 #[must_use]
 pub fn integer_width(ty: Type) -> Option<u32> {
+    // Asked first: melior prints what it can't convert.
+    if !ty.is_integer() {
+        return None;
+    }
     IntegerType::try_from(ty).ok().filter(IntegerType::is_signless).map(|ty| ty.width())
 }
 

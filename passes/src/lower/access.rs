@@ -79,6 +79,63 @@ fn is_full<'c>(b: &Builder<'c>, mask: Value<'c, '_>, ty: Type<'c>, alignment: i6
     Some(b.value("llvm.intr.vector.reduce.and", &[mask], b.int(1), &[]))
 }
 
+/// The lanes of a vector with the pointers to them, if each stands in memory for itself.
+fn lanes<'c>(
+    b: &Builder<'c>,
+    (address, vector): (Value<'c, 'c>, Type<'c>),
+    mask: Value<'c, '_>,
+    alignment: i64,
+) -> impl Iterator<Item = Lane<'c>> {
+    let count = Shaped::vector(vector).into_iter().flat_map(Shaped::dimensions).flatten().product::<u64>();
+    let alignment = alignment.min(byte_width(scalar(vector)).cast_signed());
+    (0..count.cast_signed()).map(move |lane| {
+        let number = b.i64(lane);
+        let is_on = b.value("llvm.extractelement", &[mask, number], b.int(1), &[]);
+        let attributes = access(b, scalar(vector), Some(alignment), true);
+        Lane { number, is_on, address: b.element(address, number, scalar(vector)), attributes }
+    })
+}
+
+/// A lane of a vector under a mask.
+struct Lane<'c> {
+    number: Value<'c, 'c>,
+    is_on: Value<'c, 'c>,
+    address: Value<'c, 'c>,
+    attributes: Vec<(&'static str, Attribute<'c>)>,
+}
+
+/// LLVM's masked accesses are never volatile: each lane that is on is loaded by itself.
+fn volatile_lanes_load<'c>(
+    b: &Builder<'c>,
+    (address, vector): (Value<'c, 'c>, Type<'c>),
+    mask: Value<'c, '_>,
+    other: Value<'c, 'c>,
+    alignment: i64,
+) -> Value<'c, 'c> {
+    let element = scalar(vector);
+    lanes(b, (address, vector), mask, alignment).fold(other, |values, lane| {
+        let unchanged = |b: &Builder<'c>| b.value("llvm.extractelement", &[values, lane.number], element, &[]);
+        let value = b.choose(lane.is_on, element, |b| b.load(lane.address, element, &lane.attributes), unchanged);
+        b.value("llvm.insertelement", &[values, value, lane.number], vector, &[])
+    })
+}
+
+/// LLVM's masked accesses are never volatile: each lane that is on is stored by itself.
+fn volatile_lanes_store<'c>(
+    b: &Builder<'c>,
+    (address, value): (Value<'c, 'c>, Value<'c, 'c>),
+    mask: Value<'c, '_>,
+    alignment: i64,
+) {
+    let vector = value.r#type();
+    for lane in lanes(b, (address, vector), mask, alignment) {
+        b.when(lane.is_on, |b| {
+            let value = b.value("llvm.extractelement", &[value, lane.number], scalar(vector), &[]);
+            b.store(value, lane.address, &lane.attributes);
+        });
+    }
+}
+
 /// `remote_load`.
 pub fn remote_load<'c: 'a, 'a>(op: RemoteLoad<'c, 'a>, b: &Builder<'c>) -> Vec<Value<'c, 'c>> {
     let ty = op.result().r#type();
@@ -97,6 +154,9 @@ pub fn remote_load<'c: 'a, 'a>(op: RemoteLoad<'c, 'a>, b: &Builder<'c>) -> Vec<V
         Some(mask) if is_lane_mask(mask) => {
             let alignment = op.alignment().unwrap_or_else(|| natural_alignment(ty));
             let by_lane = |b: &Builder<'c>| {
+                if volatile {
+                    return volatile_lanes_load(b, (address, moved), mask, other(b), alignment);
+                }
                 let attributes = [("alignment", b.integer(32, alignment))];
                 b.value("llvm.intr.masked.load", &[address, b.cast(mask, mask.r#type()), other(b)], moved, &attributes)
             };
@@ -123,6 +183,9 @@ pub fn remote_store<'c: 'a, 'a>(op: RemoteStore<'c, 'a>, b: &Builder<'c>) -> Vec
         Some(mask) if is_lane_mask(mask) => {
             let alignment = op.alignment().unwrap_or_else(|| natural_alignment(ty));
             let by_lane = |b: &Builder<'c>| {
+                if volatile {
+                    return volatile_lanes_store(b, (address, value), mask, alignment);
+                }
                 let attributes = [("alignment", b.integer(32, alignment))];
                 b.op("llvm.intr.masked.store", &[value, address, b.cast(mask, mask.r#type())], &[], &attributes);
             };

@@ -29,7 +29,7 @@ use super::types::{self, Spaces};
 use super::{access, translation};
 use crate::ir::{Builder, collect, context, enclosing, name};
 use crate::pass::{Ir, Kind, Pass, PassOption, Values};
-use melior::ir::{OperationRef, TypeLike, ValueLike, operation::OperationLike};
+use melior::ir::{OperationRef, ValueLike, operation::OperationLike};
 use runtime::Runtime;
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::SymmOp;
@@ -94,15 +94,8 @@ fn check<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Reported> {
         let types: Vec<_> = types.chain(operation.results().map(|value| value.r#type())).collect();
         let triton =
             types.iter().any(|ty| matches!(Pointer::of(*ty), Some(Pointer::TritonTensor(..) | Pointer::Triton(_))));
-        let lanes = op.operand_group("mask").first().is_some_and(|mask| mask.r#type().is_vector());
-        let volatile = match op {
-            SymmOp::RemoteLoad(op) => op.volatile_(),
-            SymmOp::RemoteStore(op) => op.volatile_(),
-            _ => false,
-        };
         let complaint = match op {
             _ if triton => "the CPU has no Triton pointers",
-            _ if lanes && volatile => "the CPU has no volatile access with a mask for each lane",
             _ if function.is_none() => "is lowered in a func.func or a gpu.func",
             SymmOp::Ctx(ctx) => match translation::refuse_table(ctx) {
                 Some(complaint) => complaint,

@@ -33,3 +33,18 @@ func.func private @alignment(%ctx: !symm.ctx, %p: !llvm.ptr, %r: i32, %d: i64, %
   symm.remote_store %ctx, %v, %p, %r via %d : vector<3xf32>, !llvm.ptr
   return %a, %b : vector<8xf16>, vector<8xf16>
 }
+
+// LLVM's masked accesses are never volatile: lanes are accessed one by one, aligned as an element is.
+// CHECK-LABEL: @volatile_lanes
+// CHECK-NOT: llvm.intr.masked
+// CHECK: scf.if %{{.*}} -> (vector<2xf32>) {
+// CHECK: llvm.load volatile %{{.*}} {alignment = 8 : i64} : !llvm.ptr -> vector<2xf32>
+// CHECK-COUNT-2: llvm.load volatile %{{.*}} {alignment = 4 : i64} : !llvm.ptr -> f32
+// CHECK: llvm.store volatile %{{.*}} {alignment = 8 : i64} : vector<2xf32>, !llvm.ptr
+// CHECK-COUNT-2: llvm.store volatile %{{.*}} {alignment = 4 : i64} : f32, !llvm.ptr
+func.func private @volatile_lanes(%ctx: !symm.ctx, %p: !llvm.ptr, %r: i32, %d: i64, %in: vector<2xi1>)
+    -> vector<2xf32> {
+  %v = symm.remote_load %ctx, %p, %r via %d mask %in : vector<2xi1> volatile : !llvm.ptr -> vector<2xf32>
+  symm.remote_store %ctx, %v, %p, %r via %d mask %in : vector<2xi1> volatile : vector<2xf32>, !llvm.ptr
+  return %v : vector<2xf32>
+}

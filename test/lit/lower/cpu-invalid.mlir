@@ -23,16 +23,6 @@ func.func @triton(%ctx: !symm.ctx, %p: !tt.ptr<f32>, %many: tensor<8x!tt.ptr<f32
 
 // -----
 
-func.func @volatile_lanes(%ctx: !symm.ctx, %p: !llvm.ptr, %r: i32, %in: vector<4xi1>, %v: vector<4xf32>) {
-  // expected-error @below {{'symm.remote_load' op S1: the CPU has no volatile access with a mask for each lane}}
-  %0 = symm.remote_load %ctx, %p, %r mask %in : vector<4xi1> volatile : !llvm.ptr -> vector<4xf32>
-  // expected-error @below {{'symm.remote_store' op S1: the CPU has no volatile access with a mask for each lane}}
-  symm.remote_store %ctx, %v, %p, %r mask %in : vector<4xi1> volatile : vector<4xf32>, !llvm.ptr
-  return
-}
-
-// -----
-
 func.func @table_in_a_memref(%table: memref<?xi64>, %me: i32, %n: i32, %p: !llvm.ptr) -> f32 {
   // expected-error @below {{'symm.ctx' op S1: takes the table as an !llvm.ptr on this target}}
   %0 = symm.ctx %table : memref<?xi64>
