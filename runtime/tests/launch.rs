@@ -144,13 +144,16 @@ fn a_lost_wake_costs_a_bounded_time() {
     assert!(late < Duration::from_millis(500), "the waiter slept past its bound, {late:?}");
 }
 
+/// Signals of that test.
+const ROUNDS: u64 = 12;
+
 /// Block 1 signals long after block 0 has parked, and block 0 writes down how long that took to reach it.
 unsafe extern "C" fn late_signals(args: *const *const c_void, coords: *const Coords) {
     // SAFETY: started by `launch`.
     let (env, at) = unsafe { env(args, coords) };
     let clock = |from: Instant| u64::try_from(from.elapsed().as_nanos()).unwrap();
     let start = Instant::now();
-    for round in 1..=5 {
+    for round in 1..=ROUNDS {
         if at.block[0] == 0 {
             wait(&env, env.flag(0), GE, round, c"p:1:1");
             atomic(env.flag(8 * round)).store(clock(start), Ordering::Relaxed);
@@ -168,12 +171,15 @@ fn a_signal_wakes_who_is_parked() {
         let data = alloc(rank, 4096, c"p:1:1");
         launch(rank, c"late_signals", late_signals, 2, data, c"p:2:1");
         let env = common::Env { ctx: rank.ctx(), data };
-        Ok((1..=5).map(|round| read(env.flag(8 * round)).abs_diff(read(env.flag(8 * round + 1)))).collect::<Vec<_>>())
+        Ok((1..=ROUNDS)
+            .map(|round| read(env.flag(8 * round)).abs_diff(read(env.flag(8 * round + 1))))
+            .collect::<Vec<_>>())
     });
     let mut delays = outcome.unwrap().values.remove(0);
     delays.sort_unstable();
-    // Without the wake each would be anywhere up to 50 ms; one may be unlucky with the machine.
-    assert!(delays[3] < 10_000_000, "{delays:?} ns");
+    // Without the wake each would be anywhere up to 50 ms, and hardly ever would a third of them be this early. A busy
+    // machine delays the others.
+    assert!(delays[3] < 3_000_000, "{delays:?} ns");
 }
 
 #[test]

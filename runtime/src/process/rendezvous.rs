@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -25,6 +25,9 @@ const MOST_BYTES: u64 = 1 << 20;
 const RETRY: Duration = Duration::from_millis(10);
 /// Time beyond the deadline for rank 0 to say what is wrong.
 const GRACE: Duration = Duration::from_secs(5);
+
+/// How long rank 0 stays after a refusal, for those who have not come yet.
+const LATECOMERS: Duration = Duration::from_secs(5);
 
 /// What this rank brings to the run.
 #[derive(Debug)]
@@ -120,30 +123,95 @@ struct Guest {
 }
 
 fn host(bootstrap: &Bootstrap, offer: Offer) -> Result<Session, Error> {
-    let listener = listen(bootstrap)?;
-    let (sender, arrivals) = mpsc::channel();
-    let end = Instant::now() + bootstrap.deadline;
+    let mut door = Door::open(bootstrap)?;
     let ours = Hello::new(bootstrap, &offer);
     let mut guests: Vec<Option<Guest>> = (1..bootstrap.num_ranks).map(|_| None).collect();
     while guests.iter().any(Option::is_none) {
-        let admitted = if Instant::now() >= end {
+        let (error, refused) = if Instant::now() >= door.end {
             let absent = |guest: &Option<Guest>| guest.is_none();
             let ranks = (1..).zip(&guests).filter(|(_, guest)| absent(guest)).map(|(rank, _)| rank).collect();
-            Err(Error::RanksAbsent { ranks, deadline: bootstrap.deadline })
+            (Error::RanksAbsent { ranks, deadline: bootstrap.deadline }, None)
         } else {
-            accept(&listener, &sender)?;
-            match arrivals.recv_timeout(Duration::ZERO) {
-                Ok(guest) => admit(&mut guests, guest, &ours),
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Ok(()),
+            match door.next() {
+                Ok(None) => continue,
+                Ok(Some(guest)) => match seat(&mut guests, &guest, &ours) {
+                    Ok(seat) => {
+                        *seat = Some(guest);
+                        continue;
+                    }
+                    Err(error) => (error, Some(guest)),
+                },
+                Err(error) => (error, None),
             }
         };
-        if let Err(error) = admitted {
-            refuse(guests.iter().flatten(), &error);
-            return Err(error);
+        door.refuse_all(guests.iter().flatten().chain(&refused), guests.len(), &error);
+        return Err(error);
+    }
+    drop(door);
+    welcome(offer, guests.into_iter().flatten().collect())
+}
+
+/// Where the other ranks come in.
+struct Door {
+    listener: UnixListener,
+    end: Instant,
+    /// Greetings are read on a thread each: a silent connection must not hold up the others.
+    arrivals: Receiver<Guest>,
+    arrive: Sender<Guest>,
+}
+
+impl Door {
+    fn open(bootstrap: &Bootstrap) -> Result<Self, Error> {
+        let listener = listen(bootstrap)?;
+        let (arrive, arrivals) = mpsc::channel();
+        Ok(Self { listener, end: Instant::now() + bootstrap.deadline, arrivals, arrive })
+    }
+
+    /// Whoever has introduced itself, if anyone has within a short time.
+    fn next(&mut self) -> Result<Option<Guest>, Error> {
+        if let Ok(guest) = self.arrivals.try_recv() {
+            return Ok(Some(guest));
+        }
+        let mut ready = [PollFd::new(&self.listener, PollFlags::IN)];
+        let timeout = Timespec::try_from(RETRY).expect("a short time");
+        match poll(&mut ready, Some(&timeout)) {
+            Ok(0) | Err(rustix::io::Errno::INTR) => return Ok(None),
+            Ok(_) => {}
+            Err(errno) => return Err(Error::system("wait for the other ranks")(errno)),
+        }
+        let (stream, _) = self.listener.accept().map_err(Error::io("accept another rank"))?;
+        let arrive = self.arrive.clone();
+        thread::spawn(move || {
+            // Whoever is not one of this user's ranks is none of ours: the connection just closes.
+            if let Some(guest) = greet(stream) {
+                let _ = arrive.send(guest);
+            }
+        });
+        Ok(None)
+    }
+
+    /// Tells all ranks why there is no run, also those that come a little later: with rank 0 gone they would wait for
+    /// it until their deadline.
+    fn refuse_all<'a>(&mut self, guests: impl Iterator<Item = &'a Guest>, others: usize, error: &Error) {
+        let mut told = guests.map(|guest| refuse(guest, error)).count();
+        let end = self.end.min(Instant::now() + LATECOMERS);
+        // Processes are counted, not their ranks: of two with the same number, one was meant to be another.
+        while told < others && Instant::now() < end {
+            match self.next() {
+                Ok(Some(guest)) => {
+                    refuse(&guest, error);
+                    told += 1;
+                }
+                Ok(None) => {}
+                Err(_) => return,
+            }
         }
     }
-    drop(listener);
-    welcome(offer, guests.into_iter().flatten().collect())
+}
+
+fn refuse(guest: &Guest, error: &Error) {
+    // One that is gone already needs no reason.
+    let _ = send(&guest.stream, &Answer::Refused(error.to_string()), &[]);
 }
 
 fn listen(bootstrap: &Bootstrap) -> Result<UnixListener, Error> {
@@ -155,26 +223,6 @@ fn listen(bootstrap: &Bootstrap) -> Result<UnixListener, Error> {
             None => Error::io("listen for the other ranks")(source),
         }
     })
-}
-
-/// Takes a connection that waits, if any, and reads its greeting on a thread: a silent one must not hold up the others.
-fn accept(listener: &UnixListener, arrivals: &Sender<Guest>) -> Result<(), Error> {
-    let mut ready = [PollFd::new(listener, PollFlags::IN)];
-    let timeout = Timespec::try_from(RETRY).expect("a short time");
-    match poll(&mut ready, Some(&timeout)) {
-        Ok(0) | Err(rustix::io::Errno::INTR) => return Ok(()),
-        Ok(_) => {}
-        Err(errno) => return Err(Error::system("wait for the other ranks")(errno)),
-    }
-    let (stream, _) = listener.accept().map_err(Error::io("accept another rank"))?;
-    let arrivals = arrivals.clone();
-    thread::spawn(move || {
-        // Whoever is not one of this user's ranks is none of ours: the connection just closes.
-        if let Some(guest) = greet(stream) {
-            let _ = arrivals.send(guest);
-        }
-    });
-    Ok(())
 }
 
 fn greet(stream: UnixStream) -> Option<Guest> {
@@ -194,36 +242,19 @@ fn peer(stream: &UnixStream) -> Option<(u32, i32)> {
     Some((peer.uid.as_raw(), peer.pid.as_raw_nonzero().get()))
 }
 
-fn admit(guests: &mut [Option<Guest>], guest: Guest, ours: &Hello) -> Result<(), Error> {
+/// The place of a guest that belongs to this run.
+fn seat<'a>(guests: &'a mut [Option<Guest>], guest: &Guest, ours: &Hello) -> Result<&'a mut Option<Guest>, Error> {
     let rank = guest.hello.rank;
-    let admitted = guest.hello.compare(ours).and_then(|()| {
-        let seat = rank.checked_sub(1).and_then(|seat| guests.get_mut(seat as usize));
-        let duplicate = |first| Error::DuplicateRank { rank, first, second: guest.pid };
-        match seat {
-            None => Err(duplicate(std::process::id().cast_signed())),
-            Some(Some(sitting)) => Err(duplicate(sitting.pid)),
-            Some(_) if !memory::is_sealed(&guest.heap, ours.heap_size) => {
-                Err(Error::Refused { rank, reason: "its heap is not what it says".to_owned() })
-            }
-            Some(seat) => Ok(seat),
+    guest.hello.compare(ours)?;
+    let seat = rank.checked_sub(1).and_then(|seat| guests.get_mut(seat as usize));
+    let duplicate = |first| Error::DuplicateRank { rank, first, second: guest.pid };
+    match seat {
+        None => Err(duplicate(std::process::id().cast_signed())),
+        Some(Some(sitting)) => Err(duplicate(sitting.pid)),
+        Some(_) if !memory::is_sealed(&guest.heap, ours.heap_size) => {
+            Err(Error::Refused { rank, reason: "its heap is not what it says".to_owned() })
         }
-    });
-    match admitted {
-        Ok(seat) => {
-            *seat = Some(guest);
-            Ok(())
-        }
-        Err(error) => {
-            refuse([&guest], &error);
-            Err(error)
-        }
-    }
-}
-
-fn refuse<'a>(guests: impl IntoIterator<Item = &'a Guest>, error: &Error) {
-    for guest in guests {
-        // One that is gone already needs no reason.
-        let _ = send(&guest.stream, &Answer::Refused(error.to_string()), &[]);
+        Some(seat) => Ok(seat),
     }
 }
 

@@ -39,7 +39,7 @@ fn try_as_rank(what: &str) -> Result<String, Error> {
         }
         _ => {}
     }
-    bootstrap.deadline = Duration::from_secs(if what == "short" { 1 } else { 20 });
+    bootstrap.deadline = Duration::from_secs(if what == "short" { 3 } else { 20 });
     bootstrap.fingerprint = if what == "other program" && rank == 1 { vec![2] } else { vec![1] };
     let mut config = Config::new(Ranks::Process(bootstrap));
     config.timeout = Some(Duration::from_secs(20));

@@ -39,7 +39,7 @@ fn text(output: &Output) -> (bool, String) {
 }
 
 pub fn leaves_nothing() {
-    let end = Instant::now() + Duration::from_secs(2);
+    let end = Instant::now() + crate::SOON;
     let marker = format!("-{}-", port());
     let unix = || std::fs::read_to_string("/proc/net/unix").unwrap_or_default();
     while unix().contains(&marker) && Instant::now() < end {
