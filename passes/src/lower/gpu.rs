@@ -3,6 +3,7 @@
 //! A target says how it spells the pieces ([`Target`]); the order of the pieces, which is what makes a protocol
 //! correct (O1 to O6), is here once. docs/memory-model.md says why each sequence is right.
 
+mod alias;
 pub mod bulk;
 mod fault;
 pub mod order;
@@ -79,7 +80,9 @@ pub fn lower_module<'c: 'a, 'a>(root: OperationRef<'c, 'a>, target: &dyn Target)
         return Err(error(root, "is lowered as a whole module"));
     }
     for op in operations(blocks(root)[0]) {
-        if name(op) != "gpu.module" {
+        if name(op) == "gpu.module" {
+            alias::drop_where_acquired(op);
+        } else {
             Builder::before(op).erase(op);
         }
     }

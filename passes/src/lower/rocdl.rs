@@ -44,7 +44,7 @@ pub const PASS: Pass = Pass {
             name: "fine-grained-heap",
             kind: Kind::Bool,
             initial: "false",
-            help: "the heap is fine-grained memory, which gfx90a does not cache",
+            help: "the heap is fine-grained memory: lifts gfx90a's refusal of releases at system scope",
         },
     ],
     run,

@@ -1,0 +1,68 @@
+//! `llvm.noalias` in kernels that acquire: it says that nobody else writes there while the kernel runs.
+//!
+//! LLVM takes it at its word: what a kernel only reads through such a pointer it loads once, above the acquire, or
+//! through a path that no acquire reaches (`ld.global.nc` in PTX, the scalar cache on AMD GPUs). What a peer wrote
+//! before its signal would not be seen (O1). A kernel that never acquires may not read what peers write meanwhile;
+//! there it stays, and scalar code becomes vectors.
+
+use crate::ir::{blocks, context, name, operations, select, set_attribute};
+use crate::order::acquires;
+use melior::ir::attribute::{ArrayAttribute, DictionaryAttribute};
+use melior::ir::{Attribute, OperationRef, operation::OperationLike};
+use symm_dialect::diagnostic::{Severity, report};
+use symm_dialect::ops::SymmOp;
+
+const NOALIAS: &str = "llvm.noalias";
+const ARGUMENTS: &str = "arg_attrs";
+
+/// Drops `llvm.noalias` from the arguments of every function of a `gpu.module` that may acquire.
+pub fn drop_where_acquired<'c: 'a, 'a>(module: OperationRef<'c, 'a>) {
+    if !holds(module, is_acquire) {
+        return;
+    }
+    for function in operations(blocks(module)[0]) {
+        // A function that is called may acquire too.
+        if function.has_attribute(ARGUMENTS) && holds(function, |op| is_acquire(op) || is_call(op)) {
+            drop_from(function);
+        }
+    }
+}
+
+fn holds<'c: 'a, 'a>(root: OperationRef<'c, 'a>, what: impl Fn(OperationRef<'c, 'a>) -> bool) -> bool {
+    !select(root, |op| what(op).then_some(())).is_empty()
+}
+
+fn is_acquire(op: OperationRef) -> bool {
+    match SymmOp::cast(op) {
+        Some(SymmOp::Wait(_) | SymmOp::Barrier(_)) => true,
+        Some(SymmOp::Fence(op)) => acquires(op.sem()),
+        Some(SymmOp::AtomicRmw(op)) => acquires(op.sem()),
+        Some(SymmOp::AtomicCas(op)) => acquires(op.sem()),
+        _ => false,
+    }
+}
+
+fn is_call(op: OperationRef) -> bool {
+    matches!(name(op), "func.call" | "llvm.call")
+}
+
+fn drop_from<'c: 'a, 'a>(function: OperationRef<'c, 'a>) {
+    let Ok(arguments) = function.attribute(ARGUMENTS).and_then(ArrayAttribute::try_from) else { return };
+    let mut kept: Vec<Attribute<'c>> = Vec::new();
+    for index in 0..arguments.len() {
+        let Ok(attribute) = arguments.element(index) else { return };
+        let dictionary = DictionaryAttribute::try_from(attribute).ok();
+        kept.push(match dictionary.filter(|dictionary| dictionary.element_by_name(NOALIAS).is_some()) {
+            None => attribute,
+            Some(dictionary) => {
+                let message = format!("drops {NOALIAS} of argument {index}: peers write while a kernel waits (O1)");
+                report(Severity::Remark, function, &message);
+                let elements = (0..dictionary.len()).filter_map(|element| dictionary.element(element).ok());
+                let others: Vec<_> =
+                    elements.filter(|(name, _)| name.as_string_ref().as_str() != Ok(NOALIAS)).collect();
+                DictionaryAttribute::new(context(function), &others).into()
+            }
+        });
+    }
+    set_attribute(function, ARGUMENTS, ArrayAttribute::new(context(function), &kept).into());
+}

@@ -1,0 +1,56 @@
+// A kernel that acquires has no argument that LLVM may read around the acquire: not once for both sides of it, and not
+// through a cache that it does not reach (ld.global.nc, s_load after buffer_inv). One that does not keeps what it says.
+// RUN: symm-opt %s --symm-lower-to-nvvm --verify-diagnostics | FileCheck %s
+// RUN: symm-opt %s --symm-lower-to-rocdl --verify-diagnostics | FileCheck %s
+// RUN: symm-translate %s --to ptx --chip sm_90 2>/dev/null | FileCheck %s --check-prefix=PTX
+// RUN: symm-translate %s --to amdgcn --chip gfx942 2>/dev/null | FileCheck %s --check-prefix=AMD
+
+module attributes {gpu.container_module} {
+gpu.module @kernels {
+  // CHECK: gpu.func @waits(%{{[^,]*}}: !llvm.ptr, %{{[^,]*}}: !llvm.ptr {llvm.align = 16 : i64}, %{{[^,]*}}: !llvm.ptr,
+  // PTX-LABEL: .entry waits
+  // PTX: ld.global.b32
+  // PTX: ld.relaxed.sys.global.b64
+  // PTX: fence.acq_rel.sys
+  // PTX-NOT: ld.global.nc.b32
+  // PTX: ld.global.b32
+  // PTX-NOT: ld.global.nc.b32
+  // PTX: ld.global.b32
+  // PTX: st.global.b32
+  // AMD-LABEL: waits:
+  // AMD: buffer_inv sc0 sc1
+  // AMD-NOT: s_load
+  // AMD-COUNT-2: {{global|flat}}_load_dword
+  // AMD: global_store_dword
+  // expected-remark @below {{drops llvm.noalias of argument 1: peers write while a kernel waits (O1)}}
+  // expected-remark @below {{drops llvm.noalias of argument 2: peers write while a kernel waits (O1)}}
+  gpu.func @waits(%ctx: !symm.ctx, %p: !llvm.ptr {llvm.noalias, llvm.align = 16 : i64}, %out: !llvm.ptr {llvm.noalias},
+      %flag: !llvm.ptr, %peer: i32, %one: i64) kernel {
+    %before = llvm.load %p : !llvm.ptr -> f32
+    symm.wait %ctx, %flag ge %one : !llvm.ptr, i64
+    %theirs = symm.remote_load %ctx, %p, %peer : !llvm.ptr -> f32
+    %mine = llvm.load %p : !llvm.ptr -> f32
+    %part = llvm.fadd %theirs, %mine : f32
+    %sum = llvm.fadd %part, %before : f32
+    llvm.store %sum, %out : f32, !llvm.ptr
+    gpu.return
+  }
+
+  // CHECK: gpu.func @relaxed(%{{[^,]*}}: !llvm.ptr, %{{[^,]*}}: !llvm.ptr {llvm.noalias}
+  gpu.func @relaxed(%ctx: !symm.ctx, %p: !llvm.ptr {llvm.noalias}, %peer: i32, %one: i32) kernel {
+    %old = symm.atomic_rmw add %ctx, %p, %one, %peer sem relaxed : !llvm.ptr, i32
+    gpu.return
+  }
+
+  // CHECK: func.func @helper(%{{[^,]*}}: !llvm.ptr, %{{[^,]*}}: !llvm.ptr)
+  // expected-remark @below {{drops llvm.noalias of argument 1: peers write while a kernel waits (O1)}}
+  func.func @helper(%ctx: !symm.ctx, %p: !llvm.ptr {llvm.noalias}) attributes {no_inline} {
+    func.call @acquire(%ctx) : (!symm.ctx) -> ()
+    return
+  }
+  func.func @acquire(%ctx: !symm.ctx) attributes {no_inline} {
+    symm.fence sem acquire
+    return
+  }
+}
+}
