@@ -3,6 +3,7 @@
 mod common;
 
 use std::ffi::c_void;
+use std::sync::LazyLock;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -119,47 +120,54 @@ fn waits_compare_signed_and_give_up() {
 /// Long enough for sleeps that only double to have become longer than the bound of 50 ms by far.
 const SILENT_FOR: Duration = Duration::from_millis(1200);
 
-/// Block 1 stores without waking anybody, as a plain atomic does.
+/// Nanoseconds since this was first asked, on one clock for all threads.
+fn clock() -> u64 {
+    static START: LazyLock<Instant> = LazyLock::new(Instant::now);
+    let start = *START;
+    u64::try_from(start.elapsed().as_nanos()).unwrap()
+}
+
+/// Block 1 stores without waking anybody, as a plain atomic does; block 0 writes down when it saw that.
 unsafe extern "C" fn silent_store(args: *const *const c_void, coords: *const Coords) {
     // SAFETY: started by `launch`.
     let (env, at) = unsafe { env(args, coords) };
     if at.block[0] == 0 {
         wait(&env, env.flag(0), GE, 1, c"p:1:1");
+        atomic(env.flag(1)).store(clock(), Ordering::Relaxed);
     } else {
         std::thread::sleep(SILENT_FOR);
+        atomic(env.flag(2)).store(clock(), Ordering::Relaxed);
         atomic(env.flag(0)).store(1, Ordering::Release);
     }
 }
 
 #[test]
 fn a_lost_wake_costs_a_bounded_time() {
-    let start = Instant::now();
-    run(&threads(1), |rank| {
-        let data = alloc(rank, 8, c"p:1:1");
+    let outcome = run(&threads(1), |rank| {
+        let data = alloc(rank, 64, c"p:1:1");
         launch(rank, c"silent", silent_store, 2, data, c"p:2:1");
-        Ok(())
-    })
-    .unwrap();
-    let late = start.elapsed().checked_sub(SILENT_FOR).expect("the wait ended before its signal");
+        let env = common::Env { ctx: rank.ctx(), data };
+        Ok([read(env.flag(1)), read(env.flag(2))])
+    });
+    let [seen, stored] = outcome.unwrap().values[0];
+    let late = Duration::from_nanos(seen.checked_sub(stored).expect("the wait ended before its signal"));
     assert!(late < Duration::from_millis(500), "the waiter slept past its bound, {late:?}");
 }
 
-/// Signals of that test.
+/// How often [`late_signals`] signals.
 const ROUNDS: u64 = 12;
 
 /// Block 1 signals long after block 0 has parked, and block 0 writes down how long that took to reach it.
 unsafe extern "C" fn late_signals(args: *const *const c_void, coords: *const Coords) {
     // SAFETY: started by `launch`.
     let (env, at) = unsafe { env(args, coords) };
-    let clock = |from: Instant| u64::try_from(from.elapsed().as_nanos()).unwrap();
-    let start = Instant::now();
     for round in 1..=ROUNDS {
         if at.block[0] == 0 {
             wait(&env, env.flag(0), GE, round, c"p:1:1");
-            atomic(env.flag(8 * round)).store(clock(start), Ordering::Relaxed);
+            atomic(env.flag(8 * round)).store(clock(), Ordering::Relaxed);
         } else {
             std::thread::sleep(Duration::from_millis(200));
-            atomic(env.flag(8 * round + 1)).store(clock(start), Ordering::Relaxed);
+            atomic(env.flag(8 * round + 1)).store(clock(), Ordering::Relaxed);
             signal(env.flag(0), round);
         }
     }

@@ -17,10 +17,10 @@ use symm_runtime::{Config, Coords, KernelFn, Rank, Ranks};
 pub const EQ: u32 = 0;
 pub const GE: u32 = 5;
 
-/// A run of `ranks` threads that fails after ten seconds at the latest.
+/// A run of `ranks` threads that fails after a minute at the latest.
 pub fn threads(ranks: u32) -> Config {
     let mut config = Config::new(Ranks::Threads(ranks));
-    config.timeout = Some(Duration::from_secs(20));
+    config.timeout = Some(Duration::from_secs(60));
     config
 }
 
