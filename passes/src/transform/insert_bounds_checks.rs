@@ -1,4 +1,5 @@
-//! Checks every access to symmetric memory: the rank is in range, and the whole access lies in the heap.
+//! Checks every access to symmetric memory: the rank is in range, the whole access lies in the heap, and its address
+//! is aligned as the op says, or as the value naturally is.
 //!
 //! What fails a check is reported by `symm.fault` with the op's location, and does not happen. The heap's size is the
 //! module attribute `symm.heap_size` (bytes; `symm-run --check-bounds` sets it).
@@ -20,6 +21,11 @@
 //! scf.if %outside {
 //!   symm.fault %ctx, "4 bytes at heap offset {} are outside of the heap of {} bytes"(%offset, %size) : i64, i64
 //! }
+//! …                                       // %low = %offset & 3
+//! %misaligned = arith.cmpi ne, %low, %zero : i64
+//! scf.if %misaligned {
+//!   symm.fault %ctx, "4 bytes at heap offset {} are not aligned to 4 bytes"(%offset) : i64
+//! }
 //! symm.remote_store %ctx, %v, %p, %peer : f32, !llvm.ptr
 //! ```
 //!
@@ -30,11 +36,12 @@ use crate::ir::{Builder, collect};
 use crate::lower::address::{self, Descriptor};
 use crate::pass::{Ir, Pass, Values};
 use melior::dialect::arith::CmpiPredicate;
+use melior::ir::r#type::ShapedTypeLike;
 use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike};
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::SymmOp;
 use symm_dialect::pointer::Pointer;
-use symm_dialect::shape::{Shaped, byte_width, scalar};
+use symm_dialect::shape::{Shaped, byte_width, natural_alignment, scalar};
 use symm_dialect::{HEAP_SIZE_ATTRIBUTE, module_integer};
 
 /// The pass record.
@@ -82,6 +89,8 @@ struct Access<'c, 'a> {
     pointer: Value<'c, 'a>,
     indices: Vec<Value<'c, 'a>>,
     extent: Extent<'c, 'a>,
+    /// What its address must be a multiple of, in bytes: a power of two.
+    alignment: i64,
 }
 
 /// How far it reaches.
@@ -95,14 +104,21 @@ enum Extent<'c, 'a> {
 }
 
 fn accesses<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Vec<Access<'c, 'a>> {
-    let one = |pointer, indices, ty| Access { pointer, indices, extent: Extent::Value(ty) };
-    let bulk = |pointer, count: Option<Value<'c, 'a>>, element: Option<Type<'c>>| {
+    let one =
+        |pointer, indices, ty| Access { pointer, indices, extent: Extent::Value(ty), alignment: natural_alignment(ty) };
+    let data = |pointer, indices, ty, alignment: Option<i64>| {
+        let access = one(pointer, indices, ty);
+        Access { alignment: alignment.unwrap_or(access.alignment), ..access }
+    };
+    let bulk = |pointer: Value<'c, 'a>, count: Option<Value<'c, 'a>>, element: Option<Type<'c>>| {
         let extent = count.zip(element).map_or(Extent::MemRef, |(count, element)| Extent::Elements(count, element));
-        Access { pointer, indices: Vec::new(), extent }
+        let element = element.or_else(|| Some(Shaped::memref(pointer.r#type())?.element()));
+        let alignment = element.map_or(1, |element| byte_width(element).cast_signed());
+        Access { pointer, indices: Vec::new(), extent, alignment }
     };
     let mut all = match op {
-        SymmOp::RemoteLoad(op) => vec![one(op.ptr(), op.indices(), op.result().r#type())],
-        SymmOp::RemoteStore(op) => vec![one(op.ptr(), op.indices(), op.value().r#type())],
+        SymmOp::RemoteLoad(op) => vec![data(op.ptr(), op.indices(), op.result().r#type(), op.alignment())],
+        SymmOp::RemoteStore(op) => vec![data(op.ptr(), op.indices(), op.value().r#type(), op.alignment())],
         SymmOp::AtomicRmw(op) => vec![one(op.ptr(), op.indices(), op.value().r#type())],
         SymmOp::AtomicCas(op) => vec![one(op.ptr(), op.indices(), op.expected().r#type())],
         SymmOp::Signal(op) => vec![one(op.flag(), op.indices(), op.value().r#type())],
@@ -158,4 +174,11 @@ fn check_address<'c: 'a, 'a>(b: &Builder<'c>, ctx: Value<'c, 'a>, access: &Acces
     let outside = b.binary("arith.andi", b.not(nothing), b.binary("arith.ori", too_long, beyond));
     let message = "{} bytes at heap offset {} are outside of the heap of {} bytes";
     b.when(outside, |b| fault(b, ctx, message, &[bytes, offset, size]));
+    if access.alignment > 1 {
+        // The heap starts at a multiple of 2 MiB (T4): what is aligned in it is aligned.
+        let low = b.binary("arith.andi", offset, b.i64(access.alignment - 1));
+        let misaligned = b.binary("arith.andi", b.not(nothing), b.compare(CmpiPredicate::Ne, low, b.i64(0)));
+        let message = "{} bytes at heap offset {} are not aligned to {} bytes";
+        b.when(misaligned, |b| fault(b, ctx, message, &[bytes, offset, b.i64(access.alignment)]));
+    }
 }

@@ -25,9 +25,31 @@ module attributes {symm.heap_size = 1048576 : i64} {
 
   // A vector is checked whole: 16 bytes.
   // CHECK-LABEL: @vector
-  // CHECK: arith.constant 1048560 : i64
+  // CHECK-DAG: arith.constant 1048560 : i64
+  // CHECK-DAG: %[[MASK:.*]] = arith.constant 15 : i64
+  // CHECK-DAG: %[[SIXTEEN:.*]] = arith.constant 16 : i64
+  // CHECK: %[[OFFSET:.*]] = arith.subi
+  // CHECK: symm.fault {{.*}} outside
+  // CHECK: %[[LOW:.*]] = arith.andi %[[OFFSET]], %[[MASK]] : i64
+  // CHECK: %[[MISALIGNED:.*]] = arith.cmpi ne, %[[LOW]], %{{.*}} : i64
+  // CHECK: scf.if %[[MISALIGNED]] {
+  // CHECK-NEXT: symm.fault %{{.*}}, "{} bytes at heap offset {} are not aligned to {} bytes"(%[[SIXTEEN]], %[[OFFSET]], %[[SIXTEEN]])
+  // CHECK: symm.remote_load
   func.func @vector(%ctx: !symm.ctx, %p: !llvm.ptr, %peer: i32) -> vector<4xf32> {
     %v = symm.remote_load %ctx, %p, %peer : !llvm.ptr -> vector<4xf32>
+    return %v : vector<4xf32>
+  }
+
+  // The op says how it is aligned; bytes always are.
+  // CHECK-LABEL: @alignment
+  // CHECK: arith.constant 3 : i64
+  // CHECK: symm.fault {{.*}} not aligned
+  // CHECK: symm.remote_load
+  // CHECK-NOT: not aligned
+  // CHECK: symm.put
+  func.func @alignment(%ctx: !symm.ctx, %p: !llvm.ptr, %n: index, %peer: i32) -> vector<4xf32> {
+    %v = symm.remote_load %ctx, %p, %peer {alignment = 4 : i64} : !llvm.ptr -> vector<4xf32>
+    symm.put %ctx, %p, %p, %peer count %n : index of i8 : !llvm.ptr, !llvm.ptr
     return %v : vector<4xf32>
   }
 
