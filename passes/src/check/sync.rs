@@ -219,6 +219,10 @@ fn made_by(value: Value, op: &str) -> bool {
 
 /// Whether a value is what a loop around `op` counts with.
 fn is_counter_around<'c: 'a, 'a>(value: Value<'c, 'a>, op: OperationRef<'c, 'a>) -> bool {
+    // Asked first: melior prints what it can't convert.
+    if !value.is_block_argument() {
+        return false;
+    }
     let Ok(argument) = BlockArgument::try_from(value) else { return false };
     let mut inner = op;
     while let Some(around) = enclosing(inner, &["scf.for", "affine.for"]) {
