@@ -1,7 +1,7 @@
 //! Bulk copies by a thread, a warp or a block: 16-byte accesses, several in flight, whatever the alignment.
 //!
 //! Contiguous bytes are copied by a function of the device library (`library.mlir`), which aligns itself on the
-//! destination, moves 16 bytes a thread and four of them at a time, and falls back to narrower accesses where source
+//! destination, moves 16 bytes a thread and eight of them at a time, and falls back to narrower accesses where source
 //! and destination are not aligned alike. With `engine bulk` (`sm_90`) one thread drives the bulk copy engine instead
 //! (`bulk_engine.mlir`). Memrefs with gaps are copied row by row, or element by element.
 

@@ -1,9 +1,11 @@
-// The device library, for elements of WIDTH bytes: copies of contiguous bytes by a group of threads. `tid` is the thread's number in its group,
-// `n` how many there are; all of them call with the same operands.
+// The device library, for elements of WIDTH bytes: copies of contiguous bytes by a group of threads. `tid` is the
+// thread's number in its group, `n` how many there are; all of them call with the same operands.
 //
 // Where source and destination are aligned alike modulo 16, a head of single elements brings the destination to a
-// multiple of 16, then every thread moves 16 bytes, four at a time so that four loads are in flight, and a tail of
-// single elements remains. Where they are not, elements are moved one by one, four at a time.
+// multiple of 16. Then 32 threads each move tiles of 4 KiB, 16 bytes a thread and eight of them at a time: with 512
+// threads 64 KiB are in flight, which is what one SM needs to read over the link at full speed. In a tile the distances
+// are constants, so that 1024 threads still have registers enough. What is no tile moves four at a time, then singly,
+// and a tail of single elements remains. Where they are not aligned alike, elements are moved one by one.
 
 func.func private @_symm_copy_WIDTH(%dst: !llvm.ptr, %src: !llvm.ptr, %bytes: i64, %tid: i64, %n: i64) {
   %c0 = arith.constant 0 : i64
@@ -13,6 +15,8 @@ func.func private @_symm_copy_WIDTH(%dst: !llvm.ptr, %src: !llvm.ptr, %bytes: i6
   %c4 = arith.constant 4 : i64
   %c15 = arith.constant 15 : i64
   %c16 = arith.constant 16 : i64
+  %c32 = arith.constant 32 : i64
+  %c256 = arith.constant 256 : i64
   %w = arith.constant WIDTH : i64
   %d = llvm.ptrtoint %dst : !llvm.ptr to i64
   %s = llvm.ptrtoint %src : !llvm.ptr to i64
@@ -34,9 +38,54 @@ func.func private @_symm_copy_WIDTH(%dst: !llvm.ptr, %src: !llvm.ptr, %bytes: i6
   // The body: element %head is a multiple of 16 at both ends.
   %bd = llvm.getelementptr %dst[%head] : (!llvm.ptr, i64) -> !llvm.ptr, i8
   %bs = llvm.getelementptr %src[%head] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+  %lane = arith.remui %tid, %c32 : i64
+  %team = arith.divui %tid, %c32 : i64
+  %teams = arith.divui %n, %c32 : i64
+  %lone = arith.remui %n, %c32 : i64
+  %in_teams = arith.cmpi eq, %lone, %c0 : i64
+  %all_tiles = arith.divui %vectors, %c256 : i64
+  %tiles = arith.select %in_teams, %all_tiles, %c0 : i64
+  scf.for %t = %team to %tiles step %teams : i64 {
+    %tile = arith.muli %t, %c256 : i64
+    %i = arith.addi %tile, %lane : i64
+    %s0 = llvm.getelementptr %bs[%i] : (!llvm.ptr, i64) -> !llvm.ptr, vector<4xi32>
+    %d0 = llvm.getelementptr %bd[%i] : (!llvm.ptr, i64) -> !llvm.ptr, vector<4xi32>
+    %s1 = llvm.getelementptr %s0[32] : (!llvm.ptr) -> !llvm.ptr, vector<4xi32>
+    %s2 = llvm.getelementptr %s0[64] : (!llvm.ptr) -> !llvm.ptr, vector<4xi32>
+    %s3 = llvm.getelementptr %s0[96] : (!llvm.ptr) -> !llvm.ptr, vector<4xi32>
+    %s4 = llvm.getelementptr %s0[128] : (!llvm.ptr) -> !llvm.ptr, vector<4xi32>
+    %s5 = llvm.getelementptr %s0[160] : (!llvm.ptr) -> !llvm.ptr, vector<4xi32>
+    %s6 = llvm.getelementptr %s0[192] : (!llvm.ptr) -> !llvm.ptr, vector<4xi32>
+    %s7 = llvm.getelementptr %s0[224] : (!llvm.ptr) -> !llvm.ptr, vector<4xi32>
+    %v0 = llvm.load %s0 {alignment = 16 : i64} : !llvm.ptr -> vector<4xi32>
+    %v1 = llvm.load %s1 {alignment = 16 : i64} : !llvm.ptr -> vector<4xi32>
+    %v2 = llvm.load %s2 {alignment = 16 : i64} : !llvm.ptr -> vector<4xi32>
+    %v3 = llvm.load %s3 {alignment = 16 : i64} : !llvm.ptr -> vector<4xi32>
+    %v4 = llvm.load %s4 {alignment = 16 : i64} : !llvm.ptr -> vector<4xi32>
+    %v5 = llvm.load %s5 {alignment = 16 : i64} : !llvm.ptr -> vector<4xi32>
+    %v6 = llvm.load %s6 {alignment = 16 : i64} : !llvm.ptr -> vector<4xi32>
+    %v7 = llvm.load %s7 {alignment = 16 : i64} : !llvm.ptr -> vector<4xi32>
+    %d1 = llvm.getelementptr %d0[32] : (!llvm.ptr) -> !llvm.ptr, vector<4xi32>
+    %d2 = llvm.getelementptr %d0[64] : (!llvm.ptr) -> !llvm.ptr, vector<4xi32>
+    %d3 = llvm.getelementptr %d0[96] : (!llvm.ptr) -> !llvm.ptr, vector<4xi32>
+    %d4 = llvm.getelementptr %d0[128] : (!llvm.ptr) -> !llvm.ptr, vector<4xi32>
+    %d5 = llvm.getelementptr %d0[160] : (!llvm.ptr) -> !llvm.ptr, vector<4xi32>
+    %d6 = llvm.getelementptr %d0[192] : (!llvm.ptr) -> !llvm.ptr, vector<4xi32>
+    %d7 = llvm.getelementptr %d0[224] : (!llvm.ptr) -> !llvm.ptr, vector<4xi32>
+    llvm.store %v0, %d0 {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr
+    llvm.store %v1, %d1 {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr
+    llvm.store %v2, %d2 {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr
+    llvm.store %v3, %d3 {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr
+    llvm.store %v4, %d4 {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr
+    llvm.store %v5, %d5 {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr
+    llvm.store %v6, %d6 {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr
+    llvm.store %v7, %d7 {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr
+  }
+  %tiled = arith.muli %tiles, %c256 : i64
+  %start = arith.addi %tiled, %tid : i64
   %rounds0 = arith.subi %vectors, %three : i64
   %rounds = arith.maxsi %rounds0, %c0 : i64
-  %next = scf.for %i = %tid to %rounds step %four iter_args(%last = %tid) -> (i64) : i64 {
+  %next = scf.for %i = %start to %rounds step %four iter_args(%last = %start) -> (i64) : i64 {
     %i1 = arith.addi %i, %n : i64
     %i2 = arith.addi %i, %two : i64
     %i3 = arith.addi %i, %three : i64
