@@ -16,12 +16,18 @@ gpu.func @{name}(%ctx: !symm.ctx, %a: memref<4096xf32>, %b: memref<4096xf32>, %p
 }
 
 // OUTPUT:
-// contiguous  get|put  thread|warp|block:
+// contiguous  get|put  thread:
 //     if[ loop[ global_load_dwordx4 global_load_dwordx4 global_load_dwordx4 global_load_dwordx4 global_store_dwordx4 global_store_dwordx4 global_store_dwordx4 global_store_dwordx4 ] loop[ global_load_dwordx4 global_store_dwordx4 ] loop[ global_load_dword global_store_dword ] loop[ global_load_dword global_store_dword ] ]
-// counted bytes  get|put  thread|warp|block:
+// contiguous  get|put  warp|block:
+//     if[ loop[ global_load_dwordx4 global_load_dwordx4 global_load_dwordx4 global_load_dwordx4 global_load_dwordx4 global_load_dwordx4 global_load_dwordx4 global_load_dwordx4 global_store_dwordx4 global_store_dwordx4 global_store_dwordx4 global_store_dwordx4 global_store_dwordx4 global_store_dwordx4 global_store_dwordx4 global_store_dwordx4 ] loop[ global_load_dwordx4 global_load_dwordx4 global_load_dwordx4 global_load_dwordx4 global_store_dwordx4 global_store_dwordx4 global_store_dwordx4 global_store_dwordx4 ] loop[ global_load_dwordx4 global_store_dwordx4 ] loop[ global_load_dword global_store_dword ] loop[ global_load_dword global_store_dword ] ]
+// counted bytes  get|put  thread:
 //     if[ loop[ global_load_dwordx4 global_load_dwordx4 global_load_dwordx4 global_load_dwordx4 global_store_dwordx4 global_store_dwordx4 global_store_dwordx4 global_store_dwordx4 ] loop[ global_load_dwordx4 global_store_dwordx4 ] loop[ global_load_ubyte global_store_byte ] loop[ global_load_ubyte global_store_byte ] ]
-// counted f64  get|put  thread|warp|block:
+// counted bytes  get|put  warp|block:
+//     if[ loop[ global_load_dwordx4 global_load_dwordx4 global_load_dwordx4 global_load_dwordx4 global_load_dwordx4 global_load_dwordx4 global_load_dwordx4 global_load_dwordx4 global_store_dwordx4 global_store_dwordx4 global_store_dwordx4 global_store_dwordx4 global_store_dwordx4 global_store_dwordx4 global_store_dwordx4 global_store_dwordx4 ] loop[ global_load_dwordx4 global_load_dwordx4 global_load_dwordx4 global_load_dwordx4 global_store_dwordx4 global_store_dwordx4 global_store_dwordx4 global_store_dwordx4 ] loop[ global_load_dwordx4 global_store_dwordx4 ] loop[ global_load_ubyte global_store_byte ] loop[ global_load_ubyte global_store_byte ] ]
+// counted f64  get|put  thread:
 //     if[ loop[ global_load_dwordx4 global_load_dwordx4 global_load_dwordx4 global_load_dwordx4 global_store_dwordx4 global_store_dwordx4 global_store_dwordx4 global_store_dwordx4 ] loop[ global_load_dwordx4 global_store_dwordx4 ] loop[ global_load_dwordx2 global_store_dwordx2 ] loop[ global_load_dwordx2 global_store_dwordx2 ] ]
+// counted f64  get|put  warp|block:
+//     if[ loop[ global_load_dwordx4 global_load_dwordx4 global_load_dwordx4 global_load_dwordx4 global_load_dwordx4 global_load_dwordx4 global_load_dwordx4 global_load_dwordx4 global_store_dwordx4 global_store_dwordx4 global_store_dwordx4 global_store_dwordx4 global_store_dwordx4 global_store_dwordx4 global_store_dwordx4 global_store_dwordx4 ] loop[ global_load_dwordx4 global_load_dwordx4 global_load_dwordx4 global_load_dwordx4 global_store_dwordx4 global_store_dwordx4 global_store_dwordx4 global_store_dwordx4 ] loop[ global_load_dwordx4 global_store_dwordx4 ] loop[ global_load_dwordx2 global_store_dwordx2 ] loop[ global_load_dwordx2 global_store_dwordx2 ] ]
 // rows  get|put  thread|block:
 //     if[ loop[ global_load_dwordx4 global_load_dwordx4 global_load_dwordx4 global_load_dwordx4 global_store_dwordx4 global_store_dwordx4 global_store_dwordx4 global_store_dwordx4 global_load_dwordx4 global_store_dwordx4 global_load_dword global_store_dword global_load_dword global_store_dword ] ]
 // rows  get|put  warp:

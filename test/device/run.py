@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""Runs the whole of test/conformance, examples and test/litmus on a machine without a build, and tries faults.
+
+    python3 test/device/run.py --bin FOLDER --driver cuda --ranks 1 2 4 --rounds 1000000 --faults --sanitize
+
+FOLDER holds symm-run. Prints one table, program by configuration, and the output of what failed, cut short. The exit
+status is 1 if anything failed. `--driver cpu` tries the script itself.
+"""
+
+import argparse
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import faults
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+FOLDERS = ["test/conformance", "examples", "test/litmus"]
+SANITIZERS = ["memcheck", "racecheck"]
+SHOWN = 12
+
+
+class Run:
+    """A program in a configuration, and what came out."""
+
+    def __init__(self, name, column, command, seconds):
+        self.name, self.column, self.command, self.seconds = name, column, command, seconds
+        self.ok, self.time, self.output = False, 0.0, ""
+
+    def run(self):
+        start = time.monotonic()
+        child = subprocess.Popen(self.command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                 errors="replace", start_new_session=True)
+        try:
+            self.output = child.communicate(timeout=self.seconds)[0]
+            self.ok = child.returncode == 0
+            self.output += "" if self.ok else f"\nexit status {child.returncode}"
+        except subprocess.TimeoutExpired:
+            os.killpg(child.pid, signal.SIGKILL)
+            self.output = child.communicate()[0] + f"\nstill running after {self.seconds} s"
+        self.time = time.monotonic() - start
+
+
+def run_lines(program, scratch):
+    """The arguments of each `RUN: %run-all` line of a program."""
+    text = program.read_text(encoding="utf-8")
+    for line in re.findall(r"^// RUN: %run-all(.*)$", text, re.MULTILINE):
+        line = line.replace("%S", str(program.parent)).replace("%t", str(Path(scratch) / program.stem))
+        yield shlex.split(line)
+
+
+def restricted(program):
+    match = re.search(r"^// RANKS: ([\d ]+)$", program.read_text(encoding="utf-8"), re.MULTILINE)
+    return match and [int(ranks) for ranks in match[1].split()]
+
+
+def runs(options, scratch):
+    for folder in FOLDERS:
+        for program in sorted((ROOT / folder).glob("*.mlir")):
+            name = f"{Path(folder).name}/{program.stem}"
+            if options.only and not re.search(options.only, name):
+                continue
+            for number, arguments in enumerate(run_lines(program, scratch)):
+                if folder == "test/litmus" and options.rounds:
+                    more = [f"rounds={options.rounds}", f"instances={options.instances}"]
+                    arguments = [*arguments, *(word for each in more for word in ("--arg", each))]
+                for ranks in options.ranks:
+                    if ranks not in (restricted(program) or options.ranks):
+                        continue
+                    yield from configurations(options, name + ("" if number == 0 else f" ({number + 1})"), program,
+                                              arguments, ranks)
+
+
+def configurations(options, name, program, arguments, ranks):
+    for mode in options.modes:
+        filled = [each.replace("{ranks}", str(ranks)).replace("{mode}", mode) for each in arguments]
+        command = [str(options.bin / "symm-run"), str(program), "--ranks", str(ranks), "--driver", options.driver,
+                   "--timeout", str(options.seconds), *(["--processes"] if mode == "processes" else []), *filled]
+        yield Run(name, f"{ranks} {mode}", command, options.seconds + 20)
+        if options.sanitizer and ranks == min(options.ranks) and mode == "threads" and "litmus" not in name:
+            for tool in SANITIZERS:
+                wrapped = [options.sanitizer, "--tool", tool, "--error-exitcode", "9", "--target-processes", "all"]
+                yield Run(name, f"{ranks} {tool}", wrapped + command, 4 * options.seconds)
+
+
+def table(done):
+    columns = list(dict.fromkeys(run.column for run in done))
+    names = list(dict.fromkeys(run.name for run in done))
+    by_place = {(run.name, run.column): run for run in done}
+    width = max(map(len, names), default=0)
+    print(" " * width, *(f"{column:>12}" for column in columns))
+    for name in names:
+        cells = []
+        for column in columns:
+            run = by_place.get((name, column))
+            cells.append("-" if run is None else f"{'ok' if run.ok else 'FAIL'} {run.time:.1f}s")
+        print(f"{name:<{width}}", *(f"{cell:>{max(12, len(column))}}" for cell, column in zip(cells, columns)))
+
+
+def show(done):
+    for run in done:
+        if run.ok and not ("litmus" in run.name and run.output.strip()):
+            continue
+        lines = run.output.strip().splitlines()
+        if run.ok:
+            print(f"\n{run.name}, {run.column}")
+            print("\n".join(line[:200] for line in lines))
+        else:
+            print(f"\nFAILED: {run.name}, {run.column}: {shlex.join(run.command)}")
+            cut = lines if len(lines) <= SHOWN else [*lines[: SHOWN // 2], "…", *lines[-SHOWN // 2 :]]
+            print("\n".join("    " + line[:240] for line in cut))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--bin", type=Path, required=True, help="the folder of symm-run")
+    parser.add_argument("--driver", default="cuda")
+    parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--modes", nargs="+", default=["threads", "processes"])
+    parser.add_argument("--only", help="a pattern that names of programs must match")
+    parser.add_argument("--jobs", type=int, default=4, help="runs at a time; litmus tests run alone")
+    parser.add_argument("--seconds", type=int, default=60, help="for one run")
+    parser.add_argument("--rounds", type=int, help="of each litmus test; their own default without it")
+    parser.add_argument("--instances", type=int, default=16, help="of a litmus test at a time, with --rounds")
+    parser.add_argument("--sanitize", action="store_true", help="also under compute-sanitizer, on the fewest ranks")
+    parser.add_argument("--faults", action="store_true", help="also the faults of faults.py")
+    parser.add_argument("--no-programs", action="store_true", help="only the faults")
+    options = parser.parse_args()
+    options.bin = options.bin.resolve()
+    options.sanitizer = shutil.which("compute-sanitizer") if options.sanitize else None
+    if options.sanitize and not options.sanitizer:
+        print("compute-sanitizer is not installed: nothing ran under it")
+
+    with tempfile.TemporaryDirectory() as scratch:
+        todo = [] if options.no_programs else list(runs(options, scratch))
+        alone = [run for run in todo if "litmus" in run.name]
+        with ThreadPoolExecutor(options.jobs) as pool:
+            list(pool.map(Run.run, [run for run in todo if run not in alone]))
+        for run in alone:
+            run.run()
+        if todo:
+            table(todo)
+            show(todo)
+        failed = sum(not run.ok for run in todo)
+        print(f"\n{len(todo) - failed} runs passed, {failed} failed", flush=True)
+        if options.faults:
+            failed += faults.run(options.bin / "symm-run", options.driver, max(2, max(options.ranks)))
+    sys.exit(failed > 0)
+
+
+main()
