@@ -40,12 +40,25 @@ impl Device {
         Err(Error::UnknownChip { chip: chip.into(), known: [nvidia, amd].concat().join(", ") })
     }
 
+    /// The NVIDIA GPUs that there is a lowering for.
+    #[must_use]
+    pub fn nvidia_chips() -> &'static [&'static str] {
+        symm_passes::NVIDIA_CHIPS
+    }
+
     /// The pipeline that lowers a program's kernels for this GPU.
     #[must_use]
     pub fn pipeline(&self) -> String {
+        self.pipeline_with("")
+    }
+
+    /// Likewise with more of the pipeline's options, such as `strict=true`.
+    #[must_use]
+    pub fn pipeline_with(&self, options: &str) -> String {
+        let space = if options.is_empty() { "" } else { " " };
         match self {
-            Self::Nvidia(chip) => format!("symm-nvvm{{chip={chip}}}"),
-            Self::Amd(chip) => format!("symm-rocdl{{chip={chip}}}"),
+            Self::Nvidia(chip) => format!("symm-nvvm{{chip={chip}{space}{options}}}"),
+            Self::Amd(chip) => format!("symm-rocdl{{chip={chip}{space}{options}}}"),
         }
     }
 
@@ -86,7 +99,23 @@ fn ptx_version(chip: &str) -> &'static str {
 /// [`Error::NoKernels`] if the module has no `gpu.module`, or more than one; [`Error::Translate`] and
 /// [`Error::Llvm`] as in [`crate::translate`].
 pub fn translate_device(module: &Module, device: &Device, level: Level) -> Result<LlvmModule, Error> {
-    let kernels = kernels(module)?;
+    let found = gpu_modules(module);
+    if let [kernels] = found[..] {
+        return translate_kernels(kernels, device, level);
+    }
+    Err(Error::NoKernels { found: found.into_iter().filter_map(symbol).collect() })
+}
+
+/// Likewise for each `gpu.module` of a module, by its name; there may be none.
+///
+/// # Errors
+/// [`Error::Translate`] and [`Error::Llvm`] as in [`crate::translate`].
+pub fn translate_devices(module: &Module, device: &Device, level: Level) -> Result<Vec<(String, LlvmModule)>, Error> {
+    let named = |kernels| Ok((symbol(kernels).unwrap_or_default(), translate_kernels(kernels, device, level)?));
+    gpu_modules(module).into_iter().map(named).collect()
+}
+
+fn translate_kernels(kernels: OperationRef, device: &Device, level: Level) -> Result<LlvmModule, Error> {
     let machine = device.machine(level)?;
     describe(kernels, &machine);
     let llvm = module_of(kernels.to_raw())?;
@@ -153,8 +182,8 @@ fn lld() -> String {
     if std::path::Path::new(beside).exists() { beside.into() } else { "ld.lld".into() }
 }
 
-/// The module's one `gpu.module`.
-fn kernels<'c, 'a>(module: &'a Module<'c>) -> Result<OperationRef<'c, 'a>, Error> {
+/// Every `gpu.module` of a module.
+fn gpu_modules<'c, 'a>(module: &'a Module<'c>) -> Vec<OperationRef<'c, 'a>> {
     let mut found = Vec::new();
     let mut next = module.body().first_operation();
     while let Some(op) = next {
@@ -163,8 +192,5 @@ fn kernels<'c, 'a>(module: &'a Module<'c>) -> Result<OperationRef<'c, 'a>, Error
             found.push(op);
         }
     }
-    if let [kernels] = found[..] {
-        return Ok(kernels);
-    }
-    Err(Error::NoKernels { found: found.into_iter().filter_map(symbol).collect() })
+    found
 }

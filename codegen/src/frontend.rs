@@ -3,7 +3,7 @@
 use crate::Error;
 use melior::diagnostic::{Diagnostic, DiagnosticSeverity};
 use melior::dialect::DialectRegistry;
-use melior::ir::{Location, Module};
+use melior::ir::{Location, Module, Operation};
 use melior::pass::PassManager;
 use melior::{Context, StringRef};
 use std::path::Path;
@@ -82,6 +82,15 @@ impl Frontend {
             .map_err(|error| Error::PipelineText { pipeline: pipeline.into(), reason: error.to_string() })?;
         manager.run(module).map_err(|_| Error::Pipeline { pipeline: pipeline.into() })
     }
+}
+
+/// A second module like this one, to be lowered in another way.
+///
+/// # Panics
+/// Never: the copy of a module is a module.
+#[must_use]
+pub fn copy_of<'c>(module: &Module<'c>) -> Module<'c> {
+    Module::from_operation(Operation::clone(&module.as_operation())).expect("a module")
 }
 
 /// `file:line:col: error: message`, the line of source it is about, and the notes.

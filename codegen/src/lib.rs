@@ -19,9 +19,9 @@ mod jit;
 mod llvm;
 mod signature;
 
-pub use device::{Device, assembly, hsaco, translate_device};
+pub use device::{Device, assembly, hsaco, translate_device, translate_devices};
 pub use error::Error;
-pub use frontend::Frontend;
+pub use frontend::{Frontend, copy_of};
 pub use jit::Jit;
 pub use llvm::{Level, LlvmModule, translate};
 pub use melior::ir::Module;

@@ -24,6 +24,7 @@ pub const PIPELINES: &[Pipeline] = &[
             WATCHDOG,
             TIMEOUT,
             PassOption { name: "trace", kind: Kind::Bool, initial: "false", help: "record puts, gets and signals" },
+            lower::cpu::PASS.options[1],
         ],
         text: cpu,
     },
@@ -84,9 +85,9 @@ fn rocdl(options: &Values) -> String {
 }
 
 fn cpu(options: &Values) -> String {
-    let (canonical, trace) = (canonical(options), options.text("trace"));
+    let (canonical, trace, offload) = (canonical(options), options.text("trace"), options.text("offload"));
     format!(
-        "{canonical},symm-lower-to-cpu{{trace={trace}}},\
+        "{canonical},symm-lower-to-cpu{{trace={trace} offload={offload}}},\
          canonicalize,convert-linalg-to-loops,convert-vector-to-scf,lower-affine,expand-strided-metadata,lower-affine,\
          convert-scf-to-cf,convert-math-to-llvm,{VECTORS},arith-expand,convert-arith-to-llvm,\
          convert-index-to-llvm,finalize-memref-to-llvm,convert-func-to-llvm,convert-cf-to-llvm,convert-ub-to-llvm,\

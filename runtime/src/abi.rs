@@ -25,7 +25,7 @@ use crate::condition::{Compare, Condition};
 use crate::driver::KernelFn;
 use crate::error::Error;
 use crate::format;
-use crate::launch::{self, Launch};
+use crate::launch::{self, Kinds, Launch};
 use crate::loc::Loc;
 use crate::run::panic_message;
 use crate::trace::{FlagPlace, SignalOp, TransferKind, What};
@@ -57,7 +57,7 @@ pub unsafe extern "C" fn symm_rt_copy(_ctx: *const i64, dst: *mut u8, src: *cons
     call(unsafe { Loc::new(loc) }, |agent, loc| {
         let start = crate::clock::now();
         // SAFETY: compiled code passes valid ranges, whose size therefore fits the address space.
-        unsafe { agent.world.driver.copy(dst, src, bytes as usize)? };
+        unsafe { agent.world.driver.copy(agent, dst, src, bytes as usize)? };
         agent.record(start, loc, || What::HostCopy { bytes });
         Ok(())
     });
@@ -67,11 +67,13 @@ pub unsafe extern "C" fn symm_rt_copy(_ctx: *const i64, dst: *mut u8, src: *cons
 ///
 /// `dims` holds seven numbers: grid x, y, z, block x, y, z, and bytes of shared memory, which on the CPU is the
 /// kernel's own. `args` holds one pointer for each argument. `kinds` has an optional `!`, which says that the kernel
-/// uses the device barrier, then one character for each argument: `c` for a context, `v` for a plain value.
+/// uses the device barrier, an optional `~`, which says that its blocks wait for flags, then for each argument: `c` for
+/// a context, `v` for a plain value, `m2` for the descriptor of a memref of rank 2. A kernel that runs on a GPU has no
+/// code here; it is known by its name.
 pub unsafe extern "C" fn symm_rt_launch(
     _ctx: *const i64,
     name: *const c_char,
-    kernel: KernelFn,
+    kernel: Option<KernelFn>,
     dims: *const i64,
     args: *const *const c_void,
     kinds: *const c_char,
@@ -80,14 +82,18 @@ pub unsafe extern "C" fn symm_rt_launch(
     // SAFETY: `loc` is a string constant of the program.
     call(unsafe { Loc::new(loc) }, |agent, loc| {
         // SAFETY: compiled code passes seven numbers.
-        let [gx, gy, gz, bx, by, bz, _shared] = unsafe { dims.cast::<[i64; 7]>().read() };
+        let [gx, gy, gz, bx, by, bz, shared] = unsafe { dims.cast::<[i64; 7]>().read() };
         // SAFETY: string constants of the program.
         let (name, kinds) = unsafe { (text(name), text(kinds)) };
-        let (name, barrier) = (String::from_utf8_lossy(name), kinds.first() == Some(&b'!'));
-        let grid = [gx, gy, gz];
-        let blocks = launch::count_blocks(&name, grid, [bx, by, bz], barrier, agent.world.num_ranks())?;
+        let name = String::from_utf8_lossy(name);
+        let Kinds { barrier, waits, arguments } = Kinds::parse(kinds);
+        let (grid, block) = ([gx, gy, gz], [bx, by, bz]);
+        let limits = (agent.world.driver.max_blocks(), agent.world.num_ranks());
+        let blocks = launch::count_blocks(&name, grid, block, barrier, limits)?;
+        let waits = waits || barrier;
+        let launch = Launch { name: &name, kernel, grid, block, blocks, shared, waits, args, kinds: &arguments, loc };
         // SAFETY: the program's kernels are compiled to run once for each block, at the same time.
-        unsafe { launch::launch(agent, &Launch { name: &name, kernel, grid, blocks, args, loc }) }
+        unsafe { launch::launch(agent, &launch) }
     });
 }
 

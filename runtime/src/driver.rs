@@ -1,6 +1,7 @@
 //! What one kind of device does differently from the others.
 
 mod cpu;
+pub(crate) mod gpu;
 mod pool;
 
 use std::ffi::c_void;
@@ -8,7 +9,11 @@ use std::fmt::Debug;
 use std::os::fd::OwnedFd;
 
 pub(crate) use cpu::Cpu;
+use gpu::Gpu;
+use gpu::api::DeviceInfo;
+use gpu::cuda::Cuda;
 
+use self::gpu::api::Api as _;
 use crate::agent::Agent;
 use crate::error::Error;
 use crate::heap::HeapMap;
@@ -17,16 +22,28 @@ use crate::launch::Launch;
 /// A kind of device: how its memory is shared and how kernels run on it.
 pub(crate) trait Driver: Debug + Send + Sync {
     /// Creates a heap that can be sent to the other ranks as a file descriptor.
-    fn create_heap(&self, size: u64) -> Result<OwnedFd, Error>;
+    fn create_heap(&self, rank: u32, size: u64) -> Result<OwnedFd, Error>;
 
-    /// Maps every rank's heap, in the order of ranks.
-    fn map_heaps(&self, heaps: Vec<OwnedFd>, size: u64) -> Result<HeapMap, Error>;
+    /// Whether a heap that another process sends has to be a sealed memfd, so that it cannot shrink under this one.
+    fn checks_heaps(&self) -> bool;
+
+    /// Maps every rank's heap, in the order of ranks; `local` are the ranks of this process.
+    fn map_heaps(&self, heaps: Vec<OwnedFd>, size: u64, local: &[u32]) -> Result<HeapMap, Error>;
+
+    /// Prepares the device of a rank of this process, whose context table is `table`.
+    fn start(&self, rank: u32, table: &[i64]) -> Result<(), Error>;
+
+    /// Called first on a rank's host thread.
+    fn enter(&self, rank: u32) -> Result<(), Error>;
+
+    /// Most blocks of one launch.
+    fn max_blocks(&self) -> u32;
 
     /// Copies between host memory and heaps, or between heaps.
     ///
     /// # Safety
     /// Both ranges are valid for `bytes` bytes.
-    unsafe fn copy(&self, dst: *mut u8, src: *const u8, bytes: usize) -> Result<(), Error>;
+    unsafe fn copy(&self, agent: &Agent, dst: *mut u8, src: *const u8, bytes: usize) -> Result<(), Error>;
 
     /// Runs all blocks of a checked launch and returns when they are done.
     ///
@@ -36,6 +53,40 @@ pub(crate) trait Driver: Debug + Send + Sync {
 
     /// Lets go of `rank`'s threads once it will launch nothing more.
     fn finish(&self, rank: u32);
+}
+
+/// A kind of device to run on.
+#[derive(Debug, Clone, Default)]
+pub enum Device {
+    /// This machine's processor.
+    #[default]
+    Cpu,
+    /// NVIDIA's GPUs, with the program's kernels compiled for them.
+    Cuda(Vec<gpu::DeviceCode>),
+}
+
+impl Device {
+    /// The CUDA devices of this machine, in the order in which ranks use them.
+    ///
+    /// # Errors
+    /// [`Error::NoGpu`] where there is no driver library or no device.
+    pub fn cuda_devices() -> Result<Vec<DeviceInfo>, Error> {
+        Cuda::open()?.devices()
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Cpu => "cpu",
+            Self::Cuda(_) => "cuda",
+        }
+    }
+
+    pub(crate) fn open(&self) -> Result<Box<dyn Driver>, Error> {
+        Ok(match self {
+            Self::Cpu => Box::new(Cpu::default()),
+            Self::Cuda(code) => Box::new(Gpu::new(Box::new(Cuda::open()?), code.clone())?),
+        })
+    }
 }
 
 /// A compiled kernel: called once for each block.

@@ -176,6 +176,50 @@ pub enum Error {
         mend: String,
     },
 
+    /// There is no GPU of this kind, or nothing that drives it.
+    #[error("no {vendor} device can be used: {reason}")]
+    NoGpu {
+        /// `CUDA` or `HIP`.
+        vendor: &'static str,
+        /// Why.
+        reason: String,
+    },
+
+    /// A GPU's driver refused something, or what ran on the GPU failed.
+    #[error("{vendor} could not {action}: {reason} ({name})")]
+    Gpu {
+        /// `CUDA` or `HIP`.
+        vendor: &'static str,
+        /// What was attempted.
+        action: String,
+        /// The driver's name of the error.
+        name: String,
+        /// The driver's words.
+        reason: String,
+    },
+
+    /// Two devices that cannot reach each other's memory.
+    #[error(
+        "device {from} cannot access the memory of device {to}: symm needs NVLink or peer access over PCIe between all devices of a run; choose others with CUDA_VISIBLE_DEVICES"
+    )]
+    NoPeerAccess {
+        /// The device that would load and store.
+        from: u32,
+        /// The device whose memory that is.
+        to: u32,
+    },
+
+    /// A kernel on a GPU was given memory of the host.
+    #[error(
+        "argument {index} of kernel @{kernel} is memory of the host, which a GPU cannot reach: copy it into symmetric memory (symm.alloc, gpu.memcpy) and pass that"
+    )]
+    HostArgument {
+        /// The kernel.
+        kernel: String,
+        /// The argument's position, from 0.
+        index: usize,
+    },
+
     /// The program's host function, or what runs it, failed.
     #[error("{0}")]
     Program(String),

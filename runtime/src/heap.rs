@@ -1,5 +1,6 @@
 //! The symmetric heaps of all ranks, mapped into one range of addresses at a fixed stride.
 
+use std::fmt::Debug;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -39,12 +40,32 @@ pub(crate) struct HeapAddress {
     pub(crate) offset: u64,
 }
 
+/// The memory behind the heaps, as the host reaches it.
+pub(crate) trait HeapMemory: Debug + Send + Sync {
+    /// The address of the first rank's heap; the others follow at a stride of [`heap_stride`].
+    fn start(&self) -> u64;
+
+    /// Makes `bytes` from `offset` on in `rank`'s heap read as zero. They are inside of the heap.
+    fn clear(&self, rank: u32, offset: u64, bytes: u64) -> Result<(), Error>;
+
+    /// The value of 4 or 8 aligned bytes, zero-extended, while others write them. They are inside of a heap.
+    fn read(&self, address: u64, bytes: usize) -> Option<u64>;
+}
+
 /// Every rank's heap, as this process sees them.
 #[derive(Debug)]
 pub(crate) struct HeapMap {
-    range: Range,
+    memory: Box<dyn HeapMemory>,
     start: u64,
     size: u64,
+    stride: u64,
+    ranks: u64,
+}
+
+/// Heaps of this machine's own memory.
+#[derive(Debug)]
+struct Memfds {
+    range: Range,
     stride: u64,
     fds: Vec<OwnedFd>,
 }
@@ -57,13 +78,17 @@ impl HeapMap {
 
     /// Maps the heaps `fds`, in the order of ranks, each of `size` bytes.
     pub(crate) fn map(fds: Vec<OwnedFd>, size: u64) -> Result<Self, Error> {
-        let stride = heap_stride(size);
-        let total = stride.saturating_mul(fds.len() as u64);
-        let mut range = Range::reserve(total)?;
+        let (stride, ranks) = (heap_stride(size), fds.len());
+        let mut range = Range::reserve(stride.saturating_mul(ranks as u64))?;
         for (rank, fd) in fds.iter().enumerate() {
             range.map(rank as u64 * stride, fd, size)?;
         }
-        Ok(Self { start: range.start() as u64, range, size, stride, fds })
+        Ok(Self::new(Box::new(Memfds { range, stride, fds }), size, ranks))
+    }
+
+    /// The heaps of `ranks` ranks, each of `size` bytes, in memory that is mapped already.
+    pub(crate) fn new(memory: Box<dyn HeapMemory>, size: u64, ranks: usize) -> Self {
+        Self { start: memory.start(), memory, size, stride: heap_stride(size), ranks: ranks as u64 }
     }
 
     /// Bytes of each heap.
@@ -73,15 +98,14 @@ impl HeapMap {
 
     /// The context table of `rank`: `[rank, num_ranks, base_0 …]`.
     pub(crate) fn table(&self, rank: u32) -> Box<[i64]> {
-        let ranks = self.fds.len() as u64;
-        let bases = (0..ranks).map(|r| self.start + r * self.stride);
-        [u64::from(rank), ranks].into_iter().chain(bases).map(u64::cast_signed).collect()
+        let bases = (0..self.ranks).map(|r| self.start + r * self.stride);
+        [u64::from(rank), self.ranks].into_iter().chain(bases).map(u64::cast_signed).collect()
     }
 
     /// The address of `place` in this process.
     pub(crate) fn pointer(&self, place: HeapAddress) -> *mut u8 {
         debug_assert!(place.offset <= self.size);
-        self.range.start().wrapping_add((u64::from(place.rank) * self.stride + place.offset) as usize)
+        (self.start + u64::from(place.rank) * self.stride + place.offset) as *mut u8
     }
 
     /// Which rank's heap `address` is in.
@@ -90,37 +114,39 @@ impl HeapMap {
         let from_start = (address as u64).wrapping_sub(self.start);
         let rank = from_start / self.stride;
         let offset = from_start % self.stride;
-        let inside = rank < self.fds.len() as u64 && offset < self.size;
+        let inside = rank < self.ranks && offset < self.size;
         inside.then_some(HeapAddress { rank: rank as u32, offset })
     }
 
-    #[allow(clippy::cast_ptr_alignment, reason = "the alignment is checked first")]
     /// The value of a flag of `bits` bits at `place`, zero-extended; `None` where no aligned flag can be.
     pub(crate) fn peek(&self, place: HeapAddress, bits: u32) -> Option<u64> {
         let bytes = u64::from(bits / 8);
         if !matches!(bits, 32 | 64)
-            || place.rank as usize >= self.fds.len()
+            || u64::from(place.rank) >= self.ranks
             || !place.offset.is_multiple_of(bytes)
             || place.offset.checked_add(bytes)? > self.size
         {
             return None;
         }
-        let at = self.pointer(place);
-        // SAFETY: inside a mapped heap and aligned, by the checks above; flags are accessed as atomics everywhere.
-        unsafe {
-            Some(match bits {
-                32 => u64::from((*at.cast::<AtomicU32>()).load(Ordering::Relaxed)),
-                _ => (*at.cast::<AtomicU64>()).load(Ordering::Relaxed),
-            })
-        }
+        self.memory.read(self.pointer(place) as u64, bytes as usize)
     }
 
     /// Makes `bytes` from `offset` on in `rank`'s heap read as zero.
     pub(crate) fn clear(&self, rank: u32, offset: u64, bytes: u64) -> Result<(), Error> {
         assert!(offset.checked_add(bytes).is_some_and(|end| end <= self.size), "clearing outside of the heap");
+        self.memory.clear(rank, offset, bytes)
+    }
+}
+
+impl HeapMemory for Memfds {
+    fn start(&self) -> u64 {
+        self.range.start() as u64
+    }
+
+    fn clear(&self, rank: u32, offset: u64, bytes: u64) -> Result<(), Error> {
         let zero = |from: u64, to: u64| {
-            let at = self.pointer(HeapAddress { rank, offset: from });
-            // SAFETY: inside the mapped heap by the assertion above; alloc clears before any rank knows the address.
+            let at = self.range.start().wrapping_add((u64::from(rank) * self.stride + from) as usize);
+            // SAFETY: inside of the mapped heap, says the caller; alloc clears before any rank knows the address.
             unsafe { memory::clear(at, (to - from) as usize) }
         };
         let end = offset + bytes;
@@ -133,6 +159,16 @@ impl HeapMap {
         zero(offset, first);
         zero(last, end);
         memory::punch(self.fds[rank as usize].as_fd(), first, last - first)
+    }
+
+    fn read(&self, address: u64, bytes: usize) -> Option<u64> {
+        // SAFETY: inside of a mapped heap and aligned, says the caller; flags are accessed as atomics everywhere.
+        unsafe {
+            Some(match bytes {
+                4 => u64::from((*(address as *const AtomicU32)).load(Ordering::Relaxed)),
+                _ => (*(address as *const AtomicU64)).load(Ordering::Relaxed),
+            })
+        }
     }
 }
 
@@ -182,8 +218,8 @@ mod tests {
         assert_eq!(heaps.locate(heaps.pointer(place)), Some(place));
         let base = heaps.pointer(HeapAddress { rank: 1, offset: 0 });
         assert_eq!(heaps.locate(base.wrapping_add(3 << 20)), None, "between the size and the stride");
-        assert_eq!(heaps.locate(heaps.range.start().wrapping_sub(1)), None);
-        assert_eq!(heaps.locate(heaps.range.start().wrapping_add(12 << 20)), None);
+        assert_eq!(heaps.locate((heaps.start as *mut u8).wrapping_sub(1)), None);
+        assert_eq!(heaps.locate((heaps.start as *mut u8).wrapping_add(12 << 20)), None);
     }
 
     #[test]

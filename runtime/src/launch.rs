@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use crate::agent::Agent;
 use crate::clock;
-use crate::control::{HostState, MAX_BLOCKS};
+use crate::control::HostState;
 use crate::driver::KernelFn;
 use crate::error::Error;
 use crate::heap::max_barrier_blocks;
@@ -19,23 +19,71 @@ const MAX_THREADS: i64 = 1024;
 #[derive(Debug)]
 pub(crate) struct Launch<'a> {
     pub(crate) name: &'a str,
-    pub(crate) kernel: KernelFn,
+    /// The code, where it runs in this process.
+    pub(crate) kernel: Option<KernelFn>,
     pub(crate) grid: [i64; 3],
+    pub(crate) block: [i64; 3],
     /// Blocks in all.
     pub(crate) blocks: u32,
+    /// Bytes of dynamic shared memory.
+    pub(crate) shared: i64,
+    /// Whether blocks wait for flags or for each other.
+    pub(crate) waits: bool,
+    /// A pointer for each argument.
     pub(crate) args: *const *const c_void,
+    pub(crate) kinds: &'a [Argument],
     pub(crate) loc: Loc<'a>,
+}
+
+/// How an argument lies in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Argument {
+    /// A pointer to a context table.
+    Context,
+    /// A scalar, a vector or a pointer.
+    Value,
+    /// A memref's descriptor.
+    Memref {
+        /// Its dimensions.
+        rank: usize,
+    },
+}
+
+/// What compiled code says about a kernel and its arguments.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Kinds {
+    pub(crate) barrier: bool,
+    pub(crate) waits: bool,
+    pub(crate) arguments: Vec<Argument>,
+}
+
+impl Kinds {
+    /// Reads the text described at [`crate::abi::symm_rt_launch`].
+    pub(crate) fn parse(text: &[u8]) -> Self {
+        let mut kinds = Self { barrier: false, waits: false, arguments: Vec::new() };
+        for &byte in text {
+            match (byte, kinds.arguments.last_mut()) {
+                (b'!', _) => kinds.barrier = true,
+                (b'~', _) => kinds.waits = true,
+                (b'c', _) => kinds.arguments.push(Argument::Context),
+                (b'm', _) => kinds.arguments.push(Argument::Memref { rank: 0 }),
+                (digit @ b'0'..=b'9', Some(Argument::Memref { rank })) => *rank = *rank * 10 + usize::from(digit - b'0'),
+                _ => kinds.arguments.push(Argument::Value),
+            }
+        }
+        kinds
+    }
 }
 
 /// The number of blocks in `grid`, or what is wrong with the launch.
 ///
-/// `barrier` says that the kernel uses the device barrier.
+/// `barrier` says that the kernel uses the device barrier; `most` is the device's limit.
 pub(crate) fn count_blocks(
     kernel: &str,
     grid: [i64; 3],
     block: [i64; 3],
     barrier: bool,
-    num_ranks: u32,
+    (most, num_ranks): (u32, u32),
 ) -> Result<u32, Error> {
     let bad = |what, dims, mend| Error::BadLaunch { kernel: kernel.to_owned(), what, dims, mend };
     let product = |dims: [i64; 3]| {
@@ -48,10 +96,8 @@ pub(crate) fn count_blocks(
         return Err(bad("block", block, format!("that is {threads} threads, and a block has at most {MAX_THREADS}")));
     }
     let blocks = product(grid).ok_or_else(|| bad("grid", grid, at_least_1()))?;
-    if blocks > i64::from(MAX_BLOCKS) {
-        let mend = format!(
-            "that is {blocks} blocks, and a rank runs at most {MAX_BLOCKS}, each on a thread; use a grid-stride loop"
-        );
+    if blocks > i64::from(most) {
+        let mend = format!("that is {blocks} blocks, and a rank runs at most {most} here; use a grid-stride loop");
         return Err(bad("grid", grid, mend));
     }
     let most = max_barrier_blocks(num_ranks);
@@ -88,10 +134,21 @@ pub(crate) unsafe fn launch(agent: &Agent, launch: &Launch<'_>) -> Result<(), Er
 mod tests {
     use super::*;
 
+    const MOST: u32 = 8192;
+
+    #[test]
+    fn kinds_are_read() {
+        let kinds = Kinds::parse(b"!~cvm2m10m0");
+        assert!(kinds.barrier && kinds.waits);
+        let memref = |rank| Argument::Memref { rank };
+        assert_eq!(kinds.arguments, [Argument::Context, Argument::Value, memref(2), memref(10), memref(0)]);
+        assert_eq!(Kinds::parse(b""), Kinds { barrier: false, waits: false, arguments: Vec::new() });
+    }
+
     #[test]
     fn possible_grids_are_counted() {
-        assert_eq!(count_blocks("k", [2, 3, 4], [32, 8, 4], false, 1).unwrap(), 24);
-        assert_eq!(count_blocks("k", [4032, 1, 1], [1, 1, 1], true, 64).unwrap(), 4032);
+        assert_eq!(count_blocks("k", [2, 3, 4], [32, 8, 4], false, (MOST, 1)).unwrap(), 24);
+        assert_eq!(count_blocks("k", [4032, 1, 1], [1, 1, 1], true, (MOST, 64)).unwrap(), 4032);
     }
 
     #[test]
@@ -105,11 +162,11 @@ mod tests {
             ([8193, 1, 1], one, false, ["@k", "8193 blocks", "8192"]),
             ([4033, 1, 1], one, true, ["4033 blocks", "64 ranks", "at most 4032"]),
         ] {
-            let message = count_blocks("k", grid, block, barrier, 64).unwrap_err().to_string();
+            let message = count_blocks("k", grid, block, barrier, (MOST, 64)).unwrap_err().to_string();
             for part in parts {
                 assert!(message.contains(part), "no {part:?} in {message}");
             }
         }
-        assert!(count_blocks("k", [4033, 1, 1], one, false, 64).is_ok(), "no barrier, no limit by the pad");
+        assert!(count_blocks("k", [4033, 1, 1], one, false, (MOST, 64)).is_ok(), "no barrier, no limit by the pad");
     }
 }

@@ -10,7 +10,7 @@ use crate::agent::Agent;
 use crate::check::CheckFailures;
 use crate::control::{Control, HostState, MAX_RANKS};
 use crate::crash;
-use crate::driver::{Cpu, Driver};
+use crate::driver::Device;
 use crate::error::Error;
 use crate::heap::{DEFAULT_HEAP_SIZE, SIGNAL_PAD_BYTES};
 use crate::memory;
@@ -35,6 +35,8 @@ pub struct Config {
     pub timeout: Option<Duration>,
     /// Whether to record a [`Trace`].
     pub trace: bool,
+    /// What kernels run on.
+    pub device: Device,
 }
 
 /// Where the ranks are.
@@ -50,7 +52,7 @@ impl Config {
     /// A run with default heaps, no timeout and no trace.
     #[must_use]
     pub fn new(ranks: Ranks) -> Self {
-        Self { ranks, heap_size: DEFAULT_HEAP_SIZE, timeout: None, trace: false }
+        Self { ranks, heap_size: DEFAULT_HEAP_SIZE, timeout: None, trace: false, device: Device::Cpu }
     }
 
     fn check(&self) -> Result<(), Error> {
@@ -142,21 +144,23 @@ where
 }
 
 fn in_threads(config: &Config, ranks: u32) -> Result<World, Error> {
-    let driver: Box<dyn Driver> = Box::new(Cpu::default());
+    let driver = config.device.open()?;
     let control = memory::create("symm-control", Control::bytes(ranks as usize))?;
     let control = Control::map(control, ranks as usize)?;
-    let heaps = (0..ranks).map(|_| driver.create_heap(config.heap_size)).collect::<Result<_, _>>()?;
-    let heaps = driver.map_heaps(heaps, config.heap_size)?;
-    Ok(World::new(control, heaps, 0..ranks, driver, config.trace))
+    let heaps = (0..ranks).map(|rank| driver.create_heap(rank, config.heap_size)).collect::<Result<_, _>>()?;
+    let local: Vec<u32> = (0..ranks).collect();
+    let heaps = driver.map_heaps(heaps, config.heap_size, &local)?;
+    World::new(control, heaps, &local, driver, config.trace)
 }
 
 fn in_process(config: &Config, bootstrap: &Bootstrap) -> Result<(World, Vec<Link>), Error> {
-    let driver: Box<dyn Driver> = Box::new(Cpu::default());
-    let heap = driver.create_heap(config.heap_size)?;
-    let session = join(bootstrap, Offer { heap, heap_size: config.heap_size, trace: config.trace })?;
+    let driver = config.device.open()?;
+    let heap = driver.create_heap(bootstrap.rank, config.heap_size)?;
+    let (heap_size, trace, device) = (config.heap_size, config.trace, config.device.name());
+    let session = join(bootstrap, Offer { heap, heap_size, trace, device, sealed: driver.checks_heaps() })?;
     let control = Control::map(session.control, bootstrap.num_ranks as usize)?;
-    let heaps = driver.map_heaps(session.heaps, config.heap_size)?;
-    Ok((World::new(control, heaps, [bootstrap.rank], driver, config.trace), session.links))
+    let heaps = driver.map_heaps(session.heaps, config.heap_size, &[bootstrap.rank])?;
+    Ok((World::new(control, heaps, &[bootstrap.rank], driver, config.trace)?, session.links))
 }
 
 fn after_checks(source: Error, checks: CheckFailures) -> Error {
@@ -217,7 +221,7 @@ fn host<T>(world: &Arc<World>, rank: u32, body: &dyn Fn(&Rank) -> Result<T, Erro
         agent.area().host.since.store(crate::clock::now(), std::sync::atomic::Ordering::Relaxed);
         agent.set_host(HostState::Running);
         let rank_view = Rank { world: Arc::clone(world), rank };
-        let outcome = catch_unwind(AssertUnwindSafe(|| body(&rank_view)))
+        let outcome = catch_unwind(AssertUnwindSafe(|| world.driver.enter(rank).and_then(|()| body(&rank_view))))
             .unwrap_or_else(|panic| Err(Error::Panic(panic_message(&*panic))));
         agent.flush();
         agent.count_runnable(-1);

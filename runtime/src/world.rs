@@ -42,19 +42,19 @@ impl World {
     pub(crate) fn new(
         control: Control,
         heaps: HeapMap,
-        local: impl IntoIterator<Item = u32>,
+        local: &[u32],
         driver: Box<dyn Driver>,
         trace: bool,
-    ) -> Self {
-        let local = local.into_iter().map(|rank| LocalRank {
-            rank,
-            table: heaps.table(rank),
-            allocator: Mutex::new(Allocator::new(heaps.size(), SIGNAL_PAD_BYTES)),
-            collectives: AtomicU64::new(0),
+    ) -> Result<Self, Error> {
+        let local = local.iter().map(|&rank| {
+            let table = heaps.table(rank);
+            driver.start(rank, &table)?;
+            let allocator = Mutex::new(Allocator::new(heaps.size(), SIGNAL_PAD_BYTES));
+            Ok(LocalRank { rank, table, allocator, collectives: AtomicU64::new(0) })
         });
-        let local = local.collect();
+        let local = local.collect::<Result<_, Error>>()?;
         let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get().try_into().unwrap_or(i32::MAX));
-        Self {
+        Ok(Self {
             control,
             heaps,
             driver,
@@ -63,7 +63,7 @@ impl World {
             cores,
             local,
             fault: Mutex::new(None),
-        }
+        })
     }
 
     pub(crate) fn num_ranks(&self) -> u32 {

@@ -217,6 +217,17 @@ pub fn as_word<'c>(b: &Builder<'c>, value: Value<'c, '_>) -> Value<'c, 'c> {
     b.value("llvm.ptrtoint", &[element(b, value, &first(b, value))], b.int(64), &[])
 }
 
+/// How the runtime is to read a value that [`as_word`] has made (runtime/src/format.rs).
+pub fn word_kind(ty: Type) -> char {
+    if ty.is_float() {
+        'f'
+    } else if ty.is_index() || integer_width(ty).is_some() {
+        'i'
+    } else {
+        'p'
+    }
+}
+
 /// The type under which LLVM moves values of `ty`: `index` is `i64`, 8-bit floats are `i8`.
 pub fn data_type<'c>(b: &Builder<'c>, ty: Type<'c>) -> Type<'c> {
     let element = scalar(ty);

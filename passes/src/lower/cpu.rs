@@ -16,7 +16,8 @@
 //! func.call @symm_rt_wake(%theirs) : (!llvm.ptr) -> ()
 //! ```
 //!
-//! With `trace=true` puts, gets and signals are recorded. Limits (S1): no tensors of pointers, no shuffles, no
+//! With `trace=true` puts, gets and signals are recorded. With `offload=true` the kernels run on a GPU: they are left
+//! out, and a launch names its kernel and tells the layout of its arguments. Limits (S1): no tensors of pointers, no shuffles, no
 //! `gpu.dynamic_shared_memory`, no asynchronous launches.
 
 mod data;
@@ -39,12 +40,15 @@ use symm_dialect::pointer::Pointer;
 pub const PASS: Pass = Pass {
     flag: "symm-lower-to-cpu",
     summary: "Lower a program to LLVM memory operations and calls of the CPU runtime",
-    options: &[PassOption {
-        name: "trace",
-        kind: Kind::Bool,
-        initial: "false",
-        help: "record puts, gets and signals for a timeline",
-    }],
+    options: &[
+        PassOption {
+            name: "trace",
+            kind: Kind::Bool,
+            initial: "false",
+            help: "record puts, gets and signals for a timeline",
+        },
+        PassOption { name: "offload", kind: Kind::Bool, initial: "false", help: "kernels run on a GPU: leave them out" },
+    ],
     run,
 };
 
@@ -52,7 +56,10 @@ fn run(root: OperationRef, options: &Values) -> Result<Ir, Reported> {
     if name(root) != "builtin.module" {
         return Err(error(root, "is lowered as a whole module"));
     }
-    let runtime = Runtime::new(root, options.flag("trace"));
+    let runtime = Runtime::new(root, options.flag("trace"), options.flag("offload"));
+    if runtime.offload {
+        device::leave_out(&runtime);
+    }
     check(root)?;
     host::check_entries(root)?;
     types::convert(root, Spaces::Strip);

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::Driver;
 use super::pool::Pool;
 use crate::agent::Agent;
+use crate::control::MAX_BLOCKS;
 use crate::error::Error;
 use crate::heap::HeapMap;
 use crate::launch::Launch;
@@ -20,15 +21,31 @@ pub(crate) struct Cpu {
 }
 
 impl Driver for Cpu {
-    fn create_heap(&self, size: u64) -> Result<OwnedFd, Error> {
+    fn create_heap(&self, _rank: u32, size: u64) -> Result<OwnedFd, Error> {
         HeapMap::create(size)
     }
 
-    fn map_heaps(&self, heaps: Vec<OwnedFd>, size: u64) -> Result<HeapMap, Error> {
+    fn checks_heaps(&self) -> bool {
+        true
+    }
+
+    fn map_heaps(&self, heaps: Vec<OwnedFd>, size: u64, _local: &[u32]) -> Result<HeapMap, Error> {
         HeapMap::map(heaps, size)
     }
 
-    unsafe fn copy(&self, dst: *mut u8, src: *const u8, bytes: usize) -> Result<(), Error> {
+    fn start(&self, _rank: u32, _table: &[i64]) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn enter(&self, _rank: u32) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn max_blocks(&self) -> u32 {
+        MAX_BLOCKS
+    }
+
+    unsafe fn copy(&self, _agent: &Agent, dst: *mut u8, src: *const u8, bytes: usize) -> Result<(), Error> {
         // SAFETY: the caller's promise.
         unsafe { memory::copy(dst, src, bytes) };
         Ok(())

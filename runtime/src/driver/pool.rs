@@ -62,12 +62,14 @@ impl Pool {
     /// # Safety
     /// As for [`super::Driver::launch`].
     pub(super) unsafe fn run(&self, agent: &Agent, launch: &Launch<'_>) -> Result<(), Error> {
+        let unknown = || Error::Program(format!("@{} has no code for the CPU", launch.name));
+        let kernel = launch.kernel.ok_or_else(unknown)?;
         let mut workers = lock(&self.workers);
         while workers.len() + 1 < launch.blocks as usize {
             workers.push(Worker::start(agent)?);
         }
         let job = Arc::new(Job {
-            kernel: launch.kernel,
+            kernel,
             args: launch.args,
             grid: launch.grid,
             name: launch.name.into(),

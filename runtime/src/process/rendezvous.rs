@@ -18,7 +18,7 @@ use crate::error::Error;
 use crate::memory;
 
 /// Grows whenever the messages or the control memory change.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Bytes of the largest greeting or answer.
 const MOST_BYTES: u64 = 1 << 20;
 /// Time between two attempts to connect, and between two looks at the deadline.
@@ -35,6 +35,10 @@ pub(crate) struct Offer {
     pub(crate) heap: OwnedFd,
     pub(crate) heap_size: u64,
     pub(crate) trace: bool,
+    /// What the ranks run on.
+    pub(crate) device: &'static str,
+    /// Whether heaps are memfds of that size, sealed.
+    pub(crate) sealed: bool,
 }
 
 /// Everyone's memory, and the connections that tell who is alive.
@@ -62,6 +66,7 @@ struct Hello {
     num_ranks: u32,
     heap_size: u64,
     trace: bool,
+    device: String,
     fingerprint: Vec<u8>,
 }
 
@@ -80,12 +85,13 @@ impl Hello {
             num_ranks: bootstrap.num_ranks,
             heap_size: offer.heap_size,
             trace: offer.trace,
+            device: offer.device.to_owned(),
             fingerprint: bootstrap.fingerprint.clone(),
         }
     }
 
     /// What two ranks of one run have to agree on, by name.
-    fn terms(&self) -> [(&'static str, String); 5] {
+    fn terms(&self) -> [(&'static str, String); 6] {
         let mut program = String::new();
         for byte in &self.fingerprint {
             write!(program, "{byte:02x}").expect("writing to a String");
@@ -95,6 +101,7 @@ impl Hello {
             ("the number of ranks", self.num_ranks.to_string()),
             ("the heap's size", self.heap_size.to_string()),
             ("whether to trace", self.trace.to_string()),
+            ("the driver", self.device.clone()),
             ("the program", program),
         ]
     }
@@ -134,7 +141,7 @@ fn host(bootstrap: &Bootstrap, offer: Offer) -> Result<Session, Error> {
         } else {
             match door.next() {
                 Ok(None) => continue,
-                Ok(Some(guest)) => match seat(&mut guests, &guest, &ours) {
+                Ok(Some(guest)) => match seat(&mut guests, &guest, &ours, offer.sealed) {
                     Ok(seat) => {
                         *seat = Some(guest);
                         continue;
@@ -243,7 +250,12 @@ fn peer(stream: &UnixStream) -> Option<(u32, i32)> {
 }
 
 /// The place of a guest that belongs to this run.
-fn seat<'a>(guests: &'a mut [Option<Guest>], guest: &Guest, ours: &Hello) -> Result<&'a mut Option<Guest>, Error> {
+fn seat<'a>(
+    guests: &'a mut [Option<Guest>],
+    guest: &Guest,
+    ours: &Hello,
+    sealed: bool,
+) -> Result<&'a mut Option<Guest>, Error> {
     let rank = guest.hello.rank;
     guest.hello.compare(ours)?;
     let seat = rank.checked_sub(1).and_then(|seat| guests.get_mut(seat as usize));
@@ -251,7 +263,7 @@ fn seat<'a>(guests: &'a mut [Option<Guest>], guest: &Guest, ours: &Hello) -> Res
     match seat {
         None => Err(duplicate(std::process::id().cast_signed())),
         Some(Some(sitting)) => Err(duplicate(sitting.pid)),
-        Some(_) if !memory::is_sealed(&guest.heap, ours.heap_size) => {
+        Some(_) if sealed && !memory::is_sealed(&guest.heap, ours.heap_size) => {
             Err(Error::Refused { rank, reason: "its heap is not what it says".to_owned() })
         }
         Some(seat) => Ok(seat),
@@ -300,7 +312,8 @@ fn connect(bootstrap: &Bootstrap, offer: &Offer) -> Result<Session, Error> {
             let control = fds.next().ok_or_else(|| refused("rank 0 sent no memory".to_owned()))?;
             let heaps: Vec<OwnedFd> = fds.collect();
             let ranks = bootstrap.num_ranks as usize;
-            let sound = heaps.len() == ranks && heaps.iter().all(|heap| memory::is_sealed(heap, offer.heap_size));
+            let whole = |heap| !offer.sealed || memory::is_sealed(heap, offer.heap_size);
+            let sound = heaps.len() == ranks && heaps.iter().all(whole);
             if !sound || !memory::is_sealed(&control, Control::bytes(ranks)) {
                 return Err(refused("rank 0 sent other memory than promised".to_owned()));
             }

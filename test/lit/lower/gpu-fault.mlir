@@ -4,7 +4,7 @@
 // RUN: symm-opt %s --symm-lower-to-nvvm | FileCheck %s
 
 // The texts of the sites, each with its location; the same one is there once.
-// CHECK: llvm.mlir.global external constant @_symm_sites("{{.*}}gpu-fault.mlir:{{[0-9]+}}:7: rank {} is odd\00{{.*}}:7: never\00")
+// CHECK: llvm.mlir.global external constant @_symm_sites("{{.*}}gpu-fault.mlir:{{[0-9]+}}:7\09i\09rank {} is odd\00{{.*}}:7\09\09never\00")
 // PTX: .visible .global {{.*}} _symm_sites
 
 module attributes {gpu.container_module} {

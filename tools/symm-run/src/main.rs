@@ -2,10 +2,11 @@
 
 mod array;
 mod call;
+mod compile;
 mod options;
 
 use anyhow::Context as _;
-use call::{Entry, Prepared};
+use call::Prepared;
 use clap::Parser;
 use options::{Driver, Options};
 use std::fs::File;
@@ -13,12 +14,13 @@ use std::io::BufWriter;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
-use symm_codegen::{Frontend, Jit, Level, Signature, translate};
-use symm_dialect::{World, set_world};
-use symm_runtime::{Bootstrap, Config, Ranks, Spawn, heap_stride, spawn_processes};
+use symm_runtime::{Bootstrap, Config, Ranks, Spawn, spawn_processes};
 
 /// How long the ranks that are left have to end by themselves once one has failed.
 const GRACE: Duration = Duration::from_secs(10);
+/// How much longer than a kernel's waits the whole run may take: so that a wait that does not end is reported by the
+/// kernel, which knows the flag, and not by the host, which knows only the kernel.
+const REPORTS_IN: Duration = Duration::from_secs(3);
 
 fn main() -> ExitCode {
     let options = Options::parse();
@@ -32,7 +34,6 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> anyhow::Result<ExitCode> {
-    let Driver::Cpu = options.driver;
     let launched = Bootstrap::is_launched();
     if options.processes && !launched {
         spawn_processes(&Spawn {
@@ -53,11 +54,16 @@ fn run(options: &Options) -> anyhow::Result<ExitCode> {
         anyhow::bail!("--ranks {asked} but the launcher started {num_ranks}; leave --ranks out or make them equal");
     }
 
-    let (entry, signature) = compile(options, num_ranks)?;
+    let compiled = compile::program(options, num_ranks)?;
+    let (entry, signature) = (compiled.entry, compiled.signature);
     let prepared = Arc::new(Prepared::new(entry, signature, &options.inputs, &options.outputs, &options.args)?);
     let mut config = Config::new(ranks);
+    config.device = compiled.device;
     config.heap_size = options.heap_size;
     config.timeout = options.timeout.map(Duration::from_secs_f64);
+    if options.driver != Driver::Cpu {
+        config.timeout = config.timeout.map(|timeout| timeout + REPORTS_IN);
+    }
     config.trace = options.trace.is_some();
     let body = Arc::clone(&prepared);
     let outcome = symm_runtime::run(&config, move |rank| Ok((rank.rank(), body.call(rank.ctx()))))
@@ -92,26 +98,4 @@ fn output_path(path: &str, rank: u32) -> Option<String> {
     } else {
         (rank == 0).then(|| path.to_owned())
     }
-}
-
-fn compile(options: &Options, num_ranks: u32) -> anyhow::Result<(Entry, Signature)> {
-    // A program that crashes later is to be seen as such.
-    let guard = symm_dialect::crash::guard("symm-run");
-    guard.reads(&options.file);
-    let frontend = Frontend::new();
-    let mut module = frontend.parse(&options.file)?;
-    let signature = Signature::of(&module, &options.entry)?;
-    let (heap_size, heap_stride) = (options.heap_size, heap_stride(options.heap_size));
-    set_world(&mut module, World { num_ranks, heap_size, heap_stride });
-    let pipeline = format!(
-        "symm-cpu{{strict={} trace={} bounds-checks={}}}",
-        options.strict,
-        options.trace.is_some(),
-        options.check_bounds
-    );
-    frontend.run_pipeline(&mut module, &pipeline)?;
-    let llvm = translate(&module)?;
-    llvm.optimize(Level::O2)?;
-    let jit = Jit::new(llvm, Level::O2, symm_runtime::symbols())?;
-    Ok((Entry::new(jit, &options.entry)?, signature))
 }

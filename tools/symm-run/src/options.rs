@@ -63,6 +63,8 @@ pub struct Options {
 pub enum Driver {
     /// This machine's processor.
     Cpu,
+    /// NVIDIA's GPUs: rank r runs on device r modulo their number.
+    Cuda,
 }
 
 fn pair(text: &str) -> Result<(String, String), String> {

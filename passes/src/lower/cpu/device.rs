@@ -50,6 +50,28 @@ pub fn lower<'c: 'a, 'a>(root: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) 
     outcome
 }
 
+/// Erases every `gpu.module`, whose kernels run on a GPU; what launches have to know of them is kept.
+pub fn leave_out<'c: 'a, 'a>(runtime: &Runtime<'c, 'a>) {
+    for module in operations(runtime.body()) {
+        if name(module) == "gpu.module" {
+            runtime.barrier_kernels.borrow_mut().extend(kernels_with(module, "symm.barrier"));
+            runtime.waiting_kernels.borrow_mut().extend(kernels_with(module, "symm.wait"));
+            Builder::before(module).erase(module);
+        }
+    }
+}
+
+/// The kernels of a `gpu.module` that may run an op, by the name under which they are launched.
+fn kernels_with<'c: 'a, 'a>(module: OperationRef<'c, 'a>, op: &str) -> Vec<String> {
+    let module_name = symbol(module).unwrap_or_default();
+    let functions = operations(blocks(module)[0]);
+    let has_op = |function| collect(function).into_iter().any(|inner| name(inner) == op);
+    // What is in a function that is no kernel may be any kernel's.
+    let shared = functions.iter().any(|function| !is_kernel(*function) && has_op(*function));
+    let with = functions.into_iter().filter(|function| is_kernel(*function) && (shared || has_op(*function)));
+    with.map(|kernel| packed_name(&module_name, &symbol(kernel).unwrap_or_default())).collect()
+}
+
 fn flatten<'c: 'a, 'a>(module: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) {
     let module_name = symbol(module).unwrap_or_default();
     let body = blocks(module)[0];
@@ -58,15 +80,10 @@ fn flatten<'c: 'a, 'a>(module: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) 
         rename(op, &module_name, &symbols);
     }
     let b = Builder::before(module);
-    // A barrier in a function that is no kernel may be any kernel's.
-    let has_barrier = |op| collect(op).into_iter().any(|op| name(op) == "symm.barrier");
-    let shared_barrier = operations(body).into_iter().any(|op| !is_kernel(op) && has_barrier(op));
+    // While they still are there to be seen: launches are lowered after the ops of kernels.
+    runtime.barrier_kernels.borrow_mut().extend(kernels_with(module, "symm.barrier"));
     for op in operations(body) {
         if name(op) == "gpu.func" {
-            // While it still is there to be seen: launches are lowered after the ops of kernels.
-            if shared_barrier || has_barrier(op) {
-                runtime.barrier_kernels.borrow_mut().insert(packed_name(&module_name, &symbol(op).unwrap_or_default()));
-            }
             flatten_function(op, &module_name);
         } else {
             if let Some(name) = symbol(op) {

@@ -4,7 +4,7 @@ use super::data::context_pointer;
 use super::device::{in_memory, is_kernel, pack, packed, packed_name};
 use super::runtime::{Runtime, stack, words};
 use crate::ir::{Builder, blocks, context, enclosing, name, operations, remove_attribute, set_attribute, signed};
-use crate::lower::address::{Descriptor, as_word, is_contiguous};
+use crate::lower::address::{Descriptor, as_word, is_contiguous, word_kind};
 use crate::lower::bulk::{self, End};
 use melior::ir::attribute::DenseI32ArrayAttribute;
 use melior::ir::operation::OperationLike;
@@ -188,8 +188,10 @@ fn launch<'c: 'a, 'a>(op: OperationRef<'c, 'a>, b: &Builder<'c>, runtime: &Runti
     let dims = words(b, op, &dims);
 
     let mut kinds = String::new();
-    if runtime.barrier_kernels.borrow().contains(&packed_name(module, function)) {
-        kinds.push('!');
+    for (kernels, mark) in [(&runtime.barrier_kernels, '!'), (&runtime.waiting_kernels, '~')] {
+        if kernels.borrow().contains(&packed_name(module, function)) {
+            kinds.push(mark);
+        }
     }
     let mut slots = Vec::new();
     for index in starts[arguments]..starts[arguments] + sizes[arguments] {
@@ -198,14 +200,21 @@ fn launch<'c: 'a, 'a>(op: OperationRef<'c, 'a>, b: &Builder<'c>, runtime: &Runti
         let slot = stack(op, ty, 1);
         b.store(b.cast(value, ty), slot, &packed(b, value.r#type()));
         slots.push(slot);
-        kinds.push(if value.r#type() == b.ptr() { 'c' } else { 'v' });
+        match Shaped::memref(value.r#type()) {
+            Some(memref) => kinds.push_str(&format!("m{}", memref.rank())),
+            None => kinds.push(if value.r#type() == b.ptr() { 'c' } else { 'v' }),
+        }
     }
     let slots = words(b, op, &slots);
     let pointer = b.ptr();
-    let packed = FunctionType::new(b.context, &[pointer, pointer], &[]).into();
-    let code = b.value("func.constant", &[], packed, &[("value", b.symbol(&packed_name(module, function)))]);
-    let code = b.cast(code, pointer);
     let null = b.zero(pointer);
+    let code = if runtime.offload {
+        null
+    } else {
+        let packed = FunctionType::new(b.context, &[pointer, pointer], &[]).into();
+        let code = b.value("func.constant", &[], packed, &[("value", b.symbol(&packed_name(module, function)))]);
+        b.cast(code, pointer)
+    };
     let title = runtime.string(b, &format!("{module}::{function}"));
     let kinds = runtime.string(b, &kinds);
     runtime.call(b, "launch", &[null, title, code, dims, slots, kinds, runtime.location(b)], &[]);
@@ -297,12 +306,7 @@ fn message<'c: 'a, 'a>(
     text: &str,
     values: &[Value<'c, 'a>],
 ) {
-    let kind = |value: &Value| match value.r#type() {
-        ty if ty.is_float() => 'f',
-        ty if ty.is_index() || integer_width(ty).is_some() => 'i',
-        _ => 'p',
-    };
-    let kinds: String = values.iter().map(kind).collect();
+    let kinds: String = values.iter().map(|value| word_kind(value.r#type())).collect();
     let values: Vec<Value> = values.iter().map(|value| as_word(b, *value)).collect();
     let words = words(b, op, &values);
     let operands = [runtime.string(b, text), runtime.string(b, &kinds), words, runtime.location(b)];

@@ -14,17 +14,21 @@ pub struct Runtime<'c, 'a> {
     root: OperationRef<'c, 'a>,
     /// Whether puts, gets and signals are recorded.
     pub trace: bool,
+    /// Whether the kernels run on a GPU.
+    pub offload: bool,
     declared: RefCell<HashSet<String>>,
     /// The kernels that wait at a device barrier, by the name under which they are launched.
     pub barrier_kernels: RefCell<HashSet<String>>,
+    /// The kernels whose blocks wait for flags, likewise; known for kernels that run on a GPU.
+    pub waiting_kernels: RefCell<HashSet<String>>,
     strings: RefCell<HashMap<String, String>>,
 }
 
 impl<'c: 'a, 'a> Runtime<'c, 'a> {
-    pub fn new(root: OperationRef<'c, 'a>, trace: bool) -> Self {
+    pub fn new(root: OperationRef<'c, 'a>, trace: bool, offload: bool) -> Self {
         let body = blocks(root)[0];
-        let (declared, barrier_kernels, strings) = Default::default();
-        Self { body, root, trace, declared, barrier_kernels, strings }
+        let (declared, barrier_kernels, waiting_kernels, strings) = Default::default();
+        Self { body, root, trace, offload, declared, barrier_kernels, waiting_kernels, strings }
     }
 
     /// The block of the module.

@@ -4,17 +4,17 @@
 //! points to it, or is zero. It holds one record of 64-bit words:
 //! `[state, site, rank, block, thread, count, value 0 … value 5]`. The first thread to turn `state` from 0 to 1
 //! writes the record and sets it to 2; the others wait for that, so that no trap comes before the record is whole.
-//! `site` is an index into the symbol `_symm_sites`, the texts `file:line:col: message` one behind the other, each
-//! ended by a zero byte.
+//! `site` is an index into the symbol `_symm_sites`: texts one behind the other, each ended by a zero byte, of location,
+//! types of the values and message, with tabs in between. The host fills in the message (runtime/src/format.rs).
 
 use super::{Target, order};
 use crate::ir::{Builder, blocks, enclosing, location_text, operations, set_attribute, signed, type_attribute};
-use crate::lower::address::as_word;
+use crate::lower::address::{as_word, word_kind};
 use crate::lower::translation::Table;
 use melior::dialect::arith::CmpiPredicate;
 use melior::dialect::llvm;
 use melior::ir::operation::OperationLike;
-use melior::ir::{Region, Value};
+use melior::ir::{Region, Value, ValueLike};
 use symm_dialect::ops::{Fault, Group, Order, Scope};
 use symm_dialect::symbol::symbol;
 use symm_dialect::text::string;
@@ -75,7 +75,9 @@ fn record<'c: 'a, 'a>(
 fn add_site<'c: 'a, 'a>(b: &Builder<'c>, op: Fault<'c, 'a>) -> i64 {
     let operation = op.operation();
     let module = enclosing(operation, &["gpu.module"]).expect("kernels are in a gpu.module");
-    let text = format!("{}: {}\0", location_text(operation.location()), op.message().replace('\0', ""));
+    let types: String = op.values().iter().map(|value| word_kind(value.r#type())).collect();
+    let message = op.message().replace('\0', "");
+    let text = format!("{}\t{types}\t{message}\0", location_text(operation.location()));
     let body = blocks(module)[0];
     let existing = operations(body).into_iter().find(|op| symbol(*op).as_deref() == Some(SITES));
     let texts = existing.and_then(|sites| sites.attribute("value").ok()).and_then(string).unwrap_or_default();

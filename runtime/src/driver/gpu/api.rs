@@ -1,0 +1,119 @@
+//! What a vendor's driver library is asked for. The rest of `gpu` is the same for all of them.
+
+use std::ffi::{CStr, c_void};
+use std::fmt::Debug;
+use std::os::fd::{BorrowedFd, OwnedFd};
+
+use crate::error::Error;
+
+/// A device, by its number in this process.
+pub(crate) type Device = u32;
+
+/// A queue of work on one device; the vendor's own handle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stream(pub(crate) usize);
+
+/// Loaded code; the vendor's own handle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Module(pub(crate) usize);
+
+/// A kernel of loaded code; the vendor's own handle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Function(pub(crate) usize);
+
+/// What a device is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeviceInfo {
+    /// The vendor's name of it.
+    pub name: String,
+    /// What code is compiled for: `sm_90`, `gfx942`.
+    pub chip: String,
+    /// Multiprocessors (NVIDIA) or compute units (AMD).
+    pub multiprocessors: u32,
+}
+
+/// One launch, with everything that is known about it.
+#[derive(Debug)]
+pub(crate) struct Start {
+    pub(crate) function: Function,
+    pub(crate) grid: [u32; 3],
+    pub(crate) block: [u32; 3],
+    /// Bytes of dynamic shared memory.
+    pub(crate) shared: u32,
+    /// Whether all blocks have to be on the device at the same time.
+    pub(crate) cooperative: bool,
+}
+
+/// A vendor's driver library. All methods but the first two want a device that is current on the calling thread.
+pub(crate) trait Api: Debug + Send + Sync {
+    fn devices(&self) -> Result<Vec<DeviceInfo>, Error>;
+
+    /// Makes a device the one that this thread's calls are about.
+    fn make_current(&self, device: Device) -> Result<(), Error>;
+
+    /// Whether `from` can load and store the memory of `to`.
+    fn can_access(&self, from: Device, to: Device) -> Result<bool, Error>;
+
+    /// Memory of `device` that other processes can map; `bytes` is a multiple of 2 MiB.
+    fn create_shared(&self, device: Device, bytes: u64) -> Result<OwnedFd, Error>;
+
+    /// A range of addresses, aligned to 2 MiB, that nothing is mapped in.
+    fn reserve(&self, bytes: u64) -> Result<u64, Error>;
+
+    /// Maps shared memory at `at` for the devices `by`.
+    fn map_shared(&self, at: u64, memory: BorrowedFd<'_>, bytes: u64, by: &[Device]) -> Result<(), Error>;
+
+    /// Undoes [`Self::map_shared`].
+    fn unmap(&self, at: u64, bytes: u64);
+
+    /// Undoes [`Self::reserve`].
+    fn release(&self, start: u64, bytes: u64);
+
+    /// Zeroed memory of the host that every device can write, at the same address.
+    fn alloc_host(&self, bytes: usize) -> Result<*mut u8, Error>;
+
+    fn free_host(&self, memory: *mut u8);
+
+    /// Memory of the current device, in the order of a stream.
+    fn alloc(&self, bytes: u64, stream: Stream) -> Result<u64, Error>;
+
+    fn free(&self, memory: u64, stream: Stream) -> Result<(), Error>;
+
+    fn create_stream(&self) -> Result<Stream, Error>;
+
+    fn destroy_stream(&self, stream: Stream);
+
+    /// Whether all work of a stream is done; an error if the work has failed.
+    fn is_done(&self, stream: Stream) -> Result<bool, Error>;
+
+    /// Copies between any two of host memory and device memory.
+    ///
+    /// # Safety
+    /// Both ranges are valid for `bytes` bytes until the stream has come to the copy.
+    unsafe fn copy(&self, dst: u64, src: u64, bytes: usize, stream: Stream) -> Result<(), Error>;
+
+    /// Writes zeros.
+    ///
+    /// # Safety
+    /// The range is valid for `bytes` bytes until the stream has come to the write.
+    unsafe fn clear(&self, dst: u64, bytes: usize, stream: Stream) -> Result<(), Error>;
+
+    /// Loads code for the current device; the error holds the compiler's log.
+    fn load(&self, image: &[u8]) -> Result<Module, Error>;
+
+    fn unload(&self, module: Module);
+
+    fn function(&self, module: Module, name: &CStr) -> Result<Function, Error>;
+
+    /// Address and bytes of a global of loaded code; `None` if it has none of that name.
+    fn global(&self, module: Module, name: &CStr) -> Option<(u64, usize)>;
+
+    /// Blocks of so many threads and so much dynamic shared memory that fit a multiprocessor at the same time.
+    fn resident_blocks(&self, function: Function, threads: u32, shared: u32) -> Result<u32, Error>;
+
+    /// Launches. `args` points to one value for each parameter of the kernel.
+    ///
+    /// # Safety
+    /// The values have the types of the kernel's parameters, and the kernel may run with them.
+    unsafe fn launch(&self, start: &Start, args: &mut [*mut c_void], stream: Stream) -> Result<(), Error>;
+}

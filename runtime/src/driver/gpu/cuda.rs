@@ -1,0 +1,335 @@
+//! NVIDIA's driver library, loaded when it is first needed.
+
+use std::ffi::{CStr, c_int, c_uint, c_void};
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::ptr;
+
+use cudarc::driver::sys;
+use cudarc::driver::sys::{CUdevice_attribute as Attribute, CUresult};
+
+use super::api::{Api, Device, DeviceInfo, Function, Module, Start, Stream};
+use crate::error::Error;
+use crate::memory::HEAP_ALIGN;
+
+/// Bytes of what the compiler of PTX may say about it.
+const LOG_BYTES: usize = 8 << 10;
+
+/// The library, and the primary context of every device.
+#[derive(Debug)]
+pub(crate) struct Cuda {
+    contexts: Vec<(sys::CUdevice, usize)>,
+}
+
+/// An error from what the driver answered to `action`.
+fn check(result: CUresult, action: &str) -> Result<(), Error> {
+    if result == CUresult::CUDA_SUCCESS {
+        return Ok(());
+    }
+    let text = |get: unsafe fn(CUresult, *mut *const std::ffi::c_char) -> CUresult| {
+        let mut text = ptr::null();
+        // SAFETY: the driver stores a pointer to a string of its own, or null.
+        let known = unsafe { get(result, &raw mut text) } == CUresult::CUDA_SUCCESS && !text.is_null();
+        // SAFETY: just seen to be a string.
+        known.then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
+    };
+    let name = text(sys::cuGetErrorName).unwrap_or_else(|| format!("error {}", result as u32));
+    let reason = text(sys::cuGetErrorString).unwrap_or_else(|| "the driver does not say why".to_owned());
+    Err(Error::Gpu { vendor: "CUDA", action: action.to_owned(), name, reason })
+}
+
+impl Cuda {
+    /// Loads the library and finds the devices.
+    pub(crate) fn open() -> Result<Self, Error> {
+        // SAFETY: it looks whether the library can be loaded.
+        if !unsafe { sys::is_culib_present() } {
+            return Err(Error::NoGpu {
+                vendor: "CUDA",
+                reason: "libcuda.so is not here; install NVIDIA's driver, or use --driver cpu".to_owned(),
+            });
+        }
+        // A kernel that is loaded when it is first launched would wait for kernels that wait for it.
+        // SAFETY: set before the library starts threads that could read the environment at the same time; whoever
+        // calls `run` from several threads has to set it.
+        unsafe { std::env::set_var("CUDA_MODULE_LOADING", "EAGER") };
+        // SAFETY: the library is there.
+        let started = check(unsafe { sys::cuInit(0) }, "start the driver");
+        started.map_err(|error| Error::NoGpu { vendor: "CUDA", reason: error.to_string() })?;
+        let mut count = 0;
+        // SAFETY: the driver stores a number.
+        check(unsafe { sys::cuDeviceGetCount(&raw mut count) }, "count devices")?;
+        if count == 0 {
+            return Err(Error::NoGpu { vendor: "CUDA", reason: "the driver knows no device".to_owned() });
+        }
+        let contexts = (0..count).map(retain).collect::<Result<_, _>>()?;
+        Ok(Self { contexts })
+    }
+
+    fn attribute(&self, device: Device, attribute: Attribute) -> Result<c_int, Error> {
+        let mut value = 0;
+        let (device, _) = self.contexts[device as usize];
+        // SAFETY: the driver stores a number.
+        check(unsafe { sys::cuDeviceGetAttribute(&raw mut value, attribute, device) }, "ask about a device")?;
+        Ok(value)
+    }
+
+    fn describe(&self, device: Device) -> Result<DeviceInfo, Error> {
+        let mut name = [0; 128];
+        let (raw, _) = self.contexts[device as usize];
+        // SAFETY: the driver stores at most 128 bytes, the last of them zero.
+        check(unsafe { sys::cuDeviceGetName(name.as_mut_ptr(), 128, raw) }, "ask about a device")?;
+        // SAFETY: as above.
+        let name = unsafe { CStr::from_ptr(name.as_ptr()) }.to_string_lossy().into_owned();
+        let major = self.attribute(device, Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
+        let minor = self.attribute(device, Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
+        let multiprocessors = self.attribute(device, Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
+        let supported = Attribute::CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED;
+        if self.attribute(device, supported)? == 0 {
+            let reason = format!("device {device} ({name}) cannot share memory through file descriptors");
+            return Err(Error::NoGpu { vendor: "CUDA", reason });
+        }
+        Ok(DeviceInfo { name, chip: format!("sm_{major}{minor}"), multiprocessors: multiprocessors.cast_unsigned() })
+    }
+}
+
+fn retain(ordinal: c_int) -> Result<(sys::CUdevice, usize), Error> {
+    let (mut device, mut context) = (0, ptr::null_mut());
+    // SAFETY: the driver stores a device and a context.
+    unsafe {
+        check(sys::cuDeviceGet(&raw mut device, ordinal), "find a device")?;
+        check(sys::cuDevicePrimaryCtxRetain(&raw mut context, device), &format!("start device {ordinal}"))?;
+    }
+    Ok((device, context as usize))
+}
+
+fn properties(device: Device) -> sys::CUmemAllocationProp {
+    sys::CUmemAllocationProp {
+        type_: sys::CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED,
+        requestedHandleTypes: sys::CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
+        location: place(device),
+        win32HandleMetaData: ptr::null_mut(),
+        // SAFETY: plain numbers, of which zero is one.
+        allocFlags: unsafe { std::mem::zeroed() },
+    }
+}
+
+fn place(device: Device) -> sys::CUmemLocation {
+    sys::CUmemLocation {
+        type_: sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE,
+        id: device.cast_signed(),
+    }
+}
+
+impl Api for Cuda {
+    fn devices(&self) -> Result<Vec<DeviceInfo>, Error> {
+        (0..self.contexts.len() as u32).map(|device| self.describe(device)).collect()
+    }
+
+    fn make_current(&self, device: Device) -> Result<(), Error> {
+        let (_, context) = self.contexts[device as usize];
+        // SAFETY: a context that `open` retained.
+        check(unsafe { sys::cuCtxSetCurrent(context as sys::CUcontext) }, "use a device")
+    }
+
+    fn can_access(&self, from: Device, to: Device) -> Result<bool, Error> {
+        if from == to {
+            return Ok(true);
+        }
+        let mut can = 0;
+        let device = |device: Device| self.contexts[device as usize].0;
+        // SAFETY: the driver stores a number.
+        check(unsafe { sys::cuDeviceCanAccessPeer(&raw mut can, device(from), device(to)) }, "ask about peers")?;
+        Ok(can != 0)
+    }
+
+    fn create_shared(&self, device: Device, bytes: u64) -> Result<OwnedFd, Error> {
+        let (properties, mut handle, mut fd) = (properties(device), 0, RawFd::from(-1));
+        let kind = sys::CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+        let action = format!("take {bytes} bytes of device {device} for a symmetric heap");
+        // SAFETY: the driver stores a handle and a descriptor, which keeps the memory when the handle is let go.
+        unsafe {
+            check(sys::cuMemCreate(&raw mut handle, bytes as usize, &raw const properties, 0), &action)?;
+            let exported = sys::cuMemExportToShareableHandle((&raw mut fd).cast(), handle, kind, 0);
+            let exported = check(exported, "share a heap's memory");
+            check(sys::cuMemRelease(handle), "share a heap's memory")?;
+            exported?;
+            Ok(OwnedFd::from_raw_fd(fd))
+        }
+    }
+
+    fn reserve(&self, bytes: u64) -> Result<u64, Error> {
+        let mut start = 0;
+        let reserved =
+            // SAFETY: the driver stores an address.
+            unsafe { sys::cuMemAddressReserve(&raw mut start, bytes as usize, HEAP_ALIGN as usize, 0, 0) };
+        check(reserved, &format!("reserve {bytes} bytes of addresses"))?;
+        Ok(start)
+    }
+
+    fn map_shared(&self, at: u64, memory: BorrowedFd<'_>, bytes: u64, by: &[Device]) -> Result<(), Error> {
+        let mut handle = 0;
+        let kind = sys::CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+        let flags = sys::CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+        let access: Vec<_> =
+            by.iter().map(|device| sys::CUmemAccessDesc { location: place(*device), flags }).collect();
+        // The interface takes the descriptor in the place of a pointer.
+        let descriptor = ptr::without_provenance_mut::<c_void>(memory.as_raw_fd() as usize);
+        // SAFETY: the descriptor is open; the range was reserved and has nothing mapped in it.
+        unsafe {
+            let imported = sys::cuMemImportFromShareableHandle(&raw mut handle, descriptor, kind);
+            check(imported, "take a rank's heap, which is another version's or another driver's")?;
+            let mapped = check(sys::cuMemMap(at, bytes as usize, 0, handle, 0), "map a rank's heap");
+            check(sys::cuMemRelease(handle), "map a rank's heap")?;
+            mapped?;
+            let set = sys::cuMemSetAccess(at, bytes as usize, access.as_ptr(), access.len());
+            check(set, "give devices access to a rank's heap")
+        }
+    }
+
+    fn unmap(&self, at: u64, bytes: u64) {
+        // SAFETY: mapped by `map_shared`, and no kernel runs any more.
+        unsafe { sys::cuMemUnmap(at, bytes as usize) };
+    }
+
+    fn release(&self, start: u64, bytes: u64) {
+        // SAFETY: reserved by `reserve`; nothing is mapped in it any more.
+        unsafe { sys::cuMemAddressFree(start, bytes as usize) };
+    }
+
+    fn alloc_host(&self, bytes: usize) -> Result<*mut u8, Error> {
+        let mut memory = ptr::null_mut();
+        let flags = sys::CU_MEMHOSTALLOC_PORTABLE | sys::CU_MEMHOSTALLOC_DEVICEMAP;
+        // SAFETY: the driver stores a pointer to memory of this many bytes, which are then set.
+        unsafe {
+            check(sys::cuMemHostAlloc(&raw mut memory, bytes, flags), "take host memory that devices can write")?;
+            memory.cast::<u8>().write_bytes(0, bytes);
+        }
+        Ok(memory.cast())
+    }
+
+    fn free_host(&self, memory: *mut u8) {
+        // SAFETY: from `alloc_host`, and no kernel runs any more.
+        unsafe { sys::cuMemFreeHost(memory.cast()) };
+    }
+
+    fn alloc(&self, bytes: u64, stream: Stream) -> Result<u64, Error> {
+        let mut memory = 0;
+        // SAFETY: the driver stores an address; the stream exists.
+        let taken = unsafe { sys::cuMemAllocAsync(&raw mut memory, bytes as usize, stream.0 as sys::CUstream) };
+        check(taken, &format!("take {bytes} bytes of device memory"))?;
+        Ok(memory)
+    }
+
+    fn free(&self, memory: u64, stream: Stream) -> Result<(), Error> {
+        // SAFETY: the driver refuses what it has not given out.
+        check(unsafe { sys::cuMemFreeAsync(memory, stream.0 as sys::CUstream) }, "give back device memory")
+    }
+
+    fn create_stream(&self) -> Result<Stream, Error> {
+        let mut stream = ptr::null_mut();
+        let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as c_uint;
+        // SAFETY: the driver stores a stream.
+        check(unsafe { sys::cuStreamCreate(&raw mut stream, flags) }, "make a stream")?;
+        Ok(Stream(stream as usize))
+    }
+
+    fn destroy_stream(&self, stream: Stream) {
+        // SAFETY: from `create_stream`, and not used any more.
+        unsafe { sys::cuStreamDestroy_v2(stream.0 as sys::CUstream) };
+    }
+
+    fn is_done(&self, stream: Stream) -> Result<bool, Error> {
+        // SAFETY: the stream exists.
+        match unsafe { sys::cuStreamQuery(stream.0 as sys::CUstream) } {
+            CUresult::CUDA_ERROR_NOT_READY => Ok(false),
+            result => check(result, "run a kernel or a copy").map(|()| true),
+        }
+    }
+
+    unsafe fn copy(&self, dst: u64, src: u64, bytes: usize, stream: Stream) -> Result<(), Error> {
+        // SAFETY: the caller's promise.
+        check(unsafe { sys::cuMemcpyAsync(dst, src, bytes, stream.0 as sys::CUstream) }, "copy memory")
+    }
+
+    unsafe fn clear(&self, dst: u64, bytes: usize, stream: Stream) -> Result<(), Error> {
+        // SAFETY: the caller's promise.
+        check(unsafe { sys::cuMemsetD8Async(dst, 0, bytes, stream.0 as sys::CUstream) }, "clear memory")
+    }
+
+    fn load(&self, image: &[u8]) -> Result<Module, Error> {
+        use sys::CUjit_option_enum as Jit;
+        let mut text = image.to_vec();
+        text.push(0);
+        let mut log = vec![0_u8; LOG_BYTES];
+        let mut module = ptr::null_mut();
+        let mut keys = [Jit::CU_JIT_ERROR_LOG_BUFFER, Jit::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
+        let mut values: [*mut c_void; 2] = [log.as_mut_ptr().cast(), ptr::without_provenance_mut(LOG_BYTES)];
+        // SAFETY: PTX ends with a zero byte; the options are a buffer and its size.
+        let loaded = unsafe {
+            sys::cuModuleLoadDataEx(&raw mut module, text.as_ptr().cast(), 2, keys.as_mut_ptr(), values.as_mut_ptr())
+        };
+        let said = String::from_utf8_lossy(&log).trim_end_matches('\0').trim().to_owned();
+        check(loaded, if said.is_empty() { "load the kernels" } else { said.as_str() })?;
+        Ok(Module(module as usize))
+    }
+
+    fn unload(&self, module: Module) {
+        // SAFETY: from `load`, and no kernel of it runs any more.
+        unsafe { sys::cuModuleUnload(module.0 as sys::CUmodule) };
+    }
+
+    fn function(&self, module: Module, name: &CStr) -> Result<Function, Error> {
+        let mut function = ptr::null_mut();
+        // SAFETY: the module is loaded; the driver stores a function.
+        let found = unsafe { sys::cuModuleGetFunction(&raw mut function, module.0 as sys::CUmodule, name.as_ptr()) };
+        check(found, &format!("find kernel {}", name.to_string_lossy()))?;
+        Ok(Function(function as usize))
+    }
+
+    fn global(&self, module: Module, name: &CStr) -> Option<(u64, usize)> {
+        let (mut address, mut bytes) = (0, 0);
+        // SAFETY: the module is loaded; the driver stores an address and a size.
+        let found = unsafe {
+            sys::cuModuleGetGlobal_v2(&raw mut address, &raw mut bytes, module.0 as sys::CUmodule, name.as_ptr())
+        };
+        (found == CUresult::CUDA_SUCCESS).then_some((address, bytes))
+    }
+
+    fn resident_blocks(&self, function: Function, threads: u32, shared: u32) -> Result<u32, Error> {
+        let (function, mut blocks) = (function.0 as sys::CUfunction, 0);
+        allow_shared(function, shared)?;
+        let threads = threads.cast_signed();
+        // SAFETY: the function is loaded; the driver stores a number.
+        let asked = unsafe {
+            sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(&raw mut blocks, function, threads, shared as usize)
+        };
+        check(asked, "ask how many blocks fit")?;
+        Ok(blocks.cast_unsigned())
+    }
+
+    unsafe fn launch(&self, start: &Start, args: &mut [*mut c_void], stream: Stream) -> Result<(), Error> {
+        let (function, stream) = (start.function.0 as sys::CUfunction, stream.0 as sys::CUstream);
+        let ([gx, gy, gz], [bx, by, bz]) = (start.grid, start.block);
+        let args = args.as_mut_ptr();
+        allow_shared(function, start.shared)?;
+        // SAFETY: the caller's promise.
+        let launched = unsafe {
+            if start.cooperative {
+                sys::cuLaunchCooperativeKernel(function, gx, gy, gz, bx, by, bz, start.shared, stream, args)
+            } else {
+                sys::cuLaunchKernel(function, gx, gy, gz, bx, by, bz, start.shared, stream, args, ptr::null_mut())
+            }
+        };
+        check(launched, "launch a kernel")
+    }
+}
+
+/// Dynamic shared memory of more than 48 KiB has to be asked for.
+fn allow_shared(function: sys::CUfunction, bytes: u32) -> Result<(), Error> {
+    if bytes <= 48 << 10 {
+        return Ok(());
+    }
+    let most = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+    // SAFETY: the function is loaded.
+    let allowed = unsafe { sys::cuFuncSetAttribute(function, most, bytes.cast_signed()) };
+    check(allowed, &format!("use {bytes} bytes of dynamic shared memory"))
+}

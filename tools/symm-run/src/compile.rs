@@ -1,0 +1,68 @@
+//! From a program's file to its host function in this process, and its kernels for a GPU.
+
+use crate::call::Entry;
+use crate::options::{Driver, Options};
+use anyhow::Context as _;
+use symm_codegen::{Frontend, Jit, Level, Module, Signature, assembly, translate, translate_devices};
+use symm_dialect::{World, set_world};
+use symm_runtime::{Device, DeviceCode, heap_stride};
+
+/// A compiled program.
+pub struct Compiled {
+    /// The host function.
+    pub entry: Entry,
+    /// What it takes and returns.
+    pub signature: Signature,
+    /// What the kernels run on.
+    pub device: Device,
+}
+
+/// Compiles the program for this many ranks.
+pub fn program(options: &Options, num_ranks: u32) -> anyhow::Result<Compiled> {
+    // A program that crashes later is to be seen as such.
+    let guard = symm_dialect::crash::guard("symm-run");
+    guard.reads(&options.file);
+    let frontend = Frontend::new();
+    let mut module = frontend.parse(&options.file)?;
+    let signature = Signature::of(&module, &options.entry)?;
+    let (heap_size, heap_stride) = (options.heap_size, heap_stride(options.heap_size));
+    set_world(&mut module, World { num_ranks, heap_size, heap_stride });
+    let device = match options.driver {
+        Driver::Cpu => Device::Cpu,
+        Driver::Cuda => Device::Cuda(kernels(options, &frontend, &module)?),
+    };
+    let safety = format!("strict={} bounds-checks={}", options.strict, options.check_bounds);
+    let (trace, offload) = (options.trace.is_some(), options.driver != Driver::Cpu);
+    frontend.run_pipeline(&mut module, &format!("symm-cpu{{{safety} trace={trace} offload={offload}}}"))?;
+    let llvm = translate(&module)?;
+    llvm.optimize(Level::O2)?;
+    let jit = Jit::new(llvm, Level::O2, symm_runtime::symbols())?;
+    Ok(Compiled { entry: Entry::new(jit, &options.entry)?, signature, device })
+}
+
+/// The program's kernels as PTX for the GPUs of this machine.
+fn kernels(options: &Options, frontend: &Frontend, program: &Module) -> anyhow::Result<Vec<DeviceCode>> {
+    let device = symm_codegen::Device::new(&chip()?)?;
+    let mut module = symm_codegen::copy_of(program);
+    let watchdog = options.timeout.map_or_else(String::new, |seconds| {
+        format!(" watchdog=true timeout-ms={}", (seconds * 1000.0).ceil())
+    });
+    let safety = format!("strict={} bounds-checks={}{watchdog}", options.strict, options.check_bounds);
+    frontend.run_pipeline(&mut module, &device.pipeline_with(&safety))?;
+    let translated = translate_devices(&module, &device, Level::O3)?;
+    let code = translated.into_iter().map(|(module, llvm)| {
+        let image = assembly(&llvm, &device, Level::O3)?.into_bytes();
+        Ok(DeviceCode { module, image })
+    });
+    code.collect()
+}
+
+/// The oldest chip among this machine's GPUs, or the newest known one that is older: PTX for it runs on all of them.
+fn chip() -> anyhow::Result<String> {
+    let devices = Device::cuda_devices().map_err(|error| anyhow::Error::msg(error.to_string()))?;
+    let version = |chip: &str| chip.strip_prefix("sm_").and_then(|digits| digits.parse::<u32>().ok());
+    let oldest = devices.iter().filter_map(|device| version(&device.chip)).min().context("there is no GPU")?;
+    let known = symm_codegen::Device::nvidia_chips().iter().filter_map(|chip| version(chip));
+    let best = known.filter(|known| *known <= oldest).max();
+    best.map(|best| format!("sm_{best}")).with_context(|| format!("sm_{oldest} is older than what symm compiles for"))
+}
