@@ -67,7 +67,9 @@ impl Kinds {
                 (b'~', _) => kinds.waits = true,
                 (b'c', _) => kinds.arguments.push(Argument::Context),
                 (b'm', _) => kinds.arguments.push(Argument::Memref { rank: 0 }),
-                (digit @ b'0'..=b'9', Some(Argument::Memref { rank })) => *rank = *rank * 10 + usize::from(digit - b'0'),
+                (digit @ b'0'..=b'9', Some(Argument::Memref { rank })) => {
+                    *rank = *rank * 10 + usize::from(digit - b'0');
+                }
                 _ => kinds.arguments.push(Argument::Value),
             }
         }

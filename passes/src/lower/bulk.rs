@@ -94,6 +94,29 @@ pub fn copy<'c>(b: &Builder<'c>, src: End<'c, '_>, dst: End<'c, '_>, count: Opti
         memcpy(b, dst.start(b), src.start(b), bytes(b, src.pointer, count));
         return;
     }
+    rows_or_elements(b, src, dst, &|b, to, from, run| match run {
+        Run::Bytes(bytes) => memcpy(b, to, from, bytes),
+        Run::Element(ty) => b.store(b.load(from, ty, &[]), to, &[]),
+    });
+}
+
+/// A part of a copy: what lies one behind the other at both ends.
+#[derive(Clone, Copy)]
+pub enum Run<'c> {
+    /// So many bytes: a row.
+    Bytes(Value<'c, 'c>),
+    /// One element of a type.
+    Element(Type<'c>),
+}
+
+/// Copies from `src` to `dst`, memrefs of any strides, by a loop around `copy(to, from, run)`.
+pub fn rows_or_elements<'c>(
+    b: &Builder<'c>,
+    src: End<'c, '_>,
+    dst: End<'c, '_>,
+    copy: &dyn Fn(&Builder<'c>, Value<'c, 'c>, Value<'c, 'c>, Run<'c>),
+) {
+    let (from, to) = (src.pointer.r#type(), dst.pointer.r#type());
     let memref = Shaped::memref(from).expect("the verifier has seen a memref");
     let sizes = Descriptor::new(b, src.pointer);
     let rows = strides(from).last() == Some(&1) && strides(to).last() == Some(&1);
@@ -102,10 +125,10 @@ pub fn copy<'c>(b: &Builder<'c>, src: End<'c, '_>, dst: End<'c, '_>, count: Opti
         if rows {
             indices.push(b.index_constant(0));
             let width = b.i64(byte_width(memref.element()).cast_signed());
-            memcpy(b, dst.at(b, &indices), src.at(b, &indices), b.mul(sizes.size(b, loops), width));
+            let bytes = b.mul(sizes.size(b, loops), width);
+            copy(b, dst.at(b, &indices), src.at(b, &indices), Run::Bytes(bytes));
         } else {
-            let value = b.load(src.at(b, &indices), data_type(b, memref.element()), &[]);
-            b.store(value, dst.at(b, &indices), &[]);
+            copy(b, dst.at(b, &indices), src.at(b, &indices), Run::Element(data_type(b, memref.element())));
         }
     });
 }

@@ -47,7 +47,12 @@ pub const PASS: Pass = Pass {
             initial: "false",
             help: "record puts, gets and signals for a timeline",
         },
-        PassOption { name: "offload", kind: Kind::Bool, initial: "false", help: "kernels run on a GPU: leave them out" },
+        PassOption {
+            name: "offload",
+            kind: Kind::Bool,
+            initial: "false",
+            help: "kernels run on a GPU: leave them out",
+        },
     ],
     run,
 };

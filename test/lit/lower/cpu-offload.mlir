@@ -25,4 +25,20 @@ module attributes {gpu.container_module} {
       args(%ctx : !symm.ctx, %flags : memref<4x4xi32>, %c1 : index)
     return
   }
+
+  // A copy of what does not lie in one piece is the runtime's too, row by row or element by element.
+  // CHECK-LABEL: func.func private @columns
+  func.func private @columns(%device: memref<4x4xi32, strided<[8, 1], offset: ?>>,
+                             %transposed: memref<4x4xi32, strided<[1, 4]>>, %host: memref<4x4xi32>) {
+    // CHECK: scf.for
+    // CHECK-NOT: scf.for
+    // CHECK: call @symm_rt_copy
+    // CHECK-NOT: llvm.memcpy
+    gpu.memcpy %host, %device : memref<4x4xi32>, memref<4x4xi32, strided<[8, 1], offset: ?>>
+    // CHECK: scf.for
+    // CHECK: scf.for
+    // CHECK: call @symm_rt_copy(%{{.*}}, %{{.*}}, %{{.*}}, %c4_i64{{.*}},
+    gpu.memcpy %host, %transposed : memref<4x4xi32>, memref<4x4xi32, strided<[1, 4]>>
+    return
+  }
 }

@@ -44,9 +44,9 @@ pub fn program(options: &Options, num_ranks: u32) -> anyhow::Result<Compiled> {
 fn kernels(options: &Options, frontend: &Frontend, program: &Module) -> anyhow::Result<Vec<DeviceCode>> {
     let device = symm_codegen::Device::new(&chip()?)?;
     let mut module = symm_codegen::copy_of(program);
-    let watchdog = options.timeout.map_or_else(String::new, |seconds| {
-        format!(" watchdog=true timeout-ms={}", (seconds * 1000.0).ceil())
-    });
+    let watchdog = options
+        .timeout
+        .map_or_else(String::new, |seconds| format!(" watchdog=true timeout-ms={}", (seconds * 1000.0).ceil()));
     let safety = format!("strict={} bounds-checks={}{watchdog}", options.strict, options.check_bounds);
     frontend.run_pipeline(&mut module, &device.pipeline_with(&safety))?;
     let translated = translate_devices(&module, &device, Level::O3)?;

@@ -5,7 +5,7 @@ use super::device::{in_memory, is_kernel, pack, packed, packed_name};
 use super::runtime::{Runtime, stack, words};
 use crate::ir::{Builder, blocks, context, enclosing, name, operations, remove_attribute, set_attribute, signed};
 use crate::lower::address::{Descriptor, as_word, is_contiguous, word_kind};
-use crate::lower::bulk::{self, End};
+use crate::lower::bulk::{self, End, Run};
 use melior::ir::attribute::DenseI32ArrayAttribute;
 use melior::ir::operation::OperationLike;
 use melior::ir::r#type::{FunctionType, ShapedTypeLike};
@@ -101,15 +101,27 @@ pub fn lower<'c: 'a, 'a>(op: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) ->
             synchronous(op)?;
             let (dst, src) = (op.operand(0).expect("a destination"), op.operand(1).expect("a source"));
             let ends = (End { pointer: src, delta: None }, End { pointer: dst, delta: None });
+            let copy = |b: &Builder<'c>, to, from, bytes| {
+                runtime.call(b, "copy", &[b.zero(b.ptr()), to, from, bytes, runtime.location(b)], &[]);
+            };
             if is_contiguous(src.r#type()) && is_contiguous(dst.r#type()) {
-                let null = b.zero(b.ptr());
-                let bytes = bulk::bytes(&b, src, None);
-                let operands = [null, ends.1.start(&b), ends.0.start(&b), bytes, runtime.location(&b)];
-                runtime.call(&b, "copy", &operands, &[]);
+                copy(&b, ends.1.start(&b), ends.0.start(&b), bulk::bytes(&b, src, None));
+            } else if runtime.offload {
+                // Only the runtime reaches the memory of a GPU.
+                bulk::rows_or_elements(&b, ends.0, ends.1, &|b, to, from, run| {
+                    let bytes = match run {
+                        Run::Bytes(bytes) => bytes,
+                        Run::Element(ty) => b.i64(byte_width(ty).cast_signed()),
+                    };
+                    copy(b, to, from, bytes);
+                });
             } else {
                 bulk::copy(&b, ends.0, ends.1, None);
             }
             b.erase(op);
+        }
+        "gpu.alloc" if runtime.offload => {
+            return Err(error(op, "S1: a GPU has no memory but the symmetric heap here; use symm.alloc"));
         }
         "gpu.alloc" => {
             synchronous(op)?;
@@ -201,7 +213,7 @@ fn launch<'c: 'a, 'a>(op: OperationRef<'c, 'a>, b: &Builder<'c>, runtime: &Runti
         b.store(b.cast(value, ty), slot, &packed(b, value.r#type()));
         slots.push(slot);
         match Shaped::memref(value.r#type()) {
-            Some(memref) => kinds.push_str(&format!("m{}", memref.rank())),
+            Some(memref) => kinds.extend(["m".to_owned(), memref.rank().to_string()]),
             None => kinds.push(if value.r#type() == b.ptr() { 'c' } else { 'v' }),
         }
     }

@@ -113,10 +113,7 @@ fn properties(device: Device) -> sys::CUmemAllocationProp {
 }
 
 fn place(device: Device) -> sys::CUmemLocation {
-    sys::CUmemLocation {
-        type_: sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE,
-        id: device.cast_signed(),
-    }
+    sys::CUmemLocation { type_: sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE, id: device.cast_signed() }
 }
 
 impl Api for Cuda {
@@ -169,10 +166,9 @@ impl Api for Cuda {
         let mut handle = 0;
         let kind = sys::CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
         let flags = sys::CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-        let access: Vec<_> =
-            by.iter().map(|device| sys::CUmemAccessDesc { location: place(*device), flags }).collect();
+        let access: Vec<_> = by.iter().map(|device| sys::CUmemAccessDesc { location: place(*device), flags }).collect();
         // The interface takes the descriptor in the place of a pointer.
-        let descriptor = ptr::without_provenance_mut::<c_void>(memory.as_raw_fd() as usize);
+        let descriptor = ptr::without_provenance_mut::<c_void>(memory.as_raw_fd().cast_unsigned() as usize);
         // SAFETY: the descriptor is open; the range was reserved and has nothing mapped in it.
         unsafe {
             let imported = sys::cuMemImportFromShareableHandle(&raw mut handle, descriptor, kind);

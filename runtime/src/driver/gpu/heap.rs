@@ -18,7 +18,7 @@ pub(super) struct Heaps {
     mapped: u64,
     ranks: u64,
     /// For looks at memory while kernels run.
-    side: Stream,
+    looks: Stream,
     device: Device,
 }
 
@@ -39,8 +39,8 @@ impl Heaps {
         }
         shared.api.make_current(devices[0])?;
         let start = shared.api.reserve(stride * ranks)?;
-        let side = shared.api.create_stream()?;
-        let mut mapped = Self { shared, start, stride, mapped: 0, ranks, side, device: devices[0] };
+        let looks = shared.api.create_stream()?;
+        let mut mapped = Self { shared, start, stride, mapped: 0, ranks, looks, device: devices[0] };
         for (heap, rank) in heaps.iter().zip(0..) {
             mapped.shared.api.map_shared(start + rank * stride, heap.as_fd(), stride, &devices)?;
             mapped.mapped = rank + 1;
@@ -76,8 +76,8 @@ impl HeapMemory for Heaps {
         self.shared.api.make_current(self.device).ok()?;
         let into = (&raw mut word) as u64;
         // SAFETY: inside of a mapped heap, says the caller; the word outlives the copy, which is waited for.
-        unsafe { self.shared.api.copy(into, address, bytes, self.side).ok()? };
-        self.shared.drain(self.side).ok()?;
+        unsafe { self.shared.api.copy(into, address, bytes, self.looks).ok()? };
+        self.shared.drain(self.looks).ok()?;
         Some(word)
     }
 }
@@ -89,7 +89,7 @@ impl Drop for Heaps {
                 self.shared.api.unmap(self.start + rank * self.stride, self.stride);
             }
             self.shared.api.release(self.start, self.stride * self.ranks);
-            self.shared.api.destroy_stream(self.side);
+            self.shared.api.destroy_stream(self.looks);
         }
     }
 }

@@ -48,12 +48,7 @@ impl Arguments {
 }
 
 /// A launch in numbers; refused if its blocks wait for each other and cannot all be on the device.
-pub(super) fn start(
-    shared: &Shared,
-    agent: &Agent,
-    launch: &Launch<'_>,
-    function: Function,
-) -> Result<Start, Error> {
+pub(super) fn start(shared: &Shared, agent: &Agent, launch: &Launch<'_>, function: Function) -> Result<Start, Error> {
     let number = |value: i64| u32::try_from(value).unwrap_or(u32::MAX);
     let (grid, block) = (launch.grid.map(number), launch.block.map(number));
     let mut start = Start { function, grid, block, shared: number(launch.shared), cooperative: false };
