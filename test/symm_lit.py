@@ -9,6 +9,7 @@ Parameters (`lit -D NAME=VALUE`): `bin`, the folder of the built tools; `driver`
 With SYMM_ROUNDTRIP=1 every symm-opt also prints its input, as text and as bytecode, and compares what it reads back.
 """
 
+import ctypes.util
 import os
 import shlex
 import sys
@@ -45,6 +46,9 @@ def configure(config, lit_config, name):
     for variable in ["SYMM_BLESS", "SYMM_ROUNDTRIP", "CARGO_TARGET_DIR"]:
         if variable in os.environ:
             config.environment[variable] = os.environ[variable]
+
+    if not ctypes.util.find_library("cuda"):
+        config.available_features.add("no-cuda")
 
     def substitute(word, command):
         config.substitutions.append((rf"(?<![\w%/.-]){word}(?![\w/.-])", command))

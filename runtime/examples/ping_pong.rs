@@ -115,7 +115,7 @@ fn launch(rank: &Rank, kernel: KernelFn, blocks: i64, data: *mut u8) {
     let args: [*const c_void; 2] = [(&raw const ctx).cast(), (&raw const data).cast()];
     let (name, kinds, loc) = (c"kernel".as_ptr(), c"cv".as_ptr(), c"ping_pong.rs:2:1".as_ptr());
     // SAFETY: both kernels take these two arguments, or none.
-    unsafe { symm_rt_launch(ctx, name, kernel, dims.as_ptr(), args.as_ptr(), kinds, loc) }
+    unsafe { symm_rt_launch(ctx, name, Some(kernel), dims.as_ptr(), args.as_ptr(), kinds, loc) }
 }
 
 unsafe extern "C" fn empty(_args: *const *const c_void, _coords: *const Coords) {}

@@ -128,7 +128,8 @@ pub fn rows_or_elements<'c>(
             let bytes = b.mul(sizes.size(b, loops), width);
             copy(b, dst.at(b, &indices), src.at(b, &indices), Run::Bytes(bytes));
         } else {
-            copy(b, dst.at(b, &indices), src.at(b, &indices), Run::Element(data_type(b, memref.element())));
+            let from = src.at(b, &indices);
+            copy(b, dst.at(b, &indices), from, Run::Element(data_type(b, memref.element())));
         }
     });
 }

@@ -80,7 +80,7 @@ pub fn launch_as(rank: &Rank, name: &CStr, kernel: KernelFn, dims: [i64; 7], kin
     let args: [*const c_void; 2] = [(&raw const ctx).cast(), (&raw const data).cast()];
     // SAFETY: the kernels of these tests take these two arguments.
     unsafe {
-        symm_rt_launch(ctx, name.as_ptr(), kernel, dims.as_ptr(), args.as_ptr(), kinds.as_ptr(), loc.as_ptr());
+        symm_rt_launch(ctx, name.as_ptr(), Some(kernel), dims.as_ptr(), args.as_ptr(), kinds.as_ptr(), loc.as_ptr());
     }
 }
 

@@ -143,11 +143,11 @@ func.func private @copy(%ctx: !symm.ctx, %p: !llvm.ptr, %q: !llvm.ptr, %from: i3
 //       %5 = arith.index_cast %arg5 : index to i64
 //       %6 = arith.muli %5, %c2_i64 : i64
 //       %7 = llvm.getelementptr %4[%6] : (!llvm.ptr, i64) -> !llvm.ptr, f16
-//       %8 = llvm.load %7 : !llvm.ptr -> f16
-//       %9 = builtin.unrealized_conversion_cast %arg2 : memref<?xf16> to !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
-//       %10 = llvm.extractvalue %9[1] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
-//       %11 = llvm.getelementptr %10[%5] : (!llvm.ptr, i64) -> !llvm.ptr, f16
-//       llvm.store %8, %11 : f16, !llvm.ptr
+//       %8 = builtin.unrealized_conversion_cast %arg2 : memref<?xf16> to !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+//       %9 = llvm.extractvalue %8[1] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+//       %10 = llvm.getelementptr %9[%5] : (!llvm.ptr, i64) -> !llvm.ptr, f16
+//       %11 = llvm.load %7 : !llvm.ptr -> f16
+//       llvm.store %11, %10 : f16, !llvm.ptr
 //     }
 //     return
 //   }
@@ -156,11 +156,11 @@ func.func private @copy(%ctx: !symm.ctx, %p: !llvm.ptr, %q: !llvm.ptr, %from: i3
 //     %1 = llvm.extractvalue %0[1] : !llvm.struct<(ptr, ptr, i64)>
 //     %2 = llvm.extractvalue %0[2] : !llvm.struct<(ptr, ptr, i64)>
 //     %3 = llvm.getelementptr %1[%2] : (!llvm.ptr, i64) -> !llvm.ptr, f32
-//     %4 = llvm.load %3 : !llvm.ptr -> f32
-//     %5 = builtin.unrealized_conversion_cast %arg2 : memref<f32> to !llvm.struct<(ptr, ptr, i64)>
-//     %6 = llvm.extractvalue %5[1] : !llvm.struct<(ptr, ptr, i64)>
-//     %7 = llvm.getelementptr %6[%arg4] : (!llvm.ptr, i64) -> !llvm.ptr, i8
-//     llvm.store %4, %7 : f32, !llvm.ptr
+//     %4 = builtin.unrealized_conversion_cast %arg2 : memref<f32> to !llvm.struct<(ptr, ptr, i64)>
+//     %5 = llvm.extractvalue %4[1] : !llvm.struct<(ptr, ptr, i64)>
+//     %6 = llvm.getelementptr %5[%arg4] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+//     %7 = llvm.load %3 : !llvm.ptr -> f32
+//     llvm.store %7, %6 : f32, !llvm.ptr
 //     return
 //   }
 //   func.func private @elements_of_index(%arg0: !llvm.ptr, %arg1: memref<8xindex, strided<[?]>>, %arg2: memref<8xindex>, %arg3: i32, %arg4: i64) {
@@ -174,12 +174,12 @@ func.func private @copy(%ctx: !symm.ctx, %p: !llvm.ptr, %q: !llvm.ptr, %from: i3
 //       %3 = llvm.extractvalue %0[4, 0] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
 //       %4 = arith.muli %2, %3 : i64
 //       %5 = llvm.getelementptr %1[%4] : (!llvm.ptr, i64) -> !llvm.ptr, i64
-//       %6 = llvm.load %5 : !llvm.ptr -> i64
-//       %7 = builtin.unrealized_conversion_cast %arg2 : memref<8xindex> to !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
-//       %8 = llvm.extractvalue %7[1] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
-//       %9 = llvm.getelementptr %8[%arg4] : (!llvm.ptr, i64) -> !llvm.ptr, i8
-//       %10 = llvm.getelementptr %9[%2] : (!llvm.ptr, i64) -> !llvm.ptr, i64
-//       llvm.store %6, %10 : i64, !llvm.ptr
+//       %6 = builtin.unrealized_conversion_cast %arg2 : memref<8xindex> to !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+//       %7 = llvm.extractvalue %6[1] : !llvm.struct<(ptr, ptr, i64, array<1 x i64>, array<1 x i64>)>
+//       %8 = llvm.getelementptr %7[%arg4] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+//       %9 = llvm.getelementptr %8[%2] : (!llvm.ptr, i64) -> !llvm.ptr, i64
+//       %10 = llvm.load %5 : !llvm.ptr -> i64
+//       llvm.store %10, %9 : i64, !llvm.ptr
 //     }
 //     return
 //   }
