@@ -70,7 +70,7 @@ def runs(options, scratch):
                 continue
             for number, arguments in enumerate(run_lines(program, scratch)):
                 if folder == "test/litmus" and options.rounds:
-                    more = [f"rounds={options.rounds}", f"instances={options.instances}"]
+                    more = [f"rounds={options.rounds}", "instances=16", "stress=8"]
                     arguments = [*arguments, *(word for each in more for word in ("--arg", each))]
                 for ranks in options.ranks:
                     if ranks not in (restricted(program) or options.ranks):
@@ -129,7 +129,6 @@ def main():
     parser.add_argument("--jobs", type=int, default=4, help="runs at a time; litmus tests run alone")
     parser.add_argument("--seconds", type=int, default=60, help="for one run")
     parser.add_argument("--rounds", type=int, help="of each litmus test; their own default without it")
-    parser.add_argument("--instances", type=int, default=16, help="of a litmus test at a time, with --rounds")
     parser.add_argument("--sanitize", action="store_true", help="also under compute-sanitizer, on the fewest ranks")
     parser.add_argument("--faults", action="store_true", help="also the faults of faults.py")
     parser.add_argument("--no-programs", action="store_true", help="only the faults")

@@ -26,7 +26,7 @@ const STAGES: &[Stage] = &[
         command.env("SYMM_ROUNDTRIP", "1");
         lit::count(command)
     }),
-    ("lit: programs", || lit::count(lit::command(&["test/conformance", "examples"])?)),
+    ("lit: programs", || lit::count(lit::command(&["test/conformance", "test/litmus", "examples"])?)),
     ("fuzz", || {
         fuzz::run(&fuzz::Arguments::short(FUZZ_INPUTS))?;
         Ok(Tally::default())

@@ -43,10 +43,11 @@ pub fn untested_ops() -> Result<Vec<String>> {
         .collect())
 }
 
-/// Every program of `test/conformance` and `examples` is run by lit.
+/// Every program of `test/conformance`, `test/litmus` and `examples` is run by lit.
 pub fn programs_not_run() -> Result<Vec<String>> {
     let mut complaints = Vec::new();
-    for path in tree::entries("test/conformance")?.into_iter().chain(tree::entries("examples")?) {
+    let folders = ["test/conformance", "test/litmus", "examples"].map(tree::entries);
+    for path in folders.into_iter().collect::<Result<Vec<_>>>()?.concat() {
         let program = path.extension().is_some_and(|suffix| suffix == "mlir");
         if program && !tree::read(&path)?.lines().any(|line| line.starts_with("// RUN: ")) {
             complaints.push(format!("{} is never run: add a line `// RUN: %run-all`", path.display()));

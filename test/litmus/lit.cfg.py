@@ -1,0 +1,7 @@
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+import symm_lit  # noqa: E402
+
+symm_lit.configure(config, lit_config, "litmus")  # noqa: F821
