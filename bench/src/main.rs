@@ -5,6 +5,7 @@
 
 mod compile;
 mod cpu;
+mod device;
 mod machine;
 mod memory;
 mod plot;
@@ -27,7 +28,7 @@ use std::process::ExitCode;
 #[derive(Parser)]
 #[command(bin_name = "./x bench")]
 struct Arguments {
-    /// `compile`, `cpu` or `publish`; every benchmark without a name
+    /// `compile`, `cpu`, `device` (needs GPUs) or `publish`; compile and cpu without a name
     name: Option<String>,
     /// Small sizes and few repeats: that everything runs, not how fast
     #[arg(long)]
@@ -52,7 +53,7 @@ impl Effort {
 
 type Benchmark = (&'static str, fn(Effort) -> Result<()>);
 
-const BENCHMARKS: &[Benchmark] = &[("compile", compile::run), ("cpu", cpu::run)];
+const BENCHMARKS: &[Benchmark] = &[("compile", compile::run), ("cpu", cpu::run), ("device", device::run)];
 
 fn main() -> ExitCode {
     match run(&Arguments::parse()) {
@@ -71,7 +72,8 @@ fn run(arguments: &Arguments) -> Result<()> {
     if arguments.name.as_deref() == Some("publish") {
         return publish::run();
     }
-    let named = |name: &str| arguments.name.as_deref().is_none_or(|wanted| wanted == name);
+    // GPUs are asked for by name.
+    let named = |name: &str| arguments.name.as_deref().map_or(name != "device", |wanted| wanted == name);
     let chosen: Vec<_> = BENCHMARKS.iter().filter(|(name, _)| named(name)).collect();
     let all: Vec<_> = BENCHMARKS.iter().map(|(name, _)| *name).collect();
     ensure!(!chosen.is_empty(), "there is {} and publish, and no other benchmark", all.join(", "));
@@ -112,9 +114,14 @@ fn keep<T: Serialize>(name: &str, effort: Effort, machine: machine::Machine, fig
     Ok(())
 }
 
-/// The figures of benchmark `name`.
-fn kept<T: for<'de> Deserialize<'de>>(name: &str) -> Result<Raw<T>> {
+/// The figures of benchmark `name`, if it has been run.
+fn kept<T: for<'de> Deserialize<'de>>(name: &str) -> Result<Option<Raw<T>>> {
     let path = target()?.join(format!("{name}.json"));
-    let text = fs::read_to_string(&path).with_context(|| format!("no figures: run `./x bench {name}` first"))?;
-    serde_json::from_str(&text).with_context(|| format!("{}: run `./x bench {name}` again", path.display()))
+    if !path.exists() {
+        return Ok(None);
+    }
+    let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let raw =
+        serde_json::from_str(&text).with_context(|| format!("{}: run `./x bench {name}` again", path.display()))?;
+    Ok(Some(raw))
 }
