@@ -21,6 +21,9 @@ use crate::launch::Launch;
 
 /// A kind of device: how its memory is shared and how kernels run on it.
 pub(crate) trait Driver: Debug + Send + Sync {
+    /// Starts the devices of the ranks of this process.
+    fn prepare(&self, local: &[u32]) -> Result<(), Error>;
+
     /// Creates a heap that can be sent to the other ranks as a file descriptor.
     fn create_heap(&self, rank: u32, size: u64) -> Result<OwnedFd, Error>;
 
@@ -84,7 +87,7 @@ impl Device {
     pub(crate) fn open(&self) -> Result<Box<dyn Driver>, Error> {
         Ok(match self {
             Self::Cpu => Box::new(Cpu::default()),
-            Self::Cuda(code) => Box::new(Gpu::new(Box::new(Cuda::open()?), code.clone())?),
+            Self::Cuda(code) => Box::new(Gpu::new(Cuda::open()?, code.clone())?),
         })
     }
 }

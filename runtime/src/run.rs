@@ -14,7 +14,7 @@ use crate::driver::Device;
 use crate::error::Error;
 use crate::heap::{DEFAULT_HEAP_SIZE, SIGNAL_PAD_BYTES};
 use crate::memory;
-use crate::process::{Bootstrap, Link, Monitor, Offer, join};
+use crate::process::{Bootstrap, Link, Monitor, Offer, decline, join};
 use crate::supervisor::supervise;
 use crate::trace::{Sink, Trace};
 use crate::world::World;
@@ -147,20 +147,33 @@ fn in_threads(config: &Config, ranks: u32) -> Result<World, Error> {
     let driver = config.device.open()?;
     let control = memory::create("symm-control", Control::bytes(ranks as usize))?;
     let control = Control::map(control, ranks as usize)?;
-    let heaps = (0..ranks).map(|rank| driver.create_heap(rank, config.heap_size)).collect::<Result<_, _>>()?;
     let local: Vec<u32> = (0..ranks).collect();
+    driver.prepare(&local)?;
+    let heap = |rank: &u32| driver.create_heap(*rank, config.heap_size).map_err(|error| cannot(*rank, &error));
+    let heaps = local.iter().map(heap).collect::<Result<_, _>>()?;
     let heaps = driver.map_heaps(heaps, config.heap_size, &local)?;
     World::new(control, heaps, &local, driver, config.trace)
 }
 
 fn in_process(config: &Config, bootstrap: &Bootstrap) -> Result<(World, Vec<Link>), Error> {
-    let driver = config.device.open()?;
-    let heap = driver.create_heap(bootstrap.rank, config.heap_size)?;
+    let rank = bootstrap.rank;
+    let prepared = config.device.open().and_then(|driver| {
+        driver.prepare(&[rank])?;
+        let heap = driver.create_heap(rank, config.heap_size)?;
+        Ok((driver, heap))
+    });
+    let (driver, heap) =
+        prepared.map_err(|error| cannot(rank, &error)).inspect_err(|error| decline(bootstrap, error))?;
     let (heap_size, trace, device) = (config.heap_size, config.trace, config.device.name());
     let session = join(bootstrap, Offer { heap, heap_size, trace, device, sealed: driver.checks_heaps() })?;
     let control = Control::map(session.control, bootstrap.num_ranks as usize)?;
     let heaps = driver.map_heaps(session.heaps, config.heap_size, &[bootstrap.rank])?;
     Ok((World::new(control, heaps, &[bootstrap.rank], driver, config.trace)?, session.links))
+}
+
+/// Why a rank cannot take part.
+fn cannot(rank: u32, error: &Error) -> Error {
+    Error::Refused { rank, reason: error.to_string() }
 }
 
 fn after_checks(source: Error, checks: CheckFailures) -> Error {

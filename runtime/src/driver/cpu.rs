@@ -21,6 +21,10 @@ pub(crate) struct Cpu {
 }
 
 impl Driver for Cpu {
+    fn prepare(&self, _local: &[u32]) -> Result<(), Error> {
+        Ok(())
+    }
+
     fn create_heap(&self, _rank: u32, size: u64) -> Result<OwnedFd, Error> {
         HeapMap::create(size)
     }

@@ -47,7 +47,7 @@ pub(crate) struct Gpu(Arc<Shared>);
 /// What the driver and the heaps share.
 #[derive(Debug)]
 pub(crate) struct Shared {
-    api: Box<dyn Api>,
+    api: Arc<dyn Api>,
     devices: Vec<DeviceInfo>,
     code: Vec<DeviceCode>,
     local: Mutex<HashMap<u32, Arc<Local>>>,
@@ -75,7 +75,7 @@ struct Loaded {
 }
 
 impl Gpu {
-    pub(crate) fn new(api: Box<dyn Api>, code: Vec<DeviceCode>) -> Result<Self, Error> {
+    pub(crate) fn new(api: Arc<dyn Api>, code: Vec<DeviceCode>) -> Result<Self, Error> {
         let devices = api.devices()?;
         let (local, loaded) = Default::default();
         Ok(Self(Arc::new(Shared { api, devices, code, local, loaded })))
@@ -147,6 +147,15 @@ impl Shared {
 }
 
 impl Driver for Gpu {
+    fn prepare(&self, local: &[u32]) -> Result<(), Error> {
+        // A device takes long to start, but they start side by side.
+        std::thread::scope(|scope| {
+            let ranks = local.iter().take(self.0.devices.len());
+            let starting: Vec<_> = ranks.map(|rank| scope.spawn(|| self.enter(*rank))).collect();
+            starting.into_iter().try_for_each(|thread| thread.join().unwrap_or(Ok(())))
+        })
+    }
+
     fn create_heap(&self, rank: u32, size: u64) -> Result<OwnedFd, Error> {
         let device = self.0.device(rank);
         self.0.api.make_current(device)?;

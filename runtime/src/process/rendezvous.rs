@@ -68,6 +68,8 @@ struct Hello {
     trace: bool,
     device: String,
     fingerprint: Vec<u8>,
+    /// Why this rank cannot take part, if so.
+    declines: Option<String>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -87,6 +89,7 @@ impl Hello {
             trace: offer.trace,
             device: offer.device.to_owned(),
             fingerprint: bootstrap.fingerprint.clone(),
+            declines: None,
         }
     }
 
@@ -119,6 +122,25 @@ impl Hello {
 /// Meets the other ranks and returns when all have come.
 pub(crate) fn join(bootstrap: &Bootstrap, offer: Offer) -> Result<Session, Error> {
     if bootstrap.rank == 0 { host(bootstrap, offer) } else { connect(bootstrap, &offer) }
+}
+
+/// Tells the other ranks why this one cannot take part, so that they do not wait for it.
+pub(crate) fn decline(bootstrap: &Bootstrap, error: &Error) {
+    // Nothing is lost when that fails: this rank reports its error, and the others their deadline.
+    let _ = try_to_decline(bootstrap, error);
+}
+
+fn try_to_decline(bootstrap: &Bootstrap, error: &Error) -> Result<(), Error> {
+    if bootstrap.rank == 0 {
+        Door::open(bootstrap)?.refuse_all(std::iter::empty(), bootstrap.num_ranks as usize - 1, error);
+        return Ok(());
+    }
+    let stream = reach(bootstrap, Instant::now() + bootstrap.deadline.min(LATECOMERS))?;
+    let (version, rank, num_ranks) = (VERSION, bootstrap.rank, bootstrap.num_ranks);
+    let hello = Hello { version, rank, num_ranks, declines: Some(error.to_string()), ..Hello::default() };
+    // A greeting has a heap beside it.
+    let heap = memory::create("symm-heap", 1)?;
+    send(&stream, &hello, &[heap.as_fd()]).map_err(Error::io("decline"))
 }
 
 /// A process that has introduced itself to rank 0.
@@ -257,6 +279,11 @@ fn seat<'a>(
     sealed: bool,
 ) -> Result<&'a mut Option<Guest>, Error> {
     let rank = guest.hello.rank;
+    if let Some(reason) = &guest.hello.declines {
+        let known = format!("rank {rank} could not join the run: ");
+        let reason = reason.strip_prefix(&known).unwrap_or(reason).to_owned();
+        return Err(Error::Refused { rank, reason });
+    }
     guest.hello.compare(ours)?;
     let seat = rank.checked_sub(1).and_then(|seat| guests.get_mut(seat as usize));
     let duplicate = |first| Error::DuplicateRank { rank, first, second: guest.pid };
@@ -286,17 +313,8 @@ fn welcome(offer: Offer, guests: Vec<Guest>) -> Result<Session, Error> {
 
 fn connect(bootstrap: &Bootstrap, offer: &Offer) -> Result<Session, Error> {
     let refused = |reason: String| Error::Refused { rank: bootstrap.rank, reason };
-    let address = address(bootstrap)?;
     let end = Instant::now() + bootstrap.deadline;
-    let stream = loop {
-        match UnixStream::connect_addr(&address) {
-            Ok(stream) => break stream,
-            Err(_) if Instant::now() < end => thread::sleep(RETRY),
-            Err(_) => {
-                return Err(Error::RanksAbsent { ranks: vec![0], deadline: bootstrap.deadline });
-            }
-        }
-    };
+    let stream = reach(bootstrap, end)?;
     let host = peer(&stream).map(|(user, _)| user);
     if host != Some(rustix::process::geteuid().as_raw()) {
         return Err(refused("another user listens on this run's socket; choose another MASTER_PORT".to_owned()));
@@ -318,6 +336,18 @@ fn connect(bootstrap: &Bootstrap, offer: &Offer) -> Result<Session, Error> {
                 return Err(refused("rank 0 sent other memory than promised".to_owned()));
             }
             Ok(Session { control, heaps, links: vec![Link { rank: 0, stream }] })
+        }
+    }
+}
+
+/// A connection to rank 0, which may not be there yet.
+fn reach(bootstrap: &Bootstrap, end: Instant) -> Result<UnixStream, Error> {
+    let address = address(bootstrap)?;
+    loop {
+        match UnixStream::connect_addr(&address) {
+            Ok(stream) => return Ok(stream),
+            Err(_) if Instant::now() < end => thread::sleep(RETRY),
+            Err(_) => return Err(Error::RanksAbsent { ranks: vec![0], deadline: bootstrap.deadline }),
         }
     }
 }

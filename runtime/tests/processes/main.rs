@@ -33,7 +33,7 @@ fn main() -> ExitCode {
 }
 
 fn test_all(filter: Option<&str>) {
-    let tests: [(&str, fn()); 15] = [
+    let tests: [(&str, fn()); 16] = [
         ("ranks_exchange_data", ranks_exchange_data),
         ("a_killed_rank_is_named", a_killed_rank_is_named),
         ("a_killed_rank_0_is_named", a_killed_rank_0_is_named),
@@ -44,6 +44,7 @@ fn test_all(filter: Option<&str>) {
         ("a_rank_claimed_twice_is_refused", a_rank_claimed_twice_is_refused),
         ("different_runs_are_refused", different_runs_are_refused),
         ("a_latecomer_to_a_refused_run_is_told", a_latecomer_to_a_refused_run_is_told),
+        ("a_rank_that_cannot_take_part_is_named", a_rank_that_cannot_take_part_is_named),
         ("strangers_do_no_harm", strangers_do_no_harm),
         ("traces_come_together_on_rank_0", traces_come_together_on_rank_0),
         ("the_spawner_reports_and_cleans_up", the_spawner_reports_and_cleans_up),
@@ -152,6 +153,17 @@ fn a_latecomer_to_a_refused_run_is_told() {
     children.push(rank(2, 3, "late", "other heap").spawn().unwrap());
     let found = outputs(children, SOON);
     assert!(found.iter().all(|(ok, text)| !ok && text.contains("on rank 1 and 8388608 on rank 0")), "{found:?}");
+}
+
+/// One rank is to run on a GPU that is not there: the others are told at once, instead of waiting 20 seconds for it.
+/// Where there is a GPU, the ranks disagree on what they run on.
+fn a_rank_that_cannot_take_part_is_named() {
+    for without in [0, 1] {
+        let found = outputs(start(3, "without", &format!("no device {without}")), SOON);
+        let reasons = [format!("rank {without} could not join the run: no CUDA device"), "the driver is".to_owned()];
+        let told = |text: &String| reasons.iter().any(|reason| text.contains(reason));
+        assert!(found.iter().all(|(ok, text)| !ok && told(text)), "{found:?}");
+    }
 }
 
 /// Connections that are none of the run's ranks: one is silent, one talks something else.

@@ -5,7 +5,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use symm_runtime::trace::What;
-use symm_runtime::{Bootstrap, Config, Coords, Error, Rank, Ranks, Spawn, run, spawn_processes};
+use symm_runtime::{Bootstrap, Config, Coords, Device, Error, Rank, Ranks, Spawn, run, spawn_processes};
 
 use crate::common::{GE, alloc, barrier_all, env, launch, read, signal, wait};
 
@@ -45,6 +45,9 @@ fn try_as_rank(what: &str) -> Result<String, Error> {
     config.timeout = Some(Duration::from_secs(20));
     config.heap_size = if what == "other heap" && rank == 1 { 16 << 20 } else { 8 << 20 };
     config.trace = what == "trace";
+    if what.strip_prefix("no device ").is_some_and(|without| without == rank.to_string()) {
+        config.device = Device::Cuda(Vec::new());
+    }
     let what = what.to_owned();
     let outcome = run(&config, move |rank| act(&what, rank))?;
     let arrows = outcome.trace.map_or(0, |trace| {

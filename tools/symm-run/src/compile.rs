@@ -3,6 +3,7 @@
 use crate::call::Entry;
 use crate::options::{Driver, Options};
 use anyhow::Context as _;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use symm_codegen::{Frontend, Jit, Level, Module, Signature, assembly, translate, translate_devices};
 use symm_dialect::{World, set_world};
 use symm_runtime::{Device, DeviceCode, heap_stride};
@@ -15,6 +16,15 @@ pub struct Compiled {
     pub signature: Signature,
     /// What the kernels run on.
     pub device: Device,
+}
+
+/// What tells one program from another, so that ranks started with different ones notice.
+pub fn fingerprint(options: &Options) -> Vec<u8> {
+    let mut hasher = DefaultHasher::new();
+    // A file that cannot be read is reported where it is parsed.
+    std::fs::read(&options.file).unwrap_or_default().hash(&mut hasher);
+    options.entry.hash(&mut hasher);
+    hasher.finish().to_be_bytes().into()
 }
 
 /// Compiles the program for this many ranks.

@@ -44,8 +44,13 @@ fn run(options: &Options) -> anyhow::Result<ExitCode> {
         })?;
         return Ok(ExitCode::SUCCESS);
     }
-    let ranks =
-        if launched { Ranks::Process(Bootstrap::from_env()?) } else { Ranks::Threads(options.ranks.unwrap_or(1)) };
+    let ranks = if launched {
+        let mut bootstrap = Bootstrap::from_env()?;
+        bootstrap.fingerprint = compile::fingerprint(options);
+        Ranks::Process(bootstrap)
+    } else {
+        Ranks::Threads(options.ranks.unwrap_or(1))
+    };
     let num_ranks = match &ranks {
         Ranks::Threads(ranks) => *ranks,
         Ranks::Process(bootstrap) => bootstrap.num_ranks(),

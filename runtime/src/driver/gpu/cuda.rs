@@ -3,6 +3,7 @@
 use std::ffi::{CStr, c_int, c_uint, c_void};
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use cudarc::driver::sys;
 use cudarc::driver::sys::{CUdevice_attribute as Attribute, CUresult};
@@ -14,10 +15,17 @@ use crate::memory::HEAP_ALIGN;
 /// Bytes of what the compiler of PTX may say about it.
 const LOG_BYTES: usize = 8 << 10;
 
-/// The library, and the primary context of every device.
+/// The library, and the devices that it knows.
 #[derive(Debug)]
 pub(crate) struct Cuda {
-    contexts: Vec<(sys::CUdevice, usize)>,
+    devices: Vec<Primary>,
+}
+
+/// A device, with its primary context once something was done there: making one takes long.
+#[derive(Debug)]
+struct Primary {
+    device: sys::CUdevice,
+    context: Mutex<Option<usize>>,
 }
 
 /// An error from what the driver answered to `action`.
@@ -38,8 +46,19 @@ fn check(result: CUresult, action: &str) -> Result<(), Error> {
 }
 
 impl Cuda {
-    /// Loads the library and finds the devices.
-    pub(crate) fn open() -> Result<Self, Error> {
+    /// Loads the library and finds the devices; once for the whole process.
+    pub(crate) fn open() -> Result<Arc<Self>, Error> {
+        static OPENED: Mutex<Option<Arc<Cuda>>> = Mutex::new(None);
+        let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(cuda) = &*opened {
+            return Ok(Arc::clone(cuda));
+        }
+        let cuda = Arc::new(Self::load_library()?);
+        *opened = Some(Arc::clone(&cuda));
+        Ok(cuda)
+    }
+
+    fn load_library() -> Result<Self, Error> {
         // SAFETY: it looks whether the library can be loaded.
         if !unsafe { sys::is_culib_present() } {
             return Err(Error::NoGpu {
@@ -60,13 +79,13 @@ impl Cuda {
         if count == 0 {
             return Err(Error::NoGpu { vendor: "CUDA", reason: "the driver knows no device".to_owned() });
         }
-        let contexts = (0..count).map(retain).collect::<Result<_, _>>()?;
-        Ok(Self { contexts })
+        let devices = (0..count).map(Primary::find).collect::<Result<_, _>>()?;
+        Ok(Self { devices })
     }
 
     fn attribute(&self, device: Device, attribute: Attribute) -> Result<c_int, Error> {
         let mut value = 0;
-        let (device, _) = self.contexts[device as usize];
+        let device = self.devices[device as usize].device;
         // SAFETY: the driver stores a number.
         check(unsafe { sys::cuDeviceGetAttribute(&raw mut value, attribute, device) }, "ask about a device")?;
         Ok(value)
@@ -74,7 +93,7 @@ impl Cuda {
 
     fn describe(&self, device: Device) -> Result<DeviceInfo, Error> {
         let mut name = [0; 128];
-        let (raw, _) = self.contexts[device as usize];
+        let raw = self.devices[device as usize].device;
         // SAFETY: the driver stores at most 128 bytes, the last of them zero.
         check(unsafe { sys::cuDeviceGetName(name.as_mut_ptr(), 128, raw) }, "ask about a device")?;
         // SAFETY: as above.
@@ -91,14 +110,27 @@ impl Cuda {
     }
 }
 
-fn retain(ordinal: c_int) -> Result<(sys::CUdevice, usize), Error> {
-    let (mut device, mut context) = (0, ptr::null_mut());
-    // SAFETY: the driver stores a device and a context.
-    unsafe {
-        check(sys::cuDeviceGet(&raw mut device, ordinal), "find a device")?;
-        check(sys::cuDevicePrimaryCtxRetain(&raw mut context, device), &format!("start device {ordinal}"))?;
+impl Primary {
+    fn find(ordinal: c_int) -> Result<Self, Error> {
+        let mut device = 0;
+        // SAFETY: the driver stores a device.
+        check(unsafe { sys::cuDeviceGet(&raw mut device, ordinal) }, "find a device")?;
+        Ok(Self { device, context: Mutex::new(None) })
     }
-    Ok((device, context as usize))
+
+    fn context(&self) -> Result<sys::CUcontext, Error> {
+        let mut known = self.context.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(context) = *known {
+            return Ok(context as sys::CUcontext);
+        }
+        let mut context = ptr::null_mut();
+        let retained =
+            // SAFETY: the driver stores a context.
+            unsafe { sys::cuDevicePrimaryCtxRetain(&raw mut context, self.device) };
+        check(retained, &format!("start device {}", self.device))?;
+        *known = Some(context as usize);
+        Ok(context)
+    }
 }
 
 fn properties(device: Device) -> sys::CUmemAllocationProp {
@@ -118,13 +150,13 @@ fn place(device: Device) -> sys::CUmemLocation {
 
 impl Api for Cuda {
     fn devices(&self) -> Result<Vec<DeviceInfo>, Error> {
-        (0..self.contexts.len() as u32).map(|device| self.describe(device)).collect()
+        (0..self.devices.len() as u32).map(|device| self.describe(device)).collect()
     }
 
     fn make_current(&self, device: Device) -> Result<(), Error> {
-        let (_, context) = self.contexts[device as usize];
-        // SAFETY: a context that `open` retained.
-        check(unsafe { sys::cuCtxSetCurrent(context as sys::CUcontext) }, "use a device")
+        let context = self.devices[device as usize].context()?;
+        // SAFETY: a context that was retained and is never released.
+        check(unsafe { sys::cuCtxSetCurrent(context) }, "use a device")
     }
 
     fn can_access(&self, from: Device, to: Device) -> Result<bool, Error> {
@@ -132,7 +164,7 @@ impl Api for Cuda {
             return Ok(true);
         }
         let mut can = 0;
-        let device = |device: Device| self.contexts[device as usize].0;
+        let device = |device: Device| self.devices[device as usize].device;
         // SAFETY: the driver stores a number.
         check(unsafe { sys::cuDeviceCanAccessPeer(&raw mut can, device(from), device(to)) }, "ask about peers")?;
         Ok(can != 0)
