@@ -103,6 +103,18 @@ extern "C" __global__ void ping(int rank, long long *mine, long long *theirs, lo
   }
 }
 
+// The same with relaxed polls and one fence, which is what symm.wait does.
+extern "C" __global__ void ping_fence(int rank, long long *mine, long long *theirs, long long start, long long rounds) {
+  for (long long v = start + 1; v <= start + rounds; ++v) {
+    if (rank == 0) release(theirs, v);
+    long long seen;
+    do asm volatile("ld.relaxed.sys.global.s64 %0, [%1];" : "=l"(seen) : "l"(mine) : "memory");
+    while (seen < v);
+    asm volatile("fence.acq_rel.sys;" ::: "memory");
+    if (rank == 1) release(theirs, v);
+  }
+}
+
 extern "C" __global__ void __launch_bounds__(1024)
     put_signal(int rank, const int *src, int *dst, long long count, long long *mine, long long *theirs, long long start,
                long long rounds) {

@@ -289,10 +289,11 @@ class Latency:
     def ping(self, rounds):
         ours = lambda rank, start: self.symm.launch(
             "ping", rank, 1, 1, (self.world.table(rank, 2), rank.flags, np.int64(start), np.int64(rounds)))
-        theirs = lambda rank, start: self.by_hand.launch(
-            "ping", rank, 1, 1, (np.int32(rank.rank), self.flags(rank, True), self.flags(rank, False), np.int64(start),
-                                 np.int64(rounds)))
-        return {"symm.signal, symm.wait": ours, "st.release.sys, ld.acquire.sys": theirs}, 2, 2 * rounds
+        theirs = lambda name: lambda rank, start: self.by_hand.launch(
+            name, rank, 1, 1, (np.int32(rank.rank), self.flags(rank, True), self.flags(rank, False), np.int64(start),
+                               np.int64(rounds)))
+        return {"symm.signal, symm.wait": ours, "st.release.sys, ld.acquire.sys": theirs("ping"),
+                "st.release.sys, ld.relaxed.sys, fence.acq_rel.sys": theirs("ping_fence")}, 2, 2 * rounds
 
     def put_signal(self, size, rounds, threads=512):
         ours = lambda rank, start: self.symm.launch(
@@ -374,7 +375,7 @@ def main():
     # Whatever is loaded or compiled later could wait for a kernel that waits for it.
     for rank in world.ranks:
         for kernels, names in [(symm, ["ping", "put_signal", "barrier", "empty"]),
-                               (by_hand, ["ping", "put_signal", "barrier", "empty"])]:
+                               (by_hand, ["ping", "ping_fence", "put_signal", "barrier", "empty"])]:
             with cp.cuda.Device(rank.device):
                 for name in names:
                     kernels.functions[name, rank.device] = kernels.module.get_function(name)

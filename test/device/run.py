@@ -105,18 +105,25 @@ def table(done):
         print(f"{name:<{width}}", *(f"{cell:>{max(12, len(column))}}" for cell, column in zip(cells, columns)))
 
 
-def show(done):
+def show_failed(done):
     for run in done:
-        if run.ok and not ("litmus" in run.name and run.output.strip()):
-            continue
-        lines = run.output.strip().splitlines()
-        if run.ok:
-            print(f"\n{run.name}, {run.column}")
-            print("\n".join(line[:200] for line in lines))
-        else:
+        if not run.ok:
             print(f"\nFAILED: {run.name}, {run.column}: {shlex.join(run.command)}")
+            lines = run.output.strip().splitlines()
             cut = lines if len(lines) <= SHOWN else [*lines[: SHOWN // 2], "…", *lines[-SHOWN // 2 :]]
             print("\n".join("    " + line[:240] for line in cut))
+
+
+def show_litmus(done):
+    """How many rounds were played, and what showed; the histograms are in the log."""
+    for run in done:
+        variants = re.findall(r"\] (.*): (\d+) of (\d+) (forbidden|weak)$", run.output, re.MULTILINE)
+        if variants:
+            rounds = sum(int(times) for _, _, times, _ in variants)
+            print(f"{run.name}, {run.column}: {rounds} rounds in {len(variants)} variants of rank 0")
+        for name, seen, times, kind in variants:
+            if seen != "0":
+                print(f"    {name}: {seen} of {times} {kind}")
 
 
 def main():
@@ -130,6 +137,7 @@ def main():
     parser.add_argument("--seconds", type=int, default=60, help="for one run")
     parser.add_argument("--rounds", type=int, help="of each litmus test; their own default without it")
     parser.add_argument("--sanitize", action="store_true", help="also under compute-sanitizer, on the fewest ranks")
+    parser.add_argument("--log", type=Path, help="a file for what all runs print")
     parser.add_argument("--faults", action="store_true", help="also the faults of faults.py")
     parser.add_argument("--no-programs", action="store_true", help="only the faults")
     options = parser.parse_args()
@@ -147,7 +155,10 @@ def main():
             run.run()
         if todo:
             table(todo)
-            show(todo)
+            show_litmus(alone)
+            show_failed(todo)
+        if options.log:
+            options.log.write_text("".join(f"{shlex.join(run.command)}\n{run.output}\n" for run in todo), "utf-8")
         failed = sum(not run.ok for run in todo)
         print(f"\n{len(todo) - failed} runs passed, {failed} failed", flush=True)
         if options.faults:
