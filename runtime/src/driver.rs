@@ -12,6 +12,7 @@ pub(crate) use cpu::Cpu;
 use gpu::Gpu;
 use gpu::api::DeviceInfo;
 use gpu::cuda::Cuda;
+use gpu::hip::Hip;
 
 use self::gpu::api::Api as _;
 use crate::agent::Agent;
@@ -66,6 +67,8 @@ pub enum Device {
     Cpu,
     /// NVIDIA's GPUs, with the program's kernels compiled for them.
     Cuda(Vec<gpu::DeviceCode>),
+    /// AMD's GPUs, with the program's kernels compiled for them.
+    Hip(Vec<gpu::DeviceCode>),
 }
 
 impl Device {
@@ -77,10 +80,21 @@ impl Device {
         Cuda::open()?.devices()
     }
 
+    /// The HIP devices of this machine, in the order in which ranks use them.
+    ///
+    /// The library is `libamdhip64.so`, or what the environment variable `SYMM_HIP_LIBRARY` names.
+    ///
+    /// # Errors
+    /// [`Error::NoGpu`] where there is no driver library, one that is too old, or no device.
+    pub fn hip_devices() -> Result<Vec<DeviceInfo>, Error> {
+        Hip::open()?.devices()
+    }
+
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Cpu => "cpu",
             Self::Cuda(_) => "cuda",
+            Self::Hip(_) => "hip",
         }
     }
 
@@ -88,6 +102,7 @@ impl Device {
         Ok(match self {
             Self::Cpu => Box::new(Cpu::default()),
             Self::Cuda(code) => Box::new(Gpu::new(Cuda::open()?, code.clone())?),
+            Self::Hip(code) => Box::new(Gpu::new(Hip::open()?, code.clone())?),
         })
     }
 }

@@ -200,7 +200,7 @@ pub enum Error {
 
     /// Two devices that cannot reach each other's memory.
     #[error(
-        "device {from} cannot access the memory of device {to}: symm needs NVLink or peer access over PCIe between all devices of a run; choose others with CUDA_VISIBLE_DEVICES"
+        "device {from} cannot access the memory of device {to}: symm needs NVLink, Infinity Fabric or peer access over PCIe between all devices of a run; choose others with CUDA_VISIBLE_DEVICES or HIP_VISIBLE_DEVICES"
     )]
     NoPeerAccess {
         /// The device that would load and store.

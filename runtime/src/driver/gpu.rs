@@ -6,6 +6,7 @@
 pub(crate) mod api;
 pub(crate) mod cuda;
 mod heap;
+pub(crate) mod hip;
 mod launch;
 mod report;
 
@@ -60,7 +61,7 @@ struct Local {
     device: Device,
     /// Launches and copies, one after the other.
     stream: Stream,
-    /// The context table in device memory.
+    /// The context table in device memory; 0 before there is one.
     table: u64,
     /// The context table in host memory, which host code passes to launches.
     host_table: u64,
@@ -124,21 +125,57 @@ impl Shared {
         }
         let mut modules = HashMap::new();
         for code in &self.code {
-            let module = self.api.load(&code.image)?;
-            let sites = match self.api.global(module, c"_symm_sites") {
-                Some((address, bytes)) => {
-                    let mut text = vec![0_u8; bytes];
-                    // SAFETY: the global has this many bytes, and so has the vector, until the stream is done.
-                    unsafe { self.api.copy(text.as_mut_ptr() as u64, address, bytes, stream)? };
-                    self.drain(stream)?;
-                    Sites::new(&text)
+            if let Err(error) = self.load_module(code, stream, &mut modules) {
+                for loaded in modules.values() {
+                    self.api.unload(loaded.module);
                 }
-                None => Sites::default(),
-            };
-            modules.insert(code.module.clone(), Loaded { module, sites });
+                return Err(error);
+            }
         }
         lock(&self.loaded).insert(device, Arc::new(modules));
         Ok(())
+    }
+
+    fn load_module(
+        &self,
+        code: &DeviceCode,
+        stream: Stream,
+        modules: &mut HashMap<String, Loaded>,
+    ) -> Result<(), Error> {
+        let module = self.api.load(&code.image)?;
+        let loaded = modules.entry(code.module.clone()).insert_entry(Loaded { module, sites: Sites::default() });
+        if let Some((address, bytes)) = self.api.global(module, c"_symm_sites") {
+            let mut text = vec![0_u8; bytes];
+            // SAFETY: the global has this many bytes, and so has the vector, until the stream is done.
+            unsafe { self.api.copy(text.as_mut_ptr() as u64, address, bytes, stream)? };
+            self.drain(stream)?;
+            loaded.into_mut().sites = Sites::new(&text);
+        }
+        Ok(())
+    }
+
+    /// Gives a rank what its launches need.
+    fn prepare(&self, local: &mut Local, table: &[i64]) -> Result<(), Error> {
+        self.load(local.device, local.stream)?;
+        local.report = Report::new(self)?;
+        let words: Vec<i64> = table.iter().copied().chain([local.report.address().cast_signed()]).collect();
+        let bytes = size_of_val(words.as_slice());
+        local.table = self.api.alloc(bytes as u64, local.stream)?;
+        // SAFETY: both have this many bytes until the stream is done.
+        unsafe { self.api.copy(local.table, words.as_ptr() as u64, bytes, local.stream)? };
+        self.drain(local.stream)
+    }
+
+    /// Gives back what a rank has, on its device.
+    fn let_go(&self, local: &Local) {
+        if local.table != 0 {
+            // Whatever fails here has failed before, and the process ends.
+            let _ = self.api.free(local.table, local.stream);
+        }
+        self.api.destroy_stream(local.stream);
+        if !local.report.memory().is_null() {
+            self.api.free_host(local.report.memory());
+        }
     }
 
     fn modules(&self, device: Device) -> Arc<HashMap<String, Loaded>> {
@@ -176,18 +213,10 @@ impl Driver for Gpu {
     fn start(&self, rank: u32, table: &[i64]) -> Result<(), Error> {
         let (shared, device) = (&self.0, self.0.device(rank));
         shared.api.make_current(device)?;
-        let stream = shared.api.create_stream()?;
-        shared.load(device, stream)?;
-        let report = Report::new(shared)?;
-        let words: Vec<i64> = table.iter().copied().chain([report.address().cast_signed()]).collect();
-        let bytes = size_of_val(words.as_slice());
-        let device_table = shared.api.alloc(bytes as u64, stream)?;
-        // SAFETY: both have this many bytes until the stream is done.
-        unsafe { shared.api.copy(device_table, words.as_ptr() as u64, bytes, stream)? };
-        // The pad that the device barrier counts in starts at zero; so does memory that is given out.
-        shared.drain(stream)?;
-        let host_table = table.as_ptr() as u64;
-        lock(&shared.local).insert(rank, Arc::new(Local { device, stream, table: device_table, host_table, report }));
+        let (stream, host_table) = (shared.api.create_stream()?, table.as_ptr() as u64);
+        let mut local = Local { device, stream, table: 0, host_table, report: Report::default() };
+        shared.prepare(&mut local, table).inspect_err(|_| shared.let_go(&local))?;
+        lock(&shared.local).insert(rank, Arc::new(local));
         Ok(())
     }
 
@@ -231,10 +260,7 @@ impl Drop for Shared {
     fn drop(&mut self) {
         for local in lock(&self.local).values() {
             if self.api.make_current(local.device).is_ok() {
-                // Whatever fails here has failed before, and the process ends.
-                let _ = self.api.free(local.table, local.stream);
-                self.api.destroy_stream(local.stream);
-                self.api.free_host(local.report.memory());
+                self.let_go(local);
             }
         }
         for (device, modules) in lock(&self.loaded).iter() {

@@ -60,7 +60,7 @@ pub(crate) trait Api: Debug + Send + Sync {
     /// A range of addresses, aligned to 2 MiB, that nothing is mapped in.
     fn reserve(&self, bytes: u64) -> Result<u64, Error>;
 
-    /// Maps shared memory at `at` for the devices `by`.
+    /// Maps shared memory at `at` for the devices `by`; nothing is mapped after an error.
     fn map_shared(&self, at: u64, memory: BorrowedFd<'_>, bytes: u64, by: &[Device]) -> Result<(), Error>;
 
     /// Undoes [`Self::map_shared`].

@@ -209,7 +209,7 @@ impl Api for Cuda {
             check(sys::cuMemRelease(handle), "map a rank's heap")?;
             mapped?;
             let set = sys::cuMemSetAccess(at, bytes as usize, access.as_ptr(), access.len());
-            check(set, "give devices access to a rank's heap")
+            check(set, "give devices access to a rank's heap").inspect_err(|_| self.unmap(at, bytes))
         }
     }
 

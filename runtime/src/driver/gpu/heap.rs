@@ -38,8 +38,8 @@ impl Heaps {
             }
         }
         shared.api.make_current(devices[0])?;
-        let start = shared.api.reserve(stride * ranks)?;
         let looks = shared.api.create_stream()?;
+        let start = shared.api.reserve(stride * ranks).inspect_err(|_| shared.api.destroy_stream(looks))?;
         let mut mapped = Self { shared, start, stride, mapped: 0, ranks, looks, device: devices[0] };
         for (heap, rank) in heaps.iter().zip(0..) {
             mapped.shared.api.map_shared(start + rank * stride, heap.as_fd(), stride, &devices)?;
@@ -50,9 +50,10 @@ impl Heaps {
             let pad = start + u64::from(*rank) * stride;
             let stream = mapped.shared.api.create_stream()?;
             // SAFETY: the start of a mapped heap, which is larger than the pad.
-            unsafe { mapped.shared.api.clear(pad, SIGNAL_PAD_BYTES as usize, stream)? };
-            mapped.shared.drain(stream)?;
+            let cleared = unsafe { mapped.shared.api.clear(pad, SIGNAL_PAD_BYTES as usize, stream) }
+                .and_then(|()| mapped.shared.drain(stream));
             mapped.shared.api.destroy_stream(stream);
+            cleared?;
         }
         Ok(mapped)
     }

@@ -17,8 +17,8 @@ const HEADER: usize = 6;
 /// The state of a record that is whole.
 const WHOLE: u64 = 2;
 
-/// A record's memory, which the devices can write.
-#[derive(Debug)]
+/// A record's memory, which the devices can write; null before there is any.
+#[derive(Debug, Default)]
 pub(super) struct Report(usize);
 
 impl Report {

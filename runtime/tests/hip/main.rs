@@ -1,0 +1,337 @@
+//! The HIP driver, and what it shares with CUDA's, against a library that stands in for AMD's.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod stand_in;
+
+use std::ffi::{CStr, c_void};
+use std::path::Path;
+use std::time::Duration;
+
+use common::{alloc, barrier_all, failure, free, threads};
+use stand_in::{State, Turn, code};
+use symm_runtime::abi::{symm_rt_copy, symm_rt_launch};
+use symm_runtime::{Config, Device, Error, Rank, run};
+
+/// Words of the array that a program works on.
+const WORDS: usize = 8;
+const SCALAR: i32 = 1000;
+
+fn config(ranks: u32) -> Config {
+    let mut config = threads(ranks);
+    config.device = Device::Hip(code());
+    config.heap_size = 3 << 20;
+    config
+}
+
+/// A one-dimensional memref, as compiled code passes it.
+#[repr(C)]
+struct Memref {
+    allocated: *mut u8,
+    aligned: *mut u8,
+    offset: u64,
+    size: u64,
+    stride: u64,
+}
+
+fn launch(rank: &Rank, name: &CStr, dims: [i64; 7], args: &[*const c_void], kinds: &CStr) {
+    let loc = c"p.mlir:9:3".as_ptr();
+    // SAFETY: the arguments are of these kinds.
+    unsafe { symm_rt_launch(rank.ctx(), name.as_ptr(), None, dims.as_ptr(), args.as_ptr(), kinds.as_ptr(), loc) };
+}
+
+/// Launches a kernel that takes only the context.
+fn launch_plain(rank: &Rank, name: &CStr, dims: [i64; 7], kinds: &CStr) {
+    let ctx = rank.ctx();
+    launch(rank, name, dims, &[(&raw const ctx).cast()], kinds);
+}
+
+/// Launches `write` on every second word of an array from `at` on.
+fn launch_write(rank: &Rank, at: *mut u8, dims: [i64; 7], kinds: &CStr) {
+    let memref = Memref { allocated: at, aligned: at, offset: 0, size: WORDS as u64 / 2, stride: 2 };
+    let (ctx, scalar) = (rank.ctx(), SCALAR);
+    let args: [*const c_void; 3] = [(&raw const ctx).cast(), (&raw const memref).cast(), (&raw const scalar).cast()];
+    launch(rank, c"kernels::write", dims, &args, kinds);
+}
+
+const ONE_BLOCK: [i64; 7] = [1, 1, 1, 32, 1, 1, 0];
+
+/// Copies in, launches, copies out; what is there then, and where it was.
+fn program(rank: &Rank, kinds: &CStr) -> ([i64; WORDS], u64) {
+    let at = alloc(rank, size_of::<[i64; WORDS]>() as u64, c"p.mlir:1:1");
+    let (filled, mut cleared, mut result) = ([7_i64; WORDS], [7_i64; WORDS], [7_i64; WORDS]);
+    let (bytes, loc) = (size_of_val(&result) as u64, c"p.mlir:2:1".as_ptr());
+    // SAFETY: so many bytes each.
+    unsafe {
+        symm_rt_copy(rank.ctx(), cleared.as_mut_ptr().cast(), at, bytes, loc);
+        assert_eq!(cleared, [0; WORDS], "alloc clears");
+        symm_rt_copy(rank.ctx(), at, filled.as_ptr().cast(), bytes, loc);
+    }
+    barrier_all(rank, c"p.mlir:3:1");
+    launch_write(rank, at, [3, 2, 1, 64, 2, 1, 512], kinds);
+    barrier_all(rank, c"p.mlir:4:1");
+    // SAFETY: so many bytes each.
+    unsafe { symm_rt_copy(rank.ctx(), result.as_mut_ptr().cast(), at, bytes, loc) };
+    free(rank, at, c"p.mlir:5:1");
+    (result, at as u64)
+}
+
+/// The text with which a run of [`program`] on two ranks fails.
+fn refusal() -> String {
+    failure(&config(2), |rank| {
+        program(rank, c"~cm1v");
+    })
+}
+
+fn assert_has(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "no {part:?} in {text}");
+    }
+}
+
+/// One device's own words and the next lower rank's, as `write` makes them.
+fn written(rank: i64, ranks: i64) -> [i64; WORDS] {
+    let before = (rank + ranks - 1) % ranks;
+    std::array::from_fn(|index| {
+        let (pair, scalar) = (i64::try_from(index / 2).unwrap(), i64::from(SCALAR));
+        if index % 2 == 0 { scalar + rank + pair } else { -(scalar + before) - pair }
+    })
+}
+
+#[test]
+fn a_program_runs_on_every_version() {
+    // (HIP_VERSION, whether memory can be had that is not cached)
+    for (version, uncached) in [(60_032_830, 0), (70_051_831, 1), (70_100_000, 1)] {
+        for ranks in [1, 2, 3] {
+            let turn = Turn::new(|state| (state.version, state.uncached) = (version, uncached));
+            let outcome = run(&config(ranks), |rank| Ok(program(rank, c"cm1v").0)).unwrap();
+            for (rank, words) in (0..).zip(outcome.values) {
+                assert_eq!(words, written(rank, ranks.into()), "rank {rank} of {ranks}, version {version}");
+            }
+            let state = turn.state();
+            assert_eq!(state.live, [0; 7], "everything was given back");
+            assert_eq!(state.access, if ranks == 1 { 0b1 } else { 0b11 }, "every device got access");
+            assert_eq!(state.kind, if uncached == 1 { 0x4000_0000 } else { 1 });
+        }
+    }
+}
+
+#[test]
+fn arguments_are_packed_as_kernels_take_them() {
+    let turn = Turn::new(|_| ());
+    let outcome = run(&config(2), |rank| Ok((program(rank, c"cm1v").1, rank.ctx() as u64))).unwrap();
+    let state = turn.state();
+    assert_eq!(state.launches().len(), 2);
+    for launch in state.launches() {
+        let (at, ctx) = outcome.values[launch.device as usize];
+        let [table, fields @ .., scalar] = launch.values() else { panic!("no parameters") };
+        assert_eq!(fields, [at, at, 0, WORDS as u64 / 2, 2], "a memref is five parameters");
+        assert_eq!(*scalar, u64::from(SCALAR.cast_unsigned()), "four bytes and no more");
+        assert_ne!(*table, ctx, "a kernel gets the table that is in device memory");
+        let [rank, ranks, first, second, report] = launch.table;
+        assert_eq!((rank, ranks), (i64::from(launch.device), 2));
+        assert_eq!(second - first, 4 << 20, "the stride of heaps of 3 MiB");
+        assert!(report != 0, "there is a record for faults");
+        assert_eq!((launch.name().as_str(), launch.grid, launch.block), ("write", [3, 2, 1], [64, 2, 1]));
+        assert_eq!((launch.shared, launch.cooperative), (512, 0));
+    }
+}
+
+#[test]
+fn memory_of_the_host_is_refused_as_an_argument() {
+    let _turn = Turn::new(|_| ());
+    let text = failure(&config(1), |rank| {
+        let mut words = [0_i64; WORDS];
+        launch_write(rank, words.as_mut_ptr().cast(), ONE_BLOCK, c"cm1v");
+    });
+    assert_has(&text, &["p.mlir:9:3", "argument 1 of kernel @kernels::write is memory of the host", "symm.alloc"]);
+}
+
+#[test]
+fn blocks_that_wait_are_launched_together_or_not_at_all() {
+    let turn = Turn::new(|_| ());
+    // Two blocks on each of four multiprocessors.
+    run(&config(1), |rank| {
+        launch_plain(rank, c"kernels::nothing", [8, 1, 1, 32, 1, 1, 0], c"!c");
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(turn.state().launches()[0].cooperative, 1);
+    let text = failure(&config(1), |rank| launch_plain(rank, c"kernels::nothing", [3, 3, 1, 32, 2, 1, 96], c"~c"));
+    assert_has(&text, &["p.mlir:9:3", "@kernels::nothing", "[3, 3, 1]", "all 9 have to be on the device"]);
+    assert_has(&text, &["8 fit: 2 of 64 threads and 96 bytes of shared memory on each of 4 multiprocessors;"]);
+    drop(turn);
+
+    let turn = Turn::new(|state| state.devices = 1);
+    run(&config(2), |rank| {
+        launch_plain(rank, c"kernels::nothing", [4, 1, 1, 32, 1, 1, 0], c"~c");
+        Ok(())
+    })
+    .unwrap();
+    let state = turn.state();
+    assert!(state.launches().iter().all(|launch| launch.cooperative == 0), "two such launches would take turns");
+    let text = failure(&config(2), |rank| launch_plain(rank, c"kernels::nothing", [5, 1, 1, 32, 1, 1, 0], c"~c"));
+    assert_has(&text, &["all 5 have to be", "4 fit", "4 multiprocessors, shared by 2 ranks"]);
+}
+
+#[test]
+fn a_failed_check_is_told_by_its_record() {
+    let turn = Turn::new(|_| ());
+    let text = failure(&config(2), |rank| {
+        if rank.rank() == 1 {
+            launch_plain(rank, c"kernels::fault", [2, 3, 1, 32, 1, 1, 0], c"c");
+        }
+        barrier_all(rank, c"p.mlir:4:1");
+    });
+    assert_has(&text, &["p.mlir:3:5: rank 1, block (1,2,0), thread 7 of @kernels::fault: index -3 is not below 8"]);
+    drop(turn);
+
+    let _turn = Turn::new(|_| ());
+    let text = failure(&config(1), |rank| launch_plain(rank, c"kernels::fail", ONE_BLOCK, c"c"));
+    assert_has(&text, &["p.mlir:9:3: rank 0", "HIP could not run a kernel or a copy: unspecified launch failure"]);
+}
+
+#[test]
+fn kernels_that_were_not_compiled_are_named() {
+    let _turn = Turn::new(|_| ());
+    let text = failure(&config(1), |rank| launch_plain(rank, c"others::write", ONE_BLOCK, c"c"));
+    assert_has(&text, &["p.mlir:9:3", "@others::write was not compiled for this device"]);
+    let text = failure(&config(1), |rank| launch_plain(rank, c"kernels::other", ONE_BLOCK, c"c"));
+    assert_has(&text, &["HIP could not find kernel other: named symbol not found (hipErrorNotFound)"]);
+}
+
+#[test]
+fn a_kernel_that_never_ends_runs_into_the_timeout() {
+    let _turn = Turn::new(|_| ());
+    let mut config = config(2);
+    config.timeout = Some(Duration::from_millis(300));
+    let text = failure(&config, |rank| {
+        if rank.rank() == 0 {
+            launch_plain(rank, c"kernels::hang", ONE_BLOCK, c"c");
+        }
+        barrier_all(rank, c"p.mlir:4:1");
+    });
+    assert_has(&text, &["not finished after 300ms", "rank 0", "kernels::hang", "p.mlir:9:3", "rank 1", "p.mlir:4:1"]);
+}
+
+#[test]
+fn memory_may_be_short_on_one_rank() {
+    let turn = Turn::new(|state| state.refuse("hipMemCreate", 1, 2));
+    let error = run(&config(2), |_| Ok(())).unwrap_err();
+    let text = error.to_string();
+    assert_eq!(
+        text,
+        "rank 1 could not join the run: HIP could not take 4194304 bytes of device 1 for a symmetric heap: out of memory \
+         (hipErrorOutOfMemory)"
+    );
+    assert_eq!(turn.state().live, [0; 7], "rank 0 has given back what it took");
+}
+
+/// Every function that can refuse, and what the error says was attempted.
+const REFUSALS: &[(&str, &str)] = &[
+    ("hipInit", "start the driver"),
+    ("hipRuntimeGetVersion", "ask for its version"),
+    ("hipGetDeviceCount", "count devices"),
+    ("hipGetDevicePropertiesR0600", "ask about a device"),
+    ("hipDeviceGetAttribute", "ask about a device"),
+    ("hipSetDevice", "use a device"),
+    ("hipDeviceCanAccessPeer", "ask about peers"),
+    ("hipMemGetAllocationGranularity", "ask for the granularity of memory"),
+    ("hipMemCreate", "take 4194304 bytes of device 0 for a symmetric heap"),
+    ("hipMemExportToShareableHandle", "share a heap's memory"),
+    ("hipMemRelease", "share a heap's memory"),
+    ("hipMemAddressReserve", "reserve 8388608 bytes of addresses"),
+    ("hipMemImportFromShareableHandle", "take a rank's heap"),
+    ("hipMemMap", "map a rank's heap"),
+    ("hipMemSetAccess", "give devices access to a rank's heap"),
+    ("hipStreamCreateWithFlags", "make a stream"),
+    ("hipMemsetD8Async", "clear memory"),
+    ("hipStreamQuery", "run a kernel or a copy"),
+    ("hipModuleLoadData", "load the kernels"),
+    ("hipHostMalloc", "take host memory that devices can write"),
+    ("hipMallocAsync", "take 40 bytes of device memory"),
+    ("hipMemcpyAsync", "copy memory"),
+    ("hipModuleGetFunction", "find kernel write"),
+    ("hipModuleOccupancyMaxActiveBlocksPerMultiprocessor", "ask how many blocks fit"),
+    ("hipModuleLaunchCooperativeKernel", "launch a kernel"),
+];
+
+#[test]
+fn every_refusal_becomes_an_error_with_name_and_words() {
+    for (function, action) in REFUSALS {
+        let _turn = Turn::new(|state| state.refuse(function, -1, 101));
+        let text = refusal();
+        assert_has(&text, &["HIP could not ", action, ": invalid device ordinal (hipErrorInvalidDevice)"]);
+    }
+    let _turn = Turn::new(|state| state.refuse("hipModuleLaunchKernel", -1, 4711));
+    let text = failure(&config(1), |rank| {
+        program(rank, c"cm1v");
+    });
+    assert_has(&text, &["HIP could not launch a kernel: the driver does not say why (error 4711)"]);
+}
+
+#[test]
+fn a_start_that_fails_half_way_gives_everything_back() {
+    for function in [
+        "hipMemCreate",
+        "hipMemExportToShareableHandle",
+        "hipMemAddressReserve",
+        "hipMemImportFromShareableHandle",
+        "hipMemMap",
+        "hipMemSetAccess",
+        "hipStreamCreateWithFlags",
+        "hipMemsetD8Async",
+        "hipStreamQuery",
+        "hipModuleLoadData",
+        "hipHostMalloc",
+        "hipMallocAsync",
+        "hipMemcpyAsync",
+    ] {
+        let mut failures = 0;
+        for after in 0.. {
+            let turn = Turn::new(|state| {
+                state.refuse(function, -1, 2);
+                state.refuse_after = after;
+            });
+            if run(&config(3), |_| Ok(())).is_ok() {
+                break;
+            }
+            failures += 1;
+            assert_eq!(turn.state().live, [0; 7], "{function} fails after {after} calls");
+        }
+        assert!(failures > 0, "{function} is not called");
+    }
+}
+
+#[test]
+fn a_missing_function_is_named_with_the_version_that_has_it() {
+    let mut turn = Turn::new(|_| ());
+    for function in ["hipGetDevicePropertiesR0600", "hipMemImportFromShareableHandle", "hipGetErrorString"] {
+        turn.without(function);
+        let error = run(&config(1), |_| Ok(())).unwrap_err();
+        assert!(matches!(error, Error::NoGpu { vendor: "HIP", .. }));
+        let has_no = format!("without_{function}.so has no {function}, which is in ROCm 6.0 and later");
+        assert_has(&error.to_string(), &["no HIP device can be used", &has_no]);
+    }
+    turn.name_library(Path::new("/nowhere/libamdhip64.so"));
+    let text = Device::hip_devices().unwrap_err().to_string();
+    assert_has(&text, &["/nowhere/libamdhip64.so cannot be loaded", "SYMM_HIP_LIBRARY", "--driver cpu"]);
+}
+
+#[test]
+fn devices_are_described_and_have_to_do() {
+    let turn = Turn::new(|_| ());
+    let devices = Device::hip_devices().unwrap();
+    assert_eq!(devices.len(), 2);
+    let last = &devices[1];
+    assert_eq!((last.name.as_str(), last.chip.as_str(), last.multiprocessors), ("Stand-in 1", "gfx942", 4));
+    drop(turn);
+
+    let refused = |change: fn(&mut State)| {
+        let _turn = Turn::new(change);
+        run(&config(2), |_| Ok(())).unwrap_err().to_string()
+    };
+    assert_has(&refused(|state| state.devices = 0), &["no HIP device can be used: the driver knows no device"]);
+    assert_has(&refused(|state| state.maps = 0), &["device 0 (Stand-in 0) has no virtual memory management"]);
+    assert_has(&refused(|state| state.peers = 0), &["device 0 cannot access the memory of device 1"]);
+}

@@ -1,0 +1,419 @@
+// Stands in for AMD's libamdhip64.so: devices are memory of this process, heaps are memfds, and a "code object" is a
+// text with a line for each kernel: its name and the sizes of its parameters. Written against the header that
+// src/driver/gpu/hip/library.rs names, and apart from it, so that the two check each other.
+
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_DEVICE = 101, INVALID_IMAGE = 200, INVALID_HANDLE = 400, NOT_FOUND = 500 };
+enum { NOT_READY = 600, LAUNCH_FAILURE = 719 };
+enum { MAX_LAUNCHES = 64, MAX_VALUES = 24, UNIT = 2 << 20 };
+
+// What exists: memory, exported or imported; addresses; mappings; host memory; device memory; streams; modules.
+enum { MEMORY, ADDRESSES, MAPPINGS, HOST, DEVICE, STREAMS, MODULES, KINDS };
+
+struct launch {
+  char name[32];
+  uint32_t device, cooperative, grid[3], block[3], shared, count;
+  // Parameters, extended with zeros.
+  uint64_t values[MAX_VALUES];
+  // The first words of the context table that the first parameter points to.
+  int64_t table[5];
+};
+
+// Read and set by the tests, which have the same declaration.
+struct state {
+  int32_t devices, version, peers, uncached, maps, resident;
+  // The function that is to fail, on which device (-1: on all), after how many calls that succeed, and with what.
+  char refuse[64];
+  int32_t refuse_on, refuse_after, status;
+  int64_t live[KINDS];
+  // Bits of the devices that got access, and kinds of memory asked for.
+  uint32_t access, kind;
+  uint32_t launches;
+  struct launch launch[MAX_LAUNCHES];
+} stand_in = {.devices = 2, .version = 70151831, .peers = 1, .uncached = 1, .maps = 1, .resident = 2, .refuse_on = -1};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static _Thread_local int current;
+
+struct memory { int fd; };
+struct stream { int device, pending, status, hangs; };
+struct kernel { char name[32]; int count, size[MAX_VALUES], device; };
+struct module { int device, count; struct kernel kernels[8]; char *sites; size_t sites_bytes; };
+
+static void count(int kind, int by) { __atomic_add_fetch(&stand_in.live[kind], by, __ATOMIC_SEQ_CST); }
+
+static int refused(const char *function, int device) {
+  if (strcmp(stand_in.refuse, function) || (stand_in.refuse_on >= 0 && stand_in.refuse_on != device)) return 0;
+  return __atomic_fetch_sub(&stand_in.refuse_after, 1, __ATOMIC_SEQ_CST) > 0 ? 0 : stand_in.status;
+}
+
+#define REFUSE_ON(device) do { int status = refused(__func__, device); if (status) return status; } while (0)
+#define REFUSE() REFUSE_ON(current)
+
+int hipInit(unsigned flags) { REFUSE(); return flags ? INVALID_VALUE : 0; }
+int hipRuntimeGetVersion(int *version) { REFUSE(); *version = stand_in.version; return 0; }
+int hipGetDeviceCount(int *devices) { REFUSE(); *devices = stand_in.devices; return 0; }
+
+int hipSetDevice(int device) {
+  REFUSE_ON(device);
+  if (device < 0 || device >= stand_in.devices) return INVALID_DEVICE;
+  current = device;
+  return 0;
+}
+
+// hipDeviceProp_tR0600 up to what is asked for, field by field.
+struct properties {
+  char name[256], uuid[16], luid[8];
+  unsigned luidDeviceNodeMask;
+  size_t totalGlobalMem, sharedMemPerBlock;
+  int regsPerBlock, warpSize;
+  size_t memPitch;
+  int maxThreadsPerBlock, maxThreadsDim[3], maxGridSize[3], clockRate;
+  size_t totalConstMem;
+  int major, minor;
+  size_t textureAlignment, texturePitchAlignment;
+  int deviceOverlap, multiProcessorCount, until_arch[192];
+  char gcnArchName[256];
+};
+_Static_assert(offsetof(struct properties, gcnArchName) == 1160, "the header's offset");
+
+int hipGetDevicePropertiesR0600(struct properties *properties, int device) {
+  REFUSE_ON(device);
+  memset(properties, 0xa5, 1472);
+  snprintf(properties->name, sizeof properties->name, "Stand-in %d", device);
+  strcpy(properties->gcnArchName, "gfx942:sramecc+:xnack-");
+  properties->multiProcessorCount = 4;
+  return 0;
+}
+
+int hipDeviceGetAttribute(int *value, int attribute, int device) {
+  REFUSE_ON(device);
+  if (attribute != 89) return INVALID_VALUE;
+  *value = stand_in.maps;
+  return 0;
+}
+
+int hipDeviceCanAccessPeer(int *can, int from, int to) {
+  REFUSE_ON(from);
+  *can = from != to && stand_in.peers;
+  return 0;
+}
+
+struct location { int type, id; };
+struct allocation {
+  int type, handle;
+  struct location location;
+  void *windows;
+  unsigned char compression, rdma;
+  unsigned short usage;
+};
+
+static int wrong(const struct allocation *p) {
+  return p->handle != 1 || p->location.type != 1 || p->location.id < 0 || p->location.id >= stand_in.devices ||
+         p->windows || p->compression || p->rdma || p->usage;
+}
+
+int hipMemGetAllocationGranularity(size_t *unit, const struct allocation *p, int option) {
+  REFUSE_ON(p->location.id);
+  *unit = UNIT;
+  return wrong(p) || option != 0 ? INVALID_VALUE : 0;
+}
+
+int hipMemCreate(struct memory **memory, size_t bytes, const struct allocation *p, unsigned long long flags) {
+  REFUSE_ON(p->location.id);
+  int known = p->type == 1 || (p->type == 0x40000000 && stand_in.uncached);
+  if (!known || wrong(p) || flags || !bytes || bytes % UNIT) return INVALID_VALUE;
+  stand_in.kind = p->type;
+  *memory = malloc(sizeof **memory);
+  (*memory)->fd = memfd_create("stand-in", MFD_CLOEXEC);
+  count(MEMORY, 1);
+  return ftruncate((*memory)->fd, bytes) ? OUT_OF_MEMORY : 0;
+}
+
+int hipMemExportToShareableHandle(int *fd, struct memory *memory, int kind, unsigned long long flags) {
+  REFUSE();
+  *fd = fcntl(memory->fd, F_DUPFD_CLOEXEC, 0);
+  return kind != 1 || flags ? INVALID_VALUE : 0;
+}
+
+int hipMemImportFromShareableHandle(struct memory **memory, void *handle, int kind) {
+  REFUSE();
+  // From ROCm 7.1 on the descriptor itself, before that its address.
+  int fd = stand_in.version >= 70100000 ? (int)(intptr_t)handle : *(int *)handle;
+  int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  if (kind != 1 || copy < 0) return INVALID_VALUE;
+  *memory = malloc(sizeof **memory);
+  (*memory)->fd = copy;
+  count(MEMORY, 1);
+  return 0;
+}
+
+int hipMemRelease(struct memory *memory) {
+  REFUSE();
+  close(memory->fd);
+  free(memory);
+  count(MEMORY, -1);
+  return 0;
+}
+
+int hipMemAddressReserve(void **start, size_t bytes, size_t align, void *wish, unsigned long long flags) {
+  REFUSE();
+  if (!bytes || bytes % UNIT || align != UNIT || wish || flags) return INVALID_VALUE;
+  char *all = mmap(0, bytes + align, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (all == MAP_FAILED) return OUT_OF_MEMORY;
+  size_t before = -(uintptr_t)all % align;
+  if (before) munmap(all, before);
+  if (align - before) munmap(all + before + bytes, align - before);
+  *start = all + before;
+  count(ADDRESSES, 1);
+  return 0;
+}
+
+int hipMemAddressFree(void *start, size_t bytes) {
+  REFUSE();
+  if (stand_in.live[MAPPINGS]) return INVALID_VALUE;
+  munmap(start, bytes);
+  count(ADDRESSES, -1);
+  return 0;
+}
+
+int hipMemMap(void *at, size_t bytes, size_t offset, struct memory *memory, unsigned long long flags) {
+  REFUSE();
+  if (offset || flags || bytes % UNIT) return INVALID_VALUE;
+  // Nothing can use it before hipMemSetAccess.
+  if (mmap(at, bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, memory->fd, 0) == MAP_FAILED) return INVALID_VALUE;
+  count(MAPPINGS, 1);
+  return 0;
+}
+
+struct access { struct location location; int flags; };
+
+int hipMemSetAccess(void *at, size_t bytes, const struct access *access, size_t number) {
+  REFUSE();
+  if (!number) return INVALID_VALUE;
+  for (size_t i = 0; i < number; i++) {
+    if (access[i].location.type != 1 || access[i].flags != 3) return INVALID_VALUE;
+    __atomic_or_fetch(&stand_in.access, 1u << access[i].location.id, __ATOMIC_SEQ_CST);
+  }
+  return mprotect(at, bytes, PROT_READ | PROT_WRITE) ? INVALID_VALUE : 0;
+}
+
+int hipMemUnmap(void *at, size_t bytes) {
+  REFUSE();
+  mmap(at, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+  count(MAPPINGS, -1);
+  return 0;
+}
+
+int hipHostMalloc(void **memory, size_t bytes, unsigned flags) {
+  REFUSE();
+  if (flags != 0x40000003) return INVALID_VALUE;
+  *memory = memset(malloc(bytes), 0xa5, bytes);
+  count(HOST, 1);
+  return 0;
+}
+
+int hipHostFree(void *memory) { REFUSE(); free(memory); count(HOST, -1); return 0; }
+
+static int misplaced(const struct stream *stream) { return !stream || stream->device != current; }
+
+int hipMallocAsync(void **memory, size_t bytes, struct stream *stream) {
+  REFUSE();
+  if (misplaced(stream)) return INVALID_HANDLE;
+  *memory = malloc(bytes);
+  count(DEVICE, 1);
+  return 0;
+}
+
+int hipFreeAsync(void *memory, struct stream *stream) {
+  REFUSE();
+  if (misplaced(stream)) return INVALID_HANDLE;
+  free(memory);
+  count(DEVICE, -1);
+  return 0;
+}
+
+int hipStreamCreateWithFlags(struct stream **stream, unsigned flags) {
+  REFUSE();
+  *stream = calloc(1, sizeof **stream);
+  (*stream)->device = current;
+  count(STREAMS, 1);
+  return flags != 1 ? INVALID_VALUE : 0;
+}
+
+int hipStreamDestroy(struct stream *stream) { REFUSE(); free(stream); count(STREAMS, -1); return 0; }
+
+// Work is done when it is asked for; that it is not done when it is first asked about makes the driver ask again.
+int hipStreamQuery(struct stream *stream) {
+  REFUSE();
+  if (stream->hangs || stream->pending) {
+    stream->pending = 0;
+    return NOT_READY;
+  }
+  return stream->status;
+}
+
+int hipMemcpyAsync(void *to, const void *from, size_t bytes, int kind, struct stream *stream) {
+  REFUSE();
+  if (misplaced(stream) || kind != 4) return INVALID_HANDLE;
+  memmove(to, from, bytes);
+  stream->pending = 1;
+  return 0;
+}
+
+int hipMemsetD8Async(void *at, unsigned char value, size_t bytes, struct stream *stream) {
+  REFUSE();
+  if (misplaced(stream)) return INVALID_HANDLE;
+  memset(at, value, bytes);
+  stream->pending = 1;
+  return 0;
+}
+
+// Lines `name size size …`, an empty line, then the texts of _symm_sites, which end with an empty text.
+int hipModuleLoadData(struct module **module, const char *image) {
+  REFUSE();
+  // What symm compiles for AMD GPUs comes as far as this.
+  if (!strncmp(image, "\177ELF", 4)) return INVALID_IMAGE;
+  struct module *m = *module = calloc(1, sizeof *m);
+  m->device = current;
+  count(MODULES, 1);
+  while (*image && *image != '\n') {
+    struct kernel *kernel = &m->kernels[m->count++];
+    int used = 0, size;
+    if (sscanf(image, "%31s%n", kernel->name, &used) != 1) return INVALID_VALUE;
+    for (image += used; *image == ' ' && sscanf(image, "%d%n", &size, &used) == 1; image += used)
+      kernel->size[kernel->count++] = size;
+    kernel->device = current;
+    image += *image == '\n';
+  }
+  if (*image) {
+    const char *start = ++image;
+    while (*image) image += strlen(image) + 1;
+    m->sites_bytes = image - start;
+    m->sites = memcpy(malloc(m->sites_bytes + 1), start, m->sites_bytes);
+  }
+  return 0;
+}
+
+int hipModuleUnload(struct module *module) {
+  REFUSE();
+  if (module->device != current) return INVALID_HANDLE;
+  free(module->sites);
+  free(module);
+  count(MODULES, -1);
+  return 0;
+}
+
+int hipModuleGetFunction(struct kernel **kernel, struct module *module, const char *name) {
+  REFUSE();
+  for (int i = 0; i < module->count; i++)
+    if (!strcmp((*kernel = &module->kernels[i])->name, name)) return 0;
+  return NOT_FOUND;
+}
+
+int hipModuleGetGlobal(void **at, size_t *bytes, struct module *module, const char *name) {
+  REFUSE();
+  if (strcmp(name, "_symm_sites") || !module->sites_bytes) return NOT_FOUND;
+  *at = module->sites;
+  *bytes = module->sites_bytes;
+  return 0;
+}
+
+int hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, struct kernel *kernel, int threads, size_t shared) {
+  REFUSE();
+  *blocks = stand_in.resident;
+  return !kernel || threads < 1 || shared > 65536 ? INVALID_VALUE : 0;
+}
+
+// The kernels. `write(ctx, memref<?xi64>, i32)` stores the scalar plus the rank plus the index in its own memref, and the
+// negative of that one word further in the next rank's; `fault(ctx)` leaves a record and traps; `fail(ctx)` traps; `hang(ctx)` never ends; `nothing(ctx)` does.
+static int execute(const struct kernel *kernel, const struct launch *launch, struct stream *stream) {
+  const int64_t *table = (const int64_t *)launch->values[0];
+  const int64_t rank = table[0], ranks = table[1], *bases = table + 2;
+  if (!strcmp(kernel->name, "write")) {
+    const uint64_t *memref = launch->values + 1;
+    int64_t *mine = (int64_t *)memref[1] + memref[2];
+    int64_t *next = (int64_t *)((char *)mine - bases[rank] + bases[(rank + 1) % ranks]);
+    int64_t value = (int32_t)launch->values[6] + rank;
+    for (uint64_t i = 0; i < memref[3]; i++) {
+      mine[i * memref[4]] = value + i;
+      next[i * memref[4] + 1] = -value - i;
+    }
+  } else if (!strcmp(kernel->name, "fault")) {
+    int64_t *record = (int64_t *)bases[ranks];
+    const int64_t words[] = {0, 1, rank, 5, 7, 2, -3, 8};
+    if (record[0]) return INVALID_VALUE;
+    memcpy(record + 1, words + 1, sizeof words - 8);
+    __atomic_store_n(record, 2, __ATOMIC_RELEASE);
+    stream->status = LAUNCH_FAILURE;
+  } else if (!strcmp(kernel->name, "fail")) {
+    stream->status = LAUNCH_FAILURE;
+  } else if (!strcmp(kernel->name, "hang")) {
+    stream->hangs = 1;
+  }
+  stream->pending = 1;
+  return 0;
+}
+
+static int start(const struct kernel *kernel, const unsigned dims[7], struct stream *stream, void **parameters,
+                 int cooperative) {
+  if (misplaced(stream) || kernel->device != current) return INVALID_HANDLE;
+  struct launch launch = {.device = current, .cooperative = cooperative, .shared = dims[6], .count = kernel->count};
+  strcpy(launch.name, kernel->name);
+  memcpy(launch.grid, dims, sizeof launch.grid);
+  memcpy(launch.block, dims + 3, sizeof launch.block);
+  for (int i = 0; i < kernel->count; i++) memcpy(&launch.values[i], parameters[i], kernel->size[i]);
+  const int64_t *table = (const int64_t *)launch.values[0];
+  for (int i = 0; i < 3 + table[1] && i < 5; i++) launch.table[i] = table[i];
+  pthread_mutex_lock(&lock);
+  stand_in.launch[stand_in.launches++ % MAX_LAUNCHES] = launch;
+  pthread_mutex_unlock(&lock);
+  return execute(kernel, &launch, stream);
+}
+
+int hipModuleLaunchKernel(struct kernel *kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                          unsigned bz, unsigned shared, struct stream *stream, void **parameters, void **extra) {
+  REFUSE();
+  const unsigned dims[] = {gx, gy, gz, bx, by, bz, shared};
+  return extra ? INVALID_VALUE : start(kernel, dims, stream, parameters, 0);
+}
+
+int hipModuleLaunchCooperativeKernel(struct kernel *kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                                     unsigned by, unsigned bz, unsigned shared, struct stream *stream,
+                                     void **parameters) {
+  REFUSE();
+  const unsigned dims[] = {gx, gy, gz, bx, by, bz, shared};
+  return start(kernel, dims, stream, parameters, 1);
+}
+
+static const struct { int status; const char *name, *text; } errors[] = {
+    {INVALID_VALUE, "hipErrorInvalidValue", "invalid argument"},
+    {OUT_OF_MEMORY, "hipErrorOutOfMemory", "out of memory"},
+    {INVALID_DEVICE, "hipErrorInvalidDevice", "invalid device ordinal"},
+    {INVALID_IMAGE, "hipErrorInvalidImage", "device kernel image is invalid"},
+    {INVALID_HANDLE, "hipErrorInvalidHandle", "invalid resource handle"},
+    {NOT_FOUND, "hipErrorNotFound", "named symbol not found"},
+    {LAUNCH_FAILURE, "hipErrorLaunchFailure", "unspecified launch failure"},
+};
+
+const char *hipGetErrorName(int status) {
+  for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
+    if (errors[i].status == status) return errors[i].name;
+  return 0;
+}
+
+const char *hipGetErrorString(int status) {
+  for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
+    if (errors[i].status == status) return errors[i].text;
+  return 0;
+}
