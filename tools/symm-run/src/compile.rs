@@ -4,7 +4,7 @@ use crate::call::Entry;
 use crate::options::{Driver, Options};
 use anyhow::Context as _;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use symm_codegen::{Frontend, Jit, Level, Module, Signature, assembly, translate, translate_devices};
+use symm_codegen::{Frontend, Jit, Level, Module, Signature, assembly, hsaco, translate, translate_devices};
 use symm_dialect::{World, set_world};
 use symm_runtime::{Device, DeviceCode, heap_stride};
 
@@ -39,7 +39,8 @@ pub fn program(options: &Options, num_ranks: u32) -> anyhow::Result<Compiled> {
     set_world(&mut module, World { num_ranks, heap_size, heap_stride });
     let device = match options.driver {
         Driver::Cpu => Device::Cpu,
-        Driver::Cuda => Device::Cuda(kernels(options, &frontend, &module)?),
+        Driver::Cuda => Device::Cuda(kernels(options, &nvidia_chip()?, &frontend, &module)?),
+        Driver::Hip => Device::Hip(kernels(options, &amd_chip()?, &frontend, &module)?),
     };
     let safety = format!("strict={} bounds-checks={}", options.strict, options.check_bounds);
     let (trace, offload) = (options.trace.is_some(), options.driver != Driver::Cpu);
@@ -50,9 +51,9 @@ pub fn program(options: &Options, num_ranks: u32) -> anyhow::Result<Compiled> {
     Ok(Compiled { entry: Entry::new(jit, &options.entry)?, signature, device })
 }
 
-/// The program's kernels as PTX for the GPUs of this machine.
-fn kernels(options: &Options, frontend: &Frontend, program: &Module) -> anyhow::Result<Vec<DeviceCode>> {
-    let device = symm_codegen::Device::new(&chip()?)?;
+/// The program's kernels for a GPU: PTX, or a code object.
+fn kernels(options: &Options, chip: &str, frontend: &Frontend, program: &Module) -> anyhow::Result<Vec<DeviceCode>> {
+    let device = symm_codegen::Device::new(chip)?;
     let mut module = symm_codegen::copy_of(program);
     let watchdog = options
         .timeout
@@ -61,18 +62,31 @@ fn kernels(options: &Options, frontend: &Frontend, program: &Module) -> anyhow::
     frontend.run_pipeline(&mut module, &device.pipeline_with(&safety))?;
     let translated = translate_devices(&module, &device, Level::O3)?;
     let code = translated.into_iter().map(|(module, llvm)| {
-        let image = assembly(&llvm, &device, Level::O3)?.into_bytes();
+        let image = match &device {
+            symm_codegen::Device::Nvidia(_) => assembly(&llvm, &device, Level::O3)?.into_bytes(),
+            symm_codegen::Device::Amd(_) => hsaco(&llvm, &device, Level::O3)?,
+        };
         Ok(DeviceCode { module, image })
     });
     code.collect()
 }
 
 /// The oldest chip among this machine's GPUs, or the newest known one that is older: PTX for it runs on all of them.
-fn chip() -> anyhow::Result<String> {
+fn nvidia_chip() -> anyhow::Result<String> {
     let devices = Device::cuda_devices().map_err(|error| anyhow::Error::msg(error.to_string()))?;
     let version = |chip: &str| chip.strip_prefix("sm_").and_then(|digits| digits.parse::<u32>().ok());
     let oldest = devices.iter().filter_map(|device| version(&device.chip)).min().context("there is no GPU")?;
     let known = symm_codegen::Device::nvidia_chips().iter().filter_map(|chip| version(chip));
     let best = known.filter(|known| *known <= oldest).max();
     best.map(|best| format!("sm_{best}")).with_context(|| format!("sm_{oldest} is older than what symm compiles for"))
+}
+
+/// The chip of this machine's GPUs, which all have to be of one kind: a code object is for one.
+fn amd_chip() -> anyhow::Result<String> {
+    let devices = Device::hip_devices().map_err(|error| anyhow::Error::msg(error.to_string()))?;
+    let chip = &devices.first().context("there is no GPU")?.chip;
+    if let Some(other) = devices.iter().map(|device| &device.chip).find(|other| *other != chip) {
+        anyhow::bail!("some GPUs are {chip} and some {other}: choose those of one kind with HIP_VISIBLE_DEVICES");
+    }
+    Ok(chip.clone())
 }

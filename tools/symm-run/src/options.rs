@@ -65,6 +65,8 @@ pub enum Driver {
     Cpu,
     /// NVIDIA's GPUs: rank r runs on device r modulo their number.
     Cuda,
+    /// AMD's GPUs, likewise.
+    Hip,
 }
 
 fn pair(text: &str) -> Result<(String, String), String> {
