@@ -214,6 +214,25 @@ fn a_failed_check_is_told_by_its_record() {
 }
 
 #[test]
+fn a_kernel_that_fails_because_of_anothers_fault_names_that() {
+    let _turn = Turn::new(|state| state.devices = 1);
+    let text = failure(&config(2), |rank| {
+        if rank.rank() == 1 {
+            launch_plain(rank, c"kernels::sink", [3, 3, 1, 32, 1, 1, 0], c"c");
+        }
+        let ctx = rank.ctx();
+        // Rank 1 never comes back from its launch, and brings down what rank 0 launches sooner or later.
+        loop {
+            launch(rank, c"kernels::nothing", ONE_BLOCK, &[(&raw const ctx).cast()], c"c");
+        }
+    });
+    assert_has(
+        &text,
+        &["p.mlir:9:3: rank 0", "p.mlir:3:5: rank 1, block (2,1,0), thread 7 of @kernels::sink: index -3"],
+    );
+}
+
+#[test]
 fn kernels_that_were_not_compiled_are_named() {
     let _turn = Turn::new(|_| ());
     let text = failure(&config(1), |rank| launch_plain(rank, c"others::write", ONE_BLOCK, c"c"));
@@ -243,8 +262,8 @@ fn memory_may_be_short_on_one_rank() {
     let text = error.to_string();
     assert_eq!(
         text,
-        "rank 1 could not join the run: HIP could not take 4194304 bytes of device 1 for a symmetric heap: out of memory \
-         (hipErrorOutOfMemory)"
+        "rank 1 could not join the run: HIP could not take 4194304 bytes of device 1 for a symmetric heap: \
+         out of memory (hipErrorOutOfMemory)"
     );
     assert_eq!(turn.state().live, [0; 7], "rank 0 has given back what it took");
 }
@@ -358,5 +377,7 @@ fn devices_are_described_and_have_to_do() {
     };
     assert_has(&refused(|state| state.devices = 0), &["no HIP device can be used: the driver knows no device"]);
     assert_has(&refused(|state| state.maps = 0), &["device 0 (Stand-in 0) has no virtual memory management"]);
+    let cached_only = |state: &mut State| (state.gfx90a, state.uncached) = (1, 0);
+    assert_has(&refused(cached_only), &["take 4194304 bytes of device 0 for a symmetric heap: invalid argument"]);
     assert_has(&refused(|state| state.peers = 0), &["device 0 cannot access the memory of device 1"]);
 }

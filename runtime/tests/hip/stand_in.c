@@ -13,8 +13,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_DEVICE = 101, INVALID_IMAGE = 200, INVALID_HANDLE = 400, NOT_FOUND = 500 };
-enum { NOT_READY = 600, LAUNCH_FAILURE = 719 };
+enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_DEVICE = 101, INVALID_IMAGE = 200, INVALID_HANDLE = 400 };
+enum { NOT_FOUND = 500, NOT_READY = 600, LAUNCH_FAILURE = 719 };
 enum { MAX_LAUNCHES = 64, MAX_VALUES = 24, UNIT = 2 << 20 };
 
 // What exists: memory, exported or imported; addresses; mappings; host memory; device memory; streams; modules.
@@ -31,7 +31,11 @@ struct launch {
 
 // Read and set by the tests, which have the same declaration.
 struct state {
-  int32_t devices, version, peers, uncached, maps, resident;
+  int32_t devices, version, peers, uncached, maps, resident, gfx90a;
+  // Which test this is: threads of a run that has failed may still launch something.
+  int32_t test;
+  // What all of a device's streams answer after a kernel has brought it down.
+  int32_t down[3];
   // The function that is to fail, on which device (-1: on all), after how many calls that succeed, and with what.
   char refuse[64];
   int32_t refuse_on, refuse_after, status;
@@ -46,7 +50,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local int current;
 
 struct memory { int fd; };
-struct stream { int device, pending, status, hangs; };
+struct stream { int test, device, pending, status, hangs; };
 struct kernel { char name[32]; int count, size[MAX_VALUES], device; };
 struct module { int device, count; struct kernel kernels[8]; char *sites; size_t sites_bytes; };
 
@@ -91,7 +95,7 @@ int hipGetDevicePropertiesR0600(struct properties *properties, int device) {
   REFUSE_ON(device);
   memset(properties, 0xa5, 1472);
   snprintf(properties->name, sizeof properties->name, "Stand-in %d", device);
-  strcpy(properties->gcnArchName, "gfx942:sramecc+:xnack-");
+  strcpy(properties->gcnArchName, stand_in.gfx90a ? "gfx90a:sramecc+:xnack-" : "gfx942:sramecc+:xnack-");
   properties->multiProcessorCount = 4;
   return 0;
 }
@@ -246,6 +250,7 @@ int hipFreeAsync(void *memory, struct stream *stream) {
 int hipStreamCreateWithFlags(struct stream **stream, unsigned flags) {
   REFUSE();
   *stream = calloc(1, sizeof **stream);
+  (*stream)->test = stand_in.test;
   (*stream)->device = current;
   count(STREAMS, 1);
   return flags != 1 ? INVALID_VALUE : 0;
@@ -256,6 +261,7 @@ int hipStreamDestroy(struct stream *stream) { REFUSE(); free(stream); count(STRE
 // Work is done when it is asked for; that it is not done when it is first asked about makes the driver ask again.
 int hipStreamQuery(struct stream *stream) {
   REFUSE();
+  if (stand_in.down[stream->device] && !stream->hangs) return stand_in.down[stream->device];
   if (stream->hangs || stream->pending) {
     stream->pending = 0;
     return NOT_READY;
@@ -335,8 +341,10 @@ int hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, struct kerne
   return !kernel || threads < 1 || shared > 65536 ? INVALID_VALUE : 0;
 }
 
-// The kernels. `write(ctx, memref<?xi64>, i32)` stores the scalar plus the rank plus the index in its own memref, and the
-// negative of that one word further in the next rank's; `fault(ctx)` leaves a record and traps; `fail(ctx)` traps; `hang(ctx)` never ends; `nothing(ctx)` does.
+// The kernels. `write(ctx, memref<?xi64>, i32)` stores the scalar plus the rank plus the index in its own memref, and
+// the negative of that one word further in the next rank's. The others take only the context: `fault` leaves a record
+// and traps; `sink` leaves a record, brings the device down for all others and never ends; `fail` traps; `hang` never
+// ends; `nothing` does.
 static int execute(const struct kernel *kernel, const struct launch *launch, struct stream *stream) {
   const int64_t *table = (const int64_t *)launch->values[0];
   const int64_t rank = table[0], ranks = table[1], *bases = table + 2;
@@ -349,13 +357,15 @@ static int execute(const struct kernel *kernel, const struct launch *launch, str
       mine[i * memref[4]] = value + i;
       next[i * memref[4] + 1] = -value - i;
     }
-  } else if (!strcmp(kernel->name, "fault")) {
+  } else if (!strcmp(kernel->name, "fault") || !strcmp(kernel->name, "sink")) {
     int64_t *record = (int64_t *)bases[ranks];
     const int64_t words[] = {0, 1, rank, 5, 7, 2, -3, 8};
     if (record[0]) return INVALID_VALUE;
     memcpy(record + 1, words + 1, sizeof words - 8);
     __atomic_store_n(record, 2, __ATOMIC_RELEASE);
     stream->status = LAUNCH_FAILURE;
+    stream->hangs = !strcmp(kernel->name, "sink");
+    if (stream->hangs) stand_in.down[current] = LAUNCH_FAILURE;
   } else if (!strcmp(kernel->name, "fail")) {
     stream->status = LAUNCH_FAILURE;
   } else if (!strcmp(kernel->name, "hang")) {
@@ -376,7 +386,7 @@ static int start(const struct kernel *kernel, const unsigned dims[7], struct str
   const int64_t *table = (const int64_t *)launch.values[0];
   for (int i = 0; i < 3 + table[1] && i < 5; i++) launch.table[i] = table[i];
   pthread_mutex_lock(&lock);
-  stand_in.launch[stand_in.launches++ % MAX_LAUNCHES] = launch;
+  if (stream->test == stand_in.test) stand_in.launch[stand_in.launches++ % MAX_LAUNCHES] = launch;
   pthread_mutex_unlock(&lock);
   return execute(kernel, &launch, stream);
 }

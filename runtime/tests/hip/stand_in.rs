@@ -42,6 +42,9 @@ pub struct State {
     pub uncached: i32,
     pub maps: i32,
     pub resident: i32,
+    pub gfx90a: i32,
+    test: i32,
+    down: [i32; 3],
     refuse: [u8; 64],
     refuse_on: i32,
     pub refuse_after: i32,
@@ -122,8 +125,11 @@ impl Turn {
         turn.name_library(&WHOLE.path);
         let mut state = State::new();
         change(&mut state);
-        // SAFETY: no run is going on that could use it, except for those that have failed and are parked.
-        unsafe { turn.state.write(state) };
+        // SAFETY: no run is going on that could use it, except for those that have failed and are parked, or soon are.
+        unsafe {
+            state.test = (*turn.state).test + 1;
+            turn.state.write(state);
+        }
         turn
     }
 
@@ -146,9 +152,9 @@ impl Turn {
     }
 }
 
-/// Kernels, as the library takes them: `write(ctx, memref<?xi64>, i32)`, and four that take only the context.
+/// Kernels, as the library takes them: `write(ctx, memref<?xi64>, i32)`, and five that take only the context.
 pub fn code() -> Vec<DeviceCode> {
     let sites = "p.mlir:1:1\ti\tnever {}\0p.mlir:3:5\tiu\tindex {} is not below {}\0\0";
-    let image = format!("write 8 8 8 8 8 8 4\nfault 8\nfail 8\nhang 8\nnothing 8\n\n{sites}").into_bytes();
+    let image = format!("write 8 8 8 8 8 8 4\nfault 8\nfail 8\nhang 8\nsink 8\nnothing 8\n\n{sites}").into_bytes();
     vec![DeviceCode { module: "kernels".to_owned(), image }]
 }
