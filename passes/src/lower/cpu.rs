@@ -109,6 +109,11 @@ fn check<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Reported> {
         let complaint = match op {
             _ if triton => "the CPU has no Triton pointers",
             _ if function.is_none() => "is lowered in a func.func or a gpu.func",
+            SymmOp::Alloc(_) | SymmOp::Free(_) | SymmOp::BarrierAll(_)
+                if enclosing(operation, &["gpu.module"]).is_some() =>
+            {
+                "is for host functions, not for kernels"
+            }
             SymmOp::Ctx(ctx) => match translation::refuse_table(ctx) {
                 Some(complaint) => complaint,
                 None => continue,

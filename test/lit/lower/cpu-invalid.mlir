@@ -9,6 +9,20 @@ func.func @barrier_of_the_host(%ctx: !symm.ctx) {
 
 // -----
 
+gpu.module @m {
+  gpu.func @host_ops(%ctx: !symm.ctx, %m: memref<4xf32>) kernel {
+    // expected-error @below {{'symm.alloc' op S1: is for host functions, not for kernels}}
+    %a = symm.alloc %ctx : memref<4xf32>
+    // expected-error @below {{'symm.free' op S1: is for host functions, not for kernels}}
+    symm.free %ctx, %m : memref<4xf32>
+    // expected-error @below {{'symm.barrier_all' op S1: is for host functions, not for kernels}}
+    symm.barrier_all %ctx
+    gpu.return
+  }
+}
+
+// -----
+
 func.func @triton(%ctx: !symm.ctx, %p: !tt.ptr<f32>, %many: tensor<8x!tt.ptr<f32>>, %r: i32, %n: index) {
   // expected-error @below {{'symm.remote_load' op S1: the CPU has no Triton pointers}}
   %0 = symm.remote_load %ctx, %p, %r : !tt.ptr<f32> -> f32
