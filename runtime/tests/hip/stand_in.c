@@ -285,7 +285,7 @@ int hipMemsetD8Async(void *at, unsigned char value, size_t bytes, struct stream 
   return 0;
 }
 
-// Lines `name size size …`, an empty line, then the texts of _symm_sites, which end with an empty text.
+// Lines `name size size …`, an empty line, the name _symm_sites, then its texts, which end with an empty text.
 int hipModuleLoadData(struct module **module, const char *image) {
   REFUSE();
   // What symm compiles for AMD GPUs comes as far as this.
@@ -303,7 +303,8 @@ int hipModuleLoadData(struct module **module, const char *image) {
     image += *image == '\n';
   }
   if (*image) {
-    const char *start = ++image;
+    const char *start = strchr(++image, '\n') + 1;
+    image = start;
     while (*image) image += strlen(image) + 1;
     m->sites_bytes = image - start;
     m->sites = memcpy(malloc(m->sites_bytes + 1), start, m->sites_bytes);

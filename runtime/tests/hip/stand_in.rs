@@ -155,6 +155,7 @@ impl Turn {
 /// Kernels, as the library takes them: `write(ctx, memref<?xi64>, i32)`, and five that take only the context.
 pub fn code() -> Vec<DeviceCode> {
     let sites = "p.mlir:1:1\ti\tnever {}\0p.mlir:3:5\tiu\tindex {} is not below {}\0\0";
-    let image = format!("write 8 8 8 8 8 8 4\nfault 8\nfail 8\nhang 8\nsink 8\nnothing 8\n\n{sites}").into_bytes();
+    let image =
+        format!("write 8 8 8 8 8 8 4\nfault 8\nfail 8\nhang 8\nsink 8\nnothing 8\n\n_symm_sites\n{sites}").into_bytes();
     vec![DeviceCode { module: "kernels".to_owned(), image }]
 }
