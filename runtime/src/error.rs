@@ -43,7 +43,7 @@ pub enum Error {
 
     /// The ranks are spread over several hosts.
     #[error(
-        "{world} ranks were started, but only {local} of them on this host: the cpu driver shares memory, so start all ranks on one host"
+        "{world} ranks were started, but only {local} of them on this host: ranks reach each other through shared memory, so start all on one host"
     )]
     SeveralHosts {
         /// Ranks in all.
