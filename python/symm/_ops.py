@@ -1,0 +1,300 @@
+"""The ops for kernels: one implementation for Triton and Gluon.
+
+Each is called as `op(ctx, …)` with a device context, or as its method: `ctx.op(…)`. They check and cast what the
+user wrote; everything else is the compiler's.
+"""
+
+from triton.language import core as tl
+
+from ._carrier import choice, flag, op
+
+LOAD_CACHE = (".ca", ".cg", ".cv")
+STORE_CACHE = (".wb", ".cg", ".cs", ".wt")
+ORDERS = ("relaxed", "acquire", "release", "acq_rel")
+SCOPES = ("cta", "gpu", "sys")
+GROUPS = ("thread", "warp", "block")
+COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
+SIGNALS = ("set", "add")
+
+
+def _same_elements(emit, pointer, original):
+    """Loaded booleans are stored as bytes."""
+    return emit.semantic.cast(pointer, tl.int1) if original.type.scalar.element_ty == tl.int1 else pointer
+
+
+@op
+def rank(emit, ctx):
+    """The number of this rank, from 0 (int32)."""
+    return emit.call("rank", {"ctx": emit.context(ctx)}, result=tl.int32)
+
+
+@op
+def num_ranks(emit, ctx):
+    """How many ranks there are (int32)."""
+    return emit.call("num_ranks", {"ctx": emit.context(ctx)}, result=tl.int32)
+
+
+@op
+def as_remote(emit, ctx, ptr, rank):
+    """The same place in the heap of `rank`: a pointer or block of pointers like `ptr`.
+
+    `ptr` points into this rank's heap. The result keeps its alignment and contiguity, and is used with `tl.load`,
+    `tl.store` and so on.
+    """
+    operands = {"ctx": emit.context(ctx), "ptr": emit.pointer(ptr), "rank": emit.rank(rank)}
+    remote = emit.call("as_remote", operands, result=operands["ptr"].type)
+    return remote if remote.type == ptr.type else emit.semantic.cast(remote, ptr.type)
+
+
+@op
+def load(emit, ctx, ptr, rank, mask=None, other=None, cache_modifier="", volatile=False):
+    """Loads from `ptr` of `rank`: a value or a block, with the elements that `ptr` points to.
+
+    Where `mask` is False nothing is read, and the result is `other`, or undefined without it. `cache_modifier` is
+    "", ".ca", ".cg" or ".cv". It is a plain access: what it may see is decided by `wait`, `fence` and the atomics.
+    """
+    pointer = emit.pointer(ptr)
+    mask = emit.mask(mask, pointer)
+    operands = {
+        "ctx": emit.context(ctx),
+        "ptr": pointer,
+        "rank": emit.rank(rank),
+        "mask": mask,
+        "other": emit.other(other, pointer, mask),
+    }
+    attributes = {
+        "cache": choice(cache_modifier, "cache_modifier", LOAD_CACHE),
+        "volatile": flag(volatile, "volatile"),
+    }
+    return _same_elements(emit, emit.call("remote_load", operands, attributes, _elements(pointer)), ptr)
+
+
+@op
+def store(emit, ctx, ptr, value, rank, mask=None, cache_modifier=""):
+    """Stores `value`, cast to what `ptr` points to, at `ptr` of `rank`, where `mask` is True.
+
+    `cache_modifier` is "", ".wb", ".cg", ".cs" or ".wt".
+    """
+    pointer = emit.pointer(ptr, written=True)
+    operands = {
+        "ctx": emit.context(ctx),
+        "value": emit.value(value, pointer),
+        "ptr": pointer,
+        "rank": emit.rank(rank),
+        "mask": emit.mask(mask, pointer),
+    }
+    emit.call("remote_store", operands, {"cache": choice(cache_modifier, "cache_modifier", STORE_CACHE)})
+
+
+@op
+def get(emit, ctx, src, dst, rank, mask=None, cache_modifier=""):
+    """Copies `src` of `rank` to my `dst`, element by element, where `mask` is True."""
+    src, dst = _pair(emit, src, dst)
+    operands = {"src": src, "dst": dst, "rank": emit.rank(rank), "mask": emit.mask(mask, src)}
+    emit.call("get", {"ctx": emit.context(ctx), **operands}, _load_cache(cache_modifier))
+
+
+@op
+def put(emit, ctx, src, dst, rank, mask=None, cache_modifier=""):
+    """Copies my `src` to `dst` of `rank`, element by element, where `mask` is True."""
+    src, dst = _pair(emit, src, dst)
+    operands = {"src": src, "dst": dst, "rank": emit.rank(rank), "mask": emit.mask(mask, src)}
+    emit.call("put", {"ctx": emit.context(ctx), **operands}, _load_cache(cache_modifier))
+
+
+@op
+def copy(emit, ctx, src, dst, from_rank, to_rank, mask=None, cache_modifier=""):
+    """Copies `src` of `from_rank` to `dst` of `to_rank`, element by element, where `mask` is True.
+
+    Either rank may be mine, or neither.
+    """
+    src, dst = _pair(emit, src, dst)
+    operands = {
+        "ctx": emit.context(ctx),
+        "src": src,
+        "from": emit.rank(from_rank, "from_rank"),
+        "dst": dst,
+        "to": emit.rank(to_rank, "to_rank"),
+        "mask": emit.mask(mask, src),
+    }
+    emit.call("copy", operands, _load_cache(cache_modifier))
+
+
+def _rmw(emit, kind, ctx, ptr, value, rank, mask, sem, scope):
+    pointer = emit.pointer(ptr, written=True)
+    element = pointer.type.scalar.element_ty
+    floating = element.is_floating()
+    width = element.primitive_bitwidth
+    if kind in ("and", "or", "xor") and floating:
+        raise TypeError(f"atomic_{kind} is for integers, but ptr points to {element}")
+    if (width < 32 and not floating) or width < 16 or (width < 32 and kind not in ("add", "sub")):
+        raise TypeError(f"there is no atomic_{kind} of {element}")
+    value = emit.value(value, pointer)
+    if floating and kind == "sub":
+        value = emit.semantic.minus(value)
+    if floating and kind in ("add", "sub"):
+        kind = "fadd"
+    if element.is_int_unsigned() and kind in ("min", "max"):
+        kind = "u" + kind
+    operands = {
+        "ctx": emit.context(ctx),
+        "ptr": pointer,
+        "value": value,
+        "rank": emit.rank(rank),
+        "mask": emit.mask(mask, pointer),
+    }
+    return emit.call("atomic_rmw", operands, {"kind": kind, **_order(sem, scope)}, value.type)
+
+
+def _atomic(kind, what):
+    def atomic(emit, ctx, ptr, value, rank, mask=None, sem=None, scope=None):
+        return _rmw(emit, kind, ctx, ptr, value, rank, mask, sem, scope)
+
+    atomic.__name__ = atomic.__qualname__ = f"atomic_{kind}"
+    atomic.__doc__ = f"""{what} at `ptr` of `rank`, atomically; returns the old value.
+
+    Where `mask` is False nothing happens and the result is undefined. `sem` is "relaxed", "acquire", "release" or
+    "acq_rel" (default); `scope` is "sys" (default): a narrower one is widened, with a warning.
+    """
+    return op(atomic)
+
+
+atomic_add = _atomic("add", "Adds `value`")
+atomic_sub = _atomic("sub", "Subtracts `value`")
+atomic_and = _atomic("and", "Ands with `value`, bit by bit,")
+atomic_or = _atomic("or", "Ors with `value`, bit by bit,")
+atomic_xor = _atomic("xor", "Xors with `value`, bit by bit,")
+atomic_min = _atomic("min", "Stores the smaller of the value and `value`")
+atomic_max = _atomic("max", "Stores the larger of the value and `value`")
+atomic_xchg = _atomic("xchg", "Stores `value`")
+
+
+@op
+def atomic_cas(emit, ctx, ptr, expected, desired, rank, sem=None, scope=None):
+    """Stores `desired` at `ptr` of `rank` if its value is `expected`, bit for bit; returns the old value.
+
+    `sem` and `scope` are as for the other atomics.
+    """
+    pointer = emit.pointer(ptr, written=True)
+    element = pointer.type.scalar.element_ty
+    if element.primitive_bitwidth not in (32, 64):
+        raise TypeError(f"there is no atomic_cas of {element}")
+    expected = emit.value(expected, pointer, "expected")
+    operands = {
+        "ctx": emit.context(ctx),
+        "ptr": pointer,
+        "expected": expected,
+        "desired": emit.value(desired, pointer, "desired"),
+        "rank": emit.rank(rank),
+    }
+    return emit.call("atomic_cas", operands, _order(sem, scope), expected.type)
+
+
+@op
+def signal(emit, ctx, flag, value, rank, op="set", sem=None, scope=None, group="block"):
+    """Sets the flag of `rank` to `value`, or adds `value` to it (`op="add"`).
+
+    `flag` is a pointer to an int32, uint32, int64 or uint64. Every earlier write of this program is visible to
+    whoever waits for the signal, on any rank. `sem` is "release" (default) or "relaxed".
+    """
+    flag, value = _flag(emit, flag, value, written=True)
+    operands = {"ctx": emit.context(ctx), "flag": flag, "value": value, "rank": emit.rank(rank)}
+    kind = choice(op, "op", SIGNALS) or "set"
+    emit.call("signal", operands, {"kind": kind, **_order(sem, scope, ("relaxed", "release")), **_group(group)})
+
+
+@op
+def wait(emit, ctx, flag, value, compare="ge", sem=None, scope=None, group="block"):
+    """Waits until my flag compares with `value` as asked: "eq", "ne", "lt", "le", "gt" or "ge" (default).
+
+    `flag` is a pointer as in `signal`; its type says whether the comparison is signed. What was written before the
+    signal is visible after the wait. `sem` is "acquire" (default) or "relaxed".
+    """
+    flag, value = _flag(emit, flag, value)
+    comparison = choice(compare, "compare", COMPARISONS) or "ge"
+    attributes = {"comparison": comparison, "unsigned": flag.type.element_ty.is_int_unsigned()}
+    attributes |= {**_order(sem, scope, ("relaxed", "acquire")), **_group(group)}
+    emit.call("wait", {"ctx": emit.context(ctx), "flag": flag, "value": value}, attributes)
+
+
+@op
+def put_signal(
+    emit, ctx, src, dst, flag, value, rank, op="set", mask=None, cache_modifier="", scope=None, group="block"
+):
+    """`put`, then a release `signal`, both to `rank`: whoever waits for the signal sees the data."""
+    src, dst = _pair(emit, src, dst)
+    flag, value = _flag(emit, flag, value, written=True)
+    operands = {
+        "ctx": emit.context(ctx),
+        "src": src,
+        "dst": dst,
+        "flag": flag,
+        "value": value,
+        "rank": emit.rank(rank),
+        "mask": emit.mask(mask, src),
+    }
+    kind = choice(op, "op", SIGNALS) or "set"
+    attributes = {"kind": kind, **_load_cache(cache_modifier), **_order(None, scope), **_group(group)}
+    emit.call("put_signal", operands, attributes)
+
+
+@op
+def fence(emit, ctx, sem=None, scope=None, group="block"):
+    """Orders the memory accesses of this program before it and after it.
+
+    `sem` is "acquire", "release" or "acq_rel" (default).
+    """
+    emit.context(ctx)
+    emit.call("fence", {}, {**_order(sem, scope, ("acquire", "release", "acq_rel")), **_group(group)})
+
+
+@op
+def barrier(emit, ctx, group="block"):
+    """Waits until the program of this number of every rank is here; each then sees what any of them wrote before.
+
+    Every rank launches the same grid.
+    """
+    emit.call("barrier", {"ctx": emit.context(ctx)}, _group(group))
+
+
+METHODS = (
+    rank, num_ranks, as_remote, load, store, get, put, copy, atomic_add, atomic_sub, atomic_and, atomic_or, atomic_xor,
+    atomic_min, atomic_max, atomic_xchg, atomic_cas, signal, wait, put_signal, fence, barrier,
+)  # fmt: skip
+
+
+def _elements(pointer):
+    """The type of what lies at a pointer or block of pointers."""
+    element = pointer.type.scalar.element_ty
+    return pointer.type.with_element_ty(element) if pointer.type.is_block() else element
+
+
+def _pair(emit, src, dst):
+    """Source and destination of a copy: pointers to the same elements, of one shape."""
+    src, dst = emit.pointer(src, "src"), emit.pointer(dst, "dst", written=True)
+    source, target = src.type.scalar.element_ty, dst.type.scalar.element_ty
+    if source != target:
+        raise TypeError(f"src points to {source} and dst to {target}: a copy does not cast, use load and store")
+    if src.type.is_block() or dst.type.is_block():
+        src, dst = emit.semantic.broadcast_impl_value(src, dst)
+    return src, dst
+
+
+def _flag(emit, flag, value, written=False):
+    flag = emit.pointer(flag, "flag", written, scalar=True)
+    element = flag.type.element_ty
+    if not element.is_int() or element.primitive_bitwidth not in (32, 64):
+        raise TypeError(f"a flag is an int32, uint32, int64 or uint64, but this one is {element}")
+    return flag, emit.value(value, flag)
+
+
+def _load_cache(cache_modifier):
+    return {"cache": choice(cache_modifier, "cache_modifier", LOAD_CACHE)}
+
+
+def _order(sem, scope, orders=ORDERS):
+    return {"sem": choice(sem, "sem", orders), "scope": choice(scope, "scope", SCOPES)}
+
+
+def _group(group):
+    return {"group": choice(group, "group", GROUPS)}

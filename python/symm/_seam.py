@@ -1,0 +1,153 @@
+"""Where the compiler joins Triton's: a module is lowered as text before Triton's first pass.
+
+Triton's `add_stages` is wrapped, not replaced through its inspection hook: a hook of somebody else's, installed
+before or after, goes on working, and there is no cost at launches.
+"""
+
+import functools
+import hashlib
+import importlib.util
+import logging
+import os
+import re
+import warnings
+from pathlib import Path
+
+import triton
+from triton._C.libtriton import ir, passes
+from triton.backends import backends
+from triton.backends.compiler import Language
+from triton.compiler.compiler import ASTSource
+
+from . import _symm
+from ._carrier import MARK
+from .errors import CompileError, SymmWarning, UntestedVersionWarning
+
+TESTED = ((3, 6), (3, 9))
+LOGGER = logging.getLogger("symm")
+
+# The module attribute that, with this illegal value, makes Triton's printer fall back to the generic form.
+LAYOUT = "llvm.data_layout"
+MARKS = re.compile(rf'(?:{re.escape(LAYOUT)} = "!"|{re.escape(MARK)} = 1 : i32)(?:, )?')
+
+
+def install():
+    """Wraps Triton's compiler, once."""
+    if getattr(install, "done", False):
+        return
+    install.done = True
+    _check_version()
+    for backend in backends.values():
+        backend.compiler.add_stages = _with_stage(backend.compiler.add_stages)
+        backend.compiler.hash = _with_fingerprint(backend.compiler.hash)
+    sources = [ASTSource]
+    if importlib.util.find_spec("triton.experimental.gluon"):
+        from triton.experimental.gluon._runtime import GluonASTSource
+
+        sources.append(GluonASTSource)
+    for source in sources:
+        source.make_ir = _with_our_errors(source.make_ir)
+
+
+def _check_version():
+    version = tuple(int(part) for part in re.findall(r"\d+", triton.__version__)[:2])
+    first, last = (".".join(map(str, version)) for version in TESTED)
+    if not TESTED[0] <= version <= TESTED[1]:
+        message = f"symm is tested with Triton {first} to {last}, and this is {triton.__version__}"
+        warnings.warn(message, UntestedVersionWarning, stacklevel=4)
+
+
+def _with_stage(add_stages):
+    @functools.wraps(add_stages)
+    def wrapper(self, stages, options, language):
+        add_stages(self, stages, options, language)
+        first = next(iter(stages))
+        stages[first] = _lowering_first(stages[first], self.target, language)
+
+    return wrapper
+
+
+def _lowering_first(compile_ir, target, language):
+    def stage(module, metadata):
+        if module.get_int_attr(MARK) is not None:
+            module = lower(module, target, language)
+        return compile_ir(module, metadata)
+
+    return stage
+
+
+def lower(module, target, language):
+    """A module without symm ops, from one with carriers."""
+    context = module.context
+    # Functions of a kernel are one for the compiler: what it hoists, it hoists out of the caller's loops too.
+    manager = ir.pass_manager(context)
+    (passes.gluon if language is Language.GLUON else passes.common).add_inliner(manager)
+    manager.run(module, "symm_inline")
+    text, notes = _symm.lower_triton(generic_text(module), triton.__version__, f"{target.backend}:{target.arch}")
+    for severity, message, file, line in notes:
+        if severity == "warning" and file is not None:
+            warnings.warn_explicit(message, SymmWarning, file, line)
+        elif severity == "warning":
+            warnings.warn(message, SymmWarning, stacklevel=2)
+        else:
+            LOGGER.info("%s:%s: %s", file, line, message)
+    return parse(text, context)
+
+
+def generic_text(module):
+    """A module in MLIR's generic form, with locations."""
+    builder = ir.builder(module.context)
+    module.set_attr(LAYOUT, builder.get_string_attr("!"))
+    try:
+        text = module.str()
+    finally:
+        module.set_attr(LAYOUT, builder.get_string_attr(""))
+    if '"builtin.module"()' not in text:
+        raise CompileError(f"Triton {triton.__version__} does not print its IR in generic form: symm cannot read it")
+    return MARKS.sub("", text)
+
+
+def parse(text, context):
+    """A module of Triton's, from text."""
+    with open(os.memfd_create("symm.mlir"), "w") as file:
+        file.write(text)
+        file.flush()
+        module = ir.parse_mlir_module(f"/proc/self/fd/{file.fileno()}", context)
+    module.context = context
+    return module
+
+
+def _with_fingerprint(backend_hash):
+    @functools.wraps(backend_hash)
+    def wrapper(self):
+        return f"{backend_hash(self)}-{fingerprint()}"
+
+    return wrapper
+
+
+@functools.cache
+def fingerprint():
+    """What Triton's cache of compiled kernels has to know of symm: another compiler makes other code."""
+    digest = hashlib.sha256()
+    here = Path(__file__).parent
+    for file in (Path(_symm.__file__), here / "_ops.py", here / "_carrier.py", here / "_seam.py"):
+        digest.update(file.read_bytes())
+    return f"symm-{_symm.__version__}-{digest.hexdigest()[:16]}"
+
+
+def _with_our_errors(make_ir):
+    """Triton wraps what a builtin raises, once for each function on the way; the user gets what it raised."""
+
+    @functools.wraps(make_ir)
+    def wrapper(*args, **kwargs):
+        try:
+            return make_ir(*args, **kwargs)
+        except Exception as error:
+            cause = error
+            while cause is not None and not isinstance(cause, CompileError):
+                cause = cause.__cause__
+            if cause is None:
+                raise
+            raise CompileError(*cause.args) from error
+
+    return wrapper

@@ -1,0 +1,35 @@
+"""Every exception and warning of this package."""
+
+from __future__ import annotations
+
+
+class SymmError(Exception):
+    """What this package raises: catch it to catch all of them."""
+
+
+class MissingDependencyError(SymmError, ImportError):
+    """A package that this part of symm needs is not installed."""
+
+
+class CompileError(SymmError):
+    """A symm op in a kernel is wrong, or cannot be compiled for the target.
+
+    `message` says what; `file` and `line` (from 1) are the Python line of the op, or None where it is not known.
+    """
+
+    def __init__(self, message: str, file: str | None = None, line: int | None = None):
+        super().__init__(message, file, line)
+        self.message = message
+        self.file = file
+        self.line = line
+
+    def __str__(self) -> str:
+        return self.message if self.file is None else f"{self.file}:{self.line}: {self.message}"
+
+
+class SymmWarning(UserWarning):
+    """What the compiler repaired in a kernel, such as a scope too narrow for another GPU."""
+
+
+class UntestedVersionWarning(SymmWarning):
+    """This version of Triton is outside the tested range."""
