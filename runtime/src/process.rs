@@ -9,5 +9,5 @@ mod spawn;
 
 pub use environment::Bootstrap;
 pub(crate) use monitor::Monitor;
-pub(crate) use rendezvous::{Link, Offer, decline, join};
+pub(crate) use rendezvous::{Link, Offer, join};
 pub use spawn::{Spawn, spawn_processes};

@@ -14,7 +14,7 @@ use crate::driver::Device;
 use crate::error::Error;
 use crate::heap::{DEFAULT_HEAP_SIZE, SIGNAL_PAD_BYTES};
 use crate::memory;
-use crate::process::{Bootstrap, Link, Monitor, Offer, decline, join};
+use crate::process::{Bootstrap, Link, Monitor, Offer, join};
 use crate::supervisor::supervise;
 use crate::trace::{Sink, Trace};
 use crate::world::World;
@@ -163,7 +163,7 @@ fn in_process(config: &Config, bootstrap: &Bootstrap) -> Result<(World, Vec<Link
         Ok((driver, heap))
     });
     let (driver, heap) =
-        prepared.map_err(|error| cannot(rank, &error)).inspect_err(|error| decline(bootstrap, error))?;
+        prepared.map_err(|error| cannot(rank, &error)).inspect_err(|error| bootstrap.decline(&error.to_string()))?;
     let (heap_size, trace, device) = (config.heap_size, config.trace, config.device.name());
     let session = join(bootstrap, Offer { heap, heap_size, trace, device, sealed: driver.checks_heaps() })?;
     let control = Control::map(session.control, bootstrap.num_ranks as usize)?;

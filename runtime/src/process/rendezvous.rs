@@ -124,20 +124,27 @@ pub(crate) fn join(bootstrap: &Bootstrap, offer: Offer) -> Result<Session, Error
     if bootstrap.rank == 0 { host(bootstrap, offer) } else { connect(bootstrap, &offer) }
 }
 
-/// Tells the other ranks why this one cannot take part, so that they do not wait for it.
-pub(crate) fn decline(bootstrap: &Bootstrap, error: &Error) {
-    // Nothing is lost when that fails: this rank reports its error, and the others their deadline.
-    let _ = try_to_decline(bootstrap, error);
+impl Bootstrap {
+    /// Tells the other ranks why this one cannot take part, so that they do not wait for it: for whoever finds that out
+    /// before it joins. [`crate::run`] does so by itself. Takes at most 5 seconds.
+    pub fn decline(&self, reason: &str) {
+        // Nothing is lost when that fails: this rank reports its error, and the others their deadline.
+        let _ = try_to_decline(self, reason);
+    }
 }
 
-fn try_to_decline(bootstrap: &Bootstrap, error: &Error) -> Result<(), Error> {
+fn try_to_decline(bootstrap: &Bootstrap, reason: &str) -> Result<(), Error> {
+    // The reason of another rank's refusal says so already.
+    let known = format!("rank {} could not join the run: ", bootstrap.rank);
+    let reason = reason.strip_prefix(&known).unwrap_or(reason).to_owned();
     if bootstrap.rank == 0 {
-        Door::open(bootstrap)?.refuse_all(std::iter::empty(), bootstrap.num_ranks as usize - 1, error);
+        let error = Error::Refused { rank: 0, reason };
+        Door::open(bootstrap)?.refuse_all(std::iter::empty(), bootstrap.num_ranks as usize - 1, &error);
         return Ok(());
     }
     let stream = reach(bootstrap, Instant::now() + bootstrap.deadline.min(LATECOMERS))?;
     let (version, rank, num_ranks) = (VERSION, bootstrap.rank, bootstrap.num_ranks);
-    let hello = Hello { version, rank, num_ranks, declines: Some(error.to_string()), ..Hello::default() };
+    let hello = Hello { version, rank, num_ranks, declines: Some(reason), ..Hello::default() };
     // A greeting has a heap beside it.
     let heap = memory::create("symm-heap", 1)?;
     send(&stream, &hello, &[heap.as_fd()]).map_err(Error::io("decline"))
@@ -280,9 +287,7 @@ fn seat<'a>(
 ) -> Result<&'a mut Option<Guest>, Error> {
     let rank = guest.hello.rank;
     if let Some(reason) = &guest.hello.declines {
-        let known = format!("rank {rank} could not join the run: ");
-        let reason = reason.strip_prefix(&known).unwrap_or(reason).to_owned();
-        return Err(Error::Refused { rank, reason });
+        return Err(Error::Refused { rank, reason: reason.clone() });
     }
     guest.hello.compare(ours)?;
     let seat = rank.checked_sub(1).and_then(|seat| guests.get_mut(seat as usize));

@@ -14,7 +14,7 @@ use std::io::BufWriter;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
-use symm_runtime::{Bootstrap, Config, Ranks, Spawn, spawn_processes};
+use symm_runtime::{Bootstrap, Config, Device, Ranks, Spawn, spawn_processes};
 
 /// How long the ranks that are left have to end by themselves once one has failed.
 const GRACE: Duration = Duration::from_secs(10);
@@ -59,11 +59,14 @@ fn run(options: &Options) -> anyhow::Result<ExitCode> {
         anyhow::bail!("--ranks {asked} but the launcher started {num_ranks}; leave --ranks out or make them equal");
     }
 
-    let compiled = compile::program(options, num_ranks)?;
-    let (entry, signature) = (compiled.entry, compiled.signature);
-    let prepared = Arc::new(Prepared::new(entry, signature, &options.inputs, &options.outputs, &options.args)?);
+    let (prepared, device) = prepare(options, num_ranks).inspect_err(|error| {
+        if let Ranks::Process(bootstrap) = &ranks {
+            bootstrap.decline(&format!("{error:#}"));
+        }
+    })?;
+    let prepared = Arc::new(prepared);
     let mut config = Config::new(ranks);
-    config.device = compiled.device;
+    config.device = device;
     config.heap_size = options.heap_size;
     config.timeout = options.timeout.map(Duration::from_secs_f64);
     if options.driver != Driver::Cpu {
@@ -94,6 +97,14 @@ fn run(options: &Options) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::FAILURE);
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The compiled program with its arguments, and what it runs on.
+fn prepare(options: &Options, num_ranks: u32) -> anyhow::Result<(Prepared, Device)> {
+    let compiled = compile::program(options, num_ranks)?;
+    let (entry, signature) = (compiled.entry, compiled.signature);
+    let prepared = Prepared::new(entry, signature, &options.inputs, &options.outputs, &options.args)?;
+    Ok((prepared, compiled.device))
 }
 
 /// Every rank writes its own file where the name says `{rank}`; otherwise rank 0 writes.
