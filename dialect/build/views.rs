@@ -76,6 +76,10 @@ fn write_enum(out: &mut String, records: &Value, name: &str) {
     for (symbol, ..) in &cases {
         writeln!(out, "        Self::{symbol},").unwrap();
     }
+    writeln!(out, "    ];\n\n    /// Every keyword of the assembly with the number that attributes hold.\n    pub const KEYWORDS: &'static [(&'static str, i64)] = &[").unwrap();
+    for (_, value, keyword) in &cases {
+        writeln!(out, "        (\"{keyword}\", {value}),").unwrap();
+    }
     writeln!(out, "    ];\n\n    /// The keyword of the assembly.\n    #[must_use]\n    pub fn keyword(self) -> &'static str {{\n        match self {{").unwrap();
     for (symbol, _, keyword) in &cases {
         writeln!(out, "            Self::{symbol} => \"{keyword}\",").unwrap();
@@ -153,6 +157,18 @@ fn write_op(out: &mut String, records: &Value, record_name: &str) {
         };
         writeln!(out, "        Operands {{ name: \"{group}\", arity: Arity::{arity} }},").unwrap();
     }
+    writeln!(out, "    ];\n\n    /// The attributes.\n    pub const ATTRIBUTES: &'static [Attribute] = &[").unwrap();
+    for (kind, attribute) in &arguments {
+        let form = match kind {
+            Argument::Operand(_) => continue,
+            Argument::Flag => "Flag".to_owned(),
+            Argument::Integer => "Integer".to_owned(),
+            Argument::Type => "Type".to_owned(),
+            Argument::String => "String".to_owned(),
+            Argument::Enum { name, .. } => format!("Keyword({name}::KEYWORDS)"),
+        };
+        writeln!(out, "        Attribute {{ name: \"{attribute}\", form: Form::{form} }},").unwrap();
+    }
     writeln!(out, "    ];\n\n    /// The operation itself.\n    #[must_use]\n    pub fn operation(self) -> OperationRef<'c, 'a> {{\n        self.0\n    }}").unwrap();
     for (index, (arity, group)) in groups.iter().enumerate() {
         let (ty, getter) = match arity {
@@ -209,7 +225,17 @@ fn write_union(out: &mut String, records: &Value, ops: &[String]) {
     for op in ops {
         writeln!(out, "        {}::NAME,", rust_name(op)).unwrap();
     }
-    writeln!(out, "    ];\n\n    /// The view of `operation`, if it is an op of this dialect.\n    #[must_use]\n    pub fn cast(operation: OperationRef<'c, 'a>) -> Option<Self> {{\n        let name = operation.name();\n        match name.as_string_ref().as_str().ok()?.strip_prefix(\"symm.\")? {{").unwrap();
+    writeln!(out, "    ];\n\n    /// What the definition of the op of this name, without `symm.`, says.\n    #[must_use]\n    pub fn definition(mnemonic: &str) -> Option<Definition> {{\n        let (name, operands, attributes) = match mnemonic {{").unwrap();
+    for op in ops {
+        writeln!(
+            out,
+            "            \"{0}\" => ({1}::NAME, {1}::OPERANDS, {1}::ATTRIBUTES),",
+            text(&records[op], "opName"),
+            rust_name(op)
+        )
+        .unwrap();
+    }
+    writeln!(out, "            _ => return None,\n        }};\n        Some(Definition {{ name, operands, attributes }})\n    }}\n\n    /// The view of `operation`, if it is an op of this dialect.\n    #[must_use]\n    pub fn cast(operation: OperationRef<'c, 'a>) -> Option<Self> {{\n        let name = operation.name();\n        match name.as_string_ref().as_str().ok()?.strip_prefix(\"symm.\")? {{").unwrap();
     for op in ops {
         writeln!(
             out,

@@ -26,6 +26,9 @@ struct SymmInliner : mlir::DialectInlinerInterface {
 } // namespace
 
 void symm::SymmDialect::initialize() {
+  // Folds make constants of arith. A context that takes unregistered dialects may be one that is to keep arith's ops,
+  // of a newer MLIR, as their text has them: there it is loaded by whoever needs it.
+  if (!getContext()->allowsUnregisteredDialects()) getContext()->loadDialect<mlir::arith::ArithDialect>();
   addInterfaces<SymmInliner>();
   addTypes<
 #define GET_TYPEDEF_LIST
@@ -53,6 +56,7 @@ llvm::LogicalResult symm::SymmDialect::verifyOperationAttribute(mlir::Operation 
 
 mlir::Operation *symm::SymmDialect::materializeConstant(mlir::OpBuilder &builder, mlir::Attribute value,
                                                         mlir::Type type, mlir::Location loc) {
+  if (!getContext()->getLoadedDialect<mlir::arith::ArithDialect>()) return nullptr;
   return mlir::arith::ConstantOp::materialize(builder, value, type, loc);
 }
 

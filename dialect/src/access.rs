@@ -6,6 +6,7 @@ use melior::ir::attribute::{IntegerAttribute, TypeAttribute};
 use melior::ir::{OperationRef, Type, Value, operation::OperationLike};
 use std::ops::Range;
 
+/// The attribute that holds how many values each operand stands for.
 pub const SEGMENTS: &str = "operandSegmentSizes";
 
 /// Where the values of operand group `index` lie in the operand list.

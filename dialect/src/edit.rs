@@ -2,7 +2,7 @@
 
 use crate::access::{SEGMENTS, all};
 use crate::context;
-use crate::ops::{Arity, SymmOp};
+use crate::ops::{SymmOp, has_segments};
 use melior::StringRef;
 use melior::ir::{
     OperationRef, Value, ValueLike,
@@ -24,8 +24,7 @@ pub fn set_operand_group<'c: 'a, 'a>(op: SymmOp<'c, 'a>, name: &str, values: &[V
     }
     // SAFETY: the operation and its operands are alive.
     unsafe { mlirOperationSetOperands(operation.to_raw(), operands.len().cast_signed(), operands.as_ptr()) };
-    // With one group of varying size, MLIR counts; the op has no segments.
-    if groups.iter().filter(|group| group.arity != Arity::One).count() > 1 {
+    if has_segments(groups) {
         let segments = DenseI32ArrayAttribute::new(context(operation.context()), &segments).to_raw();
         // SAFETY: the segment sizes add up to the number of operands set.
         unsafe {

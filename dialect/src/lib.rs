@@ -19,6 +19,7 @@ pub mod text;
 pub mod tool;
 mod verify;
 
+pub use access::SEGMENTS;
 pub use context::context;
 pub use edit::set_operand_group;
 pub use fold::is_current_rank;

@@ -23,6 +23,48 @@ pub struct Operands {
     pub arity: Arity,
 }
 
+/// An attribute of an op.
+#[derive(Clone, Copy, Debug)]
+pub struct Attribute {
+    /// The name in `td/`.
+    pub name: &'static str,
+    /// What it holds.
+    pub form: Form,
+}
+
+/// What an attribute holds.
+#[derive(Clone, Copy, Debug)]
+pub enum Form {
+    /// Nothing: it is there or not.
+    Flag,
+    /// An `i64`.
+    Integer,
+    /// A string.
+    String,
+    /// A type.
+    Type,
+    /// One of these keywords, as its number, an `i32`.
+    Keyword(&'static [(&'static str, i64)]),
+}
+
+/// What `td/` says of an op.
+#[derive(Clone, Copy, Debug)]
+pub struct Definition {
+    /// The name of its operations.
+    pub name: &'static str,
+    /// The operands, in order.
+    pub operands: &'static [Operands],
+    /// The attributes.
+    pub attributes: &'static [Attribute],
+}
+
+/// Whether an op with these operands keeps how many values each of them stands for. With one of varying number, MLIR
+/// counts.
+#[must_use]
+pub fn has_segments(operands: &[Operands]) -> bool {
+    operands.iter().filter(|operands| operands.arity != Arity::One).count() > 1
+}
+
 include!(concat!(env!("OUT_DIR"), "/views.rs"));
 
 impl<'c: 'a, 'a> SymmOp<'c, 'a> {

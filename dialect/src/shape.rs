@@ -1,6 +1,6 @@
 //! Vectors, tensors and memrefs, read the same way.
 
-use melior::ir::r#type::{IntegerType, ShapedTypeLike};
+use melior::ir::r#type::{IntegerType, RankedTensorType, ShapedTypeLike};
 use melior::ir::{Attribute, Type, TypeLike};
 use mlir_sys::{MlirType, mlirRankedTensorTypeGetEncoding};
 
@@ -57,6 +57,14 @@ impl<'c> Shaped<'c> {
         }
         // SAFETY: just seen to be a tensor; a missing encoding is a null attribute.
         unsafe { Attribute::from_option_raw(mlirRankedTensorTypeGetEncoding(self.to_raw())) }
+    }
+
+    /// The tensor type of the same shape and layout that holds other elements.
+    #[must_use]
+    pub fn tensor_of(self, element: Type<'c>) -> Type<'c> {
+        let dimensions: Vec<u64> =
+            self.dimensions().into_iter().map(|size| size.unwrap_or(i64::MIN.cast_unsigned())).collect();
+        RankedTensorType::new(&dimensions, element, self.encoding()).into()
     }
 
     /// Whether two types of one kind differ in nothing but their element type.

@@ -271,6 +271,13 @@ fn verify_bulk<'c: 'a, 'a>(op: SymmOp<'c, 'a>, src: Value<'c, 'a>, dst: Value<'c
             })?;
             ensure(op, is_data(source.element()), || lossy!("copies integers, floats and index, got {from}"))
         }
+        // One element, as Triton has it.
+        (Pointer::Triton(_), Pointer::Triton(_)) if count == 0 && !element => {
+            let pointee = source.pointee().filter(|pointee| Some(*pointee) == target.pointee());
+            ensure(op, pointee.is_some(), || lossy!("copies elements as what they are, got {from} and {to}"))?;
+            let is_bool = mask.is_none_or(|mask| integer_width(mask.r#type()) == Some(1));
+            ensure(op, is_bool, || "takes an i1 as the mask of one element".into())
+        }
         (Pointer::Llvm, Pointer::Llvm) | (Pointer::Triton(_), Pointer::Triton(_)) => {
             ensure(op, count == 1 && element, || {
                 "takes a count and an element type for pointers: count %n : index of f32".into()

@@ -43,7 +43,6 @@ def Symm_Dialect : Dialect {
   let useDefaultTypePrinterParser = 1;
   let hasConstantMaterializer = 1;
   let hasOperationAttrVerify = 1;
-  let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
 def Symm_Ctx : TypeDef<Symm_Dialect, "Ctx"> {
