@@ -22,9 +22,10 @@ fn row(flag: &str, summary: &str, options: &[PassOption]) -> Value {
         .iter()
         .map(|option| {
             let values = match option.kind {
-                Kind::Bool => &["false", "true"],
-                Kind::Choice(words) => words,
-                Kind::Number => &["a number"],
+                Kind::Bool => vec!["false", "true"],
+                Kind::Choice(words) => words.to_vec(),
+                Kind::Form(form, _) => vec![form],
+                Kind::Number => vec!["a number"],
             };
             json!({ "name": option.name, "values": values, "initial": option.initial, "help": option.help })
         })

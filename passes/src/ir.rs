@@ -105,22 +105,30 @@ pub fn enclosing<'c: 'a, 'a>(op: OperationRef<'c, 'a>, names: &[&str]) -> Option
     None
 }
 
-/// `file:line:col` of a location, or `unknown`: the first one found in a fused, named or call-site location.
+/// `file:line:col` of a location, or `unknown`.
 pub fn location_text(location: Location) -> String {
+    match file_line_column(location) {
+        Some((file, line, column)) => format!("{file}:{line}:{column}"),
+        None => "unknown".into(),
+    }
+}
+
+/// File, line and column of a location: the first ones found in a fused, named or call-site location.
+pub fn file_line_column(location: Location) -> Option<(String, usize, usize)> {
     if location.is_file_line_col_range() {
         let file = text::identifier(location.file_line_col_range_filename());
         let (line, column) = (location.file_line_col_range_start_line(), location.file_line_col_range_start_column());
-        return format!("{file}:{line}:{column}");
+        return Some((file, line, column));
     }
     if location.is_name() {
-        return location_text(location.name_child_location());
+        return file_line_column(location.name_child_location());
     }
     if location.is_call_site() {
-        return location_text(location.call_site_callee());
+        return file_line_column(location.call_site_callee());
     }
     if location.is_fused() {
-        let parts = (0..location.fused_num_locations()).map(|index| location_text(location.fused_location(index)));
-        return parts.into_iter().find(|text| text != "unknown").unwrap_or_else(|| "unknown".into());
+        let mut parts = (0..location.fused_num_locations()).map(|index| location.fused_location(index));
+        return parts.find_map(file_line_column);
     }
-    "unknown".into()
+    None
 }

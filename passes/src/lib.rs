@@ -16,6 +16,7 @@ mod pipelines;
 #[expect(unsafe_code)]
 mod registration;
 mod transform;
+pub mod triton;
 mod uniform;
 
 pub use lower::nvvm::CHIPS as NVIDIA_CHIPS;
@@ -26,6 +27,7 @@ pub use registration::register;
 
 /// Every pass, in the order in which the pipelines run them.
 pub const PASSES: &[Pass] = &[
+    transform::raise_carriers::PASS,
     check::ranks::PASS,
     check::host_access::PASS,
     check::memory_order::PASS,
@@ -38,4 +40,5 @@ pub const PASSES: &[Pass] = &[
     lower::cpu::PASS,
     lower::nvvm::PASS,
     lower::rocdl::PASS,
+    lower::triton::PASS,
 ];

@@ -8,6 +8,7 @@ mod gpu;
 pub mod nvvm;
 pub mod rocdl;
 mod translation;
+pub mod triton;
 mod types;
 
 use symm_dialect::ops::{Order, RmwKind};

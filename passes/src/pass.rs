@@ -1,7 +1,8 @@
 //! What a pass and a pipeline are: a row of the tables in `lib.rs`.
 
 use melior::ir::OperationRef;
-use symm_dialect::diagnostic::Reported;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use symm_dialect::diagnostic::{Reported, Severity, report};
 
 /// A pass: its flag, its documentation and what it does.
 pub struct Pass {
@@ -13,6 +14,19 @@ pub struct Pass {
     pub options: &'static [PassOption],
     /// Rewrites or checks one operation (of any kind) and all that it holds.
     pub run: for<'c, 'a> fn(OperationRef<'c, 'a>, &Values) -> Result<Ir, Reported>,
+}
+
+impl Pass {
+    /// Runs the pass; a panic in it becomes a diagnostic: unwinding into C++ would abort.
+    ///
+    /// # Errors
+    /// The pass refused the program, and has said why.
+    pub fn run_on<'c: 'a, 'a>(&self, root: OperationRef<'c, 'a>, values: &Values) -> Result<Ir, Reported> {
+        catch_unwind(AssertUnwindSafe(|| (self.run)(root, values))).unwrap_or_else(|_| {
+            report(Severity::Error, root, &format!("hit a bug in {}; please report it", self.flag));
+            Err(Reported)
+        })
+    }
 }
 
 /// Whether a pass has changed the IR; what it has kept is not verified again.
@@ -58,6 +72,8 @@ pub enum Kind {
     Number,
     /// One of these words.
     Choice(&'static [&'static str]),
+    /// What this description is of, and this function takes.
+    Form(&'static str, fn(&str) -> bool),
 }
 
 impl PassOption {
@@ -67,6 +83,9 @@ impl PassOption {
         let choices: &[&str] = match self.kind {
             Kind::Bool => &["true", "false"],
             Kind::Choice(choices) => choices,
+            Kind::Form(form, takes) => {
+                return (!takes(value)).then(|| format!("option '{}' takes {form}, got '{value}'", self.name));
+            }
             Kind::Number => {
                 return (!value.parse().is_ok_and(|number: i64| number > 0))
                     .then(|| format!("option '{}' takes a whole number above zero, got '{value}'", self.name));

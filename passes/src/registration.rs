@@ -6,8 +6,6 @@ use melior::StringRef;
 use melior::ir::OperationRef;
 use mlir_sys::{MlirDialectRegistry, MlirOperation, MlirStringCallback, MlirStringRef, mlirDialectHandleInsertDialect};
 use std::ffi::c_void;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use symm_dialect::diagnostic::{Reported, Severity, report};
 
 unsafe extern "C" {
     fn symmRegisterPasses();
@@ -132,13 +130,7 @@ unsafe extern "C" fn symmPassRun(index: isize, op: MlirOperation, texts: *const 
     let pass = &PASSES[index.cast_unsigned()];
     // SAFETY: as the caller promises.
     let (operation, values) = unsafe { (OperationRef::from_raw(op), values(pass.options, texts)) };
-    // Unwinding into C++ would abort: a panic becomes a diagnostic.
-    let outcome = catch_unwind(AssertUnwindSafe(|| (pass.run)(operation, &values)));
-    let outcome = outcome.unwrap_or_else(|_| {
-        report(Severity::Error, operation, &format!("hit a bug in {}; please report it", pass.flag));
-        Err(Reported)
-    });
-    outcome.map_or(0, |ir| ir as i32)
+    pass.run_on(operation, &values).map_or(0, |ir| ir as i32)
 }
 
 /// # Safety

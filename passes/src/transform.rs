@@ -5,3 +5,4 @@ pub mod hoist_translation;
 pub mod infer_order;
 pub mod insert_bounds_checks;
 pub mod insert_watchdog;
+pub mod raise_carriers;

@@ -1,21 +1,33 @@
 //! The module `symm._symm`: what the Python package asks of the compiler.
 
 use pyo3::prelude::*;
+use symm_passes::triton;
 
 /// What the compiler has to say: severity, message, file and line.
 type Note = (&'static str, String, Option<String>, usize);
 
 /// Lowers the symm ops in a module of Triton's; `python/symm/_symm.pyi` says how.
 #[pyfunction]
-fn lower_triton(text: String, version: &str, target: &str) -> (String, Vec<Note>) {
-    let _ = (version, target);
-    (text, Vec::new())
+fn lower_triton(py: Python<'_>, text: &str, version: &str, target: &str) -> PyResult<(String, Vec<Note>)> {
+    match py.detach(|| triton::lower(text, version, target)) {
+        Ok(lowered) => Ok((lowered.text, lowered.notes.into_iter().map(tuple).collect())),
+        Err(notes) => {
+            let errors: Vec<Note> = notes.into_iter().filter(|note| note.severity == "error").map(tuple).collect();
+            let (file, line) = errors.first().map_or((None, 0), |(.., file, line)| (file.clone(), *line));
+            let messages: Vec<String> = errors.into_iter().map(|(_, message, ..)| message).collect();
+            let error = py.import("symm.errors")?.getattr("CompileError")?.call1((messages.join("\n"), file, line))?;
+            Err(PyErr::from_value(error))
+        }
+    }
+}
+
+fn tuple(note: triton::Note) -> Note {
+    (note.severity, note.message, note.file, note.line)
 }
 
 /// The compiler of the package `symm`.
 #[pymodule]
 fn _symm(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    symm_passes::register();
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_function(wrap_pyfunction!(lower_triton, module)?)
 }

@@ -1,0 +1,178 @@
+//! Lowers symm ops in Triton and Gluon kernels to Triton's own ops.
+//!
+//! Triton's vectoriser and pipeliner see ordinary loads through ordinary pointers: a translation is an addition of the
+//! distance to the rank's heap, counted in elements, of which Triton is told what divides it (T4). The distance is
+//! made of loads from the context table, each of which is made once, where the table becomes known (T3).
+//!
+//! ```mlir
+//! %delta = symm.heap_delta %ctx, %peer
+//! %v = symm.remote_load %ctx, %p, %peer via %delta : tensor<128x!tt.ptr<f32>> -> tensor<128xf32>
+//! ```
+//!
+//! becomes
+//!
+//! ```mlir
+//! %mine = "tt.load"(…)                      // of base[me]
+//! %theirs = "tt.load"(…)                    // of base[peer]
+//! %delta = arith.subi %theirs, %mine : i64
+//! %elements = arith.shrsi %delta, %two {tt.divisibility = dense<524288> : tensor<1xi32>} : i64
+//! %offsets = "tt.splat"(%elements) : (i64) -> tensor<128xi64>
+//! %remote = "tt.addptr"(%p, %offsets) : (tensor<128x!tt.ptr<f32>>, tensor<128xi64>) -> tensor<128x!tt.ptr<f32>>
+//! %v = "tt.load"(%remote) : (tensor<128x!tt.ptr<f32>>) -> tensor<128xf32>
+//! ```
+
+mod access;
+mod table;
+mod words;
+
+use crate::ir::{Builder, symm_ops};
+use crate::pass::{Ir, Kind, Pass, PassOption, Values};
+use melior::ir::{OperationRef, Value};
+use std::fmt;
+use std::str::FromStr;
+use symm_dialect::diagnostic::{Reported, error};
+use symm_dialect::ops::SymmOp;
+use table::Tables;
+use words::Words;
+
+/// The pass record.
+pub const PASS: Pass = Pass {
+    flag: "symm-lower-to-triton",
+    summary: "Lower symm ops in a Triton or Gluon kernel to Triton's ops",
+    options: &[
+        PassOption {
+            name: "version",
+            kind: Kind::Form("3.6.0 or a later version of Triton", |text| text.parse::<Version>().is_ok()),
+            initial: "3.9.0",
+            help: "the version of Triton that reads the result",
+        },
+        PassOption {
+            name: "target",
+            kind: Kind::Form("cuda:90 or hip:gfx942, or another such", |text| text.parse::<Target>().is_ok()),
+            initial: "cuda:90",
+            help: "the GPU that Triton compiles for",
+        },
+    ],
+    run,
+};
+
+/// A version of Triton, as far as its ops depend on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Version {
+    major: u32,
+    minor: u32,
+}
+
+impl Version {
+    /// The first one whose ops these are.
+    const OLDEST: Self = Self { major: 3, minor: 6 };
+}
+
+impl FromStr for Version {
+    type Err = String;
+
+    /// Reads `3.9.0`, and what a build of one's own calls itself: `3.9.0+git1f3a`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut numbers = text.split('.').map(|word| word.parse::<u32>().ok());
+        let version = match (numbers.next().flatten(), numbers.next().flatten()) {
+            (Some(major), Some(minor)) => Self { major, minor },
+            _ => return Err(format!("'{text}' is no version of Triton")),
+        };
+        if version >= Self::OLDEST { Ok(version) } else { Err(format!("Triton {text} is older than 3.6.0")) }
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{}.{}", self.major, self.minor)
+    }
+}
+
+/// What Triton compiles for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// An NVIDIA GPU of this compute capability: 90.
+    Cuda(u32),
+    /// An AMD GPU: `gfx942`.
+    Hip(String),
+}
+
+impl FromStr for Target {
+    type Err = String;
+
+    /// Reads `cuda:90` and `hip:gfx942`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let complaint = || format!("'{text}' is no target of Triton's: cuda:90, hip:gfx942");
+        match text.split_once(':').ok_or_else(complaint)? {
+            ("cuda", capability) => Ok(Self::Cuda(capability.parse().map_err(|_| complaint())?)),
+            ("hip", chip) if chip.starts_with("gfx") && chip.bytes().all(|byte| byte.is_ascii_alphanumeric()) => {
+                Ok(Self::Hip(chip.to_owned()))
+            }
+            _ => Err(complaint()),
+        }
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Self::Cuda(capability) => write!(f, "cuda:{capability}"),
+            Self::Hip(chip) => write!(f, "hip:{chip}"),
+        }
+    }
+}
+
+/// What the parts of the lowering know.
+struct Lowering<'c, 'a> {
+    words: Words,
+    tables: Tables<'c, 'a>,
+}
+
+fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<Ir, Reported> {
+    let version = options.text("version").parse().expect("the option was checked");
+    let ops: Vec<SymmOp<'c, 'a>> = symm_ops(root);
+    if ops.is_empty() {
+        return Ok(Ir::Kept);
+    }
+    let mut lowering = Lowering { words: Words(version), tables: Tables::default() };
+    // First what others take: by then they see what it has become.
+    let (questions, accesses): (Vec<SymmOp>, Vec<SymmOp>) = ops.into_iter().partition(|op| table::is_question(*op));
+    let mut outcome = Ok(());
+    for op in questions.iter().chain(&accesses) {
+        if !matches!(op, SymmOp::Ctx(_)) {
+            outcome = outcome.and(lowering.lower(*op));
+        }
+    }
+    outcome?;
+    for op in questions {
+        if let SymmOp::Ctx(ctx) = op {
+            Builder::before(ctx.operation()).erase(ctx.operation());
+        }
+    }
+    Ok(Ir::Changed)
+}
+
+impl<'c: 'a, 'a> Lowering<'c, 'a> {
+    fn lower(&mut self, op: SymmOp<'c, 'a>) -> Result<(), Reported> {
+        let operation = op.operation();
+        let b = &Builder::before(operation);
+        let results: Vec<Value> = match op {
+            SymmOp::Rank(_) | SymmOp::NumRanks(_) | SymmOp::HeapBase(_) | SymmOp::HeapDelta(_) => {
+                vec![self.tables.answer(b, op)?]
+            }
+            SymmOp::AsRemote(op) => vec![self.remote(b, SymmOp::AsRemote(op), op.ptr(), ("rank", "delta"))?],
+            SymmOp::RemoteLoad(op) => vec![self.remote_load(b, op)?],
+            SymmOp::RemoteStore(op) => {
+                self.remote_store(b, op)?;
+                Vec::new()
+            }
+            SymmOp::Get(_) | SymmOp::Put(_) | SymmOp::Copy(_) => {
+                self.copy(b, op)?;
+                Vec::new()
+            }
+            _ => return Err(error(operation, "S1: has no form in Triton")),
+        };
+        b.replace(operation, &results);
+        Ok(())
+    }
+}

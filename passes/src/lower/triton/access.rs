@@ -1,0 +1,119 @@
+//! Data of another rank, as loads and stores through a translated pointer (T1, T2).
+
+use super::Lowering;
+use super::words::{self, Access};
+use crate::ir::{Builder, lasting};
+use melior::ir::{TypeLike, Value, ValueLike};
+use symm_dialect::diagnostic::{Reported, error};
+use symm_dialect::lossy;
+use symm_dialect::ops::{Cache, Engine, RemoteLoad, RemoteStore, SymmOp};
+use symm_dialect::pointer::Pointer;
+use symm_dialect::shape::byte_width;
+
+/// What a load may ask of the caches.
+const LOAD_CACHES: &[Cache] = &[Cache::Ca, Cache::Cg, Cache::Cv];
+
+/// What a store may ask of them.
+const STORE_CACHES: &[Cache] = &[Cache::Wb, Cache::Cg, Cache::Cs, Cache::Wt];
+
+impl<'c: 'a, 'a> Lowering<'c, 'a> {
+    /// A pointer or tensor of pointers as one into the heap of the rank that `op` names.
+    pub fn remote(
+        &mut self,
+        b: &Builder<'c>,
+        op: SymmOp<'c, 'a>,
+        pointer: Value<'c, 'a>,
+        names: (&str, &str),
+    ) -> Result<Value<'c, 'c>, Reported> {
+        let ty = pointer.r#type();
+        let size = match Pointer::of(ty) {
+            Some(pointer @ (Pointer::Triton(_) | Pointer::TritonTensor(..))) => pointer.pointee().map(byte_width),
+            _ => None,
+        };
+        let Some(size) = size else {
+            let complaint = lossy!("S1: takes a !tt.ptr to integers or floats, or a tensor of them, got {ty}");
+            return Err(error(op.operation(), &complaint));
+        };
+        let elements = self.tables.elements(b, op, names, size)?;
+        Ok(elements.map_or_else(|| lasting(pointer), |elements| words::offset(b, pointer, elements)))
+    }
+
+    pub fn remote_load(&mut self, b: &Builder<'c>, op: RemoteLoad<'c, 'a>) -> Result<Value<'c, 'c>, Reported> {
+        let operation = SymmOp::RemoteLoad(op);
+        refuse_vector(operation, op.result())?;
+        refuse_cache(operation, op.cache(), LOAD_CACHES)?;
+        let pointer = self.remote(b, operation, op.ptr(), ("rank", "delta"))?;
+        let access = Access { cache: op.cache(), is_volatile: op.volatile_() };
+        Ok(self.words.load(b, pointer, (op.mask(), op.other()), op.result().r#type(), access))
+    }
+
+    pub fn remote_store(&mut self, b: &Builder<'c>, op: RemoteStore<'c, 'a>) -> Result<(), Reported> {
+        let operation = SymmOp::RemoteStore(op);
+        refuse_vector(operation, op.value())?;
+        refuse_cache(operation, op.cache(), STORE_CACHES)?;
+        if op.volatile_() {
+            return Err(error(op.operation(), "S1: Triton has no volatile stores"));
+        }
+        let pointer = self.remote(b, operation, op.ptr(), ("rank", "delta"))?;
+        self.words.store(b, op.value(), pointer, op.mask(), op.cache());
+        Ok(())
+    }
+
+    /// A copy, element by element: `get`, `put`, `copy` and the first half of `put_signal`.
+    pub fn copy(&mut self, b: &Builder<'c>, op: SymmOp<'c, 'a>) -> Result<(), Reported> {
+        let (source, target, cache, engine) = match op {
+            SymmOp::Get(op) => ((op.src(), Some(("rank", "delta"))), (op.dst(), None), op.cache(), op.engine()),
+            SymmOp::Put(op) => ((op.src(), None), (op.dst(), Some(("rank", "delta"))), op.cache(), op.engine()),
+            SymmOp::PutSignal(op) => ((op.src(), None), (op.dst(), Some(("rank", "delta"))), op.cache(), op.engine()),
+            SymmOp::Copy(op) => (
+                (op.src(), Some(("from", "from_delta"))),
+                (op.dst(), Some(("to", "to_delta"))),
+                op.cache(),
+                op.engine(),
+            ),
+            _ => unreachable!("no copy"),
+        };
+        refuse_cache(op, cache, LOAD_CACHES)?;
+        if engine == Engine::Bulk {
+            return Err(error(op.operation(), "S1: the bulk copy engine is not to be had from Triton"));
+        }
+        if !op.operand_group("count").is_empty() {
+            return Err(error(op.operation(), "S1: takes no count here: use blocks of pointers, and a mask"));
+        }
+        let mut end = |(pointer, names): (Value<'c, 'a>, Option<(&str, &str)>)| match names {
+            Some(names) => self.remote(b, op, pointer, names),
+            None => Ok(lasting(pointer)),
+        };
+        let (source, target) = (end(source)?, end(target)?);
+        let ty = source.r#type();
+        let element = Pointer::of(ty).and_then(Pointer::pointee).expect("verified: pointers to data");
+        let data = match Pointer::of(ty) {
+            Some(Pointer::TritonTensor(tensor, _)) => tensor.tensor_of(element),
+            _ => element,
+        };
+        let mask = op.operand_group("mask").first().copied();
+        let value = self.words.load(b, source, (mask, None), data, Access { cache, is_volatile: false });
+        self.words.store(b, value, target, mask, None);
+        Ok(())
+    }
+}
+
+fn refuse_vector<'c: 'a, 'a>(op: SymmOp<'c, 'a>, value: Value<'c, 'a>) -> Result<(), Reported> {
+    let ty = value.r#type();
+    if ty.is_vector() {
+        return Err(error(op.operation(), &lossy!("S1: Triton has tensors for vectors, got {ty}")));
+    }
+    Ok(())
+}
+
+fn refuse_cache(op: SymmOp, cache: Option<Cache>, known: &[Cache]) -> Result<(), Reported> {
+    match cache.filter(|cache| !known.contains(cache)) {
+        None => Ok(()),
+        Some(cache) => {
+            let known: Vec<_> = known.iter().map(|cache| cache.keyword()).collect();
+            let complaint =
+                format!("S1: Triton's cache modifiers here are {}, got {}", known.join(", "), cache.keyword());
+            Err(error(op.operation(), &complaint))
+        }
+    }
+}

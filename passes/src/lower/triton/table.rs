@@ -1,0 +1,275 @@
+//! Ranks, bases and distances from the context table, as Triton's loads (T1, T3 to T5).
+//!
+//! A word of the table is loaded once, right behind the definition of the context, for every question about it.
+
+use super::words;
+use crate::ir::{Builder, constant_value, definition, lasting, set_attribute};
+use melior::dialect::arith::CmpiPredicate;
+use melior::ir::{Attribute, Value, ValueLike, operation::OperationLike};
+use std::collections::HashMap;
+use symm_dialect::diagnostic::{Reported, error};
+use symm_dialect::ops::{Ctx, SymmOp};
+use symm_dialect::{HEAP_STRIDE_ATTRIBUTE, NUM_RANKS_ATTRIBUTE, is_current_rank, module_integer};
+
+/// The words of the table before the bases.
+const HEADER_WORDS: i64 = 2;
+
+/// What a rank that is out of range adds to a pointer: no target maps an address so far away.
+const NOWHERE: i64 = 1 << 60;
+
+/// What every distance is a multiple of, in bytes (T4).
+const BASE_ALIGNMENT: i64 = 2 << 20;
+
+/// Where Triton is told what divides a value.
+const DIVISIBILITY: &str = "tt.divisibility";
+
+/// Whether an op asks about the table and touches no other memory.
+pub fn is_question(op: SymmOp) -> bool {
+    matches!(op, SymmOp::Ctx(_) | SymmOp::Rank(_) | SymmOp::NumRanks(_) | SymmOp::HeapBase(_) | SymmOp::HeapDelta(_))
+}
+
+/// What has been loaded and computed so far.
+#[derive(Default)]
+pub struct Tables<'c, 'a> {
+    tables: HashMap<usize, Table<'c, 'a>>,
+    /// A distance in bytes, and the size of an element: the distance in elements.
+    elements: HashMap<(usize, u64), Value<'c, 'c>>,
+}
+
+/// One context.
+struct Table<'c, 'a> {
+    ctx: Ctx<'c, 'a>,
+    /// The words that have been loaded.
+    words: HashMap<i64, Value<'c, 'c>>,
+    /// The same as `i32`.
+    narrow: HashMap<i64, Value<'c, 'c>>,
+    /// The base of this rank's heap.
+    mine: Option<Value<'c, 'c>>,
+    /// The last value made behind the context: the next one comes behind it.
+    last: Value<'c, 'c>,
+    stride: Option<i64>,
+    num_ranks: Option<i64>,
+}
+
+fn address(value: Value) -> usize {
+    value.to_raw().ptr as usize
+}
+
+impl<'c: 'a, 'a> Tables<'c, 'a> {
+    /// The table of the context that `op` takes; S1 if its definition is not in sight.
+    fn of(&mut self, op: SymmOp<'c, 'a>) -> Result<&mut Table<'c, 'a>, Reported> {
+        let operation = op.operation();
+        let ctx = op.ctx().expect("an op about ranks has a context");
+        let Some(SymmOp::Ctx(made)) = definition(ctx).and_then(SymmOp::cast) else {
+            return Err(error(operation, "S1: takes a context that a symm.ctx of the same function has made"));
+        };
+        Ok(self.tables.entry(address(ctx)).or_insert_with(|| Table {
+            ctx: made,
+            words: HashMap::new(),
+            narrow: HashMap::new(),
+            mine: None,
+            last: lasting(ctx),
+            stride: module_integer(&operation, HEAP_STRIDE_ATTRIBUTE),
+            num_ranks: module_integer(&operation, NUM_RANKS_ATTRIBUTE),
+        }))
+    }
+
+    /// What an op that asks about ranks and bases returns.
+    pub fn answer(&mut self, b: &Builder<'c>, op: SymmOp<'c, 'a>) -> Result<Value<'c, 'c>, Reported> {
+        let table = self.of(op)?;
+        Ok(match op {
+            SymmOp::Rank(_) => table.rank(),
+            SymmOp::NumRanks(_) => table.num_ranks(),
+            SymmOp::HeapBase(op) => {
+                let ty = op.result().r#type();
+                let base = table.base(b, op.rank());
+                b.value("tt.int_to_ptr", &[base], ty, &[])
+            }
+            SymmOp::HeapDelta(op) => table.delta(b, op.rank()),
+            _ => unreachable!("no question about ranks"),
+        })
+    }
+
+    /// The distance that an op adds to its pointer in elements of `size` bytes, `i64`; `None` if it is none (T2).
+    pub fn elements(
+        &mut self,
+        b: &Builder<'c>,
+        op: SymmOp<'c, 'a>,
+        (rank, delta): (&str, &str),
+        size: u64,
+    ) -> Result<Option<Value<'c, 'c>>, Reported> {
+        let rank = op.operand_group(rank)[0];
+        if op.ctx().is_some_and(|ctx| is_current_rank(ctx, rank)) {
+            return Ok(None);
+        }
+        let bytes = match op.operand_group(delta).first() {
+            Some(delta) => lasting(*delta),
+            None => self.of(op)?.delta(b, rank),
+        };
+        if constant_value(bytes) == Some(0) {
+            return Ok(None);
+        }
+        Ok(Some(*self.elements.entry((address(bytes), size)).or_insert_with(|| in_elements(b.context, bytes, size))))
+    }
+}
+
+/// A distance in bytes as one in elements; Triton is told what divides it (T4).
+fn in_elements<'c>(context: &'c melior::Context, bytes: Value<'c, 'c>, size: u64) -> Value<'c, 'c> {
+    if size == 1 {
+        return bytes;
+    }
+    let b = Builder::after_value(context, bytes);
+    let shift = b.i64(i64::from(size.trailing_zeros()));
+    let divisibility = divisibility(&b, BASE_ALIGNMENT / size.cast_signed());
+    b.value("arith.shrsi", &[bytes, shift], b.int(64), &[(DIVISIBILITY, divisibility)])
+}
+
+impl<'c: 'a, 'a> Table<'c, 'a> {
+    /// A value right behind the context, and behind those that were made there before.
+    fn early(&mut self, make: impl FnOnce(&Builder<'c>) -> Value<'c, 'c>) -> Value<'c, 'c> {
+        let context = symm_dialect::context(self.last.context());
+        let b = Builder::behind(context, self.last, self.ctx.operation().location());
+        self.last = make(&b);
+        self.last
+    }
+
+    /// A word of the table, `i64`.
+    fn word(&mut self, index: i64) -> Value<'c, 'c> {
+        if let Some(word) = self.words.get(&index) {
+            return *word;
+        }
+        let table = self.ctx.table();
+        let word = self.early(|b| {
+            let address = if index == 0 { lasting(table) } else { words::offset(b, table, b.i64(index)) };
+            words::load_scalar(b, address, b.int(64))
+        });
+        self.words.insert(index, word);
+        word
+    }
+
+    /// The current rank, `i64`.
+    fn wide_rank(&mut self) -> Value<'c, 'c> {
+        match self.ctx.rank() {
+            Some(rank) => self.early(|b| b.as_i64(rank)),
+            None => self.word(0),
+        }
+    }
+
+    /// The current rank, `i32`.
+    fn rank(&mut self) -> Value<'c, 'c> {
+        match self.ctx.rank() {
+            Some(rank) => lasting(rank),
+            None => self.header(0),
+        }
+    }
+
+    /// The number of ranks, `i32`.
+    fn num_ranks(&mut self) -> Value<'c, 'c> {
+        match (self.num_ranks, self.ctx.num_ranks()) {
+            (Some(number), _) => self.early(|b| b.i32(number)),
+            (None, Some(number)) => lasting(number),
+            (None, None) => self.header(1),
+        }
+    }
+
+    fn header(&mut self, index: i64) -> Value<'c, 'c> {
+        if let Some(narrow) = self.narrow.get(&index) {
+            return *narrow;
+        }
+        let word = self.word(index);
+        let narrow = self.early(|b| b.value("arith.trunci", &[word], b.int(32), &[]));
+        self.narrow.insert(index, narrow);
+        narrow
+    }
+
+    /// The base of this rank's heap, `i64`.
+    fn my_base(&mut self) -> Value<'c, 'c> {
+        if let Some(base) = self.mine {
+            return base;
+        }
+        let (me, table, words) = (self.wide_rank(), self.ctx.table(), self.words_before_bases());
+        let mine = self.early(|b| base(b, table, words, me));
+        self.mine = Some(mine);
+        mine
+    }
+
+    /// How many words of the table come before the bases.
+    fn words_before_bases(&self) -> i64 {
+        if self.ctx.rank().is_some() { 0 } else { HEADER_WORDS }
+    }
+
+    /// The base of a rank's heap as this rank sees it, `i64`; 0 if the rank is out of range.
+    fn base(&mut self, b: &Builder<'c>, rank: Value<'c, 'a>) -> Value<'c, 'c> {
+        if is_current_rank(self.ctx.ctx(), rank) {
+            return self.my_base();
+        }
+        self.guarded(b, rank, |table, rank| table.look_up(b, rank), 0)
+    }
+
+    /// The distance in bytes from this rank's heap to `rank`'s (T1); one that leads nowhere if it is out of range.
+    fn delta(&mut self, b: &Builder<'c>, rank: Value<'c, 'a>) -> Value<'c, 'c> {
+        if is_current_rank(self.ctx.ctx(), rank) {
+            return b.i64(0);
+        }
+        let distance = if let Some(stride) = self.stride {
+            let me = self.wide_rank();
+            let ranks = b.binary("arith.subi", b.as_i64(rank), me);
+            b.mul(ranks, b.i64(stride))
+        } else {
+            let mine = self.my_base();
+            self.guarded(
+                b,
+                rank,
+                |table, rank| {
+                    let theirs = table.look_up(b, rank);
+                    b.binary("arith.subi", theirs, mine)
+                },
+                NOWHERE,
+            )
+        };
+        // An element of one byte is counted by this very value.
+        if let Some(op) = definition(distance) {
+            set_attribute(op, DIVISIBILITY, divisibility(b, BASE_ALIGNMENT));
+        }
+        distance
+    }
+
+    /// The base of a rank's heap, `i64`. The rank is in range.
+    fn look_up(&self, b: &Builder<'c>, rank: Value<'c, 'c>) -> Value<'c, 'c> {
+        base(b, self.ctx.table(), self.words_before_bases(), b.as_i64(rank))
+    }
+
+    /// What `look_up` finds for a rank, or `otherwise` if it is out of range: hoisted above the code that checks it, a
+    /// rank may be anything, and only entries that exist are read.
+    fn guarded(
+        &mut self,
+        b: &Builder<'c>,
+        rank: Value<'c, 'a>,
+        look_up: impl FnOnce(&Self, Value<'c, 'c>) -> Value<'c, 'c>,
+        otherwise: i64,
+    ) -> Value<'c, 'c> {
+        let known = match (constant_value(rank), self.num_ranks) {
+            (Some(rank), Some(ranks)) => (0..ranks).contains(&rank),
+            (Some(0), None) => true,
+            _ => false,
+        };
+        if known {
+            return look_up(self, lasting(rank));
+        }
+        let ranks = self.num_ranks();
+        let in_range = b.compare(CmpiPredicate::Ult, rank, ranks);
+        let index = b.value("arith.select", &[in_range, rank, b.i32(0)], b.int(32), &[]);
+        let found = look_up(self, index);
+        b.value("arith.select", &[in_range, found, b.i64(otherwise)], b.int(64), &[])
+    }
+}
+
+/// The base of a rank's heap, `i64`.
+fn base<'c>(b: &Builder<'c>, table: Value<'c, '_>, words_before: i64, rank: Value<'c, 'c>) -> Value<'c, 'c> {
+    let index = if words_before == 0 { rank } else { b.add(rank, b.i64(words_before)) };
+    words::load_scalar(b, words::offset(b, table, index), b.int(64))
+}
+
+fn divisibility<'c>(b: &Builder<'c>, divisor: i64) -> Attribute<'c> {
+    b.parse(&format!("dense<{divisor}> : tensor<1xi32>"))
+}

@@ -1,0 +1,153 @@
+//! The compiler of Triton and Gluon kernels: Triton's text in, Triton's text out.
+//!
+//! The text is MLIR's generic form. Every dialect but `builtin` and `symm` stays unregistered, `arith` and `scf` too,
+//! so that ops, types and attributes of a newer MLIR than ours go through as they are. This is why no pass manager
+//! runs here: it would load the dialects of the passes.
+
+use crate::ir::file_line_column;
+use crate::pass::{Pass, Pipeline, Values};
+use crate::{check, lower as lowering, transform};
+use melior::Context;
+use melior::diagnostic::{Diagnostic, DiagnosticSeverity};
+use melior::dialect::DialectRegistry;
+use melior::ir::Module;
+use melior::ir::operation::{OperationLike, OperationPrintingFlags};
+use std::cell::RefCell;
+use std::rc::Rc;
+use symm_dialect::lossy;
+
+/// What [`lower`] does, as a pipeline.
+pub const PIPELINE: Pipeline = Pipeline {
+    flag: "symm-triton",
+    summary: "From a Triton or Gluon kernel with carriers of symm ops to one without",
+    options: &[
+        check::memory_order::PASS.options[0],
+        lowering::triton::PASS.options[0],
+        lowering::triton::PASS.options[1],
+    ],
+    text: |options| STEPS.iter().map(|pass| step(pass, options)).collect::<Vec<_>>().join(","),
+};
+
+/// Its passes, whose options are the pipeline's. Triton's own passes fold and merge what is left.
+const STEPS: &[Pass] = &[
+    transform::raise_carriers::PASS,
+    check::ranks::PASS,
+    check::memory_order::PASS,
+    transform::infer_order::PASS,
+    transform::hoist_translation::PASS,
+    lowering::triton::PASS,
+];
+
+/// A pass with the pipeline's options of the same names.
+fn step(pass: &Pass, options: &Values) -> String {
+    let values: Vec<_> =
+        pass.options.iter().map(|option| format!("{}={}", option.name, options.text(option.name))).collect();
+    if values.is_empty() { pass.flag.to_owned() } else { format!("{}{{{}}}", pass.flag, values.join(" ")) }
+}
+
+/// What the compiler has to say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// `error`, `warning` or `remark`.
+    pub severity: &'static str,
+    /// The message.
+    pub message: String,
+    /// The file of the kernel, where it is known.
+    pub file: Option<String>,
+    /// The line in it, from 1; 0 without a file.
+    pub line: usize,
+}
+
+/// A module without symm ops.
+#[derive(Clone, Debug)]
+pub struct Lowered {
+    /// The module, in generic form with locations.
+    pub text: String,
+    /// Warnings and remarks.
+    pub notes: Vec<Note>,
+}
+
+/// Lowers the symm ops, and the carriers of symm ops, in a module of Triton's.
+///
+/// `version` is Triton's (`3.9.0`), `target` what it compiles for (`cuda:90`, `hip:gfx942`).
+///
+/// # Errors
+/// What is wrong with the kernel, or with the text, version or target: at least one error.
+pub fn lower(text: &str, version: &str, target: &str) -> Result<Lowered, Vec<Note>> {
+    let given = |name| match name {
+        "version" => Some(version),
+        "target" => Some(target),
+        _ => None,
+    };
+    let values: Vec<&str> =
+        PIPELINE.options.iter().map(|option| given(option.name).unwrap_or(option.initial)).collect();
+    let complaint = PIPELINE.options.iter().zip(&values).find_map(|(option, value)| option.complaint(value));
+    if let Some(message) = complaint {
+        return Err(vec![Note { severity: "error", message, file: None, line: 0 }]);
+    }
+    let notes = Rc::new(RefCell::new(Vec::new()));
+    let context = context();
+    let heard = Rc::clone(&notes);
+    context.attach_diagnostic_handler(move |diagnostic| {
+        heard.borrow_mut().push(note(&diagnostic));
+        true
+    });
+    let lowered = run(&context, text, &Values::new(PIPELINE.options, values));
+    let notes = notes.take();
+    match lowered {
+        Some(text) if notes.iter().all(|note| note.severity != "error") => Ok(Lowered { text, notes }),
+        _ if notes.is_empty() => {
+            let message = "the compiler of symm failed and did not say why; please report it".into();
+            Err(vec![Note { severity: "error", message, file: None, line: 0 }])
+        }
+        _ => Err(notes),
+    }
+}
+
+fn context() -> Context {
+    let context = Context::new_with_threading(false);
+    // Before the dialect is loaded, which asks for it.
+    context.set_allow_unregistered_dialects(true);
+    let registry = DialectRegistry::new();
+    symm_dialect::handle().insert_dialect(&registry);
+    context.append_dialect_registry(&registry);
+    context.load_all_available_dialects();
+    context
+}
+
+fn run(context: &Context, text: &str, values: &Values) -> Option<String> {
+    let module = Module::parse(context, text)?;
+    for pass in STEPS {
+        let given = pass.options.iter().map(|option| values.text(option.name)).collect();
+        pass.run_on(module.as_operation(), &Values::new(pass.options, given)).ok()?;
+        if !module.as_operation().verify() {
+            return None;
+        }
+    }
+    let flags = OperationPrintingFlags::new().print_generic_operation_form().enable_debug_info(true, false);
+    let lowered = module.as_operation().to_string_with_flags(flags).ok()?;
+    // Types and attributes that are opaque here keep the aliases in their text.
+    let aliases = text.lines().filter(|line| is_alias(line)).flat_map(|line| [line, "\n"]);
+    Some(aliases.chain([lowered.as_str()]).collect())
+}
+
+/// Whether a line defines an alias of a type or attribute; those of locations are printed anew.
+fn is_alias(line: &str) -> bool {
+    let Some((name, _)) = line.split_once(" = ") else { return false };
+    let is_location = name.strip_prefix("#loc").is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()));
+    name.starts_with(['#', '!']) && !name.contains(' ') && !is_location
+}
+
+fn note(diagnostic: &Diagnostic) -> Note {
+    let severity = match diagnostic.severity() {
+        DiagnosticSeverity::Error => "error",
+        DiagnosticSeverity::Warning => "warning",
+        DiagnosticSeverity::Note | DiagnosticSeverity::Remark => "remark",
+    };
+    let mut message = lossy!("{diagnostic}");
+    for note in (0..diagnostic.note_count()).filter_map(|index| diagnostic.note(index).ok()) {
+        message += &lossy!("\nnote: {note}");
+    }
+    let (file, line) = file_line_column(diagnostic.location()).map_or((None, 0), |(file, line, _)| (Some(file), line));
+    Note { severity, message, file, line }
+}
