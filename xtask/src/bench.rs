@@ -12,7 +12,7 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> Result<()> {
-    run::run(run::cargo().args(["build", "--workspace", "--release"]))?;
+    run::run(run::cargo().args(["build", "--release"]))?;
     run::run(
         run::cargo().args(["run", "--quiet", "--release", "--package", "symm-bench", "--"]).args(&arguments.arguments),
     )

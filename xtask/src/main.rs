@@ -8,6 +8,7 @@ mod fuzz;
 mod generate;
 mod lit;
 mod ptxas;
+mod python;
 mod run;
 mod test;
 mod tree;
@@ -37,6 +38,8 @@ enum Command {
     Bless,
     /// Install NVIDIA's assembler, which the tests need, into target/ptxas
     Ptxas,
+    /// Test the Python package with every version of Triton: ./x python [PYTEST ARGUMENT…]
+    Python(python::Arguments),
     /// Measure: ./x bench [NAME] [ARGUMENT…]
     Bench(bench::Arguments),
     /// Mutate the lit corpus through symm-opt
@@ -52,6 +55,7 @@ fn main() -> ExitCode {
         Command::Generate(arguments) => generate::run(&arguments),
         Command::Bless => bless::run(),
         Command::Ptxas => ptxas::install(),
+        Command::Python(arguments) => python::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Fuzz(arguments) => fuzz::run(&arguments),
     });

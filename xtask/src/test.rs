@@ -1,8 +1,9 @@
 //! `./x test`: builds everything, runs every test, and ends with the line `N passed, N failed`.
 
-use crate::{check, fuzz, lit, run};
+use crate::{check, fuzz, lit, python, run};
 use anyhow::{Context, Result, bail};
 use std::io::{BufRead, BufReader};
+use std::ops::AddAssign;
 use std::process::Stdio;
 use std::time::Instant;
 
@@ -11,6 +12,13 @@ use std::time::Instant;
 pub struct Tally {
     pub passed: usize,
     pub failed: usize,
+}
+
+impl AddAssign for Tally {
+    fn add_assign(&mut self, other: Self) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+    }
 }
 
 /// The inputs of the short fuzz run.
@@ -27,6 +35,7 @@ const STAGES: &[Stage] = &[
         lit::count(command)
     }),
     ("lit: programs", || lit::count(lit::command(&["test/conformance", "test/litmus", "examples"])?)),
+    ("Python", || python::test(&[])),
     ("fuzz", || {
         fuzz::run(&fuzz::Arguments::short(FUZZ_INPUTS))?;
         Ok(Tally::default())
@@ -47,10 +56,7 @@ pub fn run() -> Result<()> {
         times.push((name, start.elapsed()));
         let ok = outcome.is_ok();
         match outcome {
-            Ok(tally) => {
-                total.passed += tally.passed;
-                total.failed += tally.failed;
-            }
+            Ok(tally) => total += tally,
             // A stage that breaks down has no tests to count: it counts as one.
             Err(error) => {
                 eprintln!("{name}: {error:#}");
@@ -77,13 +83,13 @@ pub fn run() -> Result<()> {
 }
 
 fn build() -> Result<Tally> {
-    run::run(run::cargo().args(["build", "--workspace", "--release"]))?;
+    run::run(run::cargo().args(["build", "--release"]))?;
     Ok(Tally::default())
 }
 
 fn rust_tests() -> Result<Tally> {
     let mut command = run::cargo();
-    command.args(["test", "--workspace", "--release", "--no-fail-fast"]);
+    command.args(["test", "--release", "--no-fail-fast"]);
     let mut child = command.stdout(Stdio::piped()).spawn().with_context(|| run::line(&command))?;
     let mut tally = Tally::default();
     for line in BufReader::new(child.stdout.take().context("stdout is piped")?).lines() {

@@ -1,0 +1,31 @@
+"""The tests of the Python package: run by `./x test`, once for each version of Triton.
+
+Kernels are compiled for GPUs that need not be there.
+"""
+
+import os
+import tempfile
+
+import pytest
+
+# Nothing comes from a cache, and the user's own stays as it is. Triton reads this when it is imported.
+os.environ["TRITON_CACHE_DIR"] = tempfile.mkdtemp(prefix="symm-test-")
+os.environ["TRITON_ALWAYS_COMPILE"] = "1"
+os.environ.setdefault("TRITON_DEFAULT_FP_FUSION", "1")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--all", action="store_true", help="every cell of the compile matrix, not a few of each kind")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "rare: a cell of the compile matrix that runs with --all only")
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("--all"):
+        return
+    rare = [item for item in items if item.get_closest_marker("rare")]
+    if rare:
+        config.hook.pytest_deselected(items=rare)
+        items[:] = [item for item in items if not item.get_closest_marker("rare")]

@@ -1,0 +1,119 @@
+"""What a wrong op in a kernel says: one CompileError with the Python line."""
+
+import inspect
+
+import pytest
+import symm
+import symm.triton as st
+import triton
+import triton.language as tl
+from compiling import compile_for
+from triton.experimental import gluon
+
+SIGNATURE = {"table": "*i64", "p": "*fp32", "c": "*kfp32", "h": "*fp16", "b": "*i8", "flag": "*i64", "n": "i32"}
+
+
+@triton.jit
+def wrong(table, p, c, h, b, flag, n, CASE: tl.constexpr):
+    at = tl.arange(0, 64)
+    if CASE == 0:
+        st.load(p, p, 1)  # ctx must be a DeviceContext or the pointer to the context table (int64), not pointer<fp32>
+    elif CASE == 1:
+        st.load(table, n, 1)  # ptr must be a pointer or a block of pointers, not int32
+    elif CASE == 2:
+        st.load(table, p, 1.0)  # rank must be an integer, not 1.0
+    elif CASE == 3:
+        st.load(table, p, at)  # rank must be one integer, not a block
+    elif CASE == 4:
+        st.load(table, p, -1)  # rank must be a number from 0 below the number of ranks, not -1
+    elif CASE == 5:
+        st.load(table, p + at, 1, mask=at)  # mask must be boolean, not <['64'], int32>
+    elif CASE == 6:
+        st.load(table, p, 1, other=0)  # other is what masked elements become: it needs a mask
+    elif CASE == 7:
+        st.load(table, p, 1, cache_modifier=".zz")  # cache_modifier must be one of '.ca', '.cg', '.cv', not '.zz'
+    elif CASE == 8:
+        st.store(table, p, tl.load(p + at), 1)  # value is a block, but the pointer is not
+    elif CASE == 9:
+        st.put(table, p, h, 1)  # src points to fp32 and dst to fp16: a copy does not cast, use load and store
+    elif CASE == 10:
+        st.atomic_add(table, b, 1, 1)  # there is no atomic_add of int8
+    elif CASE == 11:
+        st.atomic_and(table, p, 1, 1)  # atomic_and is for integers, but ptr points to fp32
+    elif CASE == 12:
+        st.atomic_add(table, p, 1, 1, sem="seq_cst")  # sem must be one of 'relaxed', 'acquire', 'release', 'acq_rel'
+    elif CASE == 13:
+        st.signal(table, p, 1, 1)  # a flag is an int32, uint32, int64 or uint64, but this one is fp32
+    elif CASE == 14:
+        st.signal(table, flag + at, 1, 1)  # flag must be one pointer, not a block of them
+    elif CASE == 15:
+        st.wait(table, flag, 1, "==")  # compare must be one of 'eq', 'ne', 'lt', 'le', 'gt', 'ge', not '=='
+    elif CASE == 16:
+        st.wait(table, flag, 1, sem="release")  # sem must be one of 'relaxed', 'acquire', not 'release'
+    elif CASE == 17:
+        st.barrier(table, group="grid")  # group must be one of 'thread', 'warp', 'block', not 'grid'
+    elif CASE == 18:
+        st.load(table, p, 1, volatile=2)  # volatile must be True or False, not 2
+    elif CASE == 19:
+        st.DeviceContext(n).barrier()  # symm DeviceContext: ctx must be a DeviceContext or the pointer
+    elif CASE == 20:
+        st.atomic_cas(table, h, 1, 2, 1)  # there is no atomic_cas of fp16
+    elif CASE == 21:
+        st.load(table)  # missing 2 required positional arguments: 'ptr' and 'rank'
+    elif CASE == 22:
+        st.store(table, p + at, tl.load(p + tl.arange(0, 32)), 1)  # symm store:
+    elif CASE == 23:
+        st.store(table, c, 1, 1)  # ptr is a pointer to constants, and cannot be written to
+    elif CASE == 24:
+        st.store(table, p, "x", 1)  # value must be a number or a block, not 'x'
+    elif CASE == 25:
+        st.store(table, p + tl.arange(0, 1), p + at, 1)  # symm store:
+    elif CASE == 26:
+        st.load(table, at, 1)  # ptr must be a pointer or a block of pointers, not
+
+
+SOURCE = inspect.getsource(wrong.fn)
+FIRST = inspect.getsourcelines(wrong.fn)[1]
+CASES = [line for line in SOURCE.splitlines() if "  # " in line]
+
+
+@pytest.mark.parametrize("case", range(len(CASES)), ids=[line.split("  # ")[1][:40] for line in CASES])
+def test_message_and_line(case):
+    with pytest.raises(symm.CompileError) as caught:
+        compile_for("sm_90", wrong, SIGNATURE, CASE=case)
+    error = caught.value
+    code, message = CASES[case].strip().split("  # ")
+    assert message in error.message
+    assert code in error.message
+    assert error.file == __file__
+    assert error.line == FIRST + SOURCE.splitlines().index(CASES[case])
+    assert str(error).startswith(f"{__file__}:{error.line}: symm ")
+
+
+@triton.jit
+def callee(table, p):
+    return st.load(table, p, 1.5)
+
+
+@triton.jit
+def caller(table, p):
+    tl.store(p, callee(table, p))
+
+
+@gluon.jit
+def gluon_caller(table, p):
+    st.load(table, p, None)
+
+
+@pytest.mark.parametrize(("kernel", "inside"), [(caller, callee), (gluon_caller, gluon_caller)])
+def test_line_is_the_op_s_own(kernel, inside):
+    with pytest.raises(symm.CompileError, match="rank must be an integer, not (1.5|None)") as caught:
+        compile_for("sm_90", kernel, {"table": "*i64", "p": "*fp32"})
+    lines, first = inspect.getsourcelines(inside.fn)
+    [at] = [number for number, line in enumerate(lines) if "st.load" in line]
+    assert caught.value.line == first + at
+
+
+def test_ops_are_for_kernels():
+    with pytest.raises(symm.SymmError, match="symm load is an op for kernels"):
+        st.load(None, None, 0)

@@ -1,0 +1,128 @@
+//! `./x python`: the tests of the Python package, with every version of Triton that they run on.
+
+use crate::test::Tally;
+use crate::{run, tree};
+use anyhow::{Context, Result, ensure};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::{fs, os::unix};
+
+/// The oldest and the newest version of Triton that symm is tested with; `TESTED` in python/symm/_seam.py names them.
+const TRITON: [&str; 2] = ["3.6.0", "3.9.0"];
+const TOOLS: [&str; 2] = ["numpy==2.4.6", "pytest==9.2.0"];
+const MATURIN: &str = "maturin==1.16.0";
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// For pytest: files, `-k NAME`, or `--all` for the whole compile matrix
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pytest: Vec<String>,
+}
+
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let tally = test(&arguments.pytest)?;
+    ensure!(tally.failed == 0, "{} tests of the Python package failed", tally.failed);
+    Ok(())
+}
+
+/// Builds the wheel, and tests it and the package with all versions of Triton at once.
+pub fn test(arguments: &[String]) -> Result<Tally> {
+    let wheel = wheel()?;
+    link_extension(&wheel)?;
+    let mut running = Vec::new();
+    for version in TRITON {
+        let triton = format!("triton=={version}");
+        let python = environment(&format!("triton-{version}"), &[&[triton.as_str()], TOOLS.as_slice()].concat())?;
+        let mut pytest = Command::new(python);
+        pytest.args(["-m", "pytest", "-q", "-p", "no:cacheprovider"]).env("PYTHONPATH", "python");
+        // Python's caches would lie about in the tree.
+        pytest.env("PYTHONDONTWRITEBYTECODE", "1").env("SYMM_WHEEL", &wheel);
+        let folder = arguments.iter().all(|argument| !argument.starts_with("test/")).then_some("test/python");
+        pytest.args(folder).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
+        running.push((version, pytest.spawn().with_context(|| run::line(&pytest))?, run::line(&pytest)));
+    }
+    let mut total = Tally::default();
+    for (version, pytest, line) in running {
+        let output = pytest.wait_with_output()?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        println!("Triton {version}:\n{text}");
+        let tally = text.lines().rev().find_map(counts).unwrap_or_default();
+        // Triton 3.9.0 ends with a page on what it has leaked.
+        if !output.status.success() {
+            eprintln!("{}", String::from_utf8_lossy(&output.stderr));
+            ensure!(tally.failed > 0, "{}: {line}", output.status);
+        }
+        total += tally;
+    }
+    Ok(total)
+}
+
+/// Builds the wheel with maturin.
+fn wheel() -> Result<PathBuf> {
+    let folder = std::path::absolute(tree::target().join("wheels"))?;
+    let _ = fs::remove_dir_all(&folder);
+    let python = environment("maturin", &[MATURIN])?;
+    let mut build = Command::new(python.with_file_name("maturin"));
+    build.args(["build", "--release", "--quiet", "--manifest-path", "python/Cargo.toml", "--out"]).arg(&folder);
+    run::run(build.arg("--interpreter").arg(&python))?;
+    let [wheel] = tree::entries(&folder.to_string_lossy())?.try_into().ok().context("maturin made not one wheel")?;
+    Ok(wheel)
+}
+
+/// Puts the wheel's extension beside the package's sources, where Python looks for it.
+fn link_extension(wheel: &Path) -> Result<()> {
+    let unpacked = wheel.with_extension("");
+    run::run(Command::new("python3").args(["-m", "zipfile", "--extract"]).arg(wheel).arg(&unpacked))?;
+    let link = Path::new("python/symm/_symm.abi3.so");
+    let _ = fs::remove_file(link);
+    unix::fs::symlink(unpacked.join("symm/_symm.abi3.so"), link)
+        .with_context(|| format!("cannot make {}", link.display()))
+}
+
+/// The Python of a virtual environment with these packages, under `target/python`.
+fn environment(name: &str, packages: &[&str]) -> Result<PathBuf> {
+    let folder = std::path::absolute(tree::target().join("python").join(name))?;
+    let python = folder.join("bin/python");
+    let (stamp, wanted) = (folder.join("packages.txt"), packages.join("\n"));
+    if fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
+        return Ok(python);
+    }
+    println!("installing {} into {} …", packages.join(", "), folder.display());
+    let mut create = Command::new("python3");
+    run::run(create.args(["-m", "venv", "--clear"]).arg(&folder))
+        .context("no virtual environment: this needs Python's venv (on Debian: apt-get install python3-venv)")?;
+    run::run(Command::new(&python).args(["-m", "pip", "install", "--quiet"]).args(packages))
+        .context("this needs the network")?;
+    fs::write(stamp, wanted)?;
+    Ok(python)
+}
+
+/// The counts in pytest's last line, `1 failed, 3 passed, 2 errors in 0.10s`.
+fn counts(line: &str) -> Option<Tally> {
+    let (counts, _) = line.split_once(" in ").filter(|(_, time)| time.starts_with(|c: char| c.is_ascii_digit()))?;
+    let mut tally = Tally::default();
+    for count in counts.split(", ") {
+        let (number, what) = count.split_once(' ')?;
+        let number: usize = number.parse().ok()?;
+        match what {
+            "passed" | "xfailed" => tally.passed += number,
+            "failed" | "error" | "errors" | "xpassed" => tally.failed += number,
+            _ => {}
+        }
+    }
+    Some(tally)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::counts;
+
+    #[test]
+    fn counts_are_read_from_the_last_line_alone() {
+        let read = |line| counts(line).map(|tally| (tally.passed, tally.failed));
+        assert_eq!(read("1 failed, 3 passed, 1 skipped, 2 errors in 0.10s"), Some((3, 3)));
+        assert_eq!(read("70 passed in 61.02s (0:01:01)"), Some((70, 0)));
+        assert_eq!(read("no tests ran in 0.01s"), None);
+        assert_eq!(read("2 things in parts"), None);
+    }
+}
