@@ -25,7 +25,7 @@ use crate::condition::{Compare, Condition};
 use crate::driver::KernelFn;
 use crate::error::Error;
 use crate::format;
-use crate::launch::{self, Kinds, Launch};
+use crate::launch::{self, Code, Kinds, Launch};
 use crate::loc::Loc;
 use crate::run::panic_message;
 use crate::trace::{FlagPlace, SignalOp, TransferKind, What};
@@ -57,7 +57,7 @@ pub unsafe extern "C" fn symm_rt_copy(_ctx: *const i64, dst: *mut u8, src: *cons
     call(unsafe { Loc::new(loc) }, |agent, loc| {
         let start = crate::clock::now();
         // SAFETY: compiled code passes valid ranges, whose size therefore fits the address space.
-        unsafe { agent.world.driver.copy(agent, dst, src, bytes as usize)? };
+        unsafe { agent.world.driver.copy_now(agent, dst, src, bytes as usize)? };
         agent.record(start, loc, || What::HostCopy { bytes });
         Ok(())
     });
@@ -91,9 +91,11 @@ pub unsafe extern "C" fn symm_rt_launch(
         let limits = (agent.world.driver.max_blocks(), agent.world.num_ranks());
         let blocks = launch::count_blocks(&name, grid, block, barrier, limits)?;
         let waits = waits || barrier;
-        let launch = Launch { name: &name, kernel, grid, block, blocks, shared, waits, args, kinds: &arguments, loc };
+        let code = kernel.map_or(Code::ByName, Code::Host);
+        let launch = Launch { name: &name, code, grid, block, blocks, shared, waits, args, kinds: &arguments, loc };
+        let stream = agent.world.driver.own(agent.rank).stream;
         // SAFETY: the program's kernels are compiled to run once for each block, at the same time.
-        unsafe { launch::launch(agent, &launch) }
+        unsafe { launch::launch(agent, &launch, stream, true) }
     });
 }
 

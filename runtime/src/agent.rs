@@ -1,6 +1,7 @@
 //! Who the calling thread is: a rank's host thread, or one of its blocks.
 
-use std::cell::{Cell, OnceCell};
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -21,32 +22,62 @@ pub(crate) struct Agent {
 }
 
 thread_local! {
-    static CURRENT: OnceCell<Agent> = const { OnceCell::new() };
+    static CURRENT: RefCell<Option<Rc<Agent>>> = const { RefCell::new(None) };
+}
+
+/// Gives a thread back the agent that it was before.
+struct Restore(Option<Rc<Agent>>);
+
+impl Drop for Restore {
+    fn drop(&mut self) {
+        CURRENT.replace(self.0.take());
+    }
 }
 
 impl Agent {
+    fn new(world: Arc<World>, rank: u32) -> Rc<Self> {
+        let recorder = world.trace.is_some().then(Recorder::default);
+        Rc::new(Self { world, rank, block: Cell::new(None), recorder })
+    }
+
     /// Makes the calling thread an agent of `rank` for the rest of its life.
     pub(crate) fn enter(world: Arc<World>, rank: u32) {
-        let recorder = world.trace.is_some().then(Recorder::default);
-        let agent = Self { world, rank, block: Cell::new(None), recorder };
-        CURRENT.with(|current| current.set(agent).expect("a thread is one agent"));
+        CURRENT.replace(Some(Self::new(world, rank)));
+    }
+
+    /// Acts for `rank` on the calling thread, which may be anyone's.
+    pub(crate) fn act<R>(
+        world: &Arc<World>,
+        rank: u32,
+        body: impl FnOnce(&Agent) -> Result<R, Error>,
+    ) -> Result<R, Error> {
+        if let Some(agent) = CURRENT.with_borrow(Clone::clone)
+            && agent.rank == rank
+            && Arc::ptr_eq(&agent.world, world)
+        {
+            return body(&agent);
+        }
+        let agent = Self::new(Arc::clone(world), rank);
+        let _restore = Restore(CURRENT.replace(Some(Rc::clone(&agent))));
+        let result = world.driver.enter(rank).and_then(|()| body(&agent));
+        agent.flush();
+        result
     }
 
     /// The calling thread's agent. Without one there is no run that could report the fault: the process ends.
     #[inline]
     pub(crate) fn with<R>(use_it: impl FnOnce(&Agent) -> R) -> R {
-        CURRENT.with(|current| {
-            let Some(agent) = current.get() else {
-                eprintln!("symm: compiled code called the runtime from a thread that symm_runtime::run did not start");
-                std::process::abort();
-            };
-            use_it(agent)
-        })
+        let Some(agent) = CURRENT.with_borrow(Clone::clone) else {
+            eprintln!("symm: compiled code called the runtime from a thread that the runtime does not know");
+            std::process::abort();
+        };
+        use_it(&agent)
     }
 
-    /// The calling thread's agent, if it is one.
+    /// The calling thread's agent, if it is one and can be asked now.
     pub(crate) fn try_with<R>(use_it: impl FnOnce(&Agent) -> R) -> Option<R> {
-        CURRENT.try_with(|current| current.get().map(use_it)).ok().flatten()
+        let agent = CURRENT.try_with(|current| current.try_borrow().ok()?.clone()).ok().flatten()?;
+        Some(use_it(&agent))
     }
 
     /// The control memory of this rank.

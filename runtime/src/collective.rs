@@ -3,10 +3,11 @@
 use std::fmt;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use crate::agent::Agent;
 use crate::clock;
-use crate::control::{HostState, Post};
+use crate::control::{HostState, MAIL_WORDS, Post};
 use crate::error::Error;
 use crate::futex;
 use crate::heap::HeapAddress;
@@ -15,6 +16,8 @@ use crate::trace::What;
 
 /// Polls of the barrier before sleeping, while there are cores to spare.
 const SPINS: u32 = 2000;
+/// The longest sleep between two looks whether the run has failed.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// A collective operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +36,15 @@ pub enum Collective {
     },
     /// `symm.barrier_all`.
     BarrierAll,
+    /// [`crate::Rank::leave`].
+    Leave,
+    /// [`crate::Rank::broadcast`].
+    Broadcast {
+        /// The rank that has the bytes.
+        root: u32,
+        /// How many.
+        bytes: u64,
+    },
 }
 
 impl fmt::Display for Collective {
@@ -41,6 +53,8 @@ impl fmt::Display for Collective {
             Self::Alloc { size, align } => write!(f, "alloc of {size} bytes aligned to {align}"),
             Self::Free { offset } => write!(f, "free of heap+{offset:#x}"),
             Self::BarrierAll => write!(f, "barrier_all"),
+            Self::Leave => write!(f, "leave"),
+            Self::Broadcast { root, bytes } => write!(f, "broadcast of {bytes} bytes from rank {root}"),
         }
     }
 }
@@ -68,6 +82,8 @@ impl Post {
             Collective::Alloc { size, align } => (0, size, align),
             Collective::Free { offset } => (1, offset, 0),
             Collective::BarrierAll => (2, 0, 0),
+            Collective::Broadcast { root, bytes } => (3, bytes, root.into()),
+            Collective::Leave => (4, 0, 0),
         };
         self.op.store(code, Ordering::Relaxed);
         self.size.store(size, Ordering::Relaxed);
@@ -80,6 +96,8 @@ impl Post {
         let op = match self.op.load(Ordering::Relaxed) {
             0 => Collective::Alloc { size, align: self.align.load(Ordering::Relaxed) },
             1 => Collective::Free { offset: size },
+            4 => Collective::Leave,
+            3 => Collective::Broadcast { root: self.align.load(Ordering::Relaxed) as u32, bytes: size },
             _ => Collective::BarrierAll,
         };
         Posted { rank, op, loc: self.loc.get() }
@@ -94,6 +112,11 @@ pub(crate) fn barrier_all(agent: &Agent, loc: Loc<'_>) -> Result<(), Error> {
     Ok(())
 }
 
+/// The last meeting of the ranks.
+pub(crate) fn leave(agent: &Agent, loc: Loc<'_>) -> Result<(), Error> {
+    meet(agent, Collective::Leave, loc)
+}
+
 /// Takes `size` zeroed bytes at the same offset on every rank.
 pub(crate) fn alloc(agent: &Agent, size: u64, align: u64, loc: Loc<'_>) -> Result<*mut u8, Error> {
     let start = clock::now();
@@ -102,7 +125,7 @@ pub(crate) fn alloc(agent: &Agent, size: u64, align: u64, loc: Loc<'_>) -> Resul
     let offset = local.allocator.lock().unwrap_or_else(PoisonError::into_inner).alloc(size, align)?;
     agent.world.heaps.clear(agent.rank, offset, size)?;
     // Nobody may write into a peer's allocation before the peer has cleared it.
-    arrive(agent, loc);
+    arrive(agent, loc)?;
     agent.record(start, loc, || What::Alloc { bytes: size });
     Ok(agent.world.heaps.pointer(HeapAddress { rank: agent.rank, offset }))
 }
@@ -139,13 +162,42 @@ fn meet(agent: &Agent, op: Collective, loc: Loc<'_>) -> Result<(), Error> {
     let post = |rank: u32| &agent.world.control.areas()[rank as usize].posts[(number % 2) as usize];
     post(agent.rank).set(op, loc);
     agent.area().host.post.store((number % 2) as u32, Ordering::Relaxed);
-    arrive(agent, loc);
+    arrive(agent, loc)?;
     let posts: Vec<Posted> = (0..agent.world.num_ranks()).map(|rank| post(rank).get(rank)).collect();
     if posts.iter().all(|posted| posted.op == op) { Ok(()) } else { Err(Error::CollectiveMismatch { posts }) }
 }
 
+/// Gives every rank the bytes that `root` has.
+pub(crate) fn broadcast(agent: &Agent, root: u32, bytes: &mut [u8], loc: Loc<'_>) -> Result<(), Error> {
+    let start = clock::now();
+    meet(agent, Collective::Broadcast { root, bytes: bytes.len() as u64 }, loc)?;
+    for piece in bytes.chunks_mut(8 * MAIL_WORDS) {
+        let mail = || agent.world.control.mail.iter();
+        if agent.rank == root {
+            for (to, from) in mail().zip(piece.chunks(8)) {
+                let mut word = [0; 8];
+                word[..from.len()].copy_from_slice(from);
+                to.store(u64::from_ne_bytes(word), Ordering::Relaxed);
+            }
+        }
+        arrive(agent, loc)?;
+        if agent.rank != root {
+            for (from, to) in mail().zip(piece.chunks_mut(8)) {
+                to.copy_from_slice(&from.load(Ordering::Relaxed).to_ne_bytes()[..to.len()]);
+            }
+        }
+        // Nobody may write the next piece before all have read this one.
+        arrive(agent, loc)?;
+    }
+    agent.record(start, loc, || What::Barrier);
+    Ok(())
+}
+
 /// The barrier itself.
-fn arrive(agent: &Agent, loc: Loc<'_>) {
+fn arrive(agent: &Agent, loc: Loc<'_>) -> Result<(), Error> {
+    if agent.world.failed() {
+        return Err(agent.world.stopped());
+    }
     let control = &agent.world.control;
     let host = &agent.area().host;
     let generation = control.generation.0.load(Ordering::Acquire);
@@ -165,13 +217,17 @@ fn arrive(agent: &Agent, loc: Loc<'_>) {
             spins += 1;
         }
         agent.count_runnable(-1);
-        while !passed() {
-            futex::sleep(&control.generation.0, generation, None);
+        while !passed() && !agent.world.failed() {
+            futex::sleep(&control.generation.0, generation, Some(LOOK_EVERY));
         }
         agent.count_runnable(1);
+        if !passed() {
+            return Err(agent.world.stopped());
+        }
     }
     host.since.store(clock::now(), Ordering::Relaxed);
     agent.set_host(HostState::Running);
+    Ok(())
 }
 
 impl Agent {

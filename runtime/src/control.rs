@@ -34,7 +34,12 @@ pub(crate) struct Header {
     /// Host threads and blocks that are neither parked nor waiting for something, on all ranks.
     pub(crate) runnable: Line<AtomicI32>,
     pub(crate) fault: FaultSlot,
+    /// What one rank has for all others, a piece at a time.
+    pub(crate) mail: [AtomicU64; MAIL_WORDS],
 }
+
+/// Words of a piece of a broadcast.
+pub(crate) const MAIL_WORDS: usize = 8192;
 
 /// The first fault of the run.
 #[repr(C, align(128))]

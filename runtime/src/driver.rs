@@ -14,11 +14,12 @@ use gpu::api::DeviceInfo;
 use gpu::cuda::Cuda;
 use gpu::hip::Hip;
 
-use self::gpu::api::Api as _;
+use self::gpu::api::{Api, Module, Stream};
 use crate::agent::Agent;
 use crate::error::Error;
 use crate::heap::HeapMap;
 use crate::launch::Launch;
+use crate::loc::Loc;
 
 /// A kind of device: how its memory is shared and how kernels run on it.
 pub(crate) trait Driver: Debug + Send + Sync {
@@ -43,20 +44,62 @@ pub(crate) trait Driver: Debug + Send + Sync {
     /// Most blocks of one launch.
     fn max_blocks(&self) -> u32;
 
-    /// Copies between host memory and heaps, or between heaps.
+    /// The vendor's library, whose streams, events and graphs are used; the CPU has none, and does everything at once.
+    fn api(&self) -> Option<&dyn Api>;
+
+    /// The stream and the context table that a rank of this process has.
+    fn own(&self, rank: u32) -> Own;
+
+    /// Copies between host memory and heaps, or between heaps, in the order of a stream.
     ///
     /// # Safety
-    /// Both ranges are valid for `bytes` bytes.
-    unsafe fn copy(&self, agent: &Agent, dst: *mut u8, src: *const u8, bytes: usize) -> Result<(), Error>;
+    /// Both ranges are valid for `bytes` bytes until the stream has come to the copy.
+    unsafe fn copy(&self, rank: u32, dst: *mut u8, src: *const u8, bytes: usize, stream: Stream) -> Result<(), Error>;
 
-    /// Runs all blocks of a checked launch and returns when they are done.
+    /// Loads code for a rank's device, or finds it loaded.
+    fn load(&self, rank: u32, code: &gpu::DeviceCode) -> Result<Module, Error>;
+
+    /// Runs all blocks of a checked launch, in the order of a stream.
     ///
     /// # Safety
     /// The kernel may be called once for each block, on several threads at once, with these arguments.
-    unsafe fn launch(&self, agent: &Agent, launch: &Launch<'_>) -> Result<(), Error>;
+    unsafe fn launch(&self, agent: &Agent, launch: &Launch<'_>, stream: Stream) -> Result<(), Error>;
 
-    /// Lets go of `rank`'s threads once it will launch nothing more.
-    fn finish(&self, rank: u32);
+    /// A barrier of all ranks, in the order of a stream.
+    fn barrier(&self, agent: &Agent, stream: Stream, loc: Loc<'_>) -> Result<(), Error>;
+
+    /// Waits until a stream is done; the error of a kernel names `launch`, or else what was launched last.
+    fn wait(&self, agent: &Agent, stream: Stream, launch: Option<&Launch<'_>>) -> Result<(), Error>;
+
+    /// Lets go of `rank`'s threads once it will launch nothing more; `failed` says that some may never end.
+    fn finish(&self, rank: u32, failed: bool);
+}
+
+impl dyn Driver {
+    /// Copies in the order of the rank's own stream, and waits for it.
+    ///
+    /// # Safety
+    /// Both ranges are valid for `bytes` bytes.
+    pub(crate) unsafe fn copy_now(
+        &self,
+        agent: &Agent,
+        dst: *mut u8,
+        src: *const u8,
+        bytes: usize,
+    ) -> Result<(), Error> {
+        let stream = self.own(agent.rank).stream;
+        // SAFETY: the caller's promise.
+        unsafe { self.copy(agent.rank, dst, src, bytes, stream)? };
+        self.wait(agent, stream, None)
+    }
+}
+
+/// What a rank of this process has on its device.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Own {
+    pub(crate) stream: Stream,
+    /// The context table as kernels take it.
+    pub(crate) table: u64,
 }
 
 /// A kind of device to run on.

@@ -220,6 +220,44 @@ pub enum Error {
         index: usize,
     },
 
+    /// Something that this driver does not have.
+    #[error("the driver {driver} has no {what}: {mend}")]
+    Unsupported {
+        /// What was asked for.
+        what: &'static str,
+        /// `cpu`, `cuda` or `hip`.
+        driver: &'static str,
+        /// What to do instead.
+        mend: &'static str,
+    },
+
+    /// A rank that does not exist.
+    #[error("rank {rank} out of range [0, {num_ranks})")]
+    NoSuchRank {
+        /// The rank asked for.
+        rank: u32,
+        /// How many there are.
+        num_ranks: u32,
+    },
+
+    /// An address outside of the heap that it has to be in.
+    #[error("{bytes} bytes at {address:#x} are not in {what}: alloc gives such memory")]
+    NotSymmetric {
+        /// The address.
+        address: u64,
+        /// Bytes asked for from there on.
+        bytes: u64,
+        /// What they have to be in.
+        what: &'static str,
+    },
+
+    /// A rank that had joined was dropped before the end.
+    #[error("rank {rank} left the run without saying so; call Rank::leave (symm_leave) when all is done")]
+    Left {
+        /// The rank.
+        rank: u32,
+    },
+
     /// The program's host function, or what runs it, failed.
     #[error("{0}")]
     Program(String),

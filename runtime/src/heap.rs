@@ -27,10 +27,11 @@ pub fn heap_stride(heap_size: u64) -> u64 {
 
 /// Most blocks of one rank that may use the device barrier.
 ///
-/// Block `b` owns the u64 words from `b * (num_ranks + 1)` on in the signal pad: an epoch, then a flag per rank.
+/// Block `b` owns the u64 words from `b * (num_ranks + 1)` on in the signal pad: an epoch, then a flag per rank. The
+/// words behind those of the last block belong to the barrier in the order of a stream ([`crate::Stream::barrier`]).
 #[must_use]
 pub fn max_barrier_blocks(num_ranks: u32) -> u64 {
-    SIGNAL_PAD_BYTES / 8 / (u64::from(num_ranks) + 1)
+    SIGNAL_PAD_BYTES / 8 / (u64::from(num_ranks) + 1) - 1
 }
 
 /// A place in some rank's heap.
@@ -242,8 +243,8 @@ mod tests {
 
     #[test]
     fn barrier_blocks_fit_the_pad() {
-        assert_eq!(max_barrier_blocks(1), 131_072);
-        assert_eq!(max_barrier_blocks(64), 4032);
-        assert!(max_barrier_blocks(64) * 65 * 8 <= SIGNAL_PAD_BYTES);
+        assert_eq!(max_barrier_blocks(1), 131_071);
+        assert_eq!(max_barrier_blocks(64), 4031);
+        assert!((max_barrier_blocks(64) + 1) * 65 * 8 <= SIGNAL_PAD_BYTES, "and the stream's");
     }
 }

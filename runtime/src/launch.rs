@@ -7,6 +7,7 @@ use crate::agent::Agent;
 use crate::clock;
 use crate::control::HostState;
 use crate::driver::KernelFn;
+use crate::driver::gpu::api::{Function, Stream};
 use crate::error::Error;
 use crate::heap::max_barrier_blocks;
 use crate::loc::Loc;
@@ -19,8 +20,8 @@ const MAX_THREADS: i64 = 1024;
 #[derive(Debug)]
 pub(crate) struct Launch<'a> {
     pub(crate) name: &'a str,
-    /// The code, where it runs in this process.
-    pub(crate) kernel: Option<KernelFn>,
+    /// What to run.
+    pub(crate) code: Code,
     pub(crate) grid: [i64; 3],
     pub(crate) block: [i64; 3],
     /// Blocks in all.
@@ -33,6 +34,17 @@ pub(crate) struct Launch<'a> {
     pub(crate) args: *const *const c_void,
     pub(crate) kinds: &'a [Argument],
     pub(crate) loc: Loc<'a>,
+}
+
+/// A kernel's code.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Code {
+    /// A function of this process.
+    Host(KernelFn),
+    /// A kernel that has been looked up.
+    Device(Function),
+    /// `module::kernel` among what the device was started with.
+    ByName,
 }
 
 /// How an argument lies in memory.
@@ -110,11 +122,11 @@ pub(crate) fn count_blocks(
     Ok(blocks.cast_unsigned() as u32)
 }
 
-/// Runs a launch on the rank's device and returns when it is done.
+/// Runs a launch on the rank's device, in the order of `stream`; returns when it is done if `finish`.
 ///
 /// # Safety
 /// The kernel may be called once for each block, on several threads at once, with these arguments.
-pub(crate) unsafe fn launch(agent: &Agent, launch: &Launch<'_>) -> Result<(), Error> {
+pub(crate) unsafe fn launch(agent: &Agent, launch: &Launch<'_>, stream: Stream, finish: bool) -> Result<(), Error> {
     let start = clock::now();
     let host = &agent.area().host;
     for (shown, dim) in host.grid.iter().zip(launch.grid) {
@@ -125,7 +137,11 @@ pub(crate) unsafe fn launch(agent: &Agent, launch: &Launch<'_>) -> Result<(), Er
     host.since.store(start, Ordering::Relaxed);
     agent.set_host(HostState::InLaunch);
     // SAFETY: the caller's promise.
-    let ran = unsafe { agent.world.driver.launch(agent, launch) };
+    let started = unsafe { agent.world.driver.launch(agent, launch, stream) };
+    let ran = match started {
+        Ok(()) if finish => agent.world.driver.wait(agent, stream, Some(launch)),
+        other => other,
+    };
     host.since.store(clock::now(), Ordering::Relaxed);
     agent.set_host(HostState::Running);
     agent.record(start, launch.loc, || What::Launch { kernel: launch.name.into(), blocks: launch.blocks });
@@ -150,7 +166,7 @@ mod tests {
     #[test]
     fn possible_grids_are_counted() {
         assert_eq!(count_blocks("k", [2, 3, 4], [32, 8, 4], false, (MOST, 1)).unwrap(), 24);
-        assert_eq!(count_blocks("k", [4032, 1, 1], [1, 1, 1], true, (MOST, 64)).unwrap(), 4032);
+        assert_eq!(count_blocks("k", [4031, 1, 1], [1, 1, 1], true, (MOST, 64)).unwrap(), 4031);
     }
 
     #[test]
@@ -162,13 +178,13 @@ mod tests {
             (one, [1024, 2, 1], false, ["@k", "2048 threads", "1024"]),
             ([i64::MAX, 2, 2], one, false, ["@k", "9223372036854775807", "8192"]),
             ([8193, 1, 1], one, false, ["@k", "8193 blocks", "8192"]),
-            ([4033, 1, 1], one, true, ["4033 blocks", "64 ranks", "at most 4032"]),
+            ([4032, 1, 1], one, true, ["4032 blocks", "64 ranks", "at most 4031"]),
         ] {
             let message = count_blocks("k", grid, block, barrier, (MOST, 64)).unwrap_err().to_string();
             for part in parts {
                 assert!(message.contains(part), "no {part:?} in {message}");
             }
         }
-        assert!(count_blocks("k", [4033, 1, 1], one, false, (MOST, 64)).is_ok(), "no barrier, no limit by the pad");
+        assert!(count_blocks("k", [4032, 1, 1], one, false, (MOST, 64)).is_ok(), "no barrier, no limit by the pad");
     }
 }

@@ -2,6 +2,7 @@
 //! the reports of what went wrong.
 //!
 //! [`run`] starts the ranks and calls the program's host function on each; compiled code calls back through [`abi`].
+//! [`join`] gives the ranks of this process to its caller instead. Either way a [`Rank`] is what one of them can do.
 //! There is no MLIR and no LLVM in this crate.
 
 // Unsafe code is where it is allowed by name: at the border to compiled code, in what touches shared memory, and in
@@ -34,13 +35,17 @@ mod format;
 mod futex;
 #[allow(unsafe_code)]
 mod heap;
+mod join;
 #[allow(unsafe_code)]
 mod launch;
 #[allow(unsafe_code)]
 mod loc;
 #[allow(unsafe_code)]
 mod memory;
+mod place;
 mod process;
+#[allow(unsafe_code)]
+mod rank;
 mod report;
 mod run;
 mod stuck;
@@ -59,6 +64,9 @@ pub use driver::gpu::api::DeviceInfo;
 pub use driver::{Coords, Device, KernelFn};
 pub use error::{Error, Exit, Place, RankExit};
 pub use heap::{DEFAULT_HEAP_SIZE, SIGNAL_PAD_BYTES, heap_stride, max_barrier_blocks};
+pub use join::join;
 pub use memory::HEAP_ALIGN;
+pub use place::set_place;
 pub use process::{Bootstrap, Spawn, spawn_processes};
-pub use run::{Config, Outcome, Rank, Ranks, run};
+pub use rank::{Arg, Event, Graph, Grid, Kernel, Module, Rank, Stream};
+pub use run::{Config, Outcome, Ranks, run};

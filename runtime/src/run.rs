@@ -15,7 +15,8 @@ use crate::error::Error;
 use crate::heap::{DEFAULT_HEAP_SIZE, SIGNAL_PAD_BYTES};
 use crate::memory;
 use crate::process::{Bootstrap, Link, Monitor, Offer, join};
-use crate::supervisor::supervise;
+use crate::rank::Rank;
+use crate::supervisor::{Limit, supervise};
 use crate::trace::{Sink, Trace};
 use crate::world::World;
 
@@ -84,33 +85,6 @@ pub struct Outcome<T> {
     pub trace: Option<Trace>,
 }
 
-/// One rank, as its host thread sees it.
-#[derive(Debug)]
-pub struct Rank {
-    world: Arc<World>,
-    rank: u32,
-}
-
-impl Rank {
-    /// This rank, from 0.
-    #[must_use]
-    pub fn rank(&self) -> u32 {
-        self.rank
-    }
-
-    /// How many ranks there are.
-    #[must_use]
-    pub fn num_ranks(&self) -> u32 {
-        self.world.num_ranks()
-    }
-
-    /// The context table: `[rank, num_ranks, base_0 …]`. Valid for the whole run, on all of this rank's threads.
-    #[must_use]
-    pub fn ctx(&self) -> *const i64 {
-        self.world.local_rank(self.rank).table.as_ptr()
-    }
-}
-
 /// Calls `body` once on each rank of this process, each on a thread of its own, and waits for all ranks to return.
 ///
 /// # Errors
@@ -121,16 +95,12 @@ where
     T: Send + 'static,
     F: Fn(&Rank) -> Result<T, Error> + Send + Sync + 'static,
 {
-    config.check()?;
     crash::install();
-    let (world, links) = match &config.ranks {
-        Ranks::Threads(ranks) => (in_threads(config, *ranks)?, Vec::new()),
-        Ranks::Process(bootstrap) => in_process(config, bootstrap)?,
-    };
+    let (world, links) = World::start(config, false)?;
     let world = Arc::new(world);
     let monitor = (!links.is_empty()).then(|| Monitor::start(&world, links)).transpose()?;
     let hosts = Hosts::start(&world, body)?;
-    let ended = supervise(&world, config.timeout);
+    let ended = supervise(&world, config.timeout.map(Limit::Run));
     if let Err(source) = ended {
         return Err(after_checks(source, world.checks.take()));
     }
@@ -143,7 +113,18 @@ where
     Ok(Outcome { values, checks: world.checks.take(), trace })
 }
 
-fn in_threads(config: &Config, ranks: u32) -> Result<World, Error> {
+impl World {
+    /// Meets the other ranks; `joined` says that the caller runs the ranks of this process itself.
+    pub(crate) fn start(config: &Config, joined: bool) -> Result<(Self, Vec<Link>), Error> {
+        config.check()?;
+        match &config.ranks {
+            Ranks::Threads(ranks) => Ok((in_threads(config, *ranks, joined)?, Vec::new())),
+            Ranks::Process(bootstrap) => in_process(config, bootstrap, joined),
+        }
+    }
+}
+
+fn in_threads(config: &Config, ranks: u32, joined: bool) -> Result<World, Error> {
     let driver = config.device.open()?;
     let control = memory::create("symm-control", Control::bytes(ranks as usize))?;
     let control = Control::map(control, ranks as usize)?;
@@ -152,10 +133,10 @@ fn in_threads(config: &Config, ranks: u32) -> Result<World, Error> {
     let heap = |rank: &u32| driver.create_heap(*rank, config.heap_size).map_err(|error| cannot(*rank, &error));
     let heaps = local.iter().map(heap).collect::<Result<_, _>>()?;
     let heaps = driver.map_heaps(heaps, config.heap_size, &local)?;
-    World::new(control, heaps, &local, driver, config.trace)
+    World::new(control, heaps, &local, driver, (config.trace && !joined, joined))
 }
 
-fn in_process(config: &Config, bootstrap: &Bootstrap) -> Result<(World, Vec<Link>), Error> {
+fn in_process(config: &Config, bootstrap: &Bootstrap, joined: bool) -> Result<(World, Vec<Link>), Error> {
     let rank = bootstrap.rank;
     let prepared = config.device.open().and_then(|driver| {
         driver.prepare(&[rank])?;
@@ -164,11 +145,11 @@ fn in_process(config: &Config, bootstrap: &Bootstrap) -> Result<(World, Vec<Link
     });
     let (driver, heap) =
         prepared.map_err(|error| cannot(rank, &error)).inspect_err(|error| bootstrap.decline(&error.to_string()))?;
-    let (heap_size, trace, device) = (config.heap_size, config.trace, config.device.name());
+    let (heap_size, trace, device) = (config.heap_size, config.trace && !joined, config.device.name());
     let session = join(bootstrap, Offer { heap, heap_size, trace, device, sealed: driver.checks_heaps() })?;
     let control = Control::map(session.control, bootstrap.num_ranks as usize)?;
     let heaps = driver.map_heaps(session.heaps, config.heap_size, &[bootstrap.rank])?;
-    Ok((World::new(control, heaps, &[bootstrap.rank], driver, config.trace)?, session.links))
+    Ok((World::new(control, heaps, &[bootstrap.rank], driver, (trace, joined))?, session.links))
 }
 
 /// Why a rank cannot take part.
@@ -233,12 +214,12 @@ fn host<T>(world: &Arc<World>, rank: u32, body: &dyn Fn(&Rank) -> Result<T, Erro
         agent.count_runnable(1);
         agent.area().host.since.store(crate::clock::now(), std::sync::atomic::Ordering::Relaxed);
         agent.set_host(HostState::Running);
-        let rank_view = Rank { world: Arc::clone(world), rank };
+        let rank_view = Rank::new(world, rank, None);
         let outcome = catch_unwind(AssertUnwindSafe(|| world.driver.enter(rank).and_then(|()| body(&rank_view))))
             .unwrap_or_else(|panic| Err(Error::Panic(panic_message(&*panic))));
         agent.flush();
         agent.count_runnable(-1);
-        world.driver.finish(rank);
+        world.driver.finish(rank, false);
         outcome.map_err(|error| world.fail(rank, error)).ok()
     })
 }

@@ -3,45 +3,85 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use crate::control::{FAULT_CLAIMED, HostState};
+use crate::clock;
+use crate::control::{FAULT_CLAIMED, FAULT_COMPLETE, HostState, NO_FAULT};
 use crate::error::Error;
 use crate::futex;
 use crate::report::report;
 use crate::stuck::Detector;
-use crate::world::World;
+use crate::world::{WRITES_FAULT_IN, World};
 
 /// The longest sleep between two looks.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// How long a rank may take to write down its fault before it counts as dead.
-const WRITES_FAULT_IN: Duration = Duration::from_secs(1);
+/// How long something may take.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Limit {
+    /// The whole run.
+    Run(Duration),
+    /// Each call in which a rank of this process waits.
+    Call(Duration),
+}
+
+impl Limit {
+    /// The time that is over, if it is.
+    fn over(self, world: &World, start: Instant) -> Option<Duration> {
+        match self {
+            Self::Run(limit) => (start.elapsed() >= limit).then_some(limit),
+            Self::Call(limit) => {
+                let waits = |rank: u32| {
+                    let host = &world.control.areas()[rank as usize].host;
+                    matches!(host.state(), HostState::InCollective | HostState::InLaunch)
+                        && clock::since(host.since.load(Ordering::Relaxed)) >= limit
+                };
+                world.local().iter().any(|local| waits(local.rank)).then_some(limit)
+            }
+        }
+    }
+
+    fn left(self, start: Instant) -> Duration {
+        match self {
+            Self::Run(limit) => limit.saturating_sub(start.elapsed()),
+            Self::Call(limit) => limit / 4,
+        }
+    }
+}
 
 /// Returns when all ranks of all processes have returned, or when one has failed.
-pub(crate) fn supervise(world: &World, timeout: Option<Duration>) -> Result<(), Error> {
+pub(crate) fn supervise(world: &World, limit: Option<Limit>) -> Result<(), Error> {
+    watch(world, limit);
+    if all_returned(world) && !world.failed() {
+        return Ok(());
+    }
+    Err(world
+        .fault()
+        .unwrap_or_else(|| Error::Program("stopped, because a rank died while it reported a fault".to_owned())))
+}
+
+/// Likewise, and leaves the fault where it is.
+pub(crate) fn watch(world: &World, limit: Option<Limit>) {
     let start = Instant::now();
     let mut detector = Detector::default();
     let mut claimed_since = None;
     let me = world.local()[0].rank;
     loop {
         let events = world.control.events.0.load(Ordering::Acquire);
-        if let Some(fault) = world.fault() {
-            return Err(fault);
+        let state = world.control.fault.state.load(Ordering::Acquire);
+        if state == FAULT_COMPLETE || (state == NO_FAULT && all_returned(world)) {
+            return;
         }
-        if all_returned(world) {
-            return Ok(());
-        }
-        if world.control.fault.state.load(Ordering::Acquire) == FAULT_CLAIMED {
+        if state == FAULT_CLAIMED {
             let since = *claimed_since.get_or_insert_with(Instant::now);
             if since.elapsed() > WRITES_FAULT_IN {
-                return Err(Error::Program("stopped, because a rank died while it reported a fault".to_owned()));
+                return;
             }
-        } else if let Some(after) = timeout.filter(|&after| start.elapsed() >= after) {
+        } else if let Some(after) = limit.and_then(|limit| limit.over(world, start)) {
             world.fail(me, Error::Timeout { after, report: report(world) });
             continue;
         } else if let Some(stuck) = detector.look(world) {
             world.fail(me, stuck);
             continue;
         }
-        let left = timeout.map_or(LOOK_EVERY, |after| after.saturating_sub(start.elapsed()));
+        let left = limit.map_or(LOOK_EVERY, |limit| limit.left(start));
         futex::sleep(&world.control.events.0, events, Some(left.clamp(Duration::from_millis(1), LOOK_EVERY)));
     }
 }

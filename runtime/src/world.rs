@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use crate::allocator::Allocator;
 use crate::check::Checks;
@@ -11,6 +12,9 @@ use crate::error::Error;
 use crate::futex;
 use crate::heap::{HeapMap, SIGNAL_PAD_BYTES};
 use crate::trace::Sink;
+
+/// How long a rank may take to write down its fault before it counts as dead.
+pub(crate) const WRITES_FAULT_IN: Duration = Duration::from_secs(1);
 
 /// A run, as one process sees it.
 #[derive(Debug)]
@@ -22,6 +26,8 @@ pub(crate) struct World {
     pub(crate) trace: Option<Sink>,
     /// Cores that this process may use.
     pub(crate) cores: i32,
+    /// Whether the ranks' host threads are the caller's own, to whom a fault has to be returned.
+    pub(crate) joined: bool,
     local: Vec<LocalRank>,
     fault: Mutex<Option<Error>>,
 }
@@ -44,7 +50,7 @@ impl World {
         heaps: HeapMap,
         local: &[u32],
         driver: Box<dyn Driver>,
-        trace: bool,
+        (trace, joined): (bool, bool),
     ) -> Result<Self, Error> {
         let local = local.iter().map(|&rank| {
             let table = heaps.table(rank);
@@ -61,6 +67,7 @@ impl World {
             checks: Checks::default(),
             trace: trace.then(Sink::default),
             cores,
+            joined,
             local,
             fault: Mutex::new(None),
         })
@@ -98,6 +105,19 @@ impl World {
         *self.fault.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
         slot.state.store(FAULT_COMPLETE, Ordering::Release);
         self.announce();
+        // Whoever waits in a host barrier looks whether the run has failed.
+        futex::wake(&self.control.generation.0);
+    }
+
+    /// The fault because of which a thread stops that has not caused it.
+    pub(crate) fn stopped(&self) -> Error {
+        let slot = &self.control.fault;
+        let start = Instant::now();
+        while slot.state.load(Ordering::Acquire) != FAULT_COMPLETE && start.elapsed() < WRITES_FAULT_IN {
+            std::thread::yield_now();
+        }
+        let own = self.fault.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(ToString::to_string);
+        Error::Stopped { rank: slot.rank.load(Ordering::Relaxed), summary: own.unwrap_or_else(|| slot.summary.get()) }
     }
 
     /// Whether the run has ended with a fault.
@@ -113,12 +133,7 @@ impl World {
             return None;
         }
         let own = self.fault.lock().unwrap_or_else(PoisonError::into_inner).take();
-        Some(
-            own.unwrap_or_else(|| Error::Stopped {
-                rank: slot.rank.load(Ordering::Relaxed),
-                summary: slot.summary.get(),
-            }),
-        )
+        Some(own.unwrap_or_else(|| self.stopped()))
     }
 
     /// Wakes the supervisors of all processes.

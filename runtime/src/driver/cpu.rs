@@ -4,13 +4,17 @@ use std::collections::HashMap;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::Driver;
+use super::gpu::DeviceCode;
+use super::gpu::api::{Api, Module, Stream};
 use super::pool::Pool;
+use super::{Driver, Own};
 use crate::agent::Agent;
+use crate::collective;
 use crate::control::MAX_BLOCKS;
 use crate::error::Error;
 use crate::heap::HeapMap;
 use crate::launch::Launch;
+use crate::loc::Loc;
 use crate::memory;
 
 /// The driver `cpu`.
@@ -18,6 +22,8 @@ use crate::memory;
 pub(crate) struct Cpu {
     /// The threads of each rank.
     pools: Mutex<HashMap<u32, Arc<Pool>>>,
+    /// Where each rank's context table is.
+    tables: Mutex<HashMap<u32, u64>>,
 }
 
 impl Driver for Cpu {
@@ -37,7 +43,8 @@ impl Driver for Cpu {
         HeapMap::map(heaps, size)
     }
 
-    fn start(&self, _rank: u32, _table: &[i64]) -> Result<(), Error> {
+    fn start(&self, rank: u32, table: &[i64]) -> Result<(), Error> {
+        self.tables.lock().unwrap_or_else(PoisonError::into_inner).insert(rank, table.as_ptr() as u64);
         Ok(())
     }
 
@@ -49,22 +56,47 @@ impl Driver for Cpu {
         MAX_BLOCKS
     }
 
-    unsafe fn copy(&self, _agent: &Agent, dst: *mut u8, src: *const u8, bytes: usize) -> Result<(), Error> {
+    fn api(&self) -> Option<&dyn Api> {
+        None
+    }
+
+    fn own(&self, rank: u32) -> Own {
+        let tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        Own { stream: Stream(0), table: tables.get(&rank).copied().unwrap_or_default() }
+    }
+
+    unsafe fn copy(&self, _: u32, dst: *mut u8, src: *const u8, bytes: usize, _: Stream) -> Result<(), Error> {
         // SAFETY: the caller's promise.
         unsafe { memory::copy(dst, src, bytes) };
         Ok(())
     }
 
-    unsafe fn launch(&self, agent: &Agent, launch: &Launch<'_>) -> Result<(), Error> {
+    fn load(&self, _rank: u32, _code: &DeviceCode) -> Result<Module, Error> {
+        Err(Error::Unsupported {
+            what: "modules to load",
+            driver: "cpu",
+            mend: "kernels are functions of this process there (Kernel::host)",
+        })
+    }
+
+    unsafe fn launch(&self, agent: &Agent, launch: &Launch<'_>, _: Stream) -> Result<(), Error> {
         let pool = Arc::clone(self.pools.lock().unwrap_or_else(PoisonError::into_inner).entry(agent.rank).or_default());
         // SAFETY: the caller's promise.
         unsafe { pool.run(agent, launch) }
     }
 
-    fn finish(&self, rank: u32) {
+    fn barrier(&self, agent: &Agent, _: Stream, loc: Loc<'_>) -> Result<(), Error> {
+        collective::barrier_all(agent, loc)
+    }
+
+    fn wait(&self, _agent: &Agent, _: Stream, _: Option<&Launch<'_>>) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn finish(&self, rank: u32, failed: bool) {
         let pool = self.pools.lock().unwrap_or_else(PoisonError::into_inner).remove(&rank);
         if let Some(pool) = pool {
-            pool.finish();
+            pool.finish(failed);
         }
     }
 }

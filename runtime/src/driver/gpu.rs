@@ -17,14 +17,15 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use self::api::{Api, Device, DeviceInfo, Module, Stream};
+use self::api::{Api, Device, DeviceInfo, Function, Module, Stream};
 use self::heap::Heaps;
 use self::report::{Report, Sites};
-use super::Driver;
+use super::{Driver, Own};
 use crate::agent::{Agent, park_for_ever};
 use crate::error::Error;
 use crate::heap::{HeapMap, heap_stride};
-use crate::launch::Launch;
+use crate::launch::{Code, Launch};
+use crate::loc::Loc;
 use crate::world::World;
 
 /// How long to poll for the end of a kernel or a copy without giving up the core.
@@ -52,7 +53,7 @@ pub(crate) struct Shared {
     devices: Vec<DeviceInfo>,
     code: Vec<DeviceCode>,
     local: Mutex<HashMap<u32, Arc<Local>>>,
-    loaded: Mutex<HashMap<Device, Arc<HashMap<String, Loaded>>>>,
+    loaded: Mutex<HashMap<Device, Vec<Arc<Loaded>>>>,
 }
 
 /// A rank of this process.
@@ -66,11 +67,14 @@ struct Local {
     /// The context table in host memory, which host code passes to launches.
     host_table: u64,
     report: Report,
+    barrier: Option<Function>,
 }
 
 /// A `gpu.module` on a device.
 #[derive(Debug)]
 struct Loaded {
+    /// What it was loaded from.
+    code: DeviceCode,
     module: Module,
     sites: Sites,
 }
@@ -92,12 +96,16 @@ impl Shared {
         Arc::clone(&lock(&self.local)[&rank])
     }
 
-    /// Waits until a stream is done, or for ever when the run has failed: a kernel may never end then.
+    /// Waits until a stream is done. When the run has failed, a kernel may never end: then a rank whose host function
+    /// was called waits for ever, and one that has joined gets an error.
     fn finish(&self, world: &World, stream: Stream) -> Result<(), Error> {
         let start = Instant::now();
         let mut sleep = Duration::from_micros(20);
         while !self.api.is_done(stream)? {
             if world.failed() {
+                if world.joined {
+                    return Err(world.stopped());
+                }
                 park_for_ever();
             }
             if start.elapsed() < SPIN {
@@ -118,48 +126,48 @@ impl Shared {
         Ok(())
     }
 
-    /// Loads the program's code on a device, before anything runs there: loading may wait for kernels.
-    fn load(&self, device: Device, stream: Stream) -> Result<(), Error> {
-        if lock(&self.loaded).contains_key(&device) {
-            return Ok(());
+    /// Loads code on a device, or finds it loaded. Before anything runs there is best: loading may wait for kernels.
+    fn load(&self, device: Device, stream: Stream, code: &DeviceCode) -> Result<Module, Error> {
+        let mut loaded = lock(&self.loaded);
+        let modules = loaded.entry(device).or_default();
+        let same = |known: &&Arc<Loaded>| known.code.module == code.module && known.code.image == code.image;
+        if let Some(known) = modules.iter().find(same) {
+            return Ok(known.module);
         }
-        let mut modules = HashMap::new();
-        for code in &self.code {
-            if let Err(error) = self.load_module(code, stream, &mut modules) {
-                for loaded in modules.values() {
-                    self.api.unload(loaded.module);
-                }
-                return Err(error);
-            }
-        }
-        lock(&self.loaded).insert(device, Arc::new(modules));
-        Ok(())
+        let module = self.api.load(&code.image)?;
+        let sites = self.sites(module, stream, code).inspect_err(|_| self.api.unload(module))?;
+        modules.push(Arc::new(Loaded { code: code.clone(), module, sites }));
+        Ok(module)
     }
 
-    fn load_module(
-        &self,
-        code: &DeviceCode,
-        stream: Stream,
-        modules: &mut HashMap<String, Loaded>,
-    ) -> Result<(), Error> {
-        let module = self.api.load(&code.image)?;
-        let loaded = modules.entry(code.module.clone()).insert_entry(Loaded { module, sites: Sites::default() });
+    /// What a module's checks say.
+    fn sites(&self, module: Module, stream: Stream, code: &DeviceCode) -> Result<Sites, Error> {
         // Only asked for where it is: compute-sanitizer counts a question without an answer as an error.
         let name = c"_symm_sites";
         let has_sites = code.image.windows(name.count_bytes()).any(|bytes| bytes == name.to_bytes());
-        if let Some((address, bytes)) = has_sites.then(|| self.api.global(module, name)).flatten() {
-            let mut text = vec![0_u8; bytes];
-            // SAFETY: the global has this many bytes, and so has the vector, until the stream is done.
-            unsafe { self.api.copy(text.as_mut_ptr() as u64, address, bytes, stream)? };
-            self.drain(stream)?;
-            loaded.into_mut().sites = Sites::new(&text);
-        }
-        Ok(())
+        let Some((address, bytes)) = has_sites.then(|| self.api.global(module, name)).flatten() else {
+            return Ok(Sites::default());
+        };
+        let mut text = vec![0_u8; bytes];
+        // SAFETY: the global has this many bytes, and so has the vector, until the stream is done.
+        unsafe { self.api.copy(text.as_mut_ptr() as u64, address, bytes, stream)? };
+        self.drain(stream)?;
+        Ok(Sites::new(&text))
+    }
+
+    /// The barrier of all ranks as a kernel, where the driver has one.
+    fn barrier_function(&self, device: Device, stream: Stream) -> Result<Option<Function>, Error> {
+        let Some(code) = self.api.barrier_code() else { return Ok(None) };
+        let code = DeviceCode { module: "symm".to_owned(), image: code.to_vec() };
+        self.api.function(self.load(device, stream, &code)?, c"symm_barrier").map(Some)
     }
 
     /// Gives a rank what its launches need.
     fn prepare(&self, local: &mut Local, table: &[i64]) -> Result<(), Error> {
-        self.load(local.device, local.stream)?;
+        for code in &self.code {
+            self.load(local.device, local.stream, code)?;
+        }
+        local.barrier = self.barrier_function(local.device, local.stream)?;
         local.report = Report::new(self)?;
         let words: Vec<i64> = table.iter().copied().chain([local.report.address().cast_signed()]).collect();
         let bytes = size_of_val(words.as_slice());
@@ -181,8 +189,20 @@ impl Shared {
         }
     }
 
-    fn modules(&self, device: Device) -> Arc<HashMap<String, Loaded>> {
-        Arc::clone(&lock(&self.loaded)[&device])
+    /// The module of this name on a device, if there is one and no other.
+    fn module(&self, device: Device, name: &str) -> Option<Arc<Loaded>> {
+        let loaded = lock(&self.loaded);
+        let mut found = loaded.get(&device)?.iter().filter(|loaded| loaded.code.module == name);
+        let first = found.next()?;
+        found.next().is_none().then(|| Arc::clone(first))
+    }
+
+    /// The kernel `module::kernel` among what the device was started with.
+    fn by_name(&self, device: Device, name: &str) -> Result<Function, Error> {
+        let (module, kernel) = name.split_once("::").unwrap_or_default();
+        let unknown = || Error::Program(format!("@{name} was not compiled for this device"));
+        let loaded = self.module(device, module).ok_or_else(unknown)?;
+        self.api.function(loaded.module, &CString::new(kernel).map_err(|_| unknown())?)
     }
 }
 
@@ -217,7 +237,7 @@ impl Driver for Gpu {
         let (shared, device) = (&self.0, self.0.device(rank));
         shared.api.make_current(device)?;
         let (stream, host_table) = (shared.api.create_stream()?, table.as_ptr() as u64);
-        let mut local = Local { device, stream, table: 0, host_table, report: Report::default() };
+        let mut local = Local { device, stream, table: 0, host_table, report: Report::default(), barrier: None };
         shared.prepare(&mut local, table).inspect_err(|_| shared.let_go(&local))?;
         lock(&shared.local).insert(rank, Arc::new(local));
         Ok(())
@@ -231,32 +251,71 @@ impl Driver for Gpu {
         i32::MAX.cast_unsigned()
     }
 
-    unsafe fn copy(&self, agent: &Agent, dst: *mut u8, src: *const u8, bytes: usize) -> Result<(), Error> {
-        let local = self.0.local(agent.rank);
-        // SAFETY: the caller's promise.
-        unsafe { self.0.api.copy(dst as u64, src as u64, bytes, local.stream)? };
-        self.0.finish(&agent.world, local.stream)
+    fn api(&self) -> Option<&dyn Api> {
+        Some(&*self.0.api)
     }
 
-    unsafe fn launch(&self, agent: &Agent, launch: &Launch<'_>) -> Result<(), Error> {
+    fn own(&self, rank: u32) -> Own {
+        let local = self.0.local(rank);
+        Own { stream: local.stream, table: local.table }
+    }
+
+    unsafe fn copy(&self, _: u32, dst: *mut u8, src: *const u8, bytes: usize, stream: Stream) -> Result<(), Error> {
+        // SAFETY: the caller's promise.
+        unsafe { self.0.api.copy(dst as u64, src as u64, bytes, stream) }
+    }
+
+    fn load(&self, rank: u32, code: &DeviceCode) -> Result<Module, Error> {
+        let local = self.0.local(rank);
+        self.0.load(local.device, local.stream, code)
+    }
+
+    unsafe fn launch(&self, agent: &Agent, launch: &Launch<'_>, stream: Stream) -> Result<(), Error> {
         let (shared, local) = (&self.0, self.0.local(agent.rank));
-        let modules = shared.modules(local.device);
-        let (module, kernel) = launch.name.split_once("::").unwrap_or_default();
-        let unknown = || Error::Program(format!("@{} was not compiled for this device", launch.name));
-        let loaded = modules.get(module).ok_or_else(unknown)?;
-        let name = CString::new(kernel).map_err(|_| unknown())?;
-        let function = shared.api.function(loaded.module, &name)?;
+        let function = match launch.code {
+            Code::Device(function) => function,
+            Code::ByName => shared.by_name(local.device, launch.name)?,
+            Code::Host(_) => {
+                return Err(Error::Program(format!("@{} is a function of the host, and runs on no GPU", launch.name)));
+            }
+        };
         let start = launch::start(shared, agent, launch, function)?;
         let mut arguments = launch::Arguments::new(launch, &local, &agent.world)?;
         agent.area().live.0.store(launch.blocks, Ordering::Release);
         // SAFETY: the caller's promise; the arguments are as the kernel was compiled for.
-        let ran = unsafe { shared.api.launch(&start, &mut arguments.pointers, local.stream) }
-            .and_then(|()| shared.finish(&agent.world, local.stream));
-        agent.area().live.0.store(0, Ordering::Release);
-        ran.map_err(|error| shared.explain(error, launch, agent))
+        let started = unsafe { shared.api.launch(&start, &mut arguments.pointers, stream) };
+        started.map_err(|error| {
+            agent.area().live.0.store(0, Ordering::Release);
+            shared.explain(error, Some(launch), agent)
+        })
     }
 
-    fn finish(&self, _rank: u32) {}
+    fn barrier(&self, agent: &Agent, stream: Stream, _: Loc<'_>) -> Result<(), Error> {
+        let local = self.0.local(agent.rank);
+        let Some(function) = local.barrier else {
+            return Err(Error::Unsupported {
+                what: "barrier in the order of a stream",
+                driver: "hip",
+                mend: "launch a kernel that calls symm.barrier, or wait for the stream and call the host's barrier",
+            });
+        };
+        let (grid, block) = ([1; 3], [agent.world.num_ranks(), 1, 1]);
+        let start = api::Start { function, grid, block, shared: 0, cooperative: false };
+        let mut table = local.table;
+        // SAFETY: the kernel takes the context table; its words in the signal pads are its own.
+        unsafe { self.0.api.launch(&start, &mut [(&raw mut table).cast()], stream) }
+    }
+
+    fn wait(&self, agent: &Agent, stream: Stream, launch: Option<&Launch<'_>>) -> Result<(), Error> {
+        let ran = self.0.finish(&agent.world, stream);
+        agent.area().live.0.store(0, Ordering::Release);
+        ran.map_err(|error| match error {
+            Error::Stopped { .. } => error,
+            error => self.0.explain(error, launch, agent),
+        })
+    }
+
+    fn finish(&self, _rank: u32, _failed: bool) {}
 }
 
 impl Drop for Shared {
@@ -268,7 +327,9 @@ impl Drop for Shared {
         }
         for (device, modules) in lock(&self.loaded).iter() {
             if self.api.make_current(*device).is_ok() {
-                modules.values().for_each(|loaded| self.api.unload(loaded.module));
+                for loaded in modules {
+                    self.api.unload(loaded.module);
+                }
             }
         }
     }

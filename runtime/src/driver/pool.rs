@@ -5,13 +5,14 @@ use std::ffi::c_void;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{JoinHandle, Thread};
+use std::time::Duration;
 
 use super::{Coords, KernelFn};
 use crate::agent::{Agent, coordinates};
 use crate::clock;
 use crate::control::{BLOCK_IDLE, BLOCK_RUNNING};
 use crate::error::Error;
-use crate::launch::Launch;
+use crate::launch::{Code, Launch};
 use crate::loc::Loc;
 use crate::trace::What;
 
@@ -19,11 +20,13 @@ use crate::trace::What;
 const STACK: usize = 1 << 20;
 /// Polls for the end of the last block before the host thread parks.
 const SPINS: u32 = 1000;
+/// The longest sleep of a joined rank between two looks whether the run has failed.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// One rank's threads.
 #[derive(Debug, Default)]
 pub(super) struct Pool {
-    /// Thread `i` runs block `i + 1`.
+    /// Thread `i` runs block `i + 1`, or block `i` where none may run on the host thread.
     workers: Mutex<Vec<Worker>>,
 }
 
@@ -62,10 +65,13 @@ impl Pool {
     /// # Safety
     /// As for [`super::Driver::launch`].
     pub(super) unsafe fn run(&self, agent: &Agent, launch: &Launch<'_>) -> Result<(), Error> {
-        let unknown = || Error::Program(format!("@{} has no code for the CPU", launch.name));
-        let kernel = launch.kernel.ok_or_else(unknown)?;
+        let Code::Host(kernel) = launch.code else {
+            return Err(Error::Program(format!("@{} has no code for the CPU", launch.name)));
+        };
+        // A block may stay in its kernel for ever when the run fails: then a joined rank still returns to its caller.
+        let hosted = u32::from(!agent.world.joined);
         let mut workers = lock(&self.workers);
-        while workers.len() + 1 < launch.blocks as usize {
+        while workers.len() < (launch.blocks - hosted) as usize {
             workers.push(Worker::start(agent)?);
         }
         let job = Arc::new(Job {
@@ -80,28 +86,40 @@ impl Pool {
         });
         agent.area().live.0.store(launch.blocks, Ordering::Release);
         agent.count_runnable(launch.blocks.cast_signed() - 1);
-        for (worker, block) in workers.iter().zip(1..launch.blocks) {
+        for (worker, block) in workers.iter().zip(hosted..launch.blocks) {
             worker.send(Order::Run(Arc::clone(&job), block));
         }
         drop(workers);
-        // SAFETY: the caller's promise; block 0 is run here only.
-        unsafe { job.run_block(agent, 0) };
+        if hosted == 1 {
+            // SAFETY: the caller's promise; block 0 is run here only.
+            unsafe { job.run_block(agent, 0) };
+        }
         let mut spins = 0;
         while job.pending.load(Ordering::Acquire) != 0 {
             if spins < SPINS && agent.world.cores_suffice() {
                 std::hint::spin_loop();
                 spins += 1;
-            } else {
+            } else if hosted == 1 {
                 std::thread::park();
+            } else {
+                std::thread::park_timeout(LOOK_EVERY);
+                if agent.world.failed() && job.pending.load(Ordering::Acquire) != 0 {
+                    agent.count_runnable(1);
+                    return Err(agent.world.stopped());
+                }
             }
         }
         agent.count_runnable(1);
         Ok(())
     }
 
-    pub(super) fn finish(&self) {
+    pub(super) fn finish(&self, failed: bool) {
         for worker in lock(&self.workers).drain(..) {
             worker.send(Order::Exit);
+            if failed {
+                // It may be in a kernel for ever.
+                continue;
+            }
             // A worker that panicked has said so; there is nothing left to do for it.
             let _ = worker.thread.join();
         }
@@ -160,7 +178,7 @@ impl Job {
         agent.count_runnable(-1);
         agent.transition();
         agent.area().live.0.fetch_sub(1, Ordering::AcqRel);
-        if self.pending.fetch_sub(1, Ordering::AcqRel) == 1 && block != 0 {
+        if self.pending.fetch_sub(1, Ordering::AcqRel) == 1 && std::thread::current().id() != self.host.id() {
             self.host.unpark();
         }
     }

@@ -18,7 +18,7 @@ use crate::error::Error;
 use crate::memory;
 
 /// Grows whenever the messages or the control memory change.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// Bytes of the largest greeting or answer.
 const MOST_BYTES: u64 = 1 << 20;
 /// Time between two attempts to connect, and between two looks at the deadline.

@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod stand_in;
+mod stream;
 
 use std::ffi::{CStr, c_void};
 use std::path::Path;
@@ -109,7 +110,7 @@ fn a_program_runs_on_every_version() {
                 assert_eq!(words, written(rank, ranks.into()), "rank {rank} of {ranks}, version {version}");
             }
             let state = turn.state();
-            assert_eq!(state.live, [0; 7], "everything was given back");
+            assert_eq!(state.live, [0; 9], "everything was given back");
             assert_eq!(state.access, if ranks == 1 { 0b1 } else { 0b11 }, "every device got access");
             assert_eq!(state.kind, if uncached == 1 { 0x4000_0000 } else { 1 });
         }
@@ -133,7 +134,7 @@ fn as_one_rank() {
     let (rank, words) = outcome.values[0];
     assert_eq!(words, written(rank.into(), 3));
     let state = turn.state();
-    assert_eq!(state.live, [0; 7], "everything was given back");
+    assert_eq!(state.live, [0; 9], "everything was given back");
     assert_eq!(state.access, 1 << (rank % 2), "only this rank's device needs access");
     assert_eq!(state.launches()[0].device, rank % 2);
 }
@@ -265,7 +266,7 @@ fn memory_may_be_short_on_one_rank() {
         "rank 1 could not join the run: HIP could not take 4194304 bytes of device 1 for a symmetric heap: \
          out of memory (hipErrorOutOfMemory)"
     );
-    assert_eq!(turn.state().live, [0; 7], "rank 0 has given back what it took");
+    assert_eq!(turn.state().live, [0; 9], "rank 0 has given back what it took");
 }
 
 /// Every function that can refuse, and what the error says was attempted.
@@ -338,7 +339,7 @@ fn a_start_that_fails_half_way_gives_everything_back() {
                 break;
             }
             failures += 1;
-            assert_eq!(turn.state().live, [0; 7], "{function} fails after {after} calls");
+            assert_eq!(turn.state().live, [0; 9], "{function} fails after {after} calls");
         }
         assert!(failures > 0, "{function} is not called");
     }

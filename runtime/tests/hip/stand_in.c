@@ -14,11 +14,12 @@
 #include <unistd.h>
 
 enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_DEVICE = 101, INVALID_IMAGE = 200, INVALID_HANDLE = 400 };
-enum { NOT_FOUND = 500, NOT_READY = 600, LAUNCH_FAILURE = 719 };
-enum { MAX_LAUNCHES = 64, MAX_VALUES = 24, UNIT = 2 << 20 };
+enum { NOT_FOUND = 500, NOT_READY = 600, LAUNCH_FAILURE = 719, NOT_IN_CAPTURE = 900, NO_CAPTURE = 907 };
+enum { MAX_LAUNCHES = 64, MAX_VALUES = 24, MAX_STEPS = 16, UNIT = 2 << 20 };
 
-// What exists: memory, exported or imported; addresses; mappings; host memory; device memory; streams; modules.
-enum { MEMORY, ADDRESSES, MAPPINGS, HOST, DEVICE, STREAMS, MODULES, KINDS };
+// What exists: memory, exported or imported; addresses; mappings; host memory; device memory; streams; modules;
+// events; graphs, recorded or made to be launched.
+enum { MEMORY, ADDRESSES, MAPPINGS, HOST, DEVICE, STREAMS, MODULES, EVENTS, GRAPHS, KINDS };
 
 struct launch {
   char name[32];
@@ -42,6 +43,8 @@ struct state {
   int64_t live[KINDS];
   // Bits of the devices that got access, and kinds of memory asked for.
   uint32_t access, kind;
+  // Modules that were loaded.
+  uint32_t loaded;
   uint32_t launches;
   struct launch launch[MAX_LAUNCHES];
 } stand_in = {.devices = 2, .version = 70151831, .peers = 1, .uncached = 1, .maps = 1, .resident = 2, .refuse_on = -1};
@@ -50,9 +53,14 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local int current;
 
 struct memory { int fd; };
-struct stream { int test, device, pending, status, hangs; };
+struct event { int device, recorded; };
+struct graph;
+struct stream { int test, device, pending, status, hangs; struct graph *records; };
 struct kernel { char name[32]; int count, size[MAX_VALUES], device; };
 struct module { int device, count; struct kernel kernels[8]; char *sites; size_t sites_bytes; };
+// A copy if there is no kernel.
+struct step { const struct kernel *kernel; struct launch launch; void *to; const void *from; size_t bytes; };
+struct graph { int count, device; struct step steps[MAX_STEPS]; };
 
 static void count(int kind, int by) { __atomic_add_fetch(&stand_in.live[kind], by, __ATOMIC_SEQ_CST); }
 
@@ -261,6 +269,7 @@ int hipStreamDestroy(struct stream *stream) { REFUSE(); free(stream); count(STRE
 // Work is done when it is asked for; that it is not done when it is first asked about makes the driver ask again.
 int hipStreamQuery(struct stream *stream) {
   REFUSE();
+  if (stream->records) return NOT_IN_CAPTURE;
   if (stand_in.down[stream->device] && !stream->hangs) return stand_in.down[stream->device];
   if (stream->hangs || stream->pending) {
     stream->pending = 0;
@@ -272,10 +281,70 @@ int hipStreamQuery(struct stream *stream) {
 int hipMemcpyAsync(void *to, const void *from, size_t bytes, int kind, struct stream *stream) {
   REFUSE();
   if (misplaced(stream) || kind != 4) return INVALID_HANDLE;
+  if (stream->records) {
+    stream->records->steps[stream->records->count++] = (struct step){.to = to, .from = from, .bytes = bytes};
+    return 0;
+  }
   memmove(to, from, bytes);
   stream->pending = 1;
   return 0;
 }
+
+int hipEventCreateWithFlags(struct event **event, unsigned flags) {
+  REFUSE();
+  *event = calloc(1, sizeof **event);
+  (*event)->device = current;
+  count(EVENTS, 1);
+  return flags ? INVALID_VALUE : 0;
+}
+
+int hipEventDestroy(struct event *event) { REFUSE(); free(event); count(EVENTS, -1); return 0; }
+
+int hipEventRecord(struct event *event, struct stream *stream) {
+  REFUSE();
+  if (misplaced(stream) || event->device != current) return INVALID_HANDLE;
+  event->recorded++;
+  return 0;
+}
+
+int hipEventQuery(struct event *event) { REFUSE(); return event->recorded ? 0 : NOT_READY; }
+
+int hipEventElapsedTime(float *time, struct event *from, struct event *to) {
+  REFUSE();
+  *time = 1.5;
+  return from->recorded && to->recorded ? 0 : INVALID_HANDLE;
+}
+
+int hipStreamWaitEvent(struct stream *stream, struct event *event, unsigned flags) {
+  REFUSE();
+  return misplaced(stream) || !event->recorded || flags ? INVALID_HANDLE : 0;
+}
+
+int hipStreamBeginCapture(struct stream *stream, int mode) {
+  REFUSE();
+  if (misplaced(stream) || stream->records || mode != 1) return INVALID_VALUE;
+  stream->records = calloc(1, sizeof *stream->records);
+  stream->records->device = current;
+  count(GRAPHS, 1);
+  return 0;
+}
+
+int hipStreamEndCapture(struct stream *stream, struct graph **graph) {
+  REFUSE();
+  *graph = stream->records;
+  stream->records = 0;
+  return *graph ? 0 : NO_CAPTURE;
+}
+
+int hipGraphInstantiateWithFlags(struct graph **made, const struct graph *graph, unsigned long long flags) {
+  REFUSE();
+  *made = memcpy(malloc(sizeof *graph), graph, sizeof *graph);
+  count(GRAPHS, 1);
+  return flags ? INVALID_VALUE : 0;
+}
+
+int hipGraphDestroy(struct graph *graph) { REFUSE(); free(graph); count(GRAPHS, -1); return 0; }
+int hipGraphExecDestroy(struct graph *graph) { REFUSE(); free(graph); count(GRAPHS, -1); return 0; }
 
 int hipMemsetD8Async(void *at, unsigned char value, size_t bytes, struct stream *stream) {
   REFUSE();
@@ -293,6 +362,7 @@ int hipModuleLoadData(struct module **module, const char *image) {
   struct module *m = *module = calloc(1, sizeof *m);
   m->device = current;
   count(MODULES, 1);
+  __atomic_add_fetch(&stand_in.loaded, 1, __ATOMIC_SEQ_CST);
   while (*image && *image != '\n') {
     struct kernel *kernel = &m->kernels[m->count++];
     int used = 0, size;
@@ -376,6 +446,13 @@ static int execute(const struct kernel *kernel, const struct launch *launch, str
   return 0;
 }
 
+static int run(const struct kernel *kernel, const struct launch *launch, struct stream *stream) {
+  pthread_mutex_lock(&lock);
+  if (stream->test == stand_in.test) stand_in.launch[stand_in.launches++ % MAX_LAUNCHES] = *launch;
+  pthread_mutex_unlock(&lock);
+  return execute(kernel, launch, stream);
+}
+
 static int start(const struct kernel *kernel, const unsigned dims[7], struct stream *stream, void **parameters,
                  int cooperative) {
   if (misplaced(stream) || kernel->device != current) return INVALID_HANDLE;
@@ -386,10 +463,23 @@ static int start(const struct kernel *kernel, const unsigned dims[7], struct str
   for (int i = 0; i < kernel->count; i++) memcpy(&launch.values[i], parameters[i], kernel->size[i]);
   const int64_t *table = (const int64_t *)launch.values[0];
   for (int i = 0; i < 3 + table[1] && i < 5; i++) launch.table[i] = table[i];
-  pthread_mutex_lock(&lock);
-  if (stream->test == stand_in.test) stand_in.launch[stand_in.launches++ % MAX_LAUNCHES] = launch;
-  pthread_mutex_unlock(&lock);
-  return execute(kernel, &launch, stream);
+  if (stream->records) {
+    stream->records->steps[stream->records->count++] = (struct step){.kernel = kernel, .launch = launch};
+    return 0;
+  }
+  return run(kernel, &launch, stream);
+}
+
+int hipGraphLaunch(struct graph *graph, struct stream *stream) {
+  REFUSE();
+  if (misplaced(stream) || graph->device != current) return INVALID_HANDLE;
+  for (struct step *step = graph->steps; step < graph->steps + graph->count; step++) {
+    int status = step->kernel ? run(step->kernel, &step->launch, stream) : 0;
+    if (status) return status;
+    if (!step->kernel) memmove(step->to, step->from, step->bytes);
+  }
+  stream->pending = 1;
+  return 0;
 }
 
 int hipModuleLaunchKernel(struct kernel *kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
@@ -414,6 +504,7 @@ static const struct { int status; const char *name, *text; } errors[] = {
     {INVALID_IMAGE, "hipErrorInvalidImage", "device kernel image is invalid"},
     {INVALID_HANDLE, "hipErrorInvalidHandle", "invalid resource handle"},
     {NOT_FOUND, "hipErrorNotFound", "named symbol not found"},
+    {NOT_IN_CAPTURE, "hipErrorStreamCaptureUnsupported", "operation not permitted when stream is capturing"},
     {LAUNCH_FAILURE, "hipErrorLaunchFailure", "unspecified launch failure"},
 };
 

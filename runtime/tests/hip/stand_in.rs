@@ -49,9 +49,10 @@ pub struct State {
     refuse_on: i32,
     pub refuse_after: i32,
     status: i32,
-    pub live: [i64; 7],
+    pub live: [i64; 9],
     pub access: u32,
     pub kind: u32,
+    pub loaded: u32,
     launches: u32,
     launch: [Launch; 64],
 }

@@ -33,8 +33,9 @@ fn main() -> ExitCode {
 }
 
 fn test_all(filter: Option<&str>) {
-    let tests: [(&str, fn()); 16] = [
+    let tests: [(&str, fn()); 17] = [
         ("ranks_exchange_data", ranks_exchange_data),
+        ("ranks_join_and_leave", ranks_join_and_leave),
         ("a_killed_rank_is_named", a_killed_rank_is_named),
         ("a_killed_rank_0_is_named", a_killed_rank_0_is_named),
         ("a_silent_exit_is_a_death", a_silent_exit_is_a_death),
@@ -67,6 +68,28 @@ fn ranks_exchange_data() {
             assert!(ok && text.contains(&format!("1 of {},", 100_000 + neighbour)), "{text}");
         }
     }
+}
+
+fn ranks_join_and_leave() {
+    for ranks in [1, 3] {
+        for (ok, text) in outputs(start(ranks, "join", "join"), SOON) {
+            assert!(ok && text.trim() == "joined and left", "{text}");
+        }
+    }
+    let found = outputs(start(3, "join and die", "join and die"), SOON);
+    for r in [0, 2] {
+        assert_eq!(
+            found[r].1.trim(),
+            "stopped, because rank 1 reported: rank 1 died: its connection closed before it had finished; \
+             its own output says why"
+                .replace("rank 1 reported", &format!("rank {} reported", reporter(&found[r].1)))
+        );
+    }
+}
+
+/// Who is said to have reported: whoever of the others saw it first.
+fn reporter(text: &str) -> char {
+    text.chars().nth("stopped, because rank ".len()).unwrap_or('?')
 }
 
 fn a_killed_rank_is_named() {

@@ -5,7 +5,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use symm_runtime::trace::What;
-use symm_runtime::{Bootstrap, Config, Coords, Device, Error, Rank, Ranks, Spawn, run, spawn_processes};
+use symm_runtime::{Bootstrap, Config, Coords, Device, Error, Rank, Ranks, Spawn, join, run, spawn_processes};
 
 use crate::common::{GE, alloc, barrier_all, env, launch, read, signal, wait};
 
@@ -48,6 +48,10 @@ fn try_as_rank(what: &str) -> Result<String, Error> {
     if what.strip_prefix("no device ").is_some_and(|without| without == rank.to_string()) {
         config.device = Device::Cuda(Vec::new());
     }
+    if what.starts_with("join") {
+        let rank = join(&config)?.remove(0);
+        return join_and_leave(rank, what).map(|()| "joined and left".to_owned());
+    }
     let what = what.to_owned();
     let outcome = run(&config, move |rank| act(&what, rank))?;
     let arrows = outcome.trace.map_or(0, |trace| {
@@ -56,6 +60,23 @@ fn try_as_rank(what: &str) -> Result<String, Error> {
         trace.events.iter().filter(|event| matches!(event.what, What::Wait { .. })).count()
     });
     Ok(format!("rank {rank} done, {} of {}, waits traced {arrows}", outcome.values.len(), outcome.values[0]))
+}
+
+fn join_and_leave(rank: Rank, what: &str) -> Result<(), Error> {
+    let (me, ranks) = (rank.rank(), rank.num_ranks());
+    let mut word = (u64::from(me) << 40).to_le_bytes();
+    rank.broadcast(ranks - 1, &mut word)?;
+    assert_eq!(word, (u64::from(ranks - 1) << 40).to_le_bytes());
+    let mail = rank.alloc(8, 0)?;
+    rank.write(rank.as_remote(mail, (me + 1) % ranks)?, &u64::from(me).to_le_bytes())?;
+    rank.barrier()?;
+    rank.read(mail, &mut word)?;
+    assert_eq!(u64::from_le_bytes(word), u64::from((me + ranks - 1) % ranks));
+    if what == "join and die" && me == 1 {
+        std::process::exit(7);
+    }
+    rank.barrier()?;
+    rank.leave()
 }
 
 fn act(what: &str, rank: &Rank) -> Result<u64, Error> {

@@ -13,6 +13,14 @@ pub(crate) type Device = u32;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stream(pub(crate) usize);
 
+/// A point in a stream's work; the vendor's own handle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Event(pub(crate) usize);
+
+/// Work that was recorded and can be started again; the vendor's own handle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Graph(pub(crate) usize);
+
 /// Loaded code; the vendor's own handle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Module(pub(crate) usize);
@@ -85,6 +93,35 @@ pub(crate) trait Api: Debug + Send + Sync {
 
     /// Whether all work of a stream is done; an error if the work has failed.
     fn is_done(&self, stream: Stream) -> Result<bool, Error>;
+
+    fn create_event(&self) -> Result<Event, Error>;
+
+    fn destroy_event(&self, event: Event);
+
+    /// Marks the end of what a stream has been given so far.
+    fn record(&self, event: Event, stream: Stream) -> Result<(), Error>;
+
+    /// Lets a stream wait for what was last marked.
+    fn await_event(&self, stream: Stream, event: Event) -> Result<(), Error>;
+
+    /// Whether what was last marked is done; an error if it has failed.
+    fn has_happened(&self, event: Event) -> Result<bool, Error>;
+
+    /// Milliseconds between two events that have happened.
+    fn elapsed(&self, from: Event, to: Event) -> Result<f32, Error>;
+
+    /// From here on what this thread gives a stream is recorded and not done.
+    fn begin_capture(&self, stream: Stream) -> Result<(), Error>;
+
+    /// What was recorded since.
+    fn end_capture(&self, stream: Stream) -> Result<Graph, Error>;
+
+    fn launch_graph(&self, graph: Graph, stream: Stream) -> Result<(), Error>;
+
+    fn destroy_graph(&self, graph: Graph);
+
+    /// Code with a kernel `symm_barrier(table)`, the barrier of all ranks; `None` where there is none.
+    fn barrier_code(&self) -> Option<&'static [u8]>;
 
     /// Copies between any two of host memory and device memory.
     ///

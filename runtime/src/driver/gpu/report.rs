@@ -63,21 +63,20 @@ impl Sites {
 
 impl Shared {
     /// What a failed launch means: the records of this process's ranks if there are any, else the driver's own words.
-    pub(super) fn explain(&self, error: Error, launch: &Launch<'_>, agent: &Agent) -> Error {
+    pub(super) fn explain(&self, error: Error, launch: Option<&Launch<'_>>, agent: &Agent) -> Error {
         let mut lines = Vec::new();
         for (rank, local) in lock(&self.local).iter() {
             let Some(record) = local.report.read() else { continue };
             // Another rank's launch is known to all from the control memory.
             let host = &agent.world.control.areas()[*rank as usize].host;
-            let (kernel, grid) = if *rank == agent.rank {
-                (launch.name.to_owned(), launch.grid)
-            } else {
-                (host.kernel.get(), host.grid())
+            let (kernel, grid) = match launch {
+                Some(launch) if *rank == agent.rank => (launch.name.to_owned(), launch.grid),
+                _ => (host.kernel.get(), host.grid()),
             };
             let module = kernel.split_once("::").map_or("", |(module, _)| module);
-            let modules = self.modules(local.device);
+            let loaded = self.module(local.device, module);
             let site = usize::try_from(record[0]).ok();
-            let site = modules.get(module).and_then(|loaded| loaded.sites.0.get(site?));
+            let site = loaded.as_ref().and_then(|loaded| loaded.sites.0.get(site?));
             let [x, y, z] = coordinates(u32::try_from(record[2]).unwrap_or(u32::MAX), grid);
             let (thread, count) = (record[3], (record[4] as usize).min(WORDS - HEADER));
             let values = &record[HEADER - 1..][..count];

@@ -43,6 +43,8 @@ const READ_WRITE: c_int = 3;
 pub(super) const BY_ADDRESS: c_int = 4;
 /// `hipHostMallocPortable | hipHostMallocMapped | hipHostMallocCoherent`
 pub(super) const FOR_ALL_DEVICES: c_uint = 0x1 | 0x2 | 0x4000_0000;
+/// `hipStreamCaptureModeThreadLocal`
+pub(super) const THIS_THREAD: c_int = 1;
 /// `hipStreamNonBlocking`
 pub(super) const NON_BLOCKING: c_uint = 1;
 
@@ -160,6 +162,18 @@ functions! {
     stream_create: "hipStreamCreateWithFlags" (*mut Handle, c_uint) -> Status;
     stream_destroy: "hipStreamDestroy" (Handle) -> Status;
     stream_query: "hipStreamQuery" (Handle) -> Status;
+    event_create: "hipEventCreateWithFlags" (*mut Handle, c_uint) -> Status;
+    event_destroy: "hipEventDestroy" (Handle) -> Status;
+    event_record: "hipEventRecord" (Handle, Handle) -> Status;
+    event_query: "hipEventQuery" (Handle) -> Status;
+    event_elapsed: "hipEventElapsedTime" (*mut f32, Handle, Handle) -> Status;
+    stream_wait: "hipStreamWaitEvent" (Handle, Handle, c_uint) -> Status;
+    begin_capture: "hipStreamBeginCapture" (Handle, c_int) -> Status;
+    end_capture: "hipStreamEndCapture" (Handle, *mut Handle) -> Status;
+    graph_instantiate: "hipGraphInstantiateWithFlags" (*mut Handle, Handle, c_ulonglong) -> Status;
+    graph_launch: "hipGraphLaunch" (Handle, Handle) -> Status;
+    graph_destroy: "hipGraphDestroy" (Handle) -> Status;
+    graph_exec_destroy: "hipGraphExecDestroy" (Handle) -> Status;
     copy: "hipMemcpyAsync" (*mut c_void, *const c_void, usize, c_int, Handle) -> Status;
     set_bytes: "hipMemsetD8Async" (*mut c_void, u8, usize, Handle) -> Status;
     module_load: "hipModuleLoadData" (*mut Handle, *const c_void) -> Status;

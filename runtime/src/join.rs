@@ -1,0 +1,179 @@
+//! Joining a run without handing it over: ranks whose threads are the caller's own.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use crate::agent::Agent;
+use crate::collective;
+use crate::control::HostState;
+use crate::error::Error;
+use crate::futex;
+use crate::place;
+use crate::process::{Link, Monitor};
+use crate::rank::Rank;
+use crate::run::Config;
+use crate::supervisor::{Limit, all_returned, watch};
+use crate::world::World;
+
+/// The longest sleep between two looks whether all ranks have left.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// What runs beside the ranks of a process: who sees that the run has failed, and that another process has ended.
+#[derive(Debug)]
+pub(crate) struct Session {
+    world: Arc<World>,
+    beside: Mutex<Option<(JoinHandle<()>, Option<Monitor>)>>,
+}
+
+/// Joins a run, and returns the ranks of this process: all of [`crate::Ranks::Threads`], for each of which the caller has a
+/// thread, or the one of [`crate::Ranks::Process`].
+///
+/// A rank goes with [`Rank::leave`]. Of `config`, `timeout` is the longest time that one call of this process's ranks
+/// may take; nothing is traced.
+///
+/// ```
+/// use symm_runtime::{Arg, Config, Coords, Error, Grid, Kernel, Rank, Ranks, join};
+/// use std::ffi::c_void;
+///
+/// /// Writes the rank's number into the memory of the next one: on the CPU a kernel is a function.
+/// unsafe extern "C" fn greet(args: *const *const c_void, _block: *const Coords) {
+///     // SAFETY: launched with these two arguments.
+///     let (table, mail) = unsafe { (**args.cast::<*const *const i64>(), **args.add(1).cast::<*const *mut i64>()) };
+///     // SAFETY: a context table is [rank, num_ranks, base_0 …], and `mail` is in this rank's heap.
+///     unsafe {
+///         let (me, ranks) = (*table, *table.add(1));
+///         let base = |rank: i64| *table.add(2 + rank as usize);
+///         let next = mail.byte_offset((base((me + 1) % ranks) - base(me)) as isize);
+///         *next = me;
+///     }
+/// }
+///
+/// fn work(rank: Rank) -> Result<(), Error> {
+///     let (mail, stream) = (rank.alloc(8, 0)?, rank.stream());
+///     let args = [Arg::from(rank.device_ctx()), Arg::from(mail)];
+///     // SAFETY: the kernel takes these arguments and writes what alloc gave.
+///     unsafe { stream.launch(&Kernel::host("greet", greet), &Grid::new(1, 1), &args)? };
+///     stream.barrier()?;
+///     let mut got = [0; 8];
+///     rank.read(mail, &mut got)?;
+///     assert_eq!(u64::from_le_bytes(got), u64::from((rank.rank() + rank.num_ranks() - 1) % rank.num_ranks()));
+///     rank.free(mail)?;
+///     rank.leave()
+/// }
+///
+/// let ranks = join(&Config::new(Ranks::Threads(4)))?;
+/// let threads: Vec<_> = ranks.into_iter().map(|rank| std::thread::spawn(move || work(rank))).collect();
+/// for thread in threads {
+///     thread.join().unwrap()?;
+/// }
+/// # Ok::<(), Error>(())
+/// ```
+///
+/// # Errors
+/// Those of the bootstrap: [`Error::RanksAbsent`], [`Error::Refused`], [`Error::RunMismatch`], [`Error::NoGpu`],
+/// [`Error::InvalidConfig`] and so on. The others are told.
+#[track_caller]
+pub fn join(config: &Config) -> Result<Vec<Rank>, Error> {
+    let loc = place::here();
+    let (world, links) = World::start(config, true)?;
+    let world = Arc::new(world);
+    let apart = !links.is_empty();
+    let session = Arc::new(Session::start(&world, links, config.timeout)?);
+    for local in world.local() {
+        world.control.runnable.0.fetch_add(1, Ordering::Relaxed);
+        let host = &world.control.areas()[local.rank as usize].host;
+        host.since.store(crate::clock::now(), Ordering::Relaxed);
+        host.state.store(HostState::Running as u32, Ordering::Release);
+    }
+    let ranks: Vec<Rank> =
+        world.local().iter().map(|local| Rank::new(&world, local.rank, Some(Arc::clone(&session)))).collect();
+    if apart {
+        // Nobody may write into a heap before its rank has cleared the signal pad.
+        ranks.iter().try_for_each(|rank| rank.seat.act(|agent, _| collective::barrier_all(agent, loc)))?;
+    }
+    Ok(ranks)
+}
+
+impl Session {
+    fn start(world: &Arc<World>, links: Vec<Link>, timeout: Option<Duration>) -> Result<Self, Error> {
+        let monitor = (!links.is_empty()).then(|| Monitor::start(world, links)).transpose()?;
+        let run = Arc::clone(world);
+        let watcher = std::thread::Builder::new()
+            .name("symm watch".to_owned())
+            .spawn(move || watch(&run, timeout.map(Limit::Call)))
+            .map_err(Error::io("start a thread"))?;
+        Ok(Self { world: Arc::clone(world), beside: Mutex::new(Some((watcher, monitor))) })
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        let beside = self.beside.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some((watcher, monitor)) = beside {
+            // It ends because all ranks have left or the run has failed, and has said what there is to say.
+            let _ = watcher.join();
+            let _ = monitor.map(|monitor| monitor.finish(None));
+        }
+        if self.world.failed() {
+            // Kernels that never end may still use what they were given.
+            std::mem::forget(Arc::clone(&self.world));
+        }
+    }
+}
+
+impl Rank {
+    /// Leaves the run when all ranks have come to do so. Collective. What the caller has put into streams of its own
+    /// has to be done.
+    ///
+    /// A rank that is dropped without it ends the run with an error on all ranks. One that [`crate::run`] gave leaves
+    /// by returning.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`] and those of [`crate::Stream::synchronize`].
+    #[track_caller]
+    pub fn leave(self) -> Result<(), Error> {
+        if self.session.is_none() {
+            return Ok(());
+        }
+        self.stream().synchronize()?;
+        self.seat.act(collective::leave)?;
+        self.retire();
+        let world = &self.seat.world;
+        loop {
+            let events = world.control.events.0.load(Ordering::Acquire);
+            // Whoever has come so far leaves, also when another fails now.
+            if all_returned(world) || world.failed() {
+                return Ok(());
+            }
+            futex::sleep(&world.control.events.0, events, Some(LOOK_EVERY));
+        }
+    }
+
+    /// Ends what works for this rank.
+    fn retire(&self) {
+        let world = &self.seat.world;
+        world.driver.finish(self.rank(), world.failed());
+        world.control.runnable.0.fetch_sub(1, Ordering::Relaxed);
+        // Acting for a rank fails where its device has failed, which has been said.
+        let _ = Agent::act(world, self.rank(), |agent| {
+            agent.set_host(HostState::Returned);
+            Ok(())
+        });
+        world.announce();
+    }
+
+    fn has_left(&self) -> bool {
+        self.seat.world.control.areas()[self.rank() as usize].host.state() == HostState::Returned
+    }
+}
+
+impl Drop for Rank {
+    fn drop(&mut self) {
+        if self.session.is_some() && !self.has_left() {
+            self.seat.world.fail(self.rank(), Error::Left { rank: self.rank() });
+            self.retire();
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Where in its caller's code a call of this crate is, for what errors say.
+
+use std::cell::Cell;
+use std::collections::HashSet;
+use std::ffi::{CStr, CString};
+use std::panic::Location;
+use std::sync::{LazyLock, Mutex, PoisonError};
+
+use crate::loc::Loc;
+
+thread_local! {
+    static SET: Cell<Option<&'static CStr>> = const { Cell::new(None) };
+}
+
+/// Says where the calls of this thread come from, such as `train.py:41`, for callers in another language than Rust;
+/// `None` for Rust's own knowledge. Texts are kept for ever: one for each line of code is meant.
+pub fn set_place(place: Option<&str>) {
+    SET.set(place.map(|place| interned(place.to_owned())));
+}
+
+/// Where the call is that the calling function tracks.
+#[track_caller]
+pub(crate) fn here() -> Loc<'static> {
+    let at = Location::caller();
+    Loc::from(SET.get().unwrap_or_else(|| interned(format!("{}:{}:{}", at.file(), at.line(), at.column()))))
+}
+
+/// The text as a string that lives for ever: recorders know a place by its address.
+fn interned(place: String) -> &'static CStr {
+    static PLACES: LazyLock<Mutex<HashSet<&'static CStr>>> = LazyLock::new(Mutex::default);
+    let mut text = place.into_bytes();
+    text.retain(|byte| *byte != 0);
+    let text = CString::new(text).unwrap_or_default();
+    let mut places = PLACES.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = places.get(text.as_c_str()) {
+        return known;
+    }
+    let text: &'static CStr = Box::leak(text.into_boxed_c_str());
+    places.insert(text);
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_the_callers() {
+        let (line, text) = (line!(), here().text());
+        assert_eq!(text, format!("{}:{line}:38", file!()));
+        set_place(Some("train.py:41"));
+        assert_eq!((here().text().as_str(), here().key()), ("train.py:41", here().key()));
+        set_place(None);
+        assert!(here().text().starts_with(file!()));
+    }
+}

@@ -1,0 +1,32 @@
+//! Work that was recorded once and is done many times.
+
+use super::Seat;
+use crate::driver::gpu::api;
+
+/// What a stream recorded between [`super::Stream::begin_capture`] and [`super::Stream::end_capture`].
+///
+/// Kernels that wait are right in it if they count: a wait for a value that the last replay has left would pass at
+/// once. symm's barriers count epochs.
+#[derive(Debug)]
+pub struct Graph {
+    seat: Seat,
+    pub(super) raw: api::Graph,
+}
+
+impl Graph {
+    pub(super) fn new(seat: &Seat, raw: api::Graph) -> Self {
+        Self { seat: seat.clone(), raw }
+    }
+}
+
+impl Drop for Graph {
+    fn drop(&mut self) {
+        // Where that fails the device has failed, which others have said.
+        let _ = self.seat.act(|agent, _| {
+            if let Some(api) = agent.world.driver.api() {
+                api.destroy_graph(self.raw);
+            }
+            Ok(())
+        });
+    }
+}
