@@ -137,6 +137,10 @@ class Emitter:
 
     def value(self, value, pointer, name="value"):
         """A value as the pointer's elements are, as `tl.store` casts it."""
+        value = tl._unwrap_if_constexpr(value)
+        if isinstance(value, int) and pointer.type.scalar.element_ty.is_floating():
+            # Triton casts no integers to types of 8 bits.
+            value = float(value)
         value = self._like(value, pointer, name)
         return self.semantic.cast(value, pointer.type.scalar.element_ty)
 
