@@ -1,0 +1,193 @@
+//! The C interface of symm's runtime. `runtime/include/symm.h` documents every function; tests/c.rs holds it against
+//! this code.
+//!
+//! A handle is a box of what the Rust interface has. Nothing unwinds into C.
+
+#![allow(
+    missing_docs,
+    clippy::missing_safety_doc,
+    reason = "the header documents each function, and valid pointers, as it says, are the whole contract"
+)]
+
+mod kernel;
+mod rank;
+mod stream;
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::ffi::{CStr, CString, c_char, c_int};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use symm_runtime::Error;
+
+thread_local! {
+    static LAST_ERROR: RefCell<CString> = RefCell::default();
+}
+
+/// The header's numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+enum Status {
+    Ok = 0,
+    Invalid = 1,
+    OutOfMemory = 2,
+    Mismatch = 3,
+    Stopped = 4,
+    Bootstrap = 5,
+    Device = 6,
+    Fault = 7,
+    Unsupported = 8,
+    Internal = 9,
+}
+
+impl Status {
+    fn of(error: &Error) -> Self {
+        match error.cause() {
+            Error::InvalidConfig { .. }
+            | Error::BadAlignment { .. }
+            | Error::NotAllocated { .. }
+            | Error::BadLaunch { .. }
+            | Error::HostArgument { .. }
+            | Error::NoSuchRank { .. }
+            | Error::NotSymmetric { .. }
+            | Error::Program(_) => Self::Invalid,
+            Error::HeapExhausted { .. } => Self::OutOfMemory,
+            Error::CollectiveMismatch { .. } => Self::Mismatch,
+            Error::Stopped { .. }
+            | Error::RankDied { .. }
+            | Error::RankReturned { .. }
+            | Error::Deadlock { .. }
+            | Error::Timeout { .. }
+            | Error::Left { .. } => Self::Stopped,
+            Error::Environment { .. }
+            | Error::SeveralHosts { .. }
+            | Error::RunMismatch { .. }
+            | Error::DuplicateRank { .. }
+            | Error::RanksAbsent { .. }
+            | Error::Refused { .. } => Self::Bootstrap,
+            Error::System { .. } | Error::NoGpu { .. } | Error::Gpu { .. } | Error::NoPeerAccess { .. } => Self::Device,
+            Error::Fault { .. } => Self::Fault,
+            Error::Unsupported { .. } => Self::Unsupported,
+            _ => Self::Internal,
+        }
+    }
+}
+
+/// A call that the caller has made wrongly.
+fn invalid(what: impl Into<String>) -> Error {
+    Error::Program(what.into())
+}
+
+/// Runs a call, and keeps what went wrong in it for [`symm_last_error`].
+#[track_caller]
+fn call(body: impl FnOnce() -> Result<(), Error>) -> c_int {
+    let (status, text) = match catch_unwind(AssertUnwindSafe(body)) {
+        Ok(Ok(())) => return Status::Ok as c_int,
+        Ok(Err(error)) => (Status::of(&error), error.to_string()),
+        Err(panic) => (Status::Internal, format!("panicked: {}; this is a fault of symm", said(&*panic))),
+    };
+    let text: Vec<u8> = text.bytes().filter(|byte| *byte != 0).collect();
+    // There are no zero bytes left.
+    let text = CString::new(text).unwrap_or_default();
+    LAST_ERROR.with(|last| *last.borrow_mut() = text);
+    status as c_int
+}
+
+fn said(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
+}
+
+/// Stores the result of a call that makes something.
+///
+/// # Safety
+/// `place` is valid for a write.
+unsafe fn store<T>(place: *mut T, value: T) -> Result<(), Error> {
+    if place.is_null() {
+        return Err(invalid("the place for the result is null"));
+    }
+    // SAFETY: the caller's promise.
+    unsafe { place.write(value) };
+    Ok(())
+}
+
+/// Gives the caller a handle.
+///
+/// # Safety
+/// `place` is valid for a write.
+unsafe fn hand_over<T>(place: *mut *mut T, value: T) -> Result<(), Error> {
+    // SAFETY: the caller's promise; with nowhere to go the value is dropped.
+    unsafe { borrow(place, "the place for the result").and_then(|_| store(place, Box::into_raw(Box::new(value)))) }
+}
+
+/// What a handle stands for.
+///
+/// # Safety
+/// `handle` is null or valid.
+unsafe fn borrow<'a, T>(handle: *const T, what: &str) -> Result<&'a T, Error> {
+    // SAFETY: the caller's promise.
+    unsafe { handle.as_ref() }.ok_or_else(|| invalid(format!("{what} is null")))
+}
+
+/// Ends a handle.
+///
+/// # Safety
+/// `handle` is null, or a box that nobody uses any more.
+unsafe fn destroy<T>(handle: *mut T) {
+    if !handle.is_null() {
+        // SAFETY: the caller's promise. What a drop cannot do it has reported to the other ranks.
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(unsafe { Box::from_raw(handle) })));
+    }
+}
+
+/// # Safety
+/// `text` is null or a string.
+unsafe fn text<'a>(text: *const c_char, what: &str) -> Result<&'a str, Error> {
+    if text.is_null() {
+        return Err(invalid(format!("{what} is null")));
+    }
+    // SAFETY: the caller's promise.
+    unsafe { CStr::from_ptr(text) }.to_str().map_err(|_| invalid(format!("{what} is not in UTF-8")))
+}
+
+/// The bytes at `data`, which may be null if there are none.
+///
+/// # Safety
+/// `data` is valid for reads of `bytes` bytes.
+unsafe fn bytes<'a>(data: *const u8, bytes: usize, what: &str) -> Result<&'a [u8], Error> {
+    if bytes == 0 {
+        return Ok(&[]);
+    }
+    // SAFETY: the caller's promise.
+    unsafe { borrow(data, what).map(|data| std::slice::from_raw_parts(data, bytes)) }
+}
+
+/// Likewise, for writes.
+///
+/// # Safety
+/// `data` is valid for reads and writes of `bytes` bytes that nobody else uses.
+unsafe fn bytes_mut<'a>(data: *mut u8, bytes: usize, what: &str) -> Result<&'a mut [u8], Error> {
+    if bytes == 0 {
+        return Ok(&mut []);
+    }
+    if data.is_null() {
+        return Err(invalid(format!("{what} is null")));
+    }
+    // SAFETY: the caller's promise.
+    Ok(unsafe { std::slice::from_raw_parts_mut(data, bytes) })
+}
+
+#[unsafe(no_mangle)]
+pub extern "C" fn symm_last_error() -> *const c_char {
+    LAST_ERROR.with(|last| last.borrow().as_ptr())
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn symm_set_place(place: *const c_char) -> c_int {
+    call(|| {
+        // SAFETY: null or a string, says the header.
+        let place = if place.is_null() { "an unknown place" } else { unsafe { text(place, "the place")? } };
+        symm_runtime::set_place(Some(place));
+        Ok(())
+    })
+}

@@ -1,0 +1,179 @@
+//! Joining, memory, and the other ranks.
+
+use std::ffi::{c_int, c_void};
+use std::time::Duration;
+
+use symm_runtime::{Bootstrap, Config, Device, Error, Rank, Ranks, join};
+
+use crate::{borrow, bytes, bytes_mut, call, destroy, hand_over, invalid, store};
+
+/// `symm_options` of the header.
+#[repr(C)]
+pub struct Options {
+    driver: u32,
+    heap_size: u64,
+    timeout: f64,
+    deadline: f64,
+    fingerprint: *const u8,
+    fingerprint_bytes: usize,
+}
+
+/// `symm_rank_info` of the header.
+#[repr(C)]
+pub struct RankInfo {
+    rank: u32,
+    num_ranks: u32,
+    heap_size: u64,
+    heap_bases: *const i64,
+    ctx: *const i64,
+    device_ctx: u64,
+}
+
+fn seconds(value: f64, what: &str) -> Result<Option<Duration>, Error> {
+    let no = |_| invalid(format!("{what} of {value} seconds: it is zero or more"));
+    Duration::try_from_secs_f64(value).map_err(no).map(|time| (!time.is_zero()).then_some(time))
+}
+
+impl Options {
+    fn config(&self, ranks: Ranks) -> Result<Config, Error> {
+        let mut config = Config::new(ranks);
+        config.device = match self.driver {
+            0 => Device::Cpu,
+            1 => Device::Cuda(Vec::new()),
+            2 => Device::Hip(Vec::new()),
+            other => return Err(invalid(format!("no driver has the number {other}"))),
+        };
+        if self.heap_size != 0 {
+            config.heap_size = self.heap_size;
+        }
+        config.timeout = seconds(self.timeout, "a timeout")?;
+        Ok(config)
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn symm_join(options: *const Options, rank: *mut *mut Rank) -> c_int {
+    // SAFETY: as the header says.
+    call(|| unsafe {
+        let options = borrow(options, "options")?;
+        borrow(rank, "the place for the rank")?;
+        let mut bootstrap = Bootstrap::from_env()?;
+        bootstrap.fingerprint = bytes(options.fingerprint, options.fingerprint_bytes, "fingerprint")?.to_vec();
+        bootstrap.deadline = seconds(options.deadline, "a deadline")?.unwrap_or(bootstrap.deadline);
+        let joined = join(&options.config(Ranks::Process(bootstrap))?)?.into_iter().next();
+        hand_over(rank, joined.ok_or_else(|| invalid("this process has no rank"))?)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn symm_join_threads(options: *const Options, num_ranks: u32, ranks: *mut *mut Rank) -> c_int {
+    // SAFETY: as the header says.
+    call(|| unsafe {
+        let options = borrow(options, "options")?;
+        borrow(ranks, "the place for the ranks")?;
+        for (index, rank) in join(&options.config(Ranks::Threads(num_ranks))?)?.into_iter().enumerate() {
+            hand_over(ranks.add(index), rank)?;
+        }
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn symm_leave(rank: *mut Rank) -> c_int {
+    call(|| {
+        // SAFETY: as the header says; the handle is gone.
+        let rank = unsafe {
+            borrow(rank, "the rank")?;
+            Box::from_raw(rank)
+        };
+        rank.leave()
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn symm_abandon(rank: *mut Rank) {
+    // SAFETY: as the header says.
+    unsafe { destroy(rank) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn symm_get_info(rank: *const Rank, info: *mut RankInfo) -> c_int {
+    // SAFETY: as the header says.
+    call(|| unsafe {
+        let rank = borrow(rank, "the rank")?;
+        let found = RankInfo {
+            rank: rank.rank(),
+            num_ranks: rank.num_ranks(),
+            heap_size: rank.heap_size(),
+            heap_bases: rank.heap_bases().as_ptr(),
+            ctx: rank.ctx(),
+            device_ctx: rank.device_ctx(),
+        };
+        store(info, found)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn symm_alloc(rank: *mut Rank, bytes: u64, align: u64, pointer: *mut *mut c_void) -> c_int {
+    // SAFETY: as the header says.
+    call(|| unsafe {
+        borrow(pointer, "the place for the pointer")?;
+        store(pointer, borrow(rank, "the rank")?.alloc(bytes, align)?.cast())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn symm_free(rank: *mut Rank, pointer: *mut c_void) -> c_int {
+    // SAFETY: as the header says.
+    call(|| unsafe { borrow(rank, "the rank")?.free(pointer.cast()) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn symm_is_symmetric(rank: *const Rank, pointer: *const c_void) -> c_int {
+    // SAFETY: as the header says.
+    let symmetric = unsafe { borrow(rank, "the rank") }.is_ok_and(|rank| rank.is_symmetric(pointer.cast()));
+    c_int::from(symmetric)
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn symm_as_remote(
+    rank: *const Rank,
+    pointer: *const c_void,
+    peer: u32,
+    remote: *mut *mut c_void,
+) -> c_int {
+    // SAFETY: as the header says.
+    call(|| unsafe { store(remote, borrow(rank, "the rank")?.as_remote(pointer.cast(), peer)?.cast()) })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn symm_read(rank: *mut Rank, from: *const c_void, into: *mut c_void, bytes: usize) -> c_int {
+    // SAFETY: as the header says.
+    call(|| unsafe {
+        let rank = borrow(rank, "the rank")?;
+        rank.read(from.cast(), bytes_mut(into.cast(), bytes, "the memory to read into")?)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn symm_write(rank: *mut Rank, to: *mut c_void, from: *const c_void, size: usize) -> c_int {
+    // SAFETY: as the header says.
+    call(|| unsafe {
+        borrow(rank, "the rank")?.write(to.cast(), bytes(from.cast(), size, "the memory to write from")?)
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn symm_barrier(rank: *mut Rank) -> c_int {
+    // SAFETY: as the header says.
+    call(|| unsafe { borrow(rank, "the rank")?.barrier() })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn symm_broadcast(rank: *mut Rank, root: u32, data: *mut c_void, bytes: usize) -> c_int {
+    // SAFETY: as the header says.
+    call(|| unsafe {
+        let rank = borrow(rank, "the rank")?;
+        rank.broadcast(root, bytes_mut(data.cast(), bytes, "the data")?)
+    })
+}

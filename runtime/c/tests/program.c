@@ -1,0 +1,180 @@
+/* Uses every function of symm.h on two ranks, as threads (argument "threads") or as this process's one rank. */
+
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symm.h"
+
+enum { RANKS = 2, BLOCKS = 3, ROUNDS = 50, WORDS = 8 };
+
+#define CHECK(condition)                                                                                               \
+  do {                                                                                                                 \
+    if (!(condition)) {                                                                                                \
+      fprintf(stderr, "%s:%d: %s; last error: %s\n", __FILE__, __LINE__, #condition, symm_last_error());               \
+      exit(1);                                                                                                         \
+    }                                                                                                                  \
+  } while (0)
+#define OK(call) CHECK((call) == SYMM_OK)
+/* A call that has to fail in this way, and to say so. */
+#define FAILS(call, status, text) CHECK((call) == (status) && strstr(symm_last_error(), text))
+
+/* Counts to ROUNDS with the same block of the next rank, each by signalling the other. */
+static void count(const void *const *args, const symm_coords *at) {
+  const int64_t *ctx = *(const int64_t *const *)args[0];
+  _Atomic uint64_t *flag = *(_Atomic uint64_t *const *)args[1] + at->block[0];
+  const uint32_t step = *(const uint32_t *)args[2];
+  const int64_t me = ctx[0], ranks = ctx[1];
+  const int64_t distance = ctx[2 + (me + 1) % ranks] - ctx[2 + me];
+  _Atomic uint64_t *next = (_Atomic uint64_t *)((char *)flag + distance);
+  for (uint64_t round = step; round <= ROUNDS * step; round += step) {
+    atomic_store_explicit(next, round, memory_order_release);
+    while (atomic_load_explicit(flag, memory_order_acquire) < round) sched_yield();
+  }
+}
+
+static void addresses(symm_rank *rank, const symm_rank_info *me) {
+  void *data, *again, *remote;
+  FAILS(symm_alloc(rank, (uint64_t)1 << 40, 0, &data), SYMM_OUT_OF_MEMORY, "asked for 1099511627776 bytes");
+  FAILS(symm_alloc(rank, 8, 3, &data), SYMM_INVALID, "alignment 3");
+  OK(symm_alloc(rank, WORDS * 8, 4096, &data));
+  CHECK((uintptr_t)data % 4096 == 0 && symm_is_symmetric(rank, data) && !symm_is_symmetric(rank, &remote));
+  OK(symm_as_remote(rank, data, 1 - me->rank, &remote));
+  CHECK((char *)remote - (char *)data == me->heap_bases[1 - me->rank] - me->heap_bases[me->rank]);
+  FAILS(symm_as_remote(rank, data, 2, &remote), SYMM_INVALID, "rank 2 out of range [0, 2)");
+  FAILS(symm_as_remote(rank, &remote, 0, &remote), SYMM_INVALID, "not in this rank's heap");
+
+  uint64_t words[WORDS], got[WORDS] = {0};
+  for (int i = 0; i < WORDS; i++) words[i] = 100 * me->rank + i;
+  OK(symm_write(rank, remote, words, sizeof words));
+  OK(symm_barrier(rank));
+  OK(symm_read(rank, data, got, sizeof got));
+  for (int i = 0; i < WORDS; i++) CHECK(got[i] == 100 * (1 - me->rank) + i);
+  FAILS(symm_read(rank, words, got, sizeof got), SYMM_INVALID, "not in one rank's heap");
+  OK(symm_write(rank, remote, NULL, 0));
+
+  OK(symm_set_place(me->rank ? "c.py:2" : "c.py:1"));
+  FAILS(symm_alloc(rank, 8 << me->rank, 0, &again), SYMM_MISMATCH, "rank 1: alloc of 16 bytes aligned to 0 at c.py:2");
+  OK(symm_set_place(NULL));
+  OK(symm_broadcast(rank, 1, words, sizeof words));
+  CHECK(words[3] == 103);
+  FAILS(symm_broadcast(rank, 7, words, sizeof words), SYMM_INVALID, "rank 7 out of range");
+  OK(symm_free(rank, data));
+  FAILS(symm_free(rank, data), SYMM_INVALID, "no allocation starts at");
+  OK(symm_free(rank, NULL));
+}
+
+static void streams(symm_rank *rank, const symm_rank_info *me) {
+  symm_stream *own, *stream, *borrowed;
+  symm_event *from, *to;
+  symm_graph *graph;
+  uint64_t words[2] = {1, 2}, copy[2] = {0, 0};
+  int done = 0, happened = 0;
+  float time = -1;
+  OK(symm_stream_own(rank, &own));
+  OK(symm_stream_create(rank, &stream));
+  OK(symm_stream_borrow(rank, symm_stream_handle(own), &borrowed));
+  OK(symm_event_create(rank, &from));
+  OK(symm_event_create(rank, &to));
+  OK(symm_event_record(from, stream));
+  OK(symm_stream_copy(stream, copy, words, sizeof words));
+  OK(symm_event_record(to, stream));
+  OK(symm_event_await(to, own));
+  OK(symm_stream_barrier(own));
+  OK(symm_stream_synchronize(stream));
+  OK(symm_stream_is_done(stream, &done));
+  OK(symm_event_has_happened(to, &happened));
+  OK(symm_event_milliseconds(from, to, &time));
+  CHECK(done == 1 && happened == 1 && time >= 0 && copy[1] == 2);
+  FAILS(symm_capture_begin(stream), SYMM_UNSUPPORTED, "the driver cpu has no graphs");
+  FAILS(symm_capture_end(stream, &graph), SYMM_UNSUPPORTED, "the driver cpu has no graphs");
+  FAILS(symm_graph_launch(NULL, stream), SYMM_INVALID, "the graph is null");
+  symm_graph_destroy(NULL);
+
+  symm_module *module;
+  symm_kernel *kernel;
+  void *flags;
+  FAILS(symm_module_load(rank, "m", "text", 4, &module), SYMM_UNSUPPORTED, "the driver cpu has no modules");
+  FAILS(symm_module_kernel(NULL, "k", &kernel), SYMM_INVALID, "the module is null");
+  symm_module_destroy(NULL);
+  FAILS(symm_kernel_host("count", NULL, &kernel), SYMM_INVALID, "the function is null");
+  OK(symm_kernel_host("count", count, &kernel));
+  OK(symm_alloc(rank, BLOCKS * 8, 0, &flags));
+  const uint32_t step = 7;
+  const void *const args[] = {&me->device_ctx, &flags, &step};
+  symm_grid grid = {.blocks = {BLOCKS, 1, 1}, .threads = {1, 1, 1}, .waits = 1};
+  OK(symm_launch(stream, kernel, &grid, args, 3));
+  OK(symm_stream_synchronize(stream));
+  uint64_t last[BLOCKS];
+  OK(symm_read(rank, flags, last, sizeof last));
+  for (int i = 0; i < BLOCKS; i++) CHECK(last[i] == ROUNDS * step);
+  grid.threads[0] = 2000;
+  FAILS(symm_launch(stream, kernel, &grid, args, 3), SYMM_INVALID, "2000 threads");
+  OK(symm_free(rank, flags));
+  symm_kernel_destroy(kernel);
+  symm_event_destroy(from);
+  symm_event_destroy(to);
+  symm_stream_destroy(borrowed);
+  symm_stream_destroy(stream);
+  symm_stream_destroy(own);
+}
+
+static void *work(void *handle) {
+  symm_rank *rank = handle;
+  symm_rank_info me;
+  OK(symm_get_info(rank, &me));
+  CHECK(me.num_ranks == RANKS && me.heap_size == 8 << 20);
+  CHECK(me.ctx[0] == me.rank && me.ctx[1] == RANKS && me.ctx + 2 == me.heap_bases);
+  addresses(rank, &me);
+  streams(rank, &me);
+  OK(symm_leave(rank));
+  printf("rank %u done\n", me.rank);
+  return NULL;
+}
+
+/* One of two ranks goes; the other is told. */
+static void *go(void *handle) {
+  symm_rank_info me;
+  OK(symm_get_info(handle, &me));
+  OK(symm_barrier(handle));
+  if (me.rank == 1) {
+    symm_abandon(handle);
+    return NULL;
+  }
+  FAILS(symm_barrier(handle), SYMM_STOPPED, "rank 1 left the run without saying so");
+  FAILS(symm_leave(handle), SYMM_STOPPED, "rank 1 left");
+  return NULL;
+}
+
+static void on_threads(const symm_options *options, void *(*body)(void *)) {
+  symm_rank *ranks[RANKS];
+  pthread_t threads[RANKS];
+  OK(symm_join_threads(options, RANKS, ranks));
+  for (int i = 0; i < RANKS; i++) CHECK(!pthread_create(&threads[i], NULL, body, ranks[i]));
+  for (int i = 0; i < RANKS; i++) CHECK(!pthread_join(threads[i], NULL));
+}
+
+int main(int argc, char **argv) {
+  symm_options options = {.heap_size = 8 << 20, .timeout = 20, .deadline = 20, .fingerprint = "c", .fingerprint_bytes = 1};
+  symm_rank *rank;
+  FAILS(symm_join_threads(NULL, 2, &rank), SYMM_INVALID, "options is null");
+  options.driver = 9;
+  FAILS(symm_join_threads(&options, 2, &rank), SYMM_INVALID, "no driver has the number 9");
+  options.driver = SYMM_CPU;
+  FAILS(symm_join_threads(&options, 0, &rank), SYMM_INVALID, "0 ranks");
+  FAILS(symm_leave(NULL), SYMM_INVALID, "the rank is null");
+  symm_abandon(NULL);
+  if (argc > 1 && !strcmp(argv[1], "threads")) {
+    FAILS(symm_join(&options, &rank), SYMM_BOOTSTRAP, "RANK is not set");
+    on_threads(&options, work);
+    on_threads(&options, go);
+    return 0;
+  }
+  OK(symm_join(&options, &rank));
+  work(rank);
+  return 0;
+}
