@@ -55,7 +55,7 @@ fn canonical(options: &Values) -> String {
     format!(
         "any(symm-check-ranks,symm-check-host-access,symm-check-sync{{strict={strict}}},\
          symm-check-memory-order{{strict={strict}}}),\
-         gpu-kernel-outlining,inline,{watchdog}{bounds}canonicalize,cse,loop-invariant-code-motion,cse,\
+         gpu-kernel-outlining,inline{{default-pipeline=}},{watchdog}{bounds}canonicalize,cse,loop-invariant-code-motion,cse,\
          any(symm-hoist-translation,symm-coalesce-signals,symm-infer-order)"
     )
 }

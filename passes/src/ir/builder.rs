@@ -19,6 +19,8 @@ use melior::{Context, IrRewriter};
 pub struct Builder<'c> {
     /// The context.
     pub context: &'c Context,
+    /// Whether what is made runs on a GPU, where heaps are global memory.
+    pub is_device: bool,
     rewriter: IrRewriter<'c>,
     location: Location<'c>,
 }
@@ -29,14 +31,22 @@ impl<'c> Builder<'c> {
     where
         'c: 'a,
     {
-        Self { context: context(op), rewriter: IrRewriter::from_op(op), location: op.location() }
+        Self { context: context(op), is_device: false, rewriter: IrRewriter::from_op(op), location: op.location() }
+    }
+
+    /// Inserts in front of `op`, which runs on a GPU, with its location.
+    pub fn before_on_device<'a>(op: OperationRef<'c, 'a>) -> Self
+    where
+        'c: 'a,
+    {
+        Self { is_device: true, ..Self::before(op) }
     }
 
     /// Inserts behind the definition of `value`, with its location.
     pub fn after_value(context: &'c Context, value: Value<'c, '_>) -> Self {
         let rewriter = IrRewriter::new(context);
         rewriter.as_rewriter_base().set_insertion_point_after_value(value);
-        Self { context, rewriter, location: value.location() }
+        Self { context, is_device: false, rewriter, location: value.location() }
     }
 
     /// Inserts behind the definition of `value`, with another location.
@@ -49,21 +59,21 @@ impl<'c> Builder<'c> {
     where
         'c: 'a,
     {
-        Self { context, rewriter: IrRewriter::from_op(op), location }
+        Self { context, is_device: false, rewriter: IrRewriter::from_op(op), location }
     }
 
     /// Inserts at the start of `block`.
     pub fn at_start(context: &'c Context, block: BlockRef<'c, '_>, location: Location<'c>) -> Self {
         let rewriter = IrRewriter::new(context);
         rewriter.as_rewriter_base().set_insertion_point_to_start(block);
-        Self { context, rewriter, location }
+        Self { context, is_device: false, rewriter, location }
     }
 
     /// Inserts at the end of `block`.
     pub fn at_end(context: &'c Context, block: BlockRef<'c, '_>, location: Location<'c>) -> Self {
         let rewriter = IrRewriter::new(context);
         rewriter.as_rewriter_base().set_insertion_point_to_end(block);
-        Self { context, rewriter, location }
+        Self { context, is_device: false, rewriter, location }
     }
 
     /// Inserts a copy of an operation behind it.
@@ -74,6 +84,11 @@ impl<'c> Builder<'c> {
         let rewriter = IrRewriter::new(context(op));
         rewriter.as_rewriter_base().set_insertion_point_after(op);
         rewriter.as_rewriter_base().clone_op(op)
+    }
+
+    /// Whether what is made goes into `block`.
+    pub fn inserts_into(&self, block: BlockRef) -> bool {
+        self.rewriter.as_rewriter_base().insertion_block() == block
     }
 
     /// The location of what is made.

@@ -4,19 +4,32 @@
 //! `builtin.unrealized_conversion_cast`s that cancel out afterwards. Offset and strides are kept; what the type
 //! says is a constant, what it doesn't is read from the descriptor. Nothing goes through an integer (T4).
 
-use crate::dominance::later;
-use crate::ir::{Builder, definition, has_one_use, mutable, name, signed};
+use super::translation::BASE_ALIGNMENT_MASK;
+use crate::dominance::{block_of, later};
+use crate::ir::{Builder, definition, has_one_use, lasting, mutable, name, owner, signed};
 use melior::dialect::arith::CmpiPredicate;
 use melior::dialect::llvm;
+use melior::ir::attribute::{ArrayAttribute, DictionaryAttribute, IntegerAttribute};
+use melior::ir::block::BlockArgument;
 use melior::ir::r#type::{MemRefType, ShapedTypeLike};
 use melior::ir::{
-    OperationRef, Type, TypeLike, Value, ValueLike, operation::OperationLike, operation::OperationMutLike,
+    BlockLike, OperationRef, RegionLike, Type, TypeLike, Value, ValueLike, operation::OperationLike,
+    operation::OperationMutLike,
 };
 use symm_dialect::pointer::Pointer;
 use symm_dialect::shape::{Shaped, byte_width, integer_width, scalar};
 
 /// How many offsets a distance goes in front of.
 const MOST_OFFSETS: usize = 4;
+
+/// How many operations behind a definition are looked at for a translation that is there already.
+const MOST_TRANSLATIONS: usize = 32;
+
+/// All bits that an address or a distance that leads nowhere has. A negative distance has the others.
+const ADDRESS_BITS: i64 = (1 << 61) - 1;
+
+/// The address space of global memory on GPUs.
+pub const GLOBAL: u32 = 1;
 
 /// A memref, seen as its descriptor `{allocated, aligned, offset, [sizes], [strides]}`.
 pub struct Descriptor<'c> {
@@ -122,11 +135,18 @@ impl<'c> Descriptor<'c> {
 
 /// A pointer in the generic address space.
 pub fn generic<'c>(b: &Builder<'c>, pointer: Value<'c, '_>) -> Value<'c, 'c> {
-    if pointer.r#type() == b.ptr() {
-        b.cast(pointer, b.ptr())
-    } else {
-        b.value("llvm.addrspacecast", &[pointer], b.ptr(), &[])
-    }
+    in_space(b, pointer, b.ptr())
+}
+
+/// A pointer as one of type `ty`, of another address space perhaps.
+pub fn in_space<'c>(b: &Builder<'c>, pointer: Value<'c, '_>, ty: Type<'c>) -> Value<'c, 'c> {
+    if pointer.r#type() == ty { lasting(pointer) } else { b.value("llvm.addrspacecast", &[pointer], ty, &[]) }
+}
+
+/// What a pointer was before it was taken to another address space.
+fn without_cast<'c: 'a, 'a>(pointer: Value<'c, 'a>) -> Value<'c, 'a> {
+    let cast = definition(pointer).filter(|op| name(*op) == "llvm.addrspacecast");
+    cast.and_then(|op| op.operands().next()).unwrap_or(pointer)
 }
 
 /// Whether a memref's elements lie one behind the other in row-major order.
@@ -139,7 +159,8 @@ pub fn element<'c>(b: &Builder<'c>, pointer: Value<'c, '_>, indices: &[Value<'c,
     address(b, pointer, indices, None)
 }
 
-/// The LLVM pointer to the element `delta` bytes from `pointer[indices]`: the same one on another rank (T1).
+/// The LLVM pointer to the element `delta` bytes from `pointer[indices]`: the same one on another rank (T1). On a
+/// device it may be one to global memory.
 pub fn remote_element<'c>(
     b: &Builder<'c>,
     pointer: Value<'c, '_>,
@@ -157,7 +178,11 @@ fn address<'c>(
 ) -> Value<'c, 'c> {
     let ty = pointer.r#type();
     let Some(memref) = Shaped::memref(ty) else {
-        return generic(b, delta.map_or_else(|| b.cast(pointer, ty), |delta| moved(b, pointer, delta)));
+        return match delta {
+            Some(delta) if b.is_device => moved(b, pointer, delta),
+            Some(delta) => generic(b, moved(b, pointer, delta)),
+            None => generic(b, pointer),
+        };
     };
     let descriptor = Descriptor::new(b, pointer);
     let aligned = descriptor.aligned(b, ty);
@@ -184,14 +209,93 @@ fn moved<'c>(b: &Builder<'c>, pointer: Value<'c, '_>, delta: Value<'c, 'c>) -> V
     }
     let is_mine = |offset: &OperationRef| offset.results().next().is_some_and(|result| has_one_use(result.into()));
     let all_mine = offsets.iter().all(is_mine);
-    let place = Builder::behind(b.context, later(start, delta), b.location());
-    let mut theirs = place.byte_offset(start, delta);
+    let mut theirs = translated(b, start, delta);
     for offset in offsets.into_iter().rev() {
         let offset = if all_mine { offset } else { Builder::copy_behind(offset) };
         mutable(offset).set_operand(0, theirs);
-        theirs = b.cast(offset.results().next().expect("a pointer").into(), theirs.r#type());
+        let pointer: Value = offset.results().next().expect("a pointer").into();
+        pointer.set_type(theirs.r#type());
+        theirs = lasting(pointer);
     }
     theirs
+}
+
+/// `start + delta`, where both are known; the one that an earlier access made, if there is one.
+fn translated<'c>(b: &Builder<'c>, start: Value<'c, '_>, delta: Value<'c, 'c>) -> Value<'c, 'c> {
+    let known = later(start, delta);
+    let is_in_front = block_of(known).is_some_and(|block| !b.inserts_into(block));
+    let alignment = if b.is_device && is_in_front { argument_alignment(start) } else { None };
+    if let Some(found) = earlier_translation(known, start, delta, alignment.is_some()) {
+        return found;
+    }
+    let place = Builder::behind(b.context, known, b.location());
+    match alignment {
+        Some(alignment) => opaque_offset(&place, start, delta, alignment),
+        None => place.byte_offset(start, delta),
+    }
+}
+
+/// The alignment in bytes that is known of a kernel's argument; `None` if it is something else.
+fn argument_alignment(value: Value) -> Option<i64> {
+    let argument = BlockArgument::try_from(value).ok()?;
+    let block = owner(argument);
+    let function = block.parent_operation().filter(|op| name(*op) == "gpu.func")?;
+    if block.parent_region()?.first_block() != Some(block) {
+        return None;
+    }
+    let attributes = function.attribute("arg_attrs").and_then(ArrayAttribute::try_from).ok();
+    let attributes = attributes.and_then(|attributes| attributes.element(argument.argument_number()).ok());
+    let attributes = attributes.and_then(|attributes| DictionaryAttribute::try_from(attributes).ok());
+    let alignment = attributes.and_then(|attributes| attributes.element_by_name("llvm.align"));
+    let alignment = alignment.and_then(|alignment| IntegerAttribute::try_from(alignment).ok());
+    Some(alignment.map_or(1, |alignment| alignment.value()).min(-BASE_ALIGNMENT_MASK))
+}
+
+/// `start + delta` in front of a loop, such that LLVM takes it for a pointer of its own, by a mask that changes nothing.
+///
+/// LLVM still knows aliases and alignment. In the loop it would take a sum apart for each access, which doubles the
+/// time of loop strength reduction. (In another address space than global memory's, LLVM 22's NVPTX back end crashes
+/// on such masks; behind a change of address space it does not know alignment but from the mask.)
+fn opaque_offset<'c>(b: &Builder<'c>, start: Value<'c, '_>, delta: Value<'c, 'c>, alignment: i64) -> Value<'c, 'c> {
+    let mask = b.binary("arith.ori", delta, b.i64(ADDRESS_BITS & -alignment));
+    let global = llvm::r#type::pointer(b.context, GLOBAL);
+    let moved = b.byte_offset(in_space(b, start, global), delta);
+    b.value("llvm.intr.ptrmask", &[moved, mask], global, &[])
+}
+
+/// The pointer that `translated` has made behind `known` for an earlier access.
+fn earlier_translation<'c>(
+    known: Value<'c, '_>,
+    start: Value<'c, '_>,
+    delta: Value<'c, 'c>,
+    is_masked: bool,
+) -> Option<Value<'c, 'c>> {
+    let first = match definition(known) {
+        Some(op) => op.next_in_block(),
+        None => block_of(known)?.first_operation(),
+    };
+    let behind = std::iter::successors(first, |op| op.next_in_block()).take(MOST_TRANSLATIONS);
+    let mut results = behind.filter_map(|op| op.results().next()).map(Value::from);
+    results.find(|value| is_translation(*value, start, delta, is_masked)).map(lasting)
+}
+
+/// Whether `translated` made a value from these.
+fn is_translation(value: Value, start: Value, delta: Value, is_masked: bool) -> bool {
+    let operand_of = |value, operation| {
+        let op = definition(value).filter(|op| name(*op) == operation)?;
+        Some(op.operands().collect::<Vec<_>>())
+    };
+    let moved = match is_masked {
+        true => operand_of(value, "llvm.intr.ptrmask").map(|operands| operands[0]),
+        false => Some(value),
+    };
+    match moved.and_then(|moved| operand_of(moved, "llvm.getelementptr")).as_deref() {
+        Some([from, offset]) => {
+            let from = if is_masked { without_cast(*from) } else { *from };
+            from == start && *offset == delta
+        }
+        _ => false,
+    }
 }
 
 /// The indices of the first element of what a pointer points to.

@@ -1,7 +1,7 @@
 //! Copies of whole memrefs and of counted elements, by one thread: `memcpy` where memory is contiguous, rows of it
 //! where the innermost dimension is, elements otherwise.
 
-use super::address::{Descriptor, data_type, element, first, is_contiguous, remote_element};
+use super::address::{Descriptor, data_type, element, first, generic, is_contiguous, remote_element};
 use super::translation::delta_of;
 use crate::ir::Builder;
 use melior::ir::r#type::ShapedTypeLike;
@@ -24,7 +24,7 @@ impl<'c> End<'c, '_> {
     pub fn at(&self, b: &Builder<'c>, indices: &[Value<'c, '_>]) -> Value<'c, 'c> {
         match self.delta {
             None => element(b, self.pointer, indices),
-            Some(delta) => remote_element(b, self.pointer, indices, delta),
+            Some(delta) => generic(b, remote_element(b, self.pointer, indices, delta)),
         }
     }
 

@@ -126,10 +126,10 @@ pub fn lower_module<'c: 'a, 'a>(root: OperationRef<'c, 'a>, target: &dyn Target)
 
 /// The ops that MLIR's own conversions leave, or expand into some that they leave: what they are made of.
 fn made_of_others<'c: 'a, 'a>(b: &Builder<'c>, op: OperationRef<'c, 'a>, target: &dyn Target) -> Option<Value<'c, 'c>> {
-    let size = b.index_constant(target.warp_size());
+    let size = || b.index_constant(target.warp_size());
     match name(op) {
-        "gpu.subgroup_size" => Some(size),
-        "gpu.subgroup_id" => Some(b.binary("arith.divui", b.as_index(order::thread(b, Group::Block).0), size)),
+        "gpu.subgroup_size" => Some(size()),
+        "gpu.subgroup_id" => Some(b.binary("arith.divui", b.as_index(order::thread(b, Group::Block).0), size())),
         "gpu.global_id" => {
             let part = |name| {
                 let dimension = op.attribute("dimension").expect("the verifier has seen it");
@@ -137,7 +137,7 @@ fn made_of_others<'c: 'a, 'a>(b: &Builder<'c>, op: OperationRef<'c, 'a>, target:
             };
             Some(b.add(b.mul(part("gpu.block_id"), part("gpu.block_dim")), part("gpu.thread_id")))
         }
-        "gpu.num_subgroups" => Some(b.binary("arith.ceildivui", b.as_index(order::thread(b, Group::Block).1), size)),
+        "gpu.num_subgroups" => Some(b.binary("arith.ceildivui", b.as_index(order::thread(b, Group::Block).1), size())),
         _ => None,
     }
 }
@@ -151,7 +151,7 @@ fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, target: &dyn Target) -> Result<(), Repo
     if let Some(reason) = target.refusal(op) {
         return Err(error(operation, &format!("S1: {reason}")));
     }
-    let b = Builder::before(operation);
+    let b = Builder::before_on_device(operation);
     if let Some(value) = translation::lower(op, &b) {
         b.replace(operation, &[value]);
         return Ok(());

@@ -16,7 +16,7 @@ use symm_dialect::{HEAP_STRIDE_ATTRIBUTE, NUM_RANKS_ATTRIBUTE, module_integer};
 const NOWHERE: i64 = 1 << 60;
 
 /// What every distance is a multiple of (T4), as a mask: 2 MiB.
-const BASE_ALIGNMENT_MASK: i64 = -(2 << 20);
+pub const BASE_ALIGNMENT_MASK: i64 = -(2 << 20);
 
 /// The words of the table before the bases.
 const HEADER_WORDS: i64 = 2;

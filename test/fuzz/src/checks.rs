@@ -232,6 +232,7 @@ fn value(random: &mut Random, option: &PassOption) -> &'static str {
         Kind::Bool => &["false", "true"],
         Kind::Choice(choices) => choices,
         Kind::Number => &["1", "1000"],
+        Kind::Form(..) => &[option.initial],
     };
     if random.once_in(2) { option.initial } else { choices[random.below(choices.len())] }
 }

@@ -126,6 +126,7 @@ fn arguments(random: &mut Random) -> Vec<String> {
                 Kind::Bool => "true",
                 Kind::Number => "7",
                 Kind::Choice(choices) => random.pick(choices).copied().unwrap_or_default(),
+                Kind::Form(..) => option.initial,
             };
             let value = if random.once_in(3) { MARKS[random.below(MARKS.len())] } else { value };
             pieces.extend([open.into(), option.name.into(), "=".into(), value.into()]);

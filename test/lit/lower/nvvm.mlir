@@ -1,5 +1,6 @@
 // What the pass itself makes; the final text is in nvvm-*.mlir.
 // RUN: symm-opt %s --symm-lower-to-nvvm=chip=sm_90 --canonicalize --cse -split-input-file | FileCheck %s
+// RUN: symm-opt %s --symm-lower-to-nvvm=chip=sm_90 -split-input-file | FileCheck %s --check-prefix=ONCE
 
 // A read-modify-write is text that says its order and scope; LLVM's atomicrmw would lose both.
 // CHECK-LABEL: gpu.func @update
@@ -57,6 +58,58 @@ gpu.module @kernels {
     %v = symm.remote_load %ctx, %m[%i, %i], %peer via %delta
       : memref<?x?xf32, strided<[?, 1], offset: ?>> -> vector<4xf32>
     memref.store %v, %out[%i] : memref<?xvector<4xf32>>
+    gpu.return
+  }
+}
+
+// -----
+
+// In front of a loop the start is translated once for all accesses, as a pointer of its own: LLVM's loop strength
+// reduction would take a sum apart for each. The mask keeps what is known of the alignment, and changes nothing else.
+// CHECK-LABEL: gpu.func @loop
+// CHECK-SAME: !llvm.ptr, %[[DATA:[a-z0-9]*]]: !llvm.ptr {llvm.align = 16 : i64}, %{{[a-z0-9]*}}: i32, %[[DELTA:[a-z0-9]*]]: i64
+// 2^61 - 16
+// CHECK-DAG: %[[ALL:.*]] = arith.constant 2305843009213693936 : i64
+// CHECK-DAG: %[[MASK:.*]] = arith.ori %[[DELTA]], %[[ALL]]
+// CHECK-DAG: %[[GLOBAL:.*]] = llvm.addrspacecast %[[DATA]] : !llvm.ptr to !llvm.ptr<1>
+// CHECK: %[[MOVED:.*]] = llvm.getelementptr %[[GLOBAL]][%[[DELTA]]] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i8
+// CHECK: %[[START:.*]] = llvm.intr.ptrmask %[[MOVED]], %[[MASK]]
+// ONCE-LABEL: gpu.func @loop
+// ONCE-COUNT-1: llvm.intr.ptrmask
+// ONCE-NOT: llvm.intr.ptrmask
+// CHECK-NOT: ptrmask
+// CHECK: scf.for
+// CHECK: %[[P:.*]] = llvm.getelementptr %[[START]][{{.*}}] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, f32
+// CHECK: llvm.load %[[P]] {{.*}} : !llvm.ptr<1> -> f32
+// CHECK: %[[Q:.*]] = llvm.getelementptr %[[START]][{{.*}}] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, f64
+// CHECK: llvm.store %{{.*}}, %[[Q]] {{.*}} : f32, !llvm.ptr<1>
+gpu.module @kernels {
+  gpu.func @loop(%ctx: !symm.ctx, %data: !llvm.ptr {llvm.align = 16 : i64}, %peer: i32, %delta: i64, %n: i64) kernel {
+    %c0 = arith.constant 0 : i64
+    %c1 = arith.constant 1 : i64
+    scf.for %i = %c0 to %n step %c1 : i64 {
+      %p = llvm.getelementptr %data[%i] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+      %v = symm.remote_load %ctx, %p, %peer via %delta : !llvm.ptr -> f32
+      %q = llvm.getelementptr %data[%i] : (!llvm.ptr, i64) -> !llvm.ptr, f64
+      symm.remote_store %ctx, %v, %q, %peer via %delta : f32, !llvm.ptr
+    }
+    gpu.return
+  }
+}
+
+// -----
+
+// Outside of loops it is the sum, and one for all accesses too.
+// CHECK-LABEL: gpu.func @straight
+// CHECK-NOT: ptrmask
+// ONCE-LABEL: gpu.func @straight
+// ONCE-COUNT-1: (!llvm.ptr, i64) -> !llvm.ptr, i8
+// ONCE-NOT: (!llvm.ptr, i64) -> !llvm.ptr, i8
+gpu.module @kernels {
+  gpu.func @straight(%ctx: !symm.ctx, %data: !llvm.ptr, %peer: i32, %delta: i64) kernel {
+    %v = symm.remote_load %ctx, %data, %peer via %delta : !llvm.ptr -> f32
+    %p = llvm.getelementptr %data[1] : (!llvm.ptr) -> !llvm.ptr, f32
+    symm.remote_store %ctx, %v, %p, %peer via %delta : f32, !llvm.ptr
     gpu.return
   }
 }

@@ -3,7 +3,7 @@
 use super::{Target, bulk};
 use crate::ir::{Builder, blocks, enclosing, operations, type_attribute};
 use crate::lower::access::remote_element;
-use crate::lower::address::element;
+use crate::lower::address::{GLOBAL, element, in_space};
 use crate::lower::bulk::End;
 use crate::lower::llvm_ordering;
 use crate::lower::translation::Table;
@@ -45,7 +45,7 @@ pub fn atomic<'c>(
 
 /// A pointer to symmetric memory as one to global memory, which it always is (T1).
 fn global<'c>(b: &Builder<'c>, pointer: Value<'c, 'c>) -> Value<'c, 'c> {
-    b.value("llvm.addrspacecast", &[pointer], llvm::r#type::pointer(b.context, 1), &[])
+    in_space(b, pointer, llvm::r#type::pointer(b.context, GLOBAL))
 }
 
 pub fn atomic_rmw<'c: 'a, 'a>(op: AtomicRmw<'c, 'a>, b: &Builder<'c>, target: &dyn Target) -> Value<'c, 'c> {
