@@ -274,7 +274,7 @@ fn earlier_translation<'c>(
         Some(op) => op.next_in_block(),
         None => block_of(known)?.first_operation(),
     };
-    let behind = std::iter::successors(first, |op| op.next_in_block()).take(MOST_TRANSLATIONS);
+    let behind = std::iter::successors(first, OperationLike::next_in_block).take(MOST_TRANSLATIONS);
     let mut results = behind.filter_map(|op| op.results().next()).map(Value::from);
     results.find(|value| is_translation(*value, start, delta, is_masked)).map(lasting)
 }
@@ -285,10 +285,8 @@ fn is_translation(value: Value, start: Value, delta: Value, is_masked: bool) -> 
         let op = definition(value).filter(|op| name(*op) == operation)?;
         Some(op.operands().collect::<Vec<_>>())
     };
-    let moved = match is_masked {
-        true => operand_of(value, "llvm.intr.ptrmask").map(|operands| operands[0]),
-        false => Some(value),
-    };
+    let moved =
+        if is_masked { operand_of(value, "llvm.intr.ptrmask").map(|operands| operands[0]) } else { Some(value) };
     match moved.and_then(|moved| operand_of(moved, "llvm.getelementptr")).as_deref() {
         Some([from, offset]) => {
             let from = if is_masked { without_cast(*from) } else { *from };
