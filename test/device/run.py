@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the whole of test/conformance, examples and test/litmus on a machine without a build, and tries faults.
+"""Runs the whole of test/conformance, examples and test/litmus on a machine without a build, tries faults and graphs.
 
     python3 test/device/run.py --bin FOLDER --driver cuda --ranks 1 2 4 --rounds 1000000 --faults --sanitize
 
@@ -21,6 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import faults
+import graphs
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FOLDERS = ["test/conformance", "examples", "test/litmus"]
@@ -139,7 +140,8 @@ def main():
     parser.add_argument("--sanitize", action="store_true", help="also under compute-sanitizer, on the fewest ranks")
     parser.add_argument("--log", type=Path, help="a file for what all runs print")
     parser.add_argument("--faults", action="store_true", help="also the faults of faults.py")
-    parser.add_argument("--no-programs", action="store_true", help="only the faults")
+    parser.add_argument("--graphs", action="store_true", help="also CUDA graphs, from what graphs.py has put in FOLDER")
+    parser.add_argument("--no-programs", action="store_true", help="only the faults and the graphs")
     options = parser.parse_args()
     options.bin = options.bin.resolve()
     options.sanitizer = shutil.which("compute-sanitizer") if options.sanitize else None
@@ -161,6 +163,8 @@ def main():
             options.log.write_text("".join(f"{shlex.join(run.command)}\n{run.output}\n" for run in todo), "utf-8")
         failed = sum(not run.ok for run in todo)
         print(f"\n{len(todo) - failed} runs passed, {failed} failed", flush=True)
+        if options.graphs:
+            failed += graphs.run(options.bin, options.ranks)
         if options.faults:
             failed += faults.run(options.bin / "symm-run", options.driver, max(2, max(options.ranks)))
     sys.exit(failed > 0)

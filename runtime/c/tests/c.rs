@@ -8,6 +8,9 @@ use std::time::Duration;
 
 use symm_runtime::{Spawn, spawn_processes};
 
+const PROGRAM: &str = "tests/program.c";
+const STATIC: [&str; 3] = ["LIBRARIES/libsymm.a", "-lm", "-ldl"];
+
 fn source(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
@@ -15,13 +18,13 @@ fn source(path: &str) -> PathBuf {
 /// The folder of libsymm: that of this test.
 static LIBRARIES: LazyLock<PathBuf> = LazyLock::new(|| std::env::current_exe().unwrap().parent().unwrap().to_owned());
 
-/// Builds the program, as `compiler` with `flags` does.
-fn build(name: &str, compiler: &str, flags: &[&str], libraries: &[&str]) -> PathBuf {
+/// Builds a program with the C compiler.
+fn build(name: &str, path: &str, libraries: &[&str]) -> PathBuf {
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
     let include = source("../include");
-    let mut command = Command::new(compiler);
-    command.args(["-Wall", "-Wextra", "-Werror", "-pedantic", "-O1", "-pthread"]).args(flags).arg("-I").arg(include);
-    command.arg(source("tests/program.c")).arg("-o").arg(&program);
+    let mut command = Command::new("cc");
+    command.args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic", "-O1", "-pthread", "-I"]).arg(include);
+    command.arg(source(path)).arg("-o").arg(&program);
     for library in libraries {
         command.arg(library.replace("LIBRARIES", LIBRARIES.to_str().unwrap()));
     }
@@ -48,16 +51,26 @@ fn runs_as_processes(program: &Path) {
 
 #[test]
 fn a_program_runs_with_the_shared_library() {
-    let program = build("shared", "cc", &["-std=c11"], &["-LLIBRARIES", "-lsymm", "-Wl,-rpath,LIBRARIES"]);
+    let program = build("shared", PROGRAM, &["-LLIBRARIES", "-lsymm", "-Wl,-rpath,LIBRARIES"]);
     runs_as_threads(&program);
     runs_as_processes(&program);
 }
 
 #[test]
 fn a_program_runs_with_the_static_library() {
-    let program = build("static", "cc", &["-std=c11"], &["LIBRARIES/libsymm.a", "-lm", "-ldl"]);
+    let program = build("static", PROGRAM, &STATIC);
     runs_as_threads(&program);
     runs_as_processes(&program);
+}
+
+/// It is for GPUs: see test/device/graphs.py. Here it is seen to build, and to say what is missing.
+#[test]
+fn the_graphs_of_test_device_build() {
+    let program = build("graphs", "../../test/device/graphs.c", &STATIC);
+    let output = Command::new(program).args(["no.ptx", "--ranks", "1"]).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success());
+    assert!(text.contains("no CUDA device can be used") || text.contains("no.ptx: No such file"), "{text}");
 }
 
 #[test]
