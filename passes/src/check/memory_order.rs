@@ -23,7 +23,7 @@ use crate::pass::{Ir, Kind, Pass, PassOption, Values};
 use crate::registration::previous_in_block;
 use melior::ir::operation::OperationLike;
 use melior::ir::{BlockLike, BlockRef, OperationRef};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use symm_dialect::diagnostic::{Reported, Severity, error, report};
 use symm_dialect::ops::{Group, Order, Scope, SymmOp};
 
@@ -42,6 +42,11 @@ pub const PASS: Pass = Pass {
 
 fn run(root: OperationRef, options: &Values) -> Result<Ir, Reported> {
     let repairs = Repairs { strict: options.flag("strict") };
+    let mut searches: HashMap<Look, Search> = HashMap::new();
+    let mut unordered = |operation, direction, group| {
+        let look = Look { direction, group };
+        searches.entry(look).or_insert_with(|| Search::new(look)).unordered(operation)
+    };
     let mut outcome = Ok(Ir::Kept);
     for op in symm_ops(root) {
         let operation = op.operation();
@@ -59,15 +64,13 @@ fn run(root: OperationRef, options: &Values) -> Result<Ir, Reported> {
         }
         let (wrong, order, message, done) = match op {
             SymmOp::Signal(op) => (
-                op.sem() == Order::Relaxed
-                    && unordered(operation, Look { direction: Direction::Before, group: op.group() }),
+                op.sem() == Order::Relaxed && unordered(operation, Direction::Before, op.group()),
                 Order::Release,
                 "O1: relaxed, but writes come before it without a release fence",
                 "made release",
             ),
             SymmOp::Wait(op) => (
-                op.sem() == Order::Relaxed
-                    && unordered(operation, Look { direction: Direction::After, group: op.group() }),
+                op.sem() == Order::Relaxed && unordered(operation, Direction::After, op.group()),
                 Order::Acquire,
                 "O1: relaxed, but reads come after it without an acquire fence",
                 "made acquire",
@@ -105,14 +108,14 @@ impl Repairs {
 }
 
 /// Which way to look from an op.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Direction {
     Before,
     After,
 }
 
 /// How to look: which way, and for which group of threads.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Look {
     direction: Direction,
     group: Group,
@@ -162,7 +165,7 @@ fn meaning<'c: 'a, 'a>(op: OperationRef<'c, 'a>, look: Look) -> Meaning {
 }
 
 /// How a stretch of code ended the search.
-#[derive(PartialEq)]
+#[derive(Clone, Copy, PartialEq)]
 enum Found {
     Access,
     Fence,
@@ -175,73 +178,131 @@ const LOOPS: &[&str] = &["scf.for", "scf.while", "affine.for", "scf.parallel", "
 /// Ops whose end is the end of the search.
 const FUNCTIONS: &[&str] = &["func.func", "gpu.func", "llvm.func", "tt.func", "gpu.launch"];
 
-/// Whether a path from `op` in a direction meets an access before it meets a fence, up to the ends of its function.
-fn unordered<'c: 'a, 'a>(op: OperationRef<'c, 'a>, look: Look) -> bool {
-    let mut seen = HashSet::new();
-    // Where paths go on: just beyond an op, or at the near end of a block.
-    let mut beyond = vec![op];
-    let mut open: Vec<BlockRef> = Vec::new();
-    loop {
-        let (block, found) = if let Some(op) = beyond.pop() {
-            let Some(block) = op.block() else { continue };
-            (block, stretch(step(op, look), look))
-        } else if let Some(block) = open.pop() {
-            (block, stretch(near_end(block, look), look))
-        } else {
-            return false;
-        };
-        match found {
-            Found::Access => return true,
-            Found::Fence => continue,
-            Found::End => {}
+/// The search in one direction for one group, with what it has found so far: every stretch of code is walked once, for
+/// all signals or waits behind it.
+struct Search {
+    look: Look,
+    /// What the ops from this one on meet first, up to the end of its block.
+    stretches: HashMap<usize, Found>,
+    /// Whether a path that leaves this block meets an access before it meets a fence.
+    leaving: HashMap<usize, bool>,
+}
+
+impl Search {
+    fn new(look: Look) -> Self {
+        Self { look, stretches: HashMap::new(), leaving: HashMap::new() }
+    }
+
+    /// Whether a path from `op` meets an access before it meets a fence, up to the ends of its function.
+    fn unordered<'c: 'a, 'a>(&mut self, op: OperationRef<'c, 'a>) -> bool {
+        let Some(block) = op.block() else { return false };
+        match self.stretch(self.step(op)) {
+            Found::Access => true,
+            Found::Fence => false,
+            Found::End => self.leave(block),
         }
-        let neighbours: Vec<_> = match look.direction {
+    }
+
+    /// The same from the far end of a block.
+    fn leave<'c: 'a, 'a>(&mut self, block: BlockRef<'c, 'a>) -> bool {
+        // Blocks whose far end is reached, each with the one that it was reached from.
+        let mut reached = vec![(block, 0)];
+        let mut seen = HashSet::from([key(block)]);
+        let mut next = 0;
+        while let Some(&(block, _)) = reached.get(next) {
+            let known = self.leaving.get(&key(block)).copied();
+            let (is_access, ends) =
+                if known.is_some() { (known == Some(true), Vec::new()) } else { self.around(block) };
+            if is_access {
+                // It is also what those meet from which this one was reached.
+                let mut at = next;
+                loop {
+                    self.leaving.insert(key(reached[at].0), true);
+                    if at == 0 {
+                        return true;
+                    }
+                    at = reached[at].1;
+                }
+            }
+            reached.extend(ends.into_iter().filter(|end| seen.insert(key(*end))).map(|end| (end, next)));
+            next += 1;
+        }
+        // None of them has a way to an access.
+        self.leaving.extend(reached.into_iter().map(|(block, _)| (key(block), false)));
+        false
+    }
+
+    /// What lies right beyond the far end of a block: whether an access does, or else whose far ends are reached.
+    fn around<'c: 'a, 'a>(&mut self, block: BlockRef<'c, 'a>) -> (bool, Vec<BlockRef<'c, 'a>>) {
+        let mut ends = Vec::new();
+        let neighbours: Vec<_> = match self.look.direction {
             Direction::Before => (0..block.predecessor_count()).filter_map(|i| block.predecessor(i).ok()).collect(),
             Direction::After => (0..block.successor_count()).filter_map(|i| block.successor(i).ok()).collect(),
         };
-        open.extend(neighbours.into_iter().filter(|block| seen.insert(block.to_raw().ptr as usize)));
-        let Some(parent) = block.parent_operation() else { continue };
-        if FUNCTIONS.contains(&name(parent)) || !seen.insert(parent.to_raw().ptr as usize) {
-            continue;
+        for neighbour in neighbours {
+            match self.stretch(self.near_end(neighbour)) {
+                Found::Access => return (true, ends),
+                Found::Fence => {}
+                Found::End => ends.push(neighbour),
+            }
         }
-        if LOOPS.contains(&name(parent)) && nested(parent, look) {
-            return true;
+        let Some(parent) = block.parent_operation().filter(|parent| !FUNCTIONS.contains(&name(*parent))) else {
+            return (false, ends);
+        };
+        if LOOPS.contains(&name(parent)) && self.nested(parent) {
+            return (true, ends);
         }
-        beyond.push(parent);
+        match self.stretch(self.step(parent)) {
+            Found::Access => return (true, ends),
+            Found::Fence => {}
+            Found::End => ends.extend(parent.block()),
+        }
+        (false, ends)
     }
-}
 
-/// The next op in a direction, in one block.
-fn step<'c: 'a, 'a>(op: OperationRef<'c, 'a>, look: Look) -> Option<OperationRef<'c, 'a>> {
-    match look.direction {
-        Direction::Before => previous_in_block(op),
-        Direction::After => op.next_in_block(),
-    }
-}
-
-/// The first op of a block in a direction.
-fn near_end<'c: 'a, 'a>(block: BlockRef<'c, 'a>, look: Look) -> Option<OperationRef<'c, 'a>> {
-    match look.direction {
-        Direction::Before => block.terminator().or_else(|| operations(block).pop()),
-        Direction::After => block.first_operation(),
-    }
-}
-
-/// What the ops of a block, from one on, meet first.
-fn stretch<'c: 'a, 'a>(first: Option<OperationRef<'c, 'a>>, look: Look) -> Found {
-    let mut next = first;
-    while let Some(op) = next {
-        match meaning(op, look) {
-            Meaning::Access => return Found::Access,
-            Meaning::Fence => return Found::Fence,
-            Meaning::Neutral if nested(op, look) => return Found::Access,
-            Meaning::Neutral => next = step(op, look),
+    /// The next op, in one block.
+    fn step<'c: 'a, 'a>(&self, op: OperationRef<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
+        match self.look.direction {
+            Direction::Before => previous_in_block(op),
+            Direction::After => op.next_in_block(),
         }
     }
-    Found::End
+
+    /// The first op of a block.
+    fn near_end<'c: 'a, 'a>(&self, block: BlockRef<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
+        match self.look.direction {
+            Direction::Before => block.terminator().or_else(|| operations(block).pop()),
+            Direction::After => block.first_operation(),
+        }
+    }
+
+    /// What the ops of a block, from one on, meet first.
+    fn stretch<'c: 'a, 'a>(&mut self, first: Option<OperationRef<'c, 'a>>) -> Found {
+        let (mut next, mut passed) = (first, Vec::new());
+        let found = loop {
+            let Some(op) = next else { break Found::End };
+            let at = op.to_raw().ptr as usize;
+            if let Some(found) = self.stretches.get(&at) {
+                break *found;
+            }
+            passed.push(at);
+            match meaning(op, self.look) {
+                Meaning::Access => break Found::Access,
+                Meaning::Fence => break Found::Fence,
+                Meaning::Neutral if self.nested(op) => break Found::Access,
+                Meaning::Neutral => next = self.step(op),
+            }
+        };
+        self.stretches.extend(passed.into_iter().map(|at| (at, found)));
+        found
+    }
+
+    /// Whether an access in the regions of `op` is met: one there counts, but a fence there may not be reached.
+    fn nested<'c: 'a, 'a>(&mut self, op: OperationRef<'c, 'a>) -> bool {
+        blocks(op).into_iter().any(|block| self.stretch(self.near_end(block)) == Found::Access)
+    }
 }
 
-/// Whether an access in the regions of `op` is met: one there counts, but a fence there may not be reached.
-fn nested<'c: 'a, 'a>(op: OperationRef<'c, 'a>, look: Look) -> bool {
-    blocks(op).into_iter().any(|block| stretch(near_end(block, look), look) == Found::Access)
+fn key(block: BlockRef) -> usize {
+    block.to_raw().ptr as usize
 }
