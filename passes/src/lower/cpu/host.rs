@@ -6,6 +6,7 @@ use super::runtime::{Runtime, stack, words};
 use crate::ir::{Builder, blocks, context, enclosing, name, operations, remove_attribute, set_attribute, signed};
 use crate::lower::address::{Descriptor, as_word, is_contiguous, word_kind};
 use crate::lower::bulk::{self, End, Run};
+use melior::dialect::arith::CmpiPredicate;
 use melior::ir::attribute::DenseI32ArrayAttribute;
 use melior::ir::operation::OperationLike;
 use melior::ir::r#type::{FunctionType, ShapedTypeLike};
@@ -247,7 +248,7 @@ pub fn alloc<'c: 'a, 'a>(op: Alloc<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'
         })
         .collect();
     let width = b.i64(byte_width(shaped.element()).cast_signed());
-    let bytes = sizes.iter().fold(width, |bytes, size| b.mul(bytes, *size));
+    let bytes = sizes.iter().fold(width, |bytes, size| saturating_mul(b, bytes, *size));
     let align = b.i64(op.align().unwrap_or(256));
     let operands = [context_pointer(b, op.ctx()), bytes, align, runtime.location(b)];
     let memory = runtime.call(b, "alloc", &operands, &[b.ptr()])[0];
@@ -265,6 +266,14 @@ pub fn alloc<'c: 'a, 'a>(op: Alloc<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'
         stride = b.mul(stride, *size);
     }
     vec![b.cast(value, ty)]
+}
+
+/// The product of two sizes, all ones where it takes more than 64 bits: more than any heap has.
+fn saturating_mul<'c>(b: &Builder<'c>, lhs: Value<'c, 'c>, rhs: Value<'c, 'c>) -> Value<'c, 'c> {
+    let product = b.op("arith.mului_extended", &[lhs, rhs], &[b.int(64), b.int(64)], &[]);
+    let [low, high] = [0, 1].map(|index| product.result(index).expect("two results were asked for").into());
+    let overflows = b.compare(CmpiPredicate::Ne, high, b.i64(0));
+    b.value("arith.select", &[overflows, b.i64(-1), low], b.int(64), &[])
 }
 
 pub fn free<'c: 'a, 'a>(op: Free<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'c, 'a>) -> Vec<Value<'c, 'c>> {

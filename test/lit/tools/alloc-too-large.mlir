@@ -1,0 +1,19 @@
+// An allocation whose bytes take more than 64 bits is refused like any that does not fit; it is not a small one.
+// RUN: not symm-run %s --arg a=4294967296 --arg b=536870912 2>&1 | FileCheck %s
+// RUN: not symm-run %s --arg a=-1 --arg b=1 2>&1 | FileCheck %s
+// RUN: not symm-run %s --arg a=-2 --arg b=-2 2>&1 | FileCheck %s
+// RUN: not symm-run %s --entry fixed 2>&1 | FileCheck %s --check-prefix=FIXED
+// RUN: symm-run %s --arg a=4294967296 --arg b=0
+// CHECK: alloc-too-large.mlir:12:12: rank 0: the symmetric heap is exhausted: asked for 18446744073709551615 bytes
+// FIXED: alloc-too-large.mlir:16:12: rank 0: the symmetric heap is exhausted: asked for 18446744073709551615 bytes
+
+module {
+  func.func @main(%ctx: !symm.ctx, %a: index {symm.name = "a"}, %b: index {symm.name = "b"}) {
+    %big = symm.alloc %ctx(%a, %b) : memref<?x?xi64>
+    return
+  }
+  func.func @fixed(%ctx: !symm.ctx) {
+    %big = symm.alloc %ctx : memref<4294967296x4294967296xi8>
+    return
+  }
+}
