@@ -18,6 +18,7 @@ mod frontend;
 mod jit;
 mod llvm;
 mod signature;
+mod source;
 
 pub use device::{Device, assembly, hsaco, translate_device, translate_devices};
 pub use error::Error;
@@ -26,3 +27,4 @@ pub use jit::Jit;
 pub use llvm::{Level, LlvmModule, translate};
 pub use melior::ir::Module;
 pub use signature::{Argument, ArgumentType, Element, Output, Signature};
+pub use source::Source;

@@ -65,8 +65,18 @@ impl Guard {
     pub fn reads(&self, path: &Path) {
         let mut start = [0; MAGIC.len()];
         let Ok(mut file) = File::open(path) else { return };
-        if file.read_exact(&mut start).is_ok() && start == MAGIC {
-            let bytes = file.metadata().map_or(0, |metadata| metadata.len());
+        if file.read_exact(&mut start).is_ok() {
+            self.limit(&start, file.metadata().map_or(0, |metadata| metadata.len()));
+        }
+    }
+
+    /// Likewise for a program that is in memory.
+    pub fn reads_bytes(&self, program: &[u8]) {
+        self.limit(program, program.len() as u64);
+    }
+
+    fn limit(&self, start: &[u8], bytes: u64) {
+        if start.starts_with(MAGIC) {
             // What has been used is little yet: the limit is on all of the process's time.
             lower(Resource::Cpu, &self.time, BYTECODE_SECONDS + bytes / BYTES_PER_SECOND);
         }

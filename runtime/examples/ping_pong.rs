@@ -9,13 +9,13 @@ use std::sync::atomic::{AtomicU64, Ordering, fence};
 use std::time::Instant;
 
 use symm_runtime::abi::{symm_rt_alloc, symm_rt_launch, symm_rt_wait64, symm_rt_wake};
-use symm_runtime::{Config, Coords, Error, KernelFn, Rank, Ranks, run};
+use symm_runtime::{Config, Coords, Failure, KernelFn, Rank, Ranks, run};
 
 const ROUNDS: u64 = 200_000;
 const REPEATS: usize = 9;
 const LAUNCHES: u32 = 10_000;
 
-fn main() -> Result<(), Error> {
+fn main() -> Result<(), Failure> {
     let (mut by_hand, mut by_runtime) = (Vec::new(), Vec::new());
     for _ in 0..REPEATS {
         by_hand.push(hand_written());
@@ -82,7 +82,7 @@ fn hand_written() -> f64 {
     time
 }
 
-fn through_runtime() -> Result<f64, Error> {
+fn through_runtime() -> Result<f64, Failure> {
     let outcome = run(&Config::new(Ranks::Threads(2)), |rank| {
         launch(rank, ping_pong, 1, alloc(rank, 512));
         let start = Instant::now();
@@ -93,7 +93,7 @@ fn through_runtime() -> Result<f64, Error> {
 }
 
 /// Microseconds for a launch of `blocks` empty blocks.
-fn launches(blocks: i64) -> Result<f64, Error> {
+fn launches(blocks: i64) -> Result<f64, Failure> {
     let outcome = run(&Config::new(Ranks::Threads(1)), move |rank| {
         launch(rank, empty, blocks, std::ptr::null_mut());
         let start = Instant::now();

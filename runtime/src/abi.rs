@@ -201,7 +201,7 @@ pub unsafe extern "C" fn symm_rt_trace_begin(
 /// The transfer that this thread began last has ended.
 pub unsafe extern "C" fn symm_rt_trace_end() {
     call(Loc::from(c"<unknown>"), |agent, _| {
-        agent.end_transfer();
+        agent.end();
         Ok(())
     });
 }

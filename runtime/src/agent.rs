@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use crate::control::{BlockSlot, RankArea};
 use crate::error::{Error, Place};
 use crate::loc::Loc;
-use crate::trace::Recorder;
+use crate::trace::{Recorder, Sink};
 use crate::world::World;
 
 /// The identity of a thread that runs compiled code.
@@ -18,7 +18,7 @@ pub(crate) struct Agent {
     pub(crate) rank: u32,
     /// The block that it runs now, counted x first; `None` on a host thread outside of launches.
     pub(crate) block: Cell<Option<u32>>,
-    pub(crate) recorder: Option<Recorder>,
+    pub(crate) recorder: Option<Arc<Recorder>>,
 }
 
 thread_local! {
@@ -36,7 +36,7 @@ impl Drop for Restore {
 
 impl Agent {
     fn new(world: Arc<World>, rank: u32) -> Rc<Self> {
-        let recorder = world.trace.is_some().then(Recorder::default);
+        let recorder = world.trace.as_ref().map(Sink::recorder);
         Rc::new(Self { world, rank, block: Cell::new(None), recorder })
     }
 

@@ -106,9 +106,9 @@ impl Post {
 
 /// All ranks meet here. Returns when each has called it, having seen what each did before.
 pub(crate) fn barrier_all(agent: &Agent, loc: Loc<'_>) -> Result<(), Error> {
-    let start = clock::now();
+    agent.begin(loc, || What::Barrier);
     meet(agent, Collective::BarrierAll, loc)?;
-    agent.record(start, loc, || What::Barrier);
+    agent.end();
     Ok(())
 }
 
@@ -119,14 +119,14 @@ pub(crate) fn leave(agent: &Agent, loc: Loc<'_>) -> Result<(), Error> {
 
 /// Takes `size` zeroed bytes at the same offset on every rank.
 pub(crate) fn alloc(agent: &Agent, size: u64, align: u64, loc: Loc<'_>) -> Result<*mut u8, Error> {
-    let start = clock::now();
+    agent.begin(loc, || What::Alloc { bytes: size });
     meet(agent, Collective::Alloc { size, align }, loc)?;
     let local = agent.world.local_rank(agent.rank);
     let offset = local.allocator.lock().unwrap_or_else(PoisonError::into_inner).alloc(size, align)?;
     agent.world.heaps.clear(agent.rank, offset, size)?;
     // Nobody may write into a peer's allocation before the peer has cleared it.
     arrive(agent, loc)?;
-    agent.record(start, loc, || What::Alloc { bytes: size });
+    agent.end();
     Ok(agent.world.heaps.pointer(HeapAddress { rank: agent.rank, offset }))
 }
 
@@ -135,7 +135,6 @@ pub(crate) fn free(agent: &Agent, pointer: *const u8, loc: Loc<'_>) -> Result<()
     if pointer.is_null() {
         return Ok(());
     }
-    let start = clock::now();
     let offset = match agent.world.heaps.locate(pointer) {
         Some(place) if place.rank == agent.rank => place.offset,
         Some(place) => {
@@ -146,11 +145,12 @@ pub(crate) fn free(agent: &Agent, pointer: *const u8, loc: Loc<'_>) -> Result<()
             return Err(Error::NotAllocated { what: format!("{pointer:p}, outside of the symmetric heap") });
         }
     };
+    agent.begin(loc, || What::Free);
     meet(agent, Collective::Free { offset }, loc)?;
     let local = agent.world.local_rank(agent.rank);
     let freed = local.allocator.lock().unwrap_or_else(PoisonError::into_inner).free(offset);
     freed.ok_or_else(|| Error::NotAllocated { what: format!("heap+{offset:#x}") })?;
-    agent.record(start, loc, || What::Free);
+    agent.end();
     Ok(())
 }
 

@@ -136,6 +136,7 @@ pub(crate) unsafe fn launch(agent: &Agent, launch: &Launch<'_>, stream: Stream, 
     host.loc.set(launch.loc.bytes());
     host.since.store(start, Ordering::Relaxed);
     agent.set_host(HostState::InLaunch);
+    agent.begin_at(start, launch.loc, || What::Launch { kernel: launch.name.into(), blocks: launch.blocks });
     // SAFETY: the caller's promise.
     let started = unsafe { agent.world.driver.launch(agent, launch, stream) };
     let ran = match started {
@@ -144,7 +145,7 @@ pub(crate) unsafe fn launch(agent: &Agent, launch: &Launch<'_>, stream: Stream, 
     };
     host.since.store(clock::now(), Ordering::Relaxed);
     agent.set_host(HostState::Running);
-    agent.record(start, launch.loc, || What::Launch { kernel: launch.name.into(), blocks: launch.blocks });
+    agent.end();
     ran
 }
 

@@ -69,4 +69,4 @@ pub use memory::HEAP_ALIGN;
 pub use place::set_place;
 pub use process::{Bootstrap, Spawn, spawn_processes};
 pub use rank::{Arg, Event, Graph, Grid, Kernel, Module, Rank, Stream};
-pub use run::{Config, Outcome, Ranks, run};
+pub use run::{Config, Failure, Outcome, Ranks, run};

@@ -154,7 +154,7 @@ impl Rank {
     /// [`Error::HeapExhausted`] and [`Error::BadAlignment`], on all ranks alike: they may go on.
     ///
     /// ```
-    /// # use symm_runtime::{Config, Error, Ranks, run};
+    /// # use symm_runtime::{Config, Error, Failure, Ranks, run};
     /// run(&Config::new(Ranks::Threads(2)), |rank| {
     ///     let data = rank.alloc(1 << 20, 0)?;
     ///     assert!(rank.is_symmetric(data));
@@ -162,7 +162,7 @@ impl Rank {
     ///     assert!(matches!(too_much.cause(), Error::HeapExhausted { asked: 0x100_0000_0000, .. }));
     ///     rank.free(data)
     /// })?;
-    /// # Ok::<(), Error>(())
+    /// # Ok::<(), Failure>(())
     /// ```
     #[track_caller]
     pub fn alloc(&self, bytes: u64, align: u64) -> Result<*mut u8, Error> {
@@ -191,14 +191,14 @@ impl Rank {
     /// Gives every rank the bytes that `root` has. Collective.
     ///
     /// ```
-    /// # use symm_runtime::{Config, Error, Ranks, run};
+    /// # use symm_runtime::{Config, Failure, Ranks, run};
     /// run(&Config::new(Ranks::Threads(3)), |rank| {
     ///     let mut word = [rank.rank() as u8; 5];
     ///     rank.broadcast(2, &mut word)?;
     ///     assert_eq!(word, [2; 5]);
     ///     Ok(())
     /// })?;
-    /// # Ok::<(), Error>(())
+    /// # Ok::<(), Failure>(())
     /// ```
     ///
     /// # Errors
@@ -228,7 +228,7 @@ impl Rank {
     /// Copies into a heap, likewise.
     ///
     /// ```
-    /// # use symm_runtime::{Config, Error, Ranks, run};
+    /// # use symm_runtime::{Config, Failure, Ranks, run};
     /// run(&Config::new(Ranks::Threads(2)), |rank| {
     ///     let mail = rank.alloc(8, 0)?;
     ///     let neighbour = 1 - rank.rank();
@@ -239,7 +239,7 @@ impl Rank {
     ///     assert_eq!(got, [neighbour as u8; 8]);
     ///     Ok(())
     /// })?;
-    /// # Ok::<(), Error>(())
+    /// # Ok::<(), Failure>(())
     /// ```
     ///
     /// # Errors

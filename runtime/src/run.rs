@@ -85,12 +85,29 @@ pub struct Outcome<T> {
     pub trace: Option<Trace>,
 }
 
+/// Why a run did not end by itself.
+#[derive(Debug, thiserror::Error)]
+#[error("{error}")]
+pub struct Failure {
+    /// The first fault of any rank.
+    pub error: Error,
+    /// What happened on the ranks that could still tell it, as in [`Outcome::trace`]. What had begun and not ended, such
+    /// as a wait that nobody answered, ends with the run.
+    pub trace: Option<Box<Trace>>,
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self { error, trace: None }
+    }
+}
+
 /// Calls `body` once on each rank of this process, each on a thread of its own, and waits for all ranks to return.
 ///
 /// # Errors
 /// The first fault of any rank. Threads that were blocked then stay parked for ever, with whatever `body` holds: a
 /// caller should report the error and end the process. Failed checks are no error here; see [`Outcome::checks`].
-pub fn run<T, F>(config: &Config, body: F) -> Result<Outcome<T>, Error>
+pub fn run<T, F>(config: &Config, body: F) -> Result<Outcome<T>, Failure>
 where
     T: Send + 'static,
     F: Fn(&Rank) -> Result<T, Error> + Send + Sync + 'static,
@@ -102,7 +119,12 @@ where
     let hosts = Hosts::start(&world, body)?;
     let ended = supervise(&world, config.timeout.map(Limit::Run));
     if let Err(source) = ended {
-        return Err(after_checks(source, world.checks.take()));
+        let trace = world.trace.as_ref().map(Sink::take);
+        let trace = match monitor {
+            Some(monitor) => monitor.finish_failed(trace),
+            None => trace,
+        };
+        return Err(Failure { error: after_checks(source, world.checks.take()), trace: trace.map(Box::new) });
     }
     let values = hosts.join();
     let trace = world.trace.as_ref().map(Sink::take);

@@ -71,13 +71,19 @@ impl<F: Flag> Wait<'_, F> {
         if satisfied.is_some() {
             fence(Ordering::Acquire);
         }
-        agent.record(start, self.loc, || What::Wait {
-            flag: FlagPlace::of(agent.world.heaps.locate(self.flag.address())),
-            condition: format!("{} {}", self.condition.compare, self.condition.show(self.condition.expected)),
-            saw: satisfied.unwrap_or_else(|| self.flag.read()),
-            satisfied: satisfied.is_some(),
+        agent.record(start, self.loc, || {
+            self.event(agent, satisfied.unwrap_or_else(|| self.flag.read()), satisfied.is_some())
         });
         satisfied.is_some()
+    }
+
+    fn event(&self, agent: &Agent, saw: u64, satisfied: bool) -> What {
+        What::Wait {
+            flag: FlagPlace::of(agent.world.heaps.locate(self.flag.address())),
+            condition: format!("{} {}", self.condition.compare, self.condition.show(self.condition.expected)),
+            saw,
+            satisfied,
+        }
     }
 
     /// Polls up to `polls` times; the value that satisfied the condition.
@@ -116,7 +122,10 @@ impl<F: Flag> Wait<'_, F> {
         }
         let owner = agent.world.heaps.locate(self.flag.address());
         self.enter(agent, owner);
+        // If the run fails before the wait is over, this is what is known of it.
+        agent.begin_at(start, self.loc, || self.event(agent, self.flag.read(), false));
         let satisfied = self.park(agent, owner, start);
+        agent.forget();
         leave(agent);
         satisfied
     }
@@ -139,6 +148,7 @@ impl<F: Flag> Wait<'_, F> {
             if left.is_some_and(|left| left.is_zero()) {
                 break None;
             }
+            agent.still_sees(saw);
             futex::sleep(self.word, saw as u32, Some(left.map_or(sleep, |left| left.min(sleep))));
             sleep = (sleep * 2).min(LONGEST_SLEEP);
         };

@@ -93,7 +93,7 @@ fn bad_configurations_are_refused() {
         let mut config = threads(ranks);
         config.heap_size = heap;
         let error = run(&config, |_| Ok(())).unwrap_err();
-        assert!(matches!(error, Error::InvalidConfig { .. }), "{error}");
+        assert!(matches!(error.error, Error::InvalidConfig { .. }), "{error}");
     }
 }
 

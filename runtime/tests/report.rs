@@ -202,6 +202,6 @@ fn failed_checks_are_told_with_the_fault_that_followed() {
         Err(Error::Program("gave up".to_owned()))
     })
     .unwrap_err();
-    assert!(matches!(error.cause(), Error::Program(_)));
+    assert!(matches!(error.error.cause(), Error::Program(_)));
     assert_contains(&error.to_string(), &["gave up", "1 check(s)", "p:7:1: rank 0: check failed: lost a row"]);
 }

@@ -8,6 +8,7 @@ use std::ffi::c_void;
 use common::{GE, alloc, barrier_all, env, launch, signal, threads, wait};
 use serde_json::Value;
 use symm_runtime::abi::{symm_rt_trace_begin, symm_rt_trace_end, symm_rt_trace_signal};
+use symm_runtime::trace::{Event, What};
 use symm_runtime::{Coords, run};
 
 /// Puts to the next rank and signals it, then waits for the previous.
@@ -65,6 +66,68 @@ fn every_wait_has_an_arrow_from_the_rank_before() {
     }
     let first = entries.iter().filter(|entry| entry["ph"] == "X").filter_map(|entry| entry["ts"].as_f64());
     assert!(first.fold(f64::MAX, f64::min).abs() < f64::EPSILON);
+}
+
+/// Waits for what comes, then, in the middle of a transfer, for what never does.
+unsafe extern "C" fn stay(args: *const *const c_void, coords: *const Coords) {
+    // SAFETY: started by `launch`.
+    let (env, at) = unsafe { env(args, coords) };
+    let flag = env.flag(at.block[0].cast_unsigned());
+    signal(flag, 4);
+    wait(&env, flag, GE, 4, c"t.mlir:8:1");
+    // SAFETY: as compiled code calls it.
+    unsafe { symm_rt_trace_begin(1, env.ctx, 1, flag, 8, c"t.mlir:9:1".as_ptr()) };
+    wait(&env, flag, GE, 5, c"t.mlir:10:1");
+}
+
+#[test]
+fn what_had_begun_ends_with_a_run_that_fails() {
+    let mut config = threads(2);
+    config.trace = true;
+    let failure = run(&config, |rank| {
+        let data = alloc(rank, 64, c"t.mlir:1:1");
+        if rank.rank() == 0 {
+            launch(rank, c"kernels::stay", stay, 2, data, c"t.mlir:2:1");
+        }
+        barrier_all(rank, c"t.mlir:3:1");
+        Ok(())
+    })
+    .unwrap_err();
+    assert!(failure.to_string().contains("deadlock"), "{failure}");
+    let mut found: Vec<String> = failure.trace.unwrap().events.iter().map(describe).collect();
+    found.sort();
+    assert_eq!(
+        found,
+        [
+            "0 None t.mlir:1:1 alloc",
+            "0 None t.mlir:2:1 launch, until the end",
+            "0 Some(0) t.mlir:10:1 wait >= 5 false, saw 4, until the end",
+            "0 Some(0) t.mlir:2:1 block, until the end",
+            "0 Some(0) t.mlir:8:1 wait >= 4 true, saw 4",
+            "0 Some(0) t.mlir:9:1 transfer, until the end",
+            "0 Some(1) t.mlir:10:1 wait >= 5 false, saw 4, until the end",
+            "0 Some(1) t.mlir:2:1 block, until the end",
+            "0 Some(1) t.mlir:8:1 wait >= 4 true, saw 4",
+            "0 Some(1) t.mlir:9:1 transfer, until the end",
+            "1 None t.mlir:1:1 alloc",
+            "1 None t.mlir:3:1 barrier, until the end",
+        ]
+    );
+}
+
+/// A deadlock is found after two seconds: what has lasted for one has not ended by itself.
+fn describe(event: &Event) -> String {
+    let what = match &event.what {
+        What::Launch { .. } => "launch".to_owned(),
+        What::Block { .. } => "block".to_owned(),
+        What::Barrier => "barrier".to_owned(),
+        What::Alloc { .. } => "alloc".to_owned(),
+        What::Transfer { .. } => "transfer".to_owned(),
+        What::Wait { condition, saw, satisfied, .. } => format!("wait {condition} {satisfied}, saw {saw}"),
+        other => format!("{other:?}"),
+    };
+    let until = if event.end - event.start > 1_000_000_000 { ", until the end" } else { "" };
+    format!("{} {:?} {} {what}{until}", event.rank, event.block, event.loc)
 }
 
 #[test]

@@ -45,7 +45,8 @@ fn runs_as_threads(program: &Path) {
 }
 
 fn runs_as_processes(program: &Path) {
-    spawn_processes(&Spawn { ranks: 2, program: program.to_owned(), args: Vec::new(), grace: Duration::from_secs(5) })
+    let (args, input) = (Vec::new(), Vec::new());
+    spawn_processes(&Spawn { ranks: 2, program: program.to_owned(), args, input, grace: Duration::from_secs(5) })
         .unwrap();
 }
 

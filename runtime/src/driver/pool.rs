@@ -163,15 +163,15 @@ impl Job {
     /// # Safety
     /// Called once for each block, while the launching thread waits in [`Pool::run`].
     unsafe fn run_block(&self, agent: &Agent, block: u32) {
-        let start = clock::now();
         agent.block.set(Some(block));
         let slot = &agent.area().blocks[block as usize];
-        slot.since.store(start, Ordering::Relaxed);
+        slot.since.store(clock::now(), Ordering::Relaxed);
         slot.state.store(BLOCK_RUNNING, Ordering::Release);
         let coords = Coords { block: coordinates(block, self.grid), grid: self.grid };
+        agent.begin(self.loc, || What::Block { kernel: Arc::clone(&self.name), coords: coords.block });
         // SAFETY: the launching thread's promise; `coords` lives until the call returns.
         unsafe { (self.kernel)(self.args, &raw const coords) };
-        agent.record(start, self.loc, || What::Block { kernel: Arc::clone(&self.name), coords: coords.block });
+        agent.end();
         agent.flush();
         agent.block.set(None);
         slot.state.store(BLOCK_IDLE, Ordering::Release);

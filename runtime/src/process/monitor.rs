@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{RecvFlags, recv};
@@ -22,6 +22,8 @@ use crate::world::World;
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// How long a rank may take to hand over its events.
 const HANDS_OVER_IN: Duration = Duration::from_secs(60);
+/// Likewise when the run has failed, all ranks together: some may be dead.
+const FAILED_HANDS_OVER_IN: Duration = Duration::from_secs(5);
 /// Bytes of the largest trace of one rank.
 const MOST_TRACE: u64 = 16 << 30;
 
@@ -48,12 +50,10 @@ impl Monitor {
     ///
     /// Returns the trace of all ranks on rank 0, none elsewhere or when nothing was traced.
     pub(crate) fn finish(self, trace: Option<Trace>) -> Result<Option<Trace>, Error> {
-        self.closing.store(true, Ordering::Release);
-        // The thread catches nothing because it has nothing that panics; its work is over either way.
-        let _ = self.thread.join();
+        let links = self.stop();
         let Some(mine) = trace else { return Ok(None) };
         let mut parts = vec![mine];
-        for link in self.links.iter() {
+        for link in links.iter() {
             let died = |_: io::Error| Error::RankDied { rank: link.rank };
             if link.rank == 0 {
                 send(&link.stream, &parts[0], &[]).map_err(died)?;
@@ -63,6 +63,33 @@ impl Monitor {
             parts.push(receive(&link.stream, MOST_TRACE).map_err(died)?.0);
         }
         Ok(Some(Trace::merge(parts)))
+    }
+
+    /// Likewise once the run has failed, from the ranks that are still there.
+    pub(crate) fn finish_failed(self, trace: Option<Trace>) -> Option<Trace> {
+        let links = self.stop();
+        let mut parts = vec![trace?];
+        let end = Instant::now() + FAILED_HANDS_OVER_IN;
+        for link in links.iter() {
+            // Zero would be no limit at all.
+            let left = Some(end.saturating_duration_since(Instant::now()).max(LOOK_EVERY));
+            if link.rank == 0 {
+                // A rank 0 that is gone writes no file.
+                let _ = link.stream.set_write_timeout(left).and_then(|()| send(&link.stream, &parts[0], &[]));
+                return None;
+            }
+            let received = link.stream.set_read_timeout(left).and_then(|()| receive(&link.stream, MOST_TRACE));
+            parts.extend(received.map(|(part, _)| part));
+        }
+        Some(Trace::merge(parts))
+    }
+
+    /// Ends the watch.
+    fn stop(self) -> Arc<Vec<Link>> {
+        self.closing.store(true, Ordering::Release);
+        // The thread catches nothing because it has nothing that panics; its work is over either way.
+        let _ = self.thread.join();
+        self.links
     }
 }
 

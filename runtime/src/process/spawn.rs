@@ -1,7 +1,8 @@
 //! Starting a process for each rank on this host.
 
 use std::ffi::OsString;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read, Seek, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
@@ -10,6 +11,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
 
 use crate::clock;
@@ -24,6 +26,8 @@ pub struct Spawn {
     pub program: PathBuf,
     /// Its arguments, the same for every rank.
     pub args: Vec<OsString>,
+    /// What each of them reads from its standard input.
+    pub input: Vec<u8>,
     /// How long the others have to end by themselves once one has failed; then they are killed.
     pub grace: Duration,
 }
@@ -63,7 +67,7 @@ impl Process {
     fn start(spawn: &Spawn, rank: u32, run: &str) -> Result<Self, Error> {
         let failed = || format!("start rank {rank} as {}", spawn.program.display());
         let mut command = Command::new(&spawn.program);
-        command.args(&spawn.args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.args(&spawn.args).stdin(input(&spawn.input)?).stdout(Stdio::piped()).stderr(Stdio::piped());
         let ranks = spawn.ranks.to_string();
         for (name, value) in [
             ("RANK", rank.to_string().as_str()),
@@ -109,6 +113,18 @@ impl Process {
         }
         Ok(exit(status, killed).map(|how| RankExit { rank: self.rank, how }))
     }
+}
+
+/// A file of its own for each process: those who share one also share the place up to which it has been read.
+fn input(bytes: &[u8]) -> Result<Stdio, Error> {
+    if bytes.is_empty() {
+        return Ok(Stdio::null());
+    }
+    let failed = || Error::io("hand standard input to the ranks");
+    let file = memfd_create("symm-input", MemfdFlags::CLOEXEC).map_err(|errno| failed()(errno.into()))?;
+    let mut file = File::from(file);
+    file.write_all(bytes).and_then(|()| file.rewind()).map_err(failed())?;
+    Ok(file.into())
 }
 
 fn exit(status: ExitStatus, killed: bool) -> Option<Exit> {

@@ -1,8 +1,7 @@
 //! Recording, with a buffer for each thread.
 
-use std::cell::RefCell;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{Event, Trace, TransferKind, What};
 use crate::agent::Agent;
@@ -14,23 +13,54 @@ const MOST_EVENTS: usize = 1 << 20;
 
 /// The process's events.
 #[derive(Debug, Default)]
-pub(crate) struct Sink(Mutex<Trace>);
+pub(crate) struct Sink(Mutex<Gathered>);
+
+#[derive(Debug, Default)]
+struct Gathered {
+    trace: Trace,
+    /// Of every thread, so that what it has recorded is found also when it never ends.
+    threads: Vec<Arc<Recorder>>,
+}
 
 impl Sink {
+    /// A recorder for one more thread.
+    pub(crate) fn recorder(&self) -> Arc<Recorder> {
+        let recorder = Arc::<Recorder>::default();
+        lock(&self.0).threads.push(Arc::clone(&recorder));
+        recorder
+    }
+
+    pub(crate) fn add(&self, part: Trace) {
+        let mut all = lock(&self.0);
+        all.trace.events.extend(part.events);
+        all.trace.dropped += part.dropped;
+    }
+
+    /// All events; what has begun and not ended yet ends now.
     pub(crate) fn take(&self) -> Trace {
-        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        let now = clock::now();
+        let Gathered { trace, threads } = std::mem::take(&mut *lock(&self.0));
+        let parts = threads.iter().map(|thread| {
+            let mut buffer = lock(&thread.0);
+            for mut event in std::mem::take(&mut buffer.open) {
+                event.end = now.max(event.start);
+                buffer.push(event);
+            }
+            std::mem::take(&mut buffer.trace)
+        });
+        Trace::merge(std::iter::once(trace).chain(parts))
     }
 }
 
 /// A thread's events.
 #[derive(Debug, Default)]
-pub(crate) struct Recorder(RefCell<Buffer>);
+pub(crate) struct Recorder(Mutex<Buffer>);
 
 #[derive(Debug, Default)]
 struct Buffer {
     trace: Trace,
-    /// Transfers that have begun: the start, and the rest of the event.
-    open: Vec<(u64, Arc<str>, What)>,
+    /// What has begun, the outermost first; none has an end yet.
+    open: Vec<Event>,
     /// Locations by the address of their text, which compiled code keeps for the whole run.
     locs: HashMap<usize, Arc<str>>,
 }
@@ -38,6 +68,10 @@ struct Buffer {
 impl Buffer {
     fn loc(&mut self, loc: Loc<'_>) -> Arc<str> {
         Arc::clone(self.locs.entry(loc.key()).or_insert_with(|| loc.text().into()))
+    }
+
+    fn event(&mut self, agent: &Agent, [start, end]: [u64; 2], loc: Loc<'_>, what: impl FnOnce() -> What) -> Event {
+        Event { rank: agent.rank, block: agent.block.get(), start, end, loc: self.loc(loc), what: what() }
     }
 
     fn push(&mut self, event: Event) {
@@ -49,15 +83,21 @@ impl Buffer {
     }
 }
 
+impl Recorder {
+    fn push(&self, agent: &Agent, times: [u64; 2], loc: Loc<'_>, what: impl FnOnce() -> What) {
+        let mut buffer = lock(&self.0);
+        let event = buffer.event(agent, times, loc, what);
+        buffer.push(event);
+    }
+}
+
 impl Agent {
     /// Records, when the run is traced, what this thread did from `start` until now.
     #[inline]
     pub(crate) fn record(&self, start: u64, loc: Loc<'_>, what: impl FnOnce() -> What) {
         if let Some(recorder) = &self.recorder {
             let end = clock::now();
-            let mut buffer = recorder.0.borrow_mut();
-            let loc = buffer.loc(loc);
-            buffer.push(Event { rank: self.rank, block: self.block.get(), start, end, loc, what: what() });
+            recorder.push(self, [start, end], loc, what);
         }
     }
 
@@ -65,40 +105,66 @@ impl Agent {
     pub(crate) fn record_signal(&self, loc: Loc<'_>, what: impl FnOnce() -> What) {
         let now = clock::now();
         if let Some(recorder) = &self.recorder {
-            let mut buffer = recorder.0.borrow_mut();
-            let loc = buffer.loc(loc);
-            buffer.push(Event { rank: self.rank, block: self.block.get(), start: now, end: now, loc, what: what() });
+            recorder.push(self, [now, now], loc, what);
+        }
+    }
+
+    /// Something begins, which [`Self::end`] ends.
+    pub(crate) fn begin(&self, loc: Loc<'_>, what: impl FnOnce() -> What) {
+        self.begin_at(clock::now(), loc, what);
+    }
+
+    /// Likewise something that has begun at `start`.
+    pub(crate) fn begin_at(&self, start: u64, loc: Loc<'_>, what: impl FnOnce() -> What) {
+        if let Some(recorder) = &self.recorder {
+            let mut buffer = lock(&recorder.0);
+            let event = buffer.event(self, [start, start], loc, what);
+            buffer.open.push(event);
         }
     }
 
     /// A transfer begins; `remote` is its address in the peer's heap.
     pub(crate) fn begin_transfer(&self, kind: TransferKind, peer: i32, remote: *const u8, bytes: u64, loc: Loc<'_>) {
+        let offset = || self.world.heaps.locate(remote).map(|place| place.offset);
+        self.begin(loc, || What::Transfer { kind, peer, offset: offset(), bytes });
+    }
+
+    /// What began last has ended.
+    pub(crate) fn end(&self) {
         if let Some(recorder) = &self.recorder {
-            let offset = self.world.heaps.locate(remote).map(|place| place.offset);
-            let mut buffer = recorder.0.borrow_mut();
-            let loc = buffer.loc(loc);
-            buffer.open.push((clock::now(), loc, What::Transfer { kind, peer, offset, bytes }));
+            let end = clock::now();
+            let mut buffer = lock(&recorder.0);
+            if let Some(event) = buffer.open.pop() {
+                buffer.push(Event { end, ..event });
+            }
         }
     }
 
-    /// The transfer that began last ends.
-    pub(crate) fn end_transfer(&self) {
+    /// The wait that began last has seen its flag once more.
+    pub(crate) fn still_sees(&self, value: u64) {
+        if let Some(recorder) = &self.recorder
+            && let Some(What::Wait { saw, .. }) = lock(&recorder.0).open.last_mut().map(|event| &mut event.what)
+        {
+            *saw = value;
+        }
+    }
+
+    /// What began last is recorded in another way.
+    pub(crate) fn forget(&self) {
         if let Some(recorder) = &self.recorder {
-            let end = clock::now();
-            let mut buffer = recorder.0.borrow_mut();
-            if let Some((start, loc, what)) = buffer.open.pop() {
-                buffer.push(Event { rank: self.rank, block: self.block.get(), start, end, loc, what });
-            }
+            lock(&recorder.0).open.pop();
         }
     }
 
     /// Hands this thread's events to the process.
     pub(crate) fn flush(&self) {
         if let (Some(recorder), Some(sink)) = (&self.recorder, &self.world.trace) {
-            let part = std::mem::take(&mut recorder.0.borrow_mut().trace);
-            let mut all = sink.0.lock().unwrap_or_else(PoisonError::into_inner);
-            all.events.extend(part.events);
-            all.dropped += part.dropped;
+            let part = std::mem::take(&mut lock(&recorder.0).trace);
+            sink.add(part);
         }
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -33,7 +33,7 @@ fn main() -> ExitCode {
 }
 
 fn test_all(filter: Option<&str>) {
-    let tests: [(&str, fn()); 17] = [
+    let tests: [(&str, fn()); 19] = [
         ("ranks_exchange_data", ranks_exchange_data),
         ("ranks_join_and_leave", ranks_join_and_leave),
         ("a_killed_rank_is_named", a_killed_rank_is_named),
@@ -48,6 +48,8 @@ fn test_all(filter: Option<&str>) {
         ("a_rank_that_cannot_take_part_is_named", a_rank_that_cannot_take_part_is_named),
         ("strangers_do_no_harm", strangers_do_no_harm),
         ("traces_come_together_on_rank_0", traces_come_together_on_rank_0),
+        ("a_failed_run_has_a_trace", a_failed_run_has_a_trace),
+        ("a_dead_rank_is_not_in_the_trace", a_dead_rank_is_not_in_the_trace),
         ("the_spawner_reports_and_cleans_up", the_spawner_reports_and_cleans_up),
         ("a_straggler_is_killed_after_the_grace", a_straggler_is_killed_after_the_grace),
         ("no_rank_outlives_its_spawner", no_rank_outlives_its_spawner),
@@ -223,9 +225,26 @@ fn traces_come_together_on_rank_0() {
     assert!(found[1].0 && found[1].1.contains("waits traced 0"), "{found:?}");
 }
 
+fn a_failed_run_has_a_trace() {
+    let found = outputs(start(3, "deadlock trace", "deadlock, trace"), SOON);
+    for waiting in ["rank 0, block Some(1): a wait saw 0\n", "rank 2, block Some(0): a wait saw 0\n"] {
+        assert!(found[0].1.contains(waiting), "{found:?}");
+    }
+    assert!(!found[0].0 && !found[1].1.contains("a wait saw"), "{found:?}");
+}
+
+fn a_dead_rank_is_not_in_the_trace() {
+    let found = outputs(start(3, "killed trace", "kill 2, trace"), SOON);
+    assert!(
+        found[0].1.contains("rank 2 died") && found[0].1.contains("rank 1, block Some(0): a wait saw"),
+        "{found:?}"
+    );
+    assert!(!found[0].1.contains("rank 2, block"), "{found:?}");
+}
+
 fn spawn(what: &str, grace: Duration) -> Result<(), symm_runtime::Error> {
     let program = std::env::current_exe().unwrap();
-    spawn_processes(&Spawn { ranks: 3, program, args: vec!["--as".into(), what.into()], grace })
+    spawn_processes(&Spawn { ranks: 3, program, args: vec!["--as".into(), what.into()], input: Vec::new(), grace })
 }
 
 fn the_spawner_reports_and_cleans_up() {
@@ -235,7 +254,8 @@ fn the_spawner_reports_and_cleans_up() {
         assert!(message.contains(part), "no {part:?} in {message}");
     }
     leaves_nothing();
-    let missing = Spawn { ranks: 1, program: "/nonexistent".into(), args: Vec::new(), grace: Duration::ZERO };
+    let missing =
+        Spawn { ranks: 1, program: "/nonexistent".into(), args: Vec::new(), input: Vec::new(), grace: Duration::ZERO };
     assert!(spawn_processes(&missing).unwrap_err().to_string().contains("/nonexistent"));
 }
 

@@ -35,7 +35,7 @@ fn try_as_rank(what: &str) -> Result<String, Error> {
         "spawner" => {
             let program = std::env::current_exe().expect("this program");
             let args = vec!["--as".into(), "linger".into()];
-            spawn_processes(&Spawn { ranks: 3, program, args, grace: Duration::ZERO })?;
+            spawn_processes(&Spawn { ranks: 3, program, args, input: Vec::new(), grace: Duration::ZERO })?;
         }
         _ => {}
     }
@@ -44,7 +44,7 @@ fn try_as_rank(what: &str) -> Result<String, Error> {
     let mut config = Config::new(Ranks::Process(bootstrap));
     config.timeout = Some(Duration::from_secs(20));
     config.heap_size = if what == "other heap" && rank == 1 { 16 << 20 } else { 8 << 20 };
-    config.trace = what == "trace";
+    config.trace = what.ends_with("trace");
     if what.strip_prefix("no device ").is_some_and(|without| without == rank.to_string()) {
         config.device = Device::Cuda(Vec::new());
     }
@@ -53,7 +53,14 @@ fn try_as_rank(what: &str) -> Result<String, Error> {
         return join_and_leave(rank, what).map(|()| "joined and left".to_owned());
     }
     let what = what.to_owned();
-    let outcome = run(&config, move |rank| act(&what, rank))?;
+    let outcome = run(&config, move |rank| act(&what, rank)).map_err(|failure| {
+        for event in failure.trace.iter().flat_map(|trace| &trace.events) {
+            if let What::Wait { saw, satisfied: false, .. } = event.what {
+                println!("rank {}, block {:?}: a wait saw {saw}", event.rank, event.block);
+            }
+        }
+        failure.error
+    })?;
     let arrows = outcome.trace.map_or(0, |trace| {
         let ranks: std::collections::BTreeSet<u32> = trace.events.iter().map(|event| event.rank).collect();
         assert_eq!(ranks.len(), 3, "events of all ranks");
@@ -82,7 +89,7 @@ fn join_and_leave(rank: Rank, what: &str) -> Result<(), Error> {
 fn act(what: &str, rank: &Rank) -> Result<u64, Error> {
     let data = alloc(rank, 64 * 8, c"act.mlir:1:1");
     match what {
-        "kill 2" | "kill 0" if what.ends_with(&rank.rank().to_string()) => {
+        "kill 2" | "kill 0" | "kill 2, trace" if what.starts_with(&format!("kill {}", rank.rank())) => {
             sleep(Duration::from_millis(200));
             let _ = Command::new("kill").args(["-9", &std::process::id().to_string()]).status();
             sleep(Duration::from_secs(60));
@@ -90,7 +97,7 @@ fn act(what: &str, rank: &Rank) -> Result<u64, Error> {
         "exit 1" if rank.rank() == 1 => std::process::exit(3),
         "fault" => drop(alloc(rank, 1 << 30, c"act.mlir:6:1")),
         "error" if rank.rank() == 1 => return Err(Error::Program("cannot compile".to_owned())),
-        "deadlock" => launch(rank, c"stuck", stuck, 2, data, c"act.mlir:8:1"),
+        "deadlock" | "deadlock, trace" => launch(rank, c"stuck", stuck, 2, data, c"act.mlir:8:1"),
         _ => {}
     }
     launch(rank, c"around", around, 4, data, c"act.mlir:10:1");

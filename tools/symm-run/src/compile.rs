@@ -4,7 +4,7 @@ use crate::call::Entry;
 use crate::options::{Driver, Options};
 use anyhow::Context as _;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use symm_codegen::{Frontend, Jit, Level, Module, Signature, assembly, hsaco, translate, translate_devices};
+use symm_codegen::{Frontend, Jit, Level, Module, Signature, Source, assembly, hsaco, translate, translate_devices};
 use symm_dialect::{World, set_world};
 use symm_runtime::{Device, DeviceCode, heap_stride};
 
@@ -19,21 +19,21 @@ pub struct Compiled {
 }
 
 /// What tells one program from another, so that ranks started with different ones notice.
-pub fn fingerprint(options: &Options) -> Vec<u8> {
+pub fn fingerprint(source: &Source, options: &Options) -> Vec<u8> {
     let mut hasher = DefaultHasher::new();
     // A file that cannot be read is reported where it is parsed.
-    std::fs::read(&options.file).unwrap_or_default().hash(&mut hasher);
+    source.bytes().hash(&mut hasher);
     options.entry.hash(&mut hasher);
     hasher.finish().to_be_bytes().into()
 }
 
 /// Compiles the program for this many ranks.
-pub fn program(options: &Options, num_ranks: u32) -> anyhow::Result<Compiled> {
+pub fn program(source: &Source, options: &Options, num_ranks: u32) -> anyhow::Result<Compiled> {
     // A program that crashes later is to be seen as such.
     let guard = symm_dialect::crash::guard("symm-run");
-    guard.reads(&options.file);
+    guard.reads_bytes(&source.bytes());
     let frontend = Frontend::new();
-    let mut module = frontend.parse(&options.file)?;
+    let mut module = source.parse(&frontend)?;
     let signature = Signature::of(&module, &options.entry)?;
     let (heap_size, heap_stride) = (options.heap_size, heap_stride(options.heap_size));
     set_world(&mut module, World { num_ranks, heap_size, heap_stride });

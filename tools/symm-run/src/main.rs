@@ -14,6 +14,8 @@ use std::io::BufWriter;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
+use symm_codegen::Source;
+use symm_runtime::trace::Trace;
 use symm_runtime::{Bootstrap, Config, Device, Ranks, Spawn, spawn_processes};
 
 /// How long the ranks that are left have to end by themselves once one has failed.
@@ -35,18 +37,20 @@ fn main() -> ExitCode {
 
 fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let launched = Bootstrap::is_launched();
+    let source = Source::new(&options.file)?;
     if options.processes && !launched {
         spawn_processes(&Spawn {
             ranks: options.ranks.unwrap_or(1),
             program: std::env::current_exe().context("the path of symm-run")?,
             args: std::env::args_os().skip(1).collect(),
+            input: if let Source::Input(program) = &source { program.clone() } else { Vec::new() },
             grace: GRACE,
         })?;
         return Ok(ExitCode::SUCCESS);
     }
     let ranks = if launched {
         let mut bootstrap = Bootstrap::from_env()?;
-        bootstrap.fingerprint = compile::fingerprint(options);
+        bootstrap.fingerprint = compile::fingerprint(&source, options);
         Ranks::Process(bootstrap)
     } else {
         Ranks::Threads(options.ranks.unwrap_or(1))
@@ -59,7 +63,7 @@ fn run(options: &Options) -> anyhow::Result<ExitCode> {
         anyhow::bail!("--ranks {asked} but the launcher started {num_ranks}; leave --ranks out or make them equal");
     }
 
-    let (prepared, device) = prepare(options, num_ranks).inspect_err(|error| {
+    let (prepared, device) = prepare(&source, options, num_ranks).inspect_err(|error| {
         if let Ranks::Process(bootstrap) = &ranks {
             bootstrap.decline(&format!("{error:#}"));
         }
@@ -74,9 +78,19 @@ fn run(options: &Options) -> anyhow::Result<ExitCode> {
     }
     config.trace = options.trace.is_some();
     let body = Arc::clone(&prepared);
-    let outcome = symm_runtime::run(&config, move |rank| Ok((rank.rank(), body.call(rank.ctx()))))
-        // Its message holds its causes already.
-        .map_err(|error| anyhow::Error::msg(error.to_string()))?;
+    let ran = symm_runtime::run(&config, move |rank| Ok((rank.rank(), body.call(rank.ctx()))));
+    let trace = ran.as_ref().map_or_else(|failure| failure.trace.as_deref(), |outcome| outcome.trace.as_ref());
+    let traced = write_trace(options, trace);
+    let outcome = match ran {
+        Ok(outcome) => outcome,
+        Err(failure) => {
+            if let Err(error) = traced {
+                eprintln!("symm-run: {error:#}");
+            }
+            // Its message holds its causes already.
+            anyhow::bail!(failure.error.to_string());
+        }
+    };
 
     for (rank, arrays) in &outcome.values {
         for (name, path) in &options.outputs {
@@ -85,10 +99,7 @@ fn run(options: &Options) -> anyhow::Result<ExitCode> {
             }
         }
     }
-    if let (Some(path), Some(trace)) = (&options.trace, &outcome.trace) {
-        let file = File::create(path).with_context(|| format!("--trace {}", path.display()))?;
-        trace.write_chrome(BufWriter::new(file))?;
-    }
+    traced?;
     for failure in &outcome.checks.first {
         eprintln!("{failure}");
     }
@@ -100,11 +111,19 @@ fn run(options: &Options) -> anyhow::Result<ExitCode> {
 }
 
 /// The compiled program with its arguments, and what it runs on.
-fn prepare(options: &Options, num_ranks: u32) -> anyhow::Result<(Prepared, Device)> {
-    let compiled = compile::program(options, num_ranks)?;
+fn prepare(source: &Source, options: &Options, num_ranks: u32) -> anyhow::Result<(Prepared, Device)> {
+    let compiled = compile::program(source, options, num_ranks)?;
     let (entry, signature) = (compiled.entry, compiled.signature);
     let prepared = Prepared::new(entry, signature, &options.inputs, &options.outputs, &options.args)?;
     Ok((prepared, compiled.device))
+}
+
+fn write_trace(options: &Options, trace: Option<&Trace>) -> anyhow::Result<()> {
+    if let (Some(path), Some(trace)) = (&options.trace, trace) {
+        let file = File::create(path).with_context(|| format!("--trace {}", path.display()))?;
+        trace.write_chrome(BufWriter::new(file))?;
+    }
+    Ok(())
 }
 
 /// Every rank writes its own file where the name says `{rank}`; otherwise rank 0 writes.

@@ -18,7 +18,7 @@ use std::path::PathBuf;
 #[derive(Parser)]
 #[command(version, verbatim_doc_comment)]
 pub struct Options {
-    /// The program: MLIR text or bytecode.
+    /// The program: MLIR text or bytecode; '-' is standard input.
     pub file: PathBuf,
     /// How many ranks; 1 without it, or as many as the launcher started.
     #[arg(short = 'n', long, value_parser = clap::value_parser!(u32).range(1..))]

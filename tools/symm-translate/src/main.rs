@@ -5,7 +5,7 @@ use clap::{Parser, ValueEnum};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use symm_codegen::{Device, Frontend, Level, assembly, hsaco, translate, translate_device};
+use symm_codegen::{Device, Frontend, Level, Source, assembly, hsaco, translate, translate_device};
 
 /// Translate a symm program to LLVM IR or machine code, for this machine or for a GPU.
 ///
@@ -14,7 +14,7 @@ use symm_codegen::{Device, Frontend, Level, assembly, hsaco, translate, translat
 #[derive(Parser)]
 #[command(version)]
 struct Options {
-    /// The program: MLIR text or bytecode.
+    /// The program: MLIR text or bytecode; '-' is standard input.
     file: PathBuf,
     /// What to make.
     #[arg(long, value_enum, default_value_t = Form::Llvm)]
@@ -84,9 +84,10 @@ impl Options {
 
 fn run(options: &Options) -> anyhow::Result<()> {
     let guard = symm_dialect::crash::guard("symm-translate");
-    guard.reads(&options.file);
+    let source = Source::new(&options.file)?;
+    guard.reads_bytes(&source.bytes());
     let frontend = Frontend::new();
-    let mut module = frontend.parse(&options.file)?;
+    let mut module = source.parse(&frontend)?;
     let level = [Level::O0, Level::O1, Level::O2, Level::O3][usize::from(options.optimize)];
     let device = options.device()?;
     let default = device.as_ref().map_or_else(|| "symm-cpu".to_owned(), Device::pipeline);

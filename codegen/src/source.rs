@@ -1,0 +1,61 @@
+//! Where a program comes from: a file, or standard input.
+
+use crate::{Error, Frontend};
+use melior::ir::Module;
+use std::io::{Error as IoError, ErrorKind, Read as _};
+use std::path::{Path, PathBuf};
+
+/// A program that has not been parsed.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// A file.
+    File(PathBuf),
+    /// What came from standard input.
+    Input(Vec<u8>),
+}
+
+impl Source {
+    /// The file `path`; `-` is standard input, which is read to its end.
+    ///
+    /// # Errors
+    /// [`Error::Read`] if standard input can't be read or holds nothing. A file is not opened here.
+    pub fn new(path: &Path) -> Result<Self, Error> {
+        if path.as_os_str() != "-" {
+            return Ok(Self::File(path.to_owned()));
+        }
+        let mut bytes = Vec::new();
+        let mut read = std::io::stdin().lock().read_to_end(&mut bytes);
+        if matches!(read, Ok(0)) {
+            // A launcher may give its standard input to one rank only.
+            read = Err(IoError::new(ErrorKind::UnexpectedEof, "standard input holds no program; give a file"));
+        }
+        read.map_err(|source| Error::Read { path: path.to_owned(), source })?;
+        Ok(Self::Input(bytes))
+    }
+
+    /// The program, parsed and verified.
+    ///
+    /// # Errors
+    /// As for [`Frontend::parse`].
+    pub fn parse<'c>(&self, frontend: &'c Frontend) -> Result<Module<'c>, Error> {
+        let bytes = match self {
+            Self::File(path) => return frontend.parse(path),
+            Self::Input(bytes) => bytes,
+        };
+        // SAFETY: the context outlives the module; the bytes live during the call.
+        let module = unsafe {
+            let text = mlir_sys::MlirStringRef { data: bytes.as_ptr().cast(), length: bytes.len() };
+            Module::from_option_raw(mlir_sys::mlirModuleCreateParse(frontend.context().to_raw(), text))
+        };
+        module.ok_or_else(|| Error::Parse { path: "-".into() })
+    }
+
+    /// The program's text or bytecode; nothing if the file can't be read.
+    #[must_use]
+    pub fn bytes(&self) -> Vec<u8> {
+        match self {
+            Self::File(path) => std::fs::read(path).unwrap_or_default(),
+            Self::Input(bytes) => bytes.clone(),
+        }
+    }
+}
