@@ -64,8 +64,8 @@ pub struct World {
     pub num_ranks: u32,
     /// Bytes of each rank's heap.
     pub heap_size: u64,
-    /// Bytes from each rank's heap to the next one's (rule T5).
-    pub heap_stride: u64,
+    /// Bytes from each rank's heap to the next one's (rule T5); none if heaps lie anywhere.
+    pub heap_stride: Option<u64>,
 }
 
 /// Tells a module where it will run.
@@ -73,10 +73,15 @@ pub fn set_world(module: &mut Module, world: World) {
     let context = context(module.context());
     let mut operation = module.as_operation_mut();
     for (name, width, value) in [
-        (NUM_RANKS_ATTRIBUTE, 32, u64::from(world.num_ranks)),
-        (HEAP_SIZE_ATTRIBUTE, 64, world.heap_size),
+        (NUM_RANKS_ATTRIBUTE, 32, Some(u64::from(world.num_ranks))),
+        (HEAP_SIZE_ATTRIBUTE, 64, Some(world.heap_size)),
         (HEAP_STRIDE_ATTRIBUTE, 64, world.heap_stride),
     ] {
+        let Some(value) = value else {
+            // That the module has none is what is to be known.
+            let _ = operation.remove_attribute(name);
+            continue;
+        };
         let value = IntegerAttribute::new(IntegerType::new(context, width).into(), value.cast_signed());
         operation.set_attribute(name, value.into());
     }

@@ -23,6 +23,9 @@ use crate::loc::Loc;
 
 /// A kind of device: how its memory is shared and how kernels run on it.
 pub(crate) trait Driver: Debug + Send + Sync {
+    /// What all ranks have to have the same of.
+    fn name(&self) -> &'static str;
+
     /// Starts the devices of the ranks of this process.
     fn prepare(&self, local: &[u32]) -> Result<(), Error>;
 
@@ -131,14 +134,6 @@ impl Device {
     /// [`Error::NoGpu`] where there is no driver library, one that is too old, or no device.
     pub fn hip_devices() -> Result<Vec<DeviceInfo>, Error> {
         Hip::open()?.devices()
-    }
-
-    pub(crate) fn name(&self) -> &'static str {
-        match self {
-            Self::Cpu => "cpu",
-            Self::Cuda(_) => "cuda",
-            Self::Hip(_) => "hip",
-        }
     }
 
     pub(crate) fn open(&self) -> Result<Box<dyn Driver>, Error> {

@@ -43,8 +43,11 @@ pub(crate) struct HeapAddress {
 
 /// The memory behind the heaps, as the host reaches it.
 pub(crate) trait HeapMemory: Debug + Send + Sync {
-    /// The address of the first rank's heap; the others follow at a stride of [`heap_stride`].
-    fn start(&self) -> u64;
+    /// The address of each rank's heap.
+    fn bases(&self) -> &[u64];
+
+    /// Whether each is [`heap_stride`] behind the one before.
+    fn strided(&self) -> bool;
 
     /// Makes `bytes` from `offset` on in `rank`'s heap read as zero. They are inside of the heap.
     fn clear(&self, rank: u32, offset: u64, bytes: u64) -> Result<(), Error>;
@@ -57,17 +60,17 @@ pub(crate) trait HeapMemory: Debug + Send + Sync {
 #[derive(Debug)]
 pub(crate) struct HeapMap {
     memory: Box<dyn HeapMemory>,
-    start: u64,
     size: u64,
-    stride: u64,
-    ranks: u64,
+    /// The distance between neighbours, where it is the same for all.
+    stride: Option<u64>,
 }
 
 /// Heaps of this machine's own memory.
 #[derive(Debug)]
 struct Memfds {
-    range: Range,
-    stride: u64,
+    /// Keeps them mapped.
+    _range: Range,
+    bases: Vec<u64>,
     fds: Vec<OwnedFd>,
 }
 
@@ -84,12 +87,18 @@ impl HeapMap {
         for (rank, fd) in fds.iter().enumerate() {
             range.map(rank as u64 * stride, fd, size)?;
         }
-        Ok(Self::new(Box::new(Memfds { range, stride, fds }), size, ranks))
+        let start = range.start() as u64;
+        let bases = (0..ranks as u64).map(|rank| start + rank * stride).collect();
+        Ok(Self::new(Box::new(Memfds { _range: range, bases, fds }), size))
     }
 
-    /// The heaps of `ranks` ranks, each of `size` bytes, in memory that is mapped already.
-    pub(crate) fn new(memory: Box<dyn HeapMemory>, size: u64, ranks: usize) -> Self {
-        Self { start: memory.start(), memory, size, stride: heap_stride(size), ranks: ranks as u64 }
+    /// Heaps, each of `size` bytes, in memory that is mapped already.
+    pub(crate) fn new(memory: Box<dyn HeapMemory>, size: u64) -> Self {
+        Self { size, stride: memory.strided().then(|| heap_stride(size)), memory }
+    }
+
+    fn bases(&self) -> &[u64] {
+        self.memory.bases()
     }
 
     /// Bytes of each heap.
@@ -99,31 +108,33 @@ impl HeapMap {
 
     /// The context table of `rank`: `[rank, num_ranks, base_0 …]`.
     pub(crate) fn table(&self, rank: u32) -> Box<[i64]> {
-        let bases = (0..self.ranks).map(|r| self.start + r * self.stride);
-        [u64::from(rank), self.ranks].into_iter().chain(bases).map(u64::cast_signed).collect()
+        let words = [u64::from(rank), self.bases().len() as u64].into_iter().chain(self.bases().iter().copied());
+        words.map(u64::cast_signed).collect()
     }
 
     /// The address of `place` in this process.
     pub(crate) fn pointer(&self, place: HeapAddress) -> *mut u8 {
         debug_assert!(place.offset <= self.size);
-        (self.start + u64::from(place.rank) * self.stride + place.offset) as *mut u8
+        (self.bases()[place.rank as usize] + place.offset) as *mut u8
     }
 
     /// Which rank's heap `address` is in.
     #[inline]
     pub(crate) fn locate(&self, address: *const u8) -> Option<HeapAddress> {
-        let from_start = (address as u64).wrapping_sub(self.start);
-        let rank = from_start / self.stride;
-        let offset = from_start % self.stride;
-        let inside = rank < self.ranks && offset < self.size;
-        inside.then_some(HeapAddress { rank: rank as u32, offset })
+        let (bases, address) = (self.bases(), address as u64);
+        let rank = match self.stride {
+            Some(stride) => (address.wrapping_sub(bases[0]) / stride) as usize,
+            None => bases.iter().position(|base| address.wrapping_sub(*base) < self.size)?,
+        };
+        let offset = address.wrapping_sub(*bases.get(rank)?);
+        (offset < self.size).then_some(HeapAddress { rank: rank as u32, offset })
     }
 
     /// The value of a flag of `bits` bits at `place`, zero-extended; `None` where no aligned flag can be.
     pub(crate) fn peek(&self, place: HeapAddress, bits: u32) -> Option<u64> {
         let bytes = u64::from(bits / 8);
         if !matches!(bits, 32 | 64)
-            || u64::from(place.rank) >= self.ranks
+            || place.rank as usize >= self.bases().len()
             || !place.offset.is_multiple_of(bytes)
             || place.offset.checked_add(bytes)? > self.size
         {
@@ -140,13 +151,17 @@ impl HeapMap {
 }
 
 impl HeapMemory for Memfds {
-    fn start(&self) -> u64 {
-        self.range.start() as u64
+    fn bases(&self) -> &[u64] {
+        &self.bases
+    }
+
+    fn strided(&self) -> bool {
+        true
     }
 
     fn clear(&self, rank: u32, offset: u64, bytes: u64) -> Result<(), Error> {
         let zero = |from: u64, to: u64| {
-            let at = self.range.start().wrapping_add((u64::from(rank) * self.stride + from) as usize);
+            let at = (self.bases[rank as usize] + from) as *mut u8;
             // SAFETY: inside of the mapped heap, says the caller; alloc clears before any rank knows the address.
             unsafe { memory::clear(at, (to - from) as usize) }
         };
@@ -219,8 +234,45 @@ mod tests {
         assert_eq!(heaps.locate(heaps.pointer(place)), Some(place));
         let base = heaps.pointer(HeapAddress { rank: 1, offset: 0 });
         assert_eq!(heaps.locate(base.wrapping_add(3 << 20)), None, "between the size and the stride");
-        assert_eq!(heaps.locate((heaps.start as *mut u8).wrapping_sub(1)), None);
-        assert_eq!(heaps.locate((heaps.start as *mut u8).wrapping_add(12 << 20)), None);
+        let start = heaps.bases()[0] as *mut u8;
+        assert_eq!(heaps.locate(start.wrapping_sub(1)), None);
+        assert_eq!(heaps.locate(start.wrapping_add(12 << 20)), None);
+    }
+
+    /// Heaps in any order, with anything between them.
+    #[derive(Debug)]
+    struct Scattered;
+
+    impl HeapMemory for Scattered {
+        fn bases(&self) -> &[u64] {
+            &[9 << 30, 1 << 30, 5 << 30]
+        }
+
+        fn strided(&self) -> bool {
+            false
+        }
+
+        fn clear(&self, _: u32, _: u64, _: u64) -> Result<(), Error> {
+            Ok(())
+        }
+
+        fn read(&self, _: u64, _: usize) -> Option<u64> {
+            None
+        }
+    }
+
+    #[test]
+    fn heaps_without_a_stride_are_found_by_their_bases() {
+        let heaps = HeapMap::new(Box::new(Scattered), 3 << 20);
+        assert_eq!(*heaps.table(1), [1, 3, 9 << 30, 1 << 30, 5 << 30]);
+        for rank in 0..3 {
+            for offset in [0, (3 << 20) - 1] {
+                let place = HeapAddress { rank, offset };
+                assert_eq!(heaps.locate(heaps.pointer(place)), Some(place));
+            }
+            let end = heaps.pointer(HeapAddress { rank, offset: 3 << 20 });
+            assert_eq!((heaps.locate(end), heaps.locate(end.wrapping_sub((3 << 20) + 1))), (None, None));
+        }
     }
 
     #[test]

@@ -167,7 +167,7 @@ fn in_process(config: &Config, bootstrap: &Bootstrap, joined: bool) -> Result<(W
     });
     let (driver, heap) =
         prepared.map_err(|error| cannot(rank, &error)).inspect_err(|error| bootstrap.decline(&error.to_string()))?;
-    let (heap_size, trace, device) = (config.heap_size, config.trace && !joined, config.device.name());
+    let (heap_size, trace, device) = (config.heap_size, config.trace && !joined, driver.name());
     let session = join(bootstrap, Offer { heap, heap_size, trace, device, sealed: driver.checks_heaps() })?;
     let control = Control::map(session.control, bootstrap.num_ranks as usize)?;
     let heaps = driver.map_heaps(session.heaps, config.heap_size, &[bootstrap.rank])?;

@@ -140,10 +140,13 @@ def main():
     parser.add_argument("--sanitize", action="store_true", help="also under compute-sanitizer, on the fewest ranks")
     parser.add_argument("--log", type=Path, help="a file for what all runs print")
     parser.add_argument("--faults", action="store_true", help="also the faults of faults.py")
+    parser.add_argument("--ipc", action="store_true", help="heaps that are opened, as where memory cannot be mapped")
     parser.add_argument("--graphs", action="store_true", help="also CUDA graphs, from what graphs.py has put in FOLDER")
     parser.add_argument("--no-programs", action="store_true", help="only the faults and the graphs")
     options = parser.parse_args()
     options.bin = options.bin.resolve()
+    if options.ipc:
+        os.environ["SYMM_IPC"] = "1"
     options.sanitizer = shutil.which("compute-sanitizer") if options.sanitize else None
     if options.sanitize and not options.sanitizer:
         print("compute-sanitizer is not installed: nothing ran under it")

@@ -26,7 +26,7 @@ impl Program {
     pub fn compile(name: &str, ranks: u32, heap_size: u64) -> Result<Self> {
         let frontend = Frontend::new();
         let mut module = frontend.parse(&root().join(format!("bench/programs/{name}.mlir")))?;
-        let world = World { num_ranks: ranks, heap_size, heap_stride: heap_stride(heap_size) };
+        let world = World { num_ranks: ranks, heap_size, heap_stride: Some(heap_stride(heap_size)) };
         set_world(&mut module, world);
         frontend.run_pipeline(&mut module, "symm-cpu")?;
         let llvm = translate(&module)?;

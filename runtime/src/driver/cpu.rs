@@ -27,6 +27,10 @@ pub(crate) struct Cpu {
 }
 
 impl Driver for Cpu {
+    fn name(&self) -> &'static str {
+        "cpu"
+    }
+
     fn prepare(&self, _local: &[u32]) -> Result<(), Error> {
         Ok(())
     }

@@ -8,6 +8,7 @@ pub(crate) mod cuda;
 mod heap;
 pub(crate) mod hip;
 mod launch;
+mod plain;
 mod report;
 
 use std::collections::HashMap;
@@ -53,6 +54,8 @@ pub(crate) struct Shared {
     devices: Vec<DeviceInfo>,
     code: Vec<DeviceCode>,
     local: Mutex<HashMap<u32, Arc<Local>>>,
+    /// Heaps that are not mapped but opened: where they are.
+    plain: Mutex<HashMap<u32, (Device, u64)>>,
     loaded: Mutex<HashMap<Device, Vec<Arc<Loaded>>>>,
 }
 
@@ -82,8 +85,8 @@ struct Loaded {
 impl Gpu {
     pub(crate) fn new(api: Arc<dyn Api>, code: Vec<DeviceCode>) -> Result<Self, Error> {
         let devices = api.devices()?;
-        let (local, loaded) = Default::default();
-        Ok(Self(Arc::new(Shared { api, devices, code, local, loaded })))
+        let (local, plain, loaded) = Default::default();
+        Ok(Self(Arc::new(Shared { api, devices, code, local, plain, loaded })))
     }
 }
 
@@ -219,7 +222,15 @@ impl Driver for Gpu {
     fn create_heap(&self, rank: u32, size: u64) -> Result<OwnedFd, Error> {
         let device = self.0.device(rank);
         self.0.api.make_current(device)?;
-        self.0.api.create_shared(device, heap_stride(size))
+        if self.0.api.maps() {
+            self.0.api.create_shared(device, heap_stride(size))
+        } else {
+            self.0.create_plain(rank, device, heap_stride(size))
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        self.0.api.name()
     }
 
     fn checks_heaps(&self) -> bool {
@@ -228,9 +239,7 @@ impl Driver for Gpu {
     }
 
     fn map_heaps(&self, heaps: Vec<OwnedFd>, size: u64, local: &[u32]) -> Result<HeapMap, Error> {
-        let ranks = heaps.len();
-        let memory = Heaps::map(Arc::clone(&self.0), &heaps, size, local)?;
-        Ok(HeapMap::new(Box::new(memory), size, ranks))
+        Ok(HeapMap::new(Box::new(Heaps::reach(Arc::clone(&self.0), &heaps, size, local)?), size))
     }
 
     fn start(&self, rank: u32, table: &[i64]) -> Result<(), Error> {
@@ -320,6 +329,7 @@ impl Driver for Gpu {
 
 impl Drop for Shared {
     fn drop(&mut self) {
+        self.free_plain();
         for local in lock(&self.local).values() {
             if self.api.make_current(local.device).is_ok() {
                 self.let_go(local);

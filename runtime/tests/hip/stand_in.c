@@ -14,12 +14,12 @@
 #include <unistd.h>
 
 enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_DEVICE = 101, INVALID_IMAGE = 200, INVALID_HANDLE = 400 };
-enum { NOT_FOUND = 500, NOT_READY = 600, LAUNCH_FAILURE = 719, NOT_IN_CAPTURE = 900, NO_CAPTURE = 907 };
+enum { NOT_FOUND = 500, NOT_READY = 600, ALREADY_ENABLED = 704, LAUNCH_FAILURE = 719, NOT_IN_CAPTURE = 900, NO_CAPTURE = 903 };
 enum { MAX_LAUNCHES = 64, MAX_VALUES = 24, MAX_STEPS = 16, UNIT = 2 << 20 };
 
 // What exists: memory, exported or imported; addresses; mappings; host memory; device memory; streams; modules;
-// events; graphs, recorded or made to be launched.
-enum { MEMORY, ADDRESSES, MAPPINGS, HOST, DEVICE, STREAMS, MODULES, EVENTS, GRAPHS, KINDS };
+// events; graphs, recorded or made to be launched; memory that can be opened; memory that was.
+enum { MEMORY, ADDRESSES, MAPPINGS, HOST, DEVICE, STREAMS, MODULES, EVENTS, GRAPHS, PLAIN, OPENED, KINDS };
 
 struct launch {
   char name[32];
@@ -43,8 +43,8 @@ struct state {
   int64_t live[KINDS];
   // Bits of the devices that got access, and kinds of memory asked for.
   uint32_t access, kind;
-  // Modules that were loaded.
-  uint32_t loaded;
+  // Modules that were loaded, and bits of the pairs of devices of which the first got access to the second.
+  uint32_t loaded, pairs;
   uint32_t launches;
   struct launch launch[MAX_LAUNCHES];
 } stand_in = {.devices = 2, .version = 70151831, .peers = 1, .uncached = 1, .maps = 1, .resident = 2, .refuse_on = -1};
@@ -121,121 +121,7 @@ int hipDeviceCanAccessPeer(int *can, int from, int to) {
   return 0;
 }
 
-struct location { int type, id; };
-struct allocation {
-  int type, handle;
-  struct location location;
-  void *windows;
-  unsigned char compression, rdma;
-  unsigned short usage;
-};
-
-static int wrong(const struct allocation *p) {
-  return p->handle != 1 || p->location.type != 1 || p->location.id < 0 || p->location.id >= stand_in.devices ||
-         p->windows || p->compression || p->rdma || p->usage;
-}
-
-int hipMemGetAllocationGranularity(size_t *unit, const struct allocation *p, int option) {
-  REFUSE_ON(p->location.id);
-  *unit = UNIT;
-  return wrong(p) || option != 0 ? INVALID_VALUE : 0;
-}
-
-int hipMemCreate(struct memory **memory, size_t bytes, const struct allocation *p, unsigned long long flags) {
-  REFUSE_ON(p->location.id);
-  int known = p->type == 1 || (p->type == 0x40000000 && stand_in.uncached);
-  if (!known || wrong(p) || flags || !bytes || bytes % UNIT) return INVALID_VALUE;
-  stand_in.kind = p->type;
-  *memory = malloc(sizeof **memory);
-  (*memory)->fd = memfd_create("stand-in", MFD_CLOEXEC);
-  count(MEMORY, 1);
-  return ftruncate((*memory)->fd, bytes) ? OUT_OF_MEMORY : 0;
-}
-
-int hipMemExportToShareableHandle(int *fd, struct memory *memory, int kind, unsigned long long flags) {
-  REFUSE();
-  *fd = fcntl(memory->fd, F_DUPFD_CLOEXEC, 0);
-  return kind != 1 || flags ? INVALID_VALUE : 0;
-}
-
-int hipMemImportFromShareableHandle(struct memory **memory, void *handle, int kind) {
-  REFUSE();
-  // From ROCm 7.1 on the descriptor itself, before that its address.
-  int fd = stand_in.version >= 70100000 ? (int)(intptr_t)handle : *(int *)handle;
-  int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-  if (kind != 1 || copy < 0) return INVALID_VALUE;
-  *memory = malloc(sizeof **memory);
-  (*memory)->fd = copy;
-  count(MEMORY, 1);
-  return 0;
-}
-
-int hipMemRelease(struct memory *memory) {
-  REFUSE();
-  close(memory->fd);
-  free(memory);
-  count(MEMORY, -1);
-  return 0;
-}
-
-int hipMemAddressReserve(void **start, size_t bytes, size_t align, void *wish, unsigned long long flags) {
-  REFUSE();
-  if (!bytes || bytes % UNIT || align != UNIT || wish || flags) return INVALID_VALUE;
-  char *all = mmap(0, bytes + align, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (all == MAP_FAILED) return OUT_OF_MEMORY;
-  size_t before = -(uintptr_t)all % align;
-  if (before) munmap(all, before);
-  if (align - before) munmap(all + before + bytes, align - before);
-  *start = all + before;
-  count(ADDRESSES, 1);
-  return 0;
-}
-
-int hipMemAddressFree(void *start, size_t bytes) {
-  REFUSE();
-  if (stand_in.live[MAPPINGS]) return INVALID_VALUE;
-  munmap(start, bytes);
-  count(ADDRESSES, -1);
-  return 0;
-}
-
-int hipMemMap(void *at, size_t bytes, size_t offset, struct memory *memory, unsigned long long flags) {
-  REFUSE();
-  if (offset || flags || bytes % UNIT) return INVALID_VALUE;
-  // Nothing can use it before hipMemSetAccess.
-  if (mmap(at, bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, memory->fd, 0) == MAP_FAILED) return INVALID_VALUE;
-  count(MAPPINGS, 1);
-  return 0;
-}
-
-struct access { struct location location; int flags; };
-
-int hipMemSetAccess(void *at, size_t bytes, const struct access *access, size_t number) {
-  REFUSE();
-  if (!number) return INVALID_VALUE;
-  for (size_t i = 0; i < number; i++) {
-    if (access[i].location.type != 1 || access[i].flags != 3) return INVALID_VALUE;
-    __atomic_or_fetch(&stand_in.access, 1u << access[i].location.id, __ATOMIC_SEQ_CST);
-  }
-  return mprotect(at, bytes, PROT_READ | PROT_WRITE) ? INVALID_VALUE : 0;
-}
-
-int hipMemUnmap(void *at, size_t bytes) {
-  REFUSE();
-  mmap(at, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
-  count(MAPPINGS, -1);
-  return 0;
-}
-
-int hipHostMalloc(void **memory, size_t bytes, unsigned flags) {
-  REFUSE();
-  if (flags != 0x40000003) return INVALID_VALUE;
-  *memory = memset(malloc(bytes), 0xa5, bytes);
-  count(HOST, 1);
-  return 0;
-}
-
-int hipHostFree(void *memory) { REFUSE(); free(memory); count(HOST, -1); return 0; }
+#include "stand_in_memory.h"
 
 static int misplaced(const struct stream *stream) { return !stream || stream->device != current; }
 

@@ -49,10 +49,11 @@ pub struct State {
     refuse_on: i32,
     pub refuse_after: i32,
     status: i32,
-    pub live: [i64; 9],
+    pub live: [i64; 11],
     pub access: u32,
     pub kind: u32,
     pub loaded: u32,
+    pub pairs: u32,
     launches: u32,
     launch: [Launch; 64],
 }

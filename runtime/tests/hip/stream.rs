@@ -58,7 +58,7 @@ fn code_is_loaded_once_and_launched_with_its_arguments() {
         rank.leave()
     });
     ended.into_iter().for_each(Result::unwrap);
-    assert_eq!(state.live, [0; 9], "everything was given back");
+    assert_eq!(state.live, [0; 11], "everything was given back");
     assert_eq!(state.loaded, 2, "one module on each device");
     for launch in state.launches() {
         assert_eq!((launch.grid, launch.block, launch.shared, launch.cooperative), ([3, 2, 1], [64, 2, 1], 512, 1));
@@ -98,7 +98,7 @@ fn a_graph_does_again_what_was_recorded_in_its_order() {
         rank.leave()
     });
     ended.into_iter().for_each(Result::unwrap);
-    assert_eq!(state.live, [0; 9], "everything was given back");
+    assert_eq!(state.live, [0; 11], "everything was given back");
     let names: Vec<String> = state.launches().iter().map(Launch::name).collect();
     assert_eq!(names, ["write", "nothing"].repeat(20));
 }
@@ -133,7 +133,7 @@ fn events_are_recorded_awaited_and_measured() {
     for ended in ended {
         assert_eq!(ended.unwrap(), (true, 1.5));
     }
-    assert_eq!(state.live, [0; 9], "everything was given back");
+    assert_eq!(state.live, [0; 11], "everything was given back");
 }
 
 #[test]

@@ -112,7 +112,7 @@ impl Checker {
             let mut copy = mlir::clone(&module);
             if !self.random.once_in(3) {
                 let ranks = 1 << self.random.below(4);
-                let world = World { num_ranks: ranks, heap_size: 1 << 30, heap_stride: 1 << 30 };
+                let world = World { num_ranks: ranks, heap_size: 1 << 30, heap_stride: Some(1 << 30) };
                 set_world(&mut copy, world);
             }
             let options: Vec<&str> = pipeline.options.iter().map(|option| value(&mut self.random, option)).collect();

@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use symm_codegen::{Frontend, Jit, Level, Module, Signature, Source, assembly, hsaco, translate, translate_devices};
 use symm_dialect::{World, set_world};
-use symm_runtime::{Device, DeviceCode, heap_stride};
+use symm_runtime::{Device, DeviceCode, DeviceInfo, heap_stride};
 
 /// A compiled program.
 pub struct Compiled {
@@ -35,12 +35,15 @@ pub fn program(source: &Source, options: &Options, num_ranks: u32) -> anyhow::Re
     let frontend = Frontend::new();
     let mut module = source.parse(&frontend)?;
     let signature = Signature::of(&module, &options.entry)?;
-    let (heap_size, heap_stride) = (options.heap_size, heap_stride(options.heap_size));
+    let gpus = gpus(options.driver)?;
+    let heap_size = options.heap_size;
+    // Where heaps cannot be mapped next to each other, kernels find them in the context table.
+    let heap_stride = gpus.iter().all(|gpu| gpu.mapped).then(|| heap_stride(heap_size));
     set_world(&mut module, World { num_ranks, heap_size, heap_stride });
     let device = match options.driver {
         Driver::Cpu => Device::Cpu,
-        Driver::Cuda => Device::Cuda(kernels(options, &nvidia_chip()?, &frontend, &module)?),
-        Driver::Hip => Device::Hip(kernels(options, &amd_chip()?, &frontend, &module)?),
+        Driver::Cuda => Device::Cuda(kernels(options, &nvidia_chip(&gpus)?, &frontend, &module)?),
+        Driver::Hip => Device::Hip(kernels(options, &amd_chip(&gpus)?, &frontend, &module)?),
     };
     let safety = format!("strict={} bounds-checks={}", options.strict, options.check_bounds);
     let (trace, offload) = (options.trace.is_some(), options.driver != Driver::Cpu);
@@ -71,9 +74,18 @@ fn kernels(options: &Options, chip: &str, frontend: &Frontend, program: &Module)
     code.collect()
 }
 
+/// This machine's GPUs of the kind that a driver drives.
+fn gpus(driver: Driver) -> anyhow::Result<Vec<DeviceInfo>> {
+    let found = match driver {
+        Driver::Cpu => return Ok(Vec::new()),
+        Driver::Cuda => Device::cuda_devices(),
+        Driver::Hip => Device::hip_devices(),
+    };
+    found.map_err(|error| anyhow::Error::msg(error.to_string()))
+}
+
 /// The oldest chip among this machine's GPUs, or the newest known one that is older: PTX for it runs on all of them.
-fn nvidia_chip() -> anyhow::Result<String> {
-    let devices = Device::cuda_devices().map_err(|error| anyhow::Error::msg(error.to_string()))?;
+fn nvidia_chip(devices: &[DeviceInfo]) -> anyhow::Result<String> {
     let version = |chip: &str| chip.strip_prefix("sm_").and_then(|digits| digits.parse::<u32>().ok());
     let oldest = devices.iter().filter_map(|device| version(&device.chip)).min().context("there is no GPU")?;
     let known = symm_codegen::Device::nvidia_chips().iter().filter_map(|chip| version(chip));
@@ -82,8 +94,7 @@ fn nvidia_chip() -> anyhow::Result<String> {
 }
 
 /// The chip of this machine's GPUs, which all have to be of one kind: a code object is for one.
-fn amd_chip() -> anyhow::Result<String> {
-    let devices = Device::hip_devices().map_err(|error| anyhow::Error::msg(error.to_string()))?;
+fn amd_chip(devices: &[DeviceInfo]) -> anyhow::Result<String> {
     let chip = &devices.first().context("there is no GPU")?.chip;
     if let Some(other) = devices.iter().map(|device| &device.chip).find(|other| *other != chip) {
         anyhow::bail!("some GPUs are {chip} and some {other}: choose those of one kind with HIP_VISIBLE_DEVICES");

@@ -29,6 +29,9 @@ pub(crate) struct Module(pub(crate) usize);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Function(pub(crate) usize);
 
+/// What names memory to other processes.
+pub(crate) type IpcHandle = [u8; 64];
+
 /// What a device is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeviceInfo {
@@ -38,6 +41,8 @@ pub struct DeviceInfo {
     pub chip: String,
     /// Multiprocessors (NVIDIA) or compute units (AMD).
     pub multiprocessors: u32,
+    /// Whether heaps are mapped at a fixed stride. Otherwise kernels have to be compiled for the context table.
+    pub mapped: bool,
 }
 
 /// One launch, with everything that is known about it.
@@ -52,8 +57,11 @@ pub(crate) struct Start {
     pub(crate) cooperative: bool,
 }
 
-/// A vendor's driver library. All methods but the first two want a device that is current on the calling thread.
+/// A vendor's driver library. All methods but the first three want a device that is current on the calling thread.
 pub(crate) trait Api: Debug + Send + Sync {
+    /// The driver's name, and how heaps are shared: what all ranks have to have the same of.
+    fn name(&self) -> &'static str;
+
     fn devices(&self) -> Result<Vec<DeviceInfo>, Error>;
 
     /// Makes a device the one that this thread's calls are about.
@@ -61,6 +69,26 @@ pub(crate) trait Api: Debug + Send + Sync {
 
     /// Whether `from` can load and store the memory of `to`.
     fn can_access(&self, from: Device, to: Device) -> Result<bool, Error>;
+
+    /// Whether memory can be mapped at addresses of the caller's choice, on all devices.
+    fn maps(&self) -> bool;
+
+    /// Memory of `device`, the current one, that other processes can open.
+    fn create_plain(&self, device: Device, bytes: u64) -> Result<u64, Error>;
+
+    fn free_plain(&self, address: u64);
+
+    /// What names memory from [`Self::create_plain`] to other processes.
+    fn handle(&self, address: u64) -> Result<IpcHandle, Error>;
+
+    /// Another process's memory at an address of this one, for the current device.
+    fn open(&self, handle: &IpcHandle) -> Result<u64, Error>;
+
+    /// Undoes [`Self::open`].
+    fn close(&self, address: u64);
+
+    /// Lets the current device use memory from [`Self::create_plain`] on `peer`.
+    fn enable_peer(&self, peer: Device) -> Result<(), Error>;
 
     /// Memory of `device` that other processes can map; `bytes` is a multiple of 2 MiB.
     fn create_shared(&self, device: Device, bytes: u64) -> Result<OwnedFd, Error>;

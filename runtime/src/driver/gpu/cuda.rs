@@ -1,6 +1,6 @@
 //! NVIDIA's driver library, loaded when it is first needed.
 
-use std::ffi::{CStr, c_int, c_uint, c_void};
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cudarc::driver::sys;
 use cudarc::driver::sys::{CUdevice_attribute as Attribute, CUresult};
 
-use super::api::{Api, Device, DeviceInfo, Event, Function, Graph, Module, Start, Stream};
+use super::api::{Api, Device, DeviceInfo, Event, Function, Graph, IpcHandle, Module, Start, Stream};
+use super::plain;
 use crate::error::Error;
 use crate::memory::HEAP_ALIGN;
 
@@ -19,6 +20,8 @@ const LOG_BYTES: usize = 8 << 10;
 #[derive(Debug)]
 pub(crate) struct Cuda {
     devices: Vec<Primary>,
+    /// Whether memory can be mapped and is to be.
+    maps: bool,
 }
 
 /// A device, with its primary context once something was done there: making one takes long.
@@ -80,7 +83,16 @@ impl Cuda {
             return Err(Error::NoGpu { vendor: "CUDA", reason: "the driver knows no device".to_owned() });
         }
         let devices = (0..count).map(Primary::find).collect::<Result<_, _>>()?;
-        Ok(Self { devices })
+        let mut cuda = Self { devices, maps: !plain::is_asked_for() };
+        for device in 0..count.cast_unsigned() {
+            for needed in [
+                Attribute::CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED,
+                Attribute::CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED,
+            ] {
+                cuda.maps &= cuda.attribute(device, needed)? != 0;
+            }
+        }
+        Ok(cuda)
     }
 
     fn attribute(&self, device: Device, attribute: Attribute) -> Result<c_int, Error> {
@@ -101,12 +113,8 @@ impl Cuda {
         let major = self.attribute(device, Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
         let minor = self.attribute(device, Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
         let multiprocessors = self.attribute(device, Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
-        let supported = Attribute::CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED;
-        if self.attribute(device, supported)? == 0 {
-            let reason = format!("device {device} ({name}) cannot share memory through file descriptors");
-            return Err(Error::NoGpu { vendor: "CUDA", reason });
-        }
-        Ok(DeviceInfo { name, chip: format!("sm_{major}{minor}"), multiprocessors: multiprocessors.cast_unsigned() })
+        let (chip, multiprocessors) = (format!("sm_{major}{minor}"), multiprocessors.cast_unsigned());
+        Ok(DeviceInfo { name, chip, multiprocessors, mapped: self.maps })
     }
 }
 
@@ -149,6 +157,10 @@ fn place(device: Device) -> sys::CUmemLocation {
 }
 
 impl Api for Cuda {
+    fn name(&self) -> &'static str {
+        if self.maps { "cuda" } else { "cuda (IPC)" }
+    }
+
     fn devices(&self) -> Result<Vec<DeviceInfo>, Error> {
         (0..self.devices.len() as u32).map(|device| self.describe(device)).collect()
     }
@@ -168,6 +180,54 @@ impl Api for Cuda {
         // SAFETY: the driver stores a number.
         check(unsafe { sys::cuDeviceCanAccessPeer(&raw mut can, device(from), device(to)) }, "ask about peers")?;
         Ok(can != 0)
+    }
+
+    fn maps(&self) -> bool {
+        self.maps
+    }
+
+    fn create_plain(&self, device: Device, bytes: u64) -> Result<u64, Error> {
+        let mut memory = 0;
+        // SAFETY: the driver stores an address.
+        let taken = unsafe { sys::cuMemAlloc_v2(&raw mut memory, bytes as usize) };
+        check(taken, &format!("take {bytes} bytes of device {device} for a symmetric heap"))?;
+        Ok(memory)
+    }
+
+    fn free_plain(&self, address: u64) {
+        // SAFETY: from `create_plain`, and no kernel runs any more.
+        unsafe { sys::cuMemFree_v2(address) };
+    }
+
+    fn handle(&self, address: u64) -> Result<IpcHandle, Error> {
+        let mut handle = sys::CUipcMemHandle { reserved: [0; 64] };
+        // SAFETY: from `create_plain`; the driver stores 64 bytes.
+        check(unsafe { sys::cuIpcGetMemHandle(&raw mut handle, address) }, "share a heap's memory")?;
+        Ok(handle.reserved.map(c_char::cast_unsigned))
+    }
+
+    fn open(&self, handle: &IpcHandle) -> Result<u64, Error> {
+        let handle = sys::CUipcMemHandle { reserved: handle.map(u8::cast_signed) };
+        let flags = sys::CUipcMem_flags::CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS as c_uint;
+        let mut memory = 0;
+        // SAFETY: the driver checks the handle, and stores an address.
+        let opened = unsafe { sys::cuIpcOpenMemHandle_v2(&raw mut memory, handle, flags) };
+        check(opened, "open a rank's heap, which is another version's or another driver's")?;
+        Ok(memory)
+    }
+
+    fn close(&self, address: u64) {
+        // SAFETY: from `open`, and no kernel runs any more.
+        unsafe { sys::cuIpcCloseMemHandle(address) };
+    }
+
+    fn enable_peer(&self, peer: Device) -> Result<(), Error> {
+        let peer = self.devices[peer as usize].context()?;
+        // SAFETY: the context is alive as long as the process.
+        match unsafe { sys::cuCtxEnablePeerAccess(peer, 0) } {
+            CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED => Ok(()),
+            result => check(result, "give a device access to a rank's heap"),
+        }
     }
 
     fn create_shared(&self, device: Device, bytes: u64) -> Result<OwnedFd, Error> {

@@ -1,31 +1,39 @@
-//! The heaps of all ranks in one range of addresses, the same for all devices of this process.
+//! The heaps of all ranks, as the devices of this process reach them: mapped into one range of addresses, at a fixed
+//! stride, or opened where the driver puts them.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
 use super::Shared;
 use super::api::{Device, Stream};
+use super::plain;
 use crate::error::Error;
 use crate::heap::{HeapMemory, SIGNAL_PAD_BYTES, heap_stride};
 
-/// Mapped heaps; unmapped when dropped.
+/// Heaps that are reached; let go of when dropped.
 #[derive(Debug)]
 pub(super) struct Heaps {
     shared: Arc<Shared>,
-    start: u64,
-    stride: u64,
-    /// Ranks whose heaps are mapped, and for how many there are addresses.
-    mapped: u64,
-    ranks: u64,
+    /// The address of each rank's heap.
+    bases: Vec<u64>,
+    backing: Backing,
     /// For looks at memory while kernels run.
     looks: Stream,
     device: Device,
 }
 
+/// What has to be undone.
+#[derive(Debug)]
+enum Backing {
+    /// A range of addresses, in which the first heaps are mapped at a stride.
+    Mapped { start: u64, stride: u64, bytes: u64, mapped: usize },
+    /// Heaps of other processes, each opened at an address.
+    Opened(Vec<u64>),
+}
+
 impl Heaps {
-    /// Maps heaps of `size` bytes, in the order of ranks, for the devices of the ranks `local`.
-    pub(super) fn map(shared: Arc<Shared>, heaps: &[OwnedFd], size: u64, local: &[u32]) -> Result<Self, Error> {
-        let (ranks, stride) = (heaps.len() as u64, heap_stride(size));
+    /// Reaches heaps of `size` bytes, in the order of ranks, for the devices of the ranks `local`.
+    pub(super) fn reach(shared: Arc<Shared>, heaps: &[OwnedFd], size: u64, local: &[u32]) -> Result<Self, Error> {
         let mut devices: Vec<Device> = local.iter().map(|rank| shared.device(*rank)).collect();
         devices.sort_unstable();
         devices.dedup();
@@ -39,35 +47,81 @@ impl Heaps {
         }
         shared.api.make_current(devices[0])?;
         let looks = shared.api.create_stream()?;
-        let start = shared.api.reserve(stride * ranks).inspect_err(|_| shared.api.destroy_stream(looks))?;
-        let mut mapped = Self { shared, start, stride, mapped: 0, ranks, looks, device: devices[0] };
-        for (heap, rank) in heaps.iter().zip(0..) {
-            mapped.shared.api.map_shared(start + rank * stride, heap.as_fd(), stride, &devices)?;
-            mapped.mapped = rank + 1;
+        let (bases, backing, device) = (Vec::new(), Backing::Opened(Vec::new()), devices[0]);
+        let mut reached = Self { shared, bases, backing, looks, device };
+        if reached.shared.api.maps() {
+            reached.map(heaps, heap_stride(size), &devices)?;
+        } else {
+            reached.open(heaps, local, &devices)?;
         }
         for rank in local {
-            mapped.shared.api.make_current(mapped.shared.device(*rank))?;
-            let pad = start + u64::from(*rank) * stride;
-            let stream = mapped.shared.api.create_stream()?;
-            // SAFETY: the start of a mapped heap, which is larger than the pad.
-            let cleared = unsafe { mapped.shared.api.clear(pad, SIGNAL_PAD_BYTES as usize, stream) }
-                .and_then(|()| mapped.shared.drain(stream));
-            mapped.shared.api.destroy_stream(stream);
-            cleared?;
+            reached.clear_pad(*rank)?;
         }
-        Ok(mapped)
+        Ok(reached)
+    }
+
+    fn map(&mut self, heaps: &[OwnedFd], stride: u64, devices: &[Device]) -> Result<(), Error> {
+        let bytes = stride * heaps.len() as u64;
+        let start = self.shared.api.reserve(bytes)?;
+        self.bases = (0..heaps.len() as u64).map(|rank| start + rank * stride).collect();
+        for mapped in 0..=heaps.len() {
+            self.backing = Backing::Mapped { start, stride, bytes, mapped };
+            if let Some(heap) = heaps.get(mapped) {
+                self.shared.api.map_shared(self.bases[mapped], heap.as_fd(), stride, devices)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn open(&mut self, heaps: &[OwnedFd], local: &[u32], devices: &[Device]) -> Result<(), Error> {
+        let shared = Arc::clone(&self.shared);
+        for device in devices {
+            shared.api.make_current(*device)?;
+            for peer in devices.iter().filter(|peer| *peer != device) {
+                shared.api.enable_peer(*peer)?;
+            }
+        }
+        for (rank, heap) in (0..).zip(heaps) {
+            let base = if local.contains(&rank) {
+                shared.plain(rank)
+            } else {
+                // A process whose ranks have several devices has all ranks, so that nothing is opened on others.
+                shared.api.make_current(self.device)?;
+                let base = shared.api.open(&plain::handle_in(heap)?)?;
+                let Backing::Opened(opened) = &mut self.backing else { unreachable!("heaps are mapped or opened") };
+                opened.push(base);
+                base
+            };
+            self.bases.push(plain::aligned(base)?);
+        }
+        Ok(())
+    }
+
+    /// Clears what belongs to symm at the start of a heap of this process.
+    fn clear_pad(&self, rank: u32) -> Result<(), Error> {
+        self.shared.api.make_current(self.shared.device(rank))?;
+        let stream = self.shared.api.create_stream()?;
+        // SAFETY: the start of a heap, which is larger than the pad.
+        let cleared = unsafe { self.shared.api.clear(self.bases[rank as usize], SIGNAL_PAD_BYTES as usize, stream) }
+            .and_then(|()| self.shared.drain(stream));
+        self.shared.api.destroy_stream(stream);
+        cleared
     }
 }
 
 impl HeapMemory for Heaps {
-    fn start(&self) -> u64 {
-        self.start
+    fn bases(&self) -> &[u64] {
+        &self.bases
+    }
+
+    fn strided(&self) -> bool {
+        matches!(self.backing, Backing::Mapped { .. })
     }
 
     fn clear(&self, rank: u32, offset: u64, bytes: u64) -> Result<(), Error> {
         let local = self.shared.local(rank);
-        let at = self.start + u64::from(rank) * self.stride + offset;
-        // SAFETY: inside of a mapped heap, says the caller; no rank knows the address yet.
+        let at = self.bases[rank as usize] + offset;
+        // SAFETY: inside of a heap, says the caller; no rank knows the address yet.
         unsafe { self.shared.api.clear(at, bytes as usize, local.stream)? };
         self.shared.drain(local.stream)
     }
@@ -76,7 +130,7 @@ impl HeapMemory for Heaps {
         let mut word = 0_u64;
         self.shared.api.make_current(self.device).ok()?;
         let into = (&raw mut word) as u64;
-        // SAFETY: inside of a mapped heap, says the caller; the word outlives the copy, which is waited for.
+        // SAFETY: inside of a heap, says the caller; the word outlives the copy, which is waited for.
         unsafe { self.shared.api.copy(into, address, bytes, self.looks).ok()? };
         self.shared.drain(self.looks).ok()?;
         Some(word)
@@ -85,12 +139,17 @@ impl HeapMemory for Heaps {
 
 impl Drop for Heaps {
     fn drop(&mut self) {
-        if self.shared.api.make_current(self.device).is_ok() {
-            for rank in 0..self.mapped {
-                self.shared.api.unmap(self.start + rank * self.stride, self.stride);
-            }
-            self.shared.api.release(self.start, self.stride * self.ranks);
-            self.shared.api.destroy_stream(self.looks);
+        let api = &self.shared.api;
+        if api.make_current(self.device).is_err() {
+            return;
         }
+        match &self.backing {
+            Backing::Mapped { start, stride, bytes, mapped } => {
+                self.bases[..*mapped].iter().for_each(|base| api.unmap(*base, *stride));
+                api.release(*start, *bytes);
+            }
+            Backing::Opened(opened) => opened.iter().for_each(|base| api.close(*base)),
+        }
+        api.destroy_stream(self.looks);
     }
 }

@@ -10,7 +10,8 @@ use std::ptr;
 use std::sync::Arc;
 
 use self::library::{Access, Allocation, Handle, Hip as Library, Properties};
-use super::api::{Api, Device, DeviceInfo, Event, Function, Graph, Module, Start, Stream};
+use super::api::{Api, Device, DeviceInfo, Event, Function, Graph, IpcHandle, Module, Start, Stream};
+use super::plain;
 use crate::error::Error;
 use crate::memory::HEAP_ALIGN;
 
@@ -19,6 +20,8 @@ use crate::memory::HEAP_ALIGN;
 pub(crate) struct Hip {
     library: Library,
     devices: Vec<DeviceInfo>,
+    /// Whether memory can be mapped and is to be.
+    maps: bool,
 }
 
 /// A string that the library has stored.
@@ -47,8 +50,10 @@ impl Hip {
         if count == 0 {
             return Err(none("the driver knows no device".to_owned()));
         }
-        let devices = (0..count).map(|device| describe(&library, device)).collect::<Result<_, _>>()?;
-        Ok(Arc::new(Self { library, devices }))
+        let devices = (0..count).map(|device| describe(&library, device)).collect::<Result<Vec<_>, _>>()?;
+        let maps = devices.iter().all(|device| device.mapped) && !plain::is_asked_for();
+        let devices = devices.into_iter().map(|device| DeviceInfo { mapped: maps, ..device }).collect();
+        Ok(Arc::new(Self { library, devices, maps }))
     }
 
     fn check(&self, status: library::Status, action: &str) -> Result<(), Error> {
@@ -87,16 +92,17 @@ fn describe(library: &Library, device: c_int) -> Result<DeviceInfo, Error> {
         library.check(asked, action)?;
     }
     let name = text(&properties.name);
-    if maps == 0 {
-        let reason = format!("device {device} ({name}) has no virtual memory management, so heaps cannot be mapped");
-        return Err(Error::NoGpu { vendor: "HIP", reason });
-    }
     // Behind the chip come settings: gfx942:sramecc+:xnack-.
     let chip = text(&properties.gcn_arch_name).split(':').next().unwrap_or_default().to_owned();
-    Ok(DeviceInfo { name, chip, multiprocessors: properties.multi_processor_count.cast_unsigned() })
+    let multiprocessors = properties.multi_processor_count.cast_unsigned();
+    Ok(DeviceInfo { name, chip, multiprocessors, mapped: maps != 0 })
 }
 
 impl Api for Hip {
+    fn name(&self) -> &'static str {
+        if self.maps { "hip" } else { "hip (IPC)" }
+    }
+
     fn devices(&self) -> Result<Vec<DeviceInfo>, Error> {
         Ok(self.devices.clone())
     }
@@ -115,6 +121,52 @@ impl Api for Hip {
         // SAFETY: the library stores a number.
         self.check(unsafe { (self.library.functions.can_access_peer)(&raw mut can, from, to) }, "ask about peers")?;
         Ok(can != 0)
+    }
+
+    fn maps(&self) -> bool {
+        self.maps
+    }
+
+    fn create_plain(&self, device: Device, bytes: u64) -> Result<u64, Error> {
+        let mut memory = ptr::null_mut();
+        // SAFETY: the library stores an address.
+        let taken =
+            unsafe { (self.library.functions.ext_malloc)(&raw mut memory, bytes as usize, library::NOT_CACHED) };
+        self.check(taken, &format!("take {bytes} bytes of device {device} for a symmetric heap"))?;
+        Ok(memory as u64)
+    }
+
+    fn free_plain(&self, memory: u64) {
+        // SAFETY: from `create_plain`, and no kernel runs any more.
+        unsafe { (self.library.functions.free_now)(address(memory)) };
+    }
+
+    fn handle(&self, memory: u64) -> Result<IpcHandle, Error> {
+        let mut handle = library::IpcHandle([0; 64]);
+        // SAFETY: from `create_plain`; the library stores 64 bytes.
+        let named = unsafe { (self.library.functions.ipc_handle)(&raw mut handle, address(memory)) };
+        self.check(named, "share a heap's memory").map(|()| handle.0)
+    }
+
+    fn open(&self, handle: &IpcHandle) -> Result<u64, Error> {
+        let (handle, mut memory) = (library::IpcHandle(*handle), ptr::null_mut());
+        // SAFETY: the library checks the handle, and stores an address.
+        let opened = unsafe { (self.library.functions.ipc_open)(&raw mut memory, handle, library::LAZY_PEER_ACCESS) };
+        self.check(opened, "open a rank's heap, which is another version's or another driver's")?;
+        Ok(memory as u64)
+    }
+
+    fn close(&self, memory: u64) {
+        // SAFETY: from `open`, and no kernel runs any more.
+        unsafe { (self.library.functions.ipc_close)(address(memory)) };
+    }
+
+    fn enable_peer(&self, peer: Device) -> Result<(), Error> {
+        // SAFETY: changes only what the current device may do.
+        match unsafe { (self.library.functions.enable_peer)(peer.cast_signed(), 0) } {
+            library::PEER_ALREADY_ENABLED => Ok(()),
+            status => self.check(status, "give a device access to a rank's heap"),
+        }
     }
 
     fn create_shared(&self, device: Device, bytes: u64) -> Result<OwnedFd, Error> {

@@ -24,6 +24,8 @@ pub(super) type Status = c_int;
 pub(super) const SUCCESS: Status = 0;
 pub(super) const INVALID_VALUE: Status = 1;
 pub(super) const NOT_READY: Status = 600;
+/// `hipErrorPeerAccessAlreadyEnabled`
+pub(super) const PEER_ALREADY_ENABLED: Status = 704;
 
 /// `hipDeviceAttributeVirtualMemoryManagementSupported`
 pub(super) const SUPPORTS_MAPPING: c_int = 89;
@@ -43,6 +45,10 @@ const READ_WRITE: c_int = 3;
 pub(super) const BY_ADDRESS: c_int = 4;
 /// `hipHostMallocPortable | hipHostMallocMapped | hipHostMallocCoherent`
 pub(super) const FOR_ALL_DEVICES: c_uint = 0x1 | 0x2 | 0x4000_0000;
+/// `hipDeviceMallocUncached`
+pub(super) const NOT_CACHED: c_uint = 3;
+/// `hipIpcMemLazyEnablePeerAccess`
+pub(super) const LAZY_PEER_ACCESS: c_uint = 1;
 /// `hipStreamCaptureModeThreadLocal`
 pub(super) const THIS_THREAD: c_int = 1;
 /// `hipStreamNonBlocking`
@@ -103,6 +109,10 @@ impl Allocation {
     }
 }
 
+/// `hipIpcMemHandle_t`
+#[repr(C)]
+pub(super) struct IpcHandle(pub(super) [u8; 64]);
+
 /// `hipMemAccessDesc`
 #[repr(C)]
 pub(super) struct Access {
@@ -155,6 +165,12 @@ functions! {
     map: "hipMemMap" (*mut c_void, usize, usize, Handle, c_ulonglong) -> Status;
     set_access: "hipMemSetAccess" (*mut c_void, usize, *const Access, usize) -> Status;
     unmap: "hipMemUnmap" (*mut c_void, usize) -> Status;
+    ext_malloc: "hipExtMallocWithFlags" (*mut *mut c_void, usize, c_uint) -> Status;
+    free_now: "hipFree" (*mut c_void) -> Status;
+    ipc_handle: "hipIpcGetMemHandle" (*mut IpcHandle, *mut c_void) -> Status;
+    ipc_open: "hipIpcOpenMemHandle" (*mut *mut c_void, IpcHandle, c_uint) -> Status;
+    ipc_close: "hipIpcCloseMemHandle" (*mut c_void) -> Status;
+    enable_peer: "hipDeviceEnablePeerAccess" (c_int, c_uint) -> Status;
     host_malloc: "hipHostMalloc" (*mut *mut c_void, usize, c_uint) -> Status;
     host_free: "hipHostFree" (*mut c_void) -> Status;
     malloc: "hipMallocAsync" (*mut *mut c_void, usize, Handle) -> Status;
