@@ -105,7 +105,7 @@ fn with_pointers(mix: Mix) -> String {
             let _ =
                 writeln!(body, "llvm.store %one, %g{op} atomic release {{alignment = 8 : i64}} : i64, !llvm.ptr<1>");
         } else {
-            let _ = writeln!(body, "{}", WAIT.replace('#', &op.to_string()));
+            let _ = writeln!(body, "{}", WAIT.replace('@', &op.to_string()));
         }
     }
     let pointers = (0..PEERS).map(|peer| format!("%data{peer}: !llvm.ptr, %flags{peer}: !llvm.ptr"));
@@ -143,22 +143,37 @@ fn reduce(body: &mut String, number: usize, array: impl Fn(usize) -> String, acc
     let _ = writeln!(body, "}}");
 }
 
-/// What a wait is: it polls, backs off after a while, and acquires.
+/// What a wait is: it polls in order for a while, then relaxed, backs off, and acquires.
 const WAIT: &str = "
-scf.while (%n# = %zero) : (i64) -> i64 {
-  %seen# = llvm.load %g# atomic monotonic {alignment = 8 : i64} : !llvm.ptr<1> -> i64
-  %missing# = arith.cmpi slt, %seen#, %one : i64
-  scf.condition(%missing#) %n# : i64
+%early@:2 = scf.while (%n@ = %one) : (i64) -> (i64, i1) {
+  %seen@ = llvm.load %g@ atomic acquire {alignment = 8 : i64} : !llvm.ptr<1> -> i64
+  %here@ = arith.cmpi sge, %seen@, %one : i64
+  %missing@ = arith.cmpi slt, %seen@, %one : i64
+  %few@ = arith.cmpi slt, %n@, %ordered : i64
+  %again@ = arith.andi %missing@, %few@ : i1
+  scf.condition(%again@) %n@, %here@ : i64, i1
 } do {
-^bb0(%m#: i64):
-  %impatient# = arith.cmpi sge, %m#, %polls : i64
-  scf.if %impatient# {
-    nvvm.nanosleep %nap
-  }
-  %next# = arith.addi %m#, %one : i64
-  scf.yield %next# : i64
+^bb0(%m@: i64, %h@: i1):
+  %next@ = arith.addi %m@, %one : i64
+  scf.yield %next@ : i64
 }
-llvm.fence acquire";
+scf.if %early@#1 {
+} else {
+  scf.while (%n@ = %one) : (i64) -> (i64) {
+    %seen@ = llvm.load %g@ atomic monotonic {alignment = 8 : i64} : !llvm.ptr<1> -> i64
+    %missing@ = arith.cmpi slt, %seen@, %one : i64
+    scf.condition(%missing@) %n@ : i64
+  } do {
+  ^bb0(%m@: i64):
+    %impatient@ = arith.cmpi sgt, %m@, %polls : i64
+    scf.if %impatient@ {
+      nvvm.nanosleep %nap
+    }
+    %next@ = arith.addi %m@, %one : i64
+    scf.yield %next@ : i64
+  }
+  llvm.fence acquire
+}";
 
 /// The address of access `op` on this rank.
 fn address(body: &mut String, op: usize) {
@@ -173,7 +188,8 @@ fn kernel(arguments: &str, body: &str) -> String {
          gpu.func @kernel({arguments}, %data: !llvm.ptr, %flags: !llvm.ptr, %n: index) kernel {{
          %zero = arith.constant 0 : i64
          %one = arith.constant 1 : i64
-         %polls = arith.constant 256 : i64
+         %ordered = arith.constant 64 : i64
+         %polls = arith.constant 192 : i64
          %nap = arith.constant 64 : i32
          %thread = gpu.thread_id x
          %at = arith.index_cast %thread : index to i64

@@ -55,6 +55,9 @@ pub trait Target {
         order: (Order, Scope),
     ) -> Value<'c, 'c>;
 
+    /// Whether a load that acquires costs less than a relaxed one with a fence behind it.
+    fn polls_in_order(&self) -> bool;
+
     /// Completes what every thread of a group has written, before the barrier in front of a group's release (O3).
     fn before_group_release(&self, b: &Builder);
 

@@ -190,6 +190,11 @@ impl Target for Rocdl {
         order::cmpxchg(b, self, ptr, values, order)
     }
 
+    fn polls_in_order(&self) -> bool {
+        // The load is the same, and each would invalidate the caches.
+        false
+    }
+
     fn before_group_release(&self, b: &Builder) {
         // The release that follows the barrier waits for the stores of its own wave only: every wave has to have
         // brought its own as far as L2 before it (LLVM's AMDGPU memory model, gfx942: release at agent scope).

@@ -10,11 +10,12 @@ gpu.module @kernels {
   // CHECK: gpu.func @waits(%{{[^,]*}}: !llvm.ptr, %{{[^,]*}}: !llvm.ptr {llvm.align = 16 : i64}, %{{[^,]*}}: !llvm.ptr,
   // PTX-LABEL: .entry waits
   // PTX: ld.global.b32
-  // PTX: ld.relaxed.sys.global.b64
+  // PTX: ld.acquire.sys.global.b64
   // PTX: fence.acq_rel.sys
-  // PTX-NOT: ld.global.nc.b32
+  // Not the table's word behind the first.
+  // PTX-NOT: ld.global.nc.b32 %r{{[0-9]+}}, [%rd{{[0-9]+}}];
   // PTX: ld.global.b32
-  // PTX-NOT: ld.global.nc.b32
+  // PTX-NOT: ld.global.nc.b32 %r{{[0-9]+}}, [%rd{{[0-9]+}}];
   // PTX: ld.global.b32
   // PTX: st.global.b32
   // AMD-LABEL: waits:

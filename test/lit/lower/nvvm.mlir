@@ -21,19 +21,22 @@ gpu.module @kernels {
 
 // -----
 
-// O3: the group's barrier, then one thread. O5: relaxed polls, then one fence, then the barrier.
+// O3: the group's barrier, then one thread. O5: some polls in order, then relaxed ones and one fence, then the barrier.
 // CHECK-LABEL: gpu.func @group
 // CHECK: gpu.barrier
 // CHECK: %[[FIRST:.*]] = arith.cmpi eq, %{{.*}}, %c0
 // CHECK: scf.if %[[FIRST]] {
 // CHECK-NEXT: llvm.store %{{.*}}, %{{.*}} atomic release {alignment = 8 : i64} : i64, !llvm.ptr<1>
 // CHECK: scf.if %{{.*}} {
+// CHECK: %[[LOOP:.*]]:2 = scf.while
+// CHECK: llvm.load %{{.*}} atomic acquire {alignment = 8 : i64} : !llvm.ptr<1> -> i64
+// CHECK: arith.cmpi slt, %{{.*}}, %c64
+// CHECK: scf.if %[[LOOP]]#1
 // CHECK: scf.while
 // CHECK: llvm.load %{{.*}} atomic monotonic {alignment = 8 : i64} : !llvm.ptr<1> -> i64
 // CHECK: nvvm.nanosleep
 // CHECK: llvm.fence acquire
-// CHECK: }
-// CHECK-NEXT: gpu.barrier
+// CHECK: gpu.barrier
 gpu.module @kernels {
   gpu.func @group(%ctx: !symm.ctx, %f: memref<1xi64>, %v: i64, %peer: i32, %delta: i64) kernel {
     %c0 = arith.constant 0 : index

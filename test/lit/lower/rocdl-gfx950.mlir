@@ -40,4 +40,4 @@ gpu.func @{name}(%ctx: !symm.ctx, %f: memref<?xi64>, %m: memref<?xf32>, %h: memr
 // store:
 //     global_store_dwordx4
 // barrier:
-//     buffer_wbl2 sc1 vmcnt(0) s_barrier if[ global_load_dwordx2 vmcnt(0) global_store_dwordx2 buffer_wbl2 sc0 sc1 vmcnt(0) loop[ global_store_dwordx2 sc0 sc1 ] loop[ global_load_dwordx2 sc0 sc1 vmcnt(0) global_load_dwordx2 sc0 sc1 vmcnt(0) s_sleep ] buffer_inv sc0 sc1 ] s_barrier
+//     buffer_wbl2 sc1 vmcnt(0) s_barrier if[ global_store_dwordx2 buffer_wbl2 sc0 sc1 vmcnt(0) loop[ global_store_dwordx2 sc0 sc1 ] loop[ global_load_dwordx2 sc0 sc1 vmcnt(0) global_load_dwordx2 sc0 sc1 vmcnt(0) s_sleep ] buffer_inv sc0 sc1 ] s_barrier

@@ -24,6 +24,9 @@ const SHARED_WORD: &str = "_symm_shared_words";
 /// How often a wait polls before it starts to back off between polls.
 const EAGER_POLLS: i64 = 256;
 
+/// How often a wait polls in order, where a target does, before it takes the flag for one that comes later.
+const ORDERED_POLLS: i64 = 64;
+
 /// The attributes of an atomic LLVM memory operation on a value of type `ty`.
 pub fn atomic<'c>(
     b: &Builder<'c>,
@@ -281,7 +284,50 @@ fn predicate(comparison: Comparison, unsigned: bool) -> CmpiPredicate {
     }
 }
 
-/// O5: polls relaxed, backs off after a while, and acquires once after the poll has succeeded.
+/// What a wait polls for, and until when.
+struct Poll<'c> {
+    flag: Value<'c, 'c>,
+    predicate: CmpiPredicate,
+    expected: Value<'c, 'c>,
+    /// When it started and how long it may take.
+    deadline: Option<(Value<'c, 'c>, Value<'c, 'c>)>,
+    scope: Scope,
+}
+
+impl<'c> Poll<'c> {
+    /// Reads the flag until it is as expected, time is up, or `polls` are done; whether it is as expected. With
+    /// `patience` it reads on for ever, and backs off after so many polls.
+    fn repeat(&self, b: &Builder<'c>, target: &dyn Target, order: Order, polls: i64, patience: bool) -> Value<'c, 'c> {
+        let attributes = atomic(b, target, "ordering", (order, self.scope), self.expected.r#type());
+        let results = b.repeat(
+            &[b.i64(1)],
+            |b, polled| {
+                let seen = b.load(self.flag, self.expected.r#type(), &attributes);
+                let seen = b.compare(self.predicate, seen, self.expected);
+                let mut go_on = b.not(seen);
+                if let Some((start, timeout)) = self.deadline {
+                    let elapsed = b.binary("arith.subi", target.nanoseconds(b), start);
+                    go_on = b.binary("arith.andi", go_on, b.compare(CmpiPredicate::Ult, elapsed, timeout));
+                }
+                if !patience {
+                    go_on = b.binary("arith.andi", go_on, b.compare(CmpiPredicate::Slt, polled[0], b.i64(polls)));
+                }
+                (go_on, vec![polled[0], seen])
+            },
+            |b, values| {
+                if patience {
+                    let impatient = b.compare(CmpiPredicate::Sgt, values[0], b.i64(polls));
+                    b.when(impatient, |b| target.backoff(b));
+                }
+                vec![b.add(values[0], b.i64(1))]
+            },
+        );
+        results[1]
+    }
+}
+
+/// O5: polls relaxed, backs off after a while, and acquires once after the poll has succeeded. Where a poll that
+/// acquires is faster than a fence, the first ones are such.
 fn poll<'c>(
     b: &Builder<'c>,
     target: &dyn Target,
@@ -291,67 +337,59 @@ fn poll<'c>(
     timeout: Option<Value<'c, 'c>>,
     (order, scope): (Order, Scope),
 ) -> Value<'c, 'c> {
-    let ty = expected.r#type();
-    let relaxed = atomic(b, target, "ordering", (Order::Relaxed, scope), ty);
-    let start = timeout.map(|_| target.nanoseconds(b));
-    let results = b.repeat(
-        &[b.i64(0)],
-        |b, polls| {
-            let seen = b.compare(predicate, b.load(flag, ty, &relaxed), expected);
-            let missing = b.not(seen);
-            let go_on = match (timeout, start) {
-                (Some(timeout), Some(start)) => {
-                    let elapsed = b.binary("arith.subi", target.nanoseconds(b), start);
-                    b.binary("arith.andi", missing, b.compare(CmpiPredicate::Ult, elapsed, timeout))
-                }
-                _ => missing,
-            };
-            (go_on, vec![polls[0], seen])
-        },
-        |b, values| {
-            let impatient = b.compare(CmpiPredicate::Sge, values[0], b.i64(EAGER_POLLS));
-            b.when(impatient, |b| target.backoff(b));
-            vec![b.add(values[0], b.i64(1))]
-        },
-    );
-    if order == Order::Acquire {
-        target.fence(b, Order::Acquire, scope);
+    let deadline = timeout.map(|timeout| (target.nanoseconds(b), timeout));
+    let poll = Poll { flag, predicate, expected, deadline, scope };
+    let late = |b: &Builder<'c>, eager_polls| {
+        let seen = poll.repeat(b, target, Order::Relaxed, eager_polls, true);
+        if order == Order::Acquire {
+            target.fence(b, Order::Acquire, scope);
+        }
+        seen
+    };
+    if order != Order::Acquire || !target.polls_in_order() {
+        return late(b, EAGER_POLLS);
     }
-    results[1]
+    let seen = poll.repeat(b, target, Order::Acquire, ORDERED_POLLS, false);
+    let eager_polls = EAGER_POLLS - ORDERED_POLLS;
+    b.choose(seen, b.int(1), |_| seen, |b| late(b, eager_polls))
 }
 
 /// Block b of every rank tells block b of every other rank the number of this barrier, then waits until all have
 /// told it theirs. The words lie at the start of each heap (runtime: the signal pad): for each block an epoch, then
-/// a flag for each rank. Epochs only grow, so that no flag is ever reset.
+/// a flag for each rank. Epochs only grow, so that no flag is ever reset. The threads of a group share the ranks.
 pub fn barrier<'c: 'a, 'a>(op: Barrier<'c, 'a>, b: &Builder<'c>, target: &dyn Target) -> Vec<Value<'c, 'c>> {
     let table = Table::new(op.operation(), op.ctx());
+    let ranks = b.as_i64(table.num_ranks(b));
+    let me = table.rank(b);
+    let pad = b.mul(b.mul(linear_block(b), b.add(ranks, b.i64(1))), b.i64(8));
+    let slot = |b: &Builder<'c>, base: Value<'c, 'c>, rank: Value<'c, 'c>| {
+        let word = b.add(b.mul(b.as_i64(rank), b.i64(8)), b.i64(8));
+        global(b, b.byte_offset(b.byte_offset(base, pad), word))
+    };
+    let mine = table.base(b, me, b.ptr());
+    let counter = global(b, b.byte_offset(mine, pad));
+    // Read by all before the barrier, and counted by the first behind it.
+    let epoch = b.add(b.load(counter, b.int(64), &[]), b.i64(1));
     if op.group() != Group::Thread {
         target.before_group_release(b);
     }
     group_barrier(b, target, op.group());
-    on_leader(b, op.group(), |b| {
-        let ranks = table.num_ranks(b);
-        let me = table.rank(b);
-        let block = linear_block(b);
-        let pad = b.mul(b.mul(block, b.add(b.as_i64(ranks), b.i64(1))), b.i64(8));
-        let slot = |b: &Builder<'c>, base: Value<'c, 'c>, rank: Value<'c, 'c>| {
-            let word = b.add(b.mul(b.as_i64(rank), b.i64(8)), b.i64(8));
-            global(b, b.byte_offset(b.byte_offset(base, pad), word))
-        };
-        let mine = table.base(b, me, b.ptr());
-        let counter = global(b, b.byte_offset(mine, pad));
-        let epoch = b.add(b.load(counter, b.int(64), &[]), b.i64(1));
-        b.store(epoch, counter, &[]);
+    on_leader(b, op.group(), |b| b.store(epoch, counter, &[]));
+    let (first, step) = thread(b, op.group());
+    b.when(b.compare(CmpiPredicate::Slt, first, ranks), |b| {
         target.fence(b, Order::Release, Scope::Sys);
-        b.for_each(b.i32(0), ranks, |b, rank| {
+        b.for_step(first, ranks, step, |b, rank| {
+            let rank = b.value("arith.trunci", &[rank], b.int(32), &[]);
             let theirs = slot(b, table.base_from(b, mine, rank), me);
             target.store_flag(b, theirs, epoch, (Order::Relaxed, Scope::Sys));
         });
-        b.for_each(b.i32(0), ranks, |b, rank| {
-            let flag = slot(b, mine, rank);
-            poll(b, target, flag, CmpiPredicate::Sge, epoch, None, (Order::Relaxed, Scope::Sys));
+        let order = if target.polls_in_order() { Order::Acquire } else { Order::Relaxed };
+        b.for_step(first, ranks, step, |b, rank| {
+            poll(b, target, slot(b, mine, rank), CmpiPredicate::Sge, epoch, None, (order, Scope::Sys));
         });
-        target.fence(b, Order::Acquire, Scope::Sys);
+        if !target.polls_in_order() {
+            target.fence(b, Order::Acquire, Scope::Sys);
+        }
     });
     group_barrier(b, target, op.group());
     Vec::new()
