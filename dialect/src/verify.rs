@@ -65,7 +65,8 @@ pub fn verify<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Verdict {
         }
         SymmOp::AtomicCas(cas) => {
             let ty = cas.expected().r#type();
-            ensure(op, is_flag_type(scalar(ty)) && !ty.is_vector(), || lossy!("compares i32 or i64, got {ty}"))?;
+            let fits = is_flag_type(scalar(ty)) || is_wide_float(scalar(ty));
+            ensure(op, fits && !ty.is_vector(), || lossy!("compares i32, i64, f32 or f64, got {ty}"))?;
             verify_access(op, cas.ptr(), &cas.indices(), ty, cas.mask())
         }
         SymmOp::Signal(signal) => {
@@ -174,6 +175,10 @@ fn verify_pointer<'c: 'a, 'a>(op: SymmOp<'c, 'a>, name: &str, pointer: Value<'c,
 
 fn is_flag_type(ty: Type) -> bool {
     matches!(integer_width(ty), Some(32 | 64))
+}
+
+fn is_wide_float(ty: Type) -> bool {
+    matches!(float_width(ty), Some(32 | 64))
 }
 
 /// `ptr[indices]` holds a `data`, and `mask` has its shape.
@@ -343,6 +348,7 @@ fn verify_rmw_type<'c: 'a, 'a>(op: SymmOp<'c, 'a>, kind: RmwKind, data: Type<'c>
     let (fits, wanted) = match kind {
         RmwKind::FAdd => (float, "f16, bf16, f32 or f64"),
         RmwKind::Xchg => (is_flag_type(element) || float, "i32, i64, f16, bf16, f32 or f64"),
+        RmwKind::Min | RmwKind::Max => (is_flag_type(element) || is_wide_float(element), "i32, i64, f32 or f64"),
         _ => (is_flag_type(element), "i32 or i64"),
     };
     ensure(op, fits && !vector, || lossy!("{} takes {wanted}, got {data}", kind.keyword()))

@@ -16,8 +16,8 @@ def Symm_AtomicRmwOp : Symm_AtomicOp<"atomic_rmw", [AllTypesMatch<["value", "res
   let summary = "Updates a value of another rank atomically and returns the old one";
   let description = [{
     `add`, `sub`, `and`, `or`, `xor`, `min`, `max` (signed), `umin`, `umax` take i32 and i64; `fadd` takes f16,
-    bf16, f32 and f64; `xchg` takes them all. `sem` defaults to acq_rel and `scope` to sys (O1). Where `mask` is
-    false nothing happens and the result is undefined.
+    bf16, f32 and f64; `xchg` takes them all. In a Triton kernel `min` and `max` take f32 and f64 too. `sem` defaults
+    to acq_rel and `scope` to sys (O1). Where `mask` is false nothing happens and the result is undefined.
 
     ```mlir
     %old = symm.atomic_rmw add %ctx, %m[%i], %one, %peer : memref<4xi32>, i32
@@ -39,8 +39,9 @@ def Symm_AtomicCasOp
     : Symm_AtomicOp<"atomic_cas", [AllTypesMatch<["expected", "desired", "result"]>]> {
   let summary = "Compares and swaps a value of another rank atomically and returns the old one";
   let description = [{
-    Stores `desired` if the value equals `expected`, bit for bit. i32 and i64. `sem` defaults to acq_rel and
-    `scope` to sys (O1). Where `mask` is false nothing happens and the result is undefined.
+    Stores `desired` if the value equals `expected`, bit for bit. i32 and i64; in a Triton kernel f32 and f64 too.
+    `sem` defaults to acq_rel and `scope` to sys (O1). Where `mask` is false nothing happens and the result is
+    undefined.
 
     ```mlir
     %old = symm.atomic_cas %ctx, %lock[%i], %free, %mine, %peer : memref<1xi64>, i64

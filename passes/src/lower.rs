@@ -11,7 +11,9 @@ mod translation;
 pub mod triton;
 mod types;
 
-use symm_dialect::ops::{Order, RmwKind};
+use melior::dialect::arith::CmpiPredicate;
+use melior::ir::{TypeLike, ValueLike};
+use symm_dialect::ops::{Comparison, Order, RmwKind, SymmOp};
 
 /// The number LLVM's dialect gives a memory order.
 pub fn llvm_ordering(order: Order) -> i64 {
@@ -37,5 +39,31 @@ pub fn llvm_bin_op(kind: RmwKind) -> i64 {
         RmwKind::UMax => 9,
         RmwKind::UMin => 10,
         RmwKind::FAdd => 11,
+    }
+}
+
+/// Why an atomic can't be LLVM's (S1), if it can't: LLVM compares integers.
+pub fn refuse_atomic(op: SymmOp) -> Option<&'static str> {
+    let is_float = match op {
+        SymmOp::AtomicRmw(op) if matches!(op.kind(), RmwKind::Min | RmwKind::Max) => op.value().r#type().is_float(),
+        SymmOp::AtomicCas(op) => op.expected().r#type().is_float(),
+        _ => false,
+    };
+    is_float.then_some("compares floats in Triton kernels only")
+}
+
+/// A comparison of the flag with the value, in arith's words (O6).
+pub fn predicate(comparison: Comparison, unsigned: bool) -> CmpiPredicate {
+    match (comparison, unsigned) {
+        (Comparison::Eq, _) => CmpiPredicate::Eq,
+        (Comparison::Ne, _) => CmpiPredicate::Ne,
+        (Comparison::Lt, false) => CmpiPredicate::Slt,
+        (Comparison::Le, false) => CmpiPredicate::Sle,
+        (Comparison::Gt, false) => CmpiPredicate::Sgt,
+        (Comparison::Ge, false) => CmpiPredicate::Sge,
+        (Comparison::Lt, true) => CmpiPredicate::Ult,
+        (Comparison::Le, true) => CmpiPredicate::Ule,
+        (Comparison::Gt, true) => CmpiPredicate::Ugt,
+        (Comparison::Ge, true) => CmpiPredicate::Uge,
     }
 }

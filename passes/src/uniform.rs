@@ -1,6 +1,6 @@
 //! Whether all threads of a block get somewhere together, as far as the structure of a kernel shows it.
 
-use crate::ir::{definition, name, owner};
+use crate::ir::{definition, enclosing, name, owner};
 use melior::ir::block::BlockArgument;
 use melior::ir::{BlockLike, OperationRef, RegionLike, Value, ValueLike, operation::OperationLike};
 use symm_dialect::ops::SymmOp;
@@ -11,6 +11,10 @@ const MOST_VALUES: u32 = 64;
 /// Whether every thread of the block that runs this kernel reaches `op`, and as often as any other: everything
 /// around it is a loop or a branch that all of them take alike.
 pub fn is_reached_together<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
+    // A program of Triton's is one thread to its author: what it branches on is the same in all of its threads.
+    if enclosing(op, &["tt.func"]).is_some() {
+        return true;
+    }
     let mut inner = op;
     while let Some(parent) = inner.parent_operation() {
         // A block behind the first one of a region is reached through branches.

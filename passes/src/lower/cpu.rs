@@ -27,7 +27,7 @@ mod order;
 mod runtime;
 
 use super::types::{self, Spaces};
-use super::{access, translation};
+use super::{access, refuse_atomic, translation};
 use crate::ir::{Builder, collect, context, enclosing, name};
 use crate::pass::{Ir, Kind, Pass, PassOption, Values};
 use melior::ir::{OperationRef, ValueLike, operation::OperationLike};
@@ -118,7 +118,10 @@ fn check<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Reported> {
                 Some(complaint) => complaint,
                 None => continue,
             },
-            _ => continue,
+            _ => match refuse_atomic(op) {
+                Some(complaint) => complaint,
+                None => continue,
+            },
         };
         outcome = Err(error(operation, &format!("S1: {complaint}")));
     }

@@ -23,6 +23,7 @@
 use super::access::remote_element;
 use super::address::data_type;
 use super::gpu::{Target, lower_module, order};
+use super::refuse_atomic;
 use crate::ir::{Builder, signed};
 use crate::pass::{Ir, Kind, Pass, PassOption, Values};
 use melior::dialect::arith::CmpiPredicate;
@@ -94,6 +95,9 @@ fn ptx_type(kind: RmwKind, ty: Type) -> (&'static str, &'static str) {
 
 impl Target for Nvvm {
     fn refusal(&self, op: SymmOp) -> Option<String> {
+        if let Some(complaint) = refuse_atomic(op) {
+            return Some(complaint.into());
+        }
         let scope = match op {
             SymmOp::AtomicRmw(op) => Some(op.scope()),
             SymmOp::AtomicCas(op) => Some(op.scope()),

@@ -21,7 +21,7 @@
 //! refused unless `fine-grained-heap=true` says that the heap is not cached; no check or print in kernels.
 
 use super::gpu::{Target, lower_module, order};
-use super::llvm_bin_op;
+use super::{llvm_bin_op, refuse_atomic};
 use crate::ir::{Builder, name, signed};
 use crate::order::{acquires, releases};
 use crate::pass::{Ir, Kind, Pass, PassOption, Values};
@@ -79,6 +79,9 @@ impl Rocdl {
 
 impl Target for Rocdl {
     fn refusal(&self, op: SymmOp) -> Option<String> {
+        if let Some(complaint) = refuse_atomic(op) {
+            return Some(complaint.into());
+        }
         let engine = match op {
             SymmOp::Get(op) => op.engine(),
             SymmOp::Put(op) => op.engine(),

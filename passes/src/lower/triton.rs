@@ -20,9 +20,20 @@
 //! %remote = "tt.addptr"(%p, %offsets) : (tensor<128x!tt.ptr<f32>>, tensor<128xi64>) -> tensor<128x!tt.ptr<f32>>
 //! %v = "tt.load"(%remote) : (tensor<128x!tt.ptr<f32>>) -> tensor<128xf32>
 //! ```
+//!
+//! A program of Triton's is one thread to its author, so every op is the whole program's, whatever its `group` says.
+//! A release of any kind comes behind a barrier, and an acquire before one (O3): then what a program did before it
+//! signals is what all of its threads did. A `wait` is a loop around a volatile load, which no pass of Triton's moves
+//! a load across (O4); it acquires once, behind the loop (O5).
+//!
+//! Limits: contexts are made in the function that uses them. No bulk copies of a `count` of elements, no `wait` with a
+//! timeout, no masks on `atomic_cas`. On AMD, orders for gfx942 and gfx950 only.
 
 mod access;
+mod atomic;
+mod order;
 mod table;
+mod target;
 mod words;
 
 use crate::ir::{Builder, symm_ops};
@@ -33,6 +44,7 @@ use std::str::FromStr;
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::SymmOp;
 use table::Tables;
+use target::Target;
 use words::Words;
 
 /// The pass record.
@@ -88,53 +100,21 @@ impl fmt::Display for Version {
     }
 }
 
-/// What Triton compiles for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Target {
-    /// An NVIDIA GPU of this compute capability: 90.
-    Cuda(u32),
-    /// An AMD GPU: `gfx942`.
-    Hip(String),
-}
-
-impl FromStr for Target {
-    type Err = String;
-
-    /// Reads `cuda:90` and `hip:gfx942`.
-    fn from_str(text: &str) -> Result<Self, String> {
-        let complaint = || format!("'{text}' is no target of Triton's: cuda:90, hip:gfx942");
-        match text.split_once(':').ok_or_else(complaint)? {
-            ("cuda", capability) => Ok(Self::Cuda(capability.parse().map_err(|_| complaint())?)),
-            ("hip", chip) if chip.starts_with("gfx") && chip.bytes().all(|byte| byte.is_ascii_alphanumeric()) => {
-                Ok(Self::Hip(chip.to_owned()))
-            }
-            _ => Err(complaint()),
-        }
-    }
-}
-
-impl fmt::Display for Target {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        match self {
-            Self::Cuda(capability) => write!(f, "cuda:{capability}"),
-            Self::Hip(chip) => write!(f, "hip:{chip}"),
-        }
-    }
-}
-
 /// What the parts of the lowering know.
 struct Lowering<'c, 'a> {
     words: Words,
+    target: Target,
     tables: Tables<'c, 'a>,
 }
 
 fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<Ir, Reported> {
     let version = options.text("version").parse().expect("the option was checked");
+    let target = options.text("target").parse().expect("the option was checked");
     let ops: Vec<SymmOp<'c, 'a>> = symm_ops(root);
     if ops.is_empty() {
         return Ok(Ir::Kept);
     }
-    let mut lowering = Lowering { words: Words(version), tables: Tables::default() };
+    let mut lowering = Lowering { words: Words(version), target, tables: Tables::default() };
     // First what others take: by then they see what it has become.
     let (questions, accesses): (Vec<SymmOp>, Vec<SymmOp>) = ops.into_iter().partition(|op| table::is_question(*op));
     let mut outcome = Ok(());
@@ -156,22 +136,30 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
     fn lower(&mut self, op: SymmOp<'c, 'a>) -> Result<(), Reported> {
         let operation = op.operation();
         let b = &Builder::before(operation);
-        let results: Vec<Value> = match op {
+        self.refuse_order(op)?;
+        let result = match op {
             SymmOp::Rank(_) | SymmOp::NumRanks(_) | SymmOp::HeapBase(_) | SymmOp::HeapDelta(_) => {
-                vec![self.tables.answer(b, op)?]
+                Some(self.tables.answer(b, op)?)
             }
-            SymmOp::AsRemote(op) => vec![self.remote(b, SymmOp::AsRemote(op), op.ptr(), ("rank", "delta"))?],
-            SymmOp::RemoteLoad(op) => vec![self.remote_load(b, op)?],
-            SymmOp::RemoteStore(op) => {
-                self.remote_store(b, op)?;
-                Vec::new()
+            SymmOp::AsRemote(remote) => Some(self.remote(b, op, remote.ptr(), ("rank", "delta"))?),
+            SymmOp::RemoteLoad(op) => Some(self.remote_load(b, op)?),
+            SymmOp::AtomicRmw(op) => Some(self.atomic_rmw(b, op)?),
+            SymmOp::AtomicCas(op) => Some(self.atomic_cas(b, op)?),
+            _ => {
+                match op {
+                    SymmOp::RemoteStore(op) => self.remote_store(b, op)?,
+                    SymmOp::Get(_) | SymmOp::Put(_) | SymmOp::Copy(_) => self.copy(b, op)?,
+                    SymmOp::Signal(op) => self.signal(b, op)?,
+                    SymmOp::PutSignal(op) => self.put_signal(b, op)?,
+                    SymmOp::Wait(op) => self.wait(b, op)?,
+                    SymmOp::Fence(op) => self.fence(b, op.sem(), op.scope()),
+                    SymmOp::Barrier(op) => self.barrier(b, op)?,
+                    _ => return Err(error(operation, "S1: has no form in Triton")),
+                }
+                None
             }
-            SymmOp::Get(_) | SymmOp::Put(_) | SymmOp::Copy(_) => {
-                self.copy(b, op)?;
-                Vec::new()
-            }
-            _ => return Err(error(operation, "S1: has no form in Triton")),
         };
+        let results: Vec<Value> = result.into_iter().collect();
         b.replace(operation, &results);
         Ok(())
     }

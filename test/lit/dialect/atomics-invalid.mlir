@@ -18,7 +18,7 @@ func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %x: i16, %r: i32) {
 // -----
 
 func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %x: index, %r: i32) {
-  // expected-error @below {{max takes i32 or i64, got index}}
+  // expected-error @below {{max takes i32, i64, f32 or f64, got index}}
   %0 = symm.atomic_rmw max %ctx, %p, %x, %r : !llvm.ptr, index
   return
 }
@@ -129,16 +129,16 @@ func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %v: i32, %r: i32, %k: vector<4xi1
 
 // -----
 
-func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %x: f32, %r: i32) {
-  // expected-error @below {{compares i32 or i64, got f32}}
-  %0 = symm.atomic_cas %ctx, %p, %x, %x, %r : !llvm.ptr, f32
+func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %x: f16, %r: i32) {
+  // expected-error @below {{compares i32, i64, f32 or f64, got f16}}
+  %0 = symm.atomic_cas %ctx, %p, %x, %x, %r : !llvm.ptr, f16
   return
 }
 
 // -----
 
 func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %x: vector<2xi32>, %r: i32) {
-  // expected-error @below {{compares i32 or i64, got vector<2xi32>}}
+  // expected-error @below {{compares i32, i64, f32 or f64, got vector<2xi32>}}
   %0 = symm.atomic_cas %ctx, %p, %x, %x, %r : !llvm.ptr, vector<2xi32>
   return
 }

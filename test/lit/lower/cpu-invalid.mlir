@@ -168,3 +168,14 @@ module attributes {gpu.container_module} {
     return
   }
 }
+
+// -----
+
+func.func @compares_floats(%ctx: !symm.ctx, %m: memref<1xf32>, %v: f32, %peer: i32) {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{S1: compares floats in Triton kernels only}}
+  %old = symm.atomic_rmw min %ctx, %m[%c0], %v, %peer : memref<1xf32>, f32
+  // expected-error @below {{S1: compares floats in Triton kernels only}}
+  %was = symm.atomic_cas %ctx, %m[%c0], %v, %v, %peer : memref<1xf32>, f32
+  return
+}

@@ -75,3 +75,16 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @compares_floats(%ctx: !symm.ctx, %m: memref<1xf32>, %v: f32, %peer: i32) kernel {
+    %c0 = arith.constant 0 : index
+    // expected-error @+1 {{S1: compares floats in Triton kernels only}}
+    %old = symm.atomic_rmw max %ctx, %m[%c0], %v, %peer : memref<1xf32>, f32
+    // expected-error @+1 {{S1: compares floats in Triton kernels only}}
+    %was = symm.atomic_cas %ctx, %m[%c0], %v, %v, %peer : memref<1xf32>, f32
+    gpu.return
+  }
+}

@@ -38,3 +38,9 @@
 
 // RUN: not symm-opt %S 2>&1 | FileCheck %s --check-prefix=FOLDER
 // FOLDER: cannot open input file {{.*}}: Is a directory
+
+// RUN: not symm-opt --symm-lower-to-triton=version=2.1.0 %s 2>&1 | FileCheck %s --check-prefix=VERSION
+// VERSION: error: option 'version' takes 3.6.0 or a later version of Triton, got '2.1.0'
+
+// RUN: not symm-opt --symm-lower-to-triton=target=cuda %s 2>&1 | FileCheck %s --check-prefix=TARGET
+// TARGET: error: option 'target' takes cuda:90 or hip:gfx942, or another such, got 'cuda'

@@ -37,7 +37,7 @@ pub struct Tables<'c, 'a> {
 }
 
 /// One context.
-struct Table<'c, 'a> {
+pub struct Table<'c, 'a> {
     ctx: Ctx<'c, 'a>,
     /// The words that have been loaded.
     words: HashMap<i64, Value<'c, 'c>>,
@@ -57,7 +57,7 @@ fn address(value: Value) -> usize {
 
 impl<'c: 'a, 'a> Tables<'c, 'a> {
     /// The table of the context that `op` takes; S1 if its definition is not in sight.
-    fn of(&mut self, op: SymmOp<'c, 'a>) -> Result<&mut Table<'c, 'a>, Reported> {
+    pub fn of(&mut self, op: SymmOp<'c, 'a>) -> Result<&mut Table<'c, 'a>, Reported> {
         let operation = op.operation();
         let ctx = op.ctx().expect("an op about ranks has a context");
         let Some(SymmOp::Ctx(made)) = definition(ctx).and_then(SymmOp::cast) else {
@@ -156,7 +156,7 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
     }
 
     /// The current rank, `i32`.
-    fn rank(&mut self) -> Value<'c, 'c> {
+    pub fn rank(&mut self) -> Value<'c, 'c> {
         match self.ctx.rank() {
             Some(rank) => lasting(rank),
             None => self.header(0),
@@ -164,7 +164,7 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
     }
 
     /// The number of ranks, `i32`.
-    fn num_ranks(&mut self) -> Value<'c, 'c> {
+    pub fn num_ranks(&mut self) -> Value<'c, 'c> {
         match (self.num_ranks, self.ctx.num_ranks()) {
             (Some(number), _) => self.early(|b| b.i32(number)),
             (None, Some(number)) => lasting(number),
@@ -183,7 +183,7 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
     }
 
     /// The base of this rank's heap, `i64`.
-    fn my_base(&mut self) -> Value<'c, 'c> {
+    pub fn my_base(&mut self) -> Value<'c, 'c> {
         if let Some(base) = self.mine {
             return base;
         }
@@ -235,7 +235,7 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
     }
 
     /// The base of a rank's heap, `i64`. The rank is in range.
-    fn look_up(&self, b: &Builder<'c>, rank: Value<'c, 'c>) -> Value<'c, 'c> {
+    pub fn look_up(&self, b: &Builder<'c>, rank: Value<'c, 'c>) -> Value<'c, 'c> {
         base(b, self.ctx.table(), self.words_before_bases(), b.as_i64(rank))
     }
 

@@ -3,9 +3,12 @@
 use super::Version;
 use crate::ir::{Builder, lasting};
 use melior::ir::{Attribute, Type, Value, ValueLike};
-use symm_dialect::SEGMENTS;
-use symm_dialect::ops::Cache;
+use symm_dialect::ops::{Cache, Order, RmwKind, Scope};
 use symm_dialect::shape::Shaped;
+use symm_dialect::{SEGMENTS, lossy};
+
+/// From this version on a barrier is an op of Triton's own.
+const OWN_BARRIER: Version = Version { major: 3, minor: 7 };
 
 /// From this version on an access has one attribute for the cache.
 const CACHE_POLICY: Version = Version { major: 3, minor: 9 };
@@ -73,6 +76,16 @@ impl Words {
         };
         ("cache", b.integer(32, number))
     }
+
+    /// A barrier of the program's threads.
+    pub fn barrier(self, b: &Builder<'_>) {
+        if self.0 >= OWN_BARRIER {
+            // Of every kind of memory.
+            b.op("ttg.barrier", &[], &[], &[("addrSpace", b.integer(32, 31))]);
+        } else {
+            b.op("gpu.barrier", &[], &[], &[]);
+        }
+    }
 }
 
 /// A load of one word that never changes.
@@ -88,8 +101,95 @@ pub fn offset<'c>(b: &Builder<'c>, pointer: Value<'c, '_>, elements: Value<'c, '
 
 /// A scalar for each element of a tensor type, or as it is for a type without elements.
 pub fn splat_like<'c>(b: &Builder<'c>, value: Value<'c, 'c>, like: Type<'c>) -> Value<'c, 'c> {
-    match Shaped::tensor(like) {
-        Some(tensor) => b.value("tt.splat", &[value], tensor.tensor_of(value.r#type()), &[]),
-        None => value,
+    let ty = element_wise(like, value.r#type());
+    if ty == value.r#type() { value } else { b.value("tt.splat", &[value], ty, &[]) }
+}
+
+/// The type of what holds an element for each element of `like`, or one.
+pub fn element_wise<'c>(like: Type<'c>, element: Type<'c>) -> Type<'c> {
+    Shaped::tensor(like).map_or(element, |tensor| tensor.tensor_of(element))
+}
+
+/// A constant of an integer type, or of a tensor of them.
+pub fn constant_like<'c>(b: &Builder<'c>, value: i64, ty: Type<'c>) -> Value<'c, 'c> {
+    match Shaped::tensor(ty) {
+        Some(_) => {
+            let value = b.parse(&lossy!("dense<{value}> : {ty}"));
+            b.value("arith.constant", &[], ty, &[("value", value)])
+        }
+        None => b.constant(ty, value),
     }
+}
+
+/// An atomic read-modify-write; the old value. There is no subtraction.
+pub fn atomic_rmw<'c>(
+    b: &Builder<'c>,
+    kind: RmwKind,
+    pointer: Value<'c, '_>,
+    value: Value<'c, '_>,
+    mask: Option<Value<'c, '_>>,
+    (order, scope): (Order, Scope),
+) -> Value<'c, 'c> {
+    let number = match kind {
+        RmwKind::And => 1,
+        RmwKind::Or => 2,
+        RmwKind::Xor => 3,
+        RmwKind::Add => 4,
+        RmwKind::FAdd => 5,
+        RmwKind::Max => 6,
+        RmwKind::Min => 7,
+        RmwKind::UMax => 8,
+        RmwKind::UMin => 9,
+        RmwKind::Xchg => 10,
+        RmwKind::Sub => unreachable!("a subtraction adds the negative"),
+    };
+    let operands: Vec<Value> =
+        [Some(lasting(pointer)), Some(lasting(value)), mask.map(lasting)].into_iter().flatten().collect();
+    let [sem, scope] = semantics(b, order, scope);
+    b.value("tt.atomic_rmw", &operands, value.r#type(), &[("atomic_rmw_op", b.integer(32, number)), sem, scope])
+}
+
+/// A compare-and-swap; the old value.
+pub fn atomic_cas<'c>(
+    b: &Builder<'c>,
+    pointer: Value<'c, '_>,
+    expected: Value<'c, '_>,
+    desired: Value<'c, '_>,
+    (order, scope): (Order, Scope),
+) -> Value<'c, 'c> {
+    let operands = [lasting(pointer), lasting(expected), lasting(desired)];
+    b.value("tt.atomic_cas", &operands, expected.r#type(), &semantics(b, order, scope))
+}
+
+fn semantics<'c>(b: &Builder<'c>, order: Order, scope: Scope) -> [(&'static str, Attribute<'c>); 2] {
+    let order = match order {
+        Order::Relaxed => 1,
+        Order::Acquire => 2,
+        Order::Release => 3,
+        Order::AcqRel => 4,
+    };
+    // There is none for a cluster: the next wider one is as right.
+    let scope = match scope {
+        Scope::Cluster | Scope::Gpu => 1,
+        Scope::Cta => 2,
+        Scope::Sys => 3,
+    };
+    [("sem", b.integer(32, order)), ("scope", b.integer(32, scope))]
+}
+
+/// Assembly that every thread runs, and that is neither moved, merged nor removed; `i32`, or nothing of interest.
+pub fn assembly<'c>(
+    b: &Builder<'c>,
+    text: &str,
+    constraints: &str,
+    operands: &[Value<'c, '_>],
+    ty: Type<'c>,
+) -> Value<'c, 'c> {
+    let attributes = [
+        ("asm_string", b.string(text)),
+        ("constraints", b.string(constraints)),
+        ("packed_element", b.integer(32, 1)),
+        ("pure", b.parse("false")),
+    ];
+    b.value("tt.elementwise_inline_asm", operands, ty, &attributes)
 }

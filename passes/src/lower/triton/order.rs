@@ -1,0 +1,164 @@
+//! Signals, waits, fences and barriers (O1 to O6).
+
+use super::Lowering;
+use super::words::{self, atomic_rmw};
+use crate::ir::Builder;
+use crate::lower::predicate;
+use crate::order::{acquires, releases};
+use melior::dialect::arith::CmpiPredicate;
+use melior::ir::{Type, Value, ValueLike};
+use symm_dialect::diagnostic::{Reported, error};
+use symm_dialect::ops::{Barrier, Order, PutSignal, RmwKind, Scope, Signal, SignalKind, SymmOp, Wait};
+use symm_dialect::pointer::Pointer;
+
+/// How often a wait polls before it starts to pause between polls.
+const EAGER_POLLS: i64 = 256;
+
+impl<'c: 'a, 'a> Lowering<'c, 'a> {
+    /// S1, where an op orders memory and it is not known here how its target does.
+    pub fn refuse_order(&self, op: SymmOp<'c, 'a>) -> Result<(), Reported> {
+        let is_ordered = match op {
+            SymmOp::AtomicRmw(op) => op.sem() != Order::Relaxed,
+            SymmOp::AtomicCas(op) => op.sem() != Order::Relaxed,
+            SymmOp::Signal(op) => op.sem() != Order::Relaxed,
+            SymmOp::Wait(_) | SymmOp::PutSignal(_) | SymmOp::Fence(_) | SymmOp::Barrier(_) => true,
+            _ => false,
+        };
+        if is_ordered && !self.target.has_order() {
+            let complaint = format!(
+                "S1: the memory order of {} is not known here; that of sm_70 and later, gfx942 and \
+                                     gfx950 is",
+                self.target
+            );
+            return Err(error(op.operation(), &complaint));
+        }
+        Ok(())
+    }
+
+    /// What comes before a release by one thread: then it releases what all threads of the program did (O3).
+    pub fn before_release(&self, b: &Builder<'c>, scope: Scope) {
+        if self.target.releases_first() {
+            self.target.fence(b, Order::Release, scope);
+        }
+        self.words.barrier(b);
+    }
+
+    /// A fence of the program, whose signals come from one thread.
+    pub fn fence(&self, b: &Builder<'c>, order: Order, scope: Scope) {
+        if releases(order) && !self.target.releases_first() {
+            self.words.barrier(b);
+        }
+        self.target.fence(b, order, scope);
+        if acquires(order) || self.target.releases_first() {
+            self.words.barrier(b);
+        }
+    }
+
+    pub fn signal(&mut self, b: &Builder<'c>, op: Signal<'c, 'a>) -> Result<(), Reported> {
+        let flag = self.remote(b, SymmOp::Signal(op), op.flag(), ("rank", "delta"))?;
+        self.send(b, op.kind(), flag, op.value(), (op.sem(), op.scope()));
+        Ok(())
+    }
+
+    pub fn put_signal(&mut self, b: &Builder<'c>, op: PutSignal<'c, 'a>) -> Result<(), Reported> {
+        self.copy(b, SymmOp::PutSignal(op))?;
+        let flag = self.remote(b, SymmOp::PutSignal(op), op.flag(), ("rank", "delta"))?;
+        self.send(b, op.kind(), flag, op.value(), (Order::Release, op.scope()));
+        Ok(())
+    }
+
+    /// A scalar atomic is made by one thread, and asks nothing of the others if nobody takes its result.
+    fn send(
+        &self,
+        b: &Builder<'c>,
+        kind: SignalKind,
+        flag: Value<'c, 'c>,
+        value: Value<'c, '_>,
+        (order, scope): (Order, Scope),
+    ) {
+        if releases(order) {
+            self.before_release(b, scope);
+        }
+        let kind = match kind {
+            SignalKind::Set => RmwKind::Xchg,
+            SignalKind::Add => RmwKind::Add,
+        };
+        atomic_rmw(b, kind, flag, value, None, (self.target.order_of_atomic(order), scope));
+    }
+
+    pub fn wait(&mut self, b: &Builder<'c>, op: Wait<'c, 'a>) -> Result<(), Reported> {
+        if op.timeout().is_some() {
+            return Err(error(op.operation(), "S1: a wait in a Triton kernel has no timeout"));
+        }
+        if !matches!(Pointer::of(op.flag().r#type()), Some(Pointer::Triton(_))) {
+            return Err(error(op.operation(), "S1: takes the flag as a !tt.ptr"));
+        }
+        self.poll(b, op.flag(), predicate(op.comparison(), op.is_unsigned()), op.value(), op.scope());
+        if acquires(op.sem()) {
+            self.target.acquire(b, op.flag(), op.value().r#type(), op.scope());
+        }
+        self.words.barrier(b);
+        Ok(())
+    }
+
+    /// Reads a flag in every thread until it is as asked.
+    fn poll(
+        &self,
+        b: &Builder<'c>,
+        flag: Value<'c, '_>,
+        predicate: CmpiPredicate,
+        expected: Value<'c, '_>,
+        scope: Scope,
+    ) {
+        b.repeat(
+            &[b.i32(0)],
+            |b, polls| {
+                let value = self.target.load_relaxed(b, flag, expected.r#type(), scope);
+                let is_missing = b.not(b.compare(predicate, value, expected));
+                (is_missing, polls.to_vec())
+            },
+            |b, polls| {
+                let is_late = b.compare(CmpiPredicate::Uge, polls[0], b.i32(EAGER_POLLS));
+                b.when(is_late, |b| self.target.pause(b));
+                vec![b.add(polls[0], b.i32(1))]
+            },
+        );
+    }
+
+    /// Block b of every rank tells block b of every other rank the number of this barrier, then waits until all have
+    /// told it theirs. The words lie at the start of each heap (runtime: the signal pad): for each block an epoch, then
+    /// a flag for each rank. Epochs only grow, so that no flag is ever reset.
+    pub fn barrier(&mut self, b: &Builder<'c>, op: Barrier<'c, 'a>) -> Result<(), Reported> {
+        let table = self.tables.of(SymmOp::Barrier(op))?;
+        let (me, ranks, mine) = (b.as_i64(table.rank()), table.num_ranks(), table.my_base());
+        let words_of_block = b.add(b.as_i64(ranks), b.i64(1));
+        let pad = b.mul(b.as_i64(linear_block(b)), words_of_block);
+        let word = |b: &Builder<'c>, base: Value<'c, 'c>, index: Value<'c, 'c>| {
+            let ty = Type::parse(b.context, "!tt.ptr<i64>").expect("a type of an unregistered dialect");
+            words::offset(b, b.value("tt.int_to_ptr", &[base], ty, &[]), b.add(pad, index))
+        };
+        let flag_of = |b: &Builder<'c>, rank: Value<'c, 'c>| b.add(b.as_i64(rank), b.i64(1));
+        self.fence(b, Order::Release, Scope::Sys);
+        let one = b.i64(1);
+        let epoch = atomic_rmw(b, RmwKind::Add, word(b, mine, b.i64(0)), one, None, (Order::Relaxed, Scope::Gpu));
+        let epoch = b.add(epoch, one);
+        let table = self.tables.of(SymmOp::Barrier(op))?;
+        b.for_each(b.i32(0), ranks, |b, rank| {
+            let theirs = word(b, table.look_up(b, rank), b.add(me, one));
+            atomic_rmw(b, RmwKind::Xchg, theirs, epoch, None, (Order::Relaxed, Scope::Sys));
+        });
+        b.for_each(b.i32(0), ranks, |b, rank| {
+            let flag = word(b, mine, flag_of(b, rank));
+            self.poll(b, flag, CmpiPredicate::Sge, epoch, Scope::Sys);
+        });
+        self.fence(b, Order::Acquire, Scope::Sys);
+        Ok(())
+    }
+}
+
+/// The number of this program in its grid, `i32`.
+fn linear_block<'c>(b: &Builder<'c>) -> Value<'c, 'c> {
+    let word = |name, axis| b.value(name, &[], b.int(32), &[("axis", b.integer(32, axis))]);
+    let row = b.add(b.mul(word("tt.get_program_id", 2), word("tt.get_num_programs", 1)), word("tt.get_program_id", 1));
+    b.add(b.mul(row, word("tt.get_num_programs", 0)), word("tt.get_program_id", 0))
+}

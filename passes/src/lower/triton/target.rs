@@ -1,0 +1,141 @@
+//! What Triton has no op for, in the assembly of the GPU: fences, a load that acquires, a pause.
+
+use super::words::assembly;
+use crate::ir::Builder;
+use crate::order::{acquires, releases};
+use melior::ir::{Type, Value};
+use std::fmt;
+use std::str::FromStr;
+use symm_dialect::ops::{Order, Scope};
+use symm_dialect::shape::byte_width;
+
+/// What Triton compiles for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// An NVIDIA GPU of this compute capability: 90.
+    Cuda(u32),
+    /// An AMD GPU: `gfx942`.
+    Hip(String),
+}
+
+impl FromStr for Target {
+    type Err = String;
+
+    /// Reads `cuda:90` and `hip:gfx942`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let complaint = || format!("'{text}' is no target of Triton's: cuda:90, hip:gfx942");
+        match text.split_once(':').ok_or_else(complaint)? {
+            ("cuda", capability) => Ok(Self::Cuda(capability.parse().map_err(|_| complaint())?)),
+            ("hip", chip) if chip.starts_with("gfx") && chip.bytes().all(|byte| byte.is_ascii_alphanumeric()) => {
+                Ok(Self::Hip(chip.to_owned()))
+            }
+            _ => Err(complaint()),
+        }
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Self::Cuda(capability) => write!(f, "sm_{capability}"),
+            Self::Hip(chip) => f.write_str(chip),
+        }
+    }
+}
+
+impl Target {
+    /// Whether its memory model is known here.
+    pub fn has_order(&self) -> bool {
+        match self {
+            Self::Cuda(capability) => *capability >= 70,
+            Self::Hip(chip) => matches!(chip.as_str(), "gfx942" | "gfx950"),
+        }
+    }
+
+    /// The order that is left to an atomic behind what [`Target::releases_first`] asks for.
+    pub fn order_of_atomic(&self, order: Order) -> Order {
+        match order {
+            Order::Release if self.releases_first() => Order::Relaxed,
+            Order::AcqRel if self.releases_first() => Order::Acquire,
+            order => order,
+        }
+    }
+
+    /// Whether every thread has to release what it did before the barrier in front of a release. On AMD a release waits
+    /// for the stores of its own wave only, and LLVM, which does not count the write-back of L2 (`buffer_wbl2`) as
+    /// memory traffic, may drop the wait for it: ours stays.
+    pub fn releases_first(&self) -> bool {
+        matches!(self, Self::Hip(_))
+    }
+
+    /// A fence of every thread.
+    pub fn fence(&self, b: &Builder, order: Order, scope: Scope) {
+        let (text, constraints) = match self {
+            Self::Cuda(_) => (format!("fence.acq_rel.{};\nmov.u32 $0, 0;", scope.keyword()), "=r,~{memory}"),
+            Self::Hip(_) => {
+                let bits = cache_bits(scope);
+                let mut lines = Vec::new();
+                if releases(order) && scope > Scope::Cta {
+                    lines.push(format!("buffer_wbl2 {bits}"));
+                }
+                lines.push("s_waitcnt vmcnt(0) lgkmcnt(0)".into());
+                if acquires(order) {
+                    lines.push(format!("buffer_inv {bits}"));
+                }
+                lines.push("v_mov_b32 $0, 0".into());
+                (lines.join("\n"), "=v,~{memory}")
+            }
+        };
+        assembly(b, &text, constraints, &[], b.int(32));
+    }
+
+    /// Reads a flag in every thread, relaxed. Triton's volatile loads would do, but on AMD those of 3.6 are plain ones.
+    pub fn load_relaxed<'c>(&self, b: &Builder<'c>, flag: Value<'c, '_>, ty: Type<'c>, scope: Scope) -> Value<'c, 'c> {
+        let (text, constraints) = match self {
+            Self::Cuda(_) => load_flag("relaxed", ty, scope),
+            Self::Hip(_) => {
+                let width = if byte_width(ty) == 8 { "dwordx2" } else { "dword" };
+                let bits = cache_bits(scope);
+                (format!("global_load_{width} $0, $1, off {bits}\ns_waitcnt vmcnt(0)"), "=&v,v,~{memory}".into())
+            }
+        };
+        assembly(b, &text, &constraints, &[flag], ty)
+    }
+
+    /// Acquires, in every thread, what was released by whoever wrote a flag.
+    pub fn acquire<'c>(&self, b: &Builder<'c>, flag: Value<'c, '_>, ty: Type<'c>, scope: Scope) {
+        match self {
+            Self::Cuda(_) => {
+                // Cheaper than a fence, which waits for stores too.
+                let (text, constraints) = load_flag("acquire", ty, scope);
+                assembly(b, &text, &constraints, &[flag], ty);
+            }
+            Self::Hip(_) => self.fence(b, Order::Acquire, scope),
+        }
+    }
+
+    /// Lets other warps go first for a while.
+    pub fn pause(&self, b: &Builder) {
+        let (text, constraints) = match self {
+            Self::Cuda(_) => ("nanosleep.u32 64;\nmov.u32 $0, 0;", "=r"),
+            Self::Hip(_) => ("s_sleep 1\nv_mov_b32 $0, 0", "=v"),
+        };
+        assembly(b, text, constraints, &[], b.int(32));
+    }
+}
+
+/// A PTX load of a flag, and the constraints of its operands.
+fn load_flag(order: &str, ty: Type, scope: Scope) -> (String, String) {
+    let (bits, register) = if byte_width(ty) == 8 { (64, "l") } else { (32, "r") };
+    let text = format!("ld.{order}.{}.global.b{bits} $0, [$1];", scope.keyword());
+    (text, format!("={register},l,~{{memory}}"))
+}
+
+/// How gfx942 says how far an access or a fence reaches.
+fn cache_bits(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Cta => "sc0",
+        Scope::Cluster | Scope::Gpu => "sc1",
+        Scope::Sys => "sc0 sc1",
+    }
+}

@@ -1,0 +1,40 @@
+// What has no form in Triton is refused at the op (S1).
+// RUN: symm-opt %s --allow-unregistered-dialect --symm-lower-to-triton --split-input-file --verify-diagnostics
+
+"tt.func"() <{function_type = (!tt.ptr<i64>, !tt.ptr<i64>, !llvm.ptr, i64, i32, memref<i64>, i1) -> (), sym_name = "k"}> ({
+^bb0(%table: !tt.ptr<i64>, %p: !tt.ptr<i64>, %l: !llvm.ptr, %v: i64, %r: i32, %mem: memref<i64>, %m: i1):
+  %ctx = symm.ctx %table : !tt.ptr<i64>
+  // expected-error @below {{S1: takes a !tt.ptr to integers or floats, or a tensor of them, got !llvm.ptr}}
+  %0 = symm.remote_load %ctx, %l, %r : !llvm.ptr -> f32
+  // expected-error @below {{S1: Triton's cache modifiers here are ca, cg, cv, got wb}}
+  %1 = symm.remote_load %ctx, %p, %r cache wb : !tt.ptr<i64> -> i64
+  // expected-error @below {{S1: Triton's cache modifiers here are wb, cg, cs, wt, got ca}}
+  symm.remote_store %ctx, %v, %p, %r cache ca : i64, !tt.ptr<i64>
+  // expected-error @below {{S1: Triton has no volatile stores}}
+  symm.remote_store %ctx, %v, %p, %r volatile : i64, !tt.ptr<i64>
+  // expected-error @below {{S1: takes no count here: use blocks of pointers, and a mask}}
+  symm.get %ctx, %p, %p, %r count %v : i64 of i64 : !tt.ptr<i64>, !tt.ptr<i64>
+  // expected-error @below {{S1: the bulk copy engine is not to be had from Triton}}
+  symm.put %ctx, %p, %p, %r group block engine bulk : !tt.ptr<i64>, !tt.ptr<i64>
+  // expected-error @below {{S1: a wait in a Triton kernel has no timeout}}
+  %2 = symm.wait %ctx, %p ge %v timeout %v : !tt.ptr<i64>, i64 -> i1
+  // expected-error @below {{S1: takes the flag as a !tt.ptr}}
+  symm.wait %ctx, %mem[] ge %v : memref<i64>, i64
+  // expected-error @below {{S1: Triton's compare-and-swap takes no mask}}
+  %3 = symm.atomic_cas %ctx, %p, %v, %v, %r mask %m : i1 : !tt.ptr<i64>, i64
+  // expected-error @below {{S1: has no form in Triton}}
+  symm.barrier_all %ctx
+  // expected-error @below {{S1: has no form in Triton}}
+  symm.print "{}"(%v) : i64
+  "tt.return"() : () -> ()
+}) : () -> ()
+
+// -----
+
+// A context comes from nowhere but a table.
+"tt.func"() <{function_type = (!symm.ctx, !tt.ptr<f32>, i32) -> (), sym_name = "k"}> ({
+^bb0(%ctx: !symm.ctx, %p: !tt.ptr<f32>, %r: i32):
+  // expected-error @below {{S1: takes a context that a symm.ctx of the same function has made}}
+  %0 = symm.as_remote %ctx, %p, %r : !tt.ptr<f32>
+  "tt.return"() : () -> ()
+}) : () -> ()
