@@ -112,6 +112,11 @@ pub(crate) fn barrier_all(agent: &Agent, loc: Loc<'_>) -> Result<(), Error> {
     Ok(())
 }
 
+/// The first meeting of the ranks, which have nothing to compare yet.
+pub(crate) fn enter(agent: &Agent) -> Result<(), Error> {
+    arrive(agent, Loc::from(c"the start"))
+}
+
 /// The last meeting of the ranks.
 pub(crate) fn leave(agent: &Agent, loc: Loc<'_>) -> Result<(), Error> {
     meet(agent, Collective::Leave, loc)

@@ -10,7 +10,6 @@ use crate::collective;
 use crate::control::HostState;
 use crate::error::Error;
 use crate::futex;
-use crate::place;
 use crate::process::{Link, Monitor};
 use crate::rank::Rank;
 use crate::run::Config;
@@ -31,7 +30,8 @@ pub(crate) struct Session {
 /// thread, or the one of [`crate::Ranks::Process`].
 ///
 /// A rank goes with [`Rank::leave`]. Of `config`, `timeout` is the longest time that one call of this process's ranks
-/// may take; nothing is traced.
+/// may take; nothing is traced. On CUDA, a process that has other threads sets `CUDA_MODULE_LOADING=EAGER` itself, before
+/// anything uses CUDA: a kernel that is loaded only when it is launched would wait for those that wait for it.
 ///
 /// ```
 /// use symm_runtime::{Arg, Config, Coords, Error, Grid, Kernel, Rank, Ranks, join};
@@ -76,7 +76,6 @@ pub(crate) struct Session {
 /// [`Error::InvalidConfig`] and so on. The others are told.
 #[track_caller]
 pub fn join(config: &Config) -> Result<Vec<Rank>, Error> {
-    let loc = place::here();
     let (world, links) = World::start(config, true)?;
     let world = Arc::new(world);
     let apart = !links.is_empty();
@@ -91,7 +90,7 @@ pub fn join(config: &Config) -> Result<Vec<Rank>, Error> {
         world.local().iter().map(|local| Rank::new(&world, local.rank, Some(Arc::clone(&session)))).collect();
     if apart {
         // Nobody may write into a heap before its rank has cleared the signal pad.
-        ranks.iter().try_for_each(|rank| rank.seat.act(|agent, _| collective::barrier_all(agent, loc)))?;
+        ranks.iter().try_for_each(|rank| rank.seat.act(|agent, _| collective::enter(agent)))?;
     }
     Ok(ranks)
 }

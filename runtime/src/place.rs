@@ -1,7 +1,7 @@
 //! Where in its caller's code a call of this crate is, for what errors say.
 
-use std::cell::Cell;
-use std::collections::HashSet;
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, HashSet};
 use std::ffi::{CStr, CString};
 use std::panic::Location;
 use std::sync::{LazyLock, Mutex, PoisonError};
@@ -10,6 +10,8 @@ use crate::loc::Loc;
 
 thread_local! {
     static SET: Cell<Option<&'static CStr>> = const { Cell::new(None) };
+    /// The texts of locations that this thread has been at, by their addresses.
+    static KNOWN: RefCell<HashMap<usize, &'static CStr>> = RefCell::default();
 }
 
 /// Says where the calls of this thread come from, such as `train.py:41`, for callers in another language than Rust;
@@ -21,8 +23,10 @@ pub fn set_place(place: Option<&str>) {
 /// Where the call is that the calling function tracks.
 #[track_caller]
 pub(crate) fn here() -> Loc<'static> {
-    let at = Location::caller();
-    Loc::from(SET.get().unwrap_or_else(|| interned(format!("{}:{}:{}", at.file(), at.line(), at.column()))))
+    let at: &'static Location<'static> = Location::caller();
+    let text = || interned(format!("{}:{}:{}", at.file(), at.line(), at.column()));
+    let known = || KNOWN.with_borrow_mut(|known| *known.entry(std::ptr::from_ref(at) as usize).or_insert_with(text));
+    Loc::from(SET.get().unwrap_or_else(known))
 }
 
 /// The text as a string that lives for ever: recorders know a place by its address.

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use crate::agent::Agent;
 use crate::check::CheckFailures;
+use crate::collective;
 use crate::control::{Control, HostState, MAX_RANKS};
 use crate::crash;
 use crate::driver::Device;
@@ -237,7 +238,13 @@ fn host<T>(world: &Arc<World>, rank: u32, body: &dyn Fn(&Rank) -> Result<T, Erro
         agent.area().host.since.store(crate::clock::now(), std::sync::atomic::Ordering::Relaxed);
         agent.set_host(HostState::Running);
         let rank_view = Rank::new(world, rank, None);
-        let outcome = catch_unwind(AssertUnwindSafe(|| world.driver.enter(rank).and_then(|()| body(&rank_view))))
+        let enter = || {
+            world.driver.enter(rank)?;
+            // Nobody may write into a heap on a device before its rank has cleared the signal pad.
+            let elsewhere = world.local().len() < world.num_ranks() as usize;
+            if elsewhere && world.driver.api().is_some() { collective::enter(agent) } else { Ok(()) }
+        };
+        let outcome = catch_unwind(AssertUnwindSafe(|| enter().and_then(|()| body(&rank_view))))
             .unwrap_or_else(|panic| Err(Error::Panic(panic_message(&*panic))));
         agent.flush();
         agent.count_runnable(-1);

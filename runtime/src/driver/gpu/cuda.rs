@@ -70,9 +70,11 @@ impl Cuda {
             });
         }
         // A kernel that is loaded when it is first launched would wait for kernels that wait for it.
-        // SAFETY: set before the library starts threads that could read the environment at the same time; whoever
-        // calls `run` from several threads has to set it.
-        unsafe { std::env::set_var("CUDA_MODULE_LOADING", "EAGER") };
+        if std::env::var_os("CUDA_MODULE_LOADING").is_none_or(|value| value != "EAGER") {
+            // SAFETY: set before the library starts threads that could read the environment at the same time; whoever
+            // calls `run` or `join` beside threads of its own has to set it.
+            unsafe { std::env::set_var("CUDA_MODULE_LOADING", "EAGER") };
+        }
         // SAFETY: the library is there.
         let started = check(unsafe { sys::cuInit(0) }, "start the driver");
         started.map_err(|error| Error::NoGpu { vendor: "CUDA", reason: error.to_string() })?;
