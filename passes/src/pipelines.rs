@@ -2,7 +2,7 @@
 
 use crate::lower;
 use crate::pass::{Kind, PassOption, Pipeline, Values};
-use crate::transform;
+use crate::{transform, triton};
 
 const STRICT: PassOption =
     PassOption { name: "strict", kind: Kind::Bool, initial: "false", help: "what would be repaired is an error" };
@@ -40,6 +40,7 @@ pub const PIPELINES: &[Pipeline] = &[
         options: &[STRICT, BOUNDS, WATCHDOG, TIMEOUT, lower::rocdl::PASS.options[0], lower::rocdl::PASS.options[1]],
         text: rocdl,
     },
+    triton::PIPELINE,
 ];
 
 /// What every target does before it lowers.

@@ -23,7 +23,7 @@
 //!
 //! A program of Triton's is one thread to its author, so every op is the whole program's, whatever its `group` says.
 //! A release of any kind comes behind a barrier, and an acquire before one (O3): then what a program did before it
-//! signals is what all of its threads did. A `wait` is a loop around a volatile load, which no pass of Triton's moves
+//! signals is what all of its threads did. A `wait` is a loop around a load, which no pass of Triton's moves
 //! a load across (O4); it acquires once, behind the loop (O5).
 //!
 //! Limits: contexts are made in the function that uses them. No bulk copies of a `count` of elements, no `wait` with a

@@ -25,14 +25,29 @@
   "tt.return"() : () -> ()
 }) : () -> ()
 
-// A loop around a relaxed load, which pauses after a while, then one acquire (O5) and a barrier (O3).
+// NVIDIA: at first polls that acquire; then, and on AMD from the start, relaxed ones, which pause after a while, and one
+// acquire (O5). Then a barrier (O3).
 // CHECK-LABEL: sym_name = "wait"
 // CHECK: ^bb0(%{{.*}}: !tt.ptr<i64>, %[[F:.*]]: !tt.ptr<i64>, %[[V:.*]]: i64, %[[F32:.*]]: !tt.ptr<i32>, %[[V32:.*]]: i32):
 "tt.func"() <{function_type = (!tt.ptr<i64>, !tt.ptr<i64>, i64, !tt.ptr<i32>, i32) -> (), sym_name = "wait"}> ({
 ^bb0(%table: !tt.ptr<i64>, %f: !tt.ptr<i64>, %v: i64, %f32: !tt.ptr<i32>, %v32: i32):
   %ctx = symm.ctx %table : !tt.ptr<i64>
-  // CHECK-NEXT: %[[C0:.*]] = arith.constant 0 : i32
-  // CHECK-NEXT: scf.while (%{{.*}} = %[[C0]]) : (i32) -> i32 {
+  // CUDA-NEXT: %[[C1:.*]] = arith.constant 1 : i32
+  // CUDA-NEXT: %[[POLLED:.*]]:2 = scf.while (%[[POLLS:.*]] = %[[C1]]) : (i32) -> (i32, i1) {
+  // CUDA-NEXT: %[[SEEN:.*]] = "tt.elementwise_inline_asm"(%[[F]])
+  // CUDA-SAME: {asm_string = "ld.acquire.sys.global.b64 $0, [$1];", constraints = "=l,l,~{memory}",
+  // CUDA-SAME: packed_element = 1 : i32, pure = false} : (!tt.ptr<i64>) -> i64
+  // CUDA-NEXT: %[[ENOUGH:.*]] = arith.cmpi uge, %[[SEEN]], %[[V]] : i64
+  // CUDA-NEXT: %[[TRUE:.*]] = arith.constant true
+  // CUDA-NEXT: %[[MISSING:.*]] = arith.xori %[[ENOUGH]], %[[TRUE]] : i1
+  // CUDA-NEXT: %[[MOST:.*]] = arith.constant 64 : i32
+  // CUDA-NEXT: %[[FEW:.*]] = arith.cmpi ult, %[[POLLS]], %[[MOST]] : i32
+  // CUDA-NEXT: %[[AGAIN:.*]] = arith.andi %[[MISSING]], %[[FEW]] : i1
+  // CUDA-NEXT: scf.condition(%[[AGAIN]]) %[[POLLS]], %[[MISSING]] : i32, i1
+  // CUDA-NEXT: } do {
+  // CUDA: scf.if %[[POLLED]]#1 {
+  // CHECK-NEXT: %[[C1:.*]] = arith.constant 1 : i32
+  // CHECK-NEXT: scf.while (%{{.*}} = %[[C1]]) : (i32) -> (i32, i1) {
   // CHECK-NEXT: %[[SEEN:.*]] = "tt.elementwise_inline_asm"(%[[F]])
   // CUDA-SAME: {asm_string = "ld.relaxed.sys.global.b64 $0, [$1];", constraints = "=l,l,~{memory}",
   // HIP-SAME: {asm_string = "global_load_dwordx2 $0, $1, off sc0 sc1\0As_waitcnt vmcnt(0)", constraints = "=&v,v,~{memory}",
@@ -40,17 +55,19 @@
   // CHECK-NEXT: %[[ENOUGH:.*]] = arith.cmpi uge, %[[SEEN]], %[[V]] : i64
   // CHECK-NEXT: %[[TRUE:.*]] = arith.constant true
   // CHECK-NEXT: %[[MISSING:.*]] = arith.xori %[[ENOUGH]], %[[TRUE]] : i1
-  // CHECK-NEXT: scf.condition(%[[MISSING]]) %[[POLLS:.*]] : i32
+  // CHECK-NEXT: scf.condition(%[[MISSING]])
   // CHECK-NEXT: } do {
-  // CHECK-NEXT: ^bb0(%[[POLLS:.*]]: i32):
-  // CHECK-NEXT: %[[EAGER:.*]] = arith.constant 256 : i32
-  // CHECK-NEXT: %[[LATE:.*]] = arith.cmpi uge, %[[POLLS]], %[[EAGER]] : i32
+  // CHECK-NEXT: ^bb0(%[[POLLS:.*]]: i32, %{{.*}}: i1):
+  // CUDA-NEXT: %[[EAGER:.*]] = arith.constant 192 : i32
+  // HIP-NEXT: %[[EAGER:.*]] = arith.constant 256 : i32
+  // CHECK-NEXT: %[[LATE:.*]] = arith.cmpi ugt, %[[POLLS]], %[[EAGER]] : i32
   // CHECK-NEXT: scf.if %[[LATE]] {
   // CUDA-NEXT: "tt.elementwise_inline_asm"() {asm_string = "nanosleep.u32 64;\0Amov.u32 $0, 0;", constraints = "=r",
   // HIP-NEXT: "tt.elementwise_inline_asm"() {asm_string = "s_sleep 1\0Av_mov_b32 $0, 0", constraints = "=v",
   // CHECK: scf.yield
   // CHECK-NEXT: }
-  // CUDA-NEXT: "tt.elementwise_inline_asm"(%[[F]]) {asm_string = "ld.acquire.sys.global.b64 $0, [$1];",
+  // CUDA-NEXT: "tt.elementwise_inline_asm"(%[[F]]) {asm_string = "ld.acquire.sys.global.b64 $0, [$1];", {{.*}} -> i64{{$}}
+  // CUDA-NEXT: {{^ *\}$}}
   // HIP-NEXT: "tt.elementwise_inline_asm"() {asm_string = "s_waitcnt vmcnt(0) lgkmcnt(0)\0Abuffer_inv sc0 sc1\0Av_mov_b32 $0, 0",
   // CHECK-NEXT: [[$BARRIER]]
   symm.wait %ctx, %f unsigned ge %v : !tt.ptr<i64>, i64
@@ -122,8 +139,12 @@
   // CHECK: scf.for
   // CHECK: "tt.int_to_ptr"(%[[MINE]]) : (i64) -> !tt.ptr<i64>
   // CHECK: scf.while
+  // CUDA: ld.acquire.sys.global.b64
+  // HIP: sc0 sc1
   // CHECK: arith.cmpi sge, %{{.*}}, %[[EPOCH]]
-  // CUDA: asm_string = "fence.acq_rel.sys;
+  // CUDA: asm_string = "ld.acquire.sys{{.*}} -> i64{{$}}
+  // CUDA-NEXT: {{^ *\}$}}
+  // CUDA-NEXT: {{^ *\}$}}
   // HIP: buffer_inv sc0 sc1
   // CHECK-NEXT: [[$BARRIER]]
   // CHECK-NEXT: "tt.return"

@@ -5,15 +5,14 @@ use crate::ir::{Builder, blocks, enclosing, operations, type_attribute};
 use crate::lower::access::remote_element;
 use crate::lower::address::{GLOBAL, element, in_space};
 use crate::lower::bulk::End;
-use crate::lower::llvm_ordering;
 use crate::lower::translation::Table;
+use crate::lower::{llvm_ordering, predicate};
 use crate::order::{acquires, releases};
 use melior::dialect::arith::CmpiPredicate;
 use melior::dialect::llvm;
 use melior::ir::{Attribute, OperationRef, Region, Type, Value, ValueLike, operation::OperationLike};
 use symm_dialect::ops::{
-    AtomicCas, AtomicRmw, Barrier, Comparison, Fence, Group, Order, PutSignal, RmwKind, Scope, Signal, SignalKind,
-    SymmOp, Wait,
+    AtomicCas, AtomicRmw, Barrier, Fence, Group, Order, PutSignal, RmwKind, Scope, Signal, SignalKind, SymmOp, Wait,
 };
 use symm_dialect::shape::byte_width;
 use symm_dialect::symbol::symbol;
@@ -266,22 +265,6 @@ fn shared_word<'c: 'a, 'a>(b: &Builder<'c>, op: OperationRef<'c, 'a>, group: Gro
     let (number, _) = thread(b, Group::Block);
     let warp = b.binary("arith.divui", number, thread(b, Group::Warp).1);
     b.byte_offset(words, b.mul(warp, b.i64(4)))
-}
-
-/// A comparison of the flag with the value, in arith's words (O6).
-fn predicate(comparison: Comparison, unsigned: bool) -> CmpiPredicate {
-    match (comparison, unsigned) {
-        (Comparison::Eq, _) => CmpiPredicate::Eq,
-        (Comparison::Ne, _) => CmpiPredicate::Ne,
-        (Comparison::Lt, false) => CmpiPredicate::Slt,
-        (Comparison::Le, false) => CmpiPredicate::Sle,
-        (Comparison::Gt, false) => CmpiPredicate::Sgt,
-        (Comparison::Ge, false) => CmpiPredicate::Sge,
-        (Comparison::Lt, true) => CmpiPredicate::Ult,
-        (Comparison::Le, true) => CmpiPredicate::Ule,
-        (Comparison::Gt, true) => CmpiPredicate::Ugt,
-        (Comparison::Ge, true) => CmpiPredicate::Uge,
-    }
 }
 
 /// What a wait polls for, and until when.

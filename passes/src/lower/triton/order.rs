@@ -2,7 +2,7 @@
 
 use super::Lowering;
 use super::words::{self, atomic_rmw};
-use crate::ir::Builder;
+use crate::ir::{Builder, lasting};
 use crate::lower::predicate;
 use crate::order::{acquires, releases};
 use melior::dialect::arith::CmpiPredicate;
@@ -13,6 +13,18 @@ use symm_dialect::pointer::Pointer;
 
 /// How often a wait polls before it starts to pause between polls.
 const EAGER_POLLS: i64 = 256;
+
+/// How often a wait polls in order, where a target does, before it takes the flag for one that comes later.
+const ORDERED_POLLS: i64 = 64;
+
+/// What a wait polls for.
+#[derive(Clone, Copy)]
+struct Poll<'c> {
+    flag: Value<'c, 'c>,
+    predicate: CmpiPredicate,
+    expected: Value<'c, 'c>,
+    scope: Scope,
+}
 
 impl<'c: 'a, 'a> Lowering<'c, 'a> {
     /// S1, where an op orders memory and it is not known here how its target does.
@@ -93,36 +105,65 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         if !matches!(Pointer::of(op.flag().r#type()), Some(Pointer::Triton(_))) {
             return Err(error(op.operation(), "S1: takes the flag as a !tt.ptr"));
         }
-        self.poll(b, op.flag(), predicate(op.comparison(), op.is_unsigned()), op.value(), op.scope());
-        if acquires(op.sem()) {
-            self.target.acquire(b, op.flag(), op.value().r#type(), op.scope());
-        }
+        let poll = Poll {
+            flag: lasting(op.flag()),
+            predicate: predicate(op.comparison(), op.is_unsigned()),
+            expected: lasting(op.value()),
+            scope: op.scope(),
+        };
+        self.poll(b, poll, op.sem());
         self.words.barrier(b);
         Ok(())
     }
 
-    /// Reads a flag in every thread until it is as asked.
-    fn poll(
+    /// Reads a flag in every thread until it is as asked, and acquires once (O5).
+    fn poll(&self, b: &Builder<'c>, poll: Poll<'c>, order: Order) {
+        let late = |b: &Builder<'c>, eager_polls| {
+            self.repeat(b, poll, Order::Relaxed, eager_polls, None);
+            if acquires(order) {
+                self.target.acquire(b, poll.flag, poll.expected.r#type(), poll.scope);
+            }
+        };
+        if !acquires(order) || !self.target.polls_in_order() {
+            return late(b, EAGER_POLLS);
+        }
+        let is_missing = self.repeat(b, poll, Order::Acquire, ORDERED_POLLS, Some(ORDERED_POLLS));
+        b.when(is_missing, |b| late(b, EAGER_POLLS - ORDERED_POLLS));
+    }
+
+    /// Reads a flag until it is as asked, or often enough; whether it is still not as asked. It pauses between polls
+    /// that are not eager.
+    fn repeat(
         &self,
         b: &Builder<'c>,
-        flag: Value<'c, '_>,
-        predicate: CmpiPredicate,
-        expected: Value<'c, '_>,
-        scope: Scope,
-    ) {
-        b.repeat(
-            &[b.i32(0)],
+        poll: Poll<'c>,
+        order: Order,
+        eager_polls: i64,
+        most_polls: Option<i64>,
+    ) -> Value<'c, 'c> {
+        let ty = poll.expected.r#type();
+        let results = b.repeat(
+            &[b.i32(1)],
             |b, polls| {
-                let value = self.target.load_relaxed(b, flag, expected.r#type(), scope);
-                let is_missing = b.not(b.compare(predicate, value, expected));
-                (is_missing, polls.to_vec())
+                let value = self.target.load_flag(b, poll.flag, ty, (order, poll.scope));
+                let is_missing = b.not(b.compare(poll.predicate, value, poll.expected));
+                let go_on = match most_polls {
+                    Some(most) => {
+                        b.binary("arith.andi", is_missing, b.compare(CmpiPredicate::Ult, polls[0], b.i32(most)))
+                    }
+                    None => is_missing,
+                };
+                (go_on, vec![polls[0], is_missing])
             },
             |b, polls| {
-                let is_late = b.compare(CmpiPredicate::Uge, polls[0], b.i32(EAGER_POLLS));
-                b.when(is_late, |b| self.target.pause(b));
+                if most_polls.is_none() {
+                    let is_late = b.compare(CmpiPredicate::Ugt, polls[0], b.i32(eager_polls));
+                    b.when(is_late, |b| self.target.pause(b));
+                }
                 vec![b.add(polls[0], b.i32(1))]
             },
         );
+        results[1]
     }
 
     /// Block b of every rank tells block b of every other rank the number of this barrier, then waits until all have
@@ -137,7 +178,6 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
             let ty = Type::parse(b.context, "!tt.ptr<i64>").expect("a type of an unregistered dialect");
             words::offset(b, b.value("tt.int_to_ptr", &[base], ty, &[]), b.add(pad, index))
         };
-        let flag_of = |b: &Builder<'c>, rank: Value<'c, 'c>| b.add(b.as_i64(rank), b.i64(1));
         self.fence(b, Order::Release, Scope::Sys);
         let one = b.i64(1);
         let epoch = atomic_rmw(b, RmwKind::Add, word(b, mine, b.i64(0)), one, None, (Order::Relaxed, Scope::Gpu));
@@ -148,10 +188,14 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
             atomic_rmw(b, RmwKind::Xchg, theirs, epoch, None, (Order::Relaxed, Scope::Sys));
         });
         b.for_each(b.i32(0), ranks, |b, rank| {
-            let flag = word(b, mine, flag_of(b, rank));
-            self.poll(b, flag, CmpiPredicate::Sge, epoch, Scope::Sys);
+            let flag = word(b, mine, b.add(b.as_i64(rank), one));
+            let poll = Poll { flag, predicate: CmpiPredicate::Sge, expected: epoch, scope: Scope::Sys };
+            self.poll(b, poll, if self.target.polls_in_order() { Order::Acquire } else { Order::Relaxed });
         });
-        self.fence(b, Order::Acquire, Scope::Sys);
+        if !self.target.polls_in_order() {
+            self.target.fence(b, Order::Acquire, Scope::Sys);
+        }
+        self.words.barrier(b);
         Ok(())
     }
 }

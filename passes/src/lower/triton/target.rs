@@ -89,17 +89,34 @@ impl Target {
         assembly(b, &text, constraints, &[], b.int(32));
     }
 
-    /// Reads a flag in every thread, relaxed. Triton's volatile loads would do, but on AMD those of 3.6 are plain ones.
-    pub fn load_relaxed<'c>(&self, b: &Builder<'c>, flag: Value<'c, '_>, ty: Type<'c>, scope: Scope) -> Value<'c, 'c> {
-        let (text, constraints) = match self {
-            Self::Cuda(_) => load_flag("relaxed", ty, scope),
-            Self::Hip(_) => {
-                let width = if byte_width(ty) == 8 { "dwordx2" } else { "dword" };
-                let bits = cache_bits(scope);
-                (format!("global_load_{width} $0, $1, off {bits}\ns_waitcnt vmcnt(0)"), "=&v,v,~{memory}".into())
+    /// Whether a poll that acquires costs no more than one that does not, and less than a fence behind it.
+    pub fn polls_in_order(&self) -> bool {
+        matches!(self, Self::Cuda(_))
+    }
+
+    /// Reads a flag in every thread. Triton's volatile loads would do where it is relaxed, but on AMD those of 3.6 are
+    /// plain ones.
+    pub fn load_flag<'c>(
+        &self,
+        b: &Builder<'c>,
+        flag: Value<'c, '_>,
+        ty: Type<'c>,
+        (order, scope): (Order, Scope),
+    ) -> Value<'c, 'c> {
+        let is_wide = byte_width(ty) == 8;
+        match self {
+            Self::Cuda(_) => {
+                let (bits, register) = if is_wide { (64, "l") } else { (32, "r") };
+                let (order, scope) = (order.keyword(), scope.keyword());
+                let text = format!("ld.{order}.{scope}.global.b{bits} $0, [$1];");
+                assembly(b, &text, &format!("={register},l,~{{memory}}"), &[flag], ty)
             }
-        };
-        assembly(b, &text, &constraints, &[flag], ty)
+            Self::Hip(_) => {
+                let (width, bits) = (if is_wide { "dwordx2" } else { "dword" }, cache_bits(scope));
+                let text = format!("global_load_{width} $0, $1, off {bits}\ns_waitcnt vmcnt(0)");
+                assembly(b, &text, "=&v,v,~{memory}", &[flag], ty)
+            }
+        }
     }
 
     /// Acquires, in every thread, what was released by whoever wrote a flag.
@@ -107,8 +124,7 @@ impl Target {
         match self {
             Self::Cuda(_) => {
                 // Cheaper than a fence, which waits for stores too.
-                let (text, constraints) = load_flag("acquire", ty, scope);
-                assembly(b, &text, &constraints, &[flag], ty);
+                self.load_flag(b, flag, ty, (Order::Acquire, scope));
             }
             Self::Hip(_) => self.fence(b, Order::Acquire, scope),
         }
@@ -122,13 +138,6 @@ impl Target {
         };
         assembly(b, text, constraints, &[], b.int(32));
     }
-}
-
-/// A PTX load of a flag, and the constraints of its operands.
-fn load_flag(order: &str, ty: Type, scope: Scope) -> (String, String) {
-    let (bits, register) = if byte_width(ty) == 8 { (64, "l") } else { (32, "r") };
-    let text = format!("ld.{order}.{}.global.b{bits} $0, [$1];", scope.keyword());
-    (text, format!("={register},l,~{{memory}}"))
 }
 
 /// How gfx942 says how far an access or a fence reaches.
