@@ -11,8 +11,8 @@
  * all ranks have come. A rank makes one call at a time. When the run has failed on any rank, every call on every other
  * returns SYMM_STOPPED, now and later: nothing hangs.
  *
- * With SYMM_CUDA, set CUDA_MODULE_LOADING=EAGER in a process that has threads of its own: a kernel that is loaded when it
- * is first launched would wait for those that wait for it.
+ * With SYMM_CUDA, set CUDA_MODULE_LOADING=EAGER in a process that has threads of its own: a kernel that is loaded when
+ * it is first launched would wait for those that wait for it.
  */
 #ifndef SYMM_H
 #define SYMM_H

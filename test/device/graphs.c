@@ -4,7 +4,7 @@
  *     symm-graphs KERNELS.ptx [--ranks N] [--replays N] [--without-barrier]
  *
  * With --ranks the ranks are threads of this process; else it is one rank, as torchrun would start it. The graph is
- * ring, barrier, meet, barrier, copy. First every replay is waited for and each word that the host then reads is
+ * ring, barrier, meet, copy, barrier. First every replay is waited for and each word that the host then reads is
  * compared; then all are launched at once, and the kernels' own count of wrong words is. --without-barrier leaves the
  * barriers of the stream out, to see that they are needed: then wrong words are counted and no failure. */
 
@@ -134,8 +134,9 @@ static void *work(void *handle) {
   if (args.barrier) OK(symm_stream_barrier(stream));
   grid.barrier = 1;
   OK(symm_launch(stream, meet, &grid, meet_args.values, meet_args.count));
-  if (args.barrier) OK(symm_stream_barrier(stream));
   OK(symm_stream_copy(stream, seen.aligned, inbox.aligned, BLOCKS * WORDS * 8));
+  /* The next replay of a neighbour writes what was just copied. */
+  if (args.barrier) OK(symm_stream_barrier(stream));
   OK(symm_capture_end(stream, &graph));
 
   static int64_t host[MOST_RANKS][BLOCKS * WORDS];

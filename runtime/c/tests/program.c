@@ -159,7 +159,9 @@ static void on_threads(const symm_options *options, void *(*body)(void *)) {
 }
 
 int main(int argc, char **argv) {
-  symm_options options = {.heap_size = 8 << 20, .timeout = 20, .deadline = 20, .fingerprint = "c", .fingerprint_bytes = 1};
+  symm_options options = {.heap_size = 8 << 20, .timeout = 20, .deadline = 20};
+  options.fingerprint = "c";
+  options.fingerprint_bytes = 1;
   symm_rank *rank;
   FAILS(symm_join_threads(NULL, 2, &rank), SYMM_INVALID, "options is null");
   options.driver = 9;

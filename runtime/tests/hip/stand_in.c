@@ -14,7 +14,8 @@
 #include <unistd.h>
 
 enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_DEVICE = 101, INVALID_IMAGE = 200, INVALID_HANDLE = 400 };
-enum { NOT_FOUND = 500, NOT_READY = 600, ALREADY_ENABLED = 704, LAUNCH_FAILURE = 719, NOT_IN_CAPTURE = 900, NO_CAPTURE = 903 };
+enum { NOT_FOUND = 500, NOT_READY = 600, ALREADY_ENABLED = 704, LAUNCH_FAILURE = 719 };
+enum { NOT_IN_CAPTURE = 900, NO_CAPTURE = 903 };
 enum { MAX_LAUNCHES = 64, MAX_VALUES = 24, MAX_STEPS = 16, UNIT = 2 << 20 };
 
 // What exists: memory, exported or imported; addresses; mappings; host memory; device memory; streams; modules;
