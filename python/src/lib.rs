@@ -1,5 +1,9 @@
 //! The module `symm._symm`: what the Python package asks of the compiler.
 
+mod failure;
+mod interpreter;
+mod rank;
+
 use pyo3::prelude::*;
 use symm_passes::triton;
 
@@ -29,5 +33,12 @@ fn tuple(note: triton::Note) -> Note {
 #[pymodule]
 fn _symm(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    module.add_function(wrap_pyfunction!(lower_triton, module)?)
+    module.add_function(wrap_pyfunction!(lower_triton, module)?)?;
+    module.add_function(wrap_pyfunction!(rank::join_run, module)?)?;
+    module.add_class::<rank::JoinedRank>()?;
+    module.add_function(wrap_pyfunction!(interpreter::atomic_rmw, module)?)?;
+    module.add_function(wrap_pyfunction!(interpreter::atomic_cas, module)?)?;
+    module.add_function(wrap_pyfunction!(interpreter::set_flag, module)?)?;
+    module.add_function(wrap_pyfunction!(interpreter::await_flag, module)?)?;
+    module.add_function(wrap_pyfunction!(interpreter::full_fence, module)?)
 }

@@ -1,16 +1,40 @@
 """Symmetric heaps for Triton and Gluon kernels: load, store, signal and wait across GPUs.
 
-`symm.triton` and `symm.gluon` hold the ops for kernels. Importing `symm` itself imports neither Triton nor torch.
+`symm.init` joins the ranks and gives torch tensors on the heap; `symm.triton` and `symm.gluon` hold the ops for
+kernels. Importing `symm` itself imports neither Triton nor torch.
 """
 
 from ._symm import __version__
-from .errors import CompileError, MissingDependencyError, SymmError, SymmWarning, UntestedVersionWarning
+from ._world import World, init
+from .errors import (
+    BootstrapError,
+    CompileError,
+    DeviceError,
+    HeapExhaustedError,
+    MismatchError,
+    MissingDependencyError,
+    NotSymmetricError,
+    RankFailedError,
+    RankRangeError,
+    SymmError,
+    SymmWarning,
+    UntestedVersionWarning,
+)
 
 __all__ = [
+    "BootstrapError",
     "CompileError",
+    "DeviceError",
+    "HeapExhaustedError",
+    "MismatchError",
     "MissingDependencyError",
+    "NotSymmetricError",
+    "RankFailedError",
+    "RankRangeError",
     "SymmError",
     "SymmWarning",
     "UntestedVersionWarning",
+    "World",
     "__version__",
+    "init",
 ]

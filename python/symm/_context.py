@@ -2,15 +2,17 @@
 
 from triton.language import core as tl
 
-from . import _ops
-from ._carrier import Emitter, located
+from . import _carrier, _interpreter, _ops
+from ._operands import Operands
 
 
 def _init(self, table, _semantic=None, _generator=None):
     try:
-        self.table = Emitter(_semantic, _generator).context(table)
+        self.table = Operands(_semantic).context(table)
     except TypeError as error:
-        raise located(f"symm {type(self).__name__}: {error}", _generator) from error
+        message = f"symm {type(self).__name__}: {error}"
+        located = _interpreter.located(message) if _generator is None else _carrier.located(message, _generator)
+        raise located from error
 
 
 # Triton hashes what a kernel refers to: this is hashed with the version of symm.

@@ -1,7 +1,185 @@
-"""The ops under `TRITON_INTERPRET=1`."""
+"""The ops under `TRITON_INTERPRET=1`: what they do to the heaps of ranks that are processes on this machine.
 
-from .errors import SymmError
+Triton's interpreter runs the programs of a kernel one after the other, so a program may wait for other ranks and for
+earlier programs, but not for later ones.
+"""
+
+import ctypes
+import sys
+from pathlib import Path
+
+import numpy as np
+from triton import knobs
+from triton._C.libtriton import interpreter as memory
+from triton.language import core as tl
+from triton.runtime.interpreter import TensorHandle, _get_np_dtype, interpreter_semantic
+
+from . import _symm, _world
+from ._operands import Operands
+from .errors import CompileError, RankRangeError, SymmError
+
+# How long a wait polls before it looks whether Python has been interrupted or another rank has failed.
+SECONDS_OF_A_POLL = 0.1
 
 
-def call(name, args, kwargs):
-    raise SymmError(f"symm {name} is an op for kernels: call it in a function with @triton.jit or @gluon.jit")
+def run(function, args, kwargs):
+    """One op of a kernel that Triton interprets."""
+    name = function.__name__
+    if not knobs.runtime.interpret:
+        raise SymmError(f"symm {name} is an op for kernels: call it in a function with @triton.jit or @gluon.jit")
+    try:
+        return function(Interpreter(), *args, **kwargs)
+    except SymmError:
+        raise
+    except Exception as error:
+        raise located(f"symm {name}: {str(error) or repr(error)}") from error
+
+
+def located(message):
+    """A CompileError at the line of the kernel that is being interpreted."""
+    frame, here = sys._getframe(1), str(Path(__file__).parent)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith((here, str(Path(tl.__file__).parents[1]))):
+        frame = frame.f_back
+    return CompileError(message, frame.f_code.co_filename, frame.f_lineno)
+
+
+class Interpreter(Operands):
+    """Does each op at once, instead of emitting it."""
+
+    def __init__(self):
+        super().__init__(interpreter_semantic)
+
+    def negative(self, value):
+        if value.type.scalar != tl.bfloat16:
+            return super().negative(value)
+        # The interpreter holds its bits in an integer, and would negate that.
+        flipped = TensorHandle(value.handle.data ^ np.uint16(0x8000), value.handle.dtype)
+        return self.semantic.tensor(flipped, value.type)
+
+    def call(self, name, operands, attributes=None, result=None):
+        operands = {key: value.handle for key, value in operands.items() if value is not None}
+        done = getattr(Effects, name)(operands, attributes or {})
+        return None if result is None else self.semantic.tensor(done, result)
+
+
+class Effects:
+    """What each op does, from its operands by the dialect's names and its attributes."""
+
+    def rank(operands, attributes):
+        return integer(table(operands)[0])
+
+    def num_ranks(operands, attributes):
+        return integer(table(operands)[1])
+
+    def as_remote(operands, attributes):
+        return remote(operands, "ptr", checked=False)
+
+    def remote_load(operands, attributes):
+        return load(remote(operands, "ptr"), operands.get("mask"), operands.get("other"))
+
+    def remote_store(operands, attributes):
+        store(remote(operands, "ptr"), operands["value"], operands.get("mask"))
+
+    def get(operands, attributes):
+        mask = operands.get("mask")
+        store(operands["dst"], load(remote(operands, "src"), mask), mask)
+
+    def put(operands, attributes):
+        mask = operands.get("mask")
+        store(remote(operands, "dst"), load(operands["src"], mask), mask)
+
+    def copy(operands, attributes):
+        mask = operands.get("mask")
+        store(remote(operands, "dst", "to"), load(remote(operands, "src", "from"), mask), mask)
+
+    def atomic_rmw(operands, attributes):
+        there, value = remote(operands, "ptr"), operands["value"]
+        mask = operands["mask"].data if "mask" in operands else everywhere(there)
+        blocks = (contiguous(each) for each in (there.data, value.data, mask.astype(np.uint8)))
+        return like(value, there, _symm.atomic_rmw(attributes["kind"], there.get_element_ty().name, *blocks))
+
+    def atomic_cas(operands, attributes):
+        there, expected, desired = remote(operands, "ptr"), operands["expected"], operands["desired"]
+        blocks = (contiguous(each.data) for each in (there, expected, desired))
+        return like(expected, there, _symm.atomic_cas(there.get_element_ty().name, *blocks))
+
+    def signal(operands, attributes):
+        flag, value = remote(operands, "flag"), operands["value"]
+        element = flag.get_element_ty().name
+        if attributes["kind"] == "add":
+            _symm.atomic_rmw("add", element, contiguous(flag.data), contiguous(value.data), b"\1")
+        else:
+            _symm.set_flag(element, int(flag.data.item()), bits(value))
+
+    def put_signal(operands, attributes):
+        Effects.put(operands, attributes)
+        Effects.signal(operands, attributes)
+
+    def wait(operands, attributes):
+        flag, words = operands["flag"], table(operands)
+        asked = int(flag.data.item()), attributes["comparison"], bits(operands["value"])
+        while not _symm.await_flag(flag.get_element_ty().name, *asked, SECONDS_OF_A_POLL):
+            if (world := _world.current(words)) is not None:
+                world.check()
+
+    def fence(operands, attributes):
+        _symm.full_fence()
+
+    def barrier(operands, attributes):
+        words = table(operands)
+        if (world := _world.current(words)) is not None:
+            world.barrier()
+        elif words[1] > 1:
+            raise SymmError("symm barrier needs the ranks of symm.init, but this context is not from there")
+
+
+def integer(value):
+    return TensorHandle(np.array([value], dtype=np.int32), tl.int32)
+
+
+def bits(handle):
+    return int(handle.data.astype(f"u{handle.data.itemsize}").item())
+
+
+def contiguous(array):
+    return np.ascontiguousarray(array).tobytes()
+
+
+def everywhere(pointers):
+    return np.ones(pointers.data.shape, dtype=bool)
+
+
+def like(value, pointers, data):
+    """A block of the pointers' shape and the value's type, from bytes."""
+    return TensorHandle(np.frombuffer(data, value.data.dtype).reshape(pointers.data.shape), value.dtype)
+
+
+def table(operands):
+    """The context table: [rank, num_ranks, base_0, …]."""
+    address = int(operands["ctx"].data.item())
+    num_ranks = ctypes.c_int64.from_address(address + 8).value
+    return (ctypes.c_int64 * (2 + num_ranks)).from_address(address)
+
+
+def remote(operands, name, rank="rank", checked=True):
+    """The counterparts of pointers on a rank; `checked` are those of an access to be on the heap."""
+    pointers, to, words = operands[name], int(operands[rank].data.item()), table(operands)
+    me, num_ranks, *bases = words
+    if not 0 <= to < num_ranks:
+        raise RankRangeError(f"rank {to} out of range [0, {num_ranks})")
+    if checked and (world := _world.current(words)) is not None:
+        mask = operands["mask"].data if "mask" in operands and name != "flag" else True
+        world.check_symmetric(pointers.data[np.broadcast_to(mask, pointers.data.shape)])
+    return TensorHandle(pointers.data + np.uint64((bases[to] - bases[me]) % 2**64), pointers.dtype)
+
+
+def load(pointers, mask, other=None):
+    element = pointers.get_element_ty()
+    kind = _get_np_dtype(element)
+    mask = everywhere(pointers) if mask is None else mask.data
+    other = np.zeros(pointers.data.shape, dtype=kind) if other is None else other.data
+    return TensorHandle(memory.load(pointers.data, mask, other, kind), element)
+
+
+def store(pointers, value, mask):
+    memory.store(pointers.data, value.data, everywhere(pointers) if mask is None else mask.data)

@@ -6,7 +6,8 @@ user wrote; everything else is the compiler's.
 
 from triton.language import core as tl
 
-from ._carrier import choice, flag, op
+from ._carrier import op
+from ._operands import choice, flag
 
 LOAD_CACHE = (".ca", ".cg", ".cv")
 STORE_CACHE = (".wb", ".cg", ".cs", ".wt")
@@ -131,7 +132,7 @@ def _rmw(emit, kind, ctx, ptr, value, rank, mask, sem, scope):
         raise TypeError(f"there is no atomic_{kind} of {element}")
     value = emit.value(value, pointer)
     if floating and kind == "sub":
-        value = emit.semantic.minus(value)
+        value = emit.negative(value)
     if floating and kind in ("add", "sub"):
         kind = "fadd"
     if element.is_int_unsigned() and kind in ("min", "max"):

@@ -130,7 +130,7 @@ def fingerprint():
     """What Triton's cache of compiled kernels has to know of symm: another compiler makes other code."""
     digest = hashlib.sha256()
     here = Path(__file__).parent
-    for file in (Path(_symm.__file__), here / "_ops.py", here / "_carrier.py", here / "_seam.py"):
+    for file in (Path(_symm.__file__), *(here / f"_{name}.py" for name in ("ops", "operands", "carrier", "seam"))):
         digest.update(file.read_bytes())
     return f"symm-{_symm.__version__}-{digest.hexdigest()[:16]}"
 

@@ -33,3 +33,31 @@ class SymmWarning(UserWarning):
 
 class UntestedVersionWarning(SymmWarning):
     """This version of Triton is outside the tested range."""
+
+
+class HeapExhaustedError(SymmError, MemoryError):
+    """The symmetric heap has no room: free tensors, or give symm.init a larger heap_size."""
+
+
+class NotSymmetricError(SymmError, ValueError):
+    """Memory that is not on this rank's symmetric heap."""
+
+
+class RankRangeError(SymmError, ValueError):
+    """A rank that does not exist."""
+
+
+class MismatchError(SymmError):
+    """Ranks called different things, or were started with different options."""
+
+
+class BootstrapError(SymmError):
+    """The ranks did not find each other: how they were started is wrong."""
+
+
+class DeviceError(SymmError):
+    """There is no GPU that can be used, or its driver has failed."""
+
+
+class RankFailedError(SymmError):
+    """Another rank has failed or did not come; its own output says why."""

@@ -188,6 +188,15 @@ impl Rank {
         self.seat.act(collective::barrier_all)
     }
 
+    /// Whether the run goes on, for a caller that waits by itself.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`] when it has failed.
+    #[track_caller]
+    pub fn check(&self) -> Result<(), Error> {
+        self.seat.act(|agent, _| if agent.world.failed() { Err(agent.world.stopped()) } else { Ok(()) })
+    }
+
     /// Gives every rank the bytes that `root` has. Collective.
     ///
     /// ```

@@ -60,7 +60,8 @@ def test_remote_operands_of_a_product_are_pipelined():
     signature = {"table": "*i64", **dict.fromkeys(("a", "b", "c"), "*fp16"), "K": "i32", "peer": "i32"}
     aligned = ["table", "a", "b", "c", "K"]
     text = machine_text(compile_for("sm_90", matmul, signature, aligned, BM=128, BN=128, BK=64))
-    label, body = max(re.findall(r"^(\$L__BB\d+_\d+):(.*?)bra\S*\s+\1;", text, re.M | re.S), key=lambda loop: len(loop[1]))
+    loops = re.findall(r"^(\$L__BB\d+_\d+):(.*?)bra\S*\s+\1;", text, re.M | re.S)
+    label, body = max(loops, key=lambda loop: len(loop[1]))
     copies = re.findall(r"cp\.async\.cg\S* .*?(0x10|16)", body)
     # 128 × 64 and 64 × 128 halves by 128 threads, 16 bytes each.
     assert len(copies) == 16, (label, body)

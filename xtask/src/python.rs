@@ -9,7 +9,8 @@ use std::{fs, os::unix};
 
 /// The oldest and the newest version of Triton that symm is tested with; `TESTED` in python/symm/_seam.py names them.
 const TRITON: [&str; 2] = ["3.6.0", "3.9.0"];
-const TOOLS: [&str; 2] = ["numpy==2.4.6", "pytest==9.2.0"];
+/// Triton 3.6.0's interpreter does not run with numpy 2.4.
+const TOOLS: [&str; 2] = ["numpy==2.3.5", "pytest==9.2.0"];
 const MATURIN: &str = "maturin==1.16.0";
 
 #[derive(clap::Args)]

@@ -1,0 +1,44 @@
+"""Torch tensors in memory that torch has not allocated, without a copy."""
+
+import ctypes
+import functools
+import operator
+
+from .errors import MissingDependencyError
+
+
+def torch():
+    """Torch, which the host API needs."""
+    try:
+        import torch
+    except ImportError as error:
+        raise MissingDependencyError("symm.init needs PyTorch, which is not installed: pip install torch") from error
+    return torch
+
+
+class Memory:
+    """Bytes at an address, as numpy and torch take them in; alive as long as an array or tensor of them."""
+
+    def __init__(self, address, size, owner=None):
+        self.address = address
+        self.size = size
+        # What has to live as long.
+        self.owner = owner
+        self._interface = {"shape": (size,), "typestr": "|u1", "data": (address, False), "strides": None, "version": 3}
+
+    @property
+    def __cuda_array_interface__(self):
+        return self._interface
+
+    def tensor(self, device, dtype, shape, strides=None):
+        """A tensor of these bytes; strides in elements, those of a contiguous tensor without them."""
+        if device.type == "cpu":
+            array = (ctypes.c_uint8 * self.size).from_address(self.address)
+            array.memory = self
+            data = torch().frombuffer(array, dtype=torch().uint8)
+        else:
+            data = torch().as_tensor(self, device=device)
+        data = data.view(dtype)
+        if strides is not None:
+            return data.as_strided(shape, strides)
+        return data[: functools.reduce(operator.mul, shape, 1)].view(shape)

@@ -1,0 +1,113 @@
+"""What a user wrote in an op, checked, and cast as `tl.load` and `tl.store` do."""
+
+from triton.language import core as tl
+
+
+class Operands:
+    """Takes what a user wrote, and returns a tensor of Triton's, or None."""
+
+    def __init__(self, semantic):
+        self.semantic = semantic
+
+    def context(self, value):
+        table = getattr(value, "table", value)
+        kind = getattr(table, "type", None)
+        if isinstance(table, tl.tensor) and kind.is_ptr() and kind.element_ty == tl.int64:
+            return table
+        wanted = "a DeviceContext or the pointer to the context table (int64)"
+        raise TypeError(f"ctx must be {wanted}, not {describe(value)}")
+
+    def pointer(self, value, name="ptr", written=False, scalar=False):
+        """A pointer or a block of pointers; one to booleans becomes one to bytes, which is how they are stored."""
+        kind = getattr(value, "type", None)
+        if not isinstance(value, tl.tensor) or not kind.scalar.is_ptr():
+            raise TypeError(f"{name} must be a pointer or a block of pointers, not {describe(value)}")
+        if kind.scalar.element_ty.is_block():
+            raise TypeError(f"{name} must be a pointer or a block of pointers; block pointers are not supported")
+        if scalar and kind.is_block():
+            raise TypeError(f"{name} must be one pointer, not a block of them")
+        if written and kind.scalar.is_const():
+            raise TypeError(f"{name} is a pointer to constants, and cannot be written to")
+        if kind.scalar.element_ty == tl.int1:
+            value = self.semantic.cast(value, tl.pointer_type(tl.int8, kind.scalar.address_space))
+        return value
+
+    def rank(self, value, name="rank"):
+        value = tl._unwrap_if_constexpr(value)
+        if isinstance(value, int) and not isinstance(value, bool):
+            if not 0 <= value < 2**31:
+                raise ValueError(f"{name} must be a number from 0 below the number of ranks, not {value}")
+        elif not isinstance(value, tl.tensor) or not value.type.scalar.is_int() or value.type.scalar.is_bool():
+            raise TypeError(f"{name} must be an integer, not {describe(value)}")
+        elif value.type.is_block():
+            raise TypeError(f"{name} must be one integer, not a block: all elements come from or go to one rank")
+        return self.semantic.cast(self.semantic.to_tensor(value), tl.int32)
+
+    def value(self, value, pointer, name="value"):
+        """A value as the pointer's elements are, as `tl.store` casts it."""
+        value = tl._unwrap_if_constexpr(value)
+        if isinstance(value, int) and pointer.type.scalar.element_ty.is_floating():
+            # Triton casts no integers to types of 8 bits.
+            value = float(value)
+        value = self._like(value, pointer, name)
+        return self.semantic.cast(value, pointer.type.scalar.element_ty)
+
+    def negative(self, value):
+        return self.semantic.minus(value)
+
+    def mask(self, value, pointer):
+        value = tl._unwrap_if_constexpr(value)
+        if value is None or value is True:
+            return None
+        value = self._like(value, pointer, "mask")
+        if not value.type.scalar.is_bool():
+            raise TypeError(f"mask must be boolean, not {describe(value)}")
+        return value
+
+    def other(self, value, pointer, mask):
+        value = tl._unwrap_if_constexpr(value)
+        if value is None:
+            return None
+        if mask is None:
+            raise ValueError("other is what masked elements become: it needs a mask")
+        return self.value(value, pointer, "other")
+
+    def _like(self, value, pointer, name):
+        """A value with the shape of a pointer."""
+        value = tl._unwrap_if_constexpr(value)
+        if isinstance(value, (bool, int, float)):
+            value = self.semantic.to_tensor(value)
+        if not isinstance(value, tl.tensor):
+            raise TypeError(f"{name} must be a number or a block, not {describe(value)}")
+        if not pointer.type.is_block():
+            if value.type.is_block():
+                raise TypeError(f"{name} is a block, but the pointer is not")
+            return value
+        pointer_shape = pointer.type.get_block_shapes()
+        widened, value = self.semantic.broadcast_impl_value(pointer, value)
+        if widened.type.get_block_shapes() != pointer_shape:
+            raise ValueError(f"{name} has shape {value.type.get_block_shapes()}, but the pointers have {pointer_shape}")
+        return value
+
+
+def choice(value, name, choices):
+    """A keyword that the user wrote, or None for the default."""
+    value = tl._unwrap_if_constexpr(value)
+    if value is None or value == "":
+        return None
+    if value not in choices:
+        allowed = ", ".join(repr(each) for each in choices)
+        raise ValueError(f"{name} must be one of {allowed}, not {value!r}")
+    return value.lstrip(".")
+
+
+def flag(value, name):
+    value = tl._unwrap_if_constexpr(value)
+    if not isinstance(value, bool):
+        raise TypeError(f"{name} must be True or False, not {value!r}")
+    return value
+
+
+def describe(value):
+    value = tl._unwrap_if_constexpr(value)
+    return str(value.type) if isinstance(value, tl.tensor) else repr(value)

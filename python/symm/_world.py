@@ -1,0 +1,274 @@
+"""The host API: this rank's heap, torch tensors on it, and what all ranks do together."""
+
+import atexit
+import gc
+import logging
+import os
+import pickle
+import sys
+import weakref
+from pathlib import Path
+
+from . import _symm
+from ._memory import Memory, torch
+from .errors import HeapExhaustedError, NotSymmetricError, RankRangeError, SymmError
+
+HEAP_SIZE = 1 << 30
+_current = None
+
+
+def init(heap_size=HEAP_SIZE, device=None, timeout=None):
+    """Joins the run that torchrun, Open MPI or Slurm has started, or one of a single rank. Collective.
+
+    `heap_size` is in bytes, for each rank; symm takes the first 2 MiB. `device` is "cuda", "hip" or "cpu"; by default
+    the GPU, or the CPU under `TRITON_INTERPRET=1` and where torch finds no GPU; ranks use GPU number `rank` modulo
+    their number. `timeout` is the longest time in seconds that a call may wait for other ranks.
+
+    Returns the World. Raises BootstrapError, DeviceError, MismatchError, or SymmError if there is a World already.
+    """
+    global _current
+    if _current is not None:
+        raise SymmError("symm.init was called before: a process is one rank of one run, until World.close()")
+    _current = World(heap_size, device or _device(), timeout)
+    return _current
+
+
+def current(table):
+    """The World that a kernel's context table is of, if it is of this process's."""
+    return _current if _current is not None and list(table[2:]) == _current.get_heap_bases().tolist() else None
+
+
+def _device():
+    gpu = torch().cuda.is_available() and os.environ.get("TRITON_INTERPRET", "0") != "1"
+    return "cpu" if not gpu else "hip" if torch().version.hip else "cuda"
+
+
+def _place():
+    """Where the user's code calls into this package."""
+    frame, here = sys._getframe(1), str(Path(__file__).parent)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(here):
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+class World:
+    """This process's rank, and tensors that every rank has at the same offset of its heap.
+
+    What makes tensors is collective: every rank makes the same ones, of the same sizes, in the same order. Their values
+    are each rank's own. The functions have the names, arguments and results of torch's. A tensor's memory is given
+    back some time after the last tensor on it is gone on all ranks.
+    """
+
+    def __init__(self, heap_size, device, timeout):
+        self.rank = _symm.join_run(heap_size, device, timeout, _place())
+        self.device = torch().device("cpu")
+        if device != "cpu":
+            self.device = torch().device("cuda", self.get_rank() % torch().cuda.device_count())
+            torch().cuda.set_device(self.device)
+        self.log = logging.LoggerAdapter(logging.getLogger("symm"), {})
+        self.log.process = self._with_rank
+        # Of allocations that no tensor of this rank is left on: their addresses.
+        self._dropped = set()
+        bases = self.rank.heap_bases
+        self._bases = torch().tensor(bases, dtype=torch().int64)
+        self._mine = (bases[self.get_rank()], bases[self.get_rank()] + self.rank.heap_size)
+        atexit.register(self._at_exit)
+
+    def _with_rank(self, message, keywords):
+        return f"[rank {self.get_rank()}/{self.get_num_ranks()}] {message}", keywords
+
+    # Ranks.
+
+    def get_rank(self):
+        """The number of this rank, from 0."""
+        return self.rank.rank
+
+    def get_num_ranks(self):
+        """How many ranks there are."""
+        return self.rank.num_ranks
+
+    def get_device(self):
+        """The torch device of this rank's tensors."""
+        return self.device
+
+    def get_cu_count(self):
+        """How many multiprocessors (compute units) the device has; on the CPU, its cores."""
+        if self.device.type == "cpu":
+            return len(os.sched_getaffinity(0))
+        return torch().cuda.get_device_properties(self.device).multi_processor_count
+
+    def get_heap_bases(self):
+        """The address of each rank's heap in this process: int64, on the CPU."""
+        return self._bases
+
+    def get_device_context(self):
+        """The context table that kernels take: int64 [rank, num_ranks, base_0, …], on the device."""
+        words = 2 + self.get_num_ranks()
+        return Memory(self.rank.table, 8 * words, self).tensor(self.device, torch().int64, (words,))
+
+    # Tensors.
+
+    def empty(self, *size, **keywords):
+        """`torch.empty`; the memory is zero."""
+        return self._shaped(torch().empty(*size, **_meta(keywords)), keywords)
+
+    def zeros(self, *size, **keywords):
+        """`torch.zeros`."""
+        return self._shaped(torch().zeros(*size, **_meta(keywords)), keywords)
+
+    def ones(self, *size, **keywords):
+        """`torch.ones`."""
+        return self._shaped(torch().ones(*size, **_meta(keywords)), keywords, lambda tensor: tensor.fill_(1))
+
+    def full(self, size, fill_value, **keywords):
+        """`torch.full`."""
+        shaped = torch().full(size, fill_value, **_meta(keywords))
+        return self._shaped(shaped, keywords, lambda tensor: tensor.fill_(fill_value))
+
+    def zeros_like(self, tensor, **keywords):
+        """`torch.zeros_like`; the tensor need not be on the heap."""
+        return self._shaped(torch().zeros_like(tensor, **_meta(keywords)), keywords)
+
+    def arange(self, *range, **keywords):
+        """`torch.arange`."""
+        return self._filled(torch().arange, range, keywords)
+
+    def linspace(self, *range, **keywords):
+        """`torch.linspace`."""
+        return self._filled(torch().linspace, range, keywords)
+
+    def rand(self, *size, **keywords):
+        """`torch.rand`."""
+        return self._filled(torch().rand, size, keywords)
+
+    def randn(self, *size, **keywords):
+        """`torch.randn`."""
+        return self._filled(torch().randn, size, keywords)
+
+    def randint(self, *arguments, **keywords):
+        """`torch.randint`."""
+        return self._filled(torch().randint, arguments, keywords)
+
+    def uniform(self, size, low=0.0, high=1.0, **keywords):
+        """Random numbers from `low` to below `high`, all as likely."""
+        shaped = torch().empty(size, **_meta(keywords))
+        return self._shaped(shaped, keywords, lambda tensor: tensor.uniform_(low, high))
+
+    def is_symmetric(self, tensor):
+        """Whether a tensor lies on this rank's heap, so that every rank has its counterpart."""
+        return self.rank.is_symmetric(tensor.data_ptr())
+
+    def as_remote(self, tensor, rank):
+        """The counterpart of a tensor on a rank's heap, with the same shape and strides. It keeps the tensor alive.
+
+        Raises NotSymmetricError for a tensor that is not on the heap, and RankRangeError; both are ValueErrors.
+        """
+        if not self.is_symmetric(tensor):
+            raise NotSymmetricError("as_remote requires a tensor on the symmetric heap")
+        if not 0 <= rank < self.get_num_ranks():
+            raise RankRangeError(f"rank {rank} out of range [0, {self.get_num_ranks()})")
+        last = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
+        size = (last + 1) * tensor.element_size() if tensor.numel() else tensor.element_size()
+        address = self.rank.as_remote(tensor.data_ptr(), rank, _place())
+        memory = Memory(address, size, tensor)
+        return memory.tensor(self.device, tensor.dtype, tensor.shape, tensor.stride())
+
+    def _shaped(self, model, keywords, fill=None):
+        """A tensor like a model, which has no memory."""
+        wanted = keywords.get("device")
+        if wanted is not None and torch().device(wanted).type != self.device.type:
+            raise SymmError(f"the symmetric heap is on {self.device}, not on {wanted}: leave out device")
+        count = max(model.numel(), 1)
+        tensor = self._allocate(count * model.element_size()).tensor(self.device, model.dtype, tuple(model.shape))
+        if fill is not None:
+            fill(tensor)
+        return tensor.requires_grad_(keywords.get("requires_grad", False))
+
+    def _filled(self, function, arguments, keywords):
+        """What a function of torch's makes, on the heap."""
+        local = {**keywords, "device": self.device, "requires_grad": False}
+        values = function(*arguments, **local)
+        return self._shaped(values, keywords, lambda tensor: tensor.copy_(values))
+
+    def _allocate(self, size):
+        place = _place()
+        try:
+            address = self.rank.alloc(size, 0, place)
+        except HeapExhaustedError:
+            # All ranks are here: allocations fail on all alike.
+            if not self._free_dropped(place):
+                raise
+            address = self.rank.alloc(size, 0, place)
+        memory = Memory(address, size)
+        weakref.finalize(memory, self._dropped.add, address).atexit = False
+        return memory
+
+    def _free_dropped(self, place):
+        """Frees what no rank has a tensor on any more; whether there was such."""
+        gc.collect()
+        self._synchronize()
+        mine = sorted(address - self._mine[0] for address in tuple(self._dropped))
+        shared = set.intersection(*(set(self.broadcast(mine, rank)) for rank in range(self.get_num_ranks())))
+        for offset in sorted(shared):
+            self.rank.free(self._mine[0] + offset, place)
+            self._dropped.discard(self._mine[0] + offset)
+        return bool(shared)
+
+    # All ranks together.
+
+    def barrier(self):
+        """Waits on the host until every rank is here and its GPU has done what it was given."""
+        self._synchronize()
+        self.rank.barrier(_place())
+
+    def device_barrier(self, stream=None):
+        """Waits on the device: what a stream is given after it sees what every rank's stream did before it.
+
+        `stream` is torch's current one by default. It can be captured in a CUDA graph. Each rank calls it as often.
+        """
+        handle = 0
+        if self.device.type != "cpu":
+            handle = (stream or torch().cuda.current_stream(self.device)).cuda_stream
+        self.rank.stream_barrier(handle, _place())
+
+    def broadcast(self, value, source=0):
+        """The value that rank `source` has: a tensor, or what can be pickled. Collective."""
+        tensor = isinstance(value, torch().Tensor)
+        packed = pickle.dumps(value.cpu() if tensor else value) if self.get_rank() == source else b""
+        size = self.rank.broadcast(source, len(packed).to_bytes(8, "little"), _place())
+        size = int.from_bytes(size, "little")
+        value = pickle.loads(self.rank.broadcast(source, packed.ljust(size, b"\0"), _place()))
+        return value.to(self.device) if isinstance(value, torch().Tensor) else value
+
+    def close(self):
+        """Leaves the run when all ranks have come to do so; tensors on the heap are not to be used after it."""
+        global _current
+        if _current is self:
+            self._synchronize()
+            _current = None
+            self.rank.leave(_place())
+
+    def _synchronize(self):
+        if self.device.type != "cpu":
+            torch().cuda.synchronize(self.device)
+
+    def check(self):
+        """An error when another rank has failed."""
+        self.rank.check(_place())
+
+    def check_symmetric(self, addresses):
+        """An error for an address in a kernel that is not on this rank's heap."""
+        first, end = self._mine
+        outside = addresses[(addresses < first) | (addresses >= end)]
+        if outside.size:
+            raise NotSymmetricError(f"{int(outside.flat[0]):#x} is not on the symmetric heap of rank {self.get_rank()}")
+
+    def _at_exit(self):
+        # A rank that ends by an exception does not wait for the others: they are told.
+        if not hasattr(sys, "last_value"):
+            self.close()
+
+
+def _meta(keywords):
+    """The arguments that make a tensor without memory."""
+    return {**keywords, "device": "meta", "requires_grad": False}

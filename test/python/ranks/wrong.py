@@ -1,0 +1,40 @@
+"""Wrong things in interpreted kernels: CASE says which one. The line is in what it raises."""
+
+import os
+
+import symm
+import symm.triton as st
+import torch
+import triton
+import triton.language as tl
+
+world = symm.init(heap_size=16 << 20, timeout=float(os.environ.get("TIMEOUT", 20)))
+here, outside = world.zeros(8, dtype=torch.int32), torch.zeros(8, dtype=torch.int32)
+
+
+@triton.jit
+def rank_out_of_range(table, p):
+    st.load(table, p, 9)  # rank 9 out of range
+
+
+@triton.jit
+def not_on_the_heap(table, p):
+    st.store(table, p + tl.arange(0, 8), 0, 0)  # is not on the symmetric heap of rank 0
+
+
+@triton.jit
+def rank_is_no_integer(table, p):
+    st.load(table, p, 0.5)  # rank must be an integer, not 0.5
+
+
+@triton.jit
+def wait_for_the_dead(table, p):
+    if st.rank(table) == 0:
+        st.wait(table, p, 1)
+    else:
+        tl.device_assert(False, "rank 1 ends here")
+        assert False
+
+
+tensor = outside if os.environ["CASE"] == "not_on_the_heap" else here
+globals()[os.environ["CASE"]][(1,)](world.get_device_context(), tensor)

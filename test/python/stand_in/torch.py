@@ -1,0 +1,175 @@
+"""What symm and Triton's interpreter use of torch, on numpy: for tests where torch is not installed."""
+
+import types
+
+import numpy as np
+
+cuda = types.SimpleNamespace(is_available=lambda: False)
+version = types.SimpleNamespace(hip=None)
+
+
+class dtype:
+    def __init__(self, name, stored):
+        self.name, self.stored = name, np.dtype(stored)
+
+    def __repr__(self):
+        return f"torch.{self.name}"
+
+
+class device:
+    def __init__(self, name, index=None):
+        self.type = name.type if isinstance(name, device) else name
+        self.index = index
+
+    __repr__ = __str__ = lambda self: self.type
+
+
+DTYPES = [dtype(name, name) for name in ("uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64")]
+DTYPES += [dtype("bool", "bool"), dtype("bfloat16", "uint16")]
+globals().update({each.name: each for each in DTYPES})
+
+
+class Storage:
+    def __init__(self, array):
+        while isinstance(array.base, np.ndarray):
+            array = array.base
+        self.array = array
+
+    def data_ptr(self):
+        return self.array.ctypes.data
+
+    def cpu(self):
+        return self
+
+    def copy_(self, other):
+        assert other.data_ptr() == self.data_ptr()
+
+
+class Tensor:
+    def __init__(self, array, kind=None, where="cpu"):
+        self.array, self.device = array, device(where)
+        self.dtype = kind or next(each for each in DTYPES if each.stored == array.dtype)
+
+    shape = property(lambda self: self.array.shape)
+    requires_grad = False
+
+    def size(self):
+        return self.shape
+
+    def stride(self):
+        return tuple(stride // self.array.itemsize for stride in self.array.strides)
+
+    def numel(self):
+        return self.array.size
+
+    def element_size(self):
+        return self.array.itemsize
+
+    def data_ptr(self):
+        return self.array.ctypes.data
+
+    def untyped_storage(self):
+        return Storage(self.array)
+
+    def storage_offset(self):
+        return (self.data_ptr() - self.untyped_storage().data_ptr()) // self.element_size()
+
+    def new_empty(self, size, device):
+        return Tensor(np.empty(size, self.dtype.stored), self.dtype)
+
+    def set_(self, storage, offset, size, stride):
+        whole = storage.array.view(np.uint8)[offset * self.array.itemsize :].view(self.array.dtype)
+        self.array = Tensor(whole, self.dtype).as_strided(size, stride).array
+
+    def view(self, to):
+        array = self.array.view(to.stored) if isinstance(to, dtype) else self.array.reshape(to)
+        return Tensor(array, to if isinstance(to, dtype) else self.dtype)
+
+    def as_strided(self, shape, strides):
+        strides = [stride * self.array.itemsize for stride in strides]
+        return Tensor(np.lib.stride_tricks.as_strided(self.array, shape, strides), self.dtype)
+
+    def __getitem__(self, key):
+        return Tensor(self.array[key], self.dtype)
+
+    def fill_(self, value):
+        self.array[...] = value
+        return self
+
+    def copy_(self, other):
+        self.array[...] = other.array
+        return self
+
+    def uniform_(self, low, high):
+        self.array[...] = np.random.uniform(low, high, self.shape)
+        return self
+
+    def requires_grad_(self, wanted):
+        self.requires_grad = wanted
+        return self
+
+    def cpu(self):
+        return self
+
+    def to(self, where):
+        return self
+
+    def numpy(self):
+        return self.array
+
+    def tolist(self):
+        return self.array.tolist()
+
+    def t(self):
+        return Tensor(self.array.T, self.dtype)
+
+
+def frombuffer(buffer, dtype):
+    return Tensor(np.frombuffer(buffer, dtype.stored), dtype)
+
+
+def from_numpy(array):
+    return Tensor(array)
+
+
+def tensor(values, dtype=None):
+    return Tensor(np.array(values, dtype and dtype.stored), dtype)
+
+
+def maker(make, usual="float32"):
+    """A function that takes a shape, as one argument or several."""
+
+    def function(*size, dtype=None, device="cpu", requires_grad=False):
+        shape = size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
+        kind = dtype or globals()[usual]
+        return Tensor(make(shape).astype(kind.stored), kind, device)
+
+    return function
+
+
+empty = zeros = maker(np.zeros)
+ones = maker(np.ones)
+rand = maker(lambda shape: np.random.random(shape))
+randn = maker(lambda shape: np.random.standard_normal(shape))
+
+
+def full(size, value, **keywords):
+    usual = "int64" if isinstance(value, int) else "float32"
+    return maker(lambda shape: np.full(shape, value), usual)(size, **keywords)
+
+
+def zeros_like(other, dtype=None, **keywords):
+    return zeros(other.shape, dtype=dtype or other.dtype, **keywords)
+
+
+def arange(*range, dtype=None, **keywords):
+    return maker(lambda _: np.arange(*range), "int64")((), dtype=dtype, **keywords)
+
+
+def linspace(*range, **keywords):
+    return maker(lambda _: np.linspace(*range))((), **keywords)
+
+
+def randint(*arguments, **keywords):
+    *limits, size = arguments
+    return maker(lambda shape: np.random.randint(*limits, shape), "int64")(size, **keywords)

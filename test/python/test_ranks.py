@@ -1,0 +1,68 @@
+"""Programs on one, two and four ranks, as processes with Triton's interpreter: no GPU is needed."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+import uuid
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+SECONDS = 120
+
+
+def start(program, ranks, **environment):
+    run = {**os.environ, "TRITON_INTERPRET": "1", "WORLD_SIZE": str(ranks), "TORCHELASTIC_RUN_ID": uuid.uuid4().hex}
+    # Where torch is not installed, something stands in for it.
+    if importlib.util.find_spec("torch") is None:
+        run["PYTHONPATH"] = f"{HERE / 'stand_in'}:{os.environ.get('PYTHONPATH', '')}"
+    run.update(environment)
+    command = [sys.executable, "-W", "error::RuntimeWarning", HERE / "ranks" / program]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    return [subprocess.Popen(command, env={**run, "RANK": str(rank)}, **pipes) for rank in range(ranks)]
+
+
+def outputs(processes):
+    try:
+        return [(process.communicate(timeout=SECONDS)[0], process.returncode) for process in processes]
+    finally:
+        for process in processes:
+            process.kill()
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+@pytest.mark.parametrize("program", ["host.py", "ops.py"])
+def test_program(program, ranks):
+    for output, status in outputs(start(program, ranks)):
+        assert status == 0, output
+
+
+WRONG = [line for line in (HERE / "ranks/wrong.py").read_text().splitlines() if "  # " in line]
+
+
+@pytest.mark.parametrize("case", range(len(WRONG)))
+def test_wrong_kernel_names_the_line(case):
+    lines = (HERE / "ranks/wrong.py").read_text().splitlines()
+    at = lines.index(WRONG[case])
+    name = next(line for line in reversed(lines[:at]) if line.startswith("def "))[4:].split("(")[0]
+    [(output, status)] = outputs(start("wrong.py", 1, CASE=name))
+    assert status == 1, output
+    assert WRONG[case].split("  # ")[1] in output
+    assert f"wrong.py\", line {at + 1}" in output or f"wrong.py:{at + 1}" in output, output
+
+
+def test_waiting_for_a_rank_that_fails_ends():
+    (waiting, status), (failed, other) = outputs(start("wrong.py", 2, CASE="wait_for_the_dead"))
+    assert (status, other) == (1, 1)
+    assert "symm.errors.RankFailedError: stopped, because rank 0 reported: rank 1 died" in waiting, waiting
+    assert "AssertionError" in failed
+
+
+def test_absent_rank_is_named():
+    first, second = start("wrong.py", 2, TIMEOUT="3")
+    second.kill()
+    [(output, status)] = outputs([first])
+    assert status == 1
+    assert "BootstrapError: rank 1 did not join within 3s" in output, output
