@@ -7,12 +7,16 @@
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 BUILT = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target") / "release"
 PORT = 29431
 SECONDS = 120
+#: Seconds after which all ranks replay, and in which the survivors of one have to end.
+STARTS_IN = 8
+TOLD_IN = 20
 
 
 def build(folder, chip="sm_70"):
@@ -34,18 +38,33 @@ def start(command, rank=None, size=None):
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
 
 
-def finish(children):
+def finish(children, seconds=SECONDS):
     """Whether all went well, and what they said."""
     ok, lines = True, []
     for child in children:
         try:
-            output = child.communicate(timeout=SECONDS)[0]
+            output = child.communicate(timeout=seconds)[0]
         except subprocess.TimeoutExpired:
             child.kill()
-            output = child.communicate()[0] + f"still running after {SECONDS} s\n"
+            output = child.communicate()[0] + f"still running after {seconds} s\n"
         ok = ok and child.returncode == 0
         lines += output.splitlines()
     return ok, sorted(lines)
+
+
+def kill_one(command, ranks):
+    """Kills the last rank in the middle of its replays: the others end soon and name it. What is wrong, if anything."""
+    children = [start([*command, "--replays", "100000000"], rank, ranks) for rank in range(ranks)]
+    time.sleep(STARTS_IN)
+    early = [rank for rank, child in enumerate(children) if child.poll() is not None]
+    children[-1].kill()
+    killed = time.monotonic()
+    _, lines = finish(children, TOLD_IN)
+    wrong = [f"rank {rank} ended before one was killed" for rank in early]
+    wrong += [f"rank {rank} did not fail" for rank, child in enumerate(children) if child.returncode == 0]
+    if sum(f"rank {ranks - 1} died" in line for line in lines) != ranks - 1:
+        wrong.append(f"not every survivor says that rank {ranks - 1} died")
+    return wrong, [f"ended {time.monotonic() - killed:.1f} s after the kill", *lines]
 
 
 def run(folder, counts):
@@ -64,6 +83,11 @@ def run(folder, counts):
             failed += not ok
             print(f"{'ok  ' if ok else 'FAIL'} graphs, {ranks} ranks, {mode}")
             print("\n".join("       " + line for line in lines), flush=True)
+        if ranks > 1:
+            wrong, lines = kill_one(command, ranks)
+            failed += bool(wrong)
+            print(f"{'FAIL' if wrong else 'ok  '} graphs, {ranks} ranks, one is killed")
+            print("\n".join("       " + line for line in wrong + lines), flush=True)
     return failed
 
 

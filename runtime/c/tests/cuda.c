@@ -1,9 +1,10 @@
 // Stands in for NVIDIA's libcuda.so, for test/device/graphs.c: devices are memory of this process, heaps are memfds,
-// and the kernels are those below, which run when they are launched, or when the graph is that they were captured in.
-// What it is given is checked; what is left at the end of a process that went well makes it one that did not.
+// streams are threads, and the kernels are those below. What it is given is checked; what is left at the end of a
+// process that went well makes it one that did not.
 
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -22,18 +23,28 @@ struct context { int device; unsigned peers; } contexts[DEVICES] = {{0, 0}, {1, 
 struct memory { int fd; };
 struct module { int device; char *image; };
 struct function { int device; const char *name; int parameters; };
-struct event { int device, recorded; };
-// A copy if there is no function.
+struct event { int device; _Atomic int recorded; };
+// A launch, an event, a copy, or from nothing: zeros.
 struct step {
   const struct function *function;
   uint64_t values[32];
   unsigned blocks;
+  struct event *event;
   void *to;
   const void *from;
   size_t bytes;
+  struct step *next;
 };
 struct graph { int count, device; struct step steps[MAX_STEPS]; };
-struct stream { int device; struct graph *records; };
+struct stream {
+  int device, ends;
+  struct graph *records;
+  pthread_t worker;
+  pthread_mutex_t lock;
+  pthread_cond_t more;
+  // What is to be done, the first of which is being done.
+  struct step *first, **last;
+};
 
 static _Thread_local struct context *current;
 static _Atomic int live;
@@ -256,11 +267,16 @@ static void meet(const int64_t *ctx, const uint64_t *values, unsigned blocks) {
   }
 }
 
-static void execute(const struct step *step) {
+static void execute(const struct step *step, int device) {
+  if (step->event) {
+    atomic_store(&step->event->recorded, 1);
+    return;
+  }
   if (!step->function) {
-    // A slow copy, so that who does not wait for it shows.
-    usleep(current->device ? 300 : 0);
-    memmove(step->to, step->from, step->bytes);
+    // Slow, so that who does not wait for it shows.
+    usleep(device ? 300 : 0);
+    if (step->from) memmove(step->to, step->from, step->bytes);
+    else memset(step->to, 0, step->bytes);
     return;
   }
   const int64_t *ctx = (const int64_t *)step->values[0];
@@ -269,10 +285,39 @@ static void execute(const struct step *step) {
   else meet_at(ctx, PAD_WORDS / (uint64_t)(ctx[1] + 1) - 1);
 }
 
+static void *work(void *of) {
+  struct stream *stream = of;
+  pthread_mutex_lock(&stream->lock);
+  for (;;) {
+    struct step *step = stream->first;
+    if (!step && stream->ends) return NULL;
+    if (!step) {
+      pthread_cond_wait(&stream->more, &stream->lock);
+      continue;
+    }
+    pthread_mutex_unlock(&stream->lock);
+    execute(step, stream->device);
+    pthread_mutex_lock(&stream->lock);
+    stream->first = step->next;
+    if (!stream->first) stream->last = &stream->first;
+    free(step);
+  }
+}
+
+static void enqueue(struct stream *stream, const struct step *step) {
+  struct step *copy = memcpy(malloc(sizeof *copy), step, sizeof *copy);
+  copy->next = NULL;
+  pthread_mutex_lock(&stream->lock);
+  *stream->last = copy;
+  stream->last = &copy->next;
+  pthread_cond_signal(&stream->more);
+  pthread_mutex_unlock(&stream->lock);
+}
+
 static int give(struct stream *stream, const struct step *step) {
   CHECK(!misplaced(stream), INVALID_HANDLE);
   if (!stream->records) {
-    execute(step);
+    enqueue(stream, step);
     return 0;
   }
   CHECK(stream->records->count < MAX_STEPS, INVALID_VALUE);
@@ -352,14 +397,27 @@ int cuStreamCreate(struct stream **stream, unsigned flags) {
   CHECK(flags == 1 && current, INVALID_VALUE);
   *stream = make(sizeof **stream);
   (*stream)->device = current->device;
-  return 0;
+  (*stream)->last = &(*stream)->first;
+  pthread_mutex_init(&(*stream)->lock, NULL);
+  pthread_cond_init(&(*stream)->more, NULL);
+  return pthread_create(&(*stream)->worker, NULL, work, *stream) ? INVALID_VALUE : 0;
 }
 
-int cuStreamDestroy_v2(struct stream *stream) { return end(stream); }
+int cuStreamDestroy_v2(struct stream *stream) {
+  pthread_mutex_lock(&stream->lock);
+  stream->ends = 1;
+  pthread_cond_signal(&stream->more);
+  pthread_mutex_unlock(&stream->lock);
+  pthread_join(stream->worker, NULL);
+  return end(stream);
+}
 
 int cuStreamQuery(struct stream *stream) {
   CHECK(!stream->records, NOT_IN_CAPTURE);
-  return 0;
+  pthread_mutex_lock(&stream->lock);
+  int status = stream->first ? NOT_READY : 0;
+  pthread_mutex_unlock(&stream->lock);
+  return status;
 }
 
 int cuMemcpyAsync(void *to, const void *from, size_t bytes, struct stream *stream) {
@@ -368,9 +426,9 @@ int cuMemcpyAsync(void *to, const void *from, size_t bytes, struct stream *strea
 }
 
 int cuMemsetD8Async(void *at, unsigned char value, size_t bytes, struct stream *stream) {
-  CHECK(!misplaced(stream) && !stream->records, INVALID_HANDLE);
-  memset(at, value, bytes);
-  return 0;
+  struct step step = {.to = at, .bytes = bytes};
+  CHECK(!value && !stream->records, INVALID_VALUE);
+  return give(stream, &step);
 }
 
 int cuEventCreate(struct event **event, unsigned flags) {
@@ -383,9 +441,9 @@ int cuEventCreate(struct event **event, unsigned flags) {
 int cuEventDestroy_v2(struct event *event) { return end(event); }
 
 int cuEventRecord(struct event *event, struct stream *stream) {
-  CHECK(!misplaced(stream) && event->device == current->device, INVALID_HANDLE);
-  event->recorded = 1;
-  return 0;
+  struct step step = {.event = event};
+  CHECK(event->device == current->device && !stream->records, INVALID_HANDLE);
+  return give(stream, &step);
 }
 
 int cuEventQuery(struct event *event) { return event->recorded ? 0 : NOT_READY; }
@@ -422,7 +480,7 @@ int cuGraphInstantiateWithFlags(struct graph **made, const struct graph *graph, 
 
 int cuGraphLaunch(struct graph *graph, struct stream *stream) {
   CHECK(!misplaced(stream) && graph->device == current->device, INVALID_HANDLE);
-  for (int i = 0; i < graph->count; i++) execute(&graph->steps[i]);
+  for (int i = 0; i < graph->count; i++) enqueue(stream, &graph->steps[i]);
   return 0;
 }
 
