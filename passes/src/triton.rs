@@ -82,6 +82,8 @@ pub fn lower(text: &str, version: &str, target: &str) -> Result<Lowered, Vec<Not
     let values: Vec<&str> =
         PIPELINE.options.iter().map(|option| given(option.name).unwrap_or(option.initial)).collect();
     let complaint = PIPELINE.options.iter().zip(&values).find_map(|(option, value)| option.complaint(value));
+    // MLIR's text ends at a zero byte.
+    let complaint = complaint.or_else(|| text.contains('\0').then(|| "the text holds a zero byte".into()));
     if let Some(message) = complaint {
         return Err(vec![Note { severity: "error", message, file: None, line: 0 }]);
     }
@@ -96,7 +98,7 @@ pub fn lower(text: &str, version: &str, target: &str) -> Result<Lowered, Vec<Not
     let notes = notes.take();
     match lowered {
         Some(text) if notes.iter().all(|note| note.severity != "error") => Ok(Lowered { text, notes }),
-        _ if notes.is_empty() => {
+        _ if notes.iter().all(|note| note.severity != "error") => {
             let message = "the compiler of symm failed and did not say why; please report it".into();
             Err(vec![Note { severity: "error", message, file: None, line: 0 }])
         }
@@ -120,7 +122,8 @@ fn run(context: &Context, text: &str, values: &Values) -> Option<String> {
     for pass in STEPS {
         let given = pass.options.iter().map(|option| values.text(option.name)).collect();
         pass.run_on(module.as_operation(), &Values::new(pass.options, given)).ok()?;
-        if !module.as_operation().verify() {
+        // What the kernel's author wrote; behind the other passes nothing but a bug of theirs would be found, by Triton.
+        if pass.flag == transform::raise_carriers::PASS.flag && !module.as_operation().verify() {
             return None;
         }
     }
@@ -141,8 +144,9 @@ fn is_alias(line: &str) -> bool {
 fn note(diagnostic: &Diagnostic) -> Note {
     let severity = match diagnostic.severity() {
         DiagnosticSeverity::Error => "error",
-        DiagnosticSeverity::Warning => "warning",
-        DiagnosticSeverity::Note | DiagnosticSeverity::Remark => "remark",
+        // A remark is about a repair: the author of the kernel is to hear of it.
+        DiagnosticSeverity::Warning | DiagnosticSeverity::Remark => "warning",
+        DiagnosticSeverity::Note => "remark",
     };
     let mut message = lossy!("{diagnostic}");
     for note in (0..diagnostic.note_count()).filter_map(|index| diagnostic.note(index).ok()) {

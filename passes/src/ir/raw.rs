@@ -11,8 +11,8 @@ use melior::ir::{
     Attribute, BlockLike, BlockRef, Identifier, Location, OperationRef, Region, RegionLike, Value, ValueLike,
 };
 use mlir_sys::{
-    MlirDialectHandle, mlirAttributeGetNull, mlirOpOperandGetNextUse, mlirOpOperandIsNull, mlirRegionTakeBody,
-    mlirValueGetFirstUse,
+    MlirDialectHandle, mlirAttributeGetNull, mlirOpOperandGetNextUse, mlirOpOperandIsNull, mlirOperationMoveAfter,
+    mlirOperationMoveBefore, mlirRegionTakeBody, mlirValueGetFirstUse,
 };
 
 /// The dialects that lowerings create ops of.
@@ -102,6 +102,20 @@ pub fn erase_argument<'c: 'a, 'a>(argument: BlockArgument<'c, 'a>) {
     assert!(!has_uses(argument.into()), "an argument that is erased has no uses");
     // SAFETY: it has no uses, and callers keep no copy of `argument`.
     unsafe { owner(argument).erase_argument(argument.argument_number()) };
+}
+
+/// Moves an operation behind the definition of a value that dominates it.
+pub fn move_behind<'c: 'a, 'a>(op: OperationRef<'c, 'a>, value: Value<'c, 'a>) {
+    if let Some(made) = super::definition(value) {
+        // SAFETY: both operations are alive and in blocks.
+        unsafe { mlirOperationMoveAfter(op.to_raw(), made.to_raw()) };
+        return;
+    }
+    let Ok(argument) = BlockArgument::try_from(value) else { return };
+    if let Some(first) = owner(argument).first_operation() {
+        // SAFETY: as above.
+        unsafe { mlirOperationMoveBefore(op.to_raw(), first.to_raw()) };
+    }
 }
 
 /// Takes the blocks out of an operation's only region.

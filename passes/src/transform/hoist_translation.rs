@@ -20,11 +20,13 @@
 //! }
 //! ```
 //!
-//! Limits: a rank that is computed inside a loop is hoisted no further than its definition; run
-//! `loop-invariant-code-motion` first (the pipelines do).
+//! A rank that is computed in a loop of values from outside it, `(me + 1) % n`, is hoisted in front of it first. For most
+//! kernels `loop-invariant-code-motion` has done so; it knows no loops of unregistered dialects, as Triton's are.
+//!
+//! Limits: integer arithmetic of `arith` is hoisted, divisions by constants and the number of ranks only.
 
 use crate::dominance::{block_of, later};
-use crate::ir::{Builder, constant_value, lasting, symm_ops};
+use crate::ir::{Builder, constant_value, definition, lasting, move_behind, name, symm_ops};
 use crate::pass::{Ir, Pass};
 use melior::ir::{OperationRef, Value, ValueLike, operation::OperationLike};
 use std::collections::HashMap;
@@ -94,6 +96,8 @@ fn distance<'c, 'a>(
     let constant = constant_value(rank);
     *distances.entry(key(ctx, rank)).or_insert_with(|| {
         let mlir = symm_dialect::context(ctx.context());
+        let mut left = MOST_VALUES;
+        hoist_rank(ctx, rank, &mut left);
         let (place, rank) = match constant {
             Some(value) => {
                 let builder = Builder::after_value(mlir, ctx);
@@ -108,4 +112,60 @@ fn distance<'c, 'a>(
         }
         builder.value("symm.heap_delta", &[ctx, rank], builder.int(64), &[])
     })
+}
+
+/// How many values a rank is followed back through; what is made of more stays where it is.
+const MOST_VALUES: u32 = 64;
+
+/// Ops that a rank may be computed with, which may be done where the loop around them is not reached.
+const ARITHMETIC: &[&str] = &[
+    "addi", "subi", "muli", "andi", "ori", "xori", "minsi", "maxsi", "minui", "maxui", "cmpi", "select", "extsi",
+    "extui", "trunci", "constant",
+];
+
+/// Moves the computation of a rank out of the loops that it does not depend on, behind the context at most.
+fn hoist_rank<'c: 'a, 'a>(ctx: Value<'c, 'a>, rank: Value<'c, 'a>, left: &mut u32) {
+    let (Some(op), Some(one_less)) = (definition(rank), left.checked_sub(1)) else { return };
+    *left = one_less;
+    if !is_hoistable(op) || later(ctx, rank) == ctx {
+        return;
+    }
+    let mut place = ctx;
+    for operand in op.operands() {
+        hoist_rank(ctx, operand, left);
+        place = later(place, operand);
+    }
+    if is_in_inner_loop(op, place) {
+        move_behind(op, place);
+    }
+}
+
+fn is_hoistable<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
+    if let Some(op) = SymmOp::cast(op) {
+        return matches!(op, SymmOp::Rank(_) | SymmOp::NumRanks(_));
+    }
+    match name(op).strip_prefix("arith.") {
+        Some("remsi" | "remui" | "divsi" | "divui") => op.operands().nth(1).is_some_and(is_not_zero),
+        Some(rest) => ARITHMETIC.contains(&rest),
+        None => false,
+    }
+}
+
+fn is_not_zero<'c: 'a, 'a>(value: Value<'c, 'a>) -> bool {
+    let is_count = definition(value).and_then(SymmOp::cast).is_some_and(|op| matches!(op, SymmOp::NumRanks(_)));
+    is_count || constant_value(value).is_some_and(|value| value > 0)
+}
+
+/// Whether there is a loop around `op` that is not around the definition of `place`, which dominates it.
+fn is_in_inner_loop<'c: 'a, 'a>(op: OperationRef<'c, 'a>, place: Value<'c, 'a>) -> bool {
+    let outside = block_of(place);
+    let mut inner = op;
+    while inner.block() != outside {
+        let Some(parent) = inner.parent_operation() else { return false };
+        if matches!(name(parent), "scf.for" | "scf.while" | "affine.for") {
+            return true;
+        }
+        inner = parent;
+    }
+    false
 }

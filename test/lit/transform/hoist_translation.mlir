@@ -287,3 +287,42 @@ func.func @nothing(%ctx: !symm.ctx, %f: memref<i32>, %v: i32) {
   symm.barrier %ctx
   return
 }
+
+// -----
+
+// In a loop of a dialect that nothing is known of, a rank that is computed of values from outside goes in front of it;
+// one that depends on the loop stays, as does a division that might be by zero.
+// CHECK-LABEL: sym_name = "computed_ranks"
+// CHECK-NEXT: ^bb0(%[[CTX:.*]]: !symm.ctx, %[[P:.*]]: !tt.ptr<f32>, %[[N:.*]]: i32):
+// CHECK-DAG: %[[ME:.*]] = symm.rank %[[CTX]]
+// CHECK-DAG: %[[RANKS:.*]] = symm.num_ranks %[[CTX]]
+// CHECK-DAG: %[[C1:.*]] = arith.constant 1 : i32
+// CHECK-DAG: %[[NEXT:.*]] = arith.addi %[[ME]], %[[C1]] : i32
+// CHECK: %[[PEER:.*]] = arith.remsi %[[NEXT]], %[[RANKS]] : i32
+// CHECK-NEXT: %[[DELTA:.*]] = symm.heap_delta %[[CTX]], %[[PEER]]
+// CHECK: scf.for %[[I:.*]] =
+// CHECK-NEXT: symm.as_remote %[[CTX]], %[[P]], %[[PEER]] via %[[DELTA]]
+// CHECK-NEXT: %[[OTHER:.*]] = arith.addi %[[I]], %[[C1]]
+// CHECK-NEXT: %[[DELTA:.*]] = symm.heap_delta %[[CTX]], %[[OTHER]]
+// CHECK-NEXT: symm.as_remote %[[CTX]], %[[P]], %[[OTHER]] via %[[DELTA]]
+// CHECK-NEXT: %[[THIRD:.*]] = arith.remsi %[[ME]], %[[N]]
+// CHECK-NEXT: %[[DELTA:.*]] = symm.heap_delta %[[CTX]], %[[THIRD]]
+"tt.func"() <{function_type = (!symm.ctx, !tt.ptr<f32>, i32) -> (), sym_name = "computed_ranks"}> ({
+^bb0(%ctx: !symm.ctx, %p: !tt.ptr<f32>, %n: i32):
+  %c0 = arith.constant 0 : i32
+  %c4 = arith.constant 4 : i32
+  scf.for %i = %c0 to %n step %c4 : i32 {
+    %c1 = arith.constant 1 : i32
+    %me = symm.rank %ctx
+    %ranks = symm.num_ranks %ctx
+    %next = arith.addi %me, %c1 : i32
+    %peer = arith.remsi %next, %ranks : i32
+    %q = symm.as_remote %ctx, %p, %peer : !tt.ptr<f32>
+    %other = arith.addi %i, %c1 : i32
+    %r = symm.as_remote %ctx, %p, %other : !tt.ptr<f32>
+    %third = arith.remsi %me, %n : i32
+    %s = symm.as_remote %ctx, %p, %third : !tt.ptr<f32>
+    "use"(%q, %r, %s) : (!tt.ptr<f32>, !tt.ptr<f32>, !tt.ptr<f32>) -> ()
+  }
+  "tt.return"() : () -> ()
+}) : () -> ()
