@@ -106,10 +106,22 @@ impl Post {
 
 /// All ranks meet here. Returns when each has called it, having seen what each did before.
 pub(crate) fn barrier_all(agent: &Agent, loc: Loc<'_>) -> Result<(), Error> {
-    agent.begin(loc, || What::Barrier);
-    meet(agent, Collective::BarrierAll, loc)?;
-    agent.end();
-    Ok(())
+    traced(agent, loc, What::Barrier, || meet(agent, Collective::BarrierAll, loc))
+}
+
+/// Records an operation, with its end unless it stays in it because the run has failed.
+fn traced<R>(
+    agent: &Agent,
+    loc: Loc<'_>,
+    what: What,
+    operation: impl FnOnce() -> Result<R, Error>,
+) -> Result<R, Error> {
+    agent.begin(loc, || what);
+    let result = operation();
+    if !agent.world.failed() {
+        agent.end();
+    }
+    result
 }
 
 /// The first meeting of the ranks, which have nothing to compare yet.
@@ -124,15 +136,15 @@ pub(crate) fn leave(agent: &Agent, loc: Loc<'_>) -> Result<(), Error> {
 
 /// Takes `size` zeroed bytes at the same offset on every rank.
 pub(crate) fn alloc(agent: &Agent, size: u64, align: u64, loc: Loc<'_>) -> Result<*mut u8, Error> {
-    agent.begin(loc, || What::Alloc { bytes: size });
-    meet(agent, Collective::Alloc { size, align }, loc)?;
-    let local = agent.world.local_rank(agent.rank);
-    let offset = local.allocator.lock().unwrap_or_else(PoisonError::into_inner).alloc(size, align)?;
-    agent.world.heaps.clear(agent.rank, offset, size)?;
-    // Nobody may write into a peer's allocation before the peer has cleared it.
-    arrive(agent, loc)?;
-    agent.end();
-    Ok(agent.world.heaps.pointer(HeapAddress { rank: agent.rank, offset }))
+    traced(agent, loc, What::Alloc { bytes: size }, || {
+        meet(agent, Collective::Alloc { size, align }, loc)?;
+        let local = agent.world.local_rank(agent.rank);
+        let offset = local.allocator.lock().unwrap_or_else(PoisonError::into_inner).alloc(size, align)?;
+        agent.world.heaps.clear(agent.rank, offset, size)?;
+        // Nobody may write into a peer's allocation before the peer has cleared it.
+        arrive(agent, loc)?;
+        Ok(agent.world.heaps.pointer(HeapAddress { rank: agent.rank, offset }))
+    })
 }
 
 /// Gives back what [`alloc`] returned; null is nothing to free, on every rank.
@@ -150,13 +162,12 @@ pub(crate) fn free(agent: &Agent, pointer: *const u8, loc: Loc<'_>) -> Result<()
             return Err(Error::NotAllocated { what: format!("{pointer:p}, outside of the symmetric heap") });
         }
     };
-    agent.begin(loc, || What::Free);
-    meet(agent, Collective::Free { offset }, loc)?;
-    let local = agent.world.local_rank(agent.rank);
-    let freed = local.allocator.lock().unwrap_or_else(PoisonError::into_inner).free(offset);
-    freed.ok_or_else(|| Error::NotAllocated { what: format!("heap+{offset:#x}") })?;
-    agent.end();
-    Ok(())
+    traced(agent, loc, What::Free, || {
+        meet(agent, Collective::Free { offset }, loc)?;
+        let local = agent.world.local_rank(agent.rank);
+        let freed = local.allocator.lock().unwrap_or_else(PoisonError::into_inner).free(offset);
+        freed.ok_or_else(|| Error::NotAllocated { what: format!("heap+{offset:#x}") })
+    })
 }
 
 /// A barrier after which every rank knows that all called the same operation.
@@ -174,7 +185,11 @@ fn meet(agent: &Agent, op: Collective, loc: Loc<'_>) -> Result<(), Error> {
 
 /// Gives every rank the bytes that `root` has.
 pub(crate) fn broadcast(agent: &Agent, root: u32, bytes: &mut [u8], loc: Loc<'_>) -> Result<(), Error> {
-    let start = clock::now();
+    let size = bytes.len() as u64;
+    traced(agent, loc, What::Broadcast { bytes: size }, || send_to_all(agent, root, bytes, loc))
+}
+
+fn send_to_all(agent: &Agent, root: u32, bytes: &mut [u8], loc: Loc<'_>) -> Result<(), Error> {
     meet(agent, Collective::Broadcast { root, bytes: bytes.len() as u64 }, loc)?;
     for piece in bytes.chunks_mut(8 * MAIL_WORDS) {
         let mail = || agent.world.control.mail.iter();
@@ -194,7 +209,6 @@ pub(crate) fn broadcast(agent: &Agent, root: u32, bytes: &mut [u8], loc: Loc<'_>
         // Nobody may write the next piece before all have read this one.
         arrive(agent, loc)?;
     }
-    agent.record(start, loc, || What::Barrier);
     Ok(())
 }
 

@@ -56,6 +56,11 @@ pub enum What {
     },
     /// `symm.barrier_all`.
     Barrier,
+    /// [`crate::Rank::broadcast`].
+    Broadcast {
+        /// Bytes.
+        bytes: u64,
+    },
     /// `symm.alloc`.
     Alloc {
         /// Bytes.

@@ -4,6 +4,7 @@ mod common;
 
 use std::collections::BTreeMap;
 use std::ffi::c_void;
+use std::time::Duration;
 
 use common::{GE, alloc, barrier_all, env, launch, signal, threads, wait};
 use serde_json::Value;
@@ -113,6 +114,21 @@ fn what_had_begun_ends_with_a_run_that_fails() {
             "1 None t.mlir:3:1 barrier, until the end",
         ]
     );
+}
+
+#[test]
+fn calls_that_fail_and_are_survived_have_an_end() {
+    let mut config = threads(2);
+    config.trace = true;
+    let outcome = run(&config, |rank| {
+        assert!(rank.alloc(1 << 40, 0).is_err());
+        std::thread::sleep(Duration::from_millis(1100));
+        rank.broadcast(1, &mut [0; 3])
+    });
+    let events = outcome.unwrap().trace.unwrap().events;
+    assert_eq!(events.len(), 4);
+    assert!(events.iter().all(|event| event.end - event.start < 1_000_000_000), "{events:?}");
+    assert!(events.iter().any(|event| event.what == What::Broadcast { bytes: 3 } && event.loc.contains("tracing.rs:")));
 }
 
 /// A deadlock is found after two seconds: what has lasted for one has not ended by itself.

@@ -162,6 +162,7 @@ fn describe(what: &What) -> (String, &'static str, Value) {
         What::Launch { kernel, blocks } => (format!("launch @{kernel}"), "launch", json!({ "blocks": blocks })),
         What::Block { kernel, coords: [x, y, z] } => (format!("@{kernel} ({x},{y},{z})"), "block", json!({})),
         What::Barrier => ("barrier_all".to_owned(), "collective", json!({})),
+        What::Broadcast { bytes } => ("broadcast".to_owned(), "collective", json!({ "bytes": bytes })),
         What::Alloc { bytes } => ("alloc".to_owned(), "collective", json!({ "bytes": bytes })),
         What::Free => ("free".to_owned(), "collective", json!({})),
         What::HostCopy { bytes } => ("host copy".to_owned(), "transfer", json!({ "bytes": bytes })),
