@@ -78,3 +78,16 @@ pub fn keyword(context: &Context, value: i64) -> Attribute<'_> {
 pub fn set_keyword<'c: 'a, 'a>(op: OperationRef<'c, 'a>, attribute: &str, value: i64) {
     set_attribute(op, attribute, keyword(context(op), value));
 }
+
+/// Whether an op of Triton's hands writes of global memory to the GPU's engine for tensors (TMA): they are done later, and
+/// not by the thread.
+pub fn is_bulk_store(name: &str) -> bool {
+    matches!(name, "tt.descriptor_store" | "tt.descriptor_scatter" | "tt.descriptor_reduce")
+        || matches!(name, "ttng.async_tma_copy_local_to_global" | "ttng.async_tma_scatter" | "ttng.async_tma_reduce")
+}
+
+/// Whether an op of Triton's has that engine read global memory.
+pub fn is_bulk_load(name: &str) -> bool {
+    matches!(name, "tt.descriptor_load" | "tt.descriptor_gather")
+        || matches!(name, "ttng.async_tma_copy_global_to_local" | "ttng.async_tma_gather")
+}

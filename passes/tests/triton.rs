@@ -5,7 +5,7 @@ use symm_passes::triton::lower;
 /// A kernel with a carrier of this text, called at kernel.py:7 with the table, a pointer, a value and a rank.
 fn kernel(carrier: &str) -> String {
     format!(
-        r##"#shared = #ttg.swizzled_shared<{{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}}>
+        r#"#shared = #ttg.swizzled_shared<{{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}}>
 !held = !ttg.memdesc<8xf32, #shared>
 #loc = loc("kernel.py":1:0)
 "builtin.module"() ({{
@@ -20,7 +20,7 @@ fn kernel(carrier: &str) -> String {
   }}) : () -> () loc(#loc)
 }}) {{ttg.target = "cuda:90"}} : () -> () loc(#loc)
 #loc7 = loc("old"(callsite("kernel.py":7:3 at "caller.py":70:1)))
-"##
+"#
     )
 }
 

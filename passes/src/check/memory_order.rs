@@ -18,7 +18,7 @@
 //! Limits: it looks at one function, along its structured control flow and its blocks; a call counts as an access.
 
 use crate::ir::{blocks, name, operations, symm_ops};
-use crate::order::set_keyword;
+use crate::order::{is_bulk_load, is_bulk_store, set_keyword};
 use crate::pass::{Ir, Kind, Pass, PassOption, Values};
 use crate::registration::previous_in_block;
 use melior::ir::operation::OperationLike;
@@ -154,11 +154,19 @@ fn meaning<'c: 'a, 'a>(op: OperationRef<'c, 'a>, look: Look) -> Meaning {
             "memref.store" | "vector.store" | "vector.maskedstore" | "llvm.store" | "affine.store" | "memref.copy"
             | "linalg.fill" | "linalg.generic" | "linalg.matmul" | "func.call" | "llvm.call" | "tt.store"
             | "tt.call" => Meaning::Access,
-            "memref.load" | "vector.load" | "vector.maskedload" | "llvm.load" | "affine.load" | "tt.load"
+            name if is_bulk_store(name) => Meaning::Access,
+            "memref.load"
+            | "vector.load"
+            | "vector.maskedload"
+            | "llvm.load"
+            | "affine.load"
+            | "tt.load"
+            | "ttg.async_copy_global_to_local"
                 if !before =>
             {
                 Meaning::Access
             }
+            name if !before && is_bulk_load(name) => Meaning::Access,
             _ => Meaning::Neutral,
         },
     }

@@ -39,6 +39,7 @@ mod words;
 use crate::ir::{Builder, symm_ops};
 use crate::pass::{Ir, Kind, Pass, PassOption, Values};
 use melior::ir::{OperationRef, Value};
+use order::Engine;
 use std::fmt;
 use std::str::FromStr;
 use symm_dialect::diagnostic::{Reported, error};
@@ -104,6 +105,7 @@ impl fmt::Display for Version {
 struct Lowering<'c, 'a> {
     words: Words,
     target: Target,
+    engine: Engine,
     tables: Tables<'c, 'a>,
 }
 
@@ -114,7 +116,7 @@ fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<Ir, Repor
     if ops.is_empty() {
         return Ok(Ir::Kept);
     }
-    let mut lowering = Lowering { words: Words(version), target, tables: Tables::default() };
+    let mut lowering = Lowering { words: Words(version), target, engine: Engine::of(root), tables: Tables::default() };
     // First what others take: by then they see what it has become.
     let (questions, accesses): (Vec<SymmOp>, Vec<SymmOp>) = ops.into_iter().partition(|op| table::is_question(*op));
     let mut outcome = Ok(());

@@ -46,6 +46,9 @@
 //! place the peer may now overwrite. So does every order of an op in a region or block of which this pass can't say
 //! that it follows the fence directly.
 //!
+//! Where an acquire costs nothing but its poll, as on NVIDIA GPUs in a Triton kernel, a fence behind several waits costs
+//! more than their acquires do: `fence-waits=false` leaves waits alone.
+//!
 //! Limits: runs in one block, with `scf.for`, `scf.while`, `affine.for` and `scf.if` in it that hold nothing else;
 //! an `scf.if` alone starts no run, because on the way around it the fence would be for nothing. Waits with a
 //! timeout, `put_signal`, atomics and scopes narrower than sys are left alone: run `symm-check-memory-order` first.
@@ -54,7 +57,7 @@ use crate::ir::{
     Builder, blocks, collect, constant_value, context, definition, fuse_location, name, operations, owner,
 };
 use crate::order::{acquires, is_quiet, join, keyword, releases, same, set_keyword};
-use crate::pass::{Ir, Pass};
+use crate::pass::{self, Ir, Pass, PassOption};
 use crate::uniform::is_reached_together;
 use melior::ir::block::BlockArgument;
 use melior::ir::{BlockLike, BlockRef, OperationRef, Value, operation::OperationLike};
@@ -65,12 +68,17 @@ use symm_dialect::ops::{Comparison, Fence, Group, Order, Scope, Signal, SymmOp, 
 pub const PASS: Pass = Pass {
     flag: "symm-infer-order",
     summary: "Find the cheapest order that is as strong as the program's: one fence for a run of signals or waits",
-    options: &[],
-    run: |root, _| Ok(run(root)),
+    options: &[PassOption {
+        name: "fence-waits",
+        kind: pass::Kind::Bool,
+        initial: "true",
+        help: "an acquire fence is cheaper than a second acquire",
+    }],
+    run: |root, options| Ok(run(root, options.flag("fence-waits"))),
 };
 
-fn run(root: OperationRef) -> Ir {
-    let mut pass = InferOrder { known: HashMap::new() };
+fn run(root: OperationRef, fences_waits: bool) -> Ir {
+    let mut pass = InferOrder { known: HashMap::new(), fences_waits };
     for block in blocks(root) {
         pass.run_on_block(block);
     }
@@ -94,6 +102,7 @@ enum Kind<'c, 'a> {
 struct InferOrder<'c, 'a> {
     /// The kinds of the operations with regions, which take a look at all they hold.
     known: HashMap<usize, Kind<'c, 'a>>,
+    fences_waits: bool,
 }
 
 impl<'c: 'a, 'a> InferOrder<'c, 'a> {
@@ -104,7 +113,7 @@ impl<'c: 'a, 'a> InferOrder<'c, 'a> {
             match self.kind(op) {
                 Kind::Quiet => {}
                 Kind::Other => {
-                    run_on_stretch(&stretch);
+                    run_on_stretch(&stretch, self.fences_waits);
                     stretch.clear();
                     for block in blocks(op) {
                         self.run_on_block(block);
@@ -113,7 +122,7 @@ impl<'c: 'a, 'a> InferOrder<'c, 'a> {
                 kind => stretch.push((op, kind)),
             }
         }
-        run_on_stretch(&stretch);
+        run_on_stretch(&stretch, self.fences_waits);
     }
 
     fn kind(&mut self, op: OperationRef<'c, 'a>) -> Kind<'c, 'a> {
@@ -200,7 +209,7 @@ fn is_gather<'c: 'a, 'a>(one: Wait<'c, 'a>, other: Wait<'c, 'a>) -> bool {
 type Step<'c, 'a> = (OperationRef<'c, 'a>, Kind<'c, 'a>);
 
 /// Rewrites signals, waits and fences that are next to each other.
-fn run_on_stretch<'c: 'a, 'a>(stretch: &[Step<'c, 'a>]) {
+fn run_on_stretch<'c: 'a, 'a>(stretch: &[Step<'c, 'a>], fences_waits: bool) {
     let mut done: Vec<Step> = Vec::new();
     let mut rest = stretch;
     while let Some(&(op, kind)) = rest.first() {
@@ -229,7 +238,8 @@ fn run_on_stretch<'c: 'a, 'a>(stretch: &[Step<'c, 'a>]) {
         let members: Vec<OperationRef> =
             run.iter().flat_map(|(op, _)| members(*op)).filter(|op| is_ordered(*op)).collect();
         let fenced = is_signal && matches!(done.last(), Some((_, Kind::Fence(fence))) if covers(*fence, group));
-        if members.is_empty() || !(fenced || is_worth_a_fence(run, members.len()) && is_reached(run, group)) {
+        let is_kept = members.is_empty() || !(is_signal || fences_waits);
+        if is_kept || !(fenced || is_worth_a_fence(run, members.len()) && is_reached(run, group)) {
             done.extend(run);
             continue;
         }

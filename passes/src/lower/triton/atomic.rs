@@ -72,7 +72,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         }
         let old = update();
         if acquires(order) {
-            self.words.barrier(b);
+            self.after_acquire(b);
         }
         old
     }

@@ -2,11 +2,11 @@
 
 use super::Lowering;
 use super::words::{self, atomic_rmw};
-use crate::ir::{Builder, lasting};
+use crate::ir::{Builder, lasting, name, select};
 use crate::lower::predicate;
-use crate::order::{acquires, releases};
+use crate::order::{acquires, is_bulk_load, is_bulk_store, releases};
 use melior::dialect::arith::CmpiPredicate;
-use melior::ir::{Type, Value, ValueLike};
+use melior::ir::{OperationRef, Type, Value, ValueLike};
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::{Barrier, Order, PutSignal, RmwKind, Scope, Signal, SignalKind, SymmOp, Wait};
 use symm_dialect::pointer::Pointer;
@@ -24,6 +24,23 @@ struct Poll<'c> {
     predicate: CmpiPredicate,
     expected: Value<'c, 'c>,
     scope: Scope,
+}
+
+/// What a kernel has the engine for tensors (TMA) do, whose accesses are in no order with those of threads by themselves.
+pub struct Engine {
+    stores: bool,
+    loads: bool,
+}
+
+impl Engine {
+    /// What the kernels below `root` have it do.
+    pub fn of(root: OperationRef) -> Self {
+        let names: Vec<&str> = select(root, |op| Some(name(op)));
+        Self {
+            stores: names.iter().any(|name| is_bulk_store(name)),
+            loads: names.iter().any(|name| is_bulk_load(name)),
+        }
+    }
 }
 
 impl<'c: 'a, 'a> Lowering<'c, 'a> {
@@ -49,6 +66,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
 
     /// What comes before a release by one thread: then it releases what all threads of the program did (O3).
     pub fn before_release(&self, b: &Builder<'c>, scope: Scope) {
+        self.complete_stores(b);
         if self.target.releases_first() {
             self.target.fence(b, Order::Release, scope);
         }
@@ -57,13 +75,33 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
 
     /// A fence of the program, whose signals come from one thread.
     pub fn fence(&self, b: &Builder<'c>, order: Order, scope: Scope) {
+        if releases(order) {
+            self.complete_stores(b);
+        }
         if releases(order) && !self.target.releases_first() {
             self.words.barrier(b);
         }
         self.target.fence(b, order, scope);
-        if acquires(order) || self.target.releases_first() {
+        if acquires(order) {
+            self.after_acquire(b);
+        } else if self.target.releases_first() {
             self.words.barrier(b);
         }
+    }
+
+    /// Waits for the engine's stores: to a release they are of the thread that has started them.
+    fn complete_stores(&self, b: &Builder<'c>) {
+        if self.engine.stores {
+            self.target.complete_stores(b);
+        }
+    }
+
+    /// What comes behind an acquire: the engine's loads, too, see what has been acquired, and all threads go on together.
+    pub fn after_acquire(&self, b: &Builder<'c>) {
+        if self.engine.loads {
+            self.target.order_loads(b);
+        }
+        self.words.barrier(b);
     }
 
     pub fn signal(&mut self, b: &Builder<'c>, op: Signal<'c, 'a>) -> Result<(), Reported> {
@@ -112,7 +150,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
             scope: op.scope(),
         };
         self.poll(b, poll, op.sem());
-        self.words.barrier(b);
+        self.after_acquire(b);
         Ok(())
     }
 
@@ -195,7 +233,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         if !self.target.polls_in_order() {
             self.target.fence(b, Order::Acquire, Scope::Sys);
         }
-        self.words.barrier(b);
+        self.after_acquire(b);
         Ok(())
     }
 }

@@ -130,6 +130,21 @@ impl Target {
         }
     }
 
+    /// Waits in every thread until the stores that it has handed to the engine for tensors are done: Triton waits until
+    /// their source may be overwritten.
+    pub fn complete_stores(&self, b: &Builder) {
+        if matches!(self, Self::Cuda(90..)) {
+            assembly(b, "cp.async.bulk.wait_group 0;\nmov.u32 $0, 0;", "=r,~{memory}", &[], b.int(32));
+        }
+    }
+
+    /// Orders what a thread has acquired before the loads that it hands to that engine, which are of another proxy.
+    pub fn order_loads(&self, b: &Builder) {
+        if matches!(self, Self::Cuda(90..)) {
+            assembly(b, "fence.proxy.async.global;\nmov.u32 $0, 0;", "=r,~{memory}", &[], b.int(32));
+        }
+    }
+
     /// Lets other warps go first for a while.
     pub fn pause(&self, b: &Builder) {
         let (text, constraints) = match self {
