@@ -1,7 +1,7 @@
 //! Single loads and stores on another rank: LLVM memory operations at a translated address, the same for every
 //! target that has no cache modifier to obey.
 
-use super::address::{self, Descriptor, data_type};
+use super::address::{self, Descriptor, from_memory, memory_type, to_memory};
 use super::translation::delta_of;
 use crate::ir::{Builder, definition, name};
 use melior::dialect::arith::CmpiPredicate;
@@ -139,13 +139,13 @@ fn volatile_lanes_store<'c>(
 /// `remote_load`.
 pub fn remote_load<'c: 'a, 'a>(op: RemoteLoad<'c, 'a>, b: &Builder<'c>) -> Vec<Value<'c, 'c>> {
     let ty = op.result().r#type();
-    let moved = data_type(b, ty);
+    let moved = memory_type(b, ty);
     let address = remote_element(SymmOp::RemoteLoad(op), b, op.ptr(), &op.indices());
     // `cv` fetches again what may be cached, as a volatile access does; the other modifiers are hints.
     let volatile = op.volatile_() || op.cache() == Some(Cache::Cv);
     let attributes = access(b, ty, op.alignment(), volatile);
     let other = |b: &Builder<'c>| match op.other() {
-        Some(other) => b.cast(other, moved),
+        Some(other) => to_memory(b, other),
         None => b.zero(moved),
     };
     let whole = |b: &Builder<'c>| b.load(address, moved, &attributes);
@@ -167,13 +167,13 @@ pub fn remote_load<'c: 'a, 'a>(op: RemoteLoad<'c, 'a>, b: &Builder<'c>) -> Vec<V
         }
         Some(mask) => b.choose(mask, moved, whole, other),
     };
-    vec![b.cast(value, ty)]
+    vec![from_memory(b, value, ty)]
 }
 
 /// `remote_store`.
 pub fn remote_store<'c: 'a, 'a>(op: RemoteStore<'c, 'a>, b: &Builder<'c>) -> Vec<Value<'c, 'c>> {
     let ty = op.value().r#type();
-    let value = b.cast(op.value(), data_type(b, ty));
+    let value = to_memory(b, op.value());
     let address = remote_element(SymmOp::RemoteStore(op), b, op.ptr(), &op.indices());
     // `wt` writes through the caches, as a volatile access does; the other modifiers are hints.
     let volatile = op.volatile_() || op.cache() == Some(Cache::Wt);

@@ -296,6 +296,27 @@ fn is_translation(value: Value, start: Value, delta: Value, is_masked: bool) -> 
     }
 }
 
+/// The type under which values of `ty` are loaded and stored: a bit is a byte. The NVPTX back end of LLVM 22 leaves
+/// loads of one bit out of the order of their block: they go past barriers and fences.
+pub fn memory_type<'c>(b: &Builder<'c>, ty: Type<'c>) -> Type<'c> {
+    if is_bit(ty) { b.int(8) } else { data_type(b, ty) }
+}
+
+/// A value as what it is stored as.
+pub fn to_memory<'c>(b: &Builder<'c>, value: Value<'c, '_>) -> Value<'c, 'c> {
+    let stored = memory_type(b, value.r#type());
+    if is_bit(value.r#type()) { b.value("arith.extui", &[value], stored, &[]) } else { b.cast(value, stored) }
+}
+
+/// What was loaded as a value of type `ty`.
+pub fn from_memory<'c>(b: &Builder<'c>, loaded: Value<'c, '_>, ty: Type<'c>) -> Value<'c, 'c> {
+    if is_bit(ty) { b.value("arith.trunci", &[loaded], ty, &[]) } else { b.cast(loaded, ty) }
+}
+
+fn is_bit(ty: Type) -> bool {
+    integer_width(ty) == Some(1)
+}
+
 /// The indices of the first element of what a pointer points to.
 pub fn first<'c>(b: &Builder<'c>, pointer: Value<'c, '_>) -> Vec<Value<'c, 'c>> {
     let rank = Shaped::memref(pointer.r#type()).map_or(0, |memref| memref.rank());
@@ -330,7 +351,7 @@ pub fn word_kind(ty: Type) -> char {
     }
 }
 
-/// The type under which LLVM moves values of `ty`: `index` is `i64`, 8-bit floats are `i8`.
+/// The type under which LLVM holds values of `ty`: `index` is `i64`, 8-bit floats are `i8`.
 pub fn data_type<'c>(b: &Builder<'c>, ty: Type<'c>) -> Type<'c> {
     let element = scalar(ty);
     let moved = if element.is_index() {

@@ -1,7 +1,7 @@
 //! Copies of whole memrefs and of counted elements, by one thread: `memcpy` where memory is contiguous, rows of it
 //! where the innermost dimension is, elements otherwise.
 
-use super::address::{Descriptor, data_type, element, first, generic, is_contiguous, remote_element};
+use super::address::{Descriptor, element, first, generic, is_contiguous, memory_type, remote_element};
 use super::translation::delta_of;
 use crate::ir::Builder;
 use melior::ir::r#type::ShapedTypeLike;
@@ -129,7 +129,7 @@ pub fn rows_or_elements<'c>(
             copy(b, dst.at(b, &indices), src.at(b, &indices), Run::Bytes(bytes));
         } else {
             let from = src.at(b, &indices);
-            copy(b, dst.at(b, &indices), from, Run::Element(data_type(b, memref.element())));
+            copy(b, dst.at(b, &indices), from, Run::Element(memory_type(b, memref.element())));
         }
     });
 }

@@ -10,9 +10,11 @@
 func.func @types(%ctx: !symm.ctx, %p: !llvm.ptr, %r: i32, %d: i64)
     -> (i1, i8, i16, i32, i64, index, f8E5M2, f16, bf16, f32, f64) {
   // CHECK: %[[A:.*]] = llvm.getelementptr %arg1[%arg3] : (!llvm.ptr, i64) -> !llvm.ptr, i8
-  // CHECK-NEXT: llvm.load %[[A]] {alignment = 1 : i64} : !llvm.ptr -> i1
+  // A bit is moved as a byte: LLVM's NVPTX back end leaves loads of one bit out of the order of their block.
+  // CHECK-NEXT: %[[BYTE:.*]] = llvm.load %[[A]] {alignment = 1 : i64} : !llvm.ptr -> i8
+  // CHECK-NEXT: arith.trunci %[[BYTE]] : i8 to i1
   %0 = symm.remote_load %ctx, %p, %r via %d : !llvm.ptr -> i1
-  // CHECK-NEXT: llvm.load %[[A]] {alignment = 1 : i64} : !llvm.ptr -> i8
+  // The same load.
   %1 = symm.remote_load %ctx, %p, %r via %d : !llvm.ptr -> i8
   // CHECK-NEXT: llvm.load %[[A]] {alignment = 2 : i64} : !llvm.ptr -> i16
   %2 = symm.remote_load %ctx, %p, %r via %d : !llvm.ptr -> i16
@@ -88,7 +90,8 @@ func.func @lanes(%ctx: !symm.ctx, %m: memref<8xf32>, %i: index, %r: i32, %d: i64
 
 // CHECK-LABEL: func.func @stores(
 func.func @stores(%ctx: !symm.ctx, %p: !llvm.ptr, %r: i32, %d: i64, %b: i1, %i: index, %e: f8E5M2, %h: f16) {
-  // CHECK: llvm.store %{{.*}} {alignment = 1 : i64} : i1, !llvm.ptr
+  // CHECK: %[[BYTE:.*]] = arith.extui %{{.*}} : i1 to i8
+  // CHECK: llvm.store %[[BYTE]], %{{.*}} {alignment = 1 : i64} : i8, !llvm.ptr
   symm.remote_store %ctx, %b, %p, %r via %d : i1, !llvm.ptr
   // CHECK: llvm.store %{{.*}} {alignment = 8 : i64} : i64, !llvm.ptr
   symm.remote_store %ctx, %i, %p, %r via %d : index, !llvm.ptr

@@ -10,9 +10,9 @@
 // CHECK: gpu.func @wait(%{{.*}}: !llvm.ptr,
 // CHECK: %[[WORD:.*]] = llvm.mlir.addressof @_symm_shared_words : !llvm.ptr<3>
 // CHECK: scf.if
-// CHECK: llvm.store %{{.*}}, %[[WORD]] : i1, !llvm.ptr<3>
+// CHECK: llvm.store %{{.*}}, %[[WORD]] : i32, !llvm.ptr<3>
 // CHECK: gpu.barrier
-// CHECK-NEXT: %[[SEEN:.*]] = llvm.load volatile %[[WORD]] : !llvm.ptr<3> -> i1
+// CHECK-NEXT: %[[SEEN:.*]] = llvm.load volatile %[[WORD]] : !llvm.ptr<3> -> i32
 // CHECK-NEXT: gpu.barrier
 // CHECK: gpu.func @warps
 // CHECK: %[[SIZE:.*]] = arith.constant [[WARP]] : index

@@ -28,7 +28,7 @@ gpu.func @{name}(%ctx: !symm.ctx, %f: memref<?xi64>, %m: memref<?xf32>, %h: memr
 // wait:
 //     if[ loop[ ld.acquire.sys.global.b64 ] ld.relaxed.sys.global.b64 loop[ ld.relaxed.sys.global.b64 nanosleep.u32 ] fence.acquire.sys ] bar.sync
 // timeout:
-//     if[ globaltimer loop[ ld.acquire.sys.global.b64 globaltimer ] ld.relaxed.sys.global.b64 globaltimer loop[ ld.relaxed.sys.global.b64 globaltimer nanosleep.u32 ] fence.acquire.sys st.shared.b8 ] bar.sync bar.sync
+//     if[ globaltimer loop[ ld.acquire.sys.global.b64 globaltimer ] ld.relaxed.sys.global.b64 globaltimer loop[ ld.relaxed.sys.global.b64 globaltimer nanosleep.u32 ] fence.acquire.sys st.shared.b32 ] bar.sync ld.volatile.shared.b32 bar.sync
 // add:
 //     atom.acq_rel.sys.global.add.u64
 // fadd f32:

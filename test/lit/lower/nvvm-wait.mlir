@@ -31,15 +31,15 @@ gpu.func @{name}(%ctx: !symm.ctx, %flag: memref<?x{type}>, %i: index, %v: {type}
 // i32  with timeout  acquire  cta|cluster|gpu|sys  thread  eq|unsigned ge:
 //     globaltimer loop[ ld.acquire.sys.global.b32 globaltimer ] if[ ld.relaxed.sys.global.b32 globaltimer loop[ ld.relaxed.sys.global.b32 globaltimer nanosleep.u32 ] fence.acq_rel.sys ]
 // i32  with timeout  acquire  cta|cluster|gpu|sys  warp  eq|unsigned ge:
-//     if[ globaltimer loop[ ld.acquire.sys.global.b32 globaltimer ] ld.relaxed.sys.global.b32 globaltimer loop[ ld.relaxed.sys.global.b32 globaltimer nanosleep.u32 ] fence.acq_rel.sys st.shared.b8 ] bar.warp.sync bar.warp.sync
+//     if[ globaltimer loop[ ld.acquire.sys.global.b32 globaltimer ] ld.relaxed.sys.global.b32 globaltimer loop[ ld.relaxed.sys.global.b32 globaltimer nanosleep.u32 ] fence.acq_rel.sys st.shared.b32 ] bar.warp.sync ld.volatile.shared.b32 bar.warp.sync
 // i32  with timeout  acquire  cta|cluster|gpu|sys  block  eq|unsigned ge:
-//     if[ globaltimer loop[ ld.acquire.sys.global.b32 globaltimer ] ld.relaxed.sys.global.b32 globaltimer loop[ ld.relaxed.sys.global.b32 globaltimer nanosleep.u32 ] fence.acq_rel.sys st.shared.b8 ] bar.sync bar.sync
+//     if[ globaltimer loop[ ld.acquire.sys.global.b32 globaltimer ] ld.relaxed.sys.global.b32 globaltimer loop[ ld.relaxed.sys.global.b32 globaltimer nanosleep.u32 ] fence.acq_rel.sys st.shared.b32 ] bar.sync ld.volatile.shared.b32 bar.sync
 // i32  with timeout  relaxed  cta|cluster|gpu|sys  thread  eq|unsigned ge:
 //     globaltimer ld.relaxed.sys.global.b32 globaltimer if[ loop[ ld.relaxed.sys.global.b32 globaltimer nanosleep.u32 ] ]
 // i32  with timeout  relaxed  cta|cluster|gpu|sys  warp  eq|unsigned ge:
-//     if[ globaltimer ld.relaxed.sys.global.b32 globaltimer loop[ ld.relaxed.sys.global.b32 globaltimer nanosleep.u32 ] st.shared.b8 ] bar.warp.sync bar.warp.sync
+//     if[ globaltimer ld.relaxed.sys.global.b32 globaltimer loop[ ld.relaxed.sys.global.b32 globaltimer nanosleep.u32 ] st.shared.b32 ] bar.warp.sync ld.volatile.shared.b32 bar.warp.sync
 // i32  with timeout  relaxed  cta|cluster|gpu|sys  block  eq|unsigned ge:
-//     if[ globaltimer ld.relaxed.sys.global.b32 globaltimer loop[ ld.relaxed.sys.global.b32 globaltimer nanosleep.u32 ] st.shared.b8 ] bar.sync bar.sync
+//     if[ globaltimer ld.relaxed.sys.global.b32 globaltimer loop[ ld.relaxed.sys.global.b32 globaltimer nanosleep.u32 ] st.shared.b32 ] bar.sync ld.volatile.shared.b32 bar.sync
 // i64  for ever  acquire  cta|cluster|gpu|sys  thread  eq|unsigned ge:
 //     loop[ ld.acquire.sys.global.b64 ] if[ ld.relaxed.sys.global.b64 loop[ ld.relaxed.sys.global.b64 nanosleep.u32 ] fence.acq_rel.sys ]
 // i64  for ever  acquire  cta|cluster|gpu|sys  warp  eq|unsigned ge:
@@ -55,12 +55,12 @@ gpu.func @{name}(%ctx: !symm.ctx, %flag: memref<?x{type}>, %i: index, %v: {type}
 // i64  with timeout  acquire  cta|cluster|gpu|sys  thread  eq|unsigned ge:
 //     globaltimer loop[ ld.acquire.sys.global.b64 globaltimer ] if[ ld.relaxed.sys.global.b64 globaltimer loop[ ld.relaxed.sys.global.b64 globaltimer nanosleep.u32 ] fence.acq_rel.sys ]
 // i64  with timeout  acquire  cta|cluster|gpu|sys  warp  eq|unsigned ge:
-//     if[ globaltimer loop[ ld.acquire.sys.global.b64 globaltimer ] ld.relaxed.sys.global.b64 globaltimer loop[ ld.relaxed.sys.global.b64 globaltimer nanosleep.u32 ] fence.acq_rel.sys st.shared.b8 ] bar.warp.sync bar.warp.sync
+//     if[ globaltimer loop[ ld.acquire.sys.global.b64 globaltimer ] ld.relaxed.sys.global.b64 globaltimer loop[ ld.relaxed.sys.global.b64 globaltimer nanosleep.u32 ] fence.acq_rel.sys st.shared.b32 ] bar.warp.sync ld.volatile.shared.b32 bar.warp.sync
 // i64  with timeout  acquire  cta|cluster|gpu|sys  block  eq|unsigned ge:
-//     if[ globaltimer loop[ ld.acquire.sys.global.b64 globaltimer ] ld.relaxed.sys.global.b64 globaltimer loop[ ld.relaxed.sys.global.b64 globaltimer nanosleep.u32 ] fence.acq_rel.sys st.shared.b8 ] bar.sync bar.sync
+//     if[ globaltimer loop[ ld.acquire.sys.global.b64 globaltimer ] ld.relaxed.sys.global.b64 globaltimer loop[ ld.relaxed.sys.global.b64 globaltimer nanosleep.u32 ] fence.acq_rel.sys st.shared.b32 ] bar.sync ld.volatile.shared.b32 bar.sync
 // i64  with timeout  relaxed  cta|cluster|gpu|sys  thread  eq|unsigned ge:
 //     globaltimer ld.relaxed.sys.global.b64 globaltimer if[ loop[ ld.relaxed.sys.global.b64 globaltimer nanosleep.u32 ] ]
 // i64  with timeout  relaxed  cta|cluster|gpu|sys  warp  eq|unsigned ge:
-//     if[ globaltimer ld.relaxed.sys.global.b64 globaltimer loop[ ld.relaxed.sys.global.b64 globaltimer nanosleep.u32 ] st.shared.b8 ] bar.warp.sync bar.warp.sync
+//     if[ globaltimer ld.relaxed.sys.global.b64 globaltimer loop[ ld.relaxed.sys.global.b64 globaltimer nanosleep.u32 ] st.shared.b32 ] bar.warp.sync ld.volatile.shared.b32 bar.warp.sync
 // i64  with timeout  relaxed  cta|cluster|gpu|sys  block  eq|unsigned ge:
-//     if[ globaltimer ld.relaxed.sys.global.b64 globaltimer loop[ ld.relaxed.sys.global.b64 globaltimer nanosleep.u32 ] st.shared.b8 ] bar.sync bar.sync
+//     if[ globaltimer ld.relaxed.sys.global.b64 globaltimer loop[ ld.relaxed.sys.global.b64 globaltimer nanosleep.u32 ] st.shared.b32 ] bar.sync ld.volatile.shared.b32 bar.sync

@@ -29,7 +29,7 @@ gpu.func @{name}(%ctx: !symm.ctx, %f: memref<?xi64>, %m: memref<?xf32>, %h: memr
 // wait:
 //     if[ global_load_dwordx2 glc vmcnt(0) loop[ global_load_dwordx2 glc vmcnt(0) s_sleep ] buffer_invl2 buffer_wbinvl1_vol ] s_barrier
 // timeout:
-//     if[ s_memrealtime loop[ global_load_dwordx2 glc s_memrealtime vmcnt(0) s_sleep ] buffer_invl2 buffer_wbinvl1_vol ds_write_b8 ] s_barrier ds_read_u8 s_barrier
+//     if[ s_memrealtime loop[ global_load_dwordx2 glc s_memrealtime vmcnt(0) s_sleep ] buffer_invl2 buffer_wbinvl1_vol ds_write_b32 ] s_barrier ds_read_b32 s_barrier
 // add:
 //     buffer_wbl2 vmcnt(0) global_atomic_add_x2 vmcnt(0) buffer_invl2 buffer_wbinvl1_vol
 // fadd f32|fadd f16|xchg f16:

@@ -7,7 +7,7 @@
 
 use super::order;
 use crate::ir::{Builder, blocks, enclosing, mutable, operations};
-use crate::lower::address::{Descriptor, data_type, is_contiguous};
+use crate::lower::address::{Descriptor, is_contiguous, memory_type};
 use crate::lower::bulk::{Transfer, bytes, nest};
 use melior::ir::operation::OperationMutLike;
 use melior::ir::r#type::ShapedTypeLike;
@@ -57,7 +57,7 @@ fn copy<'c: 'a, 'a>(b: &Builder<'c>, op: OperationRef<'c, 'a>, transfer: &Transf
         let (first, step) = order::thread(b, group);
         b.for_step(b.as_index(first), b.as_index(sizes.size(b, depth)), b.as_index(step), |b, index| {
             let at = [indices.as_slice(), &[index]].concat();
-            let ty = data_type(b, element);
+            let ty = memory_type(b, element);
             b.store(b.load(src.at(b, &at), ty, &[]), dst.at(b, &at), &[]);
         });
     });

@@ -234,12 +234,13 @@ pub fn wait<'c: 'a, 'a>(op: Wait<'c, 'a>, b: &Builder<'c>, target: &dyn Target) 
     let word = shared_word(b, op.operation(), op.group());
     on_leader(b, op.group(), |b| {
         let seen = poll(b, target, flag, predicate, expected, Some(timeout), order);
-        b.store(seen, word, &[]);
+        b.store(b.value("arith.extui", &[seen], b.int(32), &[]), word, &[]);
     });
     group_barrier(b, target, op.group());
-    let seen = b.load(word, b.int(1), &[("volatile_", b.unit())]);
+    // As a word: LLVM 22's NVPTX back end leaves loads of one bit out of the order of its block, past the barrier.
+    let seen = b.load(word, b.int(32), &[("volatile_", b.unit())]);
     group_barrier(b, target, op.group());
-    vec![seen]
+    vec![b.value("arith.trunci", &[seen], b.int(1), &[])]
 }
 
 /// A word of the block's shared memory for each warp it may have: the first one where a block waits, the warp's own
