@@ -122,7 +122,7 @@ pub enum Error {
     /// An allocation does not fit.
     #[error(
         "the symmetric heap is exhausted: asked for {asked} bytes aligned to {align}, but of its {heap} bytes {free} are free and the largest free run is {largest}; \
-         free something or raise --heap-size"
+         free something, or ask for larger heaps (heap_size, --heap-size)"
     )]
     HeapExhausted {
         /// Bytes asked for.
@@ -305,7 +305,7 @@ pub enum Error {
     },
 
     /// The run took longer than it may.
-    #[error("not finished after {after:?} (--timeout)\n{report}")]
+    #[error("not finished after {after:?} (the timeout)\n{report}")]
     Timeout {
         /// The time it was given.
         after: Duration,

@@ -44,7 +44,7 @@ fn a_timeout_says_what_everyone_does() {
     assert_contains(
         &message,
         &[
-            "not finished after 600ms (--timeout)",
+            "not finished after 600ms (the timeout)",
             "rank 1, block (3,0,0) of @kernels::consume: wait at heat.mlir:41:7: flag rank 1 heap+0x2000c0: saw -2, expected >= 3, for 0.",
             "rank 0, block (1,0,0) of @kernels::consume: wait at heat.mlir:41:7: flag rank 0 heap+0x200040: saw -2, expected == 3,",
             "rank 0, block (0,0,0) of @kernels::consume: running for 0.",

@@ -360,7 +360,7 @@ fn a_missing_function_is_named_with_the_version_that_has_it() {
     let text = Device::hip_devices().unwrap_err().to_string();
     assert_has(
         &text,
-        &["/nowhere/libamdhip64.so cannot be loaded (", "No such file", "SYMM_HIP_LIBRARY", "--driver cpu"],
+        &["/nowhere/libamdhip64.so cannot be loaded (", "No such file", "SYMM_HIP_LIBRARY", "the driver cpu"],
     );
 }
 

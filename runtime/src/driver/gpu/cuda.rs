@@ -66,7 +66,7 @@ impl Cuda {
         if !unsafe { sys::is_culib_present() } {
             return Err(Error::NoGpu {
                 vendor: "CUDA",
-                reason: "libcuda.so is not here; install NVIDIA's driver, or use --driver cpu".to_owned(),
+                reason: "libcuda.so is not here; install NVIDIA's driver, or use the driver cpu".to_owned(),
             });
         }
         // A kernel that is loaded when it is first launched would wait for kernels that wait for it.

@@ -232,7 +232,7 @@ impl Hip {
             let why = error.source().map_or_else(|| error.to_string(), ToString::to_string);
             no(format!(
                 "{shown} cannot be loaded ({why}); install ROCm 6.0 or later, name its library in {LIBRARY_VARIABLE}, \
-                 or use --driver cpu"
+                 or use the driver cpu"
             ))
         })?;
         let functions = Functions::find(&library)
