@@ -14,6 +14,8 @@ TARGETS = {
     "sm_100": GPUTarget("cuda", 100, 32),
     "gfx942": GPUTarget("hip", "gfx942", 64),
 }
+# Triton's, as (3, 9).
+VERSION = tuple(int(part) for part in triton.__version__.split(".")[:2])
 
 
 def compile_for(target, kernel, signature, aligned=(), options=None, **constants):

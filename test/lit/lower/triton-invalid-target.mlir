@@ -5,7 +5,7 @@
 // RUN: not symm-opt %s --allow-unregistered-dialect '--symm-lower-to-triton=target=hip:gfx942 version=3.6.0' 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=CAS
 // SM60: the memory order of sm_60 is not known here
-// CAS: 'symm.atomic_cas' op S1: Triton 3.6 compiles no compare-and-swap of blocks for AMD GPUs; 3.7 does
+// CAS: 'symm.atomic_cas' op S1: Triton 3.6 has no compare-and-swap at system scope for AMD GPUs; 3.7 has
 
 "tt.func"() <{function_type = (!tt.ptr<i64>, !tt.ptr<i64>, i64, tensor<8x!tt.ptr<i64>>, tensor<8xi64>, i32) -> (), sym_name = "k"}> ({
 ^bb0(%table: !tt.ptr<i64>, %p: !tt.ptr<i64>, %v: i64, %q: tensor<8x!tt.ptr<i64>>, %w: tensor<8xi64>, %r: i32):

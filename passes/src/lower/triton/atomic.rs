@@ -12,8 +12,9 @@ use symm_dialect::ops::{AtomicCas, AtomicRmw, Order, RmwKind, Scope, SymmOp};
 use symm_dialect::pointer::Pointer;
 use symm_dialect::shape::{byte_width, scalar};
 
-/// The first version that compiles a compare-and-swap of blocks, at system scope, for AMD GPUs.
-const BLOCK_CAS_ON_AMD: Version = Version { major: 3, minor: 7 };
+/// The first version with a compare-and-swap at system scope for AMD GPUs: one of a block did not compile, and that of
+/// one value was for one GPU.
+const CAS_ON_AMD: Version = Version { major: 3, minor: 7 };
 
 /// What an atomic does to which values.
 struct Update<'c> {
@@ -49,8 +50,8 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         let pointer = self.remote(b, SymmOp::AtomicCas(op), op.ptr(), ("rank", "delta"))?;
         let order = (self.target.order_of_atomic(op.sem()), op.scope());
         let ty = op.expected().r#type();
-        if ty.is_ranked_tensor() && matches!(self.target, Target::Hip(_)) && self.words.0 < BLOCK_CAS_ON_AMD {
-            let complaint = "S1: Triton 3.6 compiles no compare-and-swap of blocks for AMD GPUs; 3.7 does";
+        if matches!(self.target, Target::Hip(_)) && self.words.0 < CAS_ON_AMD {
+            let complaint = "S1: Triton 3.6 has no compare-and-swap at system scope for AMD GPUs; 3.7 has";
             return Err(error(op.operation(), complaint));
         }
         Ok(self.ordered(b, (op.sem(), op.scope()), || {
