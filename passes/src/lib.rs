@@ -37,6 +37,7 @@ pub const PASSES: &[Pass] = &[
     transform::hoist_translation::PASS,
     transform::coalesce_signals::PASS,
     transform::infer_order::PASS,
+    transform::pipeline_remote::PASS,
     lower::cpu::PASS,
     lower::nvvm::PASS,
     lower::rocdl::PASS,

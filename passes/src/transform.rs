@@ -5,4 +5,5 @@ pub mod hoist_translation;
 pub mod infer_order;
 pub mod insert_bounds_checks;
 pub mod insert_watchdog;
+pub mod pipeline_remote;
 pub mod raise_carriers;

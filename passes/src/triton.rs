@@ -35,6 +35,7 @@ const STEPS: &[Pass] = &[
     check::memory_order::PASS,
     transform::infer_order::PASS,
     transform::hoist_translation::PASS,
+    transform::pipeline_remote::PASS,
     lowering::triton::PASS,
 ];
 

@@ -15,7 +15,7 @@ POINTERS = {"table": "*i64", "p": "*fp16", "q": "*fp16"}
 def loop(table, p, q, n, peer, B: tl.constexpr):
     ctx = st.DeviceContext(table)
     at = tl.arange(0, B)
-    for start in range(0, n, B):
+    for start in tl.range(0, n, B, num_stages=1):
         tl.store(q + start + at, ctx.load(p + start + at, peer))
 
 
@@ -28,7 +28,7 @@ def piece(ctx, p, q, peer, B: tl.constexpr):
 @triton.jit
 def loop_of_calls(table, p, q, n, peer, B: tl.constexpr):
     ctx = st.DeviceContext(table)
-    for start in range(0, n, B):
+    for start in tl.range(0, n, B, num_stages=1):
         piece(ctx, p + start, q + start, peer, B)
 
 
@@ -41,6 +41,34 @@ def test_translation_leaves_the_loop(kernel):
     assert accesses == ["ld.global.v4.b32", "st.global.v4.b32"], (label, body)
     # My number, my base, the number of ranks and the peer's base.
     assert len(re.findall(r"\bld\.global\S*\.b64", text)) <= 4
+
+
+@triton.jit
+def plain_loop(table, p, q, n, peer, B: tl.constexpr):
+    ctx = st.DeviceContext(table)
+    at = tl.arange(0, B)
+    for start in range(0, n, B):
+        tl.store(q + start + at, ctx.load(p + start + at, peer, mask=start + at < n), mask=start + at < n)
+
+
+@triton.jit
+def waiting_loop(table, p, q, n, peer, B: tl.constexpr):
+    ctx = st.DeviceContext(table)
+    at = tl.arange(0, B)
+    for start in range(0, n, B):
+        ctx.wait(table + 16, start)
+        tl.store(q + start + at, ctx.load(p + start + at, peer))
+
+
+def test_a_plain_loop_is_pipelined_unless_it_waits():
+    signature = {**POINTERS, "n": "i32", "peer": "i32"}
+    aligned = [*POINTERS, "n"]
+    text = machine_text(compile_for("sm_90", plain_loop, signature, aligned, {"num_warps": 8}, B=8192))
+    # Five iterations ahead: 6 times 8192 halves by 256 threads, 16 bytes each.
+    assert len(re.findall(r"cp\.async\.cg\S* .*?(?:0x10|16)", text)) == 6 * 4, text
+    text = machine_text(compile_for("sm_90", waiting_loop, signature, aligned, {"num_warps": 8}, B=8192))
+    assert "cp.async" not in text
+    assert re.search(r"ld\.acquire\.sys.*bar\.sync.*ld\.global\.v4", text, re.S), text
 
 
 @triton.jit

@@ -36,7 +36,7 @@ mod table;
 mod target;
 mod words;
 
-use crate::ir::{Builder, symm_ops};
+use crate::ir::{Builder, name, remove_attribute, select, symm_ops};
 use crate::pass::{Ir, Kind, Pass, PassOption, Values};
 use melior::ir::{OperationRef, Value};
 use order::Engine;
@@ -44,6 +44,7 @@ use std::fmt;
 use std::str::FromStr;
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::SymmOp;
+use symm_dialect::{HEAP_SIZE_ATTRIBUTE, HEAP_STRIDE_ATTRIBUTE, NUM_RANKS_ATTRIBUTE};
 use table::Tables;
 use target::Target;
 use words::Words;
@@ -129,6 +130,12 @@ fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<Ir, Repor
     for op in questions {
         if let SymmOp::Ctx(ctx) = op {
             Builder::before(ctx.operation()).erase(ctx.operation());
+        }
+    }
+    // Triton knows no attributes of this dialect.
+    for module in select(root, |op| (name(op) == "builtin.module").then_some(op)) {
+        for attribute in [NUM_RANKS_ATTRIBUTE, HEAP_STRIDE_ATTRIBUTE, HEAP_SIZE_ATTRIBUTE] {
+            remove_attribute(module, attribute);
         }
     }
     Ok(Ir::Changed)

@@ -89,7 +89,8 @@
 
 // -----
 
-// With a strided heap no base is loaded (T5).
+// With a strided heap no base is loaded (T5). Triton is not told of it.
+// CHECK: module {
 module attributes {symm.heap_stride = 4194304 : i64, symm.num_ranks = 4 : i32} {
   // CHECK-LABEL: sym_name = "strided"
   // CHECK: %[[ME:.*]] = "tt.load"(%{{.*}})

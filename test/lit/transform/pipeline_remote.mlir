@@ -1,0 +1,125 @@
+// Loops that move blocks between ranks get as many stages as keep 80 KiB under way; others stay as they are.
+// RUN: symm-opt %s --allow-unregistered-dialect --symm-pipeline-remote | FileCheck %s
+// RUN: symm-opt %s --allow-unregistered-dialect --symm-pipeline-remote=target=cuda:75 | FileCheck %s --check-prefix=NONE
+// RUN: symm-opt %s --allow-unregistered-dialect --symm-pipeline-remote=target=hip:gfx942 | FileCheck %s --check-prefix=NONE
+// RUN: symm-opt %s --allow-unregistered-dialect --symm-pipeline-remote=target=cuda:89 | FileCheck %s --check-prefix=SMALL
+// SMALL: } {tt.num_stages = 4 : i32}
+// NONE-NOT: tt.num_stages = {{[^2]}}
+
+"tt.func"() <{function_type = (!tt.ptr<i64>, !tt.ptr<f16>, !tt.ptr<f16>, !tt.ptr<f16>, i32, i32, tensor<8192xi1>,
+  tensor<8192xi32>, !tt.ptr<i64>) -> (), sym_name = "kernel"}> ({
+^bb0(%table: !tt.ptr<i64>, %p: !tt.ptr<f16>, %q: !tt.ptr<f16>, %s: !tt.ptr<f16>, %peer: i32, %n: i32, %m: tensor<8192xi1>,
+     %o: tensor<8192xi32>, %f: !tt.ptr<i64>):
+  %ctx = symm.ctx %table : !tt.ptr<i64>
+  %c0 = arith.constant 0 : i32
+  %one = arith.constant 1 : i64
+  %zero = arith.constant dense<0.0> : tensor<8192xf16>
+  %ps = "tt.splat"(%p) : (!tt.ptr<f16>) -> tensor<8192x!tt.ptr<f16>>
+  %qs = "tt.splat"(%q) : (!tt.ptr<f16>) -> tensor<8192x!tt.ptr<f16>>
+
+  // A load from another rank, 16 KiB: five ahead.
+  // CHECK: scf.for %[[I:.*]] = {{.*}} {
+  // CHECK: symm.remote_load
+  // CHECK: } {tt.num_stages = 6 : i32}
+  scf.for %i = %c0 to %n step %n : i32 {
+    %is = "tt.splat"(%i) : (i32) -> tensor<8192xi32>
+    %at = arith.addi %is, %o : tensor<8192xi32>
+    %from = "tt.addptr"(%ps, %at) : (tensor<8192x!tt.ptr<f16>>, tensor<8192xi32>) -> tensor<8192x!tt.ptr<f16>>
+    %to = "tt.addptr"(%qs, %at) : (tensor<8192x!tt.ptr<f16>>, tensor<8192xi32>) -> tensor<8192x!tt.ptr<f16>>
+    %v = symm.remote_load %ctx, %from, %peer mask %m : tensor<8192xi1> other %zero : tensor<8192xf16>
+      : tensor<8192x!tt.ptr<f16>> -> tensor<8192xf16>
+    "tt.store"(%to, %v, %m) : (tensor<8192x!tt.ptr<f16>>, tensor<8192xf16>, tensor<8192xi1>) -> ()
+  }
+
+  // Two loads a time; pointers that are carried around the loop; a remote pointer for Triton's own load.
+  // CHECK: scf.for
+  // CHECK: "tt.load"
+  // CHECK: } {tt.num_stages = 3 : i32}
+  %remote = symm.as_remote %ctx, %ps, %peer : tensor<8192x!tt.ptr<f16>>
+  %moved:2 = scf.for %i = %c0 to %n step %n iter_args(%from = %remote, %to = %qs)
+      -> (tensor<8192x!tt.ptr<f16>>, tensor<8192x!tt.ptr<f16>>) : i32 {
+    %v = "tt.load"(%from) {isVolatile = false} : (tensor<8192x!tt.ptr<f16>>) -> tensor<8192xf16>
+    %ss = "tt.splat"(%s) : (!tt.ptr<f16>) -> tensor<8192x!tt.ptr<f16>>
+    %w = "tt.load"(%ss) : (tensor<8192x!tt.ptr<f16>>) -> tensor<8192xf16>
+    %sum = arith.addf %v, %w : tensor<8192xf16>
+    "tt.store"(%to, %sum) : (tensor<8192x!tt.ptr<f16>>, tensor<8192xf16>) -> ()
+    %from2 = "tt.addptr"(%from, %o) : (tensor<8192x!tt.ptr<f16>>, tensor<8192xi32>) -> tensor<8192x!tt.ptr<f16>>
+    %to2 = "tt.addptr"(%to, %o) : (tensor<8192x!tt.ptr<f16>>, tensor<8192xi32>) -> tensor<8192x!tt.ptr<f16>>
+    scf.yield %from2, %to2 : tensor<8192x!tt.ptr<f16>>, tensor<8192x!tt.ptr<f16>>
+  }
+
+  // A copy, of the innermost loop.
+  // CHECK: scf.for
+  // CHECK: scf.for
+  // CHECK: symm.put
+  // CHECK: } {tt.num_stages = 6 : i32}
+  // CHECK-NEXT: }{{$}}
+  scf.for %i = %c0 to %n step %n : i32 {
+    scf.for %j = %c0 to %n step %n : i32 {
+      symm.put %ctx, %ps, %qs, %peer : tensor<8192x!tt.ptr<f16>>, tensor<8192x!tt.ptr<f16>>
+    }
+  }
+
+  // CHECK-NOT: tt.num_stages
+  // CHECK: "left alone"
+  // A number that is given stays.
+  // CHECK: tt.num_stages = 2 : i32
+  // CHECK-NOT: tt.num_stages
+  "left alone"() : () -> ()
+  scf.for %i = %c0 to %n step %n : i32 {
+    symm.put %ctx, %ps, %qs, %peer : tensor<8192x!tt.ptr<f16>>, tensor<8192x!tt.ptr<f16>>
+  } {tt.num_stages = 2 : i32}
+  // Nothing remote.
+  scf.for %i = %c0 to %n step %n : i32 {
+    %v = "tt.load"(%ps) : (tensor<8192x!tt.ptr<f16>>) -> tensor<8192xf16>
+    "tt.store"(%qs, %v) : (tensor<8192x!tt.ptr<f16>>, tensor<8192xf16>) -> ()
+  }
+  // It may read what it has written.
+  scf.for %i = %c0 to %n step %n : i32 {
+    %v = symm.remote_load %ctx, %ps, %peer : tensor<8192x!tt.ptr<f16>> -> tensor<8192xf16>
+    "tt.store"(%ps, %v) : (tensor<8192x!tt.ptr<f16>>, tensor<8192xf16>) -> ()
+  }
+  // It is not seen what is written.
+  scf.for %i = %c0 to %n step %n : i32 {
+    %v = symm.remote_load %ctx, %ps, %peer : tensor<8192x!tt.ptr<f16>> -> tensor<8192xf16>
+    %z = "tt.int_to_ptr"(%one) : (i64) -> !tt.ptr<f16>
+    %zs = "tt.splat"(%z) : (!tt.ptr<f16>) -> tensor<8192x!tt.ptr<f16>>
+    "tt.store"(%zs, %v) : (tensor<8192x!tt.ptr<f16>>, tensor<8192xf16>) -> ()
+  }
+  // It waits (O4), signals, updates, calls.
+  scf.for %i = %c0 to %n step %n : i32 {
+    symm.wait %ctx, %f ge %one : !tt.ptr<i64>, i64
+    symm.put %ctx, %ps, %qs, %peer : tensor<8192x!tt.ptr<f16>>, tensor<8192x!tt.ptr<f16>>
+  }
+  scf.for %i = %c0 to %n step %n : i32 {
+    symm.put %ctx, %ps, %qs, %peer : tensor<8192x!tt.ptr<f16>>, tensor<8192x!tt.ptr<f16>>
+    symm.signal set %ctx, %f, %one, %peer : !tt.ptr<i64>, i64
+  }
+  scf.for %i = %c0 to %n step %n : i32 {
+    symm.put %ctx, %ps, %qs, %peer : tensor<8192x!tt.ptr<f16>>, tensor<8192x!tt.ptr<f16>>
+    %old = "tt.atomic_rmw"(%f, %one) : (!tt.ptr<i64>, i64) -> i64
+  }
+  scf.for %i = %c0 to %n step %n : i32 {
+    symm.put %ctx, %ps, %qs, %peer : tensor<8192x!tt.ptr<f16>>, tensor<8192x!tt.ptr<f16>>
+    "tt.call"() <{callee = @other}> : () -> ()
+  }
+  // Volatile.
+  scf.for %i = %c0 to %n step %n : i32 {
+    %v = symm.remote_load %ctx, %ps, %peer volatile : tensor<8192x!tt.ptr<f16>> -> tensor<8192xf16>
+    "tt.store"(%qs, %v) : (tensor<8192x!tt.ptr<f16>>, tensor<8192xf16>) -> ()
+  }
+  scf.for %i = %c0 to %n step %n : i32 {
+    %v = "tt.load"(%remote) {isVolatile = true} : (tensor<8192x!tt.ptr<f16>>) -> tensor<8192xf16>
+    "tt.store"(%qs, %v) : (tensor<8192x!tt.ptr<f16>>, tensor<8192xf16>) -> ()
+  }
+  // Single elements, and blocks of which two are enough.
+  scf.for %i = %c0 to %n step %n : i32 {
+    symm.put %ctx, %p, %q, %peer : !tt.ptr<f16>, !tt.ptr<f16>
+  }
+  %pl = "tt.splat"(%p) : (!tt.ptr<f16>) -> tensor<32768x!tt.ptr<f16>>
+  %ql = "tt.splat"(%q) : (!tt.ptr<f16>) -> tensor<32768x!tt.ptr<f16>>
+  scf.for %i = %c0 to %n step %n : i32 {
+    symm.put %ctx, %pl, %ql, %peer : tensor<32768x!tt.ptr<f16>>, tensor<32768x!tt.ptr<f16>>
+  }
+  "tt.return"() : () -> ()
+}) : () -> ()
