@@ -79,8 +79,8 @@ pub fn set_keyword<'c: 'a, 'a>(op: OperationRef<'c, 'a>, attribute: &str, value:
     set_attribute(op, attribute, keyword(context(op), value));
 }
 
-/// Whether an op of Triton's hands writes of global memory to the GPU's engine for tensors (TMA): they are done later, and
-/// not by the thread.
+/// Whether an op of Triton's hands writes of global memory to the GPU's engine for tensors (TMA): they are done later,
+/// and not by the thread.
 pub fn is_bulk_store(name: &str) -> bool {
     matches!(name, "tt.descriptor_store" | "tt.descriptor_scatter" | "tt.descriptor_reduce")
         || matches!(name, "ttng.async_tma_copy_local_to_global" | "ttng.async_tma_scatter" | "ttng.async_tma_reduce")

@@ -28,7 +28,8 @@ pub const PIPELINE: Pipeline = Pipeline {
     text: |options| STEPS.iter().map(|pass| step(pass, options)).collect::<Vec<_>>().join(","),
 };
 
-/// Its passes, whose options are the pipeline's, but for one that follows from the target. Triton's own passes fold and merge what is left.
+/// Its passes, whose options are the pipeline's, but for one that follows from the target. Triton's own passes fold and
+/// merge what is left.
 const STEPS: &[Pass] = &[
     transform::raise_carriers::PASS,
     check::ranks::PASS,
@@ -134,7 +135,8 @@ fn run(context: &Context, text: &str, values: &Values) -> Option<String> {
     for pass in STEPS {
         let given = Values::new(pass.options, values_of(pass, values));
         pass.run_on(module.as_operation(), &given).ok()?;
-        // What the kernel's author wrote; behind the other passes nothing but a bug of theirs would be found, by Triton.
+        // What the kernel's author wrote; behind the other passes nothing but a bug of theirs would be found, by
+        // Triton.
         if pass.flag == transform::raise_carriers::PASS.flag && !module.as_operation().verify() {
             return None;
         }

@@ -20,8 +20,8 @@
 //! }
 //! ```
 //!
-//! A rank that is computed in a loop of values from outside it, `(me + 1) % n`, is hoisted in front of it first. For most
-//! kernels `loop-invariant-code-motion` has done so; it knows no loops of unregistered dialects, as Triton's are.
+//! A rank that is computed in a loop of values from outside it, `(me + 1) % n`, is hoisted in front of it first. For
+//! most kernels `loop-invariant-code-motion` has done so; it knows no loops of unregistered dialects, as Triton's are.
 //!
 //! Limits: integer arithmetic of `arith` is hoisted, divisions by constants and the number of ranks only.
 

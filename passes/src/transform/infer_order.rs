@@ -46,8 +46,8 @@
 //! place the peer may now overwrite. So does every order of an op in a region or block of which this pass can't say
 //! that it follows the fence directly.
 //!
-//! Where an acquire costs nothing but its poll, as on NVIDIA GPUs in a Triton kernel, a fence behind several waits costs
-//! more than their acquires do: `fence-waits=false` leaves waits alone.
+//! Where an acquire costs nothing but its poll, as on NVIDIA GPUs in a Triton kernel, a fence behind several waits
+//! costs more than their acquires do: `fence-waits=false` leaves waits alone.
 //!
 //! Limits: runs in one block, with `scf.for`, `scf.while`, `affine.for` and `scf.if` in it that hold nothing else;
 //! an `scf.if` alone starts no run, because on the way around it the fence would be for nothing. Waits with a

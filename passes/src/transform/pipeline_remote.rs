@@ -1,7 +1,7 @@
 //! Has Triton's pipeliner start the loads of later iterations early, in loops that move data between ranks.
 //!
-//! A remote access takes a long time, and one block fills its share of the link only with about 64 KiB under way. A loop
-//! that loads, then stores, has one iteration under way. Triton pipelines such a loop if it is told how deep:
+//! A remote access takes a long time, and one block fills its share of the link only with about 64 KiB under way. A
+//! loop that loads, then stores, has one iteration under way. Triton pipelines such a loop if it is told how deep:
 //!
 //! ```mlir
 //! scf.for %i = %lo to %hi step %n : i32 {
@@ -16,11 +16,12 @@
 //! - **What is pipelined.** Innermost loops that load and store blocks, one of them of another rank, whose number of
 //!   stages is not given, and which hold such accesses and arithmetic only: nothing that waits, orders or updates (O4),
 //!   nothing volatile, no calls, and no `tt.dot`, for which Triton has its own rule.
-//! - **Why it is right.** Loads of later iterations go above stores of earlier ones. Accesses of one thread are weak, so
-//!   all that could tell is that thread reading what it has written: no load may be of the memory that a store is to. That
-//!   is so where they are of different arguments of the kernel, however far their pointers have been moved.
+//! - **Why it is right.** Loads of later iterations go above stores of earlier ones. Accesses of one thread are weak,
+//!   so all that could tell is that thread reading what it has written: no load may be of the memory that a store is
+//!   to. That is so where they are of different arguments of the kernel, however far their pointers have been moved.
 //! - **How deep.** Enough for 80 KiB under way, in at most 12 stages and half of a multiprocessor's shared memory or a
-//!   little more (128 KiB on `sm_90`); where that is less than three stages, not at all, since two are slower than none.
+//!   little more (128 KiB on `sm_90`); where that is less than three stages, not at all, since two are slower than
+//!   none.
 //!
 //! Limits: NVIDIA GPUs from `sm_80` on. Two arguments that are parts of one tensor, which overlap other than element by
 //! element, have to be told apart by a `num_stages` of one's own.

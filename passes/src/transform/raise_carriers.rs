@@ -5,7 +5,7 @@
 //!
 //! ```mlir
 //! "tt.func"() <{function_type = (!tt.ptr<i64>, !tt.ptr<f32>, i32) -> f32, sym_name = "symm.remote_load.1f3a",
-//!               sym_visibility = "private"}> ({}) {symm.carrier = "remote_load(ctx, ptr, rank) {cache = cg}"} : () -> ()
+//!     sym_visibility = "private"}> ({}) {symm.carrier = "remote_load(ctx, ptr, rank) {cache = cg}"} : () -> ()
 //! …
 //! %v = "tt.call"(%table, %p, %peer) <{callee = @symm.remote_load.1f3a}> : (!tt.ptr<i64>, !tt.ptr<f32>, i32) -> f32
 //! ```
@@ -19,8 +19,8 @@
 //! ```
 //!
 //! Operands have the names of the op's definition and come in its order. Attributes too; keywords are the assembly's,
-//! and `volatile`, `unsigned` and `compare` may be written for `volatile_`, `is_unsigned` and `comparison`. The text may
-//! also be the function's name: `symm.remote_load(ctx,ptr,rank){cache=cg}.1f3a`. A program of Triton is a block, so
+//! and `volatile`, `unsigned` and `compare` may be written for `volatile_`, `is_unsigned` and `comparison`. The text
+//! may also be the function's name: `symm.remote_load(ctx,ptr,rank){cache=cg}.1f3a`. A program of Triton is a block, so
 //! that `group` is `block` where nothing is said. There is one context for each table, right behind its definition.
 //!
 //! Limits: operands and results have the types that the op demands; nothing is converted.

@@ -4,7 +4,8 @@
 // RUN: symm-opt %s --allow-unregistered-dialect --symm-lower-to-triton=version=3.6.0 \
 // RUN:   | FileCheck %s --check-prefixes=CHECK,OLD
 
-"tt.func"() <{function_type = (!tt.ptr<i64>, tensor<8x!tt.ptr<f32>>, tensor<8x!tt.ptr<f32>>, tensor<8xi1>, tensor<8xf32>,
+"tt.func"() <{function_type = (!tt.ptr<i64>, tensor<8x!tt.ptr<f32>>, tensor<8x!tt.ptr<f32>>, tensor<8xi1>,
+  tensor<8xf32>,
   !tt.ptr<bf16>, i1, i32, i32) -> (), sym_name = "kernel"}> ({
 // CHECK: ^bb0(%{{.*}}: !tt.ptr<i64>, %[[P:.*]]: tensor<8x!tt.ptr<f32>>, %[[Q:.*]]: tensor<8x!tt.ptr<f32>>,
 // CHECK-SAME: %[[M:.*]]: tensor<8xi1>, %[[Z:.*]]: tensor<8xf32>, %[[S:.*]]: !tt.ptr<bf16>, %[[SM:.*]]: i1,

@@ -1,13 +1,16 @@
 // Atomics in a Triton kernel: Triton's numbers for kinds, orders and scopes, and a barrier on the side that is ordered.
-// RUN: symm-opt %s --allow-unregistered-dialect --symm-hoist-translation '--symm-lower-to-triton=target=cuda:90 version=3.6.0' \
+// RUN: symm-opt %s --allow-unregistered-dialect --symm-hoist-translation \
+// RUN:     '--symm-lower-to-triton=target=cuda:90 version=3.6.0' \
 // RUN:   | FileCheck %s --check-prefixes=CHECK,CUDA
-// RUN: symm-opt %s --allow-unregistered-dialect --symm-hoist-translation '--symm-lower-to-triton=target=hip:gfx942 version=3.7.0' \
+// RUN: symm-opt %s --allow-unregistered-dialect --symm-hoist-translation \
+// RUN:     '--symm-lower-to-triton=target=hip:gfx942 version=3.7.0' \
 // RUN:   | FileCheck %s --check-prefixes=CHECK,HIP
 
 // CHECK-LABEL: sym_name = "kinds"
 // CHECK: ^bb0(%{{.*}}: !tt.ptr<i64>, %{{.*}}: !tt.ptr<i32>, %[[V:.*]]: i32, %{{.*}}: !tt.ptr<bf16>, %[[X:.*]]: bf16,
 // CHECK-SAME: %{{.*}}: i32, %[[M:.*]]: i1):
-"tt.func"() <{function_type = (!tt.ptr<i64>, !tt.ptr<i32>, i32, !tt.ptr<bf16>, bf16, i32, i1) -> (), sym_name = "kinds"}> ({
+"tt.func"() <{function_type = (!tt.ptr<i64>, !tt.ptr<i32>, i32, !tt.ptr<bf16>, bf16, i32, i1) -> (),
+  sym_name = "kinds"}> ({
 ^bb0(%table: !tt.ptr<i64>, %p: !tt.ptr<i32>, %v: i32, %q: !tt.ptr<bf16>, %x: bf16, %r: i32, %m: i1):
   %ctx = symm.ctx %table : !tt.ptr<i64>
   // CHECK: "tt.atomic_rmw"(%{{.*}}, %[[V]]) {atomic_rmw_op = 1 : i32, scope = 3 : i32, sem = 1 : i32}
@@ -60,8 +63,10 @@
   "between"() : () -> ()
   // HIP: buffer_wbl2 sc0 sc1
   // CHECK: barrier
-  // CUDA-NEXT: "tt.atomic_cas"(%{{.*}}, %[[V]], %[[V]]) {scope = 3 : i32, sem = 4 : i32} : (!tt.ptr<i64>, i64, i64) -> i64
-  // HIP-NEXT: "tt.atomic_cas"(%{{.*}}, %[[V]], %[[V]]) {scope = 3 : i32, sem = 2 : i32} : (!tt.ptr<i64>, i64, i64) -> i64
+  // CUDA-NEXT: "tt.atomic_cas"(%{{.*}}, %[[V]], %[[V]]) {scope = 3 : i32, sem = 4 : i32}
+  // CUDA-SAME: : (!tt.ptr<i64>, i64, i64) -> i64
+  // HIP-NEXT: "tt.atomic_cas"(%{{.*}}, %[[V]], %[[V]]) {scope = 3 : i32, sem = 2 : i32}
+  // HIP-SAME: : (!tt.ptr<i64>, i64, i64) -> i64
   // CHECK-NEXT: barrier
   // CHECK-NEXT: "tt.return"
   %2 = symm.atomic_cas %ctx, %p, %v, %v, %r : !tt.ptr<i64>, i64
@@ -70,10 +75,12 @@
 
 // Floats of one sign are in the order of their bits, or in the reverse order; a compare-and-swap compares bits.
 // CHECK-LABEL: sym_name = "floats"
-// CHECK: ^bb0(%{{.*}}: !tt.ptr<i64>, %{{.*}}: tensor<8x!tt.ptr<f32>>, %[[V:.*]]: tensor<8xf32>, %[[M:.*]]: tensor<8xi1>,
-"tt.func"() <{function_type = (!tt.ptr<i64>, tensor<8x!tt.ptr<f32>>, tensor<8xf32>, tensor<8xi1>, !tt.ptr<f64>, f64, i32)
-  -> (), sym_name = "floats"}> ({
-^bb0(%table: !tt.ptr<i64>, %p: tensor<8x!tt.ptr<f32>>, %v: tensor<8xf32>, %m: tensor<8xi1>, %d: !tt.ptr<f64>, %x: f64, %r: i32):
+// CHECK: ^bb0(%{{.*}}: !tt.ptr<i64>, %{{.*}}: tensor<8x!tt.ptr<f32>>, %[[V:.*]]: tensor<8xf32>,
+// CHECK-SAME: %[[M:.*]]: tensor<8xi1>,
+"tt.func"() <{function_type = (!tt.ptr<i64>, tensor<8x!tt.ptr<f32>>, tensor<8xf32>, tensor<8xi1>, !tt.ptr<f64>, f64,
+  i32) -> (), sym_name = "floats"}> ({
+^bb0(%table: !tt.ptr<i64>, %p: tensor<8x!tt.ptr<f32>>, %v: tensor<8xf32>, %m: tensor<8xi1>, %d: !tt.ptr<f64>,
+     %x: f64, %r: i32):
   %ctx = symm.ctx %table : !tt.ptr<i64>
   // CHECK: %[[BITS:.*]] = "tt.bitcast"(%[[V]]) : (tensor<8xf32>) -> tensor<8xi32>
   // CHECK-NEXT: %[[P:.*]] = "tt.bitcast"(%{{.*}}) : (tensor<8x!tt.ptr<f32>>) -> tensor<8x!tt.ptr<i32>>

@@ -1,7 +1,8 @@
 // What has no form in Triton is refused at the op (S1).
 // RUN: symm-opt %s --allow-unregistered-dialect --symm-lower-to-triton --split-input-file --verify-diagnostics
 
-"tt.func"() <{function_type = (!tt.ptr<i64>, !tt.ptr<i64>, !llvm.ptr, i64, i32, memref<i64>, i1) -> (), sym_name = "k"}> ({
+"tt.func"() <{function_type = (!tt.ptr<i64>, !tt.ptr<i64>, !llvm.ptr, i64, i32, memref<i64>, i1) -> (),
+  sym_name = "k"}> ({
 ^bb0(%table: !tt.ptr<i64>, %p: !tt.ptr<i64>, %l: !llvm.ptr, %v: i64, %r: i32, %mem: memref<i64>, %m: i1):
   %ctx = symm.ctx %table : !tt.ptr<i64>
   // expected-error @below {{S1: takes a !tt.ptr to integers or floats, or a tensor of them, got !llvm.ptr}}

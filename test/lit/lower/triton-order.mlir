@@ -1,9 +1,12 @@
 // Signals, waits and fences in a Triton kernel (O1, O3 to O6), for NVIDIA and AMD, with the barrier of each version.
-// RUN: symm-opt %s --allow-unregistered-dialect --symm-hoist-translation '--symm-lower-to-triton=target=cuda:90 version=3.6.0' \
+// RUN: symm-opt %s --allow-unregistered-dialect --symm-hoist-translation \
+// RUN:     '--symm-lower-to-triton=target=cuda:90 version=3.6.0' \
 // RUN:   | FileCheck %s --check-prefixes=CHECK,CUDA '-D$BARRIER=gpu.barrier'
-// RUN: symm-opt %s --allow-unregistered-dialect --symm-hoist-translation '--symm-lower-to-triton=target=cuda:90 version=3.7.1' \
+// RUN: symm-opt %s --allow-unregistered-dialect --symm-hoist-translation \
+// RUN:     '--symm-lower-to-triton=target=cuda:90 version=3.7.1' \
 // RUN:   | FileCheck %s --check-prefixes=CHECK,CUDA '-D$BARRIER="ttg.barrier"() {addrSpace = 31 : i32}'
-// RUN: symm-opt %s --allow-unregistered-dialect --symm-hoist-translation '--symm-lower-to-triton=target=hip:gfx942 version=3.9.0' \
+// RUN: symm-opt %s --allow-unregistered-dialect --symm-hoist-translation \
+// RUN:     '--symm-lower-to-triton=target=hip:gfx942 version=3.9.0' \
 // RUN:   | FileCheck %s --check-prefixes=CHECK,HIP '-D$BARRIER="ttg.barrier"() {addrSpace = 31 : i32}'
 
 // What all threads did is released by one: behind a barrier (O3), before which each wave of AMD's releases for itself.
@@ -13,7 +16,7 @@
 ^bb0(%table: !tt.ptr<i64>, %f: !tt.ptr<i64>, %v: i64, %r: i32):
   %ctx = symm.ctx %table : !tt.ptr<i64>
   // CHECK: %[[THEIRS:.*]] = "tt.addptr"(%[[F]], %{{.*}})
-  // HIP-NEXT: "tt.elementwise_inline_asm"() {asm_string = "buffer_wbl2 sc0 sc1\0As_waitcnt vmcnt(0) lgkmcnt(0)\0Av_mov_b32 $0, 0"
+  // HIP-NEXT: asm_string = "buffer_wbl2 sc0 sc1\0As_waitcnt vmcnt(0) lgkmcnt(0)\0Av_mov_b32 $0, 0"
   // HIP-SAME: constraints = "=v,~{memory}", packed_element = 1 : i32, pure = false}
   // CHECK-NEXT: [[$BARRIER]]
   // CUDA-NEXT: "tt.atomic_rmw"(%[[THEIRS]], %[[V]]) {atomic_rmw_op = 10 : i32, scope = 3 : i32, sem = 3 : i32}
@@ -25,10 +28,11 @@
   "tt.return"() : () -> ()
 }) : () -> ()
 
-// NVIDIA: at first polls that acquire; then, and on AMD from the start, relaxed ones, which pause after a while, and one
-// acquire (O5). Then a barrier (O3).
+// NVIDIA: at first polls that acquire; then, and on AMD from the start, relaxed ones, which pause after a while,
+// and one acquire (O5). Then a barrier (O3).
 // CHECK-LABEL: sym_name = "wait"
-// CHECK: ^bb0(%{{.*}}: !tt.ptr<i64>, %[[F:.*]]: !tt.ptr<i64>, %[[V:.*]]: i64, %[[F32:.*]]: !tt.ptr<i32>, %[[V32:.*]]: i32):
+// CHECK: ^bb0(%{{.*}}: !tt.ptr<i64>, %[[F:.*]]: !tt.ptr<i64>, %[[V:.*]]: i64, %[[F32:.*]]: !tt.ptr<i32>,
+// CHECK-SAME: %[[V32:.*]]: i32):
 "tt.func"() <{function_type = (!tt.ptr<i64>, !tt.ptr<i64>, i64, !tt.ptr<i32>, i32) -> (), sym_name = "wait"}> ({
 ^bb0(%table: !tt.ptr<i64>, %f: !tt.ptr<i64>, %v: i64, %f32: !tt.ptr<i32>, %v32: i32):
   %ctx = symm.ctx %table : !tt.ptr<i64>
@@ -50,7 +54,8 @@
   // CHECK-NEXT: scf.while (%{{.*}} = %[[C1]]) : (i32) -> (i32, i1) {
   // CHECK-NEXT: %[[SEEN:.*]] = "tt.elementwise_inline_asm"(%[[F]])
   // CUDA-SAME: {asm_string = "ld.relaxed.sys.global.b64 $0, [$1];", constraints = "=l,l,~{memory}",
-  // HIP-SAME: {asm_string = "global_load_dwordx2 $0, $1, off sc0 sc1\0As_waitcnt vmcnt(0)", constraints = "=&v,v,~{memory}",
+  // HIP-SAME: {asm_string = "global_load_dwordx2 $0, $1, off sc0 sc1\0As_waitcnt vmcnt(0)",
+  // HIP-SAME: constraints = "=&v,v,~{memory}",
   // CHECK-SAME: packed_element = 1 : i32, pure = false} : (!tt.ptr<i64>) -> i64
   // CHECK-NEXT: %[[ENOUGH:.*]] = arith.cmpi uge, %[[SEEN]], %[[V]] : i64
   // CHECK-NEXT: %[[TRUE:.*]] = arith.constant true
@@ -66,9 +71,10 @@
   // HIP-NEXT: "tt.elementwise_inline_asm"() {asm_string = "s_sleep 1\0Av_mov_b32 $0, 0", constraints = "=v",
   // CHECK: scf.yield
   // CHECK-NEXT: }
-  // CUDA-NEXT: "tt.elementwise_inline_asm"(%[[F]]) {asm_string = "ld.acquire.sys.global.b64 $0, [$1];", {{.*}} -> i64{{$}}
+  // CUDA-NEXT: "tt.elementwise_inline_asm"(%[[F]]) {asm_string = "ld.acquire.sys.global.b64 $0, [$1];",
+  // CUDA-SAME: {{.*}} -> i64{{$}}
   // CUDA-NEXT: {{^ *\}$}}
-  // HIP-NEXT: "tt.elementwise_inline_asm"() {asm_string = "s_waitcnt vmcnt(0) lgkmcnt(0)\0Abuffer_inv sc0 sc1\0Av_mov_b32 $0, 0",
+  // HIP-NEXT: asm_string = "s_waitcnt vmcnt(0) lgkmcnt(0)\0Abuffer_inv sc0 sc1\0Av_mov_b32 $0, 0",
   // CHECK-NEXT: [[$BARRIER]]
   symm.wait %ctx, %f unsigned ge %v : !tt.ptr<i64>, i64
   // CHECK: scf.while

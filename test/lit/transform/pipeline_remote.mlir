@@ -1,14 +1,18 @@
 // Loops that move blocks between ranks get as many stages as keep 80 KiB under way; others stay as they are.
 // RUN: symm-opt %s --allow-unregistered-dialect --symm-pipeline-remote | FileCheck %s
-// RUN: symm-opt %s --allow-unregistered-dialect --symm-pipeline-remote=target=cuda:75 | FileCheck %s --check-prefix=NONE
-// RUN: symm-opt %s --allow-unregistered-dialect --symm-pipeline-remote=target=hip:gfx942 | FileCheck %s --check-prefix=NONE
-// RUN: symm-opt %s --allow-unregistered-dialect --symm-pipeline-remote=target=cuda:89 | FileCheck %s --check-prefix=SMALL
+// RUN: symm-opt %s --allow-unregistered-dialect --symm-pipeline-remote=target=cuda:75 \
+// RUN:   | FileCheck %s --check-prefix=NONE
+// RUN: symm-opt %s --allow-unregistered-dialect --symm-pipeline-remote=target=hip:gfx942 \
+// RUN:   | FileCheck %s --check-prefix=NONE
+// RUN: symm-opt %s --allow-unregistered-dialect --symm-pipeline-remote=target=cuda:89 \
+// RUN:   | FileCheck %s --check-prefix=SMALL
 // SMALL: } {tt.num_stages = 4 : i32}
 // NONE-NOT: tt.num_stages = {{[^2]}}
 
 "tt.func"() <{function_type = (!tt.ptr<i64>, !tt.ptr<f16>, !tt.ptr<f16>, !tt.ptr<f16>, i32, i32, tensor<8192xi1>,
   tensor<8192xi32>, !tt.ptr<i64>) -> (), sym_name = "kernel"}> ({
-^bb0(%table: !tt.ptr<i64>, %p: !tt.ptr<f16>, %q: !tt.ptr<f16>, %s: !tt.ptr<f16>, %peer: i32, %n: i32, %m: tensor<8192xi1>,
+^bb0(%table: !tt.ptr<i64>, %p: !tt.ptr<f16>, %q: !tt.ptr<f16>, %s: !tt.ptr<f16>, %peer: i32, %n: i32,
+     %m: tensor<8192xi1>,
      %o: tensor<8192xi32>, %f: !tt.ptr<i64>):
   %ctx = symm.ctx %table : !tt.ptr<i64>
   %c0 = arith.constant 0 : i32

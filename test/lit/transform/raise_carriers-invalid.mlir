@@ -41,8 +41,10 @@
 
 // -----
 
-"tt.func"() <{function_type = (!tt.ptr<i64>) -> i32, sym_name = "symm.rank.a"}> ({}) {symm.carrier = "rank(ctx)"} : () -> ()
-"tt.func"() <{function_type = (!tt.ptr<i64>) -> i32, sym_name = "symm.base.a"}> ({}) {symm.carrier = "heap_base(ctx)"} : () -> ()
+"tt.func"() <{function_type = (!tt.ptr<i64>) -> i32, sym_name = "symm.rank.a"}> ({})
+  {symm.carrier = "rank(ctx)"} : () -> ()
+"tt.func"() <{function_type = (!tt.ptr<i64>) -> i32, sym_name = "symm.base.a"}> ({})
+  {symm.carrier = "heap_base(ctx)"} : () -> ()
 "tt.func"() <{function_type = (!tt.ptr<i64>, i64) -> (), sym_name = "kernel"}> ({
 ^bb0(%table: !tt.ptr<i64>, %n: i64):
   // expected-error @+1 {{stands for symm.rank with 1 operands, got 2}}

@@ -2,10 +2,12 @@
 // RUN: symm-opt %s --allow-unregistered-dialect --symm-raise-carriers | FileCheck %s
 
 "tt.func"() <{function_type = (!tt.ptr<i64>, !tt.ptr<f32>, i32, i1, f32) -> f32, sym_name = "symm.remote_load.1f3a",
-  sym_visibility = "private"}> ({}) {symm.carrier = "remote_load(ctx, ptr, rank, mask, other) {cache = cg, volatile = true}"}
+  sym_visibility = "private"}> ({})
+  {symm.carrier = "remote_load(ctx, ptr, rank, mask, other) {cache = cg, volatile = true}"}
   : () -> ()
 "tt.func"() <{function_type = (!tt.ptr<i64>, tensor<8xf32>, tensor<8x!tt.ptr<f32>>, i32) -> (),
-  sym_name = "symm.remote_store.2b", sym_visibility = "private"}> ({}) {symm.carrier = "remote_store(ctx, value, ptr, rank)"}
+  sym_name = "symm.remote_store.2b", sym_visibility = "private"}> ({})
+  {symm.carrier = "remote_store(ctx, value, ptr, rank)"}
   : () -> ()
 "tt.func"() <{function_type = (!tt.ptr<i64>) -> i32, sym_name = "symm.rank.77", sym_visibility = "private"}> ({})
   {symm.carrier = "rank(ctx)"} : () -> ()
@@ -30,7 +32,8 @@
   // CHECK-DAG: %[[CTX2:.*]] = symm.ctx %[[TABLE2]] : !tt.ptr<i64>
   // CHECK: %[[ME:.*]] = symm.rank %[[CTX2]]
   %me = "tt.call"(%table2) <{callee = @symm.rank.77}> : (!tt.ptr<i64>) -> i32
-  // CHECK: %[[V:.*]] = symm.remote_load %[[CTX]], %[[P]], %[[ME]] mask %{{.*}} : i1 other %{{.*}} : f32 cache cg volatile
+  // CHECK: %[[V:.*]] = symm.remote_load %[[CTX]], %[[P]], %[[ME]] mask %{{[a-z0-9]+}} : i1
+  // CHECK-SAME: other %{{[a-z0-9]+}} : f32 cache cg volatile
   // CHECK-SAME: : !tt.ptr<f32> -> f32
   %v = "tt.call"(%table, %p, %me, %m, %z) <{callee = @symm.remote_load.1f3a}>
     : (!tt.ptr<i64>, !tt.ptr<f32>, i32, i1, f32) -> f32

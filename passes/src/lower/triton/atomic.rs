@@ -79,8 +79,8 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
     }
 }
 
-/// The smaller or larger of two floats, as Triton's front end does it: floats of one sign are in the order of their bits
-/// as integers, or in the reverse order.
+/// The smaller or larger of two floats, as Triton's front end does it: floats of one sign are in the order of their
+/// bits as integers, or in the reverse order.
 fn float_extremum<'c>(b: &Builder<'c>, update: &Update<'c>) -> Value<'c, 'c> {
     let is_max = update.kind == RmwKind::Max;
     let ty = update.value.r#type();

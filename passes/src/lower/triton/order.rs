@@ -26,7 +26,8 @@ struct Poll<'c> {
     scope: Scope,
 }
 
-/// What a kernel has the engine for tensors (TMA) do, whose accesses are in no order with those of threads by themselves.
+/// What a kernel has the engine for tensors (TMA) do, whose accesses are in no order with those of threads by
+/// themselves.
 pub struct Engine {
     stores: bool,
     loads: bool,
@@ -96,7 +97,8 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         }
     }
 
-    /// What comes behind an acquire: the engine's loads, too, see what has been acquired, and all threads go on together.
+    /// What comes behind an acquire: the engine's loads, too, see what has been acquired, and all threads go on
+    /// together.
     pub fn after_acquire(&self, b: &Builder<'c>) {
         if self.engine.loads {
             self.target.order_loads(b);
