@@ -87,25 +87,39 @@ fn update_each<C: Cell + 'static>(
     Ok(old)
 }
 
-/// The sum of two floats, as bits.
+/// What `kind` makes of two floats, as bits.
 #[allow(clippy::cast_possible_truncation, reason = "the bits of one value")]
-fn add_floats(element: &str, a: u64, b: u64) -> Option<u64> {
-    Some(match element {
-        "fp16" => u64::from((half::f16::from_bits(a as u16) + half::f16::from_bits(b as u16)).to_bits()),
-        "bf16" => u64::from((half::bf16::from_bits(a as u16) + half::bf16::from_bits(b as u16)).to_bits()),
-        "fp32" => u64::from((f32::from_bits(a as u32) + f32::from_bits(b as u32)).to_bits()),
-        "fp64" => (f64::from_bits(a) + f64::from_bits(b)).to_bits(),
-        _ => return None,
-    })
+fn combine_floats(kind: &str, element: &str, a: u64, b: u64) -> Option<u64> {
+    let value = |bits: u64| match element {
+        "fp16" => f64::from(half::f16::from_bits(bits as u16)),
+        "bf16" => f64::from(half::bf16::from_bits(bits as u16)),
+        "fp32" => f64::from(f32::from_bits(bits as u32)),
+        _ => f64::from_bits(bits),
+    };
+    // A sum of two values that f64 holds exactly, rounded twice, is the sum rounded once: f64 has more than twice
+    // their digits.
+    let sum = value(a) + value(b);
+    match (kind, element) {
+        ("fadd", "fp16") => Some(half::f16::from_f64(sum).to_bits().into()),
+        ("fadd", "bf16") => Some(half::bf16::from_f64(sum).to_bits().into()),
+        ("fadd", "fp32") => Some((sum as f32).to_bits().into()),
+        ("fadd", "fp64") => Some(sum.to_bits()),
+        ("min", "fp32" | "fp64") => Some(if value(a) <= value(b) { a } else { b }),
+        ("max", "fp32" | "fp64") => Some(if value(a) >= value(b) { a } else { b }),
+        ("xchg", _) => Some(b),
+        _ => None,
+    }
 }
 
 /// What `kind` makes of a value and its operand.
 fn combine(kind: &str, element: &str, bytes: usize, a: u64, b: u64) -> Option<u64> {
+    if !element.contains("int") {
+        return combine_floats(kind, element, a, b);
+    }
     // Signed values are compared by their topmost bits, whatever their width.
     let shift = 64 - 8 * bytes;
     let signed = |value: u64| (value << shift).cast_signed();
     Some(match kind {
-        "fadd" => return add_floats(element, a, b),
         "add" => a.wrapping_add(b),
         "sub" => a.wrapping_sub(b),
         "and" => a & b,

@@ -118,6 +118,7 @@ results = {
 }
 cells = [(op, kind) for op in (*results, "xchg", "cas") for kind in ("int32", "int64")]
 cells += [(op, kind) for op in ("add", "sub") for kind in ("float16", "bfloat16", "float32", "float64")]
+cells += [(op, kind) for op in ("min", "max", "xchg", "cas") for kind in ("float32", "float64")]
 for op, kind in cells:
     dtype = getattr(torch, kind)
     p, old = world.zeros(B, dtype=dtype), world.zeros(B, dtype=dtype)
