@@ -33,10 +33,20 @@ def outputs(processes):
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 4])
-@pytest.mark.parametrize("program", ["host.py", "ops.py"])
+@pytest.mark.parametrize("program", ["host.py", "ops.py", "messages.py"])
 def test_program(program, ranks):
     for output, status in outputs(start(program, ranks)):
         assert status == 0, output
+
+
+def test_quick_start(tmp_path):
+    page = (HERE.parents[1] / "docs/python.md").read_text()
+    program = tmp_path / "greet.py"
+    program.write_text(page.split("```python\n")[1].split("```")[0])
+    for rank, (output, status) in enumerate(outputs(start(program, 2))):
+        assert status == 0, output
+        other = 100 * (1 - rank)
+        assert output == f"rank {rank} got {[other, other + 1, other + 2]}\n"
 
 
 WRONG = [line for line in (HERE / "ranks/wrong.py").read_text().splitlines() if "  # " in line]

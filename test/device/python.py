@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""Runs the programs of test/python/ranks on GPUs: kernels in Triton on torch tensors, a process for each rank.
+
+    python3 test/device/python.py --wheel target/wheels/symm-*.whl --ranks 1 2 4 [--rounds 1000000] [--speed]
+
+It needs torch and Triton; nothing is installed. Prints a line for each run, and the output of what failed, cut short.
+The exit status is 1 if anything failed. `--device cpu` tries the script itself, under Triton's interpreter.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+import zipfile
+from pathlib import Path
+
+PROGRAMS = Path(__file__).resolve().parent.parent / "python" / "ranks"
+SHOWN = 40
+
+
+def run(program, ranks, environment, seconds):
+    """Whether a program did well, how long it took, and what its ranks printed."""
+    start = time.monotonic()
+    environment = {**environment, "WORLD_SIZE": str(ranks), "TORCHELASTIC_RUN_ID": uuid.uuid4().hex}
+    command = [sys.executable, PROGRAMS / program]
+    files = [tempfile.TemporaryFile("w+") for _ in range(ranks)]
+    processes = [
+        subprocess.Popen(command, env={**environment, "RANK": str(rank)}, stdout=file, stderr=subprocess.STDOUT)
+        for rank, file in enumerate(files)
+    ]
+    codes = []
+    for process in processes:
+        try:
+            codes.append(process.wait(max(0.1, start + seconds - time.monotonic())))
+        except subprocess.TimeoutExpired:
+            process.kill()
+            codes.append(f"still running after {seconds} s")
+    outputs = []
+    for rank, (file, code) in enumerate(zip(files, codes)):
+        file.seek(0)
+        lines = file.read().splitlines()
+        outputs += [f"[rank {rank}: {code}]", *lines[-SHOWN:]] if code else lines
+    return not any(codes), time.monotonic() - start, outputs
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--wheel", type=Path, required=True)
+    parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--rounds", type=int, default=10_000, help="messages around the ring")
+    parser.add_argument("--speed", action="store_true", help="also measure, on two ranks and more")
+    parser.add_argument("--device", choices=["gpu", "cpu"], default="gpu")
+    parser.add_argument("--seconds", type=int, default=180, help="for one run")
+    options = parser.parse_args()
+    on_gpu = options.device == "gpu"
+    programs = ["host.py", "ops.py", "messages.py"] + (["graph.py"] if on_gpu else [])
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        zipfile.ZipFile(options.wheel).extractall(folder)
+        path = os.pathsep.join(filter(None, [folder, os.environ.get("PYTHONPATH")]))
+        environment = {**os.environ, "PYTHONPATH": path, "ROUNDS": str(options.rounds)}
+        if not on_gpu:
+            environment["TRITON_INTERPRET"] = "1"
+        for ranks in options.ranks:
+            for program in programs + (["speed.py"] if options.speed and ranks > 1 else []):
+                ok, seconds, lines = run(program, ranks, environment, options.seconds)
+                failed += not ok
+                verdict = f"{'ok  ' if ok else 'FAIL'} {program} on {ranks} ranks, {seconds:.1f} s"
+                print(verdict, *lines, sep="\n  ", flush=True)
+    print("nothing failed" if not failed else f"{failed} runs failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
