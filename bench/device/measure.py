@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Measures kernels that symm-translate has made against the best by hand, the copy engine and NCCL, on GPUs.
 
-    symm-translate bench/programs/device.mlir --to ptx --chip sm_90 -o device.ptx
-    python3 bench/device/measure.py device.ptx -o device.json
+    symm-translate bench/programs/device.mlir --to ptx --chip sm_90 -o device-2.ptx
+    python3 bench/device/measure.py device-2.ptx -o device.json
 
-`./x bench device` does both. On a machine without a build carry device.ptx there, and bring device.json back to
-target/bench; `./x bench publish` makes tables and pictures of it. Needs CuPy, and two GPUs (with one, both ranks are on
+`./x bench device` does both, and makes device-4.ptx for 4 ranks. On a machine without a build carry these there, and
+bring device.json back to target/bench; `./x bench publish` makes tables and pictures of it. Needs CuPy, and two GPUs (with one, both ranks are on
 it, which tries the script and says nothing). Competitors take turns; about three minutes.
 """
 
@@ -27,23 +27,77 @@ import cupy as cp  # noqa: E402
 import numpy as np  # noqa: E402
 
 RESERVED = 2 << 20
+#: From heap to heap, as bench/programs/device.mlir has it.
+STRIDE = 4 << 30
+#: Where in a heap the context tables lie, one for each number of ranks.
+TABLES = RESERVED - 4096
 STAGES = 12 * 16384 + 128
 BLOCKS = [1, 2, 4, 8, 16, 32, 132]
 SIZES = [64 << 10, 512 << 10, 4 << 20, 32 << 20, 256 << 20, 1 << 30]
 SAMPLE = 1.5e-3
 DEFAULT_COPY = 4
+#: How many ranks there may be: the first of all.
+WORLDS = [2, 4]
 runtime = cp.cuda.runtime
 
 
-class Rank:
-    """A GPU with its heap: 2 MiB of barrier flags, then a source, a destination and a few flags."""
+class Location(ctypes.Structure):
+    _fields_ = [("type", ctypes.c_int), ("id", ctypes.c_int)]
 
-    def __init__(self, rank, device, size):
+
+class Properties(ctypes.Structure):
+    _fields_ = [("type", ctypes.c_int), ("handles", ctypes.c_int), ("location", Location),
+                ("metadata", ctypes.c_void_p), ("flags", ctypes.c_uint8 * 8)]
+
+
+class Access(ctypes.Structure):
+    _fields_ = [("location", Location), ("flags", ctypes.c_int)]
+
+
+class Range:
+    """Addresses for heaps at a stride, from a multiple of what they fit into (rule T5), as symm's runtime has them."""
+
+    PINNED, DEVICE, READ_WRITE = 1, 1, 3
+
+    def __init__(self, devices):
+        self.cuda, self.devices = ctypes.CDLL("libcuda.so.1"), devices
+        most = STRIDE
+        while most < STRIDE * len(devices):
+            most *= 2
+        start = ctypes.c_uint64()
+        self.call("cuMemAddressReserve", ctypes.byref(start), ctypes.c_size_t(2 * most), ctypes.c_size_t(0),
+                  ctypes.c_uint64(0), ctypes.c_uint64(0))
+        self.start = -(-start.value // most) * most
+
+    def call(self, name, *arguments):
+        if status := getattr(self.cuda, name)(*arguments):
+            sys.exit(f"{name} failed with status {status}")
+
+    def heap(self, rank, size):
+        """Memory of a rank's device, at its place, for every device."""
+        device, place = self.devices[rank], self.start + rank * STRIDE
+        properties, handle = Properties(self.PINNED, 0, Location(self.DEVICE, device)), ctypes.c_uint64()
+        self.call("cuMemCreate", ctypes.byref(handle), ctypes.c_size_t(size), ctypes.byref(properties),
+                  ctypes.c_uint64(0))
+        self.call("cuMemMap", ctypes.c_uint64(place), ctypes.c_size_t(size), ctypes.c_size_t(0), handle,
+                  ctypes.c_uint64(0))
+        by = sorted(set(self.devices))
+        access = (Access * len(by))(*(Access(Location(self.DEVICE, each), self.READ_WRITE) for each in by))
+        self.call("cuMemSetAccess", ctypes.c_uint64(place), ctypes.c_size_t(size), access, ctypes.c_size_t(len(by)))
+        memory = cp.cuda.UnownedMemory(place, size, self, device)
+        return cp.ndarray((size,), cp.uint8, cp.cuda.MemoryPointer(memory, 0))
+
+
+class Rank:
+    """A GPU with its heap: 2 MiB of barrier flags and tables, then a source, a destination and a few flags."""
+
+    def __init__(self, rank, device, size, range):
         self.rank, self.device, self.size = rank, device, size
         with cp.cuda.Device(device):
             self.stream = cp.cuda.Stream(non_blocking=True)
-            self.memory = cp.zeros(2 * size + 3 * RESERVED, dtype=cp.uint8)
-            self.base = -(-self.memory.data.ptr // RESERVED) * RESERVED
+            self.memory = range.heap(rank, 2 * size + 2 * RESERVED)
+            self.memory.fill(0)
+            self.base = self.memory.data.ptr
             self.src = self.base + RESERVED
             self.dst = self.src + size
             self.flags = self.dst + size
@@ -58,23 +112,29 @@ class World:
     def __init__(self, size, most):
         count = runtime.getDeviceCount()
         devices = list(range(min(count, most))) if count > 1 else [0, 0]
-        self.ranks = [Rank(rank, device, size) for rank, device in enumerate(devices)]
+        for device in set(devices):
+            with cp.cuda.Device(device):
+                runtime.free(0)  # Now the device has a context.
+        range = Range(devices)
+        self.ranks = [Rank(rank, device, size, range) for rank, device in enumerate(devices)]
         for device in set(devices):
             with cp.cuda.Device(device):
                 for peer in set(devices) - {device}:
                     runtime.deviceEnablePeerAccess(peer)
-        # Made at once: while a graph is captured, nothing may be allocated.
-        self.tables = {}
-        for size in range(2, len(self.ranks) + 1):
+        self.fill_tables()
+
+    def fill_tables(self):
+        for size in WORLDS:
             for rank in self.ranks[:size]:
                 words = [rank.rank, size, *(each.base for each in self.ranks[:size]), 0, 0]
                 with cp.cuda.Device(rank.device):
-                    self.tables[rank.rank, size] = cp.asarray(np.array(words, dtype=np.int64))
+                    table = rank.at(self.table(rank, size), 8 * len(words)).view(np.int64)
+                    table.set(np.array(words, dtype=np.int64))
         self.synchronize()
 
     def table(self, rank, size):
-        """The context of a rank in a world of the first `size`."""
-        return self.tables[rank.rank, size].data.ptr
+        """The context of a rank in a world of the first `size`: in its heap."""
+        return rank.base + TABLES + 256 * WORLDS.index(size)
 
     def synchronize(self):
         for rank in self.ranks:
@@ -272,8 +332,8 @@ class Nccl:
 class Latency:
     """Messages and barriers: seconds for one, ours and by hand in turns."""
 
-    def __init__(self, world, symm, by_hand):
-        self.world, self.symm, self.by_hand = world, symm, by_hand
+    def __init__(self, world, symms, by_hand):
+        self.world, self.symms, self.symm, self.by_hand = world, symms, symms[2], by_hand
         self.now = 0
         self.tables = {}
         for count in range(2, len(world.ranks) + 1):
@@ -309,9 +369,9 @@ class Latency:
         # Ranks that have taken part in different numbers of barriers would wait for each other for ever.
         for rank in self.world.ranks:
             with cp.cuda.Device(rank.device):
-                rank.at(rank.base, RESERVED).fill(0)
+                rank.at(rank.base, TABLES).fill(0)
         self.world.synchronize()
-        ours = lambda rank, start: self.symm.launch(
+        ours = lambda rank, start: self.symms[count].launch(
             "barrier", rank, 1, 32, (self.world.table(rank, count), np.int64(rounds)))
         theirs = lambda rank, start: self.by_hand.launch(
             "barrier", rank, 1, 32, (np.int32(rank.rank), np.int32(count), self.tables[rank.rank, count].data.ptr,
@@ -358,7 +418,7 @@ def median(values):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("ptx")
+    parser.add_argument("ptx", nargs="+", help="the kernels for 2 ranks, and for 4")
     parser.add_argument("-o", "--output", required=True)
     parser.add_argument("--quick", action="store_true", help="that everything runs, not how fast")
     options = parser.parse_args()
@@ -368,13 +428,14 @@ def main():
     blocks, sizes = ([1, 8], SIZES[:3]) if options.quick else (BLOCKS, SIZES)
     repeats = 3 if options.quick else 7
     world = World(max(sizes), most=4)
-    symm = Kernels(world, path=options.ptx)
+    symms = {ranks: Kernels(world, path=ptx) for ranks, ptx in zip(WORLDS, options.ptx) if ranks <= len(world.ranks)}
+    symm = symms[2]
     source = (Path(__file__).parent / "by_hand.cu").read_text(encoding="utf-8")
     by_hand = Kernels(world, code=source, options=("--std=c++17",), backend="nvrtc")
-    copies, latency = Copies(world, symm, by_hand), Latency(world, symm, by_hand)
+    copies, latency = Copies(world, symm, by_hand), Latency(world, symms, by_hand)
     # Whatever is loaded or compiled later could wait for a kernel that waits for it.
     for rank in world.ranks:
-        for kernels, names in [(symm, ["ping", "put_signal", "barrier", "empty"]),
+        for kernels, names in [*((symm, ["ping", "put_signal", "barrier", "empty"]) for symm in symms.values()),
                                (by_hand, ["ping", "ping_fence", "put_signal", "barrier", "empty"])]:
             with cp.cuda.Device(rank.device):
                 for name in names:
@@ -399,7 +460,7 @@ def main():
     keep("message", "8 B flag", latency.measure(*latency.ping(rounds), repeats))
     for size in [8, 64, 512, 4 << 10, 16 << 10, 64 << 10]:
         keep("put_signal", f"{size} B", latency.measure(*latency.put_signal(size, rounds // 5), repeats))
-    for count in sorted({2, len(world.ranks)}):
+    for count in symms:
         keep("barrier", f"{count} GPUs", latency.measure(*latency.barrier(count, rounds), repeats))
     keep("launch", "in a graph", latency.launch(500, repeats))
 

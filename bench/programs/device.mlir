@@ -1,8 +1,11 @@
 // What `./x bench device` measures on GPUs, against the same by hand (bench/device/by_hand.cu): bulk copies of which
 // each block does its part, messages there and back, barriers, and a kernel that does next to nothing.
-// Counts are elements of 4 bytes; pointers are symmetric addresses of this rank.
+// Counts are elements of 4 bytes; pointers are symmetric addresses of this rank. The module says what symm-run says of
+// GPUs on which heaps can be mapped: where they lie, and that the context table is in them. The bench replaces the
+// number of ranks.
 
-module attributes {gpu.container_module} {
+module attributes {gpu.container_module, symm.num_ranks = 2 : i32, symm.heap_stride = 4294967296 : i64,
+                   symm.table_in_heap} {
   gpu.module @kernels {
     // Where this block's part begins, and how much it is.
     func.func private @part(%count: i64, %each: i64) -> (i64, i64) {

@@ -95,19 +95,27 @@ impl Raw {
 
 pub fn run(effort: Effort) -> Result<()> {
     let target = target()?;
-    let (ptx, figures) = (target.join("device.ptx"), target.join("device.json"));
-    let tool = target.join("../release/symm-translate");
-    let mut translate = Command::new(tool);
-    translate.arg(root().join("bench/programs/device.mlir")).args(["--to", "ptx", "--chip", "sm_90", "-o"]).arg(&ptx);
-    let status = translate.status().context("cannot run symm-translate")?;
-    ensure!(status.success(), "symm-translate: {status}");
+    let figures = target.join("device.json");
+    let program = root().join("bench/programs/device.mlir");
+    let text = std::fs::read_to_string(&program).with_context(|| program.display().to_string())?;
     let mut measure = Command::new("python3");
-    measure.arg("-B").arg(root().join("bench/device/measure.py")).arg(&ptx).arg("-o").arg(&figures);
+    measure.arg("-B").arg(root().join("bench/device/measure.py"));
+    for ranks in [2, 4] {
+        let (source, ptx) = (target.join(format!("device-{ranks}.mlir")), target.join(format!("device-{ranks}.ptx")));
+        let text = text.replace("symm.num_ranks = 2 : i32", &format!("symm.num_ranks = {ranks} : i32"));
+        std::fs::write(&source, text).with_context(|| source.display().to_string())?;
+        let mut translate = Command::new(target.join("../release/symm-translate"));
+        translate.arg(&source).args(["--to", "ptx", "--chip", "sm_90", "-o"]).arg(&ptx);
+        let status = translate.status().context("cannot run symm-translate")?;
+        ensure!(status.success(), "symm-translate: {status}");
+        measure.arg(ptx);
+    }
+    measure.arg("-o").arg(&figures);
     measure.args(effort.pick(&[][..], &["--quick"][..]));
     let status = measure.status().context("cannot run python3")?;
     ensure!(
         status.success(),
-        "{status}: this needs CuPy and two GPUs; elsewhere, carry target/bench/device.ptx and bench/device there"
+        "{status}: this needs CuPy and two GPUs; elsewhere, carry target/bench/device-*.ptx and bench/device there"
     );
     let raw = Raw::kept()?.context("measure.py has left no figures")?;
     for (title, table) in tables(&raw.figures) {

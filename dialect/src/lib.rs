@@ -26,7 +26,8 @@ pub use fold::is_current_rank;
 
 use melior::dialect::DialectHandle;
 use melior::ir::{
-    Module, attribute::IntegerAttribute, operation::OperationLike, operation::OperationMutLike, r#type::IntegerType,
+    Attribute, Module, attribute::IntegerAttribute, operation::OperationLike, operation::OperationMutLike,
+    r#type::IntegerType,
 };
 
 /// The module attribute that fixes the number of ranks (`i32`).
@@ -34,6 +35,10 @@ pub const NUM_RANKS_ATTRIBUTE: &str = "symm.num_ranks";
 
 /// The module attribute that says the heaps lie at a fixed distance from each other (`i64`, bytes; rule T5).
 pub const HEAP_STRIDE_ATTRIBUTE: &str = "symm.heap_stride";
+
+/// The module attribute (a unit) that says that each rank's context table lies in its heap, and the range of all heaps
+/// at a multiple of the power of two that it fits into. With it a rank is known by the table's address (rule T5).
+pub const TABLE_IN_HEAP_ATTRIBUTE: &str = "symm.table_in_heap";
 
 /// The module attribute that says how large each heap is (`i64`, bytes), for bounds checks.
 pub const HEAP_SIZE_ATTRIBUTE: &str = "symm.heap_size";
@@ -57,6 +62,13 @@ pub fn module_integer<'c: 'a, 'a>(operation: &impl OperationLike<'c, 'a>, name: 
     None
 }
 
+/// Whether an enclosing module has an attribute.
+#[must_use]
+pub fn module_has<'c: 'a, 'a>(operation: &impl OperationLike<'c, 'a>, name: &str) -> bool {
+    std::iter::successors(operation.parent_operation(), OperationLike::parent_operation)
+        .any(|module| module.has_attribute(name))
+}
+
 /// Where a program will run, as far as the compiler may know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct World {
@@ -66,6 +78,16 @@ pub struct World {
     pub heap_size: u64,
     /// Bytes from each rank's heap to the next one's (rule T5); none if heaps lie anywhere.
     pub heap_stride: Option<u64>,
+}
+
+/// What the range of all heaps is aligned to where context tables lie in them: the power of two that it fits into, in
+/// bytes.
+///
+/// # Panics
+/// When that is more than an address has.
+#[must_use]
+pub fn aligned_range(num_ranks: u64, heap_stride: u64) -> u64 {
+    num_ranks.checked_mul(heap_stride).and_then(u64::checked_next_power_of_two).expect("heaps within all addresses")
 }
 
 /// Tells a module where it will run.
@@ -85,4 +107,11 @@ pub fn set_world(module: &mut Module, world: World) {
         let value = IntegerAttribute::new(IntegerType::new(context, width).into(), value.cast_signed());
         operation.set_attribute(name, value.into());
     }
+}
+
+/// Tells a module of kernels, which knows its world, that context tables lie in the heaps and these at a multiple of
+/// [`aligned_range`]. The table that host functions have lies elsewhere.
+pub fn set_table_in_heap(module: &mut Module) {
+    let context = context(module.context());
+    module.as_operation_mut().set_attribute(TABLE_IN_HEAP_ATTRIBUTE, Attribute::unit(context));
 }

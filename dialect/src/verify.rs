@@ -6,7 +6,7 @@ use crate::lossy;
 use crate::ops::{Arity, Engine, Group, Order, RmwKind, SymmOp};
 use crate::pointer::{Pointer, is_block_memory, layout, strides};
 use crate::shape::{DYNAMIC, Shaped, byte_width, float_width, integer_width, is_data, scalar};
-use crate::{HEAP_STRIDE_ATTRIBUTE, NUM_RANKS_ATTRIBUTE};
+use crate::{HEAP_STRIDE_ATTRIBUTE, NUM_RANKS_ATTRIBUTE, TABLE_IN_HEAP_ATTRIBUTE};
 use melior::ir::attribute::{AttributeLike, IntegerAttribute};
 use melior::ir::r#type::{MemRefType, ShapedTypeLike};
 use melior::ir::{Attribute, OperationRef, Type, TypeLike, Value, ValueLike, operation::OperationLike};
@@ -114,9 +114,19 @@ pub fn verify_attribute<'c: 'a, 'a>(op: OperationRef<'c, 'a>, name: &str, attrib
         HEAP_STRIDE_ATTRIBUTE if integer(64).is_none_or(|stride| stride <= 0 || stride % HEAP_ALIGNMENT != 0) => {
             "an i64 in bytes, above 0 and a multiple of 2 MiB (T4, T5)"
         }
+        TABLE_IN_HEAP_ATTRIBUTE if !attribute.is_unit() || !has_fixed_range(op) => {
+            "a unit, on a module with 'symm.num_ranks' and 'symm.heap_stride' (T5)"
+        }
         _ => return Ok(()),
     };
     Err(error(op, &lossy!("takes a '{name}' that is {complaint}, got {attribute}")))
+}
+
+/// Whether a module says how many heaps there are and how far apart.
+fn has_fixed_range<'c: 'a, 'a>(module: OperationRef<'c, 'a>) -> bool {
+    let value = |name| module.attribute(name).and_then(IntegerAttribute::try_from).map(|value| value.value());
+    let (Ok(ranks), Ok(stride)) = (value(NUM_RANKS_ATTRIBUTE), value(HEAP_STRIDE_ATTRIBUTE)) else { return false };
+    ranks.checked_mul(stride).is_some_and(|bytes| bytes > 0 && bytes <= 1 << 60)
 }
 
 /// Every operand of the definition is there once: ODS counts them all together where there are segments, and would

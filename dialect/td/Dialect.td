@@ -26,14 +26,18 @@ def Symm_Dialect : Dialect {
     - **T2** `as_remote(p, me)` is `p`; `as_remote(p + i, r)` is `as_remote(p, r) + i`.
     - **T3** Heap bases never change while a kernel runs.
     - **T4** Bases are aligned to at least 2 MiB: a translated pointer keeps alignment and contiguity.
-    - **T5** With a strided heap the distance between two ranks is `(r - me) * stride`, a constant stride.
+    - **T5** With a strided heap the distance between two ranks is `(r - me) * stride`, a constant stride. The module says
+      so with `symm.heap_stride` (bytes, `i64`). Where it says `symm.num_ranks` (`i32`) and `symm.table_in_heap` as well,
+      all heaps begin at a multiple of the power of two that they fit into together, and each rank's context table lies
+      in the rank's own heap: its address says which rank is `me`.
     - **O1** The default order is release for `signal`, acquire for `wait`, acq_rel for atomics and fences; the
       default scope is sys.
     - **O2** A cross-rank access with a scope narrower than sys is widened, and an error under `strict`.
     - **O3** `signal` with `group block` makes every earlier write of every thread of the block visible to
       whoever acquires it; `wait` with `group block` makes it visible to every thread of the block.
     - **O4** A `wait` is never dead, never duplicated, never moved, and no access moves above it.
-    - **O5** A `wait` polls relaxed, backs off, and pays for acquire once, after the poll succeeds.
+    - **O5** A `wait` polls relaxed, backs off, and pays for acquire once, after the poll succeeds; its first polls may
+      acquire where that is faster than a fence.
     - **O6** Comparison is on the signed or the unsigned value, as the op says.
     - **S1** What cannot be lowered for a target is refused at the op's location.
 

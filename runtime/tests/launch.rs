@@ -51,9 +51,9 @@ fn impossible_launches_are_fatal() {
     });
     assert!(message.contains("p:9:1") && message.contains("@mark") && message.contains("[0, 1, 1]"), "{message}");
     let message = failure(&threads(64), |rank| {
-        launch_as(rank, c"mark", mark, [4032, 1, 1, 1, 1, 1, 0], c"!cv", std::ptr::null_mut(), c"p:9:1");
+        launch_as(rank, c"mark", mark, [4025, 1, 1, 1, 1, 1, 0], c"!cv", std::ptr::null_mut(), c"p:9:1");
     });
-    assert!(message.contains("at most 4031 may use symm.barrier"), "{message}");
+    assert!(message.contains("at most 4024 may use symm.barrier"), "{message}");
 }
 
 /// Passes a count around the ring of ranks, each block in a ring of its own.

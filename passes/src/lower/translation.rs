@@ -10,7 +10,9 @@ use melior::ir::{Attribute, OperationRef, Type, Value, ValueLike};
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::{Ctx, SymmOp};
 use symm_dialect::pointer::is_llvm_pointer;
-use symm_dialect::{HEAP_STRIDE_ATTRIBUTE, NUM_RANKS_ATTRIBUTE, module_integer};
+use symm_dialect::{
+    HEAP_STRIDE_ATTRIBUTE, NUM_RANKS_ATTRIBUTE, TABLE_IN_HEAP_ATTRIBUTE, aligned_range, module_has, module_integer,
+};
 
 /// What a rank that is out of range adds to a pointer: no target maps an address so far away.
 const NOWHERE: i64 = 1 << 60;
@@ -28,6 +30,8 @@ pub struct Table<'c, 'a> {
     parts: Option<(Value<'c, 'a>, Value<'c, 'a>)>,
     stride: Option<i64>,
     num_ranks: Option<i64>,
+    /// Whether the table's address says whose it is.
+    in_heap: bool,
 }
 
 impl<'c: 'a, 'a> Table<'c, 'a> {
@@ -39,6 +43,7 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
             parts: parts.map(|(_, rank, num_ranks)| (rank, num_ranks)),
             stride: module_integer(&op, HEAP_STRIDE_ATTRIBUTE),
             num_ranks: module_integer(&op, NUM_RANKS_ATTRIBUTE),
+            in_heap: module_has(&op, TABLE_IN_HEAP_ATTRIBUTE),
         }
     }
 
@@ -46,7 +51,7 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
     pub fn rank(&self, b: &Builder<'c>) -> Value<'c, 'c> {
         match self.parts {
             Some((rank, _)) => b.cast(rank, b.int(32)),
-            None => self.header(b, 0),
+            None => b.value("arith.trunci", &[self.wide_rank(b)], b.int(32), &[]),
         }
     }
 
@@ -63,8 +68,24 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
     fn wide_rank(&self, b: &Builder<'c>) -> Value<'c, 'c> {
         match self.parts {
             Some((rank, _)) => b.as_i64(rank),
-            None => self.word(b, 0),
+            None => self.rank_by_address(b).unwrap_or_else(|| self.word(b, 0)),
         }
+    }
+
+    /// The current rank, if the table lies in its heap: which heap of the range that is.
+    fn rank_by_address(&self, b: &Builder<'c>) -> Option<Value<'c, 'c>> {
+        self.offset_in_range(b).map(|(offset, stride)| b.binary("arith.divui", offset, b.i64(stride)))
+    }
+
+    /// How far behind the start of the first heap the table lies, if that is known, and the stride.
+    fn offset_in_range(&self, b: &Builder<'c>) -> Option<(Value<'c, 'c>, i64)> {
+        let (stride, ranks) = (self.stride?, self.num_ranks?);
+        if !self.in_heap || self.parts.is_some() {
+            return None;
+        }
+        let range = aligned_range(ranks.cast_unsigned(), stride.cast_unsigned()).cast_signed();
+        let address = b.value("llvm.ptrtoint", &[self.pointer], b.int(64), &[]);
+        Some((b.binary("arith.andi", address, b.i64(range - 1)), stride))
     }
 
     fn header(&self, b: &Builder<'c>, word: i64) -> Value<'c, 'c> {
@@ -91,6 +112,15 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
         let bytes = b.mul(b.as_i64(rank), b.i64(8));
         let address = b.byte_offset(b.byte_offset_constant(self.pointer, header), bytes);
         invariant_load(b, address, ty)
+    }
+
+    /// The base of this rank's heap, a pointer: behind it lies the table, if that is known.
+    pub fn own_base(&self, b: &Builder<'c>) -> Value<'c, 'c> {
+        let Some((offset, stride)) = self.offset_in_range(b) else {
+            return self.base(b, self.rank(b), b.ptr());
+        };
+        let behind = b.binary("arith.remui", offset, b.i64(stride));
+        b.byte_offset(self.pointer, b.binary("arith.subi", b.i64(0), behind))
     }
 
     /// The base of a rank's heap, a pointer, where this rank's is known: with a strided heap nothing is loaded (T5).

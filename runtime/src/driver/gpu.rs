@@ -24,7 +24,7 @@ use self::report::{Report, Sites};
 use super::{Driver, Own};
 use crate::agent::{Agent, park_for_ever};
 use crate::error::Error;
-use crate::heap::{HeapMap, heap_stride};
+use crate::heap::{HeapMap, SIGNAL_PAD_BYTES, TABLE_BYTES, heap_stride};
 use crate::launch::{Code, Launch};
 use crate::loc::Loc;
 use crate::world::World;
@@ -174,15 +174,25 @@ impl Shared {
         local.report = Report::new(self)?;
         let words: Vec<i64> = table.iter().copied().chain([local.report.address().cast_signed()]).collect();
         let bytes = size_of_val(words.as_slice());
-        local.table = self.api.alloc(bytes as u64, local.stream)?;
+        local.table = match self.table_in_heap(table) {
+            Some(place) => place,
+            None => self.api.alloc(bytes as u64, local.stream)?,
+        };
         // SAFETY: both have this many bytes until the stream is done.
         unsafe { self.api.copy(local.table, words.as_ptr() as u64, bytes, local.stream)? };
         self.drain(local.stream)
     }
 
+    /// Where in its own heap a rank's context table is, if heaps are mapped: a kernel then knows its rank by the table's
+    /// address (rule T5).
+    fn table_in_heap(&self, table: &[i64]) -> Option<u64> {
+        let base = table[2 + usize::try_from(table[0]).expect("a rank")].cast_unsigned();
+        self.api.maps().then_some(base + SIGNAL_PAD_BYTES - TABLE_BYTES)
+    }
+
     /// Gives back what a rank has, on its device.
     fn let_go(&self, local: &Local) {
-        if local.table != 0 {
+        if local.table != 0 && !self.api.maps() {
             // Whatever fails here has failed before, and the process ends.
             let _ = self.api.free(local.table, local.stream);
         }

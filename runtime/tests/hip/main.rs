@@ -13,7 +13,9 @@ use std::time::Duration;
 use common::{alloc, barrier_all, failure, free, threads};
 use stand_in::{State, Turn, code};
 use symm_runtime::abi::{symm_rt_copy, symm_rt_launch};
-use symm_runtime::{Bootstrap, Config, Device, Error, Rank, Ranks, Spawn, run, spawn_processes};
+use symm_runtime::{
+    Bootstrap, Config, Device, Error, Rank, Ranks, SIGNAL_PAD_BYTES, Spawn, heap_stride, run, spawn_processes,
+};
 
 /// Words of the array that a program works on.
 const WORDS: usize = 8;
@@ -283,7 +285,7 @@ const REFUSALS: &[(&str, &str)] = &[
     ("hipMemCreate", "take 4194304 bytes of device 0 for a symmetric heap"),
     ("hipMemExportToShareableHandle", "share a heap's memory"),
     ("hipMemRelease", "share a heap's memory"),
-    ("hipMemAddressReserve", "reserve 8388608 bytes of addresses"),
+    ("hipMemAddressReserve", "reserve 16777216 bytes of addresses"),
     ("hipMemImportFromShareableHandle", "take a rank's heap"),
     ("hipMemMap", "map a rank's heap"),
     ("hipMemSetAccess", "give devices access to a rank's heap"),
@@ -292,7 +294,6 @@ const REFUSALS: &[(&str, &str)] = &[
     ("hipStreamQuery", "run a kernel or a copy"),
     ("hipModuleLoadData", "load the kernels"),
     ("hipHostMalloc", "take host memory that devices can write"),
-    ("hipMallocAsync", "take 40 bytes of device memory"),
     ("hipMemcpyAsync", "copy memory"),
     ("hipModuleGetFunction", "find kernel write"),
     ("hipModuleOccupancyMaxActiveBlocksPerMultiprocessor", "ask how many blocks fit"),
@@ -314,6 +315,24 @@ fn every_refusal_becomes_an_error_with_name_and_words() {
 }
 
 #[test]
+fn the_address_of_the_context_table_says_the_rank() {
+    let _turn = Turn::new(|_| ());
+    for ranks in 1..=4 {
+        let config = config(ranks);
+        let stride = heap_stride(config.heap_size);
+        let range = (stride * u64::from(ranks)).next_power_of_two();
+        let outcome = run(&config, |rank| {
+            let base = rank.heap_bases()[rank.rank() as usize].cast_unsigned();
+            Ok((rank.device_ctx(), base))
+        });
+        for (rank, (table, base)) in (0..).zip(outcome.unwrap().values) {
+            assert_eq!((table % range / stride, table % range % stride), (rank, SIGNAL_PAD_BYTES - (4 << 10)));
+            assert_eq!(table - base, SIGNAL_PAD_BYTES - (4 << 10));
+        }
+    }
+}
+
+#[test]
 fn a_start_that_fails_half_way_gives_everything_back() {
     for function in [
         "hipMemCreate",
@@ -327,7 +346,6 @@ fn a_start_that_fails_half_way_gives_everything_back() {
         "hipStreamQuery",
         "hipModuleLoadData",
         "hipHostMalloc",
-        "hipMallocAsync",
         "hipMemcpyAsync",
     ] {
         let mut failures = 0;

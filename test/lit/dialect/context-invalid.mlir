@@ -231,3 +231,13 @@ module attributes {symm.heap_stride = -2097152 : i64} {}
 
 // expected-error @below {{takes a 'symm.heap_stride' that is an i64 in bytes, above 0 and a multiple of 2 MiB}}
 module attributes {symm.heap_stride = 2097152 : i32} {}
+
+// -----
+
+// expected-error @below {{takes a 'symm.table_in_heap' that is a unit, on a module with 'symm.num_ranks' and 'symm.heap_stride' (T5), got unit}}
+module attributes {symm.table_in_heap, symm.heap_stride = 2097152 : i64} {}
+
+// -----
+
+// expected-error @below {{takes a 'symm.table_in_heap' that is a unit, on a module with 'symm.num_ranks' and 'symm.heap_stride' (T5), got true}}
+module attributes {symm.table_in_heap = true, symm.num_ranks = 2 : i32, symm.heap_stride = 2097152 : i64} {}

@@ -5,7 +5,7 @@ use crate::options::{Driver, Options};
 use anyhow::Context as _;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use symm_codegen::{Frontend, Jit, Level, Module, Signature, Source, assembly, hsaco, translate, translate_devices};
-use symm_dialect::{World, set_world};
+use symm_dialect::{World, set_table_in_heap, set_world};
 use symm_runtime::{Device, DeviceCode, DeviceInfo, heap_stride};
 
 /// A compiled program.
@@ -38,12 +38,13 @@ pub fn program(source: &Source, options: &Options, num_ranks: u32) -> anyhow::Re
     let gpus = gpus(options.driver)?;
     let heap_size = options.heap_size;
     // Where heaps cannot be mapped next to each other, kernels find them in the context table.
-    let heap_stride = gpus.iter().all(|gpu| gpu.mapped).then(|| heap_stride(heap_size));
+    let mapped = gpus.iter().all(|gpu| gpu.mapped);
+    let heap_stride = mapped.then(|| heap_stride(heap_size));
     set_world(&mut module, World { num_ranks, heap_size, heap_stride });
     let device = match options.driver {
         Driver::Cpu => Device::Cpu,
-        Driver::Cuda => Device::Cuda(kernels(options, &nvidia_chip(&gpus)?, &frontend, &module)?),
-        Driver::Hip => Device::Hip(kernels(options, &amd_chip(&gpus)?, &frontend, &module)?),
+        Driver::Cuda => Device::Cuda(kernels(options, &nvidia_chip(&gpus)?, &frontend, (&module, mapped))?),
+        Driver::Hip => Device::Hip(kernels(options, &amd_chip(&gpus)?, &frontend, (&module, mapped))?),
     };
     let safety = format!("strict={} bounds-checks={}", options.strict, options.check_bounds);
     let (trace, offload) = (options.trace.is_some(), options.driver != Driver::Cpu);
@@ -54,10 +55,19 @@ pub fn program(source: &Source, options: &Options, num_ranks: u32) -> anyhow::Re
     Ok(Compiled { entry: Entry::new(jit, &options.entry)?, signature, device })
 }
 
-/// The program's kernels for a GPU: PTX, or a code object.
-fn kernels(options: &Options, chip: &str, frontend: &Frontend, program: &Module) -> anyhow::Result<Vec<DeviceCode>> {
+/// The program's kernels for a GPU, on which heaps are mapped or not: PTX, or a code object.
+fn kernels(
+    options: &Options,
+    chip: &str,
+    frontend: &Frontend,
+    (program, mapped): (&Module, bool),
+) -> anyhow::Result<Vec<DeviceCode>> {
     let device = symm_codegen::Device::new(chip)?;
     let mut module = symm_codegen::copy_of(program);
+    // Then the runtime puts the context table there, too.
+    if mapped {
+        set_table_in_heap(&mut module);
+    }
     let watchdog = options
         .timeout
         .map_or_else(String::new, |seconds| format!(" watchdog=true timeout-ms={}", (seconds * 1000.0).ceil()));

@@ -350,7 +350,7 @@ pub fn barrier<'c: 'a, 'a>(op: Barrier<'c, 'a>, b: &Builder<'c>, target: &dyn Ta
         let word = b.add(b.mul(b.as_i64(rank), b.i64(8)), b.i64(8));
         global(b, b.byte_offset(b.byte_offset(base, pad), word))
     };
-    let mine = table.base(b, me, b.ptr());
+    let mine = table.own_base(b);
     let counter = global(b, b.byte_offset(mine, pad));
     // Read by all before the barrier, and counted by the first behind it.
     let epoch = b.add(b.load(counter, b.int(64), &[]), b.i64(1));

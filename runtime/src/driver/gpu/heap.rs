@@ -25,8 +25,8 @@ pub(super) struct Heaps {
 /// What has to be undone.
 #[derive(Debug)]
 enum Backing {
-    /// A range of addresses, in which the first heaps are mapped at a stride.
-    Mapped { start: u64, stride: u64, bytes: u64, mapped: usize },
+    /// A reserved range of addresses, in which the first heaps are mapped at a stride.
+    Mapped { reserved: u64, stride: u64, bytes: u64, mapped: usize },
     /// Heaps of other processes, each opened at an address.
     Opened(Vec<u64>),
 }
@@ -61,11 +61,15 @@ impl Heaps {
     }
 
     fn map(&mut self, heaps: &[OwnedFd], stride: u64, devices: &[Device]) -> Result<(), Error> {
-        let bytes = stride * heaps.len() as u64;
-        let start = self.shared.api.reserve(bytes)?;
-        self.bases = (0..heaps.len() as u64).map(|rank| start + rank * stride).collect();
+        // Addresses cost nothing: enough for a range that starts at a multiple of what it fits into (T5).
+        let ranks = heaps.len() as u64;
+        let range = (ranks * stride).next_power_of_two();
+        let bytes = range + ranks * stride;
+        let reserved = self.shared.api.reserve(bytes)?;
+        let start = reserved.next_multiple_of(range);
+        self.bases = (0..ranks).map(|rank| start + rank * stride).collect();
         for mapped in 0..=heaps.len() {
-            self.backing = Backing::Mapped { start, stride, bytes, mapped };
+            self.backing = Backing::Mapped { reserved, stride, bytes, mapped };
             if let Some(heap) = heaps.get(mapped) {
                 self.shared.api.map_shared(self.bases[mapped], heap.as_fd(), stride, devices)?;
             }
@@ -144,9 +148,9 @@ impl Drop for Heaps {
             return;
         }
         match &self.backing {
-            Backing::Mapped { start, stride, bytes, mapped } => {
+            Backing::Mapped { reserved, stride, bytes, mapped } => {
                 self.bases[..*mapped].iter().for_each(|base| api.unmap(*base, *stride));
-                api.release(*start, *bytes);
+                api.release(*reserved, *bytes);
             }
             Backing::Opened(opened) => opened.iter().for_each(|base| api.close(*base)),
         }
