@@ -4,7 +4,7 @@ import ctypes
 import functools
 import operator
 
-from .errors import MissingDependencyError
+from .errors import DeviceError, MissingDependencyError
 
 
 def torch():
@@ -38,6 +38,9 @@ class Memory:
             data = torch().frombuffer(array, dtype=torch().uint8)
         else:
             data = torch().as_tensor(self, device=device)
+            if data.data_ptr() != self.address:
+                # Older versions copy what is on another GPU, as a peer's heap is.
+                raise DeviceError(f"torch {torch().__version__} copies a peer's memory instead of using it: update torch")
         data = data.view(dtype)
         if strides is not None:
             return data.as_strided(shape, strides)

@@ -79,11 +79,14 @@ def _lowering_first(compile_ir, target, language):
 def lower(module, target, language):
     """A module without symm ops, from one with carriers."""
     context = module.context
-    # Functions of a kernel are one for the compiler: what it hoists, it hoists out of the caller's loops too.
-    manager = ir.pass_manager(context)
-    (passes.gluon if language is Language.GLUON else passes.common).add_inliner(manager)
-    manager.run(module, "symm_inline")
-    text, notes = _symm.lower_triton(generic_text(module), triton.__version__, f"{target.backend}:{target.arch}")
+    text = generic_text(module)
+    if text.count('"tt.func"()') - text.count("symm.carrier = ") > 1:
+        # Functions of a kernel are one for the compiler: what it hoists, it hoists out of the caller's loops too.
+        manager = ir.pass_manager(context)
+        (passes.gluon if language is Language.GLUON else passes.common).add_inliner(manager)
+        manager.run(module, "symm_inline")
+        text = generic_text(module)
+    text, notes = _symm.lower_triton(text, triton.__version__, f"{target.backend}:{target.arch}")
     for severity, message, file, line in notes:
         if severity == "warning" and file is not None:
             warnings.warn_explicit(message, SymmWarning, file, line)

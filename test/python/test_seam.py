@@ -1,6 +1,7 @@
 """The way out of Triton as text and back in changes nothing, and leaves other kernels and hooks alone."""
 
 import contextlib
+import re
 import subprocess
 import sys
 import warnings
@@ -9,6 +10,7 @@ from unittest import mock
 import plain_gluon
 import plain_kernels as plain
 import pytest
+import remote_gluon
 import symm
 import symm.triton as st
 import triton
@@ -124,7 +126,7 @@ def test_remarks_are_logged_and_warnings_name_the_line(caplog):
     module = mock.Mock()
     with (
         mock.patch.object(_symm, "lower_triton", return_value=("", notes)),
-        mock.patch.multiple(_seam, ir=mock.DEFAULT, passes=mock.DEFAULT, generic_text=mock.DEFAULT, parse=mock.DEFAULT),
+        mock.patch.multiple(_seam, generic_text=mock.Mock(return_value=""), parse=mock.DEFAULT),
         warnings.catch_warnings(record=True) as caught,
         caplog.at_level("INFO", "symm"),
     ):
@@ -158,3 +160,11 @@ def test_missing_triton_is_said(front_end):
     done = run_python(f"import sys; sys.modules['triton'] = None; import symm.{front_end}")
     assert "MissingDependencyError: symm.triton and symm.gluon need Triton" in done.stderr
     assert "pip install triton" in done.stderr
+
+
+def test_warp_specialized_kernels_hold_ops():
+    signature = {"table": "*i64", **dict.fromkeys(("p", "q", "out"), "*fp32"), "peer": "i32"}
+    text = machine_text(compile_for("sm_90", remote_gluon.warp_specialized, signature, ["p", "q", "out"]))
+    assert "setmaxnreg" in text
+    # The remote load is in a partition, and the bases are loaded once.
+    assert len(re.findall(r"ld\.global\S*\.v2\.b32", text)) == 2, text
