@@ -146,27 +146,32 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         let operation = op.operation();
         let b = &Builder::before(operation);
         self.refuse_order(op)?;
+        let nothing = |()| None;
         let result = match op {
             SymmOp::Rank(_) | SymmOp::NumRanks(_) | SymmOp::HeapBase(_) | SymmOp::HeapDelta(_) => {
                 Some(self.tables.answer(b, op)?)
             }
             SymmOp::AsRemote(remote) => Some(self.remote(b, op, remote.ptr(), ("rank", "delta"))?),
             SymmOp::RemoteLoad(op) => Some(self.remote_load(b, op)?),
+            SymmOp::RemoteStore(op) => self.remote_store(b, op).map(nothing)?,
+            SymmOp::Get(_) | SymmOp::Put(_) | SymmOp::Copy(_) => self.copy(b, op).map(nothing)?,
             SymmOp::AtomicRmw(op) => Some(self.atomic_rmw(b, op)?),
             SymmOp::AtomicCas(op) => Some(self.atomic_cas(b, op)?),
-            _ => {
-                match op {
-                    SymmOp::RemoteStore(op) => self.remote_store(b, op)?,
-                    SymmOp::Get(_) | SymmOp::Put(_) | SymmOp::Copy(_) => self.copy(b, op)?,
-                    SymmOp::Signal(op) => self.signal(b, op)?,
-                    SymmOp::PutSignal(op) => self.put_signal(b, op)?,
-                    SymmOp::Wait(op) => self.wait(b, op)?,
-                    SymmOp::Fence(op) => self.fence(b, op.sem(), op.scope()),
-                    SymmOp::Barrier(op) => self.barrier(b, op)?,
-                    _ => return Err(error(operation, "S1: has no form in Triton")),
-                }
+            SymmOp::Signal(op) => self.signal(b, op).map(nothing)?,
+            SymmOp::PutSignal(op) => self.put_signal(b, op).map(nothing)?,
+            SymmOp::Wait(op) => self.wait(b, op).map(nothing)?,
+            SymmOp::Fence(op) => {
+                self.fence(b, op.sem(), op.scope());
                 None
             }
+            SymmOp::Barrier(op) => self.barrier(b, op).map(nothing)?,
+            SymmOp::Alloc(_) | SymmOp::Free(_) | SymmOp::BarrierAll(_) => {
+                return Err(error(operation, "S1: is for host functions, not for kernels"));
+            }
+            SymmOp::Check(_) | SymmOp::Print(_) | SymmOp::Fault(_) => {
+                return Err(error(operation, "S1: a Triton kernel has no output of ours; use Triton's"));
+            }
+            SymmOp::Ctx(_) => unreachable!("contexts go last"),
         };
         let results: Vec<Value> = result.into_iter().collect();
         b.replace(operation, &results);
