@@ -44,7 +44,7 @@ use std::fmt;
 use std::str::FromStr;
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::SymmOp;
-use symm_dialect::{HEAP_SIZE_ATTRIBUTE, HEAP_STRIDE_ATTRIBUTE, NUM_RANKS_ATTRIBUTE};
+use symm_dialect::{HEAP_SIZE_ATTRIBUTE, HEAP_STRIDE_ATTRIBUTE, NUM_RANKS_ATTRIBUTE, TABLE_IN_HEAP_ATTRIBUTE};
 use table::Tables;
 use target::Target;
 use words::Words;
@@ -134,7 +134,7 @@ fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<Ir, Repor
     }
     // Triton knows no attributes of this dialect.
     for module in select(root, |op| (name(op) == "builtin.module").then_some(op)) {
-        for attribute in [NUM_RANKS_ATTRIBUTE, HEAP_STRIDE_ATTRIBUTE, HEAP_SIZE_ATTRIBUTE] {
+        for attribute in [NUM_RANKS_ATTRIBUTE, HEAP_STRIDE_ATTRIBUTE, HEAP_SIZE_ATTRIBUTE, TABLE_IN_HEAP_ATTRIBUTE] {
             remove_attribute(module, attribute);
         }
     }

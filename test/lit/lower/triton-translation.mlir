@@ -110,6 +110,32 @@ module attributes {symm.heap_stride = 4194304 : i64, symm.num_ranks = 4 : i32} {
 
 // -----
 
+// Nor the rank, where the table lies in its rank's heap: of four heaps of 4 MiB, at a multiple of 16 MiB.
+// CHECK: module {
+module attributes {symm.heap_stride = 4194304 : i64, symm.num_ranks = 4 : i32, symm.table_in_heap} {
+  // CHECK-LABEL: sym_name = "table_in_heap"
+  // CHECK-NEXT: ^bb0(%[[TABLE:.*]]: !tt.ptr<i64>, %[[P:.*]]: !tt.ptr<f16>, %[[R:.*]]: i32):
+  // CHECK-NEXT: %[[ADDRESS:.*]] = "tt.ptr_to_int"(%[[TABLE]]) : (!tt.ptr<i64>) -> i64
+  // CHECK-NEXT: %[[MASK:.*]] = arith.constant 16777215 : i64
+  // CHECK-NEXT: %[[OFFSET:.*]] = arith.andi %[[ADDRESS]], %[[MASK]] : i64
+  // CHECK-NEXT: %[[STRIDE:.*]] = arith.constant 4194304 : i64
+  // CHECK-NEXT: %[[ME:.*]] = arith.divui %[[OFFSET]], %[[STRIDE]] : i64
+  // CHECK-NOT: "tt.load"
+  // CHECK: arith.subi %{{.*}}, %[[ME]] : i64
+  // CHECK-NOT: "tt.load"
+  // CHECK: %[[REMOTE:.*]] = "tt.addptr"(%[[P]]
+  // CHECK-NEXT: "tt.load"(%[[REMOTE]])
+  "tt.func"() <{function_type = (!tt.ptr<i64>, !tt.ptr<f16>, i32) -> (), sym_name = "table_in_heap"}> ({
+  ^bb0(%table: !tt.ptr<i64>, %p: !tt.ptr<f16>, %r: i32):
+    %ctx = symm.ctx %table : !tt.ptr<i64>
+    %v = symm.remote_load %ctx, %p, %r : !tt.ptr<f16> -> f16
+    "use"(%v) : (f16) -> ()
+    "tt.return"() : () -> ()
+  }) : () -> ()
+}
+
+// -----
+
 // A context made of parts: its table holds nothing but the bases.
 // CHECK-LABEL: sym_name = "parts"
 // CHECK: ^bb0(%[[BASES:.*]]: !tt.ptr<i64>, %[[ME:.*]]: i32, %[[N:.*]]: i32, %[[P:.*]]: !tt.ptr<f32>):

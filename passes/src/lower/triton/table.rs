@@ -9,7 +9,10 @@ use melior::ir::{Attribute, Value, ValueLike, operation::OperationLike};
 use std::collections::HashMap;
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::{Ctx, SymmOp};
-use symm_dialect::{HEAP_STRIDE_ATTRIBUTE, NUM_RANKS_ATTRIBUTE, is_current_rank, module_integer};
+use symm_dialect::{
+    HEAP_STRIDE_ATTRIBUTE, NUM_RANKS_ATTRIBUTE, TABLE_IN_HEAP_ATTRIBUTE, aligned_range, is_current_rank, module_has,
+    module_integer,
+};
 
 /// The words of the table before the bases.
 const HEADER_WORDS: i64 = 2;
@@ -49,6 +52,8 @@ pub struct Table<'c, 'a> {
     last: Value<'c, 'c>,
     stride: Option<i64>,
     num_ranks: Option<i64>,
+    /// Whether the table's address says whose it is.
+    in_heap: bool,
 }
 
 fn address(value: Value) -> usize {
@@ -71,6 +76,7 @@ impl<'c: 'a, 'a> Tables<'c, 'a> {
             last: lasting(ctx),
             stride: module_integer(&operation, HEAP_STRIDE_ATTRIBUTE),
             num_ranks: module_integer(&operation, NUM_RANKS_ATTRIBUTE),
+            in_heap: module_has(&operation, TABLE_IN_HEAP_ATTRIBUTE),
         }))
     }
 
@@ -151,8 +157,33 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
     fn wide_rank(&mut self) -> Value<'c, 'c> {
         match self.ctx.rank() {
             Some(rank) => self.early(|b| b.as_i64(rank)),
-            None => self.word(0),
+            None => self.words.get(&0).copied().unwrap_or_else(|| self.rank_by_address()),
         }
+    }
+
+    /// The current rank, `i64`: which heap of the range the table lies in, if it lies in one, or what it says (T5).
+    fn rank_by_address(&mut self) -> Value<'c, 'c> {
+        let Some((offset, stride)) = self.offset_in_range() else { return self.word(0) };
+        let rank = self.early(|b| b.binary("arith.divui", offset, b.i64(stride)));
+        self.words.insert(0, rank);
+        rank
+    }
+
+    /// How far behind the start of the first heap the table lies, if that is known, and the stride.
+    fn offset_in_range(&mut self) -> Option<(Value<'c, 'c>, i64)> {
+        let (stride, ranks) = (self.stride?, self.num_ranks?);
+        if !self.in_heap || self.ctx.rank().is_some() {
+            return None;
+        }
+        let range = aligned_range(ranks.cast_unsigned(), stride.cast_unsigned()).cast_signed();
+        let address = self.address();
+        Some((self.early(|b| b.binary("arith.andi", address, b.i64(range - 1))), stride))
+    }
+
+    /// The address of the table, `i64`.
+    fn address(&mut self) -> Value<'c, 'c> {
+        let table = self.ctx.table();
+        self.early(|b| b.value("tt.ptr_to_int", &[table], b.int(64), &[]))
     }
 
     /// The current rank, `i32`.
@@ -176,7 +207,7 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
         if let Some(narrow) = self.narrow.get(&index) {
             return *narrow;
         }
-        let word = self.word(index);
+        let word = if index == 0 { self.wide_rank() } else { self.word(index) };
         let narrow = self.early(|b| b.value("arith.trunci", &[word], b.int(32), &[]));
         self.narrow.insert(index, narrow);
         narrow
@@ -187,8 +218,14 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
         if let Some(base) = self.mine {
             return base;
         }
-        let (me, table, words) = (self.wide_rank(), self.ctx.table(), self.words_before_bases());
-        let mine = self.early(|b| base(b, table, words, me));
+        let mine = if let Some((offset, stride)) = self.offset_in_range() {
+            let address = self.address();
+            let behind = self.early(|b| b.binary("arith.remui", offset, b.i64(stride)));
+            self.early(|b| b.binary("arith.subi", address, behind))
+        } else {
+            let (me, table, words) = (self.wide_rank(), self.ctx.table(), self.words_before_bases());
+            self.early(|b| base(b, table, words, me))
+        };
         self.mine = Some(mine);
         mine
     }
