@@ -2,7 +2,7 @@
 
 use super::runtime::Runtime;
 use crate::ir::{Builder, definition};
-use crate::lower::bulk::{self, Transfer};
+use crate::lower::bulk::{self, End, Transfer};
 use melior::ir::Value;
 use symm_dialect::ops::SymmOp;
 
@@ -29,7 +29,10 @@ pub fn transfer<'c: 'a, 'a>(op: SymmOp<'c, 'a>, b: &Builder<'c>, runtime: &Runti
         let bytes = bulk::bytes(b, transfer.src.pointer, transfer.count);
         let ctx = context_pointer(b, op.ctx().expect("a bulk copy has a context"));
         let peer = b.cast(peer, b.int(32));
-        runtime.call(b, "trace_begin", &[kind, ctx, peer, remote.start(b), bytes, runtime.location(b)], &[]);
+        // `End::start` may change what makes the pointer, so the copy alone may call it.
+        let near = End { delta: None, ..remote }.start(b);
+        let start = remote.delta.map_or(near, |delta| b.byte_offset(near, delta));
+        runtime.call(b, "trace_begin", &[kind, ctx, peer, start, bytes, runtime.location(b)], &[]);
     }
     bulk::copy(b, transfer.src, transfer.dst, transfer.count);
     if runtime.trace {
