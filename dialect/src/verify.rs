@@ -98,6 +98,12 @@ pub fn verify<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Verdict {
             ensure(op, fault.values().len() <= 6, || "reports at most six values".into())?;
             verify_message(op, &fault.message(), &fault.values())
         }
+        SymmOp::TraceBegin(begin) => {
+            ensure(op, begin.values().len() <= 3, || "records at most three values when something begins".into())
+        }
+        SymmOp::TraceEnd(end) => {
+            ensure(op, end.values().len() <= 2, || "records at most two values when something ends".into())
+        }
         // ODS says all that is to be said of the others.
         _ => Ok(()),
     }

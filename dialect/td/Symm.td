@@ -11,5 +11,6 @@ include "Atomics.td"
 include "Order.td"
 include "Host.td"
 include "Safety.td"
+include "Trace.td"
 
 #endif // SYMM_TD

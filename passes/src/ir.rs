@@ -106,6 +106,11 @@ pub fn enclosing<'c: 'a, 'a>(op: OperationRef<'c, 'a>, names: &[&str]) -> Option
     None
 }
 
+/// Whether an op is a `gpu.func` that can be launched.
+pub fn is_kernel<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
+    name(op) == "gpu.func" && (op.has_attribute("gpu.kernel") || op.has_attribute("kernel"))
+}
+
 /// `file:line:col` of a location, or `unknown`.
 pub fn location_text(location: Location) -> String {
     match file_line_column(location) {

@@ -2,7 +2,7 @@
 
 mod access;
 pub mod address;
-mod bulk;
+pub mod bulk;
 pub mod cpu;
 mod gpu;
 pub mod nvvm;

@@ -12,6 +12,8 @@ const BOUNDS: PassOption =
 const WATCHDOG: PassOption =
     PassOption { name: "watchdog", kind: Kind::Bool, initial: "false", help: "report waits that do not end" };
 const TIMEOUT: PassOption = transform::insert_watchdog::PASS.options[0];
+const TRACE: PassOption =
+    PassOption { name: "trace", kind: Kind::Bool, initial: "false", help: "record what blocks do for a timeline" };
 
 /// Every named pipeline.
 pub const PIPELINES: &[Pipeline] = &[
@@ -31,13 +33,21 @@ pub const PIPELINES: &[Pipeline] = &[
     Pipeline {
         flag: "symm-nvvm",
         summary: "From a program's kernels to the LLVM and NVVM dialects for an NVIDIA GPU",
-        options: &[STRICT, BOUNDS, WATCHDOG, TIMEOUT, lower::nvvm::PASS.options[0]],
+        options: &[STRICT, BOUNDS, WATCHDOG, TIMEOUT, TRACE, lower::nvvm::PASS.options[0]],
         text: nvvm,
     },
     Pipeline {
         flag: "symm-rocdl",
         summary: "From a program's kernels to the LLVM and ROCDL dialects for an AMD GPU",
-        options: &[STRICT, BOUNDS, WATCHDOG, TIMEOUT, lower::rocdl::PASS.options[0], lower::rocdl::PASS.options[1]],
+        options: &[
+            STRICT,
+            BOUNDS,
+            WATCHDOG,
+            TIMEOUT,
+            TRACE,
+            lower::rocdl::PASS.options[0],
+            lower::rocdl::PASS.options[1],
+        ],
         text: rocdl,
     },
     triton::PIPELINE,
@@ -61,6 +71,11 @@ fn canonical(options: &Values) -> String {
     )
 }
 
+/// The same for a GPU, whose kernels record for a timeline if that is asked for. The CPU's calls of the runtime do.
+fn canonical_on_gpu(options: &Values) -> String {
+    canonical(options) + if options.flag("trace") { ",symm-insert-trace" } else { "" }
+}
+
 /// What a GPU's kernels go through from structured control flow to branches.
 const STRUCTURED: &str = "canonicalize,cse,loop-invariant-code-motion,convert-linalg-to-loops,convert-vector-to-scf,\
                           lower-affine,expand-strided-metadata,lower-affine,convert-scf-to-cf,arith-expand";
@@ -69,7 +84,7 @@ const STRUCTURED: &str = "canonicalize,cse,loop-invariant-code-motion,convert-li
 const VECTORS: &str = "convert-vector-to-llvm{force-32bit-vector-indices=false}";
 
 fn nvvm(options: &Values) -> String {
-    let (canonical, chip) = (canonical(options), options.text("chip"));
+    let (canonical, chip) = (canonical_on_gpu(options), options.text("chip"));
     format!(
         "{canonical},symm-lower-to-nvvm{{chip={chip}}},{STRUCTURED},{VECTORS},gpu.module(convert-gpu-to-nvvm),\
          canonicalize,cse,reconcile-unrealized-casts"
@@ -77,7 +92,7 @@ fn nvvm(options: &Values) -> String {
 }
 
 fn rocdl(options: &Values) -> String {
-    let (canonical, chip) = (canonical(options), options.text("chip"));
+    let (canonical, chip) = (canonical_on_gpu(options), options.text("chip"));
     let fine_grained = options.text("fine-grained-heap");
     format!(
         "{canonical},symm-lower-to-rocdl{{chip={chip} fine-grained-heap={fine_grained}}},{STRUCTURED},{VECTORS},\

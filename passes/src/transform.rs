@@ -4,6 +4,7 @@ pub mod coalesce_signals;
 pub mod hoist_translation;
 pub mod infer_order;
 pub mod insert_bounds_checks;
+pub mod insert_trace;
 pub mod insert_watchdog;
 pub mod pipeline_remote;
 pub mod raise_carriers;

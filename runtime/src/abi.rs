@@ -219,7 +219,7 @@ pub unsafe extern "C" fn symm_rt_trace_signal(
     call(unsafe { Loc::new(loc) }, |agent, loc| {
         let op = if op == 0 { SignalOp::Set } else { SignalOp::Add };
         let flag = FlagPlace::of(agent.world.heaps.locate(flag));
-        agent.record_signal(loc, || What::Signal { flag, peer, op, value });
+        agent.record_signal(loc, || What::Signal { flag, peer, op, value: Some(value) });
         Ok(())
     });
 }

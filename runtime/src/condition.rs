@@ -36,6 +36,11 @@ impl Compare {
         COMPARES.get(code as usize).copied()
     }
 
+    /// The comparison that the dialect calls so.
+    pub(crate) fn from_keyword(keyword: &str) -> Option<Self> {
+        ["eq", "ne", "lt", "le", "gt", "ge"].iter().position(|known| *known == keyword).map(|index| COMPARES[index])
+    }
+
     fn is_unsigned(self) -> bool {
         self as u32 >= Self::UnsignedLt as u32
     }

@@ -20,6 +20,8 @@ use crate::error::Error;
 use crate::heap::HeapMap;
 use crate::launch::Launch;
 use crate::loc::Loc;
+use crate::trace::Sink;
+use crate::world::World;
 
 /// A kind of device: how its memory is shared and how kernels run on it.
 pub(crate) trait Driver: Debug + Send + Sync {
@@ -38,8 +40,8 @@ pub(crate) trait Driver: Debug + Send + Sync {
     /// Maps every rank's heap, in the order of ranks; `local` are the ranks of this process.
     fn map_heaps(&self, heaps: Vec<OwnedFd>, size: u64, local: &[u32]) -> Result<HeapMap, Error>;
 
-    /// Prepares the device of a rank of this process, whose context table is `table`.
-    fn start(&self, rank: u32, table: &[i64]) -> Result<(), Error>;
+    /// Prepares the device of a rank of this process, whose context table is `table`, to record if `trace`.
+    fn start(&self, rank: u32, table: &[i64], trace: bool) -> Result<(), Error>;
 
     /// Called first on a rank's host thread.
     fn enter(&self, rank: u32) -> Result<(), Error>;
@@ -73,6 +75,9 @@ pub(crate) trait Driver: Debug + Send + Sync {
 
     /// Waits until a stream is done; the error of a kernel names `launch`, or else what was launched last.
     fn wait(&self, agent: &Agent, stream: Stream, launch: Option<&Launch<'_>>) -> Result<(), Error>;
+
+    /// Adds what this process's kernels have recorded to the trace of a run that has failed.
+    fn trace_failed(&self, world: &World, sink: &Sink);
 
     /// Lets go of `rank`'s threads once it will launch nothing more; `failed` says that some may never end.
     fn finish(&self, rank: u32, failed: bool);

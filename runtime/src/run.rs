@@ -120,7 +120,10 @@ where
     let hosts = Hosts::start(&world, body)?;
     let ended = supervise(&world, config.timeout.map(Limit::Run));
     if let Err(source) = ended {
-        let trace = world.trace.as_ref().map(Sink::take);
+        let trace = world.trace.as_ref().map(|sink| {
+            world.driver.trace_failed(&world, sink);
+            sink.take()
+        });
         let trace = match monitor {
             Some(monitor) => monitor.finish_failed(trace),
             None => trace,

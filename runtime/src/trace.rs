@@ -4,6 +4,7 @@ mod arrows;
 mod chrome;
 mod record;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -16,8 +17,11 @@ pub(crate) use record::{Recorder, Sink};
 pub struct Trace {
     /// In no particular order.
     pub events: Vec<Event>,
-    /// Events left out because a block recorded too many.
+    /// Events left out because a block, or on a GPU a launch, recorded too many.
     pub dropped: u64,
+    /// For each rank on a GPU, by how many nanoseconds the times of what its blocks did may be wrong: their clock is
+    /// not the host's.
+    pub clock_errors: BTreeMap<u32, u64>,
 }
 
 /// Something that a rank's host thread or a block did.
@@ -29,7 +33,7 @@ pub struct Event {
     pub block: Option<u32>,
     /// Start in nanoseconds of `CLOCK_MONOTONIC`, the same for all processes of a host.
     pub start: u64,
-    /// End in the same clock; equal to `start` for a signal.
+    /// End in the same clock; equal to `start` for a signal of the CPU, of which only one moment is known.
     pub end: u64,
     /// `file:line:col`.
     pub loc: Arc<str>,
@@ -61,6 +65,13 @@ pub enum What {
         /// Bytes.
         bytes: u64,
     },
+    /// `symm.barrier` of a block on a GPU. On the CPU it shows as its signals and waits.
+    DeviceBarrier,
+    /// `symm.fence` of a block on a GPU.
+    Fence {
+        /// Order and scope, such as `release sys`.
+        order: String,
+    },
     /// `symm.alloc`.
     Alloc {
         /// Bytes.
@@ -84,7 +95,7 @@ pub enum What {
         /// Bytes.
         bytes: u64,
     },
-    /// `symm.signal`, at the moment at which the flag was written.
+    /// `symm.signal`; the flag was written at its end.
     Signal {
         /// The flag.
         flag: Option<FlagPlace>,
@@ -92,8 +103,8 @@ pub enum What {
         peer: i32,
         /// Whether the flag was set or added to.
         op: SignalOp,
-        /// Its value after the signal.
-        value: u64,
+        /// Its value after the signal; a GPU's does not say what it was when it adds.
+        value: Option<u64>,
     },
     /// `symm.wait`.
     Wait {
@@ -161,10 +172,17 @@ impl Trace {
     /// The events of several processes together.
     #[must_use]
     pub fn merge(parts: impl IntoIterator<Item = Self>) -> Self {
-        parts.into_iter().fold(Self::default(), |mut all, part| {
-            all.events.extend(part.events);
-            all.dropped += part.dropped;
-            all
-        })
+        let mut all = Self::default();
+        parts.into_iter().for_each(|part| all.add(part));
+        all
+    }
+
+    pub(crate) fn add(&mut self, part: Self) {
+        self.events.extend(part.events);
+        self.dropped += part.dropped;
+        for (rank, error) in part.clock_errors {
+            let known = self.clock_errors.entry(rank).or_default();
+            *known = error.max(*known);
+        }
     }
 }

@@ -54,7 +54,7 @@ impl World {
     ) -> Result<Self, Error> {
         let local = local.iter().map(|&rank| {
             let table = heaps.table(rank);
-            driver.start(rank, &table)?;
+            driver.start(rank, &table, trace)?;
             let allocator = Mutex::new(Allocator::new(heaps.size(), SIGNAL_PAD_BYTES));
             Ok(LocalRank { rank, table, allocator, collectives: AtomicU64::new(0) })
         });

@@ -22,6 +22,7 @@ from pathlib import Path
 
 import faults
 import graphs
+import timelines
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FOLDERS = ["test/conformance", "examples", "test/litmus"]
@@ -32,8 +33,8 @@ SHOWN = 12
 class Run:
     """A program in a configuration, and what came out."""
 
-    def __init__(self, name, column, command, seconds):
-        self.name, self.column, self.command, self.seconds = name, column, command, seconds
+    def __init__(self, name, column, command, seconds, trace=None):
+        self.name, self.column, self.command, self.seconds, self.trace = name, column, command, seconds, trace
         self.ok, self.time, self.output = False, 0.0, ""
 
     def run(self):
@@ -76,16 +77,20 @@ def runs(options, scratch):
                 for ranks in options.ranks:
                     if ranks not in (restricted(program) or options.ranks):
                         continue
-                    yield from configurations(options, name + ("" if number == 0 else f" ({number + 1})"), program,
-                                              arguments, ranks)
+                    full = name + ("" if number == 0 else f" ({number + 1})")
+                    yield from configurations(options, scratch, full, program, arguments, ranks)
 
 
-def configurations(options, name, program, arguments, ranks):
+def configurations(options, scratch, name, program, arguments, ranks):
     for mode in options.modes:
         filled = [each.replace("{ranks}", str(ranks)).replace("{mode}", mode) for each in arguments]
         command = [str(options.bin / "symm-run"), str(program), "--ranks", str(ranks), "--driver", options.driver,
                    "--timeout", str(options.seconds), *(["--processes"] if mode == "processes" else []), *filled]
-        yield Run(name, f"{ranks} {mode}", command, options.seconds + 20)
+        trace = None
+        if options.timelines and "litmus" not in name:
+            trace = Path(scratch) / f"{name.replace('/', '-')}-{ranks}-{mode}.json"
+        traced = ["--trace", str(trace)] if trace else []
+        yield Run(name, f"{ranks} {mode}", command + traced, options.seconds + 20, trace)
         if options.sanitizer and ranks == min(options.ranks) and mode == "threads" and "litmus" not in name:
             for tool in SANITIZERS:
                 wrapped = [options.sanitizer, "--tool", tool, "--error-exitcode", "9", "--target-processes", "all"]
@@ -140,6 +145,7 @@ def main():
     parser.add_argument("--sanitize", action="store_true", help="also under compute-sanitizer, on the fewest ranks")
     parser.add_argument("--log", type=Path, help="a file for what all runs print")
     parser.add_argument("--faults", action="store_true", help="also the faults of faults.py")
+    parser.add_argument("--timelines", action="store_true", help="also the timelines of all but the litmus tests")
     parser.add_argument("--ipc", action="store_true", help="heaps that are opened, as where memory cannot be mapped")
     parser.add_argument("--graphs", action="store_true", help="also CUDA graphs, from what graphs.py has put in FOLDER")
     parser.add_argument("--no-programs", action="store_true", help="only the faults and the graphs")
@@ -158,9 +164,14 @@ def main():
             list(pool.map(Run.run, [run for run in todo if run not in alone]))
         for run in alone:
             run.run()
+        for run in todo:
+            if run.ok and run.trace:
+                complaint = timelines.check(run.trace, options.driver, int(run.column.split()[0]))
+                run.ok, run.output = not complaint, run.output + complaint
         if todo:
             table(todo)
             show_litmus(alone)
+            timelines.show(run for run in todo if run.trace)
             show_failed(todo)
         if options.log:
             options.log.write_text("".join(f"{shlex.join(run.command)}\n{run.output}\n" for run in todo), "utf-8")
@@ -168,6 +179,8 @@ def main():
         print(f"\n{len(todo) - failed} runs passed, {failed} failed", flush=True)
         if options.graphs:
             failed += graphs.run(options.bin, options.ranks)
+        if options.timelines:
+            failed += timelines.run_failed(options.bin / "symm-run", options.driver, max(options.ranks))
         if options.faults:
             failed += faults.run(options.bin / "symm-run", options.driver, max(2, max(options.ranks)))
     sys.exit(failed > 0)

@@ -114,6 +114,9 @@ fn check<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Reported> {
             {
                 "is for host functions, not for kernels"
             }
+            SymmOp::TraceBegin(_) | SymmOp::TraceEnd(_) => {
+                "is for kernels on a GPU; the CPU's runtime records by itself"
+            }
             SymmOp::Ctx(ctx) => match translation::refuse_table(ctx) {
                 Some(complaint) => complaint,
                 None => continue,
@@ -185,6 +188,7 @@ fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, runtime: &Runtime<'c, 'a>) -> Result<()
         SymmOp::Ctx(_) | SymmOp::Rank(_) | SymmOp::NumRanks(_) | SymmOp::HeapBase(_) | SymmOp::HeapDelta(_) => {
             unreachable!("lowered above")
         }
+        SymmOp::TraceBegin(_) | SymmOp::TraceEnd(_) => unreachable!("refused above"),
     };
     b.replace(operation, &results);
     Ok(())

@@ -7,6 +7,8 @@ mod alias;
 pub mod bulk;
 mod fault;
 pub mod order;
+mod site;
+mod trace;
 
 use super::types::{self, Spaces};
 use super::{access, translation};
@@ -66,6 +68,9 @@ pub trait Target {
 
     /// A clock of the device in nanoseconds, `i64`.
     fn nanoseconds<'c>(&self, b: &Builder<'c>) -> Value<'c, 'c>;
+
+    /// Whether this thread is the first of those of its warp that are here together, `i1`.
+    fn is_first_here<'c>(&self, b: &Builder<'c>) -> Value<'c, 'c>;
 
     /// Lets other threads run for a short while.
     fn backoff(&self, b: &Builder);
@@ -183,6 +188,11 @@ fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, target: &dyn Target) -> Result<(), Repo
         }
         SymmOp::Fault(op) => {
             fault::lower(op, &b, target);
+            Vec::new()
+        }
+        SymmOp::TraceBegin(op) => vec![trace::begin(op, &b, target)],
+        SymmOp::TraceEnd(op) => {
+            trace::end(op, &b, target);
             Vec::new()
         }
         SymmOp::Check(_) | SymmOp::Print(_) => {

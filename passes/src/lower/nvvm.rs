@@ -218,6 +218,13 @@ impl Target for Nvvm {
         inline_asm(b, "mov.u64 $0, %globaltimer;", "=l", &[], Some(b.int(64))).expect("a result")
     }
 
+    fn is_first_here<'c>(&self, b: &Builder<'c>) -> Value<'c, 'c> {
+        let text = "{ .reg .b32 here, before; activemask.b32 here; mov.u32 before, %lanemask_lt; \
+                    and.b32 $0, here, before; }";
+        let before = inline_asm(b, text, "=r", &[], Some(b.int(32))).expect("a result");
+        b.compare(CmpiPredicate::Eq, before, b.i32(0))
+    }
+
     fn backoff(&self, b: &Builder) {
         b.op("nvvm.nanosleep", &[b.i32(64)], &[], &[]);
     }

@@ -27,7 +27,7 @@ use crate::order::{acquires, releases};
 use crate::pass::{Ir, Kind, Pass, PassOption, Values};
 use melior::dialect::arith::CmpiPredicate;
 use melior::dialect::llvm;
-use melior::ir::{OperationRef, Value, ValueLike, operation::OperationLike};
+use melior::ir::{OperationRef, Type, Value, ValueLike, operation::OperationLike};
 use symm_dialect::diagnostic::Reported;
 use symm_dialect::ops::{Engine, Order, RemoteLoad, RemoteStore, RmwKind, Scope, SymmOp};
 
@@ -134,13 +134,7 @@ impl Target for Rocdl {
         };
         let dimension = op.attribute("dimension").map(|attribute| attribute.to_string()).unwrap_or_default();
         let position = ["#gpu<dim x>", "#gpu<dim y>", "#gpu<dim z>"].iter().position(|text| *text == dimension)?;
-        let intrinsic = [
-            ("intrin", b.string("llvm.amdgcn.implicitarg.ptr")),
-            ("op_bundle_sizes", b.parse("array<i32>")),
-            ("operandSegmentSizes", b.parse("array<i32: 0, 0>")),
-        ];
-        let constant = llvm::r#type::pointer(b.context, 4);
-        let words = b.value("llvm.call_intrinsic", &[], constant, &intrinsic);
+        let words = intrinsic(b, "llvm.amdgcn.implicitarg.ptr", &[], llvm::r#type::pointer(b.context, 4));
         let offset = first + signed(position) * i64::from(bits) / 8;
         let alignment = ("alignment", b.integer(64, i64::from(bits) / 8));
         let word = b.load(b.byte_offset_constant(words, offset), b.int(bits), &[("invariant", b.unit()), alignment]);
@@ -211,13 +205,17 @@ impl Target for Rocdl {
 
     fn nanoseconds<'c>(&self, b: &Builder<'c>) -> Value<'c, 'c> {
         // s_memrealtime counts at 100 MHz.
-        let intrinsic = [
-            ("intrin", b.string("llvm.amdgcn.s.memrealtime")),
-            ("op_bundle_sizes", b.parse("array<i32>")),
-            ("operandSegmentSizes", b.parse("array<i32: 0, 0>")),
-        ];
-        let ticks = b.value("llvm.call_intrinsic", &[], b.int(64), &intrinsic);
-        b.mul(ticks, b.i64(10))
+        b.mul(intrinsic(b, "llvm.amdgcn.s.memrealtime", &[], b.int(64)), b.i64(10))
+    }
+
+    fn is_first_here<'c>(&self, b: &Builder<'c>) -> Value<'c, 'c> {
+        let always = b.constant(b.int(1), 1);
+        let here = intrinsic(b, "llvm.amdgcn.ballot.i64", &[always], b.int(64));
+        let low = b.value("arith.trunci", &[here], b.int(32), &[]);
+        let high = b.value("arith.trunci", &[b.binary("arith.shrui", here, b.i64(32))], b.int(32), &[]);
+        let before = intrinsic(b, "llvm.amdgcn.mbcnt.lo", &[low, b.i32(0)], b.int(32));
+        let before = intrinsic(b, "llvm.amdgcn.mbcnt.hi", &[high, before], b.int(32));
+        b.compare(CmpiPredicate::Eq, before, b.i32(0))
     }
 
     fn backoff(&self, b: &Builder) {
@@ -231,4 +229,14 @@ impl Target for Rocdl {
     fn cached_store<'c: 'a, 'a>(&self, _: &Builder<'c>, _: RemoteStore<'c, 'a>) -> bool {
         false
     }
+}
+
+/// A call of one of LLVM's intrinsics for AMD GPUs.
+fn intrinsic<'c>(b: &Builder<'c>, name: &str, operands: &[Value<'c, 'c>], result: Type<'c>) -> Value<'c, 'c> {
+    let attributes = [
+        ("intrin", b.string(name)),
+        ("op_bundle_sizes", b.parse("array<i32>")),
+        ("operandSegmentSizes", b.parse(&format!("array<i32: {}, 0>", operands.len()))),
+    ];
+    b.value("llvm.call_intrinsic", operands, result, &attributes)
 }

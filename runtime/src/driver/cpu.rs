@@ -16,6 +16,8 @@ use crate::heap::HeapMap;
 use crate::launch::Launch;
 use crate::loc::Loc;
 use crate::memory;
+use crate::trace::Sink;
+use crate::world::World;
 
 /// The driver `cpu`.
 #[derive(Debug, Default)]
@@ -47,7 +49,7 @@ impl Driver for Cpu {
         HeapMap::map(heaps, size)
     }
 
-    fn start(&self, rank: u32, table: &[i64]) -> Result<(), Error> {
+    fn start(&self, rank: u32, table: &[i64], _trace: bool) -> Result<(), Error> {
         self.tables.lock().unwrap_or_else(PoisonError::into_inner).insert(rank, table.as_ptr() as u64);
         Ok(())
     }
@@ -95,6 +97,10 @@ impl Driver for Cpu {
 
     fn wait(&self, _agent: &Agent, _: Stream, _: Option<&Launch<'_>>) -> Result<(), Error> {
         Ok(())
+    }
+
+    fn trace_failed(&self, _world: &World, _sink: &Sink) {
+        // Its kernels record where they run, in the sink.
     }
 
     fn finish(&self, rank: u32, failed: bool) {

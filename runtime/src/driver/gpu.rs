@@ -4,12 +4,14 @@
 //! [`Api`]; what is here is the same for all.
 
 pub(crate) mod api;
+mod clock;
 pub(crate) mod cuda;
 mod heap;
 pub(crate) mod hip;
 mod launch;
 mod plain;
 mod report;
+mod trace;
 
 use std::collections::HashMap;
 use std::ffi::CString;
@@ -21,12 +23,14 @@ use std::time::{Duration, Instant};
 use self::api::{Api, Device, DeviceInfo, Function, Module, Stream};
 use self::heap::Heaps;
 use self::report::{Report, Sites};
+use self::trace::Tracing;
 use super::{Driver, Own};
 use crate::agent::{Agent, park_for_ever};
 use crate::error::Error;
 use crate::heap::{HeapMap, SIGNAL_PAD_BYTES, TABLE_BYTES, heap_stride};
 use crate::launch::{Code, Launch};
 use crate::loc::Loc;
+use crate::trace::Sink;
 use crate::world::World;
 
 /// How long to poll for the end of a kernel or a copy without giving up the core.
@@ -71,6 +75,8 @@ struct Local {
     host_table: u64,
     report: Report,
     barrier: Option<Function>,
+    /// Where the run is traced and the kernels record.
+    tracing: Option<Tracing>,
 }
 
 /// A `gpu.module` on a device.
@@ -100,8 +106,8 @@ impl Shared {
     }
 
     /// Waits until a stream is done. When the run has failed, a kernel may never end: then a rank whose host function
-    /// was called waits for ever, and one that has joined gets an error.
-    fn finish(&self, world: &World, stream: Stream) -> Result<(), Error> {
+    /// was called waits for ever, and one that has joined gets an error. In between, it calls `look`.
+    fn finish(&self, world: &World, stream: Stream, mut look: impl FnMut()) -> Result<(), Error> {
         let start = Instant::now();
         let mut sleep = Duration::from_micros(20);
         while !self.api.is_done(stream)? {
@@ -114,6 +120,7 @@ impl Shared {
             if start.elapsed() < SPIN {
                 std::hint::spin_loop();
             } else {
+                look();
                 std::thread::sleep(sleep);
                 sleep = (sleep * 2).min(LONGEST_SLEEP);
             }
@@ -166,13 +173,16 @@ impl Shared {
     }
 
     /// Gives a rank what its launches need.
-    fn prepare(&self, local: &mut Local, table: &[i64]) -> Result<(), Error> {
+    fn prepare(&self, local: &mut Local, table: &[i64], trace: bool) -> Result<(), Error> {
         for code in &self.code {
             self.load(local.device, local.stream, code)?;
         }
         local.barrier = self.barrier_function(local.device, local.stream)?;
         local.report = Report::new(self)?;
-        let words: Vec<i64> = table.iter().copied().chain([local.report.address().cast_signed()]).collect();
+        local.tracing = if trace { self.tracing(local)? } else { None };
+        let records = local.tracing.as_ref().map_or(0, |tracing| tracing.buffer);
+        let more = [local.report.address(), records].map(u64::cast_signed);
+        let words: Vec<i64> = table.iter().copied().chain(more).collect();
         let bytes = size_of_val(words.as_slice());
         local.table = match self.table_in_heap(table) {
             Some(place) => place,
@@ -180,7 +190,8 @@ impl Shared {
         };
         // SAFETY: both have this many bytes until the stream is done.
         unsafe { self.api.copy(local.table, words.as_ptr() as u64, bytes, local.stream)? };
-        self.drain(local.stream)
+        self.drain(local.stream)?;
+        self.start_tracing(local)
     }
 
     /// Where in its own heap a rank's context table is, if heaps are mapped: a kernel then knows its rank by the table's
@@ -196,6 +207,7 @@ impl Shared {
             // Whatever fails here has failed before, and the process ends.
             let _ = self.api.free(local.table, local.stream);
         }
+        self.end_tracing(local);
         self.api.destroy_stream(local.stream);
         if !local.report.memory().is_null() {
             self.api.free_host(local.report.memory());
@@ -252,12 +264,13 @@ impl Driver for Gpu {
         Ok(HeapMap::new(Box::new(Heaps::reach(Arc::clone(&self.0), &heaps, size, local)?), size))
     }
 
-    fn start(&self, rank: u32, table: &[i64]) -> Result<(), Error> {
+    fn start(&self, rank: u32, table: &[i64], trace: bool) -> Result<(), Error> {
         let (shared, device) = (&self.0, self.0.device(rank));
         shared.api.make_current(device)?;
         let (stream, host_table) = (shared.api.create_stream()?, table.as_ptr() as u64);
-        let mut local = Local { device, stream, table: 0, host_table, report: Report::default(), barrier: None };
-        shared.prepare(&mut local, table).inspect_err(|_| shared.let_go(&local))?;
+        let (report, barrier, tracing) = Default::default();
+        let mut local = Local { device, stream, table: 0, host_table, report, barrier, tracing };
+        shared.prepare(&mut local, table, trace).inspect_err(|_| shared.let_go(&local))?;
         lock(&shared.local).insert(rank, Arc::new(local));
         Ok(())
     }
@@ -301,6 +314,9 @@ impl Driver for Gpu {
         let start = launch::start(shared, agent, launch, function)?;
         let mut arguments = launch::Arguments::new(launch, &local, &agent.world)?;
         agent.area().live.0.store(launch.blocks, Ordering::Release);
+        if let Some(tracing) = &local.tracing {
+            tracing.launched(launch.name, launch.grid);
+        }
         // SAFETY: the caller's promise; the arguments are as the kernel was compiled for.
         let started = unsafe { shared.api.launch(&start, &mut arguments.pointers, stream) };
         started.map_err(|error| {
@@ -326,12 +342,18 @@ impl Driver for Gpu {
     }
 
     fn wait(&self, agent: &Agent, stream: Stream, launch: Option<&Launch<'_>>) -> Result<(), Error> {
-        let ran = self.0.finish(&agent.world, stream);
+        let local = self.0.local(agent.rank);
+        let ran = self.0.finish(&agent.world, stream, || self.0.look(&local));
+        let ran = ran.and_then(|()| self.0.collect(&local, agent));
         agent.area().live.0.store(0, Ordering::Release);
         ran.map_err(|error| match error {
             Error::Stopped { .. } => error,
             error => self.0.explain(error, launch, agent),
         })
+    }
+
+    fn trace_failed(&self, world: &World, sink: &Sink) {
+        self.0.collect_failed(world, sink);
     }
 
     fn finish(&self, _rank: u32, _failed: bool) {}

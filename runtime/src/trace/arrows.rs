@@ -21,14 +21,17 @@ type Signals = Vec<(u64, usize)>;
 /// The arrow for each satisfied wait of `events` that a signal ended.
 ///
 /// It comes from the latest signal before the wait's end that gave the flag the value that was seen; or else from one
-/// recorded a little later; or else, when the value was never seen by itself, from the last signal before the end.
+/// recorded a little later; or else, when the value was never seen by itself, from the last signal before the end; or
+/// else from the first a little later whose value is not known.
 pub(super) fn arrows(events: &[Event]) -> Vec<Arrow> {
     let mut by_flag: HashMap<FlagPlace, Signals> = HashMap::new();
     let mut by_value: HashMap<(FlagPlace, u64), Signals> = HashMap::new();
     for (index, event) in events.iter().enumerate() {
         if let What::Signal { flag: Some(flag), value, .. } = event.what {
             by_flag.entry(flag).or_default().push((event.start, index));
-            by_value.entry((flag, value)).or_default().push((event.start, index));
+            if let Some(value) = value {
+                by_value.entry((flag, value)).or_default().push((event.start, index));
+            }
         }
     }
     by_flag.values_mut().chain(by_value.values_mut()).for_each(|signals| signals.sort_unstable());
@@ -41,14 +44,21 @@ pub(super) fn arrows(events: &[Event]) -> Vec<Arrow> {
         let exact = by_value.get(&(flag, saw)).unwrap_or(&none);
         let any = by_flag.get(&flag).unwrap_or(&none);
         let latest = |signals: &Signals| before(signals).checked_sub(1).map(|at| signals[at].1);
-        let recorded_later = || {
-            let (time, signal) = *exact.get(before(exact))?;
+        let recorded_later = |signals: &Signals| {
+            let (time, signal) = *signals.get(before(signals))?;
             (time - event.end <= RECORDED_WITHIN).then_some(signal)
         };
-        let signal = latest(exact).or_else(recorded_later).or_else(|| latest(any))?;
+        let signal = latest(exact)
+            .or_else(|| recorded_later(exact))
+            .or_else(|| latest(any))
+            .or_else(|| recorded_later(any).filter(|signal| has_unknown_value(&events[*signal])))?;
         Some(Arrow { signal, wait })
     });
     found.collect()
+}
+
+fn has_unknown_value(event: &Event) -> bool {
+    matches!(event.what, What::Signal { value: None, .. })
 }
 
 #[cfg(test)]
@@ -59,7 +69,7 @@ mod tests {
     const FLAG: FlagPlace = FlagPlace { rank: 1, offset: 64 };
 
     fn signal(time: u64, flag: FlagPlace, value: u64) -> Event {
-        let what = What::Signal { flag: Some(flag), peer: 1, op: SignalOp::Set, value };
+        let what = What::Signal { flag: Some(flag), peer: 1, op: SignalOp::Set, value: Some(value) };
         Event { rank: 0, block: Some(0), start: time, end: time, loc: "s:1:1".into(), what }
     }
 
@@ -89,6 +99,18 @@ mod tests {
         assert_eq!(signal_of(&[signal(10, FLAG, 1), signal(101, FLAG, 2), wait(100, 2, true)]), Some(1));
         let too_late = signal(101 + RECORDED_WITHIN, FLAG, 2);
         assert_eq!(signal_of(&[signal(10, FLAG, 1), too_late, wait(100, 2, true)]), Some(0));
+    }
+
+    #[test]
+    fn an_add_whose_result_is_not_known_matches_by_its_time() {
+        let add = |time| {
+            let what = What::Signal { flag: Some(FLAG), peer: 1, op: SignalOp::Add, value: None };
+            Event { what, ..signal(time, FLAG, 0) }
+        };
+        assert_eq!(signal_of(&[add(10), add(20), add(200), wait(100, 2, true)]), Some(1));
+        assert_eq!(signal_of(&[add(101), add(102), wait(100, 1, true)]), Some(0), "recorded late");
+        assert_eq!(signal_of(&[add(101 + RECORDED_WITHIN), wait(100, 1, true)]), None);
+        assert_eq!(signal_of(&[signal(101, FLAG, 7), wait(100, 1, true)]), None, "it has another value");
     }
 
     #[test]

@@ -49,7 +49,10 @@ impl Trace {
             separator = ",\n";
         }
         let start = if self.events.is_empty() { separator } else { "" };
-        write!(to, "{start}\n],\"otherData\":{{\"dropped_events\":{}}}}}\n", self.dropped).map_err(failed())?;
+        let clocks = self.clock_errors.iter().map(|(rank, error)| (format!("rank {rank}"), *error));
+        let clocks: BTreeMap<String, u64> = clocks.collect();
+        let other = json!({ "dropped_events": self.dropped, "clock_error_ns": clocks });
+        write!(to, "{start}\n],\"otherData\":{other}}}\n").map_err(failed())?;
         to.flush().map_err(failed())
     }
 
@@ -60,16 +63,20 @@ impl Trace {
             // The wait saw the flag, so the flag was written before: a later time is that of a late record.
             let seen = events[arrow.wait].end.saturating_sub(1);
             let signal = &mut events[arrow.signal];
+            let is_moment = signal.start == signal.end;
             signal.start = signal.start.min(seen);
-            signal.end = signal.start;
+            signal.end = if is_moment { signal.start } else { signal.end.min(seen).max(signal.start) };
         }
+        // A signal is sent at its end.
+        let sent = |event: &Event| event.end.saturating_sub(1).max(event.start);
+        let sent: Vec<u64> = arrows.iter().map(|arrow| sent(&events[arrow.signal])).collect();
         lengthen_signals(&mut events);
         let zero = events.iter().map(|event| event.start).min().unwrap_or(0);
         let mut entries = names(&events);
         entries.extend(events.iter().map(|event| slice(event, zero)));
-        for (id, arrow) in arrows.iter().enumerate() {
+        for (id, (arrow, sent)) in arrows.iter().zip(sent).enumerate() {
             let (signal, wait) = (&events[arrow.signal], &events[arrow.wait]);
-            entries.push(flow("s", id, signal, signal.start, zero));
+            entries.push(flow("s", id, signal, sent, zero));
             entries.push(flow("f", id, wait, wait.end.saturating_sub(1).max(wait.start), zero));
         }
         entries
@@ -80,13 +87,14 @@ fn lane(event: &Event) -> Lane {
     (event.rank, event.block.map_or(0, |block| block + 1))
 }
 
-/// Gives signals a length, ending before anything else on their threads starts or ends.
+/// Gives signals that have none a length, ending before anything else on their threads starts or ends.
 fn lengthen_signals(events: &mut [Event]) {
     let mut edges: BTreeMap<Lane, BTreeSet<u64>> = BTreeMap::new();
     for event in events.iter() {
         edges.entry(lane(event)).or_default().extend([event.start, event.end]);
     }
-    for event in events.iter_mut().filter(|event| matches!(event.what, What::Signal { .. })) {
+    let is_moment = |event: &&mut Event| matches!(event.what, What::Signal { .. }) && event.start == event.end;
+    for event in events.iter_mut().filter(is_moment) {
         let next = edges[&lane(event)].range(event.start + 1..).next();
         event.end = next.map_or(u64::MAX, |&next| next).min(event.start + SIGNAL_LENGTH);
     }
@@ -163,6 +171,8 @@ fn describe(what: &What) -> (String, &'static str, Value) {
         What::Block { kernel, coords: [x, y, z] } => (format!("@{kernel} ({x},{y},{z})"), "block", json!({})),
         What::Barrier => ("barrier_all".to_owned(), "collective", json!({})),
         What::Broadcast { bytes } => ("broadcast".to_owned(), "collective", json!({ "bytes": bytes })),
+        What::DeviceBarrier => ("barrier".to_owned(), "collective", json!({})),
+        What::Fence { order } => (format!("fence {order}"), "fence", json!({})),
         What::Alloc { bytes } => ("alloc".to_owned(), "collective", json!({ "bytes": bytes })),
         What::Free => ("free".to_owned(), "collective", json!({})),
         What::HostCopy { bytes } => ("host copy".to_owned(), "transfer", json!({ "bytes": bytes })),
@@ -223,7 +233,7 @@ mod tests {
     fn text_is_escaped_and_times_start_at_zero() {
         let kernel = "a\"b\\\u{1}".into();
         let launch = event(None, 5_000, 7_500, "we\"ird\n.mlir:1:1", What::Launch { kernel, blocks: 3 });
-        let entries = written(&Trace { events: vec![launch], dropped: 0 });
+        let entries = written(&Trace { events: vec![launch], ..Trace::default() });
         let slices = phase(&entries, "X");
         assert_eq!(slices[0]["name"], "launch @a\"b\\\u{1}");
         assert_eq!(slices[0]["args"]["loc"], "we\"ird\n.mlir:1:1");
@@ -234,7 +244,7 @@ mod tests {
     #[test]
     fn an_arrow_goes_from_inside_the_signal_to_inside_the_wait_even_when_recorded_late() {
         let flag = Some(FlagPlace { rank: 1, offset: 64 });
-        let signal = What::Signal { flag, peer: 1, op: SignalOp::Add, value: 3 };
+        let signal = What::Signal { flag, peer: 1, op: SignalOp::Add, value: Some(3) };
         let wait = What::Wait { flag, condition: ">= 3".to_owned(), saw: 3, satisfied: true };
         for signalled in [1_500, 2_100] {
             let events = vec![
@@ -242,7 +252,7 @@ mod tests {
                 event(Some(0), signalled + 100, signalled + 200, "p:1:1", What::Free),
                 event(Some(4), 1_000, 2_000, "w:1:1", wait.clone()),
             ];
-            let entries = written(&Trace { events, dropped: 0 });
+            let entries = written(&Trace { events, ..Trace::default() });
             let (from, to) = (phase(&entries, "s"), phase(&entries, "f"));
             assert_eq!((from.len(), to.len()), (1, 1));
             assert_eq!(from[0]["id"], to[0]["id"]);

@@ -31,9 +31,7 @@ impl Sink {
     }
 
     pub(crate) fn add(&self, part: Trace) {
-        let mut all = lock(&self.0);
-        all.trace.events.extend(part.events);
-        all.trace.dropped += part.dropped;
+        lock(&self.0).trace.add(part);
     }
 
     /// All events; what has begun and not ended yet ends now.

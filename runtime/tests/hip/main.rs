@@ -5,6 +5,7 @@ mod common;
 mod ipc;
 mod stand_in;
 mod stream;
+mod trace;
 
 use std::ffi::{CStr, c_void};
 use std::path::Path;
@@ -348,20 +349,31 @@ fn a_start_that_fails_half_way_gives_everything_back() {
         "hipHostMalloc",
         "hipMemcpyAsync",
     ] {
-        let mut failures = 0;
-        for after in 0.. {
-            let turn = Turn::new(|state| {
-                state.refuse(function, -1, 2);
-                state.refuse_after = after;
-            });
-            if run(&config(3), |_| Ok(())).is_ok() {
-                break;
-            }
-            failures += 1;
-            assert_eq!(turn.state().live, [0; 11], "{function} fails after {after} calls");
-        }
-        assert!(failures > 0, "{function} is not called");
+        start_without(function, false);
+        start_without(function, true);
     }
+    for function in ["hipMallocAsync", "hipModuleGetFunction", "hipModuleLaunchKernel"] {
+        start_without(function, true);
+    }
+}
+
+/// Lets each of a function's calls fail, one run after the other.
+fn start_without(function: &str, trace: bool) {
+    let mut config = config(3);
+    config.trace = trace;
+    let mut failures = 0;
+    for after in 0.. {
+        let turn = Turn::new(|state| {
+            state.refuse(function, -1, 2);
+            state.refuse_after = after;
+        });
+        if run(&config, |_| Ok(())).is_ok() {
+            break;
+        }
+        failures += 1;
+        assert_eq!(turn.state().live, [0; 11], "{function} fails after {after} calls, trace: {trace}");
+    }
+    assert!(failures > 0, "{function} is not called");
 }
 
 #[test]

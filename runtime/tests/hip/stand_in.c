@@ -10,7 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sched.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_DEVICE = 101, INVALID_IMAGE = 200, INVALID_HANDLE = 400 };
@@ -56,12 +58,21 @@ static _Thread_local int current;
 struct memory { int fd; };
 struct event { int device, recorded; };
 struct graph;
-struct stream { int test, device, pending, status, hangs; struct graph *records; };
+struct stream { int test, device, pending, status, hangs, busy; int64_t fails_at; struct graph *records; };
 struct kernel { char name[32]; int count, size[MAX_VALUES], device; };
-struct module { int device, count; struct kernel kernels[8]; char *sites; size_t sites_bytes; };
+struct module { int device, count; struct kernel kernels[16]; char *sites; size_t sites_bytes; };
 // A copy if there is no kernel.
 struct step { const struct kernel *kernel; struct launch launch; void *to; const void *from; size_t bytes; };
 struct graph { int count, device; struct step steps[MAX_STEPS]; };
+
+static int64_t now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+// Each device's clock starts elsewhere, and is fast.
+static int64_t device_now(int device) { return (device + 1) * 1000000000000000 + now() + now() / 1024 * (device + 1); }
 
 static void count(int kind, int by) { __atomic_add_fetch(&stand_in.live[kind], by, __ATOMIC_SEQ_CST); }
 
@@ -151,14 +162,22 @@ int hipStreamCreateWithFlags(struct stream **stream, unsigned flags) {
   return flags != 1 ? INVALID_VALUE : 0;
 }
 
-int hipStreamDestroy(struct stream *stream) { REFUSE(); free(stream); count(STREAMS, -1); return 0; }
+int hipStreamDestroy(struct stream *stream) {
+  REFUSE();
+  while (__atomic_load_n(&stream->busy, __ATOMIC_ACQUIRE)) sched_yield();
+  free(stream);
+  count(STREAMS, -1);
+  return 0;
+}
 
 // Work is done when it is asked for; that it is not done when it is first asked about makes the driver ask again.
 int hipStreamQuery(struct stream *stream) {
   REFUSE();
   if (stream->records) return NOT_IN_CAPTURE;
   if (stand_in.down[stream->device] && !stream->hangs) return stand_in.down[stream->device];
-  if (stream->hangs || stream->pending) {
+  if (stream->fails_at && now() >= stream->fails_at) return stand_in.down[stream->device] = LAUNCH_FAILURE;
+  if (stream->hangs || stream->fails_at || __atomic_load_n(&stream->busy, __ATOMIC_ACQUIRE)) return NOT_READY;
+  if (stream->pending) {
     stream->pending = 0;
     return NOT_READY;
   }
@@ -299,10 +318,56 @@ int hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, struct kerne
   return !kernel || threads < 1 || shared > 65536 ? INVALID_VALUE : 0;
 }
 
+struct clock { int64_t *words, rounds; int device; struct stream *stream; };
+
+static void *tell(void *argument) {
+  struct clock clock = *(struct clock *)argument;
+  free(argument);
+  for (int64_t round = 1; round <= clock.rounds; round++) {
+    int64_t start = now();
+    while (__atomic_load_n(clock.words, __ATOMIC_ACQUIRE) < round && now() - start < 100000000) sched_yield();
+    if (__atomic_load_n(clock.words, __ATOMIC_ACQUIRE) >= round)
+      __atomic_store_n(clock.words + 8 + 2, device_now(clock.device), __ATOMIC_RELEASE);
+  }
+  __atomic_store_n(&clock.stream->busy, 0, __ATOMIC_RELEASE);
+  return 0;
+}
+
+// Takes a record in the trace buffer.
+static int64_t *begin(int64_t *trace, int64_t site, int64_t block, int64_t address, int64_t first, int64_t second) {
+  int64_t *record = trace + 8 * ++trace[0];
+  const int64_t words[] = {site + (block << 32), device_now(current), 0, address, first, second};
+  return memcpy(record, words, sizeof words);
+}
+
+static void end(int64_t *record) { record[2] = device_now(current); }
+
+// What compiled kernels record: block 0 signals its neighbour and waits for the other, block 5 does the rest.
+static void record(const int64_t *bases, int64_t rank, int64_t ranks) {
+  int64_t *trace = (int64_t *)bases[ranks + 1], next = (rank + 1) % ranks, flag = bases[rank] + (1 << 20);
+  int64_t *block = begin(trace, 2, 0, 0, 0, 0), *put = begin(trace, 3, 0, flag + 64, next, 64);
+  end(put);
+  int64_t *signal = begin(trace, 4, 0, flag, next, 7);
+  __atomic_store_n((int64_t *)(bases[next] + (1 << 20)), 7, __ATOMIC_RELEASE);
+  end(signal);
+  int64_t *wait = begin(trace, 5, 0, flag, 7, 0);
+  while (__atomic_load_n((int64_t *)flag, __ATOMIC_ACQUIRE) < 7) sched_yield();
+  end(wait);
+  wait[6] = 7, wait[7] = 1;
+  for (int site = 6; site <= 8; site++) end(begin(trace, site, 5, flag + 8, next, 1));
+  end(block);
+}
+
+// Records a wait that does not end.
+static void stall(const int64_t *bases, int64_t rank, int64_t ranks) {
+  begin((int64_t *)bases[ranks + 1], 9, 3, bases[rank] + (1 << 20), -1, 0);
+}
+
 // The kernels. `write(ctx, memref<?xi64>, i32)` stores the scalar plus the rank plus the index in its own memref, and
 // the negative of that one word further in the next rank's. The others take only the context: `fault` leaves a record
 // and traps; `sink` leaves a record, brings the device down for all others and never ends; `fail` traps; `hang` never
-// ends; `nothing` does.
+// ends; `record` leaves records in the trace buffer, `flood` asks for more than there is room, `stall` records a wait
+// and never ends, `stall_and_fail` fails some time after; `_symm_clock` tells the time; `nothing` does nothing.
 static int execute(const struct kernel *kernel, const struct launch *launch, struct stream *stream) {
   const int64_t *table = (const int64_t *)launch->values[0];
   const int64_t rank = table[0], ranks = table[1], *bases = table + 2;
@@ -328,6 +393,22 @@ static int execute(const struct kernel *kernel, const struct launch *launch, str
     stream->status = LAUNCH_FAILURE;
   } else if (!strcmp(kernel->name, "hang")) {
     stream->hangs = 1;
+  } else if (!strcmp(kernel->name, "record")) {
+    record(bases, rank, ranks);
+  } else if (!strcmp(kernel->name, "flood")) {
+    *(int64_t *)bases[ranks + 1] = ((int64_t *)bases[ranks + 1])[1] + 5;
+  } else if (!strcmp(kernel->name, "stall")) {
+    stall(bases, rank, ranks);
+    stream->hangs = 1;
+  } else if (!strcmp(kernel->name, "stall_and_fail")) {
+    stall(bases, rank, ranks);
+    stream->fails_at = now() + 400000000;
+  } else if (!strcmp(kernel->name, "_symm_clock")) {
+    struct clock clock = {(int64_t *)launch->values[1], launch->values[2], current, stream};
+    pthread_t thread;
+    stream->busy = 1;
+    pthread_create(&thread, 0, tell, memcpy(malloc(sizeof clock), &clock, sizeof clock));
+    pthread_detach(thread);
   }
   stream->pending = 1;
   return 0;

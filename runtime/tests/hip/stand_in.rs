@@ -154,10 +154,18 @@ impl Turn {
     }
 }
 
-/// Kernels, as the library takes them: `write(ctx, memref<?xi64>, i32)`, and five that take only the context.
+/// Kernels, as the library takes them: `write(ctx, memref<?xi64>, i32)`, the device's clock, and others that take only
+/// the context.
 pub fn code() -> Vec<DeviceCode> {
-    let sites = "p.mlir:1:1\ti\tnever {}\0p.mlir:3:5\tiu\tindex {} is not below {}\0\0";
-    let image =
-        format!("write 8 8 8 8 8 8 4\nfault 8\nfail 8\nhang 8\nsink 8\nnothing 8\n\n_symm_sites\n{sites}").into_bytes();
+    let checks = "p.mlir:1:1\ti\tnever {}\0p.mlir:3:5\tiu\tindex {} is not below {}";
+    let traced =
+        ["block", "put", "signal set", "wait ge", "barrier", "fence release sys", "put_signal add", "wait unsigned lt"];
+    let traced: Vec<_> = (2..).zip(traced).map(|(site, what)| format!("\0t.mlir:{site}:1\t\t{what}")).collect();
+    let traced = traced.concat();
+    let records = "_symm_clock 8 8 8\nrecord 8\nflood 8\nstall 8\nstall_and_fail 8\n";
+    let image = format!(
+        "write 8 8 8 8 8 8 4\nfault 8\nfail 8\nhang 8\nsink 8\nnothing 8\n{records}\n_symm_sites\n{checks}{traced}\0\0"
+    )
+    .into_bytes();
     vec![DeviceCode { module: "kernels".to_owned(), image }]
 }

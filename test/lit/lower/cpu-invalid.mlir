@@ -179,3 +179,13 @@ func.func @compares_floats(%ctx: !symm.ctx, %m: memref<1xf32>, %v: f32, %peer: i
   %was = symm.atomic_cas %ctx, %m[%c0], %v, %v, %peer : memref<1xf32>, f32
   return
 }
+
+// -----
+
+func.func @traces(%ctx: !symm.ctx) {
+  // expected-error @below {{S1: is for kernels on a GPU; the CPU's runtime records by itself}}
+  %record = symm.trace_begin %ctx, "put"
+  // expected-error @below {{S1: is for kernels on a GPU; the CPU's runtime records by itself}}
+  symm.trace_end %record
+  return
+}

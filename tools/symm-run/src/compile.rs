@@ -71,8 +71,9 @@ fn kernels(
     let watchdog = options
         .timeout
         .map_or_else(String::new, |seconds| format!(" watchdog=true timeout-ms={}", (seconds * 1000.0).ceil()));
-    let safety = format!("strict={} bounds-checks={}{watchdog}", options.strict, options.check_bounds);
-    frontend.run_pipeline(&mut module, &device.pipeline_with(&safety))?;
+    let (strict, bounds, trace) = (options.strict, options.check_bounds, options.trace.is_some());
+    let more = format!("strict={strict} bounds-checks={bounds} trace={trace}{watchdog}");
+    frontend.run_pipeline(&mut module, &device.pipeline_with(&more))?;
     let translated = translate_devices(&module, &device, Level::O3)?;
     let code = translated.into_iter().map(|(module, llvm)| {
         let image = match &device {

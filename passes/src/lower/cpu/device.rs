@@ -3,7 +3,7 @@
 
 use super::runtime::Runtime;
 use crate::ir::{
-    Builder, argument, blocks, collect, context, enclosing, erase_argument, mutable, name, operations,
+    Builder, argument, blocks, collect, context, enclosing, erase_argument, is_kernel, mutable, name, operations,
     remove_attribute, set_attribute, signed, take_body, type_attribute,
 };
 use crate::lower::address::{Descriptor, data_type};
@@ -137,11 +137,6 @@ fn rename<'c: 'a, 'a>(op: OperationRef<'c, 'a>, module: &str, symbols: &HashSet<
             set_attribute(op, &key, FlatSymbolRefAttribute::new(mlir, &flat_name(module, &referenced)).into());
         }
     }
-}
-
-/// Whether an op is a `gpu.func` that can be launched.
-pub fn is_kernel<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
-    name(op) == "gpu.func" && (op.has_attribute("gpu.kernel") || op.has_attribute("kernel"))
 }
 
 /// Turns a `gpu.func` into functions of the module; what was in workgroup or private memory is on the stack.

@@ -1,9 +1,11 @@
 //! Host functions: symmetric memory, launches, copies, checks, and the entries that `symm-run` calls.
 
 use super::data::context_pointer;
-use super::device::{in_memory, is_kernel, pack, packed, packed_name};
+use super::device::{in_memory, pack, packed, packed_name};
 use super::runtime::{Runtime, stack, words};
-use crate::ir::{Builder, blocks, context, enclosing, name, operations, remove_attribute, set_attribute, signed};
+use crate::ir::{
+    Builder, blocks, context, enclosing, is_kernel, name, operations, remove_attribute, set_attribute, signed,
+};
 use crate::lower::address::{Descriptor, as_word, is_contiguous, word_kind};
 use crate::lower::bulk::{self, End, Run};
 use melior::dialect::arith::CmpiPredicate;

@@ -145,20 +145,25 @@ fn group_barrier(b: &Builder, target: &dyn Target, group: Group) {
     }
 }
 
-/// Runs `body` on one thread of the group.
-fn on_leader<'c>(b: &Builder<'c>, group: Group, body: impl FnOnce(&Builder<'c>)) {
-    if group == Group::Thread {
-        body(b);
-        return;
-    }
+/// Whether this thread is the one that acts for its group, `i1`; `None` if each acts for itself.
+pub fn leads<'c>(b: &Builder<'c>, group: Group) -> Option<Value<'c, 'c>> {
     let number = match group {
+        Group::Thread => return None,
+        Group::Warp => b.value("gpu.lane_id", &[], b.index(), &[]),
         Group::Block => {
             let word = |dimension| coordinate(b, "gpu.thread_id", dimension);
             b.binary("arith.ori", b.binary("arith.ori", word("x"), word("y")), word("z"))
         }
-        _ => b.value("gpu.lane_id", &[], b.index(), &[]),
     };
-    b.when(b.compare(CmpiPredicate::Eq, number, b.index_constant(0)), body);
+    Some(b.compare(CmpiPredicate::Eq, number, b.index_constant(0)))
+}
+
+/// Runs `body` on one thread of the group.
+fn on_leader<'c>(b: &Builder<'c>, group: Group, body: impl FnOnce(&Builder<'c>)) {
+    match leads(b, group) {
+        None => body(b),
+        Some(leads) => b.when(leads, body),
+    }
 }
 
 /// The first thread of the group fences for all of them: it sends their signals and polls their waits (O3). It does

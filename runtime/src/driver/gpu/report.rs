@@ -44,7 +44,7 @@ impl Report {
     }
 }
 
-/// The checks of one module: where each is, the types of its values, and its message.
+/// The places in one module that records name: where each is, the types of its values, and its message.
 #[derive(Debug, Default)]
 pub(super) struct Sites(Vec<[String; 3]>);
 
@@ -58,6 +58,10 @@ impl Sites {
             std::array::from_fn(|_| parts.next().unwrap_or_default())
         };
         Self(texts.map(parts).collect())
+    }
+
+    pub(super) fn get(&self, site: u64) -> Option<&[String; 3]> {
+        self.0.get(usize::try_from(site).ok()?)
     }
 }
 
@@ -75,8 +79,7 @@ impl Shared {
             };
             let module = kernel.split_once("::").map_or("", |(module, _)| module);
             let loaded = self.module(local.device, module);
-            let site = usize::try_from(record[0]).ok();
-            let site = loaded.as_ref().and_then(|loaded| loaded.sites.0.get(site?));
+            let site = loaded.as_ref().and_then(|loaded| loaded.sites.get(record[0]));
             let [x, y, z] = coordinates(u32::try_from(record[2]).unwrap_or(u32::MAX), grid);
             let (thread, count) = (record[3], (record[4] as usize).min(WORDS - HEADER));
             let values = &record[HEADER - 1..][..count];

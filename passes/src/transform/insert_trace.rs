@@ -1,0 +1,225 @@
+//! Records when blocks and the ops that may take long begin and end, for the timeline of a GPU.
+//!
+//! These are kernels, waits, barriers, signals, fences and bulk copies. The runtime makes events of the records
+//! (runtime/src/driver/gpu/trace.rs).
+//!
+//! ```mlir
+//! symm.put %ctx, %src, %dst, %peer group block : memref<64xf32>, memref<64xf32>
+//! ```
+//!
+//! becomes
+//!
+//! ```mlir
+//! %record = symm.trace_begin %ctx, "put"(%address, %rank, %bytes) group block
+//! symm.put %ctx, %src, %dst, %peer group block : memref<64xf32>, memref<64xf32>
+//! symm.trace_end %record
+//! ```
+//!
+//! and each `gpu.module` gets a kernel `_symm_clock(ctx, words, rounds)`, by which the runtime learns how the device's
+//! clock runs: each time the first word has become one more, it writes the time into the record behind it.
+//!
+//! Limits: a block ends when its first thread does, and a kernel without a context has no blocks; the end of a copy is
+//! when its last access was issued; what a wait saw is what the flag holds right after it. It comes last before the
+//! lowering, so that the recorded program is the one that runs without it.
+
+use crate::ir::{Builder, argument, blocks, collect, enclosing, is_kernel, name, symm_ops, type_attribute};
+use crate::lower::address::{self, as_word};
+use crate::lower::bulk;
+use crate::pass::{Ir, Pass};
+use melior::dialect::arith::CmpiPredicate;
+use melior::ir::r#type::FunctionType;
+use melior::ir::{
+    Attribute, Block, BlockLike, OperationRef, Region, RegionLike, Type, Value, ValueLike, operation::OperationLike,
+};
+use symm_dialect::ops::{Comparison, Group, Order, SymmOp, Wait};
+use symm_dialect::pointer::Pointer;
+
+/// The kernel that tells the device's clock.
+const CLOCK: &str = "_symm_clock";
+/// Where the record lies behind the word that it looks at.
+const CLOCK_RECORD: i64 = 64;
+/// How long it looks, in nanoseconds, before it gives up.
+const CLOCK_PATIENCE: i64 = 100_000_000;
+
+/// The pass record.
+pub const PASS: Pass = Pass {
+    flag: "symm-insert-trace",
+    summary: "Record when blocks, copies, signals and waits begin and end",
+    options: &[],
+    run: |root, _| Ok(run(root)),
+};
+
+fn run(root: OperationRef) -> Ir {
+    for op in symm_ops(root) {
+        let is_memory = |value: Value| {
+            let kind = Pointer::of(value.r#type());
+            kind.is_none() || matches!(kind, Some(Pointer::Llvm | Pointer::MemRef(_)))
+        };
+        let is_device = enclosing(op.operation(), &["gpu.module"]).is_some();
+        if is_device && op.operation().operands().all(is_memory) {
+            record(op);
+        }
+    }
+    for op in collect(root) {
+        if is_kernel(op) {
+            record_block(op);
+        } else if name(op) == "gpu.module" {
+            add_clock(op);
+        }
+    }
+    Ir::Changed
+}
+
+/// Puts an op between the begin and the end of its record, or of two: data and signal.
+fn record<'c: 'a, 'a>(op: SymmOp<'c, 'a>) {
+    let b = Builder::before(op.operation());
+    let at = |pointer, indices: &[Value<'c, '_>]| as_word(&b, address::element(&b, pointer, indices));
+    let start = |pointer| as_word(&b, pointer);
+    let bytes = |pointer, count: Option<Value<'c, 'a>>, ty: Option<Type<'c>>| bulk::bytes(&b, pointer, count.zip(ty));
+    let peer = |rank| b.as_i64(rank);
+    let value = |value| b.as_i64(value);
+    match op {
+        SymmOp::Put(put) => {
+            let moved = bytes(put.src(), put.count(), put.element());
+            between(op, &b, "put", &[start(put.dst()), peer(put.rank()), moved], put.group());
+        }
+        SymmOp::Get(get) => {
+            let moved = bytes(get.src(), get.count(), get.element());
+            between(op, &b, "get", &[start(get.src()), peer(get.rank()), moved], get.group());
+        }
+        SymmOp::Copy(copy) => {
+            let moved = bytes(copy.src(), copy.count(), copy.element());
+            between(op, &b, "copy", &[start(copy.dst()), peer(copy.to()), moved], copy.group());
+        }
+        SymmOp::PutSignal(put) => {
+            let flag = at(put.flag(), &put.indices());
+            let what = format!("put_signal {}", put.kind().keyword());
+            between(op, &b, &what, &[flag, peer(put.rank()), value(put.value())], put.group());
+            let moved = bytes(put.src(), put.count(), put.element());
+            between(op, &b, "put", &[start(put.dst()), peer(put.rank()), moved], put.group());
+        }
+        SymmOp::Signal(signal) => {
+            let flag = at(signal.flag(), &signal.indices());
+            let what = format!("signal {}", signal.kind().keyword());
+            between(op, &b, &what, &[flag, peer(signal.rank()), value(signal.value())], signal.group());
+        }
+        SymmOp::Wait(wait) => {
+            let flag = at(wait.flag(), &wait.indices());
+            let unsigned = if wait.is_unsigned() { "unsigned " } else { "" };
+            let what = format!("wait {unsigned}{}", wait.comparison().keyword());
+            let record = begin(&b, wait.ctx(), &what, &[flag, value(wait.value())], wait.group());
+            end_wait(wait, record);
+        }
+        SymmOp::Barrier(barrier) => between(op, &b, "barrier", &[], barrier.group()),
+        SymmOp::Fence(fence) => {
+            // A fence has no context; the kernel that it is in may have one.
+            let what = format!("fence {} {}", fence.sem().keyword(), fence.scope().keyword());
+            if let Some(ctx) = context_of(op.operation()) {
+                let record = begin(&b, ctx, &what, &[], fence.group());
+                end(op.operation(), record);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn between<'c: 'a, 'a>(op: SymmOp<'c, 'a>, b: &Builder<'c>, what: &str, values: &[Value<'c, 'c>], group: Group) {
+    let ctx = op.ctx().expect("what has a peer has a context");
+    let record = begin(b, ctx, what, values, group);
+    end(op.operation(), record);
+}
+
+fn begin<'c: 'a, 'a>(
+    b: &Builder<'c>,
+    ctx: Value<'c, 'a>,
+    what: &str,
+    values: &[Value<'c, 'c>],
+    group: Group,
+) -> Value<'c, 'c> {
+    let group = b.integer(32, group as i64);
+    let attributes = [("what", b.string(what)), ("group", group)];
+    let operands: Vec<Value> = std::iter::once(ctx).chain(values.iter().copied()).collect();
+    b.value("symm.trace_begin", &operands, b.int(64), &attributes)
+}
+
+/// A builder behind an op, which ends no block.
+fn behind<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Builder<'c> {
+    let b = Builder::before(op);
+    op.next_in_block().map_or(b, |next| Builder::at(crate::ir::context(op), next, op.location()))
+}
+
+fn end<'c: 'a, 'a>(op: OperationRef<'c, 'a>, record: Value<'c, 'c>) {
+    behind(op).op("symm.trace_end", &[record], &[], &[]);
+}
+
+/// Only the thread that has the record looks at the flag.
+fn end_wait<'c: 'a, 'a>(wait: Wait<'c, 'a>, record: Value<'c, 'c>) {
+    let b = behind(wait.operation());
+    b.when(b.compare(CmpiPredicate::Ne, record, b.i64(0)), |b| {
+        let ty = wait.value().r#type();
+        let alignment = b.integer(64, symm_dialect::shape::byte_width(ty).cast_signed());
+        let flag = address::element(b, wait.flag(), &wait.indices());
+        let saw = b.as_i64(b.load(flag, ty, &[("volatile_", b.unit()), ("alignment", alignment)]));
+        let satisfied = wait.satisfied().map_or_else(|| b.i64(1), |satisfied| as_word(b, satisfied));
+        b.op("symm.trace_end", &[record, saw, satisfied], &[], &[]);
+    });
+}
+
+/// The context among the arguments of the function around an op.
+fn context_of<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Option<Value<'c, 'a>> {
+    context_argument(enclosing(op, &["gpu.func", "func.func"])?)
+}
+
+fn context_argument<'c: 'a, 'a>(function: OperationRef<'c, 'a>) -> Option<Value<'c, 'a>> {
+    let entry = *blocks(function).first()?;
+    let arguments = (0..entry.argument_count()).filter_map(|index| entry.argument(index).ok());
+    arguments.map(Value::from).find(|argument| argument.r#type() == context_type(function))
+}
+
+fn context_type<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Type<'c> {
+    Type::parse(crate::ir::context(op), "!symm.ctx").expect("the type of contexts")
+}
+
+fn record_block<'c: 'a, 'a>(kernel: OperationRef<'c, 'a>) {
+    let (Some(ctx), Some(entry)) = (context_argument(kernel), blocks(kernel).first().copied()) else { return };
+    let b = Builder::at_start(crate::ir::context(kernel), entry, kernel.location());
+    let record = begin(&b, ctx, "block", &[], Group::Block);
+    for block in blocks(kernel) {
+        if let Some(last) = block.terminator().filter(|op| name(*op) == "gpu.return") {
+            Builder::before(last).op("symm.trace_end", &[record], &[], &[]);
+        }
+    }
+}
+
+/// Adds the kernel that tells the clock to a `gpu.module`.
+fn add_clock<'c: 'a, 'a>(module: OperationRef<'c, 'a>) {
+    let body = blocks(module)[0];
+    let top = Builder::at_start(crate::ir::context(module), body, module.location());
+    let inputs = [context_type(module), top.ptr(), top.int(64)];
+    let region = Region::new();
+    let block = region.append_block(Block::new(&inputs.map(|ty| (ty, module.location()))));
+    let b = Builder::at_end(top.context, block, module.location());
+    let [ctx, words, rounds] = [0, 1, 2].map(|index| argument(block, index));
+    let record = as_word(&b, b.byte_offset_constant(words, CLOCK_RECORD));
+    b.for_each(b.i64(0), rounds, |b, round| {
+        let comparison = b.integer(32, Comparison::Ge as i64);
+        let relaxed = b.integer(32, Order::Relaxed as i64);
+        let attributes: [(&str, Attribute); 3] = [
+            ("comparison", comparison),
+            ("sem", relaxed),
+            ("operandSegmentSizes", b.parse("array<i32: 1, 1, 0, 1, 1>")),
+        ];
+        let asked = b.add(round, b.i64(1));
+        let seen = b.value("symm.wait", &[ctx, words, asked, b.i64(CLOCK_PATIENCE)], b.int(1), &attributes);
+        b.when(seen, |b| {
+            b.op("symm.trace_end", &[record], &[], &[]);
+        });
+    });
+    b.op("gpu.return", &[], &[], &[]);
+    let attributes = [
+        ("sym_name", top.string(CLOCK)),
+        ("function_type", type_attribute(FunctionType::new(top.context, &inputs, &[]))),
+        ("gpu.kernel", top.unit()),
+    ];
+    top.op_with_regions("gpu.func", &[], &[], &attributes, vec![region]);
+}

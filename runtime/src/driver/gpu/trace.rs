@@ -1,0 +1,260 @@
+//! What kernels have recorded in their rank's trace buffer, as events.
+//!
+//! The layout is that of passes/src/lower/gpu/trace.rs: `[asked for, room, six unused]`, then records
+//! `[site + block · 2³², begin, end, three values, two values known at the end]`; what has no end has not ended.
+//! It is read after each launch. While a kernel runs long it is looked at now and then: when it fails, its device may
+//! not be read any more.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::api::Stream;
+use super::clock::{Clock, Reading, to_host};
+use super::report::Sites;
+use super::{Local, Shared, lock};
+use crate::agent::{Agent, coordinates};
+use crate::clock;
+use crate::condition::Compare;
+use crate::error::Error;
+use crate::trace::{Event, FlagPlace, SignalOp, Sink, Trace, TransferKind, What};
+use crate::world::World;
+
+/// Records of one launch that are kept.
+const ROOM: u64 = 1 << 16;
+/// Words of a record, and of what is in front of the first.
+const WORDS: usize = 8;
+/// The time from a launch to the first look at its records, and the longest between two.
+const FIRST_LOOK: Duration = Duration::from_millis(100);
+const LAST_LOOK: Duration = Duration::from_secs(1);
+
+type Record = [u64; WORDS];
+
+/// A rank's trace buffer, with its device's clock.
+#[derive(Debug)]
+pub(super) struct Tracing {
+    /// The buffer, in device memory.
+    pub(super) buffer: u64,
+    pub(super) clock: Clock,
+    /// For looks at memory while kernels run.
+    pub(super) looks: Stream,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// The clocks before the launch.
+    reading: Option<Reading>,
+    /// What runs, unless all of it has been read.
+    running: Option<Running>,
+}
+
+#[derive(Debug)]
+struct Running {
+    kernel: String,
+    grid: [i64; 3],
+    /// What the last look found.
+    found: Records,
+    look_at: Instant,
+    pause: Duration,
+}
+
+/// Records, and how many more were asked for than there was room.
+#[derive(Debug, Default)]
+struct Records {
+    records: Vec<Record>,
+    dropped: u64,
+}
+
+/// What events are made with.
+struct Making<'a> {
+    world: &'a World,
+    rank: u32,
+    kernel: &'a str,
+    grid: [i64; 3],
+    sites: &'a Sites,
+    readings: [Reading; 2],
+}
+
+impl Tracing {
+    /// A kernel is launched, which records.
+    pub(super) fn launched(&self, kernel: &str, grid: [i64; 3]) {
+        let (found, look_at) = (Records::default(), Instant::now() + FIRST_LOOK);
+        let running = Running { kernel: kernel.to_owned(), grid, found, look_at, pause: FIRST_LOOK };
+        lock(&self.state).running = Some(running);
+    }
+}
+
+impl Shared {
+    /// A trace buffer and a clock for a rank, if its kernels were compiled to record.
+    pub(super) fn tracing(&self, local: &Local) -> Result<Option<Tracing>, Error> {
+        let name = c"_symm_clock";
+        let tells = |image: &[u8]| image.windows(name.count_bytes()).any(|bytes| bytes == name.to_bytes());
+        let Some(code) = self.code.iter().find(|code| tells(&code.image)) else { return Ok(None) };
+        let module = self.load(local.device, local.stream, code)?;
+        let clock = Clock::new(self, self.api.function(module, name)?)?;
+        let no_clock = |_: &Error| self.api.free_host(clock.memory());
+        let looks = self.api.create_stream().inspect_err(no_clock)?;
+        let no_stream = |error: &Error| {
+            self.api.destroy_stream(looks);
+            no_clock(error);
+        };
+        let bytes = (ROOM + 1) * size_of::<Record>() as u64;
+        let buffer = self.api.alloc(bytes, local.stream).inspect_err(no_stream)?;
+        Ok(Some(Tracing { buffer, clock, looks, state: Mutex::default() }))
+    }
+
+    /// Empties the trace buffer of a rank, and looks at its clock for the first time.
+    pub(super) fn start_tracing(&self, local: &Local) -> Result<(), Error> {
+        let Some(tracing) = &local.tracing else { return Ok(()) };
+        let head: Record = [0, ROOM, 0, 0, 0, 0, 0, 0];
+        // SAFETY: the buffer has so many bytes and starts with so many words, and nothing uses it yet.
+        unsafe {
+            self.api.clear(tracing.buffer, (ROOM as usize + 1) * size_of::<Record>(), local.stream)?;
+            self.api.copy(tracing.buffer, head.as_ptr() as u64, size_of_val(&head), local.stream)?;
+        }
+        self.drain(local.stream)?;
+        lock(&tracing.state).reading = Some(tracing.clock.read(self, local)?);
+        Ok(())
+    }
+
+    /// Gives back what a rank has for its trace.
+    pub(super) fn end_tracing(&self, local: &Local) {
+        if let Some(tracing) = &local.tracing {
+            // Whatever fails here has failed before, and the process ends.
+            let _ = self.api.free(tracing.buffer, local.stream);
+            self.api.destroy_stream(tracing.looks);
+            self.api.free_host(tracing.clock.memory());
+        }
+    }
+
+    /// Looks at what a kernel that runs has recorded so far, if it is time to.
+    pub(super) fn look(&self, local: &Local) {
+        let Some(tracing) = &local.tracing else { return };
+        let mut state = lock(&tracing.state);
+        if let Some(running) = state.running.as_mut().filter(|running| Instant::now() >= running.look_at) {
+            if let Ok(found) = self.records(tracing, tracing.looks) {
+                running.found = found;
+            }
+            running.pause = (running.pause * 2).min(LAST_LOOK);
+            running.look_at = Instant::now() + running.pause;
+        }
+    }
+
+    /// Makes events of what kernels have recorded that are done now, and empties the buffer.
+    pub(super) fn collect(&self, local: &Local, agent: &Agent) -> Result<(), Error> {
+        let (Some(tracing), Some(sink)) = (&local.tracing, &agent.world.trace) else { return Ok(()) };
+        let mut state = lock(&tracing.state);
+        let (Some(first), Some(running)) = (state.reading, state.running.take()) else { return Ok(()) };
+        let found = self.records(tracing, local.stream)?;
+        let used = size_of_val(found.records.as_slice());
+        // SAFETY: the buffer's first word and its records; nothing is in the stream that uses them. A record that is
+        // taken and not written yet has to be zero: a failed run's are read while kernels write.
+        unsafe {
+            self.api.clear(tracing.buffer, size_of::<u64>(), local.stream)?;
+            if used > 0 {
+                self.api.clear(tracing.buffer + size_of::<Record>() as u64, used, local.stream)?;
+            }
+        }
+        let last = tracing.clock.read(self, local)?;
+        state.reading = Some(last);
+        self.hand_over(sink, (&agent.world, agent.rank, local), &running, &found, [first, last]);
+        Ok(())
+    }
+
+    /// Makes events of what kernels have recorded that will not end, or have failed.
+    pub(super) fn collect_failed(&self, world: &World, sink: &Sink) {
+        let locals: Vec<_> =
+            lock(&self.local).iter().map(|(rank, local)| (*rank, std::sync::Arc::clone(local))).collect();
+        for (rank, local) in locals {
+            let Some(tracing) = &local.tracing else { continue };
+            let mut state = tracing.state.lock().unwrap_or_else(PoisonError::into_inner);
+            let (Some(reading), Some(running)) = (state.reading, state.running.take()) else { continue };
+            let now = self.api.make_current(local.device).and_then(|()| self.records(tracing, tracing.looks));
+            let found = now.as_ref().unwrap_or(&running.found);
+            self.hand_over(sink, (world, rank, &local), &running, found, [reading; 2]);
+        }
+    }
+
+    fn hand_over(
+        &self,
+        sink: &Sink,
+        (world, rank, local): (&World, u32, &Local),
+        running: &Running,
+        found: &Records,
+        readings: [Reading; 2],
+    ) {
+        let module = running.kernel.split_once("::").map_or("", |(module, _)| module);
+        let Some(loaded) = self.module(local.device, module) else { return };
+        let (kernel, grid, sites) = (running.kernel.as_str(), running.grid, &loaded.sites);
+        let making = Making { world, rank, kernel, grid, sites, readings };
+        let error = readings[0].error.max(readings[1].error);
+        sink.add(Trace {
+            events: found.records.iter().filter_map(|record| making.event(record)).collect(),
+            dropped: found.dropped,
+            clock_errors: [(rank, error)].into(),
+        });
+    }
+
+    /// Reads the buffer.
+    fn records(&self, tracing: &Tracing, stream: Stream) -> Result<Records, Error> {
+        let mut asked = 0_u64;
+        // SAFETY: both are one word until the stream is done.
+        unsafe { self.api.copy((&raw mut asked) as u64, tracing.buffer, size_of::<u64>(), stream)? };
+        self.drain(stream)?;
+        let mut records = vec![[0_u64; WORDS]; asked.min(ROOM) as usize];
+        if !records.is_empty() {
+            let (at, bytes) = (tracing.buffer + size_of::<Record>() as u64, size_of_val(records.as_slice()));
+            // SAFETY: both are so many words until the stream is done.
+            unsafe { self.api.copy(records.as_mut_ptr() as u64, at, bytes, stream)? };
+            self.drain(stream)?;
+        }
+        Ok(Records { records, dropped: asked.saturating_sub(ROOM) })
+    }
+}
+
+impl Making<'_> {
+    /// The event that a record is of; `None` for one that is not written yet.
+    fn event(&self, record: &Record) -> Option<Event> {
+        let [place, begin, end, values @ ..] = *record;
+        let (site, block) = (place & u64::from(u32::MAX), (place >> 32) as u32);
+        let [loc, _, text] = self.sites.get(site)?;
+        let what = self.what(text, block, values)?;
+        if begin == 0 {
+            return None;
+        }
+        let start = to_host(begin, self.readings);
+        let end = if end == 0 { clock::now() } else { to_host(end, self.readings) }.max(start);
+        let start = if text.starts_with("put_signal") { end } else { start };
+        Some(Event { rank: self.rank, block: Some(block), start, end, loc: loc.as_str().into(), what })
+    }
+
+    /// What the text of a site (`passes/src/transform/insert_trace.rs`) says, with the record's values.
+    fn what(&self, text: &str, block: u32, [address, first, second, saw, satisfied]: [u64; 5]) -> Option<What> {
+        let (kind, rest) = text.split_once(' ').unwrap_or((text, ""));
+        let offset = || self.world.heaps.locate(address as *const u8).map(|place| place.offset);
+        let peer = first.cast_signed() as i32;
+        let transfer = |kind| What::Transfer { kind, peer, offset: offset(), bytes: second };
+        let place = |rank| offset().map(|offset| FlagPlace { rank, offset });
+        Some(match kind {
+            "block" => What::Block { kernel: self.kernel.into(), coords: coordinates(block, self.grid) },
+            "barrier" => What::DeviceBarrier,
+            "fence" => What::Fence { order: rest.into() },
+            "put" => transfer(TransferKind::Put),
+            "get" => transfer(TransferKind::Get),
+            "copy" => transfer(TransferKind::Copy),
+            "signal" | "put_signal" => {
+                let flag = u32::try_from(peer).ok().and_then(place);
+                let (op, value) = if rest == "set" { (SignalOp::Set, Some(second)) } else { (SignalOp::Add, None) };
+                What::Signal { flag, peer, op, value }
+            }
+            "wait" => {
+                let (unsigned, keyword) = rest.strip_prefix("unsigned ").map_or((false, rest), |word| (true, word));
+                let compare = Compare::from_keyword(keyword)?;
+                let expected = if unsigned { first.to_string() } else { first.cast_signed().to_string() };
+                let condition = format!("{compare} {expected}");
+                What::Wait { flag: place(self.rank), condition, saw, satisfied: satisfied != 0 }
+            }
+            _ => return None,
+        })
+    }
+}
