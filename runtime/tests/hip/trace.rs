@@ -26,7 +26,7 @@ fn on_device(trace: &Trace) -> Vec<&Event> {
 fn records_become_events_at_the_hosts_times() {
     let turn = Turn::new(|_| ());
     let outcome = run(&traced(2), |rank| {
-        // Clocks that drift by a thousandth differ by much more than an error when this is over.
+        // The clocks drift apart by milliseconds meanwhile.
         std::thread::sleep(Duration::from_millis(200));
         barrier_all(rank, c"p.mlir:4:1");
         launch_plain(rank, c"kernels::record", [3, 2, 1, 32, 1, 1, 0], c"c");
