@@ -66,7 +66,7 @@ fn every_refusal_becomes_an_error_and_nothing_is_left() {
         ("hipExtMallocWithFlags", "take 4194304 bytes of device 0 for a symmetric heap", 2),
         ("hipIpcGetMemHandle", "share a heap's memory", 2),
         ("hipDeviceEnablePeerAccess", "give a device access to a rank's heap", 2),
-        ("hipMallocAsync", "take 40 bytes of device memory", 2),
+        ("hipMallocAsync", "take 48 bytes of device memory", 2),
     ] {
         let turn = Turn::new(|state| {
             without_mapping(state);
