@@ -171,6 +171,9 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
             SymmOp::Check(_) | SymmOp::Print(_) | SymmOp::Fault(_) => {
                 return Err(error(operation, "S1: a Triton kernel has no output of ours; use Triton's"));
             }
+            SymmOp::TraceBegin(_) | SymmOp::TraceEnd(_) => {
+                return Err(error(operation, "S1: a Triton kernel records nothing for a timeline"));
+            }
             SymmOp::Ctx(_) => unreachable!("contexts go last"),
         };
         let results: Vec<Value> = result.into_iter().collect();

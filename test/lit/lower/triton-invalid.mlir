@@ -27,6 +27,8 @@
   symm.barrier_all %ctx
   // expected-error @below {{S1: a Triton kernel has no output of ours; use Triton's}}
   symm.print "{}"(%v) : i64
+  // expected-error @below {{S1: a Triton kernel records nothing for a timeline}}
+  symm.trace_end %v
   "tt.return"() : () -> ()
 }) : () -> ()
 
