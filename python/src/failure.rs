@@ -19,15 +19,15 @@ fn class(error: &Error) -> &'static str {
         Error::HeapExhausted { .. } => "HeapExhaustedError",
         Error::NotSymmetric { .. } | Error::NotAllocated { .. } => "NotSymmetricError",
         Error::NoSuchRank { .. } => "RankRangeError",
-        Error::CollectiveMismatch { .. } | Error::RunMismatch { .. } => "MismatchError",
-        Error::Environment { .. }
+        Error::CollectiveMismatch { .. } => "MismatchError",
+        Error::RunMismatch { .. }
+        | Error::NoGpu { .. }
+        | Error::Environment { .. }
         | Error::SeveralHosts { .. }
         | Error::DuplicateRank { .. }
         | Error::RanksAbsent { .. }
         | Error::Refused { .. } => "BootstrapError",
-        Error::NoGpu { .. } | Error::Gpu { .. } | Error::NoPeerAccess { .. } | Error::Unsupported { .. } => {
-            "DeviceError"
-        }
+        Error::Gpu { .. } | Error::NoPeerAccess { .. } | Error::Unsupported { .. } => "DeviceError",
         Error::RankDied { .. }
         | Error::Stopped { .. }
         | Error::Left { .. }

@@ -40,7 +40,8 @@ class Memory:
             data = torch().as_tensor(self, device=device)
             if data.data_ptr() != self.address:
                 # Older versions copy what is on another GPU, as a peer's heap is.
-                raise DeviceError(f"torch {torch().__version__} copies a peer's memory instead of using it: update torch")
+                version = torch().__version__
+                raise DeviceError(f"torch {version} copies a peer's memory instead of using it: update torch")
         data = data.view(dtype)
         if strides is not None:
             return data.as_strided(shape, strides)

@@ -1,5 +1,7 @@
 """The host API: this rank's heap, torch tensors on it, and what all ranks do together."""
 
+from __future__ import annotations
+
 import atexit
 import gc
 import logging
@@ -8,16 +10,22 @@ import pickle
 import sys
 import weakref
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from . import _symm
 from ._memory import Memory, torch
 from .errors import HeapExhaustedError, NotSymmetricError, RankRangeError, SymmError
 
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch import device as Device
+    from torch.cuda import Stream
+
 HEAP_SIZE = 1 << 30
 _current = None
 
 
-def init(heap_size=HEAP_SIZE, device=None, timeout=None):
+def init(heap_size: int = HEAP_SIZE, device: str | None = None, timeout: float | None = None) -> World:
     """Joins the run that torchrun, Open MPI or Slurm has started, or one of a single rank. Collective.
 
     `heap_size` is in bytes, for each rank; symm takes the first 2 MiB. `device` is "cuda", "hip" or "cpu"; by default
@@ -59,7 +67,7 @@ class World:
     back some time after the last tensor on it is gone on all ranks.
     """
 
-    def __init__(self, heap_size, device, timeout):
+    def __init__(self, heap_size: int, device: str, timeout: float | None):
         self.rank = _symm.join_run(heap_size, device, timeout, _place())
         self.device = torch().device("cpu")
         if device != "cpu":
@@ -79,86 +87,86 @@ class World:
 
     # Ranks.
 
-    def get_rank(self):
+    def get_rank(self) -> int:
         """The number of this rank, from 0."""
         return self.rank.rank
 
-    def get_num_ranks(self):
+    def get_num_ranks(self) -> int:
         """How many ranks there are."""
         return self.rank.num_ranks
 
-    def get_device(self):
+    def get_device(self) -> Device:
         """The torch device of this rank's tensors."""
         return self.device
 
-    def get_cu_count(self):
+    def get_cu_count(self) -> int:
         """How many multiprocessors (compute units) the device has; on the CPU, its cores."""
         if self.device.type == "cpu":
             return len(os.sched_getaffinity(0))
         return torch().cuda.get_device_properties(self.device).multi_processor_count
 
-    def get_heap_bases(self):
+    def get_heap_bases(self) -> Tensor:
         """The address of each rank's heap in this process: int64, on the CPU."""
         return self._bases
 
-    def get_device_context(self):
+    def get_device_context(self) -> Tensor:
         """The context table that kernels take: int64 [rank, num_ranks, base_0, …], on the device."""
         words = 2 + self.get_num_ranks()
         return Memory(self.rank.table, 8 * words, self).tensor(self.device, torch().int64, (words,))
 
     # Tensors.
 
-    def empty(self, *size, **keywords):
+    def empty(self, *size: Any, **keywords: Any) -> Tensor:
         """`torch.empty`; the memory is zero."""
         return self._shaped(torch().empty(*size, **_meta(keywords)), keywords)
 
-    def zeros(self, *size, **keywords):
+    def zeros(self, *size: Any, **keywords: Any) -> Tensor:
         """`torch.zeros`."""
         return self._shaped(torch().zeros(*size, **_meta(keywords)), keywords)
 
-    def ones(self, *size, **keywords):
+    def ones(self, *size: Any, **keywords: Any) -> Tensor:
         """`torch.ones`."""
         return self._shaped(torch().ones(*size, **_meta(keywords)), keywords, lambda tensor: tensor.fill_(1))
 
-    def full(self, size, fill_value, **keywords):
+    def full(self, size: Any, fill_value: Any, **keywords: Any) -> Tensor:
         """`torch.full`."""
         shaped = torch().full(size, fill_value, **_meta(keywords))
         return self._shaped(shaped, keywords, lambda tensor: tensor.fill_(fill_value))
 
-    def zeros_like(self, tensor, **keywords):
+    def zeros_like(self, tensor: Tensor, **keywords: Any) -> Tensor:
         """`torch.zeros_like`; the tensor need not be on the heap."""
         return self._shaped(torch().zeros_like(tensor, **_meta(keywords)), keywords)
 
-    def arange(self, *range, **keywords):
+    def arange(self, *range: Any, **keywords: Any) -> Tensor:
         """`torch.arange`."""
         return self._filled(torch().arange, range, keywords)
 
-    def linspace(self, *range, **keywords):
+    def linspace(self, *range: Any, **keywords: Any) -> Tensor:
         """`torch.linspace`."""
         return self._filled(torch().linspace, range, keywords)
 
-    def rand(self, *size, **keywords):
+    def rand(self, *size: Any, **keywords: Any) -> Tensor:
         """`torch.rand`."""
         return self._filled(torch().rand, size, keywords)
 
-    def randn(self, *size, **keywords):
+    def randn(self, *size: Any, **keywords: Any) -> Tensor:
         """`torch.randn`."""
         return self._filled(torch().randn, size, keywords)
 
-    def randint(self, *arguments, **keywords):
+    def randint(self, *arguments: Any, **keywords: Any) -> Tensor:
         """`torch.randint`."""
         return self._filled(torch().randint, arguments, keywords)
 
-    def uniform(self, size, low=0.0, high=1.0, **keywords):
+    def uniform(self, size: Any, low: float = 0.0, high: float = 1.0, **keywords: Any) -> Tensor:
         """Random numbers from `low` to below `high`, all as likely."""
         shaped = torch().empty(size, **_meta(keywords))
         return self._shaped(shaped, keywords, lambda tensor: tensor.uniform_(low, high))
 
-    def is_symmetric(self, tensor):
+    def is_symmetric(self, tensor: Tensor) -> bool:
         """Whether a tensor lies on this rank's heap, so that every rank has its counterpart."""
         return self.rank.is_symmetric(tensor.data_ptr())
 
-    def as_remote(self, tensor, rank):
+    def as_remote(self, tensor: Tensor, rank: int) -> Tensor:
         """The counterpart of a tensor on a rank's heap, with the same shape and strides. It keeps the tensor alive.
 
         Raises NotSymmetricError for a tensor that is not on the heap, and RankRangeError; both are ValueErrors.
@@ -216,12 +224,12 @@ class World:
 
     # All ranks together.
 
-    def barrier(self):
+    def barrier(self) -> None:
         """Waits on the host until every rank is here and its GPU has done what it was given."""
         self._synchronize()
         self.rank.barrier(_place())
 
-    def device_barrier(self, stream=None):
+    def device_barrier(self, stream: Stream | None = None) -> None:
         """Waits on the device: what a stream is given after it sees what every rank's stream did before it.
 
         `stream` is torch's current one by default. It can be captured in a CUDA graph. Each rank calls it as often.
@@ -231,7 +239,7 @@ class World:
             handle = (stream or torch().cuda.current_stream(self.device)).cuda_stream
         self.rank.stream_barrier(handle, _place())
 
-    def broadcast(self, value, source=0):
+    def broadcast(self, value: Any, source: int = 0) -> Any:
         """The value that rank `source` has: a tensor, or what can be pickled. Collective."""
         tensor = isinstance(value, torch().Tensor)
         packed = pickle.dumps(value.cpu() if tensor else value) if self.get_rank() == source else b""
@@ -240,7 +248,7 @@ class World:
         value = pickle.loads(self.rank.broadcast(source, packed.ljust(size, b"\0"), _place()))
         return value.to(self.device) if isinstance(value, torch().Tensor) else value
 
-    def close(self):
+    def close(self) -> None:
         """Leaves the run when all ranks have come to do so; tensors on the heap are not to be used after it."""
         global _current
         if _current is self:
@@ -252,7 +260,7 @@ class World:
         if self.device.type != "cpu":
             torch().cuda.synchronize(self.device)
 
-    def check(self):
+    def check(self) -> None:
         """An error when another rank has failed."""
         self.rank.check(_place())
 

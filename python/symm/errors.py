@@ -48,15 +48,15 @@ class RankRangeError(SymmError, ValueError):
 
 
 class MismatchError(SymmError):
-    """Ranks called different things, or were started with different options."""
+    """Ranks called different things, or the same with different sizes."""
 
 
 class BootstrapError(SymmError):
-    """The ranks did not find each other: how they were started is wrong."""
+    """A rank could not join: others are missing, were started differently, or it has no GPU."""
 
 
 class DeviceError(SymmError):
-    """There is no GPU that can be used, or its driver has failed."""
+    """A GPU's driver has failed, or cannot do what was asked."""
 
 
 class RankFailedError(SymmError):

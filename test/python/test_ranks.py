@@ -70,6 +70,34 @@ def test_waiting_for_a_rank_that_fails_ends():
     assert "AssertionError" in failed
 
 
+@pytest.mark.parametrize(
+    ("environment", "message"),
+    [
+        ({"MISSING": "torch"}, "symm.errors.MissingDependencyError: symm.init needs PyTorch"),
+        ({"DEVICE": "cuda", "CUDA_VISIBLE_DEVICES": ""}, "BootstrapError: rank 0 could not join the run: no CUDA "),
+        ({"DEVICE": "tpu"}, "no device \"tpu\": cpu, cuda or hip"),
+        ({"HEAP_SIZE": "4096"}, "symm.errors.SymmError: a heap of 4096 bytes: heap_size of symm.init has to be more"),
+        ({"WORLD_SIZE": "four"}, "symm.errors.BootstrapError: environment variable WORLD_SIZE"),
+        ({}, "this rank has left the run"),
+    ],
+)
+def test_wrong_start_is_said(environment, message):
+    [(output, status)] = outputs(start("start.py", 1, **environment))
+    assert status == 1
+    assert message in output.splitlines()[-1], output
+
+
+def test_ranks_that_differ_are_told():
+    run = uuid.uuid4().hex
+    processes = [start("start.py", 2, TORCHELASTIC_RUN_ID=run, HEAP_SIZE=str(size << 20)) for size in (16, 32)]
+    # Of each start, one rank.
+    extra = [processes[0].pop(1), processes[1].pop(0)]
+    for process in extra:
+        process.kill()
+    told = [output for output, _ in outputs([processes[0][0], processes[1][0]])]
+    assert all("the heap's size is 33554432 on rank 1 and 16777216 on rank 0" in output for output in told), told
+
+
 def test_absent_rank_is_named():
     first, second = start("wrong.py", 2, TIMEOUT="3")
     second.kill()

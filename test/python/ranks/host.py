@@ -87,5 +87,9 @@ assert raised(ValueError, world.as_remote, table, ranks) == f"rank {ranks} out o
 assert "was called before" in raised(symm.SymmError, symm.init)
 assert "leave out device" in raised(symm.SymmError, world.zeros, 3, device="meta")
 assert world.log.process("hello", {})[0] == f"[rank {me}/{ranks}] hello"
+if ranks > 1:
+    mistaken = (lambda: world.zeros(64)) if me == 0 else world.barrier
+    message = raised(symm.MismatchError, mistaken)
+    assert "ranks disagree on a collective operation" in message and "host.py" in message, message
 world.barrier()
 world.close()
