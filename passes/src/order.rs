@@ -36,7 +36,12 @@ pub fn is_quiet<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
                 || matches!(rest, "extract_aligned_pointer_as_index" | "get_global")
         }
         "scf" => matches!(rest, "yield" | "condition"),
-        "tt" => matches!(rest, "addptr" | "splat" | "broadcast" | "expand_dims" | "make_range" | "get_program_id"),
+        "tt" => {
+            matches!(rest, "addptr" | "splat" | "broadcast" | "expand_dims" | "make_range" | "get_program_id")
+                || matches!(rest, "get_num_programs" | "bitcast" | "int_to_ptr" | "ptr_to_int" | "fp_to_fp" | "clampf")
+                || matches!(rest, "trans" | "reshape" | "join" | "split" | "cat" | "reduce" | "reduce.return")
+        }
+        "ttg" => rest == "convert_layout",
         _ => false,
     }
 }

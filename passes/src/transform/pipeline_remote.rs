@@ -15,7 +15,7 @@
 //!
 //! - **What is pipelined.** Innermost loops that load and store blocks, one of them of another rank, whose number of
 //!   stages is not given, and which hold such accesses and arithmetic only: nothing that waits, orders or updates (O4),
-//!   nothing volatile, no calls, and no `tt.dot`, for which Triton has its own rule.
+//!   nothing volatile or `cv`, no calls, and no `tt.dot`, for which Triton has its own rule.
 //! - **Why it is right.** Loads of later iterations go above stores of earlier ones. Accesses of one thread are weak,
 //!   so all that could tell is that thread reading what it has written: no load may be of the memory that a store is
 //!   to. That is so where they are of different arguments of the kernel, however far their pointers have been moved.
@@ -35,7 +35,7 @@ use melior::ir::block::BlockArgument;
 use melior::ir::r#type::IntegerType;
 use melior::ir::{BlockLike, OperationRef, Value, ValueLike, operation::OperationLike};
 use symm_dialect::lossy;
-use symm_dialect::ops::SymmOp;
+use symm_dialect::ops::{Cache, SymmOp};
 use symm_dialect::pointer::Pointer;
 use symm_dialect::shape::{Shaped, byte_width};
 
@@ -117,7 +117,9 @@ fn traffic<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Option<Traffic<'c, 'a>> {
     let mut traffic = Traffic::default();
     for inner in blocks(op).into_iter().flat_map(operations).flat_map(collect) {
         match SymmOp::cast(inner) {
-            Some(SymmOp::RemoteLoad(load)) if !load.volatile_() => traffic.loads.push((load.ptr(), true)),
+            Some(SymmOp::RemoteLoad(load)) if !load.volatile_() && load.cache() != Some(Cache::Cv) => {
+                traffic.loads.push((load.ptr(), true));
+            }
             Some(SymmOp::RemoteStore(store)) => traffic.stores.push((store.ptr(), true)),
             Some(SymmOp::Get(get)) => traffic.copy(get.src(), get.dst()),
             Some(SymmOp::Put(put)) => traffic.copy(put.src(), put.dst()),
@@ -140,8 +142,10 @@ impl<'c, 'a> Traffic<'c, 'a> {
     }
 }
 
+/// Whether a load of Triton's is made where and when the program says, past the caches: volatile, or `cv`.
 fn is_volatile<'c: 'a, 'a>(load: OperationRef<'c, 'a>) -> bool {
-    load.attribute("isVolatile").is_ok_and(|attribute| lossy!("{attribute}") == "true")
+    let text = |name| load.attribute(name).map_or_else(|_| String::new(), |attribute| lossy!("{attribute}"));
+    text("isVolatile") == "true" || text("cache") == "7 : i32" || text("cachePolicy").contains("cache_modifier = cv")
 }
 
 /// The bytes of the block that a tensor of pointers points to; 0 for one pointer.

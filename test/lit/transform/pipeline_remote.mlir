@@ -116,6 +116,19 @@
     %v = "tt.load"(%remote) {isVolatile = true} : (tensor<8192x!tt.ptr<f16>>) -> tensor<8192xf16>
     "tt.store"(%qs, %v) : (tensor<8192x!tt.ptr<f16>>, tensor<8192xf16>) -> ()
   }
+  scf.for %i = %c0 to %n step %n : i32 {
+    %v = symm.remote_load %ctx, %ps, %peer cache cv : tensor<8192x!tt.ptr<f16>> -> tensor<8192xf16>
+    "tt.store"(%qs, %v) : (tensor<8192x!tt.ptr<f16>>, tensor<8192xf16>) -> ()
+  }
+  scf.for %i = %c0 to %n step %n : i32 {
+    %v = "tt.load"(%remote) {cache = 7 : i32} : (tensor<8192x!tt.ptr<f16>>) -> tensor<8192xf16>
+    "tt.store"(%qs, %v) : (tensor<8192x!tt.ptr<f16>>, tensor<8192xf16>) -> ()
+  }
+  scf.for %i = %c0 to %n step %n : i32 {
+    %v = "tt.load"(%remote) {cachePolicy = #tt.cache_policy<cache_modifier = cv, eviction_policy = evict_normal>}
+      : (tensor<8192x!tt.ptr<f16>>) -> tensor<8192xf16>
+    "tt.store"(%qs, %v) : (tensor<8192x!tt.ptr<f16>>, tensor<8192xf16>) -> ()
+  }
   // Single elements, and blocks of which two are enough.
   scf.for %i = %c0 to %n step %n : i32 {
     symm.put %ctx, %p, %q, %peer : !tt.ptr<f16>, !tt.ptr<f16>
