@@ -91,11 +91,11 @@ class Range:
 class Rank:
     """A GPU with its heap: 2 MiB of barrier flags and tables, then a source, a destination and a few flags."""
 
-    def __init__(self, rank, device, size, range):
+    def __init__(self, rank, device, size, addresses):
         self.rank, self.device, self.size = rank, device, size
         with cp.cuda.Device(device):
             self.stream = cp.cuda.Stream(non_blocking=True)
-            self.memory = range.heap(rank, 2 * size + 2 * RESERVED)
+            self.memory = addresses.heap(rank, 2 * size + 2 * RESERVED)
             self.memory.fill(0)
             self.base = self.memory.data.ptr
             self.src = self.base + RESERVED
@@ -115,8 +115,8 @@ class World:
         for device in set(devices):
             with cp.cuda.Device(device):
                 runtime.free(0)  # Now the device has a context.
-        range = Range(devices)
-        self.ranks = [Rank(rank, device, size, range) for rank, device in enumerate(devices)]
+        addresses = Range(devices)
+        self.ranks = [Rank(rank, device, size, addresses) for rank, device in enumerate(devices)]
         for device in set(devices):
             with cp.cuda.Device(device):
                 for peer in set(devices) - {device}:
