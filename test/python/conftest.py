@@ -3,13 +3,16 @@
 Kernels are compiled for GPUs that need not be there.
 """
 
+import atexit
 import os
 import tempfile
 
 import pytest
 
 # Nothing comes from a cache, and the user's own stays as it is. Triton reads this when it is imported.
-os.environ["TRITON_CACHE_DIR"] = tempfile.mkdtemp(prefix="symm-test-")
+cache = tempfile.TemporaryDirectory(prefix="symm-test-", ignore_cleanup_errors=True)
+atexit.register(cache.cleanup)
+os.environ["TRITON_CACHE_DIR"] = cache.name
 os.environ["TRITON_ALWAYS_COMPILE"] = "1"
 os.environ.setdefault("TRITON_DEFAULT_FP_FUSION", "1")
 

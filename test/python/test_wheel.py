@@ -1,6 +1,7 @@
 """The wheel: small, one of it for all Pythons, MLIR hidden inside, and it runs where it is installed."""
 
 import os
+import shutil
 import subprocess
 import sys
 import venv
@@ -47,6 +48,8 @@ def test_it_runs_in_a_clean_environment(wheel, tmp_path):
     done = subprocess.run([python, "-c", code], capture_output=True, text=True, cwd=tmp_path, env=plain)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith(f"{tmp_path}/venv/")
+    # It is large, and pytest keeps the folders of some runs.
+    shutil.rmtree(tmp_path / "venv")
 
 
 def test_python_runs_the_tests_of_this_tree():
