@@ -1,14 +1,15 @@
-// --check-bounds: an address that is not aligned as its op says ends the run at the op.
+// --check-bounds: an address that is not aligned as its op says ends the run at the op; the value alone
+// would ask for 16 bytes here.
 // RUN: not symm-run %s --ranks 1 --check-bounds --arg byte=4 2>&1 | FileCheck %s
-// RUN: symm-run %s --ranks 1 --check-bounds --arg byte=16
-// CHECK: check-bounds-alignment.mlir:10:12: rank 0, {{.*}}: 16 bytes at heap offset {{[0-9]+}} are not aligned to 16 bytes
+// RUN: symm-run %s --ranks 1 --check-bounds --arg byte=8
+// CHECK: check-bounds-alignment.mlir:11:12: rank 0, {{.*}}: 16 bytes at heap offset {{[0-9]+}} are not aligned to 8 bytes
 
 module attributes {gpu.container_module} {
   gpu.module @kernels {
     gpu.func @load(%ctx: !symm.ctx, %data: memref<64xi8>, %byte: index) kernel {
       %me = symm.rank %ctx
-      %v = symm.remote_load %ctx, %data[%byte], %me {alignment = 16 : i64} : memref<64xi8> -> vector<16xi8>
-      symm.remote_store %ctx, %v, %data[%byte], %me : vector<16xi8>, memref<64xi8>
+      %v = symm.remote_load %ctx, %data[%byte], %me {alignment = 8 : i64} : memref<64xi8> -> vector<16xi8>
+      symm.remote_store %ctx, %v, %data[%byte], %me {alignment = 8 : i64} : vector<16xi8>, memref<64xi8>
       gpu.return
     }
   }
