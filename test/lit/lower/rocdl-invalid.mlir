@@ -88,3 +88,21 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @engine_bulk(%ctx: !symm.ctx, %f: memref<1xi64>, %v: i64, %peer: i32, %m: memref<64xf32>) kernel {
+    %c0 = arith.constant 0 : index
+    // expected-error @+1 {{S1: AMD GPUs have no bulk copy engine}}
+    symm.put %ctx, %m, %m, %peer group block engine bulk : memref<64xf32>, memref<64xf32>
+    // expected-error @+1 {{S1: AMD GPUs have no bulk copy engine}}
+    symm.get %ctx, %m, %m, %peer group block engine bulk : memref<64xf32>, memref<64xf32>
+    // expected-error @+1 {{S1: AMD GPUs have no bulk copy engine}}
+    symm.copy %ctx, %m at %peer, %m at %peer group block engine bulk : memref<64xf32>, memref<64xf32>
+    // expected-error @+1 {{S1: AMD GPUs have no bulk copy engine}}
+    symm.put_signal set %ctx, %m, %m, %f[%c0], %v, %peer group block engine bulk
+      : memref<64xf32>, memref<64xf32>, memref<1xi64>, i64
+    gpu.return
+  }
+}
