@@ -53,8 +53,9 @@ pub const PIPELINES: &[Pipeline] = &[
     triton::PIPELINE,
 ];
 
-/// What every target does before it lowers.
-fn canonical(options: &Values) -> String {
+/// What every target does before it lowers; `fence_waits` says whether one fence costs less than the acquires of several
+/// waits.
+fn canonical(options: &Values, fence_waits: bool) -> String {
     let strict = options.text("strict");
     let watchdog = if options.flag("watchdog") {
         format!("symm-insert-watchdog{{timeout-ms={}}},", options.text("timeout-ms"))
@@ -67,13 +68,13 @@ fn canonical(options: &Values) -> String {
         "any(symm-check-ranks,symm-check-host-access,symm-check-sync{{strict={strict}}},\
          symm-check-memory-order{{strict={strict}}}),\
          gpu-kernel-outlining,inline{{default-pipeline=}},{watchdog}{bounds}canonicalize,cse,loop-invariant-code-motion,cse,\
-         any(symm-hoist-translation,symm-coalesce-signals,symm-infer-order)"
+         any(symm-hoist-translation,symm-coalesce-signals,symm-infer-order{{fence-waits={fence_waits}}})"
     )
 }
 
 /// The same for a GPU, whose kernels record for a timeline if that is asked for. The CPU's calls of the runtime do.
-fn canonical_on_gpu(options: &Values) -> String {
-    canonical(options) + if options.flag("trace") { ",symm-insert-trace" } else { "" }
+fn canonical_on_gpu(options: &Values, fence_waits: bool) -> String {
+    canonical(options, fence_waits) + if options.flag("trace") { ",symm-insert-trace" } else { "" }
 }
 
 /// What a GPU's kernels go through from structured control flow to branches.
@@ -84,7 +85,8 @@ const STRUCTURED: &str = "canonicalize,cse,loop-invariant-code-motion,convert-li
 const VECTORS: &str = "convert-vector-to-llvm{force-32bit-vector-indices=false}";
 
 fn nvvm(options: &Values) -> String {
-    let (canonical, chip) = (canonical_on_gpu(options), options.text("chip"));
+    // The first polls acquire, which costs nothing.
+    let (canonical, chip) = (canonical_on_gpu(options, false), options.text("chip"));
     format!(
         "{canonical},symm-lower-to-nvvm{{chip={chip}}},{STRUCTURED},{VECTORS},gpu.module(convert-gpu-to-nvvm),\
          canonicalize,cse,reconcile-unrealized-casts"
@@ -92,7 +94,7 @@ fn nvvm(options: &Values) -> String {
 }
 
 fn rocdl(options: &Values) -> String {
-    let (canonical, chip) = (canonical_on_gpu(options), options.text("chip"));
+    let (canonical, chip) = (canonical_on_gpu(options, true), options.text("chip"));
     let fine_grained = options.text("fine-grained-heap");
     format!(
         "{canonical},symm-lower-to-rocdl{{chip={chip} fine-grained-heap={fine_grained}}},{STRUCTURED},{VECTORS},\
@@ -101,7 +103,7 @@ fn rocdl(options: &Values) -> String {
 }
 
 fn cpu(options: &Values) -> String {
-    let (canonical, trace, offload) = (canonical(options), options.text("trace"), options.text("offload"));
+    let (canonical, trace, offload) = (canonical(options, true), options.text("trace"), options.text("offload"));
     format!(
         "{canonical},symm-lower-to-cpu{{trace={trace} offload={offload}}},\
          canonicalize,convert-linalg-to-loops,convert-vector-to-scf,lower-affine,expand-strided-metadata,lower-affine,\

@@ -30,7 +30,7 @@ for name, arguments, keywords in (
     ("full", ((2, 2), 0.5), {"dtype": torch.float64}),
     ("arange", (3, 10, 2), {}),
     ("linspace", (0.0, 1.0, 5), {}),
-    ("empty", (), {}),
+    ("empty", ((),), {}),
     ("zeros", (0, 3), {}),
 ):
     made, model = getattr(world, name)(*arguments, **keywords), getattr(torch, name)(*arguments, **keywords)

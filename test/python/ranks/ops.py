@@ -10,7 +10,7 @@ import triton.language as tl
 world = symm.init(heap_size=16 << 20)
 me, ranks = world.get_rank(), world.get_num_ranks()
 before, after = (me - 1) % ranks, (me + 1) % ranks
-ctx = world.get_device_context()
+context = world.get_device_context()
 B = 64
 at = np.arange(B)
 
@@ -56,19 +56,19 @@ for kind in ("int8", "int16", "int32", "int64", "float16", "float32", "float64")
     mine, theirs, last = (data(rank).astype(kind) for rank in (me, after, before))
     p.copy_(torch.from_numpy(mine))
     world.barrier()
-    read[(4,)](ctx, p, q, after, B // 2, B=B // 4)
+    read[(4,)](context, p, q, after, B // 2, B=B // 4)
     wanted = theirs.copy()
     wanted[B // 2 : B // 2 + 8] = -1
     same(q[:B], wanted)
     world.barrier()
-    write[(2,)](ctx, p, q, 20, B=B)
+    write[(2,)](context, p, q, 20, B=B)
     world.barrier()
     wanted[:20], wanted[20] = last[:20], 7
     same(q[:B], wanted)
     world.barrier()
     q.fill_(0)
     world.barrier()
-    copies[(1,)](ctx, p, q, after, before, B=B)
+    copies[(1,)](context, p, q, after, before, B=B)
     world.barrier()
     same(q[:B], theirs)
     same(q[B : 2 * B], np.where(at < 10, last, 0))
@@ -123,7 +123,7 @@ for op, kind in cells:
     dtype = getattr(torch, kind)
     p, old = world.zeros(B, dtype=dtype), world.zeros(B, dtype=dtype)
     world.barrier()
-    updates[(1,)](ctx, p, old, OP=op, B=B)
+    updates[(1,)](context, p, old, OP=op, B=B)
     world.barrier()
     after_all = world.as_remote(p, 0)
     got, found = ((each.float() if kind == "bfloat16" else each).cpu().numpy() for each in (after_all, old))
@@ -152,7 +152,7 @@ def pass_on(table, mail, flag, rounds, B: tl.constexpr):
 
 mail, flag = world.arange(B, dtype=torch.int64), world.zeros(1, dtype=torch.int64)
 world.barrier()
-pass_on[(1,)](ctx, mail, flag, 20, B=B)
+pass_on[(1,)](context, mail, flag, 20, B=B)
 world.barrier()
 same(mail, at + 19 * ranks + (me if me > 0 else ranks))
 assert flag.tolist() == [20]
@@ -175,7 +175,7 @@ def exchange(table, p, q, flag, n, B: tl.constexpr):
 p, q, flags = (world.zeros(size, dtype=torch.int32) for size in (B, B, 4))
 p.copy_(torch.from_numpy(data(me).astype("int32")))
 world.barrier()
-exchange[(4,)](ctx, p, q, flags, 3, B=B // 4)
+exchange[(4,)](context, p, q, flags, 3, B=B // 4)
 same(p, data(before) + 1)
 world.barrier()
 world.close()
