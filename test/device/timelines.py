@@ -5,8 +5,8 @@ states; every wait that was satisfied by a signal of the program has an arrow, w
 """
 
 import json
-import subprocess
 import statistics
+import subprocess
 import tempfile
 from pathlib import Path
 
@@ -83,8 +83,9 @@ def run_failed(symm_run, driver, ranks):
     for mode in [[], ["--processes"]]:
         with tempfile.TemporaryDirectory() as scratch:
             path = Path(scratch) / "hung.json"
-            command = [symm_run, NEVER, "--ranks", str(ranks), "--driver", driver, "--timeout", "4", "--trace", path, *mode]
-            run = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=60, check=False)
+            command = [symm_run, NEVER, "--ranks", ranks, "--driver", driver, "--timeout", 4, "--trace", path, *mode]
+            words = [str(word) for word in command]
+            run = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
             try:
                 waits = [event["args"]["satisfied"] for event in Timeline(path).waits]
             except (OSError, ValueError, KeyError) as error:
