@@ -2,8 +2,8 @@
 //!
 //! The buffer is memory of the device; the second word of the context table behind the bases points to it, or is zero.
 //! Words of 64 bits: how many records were asked for, for how many there is room, six that are not used, then the
-//! records: `[site + block · 2³², begin, end, three values, two values known at the end]`. A record is written by the one
-//! thread that took it; its end is zero until it has come. The runtime reads it, also while the kernel hangs
+//! records: `[site + block · 2³², begin, end, three values, two values known at the end]`. A record is written by the
+//! one thread that took it; its end is zero until it has come. The runtime reads it, also while the kernel hangs
 //! (runtime/src/driver/gpu/trace.rs), so every store is volatile.
 
 use super::{Target, order, site};
