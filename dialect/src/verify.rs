@@ -6,7 +6,7 @@ use crate::lossy;
 use crate::ops::{Arity, Engine, Group, Order, RmwKind, SymmOp};
 use crate::pointer::{Pointer, is_block_memory, layout, strides};
 use crate::shape::{DYNAMIC, Shaped, byte_width, float_width, integer_width, is_data, scalar};
-use crate::{HEAP_STRIDE_ATTRIBUTE, NUM_RANKS_ATTRIBUTE, TABLE_IN_HEAP_ATTRIBUTE};
+use crate::{HEAP_SIZE_ATTRIBUTE, HEAP_STRIDE_ATTRIBUTE, NUM_RANKS_ATTRIBUTE, TABLE_IN_HEAP_ATTRIBUTE};
 use melior::ir::attribute::{AttributeLike, IntegerAttribute};
 use melior::ir::r#type::{MemRefType, ShapedTypeLike};
 use melior::ir::{Attribute, OperationRef, Type, TypeLike, Value, ValueLike, operation::OperationLike};
@@ -120,6 +120,7 @@ pub fn verify_attribute<'c: 'a, 'a>(op: OperationRef<'c, 'a>, name: &str, attrib
         HEAP_STRIDE_ATTRIBUTE if integer(64).is_none_or(|stride| stride <= 0 || stride % HEAP_ALIGNMENT != 0) => {
             "an i64 in bytes, above 0 and a multiple of 2 MiB (T4, T5)"
         }
+        HEAP_SIZE_ATTRIBUTE if integer(64).is_none_or(|size| size <= 0) => "an i64 in bytes, above 0",
         TABLE_IN_HEAP_ATTRIBUTE if !attribute.is_unit() || !has_fixed_range(op) => {
             "a unit, on a module with 'symm.num_ranks' and 'symm.heap_stride' (T5)"
         }

@@ -199,8 +199,15 @@ impl Target for Rocdl {
     }
 
     fn warp_barrier(&self, b: &Builder) {
-        // A wave runs in step; only the compiler has to be told.
-        b.op("llvm.fence", &[], &[], &[("ordering", b.integer(64, 6)), ("syncscope", b.string("wavefront"))]);
+        // A wave runs in step; only the compiler has to be told: by fences of what it may not move, and by a barrier that
+        // is convergent and becomes no instruction. Without it LLVM runs the other lanes' way through what follows to its
+        // end before the first lane has polled.
+        let fence = || {
+            b.op("llvm.fence", &[], &[], &[("ordering", b.integer(64, 6)), ("syncscope", b.string("wavefront"))]);
+        };
+        fence();
+        call_intrinsic(b, "llvm.amdgcn.wave.barrier", &[], &[]);
+        fence();
     }
 
     fn nanoseconds<'c>(&self, b: &Builder<'c>) -> Value<'c, 'c> {
@@ -233,10 +240,20 @@ impl Target for Rocdl {
 
 /// A call of one of LLVM's intrinsics for AMD GPUs.
 fn intrinsic<'c>(b: &Builder<'c>, name: &str, operands: &[Value<'c, 'c>], result: Type<'c>) -> Value<'c, 'c> {
+    let call = call_intrinsic(b, name, operands, &[result]);
+    call.result(0).expect("one result was asked for").into()
+}
+
+fn call_intrinsic<'c>(
+    b: &Builder<'c>,
+    name: &str,
+    operands: &[Value<'c, 'c>],
+    results: &[Type<'c>],
+) -> OperationRef<'c, 'c> {
     let attributes = [
         ("intrin", b.string(name)),
         ("op_bundle_sizes", b.parse("array<i32>")),
         ("operandSegmentSizes", b.parse(&format!("array<i32: {}, 0>", operands.len()))),
     ];
-    b.value("llvm.call_intrinsic", operands, result, &attributes)
+    b.op("llvm.call_intrinsic", operands, results, &attributes)
 }

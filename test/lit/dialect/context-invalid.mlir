@@ -241,3 +241,13 @@ module attributes {symm.table_in_heap, symm.heap_stride = 2097152 : i64} {}
 
 // expected-error @below {{takes a 'symm.table_in_heap' that is a unit, on a module with 'symm.num_ranks' and 'symm.heap_stride' (T5), got true}}
 module attributes {symm.table_in_heap = true, symm.num_ranks = 2 : i32, symm.heap_stride = 2097152 : i64} {}
+
+// -----
+
+// expected-error @below {{takes a 'symm.heap_size' that is an i64 in bytes, above 0, got -4}}
+module attributes {symm.heap_size = -4 : i64} {}
+
+// -----
+
+// expected-error @below {{takes a 'symm.heap_size' that is an i64 in bytes, above 0, got "q"}}
+module attributes {symm.heap_size = "q"} {}
