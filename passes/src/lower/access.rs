@@ -14,6 +14,9 @@ use symm_dialect::shape::{Shaped, byte_width, natural_alignment, scalar};
 /// The bytes of the widest access.
 const WIDEST: u64 = 16;
 
+/// The bytes from which on LLVM's NVPTX back end makes a loop of a load that is only stored.
+const LARGE_COPY: u64 = 128;
+
 /// `as_remote`: the pointers of a descriptor, or the pointer itself, moved by the distance (T1, T4).
 pub fn as_remote<'c: 'a, 'a>(op: AsRemote<'c, 'a>, b: &Builder<'c>) -> Vec<Value<'c, 'c>> {
     let delta = delta_of(SymmOp::AsRemote(op), b, "rank", "delta");
@@ -136,6 +139,17 @@ fn volatile_lanes_store<'c>(
     }
 }
 
+/// A value that LLVM does not take for one end of a copy: on a device, its NVPTX back end copies what has 128 bytes or
+/// more, and is loaded to be stored, byte by byte in a loop.
+fn apart<'c>(b: &Builder<'c>, value: Value<'c, 'c>) -> Value<'c, 'c> {
+    let ty = value.r#type();
+    let lanes = Shaped::vector(ty).map_or(1, |vector| vector.dimensions().into_iter().flatten().product::<u64>());
+    if !b.is_device || byte_width(scalar(ty)) * lanes < LARGE_COPY {
+        return value;
+    }
+    b.value("llvm.freeze", &[value], ty, &[])
+}
+
 /// `remote_load`.
 pub fn remote_load<'c: 'a, 'a>(op: RemoteLoad<'c, 'a>, b: &Builder<'c>) -> Vec<Value<'c, 'c>> {
     let ty = op.result().r#type();
@@ -148,7 +162,7 @@ pub fn remote_load<'c: 'a, 'a>(op: RemoteLoad<'c, 'a>, b: &Builder<'c>) -> Vec<V
         Some(other) => to_memory(b, other),
         None => b.zero(moved),
     };
-    let whole = |b: &Builder<'c>| b.load(address, moved, &attributes);
+    let whole = |b: &Builder<'c>| apart(b, b.load(address, moved, &attributes));
     let value = match op.mask() {
         None => whole(b),
         Some(mask) if is_lane_mask(mask) => {
@@ -173,7 +187,7 @@ pub fn remote_load<'c: 'a, 'a>(op: RemoteLoad<'c, 'a>, b: &Builder<'c>) -> Vec<V
 /// `remote_store`.
 pub fn remote_store<'c: 'a, 'a>(op: RemoteStore<'c, 'a>, b: &Builder<'c>) -> Vec<Value<'c, 'c>> {
     let ty = op.value().r#type();
-    let value = to_memory(b, op.value());
+    let value = apart(b, to_memory(b, op.value()));
     let address = remote_element(SymmOp::RemoteStore(op), b, op.ptr(), &op.indices());
     // `wt` writes through the caches, as a volatile access does; the other modifiers are hints.
     let volatile = op.volatile_() || op.cache() == Some(Cache::Wt);
