@@ -1,7 +1,7 @@
 //! Single loads and stores on another rank: LLVM memory operations at a translated address, the same for every
 //! target that has no cache modifier to obey.
 
-use super::address::{self, Descriptor, from_memory, memory_type, to_memory};
+use super::address::{self, Descriptor, GLOBAL, from_memory, in_space, memory_type, to_memory};
 use super::translation::delta_of;
 use crate::ir::{Builder, definition, name};
 use melior::dialect::arith::CmpiPredicate;
@@ -9,7 +9,7 @@ use melior::dialect::llvm;
 use melior::ir::{Attribute, Type, Value, ValueLike, operation::OperationLike};
 use symm_dialect::ops::{AsRemote, Cache, RemoteLoad, RemoteStore, SymmOp};
 use symm_dialect::pointer::Pointer;
-use symm_dialect::shape::{Shaped, byte_width, natural_alignment, scalar};
+use symm_dialect::shape::{Shaped, byte_width, integer_width, natural_alignment, scalar};
 
 /// The bytes of the widest access.
 const WIDEST: u64 = 16;
@@ -139,6 +139,28 @@ fn volatile_lanes_store<'c>(
     }
 }
 
+/// A pointer into a heap as one to global memory on a device: of volatile accesses LLVM does not find that out.
+fn known_space<'c>(b: &Builder<'c>, address: Value<'c, 'c>) -> Value<'c, 'c> {
+    if b.is_device { in_space(b, address, llvm::r#type::pointer(b.context, GLOBAL)) } else { address }
+}
+
+/// The type under which a value of type `ty` is accessed as a whole: LLVM's AMDGPU back end makes volatile accesses of
+/// bytes one by one, and of words together.
+fn words<'c>(b: &Builder<'c>, ty: Type<'c>, alignment: Option<i64>, volatile: bool) -> Type<'c> {
+    let Some(vector) = Shaped::vector(ty) else { return ty };
+    let bytes = vector.dimensions().into_iter().flatten().product::<u64>();
+    let is_aligned = alignment.unwrap_or_else(|| natural_alignment(ty)) >= 4;
+    if b.is_device && volatile && is_aligned && integer_width(scalar(ty)) == Some(8) && bytes.is_multiple_of(4) {
+        Type::vector(&[bytes / 4], b.int(32))
+    } else {
+        ty
+    }
+}
+
+fn bitcast<'c>(b: &Builder<'c>, value: Value<'c, 'c>, ty: Type<'c>) -> Value<'c, 'c> {
+    if value.r#type() == ty { value } else { b.value("llvm.bitcast", &[value], ty, &[]) }
+}
+
 /// A value that LLVM does not take for one end of a copy: on a device, its NVPTX back end copies what has 128 bytes or
 /// more, and is loaded to be stored, byte by byte in a loop.
 fn apart<'c>(b: &Builder<'c>, value: Value<'c, 'c>) -> Value<'c, 'c> {
@@ -157,12 +179,17 @@ pub fn remote_load<'c: 'a, 'a>(op: RemoteLoad<'c, 'a>, b: &Builder<'c>) -> Vec<V
     let address = remote_element(SymmOp::RemoteLoad(op), b, op.ptr(), &op.indices());
     // `cv` fetches again what may be cached, as a volatile access does; the other modifiers are hints.
     let volatile = op.volatile_() || op.cache() == Some(Cache::Cv);
+    let address = if volatile { known_space(b, address) } else { address };
     let attributes = access(b, ty, op.alignment(), volatile);
+    let words = words(b, moved, op.alignment(), volatile);
     let other = |b: &Builder<'c>| match op.other() {
         Some(other) => to_memory(b, other),
         None => b.zero(moved),
     };
-    let whole = |b: &Builder<'c>| apart(b, b.load(address, moved, &attributes));
+    let whole = |b: &Builder<'c>| {
+        let loaded = b.load(address, words, &attributes);
+        apart(b, bitcast(b, loaded, moved))
+    };
     let value = match op.mask() {
         None => whole(b),
         Some(mask) if is_lane_mask(mask) => {
@@ -191,9 +218,12 @@ pub fn remote_store<'c: 'a, 'a>(op: RemoteStore<'c, 'a>, b: &Builder<'c>) -> Vec
     let address = remote_element(SymmOp::RemoteStore(op), b, op.ptr(), &op.indices());
     // `wt` writes through the caches, as a volatile access does; the other modifiers are hints.
     let volatile = op.volatile_() || op.cache() == Some(Cache::Wt);
+    let address = if volatile { known_space(b, address) } else { address };
     let attributes = access(b, ty, op.alignment(), volatile);
+    let words = words(b, value.r#type(), op.alignment(), volatile);
+    let whole = |b: &Builder<'c>| b.store(bitcast(b, value, words), address, &attributes);
     match op.mask() {
-        None => b.store(value, address, &attributes),
+        None => whole(b),
         Some(mask) if is_lane_mask(mask) => {
             let alignment = op.alignment().unwrap_or_else(|| natural_alignment(ty));
             let by_lane = |b: &Builder<'c>| {
@@ -205,10 +235,10 @@ pub fn remote_store<'c: 'a, 'a>(op: RemoteStore<'c, 'a>, b: &Builder<'c>) -> Vec
             };
             match is_full(b, mask, ty, alignment) {
                 None => by_lane(b),
-                Some(full) => b.either(full, |b| b.store(value, address, &attributes), by_lane),
+                Some(full) => b.either(full, whole, by_lane),
             }
         }
-        Some(mask) => b.when(mask, |b| b.store(value, address, &attributes)),
+        Some(mask) => b.when(mask, whole),
     }
     Vec::new()
 }

@@ -20,38 +20,38 @@ gpu.func @{name}(%ctx: !symm.ctx, %m: memref<?x{element}>, %peer: i32, %delta: i
 // i8  plain|cache ca|cache cg|cache cs  masked|masked with other:
 //     if[ global_load_ubyte ] global_store_byte
 // i8  cache cv|volatile  unmasked:
-//     flat_load_ubyte sc0 sc1 global_store_byte
+//     global_load_ubyte sc0 sc1 global_store_byte
 // i8  cache cv|volatile  masked|masked with other:
-//     if[ flat_load_ubyte sc0 sc1 ] global_store_byte
+//     if[ global_load_ubyte sc0 sc1 ] global_store_byte
 // f16  plain|cache ca|cache cg|cache cs  unmasked:
 //     global_load_ushort global_store_short
 // f16  plain|cache ca|cache cg|cache cs  masked|masked with other:
 //     if[ global_load_ushort ] global_store_short
 // f16  cache cv|volatile  unmasked:
-//     flat_load_ushort sc0 sc1 global_store_short
+//     global_load_ushort sc0 sc1 global_store_short
 // f16  cache cv|volatile  masked|masked with other:
-//     if[ flat_load_ushort sc0 sc1 ] global_store_short
+//     if[ global_load_ushort sc0 sc1 ] global_store_short
 // f32  plain|cache ca|cache cg|cache cs  unmasked:
 //     global_load_dword global_store_dword
 // f32  plain|cache ca|cache cg|cache cs  masked|masked with other:
 //     if[ global_load_dword ] global_store_dword
 // f32  cache cv|volatile  unmasked:
-//     flat_load_dword sc0 sc1 global_store_dword
+//     global_load_dword sc0 sc1 global_store_dword
 // f32  cache cv|volatile  masked|masked with other:
-//     if[ flat_load_dword sc0 sc1 ] global_store_dword
+//     if[ global_load_dword sc0 sc1 ] global_store_dword
 // f64  plain|cache ca|cache cg|cache cs  unmasked:
 //     global_load_dwordx2 global_store_dwordx2
 // f64  plain|cache ca|cache cg|cache cs  masked|masked with other:
 //     if[ global_load_dwordx2 ] global_store_dwordx2
 // f64  cache cv|volatile  unmasked:
-//     flat_load_dwordx2 sc0 sc1 global_store_dwordx2
+//     global_load_dwordx2 sc0 sc1 global_store_dwordx2
 // f64  cache cv|volatile  masked|masked with other:
-//     if[ flat_load_dwordx2 sc0 sc1 ] global_store_dwordx2
+//     if[ global_load_dwordx2 sc0 sc1 ] global_store_dwordx2
 // vector<4xf32>|vector<8xf16>  plain|cache ca|cache cg|cache cs  unmasked:
 //     global_load_dwordx4 global_store_dwordx4
 // vector<4xf32>|vector<8xf16>  plain|cache ca|cache cg|cache cs  masked|masked with other:
 //     if[ global_load_dwordx4 ] global_store_dwordx4
 // vector<4xf32>|vector<8xf16>  cache cv|volatile  unmasked:
-//     flat_load_dwordx4 sc0 sc1 global_store_dwordx4
+//     global_load_dwordx4 sc0 sc1 global_store_dwordx4
 // vector<4xf32>|vector<8xf16>  cache cv|volatile  masked|masked with other:
-//     if[ flat_load_dwordx4 sc0 sc1 ] global_store_dwordx4
+//     if[ global_load_dwordx4 sc0 sc1 ] global_store_dwordx4

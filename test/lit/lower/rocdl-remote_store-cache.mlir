@@ -19,38 +19,38 @@ gpu.func @{name}(%ctx: !symm.ctx, %m: memref<?x{element}>, %peer: i32, %delta: i
 // i8  plain|cache cg|cache cs|cache wb  masked:
 //     if[ global_store_byte ]
 // i8  cache wt|volatile  unmasked:
-//     flat_store_byte sc0 sc1
+//     global_store_byte sc0 sc1
 // i8  cache wt|volatile  masked:
-//     if[ flat_store_byte sc0 sc1 ]
+//     if[ global_store_byte sc0 sc1 ]
 // f16  plain|cache cg|cache cs|cache wb  unmasked:
 //     global_store_short_d16_hi
 // f16  plain|cache cg|cache cs|cache wb  masked:
 //     if[ global_store_short_d16_hi ]
 // f16  cache wt|volatile  unmasked:
-//     flat_store_short_d16_hi sc0 sc1
+//     global_store_short_d16_hi sc0 sc1
 // f16  cache wt|volatile  masked:
-//     if[ flat_store_short_d16_hi sc0 sc1 ]
+//     if[ global_store_short_d16_hi sc0 sc1 ]
 // f32  plain|cache cg|cache cs|cache wb  unmasked:
 //     global_store_dword
 // f32  plain|cache cg|cache cs|cache wb  masked:
 //     if[ global_store_dword ]
 // f32  cache wt|volatile  unmasked:
-//     flat_store_dword sc0 sc1
+//     global_store_dword sc0 sc1
 // f32  cache wt|volatile  masked:
-//     if[ flat_store_dword sc0 sc1 ]
+//     if[ global_store_dword sc0 sc1 ]
 // f64  plain|cache cg|cache cs|cache wb  unmasked:
 //     global_store_dwordx2
 // f64  plain|cache cg|cache cs|cache wb  masked:
 //     if[ global_store_dwordx2 ]
 // f64  cache wt|volatile  unmasked:
-//     flat_store_dwordx2 sc0 sc1
+//     global_store_dwordx2 sc0 sc1
 // f64  cache wt|volatile  masked:
-//     if[ flat_store_dwordx2 sc0 sc1 ]
+//     if[ global_store_dwordx2 sc0 sc1 ]
 // vector<4xf32>|vector<8xf16>  plain|cache cg|cache cs|cache wb  unmasked:
 //     global_store_dwordx4
 // vector<4xf32>|vector<8xf16>  plain|cache cg|cache cs|cache wb  masked:
 //     if[ global_store_dwordx4 ]
 // vector<4xf32>|vector<8xf16>  cache wt|volatile  unmasked:
-//     flat_store_dwordx4 sc0 sc1
+//     global_store_dwordx4 sc0 sc1
 // vector<4xf32>|vector<8xf16>  cache wt|volatile  masked:
-//     if[ flat_store_dwordx4 sc0 sc1 ]
+//     if[ global_store_dwordx4 sc0 sc1 ]

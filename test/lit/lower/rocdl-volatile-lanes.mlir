@@ -14,11 +14,15 @@ gpu.func @{name}(%ctx: !symm.ctx, %p: !llvm.ptr, %peer: i32, %delta: i64, %in: {
 }
 
 // OUTPUT:
-// vector<4xf32>  zero|other  whole:
-//     if[ flat_load_dword sc0 sc1 vmcnt(0) flat_load_dword sc0 sc1 vmcnt(0) flat_load_dword sc0 sc1 vmcnt(0) flat_load_dword sc0 sc1 vmcnt(0) flat_load_dwordx4 sc0 sc1 vmcnt(0) ] global_store_dwordx4 if[ flat_store_dword sc0 sc1 vmcnt(0) flat_store_dword sc0 sc1 vmcnt(0) flat_store_dword sc0 sc1 vmcnt(0) flat_store_dword sc0 sc1 vmcnt(0) flat_store_dwordx4 sc0 sc1 vmcnt(0) ]
-// vector<4xf32>  zero|other  lane:
-//     if[ flat_load_dword sc0 sc1 vmcnt(0) flat_load_dword sc0 sc1 vmcnt(0) flat_load_dword sc0 sc1 vmcnt(0) flat_load_dword sc0 sc1 vmcnt(0) ] global_store_dwordx4 if[ flat_store_dword sc0 sc1 vmcnt(0) flat_store_dword sc0 sc1 vmcnt(0) flat_store_dword sc0 sc1 vmcnt(0) flat_store_dword sc0 sc1 vmcnt(0) ]
+// vector<4xf32>  zero  whole:
+//     if[ global_load_dword sc0 sc1 vmcnt(0) global_load_dword sc0 sc1 vmcnt(0) global_load_dword sc0 sc1 vmcnt(0) global_load_dword sc0 sc1 vmcnt(0) global_load_dwordx4 sc0 sc1 vmcnt(0) ] global_store_dwordx4 if[ global_store_dwordx4 sc0 sc1 vmcnt(0) global_store_dword sc0 sc1 vmcnt(0) global_store_dword sc0 sc1 vmcnt(0) global_store_dword sc0 sc1 vmcnt(0) global_store_dword sc0 sc1 vmcnt(0) ]
+// vector<4xf32>  zero  lane:
+//     if[ global_load_dword sc0 sc1 vmcnt(0) global_load_dword sc0 sc1 vmcnt(0) global_load_dword sc0 sc1 vmcnt(0) global_load_dword sc0 sc1 vmcnt(0) ] global_store_dwordx4 if[ global_store_dword sc0 sc1 vmcnt(0) global_store_dword sc0 sc1 vmcnt(0) global_store_dword sc0 sc1 vmcnt(0) global_store_dword sc0 sc1 vmcnt(0) ]
+// vector<4xf32>  other  whole:
+//     if[ global_load_dword sc0 sc1 vmcnt(0) global_load_dword sc0 sc1 vmcnt(0) global_load_dword sc0 sc1 vmcnt(0) global_load_dword sc0 sc1 vmcnt(0) global_load_dwordx4 sc0 sc1 vmcnt(0) ] global_store_dwordx4 if[ global_store_dword sc0 sc1 vmcnt(0) global_store_dword sc0 sc1 vmcnt(0) global_store_dword sc0 sc1 vmcnt(0) global_store_dword sc0 sc1 vmcnt(0) global_store_dwordx4 sc0 sc1 vmcnt(0) ]
+// vector<4xf32>  other  lane:
+//     if[ global_load_dword sc0 sc1 vmcnt(0) global_load_dword sc0 sc1 vmcnt(0) global_load_dword sc0 sc1 vmcnt(0) global_load_dword sc0 sc1 vmcnt(0) ] global_store_dwordx4 if[ global_store_dword sc0 sc1 vmcnt(0) global_store_dword sc0 sc1 vmcnt(0) global_store_dword sc0 sc1 vmcnt(0) global_store_dword sc0 sc1 vmcnt(0) ]
 // vector<2xf16>  zero|other  whole:
-//     if[ flat_load_ushort sc0 sc1 vmcnt(0) flat_load_ushort sc0 sc1 vmcnt(0) flat_load_dword sc0 sc1 vmcnt(0) ] global_store_dword if[ flat_store_short sc0 sc1 vmcnt(0) flat_store_short_d16_hi sc0 sc1 vmcnt(0) flat_store_dword sc0 sc1 vmcnt(0) ]
+//     if[ global_load_ushort sc0 sc1 vmcnt(0) global_load_ushort sc0 sc1 vmcnt(0) global_load_dword sc0 sc1 vmcnt(0) ] global_store_dword if[ global_store_short sc0 sc1 vmcnt(0) global_store_short_d16_hi sc0 sc1 vmcnt(0) global_store_dword sc0 sc1 vmcnt(0) ]
 // vector<2xf16>  zero|other  lane:
-//     if[ flat_load_ushort sc0 sc1 vmcnt(0) flat_load_ushort sc0 sc1 vmcnt(0) ] global_store_dword if[ flat_store_short sc0 sc1 vmcnt(0) flat_store_short_d16_hi sc0 sc1 vmcnt(0) ]
+//     if[ global_load_ushort sc0 sc1 vmcnt(0) global_load_ushort sc0 sc1 vmcnt(0) ] global_store_dword if[ global_store_short sc0 sc1 vmcnt(0) global_store_short_d16_hi sc0 sc1 vmcnt(0) ]
