@@ -4,6 +4,7 @@ use crate::llvm::module_of;
 use crate::{Error, Level, LlvmModule};
 use inkwell::module::Linkage;
 use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine, TargetTriple};
+use inkwell::values::BasicValue;
 use melior::ir::attribute::StringAttribute;
 use melior::ir::operation::{OperationLike, OperationMutLike, OperationRefMut};
 use melior::ir::{BlockLike, Module, OperationRef};
@@ -141,11 +142,29 @@ fn describe(kernels: OperationRef, machine: &TargetMachine) {
     kernels.set_attribute("llvm.data_layout", layout.into());
 }
 
+/// What ptxas and the CUDA driver define.
+const DEFINED_BY_CUDA: [&str; 4] = ["vprintf", "malloc", "free", "__assertfail"];
+
+/// That everything is defined that kernels call.
+fn ensure_defined(llvm: &LlvmModule, device: &Device) -> Result<(), Error> {
+    for function in llvm.module.get_functions() {
+        let symbol = function.get_name().to_string_lossy();
+        let is_called = function.as_global_value().as_pointer_value().get_first_use().is_some();
+        let is_known = symbol.starts_with("llvm.")
+            || matches!(device, Device::Nvidia(_)) && DEFINED_BY_CUDA.contains(&symbol.as_ref());
+        if function.count_basic_blocks() == 0 && is_called && !is_known {
+            return Err(Error::UndefinedOnDevice { symbol: symbol.into_owned() });
+        }
+    }
+    Ok(())
+}
+
 /// PTX, or AMD assembly.
 ///
 /// # Errors
-/// [`Error::Llvm`] if code generation fails.
+/// [`Error::UndefinedOnDevice`] if a kernel calls what nothing defines, [`Error::Llvm`] if code generation fails.
 pub fn assembly(llvm: &LlvmModule, device: &Device, level: Level) -> Result<String, Error> {
+    ensure_defined(llvm, device)?;
     let text = device.machine(level)?.write_to_memory_buffer(&llvm.module, FileType::Assembly);
     let text = text.map_err(|error| Error::Llvm(error.to_string()))?;
     Ok(String::from_utf8_lossy(text.as_slice()).trim_end_matches('\0').to_owned())
@@ -154,10 +173,11 @@ pub fn assembly(llvm: &LlvmModule, device: &Device, level: Level) -> Result<Stri
 /// A linked AMD code object.
 ///
 /// # Errors
-/// [`Error::MissingLinker`] if there is no `ld.lld`, [`Error::Link`] if it fails, [`Error::Llvm`] if code
-/// generation fails, [`Error::NotAmd`] for another GPU.
+/// [`Error::MissingLinker`] if there is no `ld.lld`, [`Error::Link`] if it fails, [`Error::NotAmd`] for another GPU, and
+/// as [`assembly`].
 pub fn hsaco(llvm: &LlvmModule, device: &Device, level: Level) -> Result<Vec<u8>, Error> {
     let Device::Amd(chip) = device else { return Err(Error::NotAmd) };
+    ensure_defined(llvm, device)?;
     let object = device.machine(level)?.write_to_memory_buffer(&llvm.module, FileType::Object);
     let object = object.map_err(|error| Error::Llvm(error.to_string()))?;
     let directory = tempfile::tempdir().map_err(Error::Link)?;
@@ -175,7 +195,7 @@ pub fn hsaco(llvm: &LlvmModule, device: &Device, level: Level) -> Result<Vec<u8>
 
 /// lld: what `SYMM_LLD` names, or the one beside the LLVM that this was built with, or the first on the path.
 fn lld() -> String {
-    if let Ok(named) = std::env::var("SYMM_LLD") {
+    if let Some(named) = std::env::var("SYMM_LLD").ok().filter(|named| !named.is_empty()) {
         return named;
     }
     let beside = concat!(env!("MLIR_SYS_220_PREFIX"), "/bin/ld.lld");

@@ -45,6 +45,12 @@ pub enum Error {
         /// The function.
         symbol: String,
     },
+    /// A kernel calls a function that nothing defines: MLIR lowers some math to a library that is not linked.
+    #[error("a kernel calls '{symbol}', which is not in the program, and no library is linked (S1)")]
+    UndefinedOnDevice {
+        /// The function.
+        symbol: String,
+    },
     /// No pass lowers to this GPU.
     #[error("unknown chip '{chip}'; the chips are {known}")]
     UnknownChip {
