@@ -36,7 +36,7 @@ mod table;
 mod target;
 mod words;
 
-use crate::ir::{Builder, name, remove_attribute, select, symm_ops};
+use crate::ir::{Builder, has_uses, name, remove_attribute, select, symm_ops};
 use crate::pass::{Ir, Kind, Pass, PassOption, Values};
 use melior::ir::{OperationRef, Value};
 use order::Engine;
@@ -127,10 +127,17 @@ fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<Ir, Repor
         }
     }
     outcome?;
-    for op in questions {
-        if let SymmOp::Ctx(ctx) = op {
-            Builder::before(ctx.operation()).erase(ctx.operation());
+    let contexts: Vec<_> =
+        questions.into_iter().filter_map(|op| if let SymmOp::Ctx(ctx) = op { Some(ctx) } else { None }).collect();
+    for ctx in &contexts {
+        if has_uses(ctx.ctx()) {
+            let complaint = "S1: a context is passed to a function or a block as the pointer to its table";
+            outcome = Err(error(ctx.operation(), complaint));
         }
+    }
+    outcome?;
+    for ctx in contexts {
+        Builder::before(ctx.operation()).erase(ctx.operation());
     }
     // Triton knows no attributes of this dialect.
     for module in select(root, |op| (name(op) == "builtin.module").then_some(op)) {

@@ -43,3 +43,13 @@
   %0 = symm.as_remote %ctx, %p, %r : !tt.ptr<f32>
   "tt.return"() : () -> ()
 }) : () -> ()
+
+// -----
+
+func.func @parts_to_a_function(%bases: !llvm.ptr, %me: i32, %n: i32) {
+  // expected-error @below {{S1: a context is passed to a function or a block as the pointer to its table}}
+  %ctx = symm.ctx %bases rank %me of %n : !llvm.ptr
+  func.call @helper(%ctx) : (!symm.ctx) -> ()
+  return
+}
+func.func private @helper(!symm.ctx)
