@@ -81,13 +81,11 @@ pub struct World {
 }
 
 /// What the range of all heaps is aligned to where context tables lie in them: the power of two that it fits into, in
-/// bytes.
-///
-/// # Panics
-/// When that is more than an address has.
+/// bytes; `None` if no address has so many.
 #[must_use]
-pub fn aligned_range(num_ranks: u64, heap_stride: u64) -> u64 {
-    num_ranks.checked_mul(heap_stride).and_then(u64::checked_next_power_of_two).expect("heaps within all addresses")
+pub fn aligned_range(num_ranks: i64, heap_stride: i64) -> Option<i64> {
+    let bytes = u64::try_from(num_ranks.checked_mul(heap_stride)?).ok()?;
+    bytes.checked_next_power_of_two()?.try_into().ok()
 }
 
 /// Tells a module where it will run.

@@ -83,7 +83,7 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
         if !self.in_heap || self.parts.is_some() {
             return None;
         }
-        let range = aligned_range(ranks.cast_unsigned(), stride.cast_unsigned()).cast_signed();
+        let range = aligned_range(ranks, stride)?;
         let address = b.value("llvm.ptrtoint", &[self.pointer], b.int(64), &[]);
         Some((b.binary("arith.andi", address, b.i64(range - 1)), stride))
     }

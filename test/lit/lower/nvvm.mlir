@@ -116,3 +116,20 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+// Heaps that no addresses hold, as an inner module may have them: the rank is read from the table, as anywhere.
+// ONCE-LABEL: gpu.func @beyond
+// CHECK-LABEL: gpu.func @beyond
+// CHECK-NOT: llvm.ptrtoint
+// CHECK: llvm.load %{{.*}} invariant
+// CHECK: llvm.store
+module attributes {symm.num_ranks = 3 : i32, symm.heap_stride = 6291456 : i64, symm.table_in_heap} {
+  gpu.module @kernels attributes {symm.num_ranks = 2147483647 : i32, symm.heap_stride = 4611686018427387904 : i64} {
+    gpu.func @beyond(%ctx: !symm.ctx, %value: f32, %mine: !llvm.ptr, %peer: i32) kernel {
+      symm.remote_store %ctx, %value, %mine, %peer : f32, !llvm.ptr
+      gpu.return
+    }
+  }
+}

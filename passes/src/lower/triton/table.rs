@@ -175,7 +175,7 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
         if !self.in_heap || self.ctx.rank().is_some() {
             return None;
         }
-        let range = aligned_range(ranks.cast_unsigned(), stride.cast_unsigned()).cast_signed();
+        let range = aligned_range(ranks, stride)?;
         let address = self.address();
         Some((self.early(|b| b.binary("arith.andi", address, b.i64(range - 1))), stride))
     }
