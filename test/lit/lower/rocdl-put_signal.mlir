@@ -13,26 +13,26 @@ gpu.func @{name}(%ctx: !symm.ctx, %src: memref<4xf32>, %dst: memref<4xf32>, %fla
 
 // OUTPUT:
 // set  i32  gpu|sys  thread:
-//     if[ global_store_dwordx4 loop[ global_load_dword vmcnt(0) global_store_dword ] loop[ global_load_dword vmcnt(0) global_store_dword ] ] buffer_wbl2 sc0 sc1 vmcnt(0) vmcnt(0) global_store_dword sc0 sc1
+//     if[ global_store_dword global_load_dword vmcnt(0) global_store_dword global_load_dword vmcnt(0) global_store_dword global_load_dword vmcnt(0) global_store_dword global_load_dwordx4 vmcnt(0) global_store_dwordx4 loop[ global_load_dword vmcnt(0) global_store_dword ] loop[ global_load_dword vmcnt(0) global_store_dword ] ] buffer_wbl2 sc0 sc1 vmcnt(0) vmcnt(0) global_store_dword sc0 sc1
 // set  i32  gpu|sys  warp:
-//     if[ global_store_dwordx4 global_load_dword vmcnt(0) global_store_dword loop[ global_load_dword vmcnt(0) global_store_dword ] ] buffer_wbl2 sc1 vmcnt(0) if[ buffer_wbl2 sc0 sc1 vmcnt(0) global_store_dword sc0 sc1 ]
+//     if[ global_store_dwordx4 global_load_dword vmcnt(0) global_store_dword global_load_dword vmcnt(0) global_store_dword ] buffer_wbl2 sc1 vmcnt(0) if[ buffer_wbl2 sc0 sc1 vmcnt(0) global_store_dword sc0 sc1 ]
 // set  i32  gpu|sys  block:
-//     if[ global_store_dwordx4 loop[ global_load_dword vmcnt(0) global_store_dword ] loop[ global_load_dword vmcnt(0) global_store_dword ] ] buffer_wbl2 sc1 vmcnt(0) s_barrier if[ buffer_wbl2 sc0 sc1 vmcnt(0) global_store_dword sc0 sc1 ]
+//     if[ loop[ global_load_dword vmcnt(0) global_store_dword ] global_load_dwordx4 vmcnt(0) global_store_dwordx4 loop[ global_load_dword vmcnt(0) global_store_dword ] loop[ global_load_dword vmcnt(0) global_store_dword ] ] buffer_wbl2 sc1 vmcnt(0) s_barrier if[ buffer_wbl2 sc0 sc1 vmcnt(0) global_store_dword sc0 sc1 ]
 // set  i64  gpu|sys  thread:
-//     if[ global_store_dwordx4 loop[ global_load_dword vmcnt(0) global_store_dword ] loop[ global_load_dword vmcnt(0) global_store_dword ] ] buffer_wbl2 sc0 sc1 vmcnt(0) global_store_dwordx2 sc0 sc1
+//     if[ global_store_dword global_load_dword vmcnt(0) global_store_dword global_load_dword vmcnt(0) global_store_dword global_load_dword vmcnt(0) global_store_dword global_load_dwordx4 vmcnt(0) global_store_dwordx4 loop[ global_load_dword vmcnt(0) global_store_dword ] loop[ global_load_dword vmcnt(0) global_store_dword ] ] buffer_wbl2 sc0 sc1 vmcnt(0) global_store_dwordx2 sc0 sc1
 // set  i64  gpu|sys  warp:
-//     if[ global_store_dwordx4 global_load_dword vmcnt(0) global_store_dword loop[ global_load_dword vmcnt(0) global_store_dword ] ] buffer_wbl2 sc1 vmcnt(0) if[ buffer_wbl2 sc0 sc1 vmcnt(0) global_store_dwordx2 sc0 sc1 ]
+//     if[ global_store_dwordx4 global_load_dword vmcnt(0) global_store_dword global_load_dword vmcnt(0) global_store_dword ] buffer_wbl2 sc1 vmcnt(0) if[ buffer_wbl2 sc0 sc1 vmcnt(0) global_store_dwordx2 sc0 sc1 ]
 // set  i64  gpu|sys  block:
-//     if[ global_store_dwordx4 loop[ global_load_dword vmcnt(0) global_store_dword ] loop[ global_load_dword vmcnt(0) global_store_dword ] ] buffer_wbl2 sc1 vmcnt(0) s_barrier if[ buffer_wbl2 sc0 sc1 vmcnt(0) global_store_dwordx2 sc0 sc1 ]
+//     if[ loop[ global_load_dword vmcnt(0) global_store_dword ] global_load_dwordx4 vmcnt(0) global_store_dwordx4 loop[ global_load_dword vmcnt(0) global_store_dword ] loop[ global_load_dword vmcnt(0) global_store_dword ] ] buffer_wbl2 sc1 vmcnt(0) s_barrier if[ buffer_wbl2 sc0 sc1 vmcnt(0) global_store_dwordx2 sc0 sc1 ]
 // add  i32  gpu|sys  thread:
-//     if[ global_store_dwordx4 loop[ global_load_dword vmcnt(0) global_store_dword ] loop[ global_load_dword vmcnt(0) global_store_dword ] ] buffer_wbl2 sc0 sc1 vmcnt(0) if[ global_atomic_add sc1 ]
+//     if[ global_store_dword global_load_dword vmcnt(0) global_store_dword global_load_dword vmcnt(0) global_store_dword global_load_dword vmcnt(0) global_store_dword global_load_dwordx4 vmcnt(0) global_store_dwordx4 loop[ global_load_dword vmcnt(0) global_store_dword ] loop[ global_load_dword vmcnt(0) global_store_dword ] ] buffer_wbl2 sc0 sc1 vmcnt(0) if[ global_atomic_add sc1 ]
 // add  i32  gpu|sys  warp:
-//     if[ global_store_dwordx4 global_load_dword vmcnt(0) global_store_dword loop[ global_load_dword vmcnt(0) global_store_dword ] ] buffer_wbl2 sc1 vmcnt(0) if[ buffer_wbl2 sc0 sc1 vmcnt(0) global_atomic_add sc1 ]
+//     if[ global_store_dwordx4 global_load_dword vmcnt(0) global_store_dword global_load_dword vmcnt(0) global_store_dword ] buffer_wbl2 sc1 vmcnt(0) if[ buffer_wbl2 sc0 sc1 vmcnt(0) global_atomic_add sc1 ]
 // add  i32  gpu|sys  block:
-//     if[ global_store_dwordx4 loop[ global_load_dword vmcnt(0) global_store_dword ] loop[ global_load_dword vmcnt(0) global_store_dword ] ] buffer_wbl2 sc1 vmcnt(0) s_barrier if[ buffer_wbl2 sc0 sc1 vmcnt(0) global_atomic_add sc1 ]
+//     if[ loop[ global_load_dword vmcnt(0) global_store_dword ] global_load_dwordx4 vmcnt(0) global_store_dwordx4 loop[ global_load_dword vmcnt(0) global_store_dword ] loop[ global_load_dword vmcnt(0) global_store_dword ] ] buffer_wbl2 sc1 vmcnt(0) s_barrier if[ buffer_wbl2 sc0 sc1 vmcnt(0) global_atomic_add sc1 ]
 // add  i64  gpu|sys  thread:
-//     if[ global_store_dwordx4 loop[ global_load_dword vmcnt(0) global_store_dword ] loop[ global_load_dword vmcnt(0) global_store_dword ] ] buffer_wbl2 sc0 sc1 vmcnt(0) if[ global_atomic_add_x2 sc1 ]
+//     if[ global_store_dword global_load_dword vmcnt(0) global_store_dword global_load_dword vmcnt(0) global_store_dword global_load_dword vmcnt(0) global_store_dword global_load_dwordx4 vmcnt(0) global_store_dwordx4 loop[ global_load_dword vmcnt(0) global_store_dword ] loop[ global_load_dword vmcnt(0) global_store_dword ] ] buffer_wbl2 sc0 sc1 vmcnt(0) if[ global_atomic_add_x2 sc1 ]
 // add  i64  gpu|sys  warp:
-//     if[ global_store_dwordx4 global_load_dword vmcnt(0) global_store_dword loop[ global_load_dword vmcnt(0) global_store_dword ] ] buffer_wbl2 sc1 vmcnt(0) if[ buffer_wbl2 sc0 sc1 vmcnt(0) global_atomic_add_x2 sc1 ]
+//     if[ global_store_dwordx4 global_load_dword vmcnt(0) global_store_dword global_load_dword vmcnt(0) global_store_dword ] buffer_wbl2 sc1 vmcnt(0) if[ buffer_wbl2 sc0 sc1 vmcnt(0) global_atomic_add_x2 sc1 ]
 // add  i64  gpu|sys  block:
-//     if[ global_store_dwordx4 loop[ global_load_dword vmcnt(0) global_store_dword ] loop[ global_load_dword vmcnt(0) global_store_dword ] ] buffer_wbl2 sc1 vmcnt(0) s_barrier if[ buffer_wbl2 sc0 sc1 vmcnt(0) global_atomic_add_x2 sc1 ]
+//     if[ loop[ global_load_dword vmcnt(0) global_store_dword ] global_load_dwordx4 vmcnt(0) global_store_dwordx4 loop[ global_load_dword vmcnt(0) global_store_dword ] loop[ global_load_dword vmcnt(0) global_store_dword ] ] buffer_wbl2 sc1 vmcnt(0) s_barrier if[ buffer_wbl2 sc0 sc1 vmcnt(0) global_atomic_add_x2 sc1 ]

@@ -75,7 +75,7 @@ fn contiguous<'c: 'a, 'a>(
 ) {
     let width = byte_width(element);
     let threads = format!("_symm_copy_{width}");
-    import(b, op, LIBRARY, &[&threads], width);
+    import(b, op, LIBRARY, &[&threads, &format!("_symm_copy_elements_{width}")], width);
     let (number, count) = order::thread(b, group);
     if engine == Engine::Threads {
         b.call(&threads, &[dst, src, bytes, number, count], &[]);
@@ -95,7 +95,11 @@ fn import<'c: 'a, 'a>(b: &Builder<'c>, op: OperationRef<'c, 'a>, part: &str, nam
     if missing.is_empty() {
         return;
     }
-    let text = part.replace("WIDTH", &width.to_string()).replace("BITS", &(8 * width).to_string());
+    // A thread moves an element or 16 bytes at a time.
+    let least = width.min(16);
+    let text = [("WIDTH", width), ("BITS", 8 * width), ("LEAST", least)]
+        .into_iter()
+        .fold(part.to_owned(), |text, (name, value)| text.replace(name, &value.to_string()));
     let library = Module::parse(b.context, &text).expect("the device library parses");
     let first = operations(body)[0];
     for function in operations(library.body()) {

@@ -29,14 +29,12 @@ func.func private @_symm_bulk_engine(%dst: !llvm.ptr<1>, %src: !llvm.ptr<1>, %by
 
   %first = arith.minui %chunks, %count : i64
   scf.for %c = %zero to %first step %one : i64 {
-    func.call @_symm_bulk_fill(%src, %bytes, %c, %count, %barriers, %buffers) : (!llvm.ptr<1>, i64, i64, i64, i32, i32) -> ()
+    %s = arith.trunci %c : i64 to i32
+    func.call @_symm_bulk_fill(%src, %bytes, %c, %s, %barriers, %buffers) : (!llvm.ptr<1>, i64, i64, i32, i32, i32) -> ()
   }
-  scf.for %c = %zero to %chunks step %one : i64 {
-    %stage = arith.remui %c, %count : i64
-    %round = arith.divui %c, %count : i64
-    %odd = arith.andi %round, %one : i64
-    %parity = arith.trunci %odd : i64 to i32
-    %s = arith.trunci %stage : i64 to i32
+  // Stages are counted, not divided for: a division takes as long as the link takes for a stage.
+  %last = arith.subi %stages, %c1 : i32
+  scf.for %c = %zero to %chunks step %one iter_args(%s = %c0, %parity = %c0, %before = %last) -> (i32, i32, i32) : i64 {
     %barrier_offset = arith.muli %s, %c8 : i32
     %barrier = arith.addi %barriers, %barrier_offset : i32
     scf.while : () -> () {
@@ -63,8 +61,14 @@ func.func private @_symm_bulk_engine(%dst: !llvm.ptr<1>, %src: !llvm.ptr<1>, %by
     %refill = arith.andi %not_first, %exists : i1
     scf.if %refill {
       llvm.inline_asm has_side_effects "cp.async.bulk.wait_group.read 1;", "~{memory}" : () -> ()
-      func.call @_symm_bulk_fill(%src, %bytes, %next, %count, %barriers, %buffers) : (!llvm.ptr<1>, i64, i64, i64, i32, i32) -> ()
+      func.call @_symm_bulk_fill(%src, %bytes, %next, %before, %barriers, %buffers) : (!llvm.ptr<1>, i64, i64, i32, i32, i32) -> ()
     }
+    %wraps = arith.cmpi eq, %s, %last : i32
+    %following = arith.addi %s, %c1 : i32
+    %s_next = arith.select %wraps, %c0, %following : i32
+    %flipped = arith.xori %parity, %c1 : i32
+    %parity_next = arith.select %wraps, %flipped, %parity : i32
+    scf.yield %s_next, %parity_next, %s : i32, i32, i32
   }
   llvm.inline_asm has_side_effects "cp.async.bulk.wait_group 0;", "~{memory}" : () -> ()
   scf.for %s = %c0 to %stages step %c1 : i32 {
@@ -75,13 +79,11 @@ func.func private @_symm_bulk_engine(%dst: !llvm.ptr<1>, %src: !llvm.ptr<1>, %by
   return
 }
 
-// Starts to fill the stage of chunk `c`.
-func.func private @_symm_bulk_fill(%src: !llvm.ptr<1>, %bytes: i64, %c: i64, %count: i64, %barriers: i32, %buffers: i32) {
+// Starts to fill stage `s` with chunk `c`.
+func.func private @_symm_bulk_fill(%src: !llvm.ptr<1>, %bytes: i64, %c: i64, %s: i32, %barriers: i32, %buffers: i32) {
   %chunk = arith.constant 16384 : i64
   %c8 = arith.constant 8 : i32
   %stage_bytes = arith.constant 16384 : i32
-  %stage = arith.remui %c, %count : i64
-  %s = arith.trunci %stage : i64 to i32
   %barrier_offset = arith.muli %s, %c8 : i32
   %barrier = arith.addi %barriers, %barrier_offset : i32
   %buffer_offset = arith.muli %s, %stage_bytes : i32

@@ -6,10 +6,12 @@
 // threads 64 KiB are in flight, which is what one SM needs to read over the link at full speed. In a tile the distances
 // are constants, so that 1024 threads still have registers enough. What is no tile moves four at a time, then singly,
 // and a tail of single elements remains. Where they are not aligned alike, elements are moved one by one.
+//
+// Each instruction costs a scheduler of the GPU a slot for every warp of the block: threads that have nothing to move
+// leave at once, and what is rare is behind a branch.
 
 func.func private @_symm_copy_WIDTH(%dst: !llvm.ptr, %src: !llvm.ptr, %bytes: i64, %tid: i64, %n: i64) {
   %c0 = arith.constant 0 : i64
-  %c1 = arith.constant 1 : i64
   %c2 = arith.constant 2 : i64
   %c3 = arith.constant 3 : i64
   %c4 = arith.constant 4 : i64
@@ -18,118 +20,131 @@ func.func private @_symm_copy_WIDTH(%dst: !llvm.ptr, %src: !llvm.ptr, %bytes: i6
   %c32 = arith.constant 32 : i64
   %c256 = arith.constant 256 : i64
   %w = arith.constant WIDTH : i64
-  %d = llvm.ptrtoint %dst : !llvm.ptr to i64
-  %s = llvm.ptrtoint %src : !llvm.ptr to i64
-  %differ = arith.xori %d, %s : i64
-  %misaligned = arith.andi %differ, %c15 : i64
-  %alike = arith.cmpi eq, %misaligned, %c0 : i64
-  %negated = arith.subi %c0, %d : i64
-  %to16 = arith.andi %negated, %c15 : i64
-  %whole = arith.minui %to16, %bytes : i64
-  %head = arith.select %alike, %whole, %bytes : i64
-  %rest = arith.subi %bytes, %head : i64
-  %vectors = arith.divui %rest, %c16 : i64
-  %body = arith.muli %vectors, %c16 : i64
-  %before_tail = arith.addi %head, %body : i64
-  %two = arith.muli %n, %c2 : i64
-  %three = arith.muli %n, %c3 : i64
-  %four = arith.muli %n, %c4 : i64
+  // The least that each thread before this one moves.
+  %least = arith.constant LEAST : i64
+  %before = arith.muli %tid, %least : i64
+  %has_work = arith.cmpi ult, %before, %bytes : i64
+  scf.if %has_work {
+    %d = llvm.ptrtoint %dst : !llvm.ptr to i64
+    %s = llvm.ptrtoint %src : !llvm.ptr to i64
+    %differ = arith.xori %d, %s : i64
+    %misaligned = arith.andi %differ, %c15 : i64
+    %alike = arith.cmpi eq, %misaligned, %c0 : i64
+    scf.if %alike {
+      %negated = arith.subi %c0, %d : i64
+      %to16 = arith.andi %negated, %c15 : i64
+      %head = arith.minui %to16, %bytes : i64
+      %rest = arith.subi %bytes, %head : i64
+      %vectors = arith.divui %rest, %c16 : i64
+      %bd = llvm.getelementptr %dst[%head] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+      %bs = llvm.getelementptr %src[%head] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+      %lane = arith.remui %tid, %c32 : i64
+      %team = arith.divui %tid, %c32 : i64
+      %teams = arith.divui %n, %c32 : i64
+      %lone = arith.remui %n, %c32 : i64
+      %in_teams = arith.cmpi eq, %lone, %c0 : i64
+      %all_tiles = arith.divui %vectors, %c256 : i64
+      %tiles = arith.select %in_teams, %all_tiles, %c0 : i64
+      scf.for %t = %team to %tiles step %teams : i64 {
+        %tile = arith.muli %t, %c256 : i64
+        %i = arith.addi %tile, %lane : i64
+        %s0 = llvm.getelementptr %bs[%i] : (!llvm.ptr, i64) -> !llvm.ptr, vector<4xi32>
+        %d0 = llvm.getelementptr %bd[%i] : (!llvm.ptr, i64) -> !llvm.ptr, vector<4xi32>
+        %s1 = llvm.getelementptr %s0[32] : (!llvm.ptr) -> !llvm.ptr, vector<4xi32>
+        %s2 = llvm.getelementptr %s0[64] : (!llvm.ptr) -> !llvm.ptr, vector<4xi32>
+        %s3 = llvm.getelementptr %s0[96] : (!llvm.ptr) -> !llvm.ptr, vector<4xi32>
+        %s4 = llvm.getelementptr %s0[128] : (!llvm.ptr) -> !llvm.ptr, vector<4xi32>
+        %s5 = llvm.getelementptr %s0[160] : (!llvm.ptr) -> !llvm.ptr, vector<4xi32>
+        %s6 = llvm.getelementptr %s0[192] : (!llvm.ptr) -> !llvm.ptr, vector<4xi32>
+        %s7 = llvm.getelementptr %s0[224] : (!llvm.ptr) -> !llvm.ptr, vector<4xi32>
+        %v0 = llvm.load %s0 {alignment = 16 : i64} : !llvm.ptr -> vector<4xi32>
+        %v1 = llvm.load %s1 {alignment = 16 : i64} : !llvm.ptr -> vector<4xi32>
+        %v2 = llvm.load %s2 {alignment = 16 : i64} : !llvm.ptr -> vector<4xi32>
+        %v3 = llvm.load %s3 {alignment = 16 : i64} : !llvm.ptr -> vector<4xi32>
+        %v4 = llvm.load %s4 {alignment = 16 : i64} : !llvm.ptr -> vector<4xi32>
+        %v5 = llvm.load %s5 {alignment = 16 : i64} : !llvm.ptr -> vector<4xi32>
+        %v6 = llvm.load %s6 {alignment = 16 : i64} : !llvm.ptr -> vector<4xi32>
+        %v7 = llvm.load %s7 {alignment = 16 : i64} : !llvm.ptr -> vector<4xi32>
+        %d1 = llvm.getelementptr %d0[32] : (!llvm.ptr) -> !llvm.ptr, vector<4xi32>
+        %d2 = llvm.getelementptr %d0[64] : (!llvm.ptr) -> !llvm.ptr, vector<4xi32>
+        %d3 = llvm.getelementptr %d0[96] : (!llvm.ptr) -> !llvm.ptr, vector<4xi32>
+        %d4 = llvm.getelementptr %d0[128] : (!llvm.ptr) -> !llvm.ptr, vector<4xi32>
+        %d5 = llvm.getelementptr %d0[160] : (!llvm.ptr) -> !llvm.ptr, vector<4xi32>
+        %d6 = llvm.getelementptr %d0[192] : (!llvm.ptr) -> !llvm.ptr, vector<4xi32>
+        %d7 = llvm.getelementptr %d0[224] : (!llvm.ptr) -> !llvm.ptr, vector<4xi32>
+        llvm.store %v0, %d0 {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr
+        llvm.store %v1, %d1 {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr
+        llvm.store %v2, %d2 {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr
+        llvm.store %v3, %d3 {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr
+        llvm.store %v4, %d4 {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr
+        llvm.store %v5, %d5 {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr
+        llvm.store %v6, %d6 {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr
+        llvm.store %v7, %d7 {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr
+      }
+      %tiled = arith.muli %tiles, %c256 : i64
+      %start = arith.addi %tiled, %tid : i64
+      %left = arith.cmpi ult, %start, %vectors : i64
+      scf.if %left {
+        %two = arith.muli %n, %c2 : i64
+        %three = arith.muli %n, %c3 : i64
+        %four = arith.muli %n, %c4 : i64
+        %rounds0 = arith.subi %vectors, %three : i64
+        %rounds = arith.maxsi %rounds0, %c0 : i64
+        %next = scf.for %i = %start to %rounds step %four iter_args(%last = %start) -> (i64) : i64 {
+          %i1 = arith.addi %i, %n : i64
+          %i2 = arith.addi %i, %two : i64
+          %i3 = arith.addi %i, %three : i64
+          %s0 = llvm.getelementptr %bs[%i] : (!llvm.ptr, i64) -> !llvm.ptr, vector<4xi32>
+          %s1 = llvm.getelementptr %bs[%i1] : (!llvm.ptr, i64) -> !llvm.ptr, vector<4xi32>
+          %s2 = llvm.getelementptr %bs[%i2] : (!llvm.ptr, i64) -> !llvm.ptr, vector<4xi32>
+          %s3 = llvm.getelementptr %bs[%i3] : (!llvm.ptr, i64) -> !llvm.ptr, vector<4xi32>
+          %v0 = llvm.load %s0 {alignment = 16 : i64} : !llvm.ptr -> vector<4xi32>
+          %v1 = llvm.load %s1 {alignment = 16 : i64} : !llvm.ptr -> vector<4xi32>
+          %v2 = llvm.load %s2 {alignment = 16 : i64} : !llvm.ptr -> vector<4xi32>
+          %v3 = llvm.load %s3 {alignment = 16 : i64} : !llvm.ptr -> vector<4xi32>
+          %d0 = llvm.getelementptr %bd[%i] : (!llvm.ptr, i64) -> !llvm.ptr, vector<4xi32>
+          %d1 = llvm.getelementptr %bd[%i1] : (!llvm.ptr, i64) -> !llvm.ptr, vector<4xi32>
+          %d2 = llvm.getelementptr %bd[%i2] : (!llvm.ptr, i64) -> !llvm.ptr, vector<4xi32>
+          %d3 = llvm.getelementptr %bd[%i3] : (!llvm.ptr, i64) -> !llvm.ptr, vector<4xi32>
+          llvm.store %v0, %d0 {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr
+          llvm.store %v1, %d1 {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr
+          llvm.store %v2, %d2 {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr
+          llvm.store %v3, %d3 {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr
+          %after = arith.addi %i, %four : i64
+          scf.yield %after : i64
+        }
+        scf.for %i = %next to %vectors step %n : i64 {
+          %from = llvm.getelementptr %bs[%i] : (!llvm.ptr, i64) -> !llvm.ptr, vector<4xi32>
+          %to = llvm.getelementptr %bd[%i] : (!llvm.ptr, i64) -> !llvm.ptr, vector<4xi32>
+          %v = llvm.load %from {alignment = 16 : i64} : !llvm.ptr -> vector<4xi32>
+          llvm.store %v, %to {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr
+        }
+      }
+      // The elements before the vectors, and those behind them.
+      %tail = arith.remui %rest, %c16 : i64
+      %edges = arith.ori %head, %tail : i64
+      %has_edges = arith.cmpi ne, %edges, %c0 : i64
+      scf.if %has_edges {
+        %head_elements = arith.divui %head, %w : i64
+        %tail_elements = arith.divui %tail, %w : i64
+        %tail_at = arith.subi %bytes, %tail : i64
+        %td = llvm.getelementptr %dst[%tail_at] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+        %ts = llvm.getelementptr %src[%tail_at] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+        func.call @_symm_copy_elements_WIDTH(%dst, %src, %head_elements, %tid, %n) : (!llvm.ptr, !llvm.ptr, i64, i64, i64) -> ()
+        func.call @_symm_copy_elements_WIDTH(%td, %ts, %tail_elements, %tid, %n) : (!llvm.ptr, !llvm.ptr, i64, i64, i64) -> ()
+      }
+    } else {
+      %elements = arith.divui %bytes, %w : i64
+      func.call @_symm_copy_elements_WIDTH(%dst, %src, %elements, %tid, %n) : (!llvm.ptr, !llvm.ptr, i64, i64, i64) -> ()
+    }
+  }
+  return
+}
 
-  // The body: element %head is a multiple of 16 at both ends.
-  %bd = llvm.getelementptr %dst[%head] : (!llvm.ptr, i64) -> !llvm.ptr, i8
-  %bs = llvm.getelementptr %src[%head] : (!llvm.ptr, i64) -> !llvm.ptr, i8
-  %lane = arith.remui %tid, %c32 : i64
-  %team = arith.divui %tid, %c32 : i64
-  %teams = arith.divui %n, %c32 : i64
-  %lone = arith.remui %n, %c32 : i64
-  %in_teams = arith.cmpi eq, %lone, %c0 : i64
-  %all_tiles = arith.divui %vectors, %c256 : i64
-  %tiles = arith.select %in_teams, %all_tiles, %c0 : i64
-  scf.for %t = %team to %tiles step %teams : i64 {
-    %tile = arith.muli %t, %c256 : i64
-    %i = arith.addi %tile, %lane : i64
-    %s0 = llvm.getelementptr %bs[%i] : (!llvm.ptr, i64) -> !llvm.ptr, vector<4xi32>
-    %d0 = llvm.getelementptr %bd[%i] : (!llvm.ptr, i64) -> !llvm.ptr, vector<4xi32>
-    %s1 = llvm.getelementptr %s0[32] : (!llvm.ptr) -> !llvm.ptr, vector<4xi32>
-    %s2 = llvm.getelementptr %s0[64] : (!llvm.ptr) -> !llvm.ptr, vector<4xi32>
-    %s3 = llvm.getelementptr %s0[96] : (!llvm.ptr) -> !llvm.ptr, vector<4xi32>
-    %s4 = llvm.getelementptr %s0[128] : (!llvm.ptr) -> !llvm.ptr, vector<4xi32>
-    %s5 = llvm.getelementptr %s0[160] : (!llvm.ptr) -> !llvm.ptr, vector<4xi32>
-    %s6 = llvm.getelementptr %s0[192] : (!llvm.ptr) -> !llvm.ptr, vector<4xi32>
-    %s7 = llvm.getelementptr %s0[224] : (!llvm.ptr) -> !llvm.ptr, vector<4xi32>
-    %v0 = llvm.load %s0 {alignment = 16 : i64} : !llvm.ptr -> vector<4xi32>
-    %v1 = llvm.load %s1 {alignment = 16 : i64} : !llvm.ptr -> vector<4xi32>
-    %v2 = llvm.load %s2 {alignment = 16 : i64} : !llvm.ptr -> vector<4xi32>
-    %v3 = llvm.load %s3 {alignment = 16 : i64} : !llvm.ptr -> vector<4xi32>
-    %v4 = llvm.load %s4 {alignment = 16 : i64} : !llvm.ptr -> vector<4xi32>
-    %v5 = llvm.load %s5 {alignment = 16 : i64} : !llvm.ptr -> vector<4xi32>
-    %v6 = llvm.load %s6 {alignment = 16 : i64} : !llvm.ptr -> vector<4xi32>
-    %v7 = llvm.load %s7 {alignment = 16 : i64} : !llvm.ptr -> vector<4xi32>
-    %d1 = llvm.getelementptr %d0[32] : (!llvm.ptr) -> !llvm.ptr, vector<4xi32>
-    %d2 = llvm.getelementptr %d0[64] : (!llvm.ptr) -> !llvm.ptr, vector<4xi32>
-    %d3 = llvm.getelementptr %d0[96] : (!llvm.ptr) -> !llvm.ptr, vector<4xi32>
-    %d4 = llvm.getelementptr %d0[128] : (!llvm.ptr) -> !llvm.ptr, vector<4xi32>
-    %d5 = llvm.getelementptr %d0[160] : (!llvm.ptr) -> !llvm.ptr, vector<4xi32>
-    %d6 = llvm.getelementptr %d0[192] : (!llvm.ptr) -> !llvm.ptr, vector<4xi32>
-    %d7 = llvm.getelementptr %d0[224] : (!llvm.ptr) -> !llvm.ptr, vector<4xi32>
-    llvm.store %v0, %d0 {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr
-    llvm.store %v1, %d1 {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr
-    llvm.store %v2, %d2 {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr
-    llvm.store %v3, %d3 {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr
-    llvm.store %v4, %d4 {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr
-    llvm.store %v5, %d5 {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr
-    llvm.store %v6, %d6 {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr
-    llvm.store %v7, %d7 {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr
-  }
-  %tiled = arith.muli %tiles, %c256 : i64
-  %start = arith.addi %tiled, %tid : i64
-  %rounds0 = arith.subi %vectors, %three : i64
-  %rounds = arith.maxsi %rounds0, %c0 : i64
-  %next = scf.for %i = %start to %rounds step %four iter_args(%last = %start) -> (i64) : i64 {
-    %i1 = arith.addi %i, %n : i64
-    %i2 = arith.addi %i, %two : i64
-    %i3 = arith.addi %i, %three : i64
-    %s0 = llvm.getelementptr %bs[%i] : (!llvm.ptr, i64) -> !llvm.ptr, vector<4xi32>
-    %s1 = llvm.getelementptr %bs[%i1] : (!llvm.ptr, i64) -> !llvm.ptr, vector<4xi32>
-    %s2 = llvm.getelementptr %bs[%i2] : (!llvm.ptr, i64) -> !llvm.ptr, vector<4xi32>
-    %s3 = llvm.getelementptr %bs[%i3] : (!llvm.ptr, i64) -> !llvm.ptr, vector<4xi32>
-    %v0 = llvm.load %s0 {alignment = 16 : i64} : !llvm.ptr -> vector<4xi32>
-    %v1 = llvm.load %s1 {alignment = 16 : i64} : !llvm.ptr -> vector<4xi32>
-    %v2 = llvm.load %s2 {alignment = 16 : i64} : !llvm.ptr -> vector<4xi32>
-    %v3 = llvm.load %s3 {alignment = 16 : i64} : !llvm.ptr -> vector<4xi32>
-    %d0 = llvm.getelementptr %bd[%i] : (!llvm.ptr, i64) -> !llvm.ptr, vector<4xi32>
-    %d1 = llvm.getelementptr %bd[%i1] : (!llvm.ptr, i64) -> !llvm.ptr, vector<4xi32>
-    %d2 = llvm.getelementptr %bd[%i2] : (!llvm.ptr, i64) -> !llvm.ptr, vector<4xi32>
-    %d3 = llvm.getelementptr %bd[%i3] : (!llvm.ptr, i64) -> !llvm.ptr, vector<4xi32>
-    llvm.store %v0, %d0 {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr
-    llvm.store %v1, %d1 {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr
-    llvm.store %v2, %d2 {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr
-    llvm.store %v3, %d3 {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr
-    %after = arith.addi %i, %four : i64
-    scf.yield %after : i64
-  }
-  scf.for %i = %next to %vectors step %n : i64 {
-    %from = llvm.getelementptr %bs[%i] : (!llvm.ptr, i64) -> !llvm.ptr, vector<4xi32>
-    %to = llvm.getelementptr %bd[%i] : (!llvm.ptr, i64) -> !llvm.ptr, vector<4xi32>
-    %v = llvm.load %from {alignment = 16 : i64} : !llvm.ptr -> vector<4xi32>
-    llvm.store %v, %to {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr
-  }
-
-  // Head and tail, element by element: first those before the body, then those behind it.
-  %head_elements = arith.divui %head, %w : i64
-  %tail = arith.subi %bytes, %before_tail : i64
-  %tail_elements = arith.divui %tail, %w : i64
-  %td = llvm.getelementptr %dst[%before_tail] : (!llvm.ptr, i64) -> !llvm.ptr, i8
-  %ts = llvm.getelementptr %src[%before_tail] : (!llvm.ptr, i64) -> !llvm.ptr, i8
-  scf.for %i = %tid to %head_elements step %n : i64 {
+func.func private @_symm_copy_elements_WIDTH(%dst: !llvm.ptr, %src: !llvm.ptr, %count: i64, %tid: i64, %n: i64) {
+  scf.for %i = %tid to %count step %n : i64 {
     %from = llvm.getelementptr %src[%i] : (!llvm.ptr, i64) -> !llvm.ptr, iBITS
     %to = llvm.getelementptr %dst[%i] : (!llvm.ptr, i64) -> !llvm.ptr, iBITS
-    %v = llvm.load %from {alignment = WIDTH : i64} : !llvm.ptr -> iBITS
-    llvm.store %v, %to {alignment = WIDTH : i64} : iBITS, !llvm.ptr
-  }
-  scf.for %i = %tid to %tail_elements step %n : i64 {
-    %from = llvm.getelementptr %ts[%i] : (!llvm.ptr, i64) -> !llvm.ptr, iBITS
-    %to = llvm.getelementptr %td[%i] : (!llvm.ptr, i64) -> !llvm.ptr, iBITS
     %v = llvm.load %from {alignment = WIDTH : i64} : !llvm.ptr -> iBITS
     llvm.store %v, %to {alignment = WIDTH : i64} : iBITS, !llvm.ptr
   }
