@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Runs the programs of test/python/ranks on GPUs: kernels in Triton on torch tensors, a process for each rank.
+"""Runs the programs of test/python/ranks and examples/python on GPUs: Triton kernels on torch tensors.
+
+Each rank is a process.
 
     python3 test/device/python.py --wheel target/wheels/symm-*.whl --ranks 1 2 4 [--rounds 1000000] [--speed]
 
@@ -17,7 +19,8 @@ import uuid
 import zipfile
 from pathlib import Path
 
-PROGRAMS = Path(__file__).resolve().parent.parent / "python" / "ranks"
+ROOT = Path(__file__).resolve().parents[2]
+TESTS, EXAMPLES = ROOT / "test/python/ranks", ROOT / "examples/python"
 SHOWN = 40
 
 
@@ -25,7 +28,7 @@ def run(program, ranks, environment, seconds):
     """Whether a program did well, how long it took, and what its ranks printed."""
     start = time.monotonic()
     environment = {**environment, "WORLD_SIZE": str(ranks), "TORCHELASTIC_RUN_ID": uuid.uuid4().hex}
-    command = [sys.executable, PROGRAMS / program]
+    command = [sys.executable, program]
     files = [tempfile.TemporaryFile("w+") for _ in range(ranks)]
     processes = [
         subprocess.Popen(command, env={**environment, "RANK": str(rank)}, stdout=file, stderr=subprocess.STDOUT)
@@ -51,12 +54,16 @@ def main():
     parser.add_argument("--wheel", type=Path, required=True)
     parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--rounds", type=int, default=10_000, help="messages around the ring")
+    parser.add_argument("--only", nargs="+", metavar="STEM", help="programs: ops, ring_of_slots, …")
     parser.add_argument("--speed", action="store_true", help="also measure, on two ranks and more")
     parser.add_argument("--device", choices=["gpu", "cpu"], default="gpu")
     parser.add_argument("--seconds", type=int, default=180, help="for one run")
     options = parser.parse_args()
     on_gpu = options.device == "gpu"
-    programs = ["host.py", "ops.py", "messages.py"] + (["graph.py"] if on_gpu else [])
+    programs = [TESTS / name for name in ["host.py", "ops.py", "messages.py"] + (["graph.py"] if on_gpu else [])]
+    programs += sorted(EXAMPLES.glob("*.py"))
+    if options.only:
+        programs = [program for program in programs if program.stem in options.only]
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         zipfile.ZipFile(options.wheel).extractall(folder)
@@ -65,10 +72,10 @@ def main():
         if not on_gpu:
             environment["TRITON_INTERPRET"] = "1"
         for ranks in options.ranks:
-            for program in programs + (["speed.py"] if options.speed and ranks > 1 else []):
+            for program in programs + ([TESTS / "speed.py"] if options.speed and ranks > 1 else []):
                 ok, seconds, lines = run(program, ranks, environment, options.seconds)
                 failed += not ok
-                verdict = f"{'ok  ' if ok else 'FAIL'} {program} on {ranks} ranks, {seconds:.1f} s"
+                verdict = f"{'ok  ' if ok else 'FAIL'} {program.name} on {ranks} ranks, {seconds:.1f} s"
                 print(verdict, *lines, sep="\n  ", flush=True)
     print("nothing failed" if not failed else f"{failed} runs failed")
     return 1 if failed else 0

@@ -10,10 +10,16 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).parent
+EXAMPLES = HERE.parents[1] / "examples/python"
 SECONDS = 120
 
 
+def stem(program):
+    return Path(program).stem
+
+
 def start(program, ranks, **environment):
+    """Starts a program, of `ranks/` or given by its path, once for each rank."""
     run = {**os.environ, "TRITON_INTERPRET": "1", "WORLD_SIZE": str(ranks), "TORCHELASTIC_RUN_ID": uuid.uuid4().hex}
     # Where torch is not installed, something stands in for it.
     if importlib.util.find_spec("torch") is None:
@@ -33,7 +39,7 @@ def outputs(processes):
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 4])
-@pytest.mark.parametrize("program", ["host.py", "ops.py", "messages.py"])
+@pytest.mark.parametrize("program", ["host.py", "ops.py", "messages.py", *sorted(EXAMPLES.glob("*.py"))], ids=stem)
 def test_program(program, ranks):
     for output, status in outputs(start(program, ranks)):
         assert status == 0, output

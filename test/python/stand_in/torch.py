@@ -92,6 +92,22 @@ class Tensor:
     def __getitem__(self, key):
         return Tensor(self.array[key], self.dtype)
 
+    def __iadd__(self, value):
+        self.array += value
+        return self
+
+    def __sub__(self, other):
+        return Tensor(self.array - other.array)
+
+    def abs(self):
+        return Tensor(np.abs(self.array))
+
+    def max(self):
+        return Tensor(self.array.max())
+
+    def item(self):
+        return self.array.item()
+
     def fill_(self, value):
         self.array[...] = value
         return self
@@ -116,7 +132,7 @@ class Tensor:
         return Tensor(wide.view(np.float32) if self.dtype.name == "bfloat16" else self.array.astype(np.float32))
 
     def to(self, where):
-        return self
+        return Tensor(self.array.astype(where.stored), where) if isinstance(where, dtype) else self
 
     def numpy(self):
         return self.array
@@ -138,6 +154,10 @@ def from_numpy(array):
 
 def tensor(values, dtype=None):
     return Tensor(np.array(values, dtype and dtype.stored), dtype)
+
+
+def matmul(a, b):
+    return Tensor(np.matmul(a.array, b.array, dtype=np.float32).astype(a.array.dtype))
 
 
 def maker(make, usual="float32"):
