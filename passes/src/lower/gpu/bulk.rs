@@ -1,9 +1,9 @@
 //! Bulk copies by a thread, a warp or a block: 16-byte accesses, several in flight, whatever the alignment.
 //!
 //! Contiguous bytes are copied by a function of the device library (`library.mlir`), which aligns itself on the
-//! destination, moves 16 bytes a thread and eight of them at a time, and falls back to narrower accesses where source
-//! and destination are not aligned alike. With `engine bulk` (`sm_90`) one thread drives the bulk copy engine instead
-//! (`bulk_engine.mlir`). Memrefs with gaps are copied row by row, or element by element.
+//! destination, moves 16 bytes a thread and four or eight of them at a time, and falls back to narrower accesses where
+//! source and destination are not aligned alike. With `engine bulk` (`sm_90`) one thread drives the bulk copy engine
+//! instead (`bulk_engine.mlir`). Memrefs with gaps are copied row by row, or element by element.
 
 use super::order;
 use crate::ir::{Builder, blocks, enclosing, mutable, operations};
@@ -32,7 +32,7 @@ pub fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, b: &Builder<'c>) -> Transfer<'c, 'a
 
 fn copy<'c: 'a, 'a>(b: &Builder<'c>, op: OperationRef<'c, 'a>, transfer: &Transfer<'c, 'a>) {
     let Transfer { src, dst, count, group, engine } = *transfer;
-    let how = (group, engine);
+    let how = How { group, engine, depth: if src.delta.is_some() { 8 } else { 4 } };
     let (from, to) = (src.pointer.r#type(), dst.pointer.r#type());
     if let Some((_, element)) = count {
         return contiguous(b, op, dst.start(b), src.start(b), bytes(b, src.pointer, count), element, how);
@@ -63,6 +63,15 @@ fn copy<'c: 'a, 'a>(b: &Builder<'c>, op: OperationRef<'c, 'a>, transfer: &Transf
     });
 }
 
+/// Who moves the bytes, and how.
+#[derive(Clone, Copy)]
+struct How {
+    group: Group,
+    engine: Engine,
+    /// How many times 16 bytes a thread has in flight.
+    depth: u64,
+}
+
 /// Calls the library's copy for elements of this width.
 fn contiguous<'c: 'a, 'a>(
     b: &Builder<'c>,
@@ -71,23 +80,43 @@ fn contiguous<'c: 'a, 'a>(
     src: Value<'c, 'c>,
     bytes: Value<'c, 'c>,
     element: Type<'c>,
-    (group, engine): (Group, Engine),
+    How { group, engine, depth }: How,
 ) {
     let width = byte_width(element);
-    let threads = format!("_symm_copy_{width}");
-    import(b, op, LIBRARY, &[&threads, &format!("_symm_copy_elements_{width}")], width);
+    let threads = format!("_symm_copy_{width}x{depth}");
+    import(b, op, LIBRARY, &[&threads, &format!("_symm_copy_elements_{width}")], (width, depth));
     let (number, count) = order::thread(b, group);
     if engine == Engine::Threads {
         b.call(&threads, &[dst, src, bytes, number, count], &[]);
         return;
     }
-    let bulk = format!("_symm_bulk_copy_{width}");
-    import(b, op, BULK_ENGINE, &["_symm_dynamic_shared", "_symm_bulk_engine", "_symm_bulk_fill", &bulk], width);
+    let bulk = format!("_symm_bulk_copy_{width}x{depth}");
+    let names = ["_symm_dynamic_shared", "_symm_bulk_engine", "_symm_bulk_fill", &bulk];
+    import(b, op, BULK_ENGINE, &names, (width, depth));
     b.call(&bulk, &[dst, src, bytes, number, count], &[]);
 }
 
+/// What a thread moves of a tile: from `%s` to `%d`, 32 vectors apart, and all loaded before the first is stored.
+fn tile(depth: u64) -> String {
+    let each = |line: &dyn Fn(u64) -> String| (0..depth).map(line).collect::<String>();
+    let ends = |end| {
+        each(&|k| {
+            format!("%{end}{k} = llvm.getelementptr %{end}[{}] : (!llvm.ptr) -> !llvm.ptr, vector<4xi32>\n", 32 * k)
+        })
+    };
+    let load = |k| format!("%v{k} = llvm.load %s{k} {{alignment = 16 : i64}} : !llvm.ptr -> vector<4xi32>\n");
+    let store = |k| format!("llvm.store %v{k}, %d{k} {{alignment = 16 : i64}} : vector<4xi32>, !llvm.ptr\n");
+    ends("s") + &ends("d") + &each(&load) + &each(&store)
+}
+
 /// Makes symbols of a part of the library known to the `gpu.module` around `op`.
-fn import<'c: 'a, 'a>(b: &Builder<'c>, op: OperationRef<'c, 'a>, part: &str, names: &[&str], width: u64) {
+fn import<'c: 'a, 'a>(
+    b: &Builder<'c>,
+    op: OperationRef<'c, 'a>,
+    part: &str,
+    names: &[&str],
+    (width, depth): (u64, u64),
+) {
     let module = enclosing(op, &["gpu.module"]).expect("kernels are in a gpu.module");
     let body = blocks(module)[0];
     let known: Vec<String> = operations(body).into_iter().filter_map(symbol).collect();
@@ -96,10 +125,10 @@ fn import<'c: 'a, 'a>(b: &Builder<'c>, op: OperationRef<'c, 'a>, part: &str, nam
         return;
     }
     // A thread moves an element or 16 bytes at a time.
-    let least = width.min(16);
-    let text = [("WIDTH", width), ("BITS", 8 * width), ("LEAST", least)]
-        .into_iter()
-        .fold(part.to_owned(), |text, (name, value)| text.replace(name, &value.to_string()));
+    let numbers = [("WIDTH", width), ("BITS", 8 * width), ("LEAST", width.min(16)), ("DEPTH", depth)];
+    let numbers = [("TILE_VECTORS", 32 * depth)].into_iter().chain(numbers);
+    let text = numbers.fold(part.to_owned(), |text, (name, value)| text.replace(name, &value.to_string()));
+    let text = text.replace("TILE", &tile(depth));
     let library = Module::parse(b.context, &text).expect("the device library parses");
     let first = operations(body)[0];
     for function in operations(library.body()) {

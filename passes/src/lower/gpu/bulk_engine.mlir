@@ -4,8 +4,9 @@
 llvm.mlir.global external @_symm_dynamic_shared() {addr_space = 3 : i32, alignment = 128 : i64} : !llvm.array<0 x i8>
 
 // Copies `bytes`, a multiple of 16, from `src` to `dst`, both aligned to 16. All but one stage are being filled while
-// the last one is written out; a stage is filled again once the engine has read it.
-func.func private @_symm_bulk_engine(%dst: !llvm.ptr<1>, %src: !llvm.ptr<1>, %bytes: i64, %stages: i32) {
+// the last one is written out; a stage is filled again once the engine has read it. The mbarriers of the first `used`
+// stages are there.
+func.func private @_symm_bulk_engine(%dst: !llvm.ptr<1>, %src: !llvm.ptr<1>, %bytes: i64, %stages: i32, %used: i32) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
   %c8 = arith.constant 8 : i32
@@ -19,15 +20,7 @@ func.func private @_symm_bulk_engine(%dst: !llvm.ptr<1>, %src: !llvm.ptr<1>, %by
   %buffers = arith.addi %barriers, %c128 : i32
   %count = arith.extsi %stages : i32 to i64
   %chunks = arith.ceildivui %bytes, %chunk : i64
-
-  scf.for %s = %c0 to %stages step %c1 : i32 {
-    %offset = arith.muli %s, %c8 : i32
-    %barrier = arith.addi %barriers, %offset : i32
-    llvm.inline_asm has_side_effects "mbarrier.init.shared::cta.b64 [$0], $1;", "r,r,~{memory}" %barrier, %c1 : (i32, i32) -> ()
-  }
-  llvm.inline_asm has_side_effects "fence.proxy.async;", "~{memory}" : () -> ()
-
-  %first = arith.minui %chunks, %count : i64
+  %first = arith.extui %used : i32 to i64
   scf.for %c = %zero to %first step %one : i64 {
     %s = arith.trunci %c : i64 to i32
     func.call @_symm_bulk_fill(%src, %bytes, %c, %s, %barriers, %buffers) : (!llvm.ptr<1>, i64, i64, i32, i32, i32) -> ()
@@ -71,7 +64,7 @@ func.func private @_symm_bulk_engine(%dst: !llvm.ptr<1>, %src: !llvm.ptr<1>, %by
     scf.yield %s_next, %parity_next, %s : i32, i32, i32
   }
   llvm.inline_asm has_side_effects "cp.async.bulk.wait_group 0;", "~{memory}" : () -> ()
-  scf.for %s = %c0 to %stages step %c1 : i32 {
+  scf.for %s = %c0 to %used step %c1 : i32 {
     %offset = arith.muli %s, %c8 : i32
     %barrier = arith.addi %barriers, %offset : i32
     llvm.inline_asm has_side_effects "mbarrier.inval.shared::cta.b64 [$0];", "r,~{memory}" %barrier : (i32) -> ()
@@ -98,20 +91,27 @@ func.func private @_symm_bulk_fill(%src: !llvm.ptr<1>, %bytes: i64, %c: i64, %s:
   return
 }
 
-func.func private @_symm_copy_WIDTH(!llvm.ptr, !llvm.ptr, i64, i64, i64)
+func.func private @_symm_copy_WIDTHxDEPTH(!llvm.ptr, !llvm.ptr, i64, i64, i64)
 
-// Copies by a block: what lies between the first and the last multiple of 16 by the engine, the rest, or all of it
-// where the engine can't serve, by the threads.
-func.func private @_symm_bulk_copy_WIDTH(%dst: !llvm.ptr, %src: !llvm.ptr, %bytes: i64, %tid: i64, %n: i64) {
+// Copies by a block: what lies between the first and the last multiple of 16 by the engine, the rest by the threads. All
+// of it by the threads where the engine can't serve, or is not worth its start: up to four times 16 bytes a thread.
+func.func private @_symm_bulk_copy_WIDTHxDEPTH(%dst: !llvm.ptr, %src: !llvm.ptr, %bytes: i64, %tid: i64, %n: i64) {
   %c0 = arith.constant 0 : i64
   %c15 = arith.constant 15 : i64
+  %c64 = arith.constant 64 : i64
   %m16 = arith.constant -16 : i64
+  %chunk = arith.constant 16384 : i64
   %d = llvm.ptrtoint %dst : !llvm.ptr to i64
   %s = llvm.ptrtoint %src : !llvm.ptr to i64
   %differ = arith.xori %d, %s : i64
   %misaligned = arith.andi %differ, %c15 : i64
   %alike = arith.cmpi eq, %misaligned, %c0 : i64
+  %four_each = arith.muli %n, %c64 : i64
+  %many = arith.cmpi ugt, %bytes, %four_each : i64
   %shared = llvm.inline_asm "mov.u32 $0, %dynamic_smem_size;", "=r" : () -> i32
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %c8 = arith.constant 8 : i32
   %c128 = arith.constant 128 : i32
   %c12 = arith.constant 12 : i32
   %c2 = arith.constant 2 : i32
@@ -120,35 +120,52 @@ func.func private @_symm_bulk_copy_WIDTH(%dst: !llvm.ptr, %src: !llvm.ptr, %byte
   %fit = arith.divsi %room, %stage_bytes : i32
   %stages = arith.minsi %fit, %c12 : i32
   %enough = arith.cmpi sge, %stages, %c2 : i32
-  %use_engine = arith.andi %alike, %enough : i1
+  %serves = arith.andi %alike, %enough : i1
+  %use_engine = arith.andi %serves, %many : i1
   scf.if %use_engine {
     %negated = arith.subi %c0, %d : i64
     %to16 = arith.andi %negated, %c15 : i64
     %head = arith.minui %to16, %bytes : i64
     %rest = arith.subi %bytes, %head : i64
     %body = arith.andi %rest, %m16 : i64
-    %tail_at = arith.addi %head, %body : i64
-    %tail = arith.subi %bytes, %tail_at : i64
-    %td = llvm.getelementptr %dst[%tail_at] : (!llvm.ptr, i64) -> !llvm.ptr, i8
-    %ts = llvm.getelementptr %src[%tail_at] : (!llvm.ptr, i64) -> !llvm.ptr, i8
-    func.call @_symm_copy_WIDTH(%dst, %src, %head, %tid, %n) : (!llvm.ptr, !llvm.ptr, i64, i64, i64) -> ()
-    func.call @_symm_copy_WIDTH(%td, %ts, %tail, %tid, %n) : (!llvm.ptr, !llvm.ptr, i64, i64, i64) -> ()
-    // What the threads wrote before, the engine reads: from the generic to the asynchronous proxy.
+    %tail = arith.andi %rest, %c15 : i64
+    %edges = arith.ori %head, %tail : i64
+    %has_edges = arith.cmpi ne, %edges, %c0 : i64
+    scf.if %has_edges {
+      %tail_at = arith.subi %bytes, %tail : i64
+      %td = llvm.getelementptr %dst[%tail_at] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+      %ts = llvm.getelementptr %src[%tail_at] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+      func.call @_symm_copy_WIDTHxDEPTH(%dst, %src, %head, %tid, %n) : (!llvm.ptr, !llvm.ptr, i64, i64, i64) -> ()
+      func.call @_symm_copy_WIDTHxDEPTH(%td, %ts, %tail, %tid, %n) : (!llvm.ptr, !llvm.ptr, i64, i64, i64) -> ()
+    }
+    %chunks64 = arith.ceildivui %body, %chunk : i64
+    %all_stages = arith.extui %stages : i32 to i64
+    %used64 = arith.minui %chunks64, %all_stages : i64
+    %used = arith.trunci %used64 : i64 to i32
+    %is_first = arith.cmpi eq, %tid, %c0 : i64
+    scf.if %is_first {
+      %address = llvm.mlir.addressof @_symm_dynamic_shared : !llvm.ptr<3>
+      %barriers = llvm.ptrtoint %address : !llvm.ptr<3> to i32
+      scf.for %stage = %zero to %used step %one : i32 {
+        %offset = arith.muli %stage, %c8 : i32
+        %barrier = arith.addi %barriers, %offset : i32
+        llvm.inline_asm has_side_effects "mbarrier.init.shared::cta.b64 [$0], $1;", "r,r,~{memory}" %barrier, %one : (i32, i32) -> ()
+      }
+    }
+    // What the threads wrote before, the mbarriers too, the engine reads: from the generic to the asynchronous proxy.
+    // The way back needs no fence: a copy that is seen to be complete is visible to the generic proxy.
     llvm.inline_asm has_side_effects "fence.proxy.async;", "~{memory}" : () -> ()
     gpu.barrier
-    %is_first = arith.cmpi eq, %tid, %c0 : i64
     scf.if %is_first {
       %bd = llvm.getelementptr %dst[%head] : (!llvm.ptr, i64) -> !llvm.ptr, i8
       %bs = llvm.getelementptr %src[%head] : (!llvm.ptr, i64) -> !llvm.ptr, i8
       %gd = llvm.addrspacecast %bd : !llvm.ptr to !llvm.ptr<1>
       %gs = llvm.addrspacecast %bs : !llvm.ptr to !llvm.ptr<1>
-      func.call @_symm_bulk_engine(%gd, %gs, %body, %stages) : (!llvm.ptr<1>, !llvm.ptr<1>, i64, i32) -> ()
-      // What the engine wrote, the threads read and release: back to the generic proxy.
-      llvm.inline_asm has_side_effects "fence.proxy.async;", "~{memory}" : () -> ()
+      func.call @_symm_bulk_engine(%gd, %gs, %body, %stages, %used) : (!llvm.ptr<1>, !llvm.ptr<1>, i64, i32, i32) -> ()
     }
     gpu.barrier
   } else {
-    func.call @_symm_copy_WIDTH(%dst, %src, %bytes, %tid, %n) : (!llvm.ptr, !llvm.ptr, i64, i64, i64) -> ()
+    func.call @_symm_copy_WIDTHxDEPTH(%dst, %src, %bytes, %tid, %n) : (!llvm.ptr, !llvm.ptr, i64, i64, i64) -> ()
   }
   return
 }
