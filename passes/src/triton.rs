@@ -4,15 +4,16 @@
 //! so that ops, types and attributes of a newer MLIR than ours go through as they are. This is why no pass manager
 //! runs here: it would load the dialects of the passes.
 
-use crate::ir::file_line_column;
+use crate::ir::{Builder, collect, file_line_column, has_uses};
+use crate::order::is_quiet;
 use crate::pass::{Pass, Pipeline, Values};
 use crate::{check, lower as lowering, transform};
 use melior::Context;
 use melior::diagnostic::{Diagnostic, DiagnosticSeverity};
 use melior::dialect::DialectRegistry;
-use melior::ir::Module;
 use melior::ir::operation::{OperationLike, OperationPrintingFlags};
-use std::cell::RefCell;
+use melior::ir::{Module, OperationRef};
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use symm_dialect::lossy;
 
@@ -100,15 +101,17 @@ pub fn lower(text: &str, version: &str, target: &str) -> Result<Lowered, Vec<Not
     if let Some(message) = complaint {
         return Err(vec![Note { severity: "error", message, file: None, line: 0 }]);
     }
-    let notes = Rc::new(RefCell::new(Vec::new()));
-    let context = context();
-    let heard = Rc::clone(&notes);
-    context.attach_diagnostic_handler(move |diagnostic| {
-        heard.borrow_mut().push(note(&diagnostic));
-        true
+    let (lowered, notes) = Kept::with(text.len(), |context| {
+        let notes = Rc::new(RefCell::new(Vec::new()));
+        let heard = Rc::clone(&notes);
+        let handler = context.attach_diagnostic_handler(move |diagnostic| {
+            heard.borrow_mut().push(note(&diagnostic));
+            true
+        });
+        let lowered = run(context, text, &Values::new(PIPELINE.options, values));
+        context.detach_diagnostic_handler(handler);
+        (lowered, notes.take())
     });
-    let lowered = run(&context, text, &Values::new(PIPELINE.options, values));
-    let notes = notes.take();
     match lowered {
         Some(text) if notes.iter().all(|note| note.severity != "error") => Ok(Lowered { text, notes }),
         _ if notes.iter().all(|note| note.severity != "error") => {
@@ -116,6 +119,34 @@ pub fn lower(text: &str, version: &str, target: &str) -> Result<Lowered, Vec<Not
             Err(vec![Note { severity: "error", message, file: None, line: 0 }])
         }
         _ => Err(notes),
+    }
+}
+
+/// A thread's context, kept from one kernel to the next: most types, names and attributes of a kernel are those of the
+/// one before.
+struct Kept {
+    context: Context,
+    /// The bytes of text that it has read.
+    bytes: usize,
+}
+
+thread_local! {
+    static KEPT: Cell<Option<Kept>> = const { Cell::new(None) };
+}
+
+impl Kept {
+    /// A context forgets nothing: behind so many bytes of text, a new one takes its place.
+    const MOST_BYTES: usize = 4 << 20;
+
+    /// Uses this thread's context to read `bytes` of text. After a panic nothing is left of it.
+    fn with<T>(bytes: usize, use_it: impl FnOnce(&Context) -> T) -> T {
+        let mut kept = KEPT.take().unwrap_or_else(|| Self { context: context(), bytes: 0 });
+        let result = use_it(&kept.context);
+        kept.bytes = kept.bytes.saturating_add(bytes);
+        if kept.bytes < Self::MOST_BYTES {
+            KEPT.set(Some(kept));
+        }
+        result
     }
 }
 
@@ -141,11 +172,24 @@ fn run(context: &Context, text: &str, values: &Values) -> Option<String> {
             return None;
         }
     }
+    erase_unused(module.as_operation());
     let flags = OperationPrintingFlags::new().print_generic_operation_form().enable_debug_info(true, false);
     let lowered = module.as_operation().to_string_with_flags(flags).ok()?;
     // Types and attributes that are opaque here keep the aliases in their text.
     let aliases = text.lines().filter(|line| is_alias(line)).flat_map(|line| [line, "\n"]);
     Some(aliases.chain([lowered.as_str()]).collect())
+}
+
+/// Erases what computes values that nothing takes, of which Triton's front end and the lowering leave a third: text that
+/// is not written need not be read. Triton's passes would erase them all the same.
+fn erase_unused(root: OperationRef) {
+    // Users come behind what they use, in their block or in one within it.
+    for op in collect(root).into_iter().rev() {
+        let is_unused = op.results().all(|result| !has_uses(result.into()));
+        if op.result_count() > 0 && op.region_count() == 0 && is_unused && is_quiet(op) {
+            Builder::before(op).erase(op);
+        }
+    }
 }
 
 /// Whether a line defines an alias of a type or attribute; those of locations are printed anew.
@@ -168,4 +212,19 @@ fn note(diagnostic: &Diagnostic) -> Note {
     }
     let (file, line) = file_line_column(diagnostic.location()).map_or((None, 0), |(file, line, _)| (Some(file), line));
     Note { severity, message, file, line }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{KEPT, Kept};
+
+    #[test]
+    fn a_context_is_kept_up_to_so_much_text() {
+        let address = |context: &melior::Context| context.to_raw().ptr as usize;
+        let first = Kept::with(Kept::MOST_BYTES - 1, address);
+        assert_eq!(Kept::with(1, address), first, "the thread's context");
+        assert!(KEPT.take().is_none(), "it has read enough");
+        Kept::with(0, address);
+        assert!(KEPT.take().is_some());
+    }
 }

@@ -14,6 +14,9 @@ fn kernel(carrier: &str) -> String {
   "tt.func"() <{{function_type = (!tt.ptr<i64>, !tt.ptr<i64>, i64, i32) -> (), sym_name = "kernel"}}> ({{
   ^bb0(%t: !tt.ptr<i64> loc(unknown), %p: !tt.ptr<i64> loc(unknown), %v: i64 loc(unknown), %r: i32 loc(unknown)):
     %a = "ttg.local_alloc"() : () -> !ttg.memdesc<8xf32, #shared> loc(#loc)
+    %d = "arith.muli"(%v, %v) <{{overflowFlags = #arith.overflow<none>}}> : (i64, i64) -> i64 loc(#loc)
+    %e = "arith.extsi"(%r) : (i32) -> i64 loc(#loc)
+    %f = "arith.addi"(%d, %e) <{{overflowFlags = #arith.overflow<none>}}> : (i64, i64) -> i64 loc(#loc)
     %x = "newer.op"(%a) <{{flags = #newer.flags<fast>}}> : (!ttg.memdesc<8xf32, #shared>) -> i64 loc(#loc)
     %o = "tt.call"(%t, %p, %v, %r) <{{callee = @symm.c}}> : (!tt.ptr<i64>, !tt.ptr<i64>, i64, i32) -> i64 loc(#loc7)
     "tt.return"() : () -> () loc(#loc)
@@ -43,6 +46,13 @@ fn what_is_not_known_stays_as_it_is() {
     assert!(text.contains("\n!held = "), "{text}");
     assert!(text.contains("<{flags = #newer.flags<fast>}>"), "{text}");
     assert!(text.contains("ttg.target = \"cuda:90\""), "{text}");
+}
+
+#[test]
+fn what_nothing_takes_is_not_written() {
+    let text = lower(&kernel(ADD), "3.9.0", "cuda:90").expect("it is right").text;
+    assert!(!text.contains("arith.muli") && !text.contains("overflowFlags"), "{text}");
+    assert!(text.contains("\"ttg.local_alloc\"()"), "what is not known may do more than return a value: {text}");
 }
 
 #[test]
@@ -87,6 +97,15 @@ fn an_error_is_at_the_line_of_the_kernel() {
         assert!(note.message.contains(message), "{notes:?}");
         assert_eq!((note.file.as_deref(), note.line), (Some("kernel.py"), 7), "{notes:?}");
     }
+}
+
+#[test]
+fn a_kernel_hears_nothing_of_the_one_before() {
+    let wrong = lower(&kernel("rank(ctx)"), "3.9.0", "cuda:90").expect_err("it is wrong");
+    let again = lower(&kernel("rank(ctx)"), "3.9.0", "cuda:90").expect_err("it is wrong");
+    assert_eq!(wrong, again);
+    let right = lower(&kernel(ADD), "3.9.0", "cuda:90").expect("it is right");
+    assert_eq!(right.notes, []);
 }
 
 #[test]

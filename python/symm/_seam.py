@@ -5,22 +5,22 @@ before or after, goes on working, and there is no cost at launches.
 """
 
 import functools
-import hashlib
 import importlib.util
 import logging
 import os
 import re
 import warnings
-from pathlib import Path
 
 import triton
 from triton._C.libtriton import ir, passes
 from triton.backends import backends
 from triton.backends.compiler import Language
+from triton.compiler import code_generator
 from triton.compiler.compiler import ASTSource
 
 from . import _symm
 from ._carrier import MARK
+from ._fingerprint import fingerprint
 from .errors import CompileError, SymmWarning, UntestedVersionWarning
 
 TESTED = ((3, 6), (3, 9))
@@ -47,6 +47,9 @@ def install():
         sources.append(GluonASTSource)
     for source in sources:
         source.make_ir = _with_our_errors(source.make_ir)
+    # Newer versions may do without it.
+    if checker := getattr(code_generator, "ContainsReturnChecker", None):
+        checker.visit_Attribute = _with_hidden_globals(checker.visit_Attribute)
 
 
 def _check_version():
@@ -112,10 +115,14 @@ def generic_text(module):
 
 def parse(text, context):
     """A module of Triton's, from text."""
-    with open(os.memfd_create("symm.mlir"), "w") as file:
-        file.write(text)
-        file.flush()
-        module = ir.parse_mlir_module(f"/proc/self/fd/{file.fileno()}", context)
+    file = os.memfd_create("symm.mlir")
+    try:
+        data = memoryview(text.encode())
+        while data:
+            data = data[os.write(file, data) :]
+        module = ir.parse_mlir_module(f"/proc/self/fd/{file}", context)
+    finally:
+        os.close(file)
     module.context = context
     return module
 
@@ -126,16 +133,6 @@ def _with_fingerprint(backend_hash):
         return f"{backend_hash(self)}-{fingerprint()}"
 
     return wrapper
-
-
-@functools.cache
-def fingerprint():
-    """What Triton's cache of compiled kernels has to know of symm: another compiler makes other code."""
-    digest = hashlib.sha256()
-    here = Path(__file__).parent
-    for file in (Path(_symm.__file__), *(here / f"_{name}.py" for name in ("ops", "operands", "carrier", "seam"))):
-        digest.update(file.read_bytes())
-    return f"symm-{_symm.__version__}-{digest.hexdigest()[:16]}"
 
 
 def _with_our_errors(make_ir):
@@ -152,5 +149,20 @@ def _with_our_errors(make_ir):
             if cause is None:
                 raise
             raise CompileError(*cause.args) from error
+
+    return wrapper
+
+
+def _with_hidden_globals(visit_attribute):
+    """Where an `if` calls `ctx.store(…)`, Triton looks for `return` in `store` of a global `ctx`, though the kernel has a
+    variable of that name, and fails if there is none. What a method holds is not returned from the kernel.
+    """
+
+    @functools.wraps(visit_attribute)
+    def wrapper(self, node):
+        try:
+            return visit_attribute(self, node)
+        except AttributeError:
+            return False
 
     return wrapper

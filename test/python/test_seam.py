@@ -16,7 +16,7 @@ import symm.triton as st
 import triton
 import triton.language as tl
 from compiling import TARGETS, Stop, compile_for, exported, machine_text
-from symm import _seam, _symm
+from symm import _fingerprint, _seam, _symm
 from triton import knobs
 from triton.backends.compiler import Language
 from triton.compiler.compiler import make_backend
@@ -119,6 +119,33 @@ def test_cache_knows_the_compiler():
     assert _seam.fingerprint() in before
     with mock.patch.object(_seam, "fingerprint", return_value="symm-another"):
         assert backend.hash() != before
+
+
+def test_fingerprint_has_the_linker_s_hash_of_the_compiler():
+    notes = subprocess.run(["readelf", "--notes", "--wide", _symm.__file__], capture_output=True, text=True, check=True)
+    [build_id] = re.findall(r"Build ID: (\w+)", notes.stdout)
+    assert _fingerprint._build_id(_symm.__file__).hex() == build_id
+    assert _fingerprint._build_id(sys.modules["_ctypes"].__file__) != bytes.fromhex(build_id)
+    with mock.patch.object(_fingerprint, "_build_id", return_value=b"another"):
+        assert _fingerprint.fingerprint.__wrapped__() != _fingerprint.fingerprint()
+
+
+# Like the variable of the kernel below, whose methods it has not.
+ctx = "somebody's"
+
+
+@triton.jit
+def branches(table, p, peer):
+    ctx = st.DeviceContext(table)
+    if peer > 0:
+        ctx.store(p, 1.0, peer)
+    else:
+        ctx.store(p, 2.0, peer)
+
+
+def test_a_global_with_the_name_of_a_variable_is_no_method_of_it():
+    text = machine_text(compile_for("sm_90", branches, {**REMOTE, "peer": "i32"}))
+    assert len(re.findall(r"\bst\.global", text)) in (1, 2), text
 
 
 def test_remarks_are_logged_and_warnings_name_the_line(caplog):
