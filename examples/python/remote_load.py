@@ -3,11 +3,13 @@
     torchrun --nproc-per-node 4 remote_load.py                      # a GPU for each rank
     TRITON_INTERPRET=1 torchrun --nproc-per-node 4 remote_load.py   # no GPU: Triton's interpreter
 
-              rank 0            rank 1            rank 2            rank 3
- heap    │ ..vector.. │    │ ..vector.. │    │ ..vector.. │    │ ..vector.. │    the same offset on each
-               ▲                 ▲                 ▲                 ▲
-               └─────────────────┴────────┬────────┴─────────────────┘
-                                 load(vector + at, peer)                      by every rank: an all-reduce
+                 rank 0            rank 1            rank 2            rank 3
+    heap    │ ..vector.. │    │ ..vector.. │    │ ..vector.. │    │ ..vector.. │    the same offset on each
+                  ▲                 ▲                 ▲                 ▲
+                  └─────────────────┴────────┬────────┴─────────────────┘
+                                    load(vector + at, peer)                      by every rank: an all-reduce
+
+Nothing is copied first, and a rank that is read from takes no part in it.
 """
 
 import symm

@@ -5,9 +5,13 @@ moves such calls, whatever their operands and layouts; the compiler (passes/) tu
 not fit into operands is a text on the function, its attribute `symm.carrier`.
 """
 
+from __future__ import annotations
+
 import functools
 import hashlib
 import inspect
+from collections.abc import Callable
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 from triton import knobs
 from triton._C.libtriton import ir
@@ -19,8 +23,11 @@ from .errors import CompileError
 # On a module that holds carriers, so that the hook can leave all others alone.
 MARK = "symm.carriers"
 
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
 
-def op(function):
+
+def op(function: Callable[Concatenate[Any, Parameters], Result]) -> Callable[Parameters, Result]:
     """Makes `function(emit, ctx, …)` a builtin of Triton and Gluon, called as `builtin(ctx, …)`.
 
     Whatever it raises reaches the user as a CompileError with the Python line of the call.
@@ -45,7 +52,7 @@ def op(function):
 
     builtin.__signature__ = inspect.Signature(parameters + hidden)
     builtin.__triton_builtin__ = True
-    return builtin
+    return cast("Callable[Parameters, Result]", builtin)
 
 
 def located(message, generator):

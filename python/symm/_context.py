@@ -1,33 +1,57 @@
 """The device context, as a value in kernels."""
 
+from __future__ import annotations
+
+from typing import TypeVar
+
 from triton.language import core as tl
 
 from . import _carrier, _interpreter, _ops
 from ._operands import Operands
 
-
-def _init(self, table, _semantic=None, _generator=None):
-    try:
-        self.table = Operands(_semantic).context(table)
-    except TypeError as error:
-        message = f"symm {type(self).__name__}: {error}"
-        located = _interpreter.located(message) if _generator is None else _carrier.located(message, _generator)
-        raise located from error
+Class = TypeVar("Class", bound=type)
 
 
-# Triton hashes what a kernel refers to: this is hashed with the version of symm.
-_init.__triton_builtin__ = True
+class Ops:
+    """What the contexts of both front ends are: every op as a method."""
+
+    def __init__(self, table: tl.tensor, _semantic=None, _generator=None):
+        try:
+            self.table = Operands(_semantic).context(table)
+        except TypeError as error:
+            message = f"symm {type(self).__name__}: {error}"
+            located = _interpreter.located(message) if _generator is None else _carrier.located(message, _generator)
+            raise located from error
+
+    # Triton hashes what a kernel refers to: this is hashed with the version of symm.
+    __init__.__triton_builtin__ = True  # type: ignore[attr-defined]
+
+    rank = _ops.rank
+    num_ranks = _ops.num_ranks
+    as_remote = _ops.as_remote
+    load = _ops.load
+    store = _ops.store
+    get = _ops.get
+    put = _ops.put
+    copy = _ops.copy
+    atomic_add = _ops.atomic_add
+    atomic_sub = _ops.atomic_sub
+    atomic_and = _ops.atomic_and
+    atomic_or = _ops.atomic_or
+    atomic_xor = _ops.atomic_xor
+    atomic_min = _ops.atomic_min
+    atomic_max = _ops.atomic_max
+    atomic_xchg = _ops.atomic_xchg
+    atomic_cas = _ops.atomic_cas
+    signal = _ops.signal
+    wait = _ops.wait
+    put_signal = _ops.put_signal
+    fence = _ops.fence
+    barrier = _ops.barrier
 
 
-def device_context(name, module):
-    """A class of contexts: constructed from the pointer to the context table, with every op as a method."""
-    members = {method.__name__: method for method in _ops.METHODS}
-    members["__annotations__"] = {"table": tl.tensor}
-    members["__init__"] = _init
-    members["__module__"] = module
-    members["__doc__"] = """Who this rank is and where every rank's heap lies.
-
-    Construct it in a kernel from the pointer to the context table (int64), or pass that pointer itself as `ctx`.
-    Every op is a method: `ctx.load(ptr, rank)` is `load(ctx, ptr, rank)`.
-    """
-    return tl._aggregate(type(name, (), members))
+def device_context(cls: Class) -> Class:
+    """Makes a class derived from `Ops` an aggregate of Triton's, which has no base classes."""
+    members = {name: member for name, member in vars(Ops).items() if name == "__init__" or name in _ops.__all__}
+    members |= {"__annotations__": {"table": tl.tensor}, "__module__": cls.__module__, "__doc__": cls.__doc__}
+    return tl._aggregate(type(cls.__name__, (), members))

@@ -1,5 +1,7 @@
 """What a user wrote in an op, checked, and cast as `tl.load` and `tl.store` do."""
 
+from typing import get_args
+
 from triton.language import core as tl
 
 
@@ -91,12 +93,12 @@ class Operands:
 
 
 def choice(value, name, choices):
-    """A keyword that the user wrote, or None for the default."""
+    """A keyword that the user wrote, or None for the default; `choices` is a Literal."""
     value = tl._unwrap_if_constexpr(value)
     if value is None or value == "":
         return None
-    if value not in choices:
-        allowed = ", ".join(repr(each) for each in choices)
+    if value not in get_args(choices):
+        allowed = ", ".join(repr(each) for each in get_args(choices) if each)
         raise ValueError(f"{name} must be one of {allowed}, not {value!r}")
     return value.lstrip(".")
 

@@ -4,18 +4,44 @@ Each is called as `op(ctx, …)` with a device context, or as its method: `ctx.o
 user wrote; everything else is the compiler's.
 """
 
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Concatenate, Literal
+
 from triton.language import core as tl
 
-from ._carrier import op
+from ._carrier import Emitter, Parameters, Result, op
 from ._operands import choice, flag
 
-LOAD_CACHE = (".ca", ".cg", ".cv")
-STORE_CACHE = (".wb", ".cg", ".cs", ".wt")
-ORDERS = ("relaxed", "acquire", "release", "acq_rel")
-SCOPES = ("cta", "gpu", "sys")
-GROUPS = ("thread", "warp", "block")
-COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
-SIGNALS = ("set", "add")
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from ._context import Ops
+
+    Context: TypeAlias = Ops | tl.tensor
+    # A number, or a scalar or block in the kernel; a tensor of pointers.
+    Number: TypeAlias = float | tl.tensor
+    Mask: TypeAlias = bool | tl.tensor | None
+    Rank: TypeAlias = int | tl.tensor
+
+LoadCache = Literal["", ".ca", ".cg", ".cv"]
+StoreCache = Literal["", ".wb", ".cg", ".cs", ".wt"]
+Order = Literal["relaxed", "acquire", "release", "acq_rel"]
+SignalOrder = Literal["relaxed", "release"]
+WaitOrder = Literal["relaxed", "acquire"]
+FenceOrder = Literal["acquire", "release", "acq_rel"]
+Scope = Literal["cta", "gpu", "sys"]
+Group = Literal["thread", "warp", "block"]
+Comparison = Literal["eq", "ne", "lt", "le", "gt", "ge"]
+SignalKind = Literal["set", "add"]
+
+__all__ = [
+    "rank", "num_ranks", "as_remote", "load", "store", "get", "put", "copy", "atomic_add", "atomic_sub", "atomic_and",
+    "atomic_or", "atomic_xor", "atomic_min", "atomic_max", "atomic_xchg", "atomic_cas", "signal", "wait", "put_signal",
+    "fence", "barrier",
+]  # fmt: skip
 
 
 def _same_elements(emit, pointer, original):
@@ -24,19 +50,19 @@ def _same_elements(emit, pointer, original):
 
 
 @op
-def rank(emit, ctx):
+def rank(emit: Emitter, ctx: Context) -> tl.tensor:
     """The number of this rank, from 0 (int32)."""
     return emit.call("rank", {"ctx": emit.context(ctx)}, result=tl.int32)
 
 
 @op
-def num_ranks(emit, ctx):
+def num_ranks(emit: Emitter, ctx: Context) -> tl.tensor:
     """How many ranks there are (int32)."""
     return emit.call("num_ranks", {"ctx": emit.context(ctx)}, result=tl.int32)
 
 
 @op
-def as_remote(emit, ctx, ptr, rank):
+def as_remote(emit: Emitter, ctx: Context, ptr: tl.tensor, rank: Rank) -> tl.tensor:
     """The same place in the heap of `rank`: a pointer or block of pointers like `ptr`.
 
     `ptr` points into this rank's heap. The result keeps its alignment and contiguity, and is used with `tl.load`,
@@ -48,7 +74,16 @@ def as_remote(emit, ctx, ptr, rank):
 
 
 @op
-def load(emit, ctx, ptr, rank, mask=None, other=None, cache_modifier="", volatile=False):
+def load(
+    emit: Emitter,
+    ctx: Context,
+    ptr: tl.tensor,
+    rank: Rank,
+    mask: Mask = None,
+    other: Number | None = None,
+    cache_modifier: LoadCache = "",
+    volatile: bool = False,
+) -> tl.tensor:
     """Loads from `ptr` of `rank`: a value or a block, with the elements that `ptr` points to.
 
     Where `mask` is False nothing is read, and the result is `other`, or undefined without it. `cache_modifier` is
@@ -64,14 +99,22 @@ def load(emit, ctx, ptr, rank, mask=None, other=None, cache_modifier="", volatil
         "other": emit.other(other, pointer, mask),
     }
     attributes = {
-        "cache": choice(cache_modifier, "cache_modifier", LOAD_CACHE),
+        "cache": choice(cache_modifier, "cache_modifier", LoadCache),
         "volatile": flag(volatile, "volatile"),
     }
     return _same_elements(emit, emit.call("remote_load", operands, attributes, _elements(pointer)), ptr)
 
 
 @op
-def store(emit, ctx, ptr, value, rank, mask=None, cache_modifier=""):
+def store(
+    emit: Emitter,
+    ctx: Context,
+    ptr: tl.tensor,
+    value: Number,
+    rank: Rank,
+    mask: Mask = None,
+    cache_modifier: StoreCache = "",
+) -> None:
     """Stores `value`, cast to what `ptr` points to, at `ptr` of `rank`, where `mask` is True.
 
     `cache_modifier` is "", ".wb", ".cg", ".cs" or ".wt".
@@ -84,11 +127,19 @@ def store(emit, ctx, ptr, value, rank, mask=None, cache_modifier=""):
         "rank": emit.rank(rank),
         "mask": emit.mask(mask, pointer),
     }
-    emit.call("remote_store", operands, {"cache": choice(cache_modifier, "cache_modifier", STORE_CACHE)})
+    emit.call("remote_store", operands, {"cache": choice(cache_modifier, "cache_modifier", StoreCache)})
 
 
 @op
-def get(emit, ctx, src, dst, rank, mask=None, cache_modifier=""):
+def get(
+    emit: Emitter,
+    ctx: Context,
+    src: tl.tensor,
+    dst: tl.tensor,
+    rank: Rank,
+    mask: Mask = None,
+    cache_modifier: LoadCache = "",
+) -> None:
     """Copies `src` of `rank` to my `dst`, element by element, where `mask` is True."""
     src, dst = _pair(emit, src, dst)
     operands = {"src": src, "dst": dst, "rank": emit.rank(rank), "mask": emit.mask(mask, src)}
@@ -96,7 +147,15 @@ def get(emit, ctx, src, dst, rank, mask=None, cache_modifier=""):
 
 
 @op
-def put(emit, ctx, src, dst, rank, mask=None, cache_modifier=""):
+def put(
+    emit: Emitter,
+    ctx: Context,
+    src: tl.tensor,
+    dst: tl.tensor,
+    rank: Rank,
+    mask: Mask = None,
+    cache_modifier: LoadCache = "",
+) -> None:
     """Copies my `src` to `dst` of `rank`, element by element, where `mask` is True."""
     src, dst = _pair(emit, src, dst)
     operands = {"src": src, "dst": dst, "rank": emit.rank(rank), "mask": emit.mask(mask, src)}
@@ -104,7 +163,16 @@ def put(emit, ctx, src, dst, rank, mask=None, cache_modifier=""):
 
 
 @op
-def copy(emit, ctx, src, dst, from_rank, to_rank, mask=None, cache_modifier=""):
+def copy(
+    emit: Emitter,
+    ctx: Context,
+    src: tl.tensor,
+    dst: tl.tensor,
+    from_rank: Rank,
+    to_rank: Rank,
+    mask: Mask = None,
+    cache_modifier: LoadCache = "",
+) -> None:
     """Copies `src` of `from_rank` to `dst` of `to_rank`, element by element, where `mask` is True.
 
     Either rank may be mine, or neither.
@@ -121,7 +189,41 @@ def copy(emit, ctx, src, dst, from_rank, to_rank, mask=None, cache_modifier=""):
     emit.call("copy", operands, _load_cache(cache_modifier))
 
 
-def _rmw(emit, kind, ctx, ptr, value, rank, mask, sem, scope):
+def _kinds(
+    function: Callable[Concatenate[Any, str, Parameters], Result],
+) -> Callable[[str, str], Callable[Parameters, Result]]:
+    """Makes `function(emit, kind, ctx, …)` a maker of ops, from their kind and the beginning of their docstring."""
+
+    def make(kind: str, what: str) -> Callable[Parameters, Result]:
+        def of_kind(emit: Any, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+            return function(emit, kind, *args, **kwargs)
+
+        emit, _, *parameters = inspect.signature(function).parameters.values()
+        of_kind.__signature__ = inspect.Signature([emit, *parameters])  # type: ignore[attr-defined]
+        of_kind.__name__ = of_kind.__qualname__ = f"{function.__name__}_{kind}"
+        of_kind.__doc__ = f"{what} {function.__doc__}"
+        return op(of_kind)
+
+    return make
+
+
+@_kinds
+def atomic(
+    emit: Emitter,
+    kind: str,
+    ctx: Context,
+    ptr: tl.tensor,
+    value: Number,
+    rank: Rank,
+    mask: Mask = None,
+    sem: Order | None = None,
+    scope: Scope | None = None,
+) -> tl.tensor:
+    """at `ptr` of `rank`, atomically; returns the old value.
+
+    Where `mask` is False nothing happens and the result is undefined. `sem` is "relaxed", "acquire", "release" or
+    "acq_rel" (default); `scope` is "sys" (default): a narrower one is widened, with a warning.
+    """
     pointer = emit.pointer(ptr, written=True)
     element = pointer.type.scalar.element_ty
     floating = element.is_floating()
@@ -147,31 +249,27 @@ def _rmw(emit, kind, ctx, ptr, value, rank, mask, sem, scope):
     return emit.call("atomic_rmw", operands, {"kind": kind, **_order(sem, scope)}, value.type)
 
 
-def _atomic(kind, what):
-    def atomic(emit, ctx, ptr, value, rank, mask=None, sem=None, scope=None):
-        return _rmw(emit, kind, ctx, ptr, value, rank, mask, sem, scope)
-
-    atomic.__name__ = atomic.__qualname__ = f"atomic_{kind}"
-    atomic.__doc__ = f"""{what} at `ptr` of `rank`, atomically; returns the old value.
-
-    Where `mask` is False nothing happens and the result is undefined. `sem` is "relaxed", "acquire", "release" or
-    "acq_rel" (default); `scope` is "sys" (default): a narrower one is widened, with a warning.
-    """
-    return op(atomic)
-
-
-atomic_add = _atomic("add", "Adds `value`")
-atomic_sub = _atomic("sub", "Subtracts `value`")
-atomic_and = _atomic("and", "Ands with `value`, bit by bit,")
-atomic_or = _atomic("or", "Ors with `value`, bit by bit,")
-atomic_xor = _atomic("xor", "Xors with `value`, bit by bit,")
-atomic_min = _atomic("min", "Stores the smaller of the value and `value`")
-atomic_max = _atomic("max", "Stores the larger of the value and `value`")
-atomic_xchg = _atomic("xchg", "Stores `value`")
+atomic_add = atomic("add", "Adds `value`")
+atomic_sub = atomic("sub", "Subtracts `value`")
+atomic_and = atomic("and", "Ands with `value`, bit by bit,")
+atomic_or = atomic("or", "Ors with `value`, bit by bit,")
+atomic_xor = atomic("xor", "Xors with `value`, bit by bit,")
+atomic_min = atomic("min", "Stores the smaller of the value and `value`")
+atomic_max = atomic("max", "Stores the larger of the value and `value`")
+atomic_xchg = atomic("xchg", "Stores `value`")
 
 
 @op
-def atomic_cas(emit, ctx, ptr, expected, desired, rank, sem=None, scope=None):
+def atomic_cas(
+    emit: Emitter,
+    ctx: Context,
+    ptr: tl.tensor,
+    expected: Number,
+    desired: Number,
+    rank: Rank,
+    sem: Order | None = None,
+    scope: Scope | None = None,
+) -> tl.tensor:
     """Stores `desired` at `ptr` of `rank` if its value is `expected`, bit for bit; returns the old value.
 
     `sem` and `scope` are as for the other atomics.
@@ -192,7 +290,17 @@ def atomic_cas(emit, ctx, ptr, expected, desired, rank, sem=None, scope=None):
 
 
 @op
-def signal(emit, ctx, flag, value, rank, op="set", sem=None, scope=None, group="block"):
+def signal(
+    emit: Emitter,
+    ctx: Context,
+    flag: tl.tensor,
+    value: int | tl.tensor,
+    rank: Rank,
+    op: SignalKind = "set",
+    sem: SignalOrder | None = None,
+    scope: Scope | None = None,
+    group: Group = "block",
+) -> None:
     """Sets the flag of `rank` to `value`, or adds `value` to it (`op="add"`).
 
     `flag` is a pointer to an int32, uint32, int64 or uint64. Every earlier write of this program is visible to
@@ -200,28 +308,48 @@ def signal(emit, ctx, flag, value, rank, op="set", sem=None, scope=None, group="
     """
     flag, value = _flag(emit, flag, value, written=True)
     operands = {"ctx": emit.context(ctx), "flag": flag, "value": value, "rank": emit.rank(rank)}
-    kind = choice(op, "op", SIGNALS) or "set"
-    emit.call("signal", operands, {"kind": kind, **_order(sem, scope, ("relaxed", "release")), **_group(group)})
+    kind = choice(op, "op", SignalKind) or "set"
+    emit.call("signal", operands, {"kind": kind, **_order(sem, scope, SignalOrder), **_group(group)})
 
 
 @op
-def wait(emit, ctx, flag, value, compare="ge", sem=None, scope=None, group="block"):
+def wait(
+    emit: Emitter,
+    ctx: Context,
+    flag: tl.tensor,
+    value: int | tl.tensor,
+    compare: Comparison = "ge",
+    sem: WaitOrder | None = None,
+    scope: Scope | None = None,
+    group: Group = "block",
+) -> None:
     """Waits until my flag compares with `value` as asked: "eq", "ne", "lt", "le", "gt" or "ge" (default).
 
     `flag` is a pointer as in `signal`; its type says whether the comparison is signed. What was written before the
     signal is visible after the wait. `sem` is "acquire" (default) or "relaxed".
     """
     flag, value = _flag(emit, flag, value)
-    comparison = choice(compare, "compare", COMPARISONS) or "ge"
+    comparison = choice(compare, "compare", Comparison) or "ge"
     attributes = {"comparison": comparison, "unsigned": flag.type.element_ty.is_int_unsigned()}
-    attributes |= {**_order(sem, scope, ("relaxed", "acquire")), **_group(group)}
+    attributes |= {**_order(sem, scope, WaitOrder), **_group(group)}
     emit.call("wait", {"ctx": emit.context(ctx), "flag": flag, "value": value}, attributes)
 
 
 @op
 def put_signal(
-    emit, ctx, src, dst, flag, value, rank, op="set", mask=None, cache_modifier="", scope=None, group="block"
-):
+    emit: Emitter,
+    ctx: Context,
+    src: tl.tensor,
+    dst: tl.tensor,
+    flag: tl.tensor,
+    value: int | tl.tensor,
+    rank: Rank,
+    op: SignalKind = "set",
+    mask: Mask = None,
+    cache_modifier: LoadCache = "",
+    scope: Scope | None = None,
+    group: Group = "block",
+) -> None:
     """`put`, then a release `signal`, both to `rank`: whoever waits for the signal sees the data."""
     src, dst = _pair(emit, src, dst)
     flag, value = _flag(emit, flag, value, written=True)
@@ -234,34 +362,30 @@ def put_signal(
         "rank": emit.rank(rank),
         "mask": emit.mask(mask, src),
     }
-    kind = choice(op, "op", SIGNALS) or "set"
+    kind = choice(op, "op", SignalKind) or "set"
     attributes = {"kind": kind, **_load_cache(cache_modifier), **_order(None, scope), **_group(group)}
     emit.call("put_signal", operands, attributes)
 
 
 @op
-def fence(emit, ctx, sem=None, scope=None, group="block"):
+def fence(
+    emit: Emitter, ctx: Context, sem: FenceOrder | None = None, scope: Scope | None = None, group: Group = "block"
+) -> None:
     """Orders the memory accesses of this program before it and after it.
 
     `sem` is "acquire", "release" or "acq_rel" (default).
     """
     emit.context(ctx)
-    emit.call("fence", {}, {**_order(sem, scope, ("acquire", "release", "acq_rel")), **_group(group)})
+    emit.call("fence", {}, {**_order(sem, scope, FenceOrder), **_group(group)})
 
 
 @op
-def barrier(emit, ctx, group="block"):
+def barrier(emit: Emitter, ctx: Context, group: Group = "block") -> None:
     """Waits until the program of this number of every rank is here; each then sees what any of them wrote before.
 
     Every rank launches the same grid.
     """
     emit.call("barrier", {"ctx": emit.context(ctx)}, _group(group))
-
-
-METHODS = (
-    rank, num_ranks, as_remote, load, store, get, put, copy, atomic_add, atomic_sub, atomic_and, atomic_or, atomic_xor,
-    atomic_min, atomic_max, atomic_xchg, atomic_cas, signal, wait, put_signal, fence, barrier,
-)  # fmt: skip
 
 
 def _elements(pointer):
@@ -290,12 +414,12 @@ def _flag(emit, flag, value, written=False):
 
 
 def _load_cache(cache_modifier):
-    return {"cache": choice(cache_modifier, "cache_modifier", LOAD_CACHE)}
+    return {"cache": choice(cache_modifier, "cache_modifier", LoadCache)}
 
 
-def _order(sem, scope, orders=ORDERS):
-    return {"sem": choice(sem, "sem", orders), "scope": choice(scope, "scope", SCOPES)}
+def _order(sem, scope, orders=Order):
+    return {"sem": choice(sem, "sem", orders), "scope": choice(scope, "scope", Scope)}
 
 
 def _group(group):
-    return {"group": choice(group, "group", GROUPS)}
+    return {"group": choice(group, "group", Group)}

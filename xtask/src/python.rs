@@ -12,6 +12,7 @@ const TRITON: [&str; 2] = ["3.6.0", "3.9.0"];
 /// Triton 3.6.0's interpreter does not run with numpy 2.4.
 const TOOLS: [&str; 2] = ["numpy==2.3.5", "pytest==9.2.0"];
 const MATURIN: &str = "maturin==1.16.0";
+const MYPY: &str = "mypy==2.4.1";
 
 #[derive(clap::Args)]
 pub struct Arguments {
@@ -30,6 +31,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 pub fn test(arguments: &[String]) -> Result<Tally> {
     let wheel = wheel()?;
     link_extension(&wheel)?;
+    let mypy = environment("mypy", &[MYPY])?.with_file_name("mypy");
     let mut running = Vec::new();
     for version in TRITON {
         let triton = format!("triton=={version}");
@@ -37,7 +39,7 @@ pub fn test(arguments: &[String]) -> Result<Tally> {
         let mut pytest = Command::new(python);
         pytest.args(["-m", "pytest", "-q", "-p", "no:cacheprovider"]).env("PYTHONPATH", "python");
         // Python's caches would lie about in the tree.
-        pytest.env("PYTHONDONTWRITEBYTECODE", "1").env("SYMM_WHEEL", &wheel);
+        pytest.env("PYTHONDONTWRITEBYTECODE", "1").env("SYMM_WHEEL", &wheel).env("SYMM_MYPY", &mypy);
         let folder = arguments.iter().all(|argument| !argument.starts_with("test/")).then_some("test/python");
         pytest.args(folder).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
         running.push((version, pytest.spawn().with_context(|| run::line(&pytest))?, run::line(&pytest)));

@@ -4,59 +4,21 @@
 """
 
 # First what says that Triton is missing.
-from .. import _need_triton, _seam  # noqa: F401
-from .._context import device_context
-from .._ops import (
-    as_remote,
-    atomic_add,
-    atomic_and,
-    atomic_cas,
-    atomic_max,
-    atomic_min,
-    atomic_or,
-    atomic_sub,
-    atomic_xchg,
-    atomic_xor,
-    barrier,
-    copy,
-    fence,
-    get,
-    load,
-    num_ranks,
-    put,
-    put_signal,
-    rank,
-    signal,
-    store,
-    wait,
-)
+from .. import _need_triton, _ops, _seam  # noqa: F401
+from .._context import Ops, device_context
+from .._ops import *
 
-DeviceContext = device_context("DeviceContext", __name__)
 
-__all__ = [
-    "DeviceContext",
-    "as_remote",
-    "atomic_add",
-    "atomic_and",
-    "atomic_cas",
-    "atomic_max",
-    "atomic_min",
-    "atomic_or",
-    "atomic_sub",
-    "atomic_xchg",
-    "atomic_xor",
-    "barrier",
-    "copy",
-    "fence",
-    "get",
-    "load",
-    "num_ranks",
-    "put",
-    "put_signal",
-    "rank",
-    "signal",
-    "store",
-    "wait",
-]
+@device_context
+class DeviceContext(Ops):
+    """Who this rank is and where every rank's heap lies.
+
+    Construct it in a kernel from the pointer to the context table (int64), or pass that pointer itself as `ctx`.
+    Every op is a method: `ctx.load(ptr, rank)` is `load(ctx, ptr, rank)`.
+    """
+
+
+__all__ = ["DeviceContext"]
+__all__ += _ops.__all__
 
 _seam.install()

@@ -1,0 +1,40 @@
+"""What a type checker and an editor know of the package: names, arguments and defaults."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+import symm.gluon
+import symm.triton
+from symm import _context, _ops
+
+USES = Path(__file__).parent / "typed/uses.py"
+
+
+def test_right_and_wrong_uses(tmp_path):
+    mypy = os.environ.get("SYMM_MYPY")
+    if mypy is None:
+        pytest.skip("SYMM_MYPY does not name mypy: ./x python installs one")
+    package = Path(_ops.__file__).parents[1]
+    options = ["--check-untyped-defs", "--no-implicit-reexport", "--ignore-missing-imports"]
+    options += ["--follow-imports=silent", "--cache-dir", tmp_path]
+    environment = {**os.environ, "MYPYPATH": str(package)}
+    done = subprocess.run([mypy, *options, USES], capture_output=True, text=True, check=False, env=environment)
+    found = {int(line): message for line, message in re.findall(r"uses\.py:(\d+): error: (.*)", done.stdout)}
+    lines = USES.read_text().splitlines()
+    wanted = {number: line.split("  # wrong: ")[1] for number, line in enumerate(lines, 1) if "  # wrong: " in line}
+    assert found.keys() == wanted.keys(), done.stdout + done.stderr
+    for number, message in wanted.items():
+        assert message in found[number], f"line {number}: {found[number]}"
+
+
+@pytest.mark.parametrize("module", [symm.triton, symm.gluon])
+def test_every_op_is_a_function_and_a_method(module):
+    context, *ops = module.__all__
+    assert ops == _ops.__all__
+    assert set(ops) == {name for name, value in vars(_ops).items() if getattr(value, "__triton_builtin__", False)}
+    for op in ops:
+        assert getattr(module, op).__doc__
+        assert getattr(_context.Ops, op) is getattr(getattr(module, context), op) is getattr(module, op)

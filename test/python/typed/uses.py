@@ -1,0 +1,46 @@
+"""Right and wrong uses, for a type checker: test_types.py looks for its complaints where this file says `# wrong:`."""
+
+import symm
+import symm.gluon as sg
+import symm.triton as st
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def ops_have_names_arguments_and_defaults(table, p, q, flag, peer, n, B: tl.constexpr):
+    ctx = st.DeviceContext(table)
+    at = tl.arange(0, B)
+    block = ctx.load(p + at, peer, mask=at < n, other=0.0, cache_modifier=".cg", volatile=True)
+    st.store(ctx, q + at, block, peer)
+    sg.put(table, p, q, rank=1)
+    ctx.atomic_add(q, 1, peer, sem="relaxed", scope="sys")
+    ctx.put_signal(p, q, flag, 1, peer, op="add", group="warp")
+    ctx.wait(flag, 1, "eq")
+    ctx.fence()
+    sg.DeviceCtx(table).barrier()
+
+    ctx.lod(p, peer)  # wrong: "DeviceContext" has no attribute "lod"
+    ctx.load(p)  # wrong: Too few arguments
+    st.load(p, peer)  # wrong: Missing positional argument "rank" in call to "load"
+    ctx.load(p, peer, msk=at < n)  # wrong: Unexpected keyword argument "msk"
+    ctx.load(p, peer, cache_modifier=".wb")  # wrong: Argument "cache_modifier" has incompatible type
+    ctx.atomic_max(p, 1, peer, order="relaxed")  # wrong: Unexpected keyword argument "order"
+    ctx.atomic_cas(p, 0, 1, peer, mask=at < n)  # wrong: Unexpected keyword argument "mask"
+    ctx.wait(flag, 1, compare="==")  # wrong: Argument "compare" has incompatible type
+    st.signal(ctx, flag, 1, peer, sem="acquire")  # wrong: Argument "sem" to "signal" has incompatible type
+    sg.fence(ctx, scope="world")  # wrong: Argument "scope" to "fence" has incompatible type
+    st.atomic(ctx, p, 1, peer)  # wrong: Module has no attribute "atomic"
+    st.DeviceCtx(table)  # wrong: Module has no attribute "DeviceCtx"
+
+
+def the_host_is_typed() -> int:
+    world: symm.World = symm.init(heap_size=1 << 28, timeout=3)
+    world.barrier()
+    world.zero(3)  # wrong: "World" has no attribute "zero"
+    symm.init(heap="1 GiB")  # wrong: Unexpected keyword argument "heap"
+    symm.init(heap_size="1 GiB")  # wrong: Argument "heap_size" to "init" has incompatible type
+    try:
+        return world.get_rank()
+    except symm.CompileError as error:
+        return error.line  # wrong: Incompatible return value type (got "int | None", expected "int")
