@@ -6,6 +6,7 @@
 mod alias;
 pub mod bulk;
 mod fault;
+mod gathered;
 pub mod order;
 mod site;
 mod trace;
@@ -13,6 +14,7 @@ mod trace;
 use super::types::{self, Spaces};
 use super::{access, translation};
 use crate::ir::{Builder, blocks, collect, name, operations};
+use gathered::Gathered;
 use melior::ir::{OperationRef, Value, ValueLike, operation::OperationLike};
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::{Group, Order, RemoteLoad, RemoteStore, RmwKind, Scope, SymmOp};
@@ -95,6 +97,7 @@ pub fn lower_module<'c: 'a, 'a>(root: OperationRef<'c, 'a>, target: &dyn Target)
         }
     }
     types::convert(root, Spaces::Keep);
+    let gathered = Gathered::new(root);
     let (mut contexts, mut ranks) = (Vec::new(), Vec::new());
     let mut outcome = Ok(());
     for operation in collect(root) {
@@ -105,13 +108,13 @@ pub fn lower_module<'c: 'a, 'a>(root: OperationRef<'c, 'a>, target: &dyn Target)
             },
             // Last: until then other ops see that this rank is the current one, and so in range.
             Some(rank @ SymmOp::Rank(_)) => ranks.push(rank),
-            Some(op) => outcome = outcome.and(lower(op, target)),
+            Some(op) => outcome = outcome.and(lower(op, target, &gathered)),
             None => {}
         }
     }
     outcome?;
     for rank in ranks {
-        lower(rank, target)?;
+        lower(rank, target, &gathered)?;
     }
     for ctx in contexts.into_iter().rev() {
         translation::lower_ctx(ctx, &Builder::before(ctx.operation()))?;
@@ -150,7 +153,7 @@ fn made_of_others<'c: 'a, 'a>(b: &Builder<'c>, op: OperationRef<'c, 'a>, target:
     }
 }
 
-fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, target: &dyn Target) -> Result<(), Reported> {
+fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, target: &dyn Target, gathered: &Gathered) -> Result<(), Reported> {
     let operation = op.operation();
     let is_triton = |ty| matches!(Pointer::of(ty), Some(Pointer::TritonTensor(..) | Pointer::Triton(_)));
     if operation.operands().any(|operand| is_triton(operand.r#type())) {
@@ -178,7 +181,7 @@ fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, target: &dyn Target) -> Result<(), Repo
         }
         SymmOp::AtomicRmw(op) => vec![order::atomic_rmw(op, &b, target)],
         SymmOp::AtomicCas(op) => vec![order::atomic_cas(op, &b, target)],
-        SymmOp::Signal(op) => order::signal(op, &b, target),
+        SymmOp::Signal(op) => order::signal(op, &b, target, gathered.contains(operation)),
         SymmOp::PutSignal(op) => order::put_signal(op, &b, target),
         SymmOp::Wait(op) => order::wait(op, &b, target),
         SymmOp::Fence(op) => order::group_fence(op, &b, target),

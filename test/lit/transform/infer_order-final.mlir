@@ -17,9 +17,7 @@
 // PTX: bar.sync
 // PTX: bra
 // PTX: fence.acq_rel.sys;
-// PTX-NOT: fence
-// PTX: bar.sync
-// PTX: bra
+// PTX-NOT: {{fence|bar\.}}
 // PTX: atom.relaxed.sys.global.add.u64
 // The first polls of a wait acquire; the fence is for a flag that comes late, and stands in front of them.
 // PTX-NOT: fence
@@ -49,8 +47,7 @@
 // ISA: s_cbranch_execz
 // ISA: buffer_wbl2 sc0 sc1
 // ISA-NEXT: s_waitcnt vmcnt(0)
-// ISA-NOT: buffer_
-// ISA: s_barrier
+// ISA-NOT: {{buffer_|s_barrier}}
 // ISA: global_atomic_add_x2 {{.*}} sc1
 // ISA-NOT: buffer_
 // ISA: global_load_dwordx2 {{.*}} sc0 sc1

@@ -93,7 +93,9 @@ fn contiguous<'c: 'a, 'a>(
     let bulk = format!("_symm_bulk_copy_{width}x{depth}");
     let names = ["_symm_dynamic_shared", "_symm_bulk_engine", "_symm_bulk_fill", &bulk];
     import(b, op, BULK_ENGINE, &names, (width, depth));
-    b.call(&bulk, &[dst, src, bytes, number, count], &[]);
+    // The barrier of a signal behind the copy serves the copy too.
+    let closes = b.constant(b.int(1), i64::from(!matches!(SymmOp::cast(op), Some(SymmOp::PutSignal(_)))));
+    b.call(&bulk, &[dst, src, bytes, number, count, closes], &[]);
 }
 
 /// What a thread moves of a tile: from `%s` to `%d`, 32 vectors apart, and all loaded before the first is stored.

@@ -94,8 +94,10 @@ func.func private @_symm_bulk_fill(%src: !llvm.ptr<1>, %bytes: i64, %c: i64, %s:
 func.func private @_symm_copy_WIDTHxDEPTH(!llvm.ptr, !llvm.ptr, i64, i64, i64)
 
 // Copies by a block: what lies between the first and the last multiple of 16 by the engine, the rest by the threads. All
-// of it by the threads where the engine can't serve, or is not worth its start: up to four times 16 bytes a thread.
-func.func private @_symm_bulk_copy_WIDTHxDEPTH(%dst: !llvm.ptr, %src: !llvm.ptr, %bytes: i64, %tid: i64, %n: i64) {
+// of it by the threads where the engine can't serve, or is not worth its start: up to four times 16 bytes a thread. What
+// the engine wrote is known to the thread that drives it, and behind the last barrier to all: `%closes` asks for that.
+func.func private @_symm_bulk_copy_WIDTHxDEPTH(%dst: !llvm.ptr, %src: !llvm.ptr, %bytes: i64, %tid: i64, %n: i64,
+                                               %closes: i1) {
   %c0 = arith.constant 0 : i64
   %c15 = arith.constant 15 : i64
   %c64 = arith.constant 64 : i64
@@ -163,7 +165,9 @@ func.func private @_symm_bulk_copy_WIDTHxDEPTH(%dst: !llvm.ptr, %src: !llvm.ptr,
       %gs = llvm.addrspacecast %bs : !llvm.ptr to !llvm.ptr<1>
       func.call @_symm_bulk_engine(%gd, %gs, %body, %stages, %used) : (!llvm.ptr<1>, !llvm.ptr<1>, i64, i32, i32) -> ()
     }
-    gpu.barrier
+    scf.if %closes {
+      gpu.barrier
+    }
   } else {
     func.call @_symm_copy_WIDTHxDEPTH(%dst, %src, %bytes, %tid, %n) : (!llvm.ptr, !llvm.ptr, i64, i64, i64) -> ()
   }

@@ -171,9 +171,8 @@ fn on_leader<'c>(b: &Builder<'c>, group: Group, body: impl FnOnce(&Builder<'c>))
 /// let it know of the others; a barrier after an acquire hands on what it let in.
 pub fn group_fence<'c: 'a, 'a>(op: Fence<'c, 'a>, b: &Builder<'c>, target: &dyn Target) -> Vec<Value<'c, 'c>> {
     let (order, group) = (op.sem(), op.group());
-    if group != Group::Thread && releases(order) {
-        target.before_group_release(b);
-        group_barrier(b, target, group);
+    if releases(order) {
+        gather(b, target, Order::Release, group);
     }
     on_leader(b, group, |b| target.fence(b, order, op.scope()));
     if acquires(order) {
@@ -182,9 +181,18 @@ pub fn group_fence<'c: 'a, 'a>(op: Fence<'c, 'a>, b: &Builder<'c>, target: &dyn 
     Vec::new()
 }
 
-pub fn signal<'c: 'a, 'a>(op: Signal<'c, 'a>, b: &Builder<'c>, target: &dyn Target) -> Vec<Value<'c, 'c>> {
+/// A signal; of a group that is `gathered` already, perhaps.
+pub fn signal<'c: 'a, 'a>(
+    op: Signal<'c, 'a>,
+    b: &Builder<'c>,
+    target: &dyn Target,
+    gathered: bool,
+) -> Vec<Value<'c, 'c>> {
     let flag = global(b, remote_element(SymmOp::Signal(op), b, op.flag(), &op.indices()));
     let value = b.cast(op.value(), op.value().r#type());
+    if !gathered {
+        gather(b, target, op.sem(), op.group());
+    }
     send(b, target, op.kind(), flag, value, (op.sem(), op.scope()), op.group());
     Vec::new()
 }
@@ -193,11 +201,20 @@ pub fn put_signal<'c: 'a, 'a>(op: PutSignal<'c, 'a>, b: &Builder<'c>, target: &d
     let dst = bulk::lower(SymmOp::PutSignal(op), b).dst;
     let flag = global(b, End { pointer: op.flag(), delta: dst.delta }.at(b, &op.indices()));
     let value = b.cast(op.value(), op.value().r#type());
+    gather(b, target, Order::Release, op.group());
     send(b, target, op.kind(), flag, value, (Order::Release, op.scope()), op.group());
     Vec::new()
 }
 
-/// O3: what every thread of the group wrote is complete, all are here, then one thread releases.
+/// O3: what every thread of the group wrote is complete, if it is to be released, and all are here.
+fn gather(b: &Builder, target: &dyn Target, order: Order, group: Group) {
+    if group != Group::Thread && order == Order::Release {
+        target.before_group_release(b);
+    }
+    group_barrier(b, target, group);
+}
+
+/// One thread of a group signals for all of them.
 fn send<'c>(
     b: &Builder<'c>,
     target: &dyn Target,
@@ -207,10 +224,6 @@ fn send<'c>(
     (order, scope): (Order, Scope),
     group: Group,
 ) {
-    if group != Group::Thread && order == Order::Release {
-        target.before_group_release(b);
-    }
-    group_barrier(b, target, group);
     on_leader(b, group, |b| match kind {
         SignalKind::Set => target.store_flag(b, flag, value, (order, scope)),
         SignalKind::Add => {
@@ -359,10 +372,7 @@ pub fn barrier<'c: 'a, 'a>(op: Barrier<'c, 'a>, b: &Builder<'c>, target: &dyn Ta
     let counter = global(b, b.byte_offset(mine, pad));
     // Read by all before the barrier, and counted by the first behind it.
     let epoch = b.add(b.load(counter, b.int(64), &[]), b.i64(1));
-    if op.group() != Group::Thread {
-        target.before_group_release(b);
-    }
-    group_barrier(b, target, op.group());
+    gather(b, target, Order::Release, op.group());
     on_leader(b, op.group(), |b| b.store(epoch, counter, &[]));
     let (first, step) = thread(b, op.group());
     b.when(b.compare(CmpiPredicate::Slt, first, ranks), |b| {
