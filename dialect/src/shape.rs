@@ -111,14 +111,13 @@ pub fn is_data(ty: Type) -> bool {
     ty.is_index() || float_width(ty).is_some() || matches!(integer_width(ty), Some(1 | 8 | 16 | 32 | 64))
 }
 
-/// The alignment of a value in memory, in bytes, where an op does not say it: the size of the whole vector if that
-/// is a power of two, else of one element.
+/// The alignment of a value in memory, in bytes, where an op does not say it: the largest power of two that divides its
+/// size, which for a scalar and most vectors is the size.
 #[must_use]
 pub fn natural_alignment(ty: Type) -> i64 {
     let element = byte_width(scalar(ty));
     let count: u64 = Shaped::vector(ty).map_or(1, |vector| vector.dimensions().into_iter().flatten().product());
-    let whole = element * count;
-    if whole.is_power_of_two() { whole.cast_signed() } else { element.cast_signed() }
+    1 << (element * count).trailing_zeros()
 }
 
 /// The size of a scalar of this type in memory, in bytes.

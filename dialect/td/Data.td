@@ -18,8 +18,8 @@ def Symm_RemoteLoadOp : Symm_AccessOp<"remote_load", ReadEffect> {
     ```
 
     It is a weak access: order comes from `symm.wait`, `symm.fence` and the atomics. `alignment` is in
-    bytes; without it the address is aligned to the size of the whole value (16 for `vector<4xf32>`), so that a vector
-    is one access.
+    bytes; without it the address is aligned to the largest power of two that divides the size of the whole value (16
+    for `vector<4xf32>` and for `vector<24xbf16>`, 4 for `vector<3xf32>`), so that a vector is one access, or few.
   }];
   let arguments = (ins Symm_Ctx:$ctx, Symm_Pointer:$ptr, Variadic<Index>:$indices, I32:$rank, Optional<I64>:$delta,
                        Optional<Symm_Mask>:$mask, Optional<AnyType>:$other, OptionalAttr<Symm_Cache>:$cache,

@@ -6,6 +6,7 @@ pub mod bulk;
 pub mod cpu;
 mod gpu;
 pub mod nvvm;
+mod pieces;
 pub mod rocdl;
 mod translation;
 pub mod triton;

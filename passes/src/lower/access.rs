@@ -2,6 +2,7 @@
 //! target that has no cache modifier to obey.
 
 use super::address::{self, Descriptor, GLOBAL, from_memory, in_space, memory_type, to_memory};
+use super::pieces;
 use super::translation::delta_of;
 use crate::ir::{Builder, definition, name};
 use melior::dialect::arith::CmpiPredicate;
@@ -12,7 +13,7 @@ use symm_dialect::pointer::Pointer;
 use symm_dialect::shape::{Shaped, byte_width, integer_width, natural_alignment, scalar};
 
 /// The bytes of the widest access.
-const WIDEST: u64 = 16;
+pub const WIDEST: u64 = 16;
 
 /// The bytes from which on LLVM's NVPTX back end makes a loop of a load that is only stored.
 const LARGE_COPY: u64 = 128;
@@ -46,19 +47,14 @@ pub fn remote_element<'c: 'a, 'a>(
     address::remote_element(b, pointer, indices, delta)
 }
 
-/// How an access is made: aligned as the op says or as the value naturally is, `volatile` if it says so.
-fn access<'c>(
-    b: &Builder<'c>,
-    ty: Type<'c>,
-    alignment: Option<i64>,
-    volatile: bool,
-) -> Vec<(&'static str, Attribute<'c>)> {
-    let alignment = alignment.unwrap_or_else(|| natural_alignment(ty));
-    let mut attributes = vec![("alignment", b.integer(64, alignment))];
-    if volatile {
-        attributes.push(("volatile_", b.unit()));
-    }
-    attributes
+/// How an access is made: `volatile`, if it is.
+fn how<'c>(b: &Builder<'c>, volatile: bool) -> Vec<(&'static str, Attribute<'c>)> {
+    volatile.then(|| ("volatile_", b.unit())).into_iter().collect()
+}
+
+/// The alignment of an access in bytes: as the op says, or as the value naturally is.
+fn alignment_of(ty: Type, alignment: Option<i64>) -> i64 {
+    alignment.unwrap_or_else(|| natural_alignment(ty))
 }
 
 /// A mask with a lane for each element.
@@ -71,8 +67,7 @@ fn is_lane_mask(mask: Value) -> bool {
 /// GPUs access memory lane by lane under a mask, and a mask is there for the last vector of many.
 fn is_full<'c>(b: &Builder<'c>, mask: Value<'c, '_>, ty: Type<'c>, alignment: i64) -> Option<Value<'c, 'c>> {
     let lanes: u64 = Shaped::vector(ty)?.dimensions().into_iter().collect::<Option<Vec<_>>>()?.iter().product();
-    let bytes = (byte_width(scalar(ty)) * lanes).min(WIDEST);
-    if alignment < bytes.cast_signed() {
+    if alignment <= byte_width(scalar(ty)).cast_signed() {
         return None;
     }
     let maker = definition(mask).filter(|op| name(*op) == "vector.create_mask" && op.operand_count() == 1);
@@ -94,7 +89,7 @@ fn lanes<'c>(
     (0..count.cast_signed()).map(move |lane| {
         let number = b.i64(lane);
         let is_on = b.value("llvm.extractelement", &[mask, number], b.int(1), &[]);
-        let attributes = access(b, scalar(vector), Some(alignment), true);
+        let attributes = vec![("alignment", b.integer(64, alignment)), ("volatile_", b.unit())];
         Lane { number, is_on, address: b.element(address, number, scalar(vector)), attributes }
     })
 }
@@ -146,11 +141,10 @@ fn known_space<'c>(b: &Builder<'c>, address: Value<'c, 'c>) -> Value<'c, 'c> {
 
 /// The type under which a value of type `ty` is accessed as a whole: LLVM's AMDGPU back end makes volatile accesses of
 /// bytes one by one, and of words together.
-fn words<'c>(b: &Builder<'c>, ty: Type<'c>, alignment: Option<i64>, volatile: bool) -> Type<'c> {
+fn words<'c>(b: &Builder<'c>, ty: Type<'c>, alignment: i64, volatile: bool) -> Type<'c> {
     let Some(vector) = Shaped::vector(ty) else { return ty };
     let bytes = vector.dimensions().into_iter().flatten().product::<u64>();
-    let is_aligned = alignment.unwrap_or_else(|| natural_alignment(ty)) >= 4;
-    if b.is_device && volatile && is_aligned && integer_width(scalar(ty)) == Some(8) && bytes.is_multiple_of(4) {
+    if b.is_device && volatile && alignment >= 4 && integer_width(scalar(ty)) == Some(8) && bytes.is_multiple_of(4) {
         Type::vector(&[bytes / 4], b.int(32))
     } else {
         ty
@@ -180,20 +174,19 @@ pub fn remote_load<'c: 'a, 'a>(op: RemoteLoad<'c, 'a>, b: &Builder<'c>) -> Vec<V
     // `cv` fetches again what may be cached, as a volatile access does; the other modifiers are hints.
     let volatile = op.volatile_() || op.cache() == Some(Cache::Cv);
     let address = if volatile { known_space(b, address) } else { address };
-    let attributes = access(b, ty, op.alignment(), volatile);
-    let words = words(b, moved, op.alignment(), volatile);
+    let (alignment, how) = (alignment_of(ty, op.alignment()), how(b, volatile));
+    let words = words(b, moved, alignment, volatile);
     let other = |b: &Builder<'c>| match op.other() {
         Some(other) => to_memory(b, other),
         None => b.zero(moved),
     };
     let whole = |b: &Builder<'c>| {
-        let loaded = b.load(address, words, &attributes);
+        let loaded = pieces::load(b, address, words, alignment.cast_unsigned(), &how);
         apart(b, bitcast(b, loaded, moved))
     };
     let value = match op.mask() {
         None => whole(b),
         Some(mask) if is_lane_mask(mask) => {
-            let alignment = op.alignment().unwrap_or_else(|| natural_alignment(ty));
             let by_lane = |b: &Builder<'c>| {
                 if volatile {
                     return volatile_lanes_load(b, (address, moved), mask, other(b), alignment);
@@ -219,13 +212,14 @@ pub fn remote_store<'c: 'a, 'a>(op: RemoteStore<'c, 'a>, b: &Builder<'c>) -> Vec
     // `wt` writes through the caches, as a volatile access does; the other modifiers are hints.
     let volatile = op.volatile_() || op.cache() == Some(Cache::Wt);
     let address = if volatile { known_space(b, address) } else { address };
-    let attributes = access(b, ty, op.alignment(), volatile);
-    let words = words(b, value.r#type(), op.alignment(), volatile);
-    let whole = |b: &Builder<'c>| b.store(bitcast(b, value, words), address, &attributes);
+    let (alignment, how) = (alignment_of(ty, op.alignment()), how(b, volatile));
+    let words = words(b, value.r#type(), alignment, volatile);
+    let whole = |b: &Builder<'c>| {
+        pieces::store(b, bitcast(b, value, words), address, alignment.cast_unsigned(), &how);
+    };
     match op.mask() {
         None => whole(b),
         Some(mask) if is_lane_mask(mask) => {
-            let alignment = op.alignment().unwrap_or_else(|| natural_alignment(ty));
             let by_lane = |b: &Builder<'c>| {
                 if volatile {
                     return volatile_lanes_store(b, (address, value), mask, alignment);

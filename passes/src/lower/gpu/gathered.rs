@@ -2,10 +2,12 @@
 //! another signal, and none of its threads has touched memory since.
 //!
 //! ```mlir
-//! symm.fence sem release group block                                              // barrier, fence by the first thread
-//! symm.signal set %ctx, %flag[%i], %v, %p sem relaxed group block : memref<8xi64>, i64   // a store by the first thread
-//! symm.signal set %ctx, %flag[%i], %v, %q sem relaxed group block : memref<8xi64>, i64   // another one
+//! symm.fence sem release group block
+//! symm.signal set %ctx, %flag[%i], %v, %p sem relaxed group block : memref<8xi64>, i64
+//! symm.signal set %ctx, %flag[%i], %v, %q sem relaxed group block : memref<8xi64>, i64
 //! ```
+//!
+//! becomes a barrier, then a fence and two stores by the first thread.
 //!
 //! What a barrier before the second signal would add to what the first thread knows is what the others did behind the
 //! first one (O3): nothing. A signal that releases is such a one only behind another release, because AMD's waves
