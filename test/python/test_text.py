@@ -52,6 +52,71 @@ def plain_loop(table, p, q, n, peer, B: tl.constexpr):
 
 
 @triton.jit
+def loop_of_copies(table, p, q, n, peer, B: tl.constexpr, PUT: tl.constexpr):
+    ctx = st.DeviceContext(table)
+    for start in range(tl.program_id(0) * B, n, tl.num_programs(0) * B):
+        at = start + tl.arange(0, B)
+        if PUT:
+            ctx.put(p + at, q + at, peer)
+        else:
+            ctx.get(p + at, q + at, peer)
+
+
+@triton.jit
+def loop_that_moves_pointers(table, p, q, n, peer, B: tl.constexpr):
+    ctx = st.DeviceContext(table)
+    p += tl.arange(0, B)
+    q += tl.arange(0, B)
+    for _ in range(0, n, B):
+        ctx.store(q, tl.load(p), peer)
+        p += B
+        q += B
+
+
+@triton.jit
+def sum_of_ranks(table, p, q, n, peer, B: tl.constexpr):
+    ctx = st.DeviceContext(table)
+    at = tl.program_id(0) * B + tl.arange(0, B)
+    total = tl.zeros((B,), tl.float32)
+    for rank in range(ctx.num_ranks()):
+        total += ctx.load(p + at, rank)
+    tl.store(q + at, total.to(tl.float16))
+
+
+@triton.jit
+def loop_behind_a_wait(table, p, q, n, peer, B: tl.constexpr):
+    ctx = st.DeviceContext(table)
+    ctx.wait(table + 16, 1)
+    for start in range(0, n, B):
+        at = start + tl.arange(0, B)
+        ctx.get(p + at, q + at, peer)
+
+
+PLAIN = [
+    (plain_loop, {}),
+    (loop_of_copies, {"PUT": False}),
+    (loop_of_copies, {"PUT": True}),
+    (loop_that_moves_pointers, {}),
+    (sum_of_ranks, {}),
+    (loop_behind_a_wait, {}),
+]
+
+
+@pytest.mark.parametrize(("kernel", "constants"), PLAIN)
+def test_a_plain_loop_is_pipelined(kernel, constants):
+    signature = {**POINTERS, "n": "i32", "peer": "i32"}
+    options = {"num_warps": 8}
+    compiled = compile_for("sm_90", kernel, signature, [*POINTERS, "n"], options, B=8192, **constants)
+    text = machine_text(compiled)
+    # Seven iterations ahead: 8 times 8192 halves by 256 threads, 16 bytes each.
+    copies = [match.start() for match in re.finditer(r"cp\.async\.cg\S* .*?(?:0x10|16)", text)]
+    assert len(copies) == 8 * 4, text
+    assert 7 * 16 << 10 <= compiled.metadata.shared < 8 * 16 << 10
+    if kernel is loop_behind_a_wait:
+        assert re.search(r"ld\.acquire\.sys.*bar\.sync", text[: copies[0]], re.S), text
+
+
+@triton.jit
 def waiting_loop(table, p, q, n, peer, B: tl.constexpr):
     ctx = st.DeviceContext(table)
     at = tl.arange(0, B)
@@ -60,13 +125,9 @@ def waiting_loop(table, p, q, n, peer, B: tl.constexpr):
         tl.store(q + start + at, ctx.load(p + start + at, peer))
 
 
-def test_a_plain_loop_is_pipelined_unless_it_waits():
+def test_a_loop_that_waits_is_not_pipelined():
     signature = {**POINTERS, "n": "i32", "peer": "i32"}
-    aligned = [*POINTERS, "n"]
-    text = machine_text(compile_for("sm_90", plain_loop, signature, aligned, {"num_warps": 8}, B=8192))
-    # Five iterations ahead: 6 times 8192 halves by 256 threads, 16 bytes each.
-    assert len(re.findall(r"cp\.async\.cg\S* .*?(?:0x10|16)", text)) == 6 * 4, text
-    text = machine_text(compile_for("sm_90", waiting_loop, signature, aligned, {"num_warps": 8}, B=8192))
+    text = machine_text(compile_for("sm_90", waiting_loop, signature, [*POINTERS, "n"], {"num_warps": 8}, B=8192))
     assert "cp.async" not in text
     assert re.search(r"ld\.acquire\.sys.*bar\.sync.*ld\.global\.v4", text, re.S), text
 
