@@ -13,7 +13,11 @@ Class = TypeVar("Class", bound=type)
 
 
 class Ops:
-    """What the contexts of both front ends are: every op as a method."""
+    """Who this rank is and where every rank's heap lies.
+
+    Construct it in a kernel from the pointer to the context table (int64), or pass that pointer itself as `ctx`.
+    Every op is a method: `ctx.load(ptr, rank)` is `load(ctx, ptr, rank)`.
+    """
 
     def __init__(self, table: tl.tensor, _semantic=None, _generator=None):
         try:
@@ -53,5 +57,5 @@ class Ops:
 def device_context(cls: Class) -> Class:
     """Makes a class derived from `Ops` an aggregate of Triton's, which has no base classes."""
     members = {name: member for name, member in vars(Ops).items() if name == "__init__" or name in _ops.__all__}
-    members |= {"__annotations__": {"table": tl.tensor}, "__module__": cls.__module__, "__doc__": cls.__doc__}
+    members |= {"__annotations__": {"table": tl.tensor}, "__module__": cls.__module__, "__doc__": Ops.__doc__}
     return tl._aggregate(type(cls.__name__, (), members))

@@ -221,8 +221,9 @@ def atomic(
 ) -> tl.tensor:
     """at `ptr` of `rank`, atomically; returns the old value.
 
-    Where `mask` is False nothing happens and the result is undefined. `sem` is "relaxed", "acquire", "release" or
-    "acq_rel" (default); `scope` is "sys" (default): a narrower one is widened, with a warning.
+    Elements are int32, uint32, int64 or uint64; float32 and float64 but for and, or and xor; float16 and bfloat16 for
+    add and sub alone. Where `mask` is False nothing happens and the result is undefined. `sem` is "relaxed", "acquire",
+    "release" or "acq_rel" (default); `scope` is "sys" (default): a narrower one is widened, with a warning.
     """
     pointer = emit.pointer(ptr, written=True)
     element = pointer.type.scalar.element_ty
@@ -272,7 +273,8 @@ def atomic_cas(
 ) -> tl.tensor:
     """Stores `desired` at `ptr` of `rank` if its value is `expected`, bit for bit; returns the old value.
 
-    `sem` and `scope` are as for the other atomics.
+    Elements have 32 or 64 bits. `sem` and `scope` are as for the other atomics. There is no mask, and with Triton 3.6
+    for AMD no `atomic_cas`: it is refused when the kernel is compiled.
     """
     pointer = emit.pointer(ptr, written=True)
     element = pointer.type.scalar.element_ty

@@ -8,13 +8,14 @@ import logging
 import os
 import pickle
 import sys
+import warnings
 import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _symm
 from ._memory import Memory, torch
-from .errors import HeapExhaustedError, NotSymmetricError, RankRangeError, SymmError
+from .errors import HeapExhaustedError, NotSymmetricError, RankRangeError, SymmError, SymmWarning
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -47,8 +48,13 @@ def current(table):
 
 
 def _device():
-    gpu = torch().cuda.is_available() and os.environ.get("TRITON_INTERPRET", "0") != "1"
-    return "cpu" if not gpu else "hip" if torch().version.hip else "cuda"
+    if os.environ.get("TRITON_INTERPRET", "0") == "1":
+        return "cpu"
+    if torch().cuda.is_available():
+        return "hip" if torch().version.hip else "cuda"
+    message = "torch finds no GPU, so the heap is on the CPU: kernels run there with TRITON_INTERPRET=1 alone"
+    warnings.warn(message, SymmWarning, stacklevel=3)
+    return "cpu"
 
 
 def _place():
@@ -65,6 +71,11 @@ class World:
     What makes tensors is collective: every rank makes the same ones, of the same sizes, in the same order. Their values
     are each rank's own. The functions have the names, arguments and results of torch's. A tensor's memory is given
     back some time after the last tensor on it is gone on all ranks.
+
+    They raise HeapExhaustedError where the heap has no room and MismatchError where ranks make different tensors. All
+    that waits for other ranks raises RankFailedError when one of them has failed or does not come in time.
+
+    `log` is a logger whose messages begin with the rank.
     """
 
     def __init__(self, heap_size: int, device: str, timeout: float | None):

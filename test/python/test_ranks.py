@@ -93,6 +93,13 @@ def test_wrong_start_is_said(environment, message):
     assert message in output.splitlines()[-1], output
 
 
+def test_heap_on_the_cpu_is_said():
+    for interpreted, said in (("1", False), ("0", True)):
+        [(output, _)] = outputs(start("start.py", 1, TRITON_INTERPRET=interpreted))
+        warned = "start.py:10: SymmWarning: torch finds no GPU, so the heap is on the CPU: kernels run" in output
+        assert warned == said, output
+
+
 def test_ranks_that_differ_are_told():
     run = uuid.uuid4().hex
     processes = [start("start.py", 2, TORCHELASTIC_RUN_ID=run, HEAP_SIZE=str(size << 20)) for size in (16, 32)]

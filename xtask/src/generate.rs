@@ -2,6 +2,7 @@
 
 mod dialect;
 mod passes;
+mod python;
 
 use crate::tree;
 use anyhow::{Context, Result, bail};
@@ -18,7 +19,11 @@ pub struct Arguments {
 
 type Page = (&'static str, fn() -> Result<String>);
 
-const PAGES: &[Page] = &[("docs/generated/dialect.md", dialect::page), ("docs/generated/passes.md", passes::page)];
+const PAGES: &[Page] = &[
+    ("docs/generated/dialect.md", dialect::page),
+    ("docs/generated/passes.md", passes::page),
+    ("docs/generated/python.md", python::page),
+];
 
 pub fn run(arguments: &Arguments) -> Result<()> {
     let mut stale = Vec::new();

@@ -27,10 +27,12 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// Builds the wheel, and tests it and the package with all versions of Triton at once.
+/// Builds the wheel and symm-opt, and tests it and the package with all versions of Triton at once.
 pub fn test(arguments: &[String]) -> Result<Tally> {
     let wheel = wheel()?;
     link_extension(&wheel)?;
+    run::run(run::cargo().args(["build", "--release", "--package", "symm-opt"]))?;
+    let symm_opt = std::path::absolute(tree::tool("symm-opt"))?;
     let mypy = environment("mypy", &[MYPY])?.with_file_name("mypy");
     let mut running = Vec::new();
     for version in TRITON {
@@ -40,6 +42,7 @@ pub fn test(arguments: &[String]) -> Result<Tally> {
         pytest.args(["-m", "pytest", "-q", "-p", "no:cacheprovider"]).env("PYTHONPATH", "python");
         // Python's caches would lie about in the tree.
         pytest.env("PYTHONDONTWRITEBYTECODE", "1").env("SYMM_WHEEL", &wheel).env("SYMM_MYPY", &mypy);
+        pytest.env("SYMM_OPT", &symm_opt);
         let folder = arguments.iter().all(|argument| !argument.starts_with("test/")).then_some("test/python");
         pytest.args(folder).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
         running.push((version, pytest.spawn().with_context(|| run::line(&pytest))?, run::line(&pytest)));

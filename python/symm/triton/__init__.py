@@ -11,11 +11,7 @@ from .._ops import *
 
 @device_context
 class DeviceContext(Ops):
-    """Who this rank is and where every rank's heap lies.
-
-    Construct it in a kernel from the pointer to the context table (int64), or pass that pointer itself as `ctx`.
-    Every op is a method: `ctx.load(ptr, rank)` is `load(ctx, ptr, rank)`.
-    """
+    """The context of Triton kernels."""
 
 
 __all__ = ["DeviceContext"]

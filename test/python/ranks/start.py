@@ -7,6 +7,6 @@ import symm
 
 if missing := os.environ.get("MISSING"):
     sys.modules[missing] = None
-world = symm.init(int(os.environ.get("HEAP_SIZE", 16 << 20)), os.environ.get("DEVICE", "cpu"), timeout=20)
+world = symm.init(int(os.environ.get("HEAP_SIZE", 16 << 20)), os.environ.get("DEVICE"), timeout=20)
 world.close()
 world.zeros(1)

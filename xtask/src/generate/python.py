@@ -1,0 +1,91 @@
+"""Prints docs/generated/python.md: what the Python package offers, from its signatures and docstrings.
+
+Neither Triton nor the compiler is needed: what the package imports from them is a stand-in here.
+"""
+
+import inspect
+import sys
+from pathlib import Path
+from unittest import mock
+
+sys.path.insert(0, str(Path(__file__).parents[3] / "python"))
+sys.dont_write_bytecode = True
+TRITON = ["", "._C", "._C.libtriton", ".language", ".runtime", ".runtime.interpreter"]
+sys.modules |= {f"triton{part}": mock.MagicMock() for part in TRITON}
+sys.modules |= {"numpy": mock.MagicMock(), "symm._symm": mock.MagicMock(__version__="0")}
+
+import symm  # noqa: E402
+from symm import _context, _ops, errors  # noqa: E402
+
+INTRODUCTION = """\
+<!-- Made from the docstrings in python/symm by ./x gen. -->
+
+# The Python package
+
+The first program is in [Triton, Gluon and torch](../python.md), what to know when writing kernels in
+[their page](../kernels.md). What goes wrong raises one of [these exceptions](#exceptions-and-warnings).
+"""
+KERNELS = """
+## `symm.triton` and `symm.gluon`
+
+{doc}
+
+A pointer is one into this rank's heap, or a block of such; `rank` is one integer, a Python number or a scalar of the
+kernel. Masks, values and `other` have the shape of the pointers or are broadcast to it, and values are cast as
+`tl.store` casts them. In Gluon, results have the layout of the pointers. `scope` is "sys" by default, and a narrower one
+is widened. `group` is there because the dialect's ops have it: a program of Triton's is one thread to its author, so
+every op is the whole program's, whatever it says. What is wrong with an op is a CompileError that names its line.
+
+### `symm.triton.DeviceContext(table)`, `symm.gluon.DeviceCtx(table)`
+
+{context}
+"""
+
+
+def default(value):
+    """A default as a user would write it."""
+    large = isinstance(value, int) and value >= 1 << 20 and value & (value - 1) == 0
+    return f"1 << {value.bit_length() - 1}" if large else repr(value).replace("'", '"')
+
+
+def signature(function, skipped=()):
+    """Names and defaults, without what is the compiler's."""
+    parts = []
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.name in (*skipped, "self") or parameter.name.startswith("_"):
+            continue
+        stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+        given = "" if parameter.default is parameter.empty else f"={default(parameter.default)}"
+        parts.append(f"{stars}{parameter.name}{given}")
+    return f"({', '.join(parts)})"
+
+
+def entry(name, function):
+    return f"\n### `{name}{signature(function)}`\n\n{inspect.getdoc(function)}"
+
+
+def bases(kind):
+    """Exceptions of Python that this is one of, too."""
+    names = [base.__name__ for base in kind.__mro__[1:] if base.__module__ == "builtins"]
+    other = [name for name in names if name not in ("Exception", "BaseException", "object", "OSError", "Warning")]
+    return f" (also `{other[0]}`)" if other and issubclass(kind, symm.SymmError) else ""
+
+
+def main():
+    print(INTRODUCTION + "\n## `symm`")
+    print(entry("symm.init", symm.init))
+    print(f"\n### `symm.World`\n\n{inspect.getdoc(symm.World)}")
+    for name, member in vars(symm.World).items():
+        if inspect.isfunction(member) and not name.startswith("_") and member.__annotations__:
+            print(entry(f"World.{name}", member))
+    # The first line is of the module for Triton, the second of its context.
+    print(KERNELS.format(doc=inspect.getdoc(_ops).split("\n\n", 1)[1], context=inspect.getdoc(_context.Ops)))
+    print("\n".join(entry(name, getattr(_ops, name)).lstrip("\n") + "\n" for name in _ops.__all__), end="")
+    print("\n## Exceptions and warnings\n\nEvery exception is a `symm.SymmError`, every warning a `symm.SymmWarning`.\n")
+    print("| class | what it says |\n| :-- | :-- |")
+    for name, kind in vars(errors).items():
+        if inspect.isclass(kind):
+            print(f"| `{name}`{bases(kind)} | {' '.join(inspect.getdoc(kind).split())} |")
+
+
+main()
