@@ -7,6 +7,7 @@ kernels. Importing `symm` itself imports neither Triton nor torch.
 from ._symm import __version__
 from ._world import World, init
 from .errors import (
+    ArgumentError,
     BootstrapError,
     CompileError,
     DeviceError,
@@ -22,6 +23,7 @@ from .errors import (
 )
 
 __all__ = [
+    "ArgumentError",
     "BootstrapError",
     "CompileError",
     "DeviceError",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import gc
 import logging
+import operator
 import os
 import pickle
 import sys
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _symm
 from ._memory import Memory, torch
-from .errors import HeapExhaustedError, NotSymmetricError, RankRangeError, SymmError, SymmWarning
+from .errors import ArgumentError, HeapExhaustedError, NotSymmetricError, RankRangeError, SymmError, SymmWarning
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -33,7 +34,8 @@ def init(heap_size: int = HEAP_SIZE, device: str | None = None, timeout: float |
     the GPU, or the CPU under `TRITON_INTERPRET=1` and where torch finds no GPU; ranks use GPU number `rank` modulo
     their number. `timeout` is the longest time in seconds that a call may wait for other ranks.
 
-    Returns the World. Raises BootstrapError, DeviceError, MismatchError, or SymmError if there is a World already.
+    Returns the World. Raises ArgumentError, BootstrapError, DeviceError, MismatchError, or SymmError if there is a
+    World already.
     """
     global _current
     if _current is not None:
@@ -79,7 +81,12 @@ class World:
     """
 
     def __init__(self, heap_size: int, device: str, timeout: float | None):
-        self.rank = _symm.join_run(heap_size, device, timeout, _place())
+        if isinstance(heap_size, int) and heap_size < 0:
+            raise ArgumentError(f"symm.init: heap_size must be a number of bytes, not {heap_size}")
+        try:
+            self.rank = _symm.join_run(heap_size, device, timeout, _place())
+        except (TypeError, ValueError, OverflowError) as error:
+            raise ArgumentError(f"symm.init: {error}") from None
         self.device = torch().device("cpu")
         if device != "cpu":
             self.device = torch().device("cuda", self.get_rank() % torch().cuda.device_count())
@@ -180,9 +187,11 @@ class World:
     def as_remote(self, tensor: Tensor, rank: int) -> Tensor:
         """The counterpart of a tensor on a rank's heap, with the same shape and strides. It keeps the tensor alive.
 
-        Raises NotSymmetricError for a tensor that is not on the heap, and RankRangeError; both are ValueErrors.
+        Raises NotSymmetricError for what is no tensor on the heap, RankRangeError, and ArgumentError for a rank that is
+        no integer; all are ValueErrors.
         """
-        if not self.is_symmetric(tensor):
+        rank = _integer(rank)
+        if not isinstance(tensor, torch().Tensor) or not self.is_symmetric(tensor):
             raise NotSymmetricError("as_remote requires a tensor on the symmetric heap")
         if not 0 <= rank < self.get_num_ranks():
             raise RankRangeError(f"rank {rank} out of range [0, {self.get_num_ranks()})")
@@ -252,6 +261,9 @@ class World:
 
     def broadcast(self, value: Any, source: int = 0) -> Any:
         """The value that rank `source` has: a tensor, or what can be pickled. Collective."""
+        source = _integer(source)
+        if not 0 <= source < self.get_num_ranks():
+            raise RankRangeError(f"rank {source} out of range [0, {self.get_num_ranks()})")
         tensor = isinstance(value, torch().Tensor)
         packed = pickle.dumps(value.cpu() if tensor else value) if self.get_rank() == source else b""
         size = self.rank.broadcast(source, len(packed).to_bytes(8, "little"), _place())
@@ -286,6 +298,13 @@ class World:
         # A rank that ends by an exception does not wait for the others: they are told.
         if not hasattr(sys, "last_value"):
             self.close()
+
+
+def _integer(rank):
+    try:
+        return operator.index(rank)
+    except TypeError:
+        raise ArgumentError(f"rank must be an integer, not {rank!r}") from None
 
 
 def _meta(keywords):

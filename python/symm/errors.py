@@ -7,6 +7,10 @@ class SymmError(Exception):
     """What this package raises: catch it to catch all of them."""
 
 
+class ArgumentError(SymmError, ValueError):
+    """A function of the host API was given what it does not take."""
+
+
 class MissingDependencyError(SymmError, ImportError):
     """A package that this part of symm needs is not installed."""
 

@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import shutil
 import subprocess
 import sys
 import uuid
@@ -81,7 +82,10 @@ def test_waiting_for_a_rank_that_fails_ends():
     [
         ({"MISSING": "torch"}, "symm.errors.MissingDependencyError: symm.init needs PyTorch"),
         ({"DEVICE": "cuda", "CUDA_VISIBLE_DEVICES": ""}, "BootstrapError: rank 0 could not join the run: no CUDA "),
-        ({"DEVICE": "tpu"}, "no device \"tpu\": cpu, cuda or hip"),
+        ({"DEVICE": "hip", "HIP_VISIBLE_DEVICES": ""}, "BootstrapError: rank 0 could not join the run: no HIP "),
+        ({"DEVICE": "tpu"}, "symm.errors.ArgumentError: symm.init: no device \"tpu\": cpu, cuda or hip"),
+        ({"HEAP_SIZE": "-1"}, "symm.errors.ArgumentError: symm.init: heap_size must be a number of bytes, not -1"),
+        ({"TIMEOUT": "-1"}, "symm.errors.ArgumentError: symm.init: timeout: "),
         ({"HEAP_SIZE": "4096"}, "symm.errors.SymmError: a heap of 4096 bytes: heap_size of symm.init has to be more"),
         ({"WORLD_SIZE": "four"}, "symm.errors.BootstrapError: environment variable WORLD_SIZE"),
         ({}, "this rank has left the run"),
@@ -96,8 +100,26 @@ def test_wrong_start_is_said(environment, message):
 def test_heap_on_the_cpu_is_said():
     for interpreted, said in (("1", False), ("0", True)):
         [(output, _)] = outputs(start("start.py", 1, TRITON_INTERPRET=interpreted))
-        warned = "start.py:10: SymmWarning: torch finds no GPU, so the heap is on the CPU: kernels run" in output
+        warned = "start.py:11: SymmWarning: torch finds no GPU, so the heap is on the CPU: kernels run" in output
         assert warned == said, output
+
+
+OLD_DRIVER = """
+int cuInit(unsigned flags) { return 0; }
+int cuDriverGetVersion(int *version) { return *version = 11080, 0; }
+int cuDeviceGetCount(int *count) { return *count = 1, 0; }
+"""
+
+
+def test_a_driver_that_is_too_old_is_said(tmp_path):
+    library = ["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", tmp_path / "libcuda.so"]
+    subprocess.run(library, input=OLD_DRIVER, text=True, check=True)
+    shutil.copy(tmp_path / "libcuda.so", tmp_path / "libcuda.so.1")
+    [(output, status)] = outputs(start("start.py", 1, DEVICE="cuda", LD_LIBRARY_PATH=str(tmp_path)))
+    assert status == 1
+    message = "the driver is one for CUDA 11.8, too old: install one for CUDA 12.0 or later"
+    assert "symm.errors.BootstrapError: " in output.splitlines()[-1], output
+    assert message in output.splitlines()[-1], output
 
 
 def test_ranks_that_differ_are_told():

@@ -86,6 +86,11 @@ assert "asked for 67108864 bytes" in message and "heap_size of symm.init" in mes
 outside = torch.ones(3)
 assert raised(ValueError, world.as_remote, outside, 0) == "as_remote requires a tensor on the symmetric heap"
 assert raised(ValueError, world.as_remote, table, ranks) == f"rank {ranks} out of range [0, {ranks})"
+for wrong in (0.5, "1", None):
+    assert raised(symm.ArgumentError, world.as_remote, table, wrong) == f"rank must be an integer, not {wrong!r}"
+    assert raised(symm.ArgumentError, world.broadcast, 1, wrong) == f"rank must be an integer, not {wrong!r}"
+assert raised(symm.RankRangeError, world.broadcast, 1, ranks) == f"rank {ranks} out of range [0, {ranks})"
+assert "on the symmetric heap" in raised(symm.NotSymmetricError, world.as_remote, [1, 2], 0)
 assert "was called before" in raised(symm.SymmError, symm.init)
 assert "leave out device" in raised(symm.SymmError, world.zeros, 3, device="meta")
 assert world.log.process("hello", {})[0] == f"[rank {me}/{ranks}] hello"

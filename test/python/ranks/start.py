@@ -1,4 +1,4 @@
-"""Starts in ways that fail: HEAP_SIZE, DEVICE, and what ends the import of MISSING."""
+"""Starts in ways that fail: HEAP_SIZE, DEVICE, TIMEOUT, and what ends the import of MISSING."""
 
 import os
 import sys
@@ -7,6 +7,7 @@ import symm
 
 if missing := os.environ.get("MISSING"):
     sys.modules[missing] = None
-world = symm.init(int(os.environ.get("HEAP_SIZE", 16 << 20)), os.environ.get("DEVICE"), timeout=20)
+heap_size, timeout = int(os.environ.get("HEAP_SIZE", 16 << 20)), float(os.environ.get("TIMEOUT", 20))
+world = symm.init(heap_size, os.environ.get("DEVICE"), timeout)
 world.close()
 world.zeros(1)

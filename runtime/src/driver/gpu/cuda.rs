@@ -16,6 +16,10 @@ use crate::memory::HEAP_ALIGN;
 /// Bytes of what the compiler of PTX may say about it.
 const LOG_BYTES: usize = 8 << 10;
 
+/// The oldest version that has all of what is called here and takes code for every GPU that we compile for, as the
+/// driver counts: CUDA 12.0, of driver 525.
+const OLDEST_VERSION: c_int = 12_000;
+
 /// The library, and the devices that it knows.
 #[derive(Debug)]
 pub(crate) struct Cuda {
@@ -78,6 +82,15 @@ impl Cuda {
         // SAFETY: the library is there.
         let started = check(unsafe { sys::cuInit(0) }, "start the driver");
         started.map_err(|error| Error::NoGpu { vendor: "CUDA", reason: error.to_string() })?;
+        let mut version = 0;
+        // SAFETY: the driver stores a number.
+        check(unsafe { sys::cuDriverGetVersion(&raw mut version) }, "ask for its version")?;
+        if version < OLDEST_VERSION {
+            let of = |version: c_int| format!("CUDA {}.{}", version / 1000, version % 1000 / 10);
+            let (found, needed) = (of(version), of(OLDEST_VERSION));
+            let reason = format!("the driver is one for {found}, too old: install one for {needed} or later");
+            return Err(Error::NoGpu { vendor: "CUDA", reason });
+        }
         let mut count = 0;
         // SAFETY: the driver stores a number.
         check(unsafe { sys::cuDeviceGetCount(&raw mut count) }, "count devices")?;
