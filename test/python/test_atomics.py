@@ -7,6 +7,7 @@ from pathlib import Path
 import matrix_kernels
 import pytest
 import symm
+import symm.triton as st
 from compiling import VERSION, compile_for, machine_text
 from matrix_kernels import gluon_atomic, triton_atomic
 
@@ -50,7 +51,8 @@ def cells():
 def test_atomic(target, op, element, front_end, order, mask, shape):
     pointers = {"table": "*i64", "p": f"*{element}", "old": f"*{element}"}
     block = 2 * WARPS * THREADS[target] if shape == "block" else 0
-    constants = {"OP": op, "SEM": order, "MASK": mask, "BLOCK": block, "THREADS": THREADS[target]}
+    function = None if op == "cas" else getattr(st, f"atomic_{op}")
+    constants = {"OP": function, "SEM": order, "MASK": mask, "BLOCK": block, "THREADS": THREADS[target]}
     signature = {**pointers, "n": "i32", "peer": "i32"}
     text = machine_text(compile_for(target, KERNELS[front_end], signature, pointers, {"num_warps": WARPS}, **constants))
     order = order or "acq_rel"
@@ -72,7 +74,7 @@ def test_atomic(target, op, element, front_end, order, mask, shape):
 @pytest.mark.parametrize("block", [0, 256])
 def test_missing_compare_and_swap_is_said(block):
     signature = {**dict.fromkeys(("table", "p", "old"), "*i64"), "n": "i32", "peer": "i32"}
-    constants = {"OP": "cas", "SEM": "relaxed", "MASK": False, "BLOCK": block, "THREADS": 64}
+    constants = {"OP": None, "SEM": "relaxed", "MASK": False, "BLOCK": block, "THREADS": 64}
     with pytest.raises(symm.CompileError, match="Triton 3.6 has no compare-and-swap at system scope") as caught:
         compile_for("gfx942", triton_atomic, signature, **constants)
     lines = Path(matrix_kernels.__file__).read_text().splitlines()

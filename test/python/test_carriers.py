@@ -90,25 +90,13 @@ def test_order():
 
 
 @triton.jit
-def update(table, p, peer, OP: tl.constexpr):
-    if OP == "add":
-        st.atomic_add(table, p, 1, peer)
-    elif OP == "sub":
-        st.atomic_sub(table, p, 1, peer)
-    elif OP == "and":
-        st.atomic_and(table, p, 1, peer)
-    elif OP == "or":
-        st.atomic_or(table, p, 1, peer)
-    elif OP == "xor":
-        st.atomic_xor(table, p, 1, peer)
-    elif OP == "min":
-        st.atomic_min(table, p, 1, peer, sem="relaxed")
-    elif OP == "max":
-        st.atomic_max(table, p, 1, peer, scope="gpu")
-    elif OP == "xchg":
-        st.atomic_xchg(table, p, 1, peer)
-    else:
-        st.atomic_cas(table, p, 1, 2, peer, sem="acquire")
+def update(table, p, peer, OP: tl.constexpr, SEM: tl.constexpr, SCOPE: tl.constexpr):
+    OP(table, p, 1, peer, sem=SEM, scope=SCOPE)
+
+
+@triton.jit
+def swap(table, p, peer):
+    st.atomic_cas(table, p, 1, 2, peer, sem="acquire")
 
 
 @pytest.mark.parametrize(
@@ -130,7 +118,12 @@ def update(table, p, peer, OP: tl.constexpr):
 )
 def test_atomics(element, op, carrier):
     signature = {"table": "*i64", "p": f"*{element}", "peer": "i32"}
-    [(found, operands, result)] = carriers(exported(update, signature, OP=op))
+    if op == "cas":
+        text = exported(swap, signature)
+    else:
+        options = {"SEM": "relaxed" if op == "min" else None, "SCOPE": "gpu" if op == "max" else None}
+        text = exported(update, signature, OP=getattr(st, f"atomic_{op}"), **options)
+    [(found, operands, result)] = carriers(text)
     assert found == carrier
     kind = element.replace("fp", "f").replace("u", "i")
     values = [kind, kind] if op == "cas" else [kind]

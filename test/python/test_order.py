@@ -16,9 +16,8 @@ from triton.experimental import gluon
 from triton.experimental.gluon import language as gl
 
 
-@triton.jit
-def triton_order(table, p, q, flag, peer, OP: tl.constexpr, KIND: tl.constexpr, GROUP: tl.constexpr):
-    ctx = st.DeviceContext(table)
+def order(table, p, q, flag, peer, CONTEXT: tl.constexpr, OP: tl.constexpr, KIND: tl.constexpr, GROUP: tl.constexpr):
+    ctx = CONTEXT(table)
     if OP == "signal":
         ctx.signal(flag, 1, peer, op=KIND, group=GROUP)
     elif OP == "wait":
@@ -31,22 +30,7 @@ def triton_order(table, p, q, flag, peer, OP: tl.constexpr, KIND: tl.constexpr, 
         ctx.barrier(group=GROUP)
 
 
-@gluon.jit
-def gluon_order(table, p, q, flag, peer, OP: gl.constexpr, KIND: gl.constexpr, GROUP: gl.constexpr):
-    ctx = sg.DeviceCtx(table)
-    if OP == "signal":
-        ctx.signal(flag, 1, peer, op=KIND, group=GROUP)
-    elif OP == "wait":
-        ctx.wait(flag, peer, compare=KIND, group=GROUP)
-    elif OP == "put_signal":
-        ctx.put_signal(p, q, flag, 1, peer, op=KIND, group=GROUP)
-    elif OP == "fence":
-        ctx.fence(sem=KIND, group=GROUP)
-    else:
-        ctx.barrier(group=GROUP)
-
-
-KERNELS = {"triton": triton_order, "gluon": gluon_order}
+KERNELS = {"triton": (triton.jit(order), st.DeviceContext), "gluon": (gluon.jit(order), sg.DeviceCtx)}
 KINDS = {
     "signal": ("set", "add"),
     "wait": ("eq", "ne", "lt", "le", "gt", "ge"),
@@ -70,7 +54,8 @@ def cells():
 
 def order_text(target, op, kind, front_end="triton", element="i64", group="block"):
     signature = {"table": "*i64", "p": "*fp32", "q": "*fp32", "flag": f"*{element}", "peer": "i32"}
-    return machine_text(compile_for(target, KERNELS[front_end], signature, OP=op, KIND=kind, GROUP=group))
+    kernel, context = KERNELS[front_end]
+    return machine_text(compile_for(target, kernel, signature, CONTEXT=context, OP=op, KIND=kind, GROUP=group))
 
 
 @pytest.mark.parametrize(("target", "op", "kind", "front_end", "element", "group"), [*cells()])
