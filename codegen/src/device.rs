@@ -6,9 +6,10 @@ use inkwell::module::Linkage;
 use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine, TargetTriple};
 use inkwell::values::BasicValue;
 use melior::ir::attribute::StringAttribute;
-use melior::ir::operation::{OperationLike, OperationMutLike, OperationRefMut};
+use melior::ir::operation::{OperationLike, OperationMutLike, OperationRefMut, WalkOrder, WalkResult};
 use melior::ir::{BlockLike, Module, OperationRef};
 use std::process::Command;
+use symm_dialect::diagnostic::{Severity, report};
 use symm_dialect::symbol::symbol;
 
 /// LLVM's numbers of the calling conventions of kernels.
@@ -97,8 +98,8 @@ fn ptx_version(chip: &str) -> &'static str {
 /// Translates the kernels of a module that a device pipeline has lowered, and optimises them.
 ///
 /// # Errors
-/// [`Error::NoKernels`] if the module has no `gpu.module`, or more than one; [`Error::Translate`] and
-/// [`Error::Llvm`] as in [`crate::translate`].
+/// [`Error::NoKernels`] if the module has no `gpu.module`, or more than one, [`Error::NotLowered`] if they are not lowered
+/// for this GPU; [`Error::Translate`] and [`Error::Llvm`] as in [`crate::translate`].
 pub fn translate_device(module: &Module, device: &Device, level: Level) -> Result<LlvmModule, Error> {
     let found = gpu_modules(module);
     if let [kernels] = found[..] {
@@ -110,13 +111,14 @@ pub fn translate_device(module: &Module, device: &Device, level: Level) -> Resul
 /// Likewise for each `gpu.module` of a module, by its name; there may be none.
 ///
 /// # Errors
-/// [`Error::Translate`] and [`Error::Llvm`] as in [`crate::translate`].
+/// [`Error::NotLowered`], and as in [`crate::translate`].
 pub fn translate_devices(module: &Module, device: &Device, level: Level) -> Result<Vec<(String, LlvmModule)>, Error> {
     let named = |kernels| Ok((symbol(kernels).unwrap_or_default(), translate_kernels(kernels, device, level)?));
     gpu_modules(module).into_iter().map(named).collect()
 }
 
 fn translate_kernels(kernels: OperationRef, device: &Device, level: Level) -> Result<LlvmModule, Error> {
+    ensure_lowered(kernels, device)?;
     let machine = device.machine(level)?;
     describe(kernels, &machine);
     let llvm = module_of(kernels.to_raw())?;
@@ -129,6 +131,32 @@ fn translate_kernels(kernels: OperationRef, device: &Device, level: Level) -> Re
     }
     llvm.optimize_for(&machine, level)?;
     Ok(llvm)
+}
+
+/// That a pipeline has lowered the kernels, and for this kind of GPU: LLVM ends the process where it meets another's.
+fn ensure_lowered(kernels: OperationRef, device: &Device) -> Result<(), Error> {
+    let (mine, mark, other, others) = match device {
+        Device::Nvidia(_) => ("nvvm", "rocdl.kernel", "rocdl", "an AMD GPU"),
+        Device::Amd(_) => ("rocdl", "nvvm.kernel", "nvvm", "an NVIDIA GPU"),
+    };
+    let mut is_lowered = true;
+    kernels.walk(WalkOrder::PreOrder, |op| {
+        let name = op.name();
+        let dialect = name.as_string_ref().as_str().unwrap_or_default().split('.').next().unwrap_or_default();
+        let is_foreign = dialect == other || op.has_attribute(mark);
+        if !is_foreign && (dialect == "llvm" || dialect == mine || op == kernels) {
+            return WalkResult::Advance;
+        }
+        let complaint = if is_foreign { format!("is for {others}") } else { "is not lowered for a GPU".to_owned() };
+        report(Severity::Error, op, &complaint);
+        is_lowered = false;
+        WalkResult::Interrupt
+    });
+    if is_lowered {
+        return Ok(());
+    }
+    let (Device::Nvidia(chip) | Device::Amd(chip)) = device;
+    Err(Error::NotLowered { chip: chip.clone(), pipeline: device.pipeline() })
 }
 
 /// Says how the target lays out data before the translation, which aligns accesses by it: LLVM's default layout aligns

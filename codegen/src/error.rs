@@ -59,8 +59,19 @@ pub enum Error {
         /// The names there are.
         known: String,
     },
+    /// The pipeline has not made of the kernels what a GPU's code generator takes; the diagnostic has been printed.
+    #[error("the kernels are not lowered for {chip}: '{pipeline}' does that")]
+    NotLowered {
+        /// The GPU.
+        chip: String,
+        /// The pipeline for it.
+        pipeline: String,
+    },
     /// A device has the kernels of one `gpu.module`.
-    #[error("a device module is made from one gpu.module, and the program has {}", match found.len() { 0 => "none".to_owned(), _ => found.join(", ") })]
+    #[error(
+        "a device module is made from one gpu.module at the top of the program, which has {}",
+        match found.len() { 0 => "none".to_owned(), _ => found.join(", ") }
+    )]
     NoKernels {
         /// The names of those there are.
         found: Vec<String>,

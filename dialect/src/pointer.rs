@@ -54,7 +54,7 @@ impl<'c> Pointer<'c> {
         }
     }
 
-    /// The numeric address space of `ty`, 0 where it is not given by a number.
+    /// The numeric address space of `ty`, 0 where nothing says it; 1, as on GPUs, for the gpu dialect's global memory.
     #[must_use]
     pub fn address_space(ty: Type) -> u64 {
         if is_llvm_pointer(ty) {
@@ -69,6 +69,7 @@ impl<'c> Pointer<'c> {
                     return mlirIntegerAttrGetValueInt(space).cast_unsigned();
                 }
             }
+            return u64::from(is_in(ty, &["global"]));
         }
         let pointer = Shaped::tensor(ty).map_or(ty, |tensor| tensor.element());
         let space = triton_inner(pointer).and_then(|inner| inner.rsplit_once(',')?.1.trim().parse().ok());
@@ -79,13 +80,16 @@ impl<'c> Pointer<'c> {
 /// Whether a type is a memref in the memory of a block or of a thread, by the gpu dialect's names.
 #[must_use]
 pub fn is_block_memory(ty: Type) -> bool {
-    if !ty.is_mem_ref() {
-        return false;
-    }
-    // SAFETY: just seen to be a memref; without a space the attribute is null.
-    let space = unsafe { Attribute::from_option_raw(mlirMemRefTypeGetMemorySpace(ty.to_raw())) };
-    let named = |name: &str| space.is_some_and(|space| lossy!("{space}").contains(name));
-    named("address_space<workgroup>") || named("address_space<private>")
+    ty.is_mem_ref() && is_in(ty, &["workgroup", "private"])
+}
+
+/// Whether a memref is in one of the gpu dialect's address spaces.
+fn is_in(memref: Type, spaces: &[&str]) -> bool {
+    // SAFETY: the caller has seen a memref; without a space the attribute is null.
+    let space = unsafe { Attribute::from_option_raw(mlirMemRefTypeGetMemorySpace(memref.to_raw())) };
+    space.map(|space| lossy!("{space}")).is_some_and(|text| {
+        spaces.iter().any(|space| text.strip_prefix("#gpu.address_space<") == Some(&format!("{space}>")))
+    })
 }
 
 /// The strides and the offset of a memref type in elements, `i64::MIN` where they are not known; `None` for other

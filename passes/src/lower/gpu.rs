@@ -8,6 +8,7 @@ pub mod bulk;
 mod fault;
 mod gathered;
 pub mod order;
+mod program;
 mod site;
 mod trace;
 
@@ -89,6 +90,7 @@ pub fn lower_module<'c: 'a, 'a>(root: OperationRef<'c, 'a>, target: &dyn Target)
     if name(root) != "builtin.module" {
         return Err(error(root, "is lowered as a whole module"));
     }
+    program::check(root)?;
     for op in operations(blocks(root)[0]) {
         if name(op) == "gpu.module" {
             alias::drop_where_acquired(op);

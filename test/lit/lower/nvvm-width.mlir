@@ -86,6 +86,17 @@ module attributes {gpu.container_module} {
       gpu.return
     }
 
+    // Memory that is said to be global is what a heap is anyway.
+    // CHECK-LABEL: .entry global_space(
+    // CHECK: st.global.b32
+    // AMD-LABEL: {{^}}global_space:
+    // AMD: global_store_dword v
+    gpu.func @global_space(%ctx: !symm.ctx, %m: memref<64xf32, #gpu.address_space<global>>, %x: f32, %peer: i32) kernel {
+      %c0 = arith.constant 0 : index
+      symm.remote_store %ctx, %x, %m[%c0], %peer : f32, memref<64xf32, #gpu.address_space<global>>
+      gpu.return
+    }
+
     // T2: the way to oneself is no way; nothing is looked up.
     // CHECK-LABEL: .entry myself(
     // CHECK-NOT: ld.global

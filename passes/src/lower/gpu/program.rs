@@ -1,0 +1,47 @@
+//! What a program for a GPU looks like: its `gpu.module`s are at the top, functions take what a GPU has registers for,
+//! and assemblers know their names (S1).
+
+use crate::ir::{blocks, enclosing, is_kernel, name, operations, select};
+use melior::ir::{OperationRef, TypeLike};
+use symm_dialect::diagnostic::{Reported, error};
+use symm_dialect::symbol::{signature, symbol};
+
+/// Refuses what is not lowered, or what no assembler takes.
+pub fn check<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Reported> {
+    let modules = select(root, |op| (name(op) == "gpu.module").then_some(op));
+    let mut outcome = Ok(());
+    for module in modules {
+        if enclosing(module, &["builtin.module"]).is_some_and(|around| around != root) {
+            outcome =
+                Err(error(module, "S1: is in a module within the program, and kernels are looked for at its top"));
+        }
+        for op in operations(blocks(module)[0]) {
+            for complaint in complaints(op) {
+                outcome = Err(error(op, &format!("S1: {complaint}")));
+            }
+        }
+    }
+    outcome
+}
+
+fn complaints<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Vec<String> {
+    let (inputs, results) = signature(op);
+    let kinds = inputs.iter().map(|ty| ("takes", ty)).chain(results.iter().map(|ty| ("returns", ty)));
+    let odd = kinds.filter(|(_, ty)| ty.is_tensor() || ty.is_tuple() || ty.is_none() || ty.is_function());
+    let types = odd.map(|(verb, ty)| {
+        format!("{verb} {ty}; what a GPU's functions take and return are scalars, vectors, memrefs and LLVM pointers")
+    });
+    let symbol = symbol(op).filter(|symbol| !is_name(symbol, is_kernel(op)));
+    let names = symbol.map(|symbol| {
+        format!("assemblers know no name '{symbol}'; a name is of letters, digits, _ and $, and begins with no digit")
+    });
+    types.chain(names).collect()
+}
+
+/// Whether what is called so can be assembled. LLVM renames what is called from within only, but for the first
+/// character.
+fn is_name(symbol: &str, is_called_from_outside: bool) -> bool {
+    let is_letter = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '$');
+    !symbol.starts_with(|first: char| first.is_ascii_digit())
+        && (!is_called_from_outside || symbol.chars().all(is_letter))
+}

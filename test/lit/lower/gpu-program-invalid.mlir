@@ -1,0 +1,50 @@
+// What a program for a GPU may not look like.
+// RUN: symm-opt %s --symm-lower-to-nvvm --split-input-file --verify-diagnostics
+// RUN: symm-opt %s --symm-lower-to-rocdl --split-input-file --verify-diagnostics
+
+gpu.module @kernels {
+  // expected-error @below {{S1: takes tensor<64xf32>; what a GPU's functions take and return are scalars, vectors, memrefs and LLVM pointers}}
+  gpu.func @invalid_tensor(%ctx: !symm.ctx, %t: tensor<64xf32>) kernel {
+    gpu.return
+  }
+  // expected-error @below {{S1: returns tensor<*xf32>; what a GPU's}}
+  func.func private @invalid_result() -> tensor<*xf32>
+}
+
+// -----
+
+gpu.module @kernels {
+  // expected-error @below {{S1: assemblers know no name 'my kernel'; a name is of letters, digits, _ and $, and begins with no digit}}
+  gpu.func @"my kernel"() kernel {
+    gpu.return
+  }
+  // expected-error @below {{S1: assemblers know no name 'käse'}}
+  gpu.func @"käse"() kernel {
+    gpu.return
+  }
+  // expected-error @below {{S1: assemblers know no name 'a.b'}}
+  gpu.func @a.b() kernel {
+    gpu.return
+  }
+  // expected-error @below {{S1: assemblers know no name '1st'}}
+  func.func @"1st"() {
+    return
+  }
+  // What is called from within is renamed.
+  func.func @a.c() {
+    return
+  }
+  gpu.func @_1$() kernel {
+    gpu.return
+  }
+}
+
+// -----
+
+module {
+  module @inner {
+    // expected-error @below {{S1: is in a module within the program, and kernels are looked for at its top}}
+    gpu.module @kernels {
+    }
+  }
+}
