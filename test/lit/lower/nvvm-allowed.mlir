@@ -23,7 +23,7 @@ gpu.func @{name}(%ctx: !symm.ctx, %f: memref<1xi64>, %g: memref<1xbf16>, %v: i64
 // signal add:
 //     ld.global.nc.b64 atom.release.cluster.global.add.u64
 // wait:
-//     loop[ ld.acquire.cluster.global.b64 ] if[ ld.relaxed.cluster.global.b64 loop[ ld.relaxed.cluster.global.b64 nanosleep.u32 ] fence.acq_rel.cluster ]
+//     loop[ ld.acquire.cluster.global.b64 ] if[ loop[ ld.relaxed.cluster.global.b64 nanosleep.u32 ] fence.acq_rel.cluster ]
 // atomic_rmw:
 //     ld.global.nc.b64 atom.acq_rel.cluster.global.add.u64
 // atomic_cas:
@@ -33,6 +33,6 @@ gpu.func @{name}(%ctx: !symm.ctx, %f: memref<1xi64>, %g: memref<1xbf16>, %v: i64
 // narrower signal:
 //     ld.global.nc.b64 atom.release.gpu.global.add.u64
 // narrower wait:
-//     loop[ ld.acquire.cta.global.b64 ] if[ ld.relaxed.cta.global.b64 loop[ ld.relaxed.cta.global.b64 nanosleep.u32 ] fence.acq_rel.cta ]
+//     loop[ ld.acquire.cta.global.b64 ] if[ loop[ ld.relaxed.cta.global.b64 nanosleep.u32 ] fence.acq_rel.cta ]
 // fadd bf16:
 //     ld.global.nc.b64 atom.acq_rel.sys.global.add.noftz.bf16

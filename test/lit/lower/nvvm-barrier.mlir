@@ -14,8 +14,8 @@ gpu.func @{name}(%ctx: !symm.ctx, %m: memref<?xf32>, %i: index, %v: f32) kernel 
 
 // OUTPUT:
 // thread:
-//     st.global.b32 ld.global.nc.b64 ld.global.nc.b64 ld.global.nc.b64 ld.global.b64 st.global.b64 if[ fence.acq_rel.sys loop[ st.relaxed.sys.global.b64 st.relaxed.sys.global.b64 ] st.relaxed.sys.global.b64 loop[ fence.acq_rel.sys ld.acquire.sys.global.b64 ld.relaxed.sys.global.b64 ld.relaxed.sys.global.b64 nanosleep.u32 ] ] ld.global.b32 st.global.b32
+//     st.global.b32 ld.global.nc.b64 ld.global.nc.b64 ld.global.nc.b64 ld.global.b64 st.global.b64 if[ fence.acq_rel.sys loop[ st.relaxed.sys.global.b64 st.relaxed.sys.global.b64 ] st.relaxed.sys.global.b64 loop[ fence.acq_rel.sys ld.acquire.sys.global.b64 ld.relaxed.sys.global.b64 nanosleep.u32 ] ] ld.global.b32 st.global.b32
 // warp:
-//     st.global.b32 ld.global.nc.s32 ld.global.nc.b64 ld.global.nc.b64 ld.global.b64 bar.warp.sync if[ st.global.b64 fence.acq_rel.sys loop[ st.relaxed.sys.global.b64 ] loop[ fence.acq_rel.sys ld.acquire.sys.global.b64 ld.relaxed.sys.global.b64 ld.relaxed.sys.global.b64 nanosleep.u32 ] ] bar.warp.sync ld.global.b32 st.global.b32
+//     st.global.b32 ld.global.nc.s32 ld.global.nc.b64 ld.global.nc.b64 ld.global.b64 bar.warp.sync if[ st.global.b64 fence.acq_rel.sys loop[ st.relaxed.sys.global.b64 ] loop[ fence.acq_rel.sys ld.acquire.sys.global.b64 ld.relaxed.sys.global.b64 nanosleep.u32 ] ] bar.warp.sync ld.global.b32 st.global.b32
 // block:
-//     st.global.b32 ld.global.nc.s32 ld.global.nc.b64 ld.global.nc.b64 ld.global.b64 bar.sync if[ st.global.b64 fence.acq_rel.sys loop[ st.relaxed.sys.global.b64 ] loop[ fence.acq_rel.sys ld.acquire.sys.global.b64 ld.relaxed.sys.global.b64 ld.relaxed.sys.global.b64 nanosleep.u32 ] ] bar.sync ld.global.b32 st.global.b32
+//     st.global.b32 ld.global.nc.s32 ld.global.nc.b64 ld.global.nc.b64 ld.global.b64 bar.sync if[ st.global.b64 fence.acq_rel.sys loop[ st.relaxed.sys.global.b64 ] loop[ fence.acq_rel.sys ld.acquire.sys.global.b64 ld.relaxed.sys.global.b64 nanosleep.u32 ] ] bar.sync ld.global.b32 st.global.b32

@@ -26,9 +26,9 @@ gpu.func @{name}(%ctx: !symm.ctx, %f: memref<?xi64>, %m: memref<?xf32>, %h: memr
 // add i64:
 //     bar.sync if[ atom.release.sys.global.add.u64 ]
 // wait:
-//     if[ loop[ ld.acquire.sys.global.b64 ] ld.relaxed.sys.global.b64 loop[ ld.relaxed.sys.global.b64 nanosleep.u32 ] fence.acq_rel.sys ] bar.sync
+//     if[ loop[ ld.acquire.sys.global.b64 ] loop[ ld.relaxed.sys.global.b64 nanosleep.u32 ] fence.acq_rel.sys ] bar.sync
 // timeout:
-//     if[ globaltimer loop[ ld.acquire.sys.global.b64 globaltimer ] ld.relaxed.sys.global.b64 globaltimer loop[ ld.relaxed.sys.global.b64 globaltimer nanosleep.u32 ] fence.acq_rel.sys st.shared.b32 ] bar.sync ld.volatile.shared.b32 bar.sync
+//     if[ globaltimer loop[ ld.acquire.sys.global.b64 globaltimer ] loop[ ld.relaxed.sys.global.b64 globaltimer nanosleep.u32 ] fence.acq_rel.sys st.shared.b32 ] bar.sync ld.volatile.shared.b32 bar.sync
 // add:
 //     atom.acq_rel.sys.global.add.u64
 // fadd f32:
@@ -44,4 +44,4 @@ gpu.func @{name}(%ctx: !symm.ctx, %f: memref<?xi64>, %m: memref<?xf32>, %h: memr
 // store:
 //     st.global.v4.b32
 // barrier:
-//     ld.global.nc.s32 ld.global.nc.b64 ld.global.nc.b64 ld.global.b64 bar.sync if[ st.global.b64 fence.acq_rel.sys loop[ st.relaxed.sys.global.b64 ] loop[ fence.acq_rel.sys ld.acquire.sys.global.b64 ld.relaxed.sys.global.b64 ld.relaxed.sys.global.b64 nanosleep.u32 ] ] bar.sync
+//     ld.global.nc.s32 ld.global.nc.b64 ld.global.nc.b64 ld.global.b64 bar.sync if[ st.global.b64 fence.acq_rel.sys loop[ st.relaxed.sys.global.b64 ] loop[ fence.acq_rel.sys ld.acquire.sys.global.b64 ld.relaxed.sys.global.b64 nanosleep.u32 ] ] bar.sync

@@ -26,12 +26,12 @@ gpu.func @{name}(%ctx: !symm.ctx, %in: memref<?xf32>, %out: memref<?xf32>, %flag
 // %c1|%rank  -:
 //     ld.global.nc.b64 if[ loop[ ld.global.b32 st.global.b32 ] ]
 // %c1|%rank  symm.wait %ctx, %flag[%c0] ge %v : memref<1xi64>, i64:
-//     ld.global.nc.b64 if[ loop[ fence.acq_rel.sys ld.global.b32 st.global.b32 ld.acquire.sys.global.b64 ld.relaxed.sys.global.b64 ld.relaxed.sys.global.b64 nanosleep.u32 ] ]
+//     ld.global.nc.b64 if[ loop[ fence.acq_rel.sys ld.global.b32 st.global.b32 ld.acquire.sys.global.b64 ld.relaxed.sys.global.b64 nanosleep.u32 ] ]
 // %c1|%rank  symm.fence:
 //     ld.global.nc.b64 if[ loop[ fence.acq_rel.sys ld.global.b32 st.global.b32 ] ]
 // %next  -:
 //     ld.global.nc.b64 ld.global.nc.b32 if[ loop[ ld.global.b32 st.global.b32 ] ]
 // %next  symm.wait %ctx, %flag[%c0] ge %v : memref<1xi64>, i64:
-//     ld.global.nc.b64 ld.global.nc.b32 if[ loop[ fence.acq_rel.sys ld.global.b32 st.global.b32 ld.acquire.sys.global.b64 ld.relaxed.sys.global.b64 ld.relaxed.sys.global.b64 nanosleep.u32 ] ]
+//     ld.global.nc.b64 ld.global.nc.b32 if[ loop[ fence.acq_rel.sys ld.global.b32 st.global.b32 ld.acquire.sys.global.b64 ld.relaxed.sys.global.b64 nanosleep.u32 ] ]
 // %next  symm.fence:
 //     ld.global.nc.b64 ld.global.nc.b32 if[ loop[ fence.acq_rel.sys ld.global.b32 st.global.b32 ] ]

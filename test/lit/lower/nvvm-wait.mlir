@@ -17,50 +17,50 @@ gpu.func @{name}(%ctx: !symm.ctx, %flag: memref<?x{type}>, %i: index, %v: {type}
 
 // OUTPUT:
 // i32  for ever  acquire  cta|cluster|gpu|sys  thread  eq|unsigned ge:
-//     loop[ ld.acquire.sys.global.b32 ] if[ ld.relaxed.sys.global.b32 loop[ ld.relaxed.sys.global.b32 nanosleep.u32 ] fence.acq_rel.sys ]
+//     loop[ ld.acquire.sys.global.b32 ] if[ loop[ ld.relaxed.sys.global.b32 nanosleep.u32 ] fence.acq_rel.sys ]
 // i32  for ever  acquire  cta|cluster|gpu|sys  warp  eq|unsigned ge:
-//     if[ loop[ ld.acquire.sys.global.b32 ] ld.relaxed.sys.global.b32 loop[ ld.relaxed.sys.global.b32 nanosleep.u32 ] fence.acq_rel.sys ] bar.warp.sync
+//     if[ loop[ ld.acquire.sys.global.b32 ] loop[ ld.relaxed.sys.global.b32 nanosleep.u32 ] fence.acq_rel.sys ] bar.warp.sync
 // i32  for ever  acquire  cta|cluster|gpu|sys  block  eq|unsigned ge:
-//     if[ loop[ ld.acquire.sys.global.b32 ] ld.relaxed.sys.global.b32 loop[ ld.relaxed.sys.global.b32 nanosleep.u32 ] fence.acq_rel.sys ] bar.sync
+//     if[ loop[ ld.acquire.sys.global.b32 ] loop[ ld.relaxed.sys.global.b32 nanosleep.u32 ] fence.acq_rel.sys ] bar.sync
 // i32  for ever  relaxed  cta|cluster|gpu|sys  thread  eq|unsigned ge:
-//     ld.relaxed.sys.global.b32 if[ loop[ ld.relaxed.sys.global.b32 nanosleep.u32 ] ]
+//     loop[ ld.relaxed.sys.global.b32 nanosleep.u32 ]
 // i32  for ever  relaxed  cta|cluster|gpu|sys  warp  eq|unsigned ge:
-//     if[ ld.relaxed.sys.global.b32 loop[ ld.relaxed.sys.global.b32 nanosleep.u32 ] ] bar.warp.sync
+//     if[ loop[ ld.relaxed.sys.global.b32 nanosleep.u32 ] ] bar.warp.sync
 // i32  for ever  relaxed  cta|cluster|gpu|sys  block  eq|unsigned ge:
-//     if[ ld.relaxed.sys.global.b32 loop[ ld.relaxed.sys.global.b32 nanosleep.u32 ] ] bar.sync
+//     if[ loop[ ld.relaxed.sys.global.b32 nanosleep.u32 ] ] bar.sync
 // i32  with timeout  acquire  cta|cluster|gpu|sys  thread  eq|unsigned ge:
-//     globaltimer loop[ ld.acquire.sys.global.b32 globaltimer ] if[ ld.relaxed.sys.global.b32 globaltimer loop[ ld.relaxed.sys.global.b32 globaltimer nanosleep.u32 ] fence.acq_rel.sys ]
+//     globaltimer loop[ ld.acquire.sys.global.b32 globaltimer ] if[ loop[ ld.relaxed.sys.global.b32 globaltimer nanosleep.u32 ] fence.acq_rel.sys ]
 // i32  with timeout  acquire  cta|cluster|gpu|sys  warp  eq|unsigned ge:
-//     if[ globaltimer loop[ ld.acquire.sys.global.b32 globaltimer ] ld.relaxed.sys.global.b32 globaltimer loop[ ld.relaxed.sys.global.b32 globaltimer nanosleep.u32 ] fence.acq_rel.sys st.shared.b32 ] bar.warp.sync ld.volatile.shared.b32 bar.warp.sync
+//     if[ globaltimer loop[ ld.acquire.sys.global.b32 globaltimer ] loop[ ld.relaxed.sys.global.b32 globaltimer nanosleep.u32 ] fence.acq_rel.sys st.shared.b32 ] bar.warp.sync ld.volatile.shared.b32 bar.warp.sync
 // i32  with timeout  acquire  cta|cluster|gpu|sys  block  eq|unsigned ge:
-//     if[ globaltimer loop[ ld.acquire.sys.global.b32 globaltimer ] ld.relaxed.sys.global.b32 globaltimer loop[ ld.relaxed.sys.global.b32 globaltimer nanosleep.u32 ] fence.acq_rel.sys st.shared.b32 ] bar.sync ld.volatile.shared.b32 bar.sync
+//     if[ globaltimer loop[ ld.acquire.sys.global.b32 globaltimer ] loop[ ld.relaxed.sys.global.b32 globaltimer nanosleep.u32 ] fence.acq_rel.sys st.shared.b32 ] bar.sync ld.volatile.shared.b32 bar.sync
 // i32  with timeout  relaxed  cta|cluster|gpu|sys  thread  eq|unsigned ge:
-//     globaltimer ld.relaxed.sys.global.b32 globaltimer if[ loop[ ld.relaxed.sys.global.b32 globaltimer nanosleep.u32 ] ]
+//     globaltimer loop[ ld.relaxed.sys.global.b32 globaltimer nanosleep.u32 ]
 // i32  with timeout  relaxed  cta|cluster|gpu|sys  warp  eq|unsigned ge:
-//     if[ globaltimer ld.relaxed.sys.global.b32 globaltimer loop[ ld.relaxed.sys.global.b32 globaltimer nanosleep.u32 ] st.shared.b32 ] bar.warp.sync ld.volatile.shared.b32 bar.warp.sync
+//     if[ globaltimer loop[ ld.relaxed.sys.global.b32 globaltimer nanosleep.u32 ] st.shared.b32 ] bar.warp.sync ld.volatile.shared.b32 bar.warp.sync
 // i32  with timeout  relaxed  cta|cluster|gpu|sys  block  eq|unsigned ge:
-//     if[ globaltimer ld.relaxed.sys.global.b32 globaltimer loop[ ld.relaxed.sys.global.b32 globaltimer nanosleep.u32 ] st.shared.b32 ] bar.sync ld.volatile.shared.b32 bar.sync
+//     if[ globaltimer loop[ ld.relaxed.sys.global.b32 globaltimer nanosleep.u32 ] st.shared.b32 ] bar.sync ld.volatile.shared.b32 bar.sync
 // i64  for ever  acquire  cta|cluster|gpu|sys  thread  eq|unsigned ge:
-//     loop[ ld.acquire.sys.global.b64 ] if[ ld.relaxed.sys.global.b64 loop[ ld.relaxed.sys.global.b64 nanosleep.u32 ] fence.acq_rel.sys ]
+//     loop[ ld.acquire.sys.global.b64 ] if[ loop[ ld.relaxed.sys.global.b64 nanosleep.u32 ] fence.acq_rel.sys ]
 // i64  for ever  acquire  cta|cluster|gpu|sys  warp  eq|unsigned ge:
-//     if[ loop[ ld.acquire.sys.global.b64 ] ld.relaxed.sys.global.b64 loop[ ld.relaxed.sys.global.b64 nanosleep.u32 ] fence.acq_rel.sys ] bar.warp.sync
+//     if[ loop[ ld.acquire.sys.global.b64 ] loop[ ld.relaxed.sys.global.b64 nanosleep.u32 ] fence.acq_rel.sys ] bar.warp.sync
 // i64  for ever  acquire  cta|cluster|gpu|sys  block  eq|unsigned ge:
-//     if[ loop[ ld.acquire.sys.global.b64 ] ld.relaxed.sys.global.b64 loop[ ld.relaxed.sys.global.b64 nanosleep.u32 ] fence.acq_rel.sys ] bar.sync
+//     if[ loop[ ld.acquire.sys.global.b64 ] loop[ ld.relaxed.sys.global.b64 nanosleep.u32 ] fence.acq_rel.sys ] bar.sync
 // i64  for ever  relaxed  cta|cluster|gpu|sys  thread  eq|unsigned ge:
-//     ld.relaxed.sys.global.b64 if[ loop[ ld.relaxed.sys.global.b64 nanosleep.u32 ] ]
+//     loop[ ld.relaxed.sys.global.b64 nanosleep.u32 ]
 // i64  for ever  relaxed  cta|cluster|gpu|sys  warp  eq|unsigned ge:
-//     if[ ld.relaxed.sys.global.b64 loop[ ld.relaxed.sys.global.b64 nanosleep.u32 ] ] bar.warp.sync
+//     if[ loop[ ld.relaxed.sys.global.b64 nanosleep.u32 ] ] bar.warp.sync
 // i64  for ever  relaxed  cta|cluster|gpu|sys  block  eq|unsigned ge:
-//     if[ ld.relaxed.sys.global.b64 loop[ ld.relaxed.sys.global.b64 nanosleep.u32 ] ] bar.sync
+//     if[ loop[ ld.relaxed.sys.global.b64 nanosleep.u32 ] ] bar.sync
 // i64  with timeout  acquire  cta|cluster|gpu|sys  thread  eq|unsigned ge:
-//     globaltimer loop[ ld.acquire.sys.global.b64 globaltimer ] if[ ld.relaxed.sys.global.b64 globaltimer loop[ ld.relaxed.sys.global.b64 globaltimer nanosleep.u32 ] fence.acq_rel.sys ]
+//     globaltimer loop[ ld.acquire.sys.global.b64 globaltimer ] if[ loop[ ld.relaxed.sys.global.b64 globaltimer nanosleep.u32 ] fence.acq_rel.sys ]
 // i64  with timeout  acquire  cta|cluster|gpu|sys  warp  eq|unsigned ge:
-//     if[ globaltimer loop[ ld.acquire.sys.global.b64 globaltimer ] ld.relaxed.sys.global.b64 globaltimer loop[ ld.relaxed.sys.global.b64 globaltimer nanosleep.u32 ] fence.acq_rel.sys st.shared.b32 ] bar.warp.sync ld.volatile.shared.b32 bar.warp.sync
+//     if[ globaltimer loop[ ld.acquire.sys.global.b64 globaltimer ] loop[ ld.relaxed.sys.global.b64 globaltimer nanosleep.u32 ] fence.acq_rel.sys st.shared.b32 ] bar.warp.sync ld.volatile.shared.b32 bar.warp.sync
 // i64  with timeout  acquire  cta|cluster|gpu|sys  block  eq|unsigned ge:
-//     if[ globaltimer loop[ ld.acquire.sys.global.b64 globaltimer ] ld.relaxed.sys.global.b64 globaltimer loop[ ld.relaxed.sys.global.b64 globaltimer nanosleep.u32 ] fence.acq_rel.sys st.shared.b32 ] bar.sync ld.volatile.shared.b32 bar.sync
+//     if[ globaltimer loop[ ld.acquire.sys.global.b64 globaltimer ] loop[ ld.relaxed.sys.global.b64 globaltimer nanosleep.u32 ] fence.acq_rel.sys st.shared.b32 ] bar.sync ld.volatile.shared.b32 bar.sync
 // i64  with timeout  relaxed  cta|cluster|gpu|sys  thread  eq|unsigned ge:
-//     globaltimer ld.relaxed.sys.global.b64 globaltimer if[ loop[ ld.relaxed.sys.global.b64 globaltimer nanosleep.u32 ] ]
+//     globaltimer loop[ ld.relaxed.sys.global.b64 globaltimer nanosleep.u32 ]
 // i64  with timeout  relaxed  cta|cluster|gpu|sys  warp  eq|unsigned ge:
-//     if[ globaltimer ld.relaxed.sys.global.b64 globaltimer loop[ ld.relaxed.sys.global.b64 globaltimer nanosleep.u32 ] st.shared.b32 ] bar.warp.sync ld.volatile.shared.b32 bar.warp.sync
+//     if[ globaltimer loop[ ld.relaxed.sys.global.b64 globaltimer nanosleep.u32 ] st.shared.b32 ] bar.warp.sync ld.volatile.shared.b32 bar.warp.sync
 // i64  with timeout  relaxed  cta|cluster|gpu|sys  block  eq|unsigned ge:
-//     if[ globaltimer ld.relaxed.sys.global.b64 globaltimer loop[ ld.relaxed.sys.global.b64 globaltimer nanosleep.u32 ] st.shared.b32 ] bar.sync ld.volatile.shared.b32 bar.sync
+//     if[ globaltimer loop[ ld.relaxed.sys.global.b64 globaltimer nanosleep.u32 ] st.shared.b32 ] bar.sync ld.volatile.shared.b32 bar.sync

@@ -33,8 +33,8 @@ gpu.module @kernels {
 // CHECK: arith.cmpi slt, %{{.*}}, %c64
 // CHECK: scf.if %[[LOOP]]#1
 // CHECK: scf.while
-// CHECK: llvm.load %{{.*}} atomic monotonic {alignment = 8 : i64} : !llvm.ptr<1> -> i64
 // CHECK: nvvm.nanosleep
+// CHECK: llvm.load %{{.*}} atomic monotonic {alignment = 8 : i64} : !llvm.ptr<1> -> i64
 // CHECK: llvm.fence acquire
 // CHECK: gpu.barrier
 gpu.module @kernels {

@@ -27,7 +27,7 @@ gpu.func @{name}(%ctx: !symm.ctx, %f: memref<?xi64>, %m: memref<?xf32>, %h: memr
 // add i64:
 //     vmcnt(0) s_barrier if[ buffer_wbl2 vmcnt(0) global_atomic_add_x2 ]
 // wait:
-//     if[ global_load_dwordx2 glc vmcnt(0) loop[ global_load_dwordx2 glc vmcnt(0) s_sleep ] buffer_invl2 buffer_wbinvl1_vol ] s_barrier
+//     if[ loop[ global_load_dwordx2 glc vmcnt(0) s_sleep ] buffer_invl2 buffer_wbinvl1_vol ] s_barrier
 // timeout:
 //     if[ s_memrealtime loop[ global_load_dwordx2 glc s_memrealtime vmcnt(0) s_sleep ] buffer_invl2 buffer_wbinvl1_vol ds_write_b32 ] s_barrier ds_read_b32 s_barrier
 // add:
@@ -41,4 +41,4 @@ gpu.func @{name}(%ctx: !symm.ctx, %f: memref<?xi64>, %m: memref<?xf32>, %h: memr
 // store:
 //     global_store_dwordx4
 // barrier:
-//     vmcnt(0) s_barrier if[ global_store_dwordx2 buffer_wbl2 vmcnt(0) loop[ global_store_dwordx2 ] loop[ global_load_dwordx2 glc vmcnt(0) global_load_dwordx2 glc vmcnt(0) s_sleep ] buffer_invl2 buffer_wbinvl1_vol ] s_barrier
+//     vmcnt(0) s_barrier if[ global_store_dwordx2 buffer_wbl2 vmcnt(0) loop[ global_store_dwordx2 ] loop[ global_load_dwordx2 glc vmcnt(0) s_sleep ] buffer_invl2 buffer_wbinvl1_vol ] s_barrier

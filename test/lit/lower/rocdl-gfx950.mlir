@@ -26,7 +26,7 @@ gpu.func @{name}(%ctx: !symm.ctx, %f: memref<?xi64>, %m: memref<?xf32>, %h: memr
 // add i64:
 //     buffer_wbl2 sc1 vmcnt(0) s_barrier if[ buffer_wbl2 sc0 sc1 vmcnt(0) global_atomic_add_x2 sc1 ]
 // wait:
-//     if[ global_load_dwordx2 sc0 sc1 vmcnt(0) loop[ global_load_dwordx2 sc0 sc1 vmcnt(0) s_sleep ] buffer_inv sc0 sc1 ] s_barrier
+//     if[ loop[ global_load_dwordx2 sc0 sc1 vmcnt(0) s_sleep ] buffer_inv sc0 sc1 ] s_barrier
 // timeout:
 //     if[ s_memrealtime loop[ global_load_dwordx2 sc0 sc1 s_memrealtime vmcnt(0) s_sleep ] buffer_inv sc0 sc1 ds_write_b32 ] s_barrier ds_read_b32 s_barrier
 // add:
@@ -40,4 +40,4 @@ gpu.func @{name}(%ctx: !symm.ctx, %f: memref<?xi64>, %m: memref<?xf32>, %h: memr
 // store:
 //     global_store_dwordx4
 // barrier:
-//     buffer_wbl2 sc1 vmcnt(0) s_barrier if[ global_store_dwordx2 buffer_wbl2 sc0 sc1 vmcnt(0) loop[ global_store_dwordx2 sc0 sc1 ] loop[ global_load_dwordx2 sc0 sc1 vmcnt(0) global_load_dwordx2 sc0 sc1 vmcnt(0) s_sleep ] buffer_inv sc0 sc1 ] s_barrier
+//     buffer_wbl2 sc1 vmcnt(0) s_barrier if[ global_store_dwordx2 buffer_wbl2 sc0 sc1 vmcnt(0) loop[ global_store_dwordx2 sc0 sc1 ] loop[ global_load_dwordx2 sc0 sc1 vmcnt(0) s_sleep ] buffer_inv sc0 sc1 ] s_barrier

@@ -12,42 +12,42 @@ gpu.func @{name}(%ctx: !symm.ctx, %flag: memref<?x{type}>, %i: index, %v: {type}
 
 // OUTPUT:
 // i32  eq|unsigned eq:
-//     global_load_dword sc0 sc1 vmcnt(0) v_cmp_eq_u32_e32 if[ loop[ global_load_dword sc0 sc1 vmcnt(0) v_cmp_ne_u32_e32 v_cmp_lt_i64_e32 s_sleep ] ] buffer_inv sc0 sc1
+//     loop[ global_load_dword sc0 sc1 vmcnt(0) v_cmp_ne_u32_e32 v_cmp_lt_i64_e32 s_sleep ] buffer_inv sc0 sc1
 // i32  ne|unsigned ne:
-//     global_load_dword sc0 sc1 vmcnt(0) v_cmp_ne_u32_e32 if[ loop[ global_load_dword sc0 sc1 vmcnt(0) v_cmp_eq_u32_e32 v_cmp_lt_i64_e32 s_sleep ] ] buffer_inv sc0 sc1
+//     loop[ global_load_dword sc0 sc1 vmcnt(0) v_cmp_eq_u32_e32 v_cmp_lt_i64_e32 s_sleep ] buffer_inv sc0 sc1
 // i32  lt:
-//     global_load_dword sc0 sc1 vmcnt(0) v_cmp_gt_i32_e32 if[ loop[ global_load_dword sc0 sc1 vmcnt(0) v_cmp_le_i32_e32 v_cmp_lt_i64_e32 s_sleep ] ] buffer_inv sc0 sc1
+//     loop[ global_load_dword sc0 sc1 vmcnt(0) v_cmp_le_i32_e32 v_cmp_lt_i64_e32 s_sleep ] buffer_inv sc0 sc1
 // i32  le:
-//     global_load_dword sc0 sc1 vmcnt(0) v_cmp_ge_i32_e32 if[ loop[ global_load_dword sc0 sc1 vmcnt(0) v_cmp_lt_i32_e32 v_cmp_lt_i64_e32 s_sleep ] ] buffer_inv sc0 sc1
+//     loop[ global_load_dword sc0 sc1 vmcnt(0) v_cmp_lt_i32_e32 v_cmp_lt_i64_e32 s_sleep ] buffer_inv sc0 sc1
 // i32  gt:
-//     global_load_dword sc0 sc1 vmcnt(0) v_cmp_lt_i32_e32 if[ loop[ global_load_dword sc0 sc1 vmcnt(0) v_cmp_ge_i32_e32 v_cmp_lt_i64_e32 s_sleep ] ] buffer_inv sc0 sc1
+//     loop[ global_load_dword sc0 sc1 vmcnt(0) v_cmp_ge_i32_e32 v_cmp_lt_i64_e32 s_sleep ] buffer_inv sc0 sc1
 // i32  ge:
-//     global_load_dword sc0 sc1 vmcnt(0) v_cmp_le_i32_e32 if[ loop[ global_load_dword sc0 sc1 vmcnt(0) v_cmp_gt_i32_e32 v_cmp_lt_i64_e32 s_sleep ] ] buffer_inv sc0 sc1
+//     loop[ global_load_dword sc0 sc1 vmcnt(0) v_cmp_gt_i32_e32 v_cmp_lt_i64_e32 s_sleep ] buffer_inv sc0 sc1
 // i32  unsigned lt:
-//     global_load_dword sc0 sc1 vmcnt(0) v_cmp_gt_u32_e32 if[ loop[ global_load_dword sc0 sc1 vmcnt(0) v_cmp_le_u32_e32 v_cmp_lt_i64_e32 s_sleep ] ] buffer_inv sc0 sc1
+//     loop[ global_load_dword sc0 sc1 vmcnt(0) v_cmp_le_u32_e32 v_cmp_lt_i64_e32 s_sleep ] buffer_inv sc0 sc1
 // i32  unsigned le:
-//     global_load_dword sc0 sc1 vmcnt(0) v_cmp_ge_u32_e32 if[ loop[ global_load_dword sc0 sc1 vmcnt(0) v_cmp_lt_u32_e32 v_cmp_lt_i64_e32 s_sleep ] ] buffer_inv sc0 sc1
+//     loop[ global_load_dword sc0 sc1 vmcnt(0) v_cmp_lt_u32_e32 v_cmp_lt_i64_e32 s_sleep ] buffer_inv sc0 sc1
 // i32  unsigned gt:
-//     global_load_dword sc0 sc1 vmcnt(0) v_cmp_lt_u32_e32 if[ loop[ global_load_dword sc0 sc1 vmcnt(0) v_cmp_ge_u32_e32 v_cmp_lt_i64_e32 s_sleep ] ] buffer_inv sc0 sc1
+//     loop[ global_load_dword sc0 sc1 vmcnt(0) v_cmp_ge_u32_e32 v_cmp_lt_i64_e32 s_sleep ] buffer_inv sc0 sc1
 // i32  unsigned ge:
-//     global_load_dword sc0 sc1 vmcnt(0) v_cmp_le_u32_e32 if[ loop[ global_load_dword sc0 sc1 vmcnt(0) v_cmp_gt_u32_e32 v_cmp_lt_i64_e32 s_sleep ] ] buffer_inv sc0 sc1
+//     loop[ global_load_dword sc0 sc1 vmcnt(0) v_cmp_gt_u32_e32 v_cmp_lt_i64_e32 s_sleep ] buffer_inv sc0 sc1
 // i64  eq|unsigned eq:
-//     global_load_dwordx2 sc0 sc1 vmcnt(0) v_cmp_eq_u64_e32 if[ loop[ global_load_dwordx2 sc0 sc1 vmcnt(0) v_cmp_ne_u64_e32 v_cmp_lt_i64_e32 s_sleep ] ] buffer_inv sc0 sc1
+//     loop[ global_load_dwordx2 sc0 sc1 vmcnt(0) v_cmp_ne_u64_e32 v_cmp_lt_i64_e32 s_sleep ] buffer_inv sc0 sc1
 // i64  ne|unsigned ne:
-//     global_load_dwordx2 sc0 sc1 vmcnt(0) v_cmp_ne_u64_e32 if[ loop[ global_load_dwordx2 sc0 sc1 vmcnt(0) v_cmp_eq_u64_e32 v_cmp_lt_i64_e32 s_sleep ] ] buffer_inv sc0 sc1
+//     loop[ global_load_dwordx2 sc0 sc1 vmcnt(0) v_cmp_eq_u64_e32 v_cmp_lt_i64_e32 s_sleep ] buffer_inv sc0 sc1
 // i64  lt:
-//     global_load_dwordx2 sc0 sc1 vmcnt(0) v_cmp_gt_i64_e32 if[ loop[ global_load_dwordx2 sc0 sc1 vmcnt(0) v_cmp_le_i64_e32 v_cmp_lt_i64_e32 s_sleep ] ] buffer_inv sc0 sc1
+//     loop[ global_load_dwordx2 sc0 sc1 vmcnt(0) v_cmp_le_i64_e32 v_cmp_lt_i64_e32 s_sleep ] buffer_inv sc0 sc1
 // i64  le:
-//     global_load_dwordx2 sc0 sc1 vmcnt(0) v_cmp_ge_i64_e32 if[ loop[ global_load_dwordx2 sc0 sc1 vmcnt(0) v_cmp_lt_i64_e32 v_cmp_lt_i64_e32 s_sleep ] ] buffer_inv sc0 sc1
+//     loop[ global_load_dwordx2 sc0 sc1 vmcnt(0) v_cmp_lt_i64_e32 v_cmp_lt_i64_e32 s_sleep ] buffer_inv sc0 sc1
 // i64  gt:
-//     global_load_dwordx2 sc0 sc1 vmcnt(0) v_cmp_lt_i64_e32 if[ loop[ global_load_dwordx2 sc0 sc1 vmcnt(0) v_cmp_ge_i64_e32 v_cmp_lt_i64_e32 s_sleep ] ] buffer_inv sc0 sc1
+//     loop[ global_load_dwordx2 sc0 sc1 vmcnt(0) v_cmp_ge_i64_e32 v_cmp_lt_i64_e32 s_sleep ] buffer_inv sc0 sc1
 // i64  ge:
-//     global_load_dwordx2 sc0 sc1 vmcnt(0) v_cmp_le_i64_e32 if[ loop[ global_load_dwordx2 sc0 sc1 vmcnt(0) v_cmp_gt_i64_e32 v_cmp_lt_i64_e32 s_sleep ] ] buffer_inv sc0 sc1
+//     loop[ global_load_dwordx2 sc0 sc1 vmcnt(0) v_cmp_gt_i64_e32 v_cmp_lt_i64_e32 s_sleep ] buffer_inv sc0 sc1
 // i64  unsigned lt:
-//     global_load_dwordx2 sc0 sc1 vmcnt(0) v_cmp_gt_u64_e32 if[ loop[ global_load_dwordx2 sc0 sc1 vmcnt(0) v_cmp_le_u64_e32 v_cmp_lt_i64_e32 s_sleep ] ] buffer_inv sc0 sc1
+//     loop[ global_load_dwordx2 sc0 sc1 vmcnt(0) v_cmp_le_u64_e32 v_cmp_lt_i64_e32 s_sleep ] buffer_inv sc0 sc1
 // i64  unsigned le:
-//     global_load_dwordx2 sc0 sc1 vmcnt(0) v_cmp_ge_u64_e32 if[ loop[ global_load_dwordx2 sc0 sc1 vmcnt(0) v_cmp_lt_u64_e32 v_cmp_lt_i64_e32 s_sleep ] ] buffer_inv sc0 sc1
+//     loop[ global_load_dwordx2 sc0 sc1 vmcnt(0) v_cmp_lt_u64_e32 v_cmp_lt_i64_e32 s_sleep ] buffer_inv sc0 sc1
 // i64  unsigned gt:
-//     global_load_dwordx2 sc0 sc1 vmcnt(0) v_cmp_lt_u64_e32 if[ loop[ global_load_dwordx2 sc0 sc1 vmcnt(0) v_cmp_ge_u64_e32 v_cmp_lt_i64_e32 s_sleep ] ] buffer_inv sc0 sc1
+//     loop[ global_load_dwordx2 sc0 sc1 vmcnt(0) v_cmp_ge_u64_e32 v_cmp_lt_i64_e32 s_sleep ] buffer_inv sc0 sc1
 // i64  unsigned ge:
-//     global_load_dwordx2 sc0 sc1 vmcnt(0) v_cmp_le_u64_e32 if[ loop[ global_load_dwordx2 sc0 sc1 vmcnt(0) v_cmp_gt_u64_e32 v_cmp_lt_i64_e32 s_sleep ] ] buffer_inv sc0 sc1
+//     loop[ global_load_dwordx2 sc0 sc1 vmcnt(0) v_cmp_gt_u64_e32 v_cmp_lt_i64_e32 s_sleep ] buffer_inv sc0 sc1

@@ -17,17 +17,17 @@ gpu.func @{name}(%ctx: !symm.ctx, %flag: memref<?x{type}>, %i: index, %v: {type}
 
 // OUTPUT:
 // i32  for ever  acquire  cta|cluster|gpu|sys  thread  eq|unsigned ge:
-//     global_load_dword sc0 sc1 vmcnt(0) if[ loop[ global_load_dword sc0 sc1 vmcnt(0) s_sleep ] ] buffer_inv sc0 sc1
+//     loop[ global_load_dword sc0 sc1 vmcnt(0) s_sleep ] buffer_inv sc0 sc1
 // i32  for ever  acquire  cta|cluster|gpu|sys  warp  eq|unsigned ge:
-//     if[ global_load_dword sc0 sc1 vmcnt(0) loop[ global_load_dword sc0 sc1 vmcnt(0) s_sleep ] buffer_inv sc0 sc1 ]
+//     if[ loop[ global_load_dword sc0 sc1 vmcnt(0) s_sleep ] buffer_inv sc0 sc1 ]
 // i32  for ever  acquire  cta|cluster|gpu|sys  block  eq|unsigned ge:
-//     if[ global_load_dword sc0 sc1 vmcnt(0) loop[ global_load_dword sc0 sc1 vmcnt(0) s_sleep ] buffer_inv sc0 sc1 ] s_barrier
+//     if[ loop[ global_load_dword sc0 sc1 vmcnt(0) s_sleep ] buffer_inv sc0 sc1 ] s_barrier
 // i32  for ever  relaxed  cta|cluster|gpu|sys  thread  eq|unsigned ge:
-//     global_load_dword sc0 sc1 vmcnt(0) if[ loop[ global_load_dword sc0 sc1 vmcnt(0) s_sleep ] ]
+//     loop[ global_load_dword sc0 sc1 vmcnt(0) s_sleep ]
 // i32  for ever  relaxed  cta|cluster|gpu|sys  warp  eq|unsigned ge:
-//     if[ global_load_dword sc0 sc1 vmcnt(0) loop[ global_load_dword sc0 sc1 vmcnt(0) s_sleep ] ]
+//     if[ loop[ global_load_dword sc0 sc1 vmcnt(0) s_sleep ] ]
 // i32  for ever  relaxed  cta|cluster|gpu|sys  block  eq|unsigned ge:
-//     if[ global_load_dword sc0 sc1 vmcnt(0) loop[ global_load_dword sc0 sc1 vmcnt(0) s_sleep ] ] s_barrier
+//     if[ loop[ global_load_dword sc0 sc1 vmcnt(0) s_sleep ] ] s_barrier
 // i32  with timeout  acquire  cta|cluster|gpu|sys  thread  eq|unsigned ge:
 //     s_memrealtime loop[ global_load_dword sc0 sc1 s_memrealtime vmcnt(0) s_sleep ] buffer_inv sc0 sc1
 // i32  with timeout  acquire  cta|cluster|gpu|sys  warp  eq|unsigned ge:
@@ -41,17 +41,17 @@ gpu.func @{name}(%ctx: !symm.ctx, %flag: memref<?x{type}>, %i: index, %v: {type}
 // i32  with timeout  relaxed  cta|cluster|gpu|sys  block  eq|unsigned ge:
 //     if[ s_memrealtime loop[ global_load_dword sc0 sc1 s_memrealtime vmcnt(0) s_sleep ] ds_write_b32 ] s_barrier ds_read_b32 s_barrier
 // i64  for ever  acquire  cta|cluster|gpu|sys  thread  eq|unsigned ge:
-//     global_load_dwordx2 sc0 sc1 vmcnt(0) if[ loop[ global_load_dwordx2 sc0 sc1 vmcnt(0) s_sleep ] ] buffer_inv sc0 sc1
+//     loop[ global_load_dwordx2 sc0 sc1 vmcnt(0) s_sleep ] buffer_inv sc0 sc1
 // i64  for ever  acquire  cta|cluster|gpu|sys  warp  eq|unsigned ge:
-//     if[ global_load_dwordx2 sc0 sc1 vmcnt(0) loop[ global_load_dwordx2 sc0 sc1 vmcnt(0) s_sleep ] buffer_inv sc0 sc1 ]
+//     if[ loop[ global_load_dwordx2 sc0 sc1 vmcnt(0) s_sleep ] buffer_inv sc0 sc1 ]
 // i64  for ever  acquire  cta|cluster|gpu|sys  block  eq|unsigned ge:
-//     if[ global_load_dwordx2 sc0 sc1 vmcnt(0) loop[ global_load_dwordx2 sc0 sc1 vmcnt(0) s_sleep ] buffer_inv sc0 sc1 ] s_barrier
+//     if[ loop[ global_load_dwordx2 sc0 sc1 vmcnt(0) s_sleep ] buffer_inv sc0 sc1 ] s_barrier
 // i64  for ever  relaxed  cta|cluster|gpu|sys  thread  eq|unsigned ge:
-//     global_load_dwordx2 sc0 sc1 vmcnt(0) if[ loop[ global_load_dwordx2 sc0 sc1 vmcnt(0) s_sleep ] ]
+//     loop[ global_load_dwordx2 sc0 sc1 vmcnt(0) s_sleep ]
 // i64  for ever  relaxed  cta|cluster|gpu|sys  warp  eq|unsigned ge:
-//     if[ global_load_dwordx2 sc0 sc1 vmcnt(0) loop[ global_load_dwordx2 sc0 sc1 vmcnt(0) s_sleep ] ]
+//     if[ loop[ global_load_dwordx2 sc0 sc1 vmcnt(0) s_sleep ] ]
 // i64  for ever  relaxed  cta|cluster|gpu|sys  block  eq|unsigned ge:
-//     if[ global_load_dwordx2 sc0 sc1 vmcnt(0) loop[ global_load_dwordx2 sc0 sc1 vmcnt(0) s_sleep ] ] s_barrier
+//     if[ loop[ global_load_dwordx2 sc0 sc1 vmcnt(0) s_sleep ] ] s_barrier
 // i64  with timeout  acquire  cta|cluster|gpu|sys  thread  eq|unsigned ge:
 //     s_memrealtime loop[ global_load_dwordx2 sc0 sc1 s_memrealtime vmcnt(0) s_sleep ] buffer_inv sc0 sc1
 // i64  with timeout  acquire  cta|cluster|gpu|sys  warp  eq|unsigned ge:

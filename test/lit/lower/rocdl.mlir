@@ -34,8 +34,8 @@ gpu.module @kernels {
 // CHECK-NEXT: rocdl.s.waitcnt 3952
 // CHECK-NEXT: llvm.store %{{.*}} atomic monotonic
 // CHECK: scf.while
-// CHECK: llvm.load %{{.*}} atomic monotonic {alignment = 8 : i64} : !llvm.ptr<1> -> i64
 // CHECK: rocdl.s.sleep
+// CHECK: llvm.load %{{.*}} atomic monotonic {alignment = 8 : i64} : !llvm.ptr<1> -> i64
 // CHECK: llvm.fence acquire
 // CHECK: gpu.barrier
 gpu.module @kernels {

@@ -301,9 +301,16 @@ impl<'c> Poll<'c> {
     /// `patience` it reads on for ever, and backs off after so many polls.
     fn repeat(&self, b: &Builder<'c>, target: &dyn Target, order: Order, polls: i64, patience: bool) -> Value<'c, 'c> {
         let attributes = atomic(b, target, "ordering", (order, self.scope), self.expected.r#type());
+        // The one way out is at the end of the loop: LLVM's loop rotation, which would bring it there, takes
+        // time with the square of the number of waits.
         let results = b.repeat(
-            &[b.i64(1)],
+            &[b.i64(0)],
             |b, polled| {
+                if patience {
+                    let impatient = b.compare(CmpiPredicate::Sge, polled[0], b.i64(polls));
+                    b.when(impatient, |b| target.backoff(b));
+                }
+                let polled = b.add(polled[0], b.i64(1));
                 let seen = b.load(self.flag, self.expected.r#type(), &attributes);
                 let seen = b.compare(self.predicate, seen, self.expected);
                 let mut go_on = b.not(seen);
@@ -312,17 +319,11 @@ impl<'c> Poll<'c> {
                     go_on = b.binary("arith.andi", go_on, b.compare(CmpiPredicate::Ult, elapsed, timeout));
                 }
                 if !patience {
-                    go_on = b.binary("arith.andi", go_on, b.compare(CmpiPredicate::Slt, polled[0], b.i64(polls)));
+                    go_on = b.binary("arith.andi", go_on, b.compare(CmpiPredicate::Slt, polled, b.i64(polls)));
                 }
-                (go_on, vec![polled[0], seen])
+                (go_on, vec![polled, seen])
             },
-            |b, values| {
-                if patience {
-                    let impatient = b.compare(CmpiPredicate::Sgt, values[0], b.i64(polls));
-                    b.when(impatient, |b| target.backoff(b));
-                }
-                vec![b.add(values[0], b.i64(1))]
-            },
+            |_, values| vec![values[0]],
         );
         results[1]
     }
