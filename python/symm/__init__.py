@@ -19,6 +19,7 @@ from .errors import (
     RankRangeError,
     SymmError,
     SymmWarning,
+    UnsupportedError,
     UntestedVersionWarning,
 )
 
@@ -35,6 +36,7 @@ __all__ = [
     "RankRangeError",
     "SymmError",
     "SymmWarning",
+    "UnsupportedError",
     "UntestedVersionWarning",
     "World",
     "__version__",

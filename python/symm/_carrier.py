@@ -79,7 +79,7 @@ class Emitter(Operands):
         `operands` are by the names that the dialect's definition gives them, in its order; those that are None are
         left out, as are attributes that are None or False. `result` is the type of the result.
         """
-        operands = {key: value for key, value in operands.items() if value is not None}
+        operands = self.present(operands)
         attributes = {key: value for key, value in (attributes or {}).items() if value}
         described = ", ".join(f"{key} = {'true' if value is True else value}" for key, value in attributes.items())
         carrier = f"{name}({', '.join(operands)})" + (f" {{{described}}}" if described else "")

@@ -13,8 +13,8 @@ PT_NOTE, NT_GNU_BUILD_ID = 4, 3
 @functools.cache
 def fingerprint():
     digest = hashlib.sha256(_build_id(_symm.__file__) or Path(_symm.__file__).read_bytes())
-    for name in ("ops", "operands", "carrier", "seam"):
-        digest.update(Path(__file__).with_name(f"_{name}.py").read_bytes())
+    for name in ("_ops.py", "_operands.py", "_carrier.py", "_seam.py", "iris/_ops.py", "iris/_context.py"):
+        digest.update((Path(__file__).parent / name).read_bytes())
     return f"symm-{_symm.__version__}-{digest.hexdigest()[:16]}"
 
 

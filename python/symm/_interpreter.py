@@ -57,7 +57,7 @@ class Interpreter(Operands):
         return self.semantic.tensor(flipped, value.type)
 
     def call(self, name, operands, attributes=None, result=None):
-        operands = {key: value.handle for key, value in operands.items() if value is not None}
+        operands = {key: value.handle for key, value in self.present(operands).items()}
         done = getattr(Effects, name)(operands, attributes or {})
         return None if result is None else self.semantic.tensor(done, result)
 
@@ -157,6 +157,10 @@ def like(value, pointers, data):
 def table(operands):
     """The context table: [rank, num_ranks, base_0, …]."""
     address = int(operands["ctx"].data.item())
+    if "ctx.rank" in operands:
+        ranks = _world.num_ranks()
+        bases = (ctypes.c_int64 * ranks).from_address(address)
+        return [int(operands["ctx.rank"].data.item()), ranks, *bases]
     num_ranks = ctypes.c_int64.from_address(address + 8).value
     return (ctypes.c_int64 * (2 + num_ranks)).from_address(address)
 
@@ -165,11 +169,12 @@ def remote(operands, name, rank="rank", checked=True):
     """The counterparts of pointers on a rank; `checked` are those of an access to be on the heap."""
     pointers, to, words = operands[name], int(operands[rank].data.item()), table(operands)
     me, num_ranks, *bases = words
-    if not 0 <= to < num_ranks:
-        raise RankRangeError(f"rank {to} out of range [0, {num_ranks})")
+    for number in (to, me):
+        if not 0 <= number < num_ranks:
+            raise RankRangeError(f"rank {number} out of range [0, {num_ranks})")
     if checked and (world := _world.current(words)) is not None:
         mask = operands["mask"].data if "mask" in operands and name != "flag" else True
-        world.check_symmetric(pointers.data[np.broadcast_to(mask, pointers.data.shape)])
+        world.check_symmetric(pointers.data[np.broadcast_to(mask, pointers.data.shape)], me)
     return TensorHandle(pointers.data + np.uint64((bases[to] - bases[me]) % 2**64), pointers.dtype)
 
 

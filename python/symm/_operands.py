@@ -1,8 +1,18 @@
 """What a user wrote in an op, checked, and cast as `tl.load` and `tl.store` do."""
 
-from typing import get_args
+from typing import Any, NamedTuple, get_args
 
 from triton.language import core as tl
+
+# The most that a run may have, as in the runtime.
+MAX_RANKS = 128
+
+
+class Bases(NamedTuple):
+    """A context of its parts: a pointer to the bases alone, and the rank whose heap pointers point into."""
+
+    bases: Any
+    rank: Any
 
 
 class Operands:
@@ -12,12 +22,28 @@ class Operands:
         self.semantic = semantic
 
     def context(self, value):
+        if isinstance(value, Bases):
+            kind = getattr(value.bases, "type", None)
+            if isinstance(value.bases, tl.tensor) and kind.is_ptr() and kind.element_ty in (tl.int64, tl.uint64):
+                return value
+            raise TypeError(f"heap_bases must be the pointer to the heap bases, not {describe(value.bases)}")
         table = getattr(value, "table", value)
         kind = getattr(table, "type", None)
         if isinstance(table, tl.tensor) and kind.is_ptr() and kind.element_ty == tl.int64:
             return table
         wanted = "a DeviceContext or the pointer to the context table (int64)"
         raise TypeError(f"ctx must be {wanted}, not {describe(value)}")
+
+    def present(self, operands):
+        """The operands that are there, by name; a context of parts is three."""
+        present = {key: value for key, value in operands.items() if value is not None}
+        context = present.get("ctx")
+        if not isinstance(context, Bases):
+            return present
+        rank, num_ranks = self.rank(context.rank), self.semantic.to_tensor(MAX_RANKS)
+        return {"ctx": context.bases, "ctx.rank": rank, "ctx.num_ranks": num_ranks} | {
+            name: value for name, value in present.items() if name != "ctx"
+        }
 
     def pointer(self, value, name="ptr", written=False, scalar=False):
         """A pointer or a block of pointers; one to booleans becomes one to bytes, which is how they are stored."""

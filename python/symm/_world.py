@@ -49,6 +49,13 @@ def current(table):
     return _current if _current is not None and list(table[2:]) == _current.get_heap_bases().tolist() else None
 
 
+def num_ranks():
+    """How many ranks there are in this process's World."""
+    if _current is None:
+        raise SymmError("there are no ranks: call symm.init, or symm.iris.iris, first")
+    return _current.get_num_ranks()
+
+
 def _device():
     if os.environ.get("TRITON_INTERPRET", "0") == "1":
         return "cpu"
@@ -97,7 +104,7 @@ class World:
         self._dropped = set()
         bases = self.rank.heap_bases
         self._bases = torch().tensor(bases, dtype=torch().int64)
-        self._mine = (bases[self.get_rank()], bases[self.get_rank()] + self.rank.heap_size)
+        self._mine = bases[self.get_rank()]
         atexit.register(self._at_exit)
 
     def _with_rank(self, message, keywords):
@@ -235,18 +242,21 @@ class World:
         """Frees what no rank has a tensor on any more; whether there was such."""
         gc.collect()
         self._synchronize()
-        mine = sorted(address - self._mine[0] for address in tuple(self._dropped))
+        mine = sorted(address - self._mine for address in tuple(self._dropped))
         shared = set.intersection(*(set(self.broadcast(mine, rank)) for rank in range(self.get_num_ranks())))
         for offset in sorted(shared):
-            self.rank.free(self._mine[0] + offset, place)
-            self._dropped.discard(self._mine[0] + offset)
+            self.rank.free(self._mine + offset, place)
+            self._dropped.discard(self._mine + offset)
         return bool(shared)
 
     # All ranks together.
 
-    def barrier(self) -> None:
-        """Waits on the host until every rank is here and its GPU has done what it was given."""
-        self._synchronize()
+    def barrier(self, stream: Stream | None = None) -> None:
+        """Waits on the host until every rank is here and its GPU, or `stream` alone, has done what it was given."""
+        if stream is None:
+            self._synchronize()
+        else:
+            stream.synchronize()
         self.rank.barrier(_place())
 
     def device_barrier(self, stream: Stream | None = None) -> None:
@@ -287,12 +297,13 @@ class World:
         """An error when another rank has failed."""
         self.rank.check(_place())
 
-    def check_symmetric(self, addresses):
-        """An error for an address in a kernel that is not on this rank's heap."""
-        first, end = self._mine
+    def check_symmetric(self, addresses, rank):
+        """An error for an address in a kernel that is not on a rank's heap."""
+        first = self.rank.heap_bases[rank]
+        end = first + self.rank.heap_size
         outside = addresses[(addresses < first) | (addresses >= end)]
         if outside.size:
-            raise NotSymmetricError(f"{int(outside.flat[0]):#x} is not on the symmetric heap of rank {self.get_rank()}")
+            raise NotSymmetricError(f"{int(outside.flat[0]):#x} is not on the symmetric heap of rank {rank}")
 
     def _at_exit(self):
         # A rank that ends by an exception does not wait for the others: they are told.

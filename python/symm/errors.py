@@ -55,6 +55,10 @@ class MismatchError(SymmError):
     """Ranks called different things, or the same with different sizes."""
 
 
+class UnsupportedError(SymmError, RuntimeError):
+    """Something that Iris does and `symm.iris` does not, or an argument that Iris would refuse too."""
+
+
 class BootstrapError(SymmError):
     """A rank could not join: others are missing, were started differently, or it has no GPU."""
 

@@ -60,8 +60,10 @@ def main():
     parser.add_argument("--seconds", type=int, default=180, help="for one run")
     options = parser.parse_args()
     on_gpu = options.device == "gpu"
-    programs = [TESTS / name for name in ["host.py", "ops.py", "messages.py"] + (["graph.py"] if on_gpu else [])]
-    programs += sorted(EXAMPLES.glob("*.py"))
+    names = ["host.py", "ops.py", "messages.py", "iris_host.py", "iris_triton.py"]
+    # Triton's interpreter has no Gluon.
+    names += ["graph.py", "iris_gluon.py"] if on_gpu else []
+    programs = [TESTS / name for name in names] + sorted(EXAMPLES.glob("*.py"))
     if options.only:
         programs = [program for program in programs if program.stem in options.only]
     failed = 0

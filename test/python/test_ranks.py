@@ -12,6 +12,7 @@ import pytest
 
 HERE = Path(__file__).parent
 EXAMPLES = HERE.parents[1] / "examples/python"
+PROGRAMS = ("host.py", "ops.py", "messages.py", "iris_host.py", "iris_triton.py")
 SECONDS = 120
 
 
@@ -40,20 +41,30 @@ def outputs(processes):
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 4])
-@pytest.mark.parametrize("program", ["host.py", "ops.py", "messages.py", *sorted(EXAMPLES.glob("*.py"))], ids=stem)
+@pytest.mark.parametrize("program", [*PROGRAMS, *sorted(EXAMPLES.glob("*.py"))], ids=stem)
 def test_program(program, ranks):
     for output, status in outputs(start(program, ranks)):
         assert status == 0, output
 
 
-def test_quick_start(tmp_path):
-    page = (HERE.parents[1] / "docs/python.md").read_text()
-    program = tmp_path / "greet.py"
-    program.write_text(page.split("```python\n")[1].split("```")[0])
-    for rank, (output, status) in enumerate(outputs(start(program, 2))):
+def run_from_page(page, folder):
+    """What the program of a page prints on two ranks."""
+    blocks = (HERE.parents[1] / "docs" / page).read_text().split("```python\n")[1:]
+    program = folder / "program.py"
+    program.write_text(next(block.split("```")[0] for block in blocks if "@triton.jit" in block))
+    for output, status in (results := outputs(start(program, 2))):
         assert status == 0, output
-        other = 100 * (1 - rank)
-        assert output == f"rank {rank} got {[other, other + 1, other + 2]}\n"
+    return [output for output, _ in results]
+
+
+def test_quick_start(tmp_path):
+    got = [[100 * (1 - rank) + i for i in range(3)] for rank in range(2)]
+    assert run_from_page("python.md", tmp_path) == [f"rank {rank} got {got[rank]}\n" for rank in range(2)]
+
+
+def test_program_of_iris(tmp_path):
+    got = [[2 * (2 - rank)] * 3 for rank in range(2)]
+    assert run_from_page("iris.md", tmp_path) == [f"rank {rank} got {got[rank]}\n" for rank in range(2)]
 
 
 WRONG = [line for line in (HERE / "ranks/wrong.py").read_text().splitlines() if "  # " in line]

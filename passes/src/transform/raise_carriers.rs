@@ -23,9 +23,13 @@
 //! may also be the function's name: `symm.remote_load(ctx,ptr,rank){cache=cg}.1f3a`. A program of Triton is a block, so
 //! that `group` is `block` where nothing is said. There is one context for each table, right behind its definition.
 //!
+//! With `ctx.rank` and `ctx.num_ranks` behind `ctx`, that one points to the bases alone and the context is made of
+//! these parts, behind the last of them.
+//!
 //! Limits: operands and results have the types that the op demands; nothing is converted.
 
-use crate::ir::{Builder, blocks, collect, name, operations};
+use crate::dominance::later;
+use crate::ir::{Builder, blocks, collect, constant_value, lasting, name, operations};
 use crate::pass::{Ir, Pass, Values};
 use melior::ir::attribute::DenseI32ArrayAttribute;
 use melior::ir::{Attribute, OperationRef, Region, RegionLike, Type, Value, ValueLike, operation::OperationLike};
@@ -47,6 +51,9 @@ pub const PASS: Pass = Pass {
 
 /// The attribute that says what calls of a function stand for.
 const CARRIER: &str = "symm.carrier";
+
+/// The operands that make a context of its parts, beside the bases.
+const PARTS: [&str; 2] = ["ctx.rank", "ctx.num_ranks"];
 
 fn run(root: OperationRef, _: &Values) -> Result<Ir, Reported> {
     let mut carriers = HashMap::new();
@@ -113,7 +120,11 @@ impl Carrier {
         let name = name.trim();
         let op = SymmOp::definition(name).ok_or_else(|| format!("there is no op symm.{name}"))?;
         let operands: Vec<String> = list(operands).map(str::to_owned).collect();
-        for operand in &operands {
+        let parts = operands.iter().filter(|operand| PARTS.contains(&operand.as_str())).count();
+        if parts != 0 && (parts != PARTS.len() || !operands.iter().any(|operand| operand == "ctx")) {
+            return Err(format!("{} go with ctx, and together", PARTS.join(" and ")));
+        }
+        for operand in operands.iter().filter(|operand| !PARTS.contains(&operand.as_str())) {
             if !op.operands.iter().any(|known| known.name == operand) {
                 let known: Vec<_> = op.operands.iter().map(|operand| operand.name).collect();
                 return Err(format!("{} has no operand '{operand}', but {}", op.name, known.join(", ")));
@@ -174,7 +185,7 @@ fn parse_setting(op: &Definition, setting: &str) -> Result<Option<(&'static str,
 fn raise<'c: 'a, 'a>(
     call: OperationRef<'c, 'a>,
     carrier: &Carrier,
-    contexts: &mut HashMap<usize, Value<'c, 'c>>,
+    contexts: &mut HashMap<Vec<Key>, Value<'c, 'c>>,
 ) -> Result<(), Reported> {
     let b = Builder::before(call);
     if call.operand_count() != carrier.operands.len() {
@@ -182,6 +193,11 @@ fn raise<'c: 'a, 'a>(
         return Err(error(call, &format!("stands for {} with {known} operands, got {given}", carrier.op.name)));
     }
     let named: Vec<(&str, Value)> = carrier.operands.iter().map(String::as_str).zip(call.operands()).collect();
+    let parts: Vec<Value> = PARTS
+        .iter()
+        .flat_map(|part| named.iter().filter(move |(name, _)| name == part))
+        .map(|(_, value)| *value)
+        .collect();
     let (mut operands, mut segments) = (Vec::new(), Vec::new());
     for group in carrier.op.operands {
         let values: Vec<Value> =
@@ -193,7 +209,7 @@ fn raise<'c: 'a, 'a>(
         }
         segments.push(i32::try_from(values.len()).unwrap_or(i32::MAX));
         for value in values {
-            operands.push(if group.name == "ctx" { context(call, value, contexts)? } else { value });
+            operands.push(if group.name == "ctx" { context(call, value, &parts, contexts)? } else { value });
         }
     }
     let mut attributes: Vec<(&str, Attribute)> = Vec::new();
@@ -221,11 +237,23 @@ fn raise<'c: 'a, 'a>(
     Ok(())
 }
 
-/// The context of a table, made once.
+/// What a context is made of: a value, or a constant, which is the same wherever it is defined.
+#[derive(PartialEq, Eq, Hash)]
+enum Key {
+    Constant(i64),
+    Value(usize),
+}
+
+fn key(value: Value) -> Key {
+    constant_value(value).map_or_else(|| Key::Value(value.to_raw().ptr as usize), Key::Constant)
+}
+
+/// The context of a table, or of bases and its other parts, made once.
 fn context<'c: 'a, 'a>(
     call: OperationRef<'c, 'a>,
     table: Value<'c, 'a>,
-    contexts: &mut HashMap<usize, Value<'c, 'c>>,
+    parts: &[Value<'c, 'a>],
+    contexts: &mut HashMap<Vec<Key>, Value<'c, 'c>>,
 ) -> Result<Value<'c, 'c>, Reported> {
     let pointee = match Pointer::of(table.r#type()) {
         Some(pointer @ Pointer::Triton(_)) => pointer.pointee(),
@@ -235,9 +263,22 @@ fn context<'c: 'a, 'a>(
         let ty = symm_dialect::lossy!("{}", table.r#type());
         return Err(error(call, &format!("takes the context as a pointer to its table, !tt.ptr<i64>, got {ty}")));
     }
-    Ok(*contexts.entry(table.to_raw().ptr as usize).or_insert_with(|| {
-        let b = Builder::behind(symm_dialect::context(table.context()), table, call.location());
+    for (part, value) in PARTS.iter().zip(parts) {
+        if integer_width(value.r#type()) != Some(32) {
+            let ty = symm_dialect::lossy!("{}", value.r#type());
+            return Err(error(call, &format!("takes {part} as an i32, got {ty}")));
+        }
+    }
+    let known = std::iter::once(&table).chain(parts).map(|value| key(*value)).collect();
+    Ok(*contexts.entry(known).or_insert_with(|| {
+        let variable = parts.iter().copied().filter(|part| constant_value(*part).is_none());
+        let place = variable.fold(table, later);
+        let b = Builder::behind(symm_dialect::context(table.context()), place, call.location());
+        let mut operands = vec![lasting(table)];
+        operands.extend(parts.iter().map(|part| constant_value(*part).map_or_else(|| lasting(*part), |n| b.i32(n))));
         let ctx = Type::parse(b.context, "!symm.ctx").expect("the dialect is registered");
-        b.value("symm.ctx", &[table], ctx, &[(SEGMENTS, b.parse("array<i32: 1, 0, 0>"))])
+        let given = i32::from(!parts.is_empty());
+        let segments: Attribute = DenseI32ArrayAttribute::new(b.context, &[1, given, given]).into();
+        b.value("symm.ctx", &operands, ctx, &[(SEGMENTS, segments)])
     }))
 }

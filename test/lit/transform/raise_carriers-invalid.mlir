@@ -55,3 +55,25 @@
   %c = "tt.call"(%table) <{callee = @symm.base.a}> : (!tt.ptr<i64>) -> i32
   "tt.return"() : () -> ()
 }) : () -> ()
+
+// -----
+
+// expected-error @+1 {{is no carrier of a symm op: ctx.rank and ctx.num_ranks go with ctx, and together}}
+"tt.func"() <{function_type = () -> (), sym_name = "symm.a"}> ({}) {symm.carrier = "rank(ctx, ctx.rank)"} : () -> ()
+
+// -----
+
+// expected-error @+1 {{is no carrier of a symm op: ctx.rank and ctx.num_ranks go with ctx, and together}}
+"tt.func"() <{function_type = () -> (), sym_name = "symm.a"}> ({}) {symm.carrier = "fence(ctx.rank, ctx.num_ranks)"}
+  : () -> ()
+
+// -----
+
+"tt.func"() <{function_type = (!tt.ptr<i64>, i64, i32) -> i32, sym_name = "symm.rank.a"}> ({})
+  {symm.carrier = "rank(ctx, ctx.rank, ctx.num_ranks)"} : () -> ()
+"tt.func"() <{function_type = (!tt.ptr<i64>, i64, i32) -> (), sym_name = "kernel"}> ({
+^bb0(%bases: !tt.ptr<i64>, %me: i64, %n: i32):
+  // expected-error @+1 {{takes ctx.rank as an i32, got i64}}
+  %a = "tt.call"(%bases, %me, %n) <{callee = @symm.rank.a}> : (!tt.ptr<i64>, i64, i32) -> i32
+  "tt.return"() : () -> ()
+}) : () -> ()

@@ -54,3 +54,36 @@
   "tt.call"(%z) <{callee = @other}> : (f32) -> ()
   "tt.return"() : () -> ()
 }) : () -> ()
+
+// A context of parts is behind the last of them: bases, the rank, how many ranks. A constant is the same everywhere.
+"tt.func"() <{function_type = (!tt.ptr<i64>, i32, i32, !tt.ptr<f32>, i32) -> f32, sym_name = "symm.remote_load.11",
+  sym_visibility = "private"}> ({})
+  {symm.carrier = "remote_load(ctx, ctx.rank, ctx.num_ranks, ptr, rank)"}
+  : () -> ()
+// CHECK: sym_name = "parts"
+"tt.func"() <{function_type = (!tt.ptr<i64>, !tt.ptr<f32>, i32, i32) -> (), sym_name = "parts"}> ({
+// CHECK: ^bb0(%[[BASES:.*]]: !tt.ptr<i64>, %[[P:.*]]: !tt.ptr<f32>, %[[PEER:.*]]: i32, %[[N:.*]]: i32):
+^bb0(%bases: !tt.ptr<i64>, %p: !tt.ptr<f32>, %peer: i32, %n: i32):
+  // CHECK-DAG: %[[THREE:.*]] = arith.constant 3 : i32
+  // CHECK-DAG: %[[FIXED:.*]] = symm.ctx %[[BASES]] rank %[[THREE]] of %[[N]] : !tt.ptr<i64>
+  %0 = arith.constant 0 : index
+  // CHECK: scf.for
+  scf.for %i = %0 to %0 step %0 {
+    %three = arith.constant 3 : i32
+    // CHECK: symm.remote_load %[[FIXED]], %[[P]], %[[PEER]]
+    %a = "tt.call"(%bases, %three, %n, %p, %peer) <{callee = @symm.remote_load.11}>
+      : (!tt.ptr<i64>, i32, i32, !tt.ptr<f32>, i32) -> f32
+    // CHECK: %[[ME:.*]] = "test.rank"
+    // CHECK-NEXT: %[[MINE:.*]] = symm.ctx %[[BASES]] rank %[[ME]] of %[[N]] : !tt.ptr<i64>
+    %me = "test.rank"() : () -> i32
+    "test.between"() : () -> ()
+    // CHECK: symm.remote_load %[[MINE]], %[[P]], %[[PEER]]
+    %b = "tt.call"(%bases, %me, %n, %p, %peer) <{callee = @symm.remote_load.11}>
+      : (!tt.ptr<i64>, i32, i32, !tt.ptr<f32>, i32) -> f32
+  }
+  %again = arith.constant 3 : i32
+  // CHECK: symm.remote_load %[[FIXED]], %[[P]], %[[PEER]]
+  %c = "tt.call"(%bases, %again, %n, %p, %peer) <{callee = @symm.remote_load.11}>
+    : (!tt.ptr<i64>, i32, i32, !tt.ptr<f32>, i32) -> f32
+  "tt.return"() : () -> ()
+}) : () -> ()

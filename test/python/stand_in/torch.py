@@ -24,16 +24,19 @@ class device:
     __repr__ = __str__ = lambda self: self.type
 
 
-DTYPES = [dtype(name, name) for name in ("uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64")]
+DTYPES = [dtype(name, name) for name in ("uint8", "int8", "int16", "int32", "int64", "uint64", "float16", "float32", "float64")]
 DTYPES += [dtype("bool", "bool"), dtype("bfloat16", "uint16")]
 globals().update({each.name: each for each in DTYPES})
 
 
 class Storage:
     def __init__(self, array):
-        while isinstance(array.base, np.ndarray):
-            array = array.base
-        self.array = array
+        base = array
+        while base is not None:
+            if isinstance(base, np.ndarray):
+                self.array = base
+            # Between an array and the one that it is a strided view of, numpy puts something else.
+            base = getattr(base, "base", None)
 
     def data_ptr(self):
         return self.array.ctypes.data

@@ -1,0 +1,70 @@
+"""How long something takes on the device, measured as Iris measures it."""
+
+import statistics
+import time
+
+from .._memory import torch
+
+SUMMARIES = {"mean": statistics.mean, "median": statistics.median, "min": min, "max": max, "all": list}
+# Larger than the caches of the GPUs.
+CACHE_BYTES = 256 << 20
+
+
+def do_bench(
+    fn,
+    barrier_fn=lambda: None,
+    preamble_fn=lambda: None,
+    n_warmup=25,
+    n_repeat=100,
+    quantiles=None,
+    return_mode="mean",
+):
+    """How many milliseconds `fn` takes on the device, over `n_repeat` calls.
+
+    `barrier_fn` and `preamble_fn` are called before each; the GPU's caches are emptied. Returns the quantiles (from 0
+    to 1) if some are asked for, else "mean", "median", "min", "max" or "all" of the times.
+    """
+    if return_mode not in SUMMARIES:
+        raise ValueError(f"return_mode must be one of {', '.join(SUMMARIES)}, not {return_mode!r}")
+    on_gpu = torch().cuda.is_available()
+    cache = torch().empty(CACHE_BYTES // 4, dtype=torch().int32, device="cuda") if on_gpu else None
+    times = []
+    for turn in range(n_warmup + n_repeat):
+        barrier_fn()
+        preamble_fn()
+        if on_gpu:
+            cache.fill_(0)
+        barrier_fn()
+        measured = _on_gpu(fn) if on_gpu else _on_host(fn)
+        if turn >= n_warmup:
+            times.append(measured)
+    barrier_fn()
+    times = [measured() for measured in times]
+    if quantiles is None:
+        return SUMMARIES[return_mode](times)
+    found = [_quantile(sorted(times), share) for share in quantiles]
+    return found[0] if len(found) == 1 else found
+
+
+def _on_gpu(fn):
+    start, end = (torch().cuda.Event(enable_timing=True) for _ in range(2))
+    start.record()
+    fn()
+    end.record()
+    return lambda: start.elapsed_time(end)
+
+
+def _on_host(fn):
+    start = time.perf_counter()
+    fn()
+    milliseconds = 1000 * (time.perf_counter() - start)
+    return lambda: milliseconds
+
+
+def _quantile(ordered, share):
+    """What a share of the values is not above, between two of them in proportion."""
+    if not 0 <= share <= 1:
+        raise ValueError(f"a quantile is from 0 to 1, not {share}")
+    below, part = divmod(share * (len(ordered) - 1), 1)
+    above = min(int(below) + 1, len(ordered) - 1)
+    return (1 - part) * ordered[int(below)] + part * ordered[above]

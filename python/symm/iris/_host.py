@@ -1,0 +1,267 @@
+"""Iris' host API: one World, with Iris' names."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import uuid
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import _world
+from .._memory import torch
+from ..errors import UnsupportedError
+from ._logging import logger
+
+if TYPE_CHECKING:
+    from numpy import ndarray
+    from torch import Tensor
+    from torch import device as Device
+    from torch.cuda import Stream
+
+# What symm keeps of each heap, beside what a program may fill.
+RESERVED = 2 << 20
+HEADER_WORDS = 2
+LEFT_OUT = ("ccl", "ops", "tracing", "get_copy_engine_ctx", "as_symmetric")
+
+
+def iris(heap_size: int = 1 << 30, allocator_type: str = "torch") -> Iris:
+    """Joins the ranks of torch.distributed, or else of the launcher, and returns this rank's `Iris`. Collective.
+
+    `heap_size` is in bytes, for each rank. `allocator_type` is Iris', and has no effect.
+    """
+    return Iris(heap_size, allocator_type)
+
+
+class Iris:
+    """This process's rank, and tensors that every rank has at the same offset of its heap.
+
+    What makes tensors is collective; functions have the names, arguments and results of torch's. With `out`, which has
+    to be a tensor on the heap, they fill that one.
+    """
+
+    # The last one, which may be gone, and its World.
+    _last = None
+
+    def __init__(self, heap_size: int = 1 << 30, allocator_type: str = "torch"):
+        if Iris._last is not None and Iris._last[0]() is None:
+            # As in Iris, one may be made when there is no other.
+            Iris._last[1].close()
+        with _as_torch_has_joined():
+            self.world = _world.init(heap_size + RESERVED)
+        Iris._last = (weakref.ref(self), self.world)
+        self.cur_rank = self.world.get_rank()
+        self.num_ranks = self.world.get_num_ranks()
+        self.heap_size = heap_size
+        self.gpu_id = self.get_device().index or 0
+        self.device = str(self.get_device())
+        self.heap_bases = self.get_heap_bases()
+
+    def __getattr__(self, name):
+        if name in LEFT_OUT:
+            raise AttributeError(f"symm.iris has no {name}: docs/iris.md says what it leaves out")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    # Ranks.
+
+    def get_rank(self) -> int:
+        """The number of this rank, from 0."""
+        return self.cur_rank
+
+    def get_num_ranks(self) -> int:
+        """How many ranks there are."""
+        return self.num_ranks
+
+    def get_device(self) -> Device:
+        """The torch device of this rank's tensors."""
+        return self.world.get_device()
+
+    def get_device_id(self) -> int:
+        """The number of the rank's GPU."""
+        return self.gpu_id
+
+    def get_cu_count(self) -> int:
+        """How many compute units (multiprocessors) the device has; on the CPU, its cores."""
+        return self.world.get_cu_count()
+
+    def get_heap_bases(self) -> Tensor:
+        """The address of each rank's heap, for kernels: uint64, on the device. It is a part of the context."""
+        return self.get_device_context()[HEADER_WORDS:].view(torch().uint64)
+
+    def get_device_context(self) -> Tensor:
+        """What the contexts of kernels are made from: int64 [rank, num_ranks, base_0, …], on the device."""
+        return self.world.get_device_context()
+
+    def get_backend(self) -> Tensor:
+        """`get_device_context`, as early versions of Iris call it for Gluon."""
+        return self.get_device_context()
+
+    # Messages.
+
+    def debug(self, message: str) -> None:
+        """Writes a message of the level `iris.DEBUG`, with the rank."""
+        self._log(logging.DEBUG, message)
+
+    def info(self, message: str) -> None:
+        """Writes a message of the level `iris.INFO`, with the rank."""
+        self._log(logging.INFO, message)
+
+    def warning(self, message: str) -> None:
+        """Writes a message of the level `iris.WARNING`, with the rank."""
+        self._log(logging.WARNING, message)
+
+    def error(self, message: str) -> None:
+        """Writes a message of the level `iris.ERROR`, with the rank."""
+        self._log(logging.ERROR, message)
+
+    def _log(self, level, message):
+        logger.log(level, "[%d/%d] %s", self.cur_rank, self.num_ranks, message)
+
+    # Tensors.
+
+    def zeros(self, *size: Any, out: Tensor | None = None, **keywords: Any) -> Tensor:
+        """`torch.zeros`."""
+        return self._make("zeros", size, out, keywords)
+
+    def ones(self, *size: Any, out: Tensor | None = None, **keywords: Any) -> Tensor:
+        """`torch.ones`."""
+        return self._make("ones", size, out, keywords)
+
+    def full(self, size: Any, fill_value: Any, *, out: Tensor | None = None, **keywords: Any) -> Tensor:
+        """`torch.full`."""
+        return self._make("full", (size, fill_value), out, keywords)
+
+    def empty(self, *size: Any, out: Tensor | None = None, **keywords: Any) -> Tensor:
+        """`torch.empty`; the memory is zero."""
+        return self._make("empty", size, out, keywords)
+
+    def zeros_like(self, input: Tensor, **keywords: Any) -> Tensor:
+        """`torch.zeros_like`; the tensor need not be on the heap."""
+        return self._make("zeros_like", (input,), None, keywords)
+
+    def arange(self, *range: Any, out: Tensor | None = None, **keywords: Any) -> Tensor:
+        """`torch.arange`."""
+        return self._make("arange", range, out, keywords)
+
+    def linspace(self, start: Any, end: Any, steps: int, out: Tensor | None = None, **keywords: Any) -> Tensor:
+        """`torch.linspace`."""
+        return self._make("linspace", (start, end, steps), out, keywords)
+
+    def rand(self, *size: Any, out: Tensor | None = None, **keywords: Any) -> Tensor:
+        """`torch.rand`."""
+        return self._make("rand", size, out, keywords)
+
+    def randn(self, *size: Any, out: Tensor | None = None, **keywords: Any) -> Tensor:
+        """`torch.randn`."""
+        return self._make("randn", size, out, keywords)
+
+    def randint(self, *arguments: Any, out: Tensor | None = None, **keywords: Any) -> Tensor:
+        """`torch.randint`."""
+        return self._make("randint", arguments, out, keywords)
+
+    def uniform(self, size: Any, low: float = 0.0, high: float = 1.0, dtype: Any = None) -> Tensor:
+        """Random numbers from `low` to below `high`, all as likely; float32 by default."""
+        return self.world.uniform(size, low, high, dtype=dtype or torch().float32)
+
+    def is_symmetric(self, tensor: Tensor) -> bool:
+        """Whether a tensor lies on this rank's heap."""
+        return self.world.is_symmetric(tensor)
+
+    def as_remote(self, tensor: Tensor, rank: int) -> Tensor:
+        """The counterpart of a tensor on a rank's heap, with the same shape and strides."""
+        return self.world.as_remote(tensor, rank)
+
+    def _make(self, name, arguments, out, keywords):
+        """What a function of torch's makes, on the heap, or in a tensor that is there."""
+        keywords = {**keywords, "device": self._checked(keywords.get("device"))}
+        if out is None:
+            return getattr(self.world, name)(*arguments, **keywords)
+        values = getattr(torch(), name)(*arguments, **keywords)
+        if out.numel() != values.numel():
+            raise UnsupportedError(f"out has {out.numel()} elements, but {values.numel()} are needed")
+        if out.dtype != values.dtype:
+            raise UnsupportedError(f"out is of {out.dtype}, but {values.dtype} is needed")
+        if not self.is_symmetric(out):
+            raise UnsupportedError("out is not on the symmetric heap")
+        filled = out.view(values.shape)
+        filled.copy_(values)
+        return filled
+
+    def _checked(self, device):
+        """The device of the heap, if that is what a program means by `device`."""
+        mine = self.get_device()
+        wanted = mine if device is None else torch().device(device)
+        # A program for GPUs also runs without.
+        if wanted.type not in (mine.type, "cuda") or (mine.type == "cuda" and wanted.index not in (None, mine.index)):
+            raise UnsupportedError(f"the symmetric heap is on {mine}, not on {device}: leave out device")
+        return mine
+
+    # All ranks together.
+
+    def barrier(self, stream: Stream | None = None, group: Any = None) -> None:
+        """Waits on the host until every rank is here and its GPU, or its `stream`, has done what it was given."""
+        self._all_ranks(group)
+        self.world.barrier(stream)
+
+    def device_barrier(self, group: Any = None) -> None:
+        """Waits on the device, in torch's current stream; it can be captured in a CUDA graph."""
+        self._all_ranks(group)
+        self.world.device_barrier()
+
+    def broadcast(
+        self, value: Any, src: int = 0, *, source_rank: int | None = None, src_rank: int | None = None
+    ) -> Any | ndarray:
+        """The value that rank `src` has: a numpy array for a tensor, an array or a list of numbers. Collective.
+
+        `source_rank` and `src_rank` are what earlier versions of Iris call `src`.
+        """
+        source = next((rank for rank in (source_rank, src_rank) if rank is not None), src)
+        return self.world.broadcast(_plain(value) if self.cur_rank == source else None, source)
+
+    def broadcast_tensor(self, value: Any, source_rank: int = 0) -> ndarray:
+        """`broadcast`, as early versions of Iris call it for tensors."""
+        return self.broadcast(value, source_rank)
+
+    def _all_ranks(self, group):
+        if group is not None and len(torch().distributed.get_process_group_ranks(group)) != self.num_ranks:
+            raise UnsupportedError("symm.iris has barriers of all ranks only: leave out group")
+
+
+def _plain(value):
+    """What is sent for a value: arrays as numpy's."""
+    if isinstance(value, torch().Tensor):
+        return value.cpu().numpy()
+    if isinstance(value, (list, tuple)):
+        with contextlib.suppress(ValueError, TypeError):
+            array = np.asarray(value)
+            return array if array.dtype.kind in "biufc" else value
+    return value
+
+
+@contextlib.contextmanager
+def _as_torch_has_joined():
+    """Has symm join as the ranks that torch.distributed knows, if the program has started it."""
+    distributed = getattr(torch(), "distributed", None)
+    if distributed is None or not distributed.is_available() or not distributed.is_initialized():
+        yield
+        return
+    rank, count = distributed.get_rank(), distributed.get_world_size()
+    if torch().cuda.is_available():
+        # NCCL sends from the current device.
+        torch().cuda.set_device(rank % torch().cuda.device_count())
+    run = [uuid.uuid4().hex]
+    distributed.broadcast_object_list(run, src=0)
+    joined = {"RANK": rank, "WORLD_SIZE": count, "TORCHELASTIC_RUN_ID": run[0]}
+    before = {name: os.environ.get(name) for name in joined}
+    os.environ.update({name: str(value) for name, value in joined.items()})
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value

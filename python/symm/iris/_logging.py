@@ -1,0 +1,20 @@
+"""Iris' logger: what `Iris.info` and its like write, with the rank in front."""
+
+import logging
+from logging import DEBUG, ERROR, INFO, WARNING
+
+__all__ = ["DEBUG", "ERROR", "INFO", "WARNING", "logger", "set_logger_level"]
+
+logger = logging.getLogger("symm.iris")
+if not logger.handlers:
+    handler = logging.StreamHandler()
+    handler.setFormatter(logging.Formatter("[Iris] %(message)s"))
+    logger.addHandler(handler)
+    logger.setLevel(INFO)
+    # Iris programs configure no logging: what the root logger prints would be there twice.
+    logger.propagate = False
+
+
+def set_logger_level(level: int) -> None:
+    """From which level on messages are written: `iris.DEBUG`, `iris.INFO` (at first), `iris.WARNING`, `iris.ERROR`."""
+    logger.setLevel(level)

@@ -1,0 +1,246 @@
+"""Iris' functions for kernels, and the methods of its contexts, as symm's ops.
+
+The functions take the heap bases, and two ranks: a pointer into the heap of the first is used on the second. A method
+knows the first. `hint` says what Iris loses on the way, how pointers are aligned; symm keeps it, and takes no notice.
+"""
+
+from triton.language import core as tl
+
+from .. import _ops
+from .._carrier import op
+from .._operands import Bases
+
+
+def _load(emit, ctx, pointer, rank, mask, other, cache, volatile):
+    return _ops.load.__wrapped__(emit, ctx, pointer, rank, mask, other, cache, volatile)
+
+
+def _store(emit, ctx, pointer, value, rank, mask, cache):
+    _ops.store.__wrapped__(emit, ctx, pointer, value, rank, mask, cache)
+
+
+def _casts(source, target, cache):
+    """Whether a copy is more than symm's: between elements of two types, or with a modifier for the store."""
+    elements = {each.type.scalar.element_ty for each in (source, target) if _is_pointer(each)}
+    return bool(tl._unwrap_if_constexpr(cache)) or len(elements) > 1
+
+
+def _is_pointer(value):
+    return isinstance(value, tl.tensor) and value.type.scalar.is_ptr()
+
+
+def _cache(modifier):
+    """For Triton's own accesses, which know no None."""
+    return tl._unwrap_if_constexpr(modifier) or ""
+
+
+def _get(emit, ctx, source, target, rank, mask, load_cache, store_cache):
+    if not _casts(source, target, store_cache):
+        return _ops.get.__wrapped__(emit, ctx, source, target, rank, mask, load_cache)
+    value = _load(emit, ctx, source, rank, mask, None, load_cache, False)
+    tl.store(target, value, mask=mask, cache_modifier=_cache(store_cache), _semantic=emit.semantic)
+
+
+def _put(emit, ctx, source, target, rank, mask, load_cache, store_cache):
+    if not _casts(source, target, store_cache):
+        return _ops.put.__wrapped__(emit, ctx, source, target, rank, mask, load_cache)
+    value = tl.load(source, mask=mask, cache_modifier=_cache(load_cache), _semantic=emit.semantic)
+    _store(emit, ctx, target, value, rank, mask, store_cache)
+
+
+def _copy(emit, ctx, source, target, from_rank, to_rank, mask, load_cache, store_cache):
+    if not _casts(source, target, store_cache):
+        return _ops.copy.__wrapped__(emit, ctx, source, target, from_rank, to_rank, mask, load_cache)
+    value = _load(emit, ctx, source, from_rank, mask, None, load_cache, False)
+    _store(emit, ctx, target, value, to_rank, mask, store_cache)
+
+
+@op
+def load(
+    emit,
+    pointer,
+    to_rank,
+    from_rank,
+    heap_bases,
+    mask=None,
+    other=None,
+    cache_modifier=None,
+    volatile=False,
+    hint=None,
+):
+    """Loads from `from_rank`. `pointer` is into the heap of `to_rank`, which is mine."""
+    ctx = Bases(heap_bases, to_rank)
+    return _load(emit, ctx, pointer, from_rank, mask, other, cache_modifier, volatile)
+
+
+@op
+def store(emit, pointer, value, from_rank, to_rank, heap_bases, mask=None, hint=None, cache_modifier=None):
+    """Stores to `to_rank`. `pointer` is into the heap of `from_rank`, which is mine."""
+    _store(emit, Bases(heap_bases, from_rank), pointer, value, to_rank, mask, cache_modifier)
+
+
+@op
+def get(
+    emit,
+    from_ptr,
+    to_ptr,
+    from_rank,
+    to_rank,
+    heap_bases,
+    mask=None,
+    other=None,
+    load_cache_modifier=None,
+    store_cache_modifier=None,
+    hint=None,
+):
+    """Copies from `to_rank` to my `to_ptr`, as Iris does it: `from_ptr` is into the heap of `from_rank`, which is mine.
+
+    Iris' documentation has the two ranks the other way round. What `mask` leaves out is not stored, so that `other`
+    has no effect.
+    """
+    ctx = Bases(heap_bases, from_rank)
+    _get(emit, ctx, from_ptr, to_ptr, to_rank, mask, load_cache_modifier, store_cache_modifier)
+
+
+@op
+def put(
+    emit,
+    from_ptr,
+    to_ptr,
+    from_rank,
+    to_rank,
+    heap_bases,
+    mask=None,
+    other=None,
+    load_cache_modifier=None,
+    store_cache_modifier=None,
+    hint=None,
+):
+    """Copies my `from_ptr` to `to_rank`. `to_ptr` is into the heap of `from_rank`, which is mine."""
+    ctx = Bases(heap_bases, from_rank)
+    _put(emit, ctx, from_ptr, to_ptr, to_rank, mask, load_cache_modifier, store_cache_modifier)
+
+
+@op
+def copy(
+    emit,
+    src_ptr,
+    dst_ptr,
+    from_rank,
+    to_rank,
+    cur_rank,
+    heap_bases,
+    mask=None,
+    other=None,
+    load_cache_modifier=None,
+    store_cache_modifier=None,
+    hint=None,
+):
+    """Copies from `from_rank` to `to_rank`; both pointers are into the heap of `cur_rank`, which is mine."""
+    ctx = Bases(heap_bases, cur_rank)
+    _copy(emit, ctx, src_ptr, dst_ptr, from_rank, to_rank, mask, load_cache_modifier, store_cache_modifier)
+
+
+def _atomic(kind):
+    """The function and the method of a read-modify-write."""
+    base = getattr(_ops, f"atomic_{kind}")
+
+    def function(emit, pointer, val, from_rank, to_rank, heap_bases, mask=None, sem=None, scope=None, hint=None):
+        return base.__wrapped__(emit, Bases(heap_bases, from_rank), pointer, val, to_rank, mask, sem, scope)
+
+    def method(emit, ctx, pointer, val, to_rank, mask=None, sem=None, scope=None, hint=None):
+        return base.__wrapped__(emit, ctx, pointer, val, to_rank, mask, sem, scope)
+
+    for each in (function, method):
+        each.__name__ = each.__qualname__ = base.__name__
+        each.__doc__ = base.__doc__.replace("`ptr` of `rank`", "`pointer` of `to_rank`").replace("`value`", "`val`")
+    return op(function), op(method)
+
+
+atomic_add, _add = _atomic("add")
+atomic_sub, _sub = _atomic("sub")
+atomic_and, _and = _atomic("and")
+atomic_or, _or = _atomic("or")
+atomic_xor, _xor = _atomic("xor")
+atomic_min, _min = _atomic("min")
+atomic_max, _max = _atomic("max")
+atomic_xchg, _xchg = _atomic("xchg")
+
+
+@op
+def atomic_cas(emit, pointer, cmp, val, from_rank, to_rank, heap_bases, sem=None, scope=None, hint=None):
+    """Stores `val` at `pointer` of `to_rank` if its value is `cmp`, atomically; returns the old value.
+
+    `sem` and `scope` are as for the other atomics.
+    """
+    ctx = Bases(heap_bases, from_rank)
+    return _ops.atomic_cas.__wrapped__(emit, ctx, pointer, cmp, val, to_rank, sem, scope)
+
+
+class Methods:
+    """What a context does: as the functions, without the heap bases and the rank that is mine."""
+
+    @op
+    def as_remote(emit, ctx, ptr, rank):
+        return _ops.as_remote.__wrapped__(emit, ctx, ptr, rank)
+
+    @op
+    def load(emit, ctx, pointer, from_rank, mask=None, other=None, cache_modifier=None, volatile=False, hint=None):
+        return _load(emit, ctx, pointer, from_rank, mask, other, cache_modifier, volatile)
+
+    @op
+    def store(emit, ctx, pointer, value, to_rank, mask=None, cache_modifier=None, hint=None):
+        _store(emit, ctx, pointer, value, to_rank, mask, cache_modifier)
+
+    @op
+    def get(
+        emit,
+        ctx,
+        from_ptr,
+        to_ptr,
+        from_rank,
+        mask=None,
+        other=None,
+        load_cache_modifier=None,
+        store_cache_modifier=None,
+        hint=None,
+    ):
+        _get(emit, ctx, from_ptr, to_ptr, from_rank, mask, load_cache_modifier, store_cache_modifier)
+
+    @op
+    def put(
+        emit,
+        ctx,
+        from_ptr,
+        to_ptr,
+        to_rank,
+        mask=None,
+        other=None,
+        load_cache_modifier=None,
+        store_cache_modifier=None,
+        hint=None,
+    ):
+        _put(emit, ctx, from_ptr, to_ptr, to_rank, mask, load_cache_modifier, store_cache_modifier)
+
+    @op
+    def copy(
+        emit,
+        ctx,
+        src_ptr,
+        dst_ptr,
+        from_rank,
+        to_rank,
+        mask=None,
+        other=None,
+        load_cache_modifier=None,
+        store_cache_modifier=None,
+        hint=None,
+    ):
+        _copy(emit, ctx, src_ptr, dst_ptr, from_rank, to_rank, mask, load_cache_modifier, store_cache_modifier)
+
+    @op
+    def atomic_cas(emit, ctx, pointer, cmp, val, to_rank, sem=None, scope=None, hint=None):
+        return _ops.atomic_cas.__wrapped__(emit, ctx, pointer, cmp, val, to_rank, sem, scope)
+
+    atomic_add, atomic_sub, atomic_and, atomic_or, atomic_xor = _add, _sub, _and, _or, _xor
+    atomic_min, atomic_max, atomic_xchg = _min, _max, _xchg

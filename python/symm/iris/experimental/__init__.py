@@ -1,0 +1,1 @@
+"""Where Iris keeps its interface for Gluon: `import symm.iris.experimental.iris_gluon as iris_gl`."""

@@ -1,0 +1,153 @@
+"""The host API of `symm.iris`, on every rank."""
+
+import gc
+import io
+import logging
+import os
+import types
+
+import numpy as np
+import symm
+import symm.iris as iris
+import symm.iris.experimental.iris_gluon as iris_gl
+import torch
+
+
+def raised(kind, function, *arguments, **keywords):
+    try:
+        function(*arguments, **keywords)
+    except kind as error:
+        return str(error)
+    raise AssertionError(f"no {kind.__name__}")
+
+
+def numbers(tensor):
+    return tensor.cpu().numpy()
+
+
+shmem = iris.iris(1 << 20)
+rank, ranks = shmem.get_rank(), shmem.get_num_ranks()
+assert (shmem.cur_rank, shmem.num_ranks, shmem.heap_size) == (rank, ranks, 1 << 20)
+assert shmem.device == str(shmem.get_device())
+assert shmem.get_device_id() == shmem.gpu_id == (shmem.get_device().index or 0)
+assert shmem.get_cu_count() > 0
+
+# The heap bases are a part of the context, for kernels.
+bases, context = shmem.get_heap_bases(), shmem.get_device_context()
+assert (bases.dtype, context.dtype) == (torch.uint64, torch.int64)
+assert tuple(bases.shape) == (ranks,)
+assert context.tolist() == [rank, ranks, *bases.tolist()]
+assert bases.data_ptr() == context.data_ptr() + 16
+assert shmem.heap_bases.tolist() == bases.tolist()
+assert shmem.get_backend().tolist() == context.tolist()
+
+# Values and types are torch's; all of the heap is the program's.
+for name, arguments, keywords in (
+    ("zeros", (2, 3), {}),
+    ("ones", ((4,),), {"dtype": torch.float16, "device": "cuda"}),
+    ("full", ((2, 2), 7), {}),
+    ("full", ((2, 2), 0.5), {"dtype": torch.float64}),
+    ("arange", (3, 10, 2), {}),
+    ("linspace", (0.0, 1.0, 5), {}),
+):
+    made = getattr(shmem, name)(*arguments, **keywords)
+    model = getattr(torch, name)(*arguments, **{key: value for key, value in keywords.items() if key != "device"})
+    assert (made.dtype, tuple(made.shape)) == (model.dtype, tuple(model.shape)), name
+    assert shmem.is_symmetric(made) and not shmem.is_symmetric(model), name
+    np.testing.assert_array_equal(numbers(made), numbers(model))
+    out = shmem.empty(model.shape, dtype=model.dtype)
+    filled = getattr(shmem, name)(*arguments, out=out, **keywords)
+    assert filled.data_ptr() == out.data_ptr()
+    np.testing.assert_array_equal(numbers(out), numbers(model))
+assert shmem.zeros_like(torch.ones(3, dtype=torch.int32)).dtype == torch.int32
+for drawn, low, high in (
+    (shmem.rand(1000), 0, 1),
+    (shmem.randint(5, 9, (1000,)), 5, 8),
+    (shmem.uniform((1000,), 2.0, 3.0), 2, 3),
+):
+    assert low <= numbers(drawn).min() < numbers(drawn).max() <= high
+assert shmem.uniform((2,)).dtype == torch.float32
+assert abs(numbers(shmem.randn(10000)).std() - 1) < 0.1
+
+there = shmem.full((8,), rank, dtype=torch.int32)
+shmem.barrier()
+assert numbers(shmem.as_remote(there, (rank + 1) % ranks)).tolist() == [(rank + 1) % ranks] * 8
+shmem.barrier(stream=types.SimpleNamespace(synchronize=lambda: None))
+shmem.device_barrier()
+
+# Arrays come as numpy's, whatever they were.
+for value in (42, 3.5, True, "text", {"key": [1, 2]}):
+    got = shmem.broadcast(value if rank == 0 else None, source_rank=0)
+    assert (type(got), got) == (type(value), value)
+got = shmem.broadcast(torch.arange(10) if rank == ranks - 1 else None, ranks - 1)
+assert isinstance(got, np.ndarray)
+assert got.tolist() == list(range(10))
+assert isinstance(shmem.broadcast([1, 2], src=0), np.ndarray)
+assert shmem.broadcast(["a", 2], src_rank=0) == ["a", 2]
+assert shmem.broadcast_tensor(torch.ones(2)).tolist() == [1, 1]
+
+# Messages, with the rank.
+written = io.StringIO()
+handler = iris.logger.handlers[0]
+stream = handler.setStream(written)
+shmem.info("one")
+shmem.debug("not this")
+iris.set_logger_level(iris.DEBUG)
+shmem.debug("two 100%")
+iris.set_logger_level(iris.ERROR)
+shmem.warning("nor this")
+shmem.error("three")
+handler.setStream(stream)
+assert written.getvalue() == "".join(f"[Iris] [{rank}/{ranks}] {text}\n" for text in ("one", "two 100%", "three"))
+assert iris.INFO == logging.INFO and iris.WARNING == logging.WARNING
+
+# Times, of as many calls as asked for.
+calls = []
+times = iris.do_bench(lambda: calls.append(1), shmem.barrier, n_warmup=2, n_repeat=5, return_mode="all")
+assert (len(times), len(calls)) == (5, 7)
+assert iris.do_bench(lambda: None, n_warmup=0, n_repeat=3, quantiles=[0.5]) >= 0
+low, high = iris.do_bench(lambda: None, n_warmup=0, n_repeat=3, quantiles=[0, 1])
+assert low <= high
+
+# What Iris refuses, and what is left out.
+assert "symmetric heap" in raised(ValueError, shmem.as_remote, torch.ones(3), 0)
+assert "out of range" in raised(ValueError, shmem.as_remote, there, ranks)
+assert "heap is on" in raised(RuntimeError, shmem.zeros, 3, device="meta")
+assert "has 8 elements, but 3" in raised(RuntimeError, shmem.zeros, 3, out=there)
+assert "torch.int32, but" in raised(RuntimeError, shmem.zeros, 8, out=there)
+assert "not on the symmetric heap" in raised(RuntimeError, shmem.zeros, 3, out=torch.ones(3))
+assert "heap_size" in raised(MemoryError, shmem.zeros, 1 << 22)
+assert "leaves out" in raised(AttributeError, lambda: shmem.ccl)
+assert "no attribute 'nothing'" in raised(AttributeError, lambda: shmem.nothing)
+assert "return_mode" in raised(ValueError, iris.do_bench, lambda: None, return_mode="fast")
+assert "was called before" in raised(symm.SymmError, iris.iris)
+
+# When there is no other any more, there may be a new one; the ranks are those of torch.distributed where it is there.
+joining = rank if shmem.get_device().type == "cuda" else ranks - 1 - rank
+shmem.barrier()
+del shmem, bases, context, made, out, filled, there, drawn
+gc.collect()
+found = []
+
+
+def broadcast_object_list(objects, src):
+    found.append((len(objects), src))
+    objects[0] = "the same run everywhere"
+
+
+torch.distributed = types.SimpleNamespace(
+    is_available=lambda: True,
+    is_initialized=lambda: True,
+    get_rank=lambda: joining,
+    get_world_size=lambda: ranks,
+    get_process_group_ranks=lambda group: group,
+    broadcast_object_list=broadcast_object_list,
+)
+variables = dict(os.environ)
+shmem = iris_gl.iris(1 << 20)
+assert dict(os.environ) == variables
+assert (shmem.get_rank(), found) == (joining, [(1, 0)])
+shmem.barrier(group=range(ranks))
+assert "all ranks only" in raised(RuntimeError, shmem.barrier, group=range(ranks + 1))
+assert isinstance(shmem, iris_gl.IrisGluon)
+shmem.barrier()

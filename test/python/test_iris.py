@@ -1,0 +1,200 @@
+"""`symm.iris` in kernels: every op of its three interfaces is assembled for both targets, and what its code says."""
+
+import inspect
+import re
+import warnings
+
+import iris_kernels
+import pytest
+import symm
+import symm.iris as iris
+import triton
+import triton.language as tl
+from compiling import VERSION, carriers, compile_for, exported, machine_text
+from symm.iris.experimental.iris_gluon import IrisDeviceCtx
+from test_data import accesses
+from triton.experimental.gluon import language as gl
+
+INTERFACES = ("functions", "methods", "gluon")
+OPS = ("load", "store", "get", "put", "copy", "as_remote")
+THREADS = {"sm_90": 32, "gfx942": 64}
+WARPS = 4
+
+
+def compiled(target, interface, name, element, **constants):
+    """The machine text of a kernel of iris_kernels."""
+    table = {"heap_bases": "*u64"} if interface == "functions" else {"table": "*i64"}
+    pointers = {**table, "p": f"*{element}", "q": f"*{element}"}
+    signature = {**pointers, "n": "i32", "peer": "i32"}
+    constants |= {"IrisDeviceCtx": IrisDeviceCtx} if interface == "gluon" else {"rank": 3}
+    kernel = getattr(iris_kernels, f"{interface}_{name}")
+    return machine_text(compile_for(target, kernel, signature, [*pointers, "n"], {"num_warps": WARPS}, **constants))
+
+
+@pytest.mark.parametrize("op", OPS)
+@pytest.mark.parametrize("interface", INTERFACES)
+@pytest.mark.parametrize("target", THREADS)
+def test_data(target, interface, op):
+    if (interface, op) == ("functions", "as_remote"):
+        pytest.skip("Iris has no such function")
+    constants = {"OP": op, "BLOCK": 16 * WARPS * THREADS[target]}
+    if interface == "gluon":
+        constants["LAYOUT"] = gl.BlockedLayout([8], [THREADS[target]], [WARPS], [0])
+    text = compiled(target, interface, "data", "fp16", **constants)
+    moved = accesses(text, target)
+    # Sixteen halves of each thread, in and out; what is left are words of the context.
+    assert moved.count(128) == 4, text
+    assert set(moved) <= {64, 128}, text
+
+
+@pytest.mark.parametrize("interface", INTERFACES)
+@pytest.mark.parametrize("target", THREADS)
+def test_atomics(target, interface):
+    text = compiled(target, interface, "atomics", "i32", CAS=False)
+    if target == "sm_90":
+        found = re.findall(r"\batom\.(?:global\.)?(\w+)\.(\w+)(?:\.global)?\.(\w+)", text)
+        assert [kind for *_, kind in found] == ["add", "add", "and", "or", "xor", "min", "max", "exch"], text
+        assert {frozenset(words[:2]) for words in found} == {frozenset(("release", "sys"))}, found
+    else:
+        found = re.findall(r"\b(?:global|flat|buffer)_atomic_(\w+) .*sc1", text)
+        kinds = ("add", "add", "and", "or", "xor", "smin", "smax", "swap")
+        # Some versions of LLVM write a loop of compare-and-swap.
+        assert len(found) == len(kinds), text
+        assert all(name in (kind, "cmpswap") for name, kind in zip(found, kinds, strict=True)), found
+        assert (found[0], found[-1]) == ("add", "swap")
+
+
+@pytest.mark.parametrize("interface", INTERFACES)
+@pytest.mark.parametrize("target", THREADS)
+def test_compare_and_swap(target, interface):
+    if target == "gfx942" and VERSION == (3, 6):
+        with pytest.raises(symm.CompileError, match="Triton 3.6 has no compare-and-swap at system scope"):
+            compiled(target, interface, "atomics", "i32", CAS=True)
+        return
+    text = compiled(target, interface, "atomics", "i32", CAS=True)
+    if target == "sm_90":
+        assert re.search(r"bar\.sync.*\batom\.\S*(?:release\.sys|sys\.release)\S*\.cas\.b32", text, re.S), text
+    else:
+        assert re.search(r"buffer_wbl2 sc0 sc1.*s_barrier.*_atomic_cmpswap .*sc1", text, re.S), text
+
+
+@triton.jit
+def all_store(source, target, n, heap_bases, rank: tl.constexpr, world_size: tl.constexpr, BLOCK: tl.constexpr):
+    for i in range(n):
+        at = i * BLOCK + tl.arange(0, BLOCK)
+        values = tl.load(source + at)
+        for peer in tl.static_range(world_size):
+            iris.store(target + at, values, rank, peer, heap_bases)
+
+
+def test_bases_are_looked_up_once_in_front_of_the_loop():
+    signature = {"source": "*fp16", "target": "*fp16", "n": "i32", "heap_bases": "*u64"}
+    constants = {"rank": 1, "world_size": 4, "BLOCK": 1024}
+    text = machine_text(compile_for("sm_90", all_store, signature, list(signature), **constants))
+    before, loop = re.search(r"^(.*)^(\$L__BB\d+_\d+):(.*?bra\S*\s+\2;)", text, re.M | re.S).group(1, 3)
+    # Of four ranks, each once.
+    assert len(re.findall(r"\bld\.global\.b64", before)) == 4, text
+    assert "ld.global.b64" not in loop
+    assert re.findall(r"\bst\.global\S*", loop) == ["st.global.v4.b32"] * 4, loop
+
+
+@triton.jit
+def spin_then_load(source, target, flags, n, heap_bases, rank: tl.constexpr, peer: tl.constexpr, BLOCK: tl.constexpr):
+    total = tl.zeros([BLOCK], dtype=tl.float32)
+    for i in tl.range(n, num_stages=3):
+        while tl.atomic_cas(flags + i, 1, 1, sem="acquire", scope="sys") != 1:
+            pass
+        total += iris.load(source + i * BLOCK + tl.arange(0, BLOCK), rank, peer, heap_bases)
+    tl.store(target + tl.arange(0, BLOCK), total)
+
+
+def test_loads_stay_behind_a_loop_that_spins():
+    signature = {"source": "*fp32", "target": "*fp32", "flags": "*i32", "n": "i32", "heap_bases": "*u64"}
+    text = machine_text(compile_for("sm_90", spin_then_load, signature, list(signature), rank=0, peer=1, BLOCK=1024))
+    assert "cp.async" not in text
+    assert re.search(r"atom\.\S*cas.*bra.*ld\.global\.v4", text, re.S), text
+
+
+@triton.jit
+def narrow(p, q, heap_bases, context_tensor):
+    ctx = iris.DeviceContext.initialize(context_tensor, 0, 2)
+    tl.store(q, iris.atomic_add(p, 1, 0, 1, heap_bases, scope="gpu"))
+    tl.store(q + 1, ctx.atomic_xchg(p, 1, 1, scope="cta"))
+    tl.store(q + 2, ctx.atomic_xchg(p, 2, 1))
+
+
+def test_narrow_scopes_are_widened_with_a_warning():
+    signature = {"p": "*i32", "q": "*i32", "heap_bases": "*u64", "context_tensor": "*i64"}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        text = machine_text(compile_for("sm_90", narrow, signature))
+    assert not re.search(r"\batom\.\S*\.(gpu|cta)\b", text)
+    found = [warning for warning in caught if warning.category is symm.SymmWarning]
+    _, first = inspect.getsourcelines(narrow.fn)
+    # The default is the system, other than in Iris.
+    assert [(each.filename, each.lineno) for each in found] == [(__file__, first + 3), (__file__, first + 4)], found
+
+
+@triton.jit
+def copies_that_cast(p, q, heap_bases, peer):
+    iris.get(p, p, 0, peer, heap_bases)
+    iris.get(p, q, 0, peer, heap_bases)
+    iris.put(p, p, 0, peer, heap_bases, store_cache_modifier=".wt")
+    iris.copy(p, q, peer, 0, 0, heap_bases, load_cache_modifier=".cg")
+
+
+def test_copies_of_one_type_stay_copies():
+    text = exported(copies_that_cast, {"p": "*fp16", "q": "*fp32", "heap_bases": "*u64", "peer": "i32"})
+    parts = "ctx, ctx.rank, ctx.num_ranks"
+    assert [carrier for carrier, *_ in carriers(text)] == [
+        f"get({parts}, src, dst, rank)",
+        f"remote_load({parts}, ptr, rank)",
+        f"remote_store({parts}, value, ptr, rank) {{cache = wt}}",
+        f"remote_load({parts}, ptr, rank) {{cache = cg}}",
+        f"remote_store({parts}, value, ptr, rank)",
+    ]
+
+
+@triton.jit
+def wrong_bases(p, heap_bases, peer):
+    tl.store(p, iris.load(p, 0, peer, heap_bases))
+
+
+@triton.jit
+def rank_not_constant(p, context_tensor, peer):
+    ctx = iris.DeviceContext.initialize(context_tensor, peer, 2)
+    ctx.store(p, 1, 1)
+
+
+@triton.jit
+def traced(p, context_tensor, peer):
+    ctx = iris.DeviceContext.initialize(context_tensor, 0, 2, tracing=True)
+    ctx.store(p, 1, 1)
+
+
+@triton.jit
+def wrong_rank(p, heap_bases, peer):
+    iris.store(p, 1, 1.5, peer, heap_bases)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "signature", "line", "message"),
+    [
+        (wrong_bases, {"heap_bases": "*fp32"}, 2, "symm load: heap_bases must be the pointer to the heap bases, not "),
+        (rank_not_constant, {"context_tensor": "*i64"}, 2, "rank must be a tl.constexpr, as Iris demands"),
+        (rank_not_constant, {"context_tensor": "*i32"}, 2, "ctx must be a DeviceContext or the pointer to the context"),
+        (traced, {"context_tensor": "*i64"}, 2, "symm.iris has no tracing"),
+        (wrong_rank, {"heap_bases": "*u64"}, 2, "symm store: rank must be an integer, not 1.5"),
+    ],
+)
+def test_wrong_kernels_name_the_line(kernel, signature, line, message):
+    with pytest.raises(symm.CompileError, match=re.escape(message)) as caught:
+        compile_for("sm_90", kernel, {"p": "*fp32", "peer": "i32", **signature})
+    _, first = inspect.getsourcelines(kernel.fn)
+    assert (caught.value.file, caught.value.line) == (__file__, first + line)
+
+
+def test_names_of_iris():
+    assert iris.DeviceContext is iris.Context
+    missing = [name for name in iris.__all__ if not hasattr(iris, name)]
+    assert not missing
