@@ -220,6 +220,19 @@ pub enum Error {
         index: usize,
     },
 
+    /// A kernel was to take a context table from somewhere else than this rank's heap.
+    #[error(
+        "argument {index} of kernel @{kernel} is no context table of this rank: {address:#x} is neither the one that the runtime has made nor in this rank's heap"
+    )]
+    WrongContext {
+        /// The kernel.
+        kernel: String,
+        /// The argument's position, from 0.
+        index: usize,
+        /// What was passed.
+        address: u64,
+    },
+
     /// Something that this driver does not have.
     #[error("the driver {driver} has no {what}: {mend}")]
     Unsupported {

@@ -18,6 +18,7 @@ HERE = Path(__file__).resolve().parent
 HELLO = HERE.parent.parent / "examples/hello.mlir"
 STAGES = HERE / "faults/stages.mlir"
 NEVER = HERE / "faults/never.mlir"
+WRONG_TABLE = HERE / "faults/wrong_table.mlir"
 PORT = 29417
 #: MiB that a driver may keep of a GPU between runs.
 SLACK = 64
@@ -109,6 +110,11 @@ def never(world):
     world.end(60, r"rank \d+.*wait|wait.*rank \d+")
 
 
+def wrong_table(world):
+    world.start_all(WRONG_TABLE)
+    world.end(60, r"rank \d+.*context table|context table.*rank \d+")
+
+
 def missing(world):
     world.start(0, HELLO, size=2)
     world.end(60, r"rank 1\b")
@@ -153,6 +159,7 @@ SCENARIOS = [
     ("a rank is killed in a kernel", killed(1), True),
     ("a rank is killed after a kernel", killed(2), True),
     ("a wait that never comes", never, True),
+    ("a kernel is given a wrong context table", wrong_table, False),
     ("a rank is missing", missing, True),
     ("two claim the same rank", twice, True),
     ("heaps of different sizes", sizes, True),

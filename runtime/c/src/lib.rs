@@ -48,6 +48,7 @@ impl Status {
             | Error::NotAllocated { .. }
             | Error::BadLaunch { .. }
             | Error::HostArgument { .. }
+            | Error::WrongContext { .. }
             | Error::NoSuchRank { .. }
             | Error::NotSymmetric { .. }
             | Error::Program(_) => Self::Invalid,

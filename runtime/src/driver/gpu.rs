@@ -312,7 +312,7 @@ impl Driver for Gpu {
             }
         };
         let start = launch::start(shared, agent, launch, function)?;
-        let mut arguments = launch::Arguments::new(launch, &local, &agent.world)?;
+        let mut arguments = launch::Arguments::new(launch, &local, agent)?;
         agent.area().live.0.store(launch.blocks, Ordering::Release);
         if let Some(tracing) = &local.tracing {
             tracing.launched(launch.name, launch.grid);

@@ -9,6 +9,8 @@ mod trace;
 
 use std::ffi::{CStr, c_void};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use common::{alloc, barrier_all, failure, free, threads};
@@ -172,6 +174,27 @@ fn memory_of_the_host_is_refused_as_an_argument() {
         launch_write(rank, words.as_mut_ptr().cast(), ONE_BLOCK, c"cm1v");
     });
     assert_has(&text, &["p.mlir:9:3", "argument 1 of kernel @kernels::write is memory of the host", "symm.alloc"]);
+}
+
+#[test]
+fn a_context_table_that_is_not_this_ranks_is_refused() {
+    let _turn = Turn::new(|_| ());
+    let others = Arc::new(AtomicU64::new(0));
+    let text = failure(&config(2), move |rank| {
+        let at = alloc(rank, 64, c"p.mlir:1:1") as u64;
+        if rank.rank() == 1 {
+            others.store(at, Ordering::Relaxed);
+        }
+        barrier_all(rank, c"p.mlir:3:1");
+        if rank.rank() == 0 {
+            let take =
+                |context: u64| launch(rank, c"kernels::nothing", ONE_BLOCK, &[(&raw const context).cast()], c"c");
+            // A table in its own heap is its own business.
+            take(at);
+            take(others.load(Ordering::Relaxed));
+        }
+    });
+    assert_has(&text, &["rank 0", "p.mlir:9:3", "argument 0 of kernel @kernels::nothing is no context table of this"]);
 }
 
 #[test]

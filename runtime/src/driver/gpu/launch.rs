@@ -6,8 +6,8 @@ use super::api::{Function, Start};
 use super::{Local, Shared};
 use crate::agent::Agent;
 use crate::error::Error;
+use crate::heap::HeapAddress;
 use crate::launch::{Argument, Launch};
-use crate::world::World;
 
 /// The arguments of a launch: a kernel takes a memref field by field, and the context table in device memory.
 pub(super) struct Arguments {
@@ -18,25 +18,34 @@ pub(super) struct Arguments {
 }
 
 impl Arguments {
-    pub(super) fn new(launch: &Launch<'_>, local: &Local, world: &World) -> Result<Self, Error> {
+    pub(super) fn new(launch: &Launch<'_>, local: &Local, agent: &Agent) -> Result<Self, Error> {
+        let heaps = &agent.world.heaps;
+        let is_mine = |place: HeapAddress| place.rank == agent.rank;
         let mut table = Box::new(local.table);
         let mut pointers = Vec::new();
         for (index, kind) in launch.kinds.iter().enumerate() {
             // SAFETY: compiled code passes a pointer for each argument.
             let value = unsafe { launch.args.add(index).read() }.cast::<u64>();
             match *kind {
-                // SAFETY: a context is a pointer in memory.
-                Argument::Context if unsafe { value.read() } == local.host_table => {
-                    pointers.push((&raw mut *table).cast());
+                Argument::Context => {
+                    // SAFETY: a context is a pointer in memory.
+                    let context = unsafe { value.read() };
+                    if context == local.host_table {
+                        pointers.push((&raw mut *table).cast());
+                    } else if context == *table || heaps.locate(context as *const u8).is_some_and(is_mine) {
+                        pointers.push(value.cast_mut().cast());
+                    } else {
+                        return Err(Error::WrongContext { kernel: launch.name.to_owned(), index, address: context });
+                    }
                 }
-                Argument::Context | Argument::Value => pointers.push(value.cast_mut().cast()),
+                Argument::Value => pointers.push(value.cast_mut().cast()),
                 Argument::Memref { rank } => {
                     // Allocated and aligned pointer, offset, sizes, strides: words, one behind the other.
                     let words = 3 + 2 * rank;
                     // SAFETY: compiled code passes a descriptor of so many words.
                     let fields = unsafe { std::slice::from_raw_parts(value, words) };
                     let elements = fields[3..3 + rank].iter().product::<u64>();
-                    if elements > 0 && world.heaps.locate(fields[1] as *const u8).is_none() {
+                    if elements > 0 && heaps.locate(fields[1] as *const u8).is_none() {
                         return Err(Error::HostArgument { kernel: launch.name.to_owned(), index });
                     }
                     pointers.extend(fields.iter().map(|field| std::ptr::from_ref(field).cast_mut().cast()));
