@@ -38,6 +38,8 @@ enum Command {
     Bless,
     /// Install NVIDIA's assembler, which the tests need, into target/ptxas
     Ptxas,
+    /// Build the Python package's wheel into target/wheels
+    Wheel,
     /// Test the Python package with every version of Triton: ./x python [PYTEST ARGUMENT…]
     Python(python::Arguments),
     /// Measure: ./x bench [NAME] [ARGUMENT…]
@@ -55,6 +57,7 @@ fn main() -> ExitCode {
         Command::Generate(arguments) => generate::run(&arguments),
         Command::Bless => bless::run(),
         Command::Ptxas => ptxas::install(),
+        Command::Wheel => python::build(),
         Command::Python(arguments) => python::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Fuzz(arguments) => fuzz::run(&arguments),

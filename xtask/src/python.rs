@@ -1,4 +1,4 @@
-//! `./x python`: the tests of the Python package, with every version of Triton that they run on.
+//! `./x wheel`, and `./x python`: the tests of the Python package, with every version of Triton that they run on.
 
 use crate::test::Tally;
 use crate::{run, tree};
@@ -24,6 +24,12 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<()> {
     let tally = test(&arguments.pytest)?;
     ensure!(tally.failed == 0, "{} tests of the Python package failed", tally.failed);
+    Ok(())
+}
+
+/// Builds the wheel, for somebody who wants to install it.
+pub fn build() -> Result<()> {
+    println!("{}", wheel()?.display());
     Ok(())
 }
 
