@@ -2,29 +2,14 @@
 //!
 //! What is measured here is in Python (`bench/device/measure.py`): it runs on machines that have GPUs and no build.
 
+use crate::machine::Host;
 use crate::samples::Samples;
 use crate::table::{Table, number, ratio};
-use crate::{Effort, cpu, root, target};
+use crate::{Effort, cpu, kept, root, target};
 use anyhow::{Context as _, Result, ensure};
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::fs;
 use std::process::Command;
-
-/// What `measure.py` leaves behind.
-#[derive(Deserialize)]
-pub struct Raw {
-    machine: Host,
-    pub quick: bool,
-    pub figures: Figures,
-}
-
-#[derive(Deserialize)]
-struct Host {
-    gpus: String,
-    driver: String,
-    kernel: String,
-}
 
 #[derive(Deserialize)]
 pub struct Figures {
@@ -74,25 +59,6 @@ fn is_ours(name: &str) -> bool {
     name.starts_with("symm") || name == "with a context"
 }
 
-impl Raw {
-    /// The figures of the last run, if there was one.
-    pub fn kept() -> Result<Option<Self>> {
-        let path = target()?.join("device.json");
-        if !path.exists() {
-            return Ok(None);
-        }
-        let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-        let raw = serde_json::from_str(&text).with_context(|| format!("{}: measure again", path.display()))?;
-        Ok(Some(raw))
-    }
-
-    /// One line about the machine.
-    pub fn line(&self) -> String {
-        let Host { gpus, driver, kernel } = &self.machine;
-        format!("{gpus}, {driver}, Linux {}", kernel.split('-').next().unwrap_or_default())
-    }
-}
-
 pub fn run(effort: Effort) -> Result<()> {
     let target = target()?;
     let figures = target.join("device.json");
@@ -117,7 +83,7 @@ pub fn run(effort: Effort) -> Result<()> {
         status.success(),
         "{status}: this needs CuPy and two GPUs; elsewhere, carry target/bench/device-*.ptx and bench/device there"
     );
-    let raw = Raw::kept()?.context("measure.py has left no figures")?;
+    let raw = kept::<Figures, Host>("device")?.context("measure.py has left no figures")?;
     for (title, table) in tables(&raw.figures) {
         println!("{title}\n\n{}", table.text());
     }

@@ -40,3 +40,19 @@ impl Machine {
         format!("{processor}, {cores} cores, {memory_gib} GiB, Linux {kernel}; load averages at the start {load}")
     }
 }
+
+/// The machine with GPUs that a script has measured on.
+#[derive(Deserialize)]
+pub struct Host {
+    gpus: String,
+    driver: String,
+    kernel: String,
+}
+
+impl Host {
+    /// One line for the docs.
+    pub fn line(&self) -> String {
+        let Self { gpus, driver, kernel } = self;
+        format!("{gpus}, {driver}, Linux {}", kernel.split('-').next().unwrap_or_default())
+    }
+}

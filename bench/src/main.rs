@@ -12,6 +12,7 @@ mod plot;
 mod publish;
 mod samples;
 mod table;
+mod triton;
 
 use anyhow::{Context as _, Result, ensure};
 use clap::Parser;
@@ -28,7 +29,7 @@ use std::process::ExitCode;
 #[derive(Parser)]
 #[command(bin_name = "./x bench")]
 struct Arguments {
-    /// `compile`, `cpu`, `device` (needs GPUs) or `publish`; compile and cpu without a name
+    /// `compile`, `cpu`, `device` or `triton` (need GPUs), or `publish`; compile and cpu without a name
     name: Option<String>,
     /// Small sizes and few repeats: that everything runs, not how fast
     #[arg(long)]
@@ -53,7 +54,8 @@ impl Effort {
 
 type Benchmark = (&'static str, fn(Effort) -> Result<()>);
 
-const BENCHMARKS: &[Benchmark] = &[("compile", compile::run), ("cpu", cpu::run), ("device", device::run)];
+const BENCHMARKS: &[Benchmark] =
+    &[("compile", compile::run), ("cpu", cpu::run), ("device", device::run), ("triton", triton::run)];
 
 fn main() -> ExitCode {
     match run(&Arguments::parse()) {
@@ -73,7 +75,8 @@ fn run(arguments: &Arguments) -> Result<()> {
         return publish::run();
     }
     // GPUs are asked for by name.
-    let named = |name: &str| arguments.name.as_deref().map_or(name != "device", |wanted| wanted == name);
+    let named =
+        |name: &str| arguments.name.as_deref().map_or(!["device", "triton"].contains(&name), |wanted| wanted == name);
     let chosen: Vec<_> = BENCHMARKS.iter().filter(|(name, _)| named(name)).collect();
     let all: Vec<_> = BENCHMARKS.iter().map(|(name, _)| *name).collect();
     ensure!(!chosen.is_empty(), "there is {} and publish, and no other benchmark", all.join(", "));
@@ -85,8 +88,8 @@ fn run(arguments: &Arguments) -> Result<()> {
 
 /// Raw figures and where they were measured.
 #[derive(Serialize, Deserialize)]
-struct Raw<T> {
-    machine: machine::Machine,
+struct Raw<T, M = machine::Machine> {
+    machine: M,
     quick: bool,
     figures: T,
 }
@@ -115,7 +118,11 @@ fn keep<T: Serialize>(name: &str, effort: Effort, machine: machine::Machine, fig
 }
 
 /// The figures of benchmark `name`, if it has been run.
-fn kept<T: for<'de> Deserialize<'de>>(name: &str) -> Result<Option<Raw<T>>> {
+fn kept<T, M>(name: &str) -> Result<Option<Raw<T, M>>>
+where
+    T: for<'de> Deserialize<'de>,
+    M: for<'de> Deserialize<'de>,
+{
     let path = target()?.join(format!("{name}.json"));
     if !path.exists() {
         return Ok(None);

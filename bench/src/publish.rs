@@ -1,10 +1,11 @@
 //! `publish`: pictures and tables of the docs, from the raw figures of the last full runs.
 
 use crate::compile::{self, Size};
+use crate::machine::{Host, Machine};
 use crate::plot::{Axis, Chart, Line};
 use crate::samples::Samples;
 use crate::table::{Table, number};
-use crate::{cpu, device, kept, root};
+use crate::{cpu, device, kept, root, triton};
 use anyhow::{Context as _, Result, ensure};
 use std::fs;
 
@@ -18,24 +19,32 @@ pub fn run() -> Result<()> {
     let path = root().join(DOCUMENT);
     let mut text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
     let mut names = Vec::new();
-    if let Some(compile) = kept::<Vec<Size>>("compile")? {
+    if let Some(compile) = kept::<Vec<Size>, Machine>("compile")? {
         is_full("compile", compile.quick)?;
         time_per_op(&compile.figures).draw(&pictures.join("compile.svg"))?;
         fill(&mut text, "compile", &compile.machine.line(), &compile::tables(&compile.figures))?;
         names.push("compile");
     }
-    if let Some(cpu) = kept::<cpu::Figures>("cpu")? {
+    if let Some(cpu) = kept::<cpu::Figures, Machine>("cpu")? {
         is_full("cpu", cpu.quick)?;
         bandwidth(&cpu.figures).draw(&pictures.join("put.svg"))?;
         fill(&mut text, "cpu", &cpu.machine.line(), &cpu::tables(&cpu.figures))?;
         names.push("cpu");
     }
-    if let Some(device) = device::Raw::kept()? {
+    if let Some(device) = kept::<device::Figures, Host>("device")? {
         is_full("device", device.quick)?;
         over_blocks(&device.figures, "put").draw(&pictures.join("device_put.svg"))?;
         over_blocks(&device.figures, "get").draw(&pictures.join("device_get.svg"))?;
-        fill(&mut text, "device", &device.line(), &device::tables(&device.figures))?;
+        fill(&mut text, "device", &device.machine.line(), &device::tables(&device.figures))?;
         names.push("device");
+    }
+    if let Some(triton) = kept::<triton::Figures, Host>("triton")? {
+        is_full("triton", triton.quick)?;
+        for chart in triton::charts(&triton.figures) {
+            chart.1.draw(&pictures.join(chart.0))?;
+        }
+        fill(&mut text, "triton", &triton.machine.line(), &triton::tables(&triton.figures))?;
+        names.push("triton");
     }
     ensure!(!names.is_empty(), "no figures: run `./x bench compile`, `./x bench cpu` or `./x bench device` first");
     fs::write(&path, text)?;
