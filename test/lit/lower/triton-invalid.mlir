@@ -36,6 +36,18 @@
 
 // -----
 
+"tt.func"() <{function_type = (!tt.ptr<i64>, !tt.ptr<f32>, vector<4xf32>, i32) -> (), sym_name = "invalid_vector"}> ({
+^bb0(%table: !tt.ptr<i64>, %p: !tt.ptr<f32>, %v: vector<4xf32>, %r: i32):
+  %ctx = symm.ctx %table : !tt.ptr<i64>
+  // expected-error @below {{S1: Triton has tensors for vectors, got vector<4xf32>}}
+  %0 = symm.remote_load %ctx, %p, %r : !tt.ptr<f32> -> vector<4xf32>
+  // expected-error @below {{S1: Triton has tensors for vectors, got vector<4xf32>}}
+  symm.remote_store %ctx, %v, %p, %r : vector<4xf32>, !tt.ptr<f32>
+  "tt.return"() : () -> ()
+}) : () -> ()
+
+// -----
+
 // A context comes from nowhere but a table.
 "tt.func"() <{function_type = (!symm.ctx, !tt.ptr<f32>, i32) -> (), sym_name = "k"}> ({
 ^bb0(%ctx: !symm.ctx, %p: !tt.ptr<f32>, %r: i32):
