@@ -5,17 +5,19 @@
 
 C = A · B, where every rank has a shard of A's rows, and all of its own B: what a layer does whose weights are cut by
 columns. Each rank needs all of A. Gathering first and multiplying then leaves the link idle half of the time, and the
-multipliers the other half. Here a few programs of the kernel pull rows, chunk by chunk, and all others multiply:
+multipliers the other half. Here a few programs of the kernel begin by pulling rows, chunk by chunk, while all others
+multiply:
 
-    rank 1                time ─►
-    pulling programs      │ rows of rank 2 ▪ ▪ ▪ ▪│ rows of rank 3 ▪ ▪ ▪ ▪│ rows of rank 0 ▪ ▪ ▪ ▪│
-                                           │signal per chunk
-    multiplying programs  │ own rows, at once     ▼ rows of rank 2 │ rows of rank 3 │ rows of rank 0 │
+    rank 1           time ─►
+    a few programs   │ pull from rank 2 ▪ ▪ ▪ │ pull from rank 3 ▪ ▪ ▪ │ pull from rank 0 ▪ ▪ ▪ │ multiply, too │
+                                        │ a signal for each chunk
+    the others       │ own rows, at once  ▼ rows of rank 2     │ rows of rank 3     │ rows of rank 0           │
 
 - Every rank begins with its own rows, which need no link, and goes on with the ranks after it: at any time each rank
   pulls from another one, and no link is busy twice.
 - Pulling programs have the lowest numbers. A GPU starts programs in their order, so those that others wait for run.
-- The flags of chunks are never reset: they hold the number of the step, which grows.
+- Each program takes the next tile when it is done with one, so that nobody counts beforehand how long pulling takes.
+- Nothing is reset between steps: the flags of chunks hold the number of the step, which grows, and so do tickets.
 """
 
 import argparse
@@ -49,15 +51,19 @@ def pull_rows(ctx, a, arrived, step, M, K, PULLING: tl.constexpr, BM: tl.constex
 
 @triton.jit
 def multiply(
-    ctx, a, b, c, arrived, step, M, N, K,
-    PULLING: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr,
+    ctx, a, b, c, arrived, tickets, step, M, N, K,
+    BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr,
 ):  # fmt: skip
     """Multiplies tiles of BM rows and BN columns, those of the own rows first."""
     chunks, columns = M // BM, N // BN
+    # In a step, every tile is a ticket, and so is what tells each program that there are no more.
+    none = chunks * columns
+    taken = (step - 1) * (none + tl.num_programs(0))
     mine = chunks // ctx.num_ranks()
     first = ctx.rank() * mine
     m, n, k = tl.arange(0, BM), tl.arange(0, BN), tl.arange(0, BK)
-    for tile in range(tl.program_id(0) - PULLING, chunks * columns, tl.num_programs(0) - PULLING):
+    tile = tl.atomic_add(tickets, 1) - taken
+    while tile < none:
         # GROUP chunks of rows for each column: tiles that are multiplied at one time share what the cache holds.
         group, inside = tile // (GROUP * columns), tile % (GROUP * columns)
         chunk = (first + group * GROUP + inside % GROUP) % chunks
@@ -73,19 +79,20 @@ def multiply(
             at_b += BK * N
         at_c = c + (chunk * BM + m)[:, None].to(tl.int64) * N + (column * BN + n)[None, :]
         tl.store(at_c, total.to(c.dtype.element_ty))
+        tile = tl.atomic_add(tickets, 1) - taken
 
 
-@triton.jit
+# Triton compiles a kernel again for numbers that are 1 or multiples of 16; the step is any number.
+@triton.jit(do_not_specialize=["step"])
 def all_gather_matmul(
-    table, a, b, c, arrived, step, M, N, K,
+    table, a, b, c, arrived, tickets, step, M, N, K,
     PULLING: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr,
     PIECE: tl.constexpr,
 ):  # fmt: skip
     ctx = st.DeviceContext(table)
     if tl.program_id(0) < PULLING:
         pull_rows(ctx, a, arrived, step, M, K, PULLING, BM, PIECE)
-    else:
-        multiply(ctx, a, b, c, arrived, step, M, N, K, PULLING, BM, BN, BK, GROUP)
+    multiply(ctx, a, b, c, arrived, tickets, step, M, N, K, BM, BN, BK, GROUP)
 
 
 class AllGatherMatmul:
@@ -106,6 +113,7 @@ class AllGatherMatmul:
         self.sizes = M, N, K
         self.c = torch.empty((M, N), dtype=a.dtype, device=world.get_device())
         self.arrived = world.zeros(M // tile["BM"], dtype=torch.int32)
+        self.tickets = torch.zeros(1, dtype=torch.int32, device=world.get_device())
         self.table = world.get_device_context()
         self.step = 0
         world.barrier()
@@ -115,7 +123,7 @@ class AllGatherMatmul:
         # Every rank's rows are in place; the ranks' streams wait for each other, not the hosts.
         self.world.device_barrier()
         all_gather_matmul[(self.programs,)](
-            self.table, self.a, self.b, self.c, self.arrived, self.step, *self.sizes, **self.tile
+            self.table, self.a, self.b, self.c, self.arrived, self.tickets, self.step, *self.sizes, **self.tile
         )
         # Every rank has pulled: from here on A may be written again.
         self.world.device_barrier()
@@ -189,10 +197,10 @@ def main():
         M, N, K = options.sizes or (4096, 2048, 8192)
         tile = {"PULLING": 16, "BM": 128, "BN": 256, "BK": 64, "PIECE": 8192, "num_warps": 8, "num_stages": 4}
     else:
-        # Small: Triton's interpreter is NumPy. One program multiplies, because they run one after the other.
-        dtype, programs = torch.float16, 3
+        # Small: Triton's interpreter is NumPy. One program pulls: they run one after the other, and it multiplies, too.
+        dtype, programs = torch.float16, 2
         M, N, K = options.sizes or (64 * world.get_num_ranks(), 64, 128)
-        tile = {"PULLING": 2, "BM": 16, "BN": 32, "BK": 32, "PIECE": 1024}
+        tile = {"PULLING": 1, "BM": 16, "BN": 32, "BK": 32, "PIECE": 1024}
 
     a = world.zeros((M, K), dtype=dtype)
     weights = np.random.default_rng(1000 + world.get_rank()).standard_normal((K, N)).astype(np.float16)
