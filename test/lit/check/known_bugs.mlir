@@ -165,8 +165,8 @@ gpu.module @kernels {
   }
 }
 // CHECK: ld.relaxed.sys.global.b32
-// CHECK-NEXT: setp.gt.s32 {{.*}}, -5
-// AMD: v_cmp_lt_i32_e32 vcc, -5
+// CHECK-NEXT: setp.lt.s32 {{.*}}, -4
+// AMD: v_cmp_gt_i32_e32 vcc, -4, 
 
 //--- 12.mlir
 gpu.module @kernels {

@@ -3,11 +3,11 @@
 
 // RUN: not symm-translate %t/none.mlir --to ptx 2>&1 | FileCheck %s --check-prefix=NONE --match-full-lines
 // RUN: not symm-translate %t/none.mlir --to amdgcn 2>&1 | FileCheck %s --check-prefix=NONE --match-full-lines
-// NONE: symm-translate: a device module is made from one gpu.module, and the program has none
+// NONE: symm-translate: a device module is made from one gpu.module at the top of the program, which has none
 // NONE-NOT: {{.}}
 
 // RUN: not symm-translate %t/two.mlir --to ptx 2>&1 | FileCheck %s --check-prefix=TWO --match-full-lines
-// TWO: symm-translate: a device module is made from one gpu.module, and the program has first, second
+// TWO: symm-translate: a device module is made from one gpu.module at the top of the program, which has first, second
 // TWO-NOT: {{.}}
 
 // RUN: not symm-translate %t/print.mlir --to ptx 2>&1 | FileCheck %s --check-prefix=OP
@@ -22,7 +22,7 @@
 
 // RUN: not symm-translate %t/left.mlir --to ptx --pipeline "" 2>&1 | FileCheck %s --check-prefix=LEFT
 // LEFT: left.mlir:3:{{.*}}: error:
-// LEFT: symm-translate: the lowered program has no LLVM form
+// LEFT: symm-translate: the kernels are not lowered for sm_90: 'symm-nvvm{chip=sm_90}' does that
 
 //--- none.mlir
 func.func @main(%ctx: !symm.ctx) {
