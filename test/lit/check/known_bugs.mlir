@@ -166,7 +166,7 @@ gpu.module @kernels {
 }
 // CHECK: ld.relaxed.sys.global.b32
 // CHECK-NEXT: setp.lt.s32 {{.*}}, -4
-// AMD: v_cmp_gt_i32_e32 vcc, -4, 
+// AMD: v_cmp_gt_i32_e32 vcc, -4,
 
 //--- 12.mlir
 gpu.module @kernels {
