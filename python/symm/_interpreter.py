@@ -94,12 +94,14 @@ class Effects:
 
     def atomic_rmw(operands, attributes):
         there, value = remote(operands, "ptr"), operands["value"]
+        check_ranks(table(operands))
         mask = operands["mask"].data if "mask" in operands else everywhere(there)
         blocks = (contiguous(each) for each in (there.data, value.data, mask.astype(np.uint8)))
         return like(value, there, _symm.atomic_rmw(attributes["kind"], there.get_element_ty().name, *blocks))
 
     def atomic_cas(operands, attributes):
         there, expected, desired = remote(operands, "ptr"), operands["expected"], operands["desired"]
+        check_ranks(table(operands))
         blocks = (contiguous(each.data) for each in (there, expected, desired))
         return like(expected, there, _symm.atomic_cas(there.get_element_ty().name, *blocks))
 
@@ -119,8 +121,7 @@ class Effects:
         flag, words = operands["flag"], table(operands)
         asked = int(flag.data.item()), attributes["comparison"], bits(operands["value"])
         while not _symm.await_flag(flag.get_element_ty().name, *asked, SECONDS_OF_A_POLL):
-            if (world := _world.current(words)) is not None:
-                world.check()
+            check_ranks(words)
 
     def fence(operands, attributes):
         _symm.full_fence()
@@ -131,6 +132,12 @@ class Effects:
             world.barrier()
         elif words[1] > 1:
             raise SymmError("symm barrier needs the ranks of symm.init, but this context is not from there")
+
+
+def check_ranks(words):
+    """An error when another rank has failed: a kernel may be waiting for it, in `wait` or in a loop of atomics."""
+    if (world := _world.current(words)) is not None:
+        world.check()
 
 
 def integer(value):

@@ -81,8 +81,9 @@ def test_wrong_kernel_names_the_line(case):
     assert f"wrong.py\", line {at + 1}" in output or f"wrong.py:{at + 1}" in output, output
 
 
-def test_waiting_for_a_rank_that_fails_ends():
-    (waiting, status), (failed, other) = outputs(start("wrong.py", 2, CASE="wait_for_the_dead"))
+@pytest.mark.parametrize("case", ["wait_for_the_dead", "spin_for_the_dead"])
+def test_waiting_for_a_rank_that_fails_ends(case):
+    (waiting, status), (failed, other) = outputs(start("wrong.py", 2, CASE=case))
     assert (status, other) == (1, 1)
     assert "symm.errors.RankFailedError: stopped, because rank 0 reported: rank 1 died" in waiting, waiting
     assert "AssertionError" in failed

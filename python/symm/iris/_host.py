@@ -60,10 +60,12 @@ class Iris:
         self.device = str(self.get_device())
         self.heap_bases = self.get_heap_bases()
 
-    def __getattr__(self, name):
-        if name in LEFT_OUT:
-            raise AttributeError(f"symm.iris has no {name}: docs/iris.md says what it leaves out")
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name):
+            if name in LEFT_OUT:
+                raise AttributeError(f"symm.iris has no {name}: docs/iris.md says what it leaves out")
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     # Ranks.
 

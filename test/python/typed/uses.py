@@ -2,6 +2,7 @@
 
 import symm
 import symm.gluon as sg
+import symm.iris as iris
 import symm.triton as st
 import triton
 import triton.language as tl
@@ -32,6 +33,24 @@ def ops_have_names_arguments_and_defaults(table, p, q, flag, peer, n, B: tl.cons
     sg.fence(ctx, scope="world")  # wrong: Argument "scope" to "fence" has incompatible type
     st.atomic(ctx, p, 1, peer)  # wrong: Module has no attribute "atomic"
     st.DeviceCtx(table)  # wrong: Module has no attribute "DeviceCtx"
+
+
+@triton.jit
+def so_have_those_of_iris(heap_bases, p, q, peer, B: tl.constexpr):
+    at = tl.arange(0, B)
+    iris.store(q + at, iris.load(p + at, 0, peer, heap_bases, other=0.0), 0, peer, heap_bases, hint=16)
+    iris.copy(p, q, peer, 0, 0, heap_bases, load_cache_modifier=".cg")
+
+    iris.load(p, 0, peer)  # wrong: Missing positional argument "heap_bases" in call to "load"
+    iris.put(p, q, 0, peer, heap_bases, msk=at < 3)  # wrong: Unexpected keyword argument "msk"
+    iris.all_gather(p, q)  # wrong: Module has no attribute "all_gather"
+
+
+def iris_has_a_typed_host() -> int:
+    shmem: iris.Iris = iris.iris(1 << 28)
+    shmem.barrier(stream=None)
+    shmem.barier()  # wrong: "Iris" has no attribute "barier"
+    return shmem.device  # wrong: Incompatible return value type (got "str", expected "int")
 
 
 def the_host_is_typed() -> int:
