@@ -3,7 +3,7 @@
 
     python3 bench/triton/measure.py --wheel target/wheels/symm-*.whl -o triton.json
 
-`./x bench triton` does so with the wheel that `./x python` has built. On a machine without a build carry the wheel and
+`./x bench triton` does so with the wheel that `./x wheel` has built. On a machine without a build carry the wheel and
 bench/ there, and bring triton.json back to target/bench; `./x bench publish` makes tables and pictures of it. Needs
 torch and Triton, CuPy for what is written by hand, and 4 GPUs; nothing is installed. About three minutes.
 """
