@@ -13,9 +13,9 @@ from gather_fused import gather_multiply
 from ranks import QUICK, captured, finish, in_turns, median, say, spread, start
 
 SHAPES = [(4096, 2048, 8192), (8192, 7168, 8192), (1024, 3584, 4096)]
-BM, BN, BK, STAGES = 128, 256, 64, 4
-#: Parts of K that are waited for, KiB that a program has under way, tiles down that are multiplied together.
-WAYS = [(4, 8, 8), (4, 16, 8), (8, 8, 8), (2, 8, 8), (1, 8, 8), (4, 8, 16)]
+BM, BN, BK, STAGES, BAND = 128, 256, 64, 4, 8
+#: Parts of K that are waited for, how many of them are pulled at once, KiB that a program has under way.
+WAYS = [(2, 1, 8), (2, 2, 8), (2, 3, 8), (4, 2, 8), (4, 4, 8), (4, 4, 16), (8, 4, 8), (8, 6, 8)]
 #: In a graph.
 TIMES = 2 if QUICK else 8
 
@@ -50,7 +50,7 @@ class Problem:
                  for wave in range(-(-ranks * tiles // programs))]
         return [shard * chunks + chunk for wave in waves for chunk in range(chunks) for shard in wave]
 
-    def in_one_kernel(self, chunks, under_way, band):
+    def in_one_kernel(self, chunks, groups, under_way):
         programs = world.get_cu_count()
         plan = torch.tensor(self.plan(chunks, programs), dtype=torch.int32, device="cuda")
         flags, ready, done = (world.zeros(size, dtype=torch.int64) for size in (ranks * chunks, ranks, 1))
@@ -59,8 +59,8 @@ class Problem:
         def action():
             gather_multiply[(programs,)](
                 table, self.a, *self.descriptors, flags, ready, done, epochs, plan, len(plan), ROWS=self.rows, N=self.n,
-                K=self.k, RANKS=ranks, CHUNKS=chunks, BM=BM, BN=BN, BK=BK, GROUP=band, STAGES=STAGES,
-                BLOCK=512 * under_way, num_warps=8)
+                K=self.k, RANKS=ranks, CHUNKS=chunks, BM=BM, BN=BN, BK=BK, GROUP=BAND, STAGES=STAGES,
+                BLOCK=512 * under_way, GROUPS=groups, num_warps=8)
 
         return action
 
@@ -121,8 +121,8 @@ class Problem:
             "symm, copy engine and torch": self.by_copy_engine(),
         }
         for way in WAYS:
-            chunks, under_way, band = way
-            ways[f"symm, one kernel: {chunks} parts, {under_way} KiB, {band} tiles"] = self.in_one_kernel(*way)
+            chunks, groups, under_way = way
+            ways[f"symm, one kernel: {chunks} parts, {groups} at once, {under_way} KiB"] = self.in_one_kernel(*way)
         for name, action in ways.items():
             self.check(name, action)
         ways["torch, the product alone"] = self.product

@@ -84,12 +84,15 @@ def bring(table, a, b, a_tiles, b_tiles, full, empty, flags, target, ROWS: gl.co
 
 @gluon.jit
 def pull(table, heap, flags, ready, done, plan, parts, epoch, ROWS: gl.constexpr, K: gl.constexpr,
-         RANKS: gl.constexpr, CHUNKS: gl.constexpr, BLOCK: gl.constexpr):  # fmt: skip
-    """Pulls what the peers have, part by part in the order of `plan`."""
+         RANKS: gl.constexpr, CHUNKS: gl.constexpr, BLOCK: gl.constexpr, GROUPS: gl.constexpr):  # fmt: skip
+    """Pulls what the peers have, part by part in the order of `plan`; each of the `GROUPS` of programs takes its own.
+
+    While one group signals, the others load.
+    """
     ctx = sg.DeviceCtx(table)
     me = ctx.rank()
-    number, programs = gl.program_id(0), gl.num_programs(0)
-    if number == 0:
+    number, programs = gl.program_id(0) // GROUPS, gl.num_programs(0) // GROUPS
+    if gl.program_id(0) == 0:
         for other in range(1, RANKS):
             ctx.signal(ready + me, epoch, (me + other) % RANKS)
     WIDTH: gl.constexpr = K // CHUNKS
@@ -100,7 +103,7 @@ def pull(table, heap, flags, ready, done, plan, parts, epoch, ROWS: gl.constexpr
     rows = gl.arange(0, STEP, layout=gl.SliceLayout(1, layout))
     columns = gl.arange(0, STEP_K, layout=gl.SliceLayout(0, layout))
     at = rows[:, None] * K + columns[None, :]
-    for index in range(parts):
+    for index in range(gl.program_id(0) % GROUPS, parts, GROUPS):
         part = gl.load(plan + index)
         peer = (me + part // CHUNKS) % RANKS
         ctx.wait(ready + peer, epoch)
@@ -111,15 +114,15 @@ def pull(table, heap, flags, ready, done, plan, parts, epoch, ROWS: gl.constexpr
         ctx.signal(flags + part, 1, me, op="add")
     for other in range(1, RANKS):
         ctx.signal(done, 1, (me + other) % RANKS, op="add")
-    if number == 0:
-        ctx.wait(done, epoch * (RANKS - 1) * programs)
+    if gl.program_id(0) == 0:
+        ctx.wait(done, epoch * (RANKS - 1) * gl.num_programs(0))
 
 
 @gluon.jit
 def gather_multiply(table, heap, a, b, c, flags, ready, done, epochs, plan, parts, ROWS: gl.constexpr, N: gl.constexpr,
                     K: gl.constexpr, RANKS: gl.constexpr, CHUNKS: gl.constexpr, BM: gl.constexpr, BN: gl.constexpr,
                     BK: gl.constexpr, GROUP: gl.constexpr, STAGES: gl.constexpr,
-                    BLOCK: gl.constexpr):  # fmt: skip
+                    BLOCK: gl.constexpr, GROUPS: gl.constexpr):  # fmt: skip
     """c = a · bᵀ with the rows of all ranks, of which each has its own in its `heap`, which `a` describes."""
     epoch = gl.load(epochs + gl.program_id(0)) + 1
     me = sg.rank(table)
@@ -134,9 +137,9 @@ def gather_multiply(table, heap, a, b, c, flags, ready, done, epochs, plan, part
     gl.warp_specialize(
         [
             (multiply, (a_tiles, b_tiles, c_tile, full, empty, c, me, ROWS, N, K, RANKS, BM, BN, BK, GROUP, STAGES)),
-            (bring, (table, a, b, a_tiles, b_tiles, full, empty, flags, epoch * gl.num_programs(0), ROWS, N, K, RANKS,
-                     CHUNKS, BM, BN, BK, GROUP, STAGES)),
-            (pull, (table, heap, flags, ready, done, plan, parts, epoch, ROWS, K, RANKS, CHUNKS, BLOCK)),
+            (bring, (table, a, b, a_tiles, b_tiles, full, empty, flags, epoch * (gl.num_programs(0) // GROUPS), ROWS, N, K,
+                     RANKS, CHUNKS, BM, BN, BK, GROUP, STAGES)),
+            (pull, (table, heap, flags, ready, done, plan, parts, epoch, ROWS, K, RANKS, CHUNKS, BLOCK, GROUPS)),
         ],
         [1, 2],
         [88, 88],
