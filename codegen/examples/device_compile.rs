@@ -35,8 +35,14 @@ const MIXES: &[Mix] = &[
     Mix { name: "protocol", loops: 0, accesses: 80, signals: 20 },
 ];
 
-/// A kernel with symm ops.
-fn with_symm(mix: Mix) -> String {
+/// What is known of the heaps when kernels are compiled: nothing, or what symm-run knows where heaps can be mapped.
+const HEAPS: &[(&str, &str)] = &[
+    ("table", ""),
+    ("strided", "symm.num_ranks = 8 : i32, symm.heap_stride = 4294967296 : i64, symm.table_in_heap, "),
+];
+
+/// A kernel with symm ops, in a module with attributes.
+fn with_symm(mix: Mix, attributes: &str) -> String {
     let mut body = String::new();
     for number in 0..mix.loops {
         let access = |body: &mut String, peer: usize| {
@@ -71,7 +77,7 @@ fn with_symm(mix: Mix) -> String {
         }
     }
     let peers: Vec<String> = (0..PEERS).map(|peer| format!("%peer{peer}: i32")).collect();
-    kernel(&format!("%ctx: !symm.ctx, {}", peers.join(", ")), &body)
+    kernel(attributes, &format!("%ctx: !symm.ctx, {}", peers.join(", ")), &body)
 }
 
 /// The same kernel with pointers that lead to the peers already: one to the data and one to the flags of each.
@@ -109,7 +115,7 @@ fn with_pointers(mix: Mix) -> String {
         }
     }
     let pointers = (0..PEERS).map(|peer| format!("%data{peer}: !llvm.ptr, %flags{peer}: !llvm.ptr"));
-    kernel(&format!("%unused: i32, {}", pointers.collect::<Vec<_>>().join(", ")), &body)
+    kernel("", &format!("%unused: i32, {}", pointers.collect::<Vec<_>>().join(", ")), &body)
 }
 
 /// A loop that adds up what three peers have and gives it to the fourth. `array` names where a peer's data start.
@@ -181,9 +187,9 @@ fn address(body: &mut String, op: usize) {
     let _ = writeln!(body, "%p{op} = llvm.getelementptr %a{op}[{}] : (!llvm.ptr) -> !llvm.ptr, f32", 4 * op);
 }
 
-fn kernel(arguments: &str, body: &str) -> String {
+fn kernel(attributes: &str, arguments: &str, body: &str) -> String {
     format!(
-        "module attributes {{gpu.container_module}} {{
+        "module attributes {{{attributes}gpu.container_module}} {{
          gpu.module @kernels {{
          gpu.func @kernel({arguments}, %data: !llvm.ptr, %flags: !llvm.ptr, %n: index) kernel {{
          %zero = arith.constant 0 : i64
@@ -260,12 +266,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let symm_pipeline = pipeline();
     let plain_pipeline = without_symm(&symm_pipeline);
     println!("| kernel | | parse | lower | optimise | emit | all, ms |\n|---|---|---:|---:|---:|---:|---:|");
-    for mix in MIXES {
-        let sources = [with_symm(*mix), with_pointers(*mix)];
+    for (mix, (heaps, attributes)) in MIXES.iter().flat_map(|mix| HEAPS.iter().map(move |heaps| (mix, heaps))) {
+        let sources = [with_symm(*mix, attributes), with_pointers(*mix)];
         let mut samples: [Vec<[f64; 4]>; 2] = [Vec::new(), Vec::new()];
         let mut files = Vec::new();
         for (index, text) in sources.iter().enumerate() {
-            files.push(folder.join(format!("{}{index}.mlir", mix.name)));
+            files.push(folder.join(format!("{}-{heaps}{index}.mlir", mix.name)));
             std::fs::write(&files[index], text)?;
         }
         for round in 0..ROUNDS + 3 {
@@ -281,13 +287,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         let total = |index: usize| median(samples[index].iter().map(|times| times.iter().sum()));
         for (index, what) in ["symm", "direct pointers"].into_iter().enumerate() {
-            print!("| {} | {what} ", mix.name);
+            print!("| {}, {heaps} | {what} ", mix.name);
             for stage in 0..4 {
                 print!("| {:.2} ", 1e3 * median(samples[index].iter().map(|times| times[stage])));
             }
             println!("| {:.2} |", 1e3 * total(index));
         }
-        println!("| {} | ratio | | | | | {:.3} |", mix.name, total(0) / total(1));
+        println!("| {}, {heaps} | ratio | | | | | {:.3} |", mix.name, total(0) / total(1));
     }
     Ok(())
 }
