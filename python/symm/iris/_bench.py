@@ -51,7 +51,12 @@ def _on_gpu(fn):
     start.record()
     fn()
     end.record()
-    return lambda: start.elapsed_time(end)
+
+    def milliseconds():
+        end.synchronize()
+        return start.elapsed_time(end)
+
+    return milliseconds
 
 
 def _on_host(fn):
