@@ -26,6 +26,7 @@ fn class(error: &Error) -> &'static str {
         | Error::SeveralHosts { .. }
         | Error::DuplicateRank { .. }
         | Error::RanksAbsent { .. }
+        | Error::Silent { .. }
         | Error::Refused { .. } => "BootstrapError",
         Error::Gpu { .. } | Error::NoPeerAccess { .. } | Error::Unsupported { .. } => "DeviceError",
         Error::RankDied { .. }

@@ -92,7 +92,7 @@ int symm_set_place(const char *place);
 
 /* ---- Joining and leaving ---- */
 
-/* Joins as the rank that torchrun, Open MPI or Slurm started this process as: their environment variables say.
+/* Joins as the rank that torchrun, an MPI or Slurm started this process as: their environment variables say.
  * Errors: SYMM_BOOTSTRAP, SYMM_DEVICE. */
 int symm_join(const symm_options *options, symm_rank **rank);
 
@@ -101,7 +101,7 @@ int symm_join(const symm_options *options, symm_rank **rank);
 int symm_join_threads(const symm_options *options, uint32_t num_ranks, symm_rank **ranks);
 
 /* Leaves when all ranks do. Collective. The rank's streams are done; events, streams, graphs, modules and kernels of
- * it are destroyed before. The handle is gone, also after an error. */
+ * it are destroyed before. The handle is gone, also after an error, except SYMM_MISMATCH: then the rank has not left. */
 int symm_leave(symm_rank *rank);
 
 /* Leaves without the others: the run ends with SYMM_STOPPED on all ranks. The handle is gone. Null is nothing. */
@@ -115,7 +115,7 @@ int symm_get_info(const symm_rank *rank, symm_rank_info *info);
  * Errors: SYMM_OUT_OF_MEMORY with the bytes asked for, free, and in the largest free run. */
 int symm_alloc(symm_rank *rank, uint64_t bytes, uint64_t align, void **pointer);
 
-/* Gives it back. Collective. Null, on all ranks, is nothing to give back. */
+/* Gives it back. Collective. Null is nothing to give back: on all ranks, or they disagree. */
 int symm_free(symm_rank *rank, void *pointer);
 
 /* 1 if the address is in this rank's heap, else 0. */

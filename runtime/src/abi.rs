@@ -14,8 +14,8 @@
 use std::ffi::{CStr, c_char, c_void};
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::sync::{LazyLock, PoisonError};
 use std::time::Duration;
 
 use crate::agent::Agent;
@@ -138,7 +138,11 @@ pub unsafe extern "C" fn symm_rt_print(fmt: *const c_char, types: *const c_char,
         let lines = format::lines_of_rank(agent.rank, &unsafe { message(fmt, types, args) });
         // One write, so that lines of several processes do not mix. A closed output is not the program's fault.
         let mut out = std::io::stdout().lock();
-        let _ = out.write_all(lines.as_bytes()).and_then(|()| out.flush());
+        let written = out.write_all(lines.as_bytes()).and_then(|()| out.flush());
+        let mut printed = agent.world.printed.lock().unwrap_or_else(PoisonError::into_inner);
+        if printed.is_ok() {
+            *printed = written;
+        }
         Ok(())
     });
 }

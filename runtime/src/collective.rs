@@ -19,6 +19,9 @@ const SPINS: u32 = 2000;
 /// The longest sleep between two looks whether the run has failed.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
+/// The offset of null, which is in no heap.
+pub const NOTHING: u64 = u64::MAX;
+
 /// A collective operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Collective {
@@ -26,12 +29,12 @@ pub enum Collective {
     Alloc {
         /// Bytes.
         size: u64,
-        /// Alignment in bytes.
+        /// Alignment in bytes; 0 for the default.
         align: u64,
     },
     /// `symm.free`.
     Free {
-        /// Bytes from the start of the heap.
+        /// Bytes from the start of the heap; [`NOTHING`] for null.
         offset: u64,
     },
     /// `symm.barrier_all`.
@@ -50,7 +53,9 @@ pub enum Collective {
 impl fmt::Display for Collective {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Alloc { size, align: 0 } => write!(f, "alloc of {size} bytes"),
             Self::Alloc { size, align } => write!(f, "alloc of {size} bytes aligned to {align}"),
+            Self::Free { offset: NOTHING } => write!(f, "free of null"),
             Self::Free { offset } => write!(f, "free of heap+{offset:#x}"),
             Self::BarrierAll => write!(f, "barrier_all"),
             Self::Leave => write!(f, "leave"),
@@ -66,14 +71,19 @@ pub struct Posted {
     pub rank: u32,
     /// What it called.
     pub op: Collective,
-    /// Where: `file:line:col`.
+    /// Where: `file:line:col`, or empty.
     pub loc: String,
 }
 
 impl fmt::Display for Posted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "rank {}: {} at {}", self.rank, self.op, self.loc)
+        write!(f, "rank {}: {}{}", self.rank, self.op, at(&self.loc))
     }
+}
+
+/// A place behind what happens there, if it is known.
+pub(crate) fn at(loc: &str) -> String {
+    if loc.is_empty() { String::new() } else { format!(" at {loc}") }
 }
 
 impl Post {
@@ -149,10 +159,8 @@ pub(crate) fn alloc(agent: &Agent, size: u64, align: u64, loc: Loc<'_>) -> Resul
 
 /// Gives back what [`alloc`] returned; null is nothing to free, on every rank.
 pub(crate) fn free(agent: &Agent, pointer: *const u8, loc: Loc<'_>) -> Result<(), Error> {
-    if pointer.is_null() {
-        return Ok(());
-    }
     let offset = match agent.world.heaps.locate(pointer) {
+        _ if pointer.is_null() => NOTHING,
         Some(place) if place.rank == agent.rank => place.offset,
         Some(place) => {
             let what = format!("heap+{:#x} of rank {}, another rank's memory", place.offset, place.rank);
@@ -164,6 +172,9 @@ pub(crate) fn free(agent: &Agent, pointer: *const u8, loc: Loc<'_>) -> Result<()
     };
     traced(agent, loc, What::Free, || {
         meet(agent, Collective::Free { offset }, loc)?;
+        if offset == NOTHING {
+            return Ok(());
+        }
         let local = agent.world.local_rank(agent.rank);
         let freed = local.allocator.lock().unwrap_or_else(PoisonError::into_inner).free(offset);
         freed.ok_or_else(|| Error::NotAllocated { what: format!("heap+{offset:#x}") })

@@ -79,6 +79,8 @@ pub(crate) struct RankArea {
 pub(crate) struct HostSlot {
     /// A [`HostState`].
     pub(crate) state: AtomicU32,
+    /// The rank's process.
+    pub(crate) pid: AtomicU32,
     /// In a collective operation: the number of its barrier, and which of the rank's posts tells it.
     pub(crate) generation: AtomicU32,
     pub(crate) post: AtomicU32,

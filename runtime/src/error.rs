@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::check::CheckFailure;
 use crate::collective::Posted;
+use crate::process::ProcessState;
 
 /// Every way in which a run fails.
 ///
@@ -22,12 +23,12 @@ pub enum Error {
     },
 
     /// The operating system refused something.
-    #[error("cannot {action}: {source}")]
+    #[error("cannot {action}: {answer}{}", hint(answer))]
     System {
         /// What was attempted.
         action: String,
         /// Its answer.
-        source: std::io::Error,
+        answer: std::io::Error,
     },
 
     /// An environment variable that describes the ranks is missing or is no number.
@@ -43,13 +44,15 @@ pub enum Error {
 
     /// The ranks are spread over several hosts.
     #[error(
-        "{world} ranks were started, but only {local} of them on this host: ranks reach each other through shared memory, so start all on one host"
+        "{world} ranks were started, but not all on this host ({variable} is {value}): ranks reach each other through shared memory, so start all on one host"
     )]
     SeveralHosts {
         /// Ranks in all.
         world: u32,
-        /// Ranks here.
-        local: u32,
+        /// The variable that says so.
+        variable: &'static str,
+        /// Its value.
+        value: u32,
     },
 
     /// Two ranks were started with different ideas of the run.
@@ -92,6 +95,19 @@ pub enum Error {
         ranks: Vec<u32>,
         /// How long the others waited.
         deadline: Duration,
+    },
+
+    /// A rank has come to the bootstrap, and then says nothing.
+    #[error("rank {rank} (process {pid}) has not answered for {after:?}: {state}")]
+    Silent {
+        /// The rank.
+        rank: u32,
+        /// Its process.
+        pid: i32,
+        /// How long it had time to answer.
+        after: Duration,
+        /// What its process was doing then.
+        state: ProcessState,
     },
 
     /// The bootstrap connection broke, or rank 0 refused this rank.
@@ -345,12 +361,12 @@ pub enum Error {
 impl Error {
     pub(crate) fn system(action: impl Into<String>) -> impl FnOnce(rustix::io::Errno) -> Self {
         let action = action.into();
-        move |errno| Self::System { action, source: errno.into() }
+        move |errno| Self::System { action, answer: errno.into() }
     }
 
     pub(crate) fn io(action: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
         let action = action.into();
-        move |source| Self::System { action, source }
+        move |answer| Self::System { action, answer }
     }
 
     /// The innermost error, without the places around it.
@@ -363,6 +379,16 @@ impl Error {
     }
 }
 
+/// Which limit to raise, where the system only says that one was reached.
+fn hint(answer: &std::io::Error) -> &'static str {
+    match answer.raw_os_error() {
+        Some(libc::EMFILE) => "; raise the limit on open files (ulimit -n)",
+        Some(libc::EAGAIN) => "; the limit on processes and threads (ulimit -u) may be reached",
+        Some(libc::ENOMEM) => "; memory, or the limit on addresses (ulimit -v), is used up",
+        _ => "",
+    }
+}
+
 /// Where in the program something happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
@@ -370,13 +396,16 @@ pub struct Place {
     pub rank: u32,
     /// Block coordinates and kernel name; `None` on the host thread.
     pub block: Option<([i64; 3], String)>,
-    /// `file:line:col`.
+    /// `file:line:col`, or empty.
     pub loc: String,
 }
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: rank {}", self.loc, self.rank)?;
+        if !self.loc.is_empty() {
+            write!(f, "{}: ", self.loc)?;
+        }
+        write!(f, "rank {}", self.rank)?;
         match &self.block {
             Some(([x, y, z], kernel)) => write!(f, ", block ({x},{y},{z}) of @{kernel}"),
             None => Ok(()),
@@ -402,6 +431,8 @@ pub enum Exit {
     Signal(i32),
     /// It did not end after another rank had failed, and was killed.
     Straggler,
+    /// Likewise, and a signal such as SIGSTOP had stopped it.
+    Stopped,
 }
 
 impl fmt::Display for RankExit {
@@ -410,6 +441,9 @@ impl fmt::Display for RankExit {
             Exit::Code(code) => write!(f, "rank {} exited with code {code}", self.rank),
             Exit::Signal(signal) => write!(f, "rank {} was killed by signal {signal}", self.rank),
             Exit::Straggler => write!(f, "rank {} did not end after another had failed, and was killed", self.rank),
+            Exit::Stopped => {
+                write!(f, "rank {} had been stopped by a signal when another failed, and was killed", self.rank)
+            }
         }
     }
 }

@@ -133,11 +133,22 @@ impl Rank {
     /// [`Error::Stopped`] and those of [`crate::Stream::synchronize`].
     #[track_caller]
     pub fn leave(self) -> Result<(), Error> {
+        self.try_leave().map_err(|(error, _)| error)
+    }
+
+    /// Likewise, and gives the rank back where it is still in the run: when others called something else than leave.
+    ///
+    /// # Errors
+    /// Those of [`Rank::leave`].
+    #[track_caller]
+    pub fn try_leave(self) -> Result<(), (Error, Option<Self>)> {
         if self.session.is_none() {
             return Ok(());
         }
-        self.stream().synchronize()?;
-        self.seat.act(collective::leave)?;
+        if let Err(error) = self.stream().synchronize().and_then(|()| self.seat.act(collective::leave)) {
+            let stays = matches!(error.cause(), Error::CollectiveMismatch { .. });
+            return Err((error, stays.then_some(self)));
+        }
         self.retire();
         let world = &self.seat.world;
         loop {

@@ -20,6 +20,13 @@ pub fn set_place(place: Option<&str>) {
     SET.set(place.map(|place| interned(place.to_owned())));
 }
 
+/// Says that this thread's calls come from another language than Rust, and from nowhere until [`set_place`] says where.
+pub fn set_foreign() {
+    if SET.get().is_none() {
+        SET.set(Some(c""));
+    }
+}
+
 /// Where the call is that the calling function tracks.
 #[track_caller]
 pub(crate) fn here() -> Loc<'static> {
@@ -54,7 +61,11 @@ mod tests {
         assert_eq!(text, format!("{}:{line}:38", file!()));
         set_place(Some("train.py:41"));
         assert_eq!((here().text().as_str(), here().key()), ("train.py:41", here().key()));
+        set_foreign();
+        assert_eq!(here().text(), "train.py:41");
         set_place(None);
         assert!(here().text().starts_with(file!()));
+        set_foreign();
+        assert_eq!(here().text(), "");
     }
 }

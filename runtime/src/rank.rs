@@ -169,7 +169,8 @@ impl Rank {
         self.seat.act_or_end(|agent, loc| collective::alloc(agent, bytes, align, loc))
     }
 
-    /// Gives back what [`Rank::alloc`] returned. Collective. Null is nothing to give back, on every rank.
+    /// Gives back what [`Rank::alloc`] returned. Collective. Null is nothing to give back: on every rank,
+    /// or the ranks disagree.
     ///
     /// # Errors
     /// [`Error::NotAllocated`].

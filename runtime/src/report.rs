@@ -5,9 +5,11 @@ use std::sync::atomic::Ordering;
 
 use crate::agent::coordinates;
 use crate::clock;
+use crate::collective::at;
 use crate::condition::Condition;
 use crate::control::{BLOCK_RUNNING, BLOCK_WAITING, BlockSlot, HostState, MAX_BLOCKS, NO_RANK, RankArea};
 use crate::heap::HeapAddress;
+use crate::process::{ProcessState, state};
 use crate::world::World;
 
 /// Most lines about host threads, and most about blocks.
@@ -17,7 +19,7 @@ const MOST_BLOCKS: usize = 32;
 /// One line for each host thread and each block that has not finished, the longest-waiting kind first.
 pub(crate) fn report(world: &World) -> String {
     let areas = world.control.areas();
-    let hosts = (0..).zip(areas).map(|(rank, area)| host(world, rank, area)).collect();
+    let hosts = (0..).zip(areas).map(|(rank, area)| host(world, rank, area) + &stopped(area)).collect();
     let blocks = |state| (0..).zip(areas).flat_map(move |(rank, area)| blocks(world, rank, area, state));
     let blocks = blocks(BLOCK_WAITING).chain(blocks(BLOCK_RUNNING)).collect();
     let mut out = String::new();
@@ -61,7 +63,8 @@ fn host(world: &World, rank: u32, area: &RankArea) -> String {
             let blocks: i64 = slot.grid().iter().product();
             let (kernel, loc) = (slot.kernel.get(), slot.loc.get());
             format!(
-                "rank {rank}: launch of @{kernel} at {loc}, for {time}: {live} of {blocks} blocks have not finished"
+                "rank {rank}: launch of @{kernel}{}, for {time}: {live} of {blocks} blocks have not finished",
+                at(&loc)
             )
         }
         HostState::InCollective => {
@@ -71,6 +74,13 @@ fn host(world: &World, rank: u32, area: &RankArea) -> String {
             format!("{post}, for {time}: waits for {ranks} {}", missing.join(", "))
         }
     }
+}
+
+/// That a rank's process cannot go on, if so.
+fn stopped(area: &RankArea) -> String {
+    let pid = area.host.pid.load(Ordering::Relaxed).cast_signed();
+    let is_stopped = state::of(pid) == ProcessState::Stopped;
+    if is_stopped { format!("; process {pid}: {}", ProcessState::Stopped) } else { String::new() }
 }
 
 /// The slots of the blocks of the current launch.

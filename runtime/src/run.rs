@@ -57,7 +57,11 @@ impl Config {
         Self { ranks, heap_size: DEFAULT_HEAP_SIZE, timeout: None, trace: false, device: Device::Cpu }
     }
 
-    fn check(&self) -> Result<(), Error> {
+    /// Whether there can be such a run.
+    ///
+    /// # Errors
+    /// [`Error::InvalidConfig`].
+    pub fn check(&self) -> Result<(), Error> {
         let ranks = match &self.ranks {
             Ranks::Threads(ranks) => *ranks,
             Ranks::Process(bootstrap) => bootstrap.num_ranks,
@@ -68,7 +72,7 @@ impl Config {
         }
         if self.heap_size <= SIGNAL_PAD_BYTES || self.heap_size > MAX_HEAP_SIZE {
             let what = format!("a heap of {} bytes", self.heap_size);
-            let mend = "--heap-size has to be more than 2 MiB, which symm uses itself, and at most 512 GiB";
+            let mend = "heap_size has to be more than 2 MiB, which symm uses itself, and at most 512 GiB";
             return Err(Error::InvalidConfig { what, mend });
         }
         Ok(())
@@ -82,6 +86,8 @@ pub struct Outcome<T> {
     pub values: Vec<T>,
     /// The checks that failed in this process. Any failure makes the run one that failed.
     pub checks: CheckFailures,
+    /// Whether all that the program printed in this process could be written: [`Error::System`] if not.
+    pub printed: Result<(), Error>,
     /// What happened on all ranks, when asked for. With a process for each rank, rank 0 has it.
     pub trace: Option<Trace>,
 }
@@ -136,7 +142,9 @@ where
         Some(monitor) => monitor.finish(trace)?,
         None => trace,
     };
-    Ok(Outcome { values, checks: world.checks.take(), trace })
+    let printed = std::mem::replace(&mut *lock(&world.printed), Ok(()));
+    let printed = printed.map_err(Error::io("write to standard output"));
+    Ok(Outcome { values, checks: world.checks.take(), printed, trace })
 }
 
 impl World {
@@ -164,6 +172,7 @@ fn in_threads(config: &Config, ranks: u32, joined: bool) -> Result<World, Error>
 
 fn in_process(config: &Config, bootstrap: &Bootstrap, joined: bool) -> Result<(World, Vec<Link>), Error> {
     let rank = bootstrap.rank;
+    bootstrap.announce()?;
     let prepared = config.device.open().and_then(|driver| {
         driver.prepare(&[rank])?;
         let heap = driver.create_heap(rank, config.heap_size)?;

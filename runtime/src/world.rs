@@ -24,6 +24,8 @@ pub(crate) struct World {
     pub(crate) driver: Box<dyn Driver>,
     pub(crate) checks: Checks,
     pub(crate) trace: Option<Sink>,
+    /// Whether all that the program printed in this process could be written.
+    pub(crate) printed: Mutex<std::io::Result<()>>,
     /// Cores that this process may use.
     pub(crate) cores: i32,
     /// Whether the ranks' host threads are the caller's own, to whom a fault has to be returned.
@@ -55,6 +57,7 @@ impl World {
         let local = local.iter().map(|&rank| {
             let table = heaps.table(rank);
             driver.start(rank, &table, trace)?;
+            control.areas()[rank as usize].host.pid.store(std::process::id(), Ordering::Relaxed);
             let allocator = Mutex::new(Allocator::new(heaps.size(), SIGNAL_PAD_BYTES));
             Ok(LocalRank { rank, table, allocator, collectives: AtomicU64::new(0) })
         });
@@ -66,6 +69,7 @@ impl World {
             driver,
             checks: Checks::default(),
             trace: trace.then(Sink::default),
+            printed: Mutex::new(Ok(())),
             cores,
             joined,
             local,

@@ -98,7 +98,7 @@ def test_waiting_for_a_rank_that_fails_ends(case):
         ({"DEVICE": "tpu"}, "symm.errors.ArgumentError: symm.init: no device \"tpu\": cpu, cuda or hip"),
         ({"HEAP_SIZE": "-1"}, "symm.errors.ArgumentError: symm.init: heap_size must be a number of bytes, not -1"),
         ({"TIMEOUT": "-1"}, "symm.errors.ArgumentError: symm.init: timeout: "),
-        ({"HEAP_SIZE": "4096"}, "symm.errors.SymmError: a heap of 4096 bytes: heap_size of symm.init has to be more"),
+        ({"HEAP_SIZE": "4096"}, "symm.errors.SymmError: a heap of 4096 bytes: heap_size has to be more"),
         ({"WORLD_SIZE": "four"}, "symm.errors.BootstrapError: environment variable WORLD_SIZE"),
         ({}, "this rank has left the run"),
     ],

@@ -65,6 +65,7 @@ impl Status {
             | Error::RunMismatch { .. }
             | Error::DuplicateRank { .. }
             | Error::RanksAbsent { .. }
+            | Error::Silent { .. }
             | Error::Refused { .. } => Self::Bootstrap,
             Error::System { .. } | Error::NoGpu { .. } | Error::Gpu { .. } | Error::NoPeerAccess { .. } => Self::Device,
             Error::Fault { .. } => Self::Fault,
@@ -80,8 +81,8 @@ fn invalid(what: impl Into<String>) -> Error {
 }
 
 /// Runs a call, and keeps what went wrong in it for [`symm_last_error`].
-#[track_caller]
 fn call(body: impl FnOnce() -> Result<(), Error>) -> c_int {
+    symm_runtime::set_foreign();
     let (status, text) = match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => return Status::Ok as c_int,
         Ok(Err(error)) => (Status::of(&error), error.to_string()),
@@ -187,7 +188,7 @@ pub extern "C" fn symm_last_error() -> *const c_char {
 pub unsafe extern "C" fn symm_set_place(place: *const c_char) -> c_int {
     call(|| {
         // SAFETY: null or a string, says the header.
-        let place = if place.is_null() { "an unknown place" } else { unsafe { text(place, "the place")? } };
+        let place = if place.is_null() { "" } else { unsafe { text(place, "the place")? } };
         symm_runtime::set_place(Some(place));
         Ok(())
     })

@@ -1,6 +1,7 @@
 //! Joining, memory, and the other ranks.
 
 use std::ffi::{c_int, c_void};
+use std::mem::MaybeUninit;
 use std::time::Duration;
 
 use symm_runtime::{Bootstrap, Config, Device, Error, Rank, Ranks, join};
@@ -81,12 +82,20 @@ pub unsafe extern "C" fn symm_join_threads(options: *const Options, num_ranks: u
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn symm_leave(rank: *mut Rank) -> c_int {
     call(|| {
-        // SAFETY: as the header says; the handle is gone.
-        let rank = unsafe {
+        // SAFETY: as the header says; from here on nothing but this uses the handle.
+        let left = unsafe {
             borrow(rank, "the rank")?;
-            Box::from_raw(rank)
+            rank.read().try_leave()
         };
-        rank.leave()
+        let (left, stays) = left.map_or_else(|(error, stays)| (Err(error), stays), |()| (Ok(()), None));
+        // SAFETY: the handle is a box, empty now; it gets back the rank that stays, or goes as an empty box.
+        unsafe {
+            match stays {
+                Some(stays) => rank.write(stays),
+                None => drop(Box::from_raw(rank.cast::<MaybeUninit<Rank>>())),
+            }
+        }
+        left
     })
 }
 

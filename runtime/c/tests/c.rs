@@ -40,7 +40,7 @@ fn build(name: &str, path: &str, flags: &[&str]) -> PathBuf {
 
 fn runs_as_threads(program: &Path) {
     let mut command = Command::new(program);
-    for variable in ["RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"] {
+    for variable in ["RANK", "WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"] {
         command.env_remove(variable);
     }
     let output = command.arg("threads").output().unwrap();

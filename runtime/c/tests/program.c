@@ -41,6 +41,7 @@ static void addresses(symm_rank *rank, const symm_rank_info *me) {
   void *data, *again, *remote;
   FAILS(symm_alloc(rank, (uint64_t)1 << 40, 0, &data), SYMM_OUT_OF_MEMORY, "asked for 1099511627776 bytes");
   FAILS(symm_alloc(rank, 8, 3, &data), SYMM_INVALID, "alignment 3");
+  CHECK(!strstr(symm_last_error(), ".rs") && strstr(symm_last_error(), "rank ") == symm_last_error());
   OK(symm_alloc(rank, WORDS * 8, 4096, &data));
   CHECK((uintptr_t)data % 4096 == 0 && symm_is_symmetric(rank, data) && !symm_is_symmetric(rank, &remote));
   OK(symm_as_remote(rank, data, 1 - me->rank, &remote));
@@ -58,8 +59,17 @@ static void addresses(symm_rank *rank, const symm_rank_info *me) {
   OK(symm_write(rank, remote, NULL, 0));
 
   OK(symm_set_place(me->rank ? "c.py:2" : "c.py:1"));
-  FAILS(symm_alloc(rank, 8 << me->rank, 0, &again), SYMM_MISMATCH, "rank 1: alloc of 16 bytes aligned to 0 at c.py:2");
+  FAILS(symm_alloc(rank, 8 << me->rank, 0, &again), SYMM_MISMATCH, "rank 1: alloc of 16 bytes at c.py:2");
   OK(symm_set_place(NULL));
+  FAILS(symm_alloc(rank, 8 << me->rank, 4096, &again), SYMM_MISMATCH, "\n  rank 1: alloc of 16 bytes aligned to 4096");
+  CHECK(!strstr(symm_last_error(), " at ") && !strstr(symm_last_error(), ".rs"));
+  FAILS(symm_free(rank, me->rank ? data : NULL), SYMM_MISMATCH, "rank 0: free of null");
+  if (me->rank) {
+    FAILS(symm_leave(rank), SYMM_MISMATCH, "rank 1: leave");
+  } else {
+    FAILS(symm_barrier(rank), SYMM_MISMATCH, "rank 0: barrier_all");
+  }
+  OK(symm_barrier(rank));
   OK(symm_broadcast(rank, 1, words, sizeof words));
   CHECK(words[3] == 103);
   FAILS(symm_broadcast(rank, 7, words, sizeof words), SYMM_INVALID, "rank 7 out of range");
@@ -98,7 +108,7 @@ static void streams(symm_rank *rank, const symm_rank_info *me) {
   symm_module *module;
   symm_kernel *kernel;
   void *flags;
-  FAILS(symm_module_load(rank, "m", "text", 4, &module), SYMM_UNSUPPORTED, "the driver cpu has no modules");
+  FAILS(symm_module_load(rank, "m", "text", 4, &module), SYMM_UNSUPPORTED, "symm_kernel_host");
   FAILS(symm_module_kernel(NULL, "k", &kernel), SYMM_INVALID, "the module is null");
   symm_module_destroy(NULL);
   FAILS(symm_kernel_host("count", NULL, &kernel), SYMM_INVALID, "the function is null");
@@ -168,6 +178,9 @@ int main(int argc, char **argv) {
   FAILS(symm_join_threads(&options, 2, &rank), SYMM_INVALID, "no driver has the number 9");
   options.driver = SYMM_CPU;
   FAILS(symm_join_threads(&options, 0, &rank), SYMM_INVALID, "0 ranks");
+  options.heap_size = 1;
+  FAILS(symm_join_threads(&options, 2, &rank), SYMM_INVALID, "a heap of 1 bytes: heap_size has to be more than 2 MiB");
+  options.heap_size = 8 << 20;
   FAILS(symm_leave(NULL), SYMM_INVALID, "the rank is null");
   symm_abandon(NULL);
   if (argc > 1 && !strcmp(argv[1], "threads")) {

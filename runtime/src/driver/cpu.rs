@@ -81,7 +81,7 @@ impl Driver for Cpu {
         Err(Error::Unsupported {
             what: "modules to load",
             driver: "cpu",
-            mend: "kernels are functions of this process there (Kernel::host)",
+            mend: "kernels are functions of this process there (Kernel::host, symm_kernel_host)",
         })
     }
 

@@ -1,13 +1,17 @@
-//! What the environment says about the ranks: variables of torchrun, Open MPI and Slurm.
+//! What the environment says about the ranks: variables of torchrun, Open MPI, MPICH and Slurm.
 
 use std::hash::{DefaultHasher, Hasher};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use super::rendezvous::Presence;
 use crate::control::MAX_RANKS;
 use crate::error::Error;
 
 /// How long ranks wait for each other to start, when nothing else is said.
 const DEADLINE: Duration = Duration::from_secs(30);
+/// Slurm's numbers from here on are of no step that srun started: the batch script's, an interactive shell's.
+const RESERVED_STEPS: u32 = 0xffff_fff0;
 
 /// This process's place in a run with a process for each rank.
 #[derive(Debug, Clone)]
@@ -20,51 +24,123 @@ pub struct Bootstrap {
     pub(crate) num_ranks: u32,
     /// Name of the socket that rank 0 listens on, in Linux's abstract namespace: it is no file and ends with rank 0.
     pub(crate) socket: String,
+    /// Whether the others know already that this rank is there.
+    pub(super) presence: Arc<Mutex<Option<Presence>>>,
+}
+
+/// What has started this process as a rank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Launcher {
+    /// torchrun, or [`crate::spawn_processes`].
+    Torchrun,
+    /// Open MPI's mpirun.
+    OpenMpi,
+    /// MPICH's or Intel MPI's mpirun, or another that speaks their PMI.
+    Pmi,
+    /// srun.
+    Slurm,
 }
 
 /// One launcher's names for the same things.
-struct Launcher {
+struct Variables {
+    launcher: Launcher,
     rank: &'static str,
-    num_ranks: &'static str,
+    /// Where more than one name is possible, the first that is set counts.
+    num_ranks: &'static [&'static str],
     /// Ranks on this host, where the launcher says so.
     local: &'static str,
+    /// Where it does not: the number of hosts.
     hosts: &'static str,
     /// What tells one run from another.
     run: &'static [&'static str],
 }
 
-const LAUNCHERS: [Launcher; 3] = [
-    Launcher {
+const LAUNCHERS: [Variables; 4] = [
+    Variables {
+        launcher: Launcher::Torchrun,
         rank: "RANK",
-        num_ranks: "WORLD_SIZE",
+        num_ranks: &["WORLD_SIZE"],
         local: "LOCAL_WORLD_SIZE",
         hosts: "GROUP_WORLD_SIZE",
         run: &["TORCHELASTIC_RUN_ID"],
     },
-    Launcher {
+    Variables {
+        launcher: Launcher::OpenMpi,
         rank: "OMPI_COMM_WORLD_RANK",
-        num_ranks: "OMPI_COMM_WORLD_SIZE",
+        num_ranks: &["OMPI_COMM_WORLD_SIZE"],
         local: "OMPI_COMM_WORLD_LOCAL_SIZE",
         hosts: "OMPI_MCA_orte_num_nodes",
         run: &["PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid"],
     },
-    Launcher {
+    Variables {
+        launcher: Launcher::Pmi,
+        rank: "PMI_RANK",
+        num_ranks: &["PMI_SIZE"],
+        local: "MPI_LOCALNRANKS",
+        hosts: "SLURM_STEP_NUM_NODES",
+        run: &["PMI_JOBID", "SLURM_JOB_ID", "SLURM_STEP_ID"],
+    },
+    Variables {
+        launcher: Launcher::Slurm,
         rank: "SLURM_PROCID",
-        num_ranks: "SLURM_NTASKS",
+        num_ranks: &["SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"],
         local: "",
         hosts: "SLURM_NNODES",
         run: &["SLURM_JOB_ID", "SLURM_STEP_ID"],
     },
 ];
 
-impl Bootstrap {
-    /// Whether this process was started by torchrun, Open MPI or Slurm, as one rank of several.
-    #[must_use]
-    pub fn is_launched() -> bool {
-        LAUNCHERS.iter().any(|launcher| std::env::var_os(launcher.rank).is_some())
+impl Variables {
+    /// Whether this launcher has started this process. What only says how many ranks there are is half of an answer.
+    fn are_set(&self, get: &impl Fn(&str) -> Option<String>) -> bool {
+        let rank = get(self.rank);
+        if self.launcher != Launcher::Slurm {
+            return rank.is_some() || self.num_ranks.iter().any(|name| get(name).is_some());
+        }
+        // Slurm's script and shell have the variables of a rank 0, and the others are started from there.
+        let step = get("SLURM_STEP_ID").and_then(|step| step.parse().ok());
+        rank.is_some_and(|rank| step.map_or(rank.trim() != "0", |step: u32| step < RESERVED_STEPS))
     }
 
-    /// Reads the variables that torchrun sets, or else Open MPI's, or else Slurm's.
+    fn num_ranks(&self, get: &impl Fn(&str) -> Option<String>) -> &'static str {
+        let set = self.num_ranks.iter().find(|name| get(name).is_some());
+        set.unwrap_or(&self.num_ranks[0])
+    }
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
+}
+
+fn launched_by(get: &impl Fn(&str) -> Option<String>) -> Option<&'static Variables> {
+    LAUNCHERS.iter().find(|variables| variables.are_set(get))
+}
+
+impl Launcher {
+    /// The variables that say how many ranks there are and which one this is, with their values.
+    #[must_use]
+    pub fn says(self) -> String {
+        let set = LAUNCHERS.iter().filter(|variables| variables.launcher == self);
+        let names = set.flat_map(|variables| [variables.rank, variables.num_ranks(&variable)]);
+        let said = names.map(|name| format!("{name}={}", variable(name).unwrap_or_default()));
+        said.collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl Bootstrap {
+    /// What has started this process as one rank of several, if anything has.
+    #[must_use]
+    pub fn launcher() -> Option<Launcher> {
+        launched_by(&variable).map(|variables| variables.launcher)
+    }
+
+    /// Whether this process was started by torchrun, an MPI or Slurm, as one rank of several.
+    #[must_use]
+    pub fn is_launched() -> bool {
+        Self::launcher().is_some()
+    }
+
+    /// Reads the variables that torchrun sets, or else Open MPI's, or else those of MPICH and Intel MPI, or else Slurm's.
     ///
     /// With torchrun those are `RANK`, `WORLD_SIZE`, `LOCAL_WORLD_SIZE`, `MASTER_PORT` and `TORCHELASTIC_RUN_ID`.
     /// `MASTER_PORT` and the run's id only tell runs apart: no network is used.
@@ -72,25 +148,30 @@ impl Bootstrap {
     /// # Errors
     /// [`Error::Environment`] for a missing or bad value, [`Error::SeveralHosts`] when ranks are elsewhere.
     pub fn from_env() -> Result<Self, Error> {
-        Self::from_variables(|name| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned()))
+        Self::from_variables(variable)
     }
 
     fn from_variables(get: impl Fn(&str) -> Option<String>) -> Result<Self, Error> {
-        let launcher = LAUNCHERS.iter().find(|launcher| get(launcher.rank).is_some()).unwrap_or(&LAUNCHERS[0]);
-        let (rank, num_ranks) = (number(&get, launcher.rank)?, number(&get, launcher.num_ranks)?);
+        let launcher = launched_by(&get).unwrap_or(&LAUNCHERS[0]);
+        let ranks_from = launcher.num_ranks(&get);
         let wrong = |variable: &str, problem| Error::Environment { variable: variable.to_owned(), problem };
+        if get(launcher.rank).is_none() && get(ranks_from).is_some() {
+            let problem = format!("is not set, but {ranks_from} is (if nothing starts the ranks, unset that)");
+            return Err(wrong(launcher.rank, problem));
+        }
+        let (rank, num_ranks) = (number(&get, launcher.rank)?, number(&get, ranks_from)?);
         if num_ranks == 0 || num_ranks > MAX_RANKS {
-            return Err(wrong(launcher.num_ranks, format!("is {num_ranks}, and a run has 1 to {MAX_RANKS} ranks")));
+            return Err(wrong(ranks_from, format!("is {num_ranks}, and a run has 1 to {MAX_RANKS} ranks")));
         }
         if rank >= num_ranks {
             return Err(wrong(launcher.rank, format!("is {rank}, and ranks are below {num_ranks}")));
         }
-        let local = optional(&get, launcher.local)?.unwrap_or(num_ranks);
-        if local != num_ranks {
-            return Err(Error::SeveralHosts { world: num_ranks, local });
-        }
-        if optional(&get, launcher.hosts)?.is_some_and(|hosts| hosts > 1) {
-            return Err(Error::SeveralHosts { world: num_ranks, local: num_ranks - 1 });
+        let elsewhere = match (optional(&get, launcher.local)?, optional(&get, launcher.hosts)?) {
+            (Some(local), _) => (local != num_ranks).then_some((launcher.local, local)),
+            (None, hosts) => hosts.filter(|hosts| *hosts > 1).map(|hosts| (launcher.hosts, hosts)),
+        };
+        if let Some((variable, value)) = elsewhere {
+            return Err(Error::SeveralHosts { world: num_ranks, variable, value });
         }
         let port = optional(&get, "MASTER_PORT")?.unwrap_or(0);
         let mut run = DefaultHasher::new();
@@ -100,7 +181,7 @@ impl Bootstrap {
         }
         let user = rustix::process::geteuid().as_raw();
         let socket = format!("symm-{user}-{port}-{:016x}", run.finish());
-        Ok(Self { deadline: DEADLINE, fingerprint: Vec::new(), rank, num_ranks, socket })
+        Ok(Self { deadline: DEADLINE, fingerprint: Vec::new(), rank, num_ranks, socket, presence: Arc::default() })
     }
 
     /// This process's rank, from 0.
@@ -153,8 +234,30 @@ mod tests {
         assert_eq!((torch.rank(), torch.num_ranks()), (1, 4));
         let mpi = from(&[("OMPI_COMM_WORLD_RANK", "2"), ("OMPI_COMM_WORLD_SIZE", "3")]).unwrap();
         assert_eq!((mpi.rank(), mpi.num_ranks()), (2, 3));
-        let slurm = from(&[("SLURM_PROCID", "0"), ("SLURM_NTASKS", "2"), ("SLURM_NNODES", "1")]).unwrap();
-        assert_eq!((slurm.rank(), slurm.num_ranks()), (0, 2));
+        let mpich =
+            from(&[("PMI_RANK", "3"), ("PMI_SIZE", "4"), ("SLURM_PROCID", "0"), ("SLURM_NTASKS", "9")]).unwrap();
+        assert_eq!((mpich.rank(), mpich.num_ranks()), (3, 4));
+        let slurm =
+            from(&[("SLURM_PROCID", "0"), ("SLURM_NTASKS", "2"), ("SLURM_NNODES", "1"), ("SLURM_STEP_ID", "0")]);
+        assert_eq!(slurm.map(|slurm| (slurm.rank(), slurm.num_ranks())).unwrap(), (0, 2));
+        let step =
+            [("SLURM_PROCID", "0"), ("SLURM_NTASKS", "8"), ("SLURM_STEP_ID", "3"), ("SLURM_STEP_NUM_TASKS", "2")];
+        assert_eq!(from(&step).unwrap().num_ranks(), 2, "of this step");
+    }
+
+    #[test]
+    fn slurms_script_is_no_rank() {
+        let is_launched = |variables: &[(&str, &str)]| {
+            let get = |name: &str| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
+            launched_by(&get).is_some()
+        };
+        let script = [("SLURM_PROCID", "0"), ("SLURM_NTASKS", "4")];
+        assert!(!is_launched(&script) && !is_launched(&script[1..]));
+        assert!(!is_launched(&[script[0], script[1], ("SLURM_STEP_ID", "4294967290")]), "an interactive step");
+        assert!(is_launched(&[script[0], script[1], ("SLURM_STEP_ID", "0")]));
+        assert!(is_launched(&[("SLURM_PROCID", "1"), script[1]]));
+        assert!(is_launched(&[("WORLD_SIZE", "2")]), "half of torchrun's variables");
+        assert!(!is_launched(&[]));
     }
 
     #[test]
@@ -173,19 +276,21 @@ mod tests {
     #[test]
     fn bad_values_name_the_variable() {
         assert!(message(&[]).contains("RANK is not set"));
+        assert!(message(&[("WORLD_SIZE", "2")]).contains("RANK is not set"));
+        assert!(message(&[("PMI_SIZE", "2")]).contains("PMI_RANK is not set, but PMI_SIZE is"));
         assert!(message(&[("RANK", "0")]).contains("WORLD_SIZE is not set"));
         assert!(message(&[("RANK", "x"), ("WORLD_SIZE", "2")]).contains("RANK is \"x\""));
         assert!(message(&[("RANK", "-1"), ("WORLD_SIZE", "2")]).contains("no number"));
         assert!(message(&[("RANK", "2"), ("WORLD_SIZE", "2")]).contains("below 2"));
         assert!(message(&[("RANK", "0"), ("WORLD_SIZE", "0")]).contains("1 to 128"));
-        assert!(message(&[("SLURM_PROCID", "0"), ("SLURM_NTASKS", "")]).contains("SLURM_NTASKS"));
+        assert!(message(&[("SLURM_PROCID", "1"), ("SLURM_NTASKS", "")]).contains("SLURM_NTASKS"));
     }
 
     #[test]
     fn several_hosts_are_refused() {
         let elsewhere = message(&[("RANK", "0"), ("WORLD_SIZE", "16"), ("LOCAL_WORLD_SIZE", "8")]);
-        assert!(elsewhere.contains("16 ranks were started, but only 8 of them on this host"), "{elsewhere}");
-        let slurm = from(&[("SLURM_PROCID", "0"), ("SLURM_NTASKS", "2"), ("SLURM_NNODES", "2")]);
-        assert!(matches!(slurm, Err(Error::SeveralHosts { .. })));
+        assert!(elsewhere.contains("16 ranks were started, but not all on this host (LOCAL_WORLD_SIZE is 8)"));
+        let slurm = [("SLURM_PROCID", "0"), ("SLURM_NTASKS", "4"), ("SLURM_NNODES", "2"), ("SLURM_STEP_ID", "0")];
+        assert!(message(&slurm).contains("(SLURM_NNODES is 2)"));
     }
 }

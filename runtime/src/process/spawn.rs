@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Seek, Write};
+use std::io::{self, BufRead, BufReader, Read, Seek, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
@@ -14,8 +14,12 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
 
+use super::state::{self, ProcessState};
 use crate::clock;
 use crate::error::{Error, Exit, RankExit};
+
+/// Time between two looks for stopped processes, once a rank has failed.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// Processes to start.
 #[derive(Debug, Clone)]
@@ -28,7 +32,8 @@ pub struct Spawn {
     pub args: Vec<OsString>,
     /// What each of them reads from its standard input.
     pub input: Vec<u8>,
-    /// How long the others have to end by themselves once one has failed; then they are killed.
+    /// How long the others have to end by themselves once one has failed; then they are killed. Those that a signal has
+    /// stopped, at once.
     pub grace: Duration,
 }
 
@@ -38,7 +43,7 @@ pub struct Spawn {
 ///
 /// # Errors
 /// [`Error::RanksFailed`] when any did not exit with code 0, in the order in which they ended;
-/// [`Error::System`] when one could not be started.
+/// [`Error::System`] when one could not be started, or when output of theirs is lost.
 pub fn spawn_processes(spawn: &Spawn) -> Result<(), Error> {
     let run = format!("symm-{}-{}", std::process::id(), clock::now());
     let mut running = Vec::new();
@@ -51,8 +56,12 @@ pub fn spawn_processes(spawn: &Spawn) -> Result<(), Error> {
             }
         }
     }
-    let failed = wait(running, spawn.grace)?;
-    if failed.is_empty() { Ok(()) } else { Err(Error::RanksFailed(failed)) }
+    let (failed, forwarded) = wait(running, spawn.grace)?;
+    if failed.is_empty() {
+        forwarded.map_err(Error::io("write the ranks' output"))
+    } else {
+        Err(Error::RanksFailed(failed))
+    }
 }
 
 /// A started rank.
@@ -60,8 +69,11 @@ struct Process {
     rank: u32,
     child: Child,
     ended: OwnedFd,
-    output: [JoinHandle<()>; 2],
+    output: [Output; 2],
 }
+
+/// What copies a rank's output.
+type Output = JoinHandle<io::Result<()>>;
 
 impl Process {
     fn start(spawn: &Spawn, rank: u32, run: &str) -> Result<Self, Error> {
@@ -91,13 +103,19 @@ impl Process {
             });
         }
         let mut child = command.spawn().map_err(Error::io(failed()))?;
-        let output = [
-            forward(child.stdout.take().expect("piped"), std::io::stdout()),
-            forward(child.stderr.take().expect("piped"), std::io::stderr()),
-        ];
-        let pid = Pid::from_child(&child);
-        let ended = pidfd_open(pid, PidfdFlags::empty()).map_err(Error::system(failed()))?;
-        Ok(Self { rank, child, ended, output })
+        let watched = Self::watch(&mut child, failed);
+        if watched.is_err() {
+            // It fails only for a process that has ended.
+            let _ = child.kill().and_then(|()| child.wait());
+        }
+        watched.map(|(ended, output)| Self { rank, child, ended, output })
+    }
+
+    /// What tells that the child has ended, and what copies its output.
+    fn watch(child: &mut Child, failed: impl Fn() -> String) -> Result<(OwnedFd, [Output; 2]), Error> {
+        let ended = pidfd_open(Pid::from_child(child), PidfdFlags::empty()).map_err(Error::system(failed()))?;
+        let (out, err) = (child.stdout.take().expect("piped"), child.stderr.take().expect("piped"));
+        Ok((ended, [forward(out, io::stdout())?, forward(err, io::stderr())?]))
     }
 
     fn kill(&mut self) {
@@ -105,13 +123,12 @@ impl Process {
         let _ = self.child.kill().and_then(|()| self.child.wait());
     }
 
-    /// How it ended; its output has been forwarded.
-    fn reap(mut self, killed: bool) -> Result<Option<RankExit>, Error> {
+    /// How it ended, and whether all of its output has been forwarded. `killed` says why we killed it, if we did.
+    fn reap(mut self, killed: Option<Exit>) -> Result<(Option<RankExit>, io::Result<()>), Error> {
         let status = self.child.wait().map_err(Error::io(format!("wait for rank {}", self.rank)))?;
-        for thread in self.output {
-            let _ = thread.join();
-        }
-        Ok(exit(status, killed).map(|how| RankExit { rank: self.rank, how }))
+        // The threads have nothing that panics.
+        let forwarded = self.output.into_iter().try_for_each(|thread| thread.join().unwrap_or(Ok(())));
+        Ok((exit(status, killed).map(|how| RankExit { rank: self.rank, how }), forwarded))
     }
 }
 
@@ -127,55 +144,67 @@ fn input(bytes: &[u8]) -> Result<Stdio, Error> {
     Ok(file.into())
 }
 
-fn exit(status: ExitStatus, killed: bool) -> Option<Exit> {
+fn exit(status: ExitStatus, killed: Option<Exit>) -> Option<Exit> {
     match (status.code(), status.signal()) {
         (Some(0), _) => None,
-        (_, Some(signal)) if killed && signal == Signal::KILL.as_raw() => Some(Exit::Straggler),
+        (_, Some(signal)) if killed.is_some() && signal == Signal::KILL.as_raw() => killed,
         (_, Some(signal)) => Some(Exit::Signal(signal)),
         (code, None) => Some(Exit::Code(code.unwrap_or(1))),
     }
 }
 
-fn wait(mut running: Vec<Process>, grace: Duration) -> Result<Vec<RankExit>, Error> {
-    let mut failed = Vec::new();
+/// Waits for all to end: how those ended that failed, and whether all output has been forwarded.
+fn wait(running: Vec<Process>, grace: Duration) -> Result<(Vec<RankExit>, io::Result<()>), Error> {
+    let mut running: Vec<(Process, Option<Exit>)> = running.into_iter().map(|process| (process, None)).collect();
+    let (mut failed, mut forwarded) = (Vec::new(), Ok(()));
     let mut kill_at: Option<Instant> = None;
-    let mut killed = false;
     while !running.is_empty() {
-        let mut ready: Vec<_> = running.iter().map(|process| PollFd::new(&process.ended, PollFlags::IN)).collect();
-        let left = kill_at.filter(|_| !killed).map(|at| at.saturating_duration_since(Instant::now()));
-        let left = left.map(|left| Timespec::try_from(left).expect("a grace of less than an age"));
-        let polled = poll(&mut ready, left.as_ref());
-        let ended: Vec<bool> = ready.iter().map(|fd| !fd.revents().is_empty()).collect();
-        match polled {
-            Ok(0) => {
-                for process in &mut running {
-                    // It fails only for a process that has ended.
-                    let _ = process.child.kill();
-                }
-                killed = true;
+        let left = kill_at.map(|at| at.saturating_duration_since(Instant::now()));
+        for (process, killed) in running.iter_mut().filter(|(_, killed)| left.is_some() && killed.is_none()) {
+            let is_stopped = state::of(process.child.id().cast_signed()) == ProcessState::Stopped;
+            *killed = if is_stopped {
+                Some(Exit::Stopped)
+            } else {
+                (left == Some(Duration::ZERO)).then_some(Exit::Straggler)
+            };
+            if killed.is_some() {
+                // It fails only for a process that has ended.
+                let _ = process.child.kill();
             }
+        }
+        let mut ready: Vec<_> = running.iter().map(|(process, _)| PollFd::new(&process.ended, PollFlags::IN)).collect();
+        let timeout = left.map(|left| left.clamp(Duration::from_millis(1), LOOK_EVERY));
+        let timeout = timeout.map(|time| Timespec::try_from(time).expect("a short time"));
+        match poll(&mut ready, timeout.as_ref()) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(errno) => return Err(Error::system("wait for the ranks")(errno)),
         }
+        let ended: Vec<bool> = ready.iter().map(|fd| !fd.revents().is_empty()).collect();
         for index in (0..running.len()).rev().filter(|&index| ended[index]) {
-            failed.extend(running.swap_remove(index).reap(killed)?);
+            let (process, killed) = running.swap_remove(index);
+            let (exit, all) = process.reap(killed)?;
+            failed.extend(exit);
+            forwarded = forwarded.and(all);
         }
         if !failed.is_empty() {
             kill_at.get_or_insert_with(|| Instant::now() + grace);
         }
     }
-    Ok(failed)
+    Ok((failed, forwarded))
 }
 
 /// Copies whole lines, so that those of several ranks do not mix.
-fn forward(from: impl Read + Send + 'static, mut to: impl Write + Send + 'static) -> JoinHandle<()> {
-    thread::spawn(move || {
+fn forward(from: impl Read + Send + 'static, mut to: impl Write + Send + 'static) -> Result<Output, Error> {
+    let copy = move || {
         let mut from = BufReader::new(from);
         let mut line = Vec::new();
+        let mut copied = Ok(());
         while matches!(from.read_until(b'\n', &mut line), Ok(1..)) {
-            // A closed output of ours is no reason to stop the ranks.
-            let _ = to.write_all(&line).and_then(|()| to.flush());
+            // A closed output of ours is no reason to stop the ranks; it is told in the end.
+            copied = copied.and_then(|()| to.write_all(&line).and_then(|()| to.flush()));
             line.clear();
         }
-    })
+        copied
+    };
+    thread::Builder::new().spawn(copy).map_err(Error::io("start a thread that forwards a rank's output"))
 }

@@ -9,7 +9,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixStream};
 use std::path::Path;
-use std::process::{Child, ExitCode};
+use std::process::{Child, Command, ExitCode};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -33,7 +33,7 @@ fn main() -> ExitCode {
 }
 
 fn test_all(filter: Option<&str>) {
-    let tests: [(&str, fn()); 19] = [
+    let tests: [(&str, fn()); 26] = [
         ("ranks_exchange_data", ranks_exchange_data),
         ("ranks_join_and_leave", ranks_join_and_leave),
         ("a_killed_rank_is_named", a_killed_rank_is_named),
@@ -42,6 +42,10 @@ fn test_all(filter: Option<&str>) {
         ("a_fault_reaches_all_ranks", a_fault_reaches_all_ranks),
         ("a_deadlock_across_processes_is_found", a_deadlock_across_processes_is_found),
         ("a_missing_rank_is_named", a_missing_rank_is_named),
+        ("a_rank_that_dies_before_all_have_come_is_named", a_rank_that_dies_before_all_have_come_is_named),
+        ("a_rank_that_dies_before_it_joins_is_named", a_rank_that_dies_before_it_joins_is_named),
+        ("a_stopped_rank_0_does_not_answer", a_stopped_rank_0_does_not_answer),
+        ("all_ranks_are_told_that_they_are_of_different_runs", all_ranks_are_told_that_they_are_of_different_runs),
         ("a_rank_claimed_twice_is_refused", a_rank_claimed_twice_is_refused),
         ("different_runs_are_refused", different_runs_are_refused),
         ("a_latecomer_to_a_refused_run_is_told", a_latecomer_to_a_refused_run_is_told),
@@ -52,6 +56,9 @@ fn test_all(filter: Option<&str>) {
         ("a_dead_rank_is_not_in_the_trace", a_dead_rank_is_not_in_the_trace),
         ("the_spawner_reports_and_cleans_up", the_spawner_reports_and_cleans_up),
         ("a_straggler_is_killed_after_the_grace", a_straggler_is_killed_after_the_grace),
+        ("a_rank_stopped_in_the_run_is_named_and_killed", a_rank_stopped_in_the_run_is_named_and_killed),
+        ("output_that_is_lost_is_an_error", output_that_is_lost_is_an_error),
+        ("whatever_memory_there_is_nothing_panics", whatever_memory_there_is_nothing_panics),
         ("no_rank_outlives_its_spawner", no_rank_outlives_its_spawner),
     ];
     for (name, test) in tests {
@@ -143,6 +150,46 @@ fn a_missing_rank_is_named() {
     assert!(found.iter().all(|(ok, text)| !ok && text.contains("rank 2 did not join within 3s")), "{found:?}");
     let alone = vec![rank(1, 2, "nobody", "short").spawn().unwrap()];
     assert!(outputs(alone, SOON)[0].1.contains("rank 0 did not join within 3s"));
+}
+
+/// Rank 2 never comes: the others would wait 20 seconds for it.
+fn a_rank_that_dies_before_all_have_come_is_named() {
+    let mut children = [0, 1].map(|r| rank(r, 3, "early death", "around").spawn().unwrap());
+    socket_of_run();
+    sleep(Duration::from_secs(1));
+    children[1].kill().unwrap();
+    let begin = Instant::now();
+    let found = outputs(children.into(), SOON);
+    assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
+    assert!(!found[0].0 && found[0].1.contains("rank 1 died"), "{found:?}");
+}
+
+/// It has announced itself, and dies while all are getting ready.
+fn a_rank_that_dies_before_it_joins_is_named() {
+    let begin = Instant::now();
+    let found = outputs(start(3, "early", "die early"), SOON);
+    assert!(begin.elapsed() < Duration::from_secs(6), "{:?}", begin.elapsed());
+    assert!([0, 2].iter().all(|r| !found[*r].0 && found[*r].1.contains("rank 1 died")), "{found:?}");
+}
+
+fn a_stopped_rank_0_does_not_answer() {
+    let mut host = rank(0, 2, "stopped", "stop early").spawn().unwrap();
+    let guest = rank(1, 2, "stopped", "stop early").spawn().unwrap().wait_with_output().unwrap();
+    let (pid, text) = (host.id(), String::from_utf8_lossy(&guest.stderr).into_owned());
+    host.kill().unwrap();
+    host.wait().unwrap();
+    let expected = format!("rank 0 (process {pid}) has not answered for 8s: stopped by a signal such as SIGSTOP");
+    assert!(text.contains(&expected), "{text}");
+}
+
+/// Each of the three learns it, also the one that agrees with the first that came.
+fn all_ranks_are_told_that_they_are_of_different_runs() {
+    let sizes: Vec<_> = [(0, 2), (1, 3), (2, 3)].map(|(r, of)| rank(r, of, "three", "around").spawn().unwrap()).into();
+    let found = outputs(sizes, SOON);
+    let told = |text: &String| {
+        [1, 2].iter().any(|r| text.contains(&format!("the number of ranks is 3 on rank {r} and 2 on rank 0")))
+    };
+    assert!(found.iter().all(|(ok, text)| !ok && told(text)), "{found:?}");
 }
 
 fn a_rank_claimed_twice_is_refused() {
@@ -267,6 +314,43 @@ fn a_straggler_is_killed_after_the_grace() {
     assert!(message.starts_with("rank 1 exited with code 1"), "{message}");
     assert!(message.contains("rank 2 did not end after another had failed, and was killed"), "{message}");
     leaves_nothing();
+}
+
+fn a_rank_stopped_in_the_run_is_named_and_killed() {
+    let begin = Instant::now();
+    let spawner = rank(0, 1, "stop in run", "spawn stop 1").output().unwrap();
+    let text = String::from_utf8_lossy(&spawner.stderr).into_owned();
+    assert!(begin.elapsed() < SOON, "it did not wait a minute for rank 1");
+    for part in
+        ["not finished after 2s", "rank 1: ", ": stopped by a signal such as SIGSTOP", "rank 1 had been stopped"]
+    {
+        assert!(text.contains(part), "no {part:?} in {text}");
+    }
+    leaves_nothing();
+}
+
+fn output_that_is_lost_is_an_error() {
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let spawner = rank(0, 1, "lost", "spawn around").stdout(full).output().unwrap();
+    let text = String::from_utf8_lossy(&spawner.stderr).into_owned();
+    assert!(!spawner.status.success() && text.contains("cannot write the ranks' output: No space left"), "{text}");
+}
+
+/// A thread that cannot be started is an error like others.
+fn whatever_memory_there_is_nothing_panics() {
+    let mut failed = 0;
+    for kib in (20_000..400_000).step_by(20_000) {
+        let run = rank(0, 1, "little", "spawn around");
+        let limited = format!("ulimit -v {kib}; exec \"$0\" \"$@\"");
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &limited]).arg(run.get_program()).args(run.get_args());
+        shell.envs(run.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let output = shell.output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!text.contains("panicked"), "with {kib} KiB: {text}");
+        failed += u32::from(text.contains("(ulimit -"));
+    }
+    assert!(failed > 0, "no limit was low enough");
 }
 
 fn no_rank_outlives_its_spawner() {

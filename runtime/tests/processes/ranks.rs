@@ -25,6 +25,8 @@ pub fn as_rank(what: &str) -> ExitCode {
 fn try_as_rank(what: &str) -> Result<String, Error> {
     let mut bootstrap = Bootstrap::from_env()?;
     let rank = bootstrap.rank();
+    bootstrap.deadline = Duration::from_secs(if matches!(what, "short" | "stop early") { 3 } else { 20 });
+    bootstrap.fingerprint = if what == "other program" && rank == 1 { vec![2] } else { vec![1] };
     match what {
         "stay away" if rank == 1 => return Err(Error::Program("no such file".to_owned())),
         "stay away" => sleep(Duration::from_secs(3600)),
@@ -37,12 +39,25 @@ fn try_as_rank(what: &str) -> Result<String, Error> {
             let args = vec!["--as".into(), "linger".into()];
             spawn_processes(&Spawn { ranks: 3, program, args, input: Vec::new(), grace: Duration::ZERO })?;
         }
+        spawned if spawned.starts_with("spawn ") => {
+            let program = std::env::current_exe().expect("this program");
+            let args = vec!["--as".into(), spawned["spawn ".len()..].into()];
+            let grace = Duration::from_secs(60);
+            return spawn_processes(&Spawn { ranks: 3, program, args, input: Vec::new(), grace })
+                .map(|()| String::new());
+        }
+        "die early" | "stop early" => {
+            bootstrap.announce()?;
+            if rank == u32::from(what == "die early") {
+                sleep(Duration::from_millis(300));
+                signal_self(if what == "die early" { "-KILL" } else { "-STOP" });
+            }
+            sleep(Duration::from_secs(1));
+        }
         _ => {}
     }
-    bootstrap.deadline = Duration::from_secs(if what == "short" { 3 } else { 20 });
-    bootstrap.fingerprint = if what == "other program" && rank == 1 { vec![2] } else { vec![1] };
     let mut config = Config::new(Ranks::Process(bootstrap));
-    config.timeout = Some(Duration::from_secs(20));
+    config.timeout = Some(Duration::from_secs(if what == "stop 1" { 2 } else { 20 }));
     config.heap_size = if what == "other heap" && rank == 1 { 16 << 20 } else { 8 << 20 };
     config.trace = what.ends_with("trace");
     if what.strip_prefix("no device ").is_some_and(|without| without == rank.to_string()) {
@@ -69,6 +84,10 @@ fn try_as_rank(what: &str) -> Result<String, Error> {
     Ok(format!("rank {rank} done, {} of {}, waits traced {arrows}", outcome.values.len(), outcome.values[0]))
 }
 
+fn signal_self(signal: &str) {
+    let _ = Command::new("kill").args([signal, &std::process::id().to_string()]).status();
+}
+
 fn join_and_leave(rank: Rank, what: &str) -> Result<(), Error> {
     let (me, ranks) = (rank.rank(), rank.num_ranks());
     let mut word = (u64::from(me) << 40).to_le_bytes();
@@ -91,9 +110,10 @@ fn act(what: &str, rank: &Rank) -> Result<u64, Error> {
     match what {
         "kill 2" | "kill 0" | "kill 2, trace" if what.starts_with(&format!("kill {}", rank.rank())) => {
             sleep(Duration::from_millis(200));
-            let _ = Command::new("kill").args(["-9", &std::process::id().to_string()]).status();
+            signal_self("-KILL");
             sleep(Duration::from_secs(60));
         }
+        "stop 1" if rank.rank() == 1 => signal_self("-STOP"),
         "exit 1" if rank.rank() == 1 => std::process::exit(3),
         "fault" => drop(alloc(rank, 1 << 30, c"act.mlir:6:1")),
         "error" if rank.rank() == 1 => return Err(Error::Program("cannot compile".to_owned())),

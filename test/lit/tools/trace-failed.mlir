@@ -3,8 +3,8 @@
 // RUN: FileCheck %s --input-file %t.json
 // RUN: not symm-run %s --ranks 2 --processes --trace %t2.json 2>&1 | FileCheck %s --check-prefix=ERROR
 // RUN: FileCheck %s --input-file %t2.json
-// RUN: not symm-run %s --ranks 2 --trace %t/no/such/folder.json 2>&1 | FileCheck %s --check-prefixes=FOLDER,ERROR
-// FOLDER: symm-run: --trace {{.*}}folder.json: No such file or directory
+// RUN: not symm-run %s --ranks 2 --trace /dev/full 2>&1 | FileCheck %s --check-prefixes=FULL,ERROR
+// FULL: symm-run: {{.*}}: No space left on device (os error 28){{$}}
 // ERROR: deadlock: every block and host thread waits
 // CHECK-DAG: "name":"launch @kernels::hang",{{.*}}"pid":0
 // CHECK-DAG: "name":"wait == 1",{{.*}}"pid":0,{{.*}}"satisfied":false,"saw":0

@@ -86,7 +86,7 @@ fn kernels(
 }
 
 /// This machine's GPUs of the kind that a driver drives.
-fn gpus(driver: Driver) -> anyhow::Result<Vec<DeviceInfo>> {
+pub fn gpus(driver: Driver) -> anyhow::Result<Vec<DeviceInfo>> {
     let found = match driver {
         Driver::Cpu => return Ok(Vec::new()),
         Driver::Cuda => Device::cuda_devices(),

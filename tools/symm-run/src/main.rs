@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use symm_codegen::Source;
 use symm_runtime::trace::Trace;
-use symm_runtime::{Bootstrap, Config, Device, Ranks, Spawn, spawn_processes};
+use symm_runtime::{Bootstrap, Config, Device, Launcher, Ranks, Spawn, spawn_processes};
 
 /// How long the ranks that are left have to end by themselves once one has failed.
 const GRACE: Duration = Duration::from_secs(10);
@@ -36,19 +36,9 @@ fn main() -> ExitCode {
 }
 
 fn run(options: &Options) -> anyhow::Result<ExitCode> {
-    let launched = Bootstrap::is_launched();
     let source = Source::new(&options.file)?;
-    if options.processes && !launched {
-        spawn_processes(&Spawn {
-            ranks: options.ranks.unwrap_or(1),
-            program: std::env::current_exe().context("the path of symm-run")?,
-            args: std::env::args_os().skip(1).collect(),
-            input: if let Source::Input(program) = &source { program.clone() } else { Vec::new() },
-            grace: GRACE,
-        })?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let ranks = if launched {
+    let launcher = launcher(options)?;
+    let ranks = if launcher.is_some() {
         let mut bootstrap = Bootstrap::from_env()?;
         bootstrap.fingerprint = compile::fingerprint(&source, options);
         Ranks::Process(bootstrap)
@@ -59,24 +49,45 @@ fn run(options: &Options) -> anyhow::Result<ExitCode> {
         Ranks::Threads(ranks) => *ranks,
         Ranks::Process(bootstrap) => bootstrap.num_ranks(),
     };
-    if let Some(asked) = options.ranks.filter(|asked| *asked != num_ranks) {
-        anyhow::bail!("--ranks {asked} but the launcher started {num_ranks}; leave --ranks out or make them equal");
+    if let Some((asked, launcher)) = options.ranks.filter(|asked| *asked != num_ranks).zip(launcher) {
+        let says = launcher.says();
+        anyhow::bail!(
+            "--ranks {asked} but the launcher started {num_ranks} ({says}): leave --ranks out or make them equal; if \
+             nothing started this process as a rank, unset those variables"
+        );
     }
-
-    let (prepared, device) = prepare(&source, options, num_ranks).inspect_err(|error| {
-        if let Ranks::Process(bootstrap) = &ranks {
-            bootstrap.decline(&format!("{error:#}"));
-        }
-    })?;
-    let prepared = Arc::new(prepared);
     let mut config = Config::new(ranks);
-    config.device = device;
     config.heap_size = options.heap_size;
     config.timeout = options.timeout.map(Duration::from_secs_f64);
     if options.driver != Driver::Cpu {
         config.timeout = config.timeout.map(|timeout| timeout + REPORTS_IN);
     }
     config.trace = options.trace.is_some();
+    if options.processes && launcher.is_none() {
+        can_run(options, &config)?;
+        // A driver that is missing is missing on every rank: once is enough.
+        compile::gpus(options.driver)?;
+        let spawned = spawn_processes(&Spawn {
+            ranks: num_ranks,
+            program: std::env::current_exe().context("the path of symm-run")?,
+            args: std::env::args_os().skip(1).collect(),
+            input: if let Source::Input(program) = &source { program.clone() } else { Vec::new() },
+            grace: GRACE,
+        });
+        return spawned.map(|()| ExitCode::SUCCESS).map_err(Into::into);
+    }
+
+    if let Ranks::Process(bootstrap) = &config.ranks {
+        bootstrap.announce()?;
+    }
+    let ready = can_run(options, &config).and_then(|()| prepare(&source, options, num_ranks));
+    let (prepared, device) = ready.inspect_err(|error| {
+        if let Ranks::Process(bootstrap) = &config.ranks {
+            bootstrap.decline(&format!("{error:#}"));
+        }
+    })?;
+    config.device = device;
+    let prepared = Arc::new(prepared);
     let body = Arc::clone(&prepared);
     let ran = symm_runtime::run(&config, move |rank| Ok((rank.rank(), body.call(rank.ctx()))));
     let trace = ran.as_ref().map_or_else(|failure| failure.trace.as_deref(), |outcome| outcome.trace.as_ref());
@@ -100,6 +111,7 @@ fn run(options: &Options) -> anyhow::Result<ExitCode> {
         }
     }
     traced?;
+    outcome.printed?;
     for failure in &outcome.checks.first {
         eprintln!("{failure}");
     }
@@ -116,6 +128,35 @@ fn prepare(source: &Source, options: &Options, num_ranks: u32) -> anyhow::Result
     let (entry, signature) = (compiled.entry, compiled.signature);
     let prepared = Prepared::new(entry, signature, &options.inputs, &options.outputs, &options.args)?;
     Ok((prepared, compiled.device))
+}
+
+/// What has started this process as a rank.
+fn launcher(options: &Options) -> anyhow::Result<Option<Launcher>> {
+    let launcher = Bootstrap::launcher();
+    if launcher != Some(Launcher::Slurm) || !options.processes || options.ranks.is_none() {
+        return Ok(launcher);
+    }
+    // A shell that srun has opened has the variables of its first task, and so has what is started there.
+    let says = Launcher::Slurm.says();
+    let is_first = Bootstrap::from_env().is_ok_and(|bootstrap| bootstrap.rank() == 0);
+    anyhow::ensure!(is_first, "--processes in a process that srun has started ({says}): leave it and --ranks out");
+    eprintln!("symm-run: --processes starts the ranks itself, although Slurm's variables say that srun has ({says})");
+    Ok(None)
+}
+
+/// Sees that there can be such a run, and that its timeline can be written: afterwards it would be lost.
+fn can_run(options: &Options, config: &Config) -> anyhow::Result<()> {
+    config.check()?;
+    let writes = !matches!(&config.ranks, Ranks::Process(bootstrap) if bootstrap.rank() != 0);
+    let Some(path) = options.trace.as_ref().filter(|_| writes) else { return Ok(()) };
+    let is_new = !path.exists();
+    let opened = File::options().append(true).create(true).open(path);
+    opened.with_context(|| format!("--trace {}", path.display()))?;
+    if is_new {
+        // If that fails, an empty file is left, which the run fills.
+        let _ = std::fs::remove_file(path);
+    }
+    Ok(())
 }
 
 fn write_trace(options: &Options, trace: Option<&Trace>) -> anyhow::Result<()> {

@@ -78,7 +78,12 @@ fn pair(text: &str) -> Result<(String, String), String> {
 
 fn seconds(text: &str) -> Result<f64, String> {
     let seconds: f64 = text.parse().map_err(|_| "takes a number of seconds")?;
-    if seconds > 0.0 && seconds < 1e9 { Ok(seconds) } else { Err("takes a number of seconds above zero".into()) }
+    let can_be = seconds > 0.0 && seconds < 1e9;
+    if can_be {
+        Ok(seconds)
+    } else {
+        Err("takes a number of seconds above zero and below 1e9; for no limit leave it out".into())
+    }
 }
 
 fn bytes(text: &str) -> Result<u64, String> {
@@ -100,6 +105,14 @@ mod tests {
     #[test]
     fn the_command_line_is_well_formed() {
         Options::command().debug_assert();
+    }
+
+    #[test]
+    fn a_timeout_has_an_end() {
+        assert_eq!(seconds("0.5"), Ok(0.5));
+        for text in ["inf", "nan", "0", "-1", "1e9"] {
+            assert!(seconds(text).unwrap_err().contains("for no limit leave it out"), "{text}");
+        }
     }
 
     #[test]

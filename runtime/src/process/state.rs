@@ -1,0 +1,29 @@
+//! Whether a process of this host is stopped: such a one answers nobody and has not ended.
+
+use std::fmt;
+
+/// What another process is doing, as far as one can see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProcessState {
+    /// Stopped by a signal, such as SIGSTOP or the terminal's.
+    Stopped,
+    /// Running, waiting or gone.
+    Other,
+}
+
+impl fmt::Display for ProcessState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Stopped => "stopped by a signal such as SIGSTOP; `kill -CONT` lets it go on",
+            Self::Other => "busy, or hangs",
+        })
+    }
+}
+
+/// The state of process `pid`.
+pub(crate) fn of(pid: i32) -> ProcessState {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // The name of the program is in brackets and may have any characters.
+    let stopped = stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('T'));
+    if stopped { ProcessState::Stopped } else { ProcessState::Other }
+}

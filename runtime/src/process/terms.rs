@@ -1,0 +1,99 @@
+//! What processes that meet say to each other.
+
+use std::fmt::Write;
+
+use serde::{Deserialize, Serialize};
+
+use super::environment::Bootstrap;
+use super::rendezvous::Offer;
+use crate::error::Error;
+
+/// Grows whenever the messages or the control memory change.
+pub(super) const VERSION: u32 = 4;
+
+/// What a rank says about itself when it comes. Fields that another version lacks are 0: the version is compared first.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct Hello {
+    version: u32,
+    pub(super) rank: u32,
+    pub(super) num_ranks: u32,
+    fingerprint: Vec<u8>,
+}
+
+/// What a rank says when it is ready.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Ready {
+    /// Its heap comes along.
+    Brings(Memory),
+    /// Why it cannot take part.
+    Declines(String),
+}
+
+/// What a rank has made for the run.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Memory {
+    heap_size: u64,
+    trace: bool,
+    device: String,
+}
+
+/// What rank 0 answers.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Answer {
+    /// The control memory and all heaps come along.
+    Welcome,
+    Refused(String),
+}
+
+impl Hello {
+    pub(super) fn new(bootstrap: &Bootstrap) -> Self {
+        let Bootstrap { rank, num_ranks, ref fingerprint, .. } = *bootstrap;
+        Self { version: VERSION, rank, num_ranks, fingerprint: fingerprint.clone() }
+    }
+
+    /// Whether another rank is of the same run.
+    pub(super) fn compare(&self, ours: &Self) -> Result<(), Error> {
+        let terms = |hello: &Self| {
+            let mut program = String::new();
+            for byte in &hello.fingerprint {
+                write!(program, "{byte:02x}").expect("writing to a String");
+            }
+            [
+                ("the version of symm's bootstrap", hello.version.to_string()),
+                ("the number of ranks", hello.num_ranks.to_string()),
+                ("the program", program),
+            ]
+        };
+        differ(self.rank, ours.rank, terms(self), terms(ours))
+    }
+}
+
+impl Memory {
+    pub(super) fn of(offer: &Offer) -> Self {
+        Self { heap_size: offer.heap_size, trace: offer.trace, device: offer.device.to_owned() }
+    }
+
+    /// Whether what `rank` has made fits what rank 0 has.
+    pub(super) fn compare(&self, rank: u32, ours: &Self) -> Result<(), Error> {
+        let terms = |memory: &Self| {
+            [
+                ("the heap's size", memory.heap_size.to_string()),
+                ("whether to trace", memory.trace.to_string()),
+                ("the driver", memory.device.clone()),
+            ]
+        };
+        differ(rank, 0, terms(self), terms(ours))
+    }
+}
+
+type Terms = [(&'static str, String); 3];
+
+fn differ(rank: u32, other: u32, theirs: Terms, ours: Terms) -> Result<(), Error> {
+    for ((what, theirs), (_, ours)) in theirs.into_iter().zip(ours) {
+        if theirs != ours {
+            return Err(Error::RunMismatch { rank, other, what, theirs, ours });
+        }
+    }
+    Ok(())
+}
