@@ -64,6 +64,7 @@ __attribute__((destructor)) static void look(void) {
 }
 
 int cuInit(unsigned flags) { return flags; }
+int cuDriverGetVersion(int *version) { *version = 12080; return 0; }
 int cuDeviceGetCount(int *count) { *count = DEVICES; return 0; }
 int cuDeviceGet(int *device, int ordinal) { *device = ordinal; return 0; }
 int cuDeviceGetName(char *name, int bytes, int device) { snprintf(name, bytes, "Stand-in %d", device); return 0; }
