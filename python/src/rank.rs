@@ -126,9 +126,14 @@ impl JoinedRank {
 
     fn leave(&self, py: Python<'_>, place: &str) -> PyResult<()> {
         let left = py.detach(|| {
-            let rank = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             set_place(Some(place));
-            rank.map_or(Ok(()), symm_runtime::Rank::leave)
+            slot.take().map_or(Ok(()), |rank| {
+                rank.try_leave().map_err(|(error, stays)| {
+                    *slot = stays;
+                    error
+                })
+            })
         });
         left.map_err(|error| raise(py, &error))
     }
