@@ -8,7 +8,7 @@
 mod modules;
 mod tools;
 
-use crate::machine::Machine;
+use crate::machine::{InWords as _, Machine};
 use crate::samples::{Samples, processor_time};
 use crate::table::{Table, number, ratio};
 use crate::{Effort, keep};

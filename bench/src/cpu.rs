@@ -5,7 +5,7 @@ mod ping_pong;
 mod program;
 pub mod put;
 
-use crate::machine::Machine;
+use crate::machine::{InWords as _, Machine};
 use crate::table::Table;
 use crate::{Effort, keep};
 use anyhow::Result;

@@ -62,10 +62,10 @@ fn is_ours(name: &str) -> bool {
 pub fn run(effort: Effort) -> Result<()> {
     let target = target()?;
     let figures = target.join("device.json");
-    let program = root().join("bench/programs/device.mlir");
+    let program = root()?.join("bench/programs/device.mlir");
     let text = std::fs::read_to_string(&program).with_context(|| program.display().to_string())?;
     let mut measure = Command::new("python3");
-    measure.arg("-B").arg(root().join("bench/device/measure.py"));
+    measure.arg("-B").arg(root()?.join("bench/device/measure.py"));
     for ranks in [2, 4] {
         let (source, ptx) = (target.join(format!("device-{ranks}.mlir")), target.join(format!("device-{ranks}.ptx")));
         let text = text.replace("symm.num_ranks = 2 : i32", &format!("symm.num_ranks = {ranks} : i32"));

@@ -31,13 +31,27 @@ impl Machine {
             load: read("/proc/loadavg").split(' ').take(3).collect::<Vec<_>>().join(" "),
         }
     }
+}
 
-    /// One line about the machine.
-    pub fn line(&self) -> String {
-        let Self { processor, cores, memory_gib, kernel, load } = self;
+/// A machine in words.
+pub trait InWords {
+    /// What figures have to share to be compared.
+    fn hardware(&self) -> String;
+
+    /// One line for the docs, which begins with the hardware.
+    fn line(&self) -> String;
+}
+
+impl InWords for Machine {
+    fn hardware(&self) -> String {
+        let Self { processor, cores, memory_gib, .. } = self;
+        format!("{processor}, {cores} cores, {memory_gib} GiB")
+    }
+
+    fn line(&self) -> String {
         // Without what a distribution appends to it.
-        let kernel = kernel.split('-').next().unwrap_or_default();
-        format!("{processor}, {cores} cores, {memory_gib} GiB, Linux {kernel}; load averages at the start {load}")
+        let kernel = self.kernel.split('-').next().unwrap_or_default();
+        format!("{}, Linux {kernel}; load averages at the start {}", self.hardware(), self.load)
     }
 }
 
@@ -49,9 +63,12 @@ pub struct Host {
     kernel: String,
 }
 
-impl Host {
-    /// One line for the docs.
-    pub fn line(&self) -> String {
+impl InWords for Host {
+    fn hardware(&self) -> String {
+        self.gpus.clone()
+    }
+
+    fn line(&self) -> String {
         let Self { gpus, driver, kernel } = self;
         format!("{gpus}, {driver}, Linux {}", kernel.split('-').next().unwrap_or_default())
     }

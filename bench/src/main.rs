@@ -24,8 +24,8 @@ use std::process::ExitCode;
 
 /// Measure symm, and publish what was measured.
 ///
-/// Raw figures go to target/bench/NAME.json. `publish` draws docs/benchmarks/*.svg from them and writes the tables of
-/// docs/benchmarks.md.
+/// Raw figures go to target/bench/NAME.json of the repository that this is run in. `publish` copies them to
+/// docs/benchmarks, draws the pictures there from them and writes the tables of docs/benchmarks.md.
 #[derive(Parser)]
 #[command(bin_name = "./x bench")]
 struct Arguments {
@@ -34,6 +34,9 @@ struct Arguments {
     /// Small sizes and few repeats: that everything runs, not how fast
     #[arg(long)]
     quick: bool,
+    /// Publish figures of another machine than those that they replace
+    #[arg(long)]
+    force: bool,
     /// Run this command and print the peak of its memory: for the bench itself
     #[arg(last = true, hide = true)]
     command: Vec<OsString>,
@@ -72,7 +75,7 @@ fn run(arguments: &Arguments) -> Result<()> {
         return memory::print_peak(program, rest);
     }
     if arguments.name.as_deref() == Some("publish") {
-        return publish::run();
+        return publish::run(arguments.force);
     }
     // GPUs are asked for by name.
     let named =
@@ -94,15 +97,18 @@ struct Raw<T, M = machine::Machine> {
     figures: T,
 }
 
-/// The root of the tree.
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+/// The root of the repository around the current folder: not of where this was built, which may be another one.
+fn root() -> Result<PathBuf> {
+    let here = std::env::current_dir().context("the current folder")?;
+    let root = here.ancestors().find(|folder| folder.join("bench/programs/device.mlir").exists());
+    root.map(Path::to_owned).with_context(|| format!("{} is not in symm's repository: run it there", here.display()))
 }
 
 /// Where figures and generated modules go.
 fn target() -> Result<PathBuf> {
     let target =
-        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from).join("bench");
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| anyhow::Ok(root()?.join("target")), |set| Ok(set.into()));
+    let target = target.map(|target: PathBuf| target.join("bench"))?;
     fs::create_dir_all(&target).with_context(|| format!("cannot make {}", target.display()))?;
     Ok(target)
 }

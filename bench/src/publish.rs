@@ -1,73 +1,98 @@
 //! `publish`: pictures and tables of the docs, from the raw figures of the last full runs.
 
 use crate::compile::{self, Size};
-use crate::machine::{Host, Machine};
+use crate::machine::{Host, InWords, Machine};
 use crate::plot::{Axis, Chart, Line};
 use crate::samples::Samples;
 use crate::table::{Table, number};
-use crate::{cpu, device, kept, root, triton};
+use crate::{Raw, cpu, device, kept, root, target, triton};
 use anyhow::{Context as _, Result, ensure};
 use std::fs;
 
 /// The document whose tables are written; each lies between `<!-- NAME -->` and `<!-- end -->`.
 const DOCUMENT: &str = "docs/benchmarks.md";
 
+/// Where pictures and raw figures go.
+const FOLDER: &str = "docs/benchmarks";
+
+/// The document, and what goes with it once all of it is known to be right.
+struct Page {
+    text: String,
+    /// Whether figures may replace those of another machine.
+    force: bool,
+    names: Vec<&'static str>,
+    charts: Vec<(String, Chart<'static>)>,
+}
+
 /// Publishes the benchmarks of which there are figures.
-pub fn run() -> Result<()> {
-    let pictures = root().join("docs/benchmarks");
-    fs::create_dir_all(&pictures)?;
-    let path = root().join(DOCUMENT);
-    let mut text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-    let mut names = Vec::new();
-    if let Some(compile) = kept::<Vec<Size>, Machine>("compile")? {
-        is_full("compile", compile.quick)?;
-        time_per_op(&compile.figures).draw(&pictures.join("compile.svg"))?;
-        fill(&mut text, "compile", &compile.machine.line(), &compile::tables(&compile.figures))?;
-        names.push("compile");
+pub fn run(force: bool) -> Result<()> {
+    let (folder, path) = (root()?.join(FOLDER), root()?.join(DOCUMENT));
+    let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let mut page = Page { text, force, names: Vec::new(), charts: Vec::new() };
+    if let Some(raw) = kept::<Vec<Size>, Machine>("compile")? {
+        page.fill("compile", &raw, &compile::tables(&raw.figures))?;
+        page.draw("compile.svg", time_per_op(&raw.figures));
     }
-    if let Some(cpu) = kept::<cpu::Figures, Machine>("cpu")? {
-        is_full("cpu", cpu.quick)?;
-        bandwidth(&cpu.figures).draw(&pictures.join("put.svg"))?;
-        fill(&mut text, "cpu", &cpu.machine.line(), &cpu::tables(&cpu.figures))?;
-        names.push("cpu");
+    if let Some(raw) = kept::<cpu::Figures, Machine>("cpu")? {
+        page.fill("cpu", &raw, &cpu::tables(&raw.figures))?;
+        page.draw("put.svg", bandwidth(&raw.figures));
     }
-    if let Some(device) = kept::<device::Figures, Host>("device")? {
-        is_full("device", device.quick)?;
-        over_blocks(&device.figures, "put").draw(&pictures.join("device_put.svg"))?;
-        over_blocks(&device.figures, "get").draw(&pictures.join("device_get.svg"))?;
-        fill(&mut text, "device", &device.machine.line(), &device::tables(&device.figures))?;
-        names.push("device");
+    if let Some(raw) = kept::<device::Figures, Host>("device")? {
+        page.fill("device", &raw, &device::tables(&raw.figures))?;
+        page.draw("device_put.svg", over_blocks(&raw.figures, "put"));
+        page.draw("device_get.svg", over_blocks(&raw.figures, "get"));
     }
-    if let Some(triton) = kept::<triton::Figures, Host>("triton")? {
-        is_full("triton", triton.quick)?;
-        for chart in triton::charts(&triton.figures) {
-            chart.1.draw(&pictures.join(chart.0))?;
-        }
-        fill(&mut text, "triton", &triton.machine.line(), &triton::tables(&triton.figures))?;
-        names.push("triton");
+    if let Some(raw) = kept::<triton::Figures, Host>("triton")? {
+        page.fill("triton", &raw, &triton::tables(&raw.figures))?;
+        page.charts.extend(triton::charts(&raw.figures).into_iter().map(|(name, chart)| (name.to_owned(), chart)));
     }
+    let names = page.names.join(", ");
     ensure!(!names.is_empty(), "no figures: run `./x bench compile`, `./x bench cpu` or `./x bench device` first");
-    fs::write(&path, text)?;
-    println!("wrote {DOCUMENT} and docs/benchmarks: {}", names.join(", "));
-    Ok(())
-}
-
-fn is_full(name: &str, quick: bool) -> Result<()> {
-    ensure!(!quick, "the figures of {name} are from a quick run: run `./x bench {name}` without --quick");
-    Ok(())
-}
-
-/// Puts tables between the marks of a name.
-fn fill(text: &mut String, name: &str, machine: &str, tables: &[(&'static str, Table)]) -> Result<()> {
-    let mark = format!("<!-- {name} -->\n");
-    let start = text.find(&mark).with_context(|| format!("{DOCUMENT} has no line {mark}"))? + mark.len();
-    let end = text[start..].find("<!-- end -->").with_context(|| format!("{DOCUMENT}: {name} has no end"))? + start;
-    let mut block = format!("Measured on: {machine}.\n");
-    for (title, table) in tables {
-        block.extend(["\n", title, ":\n\n", &table.text()]);
+    fs::create_dir_all(&folder)?;
+    for (name, chart) in page.charts {
+        chart.draw(&folder.join(name))?;
     }
-    text.replace_range(start..end, &block);
+    for name in page.names {
+        // With them a reader can draw it again.
+        let raw: serde_json::Value = serde_json::from_slice(&fs::read(target()?.join(format!("{name}.json")))?)?;
+        fs::write(folder.join(format!("{name}.json")), format!("{raw}\n"))?;
+    }
+    fs::write(&path, page.text)?;
+    println!("wrote {DOCUMENT} and {FOLDER}: {names}");
     Ok(())
+}
+
+impl Page {
+    fn draw(&mut self, name: &str, chart: Chart<'static>) {
+        self.charts.push((name.to_owned(), chart));
+    }
+
+    /// Puts tables between the marks of a name.
+    fn fill<T>(
+        &mut self,
+        name: &'static str,
+        raw: &Raw<T, impl InWords>,
+        tables: &[(&'static str, Table)],
+    ) -> Result<()> {
+        ensure!(!raw.quick, "the figures of {name} are from a quick run: run `./x bench {name}` without --quick");
+        let mark = format!("<!-- {name} -->\n");
+        let start = self.text.find(&mark).with_context(|| format!("{DOCUMENT} has no line {mark}"))? + mark.len();
+        let end = self.text[start..].find("<!-- end -->").with_context(|| format!("{DOCUMENT}: {name} has no end"))?;
+        let old = self.text[start..start + end].lines().next().and_then(|line| line.strip_prefix("Measured on: "));
+        let hardware = raw.machine.hardware();
+        ensure!(
+            self.force || old.is_none_or(|old| old.starts_with(&format!("{hardware}, "))),
+            "the figures of {name} are of {hardware}, and those in {DOCUMENT} of {}: measure there, or add --force",
+            old.unwrap_or_default()
+        );
+        let mut block = format!("Measured on: {}.\n", raw.machine.line());
+        for (title, table) in tables {
+            block.extend(["\n", title, ":\n\n", &table.text()]);
+        }
+        self.text.replace_range(start..start + end, &block);
+        self.names.push(name);
+        Ok(())
+    }
 }
 
 fn time_per_op(figures: &[Size]) -> Chart<'static> {

@@ -79,7 +79,7 @@ pub fn run(effort: Effort) -> Result<()> {
     let wheels = std::fs::read_dir(target.join("../wheels")).into_iter().flatten().flatten().map(|entry| entry.path());
     let wheel = wheels.into_iter().find(|path| path.extension().is_some_and(|extension| extension == "whl"));
     let mut measure = Command::new("python3");
-    measure.arg("-B").arg(root().join("bench/triton/measure.py"));
+    measure.arg("-B").arg(root()?.join("bench/triton/measure.py"));
     measure.arg("--wheel").arg(wheel.context("there is no wheel: `./x wheel` builds it")?);
     measure.arg("-o").arg(target.join("triton.json"));
     measure.args(effort.pick(&[][..], &["--quick"][..]));

@@ -35,7 +35,7 @@ impl Source {
 
 /// Writes the module of a kind that comes closest to `ops` ops.
 pub fn write(frontend: &Frontend, source: Source, ops: usize) -> Result<PathBuf> {
-    let unit = root().join(format!("bench/programs/{}.mlir", source.unit()));
+    let unit = root()?.join(format!("bench/programs/{}.mlir", source.unit()));
     // Without the module around it.
     let unit_ops = count(&frontend.parse(&unit)?) - 1;
     let text = fs::read_to_string(&unit).with_context(|| format!("cannot read {}", unit.display()))?;

@@ -25,7 +25,7 @@ impl Program {
     /// Compiles `bench/programs/<name>.mlir` as symm-run does.
     pub fn compile(name: &str, ranks: u32, heap_size: u64) -> Result<Self> {
         let frontend = Frontend::new();
-        let mut module = frontend.parse(&root().join(format!("bench/programs/{name}.mlir")))?;
+        let mut module = frontend.parse(&root()?.join(format!("bench/programs/{name}.mlir")))?;
         let world = World { num_ranks: ranks, heap_size, heap_stride: Some(heap_stride(heap_size)) };
         set_world(&mut module, world);
         frontend.run_pipeline(&mut module, "symm-cpu")?;
