@@ -83,7 +83,7 @@ impl Page {
         ensure!(
             self.force || old.is_none_or(|old| old.starts_with(&format!("{hardware}, "))),
             "the figures of {name} are of {hardware}, and those in {DOCUMENT} of {}: measure there, or add --force",
-            old.unwrap_or_default()
+            old.unwrap_or_default().trim_end_matches('.')
         );
         let mut block = format!("Measured on: {}.\n", raw.machine.line());
         for (title, table) in tables {
