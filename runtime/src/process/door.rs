@@ -19,7 +19,7 @@ use crate::error::Error;
 use crate::memory;
 
 /// How long rank 0 stays after a death, likewise: those who have come are told at once.
-const MOURNS: Duration = Duration::from_millis(500);
+pub(super) const MOURNS: Duration = Duration::from_millis(500);
 
 /// Where the other ranks come in.
 #[derive(Debug)]
@@ -110,6 +110,15 @@ impl Door {
     /// Waits a short time for something to happen, and sees to it.
     fn step(&mut self, hello: &Hello, memory: &Memory, offer: &Offer) -> Result<(), Error> {
         while let Ok(guest) = self.arrivals.try_recv() {
+            if guest.hello.died {
+                let rank = guest.hello.rank;
+                // One that has come tells it by its connection, after what it had to say.
+                if rank.checked_sub(1).and_then(|seat| self.guests.get(seat as usize)).is_some_and(Option::is_none) {
+                    self.strangers.push(guest);
+                    return Err(Error::RankDied { rank });
+                }
+                continue;
+            }
             let seat = match guest.hello.compare(hello).and_then(|()| seat(&mut self.guests, &guest)) {
                 Ok(seat) => seat,
                 Err(error) => {

@@ -151,7 +151,7 @@ impl Bootstrap {
         Self::from_variables(variable)
     }
 
-    fn from_variables(get: impl Fn(&str) -> Option<String>) -> Result<Self, Error> {
+    pub(super) fn from_variables(get: impl Fn(&str) -> Option<String>) -> Result<Self, Error> {
         let launcher = launched_by(&get).unwrap_or(&LAUNCHERS[0]);
         let ranks_from = launcher.num_ranks(&get);
         let wrong = |variable: &str, problem| Error::Environment { variable: variable.to_owned(), problem };

@@ -11,7 +11,7 @@ use std::sync::PoisonError;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::door::Door;
+use super::door::{Door, MOURNS};
 use super::environment::Bootstrap;
 use super::message::{receive, send};
 use super::state;
@@ -100,6 +100,16 @@ impl Bootstrap {
             // Nothing is lost when it cannot be told: this rank reports its error, and the others their deadline.
             Ok(Presence::Guest(stream)) => drop(send(&stream, &Ready::Declines(reason), &[])),
             Err(_) => {}
+        }
+    }
+
+    /// Tells the other ranks that this one has died, if they are still to meet: for who has started it.
+    pub(super) fn mourn(&self) {
+        if self.rank == 0 {
+            // The name is taken, or nobody comes, where the run has begun.
+            let _ = Door::open(self).map(|door| door.close(self, &Error::RankDied { rank: 0 }));
+        } else {
+            let _ = reach(self, MOURNS).map(|stream| send(&stream, &Hello::of_dead(self), &[]));
         }
     }
 

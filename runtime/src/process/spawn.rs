@@ -14,6 +14,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
 
+use super::environment::Bootstrap;
 use super::state::{self, ProcessState};
 use crate::clock;
 use crate::error::{Error, Exit, RankExit};
@@ -64,9 +65,25 @@ pub fn spawn_processes(spawn: &Spawn) -> Result<(), Error> {
     }
 }
 
+/// The variables that torchrun would set.
+fn variables(rank: u32, ranks: u32, run: &str) -> [(&'static str, String); 8] {
+    [
+        ("RANK", rank.to_string()),
+        ("LOCAL_RANK", rank.to_string()),
+        ("WORLD_SIZE", ranks.to_string()),
+        ("LOCAL_WORLD_SIZE", ranks.to_string()),
+        ("GROUP_WORLD_SIZE", "1".to_owned()),
+        ("MASTER_ADDR", "127.0.0.1".to_owned()),
+        ("MASTER_PORT", "29500".to_owned()),
+        ("TORCHELASTIC_RUN_ID", run.to_owned()),
+    ]
+}
+
 /// A started rank.
 struct Process {
     rank: u32,
+    /// Where the ranks meet.
+    place: Bootstrap,
     child: Child,
     ended: OwnedFd,
     output: [Output; 2],
@@ -80,19 +97,10 @@ impl Process {
         let failed = || format!("start rank {rank} as {}", spawn.program.display());
         let mut command = Command::new(&spawn.program);
         command.args(&spawn.args).stdin(input(&spawn.input)?).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let ranks = spawn.ranks.to_string();
-        for (name, value) in [
-            ("RANK", rank.to_string().as_str()),
-            ("LOCAL_RANK", &rank.to_string()),
-            ("WORLD_SIZE", &ranks),
-            ("LOCAL_WORLD_SIZE", &ranks),
-            ("GROUP_WORLD_SIZE", "1"),
-            ("MASTER_ADDR", "127.0.0.1"),
-            ("MASTER_PORT", "29500"),
-            ("TORCHELASTIC_RUN_ID", run),
-        ] {
-            command.env(name, value);
-        }
+        let variables = variables(rank, spawn.ranks, run);
+        let get = |name: &str| variables.iter().find(|(set, _)| *set == name).map(|(_, value)| value.clone());
+        let place = Bootstrap::from_variables(get)?;
+        command.envs(variables.iter().map(|(name, value)| (name, value)));
         let parent = rustix::process::getpid();
         // SAFETY: between fork and exec it makes two system calls and allocates nothing.
         unsafe {
@@ -108,7 +116,7 @@ impl Process {
             // It fails only for a process that has ended.
             let _ = child.kill().and_then(|()| child.wait());
         }
-        watched.map(|(ended, output)| Self { rank, child, ended, output })
+        watched.map(|(ended, output)| Self { rank, place, child, ended, output })
     }
 
     /// What tells that the child has ended, and what copies its output.
@@ -127,8 +135,13 @@ impl Process {
     fn reap(mut self, killed: Option<Exit>) -> Result<(Option<RankExit>, io::Result<()>), Error> {
         let status = self.child.wait().map_err(Error::io(format!("wait for rank {}", self.rank)))?;
         // The threads have nothing that panics.
+        let exit = exit(status, killed);
+        if exit.is_some() && killed.is_none() {
+            // Without the thread the others learn it later.
+            let _ = thread::Builder::new().spawn(move || self.place.mourn());
+        }
         let forwarded = self.output.into_iter().try_for_each(|thread| thread.join().unwrap_or(Ok(())));
-        Ok((exit(status, killed).map(|how| RankExit { rank: self.rank, how }), forwarded))
+        Ok((exit.map(|how| RankExit { rank: self.rank, how }), forwarded))
     }
 }
 

@@ -19,6 +19,8 @@ pub(super) struct Hello {
     pub(super) rank: u32,
     pub(super) num_ranks: u32,
     fingerprint: Vec<u8>,
+    /// Said for a rank that has died, by who started it: it may not have said anything itself.
+    pub(super) died: bool,
 }
 
 /// What a rank says when it is ready.
@@ -49,7 +51,12 @@ pub(super) enum Answer {
 impl Hello {
     pub(super) fn new(bootstrap: &Bootstrap) -> Self {
         let Bootstrap { rank, num_ranks, ref fingerprint, .. } = *bootstrap;
-        Self { version: VERSION, rank, num_ranks, fingerprint: fingerprint.clone() }
+        Self { version: VERSION, rank, num_ranks, fingerprint: fingerprint.clone(), died: false }
+    }
+
+    /// What is said for a rank that has died.
+    pub(super) fn of_dead(bootstrap: &Bootstrap) -> Self {
+        Self { died: true, ..Self::new(bootstrap) }
     }
 
     /// Whether another rank is of the same run.

@@ -33,7 +33,7 @@ fn main() -> ExitCode {
 }
 
 fn test_all(filter: Option<&str>) {
-    let tests: [(&str, fn()); 26] = [
+    let tests: [(&str, fn()); 27] = [
         ("ranks_exchange_data", ranks_exchange_data),
         ("ranks_join_and_leave", ranks_join_and_leave),
         ("a_killed_rank_is_named", a_killed_rank_is_named),
@@ -56,6 +56,7 @@ fn test_all(filter: Option<&str>) {
         ("a_dead_rank_is_not_in_the_trace", a_dead_rank_is_not_in_the_trace),
         ("the_spawner_reports_and_cleans_up", the_spawner_reports_and_cleans_up),
         ("a_straggler_is_killed_after_the_grace", a_straggler_is_killed_after_the_grace),
+        ("a_rank_that_dies_before_it_comes_is_named", a_rank_that_dies_before_it_comes_is_named),
         ("a_rank_stopped_in_the_run_is_named_and_killed", a_rank_stopped_in_the_run_is_named_and_killed),
         ("output_that_is_lost_is_an_error", output_that_is_lost_is_an_error),
         ("whatever_memory_there_is_nothing_panics", whatever_memory_there_is_nothing_panics),
@@ -314,6 +315,17 @@ fn a_straggler_is_killed_after_the_grace() {
     assert!(message.starts_with("rank 1 exited with code 1"), "{message}");
     assert!(message.contains("rank 2 did not end after another had failed, and was killed"), "{message}");
     leaves_nothing();
+}
+
+/// It has not said a word; whoever started it tells the others.
+fn a_rank_that_dies_before_it_comes_is_named() {
+    for r in [0, 1] {
+        let begin = Instant::now();
+        let spawner = rank(0, 1, "dumb", &format!("spawn die at once {r}")).output().unwrap();
+        let text = String::from_utf8_lossy(&spawner.stderr).into_owned();
+        assert!(begin.elapsed() < Duration::from_secs(10), "{:?}", begin.elapsed());
+        assert_eq!(text.matches(&format!("rank {r} died")).count(), 2, "{text}");
+    }
 }
 
 fn a_rank_stopped_in_the_run_is_named_and_killed() {

@@ -46,6 +46,7 @@ fn try_as_rank(what: &str) -> Result<String, Error> {
             return spawn_processes(&Spawn { ranks: 3, program, args, input: Vec::new(), grace })
                 .map(|()| String::new());
         }
+        "die at once 0" | "die at once 1" if what.ends_with(&rank.to_string()) => signal_self("-KILL"),
         "die early" | "stop early" => {
             bootstrap.announce()?;
             if rank == u32::from(what == "die early") {
