@@ -86,6 +86,14 @@ impl<'c> Builder<'c> {
         rewriter.as_rewriter_base().clone_op(op)
     }
 
+    /// Inserts a copy of an operation.
+    pub fn copy<'a>(&self, op: OperationRef<'c, 'a>) -> OperationRef<'c, 'a>
+    where
+        'c: 'a,
+    {
+        self.rewriter.as_rewriter_base().clone_op(op)
+    }
+
     /// Whether what is made goes into `block`.
     pub fn inserts_into(&self, block: BlockRef) -> bool {
         self.rewriter.as_rewriter_base().insertion_block() == block

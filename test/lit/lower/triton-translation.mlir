@@ -151,3 +151,25 @@ module attributes {symm.heap_stride = 4194304 : i64, symm.num_ranks = 4 : i32, s
   "use"(%q) : (!tt.ptr<f32>) -> ()
   "tt.return"() : () -> ()
 }) : () -> ()
+
+// -----
+
+// Pointers that all start from one are made from that one, moved: the distance is added once (T2). Those whose start is
+// not to be seen are moved each.
+// CHECK-LABEL: sym_name = "start"
+// CHECK: ^bb0(%{{[^,]*}}: !tt.ptr<i64>, %[[P:[^,]*]]: !tt.ptr<i8>, %[[AT:[^,]*]]: tensor<8xi32>,
+// CHECK: %[[DELTA:.*]] = arith.select {{.*}} {tt.divisibility = dense<2097152> : tensor<1xi32>} : i64
+// CHECK: %[[THEIRS:.*]] = "tt.addptr"(%[[P]], %[[DELTA]]) : (!tt.ptr<i8>, i64) -> !tt.ptr<i8>
+// CHECK-NEXT: %[[ALL:.*]] = "tt.splat"(%[[THEIRS]]) : (!tt.ptr<i8>) -> tensor<8x!tt.ptr<i8>>
+// CHECK-NEXT: %[[Q:.*]] = "tt.addptr"(%[[ALL]], %[[AT]]) {tt.contiguity = 8 : i32}
+// CHECK-NEXT: "use"(%[[Q]])
+"tt.func"() <{function_type = (!tt.ptr<i64>, !tt.ptr<i8>, tensor<8xi32>, i32) -> (), sym_name = "start"}> ({
+^bb0(%table: !tt.ptr<i64>, %p: !tt.ptr<i8>, %at: tensor<8xi32>, %peer: i32):
+  %ctx = symm.ctx %table : !tt.ptr<i64>
+  %all = "tt.splat"(%p) : (!tt.ptr<i8>) -> tensor<8x!tt.ptr<i8>>
+  %mine = "tt.addptr"(%all, %at) {tt.contiguity = 8 : i32}
+    : (tensor<8x!tt.ptr<i8>>, tensor<8xi32>) -> tensor<8x!tt.ptr<i8>>
+  %q = symm.as_remote %ctx, %mine, %peer : tensor<8x!tt.ptr<i8>>
+  "use"(%q) : (tensor<8x!tt.ptr<i8>>) -> ()
+  "tt.return"() : () -> ()
+}) : () -> ()

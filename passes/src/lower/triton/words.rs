@@ -1,7 +1,8 @@
 //! Triton's ops as each of its versions writes them.
 
 use super::Version;
-use crate::ir::{Builder, lasting};
+use crate::ir::{Builder, definition, lasting, mutable, name};
+use melior::ir::operation::{OperationLike, OperationMutLike};
 use melior::ir::{Attribute, Type, Value, ValueLike};
 use symm_dialect::ops::{Cache, Order, RmwKind, Scope};
 use symm_dialect::shape::Shaped;
@@ -94,9 +95,37 @@ pub fn load_scalar<'c>(b: &Builder<'c>, pointer: Value<'c, '_>, ty: Type<'c>) ->
 }
 
 /// A pointer or tensor of pointers, moved by a number of elements, `i64`.
+///
+/// `as_remote(p + i, r)` is `as_remote(p, r) + i` (T2): where all pointers of a tensor start from one, that one is
+/// moved, which is one addition instead of one for each vector that a thread accesses.
 pub fn offset<'c>(b: &Builder<'c>, pointer: Value<'c, '_>, elements: Value<'c, 'c>) -> Value<'c, 'c> {
     let ty = pointer.r#type();
-    b.value("tt.addptr", &[lasting(pointer), splat_like(b, elements, ty)], ty, &[])
+    offset_start(b, pointer, elements, MOST_STEPS)
+        .unwrap_or_else(|| b.value("tt.addptr", &[lasting(pointer), splat_like(b, elements, ty)], ty, &[]))
+}
+
+/// How many ops between a tensor of pointers and the pointer that it starts from are looked through.
+const MOST_STEPS: usize = 16;
+
+/// A tensor of pointers made again from the pointer that it starts from, moved; `None` if there is no such pointer.
+fn offset_start<'c>(
+    b: &Builder<'c>,
+    pointer: Value<'c, '_>,
+    elements: Value<'c, 'c>,
+    steps: usize,
+) -> Option<Value<'c, 'c>> {
+    let op = definition(pointer).filter(|_| steps > 0 && Shaped::tensor(pointer.r#type()).is_some())?;
+    let from = op.operands().next()?;
+    let moved = match name(op) {
+        "tt.splat" => offset(b, from, elements),
+        "tt.addptr" | "tt.broadcast" | "tt.expand_dims" | "ttg.convert_layout" => {
+            offset_start(b, from, elements, steps - 1)?
+        }
+        _ => return None,
+    };
+    let copy = b.copy(op);
+    mutable(copy).set_operand(0, moved);
+    copy.results().next().map(|result| lasting(result.into()))
 }
 
 /// A scalar for each element of a tensor type, or as it is for a type without elements.
