@@ -11,7 +11,7 @@
 //! ```
 //!
 //! becomes the same with `{tt.num_stages = 8 : i32}`, as if written `tl.range(…, num_stages=8)`: loads go to shared
-//! memory, seven iterations ahead.
+//! memory, five iterations ahead.
 //!
 //! - **What is pipelined.** Innermost loops that load blocks and may store, to or from another rank, whose number of
 //!   stages is not given, and which hold such accesses and arithmetic only: nothing that waits, orders or updates (O4),
@@ -19,10 +19,10 @@
 //! - **Why it is right.** Loads of later iterations go above stores of earlier ones. Accesses of one thread are weak,
 //!   so all that could tell is that thread reading what it has written: no load may be of the memory that a store is
 //!   to. That is so where they are of different arguments of the kernel, however far their pointers have been moved.
-//! - **How deep.** What is under way lies in shared memory: 112 KiB, 15 iterations at most, and no more than half of a
-//!   multiprocessor's shared memory or a little above (128 KiB on `sm_90`). On H200s four programs read 175 GB/s with
-//!   80 KiB so, and 186 to 190 with 128 KiB in registers. Where not even two iterations fit, the loop is left alone: one
-//!   ahead is slower than none.
+//! - **How deep.** What is under way lies in shared memory: 80 KiB, 15 iterations at most, and no more than half of a
+//!   multiprocessor's shared memory or a little above (128 KiB on `sm_90`). On H200s four programs read 176 GB/s with
+//!   80 KiB, 168 with 96 or 112, and 122 with 48. Where not even two iterations fit, the loop is left alone: one ahead
+//!   is slower than none.
 //!
 //! Limits: NVIDIA GPUs from `sm_80` on. Two arguments that are parts of one tensor, which overlap other than element by
 //! element, have to be told apart by a `num_stages` of one's own.
@@ -52,7 +52,7 @@ pub const PASS: Pass = Pass {
 const NUM_STAGES: &str = "tt.num_stages";
 
 /// The bytes of a block that are to be under way.
-const BYTES_UNDER_WAY: u64 = 112 << 10;
+const BYTES_UNDER_WAY: u64 = 80 << 10;
 
 /// What makes a pointer of a pointer, its first operand.
 const MOVES: &[&str] = &["tt.addptr", "tt.splat", "tt.broadcast", "tt.expand_dims", "tt.bitcast", "ttg.convert_layout"];

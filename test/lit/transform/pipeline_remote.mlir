@@ -1,4 +1,4 @@
-// Loops that move blocks between ranks get as many stages as keep 112 KiB under way; others stay as they are.
+// Loops that move blocks between ranks get as many stages as keep 80 KiB under way; others stay as they are.
 // RUN: symm-opt %s --allow-unregistered-dialect --symm-pipeline-remote | FileCheck %s
 // RUN: symm-opt %s --allow-unregistered-dialect --symm-pipeline-remote=target=cuda:75 \
 // RUN:   | FileCheck %s --check-prefix=NONE
@@ -21,10 +21,10 @@
   %ps = "tt.splat"(%p) : (!tt.ptr<f16>) -> tensor<8192x!tt.ptr<f16>>
   %qs = "tt.splat"(%q) : (!tt.ptr<f16>) -> tensor<8192x!tt.ptr<f16>>
 
-  // A load from another rank, 16 KiB: seven ahead.
+  // A load from another rank, 16 KiB: five ahead.
   // CHECK: scf.for %[[I:.*]] = {{.*}} {
   // CHECK: symm.remote_load
-  // CHECK: } {tt.num_stages = 8 : i32}
+  // CHECK: } {tt.num_stages = 6 : i32}
   scf.for %i = %c0 to %n step %n : i32 {
     %is = "tt.splat"(%i) : (i32) -> tensor<8192xi32>
     %at = arith.addi %is, %o : tensor<8192xi32>
@@ -38,7 +38,7 @@
   // Two loads a time; pointers that are carried around the loop; a remote pointer for Triton's own load.
   // CHECK: scf.for
   // CHECK: "tt.load"
-  // CHECK: } {tt.num_stages = 4 : i32}
+  // CHECK: } {tt.num_stages = 3 : i32}
   %remote = symm.as_remote %ctx, %ps, %peer : tensor<8192x!tt.ptr<f16>>
   %moved:2 = scf.for %i = %c0 to %n step %n iter_args(%from = %remote, %to = %qs)
       -> (tensor<8192x!tt.ptr<f16>>, tensor<8192x!tt.ptr<f16>>) : i32 {
@@ -56,7 +56,7 @@
   // CHECK: scf.for
   // CHECK: scf.for
   // CHECK: symm.put
-  // CHECK: } {tt.num_stages = 8 : i32}
+  // CHECK: } {tt.num_stages = 6 : i32}
   // CHECK-NEXT: }{{$}}
   scf.for %i = %c0 to %n step %n : i32 {
     scf.for %j = %c0 to %n step %n : i32 {
@@ -67,7 +67,7 @@
   // A sum of what the ranks have: nothing is stored.
   // CHECK: scf.for
   // CHECK: symm.remote_load
-  // CHECK: } {tt.num_stages = 8 : i32}
+  // CHECK: } {tt.num_stages = 6 : i32}
   %sum = scf.for %i = %c0 to %n step %n iter_args(%so_far = %zero) -> (tensor<8192xf16>) : i32 {
     %v = symm.remote_load %ctx, %ps, %i : tensor<8192x!tt.ptr<f16>> -> tensor<8192xf16>
     %next = arith.addf %so_far, %v : tensor<8192xf16>
