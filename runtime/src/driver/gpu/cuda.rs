@@ -1,5 +1,7 @@
 //! NVIDIA's driver library, loaded when it is first needed.
 
+mod primary;
+
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
@@ -12,6 +14,7 @@ use super::api::{Api, Device, DeviceInfo, Event, Function, Graph, IpcHandle, Mod
 use super::plain;
 use crate::error::Error;
 use crate::memory::HEAP_ALIGN;
+use primary::Primary;
 
 /// Bytes of what the compiler of PTX may say about it.
 const LOG_BYTES: usize = 8 << 10;
@@ -26,13 +29,6 @@ pub(crate) struct Cuda {
     devices: Vec<Primary>,
     /// Whether memory can be mapped and is to be.
     maps: bool,
-}
-
-/// A device, with its primary context once something was done there: making one takes long.
-#[derive(Debug)]
-struct Primary {
-    device: sys::CUdevice,
-    context: Mutex<Option<usize>>,
 }
 
 /// An error from what the driver answered to `action`.
@@ -130,29 +126,6 @@ impl Cuda {
         let multiprocessors = self.attribute(device, Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
         let (chip, multiprocessors) = (format!("sm_{major}{minor}"), multiprocessors.cast_unsigned());
         Ok(DeviceInfo { name, chip, multiprocessors, mapped: self.maps })
-    }
-}
-
-impl Primary {
-    fn find(ordinal: c_int) -> Result<Self, Error> {
-        let mut device = 0;
-        // SAFETY: the driver stores a device.
-        check(unsafe { sys::cuDeviceGet(&raw mut device, ordinal) }, "find a device")?;
-        Ok(Self { device, context: Mutex::new(None) })
-    }
-
-    fn context(&self) -> Result<sys::CUcontext, Error> {
-        let mut known = self.context.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(context) = *known {
-            return Ok(context as sys::CUcontext);
-        }
-        let mut context = ptr::null_mut();
-        let retained =
-            // SAFETY: the driver stores a context.
-            unsafe { sys::cuDevicePrimaryCtxRetain(&raw mut context, self.device) };
-        check(retained, &format!("start device {}", self.device))?;
-        *known = Some(context as usize);
-        Ok(context)
     }
 }
 
