@@ -383,7 +383,7 @@ impl Error {
 fn hint(answer: &std::io::Error) -> &'static str {
     match answer.raw_os_error() {
         Some(libc::EMFILE) => "; raise the limit on open files (ulimit -n)",
-        Some(libc::EAGAIN) => "; the limit on processes and threads (ulimit -u) may be reached",
+        Some(libc::EAGAIN) => "; a limit is reached: on processes and threads (ulimit -u) or on addresses (ulimit -v)",
         Some(libc::ENOMEM) => "; memory, or the limit on addresses (ulimit -v), is used up",
         _ => "",
     }

@@ -122,8 +122,10 @@ where
     crash::install();
     let (world, links) = World::start(config, false)?;
     let world = Arc::new(world);
-    let monitor = (!links.is_empty()).then(|| Monitor::start(&world, links)).transpose()?;
-    let hosts = Hosts::start(&world, body)?;
+    // Others learn why this rank goes, instead of its death.
+    let tell = |error: &Error| world.fail(world.local()[0].rank, Error::Program(error.to_string()));
+    let monitor = (!links.is_empty()).then(|| Monitor::start(&world, links)).transpose().inspect_err(tell)?;
+    let hosts = Hosts::start(&world, body).inspect_err(tell)?;
     let ended = supervise(&world, config.timeout.map(Limit::Run));
     if let Err(source) = ended {
         let trace = world.trace.as_ref().map(|sink| {
