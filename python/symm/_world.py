@@ -28,7 +28,7 @@ _current = None
 
 
 def init(heap_size: int = HEAP_SIZE, device: str | None = None, timeout: float | None = None) -> World:
-    """Joins the run that torchrun, Open MPI or Slurm has started, or one of a single rank. Collective.
+    """Joins the run that torchrun, an MPI or Slurm has started, or one of a single rank. Collective.
 
     `heap_size` is in bytes, for each rank; symm takes the first 2 MiB. `device` is "cuda", "hip" or "cpu"; by default
     the GPU, or the CPU under `TRITON_INTERPRET=1` and where torch finds no GPU; ranks use GPU number `rank` modulo
