@@ -59,8 +59,9 @@ defvar BulkShapes = [{
     not overlap.
 
     With `engine bulk`, for `group block` on sm_90 and later, one thread drives the GPU's bulk copy engine through
-    dynamic shared memory, which the launch provides: 16 KiB for each of up to 12 stages and 128 bytes. With less
-    than two stages, and where source and destination are not aligned alike to 16 bytes, the threads copy.
+    dynamic shared memory, which the launch provides: 16 KiB for each of up to 12 stages and 128 bytes. The kernel has
+    no other use for it. With less than two stages, where source and destination are not aligned alike to 16 bytes,
+    and for up to 64 bytes a thread, the threads copy.
 }];
 
 def Symm_GetOp : Symm_AccessOp<"get", CopyEffect> {

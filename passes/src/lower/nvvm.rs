@@ -24,7 +24,7 @@ use super::access::remote_element;
 use super::address::data_type;
 use super::gpu::{Target, lower_module, order};
 use super::refuse_atomic;
-use crate::ir::{Builder, signed};
+use crate::ir::{Builder, collect, enclosing, name, signed};
 use crate::pass::{Ir, Kind, Pass, PassOption, Values};
 use melior::dialect::arith::CmpiPredicate;
 use melior::dialect::llvm;
@@ -93,6 +93,12 @@ fn ptx_type(kind: RmwKind, ty: Type) -> (&'static str, &'static str) {
     }
 }
 
+/// Whether the kernel around `op` has dynamic shared memory of its own.
+fn takes_dynamic_shared(op: OperationRef) -> bool {
+    enclosing(op, &["gpu.func", "gpu.module"])
+        .is_some_and(|around| collect(around).into_iter().any(|op| name(op) == "gpu.dynamic_shared_memory"))
+}
+
 impl Target for Nvvm {
     fn refusal(&self, op: SymmOp) -> Option<String> {
         if let Some(complaint) = refuse_atomic(op) {
@@ -119,6 +125,11 @@ impl Target for Nvvm {
         };
         if engine == Some(Engine::Bulk) && self.sm < 90 {
             return Some(format!("engine bulk needs sm_90, the chip is sm_{}", self.sm));
+        }
+        if engine == Some(Engine::Bulk) && takes_dynamic_shared(op.operation()) {
+            let complaint = "engine bulk needs the kernel's dynamic shared memory for itself, and \
+                             gpu.dynamic_shared_memory takes it too: let the threads copy";
+            return Some(complaint.into());
         }
         match op {
             SymmOp::AtomicRmw(op) => {
