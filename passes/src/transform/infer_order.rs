@@ -40,7 +40,9 @@
 //!   group's. Every thread of the group has to reach it: the run has an op that all of them reach in the same block,
 //!   or only uniform loops and branches lie around it.
 //! - **Fences** next to each other become one, where one is as strong as the other or both have one scope. An
-//!   acquire fence next to an acquire wait before it goes: the wait has just made that fence (O5).
+//!   acquire fence next to an acquire wait before it goes: what the wait has seen, it lets in itself (O5). It stays
+//!   where it may let in what something else has seen: where on the way to the wait, from the fence before it or the
+//!   start of the kernel, lies a relaxed wait or atomic or an operation that is not known.
 //!
 //! A single release signal stays: what it releases may lie in a caller, in an earlier kernel, or be a read whose
 //! place the peer may now overwrite. So does every order of an op in a region or block of which this pass can't say
@@ -58,6 +60,7 @@ use crate::ir::{
 };
 use crate::order::{acquires, is_quiet, join, keyword, releases, same, set_keyword};
 use crate::pass::{self, Ir, Pass, PassOption};
+use crate::registration::previous_in_block;
 use crate::uniform::is_reached_together;
 use melior::ir::block::BlockArgument;
 use melior::ir::{BlockLike, BlockRef, OperationRef, Value, operation::OperationLike};
@@ -298,7 +301,7 @@ fn covers(fence: Fence, group: Group) -> bool {
     releases(fence.sem()) && fence.scope() == Scope::Sys && fence.group() == group
 }
 
-/// Whether an acquire fence does again what the wait before it has just done (O5).
+/// Whether an acquire fence does again what the wait before it has just done (O5), and nothing else.
 fn is_covered<'c: 'a, 'a>(before: Option<&Step<'c, 'a>>, fence: Fence<'c, 'a>) -> bool {
     let Some((op, Kind::Waits(wait))) = before else { return false };
     !is_loop(*op)
@@ -306,6 +309,63 @@ fn is_covered<'c: 'a, 'a>(before: Option<&Step<'c, 'a>>, fence: Fence<'c, 'a>) -
         && acquires(wait.sem())
         && fence.sem() == Order::Acquire
         && fence.group() == wait.group()
+        && all_is_let_in(*op, fence.group())
+}
+
+/// Whether nothing that ran before `op` leaves it to a later fence of the group to let in what it has seen. The polls of
+/// a wait may acquire one by one: then they are no fence for the relaxed reads before them.
+fn all_is_let_in<'c: 'a, 'a>(op: OperationRef<'c, 'a>, group: Group) -> bool {
+    let mut at = op;
+    loop {
+        while let Some(op) = previous_in_block(at) {
+            match SymmOp::cast(op) {
+                Some(SymmOp::Fence(fence))
+                    if acquires(fence.sem()) && fence.scope() == Scope::Sys && fence.group() == group =>
+                {
+                    return true;
+                }
+                _ if collect(op).into_iter().any(needs_fence) => return false,
+                _ => at = op,
+            }
+        }
+        let Some(block) = at.block() else { return false };
+        if block.predecessor_count() > 0 {
+            return false;
+        }
+        match block.parent_operation() {
+            Some(parent) if name(parent) == "gpu.func" => return parent.has_attribute("gpu.kernel"),
+            // What runs before the body of a loop is also the rest of the body.
+            Some(parent) if is_branch(parent) || is_loop(parent) && !collect(parent).into_iter().any(needs_fence) => {
+                at = parent;
+            }
+            _ => return false,
+        }
+    }
+}
+
+/// Whether an operation may see what another rank has released and leave it to a later fence to let it in.
+fn needs_fence<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
+    use SymmOp::{AtomicCas, AtomicRmw, Barrier, BarrierAll, Copy, Get, Put, RemoteLoad, RemoteStore};
+    match SymmOp::cast(op) {
+        Some(SymmOp::Wait(wait)) => !acquires(wait.sem()),
+        Some(AtomicRmw(atomic)) => !acquires(atomic.sem()),
+        Some(AtomicCas(atomic)) => !acquires(atomic.sem()),
+        Some(SymmOp::Signal(_) | SymmOp::Fence(_) | Barrier(_) | BarrierAll(_)) => false,
+        Some(RemoteLoad(_) | RemoteStore(_) | Put(_) | Get(_) | Copy(_)) => false,
+        _ => {
+            let is_plain = matches!(
+                name(op),
+                "gpu.barrier"
+                    | "memref.load"
+                    | "memref.store"
+                    | "vector.load"
+                    | "vector.store"
+                    | "vector.transfer_read"
+                    | "vector.transfer_write"
+            );
+            !is_plain && !is_loop(op) && !is_branch(op) && !is_quiet(op)
+        }
+    }
 }
 
 fn make_fence<'c: 'a, 'a>(

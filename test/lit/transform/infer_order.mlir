@@ -404,3 +404,93 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// A fence behind an acquire wait stays if something before the wait may leave it to the fence to let in what it saw.
+gpu.module @relaxed_before {
+  // CHECK-LABEL: gpu.func @relaxed_wait
+  gpu.func @relaxed_wait(%ctx: !symm.ctx, %flag: memref<8xi64>, %i: index, %j: index, %v: i64) kernel {
+    // CHECK: symm.wait {{.*}} sem relaxed group block
+    // CHECK-NEXT: symm.wait {{.*}} eq %{{[a-z0-9]+}} group block
+    // CHECK-NEXT: symm.fence sem acquire group block
+    // CHECK-NEXT: gpu.return
+    symm.wait %ctx, %flag[%i] eq %v sem relaxed group block : memref<8xi64>, i64
+    symm.wait %ctx, %flag[%j] eq %v group block : memref<8xi64>, i64
+    symm.fence sem acquire group block
+    gpu.return
+  }
+  // CHECK-LABEL: gpu.func @relaxed_atomic
+  gpu.func @relaxed_atomic(%ctx: !symm.ctx, %flag: memref<8xi64>, %i: index, %j: index, %v: i64, %p: i32) kernel {
+    // CHECK: symm.wait
+    // CHECK-NEXT: symm.fence sem acquire{{$}}
+    // CHECK-NEXT: gpu.return
+    %old = symm.atomic_rmw add %ctx, %flag[%i], %v, %p sem relaxed : memref<8xi64>, i64
+    symm.wait %ctx, %flag[%j] eq %v : memref<8xi64>, i64
+    symm.fence sem acquire
+    gpu.return
+  }
+  // In a branch, in an earlier turn of a loop, behind a branch of blocks.
+  // CHECK-LABEL: gpu.func @elsewhere
+  gpu.func @elsewhere(%ctx: !symm.ctx, %flag: memref<8xi64>, %i: index, %v: i64, %n: index, %yes: i1) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    // CHECK: symm.wait {{.*}} eq %{{[a-z0-9]+}} :
+    // CHECK-NEXT: symm.fence sem acquire{{$}}
+    scf.if %yes {
+      "unknown.op"() : () -> ()
+    }
+    symm.wait %ctx, %flag[%i] eq %v : memref<8xi64>, i64
+    symm.fence sem acquire
+    // CHECK-NEXT: scf.for
+    // CHECK-NEXT: symm.wait {{.*}} eq %{{[a-z0-9]+}} :
+    // CHECK-NEXT: symm.fence sem acquire{{$}}
+    // CHECK-NEXT: symm.wait {{.*}} sem relaxed
+    // CHECK-NEXT: scf.if
+    scf.for %k = %c0 to %n step %c1 {
+      symm.wait %ctx, %flag[%k] eq %v : memref<8xi64>, i64
+      symm.fence sem acquire
+      symm.wait %ctx, %flag[%k] ne %v sem relaxed : memref<8xi64>, i64
+      scf.if %yes {
+        symm.fence sem acquire
+      }
+    }
+    // CHECK: ^bb1:
+    // CHECK-NEXT: symm.wait
+    // CHECK-NEXT: symm.fence sem acquire{{$}}
+    cf.br ^next
+  ^next:
+    symm.wait %ctx, %flag[%i] eq %v : memref<8xi64>, i64
+    symm.fence sem acquire
+    gpu.return
+  }
+  // CHECK-LABEL: gpu.func @device
+  gpu.func @device(%ctx: !symm.ctx, %flag: memref<8xi64>, %i: index, %v: i64) {
+    // CHECK-NEXT: symm.wait
+    // CHECK-NEXT: symm.fence sem acquire{{$}}
+    symm.wait %ctx, %flag[%i] eq %v : memref<8xi64>, i64
+    symm.fence sem acquire
+    gpu.return
+  }
+
+  // Here it goes: plain accesses see nothing that a fence lets in, and what came before has a fence of its own.
+  // CHECK-LABEL: gpu.func @nothing_before
+  gpu.func @nothing_before(%ctx: !symm.ctx, %flag: memref<8xi64>, %i: index, %v: i64, %n: index, %p: i32) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    // CHECK-NOT: symm.fence
+    // CHECK: symm.wait {{.*}} sem relaxed
+    scf.for %k = %c0 to %n step %c1 {
+      symm.wait %ctx, %flag[%k] eq %v : memref<8xi64>, i64
+      symm.fence sem acquire
+      memref.store %v, %flag[%k] : memref<8xi64>
+    }
+    symm.wait %ctx, %flag[%i] eq %v sem relaxed : memref<8xi64>, i64
+    // CHECK-NEXT: symm.fence sem acquire{{$}}
+    // CHECK-NOT: symm.fence
+    // CHECK: gpu.return
+    symm.fence sem acquire
+    %x = memref.load %flag[%i] : memref<8xi64>
+    symm.wait %ctx, %flag[%i] eq %v : memref<8xi64>, i64
+    symm.fence sem acquire
+    gpu.return
+  }
+}
