@@ -18,7 +18,7 @@
 // CHECK-NEXT: %[[WIDE:.*]] = arith.extsi %[[SAFE]] : i32 to i64
 // CHECK: %[[THEIRS:.*]] = "tt.load"(%{{.*}})
 // CHECK-NEXT: %[[DISTANCE:.*]] = arith.subi %[[THEIRS]], %[[MINE]] : i64
-// CHECK-NEXT: %[[NOWHERE:.*]] = arith.constant 1152921504606846976 : i64
+// CHECK-NEXT: %[[NOWHERE:.*]] = arith.constant 140737488355328 : i64
 // CHECK-NEXT: %[[DELTA:.*]] = arith.select %[[IN]], %[[DISTANCE]], %[[NOWHERE]]
 // CHECK-SAME: {tt.divisibility = dense<2097152> : tensor<1xi32>} : i64
 // CHECK-NEXT: %[[SHIFT:.*]] = arith.constant 2 : i64

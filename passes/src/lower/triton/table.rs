@@ -17,8 +17,9 @@ use symm_dialect::{
 /// The words of the table before the bases.
 const HEADER_WORDS: i64 = 2;
 
-/// What a rank that is out of range adds to a pointer: no target maps an address so far away.
-const NOWHERE: i64 = 1 << 60;
+/// What a rank that is out of range adds to a pointer: programs have the addresses below it, and no target maps those
+/// above. It is one of the 48 bits that AMD's buffer descriptors, which Triton accesses most memory through, keep.
+const NOWHERE: i64 = 1 << 47;
 
 /// What every distance is a multiple of, in bytes (T4).
 const BASE_ALIGNMENT: i64 = 2 << 20;
