@@ -63,11 +63,13 @@ fn canonical(options: &Values, fence_waits: bool) -> String {
         String::new()
     };
     let bounds = if options.flag("bounds-checks") { "symm-insert-bounds-checks," } else { "" };
+    // Memory order is looked at in what the author wrote, and again where calls are gone that held accesses or signals.
     // `any(…)`: on one function after the other, while it is in the caches, and on several threads.
     format!(
         "any(symm-check-ranks,symm-check-host-access,symm-check-sync{{strict={strict}}},\
          symm-check-memory-order{{strict={strict}}}),\
-         gpu-kernel-outlining,inline{{default-pipeline=}},{watchdog}{bounds}canonicalize,cse,loop-invariant-code-motion,cse,\
+         gpu-kernel-outlining,inline{{default-pipeline=}},any(symm-check-memory-order{{strict={strict}}}),\
+         {watchdog}{bounds}canonicalize,cse,loop-invariant-code-motion,cse,\
          any(symm-hoist-translation,symm-coalesce-signals,symm-infer-order{{fence-waits={fence_waits}}})"
     )
 }

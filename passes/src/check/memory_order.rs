@@ -15,10 +15,14 @@
 //! // remark: O1: relaxed, but writes come before it without a release fence; made release
 //! ```
 //!
-//! Limits: it looks at one function, along its structured control flow and its blocks; a call counts as an access.
+//! An operation that is not known to touch no memory of the heap counts as a write and a read, as does a call.
+//!
+//! Limits: it looks at one function, along its structured control flow and its blocks, and so not at what the callers
+//! do. The pipelines run it again behind `inline`; in a function that is not inlined, a relaxed signal or wait
+//! publishes or lets in what the function itself does, and nothing of its callers' without a fence.
 
 use crate::ir::{blocks, name, operations, symm_ops};
-use crate::order::{is_bulk_load, is_bulk_store, set_keyword};
+use crate::order::{is_bulk_load, is_bulk_store, is_quiet, set_keyword};
 use crate::pass::{Ir, Kind, Pass, PassOption, Values};
 use crate::registration::previous_in_block;
 use melior::ir::operation::OperationLike;
@@ -149,27 +153,66 @@ fn meaning<'c: 'a, 'a>(op: OperationRef<'c, 'a>, look: Look) -> Meaning {
         }
         Some(SymmOp::RemoteLoad(_)) if !before => Meaning::Access,
         Some(SymmOp::Barrier(_) | SymmOp::BarrierAll(_)) => Meaning::Fence,
+        // They read and write, and their own order is not that of the signal or wait.
+        Some(SymmOp::AtomicRmw(_) | SymmOp::AtomicCas(_)) => Meaning::Access,
         Some(_) => Meaning::Neutral,
-        None => match name(op) {
-            "memref.store" | "vector.store" | "vector.maskedstore" | "llvm.store" | "affine.store" | "memref.copy"
-            | "linalg.fill" | "linalg.generic" | "linalg.matmul" | "func.call" | "llvm.call" | "tt.store"
-            | "tt.call" => Meaning::Access,
-            name if is_bulk_store(name) => Meaning::Access,
-            "memref.load"
-            | "vector.load"
-            | "vector.maskedload"
-            | "llvm.load"
-            | "affine.load"
-            | "tt.load"
-            | "ttg.async_copy_global_to_local"
-                if !before =>
-            {
-                Meaning::Access
-            }
-            name if !before && is_bulk_load(name) => Meaning::Access,
-            _ => Meaning::Neutral,
-        },
+        None if only_reads(name(op)) && !before => Meaning::Access,
+        None if only_reads(name(op)) || is_quiet(op) || touches_no_heap(op) => Meaning::Neutral,
+        None => Meaning::Access,
     }
+}
+
+/// Whether an op of another dialect reads memory and writes none.
+fn only_reads(name: &str) -> bool {
+    let (dialect, rest) = name.split_once('.').unwrap_or_default();
+    let is_load = match dialect {
+        "affine" => matches!(rest, "load" | "vector_load"),
+        "llvm" | "memref" | "tt" => rest == "load",
+        "ttg" => rest == "async_copy_global_to_local",
+        "vector" => matches!(rest, "load" | "maskedload" | "transfer_read" | "gather" | "expandload"),
+        _ => false,
+    };
+    is_load || is_bulk_load(name)
+}
+
+/// Whether an op of another dialect that is no load touches no memory that another rank may see, apart from what its
+/// regions hold. An op that is not known here does.
+fn touches_no_heap<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
+    let name = name(op);
+    let (dialect, rest) = name.split_once('.').unwrap_or_default();
+    match dialect {
+        "cf" | "scf" => true,
+        "affine" => matches!(rest, "for" | "if" | "parallel"),
+        "func" => matches!(rest, "return" | "constant"),
+        "gpu" => {
+            matches!(rest, "return" | "launch" | "terminator" | "barrier" | "shuffle" | "all_reduce" | "yield")
+                || matches!(rest, "subgroup_reduce" | "printf")
+        }
+        "llvm" => {
+            matches!(rest, "return" | "br" | "cond_br" | "switch" | "unreachable" | "alloca")
+                || matches!(rest, "extractvalue" | "insertvalue")
+        }
+        "memref" => {
+            matches!(rest, "alloc" | "alloca" | "dealloc" | "alloca_scope" | "alloca_scope.return" | "prefetch")
+                || matches!(rest, "assume_alignment")
+        }
+        "vector" => !matches!(rest, "store" | "maskedstore" | "transfer_write" | "scatter" | "compressstore"),
+        "tt" => {
+            matches!(rest, "return" | "dot" | "dot_scaled" | "scan" | "scan.return" | "histogram" | "gather")
+                || matches!(rest, "unsplat" | "mulhiui" | "precise_sqrt" | "precise_divf" | "print" | "assert")
+                || matches!(rest, "make_tensor_ptr" | "make_tensor_descriptor" | "advance")
+                || matches!(rest, "elementwise_inline_asm" | "extern_elementwise") && is_pure(op)
+        }
+        // The rest of Triton's GPU dialects is about shared and tensor memory.
+        "ttg" => true,
+        "ttng" => !is_bulk_store(name),
+        _ => false,
+    }
+}
+
+/// Whether an op of Triton's says of its text or its callee that it does nothing but compute.
+fn is_pure<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
+    op.attribute("pure").is_ok_and(|pure| pure.to_string() == "true")
 }
 
 /// How a stretch of code ended the search.

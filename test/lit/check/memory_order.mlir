@@ -310,3 +310,81 @@ func.func @triton(%ctx: !symm.ctx, %p: !tt.ptr<f32>, %f: !tt.ptr<i32>, %x: f32, 
   %0 = "tt.load"(%p) : (!tt.ptr<f32>) -> f32
   return
 }
+
+// Every op that is not known to touch no memory writes and reads.
+// CHECK-LABEL: func.func @writes_of_all_kinds(
+func.func @writes_of_all_kinds(%ctx: !symm.ctx, %f: memref<i32>, %m: memref<8xf32>, %n: memref<8xf32>, %x: f32,
+    %xs: vector<4xf32>, %at: vector<4xi32>, %mask: vector<4xi1>, %i: index, %v: i32, %r: i32) {
+  // CHECK-NOT: relaxed :
+  vector.transfer_write %xs, %m[%i] {in_bounds = [true]} : vector<4xf32>, memref<8xf32>
+  // expected-remark @below {{made release}}
+  symm.signal set %ctx, %f, %v, %r sem relaxed : memref<i32>, i32
+  symm.fence
+  vector.scatter %m[%i] [%at], %mask, %xs : memref<8xf32>, vector<4xi32>, vector<4xi1>, vector<4xf32>
+  // expected-remark @below {{made release}}
+  symm.signal set %ctx, %f, %v, %r sem relaxed : memref<i32>, i32
+  symm.fence
+  vector.compressstore %m[%i], %mask, %xs : memref<8xf32>, vector<4xi1>, vector<4xf32>
+  // expected-remark @below {{made release}}
+  symm.signal set %ctx, %f, %v, %r sem relaxed : memref<i32>, i32
+  symm.fence
+  linalg.copy ins(%m : memref<8xf32>) outs(%n : memref<8xf32>)
+  // expected-remark @below {{made release}}
+  symm.signal set %ctx, %f, %v, %r sem relaxed : memref<i32>, i32
+  symm.fence
+  %0 = memref.atomic_rmw addf %x, %m[%i] : (f32, memref<8xf32>) -> f32
+  // expected-remark @below {{made release}}
+  symm.signal set %ctx, %f, %v, %r sem relaxed : memref<i32>, i32
+  symm.fence
+  // Its release is for what comes before it.
+  %1 = symm.atomic_rmw add %ctx, %f, %v, %r sem release : memref<i32>, i32
+  // expected-remark @below {{made release}}
+  symm.signal set %ctx, %f, %v, %r sem relaxed : memref<i32>, i32
+  symm.fence
+  "unknown.op"() : () -> ()
+  // expected-remark @below {{made release}}
+  symm.signal set %ctx, %f, %v, %r sem relaxed : memref<i32>, i32
+  // CHECK: return
+  return
+}
+
+// CHECK-LABEL: func.func @reads_of_all_kinds(
+func.func @reads_of_all_kinds(%ctx: !symm.ctx, %f: memref<i32>, %m: memref<8xf32>, %x: f32, %xs: vector<4xf32>,
+    %at: vector<4xi32>, %mask: vector<4xi1>, %i: index, %v: i32, %r: i32) {
+  // CHECK-NOT: symm.wait {{.*}} relaxed
+  // expected-remark @below {{made acquire}}
+  symm.wait %ctx, %f eq %v sem relaxed : memref<i32>, i32
+  %0 = vector.transfer_read %m[%i], %x {in_bounds = [true]} : memref<8xf32>, vector<4xf32>
+  symm.fence
+  // expected-remark @below {{made acquire}}
+  symm.wait %ctx, %f eq %v sem relaxed : memref<i32>, i32
+  %1 = vector.gather %m[%i] [%at], %mask, %xs : memref<8xf32>, vector<4xi32>, vector<4xi1>, vector<4xf32>
+    into vector<4xf32>
+  symm.fence
+  // expected-remark @below {{made acquire}}
+  symm.wait %ctx, %f eq %v sem relaxed : memref<i32>, i32
+  %2 = symm.atomic_rmw add %ctx, %f, %v, %r sem relaxed : memref<i32>, i32
+  symm.fence
+  // expected-remark @below {{made acquire}}
+  symm.wait %ctx, %f eq %v sem relaxed : memref<i32>, i32
+  "unknown.op"() : () -> ()
+  // CHECK: return
+  return
+}
+
+// What computes, and a vector's read before a signal, are nothing to order.
+// CHECK-LABEL: func.func @quiet(
+func.func @quiet(%ctx: !symm.ctx, %f: memref<i32>, %m: memref<8xf32>, %x: f32, %i: index, %v: i32, %r: i32) {
+  %0 = vector.transfer_read %m[%i], %x {in_bounds = [true]} : memref<8xf32>, vector<4xf32>
+  %1 = vector.broadcast %x : f32 to vector<4xf32>
+  %2 = arith.addf %0, %1 : vector<4xf32>
+  %3 = "tt.extern_elementwise"(%x) {pure = true} : (f32) -> f32
+  gpu.barrier
+  // CHECK: symm.signal {{.*}} sem relaxed :
+  symm.signal set %ctx, %f, %v, %r sem relaxed : memref<i32>, i32
+  // CHECK: symm.wait {{.*}} sem relaxed :
+  symm.wait %ctx, %f eq %v sem relaxed : memref<i32>, i32
+  gpu.barrier
+  %4 = vector.reduction <add>, %2 : vector<4xf32> into f32
+  return
+}
