@@ -12,11 +12,12 @@ import numpy as np
 from triton import knobs
 from triton._C.libtriton import interpreter as memory
 from triton.language import core as tl
+from triton.runtime import interpreter
 from triton.runtime.interpreter import TensorHandle, _get_np_dtype, interpreter_semantic
 
 from . import _symm, _world
-from ._operands import Operands
-from .errors import CompileError, RankRangeError, SymmError
+from ._operands import MAX_RANKS, Operands
+from .errors import CompileError, NotSymmetricError, RankRangeError, SymmError
 
 # How long a wait polls before it looks whether Python has been interrupted or another rank has failed.
 SECONDS_OF_A_POLL = 0.1
@@ -25,22 +26,35 @@ SECONDS_OF_A_POLL = 0.1
 def run(function, args, kwargs):
     """One op of a kernel that Triton interprets."""
     name = function.__name__
+    on_the_host = f"symm {name} is an op for kernels: call it in a function with @triton.jit or @gluon.jit"
     if not knobs.runtime.interpret:
-        raise SymmError(f"symm {name} is an op for kernels: call it in a function with @triton.jit or @gluon.jit")
+        raise SymmError(on_the_host)
     try:
         return function(Interpreter(), *args, **kwargs)
+    except (RankRangeError, NotSymmetricError) as error:
+        raise located(f"symm {name}: {error.message}", type(error)) from None
     except SymmError:
         raise
     except Exception as error:
+        if not in_kernel():
+            raise SymmError(on_the_host) from None
         raise located(f"symm {name}: {str(error) or repr(error)}") from error
 
 
-def located(message):
-    """A CompileError at the line of the kernel that is being interpreted."""
+def in_kernel():
+    """Whether Triton's interpreter has called what is being called."""
+    frame = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename != interpreter.__file__:
+        frame = frame.f_back
+    return frame is not None
+
+
+def located(message, kind=CompileError):
+    """An error at the line of the kernel that is being interpreted."""
     frame, here = sys._getframe(1), str(Path(__file__).parent)
     while frame.f_back is not None and frame.f_code.co_filename.startswith((here, str(Path(tl.__file__).parents[1]))):
         frame = frame.f_back
-    return CompileError(message, frame.f_code.co_filename, frame.f_lineno)
+    return kind(message, frame.f_code.co_filename, frame.f_lineno)
 
 
 class Interpreter(Operands):
@@ -168,7 +182,9 @@ def table(operands):
         ranks = _world.num_ranks()
         bases = (ctypes.c_int64 * ranks).from_address(address)
         return [int(operands["ctx.rank"].data.item()), ranks, *bases]
-    num_ranks = ctypes.c_int64.from_address(address + 8).value
+    rank, num_ranks = (ctypes.c_int64 * 2).from_address(address)
+    if not 0 <= rank < num_ranks <= MAX_RANKS:
+        raise TypeError("ctx is no context table: give the kernel what get_device_context() returns")
     return (ctypes.c_int64 * (2 + num_ranks)).from_address(address)
 
 

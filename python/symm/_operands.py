@@ -80,6 +80,23 @@ class Operands:
         value = self._like(value, pointer, name)
         return self.semantic.cast(value, pointer.type.scalar.element_ty)
 
+    def exact(self, value, pointer, name="value"):
+        """An integer that the pointer's elements can hold: flags are compared, so none may be cut short."""
+        value = tl._unwrap_if_constexpr(value)
+        element = pointer.type.scalar.element_ty
+        kind = value.type.scalar if isinstance(value, tl.tensor) else None
+        if isinstance(value, float) or (kind is not None and not kind.is_int()):
+            raise TypeError(f"{name} must be an integer, not {describe(value)}")
+        if isinstance(value, int):
+            bits = element.primitive_bitwidth
+            low, high = (0, 2**bits) if element.is_int_unsigned() else (-(2 ** (bits - 1)), 2 ** (bits - 1))
+            if not low <= value < high:
+                raise ValueError(f"{name} {value} does not fit in a flag of {element}")
+        elif kind is not None and kind.primitive_bitwidth > element.primitive_bitwidth:
+            cast = f"cast it where it fits, {name}.to(tl.{element.name}), or make the flag wider"
+            raise TypeError(f"{name} is {kind}, but the flag is {element}: {cast}")
+        return self.value(value, pointer, name)
+
     def negative(self, value):
         return self.semantic.minus(value)
 
@@ -138,4 +155,6 @@ def flag(value, name):
 
 def describe(value):
     value = tl._unwrap_if_constexpr(value)
+    if hasattr(value, "data_ptr"):
+        return "a tensor of the host"
     return str(value.type) if isinstance(value, tl.tensor) else repr(value)

@@ -305,8 +305,8 @@ def signal(
 ) -> None:
     """Sets the flag of `rank` to `value`, or adds `value` to it (`op="add"`).
 
-    `flag` is a pointer to an int32, uint32, int64 or uint64. Every earlier write of this program is visible to
-    whoever waits for the signal, on any rank. `sem` is "release" (default) or "relaxed".
+    `flag` is a pointer to an int32, uint32, int64 or uint64; `value` is an integer that fits in it. Every earlier write
+    of this program is visible to whoever waits for the signal, on any rank. `sem` is "release" (default) or "relaxed".
     """
     flag, value = _flag(emit, flag, value, written=True)
     operands = {"ctx": emit.context(ctx), "flag": flag, "value": value, "rank": emit.rank(rank)}
@@ -375,7 +375,8 @@ def fence(
 ) -> None:
     """Orders the memory accesses of this program before it and after it.
 
-    `sem` is "acquire", "release" or "acq_rel" (default).
+    `sem` is "acquire", "release" or "acq_rel" (default). `scope` is "sys" (default), "gpu" or "cta". Unlike that of the
+    other ops, a narrower one is not widened: such a fence orders nothing for another GPU.
     """
     emit.context(ctx)
     emit.call("fence", {}, {**_order(sem, scope, FenceOrder), **_group(group)})
@@ -385,7 +386,8 @@ def fence(
 def barrier(emit: Emitter, ctx: Context, group: Group = "block") -> None:
     """Waits until the program of this number of every rank is here; each then sees what any of them wrote before.
 
-    Every rank launches the same grid.
+    Every rank launches the same grid, of no more programs than symm has flags for: each takes 8 bytes × (ranks + 1) of
+    the first 2 MiB of the heap, so that 29,069 programs fit with 8 ranks.
     """
     emit.call("barrier", {"ctx": emit.context(ctx)}, _group(group))
 
@@ -412,7 +414,7 @@ def _flag(emit, flag, value, written=False):
     element = flag.type.element_ty
     if not element.is_int() or element.primitive_bitwidth not in (32, 64):
         raise TypeError(f"a flag is an int32, uint32, int64 or uint64, but this one is {element}")
-    return flag, emit.value(value, flag)
+    return flag, emit.exact(value, flag)
 
 
 def _load_cache(cache_modifier):

@@ -15,10 +15,11 @@ class MissingDependencyError(SymmError, ImportError):
     """A package that this part of symm needs is not installed."""
 
 
-class CompileError(SymmError):
-    """A symm op in a kernel is wrong, or cannot be compiled for the target.
+class LocatedError(SymmError):
+    """CompileError, NotSymmetricError or RankRangeError.
 
-    `message` says what; `file` and `line` (from 1) are the Python line of the op, or None where it is not known.
+    `message` says what; `file` and `line` (from 1) are the Python line of the op in a kernel, or None where it is not
+    known or the host API has raised it.
     """
 
     def __init__(self, message: str, file: str | None = None, line: int | None = None):
@@ -29,6 +30,10 @@ class CompileError(SymmError):
 
     def __str__(self) -> str:
         return self.message if self.file is None else f"{self.file}:{self.line}: {self.message}"
+
+
+class CompileError(LocatedError):
+    """A symm op in a kernel is wrong, or cannot be compiled for the target: a LocatedError."""
 
 
 class SymmWarning(UserWarning):
@@ -43,11 +48,11 @@ class HeapExhaustedError(SymmError, MemoryError):
     """The symmetric heap has no room: free tensors, or give symm.init a larger heap_size."""
 
 
-class NotSymmetricError(SymmError, ValueError):
+class NotSymmetricError(LocatedError, ValueError):
     """Memory that is not on this rank's symmetric heap."""
 
 
-class RankRangeError(SymmError, ValueError):
+class RankRangeError(LocatedError, ValueError):
     """A rank that does not exist."""
 
 

@@ -70,6 +70,18 @@ def wrong(table, p, c, h, b, flag, n, CASE: tl.constexpr):
         st.store(table, p + tl.arange(0, 1), p + at, 1)  # symm store:
     elif CASE == 26:
         st.load(table, at, 1)  # ptr must be a pointer or a block of pointers, not
+    elif CASE == 27:
+        st.wait(table, flag.to(tl.pointer_type(tl.int32)), 1 << 40)  # value 1099511627776 does not fit in a flag of
+    elif CASE == 28:
+        st.signal(table, flag.to(tl.pointer_type(tl.uint32)), -1, 1)  # value -1 does not fit in a flag of uint32
+    elif CASE == 29:
+        st.signal(table, flag, 1 << 63, 1)  # value 9223372036854775808 does not fit in a flag of int64
+    elif CASE == 30:
+        st.signal(table, flag, 1.9, 1)  # value must be an integer, not 1.9
+    elif CASE == 31:
+        st.put_signal(table, p, p, flag, n * 0.5, 1)  # value must be an integer, not fp32
+    elif CASE == 32:
+        st.wait(table, flag.to(tl.pointer_type(tl.int32)), n.to(tl.int64))  # value is int64, but the flag is int32
 
 
 SOURCE = inspect.getsource(wrong.fn)
@@ -88,6 +100,19 @@ def test_message_and_line(case):
     assert error.file == __file__
     assert error.line == FIRST + SOURCE.splitlines().index(CASES[case])
     assert str(error).startswith(f"{__file__}:{error.line}: symm ")
+
+
+@triton.jit
+def fitting(table, signed, unsigned, n):
+    st.wait(table, signed, -(1 << 31))
+    st.wait(table, signed, (1 << 31) - 1)
+    st.signal(table, unsigned, (1 << 64) - 1, 1)
+    st.signal(table, unsigned, n, 1)
+    st.signal(table, signed, n, 1, op="add")
+
+
+def test_flags_take_what_fits():
+    compile_for("sm_90", fitting, {"table": "*i64", "signed": "*i32", "unsigned": "*u64", "n": "i32"})
 
 
 @triton.jit

@@ -2,6 +2,7 @@
 
 import numpy as np
 import symm
+import symm.triton as st
 import torch
 
 world = symm.init(heap_size=16 << 20)
@@ -91,6 +92,10 @@ for wrong in (0.5, "1", None):
     assert raised(symm.ArgumentError, world.broadcast, 1, wrong) == f"rank must be an integer, not {wrong!r}"
 assert raised(symm.RankRangeError, world.broadcast, 1, ranks) == f"rank {ranks} out of range [0, {ranks})"
 assert "on the symmetric heap" in raised(symm.NotSymmetricError, world.as_remote, [1, 2], 0)
+for op, arguments in ((st.load, (table, 0)), (st.barrier, ())):
+    message = raised(symm.SymmError, op, world.get_device_context(), *arguments)
+    assert message == f"symm {op.__name__} is an op for kernels: call it in a function with @triton.jit or @gluon.jit"
+assert raised(symm.CompileError, st.DeviceContext, table).endswith(", not a tensor of the host")
 assert "was called before" in raised(symm.SymmError, symm.init)
 assert "leave out device" in raised(symm.SymmError, world.zeros, 3, device="meta")
 assert world.log.process("hello", {})[0] == f"[rank {me}/{ranks}] hello"

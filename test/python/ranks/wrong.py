@@ -14,7 +14,7 @@ here, outside = world.zeros(8, dtype=torch.int32), torch.zeros(8, dtype=torch.in
 
 @triton.jit
 def rank_out_of_range(table, p):
-    st.load(table, p, 9)  # rank 9 out of range
+    st.load(table, p, 9)  # symm load: rank 9 out of range [0, 1)
 
 
 @triton.jit
@@ -25,6 +25,16 @@ def not_on_the_heap(table, p):
 @triton.jit
 def rank_is_no_integer(table, p):
     st.load(table, p, 0.5)  # rank must be an integer, not 0.5
+
+
+@triton.jit
+def table_of_bases(table, p):
+    st.load(table, p, 0)  # symm load: ctx is no context table: give the kernel what get_device_context() returns
+
+
+@triton.jit
+def flag_is_too_narrow(table, p):
+    st.wait(table, p, 1 << 40)  # symm wait: value 1099511627776 does not fit in a flag of int32
 
 
 @triton.jit
@@ -47,4 +57,10 @@ def spin_for_the_dead(table, p):
 
 
 tensor = outside if os.environ["CASE"] == "not_on_the_heap" else here
-globals()[os.environ["CASE"]][(1,)](world.get_device_context(), tensor)
+context = world.get_heap_bases() if os.environ["CASE"] == "table_of_bases" else world.get_device_context()
+try:
+    globals()[os.environ["CASE"]][(1,)](context, tensor)
+except triton.runtime.errors.InterpreterError as error:
+    ours = error.__cause__
+    assert not isinstance(ours, symm.errors.LocatedError) or (ours.file, ours.line is None) == (__file__, False), ours
+    raise
