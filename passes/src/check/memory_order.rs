@@ -181,7 +181,8 @@ fn touches_no_heap<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
     let name = name(op);
     let (dialect, rest) = name.split_once('.').unwrap_or_default();
     match dialect {
-        "cf" | "scf" => true,
+        // Triton's dialects for GPUs are about shared and tensor memory.
+        "cf" | "scf" | "ttg" => true,
         "affine" => matches!(rest, "for" | "if" | "parallel"),
         "func" => matches!(rest, "return" | "constant"),
         "gpu" => {
@@ -203,8 +204,6 @@ fn touches_no_heap<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
                 || matches!(rest, "make_tensor_ptr" | "make_tensor_descriptor" | "advance")
                 || matches!(rest, "elementwise_inline_asm" | "extern_elementwise") && is_pure(op)
         }
-        // The rest of Triton's GPU dialects is about shared and tensor memory.
-        "ttg" => true,
         "ttng" => !is_bulk_store(name),
         _ => false,
     }

@@ -350,8 +350,17 @@ fn needs_fence<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
         Some(SymmOp::Wait(wait)) => !acquires(wait.sem()),
         Some(AtomicRmw(atomic)) => !acquires(atomic.sem()),
         Some(AtomicCas(atomic)) => !acquires(atomic.sem()),
-        Some(SymmOp::Signal(_) | SymmOp::Fence(_) | Barrier(_) | BarrierAll(_)) => false,
-        Some(RemoteLoad(_) | RemoteStore(_) | Put(_) | Get(_) | Copy(_)) => false,
+        Some(
+            SymmOp::Signal(_)
+            | SymmOp::Fence(_)
+            | Barrier(_)
+            | BarrierAll(_)
+            | RemoteLoad(_)
+            | RemoteStore(_)
+            | Put(_)
+            | Get(_)
+            | Copy(_),
+        ) => false,
         _ => {
             let is_plain = matches!(
                 name(op),
