@@ -18,10 +18,11 @@
 //! An operation that is not known to touch no memory of the heap counts as a write and a read, as does a call.
 //!
 //! Limits: it looks at one function, along its structured control flow and its blocks, and so not at what the callers
-//! do. The pipelines run it again behind `inline`; in a function that is not inlined, a relaxed signal or wait
-//! publishes or lets in what the function itself does, and nothing of its callers' without a fence.
+//! do. In a function of a `gpu.module` that is no kernel, its start and its end count as an access. Elsewhere the
+//! pipelines look again behind `inline`; in a function that is not inlined, a relaxed signal or wait publishes or lets
+//! in what the function itself does, and nothing of its callers' without a fence.
 
-use crate::ir::{blocks, name, operations, symm_ops};
+use crate::ir::{blocks, enclosing, name, operations, symm_ops};
 use crate::order::{is_bulk_load, is_bulk_store, is_quiet, set_keyword};
 use crate::pass::{Ir, Kind, Pass, PassOption, Values};
 use crate::registration::previous_in_block;
@@ -228,6 +229,13 @@ const LOOPS: &[&str] = &["scf.for", "scf.while", "affine.for", "scf.parallel", "
 /// Ops whose end is the end of the search.
 const FUNCTIONS: &[&str] = &["func.func", "gpu.func", "llvm.func", "tt.func", "gpu.launch"];
 
+/// Whether only kernels call a function. They are not looked at, and may do anything before it and after it: `inline`
+/// leaves calls in GPU functions as they are.
+fn is_device_function<'c: 'a, 'a>(function: OperationRef<'c, 'a>) -> bool {
+    let is_kernel = function.has_attribute("gpu.kernel") || name(function) == "gpu.launch";
+    !is_kernel && enclosing(function, &["gpu.module"]).is_some()
+}
+
 /// The search in one direction for one group, with what it has found so far: every stretch of code is walked once, for
 /// all signals or waits behind it.
 struct Search {
@@ -289,6 +297,7 @@ impl Search {
             Direction::Before => (0..block.predecessor_count()).filter_map(|i| block.predecessor(i).ok()).collect(),
             Direction::After => (0..block.successor_count()).filter_map(|i| block.successor(i).ok()).collect(),
         };
+        let is_outermost = neighbours.is_empty();
         for neighbour in neighbours {
             match self.stretch(self.near_end(neighbour)) {
                 Found::Access => return (true, ends),
@@ -296,9 +305,10 @@ impl Search {
                 Found::End => ends.push(neighbour),
             }
         }
-        let Some(parent) = block.parent_operation().filter(|parent| !FUNCTIONS.contains(&name(*parent))) else {
-            return (false, ends);
-        };
+        let Some(parent) = block.parent_operation() else { return (false, ends) };
+        if FUNCTIONS.contains(&name(parent)) {
+            return (is_outermost && is_device_function(parent), ends);
+        }
         if LOOPS.contains(&name(parent)) && self.nested(parent) {
             return (true, ends);
         }
