@@ -27,12 +27,12 @@ HEAP_SIZE = 1 << 30
 _current = None
 
 
-def init(heap_size: int = HEAP_SIZE, device: str | None = None, timeout: float | None = None) -> World:
+def init(heap_size: int = HEAP_SIZE, device: str | Device | None = None, timeout: float | None = None) -> World:
     """Joins the run that torchrun, an MPI or Slurm has started, or one of a single rank. Collective.
 
-    `heap_size` is in bytes, for each rank; symm takes the first 2 MiB. `device` is "cuda", "hip" or "cpu"; by default
-    the GPU, or the CPU under `TRITON_INTERPRET=1` and where torch finds no GPU; ranks use GPU number `rank` modulo
-    their number. `timeout` is the longest time in seconds that a call may wait for other ranks.
+    `heap_size` is in bytes, for each rank; symm takes the first 2 MiB. `device` is "cuda", "hip" or "cpu", as text or
+    as torch's; by default the GPU, or the CPU under `TRITON_INTERPRET=1` and where torch finds no GPU; ranks use GPU
+    number `rank` modulo their number. `timeout` is the longest time in seconds that a call may wait for other ranks.
 
     Returns the World. Raises ArgumentError, BootstrapError, DeviceError, MismatchError, or SymmError if there is a
     World already.
@@ -87,9 +87,14 @@ class World:
     `log` is a logger whose messages begin with the rank.
     """
 
-    def __init__(self, heap_size: int, device: str, timeout: float | None):
-        if isinstance(heap_size, int) and heap_size < 0:
+    def __init__(self, heap_size: int, device: str | Device, timeout: float | None):
+        if isinstance(heap_size, bool) or (isinstance(heap_size, int) and not 0 < heap_size < 2**63):
             raise ArgumentError(f"symm.init: heap_size must be a number of bytes, not {heap_size}")
+        if isinstance(timeout, (int, float)) and timeout < 0:
+            raise ArgumentError(f"symm.init: timeout must be a number of seconds, not {timeout}")
+        if isinstance(device, torch().device):
+            # Torch's name for a GPU of AMD's is cuda as well.
+            device = "hip" if device.type == "cuda" and device.index is None and torch().version.hip else str(device)
         try:
             self.rank = _symm.join_run(heap_size, device, timeout, _place())
         except (TypeError, ValueError, OverflowError) as error:
@@ -143,53 +148,57 @@ class World:
 
     def empty(self, *size: Any, **keywords: Any) -> Tensor:
         """`torch.empty`; the memory is zero."""
-        return self._shaped(torch().empty(*size, **_meta(keywords)), keywords)
+        return self._shaped(self._model("empty", size, keywords), keywords)
 
     def zeros(self, *size: Any, **keywords: Any) -> Tensor:
         """`torch.zeros`."""
-        return self._shaped(torch().zeros(*size, **_meta(keywords)), keywords)
+        return self._shaped(self._model("zeros", size, keywords), keywords)
 
     def ones(self, *size: Any, **keywords: Any) -> Tensor:
         """`torch.ones`."""
-        return self._shaped(torch().ones(*size, **_meta(keywords)), keywords, lambda tensor: tensor.fill_(1))
+        return self._shaped(self._model("ones", size, keywords), keywords, lambda tensor: tensor.fill_(1))
 
     def full(self, size: Any, fill_value: Any, **keywords: Any) -> Tensor:
         """`torch.full`."""
-        shaped = torch().full(size, fill_value, **_meta(keywords))
+        shaped = self._model("full", (size, fill_value), keywords)
         return self._shaped(shaped, keywords, lambda tensor: tensor.fill_(fill_value))
 
     def zeros_like(self, tensor: Tensor, **keywords: Any) -> Tensor:
         """`torch.zeros_like`; the tensor need not be on the heap."""
-        return self._shaped(torch().zeros_like(tensor, **_meta(keywords)), keywords)
+        return self._shaped(self._model("zeros_like", (tensor,), keywords), keywords)
 
     def arange(self, *range: Any, **keywords: Any) -> Tensor:
         """`torch.arange`."""
-        return self._filled(torch().arange, range, keywords)
+        return self._filled("arange", range, keywords)
 
     def linspace(self, *range: Any, **keywords: Any) -> Tensor:
         """`torch.linspace`."""
-        return self._filled(torch().linspace, range, keywords)
+        return self._filled("linspace", range, keywords)
 
     def rand(self, *size: Any, **keywords: Any) -> Tensor:
         """`torch.rand`."""
-        return self._filled(torch().rand, size, keywords)
+        return self._filled("rand", size, keywords)
 
     def randn(self, *size: Any, **keywords: Any) -> Tensor:
         """`torch.randn`."""
-        return self._filled(torch().randn, size, keywords)
+        return self._filled("randn", size, keywords)
 
     def randint(self, *arguments: Any, **keywords: Any) -> Tensor:
         """`torch.randint`."""
-        return self._filled(torch().randint, arguments, keywords)
+        return self._filled("randint", arguments, keywords)
 
     def uniform(self, size: Any, low: float = 0.0, high: float = 1.0, **keywords: Any) -> Tensor:
         """Random numbers from `low` to below `high`, all as likely."""
-        shaped = torch().empty(size, **_meta(keywords))
+        shaped = self._model("empty", (size,), keywords)
+        if not shaped.dtype.is_floating_point or not low <= high:
+            raise ArgumentError(f"uniform draws floats from low to high, not {shaped.dtype} from {low} to {high}")
         return self._shaped(shaped, keywords, lambda tensor: tensor.uniform_(low, high))
 
     def is_symmetric(self, tensor: Tensor) -> bool:
         """Whether a tensor lies on this rank's heap, so that every rank has its counterpart."""
-        return self.rank.is_symmetric(tensor.data_ptr())
+        if not isinstance(tensor, torch().Tensor):
+            raise ArgumentError(f"is_symmetric takes a tensor, not {tensor!r}")
+        return tensor.device.type == self.device.type and self.rank.is_symmetric(_address(tensor))
 
     def as_remote(self, tensor: Tensor, rank: int) -> Tensor:
         """The counterpart of a tensor on a rank's heap, with the same shape and strides. It keeps the tensor alive.
@@ -200,29 +209,48 @@ class World:
         rank = _integer(rank)
         if not isinstance(tensor, torch().Tensor) or not self.is_symmetric(tensor):
             raise NotSymmetricError("as_remote requires a tensor on the symmetric heap")
+        if tensor.is_conj() or tensor.is_neg():
+            message = "as_remote: torch conjugates or negates this view as it reads: make the view of the result"
+            raise NotSymmetricError(message)
         if not 0 <= rank < self.get_num_ranks():
             raise RankRangeError(f"rank {rank} out of range [0, {self.get_num_ranks()})")
         last = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
         size = (last + 1) * tensor.element_size() if tensor.numel() else tensor.element_size()
-        address = self.rank.as_remote(tensor.data_ptr(), rank, _place())
+        address = self.rank.as_remote(_address(tensor), rank, _place())
         memory = Memory(address, size, tensor)
         return memory.tensor(self.device, tensor.dtype, tensor.shape, tensor.stride())
 
     def _shaped(self, model, keywords, fill=None):
         """A tensor like a model, which has no memory."""
-        wanted = keywords.get("device")
-        if wanted is not None and torch().device(wanted).type != self.device.type:
-            raise SymmError(f"the symmetric heap is on {self.device}, not on {wanted}: leave out device")
-        count = max(model.numel(), 1)
-        tensor = self._allocate(count * model.element_size()).tensor(self.device, model.dtype, tuple(model.shape))
+        count, shape, strides = max(model.numel(), 1), tuple(model.shape), tuple(model.stride())
+        tensor = self._allocate(count * model.element_size()).tensor(self.device, model.dtype, shape, strides)
         if fill is not None:
             fill(tensor)
         return tensor.requires_grad_(keywords.get("requires_grad", False))
 
-    def _filled(self, function, arguments, keywords):
+    def _model(self, name, arguments, keywords):
+        """A tensor like the one that torch's function makes, without memory."""
+        return self._made(name, arguments, {**keywords, "device": "meta", "requires_grad": False}, keywords)
+
+    def _made(self, name, arguments, used, keywords):
+        """What torch's function makes of the keywords used instead of the user's."""
+        if keywords.get("out") is not None:
+            raise ArgumentError(f"{name} makes a new tensor on the heap: leave out `out`")
+        if keywords.get("layout") not in (None, getattr(torch(), "strided", None)):
+            raise ArgumentError(f"{name}: tensors on the heap are strided, not {keywords['layout']}: leave out layout")
+        try:
+            wanted = torch().device(keywords.get("device") or self.device)
+            made = getattr(torch(), name)(*arguments, **used)
+        except (TypeError, ValueError, RuntimeError) as error:
+            raise ArgumentError(f"World.{name}: {error}") from None
+        if wanted.type != self.device.type or (wanted.type != "cpu" and wanted.index not in (None, self.device.index)):
+            raise ArgumentError(f"the symmetric heap is on {self.device}, not on {wanted}: leave out device")
+        return made
+
+    def _filled(self, name, arguments, keywords):
         """What a function of torch's makes, on the heap."""
         local = {**keywords, "device": self.device, "requires_grad": False}
-        values = function(*arguments, **local)
+        values = self._made(name, arguments, local, keywords)
         return self._shaped(values, keywords, lambda tensor: tensor.copy_(values))
 
     def _allocate(self, size):
@@ -253,6 +281,8 @@ class World:
 
     def barrier(self, stream: Stream | None = None) -> None:
         """Waits on the host until every rank is here and its GPU, or `stream` alone, has done what it was given."""
+        if stream is not None and not hasattr(stream, "synchronize"):
+            raise ArgumentError(f"stream must be one of torch's, not {stream!r}")
         if stream is None:
             self._synchronize()
         else:
@@ -264,6 +294,8 @@ class World:
 
         `stream` is torch's current one by default. It can be captured in a CUDA graph. Each rank calls it as often.
         """
+        if stream is not None and not hasattr(stream, "cuda_stream"):
+            raise ArgumentError(f"stream must be one of torch's, not {stream!r}")
         handle = 0
         if self.device.type != "cpu":
             handle = (stream or torch().cuda.current_stream(self.device)).cuda_stream
@@ -275,9 +307,16 @@ class World:
         if not 0 <= source < self.get_num_ranks():
             raise RankRangeError(f"rank {source} out of range [0, {self.get_num_ranks()})")
         tensor = isinstance(value, torch().Tensor)
-        packed = pickle.dumps(value.cpu() if tensor else value) if self.get_rank() == source else b""
-        size = self.rank.broadcast(source, len(packed).to_bytes(8, "little"), _place())
-        size = int.from_bytes(size, "little")
+        packed, refused = b"", f"broadcast: what rank {source} has cannot be pickled"
+        if self.get_rank() == source:
+            try:
+                packed = pickle.dumps(value.cpu() if tensor else value)
+            except Exception as error:
+                refused += f": {error}"
+        # Every pickle has bytes.
+        size = int.from_bytes(self.rank.broadcast(source, len(packed).to_bytes(8, "little"), _place()), "little")
+        if size == 0:
+            raise ArgumentError(refused)
         value = pickle.loads(self.rank.broadcast(source, packed.ljust(size, b"\0"), _place()))
         return value.to(self.device) if isinstance(value, torch().Tensor) else value
 
@@ -318,6 +357,9 @@ def _integer(rank):
         raise ArgumentError(f"rank must be an integer, not {rank!r}") from None
 
 
-def _meta(keywords):
-    """The arguments that make a tensor without memory."""
-    return {**keywords, "device": "meta", "requires_grad": False}
+def _address(tensor):
+    """Where a tensor lies: torch gives none of one without elements, and nothing has one that is not strided."""
+    try:
+        return tensor.data_ptr() if tensor.numel() else tensor.untyped_storage().data_ptr()
+    except (RuntimeError, NotImplementedError):
+        return 0

@@ -228,7 +228,13 @@ class Iris:
         return self.broadcast(value, source_rank)
 
     def _all_ranks(self, group):
-        if group is not None and len(torch().distributed.get_process_group_ranks(group)) != self.num_ranks:
+        if group is None:
+            return
+        try:
+            ranks = len(torch().distributed.get_process_group_ranks(group))
+        except (AttributeError, KeyError, RuntimeError, TypeError, ValueError):
+            raise UnsupportedError(f"group must be one of torch.distributed's, not {group!r}") from None
+        if ranks != self.num_ranks:
             raise UnsupportedError("symm.iris has barriers of all ranks only: leave out group")
 
 

@@ -5,7 +5,7 @@ import symm
 import symm.triton as st
 import torch
 
-world = symm.init(heap_size=16 << 20)
+world = symm.init(heap_size=16 << 20, device=None if torch.cuda.is_available() else torch.device("cpu"))
 me, ranks = world.get_rank(), world.get_num_ranks()
 neighbour = (me + 1) % ranks
 
@@ -36,8 +36,7 @@ for name, arguments, keywords in (
 ):
     made, model = getattr(world, name)(*arguments, **keywords), getattr(torch, name)(*arguments, **keywords)
     assert (made.dtype, tuple(made.shape)) == (model.dtype, tuple(model.shape)), name
-    # A tensor without elements has no address.
-    assert world.is_symmetric(made) or not made.numel(), name
+    assert world.is_symmetric(made) and world.as_remote(made, neighbour).shape == made.shape, name
     assert not world.is_symmetric(model), name
     if name != "empty":
         np.testing.assert_array_equal(numbers(made), numbers(model))
@@ -96,6 +95,19 @@ for op, arguments in ((st.load, (table, 0)), (st.barrier, ())):
     message = raised(symm.SymmError, op, world.get_device_context(), *arguments)
     assert message == f"symm {op.__name__} is an op for kernels: call it in a function with @triton.jit or @gluon.jit"
 assert raised(symm.CompileError, st.DeviceContext, table).endswith(", not a tensor of the host")
+for wrong in (lambda: world.zeros("a"), lambda: world.zeros(2, out=table), lambda: world.zeros(2, layout="sparse"),
+              lambda: world.uniform((3,), dtype=torch.int32), lambda: world.is_symmetric(None),
+              lambda: world.barrier("x"), lambda: world.device_barrier("x")):  # fmt: skip
+    raised(symm.ArgumentError, wrong)
+assert "cannot be pickled" in raised(symm.ArgumentError, world.broadcast, lambda: 0, ranks - 1)
+if hasattr(torch, "channels_last"):
+    for model in (torch.ones(2, 3).t(), torch.zeros(1, 2, 3, 4).to(memory_format=torch.channels_last)):
+        assert world.zeros_like(model).stride() == model.stride()
+    assert world.empty(1, 2, 3, 4, memory_format=torch.channels_last).stride() == (24, 1, 8, 2)
+    raised(symm.ArgumentError, world.zeros, -1)
+    raised(symm.ArgumentError, world.zeros, 1, device="nonsense")
+    raised(symm.NotSymmetricError, world.as_remote, world.full((2,), 1 + 2j).conj(), 0)
+    assert world.is_symmetric(table[3:]) and not world.is_symmetric(torch.ones(2).to_sparse())
 assert "was called before" in raised(symm.SymmError, symm.init)
 assert "leave out device" in raised(symm.SymmError, world.zeros, 3, device="meta")
 assert world.log.process("hello", {})[0] == f"[rank {me}/{ranks}] hello"

@@ -112,6 +112,7 @@ assert low <= high
 # What Iris refuses, and what is left out.
 assert "symmetric heap" in raised(ValueError, shmem.as_remote, torch.ones(3), 0)
 assert "out of range" in raised(ValueError, shmem.as_remote, there, ranks)
+assert "group must be one of" in raised(symm.UnsupportedError, lambda: shmem.barrier(group=object()))
 assert "heap is on" in raised(RuntimeError, shmem.zeros, 3, device="meta")
 assert "has 8 elements, but 3" in raised(RuntimeError, shmem.zeros, 3, out=there)
 assert "torch.int32, but" in raised(RuntimeError, shmem.zeros, 8, out=there)

@@ -15,6 +15,10 @@ class dtype:
     def __repr__(self):
         return f"torch.{self.name}"
 
+    @property
+    def is_floating_point(self):
+        return "float" in self.name
+
 
 class device:
     def __init__(self, name, index=None):
@@ -55,6 +59,7 @@ class Tensor:
 
     shape = property(lambda self: self.array.shape)
     requires_grad = False
+    is_conj = is_neg = lambda self: False
 
     def size(self):
         return self.shape
