@@ -52,7 +52,9 @@ fn convert_type<'c>(mlir: &'c Context, ctx: Type<'c>, spaces: Spaces, ty: Type<'
         return ty;
     }
     if let Ok(memref) = MemRefType::try_from(ty) {
-        if spaces == Spaces::Keep || memref.memory_space().is_none() {
+        let element = convert_type(mlir, ctx, spaces, memref.element());
+        let space = memref.memory_space().filter(|_| spaces == Spaces::Keep);
+        if element == memref.element() && space == memref.memory_space() {
             return ty;
         }
         let shape: Vec<i64> = Shaped::memref(ty)
@@ -60,7 +62,7 @@ fn convert_type<'c>(mlir: &'c Context, ctx: Type<'c>, spaces: Spaces, ty: Type<'
             .iter()
             .map(|size| size.map_or(i64::MIN, u64::cast_signed))
             .collect();
-        return MemRefType::new(memref.element(), &shape, Some(memref.layout()), None).into();
+        return MemRefType::new(element, &shape, Some(memref.layout()), space).into();
     }
     if let Ok(function) = FunctionType::try_from(ty) {
         let convert = |types: Vec<Type<'c>>| -> Vec<Type<'c>> {

@@ -26,5 +26,11 @@ module attributes {gpu.container_module} {
     func.func private @device(%ctx: !symm.ctx) -> !symm.ctx {
       return %ctx : !symm.ctx
     }
+    // A memref of memrefs: the space within.
+    // CPU: func.func private @_symm_device_kernels_views(%{{.*}}: memref<?xmemref<8xf32>>, %{{.*}}: !llvm.ptr)
+    // GPU: func.func private @views(%{{.*}}: memref<?xmemref<8xf32, #gpu.address_space<global>>>)
+    func.func private @views(%views: memref<?xmemref<8xf32, #gpu.address_space<global>>>) {
+      return
+    }
   }
 }
