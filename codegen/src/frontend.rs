@@ -72,13 +72,14 @@ impl Frontend {
         module.ok_or_else(|| Error::Parse { path: path.to_owned() })
     }
 
-    /// Runs a pipeline, such as `symm-cpu` or `symm-cpu{trace=true}`, on a module.
+    /// Runs a pipeline, such as `symm-cpu`, `symm-cpu{trace=true}` or `builtin.module(cse,symm-cpu)`, on a module.
     ///
     /// # Errors
     /// [`Error::PipelineText`] if the text is no pipeline, [`Error::Pipeline`] if a pass refused the program.
     pub fn run_pipeline(&self, module: &mut Module<'_>, pipeline: &str) -> Result<(), Error> {
         let manager = PassManager::new(&self.context);
-        let text = format!("builtin.module({pipeline})");
+        let text =
+            if is_of_module(pipeline) { pipeline.trim().to_owned() } else { format!("builtin.module({pipeline})") };
         melior::utility::parse_pass_pipeline(manager.as_operation_pass_manager(), &text)
             .map_err(|error| Error::PipelineText { pipeline: pipeline.into(), reason: error.to_string() })?;
         // Once at the end: what was parsed is right, and to look at it all after each of some thirty passes takes
@@ -87,6 +88,23 @@ impl Frontend {
         let is_right = manager.run(module).is_ok() && module.as_operation().verify();
         if is_right { Ok(()) } else { Err(Error::Pipeline { pipeline: pipeline.into() }) }
     }
+}
+
+/// Whether all of a pipeline's text is within `builtin.module(…)`, as mlir-opt writes pipelines.
+fn is_of_module(pipeline: &str) -> bool {
+    let Some(rest) = pipeline.trim().strip_prefix("builtin.module(") else { return false };
+    let mut depth = 1;
+    for (at, letter) in rest.char_indices() {
+        match letter {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return at + 1 == rest.len();
+        }
+    }
+    false
 }
 
 /// A second module like this one, to be lowered in another way.

@@ -1,7 +1,7 @@
-//! Refuses constant ranks that no run can have (T1).
+//! Refuses constant ranks that no run can have (T1), and constant counts of elements below zero.
 //!
 //! A rank is in [0, `num_ranks`). A constant below zero is an error; so is one that is not below the module's
-//! `symm.num_ranks`, where the module fixes it (`symm-run --ranks` does).
+//! `symm.num_ranks`, where the module fixes it (`symm-run --ranks` does). So is a `count` of a bulk copy below zero.
 //!
 //! ```mlir
 //! %far = arith.constant 7 : i32
@@ -19,7 +19,7 @@ use symm_dialect::{NUM_RANKS_ATTRIBUTE, module_integer};
 
 /// The pass record.
 pub const PASS: Pass =
-    Pass { flag: "symm-check-ranks", summary: "Refuse constant ranks out of range (T1)", options: &[], run };
+    Pass { flag: "symm-check-ranks", summary: "Refuse constant ranks and counts out of range (T1)", options: &[], run };
 
 fn run(root: OperationRef, _: &Values) -> Result<Ir, Reported> {
     let mut outcome = Ok(Ir::Kept);
@@ -31,6 +31,11 @@ fn run(root: OperationRef, _: &Values) -> Result<Ir, Reported> {
                 let range = ranks.map_or_else(|| "[0, num_ranks)".into(), |ranks| format!("[0, {ranks})"));
                 outcome = Err(error(op.operation(), &format!("T1: rank {rank} out of range {range}")));
             }
+        }
+        if let Some(count) = op.operand_group("count").first().copied().and_then(constant_value)
+            && count < 0
+        {
+            outcome = Err(error(op.operation(), &format!("copies {count} elements: a count is zero or more")));
         }
     }
     outcome

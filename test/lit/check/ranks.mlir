@@ -92,3 +92,15 @@ module attributes {symm.num_ranks = 2 : i32} {
     }
   }
 }
+
+// -----
+
+// A count below zero; none is nothing to do.
+func.func @counts(%ctx: !symm.ctx, %p: !llvm.ptr, %r: i32) {
+  %none = arith.constant 0 : index
+  %few = arith.constant -4 : index
+  symm.put %ctx, %p, %p, %r count %none : index of f32 : !llvm.ptr, !llvm.ptr
+  // expected-error @below {{'symm.get' op copies -4 elements: a count is zero or more}}
+  symm.get %ctx, %p, %p, %r count %few : index of f32 : !llvm.ptr, !llvm.ptr
+  return
+}
