@@ -32,7 +32,7 @@ def init(heap_size: int = HEAP_SIZE, device: str | Device | None = None, timeout
 
     `heap_size` is in bytes, for each rank; symm takes the first 2 MiB. `device` is "cuda", "hip" or "cpu", as text or
     as torch's; by default the GPU, or the CPU under `TRITON_INTERPRET=1` and where torch finds no GPU; ranks use GPU
-    number `rank` modulo their number. `timeout` is the longest time in seconds that a call may wait for other ranks.
+    number `rank` modulo their number, and a device with another number is an error. `timeout` is the longest time in seconds that a call may wait for other ranks.
 
     Returns the World. Raises ArgumentError, BootstrapError, DeviceError, MismatchError, or SymmError if there is a
     World already.
@@ -66,6 +66,22 @@ def _device():
     return "cpu"
 
 
+def _driver(device):
+    """The driver for a device, and the number of the GPU, if it has one."""
+    name, _, number = str(device).partition(":")
+    if isinstance(device, torch().device) and name == "cuda" and torch().version.hip:
+        name = "hip"  # Torch's name for a GPU of AMD's is cuda as well.
+    return (name, int(number)) if number.isdecimal() else (f"{name}:{number}" if number else name, None)
+
+
+def _gpu(rank, count, wanted):
+    """The number of a rank's GPU, of as many as there are; `wanted` is what the caller says that it is."""
+    number = rank % count
+    if wanted not in (None, number):
+        raise ArgumentError(f"symm.init: rank {rank} uses GPU {number} of {count}, not {wanted}: leave out the number")
+    return number
+
+
 def _place():
     """Where the user's code calls into this package."""
     frame, here = sys._getframe(1), str(Path(__file__).parent)
@@ -92,16 +108,15 @@ class World:
             raise ArgumentError(f"symm.init: heap_size must be a number of bytes, not {heap_size}")
         if isinstance(timeout, (int, float)) and timeout < 0:
             raise ArgumentError(f"symm.init: timeout must be a number of seconds, not {timeout}")
-        if isinstance(device, torch().device):
-            # Torch's name for a GPU of AMD's is cuda as well.
-            device = "hip" if device.type == "cuda" and device.index is None and torch().version.hip else str(device)
+        driver, number = _driver(device)
         try:
-            self.rank = _symm.join_run(heap_size, device, timeout, _place())
+            self.rank = _symm.join_run(heap_size, driver, timeout, _place())
         except (TypeError, ValueError, OverflowError) as error:
             raise ArgumentError(f"symm.init: {error}") from None
         self.device = torch().device("cpu")
-        if device != "cpu":
-            self.device = torch().device("cuda", self.get_rank() % torch().cuda.device_count())
+        if driver != "cpu":
+            number = _gpu(self.get_rank(), torch().cuda.device_count(), number)
+            self.device = torch().device("cuda", number)
             torch().cuda.set_device(self.device)
         self.log = logging.LoggerAdapter(logging.getLogger("symm"), {})
         self.log.process = self._with_rank

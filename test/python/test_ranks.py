@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+import symm
+from symm._world import _gpu
+
 HERE = Path(__file__).parent
 EXAMPLES = HERE.parents[1] / "examples/python"
 PROGRAMS = ("host.py", "ops.py", "messages.py", "iris_host.py", "iris_triton.py")
@@ -95,6 +98,8 @@ def test_waiting_for_a_rank_that_fails_ends(case):
         ({"MISSING": "torch"}, "symm.errors.MissingDependencyError: symm.init needs PyTorch"),
         ({"DEVICE": "cuda", "CUDA_VISIBLE_DEVICES": ""}, "BootstrapError: rank 0 could not join the run: no CUDA "),
         ({"DEVICE": "hip", "HIP_VISIBLE_DEVICES": ""}, "BootstrapError: rank 0 could not join the run: no HIP "),
+        ({"DEVICE": "cuda:1", "CUDA_VISIBLE_DEVICES": ""}, "BootstrapError: rank 0 could not join the run: no CUDA "),
+        ({"DEVICE": "cuda:x"}, "symm.errors.ArgumentError: symm.init: no device \"cuda:x\": cpu, cuda or hip"),
         ({"DEVICE": "tpu"}, "symm.errors.ArgumentError: symm.init: no device \"tpu\": cpu, cuda or hip"),
         ({"HEAP_SIZE": "-1"}, "symm.errors.ArgumentError: symm.init: heap_size must be a number of bytes, not -1"),
         ({"TIMEOUT": "-1"}, "symm.errors.ArgumentError: symm.init: timeout must be a number of seconds, not -1"),
@@ -108,6 +113,12 @@ def test_wrong_start_is_said(environment, message):
     [(output, status)] = outputs(start("start.py", 1, **environment))
     assert status == 1
     assert message in output.splitlines()[-1], output
+
+
+def test_a_gpu_that_is_not_the_ranks_is_said():
+    assert [_gpu(rank, 2, wanted) for rank, wanted in ((0, None), (3, None), (0, 0), (3, 1))] == [0, 1, 0, 1]
+    with pytest.raises(symm.errors.ArgumentError, match="rank 3 uses GPU 1 of 2, not 0: leave out the number"):
+        _gpu(3, 2, 0)
 
 
 def test_heap_on_the_cpu_is_said():
