@@ -83,8 +83,8 @@ def once(kernel):
     backend.add_stages(stages, options, Language.TRITON)
     if kernel is remote:
         parts["print"], text = timed(_seam.generic_text, module)
-        parts["compiler"], (text, _) = timed(_symm.lower_triton, text, triton.__version__, "cuda:90")
-        parts["parse"], _ = timed(_seam.parse, text, context)
+        parts["compiler"], (lowered, _) = timed(_symm.lower_triton, text, triton.__version__, "cuda:90")
+        parts["parse"], _ = timed(_seam.parse, lowered, context)
         parts["seam"], module = timed(_seam.lower, module, TARGET, Language.TRITON)
     else:
         parts["seam"], _ = timed(module.get_int_attr, _seam.MARK)

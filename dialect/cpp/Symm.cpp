@@ -77,6 +77,16 @@ extern "C" const int32_t *symmOperandSegments(MlirOperation op) {
       .Default([](mlir::Operation *) { return nullptr; });
 }
 
+// The C API finds inherent attributes by name only. An operation of an unregistered dialect keeps them in a dictionary
+// that bytecode without properties leaves out.
+extern "C" void symmCopyPropertiesToAttributes(MlirOperation root) {
+  unwrap(root)->walk([](mlir::Operation *op) {
+    if (op->isRegistered()) return;
+    if (auto properties = llvm::dyn_cast_or_null<mlir::DictionaryAttr>(op->getPropertiesAsAttribute()))
+      for (mlir::NamedAttribute property : properties) op->setDiscardableAttr(property.getName(), property.getValue());
+  });
+}
+
 llvm::LogicalResult symm::verifyInRust(mlir::Operation *op) { return llvm::success(symmVerify(wrap(op))); }
 
 mlir::OpFoldResult symm::foldInRust(mlir::Operation *op) {

@@ -1,4 +1,5 @@
-//! The C side: what `cpp/Symm.cpp` calls, and what it offers. All of this crate's `extern "C"` is here but what `crash` takes.
+//! The C side: what `cpp/Symm.cpp` calls, and what it offers. All of this crate's `extern "C"` is here but what
+//! `bytecode` and `crash` give to MLIR and LLVM.
 
 use crate::diagnostic::Severity;
 use crate::ops::SymmOp;
@@ -23,6 +24,7 @@ unsafe extern "C" {
         note: MlirStringRef,
     );
     fn symmOperandSegments(op: MlirOperation) -> *const i32;
+    fn symmCopyPropertiesToAttributes(root: MlirOperation);
 }
 
 pub fn dialect_handle() -> DialectHandle {
@@ -53,6 +55,12 @@ pub fn operand_segments<'a>(op: OperationRef<'_, 'a>, groups: usize) -> Option<&
         let sizes = symmOperandSegments(op.to_raw());
         (!sizes.is_null()).then(|| std::slice::from_raw_parts(sizes, groups))
     }
+}
+
+/// Copies the properties of all operations of unregistered dialects below `root` to their attributes.
+pub fn copy_properties_to_attributes(root: OperationRef) {
+    // SAFETY: the operation is alive during the call, and nothing else holds attributes meanwhile.
+    unsafe { symmCopyPropertiesToAttributes(root.to_raw()) }
 }
 
 /// Runs a hook for `op`; a panic in it becomes a diagnostic and `None`, because unwinding into C++ would abort.

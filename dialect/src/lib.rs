@@ -4,6 +4,7 @@
 //! what ODS forces to be C++: registration, and hooks that call [`hooks`].
 
 mod access;
+pub mod bytecode;
 mod canonicalize;
 mod context;
 pub mod crash;

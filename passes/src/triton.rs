@@ -1,6 +1,6 @@
-//! The compiler of Triton and Gluon kernels: Triton's text in, Triton's text out.
+//! The compiler of Triton and Gluon kernels: Triton's text in, bytecode or text that Triton reads out.
 //!
-//! The text is MLIR's generic form. Every dialect but `builtin` and `symm` stays unregistered, `arith` and `scf` too,
+//! The text is MLIR's generic form. Bytecode takes Triton two thirds of the time to read. Every dialect but `builtin` and `symm` stays unregistered, `arith` and `scf` too,
 //! so that ops, types and attributes of a newer MLIR than ours go through as they are. This is why no pass manager
 //! runs here: it would load the dialects of the passes.
 
@@ -15,7 +15,7 @@ use melior::ir::operation::{OperationLike, OperationPrintingFlags};
 use melior::ir::{Module, OperationRef};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
-use symm_dialect::lossy;
+use symm_dialect::{bytecode, lossy};
 
 /// What [`lower`] does, as a pipeline.
 pub const PIPELINE: Pipeline = Pipeline {
@@ -75,8 +75,9 @@ pub struct Note {
 /// A module without symm ops.
 #[derive(Clone, Debug)]
 pub struct Lowered {
-    /// The module, in generic form with locations.
-    pub text: String,
+    /// The module with its locations: as bytecode; as text in generic form, if types and attributes that are opaque
+    /// here name aliases, which bytecode has not.
+    pub module: Vec<u8>,
     /// Warnings and remarks.
     pub notes: Vec<Note>,
 }
@@ -113,7 +114,7 @@ pub fn lower(text: &str, version: &str, target: &str) -> Result<Lowered, Vec<Not
         (lowered, notes.take())
     });
     match lowered {
-        Some(text) if notes.iter().all(|note| note.severity != "error") => Ok(Lowered { text, notes }),
+        Some(module) if notes.iter().all(|note| note.severity != "error") => Ok(Lowered { module, notes }),
         _ if notes.iter().all(|note| note.severity != "error") => {
             let message = "the compiler of symm failed and did not say why; please report it".into();
             Err(vec![Note { severity: "error", message, file: None, line: 0 }])
@@ -161,7 +162,7 @@ fn context() -> Context {
     context
 }
 
-fn run(context: &Context, text: &str, values: &Values) -> Option<String> {
+fn run(context: &Context, text: &str, values: &Values) -> Option<Vec<u8>> {
     let module = Module::parse(context, text)?;
     for pass in STEPS {
         let given = Values::new(pass.options, values_of(pass, values));
@@ -173,11 +174,14 @@ fn run(context: &Context, text: &str, values: &Values) -> Option<String> {
         }
     }
     erase_unused(module.as_operation());
+    // Types and attributes that are opaque here keep the aliases in their text.
+    let mut aliases = text.lines().filter(|line| is_alias(line)).flat_map(|line| [line, "\n"]).peekable();
+    if aliases.peek().is_none() {
+        return bytecode::by_name(module.as_operation());
+    }
     let flags = OperationPrintingFlags::new().print_generic_operation_form().enable_debug_info(true, false);
     let lowered = module.as_operation().to_string_with_flags(flags).ok()?;
-    // Types and attributes that are opaque here keep the aliases in their text.
-    let aliases = text.lines().filter(|line| is_alias(line)).flat_map(|line| [line, "\n"]);
-    Some(aliases.chain([lowered.as_str()]).collect())
+    Some((aliases.collect::<String>() + &lowered).into_bytes())
 }
 
 /// Erases what computes values that nothing takes, of which Triton's front end and the lowering leave a third: text that

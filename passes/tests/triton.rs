@@ -1,5 +1,9 @@
-//! Triton's text in, Triton's text out: what a caller of [`symm_passes::triton::lower`] may rely on.
+//! Triton's text in, what Triton reads out: what a caller of [`symm_passes::triton::lower`] may rely on.
 
+use melior::Context;
+use melior::ir::Module;
+use melior::ir::operation::{OperationLike, OperationPrintingFlags};
+use mlir_sys::{MlirStringRef, mlirModuleCreateParse};
 use symm_passes::triton::lower;
 
 /// A kernel with a carrier of this text, called at kernel.py:7 with the table, a pointer, a value and a rank.
@@ -27,19 +31,47 @@ fn kernel(carrier: &str) -> String {
     )
 }
 
+/// What a right kernel becomes.
+fn lowered(text: &str) -> String {
+    let module = lower(text, "3.9.0", "cuda:90").expect("it is right").module;
+    String::from_utf8(module).expect("it has aliases, and is text")
+}
+
 const ADD: &str = "atomic_rmw(ctx, ptr, value, rank) {kind = add}";
 
 #[test]
 fn no_symm_op_is_left() {
     let lowered = lower(&kernel(ADD), "3.9.0", "cuda:90").expect("it is right");
-    assert!(!lowered.text.contains("symm."), "{}", lowered.text);
-    assert!(lowered.text.contains("\"tt.atomic_rmw\""), "{}", lowered.text);
     assert_eq!(lowered.notes, []);
+    let text = String::from_utf8(lowered.module).expect("text");
+    assert!(!text.contains("symm."), "{text}");
+    assert!(text.contains("\"tt.atomic_rmw\""), "{text}");
+}
+
+#[test]
+fn without_aliases_it_is_bytecode() {
+    let kernel = kernel(ADD).replace("8xf32, #shared>", "8xf32>");
+    let text = kernel.split_once("#loc =").expect("locations follow the aliases").1;
+    let module = lower(&format!("#loc ={text}"), "3.9.0", "cuda:90").expect("it is right").module;
+    assert!(module.starts_with(b"ML\xefR"), "{module:?}");
+    let context = Context::new();
+    context.set_allow_unregistered_dialects(true);
+    // SAFETY: the bytes live as long as the call.
+    let module = unsafe {
+        let bytes = MlirStringRef { data: module.as_ptr().cast(), length: module.len() };
+        Module::from_option_raw(mlirModuleCreateParse(context.to_raw(), bytes)).expect("it is right")
+    };
+    let flags = OperationPrintingFlags::new().print_generic_operation_form().enable_debug_info(true, false);
+    let text = module.as_operation().to_string_with_flags(flags).expect("it prints");
+    for part in ["sym_name = \"kernel\"", "flags = #newer.flags<fast>", "ttg.target = \"cuda:90\"", "\"kernel.py\":7:3"]
+    {
+        assert!(text.contains(part), "{part}: {text}");
+    }
 }
 
 #[test]
 fn what_is_not_known_stays_as_it_is() {
-    let text = lower(&kernel(ADD), "3.9.0", "cuda:90").expect("it is right").text;
+    let text = lowered(&kernel(ADD));
     // The name of an attribute within an opaque type stays, and so does its definition.
     assert!(text.contains("!ttg.memdesc<8xf32, #shared>"), "{text}");
     assert!(text.starts_with("#shared = #ttg.swizzled_shared<"), "{text}");
@@ -50,14 +82,14 @@ fn what_is_not_known_stays_as_it_is() {
 
 #[test]
 fn what_nothing_takes_is_not_written() {
-    let text = lower(&kernel(ADD), "3.9.0", "cuda:90").expect("it is right").text;
+    let text = lowered(&kernel(ADD));
     assert!(!text.contains("arith.muli") && !text.contains("overflowFlags"), "{text}");
     assert!(text.contains("\"ttg.local_alloc\"()"), "what is not known may do more than return a value: {text}");
 }
 
 #[test]
 fn what_is_made_has_the_location_of_the_op() {
-    let text = lower(&kernel(ADD), "3.9.0", "cuda:90").expect("it is right").text;
+    let text = lowered(&kernel(ADD));
     let line = text.lines().find(|line| line.contains("tt.atomic_rmw")).expect("there is one");
     let alias = line.rsplit_once("loc(").and_then(|(_, alias)| alias.strip_suffix(')')).expect("it has a location");
     assert!(text.contains(&format!("{alias} = loc(\"old\"(")), "{line}\n{text}");
@@ -66,7 +98,7 @@ fn what_is_made_has_the_location_of_the_op() {
 
 #[test]
 fn its_own_text_is_taken_too() {
-    let once = lower(&kernel(ADD), "3.9.0", "cuda:90").expect("it is right").text;
+    let once = lowered(&kernel(ADD));
     lower(&once, "3.9.0", "cuda:90").expect("what it has made is right");
 }
 
@@ -113,7 +145,7 @@ fn what_is_no_module_is_an_error() {
     for text in ["", "\0", "garbage", "\"builtin.module\"() ({", "#a = ", "!x = !tt.ptr<", "\u{feff}module {"] {
         match lower(text, "3.9.0", "cuda:90") {
             Err(notes) => assert!(notes.iter().any(|note| note.severity == "error"), "{text:?}: {notes:?}"),
-            Ok(lowered) => assert!(text.is_empty(), "{text:?} became {:?}", lowered.text),
+            Ok(lowered) => assert!(text.is_empty(), "{text:?} became {:?}", lowered.module),
         }
     }
 }

@@ -12,9 +12,9 @@ type Note = (&'static str, String, Option<String>, usize);
 
 /// Lowers the symm ops in a module of Triton's; `python/symm/_symm.pyi` says how.
 #[pyfunction]
-fn lower_triton(py: Python<'_>, text: &str, version: &str, target: &str) -> PyResult<(String, Vec<Note>)> {
+fn lower_triton(py: Python<'_>, text: &str, version: &str, target: &str) -> PyResult<(Vec<u8>, Vec<Note>)> {
     match py.detach(|| triton::lower(text, version, target)) {
-        Ok(lowered) => Ok((lowered.text, lowered.notes.into_iter().map(tuple).collect())),
+        Ok(lowered) => Ok((lowered.module, lowered.notes.into_iter().map(tuple).collect())),
         Err(notes) => {
             let errors: Vec<Note> = notes.into_iter().filter(|note| note.severity == "error").map(tuple).collect();
             let (file, line) = errors.first().map_or((None, 0), |(.., file, line)| (file.clone(), *line));

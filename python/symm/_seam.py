@@ -1,4 +1,4 @@
-"""Where the compiler joins Triton's: a module is lowered as text before Triton's first pass.
+"""Where the compiler joins Triton's: a module is printed, lowered and read again before Triton's first pass.
 
 Triton's `add_stages` is wrapped, not replaced through its inspection hook: a hook of somebody else's, installed
 before or after, goes on working, and there is no cost at launches.
@@ -89,7 +89,7 @@ def lower(module, target, language):
         (passes.gluon if language is Language.GLUON else passes.common).add_inliner(manager)
         manager.run(module, "symm_inline")
         text = generic_text(module)
-    text, notes = _symm.lower_triton(text, triton.__version__, f"{target.backend}:{target.arch}")
+    lowered, notes = _symm.lower_triton(text, triton.__version__, f"{target.backend}:{target.arch}")
     for severity, message, file, line in notes:
         if severity == "warning" and file is not None:
             warnings.warn_explicit(message, SymmWarning, file, line)
@@ -97,7 +97,7 @@ def lower(module, target, language):
             warnings.warn(message, SymmWarning, stacklevel=2)
         else:
             LOGGER.info("%s:%s: %s", file, line, message)
-    return parse(text, context)
+    return parse(lowered, context)
 
 
 def generic_text(module):
@@ -113,11 +113,11 @@ def generic_text(module):
     return MARKS.sub("", text)
 
 
-def parse(text, context):
-    """A module of Triton's, from text."""
+def parse(module, context):
+    """A module of Triton's, from bytecode or text."""
     file = os.memfd_create("symm.mlir")
     try:
-        data = memoryview(text.encode())
+        data = memoryview(module)
         while data:
             data = data[os.write(file, data) :]
         module = ir.parse_mlir_module(f"/proc/self/fd/{file}", context)

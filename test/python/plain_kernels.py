@@ -68,3 +68,16 @@ def attention(q, k, v, out, count, scale, BM: tl.constexpr, BN: tl.constexpr, D:
         total = tl.dot(p.to(tl.float16), value, total * fade[:, None])
         largest = new
     tl.store(out + rows[:, None] * D + d[None, :], (total / weight[:, None]).to(tl.float16))
+
+
+@triton.jit
+def constants(out, flags, n, B: tl.constexpr):
+    at = tl.arange(0, B)
+    all_of_them, none = tl.full([B], True, tl.int1), tl.full([B], False, tl.int1)
+    x = tl.load(out + at, mask=all_of_them, other=float("nan")) * -0.0 + 1e-30
+    x += tl.full([B], -1.5, tl.bfloat16).to(tl.float32)
+    x += (tl.full([B], -(2**63), tl.int64) + n).to(tl.float32) + tl.full([B], -7, tl.int8).to(tl.float32)
+    x += tl.full([B], 1e300, tl.float64).to(tl.float32)
+    tl.device_print('a "message" \\ with \t what is quoted', n)
+    tl.store(out + at, x, mask=all_of_them & (at < n))
+    tl.store(flags + at, (at < n) | none, mask=at < B)

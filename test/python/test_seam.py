@@ -25,6 +25,7 @@ HALVES = dict.fromkeys(("a", "b", "c"), "*fp16")
 SIZES = dict.fromkeys(("M", "N", "K"), "i32")
 TILE = {"BM": 128, "BN": 128, "BK": 64}
 KERNELS = {
+    "constants": (plain.constants, {"out": "*fp32", "flags": "*i8", "n": "i32"}, {"B": 1024}),
     "softmax": (plain.softmax, {"out": "*fp32", "inp": "*fp32", "stride": "i32", "columns": "i32"}, {"BLOCK": 1024}),
     "matmul": (plain.matmul, {**HALVES, **SIZES, **dict.fromkeys(("sa", "sb", "sc"), "i32")}, TILE),
     "matmul_tma": (plain.matmul_tma, {**HALVES, **SIZES}, {**TILE, "WS": False}),
@@ -40,7 +41,7 @@ KERNELS = {
 CELLS = [
     *(("sm_90", name) for name in KERNELS if name != "matmul_warp_specialized"),
     ("sm_100", "matmul_warp_specialized"),
-    *(("gfx942", name) for name in ("softmax", "matmul", "attention")),
+    *(("gfx942", name) for name in ("constants", "softmax", "matmul", "attention")),
 ]
 
 
