@@ -5,7 +5,7 @@
  *
  * Every function that can fail returns SYMM_OK (0) or what kind of thing went wrong; symm_last_error then says it in
  * words. Results are stored through the last parameter, and only on success. Pointers may not be null, except where
- * it says so. Sizes are in bytes, times in seconds, except where the name says otherwise.
+ * it says so. Sizes are in bytes, times in seconds and below 1e9, except where the name says otherwise.
  *
  * "Collective" functions are to be called on every rank, in the same order and with the same values; they return when
  * all ranks have come. A rank makes one call at a time. When the run has failed on any rank, every call on every other
@@ -52,7 +52,7 @@ typedef struct symm_kernel symm_kernel;
 typedef struct symm_options {
   uint32_t driver;           /* SYMM_CPU, SYMM_CUDA, SYMM_HIP; rank r uses device r modulo their number */
   uint64_t heap_size;        /* bytes of each rank's heap, 2 MiB of which are symm's; 0: 64 MiB */
-  double timeout;            /* the longest time that one call may wait for others; 0: for ever */
+  double timeout;            /* the longest time that one call may take, waiting or computing; 0: for ever */
   double deadline;           /* the longest time to wait for all ranks to join; 0: 30 seconds */
   const void *fingerprint;   /* what has to be the same on all ranks, such as a hash of the program; may be null */
   size_t fingerprint_bytes;

@@ -17,7 +17,7 @@ thread_local! {
 /// Says where the calls of this thread come from, such as `train.py:41`, for callers in another language than Rust;
 /// `None` for Rust's own knowledge. Texts are kept for ever: one for each line of code is meant.
 pub fn set_place(place: Option<&str>) {
-    SET.set(place.map(|place| interned(place.to_owned())));
+    SET.set(place.map(interned));
 }
 
 /// Says that this thread's calls come from another language than Rust, and from nowhere until [`set_place`] says where.
@@ -31,17 +31,22 @@ pub fn set_foreign() {
 #[track_caller]
 pub(crate) fn here() -> Loc<'static> {
     let at: &'static Location<'static> = Location::caller();
-    let text = || interned(format!("{}:{}:{}", at.file(), at.line(), at.column()));
+    let text = || interned(&format!("{}:{}:{}", at.file(), at.line(), at.column()));
     let known = || KNOWN.with_borrow_mut(|known| *known.entry(std::ptr::from_ref(at) as usize).or_insert_with(text));
     Loc::from(SET.get().unwrap_or_else(known))
 }
 
+/// The text with what controls a terminal written as Rust would write it.
+fn visible(text: &str) -> String {
+    let escape = |char: char| if char.is_control() { char.escape_default().to_string() } else { char.to_string() };
+    text.chars().map(escape).collect()
+}
+
 /// The text as a string that lives for ever: recorders know a place by its address.
-fn interned(place: String) -> &'static CStr {
+fn interned(place: &str) -> &'static CStr {
     static PLACES: LazyLock<Mutex<HashSet<&'static CStr>>> = LazyLock::new(Mutex::default);
-    let mut text = place.into_bytes();
-    text.retain(|byte| *byte != 0);
-    let text = CString::new(text).unwrap_or_default();
+    // An error's place is part of one line, and a string of C ends at a zero.
+    let text = CString::new(visible(place)).unwrap_or_default();
     let mut places = PLACES.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = places.get(text.as_c_str()) {
         return known;
@@ -63,6 +68,8 @@ mod tests {
         assert_eq!((here().text().as_str(), here().key()), ("train.py:41", here().key()));
         set_foreign();
         assert_eq!(here().text(), "train.py:41");
+        set_place(Some("é\na\0b"));
+        assert_eq!(here().text(), "é\\na\\u{0}b");
         set_place(None);
         assert!(here().text().starts_with(file!()));
         set_foreign();

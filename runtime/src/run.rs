@@ -33,7 +33,7 @@ pub struct Config {
     pub ranks: Ranks,
     /// Bytes of each rank's heap; the first [`SIGNAL_PAD_BYTES`] of it belong to symm.
     pub heap_size: u64,
-    /// Time for the whole run, from when all ranks have joined.
+    /// Time for the whole run, from when all ranks have joined; with [`crate::join`] for each call.
     pub timeout: Option<Duration>,
     /// Whether to record a [`Trace`].
     pub trace: bool,

@@ -86,6 +86,9 @@ pub unsafe extern "C" fn symm_launch(
             0 => &[],
             _ => std::slice::from_raw_parts(borrow(args, "the list of arguments")?, num_args as usize),
         };
+        if let Some(index) = args.iter().position(|arg| arg.is_null()) {
+            return Err(invalid(format!("the pointer to argument {index} is null")));
+        }
         borrow(stream, "the stream")?.launch_with(borrow(kernel, "the kernel")?, &grid, args)
     })
 }

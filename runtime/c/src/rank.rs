@@ -8,6 +8,9 @@ use symm_runtime::{Bootstrap, Config, Device, Error, Rank, Ranks, join};
 
 use crate::{borrow, bytes, bytes_mut, call, destroy, hand_over, invalid, store};
 
+/// What times of the options are below, as symm-run's `--timeout` is.
+const MOST: Duration = Duration::from_secs(1_000_000_000);
+
 /// `symm_options` of the header.
 #[repr(C)]
 pub struct Options {
@@ -30,9 +33,12 @@ pub struct RankInfo {
     device_ctx: u64,
 }
 
+/// A time of the options; none for zero.
 fn seconds(value: f64, what: &str) -> Result<Option<Duration>, Error> {
-    let no = |_| invalid(format!("{what} of {value} seconds: it is zero or more"));
-    Duration::try_from_secs_f64(value).map_err(no).map(|time| (!time.is_zero()).then_some(time))
+    let time = Duration::try_from_secs_f64(value).ok().filter(|time| *time < MOST);
+    // As Debug has it, 1e300 is not 301 digits.
+    let no = || invalid(format!("{what} of {value:?} seconds: it is 0 or more, and less than 1e9; 0 is the default"));
+    time.ok_or_else(no).map(|time| (!time.is_zero()).then_some(time))
 }
 
 impl Options {

@@ -65,7 +65,14 @@ pub unsafe extern "C" fn symm_stream_copy(
     bytes: usize,
 ) -> c_int {
     // SAFETY: as the header says.
-    call(|| unsafe { borrow(stream, "the stream")?.copy(to.cast(), from.cast(), bytes) })
+    call(|| unsafe {
+        let stream = borrow(stream, "the stream")?;
+        if bytes > 0 {
+            borrow(to, "the memory to copy to")?;
+            borrow(from, "the memory to copy from")?;
+        }
+        stream.copy(to.cast(), from.cast(), bytes)
+    })
 }
 
 #[unsafe(no_mangle)]

@@ -10,7 +10,9 @@ use symm_runtime::{Spawn, spawn_processes};
 
 const PROGRAM: &str = "tests/program.c";
 const STATIC: [&str; 5] = ["-std=c11", "-pedantic", "LIBRARIES/libsymm.a", "-lm", "-ldl"];
-const SHARED: [&str; 5] = ["-std=c11", "-pedantic", "-LLIBRARIES", "-lsymm", "-Wl,-rpath,LIBRARIES"];
+/// Old tags: the path goes before `LD_LIBRARY_PATH`, in which cargo has a folder with the library of an older build.
+const SHARED: [&str; 5] =
+    ["-std=c11", "-pedantic", "-LLIBRARIES", "-lsymm", "-Wl,-rpath,LIBRARIES,--disable-new-dtags"];
 
 fn source(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)

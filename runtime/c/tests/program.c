@@ -1,12 +1,14 @@
 /* Uses every function of symm.h on two ranks, as threads (argument "threads") or as this process's one rank. */
 
 #define _GNU_SOURCE
+#include <math.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "symm.h"
 
@@ -100,6 +102,11 @@ static void streams(symm_rank *rank, const symm_rank_info *me) {
   OK(symm_event_has_happened(to, &happened));
   OK(symm_event_milliseconds(from, to, &time));
   CHECK(done == 1 && happened == 1 && time >= 0 && copy[1] == 2);
+  OK(symm_event_milliseconds(to, to, &time));
+  CHECK(time == 0);
+  FAILS(symm_stream_copy(stream, copy, NULL, 8), SYMM_INVALID, "the memory to copy from is null");
+  FAILS(symm_stream_copy(stream, NULL, words, 8), SYMM_INVALID, "the memory to copy to is null");
+  OK(symm_stream_copy(stream, NULL, NULL, 0));
   FAILS(symm_capture_begin(stream), SYMM_UNSUPPORTED, "the driver cpu has no graphs");
   FAILS(symm_capture_end(stream, &graph), SYMM_UNSUPPORTED, "the driver cpu has no graphs");
   FAILS(symm_graph_launch(NULL, stream), SYMM_INVALID, "the graph is null");
@@ -122,6 +129,8 @@ static void streams(symm_rank *rank, const symm_rank_info *me) {
   uint64_t last[BLOCKS];
   OK(symm_read(rank, flags, last, sizeof last));
   for (int i = 0; i < BLOCKS; i++) CHECK(last[i] == ROUNDS * step);
+  const void *const missing[] = {&me->device_ctx, NULL, &step};
+  FAILS(symm_launch(stream, kernel, &grid, missing, 3), SYMM_INVALID, "the pointer to argument 1 is null");
   grid.threads[0] = 2000;
   FAILS(symm_launch(stream, kernel, &grid, args, 3), SYMM_INVALID, "2000 threads");
   OK(symm_free(rank, flags));
@@ -169,6 +178,7 @@ static void on_threads(const symm_options *options, void *(*body)(void *)) {
 }
 
 int main(int argc, char **argv) {
+  alarm(60); /* a call that hangs */
   symm_options options = {.heap_size = 8 << 20, .timeout = 20, .deadline = 20};
   options.fingerprint = "c";
   options.fingerprint_bytes = 1;
@@ -181,6 +191,12 @@ int main(int argc, char **argv) {
   options.heap_size = 1;
   FAILS(symm_join_threads(&options, 2, &rank), SYMM_INVALID, "a heap of 1 bytes: heap_size has to be more than 2 MiB");
   options.heap_size = 8 << 20;
+  for (int i = 0; i < 4; i++) {
+    options.timeout = (const double[]){-1, 1e9, 1e300, INFINITY}[i];
+    FAILS(symm_join_threads(&options, 2, &rank), SYMM_INVALID, "seconds: it is 0 or more, and less than 1e9");
+    CHECK(strlen(symm_last_error()) < 100);
+  }
+  options.timeout = 20;
   FAILS(symm_leave(NULL), SYMM_INVALID, "the rank is null");
   symm_abandon(NULL);
   if (argc > 1 && !strcmp(argv[1], "threads")) {

@@ -155,7 +155,7 @@ impl Stream {
     /// [`Error::Gpu`].
     #[track_caller]
     pub fn record(&self, event: &Event) -> Result<(), Error> {
-        *event.at() = Some(Instant::now());
+        *event.recorded.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
         self.ask(|api| event.raw.map_or(Ok(()), |raw| api.record(raw, self.raw)))
     }
 
@@ -241,8 +241,8 @@ impl Event {
         Ok(Self { seat: seat.clone(), raw, recorded: Mutex::default() })
     }
 
-    fn at(&self) -> std::sync::MutexGuard<'_, Option<Instant>> {
-        self.recorded.lock().unwrap_or_else(PoisonError::into_inner)
+    fn at(&self) -> Option<Instant> {
+        *self.recorded.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     #[track_caller]
@@ -268,7 +268,7 @@ impl Event {
     /// [`Error::Gpu`] when one has not.
     #[track_caller]
     pub fn milliseconds_since(&self, earlier: &Self) -> Result<f32, Error> {
-        let between = match (*self.at(), *earlier.at()) {
+        let between = match (self.at(), earlier.at()) {
             (Some(to), Some(from)) => to.saturating_duration_since(from).as_secs_f32() * 1e3,
             _ => 0.0,
         };
