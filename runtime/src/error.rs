@@ -384,6 +384,7 @@ fn hint(answer: &std::io::Error) -> &'static str {
     match answer.raw_os_error() {
         Some(libc::EMFILE) => "; raise the limit on open files (ulimit -n)",
         Some(libc::EAGAIN) => "; a limit is reached: on processes and threads (ulimit -u) or on addresses (ulimit -v)",
+        Some(libc::EFBIG) => "; raise the limit on the size of files, which is one on shared memory too (ulimit -f)",
         Some(libc::ENOMEM) => "; memory, or the limit on addresses (ulimit -v), is used up",
         _ => "",
     }

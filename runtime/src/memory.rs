@@ -18,10 +18,17 @@ pub const HEAP_ALIGN: u64 = 2 << 20;
 pub(crate) fn create(name: &str, bytes: u64) -> Result<OwnedFd, Error> {
     let fd = rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)
         .map_err(Error::system("create shared memory"))?;
-    rustix::fs::ftruncate(&fd, bytes).map_err(Error::system(format!("make {bytes} bytes of shared memory")))?;
+    let sized = may_write(bytes).and_then(|()| rustix::fs::ftruncate(&fd, bytes));
+    sized.map_err(Error::system(format!("make {bytes} bytes of shared memory")))?;
     rustix::fs::fcntl_add_seals(&fd, SealFlags::GROW | SealFlags::SHRINK | SealFlags::SEAL)
         .map_err(Error::system("seal shared memory"))?;
     Ok(fd)
+}
+
+/// Whether a file may have so many bytes. Where it may not, the system would end this process with a signal.
+pub(crate) fn may_write(bytes: u64) -> rustix::io::Result<()> {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Fsize).current;
+    if limit.is_some_and(|limit| bytes > limit) { Err(rustix::io::Errno::FBIG) } else { Ok(()) }
 }
 
 /// Whether `fd`, which another process sent, has `bytes` bytes and will keep them, so that no access to it can fault.

@@ -119,7 +119,9 @@ impl Door {
                 }
                 continue;
             }
-            let seat = match guest.hello.compare(hello).and_then(|()| seat(&mut self.guests, &guest)) {
+            // Of two ranks 0 it says nothing more that they are of different runs.
+            let belongs = if guest.hello.rank == 0 { Ok(()) } else { guest.hello.compare(hello) };
+            let seat = match belongs.and_then(|()| seat(&mut self.guests, &guest)) {
                 Ok(seat) => seat,
                 Err(error) => {
                     self.strangers.push(guest);
@@ -219,9 +221,13 @@ fn welcome(offer: Offer, guests: impl Iterator<Item = Guest>) -> Result<Session,
 fn listen(bootstrap: &Bootstrap) -> Result<UnixListener, Error> {
     let address = address(bootstrap)?;
     UnixListener::bind_addr(&address).map_err(|source| {
-        let other = UnixStream::connect_addr(&address).ok().and_then(|stream| peer(&stream));
-        match other {
-            Some((_, first)) => Error::DuplicateRank { rank: 0, first, second: std::process::id().cast_signed() },
+        let other = UnixStream::connect_addr(&address).ok();
+        match other.and_then(|other| peer(&other).map(|(_, first)| (other, first))) {
+            Some((other, first)) => {
+                // So that it learns of two with its number. It does not when it has met the others already.
+                let _ = send(&other, &Hello::new(bootstrap), &[]);
+                Error::DuplicateRank { rank: 0, first, second: std::process::id().cast_signed() }
+            }
             None => Error::io("listen for the other ranks")(source),
         }
     })

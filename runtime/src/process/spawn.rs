@@ -18,6 +18,7 @@ use super::environment::Bootstrap;
 use super::state::{self, ProcessState};
 use crate::clock;
 use crate::error::{Error, Exit, RankExit};
+use crate::memory;
 
 /// Time between two looks for stopped processes, once a rank has failed.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
@@ -151,7 +152,8 @@ fn input(bytes: &[u8]) -> Result<Stdio, Error> {
         return Ok(Stdio::null());
     }
     let failed = || Error::io("hand standard input to the ranks");
-    let file = memfd_create("symm-input", MemfdFlags::CLOEXEC).map_err(|errno| failed()(errno.into()))?;
+    let file = memory::may_write(bytes.len() as u64).and_then(|()| memfd_create("symm-input", MemfdFlags::CLOEXEC));
+    let file = file.map_err(|errno| failed()(errno.into()))?;
     let mut file = File::from(file);
     file.write_all(bytes).and_then(|()| file.rewind()).map_err(failed())?;
     Ok(file.into())

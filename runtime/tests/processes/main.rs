@@ -33,7 +33,7 @@ fn main() -> ExitCode {
 }
 
 fn test_all(filter: Option<&str>) {
-    let tests: [(&str, fn()); 27] = [
+    let tests: [(&str, fn()); 28] = [
         ("ranks_exchange_data", ranks_exchange_data),
         ("ranks_join_and_leave", ranks_join_and_leave),
         ("a_killed_rank_is_named", a_killed_rank_is_named),
@@ -59,6 +59,7 @@ fn test_all(filter: Option<&str>) {
         ("a_rank_that_dies_before_it_comes_is_named", a_rank_that_dies_before_it_comes_is_named),
         ("a_rank_stopped_in_the_run_is_named_and_killed", a_rank_stopped_in_the_run_is_named_and_killed),
         ("output_that_is_lost_is_an_error", output_that_is_lost_is_an_error),
+        ("a_limit_on_files_is_named", a_limit_on_files_is_named),
         ("whatever_memory_there_is_nothing_panics", whatever_memory_there_is_nothing_panics),
         ("no_rank_outlives_its_spawner", no_rank_outlives_its_spawner),
     ];
@@ -199,8 +200,10 @@ fn a_rank_claimed_twice_is_refused() {
     let found = outputs(std::mem::take(&mut children), SOON);
     assert!(found.iter().all(|(ok, text)| !ok && text.contains("both say that they are rank 1")), "{found:?}");
     assert!(pids.iter().all(|pid| found[0].1.contains(&pid.to_string())), "{found:?}");
-    let hosts: Vec<_> = [0, 0].map(|r| rank(r, 2, "twice 0", "short").spawn().unwrap()).into();
-    assert!(outputs(hosts, SOON).iter().any(|(_, text)| text.contains("both say that they are rank 0")));
+    // All three learn it at once, and not after the 20 seconds in which rank 1 could still come.
+    let hosts: Vec<_> = [0, 0, 2].map(|r| rank(r, 3, "twice 0", "around").spawn().unwrap()).into();
+    let found = outputs(hosts, SOON);
+    assert!(found.iter().all(|(ok, text)| !ok && text.contains("both say that they are rank 0")), "{found:?}");
 }
 
 fn different_runs_are_refused() {
@@ -348,17 +351,29 @@ fn output_that_is_lost_is_an_error() {
     assert!(!spawner.status.success() && text.contains("cannot write the ranks' output: No space left"), "{text}");
 }
 
+/// What ranks say that are started under a limit of the shell's.
+fn limited(limit: &str) -> String {
+    let run = rank(0, 1, "limited", "spawn around");
+    let mut shell = Command::new("sh");
+    let limit = format!("ulimit {limit}; exec \"$0\" \"$@\"");
+    shell.args(["-c", &limit]).arg(run.get_program()).args(run.get_args());
+    shell.envs(run.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    String::from_utf8_lossy(&shell.output().unwrap().stderr).into_owned()
+}
+
+/// The system would end whoever makes shared memory beyond it with a signal.
+fn a_limit_on_files_is_named() {
+    let text = limited("-f 1000");
+    for part in ["cannot make 8388608 bytes of shared memory: ", "(ulimit -f)", "rank 2 exited with code 1"] {
+        assert!(text.contains(part), "no {part:?} in {text}");
+    }
+}
+
 /// A thread that cannot be started is an error like others.
 fn whatever_memory_there_is_nothing_panics() {
     let mut failed = 0;
     for kib in (20_000..400_000).step_by(20_000) {
-        let run = rank(0, 1, "little", "spawn around");
-        let limited = format!("ulimit -v {kib}; exec \"$0\" \"$@\"");
-        let mut shell = Command::new("sh");
-        shell.args(["-c", &limited]).arg(run.get_program()).args(run.get_args());
-        shell.envs(run.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        let output = shell.output().unwrap();
-        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        let text = limited(&format!("-v {kib}"));
         assert!(!text.contains("panicked"), "with {kib} KiB: {text}");
         failed += u32::from(text.contains("(ulimit -"));
     }
