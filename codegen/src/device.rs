@@ -4,7 +4,7 @@ use crate::llvm::module_of;
 use crate::{Error, Level, LlvmModule};
 use inkwell::module::Linkage;
 use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine, TargetTriple};
-use inkwell::values::BasicValue;
+use inkwell::values::{AsValueRef, BasicValue};
 use melior::ir::attribute::StringAttribute;
 use melior::ir::operation::{OperationLike, OperationMutLike, OperationRefMut, WalkOrder, WalkResult};
 use melior::ir::{BlockLike, Module, OperationRef};
@@ -122,6 +122,9 @@ fn translate_kernels(kernels: OperationRef, device: &Device, level: Level) -> Re
     let machine = device.machine(level)?;
     describe(kernels, &machine);
     let llvm = module_of(kernels.to_raw())?;
+    if matches!(device, Device::Nvidia(_)) {
+        declare_dynamic_shared(&llvm);
+    }
     for function in llvm.module.get_functions() {
         // Only kernels are called from outside; what is inlined everywhere is not compiled again for itself.
         let is_kernel = [PTX_KERNEL, AMDGPU_KERNEL].contains(&function.get_call_conventions());
@@ -131,6 +134,19 @@ fn translate_kernels(kernels: OperationRef, device: &Device, level: Level) -> Re
     }
     llvm.optimize_for(&machine, level)?;
     Ok(llvm)
+}
+
+/// Makes of MLIR's dynamic shared memory what CUDA calls `extern __shared__`: a variable without a definition. As the
+/// empty one that MLIR defines it takes one byte among the static ones, and lies on those that follow.
+fn declare_dynamic_shared(llvm: &LlvmModule) {
+    for variable in llvm.module.get_globals() {
+        let name = variable.get_name().to_string_lossy();
+        if name.starts_with("__dynamic_shmem__") {
+            // SAFETY: a variable may be without an initial value, which inkwell can't say.
+            unsafe { llvm_sys::core::LLVMSetInitializer(variable.as_value_ref(), std::ptr::null_mut()) };
+            variable.set_linkage(Linkage::External);
+        }
+    }
 }
 
 /// That a pipeline has lowered the kernels, and for this kind of GPU: LLVM ends the process where it meets another's.

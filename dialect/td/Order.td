@@ -43,6 +43,7 @@ def Symm_WaitOp : Symm_OrderOp<"wait", [AttrSizedOperandSegments]> {
     counts only grow; what follows the last of them comes after them all.
 
     With `timeout`, a number of nanoseconds, the op gives up after that long and returns whether the flag was seen.
+    With zero, or less, it looks once.
 
     ```mlir
     symm.wait %ctx, %flag[%i] ge %seven : memref<4xi64>, i64

@@ -21,16 +21,17 @@
 //! atomics from `sm_90`; no check or print in kernels.
 
 use super::access::remote_element;
-use super::address::data_type;
+use super::address::{GLOBAL, data_type};
 use super::gpu::{Target, lower_module, order};
 use super::refuse_atomic;
-use crate::ir::{Builder, collect, enclosing, name, signed};
+use crate::ir::{Builder, collect, enclosing, is_kernel, name, signed};
 use crate::pass::{Ir, Kind, Pass, PassOption, Values};
 use melior::dialect::arith::CmpiPredicate;
 use melior::dialect::llvm;
 use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike, operation::OperationLike};
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::{Cache, Engine, Order, RemoteLoad, RemoteStore, RmwKind, Scope, SymmOp};
+use symm_dialect::pointer::{Pointer, is_block_memory};
 use symm_dialect::shape::{Shaped, byte_width, integer_width, scalar};
 
 /// The chips that can be asked for.
@@ -93,10 +94,18 @@ fn ptx_type(kind: RmwKind, ty: Type) -> (&'static str, &'static str) {
     }
 }
 
-/// Whether the kernel around `op` has dynamic shared memory of its own.
-fn takes_dynamic_shared(op: OperationRef) -> bool {
-    enclosing(op, &["gpu.func", "gpu.module"])
-        .is_some_and(|around| collect(around).into_iter().any(|op| name(op) == "gpu.dynamic_shared_memory"))
+/// Whether a kernel that runs `op` may have dynamic shared memory of its own: what it holds, and what any function holds
+/// that it may call. A function may be called by any kernel.
+fn may_take_dynamic_shared(op: OperationRef) -> bool {
+    let function = |op| enclosing(op, &["gpu.func", "func.func"]);
+    let kernel = function(op).filter(|function| is_kernel(*function));
+    let is_near = |taker| {
+        let taker = function(taker);
+        kernel.is_none() || taker == kernel || !taker.is_some_and(is_kernel)
+    };
+    enclosing(op, &["gpu.module"]).is_some_and(|module| {
+        collect(module).into_iter().any(|op| name(op) == "gpu.dynamic_shared_memory" && is_near(op))
+    })
 }
 
 impl Target for Nvvm {
@@ -126,7 +135,13 @@ impl Target for Nvvm {
         if engine == Some(Engine::Bulk) && self.sm < 90 {
             return Some(format!("engine bulk needs sm_90, the chip is sm_{}", self.sm));
         }
-        if engine == Some(Engine::Bulk) && takes_dynamic_shared(op.operation()) {
+        // Neither generic, which is 0, nor global.
+        let is_other = |ty| is_block_memory(ty) || Pointer::address_space(ty) > GLOBAL.into();
+        let is_elsewhere = |end| op.operand_group(end).iter().any(|end| is_other(end.r#type()));
+        if engine == Some(Engine::Bulk) && (is_elsewhere("src") || is_elsewhere("dst")) {
+            return Some("engine bulk copies from global to global memory: let the threads copy".into());
+        }
+        if engine == Some(Engine::Bulk) && may_take_dynamic_shared(op.operation()) {
             let complaint = "engine bulk needs the kernel's dynamic shared memory for itself, and \
                              gpu.dynamic_shared_memory takes it too: let the threads copy";
             return Some(complaint.into());

@@ -153,7 +153,10 @@ func.func @wait(%ctx: !symm.ctx, %p: !llvm.ptr, %i: i32, %l: i64) {
 // CHECK-LABEL: func.func @timeout(
 func.func @timeout(%ctx: !symm.ctx, %f: memref<4xi32>, %j: index, %i: i32, %ns: i64) -> i1 {
   // CHECK: %[[AT:.*]] = llvm.mlir.addressof @[[WHERE:.*]] : !llvm.ptr
-  // CHECK: %[[SEEN:.*]] = call @symm_rt_wait32(%arg0, %{{.*}}, %{{.*}}, %arg3, %arg4, %[[AT]])
+  // With 0 the runtime waits for ever.
+  // CHECK: %[[ONE:.*]] = arith.constant 1 : i64
+  // CHECK: %[[TIMEOUT:.*]] = arith.maxsi %arg4, %[[ONE]] : i64
+  // CHECK: %[[SEEN:.*]] = call @symm_rt_wait32(%arg0, %{{.*}}, %{{.*}}, %arg3, %[[TIMEOUT]], %[[AT]])
   // CHECK-NEXT: %[[RESULT:.*]] = arith.trunci %[[SEEN]] : i32 to i1
   // CHECK-NEXT: return %[[RESULT]]
   %seen = symm.wait %ctx, %f[%j] ge %i timeout %ns : memref<4xi32>, i32 -> i1 loc("ring.mlir":42:7)

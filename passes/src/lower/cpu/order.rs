@@ -110,7 +110,9 @@ fn store_flag<'c>(b: &Builder<'c>, flag: Value<'c, 'c>, value: Value<'c, '_>, or
 
 pub fn wait<'c: 'a, 'a>(op: Wait<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'c, 'a>) -> Vec<Value<'c, 'c>> {
     let flag = element(b, op.flag(), &op.indices());
-    let timeout = op.timeout().map_or_else(|| b.i64(0), |timeout| b.cast(timeout, b.int(64)));
+    // The runtime waits for ever with 0.
+    let timeout = op.timeout().map(|timeout| b.binary("arith.maxsi", b.cast(timeout, b.int(64)), b.i64(1)));
+    let timeout = timeout.unwrap_or_else(|| b.i64(0));
     let seen = poll(b, runtime, op.ctx(), flag, (op.comparison(), op.is_unsigned()), op.value(), timeout);
     op.satisfied().map(|_| b.value("arith.trunci", &[seen], b.int(1), &[])).into_iter().collect()
 }

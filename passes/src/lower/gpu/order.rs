@@ -316,7 +316,7 @@ impl<'c> Poll<'c> {
                 let mut go_on = b.not(seen);
                 if let Some((start, timeout)) = self.deadline {
                     let elapsed = b.binary("arith.subi", target.nanoseconds(b), start);
-                    go_on = b.binary("arith.andi", go_on, b.compare(CmpiPredicate::Ult, elapsed, timeout));
+                    go_on = b.binary("arith.andi", go_on, b.compare(CmpiPredicate::Slt, elapsed, timeout));
                 }
                 if !patience {
                     go_on = b.binary("arith.andi", go_on, b.compare(CmpiPredicate::Slt, polled, b.i64(polls)));
