@@ -7,6 +7,7 @@
 //! it crashes as it would without, with LLVM's stack dump.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use std::borrow::Cow;
 use std::ffi::{c_int, c_void};
 use std::fs::File;
 use std::io::Read as _;
@@ -16,6 +17,9 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 /// The line that such an end writes, behind the name of the tool.
 pub const MESSAGE: &str = "error: MLIR crashed on this input, or did not come to an end: it is malformed in a way that \
                            is not checked, or has met a bug; SYMM_BACKTRACE=1 in the environment shows where";
+
+/// The smallest stack, in bytes, of which a tool says nothing where it crashes. No program here needs a quarter of it.
+const USUAL_STACK: u64 = 1 << 20;
 
 /// How long a tool may compute on bytecode, in seconds: for any file, and for each byte. Real programs take a
 /// thousandth of that; there are malformed ones that MLIR's reader does not come to the end of.
@@ -48,7 +52,7 @@ pub struct Guard {
 pub fn guard(tool: &str) -> Guard {
     static ONCE: std::sync::Once = std::sync::Once::new();
     if std::env::var_os("SYMM_BACKTRACE").is_none() {
-        let text = format!("{tool}: {MESSAGE}\n").leak();
+        let text = format!("{tool}: {}\n", message(getrlimit(Resource::Stack).current)).leak();
         LENGTH.store(text.len(), Ordering::Relaxed);
         TEXT.store(text.as_mut_ptr(), Ordering::Release);
         // SAFETY: the handler is a static function.
@@ -58,6 +62,18 @@ pub fn guard(tool: &str) -> Guard {
     let information = rustix::system::sysinfo();
     lower(Resource::Data, &guard.memory, information.totalram.saturating_mul(information.mem_unit.into()));
     guard
+}
+
+/// What is said with a limit of so many bytes on the stack.
+fn message(stack: Option<u64>) -> Cow<'static, str> {
+    match stack.filter(|stack| *stack < USUAL_STACK) {
+        None => MESSAGE.into(),
+        Some(stack) => {
+            let kib = stack >> 10;
+            format!("error: MLIR crashed, most likely out of its stack of {kib} KiB: raise the limit (ulimit -s 8192)")
+                .into()
+        }
+    }
 }
 
 impl Guard {

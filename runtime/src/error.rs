@@ -65,7 +65,7 @@ pub enum Error {
         /// The rank that it was compared with.
         other: u32,
         /// What differs.
-        what: &'static str,
+        what: String,
         /// Its value on `rank`.
         theirs: String,
         /// Its value on `other`.

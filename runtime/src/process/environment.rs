@@ -1,6 +1,7 @@
 //! What the environment says about the ranks: variables of torchrun, Open MPI, MPICH and Slurm.
 
 use std::hash::{DefaultHasher, Hasher};
+use std::num::{IntErrorKind, ParseIntError};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -18,8 +19,10 @@ const RESERVED_STEPS: u32 = 0xffff_fff0;
 pub struct Bootstrap {
     /// Time for all ranks to join; 30 seconds unless changed.
     pub deadline: Duration,
-    /// What has to be the same on all ranks, such as a hash of the program and its options.
+    /// What has to be the same on all ranks, such as a hash of the program.
     pub fingerprint: Vec<u8>,
+    /// Likewise, each with the name by which an error calls it. A name that only one rank has is a difference, too.
+    pub options: Vec<(String, String)>,
     pub(crate) rank: u32,
     pub(crate) num_ranks: u32,
     /// Name of the socket that rank 0 listens on, in Linux's abstract namespace: it is no file and ends with rank 0.
@@ -181,7 +184,8 @@ impl Bootstrap {
         }
         let user = rustix::process::geteuid().as_raw();
         let socket = format!("symm-{user}-{port}-{:016x}", run.finish());
-        Ok(Self { deadline: DEADLINE, fingerprint: Vec::new(), rank, num_ranks, socket, presence: Arc::default() })
+        let (fingerprint, options) = (Vec::new(), Vec::new());
+        Ok(Self { deadline: DEADLINE, fingerprint, options, rank, num_ranks, socket, presence: Arc::default() })
     }
 
     /// This process's rank, from 0.
@@ -205,9 +209,10 @@ fn number(get: &impl Fn(&str) -> Option<String>, name: &str) -> Result<u32, Erro
 fn optional(get: &impl Fn(&str) -> Option<String>, name: &str) -> Result<Option<u32>, Error> {
     get(name)
         .map(|value| {
-            value.trim().parse().map_err(|_| Error::Environment {
-                variable: name.to_owned(),
-                problem: format!("is {value:?}, which is no number"),
+            value.trim().parse().map_err(|error: ParseIntError| {
+                let large = *error.kind() == IntErrorKind::PosOverflow;
+                let problem = format!("is {value:?}, which is {}", if large { "too large" } else { "no number" });
+                Error::Environment { variable: name.to_owned(), problem }
             })
         })
         .transpose()
@@ -282,6 +287,7 @@ mod tests {
         assert!(message(&[("RANK", "x"), ("WORLD_SIZE", "2")]).contains("RANK is \"x\""));
         assert!(message(&[("RANK", "-1"), ("WORLD_SIZE", "2")]).contains("no number"));
         assert!(message(&[("RANK", "2"), ("WORLD_SIZE", "2")]).contains("below 2"));
+        assert!(message(&[("RANK", "0"), ("WORLD_SIZE", "4294967297")]).contains("too large"));
         assert!(message(&[("RANK", "0"), ("WORLD_SIZE", "0")]).contains("1 to 128"));
         assert!(message(&[("SLURM_PROCID", "1"), ("SLURM_NTASKS", "")]).contains("SLURM_NTASKS"));
     }

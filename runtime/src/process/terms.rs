@@ -9,7 +9,7 @@ use super::rendezvous::Offer;
 use crate::error::Error;
 
 /// Grows whenever the messages or the control memory change.
-pub(super) const VERSION: u32 = 4;
+pub(super) const VERSION: u32 = 5;
 
 /// What a rank says about itself when it comes. Fields that another version lacks are 0: the version is compared first.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -19,6 +19,7 @@ pub(super) struct Hello {
     pub(super) rank: u32,
     pub(super) num_ranks: u32,
     fingerprint: Vec<u8>,
+    options: Vec<(String, String)>,
     /// Said for a rank that has died, by who started it: it may not have said anything itself.
     pub(super) died: bool,
 }
@@ -50,8 +51,9 @@ pub(super) enum Answer {
 
 impl Hello {
     pub(super) fn new(bootstrap: &Bootstrap) -> Self {
-        let Bootstrap { rank, num_ranks, ref fingerprint, .. } = *bootstrap;
-        Self { version: VERSION, rank, num_ranks, fingerprint: fingerprint.clone(), died: false }
+        let Bootstrap { rank, num_ranks, ref fingerprint, ref options, .. } = *bootstrap;
+        let (fingerprint, options) = (fingerprint.clone(), options.clone());
+        Self { version: VERSION, rank, num_ranks, fingerprint, options, died: false }
     }
 
     /// What is said for a rank that has died.
@@ -66,13 +68,24 @@ impl Hello {
             for byte in &hello.fingerprint {
                 write!(program, "{byte:02x}").expect("writing to a String");
             }
+            if program.is_empty() {
+                "none".clone_into(&mut program);
+            }
             [
                 ("the version of symm's bootstrap", hello.version.to_string()),
                 ("the number of ranks", hello.num_ranks.to_string()),
                 ("the program", program),
             ]
         };
-        differ(self.rank, ours.rank, terms(self), terms(ours))
+        differ(self.rank, ours.rank, terms(self), terms(ours))?;
+        let value = |hello: &Self, what: &str| {
+            let found = hello.options.iter().find(|(name, _)| name == what);
+            found.map_or_else(|| "not given".to_owned(), |(_, value)| value.clone())
+        };
+        for (what, _) in self.options.iter().chain(&ours.options) {
+            differ(self.rank, ours.rank, [(what, value(self, what))], [(what, value(ours, what))])?;
+        }
+        Ok(())
     }
 }
 
@@ -94,12 +107,16 @@ impl Memory {
     }
 }
 
-type Terms = [(&'static str, String); 3];
-
-fn differ(rank: u32, other: u32, theirs: Terms, ours: Terms) -> Result<(), Error> {
+/// Compares terms with the same names.
+fn differ<const N: usize>(
+    rank: u32,
+    other: u32,
+    theirs: [(&str, String); N],
+    ours: [(&str, String); N],
+) -> Result<(), Error> {
     for ((what, theirs), (_, ours)) in theirs.into_iter().zip(ours) {
         if theirs != ours {
-            return Err(Error::RunMismatch { rank, other, what, theirs, ours });
+            return Err(Error::RunMismatch { rank, other, what: what.to_owned(), theirs, ours });
         }
     }
     Ok(())

@@ -210,10 +210,14 @@ fn different_runs_are_refused() {
     for (what, part) in [
         ("other heap", "the heap's size is 16777216 on rank 1 and 8388608 on rank 0"),
         ("other program", "the program is 02 on rank 1 and 01 on rank 0"),
+        ("no program", "the program is none on rank 1 and 01 on rank 0"),
+        ("no option", "steps is not given on rank 1 and 7 on rank 0"),
     ] {
         let found = outputs(start(3, what, what), SOON);
         assert!(found.iter().all(|(ok, text)| !ok && text.contains(part)), "{found:?}");
     }
+    let found = outputs(start(2, "other option", "other option"), SOON);
+    assert!(found.iter().all(|(_, text)| text.contains("steps is 1 on rank 1 and 0 on rank 0")), "{found:?}");
     let sizes: Vec<_> = [(0, 2), (1, 3)].map(|(r, of)| rank(r, of, "sizes", "around").spawn().unwrap()).into();
     let found = outputs(sizes, SOON);
     assert!(

@@ -26,7 +26,15 @@ fn try_as_rank(what: &str) -> Result<String, Error> {
     let mut bootstrap = Bootstrap::from_env()?;
     let rank = bootstrap.rank();
     bootstrap.deadline = Duration::from_secs(if matches!(what, "short" | "stop early") { 3 } else { 20 });
-    bootstrap.fingerprint = if what == "other program" && rank == 1 { vec![2] } else { vec![1] };
+    bootstrap.fingerprint = match what {
+        "other program" if rank == 1 => vec![2],
+        "no program" if rank == 1 => Vec::new(),
+        _ => vec![1],
+    };
+    bootstrap.options = vec![("steps".to_owned(), if what == "other option" { rank } else { 7 }.to_string())];
+    if what == "no option" && rank == 1 {
+        bootstrap.options.clear();
+    }
     match what {
         "stay away" if rank == 1 => return Err(Error::Program("no such file".to_owned())),
         "stay away" => sleep(Duration::from_secs(3600)),

@@ -19,11 +19,10 @@ pub struct Compiled {
 }
 
 /// What tells one program from another, so that ranks started with different ones notice.
-pub fn fingerprint(source: &Source, options: &Options) -> Vec<u8> {
+pub fn fingerprint(source: &Source) -> Vec<u8> {
     let mut hasher = DefaultHasher::new();
     // A file that cannot be read is reported where it is parsed.
     source.bytes().hash(&mut hasher);
-    options.entry.hash(&mut hasher);
     hasher.finish().to_be_bytes().into()
 }
 

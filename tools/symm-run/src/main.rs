@@ -2,6 +2,7 @@
 
 mod array;
 mod call;
+mod closed;
 mod compile;
 mod options;
 
@@ -40,7 +41,8 @@ fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let launcher = launcher(options)?;
     let ranks = if launcher.is_some() {
         let mut bootstrap = Bootstrap::from_env()?;
-        bootstrap.fingerprint = compile::fingerprint(&source, options);
+        bootstrap.fingerprint = compile::fingerprint(&source);
+        bootstrap.options = options.of_the_program();
         Ranks::Process(bootstrap)
     } else {
         Ranks::Threads(options.ranks.unwrap_or(1))

@@ -58,6 +58,23 @@ pub struct Options {
     pub check_bounds: bool,
 }
 
+impl Options {
+    /// What has to be the same on all ranks, because it changes the program, with its name. The bootstrap compares by
+    /// itself what the ranks make: heaps, devices, traces.
+    pub fn of_the_program(&self) -> Vec<(String, String)> {
+        let flag = |given: bool| given.then(|| "given".to_owned());
+        let options = [
+            ("--entry", Some(self.entry.clone())),
+            ("--strict", flag(self.strict)),
+            ("--check-bounds", flag(self.check_bounds)),
+            ("--timeout", self.timeout.map(|seconds| format!("{seconds} seconds"))),
+        ];
+        let options = options.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        let args = self.args.iter().map(|(name, value)| (format!("--arg {name}"), value.clone()));
+        options.chain(args).collect()
+    }
+}
+
 /// What a program can run on.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Driver {
