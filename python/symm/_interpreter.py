@@ -70,6 +70,12 @@ class Interpreter(Operands):
         flipped = TensorHandle(value.handle.data ^ np.uint16(0x8000), value.handle.dtype)
         return self.semantic.tensor(flipped, value.type)
 
+    def value(self, value, pointer, name="value"):
+        # The interpreter's cast from an integer takes its bits.
+        if getattr(value, "type", None) is not None and pointer.type.scalar.element_ty == tl.bfloat16:
+            value = self.semantic.cast(value, tl.float32) if value.type.scalar.is_int() else value
+        return super().value(value, pointer, name)
+
     def call(self, name, operands, attributes=None, result=None):
         operands = {key: value.handle for key, value in self.present(operands).items()}
         done = getattr(Effects, name)(operands, attributes or {})
@@ -133,6 +139,7 @@ class Effects:
 
     def wait(operands, attributes):
         flag, words = operands["flag"], table(operands)
+        check_symmetric(words, flag)
         asked = int(flag.data.item()), attributes["comparison"], bits(operands["value"])
         while not _symm.await_flag(flag.get_element_ty().name, *asked, SECONDS_OF_A_POLL):
             check_ranks(words)
@@ -188,16 +195,21 @@ def table(operands):
     return (ctypes.c_int64 * (2 + num_ranks)).from_address(address)
 
 
+def check_symmetric(words, pointers, mask=True, every=True):
+    """An error where pointers are not on this rank's heap: `every` one, or else one of them."""
+    if (world := _world.current(words)) is not None:
+        world.check_symmetric(pointers.data[np.broadcast_to(mask, pointers.data.shape)], words[0], every)
+
+
 def remote(operands, name, rank="rank", checked=True):
-    """The counterparts of pointers on a rank; `checked` are those of an access to be on the heap."""
+    """The counterparts of pointers on a rank; those of an access are `checked` to be on the heap, each of them."""
     pointers, to, words = operands[name], int(operands[rank].data.item()), table(operands)
     me, num_ranks, *bases = words
     for number in (to, me):
         if not 0 <= number < num_ranks:
             raise RankRangeError(f"rank {number} out of range [0, {num_ranks})")
-    if checked and (world := _world.current(words)) is not None:
-        mask = operands["mask"].data if "mask" in operands and name != "flag" else True
-        world.check_symmetric(pointers.data[np.broadcast_to(mask, pointers.data.shape)], me)
+    mask = operands["mask"].data if "mask" in operands and name != "flag" else True
+    check_symmetric(words, pointers, mask, every=checked)
     return TensorHandle(pointers.data + np.uint64((bases[to] - bases[me]) % 2**64), pointers.dtype)
 
 

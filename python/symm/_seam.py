@@ -26,8 +26,11 @@ from .errors import CompileError, SymmWarning, UntestedVersionWarning
 TESTED = ((3, 6), (3, 9))
 LOGGER = logging.getLogger("symm")
 
+# What a kernel's IR is compiled to first, by the language that it is in.
+FIRST_STAGES = {Language.TRITON: ("ttir",), Language.GLUON: ("glir", "ttgir")}
 # The module attribute that, with this illegal value, makes Triton's printer fall back to the generic form.
 LAYOUT = "llvm.data_layout"
+FUNCTION = re.compile(r'"tt\.func"\(\) <\{[^\n]*?\bsym_name = "([^"\\]+)"')
 MARKS = re.compile(rf'(?:{re.escape(LAYOUT)} = "!"|{re.escape(MARK)} = 1 : i32)(?:, )?')
 
 
@@ -64,15 +67,19 @@ def _with_stage(add_stages):
     @functools.wraps(add_stages)
     def wrapper(self, stages, options, language):
         add_stages(self, stages, options, language)
-        first = next(iter(stages))
-        stages[first] = _lowering_first(stages[first], self.target, language)
+        # Another hook may have put a stage in front, which Triton passes over.
+        first = next(name for name in FIRST_STAGES[language] if name in stages)
+        stages[first] = _lowering_first(stages[first], self.target, language, options.num_ctas)
 
     return wrapper
 
 
-def _lowering_first(compile_ir, target, language):
+def _lowering_first(compile_ir, target, language, ctas):
     def stage(module, metadata):
         if module.get_int_attr(MARK) is not None:
+            if ctas > 1:
+                # Triton 3.6 has no barrier of the cluster in front of an atomic or behind it.
+                raise CompileError(f"a kernel with symm ops runs in one CTA, not in clusters: num_ctas is {ctas}")
             module = lower(module, target, language)
         return compile_ir(module, metadata)
 
@@ -84,7 +91,11 @@ def lower(module, target, language):
     context = module.context
     text = generic_text(module)
     if text.count('"tt.func"()') - text.count("symm.carrier = ") > 1:
-        # Functions of a kernel are one for the compiler: what it hoists, it hoists out of the caller's loops too.
+        # Functions of a kernel are one for the compiler: what it hoists, it hoists out of the caller's loops too. Those
+        # that are not to be inlined are, too: Triton's pipeliner moves loads above calls.
+        for name in FUNCTION.findall(text):
+            if not name.startswith("symm."):
+                module.get_function(name).set_attr("noinline", ir.builder(context).get_bool_attr(False))
         manager = ir.pass_manager(context)
         (passes.gluon if language is Language.GLUON else passes.common).add_inliner(manager)
         manager.run(module, "symm_inline")

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from torch.cuda import Stream
 
 HEAP_SIZE = 1 << 30
+# What torch raises where it does not take an argument.
+REFUSALS = (TypeError, ValueError, RuntimeError, OverflowError)
 _current = None
 
 
@@ -239,9 +241,12 @@ class World:
         """A tensor like a model, which has no memory."""
         count, shape, strides = max(model.numel(), 1), tuple(model.shape), tuple(model.stride())
         tensor = self._allocate(count * model.element_size()).tensor(self.device, model.dtype, shape, strides)
-        if fill is not None:
-            fill(tensor)
-        return tensor.requires_grad_(keywords.get("requires_grad", False))
+        try:
+            if fill is not None:
+                fill(tensor)
+            return tensor.requires_grad_(keywords.get("requires_grad", False))
+        except REFUSALS as error:
+            raise ArgumentError(f"a tensor on the heap: {error}") from None
 
     def _model(self, name, arguments, keywords):
         """A tensor like the one that torch's function makes, without memory."""
@@ -256,8 +261,10 @@ class World:
         try:
             wanted = torch().device(keywords.get("device") or self.device)
             made = getattr(torch(), name)(*arguments, **used)
-        except (TypeError, ValueError, RuntimeError) as error:
+        except REFUSALS as error:
             raise ArgumentError(f"World.{name}: {error}") from None
+        if getattr(made, "layout", None) != getattr(torch(), "strided", None):
+            raise ArgumentError(f"{name}: tensors on the heap are strided, and this one would be {made.layout}")
         if wanted.type != self.device.type or (wanted.type != "cpu" and wanted.index not in (None, self.device.index)):
             raise ArgumentError(f"the symmetric heap is on {self.device}, not on {wanted}: leave out device")
         return made
@@ -351,12 +358,12 @@ class World:
         """An error when another rank has failed."""
         self.rank.check(_place())
 
-    def check_symmetric(self, addresses, rank):
-        """An error for an address in a kernel that is not on a rank's heap."""
+    def check_symmetric(self, addresses, rank, every=True):
+        """An error for an address in a kernel that is not on a rank's heap; if not for `every` one, for all of them."""
         first = self.rank.heap_bases[rank]
         end = first + self.rank.heap_size
         outside = addresses[(addresses < first) | (addresses >= end)]
-        if outside.size:
+        if outside.size and (every or outside.size == addresses.size):
             raise NotSymmetricError(f"{int(outside.flat[0]):#x} is not on the symmetric heap of rank {rank}")
 
     def _at_exit(self):

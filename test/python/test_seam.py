@@ -114,6 +114,21 @@ def test_another_hook_goes_on_working(name):
     assert [stages[0] for stages in seen] == [first, "ttir"]
 
 
+def test_a_stage_of_another_hook_in_front_is_passed_over():
+    def in_front(backend, stages, *_):
+        others = dict(stages)
+        stages.clear()
+        stages.update({"somebody's": None, **others})
+
+    with stages_hook(in_front):
+        compile_for("sm_90", remote, REMOTE)
+
+
+def test_clusters_are_refused():
+    with pytest.raises(symm.CompileError, match="runs in one CTA, not in clusters: num_ctas is 2"):
+        compile_for("sm_90", remote, REMOTE, options={"num_ctas": 2})
+
+
 def test_cache_knows_the_compiler():
     backend = make_backend(TARGETS["sm_90"])
     before = backend.hash()

@@ -33,6 +33,7 @@ use melior::ir::{
 };
 use symm_dialect::ops::{Comparison, Group, Order, SymmOp, Wait};
 use symm_dialect::pointer::Pointer;
+use symm_dialect::symbol::symbol;
 
 /// The kernel that tells the device's clock.
 const CLOCK: &str = "_symm_clock";
@@ -50,6 +51,10 @@ pub const PASS: Pass = Pass {
 };
 
 fn run(root: OperationRef) -> Ir {
+    // It has been here.
+    if collect(root).into_iter().any(|op| is_kernel(op) && symbol(op).as_deref() == Some(CLOCK)) {
+        return Ir::Kept;
+    }
     for op in symm_ops(root) {
         let is_memory = |value: Value| {
             let kind = Pointer::of(value.r#type());

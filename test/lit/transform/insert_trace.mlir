@@ -1,5 +1,7 @@
 // What takes long is between the begin and the end of its record, in kernels only.
 // RUN: symm-opt %s --symm-insert-trace | FileCheck %s
+// A second time changes nothing.
+// RUN: symm-opt %s --symm-insert-trace --symm-insert-trace | FileCheck %s
 
 module attributes {gpu.container_module} {
   // CHECK: gpu.module @kernels

@@ -105,6 +105,10 @@ if hasattr(torch, "channels_last"):
         assert world.zeros_like(model).stride() == model.stride()
     assert world.empty(1, 2, 3, 4, memory_format=torch.channels_last).stride() == (24, 1, 8, 2)
     raised(symm.ArgumentError, world.zeros, -1)
+    for op, arguments in ((world.zeros_like, (torch.ones(2, 2).to_sparse(),)), (world.uniform, (3, "a", 1)),
+                          (world.full, ((2,), 1 << 70))):  # fmt: skip
+        raised(symm.ArgumentError, op, *arguments)
+    raised(symm.ArgumentError, world.ones, 3, dtype=torch.int32, requires_grad=True)
     raised(symm.ArgumentError, world.zeros, 1, device="nonsense")
     raised(symm.NotSymmetricError, world.as_remote, world.full((2,), 1 + 2j).conj(), 0)
     assert world.is_symmetric(table[3:]) and not world.is_symmetric(torch.ones(2).to_sparse())

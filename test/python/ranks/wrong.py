@@ -38,6 +38,21 @@ def flag_is_too_narrow(table, p):
 
 
 @triton.jit
+def flag_not_on_the_heap(table, p):
+    st.wait(table, p, 1)  # is not on the symmetric heap of rank 0
+
+
+@triton.jit
+def counterpart_of_what_is_not_on_the_heap(table, p):
+    st.as_remote(table, p, 0)  # is not on the symmetric heap of rank 0
+
+
+@triton.jit
+def rank_of_64_bits(table, p):
+    st.load(table, p, tl.full([], 1 << 32, tl.int64))  # symm load: rank 2147483647 out of range [0, 1)
+
+
+@triton.jit
 def wait_for_the_dead(table, p):
     if st.rank(table) == 0:
         st.wait(table, p, 1)
@@ -56,7 +71,7 @@ def spin_for_the_dead(table, p):
         assert False
 
 
-tensor = outside if os.environ["CASE"] == "not_on_the_heap" else here
+tensor = outside if os.environ["CASE"].endswith("not_on_the_heap") else here
 context = world.get_heap_bases() if os.environ["CASE"] == "table_of_bases" else world.get_device_context()
 try:
     globals()[os.environ["CASE"]][(1,)](context, tensor)
