@@ -5,7 +5,8 @@ use plotters::prelude::*;
 use std::ops::Range;
 use std::path::Path;
 
-/// A chart; its lines bear their names at their right ends.
+/// A chart; its lines bear their names at their right ends. Ours are drawn over the others, which are wide and show
+/// what is below: lines that coincide are all seen.
 pub struct Chart<'a> {
     pub title: &'a str,
     pub x: Axis<'a>,
@@ -103,11 +104,15 @@ impl Chart<'_> {
             .draw()?;
         let (mut ours, mut others) = (OURS.iter().cycle(), OTHERS.iter().cycle());
         let mut names = Vec::new();
-        for line in &self.lines {
+        let (ours_last, others_first): (Vec<_>, Vec<_>) = self.lines.iter().partition(|line| line.ours);
+        for line in others_first.into_iter().chain(ours_last) {
+            let (width, opacity) = if line.ours { (2, 1.0) } else { (5, 0.55) };
             let color = *if line.ours { ours.next() } else { others.next() }.expect("cycles do not end");
             let places: Vec<_> = line.points.iter().map(|&(x, y)| (self.x.place(x), self.y.place(y))).collect();
-            chart.draw_series(LineSeries::new(places.iter().copied(), color.stroke_width(2)))?;
-            chart.draw_series(places.iter().map(|&place| Circle::new(place, 3, color.filled())))?;
+            chart.draw_series(LineSeries::new(places.iter().copied(), color.mix(opacity).stroke_width(width)))?;
+            chart.draw_series(
+                places.iter().map(|&place| Circle::new(place, width / 2 + 2, color.mix(opacity).filled())),
+            )?;
             if let Some(last) = places.last() {
                 names.push((chart.backend_coord(last), line.name.as_str(), color));
             }
@@ -120,5 +125,24 @@ impl Chart<'_> {
             root.draw(&Text::new(name, (x + 10, y - 6), ("sans-serif", 13).into_font().color(&color)))?;
         }
         root.present()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ours_is_drawn_over_the_others() {
+        let line = |name: &str, ours| Line { name: name.to_owned(), points: vec![(0.0, 1.0), (1.0, 2.0)], ours };
+        let axis = || Axis { title: "", base: None, label: |value| value.to_string() };
+        let lines = vec![line("ours", true), line("theirs", false)];
+        let mut svg = String::new();
+        Chart { title: "", x: axis(), y: axis(), lines }
+            .draw_to(&SVGBackend::with_string(&mut svg, SIZE).into_drawing_area())
+            .unwrap();
+        let drawn = |what: &str| svg.find(what).unwrap_or_else(|| panic!("no {what} in {svg}"));
+        let ours = drawn(r##"opacity="1" stroke="#185ABC" stroke-width="2""##);
+        assert!(ours > drawn(r##"opacity="0.55" stroke="#D65414" stroke-width="5""##));
     }
 }

@@ -208,7 +208,6 @@ pub fn charts(figures: &Figures) -> Vec<(&'static str, Chart<'static>)> {
         let line = |name: &str| {
             sorted(name, points.iter().map(|point| (f64::from(point.programs), median(&point.runs, name))))
         };
-        // The last is drawn over the others.
         vec![line(DIRECT), line(STAGED), line(IRIS), line(SYMM)]
     };
     let of_blocks = || {

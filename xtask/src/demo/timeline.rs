@@ -13,7 +13,8 @@ const TOP: f64 = 64.0;
 const ROW: f64 = 44.0;
 const BAR: f64 = 28.0;
 const MARGIN: f64 = 50.0;
-const TICKS: u32 = 8;
+/// Most ticks, without the one at zero.
+const TICKS: f64 = 9.0;
 
 /// The categories from the lowest layer up: colour, and what a bar is lower than its row's.
 const LAYERS: &[(&str, &str, f64)] = &[
@@ -40,7 +41,7 @@ struct Arrow {
     to: (Lane, f64),
 }
 
-/// Draws the middle of a timeline in Chrome's trace-event format.
+/// Draws the middle of a timeline in Chrome's trace-event format; times are from where the picture begins.
 pub fn draw(json: &str) -> Result<String> {
     let trace: Value = serde_json::from_str(json)?;
     let events = trace["traceEvents"].as_array().context("the timeline has no events")?;
@@ -102,14 +103,22 @@ pub fn draw(json: &str) -> Result<String> {
             r##"<path d="M{x1:.1},{y1} C{bend:.1},{y1} {bend:.1},{y2} {x2:.1},{y2}" fill="none" stroke="#333" stroke-opacity="0.6"/><circle cx="{x2:.1}" cy="{y2}" r="3" fill="#333"/>"##
         )?;
     }
-    for tick in 0..=TICKS {
-        let time = start + (end - start) * f64::from(tick) / f64::from(TICKS);
-        let x = x(time);
+    let step = step(end - start);
+    for tick in (0..).map(|tick| f64::from(tick) * step).take_while(|tick| *tick <= end - start) {
+        let x = x(start + tick);
+        // The sum of its bits' errors is not to be seen.
+        let label = (tick * 1e3).round() / 1e3;
         writeln!(svg, r##"<path d="M{x:.1},{} V{bottom}" stroke="#ccc" stroke-opacity="0.6"/>"##, TOP - 8.0)?;
-        writeln!(svg, r#"<text x="{x:.1}" y="{}" text-anchor="middle">{time:.0} µs</text>"#, bottom + 20.0)?;
+        writeln!(svg, r#"<text x="{x:.1}" y="{}" text-anchor="middle">{label} µs</text>"#, bottom + 20.0)?;
     }
     svg.push_str("</svg>\n");
     Ok(svg)
+}
+
+/// The distance of ticks over so much time: 1, 2 or 5 times a power of ten.
+fn step(time: f64) -> f64 {
+    let power = 10_f64.powf((time / TICKS).log10().floor());
+    [1.0, 2.0, 5.0].map(|digit| digit * power).into_iter().find(|step| time / step <= TICKS).unwrap_or(10.0 * power)
 }
 
 fn spans(events: &[Value]) -> Vec<Span> {
@@ -165,7 +174,7 @@ fn escape(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::draw;
+    use super::{draw, step};
 
     #[test]
     fn a_signal_is_drawn_from_one_row_to_another() {
@@ -180,6 +189,16 @@ mod tests {
         assert!(svg.contains("rank 0, block 0") && svg.contains("rank 1, block 0"));
         assert!(svg.contains("wait &gt;= 1 (20.0 µs)"));
         assert_eq!(svg.matches("<circle").count(), 1);
+        // From 9.58 to 24.42 µs.
+        let ticks: Vec<_> = svg.split(" µs</text>").filter_map(|text| text.rsplit('>').next()).collect();
+        assert_eq!(ticks[..ticks.len() - 1], ["0", "2", "4", "6", "8", "10", "12", "14"]);
+    }
+
+    #[test]
+    fn ticks_are_at_round_times() {
+        let steps = [0.1, 1.0, 9.0, 9.1, 17.0, 40.0, 345.0, 1e6].map(step);
+        let round = [0.02, 0.2, 1.0, 2.0, 2.0, 5.0, 50.0, 2e5];
+        assert!(steps.iter().zip(round).all(|(step, round)| (step / round - 1.0).abs() < 1e-9), "{steps:?}");
     }
 
     #[test]
