@@ -42,7 +42,7 @@
 //! - **Fences** next to each other become one, where one is as strong as the other or both have one scope. An
 //!   acquire fence next to an acquire wait before it goes: what the wait has seen, it lets in itself (O5). It stays
 //!   where it may let in what something else has seen: where on the way to the wait, from the fence before it or the
-//!   start of the kernel, lies a relaxed wait or atomic or an operation that is not known.
+//!   start of the kernel, lies a relaxed wait or atomic, a volatile load or an operation that is not known.
 //!
 //! A single release signal stays: what it releases may lie in a caller, in an earlier kernel, or be a read whose
 //! place the peer may now overwrite. So does every order of an op in a region or block of which this pass can't say
@@ -81,7 +81,7 @@ pub const PASS: Pass = Pass {
 };
 
 fn run(root: OperationRef, fences_waits: bool) -> Ir {
-    let mut pass = InferOrder { known: HashMap::new(), fences_waits };
+    let mut pass = InferOrder { known: HashMap::new(), let_in: HashMap::new(), fences_waits };
     for block in blocks(root) {
         pass.run_on_block(block);
     }
@@ -105,6 +105,8 @@ enum Kind<'c, 'a> {
 struct InferOrder<'c, 'a> {
     /// The kinds of the operations with regions, which take a look at all they hold.
     known: HashMap<usize, Kind<'c, 'a>>,
+    /// For ops that were looked at, and groups: whether all is let in that was seen before them.
+    let_in: HashMap<(usize, Group), bool>,
     fences_waits: bool,
 }
 
@@ -116,7 +118,7 @@ impl<'c: 'a, 'a> InferOrder<'c, 'a> {
             match self.kind(op) {
                 Kind::Quiet => {}
                 Kind::Other => {
-                    run_on_stretch(&stretch, self.fences_waits);
+                    self.run_on_stretch(&stretch);
                     stretch.clear();
                     for block in blocks(op) {
                         self.run_on_block(block);
@@ -125,7 +127,7 @@ impl<'c: 'a, 'a> InferOrder<'c, 'a> {
                 kind => stretch.push((op, kind)),
             }
         }
-        run_on_stretch(&stretch, self.fences_waits);
+        self.run_on_stretch(&stretch);
     }
 
     fn kind(&mut self, op: OperationRef<'c, 'a>) -> Kind<'c, 'a> {
@@ -164,6 +166,110 @@ impl<'c: 'a, 'a> InferOrder<'c, 'a> {
             Kind::Waits(wait) if is_loop(op) && !is_gather(wait, wait) => Kind::Other,
             kind => kind,
         }
+    }
+
+    /// Rewrites signals, waits and fences that are next to each other.
+    fn run_on_stretch(&mut self, stretch: &[Step<'c, 'a>]) {
+        let mut done: Vec<Step> = Vec::new();
+        let mut rest = stretch;
+        while let Some(&(op, kind)) = rest.first() {
+            let (count, group) = match kind {
+                Kind::Signals(first) => (
+                    count(rest, |kind| matches!(kind, Kind::Signals(other) if is_broadcast(first, other))),
+                    first.group(),
+                ),
+                Kind::Waits(first) => (
+                    count(rest, |kind| matches!(kind, Kind::Waits(other) if is_gather(first, other))).max(1),
+                    first.group(),
+                ),
+                Kind::Fence(fence) => {
+                    if self.is_covered(done.last(), fence) {
+                        Builder::before(op).erase(op);
+                    } else {
+                        push_fence(&mut done, op, fence);
+                    }
+                    rest = &rest[1..];
+                    continue;
+                }
+                Kind::Quiet | Kind::Other => unreachable!("not part of a stretch"),
+            };
+            let (run, behind) = rest.split_at(count);
+            rest = behind;
+            let is_signal = matches!(kind, Kind::Signals(_));
+            let members: Vec<OperationRef> =
+                run.iter().flat_map(|(op, _)| members(*op)).filter(|op| is_ordered(*op)).collect();
+            let fenced = is_signal && matches!(done.last(), Some((_, Kind::Fence(fence))) if covers(*fence, group));
+            let is_kept = members.is_empty() || !(is_signal || self.fences_waits);
+            if is_kept || !(fenced || is_worth_a_fence(run, members.len()) && is_reached(run, group)) {
+                done.extend(run);
+                continue;
+            }
+            for member in &members {
+                set_keyword(*member, "sem", Order::Relaxed as i64);
+            }
+            if is_signal && !fenced {
+                let fence = make_fence(run[0].0, members[0], Order::Release, group);
+                push_fence(&mut done, fence.operation(), fence);
+            }
+            done.extend(run);
+            if !is_signal {
+                let next = run.last().and_then(|(op, _)| op.next_in_block()).expect("a terminator comes after a wait");
+                let fence = make_fence(next, members[members.len() - 1], Order::Acquire, group);
+                push_fence(&mut done, fence.operation(), fence);
+            }
+        }
+    }
+
+    /// Whether an acquire fence does again what the wait before it has just done (O5), and nothing else.
+    fn is_covered(&mut self, before: Option<&Step<'c, 'a>>, fence: Fence<'c, 'a>) -> bool {
+        let Some((op, Kind::Waits(wait))) = before else { return false };
+        !is_loop(*op)
+            && !is_branch(*op)
+            && acquires(wait.sem())
+            && fence.sem() == Order::Acquire
+            && fence.group() == wait.group()
+            && self.all_is_let_in(*op, fence.group())
+    }
+
+    /// Whether nothing that ran before `op` leaves it to a later fence of the group to let in what it has seen. The polls of
+    /// a wait may acquire one by one: then they are no fence for the relaxed reads before them.
+    fn all_is_let_in(&mut self, op: OperationRef<'c, 'a>, group: Group) -> bool {
+        let (mut at, mut passed) = (op, Vec::new());
+        let answer = loop {
+            let key = (at.to_raw().ptr as usize, group);
+            if let Some(known) = self.let_in.get(&key) {
+                break *known;
+            }
+            passed.push(key);
+            if let Some(before) = previous_in_block(at) {
+                match SymmOp::cast(before) {
+                    Some(SymmOp::Fence(fence))
+                        if acquires(fence.sem()) && fence.scope() == Scope::Sys && fence.group() == group =>
+                    {
+                        break true;
+                    }
+                    _ if collect(before).into_iter().any(needs_fence) => break false,
+                    _ => at = before,
+                }
+                continue;
+            }
+            let Some(block) = at.block() else { break false };
+            if block.predecessor_count() > 0 {
+                break false;
+            }
+            match block.parent_operation() {
+                Some(parent) if name(parent) == "gpu.func" => break parent.has_attribute("gpu.kernel"),
+                // What runs before the body of a loop is also the rest of the body.
+                Some(parent)
+                    if is_branch(parent) || is_loop(parent) && !collect(parent).into_iter().any(needs_fence) =>
+                {
+                    at = parent;
+                }
+                _ => break false,
+            }
+        };
+        self.let_in.extend(passed.into_iter().map(|key| (key, answer)));
+        answer
     }
 }
 
@@ -211,57 +317,6 @@ fn is_gather<'c: 'a, 'a>(one: Wait<'c, 'a>, other: Wait<'c, 'a>) -> bool {
 
 type Step<'c, 'a> = (OperationRef<'c, 'a>, Kind<'c, 'a>);
 
-/// Rewrites signals, waits and fences that are next to each other.
-fn run_on_stretch<'c: 'a, 'a>(stretch: &[Step<'c, 'a>], fences_waits: bool) {
-    let mut done: Vec<Step> = Vec::new();
-    let mut rest = stretch;
-    while let Some(&(op, kind)) = rest.first() {
-        let (count, group) = match kind {
-            Kind::Signals(first) => {
-                (count(rest, |kind| matches!(kind, Kind::Signals(other) if is_broadcast(first, other))), first.group())
-            }
-            Kind::Waits(first) => (
-                count(rest, |kind| matches!(kind, Kind::Waits(other) if is_gather(first, other))).max(1),
-                first.group(),
-            ),
-            Kind::Fence(fence) => {
-                if is_covered(done.last(), fence) {
-                    Builder::before(op).erase(op);
-                } else {
-                    push_fence(&mut done, op, fence);
-                }
-                rest = &rest[1..];
-                continue;
-            }
-            Kind::Quiet | Kind::Other => unreachable!("not part of a stretch"),
-        };
-        let (run, behind) = rest.split_at(count);
-        rest = behind;
-        let is_signal = matches!(kind, Kind::Signals(_));
-        let members: Vec<OperationRef> =
-            run.iter().flat_map(|(op, _)| members(*op)).filter(|op| is_ordered(*op)).collect();
-        let fenced = is_signal && matches!(done.last(), Some((_, Kind::Fence(fence))) if covers(*fence, group));
-        let is_kept = members.is_empty() || !(is_signal || fences_waits);
-        if is_kept || !(fenced || is_worth_a_fence(run, members.len()) && is_reached(run, group)) {
-            done.extend(run);
-            continue;
-        }
-        for member in &members {
-            set_keyword(*member, "sem", Order::Relaxed as i64);
-        }
-        if is_signal && !fenced {
-            let fence = make_fence(run[0].0, members[0], Order::Release, group);
-            push_fence(&mut done, fence.operation(), fence);
-        }
-        done.extend(run);
-        if !is_signal {
-            let next = run.last().and_then(|(op, _)| op.next_in_block()).expect("a terminator comes after a wait");
-            let fence = make_fence(next, members[members.len() - 1], Order::Acquire, group);
-            push_fence(&mut done, fence.operation(), fence);
-        }
-    }
-}
-
 /// How many steps from the first on are of a kind.
 fn count<'c: 'a, 'a>(steps: &[Step<'c, 'a>], is_of_kind: impl Fn(Kind<'c, 'a>) -> bool) -> usize {
     steps.iter().take_while(|(_, kind)| is_of_kind(*kind)).count()
@@ -301,48 +356,6 @@ fn covers(fence: Fence, group: Group) -> bool {
     releases(fence.sem()) && fence.scope() == Scope::Sys && fence.group() == group
 }
 
-/// Whether an acquire fence does again what the wait before it has just done (O5), and nothing else.
-fn is_covered<'c: 'a, 'a>(before: Option<&Step<'c, 'a>>, fence: Fence<'c, 'a>) -> bool {
-    let Some((op, Kind::Waits(wait))) = before else { return false };
-    !is_loop(*op)
-        && !is_branch(*op)
-        && acquires(wait.sem())
-        && fence.sem() == Order::Acquire
-        && fence.group() == wait.group()
-        && all_is_let_in(*op, fence.group())
-}
-
-/// Whether nothing that ran before `op` leaves it to a later fence of the group to let in what it has seen. The polls of
-/// a wait may acquire one by one: then they are no fence for the relaxed reads before them.
-fn all_is_let_in<'c: 'a, 'a>(op: OperationRef<'c, 'a>, group: Group) -> bool {
-    let mut at = op;
-    loop {
-        while let Some(op) = previous_in_block(at) {
-            match SymmOp::cast(op) {
-                Some(SymmOp::Fence(fence))
-                    if acquires(fence.sem()) && fence.scope() == Scope::Sys && fence.group() == group =>
-                {
-                    return true;
-                }
-                _ if collect(op).into_iter().any(needs_fence) => return false,
-                _ => at = op,
-            }
-        }
-        let Some(block) = at.block() else { return false };
-        if block.predecessor_count() > 0 {
-            return false;
-        }
-        match block.parent_operation() {
-            Some(parent) if name(parent) == "gpu.func" => return parent.has_attribute("gpu.kernel"),
-            // What runs before the body of a loop is also the rest of the body.
-            Some(parent) if is_branch(parent) || is_loop(parent) && !collect(parent).into_iter().any(needs_fence) => {
-                at = parent;
-            }
-            _ => return false,
-        }
-    }
-}
-
 /// Whether an operation may see what another rank has released and leave it to a later fence to let it in.
 fn needs_fence<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
     use SymmOp::{AtomicCas, AtomicRmw, Barrier, BarrierAll, Copy, Get, Put, RemoteLoad, RemoteStore};
@@ -350,12 +363,13 @@ fn needs_fence<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
         Some(SymmOp::Wait(wait)) => !acquires(wait.sem()),
         Some(AtomicRmw(atomic)) => !acquires(atomic.sem()),
         Some(AtomicCas(atomic)) => !acquires(atomic.sem()),
+        // What a volatile load sees may be a flag: it counts as a relaxed wait.
+        Some(RemoteLoad(load)) => load.volatile_(),
         Some(
             SymmOp::Signal(_)
             | SymmOp::Fence(_)
             | Barrier(_)
             | BarrierAll(_)
-            | RemoteLoad(_)
             | RemoteStore(_)
             | Put(_)
             | Get(_)

@@ -428,6 +428,30 @@ gpu.module @relaxed_before {
     symm.fence sem acquire
     gpu.return
   }
+  // What a volatile load sees may be a flag; a plain load is in no order with one anyway.
+  // CHECK-LABEL: gpu.func @volatile_load
+  // CHECK: symm.remote_load
+  // CHECK: symm.wait
+  // CHECK: symm.fence sem acquire
+  gpu.func @volatile_load(%ctx: !symm.ctx, %flag: memref<8xi64>, %v: i64, %i: index, %p: i32, %out: memref<8xi64>)
+      kernel {
+    %seen = symm.remote_load %ctx, %flag[%i], %p volatile : memref<8xi64> -> i64
+    symm.wait %ctx, %flag[%i] ge %v : memref<8xi64>, i64
+    symm.fence sem acquire
+    memref.store %seen, %out[%i] : memref<8xi64>
+    gpu.return
+  }
+  // CHECK-LABEL: gpu.func @plain_load
+  // CHECK: symm.wait
+  // CHECK-NOT: symm.fence
+  gpu.func @plain_load(%ctx: !symm.ctx, %flag: memref<8xi64>, %v: i64, %i: index, %p: i32, %out: memref<8xi64>)
+      kernel {
+    %seen = symm.remote_load %ctx, %flag[%i], %p : memref<8xi64> -> i64
+    symm.wait %ctx, %flag[%i] ge %v : memref<8xi64>, i64
+    symm.fence sem acquire
+    memref.store %seen, %out[%i] : memref<8xi64>
+    gpu.return
+  }
   // In a branch, in an earlier turn of a loop, behind a branch of blocks.
   // CHECK-LABEL: gpu.func @elsewhere
   gpu.func @elsewhere(%ctx: !symm.ctx, %flag: memref<8xi64>, %i: index, %v: i64, %n: index, %yes: i1) kernel {
