@@ -4,6 +4,7 @@
 //! correct (O1 to O6), is here once. docs/memory-model.md says why each sequence is right.
 
 mod alias;
+mod barriers;
 pub mod bulk;
 mod fault;
 mod gathered;
@@ -66,6 +67,9 @@ pub trait Target {
     /// Completes what every thread of a group has written, before the barrier in front of a group's release (O3).
     fn before_group_release(&self, b: &Builder);
 
+    /// Completes what every thread has written, in front of a barrier of the block behind which one of them releases.
+    fn before_barrier<'c: 'a, 'a>(&self, b: &Builder<'c>, barrier: OperationRef<'c, 'a>);
+
     /// Waits until all threads of the warp are here.
     fn warp_barrier(&self, b: &Builder);
 
@@ -100,6 +104,7 @@ pub fn lower_module<'c: 'a, 'a>(root: OperationRef<'c, 'a>, target: &dyn Target)
     }
     types::convert(root, Spaces::Keep);
     let gathered = Gathered::new(root);
+    let releasing = barriers::of_releases(root);
     let (mut contexts, mut ranks) = (Vec::new(), Vec::new());
     let mut outcome = Ok(());
     for operation in collect(root) {
@@ -118,6 +123,7 @@ pub fn lower_module<'c: 'a, 'a>(root: OperationRef<'c, 'a>, target: &dyn Target)
     for rank in ranks {
         lower(rank, target, &gathered)?;
     }
+    barriers::complete_writes(&releasing, target);
     for ctx in contexts.into_iter().rev() {
         translation::lower_ctx(ctx, &Builder::before(ctx.operation()))?;
     }

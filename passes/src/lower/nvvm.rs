@@ -236,6 +236,10 @@ impl Target for Nvvm {
         // them along (PTX ISA, memory consistency model: causality order).
     }
 
+    fn before_barrier<'c: 'a, 'a>(&self, _: &Builder<'c>, _: OperationRef<'c, 'a>) {
+        // What a barrier orders is released by whoever releases behind it.
+    }
+
     fn warp_barrier(&self, b: &Builder) {
         b.op("nvvm.bar.warp.sync", &[b.i32(-1)], &[], &[]);
     }

@@ -25,6 +25,7 @@ use super::{llvm_bin_op, refuse_atomic};
 use crate::ir::{Builder, name, signed};
 use crate::order::{acquires, releases};
 use crate::pass::{Ir, Kind, Pass, PassOption, Values};
+use crate::registration::previous_in_block;
 use melior::dialect::arith::CmpiPredicate;
 use melior::dialect::llvm;
 use melior::ir::{OperationRef, Type, Value, ValueLike, operation::OperationLike};
@@ -196,6 +197,14 @@ impl Target for Rocdl {
         // The release that follows the barrier waits for the stores of its own wave only: every wave has to have
         // brought its own as far as L2 before it (LLVM's AMDGPU memory model, gfx942: release at agent scope).
         self.fence(b, Order::Release, Scope::Gpu);
+    }
+
+    fn before_barrier<'c: 'a, 'a>(&self, b: &Builder<'c>, barrier: OperationRef<'c, 'a>) {
+        // A barrier's own release waits for no vector memory, as all waves of a block share their first cache. The fence
+        // keeps LLVM from moving stores behind the wait.
+        if previous_in_block(barrier).is_none_or(|before| name(before) != "rocdl.s.waitcnt") {
+            self.fence(b, Order::Release, Scope::Cta);
+        }
     }
 
     fn warp_barrier(&self, b: &Builder) {

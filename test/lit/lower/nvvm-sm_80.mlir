@@ -9,6 +9,7 @@
 // EACH called; op: fadd f32; %old = symm.atomic_rmw fadd %ctx, %m[%i], %x, %peer via %delta : memref<?xf32>, f32
 // EACH called; op: fadd f16; %old = symm.atomic_rmw fadd %ctx, %h[%i], %y, %peer via %delta : memref<?xf16>, f16
 // EACH called; op: xchg f16; %old = symm.atomic_rmw xchg %ctx, %h[%i], %y, %peer via %delta : memref<?xf16>, f16
+// EACH called; op: set of cluster; symm.signal set %ctx, %f[%i], %v, %peer via %delta scope cluster : memref<?xi64>, i64
 // EACH called; op: cas; %old = symm.atomic_cas %ctx, %f[%i], %v, %v, %peer via %delta : memref<?xi64>, i64
 // EACH called; op: fence; symm.fence
 // EACH called; op: store; symm.remote_store %ctx, %z, %m[%i], %peer via %delta : vector<4xf32>, memref<?xf32>
@@ -37,6 +38,8 @@ gpu.func @{name}(%ctx: !symm.ctx, %f: memref<?xi64>, %m: memref<?xf32>, %h: memr
 //     atom.acq_rel.sys.global.add.noftz.f16
 // xchg f16:
 //     ld.relaxed.sys.global.b16 loop[ atom.acq_rel.sys.global.cas.b16 ]
+// set of cluster:
+//     st.release.sys.global.b64
 // cas:
 //     atom.acq_rel.sys.global.cas.b64
 // fence:

@@ -1,0 +1,44 @@
+//! Barriers in front of which every thread completes what it has written.
+//!
+//! A barrier of the block orders what the threads before it wrote for whoever releases behind it. On AMD it makes them
+//! wait for nothing, and the release behind it waits for the stores of its own wave only. So where a kernel releases for
+//! less than a block, every wave waits in front of every barrier; of all kernels of a module, where one calls a function.
+//! What a whole block releases needs none of this, because each of its threads releases for itself (O3).
+
+use super::Target;
+use crate::ir::{Builder, blocks, collect, name, operations, select};
+use crate::order::releases;
+use melior::ir::{OperationRef, operation::OperationLike};
+use symm_dialect::ops::{Group, Scope, SymmOp};
+
+/// The functions below `root` in which a thread or a warp releases to other blocks, or the `gpu.module`s.
+pub fn of_releases<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
+    let has = |op, is: fn(OperationRef<'c, 'a>) -> bool| !select(op, |op| is(op).then_some(())).is_empty();
+    let modules = select(root, |op| (name(op) == "gpu.module").then_some(op));
+    let parts = modules.into_iter().flat_map(|module| {
+        if has(module, |op| op.has_attribute("callee")) { vec![module] } else { operations(blocks(module)[0]) }
+    });
+    parts.filter(|part| has(*part, releases_for_less_than_block)).collect()
+}
+
+/// Completes what every thread has written in front of the barriers of these.
+pub fn complete_writes<'c: 'a, 'a>(parts: &[OperationRef<'c, 'a>], target: &dyn Target) {
+    for op in parts.iter().flat_map(|part| collect(*part)) {
+        if matches!(name(op), "gpu.barrier" | "rocdl.barrier" | "rocdl.s.barrier") {
+            target.before_barrier(&Builder::before(op), op);
+        }
+    }
+}
+
+fn releases_for_less_than_block<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
+    let Some(op) = SymmOp::cast(op) else { return false };
+    match op {
+        SymmOp::Signal(op) => op.group() != Group::Block && releases(op.sem()),
+        SymmOp::PutSignal(op) => op.group() != Group::Block,
+        SymmOp::AtomicRmw(op) => releases(op.sem()),
+        SymmOp::AtomicCas(op) => releases(op.sem()),
+        SymmOp::Fence(op) => op.group() != Group::Block && releases(op.sem()) && op.scope() > Scope::Cta,
+        SymmOp::Barrier(op) => op.group() != Group::Block,
+        _ => false,
+    }
+}
