@@ -15,6 +15,7 @@ mod pass;
 mod pipelines;
 #[expect(unsafe_code)]
 mod registration;
+mod search;
 mod transform;
 pub mod triton;
 mod uniform;

@@ -3,6 +3,7 @@
 use crate::ir::{constant_value, context, name, set_attribute};
 use melior::Context;
 use melior::ir::attribute::IntegerAttribute;
+use melior::ir::operation::OperationLike;
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, OperationRef, Value, ValueLike};
 use symm_dialect::ops::{Order, SymmOp};
@@ -44,6 +45,64 @@ pub fn is_quiet<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
         "ttg" => rest == "convert_layout",
         _ => false,
     }
+}
+
+/// Whether an op of another dialect reads memory and writes none.
+pub fn only_reads(name: &str) -> bool {
+    let (dialect, rest) = name.split_once('.').unwrap_or_default();
+    let is_load = match dialect {
+        "affine" => matches!(rest, "load" | "vector_load"),
+        "llvm" | "memref" | "tt" => rest == "load",
+        "ttg" => rest == "async_copy_global_to_local",
+        "vector" => matches!(rest, "load" | "maskedload" | "transfer_read" | "gather" | "expandload"),
+        _ => false,
+    };
+    is_load || is_bulk_load(name)
+}
+
+/// Whether an op of another dialect may write memory that another rank may see, or have it written, apart from what its
+/// regions hold. An op that is not known does.
+pub fn may_write_heap<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
+    !only_reads(name(op)) && !is_quiet(op) && !touches_no_heap(op)
+}
+
+/// Whether an op of another dialect that is no load touches no memory that another rank may see, apart from what its
+/// regions hold. An op that is not known here does.
+fn touches_no_heap<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
+    let name = name(op);
+    let (dialect, rest) = name.split_once('.').unwrap_or_default();
+    match dialect {
+        // Triton's dialects for GPUs are about shared and tensor memory.
+        "cf" | "scf" | "ttg" => true,
+        "affine" => matches!(rest, "for" | "if" | "parallel"),
+        "func" => matches!(rest, "return" | "constant"),
+        "gpu" => {
+            matches!(rest, "return" | "launch" | "terminator" | "barrier" | "shuffle" | "all_reduce" | "yield")
+                || matches!(rest, "subgroup_reduce" | "printf")
+        }
+        "llvm" => {
+            matches!(rest, "return" | "br" | "cond_br" | "switch" | "unreachable" | "alloca")
+                || matches!(rest, "extractvalue" | "insertvalue")
+        }
+        "memref" => {
+            matches!(rest, "alloc" | "alloca" | "dealloc" | "alloca_scope" | "alloca_scope.return" | "prefetch")
+                || matches!(rest, "assume_alignment")
+        }
+        "vector" => !matches!(rest, "store" | "maskedstore" | "transfer_write" | "scatter" | "compressstore"),
+        "tt" => {
+            matches!(rest, "return" | "dot" | "dot_scaled" | "scan" | "scan.return" | "histogram" | "gather")
+                || matches!(rest, "unsplat" | "mulhiui" | "precise_sqrt" | "precise_divf" | "print" | "assert")
+                || matches!(rest, "make_tensor_ptr" | "make_tensor_descriptor" | "advance")
+                || matches!(rest, "elementwise_inline_asm" | "extern_elementwise") && is_pure(op)
+        }
+        "ttng" => !is_bulk_store(name),
+        _ => false,
+    }
+}
+
+/// Whether an op of Triton's says of its text or its callee that it does nothing but compute.
+fn is_pure<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
+    op.attribute("pure").is_ok_and(|pure| pure.to_string() == "true")
 }
 
 /// Whether two values are one, or equal constants.

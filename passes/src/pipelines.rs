@@ -64,10 +64,11 @@ fn canonical(options: &Values, fence_waits: bool) -> String {
     };
     let bounds = if options.flag("bounds-checks") { "symm-insert-bounds-checks," } else { "" };
     // Memory order is looked at in what the author wrote, and again where calls are gone that held accesses or signals.
-    // `any(…)`: on one function after the other, while it is in the caches, and on several threads.
+    // `any(…)`: on one function after the other, while it is in the caches, and on several threads. Signals and waits
+    // are looked at in all of the program.
     format!(
-        "any(symm-check-ranks,symm-check-host-access,symm-check-sync{{strict={strict}}},\
-         symm-check-memory-order{{strict={strict}}}),\
+        "any(symm-check-ranks,symm-check-host-access,symm-check-memory-order{{strict={strict}}}),\
+         symm-check-sync{{strict={strict}}},\
          gpu-kernel-outlining,inline{{default-pipeline=}},any(symm-check-memory-order{{strict={strict}}}),\
          {watchdog}{bounds}canonicalize,cse,loop-invariant-code-motion,cse,\
          any(symm-hoist-translation,symm-coalesce-signals,symm-infer-order{{fence-waits={fence_waits}}})"

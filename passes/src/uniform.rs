@@ -3,10 +3,17 @@
 use crate::ir::{definition, enclosing, name, owner};
 use melior::ir::block::BlockArgument;
 use melior::ir::{BlockLike, OperationRef, RegionLike, Value, ValueLike, operation::OperationLike};
+use std::ops::Range;
 use symm_dialect::ops::SymmOp;
 
 /// How many values a value is followed back through; what is made of more counts as different in every thread.
 const MOST_VALUES: u32 = 64;
+
+/// The arguments of a `gpu.launch` that are the number of the thread.
+pub const THREAD_OF_LAUNCH: Range<usize> = 3..6;
+
+/// What holds the code of a kernel.
+const KERNELS: &[&str] = &["gpu.func", "gpu.launch"];
 
 /// Whether every thread of the block that runs this kernel reaches `op`, and as often as any other: everything
 /// around it is a loop or a branch that all of them take alike.
@@ -21,6 +28,7 @@ pub fn is_reached_together<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
         let first = inner.block().and_then(|block| Some(block.parent_region()?.first_block() == Some(block)));
         let alike = match name(parent) {
             "gpu.func" => return first == Some(true) && parent.has_attribute("gpu.kernel"),
+            "gpu.launch" => return first == Some(true),
             "scf.for" => operands_are_uniform(parent, 3),
             "scf.if" => operands_are_uniform(parent, 1),
             _ => false,
@@ -43,6 +51,10 @@ fn is_uniform<'c: 'a, 'a>(value: Value<'c, 'a>, left: &mut u32) -> bool {
     let Some(one_less) = left.checked_sub(1) else { return false };
     *left = one_less;
     let Some(op) = definition(value) else { return is_uniform_argument(value, left) };
+    // The host has made it before the launch.
+    if enclosing(op, KERNELS).is_none() {
+        return true;
+    }
     let known = match SymmOp::cast(op) {
         Some(SymmOp::Ctx(_) | SymmOp::Rank(_) | SymmOp::NumRanks(_)) => true,
         Some(_) => false,
@@ -54,7 +66,7 @@ fn is_uniform<'c: 'a, 'a>(value: Value<'c, 'a>, left: &mut u32) -> bool {
     known && op.operands().all(|operand| is_uniform(operand, left))
 }
 
-/// The arguments of a kernel, and the counter of a loop that all threads run alike.
+/// The arguments of a kernel, what the host has made before the launch, and the counter of a loop that all threads run alike.
 fn is_uniform_argument<'c: 'a, 'a>(value: Value<'c, 'a>, left: &mut u32) -> bool {
     // Asked first: melior prints what it can't convert.
     if !value.is_block_argument() {
@@ -64,6 +76,8 @@ fn is_uniform_argument<'c: 'a, 'a>(value: Value<'c, 'a>, left: &mut u32) -> bool
     let block = owner(argument);
     let Some(parent) = block.parent_operation() else { return false };
     match name(parent) {
+        // Its first arguments are the numbers of the block, then those of the thread, then the sizes.
+        "gpu.launch" => !THREAD_OF_LAUNCH.contains(&argument.argument_number()),
         "gpu.func" => {
             parent.has_attribute("gpu.kernel")
                 && block.parent_region().and_then(|region| region.first_block()) == Some(block)
@@ -71,6 +85,6 @@ fn is_uniform_argument<'c: 'a, 'a>(value: Value<'c, 'a>, left: &mut u32) -> bool
         "scf.for" => {
             argument.argument_number() == 0 && parent.operands().take(3).all(|operand| is_uniform(operand, left))
         }
-        _ => false,
+        _ => enclosing(parent, KERNELS).is_none(),
     }
 }

@@ -7,30 +7,40 @@
 //! ```
 //!
 //! - **One thread signals for its block** (O3). The writes of a block's other threads are released by nobody when
-//!   one thread of it signals behind a branch on the thread's number: a release fence of the block is put in front of
-//!   the branch.
+//!   one thread of it releases (a signal, an atomic, a fence, a barrier) behind a branch on the thread's number, and no
+//!   barrier of the block lies in between: a release fence of the block is put in front of the branch, if all threads
+//!   get there together.
 //! - **A counter may be past.** `wait eq` on a flag to which this kernel only adds: made `ge`, which holds whenever
-//!   `eq` does. Signed comparisons only: an unsigned counter that starts below zero is past everything.
+//!   `eq` does, where the whole program can be seen to write nothing that takes the flag back, and more than zero is
+//!   waited for. Signed comparisons only: an unsigned counter that starts below zero is past everything.
 //! - **A flag that is set is not counted.** Where every signal of the kernel to a flag sets a constant and none of
 //!   them satisfies a wait for a constant, the wait is for something that is added up.
 //! - **A count does not say who.** Where a signal adds to one flag of every rank in turn, a wait in a loop for one
 //!   more each time is satisfied by whoever comes first, not by the rank whose data is read next.
 //!
-//! The first two are repaired with a remark, the others remarked upon; with `strict=true` all are errors.
+//! The first two are repaired with a remark where they can be, the others remarked upon; with `strict=true` all are
+//! errors, but for an `eq` that may be meant, which is left as it is with a remark.
 //!
 //! Limits: signals and waits of one function on one array of flags, which is followed through views. A flag that
-//! other kernels signal too may be fine: then only the remark is wrong.
+//! other kernels signal too may be fine: then the remark is wrong, and nothing is changed but an `eq` to which the
+//! program only adds, as far as this module shows it; what the host writes between launches does not count. Branches
+//! are those of `scf.if`; what callers have written is not looked at. Behind `symm-check-memory-order`, which may make
+//! a signal of one thread release.
 
-use crate::ir::{Builder, collect, constant_value, definition, enclosing, name, symm_ops};
+mod counter;
+mod one_thread;
+
+use crate::ir::{constant_value, definition, enclosing, name, symm_ops};
 use crate::order::set_keyword;
 use crate::pass::{Ir, Kind, Pass, PassOption, Values};
-use crate::registration::previous_in_block;
-use crate::uniform::is_reached_together;
+use counter::Written;
 use melior::ir::block::BlockArgument;
-use melior::ir::{BlockLike, OperationRef, Value, ValueLike, operation::OperationLike};
+use melior::ir::{BlockLike, OperationRef, Type, Value, ValueLike, operation::OperationLike};
+use one_thread::OneThread;
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use symm_dialect::diagnostic::{Reported, Severity, error, report};
-use symm_dialect::ops::{Comparison, Group, Order, Signal, SignalKind, SymmOp, Wait};
+use symm_dialect::ops::{Comparison, SignalKind, SymmOp, Wait};
 
 /// The pass record.
 pub const PASS: Pass = Pass {
@@ -45,7 +55,7 @@ pub const PASS: Pass = Pass {
     run,
 };
 
-const FUNCTIONS: &[&str] = &["gpu.func", "func.func"];
+const FUNCTIONS: &[&str] = &["gpu.func", "gpu.launch", "func.func"];
 
 /// How many values a value is followed back through.
 const MOST_VALUES: u32 = 64;
@@ -66,54 +76,46 @@ struct Sent<'c, 'a> {
     rank: Value<'c, 'a>,
 }
 
-fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<Ir, Reported> {
+fn run(root: OperationRef, options: &Values) -> Result<Ir, Reported> {
     let strict = options.flag("strict");
     let mut flags: HashMap<(usize, usize), Flag> = HashMap::new();
     // The order in which the flags are met, so that diagnostics come in the order of the program.
     let mut order = Vec::new();
+    let mut one_thread = OneThread::new(strict);
     let mut outcome = Ok(());
     for symm_op in symm_ops(root) {
-        if !matches!(symm_op, SymmOp::Signal(_) | SymmOp::PutSignal(_) | SymmOp::Wait(_)) {
-            continue;
-        }
         let op = symm_op.operation();
         let Some(function) = enclosing(op, FUNCTIONS) else { continue };
-        let mut key = |flag: Value<'c, 'a>| {
-            let key = (function.to_raw().ptr as usize, array(flag).to_raw().ptr as usize);
-            if !flags.contains_key(&key) {
-                order.push(key);
-            }
-            key
+        outcome = outcome.and(one_thread.check(symm_op));
+        let flag = match symm_op {
+            SymmOp::Signal(signal) => signal.flag(),
+            SymmOp::PutSignal(put) => put.flag(),
+            SymmOp::Wait(wait) => wait.flag(),
+            _ => continue,
         };
-        let sent = match symm_op {
+        let key = (function.to_raw().ptr as usize, array(flag).to_raw().ptr as usize);
+        let flag = flags.entry(key).or_insert_with(|| {
+            order.push(key);
+            Flag::default()
+        });
+        match symm_op {
             SymmOp::Signal(signal) => {
                 let (indices, value, rank) = (signal.indices(), signal.value(), signal.rank());
-                let sent = Sent { op, kind: signal.kind(), indices, value, rank };
-                let key = key(signal.flag());
-                flags.entry(key).or_default().signals.push(sent);
-                releases_alone(signal).then_some(op)
+                flag.signals.push(Sent { op, kind: signal.kind(), indices, value, rank });
             }
             SymmOp::PutSignal(put) => {
                 let (indices, value, rank) = (put.indices(), put.value(), put.rank());
-                let sent = Sent { op, kind: put.kind(), indices, value, rank };
-                let key = key(put.flag());
-                flags.entry(key).or_default().signals.push(sent);
-                (put.group() == Group::Thread).then_some(op)
+                flag.signals.push(Sent { op, kind: put.kind(), indices, value, rank });
             }
-            SymmOp::Wait(wait) => {
-                let key = key(wait.flag());
-                flags.entry(key).or_default().waits.push(wait);
-                None
-            }
-            _ => None,
-        };
-        if let Some(branch) = sent.and_then(branch_of_one_thread).filter(|branch| writes_come_before(*branch)) {
-            outcome = outcome.and(release_for_block(op, branch, strict));
+            SymmOp::Wait(wait) => flag.waits.push(wait),
+            _ => {}
         }
     }
+    let written = OnceCell::new();
+    let may_be_taken_back = |flag| written.get_or_init(|| Written::new(root)).may_be(flag);
     for flag in order.iter().filter_map(|key| flags.get(key)) {
         for wait in &flag.waits {
-            outcome = outcome.and(check_wait(flag, *wait, strict));
+            outcome = outcome.and(check_wait(flag, *wait, strict, may_be_taken_back));
         }
     }
     outcome.map(|()| Ir::Changed)
@@ -128,7 +130,12 @@ fn find<'c: 'a, 'a>(op: OperationRef<'c, 'a>, strict: bool, message: &str, done:
     Ok(())
 }
 
-fn check_wait<'c: 'a, 'a>(flag: &Flag<'c, 'a>, wait: Wait<'c, 'a>, strict: bool) -> Result<(), Reported> {
+fn check_wait<'c: 'a, 'a>(
+    flag: &Flag<'c, 'a>,
+    wait: Wait<'c, 'a>,
+    strict: bool,
+    may_be_taken_back: impl Fn(Type<'c>) -> bool,
+) -> Result<(), Reported> {
     let (signals, op) = (&flag.signals, wait.operation());
     if signals.is_empty() {
         return Ok(());
@@ -137,8 +144,14 @@ fn check_wait<'c: 'a, 'a>(flag: &Flag<'c, 'a>, wait: Wait<'c, 'a>, strict: bool)
         .iter()
         .all(|sent| sent.kind == SignalKind::Add && constant_value(sent.value).is_some_and(|value| value > 0));
     if only_counts && wait.comparison() == Comparison::Eq && !wait.is_unsigned() {
-        find(op, strict, "a counter that is added to may already be past what 'eq' waits for", "; made ge")?;
-        set_keyword(op, "comparison", Comparison::Ge as i64);
+        let message = "a counter that is added to may already be past what 'eq' waits for";
+        let is_reset = constant_value(wait.value()).is_some_and(|expected| expected <= 0);
+        if is_reset || may_be_taken_back(wait.value().r#type()) {
+            report(Severity::Remark, op, &format!("{message}, unless something takes it back in time; left as it is"));
+        } else {
+            find(op, strict, message, "; made ge")?;
+            set_keyword(op, "comparison", Comparison::Ge as i64);
+        }
     }
     if let Some(expected) = constant_value(wait.value()) {
         let satisfies = |sent: &Sent| {
@@ -179,10 +192,6 @@ fn holds(wait: Wait, flag: i64, expected: i64) -> bool {
         Comparison::Gt => order.is_gt(),
         Comparison::Ge => order.is_ge(),
     }
-}
-
-fn releases_alone(signal: Signal) -> bool {
-    signal.group() == Group::Thread && signal.sem() == Order::Release
 }
 
 /// The array of flags that a flag lies in.
@@ -235,73 +244,4 @@ fn is_counter_around<'c: 'a, 'a>(value: Value<'c, 'a>, op: OperationRef<'c, 'a>)
         inner = around;
     }
     false
-}
-
-/// The branch around an op that one thread of the block takes: the thread's number equals a constant.
-fn branch_of_one_thread<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
-    let branch = enclosing(op, &["scf.if"])?;
-    let is_one = |condition: Value<'c, 'a>| {
-        definition(condition).is_some_and(|compare| {
-            let equal = compare.attribute("predicate").is_ok_and(|predicate| predicate.to_string().starts_with("0 "));
-            let operands: Vec<_> = compare.operands().collect();
-            name(compare) == "arith.cmpi"
-                && equal
-                && operands.iter().any(|operand| constant_value(*operand).is_some())
-                && operands.iter().any(|operand| reaches(*operand, &|value| made_by(value, "gpu.thread_id")))
-        })
-    };
-    if branch.operands().next().is_some_and(is_one) { Some(branch) } else { branch_of_one_thread(branch) }
-}
-
-/// Whether threads of the block write before an op, and no barrier of the block lies in between.
-fn writes_come_before<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
-    let mut next = previous_in_block(op);
-    while let Some(before) = next {
-        if is_block_barrier(before) {
-            return false;
-        }
-        if collect(before).into_iter().any(is_write) {
-            return true;
-        }
-        next = previous_in_block(before);
-    }
-    let parent = op.block().and_then(|block| block.parent_operation());
-    parent.is_some_and(|parent| !FUNCTIONS.contains(&name(parent)) && writes_come_before(parent))
-}
-
-fn is_block_barrier<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
-    match SymmOp::cast(op) {
-        Some(SymmOp::Signal(op)) => op.group() == Group::Block,
-        Some(SymmOp::PutSignal(op)) => op.group() == Group::Block,
-        Some(SymmOp::Wait(op)) => op.group() == Group::Block,
-        Some(SymmOp::Fence(op)) => op.group() == Group::Block,
-        Some(SymmOp::Barrier(op)) => op.group() == Group::Block,
-        _ => name(op) == "gpu.barrier",
-    }
-}
-
-fn is_write<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
-    match SymmOp::cast(op) {
-        Some(SymmOp::RemoteStore(_) | SymmOp::Put(_) | SymmOp::Get(_) | SymmOp::Copy(_)) => true,
-        Some(_) => false,
-        None => matches!(name(op), "memref.store" | "vector.store" | "llvm.store" | "affine.store" | "memref.copy"),
-    }
-}
-
-fn release_for_block<'c: 'a, 'a>(
-    signal: OperationRef<'c, 'a>,
-    branch: OperationRef<'c, 'a>,
-    strict: bool,
-) -> Result<(), Reported> {
-    let message = "O3: one thread signals what the other threads of its block have written before, and nothing \
-                   releases that; use group block";
-    if !is_reached_together(branch) {
-        return find(signal, strict, message, "");
-    }
-    find(signal, strict, message, "; put a release fence of the block in front of the branch")?;
-    let b = Builder::before(branch);
-    let keyword = |value: i64| b.integer(32, value);
-    let group = ("group", keyword(Group::Block as i64));
-    b.op("symm.fence", &[], &[], &[("sem", keyword(Order::Release as i64)), ("scope", keyword(3)), group]);
-    Ok(())
 }

@@ -116,6 +116,234 @@ gpu.module @kernels {
 
 // -----
 
+// Another kernel, or this one, may take the counter back, or zero is waited for: left as it is, also under strict.
+// STRICT-NOT: error: 'symm.wait' op a counter
+// CHECK-LABEL: gpu.func @taken_back
+// CHECK-COUNT-2: eq %
+gpu.module @kernels {
+  gpu.func @taken_back(%ctx: !symm.ctx, %busy: memref<1xi64>, %n: i64, %peer: i32) kernel {
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0 : i64
+    %one = arith.constant 1 : i64
+    // expected-remark @+1 {{a counter that is added to may already be past what 'eq' waits for, unless something takes it back in time; left as it is}}
+    symm.wait %ctx, %busy[%c0] eq %zero : memref<1xi64>, i64
+    symm.signal add %ctx, %busy[%c0], %one, %peer : memref<1xi64>, i64
+    // expected-remark @+1 {{left as it is}}
+    symm.wait %ctx, %busy[%c0] eq %n : memref<1xi64>, i64
+    gpu.return
+  }
+  gpu.func @take_back(%ctx: !symm.ctx, %flag: memref<4xi64>, %peer: i32) kernel {
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0 : i64
+    symm.signal set %ctx, %flag[%c0], %zero, %peer : memref<4xi64>, i64
+    gpu.return
+  }
+}
+
+// -----
+
+// CHECK-LABEL: gpu.func @awaits_zero
+// CHECK: eq %
+gpu.module @kernels {
+  gpu.func @awaits_zero(%ctx: !symm.ctx, %flag: memref<1xi64>, %peer: i32) kernel {
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0 : i64
+    %one = arith.constant 1 : i64
+    symm.signal add %ctx, %flag[%c0], %one, %peer : memref<1xi64>, i64
+    // expected-remark @+1 {{left as it is}}
+    symm.wait %ctx, %flag[%c0] eq %zero : memref<1xi64>, i64
+    gpu.return
+  }
+}
+
+// -----
+
+// CHECK-LABEL: gpu.func @by_exchange
+// CHECK: eq %
+gpu.module @kernels {
+  gpu.func @by_exchange(%ctx: !symm.ctx, %flag: memref<1xi64>, %other: memref<8xi64>, %n: i64, %peer: i32) kernel {
+    %c0 = arith.constant 0 : index
+    %one = arith.constant 1 : i64
+    symm.signal add %ctx, %flag[%c0], %one, %peer : memref<1xi64>, i64
+    // expected-remark @+1 {{left as it is}}
+    symm.wait %ctx, %flag[%c0] eq %n : memref<1xi64>, i64
+    %old = symm.atomic_rmw xchg %ctx, %other[%c0], %n, %peer : memref<8xi64>, i64
+    gpu.return
+  }
+}
+
+// -----
+
+// CHECK-LABEL: gpu.func @by_subtraction
+// CHECK: eq %
+gpu.module @kernels {
+  gpu.func @by_subtraction(%ctx: !symm.ctx, %flag: memref<1xi64>, %other: memref<8xi64>, %n: i64, %peer: i32) kernel {
+    %c0 = arith.constant 0 : index
+    %one = arith.constant 1 : i64
+    symm.signal add %ctx, %flag[%c0], %one, %peer : memref<1xi64>, i64
+    // expected-remark @+1 {{left as it is}}
+    symm.wait %ctx, %flag[%c0] eq %n : memref<1xi64>, i64
+    %old = symm.atomic_rmw sub %ctx, %other[%c0], %one, %peer : memref<8xi64>, i64
+    gpu.return
+  }
+}
+
+// -----
+
+// CHECK-LABEL: gpu.func @by_swap
+// CHECK: eq %
+gpu.module @kernels {
+  gpu.func @by_swap(%ctx: !symm.ctx, %flag: memref<1xi64>, %other: memref<8xi64>, %n: i64, %peer: i32) kernel {
+    %c0 = arith.constant 0 : index
+    %one = arith.constant 1 : i64
+    symm.signal add %ctx, %flag[%c0], %one, %peer : memref<1xi64>, i64
+    // expected-remark @+1 {{left as it is}}
+    symm.wait %ctx, %flag[%c0] eq %n : memref<1xi64>, i64
+    %old = symm.atomic_cas %ctx, %other[%c0], %n, %one, %peer : memref<8xi64>, i64
+    gpu.return
+  }
+}
+
+// -----
+
+// CHECK-LABEL: gpu.func @by_addition_of_any
+// CHECK: eq %
+gpu.module @kernels {
+  gpu.func @by_addition_of_any(%ctx: !symm.ctx, %flag: memref<1xi64>, %other: memref<8xi64>, %n: i64, %peer: i32) kernel {
+    %c0 = arith.constant 0 : index
+    %one = arith.constant 1 : i64
+    symm.signal add %ctx, %flag[%c0], %one, %peer : memref<1xi64>, i64
+    // expected-remark @+1 {{left as it is}}
+    symm.wait %ctx, %flag[%c0] eq %n : memref<1xi64>, i64
+    symm.signal add %ctx, %other[%c0], %n, %peer : memref<8xi64>, i64
+    gpu.return
+  }
+}
+
+// -----
+
+// CHECK-LABEL: gpu.func @by_remote_store
+// CHECK: eq %
+gpu.module @kernels {
+  gpu.func @by_remote_store(%ctx: !symm.ctx, %flag: memref<1xi64>, %other: memref<8xi64>, %n: i64, %peer: i32) kernel {
+    %c0 = arith.constant 0 : index
+    %one = arith.constant 1 : i64
+    symm.signal add %ctx, %flag[%c0], %one, %peer : memref<1xi64>, i64
+    // expected-remark @+1 {{left as it is}}
+    symm.wait %ctx, %flag[%c0] eq %n : memref<1xi64>, i64
+    symm.remote_store %ctx, %n, %other[%c0], %peer : i64, memref<8xi64>
+    gpu.return
+  }
+}
+
+// -----
+
+// CHECK-LABEL: gpu.func @by_bulk
+// CHECK: eq %
+gpu.module @kernels {
+  gpu.func @by_bulk(%ctx: !symm.ctx, %flag: memref<1xi64>, %other: memref<8xi64>, %n: i64, %peer: i32) kernel {
+    %c0 = arith.constant 0 : index
+    %one = arith.constant 1 : i64
+    symm.signal add %ctx, %flag[%c0], %one, %peer : memref<1xi64>, i64
+    // expected-remark @+1 {{left as it is}}
+    symm.wait %ctx, %flag[%c0] eq %n : memref<1xi64>, i64
+    symm.put %ctx, %other, %other, %peer : memref<8xi64>, memref<8xi64>
+    gpu.return
+  }
+}
+
+// -----
+
+// CHECK-LABEL: gpu.func @by_store
+// CHECK: eq %
+gpu.module @kernels {
+  gpu.func @by_store(%ctx: !symm.ctx, %flag: memref<1xi64>, %other: memref<8xi64>, %n: i64, %peer: i32) kernel {
+    %c0 = arith.constant 0 : index
+    %one = arith.constant 1 : i64
+    symm.signal add %ctx, %flag[%c0], %one, %peer : memref<1xi64>, i64
+    // expected-remark @+1 {{left as it is}}
+    symm.wait %ctx, %flag[%c0] eq %n : memref<1xi64>, i64
+    memref.store %n, %other[%c0] : memref<8xi64>
+    gpu.return
+  }
+}
+
+// -----
+
+// CHECK-LABEL: gpu.func @by_unknown
+// CHECK: eq %
+gpu.module @kernels {
+  gpu.func @by_unknown(%ctx: !symm.ctx, %flag: memref<1xi64>, %other: memref<8xi64>, %n: i64, %peer: i32) kernel {
+    %c0 = arith.constant 0 : index
+    %one = arith.constant 1 : i64
+    symm.signal add %ctx, %flag[%c0], %one, %peer : memref<1xi64>, i64
+    // expected-remark @+1 {{left as it is}}
+    symm.wait %ctx, %flag[%c0] eq %n : memref<1xi64>, i64
+    llvm.inline_asm has_side_effects "", "" : () -> ()
+    gpu.return
+  }
+}
+
+// -----
+
+// CHECK-LABEL: gpu.func @by_unknown_function
+// CHECK: eq %
+gpu.module @kernels {
+  func.func private @elsewhere()
+  gpu.func @by_unknown_function(%ctx: !symm.ctx, %flag: memref<1xi64>, %other: memref<8xi64>, %n: i64, %peer: i32) kernel {
+    %c0 = arith.constant 0 : index
+    %one = arith.constant 1 : i64
+    symm.signal add %ctx, %flag[%c0], %one, %peer : memref<1xi64>, i64
+    // expected-remark @+1 {{left as it is}}
+    symm.wait %ctx, %flag[%c0] eq %n : memref<1xi64>, i64
+    func.call @elsewhere() : () -> ()
+    gpu.return
+  }
+}
+
+// -----
+
+// STRICT: error: 'symm.wait' op a counter that is added to may already be past what 'eq' waits for
+// Nothing here takes it back: other types, memory of the block, more additions, functions that are here, the host.
+// CHECK-LABEL: gpu.func @only_grows
+// CHECK: ge %
+module attributes {gpu.container_module} {
+  gpu.module @kernels {
+    func.func private @visit(%m: memref<?xf32>, %x: f32) {
+      %c0 = arith.constant 0 : index
+      memref.store %x, %m[%c0] : memref<?xf32>
+      return
+    }
+    gpu.func @only_grows(%ctx: !symm.ctx, %flag: memref<1xi64>, %m: memref<?xf32>, %half: memref<8xi32>, %x: f32,
+                         %n: i64, %i: i32, %peer: i32) kernel {
+      %c0 = arith.constant 0 : index
+      %one = arith.constant 1 : i64
+      %own = memref.alloca() : memref<4xi64>
+      memref.store %n, %own[%c0] : memref<4xi64>
+      memref.store %i, %half[%c0] : memref<8xi32>
+      func.call @visit(%m, %x) : (memref<?xf32>, f32) -> ()
+      symm.put %ctx, %m, %m, %peer : memref<?xf32>, memref<?xf32>
+      symm.signal add %ctx, %flag[%c0], %one, %peer : memref<1xi64>, i64
+      // expected-remark @+1 {{made ge}}
+      symm.wait %ctx, %flag[%c0] eq %n : memref<1xi64>, i64
+      gpu.return
+    }
+    gpu.func @grows_too(%ctx: !symm.ctx, %flag: memref<1xi64>, %peer: i32) kernel {
+      %c0 = arith.constant 0 : index
+      %two = arith.constant 2 : i64
+      %old = symm.atomic_rmw add %ctx, %flag[%c0], %two, %peer : memref<1xi64>, i64
+      gpu.return
+    }
+  }
+  func.func @main(%ctx: !symm.ctx, %from: memref<1xi64>) {
+    %flag = symm.alloc %ctx : memref<1xi64>
+    gpu.memcpy %flag, %from : memref<1xi64>, memref<1xi64>
+    return
+  }
+}
+
+// -----
+
 // Every signal sets the flag to 1, and 8 are waited for.
 // STRICT: error: 'symm.wait' op the kernel only sets this flag, and to nothing that satisfies the wait
 gpu.module @kernels {
