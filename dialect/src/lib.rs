@@ -6,6 +6,7 @@
 mod access;
 pub mod bytecode;
 mod canonicalize;
+pub mod closed;
 mod context;
 pub mod crash;
 pub mod diagnostic;

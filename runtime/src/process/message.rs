@@ -1,6 +1,6 @@
 //! Messages between processes: a magic word, a length, JSON, and file descriptors beside them.
 
-use std::io::{self, IoSlice, IoSliceMut, Read, Write};
+use std::io::{self, IoSlice, IoSliceMut, Read};
 use std::mem::MaybeUninit;
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -22,7 +22,7 @@ const HEADER: usize = 16;
 const MOST_FDS: usize = MAX_RANKS as usize + 1;
 
 /// Sends `body` and `fds`.
-pub(super) fn send(mut stream: &UnixStream, body: &impl Serialize, fds: &[BorrowedFd<'_>]) -> io::Result<()> {
+pub(super) fn send(stream: &UnixStream, body: &impl Serialize, fds: &[BorrowedFd<'_>]) -> io::Result<()> {
     let body = serde_json::to_vec(body)?;
     let mut header = [0; HEADER];
     header[..8].copy_from_slice(&MAGIC);
@@ -33,8 +33,17 @@ pub(super) fn send(mut stream: &UnixStream, body: &impl Serialize, fds: &[Borrow
         return Err(io::Error::other("more file descriptors than a message holds"));
     }
     let sent = sendmsg(stream, &[IoSlice::new(&header)], &mut beside, SendFlags::NOSIGNAL)?;
-    stream.write_all(&header[sent..])?;
-    stream.write_all(&body)
+    // As `write_all`, which would end a process that is not Rust's with a signal when the other end closes.
+    for mut rest in [&header[sent..], &body] {
+        while !rest.is_empty() {
+            match rustix::net::send(stream, rest, SendFlags::NOSIGNAL) {
+                Ok(sent) => rest = &rest[sent..],
+                Err(rustix::io::Errno::INTR) => {}
+                Err(errno) => return Err(errno.into()),
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Receives a message of at most `most` bytes. Whatever else comes is [`io::ErrorKind::InvalidData`].
@@ -72,6 +81,7 @@ pub(super) fn receive<T: DeserializeOwned>(mut stream: &UnixStream, most: u64) -
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
     use std::os::fd::AsFd;
 
     use super::*;
@@ -86,6 +96,29 @@ mod tests {
         let (text, got): (String, _) = receive(&b, 100).unwrap();
         assert_eq!((text.as_str(), got.len()), ("hello", MOST_FDS));
         assert!(memory::is_sealed(&got[2], 4096 * 3), "in order");
+    }
+
+    #[test]
+    #[allow(unsafe_code)]
+    fn an_end_that_closes_is_an_error_and_no_signal() {
+        let (a, b) = UnixStream::pair().unwrap();
+        let close = std::thread::spawn(move || {
+            // It has begun when there is something to read.
+            receive::<String>(&b, 0).unwrap_err();
+        });
+        // SAFETY: a zeroed set is a valid one, and the calls get memory of this function.
+        let pending = unsafe {
+            let mut set: libc::sigset_t = std::mem::zeroed();
+            libc::sigaddset(&raw mut set, libc::SIGPIPE);
+            // A blocked signal stays pending, even one that is ignored.
+            libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut());
+            let error = send(&a, &"x".repeat(8 << 20), &[]).unwrap_err();
+            assert!(matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset), "{error}");
+            libc::sigpending(&raw mut set);
+            libc::sigismember(&raw const set, libc::SIGPIPE)
+        };
+        assert_eq!(pending, 0);
+        close.join().unwrap();
     }
 
     #[test]

@@ -7,6 +7,11 @@ unsafe extern "C" {
     fn symmOptMain(argc: c_int, argv: *const *const c_char, dialect: MlirDialectHandle) -> c_int;
 }
 
+/// Output that is lost is an error.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static BEFORE_MAIN: extern "C" fn() = symm_dialect::closed::replace_output;
+
 fn main() {
     let guard = symm_dialect::crash::guard("symm-opt");
     for path in std::env::args_os().skip(1) {

@@ -2,7 +2,6 @@
 
 mod array;
 mod call;
-mod closed;
 mod compile;
 mod options;
 
@@ -24,6 +23,11 @@ const GRACE: Duration = Duration::from_secs(10);
 /// How much longer than a kernel's waits the whole run may take: so that a wait that does not end is reported by the
 /// kernel, which knows the flag, and not by the host, which knows only the kernel.
 const REPORTS_IN: Duration = Duration::from_secs(3);
+
+/// Output that is lost is an error.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static BEFORE_MAIN: extern "C" fn() = symm_dialect::closed::replace_output;
 
 fn main() -> ExitCode {
     let options = Options::parse();

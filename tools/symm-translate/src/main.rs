@@ -47,6 +47,11 @@ enum Form {
     Hsaco,
 }
 
+/// Output that is lost is an error.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static BEFORE_MAIN: extern "C" fn() = symm_dialect::closed::replace_output;
+
 fn main() -> ExitCode {
     match run(&Options::parse()) {
         Ok(()) => ExitCode::SUCCESS,
