@@ -108,17 +108,31 @@ impl<'c> Descriptor<'c> {
         }
     }
 
-    /// The bytes from the first element to the end of the last one, `i64`; zero if there is none. Strides are not
-    /// negative.
-    pub fn span(&self, b: &Builder<'c>) -> Value<'c, 'c> {
-        let one = b.i64(1);
-        let reach = (0..self.sizes.len()).fold(b.i64(0), |reach, dimension| {
-            let steps = b.binary("arith.subi", self.size(b, dimension), one);
-            b.add(reach, b.mul(steps, self.stride(b, dimension)))
-        });
-        let bytes = b.mul(b.add(reach, one), b.i64(self.width));
-        let empty = b.compare(CmpiPredicate::Eq, self.count(b), b.i64(0));
-        b.value("arith.select", &[empty, b.i64(0), bytes], b.int(64), &[])
+    /// The memory that so many elements of each dimension take with these strides: how many bytes the lowest of them
+    /// lies from the one with indices zero, which is no more than 0, and the bytes from there to the end of the highest,
+    /// both `i64`. There are no bytes where there are no elements.
+    pub fn span(&self, b: &Builder<'c>, sizes: &[Value<'c, 'c>]) -> (Value<'c, 'c>, Value<'c, 'c>) {
+        let (zero, one) = (b.i64(0), b.i64(1));
+        let (mut lowest, mut highest) = (zero, zero);
+        for (dimension, size) in sizes.iter().enumerate() {
+            let steps = b.binary("arith.subi", *size, one);
+            let reach = b.mul(steps, self.stride(b, dimension));
+            let stride = self.strides[dimension];
+            if stride == i64::MIN {
+                lowest = b.add(lowest, b.binary("arith.minsi", reach, zero));
+                highest = b.add(highest, b.binary("arith.maxsi", reach, zero));
+            } else if stride < 0 {
+                lowest = b.add(lowest, reach);
+            } else {
+                highest = b.add(highest, reach);
+            }
+        }
+        let width = b.i64(self.width);
+        let elements = b.add(b.binary("arith.subi", highest, lowest), one);
+        let count = sizes.iter().fold(one, |count, size| b.mul(count, *size));
+        let empty = b.compare(CmpiPredicate::Eq, count, zero);
+        let bytes = b.value("arith.select", &[empty, zero, b.mul(elements, width)], b.int(64), &[]);
+        (b.mul(lowest, width), bytes)
     }
 
     /// Where element `indices` lies, in elements from the aligned pointer.
@@ -149,9 +163,9 @@ fn without_cast<'c: 'a, 'a>(pointer: Value<'c, 'a>) -> Value<'c, 'a> {
     cast.and_then(|op| op.operands().next()).unwrap_or(pointer)
 }
 
-/// Whether a memref's elements lie one behind the other in row-major order.
+/// Whether a memref's elements lie one behind the other in row-major order; one element does, whatever its offset.
 pub fn is_contiguous(memref: Type) -> bool {
-    MemRefType::try_from(memref).is_ok_and(|ty| ty.affine_map().is_identity())
+    MemRefType::try_from(memref).is_ok_and(|ty| ty.rank() == 0 || ty.affine_map().is_identity())
 }
 
 /// The LLVM pointer to `pointer[indices]`.

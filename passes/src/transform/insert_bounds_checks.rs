@@ -1,5 +1,5 @@
 //! Checks every access to symmetric memory: the rank is in range, the whole access lies in the heap, and its address
-//! is aligned as the op says, or as the value naturally is.
+//! is aligned as the op says, or as the value naturally is; of copies also that both memrefs have one shape.
 //!
 //! What fails a check is reported by `symm.fault` with the op's location, and does not happen. The heap's size is the
 //! module attribute `symm.heap_size` (bytes; `symm-run --check-bounds` sets it).
@@ -32,7 +32,7 @@
 //! Limits: an access with a mask of one lane each is checked as a whole; tensors of pointers are not checked, and
 //! neither is the local side of a copy, which need not lie on the heap.
 
-use crate::ir::{Builder, collect};
+use crate::ir::{Builder, collect, signed};
 use crate::lower::address::{self, Descriptor};
 use crate::pass::{Ir, Pass, Values};
 use melior::dialect::arith::CmpiPredicate;
@@ -72,6 +72,7 @@ fn run<'c, 'a>(root: OperationRef<'c, 'a>, _: &Values) -> Result<Ir, Reported> {
             for (rank, _) in op.translations() {
                 check_rank(b, ctx, op.operand_group(rank)[0]);
             }
+            check_shapes(b, ctx, op);
             for access in &accesses {
                 check_address(b, ctx, access, size);
             }
@@ -99,8 +100,8 @@ enum Extent<'c, 'a> {
     Value(Type<'c>),
     /// So many elements of a type.
     Elements(Value<'c, 'a>, Type<'c>),
-    /// The whole memref.
-    MemRef,
+    /// A copy of a whole memref: this one's shape, between it and the other end.
+    MemRef(Value<'c, 'a>),
 }
 
 fn accesses<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Vec<Access<'c, 'a>> {
@@ -110,8 +111,9 @@ fn accesses<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Vec<Access<'c, 'a>> {
         let access = one(pointer, indices, ty);
         Access { alignment: alignment.unwrap_or(access.alignment), ..access }
     };
-    let bulk = |pointer: Value<'c, 'a>, count: Option<Value<'c, 'a>>, element: Option<Type<'c>>| {
-        let extent = count.zip(element).map_or(Extent::MemRef, |(count, element)| Extent::Elements(count, element));
+    let bulk = |pointer: Value<'c, 'a>, src, count: Option<Value<'c, 'a>>, element: Option<Type<'c>>| {
+        let counted = count.zip(element).map(|(count, element)| Extent::Elements(count, element));
+        let extent = counted.unwrap_or(Extent::MemRef(src));
         let element = element.or_else(|| Some(Shaped::memref(pointer.r#type())?.element()));
         let alignment = element.map_or(1, |element| byte_width(element).cast_signed());
         Access { pointer, indices: Vec::new(), extent, alignment }
@@ -123,13 +125,11 @@ fn accesses<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Vec<Access<'c, 'a>> {
         SymmOp::AtomicCas(op) => vec![one(op.ptr(), op.indices(), op.expected().r#type())],
         SymmOp::Signal(op) => vec![one(op.flag(), op.indices(), op.value().r#type())],
         SymmOp::Wait(op) => vec![one(op.flag(), op.indices(), op.value().r#type())],
-        SymmOp::Get(op) => vec![bulk(op.src(), op.count(), op.element())],
-        SymmOp::Put(op) => vec![bulk(op.dst(), op.count(), op.element())],
-        SymmOp::Copy(op) => {
-            vec![bulk(op.src(), op.count(), op.element()), bulk(op.dst(), op.count(), op.element())]
-        }
+        SymmOp::Get(op) => vec![bulk(op.src(), op.src(), op.count(), op.element())],
+        SymmOp::Put(op) => vec![bulk(op.dst(), op.src(), op.count(), op.element())],
+        SymmOp::Copy(op) => [op.src(), op.dst()].map(|end| bulk(end, op.src(), op.count(), op.element())).into(),
         SymmOp::PutSignal(op) => {
-            vec![bulk(op.dst(), op.count(), op.element()), one(op.flag(), op.indices(), op.value().r#type())]
+            vec![bulk(op.dst(), op.src(), op.count(), op.element()), one(op.flag(), op.indices(), op.value().r#type())]
         }
         _ => Vec::new(),
     };
@@ -147,15 +147,39 @@ fn check_rank<'c>(b: &Builder<'c>, ctx: Value<'c, '_>, rank: Value<'c, '_>) {
     b.when(far, |b| fault(b, ctx, "rank {} out of range [0, {})", &[rank, ranks]));
 }
 
+/// Both ends of a copy of whole memrefs are to have one shape, of which types say a part.
+fn check_shapes<'c: 'a, 'a>(b: &Builder<'c>, ctx: Value<'c, 'a>, op: SymmOp<'c, 'a>) {
+    let end = |name| op.operand_group(name).first().copied().filter(|end: &Value| end.r#type().is_mem_ref());
+    let (Some(src), Some(dst)) = (end("src"), end("dst")) else { return };
+    for (dimension, (from, to)) in sizes(b, src).into_iter().zip(sizes(b, dst)).enumerate() {
+        let differs = b.compare(CmpiPredicate::Ne, from, to);
+        let message = format!("dimension {dimension} has {{}} elements at the source and {{}} at the destination");
+        b.when(differs, |b| fault(b, ctx, &message, &[from, to]));
+    }
+}
+
+/// The sizes of a memref, `i64`.
+fn sizes<'c>(b: &Builder<'c>, memref: Value<'c, '_>) -> Vec<Value<'c, 'c>> {
+    let known = Shaped::memref(memref.r#type()).map_or_else(Vec::new, Shaped::dimensions);
+    let size = |(dimension, size): (usize, &Option<u64>)| match size {
+        Some(size) => b.i64(size.cast_signed()),
+        None => b.as_i64(b.value("memref.dim", &[memref, b.index_constant(signed(dimension))], b.index(), &[])),
+    };
+    known.iter().enumerate().map(size).collect()
+}
+
 fn check_address<'c: 'a, 'a>(b: &Builder<'c>, ctx: Value<'c, 'a>, access: &Access<'c, 'a>, heap: i64) {
-    let bytes = match &access.extent {
+    let (lowest, bytes) = match &access.extent {
         Extent::Value(ty) => {
             let lanes: u64 =
                 Shaped::vector(*ty).map_or(1, |vector| vector.dimensions().into_iter().flatten().product());
-            b.i64((byte_width(scalar(*ty)) * lanes).cast_signed())
+            (None, b.i64((byte_width(scalar(*ty)) * lanes).cast_signed()))
         }
-        Extent::Elements(count, element) => b.mul(b.as_i64(*count), b.i64(byte_width(*element).cast_signed())),
-        Extent::MemRef => Descriptor::new(b, access.pointer).span(b),
+        Extent::Elements(count, element) => (None, b.mul(b.as_i64(*count), b.i64(byte_width(*element).cast_signed()))),
+        Extent::MemRef(shape) => {
+            let (lowest, bytes) = Descriptor::new(b, access.pointer).span(b, &sizes(b, *shape));
+            (Some(lowest), bytes)
+        }
     };
     let first = match access.extent {
         Extent::Value(_) => access.indices.clone(),
@@ -166,6 +190,7 @@ fn check_address<'c: 'a, 'a>(b: &Builder<'c>, ctx: Value<'c, 'a>, access: &Acces
     let base = b.value("symm.heap_base", &[ctx, me], b.ptr(), &[]);
     let base = b.value("llvm.ptrtoint", &[base], b.int(64), &[]);
     let offset = b.binary("arith.subi", address, base);
+    let offset = lowest.map_or(offset, |lowest| b.add(offset, lowest));
     let size = b.i64(heap);
     // Unsigned: an address below the heap is far above it. Too many bytes are no room at all.
     let too_long = b.compare(CmpiPredicate::Ugt, bytes, size);

@@ -152,15 +152,15 @@ func.func private @copy(%ctx: !symm.ctx, %p: !llvm.ptr, %q: !llvm.ptr, %from: i3
 //     return
 //   }
 //   func.func private @elements_rank_0(%arg0: !llvm.ptr, %arg1: memref<f32, strided<[], offset: ?>>, %arg2: memref<f32>, %arg3: i32, %arg4: i64) {
-//     %0 = builtin.unrealized_conversion_cast %arg1 : memref<f32, strided<[], offset: ?>> to !llvm.struct<(ptr, ptr, i64)>
+//     %c4_i64 = arith.constant 4 : i64
+//     %0 = builtin.unrealized_conversion_cast %arg2 : memref<f32> to !llvm.struct<(ptr, ptr, i64)>
 //     %1 = llvm.extractvalue %0[1] : !llvm.struct<(ptr, ptr, i64)>
-//     %2 = llvm.extractvalue %0[2] : !llvm.struct<(ptr, ptr, i64)>
-//     %3 = llvm.getelementptr %1[%2] : (!llvm.ptr, i64) -> !llvm.ptr, f32
-//     %4 = builtin.unrealized_conversion_cast %arg2 : memref<f32> to !llvm.struct<(ptr, ptr, i64)>
-//     %5 = llvm.extractvalue %4[1] : !llvm.struct<(ptr, ptr, i64)>
-//     %6 = llvm.getelementptr %5[%arg4] : (!llvm.ptr, i64) -> !llvm.ptr, i8
-//     %7 = llvm.load %3 : !llvm.ptr -> f32
-//     llvm.store %7, %6 : f32, !llvm.ptr
+//     %2 = llvm.getelementptr %1[%arg4] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+//     %3 = builtin.unrealized_conversion_cast %arg1 : memref<f32, strided<[], offset: ?>> to !llvm.struct<(ptr, ptr, i64)>
+//     %4 = llvm.extractvalue %3[1] : !llvm.struct<(ptr, ptr, i64)>
+//     %5 = llvm.extractvalue %3[2] : !llvm.struct<(ptr, ptr, i64)>
+//     %6 = llvm.getelementptr %4[%5] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+//     "llvm.intr.memcpy"(%2, %6, %c4_i64) <{isVolatile = false}> : (!llvm.ptr, !llvm.ptr, i64) -> ()
 //     return
 //   }
 //   func.func private @elements_of_index(%arg0: !llvm.ptr, %arg1: memref<8xindex, strided<[?]>>, %arg2: memref<8xindex>, %arg3: i32, %arg4: i64) {

@@ -73,6 +73,39 @@ module attributes {symm.heap_size = 1048576 : i64} {
     return
   }
 
+  // With a negative stride the lowest element is the last one: 3 * -16 elements of 4 bytes below the first.
+  // CHECK-LABEL: @reversed
+  // CHECK-DAG: %[[BYTES:.*]] = arith.constant 208 : i64
+  // CHECK-DAG: %[[LOWEST:.*]] = arith.constant -192 : i64
+  // CHECK: %[[FIRST:.*]] = arith.subi
+  // CHECK: %[[OFFSET:.*]] = arith.addi %[[FIRST]], %[[LOWEST]] : i64
+  // CHECK: symm.fault {{.*}} outside {{.*}}(%[[BYTES]], %[[OFFSET]],
+  func.func @reversed(%ctx: !symm.ctx, %src: memref<4x4xf32, strided<[-16, 1], offset: 48>>, %dst: memref<4x4xf32>,
+      %peer: i32) {
+    symm.get %ctx, %src, %dst, %peer : memref<4x4xf32, strided<[-16, 1], offset: 48>>, memref<4x4xf32>
+    return
+  }
+
+  // Sizes that types leave open are compared. What is copied has the source's shape, at the destination too.
+  // CHECK-LABEL: @shapes
+  // CHECK-SAME: %[[SRC:[a-z0-9]+]]: memref<?x4xf32>, %[[DST:[a-z0-9]+]]: memref<?x?xf32, strided<[?, 1]>>
+  // CHECK: symm.fault {{.*}} out of range
+  // CHECK: %[[SIZE:.*]] = memref.dim %[[SRC]], %c0
+  // CHECK: %[[ROWS:.*]] = arith.index_cast %[[SIZE]]
+  // CHECK: %[[SIZE:.*]] = memref.dim %[[DST]], %c0
+  // CHECK: %[[THEIRS:.*]] = arith.index_cast %[[SIZE]]
+  // CHECK: %[[DIFFERS:.*]] = arith.cmpi ne, %[[ROWS]], %[[THEIRS]] : i64
+  // CHECK: scf.if %[[DIFFERS]] {
+  // CHECK-NEXT: symm.fault %{{.*}}, "dimension 0 has {} elements at the source and {} at the destination"(%[[ROWS]], %[[THEIRS]])
+  // CHECK: symm.fault %{{.*}}, "dimension 1 has
+  // CHECK: %[[STEPS:.*]] = arith.subi %[[ROWS]], %c1_i64
+  // CHECK: arith.muli %[[STEPS]]
+  // CHECK: symm.fault {{.*}} outside
+  func.func @shapes(%ctx: !symm.ctx, %src: memref<?x4xf32>, %dst: memref<?x?xf32, strided<[?, 1]>>, %peer: i32) {
+    symm.put %ctx, %src, %dst, %peer : memref<?x4xf32>, memref<?x?xf32, strided<[?, 1]>>
+    return
+  }
+
   // Both ranks of a copy; the flag of a wait, which has no rank.
   // CHECK-LABEL: @ranks
   // CHECK: arith.cmpi uge, %[[A:.*]], %{{.*}} : i32
