@@ -83,6 +83,20 @@ pub fn is_block_memory(ty: Type) -> bool {
     ty.is_mem_ref() && is_in(ty, &["workgroup", "private"])
 }
 
+/// Whether a type is no memref, or one whose memory space is not said, a number, or one of the gpu dialect's.
+#[must_use]
+pub fn has_known_space(ty: Type) -> bool {
+    if !ty.is_mem_ref() {
+        return true;
+    }
+    // SAFETY: just seen to be a memref; the space may be null.
+    let is_number = unsafe {
+        let space = mlirMemRefTypeGetMemorySpace(ty.to_raw());
+        space.ptr.is_null() || mlirAttributeIsAInteger(space)
+    };
+    is_number || is_in(ty, &["global", "workgroup", "private"])
+}
+
 /// Whether a memref is in one of the gpu dialect's address spaces.
 fn is_in(memref: Type, spaces: &[&str]) -> bool {
     // SAFETY: the caller has seen a memref; without a space the attribute is null.

@@ -53,10 +53,14 @@ def Symm_RemoteStoreOp : Symm_AccessOp<"remote_store", WriteEffect> {
 
 defvar BulkShapes = [{
 
-    Two memrefs have the same shape and element type (any offset and strides) and are copied whole. Two pointers
-    are copied `count` elements of a type. Two tensors of pointers are copied element by element, where `mask` is
-    true. The threads of `group` do it together: they all reach the op with the same operands. The two ranges do
-    not overlap.
+    Two memrefs have the same shape and element type (any offset and strides) and are copied whole. Sizes that their
+    types leave open are the same too; where they are not the behavior is undefined, as with `memref.copy`, and
+    `--check-bounds` reports it. Two pointers are copied `count` elements of a type. Two tensors of pointers are copied
+    element by element, where `mask` is true. The threads of `group` do it together: they all reach the op with the
+    same operands. The two ranges do not overlap.
+
+    A cache modifier is for the loads and stores that Triton makes of the op. Other kernels for GPUs refuse it (S1), and
+    the CPU has no use for it.
 
     With `engine bulk`, for `group block` on sm_90 and later, one thread drives the GPU's bulk copy engine through
     dynamic shared memory, which the launch provides: 16 KiB for each of up to 12 stages and 128 bytes. The kernel has

@@ -328,17 +328,22 @@ impl<'c> Builder<'c> {
         let block = Block::new(&[(lower.r#type(), self.location)]);
         let region = Region::new();
         let block = region.append_block(block);
-        let inner = Self::at_end(self.context, block, self.location);
+        let inner = self.inside(block);
         body(&inner, argument(block, 0));
         inner.op("scf.yield", &[], &[], &[]);
         self.op_with_regions("scf.for", &[lower, upper, step], &[], &[], vec![region]);
+    }
+
+    /// Inserts at the end of a block that an operation made here will hold.
+    fn inside(&self, block: BlockRef<'c, '_>) -> Self {
+        Self { is_device: self.is_device, ..Self::at_end(self.context, block, self.location) }
     }
 
     /// A region of one block that yields what `body` makes.
     fn arm(&self, body: impl FnOnce(&Self) -> Vec<Value<'c, 'c>>) -> Region<'c> {
         let region = Region::new();
         let block = region.append_block(Block::new(&[]));
-        let inner = Self::at_end(self.context, block, self.location);
+        let inner = self.inside(block);
         let values = body(&inner);
         inner.op("scf.yield", &values, &[], &[]);
         region
@@ -401,7 +406,7 @@ impl<'c> Builder<'c> {
             let region = Region::new();
             let block = region.append_block(Block::new(&arguments));
             let values: Vec<Value<'c, 'c>> = (0..types.len()).map(|index| argument(block, index)).collect();
-            let inner = Self::at_end(self.context, block, self.location);
+            let inner = self.inside(block);
             (region, inner, values)
         };
         let types: Vec<Type> = initial.iter().map(ValueLike::r#type).collect();

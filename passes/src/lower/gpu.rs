@@ -11,6 +11,7 @@ mod gathered;
 pub mod order;
 mod program;
 mod site;
+mod spaces;
 mod trace;
 
 use super::types::{self, Spaces};
@@ -19,7 +20,7 @@ use crate::ir::{Builder, blocks, collect, name, operations};
 use gathered::Gathered;
 use melior::ir::{OperationRef, Value, ValueLike, operation::OperationLike};
 use symm_dialect::diagnostic::{Reported, error};
-use symm_dialect::ops::{Group, Order, RemoteLoad, RemoteStore, RmwKind, Scope, SymmOp};
+use symm_dialect::ops::{Order, RemoteLoad, RemoteStore, RmwKind, Scope, SymmOp};
 use symm_dialect::pointer::Pointer;
 
 /// How a GPU spells the pieces.
@@ -148,7 +149,7 @@ fn made_of_others<'c: 'a, 'a>(b: &Builder<'c>, op: OperationRef<'c, 'a>, target:
     let size = || b.index_constant(target.warp_size());
     match name(op) {
         "gpu.subgroup_size" => Some(size()),
-        "gpu.subgroup_id" => Some(b.binary("arith.divui", b.as_index(order::thread(b, Group::Block).0), size())),
+        "gpu.subgroup_id" => Some(b.binary("arith.divui", b.as_index(order::thread_of_block(b).0), size())),
         "gpu.global_id" => {
             let part = |name| {
                 let dimension = op.attribute("dimension").expect("the verifier has seen it");
@@ -156,9 +157,21 @@ fn made_of_others<'c: 'a, 'a>(b: &Builder<'c>, op: OperationRef<'c, 'a>, target:
             };
             Some(b.add(b.mul(part("gpu.block_id"), part("gpu.block_dim")), part("gpu.thread_id")))
         }
-        "gpu.num_subgroups" => Some(b.binary("arith.ceildivui", b.as_index(order::thread(b, Group::Block).1), size())),
+        "gpu.num_subgroups" => Some(b.binary("arith.ceildivui", b.as_index(order::thread_of_block(b).1), size())),
         _ => None,
     }
+}
+
+/// Why a cache modifier can't be obeyed, if it can't.
+fn refuse_cache(op: SymmOp) -> Option<&'static str> {
+    let cache = match op {
+        SymmOp::Get(op) => op.cache(),
+        SymmOp::Put(op) => op.cache(),
+        SymmOp::Copy(op) => op.cache(),
+        SymmOp::PutSignal(op) => op.cache(),
+        _ => None,
+    };
+    cache.map(|_| "a cache modifier is for single accesses, remote_load and remote_store, not for bulk copies")
 }
 
 fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, target: &dyn Target, gathered: &Gathered) -> Result<(), Reported> {
@@ -167,10 +180,11 @@ fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, target: &dyn Target, gathered: &Gathere
     if operation.operands().any(|operand| is_triton(operand.r#type())) {
         return Err(error(operation, "S1: Triton pointers are lowered by Triton; use symm-lower-to-triton"));
     }
-    if let Some(reason) = target.refusal(op) {
+    if let Some(reason) = refuse_cache(op).map(Into::into).or_else(|| target.refusal(op)) {
         return Err(error(operation, &format!("S1: {reason}")));
     }
     let b = Builder::before_on_device(operation);
+    spaces::make_generic(operation, &b)?;
     if let Some(value) = translation::lower(op, &b) {
         b.replace(operation, &[value]);
         return Ok(());
@@ -184,7 +198,7 @@ fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, target: &dyn Target, gathered: &Gathere
         SymmOp::RemoteStore(op) if op.cache().is_some() && target.cached_store(&b, op) => Vec::new(),
         SymmOp::RemoteStore(op) => access::remote_store(op, &b),
         SymmOp::Get(_) | SymmOp::Put(_) | SymmOp::Copy(_) => {
-            bulk::lower(op, &b);
+            bulk::lower(op, &b, target);
             Vec::new()
         }
         SymmOp::AtomicRmw(op) => vec![order::atomic_rmw(op, &b, target)],

@@ -21,7 +21,7 @@
 //! atomics from `sm_90`; no check or print in kernels.
 
 use super::access::remote_element;
-use super::address::{GLOBAL, data_type};
+use super::address::{GLOBAL, from_memory, memory_type, to_memory};
 use super::gpu::{Target, lower_module, order};
 use super::refuse_atomic;
 use crate::ir::{Builder, collect, enclosing, is_kernel, name, signed};
@@ -32,7 +32,7 @@ use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike, operation::Oper
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::{Cache, Engine, Order, RemoteLoad, RemoteStore, RmwKind, Scope, SymmOp};
 use symm_dialect::pointer::{Pointer, is_block_memory};
-use symm_dialect::shape::{Shaped, byte_width, integer_width, scalar};
+use symm_dialect::shape::{Shaped, byte_width, scalar};
 
 /// The chips that can be asked for.
 pub const CHIPS: &[&str] = &[
@@ -262,6 +262,7 @@ impl Target for Nvvm {
     fn cached_load<'c: 'a, 'a>(&self, b: &Builder<'c>, op: RemoteLoad<'c, 'a>) -> Option<Value<'c, 'c>> {
         let cache = op.cache()?;
         let ty = op.result().r#type();
+        let moved = memory_type(b, ty);
         let address = remote_element(SymmOp::RemoteLoad(op), b, op.ptr(), &op.indices());
         let words = Words::of(ty);
         let load = |b: &Builder<'c>| {
@@ -269,29 +270,26 @@ impl Target for Nvvm {
             let text = format!("ld.global.{}{} {results}, [${}];", cache.keyword(), words.suffix(), words.count);
             let constraints = format!("{},l,~{{memory}}", vec![format!("={}", words.register); words.count].join(","));
             let raw = inline_asm(b, &text, &constraints, &[address], Some(words.raw(b))).expect("a result");
-            words.join(b, raw, ty)
+            words.join(b, raw, moved)
         };
-        Some(match op.mask() {
+        let value = match op.mask() {
             None => load(b),
             Some(mask) => {
-                let other = |b: &Builder<'c>| match op.other() {
-                    Some(other) => b.cast(other, ty),
-                    None => b.cast(b.zero(data_type(b, ty)), ty),
-                };
-                b.choose(mask, ty, load, other)
+                let other = |b: &Builder<'c>| op.other().map_or_else(|| b.zero(moved), |other| to_memory(b, other));
+                b.choose(mask, moved, load, other)
             }
-        })
+        };
+        Some(from_memory(b, value, ty))
     }
 
     fn cached_store<'c: 'a, 'a>(&self, b: &Builder<'c>, op: RemoteStore<'c, 'a>) -> bool {
         let Some(cache) = op.cache() else { return false };
-        let ty = op.value().r#type();
         let address = remote_element(SymmOp::RemoteStore(op), b, op.ptr(), &op.indices());
-        let words = Words::of(ty);
+        let words = Words::of(op.value().r#type());
         let store = |b: &Builder<'c>| {
             let text = format!("st.global.{}{} [$0], {};", cache.keyword(), words.suffix(), words.list(1));
             let constraints = format!("l,{},~{{memory}}", vec![words.register; words.count].join(","));
-            let parts = words.split(b, b.cast(op.value(), ty));
+            let parts = words.split(b, to_memory(b, op.value()));
             inline_asm(b, &text, &constraints, &[&[address], parts.as_slice()].concat(), None);
         };
         match op.mask() {
@@ -381,9 +379,9 @@ impl Words {
         llvm::r#type::r#struct(b.context, &vec![word; self.count], false)
     }
 
-    fn join<'c>(&self, b: &Builder<'c>, raw: Value<'c, 'c>, ty: Type<'c>) -> Value<'c, 'c> {
-        let moved = data_type(b, ty);
-        let joined = if self.count == 1 {
+    /// What was loaded, as a value of the type it has in memory.
+    fn join<'c>(&self, b: &Builder<'c>, raw: Value<'c, 'c>, moved: Type<'c>) -> Value<'c, 'c> {
+        if self.count == 1 {
             let narrow = if self.bits < 16 { b.value("arith.trunci", &[raw], b.int(self.bits), &[]) } else { raw };
             bitcast(b, narrow, moved)
         } else {
@@ -395,12 +393,11 @@ impl Words {
                 value = b.value("llvm.insertelement", &[value, word, b.i64(index)], vector, &[]);
             }
             bitcast(b, value, moved)
-        };
-        b.cast(joined, ty)
+        }
     }
 
-    fn split<'c>(&self, b: &Builder<'c>, value: Value<'c, 'c>) -> Vec<Value<'c, 'c>> {
-        let moved = b.cast(value, data_type(b, value.r#type()));
+    /// The registers of a value of the type it has in memory.
+    fn split<'c>(&self, b: &Builder<'c>, moved: Value<'c, 'c>) -> Vec<Value<'c, 'c>> {
         if self.count == 1 {
             let word = bitcast(b, moved, b.int(self.bits));
             return vec![if self.bits < 16 { b.value("arith.extui", &[word], b.int(16), &[]) } else { word }];
@@ -413,10 +410,7 @@ impl Words {
 }
 
 fn bitcast<'c>(b: &Builder<'c>, value: Value<'c, 'c>, ty: Type<'c>) -> Value<'c, 'c> {
-    if value.r#type() == ty || integer_width(ty) == Some(1) {
-        return b.cast(value, ty);
-    }
-    b.value("llvm.bitcast", &[value], ty, &[])
+    if value.r#type() == ty { value } else { b.value("llvm.bitcast", &[value], ty, &[]) }
 }
 
 /// PTX text; it has side effects and may read or write any memory.

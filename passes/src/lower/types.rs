@@ -6,7 +6,7 @@ use melior::dialect::llvm;
 use melior::ir::attribute::TypeAttribute;
 use melior::ir::operation::OperationLike;
 use melior::ir::r#type::{FunctionType, MemRefType, ShapedTypeLike};
-use melior::ir::{BlockLike, OperationRef, Type, TypeLike, ValueLike};
+use melior::ir::{Attribute, BlockLike, OperationRef, Type, TypeLike, ValueLike};
 use symm_dialect::shape::Shaped;
 use symm_dialect::symbol::inputs_and_results;
 
@@ -57,12 +57,7 @@ fn convert_type<'c>(mlir: &'c Context, ctx: Type<'c>, spaces: Spaces, ty: Type<'
         if element == memref.element() && space == memref.memory_space() {
             return ty;
         }
-        let shape: Vec<i64> = Shaped::memref(ty)
-            .map_or_else(Vec::new, Shaped::dimensions)
-            .iter()
-            .map(|size| size.map_or(i64::MIN, u64::cast_signed))
-            .collect();
-        return MemRefType::new(element, &shape, Some(memref.layout()), space).into();
+        return with(memref, element, space);
     }
     if let Ok(function) = FunctionType::try_from(ty) {
         let convert = |types: Vec<Type<'c>>| -> Vec<Type<'c>> {
@@ -72,4 +67,19 @@ fn convert_type<'c>(mlir: &'c Context, ctx: Type<'c>, spaces: Spaces, ty: Type<'
         return FunctionType::new(mlir, &convert(inputs), &convert(results)).into();
     }
     ty
+}
+
+/// The same memref in the memory that is meant where nothing is said.
+pub fn without_space(memref: MemRefType) -> Type {
+    with(memref, memref.element(), None)
+}
+
+/// The same memref of other elements in another memory space.
+fn with<'c>(memref: MemRefType<'c>, element: Type<'c>, space: Option<Attribute<'c>>) -> Type<'c> {
+    let shape: Vec<i64> = Shaped::memref(memref.into())
+        .map_or_else(Vec::new, Shaped::dimensions)
+        .iter()
+        .map(|size| size.map_or(i64::MIN, u64::cast_signed))
+        .collect();
+    MemRefType::new(element, &shape, Some(memref.layout()), space).into()
 }

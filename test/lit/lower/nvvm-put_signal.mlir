@@ -15,24 +15,24 @@ gpu.func @{name}(%ctx: !symm.ctx, %src: memref<4xf32>, %dst: memref<4xf32>, %fla
 // set  i32  gpu|sys  thread:
 //     if[ ld.global.b32 st.global.b32 ld.global.b32 st.global.b32 ld.global.b32 st.global.b32 ld.global.b32 st.global.b32 ld.global.v4.b32 st.global.v4.b32 ld.global.v4.b32 st.global.v4.b32 loop[ ld.global.b32 st.global.b32 ] loop[ ld.global.b32 st.global.b32 ] ] st.release.sys.global.b32
 // set  i32  gpu|sys  warp:
-//     if[ ld.global.b32 st.global.b32 ld.global.v4.b32 st.global.v4.b32 ld.global.v4.b32 st.global.v4.b32 ld.global.b32 st.global.b32 ld.global.b32 st.global.b32 ] bar.warp.sync if[ st.release.sys.global.b32 ]
+//     if[ ld.global.v4.b32 st.global.v4.b32 loop[ ld.global.b32 st.global.b32 ] ld.global.v4.b32 ld.global.v4.b32 ld.global.v4.b32 ld.global.v4.b32 st.global.v4.b32 st.global.v4.b32 st.global.v4.b32 st.global.v4.b32 loop[ ld.global.v4.b32 ld.global.v4.b32 ld.global.v4.b32 ld.global.v4.b32 st.global.v4.b32 st.global.v4.b32 st.global.v4.b32 st.global.v4.b32 ] loop[ ld.global.v4.b32 st.global.v4.b32 ] loop[ ld.global.b32 st.global.b32 ] loop[ ld.global.b32 st.global.b32 ] ] bar.warp.sync if[ st.release.sys.global.b32 ]
 // set  i32  gpu|sys  block:
 //     if[ loop[ ld.global.b32 st.global.b32 ] ld.global.v4.b32 st.global.v4.b32 ld.global.v4.b32 st.global.v4.b32 loop[ ld.global.b32 st.global.b32 ] loop[ ld.global.b32 st.global.b32 ] ] bar.sync if[ st.release.sys.global.b32 ]
 // set  i64  gpu|sys  thread:
 //     if[ ld.global.b32 st.global.b32 ld.global.b32 st.global.b32 ld.global.b32 st.global.b32 ld.global.b32 st.global.b32 ld.global.v4.b32 st.global.v4.b32 ld.global.v4.b32 st.global.v4.b32 loop[ ld.global.b32 st.global.b32 ] loop[ ld.global.b32 st.global.b32 ] ] st.release.sys.global.b64
 // set  i64  gpu|sys  warp:
-//     if[ ld.global.b32 st.global.b32 ld.global.v4.b32 st.global.v4.b32 ld.global.v4.b32 st.global.v4.b32 ld.global.b32 st.global.b32 ld.global.b32 st.global.b32 ] bar.warp.sync if[ st.release.sys.global.b64 ]
+//     if[ ld.global.v4.b32 st.global.v4.b32 loop[ ld.global.b32 st.global.b32 ] ld.global.v4.b32 ld.global.v4.b32 ld.global.v4.b32 ld.global.v4.b32 st.global.v4.b32 st.global.v4.b32 st.global.v4.b32 st.global.v4.b32 loop[ ld.global.v4.b32 ld.global.v4.b32 ld.global.v4.b32 ld.global.v4.b32 st.global.v4.b32 st.global.v4.b32 st.global.v4.b32 st.global.v4.b32 ] loop[ ld.global.v4.b32 st.global.v4.b32 ] loop[ ld.global.b32 st.global.b32 ] loop[ ld.global.b32 st.global.b32 ] ] bar.warp.sync if[ st.release.sys.global.b64 ]
 // set  i64  gpu|sys  block:
 //     if[ loop[ ld.global.b32 st.global.b32 ] ld.global.v4.b32 st.global.v4.b32 ld.global.v4.b32 st.global.v4.b32 loop[ ld.global.b32 st.global.b32 ] loop[ ld.global.b32 st.global.b32 ] ] bar.sync if[ st.release.sys.global.b64 ]
 // add  i32  gpu|sys  thread:
 //     if[ ld.global.b32 st.global.b32 ld.global.b32 st.global.b32 ld.global.b32 st.global.b32 ld.global.b32 st.global.b32 ld.global.v4.b32 st.global.v4.b32 ld.global.v4.b32 st.global.v4.b32 loop[ ld.global.b32 st.global.b32 ] loop[ ld.global.b32 st.global.b32 ] ] atom.release.sys.global.add.u32
 // add  i32  gpu|sys  warp:
-//     if[ ld.global.b32 st.global.b32 ld.global.v4.b32 st.global.v4.b32 ld.global.v4.b32 st.global.v4.b32 ld.global.b32 st.global.b32 ld.global.b32 st.global.b32 ] bar.warp.sync if[ atom.release.sys.global.add.u32 ]
+//     if[ ld.global.v4.b32 st.global.v4.b32 loop[ ld.global.b32 st.global.b32 ] ld.global.v4.b32 ld.global.v4.b32 ld.global.v4.b32 ld.global.v4.b32 st.global.v4.b32 st.global.v4.b32 st.global.v4.b32 st.global.v4.b32 loop[ ld.global.v4.b32 ld.global.v4.b32 ld.global.v4.b32 ld.global.v4.b32 st.global.v4.b32 st.global.v4.b32 st.global.v4.b32 st.global.v4.b32 ] loop[ ld.global.v4.b32 st.global.v4.b32 ] loop[ ld.global.b32 st.global.b32 ] loop[ ld.global.b32 st.global.b32 ] ] bar.warp.sync if[ atom.release.sys.global.add.u32 ]
 // add  i32  gpu|sys  block:
 //     if[ loop[ ld.global.b32 st.global.b32 ] ld.global.v4.b32 st.global.v4.b32 ld.global.v4.b32 st.global.v4.b32 loop[ ld.global.b32 st.global.b32 ] loop[ ld.global.b32 st.global.b32 ] ] bar.sync if[ atom.release.sys.global.add.u32 ]
 // add  i64  gpu|sys  thread:
 //     if[ ld.global.b32 st.global.b32 ld.global.b32 st.global.b32 ld.global.b32 st.global.b32 ld.global.b32 st.global.b32 ld.global.v4.b32 st.global.v4.b32 ld.global.v4.b32 st.global.v4.b32 loop[ ld.global.b32 st.global.b32 ] loop[ ld.global.b32 st.global.b32 ] ] atom.release.sys.global.add.u64
 // add  i64  gpu|sys  warp:
-//     if[ ld.global.b32 st.global.b32 ld.global.v4.b32 st.global.v4.b32 ld.global.v4.b32 st.global.v4.b32 ld.global.b32 st.global.b32 ld.global.b32 st.global.b32 ] bar.warp.sync if[ atom.release.sys.global.add.u64 ]
+//     if[ ld.global.v4.b32 st.global.v4.b32 loop[ ld.global.b32 st.global.b32 ] ld.global.v4.b32 ld.global.v4.b32 ld.global.v4.b32 ld.global.v4.b32 st.global.v4.b32 st.global.v4.b32 st.global.v4.b32 st.global.v4.b32 loop[ ld.global.v4.b32 ld.global.v4.b32 ld.global.v4.b32 ld.global.v4.b32 st.global.v4.b32 st.global.v4.b32 st.global.v4.b32 st.global.v4.b32 ] loop[ ld.global.v4.b32 st.global.v4.b32 ] loop[ ld.global.b32 st.global.b32 ] loop[ ld.global.b32 st.global.b32 ] ] bar.warp.sync if[ atom.release.sys.global.add.u64 ]
 // add  i64  gpu|sys  block:
 //     if[ loop[ ld.global.b32 st.global.b32 ] ld.global.v4.b32 st.global.v4.b32 ld.global.v4.b32 st.global.v4.b32 loop[ ld.global.b32 st.global.b32 ] loop[ ld.global.b32 st.global.b32 ] ] bar.sync if[ atom.release.sys.global.add.u64 ]

@@ -1,6 +1,6 @@
 // Cache modifiers and volatile in PTX: the modifier is in the instruction.
 // RUN: %golden %sequences %s --chip sm_90
-// EACH type; element: i8; i8 | f16; f16 | f32; f32 | f64; f64
+// EACH type; element: i1; i1 | i8; i8 | f16; f16 | f32; f32 | f64; f64
 // EACH type; element: vector<4xf32>; f32 | vector<8xf16>; f16
 // EACH called; modifier: plain; | cache ca; cache ca | cache cg; cache cg | cache cs; cache cs | cache cv; cache cv
 // EACH called; modifier: volatile; volatile
@@ -14,29 +14,29 @@ gpu.func @{name}(%ctx: !symm.ctx, %m: memref<?x{element}>, %peer: i32, %delta: i
 }
 
 // OUTPUT:
-// i8  plain  unmasked:
+// i1|i8  plain  unmasked:
 //     ld.global.b8 st.global.b8
-// i8  plain  masked|masked with other:
+// i1|i8  plain  masked|masked with other:
 //     if[ ld.global.b8 ] st.global.b8
-// i8  cache ca  unmasked:
+// i1|i8  cache ca  unmasked:
 //     ld.global.ca.b8 st.global.b8
-// i8  cache ca  masked|masked with other:
+// i1|i8  cache ca  masked|masked with other:
 //     if[ ld.global.ca.b8 ] st.global.b8
-// i8  cache cg  unmasked:
+// i1|i8  cache cg  unmasked:
 //     ld.global.cg.b8 st.global.b8
-// i8  cache cg  masked|masked with other:
+// i1|i8  cache cg  masked|masked with other:
 //     if[ ld.global.cg.b8 ] st.global.b8
-// i8  cache cs  unmasked:
+// i1|i8  cache cs  unmasked:
 //     ld.global.cs.b8 st.global.b8
-// i8  cache cs  masked|masked with other:
+// i1|i8  cache cs  masked|masked with other:
 //     if[ ld.global.cs.b8 ] st.global.b8
-// i8  cache cv  unmasked:
+// i1|i8  cache cv  unmasked:
 //     ld.global.cv.b8 st.global.b8
-// i8  cache cv  masked|masked with other:
+// i1|i8  cache cv  masked|masked with other:
 //     if[ ld.global.cv.b8 ] st.global.b8
-// i8  volatile  unmasked:
+// i1|i8  volatile  unmasked:
 //     ld.volatile.global.b8 st.global.b8
-// i8  volatile  masked|masked with other:
+// i1|i8  volatile  masked|masked with other:
 //     if[ ld.volatile.global.b8 ] st.global.b8
 // f16  plain  unmasked:
 //     ld.global.b16 st.global.b16

@@ -1,6 +1,6 @@
 // Cache modifiers and volatile in PTX: the modifier is in the instruction.
 // RUN: %golden %sequences %s --chip sm_90
-// EACH type; element: i8; i8 | f16; f16 | f32; f32 | f64; f64
+// EACH type; element: i1; i1 | i8; i8 | f16; f16 | f32; f32 | f64; f64
 // EACH type; element: vector<4xf32>; f32 | vector<8xf16>; f16
 // EACH called; modifier: plain; | cache cg; cache cg | cache cs; cache cs | cache wb; cache wb | cache wt; cache wt
 // EACH called; modifier: volatile; volatile
@@ -13,29 +13,29 @@ gpu.func @{name}(%ctx: !symm.ctx, %m: memref<?x{element}>, %peer: i32, %delta: i
 }
 
 // OUTPUT:
-// i8  plain  unmasked:
+// i1|i8  plain  unmasked:
 //     st.global.b8
-// i8  plain  masked:
+// i1|i8  plain  masked:
 //     if[ st.global.b8 ]
-// i8  cache cg  unmasked:
+// i1|i8  cache cg  unmasked:
 //     st.global.cg.b8
-// i8  cache cg  masked:
+// i1|i8  cache cg  masked:
 //     if[ st.global.cg.b8 ]
-// i8  cache cs  unmasked:
+// i1|i8  cache cs  unmasked:
 //     st.global.cs.b8
-// i8  cache cs  masked:
+// i1|i8  cache cs  masked:
 //     if[ st.global.cs.b8 ]
-// i8  cache wb  unmasked:
+// i1|i8  cache wb  unmasked:
 //     st.global.wb.b8
-// i8  cache wb  masked:
+// i1|i8  cache wb  masked:
 //     if[ st.global.wb.b8 ]
-// i8  cache wt  unmasked:
+// i1|i8  cache wt  unmasked:
 //     st.global.wt.b8
-// i8  cache wt  masked:
+// i1|i8  cache wt  masked:
 //     if[ st.global.wt.b8 ]
-// i8  volatile  unmasked:
+// i1|i8  volatile  unmasked:
 //     st.volatile.global.b8
-// i8  volatile  masked:
+// i1|i8  volatile  masked:
 //     if[ st.volatile.global.b8 ]
 // f16  plain  unmasked:
 //     st.global.b16

@@ -171,4 +171,90 @@ gpu.module @kernels {
     symm.remote_store %ctx, %v, %q, %peer mask %mask : vector<12xi1> : vector<12xi8>, !llvm.ptr
     gpu.return
   }
+
+  // All of it under one bit: as wide.
+  // PTX-LABEL: .entry bf24_masked(
+  // PTX-COUNT-3: ld.global.v4.b32
+  // PTX-COUNT-3: st.global.v4.b32
+  // PTX-NOT: {{(ld|st).global}}
+  // PTX: ret;
+  // ISA-LABEL: {{^}}bf24_masked:
+  // ISA-COUNT-3: global_store_dwordx4
+  gpu.func @bf24_masked(%ctx: !symm.ctx, %p: !llvm.ptr, %q: !llvm.ptr, %peer: i32, %in: i1) kernel {
+    %v = symm.remote_load %ctx, %p, %peer mask %in : i1 : !llvm.ptr -> vector<24xbf16>
+    symm.remote_store %ctx, %v, %q, %peer mask %in : i1 : vector<24xbf16>, !llvm.ptr
+    gpu.return
+  }
+
+  // Where all lanes are set: as wide.
+  // PTX-LABEL: .entry bf24_under_lanes(
+  // PTX-DAG: ld.global.v4.b32 {{.*}}[[P:%rd[0-9]+]]];
+  // PTX-DAG: ld.global.v4.b32 {{.*}}[[P]]+16];
+  // PTX-DAG: ld.global.v4.b32 {{.*}}[[P]]+32];
+  // PTX-DAG: st.global.v4.b32 {{.*}}[[Q:%rd[0-9]+]]],
+  // PTX-DAG: st.global.v4.b32 {{.*}}[[Q]]+16],
+  // PTX-DAG: st.global.v4.b32 {{.*}}[[Q]]+32],
+  // ISA-LABEL: {{^}}bf24_under_lanes:
+  // ISA-COUNT-3: global_store_dwordx4
+  gpu.func @bf24_under_lanes(%ctx: !symm.ctx, %p: !llvm.ptr, %q: !llvm.ptr, %peer: i32, %in: vector<24xi1>) kernel {
+    %v = symm.remote_load %ctx, %p, %peer mask %in : vector<24xi1> : !llvm.ptr -> vector<24xbf16>
+    symm.remote_store %ctx, %v, %q, %peer mask %in : vector<24xi1> : vector<24xbf16>, !llvm.ptr
+    gpu.return
+  }
+
+  // PTX-LABEL: .entry f32_12_masked(
+  // PTX-COUNT-3: ld.global.v4.b32
+  // PTX-COUNT-3: st.global.v4.b32
+  // PTX-NOT: {{(ld|st).global}}
+  // PTX: ret;
+  // ISA-LABEL: {{^}}f32_12_masked:
+  // ISA-COUNT-3: global_store_dwordx4
+  gpu.func @f32_12_masked(%ctx: !symm.ctx, %p: !llvm.ptr, %q: !llvm.ptr, %peer: i32, %in: i1) kernel {
+    %v = symm.remote_load %ctx, %p, %peer mask %in : i1 : !llvm.ptr -> vector<12xf32>
+    symm.remote_store %ctx, %v, %q, %peer mask %in : i1 : vector<12xf32>, !llvm.ptr
+    gpu.return
+  }
+
+  // PTX-LABEL: .entry f32_12_under_lanes(
+  // PTX-DAG: ld.global.v4.b32 {{.*}}[[P:%rd[0-9]+]]];
+  // PTX-DAG: ld.global.v4.b32 {{.*}}[[P]]+16];
+  // PTX-DAG: ld.global.v4.b32 {{.*}}[[P]]+32];
+  // PTX-DAG: st.global.v4.b32 {{.*}}[[Q:%rd[0-9]+]]],
+  // PTX-DAG: st.global.v4.b32 {{.*}}[[Q]]+16],
+  // PTX-DAG: st.global.v4.b32 {{.*}}[[Q]]+32],
+  // ISA-LABEL: {{^}}f32_12_under_lanes:
+  // ISA-COUNT-3: global_store_dwordx4
+  gpu.func @f32_12_under_lanes(%ctx: !symm.ctx, %p: !llvm.ptr, %q: !llvm.ptr, %peer: i32, %in: vector<12xi1>) kernel {
+    %v = symm.remote_load %ctx, %p, %peer mask %in : vector<12xi1> : !llvm.ptr -> vector<12xf32>
+    symm.remote_store %ctx, %v, %q, %peer mask %in : vector<12xi1> : vector<12xf32>, !llvm.ptr
+    gpu.return
+  }
+
+  // PTX-LABEL: .entry f64_6_masked(
+  // PTX-COUNT-3: ld.global.v2.b64
+  // PTX-COUNT-3: st.global.v2.b64
+  // PTX-NOT: {{(ld|st).global}}
+  // PTX: ret;
+  // ISA-LABEL: {{^}}f64_6_masked:
+  // ISA-COUNT-3: global_store_dwordx4
+  gpu.func @f64_6_masked(%ctx: !symm.ctx, %p: !llvm.ptr, %q: !llvm.ptr, %peer: i32, %in: i1) kernel {
+    %v = symm.remote_load %ctx, %p, %peer mask %in : i1 : !llvm.ptr -> vector<6xf64>
+    symm.remote_store %ctx, %v, %q, %peer mask %in : i1 : vector<6xf64>, !llvm.ptr
+    gpu.return
+  }
+
+  // PTX-LABEL: .entry f64_6_under_lanes(
+  // PTX-DAG: ld.global.v2.b64 {{.*}}[[P:%rd[0-9]+]]];
+  // PTX-DAG: ld.global.v2.b64 {{.*}}[[P]]+16];
+  // PTX-DAG: ld.global.v2.b64 {{.*}}[[P]]+32];
+  // PTX-DAG: st.global.v2.b64 {{.*}}[[Q:%rd[0-9]+]]],
+  // PTX-DAG: st.global.v2.b64 {{.*}}[[Q]]+16],
+  // PTX-DAG: st.global.v2.b64 {{.*}}[[Q]]+32],
+  // ISA-LABEL: {{^}}f64_6_under_lanes:
+  // ISA-COUNT-3: global_store_dwordx4
+  gpu.func @f64_6_under_lanes(%ctx: !symm.ctx, %p: !llvm.ptr, %q: !llvm.ptr, %peer: i32, %in: vector<6xi1>) kernel {
+    %v = symm.remote_load %ctx, %p, %peer mask %in : vector<6xi1> : !llvm.ptr -> vector<6xf64>
+    symm.remote_store %ctx, %v, %q, %peer mask %in : vector<6xi1> : vector<6xf64>, !llvm.ptr
+    gpu.return
+  }
 }

@@ -16,6 +16,6 @@ gpu.func @{name}(%ctx: !symm.ctx, %m: memref<?xf32>, %i: index, %v: f32) kernel 
 // thread:
 //     global_store_dword global_load_dwordx2 vmcnt(0) global_store_dwordx2 if[ buffer_wbl2 sc0 sc1 vmcnt(0) loop[ global_store_dwordx2 sc0 sc1 ] loop[ global_load_dwordx2 sc0 sc1 vmcnt(0) s_sleep ] buffer_inv sc0 sc1 ] global_load_dword vmcnt(0) global_store_dword
 // warp:
-//     global_store_dword global_load_dwordx2 vmcnt(0) buffer_wbl2 sc1 vmcnt(0) if[ global_store_dwordx2 buffer_wbl2 sc0 sc1 vmcnt(0) vmcnt(0) loop[ global_store_dwordx2 sc0 sc1 ] loop[ global_load_dwordx2 sc0 sc1 vmcnt(0) s_sleep ] buffer_inv sc0 sc1 ] global_load_dword vmcnt(0) global_store_dword
+//     global_store_dword global_load_dwordx2 vmcnt(0) buffer_wbl2 sc1 vmcnt(0) if[ global_store_dwordx2 buffer_wbl2 sc0 sc1 vmcnt(0) loop[ global_store_dwordx2 sc0 sc1 ] loop[ global_load_dwordx2 sc0 sc1 vmcnt(0) s_sleep ] buffer_inv sc0 sc1 ] global_load_dword vmcnt(0) global_store_dword
 // block:
 //     global_store_dword global_load_dwordx2 vmcnt(0) buffer_wbl2 sc1 vmcnt(0) s_barrier if[ global_store_dwordx2 buffer_wbl2 sc0 sc1 vmcnt(0) loop[ global_store_dwordx2 sc0 sc1 ] loop[ global_load_dwordx2 sc0 sc1 vmcnt(0) s_sleep ] buffer_inv sc0 sc1 ] s_barrier global_load_dword vmcnt(0) global_store_dword

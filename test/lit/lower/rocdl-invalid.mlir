@@ -106,3 +106,30 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @cache_of_bulk_copies(%ctx: !symm.ctx, %m: memref<64xf32>, %f: memref<1xi64>, %v: i64, %peer: i32) kernel {
+    %c0 = arith.constant 0 : index
+    // expected-error @+1 {{S1: a cache modifier is for single accesses, remote_load and remote_store, not for bulk copies}}
+    symm.get %ctx, %m, %m, %peer cache cv : memref<64xf32>, memref<64xf32>
+    // expected-error @+1 {{S1: a cache modifier is for single accesses}}
+    symm.put %ctx, %m, %m, %peer cache cg : memref<64xf32>, memref<64xf32>
+    // expected-error @+1 {{S1: a cache modifier is for single accesses}}
+    symm.copy %ctx, %m at %peer, %m at %peer cache ca : memref<64xf32>, memref<64xf32>
+    // expected-error @+1 {{S1: a cache modifier is for single accesses}}
+    symm.put_signal set %ctx, %m, %m, %f[%c0], %v, %peer cache wt : memref<64xf32>, memref<64xf32>, memref<1xi64>, i64
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @memory_space(%ctx: !symm.ctx, %m: memref<64xf32, "shared">, %n: memref<64xf32>, %peer: i32) kernel {
+    // expected-error @+1 {{S1: knows memory spaces that are numbers and those of the gpu dialect, got memref<64xf32, "shared">}}
+    symm.put %ctx, %m, %n, %peer : memref<64xf32, "shared">, memref<64xf32>
+    gpu.return
+  }
+}

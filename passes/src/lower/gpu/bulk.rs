@@ -5,14 +5,14 @@
 //! source and destination are not aligned alike. With `engine bulk` (`sm_90`) one thread drives the bulk copy engine
 //! instead (`bulk_engine.mlir`). Memrefs with gaps are copied row by row, or element by element.
 
-use super::order;
+use super::{Target, order};
 use crate::ir::{Builder, blocks, enclosing, mutable, operations};
 use crate::lower::address::{Descriptor, is_contiguous, memory_type};
 use crate::lower::bulk::{Transfer, bytes, nest};
 use melior::ir::operation::OperationMutLike;
 use melior::ir::r#type::ShapedTypeLike;
 use melior::ir::{Module, OperationRef, Type, Value, ValueLike};
-use symm_dialect::ops::{Engine, Group, SymmOp};
+use symm_dialect::ops::{Engine, SymmOp};
 use symm_dialect::pointer::strides;
 use symm_dialect::shape::{Shaped, byte_width};
 use symm_dialect::symbol::symbol;
@@ -24,15 +24,21 @@ const LIBRARY: &str = include_str!("library.mlir");
 const BULK_ENGINE: &str = include_str!("bulk_engine.mlir");
 
 /// Copies `op`'s source to its destination.
-pub fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, b: &Builder<'c>) -> Transfer<'c, 'a> {
+pub fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, b: &Builder<'c>, target: &dyn Target) -> Transfer<'c, 'a> {
     let transfer = Transfer::new(op, b);
-    copy(b, op.operation(), &transfer);
+    let threads = order::thread(b, target, op.operation(), transfer.group);
+    copy(b, op.operation(), &transfer, threads);
     transfer
 }
 
-fn copy<'c: 'a, 'a>(b: &Builder<'c>, op: OperationRef<'c, 'a>, transfer: &Transfer<'c, 'a>) {
-    let Transfer { src, dst, count, group, engine } = *transfer;
-    let how = How { group, engine, depth: if src.delta.is_some() { 8 } else { 4 } };
+fn copy<'c: 'a, 'a>(
+    b: &Builder<'c>,
+    op: OperationRef<'c, 'a>,
+    transfer: &Transfer<'c, 'a>,
+    threads: (Value<'c, 'c>, Value<'c, 'c>),
+) {
+    let Transfer { src, dst, count, engine, .. } = *transfer;
+    let how = How { threads, engine, depth: if src.delta.is_some() { 8 } else { 4 } };
     let (from, to) = (src.pointer.r#type(), dst.pointer.r#type());
     if let Some((_, element)) = count {
         return contiguous(b, op, dst.start(b), src.start(b), bytes(b, src.pointer, count), element, how);
@@ -54,7 +60,7 @@ fn copy<'c: 'a, 'a>(b: &Builder<'c>, op: OperationRef<'c, 'a>, transfer: &Transf
             contiguous(b, op, dst.at(b, &start), src.at(b, &start), bytes, element, how);
             return;
         }
-        let (first, step) = order::thread(b, group);
+        let (first, step) = threads;
         b.for_step(b.as_index(first), b.as_index(sizes.size(b, depth)), b.as_index(step), |b, index| {
             let at = [indices.as_slice(), &[index]].concat();
             let ty = memory_type(b, element);
@@ -65,8 +71,9 @@ fn copy<'c: 'a, 'a>(b: &Builder<'c>, op: OperationRef<'c, 'a>, transfer: &Transf
 
 /// Who moves the bytes, and how.
 #[derive(Clone, Copy)]
-struct How {
-    group: Group,
+struct How<'c> {
+    /// The number of the thread in its group and how many there are.
+    threads: (Value<'c, 'c>, Value<'c, 'c>),
     engine: Engine,
     /// How many times 16 bytes a thread has in flight.
     depth: u64,
@@ -80,12 +87,11 @@ fn contiguous<'c: 'a, 'a>(
     src: Value<'c, 'c>,
     bytes: Value<'c, 'c>,
     element: Type<'c>,
-    How { group, engine, depth }: How,
+    How { threads: (number, count), engine, depth }: How<'c>,
 ) {
     let width = byte_width(element);
     let threads = format!("_symm_copy_{width}x{depth}");
     import(b, op, LIBRARY, &[&threads, &format!("_symm_copy_elements_{width}")], (width, depth));
-    let (number, count) = order::thread(b, group);
     if engine == Engine::Threads {
         b.call(&threads, &[dst, src, bytes, number, count], &[]);
         return;

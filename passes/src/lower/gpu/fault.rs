@@ -13,7 +13,7 @@ use crate::lower::translation::Table;
 use melior::dialect::arith::CmpiPredicate;
 use melior::dialect::llvm;
 use melior::ir::{Value, ValueLike};
-use symm_dialect::ops::{Fault, Group, Order, Scope};
+use symm_dialect::ops::{Fault, Order, Scope};
 
 pub fn lower<'c: 'a, 'a>(op: Fault<'c, 'a>, b: &Builder<'c>, target: &dyn Target) {
     let types: String = op.values().iter().map(|value| word_kind(value.r#type())).collect();
@@ -43,7 +43,7 @@ fn record<'c: 'a, 'a>(
             b.i64(site),
             b.as_i64(table.rank(b)),
             order::linear_block(b),
-            order::thread(b, Group::Block).0,
+            order::thread_of_block(b).0,
             b.i64(signed(values.len())),
         ];
         for (index, word) in header.iter().chain(&values).enumerate() {

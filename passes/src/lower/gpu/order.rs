@@ -10,6 +10,7 @@ use crate::lower::{llvm_ordering, predicate};
 use crate::order::{acquires, releases};
 use melior::dialect::arith::CmpiPredicate;
 use melior::dialect::llvm;
+use melior::ir::attribute::DenseI32ArrayAttribute;
 use melior::ir::{Attribute, OperationRef, Region, Type, Value, ValueLike, operation::OperationLike};
 use symm_dialect::ops::{
     AtomicCas, AtomicRmw, Barrier, Fence, Group, Order, PutSignal, RmwKind, Scope, Signal, SignalKind, SymmOp, Wait,
@@ -108,23 +109,56 @@ fn coordinate<'c>(b: &Builder<'c>, op: &str, dimension: &str) -> Value<'c, 'c> {
     b.value(op, &[], b.index(), &[("dimension", b.parse(&format!("#gpu<dim {dimension}>")))])
 }
 
-/// The number of this thread in its group and how many there are, `i64`.
-pub fn thread<'c>(b: &Builder<'c>, group: Group) -> (Value<'c, 'c>, Value<'c, 'c>) {
+/// The number of the thread that runs `op` in its group and how many there are, `i64`.
+pub fn thread<'c: 'a, 'a>(
+    b: &Builder<'c>,
+    target: &dyn Target,
+    op: OperationRef<'c, 'a>,
+    group: Group,
+) -> (Value<'c, 'c>, Value<'c, 'c>) {
     match group {
         Group::Thread => (b.i64(0), b.i64(1)),
         Group::Warp => {
             let lane = b.value("gpu.lane_id", &[], b.index(), &[]);
-            let size = b.value("gpu.subgroup_size", &[], b.index(), &[]);
-            (b.as_i64(lane), b.as_i64(size))
+            let lane = b.as_i64(lane);
+            (lane, lanes(b, target, op, lane))
         }
-        Group::Block => {
-            let word = |op, dimension| b.as_i64(coordinate(b, op, dimension));
-            let (width, height) = (word("gpu.block_dim", "x"), word("gpu.block_dim", "y"));
-            let row = b.add(b.mul(word("gpu.thread_id", "z"), height), word("gpu.thread_id", "y"));
-            let number = b.add(b.mul(row, width), word("gpu.thread_id", "x"));
-            (number, b.mul(b.mul(width, height), word("gpu.block_dim", "z")))
-        }
+        Group::Block => thread_of_block(b),
     }
+}
+
+/// The number of this thread in its block and how many there are, `i64`.
+pub fn thread_of_block<'c>(b: &Builder<'c>) -> (Value<'c, 'c>, Value<'c, 'c>) {
+    let word = |op, dimension| b.as_i64(coordinate(b, op, dimension));
+    let (width, height) = (word("gpu.block_dim", "x"), word("gpu.block_dim", "y"));
+    let row = b.add(b.mul(word("gpu.thread_id", "z"), height), word("gpu.thread_id", "y"));
+    let number = b.add(b.mul(row, width), word("gpu.thread_id", "x"));
+    (number, b.mul(b.mul(width, height), word("gpu.block_dim", "z")))
+}
+
+/// How many threads the warp of lane `lane` has, `i64`: the last one of a block may have fewer than the others.
+fn lanes<'c: 'a, 'a>(
+    b: &Builder<'c>,
+    target: &dyn Target,
+    op: OperationRef<'c, 'a>,
+    lane: Value<'c, 'c>,
+) -> Value<'c, 'c> {
+    let size = target.warp_size();
+    let known = known_block_size(op);
+    if let Some(threads) = known.filter(|threads| *threads <= size || threads % size == 0) {
+        return b.i64(threads.min(size));
+    }
+    let (number, threads) = thread_of_block(b);
+    let threads = known.map_or(threads, |known| b.i64(known));
+    let first = b.binary("arith.subi", number, lane);
+    b.binary("arith.minsi", b.i64(size), b.binary("arith.subi", threads, first))
+}
+
+/// The threads of a block of the kernel around `op`, where the kernel says so.
+fn known_block_size(op: OperationRef) -> Option<i64> {
+    let sizes = enclosing(op, &["gpu.func"])?.attribute("known_block_size").ok()?;
+    let sizes = DenseI32ArrayAttribute::try_from(sizes).ok()?;
+    (0..sizes.len()).map(|index| sizes.element(index).ok().map(i64::from)).product()
 }
 
 /// The number of this block in its grid, `i64`.
@@ -198,7 +232,7 @@ pub fn signal<'c: 'a, 'a>(
 }
 
 pub fn put_signal<'c: 'a, 'a>(op: PutSignal<'c, 'a>, b: &Builder<'c>, target: &dyn Target) -> Vec<Value<'c, 'c>> {
-    let dst = bulk::lower(SymmOp::PutSignal(op), b).dst;
+    let dst = bulk::lower(SymmOp::PutSignal(op), b, target).dst;
     let flag = global(b, End { pointer: op.flag(), delta: dst.delta }.at(b, &op.indices()));
     let value = b.cast(op.value(), op.value().r#type());
     gather(b, target, Order::Release, op.group());
@@ -249,7 +283,7 @@ pub fn wait<'c: 'a, 'a>(op: Wait<'c, 'a>, b: &Builder<'c>, target: &dyn Target) 
         return vec![poll(b, target, flag, predicate, expected, Some(timeout), order)];
     }
     // One thread polls; what it found goes to the others through a word of shared memory.
-    let word = shared_word(b, op.operation(), op.group());
+    let word = shared_word(b, target, op.operation(), op.group());
     on_leader(b, op.group(), |b| {
         let seen = poll(b, target, flag, predicate, expected, Some(timeout), order);
         b.store(b.value("arith.extui", &[seen], b.int(32), &[]), word, &[]);
@@ -263,7 +297,12 @@ pub fn wait<'c: 'a, 'a>(op: Wait<'c, 'a>, b: &Builder<'c>, target: &dyn Target) 
 
 /// A word of the block's shared memory for each warp it may have: the first one where a block waits, the warp's own
 /// where a warp does.
-fn shared_word<'c: 'a, 'a>(b: &Builder<'c>, op: OperationRef<'c, 'a>, group: Group) -> Value<'c, 'c> {
+fn shared_word<'c: 'a, 'a>(
+    b: &Builder<'c>,
+    target: &dyn Target,
+    op: OperationRef<'c, 'a>,
+    group: Group,
+) -> Value<'c, 'c> {
     let module = enclosing(op, &["gpu.module"]).expect("kernels are in a gpu.module");
     let body = blocks(module)[0];
     if !operations(body).into_iter().any(|op| symbol(op).as_deref() == Some(SHARED_WORD)) {
@@ -281,8 +320,8 @@ fn shared_word<'c: 'a, 'a>(b: &Builder<'c>, op: OperationRef<'c, 'a>, group: Gro
     if group == Group::Block {
         return words;
     }
-    let (number, _) = thread(b, Group::Block);
-    let warp = b.binary("arith.divui", number, thread(b, Group::Warp).1);
+    let (number, _) = thread_of_block(b);
+    let warp = b.binary("arith.divui", number, b.i64(target.warp_size()));
     b.byte_offset(words, b.mul(warp, b.i64(4)))
 }
 
@@ -375,7 +414,7 @@ pub fn barrier<'c: 'a, 'a>(op: Barrier<'c, 'a>, b: &Builder<'c>, target: &dyn Ta
     let epoch = b.add(b.load(counter, b.int(64), &[]), b.i64(1));
     gather(b, target, Order::Release, op.group());
     on_leader(b, op.group(), |b| b.store(epoch, counter, &[]));
-    let (first, step) = thread(b, op.group());
+    let (first, step) = thread(b, target, op.operation(), op.group());
     b.when(b.compare(CmpiPredicate::Slt, first, ranks), |b| {
         target.fence(b, Order::Release, Scope::Sys);
         b.for_step(first, ranks, step, |b, rank| {
