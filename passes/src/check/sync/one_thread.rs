@@ -157,7 +157,7 @@ impl<'c: 'a, 'a> Branch<'c, 'a> {
         let mut inner = op;
         while let Some(parent) = inner.parent_operation().filter(|parent| !FUNCTIONS.contains(&name(*parent))) {
             let taken = inner.block() == blocks(parent).first().copied();
-            if name(parent) == "scf.if" && is_one(parent.operand(0).ok()?, taken) {
+            if name(parent) == "scf.if" && is_one(parent.operand(0).ok()?, taken, &mut MOST_VALUES.clone()) {
                 return Some(Self { op: parent, taken });
             }
             inner = parent;
@@ -204,7 +204,9 @@ fn spell<'c: 'a, 'a>(value: Value<'c, 'a>, text: &mut String, left: &mut u32) {
 }
 
 /// Whether one thread alone finds that a condition holds, or, unless `holds`, that it does not.
-fn is_one<'c: 'a, 'a>(condition: Value<'c, 'a>, holds: bool) -> bool {
+fn is_one<'c: 'a, 'a>(condition: Value<'c, 'a>, holds: bool, left: &mut u32) -> bool {
+    let Some(one_less) = left.checked_sub(1) else { return false };
+    *left = one_less;
     let Some(op) = definition(condition) else { return false };
     let operands: Vec<_> = op.operands().collect();
     match (name(op), operands.as_slice()) {
@@ -214,10 +216,12 @@ fn is_one<'c: 'a, 'a>(condition: Value<'c, 'a>, holds: bool) -> bool {
             predicate.leaves_one(*lhs, *rhs) || predicate.swapped().leaves_one(*rhs, *lhs)
         }
         // Both hold, or neither does.
-        ("arith.andi", [one, other]) if holds => is_one(*one, true) || is_one(*other, true),
-        ("arith.ori", [one, other]) if !holds => is_one(*one, false) || is_one(*other, false),
-        ("arith.andi" | "arith.ori", [one, other]) => is_one(*one, holds) && is_one(*other, holds),
-        ("arith.xori", [one, other]) if constant_value(*other).is_some_and(|value| value != 0) => is_one(*one, !holds),
+        ("arith.andi", [one, other]) if holds => is_one(*one, true, left) || is_one(*other, true, left),
+        ("arith.ori", [one, other]) if !holds => is_one(*one, false, left) || is_one(*other, false, left),
+        ("arith.andi" | "arith.ori", [one, other]) => is_one(*one, holds, left) && is_one(*other, holds, left),
+        ("arith.xori", [one, other]) if constant_value(*other).is_some_and(|value| value != 0) => {
+            is_one(*one, !holds, left)
+        }
         _ => false,
     }
 }
