@@ -24,8 +24,8 @@
 //! Limits: signals and waits of one function on one array of flags, which is followed through views. A flag that
 //! other kernels signal too may be fine: then the remark is wrong, and nothing is changed but an `eq` to which the
 //! program only adds, as far as this module shows it; what the host writes between launches does not count. Branches
-//! are those of `scf.if`; what callers have written is not looked at. Behind `symm-check-memory-order`, which may make
-//! a signal of one thread release.
+//! are those of `scf.if`; neither what callers have written is looked at, nor what a function releases that is called in
+//! the branch. Run it behind `symm-check-memory-order`, which may make a signal of one thread release.
 
 mod counter;
 mod one_thread;
