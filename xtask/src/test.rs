@@ -35,7 +35,8 @@ const STAGES: &[Stage] = &[
         lit::count(command)
     }),
     ("lit: programs", || lit::count(lit::command(&["test/conformance", "test/litmus", "examples"])?)),
-    ("Python", || python::test(&[])),
+    // All of the compile matrix: five minutes of two cores.
+    ("Python", || python::test(&["--all".into()])),
     ("fuzz", || {
         fuzz::run(&fuzz::Arguments::short(FUZZ_INPUTS))?;
         Ok(Tally::default())
