@@ -4,6 +4,7 @@ use crate::llvm::module_of;
 use crate::{Error, Level, LlvmModule};
 use inkwell::module::Linkage;
 use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine, TargetTriple};
+use inkwell::types::AnyTypeEnum;
 use inkwell::values::{AsValueRef, BasicValue};
 use melior::ir::attribute::StringAttribute;
 use melior::ir::operation::{OperationLike, OperationMutLike, OperationRefMut, WalkOrder, WalkResult};
@@ -140,8 +141,8 @@ fn translate_kernels(kernels: OperationRef, device: &Device, level: Level) -> Re
 /// empty one that MLIR defines it takes one byte among the static ones, and lies on those that follow.
 fn declare_dynamic_shared(llvm: &LlvmModule) {
     for variable in llvm.module.get_globals() {
-        let name = variable.get_name().to_string_lossy();
-        if name.starts_with("__dynamic_shmem__") {
+        let is_dynamic = variable.get_name().to_string_lossy().starts_with("__dynamic_shmem__");
+        if is_dynamic && matches!(variable.get_value_type(), AnyTypeEnum::ArrayType(array) if array.is_empty()) {
             // SAFETY: a variable may be without an initial value, which inkwell can't say.
             unsafe { llvm_sys::core::LLVMSetInitializer(variable.as_value_ref(), std::ptr::null_mut()) };
             variable.set_linkage(Linkage::External);

@@ -9,7 +9,7 @@
 //! - **One thread signals for its block** (O3). The writes of a block's other threads are released by nobody when
 //!   one thread of it releases (a signal, an atomic, a fence, a barrier) behind a branch on the thread's number, and no
 //!   barrier of the block lies in between: a release fence of the block is put in front of the branch, if all threads
-//!   get there together.
+//!   get there together and none may have waited on its way, for what only a thread behind the barrier may bring.
 //! - **A counter may be past.** `wait eq` on a flag to which this kernel only adds: made `ge`, which holds whenever
 //!   `eq` does, where the whole program can be seen to write nothing that takes the flag back, and more than zero is
 //!   waited for. Signed comparisons only: an unsigned counter that starts below zero is past everything.

@@ -202,7 +202,11 @@ impl Target for Rocdl {
     fn before_barrier<'c: 'a, 'a>(&self, b: &Builder<'c>, barrier: OperationRef<'c, 'a>) {
         // A barrier's own release waits for no vector memory, as all waves of a block share their first cache. The fence
         // keeps LLVM from moving stores behind the wait.
-        if previous_in_block(barrier).is_none_or(|before| name(before) != "rocdl.s.waitcnt") {
+        let is_ours = |before: OperationRef<'c, 'a>| {
+            name(before) == "rocdl.s.waitcnt"
+                && before.attribute("bitfield").is_ok_and(|bits| bits == b.integer(32, WAIT_FOR_VECTOR_MEMORY))
+        };
+        if !previous_in_block(barrier).is_some_and(is_ours) {
             self.fence(b, Order::Release, Scope::Cta);
         }
     }

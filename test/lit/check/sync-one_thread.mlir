@@ -561,9 +561,10 @@ module attributes {gpu.container_module} {
       }
       gpu.return
     }
-    // CHECK-LABEL: gpu.func @call
-    // CHECK: symm.fence sem release group block
-    // CHECK-NEXT: scf.if
+    // A barrier could wait for a thread that waits: a remark alone.
+    // CHECK-LABEL: gpu.func @call(
+    // CHECK-NOT: symm.fence
+    // CHECK: gpu.return
     gpu.func @call(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
         %peer: i32) kernel {
       %c0 = arith.constant 0 : index
@@ -739,9 +740,10 @@ module attributes {gpu.container_module} {
       }
       gpu.return
     }
-    // CHECK-LABEL: gpu.func @wait_of_thread
-    // CHECK: symm.fence sem release group block
-    // CHECK-NEXT: scf.if
+    // A barrier could wait for a thread that waits: a remark alone.
+    // CHECK-LABEL: gpu.func @wait_of_thread(
+    // CHECK-NOT: symm.fence
+    // CHECK: gpu.return
     gpu.func @wait_of_thread(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
         %peer: i32) kernel {
       %c0 = arith.constant 0 : index
@@ -886,4 +888,89 @@ func.func @main(%ctx: !symm.ctx, %n: index, %x: f32, %peer: i32) {
     gpu.terminator
   }
   return
+}
+
+// -----
+
+// A thread may wait for what only a thread behind the barrier brings, here or on another rank: no barrier is made.
+module attributes {gpu.container_module} {
+  gpu.module @kernels {
+    // CHECK-LABEL: gpu.func @others_wait_first(
+    // CHECK-NOT: symm.fence
+    // CHECK: gpu.return
+    gpu.func @others_wait_first(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<2xi32>, %x: f32, %peer: i32) kernel {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %c32 = arith.constant 32 : index
+      %one = arith.constant 1 : i32
+      %i = gpu.thread_id x
+      %others = arith.cmpi uge, %i, %c32 : index
+      scf.if %others {
+        symm.wait %ctx, %flag[%c0] ge %one : memref<2xi32>, i32
+        memref.store %x, %m[%i] : memref<?xf32>
+      }
+      %first = arith.cmpi eq, %i, %c0 : index
+      scf.if %first {
+        // expected-remark @+1 {{one thread signals what the other threads of its block have written before}}
+        symm.signal set %ctx, %flag[%c0], %one, %peer : memref<2xi32>, i32
+      }
+      gpu.return
+    }
+    // CHECK-LABEL: gpu.func @others_wait_in_the_loop(
+    // CHECK-NOT: symm.fence
+    // CHECK: gpu.return
+    gpu.func @others_wait_in_the_loop(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<2xi32>, %n: i32, %x: f32,
+        %peer: i32) kernel {
+      %c0 = arith.constant 0 : index
+      %zero = arith.constant 0 : i32
+      %one = arith.constant 1 : i32
+      %i = gpu.thread_id x
+      %first = arith.cmpi eq, %i, %c0 : index
+      scf.for %k = %zero to %n step %one : i32 {
+        memref.store %x, %m[%i] : memref<?xf32>
+        scf.if %first {
+          // expected-remark @+1 {{one thread signals what the other threads of its block have written before}}
+          symm.signal add %ctx, %flag[%c0], %one, %peer : memref<2xi32>, i32
+        } else {
+          symm.wait %ctx, %flag[%c0] ge %k : memref<2xi32>, i32
+        }
+      }
+      gpu.return
+    }
+    // Who waits behind the branch holds up nobody.
+    // CHECK-LABEL: gpu.func @all_wait_behind(
+    // CHECK: symm.fence sem release group block
+    // CHECK-NEXT: scf.if
+    gpu.func @all_wait_behind(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<2xi32>, %x: f32, %peer: i32) kernel {
+      %c0 = arith.constant 0 : index
+      %one = arith.constant 1 : i32
+      %i = gpu.thread_id x
+      memref.store %x, %m[%i] : memref<?xf32>
+      %first = arith.cmpi eq, %i, %c0 : index
+      scf.if %first {
+        // expected-remark @+1 {{put a release fence of the block in front of the branch}}
+        symm.signal set %ctx, %flag[%c0], %one, %peer : memref<2xi32>, i32
+      }
+      symm.wait %ctx, %flag[%c0] ge %one : memref<2xi32>, i32
+      gpu.return
+    }
+    // A barrier with a number of its own need not be the block's.
+    // CHECK-LABEL: gpu.func @named_barrier(
+    // CHECK: nvvm.barrier
+    // CHECK: symm.fence sem release group block
+    gpu.func @named_barrier(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<2xi32>, %x: f32, %peer: i32) kernel {
+      %c0 = arith.constant 0 : index
+      %one = arith.constant 1 : i32
+      %half = arith.constant 64 : i32
+      %i = gpu.thread_id x
+      memref.store %x, %m[%i] : memref<?xf32>
+      nvvm.barrier id = %one number_of_threads = %half
+      %first = arith.cmpi eq, %i, %c0 : index
+      scf.if %first {
+        // expected-remark @+1 {{put a release fence of the block in front of the branch}}
+        symm.signal set %ctx, %flag[%c0], %one, %peer : memref<2xi32>, i32
+      }
+      gpu.return
+    }
+  }
 }

@@ -416,3 +416,25 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+// Memory may be seen as of two types: what is written as one may be the counter, which is of another.
+gpu.module @kernels {
+  gpu.func @sender(%ctx: !symm.ctx, %bytes: memref<64xi8>, %peer: i32) kernel {
+    %c0 = arith.constant 0 : index
+    %one = arith.constant 1 : i32
+    %busy = memref.view %bytes[%c0][] : memref<64xi8> to memref<4xi32>
+    symm.signal add %ctx, %busy[%c0], %one, %peer : memref<4xi32>, i32
+    // expected-remark @+1 {{left as it is}}
+    symm.wait %ctx, %busy[%c0] eq %one : memref<4xi32>, i32
+    gpu.return
+  }
+  gpu.func @receiver(%ctx: !symm.ctx, %bytes: memref<64xi8>, %peer: i32) kernel {
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0 : i64
+    %busy = memref.view %bytes[%c0][] : memref<64xi8> to memref<2xi64>
+    symm.signal set %ctx, %busy[%c0], %zero, %peer : memref<2xi64>, i64
+    gpu.return
+  }
+}

@@ -5,6 +5,21 @@
 gpu.module @kernels {
   // CHECK-NOT: .b8 __dynamic_shmem__0;
   // CHECK: .extern .shared .align 16 .b8 __dynamic_shmem__0[];
+  // A variable of the program's own, whatever its name.
+  // CHECK: .shared .align 4 .b8 __dynamic_shmem__tile[256];
+  memref.global "private" @__dynamic_shmem__tile : memref<64xf32, 3>
+  gpu.func @tile(%out: memref<64xf32>) kernel {
+    %thread = gpu.thread_id x
+    %tile = memref.get_global @__dynamic_shmem__tile : memref<64xf32, 3>
+    %x = memref.load %out[%thread] : memref<64xf32>
+    memref.store %x, %tile[%thread] : memref<64xf32, 3>
+    gpu.barrier
+    %c0 = arith.constant 0 : index
+    %y = memref.load %tile[%c0] : memref<64xf32, 3>
+    memref.store %y, %out[%thread] : memref<64xf32>
+    gpu.return
+  }
+
   // CHECK: .shared .align 4 .b8 _symm_shared_words[128];
   gpu.func @kernel(%ctx: !symm.ctx, %m: memref<1024xf32>, %flag: memref<1xi64>, %one: i64, %ns: i64) kernel {
     %zero = arith.constant 0 : index

@@ -32,6 +32,26 @@ gpu.module @kernels {
     }
     gpu.return
   }
+  // A wait of the program's own for something else.
+  // CHECK-LABEL: {{^}}behind_another_wait:
+  // CHECK: global_store_dword v
+  // CHECK-NOT: s_barrier
+  // CHECK: s_waitcnt vmcnt(0)
+  // CHECK: s_barrier
+  // CHECK: s_endpgm
+  gpu.func @behind_another_wait(%ctx: !symm.ctx, %m: memref<1024xf32>, %flag: memref<8xi64>, %x: f32, %peer: i32) kernel {
+    %c0 = arith.constant 0 : index
+    %one = arith.constant 1 : i64
+    %i = gpu.thread_id x
+    %first = arith.cmpi eq, %i, %c0 : index
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<1024xf32>
+    rocdl.s.waitcnt 49279
+    gpu.barrier
+    scf.if %first {
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<8xi64>, i64
+    }
+    gpu.return
+  }
   // CHECK-LABEL: {{^}}by_signal_of_warp:
   // CHECK: global_store_dword v
   // CHECK-NOT: s_barrier

@@ -14,6 +14,8 @@ use symm_dialect::symbol::symbol;
 pub struct Written<'c> {
     /// What is not known.
     anything: bool,
+    /// Whether memory may be seen as of another type than it is written as.
+    retyped: bool,
     /// Values of these types.
     types: HashSet<Type<'c>>,
 }
@@ -25,11 +27,12 @@ impl<'c> Written<'c> {
     where
         'c: 'a,
     {
-        let mut written = Self { anything: root.parent_operation().is_some(), types: HashSet::new() };
+        let mut written = Self { anything: root.parent_operation().is_some(), retyped: false, types: HashSet::new() };
         let functions = select(root, |op| symbol(op).filter(|_| !blocks(op).is_empty()));
         let functions = HashSet::from_iter(functions);
         let mut hosts = HashMap::new();
         for op in collect(root) {
+            written.retyped |= retypes(op);
             match SymmOp::cast(op) {
                 Some(op) => written.note_symm(op),
                 None if !may_write_heap(op) || is_host(op, &mut hosts) || calls_one_of(op, &functions) => {}
@@ -45,7 +48,7 @@ impl<'c> Written<'c> {
             float_width(*ty).is_some()
                 || integer_width(*ty).is_some_and(|width| width != 8 && Some(width) != integer_width(flag))
         };
-        self.anything || !self.types.iter().all(differs)
+        self.anything || self.retyped && !self.types.is_empty() || !self.types.iter().all(differs)
     }
 
     fn note_symm<'a>(&mut self, op: SymmOp<'c, 'a>)
@@ -116,6 +119,12 @@ impl<'c> Written<'c> {
     fn note(&mut self, ty: Type<'c>) {
         self.types.insert(scalar(ty));
     }
+}
+
+/// Whether an op has memory that is typed anew: a view of bytes, or a pointer, which has no type.
+fn retypes<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
+    matches!(name(op), "memref.view" | "memref.extract_aligned_pointer_as_index" | "builtin.unrealized_conversion_cast")
+        || op.operands().any(|operand| Pointer::of(operand.r#type()).is_some_and(|kind| matches!(kind, Pointer::Llvm)))
 }
 
 /// Whether no other rank sees the memory that a pointer points to.

@@ -2,7 +2,7 @@
 
 use super::counter::is_own_memory;
 use super::{FUNCTIONS, MOST_VALUES, find};
-use crate::ir::{Builder, blocks, constant_value, definition, enclosing, name, select};
+use crate::ir::{Builder, blocks, constant_value, definition, enclosing, name, operations, select};
 use crate::order::{may_write_heap, releases};
 use crate::search::{Direction, Meaning, Search};
 use crate::uniform::{THREAD_OF_LAUNCH, is_reached_together};
@@ -10,6 +10,7 @@ use melior::ir::block::BlockArgument;
 use melior::ir::{BlockLike, OperationRef, TypeLike, Value, ValueLike, operation::OperationLike};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
+use std::iter::successors;
 use symm_dialect::diagnostic::Reported;
 use symm_dialect::ops::{Group, Order, Scope, SymmOp};
 
@@ -24,11 +25,19 @@ pub struct OneThread<'c, 'a> {
     found: HashSet<usize>,
     /// Whether a function has a relaxed access that a fence in front of it makes a signal.
     signals_behind_fences: HashMap<usize, bool>,
+    /// The first op of a function's body in which a thread may wait apart from its block.
+    first_waits: HashMap<usize, Option<OperationRef<'c, 'a>>>,
 }
 
 impl<'c: 'a, 'a> OneThread<'c, 'a> {
     pub fn new(strict: bool) -> Self {
-        Self { strict, writes: HashMap::new(), found: HashSet::new(), signals_behind_fences: HashMap::new() }
+        Self {
+            strict,
+            writes: HashMap::new(),
+            found: HashSet::new(),
+            signals_behind_fences: HashMap::new(),
+            first_waits: HashMap::new(),
+        }
     }
 
     /// Repairs the release of one op, if it is one that its block's writes need.
@@ -44,7 +53,7 @@ impl<'c: 'a, 'a> OneThread<'c, 'a> {
         self.found.insert(branch.address());
         let message = "O3: one thread signals what the other threads of its block have written before, and nothing \
                        releases that; use group block";
-        if !is_reached_together(branch.op) {
+        if !is_reached_together(branch.op) || self.may_wait_before(branch.op) {
             return find(op, self.strict, message, "");
         }
         find(op, self.strict, message, "; put a release fence of the block in front of the branch")?;
@@ -87,6 +96,20 @@ impl<'c: 'a, 'a> OneThread<'c, 'a> {
             .or_insert_with(|| !select(function, |op| is_signal(op).then_some(())).is_empty())
     }
 
+    /// Whether a thread may wait before it gets to a branch. A barrier there could then wait for a thread that waits for
+    /// one behind the barrier, here or on another rank.
+    fn may_wait_before(&mut self, branch: OperationRef<'c, 'a>) -> bool {
+        let Some(function) = enclosing(branch, FUNCTIONS) else { return true };
+        let [body] = blocks(function)[..] else { return true };
+        let above = successors(Some(branch), |op| op.parent_operation());
+        let Some(top) = above.take_while(|op| *op != function).last() else { return true };
+        let first = *self.first_waits.entry(function.to_raw().ptr as usize).or_insert_with(|| {
+            let waits = |op: &OperationRef<'c, 'a>| !select(*op, |op| waits_apart(op).then_some(())).is_empty();
+            operations(body).into_iter().find(waits)
+        });
+        first.is_some_and(|wait| if wait == top { top != branch } else { wait.is_before_in_block(top) })
+    }
+
     /// Whether threads of the block write before a branch, and no barrier of the block lies in between.
     fn writes_come_before(&mut self, branch: &Branch<'c, 'a>) -> bool {
         let key = branch.key();
@@ -115,7 +138,7 @@ fn meaning<'c: 'a, 'a>(op: OperationRef<'c, 'a>, key: &str) -> Meaning {
             | SymmOp::AtomicRmw(_)
             | SymmOp::AtomicCas(_),
         ) => Meaning::Access,
-        None if is_barrier(name(op)) => Meaning::Fence,
+        None if is_barrier(op) => Meaning::Fence,
         // The same thread's own writes.
         None if name(op) == "scf.if" && blocks(op).len() == 1 && Branch { op, taken: true }.key() == key => {
             Meaning::Skipped
@@ -125,9 +148,21 @@ fn meaning<'c: 'a, 'a>(op: OperationRef<'c, 'a>, key: &str) -> Meaning {
     }
 }
 
-/// Whether an op of another dialect lets no thread of a block on before all are there.
-fn is_barrier(name: &str) -> bool {
-    matches!(name, "gpu.barrier" | "nvvm.barrier" | "nvvm.barrier0" | "rocdl.barrier" | "rocdl.s.barrier")
+/// Whether an op of another dialect lets no thread of a block on before all are there. With operands it has a number of
+/// its own, and threads that it counts.
+fn is_barrier(op: OperationRef) -> bool {
+    matches!(name(op), "gpu.barrier" | "nvvm.barrier" | "nvvm.barrier0" | "rocdl.barrier" | "rocdl.s.barrier")
+        && op.operand_count() == 0
+}
+
+/// Whether a thread may wait in an op for what others do, while threads of its block do not.
+fn waits_apart<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
+    match SymmOp::cast(op) {
+        Some(SymmOp::Wait(op)) => op.group() != Group::Block,
+        Some(SymmOp::Barrier(op)) => op.group() != Group::Block,
+        Some(_) => false,
+        None => name(op) == "scf.while" || op.has_attribute("callee"),
+    }
 }
 
 /// Whether all memory that an op is given is the block's own.
