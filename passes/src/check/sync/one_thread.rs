@@ -101,7 +101,7 @@ impl<'c: 'a, 'a> OneThread<'c, 'a> {
     fn may_wait_before(&mut self, branch: OperationRef<'c, 'a>) -> bool {
         let Some(function) = enclosing(branch, FUNCTIONS) else { return true };
         let [body] = blocks(function)[..] else { return true };
-        let above = successors(Some(branch), |op| op.parent_operation());
+        let above = successors(Some(branch), OperationLike::parent_operation);
         let Some(top) = above.take_while(|op| *op != function).last() else { return true };
         let first = *self.first_waits.entry(function.to_raw().ptr as usize).or_insert_with(|| {
             let waits = |op: &OperationRef<'c, 'a>| !select(*op, |op| waits_apart(op).then_some(())).is_empty();
