@@ -2,7 +2,7 @@
 
 mod layout;
 
-use crate::{generate, run};
+use crate::{docs, generate, run};
 use anyhow::{Context, Result, bail, ensure};
 
 type Check = (&'static str, fn() -> Result<()>);
@@ -23,6 +23,7 @@ const CHECKS: &[Check] = &[
             ["clippy", "--workspace", "--all-targets", "--release", "--keep-going", "--", "--deny", "warnings"];
         run::run(run::cargo().args(arguments)).context("mend what clippy says above")
     }),
+    ("the book's links lead somewhere", || docs::book().map(|_| ())),
     ("generated docs are fresh", || generate::run(&generate::Arguments { check: true })),
 ];
 

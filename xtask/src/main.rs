@@ -4,6 +4,7 @@ mod bench;
 mod bless;
 mod check;
 mod demo;
+mod docs;
 mod fuzz;
 mod generate;
 mod lit;
@@ -42,6 +43,8 @@ enum Command {
     Wheel,
     /// Test the Python package with every version of Triton: ./x python [PYTEST ARGUMENT…]
     Python(python::Arguments),
+    /// Build the book, one searchable site, into target/site
+    Docs(docs::Arguments),
     /// Measure: ./x bench [NAME] [ARGUMENT…]
     Bench(bench::Arguments),
     /// Mutate the lit corpus through symm-opt
@@ -59,6 +62,7 @@ fn main() -> ExitCode {
         Command::Ptxas => ptxas::install(),
         Command::Wheel => python::build(),
         Command::Python(arguments) => python::run(&arguments),
+        Command::Docs(arguments) => docs::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Fuzz(arguments) => fuzz::run(&arguments),
     });

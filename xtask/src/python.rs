@@ -92,7 +92,7 @@ fn link_extension(wheel: &Path) -> Result<()> {
 }
 
 /// The Python of a virtual environment with these packages, under `target/python`.
-fn environment(name: &str, packages: &[&str]) -> Result<PathBuf> {
+pub fn environment(name: &str, packages: &[&str]) -> Result<PathBuf> {
     let folder = std::path::absolute(tree::target().join("python").join(name))?;
     let python = folder.join("bin/python");
     let (stamp, wanted) = (folder.join("packages.txt"), packages.join("\n"));

@@ -1,0 +1,40 @@
+//! `./x docs`: builds the book, one searchable site of docs/ and what its pages link to, with rustdoc beside it.
+
+use crate::{python, run, tree};
+use anyhow::{Context, Result};
+use std::path::PathBuf;
+use std::process::Command;
+
+const MKDOCS: &str = "mkdocs-material==9.7.0";
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Leave out the crates' own documentation, which takes minutes the first time
+    #[arg(long)]
+    no_rust: bool,
+}
+
+pub fn run(arguments: &Arguments) -> Result<()> {
+    let site = book()?;
+    if !arguments.no_rust {
+        let mut rustdoc = run::cargo();
+        run::run(rustdoc.args(["doc", "--workspace", "--no-deps", "--release", "--quiet"]))?;
+        let _ = std::fs::remove_dir_all(site.join("rust"));
+        run::run(Command::new("cp").arg("-r").arg(tree::target().join("doc")).arg(site.join("rust")))?;
+    }
+    println!("{}", site.join("index.html").display());
+    Ok(())
+}
+
+/// Builds the pages; a link to what does not exist is an error. Returns the folder.
+pub fn book() -> Result<PathBuf> {
+    let python = python::environment("docs", &[MKDOCS])?;
+    let site = std::path::absolute(tree::target().join("site"))?;
+    let mut mkdocs = Command::new(python);
+    mkdocs.args(["-m", "mkdocs", "--quiet", "build", "--clean", "--site-dir"]).arg(&site);
+    // The theme's own announcements are not about this book.
+    mkdocs.env("NO_MKDOCS_2_WARNING", "1").env("PYTHONDONTWRITEBYTECODE", "1");
+    run::run(&mut mkdocs)
+        .context("a page of docs/ is not in order; mend what mkdocs says above, and run: ./x docs --no-rust")?;
+    Ok(site)
+}
