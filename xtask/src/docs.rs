@@ -1,7 +1,7 @@
 //! `./x docs`: builds the book, one searchable site of docs/ and what its pages link to, with rustdoc beside it.
 
 use crate::{python, run, tree};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -31,10 +31,16 @@ pub fn book() -> Result<PathBuf> {
     let python = python::environment("docs", &[MKDOCS])?;
     let site = std::path::absolute(tree::target().join("site"))?;
     let mut mkdocs = Command::new(python);
-    mkdocs.args(["-m", "mkdocs", "--quiet", "build", "--clean", "--site-dir"]).arg(&site);
+    // Not --quiet: with it mkdocs takes no warning for an error.
+    mkdocs.args(["-m", "mkdocs", "build", "--clean", "--strict", "--site-dir"]).arg(&site);
     // The theme's own announcements are not about this book.
     mkdocs.env("NO_MKDOCS_2_WARNING", "1").env("PYTHONDONTWRITEBYTECODE", "1");
-    run::run(&mut mkdocs)
-        .context("a page of docs/ is not in order; mend what mkdocs says above, and run: ./x docs --no-rust")?;
+    let output = mkdocs.output().with_context(|| run::line(&mkdocs))?;
+    if !output.status.success() {
+        let text = String::from_utf8_lossy(&output.stderr);
+        let warnings: Vec<_> =
+            text.lines().filter(|line| !line.starts_with("INFO") && !line.starts_with("  -")).collect();
+        bail!("\n{}\nmend it, and run: ./x docs --no-rust", warnings.join("\n"));
+    }
     Ok(site)
 }
