@@ -1,15 +1,13 @@
 //! Runs `mlir-tblgen` on `td/`, compiles the registration in `cpp/`, and writes the Rust views of the ops.
 
-mod build {
-    pub mod cpp;
-    pub mod views;
-}
+#[path = "build/views.rs"]
+mod views;
 
 use std::{env, fs, path::PathBuf, process::Command};
 
 fn main() {
     println!("cargo:rerun-if-changed=td");
-    let prefix = build::cpp::prefix();
+    let prefix = symm_cpp_build::prefix();
     let manifest = PathBuf::from(env::var("CARGO_MANIFEST_DIR").unwrap());
     let td = manifest.join("td");
     let out = PathBuf::from(env::var("OUT_DIR").unwrap());
@@ -42,7 +40,7 @@ fn main() {
     tablegen("llvm-tblgen", &["--dump-json"], "symm.json");
 
     let records = serde_json::from_str(&fs::read_to_string(out.join("symm.json")).unwrap()).unwrap();
-    fs::write(out.join("views.rs"), build::views::generate(&records)).unwrap();
+    fs::write(out.join("views.rs"), views::generate(&records)).unwrap();
 
-    build::cpp::compiler().include(&out).file("cpp/Symm.cpp").compile("symm_dialect");
+    symm_cpp_build::compiler().include(&out).file("cpp/Symm.cpp").compile("symm_dialect");
 }

@@ -28,9 +28,12 @@ def wheel():
 
 
 def test_size_and_content(wheel):
-    assert wheel.name.endswith("-cp310-abi3-linux_x86_64.whl")
+    assert re.fullmatch(r"symm-[\d.]+-cp310-abi3-manylinux_2_\d+_x86_64.whl", wheel.name)
     assert wheel.stat().st_size < MOST_BYTES
     names = zipfile.ZipFile(wheel).namelist()
+    for licence, holds in (("LICENSE", "LLVM Exceptions"), ("THIRD_PARTY", "== pyo3 ")):
+        path = next(name for name in names if name.endswith(f".dist-info/licenses/licenses/{licence}"))
+        assert holds in zipfile.ZipFile(wheel).read(path).decode()
     package = {name for name in names if name.startswith("symm/")}
     here = Path(__file__).parents[2] / "python/symm"
     files = {f"symm/{file.relative_to(here)}" for file in here.rglob("*") if "__pycache__" not in file.parts}

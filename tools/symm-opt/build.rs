@@ -1,8 +1,5 @@
 //! Compiles the call of `MlirOptMain`.
 
-#[path = "../../dialect/build/cpp.rs"]
-mod cpp;
-
 fn main() {
-    cpp::compiler().file("cpp/main.cpp").compile("symm_opt");
+    symm_cpp_build::compiler().file("cpp/main.cpp").compile("symm_opt");
 }

@@ -7,9 +7,11 @@ mod demo;
 mod docs;
 mod fuzz;
 mod generate;
+mod licenses;
 mod lit;
 mod ptxas;
 mod python;
+mod release;
 mod run;
 mod test;
 mod tree;
@@ -43,6 +45,8 @@ enum Command {
     Wheel,
     /// Test the Python package with every version of Triton: ./x python [PYTEST ARGUMENT…]
     Python(python::Arguments),
+    /// Make and check what a release is: wheel, crates, book; publishes nothing
+    Release,
     /// Build the book, one searchable site, into target/site
     Docs(docs::Arguments),
     /// Measure: ./x bench [NAME] [ARGUMENT…]
@@ -62,6 +66,7 @@ fn main() -> ExitCode {
         Command::Ptxas => ptxas::install(),
         Command::Wheel => python::build(),
         Command::Python(arguments) => python::run(&arguments),
+        Command::Release => release::run(),
         Command::Docs(arguments) => docs::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Fuzz(arguments) => fuzz::run(&arguments),

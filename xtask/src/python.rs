@@ -1,7 +1,7 @@
 //! `./x wheel`, and `./x python`: the tests of the Python package, with every version of Triton that they run on.
 
 use crate::test::Tally;
-use crate::{run, tree};
+use crate::{licenses, run, tree};
 use anyhow::{Context, Result, ensure};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -70,10 +70,11 @@ pub fn test(arguments: &[String]) -> Result<Tally> {
 }
 
 /// Builds the wheel with maturin.
-fn wheel() -> Result<PathBuf> {
+pub fn wheel() -> Result<PathBuf> {
     let folder = std::path::absolute(tree::target().join("wheels"))?;
     let _ = fs::remove_dir_all(&folder);
     let python = environment("maturin", &[MATURIN])?;
+    licenses::write("symm-python", Path::new("python/licenses"))?;
     let mut build = Command::new(python.with_file_name("maturin"));
     build.args(["build", "--release", "--quiet", "--manifest-path", "python/Cargo.toml", "--out"]).arg(&folder);
     run::run(build.arg("--interpreter").arg(&python))?;
