@@ -11,7 +11,9 @@ use crate::control::{HostState, MAIL_WORDS, Post};
 use crate::error::Error;
 use crate::futex;
 use crate::heap::HeapAddress;
+use crate::interrupt;
 use crate::loc::Loc;
+use crate::place;
 use crate::trace::What;
 
 /// Polls of the barrier before sleeping, while there are cores to spare.
@@ -71,13 +73,16 @@ pub struct Posted {
     pub rank: u32,
     /// What it called.
     pub op: Collective,
+    /// The caller's words for it, see [`crate::set_call`], or empty.
+    pub call: String,
     /// Where: `file:line:col`, or empty.
     pub loc: String,
 }
 
 impl fmt::Display for Posted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "rank {}: {}{}", self.rank, self.op, at(&self.loc))
+        let own = if self.call.is_empty() { self.op.to_string() } else { self.call.clone() };
+        write!(f, "rank {}: {own}{}", self.rank, at(&self.loc))
     }
 }
 
@@ -98,6 +103,7 @@ impl Post {
         self.op.store(code, Ordering::Relaxed);
         self.size.store(size, Ordering::Relaxed);
         self.align.store(align, Ordering::Relaxed);
+        self.call.set(place::call().as_bytes());
         self.loc.set(loc.bytes());
     }
 
@@ -110,7 +116,7 @@ impl Post {
             3 => Collective::Broadcast { root: self.align.load(Ordering::Relaxed) as u32, bytes: size },
             _ => Collective::BarrierAll,
         };
-        Posted { rank, op, loc: self.loc.get() }
+        Posted { rank, op, call: self.call.get(), loc: self.loc.get() }
     }
 }
 
@@ -183,6 +189,10 @@ pub(crate) fn free(agent: &Agent, pointer: *const u8, loc: Loc<'_>) -> Result<()
 
 /// A barrier after which every rank knows that all called the same operation.
 fn meet(agent: &Agent, op: Collective, loc: Loc<'_>) -> Result<(), Error> {
+    // Nor does anybody post who does not meet: others may still compare what this rank has called last.
+    if agent.world.failed() {
+        return Err(agent.world.stopped());
+    }
     let number = agent.world.local_rank(agent.rank).collectives.fetch_add(1, Ordering::Relaxed);
     // Two posts a rank are enough: nobody posts again at this parity before all have met once more, and so have
     // compared these.
@@ -191,7 +201,12 @@ fn meet(agent: &Agent, op: Collective, loc: Loc<'_>) -> Result<(), Error> {
     agent.area().host.post.store((number % 2) as u32, Ordering::Relaxed);
     arrive(agent, loc)?;
     let posts: Vec<Posted> = (0..agent.world.num_ranks()).map(|rank| post(rank).get(rank)).collect();
-    if posts.iter().all(|posted| posted.op == op) { Ok(()) } else { Err(Error::CollectiveMismatch { posts }) }
+    let own = &posts[agent.rank as usize].call;
+    if posts.iter().all(|posted| posted.op == op && posted.call == *own) {
+        Ok(())
+    } else {
+        Err(Error::CollectiveMismatch { posts })
+    }
 }
 
 /// Gives every rank the bytes that `root` has.
@@ -247,10 +262,13 @@ fn arrive(agent: &Agent, loc: Loc<'_>) -> Result<(), Error> {
             spins += 1;
         }
         agent.count_runnable(-1);
-        while !passed() && !agent.world.failed() {
+        let mut interrupted = Ok(());
+        while !passed() && !agent.world.failed() && interrupted.is_ok() {
             futex::sleep(&control.generation.0, generation, Some(LOOK_EVERY));
+            interrupted = if passed() { Ok(()) } else { interrupt::check() };
         }
         agent.count_runnable(1);
+        interrupted.inspect_err(|_| agent.interrupted(loc))?;
         if !passed() {
             return Err(agent.world.stopped());
         }
@@ -261,6 +279,12 @@ fn arrive(agent: &Agent, loc: Loc<'_>) -> Result<(), Error> {
 }
 
 impl Agent {
+    /// Ends the run, because this rank ends a call in which others count on it.
+    pub(crate) fn interrupted(&self, loc: Loc<'_>) {
+        let error = Error::At { place: self.place(loc), source: Box::new(Error::Interrupted) };
+        self.world.fail(self.rank, error);
+    }
+
     /// Shows what this host thread does.
     pub(crate) fn set_host(&self, state: HostState) {
         self.area().host.state.store(state as u32, Ordering::Release);

@@ -126,6 +126,8 @@ pub(crate) struct Post {
     pub(crate) op: AtomicU32,
     pub(crate) size: AtomicU64,
     pub(crate) align: AtomicU64,
+    /// The caller's words for it, or nothing.
+    pub(crate) call: Text<128>,
     pub(crate) loc: Text<128>,
 }
 

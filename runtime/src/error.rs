@@ -135,6 +135,10 @@ pub enum Error {
         summary: String,
     },
 
+    /// The caller wanted its call to end: see [`crate::set_interrupt`].
+    #[error("interrupted while it waited for other ranks")]
+    Interrupted,
+
     /// An allocation does not fit.
     #[error(
         "the symmetric heap is exhausted: asked for {asked} bytes aligned to {align}, but of its {heap} bytes {free} are free and the largest free run is {largest}; \

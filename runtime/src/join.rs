@@ -10,6 +10,7 @@ use crate::collective;
 use crate::control::HostState;
 use crate::error::Error;
 use crate::futex;
+use crate::interrupt;
 use crate::process::{Link, Monitor};
 use crate::rank::Rank;
 use crate::run::Config;
@@ -146,6 +147,9 @@ impl Rank {
             return Ok(());
         }
         if let Err(error) = self.stream().synchronize().and_then(|()| self.seat.act(collective::leave)) {
+            if matches!(error.cause(), Error::Interrupted) {
+                self.seat.world.fail(self.rank(), Error::Interrupted);
+            }
             let stays = matches!(error.cause(), Error::CollectiveMismatch { .. });
             return Err((error, stays.then_some(self)));
         }
@@ -158,6 +162,11 @@ impl Rank {
                 return Ok(());
             }
             futex::sleep(&world.control.events.0, events, Some(LOOK_EVERY));
+            // All others are about to return as well: this ends what watches the run, and harms none of them.
+            interrupt::check().map_err(|error| {
+                world.fail(self.rank(), Error::Interrupted);
+                (error, None)
+            })?;
         }
     }
 

@@ -35,6 +35,7 @@ mod format;
 mod futex;
 #[allow(unsafe_code)]
 mod heap;
+mod interrupt;
 mod join;
 #[allow(unsafe_code)]
 mod launch;
@@ -52,6 +53,7 @@ mod stuck;
 mod supervisor;
 pub mod trace;
 mod wait;
+mod watch;
 mod world;
 
 pub use abi::symbols;
@@ -64,9 +66,11 @@ pub use driver::gpu::api::DeviceInfo;
 pub use driver::{Coords, Device, KernelFn};
 pub use error::{Error, Exit, Place, RankExit};
 pub use heap::{DEFAULT_HEAP_SIZE, SIGNAL_PAD_BYTES, heap_stride, max_barrier_blocks};
+pub use interrupt::set_interrupt;
 pub use join::join;
 pub use memory::HEAP_ALIGN;
-pub use place::{set_foreign, set_place};
+pub use place::{set_call, set_foreign, set_place};
 pub use process::{Bootstrap, Launcher, ProcessState, Spawn, spawn_processes};
 pub use rank::{Arg, Event, Graph, Grid, Kernel, Module, Rank, Stream};
 pub use run::{Config, Failure, Outcome, Ranks, run};
+pub use watch::Watch;

@@ -9,6 +9,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use crate::loc::Loc;
 
 thread_local! {
+    static CALL: RefCell<String> = const { RefCell::new(String::new()) };
     static SET: Cell<Option<&'static CStr>> = const { Cell::new(None) };
     /// The texts of locations that this thread has been at, by their addresses.
     static KNOWN: RefCell<HashMap<usize, &'static CStr>> = RefCell::default();
@@ -18,6 +19,17 @@ thread_local! {
 /// `None` for Rust's own knowledge. Texts are kept for ever: one for each line of code is meant.
 pub fn set_place(place: Option<&str>) {
     SET.set(place.map(interned));
+}
+
+/// Says what this thread calls in its caller's words, such as `World.barrier`, for what errors say; nothing for this
+/// crate's own. Ranks that meet have to call the same in these words, too.
+pub fn set_call(call: &str) {
+    CALL.set(visible(call));
+}
+
+/// What this thread calls, or nothing.
+pub(crate) fn call() -> String {
+    CALL.with_borrow(Clone::clone)
 }
 
 /// Says that this thread's calls come from another language than Rust, and from nowhere until [`set_place`] says where.

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use common::{GE, env, read, signal, threads, wait};
-use symm_runtime::{Arg, Config, Coords, Error, Grid, Kernel, Rank, join, set_place};
+use symm_runtime::{Arg, Config, Coords, Error, Grid, Kernel, Rank, join, set_call, set_interrupt, set_place};
 
 /// What `body` returns on each of `ranks` ranks, each on a thread.
 fn on<T: Send + 'static>(
@@ -91,6 +91,56 @@ fn ranks_that_disagree_are_told_and_may_go_on() {
     }) {
         assert_has(&text, &["rank 0: alloc of 64 bytes at ", "tests/rank.rs:", "rank 1: alloc of 128 bytes"]);
         assert_has(&text, &["at train.py:41"]);
+    }
+}
+
+#[test]
+fn ranks_have_to_call_the_same_in_their_callers_words_too() {
+    for text in well(2, |rank| {
+        set_call(["float32", "int32"][rank.rank() as usize]);
+        let differs = rank.alloc(64, 0).unwrap_err().to_string();
+        set_call("both");
+        rank.alloc(64, 0)?;
+        rank.leave().map(|()| differs)
+    }) {
+        assert_has(&text, &["ranks disagree on a collective operation", "rank 0: float32 at ", "rank 1: int32 at "]);
+    }
+}
+
+#[test]
+fn a_wait_ends_when_its_caller_wants() {
+    let ended = on(&threads(2), |rank| {
+        let watch = rank.watch();
+        if rank.rank() == 0 {
+            set_interrupt(Some(|| true));
+            let start = Instant::now();
+            let error = rank.barrier().unwrap_err();
+            assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
+            set_interrupt(None);
+            return Err::<(), _>(error);
+        }
+        while watch.check().is_ok() {
+            thread::yield_now();
+        }
+        rank.barrier()
+    });
+    assert!(matches!(ended[0].as_ref().unwrap_err().cause(), Error::Interrupted));
+    let text = ended[1].as_ref().unwrap_err().to_string();
+    assert_has(&text, &["stopped, because rank 0 reported: ", "rank 0: interrupted while it waited for other ranks"]);
+}
+
+#[test]
+fn a_run_can_be_ended_and_its_memory_kept_by_other_threads() {
+    let ended = on(&threads(2), |rank| {
+        let watch = rank.watch();
+        if rank.rank() == 0 {
+            thread::spawn(move || watch.end("enough")).join().unwrap();
+        }
+        while rank.barrier().is_ok() {}
+        rank.barrier()
+    });
+    for each in ended {
+        assert_has(&each.unwrap_err().to_string(), &["stopped, because rank 0 reported: enough"]);
     }
 }
 

@@ -28,6 +28,7 @@ use super::{Driver, Own};
 use crate::agent::{Agent, park_for_ever};
 use crate::error::Error;
 use crate::heap::{HeapMap, SIGNAL_PAD_BYTES, TABLE_BYTES, heap_stride};
+use crate::interrupt;
 use crate::launch::{Code, Launch};
 use crate::loc::Loc;
 use crate::trace::Sink;
@@ -121,6 +122,7 @@ impl Shared {
                 std::hint::spin_loop();
             } else {
                 look();
+                interrupt::check()?;
                 std::thread::sleep(sleep);
                 sleep = (sleep * 2).min(LONGEST_SLEEP);
             }

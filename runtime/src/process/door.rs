@@ -16,6 +16,7 @@ use super::state;
 use super::terms::{Answer, Hello, Memory, Ready};
 use crate::control::Control;
 use crate::error::Error;
+use crate::interrupt;
 use crate::memory;
 
 /// How long rank 0 stays after a death, likewise: those who have come are told at once.
@@ -59,6 +60,7 @@ impl Door {
         while self.guests.iter().flatten().filter(|guest| guest.heap.is_some()).count() < self.guests.len() {
             let late = Instant::now() >= end;
             let step = if late { Err(self.late(bootstrap.deadline)) } else { self.step(&hello, &memory, &offer) };
+            let step = step.and_then(|()| interrupt::check());
             if let Err(error) = step {
                 self.close(bootstrap, &error);
                 return Err(error);
@@ -71,7 +73,7 @@ impl Door {
     /// it until their deadline.
     pub(super) fn close(mut self, bootstrap: &Bootstrap, error: &Error) {
         let stays = match error {
-            Error::RanksAbsent { .. } | Error::Silent { .. } => Duration::ZERO,
+            Error::RanksAbsent { .. } | Error::Silent { .. } | Error::Interrupted => Duration::ZERO,
             Error::RankDied { .. } => MOURNS,
             _ => LATECOMERS,
         };

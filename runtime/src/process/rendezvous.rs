@@ -11,6 +11,9 @@ use std::sync::PoisonError;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+
 use super::door::{Door, MOURNS};
 use super::environment::Bootstrap;
 use super::message::{receive, send};
@@ -18,6 +21,7 @@ use super::state;
 use super::terms::{Answer, Hello, Memory, Ready};
 use crate::control::Control;
 use crate::error::Error;
+use crate::interrupt;
 use crate::memory;
 
 /// Bytes of the largest greeting or answer.
@@ -139,6 +143,7 @@ fn connect(bootstrap: &Bootstrap, stream: &UnixStream, offer: &Offer) -> Result<
     stream.set_read_timeout(Some(after)).map_err(Error::io("set a deadline"))?;
     // As above.
     let _ = send(stream, &Ready::Brings(Memory::of(offer)), &[offer.heap.as_fd()]);
+    await_answer(stream, after)?;
     let answer = receive(stream, MOST_BYTES).map_err(|error| match error.kind() {
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
             let pid = peer(stream).map_or(0, |(_, pid)| pid);
@@ -164,6 +169,17 @@ fn connect(bootstrap: &Bootstrap, stream: &UnixStream, offer: &Offer) -> Result<
     }
 }
 
+/// Waits until there is an answer to read, or the time is over; unlike reading, this can be interrupted.
+fn await_answer(stream: &UnixStream, after: Duration) -> Result<(), Error> {
+    let (end, step) = (Instant::now() + after, Timespec::try_from(RETRY).expect("a short time"));
+    // Whatever else there is to say of the connection, reading says.
+    let silent = || matches!(poll(&mut [PollFd::new(stream, PollFlags::IN)], Some(&step)), Ok(0) | Err(Errno::INTR));
+    while silent() && Instant::now() < end {
+        interrupt::check()?;
+    }
+    Ok(())
+}
+
 /// A connection to rank 0, which may not be there yet.
 fn reach(bootstrap: &Bootstrap, deadline: Duration) -> Result<UnixStream, Error> {
     let (address, end) = (address(bootstrap)?, Instant::now() + deadline);
@@ -173,7 +189,10 @@ fn reach(bootstrap: &Bootstrap, deadline: Duration) -> Result<UnixStream, Error>
             Err(error) if error.raw_os_error() == Some(libc::EMFILE) => {
                 return Err(Error::io("connect to rank 0")(error));
             }
-            Err(_) if Instant::now() < end => thread::sleep(RETRY),
+            Err(_) if Instant::now() < end => {
+                interrupt::check()?;
+                thread::sleep(RETRY);
+            }
             Err(_) => return Err(Error::RanksAbsent { ranks: vec![0], deadline }),
         }
     }
