@@ -3,9 +3,21 @@
 use pyo3::prelude::*;
 use symm_runtime::Error;
 
+/// Why there is no run any more after a `MismatchError`.
+pub const OUT_OF_STEP: &str = "the ranks had called different things (MismatchError), and are out of step";
+
+/// What the runtime says to programs of several languages, and what it is in Python.
+const WORDS: [(&str, &str); 5] = [
+    ("(heap_size, --heap-size)", "(heap_size of symm.init)"),
+    ("torchrun, mpirun, srun or `symm-run --processes`", "torchrun, mpirun or srun"),
+    ("call Rank::leave (symm_leave) when all is done", "call World.close when all is done"),
+    (": host function running for ", ": in no call of symm for "),
+    ("in the same order with the same sizes:", "in the same order, with the same sizes and types:"),
+];
+
 /// The exception for an error of the runtime.
 pub fn raise(py: Python<'_>, error: &Error) -> PyErr {
-    let message = error.to_string().replace("--heap-size", "heap_size of symm.init");
+    let message = WORDS.iter().fold(error.to_string(), |text, (runtime, python)| text.replace(runtime, python));
     let class = py.import("symm.errors").and_then(|errors| errors.getattr(class(error.cause())));
     match class.and_then(|class| class.call1((message,))) {
         Ok(exception) => PyErr::from_value(exception),

@@ -2,6 +2,7 @@
 
 mod failure;
 mod interpreter;
+mod interrupt;
 mod rank;
 
 use pyo3::prelude::*;
@@ -36,6 +37,7 @@ fn _symm(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(lower_triton, module)?)?;
     module.add_function(wrap_pyfunction!(rank::join_run, module)?)?;
     module.add_class::<rank::JoinedRank>()?;
+    module.add_class::<rank::Heaps>()?;
     module.add_function(wrap_pyfunction!(interpreter::atomic_rmw, module)?)?;
     module.add_function(wrap_pyfunction!(interpreter::atomic_cas, module)?)?;
     module.add_function(wrap_pyfunction!(interpreter::set_flag, module)?)?;

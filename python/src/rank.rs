@@ -1,16 +1,39 @@
 //! The rank of this process, for the host API: `python/symm/_symm.pyi` says what each method is.
 
-use crate::failure::raise;
+use crate::failure::{OUT_OF_STEP, raise};
+use crate::interrupt::{interrupted, raised};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
+use std::thread;
 use std::time::Duration;
-use symm_runtime::{Bootstrap, Config, Device, Error, Ranks, join, set_place};
+use symm_runtime::{Bootstrap, Config, Device, Error, Ranks, Watch, join, set_call, set_interrupt, set_place};
 
-/// A rank that has joined a run; empty when it has left.
+/// Time between two attempts to make a call while another thread makes one.
+const RETRY: Duration = Duration::from_millis(1);
+
+/// A rank that has joined a run.
 #[pyclass(frozen, name = "Rank", module = "symm._symm")]
-pub struct JoinedRank(Mutex<Option<symm_runtime::Rank>>);
+pub struct JoinedRank {
+    /// Empty when it has left. Held during a call, which may wait for other ranks.
+    rank: Mutex<Option<symm_runtime::Rank>>,
+    /// The run, for who does not wait; empty likewise. Never held for long.
+    watch: Mutex<Option<Watch>>,
+    /// The process that is the rank: one that it forks has a copy of this, and is none.
+    process: u32,
+    number: u32,
+    heap_size: u64,
+    heap_bases: Vec<i64>,
+    table: u64,
+}
+
+/// Keeps the heaps of a run mapped.
+#[pyclass(frozen, module = "symm._symm")]
+pub struct Heaps {
+    watch: Watch,
+    process: u32,
+}
 
 /// Joins the run that the environment describes, or one of a single rank.
 #[pyfunction]
@@ -29,8 +52,7 @@ pub fn join_run(
     };
     let timeout = timeout.map(Duration::try_from_secs_f64).transpose();
     let timeout = timeout.map_err(|error| PyValueError::new_err(format!("timeout: {error}")))?;
-    let joined = py.detach(|| {
-        set_place(Some(place));
+    outcome(py, "symm.init", place, || {
         let ranks = if Bootstrap::is_launched() {
             let mut bootstrap = Bootstrap::from_env()?;
             bootstrap.deadline = timeout.map_or(bootstrap.deadline, |timeout| timeout.min(bootstrap.deadline));
@@ -38,27 +60,113 @@ pub fn join_run(
         } else {
             Ranks::Threads(1)
         };
-        join(&Config { heap_size, timeout, device, ..Config::new(ranks) })
+        let joined = join(&Config { heap_size, timeout, device, ..Config::new(ranks) })?.pop();
+        joined.map(JoinedRank::new).ok_or_else(|| Error::Program("this process has no rank".to_owned()))
+    })
+}
+
+/// Calls the runtime without holding Python's lock; `call` and `place` are what errors say of the caller's code.
+fn outcome<T: Send>(
+    py: Python<'_>,
+    call: &str,
+    place: &str,
+    body: impl FnOnce() -> Result<T, Error> + Send,
+) -> PyResult<T> {
+    let done = py.detach(|| {
+        set_place(Some(place));
+        set_call(call);
+        set_interrupt(Some(interrupted));
+        body()
     });
-    let rank = joined.map_err(|error| raise(py, &error))?.pop();
-    Ok(JoinedRank(Mutex::new(rank)))
+    match raised() {
+        Some(error) => Err(error),
+        None => done.map_err(|error| raise(py, &error)),
+    }
+}
+
+fn has_left() -> Error {
+    Error::Program("this rank has left the run".to_owned())
 }
 
 impl JoinedRank {
-    /// Calls the runtime without holding Python's lock. `place` is the caller's, for what errors say.
+    fn new(rank: symm_runtime::Rank) -> Self {
+        Self {
+            watch: Mutex::new(Some(rank.watch())),
+            process: std::process::id(),
+            number: rank.rank(),
+            heap_size: rank.heap_size(),
+            heap_bases: rank.heap_bases()[..rank.num_ranks() as usize].to_vec(),
+            table: rank.device_ctx(),
+            rank: Mutex::new(Some(rank)),
+        }
+    }
+
+    /// An error in a process that was forked from the rank's. Locks are not touched there: somebody may have held them.
+    fn check_process(&self, py: Python<'_>) -> PyResult<()> {
+        if std::process::id() == self.process {
+            return Ok(());
+        }
+        let (rank, num_ranks) = (self.number, self.heap_bases.len());
+        let message = format!(
+            "this process was forked from rank {rank} of {num_ranks} (process {}), and is no rank: use symm there, or \
+             start this process in another way, as multiprocessing's \"spawn\"",
+            self.process
+        );
+        Err(PyErr::from_value(py.import("symm.errors")?.getattr("ForkedError")?.call1((message,))?))
+    }
+
+    /// The run, if this rank is in it.
+    fn watch(&self, py: Python<'_>) -> PyResult<Watch> {
+        self.check_process(py)?;
+        let watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        watch.ok_or_else(|| raise(py, &has_left()))
+    }
+
+    /// The rank, when no other thread makes a call.
+    fn seat(&self) -> Result<MutexGuard<'_, Option<symm_runtime::Rank>>, Error> {
+        loop {
+            match self.rank.try_lock() {
+                Ok(seat) => return Ok(seat),
+                Err(TryLockError::Poisoned(seat)) => return Ok(seat.into_inner()),
+                Err(TryLockError::WouldBlock) if interrupted() => return Err(Error::Interrupted),
+                Err(TryLockError::WouldBlock) => thread::sleep(RETRY),
+            }
+        }
+    }
+
+    /// What a call comes to. Ranks that have called different things are out of step, and would wait for each other
+    /// from here on: that ends the run.
     fn act<T: Send>(
         &self,
         py: Python<'_>,
+        call: &str,
+        place: &str,
+        body: impl FnOnce(&mut Option<symm_runtime::Rank>) -> Result<T, Error> + Send,
+    ) -> PyResult<T> {
+        let watch = self.watch(py)?;
+        outcome(py, call, place, || {
+            body(&mut *self.seat()?).inspect_err(|error| {
+                if matches!(error.cause(), Error::CollectiveMismatch { .. }) {
+                    watch.end(OUT_OF_STEP);
+                }
+            })
+        })
+    }
+
+    fn call<T: Send>(
+        &self,
+        py: Python<'_>,
+        call: &str,
         place: &str,
         body: impl FnOnce(&symm_runtime::Rank) -> Result<T, Error> + Send,
     ) -> PyResult<T> {
-        let outcome = py.detach(|| {
-            let rank = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            let rank = rank.as_ref().ok_or_else(|| Error::Program("this rank has left the run".to_owned()))?;
-            set_place(Some(place));
-            body(rank)
-        });
-        outcome.map_err(|error| raise(py, &error))
+        self.act(py, call, place, |rank| body(rank.as_ref().ok_or_else(has_left)?))
+    }
+
+    /// The offset in the heap, if an address is in this rank's.
+    fn offset(&self, address: u64) -> Option<u64> {
+        let offset = address.wrapping_sub(self.heap_bases[self.number as usize].cast_unsigned());
+        (offset < self.heap_size).then_some(offset)
     }
 }
 
@@ -66,75 +174,108 @@ impl JoinedRank {
 impl JoinedRank {
     #[getter]
     fn rank(&self, py: Python<'_>) -> PyResult<u32> {
-        self.act(py, "", |rank| Ok(rank.rank()))
+        self.watch(py).map(|_| self.number)
     }
 
     #[getter]
-    fn num_ranks(&self, py: Python<'_>) -> PyResult<u32> {
-        self.act(py, "", |rank| Ok(rank.num_ranks()))
+    fn num_ranks(&self, py: Python<'_>) -> PyResult<usize> {
+        self.watch(py).map(|_| self.heap_bases.len())
     }
 
     #[getter]
     fn heap_size(&self, py: Python<'_>) -> PyResult<u64> {
-        self.act(py, "", |rank| Ok(rank.heap_size()))
+        self.watch(py).map(|_| self.heap_size)
     }
 
     #[getter]
     fn heap_bases(&self, py: Python<'_>) -> PyResult<Vec<i64>> {
-        self.act(py, "", |rank| Ok(rank.heap_bases()[..rank.num_ranks() as usize].to_vec()))
+        self.watch(py).map(|_| self.heap_bases.clone())
     }
 
     #[getter]
     fn table(&self, py: Python<'_>) -> PyResult<u64> {
-        self.act(py, "", |rank| Ok(rank.device_ctx()))
+        self.watch(py).map(|_| self.table)
     }
 
-    fn is_symmetric(&self, py: Python<'_>, address: usize) -> PyResult<bool> {
-        self.act(py, "", |rank| Ok(rank.is_symmetric(address as *const u8)))
+    fn is_symmetric(&self, py: Python<'_>, address: u64) -> PyResult<bool> {
+        self.watch(py).map(|_| self.offset(address).is_some())
     }
 
-    fn as_remote(&self, py: Python<'_>, address: usize, rank: u32, place: &str) -> PyResult<usize> {
-        self.act(py, place, |this| Ok(this.as_remote(address as *const u8, rank)? as usize))
+    fn as_remote(&self, py: Python<'_>, address: u64, rank: u32) -> PyResult<u64> {
+        self.watch(py)?;
+        let base = self.heap_bases.get(rank as usize).map(|base| base.cast_unsigned());
+        let place = base.zip(self.offset(address)).map(|(base, offset)| base + offset);
+        place.ok_or_else(|| PyValueError::new_err(format!("{address:#x} has no counterpart on rank {rank}")))
     }
 
-    fn alloc(&self, py: Python<'_>, bytes: u64, align: u64, place: &str) -> PyResult<usize> {
-        self.act(py, place, |rank| Ok(rank.alloc(bytes, align)? as usize))
+    fn hold(&self, py: Python<'_>) -> PyResult<Heaps> {
+        Ok(Heaps { watch: self.watch(py)?, process: self.process })
+    }
+
+    fn check(&self, py: Python<'_>) -> PyResult<()> {
+        let watch = self.watch(py)?;
+        watch.check().map_err(|error| raise(py, &error))
+    }
+
+    fn end(&self, py: Python<'_>, reason: &str) -> PyResult<()> {
+        self.watch(py).map(|watch| watch.end(reason))
+    }
+
+    fn alloc(&self, py: Python<'_>, bytes: u64, call: &str, place: &str) -> PyResult<usize> {
+        self.call(py, call, place, |rank| Ok(rank.alloc(bytes, 0)? as usize))
     }
 
     fn free(&self, py: Python<'_>, address: usize, place: &str) -> PyResult<()> {
-        self.act(py, place, |rank| rank.free(address as *mut u8))
-    }
-
-    fn check(&self, py: Python<'_>, place: &str) -> PyResult<()> {
-        self.act(py, place, symm_runtime::Rank::check)
+        self.call(py, "", place, |rank| rank.free(address as *mut u8))
     }
 
     fn barrier(&self, py: Python<'_>, place: &str) -> PyResult<()> {
-        self.act(py, place, symm_runtime::Rank::barrier)
+        self.call(py, "World.barrier", place, symm_runtime::Rank::barrier)
     }
 
     fn stream_barrier(&self, py: Python<'_>, stream: usize, place: &str) -> PyResult<()> {
         // SAFETY: the caller names a stream of this rank's device, which lives during the call.
-        self.act(py, place, |rank| unsafe { rank.borrow_stream(stream) }.barrier())
+        self.call(py, "World.device_barrier", place, |rank| unsafe { rank.borrow_stream(stream) }.barrier())
     }
 
     fn broadcast<'py>(&self, py: Python<'py>, root: u32, bytes: &[u8], place: &str) -> PyResult<Bound<'py, PyBytes>> {
         let mut bytes = bytes.to_vec();
-        self.act(py, place, |rank| rank.broadcast(root, &mut bytes))?;
+        let call = format!("World.broadcast from rank {root}");
+        self.call(py, &call, place, |rank| rank.broadcast(root, &mut bytes))?;
         Ok(PyBytes::new(py, &bytes))
     }
 
     fn leave(&self, py: Python<'_>, place: &str) -> PyResult<()> {
-        let left = py.detach(|| {
-            let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            set_place(Some(place));
-            slot.take().map_or(Ok(()), |rank| {
+        self.act(py, "World.close", place, |slot| {
+            let left = slot.take().map_or(Ok(()), |rank| {
                 rank.try_leave().map_err(|(error, stays)| {
                     *slot = stays;
                     error
                 })
-            })
-        });
-        left.map_err(|error| raise(py, &error))
+            });
+            if slot.is_none() {
+                // Memory that no tensor holds goes with the run.
+                *self.watch.lock().unwrap_or_else(PoisonError::into_inner) = None;
+            }
+            left
+        })
+    }
+}
+
+impl Drop for JoinedRank {
+    fn drop(&mut self) {
+        if std::process::id() != self.process {
+            // The run goes on without this process: nothing of it is to end here.
+            std::mem::forget(self.rank.get_mut().unwrap_or_else(PoisonError::into_inner).take());
+            std::mem::forget(self.watch.get_mut().unwrap_or_else(PoisonError::into_inner).take());
+        }
+    }
+}
+
+impl Drop for Heaps {
+    fn drop(&mut self) {
+        if std::process::id() != self.process {
+            std::mem::forget(self.watch.clone());
+        }
     }
 }

@@ -15,7 +15,7 @@ from triton.language import core as tl
 from triton.runtime import interpreter
 from triton.runtime.interpreter import TensorHandle, _get_np_dtype, interpreter_semantic
 
-from . import _symm, _world
+from . import _open, _symm
 from ._operands import MAX_RANKS, Operands
 from .errors import CompileError, NotSymmetricError, RankRangeError, SymmError
 
@@ -149,7 +149,7 @@ class Effects:
 
     def barrier(operands, attributes):
         words = table(operands)
-        if (world := _world.current(words)) is not None:
+        if (world := _open.current(words)) is not None:
             world.barrier()
         elif words[1] > 1:
             raise SymmError("symm barrier needs the ranks of symm.init, but this context is not from there")
@@ -157,7 +157,7 @@ class Effects:
 
 def check_ranks(words):
     """An error when another rank has failed: a kernel may be waiting for it, in `wait` or in a loop of atomics."""
-    if (world := _world.current(words)) is not None:
+    if (world := _open.current(words)) is not None:
         world.check()
 
 
@@ -186,7 +186,7 @@ def table(operands):
     """The context table: [rank, num_ranks, base_0, …]."""
     address = int(operands["ctx"].data.item())
     if "ctx.rank" in operands:
-        ranks = _world.num_ranks()
+        ranks = _open.num_ranks(ctypes.c_int64.from_address(address).value)
         bases = (ctypes.c_int64 * ranks).from_address(address)
         return [int(operands["ctx.rank"].data.item()), ranks, *bases]
     rank, num_ranks = (ctypes.c_int64 * 2).from_address(address)
@@ -197,7 +197,7 @@ def table(operands):
 
 def check_symmetric(words, pointers, mask=True, every=True):
     """An error where pointers are not on this rank's heap: `every` one, or else one of them."""
-    if (world := _world.current(words)) is not None:
+    if (world := _open.current(words)) is not None:
         world.check_symmetric(pointers.data[np.broadcast_to(mask, pointers.data.shape)], words[0], every)
 
 

@@ -9,14 +9,17 @@ import operator
 import os
 import pickle
 import sys
-import warnings
+import threading
 import weakref
-from pathlib import Path
+import zlib
 from typing import TYPE_CHECKING, Any
 
-from . import _symm
+from . import _sending, _symm
+from ._device import driver_of, gpu_of, place, usual_device
 from ._memory import Memory, torch
-from .errors import ArgumentError, HeapExhaustedError, NotSymmetricError, RankRangeError, SymmError, SymmWarning
+from ._open import address_of, is_on_a_heap, worlds
+from ._torch_ranks import as_torch_has_joined
+from .errors import ArgumentError, HeapExhaustedError, NotSymmetricError, RankRangeError
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -26,81 +29,45 @@ if TYPE_CHECKING:
 HEAP_SIZE = 1 << 30
 # What torch raises where it does not take an argument.
 REFUSALS = (TypeError, ValueError, RuntimeError, OverflowError)
-_current = None
+# How long to wait for the GPU before looking whether another rank has failed.
+SECONDS_OF_A_LOOK = 0.05
+# Characters of what a call is called, for other ranks to compare.
+LONGEST_CALL = 120
 
 
 def init(heap_size: int = HEAP_SIZE, device: str | Device | None = None, timeout: float | None = None) -> World:
     """Joins the run that torchrun, an MPI or Slurm has started, or one of a single rank. Collective.
 
+    Where the program has started torch.distributed, the ranks are its ranks. A process may join several runs, one after
+    the other or at once, each with heaps of its own; all ranks join and leave them in the same order.
+
     `heap_size` is in bytes, for each rank; symm takes the first 2 MiB. `device` is "cuda", "hip" or "cpu", as text or
     as torch's; by default the GPU, or the CPU under `TRITON_INTERPRET=1` and where torch finds no GPU; ranks use GPU
     number `rank` modulo their number, and a device with another number is an error. `timeout` is the longest time in seconds that a call may wait for other ranks.
 
-    Returns the World. Raises ArgumentError, BootstrapError, DeviceError, MismatchError, or SymmError if there is a
-    World already.
+    Returns the World. Raises ArgumentError, BootstrapError, DeviceError or SymmError.
     """
-    global _current
-    if _current is not None:
-        raise SymmError("symm.init was called before: a process is one rank of one run, until World.close()")
-    _current = World(heap_size, device or _device(), timeout)
-    return _current
+    return World(heap_size, device or usual_device(), timeout)
 
 
-def current(table):
-    """The World that a kernel's context table is of, if it is of this process's."""
-    return _current if _current is not None and list(table[2:]) == _current.get_heap_bases().tolist() else None
+class _Log(logging.LoggerAdapter):
+    """Messages of a rank."""
 
-
-def num_ranks():
-    """How many ranks there are in this process's World."""
-    if _current is None:
-        raise SymmError("there are no ranks: call symm.init, or symm.iris.iris, first")
-    return _current.get_num_ranks()
-
-
-def _device():
-    if os.environ.get("TRITON_INTERPRET", "0") == "1":
-        return "cpu"
-    if torch().cuda.is_available():
-        return "hip" if torch().version.hip else "cuda"
-    message = "torch finds no GPU, so the heap is on the CPU: kernels run there with TRITON_INTERPRET=1 alone"
-    warnings.warn(message, SymmWarning, stacklevel=3)
-    return "cpu"
-
-
-def _driver(device):
-    """The driver for a device, and the number of the GPU, if it has one."""
-    name, _, number = str(device).partition(":")
-    if isinstance(device, torch().device) and name == "cuda" and torch().version.hip:
-        name = "hip"  # Torch's name for a GPU of AMD's is cuda as well.
-    return (name, int(number)) if number.isdecimal() else (f"{name}:{number}" if number else name, None)
-
-
-def _gpu(rank, count, wanted):
-    """The number of a rank's GPU, of as many as there are; `wanted` is what the caller says that it is."""
-    number = rank % count
-    if wanted not in (None, number):
-        raise ArgumentError(f"symm.init: rank {rank} uses GPU {number} of {count}, not {wanted}: leave out the number")
-    return number
-
-
-def _place():
-    """Where the user's code calls into this package."""
-    frame, here = sys._getframe(1), str(Path(__file__).parent)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(here):
-        frame = frame.f_back
-    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+    def process(self, message, keywords):
+        return f"{self.extra['prefix']} {message}", keywords
 
 
 class World:
     """This process's rank, and tensors that every rank has at the same offset of its heap.
 
-    What makes tensors is collective: every rank makes the same ones, of the same sizes, in the same order. Their values
-    are each rank's own. The functions have the names, arguments and results of torch's. A tensor's memory is given
-    back some time after the last tensor on it is gone on all ranks.
+    What makes tensors is collective: every rank makes the same ones, with the same function, of the same shape and
+    dtype, in the same order. Their values are each rank's own. The functions have the names, arguments and results of
+    torch's. A tensor's memory is given back some time after the last tensor on it is gone on all ranks.
 
     They raise HeapExhaustedError where the heap has no room and MismatchError where ranks make different tensors. All
-    that waits for other ranks raises RankFailedError when one of them has failed or does not come in time.
+    that waits for other ranks raises RankFailedError when one of them has failed or does not come in time. Ctrl-C ends
+    such a call, and the run with it: the others get a RankFailedError. In a process that is forked from a rank's, all
+    raises ForkedError.
 
     `log` is a logger whose messages begin with the rank.
     """
@@ -110,27 +77,29 @@ class World:
             raise ArgumentError(f"symm.init: heap_size must be a number of bytes, not {heap_size}")
         if isinstance(timeout, (int, float)) and timeout < 0:
             raise ArgumentError(f"symm.init: timeout must be a number of seconds, not {timeout}")
-        driver, number = _driver(device)
-        try:
-            self.rank = _symm.join_run(heap_size, driver, timeout, _place())
-        except (TypeError, ValueError, OverflowError) as error:
-            raise ArgumentError(f"symm.init: {error}") from None
+        driver, number = driver_of(device)
+        with as_torch_has_joined():
+            try:
+                self.rank = _symm.join_run(heap_size, driver, timeout, place())
+            except (TypeError, ValueError, OverflowError) as error:
+                raise ArgumentError(f"symm.init: {error}") from None
         self.device = torch().device("cpu")
         if driver != "cpu":
-            number = _gpu(self.get_rank(), torch().cuda.device_count(), number)
+            number = gpu_of(self.get_rank(), torch().cuda.device_count(), number)
             self.device = torch().device("cuda", number)
             torch().cuda.set_device(self.device)
-        self.log = logging.LoggerAdapter(logging.getLogger("symm"), {})
-        self.log.process = self._with_rank
+        prefix = f"[rank {self.get_rank()}/{self.get_num_ranks()}]"
+        self.log = _Log(logging.getLogger("symm"), {"prefix": prefix})
         # Of allocations that no tensor of this rank is left on: their addresses.
         self._dropped = set()
-        bases = self.rank.heap_bases
-        self._bases = torch().tensor(bases, dtype=torch().int64)
-        self._mine = bases[self.get_rank()]
+        self.bases, self.heap_size = self.rank.heap_bases, self.rank.heap_size
+        self._mine = self.bases[self.get_rank()]
+        # Whether ranks that make tensors have to use the same function.
+        self.compares_functions = True
+        self._process = os.getpid()
+        _sending.install(is_on_a_heap)
+        worlds.append(self)
         atexit.register(self._at_exit)
-
-    def _with_rank(self, message, keywords):
-        return f"[rank {self.get_rank()}/{self.get_num_ranks()}] {message}", keywords
 
     # Ranks.
 
@@ -154,35 +123,35 @@ class World:
 
     def get_heap_bases(self) -> Tensor:
         """The address of each rank's heap in this process: int64, on the CPU."""
-        return self._bases
+        return torch().tensor(self.rank.heap_bases, dtype=torch().int64)
 
     def get_device_context(self) -> Tensor:
         """The context table that kernels take: int64 [rank, num_ranks, base_0, …], on the device."""
         words = 2 + self.get_num_ranks()
-        return Memory(self.rank.table, 8 * words, self).tensor(self.device, torch().int64, (words,))
+        return Memory(self.rank.table, 8 * words, self.rank.hold()).tensor(self.device, torch().int64, (words,))
 
     # Tensors.
 
     def empty(self, *size: Any, **keywords: Any) -> Tensor:
         """`torch.empty`; the memory is zero."""
-        return self._shaped(self._model("empty", size, keywords), keywords)
+        return self._shaped("empty", self._model("empty", size, keywords), keywords)
 
     def zeros(self, *size: Any, **keywords: Any) -> Tensor:
         """`torch.zeros`."""
-        return self._shaped(self._model("zeros", size, keywords), keywords)
+        return self._shaped("zeros", self._model("zeros", size, keywords), keywords)
 
     def ones(self, *size: Any, **keywords: Any) -> Tensor:
         """`torch.ones`."""
-        return self._shaped(self._model("ones", size, keywords), keywords, lambda tensor: tensor.fill_(1))
+        return self._shaped("ones", self._model("ones", size, keywords), keywords, lambda tensor: tensor.fill_(1))
 
     def full(self, size: Any, fill_value: Any, **keywords: Any) -> Tensor:
         """`torch.full`."""
         shaped = self._model("full", (size, fill_value), keywords)
-        return self._shaped(shaped, keywords, lambda tensor: tensor.fill_(fill_value))
+        return self._shaped("full", shaped, keywords, lambda tensor: tensor.fill_(fill_value))
 
     def zeros_like(self, tensor: Tensor, **keywords: Any) -> Tensor:
         """`torch.zeros_like`; the tensor need not be on the heap."""
-        return self._shaped(self._model("zeros_like", (tensor,), keywords), keywords)
+        return self._shaped("zeros_like", self._model("zeros_like", (tensor,), keywords), keywords)
 
     def arange(self, *range: Any, **keywords: Any) -> Tensor:
         """`torch.arange`."""
@@ -207,15 +176,19 @@ class World:
     def uniform(self, size: Any, low: float = 0.0, high: float = 1.0, **keywords: Any) -> Tensor:
         """Random numbers from `low` to below `high`, all as likely."""
         shaped = self._model("empty", (size,), keywords)
-        if not shaped.dtype.is_floating_point or not low <= high:
-            raise ArgumentError(f"uniform draws floats from low to high, not {shaped.dtype} from {low} to {high}")
-        return self._shaped(shaped, keywords, lambda tensor: tensor.uniform_(low, high))
+        try:
+            can_draw = shaped.dtype.is_floating_point and bool(low <= high)
+        except REFUSALS:
+            can_draw = False
+        if not can_draw:
+            raise ArgumentError(f"uniform draws floats from low to high, not {shaped.dtype} from {low!r} to {high!r}")
+        return self._shaped("uniform", shaped, keywords, lambda tensor: tensor.uniform_(low, high))
 
     def is_symmetric(self, tensor: Tensor) -> bool:
         """Whether a tensor lies on this rank's heap, so that every rank has its counterpart."""
         if not isinstance(tensor, torch().Tensor):
             raise ArgumentError(f"is_symmetric takes a tensor, not {tensor!r}")
-        return tensor.device.type == self.device.type and self.rank.is_symmetric(_address(tensor))
+        return tensor.device.type == self.device.type and self.rank.is_symmetric(address_of(tensor))
 
     def as_remote(self, tensor: Tensor, rank: int) -> Tensor:
         """The counterpart of a tensor on a rank's heap, with the same shape and strides. It keeps the tensor alive.
@@ -233,14 +206,20 @@ class World:
             raise RankRangeError(f"rank {rank} out of range [0, {self.get_num_ranks()})")
         last = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
         size = (last + 1) * tensor.element_size() if tensor.numel() else tensor.element_size()
-        address = self.rank.as_remote(_address(tensor), rank, _place())
+        address = self.rank.as_remote(address_of(tensor), rank)
         memory = Memory(address, size, tensor)
         return memory.tensor(self.device, tensor.dtype, tensor.shape, tensor.stride())
 
-    def _shaped(self, model, keywords, fill=None):
-        """A tensor like a model, which has no memory."""
+    def _shaped(self, name, model, keywords, fill=None):
+        """A tensor like a model, which has no memory; `name` is the function that makes it."""
         count, shape, strides = max(model.numel(), 1), tuple(model.shape), tuple(model.stride())
-        tensor = self._allocate(count * model.element_size()).tensor(self.device, model.dtype, shape, strides)
+        call = f"{f'World.{name}' if self.compares_functions else 'a tensor'}: {model.dtype}, {shape}"
+        if not model.is_contiguous():
+            call += f", strides {strides}"
+        if len(call) > LONGEST_CALL:
+            call = f"{call[: LONGEST_CALL - 20]}… ({zlib.crc32(call.encode()):08x})"
+        memory = self._allocate(count * model.element_size(), call)
+        tensor = memory.tensor(self.device, model.dtype, shape, strides)
         try:
             if fill is not None:
                 fill(tensor)
@@ -273,29 +252,29 @@ class World:
         """What a function of torch's makes, on the heap."""
         local = {**keywords, "device": self.device, "requires_grad": False}
         values = self._made(name, arguments, local, keywords)
-        return self._shaped(values, keywords, lambda tensor: tensor.copy_(values))
+        return self._shaped(name, values, keywords, lambda tensor: tensor.copy_(values))
 
-    def _allocate(self, size):
-        place = _place()
+    def _allocate(self, size, call):
+        here = place()
         try:
-            address = self.rank.alloc(size, 0, place)
+            address = self.rank.alloc(size, call, here)
         except HeapExhaustedError:
             # All ranks are here: allocations fail on all alike.
-            if not self._free_dropped(place):
+            if not self._free_dropped(here):
                 raise
-            address = self.rank.alloc(size, 0, place)
-        memory = Memory(address, size)
+            address = self.rank.alloc(size, call, here)
+        memory = Memory(address, size, self.rank.hold())
         weakref.finalize(memory, self._dropped.add, address).atexit = False
         return memory
 
-    def _free_dropped(self, place):
+    def _free_dropped(self, here):
         """Frees what no rank has a tensor on any more; whether there was such."""
         gc.collect()
         self._synchronize()
         mine = sorted(address - self._mine for address in tuple(self._dropped))
         shared = set.intersection(*(set(self.broadcast(mine, rank)) for rank in range(self.get_num_ranks())))
         for offset in sorted(shared):
-            self.rank.free(self._mine + offset, place)
+            self.rank.free(self._mine + offset, here)
             self._dropped.discard(self._mine + offset)
         return bool(shared)
 
@@ -308,8 +287,8 @@ class World:
         if stream is None:
             self._synchronize()
         else:
-            stream.synchronize()
-        self.rank.barrier(_place())
+            self._wait_for(stream.synchronize)
+        self.rank.barrier(place())
 
     def device_barrier(self, stream: Stream | None = None) -> None:
         """Waits on the device: what a stream is given after it sees what every rank's stream did before it.
@@ -321,7 +300,7 @@ class World:
         handle = 0
         if self.device.type != "cpu":
             handle = (stream or torch().cuda.current_stream(self.device)).cuda_stream
-        self.rank.stream_barrier(handle, _place())
+        self.rank.stream_barrier(handle, place())
 
     def broadcast(self, value: Any, source: int = 0) -> Any:
         """The value that rank `source` has: a tensor, or what can be pickled. Collective."""
@@ -336,40 +315,80 @@ class World:
             except Exception as error:
                 refused += f": {error}"
         # Every pickle has bytes.
-        size = int.from_bytes(self.rank.broadcast(source, len(packed).to_bytes(8, "little"), _place()), "little")
+        size = int.from_bytes(self.rank.broadcast(source, len(packed).to_bytes(8, "little"), place()), "little")
         if size == 0:
             raise ArgumentError(refused)
-        value = pickle.loads(self.rank.broadcast(source, packed.ljust(size, b"\0"), _place()))
+        value = pickle.loads(self.rank.broadcast(source, packed.ljust(size, b"\0"), place()))
         return value.to(self.device) if isinstance(value, torch().Tensor) else value
 
     def close(self) -> None:
-        """Leaves the run when all ranks have come to do so; tensors on the heap are not to be used after it."""
-        global _current
-        if _current is self:
-            self._synchronize()
-            _current = None
-            self.rank.leave(_place())
+        """Leaves the run when all ranks have come to do so. Collective; again, it does nothing.
+
+        Tensors on the heap, and those of `as_remote`, stay what they are: memory is given back with the last of them.
+        The ops of kernels are not for them any more.
+        """
+        if self not in worlds:
+            return
+        self._synchronize()
+        # First, so that who fails here does not wait again at the end of the process.
+        self._forget()
+        self.rank.leave(place())
+
+    def _forget(self):
+        worlds.remove(self)
+        atexit.unregister(self._at_exit)
+
+    def is_open(self):
+        """Whether this process is a rank of the run."""
+        return self in worlds and self._process == os.getpid()
 
     def _synchronize(self):
         if self.device.type != "cpu":
-            torch().cuda.synchronize(self.device)
+            self._wait_for(lambda: torch().cuda.synchronize(self.device))
+
+    def _wait_for(self, device):
+        """Calls what waits for the device: its kernels may wait for a rank that has failed, and so for ever."""
+        if self.device.type == "cpu":
+            device()
+            return
+        done, raised = threading.Event(), []
+
+        def wait():
+            try:
+                device()
+            except BaseException as error:
+                raised.append(error)
+            done.set()
+
+        threading.Thread(target=wait, name="symm waits for the GPU", daemon=True).start()
+        while not done.wait(SECONDS_OF_A_LOOK):
+            self.check()
+        if raised:
+            raise raised[0]
 
     def check(self) -> None:
         """An error when another rank has failed."""
-        self.rank.check(_place())
+        self.rank.check()
 
     def check_symmetric(self, addresses, rank, every=True):
         """An error for an address in a kernel that is not on a rank's heap; if not for `every` one, for all of them."""
-        first = self.rank.heap_bases[rank]
-        end = first + self.rank.heap_size
+        self.get_rank()  # Not in a forked process.
+        first = self.bases[rank]
+        end = first + self.heap_size
         outside = addresses[(addresses < first) | (addresses >= end)]
         if outside.size and (every or outside.size == addresses.size):
             raise NotSymmetricError(f"{int(outside.flat[0]):#x} is not on the symmetric heap of rank {rank}")
 
     def _at_exit(self):
-        # A rank that ends by an exception does not wait for the others: they are told.
+        if not self.is_open():
+            # A forked process is no rank.
+            return
         if not hasattr(sys, "last_value"):
             self.close()
+            return
+        # A rank that ends by an exception does not wait for the others: they are told.
+        cause = type(sys.last_value).__name__
+        self.rank.end(f"rank {self.get_rank()} ended by {cause}; its own output says why")
 
 
 def _integer(rank):
@@ -377,11 +396,3 @@ def _integer(rank):
         return operator.index(rank)
     except TypeError:
         raise ArgumentError(f"rank must be an integer, not {rank!r}") from None
-
-
-def _address(tensor):
-    """Where a tensor lies: torch gives none of one without elements, and nothing has one that is not strided."""
-    try:
-        return tensor.data_ptr() if tensor.numel() else tensor.untyped_storage().data_ptr()
-    except (RuntimeError, NotImplementedError):
-        return 0

@@ -57,7 +57,10 @@ class RankRangeError(LocatedError, ValueError):
 
 
 class MismatchError(SymmError):
-    """Ranks called different things, or the same with different sizes."""
+    """Ranks called different things, or made tensors of different shapes or dtypes: the message has each rank's line.
+
+    The ranks are out of step then, so the run is over: what they call next raises RankFailedError.
+    """
 
 
 class UnsupportedError(SymmError, RuntimeError):
@@ -74,3 +77,7 @@ class DeviceError(SymmError):
 
 class RankFailedError(SymmError):
     """Another rank has failed or did not come; its own output says why."""
+
+
+class ForkedError(SymmError, RuntimeError):
+    """This process was forked from a rank's, and is no rank itself."""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import logging
-import os
-import uuid
 import weakref
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,7 @@ import numpy as np
 
 from .. import _world
 from .._memory import torch
-from ..errors import UnsupportedError
+from ..errors import RankFailedError, UnsupportedError
 from ._logging import logger
 
 if TYPE_CHECKING:
@@ -43,16 +42,15 @@ class Iris:
     to be a tensor on the heap, they fill that one.
     """
 
-    # The last one, which may be gone, and its World.
-    _last = None
+    # Those made so far, which may be gone, and their Worlds.
+    _made = []
 
     def __init__(self, heap_size: int = 1 << 30, allocator_type: str = "torch"):
-        if Iris._last is not None and Iris._last[0]() is None:
-            # As in Iris, one may be made when there is no other.
-            Iris._last[1].close()
-        with _as_torch_has_joined():
-            self.world = _world.init(heap_size + RESERVED)
-        Iris._last = (weakref.ref(self), self.world)
+        _close_gone()
+        self.world = _world.init(heap_size + RESERVED)
+        # Programs for Iris may fill tensors in different ways on different ranks.
+        self.world.compares_functions = False
+        Iris._made.append((weakref.ref(self), self.world))
         self.cur_rank = self.world.get_rank()
         self.num_ranks = self.world.get_num_ranks()
         self.heap_size = heap_size
@@ -238,6 +236,25 @@ class Iris:
             raise UnsupportedError("symm.iris has barriers of all ranks only: leave out group")
 
 
+def _close_gone():
+    """Closes the Worlds of which the Iris is gone on every rank, for their memory."""
+    Iris._made = [(each, world) for each, world in Iris._made if world.is_open()]
+    if not Iris._made:
+        return
+    gc.collect()
+    gone = [number for number, (each, _) in enumerate(Iris._made) if each() is None]
+    asked = Iris._made[-1][1]
+    try:
+        told = [set(asked.broadcast(gone, rank)) for rank in range(asked.get_num_ranks())]
+    except RankFailedError:
+        # That run is over, on all ranks alike: ask in the one before.
+        Iris._made.pop()
+        _close_gone()
+        return
+    for number in sorted(set.intersection(*told)):
+        Iris._made[number][1].close()
+
+
 def _plain(value):
     """What is sent for a value: arrays as numpy's."""
     if isinstance(value, torch().Tensor):
@@ -247,29 +264,3 @@ def _plain(value):
             array = np.asarray(value)
             return array if array.dtype.kind in "biufc" else value
     return value
-
-
-@contextlib.contextmanager
-def _as_torch_has_joined():
-    """Has symm join as the ranks that torch.distributed knows, if the program has started it."""
-    distributed = getattr(torch(), "distributed", None)
-    if distributed is None or not distributed.is_available() or not distributed.is_initialized():
-        yield
-        return
-    rank, count = distributed.get_rank(), distributed.get_world_size()
-    if torch().cuda.is_available():
-        # NCCL sends from the current device.
-        torch().cuda.set_device(rank % torch().cuda.device_count())
-    run = [uuid.uuid4().hex]
-    distributed.broadcast_object_list(run, src=0)
-    joined = {"RANK": rank, "WORLD_SIZE": count, "TORCHELASTIC_RUN_ID": run[0]}
-    before = {name: os.environ.get(name) for name in joined}
-    os.environ.update({name: str(value) for name, value in joined.items()})
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value

@@ -1,0 +1,48 @@
+"""What a rank runs on, and where the user's code calls."""
+
+import os
+import sys
+import warnings
+from pathlib import Path
+
+from ._memory import torch
+from .errors import ArgumentError, SymmWarning
+
+
+def usual_device():
+    if os.environ.get("TRITON_INTERPRET", "0") == "1":
+        return "cpu"
+    if torch().cuda.is_available():
+        return "hip" if torch().version.hip else "cuda"
+    message = "torch finds no GPU, so the heap is on the CPU: kernels run there with TRITON_INTERPRET=1 alone"
+    warnings.warn_explicit(message, SymmWarning, *_caller())
+    return "cpu"
+
+
+def driver_of(device):
+    """The driver for a device, and the number of the GPU, if it has one."""
+    name, _, number = str(device).partition(":")
+    if isinstance(device, torch().device) and name == "cuda" and torch().version.hip:
+        name = "hip"  # Torch's name for a GPU of AMD's is cuda as well.
+    return (name, int(number)) if number.isdecimal() else (f"{name}:{number}" if number else name, None)
+
+
+def gpu_of(rank, count, wanted):
+    """The number of a rank's GPU, of as many as there are; `wanted` is what the caller says that it is."""
+    number = rank % count
+    if wanted not in (None, number):
+        raise ArgumentError(f"symm.init: rank {rank} uses GPU {number} of {count}, not {wanted}: leave out the number")
+    return number
+
+
+def place():
+    """Where the user's code calls into this package."""
+    file, line = _caller()
+    return f"{file}:{line}"
+
+
+def _caller():
+    frame, here = sys._getframe(1), str(Path(__file__).parent)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(here):
+        frame = frame.f_back
+    return frame.f_code.co_filename, frame.f_lineno
