@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 import symm
-from symm._world import _gpu
+from symm._device import gpu_of
 
 HERE = Path(__file__).parent
 EXAMPLES = HERE.parents[1] / "examples/python"
-PROGRAMS = ("host.py", "ops.py", "messages.py", "iris_host.py", "iris_triton.py")
+PROGRAMS = ("host.py", "ops.py", "messages.py", "iris_host.py", "iris_triton.py", "worlds.py", "forks.py")
 SECONDS = 120
 
 
@@ -88,8 +88,31 @@ def test_wrong_kernel_names_the_line(case):
 def test_waiting_for_a_rank_that_fails_ends(case):
     (waiting, status), (failed, other) = outputs(start("wrong.py", 2, CASE=case))
     assert (status, other) == (1, 1)
-    assert "symm.errors.RankFailedError: stopped, because rank 0 reported: rank 1 died" in waiting, waiting
+    said = "stopped, because rank 1 reported: rank 1 ended by InterpreterError; its own output says why"
+    assert f"symm.errors.RankFailedError: {said}" in waiting, waiting
     assert "AssertionError" in failed
+
+
+@pytest.mark.parametrize("case", ["barrier", "stream", "close"])
+def test_waiting_for_the_gpu_ends_when_a_rank_dies(case):
+    (waiting, status), _ = outputs(start("peer_dies.py", 2, CASE=case))
+    said = "stopped, because rank 1 reported: rank 1 ended by AssertionError; its own output says why"
+    assert (waiting.splitlines()[-1], status) == (said, 0)
+
+
+CALLS = ("init0", "init1", "zeros", "barrier", "device_barrier", "broadcast", "close", "kernel", "second")
+
+
+@pytest.mark.parametrize("case", CALLS)
+def test_ctrl_c_ends_a_wait(case, tmp_path):
+    for output, status in outputs(start("interrupts.py", 2, CASE=case, FOLDER=str(tmp_path))):
+        assert status == 0, output
+
+
+@pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed")
+def test_ranks_are_those_of_torch_distributed():
+    [(output, status)] = outputs(start("spawned.py", 2)[:1])
+    assert status == 0, output
 
 
 @pytest.mark.parametrize(
@@ -116,9 +139,9 @@ def test_wrong_start_is_said(environment, message):
 
 
 def test_a_gpu_that_is_not_the_ranks_is_said():
-    assert [_gpu(rank, 2, wanted) for rank, wanted in ((0, None), (3, None), (0, 0), (3, 1))] == [0, 1, 0, 1]
+    assert [gpu_of(rank, 2, wanted) for rank, wanted in ((0, None), (3, None), (0, 0), (3, 1))] == [0, 1, 0, 1]
     with pytest.raises(symm.errors.ArgumentError, match="rank 3 uses GPU 1 of 2, not 0: leave out the number"):
-        _gpu(3, 2, 0)
+        gpu_of(3, 2, 0)
 
 
 def test_heap_on_the_cpu_is_said():

@@ -95,7 +95,9 @@ for op, arguments in ((st.load, (table, 0)), (st.barrier, ())):
     message = raised(symm.SymmError, op, world.get_device_context(), *arguments)
     assert message == f"symm {op.__name__} is an op for kernels: call it in a function with @triton.jit or @gluon.jit"
 assert raised(symm.CompileError, st.DeviceContext, table).endswith(", not a tensor of the host")
-for wrong in (lambda: world.zeros("a"), lambda: world.zeros(2, out=table), lambda: world.zeros(2, layout="sparse"),
+for wrong in (lambda: world.uniform("a"), lambda: world.uniform((3,), "a", 1), lambda: world.uniform((3,), None),
+              lambda: world.uniform((3,), 2, 1), lambda: world.zeros("a"),
+              lambda: world.zeros(2, out=table), lambda: world.zeros(2, layout="sparse"),
               lambda: world.uniform((3,), dtype=torch.int32), lambda: world.is_symmetric(None),
               lambda: world.barrier("x"), lambda: world.device_barrier("x")):  # fmt: skip
     raised(symm.ArgumentError, wrong)
@@ -112,12 +114,13 @@ if hasattr(torch, "channels_last"):
     raised(symm.ArgumentError, world.zeros, 1, device="nonsense")
     raised(symm.NotSymmetricError, world.as_remote, world.full((2,), 1 + 2j).conj(), 0)
     assert world.is_symmetric(table[3:]) and not world.is_symmetric(torch.ones(2).to_sparse())
-assert "was called before" in raised(symm.SymmError, symm.init)
 assert "leave out device" in raised(symm.SymmError, world.zeros, 3, device="meta")
 assert world.log.process("hello", {})[0] == f"[rank {me}/{ranks}] hello"
 if ranks > 1:
     mistaken = (lambda: world.zeros(64)) if me == 0 else world.barrier
     message = raised(symm.MismatchError, mistaken)
     assert "ranks disagree on a collective operation" in message and "host.py" in message, message
-world.barrier()
-world.close()
+    assert "are out of step" in raised(symm.RankFailedError, world.barrier)
+    raised(symm.RankFailedError, world.close)
+else:
+    world.close()

@@ -70,6 +70,9 @@ class Tensor:
     def numel(self):
         return self.array.size
 
+    def is_contiguous(self):
+        return self.array.flags.c_contiguous
+
     def element_size(self):
         return self.array.itemsize
 
