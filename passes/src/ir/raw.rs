@@ -127,10 +127,10 @@ pub fn take_body<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Region<'c> {
     body
 }
 
-/// Makes `op` stand for `other`, which comes before it, too.
-pub fn fuse_location<'c: 'a, 'a>(op: OperationRef<'c, 'a>, other: OperationRef<'c, 'a>) {
+/// Makes `op` stand for others, too, which come before it. All at once: a fused location holds all of its parts.
+pub fn fuse_locations<'c: 'a, 'a>(op: OperationRef<'c, 'a>, others: &[Location<'c>]) {
     // SAFETY: a location without metadata has the null attribute.
     let nothing = unsafe { Attribute::from_raw(mlirAttributeGetNull()) };
-    let fused = Location::fused(super::context(op), &[other.location(), op.location()], nothing);
+    let fused = Location::fused(super::context(op), &[others, &[op.location()]].concat(), nothing);
     mutable(op).set_location(fused);
 }

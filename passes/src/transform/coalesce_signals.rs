@@ -30,13 +30,13 @@
 //! Limits: only signals of one group, in one block, to the same `flag`, `indices` and `rank` by value or as equal
 //! constants (run `cse` first; the pipelines do); any access, wait, fence, call or region in between, or a signal to
 //! another flag, which may be the same one by another name, keeps them apart. `put_signal` is left alone. Fences are
-//! merged by `symm-infer-order`. A `symm.barrier` behind another is never dropped: ranks count their barriers, and
+//! merged by `symm-infer-order`. A `symm.barrier` after another is never dropped: ranks count their barriers, and
 //! another rank may come through two that have something in between.
 
-use crate::ir::{Builder, blocks, collect, constant_value, fuse_location, operations};
+use crate::ir::{Builder, blocks, collect, constant_value, fuse_locations, operations};
 use crate::order::{is_quiet, join, same, set_keyword};
 use crate::pass::{Ir, Pass};
-use melior::ir::{BlockRef, OperationRef, Value, ValueLike};
+use melior::ir::{BlockRef, Location, OperationRef, Value, ValueLike, operation::OperationLike};
 use symm_dialect::ops::{Signal, SignalKind, SymmOp};
 use symm_dialect::set_operand_group;
 use symm_dialect::shape::integer_width;
@@ -57,15 +57,40 @@ fn run(root: OperationRef) -> Ir {
 }
 
 fn run_on_block<'c: 'a, 'a>(block: BlockRef<'c, 'a>) {
-    let mut before: Option<Signal> = None;
+    let mut before: Option<Merged> = None;
     for op in operations(block) {
         if let Some(SymmOp::Signal(signal)) = SymmOp::cast(op) {
-            if let Some(first) = before.filter(|first| is_same_place(*first, signal)) {
-                merge(first, signal);
+            match &mut before {
+                Some(merged) if is_same_place(merged.signal, signal) => merged.add(signal),
+                _ => {
+                    before.replace(Merged { signal, locations: Vec::new() }).iter().for_each(Merged::finish);
+                }
             }
-            before = Some(signal);
         } else if !is_quiet(op) {
-            before = None;
+            before.take().iter().for_each(Merged::finish);
+        }
+    }
+    before.iter().for_each(Merged::finish);
+}
+
+/// The signal that is left of several.
+struct Merged<'c, 'a> {
+    signal: Signal<'c, 'a>,
+    /// Where the others were.
+    locations: Vec<Location<'c>>,
+}
+
+impl<'c: 'a, 'a> Merged<'c, 'a> {
+    /// Makes the next signal do what these did before it.
+    fn add(&mut self, signal: Signal<'c, 'a>) {
+        self.locations.push(self.signal.operation().location());
+        merge(self.signal, signal);
+        self.signal = signal;
+    }
+
+    fn finish(&self) {
+        if !self.locations.is_empty() {
+            fuse_locations(self.signal.operation(), &self.locations);
         }
     }
 }
@@ -92,7 +117,6 @@ fn merge<'c: 'a, 'a>(first: Signal<'c, 'a>, second: Signal<'c, 'a>) {
     }
     set_keyword(op, "sem", join(first.sem(), second.sem()) as i64);
     set_keyword(op, "scope", first.scope().max(second.scope()) as i64);
-    fuse_location(op, first.operation());
     Builder::before(op).erase(first.operation());
 }
 

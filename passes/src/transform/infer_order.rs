@@ -55,13 +55,14 @@
 //! an `scf.if` alone starts no run, because on the way around it the fence would be for nothing. Waits with a
 //! timeout, `put_signal`, atomics and scopes narrower than sys are left alone: run `symm-check-memory-order` first.
 
-use crate::ir::{
-    Builder, blocks, collect, constant_value, context, definition, fuse_location, name, operations, owner,
-};
-use crate::order::{acquires, is_quiet, join, keyword, releases, same, set_keyword};
+mod fences;
+
+use crate::ir::{Builder, blocks, collect, constant_value, definition, name, operations, owner};
+use crate::order::{acquires, is_quiet, same, set_keyword};
 use crate::pass::{self, Ir, Pass, PassOption};
 use crate::registration::previous_in_block;
 use crate::uniform::is_reached_together;
+use fences::{Done, covers, make_fence};
 use melior::ir::block::BlockArgument;
 use melior::ir::{BlockLike, BlockRef, OperationRef, Value, operation::OperationLike};
 use std::collections::HashMap;
@@ -170,7 +171,7 @@ impl<'c: 'a, 'a> InferOrder<'c, 'a> {
 
     /// Rewrites signals, waits and fences that are next to each other.
     fn run_on_stretch(&mut self, stretch: &[Step<'c, 'a>]) {
-        let mut done: Vec<Step> = Vec::new();
+        let mut done = Done::default();
         let mut rest = stretch;
         while let Some(&(op, kind)) = rest.first() {
             let (count, group) = match kind {
@@ -186,7 +187,7 @@ impl<'c: 'a, 'a> InferOrder<'c, 'a> {
                     if self.is_covered(done.last(), fence) {
                         Builder::before(op).erase(op);
                     } else {
-                        push_fence(&mut done, op, fence);
+                        done.push_fence(op, fence);
                     }
                     rest = &rest[1..];
                     continue;
@@ -209,15 +210,16 @@ impl<'c: 'a, 'a> InferOrder<'c, 'a> {
             }
             if is_signal && !fenced {
                 let fence = make_fence(run[0].0, members[0], Order::Release, group);
-                push_fence(&mut done, fence.operation(), fence);
+                done.push_fence(fence.operation(), fence);
             }
             done.extend(run);
             if !is_signal {
                 let next = run.last().and_then(|(op, _)| op.next_in_block()).expect("a terminator comes after a wait");
                 let fence = make_fence(next, members[members.len() - 1], Order::Acquire, group);
-                push_fence(&mut done, fence.operation(), fence);
+                done.push_fence(fence.operation(), fence);
             }
         }
+        done.finish();
     }
 
     /// Whether an acquire fence does again what the wait before it has just done (O5), and nothing else.
@@ -351,11 +353,6 @@ fn is_reached(run: &[Step], group: Group) -> bool {
         || is_reached_together(run[0].0)
 }
 
-/// Whether a fence releases what comes before it for the signals of a group.
-fn covers(fence: Fence, group: Group) -> bool {
-    releases(fence.sem()) && fence.scope() == Scope::Sys && fence.group() == group
-}
-
 /// Whether an operation may see what another rank has released and leave it to a later fence to let it in.
 fn needs_fence<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
     use SymmOp::{AtomicCas, AtomicRmw, Barrier, BarrierAll, Copy, Get, Put, RemoteLoad, RemoteStore};
@@ -389,38 +386,4 @@ fn needs_fence<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
             !is_plain && !is_loop(op) && !is_branch(op) && !is_quiet(op)
         }
     }
-}
-
-fn make_fence<'c: 'a, 'a>(
-    next: OperationRef<'c, 'a>,
-    origin: OperationRef<'c, 'a>,
-    order: Order,
-    group: Group,
-) -> Fence<'c, 'a> {
-    let context = context(next);
-    let keywords = [("sem", order as i64), ("scope", Scope::Sys as i64), ("group", group as i64)];
-    let attributes = keywords.map(|(name, value)| (name, keyword(context, value)));
-    let op = Builder::at(context, next, origin.location()).op("symm.fence", &[], &[], &attributes);
-    match SymmOp::cast(op) {
-        Some(SymmOp::Fence(fence)) => fence,
-        _ => unreachable!("a fence was made"),
-    }
-}
-
-/// Adds a fence to what is done, or makes the fence directly before it as strong as both.
-fn push_fence<'c: 'a, 'a>(done: &mut Vec<Step<'c, 'a>>, op: OperationRef<'c, 'a>, fence: Fence<'c, 'a>) {
-    if let Some((before, Kind::Fence(other))) = done.last()
-        && other.group() == fence.group()
-    {
-        let (order, scope) = (join(other.sem(), fence.sem()), other.scope().max(fence.scope()));
-        let is_either = [(other.sem(), other.scope()), (fence.sem(), fence.scope())].contains(&(order, scope));
-        if is_either || other.scope() == fence.scope() {
-            set_keyword(*before, "sem", order as i64);
-            set_keyword(*before, "scope", scope as i64);
-            fuse_location(*before, op);
-            Builder::before(op).erase(op);
-            return;
-        }
-    }
-    done.push((op, Kind::Fence(fence)));
 }
