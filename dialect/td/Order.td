@@ -35,9 +35,10 @@ def Symm_WaitOp : Symm_OrderOp<"wait", [AttrSizedOperandSegments]> {
   let summary = "Waits until a flag of mine compares with a value as asked";
   let description = [{
     Polls the local flag until `flag <comparison> value` holds; signed values, or unsigned ones after `unsigned`
-    (O6). `sem` is acquire (default, O1) or relaxed. It polls relaxed, backs off, and acquires once after the poll
-    succeeds (O5). It is never removed, merged or moved (O4). With `group block` (or `warp`) one thread polls and
-    every thread of the group goes on together (O3).
+    (O6); `unsigned eq` says that the counter is meant to wrap around or to be taken back. `sem` is acquire
+    (default, O1) or relaxed. It polls relaxed, backs off, and acquires once after the poll succeeds (O5). It is
+    never removed, merged or moved (O4). With `group block` (or `warp`) one thread polls and every thread of the
+    group goes on together (O3).
 
     Consecutive waits with `ge` or `gt`, with no memory access in between, may be satisfied in any order, because
     counts only grow; what follows the last of them comes after them all.
@@ -120,7 +121,8 @@ def Symm_BarrierOp : Symm_OrderOp<"barrier"> {
     Block b of every rank waits for block b of every other rank; what any of them wrote before it is visible to
     all of them after it. Every rank launches the same grid, and every block that reaches one barrier reaches as
     many. With `group thread` one thread of the block calls it for itself; with `group block` (or `warp`) all of
-    its threads do.
+    its threads do. It acquires what the other ranks' barriers hand over; for a relaxed wait before it, it is no
+    fence (O1).
 
     ```mlir
     symm.barrier %ctx group block

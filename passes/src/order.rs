@@ -1,12 +1,13 @@
 //! What the passes about memory order share: what may lie between two operations, and changing their order.
 
-use crate::ir::{constant_value, context, name, set_attribute};
+use crate::ir::{constant_value, context, definition, name, set_attribute};
 use melior::Context;
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::operation::OperationLike;
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, OperationRef, Value, ValueLike};
 use symm_dialect::ops::{Order, SymmOp};
+use symm_dialect::pointer::{Pointer, is_block_memory};
 
 /// Whether an operation touches no memory and waits for nobody, whatever its operands are: what lies between two
 /// operations that follow each other directly. An operation that is not known here does.
@@ -48,7 +49,7 @@ pub fn is_quiet<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
 }
 
 /// Whether an op of another dialect reads memory and writes none.
-pub fn only_reads(name: &str) -> bool {
+fn only_reads(name: &str) -> bool {
     let (dialect, rest) = name.split_once('.').unwrap_or_default();
     let is_load = match dialect {
         "affine" => matches!(rest, "load" | "vector_load"),
@@ -60,11 +61,59 @@ pub fn only_reads(name: &str) -> bool {
     is_load || is_bulk_load(name)
 }
 
+/// Whether an op of another dialect reads memory that another rank may write, and writes none.
+pub fn only_reads_heap<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
+    only_reads(name(op)) && !is_of_own_memory(op)
+}
+
 /// Whether an op of another dialect may write memory that another rank may see, or have it written, apart from what its
 /// regions hold. An op that is not known does.
 pub fn may_write_heap<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
-    !only_reads(name(op)) && !is_quiet(op) && !touches_no_heap(op)
+    !only_reads(name(op)) && !is_quiet(op) && !touches_no_heap(op) && !(is_store(name(op)) && is_of_own_memory(op))
 }
+
+/// Whether an op of another dialect writes through its pointers, and does nothing else.
+fn is_store(name: &str) -> bool {
+    matches!(name, "affine.store" | "affine.vector_store" | "llvm.store" | "memref.atomic_rmw" | "memref.store")
+        || matches!(name, "vector.compressstore" | "vector.maskedstore" | "vector.scatter" | "vector.store")
+        || name == "vector.transfer_write"
+}
+
+/// Whether all memory that an op is given is the thread's or the block's own.
+fn is_of_own_memory<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
+    let mut pointers = op.operands().filter(|operand| Pointer::of(operand.r#type()).is_some()).peekable();
+    pointers.peek().is_some() && pointers.all(is_own_memory)
+}
+
+/// How many views an array is followed back through.
+const MOST_VIEWS: u32 = 64;
+
+/// The array that a pointer points into.
+pub fn array<'c: 'a, 'a>(pointer: Value<'c, 'a>) -> Value<'c, 'a> {
+    let mut array = pointer;
+    for _ in 0..MOST_VIEWS {
+        let view = definition(array).filter(|op| {
+            matches!(name(*op), "memref.cast" | "memref.subview" | "memref.reinterpret_cast" | "llvm.getelementptr")
+                || matches!(name(*op), "memref.collapse_shape" | "memref.expand_shape" | "memref.view")
+        });
+        let Some(whole) = view.and_then(|op| op.operands().next()) else { break };
+        array = whole;
+    }
+    array
+}
+
+/// Whether no other rank sees the memory that a pointer points to.
+fn is_own_memory<'c: 'a, 'a>(pointer: Value<'c, 'a>) -> bool {
+    let array = array(pointer);
+    let ty = array.r#type();
+    is_block_memory(ty)
+        || matches!(Pointer::of(ty), Some(Pointer::Llvm)) && matches!(Pointer::address_space(ty), SHARED | PRIVATE)
+        || definition(array).is_some_and(|op| matches!(name(op), "memref.alloca" | "llvm.alloca"))
+}
+
+/// The address spaces of a block's memory and of a thread's, on all GPUs.
+const SHARED: u64 = 3;
+const PRIVATE: u64 = 5;
 
 /// Whether an op of another dialect that is no load touches no memory that another rank may see, apart from what its
 /// regions hold. An op that is not known here does.
@@ -103,6 +152,12 @@ fn touches_no_heap<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
 /// Whether an op of Triton's says of its text or its callee that it does nothing but compute.
 fn is_pure<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
     op.attribute("pure").is_ok_and(|pure| pure.to_string() == "true")
+}
+
+/// Whether an op of another dialect lets threads of a block on when others of the block are there too.
+pub fn is_barrier(name: &str) -> bool {
+    matches!(name, "gpu.barrier" | "gpu.all_reduce" | "nvvm.barrier" | "nvvm.barrier0" | "nvvm.bar.warp.sync")
+        || matches!(name, "rocdl.barrier" | "rocdl.s.barrier")
 }
 
 /// Whether two values are one, or equal constants.

@@ -20,19 +20,23 @@ pub enum Meaning {
     Access,
     /// What orders it: the search ends on this path.
     Fence,
+    /// Other threads may come in here with what they have done, for which a fence beyond it does nothing.
+    Barrier,
     /// Nothing; what its regions hold may.
     Neutral,
-    /// Nothing, whatever its regions hold.
-    Skipped,
 }
 
 /// How a stretch of code ended the search.
-#[derive(Clone, Copy, PartialEq)]
-enum Found {
-    Access,
+#[derive(Clone, Copy)]
+enum Found<'c, 'a> {
+    Access(OperationRef<'c, 'a>),
     Fence,
-    End,
+    /// The end of the block, and whether a barrier lies on the way there.
+    End(bool),
 }
+
+/// A place that was looked at, and whether a barrier lies between it and where the search began.
+type Place = (usize, bool);
 
 /// Ops whose body runs again and again: its other iterations lie beyond this one.
 const LOOPS: &[&str] = &["scf.for", "scf.while", "affine.for", "scf.parallel", "scf.forall"];
@@ -47,65 +51,69 @@ fn is_device_function<'c: 'a, 'a>(function: OperationRef<'c, 'a>) -> bool {
     !is_kernel && enclosing(function, &["gpu.module"]).is_some()
 }
 
-/// A search in one direction, with what it has found so far: every stretch of code is walked once, for all ops from which
-/// it is looked at.
-pub struct Search<M> {
+/// A search in one direction, with what it has found so far: every stretch of code is walked once or twice, for all ops
+/// from which it is looked at.
+pub struct Search<'c, 'a, M> {
     direction: Direction,
     /// Whether a function that only kernels call is taken to be called by one that makes accesses.
     mistrusts_callers: bool,
     meaning: M,
     /// What the ops from this one on meet first, up to the end of its block.
-    stretches: HashMap<usize, Found>,
-    /// Whether a path that leaves this block meets an access before it meets a fence.
-    leaving: HashMap<usize, bool>,
+    stretches: HashMap<Place, Found<'c, 'a>>,
+    /// The access that a path which leaves this block meets before it meets a fence.
+    leaving: HashMap<Place, Option<OperationRef<'c, 'a>>>,
 }
 
-impl<'c: 'a, 'a, M: Fn(OperationRef<'c, 'a>) -> Meaning> Search<M> {
+impl<'c: 'a, 'a, M: Fn(OperationRef<'c, 'a>) -> Meaning> Search<'c, 'a, M> {
     pub fn new(direction: Direction, mistrusts_callers: bool, meaning: M) -> Self {
         Self { direction, mistrusts_callers, meaning, stretches: HashMap::new(), leaving: HashMap::new() }
     }
 
-    /// Whether a path from `op` meets an access before it meets a fence, up to the ends of its function.
-    pub fn unordered(&mut self, op: OperationRef<'c, 'a>) -> bool {
-        let Some(block) = op.block() else { return false };
-        match self.stretch(self.step(op)) {
-            Found::Access => true,
-            Found::Fence => false,
-            Found::End => self.leave(block),
+    /// An access that a path from `op` meets before it meets a fence, up to the ends of its function; the function
+    /// itself for what its callers may do.
+    pub fn unordered(&mut self, op: OperationRef<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
+        let block = op.block()?;
+        match self.stretch(self.step(op), false) {
+            Found::Access(access) => Some(access),
+            Found::Fence => None,
+            Found::End(apart) => self.leave(block, apart),
         }
     }
 
     /// The same from the far end of a block.
-    fn leave(&mut self, block: BlockRef<'c, 'a>) -> bool {
+    fn leave(&mut self, block: BlockRef<'c, 'a>, apart: bool) -> Option<OperationRef<'c, 'a>> {
         // Blocks whose far end is reached, each with the one that it was reached from.
-        let mut reached = vec![(block, 0)];
-        let mut seen = HashSet::from([key(block)]);
+        let mut reached = vec![(block, apart, 0)];
+        let mut seen = HashSet::from([(key(block), apart)]);
         let mut next = 0;
-        while let Some(&(block, _)) = reached.get(next) {
-            let known = self.leaving.get(&key(block)).copied();
-            let (is_access, ends) =
-                if known.is_some() { (known == Some(true), Vec::new()) } else { self.around(block) };
-            if is_access {
+        while let Some(&(block, apart, _)) = reached.get(next) {
+            let (access, ends) = match self.leaving.get(&(key(block), apart)) {
+                Some(known) => (*known, Vec::new()),
+                None => self.around(block, apart),
+            };
+            if access.is_some() {
                 // It is also what those meet from which this one was reached.
                 let mut at = next;
                 loop {
-                    self.leaving.insert(key(reached[at].0), true);
+                    let (block, apart, from) = reached[at];
+                    self.leaving.insert((key(block), apart), access);
                     if at == 0 {
-                        return true;
+                        return access;
                     }
-                    at = reached[at].1;
+                    at = from;
                 }
             }
-            reached.extend(ends.into_iter().filter(|end| seen.insert(key(*end))).map(|end| (end, next)));
+            let new = ends.into_iter().filter(|(end, apart)| seen.insert((key(*end), *apart)));
+            reached.extend(new.map(|(end, apart)| (end, apart, next)));
             next += 1;
         }
         // None of them has a way to an access.
-        self.leaving.extend(reached.into_iter().map(|(block, _)| (key(block), false)));
-        false
+        self.leaving.extend(reached.into_iter().map(|(block, apart, _)| ((key(block), apart), None)));
+        None
     }
 
-    /// What lies right beyond the far end of a block: whether an access does, or else whose far ends are reached.
-    fn around(&mut self, block: BlockRef<'c, 'a>) -> (bool, Vec<BlockRef<'c, 'a>>) {
+    /// What lies right beyond the far end of a block: an access, or else the blocks whose far ends are reached.
+    fn around(&mut self, block: BlockRef<'c, 'a>, mut apart: bool) -> (Option<OperationRef<'c, 'a>>, Ends<'c, 'a>) {
         let mut ends = Vec::new();
         let neighbours: Vec<_> = match self.direction {
             Direction::Before => (0..block.predecessor_count()).filter_map(|i| block.predecessor(i).ok()).collect(),
@@ -113,25 +121,29 @@ impl<'c: 'a, 'a, M: Fn(OperationRef<'c, 'a>) -> Meaning> Search<M> {
         };
         let is_outermost = neighbours.is_empty();
         for neighbour in neighbours {
-            match self.stretch(self.near_end(neighbour)) {
-                Found::Access => return (true, ends),
+            match self.stretch(self.near_end(neighbour), apart) {
+                Found::Access(access) => return (Some(access), ends),
                 Found::Fence => {}
-                Found::End => ends.push(neighbour),
+                Found::End(apart) => ends.push((neighbour, apart)),
             }
         }
-        let Some(parent) = block.parent_operation() else { return (false, ends) };
+        let Some(parent) = block.parent_operation() else { return (None, ends) };
         if FUNCTIONS.contains(&name(parent)) {
-            return (is_outermost && self.mistrusts_callers && is_device_function(parent), ends);
+            let is_access = is_outermost && self.mistrusts_callers && is_device_function(parent);
+            return (is_access.then_some(parent), ends);
         }
-        if LOOPS.contains(&name(parent)) && self.nested(parent) {
-            return (true, ends);
+        if LOOPS.contains(&name(parent)) {
+            match self.nested(parent, apart) {
+                (Some(access), _) => return (Some(access), ends),
+                (None, behind_barrier) => apart = behind_barrier,
+            }
         }
-        match self.stretch(self.step(parent)) {
-            Found::Access => return (true, ends),
+        match self.stretch(self.step(parent), apart) {
+            Found::Access(access) => return (Some(access), ends),
             Found::Fence => {}
-            Found::End => ends.extend(parent.block()),
+            Found::End(apart) => ends.extend(parent.block().map(|block| (block, apart))),
         }
-        (false, ends)
+        (None, ends)
     }
 
     /// The next op, in one block.
@@ -151,31 +163,48 @@ impl<'c: 'a, 'a, M: Fn(OperationRef<'c, 'a>) -> Meaning> Search<M> {
     }
 
     /// What the ops of a block, from one on, meet first.
-    fn stretch(&mut self, first: Option<OperationRef<'c, 'a>>) -> Found {
+    fn stretch(&mut self, first: Option<OperationRef<'c, 'a>>, mut apart: bool) -> Found<'c, 'a> {
         let (mut next, mut passed) = (first, Vec::new());
         let found = loop {
-            let Some(op) = next else { break Found::End };
-            let at = op.to_raw().ptr as usize;
+            let Some(op) = next else { break Found::End(apart) };
+            let at = (op.to_raw().ptr as usize, apart);
             if let Some(found) = self.stretches.get(&at) {
                 break *found;
             }
             passed.push(at);
             match (self.meaning)(op) {
-                Meaning::Access => break Found::Access,
-                Meaning::Fence => break Found::Fence,
-                Meaning::Neutral if self.nested(op) => break Found::Access,
-                Meaning::Neutral | Meaning::Skipped => next = self.step(op),
+                Meaning::Access => break Found::Access(op),
+                Meaning::Fence if !apart => break Found::Fence,
+                Meaning::Fence => {}
+                Meaning::Barrier => apart = true,
+                Meaning::Neutral => match self.nested(op, apart) {
+                    (Some(access), _) => break Found::Access(access),
+                    (None, behind_barrier) => apart = behind_barrier,
+                },
             }
+            next = self.step(op);
         };
         self.stretches.extend(passed.into_iter().map(|at| (at, found)));
         found
     }
 
-    /// Whether an access in the regions of `op` is met: one there counts, but a fence there may not be reached.
-    fn nested(&mut self, op: OperationRef<'c, 'a>) -> bool {
-        blocks(op).into_iter().any(|block| self.stretch(self.near_end(block)) == Found::Access)
+    /// The access in the regions of `op` that is met, and whether a barrier lies on the way to what is beyond `op`: an
+    /// access or a barrier there counts, but a fence there may not be reached.
+    fn nested(&mut self, op: OperationRef<'c, 'a>, apart: bool) -> (Option<OperationRef<'c, 'a>>, bool) {
+        let mut behind_barrier = apart;
+        for block in blocks(op) {
+            match self.stretch(self.near_end(block), apart) {
+                Found::Access(access) => return (Some(access), behind_barrier),
+                Found::Fence => {}
+                Found::End(apart) => behind_barrier |= apart,
+            }
+        }
+        (None, behind_barrier)
     }
 }
+
+/// Blocks whose far ends are reached, and whether a barrier lies on the way.
+type Ends<'c, 'a> = Vec<(BlockRef<'c, 'a>, bool)>;
 
 fn key(block: BlockRef) -> usize {
     block.to_raw().ptr as usize

@@ -2,9 +2,14 @@
 //!
 //! - **O2** A cross-rank atomic, signal or wait with a scope narrower than sys does not reach the other rank: the
 //!   scope is widened to sys. A narrower fence is left alone, and covers nothing below.
-//! - **O1** A relaxed `signal` with writes before it that no release fence covers lets its peer read old data: it is
-//!   made release. A relaxed `wait` with reads after it that no acquire fence covers may read old data: it is made
-//!   acquire.
+//! - **O1** A relaxed `signal` with accesses before it that no release fence covers is made release: after a write its
+//!   peer may read old data, and after a read its peer may overwrite what has not been read yet. A relaxed `wait` with
+//!   accesses after it that no acquire fence covers may read old data: it is made acquire.
+//!
+//! A fence covers the signals and waits of its own group. `symm.barrier` is a release fence for the signals of its own
+//! group after it, and no acquire fence for a wait before it: it acquires what its own flags hand over. Where threads
+//! come together between a fence and a signal or wait of fewer threads (`gpu.barrier`, an op of a wider group), the
+//! fence does not cover what the other threads did.
 //!
 //! Each repair is a remark at the op; with `strict=true` it is an error instead.
 //!
@@ -15,15 +20,16 @@
 //! // remark: O1: relaxed, but writes come before it without a release fence; made release
 //! ```
 //!
-//! An operation that is not known to touch no memory of the heap counts as a write and a read, as does a call.
+//! An operation that is not known to touch no memory of the heap counts as a write and a read, as does a call. Memory of
+//! the block or of the thread does not count.
 //!
 //! Limits: it looks at one function, along its structured control flow and its blocks, and so not at what the callers
 //! do. In a function of a `gpu.module` that is no kernel, its start and its end count as an access. Elsewhere the
-//! pipelines look again behind `inline`; in a function that is not inlined, a relaxed signal or wait publishes or lets
+//! pipelines look again after `inline`; in a function that is not inlined, a relaxed signal or wait publishes or lets
 //! in what the function itself does, and nothing of its callers' without a fence.
 
-use crate::ir::{name, symm_ops};
-use crate::order::{may_write_heap, only_reads, set_keyword};
+use crate::ir::{enclosing, name, symm_ops};
+use crate::order::{is_barrier, may_write_heap, only_reads_heap, set_keyword};
 use crate::pass::{Ir, Kind, Pass, PassOption, Values};
 use crate::search::{Direction, Meaning, Search};
 use melior::ir::OperationRef;
@@ -47,10 +53,10 @@ pub const PASS: Pass = Pass {
 fn run(root: OperationRef, options: &Values) -> Result<Ir, Reported> {
     let repairs = Repairs { strict: options.flag("strict") };
     let mut searches = HashMap::new();
-    let mut unordered = |operation, direction, group| {
-        let look = Look { direction, group };
+    let mut unordered = |operation, direction, reads, group| {
+        let look = Look { direction, reads, group };
         let search = || Search::new(direction, true, move |op| meaning(op, look));
-        searches.entry(look).or_insert_with(search).unordered(operation)
+        searches.entry(look).or_insert_with(search).unordered(operation).is_some()
     };
     let mut outcome = Ok(Ir::Kept);
     for op in symm_ops(root) {
@@ -67,24 +73,25 @@ fn run(root: OperationRef, options: &Values) -> Result<Ir, Reported> {
             let message = format!("O2: scope {} does not reach another rank", scope.keyword());
             outcome = outcome.and(repairs.set(operation, "scope", Scope::Sys as i64, &message, "widened to sys"));
         }
-        let (wrong, order, message, done) = match op {
-            SymmOp::Signal(op) => (
-                op.sem() == Order::Relaxed && unordered(operation, Direction::Before, op.group()),
-                Order::Release,
-                "O1: relaxed, but writes come before it without a release fence",
-                "made release",
-            ),
-            SymmOp::Wait(op) => (
-                op.sem() == Order::Relaxed && unordered(operation, Direction::After, op.group()),
-                Order::Acquire,
-                "O1: relaxed, but reads come after it without an acquire fence",
-                "made acquire",
-            ),
+        let (order, message, done) = match op {
+            SymmOp::Signal(op) if op.sem() == Order::Relaxed => {
+                let message = if unordered(operation, Direction::Before, false, op.group()) {
+                    "O1: relaxed, but writes come before it without a release fence"
+                } else if unordered(operation, Direction::Before, true, op.group()) {
+                    "O1: relaxed, but reads come before it without a release fence: a peer may overwrite what they read"
+                } else {
+                    continue;
+                };
+                (Order::Release, message, "made release")
+            }
+            SymmOp::Wait(op)
+                if op.sem() == Order::Relaxed && unordered(operation, Direction::After, true, op.group()) =>
+            {
+                (Order::Acquire, "O1: relaxed, but reads come after it without an acquire fence", "made acquire")
+            }
             _ => continue,
         };
-        if wrong {
-            outcome = outcome.and(repairs.set(operation, "sem", order as i64, message, done));
-        }
+        outcome = outcome.and(repairs.set(operation, "sem", order as i64, message, done));
     }
     outcome
 }
@@ -112,35 +119,46 @@ impl Repairs {
     }
 }
 
-/// How to look: which way, and for which group of threads.
+/// How to look: which way, whether for reads too, and for which group of threads.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Look {
     direction: Direction,
+    reads: bool,
     group: Group,
 }
 
 fn meaning<'c: 'a, 'a>(op: OperationRef<'c, 'a>, look: Look) -> Meaning {
     let before = look.direction == Direction::Before;
     match SymmOp::cast(op) {
+        // A group signals and waits through its first thread: fences of the others order nothing for it (O3).
         Some(SymmOp::Fence(fence)) => {
             let wanted = if before { Order::Release } else { Order::Acquire };
             let covers = fence.sem() == wanted || fence.sem() == Order::AcqRel;
-            // A group signals and waits through its first thread: fences of the others order nothing for it (O3).
-            if fence.scope() == Scope::Sys && fence.group() == look.group && covers {
-                Meaning::Fence
-            } else {
-                Meaning::Neutral
-            }
+            let is_fence = fence.scope() == Scope::Sys && fence.group() == look.group && covers;
+            if is_fence { Meaning::Fence } else { together(op, fence.group(), look) }
         }
+        Some(SymmOp::Barrier(barrier)) if before && barrier.group() == look.group => Meaning::Fence,
+        Some(SymmOp::Barrier(barrier)) => together(op, barrier.group(), look),
+        Some(SymmOp::Signal(signal)) => together(op, signal.group(), look),
+        Some(SymmOp::Wait(wait)) => together(op, wait.group(), look),
+        Some(SymmOp::BarrierAll(_)) => Meaning::Fence,
         Some(SymmOp::RemoteStore(_) | SymmOp::Put(_) | SymmOp::Get(_) | SymmOp::Copy(_) | SymmOp::PutSignal(_)) => {
             Meaning::Access
         }
-        Some(SymmOp::RemoteLoad(_)) if !before => Meaning::Access,
-        Some(SymmOp::Barrier(_) | SymmOp::BarrierAll(_)) => Meaning::Fence,
+        Some(SymmOp::RemoteLoad(_)) if look.reads => Meaning::Access,
         // They read and write, and their own order is not that of the signal or wait.
         Some(SymmOp::AtomicRmw(_) | SymmOp::AtomicCas(_)) => Meaning::Access,
-        None if only_reads(name(op)) && !before => Meaning::Access,
+        Some(_) => Meaning::Neutral,
+        None if name(op) == "nvvm.bar.warp.sync" => together(op, Group::Warp, look),
+        None if is_barrier(name(op)) => together(op, Group::Block, look),
+        None if look.reads && only_reads_heap(op) => Meaning::Access,
         None if may_write_heap(op) => Meaning::Access,
-        _ => Meaning::Neutral,
+        None => Meaning::Neutral,
     }
+}
+
+/// What it means that the threads of a group come together in an op: to fewer threads, that others come in.
+fn together<'c: 'a, 'a>(op: OperationRef<'c, 'a>, group: Group, look: Look) -> Meaning {
+    // A program of Triton's is one thread to its author, whose fences are those of all its threads.
+    if group > look.group && enclosing(op, &["tt.func"]).is_none() { Meaning::Barrier } else { Meaning::Neutral }
 }

@@ -98,7 +98,7 @@ pub fn lower_module<'c: 'a, 'a>(root: OperationRef<'c, 'a>, target: &dyn Target)
     program::check(root)?;
     for op in operations(blocks(root)[0]) {
         if name(op) == "gpu.module" {
-            alias::drop_where_acquired(op);
+            alias::drop_where_ordered(op);
         } else {
             Builder::before(op).erase(op);
         }

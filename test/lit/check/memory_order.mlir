@@ -79,13 +79,50 @@ func.func @writes_before(%ctx: !symm.ctx, %f: memref<i32>, %m: memref<8xf32>, %p
 }
 func.func private @unknown()
 
-// Reads before a signal have nothing to publish.
+// Reads before a signal: a peer that sees it may overwrite what they read.
 // CHECK-LABEL: func.func @reads_before(
-func.func @reads_before(%ctx: !symm.ctx, %f: memref<i32>, %m: memref<8xf32>, %i: index, %v: i32, %r: i32) {
+func.func @reads_before(%ctx: !symm.ctx, %f: memref<i32>, %m: memref<8xf32>, %p: !llvm.ptr, %x: f32, %i: index, %v: i32,
+    %r: i32) {
+  // CHECK-NOT: relaxed
   %0 = symm.remote_load %ctx, %m[%i], %r : memref<8xf32> -> f32
-  %1 = memref.load %m[%i] : memref<8xf32>
-  // CHECK: symm.signal {{.*}} sem relaxed
+  // expected-remark @below {{'symm.signal' op O1: relaxed, but reads come before it without a release fence: a peer may overwrite what they read; made release}}
   symm.signal set %ctx, %f, %v, %r sem relaxed : memref<i32>, i32
+  symm.fence
+  %1 = memref.load %m[%i] : memref<8xf32>
+  // expected-remark @below {{but reads come before it}}
+  symm.signal set %ctx, %f, %v, %r sem relaxed : memref<i32>, i32
+  symm.fence
+  %2 = llvm.load %p : !llvm.ptr -> f32
+  // expected-remark @below {{but reads come before it}}
+  symm.signal set %ctx, %f, %v, %r sem relaxed : memref<i32>, i32
+  symm.fence
+  %3 = vector.transfer_read %m[%i], %x {in_bounds = [true]} : memref<8xf32>, vector<4xf32>
+  // expected-remark @below {{but reads come before it}}
+  symm.signal set %ctx, %f, %v, %r sem relaxed : memref<i32>, i32
+  symm.fence
+  %4 = affine.load %m[0] : memref<8xf32>
+  // expected-remark @below {{but reads come before it}}
+  symm.signal set %ctx, %f, %v, %r sem relaxed : memref<i32>, i32
+  // CHECK: return
+  return
+}
+
+// Covered by a fence, or of memory that no peer sees.
+// CHECK-LABEL: func.func @covered_reads(
+func.func @covered_reads(%ctx: !symm.ctx, %f: memref<i32>, %m: memref<8xf32>, %shared: memref<8xi32, #gpu.address_space<workgroup>>,
+    %p: !llvm.ptr<3>, %x: f32, %i: index, %v: i32, %r: i32) {
+  // CHECK-COUNT-2: symm.signal {{.*}} sem relaxed
+  %0 = symm.remote_load %ctx, %m[%i], %r : memref<8xf32> -> f32
+  symm.fence sem release
+  symm.signal set %ctx, %f, %v, %r sem relaxed : memref<i32>, i32
+  %own = memref.alloca() : memref<8xi32>
+  memref.store %v, %own[%i] : memref<8xi32>
+  memref.store %v, %shared[%i] : memref<8xi32, #gpu.address_space<workgroup>>
+  llvm.store %v, %p : i32, !llvm.ptr<3>
+  %1 = llvm.load %p : !llvm.ptr<3> -> i32
+  %2 = memref.load %shared[%i] : memref<8xi32, #gpu.address_space<workgroup>>
+  %3 = memref.load %own[%i] : memref<8xi32>
+  symm.signal set %ctx, %f, %3, %r sem relaxed : memref<i32>, i32
   return
 }
 
@@ -172,6 +209,20 @@ func.func @fences_after(%ctx: !symm.ctx, %f: memref<i32>, %m: memref<f32>, %v: i
   %1 = memref.load %m[] : memref<f32>
   // CHECK: symm.wait {{.*}} sem relaxed
   symm.wait %ctx, %f eq %v sem relaxed : memref<i32>, i32
+  return
+}
+
+// A barrier acquires what its own flags hand over (O1): for a wait before it, it is no fence.
+// CHECK-LABEL: func.func @barrier_after(
+func.func @barrier_after(%ctx: !symm.ctx, %f: memref<i32>, %m: memref<f32>, %v: i32) {
+  // CHECK: symm.wait {{.*}} eq %{{[a-z0-9]*}} : memref<i32>, i32
+  // expected-remark @below {{made acquire}}
+  symm.wait %ctx, %f eq %v sem relaxed : memref<i32>, i32
+  symm.barrier %ctx
+  %0 = memref.load %m[] : memref<f32>
+  // CHECK: symm.wait {{.*}} sem relaxed
+  symm.wait %ctx, %f eq %v sem relaxed : memref<i32>, i32
+  symm.barrier %ctx
   return
 }
 
@@ -372,12 +423,12 @@ func.func @reads_of_all_kinds(%ctx: !symm.ctx, %f: memref<i32>, %m: memref<8xf32
   return
 }
 
-// What computes, and a vector's read before a signal, are nothing to order.
+// What computes is nothing to order, nor is a barrier alone.
 // CHECK-LABEL: func.func @quiet(
 func.func @quiet(%ctx: !symm.ctx, %f: memref<i32>, %m: memref<8xf32>, %x: f32, %i: index, %v: i32, %r: i32) {
-  %0 = vector.transfer_read %m[%i], %x {in_bounds = [true]} : memref<8xf32>, vector<4xf32>
+  %0 = vector.broadcast %v : i32 to vector<4xi32>
   %1 = vector.broadcast %x : f32 to vector<4xf32>
-  %2 = arith.addf %0, %1 : vector<4xf32>
+  %2 = arith.addf %1, %1 : vector<4xf32>
   %3 = "tt.extern_elementwise"(%x) {pure = true} : (f32) -> f32
   gpu.barrier
   // CHECK: symm.signal {{.*}} sem relaxed :

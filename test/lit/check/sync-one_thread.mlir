@@ -1,976 +1,690 @@
-// One thread releases what its block has written (O3), in every spelling: a release fence of the block comes before the
-// branch.
-// RUN: symm-opt %s --symm-check-sync -split-input-file -verify-diagnostics | FileCheck %s
+// One thread or one warp releases what its block has written (O3), in every spelling. What is sure is an error under
+// strict, the rest stays a remark, and nothing is changed. A barrier of the block parts the cases of a kernel.
+// RUN: sed 's/expected-sure/expected-remark/' %s > %t.1
+// RUN: symm-opt %t.1 --symm-check-sync --split-input-file --verify-diagnostics > %t.out
+// RUN: symm-opt %t.1 --split-input-file | diff - %t.out
+// RUN: sed 's/expected-sure/expected-error/' %s > %t.2
+// RUN: symm-opt %t.2 --symm-check-sync=strict=true --split-input-file --verify-diagnostics
 
 // What releases.
-module attributes {gpu.container_module} {
-  gpu.module @kernels {
-    // CHECK-LABEL: gpu.func @put_signal
-    // CHECK: symm.fence sem release group block
-    // CHECK-NEXT: scf.if
-    gpu.func @put_signal(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
-        %peer: i32) kernel {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %one = arith.constant 1 : i32
-      %true = arith.constant true
-      %i = gpu.thread_id x
-      symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
-      %first = arith.cmpi eq, %i, %c0 : index
-      scf.if %first {
-        // expected-remark @+1 {{one thread signals what the other threads of its block have written before}}
-        symm.put_signal set %ctx, %m, %m, %flag[%c0], %one, %peer : memref<?xf32>, memref<?xf32>, memref<1xi32>, i32
-      }
-      gpu.return
+gpu.module @kernels {
+  gpu.func @releases(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
+      %peer: i32, %other: i32) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c32 = arith.constant 32 : index
+    %c256 = arith.constant 256 : index
+    %one = arith.constant 1 : i32
+    %i = gpu.thread_id x
+    %first = arith.cmpi eq, %i, %c0 : index
+    %warp = arith.cmpi ult, %i, %c32 : index
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    scf.if %first {
+      // expected-sure @+1 {{O3: one thread signals what the other threads of its block have written before, and nothing releases that; use group block}}
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
     }
-    // CHECK-LABEL: gpu.func @atomic_rmw
-    // CHECK: symm.fence sem release group block
-    // CHECK-NEXT: scf.if
-    gpu.func @atomic_rmw(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
-        %peer: i32) kernel {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %one = arith.constant 1 : i32
-      %true = arith.constant true
-      %i = gpu.thread_id x
-      symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
-      %first = arith.cmpi eq, %i, %c0 : index
-      scf.if %first {
-        // expected-remark @+1 {{one thread signals what the other threads of its block have written before}}
-        %old = symm.atomic_rmw xchg %ctx, %flag[%c0], %one, %peer sem release : memref<1xi32>, i32
-      }
-      gpu.return
+    gpu.barrier
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    scf.if %first {
+      // expected-sure @+1 {{one thread signals}}
+      symm.put_signal set %ctx, %m, %m, %flag[%c0], %one, %peer : memref<?xf32>, memref<?xf32>, memref<1xi32>, i32
     }
-    // CHECK-LABEL: gpu.func @atomic_cas
-    // CHECK: symm.fence sem release group block
-    // CHECK-NEXT: scf.if
-    gpu.func @atomic_cas(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
-        %peer: i32) kernel {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %one = arith.constant 1 : i32
-      %true = arith.constant true
-      %i = gpu.thread_id x
-      symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
-      %first = arith.cmpi eq, %i, %c0 : index
-      scf.if %first {
-        // expected-remark @+1 {{one thread signals what the other threads of its block have written before}}
-        %old = symm.atomic_cas %ctx, %flag[%c0], %one, %one, %peer : memref<1xi32>, i32
-      }
-      gpu.return
+    gpu.barrier
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    scf.if %first {
+      // expected-sure @+1 {{one thread signals}}
+      %old = symm.atomic_rmw xchg %ctx, %flag[%c0], %one, %peer sem release : memref<1xi32>, i32
     }
-    // CHECK-LABEL: gpu.func @fence
-    // CHECK: symm.fence sem release group block
-    // CHECK-NEXT: scf.if
-    gpu.func @fence(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
-        %peer: i32) kernel {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %one = arith.constant 1 : i32
-      %true = arith.constant true
-      %i = gpu.thread_id x
-      symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
-      %first = arith.cmpi eq, %i, %c0 : index
-      scf.if %first {
-        // expected-remark @+1 {{one thread signals what the other threads of its block have written before}}
-        symm.fence sem release
-        symm.signal set %ctx, %flag[%c0], %one, %peer sem relaxed : memref<1xi32>, i32
-      }
-      gpu.return
+    gpu.barrier
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    scf.if %first {
+      // expected-sure @+1 {{one thread signals}}
+      %old = symm.atomic_cas %ctx, %flag[%c0], %one, %one, %peer : memref<1xi32>, i32
     }
-    // CHECK-LABEL: gpu.func @fence_of_gpu
-    // CHECK: symm.fence sem release group block
-    // CHECK-NEXT: scf.if
-    gpu.func @fence_of_gpu(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
-        %peer: i32) kernel {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %one = arith.constant 1 : i32
-      %true = arith.constant true
-      %i = gpu.thread_id x
-      symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
-      %first = arith.cmpi eq, %i, %c0 : index
-      scf.if %first {
-        // expected-remark @+1 {{one thread signals what the other threads of its block have written before}}
-        symm.fence scope gpu
-        symm.remote_store %ctx, %x, %m[%c0], %peer volatile : f32, memref<?xf32>
-      }
-      gpu.return
+    gpu.barrier
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    scf.if %first {
+      // expected-sure @+1 {{one thread signals}}
+      symm.barrier %ctx
     }
-    // CHECK-LABEL: gpu.func @barrier
-    // CHECK: symm.fence sem release group block
-    // CHECK-NEXT: scf.if
-    gpu.func @barrier(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
-        %peer: i32) kernel {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %one = arith.constant 1 : i32
-      %true = arith.constant true
-      %i = gpu.thread_id x
-      symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
-      %first = arith.cmpi eq, %i, %c0 : index
-      scf.if %first {
-        // expected-remark @+1 {{one thread signals what the other threads of its block have written before}}
-        symm.barrier %ctx
-      }
-      gpu.return
+    gpu.barrier
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    scf.if %first {
+      // expected-remark @+1 {{one thread signals}}
+      symm.signal set %ctx, %flag[%c0], %one, %other : memref<1xi32>, i32
     }
-    // CHECK-LABEL: gpu.func @once
-    // CHECK: symm.fence sem release group block
-    // CHECK-NEXT: scf.if
-    gpu.func @once(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
-        %peer: i32) kernel {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %one = arith.constant 1 : i32
-      %true = arith.constant true
-      %i = gpu.thread_id x
-      symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
-      %first = arith.cmpi eq, %i, %c0 : index
-      scf.if %first {
-        // expected-remark @+1 {{one thread signals what the other threads of its block have written before}}
-        symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
-        symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
-      }
-      gpu.return
+    gpu.barrier
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    scf.if %first {
+      // expected-remark @+1 {{one thread signals}}
+      symm.fence sem release
+      symm.signal set %ctx, %flag[%c0], %one, %peer sem relaxed : memref<1xi32>, i32
     }
-    // CHECK-LABEL: gpu.func @relaxed
-    // CHECK-NOT: symm.fence sem release group block
-    // CHECK: gpu.return
-    gpu.func @relaxed(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
-        %peer: i32) kernel {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %one = arith.constant 1 : i32
-      %true = arith.constant true
-      %i = gpu.thread_id x
-      symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
-      %first = arith.cmpi eq, %i, %c0 : index
-      scf.if %first {
-        %old = symm.atomic_rmw add %ctx, %flag[%c0], %one, %peer sem acquire : memref<1xi32>, i32
-      }
-      gpu.return
+    gpu.barrier
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    scf.if %first {
+      // expected-remark @+1 {{one thread signals}}
+      symm.fence scope gpu
+      symm.remote_store %ctx, %x, %m[%c0], %peer volatile : f32, memref<?xf32>
     }
-    // CHECK-LABEL: gpu.func @fence_for_nobody
-    // CHECK-NOT: symm.fence sem release group block
-    // CHECK: gpu.return
-    gpu.func @fence_for_nobody(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
-        %peer: i32) kernel {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %one = arith.constant 1 : i32
-      %true = arith.constant true
-      %i = gpu.thread_id x
-      symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
-      %first = arith.cmpi eq, %i, %c0 : index
-      scf.if %first {
-        symm.fence sem release
-      }
-      gpu.return
+    gpu.barrier
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    scf.if %first {
+      // expected-sure @+1 {{one thread signals}}
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
     }
-    // CHECK-LABEL: gpu.func @fence_of_block_scope
-    // CHECK-NOT: symm.fence sem release group block
-    // CHECK: gpu.return
-    gpu.func @fence_of_block_scope(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
-        %peer: i32) kernel {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %one = arith.constant 1 : i32
-      %true = arith.constant true
-      %i = gpu.thread_id x
-      symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
-      %first = arith.cmpi eq, %i, %c0 : index
-      scf.if %first {
-        symm.fence sem release scope cta
-        symm.signal set %ctx, %flag[%c0], %one, %peer sem relaxed : memref<1xi32>, i32
-      }
-      gpu.return
+    gpu.barrier
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    scf.if %first {
+      %old = symm.atomic_rmw add %ctx, %flag[%c0], %one, %peer sem acquire : memref<1xi32>, i32
     }
+    gpu.barrier
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    scf.if %first {
+      symm.fence sem release scope cta
+      symm.signal set %ctx, %flag[%c0], %one, %peer sem relaxed : memref<1xi32>, i32
+    }
+    gpu.barrier
+    gpu.return
+  }
+}
+
+// -----
+
+// A fence that no signal comes after.
+gpu.module @kernels {
+  gpu.func @fence_for_nobody(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
+      %peer: i32, %other: i32) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c32 = arith.constant 32 : index
+    %c256 = arith.constant 256 : index
+    %one = arith.constant 1 : i32
+    %i = gpu.thread_id x
+    %first = arith.cmpi eq, %i, %c0 : index
+    %warp = arith.cmpi ult, %i, %c32 : index
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    scf.if %first {
+      symm.fence sem release
+    }
+    gpu.barrier
+    gpu.return
+  }
+}
+
+// -----
+
+// Under a mask.
+gpu.module @kernels {
+  gpu.func @masks(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
+      %peer: i32, %other: i32) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c32 = arith.constant 32 : index
+    %c256 = arith.constant 256 : index
+    %one = arith.constant 1 : i32
+    %i = gpu.thread_id x
+    %first = arith.cmpi eq, %i, %c0 : index
+    %warp = arith.cmpi ult, %i, %c32 : index
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    // expected-sure @+1 {{one thread signals}}
+    %a = symm.atomic_rmw add %ctx, %flag[%c0], %one, %peer mask %first : i1 : memref<1xi32>, i32
+    gpu.barrier
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    // expected-sure @+1 {{one thread signals}}
+    %b = symm.atomic_cas %ctx, %flag[%c0], %one, %one, %peer mask %first : i1 : memref<1xi32>, i32
+    gpu.barrier
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    // expected-sure @+1 {{one warp signals}}
+    %c = symm.atomic_rmw add %ctx, %flag[%c0], %one, %peer mask %warp : i1 : memref<1xi32>, i32
+    gpu.barrier
+    %some = arith.cmpi ult, %i, %n : index
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    %d = symm.atomic_rmw add %ctx, %flag[%c0], %one, %peer mask %some : i1 : memref<1xi32>, i32
+    gpu.barrier
+    // Only this thread has updated it.
+    %e = symm.atomic_rmw add %ctx, %flag[%c0], %one, %peer mask %first : i1 : memref<1xi32>, i32
+    %f = symm.atomic_rmw add %ctx, %flag[%c0], %one, %peer mask %first : i1 : memref<1xi32>, i32
+    gpu.barrier
+    gpu.return
   }
 }
 
 // -----
 
 // How one thread is told from the others.
-module attributes {gpu.container_module} {
-  gpu.module @kernels {
-    // CHECK-LABEL: gpu.func @below_one
-    // CHECK: symm.fence sem release group block
-    // CHECK-NEXT: scf.if
-    gpu.func @below_one(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
-        %peer: i32) kernel {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %one = arith.constant 1 : i32
-      %true = arith.constant true
-      %i = gpu.thread_id x
-      symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
-      %first = arith.cmpi ult, %i, %c1 : index
-      scf.if %first {
-        // expected-remark @+1 {{one thread signals what the other threads of its block have written before}}
-        symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
-      }
-      gpu.return
+gpu.module @kernels {
+  gpu.func @one_thread(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
+      %peer: i32, %other: i32) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c32 = arith.constant 32 : index
+    %c256 = arith.constant 256 : index
+    %one = arith.constant 1 : i32
+    %i = gpu.thread_id x
+    %first = arith.cmpi eq, %i, %c0 : index
+    %warp = arith.cmpi ult, %i, %c32 : index
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    %is_1 = arith.cmpi ult, %i, %c1 : index
+    scf.if %is_1 {
+      // expected-sure @+1 {{one thread signals}}
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
     }
-    // CHECK-LABEL: gpu.func @signed_below_one
-    // CHECK: symm.fence sem release group block
-    // CHECK-NEXT: scf.if
-    gpu.func @signed_below_one(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
-        %peer: i32) kernel {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %one = arith.constant 1 : i32
-      %true = arith.constant true
-      %i = gpu.thread_id x
-      symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
-      %first = arith.cmpi slt, %i, %c1 : index
-      scf.if %first {
-        // expected-remark @+1 {{one thread signals what the other threads of its block have written before}}
-        symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
-      }
-      gpu.return
+    gpu.barrier
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    %is_2 = arith.cmpi slt, %i, %c1 : index
+    scf.if %is_2 {
+      // expected-sure @+1 {{one thread signals}}
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
     }
-    // CHECK-LABEL: gpu.func @at_most_zero
-    // CHECK: symm.fence sem release group block
-    // CHECK-NEXT: scf.if
-    gpu.func @at_most_zero(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
-        %peer: i32) kernel {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %one = arith.constant 1 : i32
-      %true = arith.constant true
-      %i = gpu.thread_id x
-      symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
-      %first = arith.cmpi sle, %i, %c0 : index
-      scf.if %first {
-        // expected-remark @+1 {{one thread signals what the other threads of its block have written before}}
-        symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
-      }
-      gpu.return
+    gpu.barrier
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    %is_3 = arith.cmpi sle, %i, %c0 : index
+    scf.if %is_3 {
+      // expected-sure @+1 {{one thread signals}}
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
     }
-    // CHECK-LABEL: gpu.func @one_above
-    // CHECK: symm.fence sem release group block
-    // CHECK-NEXT: scf.if
-    gpu.func @one_above(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
-        %peer: i32) kernel {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %one = arith.constant 1 : i32
-      %true = arith.constant true
-      %i = gpu.thread_id x
-      symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
-      %first = arith.cmpi ugt, %c1, %i : index
-      scf.if %first {
-        // expected-remark @+1 {{one thread signals what the other threads of its block have written before}}
-        symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
-      }
-      gpu.return
+    gpu.barrier
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    %is_4 = arith.cmpi ugt, %c1, %i : index
+    scf.if %is_4 {
+      // expected-sure @+1 {{one thread signals}}
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
     }
-    // CHECK-LABEL: gpu.func @last
-    // CHECK: symm.fence sem release group block
-    // CHECK-NEXT: scf.if
-    gpu.func @last(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
-        %peer: i32) kernel {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %one = arith.constant 1 : i32
-      %true = arith.constant true
-      %i = gpu.thread_id x
-      symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
-      %size = gpu.block_dim x
-      %last = arith.subi %size, %c1 : index
-      %first = arith.cmpi eq, %i, %last : index
-      scf.if %first {
-        // expected-remark @+1 {{one thread signals what the other threads of its block have written before}}
-        symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
-      }
-      gpu.return
+    gpu.barrier
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    %size_5 = gpu.block_dim x
+    %last_5 = arith.subi %size_5, %c1 : index
+    %is_5 = arith.cmpi eq, %i, %last_5 : index
+    scf.if %is_5 {
+      // expected-sure @+1 {{one thread signals}}
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
     }
-    // CHECK-LABEL: gpu.func @otherwise
-    // CHECK: symm.fence sem release group block
-    // CHECK-NEXT: scf.if
-    gpu.func @otherwise(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
-        %peer: i32) kernel {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %one = arith.constant 1 : i32
-      %true = arith.constant true
-      %i = gpu.thread_id x
-      symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
-      %first = arith.cmpi ne, %i, %c0 : index
-      scf.if %first {
-        scf.yield
-      } else {
-        // expected-remark @+1 {{one thread signals what the other threads of its block have written before}}
-        symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
-      }
-      gpu.return
+    gpu.barrier
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    %true_6 = arith.constant true
+    %others_6 = arith.cmpi uge, %i, %c1 : index
+    %is_6 = arith.xori %others_6, %true_6 : i1
+    scf.if %is_6 {
+      // expected-sure @+1 {{one thread signals}}
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
     }
-    // CHECK-LABEL: gpu.func @denied
-    // CHECK: symm.fence sem release group block
-    // CHECK-NEXT: scf.if
-    gpu.func @denied(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
-        %peer: i32) kernel {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %one = arith.constant 1 : i32
-      %true = arith.constant true
-      %i = gpu.thread_id x
-      symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
-      %others = arith.cmpi uge, %i, %c1 : index
-      %first = arith.xori %others, %true : i1
-      scf.if %first {
-        // expected-remark @+1 {{one thread signals what the other threads of its block have written before}}
-        symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
-      }
-      gpu.return
+    gpu.barrier
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    %y_7 = gpu.thread_id y
+    %row_7 = arith.cmpi ult, %y_7, %n : index
+    %is_7 = arith.andi %row_7, %first : i1
+    scf.if %is_7 {
+      // expected-sure @+1 {{one thread signals}}
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
     }
-    // CHECK-LABEL: gpu.func @both
-    // CHECK: symm.fence sem release group block
-    // CHECK-NEXT: scf.if
-    gpu.func @both(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
-        %peer: i32) kernel {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %one = arith.constant 1 : i32
-      %true = arith.constant true
-      %i = gpu.thread_id x
-      symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
-      %y = gpu.thread_id y
-      %row = arith.cmpi ult, %y, %n : index
-      %column = arith.cmpi eq, %i, %c0 : index
-      %first = arith.andi %row, %column : i1
-      scf.if %first {
-        // expected-remark @+1 {{one thread signals what the other threads of its block have written before}}
-        symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
-      }
-      gpu.return
+    gpu.barrier
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    %second_8 = arith.cmpi eq, %i, %c1 : index
+    %is_8 = arith.ori %first, %second_8 : i1
+    scf.if %is_8 {
+      // expected-sure @+1 {{one thread signals}}
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
     }
-    // CHECK-LABEL: gpu.func @neither
-    // CHECK: symm.fence sem release group block
-    // CHECK-NEXT: scf.if
-    gpu.func @neither(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
-        %peer: i32) kernel {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %one = arith.constant 1 : i32
-      %true = arith.constant true
-      %i = gpu.thread_id x
-      symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
-      %y = gpu.thread_id y
-      %row = arith.cmpi ne, %y, %c0 : index
-      %column = arith.cmpi ne, %i, %c0 : index
-      %first = arith.ori %row, %column : i1
-      scf.if %first {
-        scf.yield
-      } else {
-        // expected-remark @+1 {{one thread signals what the other threads of its block have written before}}
-        symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
-      }
-      gpu.return
+    gpu.barrier
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    %lane_9 = gpu.lane_id
+    %is_9 = arith.cmpi eq, %lane_9, %c0 : index
+    scf.if %is_9 {
+      // expected-sure @+1 {{one thread signals}}
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
     }
-    // CHECK-LABEL: gpu.func @lane
-    // CHECK: symm.fence sem release group block
-    // CHECK-NEXT: scf.if
-    gpu.func @lane(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
-        %peer: i32) kernel {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %one = arith.constant 1 : i32
-      %true = arith.constant true
-      %i = gpu.thread_id x
-      symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
-      %lane = gpu.lane_id
-      %first = arith.cmpi eq, %lane, %c0 : index
-      scf.if %first {
-        // expected-remark @+1 {{one thread signals what the other threads of its block have written before}}
-        symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
-      }
-      gpu.return
+    gpu.barrier
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    %is_10 = index.cmp eq(%i, %c0)
+    scf.if %is_10 {
+      // expected-sure @+1 {{one thread signals}}
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
     }
-    // CHECK-LABEL: gpu.func @index
-    // CHECK: symm.fence sem release group block
-    // CHECK-NEXT: scf.if
-    gpu.func @index(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
-        %peer: i32) kernel {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %one = arith.constant 1 : i32
-      %true = arith.constant true
-      %i = gpu.thread_id x
-      symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
-      %first = index.cmp eq(%i, %c0)
-      scf.if %first {
-        // expected-remark @+1 {{one thread signals what the other threads of its block have written before}}
-        symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
-      }
-      gpu.return
+    gpu.barrier
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    %not = arith.cmpi ne, %i, %c0 : index
+    scf.if %not {
+      scf.yield
+    } else {
+      // expected-sure @+1 {{one thread signals}}
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
     }
-    // CHECK-LABEL: gpu.func @some
-    // CHECK-NOT: symm.fence sem release group block
-    // CHECK: gpu.return
-    gpu.func @some(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
-        %peer: i32) kernel {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %one = arith.constant 1 : i32
-      %true = arith.constant true
-      %i = gpu.thread_id x
-      symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
-      %first = arith.cmpi ult, %i, %n : index
-      scf.if %first {
-        symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
-      }
-      gpu.return
+    gpu.barrier
+    gpu.return
+  }
+}
+
+// -----
+
+// How one warp is told from the others: the warp signals, or its threads do.
+gpu.module @kernels {
+  gpu.func @one_warp(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
+      %peer: i32, %other: i32) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c32 = arith.constant 32 : index
+    %c256 = arith.constant 256 : index
+    %one = arith.constant 1 : i32
+    %i = gpu.thread_id x
+    %first = arith.cmpi eq, %i, %c0 : index
+    %warp = arith.cmpi ult, %i, %c32 : index
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    %is_11 = arith.cmpi ule, %i, %c1 : index
+    scf.if %is_11 {
+      // expected-sure @+1 {{one warp signals}}
+      symm.signal set %ctx, %flag[%c0], %one, %peer group warp : memref<1xi32>, i32
     }
-    // CHECK-LABEL: gpu.func @all_but_one
-    // CHECK-NOT: symm.fence sem release group block
-    // CHECK: gpu.return
-    gpu.func @all_but_one(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
-        %peer: i32) kernel {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %one = arith.constant 1 : i32
-      %true = arith.constant true
-      %i = gpu.thread_id x
-      symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
-      %first = arith.cmpi ne, %i, %c0 : index
-      scf.if %first {
-        symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
-      }
-      gpu.return
+    gpu.barrier
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    %w_12 = gpu.subgroup_id : index
+    %is_12 = arith.cmpi eq, %w_12, %c0 : index
+    scf.if %is_12 {
+      // expected-sure @+1 {{one warp signals}}
+      symm.signal set %ctx, %flag[%c0], %one, %peer group warp : memref<1xi32>, i32
     }
-    // CHECK-LABEL: gpu.func @either
-    // CHECK-NOT: symm.fence sem release group block
-    // CHECK: gpu.return
-    gpu.func @either(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
-        %peer: i32) kernel {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %one = arith.constant 1 : i32
-      %true = arith.constant true
-      %i = gpu.thread_id x
-      symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
-      %is_n = arith.cmpi ult, %i, %n : index
-      %is = arith.cmpi eq, %i, %c0 : index
-      %first = arith.ori %is_n, %is : i1
-      scf.if %first {
-        symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
-      }
-      gpu.return
+    gpu.barrier
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    %w_13 = arith.divui %i, %c32 : index
+    %is_13 = arith.cmpi eq, %w_13, %c0 : index
+    scf.if %is_13 {
+      // expected-sure @+1 {{one warp signals}}
+      symm.signal set %ctx, %flag[%c0], %one, %peer group warp : memref<1xi32>, i32
     }
+    gpu.barrier
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    %c5_14 = arith.constant 5 : index
+    %w_14 = arith.shrui %i, %c5_14 : index
+    %is_14 = arith.cmpi eq, %w_14, %c1 : index
+    scf.if %is_14 {
+      // expected-sure @+1 {{one warp signals}}
+      symm.signal set %ctx, %flag[%c0], %one, %peer group warp : memref<1xi32>, i32
+    }
+    gpu.barrier
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    scf.if %warp {
+      // expected-sure @+1 {{one warp signals}}
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
+    }
+    gpu.barrier
+    gpu.return
+  }
+}
+
+// -----
+
+// What is neither, or may be all.
+gpu.module @kernels {
+  gpu.func @neither(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
+      %peer: i32, %other: i32) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c32 = arith.constant 32 : index
+    %c256 = arith.constant 256 : index
+    %one = arith.constant 1 : i32
+    %i = gpu.thread_id x
+    %first = arith.cmpi eq, %i, %c0 : index
+    %warp = arith.cmpi ult, %i, %c32 : index
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    %is_15 = arith.cmpi ult, %i, %n : index
+    scf.if %is_15 {
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
+    }
+    gpu.barrier
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    %is_16 = arith.cmpi ne, %i, %c0 : index
+    scf.if %is_16 {
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
+    }
+    gpu.barrier
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    %is_n_17 = arith.cmpi ult, %i, %n : index
+    %is_17 = arith.ori %is_n_17, %first : i1
+    scf.if %is_17 {
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
+    }
+    gpu.barrier
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    %is_18 = arith.cmpi ult, %i, %c256 : index
+    scf.if %is_18 {
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
+    }
+    gpu.barrier
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    %w_19 = arith.divui %i, %c256 : index
+    %is_19 = arith.cmpi eq, %w_19, %c0 : index
+    scf.if %is_19 {
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
+    }
+    gpu.barrier
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    %is_20 = arith.cmpi eq, %n, %c0 : index
+    scf.if %is_20 {
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
+    }
+    gpu.barrier
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    %y_21 = memref.load %m[%i] : memref<?xf32>
+    %z_21 = arith.fptosi %y_21 : f32 to i32
+    %is_21 = arith.cmpi eq, %z_21, %one : i32
+    scf.if %is_21 {
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
+    }
+    gpu.barrier
+    gpu.return
+  }
+}
+
+// -----
+
+// Of a block of a known size.
+gpu.module @kernels {
+  gpu.func @only_warp(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
+      %peer: i32, %other: i32) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c32 = arith.constant 32 : index
+    %c256 = arith.constant 256 : index
+    %one = arith.constant 1 : i32
+    %i = gpu.thread_id x
+    %first = arith.cmpi eq, %i, %c0 : index
+    %warp = arith.cmpi ult, %i, %c32 : index
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    scf.if %warp {
+      symm.signal set %ctx, %flag[%c0], %one, %peer group warp : memref<1xi32>, i32
+    }
+    gpu.barrier
+    gpu.return
+  }
+}
+
+// -----
+
+// Of a block of a known size.
+gpu.module @kernels {
+  gpu.func @two_warps(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
+      %peer: i32, %other: i32) kernel attributes {known_block_size = array<i32: 32, 2, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c32 = arith.constant 32 : index
+    %c256 = arith.constant 256 : index
+    %one = arith.constant 1 : i32
+    %i = gpu.thread_id x
+    %first = arith.cmpi eq, %i, %c0 : index
+    %warp = arith.cmpi ult, %i, %c32 : index
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    scf.if %warp {
+      // expected-sure @+1 {{one warp signals}}
+      symm.signal set %ctx, %flag[%c0], %one, %peer group warp : memref<1xi32>, i32
+    }
+    gpu.barrier
+    gpu.return
+  }
+}
+
+// -----
+
+// Of a block of a known size.
+gpu.module @kernels {
+  gpu.func @only_thread(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
+      %peer: i32, %other: i32) kernel attributes {known_block_size = array<i32: 1, 1, 1>} {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c32 = arith.constant 32 : index
+    %c256 = arith.constant 256 : index
+    %one = arith.constant 1 : i32
+    %i = gpu.thread_id x
+    %first = arith.cmpi eq, %i, %c0 : index
+    %warp = arith.cmpi ult, %i, %c32 : index
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    scf.if %first {
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
+    }
+    gpu.barrier
+    gpu.return
   }
 }
 
 // -----
 
 // What writes.
-module attributes {gpu.container_module} {
-  gpu.module @kernels {
-    func.func private @write(memref<?xf32>, f32)
-    // CHECK-LABEL: gpu.func @transfer_write
-    // CHECK: symm.fence sem release group block
-    // CHECK-NEXT: scf.if
-    gpu.func @transfer_write(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
-        %peer: i32) kernel {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %one = arith.constant 1 : i32
-      %true = arith.constant true
-      %i = gpu.thread_id x
-      %v = vector.broadcast %x : f32 to vector<4xf32>
-      vector.transfer_write %v, %m[%i] : vector<4xf32>, memref<?xf32>
-      %first = arith.cmpi eq, %i, %c0 : index
-      scf.if %first {
-        // expected-remark @+1 {{one thread signals what the other threads of its block have written before}}
-        symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
-      }
-      gpu.return
+gpu.module @kernels {
+  func.func private @write(memref<?xf32>, f32)
+  gpu.func @writes(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
+      %peer: i32, %other: i32) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c32 = arith.constant 32 : index
+    %c256 = arith.constant 256 : index
+    %one = arith.constant 1 : i32
+    %i = gpu.thread_id x
+    %first = arith.cmpi eq, %i, %c0 : index
+    %warp = arith.cmpi ult, %i, %c32 : index
+    symm.put %ctx, %m, %m, %peer : memref<?xf32>, memref<?xf32>
+    scf.if %first {
+      // expected-sure @+1 {{one thread signals}}
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
     }
-    // CHECK-LABEL: gpu.func @maskedstore
-    // CHECK: symm.fence sem release group block
-    // CHECK-NEXT: scf.if
-    gpu.func @maskedstore(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
-        %peer: i32) kernel {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %one = arith.constant 1 : i32
-      %true = arith.constant true
-      %i = gpu.thread_id x
-      %v = vector.broadcast %x : f32 to vector<4xf32>
-      %lanes = vector.create_mask %i : vector<4xi1>
-      vector.maskedstore %m[%i], %lanes, %v : memref<?xf32>, vector<4xi1>, vector<4xf32>
-      %first = arith.cmpi eq, %i, %c0 : index
-      scf.if %first {
-        // expected-remark @+1 {{one thread signals what the other threads of its block have written before}}
-        symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
-      }
-      gpu.return
+    gpu.barrier
+    memref.store %x, %m[%i] : memref<?xf32>
+    scf.if %first {
+      // expected-remark @+1 {{one thread signals}}
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
     }
-    // CHECK-LABEL: gpu.func @plain_atomic
-    // CHECK: symm.fence sem release group block
-    // CHECK-NEXT: scf.if
-    gpu.func @plain_atomic(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
-        %peer: i32) kernel {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %one = arith.constant 1 : i32
-      %true = arith.constant true
-      %i = gpu.thread_id x
-      %sum = memref.atomic_rmw addf %x, %m[%i] : (f32, memref<?xf32>) -> f32
-      %first = arith.cmpi eq, %i, %c0 : index
-      scf.if %first {
-        // expected-remark @+1 {{one thread signals what the other threads of its block have written before}}
-        symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
-      }
-      gpu.return
+    gpu.barrier
+    %v_24 = vector.broadcast %x : f32 to vector<4xf32>
+    vector.transfer_write %v_24, %m[%i] : vector<4xf32>, memref<?xf32>
+    scf.if %first {
+      // expected-remark @+1 {{one thread signals}}
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
     }
-    // CHECK-LABEL: gpu.func @symm_atomic
-    // CHECK: symm.fence sem release group block
-    // CHECK-NEXT: scf.if
-    gpu.func @symm_atomic(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
-        %peer: i32) kernel {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %one = arith.constant 1 : i32
-      %true = arith.constant true
-      %i = gpu.thread_id x
-      %sum = symm.atomic_rmw fadd %ctx, %m[%i], %x, %peer sem relaxed : memref<?xf32>, f32
-      %first = arith.cmpi eq, %i, %c0 : index
-      scf.if %first {
-        // expected-remark @+1 {{one thread signals what the other threads of its block have written before}}
-        symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
-      }
-      gpu.return
+    gpu.barrier
+    %sum_25 = memref.atomic_rmw addf %x, %m[%i] : (f32, memref<?xf32>) -> f32
+    scf.if %first {
+      // expected-remark @+1 {{one thread signals}}
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
     }
-    // CHECK-LABEL: gpu.func @signal
-    // CHECK: symm.fence sem release group block
-    // CHECK-NEXT: scf.if
-    gpu.func @signal(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
-        %peer: i32) kernel {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %one = arith.constant 1 : i32
-      %true = arith.constant true
-      %i = gpu.thread_id x
-      symm.signal add %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
-      %first = arith.cmpi eq, %i, %c0 : index
-      scf.if %first {
-        // expected-remark @+1 {{one thread signals what the other threads of its block have written before}}
-        symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
-      }
-      gpu.return
+    gpu.barrier
+    %sum_26 = symm.atomic_rmw fadd %ctx, %m[%i], %x, %peer sem relaxed : memref<?xf32>, f32
+    scf.if %first {
+      // expected-remark @+1 {{one thread signals}}
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
     }
-    // A barrier could wait for a thread that waits: a remark alone.
-    // CHECK-LABEL: gpu.func @call(
-    // CHECK-NOT: symm.fence
-    // CHECK: gpu.return
-    gpu.func @call(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
-        %peer: i32) kernel {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %one = arith.constant 1 : i32
-      %true = arith.constant true
-      %i = gpu.thread_id x
-      func.call @write(%m, %x) : (memref<?xf32>, f32) -> ()
-      %first = arith.cmpi eq, %i, %c0 : index
-      scf.if %first {
-        // expected-remark @+1 {{one thread signals what the other threads of its block have written before}}
-        symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
-      }
-      gpu.return
+    gpu.barrier
+    func.call @write(%m, %x) : (memref<?xf32>, f32) -> ()
+    scf.if %first {
+      // expected-remark @+1 {{one thread signals}}
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
     }
-    // CHECK-LABEL: gpu.func @in_loop
-    // CHECK: symm.fence sem release group block
-    // CHECK-NEXT: scf.if
-    gpu.func @in_loop(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
-        %peer: i32) kernel {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %one = arith.constant 1 : i32
-      %true = arith.constant true
-      %i = gpu.thread_id x
-      scf.for %k = %c0 to %n step %c1 {
-        memref.store %x, %m[%k] : memref<?xf32>
-      }
-      %first = arith.cmpi eq, %i, %c0 : index
-      scf.if %first {
-        // expected-remark @+1 {{one thread signals what the other threads of its block have written before}}
-        symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
-      }
-      gpu.return
+    gpu.barrier
+    scf.for %k_28 = %c0 to %n step %c1 {
+      memref.store %x, %m[%k_28] : memref<?xf32>
     }
-    // CHECK-LABEL: gpu.func @in_other_branch
-    // CHECK: symm.fence sem release group block
-    // CHECK-NEXT: scf.if
-    gpu.func @in_other_branch(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
-        %peer: i32) kernel {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %one = arith.constant 1 : i32
-      %true = arith.constant true
-      %i = gpu.thread_id x
-      %is_other = arith.cmpi eq, %i, %c1 : index
-      scf.if %is_other {
-        memref.store %x, %m[%i] : memref<?xf32>
-      }
-      %first = arith.cmpi eq, %i, %c0 : index
-      scf.if %first {
-        // expected-remark @+1 {{one thread signals what the other threads of its block have written before}}
-        symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
-      }
-      gpu.return
+    scf.if %first {
+      // expected-remark @+1 {{one thread signals}}
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
     }
-    // CHECK-LABEL: gpu.func @own_memory
-    // CHECK-NOT: symm.fence sem release group block
-    // CHECK: gpu.return
-    gpu.func @own_memory(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
-        %peer: i32) kernel {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %one = arith.constant 1 : i32
-      %true = arith.constant true
-      %i = gpu.thread_id x
-      %own = memref.alloca() : memref<4xf32>
-      memref.store %x, %own[%c0] : memref<4xf32>
-      %first = arith.cmpi eq, %i, %c0 : index
-      scf.if %first {
-        symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
-      }
-      gpu.return
+    gpu.barrier
+    // In a branch of the others.
+    %old_29 = scf.if %first -> i32 {
+      scf.yield %one : i32
+    } else {
+      memref.store %x, %m[%i] : memref<?xf32>
+      scf.yield %one : i32
     }
-    // CHECK-LABEL: gpu.func @load
-    // CHECK-NOT: symm.fence sem release group block
-    // CHECK: gpu.return
-    gpu.func @load(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
-        %peer: i32) kernel {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %one = arith.constant 1 : i32
-      %true = arith.constant true
-      %i = gpu.thread_id x
-      %y = memref.load %m[%i] : memref<?xf32>
-      %first = arith.cmpi eq, %i, %c0 : index
-      scf.if %first {
-        symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
-      }
-      gpu.return
+    scf.if %first {
+      // expected-remark @+1 {{one thread signals}}
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
     }
-    // CHECK-LABEL: gpu.func @own_branch
-    // CHECK-NOT: symm.fence sem release group block
-    // CHECK: gpu.return
-    gpu.func @own_branch(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
-        %peer: i32) kernel {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %one = arith.constant 1 : i32
-      %true = arith.constant true
-      %i = gpu.thread_id x
-      %me = arith.cmpi eq, %i, %c0 : index
-      scf.if %me {
-        memref.store %x, %m[%i] : memref<?xf32>
-      }
-      %first = arith.cmpi eq, %i, %c0 : index
-      scf.if %first {
-        symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
-      }
-      gpu.return
+    gpu.barrier
+    %own_30 = memref.alloca() : memref<4xf32>
+    memref.store %x, %own_30[%c0] : memref<4xf32>
+    scf.if %first {
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
     }
+    gpu.barrier
+    %y_31 = memref.load %m[%i] : memref<?xf32>
+    scf.if %first {
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
+    }
+    gpu.barrier
+    scf.if %first {
+      memref.store %x, %m[%i] : memref<?xf32>
+    }
+    scf.if %first {
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
+    }
+    gpu.barrier
+    %me_33 = arith.cmpi ult, %i, %c1 : index
+    scf.if %me_33 {
+      memref.store %x, %m[%i] : memref<?xf32>
+    }
+    scf.if %first {
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
+    }
+    gpu.barrier
+    %old_34 = scf.if %first -> i32 {
+      %o_34 = symm.atomic_rmw add %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
+      scf.yield %o_34 : i32
+    } else {
+      scf.yield %one : i32
+    }
+    scf.if %first {
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
+    }
+    gpu.barrier
+    // Each tells what it has written.
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    symm.signal add %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
+    scf.if %first {
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
+    }
+    gpu.barrier
+    gpu.return
   }
 }
 
 // -----
 
 // What stands in between.
-module attributes {gpu.container_module} {
-  gpu.module @kernels {
-    // CHECK-LABEL: gpu.func @barrier
-    // CHECK-NOT: symm.fence sem release group block
-    // CHECK: gpu.return
-    gpu.func @barrier(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
-        %peer: i32) kernel {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %one = arith.constant 1 : i32
-      %true = arith.constant true
-      %i = gpu.thread_id x
-      symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+gpu.module @kernels {
+  gpu.func @between(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
+      %peer: i32, %other: i32) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c32 = arith.constant 32 : index
+    %c256 = arith.constant 256 : index
+    %one = arith.constant 1 : i32
+    %i = gpu.thread_id x
+    %first = arith.cmpi eq, %i, %c0 : index
+    %warp = arith.cmpi ult, %i, %c32 : index
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    gpu.barrier
+    scf.if %first {
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
+    }
+    gpu.barrier
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    symm.wait %ctx, %flag[%c0] ge %one group block : memref<1xi32>, i32
+    scf.if %first {
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
+    }
+    gpu.barrier
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    symm.wait %ctx, %flag[%c0] ge %one : memref<1xi32>, i32
+    scf.if %first {
+      // expected-sure @+1 {{one thread signals}}
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
+    }
+    gpu.barrier
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    // The block may be one warp.
+    nvvm.bar.warp.sync %one : i32
+    scf.if %first {
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
+    }
+    gpu.barrier
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    %yes = arith.cmpi ult, %n, %c1 : index
+    scf.if %yes {
       gpu.barrier
-      %first = arith.cmpi eq, %i, %c0 : index
+    }
+    scf.if %first {
+      // expected-sure @+1 {{one thread signals}}
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
+    }
+    gpu.barrier
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    nvvm.barrier id = %one number_of_threads = %one
+    scf.if %first {
+      // expected-sure @+1 {{one thread signals}}
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
+    }
+    gpu.barrier
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    symm.fence sem release
+    scf.if %first {
+      // expected-sure @+1 {{one thread signals}}
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
+    }
+    gpu.barrier
+    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    nvvm.bar.warp.sync %one : i32
+    scf.if %warp {
+      // expected-sure @+1 {{one warp signals}}
+      symm.signal set %ctx, %flag[%c0], %one, %peer group warp : memref<1xi32>, i32
+    }
+    gpu.barrier
+    scf.for %k = %c0 to %n step %c1 {
+      memref.store %x, %m[%k] : memref<?xf32>
+      gpu.barrier
+    }
+    scf.if %first {
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
+    }
+    gpu.barrier
+    // In an earlier turn of the loop.
+    scf.for %k = %c0 to %n step %c1 {
       scf.if %first {
+        // expected-remark @+1 {{one thread signals}}
         symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
       }
-      gpu.return
+      memref.store %x, %m[%i] : memref<?xf32>
     }
-    // CHECK-LABEL: gpu.func @wait_of_block
-    // CHECK-NOT: symm.fence sem release group block
-    // CHECK: gpu.return
-    gpu.func @wait_of_block(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
-        %peer: i32) kernel {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %one = arith.constant 1 : i32
-      %true = arith.constant true
-      %i = gpu.thread_id x
-      symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
-      symm.wait %ctx, %flag[%c0] ge %one group block : memref<1xi32>, i32
-      %first = arith.cmpi eq, %i, %c0 : index
-      scf.if %first {
-        symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
-      }
-      gpu.return
-    }
-    // CHECK-LABEL: gpu.func @barrier_in_loop
-    // CHECK-NOT: symm.fence sem release group block
-    // CHECK: gpu.return
-    gpu.func @barrier_in_loop(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
-        %peer: i32) kernel {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %one = arith.constant 1 : i32
-      %true = arith.constant true
-      %i = gpu.thread_id x
-      scf.for %k = %c0 to %n step %c1 {
-        memref.store %x, %m[%k] : memref<?xf32>
-        gpu.barrier
-      }
-      %first = arith.cmpi eq, %i, %c0 : index
-      scf.if %first {
-        symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
-      }
-      gpu.return
-    }
-    // A barrier could wait for a thread that waits: a remark alone.
-    // CHECK-LABEL: gpu.func @wait_of_thread(
-    // CHECK-NOT: symm.fence
-    // CHECK: gpu.return
-    gpu.func @wait_of_thread(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
-        %peer: i32) kernel {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %one = arith.constant 1 : i32
-      %true = arith.constant true
-      %i = gpu.thread_id x
-      symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
-      symm.wait %ctx, %flag[%c0] ge %one : memref<1xi32>, i32
-      %first = arith.cmpi eq, %i, %c0 : index
-      scf.if %first {
-        // expected-remark @+1 {{one thread signals what the other threads of its block have written before}}
-        symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
-      }
-      gpu.return
-    }
-    // CHECK-LABEL: gpu.func @barrier_of_some
-    // CHECK: symm.fence sem release group block
-    // CHECK-NEXT: scf.if
-    gpu.func @barrier_of_some(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
-        %peer: i32) kernel {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %one = arith.constant 1 : i32
-      %true = arith.constant true
-      %i = gpu.thread_id x
-      symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
-      %yes = arith.cmpi ult, %n, %c1 : index
-      scf.if %yes {
-        gpu.barrier
-      }
-      %first = arith.cmpi eq, %i, %c0 : index
-      scf.if %first {
-        // expected-remark @+1 {{one thread signals what the other threads of its block have written before}}
-        symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
-      }
-      gpu.return
-    }
-  }
-}
-
-// -----
-
-// In an earlier turn of a loop.
-module attributes {gpu.container_module} {
-  gpu.module @kernels {
-    // CHECK-LABEL: gpu.func @earlier
-    // CHECK: symm.fence sem release group block
-    // CHECK-NEXT: scf.if
-    gpu.func @earlier(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
-        %peer: i32) kernel {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %one = arith.constant 1 : i32
-      %i = gpu.thread_id x
-      %first = arith.cmpi eq, %i, %c0 : index
-      scf.for %k = %c0 to %n step %c1 {
-        scf.if %first {
-          // expected-remark @+1 {{one thread signals}}
-          symm.signal add %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
-        }
-        memref.store %x, %m[%i] : memref<?xf32>
-      }
-      gpu.return
-    }
-    // Not all threads are in the loop for as long.
-    // CHECK-LABEL: gpu.func @apart
-    // CHECK-NOT: symm.fence
-    // CHECK: gpu.return
-    gpu.func @apart(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %n: index, %x: f32,
-        %peer: i32) kernel {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %one = arith.constant 1 : i32
-      %i = gpu.thread_id x
-      %first = arith.cmpi eq, %i, %c0 : index
-      scf.for %k = %i to %n step %c1 {
-        memref.store %x, %m[%i] : memref<?xf32>
-        scf.if %first {
-          // expected-remark-re @+1 {{{{use group block$}}}}
-          symm.signal add %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
-        }
-      }
-      gpu.return
-    }
+    gpu.barrier
+    gpu.return
   }
 }
 
 // -----
 
 // Kernels within the function that launches them.
-// CHECK-LABEL: func.func @main
-// CHECK: gpu.launch
-// CHECK: symm.fence sem release group block
-// CHECK-NEXT: scf.if
-// CHECK: gpu.launch
-// CHECK: scf.for
-// CHECK: symm.fence sem release group block
-// CHECK-NEXT: scf.if
-// CHECK: gpu.launch
-// CHECK-NOT: symm.fence
 func.func @main(%ctx: !symm.ctx, %n: index, %x: f32, %peer: i32) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %one = arith.constant 1 : i32
   %m = symm.alloc %ctx : memref<1024xf32>
   %flag = symm.alloc %ctx : memref<1xi32>
-  %rounds = memref.dim %m, %c0 : memref<1024xf32>
   gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
       threads(%tx, %ty, %tz) in (%sx = %n, %sy = %c1, %sz = %c1) {
     symm.remote_store %ctx, %x, %m[%tx], %peer : f32, memref<1024xf32>
     %first = arith.cmpi eq, %tx, %c0 : index
     scf.if %first {
-      // expected-remark @+1 {{put a release fence of the block in front of the branch}}
+      // expected-sure @+1 {{one thread signals}}
       symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
     }
     gpu.terminator
   }
+  // One thread is all there is.
   gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
-      threads(%tx, %ty, %tz) in (%sx = %n, %sy = %c1, %sz = %c1) {
-    %i = gpu.thread_id x
-    %first = arith.cmpi eq, %i, %c0 : index
-    scf.for %k = %bx to %rounds step %sx {
-      symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<1024xf32>
-      scf.if %first {
-        // expected-remark @+1 {{put a release fence of the block in front of the branch}}
-        symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
-      }
-    }
-    gpu.terminator
-  }
-  gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
-      threads(%tx, %ty, %tz) in (%sx = %n, %sy = %c1, %sz = %c1) {
+      threads(%tx, %ty, %tz) in (%sx = %c1, %sy = %c1, %sz = %c1) {
+    symm.remote_store %ctx, %x, %m[%tx], %peer : f32, memref<1024xf32>
     %first = arith.cmpi eq, %tx, %c0 : index
-    scf.for %k = %tx to %rounds step %sx {
-      symm.remote_store %ctx, %x, %m[%k], %peer : f32, memref<1024xf32>
-      scf.if %first {
-        // expected-remark-re @+1 {{{{use group block$}}}}
-        symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
-      }
+    scf.if %first {
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
     }
     gpu.terminator
   }
   return
-}
-
-// -----
-
-// A thread may wait for what only a thread behind the barrier brings, here or on another rank: no barrier is made.
-module attributes {gpu.container_module} {
-  gpu.module @kernels {
-    // CHECK-LABEL: gpu.func @others_wait_first(
-    // CHECK-NOT: symm.fence
-    // CHECK: gpu.return
-    gpu.func @others_wait_first(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<2xi32>, %x: f32, %peer: i32) kernel {
-      %c0 = arith.constant 0 : index
-      %c1 = arith.constant 1 : index
-      %c32 = arith.constant 32 : index
-      %one = arith.constant 1 : i32
-      %i = gpu.thread_id x
-      %others = arith.cmpi uge, %i, %c32 : index
-      scf.if %others {
-        symm.wait %ctx, %flag[%c0] ge %one : memref<2xi32>, i32
-        memref.store %x, %m[%i] : memref<?xf32>
-      }
-      %first = arith.cmpi eq, %i, %c0 : index
-      scf.if %first {
-        // expected-remark @+1 {{one thread signals what the other threads of its block have written before}}
-        symm.signal set %ctx, %flag[%c0], %one, %peer : memref<2xi32>, i32
-      }
-      gpu.return
-    }
-    // CHECK-LABEL: gpu.func @others_wait_in_the_loop(
-    // CHECK-NOT: symm.fence
-    // CHECK: gpu.return
-    gpu.func @others_wait_in_the_loop(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<2xi32>, %n: i32, %x: f32,
-        %peer: i32) kernel {
-      %c0 = arith.constant 0 : index
-      %zero = arith.constant 0 : i32
-      %one = arith.constant 1 : i32
-      %i = gpu.thread_id x
-      %first = arith.cmpi eq, %i, %c0 : index
-      scf.for %k = %zero to %n step %one : i32 {
-        memref.store %x, %m[%i] : memref<?xf32>
-        scf.if %first {
-          // expected-remark @+1 {{one thread signals what the other threads of its block have written before}}
-          symm.signal add %ctx, %flag[%c0], %one, %peer : memref<2xi32>, i32
-        } else {
-          symm.wait %ctx, %flag[%c0] ge %k : memref<2xi32>, i32
-        }
-      }
-      gpu.return
-    }
-    // Who waits behind the branch holds up nobody.
-    // CHECK-LABEL: gpu.func @all_wait_behind(
-    // CHECK: symm.fence sem release group block
-    // CHECK-NEXT: scf.if
-    gpu.func @all_wait_behind(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<2xi32>, %x: f32, %peer: i32) kernel {
-      %c0 = arith.constant 0 : index
-      %one = arith.constant 1 : i32
-      %i = gpu.thread_id x
-      memref.store %x, %m[%i] : memref<?xf32>
-      %first = arith.cmpi eq, %i, %c0 : index
-      scf.if %first {
-        // expected-remark @+1 {{put a release fence of the block in front of the branch}}
-        symm.signal set %ctx, %flag[%c0], %one, %peer : memref<2xi32>, i32
-      }
-      symm.wait %ctx, %flag[%c0] ge %one : memref<2xi32>, i32
-      gpu.return
-    }
-    // A barrier with a number of its own need not be the block's.
-    // CHECK-LABEL: gpu.func @named_barrier(
-    // CHECK: nvvm.barrier
-    // CHECK: symm.fence sem release group block
-    gpu.func @named_barrier(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<2xi32>, %x: f32, %peer: i32) kernel {
-      %c0 = arith.constant 0 : index
-      %one = arith.constant 1 : i32
-      %half = arith.constant 64 : i32
-      %i = gpu.thread_id x
-      memref.store %x, %m[%i] : memref<?xf32>
-      nvvm.barrier id = %one number_of_threads = %half
-      %first = arith.cmpi eq, %i, %c0 : index
-      scf.if %first {
-        // expected-remark @+1 {{put a release fence of the block in front of the branch}}
-        symm.signal set %ctx, %flag[%c0], %one, %peer : memref<2xi32>, i32
-      }
-      gpu.return
-    }
-  }
 }

@@ -1,5 +1,6 @@
-// A kernel that acquires has no argument that LLVM may read around the acquire: not once for both sides of it, and not
-// through a cache that it does not reach (ld.global.nc, s_load after buffer_inv). One that does not keeps what it says.
+// A kernel that acquires or releases has no argument that LLVM may read around the acquire: not once for both sides of it, and not
+// through a cache that it does not reach (ld.global.nc, s_load after buffer_inv), nor after a release that lets a peer
+// overwrite it. One that does not keeps what it says.
 // RUN: symm-opt %s --symm-lower-to-nvvm --verify-diagnostics | FileCheck %s
 // RUN: symm-opt %s --symm-lower-to-rocdl --verify-diagnostics | FileCheck %s
 // RUN: symm-translate %s --to ptx --chip sm_90 2>/dev/null | FileCheck %s --check-prefix=PTX
@@ -23,8 +24,8 @@ gpu.module @kernels {
   // AMD-NOT: s_load
   // AMD-COUNT-2: {{global|flat}}_load_dword
   // AMD: global_store_dword
-  // expected-remark @below {{drops llvm.noalias of argument 1: peers write while a kernel waits (O1)}}
-  // expected-remark @below {{drops llvm.noalias of argument 2: peers write while a kernel waits (O1)}}
+  // expected-remark @below {{drops llvm.noalias of argument 1: peers write while a kernel runs (O1)}}
+  // expected-remark @below {{drops llvm.noalias of argument 2: peers write while a kernel runs (O1)}}
   gpu.func @waits(%ctx: !symm.ctx, %p: !llvm.ptr {llvm.noalias, llvm.align = 16 : i64}, %out: !llvm.ptr {llvm.noalias},
       %flag: !llvm.ptr, %peer: i32, %one: i64) kernel {
     %before = llvm.load %p : !llvm.ptr -> f32
@@ -37,6 +38,29 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // What was read is here before the signal that gives it back, and through a path that the release orders.
+  // CHECK: gpu.func @gives_back(%{{[^,]*}}: !llvm.ptr, %{{[^,]*}}: !llvm.ptr, %{{[^,]*}}: !llvm.ptr,
+  // PTX-LABEL: .entry gives_back
+  // PTX-NOT: ld.global.nc.b32 %r{{[0-9]+}}, [%rd{{[0-9]+}}];
+  // PTX: ld.global.b32
+  // PTX: st.release.sys.global.b64
+  // PTX: st.global.b32
+  // AMD-LABEL: gives_back:
+  // AMD: {{s|global|flat}}_load_dword {{.*}}, 0x0{{$}}
+  // AMD: s_waitcnt lgkmcnt(0)
+  // AMD: buffer_wbl2 sc0 sc1
+  // AMD: s_waitcnt vmcnt(0)
+  // AMD: global_store_dwordx2 {{.*}} sc0 sc1
+  // expected-remark @below {{drops llvm.noalias of argument 1: peers write while a kernel runs (O1)}}
+  // expected-remark @below {{drops llvm.noalias of argument 2: peers write while a kernel runs (O1)}}
+  gpu.func @gives_back(%ctx: !symm.ctx, %p: !llvm.ptr {llvm.noalias}, %out: !llvm.ptr {llvm.noalias},
+      %flag: !llvm.ptr, %peer: i32, %one: i64) kernel {
+    %x = llvm.load %p : !llvm.ptr -> f32
+    symm.signal set %ctx, %flag, %one, %peer : !llvm.ptr, i64
+    llvm.store %x, %out : f32, !llvm.ptr
+    gpu.return
+  }
+
   // CHECK: gpu.func @relaxed(%{{[^,]*}}: !llvm.ptr, %{{[^,]*}}: !llvm.ptr {llvm.noalias}
   gpu.func @relaxed(%ctx: !symm.ctx, %p: !llvm.ptr {llvm.noalias}, %peer: i32, %one: i32) kernel {
     %old = symm.atomic_rmw add %ctx, %p, %one, %peer sem relaxed : !llvm.ptr, i32
@@ -44,7 +68,7 @@ gpu.module @kernels {
   }
 
   // CHECK: func.func @helper(%{{[^,]*}}: !llvm.ptr, %{{[^,]*}}: !llvm.ptr)
-  // expected-remark @below {{drops llvm.noalias of argument 1: peers write while a kernel waits (O1)}}
+  // expected-remark @below {{drops llvm.noalias of argument 1: peers write while a kernel runs (O1)}}
   func.func @helper(%ctx: !symm.ctx, %p: !llvm.ptr {llvm.noalias}) attributes {no_inline} {
     func.call @acquire(%ctx) : (!symm.ctx) -> ()
     return

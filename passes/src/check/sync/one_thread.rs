@@ -1,263 +1,244 @@
-//! Finds releases by one thread of what its block has written (O3), and releases it for the block.
+//! The release by one thread or one warp of what its block has written (O3).
 
-use super::counter::is_own_memory;
 use super::{FUNCTIONS, MOST_VALUES, find};
-use crate::ir::{Builder, blocks, constant_value, definition, enclosing, name, operations, select};
-use crate::order::{may_write_heap, releases};
+use crate::ir::{blocks, constant_value, definition, enclosing, name, select};
+use crate::order::{is_barrier, may_write_heap, releases, same};
 use crate::search::{Direction, Meaning, Search};
-use crate::uniform::{THREAD_OF_LAUNCH, is_reached_together};
+use crate::uniform::THREAD_OF_LAUNCH;
+use melior::ir::attribute::DenseI32ArrayAttribute;
 use melior::ir::block::BlockArgument;
-use melior::ir::{BlockLike, OperationRef, TypeLike, Value, ValueLike, operation::OperationLike};
+use melior::ir::{BlockLike, OperationRef, Value, ValueLike, operation::OperationLike};
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
-use std::fmt::Write;
-use std::iter::successors;
+use std::rc::Rc;
 use symm_dialect::diagnostic::Reported;
-use symm_dialect::ops::{Group, Order, Scope, SymmOp};
+use symm_dialect::ops::{Group, Scope, SymmOp};
 
-type Writes<'c, 'a> = Search<Box<dyn Fn(OperationRef<'c, 'a>) -> Meaning + 'a>>;
+/// The most threads that a warp has on any GPU.
+const MOST_LANES: i64 = 64;
+
+type Writes<'c, 'a> = Search<'c, 'a, Box<dyn Fn(OperationRef<'c, 'a>) -> Meaning + 'a>>;
 
 /// The search for such releases.
 pub struct OneThread<'c, 'a> {
     strict: bool,
-    /// What is written before branches of one thread, for each condition that there is.
-    writes: HashMap<String, Writes<'c, 'a>>,
+    branches: Rc<Branches>,
+    /// What the other threads have written before a branch of one thread, and before one of one warp.
+    writes: HashMap<Group, Writes<'c, 'a>>,
     /// The branches that something was found in.
     found: HashSet<usize>,
-    /// Whether a function has a relaxed access that a fence in front of it makes a signal.
-    signals_behind_fences: HashMap<usize, bool>,
-    /// The first op of a function's body in which a thread may wait apart from its block.
-    first_waits: HashMap<usize, Option<OperationRef<'c, 'a>>>,
+    /// Whether a function has a relaxed access that a fence before it makes a signal.
+    signals_after_fences: HashMap<usize, bool>,
 }
 
 impl<'c: 'a, 'a> OneThread<'c, 'a> {
     pub fn new(strict: bool) -> Self {
         Self {
             strict,
+            branches: Rc::default(),
             writes: HashMap::new(),
             found: HashSet::new(),
-            signals_behind_fences: HashMap::new(),
-            first_waits: HashMap::new(),
+            signals_after_fences: HashMap::new(),
         }
     }
 
-    /// Repairs the release of one op, if it is one that its block's writes need.
+    /// Reports the release of one op, if it is one that its block's writes need.
     pub fn check(&mut self, op: SymmOp<'c, 'a>) -> Result<(), Reported> {
-        if !self.releases_alone(op) {
+        if !self.releases_for_less_than_block(op) {
             return Ok(());
         }
-        let op = op.operation();
-        let Some(branch) = Branch::around(op) else { return Ok(()) };
-        if self.found.contains(&branch.address()) || !self.writes_come_before(&branch) {
+        let operation = op.operation();
+        let Some((branch, few)) = masked(op).or_else(|| self.branches.around(operation)) else { return Ok(()) };
+        let Some(write) = self.write_before(branch, few) else { return Ok(()) };
+        if !self.found.insert(branch.to_raw().ptr as usize) {
             return Ok(());
         }
-        self.found.insert(branch.address());
-        let message = "O3: one thread signals what the other threads of its block have written before, and nothing \
-                       releases that; use group block";
-        if !is_reached_together(branch.op) || self.may_wait_before(branch.op) {
-            return find(op, self.strict, message, "");
-        }
-        find(op, self.strict, message, "; put a release fence of the block in front of the branch")?;
-        let b = Builder::before(branch.op);
-        let keywords = [("sem", Order::Release as i64), ("scope", Scope::Sys as i64), ("group", Group::Block as i64)];
-        b.op("symm.fence", &[], &[], &keywords.map(|(name, value)| (name, b.integer(32, value))));
-        // It is a barrier for all that comes behind it.
-        self.writes.clear();
-        Ok(())
+        let (one, others) = if few == Group::Thread { ("thread", "threads") } else { ("warp", "warps") };
+        let message = format!(
+            "O3: one {one} signals what the other {others} of its block have written before, and nothing releases \
+             that; use group block"
+        );
+        find(operation, self.strict && is_for(op, write), &message)
     }
 
-    /// Whether an op releases what its own thread has written, and nobody else's writes.
-    fn releases_alone(&mut self, op: SymmOp<'c, 'a>) -> bool {
+    /// Whether an op releases what its own thread or warp has written, and nobody else's writes.
+    fn releases_for_less_than_block(&mut self, op: SymmOp<'c, 'a>) -> bool {
         match op {
-            SymmOp::Signal(op) => op.group() == Group::Thread && releases(op.sem()),
-            SymmOp::PutSignal(op) => op.group() == Group::Thread,
+            SymmOp::Signal(op) => op.group() != Group::Block && releases(op.sem()),
+            SymmOp::PutSignal(op) => op.group() != Group::Block,
             SymmOp::AtomicRmw(op) => releases(op.sem()),
             SymmOp::AtomicCas(op) => releases(op.sem()),
-            SymmOp::Barrier(op) => op.group() == Group::Thread,
+            SymmOp::Barrier(op) => op.group() != Group::Block,
             SymmOp::Fence(fence) => {
-                let is_release = fence.group() == Group::Thread && releases(fence.sem()) && fence.scope() > Scope::Cta;
-                is_release && self.has_signal_behind_fence(fence.operation())
+                let is_release = fence.group() != Group::Block && releases(fence.sem()) && fence.scope() > Scope::Cta;
+                is_release && self.has_signal_after_fence(fence.operation())
             }
             _ => false,
         }
     }
 
-    fn has_signal_behind_fence(&mut self, fence: OperationRef<'c, 'a>) -> bool {
+    fn has_signal_after_fence(&mut self, fence: OperationRef<'c, 'a>) -> bool {
         let Some(function) = enclosing(fence, FUNCTIONS) else { return false };
         let is_signal = |op| match SymmOp::cast(op) {
-            Some(SymmOp::Signal(op)) => op.group() == Group::Thread && !releases(op.sem()),
+            Some(SymmOp::Signal(op)) => op.group() != Group::Block && !releases(op.sem()),
             Some(SymmOp::AtomicRmw(op)) => !releases(op.sem()),
             Some(SymmOp::AtomicCas(op)) => !releases(op.sem()),
             Some(SymmOp::RemoteStore(op)) => op.volatile_(),
             _ => false,
         };
         *self
-            .signals_behind_fences
+            .signals_after_fences
             .entry(function.to_raw().ptr as usize)
             .or_insert_with(|| !select(function, |op| is_signal(op).then_some(())).is_empty())
     }
 
-    /// Whether a thread may wait before it gets to a branch. A barrier there could then wait for a thread that waits for
-    /// one behind the barrier, here or on another rank.
-    fn may_wait_before(&mut self, branch: OperationRef<'c, 'a>) -> bool {
-        let Some(function) = enclosing(branch, FUNCTIONS) else { return true };
-        let [body] = blocks(function)[..] else { return true };
-        let above = successors(Some(branch), OperationLike::parent_operation);
-        let Some(top) = above.take_while(|op| *op != function).last() else { return true };
-        let first = *self.first_waits.entry(function.to_raw().ptr as usize).or_insert_with(|| {
-            let waits = |op: &OperationRef<'c, 'a>| !select(*op, |op| waits_apart(op).then_some(())).is_empty();
-            operations(body).into_iter().find(waits)
+    /// A write of the block's threads before a branch of a few of them, with no barrier of the block in between.
+    fn write_before(&mut self, branch: OperationRef<'c, 'a>, few: Group) -> Option<OperationRef<'c, 'a>> {
+        let search = self.writes.entry(few).or_insert_with(|| {
+            let branches = Rc::clone(&self.branches);
+            Search::new(Direction::Before, false, Box::new(move |op| meaning(op, few, &branches)))
         });
-        first.is_some_and(|wait| if wait == top { top != branch } else { wait.is_before_in_block(top) })
-    }
-
-    /// Whether threads of the block write before a branch, and no barrier of the block lies in between.
-    fn writes_come_before(&mut self, branch: &Branch<'c, 'a>) -> bool {
-        let key = branch.key();
-        let search = self
-            .writes
-            .entry(key.clone())
-            .or_insert_with(|| Search::new(Direction::Before, false, Box::new(move |op| meaning(op, &key))));
-        search.unordered(branch.op)
+        search.unordered(branch)
     }
 }
 
-/// What an op is to a branch of one thread behind it.
-fn meaning<'c: 'a, 'a>(op: OperationRef<'c, 'a>, key: &str) -> Meaning {
-    let barrier_or = |group, otherwise| if group == Group::Block { Meaning::Fence } else { otherwise };
-    match SymmOp::cast(op) {
-        Some(SymmOp::Signal(op)) => barrier_or(op.group(), Meaning::Access),
-        Some(SymmOp::PutSignal(op)) => barrier_or(op.group(), Meaning::Access),
-        Some(SymmOp::Wait(op)) => barrier_or(op.group(), Meaning::Neutral),
-        Some(SymmOp::Fence(op)) => barrier_or(op.group(), Meaning::Neutral),
-        Some(SymmOp::Barrier(op)) => barrier_or(op.group(), Meaning::Neutral),
+/// What an op is to a branch of a few threads after it.
+fn meaning<'c: 'a, 'a>(op: OperationRef<'c, 'a>, few: Group, branches: &Branches) -> Meaning {
+    // One thread may be of the only warp, which comes together.
+    let is_together = |group: Group| group > few;
+    let is_write = match SymmOp::cast(op) {
+        Some(SymmOp::Signal(signal)) if is_together(signal.group()) => return Meaning::Fence,
+        Some(SymmOp::PutSignal(put)) if is_together(put.group()) => return Meaning::Fence,
+        Some(SymmOp::Wait(wait)) if is_together(wait.group()) => return Meaning::Fence,
+        Some(SymmOp::Fence(fence)) if is_together(fence.group()) => return Meaning::Fence,
+        Some(SymmOp::Barrier(barrier)) if is_together(barrier.group()) => return Meaning::Fence,
+        // Threads that tell a flag of their own what they have written.
+        Some(SymmOp::Signal(signal)) if releases(signal.sem()) && branches.around(op).is_none() => {
+            return Meaning::Fence;
+        }
+        Some(SymmOp::PutSignal(_)) if branches.around(op).is_none() => return Meaning::Fence,
         Some(
             SymmOp::RemoteStore(_)
             | SymmOp::Put(_)
             | SymmOp::Get(_)
             | SymmOp::Copy(_)
             | SymmOp::AtomicRmw(_)
-            | SymmOp::AtomicCas(_),
-        ) => Meaning::Access,
-        None if is_barrier(op) => Meaning::Fence,
-        // The same thread's own writes.
-        None if name(op) == "scf.if" && blocks(op).len() == 1 && Branch { op, taken: true }.key() == key => {
-            Meaning::Skipped
-        }
-        None if may_write_heap(op) && !writes_own_memory(op) => Meaning::Access,
-        _ => Meaning::Neutral,
-    }
-}
-
-/// Whether an op of another dialect lets no thread of a block on before all are there. With operands it has a number of
-/// its own, and threads that it counts.
-fn is_barrier(op: OperationRef) -> bool {
-    matches!(name(op), "gpu.barrier" | "nvvm.barrier" | "nvvm.barrier0" | "rocdl.barrier" | "rocdl.s.barrier")
-        && op.operand_count() == 0
-}
-
-/// Whether a thread may wait in an op for what others do, while threads of its block do not.
-fn waits_apart<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
-    match SymmOp::cast(op) {
-        Some(SymmOp::Wait(op)) => op.group() != Group::Block,
-        Some(SymmOp::Barrier(op)) => op.group() != Group::Block,
+            | SymmOp::AtomicCas(_)
+            | SymmOp::PutSignal(_),
+        ) => true,
         Some(_) => false,
-        None => name(op) == "scf.while" || op.has_attribute("callee"),
+        // A barrier with operands has a number of its own, and threads that it counts.
+        None if is_barrier(name(op)) => {
+            let group = if name(op) == "nvvm.bar.warp.sync" { Group::Warp } else { Group::Block };
+            let is_whole = name(op) != "nvvm.barrier" || op.operand_count() == 0;
+            return if is_whole && is_together(group) { Meaning::Fence } else { Meaning::Neutral };
+        }
+        None => may_write_heap(op),
+    };
+    if is_write && SymmOp::cast(op).and_then(masked).is_none() && branches.around(op).is_none() {
+        return Meaning::Access;
+    }
+    Meaning::Neutral
+}
+
+/// Whether a release is sure to be meant for a write: it tells the rank that was written to, or all.
+fn is_for<'c: 'a, 'a>(release: SymmOp<'c, 'a>, write: OperationRef<'c, 'a>) -> bool {
+    let to = match SymmOp::cast(write) {
+        Some(SymmOp::RemoteStore(op)) => op.rank(),
+        Some(SymmOp::Put(op)) => op.rank(),
+        _ => return false,
+    };
+    match release {
+        SymmOp::Signal(op) => same(op.rank(), to),
+        SymmOp::PutSignal(op) => same(op.rank(), to),
+        SymmOp::AtomicRmw(op) => same(op.rank(), to),
+        SymmOp::AtomicCas(op) => same(op.rank(), to),
+        SymmOp::Barrier(_) => true,
+        _ => false,
     }
 }
 
-/// Whether all memory that an op is given is the block's own.
-fn writes_own_memory<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
-    let is_store = matches!(
-        name(op),
-        "memref.store"
-            | "memref.atomic_rmw"
-            | "affine.store"
-            | "vector.store"
-            | "vector.maskedstore"
-            | "vector.transfer_write"
-    );
-    is_store && op.operands().filter(|operand| operand.r#type().is_mem_ref()).all(is_own_memory)
+/// An atomic under a mask that leaves a few threads of a block, and how few.
+fn masked<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Option<(OperationRef<'c, 'a>, Group)> {
+    let mask = match op {
+        SymmOp::AtomicRmw(op) => op.mask(),
+        SymmOp::AtomicCas(op) => op.mask(),
+        _ => None,
+    }?;
+    let few = few(mask, true, threads_around(op.operation()), &mut MOST_VALUES.clone())?;
+    Some((op.operation(), few))
 }
 
-/// One way through an `scf.if`.
-struct Branch<'c, 'a> {
-    op: OperationRef<'c, 'a>,
-    /// Whether it is the one for a condition that holds.
-    taken: bool,
+/// What is known of the ways through the `scf.if`s of a program: how few threads take one.
+#[derive(Default)]
+struct Branches {
+    known: RefCell<HashMap<(usize, bool), Option<Group>>>,
 }
 
-impl<'c: 'a, 'a> Branch<'c, 'a> {
-    /// The closest branch around an op that one thread of a block takes, or of a warp.
-    fn around(op: OperationRef<'c, 'a>) -> Option<Self> {
+impl Branches {
+    /// The closest branch around an op that one thread of a block takes, or one warp.
+    fn around<'c: 'a, 'a>(&self, op: OperationRef<'c, 'a>) -> Option<(OperationRef<'c, 'a>, Group)> {
         let mut inner = op;
         while let Some(parent) = inner.parent_operation().filter(|parent| !FUNCTIONS.contains(&name(*parent))) {
-            let taken = inner.block() == blocks(parent).first().copied();
-            if name(parent) == "scf.if" && is_one(parent.operand(0).ok()?, taken, &mut MOST_VALUES.clone()) {
-                return Some(Self { op: parent, taken });
+            if name(parent) == "scf.if" {
+                let taken = inner.block() == blocks(parent).first().copied();
+                let key = (parent.to_raw().ptr as usize, taken);
+                let few = *self.known.borrow_mut().entry(key).or_insert_with(|| {
+                    let condition = parent.operand(0).ok()?;
+                    few(condition, taken, threads_around(parent), &mut MOST_VALUES.clone())
+                });
+                if let Some(few) = few {
+                    return Some((parent, few));
+                }
             }
             inner = parent;
         }
         None
     }
-
-    fn address(&self) -> usize {
-        self.op.to_raw().ptr as usize
-    }
-
-    /// The same text for branches that the same threads take.
-    fn key(&self) -> String {
-        let mut key = self.taken.to_string();
-        if let Ok(condition) = self.op.operand(0) {
-            spell(condition, &mut key, &mut MOST_VALUES.clone());
-        }
-        key
-    }
 }
 
-/// Writes down how a value is computed.
-fn spell<'c: 'a, 'a>(value: Value<'c, 'a>, text: &mut String, left: &mut u32) {
-    *left = left.saturating_sub(1);
-    let made = definition(value).filter(|op| {
-        let (dialect, rest) = name(*op).split_once('.').unwrap_or_default();
-        let is_fixed = dialect == "gpu" && matches!(rest, "thread_id" | "block_dim" | "lane_id");
-        *left > 0 && op.result_count() == 1 && (is_fixed || matches!(dialect, "arith" | "index"))
-    });
-    let Some(op) = made else {
-        write!(text, " {:?}", value.to_raw().ptr).expect("a String takes all");
-        return;
-    };
-    write!(text, " ({}", name(op)).expect("a String takes all");
-    for attribute in ["predicate", "pred", "value", "dimension"] {
-        if let Ok(attribute) = op.attribute(attribute) {
-            write!(text, " {attribute}").expect("a String takes all");
-        }
+/// The threads of the blocks that run an op, where the kernel says so.
+fn threads_around(op: OperationRef) -> Option<i64> {
+    let kernel = enclosing(op, &["gpu.func", "gpu.launch"])?;
+    let array = |name| DenseI32ArrayAttribute::try_from(kernel.attribute(name).ok()?).ok();
+    if name(kernel) == "gpu.launch" {
+        let before = usize::try_from(array("operandSegmentSizes")?.element(0).ok()?).ok()? + 3;
+        return (before..before + 3).map(|index| constant_value(kernel.operand(index).ok()?)).product();
     }
-    for operand in op.operands() {
-        spell(operand, text, left);
-    }
-    text.push(')');
+    let sizes = array("known_block_size")?;
+    (0..sizes.len()).map(|index| sizes.element(index).ok().map(i64::from)).product()
 }
 
-/// Whether one thread alone finds that a condition holds, or, unless `holds`, that it does not.
-fn is_one<'c: 'a, 'a>(condition: Value<'c, 'a>, holds: bool, left: &mut u32) -> bool {
-    let Some(one_less) = left.checked_sub(1) else { return false };
-    *left = one_less;
-    let Some(op) = definition(condition) else { return false };
+/// Whether one thread of a block alone, or one warp, finds that a condition holds, or, unless `holds`, that it does not.
+/// Blocks of so few threads have no others.
+fn few<'c: 'a, 'a>(condition: Value<'c, 'a>, holds: bool, threads: Option<i64>, left: &mut u32) -> Option<Group> {
+    *left = left.checked_sub(1)?;
+    let op = definition(condition)?;
     let operands: Vec<_> = op.operands().collect();
     match (name(op), operands.as_slice()) {
         ("arith.cmpi" | "index.cmp", [lhs, rhs]) => {
-            let Some(predicate) = Predicate::of(op) else { return false };
+            let predicate = Predicate::of(op)?;
             let predicate = if holds { predicate } else { predicate.negated() };
-            predicate.leaves_one(*lhs, *rhs) || predicate.swapped().leaves_one(*rhs, *lhs)
+            let (one, other) = (predicate.leaves(*lhs, *rhs), predicate.swapped().leaves(*rhs, *lhs));
+            let (count, few) = one.or(other)?;
+            threads.is_none_or(|threads| threads > count).then_some(few)
         }
         // Both hold, or neither does.
-        ("arith.andi", [one, other]) if holds => is_one(*one, true, left) || is_one(*other, true, left),
-        ("arith.ori", [one, other]) if !holds => is_one(*one, false, left) || is_one(*other, false, left),
-        ("arith.andi" | "arith.ori", [one, other]) => is_one(*one, holds, left) && is_one(*other, holds, left),
-        ("arith.xori", [one, other]) if constant_value(*other).is_some_and(|value| value != 0) => {
-            is_one(*one, !holds, left)
+        ("arith.andi", [one, other]) if holds => {
+            let one = few(*one, true, threads, left);
+            one.into_iter().chain(few(*other, true, threads, left)).min()
         }
-        _ => false,
+        ("arith.ori", [one, other]) if !holds => {
+            let one = few(*one, false, threads, left);
+            one.into_iter().chain(few(*other, false, threads, left)).min()
+        }
+        ("arith.andi" | "arith.ori", [one, other]) => {
+            Some(few(*one, holds, threads, left)?.max(few(*other, holds, threads, left)?))
+        }
+        ("arith.xori", [one, other]) if constant_value(*other).is_some_and(|value| value != 0) => {
+            few(*one, !holds, threads, left)
+        }
+        _ => None,
     }
 }
 
@@ -312,16 +293,39 @@ impl Predicate {
         }
     }
 
-    /// Whether the thread's number, or what is made of it, and another number compare like this for one thread.
-    fn leaves_one<'c: 'a, 'a>(self, number: Value<'c, 'a>, other: Value<'c, 'a>) -> bool {
-        let is_one = match self {
-            Self::Equal => true,
-            Self::Less => constant_value(other) == Some(1),
-            Self::LessOrEqual => constant_value(other) == Some(0),
-            Self::Differ | Self::Greater | Self::GreaterOrEqual => false,
+    /// How many threads of a block or of a warp, no more than a warp has, find that their number, or what is made of it,
+    /// and another number compare like this.
+    fn leaves<'c: 'a, 'a>(self, number: Value<'c, 'a>, other: Value<'c, 'a>) -> Option<(i64, Group)> {
+        let first = match self {
+            Self::Equal => 1,
+            Self::Less => constant_value(other)?,
+            Self::LessOrEqual => constant_value(other)?.checked_add(1)?,
+            Self::Differ | Self::Greater | Self::GreaterOrEqual => return None,
         };
-        is_one && super::reaches(number, &is_thread_number)
+        let unit = unit(number, &mut MOST_VALUES.clone())?;
+        let count = first.checked_mul(unit)?;
+        let few = if count == 1 { Group::Thread } else { Group::Warp };
+        (1..=MOST_LANES).contains(&count).then_some((count, few))
     }
+}
+
+/// How many threads of a block have one number, at most: 1 for that of the thread and what is made of it, more for that
+/// of its warp.
+fn unit<'c: 'a, 'a>(number: Value<'c, 'a>, left: &mut u32) -> Option<i64> {
+    *left = left.checked_sub(1)?;
+    if is_thread_number(number) {
+        return Some(1);
+    }
+    let op = definition(number)?;
+    let by = |op: OperationRef| op.operand(1).ok().and_then(constant_value);
+    let times = match name(op) {
+        "gpu.subgroup_id" | "nvvm.read.ptx.sreg.warpid" => return Some(MOST_LANES),
+        "arith.divui" | "arith.divsi" | "index.divu" | "index.divs" => by(op)?,
+        "arith.shrui" | "arith.shrsi" | "index.shru" | "index.shrs" => 1_i64.checked_shl(by(op)?.try_into().ok()?)?,
+        name if name.starts_with("arith.") || name.starts_with("index.") => 1,
+        _ => return None,
+    };
+    op.operands().filter_map(|operand| unit(operand, left)).min()?.checked_mul(times)
 }
 
 /// Whether a value is the number of a thread in its block or warp, or that in the grid.

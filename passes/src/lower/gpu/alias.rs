@@ -1,28 +1,27 @@
-//! `llvm.noalias` in kernels that acquire: it says that nobody else writes there while the kernel runs.
+//! `llvm.noalias` in kernels that acquire or release: it says that nobody else writes there while the kernel runs.
 //!
-//! LLVM takes it at its word: what a kernel only reads through such a pointer it loads once, above the acquire, or
-//! through a path that no acquire reaches (`ld.global.nc` in PTX, the scalar cache on AMD GPUs). What a peer wrote
-//! before its signal would not be seen (O1). A kernel that never acquires may not read what peers write meanwhile;
-//! there it stays, and scalar code becomes vectors.
+//! LLVM takes it at its word: what a kernel only reads through such a pointer it loads once, above the acquire or below
+//! the release, or through a path that neither reaches (`ld.global.nc` in PTX, the scalar cache on AMD GPUs). What a peer
+//! wrote before its signal would not be seen, and what it writes after ours would be (O1). A kernel that does neither may
+//! not read what peers write meanwhile; there it stays, and scalar code becomes vectors.
 
 use crate::ir::{blocks, context, name, operations, select, set_attribute};
-use crate::order::acquires;
 use melior::ir::attribute::{ArrayAttribute, DictionaryAttribute};
 use melior::ir::{Attribute, OperationRef, operation::OperationLike};
 use symm_dialect::diagnostic::{Severity, report};
-use symm_dialect::ops::SymmOp;
+use symm_dialect::ops::{Order, SymmOp};
 
 const NOALIAS: &str = "llvm.noalias";
 const ARGUMENTS: &str = "arg_attrs";
 
-/// Drops `llvm.noalias` from the arguments of every function of a `gpu.module` that may acquire.
-pub fn drop_where_acquired<'c: 'a, 'a>(module: OperationRef<'c, 'a>) {
-    if !holds(module, is_acquire) {
+/// Drops `llvm.noalias` from the arguments of every function of a `gpu.module` that may acquire or release.
+pub fn drop_where_ordered<'c: 'a, 'a>(module: OperationRef<'c, 'a>) {
+    if !holds(module, is_ordered) {
         return;
     }
     for function in operations(blocks(module)[0]) {
-        // A function that is called may acquire too.
-        if function.has_attribute(ARGUMENTS) && holds(function, |op| is_acquire(op) || is_call(op)) {
+        // A function that is called may do so too.
+        if function.has_attribute(ARGUMENTS) && holds(function, |op| is_ordered(op) || is_call(op)) {
             drop_from(function);
         }
     }
@@ -32,12 +31,12 @@ fn holds<'c: 'a, 'a>(root: OperationRef<'c, 'a>, what: impl Fn(OperationRef<'c, 
     !select(root, |op| what(op).then_some(())).is_empty()
 }
 
-fn is_acquire(op: OperationRef) -> bool {
+fn is_ordered(op: OperationRef) -> bool {
     match SymmOp::cast(op) {
-        Some(SymmOp::Wait(_) | SymmOp::Barrier(_)) => true,
-        Some(SymmOp::Fence(op)) => acquires(op.sem()),
-        Some(SymmOp::AtomicRmw(op)) => acquires(op.sem()),
-        Some(SymmOp::AtomicCas(op)) => acquires(op.sem()),
+        Some(SymmOp::Wait(_) | SymmOp::Barrier(_) | SymmOp::Fence(_) | SymmOp::PutSignal(_)) => true,
+        Some(SymmOp::Signal(op)) => op.sem() != Order::Relaxed,
+        Some(SymmOp::AtomicRmw(op)) => op.sem() != Order::Relaxed,
+        Some(SymmOp::AtomicCas(op)) => op.sem() != Order::Relaxed,
         _ => false,
     }
 }
@@ -55,7 +54,7 @@ fn drop_from<'c: 'a, 'a>(function: OperationRef<'c, 'a>) {
         kept.push(match dictionary.filter(|dictionary| dictionary.element_by_name(NOALIAS).is_some()) {
             None => attribute,
             Some(dictionary) => {
-                let message = format!("drops {NOALIAS} of argument {index}: peers write while a kernel waits (O1)");
+                let message = format!("drops {NOALIAS} of argument {index}: peers write while a kernel runs (O1)");
                 report(Severity::Remark, function, &message);
                 let elements = (0..dictionary.len()).filter_map(|element| dictionary.element(element).ok());
                 let others: Vec<_> =
