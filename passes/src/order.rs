@@ -69,7 +69,8 @@ pub fn only_reads_heap<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
 /// Whether an op of another dialect may write memory that another rank may see, or have it written, apart from what its
 /// regions hold. An op that is not known does.
 pub fn may_write_heap<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
-    !only_reads(name(op)) && !is_quiet(op) && !touches_no_heap(op) && !(is_store(name(op)) && is_of_own_memory(op))
+    let is_own_store = || is_store(name(op)) && is_of_own_memory(op);
+    !only_reads(name(op)) && !is_quiet(op) && !touches_no_heap(op) && !is_own_store()
 }
 
 /// Whether an op of another dialect writes through its pointers, and does nothing else.

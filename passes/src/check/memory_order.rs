@@ -148,12 +148,11 @@ fn meaning<'c: 'a, 'a>(op: OperationRef<'c, 'a>, look: Look) -> Meaning {
         Some(SymmOp::RemoteLoad(_)) if look.reads => Meaning::Access,
         // They read and write, and their own order is not that of the signal or wait.
         Some(SymmOp::AtomicRmw(_) | SymmOp::AtomicCas(_)) => Meaning::Access,
-        Some(_) => Meaning::Neutral,
         None if name(op) == "nvvm.bar.warp.sync" => together(op, Group::Warp, look),
         None if is_barrier(name(op)) => together(op, Group::Block, look),
         None if look.reads && only_reads_heap(op) => Meaning::Access,
         None if may_write_heap(op) => Meaning::Access,
-        None => Meaning::Neutral,
+        _ => Meaning::Neutral,
     }
 }
 

@@ -31,10 +31,8 @@ struct Flag<'c, 'a> {
     waits: Vec<Wait<'c, 'a>>,
     /// Whether it is also written in another way, or passed on.
     is_written: bool,
-    is_set: bool,
-    is_added_to: bool,
-    /// Whether something is added that is not known to be more than zero.
-    may_shrink: bool,
+    /// Whether all that is added is known to be more than zero, if it is added to.
+    grows: Option<bool>,
     /// Whether a value is set that is not known.
     is_set_to_any: bool,
     set_to: HashSet<i64>,
@@ -140,10 +138,10 @@ impl<'c: 'a, 'a> Flags<'c, 'a> {
     /// Whether a wait in a loop is for one more each time, and the loop reads what each rank has sent.
     fn takes_count_for_sender(&mut self, wait: Wait<'c, 'a>) -> bool {
         let loops = loops_around(wait.operation());
-        let counted = |value| loops.iter().copied().find(|around| reaches(value, &|value| counts(*around, value)));
-        let Some(counter) = counted(wait.value()) else { return false };
+        let loop_of = |value| loops.iter().copied().find(|around| reaches(value, &|value| counts(*around, value)));
+        let Some(counter) = loop_of(wait.value()) else { return false };
         let of_all = reaches(wait.value(), &|value| made_by(value, "symm.num_ranks") || made_by(value, "arith.muli"));
-        if of_all || wait.indices().into_iter().any(|index| counted(index).is_some()) {
+        if of_all || wait.indices().into_iter().any(|index| loop_of(index).is_some()) {
             return false;
         }
         *self.readers.entry(address(counter)).or_insert_with(|| {
@@ -157,12 +155,11 @@ impl<'c: 'a, 'a> Flag<'c, 'a> {
     fn send(&mut self, sent: &Sent<'c, 'a>) {
         let constant = constant_value(sent.value);
         if sent.kind == SignalKind::Add {
-            self.is_added_to = true;
-            self.may_shrink |= constant.is_none_or(|value| value <= 0);
+            let is_growth = constant.is_some_and(|value| value > 0);
+            self.grows = Some(is_growth && self.grows != Some(false));
             self.is_shared |= is_to_every_rank(sent);
             return;
         }
-        self.is_set = true;
         let Some(value) = constant else {
             self.is_set_to_any = true;
             return;
@@ -178,7 +175,7 @@ impl<'c: 'a, 'a> Flag<'c, 'a> {
 
     /// Whether a wait is for one value of a counter that only grows.
     fn may_be_past(&self, wait: Wait) -> bool {
-        let only_counts = self.is_added_to && !self.may_shrink && !self.is_set;
+        let only_counts = self.grows == Some(true) && !self.is_set_to_any && self.set_to.is_empty();
         // Whoever waits for zero has somebody who takes the counter back.
         let is_reset = constant_value(wait.value()).is_some_and(|expected| expected <= 0);
         only_counts && wait.comparison() == Comparison::Eq && !wait.is_unsigned() && !is_reset
@@ -188,9 +185,9 @@ impl<'c: 'a, 'a> Flag<'c, 'a> {
     fn is_never_as_asked(&self, wait: Wait) -> bool {
         let Some(expected) = constant_value(wait.value()) else { return false };
         let equal = self.set_to.get(&expected);
-        self.is_set
-            && !self.is_added_to
+        self.grows.is_none()
             && !self.is_set_to_any
+            && !self.set_to.is_empty()
             && !self.bounds.iter().chain(equal).any(|value| holds(wait, *value, expected))
     }
 }
