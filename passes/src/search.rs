@@ -135,7 +135,7 @@ impl<'c: 'a, 'a, M: Fn(OperationRef<'c, 'a>) -> Meaning> Search<'c, 'a, M> {
         if LOOPS.contains(&name(parent)) {
             match self.nested(parent, apart) {
                 (Some(access), _) => return (Some(access), ends),
-                (None, behind_barrier) => apart = behind_barrier,
+                (None, past_barrier) => apart = past_barrier,
             }
         }
         match self.stretch(self.step(parent), apart) {
@@ -179,7 +179,7 @@ impl<'c: 'a, 'a, M: Fn(OperationRef<'c, 'a>) -> Meaning> Search<'c, 'a, M> {
                 Meaning::Barrier => apart = true,
                 Meaning::Neutral => match self.nested(op, apart) {
                     (Some(access), _) => break Found::Access(access),
-                    (None, behind_barrier) => apart = behind_barrier,
+                    (None, past_barrier) => apart = past_barrier,
                 },
             }
             next = self.step(op);
@@ -191,15 +191,15 @@ impl<'c: 'a, 'a, M: Fn(OperationRef<'c, 'a>) -> Meaning> Search<'c, 'a, M> {
     /// The access in the regions of `op` that is met, and whether a barrier lies on the way to what is beyond `op`: an
     /// access or a barrier there counts, but a fence there may not be reached.
     fn nested(&mut self, op: OperationRef<'c, 'a>, apart: bool) -> (Option<OperationRef<'c, 'a>>, bool) {
-        let mut behind_barrier = apart;
+        let mut past_barrier = apart;
         for block in blocks(op) {
             match self.stretch(self.near_end(block), apart) {
-                Found::Access(access) => return (Some(access), behind_barrier),
+                Found::Access(access) => return (Some(access), past_barrier),
                 Found::Fence => {}
-                Found::End(apart) => behind_barrier |= apart,
+                Found::End(apart) => past_barrier |= apart,
             }
         }
-        (None, behind_barrier)
+        (None, past_barrier)
     }
 }
 

@@ -105,6 +105,39 @@ func.func @others_come_in(%ctx: !symm.ctx, %flag: memref<4xi64>, %i: index, %v: 
   return %y : f32
 }
 
+// Along blocks: on one of two ways, and around a loop. What was found for one op does not stand for another.
+// CHECK-LABEL: @blocks
+func.func @blocks(%ctx: !symm.ctx, %flag: memref<4xi64>, %i: index, %v: i64, %p: i32, %x: f32, %m: memref<8xf32>,
+    %c: i1) {
+  memref.store %x, %m[%i] : memref<8xf32>
+  symm.fence sem release
+  // CHECK: symm.signal add {{.*}} sem relaxed
+  symm.signal add %ctx, %flag[%i], %v, %p sem relaxed : memref<4xi64>, i64
+  cf.cond_br %c, ^barrier, ^either
+^barrier:
+  gpu.barrier
+  cf.br ^either
+^either:
+  // CHECK: symm.signal set {{.*}}, %{{[a-z0-9]+}} :
+  // expected-remark@+1 {{but writes come before it}}
+  symm.signal set %ctx, %flag[%i], %v, %p sem relaxed : memref<4xi64>, i64
+  symm.fence sem release
+  cf.br ^loop
+^loop:
+  // CHECK: symm.signal add {{.*}}, %{{[a-z0-9]+}} :
+  // expected-remark@+1 {{but writes come before it}}
+  symm.signal add %ctx, %flag[%i], %v, %p sem relaxed : memref<4xi64>, i64
+  cf.cond_br %c, ^again, ^end
+^again:
+  gpu.barrier
+  cf.br ^loop
+^end:
+  symm.fence sem release
+  // CHECK: symm.signal set {{.*}} sem relaxed
+  symm.signal set %ctx, %flag[%i], %v, %p sem relaxed : memref<4xi64>, i64
+  return
+}
+
 // The fence is the same threads', or comes after the barrier.
 // CHECK-LABEL: @nobody_comes_in
 func.func @nobody_comes_in(%ctx: !symm.ctx, %flag: memref<4xi64>, %i: index, %v: i64, %p: i32, %x: f32,
