@@ -75,7 +75,7 @@ fn outcome<T: Send>(
     let done = py.detach(|| {
         set_place(Some(place));
         set_call(call);
-        set_interrupt(Some(interrupted));
+        set_interrupt(interrupted);
         body()
     });
     match raised() {
@@ -128,7 +128,9 @@ impl JoinedRank {
             match self.rank.try_lock() {
                 Ok(seat) => return Ok(seat),
                 Err(TryLockError::Poisoned(seat)) => return Ok(seat.into_inner()),
-                Err(TryLockError::WouldBlock) if interrupted() => return Err(Error::Interrupted),
+                Err(TryLockError::WouldBlock) if interrupted() => {
+                    return Err(Error::Interrupted { report: String::new() });
+                }
                 Err(TryLockError::WouldBlock) => thread::sleep(RETRY),
             }
         }

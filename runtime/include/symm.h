@@ -8,8 +8,12 @@
  * it says so. Sizes are in bytes, times in seconds and below 1e9, except where the name says otherwise.
  *
  * "Collective" functions are to be called on every rank, in the same order and with the same values; they return when
- * all ranks have come. A rank makes one call at a time. When the run has failed on any rank, every call on every other
- * returns SYMM_STOPPED, now and later: nothing hangs.
+ * all ranks have come. A rank makes one call at a time: a second one is SYMM_INVALID where it would do harm. When the
+ * run has failed on any rank, every call on every other returns SYMM_STOPPED, now and later, and so do later calls on
+ * the rank itself: nothing hangs. Only what destroys something, or asks what is known already, goes on.
+ *
+ * Calls can be made until the process ends, in handlers of atexit and destructors of statics, too. They leave the
+ * device that is current on the calling thread as it was.
  *
  * With SYMM_CUDA, set CUDA_MODULE_LOADING=EAGER in a process that has threads of its own: a kernel that is loaded when
  * it is first launched would wait for those that wait for it.
@@ -56,6 +60,7 @@ typedef struct symm_options {
   double deadline;           /* the longest time to wait for all ranks to join; 0: 30 seconds */
   const void *fingerprint;   /* what has to be the same on all ranks, such as a hash of the program; may be null */
   size_t fingerprint_bytes;
+  uint32_t helpers_signal;   /* 1 if threads that are no rank's set flags: then no deadlock is reported, only timeouts */
 } symm_options;
 
 /* What a rank is. The tables live as long as the rank. */
@@ -86,6 +91,11 @@ typedef void (*symm_host_kernel)(const void *const *args, const symm_coords *coo
 /* The words of this thread's last failed call; valid until its next call that fails. Never null. */
 const char *symm_last_error(void);
 
+/* Lets calls that wait ask `asked` now and then, on the thread that waits, at most 20 times a second: when it answers
+ * anything but 0, the call returns SYMM_STOPPED, and the run ends on all ranks. For languages that only take note of a
+ * signal (Ctrl-C) while a call lasts. For the whole process; null: nobody is asked. */
+void symm_set_interrupt(int (*asked)(void));
+
 /* Says where this thread's calls come from, such as "train.py:41", for errors that name a place; null: nowhere. The
  * text is copied and kept for ever, so it is to name lines of code. */
 int symm_set_place(const char *place);
@@ -101,7 +111,8 @@ int symm_join(const symm_options *options, symm_rank **rank);
 int symm_join_threads(const symm_options *options, uint32_t num_ranks, symm_rank **ranks);
 
 /* Leaves when all ranks do. Collective. The rank's streams are done; events, streams, graphs, modules and kernels of
- * it are destroyed before. The handle is gone, also after an error, except SYMM_MISMATCH: then the rank has not left. */
+ * it are destroyed before. The handle is gone, also after an error, except SYMM_MISMATCH: then the rank has not left.
+ * When the last rank of the process has left, the heaps are unmapped: their addresses are not to be used any more. */
 int symm_leave(symm_rank *rank);
 
 /* Leaves without the others: the run ends with SYMM_STOPPED on all ranks. The handle is gone. Null is nothing. */
@@ -182,7 +193,8 @@ void symm_graph_destroy(symm_graph *graph);
 
 /* ---- Kernels ---- */
 
-/* Loads PTX or a code object; the same bytes are loaded once. `name` is what errors call it. */
+/* Loads PTX or a code object; the same bytes are loaded once. `name` is what errors call it. Code that is cut off is
+ * SYMM_INVALID. */
 int symm_module_load(symm_rank *rank, const char *name, const void *image, size_t bytes, symm_module **module);
 void symm_module_destroy(symm_module *module);
 int symm_module_kernel(symm_module *module, const char *name, symm_kernel **kernel);

@@ -3,11 +3,13 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::control::{BlockSlot, RankArea};
 use crate::error::{Error, Place};
+use crate::interrupt;
 use crate::loc::Loc;
+use crate::report::report;
 use crate::trace::{Recorder, Sink};
 use crate::world::World;
 
@@ -23,6 +25,19 @@ pub(crate) struct Agent {
 
 thread_local! {
     static CURRENT: RefCell<Option<Rc<Agent>>> = const { RefCell::new(None) };
+    /// Whether this thread has ever been an agent: to ask it takes no memory, as the first look at `CURRENT` does.
+    static IS_KNOWN: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The calling thread's agent. At the end of a thread, when its local data is gone already, it is none.
+fn current() -> Option<Rc<Agent>> {
+    CURRENT.try_with(|current| current.borrow().clone()).ok().flatten()
+}
+
+/// Makes the calling thread another agent, and returns the one that it was; at the end of a thread it stays none.
+fn replace(agent: Option<Rc<Agent>>) -> Option<Rc<Agent>> {
+    IS_KNOWN.set(true);
+    CURRENT.try_with(|current| current.replace(agent)).ok().flatten()
 }
 
 /// Gives a thread back the agent that it was before.
@@ -30,7 +45,16 @@ struct Restore(Option<Rc<Agent>>);
 
 impl Drop for Restore {
     fn drop(&mut self) {
-        CURRENT.replace(self.0.take());
+        drop(replace(self.0.take()));
+    }
+}
+
+/// The right to make a call for a rank.
+pub(crate) struct Alone<'a>(&'a AtomicBool);
+
+impl Drop for Alone<'_> {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Release);
     }
 }
 
@@ -42,7 +66,7 @@ impl Agent {
 
     /// Makes the calling thread an agent of `rank` for the rest of its life.
     pub(crate) fn enter(world: Arc<World>, rank: u32) {
-        CURRENT.replace(Some(Self::new(world, rank)));
+        replace(Some(Self::new(world, rank)));
     }
 
     /// Acts for `rank` on the calling thread, which may be anyone's.
@@ -51,14 +75,15 @@ impl Agent {
         rank: u32,
         body: impl FnOnce(&Agent) -> Result<R, Error>,
     ) -> Result<R, Error> {
-        if let Some(agent) = CURRENT.with_borrow(Clone::clone)
+        if let Some(agent) = current()
             && agent.rank == rank
             && Arc::ptr_eq(&agent.world, world)
         {
             return body(&agent);
         }
         let agent = Self::new(Arc::clone(world), rank);
-        let _restore = Restore(CURRENT.replace(Some(Rc::clone(&agent))));
+        let _restore = Restore(replace(Some(Rc::clone(&agent))));
+        let _before = world.driver.before();
         let result = world.driver.enter(rank).and_then(|()| body(&agent));
         agent.flush();
         result
@@ -67,17 +92,51 @@ impl Agent {
     /// The calling thread's agent. Without one there is no run that could report the fault: the process ends.
     #[inline]
     pub(crate) fn with<R>(use_it: impl FnOnce(&Agent) -> R) -> R {
-        let Some(agent) = CURRENT.with_borrow(Clone::clone) else {
+        let Some(agent) = current() else {
             eprintln!("symm: compiled code called the runtime from a thread that the runtime does not know");
             std::process::abort();
         };
         use_it(&agent)
     }
 
-    /// The calling thread's agent, if it is one and can be asked now.
+    /// The calling thread's agent, if it is one and can be asked now. For handlers of signals: it allocates nothing.
     pub(crate) fn try_with<R>(use_it: impl FnOnce(&Agent) -> R) -> Option<R> {
+        if !IS_KNOWN.get() {
+            return None;
+        }
         let agent = CURRENT.try_with(|current| current.try_borrow().ok()?.clone()).ok().flatten()?;
         Some(use_it(&agent))
+    }
+
+    /// Keeps other threads from calls for this rank that come one after the other, until the value is dropped.
+    pub(crate) fn alone(&self) -> Result<Alone<'_>, Error> {
+        let busy = &self.world.local_rank(self.rank).busy;
+        if busy.swap(true, Ordering::Acquire) {
+            let rank = self.rank;
+            return Err(Error::Program(format!(
+                "rank {rank} is in another call already, on another thread: a rank makes one call at a time"
+            )));
+        }
+        Ok(Alone(busy))
+    }
+
+    /// Whether a thread that waits is to go on: when the run has failed, what it waits for may never come. Then a rank
+    /// whose host function was called waits for ever, and one that has joined gets an error.
+    pub(crate) fn goes_on(&self) -> Result<(), Error> {
+        if self.world.failed() {
+            return if self.world.joined { Err(self.world.stopped()) } else { park_for_ever() };
+        }
+        self.check_interrupt()
+    }
+
+    /// An error, which ends the run, if the caller of this rank wants to wait no longer.
+    pub(crate) fn check_interrupt(&self) -> Result<(), Error> {
+        if !self.world.joined || !interrupt::is_asked() {
+            return Ok(());
+        }
+        let report = report(&self.world);
+        self.world.fail(self.rank, Error::Interrupted { report: report.clone() });
+        Err(Error::Interrupted { report })
     }
 
     /// The control memory of this rank.

@@ -11,7 +11,6 @@ use crate::control::{HostState, MAIL_WORDS, Post};
 use crate::error::Error;
 use crate::futex;
 use crate::heap::HeapAddress;
-use crate::interrupt;
 use crate::loc::Loc;
 use crate::place;
 use crate::trace::What;
@@ -132,6 +131,7 @@ fn traced<R>(
     what: What,
     operation: impl FnOnce() -> Result<R, Error>,
 ) -> Result<R, Error> {
+    let _alone = agent.alone()?;
     agent.begin(loc, || what);
     let result = operation();
     if !agent.world.failed() {
@@ -147,6 +147,7 @@ pub(crate) fn enter(agent: &Agent) -> Result<(), Error> {
 
 /// The last meeting of the ranks.
 pub(crate) fn leave(agent: &Agent, loc: Loc<'_>) -> Result<(), Error> {
+    let _alone = agent.alone()?;
     meet(agent, Collective::Leave, loc)
 }
 
@@ -156,7 +157,17 @@ pub(crate) fn alloc(agent: &Agent, size: u64, align: u64, loc: Loc<'_>) -> Resul
         meet(agent, Collective::Alloc { size, align }, loc)?;
         let local = agent.world.local_rank(agent.rank);
         let offset = local.allocator.lock().unwrap_or_else(PoisonError::into_inner).alloc(size, align)?;
-        agent.world.heaps.clear(agent.rank, offset, size)?;
+        let mut shown = false;
+        let cleared = agent.world.heaps.clear(agent.rank, offset, size, &mut |long| {
+            if long && !std::mem::replace(&mut shown, true) {
+                agent.show_on_device(loc);
+            }
+            agent.goes_on()
+        });
+        if shown {
+            agent.set_host(HostState::Running);
+        }
+        cleared?;
         // Nobody may write into a peer's allocation before the peer has cleared it.
         arrive(agent, loc)?;
         Ok(agent.world.heaps.pointer(HeapAddress { rank: agent.rank, offset }))
@@ -265,11 +276,11 @@ fn arrive(agent: &Agent, loc: Loc<'_>) -> Result<(), Error> {
         let mut interrupted = Ok(());
         while !passed() && !agent.world.failed() && interrupted.is_ok() {
             futex::sleep(&control.generation.0, generation, Some(LOOK_EVERY));
-            interrupted = if passed() { Ok(()) } else { interrupt::check() };
+            interrupted = if passed() { Ok(()) } else { agent.check_interrupt() };
         }
         agent.count_runnable(1);
-        interrupted.inspect_err(|_| agent.interrupted(loc))?;
         if !passed() {
+            interrupted?;
             return Err(agent.world.stopped());
         }
     }
@@ -279,10 +290,12 @@ fn arrive(agent: &Agent, loc: Loc<'_>) -> Result<(), Error> {
 }
 
 impl Agent {
-    /// Ends the run, because this rank ends a call in which others count on it.
-    pub(crate) fn interrupted(&self, loc: Loc<'_>) {
-        let error = Error::At { place: self.place(loc), source: Box::new(Error::Interrupted) };
-        self.world.fail(self.rank, error);
+    /// Shows that this host thread waits for its device, and since when.
+    pub(crate) fn show_on_device(&self, loc: Loc<'_>) {
+        let host = &self.area().host;
+        host.loc.set(loc.bytes());
+        host.since.store(clock::now(), Ordering::Relaxed);
+        self.set_host(HostState::OnDevice);
     }
 
     /// Shows what this host thread does.

@@ -33,6 +33,8 @@ pub(crate) struct Header {
     pub(crate) events: Line<AtomicU32>,
     /// Host threads and blocks that are neither parked nor waiting for something, on all ranks.
     pub(crate) runnable: Line<AtomicI32>,
+    /// Processes that have closed the heaps of all others; a futex.
+    pub(crate) closed: Line<AtomicU32>,
     pub(crate) fault: FaultSlot,
     /// What one rank has for all others, a piece at a time.
     pub(crate) mail: [AtomicU64; MAIL_WORDS],
@@ -81,6 +83,10 @@ pub(crate) struct HostSlot {
     pub(crate) state: AtomicU32,
     /// The rank's process.
     pub(crate) pid: AtomicU32,
+    /// 1 once the identity of the rank's device is there.
+    pub(crate) identified: AtomicU32,
+    /// Two words; zero where there is none.
+    pub(crate) identity: [AtomicU64; 2],
     /// In a collective operation: the number of its barrier, and which of the rank's posts tells it.
     pub(crate) generation: AtomicU32,
     pub(crate) post: AtomicU32,
@@ -101,6 +107,8 @@ pub(crate) enum HostState {
     InCollective,
     InLaunch,
     Returned,
+    /// Waits for what its device has to do.
+    OnDevice,
 }
 
 impl HostSlot {
@@ -110,6 +118,7 @@ impl HostSlot {
             1 => HostState::Running,
             2 => HostState::InCollective,
             3 => HostState::InLaunch,
+            5 => HostState::OnDevice,
             _ => HostState::Returned,
         }
     }
@@ -181,10 +190,13 @@ impl<const N: usize> Text<N> {
         }
     }
 
+    /// The bytes, as they are now.
+    pub(crate) fn bytes(&self) -> impl Iterator<Item = u8> {
+        self.bytes.iter().map(|byte| byte.load(Ordering::Relaxed)).take_while(|&byte| byte != 0)
+    }
+
     pub(crate) fn get(&self) -> String {
-        let bytes = self.bytes.iter().map(|byte| byte.load(Ordering::Relaxed));
-        let bytes: Vec<u8> = bytes.take_while(|&byte| byte != 0).collect();
-        String::from_utf8_lossy(&bytes).into_owned()
+        String::from_utf8_lossy(&self.bytes().collect::<Vec<u8>>()).into_owned()
     }
 }
 

@@ -1,14 +1,36 @@
 //! Memory faults of a program: one line that says which block of which rank it was, instead of silence.
 
 use std::ffi::{c_int, c_void};
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::sync::Once;
 
-use crate::agent::Agent;
-use crate::loc::Loc;
+use crate::agent::{Agent, coordinates};
 
-/// Seconds that the handler has, should the fault have left something locked that it needs.
+/// Seconds that the handler has. It takes no lock and no memory; a fault in it would be another reason to hang.
 const PATIENCE: u32 = 2;
+
+/// Text without memory of its own from the allocator, which the fault may have left locked. What does not fit is left
+/// out.
+struct Line {
+    bytes: [u8; 768],
+    len: usize,
+}
+
+impl Line {
+    fn push(&mut self, byte: u8) {
+        if let Some(place) = self.bytes.get_mut(self.len) {
+            *place = byte;
+            self.len += 1;
+        }
+    }
+}
+
+impl fmt::Write for Line {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        text.bytes().for_each(|byte| self.push(byte));
+        Ok(())
+    }
+}
 
 /// From here on, a fault in compiled code ends the process with a report and status 1.
 pub(crate) fn install() {
@@ -33,33 +55,41 @@ extern "C" fn end(signal: c_int, info: *mut libc::siginfo_t, _: *mut c_void) {
         libc::alarm(PATIENCE);
         let address = (*info).si_addr() as usize;
         let text = report(signal, address);
-        libc::write(libc::STDERR_FILENO, text.as_ptr().cast(), text.len());
+        libc::write(libc::STDERR_FILENO, text.bytes.as_ptr().cast(), text.len);
         libc::_exit(1);
     }
 }
 
 /// What happened and where, as one line.
-fn report(signal: c_int, address: usize) -> String {
-    let mut text = String::from("symm: ");
-    if let Some(place) = Agent::current_place() {
-        let _ = write!(text, "{place}: ");
-    }
-    let what = match signal {
-        libc::SIGFPE => "divided by zero, or an integer division overflowed".to_owned(),
-        libc::SIGILL => "ran into code that can't be reached".to_owned(),
-        libc::SIGBUS => format!("touched memory at {address:#x} that has no backing"),
-        _ => format!(
+fn report(signal: c_int, address: usize) -> Line {
+    let mut line = Line { bytes: [0; 768], len: 0 };
+    // Writing to it does not fail.
+    let _ = line.write_str("symm: ");
+    let _ = Agent::try_with(|agent| agent.write_place(&mut line));
+    let _ = match signal {
+        libc::SIGFPE => line.write_str("divided by zero, or an integer division overflowed"),
+        libc::SIGILL => line.write_str("ran into code that can't be reached"),
+        libc::SIGBUS => write!(line, "touched memory at {address:#x} that has no backing"),
+        _ => write!(
+            line,
             "touched memory at {address:#x} that is not mapped, is misaligned, or lies beyond its stack: a rank or an \
              index out of range, a vector that is not aligned to its size, or a recursion without end"
         ),
     };
-    let _ = writeln!(text, "{what}; --check-bounds names a remote access that leaves the heap");
-    text
+    let _ = line.write_str("; --check-bounds names a remote access that leaves the heap\n");
+    line
 }
 
 impl Agent {
-    /// Where the calling thread is, if it runs compiled code.
-    fn current_place() -> Option<String> {
-        Self::try_with(|agent| agent.place(Loc::from(c"the program")).to_string())
+    /// Where this thread is, as [`Agent::place`] says it.
+    fn write_place(&self, line: &mut Line) -> fmt::Result {
+        write!(line, "the program: rank {}", self.rank)?;
+        if let Some(block) = self.block.get() {
+            let host = &self.area().host;
+            let [x, y, z] = coordinates(block, host.grid());
+            write!(line, ", block ({x},{y},{z}) of @")?;
+            host.kernel.bytes().for_each(|byte| line.push(byte));
+        }
+        line.write_str(": ")
     }
 }

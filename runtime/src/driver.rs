@@ -2,7 +2,9 @@
 
 mod cpu;
 pub(crate) mod gpu;
+mod limits;
 mod pool;
+mod thread;
 
 use std::ffi::c_void;
 use std::fmt::Debug;
@@ -14,7 +16,7 @@ use gpu::api::DeviceInfo;
 use gpu::cuda::Cuda;
 use gpu::hip::Hip;
 
-use self::gpu::api::{Api, Module, Stream};
+use self::gpu::api::{Api, Before, Identity, Module, Stream};
 use crate::agent::Agent;
 use crate::error::Error;
 use crate::heap::HeapMap;
@@ -38,7 +40,17 @@ pub(crate) trait Driver: Debug + Send + Sync {
     fn checks_heaps(&self) -> bool;
 
     /// Maps every rank's heap, in the order of ranks; `local` are the ranks of this process.
-    fn map_heaps(&self, heaps: Vec<OwnedFd>, size: u64, local: &[u32]) -> Result<HeapMap, Error>;
+    /// `identities` are those of the ranks' devices.
+    fn map_heaps(
+        &self,
+        heaps: Vec<OwnedFd>,
+        size: u64,
+        local: &[u32],
+        identities: &[Option<Identity>],
+    ) -> Result<HeapMap, Error>;
+
+    /// What all processes call the device of a rank of this one; `None` where that does not matter or is not known.
+    fn identity(&self, rank: u32) -> Option<Identity>;
 
     /// Prepares the device of a rank of this process, whose context table is `table`, to record if `trace`.
     fn start(&self, rank: u32, table: &[i64], trace: bool) -> Result<(), Error>;
@@ -61,8 +73,20 @@ pub(crate) trait Driver: Debug + Send + Sync {
     /// Both ranges are valid for `bytes` bytes until the stream has come to the copy.
     unsafe fn copy(&self, rank: u32, dst: *mut u8, src: *const u8, bytes: usize, stream: Stream) -> Result<(), Error>;
 
+    /// As [`Driver::copy`] and at once, from a heap that others may write to at the same time.
+    ///
+    /// # Safety
+    /// Both ranges are valid for `bytes` bytes; nobody else uses `dst`.
+    unsafe fn read_now(&self, agent: &Agent, dst: *mut u8, src: *const u8, bytes: usize) -> Result<(), Error>;
+
+    /// Likewise to such a heap.
+    ///
+    /// # Safety
+    /// Both ranges are valid for `bytes` bytes; nobody writes to `src`.
+    unsafe fn write_now(&self, agent: &Agent, dst: *mut u8, src: *const u8, bytes: usize) -> Result<(), Error>;
+
     /// Loads code for a rank's device, or finds it loaded.
-    fn load(&self, rank: u32, code: &gpu::DeviceCode) -> Result<Module, Error>;
+    fn load(&self, agent: &Agent, code: &gpu::DeviceCode) -> Result<Module, Error>;
 
     /// Runs all blocks of a checked launch, in the order of a stream.
     ///
@@ -84,6 +108,11 @@ pub(crate) trait Driver: Debug + Send + Sync {
 }
 
 impl dyn Driver {
+    /// Remembers which device is current on this thread, until the value is dropped.
+    pub(crate) fn before(&self) -> Option<Before<'_>> {
+        self.api().map(Before::of)
+    }
+
     /// Copies in the order of the rank's own stream, and waits for it.
     ///
     /// # Safety

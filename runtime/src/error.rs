@@ -135,10 +135,6 @@ pub enum Error {
         summary: String,
     },
 
-    /// The caller wanted its call to end: see [`crate::set_interrupt`].
-    #[error("interrupted while it waited for other ranks")]
-    Interrupted,
-
     /// An allocation does not fit.
     #[error(
         "the symmetric heap is exhausted: asked for {asked} bytes aligned to {align}, but of its {heap} bytes {free} are free and the largest free run is {largest}; \
@@ -218,7 +214,7 @@ pub enum Error {
         reason: String,
     },
 
-    /// Two devices that cannot reach each other's memory.
+    /// Two devices that cannot reach each other's memory, by their numbers in this process.
     #[error(
         "device {from} cannot access the memory of device {to}: symm needs NVLink, Infinity Fabric or peer access over PCIe between all devices of a run; choose others with CUDA_VISIBLE_DEVICES or HIP_VISIBLE_DEVICES"
     )]
@@ -331,7 +327,10 @@ pub enum Error {
     },
 
     /// Every thread of every rank waits and none can wake another.
-    #[error("deadlock: every block and host thread waits, and nothing is left that could signal\n{report}")]
+    #[error(
+        "deadlock: every block and host thread waits, and nothing is left that could signal; if another thread of the \
+         program sets a flag, say so (Config::helpers_signal, helpers_signal of symm_options)\n{report}"
+    )]
     Deadlock {
         /// What every rank is doing, one line each.
         report: String,
@@ -343,6 +342,13 @@ pub enum Error {
         /// The time it was given.
         after: Duration,
         /// What every rank is doing, one line each.
+        report: String,
+    },
+
+    /// Whoever runs the program wants it to end, by Ctrl-C or [`crate::set_interrupt`].
+    #[error("interrupted{}{report}", if report.is_empty() { "" } else { "\n" })]
+    Interrupted {
+        /// What every rank is doing, one line each; nothing before there is a run.
         report: String,
     },
 

@@ -54,12 +54,27 @@ pub(crate) trait HeapMemory: Debug + Send + Sync {
     /// Whether each is [`heap_stride`] behind the one before.
     fn strided(&self) -> bool;
 
-    /// Makes `bytes` from `offset` on in `rank`'s heap read as zero. They are inside of the heap.
-    fn clear(&self, rank: u32, offset: u64, bytes: u64) -> Result<(), Error>;
+    /// Makes `bytes` from `offset` on in `rank`'s heap read as zero. They are inside of the heap. Where that has to be
+    /// waited for, `meanwhile` is called, and its error ends the wait.
+    fn clear(&self, rank: u32, offset: u64, bytes: u64, meanwhile: Meanwhile<'_>) -> Result<(), Error>;
 
     /// The value of 4 or 8 aligned bytes, zero-extended, while others write them. They are inside of a heap.
     fn read(&self, address: u64, bytes: usize) -> Option<u64>;
+
+    /// Whether heaps of other processes are open, which have to be closed before those may free them.
+    fn has_others(&self) -> bool {
+        false
+    }
+
+    /// Closes them.
+    fn close_others(&self) {}
+
+    /// The other processes have closed the heaps of this one.
+    fn others_have_closed(&self) {}
 }
+
+/// What is done now and then in a wait for the device; it is told whether that takes long already.
+pub(crate) type Meanwhile<'a> = &'a mut dyn FnMut(bool) -> Result<(), Error>;
 
 /// Every rank's heap, as this process sees them.
 #[derive(Debug)]
@@ -149,9 +164,14 @@ impl HeapMap {
     }
 
     /// Makes `bytes` from `offset` on in `rank`'s heap read as zero.
-    pub(crate) fn clear(&self, rank: u32, offset: u64, bytes: u64) -> Result<(), Error> {
+    pub(crate) fn clear(&self, rank: u32, offset: u64, bytes: u64, meanwhile: Meanwhile<'_>) -> Result<(), Error> {
         assert!(offset.checked_add(bytes).is_some_and(|end| end <= self.size), "clearing outside of the heap");
-        self.memory.clear(rank, offset, bytes)
+        self.memory.clear(rank, offset, bytes, meanwhile)
+    }
+
+    /// The memory behind the heaps.
+    pub(crate) fn memory(&self) -> &dyn HeapMemory {
+        &*self.memory
     }
 }
 
@@ -164,7 +184,7 @@ impl HeapMemory for Memfds {
         true
     }
 
-    fn clear(&self, rank: u32, offset: u64, bytes: u64) -> Result<(), Error> {
+    fn clear(&self, rank: u32, offset: u64, bytes: u64, _: Meanwhile<'_>) -> Result<(), Error> {
         let zero = |from: u64, to: u64| {
             let at = (self.bases[rank as usize] + from) as *mut u8;
             // SAFETY: inside of the mapped heap, says the caller; alloc clears before any rank knows the address.
@@ -257,7 +277,7 @@ mod tests {
             false
         }
 
-        fn clear(&self, _: u32, _: u64, _: u64) -> Result<(), Error> {
+        fn clear(&self, _: u32, _: u64, _: u64, _: Meanwhile<'_>) -> Result<(), Error> {
             Ok(())
         }
 
@@ -288,7 +308,7 @@ mod tests {
             // SAFETY: inside the mapped heap, used by this thread alone.
             unsafe {
                 at(0).write_bytes(7, 2 << 20);
-                heaps.clear(1, offset, bytes).unwrap();
+                heaps.clear(1, offset, bytes, &mut |_| Ok(())).unwrap();
                 let all = std::slice::from_raw_parts(at(0), 2 << 20);
                 for (i, &byte) in all.iter().enumerate() {
                     let cleared = (offset..offset + bytes).contains(&(i as u64));

@@ -1,22 +1,69 @@
-//! Ends waits that their caller wants to end: an interpreter whose user has pressed Ctrl-C.
+//! Ctrl-C, and whatever else makes a caller want to wait no longer.
 
 use std::cell::Cell;
+use std::sync::RwLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::clock;
 use crate::error::Error;
 
+/// Nanoseconds between two questions of one thread.
+const ASK_EVERY: u64 = 50_000_000;
+
+type Question = fn() -> bool;
+
+static QUESTION: RwLock<Option<Question>> = RwLock::new(None);
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
 thread_local! {
-    static ASK: Cell<Option<fn() -> bool>> = const { Cell::new(None) };
+    static ASKED: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Says how to learn whether a call of this thread is to end, for callers in a language that handles signals itself.
+/// Lets calls that wait ask now and then whether to go on, on the thread that waits, at most 20 times a second: the
+/// next answer `true` ends the run with [`Error::Interrupted`]. A rank cannot take back that it has come to a barrier,
+/// so the run cannot go on without it. For languages that only take note of a signal while a call lasts.
 ///
-/// A call that waits asks ten times a second or more. Where the answer is yes it returns [`Error::Interrupted`], and
-/// the run ends on all ranks: this rank may have been counted already by those that wait for it.
-pub fn set_interrupt(ask: Option<fn() -> bool>) {
-    ASK.set(ask);
+/// In [`crate::run`] the calling thread asks, at least ten times a second.
+pub fn set_interrupt(question: fn() -> bool) {
+    // Nothing panics while it is held.
+    if let Ok(mut slot) = QUESTION.write() {
+        *slot = Some(question);
+    }
 }
 
-/// An error if this thread's call is to end.
+/// From here on, SIGINT (Ctrl-C) interrupts runs as [`set_interrupt`] does, instead of ending the process. A second one
+/// ends it, unless `stays`: for a process that others end.
+///
+/// # Errors
+/// [`Error::System`].
+pub fn catch_interrupts(stays: bool) -> Result<(), Error> {
+    set_interrupt(|| INTERRUPTED.load(Ordering::Relaxed));
+    // SAFETY: a zeroed sigaction is a valid one; the handler is a static function that does what a handler may.
+    let status = unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = note as *const () as usize;
+        action.sa_flags = if stays { libc::SA_RESTART } else { libc::SA_RESTART | libc::SA_RESETHAND };
+        libc::sigaction(libc::SIGINT, &raw const action, std::ptr::null_mut())
+    };
+    if status == 0 { Ok(()) } else { Err(Error::io("catch SIGINT")(std::io::Error::last_os_error())) }
+}
+
+extern "C" fn note(_: std::ffi::c_int) {
+    INTERRUPTED.store(true, Ordering::Relaxed);
+}
+
+/// Whether somebody wants this thread to wait no longer. Without a question it costs a load.
+pub(crate) fn is_asked() -> bool {
+    let Some(question) = QUESTION.read().ok().and_then(|slot| *slot) else { return false };
+    let now = clock::now();
+    if now.saturating_sub(ASKED.get()) < ASK_EVERY {
+        return false;
+    }
+    ASKED.set(now);
+    question()
+}
+
+/// An error if somebody wants this thread to wait no longer, for waits that no run can be told of.
 pub(crate) fn check() -> Result<(), Error> {
-    if ASK.get().is_some_and(|ask| ask()) { Err(Error::Interrupted) } else { Ok(()) }
+    if is_asked() { Err(Error::Interrupted { report: String::new() }) } else { Ok(()) }
 }

@@ -147,9 +147,6 @@ impl Rank {
             return Ok(());
         }
         if let Err(error) = self.stream().synchronize().and_then(|()| self.seat.act(collective::leave)) {
-            if matches!(error.cause(), Error::Interrupted) {
-                self.seat.world.fail(self.rank(), Error::Interrupted);
-            }
             let stays = matches!(error.cause(), Error::CollectiveMismatch { .. });
             return Err((error, stays.then_some(self)));
         }
@@ -159,12 +156,13 @@ impl Rank {
             let events = world.control.events.0.load(Ordering::Acquire);
             // Whoever has come so far leaves, also when another fails now.
             if all_returned(world) || world.failed() {
+                world.part();
                 return Ok(());
             }
             futex::sleep(&world.control.events.0, events, Some(LOOK_EVERY));
             // All others are about to return as well: this ends what watches the run, and harms none of them.
             interrupt::check().map_err(|error| {
-                world.fail(self.rank(), Error::Interrupted);
+                world.fail(self.rank(), Error::Interrupted { report: String::new() });
                 (error, None)
             })?;
         }

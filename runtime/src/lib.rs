@@ -35,6 +35,7 @@ mod format;
 mod futex;
 #[allow(unsafe_code)]
 mod heap;
+#[allow(unsafe_code)]
 mod interrupt;
 mod join;
 #[allow(unsafe_code)]
@@ -43,6 +44,7 @@ mod launch;
 mod loc;
 #[allow(unsafe_code)]
 mod memory;
+mod peers;
 mod place;
 mod process;
 #[allow(unsafe_code)]
@@ -66,11 +68,11 @@ pub use driver::gpu::api::DeviceInfo;
 pub use driver::{Coords, Device, KernelFn};
 pub use error::{Error, Exit, Place, RankExit};
 pub use heap::{DEFAULT_HEAP_SIZE, SIGNAL_PAD_BYTES, heap_stride, max_barrier_blocks};
-pub use interrupt::set_interrupt;
+pub use interrupt::{catch_interrupts, set_interrupt};
 pub use join::join;
 pub use memory::HEAP_ALIGN;
 pub use place::{set_call, set_foreign, set_place};
 pub use process::{Bootstrap, Launcher, ProcessState, Spawn, spawn_processes};
-pub use rank::{Arg, Event, Graph, Grid, Kernel, Module, Rank, Stream};
+pub use rank::{Arg, Event, Graph, Grid, Kernel, Memory, Module, Rank, Stream};
 pub use run::{Config, Failure, Outcome, Ranks, run};
 pub use watch::Watch;

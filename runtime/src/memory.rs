@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 use std::os::fd::{AsFd, OwnedFd};
 use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::mm::{MapFlags, ProtFlags};
@@ -167,6 +168,50 @@ pub(crate) unsafe fn copy(dst: *mut u8, src: *const u8, bytes: usize) {
     unsafe { ptr::copy(src, dst, bytes) }
 }
 
+/// Words of 8 bytes of shared memory, by the parts that are not aligned to them before and behind.
+fn parts(shared: *const u8, bytes: usize) -> (usize, usize) {
+    let before = shared.align_offset(8).min(bytes);
+    (before, (bytes - before) / 8)
+}
+
+/// Copies from memory that others may write to at the same time: each byte, and each aligned word, is one that was there.
+///
+/// # Safety
+/// Both ranges are valid for `bytes` bytes; nobody else uses `dst`.
+pub(crate) unsafe fn read_shared(dst: *mut u8, src: *const u8, bytes: usize) {
+    let (before, words) = parts(src, bytes);
+    // SAFETY: inside of both ranges, which the caller vouches for; words are aligned, and all access is atomic.
+    unsafe {
+        for at in (0..before).chain(before + 8 * words..bytes) {
+            dst.add(at).write((*src.add(at).cast::<AtomicU8>()).load(Ordering::Relaxed));
+        }
+        for at in (0..words).map(|word| before + 8 * word) {
+            #[allow(clippy::cast_ptr_alignment, reason = "`parts` saw to it")]
+            let word = (*src.add(at).cast::<AtomicU64>()).load(Ordering::Relaxed);
+            dst.add(at).cast::<u64>().write_unaligned(word);
+        }
+    }
+}
+
+/// Likewise to such memory.
+///
+/// # Safety
+/// Both ranges are valid for `bytes` bytes; nobody writes to `src`.
+pub(crate) unsafe fn write_shared(dst: *mut u8, src: *const u8, bytes: usize) {
+    let (before, words) = parts(dst, bytes);
+    // SAFETY: as above.
+    unsafe {
+        for at in (0..before).chain(before + 8 * words..bytes) {
+            (*dst.add(at).cast::<AtomicU8>()).store(src.add(at).read(), Ordering::Relaxed);
+        }
+        for at in (0..words).map(|word| before + 8 * word) {
+            let word = src.add(at).cast::<u64>().read_unaligned();
+            #[allow(clippy::cast_ptr_alignment, reason = "`parts` saw to it")]
+            (*dst.add(at).cast::<AtomicU64>()).store(word, Ordering::Relaxed);
+        }
+    }
+}
+
 /// Writes zeros.
 ///
 /// # Safety
@@ -179,6 +224,21 @@ pub(crate) unsafe fn clear(dst: *mut u8, bytes: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shared_bytes_are_copied_from_and_to_every_alignment() {
+        let all: Vec<u8> = (1..=80).collect();
+        for (from, to, bytes) in (0..9).flat_map(|from| (0..9).flat_map(move |to| (0..40).map(move |n| (from, to, n))))
+        {
+            for copy in [read_shared, write_shared] {
+                let mut result = vec![0; 80];
+                // SAFETY: inside of both vectors, which this thread alone uses.
+                unsafe { copy(result.as_mut_ptr().add(to), all.as_ptr().add(from), bytes) };
+                assert_eq!(result[to..to + bytes], all[from..from + bytes]);
+                assert!(result[..to].iter().chain(&result[to + bytes..]).all(|byte| *byte == 0));
+            }
+        }
+    }
 
     #[test]
     fn size_is_sealed() {

@@ -44,7 +44,11 @@ pub fn set_foreign() {
 pub(crate) fn here() -> Loc<'static> {
     let at: &'static Location<'static> = Location::caller();
     let text = || interned(&format!("{}:{}:{}", at.file(), at.line(), at.column()));
-    let known = || KNOWN.with_borrow_mut(|known| *known.entry(std::ptr::from_ref(at) as usize).or_insert_with(text));
+    let known = || {
+        let at = std::ptr::from_ref(at) as usize;
+        // At the end of a thread, its local data is gone before its last calls.
+        KNOWN.try_with(|known| *known.borrow_mut().entry(at).or_insert_with(text)).unwrap_or_else(|_| text())
+    };
     Loc::from(SET.get().unwrap_or_else(known))
 }
 

@@ -15,6 +15,7 @@ pub use stream::{Event, Stream};
 use crate::agent::Agent;
 use crate::collective;
 use crate::driver::gpu::DeviceCode;
+use crate::driver::gpu::api::Api;
 use crate::error::Error;
 use crate::heap::HeapAddress;
 use crate::join::Session;
@@ -30,14 +31,27 @@ pub(crate) struct Seat {
 }
 
 impl Seat {
-    /// Acts for the rank on the calling thread; errors tell the place of the caller's caller.
+    /// Acts for the rank on the calling thread, unless the run has failed; errors tell the place of the caller's caller.
     #[track_caller]
     pub(crate) fn act<R>(&self, body: impl FnOnce(&Agent, Loc<'static>) -> Result<R, Error>) -> Result<R, Error> {
         let loc = place::here();
+        if self.world.failed() {
+            return Err(self.world.stopped());
+        }
         Agent::act(&self.world, self.rank, |agent| body(agent, loc).map_err(|error| agent.returned(loc, error)))
     }
 
-    /// Likewise; a fault of the system or the device ends the run: other ranks would wait for this one.
+    /// Gives back what the rank has on its device, also when the run has failed.
+    pub(crate) fn end(&self, end: impl FnOnce(&dyn Api)) -> Result<(), Error> {
+        Agent::act(&self.world, self.rank, |agent| {
+            if let Some(api) = agent.world.driver.api() {
+                end(api);
+            }
+            Ok(())
+        })
+    }
+
+    /// As [`Seat::act`]; a fault of the system or the device ends the run: other ranks would wait for this one.
     #[track_caller]
     pub(crate) fn act_or_end<R>(
         &self,
@@ -56,7 +70,7 @@ impl Agent {
     /// An error on its way to the caller.
     fn returned(&self, loc: Loc<'_>, error: Error) -> Error {
         match error {
-            Error::Stopped { .. } | Error::At { .. } => error,
+            Error::Stopped { .. } | Error::Interrupted { .. } | Error::At { .. } => error,
             error => Error::At { place: self.place(loc), source: Box::new(error) },
         }
     }
@@ -76,7 +90,16 @@ pub struct Rank {
     /// What this process shares until all of its ranks have left; none for a rank of [`crate::run`].
     pub(crate) session: Option<Arc<Session>>,
     /// A rank makes one call at a time.
-    pub(crate) alone: PhantomData<Cell<()>>,
+    pub(crate) alone: Alone,
+}
+
+/// In a type whose values no two threads may use at the same time.
+pub(crate) type Alone = PhantomData<Cell<()>>;
+
+/// Keeps the heaps of a run mapped: see [`Rank::memory`].
+#[derive(Debug, Clone)]
+pub struct Memory {
+    _world: Arc<World>,
 }
 
 impl Rank {
@@ -195,7 +218,7 @@ impl Rank {
     /// [`Error::Stopped`] when it has failed.
     #[track_caller]
     pub fn check(&self) -> Result<(), Error> {
-        self.seat.act(|agent, _| if agent.world.failed() { Err(agent.world.stopped()) } else { Ok(()) })
+        self.seat.act(|_, _| Ok(()))
     }
 
     /// Gives every rank the bytes that `root` has. Collective.
@@ -222,7 +245,7 @@ impl Rank {
     }
 
     /// Copies from a heap, this rank's or another's, after what its own stream ([`Rank::stream`]) has to do; returns
-    /// when it is done. Bytes that something writes at the same time may be torn.
+    /// when it is done. What something writes at the same time may be torn between its bytes, but is no data race.
     ///
     /// # Errors
     /// [`Error::NotSymmetric`] when not all of it is in one heap.
@@ -231,7 +254,7 @@ impl Rank {
         self.seat.act_or_end(|agent, _| {
             let from = agent.in_heap(from, into.len())?;
             // SAFETY: in a mapped heap, as just seen; the slice has as many bytes.
-            unsafe { agent.world.driver.copy_now(agent, into.as_mut_ptr(), from, into.len()) }
+            unsafe { agent.world.driver.read_now(agent, into.as_mut_ptr(), from, into.len()) }
         })
     }
 
@@ -259,8 +282,16 @@ impl Rank {
         self.seat.act_or_end(|agent, _| {
             let to = agent.in_heap(to, from.len())?;
             // SAFETY: in a mapped heap, as just seen; the slice has as many bytes.
-            unsafe { agent.world.driver.copy_now(agent, to, from.as_ptr(), from.len()) }
+            unsafe { agent.world.driver.write_now(agent, to, from.as_ptr(), from.len()) }
         })
+    }
+
+    /// Keeps the heaps mapped as long as the value lives, also when the rank has left: for whoever has handed out
+    /// addresses in them that may still be read. Nothing that is written there reaches anybody any more. Heaps of other
+    /// processes that are opened through the vendor's handles (`SYMM_IPC`) are closed by [`Rank::leave`] all the same.
+    #[must_use]
+    pub fn memory(&self) -> Memory {
+        Memory { _world: Arc::clone(&self.seat.world) }
     }
 
     /// The rank's own stream, which it has from the start.

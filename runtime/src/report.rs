@@ -1,5 +1,7 @@
 //! What every rank and block is doing, in words, for a run that does not end.
 
+mod barrier;
+
 use std::fmt::Write;
 use std::sync::atomic::Ordering;
 
@@ -25,6 +27,9 @@ pub(crate) fn report(world: &World) -> String {
     let mut out = String::new();
     limited(&mut out, hosts, MOST_HOSTS, "host threads");
     limited(&mut out, blocks, MOST_BLOCKS, "blocks");
+    for line in barrier::grids(world) {
+        writeln!(out, "  {line}").expect("writing to a String");
+    }
     out.truncate(out.trim_end().len());
     out
 }
@@ -67,11 +72,14 @@ fn host(world: &World, rank: u32, area: &RankArea) -> String {
                 at(&loc)
             )
         }
+        HostState::OnDevice => {
+            let (kernel, loc) = (slot.kernel.get(), slot.loc.get());
+            let last = if kernel.is_empty() { String::new() } else { format!("; the last launch was of @{kernel}") };
+            format!("rank {rank}: waits for its device{}, for {time}{last}", at(&loc))
+        }
         HostState::InCollective => {
             let post = area.posts[(slot.post.load(Ordering::Relaxed) % 2) as usize].get(rank);
-            let missing: Vec<String> = missing(world).iter().map(u32::to_string).collect();
-            let ranks = if missing.len() == 1 { "rank" } else { "ranks" };
-            format!("{post}, for {time}: waits for {ranks} {}", missing.join(", "))
+            format!("{post}, for {time}: waits for {}", ranks(&missing(world)))
         }
     }
 }
@@ -94,7 +102,11 @@ fn blocks<'a>(world: &'a World, rank: u32, area: &'a RankArea, state: u32) -> im
     let slots = slots.filter(move |(_, slot)| slot.state.load(Ordering::Acquire) == state);
     slots.map(move |(block, slot)| {
         let [x, y, z] = coordinates(block, area.host.grid());
-        let doing = if state == BLOCK_WAITING { waiting(world, slot) } else { "running".to_owned() };
+        let doing = match barrier::of(world, slot) {
+            _ if state != BLOCK_WAITING => "running".to_owned(),
+            Some(barrier) => barrier.describe(),
+            None => waiting(world, slot),
+        };
         let (kernel, time) = (area.host.kernel.get(), seconds(slot.since.load(Ordering::Relaxed)));
         format!("rank {rank}, block ({x},{y},{z}) of @{kernel}: {doing} for {time}")
     })
@@ -119,6 +131,12 @@ pub(crate) fn flag(slot: &BlockSlot) -> (Condition, Option<HeapAddress>) {
     let rank = slot.flag_rank.load(Ordering::Relaxed);
     let place = HeapAddress { rank, offset: slot.flag_offset.load(Ordering::Relaxed) };
     (condition, (rank != NO_RANK).then_some(place))
+}
+
+/// `rank 3`, `ranks 1, 2`.
+fn ranks(which: &[u32]) -> String {
+    let numbers: Vec<String> = which.iter().map(u32::to_string).collect();
+    format!("{} {}", if which.len() == 1 { "rank" } else { "ranks" }, numbers.join(", "))
 }
 
 fn seconds(start: u64) -> String {

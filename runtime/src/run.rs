@@ -13,18 +13,23 @@ use crate::control::{Control, HostState, MAX_RANKS};
 use crate::crash;
 use crate::driver::Device;
 use crate::error::Error;
-use crate::heap::{DEFAULT_HEAP_SIZE, SIGNAL_PAD_BYTES};
+use crate::heap::{DEFAULT_HEAP_SIZE, SIGNAL_PAD_BYTES, heap_stride};
 use crate::memory;
+use crate::peers;
 use crate::process::{Bootstrap, Link, Monitor, Offer, join};
 use crate::rank::Rank;
 use crate::supervisor::{Limit, supervise};
 use crate::trace::{Sink, Trace};
-use crate::world::World;
+use crate::world::{Mode, World};
 
 /// Stack of a host thread, in bytes.
 const HOST_STACK: usize = 8 << 20;
 /// The largest heap: with all ranks mapped it still fits half of the address space.
 const MAX_HEAP_SIZE: u64 = 1 << 39;
+
+/// Most bytes of all heaps together on GPUs: an aligned range of the next power of two, 64 TiB, is one that the 128 TiB
+/// of a process cannot hold beside what else is there.
+const MAX_GPU_RANGE: u64 = 32 << 40;
 
 /// How to run.
 #[derive(Debug, Clone)]
@@ -39,6 +44,9 @@ pub struct Config {
     pub trace: bool,
     /// What kernels run on.
     pub device: Device,
+    /// Whether threads that no rank knows of set flags: helpers of the caller's. Then ranks that all wait for each other
+    /// are no deadlock, and only a timeout ends what never comes.
+    pub helpers_signal: bool,
 }
 
 /// Where the ranks are.
@@ -54,7 +62,8 @@ impl Config {
     /// A run with default heaps, no timeout and no trace.
     #[must_use]
     pub fn new(ranks: Ranks) -> Self {
-        Self { ranks, heap_size: DEFAULT_HEAP_SIZE, timeout: None, trace: false, device: Device::Cpu }
+        let (timeout, trace, helpers_signal) = (None, false, false);
+        Self { ranks, heap_size: DEFAULT_HEAP_SIZE, timeout, trace, device: Device::Cpu, helpers_signal }
     }
 
     /// Whether there can be such a run.
@@ -75,7 +84,19 @@ impl Config {
             let mend = "heap_size has to be more than 2 MiB, which symm uses itself, and at most 512 GiB";
             return Err(Error::InvalidConfig { what, mend });
         }
+        let whole = u64::from(ranks) * heap_stride(self.heap_size);
+        if !matches!(self.device, Device::Cpu) && whole > MAX_GPU_RANGE {
+            let what = format!("{ranks} heaps of {} bytes on GPUs, {whole} bytes of addresses", self.heap_size);
+            let mend =
+                "they lie in one range that is aligned to its size, and have at most 32 TiB there: make them smaller";
+            return Err(Error::InvalidConfig { what, mend });
+        }
         Ok(())
+    }
+
+    /// What a world has to know of it.
+    fn mode(&self, joined: bool) -> Mode {
+        Mode { trace: self.trace && !joined, joined, helpers_signal: self.helpers_signal }
     }
 }
 
@@ -139,6 +160,7 @@ where
         return Err(Failure { error: after_checks(source, world.checks.take()), trace: trace.map(Box::new) });
     }
     let values = hosts.join();
+    world.part();
     let trace = world.trace.as_ref().map(Sink::take);
     let trace = match monitor {
         Some(monitor) => monitor.finish(trace)?,
@@ -168,8 +190,9 @@ fn in_threads(config: &Config, ranks: u32, joined: bool) -> Result<World, Error>
     driver.prepare(&local)?;
     let heap = |rank: &u32| driver.create_heap(*rank, config.heap_size).map_err(|error| cannot(*rank, &error));
     let heaps = local.iter().map(heap).collect::<Result<_, _>>()?;
-    let heaps = driver.map_heaps(heaps, config.heap_size, &local)?;
-    World::new(control, heaps, &local, driver, (config.trace && !joined, joined))
+    let identities = vec![None; local.len()];
+    let heaps = driver.map_heaps(heaps, config.heap_size, &local, &identities)?;
+    World::new(control, heaps, &local, driver, config.mode(joined))
 }
 
 fn in_process(config: &Config, bootstrap: &Bootstrap, joined: bool) -> Result<(World, Vec<Link>), Error> {
@@ -182,11 +205,13 @@ fn in_process(config: &Config, bootstrap: &Bootstrap, joined: bool) -> Result<(W
     });
     let (driver, heap) =
         prepared.map_err(|error| cannot(rank, &error)).inspect_err(|error| bootstrap.decline(&error.to_string()))?;
-    let (heap_size, trace, device) = (config.heap_size, config.trace && !joined, driver.name());
+    let (heap_size, mode, device) = (config.heap_size, config.mode(joined), driver.name());
+    let trace = mode.trace;
     let session = join(bootstrap, Offer { heap, heap_size, trace, device, sealed: driver.checks_heaps() })?;
     let control = Control::map(session.control, bootstrap.num_ranks as usize)?;
-    let heaps = driver.map_heaps(session.heaps, config.heap_size, &[bootstrap.rank])?;
-    Ok((World::new(control, heaps, &[bootstrap.rank], driver, (trace, joined))?, session.links))
+    let identities = driver.api().map(|_| peers::identities(&control, rank, driver.identity(rank))).unwrap_or_default();
+    let heaps = driver.map_heaps(session.heaps, config.heap_size, &[rank], &identities)?;
+    Ok((World::new(control, heaps, &[rank], driver, mode)?, session.links))
 }
 
 /// Why a rank cannot take part.

@@ -1,4 +1,5 @@
-//! Recognises runs that cannot end, without a deadline and without ever being wrong.
+//! Recognises runs that cannot end, without a deadline and without ever being wrong, if none but ranks and their blocks
+//! set flags: a caller that has helpers which do says so (`Config::helpers_signal`).
 //!
 //! A deadlock: each host thread has returned, or is in a collective operation that is not complete, or in a launch of
 //! which blocks are left; each of those is parked in a wait without timeout, on a flag in a heap that does not satisfy
@@ -28,6 +29,9 @@ impl Detector {
     /// Looks once. `None` means that the run may still end.
     pub(crate) fn look(&mut self, world: &World) -> Option<Error> {
         rank_returned(world).or_else(|| {
+            if world.helpers_signal {
+                return None;
+            }
             let transitions = transitions(world);
             if transitions != self.transitions {
                 (self.transitions, self.since) = (transitions, clock::now());
@@ -62,7 +66,7 @@ fn deadlocked(world: &World) -> bool {
         HostState::Returned => true,
         HostState::InCollective => !complete && in_barrier(area, current),
         HostState::InLaunch => all_blocked(world, area),
-        HostState::Starting | HostState::Running => false,
+        HostState::Starting | HostState::Running | HostState::OnDevice => false,
     });
     let all_returned = areas.iter().all(|area| area.host.state() == HostState::Returned);
     fence(Ordering::SeqCst);

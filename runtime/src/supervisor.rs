@@ -7,6 +7,7 @@ use crate::clock;
 use crate::control::{FAULT_CLAIMED, FAULT_COMPLETE, HostState, NO_FAULT};
 use crate::error::Error;
 use crate::futex;
+use crate::interrupt;
 use crate::report::report;
 use crate::stuck::Detector;
 use crate::world::{WRITES_FAULT_IN, World};
@@ -30,7 +31,7 @@ impl Limit {
             Self::Call(limit) => {
                 let waits = |rank: u32| {
                     let host = &world.control.areas()[rank as usize].host;
-                    matches!(host.state(), HostState::InCollective | HostState::InLaunch)
+                    matches!(host.state(), HostState::InCollective | HostState::InLaunch | HostState::OnDevice)
                         && clock::since(host.since.load(Ordering::Relaxed)) >= limit
                 };
                 world.local().iter().any(|local| waits(local.rank)).then_some(limit)
@@ -76,6 +77,9 @@ pub(crate) fn watch(world: &World, limit: Option<Limit>) {
             }
         } else if let Some(after) = limit.and_then(|limit| limit.over(world, start)) {
             world.fail(me, Error::Timeout { after, report: report(world) });
+            continue;
+        } else if !world.joined && interrupt::is_asked() {
+            world.fail(me, Error::Interrupted { report: report(world) });
             continue;
         } else if let Some(stuck) = detector.look(world) {
             world.fail(me, stuck);

@@ -17,7 +17,7 @@ pub(crate) use record::{Recorder, Sink};
 pub struct Trace {
     /// In no particular order.
     pub events: Vec<Event>,
-    /// Events left out because a block, or on a GPU a launch, recorded too many.
+    /// Events left out because a process, or on a GPU a launch, recorded too many. Those that came first are kept.
     pub dropped: u64,
     /// For each rank on a GPU, by how many nanoseconds the times of what its blocks did may be wrong: their clock is
     /// not the host's.

@@ -1,6 +1,6 @@
 //! Everything that the threads of one process share during a run.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -15,6 +15,8 @@ use crate::trace::Sink;
 
 /// How long a rank may take to write down its fault before it counts as dead.
 pub(crate) const WRITES_FAULT_IN: Duration = Duration::from_secs(1);
+/// How long the others have to close the heap of this process at the end of a run.
+const PARTS_IN: Duration = Duration::from_secs(2);
 
 /// A run, as one process sees it.
 #[derive(Debug)]
@@ -30,8 +32,18 @@ pub(crate) struct World {
     pub(crate) cores: i32,
     /// Whether the ranks' host threads are the caller's own, to whom a fault has to be returned.
     pub(crate) joined: bool,
+    /// See [`crate::Config::helpers_signal`].
+    pub(crate) helpers_signal: bool,
     local: Vec<LocalRank>,
     fault: Mutex<Option<Error>>,
+}
+
+/// How a world is used.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Mode {
+    pub(crate) trace: bool,
+    pub(crate) joined: bool,
+    pub(crate) helpers_signal: bool,
 }
 
 /// A rank whose host thread is in this process.
@@ -43,6 +55,8 @@ pub(crate) struct LocalRank {
     pub(crate) allocator: Mutex<Allocator>,
     /// Collective operations called so far.
     pub(crate) collectives: AtomicU64,
+    /// Whether a thread is in a call for it that has to be the only one.
+    pub(crate) busy: AtomicBool,
 }
 
 impl World {
@@ -52,26 +66,28 @@ impl World {
         heaps: HeapMap,
         local: &[u32],
         driver: Box<dyn Driver>,
-        (trace, joined): (bool, bool),
+        Mode { trace, joined, helpers_signal }: Mode,
     ) -> Result<Self, Error> {
         let local = local.iter().map(|&rank| {
             let table = heaps.table(rank);
             driver.start(rank, &table, trace)?;
             control.areas()[rank as usize].host.pid.store(std::process::id(), Ordering::Relaxed);
             let allocator = Mutex::new(Allocator::new(heaps.size(), SIGNAL_PAD_BYTES));
-            Ok(LocalRank { rank, table, allocator, collectives: AtomicU64::new(0) })
+            Ok(LocalRank { rank, table, allocator, collectives: AtomicU64::new(0), busy: AtomicBool::new(false) })
         });
-        let local = local.collect::<Result<_, Error>>()?;
+        let local = local.collect::<Result<Vec<_>, Error>>()?;
+        let processes = control.areas().len() / local.len().max(1);
         let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get().try_into().unwrap_or(i32::MAX));
         Ok(Self {
             control,
             heaps,
             driver,
             checks: Checks::default(),
-            trace: trace.then(Sink::default),
+            trace: trace.then(|| Sink::new(processes)),
             printed: Mutex::new(Ok(())),
             cores,
             joined,
+            helpers_signal,
             local,
             fault: Mutex::new(None),
         })
@@ -138,6 +154,33 @@ impl World {
         }
         let own = self.fault.lock().unwrap_or_else(PoisonError::into_inner).take();
         Some(own.unwrap_or_else(|| self.stopped()))
+    }
+
+    /// Closes the heaps of other processes once all ranks have returned, and waits until those have closed this one's:
+    /// before that it may not be freed. One that has died meanwhile, or is stopped, does not come: then what this process
+    /// has lent goes when it ends.
+    pub(crate) fn part(&self) {
+        let memory = self.heaps.memory();
+        if !memory.has_others() || self.failed() {
+            return;
+        }
+        memory.close_others();
+        let closed = &self.control.closed.0;
+        closed.fetch_add(1, Ordering::AcqRel);
+        futex::wake(closed);
+        let end = Instant::now() + PARTS_IN;
+        loop {
+            let seen = closed.load(Ordering::Acquire);
+            let left = end.saturating_duration_since(Instant::now());
+            if seen == self.num_ranks() {
+                memory.others_have_closed();
+                return;
+            }
+            if left.is_zero() {
+                return;
+            }
+            futex::sleep(closed, seen, Some(left));
+        }
     }
 
     /// Wakes the supervisors of all processes.

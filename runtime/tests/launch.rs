@@ -224,3 +224,22 @@ fn copies_between_host_and_heap() {
     })
     .unwrap();
 }
+
+/// Mappings of this process.
+fn mappings() -> usize {
+    std::fs::read_to_string("/proc/self/maps").unwrap().lines().count()
+}
+
+#[test]
+fn a_block_costs_two_mappings() {
+    let outcome = run(&threads(1), |rank| {
+        let (data, blocks) = (alloc(rank, 8 * 1001, c"p:1:1"), 1001);
+        launch(rank, c"mark", mark, 1, data, c"p:2:1");
+        let before = mappings();
+        launch(rank, c"mark", mark, blocks, data, c"p:3:1");
+        Ok(mappings().saturating_sub(before))
+    });
+    // Of tests that run at the same time there are some, too.
+    let grown = outcome.unwrap().values[0];
+    assert!(grown < 2600, "{grown} mappings for 1000 threads");
+}

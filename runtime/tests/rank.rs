@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use common::{GE, env, read, signal, threads, wait};
-use symm_runtime::{Arg, Config, Coords, Error, Grid, Kernel, Rank, join, set_call, set_interrupt, set_place};
+use symm_runtime::{Arg, Config, Coords, Error, Grid, Kernel, Rank, join, set_call, set_place};
 
 /// What `body` returns on each of `ranks` ranks, each on a thread.
 fn on<T: Send + 'static>(
@@ -105,28 +105,6 @@ fn ranks_have_to_call_the_same_in_their_callers_words_too() {
     }) {
         assert_has(&text, &["ranks disagree on a collective operation", "rank 0: float32 at ", "rank 1: int32 at "]);
     }
-}
-
-#[test]
-fn a_wait_ends_when_its_caller_wants() {
-    let ended = on(&threads(2), |rank| {
-        let watch = rank.watch();
-        if rank.rank() == 0 {
-            set_interrupt(Some(|| true));
-            let start = Instant::now();
-            let error = rank.barrier().unwrap_err();
-            assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
-            set_interrupt(None);
-            return Err::<(), _>(error);
-        }
-        while watch.check().is_ok() {
-            thread::yield_now();
-        }
-        rank.barrier()
-    });
-    assert!(matches!(ended[0].as_ref().unwrap_err().cause(), Error::Interrupted));
-    let text = ended[1].as_ref().unwrap_err().to_string();
-    assert_has(&text, &["stopped, because rank 0 reported: ", "rank 0: interrupted while it waited for other ranks"]);
 }
 
 #[test]
@@ -255,4 +233,125 @@ fn impossible_launches_are_returned() {
         assert_has(&text, &["tests/rank.rs:", "@stuck launched with grid [0, 1, 1]"]);
         rank.leave()
     });
+}
+
+#[test]
+fn a_rank_makes_one_call_at_a_time() {
+    let start = Instant::now();
+    let mut ranks = join(&threads(2)).unwrap();
+    let (late, early) = (ranks.pop().unwrap(), ranks.pop().unwrap());
+    let both = [early.stream(), early.stream()];
+    let both = both.map(|stream| thread::spawn(move || (stream.barrier(), start.elapsed())));
+    thread::sleep(Duration::from_millis(400));
+    late.barrier().unwrap();
+    let ended = both.map(|thread| thread.join().unwrap());
+    let (refused, passed): (Vec<_>, Vec<_>) = ended.into_iter().partition(|(call, _)| call.is_err());
+    assert!(passed.iter().all(|(_, time)| *time >= Duration::from_millis(400)), "before rank 1 has come: {passed:?}");
+    let text = refused[0].0.as_ref().unwrap_err().to_string();
+    assert_has(&text, &["rank 0 is in another call already, on another thread: a rank makes one call at a time"]);
+    let ends = [early, late].map(|rank| thread::spawn(move || rank.leave()));
+    for end in ends {
+        end.join().unwrap().unwrap();
+    }
+}
+
+#[test]
+fn every_call_after_a_failure_says_so() {
+    let ended = on(&threads(2), |rank| {
+        let (data, stream, event) = (rank.alloc(64, 0)?, rank.stream(), rank.create_event()?);
+        rank.barrier()?;
+        if rank.rank() == 1 {
+            return Ok(());
+        }
+        while rank.check().is_ok() {
+            thread::sleep(Duration::from_millis(1));
+        }
+        let mut bytes = [0; 64];
+        // SAFETY: both are so long.
+        let copied = unsafe { stream.copy(bytes.as_mut_ptr(), data, 64) };
+        let calls = [
+            ("write", rank.write(data, &[1; 64])),
+            ("read", rank.read(data, &mut bytes)),
+            ("copy", copied),
+            ("launch", launch(&rank, 1, data)),
+            ("synchronize", stream.synchronize()),
+            ("is_done", stream.is_done().map(|_| ())),
+            ("record", stream.record(&event)),
+            ("create_stream", rank.create_stream().map(|_| ())),
+            ("as_remote", rank.as_remote(data, 0).map(|_| ())),
+            ("leave", rank.leave()),
+        ];
+        for (call, ended) in calls {
+            assert!(matches!(ended, Err(Error::Stopped { rank: 1, .. })), "{call}: {ended:?}");
+        }
+        Ok(())
+    });
+    ended.into_iter().for_each(Result::unwrap);
+}
+
+/// Waits for a flag that no block and no rank sets.
+unsafe extern "C" fn patient(args: *const *const c_void, coords: *const Coords) {
+    // SAFETY: started with the two arguments that it takes.
+    let (env, _) = unsafe { env(args, coords) };
+    wait(&env, env.flag(0), GE, 1, c"patient.mlir:3:5");
+}
+
+#[test]
+fn a_helper_thread_may_set_a_flag_late() {
+    let mut config = threads(1);
+    config.helpers_signal = true;
+    let ended = on(&config, |rank| {
+        let data = rank.alloc(8, 0)?;
+        let flag = data as usize;
+        let helper = thread::spawn(move || {
+            thread::sleep(Duration::from_millis(3500));
+            common::atomic(flag as *mut u8).store(1, std::sync::atomic::Ordering::Release);
+        });
+        let args = [Arg::from(rank.device_ctx()), Arg::from(data)];
+        // SAFETY: it takes these arguments.
+        unsafe { rank.stream().launch(&Kernel::host("patient", patient), &Grid::new(1, 1).waiting(), &args)? };
+        helper.join().unwrap();
+        rank.leave()
+    });
+    ended.into_iter().for_each(Result::unwrap);
+}
+
+#[test]
+fn what_a_rank_lends_keeps_the_heaps_mapped() {
+    let kept = well(2, |rank| {
+        let (memory, data) = (rank.memory(), rank.alloc(64, 0)?);
+        let there = rank.as_remote(data, 1 - rank.rank())?;
+        rank.write(there, &[7; 64])?;
+        rank.barrier()?;
+        rank.leave().map(|()| (memory, data as usize))
+    });
+    for (_memory, data) in &kept {
+        // SAFETY: it was allocated, and nobody writes there any more.
+        assert_eq!(unsafe { *(*data as *const [u8; 64]) }, [7; 64]);
+    }
+}
+
+#[test]
+fn a_call_that_waits_can_be_interrupted() {
+    static ASKED: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
+    thread_local!(static MINE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) });
+    symm_runtime::set_interrupt(|| MINE.get() && ASKED.load(std::sync::atomic::Ordering::Relaxed));
+    let start = Instant::now();
+    let ended = on(&threads(3), |rank| {
+        MINE.set(rank.rank() == 1);
+        if rank.rank() == 2 {
+            thread::sleep(Duration::from_millis(300));
+            ASKED.store(true, std::sync::atomic::Ordering::Relaxed);
+            while rank.check().is_ok() {
+                thread::sleep(Duration::from_millis(1));
+            }
+        }
+        rank.barrier()
+    });
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+    for (index, error) in ended.into_iter().enumerate() {
+        let text = error.unwrap_err().to_string();
+        assert_has(&text, &["interrupted", "rank 1: barrier_all at"]);
+        assert_eq!(text.contains("stopped, because rank 1 reported: "), index != 1, "{text}");
+    }
 }

@@ -205,3 +205,43 @@ fn failed_checks_are_told_with_the_fault_that_followed() {
     assert!(matches!(error.error.cause(), Error::Program(_)));
     assert_contains(&error.to_string(), &["gave up", "1 check(s)", "p:7:1: rank 0: check failed: lost a row"]);
 }
+
+/// What `symm.barrier` is on the CPU: see passes/src/lower/cpu/order.rs.
+unsafe extern "C" fn meet(args: *const *const c_void, coords: *const Coords) {
+    // SAFETY: started by `launch`.
+    let (env, at) = unsafe { env(args, coords) };
+    let (me, ranks) = (env.rank(), env.num_ranks());
+    // SAFETY: the table has a base for each rank.
+    let base = |rank: u64| unsafe { *env.ctx.add(2 + usize::try_from(rank).unwrap()) } as *mut u8;
+    let word = |rank: u64, index: u64| {
+        base(rank).wrapping_add(usize::try_from(8 * (at.block[0].cast_unsigned() * (ranks + 1) + index)).unwrap())
+    };
+    signal(word(me, 0), 1);
+    for rank in 0..ranks {
+        signal(word(rank, 1 + me), 1);
+    }
+    for rank in 0..ranks {
+        wait(&env, word(me, 1 + rank), GE, 1, c"meet.mlir:4:5");
+    }
+}
+
+#[test]
+fn a_barrier_that_hangs_is_called_one() {
+    let message = failure(&threads(3), |rank| {
+        let data = alloc(rank, 8, c"p:1:1");
+        if rank.rank() == 1 {
+            barrier_all(rank, c"p:2:1");
+        }
+        launch(rank, c"kernels::meet", meet, if rank.rank() == 0 { 2 } else { 1 }, data, c"p:3:1");
+    });
+    assert_contains(
+        &message,
+        &[
+            "rank 0, block (0,0,0) of @kernels::meet: barrier at meet.mlir:4:5: waits for rank 1, for ",
+            "rank 0, block (1,0,0) of @kernels::meet: barrier at meet.mlir:4:5: waits for ranks 1, 2, for ",
+            "rank 2, block (0,0,0) of @kernels::meet: barrier at meet.mlir:4:5: waits for rank 1, for ",
+            "@kernels::meet was launched with different grids: (2,1,1) on rank 0, (1,1,1) on rank 2",
+        ],
+    );
+    assert!(!message.contains("flag rank"), "{message}");
+}

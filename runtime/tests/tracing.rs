@@ -146,6 +146,34 @@ fn describe(event: &Event) -> String {
     format!("{} {:?} {} {what}{until}", event.rank, event.block, event.loc)
 }
 
+/// Records more than is kept.
+unsafe extern "C" fn chatter(args: *const *const c_void, coords: *const Coords) {
+    // SAFETY: started by `launch`.
+    let (env, _) = unsafe { env(args, coords) };
+    for _ in 0..150_000 {
+        // SAFETY: as compiled code calls it.
+        unsafe { symm_rt_trace_signal(env.ctx, 0, env.flag(0), 0, 1, c"t.mlir:6:1".as_ptr()) };
+    }
+}
+
+#[test]
+fn a_process_keeps_so_many_events_and_counts_the_rest() {
+    let mut config = threads(2);
+    config.trace = true;
+    let outcome = run(&config, |rank| {
+        let data = alloc(rank, 64, c"t.mlir:1:1");
+        for _ in 0..3 {
+            launch(rank, c"kernels::chatter", chatter, 2, data, c"t.mlir:2:1");
+        }
+        Ok(())
+    });
+    let trace = outcome.unwrap().trace.unwrap();
+    let all = 2 * (1 + 3 * (1 + 2 * (1 + 150_000)));
+    // Threads take room in pieces.
+    assert!(((1 << 20) - 1000..=1 << 20).contains(&trace.events.len()), "{}", trace.events.len());
+    assert_eq!(trace.events.len() as u64 + trace.dropped, all);
+}
+
 #[test]
 fn nothing_is_recorded_unless_asked_for() {
     assert!(run(&threads(1), |_| Ok(())).unwrap().trace.is_none());

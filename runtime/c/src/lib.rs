@@ -17,12 +17,18 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 use symm_runtime::Error;
 
 thread_local! {
     static LAST_ERROR: RefCell<CString> = RefCell::default();
 }
+
+/// In its place at the end of a thread, in handlers of `atexit` and destructors of statics: thread-local data is gone.
+static LATE_ERROR: LazyLock<Mutex<CString>> = LazyLock::new(Mutex::default);
 
 /// The header's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,6 +65,7 @@ impl Status {
             | Error::RankReturned { .. }
             | Error::Deadlock { .. }
             | Error::Timeout { .. }
+            | Error::Interrupted { .. }
             | Error::Left { .. } => Self::Stopped,
             Error::Environment { .. }
             | Error::SeveralHosts { .. }
@@ -91,7 +98,10 @@ fn call(body: impl FnOnce() -> Result<(), Error>) -> c_int {
     let text: Vec<u8> = text.bytes().filter(|byte| *byte != 0).collect();
     // There are no zero bytes left.
     let text = CString::new(text).unwrap_or_default();
-    LAST_ERROR.with(|last| *last.borrow_mut() = text);
+    let kept = LAST_ERROR.try_with(|last| *last.borrow_mut() = text.clone());
+    if kept.is_err() {
+        *LATE_ERROR.lock().unwrap_or_else(PoisonError::into_inner) = text;
+    }
     status as c_int
 }
 
@@ -181,7 +191,23 @@ unsafe fn bytes_mut<'a>(data: *mut u8, bytes: usize, what: &str) -> Result<&'a m
 
 #[unsafe(no_mangle)]
 pub extern "C" fn symm_last_error() -> *const c_char {
-    LAST_ERROR.with(|last| last.borrow().as_ptr())
+    let last = LAST_ERROR.try_with(|last| last.borrow().as_ptr());
+    last.unwrap_or_else(|_| LATE_ERROR.lock().unwrap_or_else(PoisonError::into_inner).as_ptr())
+}
+
+/// The question that the caller answers, and the way to ask it.
+static ASKS: AtomicPtr<()> = AtomicPtr::new(ptr::null_mut());
+
+type Question = extern "C" fn() -> c_int;
+
+#[unsafe(no_mangle)]
+pub extern "C" fn symm_set_interrupt(asked: Option<Question>) {
+    ASKS.store(asked.map_or(ptr::null_mut(), |asked| asked as *mut ()), Ordering::Release);
+    symm_runtime::set_interrupt(|| {
+        let asked = ASKS.load(Ordering::Acquire);
+        // SAFETY: what was stored is null or such a function, and `Option` of one is null for none.
+        unsafe { std::mem::transmute::<*mut (), Option<Question>>(asked) }.is_some_and(|asked| asked() != 0)
+    });
 }
 
 #[unsafe(no_mangle)]

@@ -20,6 +20,7 @@ pub struct Options {
     deadline: f64,
     fingerprint: *const u8,
     fingerprint_bytes: usize,
+    helpers_signal: u32,
 }
 
 /// `symm_rank_info` of the header.
@@ -54,6 +55,7 @@ impl Options {
             config.heap_size = self.heap_size;
         }
         config.timeout = seconds(self.timeout, "a timeout")?;
+        config.helpers_signal = self.helpers_signal != 0;
         Ok(config)
     }
 }

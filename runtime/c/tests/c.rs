@@ -52,6 +52,16 @@ fn runs_as_threads(program: &Path) {
     assert!(lines.contains(&b"rank 0 done"[..]) && lines.contains(&b"rank 1 done"[..]), "{lines:?}");
 }
 
+/// A rank that leaves when the process ends.
+fn leaves_late(program: &Path) {
+    for when in ["atexit", "destructor"] {
+        let output = Command::new(program).arg(when).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && text.is_empty(), "{when}: {:?} {text}", output.status);
+        assert_eq!(output.stdout, b"left late\n", "{when}");
+    }
+}
+
 fn runs_as_processes(program: &Path) {
     let (args, input) = (Vec::new(), Vec::new());
     spawn_processes(&Spawn { ranks: 2, program: program.to_owned(), args, input, grace: Duration::from_secs(5) })
@@ -63,6 +73,7 @@ fn a_program_runs_with_the_shared_library() {
     let program = build("shared", PROGRAM, &SHARED);
     runs_as_threads(&program);
     runs_as_processes(&program);
+    leaves_late(&program);
 }
 
 #[test]
@@ -70,6 +81,7 @@ fn a_program_runs_with_the_static_library() {
     let program = build("static", PROGRAM, &STATIC);
     runs_as_threads(&program);
     runs_as_processes(&program);
+    leaves_late(&program);
 }
 
 /// What the program of test/device/graphs.c finds wrong on the ranks of a run, in all, on a library in place of CUDA.

@@ -177,8 +177,51 @@ static void on_threads(const symm_options *options, void *(*body)(void *)) {
   for (int i = 0; i < RANKS; i++) CHECK(!pthread_join(threads[i], NULL));
 }
 
+static symm_rank *late;
+
+/* Leaves when the process ends: thread-local data of the main thread is gone then. */
+static void leave_late(void) {
+  symm_stream *stream;
+  void *data, *remote;
+  if (!late) return;
+  alarm(20);
+  OK(symm_alloc(late, 64, 0, &data));
+  FAILS(symm_as_remote(late, data, 9, &remote), SYMM_INVALID, "rank 9 out of range");
+  OK(symm_stream_own(late, &stream));
+  OK(symm_stream_barrier(stream));
+  symm_stream_destroy(stream);
+  OK(symm_leave(late));
+  printf("left late\n");
+  fflush(stdout);
+  late = NULL;
+}
+
+__attribute__((destructor)) static void at_the_end(void) { leave_late(); }
+
+/* A call that waits is interrupted; the other rank is told. */
+static atomic_int wants;
+static int is_interrupted(void) { return atomic_load(&wants); }
+
+static void *interrupt(void *handle) {
+  symm_rank_info me;
+  OK(symm_get_info(handle, &me));
+  OK(symm_barrier(handle));
+  if (me.rank == 0) {
+    usleep(100000);
+    atomic_store(&wants, 1);
+    usleep(500000);
+    FAILS(symm_barrier(handle), SYMM_STOPPED, "stopped, because rank 1 reported: interrupted");
+    symm_abandon(handle);
+    return NULL;
+  }
+  FAILS(symm_barrier(handle), SYMM_STOPPED, "interrupted\n  rank 0: host function running");
+  FAILS(symm_leave(handle), SYMM_STOPPED, "interrupted");
+  return NULL;
+}
+
 int main(int argc, char **argv) {
   alarm(60); /* a call that hangs */
+  if (argc > 1 && !strcmp(argv[1], "atexit")) atexit(leave_late);
   symm_options options = {.heap_size = 8 << 20, .timeout = 20, .deadline = 20};
   options.fingerprint = "c";
   options.fingerprint_bytes = 1;
@@ -203,6 +246,15 @@ int main(int argc, char **argv) {
     FAILS(symm_join(&options, &rank), SYMM_BOOTSTRAP, "RANK is not set");
     on_threads(&options, work);
     on_threads(&options, go);
+    symm_set_interrupt(is_interrupted);
+    on_threads(&options, interrupt);
+    symm_set_interrupt(NULL);
+    return 0;
+  }
+  if (argc > 1 && (!strcmp(argv[1], "atexit") || !strcmp(argv[1], "destructor"))) {
+    OK(symm_join_threads(&options, 1, &late));
+    /* What this thread has of its own is made now. */
+    OK(symm_barrier(late));
     return 0;
   }
   OK(symm_join(&options, &rank));

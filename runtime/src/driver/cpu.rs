@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::gpu::DeviceCode;
-use super::gpu::api::{Api, Module, Stream};
+use super::gpu::api::{Api, Identity, Module, Stream};
 use super::pool::Pool;
 use super::{Driver, Own};
 use crate::agent::Agent;
@@ -45,8 +45,18 @@ impl Driver for Cpu {
         true
     }
 
-    fn map_heaps(&self, heaps: Vec<OwnedFd>, size: u64, _local: &[u32]) -> Result<HeapMap, Error> {
+    fn map_heaps(
+        &self,
+        heaps: Vec<OwnedFd>,
+        size: u64,
+        _local: &[u32],
+        _identities: &[Option<Identity>],
+    ) -> Result<HeapMap, Error> {
         HeapMap::map(heaps, size)
+    }
+
+    fn identity(&self, _rank: u32) -> Option<Identity> {
+        None
     }
 
     fn start(&self, rank: u32, table: &[i64], _trace: bool) -> Result<(), Error> {
@@ -77,7 +87,19 @@ impl Driver for Cpu {
         Ok(())
     }
 
-    fn load(&self, _rank: u32, _code: &DeviceCode) -> Result<Module, Error> {
+    unsafe fn read_now(&self, _: &Agent, dst: *mut u8, src: *const u8, bytes: usize) -> Result<(), Error> {
+        // SAFETY: the caller's promise.
+        unsafe { memory::read_shared(dst, src, bytes) };
+        Ok(())
+    }
+
+    unsafe fn write_now(&self, _: &Agent, dst: *mut u8, src: *const u8, bytes: usize) -> Result<(), Error> {
+        // SAFETY: the caller's promise.
+        unsafe { memory::write_shared(dst, src, bytes) };
+        Ok(())
+    }
+
+    fn load(&self, _agent: &Agent, _code: &DeviceCode) -> Result<Module, Error> {
         Err(Error::Unsupported {
             what: "modules to load",
             driver: "cpu",
@@ -87,6 +109,7 @@ impl Driver for Cpu {
 
     unsafe fn launch(&self, agent: &Agent, launch: &Launch<'_>, _: Stream) -> Result<(), Error> {
         let pool = Arc::clone(self.pools.lock().unwrap_or_else(PoisonError::into_inner).entry(agent.rank).or_default());
+        let _alone = agent.alone()?;
         // SAFETY: the caller's promise.
         unsafe { pool.run(agent, launch) }
     }

@@ -8,6 +8,7 @@ mod clock;
 pub(crate) mod cuda;
 mod heap;
 pub(crate) mod hip;
+mod image;
 mod launch;
 mod plain;
 mod report;
@@ -16,19 +17,18 @@ mod trace;
 use std::collections::HashMap;
 use std::ffi::CString;
 use std::os::fd::OwnedFd;
-use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
-use self::api::{Api, Device, DeviceInfo, Function, Module, Stream};
+use self::api::{Api, Before, Device, DeviceInfo, Function, Identity, Module, Stream};
 use self::heap::Heaps;
 use self::report::{Report, Sites};
 use self::trace::Tracing;
 use super::{Driver, Own};
-use crate::agent::{Agent, park_for_ever};
+use crate::agent::Agent;
 use crate::error::Error;
-use crate::heap::{HeapMap, SIGNAL_PAD_BYTES, TABLE_BYTES, heap_stride};
-use crate::interrupt;
+use crate::heap::{HeapMap, Meanwhile, SIGNAL_PAD_BYTES, TABLE_BYTES, heap_stride};
 use crate::launch::{Code, Launch};
 use crate::loc::Loc;
 use crate::trace::Sink;
@@ -36,6 +36,8 @@ use crate::world::World;
 
 /// How long to poll for the end of a kernel or a copy without giving up the core.
 const SPIN: Duration = Duration::from_micros(200);
+/// How long a look at a device may take while kernels run: what cannot be seen is not worth more.
+const LOOKS_FOR: Duration = Duration::from_secs(1);
 /// The longest sleep between two polls.
 const LONGEST_SLEEP: Duration = Duration::from_micros(500);
 
@@ -61,7 +63,11 @@ pub(crate) struct Shared {
     local: Mutex<HashMap<u32, Arc<Local>>>,
     /// Heaps that are not mapped but opened: where they are.
     plain: Mutex<HashMap<u32, (Device, u64)>>,
+    /// Whether another process may have those open.
+    lent: AtomicBool,
     loaded: Mutex<HashMap<Device, Vec<Arc<Loaded>>>>,
+    /// Held while code is loaded, so that the same code is loaded once. Whoever only looks for some does not take it.
+    loading: Mutex<()>,
 }
 
 /// A rank of this process.
@@ -92,8 +98,8 @@ struct Loaded {
 impl Gpu {
     pub(crate) fn new(api: Arc<dyn Api>, code: Vec<DeviceCode>) -> Result<Self, Error> {
         let devices = api.devices()?;
-        let (local, plain, loaded) = Default::default();
-        Ok(Self(Arc::new(Shared { api, devices, code, local, plain, loaded })))
+        let (local, plain, lent, loaded, loading) = Default::default();
+        Ok(Self(Arc::new(Shared { api, devices, code, local, plain, lent, loaded, loading })))
     }
 }
 
@@ -106,80 +112,95 @@ impl Shared {
         Arc::clone(&lock(&self.local)[&rank])
     }
 
-    /// Waits until a stream is done. When the run has failed, a kernel may never end: then a rank whose host function
-    /// was called waits for ever, and one that has joined gets an error. In between, it calls `look`.
-    fn finish(&self, world: &World, stream: Stream, mut look: impl FnMut()) -> Result<(), Error> {
+    /// The number in this process of the device of a rank; `None` where this process cannot tell it, or does not see it.
+    fn device_of(&self, rank: u32, local: &[u32], identity: Option<Identity>) -> Option<Device> {
+        if local.contains(&rank) {
+            return Some(self.device(rank));
+        }
+        (0..self.devices.len() as u32).find(|device| identity.is_some() && self.api.identity(*device) == identity)
+    }
+
+    /// Waits until a stream is done. A kernel in it may never end: an error of `meanwhile` ends the wait.
+    fn drain(&self, stream: Stream, mut meanwhile: impl FnMut(bool) -> Result<(), Error>) -> Result<(), Error> {
         let start = Instant::now();
         let mut sleep = Duration::from_micros(20);
         while !self.api.is_done(stream)? {
-            if world.failed() {
-                if world.joined {
-                    return Err(world.stopped());
-                }
-                park_for_ever();
-            }
-            if start.elapsed() < SPIN {
-                std::hint::spin_loop();
-            } else {
-                look();
-                interrupt::check()?;
+            let long = start.elapsed() >= SPIN;
+            meanwhile(long)?;
+            if long {
                 std::thread::sleep(sleep);
                 sleep = (sleep * 2).min(LONGEST_SLEEP);
+            } else {
+                std::hint::spin_loop();
             }
-        }
-        Ok(())
-    }
-
-    /// Likewise where there is no kernel that could wait for others.
-    fn drain(&self, stream: Stream) -> Result<(), Error> {
-        while !self.api.is_done(stream)? {
-            std::thread::yield_now();
         }
         Ok(())
     }
 
     /// Loads code on a device, or finds it loaded. Before anything runs there is best: loading may wait for kernels.
-    fn load(&self, device: Device, stream: Stream, code: &DeviceCode) -> Result<Module, Error> {
-        let mut loaded = lock(&self.loaded);
-        let modules = loaded.entry(device).or_default();
-        let same = |known: &&Arc<Loaded>| known.code.module == code.module && known.code.image == code.image;
-        if let Some(known) = modules.iter().find(same) {
-            return Ok(known.module);
+    fn load(&self, device: Device, code: &DeviceCode, meanwhile: Meanwhile<'_>) -> Result<Module, Error> {
+        let known = || {
+            let same = |known: &&Arc<Loaded>| known.code.module == code.module && known.code.image == code.image;
+            lock(&self.loaded).get(&device)?.iter().find(same).map(|known| known.module)
+        };
+        if let Some(module) = known() {
+            return Ok(module);
         }
+        let _loads = loop {
+            match self.loading.try_lock() {
+                Ok(loads) => break loads,
+                Err(TryLockError::Poisoned(poisoned)) => break poisoned.into_inner(),
+                // Who loads may wait for its device.
+                Err(TryLockError::WouldBlock) => std::thread::sleep(LONGEST_SLEEP),
+            }
+            meanwhile(true)?;
+        };
+        if let Some(module) = known() {
+            return Ok(module);
+        }
+        image::is_whole(code)?;
         let module = self.api.load(&code.image)?;
-        let sites = self.sites(module, stream, code).inspect_err(|_| self.api.unload(module))?;
-        modules.push(Arc::new(Loaded { code: code.clone(), module, sites }));
+        let sites = self.sites(module, code, meanwhile).inspect_err(|_| self.api.unload(module))?;
+        let loaded = Arc::new(Loaded { code: code.clone(), module, sites });
+        lock(&self.loaded).entry(device).or_default().push(loaded);
         Ok(module)
     }
 
     /// What a module's checks say.
-    fn sites(&self, module: Module, stream: Stream, code: &DeviceCode) -> Result<Sites, Error> {
+    fn sites(&self, module: Module, code: &DeviceCode, meanwhile: Meanwhile<'_>) -> Result<Sites, Error> {
         // Only asked for where it is: compute-sanitizer counts a question without an answer as an error.
         let name = c"_symm_sites";
         let has_sites = code.image.windows(name.count_bytes()).any(|bytes| bytes == name.to_bytes());
         let Some((address, bytes)) = has_sites.then(|| self.api.global(module, name)).flatten() else {
             return Ok(Sites::default());
         };
+        // Not the rank's, in which a kernel may wait for what comes after this.
+        let stream = self.api.create_stream()?;
         let mut text = vec![0_u8; bytes];
-        // SAFETY: the global has this many bytes, and so has the vector, until the stream is done.
-        unsafe { self.api.copy(text.as_mut_ptr() as u64, address, bytes, stream)? };
-        self.drain(stream)?;
+        // SAFETY: the global has this many bytes, and so has the vector, which outlives the copy or is leaked.
+        let copied = unsafe { self.api.copy(text.as_mut_ptr() as u64, address, bytes, stream) };
+        let copied = copied.and_then(|()| self.drain(stream, meanwhile));
+        self.api.destroy_stream(stream);
+        if let Err(error) = copied {
+            std::mem::forget(text);
+            return Err(error);
+        }
         Ok(Sites::new(&text))
     }
 
     /// The barrier of all ranks as a kernel, where the driver has one.
-    fn barrier_function(&self, device: Device, stream: Stream) -> Result<Option<Function>, Error> {
+    fn barrier_function(&self, device: Device) -> Result<Option<Function>, Error> {
         let Some(code) = self.api.barrier_code() else { return Ok(None) };
         let code = DeviceCode { module: "symm".to_owned(), image: code.to_vec() };
-        self.api.function(self.load(device, stream, &code)?, c"symm_barrier").map(Some)
+        self.api.function(self.load(device, &code, &mut |_| Ok(()))?, c"symm_barrier").map(Some)
     }
 
     /// Gives a rank what its launches need.
     fn prepare(&self, local: &mut Local, table: &[i64], trace: bool) -> Result<(), Error> {
         for code in &self.code {
-            self.load(local.device, local.stream, code)?;
+            self.load(local.device, code, &mut |_| Ok(()))?;
         }
-        local.barrier = self.barrier_function(local.device, local.stream)?;
+        local.barrier = self.barrier_function(local.device)?;
         local.report = Report::new(self)?;
         local.tracing = if trace { self.tracing(local)? } else { None };
         let records = local.tracing.as_ref().map_or(0, |tracing| tracing.buffer);
@@ -192,7 +213,7 @@ impl Shared {
         };
         // SAFETY: both have this many bytes until the stream is done.
         unsafe { self.api.copy(local.table, words.as_ptr() as u64, bytes, local.stream)? };
-        self.drain(local.stream)?;
+        self.drain(local.stream, |_| Ok(()))?;
         self.start_tracing(local)
     }
 
@@ -243,7 +264,12 @@ impl Driver for Gpu {
         })
     }
 
+    fn identity(&self, rank: u32) -> Option<Identity> {
+        self.0.api.identity(self.0.device(rank))
+    }
+
     fn create_heap(&self, rank: u32, size: u64) -> Result<OwnedFd, Error> {
+        let _before = Before::of(&*self.0.api);
         let device = self.0.device(rank);
         self.0.api.make_current(device)?;
         if self.0.api.maps() {
@@ -262,12 +288,20 @@ impl Driver for Gpu {
         false
     }
 
-    fn map_heaps(&self, heaps: Vec<OwnedFd>, size: u64, local: &[u32]) -> Result<HeapMap, Error> {
-        Ok(HeapMap::new(Box::new(Heaps::reach(Arc::clone(&self.0), &heaps, size, local)?), size))
+    fn map_heaps(
+        &self,
+        heaps: Vec<OwnedFd>,
+        size: u64,
+        local: &[u32],
+        identities: &[Option<Identity>],
+    ) -> Result<HeapMap, Error> {
+        let _before = Before::of(&*self.0.api);
+        Ok(HeapMap::new(Box::new(Heaps::reach(Arc::clone(&self.0), &heaps, size, local, identities)?), size))
     }
 
     fn start(&self, rank: u32, table: &[i64], trace: bool) -> Result<(), Error> {
         let (shared, device) = (&self.0, self.0.device(rank));
+        let _before = Before::of(&*shared.api);
         shared.api.make_current(device)?;
         let (stream, host_table) = (shared.api.create_stream()?, table.as_ptr() as u64);
         let (report, barrier, tracing) = Default::default();
@@ -299,9 +333,19 @@ impl Driver for Gpu {
         unsafe { self.0.api.copy(dst as u64, src as u64, bytes, stream) }
     }
 
-    fn load(&self, rank: u32, code: &DeviceCode) -> Result<Module, Error> {
-        let local = self.0.local(rank);
-        self.0.load(local.device, local.stream, code)
+    unsafe fn read_now(&self, agent: &Agent, dst: *mut u8, src: *const u8, bytes: usize) -> Result<(), Error> {
+        // SAFETY: the caller's promise.
+        unsafe { (self as &dyn Driver).copy_now(agent, dst, src, bytes) }
+    }
+
+    unsafe fn write_now(&self, agent: &Agent, dst: *mut u8, src: *const u8, bytes: usize) -> Result<(), Error> {
+        // SAFETY: the caller's promise.
+        unsafe { (self as &dyn Driver).copy_now(agent, dst, src, bytes) }
+    }
+
+    fn load(&self, agent: &Agent, code: &DeviceCode) -> Result<Module, Error> {
+        let local = self.0.local(agent.rank);
+        self.0.load(local.device, code, &mut |_| agent.goes_on())
     }
 
     unsafe fn launch(&self, agent: &Agent, launch: &Launch<'_>, stream: Stream) -> Result<(), Error> {
@@ -345,11 +389,17 @@ impl Driver for Gpu {
 
     fn wait(&self, agent: &Agent, stream: Stream, launch: Option<&Launch<'_>>) -> Result<(), Error> {
         let local = self.0.local(agent.rank);
-        let ran = self.0.finish(&agent.world, stream, || self.0.look(&local));
+        let ran = self.0.drain(stream, |long| {
+            agent.goes_on()?;
+            if long {
+                self.0.look(&local);
+            }
+            Ok(())
+        });
         let ran = ran.and_then(|()| self.0.collect(&local, agent));
         agent.area().live.0.store(0, Ordering::Release);
         ran.map_err(|error| match error {
-            Error::Stopped { .. } => error,
+            Error::Stopped { .. } | Error::Interrupted { .. } => error,
             error => self.0.explain(error, launch, agent),
         })
     }
@@ -363,6 +413,7 @@ impl Driver for Gpu {
 
 impl Drop for Shared {
     fn drop(&mut self) {
+        let _before = Before::of(&*self.api);
         self.free_plain();
         for local in lock(&self.local).values() {
             if self.api.make_current(local.device).is_ok() {
@@ -377,6 +428,13 @@ impl Drop for Shared {
             }
         }
     }
+}
+
+/// For [`Shared::drain`]: goes on for as long as a look may take.
+fn for_a_look() -> impl FnMut(bool) -> Result<(), Error> {
+    let end = Instant::now() + LOOKS_FOR;
+    let late = || Error::Program("the device does not answer".to_owned());
+    move |_| if Instant::now() < end { Ok(()) } else { Err(late()) }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

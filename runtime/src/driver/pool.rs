@@ -2,11 +2,13 @@
 //! which waits for them anyway, runs the first.
 
 use std::ffi::c_void;
+use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread::{JoinHandle, Thread};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
+use super::limits::met;
+use super::thread::Thread;
 use super::{Coords, KernelFn};
 use crate::agent::{Agent, coordinates};
 use crate::clock;
@@ -32,8 +34,16 @@ pub(super) struct Pool {
 
 #[derive(Debug)]
 struct Worker {
-    mailbox: Arc<Mutex<Option<Order>>>,
-    thread: JoinHandle<()>,
+    mailbox: Arc<Mailbox>,
+    thread: Thread,
+}
+
+/// How a thread gets its orders.
+#[derive(Debug, Default)]
+struct Mailbox {
+    order: Mutex<Option<Order>>,
+    /// The thread, for who has put in an order; there before it looks for the first.
+    reader: OnceLock<std::thread::Thread>,
 }
 
 #[derive(Debug)]
@@ -52,7 +62,7 @@ struct Job {
     loc: Loc<'static>,
     /// Blocks that have not finished.
     pending: AtomicU32,
-    host: Thread,
+    host: std::thread::Thread,
 }
 
 // SAFETY: `args` and `loc` point to what the launching thread keeps alive until `pending` is 0, and the promise of
@@ -72,7 +82,8 @@ impl Pool {
         let hosted = u32::from(!agent.world.joined);
         let mut workers = lock(&self.workers);
         while workers.len() < (launch.blocks - hosted) as usize {
-            workers.push(Worker::start(agent)?);
+            let worker = Worker::start(agent).map_err(|answer| no_thread(&answer, workers.len()))?;
+            workers.push(worker);
         }
         let job = Arc::new(Job {
             kernel,
@@ -103,9 +114,8 @@ impl Pool {
                 std::thread::park();
             } else {
                 std::thread::park_timeout(LOOK_EVERY);
-                if agent.world.failed() && job.pending.load(Ordering::Acquire) != 0 {
-                    agent.count_runnable(1);
-                    return Err(agent.world.stopped());
+                if job.pending.load(Ordering::Acquire) != 0 {
+                    agent.goes_on().inspect_err(|_| agent.count_runnable(1))?;
                 }
             }
         }
@@ -118,33 +128,38 @@ impl Pool {
             worker.send(Order::Exit);
             if failed {
                 // It may be in a kernel for ever.
-                continue;
+                worker.thread.detach();
+            } else {
+                worker.thread.join();
             }
-            // A worker that panicked has said so; there is nothing left to do for it.
-            let _ = worker.thread.join();
         }
     }
 }
 
 impl Worker {
-    fn start(agent: &Agent) -> Result<Self, Error> {
-        let mailbox = Arc::new(Mutex::new(None));
+    fn start(agent: &Agent) -> io::Result<Self> {
+        let mailbox = Arc::<Mailbox>::default();
         let (inbox, world, rank) = (Arc::clone(&mailbox), Arc::clone(&agent.world), agent.rank);
-        let thread = std::thread::Builder::new()
-            .name(format!("symm rank {rank}"))
-            .stack_size(STACK)
-            .spawn(move || {
-                Agent::enter(world, rank);
-                Agent::with(|agent| work(agent, &inbox));
-            })
-            .map_err(Error::io("start a thread for a block; launch fewer blocks or raise the limit on threads"))?;
+        let thread = Thread::start(&format!("symm rank {rank}"), STACK, move || {
+            inbox.reader.get_or_init(std::thread::current);
+            Agent::enter(world, rank);
+            Agent::with(|agent| work(agent, &inbox.order));
+        })?;
         Ok(Self { mailbox, thread })
     }
 
     fn send(&self, order: Order) {
-        *lock(&self.mailbox) = Some(order);
-        self.thread.thread().unpark();
+        *lock(&self.mailbox.order) = Some(order);
+        // One that is not there yet looks before it sleeps.
+        if let Some(reader) = self.mailbox.reader.get() {
+            reader.unpark();
+        }
     }
+}
+
+/// Why there are no more than so many threads.
+fn no_thread(answer: &io::Error, started: usize) -> Error {
+    Error::Program(format!("could not start a thread for a block: {answer}; {}; launch fewer blocks", met(started)))
 }
 
 fn work(agent: &Agent, inbox: &Mutex<Option<Order>>) {

@@ -73,7 +73,7 @@ impl Door {
     /// it until their deadline.
     pub(super) fn close(mut self, bootstrap: &Bootstrap, error: &Error) {
         let stays = match error {
-            Error::RanksAbsent { .. } | Error::Silent { .. } | Error::Interrupted => Duration::ZERO,
+            Error::RanksAbsent { .. } | Error::Silent { .. } | Error::Interrupted { .. } => Duration::ZERO,
             Error::RankDied { .. } => MOURNS,
             _ => LATECOMERS,
         };

@@ -18,9 +18,10 @@ use super::environment::Bootstrap;
 use super::state::{self, ProcessState};
 use crate::clock;
 use crate::error::{Error, Exit, RankExit};
+use crate::interrupt;
 use crate::memory;
 
-/// Time between two looks for stopped processes, once a rank has failed.
+/// Time between two looks for stopped processes, once a rank has failed, and for Ctrl-C.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// Processes to start.
@@ -174,6 +175,13 @@ fn wait(running: Vec<Process>, grace: Duration) -> Result<(Vec<RankExit>, io::Re
     let (mut failed, mut forwarded) = (Vec::new(), Ok(()));
     let mut kill_at: Option<Instant> = None;
     while !running.is_empty() {
+        if kill_at.is_none() && interrupt::is_asked() {
+            // They tell what they wait for, and leave their timeline; a terminal has told them so already.
+            for (process, _) in &running {
+                let _ = rustix::process::kill_process(Pid::from_child(&process.child), Signal::INT);
+            }
+            kill_at = Some(Instant::now() + grace);
+        }
         let left = kill_at.map(|at| at.saturating_duration_since(Instant::now()));
         for (process, killed) in running.iter_mut().filter(|(_, killed)| left.is_some() && killed.is_none()) {
             let is_stopped = state::of(process.child.id().cast_signed()) == ProcessState::Stopped;
@@ -188,9 +196,9 @@ fn wait(running: Vec<Process>, grace: Duration) -> Result<(Vec<RankExit>, io::Re
             }
         }
         let mut ready: Vec<_> = running.iter().map(|(process, _)| PollFd::new(&process.ended, PollFlags::IN)).collect();
-        let timeout = left.map(|left| left.clamp(Duration::from_millis(1), LOOK_EVERY));
-        let timeout = timeout.map(|time| Timespec::try_from(time).expect("a short time"));
-        match poll(&mut ready, timeout.as_ref()) {
+        let timeout = left.map_or(LOOK_EVERY, |left| left.clamp(Duration::from_millis(1), LOOK_EVERY));
+        let timeout = Timespec::try_from(timeout).expect("a short time");
+        match poll(&mut ready, Some(&timeout)) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(errno) => return Err(Error::system("wait for the ranks")(errno)),
         }

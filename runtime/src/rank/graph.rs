@@ -1,6 +1,6 @@
 //! Work that was recorded once and is done many times.
 
-use super::Seat;
+use super::{Alone, Seat};
 use crate::driver::gpu::api;
 
 /// What a stream recorded between [`super::Stream::begin_capture`] and [`super::Stream::end_capture`].
@@ -11,22 +11,19 @@ use crate::driver::gpu::api;
 pub struct Graph {
     seat: Seat,
     pub(super) raw: api::Graph,
+    /// A rank makes one call at a time.
+    alone: Alone,
 }
 
 impl Graph {
     pub(super) fn new(seat: &Seat, raw: api::Graph) -> Self {
-        Self { seat: seat.clone(), raw }
+        Self { seat: seat.clone(), raw, alone: Alone::default() }
     }
 }
 
 impl Drop for Graph {
     fn drop(&mut self) {
         // Where that fails the device has failed, which others have said.
-        let _ = self.seat.act(|agent, _| {
-            if let Some(api) = agent.world.driver.api() {
-                api.destroy_graph(self.raw);
-            }
-            Ok(())
-        });
+        let _ = self.seat.end(|api| api.destroy_graph(self.raw));
     }
 }

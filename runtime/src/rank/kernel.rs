@@ -2,7 +2,7 @@
 
 use std::ffi::{CString, c_void};
 
-use super::Seat;
+use super::{Alone, Seat};
 use crate::agent::Agent;
 use crate::driver::KernelFn;
 use crate::driver::gpu::{DeviceCode, api};
@@ -16,13 +16,15 @@ pub struct Module {
     seat: Seat,
     name: String,
     raw: api::Module,
+    /// A rank makes one call at a time.
+    alone: Alone,
 }
 
 impl Module {
     #[track_caller]
     pub(super) fn load(seat: &Seat, code: &DeviceCode) -> Result<Self, Error> {
-        let raw = seat.act(|agent, _| agent.world.driver.load(agent.rank, code))?;
-        Ok(Self { seat: seat.clone(), name: code.module.clone(), raw })
+        let raw = seat.act(|agent, _| agent.world.driver.load(agent, code))?;
+        Ok(Self { seat: seat.clone(), name: code.module.clone(), raw, alone: Alone::default() })
     }
 
     /// The kernel of this name.

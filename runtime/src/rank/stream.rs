@@ -5,38 +5,48 @@ use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use super::{Arg, Graph, Grid, Kernel, Seat};
+use super::{Alone, Arg, Graph, Grid, Kernel, Seat};
 use crate::agent::Agent;
 use crate::clock;
 use crate::control::HostState;
 use crate::driver::gpu::api;
 use crate::error::Error;
+use crate::loc::Loc;
 
 /// A queue of work on a rank's device. What is put in is done in order; calls return before that, unless they say
 /// otherwise.
 ///
 /// The CPU has no queues: there every call returns when its work is done.
+///
+/// A rank makes one call at a time, and a call on a stream is one of them:
+///
+/// ```compile_fail
+/// fn shared_by_threads<T: Sync>() {}
+/// shared_by_threads::<symm_runtime::Stream>();
+/// ```
 #[derive(Debug)]
 pub struct Stream {
     seat: Seat,
     raw: api::Stream,
     /// Whether it ends with this.
     owned: bool,
+    /// A rank makes one call at a time.
+    alone: Alone,
 }
 
 impl Stream {
     pub(super) fn own(seat: &Seat) -> Self {
-        Self { seat: seat.clone(), raw: seat.world.driver.own(seat.rank).stream, owned: false }
+        Self { seat: seat.clone(), raw: seat.world.driver.own(seat.rank).stream, owned: false, alone: Alone::default() }
     }
 
     pub(super) fn borrowed(seat: &Seat, handle: usize) -> Self {
-        Self { seat: seat.clone(), raw: api::Stream(handle), owned: false }
+        Self { seat: seat.clone(), raw: api::Stream(handle), owned: false, alone: Alone::default() }
     }
 
     #[track_caller]
     pub(super) fn create(seat: &Seat) -> Result<Self, Error> {
         let raw = seat.act(|agent, _| agent.world.driver.api().map_or(Ok(api::Stream(0)), api::Api::create_stream))?;
-        Ok(Self { seat: seat.clone(), raw, owned: true })
+        Ok(Self { seat: seat.clone(), raw, owned: true, alone: Alone::default() })
     }
 
     /// The driver's own handle as a number: `CUstream`, `hipStream_t`; 0 on the CPU.
@@ -69,10 +79,13 @@ impl Stream {
     /// [`Error::Stopped`] when the run has failed elsewhere, after which a kernel may never end.
     #[track_caller]
     pub fn synchronize(&self) -> Result<(), Error> {
-        self.seat.act_or_end(|agent, _| {
-            agent.show_waiting(true);
+        self.seat.act_or_end(|agent, loc| {
+            if agent.world.driver.api().is_none() {
+                return Ok(());
+            }
+            agent.show_waiting(loc);
             let waited = agent.world.driver.wait(agent, self.raw, None);
-            agent.show_waiting(false);
+            agent.set_host(HostState::Running);
             waited
         })
     }
@@ -204,23 +217,21 @@ impl Drop for Stream {
     fn drop(&mut self) {
         if self.owned {
             // Where that fails the device has failed, which others have said.
-            let _ = self.ask(|api| {
-                api.destroy_stream(self.raw);
-                Ok(())
-            });
+            let _ = self.seat.end(|api| api.destroy_stream(self.raw));
         }
     }
 }
 
 impl Agent {
-    /// Shows whether this host thread waits for its device: the report of a run that does not end tells the launch.
-    fn show_waiting(&self, waits: bool) {
+    /// Shows that this host thread waits for its device: the report of a run that does not end tells the launch.
+    fn show_waiting(&self, loc: Loc<'_>) {
         let host = &self.area().host;
         if host.kernel.get().is_empty() {
+            self.show_on_device(loc);
             return;
         }
         host.since.store(clock::now(), Ordering::Relaxed);
-        self.set_host(if waits { HostState::InLaunch } else { HostState::Running });
+        self.set_host(HostState::InLaunch);
     }
 }
 
@@ -232,13 +243,15 @@ pub struct Event {
     raw: Option<api::Event>,
     /// When it was recorded: on the CPU, also when it happened.
     recorded: Mutex<Option<Instant>>,
+    /// A rank makes one call at a time.
+    alone: Alone,
 }
 
 impl Event {
     #[track_caller]
     pub(super) fn create(seat: &Seat) -> Result<Self, Error> {
         let raw = seat.act(|agent, _| agent.world.driver.api().map(api::Api::create_event).transpose())?;
-        Ok(Self { seat: seat.clone(), raw, recorded: Mutex::default() })
+        Ok(Self { seat: seat.clone(), raw, recorded: Mutex::default(), alone: Alone::default() })
     }
 
     fn at(&self) -> Option<Instant> {
@@ -279,9 +292,10 @@ impl Event {
 impl Drop for Event {
     fn drop(&mut self) {
         // As for streams.
-        let _ = self.ask((), |api, raw| {
-            api.destroy_event(raw);
-            Ok(())
+        let _ = self.seat.end(|api| {
+            if let Some(raw) = self.raw {
+                api.destroy_event(raw);
+            }
         });
     }
 }

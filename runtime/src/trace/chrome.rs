@@ -1,6 +1,6 @@
 //! The Chrome trace-event format, which Perfetto opens: a process for each rank, a thread for its host and each block.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::Write;
 
 use serde::Serialize;
@@ -35,19 +35,34 @@ struct Entry {
 /// A rank and a thread of it: 0 for the host, 1 more than the block for blocks.
 type Lane = (u32, u32);
 
+/// Start and end of an event, as it is drawn.
+type Times = [u64; 2];
+
+/// Writes entries one by one: a trace has many.
+struct Entries<W> {
+    to: W,
+    separator: &'static str,
+}
+
+impl<W: Write> Entries<W> {
+    fn write(&mut self, entry: &Entry) -> Result<(), Error> {
+        let failed = || Error::io("write the trace");
+        self.to.write_all(self.separator.as_bytes()).map_err(failed())?;
+        self.separator = ",\n";
+        serde_json::to_writer(&mut self.to, entry).map_err(|error| failed()(error.into()))
+    }
+}
+
 impl Trace {
     /// Writes the trace as JSON that Perfetto (<https://ui.perfetto.dev>) opens. Times start at 0.
     ///
     /// # Errors
     /// [`Error::System`] when writing fails.
-    pub fn write_chrome(&self, mut to: impl Write) -> Result<(), Error> {
+    pub fn write_chrome(&self, to: impl Write) -> Result<(), Error> {
         let failed = || Error::io("write the trace");
-        let mut separator = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
-        for entry in self.entries() {
-            let text = serde_json::to_string(&entry).map_err(|error| failed()(error.into()))?;
-            write!(to, "{separator}{text}").map_err(failed())?;
-            separator = ",\n";
-        }
+        let mut entries = Entries { to, separator: "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n" };
+        self.write_entries(&mut entries)?;
+        let Entries { mut to, separator } = entries;
         let start = if self.events.is_empty() { separator } else { "" };
         let clocks = self.clock_errors.iter().map(|(rank, error)| (format!("rank {rank}"), *error));
         let clocks: BTreeMap<String, u64> = clocks.collect();
@@ -56,30 +71,30 @@ impl Trace {
         to.flush().map_err(failed())
     }
 
-    fn entries(&self) -> Vec<Entry> {
-        let mut events = self.events.clone();
-        let arrows = arrows(&events);
+    fn write_entries(&self, to: &mut Entries<impl Write>) -> Result<(), Error> {
+        let events = &self.events;
+        let arrows = arrows(events);
+        let mut times: Vec<Times> = events.iter().map(|event| [event.start, event.end]).collect();
         for arrow in &arrows {
             // The wait saw the flag, so the flag was written before: a later time is that of a late record.
             let seen = events[arrow.wait].end.saturating_sub(1);
-            let signal = &mut events[arrow.signal];
-            let is_moment = signal.start == signal.end;
-            signal.start = signal.start.min(seen);
-            signal.end = if is_moment { signal.start } else { signal.end.min(seen).max(signal.start) };
+            let [start, end] = times[arrow.signal];
+            let earlier = start.min(seen);
+            times[arrow.signal] = [earlier, if start == end { earlier } else { end.min(seen).max(earlier) }];
         }
         // A signal is sent at its end.
-        let sent = |event: &Event| event.end.saturating_sub(1).max(event.start);
-        let sent: Vec<u64> = arrows.iter().map(|arrow| sent(&events[arrow.signal])).collect();
-        lengthen_signals(&mut events);
-        let zero = events.iter().map(|event| event.start).min().unwrap_or(0);
-        let mut entries = names(&events);
-        entries.extend(events.iter().map(|event| slice(event, zero)));
+        let sent = |[start, end]: Times| end.saturating_sub(1).max(start);
+        let sent: Vec<u64> = arrows.iter().map(|arrow| sent(times[arrow.signal])).collect();
+        lengthen_signals(events, &mut times);
+        let zero = times.iter().map(|[start, _]| *start).min().unwrap_or(0);
+        names(events).iter().try_for_each(|name| to.write(name))?;
+        events.iter().zip(&times).try_for_each(|(event, times)| to.write(&slice(event, *times, zero)))?;
         for (id, (arrow, sent)) in arrows.iter().zip(sent).enumerate() {
-            let (signal, wait) = (&events[arrow.signal], &events[arrow.wait]);
-            entries.push(flow("s", id, signal, sent, zero));
-            entries.push(flow("f", id, wait, wait.end.saturating_sub(1).max(wait.start), zero));
+            let [start, end] = times[arrow.wait];
+            to.write(&flow("s", id, &events[arrow.signal], sent, zero))?;
+            to.write(&flow("f", id, &events[arrow.wait], end.saturating_sub(1).max(start), zero))?;
         }
-        entries
+        Ok(())
     }
 }
 
@@ -88,15 +103,26 @@ fn lane(event: &Event) -> Lane {
 }
 
 /// Gives signals that have none a length, ending before anything else on their threads starts or ends.
-fn lengthen_signals(events: &mut [Event]) {
-    let mut edges: BTreeMap<Lane, BTreeSet<u64>> = BTreeMap::new();
-    for event in events.iter() {
-        edges.entry(lane(event)).or_default().extend([event.start, event.end]);
+fn lengthen_signals(events: &[Event], times: &mut [Times]) {
+    let is_moment = |event: &Event, [start, end]: Times| matches!(event.what, What::Signal { .. }) && start == end;
+    let mut edges: HashMap<Lane, Vec<u64>> = HashMap::new();
+    for (event, times) in events.iter().zip(&*times).filter(|(event, times)| is_moment(event, **times)) {
+        edges.entry(lane(event)).or_default().extend(times);
     }
-    let is_moment = |event: &&mut Event| matches!(event.what, What::Signal { .. }) && event.start == event.end;
-    for event in events.iter_mut().filter(is_moment) {
-        let next = edges[&lane(event)].range(event.start + 1..).next();
-        event.end = next.map_or(u64::MAX, |&next| next).min(event.start + SIGNAL_LENGTH);
+    for (event, times) in events.iter().zip(&*times).filter(|(event, times)| !is_moment(event, **times)) {
+        if let Some(edges) = edges.get_mut(&lane(event)) {
+            edges.extend(times);
+        }
+    }
+    for edges in edges.values_mut() {
+        edges.sort_unstable();
+    }
+    for (event, times) in events.iter().zip(times) {
+        if is_moment(event, *times) {
+            let edges = &edges[&lane(event)];
+            let next = edges.get(edges.partition_point(|edge| *edge <= times[0]));
+            times[1] = next.map_or(u64::MAX, |&next| next).min(times[0] + SIGNAL_LENGTH);
+        }
     }
 }
 
@@ -128,16 +154,16 @@ fn names(events: &[Event]) -> Vec<Entry> {
     entries
 }
 
-fn slice(event: &Event, zero: u64) -> Entry {
+fn slice(event: &Event, [start, end]: Times, zero: u64) -> Entry {
     let (name, cat, mut args) = describe(&event.what);
     args["loc"] = json!(&*event.loc);
     let (pid, tid) = lane(event);
-    let length = (event.end - event.start).max(1);
+    let length = (end - start).max(1);
     Entry {
         name,
         cat,
         ph: "X",
-        ts: micros(event.start - zero),
+        ts: micros(start - zero),
         dur: Some(micros(length)),
         pid,
         tid,

@@ -1,6 +1,7 @@
 //! Recording, with a buffer for each thread.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{Event, Trace, TransferKind, What};
@@ -8,12 +9,18 @@ use crate::agent::Agent;
 use crate::clock;
 use crate::loc::Loc;
 
-/// Most events that one block or one host thread records, so that an endless program does not fill the memory.
+/// Most events of a run, shared evenly by its processes: about 200 MB, and on rank 0 those of all.
 const MOST_EVENTS: usize = 1 << 20;
+/// Room that a thread takes from its process at a time, so that threads seldom meet.
+const ROOM_AT_A_TIME: usize = 64;
 
 /// The process's events.
-#[derive(Debug, Default)]
-pub(crate) struct Sink(Mutex<Gathered>);
+#[derive(Debug)]
+pub(crate) struct Sink {
+    gathered: Mutex<Gathered>,
+    /// How many more events there is room for.
+    room: Arc<AtomicUsize>,
+}
 
 #[derive(Debug, Default)]
 struct Gathered {
@@ -22,24 +29,49 @@ struct Gathered {
     threads: Vec<Arc<Recorder>>,
 }
 
+/// Takes up to `wanted` of what room is left.
+fn take_room(room: &AtomicUsize, wanted: usize) -> usize {
+    let taken = room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| Some(left - left.min(wanted)));
+    taken.map_or(0, |left| left.min(wanted))
+}
+
 impl Sink {
+    /// For one of so many processes.
+    pub(crate) fn new(processes: usize) -> Self {
+        let room = Arc::new(AtomicUsize::new(MOST_EVENTS / processes.max(1)));
+        Self { gathered: Mutex::default(), room }
+    }
+
     /// A recorder for one more thread.
     pub(crate) fn recorder(&self) -> Arc<Recorder> {
-        let recorder = Arc::<Recorder>::default();
-        lock(&self.0).threads.push(Arc::clone(&recorder));
+        let buffer = Buffer { left: Arc::clone(&self.room), ..Buffer::default() };
+        let recorder = Arc::new(Recorder(Mutex::new(buffer)));
+        lock(&self.gathered).threads.push(Arc::clone(&recorder));
         recorder
     }
 
-    pub(crate) fn add(&self, part: Trace) {
-        lock(&self.0).trace.add(part);
+    /// Adds what was recorded elsewhere, as far as there is room.
+    pub(crate) fn add(&self, mut part: Trace) {
+        let kept = take_room(&self.room, part.events.len());
+        part.dropped += (part.events.len() - kept) as u64;
+        part.events.truncate(kept);
+        lock(&self.gathered).trace.add(part);
+    }
+
+    /// Adds a thread's events, for which it had room, and takes back what is left of that.
+    fn hand_in(&self, part: Trace, room: usize) {
+        self.room.fetch_add(room, Ordering::Relaxed);
+        lock(&self.gathered).trace.add(part);
     }
 
     /// All events; what has begun and not ended yet ends now.
     pub(crate) fn take(&self) -> Trace {
         let now = clock::now();
-        let Gathered { trace, threads } = std::mem::take(&mut *lock(&self.0));
+        let Gathered { trace, threads } = std::mem::take(&mut *lock(&self.gathered));
         let parts = threads.iter().map(|thread| {
             let mut buffer = lock(&thread.0);
+            // What lasts until the end of a run that has failed says most of why: there is always room for it.
+            buffer.room += buffer.open.len();
             for mut event in std::mem::take(&mut buffer.open) {
                 event.end = now.max(event.start);
                 buffer.push(event);
@@ -57,6 +89,9 @@ pub(crate) struct Recorder(Mutex<Buffer>);
 #[derive(Debug, Default)]
 struct Buffer {
     trace: Trace,
+    /// How many more events this thread may record, and its process.
+    room: usize,
+    left: Arc<AtomicUsize>,
     /// What has begun, the outermost first; none has an end yet.
     open: Vec<Event>,
     /// Locations by the address of their text, which compiled code keeps for the whole run.
@@ -73,7 +108,11 @@ impl Buffer {
     }
 
     fn push(&mut self, event: Event) {
-        if self.trace.events.len() < MOST_EVENTS {
+        if self.room == 0 {
+            self.room = take_room(&self.left, ROOM_AT_A_TIME);
+        }
+        if self.room > 0 {
+            self.room -= 1;
             self.trace.events.push(event);
         } else {
             self.trace.dropped += 1;
@@ -157,8 +196,11 @@ impl Agent {
     /// Hands this thread's events to the process.
     pub(crate) fn flush(&self) {
         if let (Some(recorder), Some(sink)) = (&self.recorder, &self.world.trace) {
-            let part = std::mem::take(&mut lock(&recorder.0).trace);
-            sink.add(part);
+            let mut buffer = lock(&recorder.0);
+            let part = std::mem::take(&mut buffer.trace);
+            let room = std::mem::take(&mut buffer.room);
+            drop(buffer);
+            sink.hand_in(part, room);
         }
     }
 }

@@ -41,12 +41,16 @@ fn ranks_in_processes_open_each_others_memory() {
 #[test]
 #[ignore = "the test above starts it once for each rank"]
 fn as_one_rank() {
-    let turn = Turn::new(without_mapping);
+    let bootstrap = Bootstrap::from_env().unwrap();
+    let slow = 200_000 * i32::try_from(bootstrap.rank()).unwrap();
+    let change = |state: &mut State| (state.maps, state.slow_close) = (0, slow);
+    let turn = Turn::new(change);
     let mut config = config(1);
-    config.ranks = Ranks::Process(Bootstrap::from_env().unwrap());
+    config.ranks = Ranks::Process(bootstrap.clone());
     let outcome = run(&config, |rank| Ok((rank.rank(), program(rank, c"~cm1v").0))).unwrap();
     let (rank, words) = outcome.values[0];
     assert_eq!(words, written(rank.into(), 3));
+    // A heap that goes before a slow process has closed it is one that the library refuses to free.
     assert_eq!(turn.state().live, [0; 11], "everything was given back");
 }
 
@@ -76,4 +80,26 @@ fn every_refusal_becomes_an_error_and_nothing_is_left() {
         assert_has(&text, &["HIP could not ", action, ": invalid device ordinal (hipErrorInvalidDevice)"]);
         assert_eq!(turn.state().live, [0; 11], "{function}");
     }
+}
+
+#[test]
+fn ranks_that_have_joined_close_each_others_memory_before_it_goes() {
+    let args = ["--exact", "ipc::joins_as_one_rank", "--ignored", "--quiet"].map(Into::into).to_vec();
+    let program = std::env::current_exe().unwrap();
+    spawn_processes(&Spawn { ranks: 3, program, args, input: Vec::new(), grace: Duration::from_secs(5) }).unwrap();
+}
+
+#[test]
+#[ignore = "the test above starts it once for each rank"]
+fn joins_as_one_rank() {
+    let bootstrap = Bootstrap::from_env().unwrap();
+    let slow = 200_000 * i32::try_from(bootstrap.rank()).unwrap();
+    let turn = Turn::new(|state| (state.maps, state.slow_close) = (0, slow));
+    let mut config = config(1);
+    config.device = Device::Hip(Vec::new());
+    config.ranks = Ranks::Process(bootstrap);
+    let rank = symm_runtime::join(&config).unwrap().remove(0);
+    rank.alloc(64, 0).unwrap();
+    rank.leave().unwrap();
+    assert_eq!(turn.state().live, [0; 11], "everything was given back");
 }

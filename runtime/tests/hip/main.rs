@@ -435,3 +435,35 @@ fn devices_are_described_and_have_to_do() {
     assert_has(&refused(cached_only), &["take 4194304 bytes of device 0 for a symmetric heap: invalid argument"]);
     assert_has(&refused(|state| state.peers = 0), &["device 0 cannot access the memory of device 1"]);
 }
+
+#[test]
+fn heaps_that_no_range_of_addresses_holds_are_refused() {
+    let _turn = Turn::new(|_| ());
+    let mut config = config(128);
+    config.heap_size = 1 << 39;
+    let text = run(&config, |_| Ok(())).unwrap_err().to_string();
+    assert_has(
+        &text,
+        &["128 heaps of 549755813888 bytes on GPUs, 70368744177664 bytes of addresses", "at most 32 TiB"],
+    );
+}
+
+/// Devices have other numbers in each process, as `HIP_VISIBLE_DEVICES` makes them.
+#[test]
+fn devices_are_compared_by_what_they_are_and_not_by_their_numbers() {
+    let args = ["--exact", "sees_other_numbers", "--ignored", "--quiet"].map(Into::into).to_vec();
+    let program = std::env::current_exe().unwrap();
+    spawn_processes(&Spawn { ranks: 2, program, args, input: Vec::new(), grace: Duration::from_secs(5) }).unwrap();
+}
+
+#[test]
+#[ignore = "the test above starts it once for each rank"]
+fn sees_other_numbers() {
+    let bootstrap = Bootstrap::from_env().unwrap();
+    let rank = i32::try_from(bootstrap.rank()).unwrap();
+    let mut config = config(1);
+    config.ranks = Ranks::Process(bootstrap);
+    // Both ranks are on one device, whose number is that of the rank; the other cannot be reached from there.
+    let _turn = Turn::new(|state| (state.first, state.peers) = (rank, 0));
+    run(&config, |rank| Ok(program(rank, c"cm1v"))).unwrap();
+}

@@ -36,6 +36,10 @@ struct launch {
 // Read and set by the tests, which have the same declaration.
 struct state {
   int32_t devices, version, peers, uncached, maps, resident, gfx90a;
+  // The number that device 0 of this process has on the machine; the others follow, around.
+  int32_t first;
+  // How long it takes to close memory of another process, in microseconds.
+  int32_t slow_close;
   // Which test this is: threads of a run that has failed may still launch something.
   int32_t test;
   // What all of a device's streams answer after a kernel has brought it down.
@@ -88,6 +92,8 @@ int hipInit(unsigned flags) { REFUSE(); return flags ? INVALID_VALUE : 0; }
 int hipRuntimeGetVersion(int *version) { REFUSE(); *version = stand_in.version; return 0; }
 int hipGetDeviceCount(int *devices) { REFUSE(); *devices = stand_in.devices; return 0; }
 
+int hipGetDevice(int *device) { REFUSE(); *device = current; return 0; }
+
 int hipSetDevice(int device) {
   REFUSE_ON(device);
   if (device < 0 || device >= stand_in.devices) return INVALID_DEVICE;
@@ -115,6 +121,7 @@ int hipGetDevicePropertiesR0600(struct properties *properties, int device) {
   REFUSE_ON(device);
   memset(properties, 0xa5, 1472);
   snprintf(properties->name, sizeof properties->name, "Stand-in %d", device);
+  memset(properties->uuid, 1 + (device + stand_in.first) % stand_in.devices, sizeof properties->uuid);
   strcpy(properties->gcnArchName, stand_in.gfx90a ? "gfx90a:sramecc+:xnack-" : "gfx942:sramecc+:xnack-");
   properties->multiProcessorCount = 4;
   return 0;

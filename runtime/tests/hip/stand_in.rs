@@ -43,6 +43,8 @@ pub struct State {
     pub maps: i32,
     pub resident: i32,
     pub gfx90a: i32,
+    pub first: i32,
+    pub slow_close: i32,
     test: i32,
     down: [i32; 3],
     refuse: [u8; 64],
@@ -99,7 +101,7 @@ fn build(name: &str, flags: &[String]) -> PathBuf {
 struct Whole {
     path: PathBuf,
     state: usize,
-    _library: Library,
+    library: Library,
 }
 
 static WHOLE: LazyLock<Whole> = LazyLock::new(|| {
@@ -108,7 +110,7 @@ static WHOLE: LazyLock<Whole> = LazyLock::new(|| {
     let library = unsafe { Library::new(&path).unwrap() };
     // SAFETY: the variable's address.
     let state = unsafe { *library.get::<*mut State>("stand_in").unwrap() } as usize;
-    Whole { path, state, _library: library }
+    Whole { path, state, library }
 });
 
 /// The right to use the library: there is one, and one environment, for all tests of the process.
@@ -168,4 +170,18 @@ pub fn code() -> Vec<DeviceCode> {
     )
     .into_bytes();
     vec![DeviceCode { module: "kernels".to_owned(), image }]
+}
+
+/// The device that is current on this thread.
+pub fn current() -> i32 {
+    let mut device = -1;
+    // SAFETY: the function stores a number.
+    unsafe { (*WHOLE.library.get::<unsafe extern "C" fn(*mut i32) -> i32>("hipGetDevice").unwrap())(&raw mut device) };
+    device
+}
+
+/// Makes another one current.
+pub fn make_current(device: i32) {
+    // SAFETY: the function takes a number.
+    unsafe { (*WHOLE.library.get::<unsafe extern "C" fn(i32) -> i32>("hipSetDevice").unwrap())(device) };
 }

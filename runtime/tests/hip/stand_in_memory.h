@@ -120,13 +120,17 @@ int hipHostFree(void *memory) { REFUSE(); free(memory); count(HOST, -1); return 
 enum { MOST_PLAIN = 16 };
 static struct plain { void *at; size_t bytes; int fd, device, opened; } plains[MOST_PLAIN];
 
+// How many processes have opened an allocation, in its memory behind what was asked for.
+static int32_t *openers(void *at, size_t bytes) { return (int32_t *)((char *)at + bytes); }
+
 static int place(int fd, size_t bytes, int opened, void **memory) {
   for (struct plain *plain = plains; plain < plains + MOST_PLAIN; plain++) {
     if (plain->at) continue;
-    char *all = mmap(0, bytes + UNIT, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *all = mmap(0, bytes + 2 * UNIT, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     char *at = all + -(uintptr_t)all % UNIT;
-    at = mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
+    at = mmap(at, bytes + UNIT, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
     if (at == MAP_FAILED) return OUT_OF_MEMORY;
+    if (opened) __atomic_add_fetch(openers(at, bytes), 1, __ATOMIC_SEQ_CST);
     *plain = (struct plain){.at = at, .bytes = bytes, .fd = fd, .device = current, .opened = opened};
     *memory = at;
     count(opened ? OPENED : PLAIN, 1);
@@ -138,7 +142,10 @@ static int place(int fd, size_t bytes, int opened, void **memory) {
 static int drop(void *memory, int opened) {
   for (struct plain *plain = plains; plain < plains + MOST_PLAIN; plain++) {
     if (plain->at != memory || plain->opened != opened || plain->device != current) continue;
-    munmap(plain->at, plain->bytes);
+    if (opened) usleep(stand_in.slow_close), __atomic_sub_fetch(openers(memory, plain->bytes), 1, __ATOMIC_SEQ_CST);
+    // The real one says nothing: what another process does with it then is not defined.
+    else if (__atomic_load_n(openers(memory, plain->bytes), __ATOMIC_SEQ_CST)) return INVALID_VALUE;
+    munmap(plain->at, plain->bytes + UNIT);
     close(plain->fd);
     plain->at = 0;
     count(opened ? OPENED : PLAIN, -1);
@@ -151,7 +158,7 @@ int hipExtMallocWithFlags(void **memory, size_t bytes, unsigned flags) {
   REFUSE();
   int fd = memfd_create("stand-in", 0);
   if (flags != 3 || !bytes || bytes % UNIT) return INVALID_VALUE;
-  return ftruncate(fd, bytes) ? OUT_OF_MEMORY : place(fd, bytes, 0, memory);
+  return ftruncate(fd, bytes + UNIT) ? OUT_OF_MEMORY : place(fd, bytes, 0, memory);
 }
 
 int hipFree(void *memory) { REFUSE(); return drop(memory, 0); }

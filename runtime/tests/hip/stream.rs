@@ -1,6 +1,7 @@
 //! Streams, events, graphs and loaded code, as a rank that has joined uses them.
 
 use std::thread;
+use std::time::Duration;
 
 use symm_runtime::{Arg, Device, Error, Grid, Rank, join};
 
@@ -182,4 +183,93 @@ fn every_refusal_names_the_function() {
         let text = ended[0].as_ref().unwrap_err().to_string();
         assert_has(&text, &["HIP could not ", action, ": invalid device ordinal (hipErrorInvalidDevice)"]);
     }
+}
+
+/// Lets a kernel run on a rank's stream that never ends.
+fn hang(rank: &Rank) -> Result<(), Error> {
+    let context = [Arg::from(rank.device_ctx())];
+    // SAFETY: it takes the context.
+    unsafe { rank.stream().launch(&rank.load(&code()[0])?.kernel("hang")?, &Grid::new(1, 32), &context) }
+}
+
+#[test]
+fn an_alloc_after_a_kernel_that_hangs_ends_with_the_timeout() {
+    for ranks in [1, 2] {
+        let _turn = Turn::new(|_| ());
+        let mut config = config(ranks);
+        config.timeout = Some(Duration::from_millis(400));
+        config.device = Device::Hip(Vec::new());
+        let body = |rank: Rank| {
+            if rank.rank() == 0 {
+                hang(&rank).unwrap();
+            }
+            rank.alloc(64, 0).unwrap_err().to_string()
+        };
+        let threads: Vec<_> =
+            join(&config).unwrap().into_iter().map(|rank| thread::spawn(move || body(rank))).collect();
+        let texts: Vec<String> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
+        let waits = "rank 0: waits for its device at ";
+        assert_has(&texts[0], &["not finished after 400ms", waits, "; the last launch was of @kernels::hang"]);
+    }
+}
+
+#[test]
+fn code_is_loaded_beside_a_kernel_that_hangs() {
+    let turn = Turn::new(|_| ());
+    let (ended, _) = on(2, &turn, |rank| {
+        if rank.rank() == 0 {
+            hang(&rank)?;
+        }
+        let mut other = code();
+        other[0].module = "others".to_owned();
+        // What its checks say is read from the device.
+        rank.load(&other[0])?;
+        rank.barrier()
+    });
+    ended.into_iter().for_each(Result::unwrap);
+}
+
+#[test]
+fn calls_leave_the_callers_device_current() {
+    let turn = Turn::new(|_| ());
+    let mut config = config(2);
+    config.device = Device::Hip(Vec::new());
+    crate::stand_in::make_current(1);
+    let ranks = join(&config).unwrap();
+    assert_eq!(crate::stand_in::current(), 1, "joining");
+    let bodies = ranks.into_iter().map(|rank| {
+        thread::spawn(move || {
+            let other = 1 - i32::try_from(rank.rank()).unwrap();
+            crate::stand_in::make_current(other);
+            let data = rank.alloc(64, 0).unwrap();
+            rank.write(data, &[1; 64]).unwrap();
+            let stream = rank.create_stream().unwrap();
+            stream.synchronize().unwrap();
+            drop(stream);
+            assert_eq!(crate::stand_in::current(), other, "calls");
+            rank.leave().unwrap();
+            assert_eq!(crate::stand_in::current(), other, "leaving");
+        })
+    });
+    let bodies: Vec<_> = bodies.collect();
+    for body in bodies {
+        body.join().unwrap();
+    }
+    assert_eq!(turn.state().live, [0; 11], "everything was given back");
+}
+
+#[test]
+fn code_that_is_cut_off_is_refused_before_the_library_reads_it() {
+    let turn = Turn::new(|_| ());
+    let (ended, _) = on(1, &turn, |rank| {
+        // An ELF file whose section headers lie behind its end.
+        let mut image = vec![0_u8; 128];
+        image[..6].copy_from_slice(b"\x7fELF\x02\x01");
+        image[0x28..0x30].copy_from_slice(&4096_u64.to_le_bytes());
+        image[0x3a..0x3c].copy_from_slice(&64_u16.to_le_bytes());
+        image[0x3c..0x3e].copy_from_slice(&5_u16.to_le_bytes());
+        let code = symm_runtime::DeviceCode { module: "cut".to_owned(), image };
+        Ok(rank.load(&code).unwrap_err().to_string())
+    });
+    assert_has(ended[0].as_ref().unwrap(), &["the code of @cut is cut off: it has 128 bytes, and needs 4416"]);
 }

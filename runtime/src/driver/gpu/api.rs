@@ -32,6 +32,32 @@ pub(crate) struct Function(pub(crate) usize);
 /// What names memory to other processes.
 pub(crate) type IpcHandle = [u8; 64];
 
+/// The vendor's identity of a device, which is the same in all processes.
+pub(crate) type Identity = [u8; 16];
+
+/// Gives a thread of the caller's back what was current there.
+#[derive(Debug)]
+pub(crate) struct Before<'a> {
+    api: &'a (dyn Api + 'a),
+    /// `None` if it cannot be told.
+    current: Option<usize>,
+}
+
+impl<'a> Before<'a> {
+    /// Remembers what is current on this thread until the value is dropped.
+    pub(crate) fn of(api: &'a (dyn Api + 'a)) -> Self {
+        Self { api, current: api.current().ok() }
+    }
+}
+
+impl Drop for Before<'_> {
+    fn drop(&mut self) {
+        if let Some(current) = self.current {
+            self.api.restore(current);
+        }
+    }
+}
+
 /// What a device is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeviceInfo {
@@ -66,6 +92,15 @@ pub(crate) trait Api: Debug + Send + Sync {
 
     /// Makes a device the one that this thread's calls are about.
     fn make_current(&self, device: Device) -> Result<(), Error>;
+
+    /// What is current on this thread, for [`Self::restore`].
+    fn current(&self) -> Result<usize, Error>;
+
+    /// Makes current what was.
+    fn restore(&self, current: usize);
+
+    /// What a device is called by every process, whatever its number there; `None` where that is not known.
+    fn identity(&self, device: Device) -> Option<Identity>;
 
     /// Whether `from` can load and store the memory of `to`.
     fn can_access(&self, from: Device, to: Device) -> Result<bool, Error>;

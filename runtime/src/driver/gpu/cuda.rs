@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cudarc::driver::sys;
 use cudarc::driver::sys::{CUdevice_attribute as Attribute, CUresult};
 
-use super::api::{Api, Device, DeviceInfo, Event, Function, Graph, IpcHandle, Module, Start, Stream};
+use super::api::{Api, Device, DeviceInfo, Event, Function, Graph, Identity, IpcHandle, Module, Start, Stream};
 use super::plain;
 use crate::error::Error;
 use crate::memory::HEAP_ALIGN;
@@ -23,10 +23,14 @@ const LOG_BYTES: usize = 8 << 10;
 /// driver counts: CUDA 12.0, of driver 525.
 const OLDEST_VERSION: c_int = 12_000;
 
+/// The first version in which a kernel can be loaded by a call: CUDA 12.4.
+const LOADS_FUNCTIONS: c_int = 12_040;
+
 /// The library, and the devices that it knows.
 #[derive(Debug)]
 pub(crate) struct Cuda {
     devices: Vec<Primary>,
+    version: c_int,
     /// Whether memory can be mapped and is to be.
     maps: bool,
 }
@@ -94,7 +98,7 @@ impl Cuda {
             return Err(Error::NoGpu { vendor: "CUDA", reason: "the driver knows no device".to_owned() });
         }
         let devices = (0..count).map(Primary::find).collect::<Result<_, _>>()?;
-        let mut cuda = Self { devices, maps: !plain::is_asked_for() };
+        let mut cuda = Self { devices, version, maps: !plain::is_asked_for() };
         for device in 0..count.cast_unsigned() {
             for needed in [
                 Attribute::CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED,
@@ -104,6 +108,18 @@ impl Cuda {
             }
         }
         Ok(cuda)
+    }
+
+    /// Loads a kernel now and not when it is first launched, which would wait for kernels that wait for it: where
+    /// somebody else has started CUDA before, asking for eager loading came too late.
+    fn finish_loading(&self, function: sys::CUfunction) -> Result<(), Error> {
+        if self.version >= LOADS_FUNCTIONS {
+            // SAFETY: the function is the driver's, which has this call.
+            return check(unsafe { sys::cuFuncLoad(function) }, "load a kernel");
+        }
+        let (mut registers, which) = (0, sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_NUM_REGS);
+        // SAFETY: the driver stores a number, for which it has to load the function.
+        check(unsafe { sys::cuFuncGetAttribute(&raw mut registers, which, function) }, "load a kernel")
     }
 
     fn attribute(&self, device: Device, attribute: Attribute) -> Result<c_int, Error> {
@@ -157,6 +173,27 @@ impl Api for Cuda {
         let context = self.devices[device as usize].context()?;
         // SAFETY: a context that was retained and is never released.
         check(unsafe { sys::cuCtxSetCurrent(context) }, "use a device")
+    }
+
+    fn current(&self) -> Result<usize, Error> {
+        let mut context = ptr::null_mut();
+        // SAFETY: the driver stores a context, or null.
+        check(unsafe { sys::cuCtxGetCurrent(&raw mut context) }, "ask for the current device")?;
+        Ok(context as usize)
+    }
+
+    fn restore(&self, current: usize) {
+        // SAFETY: it was current on this thread before; the driver refuses one that is gone.
+        unsafe { sys::cuCtxSetCurrent(current as sys::CUcontext) };
+    }
+
+    fn identity(&self, device: Device) -> Option<Identity> {
+        let mut uuid = sys::CUuuid { bytes: [0; 16] };
+        let raw = self.devices[device as usize].device;
+        // SAFETY: the driver stores 16 bytes.
+        let known = unsafe { sys::cuDeviceGetUuid_v2(&raw mut uuid, raw) } == CUresult::CUDA_SUCCESS;
+        let identity = uuid.bytes.map(c_char::cast_unsigned);
+        (known && identity != Identity::default()).then_some(identity)
     }
 
     fn can_access(&self, from: Device, to: Device) -> Result<bool, Error> {
@@ -404,6 +441,7 @@ impl Api for Cuda {
     fn load(&self, image: &[u8]) -> Result<Module, Error> {
         use sys::CUjit_option_enum as Jit;
         let mut text = image.to_vec();
+        // PTX is a string; the other forms say their size.
         text.push(0);
         let mut log = vec![0_u8; LOG_BYTES];
         let mut module = ptr::null_mut();
@@ -428,6 +466,7 @@ impl Api for Cuda {
         // SAFETY: the module is loaded; the driver stores a function.
         let found = unsafe { sys::cuModuleGetFunction(&raw mut function, module.0 as sys::CUmodule, name.as_ptr()) };
         check(found, &format!("find kernel {}", name.to_string_lossy()))?;
+        self.finish_loading(function)?;
         Ok(Function(function as usize))
     }
 

@@ -2,13 +2,13 @@
 //! stride, or opened where the driver puts them.
 
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
 
-use super::Shared;
-use super::api::{Device, Stream};
-use super::plain;
+use super::api::{Before, Device, Identity, Stream};
+use super::{Shared, for_a_look, lock, plain};
 use crate::error::Error;
-use crate::heap::{HeapMemory, SIGNAL_PAD_BYTES, heap_stride};
+use crate::heap::{HeapMemory, Meanwhile, SIGNAL_PAD_BYTES, heap_stride};
 
 /// Heaps that are reached; let go of when dropped.
 #[derive(Debug)]
@@ -28,18 +28,25 @@ enum Backing {
     /// A reserved range of addresses, in which the first heaps are mapped at a stride.
     Mapped { reserved: u64, stride: u64, bytes: u64, mapped: usize },
     /// Heaps of other processes, each opened at an address.
-    Opened(Vec<u64>),
+    Opened(Mutex<Vec<u64>>),
 }
 
 impl Heaps {
     /// Reaches heaps of `size` bytes, in the order of ranks, for the devices of the ranks `local`.
-    pub(super) fn reach(shared: Arc<Shared>, heaps: &[OwnedFd], size: u64, local: &[u32]) -> Result<Self, Error> {
+    ///
+    /// `identities` are those of the ranks' devices.
+    pub(super) fn reach(
+        shared: Arc<Shared>,
+        heaps: &[OwnedFd],
+        size: u64,
+        local: &[u32],
+        identities: &[Option<Identity>],
+    ) -> Result<Self, Error> {
         let mut devices: Vec<Device> = local.iter().map(|rank| shared.device(*rank)).collect();
         devices.sort_unstable();
         devices.dedup();
         for from in &devices {
-            for to in 0..heaps.len() as u32 {
-                let to = shared.device(to);
+            for to in (0..).zip(identities).filter_map(|(rank, of)| shared.device_of(rank, local, *of)) {
                 if !shared.api.can_access(*from, to)? {
                     return Err(Error::NoPeerAccess { from: *from, to });
                 }
@@ -47,7 +54,7 @@ impl Heaps {
         }
         shared.api.make_current(devices[0])?;
         let looks = shared.api.create_stream()?;
-        let (bases, backing, device) = (Vec::new(), Backing::Opened(Vec::new()), devices[0]);
+        let (bases, backing, device) = (Vec::new(), Backing::Opened(Mutex::default()), devices[0]);
         let mut reached = Self { shared, bases, backing, looks, device };
         if reached.shared.api.maps() {
             reached.map(heaps, heap_stride(size), &devices)?;
@@ -85,6 +92,7 @@ impl Heaps {
                 shared.api.enable_peer(*peer)?;
             }
         }
+        shared.lent.store(heaps.len() > local.len(), Ordering::Release);
         for (rank, heap) in (0..).zip(heaps) {
             let base = if local.contains(&rank) {
                 shared.plain(rank)
@@ -92,8 +100,8 @@ impl Heaps {
                 // A process whose ranks have several devices has all ranks, so that nothing is opened on others.
                 shared.api.make_current(self.device)?;
                 let base = shared.api.open(&plain::handle_in(heap)?)?;
-                let Backing::Opened(opened) = &mut self.backing else { unreachable!("heaps are mapped or opened") };
-                opened.push(base);
+                let Backing::Opened(opened) = &self.backing else { unreachable!("heaps are mapped or opened") };
+                lock(opened).push(base);
                 base
             };
             self.bases.push(plain::aligned(base)?);
@@ -107,7 +115,7 @@ impl Heaps {
         let stream = self.shared.api.create_stream()?;
         // SAFETY: the start of a heap, which is larger than the pad.
         let cleared = unsafe { self.shared.api.clear(self.bases[rank as usize], SIGNAL_PAD_BYTES as usize, stream) }
-            .and_then(|()| self.shared.drain(stream));
+            .and_then(|()| self.shared.drain(stream, |_| Ok(())));
         self.shared.api.destroy_stream(stream);
         cleared
     }
@@ -122,28 +130,49 @@ impl HeapMemory for Heaps {
         matches!(self.backing, Backing::Mapped { .. })
     }
 
-    fn clear(&self, rank: u32, offset: u64, bytes: u64) -> Result<(), Error> {
+    fn clear(&self, rank: u32, offset: u64, bytes: u64, meanwhile: Meanwhile<'_>) -> Result<(), Error> {
         let local = self.shared.local(rank);
         let at = self.bases[rank as usize] + offset;
         // SAFETY: inside of a heap, says the caller; no rank knows the address yet.
         unsafe { self.shared.api.clear(at, bytes as usize, local.stream)? };
-        self.shared.drain(local.stream)
+        self.shared.drain(local.stream, meanwhile)
     }
 
     fn read(&self, address: u64, bytes: usize) -> Option<u64> {
-        let mut word = 0_u64;
+        let mut word = Box::new(0_u64);
+        let _before = Before::of(&*self.shared.api);
         self.shared.api.make_current(self.device).ok()?;
-        let into = (&raw mut word) as u64;
-        // SAFETY: inside of a heap, says the caller; the word outlives the copy, which is waited for.
+        let into = (&raw mut *word) as u64;
+        // SAFETY: inside of a heap, says the caller; the word outlives the copy, which is waited for, or leaked.
         unsafe { self.shared.api.copy(into, address, bytes, self.looks).ok()? };
-        self.shared.drain(self.looks).ok()?;
-        Some(word)
+        if self.shared.drain(self.looks, for_a_look()).is_err() {
+            std::mem::forget(word);
+            return None;
+        }
+        Some(*word)
+    }
+
+    fn has_others(&self) -> bool {
+        matches!(&self.backing, Backing::Opened(opened) if !lock(opened).is_empty())
+    }
+
+    fn close_others(&self) {
+        let Backing::Opened(opened) = &self.backing else { return };
+        let _before = Before::of(&*self.shared.api);
+        if self.shared.api.make_current(self.device).is_ok() {
+            lock(opened).drain(..).for_each(|base| self.shared.api.close(base));
+        }
+    }
+
+    fn others_have_closed(&self) {
+        self.shared.lent.store(false, Ordering::Release);
     }
 }
 
 impl Drop for Heaps {
     fn drop(&mut self) {
         let api = &self.shared.api;
+        let _before = Before::of(&**api);
         if api.make_current(self.device).is_err() {
             return;
         }
@@ -152,7 +181,7 @@ impl Drop for Heaps {
                 self.bases[..*mapped].iter().for_each(|base| api.unmap(*base, *stride));
                 api.release(*reserved, *bytes);
             }
-            Backing::Opened(opened) => opened.iter().for_each(|base| api.close(*base)),
+            Backing::Opened(opened) => lock(opened).drain(..).for_each(|base| api.close(base)),
         }
         api.destroy_stream(self.looks);
     }

@@ -10,7 +10,7 @@ use std::ptr;
 use std::sync::Arc;
 
 use self::library::{Access, Allocation, Handle, Hip as Library, Properties};
-use super::api::{Api, Device, DeviceInfo, Event, Function, Graph, IpcHandle, Module, Start, Stream};
+use super::api::{Api, Device, DeviceInfo, Event, Function, Graph, Identity, IpcHandle, Module, Start, Stream};
 use super::plain;
 use crate::error::Error;
 use crate::memory::HEAP_ALIGN;
@@ -20,6 +20,7 @@ use crate::memory::HEAP_ALIGN;
 pub(crate) struct Hip {
     library: Library,
     devices: Vec<DeviceInfo>,
+    identities: Vec<Identity>,
     /// Whether memory can be mapped and is to be.
     maps: bool,
 }
@@ -50,10 +51,11 @@ impl Hip {
         if count == 0 {
             return Err(none("the driver knows no device".to_owned()));
         }
-        let devices = (0..count).map(|device| describe(&library, device)).collect::<Result<Vec<_>, _>>()?;
+        let described = (0..count).map(|device| describe(&library, device)).collect::<Result<Vec<_>, _>>()?;
+        let (devices, identities): (Vec<_>, Vec<_>) = described.into_iter().unzip();
         let maps = devices.iter().all(|device| device.mapped) && !plain::is_asked_for();
         let devices = devices.into_iter().map(|device| DeviceInfo { mapped: maps, ..device }).collect();
-        Ok(Arc::new(Self { library, devices, maps }))
+        Ok(Arc::new(Self { library, devices, identities, maps }))
     }
 
     fn check(&self, status: library::Status, action: &str) -> Result<(), Error> {
@@ -83,7 +85,7 @@ impl Hip {
     }
 }
 
-fn describe(library: &Library, device: c_int) -> Result<DeviceInfo, Error> {
+fn describe(library: &Library, device: c_int) -> Result<(DeviceInfo, Identity), Error> {
     let (mut properties, mut maps, action) = (Properties::new(), 0, "ask about a device");
     // SAFETY: the library stores the structure, and a number.
     unsafe {
@@ -95,7 +97,7 @@ fn describe(library: &Library, device: c_int) -> Result<DeviceInfo, Error> {
     // Behind the chip come settings: gfx942:sramecc+:xnack-.
     let chip = text(&properties.gcn_arch_name).split(':').next().unwrap_or_default().to_owned();
     let multiprocessors = properties.multi_processor_count.cast_unsigned();
-    Ok(DeviceInfo { name, chip, multiprocessors, mapped: maps != 0 })
+    Ok((DeviceInfo { name, chip, multiprocessors, mapped: maps != 0 }, properties.uuid))
 }
 
 impl Api for Hip {
@@ -110,6 +112,22 @@ impl Api for Hip {
     fn make_current(&self, device: Device) -> Result<(), Error> {
         // SAFETY: changes only what this thread's calls are about.
         self.check(unsafe { (self.library.functions.set_device)(device.cast_signed()) }, "use a device")
+    }
+
+    fn current(&self) -> Result<usize, Error> {
+        let mut device = 0;
+        // SAFETY: the library stores a number.
+        self.check(unsafe { (self.library.functions.get_device)(&raw mut device) }, "ask for the current device")?;
+        Ok(device.cast_unsigned() as usize)
+    }
+
+    fn restore(&self, current: usize) {
+        // It fails only for a device that is gone, which is told by whoever uses it.
+        let _ = self.make_current(current as Device);
+    }
+
+    fn identity(&self, device: Device) -> Option<Identity> {
+        self.identities.get(device as usize).copied().filter(|identity| *identity != Identity::default())
     }
 
     fn can_access(&self, from: Device, to: Device) -> Result<bool, Error> {

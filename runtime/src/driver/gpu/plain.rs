@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
+use std::sync::atomic::Ordering;
 
 use super::api::{Device, IpcHandle};
 use super::{Shared, lock};
@@ -33,8 +34,12 @@ impl Shared {
         lock(&self.plain)[&rank].1
     }
 
-    /// Gives back all heaps of this process.
+    /// Gives back all heaps of this process, unless another process may still have them open: both vendors leave
+    /// undefined what happens then. Those go with the process.
     pub(super) fn free_plain(&self) {
+        if self.lent.load(Ordering::Acquire) {
+            return;
+        }
         for (_, (device, base)) in lock(&self.plain).drain() {
             if self.api.make_current(device).is_ok() {
                 self.api.free_plain(base);

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use super::api::Stream;
 use super::clock::{Clock, Reading, to_host};
 use super::report::Sites;
-use super::{Local, Shared, lock};
+use super::{Local, Shared, for_a_look, lock};
 use crate::agent::{Agent, coordinates};
 use crate::clock;
 use crate::condition::Compare;
@@ -90,7 +90,7 @@ impl Shared {
         let name = c"_symm_clock";
         let tells = |image: &[u8]| image.windows(name.count_bytes()).any(|bytes| bytes == name.to_bytes());
         let Some(code) = self.code.iter().find(|code| tells(&code.image)) else { return Ok(None) };
-        let module = self.load(local.device, local.stream, code)?;
+        let module = self.load(local.device, code, &mut |_| Ok(()))?;
         let clock = Clock::new(self, self.api.function(module, name)?)?;
         let no_clock = |_: &Error| self.api.free_host(clock.memory());
         let looks = self.api.create_stream().inspect_err(no_clock)?;
@@ -112,7 +112,7 @@ impl Shared {
             self.api.clear(tracing.buffer, (ROOM as usize + 1) * size_of::<Record>(), local.stream)?;
             self.api.copy(tracing.buffer, head.as_ptr() as u64, size_of_val(&head), local.stream)?;
         }
-        self.drain(local.stream)?;
+        self.drain(local.stream, |_| Ok(()))?;
         lock(&tracing.state).reading = Some(tracing.clock.read(self, local)?);
         Ok(())
     }
@@ -197,18 +197,25 @@ impl Shared {
 
     /// Reads the buffer.
     fn records(&self, tracing: &Tracing, stream: Stream) -> Result<Records, Error> {
-        let mut asked = 0_u64;
-        // SAFETY: both are one word until the stream is done.
-        unsafe { self.api.copy((&raw mut asked) as u64, tracing.buffer, size_of::<u64>(), stream)? };
-        self.drain(stream)?;
+        let asked = self.look_at(vec![0_u64], tracing.buffer, stream)?[0];
         let mut records = vec![[0_u64; WORDS]; asked.min(ROOM) as usize];
         if !records.is_empty() {
-            let (at, bytes) = (tracing.buffer + size_of::<Record>() as u64, size_of_val(records.as_slice()));
-            // SAFETY: both are so many words until the stream is done.
-            unsafe { self.api.copy(records.as_mut_ptr() as u64, at, bytes, stream)? };
-            self.drain(stream)?;
+            records = self.look_at(records, tracing.buffer + size_of::<Record>() as u64, stream)?;
         }
         Ok(Records { records, dropped: asked.saturating_sub(ROOM) })
+    }
+
+    /// Fills `into` with what is at `from` on the device.
+    fn look_at<T>(&self, mut into: Vec<T>, from: u64, stream: Stream) -> Result<Vec<T>, Error> {
+        // SAFETY: the buffer has so many bytes of words, and so has the vector, which outlives the copy or is leaked.
+        let copied = unsafe { self.api.copy(into.as_mut_ptr() as u64, from, size_of_val(into.as_slice()), stream) };
+        match copied.and_then(|()| self.drain(stream, for_a_look())) {
+            Ok(()) => Ok(into),
+            Err(error) => {
+                std::mem::forget(into);
+                Err(error)
+            }
+        }
     }
 }
 

@@ -61,7 +61,8 @@ const IMPORTS_BY_VALUE: c_int = 70_100_000;
 #[repr(C, align(8))]
 pub(super) struct Properties {
     pub(super) name: [c_char; 256],
-    before: [u8; 132],
+    pub(super) uuid: [u8; 16],
+    before: [u8; 116],
     pub(super) multi_processor_count: c_int,
     between: [u8; 768],
     pub(super) gcn_arch_name: [c_char; 256],
@@ -152,6 +153,7 @@ functions! {
     version: "hipRuntimeGetVersion" (*mut c_int) -> Status;
     device_count: "hipGetDeviceCount" (*mut c_int) -> Status;
     set_device: "hipSetDevice" (c_int) -> Status;
+    get_device: "hipGetDevice" (*mut c_int) -> Status;
     properties: "hipGetDevicePropertiesR0600" (*mut Properties, c_int) -> Status;
     attribute: "hipDeviceGetAttribute" (*mut c_int, c_int, c_int) -> Status;
     can_access_peer: "hipDeviceCanAccessPeer" (*mut c_int, c_int, c_int) -> Status;
@@ -286,6 +288,7 @@ mod tests {
     #[test]
     fn layouts_are_those_of_the_header() {
         assert_eq!((size_of::<Properties>(), align_of::<Properties>()), (1472, 8));
+        assert_eq!(offset_of!(Properties, uuid), 256);
         assert_eq!(offset_of!(Properties, multi_processor_count), 388);
         assert_eq!(offset_of!(Properties, gcn_arch_name), 1160);
         assert_eq!((size_of::<Location>(), offset_of!(Location, id)), (8, 4));

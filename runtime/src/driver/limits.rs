@@ -1,0 +1,129 @@
+//! Which limit a thread has met that could not be started: the system says only that there is one.
+
+use std::fs;
+
+use super::thread::MAPPINGS;
+
+/// From this share of a limit on it counts as met: other processes take and give back threads meanwhile.
+const NEARLY: (u64, u64) = (98, 100);
+
+/// What a process has of something, and may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Use {
+    has: Option<u64>,
+    most: Option<u64>,
+}
+
+impl Use {
+    fn is_met(self) -> bool {
+        let (part, whole) = NEARLY;
+        self.has.zip(self.most).is_some_and(|(has, most)| has.saturating_mul(whole) >= most.saturating_mul(part))
+    }
+}
+
+/// The limits on threads.
+#[derive(Debug)]
+struct Limits {
+    mappings: Use,
+    /// Threads of all processes, of which each has a number.
+    numbers: Use,
+    all: Use,
+    /// Threads of a control group.
+    group: Use,
+    /// Of this user, except for root.
+    user: Option<u64>,
+    /// Bytes of addresses.
+    addresses: Use,
+}
+
+/// The limits that are met, or else all that there are, with what mends it.
+pub(super) fn met(started: usize) -> String {
+    Limits::now().describe(started)
+}
+
+impl Limits {
+    fn now() -> Self {
+        let number = |path: &str| fs::read_to_string(path).ok().and_then(|text| text.trim().parse().ok());
+        // `0.00 0.01 0.05 running/all last`
+        let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+        let threads = load.split(['/', ' ']).nth(4).and_then(|all| all.parse().ok());
+        let maps = fs::read_to_string("/proc/self/maps").ok().map(|maps| maps.lines().count() as u64);
+        let pages = fs::read_to_string("/proc/self/statm").ok();
+        let pages: Option<u64> = pages.and_then(|text| text.split(' ').next()?.parse().ok());
+        let limit = |which| rustix::process::getrlimit(which).current;
+        Self {
+            mappings: Use { has: maps, most: number("/proc/sys/vm/max_map_count") },
+            numbers: Use { has: threads, most: number("/proc/sys/kernel/pid_max") },
+            all: Use { has: threads, most: number("/proc/sys/kernel/threads-max") },
+            group: Use { has: number("/sys/fs/cgroup/pids.current"), most: number("/sys/fs/cgroup/pids.max") },
+            user: limit(rustix::process::Resource::Nproc).filter(|_| !rustix::process::geteuid().is_root()),
+            addresses: Use {
+                has: pages.map(|pages| pages * rustix::param::page_size() as u64),
+                most: limit(rustix::process::Resource::As),
+            },
+        }
+    }
+
+    fn describe(&self, started: usize) -> String {
+        let of = |usage: Use, what: &str| {
+            usage.has.zip(usage.most).map(|(has, most)| (usage.is_met(), format!("{has} of at most {most} {what}")))
+        };
+        let known = [
+            of(self.mappings, &format!("mappings of this process, {MAPPINGS} for each block (vm.max_map_count)")),
+            of(self.numbers, "threads of this system (kernel.pid_max)"),
+            of(self.all, "threads of this system (kernel.threads-max)"),
+            of(self.group, "threads of this control group (pids.max)"),
+            of(self.addresses, "bytes of addresses of this process (ulimit -v)"),
+            self.user.map(|most| (false, format!("at most {most} threads of this user (ulimit -u)"))),
+        ];
+        let known: Vec<_> = known.into_iter().flatten().collect();
+        let is_met = known.iter().any(|(met, _)| *met);
+        let said = known.into_iter().filter(|(met, _)| *met || !is_met).map(|(_, text)| text);
+        let said: Vec<_> = said.collect();
+        let which = if is_met { "a limit is reached" } else { "one of these limits is reached" };
+        format!("each block is a thread, and a rank has {started} of its own; {which}: {}", said.join("; "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limits() -> Limits {
+        let little = |most| Use { has: Some(10), most: Some(most) };
+        Limits {
+            mappings: little(65_530),
+            numbers: little(32_768),
+            all: little(100_000),
+            group: Use { has: Some(10), most: None },
+            user: None,
+            addresses: Use { has: Some(10), most: None },
+        }
+    }
+
+    #[test]
+    fn a_limit_that_is_met_is_the_only_one_named() {
+        let met = Limits { numbers: Use { has: Some(32_700), most: Some(32_768) }, ..limits() };
+        assert_eq!(
+            met.describe(7),
+            "each block is a thread, and a rank has 7 of its own; a limit is reached: 32700 of at most 32768 threads of \
+             this system (kernel.pid_max)"
+        );
+    }
+
+    #[test]
+    fn without_one_all_are() {
+        let text = Limits { user: Some(4096), ..limits() }.describe(7);
+        for part in ["one of these limits", "vm.max_map_count", "pid_max", "threads-max", "4096 threads of this user"] {
+            assert!(text.contains(part), "{text}");
+        }
+        assert!(!text.contains("pids.max") && !text.contains("ulimit -v"), "{text}");
+    }
+
+    #[test]
+    fn this_systems_are_read() {
+        let now = Limits::now();
+        assert!(now.mappings.has.is_some_and(|has| has > 5) && now.mappings.most.is_some_and(|most| most > 1000));
+        assert!(now.numbers.has.is_some_and(|has| has > 1), "{now:?}");
+    }
+}
