@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use symm_codegen::Source;
 use symm_runtime::trace::Trace;
-use symm_runtime::{Bootstrap, Config, Device, Launcher, Ranks, Spawn, spawn_processes};
+use symm_runtime::{Bootstrap, Config, Device, Launcher, Ranks, Spawn, catch_interrupts, spawn_processes};
 
 /// How long the ranks that are left have to end by themselves once one has failed.
 const GRACE: Duration = Duration::from_secs(10);
@@ -73,6 +73,7 @@ fn run(options: &Options) -> anyhow::Result<ExitCode> {
         can_run(options, &config)?;
         // A driver that is missing is missing on every rank: once is enough.
         compile::gpus(options.driver)?;
+        catch_interrupts(false)?;
         let spawned = spawn_processes(&Spawn {
             ranks: num_ranks,
             program: std::env::current_exe().context("the path of symm-run")?,
@@ -95,6 +96,7 @@ fn run(options: &Options) -> anyhow::Result<ExitCode> {
     config.device = device;
     let prepared = Arc::new(prepared);
     let body = Arc::clone(&prepared);
+    catch_interrupts(launcher.is_some())?;
     let ran = symm_runtime::run(&config, move |rank| Ok((rank.rank(), body.call(rank.ctx()))));
     let trace = ran.as_ref().map_or_else(|failure| failure.trace.as_deref(), |outcome| outcome.trace.as_ref());
     let traced = write_trace(options, trace);
@@ -169,6 +171,10 @@ fn write_trace(options: &Options, trace: Option<&Trace>) -> anyhow::Result<()> {
     if let (Some(path), Some(trace)) = (&options.trace, trace) {
         let file = File::create(path).with_context(|| format!("--trace {}", path.display()))?;
         trace.write_chrome(BufWriter::new(file))?;
+        if trace.dropped > 0 {
+            let (kept, dropped) = (trace.events.len(), trace.dropped);
+            eprintln!("symm-run: the timeline has the first {kept} events; {dropped} more found no room");
+        }
     }
     Ok(())
 }
