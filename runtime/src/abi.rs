@@ -258,6 +258,9 @@ pub fn symbols() -> &'static [(&'static str, usize)] {
 /// Runs one call of compiled code; its errors and panics are fatal.
 fn call<'a, T>(loc: Loc<'a>, body: impl FnOnce(&Agent, Loc<'a>) -> Result<T, Error>) -> T {
     Agent::with(|agent| {
+        if agent.world.is_a_parents() {
+            agent.fatal(loc, Error::Forked { rank: agent.rank });
+        }
         let outcome = catch_unwind(AssertUnwindSafe(|| body(agent, loc)))
             .unwrap_or_else(|panic| Err(Error::Panic(panic_message(&*panic))));
         match outcome {

@@ -75,6 +75,9 @@ impl Agent {
         rank: u32,
         body: impl FnOnce(&Agent) -> Result<R, Error>,
     ) -> Result<R, Error> {
+        if world.is_a_parents() {
+            return Err(Error::Forked { rank });
+        }
         if let Some(agent) = current()
             && agent.rank == rank
             && Arc::ptr_eq(&agent.world, world)
@@ -156,8 +159,13 @@ impl Agent {
         Place { rank: self.rank, block, loc: loc.text() }
     }
 
-    /// Ends the run with `error` and parks this thread for ever: compiled code cannot unwind.
+    /// Ends the run with `error` and parks this thread for ever: compiled code cannot unwind. In a child of the rank's
+    /// process, only the child ends.
     pub(crate) fn fatal(&self, loc: Loc<'_>, error: Error) -> ! {
+        if self.world.is_a_parents() {
+            eprintln!("symm: {error}");
+            std::process::abort();
+        }
         let error = Error::At { place: self.place(loc), source: Box::new(error) };
         self.world.fail(self.rank, error);
         park_for_ever()
@@ -165,6 +173,9 @@ impl Agent {
 
     /// Counts this thread as able to run, or not.
     pub(crate) fn count_runnable(&self, change: i32) {
+        if self.world.is_a_parents() {
+            return;
+        }
         self.world.control.runnable.0.fetch_add(change, Ordering::Relaxed);
     }
 

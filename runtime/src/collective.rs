@@ -300,6 +300,9 @@ impl Agent {
 
     /// Shows what this host thread does.
     pub(crate) fn set_host(&self, state: HostState) {
+        if self.world.is_a_parents() {
+            return;
+        }
         self.area().host.state.store(state as u32, Ordering::Release);
         self.transition();
     }

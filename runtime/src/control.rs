@@ -87,6 +87,8 @@ pub(crate) struct HostSlot {
     pub(crate) identified: AtomicU32,
     /// Two words; zero where there is none.
     pub(crate) identity: [AtomicU64; 2],
+    /// The PID namespace in which that is its number; 0 if that is not known.
+    pub(crate) namespace: AtomicU64,
     /// In a collective operation: the number of its barrier, and which of the rank's posts tells it.
     pub(crate) generation: AtomicU32,
     pub(crate) post: AtomicU32,

@@ -1,11 +1,16 @@
 //! What can go wrong, whose fault it is, and what to do about it.
 
+mod exit;
+mod show;
+
 use std::fmt;
 use std::time::Duration;
 
 use crate::check::CheckFailure;
 use crate::collective::Posted;
-use crate::process::ProcessState;
+use crate::process::{Process, ProcessState};
+pub use exit::{Exit, RankExit};
+use show::{Checks, Lines, Posts, Ranks, WaitsIn};
 
 /// Every way in which a run fails.
 ///
@@ -74,20 +79,23 @@ pub enum Error {
 
     /// Two processes say that they are the same rank.
     #[error(
-        "processes {first} and {second} both say that they are rank {rank}: give every process its own RANK, and every run its own MASTER_PORT or run id"
+        "{} and {} both say that they are rank {rank}: give every process its own RANK, and every run its own MASTER_PORT or run id",
+        Process(*first),
+        Process(*second)
     )]
     DuplicateRank {
         /// The rank claimed twice.
         rank: u32,
-        /// Process id of the one that came first.
+        /// Process id of the one that came first; 0 for one of a PID namespace that cannot be seen from here.
         first: i32,
-        /// Process id of the one that came later.
+        /// Process id of the one that came later, likewise.
         second: i32,
     },
 
     /// Not every rank came to the bootstrap.
     #[error(
-        "{} did not join within {deadline:?}: see what became of it, and that all ranks share MASTER_PORT and run id",
+        "{} did not join within {deadline:?}: see what became of it, and that all ranks share MASTER_PORT and run id, \
+         and in containers the network namespace",
         Ranks(ranks)
     )]
     RanksAbsent {
@@ -98,11 +106,11 @@ pub enum Error {
     },
 
     /// A rank has come to the bootstrap, and then says nothing.
-    #[error("rank {rank} (process {pid}) has not answered for {after:?}: {state}")]
+    #[error("rank {rank} ({}) has not answered for {after:?}: {state}", Process(*pid))]
     Silent {
         /// The rank.
         rank: u32,
-        /// Its process.
+        /// Its process; 0 as above.
         pid: i32,
         /// How long it had time to answer.
         after: Duration,
@@ -287,6 +295,15 @@ pub enum Error {
         rank: u32,
     },
 
+    /// A process that a rank has forked made a call that only the rank itself may make.
+    #[error(
+        "this process was forked from rank {rank} and is not part of the run: only rank {rank} itself may call this"
+    )]
+    Forked {
+        /// The rank.
+        rank: u32,
+    },
+
     /// The program's host function, or what runs it, failed.
     #[error("{0}")]
     Program(String),
@@ -393,6 +410,7 @@ impl Error {
 fn hint(answer: &std::io::Error) -> &'static str {
     match answer.raw_os_error() {
         Some(libc::EMFILE) => "; raise the limit on open files (ulimit -n)",
+        Some(libc::ETOOMANYREFS) => "; too many descriptors of this user are on their way: raise the limit (ulimit -n)",
         Some(libc::EAGAIN) => "; a limit is reached: on processes and threads (ulimit -u) or on addresses (ulimit -v)",
         Some(libc::EFBIG) => "; raise the limit on the size of files, which is one on shared memory too (ulimit -f)",
         Some(libc::ENOMEM) => "; memory, or the limit on addresses (ulimit -v), is used up",
@@ -421,84 +439,5 @@ impl fmt::Display for Place {
             Some(([x, y, z], kernel)) => write!(f, ", block ({x},{y},{z}) of @{kernel}"),
             None => Ok(()),
         }
-    }
-}
-
-/// How a started process ended, when not well.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RankExit {
-    /// The rank.
-    pub rank: u32,
-    /// What it did.
-    pub how: Exit,
-}
-
-/// The end of a process.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Exit {
-    /// It exited with this code.
-    Code(i32),
-    /// This signal killed it.
-    Signal(i32),
-    /// It did not end after another rank had failed, and was killed.
-    Straggler,
-    /// Likewise, and a signal such as SIGSTOP had stopped it.
-    Stopped,
-}
-
-impl fmt::Display for RankExit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.how {
-            Exit::Code(code) => write!(f, "rank {} exited with code {code}", self.rank),
-            Exit::Signal(signal) => write!(f, "rank {} was killed by signal {signal}", self.rank),
-            Exit::Straggler => write!(f, "rank {} did not end after another had failed, and was killed", self.rank),
-            Exit::Stopped => {
-                write!(f, "rank {} had been stopped by a signal when another failed, and was killed", self.rank)
-            }
-        }
-    }
-}
-
-struct Ranks<'a>(&'a [u32]);
-
-impl fmt::Display for Ranks<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.0.len() == 1 { "rank " } else { "ranks " })?;
-        for (i, rank) in self.0.iter().enumerate() {
-            write!(f, "{}{rank}", if i == 0 { "" } else { ", " })?;
-        }
-        Ok(())
-    }
-}
-
-struct WaitsIn<'a>(&'a [u32]);
-
-impl fmt::Display for WaitsIn<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", Ranks(self.0), if self.0.len() == 1 { "waits" } else { "wait" })
-    }
-}
-
-struct Posts<'a>(&'a [Posted]);
-
-impl fmt::Display for Posts<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|post| write!(f, "\n  {post}"))
-    }
-}
-
-struct Checks<'a>(&'a [CheckFailure]);
-
-impl fmt::Display for Checks<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|check| write!(f, "\n  {check}"))
-    }
-}
-
-struct Lines<'a>(&'a [RankExit]);
-
-impl fmt::Display for Lines<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().enumerate().try_for_each(|(i, exit)| write!(f, "{}{exit}", if i == 0 { "" } else { "\n" }))
     }
 }

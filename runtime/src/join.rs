@@ -111,6 +111,11 @@ impl Session {
 impl Drop for Session {
     fn drop(&mut self) {
         let beside = self.beside.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if self.world.is_a_parents() {
+            // The threads are the parent's, and what the device has.
+            std::mem::forget((beside, Arc::clone(&self.world)));
+            return;
+        }
         if let Some((watcher, monitor)) = beside {
             // It ends because all ranks have left or the run has failed, and has said what there is to say.
             let _ = watcher.join();
@@ -128,7 +133,7 @@ impl Rank {
     /// has to be done.
     ///
     /// A rank that is dropped without it ends the run with an error on all ranks. One that [`crate::run`] gave leaves
-    /// by returning.
+    /// by returning. In a process that was forked from the rank's, there is nothing to leave: it only drops the rank.
     ///
     /// # Errors
     /// [`Error::Stopped`] and those of [`crate::Stream::synchronize`].
@@ -143,7 +148,7 @@ impl Rank {
     /// Those of [`Rank::leave`].
     #[track_caller]
     pub fn try_leave(self) -> Result<(), (Error, Option<Self>)> {
-        if self.session.is_none() {
+        if self.session.is_none() || self.seat.world.is_a_parents() {
             return Ok(());
         }
         if let Err(error) = self.stream().synchronize().and_then(|()| self.seat.act(collective::leave)) {
@@ -188,7 +193,7 @@ impl Rank {
 
 impl Drop for Rank {
     fn drop(&mut self) {
-        if self.session.is_some() && !self.has_left() {
+        if self.session.is_some() && !self.seat.world.is_a_parents() && !self.has_left() {
             self.seat.world.fail(self.rank(), Error::Left { rank: self.rank() });
             self.retire();
         }

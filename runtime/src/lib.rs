@@ -31,6 +31,8 @@ mod crash;
 #[allow(unsafe_code)]
 mod driver;
 mod error;
+#[allow(unsafe_code)]
+mod fork;
 mod format;
 mod futex;
 #[allow(unsafe_code)]

@@ -4,6 +4,10 @@ mod door;
 mod environment;
 mod message;
 mod monitor;
+mod output;
+mod patience;
+#[allow(unsafe_code)]
+mod peer;
 mod rendezvous;
 #[allow(unsafe_code)]
 mod spawn;
@@ -12,6 +16,7 @@ mod terms;
 
 pub use environment::{Bootstrap, Launcher};
 pub(crate) use monitor::Monitor;
+pub(crate) use peer::Process;
 pub(crate) use rendezvous::{Link, Offer, join};
 pub use spawn::{Spawn, spawn_processes};
 pub use state::ProcessState;

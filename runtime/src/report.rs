@@ -86,9 +86,15 @@ fn host(world: &World, rank: u32, area: &RankArea) -> String {
 
 /// That a rank's process cannot go on, if so.
 fn stopped(area: &RankArea) -> String {
-    let pid = area.host.pid.load(Ordering::Relaxed).cast_signed();
-    let is_stopped = state::of(pid) == ProcessState::Stopped;
-    if is_stopped { format!("; process {pid}: {}", ProcessState::Stopped) } else { String::new() }
+    let stopped = stopped_process(area);
+    stopped.map_or_else(String::new, |pid| format!("; process {pid}: {}", ProcessState::Stopped))
+}
+
+/// The rank's process, if a signal has stopped it and that can be seen from here.
+pub(crate) fn stopped_process(area: &RankArea) -> Option<i32> {
+    let (pid, namespace) = (&area.host.pid, area.host.namespace.load(Ordering::Relaxed));
+    let pid = pid.load(Ordering::Relaxed).cast_signed();
+    (namespace != 0 && namespace == state::namespace() && state::of(pid) == ProcessState::Stopped).then_some(pid)
 }
 
 /// The slots of the blocks of the current launch.

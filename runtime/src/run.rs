@@ -285,6 +285,10 @@ fn host<T>(world: &Arc<World>, rank: u32, body: &dyn Fn(&Rank) -> Result<T, Erro
         };
         let outcome = catch_unwind(AssertUnwindSafe(|| enter().and_then(|()| body(&rank_view))))
             .unwrap_or_else(|panic| Err(Error::Panic(panic_message(&*panic))));
+        if world.is_a_parents() {
+            // The body has forked, and this is the child: nothing here is its own.
+            return None;
+        }
         agent.flush();
         agent.count_runnable(-1);
         world.driver.finish(rank, false);

@@ -8,9 +8,14 @@ use crate::control::{FAULT_CLAIMED, FAULT_COMPLETE, HostState, NO_FAULT};
 use crate::error::Error;
 use crate::futex;
 use crate::interrupt;
-use crate::report::report;
+use crate::report::{report, stopped_process};
 use crate::stuck::Detector;
 use crate::world::{WRITES_FAULT_IN, World};
+
+/// Time between two looks for stopped processes.
+const LOOK_FOR_STOPPED_EVERY: Duration = Duration::from_millis(500);
+/// How often in a row a process is seen as stopped before the others say so.
+const STOPPED_FOR: u32 = 6;
 
 /// The longest sleep between two looks.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
@@ -62,7 +67,7 @@ pub(crate) fn supervise(world: &World, limit: Option<Limit>) -> Result<(), Error
 pub(crate) fn watch(world: &World, limit: Option<Limit>) {
     let start = Instant::now();
     let mut detector = Detector::default();
-    let mut claimed_since = None;
+    let (mut claimed_since, mut stopped) = (None, Stopped::default());
     let me = world.local()[0].rank;
     loop {
         let events = world.control.events.0.load(Ordering::Acquire);
@@ -85,8 +90,41 @@ pub(crate) fn watch(world: &World, limit: Option<Limit>) {
             world.fail(me, stuck);
             continue;
         }
+        stopped.look(world);
         let left = limit.map_or(LOOK_EVERY, |limit| limit.left(start));
         futex::sleep(&world.control.events.0, events, Some(left.clamp(Duration::from_millis(1), LOOK_EVERY)));
+    }
+}
+
+/// Says who is stopped while others wait: nothing else would tell it, without a timeout.
+#[derive(Debug, Default)]
+struct Stopped {
+    looked: Option<Instant>,
+    /// For each rank, how often in a row it was stopped.
+    seen: Vec<u32>,
+}
+
+impl Stopped {
+    fn look(&mut self, world: &World) {
+        if self.looked.is_some_and(|looked| looked.elapsed() < LOOK_FOR_STOPPED_EVERY) {
+            return;
+        }
+        self.looked = Some(Instant::now());
+        let areas = world.control.areas();
+        self.seen.resize(areas.len(), 0);
+        let stopped: Vec<_> = areas.iter().map(stopped_process).collect();
+        // One of those who go on speaks for all.
+        let speaks = stopped.iter().position(Option::is_none) == Some(world.local()[0].rank as usize);
+        for ((rank, pid), seen) in (0..).zip(stopped).zip(&mut self.seen) {
+            *seen = if pid.is_some() { seen.saturating_add(1) } else { 0 };
+            if let Some(pid) = pid.filter(|_| *seen == STOPPED_FOR && speaks) {
+                eprintln!(
+                    "symm: rank {rank} (process {pid}) has been stopped by a signal such as SIGSTOP for {:?}, and the \
+                     others wait for it; `kill -CONT {pid}` lets it go on",
+                    LOOK_FOR_STOPPED_EVERY * STOPPED_FOR
+                );
+            }
+        }
     }
 }
 

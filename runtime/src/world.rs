@@ -9,8 +9,10 @@ use crate::check::Checks;
 use crate::control::{Control, FAULT_CLAIMED, FAULT_COMPLETE, NO_FAULT};
 use crate::driver::Driver;
 use crate::error::Error;
+use crate::fork::Origin;
 use crate::futex;
 use crate::heap::{HeapMap, SIGNAL_PAD_BYTES};
+use crate::process::state;
 use crate::trace::Sink;
 
 /// How long a rank may take to write down its fault before it counts as dead.
@@ -34,6 +36,7 @@ pub(crate) struct World {
     pub(crate) joined: bool,
     /// See [`crate::Config::helpers_signal`].
     pub(crate) helpers_signal: bool,
+    origin: Origin,
     local: Vec<LocalRank>,
     fault: Mutex<Option<Error>>,
 }
@@ -71,7 +74,9 @@ impl World {
         let local = local.iter().map(|&rank| {
             let table = heaps.table(rank);
             driver.start(rank, &table, trace)?;
-            control.areas()[rank as usize].host.pid.store(std::process::id(), Ordering::Relaxed);
+            let host = &control.areas()[rank as usize].host;
+            host.pid.store(std::process::id(), Ordering::Relaxed);
+            host.namespace.store(state::namespace(), Ordering::Relaxed);
             let allocator = Mutex::new(Allocator::new(heaps.size(), SIGNAL_PAD_BYTES));
             Ok(LocalRank { rank, table, allocator, collectives: AtomicU64::new(0), busy: AtomicBool::new(false) })
         });
@@ -88,6 +93,7 @@ impl World {
             cores,
             joined,
             helpers_signal,
+            origin: Origin::here(),
             local,
             fault: Mutex::new(None),
         })
@@ -95,6 +101,12 @@ impl World {
 
     pub(crate) fn num_ranks(&self) -> u32 {
         self.control.areas().len() as u32
+    }
+
+    /// Whether this process was forked from the one that is part of the run: it may look, and change nothing.
+    #[inline]
+    pub(crate) fn is_a_parents(&self) -> bool {
+        self.origin.is_a_parent()
     }
 
     /// The ranks whose host threads are in this process.
@@ -115,6 +127,9 @@ impl World {
 
     /// Ends the run with `error` on every rank, unless another fault came first.
     pub(crate) fn fail(&self, rank: u32, error: Error) {
+        if self.is_a_parents() {
+            return;
+        }
         let slot = &self.control.fault;
         let claim = slot.state.compare_exchange(NO_FAULT, FAULT_CLAIMED, Ordering::AcqRel, Ordering::Relaxed);
         if claim.is_err() {

@@ -1,45 +1,63 @@
 //! Rank 0 while the ranks meet: who has come, who is ready, who has died, and what is wrong.
+//!
+//! One thread listens to all of them and waits for none: what is not whole yet is looked at again.
 
-use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::net::{UnixListener, UnixStream};
-use std::sync::mpsc::{self, Receiver, Sender};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, accept_with, bind, listen, socket_with};
 
 use super::environment::Bootstrap;
-use super::message::{receive, send};
-use super::rendezvous::{GRACE, LATECOMERS, Link, MOST_BYTES, Offer, RETRY, Session, address, peer};
+use super::message::{Inbox, send};
+use super::patience::Patience;
+use super::peer::Peer;
+use super::rendezvous::{
+    FOREIGN, LATECOMERS, Link, MOST_BYTES, OCCUPIED, Offer, RETRY, Session, TELLS_IN, address, dial, is_gone,
+};
 use super::state;
 use super::terms::{Answer, Hello, Memory, Ready};
-use crate::control::Control;
+use crate::control::{Control, MAX_RANKS};
 use crate::error::Error;
+use crate::fork::Kept;
 use crate::interrupt;
 use crate::memory;
 
 /// How long rank 0 stays after a death, likewise: those who have come are told at once.
 pub(super) const MOURNS: Duration = Duration::from_millis(500);
+/// Connections that may wait until they are accepted; the system has a limit of its own.
+const BACKLOG: i32 = 4096;
+/// Most connections that have not said who they are: with more, the oldest goes.
+const MOST_CALLERS: usize = MAX_RANKS as usize;
+/// Most that are accepted between two looks at those who have come.
+const MOST_AT_ONCE: usize = 64;
 
 /// Where the other ranks come in.
 #[derive(Debug)]
 pub(super) struct Door {
-    listener: UnixListener,
-    /// Greetings are read on a thread each: a silent connection must not hold up the others.
-    arrivals: Receiver<Guest>,
-    arrive: Sender<Guest>,
+    listener: Kept,
+    /// Processes of this user that have not said who they are.
+    callers: Vec<Caller>,
     /// Those who have come, rank 1 first.
     guests: Vec<Option<Guest>>,
     /// Those who have come and do not belong here.
     strangers: Vec<Guest>,
 }
 
+#[derive(Debug)]
+struct Caller {
+    stream: Kept,
+    pid: i32,
+    inbox: Inbox,
+}
+
 /// A process that has introduced itself to rank 0.
 #[derive(Debug)]
 struct Guest {
-    stream: UnixStream,
+    stream: Kept,
     pid: i32,
+    inbox: Inbox,
     hello: Hello,
     /// Once it is ready.
     heap: Option<OwnedFd>,
@@ -47,18 +65,17 @@ struct Guest {
 
 impl Door {
     pub(super) fn open(bootstrap: &Bootstrap) -> Result<Self, Error> {
-        let listener = listen(bootstrap)?;
-        let (arrive, arrivals) = mpsc::channel();
+        let listener = open(bootstrap)?;
         let guests = (1..bootstrap.num_ranks).map(|_| None).collect();
-        Ok(Self { listener, arrivals, arrive, guests, strangers: Vec::new() })
+        Ok(Self { listener, callers: Vec::new(), guests, strangers: Vec::new() })
     }
 
     /// Waits until all ranks are ready, and gives each everyone's memory.
     pub(super) fn gather(mut self, bootstrap: &Bootstrap, offer: Offer) -> Result<Session, Error> {
         let (hello, memory) = (Hello::new(bootstrap), Memory::of(&offer));
-        let end = Instant::now() + bootstrap.deadline;
+        let mut patience = Patience::new(bootstrap.deadline);
         while self.guests.iter().flatten().filter(|guest| guest.heap.is_some()).count() < self.guests.len() {
-            let late = Instant::now() >= end;
+            let late = patience.is_over();
             let step = if late { Err(self.late(bootstrap.deadline)) } else { self.step(&hello, &memory, &offer) };
             let step = step.and_then(|()| interrupt::check());
             if let Err(error) = step {
@@ -66,7 +83,7 @@ impl Door {
                 return Err(error);
             }
         }
-        welcome(offer, self.guests.into_iter().flatten())
+        welcome(offer, self.guests.into_iter().flatten().collect(), bootstrap.deadline)
     }
 
     /// Tells all ranks why there is no run, also those that come a little later: with rank 0 gone they would wait for
@@ -77,22 +94,25 @@ impl Door {
             Error::RankDied { .. } => MOURNS,
             _ => LATECOMERS,
         };
-        let end = Instant::now() + stays.min(bootstrap.deadline);
+        let mut patience = Patience::new(stays.min(bootstrap.deadline));
         let mut others = self.guests.len();
-        let mut told = 0;
+        let mut told = Vec::new();
         let mut known: Vec<_> = self.guests.drain(..).flatten().chain(self.strangers.drain(..)).collect();
         loop {
             for guest in known.drain(..) {
-                // One that is gone already needs no reason.
-                let _ = send(&guest.stream, &Answer::Refused(error.to_string()), &[]);
-                // Processes are counted, not their ranks: of two with the same number, one was meant to be another.
-                told += 1;
+                guest.refuse(error);
+                // Processes are counted, not their ranks: of two with the same number, one was meant to be another. One
+                // that was told and died then is told by who has started it.
+                if !(guest.hello.died && told.contains(&guest.hello.rank)) {
+                    told.push(guest.hello.rank);
+                }
                 others = others.max(guest.hello.num_ranks.saturating_sub(1) as usize);
             }
-            if told >= others || Instant::now() >= end || self.wait().is_err() {
+            if told.len() >= others || patience.is_over() {
                 return;
             }
-            known.extend(self.arrivals.try_iter());
+            let Ok((come, _)) = self.wait() else { return };
+            known.extend(come);
         }
     }
 
@@ -111,73 +131,118 @@ impl Door {
 
     /// Waits a short time for something to happen, and sees to it.
     fn step(&mut self, hello: &Hello, memory: &Memory, offer: &Offer) -> Result<(), Error> {
-        while let Ok(guest) = self.arrivals.try_recv() {
-            if guest.hello.died {
-                let rank = guest.hello.rank;
-                // One that has come tells it by its connection, after what it had to say.
-                if rank.checked_sub(1).and_then(|seat| self.guests.get(seat as usize)).is_some_and(Option::is_none) {
-                    self.strangers.push(guest);
-                    return Err(Error::RankDied { rank });
-                }
-                continue;
-            }
-            // Of two ranks 0 it says nothing more that they are of different runs.
-            let belongs = if guest.hello.rank == 0 { Ok(()) } else { guest.hello.compare(hello) };
-            let seat = match belongs.and_then(|()| seat(&mut self.guests, &guest)) {
-                Ok(seat) => seat,
-                Err(error) => {
-                    self.strangers.push(guest);
-                    return Err(error);
-                }
-            };
-            *seat = Some(guest);
-        }
-        let spoke = self.wait()?;
+        let (come, spoke) = self.wait()?;
         for guest in self.guests.iter_mut().flatten().zip(spoke).filter(|(_, spoke)| *spoke).map(|(guest, _)| guest) {
             guest.listen_to(memory, offer)?;
         }
-        Ok(())
+        let mut wrong = None;
+        for guest in come {
+            // The others are told, too.
+            match self.admit(&guest, hello) {
+                Ok(Some(seat)) => self.guests[seat] = Some(guest),
+                Ok(None) => {}
+                Err(error) => {
+                    self.strangers.push(guest);
+                    wrong.get_or_insert(error);
+                }
+            }
+        }
+        wrong.map_or(Ok(()), Err)
     }
 
-    /// Lets in who comes within a short time; which of the guests have something to say, or are gone.
-    fn wait(&mut self) -> Result<Vec<bool>, Error> {
-        let present = self.guests.iter().flatten().map(|guest| PollFd::new(&guest.stream, PollFlags::IN));
-        let mut ready: Vec<_> = std::iter::once(PollFd::new(&self.listener, PollFlags::IN)).chain(present).collect();
+    /// The place of a guest that belongs to this run; none if it only brings news that are known.
+    fn admit(&self, guest: &Guest, hello: &Hello) -> Result<Option<usize>, Error> {
+        let rank = guest.hello.rank;
+        let seat = rank.checked_sub(1).map(|seat| seat as usize);
+        let sitting = seat.and_then(|seat| self.guests.get(seat));
+        if guest.hello.died {
+            // One that has come tells it by its connection, after what it had to say.
+            return if sitting.is_some_and(Option::is_none) { Err(Error::RankDied { rank }) } else { Ok(None) };
+        }
+        // Of two ranks 0 it says nothing more that they are of different runs.
+        if rank != 0 {
+            guest.hello.compare(hello)?;
+        }
+        let duplicate = |first| Error::DuplicateRank { rank, first, second: guest.pid };
+        match sitting {
+            None => Err(duplicate(std::process::id().cast_signed())),
+            Some(Some(sitting)) => Err(duplicate(sitting.pid)),
+            Some(None) => Ok(seat),
+        }
+    }
+
+    /// Lets in who comes within a short time; who has said who it is, and which of the guests have something to say
+    /// or are gone.
+    fn wait(&mut self) -> Result<(Vec<Guest>, Vec<bool>), Error> {
+        let callers = self.callers.iter().map(|caller| &caller.stream);
+        let present = self.guests.iter().flatten().map(|guest| &guest.stream);
+        let all = std::iter::once(&self.listener).chain(callers).chain(present);
+        let mut ready: Vec<_> = all.map(|fd| PollFd::new(fd, PollFlags::IN)).collect();
         let timeout = Timespec::try_from(RETRY).expect("a short time");
         match poll(&mut ready, Some(&timeout)) {
-            Ok(0) | Err(rustix::io::Errno::INTR) => return Ok(Vec::new()),
+            Ok(0) | Err(Errno::INTR) => return Ok((Vec::new(), Vec::new())),
             Ok(_) => {}
             Err(errno) => return Err(Error::system("wait for the other ranks")(errno)),
         }
-        let mut happened = ready.iter().map(|fd| !fd.revents().is_empty());
-        if happened.next() == Some(true) {
-            let (stream, _) = self.listener.accept().map_err(Error::io("accept another rank"))?;
-            let arrive = self.arrive.clone();
-            let greet = move || {
-                // Whoever is not one of this user's ranks is none of ours: the connection just closes.
-                if let Some(guest) = greet(stream) {
-                    let _ = arrive.send(guest);
-                }
-            };
-            thread::Builder::new().spawn(greet).map_err(Error::io("start a thread that greets a rank"))?;
+        let happened: Vec<bool> = ready.iter().map(|fd| !fd.revents().is_empty()).collect();
+        let (callers, guests) = happened[1..].split_at(self.callers.len());
+        let mut come = Vec::new();
+        let waiting = std::mem::take(&mut self.callers).into_iter().zip(callers);
+        for (caller, spoke) in waiting {
+            if *spoke { caller.listen_to(&mut self.callers, &mut come) } else { self.callers.push(caller) }
         }
-        Ok(happened.collect())
+        if happened[0] {
+            self.accept(&mut come)?;
+        }
+        Ok((come, guests.to_vec()))
+    }
+
+    fn accept(&mut self, come: &mut Vec<Guest>) -> Result<(), Error> {
+        for _ in 0..MOST_AT_ONCE {
+            let stream = match accept_with(&self.listener, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
+                Ok(stream) => Kept::new(stream),
+                Err(Errno::AGAIN | Errno::INTR | Errno::CONNABORTED) => break,
+                Err(errno) => return Err(Error::system("accept another rank")(errno)),
+            };
+            // Whoever is not one of this user's ranks is none of ours: the connection just closes.
+            let Some(peer) = Peer::of(&stream).filter(|peer| peer.is_ours()) else { continue };
+            if self.callers.len() == MOST_CALLERS {
+                self.callers.remove(0);
+            }
+            let caller = Caller { stream, pid: peer.pid, inbox: Inbox::new(MOST_BYTES) };
+            caller.listen_to(&mut self.callers, come);
+        }
+        Ok(())
+    }
+}
+
+impl Caller {
+    /// Hears who it is. It stays among the callers while it has not said it all, and goes if it says something else.
+    fn listen_to(mut self, callers: &mut Vec<Self>, come: &mut Vec<Guest>) {
+        match self.inbox.take(&self.stream) {
+            Ok(Some((hello, _))) => {
+                let Self { stream, pid, inbox } = self;
+                come.push(Guest { stream, pid, inbox, hello, heap: None });
+            }
+            Ok(None) => callers.push(self),
+            Err(_) => {}
+        }
     }
 }
 
 impl Guest {
-    /// Reads what it has to say.
+    /// Hears what it has to say.
     fn listen_to(&mut self, memory: &Memory, offer: &Offer) -> Result<(), Error> {
         let rank = self.hello.rank;
         let refused = |reason: String| Error::Refused { rank, reason };
-        if self.heap.is_some() {
-            // Nothing more is to be said before the answer.
-            return Err(Error::RankDied { rank });
-        }
-        let (ready, fds) = receive(&self.stream, MOST_BYTES).map_err(|error| match error.kind() {
-            io::ErrorKind::InvalidData => refused(error.to_string()),
-            _ => Error::RankDied { rank },
+        let said = self.inbox.take(&self.stream).map_err(|error| match is_gone(&error) {
+            true => Error::RankDied { rank },
+            false => refused(error.to_string()),
         })?;
+        let Some((ready, fds)) = said else { return Ok(()) };
+        if self.heap.is_some() {
+            return Err(refused("it spoke when it was to wait for an answer".to_owned()));
+        }
         match ready {
             Ready::Declines(reason) => Err(refused(reason)),
             Ready::Brings(theirs) => {
@@ -189,58 +254,66 @@ impl Guest {
             }
         }
     }
-}
 
-/// The place of a guest that belongs to this run.
-fn seat<'a>(guests: &'a mut [Option<Guest>], guest: &Guest) -> Result<&'a mut Option<Guest>, Error> {
-    let rank = guest.hello.rank;
-    let duplicate = |first| Error::DuplicateRank { rank, first, second: guest.pid };
-    match rank.checked_sub(1).and_then(|seat| guests.get_mut(seat as usize)) {
-        None => Err(duplicate(std::process::id().cast_signed())),
-        Some(Some(sitting)) => Err(duplicate(sitting.pid)),
-        Some(seat) => Ok(seat),
+    fn refuse(&self, error: &Error) {
+        // One that is gone already needs no reason.
+        let _ = send(&self.stream, &Answer::Refused(error.to_string()), &[], TELLS_IN);
     }
 }
 
-fn welcome(offer: Offer, guests: impl Iterator<Item = Guest>) -> Result<Session, Error> {
-    let (mut heaps, mut links) = (vec![offer.heap], Vec::new());
-    for guest in guests {
-        heaps.extend(guest.heap);
-        links.push(Link { rank: guest.hello.rank, stream: guest.stream });
-    }
+fn welcome(offer: Offer, mut guests: Vec<Guest>, deadline: Duration) -> Result<Session, Error> {
+    let mut heaps = vec![offer.heap];
+    heaps.extend(guests.iter_mut().filter_map(|guest| guest.heap.take()));
     let control = memory::create("symm-control", Control::bytes(heaps.len()))?;
     let all: Vec<_> = std::iter::once(&control).chain(&heaps).map(AsFd::as_fd).collect();
-    for link in &links {
-        match send(&link.stream, &Answer::Welcome, &all) {
+    for (index, guest) in guests.iter().enumerate() {
+        match send(&guest.stream, &Answer::Welcome, &all, deadline) {
             // It has died; the others are told as of any death in the run, which has begun.
-            Err(error) if matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset) => {}
-            sent => sent.map_err(Error::io(format!("send rank {} everyone's memory", link.rank)))?,
+            Err(error) if is_gone(&error) => {}
+            Err(error) => {
+                let error = Error::io(format!("send rank {} everyone's memory", guest.hello.rank))(error);
+                guests[index..].iter().for_each(|guest| guest.refuse(&error));
+                return Err(error);
+            }
+            Ok(()) => {}
         }
     }
+    let links = guests.into_iter().map(|guest| Link { rank: guest.hello.rank, stream: guest.stream }).collect();
     Ok(Session { control, heaps, links })
 }
 
-fn listen(bootstrap: &Bootstrap) -> Result<UnixListener, Error> {
-    let address = address(bootstrap)?;
-    UnixListener::bind_addr(&address).map_err(|source| {
-        let other = UnixStream::connect_addr(&address).ok();
-        match other.and_then(|other| peer(&other).map(|(_, first)| (other, first))) {
-            Some((other, first)) => {
-                // So that it learns of two with its number. It does not when it has met the others already.
-                let _ = send(&other, &Hello::new(bootstrap), &[]);
-                Error::DuplicateRank { rank: 0, first, second: std::process::id().cast_signed() }
-            }
-            None => Error::io("listen for the other ranks")(source),
+fn open(bootstrap: &Bootstrap) -> Result<Kept, Error> {
+    let failed = || Error::system("listen for the other ranks");
+    let address = address(bootstrap).map_err(failed())?;
+    let mut patience = Patience::new(TELLS_IN);
+    loop {
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        let listener = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None).map_err(failed())?;
+        match bind(&listener, &address).and_then(|()| listen(&listener, BACKLOG)) {
+            Ok(()) => return Ok(Kept::new(listener)),
+            Err(Errno::ADDRINUSE) => {}
+            Err(errno) => return Err(failed()(errno)),
         }
-    })
+        match dial(bootstrap) {
+            // It has ended just now, or does not listen yet.
+            Err(Errno::CONNREFUSED) if patience.pause(RETRY) => {}
+            Err(Errno::CONNREFUSED) => return Err(failed()(Errno::ADDRINUSE)),
+            other => return Err(taken(bootstrap, other)),
+        }
+    }
 }
 
-fn greet(stream: UnixStream) -> Option<Guest> {
-    let (user, pid) = peer(&stream)?;
-    if user != rustix::process::geteuid().as_raw() {
-        return None;
+/// Who has this run's socket already.
+fn taken(bootstrap: &Bootstrap, other: Result<(Kept, Peer), Errno>) -> Error {
+    let refused = |reason: &str| Error::Refused { rank: 0, reason: reason.to_owned() };
+    match other {
+        Ok((_, peer)) if !peer.is_ours() => refused(FOREIGN),
+        Ok((other, peer)) => {
+            // So that it learns of two with its number. It does not when it has met the others already.
+            let _ = send(&other, &Hello::new(bootstrap), &[], TELLS_IN);
+            Error::DuplicateRank { rank: 0, first: peer.pid, second: std::process::id().cast_signed() }
+        }
+        Err(Errno::AGAIN) => refused(OCCUPIED),
+        Err(errno) => Error::system("listen for the other ranks")(errno),
     }
-    stream.set_read_timeout(Some(GRACE)).ok()?;
-    let (hello, _) = receive::<Hello>(&stream, MOST_BYTES).ok()?;
-    Some(Guest { stream, pid, hello, heap: None })
 }

@@ -2,7 +2,6 @@
 
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
@@ -12,8 +11,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::{RecvFlags, recv};
 
 use super::message::{receive, send};
-use super::rendezvous::Link;
+use super::rendezvous::{Link, is_gone};
 use crate::error::Error;
+use crate::fork::Kept;
 use crate::supervisor::all_returned;
 use crate::trace::Trace;
 use crate::world::World;
@@ -54,13 +54,15 @@ impl Monitor {
         let Some(mine) = trace else { return Ok(None) };
         let mut parts = vec![mine];
         for link in links.iter() {
-            let died = |_: io::Error| Error::RankDied { rank: link.rank };
+            let failed = |error: io::Error| match is_gone(&error) {
+                true => Error::RankDied { rank: link.rank },
+                false => Error::io(format!("exchange the timeline with rank {}", link.rank))(error),
+            };
             if link.rank == 0 {
-                send(&link.stream, &parts[0], &[]).map_err(died)?;
+                send(&link.stream, &parts[0], &[], HANDS_OVER_IN).map_err(failed)?;
                 return Ok(None);
             }
-            link.stream.set_read_timeout(Some(HANDS_OVER_IN)).map_err(died)?;
-            parts.push(receive(&link.stream, MOST_TRACE).map_err(died)?.0);
+            parts.push(receive(&link.stream, MOST_TRACE, HANDS_OVER_IN).map_err(failed)?.0);
         }
         Ok(Some(Trace::merge(parts)))
     }
@@ -71,14 +73,13 @@ impl Monitor {
         let mut parts = vec![trace?];
         let end = Instant::now() + FAILED_HANDS_OVER_IN;
         for link in links.iter() {
-            // Zero would be no limit at all.
-            let left = Some(end.saturating_duration_since(Instant::now()).max(LOOK_EVERY));
+            let left = end.saturating_duration_since(Instant::now());
             if link.rank == 0 {
                 // A rank 0 that is gone writes no file.
-                let _ = link.stream.set_write_timeout(left).and_then(|()| send(&link.stream, &parts[0], &[]));
+                let _ = send(&link.stream, &parts[0], &[], left);
                 return None;
             }
-            let received = link.stream.set_read_timeout(left).and_then(|()| receive(&link.stream, MOST_TRACE));
+            let received = receive(&link.stream, MOST_TRACE, left);
             parts.extend(received.map(|(part, _)| part));
         }
         Some(Trace::merge(parts))
@@ -118,7 +119,7 @@ fn watch(world: &World, links: &[Link], closing: &AtomicBool) {
     }
 }
 
-fn is_closed(stream: &UnixStream) -> bool {
+fn is_closed(stream: &Kept) -> bool {
     let mut byte = [MaybeUninit::<u8>::uninit(); 1];
     match recv(stream, &mut byte, RecvFlags::PEEK | RecvFlags::DONTWAIT) {
         Ok((_, received)) => received == 0,

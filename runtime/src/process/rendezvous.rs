@@ -5,31 +5,34 @@
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::linux::net::SocketAddrExt;
-use std::os::unix::net::{SocketAddr, UnixStream};
 use std::sync::PoisonError;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
 
 use super::door::{Door, MOURNS};
 use super::environment::Bootstrap;
 use super::message::{receive, send};
+use super::patience::Patience;
+use super::peer::Peer;
 use super::state;
 use super::terms::{Answer, Hello, Memory, Ready};
 use crate::control::Control;
 use crate::error::Error;
+use crate::fork::Kept;
 use crate::interrupt;
 use crate::memory;
 
 /// Bytes of the largest greeting or answer.
-pub(super) const MOST_BYTES: u64 = 1 << 20;
+pub(super) const MOST_BYTES: u64 = 16 << 20;
 /// Time between two attempts to connect, and between two looks at the deadline.
 pub(super) const RETRY: Duration = Duration::from_millis(10);
 /// Time beyond the deadline for rank 0 to say what is wrong.
 pub(super) const GRACE: Duration = Duration::from_secs(5);
+/// How long an answer may take that ends a rank's part: it fits what the system keeps for the other end.
+pub(super) const TELLS_IN: Duration = Duration::from_secs(1);
 /// How long rank 0 stays after a refusal, for those who have not come yet.
 pub(super) const LATECOMERS: Duration = Duration::from_secs(5);
 
@@ -58,7 +61,7 @@ pub(crate) struct Session {
 #[derive(Debug)]
 pub(crate) struct Link {
     pub(crate) rank: u32,
-    pub(crate) stream: UnixStream,
+    pub(crate) stream: Kept,
 }
 
 /// How a rank that has announced itself is there for the others.
@@ -67,14 +70,14 @@ pub(super) enum Presence {
     /// Rank 0.
     Host(Door),
     /// Another rank's connection to it.
-    Guest(UnixStream),
+    Guest(Kept),
 }
 
 /// Meets the other ranks and returns when all have come.
 pub(crate) fn join(bootstrap: &Bootstrap, offer: Offer) -> Result<Session, Error> {
     match bootstrap.present(bootstrap.deadline)? {
         Presence::Host(door) => door.gather(bootstrap, offer),
-        Presence::Guest(stream) => connect(bootstrap, &stream, &offer).map(|(control, heaps)| {
+        Presence::Guest(stream) => enter(bootstrap, &stream, &offer).map(|(control, heaps)| {
             let links = vec![Link { rank: 0, stream }];
             Session { control, heaps, links }
         }),
@@ -102,7 +105,7 @@ impl Bootstrap {
         match self.present(self.deadline.min(LATECOMERS)) {
             Ok(Presence::Host(door)) => door.close(self, &Error::Refused { rank: 0, reason }),
             // Nothing is lost when it cannot be told: this rank reports its error, and the others their deadline.
-            Ok(Presence::Guest(stream)) => drop(send(&stream, &Ready::Declines(reason), &[])),
+            Ok(Presence::Guest(stream)) => drop(send(&stream, &Ready::Declines(reason), &[], TELLS_IN)),
             Err(_) => {}
         }
     }
@@ -113,7 +116,7 @@ impl Bootstrap {
             // The name is taken, or nobody comes, where the run has begun.
             let _ = Door::open(self).map(|door| door.close(self, &Error::RankDied { rank: 0 }));
         } else {
-            let _ = reach(self, MOURNS).map(|stream| send(&stream, &Hello::of_dead(self), &[]));
+            let _ = reach(self, MOURNS).map(|stream| send(&stream, &Hello::of_dead(self), &[], TELLS_IN));
         }
     }
 
@@ -126,31 +129,35 @@ impl Bootstrap {
             return Door::open(self).map(Presence::Host);
         }
         let stream = reach(self, deadline)?;
-        if peer(&stream).map(|(user, _)| user) != Some(rustix::process::geteuid().as_raw()) {
-            let reason = "another user listens on this run's socket; choose another MASTER_PORT".to_owned();
-            return Err(Error::Refused { rank: self.rank, reason });
+        let sent = send(&stream, &Hello::new(self), &[], deadline.saturating_add(GRACE));
+        match sent.map_err(|error| error.kind()) {
+            Err(io::ErrorKind::TimedOut) => Err(silent(&stream, deadline.saturating_add(GRACE))),
+            // There is an answer that says why, or none because rank 0 has died: seen when it is read.
+            _ => Ok(Presence::Guest(stream)),
         }
-        // If that cannot be sent, there is an answer that says why, or none because rank 0 has died: seen when it is read.
-        let _ = send(&stream, &Hello::new(self), &[]);
-        Ok(Presence::Guest(stream))
     }
 }
 
+/// Rank 0 has not answered.
+fn silent(stream: &Kept, after: Duration) -> Error {
+    let pid = Peer::of(stream).map_or(0, |peer| peer.pid);
+    Error::Silent { rank: 0, pid, after, state: state::of(pid) }
+}
+
 /// Joins as another rank than 0: the control memory and the heaps.
-fn connect(bootstrap: &Bootstrap, stream: &UnixStream, offer: &Offer) -> Result<(OwnedFd, Vec<OwnedFd>), Error> {
+fn enter(bootstrap: &Bootstrap, stream: &Kept, offer: &Offer) -> Result<(OwnedFd, Vec<OwnedFd>), Error> {
     let refused = |reason: String| Error::Refused { rank: bootstrap.rank, reason };
-    let after = bootstrap.deadline + GRACE;
-    stream.set_read_timeout(Some(after)).map_err(Error::io("set a deadline"))?;
-    // As above.
-    let _ = send(stream, &Ready::Brings(Memory::of(offer)), &[offer.heap.as_fd()]);
+    let after = bootstrap.deadline.saturating_add(GRACE);
+    match send(stream, &Ready::Brings(Memory::of(offer)), &[offer.heap.as_fd()], after) {
+        Err(error) if !is_gone(&error) => return Err(Error::io("send this rank's memory to rank 0")(error)),
+        // As above.
+        _ => {}
+    }
     await_answer(stream, after)?;
-    let answer = receive(stream, MOST_BYTES).map_err(|error| match error.kind() {
-        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
-            let pid = peer(stream).map_or(0, |(_, pid)| pid);
-            Error::Silent { rank: 0, pid, after, state: state::of(pid) }
-        }
-        io::ErrorKind::InvalidData => Error::io("read rank 0's answer")(error),
-        _ => Error::RankDied { rank: 0 },
+    let answer = receive(stream, MOST_BYTES, after).map_err(|error| match error.kind() {
+        io::ErrorKind::TimedOut => silent(stream, after),
+        _ if is_gone(&error) => Error::RankDied { rank: 0 },
+        _ => Error::io("read rank 0's answer")(error),
     });
     match answer? {
         (Answer::Refused(reason), _) => Err(refused(reason)),
@@ -170,40 +177,59 @@ fn connect(bootstrap: &Bootstrap, stream: &UnixStream, offer: &Offer) -> Result<
 }
 
 /// Waits until there is an answer to read, or the time is over; unlike reading, this can be interrupted.
-fn await_answer(stream: &UnixStream, after: Duration) -> Result<(), Error> {
-    let (end, step) = (Instant::now() + after, Timespec::try_from(RETRY).expect("a short time"));
+fn await_answer(stream: &Kept, after: Duration) -> Result<(), Error> {
+    let (mut patience, step) = (Patience::new(after), Timespec::try_from(RETRY).expect("a short time"));
     // Whatever else there is to say of the connection, reading says.
     let silent = || matches!(poll(&mut [PollFd::new(stream, PollFlags::IN)], Some(&step)), Ok(0) | Err(Errno::INTR));
-    while silent() && Instant::now() < end {
+    while silent() && !patience.is_over() {
         interrupt::check()?;
     }
     Ok(())
 }
 
 /// A connection to rank 0, which may not be there yet.
-fn reach(bootstrap: &Bootstrap, deadline: Duration) -> Result<UnixStream, Error> {
-    let (address, end) = (address(bootstrap)?, Instant::now() + deadline);
+fn reach(bootstrap: &Bootstrap, deadline: Duration) -> Result<Kept, Error> {
+    let mut patience = Patience::new(deadline);
     loop {
-        match UnixStream::connect_addr(&address) {
-            Ok(stream) => return Ok(stream),
-            Err(error) if error.raw_os_error() == Some(libc::EMFILE) => {
-                return Err(Error::io("connect to rank 0")(error));
+        let failed = match dial(bootstrap) {
+            Ok((_, peer)) if !peer.is_ours() => {
+                return Err(Error::Refused { rank: bootstrap.rank, reason: FOREIGN.to_owned() });
             }
-            Err(_) if Instant::now() < end => {
-                interrupt::check()?;
-                thread::sleep(RETRY);
-            }
-            Err(_) => return Err(Error::RanksAbsent { ranks: vec![0], deadline }),
+            Ok((stream, _)) => return Ok(stream),
+            Err(errno @ (Errno::MFILE | Errno::NFILE)) => return Err(Error::system("connect to rank 0")(errno)),
+            Err(errno) => errno,
+        };
+        interrupt::check()?;
+        if !patience.pause(RETRY) {
+            return Err(match failed {
+                Errno::AGAIN => Error::Refused { rank: bootstrap.rank, reason: OCCUPIED.to_owned() },
+                Errno::CONNREFUSED | Errno::INTR => Error::RanksAbsent { ranks: vec![0], deadline },
+                errno => Error::system("connect to rank 0")(errno),
+            });
         }
     }
 }
 
-/// User and process at the other end.
-pub(super) fn peer(stream: &UnixStream) -> Option<(u32, i32)> {
-    let peer = rustix::net::sockopt::socket_peercred(stream).ok()?;
-    Some((peer.uid.as_raw(), peer.pid.as_raw_nonzero().get()))
+/// One attempt to connect, which does not wait, and who listens.
+pub(super) fn dial(bootstrap: &Bootstrap) -> Result<(Kept, Peer), Errno> {
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let stream = Kept::new(socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?);
+    connect(&stream, &address(bootstrap)?)?;
+    let peer = Peer::of(&stream).ok_or(Errno::CONNREFUSED)?;
+    Ok((stream, peer))
 }
 
-pub(super) fn address(bootstrap: &Bootstrap) -> Result<SocketAddr, Error> {
-    SocketAddr::from_abstract_name(&bootstrap.socket).map_err(Error::io("name the socket of this run"))
+/// Whether a connection has failed because the process at the other end has ended.
+pub(super) fn is_gone(error: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
+    matches!(error.kind(), BrokenPipe | ConnectionReset | UnexpectedEof)
+}
+
+/// What is said of a run's socket that somebody else has.
+pub(super) const FOREIGN: &str = "another user listens on this run's socket; choose another MASTER_PORT";
+pub(super) const OCCUPIED: &str = "a process listens on this run's socket and does not answer: rank 0 if it is \
+                                   stopped, or another user's; choose another MASTER_PORT";
+
+pub(super) fn address(bootstrap: &Bootstrap) -> Result<SocketAddrUnix, Errno> {
+    SocketAddrUnix::new_abstract_name(bootstrap.socket.as_bytes())
 }

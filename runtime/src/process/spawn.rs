@@ -2,19 +2,21 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Seek, Write};
+use std::io::{self, Seek, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::thread;
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
 
 use super::environment::Bootstrap;
+use super::output::Outputs;
+use super::patience::Patience;
 use super::state::{self, ProcessState};
 use crate::clock;
 use crate::error::{Error, Exit, RankExit};
@@ -36,7 +38,7 @@ pub struct Spawn {
     /// What each of them reads from its standard input.
     pub input: Vec<u8>,
     /// How long the others have to end by themselves once one has failed; then they are killed. Those that a signal has
-    /// stopped, at once.
+    /// stopped, at once. When all have ended, children of theirs that keep an output open have as long.
     pub grace: Duration,
 }
 
@@ -49,9 +51,9 @@ pub struct Spawn {
 /// [`Error::System`] when one could not be started, or when output of theirs is lost.
 pub fn spawn_processes(spawn: &Spawn) -> Result<(), Error> {
     let run = format!("symm-{}-{}", std::process::id(), clock::now());
-    let mut running = Vec::new();
+    let (mut running, mut outputs) = (Vec::new(), Outputs::new()?);
     for rank in 0..spawn.ranks {
-        match Process::start(spawn, rank, &run) {
+        match Process::start(spawn, rank, &run, &mut outputs) {
             Ok(process) => running.push(process),
             Err(error) => {
                 running.iter_mut().for_each(Process::kill);
@@ -59,7 +61,8 @@ pub fn spawn_processes(spawn: &Spawn) -> Result<(), Error> {
             }
         }
     }
-    let (failed, forwarded) = wait(running, spawn.grace)?;
+    let (failed, left) = wait(running, spawn.grace)?;
+    let forwarded = outputs.finish(left);
     if failed.is_empty() {
         forwarded.map_err(Error::io("write the ranks' output"))
     } else {
@@ -88,14 +91,10 @@ struct Process {
     place: Bootstrap,
     child: Child,
     ended: OwnedFd,
-    output: [Output; 2],
 }
 
-/// What copies a rank's output.
-type Output = JoinHandle<io::Result<()>>;
-
 impl Process {
-    fn start(spawn: &Spawn, rank: u32, run: &str) -> Result<Self, Error> {
+    fn start(spawn: &Spawn, rank: u32, run: &str, outputs: &mut Outputs) -> Result<Self, Error> {
         let failed = || format!("start rank {rank} as {}", spawn.program.display());
         let mut command = Command::new(&spawn.program);
         command.args(&spawn.args).stdin(input(&spawn.input)?).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -113,19 +112,21 @@ impl Process {
             });
         }
         let mut child = command.spawn().map_err(Error::io(failed()))?;
-        let watched = Self::watch(&mut child, failed);
+        let watched = Self::watch(&mut child, outputs, failed);
         if watched.is_err() {
             // It fails only for a process that has ended.
             let _ = child.kill().and_then(|()| child.wait());
         }
-        watched.map(|(ended, output)| Self { rank, place, child, ended, output })
+        watched.map(|ended| Self { rank, place, child, ended })
     }
 
     /// What tells that the child has ended, and what copies its output.
-    fn watch(child: &mut Child, failed: impl Fn() -> String) -> Result<(OwnedFd, [Output; 2]), Error> {
+    fn watch(child: &mut Child, outputs: &mut Outputs, failed: impl Fn() -> String) -> Result<OwnedFd, Error> {
         let ended = pidfd_open(Pid::from_child(child), PidfdFlags::empty()).map_err(Error::system(failed()))?;
         let (out, err) = (child.stdout.take().expect("piped"), child.stderr.take().expect("piped"));
-        Ok((ended, [forward(out, io::stdout())?, forward(err, io::stderr())?]))
+        outputs.forward(out, io::stdout())?;
+        outputs.forward(err, io::stderr())?;
+        Ok(ended)
     }
 
     fn kill(&mut self) {
@@ -133,17 +134,15 @@ impl Process {
         let _ = self.child.kill().and_then(|()| self.child.wait());
     }
 
-    /// How it ended, and whether all of its output has been forwarded. `killed` says why we killed it, if we did.
-    fn reap(mut self, killed: Option<Exit>) -> Result<(Option<RankExit>, io::Result<()>), Error> {
+    /// How it ended, if not well. `killed` says why we killed it, if we did.
+    fn reap(mut self, killed: Option<Exit>) -> Result<Option<RankExit>, Error> {
         let status = self.child.wait().map_err(Error::io(format!("wait for rank {}", self.rank)))?;
-        // The threads have nothing that panics.
         let exit = exit(status, killed);
         if exit.is_some() && killed.is_none() {
             // Without the thread the others learn it later.
             let _ = thread::Builder::new().spawn(move || self.place.mourn());
         }
-        let forwarded = self.output.into_iter().try_for_each(|thread| thread.join().unwrap_or(Ok(())));
-        Ok((exit.map(|how| RankExit { rank: self.rank, how }), forwarded))
+        Ok(exit.map(|how| RankExit { rank: self.rank, how }))
     }
 }
 
@@ -169,20 +168,20 @@ fn exit(status: ExitStatus, killed: Option<Exit>) -> Option<Exit> {
     }
 }
 
-/// Waits for all to end: how those ended that failed, and whether all output has been forwarded.
-fn wait(running: Vec<Process>, grace: Duration) -> Result<(Vec<RankExit>, io::Result<()>), Error> {
+/// Waits for all to end: how those ended that failed, and what is left of the grace.
+fn wait(running: Vec<Process>, grace: Duration) -> Result<(Vec<RankExit>, Duration), Error> {
     let mut running: Vec<(Process, Option<Exit>)> = running.into_iter().map(|process| (process, None)).collect();
-    let (mut failed, mut forwarded) = (Vec::new(), Ok(()));
-    let mut kill_at: Option<Instant> = None;
+    let mut failed = Vec::new();
+    let mut patience: Option<Patience> = None;
     while !running.is_empty() {
-        if kill_at.is_none() && interrupt::is_asked() {
+        if patience.is_none() && interrupt::is_asked() {
             // They tell what they wait for, and leave their timeline; a terminal has told them so already.
             for (process, _) in &running {
                 let _ = rustix::process::kill_process(Pid::from_child(&process.child), Signal::INT);
             }
-            kill_at = Some(Instant::now() + grace);
+            patience = Some(Patience::new(grace));
         }
-        let left = kill_at.map(|at| at.saturating_duration_since(Instant::now()));
+        let left = patience.as_mut().map(Patience::left);
         for (process, killed) in running.iter_mut().filter(|(_, killed)| left.is_some() && killed.is_none()) {
             let is_stopped = state::of(process.child.id().cast_signed()) == ProcessState::Stopped;
             *killed = if is_stopped {
@@ -205,29 +204,11 @@ fn wait(running: Vec<Process>, grace: Duration) -> Result<(Vec<RankExit>, io::Re
         let ended: Vec<bool> = ready.iter().map(|fd| !fd.revents().is_empty()).collect();
         for index in (0..running.len()).rev().filter(|&index| ended[index]) {
             let (process, killed) = running.swap_remove(index);
-            let (exit, all) = process.reap(killed)?;
-            failed.extend(exit);
-            forwarded = forwarded.and(all);
+            failed.extend(process.reap(killed)?);
         }
         if !failed.is_empty() {
-            kill_at.get_or_insert_with(|| Instant::now() + grace);
+            patience.get_or_insert_with(|| Patience::new(grace));
         }
     }
-    Ok((failed, forwarded))
-}
-
-/// Copies whole lines, so that those of several ranks do not mix.
-fn forward(from: impl Read + Send + 'static, mut to: impl Write + Send + 'static) -> Result<Output, Error> {
-    let copy = move || {
-        let mut from = BufReader::new(from);
-        let mut line = Vec::new();
-        let mut copied = Ok(());
-        while matches!(from.read_until(b'\n', &mut line), Ok(1..)) {
-            // A closed output of ours is no reason to stop the ranks; it is told in the end.
-            copied = copied.and_then(|()| to.write_all(&line).and_then(|()| to.flush()));
-            line.clear();
-        }
-        copied
-    };
-    thread::Builder::new().spawn(copy).map_err(Error::io("start a thread that forwards a rank's output"))
+    Ok((failed, patience.map_or(grace, |mut patience| patience.left())))
 }

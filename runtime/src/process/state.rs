@@ -20,10 +20,19 @@ impl fmt::Display for ProcessState {
     }
 }
 
-/// The state of process `pid`.
+/// The state of process `pid`, as far as it can be seen from here.
 pub(crate) fn of(pid: i32) -> ProcessState {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    // A /proc of other numbers would tell about another process.
+    let own =
+        std::fs::read_link("/proc/self").is_ok_and(|own| own.as_os_str() == std::process::id().to_string().as_str());
+    let stat =
+        if own { std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default() } else { String::new() };
     // The name of the program is in brackets and may have any characters.
     let stopped = stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('T'));
     if stopped { ProcessState::Stopped } else { ProcessState::Other }
+}
+
+/// What tells the PID namespace of this process from others; 0 if that cannot be found out.
+pub(crate) fn namespace() -> u64 {
+    rustix::fs::stat("/proc/self/ns/pid").map_or(0, |stat| stat.st_ino)
 }

@@ -1,6 +1,7 @@
 //! What processes that meet say to each other.
 
 use std::fmt::Write;
+use std::hash::{DefaultHasher, Hasher};
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +10,9 @@ use super::rendezvous::Offer;
 use crate::error::Error;
 
 /// Grows whenever the messages or the control memory change.
-pub(super) const VERSION: u32 = 5;
+pub(super) const VERSION: u32 = 6;
+/// Characters of the longest value that is sent as it is.
+const MOST_TEXT: usize = 256;
 
 /// What a rank says about itself when it comes. Fields that another version lacks are 0: the version is compared first.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -18,7 +21,8 @@ pub(super) struct Hello {
     version: u32,
     pub(super) rank: u32,
     pub(super) num_ranks: u32,
-    fingerprint: Vec<u8>,
+    /// The fingerprint in words.
+    program: String,
     options: Vec<(String, String)>,
     /// Said for a rank that has died, by who started it: it may not have said anything itself.
     pub(super) died: bool,
@@ -52,8 +56,13 @@ pub(super) enum Answer {
 impl Hello {
     pub(super) fn new(bootstrap: &Bootstrap) -> Self {
         let Bootstrap { rank, num_ranks, ref fingerprint, ref options, .. } = *bootstrap;
-        let (fingerprint, options) = (fingerprint.clone(), options.clone());
-        Self { version: VERSION, rank, num_ranks, fingerprint, options, died: false }
+        let options = options.iter().map(|(name, value)| (name.clone(), short(value.clone()))).collect();
+        let mut program = String::new();
+        for byte in fingerprint {
+            write!(program, "{byte:02x}").expect("writing to a String");
+        }
+        let program = if program.is_empty() { "none".to_owned() } else { short(program) };
+        Self { version: VERSION, rank, num_ranks, program, options, died: false }
     }
 
     /// What is said for a rank that has died.
@@ -64,17 +73,10 @@ impl Hello {
     /// Whether another rank is of the same run.
     pub(super) fn compare(&self, ours: &Self) -> Result<(), Error> {
         let terms = |hello: &Self| {
-            let mut program = String::new();
-            for byte in &hello.fingerprint {
-                write!(program, "{byte:02x}").expect("writing to a String");
-            }
-            if program.is_empty() {
-                "none".clone_into(&mut program);
-            }
             [
                 ("the version of symm's bootstrap", hello.version.to_string()),
                 ("the number of ranks", hello.num_ranks.to_string()),
-                ("the program", program),
+                ("the program", hello.program.clone()),
             ]
         };
         differ(self.rank, ours.rank, terms(self), terms(ours))?;
@@ -87,6 +89,17 @@ impl Hello {
         }
         Ok(())
     }
+}
+
+/// A value that is compared: of a long one, how it begins, its length and a hash.
+fn short(value: String) -> String {
+    if value.len() <= MOST_TEXT {
+        return value;
+    }
+    let mut hash = DefaultHasher::new();
+    hash.write(value.as_bytes());
+    let begins: String = value.chars().take(MOST_TEXT / 4).collect();
+    format!("{begins}… ({} characters, hash {:016x})", value.chars().count(), hash.finish())
 }
 
 impl Memory {

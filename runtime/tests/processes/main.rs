@@ -2,20 +2,22 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+mod forks;
 mod ranks;
+mod signals;
+mod spawner;
 mod start;
+mod storm;
+mod users;
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::Write;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixStream};
-use std::path::Path;
-use std::process::{Child, Command, ExitCode};
+use std::process::{Child, ExitCode};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use symm_runtime::{Spawn, spawn_processes};
-
-use start::{leaves_nothing, outputs, port, rank, start};
+use start::{outputs, port, rank, start};
 
 /// Long enough for a busy machine, and less than the 20 seconds that a rank waits for another that says nothing.
 const SOON: Duration = Duration::from_secs(15);
@@ -33,7 +35,7 @@ fn main() -> ExitCode {
 }
 
 fn test_all(filter: Option<&str>) {
-    let tests: [(&str, fn()); 28] = [
+    let tests: [(&str, fn()); 22] = [
         ("ranks_exchange_data", ranks_exchange_data),
         ("ranks_join_and_leave", ranks_join_and_leave),
         ("a_killed_rank_is_named", a_killed_rank_is_named),
@@ -54,22 +56,21 @@ fn test_all(filter: Option<&str>) {
         ("traces_come_together_on_rank_0", traces_come_together_on_rank_0),
         ("a_failed_run_has_a_trace", a_failed_run_has_a_trace),
         ("a_dead_rank_is_not_in_the_trace", a_dead_rank_is_not_in_the_trace),
-        ("the_spawner_reports_and_cleans_up", the_spawner_reports_and_cleans_up),
-        ("a_straggler_is_killed_after_the_grace", a_straggler_is_killed_after_the_grace),
-        ("a_rank_that_dies_before_it_comes_is_named", a_rank_that_dies_before_it_comes_is_named),
-        ("a_rank_stopped_in_the_run_is_named_and_killed", a_rank_stopped_in_the_run_is_named_and_killed),
-        ("output_that_is_lost_is_an_error", output_that_is_lost_is_an_error),
-        ("a_limit_on_files_is_named", a_limit_on_files_is_named),
-        ("whatever_memory_there_is_nothing_panics", whatever_memory_there_is_nothing_panics),
-        ("no_rank_outlives_its_spawner", no_rank_outlives_its_spawner),
+        ("a_long_fingerprint_is_compared", a_long_fingerprint_is_compared),
+        ("the_longest_times_are_times", the_longest_times_are_times),
     ];
-    for (name, test) in tests {
+    // For the whole suite: SYMM_STORM=1.
+    let storm = std::env::var_os("SYMM_STORM").map(|_| storm::Storm::begin());
+    let more = [&forks::TESTS[..], &signals::TESTS, &spawner::TESTS, &users::TESTS].concat();
+    for (name, test) in tests.into_iter().chain(more) {
         if filter.is_none_or(|filter| name.contains(filter)) {
             let start = Instant::now();
             test();
             println!("test {name} ... ok ({:.1} s)", start.elapsed().as_secs_f64());
         }
     }
+    drop(storm);
+    users::clean_up();
 }
 
 fn ranks_exchange_data() {
@@ -297,109 +298,18 @@ fn a_dead_rank_is_not_in_the_trace() {
     assert!(!found[0].1.contains("rank 2, block"), "{found:?}");
 }
 
-fn spawn(what: &str, grace: Duration) -> Result<(), symm_runtime::Error> {
-    let program = std::env::current_exe().unwrap();
-    spawn_processes(&Spawn { ranks: 3, program, args: vec!["--as".into(), what.into()], input: Vec::new(), grace })
-}
-
-fn the_spawner_reports_and_cleans_up() {
-    spawn("around", Duration::ZERO).unwrap();
-    let message = spawn("kill 2", Duration::from_secs(5)).unwrap_err().to_string();
-    for part in ["rank 2 was killed by signal 9", "rank 0 exited with code 1", "rank 1 exited with code 1"] {
-        assert!(message.contains(part), "no {part:?} in {message}");
-    }
-    leaves_nothing();
-    let missing =
-        Spawn { ranks: 1, program: "/nonexistent".into(), args: Vec::new(), input: Vec::new(), grace: Duration::ZERO };
-    assert!(spawn_processes(&missing).unwrap_err().to_string().contains("/nonexistent"));
-}
-
-/// Rank 1 fails before it joins; the others do something else for an hour.
-fn a_straggler_is_killed_after_the_grace() {
-    let begin = Instant::now();
-    let message = spawn("stay away", Duration::from_millis(300)).unwrap_err().to_string();
-    assert!(begin.elapsed() >= Duration::from_millis(300) && begin.elapsed() < SOON);
-    assert!(message.starts_with("rank 1 exited with code 1"), "{message}");
-    assert!(message.contains("rank 2 did not end after another had failed, and was killed"), "{message}");
-    leaves_nothing();
-}
-
-/// It has not said a word; whoever started it tells the others.
-fn a_rank_that_dies_before_it_comes_is_named() {
-    for r in [0, 1] {
-        let begin = Instant::now();
-        let spawner = rank(0, 1, "dumb", &format!("spawn die at once {r}")).output().unwrap();
-        let text = String::from_utf8_lossy(&spawner.stderr).into_owned();
-        assert!(begin.elapsed() < Duration::from_secs(10), "{:?}", begin.elapsed());
-        assert_eq!(text.matches(&format!("rank {r} died")).count(), 2, "{text}");
+/// Of any length, and none of it is printed at length.
+fn a_long_fingerprint_is_compared() {
+    let found = outputs(start(3, "long", "long program"), SOON);
+    assert!(found.iter().all(|(ok, _)| *ok), "{found:?}");
+    for what in ["other long program", "other long option"] {
+        let found = outputs(start(3, what, what), SOON);
+        let told = |text: &str| text.contains("ranks 1 and 0 do not belong to one run") && text.len() < 1000;
+        assert!(found.iter().all(|(ok, text)| !ok && told(text)), "{found:?}");
     }
 }
 
-fn a_rank_stopped_in_the_run_is_named_and_killed() {
-    let begin = Instant::now();
-    let spawner = rank(0, 1, "stop in run", "spawn stop 1").output().unwrap();
-    let text = String::from_utf8_lossy(&spawner.stderr).into_owned();
-    assert!(begin.elapsed() < SOON, "it did not wait a minute for rank 1");
-    for part in
-        ["not finished after 2s", "rank 1: ", ": stopped by a signal such as SIGSTOP", "rank 1 had been stopped"]
-    {
-        assert!(text.contains(part), "no {part:?} in {text}");
-    }
-    leaves_nothing();
-}
-
-fn output_that_is_lost_is_an_error() {
-    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-    let spawner = rank(0, 1, "lost", "spawn around").stdout(full).output().unwrap();
-    let text = String::from_utf8_lossy(&spawner.stderr).into_owned();
-    assert!(!spawner.status.success() && text.contains("cannot write the ranks' output: No space left"), "{text}");
-}
-
-/// What ranks say that are started under a limit of the shell's.
-fn limited(limit: &str) -> String {
-    let run = rank(0, 1, "limited", "spawn around");
-    let mut shell = Command::new("sh");
-    let limit = format!("ulimit {limit}; exec \"$0\" \"$@\"");
-    shell.args(["-c", &limit]).arg(run.get_program()).args(run.get_args());
-    shell.envs(run.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    String::from_utf8_lossy(&shell.output().unwrap().stderr).into_owned()
-}
-
-/// The system would end whoever makes shared memory beyond it with a signal.
-fn a_limit_on_files_is_named() {
-    let text = limited("-f 1000");
-    for part in ["cannot make 8388608 bytes of shared memory: ", "(ulimit -f)", "rank 2 exited with code 1"] {
-        assert!(text.contains(part), "no {part:?} in {text}");
-    }
-}
-
-/// A thread that cannot be started is an error like others.
-fn whatever_memory_there_is_nothing_panics() {
-    let mut failed = 0;
-    for kib in (20_000..400_000).step_by(20_000) {
-        let text = limited(&format!("-v {kib}"));
-        assert!(!text.contains("panicked"), "with {kib} KiB: {text}");
-        failed += u32::from(text.contains("(ulimit -"));
-    }
-    assert!(failed > 0, "no limit was low enough");
-}
-
-fn no_rank_outlives_its_spawner() {
-    let mut spawner = rank(0, 1, "spawner", "spawner").spawn().unwrap();
-    let lines = BufReader::new(spawner.stdout.take().unwrap()).lines();
-    let pids: Vec<String> = lines.take(3).map(Result::unwrap).collect();
-    // One that has ended may stay as a zombie until the system's first process looks at it.
-    let runs = |pid: &&String| {
-        let stat = std::fs::read_to_string(Path::new("/proc").join(pid).join("stat"));
-        stat.is_ok_and(|stat| !stat.contains(") Z "))
-    };
-    let alive = || pids.iter().filter(runs).count();
-    assert_eq!(alive(), 3, "{pids:?}");
-    spawner.kill().unwrap();
-    spawner.wait().unwrap();
-    let end = Instant::now() + SOON;
-    while alive() > 0 && Instant::now() < end {
-        sleep(Duration::from_millis(5));
-    }
-    assert_eq!(alive(), 0, "{pids:?}");
+fn the_longest_times_are_times() {
+    let found = outputs(start(2, "longest", "longest"), SOON);
+    assert!(found.iter().all(|(ok, _)| *ok), "{found:?}");
 }

@@ -1,6 +1,7 @@
 //! What the ranks do that these tests start.
 
-use std::process::{Command, ExitCode};
+use std::io::Write;
+use std::process::ExitCode;
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -23,17 +24,28 @@ pub fn as_rank(what: &str) -> ExitCode {
 }
 
 fn try_as_rank(what: &str) -> Result<String, Error> {
+    handle_signals();
     let mut bootstrap = Bootstrap::from_env()?;
     let rank = bootstrap.rank();
-    bootstrap.deadline = Duration::from_secs(if matches!(what, "short" | "stop early") { 3 } else { 20 });
+    bootstrap.deadline = match what {
+        "short" | "stop early" => Duration::from_secs(3),
+        "longest" => Duration::MAX,
+        _ => Duration::from_secs(20),
+    };
     bootstrap.fingerprint = match what {
         "other program" if rank == 1 => vec![2],
         "no program" if rank == 1 => Vec::new(),
+        "other long program" if rank == 1 => [[1; 300_000].as_slice(), &[2]].concat(),
+        "long program" | "other long program" => vec![1; 300_001],
         _ => vec![1],
     };
     bootstrap.options = vec![("steps".to_owned(), if what == "other option" { rank } else { 7 }.to_string())];
     if what == "no option" && rank == 1 {
         bootstrap.options.clear();
+    }
+    if what == "other long option" {
+        let text = "x".repeat(300_000) + &rank.min(1).to_string();
+        bootstrap.options = vec![("text".to_owned(), text)];
     }
     match what {
         "stay away" if rank == 1 => return Err(Error::Program("no such file".to_owned())),
@@ -50,11 +62,30 @@ fn try_as_rank(what: &str) -> Result<String, Error> {
         spawned if spawned.starts_with("spawn ") => {
             let program = std::env::current_exe().expect("this program");
             let args = vec!["--as".into(), spawned["spawn ".len()..].into()];
-            let grace = Duration::from_secs(60);
+            let grace = Duration::from_secs(if what.contains("keep") { 1 } else { 60 });
             return spawn_processes(&Spawn { ranks: 3, program, args, input: Vec::new(), grace })
                 .map(|()| String::new());
         }
         "die at once 0" | "die at once 1" if what.ends_with(&rank.to_string()) => signal_self("-KILL"),
+        "exit at once" => std::process::exit(1),
+        "keep" | "keep and fail" => {
+            // It has this process's standard output.
+            fork(false, || sleep(Duration::from_secs(8)));
+            print!("an unfinished line");
+            std::io::stdout().flush().expect("an output");
+            std::process::exit(i32::from(what == "keep and fail"));
+        }
+        "fork early" => {
+            bootstrap.announce()?;
+            if rank == 1 {
+                fork_helper();
+                signal_self("-KILL");
+            }
+        }
+        "slow start" => {
+            bootstrap.announce()?;
+            sleep(Duration::from_millis(30));
+        }
         "die early" | "stop early" => {
             bootstrap.announce()?;
             if rank == u32::from(what == "die early") {
@@ -66,7 +97,12 @@ fn try_as_rank(what: &str) -> Result<String, Error> {
         _ => {}
     }
     let mut config = Config::new(Ranks::Process(bootstrap));
-    config.timeout = Some(Duration::from_secs(if what == "stop 1" { 2 } else { 20 }));
+    config.timeout = match what {
+        "stop 1" => Some(Duration::from_secs(2)),
+        "stop 1 for a while" => None,
+        "longest" => Some(Duration::MAX),
+        _ => Some(Duration::from_secs(20)),
+    };
     config.heap_size = if what == "other heap" && rank == 1 { 16 << 20 } else { 8 << 20 };
     config.trace = what.ends_with("trace");
     if what.strip_prefix("no device ").is_some_and(|without| without == rank.to_string()) {
@@ -94,7 +130,75 @@ fn try_as_rank(what: &str) -> Result<String, Error> {
 }
 
 fn signal_self(signal: &str) {
-    let _ = Command::new("kill").args([signal, &std::process::id().to_string()]).status();
+    crate::start::signal(std::process::id(), signal);
+}
+
+/// Handlers that do nothing, as a program has for its own children.
+fn handle_signals() {
+    extern "C" fn nothing(_: libc::c_int) {}
+    for signal in [libc::SIGCHLD, libc::SIGUSR1] {
+        // SAFETY: a zeroed sigaction is a valid one, and the handler is a static function of its type.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = nothing as extern "C" fn(libc::c_int) as usize;
+            libc::sigaction(signal, &raw const action, std::ptr::null_mut());
+        }
+    }
+}
+
+/// Starts a copy of this process, which does `what` and ends; waits for its good end if asked to.
+fn fork(waits: bool, what: impl FnOnce()) {
+    // SAFETY: the child does what a forked process of a program with threads may, and ends without a clean-up.
+    unsafe {
+        match libc::fork() {
+            0 => {
+                what();
+                libc::_exit(0);
+            }
+            child if waits => {
+                let mut status = -1;
+                while libc::waitpid(child, &raw mut status, 0) < 0 {}
+                assert_eq!(status, 0, "the child failed");
+            }
+            _ => {}
+        }
+    }
+}
+
+/// A child that lives for a while, and holds no output of ours.
+fn fork_helper() {
+    fork(false, || {
+        for fd in 0..3 {
+            // SAFETY: nobody in this process uses them any more.
+            unsafe { libc::close(fd) };
+        }
+        sleep(Duration::from_secs(8));
+    });
+}
+
+/// What a child of a rank does that it should not.
+fn misuse(what: &str, rank: Rank) {
+    let refused = |result: Result<(), Error>| {
+        let error = result.expect_err("refused").to_string();
+        assert!(error.contains("forked"), "{error}");
+    };
+    match what {
+        "join, fork and call" => {
+            refused(rank.barrier());
+            refused(rank.alloc(8, 0).map(drop));
+            refused(rank.check());
+            refused(rank.broadcast(0, &mut [0]));
+            refused(rank.stream().barrier());
+            std::mem::forget(rank);
+        }
+        "join, fork and leave" => rank.leave().expect("nothing to leave"),
+        "join, fork and run" => {
+            std::mem::forget(rank);
+            let config = Config::new(Ranks::Threads(2));
+            run(&config, |rank| rank.barrier()).expect("a run of its own");
+        }
+        _ => drop(rank),
+    }
 }
 
 fn join_and_leave(rank: Rank, what: &str) -> Result<(), Error> {
@@ -110,6 +214,14 @@ fn join_and_leave(rank: Rank, what: &str) -> Result<(), Error> {
     if what == "join and die" && me == 1 {
         std::process::exit(7);
     }
+    if what.strip_prefix("join, fork and die ").is_some_and(|dead| dead == me.to_string()) {
+        fork_helper();
+        signal_self("-KILL");
+    }
+    if what.starts_with("join, fork") && !what.contains("die") && me == ranks - 1 {
+        // SAFETY: the copy is the child's; this process goes on with its own.
+        fork(true, || misuse(what, unsafe { std::ptr::read(&raw const rank) }));
+    }
     rank.barrier()?;
     rank.leave()
 }
@@ -122,14 +234,23 @@ fn act(what: &str, rank: &Rank) -> Result<u64, Error> {
             signal_self("-KILL");
             sleep(Duration::from_secs(60));
         }
-        "stop 1" if rank.rank() == 1 => signal_self("-STOP"),
+        "stop 1" | "stop 1 for a while" if rank.rank() == 1 => signal_self("-STOP"),
+        "fork and die 1" if rank.rank() == 1 => {
+            fork_helper();
+            signal_self("-KILL");
+        }
+        // The child returns from here as its parent does.
+        // SAFETY: it is a copy of this thread, which holds no lock.
+        "fork and return" if rank.rank() == 1 && unsafe { libc::fork() } == 0 => return Ok(0),
         "exit 1" if rank.rank() == 1 => std::process::exit(3),
         "fault" => drop(alloc(rank, 1 << 30, c"act.mlir:6:1")),
         "error" if rank.rank() == 1 => return Err(Error::Program("cannot compile".to_owned())),
         "deadlock" | "deadlock, trace" => launch(rank, c"stuck", stuck, 2, data, c"act.mlir:8:1"),
         _ => {}
     }
-    launch(rank, c"around", around, 4, data, c"act.mlir:10:1");
+    for _ in 0..if what == "long trace" { 40 } else { 1 } {
+        launch(rank, c"around", around, 4, data, c"act.mlir:10:1");
+    }
     barrier_all(rank, c"act.mlir:11:1");
     Ok(read(data))
 }

@@ -13,6 +13,11 @@ pub fn rank(rank: u32, of: u32, run: &str, what: &str) -> Command {
     command
 }
 
+/// Sends a signal, such as `-CONT`.
+pub fn signal(pid: u32, signal: &str) {
+    let _ = Command::new("kill").args([signal, &pid.to_string()]).status();
+}
+
 pub fn start(ranks: u32, run: &str, what: &str) -> Vec<Child> {
     (0..ranks).map(|r| rank(r, ranks, run, what).spawn().unwrap()).collect()
 }

@@ -1,0 +1,72 @@
+//! Time that others have, in which this process was not stopped itself.
+
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+
+/// The longest time between two looks of a process that runs.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// What counts of the time between two looks: beyond it, a signal had stopped this process, as a shell does to a job.
+const MOST: Duration = Duration::from_secs(1);
+
+/// A deadline. It is to be looked at all the time.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Patience {
+    left: Duration,
+    looked: Instant,
+}
+
+impl Patience {
+    pub(super) fn new(time: Duration) -> Self {
+        Self { left: time, looked: Instant::now() }
+    }
+
+    pub(super) fn left(&mut self) -> Duration {
+        let now = Instant::now();
+        self.left = self.left.saturating_sub((now - self.looked).min(MOST));
+        self.looked = now;
+        self.left
+    }
+
+    pub(super) fn is_over(&mut self) -> bool {
+        self.left().is_zero()
+    }
+
+    /// Sleeps before another attempt at something; false when there is no time for one.
+    pub(super) fn pause(&mut self, pause: Duration) -> bool {
+        let left = self.left();
+        std::thread::sleep(left.min(pause));
+        !left.is_zero()
+    }
+
+    /// Waits until something can be read or written, or a little shorter; false when the time is over.
+    pub(super) fn wait_for(&mut self, fd: impl AsFd, flags: PollFlags) -> rustix::io::Result<bool> {
+        let left = self.left();
+        let timeout = Timespec::try_from(left.min(LOOK_EVERY)).expect("a short time");
+        match poll(&mut [PollFd::new(&fd, flags)], Some(&timeout)) {
+            Ok(_) | Err(Errno::INTR) => Ok(!left.is_zero()),
+            Err(errno) => Err(errno),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_time_is_one() {
+        let mut patience = Patience::new(Duration::MAX);
+        assert!(!patience.is_over() && patience.left() > Duration::MAX / 2);
+        assert!(Patience::new(Duration::ZERO).is_over());
+    }
+
+    #[test]
+    fn time_in_which_this_process_was_stopped_does_not_count() {
+        let mut patience = Patience::new(Duration::from_secs(30));
+        patience.looked = Instant::now().checked_sub(Duration::from_secs(3600)).unwrap();
+        assert!(patience.left() >= Duration::from_secs(29));
+    }
+}

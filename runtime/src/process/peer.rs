@@ -1,0 +1,46 @@
+//! Who is at the other end of a connection.
+
+use std::fmt;
+use std::os::fd::{AsFd, AsRawFd};
+
+/// User and process at the other end, as this process knows them.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Peer {
+    user: u32,
+    /// 0 where this process cannot see it: in a container of its own.
+    pub(super) pid: i32,
+}
+
+impl Peer {
+    /// None when the system does not say it.
+    pub(super) fn of(connection: impl AsFd) -> Option<Self> {
+        let mut credentials = libc::ucred { pid: 0, uid: 0, gid: 0 };
+        let mut bytes = size_of::<libc::ucred>() as libc::socklen_t;
+        // rustix has no process without a number.
+        // SAFETY: a place for the answer, and its size.
+        let failed = unsafe {
+            let fd = connection.as_fd().as_raw_fd();
+            let place = (&raw mut credentials).cast();
+            libc::getsockopt(fd, libc::SOL_SOCKET, libc::SO_PEERCRED, place, &raw mut bytes)
+        };
+        let whole = failed == 0 && bytes as usize == size_of::<libc::ucred>();
+        whole.then_some(Self { user: credentials.uid, pid: credentials.pid })
+    }
+
+    /// Whether it belongs to the user whose ranks these are.
+    pub(super) fn is_ours(self) -> bool {
+        self.user == rustix::process::geteuid().as_raw()
+    }
+}
+
+/// A process in words.
+pub(crate) struct Process(pub(crate) i32);
+
+impl fmt::Display for Process {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            0 => f.write_str("a process of another PID namespace"),
+            pid => write!(f, "process {pid}"),
+        }
+    }
+}

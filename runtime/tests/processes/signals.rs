@@ -1,0 +1,64 @@
+//! Signals that a rank handles, ignores or is stopped by for a moment change nothing; one that stays stopped is named.
+
+use std::io::{BufRead, BufReader};
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::{Duration, Instant};
+
+use crate::start::{outputs, start};
+use crate::storm::Storm;
+
+pub const TESTS: [(&str, fn()); 3] = [
+    ("signals_change_nothing", signals_change_nothing),
+    ("signals_do_not_disturb_the_gathering_of_traces", signals_do_not_disturb_the_gathering_of_traces),
+    ("a_stopped_rank_is_named_while_the_others_wait", a_stopped_rank_is_named_while_the_others_wait),
+];
+
+/// More than this with `SYMM_STORM_ROUNDS`.
+const ROUNDS: u32 = 6;
+
+fn rounds() -> u32 {
+    std::env::var("SYMM_STORM_ROUNDS").map_or(ROUNDS, |rounds| rounds.parse().expect("SYMM_STORM_ROUNDS: a number"))
+}
+
+fn signals_change_nothing() {
+    let storm = Storm::begin();
+    for _ in 0..rounds() {
+        for (ok, text) in outputs(start(4, "storm", "slow start"), Duration::from_secs(30)) {
+            assert!(ok, "{text}");
+        }
+    }
+    assert!(storm.sent() > 100, "{} signals", storm.sent());
+}
+
+fn signals_do_not_disturb_the_gathering_of_traces() {
+    let storm = Storm::begin();
+    for _ in 0..rounds().div_ceil(2) {
+        for (ok, text) in outputs(start(3, "storm, trace", "long trace"), Duration::from_secs(30)) {
+            assert!(ok, "{text}");
+        }
+    }
+    assert!(storm.sent() > 30, "{} signals", storm.sent());
+}
+
+/// There is no timeout that would end the run. One of those who wait says it, and one continued rank ends it well.
+fn a_stopped_rank_is_named_while_the_others_wait() {
+    let mut children = start(3, "stopped for a while", "stop 1 for a while");
+    let (begin, pid) = (Instant::now(), children[1].id());
+    let mut said = BufReader::new(children[0].stderr.take().unwrap());
+    let mut line = String::new();
+    let (ends, ended) = std::sync::mpsc::channel::<()>();
+    std::thread::spawn(move || {
+        if ended.recv_timeout(Duration::from_secs(10)) == Err(RecvTimeoutError::Timeout) {
+            // Ends the test where nothing is said.
+            crate::start::signal(pid, "-CONT");
+        }
+    });
+    said.read_line(&mut line).unwrap();
+    assert!(begin.elapsed() < Duration::from_secs(9), "nothing was said");
+    assert!(line.contains(&format!("rank 1 (process {pid}) has been stopped by a signal")), "{line}");
+    assert!(line.contains(&format!("kill -CONT {pid}")), "{line}");
+    crate::start::signal(pid, "-CONT");
+    let found = outputs(children, Duration::from_secs(20));
+    assert!(found.iter().all(|(ok, text)| *ok && !text.contains("has been stopped")), "{found:?}");
+    drop(ends);
+}
