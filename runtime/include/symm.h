@@ -15,6 +15,9 @@
  * Calls can be made until the process ends, in handlers of atexit and destructors of statics, too. They leave the
  * device that is current on the calling thread as it was.
  *
+ * A child of fork() is not part of the run: its calls return SYMM_INVALID, symm_leave and symm_abandon only free the
+ * handle, and others notice the parent's end while the child lives.
+ *
  * With SYMM_CUDA, set CUDA_MODULE_LOADING=EAGER in a process that has threads of its own: a kernel that is loaded when
  * it is first launched would wait for those that wait for it.
  */

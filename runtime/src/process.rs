@@ -2,6 +2,8 @@
 
 mod door;
 mod environment;
+#[cfg(test)]
+mod fuzz;
 mod message;
 mod monitor;
 mod output;

@@ -1,5 +1,6 @@
 //! `./x check`: what is wrong without running a program. Every complaint names the command that mends it.
 
+mod coverage;
 mod layout;
 
 use crate::{docs, generate, run};
@@ -11,6 +12,8 @@ const CHECKS: &[Check] = &[
     ("passes have lit tests of the same stem", || none(&layout::untested_passes()?)),
     ("ops are named in test/lit/dialect", || none(&layout::untested_ops()?)),
     ("programs have RUN lines", || none(&layout::programs_not_run()?)),
+    ("./x test runs every crate", || none(&coverage::crates_not_tested()?)),
+    ("./x test runs every folder of test/", || none(&coverage::folders_not_tested()?)),
     ("Rust files are short", || none(&layout::long_files()?)),
     ("no absolute paths of one machine", || none(&layout::machine_paths()?)),
     ("rustfmt", || {

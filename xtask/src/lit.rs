@@ -6,6 +6,10 @@ use anyhow::{Context, Result, bail};
 use std::fs;
 use std::process::Command;
 
+/// The suite of the dialect and the passes, and those of programs that run.
+pub const DIALECT: &[&str] = &["test/lit"];
+pub const PROGRAMS: &[&str] = &["test/conformance", "test/litmus", "examples"];
+
 /// lit on some suites or tests, with its own progress.
 pub fn command(paths: &[&str]) -> Result<Command> {
     ptxas::install()?;

@@ -28,13 +28,13 @@ type Stage = (&'static str, fn() -> Result<Tally>);
 
 const STAGES: &[Stage] = &[
     ("Rust tests", rust_tests),
-    ("lit: dialect and passes", || lit::count(lit::command(&["test/lit"])?)),
+    ("lit: dialect and passes", || lit::count(lit::command(lit::DIALECT)?)),
     ("lit: the same, through text and bytecode", || {
-        let mut command = lit::command(&["test/lit"])?;
+        let mut command = lit::command(lit::DIALECT)?;
         command.env("SYMM_ROUNDTRIP", "1");
         lit::count(command)
     }),
-    ("lit: programs", || lit::count(lit::command(&["test/conformance", "test/litmus", "examples"])?)),
+    ("lit: programs", || lit::count(lit::command(lit::PROGRAMS)?)),
     // All of the compile matrix: five minutes of two cores.
     ("Python", || python::test(&["--all".into()])),
     ("fuzz", || {

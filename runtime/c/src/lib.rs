@@ -57,6 +57,7 @@ impl Status {
             | Error::WrongContext { .. }
             | Error::NoSuchRank { .. }
             | Error::NotSymmetric { .. }
+            | Error::Forked { .. }
             | Error::Program(_) => Self::Invalid,
             Error::HeapExhausted { .. } => Self::OutOfMemory,
             Error::CollectiveMismatch { .. } => Self::Mismatch,

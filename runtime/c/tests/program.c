@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "symm.h"
@@ -142,6 +143,23 @@ static void streams(symm_rank *rank, const symm_rank_info *me) {
   symm_stream_destroy(own);
 }
 
+/* A child of fork() is not part of the run, and ends without a trace. */
+static void children(symm_rank *rank) {
+  for (int way = 0; way < 3; way++) {
+    pid_t child = fork();
+    if (child == 0) {
+      void *data;
+      FAILS(symm_barrier(rank), SYMM_INVALID, "this process was forked from rank");
+      FAILS(symm_alloc(rank, 8, 0, &data), SYMM_INVALID, "this process was forked from rank");
+      if (way == 1) OK(symm_leave(rank));
+      if (way == 2) symm_abandon(rank);
+      _exit(0);
+    }
+    int status = -1;
+    CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+  }
+}
+
 static void *work(void *handle) {
   symm_rank *rank = handle;
   symm_rank_info me;
@@ -150,6 +168,7 @@ static void *work(void *handle) {
   CHECK(me.ctx[0] == me.rank && me.ctx[1] == RANKS && me.ctx + 2 == me.heap_bases);
   addresses(rank, &me);
   streams(rank, &me);
+  children(rank);
   OK(symm_leave(rank));
   printf("rank %u done\n", me.rank);
   return NULL;

@@ -132,12 +132,12 @@ impl Door {
     /// Waits a short time for something to happen, and sees to it.
     fn step(&mut self, hello: &Hello, memory: &Memory, offer: &Offer) -> Result<(), Error> {
         let (come, spoke) = self.wait()?;
-        for guest in self.guests.iter_mut().flatten().zip(spoke).filter(|(_, spoke)| *spoke).map(|(guest, _)| guest) {
-            guest.listen_to(memory, offer)?;
-        }
+        // Whoever has come is told what is wrong, so all of them are looked at first.
         let mut wrong = None;
+        for (guest, _) in self.guests.iter_mut().flatten().zip(spoke).filter(|(_, spoke)| *spoke) {
+            wrong = wrong.or(guest.listen_to(memory, offer).err());
+        }
         for guest in come {
-            // The others are told, too.
             match self.admit(&guest, hello) {
                 Ok(Some(seat)) => self.guests[seat] = Some(guest),
                 Ok(None) => {}
@@ -191,10 +191,14 @@ impl Door {
         for (caller, spoke) in waiting {
             if *spoke { caller.listen_to(&mut self.callers, &mut come) } else { self.callers.push(caller) }
         }
-        if happened[0] {
-            self.accept(&mut come)?;
+        let guests = guests.to_vec();
+        if happened[0]
+            && let Err(error) = self.accept(&mut come)
+        {
+            self.strangers.extend(come);
+            return Err(error);
         }
-        Ok((come, guests.to_vec()))
+        Ok((come, guests))
     }
 
     fn accept(&mut self, come: &mut Vec<Guest>) -> Result<(), Error> {
@@ -315,5 +319,52 @@ fn taken(bootstrap: &Bootstrap, other: Result<(Kept, Peer), Errno>) -> Error {
         }
         Err(Errno::AGAIN) => refused(OCCUPIED),
         Err(errno) => Error::system("listen for the other ranks")(errno),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::process::message::receive;
+
+    /// A place in a run of three ranks that nobody else knows.
+    fn place(rank: u32) -> Bootstrap {
+        let get = |name: &str| match name {
+            "RANK" => Some(rank.to_string()),
+            "WORLD_SIZE" => Some("3".to_owned()),
+            "TORCHELASTIC_RUN_ID" => Some(format!("door-{}", std::process::id())),
+            _ => None,
+        };
+        Bootstrap::from_variables(get).unwrap()
+    }
+
+    #[test]
+    fn who_comes_while_another_declines_is_told() {
+        let offer = Offer {
+            heap: memory::create("door", 4 << 20).unwrap(),
+            heap_size: 4 << 20,
+            trace: false,
+            device: "cpu",
+            sealed: true,
+        };
+        let mut door = Door::open(&place(0)).unwrap();
+        let come = |rank| {
+            let (stream, _) = dial(&place(rank)).unwrap();
+            send(&stream, &Hello::new(&place(rank)), &[], TELLS_IN).unwrap();
+            stream
+        };
+        let (hello, memory) = (Hello::new(&place(0)), Memory::of(&offer));
+        let first = come(1);
+        while door.guests[0].is_none() {
+            door.step(&hello, &memory, &offer).unwrap();
+        }
+        send(&first, &Ready::Declines("no".to_owned()), &[], TELLS_IN).unwrap();
+        let second = come(2);
+        let error = door.step(&hello, &memory, &offer).unwrap_err();
+        door.close(&place(0), &error);
+        for guest in [first, second] {
+            let (answer, _) = receive::<Answer>(&guest, MOST_BYTES, TELLS_IN).expect("an answer");
+            assert!(matches!(answer, Answer::Refused(reason) if reason == "rank 1 could not join the run: no"));
+        }
     }
 }

@@ -8,7 +8,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{MemfdFlags, memfd_create};
@@ -25,6 +25,8 @@ use crate::memory;
 
 /// Time between two looks for stopped processes, once a rank has failed, and for Ctrl-C.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
+/// Looks in a row that have to find a process stopped: a signal may stop it for a moment.
+const STOPPED_FOR: u32 = 4;
 
 /// Processes to start.
 #[derive(Debug, Clone)]
@@ -38,7 +40,7 @@ pub struct Spawn {
     /// What each of them reads from its standard input.
     pub input: Vec<u8>,
     /// How long the others have to end by themselves once one has failed; then they are killed. Those that a signal has
-    /// stopped, at once. When all have ended, children of theirs that keep an output open have as long.
+    /// stopped, within a second. When all have ended, children of theirs that keep an output open have as long.
     pub grace: Duration,
 }
 
@@ -91,6 +93,8 @@ struct Process {
     place: Bootstrap,
     child: Child,
     ended: OwnedFd,
+    /// Looks in a row that have found it stopped.
+    stopped: u32,
 }
 
 impl Process {
@@ -117,7 +121,7 @@ impl Process {
             // It fails only for a process that has ended.
             let _ = child.kill().and_then(|()| child.wait());
         }
-        watched.map(|ended| Self { rank, place, child, ended })
+        watched.map(|ended| Self { rank, place, child, ended, stopped: 0 })
     }
 
     /// What tells that the child has ended, and what copies its output.
@@ -127,6 +131,13 @@ impl Process {
         outputs.forward(out, io::stdout())?;
         outputs.forward(err, io::stderr())?;
         Ok(ended)
+    }
+
+    /// Whether it has been stopped for a while, to be asked again and again.
+    fn stays_stopped(&mut self) -> bool {
+        let is_stopped = state::of(self.child.id().cast_signed()) == ProcessState::Stopped;
+        self.stopped = if is_stopped { self.stopped + 1 } else { 0 };
+        self.stopped >= STOPPED_FOR
     }
 
     fn kill(&mut self) {
@@ -172,7 +183,7 @@ fn exit(status: ExitStatus, killed: Option<Exit>) -> Option<Exit> {
 fn wait(running: Vec<Process>, grace: Duration) -> Result<(Vec<RankExit>, Duration), Error> {
     let mut running: Vec<(Process, Option<Exit>)> = running.into_iter().map(|process| (process, None)).collect();
     let mut failed = Vec::new();
-    let mut patience: Option<Patience> = None;
+    let (mut patience, mut looked): (Option<Patience>, Option<Instant>) = (None, None);
     while !running.is_empty() {
         if patience.is_none() && interrupt::is_asked() {
             // They tell what they wait for, and leave their timeline; a terminal has told them so already.
@@ -182,9 +193,12 @@ fn wait(running: Vec<Process>, grace: Duration) -> Result<(Vec<RankExit>, Durati
             patience = Some(Patience::new(grace));
         }
         let left = patience.as_mut().map(Patience::left);
+        let looks = left.is_some() && looked.is_none_or(|looked| looked.elapsed() >= LOOK_EVERY);
+        if looks {
+            looked = Some(Instant::now());
+        }
         for (process, killed) in running.iter_mut().filter(|(_, killed)| left.is_some() && killed.is_none()) {
-            let is_stopped = state::of(process.child.id().cast_signed()) == ProcessState::Stopped;
-            *killed = if is_stopped {
+            *killed = if looks && process.stays_stopped() {
                 Some(Exit::Stopped)
             } else {
                 (left == Some(Duration::ZERO)).then_some(Exit::Straggler)

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use std::thread::sleep;
 use std::time::Duration;
 
+use rustix::process::Signal;
 use symm_runtime::trace::What;
 use symm_runtime::{Bootstrap, Config, Coords, Device, Error, Rank, Ranks, Spawn, join, run, spawn_processes};
 
@@ -66,7 +67,7 @@ fn try_as_rank(what: &str) -> Result<String, Error> {
             return spawn_processes(&Spawn { ranks: 3, program, args, input: Vec::new(), grace })
                 .map(|()| String::new());
         }
-        "die at once 0" | "die at once 1" if what.ends_with(&rank.to_string()) => signal_self("-KILL"),
+        "die at once 0" | "die at once 1" if what.ends_with(&rank.to_string()) => signal_self(Signal::KILL),
         "exit at once" => std::process::exit(1),
         "keep" | "keep and fail" => {
             // It has this process's standard output.
@@ -79,7 +80,7 @@ fn try_as_rank(what: &str) -> Result<String, Error> {
             bootstrap.announce()?;
             if rank == 1 {
                 fork_helper();
-                signal_self("-KILL");
+                signal_self(Signal::KILL);
             }
         }
         "slow start" => {
@@ -90,7 +91,7 @@ fn try_as_rank(what: &str) -> Result<String, Error> {
             bootstrap.announce()?;
             if rank == u32::from(what == "die early") {
                 sleep(Duration::from_millis(300));
-                signal_self(if what == "die early" { "-KILL" } else { "-STOP" });
+                signal_self(if what == "die early" { Signal::KILL } else { Signal::STOP });
             }
             sleep(Duration::from_secs(1));
         }
@@ -129,7 +130,7 @@ fn try_as_rank(what: &str) -> Result<String, Error> {
     Ok(format!("rank {rank} done, {} of {}, waits traced {arrows}", outcome.values.len(), outcome.values[0]))
 }
 
-fn signal_self(signal: &str) {
+fn signal_self(signal: Signal) {
     crate::start::signal(std::process::id(), signal);
 }
 
@@ -216,7 +217,7 @@ fn join_and_leave(rank: Rank, what: &str) -> Result<(), Error> {
     }
     if what.strip_prefix("join, fork and die ").is_some_and(|dead| dead == me.to_string()) {
         fork_helper();
-        signal_self("-KILL");
+        signal_self(Signal::KILL);
     }
     if what.starts_with("join, fork") && !what.contains("die") && me == ranks - 1 {
         // SAFETY: the copy is the child's; this process goes on with its own.
@@ -231,13 +232,13 @@ fn act(what: &str, rank: &Rank) -> Result<u64, Error> {
     match what {
         "kill 2" | "kill 0" | "kill 2, trace" if what.starts_with(&format!("kill {}", rank.rank())) => {
             sleep(Duration::from_millis(200));
-            signal_self("-KILL");
+            signal_self(Signal::KILL);
             sleep(Duration::from_secs(60));
         }
-        "stop 1" | "stop 1 for a while" if rank.rank() == 1 => signal_self("-STOP"),
+        "stop 1" | "stop 1 for a while" if rank.rank() == 1 => signal_self(Signal::STOP),
         "fork and die 1" if rank.rank() == 1 => {
             fork_helper();
-            signal_self("-KILL");
+            signal_self(Signal::KILL);
         }
         // The child returns from here as its parent does.
         // SAFETY: it is a copy of this thread, which holds no lock.

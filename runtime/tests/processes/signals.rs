@@ -4,7 +4,9 @@ use std::io::{BufRead, BufReader};
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
-use crate::start::{outputs, start};
+use rustix::process::Signal;
+
+use crate::start::{outputs, signal, start};
 use crate::storm::Storm;
 
 pub const TESTS: [(&str, fn()); 3] = [
@@ -50,14 +52,14 @@ fn a_stopped_rank_is_named_while_the_others_wait() {
     std::thread::spawn(move || {
         if ended.recv_timeout(Duration::from_secs(10)) == Err(RecvTimeoutError::Timeout) {
             // Ends the test where nothing is said.
-            crate::start::signal(pid, "-CONT");
+            signal(pid, Signal::CONT);
         }
     });
     said.read_line(&mut line).unwrap();
     assert!(begin.elapsed() < Duration::from_secs(9), "nothing was said");
     assert!(line.contains(&format!("rank 1 (process {pid}) has been stopped by a signal")), "{line}");
     assert!(line.contains(&format!("kill -CONT {pid}")), "{line}");
-    crate::start::signal(pid, "-CONT");
+    signal(pid, Signal::CONT);
     let found = outputs(children, Duration::from_secs(20));
     assert!(found.iter().all(|(ok, text)| *ok && !text.contains("has been stopped")), "{found:?}");
     drop(ends);

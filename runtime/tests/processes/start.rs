@@ -4,6 +4,8 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
+
 pub fn rank(rank: u32, of: u32, run: &str, what: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--as", what]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -13,9 +15,8 @@ pub fn rank(rank: u32, of: u32, run: &str, what: &str) -> Command {
     command
 }
 
-/// Sends a signal, such as `-CONT`.
-pub fn signal(pid: u32, signal: &str) {
-    let _ = Command::new("kill").args([signal, &pid.to_string()]).status();
+pub fn signal(pid: u32, signal: Signal) {
+    let _ = kill_process(Pid::from_raw(pid.cast_signed()).unwrap(), signal);
 }
 
 pub fn start(ranks: u32, run: &str, what: &str) -> Vec<Child> {

@@ -1,0 +1,85 @@
+//! Every crate and every folder of tests is run by `./x test`. Each function lists what is not, and how to mend it.
+
+use crate::{lit, run, tree};
+use anyhow::{Context, Result};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// Crates that another stage than `cargo test` builds and tests.
+const OTHER_STAGES: &[&str] = &["symm-python"];
+/// Folders of `test/` that are no suite of lit and no crate: what Python's stage runs, and what needs GPUs.
+const OTHER_FOLDERS: &[&str] = &["test/python", "test/device"];
+
+/// Every crate is a default member, and each file of its tests one of its targets.
+pub fn crates_not_tested() -> Result<Vec<String>> {
+    complaints(&metadata()?)
+}
+
+/// Every folder of `test/` is run.
+pub fn folders_not_tested() -> Result<Vec<String>> {
+    let suites = lit::DIALECT.iter().chain(lit::PROGRAMS).chain(OTHER_FOLDERS);
+    let run: BTreeSet<PathBuf> = suites.map(PathBuf::from).chain(crates(&metadata()?)?).collect();
+    let folders = tree::entries("test")?.into_iter().filter(|path| path.is_dir() && !path.ends_with("__pycache__"));
+    let missing = folders
+        .filter(|folder| !run.contains(folder))
+        .map(|folder| format!("{} is never run: name it in xtask/src/lit.rs, or make it a crate", folder.display()));
+    Ok(missing.collect())
+}
+
+fn metadata() -> Result<Value> {
+    let text = run::output(run::cargo().args(["metadata", "--no-deps", "--offline", "--format-version", "1"]))?;
+    Ok(serde_json::from_str(&text)?)
+}
+
+/// The folders of the crates, from the root on.
+fn crates(metadata: &Value) -> Result<Vec<PathBuf>> {
+    let root = metadata["workspace_root"].as_str().context("cargo names no root")?;
+    let manifests = list(metadata, "packages").filter_map(|package| package["manifest_path"].as_str());
+    let folders = manifests.filter_map(|path| Path::new(path).parent()?.strip_prefix(root).ok());
+    Ok(folders.map(Path::to_owned).collect())
+}
+
+fn complaints(metadata: &Value) -> Result<Vec<String>> {
+    let defaults: BTreeSet<&str> = list(metadata, "workspace_default_members").filter_map(Value::as_str).collect();
+    let mut complaints = Vec::new();
+    for package in list(metadata, "packages") {
+        let text = |field: &str| package[field].as_str().with_context(|| format!("a package without {field}"));
+        let (name, id, manifest) = (text("name")?, text("id")?, Path::new(text("manifest_path")?));
+        if !defaults.contains(id) && !OTHER_STAGES.contains(&name) {
+            complaints.push(format!("{name} is tested by nobody: add it to default-members in Cargo.toml"));
+        }
+        let tested = list(package, "targets").filter(|target| target["test"] == true);
+        let tested: BTreeSet<&Path> = tested.filter_map(|target| target["src_path"].as_str().map(Path::new)).collect();
+        let folder = manifest.parent().context("a manifest in no folder")?.join("tests");
+        for file in roots(&folder)?.into_iter().filter(|file| !tested.contains(file.as_path())) {
+            complaints.push(format!("{} is never run: make it a test in {}", file.display(), manifest.display()));
+        }
+    }
+    Ok(complaints)
+}
+
+/// The files in a folder of tests that cargo would make a test of.
+fn roots(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = tree::entries(&folder.to_string_lossy())?.into_iter();
+    let roots = entries.map(|path| if path.is_dir() { path.join("main.rs") } else { path });
+    Ok(roots.filter(|path| path.is_file() && path.extension().is_some_and(|suffix| suffix == "rs")).collect())
+}
+
+fn list<'a>(value: &'a Value, field: &str) -> impl Iterator<Item = &'a Value> {
+    value[field].as_array().into_iter().flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::complaints;
+    use serde_json::json;
+
+    #[test]
+    fn a_crate_that_is_no_default_member_is_one_complaint() {
+        let package = |name: &str| json!({"name": name, "id": name, "manifest_path": "/nowhere/Cargo.toml"});
+        let packages = ["symm-a", "symm-c", "symm-python"].map(package);
+        let found = complaints(&json!({"packages": packages, "workspace_default_members": ["symm-a"]})).unwrap();
+        assert_eq!(found, ["symm-c is tested by nobody: add it to default-members in Cargo.toml"]);
+    }
+}
