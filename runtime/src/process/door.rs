@@ -239,10 +239,8 @@ impl Guest {
     fn listen_to(&mut self, memory: &Memory, offer: &Offer) -> Result<(), Error> {
         let rank = self.hello.rank;
         let refused = |reason: String| Error::Refused { rank, reason };
-        let said = self.inbox.take(&self.stream).map_err(|error| match is_gone(&error) {
-            true => Error::RankDied { rank },
-            false => refused(error.to_string()),
-        })?;
+        let failed = |error| if is_gone(&error) { Error::RankDied { rank } } else { refused(error.to_string()) };
+        let said = self.inbox.take(&self.stream).map_err(failed)?;
         let Some((ready, fds)) = said else { return Ok(()) };
         if self.heap.is_some() {
             return Err(refused("it spoke when it was to wait for an answer".to_owned()));

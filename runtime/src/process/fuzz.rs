@@ -26,7 +26,7 @@ use crate::memory;
 const FRAMES: u32 = 900;
 const HEAP: u64 = 4 << 20;
 /// How long ranks wait here for one that does not say all it should.
-const DEADLINE: Duration = Duration::from_millis(20);
+const DEADLINE: Duration = Duration::from_millis(10);
 /// How long a rank may take in all, on a busy machine.
 const HANGS: Duration = Duration::from_secs(30);
 /// Most descriptors of a message that the system sends.

@@ -53,18 +53,26 @@ impl Monitor {
         let links = self.stop();
         let Some(mine) = trace else { return Ok(None) };
         let mut parts = vec![mine];
+        let mut wrong = Ok(());
         for link in links.iter() {
-            let failed = |error: io::Error| match is_gone(&error) {
-                true => Error::RankDied { rank: link.rank },
-                false => Error::io(format!("exchange the timeline with rank {}", link.rank))(error),
+            let failed = |error: io::Error| {
+                if is_gone(&error) {
+                    return Error::RankDied { rank: link.rank };
+                }
+                Error::io(format!("exchange the timeline with rank {}", link.rank))(error)
             };
             if link.rank == 0 {
                 send(&link.stream, &parts[0], &[], HANDS_OVER_IN).map_err(failed)?;
                 return Ok(None);
             }
-            parts.push(receive(&link.stream, MOST_TRACE, HANDS_OVER_IN).map_err(failed)?.0);
+            // One that has died takes none of the others with it: they are heard, too.
+            let time = if wrong.is_ok() { HANDS_OVER_IN } else { FAILED_HANDS_OVER_IN };
+            match receive(&link.stream, MOST_TRACE, time) {
+                Ok((part, _)) => parts.push(part),
+                Err(error) => wrong = wrong.and(Err(failed(error))),
+            }
         }
-        Ok(Some(Trace::merge(parts)))
+        wrong.map(|()| Some(Trace::merge(parts)))
     }
 
     /// Likewise once the run has failed, from the ranks that are still there.

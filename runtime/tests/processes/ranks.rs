@@ -249,10 +249,19 @@ fn act(what: &str, rank: &Rank) -> Result<u64, Error> {
         "deadlock" | "deadlock, trace" => launch(rank, c"stuck", stuck, 2, data, c"act.mlir:8:1"),
         _ => {}
     }
-    for _ in 0..if what == "long trace" { 40 } else { 1 } {
+    for _ in 0..if matches!(what, "long trace" | "late trace") { 40 } else { 1 } {
         launch(rank, c"around", around, 4, data, c"act.mlir:10:1");
     }
     barrier_all(rank, c"act.mlir:11:1");
+    if what == "late trace" && rank.rank() == 1 {
+        // When this function has returned.
+        std::thread::spawn(|| {
+            sleep(Duration::from_millis(50));
+            signal_self(Signal::STOP);
+        });
+    } else if what == "late trace" {
+        sleep(Duration::from_millis(200));
+    }
     Ok(read(data))
 }
 

@@ -2,16 +2,19 @@
 
 use std::io::{BufRead, BufReader};
 use std::sync::mpsc::RecvTimeoutError;
+use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
+use crate::SOON;
 use crate::start::{outputs, signal, start};
-use crate::storm::Storm;
+use crate::storm::{Storm, is_stopped};
 
-pub const TESTS: [(&str, fn()); 3] = [
+pub const TESTS: [(&str, fn()); 4] = [
     ("signals_change_nothing", signals_change_nothing),
     ("signals_do_not_disturb_the_gathering_of_traces", signals_do_not_disturb_the_gathering_of_traces),
+    ("a_rank_that_dies_while_traces_are_gathered_is_named", a_rank_that_dies_while_traces_are_gathered_is_named),
     ("a_stopped_rank_is_named_while_the_others_wait", a_stopped_rank_is_named_while_the_others_wait),
 ];
 
@@ -40,6 +43,21 @@ fn signals_do_not_disturb_the_gathering_of_traces() {
         }
     }
     assert!(storm.sent() > 30, "{} signals", storm.sent());
+}
+
+/// Rank 1 has returned, and is stopped when it should hand over its events; rank 2's do not fit the connection.
+fn a_rank_that_dies_while_traces_are_gathered_is_named() {
+    let children = start(3, "late", "late trace");
+    let pid = children[1].id();
+    let end = Instant::now() + SOON;
+    while !is_stopped(pid) && Instant::now() < end {
+        sleep(Duration::from_millis(5));
+    }
+    sleep(Duration::from_millis(500));
+    signal(pid, Signal::KILL);
+    let found = outputs(children, SOON);
+    assert!(!found[0].0 && found[0].1.contains("rank 1 died"), "{found:?}");
+    assert!(found[2].0, "it has handed over its events: {found:?}");
 }
 
 /// There is no timeout that would end the run. One of those who wait says it, and one continued rank ends it well.

@@ -49,8 +49,8 @@ impl Drop for Storm {
 
 /// Whether a signal was sent; one that has stopped for another reason is left alone.
 fn strike(pid: u32) -> bool {
-    let Some(pid) = Pid::from_raw(pid.cast_signed()) else { return false };
-    let Ok(process) = pidfd_open(pid, PidfdFlags::empty()) else { return false };
+    let Some(process) = Pid::from_raw(pid.cast_signed()) else { return false };
+    let Ok(process) = pidfd_open(process, PidfdFlags::empty()) else { return false };
     let send = |signal| pidfd_send_signal(&process, signal).is_ok();
     match fastrand::u32(..3) {
         0 => send(Signal::CHILD),
@@ -65,17 +65,17 @@ fn strike(pid: u32) -> bool {
     }
 }
 
-fn status(pid: Pid, field: &str) -> Option<String> {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", pid.as_raw_nonzero())).ok()?;
+fn status(pid: u32, field: &str) -> Option<String> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     status.lines().find_map(|line| Some(line.strip_prefix(field)?.trim().to_owned()))
 }
 
-fn handles(pid: Pid, signal: Signal) -> bool {
+fn handles(pid: u32, signal: Signal) -> bool {
     let caught = status(pid, "SigCgt:").and_then(|set| u64::from_str_radix(&set, 16).ok());
     caught.is_some_and(|set| set & (1 << (signal.as_raw() - 1)) != 0)
 }
 
-fn is_stopped(pid: Pid) -> bool {
+pub fn is_stopped(pid: u32) -> bool {
     status(pid, "State:").is_some_and(|state| state.starts_with('T'))
 }
 
