@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
@@ -81,13 +81,20 @@ fn address(place: &Bootstrap) -> SocketAddr {
     SocketAddr::from_abstract_name(&place.socket).unwrap()
 }
 
-fn connect(place: &Bootstrap) -> UnixStream {
+/// None when the rank has ended before: its deadline is short.
+fn connect(place: &Bootstrap, host: &Receiver<Result<Session, Error>>) -> Option<UnixStream> {
     let address = address(place);
     loop {
         if let Ok(stream) = UnixStream::connect_addr(&address) {
-            return stream;
+            return Some(stream);
         }
-        thread::yield_now();
+        match host.recv_timeout(Duration::from_micros(50)) {
+            Err(RecvTimeoutError::Timeout) => {}
+            ended => {
+                ended.expect("rank 0 has panicked").expect_err("it is alone");
+                return None;
+            }
+        }
     }
 }
 
@@ -181,7 +188,7 @@ fn strangers_do_not_hold_the_door() {
         if whole.is_some_and(|length| serde_json::from_slice::<Hello>(&body[..length as usize]).is_ok()) {
             continue;
         }
-        let stream = connect(&place_0);
+        let stream = connect(&place_0, &host).expect("rank 0 waits");
         say(&mut dice, &stream, &bytes, &fd);
         part(&mut dice, stream);
     }
@@ -200,7 +207,7 @@ fn rank_0_survives_its_guests() {
         let run = next_run();
         let place_0 = place(0, run, DEADLINE);
         let host = rank(place_0.clone());
-        let stream = connect(&place_0);
+        let Some(stream) = connect(&place_0, &host) else { continue };
         let hello = frame(&Hello::new(&place(1, run, DEADLINE)));
         let hello = if dice.u32(..4) == 0 { mutated(&mut dice, hello) } else { hello };
         say(&mut dice, &stream, &hello, &heap);

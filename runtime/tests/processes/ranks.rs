@@ -24,8 +24,8 @@ pub fn as_rank(what: &str) -> ExitCode {
     }
 }
 
-fn try_as_rank(what: &str) -> Result<String, Error> {
-    handle_signals();
+/// Where the rank is, and what it says of its program.
+fn place(what: &str) -> Result<Bootstrap, Error> {
     let mut bootstrap = Bootstrap::from_env()?;
     let rank = bootstrap.rank();
     bootstrap.deadline = match what {
@@ -36,18 +36,23 @@ fn try_as_rank(what: &str) -> Result<String, Error> {
     bootstrap.fingerprint = match what {
         "other program" if rank == 1 => vec![2],
         "no program" if rank == 1 => Vec::new(),
-        "other long program" if rank == 1 => [[1; 300_000].as_slice(), &[2]].concat(),
-        "long program" | "other long program" => vec![1; 300_001],
+        "other long program" => [vec![1; 300_000], vec![u8::from(rank == 1)]].concat(),
+        "long program" => vec![1; 300_000],
         _ => vec![1],
     };
-    bootstrap.options = vec![("steps".to_owned(), if what == "other option" { rank } else { 7 }.to_string())];
-    if what == "no option" && rank == 1 {
-        bootstrap.options.clear();
-    }
-    if what == "other long option" {
-        let text = "x".repeat(300_000) + &rank.min(1).to_string();
-        bootstrap.options = vec![("text".to_owned(), text)];
-    }
+    bootstrap.options = match what {
+        "other option" => vec![("steps".to_owned(), rank.to_string())],
+        "other long option" => vec![("text".to_owned(), "x".repeat(300_000) + &(rank == 1).to_string())],
+        "no option" if rank == 1 => Vec::new(),
+        _ => vec![("steps".to_owned(), "7".to_owned())],
+    };
+    Ok(bootstrap)
+}
+
+fn try_as_rank(what: &str) -> Result<String, Error> {
+    handle_signals();
+    let bootstrap = place(what)?;
+    let rank = bootstrap.rank();
     match what {
         "stay away" if rank == 1 => return Err(Error::Program("no such file".to_owned())),
         "stay away" => sleep(Duration::from_secs(3600)),

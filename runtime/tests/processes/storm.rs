@@ -58,9 +58,9 @@ fn strike(pid: u32) -> bool {
         1 => handles(pid, Signal::USR1) && send(Signal::USR1),
         _ if is_stopped(pid) => false,
         _ => {
-            let sent = send(Signal::STOP);
+            let stopped = send(Signal::STOP);
             sleep(Duration::from_micros(fastrand::u64(..STOPPED)));
-            send(Signal::CONT) && sent
+            send(Signal::CONT) && stopped
         }
     }
 }

@@ -10,7 +10,7 @@ use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -41,7 +41,9 @@ fn is_root() -> bool {
 }
 
 /// This program, where every user may start it.
-static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
+static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+
+fn copy_program() -> PathBuf {
     let folder = std::env::temp_dir().join(format!("symm-processes-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::set_permissions(&folder, Permissions::from_mode(0o755)).unwrap();
@@ -49,11 +51,11 @@ static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
     std::fs::copy(std::env::current_exe().unwrap(), &copy).unwrap();
     std::fs::set_permissions(&copy, Permissions::from_mode(0o755)).unwrap();
     copy
-});
+}
 
 /// Removes what [`PROGRAM`] has made.
 pub fn clean_up() {
-    if let Some(folder) = LazyLock::get(&PROGRAM).and_then(|program| program.parent()) {
+    if let Some(folder) = PROGRAM.get().and_then(|program| program.parent()) {
         let _ = std::fs::remove_dir_all(folder);
     }
 }
@@ -62,7 +64,9 @@ pub fn clean_up() {
 pub fn ordinary(command: &Command, shell: &str) -> Command {
     let mut ordinary = Command::new("sh");
     ordinary.args(["-c", &format!("{shell}exec \"$0\" \"$@\"")]);
-    ordinary.arg(if is_root() { PROGRAM.as_os_str() } else { command.get_program() }).args(command.get_args());
+    ordinary
+        .arg(if is_root() { PROGRAM.get_or_init(copy_program).as_os_str() } else { command.get_program() })
+        .args(command.get_args());
     ordinary.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
     for (name, _) in command.get_envs().filter(|(_, value)| value.is_none()) {
         ordinary.env_remove(name);
@@ -206,7 +210,7 @@ fn a_guest_that_dribbles_does_not_hold_rank_0() {
         let _ = rustix::net::send(silent.as_fd(), &[byte], rustix::net::SendFlags::NOSIGNAL);
         let _ = rustix::net::send(guest.as_fd(), &[byte], rustix::net::SendFlags::NOSIGNAL);
         sleep(Duration::from_millis(40));
-        if begin.elapsed() > Duration::from_secs(6) {
+        if begin.elapsed() > Duration::from_secs(4) {
             break;
         }
     }
