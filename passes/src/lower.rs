@@ -5,6 +5,7 @@ pub mod address;
 pub mod bulk;
 pub mod cpu;
 mod gpu;
+mod meetings;
 pub mod nvvm;
 mod pieces;
 pub mod rocdl;

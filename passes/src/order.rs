@@ -49,7 +49,7 @@ pub fn is_quiet<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
 }
 
 /// Whether an op of another dialect reads memory and writes none.
-fn only_reads(name: &str) -> bool {
+pub fn only_reads(name: &str) -> bool {
     let (dialect, rest) = name.split_once('.').unwrap_or_default();
     let is_load = match dialect {
         "affine" => matches!(rest, "load" | "vector_load"),
@@ -74,7 +74,7 @@ pub fn may_write_heap<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
 }
 
 /// Whether an op of another dialect writes through its pointers, and does nothing else.
-fn is_store(name: &str) -> bool {
+pub fn is_store(name: &str) -> bool {
     matches!(name, "affine.store" | "affine.vector_store" | "llvm.store" | "memref.atomic_rmw" | "memref.store")
         || matches!(name, "vector.compressstore" | "vector.maskedstore" | "vector.scatter" | "vector.store")
         || name == "vector.transfer_write"

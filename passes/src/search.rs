@@ -57,6 +57,8 @@ pub struct Search<'c, 'a, M> {
     direction: Direction,
     /// Whether a function that only kernels call is taken to be called by one that makes accesses.
     mistrusts_callers: bool,
+    /// The loop that is not left, if there is one: what lies around it is not looked at.
+    within: Option<usize>,
     meaning: M,
     /// What the ops from this one on meet first, up to the end of its block.
     stretches: HashMap<Place, Found<'c, 'a>>,
@@ -66,7 +68,12 @@ pub struct Search<'c, 'a, M> {
 
 impl<'c: 'a, 'a, M: Fn(OperationRef<'c, 'a>) -> Meaning> Search<'c, 'a, M> {
     pub fn new(direction: Direction, mistrusts_callers: bool, meaning: M) -> Self {
-        Self { direction, mistrusts_callers, meaning, stretches: HashMap::new(), leaving: HashMap::new() }
+        Self { direction, mistrusts_callers, within: None, meaning, stretches: HashMap::new(), leaving: HashMap::new() }
+    }
+
+    /// Looks at one loop only, from one time around it to the next.
+    pub fn within(self, around: OperationRef<'c, 'a>) -> Self {
+        Self { within: Some(around.to_raw().ptr as usize), ..self }
     }
 
     /// An access that a path from `op` meets before it meets a fence, up to the ends of its function; the function
@@ -137,6 +144,9 @@ impl<'c: 'a, 'a, M: Fn(OperationRef<'c, 'a>) -> Meaning> Search<'c, 'a, M> {
                 (Some(access), _) => return (Some(access), ends),
                 (None, past_barrier) => apart = past_barrier,
             }
+        }
+        if self.within == Some(parent.to_raw().ptr as usize) {
+            return (None, ends);
         }
         match self.stretch(self.step(parent), apart) {
             Found::Access(access) => return (Some(access), ends),

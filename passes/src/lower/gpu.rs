@@ -14,10 +14,12 @@ mod site;
 mod spaces;
 mod trace;
 
+use super::meetings::{Meetings, Threads};
 use super::types::{self, Spaces};
 use super::{access, translation};
 use crate::ir::{Builder, blocks, collect, name, operations};
-use gathered::Gathered;
+use crate::search::Direction;
+pub use gathered::Gathered;
 use melior::ir::{OperationRef, Value, ValueLike, operation::OperationLike};
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::{Order, RemoteLoad, RemoteStore, RmwKind, Scope, SymmOp};
@@ -104,7 +106,7 @@ pub fn lower_module<'c: 'a, 'a>(root: OperationRef<'c, 'a>, target: &dyn Target)
         }
     }
     types::convert(root, Spaces::Keep);
-    let gathered = Gathered::new(root);
+    let together = Together::new(root, target);
     let releasing = barriers::of_releases(root);
     let (mut contexts, mut ranks) = (Vec::new(), Vec::new());
     let mut outcome = Ok(());
@@ -116,13 +118,13 @@ pub fn lower_module<'c: 'a, 'a>(root: OperationRef<'c, 'a>, target: &dyn Target)
             },
             // Last: until then other ops see that this rank is the current one, and so in range.
             Some(rank @ SymmOp::Rank(_)) => ranks.push(rank),
-            Some(op) => outcome = outcome.and(lower(op, target, &gathered)),
+            Some(op) => outcome = outcome.and(lower(op, target, &together)),
             None => {}
         }
     }
     outcome?;
     for rank in ranks {
-        lower(rank, target, &gathered)?;
+        lower(rank, target, &together)?;
     }
     barriers::complete_writes(&releasing, target);
     for ctx in contexts.into_iter().rev() {
@@ -174,7 +176,29 @@ fn refuse_cache(op: SymmOp) -> Option<&'static str> {
     cache.map(|_| "a cache modifier is for single accesses, remote_load and remote_store, not for bulk copies")
 }
 
-fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, target: &dyn Target, gathered: &Gathered) -> Result<(), Reported> {
+/// Where groups are together without a barrier of an op's own, and where copies need one.
+struct Together<'c, 'a> {
+    gathered: Gathered,
+    meetings: Meetings<'c, 'a>,
+}
+
+impl<'c: 'a, 'a> Together<'c, 'a> {
+    /// Looks at everything below `root`, and makes the barriers that loops need.
+    fn new(root: OperationRef<'c, 'a>, target: &dyn Target) -> Self {
+        let gathered = Gathered::new(root);
+        let meetings = Meetings::new(root, Threads::Grouped, &gathered);
+        for (around, group, direction) in &meetings.at_loops {
+            let at = match direction {
+                Direction::Before => *around,
+                Direction::After => around.next_in_block().expect("a terminator comes after a loop"),
+            };
+            order::group_barrier(&Builder::before_on_device(at), target, *group);
+        }
+        Self { gathered, meetings }
+    }
+}
+
+fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, target: &dyn Target, together: &Together) -> Result<(), Reported> {
     let operation = op.operation();
     let is_triton = |ty| matches!(Pointer::of(ty), Some(Pointer::TritonTensor(..) | Pointer::Triton(_)));
     if operation.operands().any(|operand| is_triton(operand.r#type())) {
@@ -198,13 +222,13 @@ fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, target: &dyn Target, gathered: &Gathere
         SymmOp::RemoteStore(op) if op.cache().is_some() && target.cached_store(&b, op) => Vec::new(),
         SymmOp::RemoteStore(op) => access::remote_store(op, &b),
         SymmOp::Get(_) | SymmOp::Put(_) | SymmOp::Copy(_) => {
-            bulk::lower(op, &b, target);
+            bulk::lower(op, &b, target, &together.meetings);
             Vec::new()
         }
         SymmOp::AtomicRmw(op) => vec![order::atomic_rmw(op, &b, target)],
         SymmOp::AtomicCas(op) => vec![order::atomic_cas(op, &b, target)],
-        SymmOp::Signal(op) => order::signal(op, &b, target, gathered.contains(operation)),
-        SymmOp::PutSignal(op) => order::put_signal(op, &b, target),
+        SymmOp::Signal(op) => order::signal(op, &b, target, together.gathered.contains(operation)),
+        SymmOp::PutSignal(op) => order::put_signal(op, &b, target, &together.meetings),
         SymmOp::Wait(op) => order::wait(op, &b, target),
         SymmOp::Fence(op) => order::group_fence(op, &b, target),
         SymmOp::Barrier(op) => order::barrier(op, &b, target),

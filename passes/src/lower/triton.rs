@@ -36,9 +36,12 @@ mod table;
 mod target;
 mod words;
 
+use super::gpu::Gathered;
+use super::meetings::{Meetings, Threads};
 use crate::ir::{Builder, has_uses, name, remove_attribute, select, symm_ops};
 use crate::pass::{Ir, Kind, Pass, PassOption, Values};
-use melior::ir::{OperationRef, Value};
+use crate::search::Direction;
+use melior::ir::{OperationRef, Value, operation::OperationLike};
 use order::Engine;
 use std::fmt;
 use std::str::FromStr;
@@ -108,6 +111,7 @@ struct Lowering<'c, 'a> {
     target: Target,
     engine: Engine,
     tables: Tables<'c, 'a>,
+    meetings: Meetings<'c, 'a>,
 }
 
 fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<Ir, Reported> {
@@ -117,7 +121,10 @@ fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<Ir, Repor
     if ops.is_empty() {
         return Ok(Ir::Kept);
     }
-    let mut lowering = Lowering { words: Words(version), target, engine: Engine::of(root), tables: Tables::default() };
+    let meetings = Meetings::new(root, Threads::Program, &Gathered::default());
+    let mut lowering =
+        Lowering { words: Words(version), target, engine: Engine::of(root), tables: Tables::default(), meetings };
+    lowering.meet_at_loops();
     // First what others take: by then they see what it has become.
     let (questions, accesses): (Vec<SymmOp>, Vec<SymmOp>) = ops.into_iter().partition(|op| table::is_question(*op));
     let mut outcome = Ok(());
@@ -149,6 +156,17 @@ fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<Ir, Repor
 }
 
 impl<'c: 'a, 'a> Lowering<'c, 'a> {
+    /// Makes the barriers that copies need at loops.
+    fn meet_at_loops(&self) {
+        for (around, _, direction) in &self.meetings.at_loops {
+            let at = match direction {
+                Direction::Before => *around,
+                Direction::After => around.next_in_block().expect("a terminator comes after a loop"),
+            };
+            self.words.barrier(&Builder::before(at));
+        }
+    }
+
     fn lower(&mut self, op: SymmOp<'c, 'a>) -> Result<(), Reported> {
         let operation = op.operation();
         let b = &Builder::before(operation);
@@ -161,7 +179,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
             SymmOp::AsRemote(remote) => Some(self.remote(b, op, remote.ptr(), ("rank", "delta"))?),
             SymmOp::RemoteLoad(op) => Some(self.remote_load(b, op)?),
             SymmOp::RemoteStore(op) => self.remote_store(b, op).map(nothing)?,
-            SymmOp::Get(_) | SymmOp::Put(_) | SymmOp::Copy(_) => self.copy(b, op).map(nothing)?,
+            SymmOp::Get(_) | SymmOp::Put(_) | SymmOp::Copy(_) => self.copy_together(b, op).map(nothing)?,
             SymmOp::AtomicRmw(op) => Some(self.atomic_rmw(b, op)?),
             SymmOp::AtomicCas(op) => Some(self.atomic_cas(b, op)?),
             SymmOp::Signal(op) => self.signal(b, op).map(nothing)?,

@@ -9,6 +9,7 @@ use super::{Target, order};
 use crate::ir::{Builder, blocks, enclosing, mutable, operations};
 use crate::lower::address::{Descriptor, is_contiguous, memory_type};
 use crate::lower::bulk::{Transfer, bytes, nest};
+use crate::lower::meetings::Meetings;
 use melior::ir::operation::OperationMutLike;
 use melior::ir::r#type::ShapedTypeLike;
 use melior::ir::{Module, OperationRef, Type, Value, ValueLike};
@@ -23,12 +24,32 @@ const LIBRARY: &str = include_str!("library.mlir");
 /// The part of the library that drives the bulk copy engine of `sm_90`.
 const BULK_ENGINE: &str = include_str!("bulk_engine.mlir");
 
-/// Copies `op`'s source to its destination.
-pub fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, b: &Builder<'c>, target: &dyn Target) -> Transfer<'c, 'a> {
+/// Copies `op`'s source to its destination, with the barriers that its group needs (O3).
+pub fn lower<'c: 'a, 'a>(
+    op: SymmOp<'c, 'a>,
+    b: &Builder<'c>,
+    target: &dyn Target,
+    meetings: &Meetings,
+) -> Transfer<'c, 'a> {
     let transfer = Transfer::new(op, b);
     let threads = order::thread(b, target, op.operation(), transfer.group);
-    copy(b, op.operation(), &transfer, threads);
+    let begins = meetings.begins(op.operation());
+    // The engine has a barrier of its own, which the threads need only where they copy instead of it.
+    let is_engines = transfer.engine == Engine::Bulk && is_one_piece(&transfer);
+    if begins && !is_engines {
+        order::group_barrier(b, target, transfer.group);
+    }
+    copy(b, op.operation(), &transfer, threads, begins && is_engines);
+    if meetings.ends(op.operation()) {
+        order::group_barrier(b, target, transfer.group);
+    }
     transfer
+}
+
+/// Whether the bytes of both ends lie one after the other.
+fn is_one_piece(transfer: &Transfer) -> bool {
+    transfer.count.is_some()
+        || is_contiguous(transfer.src.pointer.r#type()) && is_contiguous(transfer.dst.pointer.r#type())
 }
 
 fn copy<'c: 'a, 'a>(
@@ -36,18 +57,19 @@ fn copy<'c: 'a, 'a>(
     op: OperationRef<'c, 'a>,
     transfer: &Transfer<'c, 'a>,
     threads: (Value<'c, 'c>, Value<'c, 'c>),
+    opens: bool,
 ) {
     let Transfer { src, dst, count, engine, .. } = *transfer;
-    let how = How { threads, engine, depth: if src.delta.is_some() { 8 } else { 4 } };
+    let how = How { threads, engine, opens, depth: if src.delta.is_some() { 8 } else { 4 } };
     let (from, to) = (src.pointer.r#type(), dst.pointer.r#type());
-    if let Some((_, element)) = count {
+    let element = match count {
+        Some((_, element)) => element,
+        None => Shaped::memref(from).expect("the verifier has seen a memref").element(),
+    };
+    if is_one_piece(transfer) {
         return contiguous(b, op, dst.start(b), src.start(b), bytes(b, src.pointer, count), element, how);
     }
-    let memref = Shaped::memref(from).expect("the verifier has seen a memref");
-    let element = memref.element();
-    if is_contiguous(from) && is_contiguous(to) {
-        return contiguous(b, op, dst.start(b), src.start(b), bytes(b, src.pointer, None), element, how);
-    }
+    let memref = Shaped::memref(from).expect("a counted copy is one piece");
     let sizes = Descriptor::new(b, src.pointer);
     let rows = strides(from).last() == Some(&1) && strides(to).last() == Some(&1);
     // Rows are copied by the group together; elements without rows are dealt out in the innermost dimension.
@@ -75,6 +97,8 @@ struct How<'c> {
     /// The number of the thread in its group and how many there are.
     threads: (Value<'c, 'c>, Value<'c, 'c>),
     engine: Engine,
+    /// Whether a barrier comes first where the threads copy instead of the engine.
+    opens: bool,
     /// How many times 16 bytes a thread has in flight.
     depth: u64,
 }
@@ -87,7 +111,7 @@ fn contiguous<'c: 'a, 'a>(
     src: Value<'c, 'c>,
     bytes: Value<'c, 'c>,
     element: Type<'c>,
-    How { threads: (number, count), engine, depth }: How<'c>,
+    How { threads: (number, count), engine, opens, depth }: How<'c>,
 ) {
     let width = byte_width(element);
     let threads = format!("_symm_copy_{width}x{depth}");
@@ -99,9 +123,8 @@ fn contiguous<'c: 'a, 'a>(
     let bulk = format!("_symm_bulk_copy_{width}x{depth}");
     let names = ["_symm_dynamic_shared", "_symm_bulk_engine", "_symm_bulk_fill", &bulk];
     import(b, op, BULK_ENGINE, &names, (width, depth));
-    // The barrier of a signal behind the copy serves the copy too.
-    let closes = b.constant(b.int(1), i64::from(!matches!(SymmOp::cast(op), Some(SymmOp::PutSignal(_)))));
-    b.call(&bulk, &[dst, src, bytes, number, count, closes], &[]);
+    let opens = b.constant(b.int(1), i64::from(opens));
+    b.call(&bulk, &[dst, src, bytes, number, count, opens], &[]);
 }
 
 /// What a thread moves of a tile: from `%s` to `%d`, 32 vectors apart, and all loaded before the first is stored.

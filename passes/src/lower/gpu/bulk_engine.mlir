@@ -94,10 +94,11 @@ func.func private @_symm_bulk_fill(%src: !llvm.ptr<1>, %bytes: i64, %c: i64, %s:
 func.func private @_symm_copy_WIDTHxDEPTH(!llvm.ptr, !llvm.ptr, i64, i64, i64)
 
 // Copies by a block: what lies between the first and the last multiple of 16 by the engine, the rest by the threads. All
-// of it by the threads where the engine can't serve, or is not worth its start: up to four times 16 bytes a thread. What
-// the engine wrote is known to the thread that drives it, and behind the last barrier to all: `%closes` asks for that.
+// of it by the threads where the engine can't serve, or is not worth its start: up to four times 16 bytes a thread; after
+// a barrier, if `%opens` asks for it. What the engine wrote is known to the thread that drives it, and after the group's
+// next barrier to all.
 func.func private @_symm_bulk_copy_WIDTHxDEPTH(%dst: !llvm.ptr, %src: !llvm.ptr, %bytes: i64, %tid: i64, %n: i64,
-                                               %closes: i1) {
+                                               %opens: i1) {
   %c0 = arith.constant 0 : i64
   %c15 = arith.constant 15 : i64
   %c64 = arith.constant 64 : i64
@@ -133,13 +134,6 @@ func.func private @_symm_bulk_copy_WIDTHxDEPTH(%dst: !llvm.ptr, %src: !llvm.ptr,
     %tail = arith.andi %rest, %c15 : i64
     %edges = arith.ori %head, %tail : i64
     %has_edges = arith.cmpi ne, %edges, %c0 : i64
-    scf.if %has_edges {
-      %tail_at = arith.subi %bytes, %tail : i64
-      %td = llvm.getelementptr %dst[%tail_at] : (!llvm.ptr, i64) -> !llvm.ptr, i8
-      %ts = llvm.getelementptr %src[%tail_at] : (!llvm.ptr, i64) -> !llvm.ptr, i8
-      func.call @_symm_copy_WIDTHxDEPTH(%dst, %src, %head, %tid, %n) : (!llvm.ptr, !llvm.ptr, i64, i64, i64) -> ()
-      func.call @_symm_copy_WIDTHxDEPTH(%td, %ts, %tail, %tid, %n) : (!llvm.ptr, !llvm.ptr, i64, i64, i64) -> ()
-    }
     %chunks64 = arith.ceildivui %body, %chunk : i64
     %all_stages = arith.extui %stages : i32 to i64
     %used64 = arith.minui %chunks64, %all_stages : i64
@@ -154,10 +148,19 @@ func.func private @_symm_bulk_copy_WIDTHxDEPTH(%dst: !llvm.ptr, %src: !llvm.ptr,
         llvm.inline_asm has_side_effects "mbarrier.init.shared::cta.b64 [$0], $1;", "r,r,~{memory}" %barrier, %one : (i32, i32) -> ()
       }
     }
-    // What the threads wrote before, the mbarriers too, the engine reads: from the generic to the asynchronous proxy.
-    // The way back needs no fence: a copy that is seen to be complete is visible to the generic proxy.
+    // What the threads wrote and read before, the mbarriers too, comes before what the engine reads and writes: each of
+    // them fences from the generic to the asynchronous proxy, then the block meets. Where it is together already it meets
+    // once more, because those fences have to lie between. The way back needs none: a copy that is seen to be complete is
+    // visible to the generic proxy.
     llvm.inline_asm has_side_effects "fence.proxy.async;", "~{memory}" : () -> ()
     gpu.barrier
+    scf.if %has_edges {
+      %tail_at = arith.subi %bytes, %tail : i64
+      %td = llvm.getelementptr %dst[%tail_at] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+      %ts = llvm.getelementptr %src[%tail_at] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+      func.call @_symm_copy_WIDTHxDEPTH(%dst, %src, %head, %tid, %n) : (!llvm.ptr, !llvm.ptr, i64, i64, i64) -> ()
+      func.call @_symm_copy_WIDTHxDEPTH(%td, %ts, %tail, %tid, %n) : (!llvm.ptr, !llvm.ptr, i64, i64, i64) -> ()
+    }
     scf.if %is_first {
       %bd = llvm.getelementptr %dst[%head] : (!llvm.ptr, i64) -> !llvm.ptr, i8
       %bs = llvm.getelementptr %src[%head] : (!llvm.ptr, i64) -> !llvm.ptr, i8
@@ -165,10 +168,10 @@ func.func private @_symm_bulk_copy_WIDTHxDEPTH(%dst: !llvm.ptr, %src: !llvm.ptr,
       %gs = llvm.addrspacecast %bs : !llvm.ptr to !llvm.ptr<1>
       func.call @_symm_bulk_engine(%gd, %gs, %body, %stages, %used) : (!llvm.ptr<1>, !llvm.ptr<1>, i64, i32, i32) -> ()
     }
-    scf.if %closes {
+  } else {
+    scf.if %opens {
       gpu.barrier
     }
-  } else {
     func.call @_symm_copy_WIDTHxDEPTH(%dst, %src, %bytes, %tid, %n) : (!llvm.ptr, !llvm.ptr, i64, i64, i64) -> ()
   }
   return

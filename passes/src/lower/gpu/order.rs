@@ -5,6 +5,7 @@ use crate::ir::{Builder, blocks, enclosing, operations, type_attribute};
 use crate::lower::access::remote_element;
 use crate::lower::address::{GLOBAL, element, in_space};
 use crate::lower::bulk::End;
+use crate::lower::meetings::Meetings;
 use crate::lower::translation::Table;
 use crate::lower::{llvm_ordering, predicate};
 use crate::order::{acquires, releases};
@@ -169,7 +170,7 @@ pub fn linear_block<'c>(b: &Builder<'c>) -> Value<'c, 'c> {
 }
 
 /// Waits until all threads of the group are here.
-fn group_barrier(b: &Builder, target: &dyn Target, group: Group) {
+pub fn group_barrier(b: &Builder, target: &dyn Target, group: Group) {
     match group {
         Group::Thread => {}
         Group::Warp => target.warp_barrier(b),
@@ -231,8 +232,13 @@ pub fn signal<'c: 'a, 'a>(
     Vec::new()
 }
 
-pub fn put_signal<'c: 'a, 'a>(op: PutSignal<'c, 'a>, b: &Builder<'c>, target: &dyn Target) -> Vec<Value<'c, 'c>> {
-    let dst = bulk::lower(SymmOp::PutSignal(op), b, target).dst;
+pub fn put_signal<'c: 'a, 'a>(
+    op: PutSignal<'c, 'a>,
+    b: &Builder<'c>,
+    target: &dyn Target,
+    meetings: &Meetings,
+) -> Vec<Value<'c, 'c>> {
+    let dst = bulk::lower(SymmOp::PutSignal(op), b, target, meetings).dst;
     let flag = global(b, End { pointer: op.flag(), delta: dst.delta }.at(b, &op.indices()));
     let value = b.cast(op.value(), op.value().r#type());
     gather(b, target, Order::Release, op.group());

@@ -59,6 +59,15 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         Ok(())
     }
 
+    /// A `get`, `put` or `copy`, with the barriers that the threads of the program need (O3).
+    pub fn copy_together(&mut self, b: &Builder<'c>, op: SymmOp<'c, 'a>) -> Result<(), Reported> {
+        self.copy(b, op)?;
+        if self.meetings.ends(op.operation()) {
+            self.words.barrier(b);
+        }
+        Ok(())
+    }
+
     /// A copy, element by element: `get`, `put`, `copy` and the first half of `put_signal`.
     pub fn copy(&mut self, b: &Builder<'c>, op: SymmOp<'c, 'a>) -> Result<(), Reported> {
         let (source, target, cache, engine) = match op {
@@ -92,6 +101,9 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
             _ => element,
         };
         let mask = op.operand_group("mask").first().copied();
+        if self.meetings.begins(op.operation()) {
+            self.words.barrier(b);
+        }
         let value = self.words.load(b, source, (mask, None), data, Access { cache, is_volatile: false });
         self.words.store(b, value, target, mask, None);
         Ok(())

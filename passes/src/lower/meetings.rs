@@ -1,0 +1,277 @@
+//! Where the copies of a group need barriers: before them, so that they see what each thread of the group has done, and
+//! after them, so that each thread sees what they have done (O3).
+//!
+//! ```mlir
+//! memref.store %x, %src[%thread] : memref<64xf32>
+//! symm.put %ctx, %src, %dst, %p group block : memref<64xf32>, memref<64xf32>  // a barrier before it
+//! symm.put %ctx, %src, %dst, %q group block : memref<64xf32>, memref<64xf32>  // none
+//! symm.get %ctx, %far, %near, %p group block : memref<64xf32>, memref<64xf32> // before and after it
+//! %y = memref.load %near[%thread] : memref<64xf32>
+//! ```
+//!
+//! A barrier is left out where every way to the copy, or from it, meets one of the group's own before it meets an access
+//! of a thread of the group. Where that holds within a loop, and only what lies around the loop needs the barrier, it
+//! stands at the loop, if all threads get there together.
+//!
+//! Between a `get` or `copy` and the next access the barrier is the `get`'s: what follows finds the group together. After
+//! a `put` the group is as good as together for the next one: puts that follow each other come in no order among
+//! themselves. The source of a `put` may be read until its group meets, so a write that may come earlier needs a barrier.
+//!
+//! Limits: an access counts whatever its address is; a call counts as what its callee does, if that is known.
+
+use super::gpu::Gathered;
+use crate::ir::{blocks, collect, enclosing, name, operations, symm_ops};
+use crate::order::{is_quiet, is_store, may_write_heap, only_reads, releases};
+use crate::search::{Direction, Meaning, Search};
+use crate::uniform::is_reached_together;
+use melior::ir::{OperationRef, operation::OperationLike};
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+use symm_dialect::ops::{Group, SymmOp};
+use symm_dialect::symbol::symbol;
+use symm_dialect::text;
+
+/// The barriers that copies need.
+pub struct Meetings<'c, 'a> {
+    begins: HashSet<usize>,
+    ends: HashSet<usize>,
+    /// Loops with copies, the group that meets there, and whether it does before the loop or after it.
+    pub at_loops: Vec<(OperationRef<'c, 'a>, Group, Direction)>,
+}
+
+/// Who the threads of a group are to each other.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Threads {
+    /// Threads of a GPU, in the groups that the ops name.
+    Grouped,
+    /// Those of a Triton program: every op is all of theirs.
+    Program,
+}
+
+/// A copy that a barrier may have to go with.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Copy {
+    group: Group,
+    /// It leaves the memory of this rank as it is: a `put` or `put_signal`.
+    is_put: bool,
+}
+
+/// What an operation does to memory.
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
+enum Effect {
+    None,
+    Reads,
+    Writes,
+}
+
+type Searches<'c, 'a, 's> =
+    HashMap<(Direction, Copy, Option<usize>), Search<'c, 'a, Box<dyn Fn(OperationRef<'c, 'a>) -> Meaning + 's>>>;
+
+impl<'c: 'a, 'a> Meetings<'c, 'a> {
+    /// Looks at every copy below `root`.
+    pub fn new(root: OperationRef<'c, 'a>, threads: Threads, gathered: &Gathered) -> Self {
+        let look = Look { threads, gathered, ends: RefCell::default(), callees: RefCell::default() };
+        let copies: Vec<_> =
+            symm_ops(root).into_iter().filter_map(|op| Some((op.operation(), look.copy(op)?, op))).collect();
+        let mut found = Self { begins: HashSet::new(), ends: HashSet::new(), at_loops: Vec::new() };
+        let mut searches = HashMap::new();
+        // Ends first: what comes after a copy finds the group together there.
+        for (op, copy, _) in copies.iter().filter(|(.., op)| !matches!(op, SymmOp::PutSignal(_))) {
+            if found.is_needed_here(&look, &mut searches, *op, *copy, Direction::After) {
+                look.ends.borrow_mut().insert(key(*op));
+            }
+        }
+        for (op, copy, _) in &copies {
+            if found.is_needed_here(&look, &mut searches, *op, *copy, Direction::Before) {
+                found.begins.insert(key(*op));
+            }
+        }
+        drop(searches);
+        found.ends = look.ends.into_inner();
+        found
+    }
+
+    /// Whether a copy needs a barrier right before it.
+    pub fn begins(&self, op: OperationRef) -> bool {
+        self.begins.contains(&key(op))
+    }
+
+    /// Whether a copy needs a barrier right after it.
+    pub fn ends(&self, op: OperationRef) -> bool {
+        self.ends.contains(&key(op))
+    }
+
+    /// Whether a copy needs a barrier on this side of it. One that it needs at a loop around it is taken down.
+    fn is_needed_here<'s>(
+        &mut self,
+        look: &'s Look<'s>,
+        searches: &mut Searches<'c, 'a, 's>,
+        op: OperationRef<'c, 'a>,
+        copy: Copy,
+        direction: Direction,
+    ) -> bool {
+        let mut is_needed = |within: Option<OperationRef<'c, 'a>>| {
+            let search = searches.entry((direction, copy, within.map(key))).or_insert_with(|| {
+                let search = Search::new(direction, true, look.meaning(direction, copy));
+                if let Some(around) = within { search.within(around) } else { search }
+            });
+            search.unordered(op).is_some()
+        };
+        if !look.is_called(op) && !is_needed(None) {
+            return false;
+        }
+        let (mut inner, mut at) = (op, None);
+        while let Some(around) = enclosing(inner, LOOPS).filter(|around| !is_needed(Some(*around))) {
+            at = Some(around).filter(|around| is_reached_together(*around)).or(at);
+            inner = around;
+        }
+        let Some(at) = at else { return true };
+        let barrier = (at, copy.group, direction);
+        if !self.at_loops.contains(&barrier) {
+            self.at_loops.push(barrier);
+        }
+        false
+    }
+}
+
+const LOOPS: &[&str] = &["scf.for", "scf.while", "affine.for"];
+
+/// What is known of the ops around the copies.
+struct Look<'s> {
+    threads: Threads,
+    gathered: &'s Gathered,
+    /// Copies with a barrier right after them.
+    ends: RefCell<HashSet<usize>>,
+    /// What functions do to memory.
+    callees: RefCell<HashMap<usize, Effect>>,
+}
+
+impl Look<'_> {
+    /// The copy of a group that an op is.
+    fn copy<'c: 'a, 'a>(&self, op: SymmOp<'c, 'a>) -> Option<Copy> {
+        let (group, is_put) = match op {
+            SymmOp::Get(op) => (op.group(), false),
+            SymmOp::Copy(op) => (op.group(), false),
+            SymmOp::Put(op) => (op.group(), true),
+            SymmOp::PutSignal(op) => (op.group(), true),
+            _ => return None,
+        };
+        let group = self.group(group);
+        (group != Group::Thread).then_some(Copy { group, is_put })
+    }
+
+    fn group(&self, named: Group) -> Group {
+        if self.threads == Threads::Program { Group::Block } else { named }
+    }
+
+    /// Whether an op is in a function of Triton's that others call.
+    fn is_called<'c: 'a, 'a>(&self, op: OperationRef<'c, 'a>) -> bool {
+        self.threads == Threads::Program
+            && enclosing(op, &["tt.func"])
+                .and_then(|function| function.attribute("sym_visibility").ok())
+                .and_then(text::string)
+                .is_some_and(|visibility| visibility == "private")
+    }
+
+    fn meaning<'c: 'a, 'a>(
+        &self,
+        direction: Direction,
+        copy: Copy,
+    ) -> Box<dyn Fn(OperationRef<'c, 'a>) -> Meaning + '_> {
+        Box::new(move |op| {
+            let effect = match SymmOp::cast(op) {
+                Some(other) if self.is_meeting(other, direction, copy) => return Meaning::Fence,
+                Some(other) => self.effect_of_symm(other),
+                None if is_barrier(op) => return Meaning::Fence,
+                None => self.effect(op),
+            };
+            let matters = match direction {
+                Direction::After if copy.is_put => effect == Effect::Writes,
+                _ => effect != Effect::None,
+            };
+            if matters { Meaning::Access } else { Meaning::Neutral }
+        })
+    }
+
+    /// Whether the group of `copy` meets in an op before the op does anything else, seen from before it, and after it has
+    /// done all else, seen from after it.
+    fn is_meeting<'c: 'a, 'a>(&self, op: SymmOp<'c, 'a>, direction: Direction, copy: Copy) -> bool {
+        let is_after = direction == Direction::After;
+        let covers = |group| self.group(group) >= copy.group;
+        if let Some(other) = self.copy(op) {
+            return match op {
+                _ if self.ends.borrow().contains(&key(op.operation())) && !is_after => covers(other.group),
+                SymmOp::PutSignal(_) if !is_after => covers(other.group),
+                // A copy has a barrier before it where a put, but no other one since, may be under way.
+                _ => copy.is_put && other.group == copy.group && (is_after || other.is_put),
+            };
+        }
+        match op {
+            SymmOp::Signal(_) if self.gathered.contains(op.operation()) => false,
+            SymmOp::Signal(op) => covers(op.group()) && (self.threads == Threads::Grouped || releases(op.sem())),
+            // One thread has read the flag before all meet.
+            SymmOp::Wait(op) => covers(op.group()) && (!is_after || copy.is_put),
+            SymmOp::Fence(op) => covers(op.group()),
+            SymmOp::Barrier(op) => covers(op.group()),
+            _ => false,
+        }
+    }
+
+    fn effect_of_symm<'c: 'a, 'a>(&self, op: SymmOp<'c, 'a>) -> Effect {
+        match op {
+            _ if is_quiet(op.operation()) => Effect::None,
+            // What they write is no program's. A fence without a barrier, or a signal that needs none, is no access.
+            SymmOp::TraceBegin(_) | SymmOp::TraceEnd(_) | SymmOp::Fault(_) | SymmOp::Fence(_) => Effect::None,
+            SymmOp::Signal(op) if self.gathered.contains(op.operation()) => Effect::None,
+            SymmOp::RemoteLoad(_) | SymmOp::Wait(_) => Effect::Reads,
+            _ => Effect::Writes,
+        }
+    }
+
+    /// What an op of another dialect does to memory, apart from what its regions hold.
+    fn effect<'c: 'a, 'a>(&self, op: OperationRef<'c, 'a>) -> Effect {
+        match name(op) {
+            "func.call" => self.effect_of_callee(op),
+            name if only_reads(name) => Effect::Reads,
+            // What a block shares is copied as well.
+            name if is_store(name) || may_write_heap(op) => Effect::Writes,
+            _ => Effect::None,
+        }
+    }
+
+    fn effect_of_callee<'c: 'a, 'a>(&self, call: OperationRef<'c, 'a>) -> Effect {
+        let callee = call.attribute("callee").ok().and_then(text::symbol).unwrap_or_default();
+        let function = enclosing(call, &["gpu.module"]).and_then(|module| {
+            operations(blocks(module)[0]).into_iter().find(|op| symbol(*op).as_ref() == Some(&callee))
+        });
+        let Some(function) = function else { return Effect::Writes };
+        if let Some(known) = self.callees.borrow().get(&key(function)) {
+            return *known;
+        }
+        // What calls itself is not looked through.
+        self.callees.borrow_mut().insert(key(function), Effect::Writes);
+        let effect_of = |op: OperationRef<'c, 'a>| match SymmOp::cast(op) {
+            Some(op) => self.effect_of_symm(op),
+            None => self.effect(op),
+        };
+        let inside = blocks(function).into_iter().flat_map(operations).flat_map(collect);
+        let effect = inside.map(effect_of).fold(Effect::None, |one, other| if one < other { other } else { one });
+        // Of what nothing defines nothing is known.
+        let effect = if blocks(function).is_empty() { Effect::Writes } else { effect };
+        self.callees.borrow_mut().insert(key(function), effect);
+        effect
+    }
+}
+
+/// Whether an op of another dialect is a barrier of the block that orders all memory.
+fn is_barrier<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
+    match name(op) {
+        "gpu.barrier" => true,
+        "ttg.barrier" => op.attribute("addrSpace").is_ok_and(|spaces| spaces.to_string().starts_with("31 ")),
+        _ => false,
+    }
+}
+
+fn key(op: OperationRef) -> usize {
+    op.to_raw().ptr as usize
+}
