@@ -48,8 +48,6 @@ module attributes {gpu.container_module} {
           %sum = arith.addf %a, %b : f32
           memref.store %sum, %data[%in, %block, %i] : memref<?x?x?xf32>
         }
-        // The next step sends what all threads have just added.
-        gpu.barrier
       }
 
       // Step s: finished chunk me + 1 - s goes to the right, chunk me - s comes from the left.

@@ -29,7 +29,6 @@ module attributes {gpu.container_module} {
         scf.for %k = %t to %c256 step %threads {
           memref.store %sent, %mine[%k] : memref<256xi32>
         }
-        gpu.barrier
         scf.for %p = %zero to %n step %one : i32 {
           symm.put %ctx, %mine, %place, %p group block
             : memref<256xi32>, memref<256xi32, strided<[1], offset: ?>>

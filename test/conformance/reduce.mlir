@@ -36,7 +36,6 @@ module attributes {gpu.container_module} {
               %sum = arith.addi %a, %b : i64
               memref.store %sum, %data[%i] : memref<100xi64>
             }
-            gpu.barrier
           }
         } else {
           %parent = arith.subi %me, %bit : i32

@@ -284,7 +284,6 @@ module attributes {gpu.container_module} {
               scf.if %is_last {
                 memref.store %e, %x[%inst, %i] : !places
               }
-              gpu.barrier
               symm.put_signal set %ctx, %row, %row_out, %f[%inst, %i], %e, %r1 group block
                 : !row, !row, !places, i32
               scf.yield

@@ -27,8 +27,10 @@
   symm.remote_store %ctx, %v, %q, %r mask %m : tensor<8xi1> cache wt : tensor<8xf32>, tensor<8x!tt.ptr<f32>>
   // The remote end of a copy is moved, the other one not.
   // CHECK: %[[REMOTE:.*]] = "tt.addptr"(%[[P]], %{{.*}})
+  // CHECK-NEXT: barrier
   // CHECK-NEXT: %[[V:.*]] = "tt.load"(%[[REMOTE]], %[[M]]) {operandSegmentSizes = array<i32: 1, 1, 0>}
   // CHECK-NEXT: "tt.store"(%[[Q]], %[[V]], %[[M]]) :
+  // CHECK-NEXT: barrier
   symm.get %ctx, %p, %q, %r mask %m : tensor<8xi1> : tensor<8x!tt.ptr<f32>>, tensor<8x!tt.ptr<f32>>
   // CHECK: %[[REMOTE:.*]] = "tt.addptr"(%[[Q]], %{{.*}})
   // CHECK-NEXT: %[[V:.*]] = "tt.load"(%[[P]]) {operandSegmentSizes = array<i32: 1, 0, 0>}
@@ -37,6 +39,7 @@
   // One element, between two other ranks.
   // CHECK: %[[FROM:.*]] = "tt.addptr"(%[[S]], %{{.*}})
   // CHECK: %[[TO:.*]] = "tt.addptr"(%[[S]], %{{.*}})
+  // CHECK-NEXT: barrier
   // CHECK-NEXT: %[[V:.*]] = "tt.load"(%[[FROM]], %[[SM]]) {operandSegmentSizes = array<i32: 1, 1, 0>}
   // CHECK-SAME: (!tt.ptr<bf16>, i1) -> bf16
   // CHECK-NEXT: "tt.store"(%[[TO]], %[[V]], %[[SM]]) : (!tt.ptr<bf16>, bf16, i1) -> ()
