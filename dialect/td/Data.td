@@ -56,8 +56,11 @@ defvar BulkShapes = [{
     Two memrefs have the same shape and element type (any offset and strides) and are copied whole. Sizes that their
     types leave open are the same too; where they are not the behavior is undefined, as with `memref.copy`, and
     `--check-bounds` reports it. Two pointers are copied `count` elements of a type. Two tensors of pointers are copied
-    element by element, where `mask` is true. The threads of `group` do it together: they all reach the op with the
-    same operands. The two ranges do not overlap.
+    element by element, where `mask` is true. The two ranges do not overlap.
+
+    The threads of `group` do it together: they all reach the op with the same operands. The group comes together first,
+    so that the op reads what any of its threads has written, and writes over what any of them has read (O3). The
+    barriers are the op's own.
 
     A cache modifier is for the loads and stores that Triton makes of the op. Other kernels for GPUs refuse it (S1), and
     the CPU has no use for it.
@@ -71,7 +74,8 @@ defvar BulkShapes = [{
 def Symm_GetOp : Symm_AccessOp<"get", CopyEffect> {
   let summary = "Copies from another rank's memory into mine";
   let description = !strconcat([{
-    Copies `src` of rank `rank` to the local `dst`.
+    Copies `src` of rank `rank` to the local `dst`. Every thread of the group may read it right after the op, and write
+    over it (O3).
   }], BulkShapes, [{
     ```mlir
     symm.get %ctx, %src, %dst, %peer group block : memref<1024xf32>, memref<1024xf32>
@@ -94,7 +98,11 @@ def Symm_GetOp : Symm_AccessOp<"get", CopyEffect> {
 def Symm_PutOp : Symm_AccessOp<"put", CopyEffect> {
   let summary = "Copies from my memory into another rank's";
   let description = !strconcat([{
-    Copies the local `src` to `dst` of rank `rank`.
+    Copies the local `src` to `dst` of rank `rank`. Every thread of the group may write over `src` right after the op
+    (O3). That `dst` is written is known to whoever acquires a later signal of the group, on this rank too.
+
+    Puts of a group that follow each other, with no other access between them, come in no order among themselves: none
+    of them writes what another one reads, or writes something else.
   }], BulkShapes, [{
     ```mlir
     symm.put %ctx, %src, %dst, %peer group block : memref<1024xf32>, memref<1024xf32>
@@ -116,7 +124,8 @@ def Symm_PutOp : Symm_AccessOp<"put", CopyEffect> {
 def Symm_CopyOp : Symm_AccessOp<"copy", CopyEffect> {
   let summary = "Copies from one rank's memory into another's";
   let description = !strconcat([{
-    Copies `src` of rank `from` to `dst` of rank `to`; either may be the current rank, or neither.
+    Copies `src` of rank `from` to `dst` of rank `to`; either may be the current rank, or neither. As `dst` may be this
+    rank's, every thread of the group may read it right after the op, and write over it (O3).
   }], BulkShapes, [{
     ```mlir
     symm.copy %ctx, %src at %from, %dst at %to : memref<16xi32>, memref<16xi32>

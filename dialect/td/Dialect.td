@@ -34,7 +34,10 @@ def Symm_Dialect : Dialect {
       default scope is sys.
     - **O2** A cross-rank access with a scope narrower than sys is widened, and an error under `strict`.
     - **O3** `signal` with `group block` makes every earlier write of every thread of the block visible to
-      whoever acquires it; `wait` with `group block` makes it visible to every thread of the block.
+      whoever acquires it; `wait` with `group block` makes it visible to every thread of the block. `put`, `get`,
+      `copy` and `put_signal` of a group come after every earlier access of each of its threads; later accesses of each
+      of them come after a `get` or `copy`, and later writes after a `put` or `put_signal`. Puts with no other access
+      between them come in no order among themselves.
     - **O4** A `wait` is never dead, never duplicated, never moved, and no access moves above it.
     - **O5** A `wait` polls relaxed, backs off, and pays for acquire once, after the poll succeeds; its first polls may
       acquire where that is faster than a fence.

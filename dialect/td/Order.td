@@ -68,7 +68,7 @@ def Symm_PutSignalOp : Symm_OrderOp<"put_signal", [AttrSizedOperandSegments]> {
   let summary = "Copies into another rank's memory, then signals that rank";
   let description = [{
     `symm.put` of `src` to `dst`, followed by a release `symm.signal` of `flag`, both on rank `rank`: whoever
-    acquires the signal sees the data. Shapes as in `symm.put`.
+    acquires the signal sees the data. Shapes as in `symm.put`, and like it the op begins with its group together (O3).
 
     ```mlir
     symm.put_signal set %ctx, %src, %dst, %flag[%i], %one, %peer group block

@@ -176,7 +176,7 @@ fn refuse_cache(op: SymmOp) -> Option<&'static str> {
     cache.map(|_| "a cache modifier is for single accesses, remote_load and remote_store, not for bulk copies")
 }
 
-/// Where groups are together without a barrier of an op's own, and where copies need one.
+/// Where groups are together without a barrier of an op's own, and where copies and waits need one.
 struct Together<'c, 'a> {
     gathered: Gathered,
     meetings: Meetings<'c, 'a>,
@@ -229,7 +229,7 @@ fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, target: &dyn Target, together: &Togethe
         SymmOp::AtomicCas(op) => vec![order::atomic_cas(op, &b, target)],
         SymmOp::Signal(op) => order::signal(op, &b, target, together.gathered.contains(operation)),
         SymmOp::PutSignal(op) => order::put_signal(op, &b, target, &together.meetings),
-        SymmOp::Wait(op) => order::wait(op, &b, target),
+        SymmOp::Wait(op) => order::wait(op, &b, target, together.meetings.ends(operation)),
         SymmOp::Fence(op) => order::group_fence(op, &b, target),
         SymmOp::Barrier(op) => order::barrier(op, &b, target),
         SymmOp::Alloc(_) | SymmOp::Free(_) | SymmOp::BarrierAll(_) => {

@@ -1,5 +1,5 @@
-//! Where the copies of a group need barriers: before them, so that they see what each thread of the group has done, and
-//! after them, so that each thread sees what they have done (O3).
+//! Where the copies and the waits of a group need barriers: before a copy, so that it sees what each thread of the group
+//! has done, and after both, so that each thread sees what they have done (O3).
 //!
 //! ```mlir
 //! memref.store %x, %src[%thread] : memref<64xf32>
@@ -9,8 +9,8 @@
 //! %y = memref.load %near[%thread] : memref<64xf32>
 //! ```
 //!
-//! A barrier is left out where every way to the copy, or from it, meets one of the group's own before it meets an access
-//! of a thread of the group. Where that holds within a loop, and only what lies around the loop needs the barrier, it
+//! A barrier is left out where every way to the op, or from it, meets one of the group's own before it meets an access
+//! of a thread of the group; after a wait it may be that of another wait, because one thread waits for all. Where that holds within a loop, and only what lies around the loop needs the barrier, it
 //! stands at the loop, if all threads get there together.
 //!
 //! Between a `get` or `copy` and the next access the barrier is the `get`'s: what follows finds the group together. After
@@ -31,11 +31,11 @@ use symm_dialect::ops::{Group, SymmOp};
 use symm_dialect::symbol::symbol;
 use symm_dialect::text;
 
-/// The barriers that copies need.
+/// The barriers that copies and waits need.
 pub struct Meetings<'c, 'a> {
     begins: HashSet<usize>,
     ends: HashSet<usize>,
-    /// Loops with copies, the group that meets there, and whether it does before the loop or after it.
+    /// Loops with such, the group that meets there, and whether it does before the loop or after it.
     pub at_loops: Vec<(OperationRef<'c, 'a>, Group, Direction)>,
 }
 
@@ -48,12 +48,21 @@ pub enum Threads {
     Program,
 }
 
-/// A copy that a barrier may have to go with.
+/// An op of a group that a barrier may have to go with.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Copy {
+struct Member {
     group: Group,
-    /// It leaves the memory of this rank as it is: a `put` or `put_signal`.
-    is_put: bool,
+    kind: Kind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Kind {
+    /// A `put` or `put_signal`, which leaves the memory of this rank as it is.
+    Put,
+    /// A `get` or `copy`.
+    Fetch,
+    /// A `wait` without a timeout.
+    Wait,
 }
 
 /// What an operation does to memory.
@@ -65,25 +74,24 @@ enum Effect {
 }
 
 type Searches<'c, 'a, 's> =
-    HashMap<(Direction, Copy, Option<usize>), Search<'c, 'a, Box<dyn Fn(OperationRef<'c, 'a>) -> Meaning + 's>>>;
+    HashMap<(Direction, Member, Option<usize>), Search<'c, 'a, Box<dyn Fn(OperationRef<'c, 'a>) -> Meaning + 's>>>;
 
 impl<'c: 'a, 'a> Meetings<'c, 'a> {
-    /// Looks at every copy below `root`.
+    /// Looks at every copy and wait below `root`.
     pub fn new(root: OperationRef<'c, 'a>, threads: Threads, gathered: &Gathered) -> Self {
         let look = Look { threads, gathered, ends: RefCell::default(), callees: RefCell::default() };
-        let copies: Vec<_> =
-            symm_ops(root).into_iter().filter_map(|op| Some((op.operation(), look.copy(op)?, op))).collect();
+        let members: Vec<_> = symm_ops(root).into_iter().filter_map(|op| Some((op, look.member(op)?))).collect();
         let mut found = Self { begins: HashSet::new(), ends: HashSet::new(), at_loops: Vec::new() };
         let mut searches = HashMap::new();
         // Ends first: what comes after a copy finds the group together there.
-        for (op, copy, _) in copies.iter().filter(|(.., op)| !matches!(op, SymmOp::PutSignal(_))) {
-            if found.is_needed_here(&look, &mut searches, *op, *copy, Direction::After) {
-                look.ends.borrow_mut().insert(key(*op));
+        for (op, member) in members.iter().filter(|(op, _)| !matches!(op, SymmOp::PutSignal(_))) {
+            if found.is_needed_here(&look, &mut searches, op.operation(), *member, Direction::After) {
+                look.ends.borrow_mut().insert(key(op.operation()));
             }
         }
-        for (op, copy, _) in &copies {
-            if found.is_needed_here(&look, &mut searches, *op, *copy, Direction::Before) {
-                found.begins.insert(key(*op));
+        for (op, member) in members.iter().filter(|(_, member)| member.kind != Kind::Wait) {
+            if found.is_needed_here(&look, &mut searches, op.operation(), *member, Direction::Before) {
+                found.begins.insert(key(op.operation()));
             }
         }
         drop(searches);
@@ -96,23 +104,23 @@ impl<'c: 'a, 'a> Meetings<'c, 'a> {
         self.begins.contains(&key(op))
     }
 
-    /// Whether a copy needs a barrier right after it.
+    /// Whether a copy or a wait needs a barrier right after it.
     pub fn ends(&self, op: OperationRef) -> bool {
         self.ends.contains(&key(op))
     }
 
-    /// Whether a copy needs a barrier on this side of it. One that it needs at a loop around it is taken down.
+    /// Whether an op needs a barrier on this side of it. One that it needs at a loop around it is taken down.
     fn is_needed_here<'s>(
         &mut self,
         look: &'s Look<'s>,
         searches: &mut Searches<'c, 'a, 's>,
         op: OperationRef<'c, 'a>,
-        copy: Copy,
+        member: Member,
         direction: Direction,
     ) -> bool {
         let mut is_needed = |within: Option<OperationRef<'c, 'a>>| {
-            let search = searches.entry((direction, copy, within.map(key))).or_insert_with(|| {
-                let search = Search::new(direction, true, look.meaning(direction, copy));
+            let search = searches.entry((direction, member, within.map(key))).or_insert_with(|| {
+                let search = Search::new(direction, true, look.meaning(direction, member));
                 if let Some(around) = within { search.within(around) } else { search }
             });
             search.unordered(op).is_some()
@@ -126,7 +134,7 @@ impl<'c: 'a, 'a> Meetings<'c, 'a> {
             inner = around;
         }
         let Some(at) = at else { return true };
-        let barrier = (at, copy.group, direction);
+        let barrier = (at, member.group, direction);
         if !self.at_loops.contains(&barrier) {
             self.at_loops.push(barrier);
         }
@@ -136,28 +144,29 @@ impl<'c: 'a, 'a> Meetings<'c, 'a> {
 
 const LOOPS: &[&str] = &["scf.for", "scf.while", "affine.for"];
 
-/// What is known of the ops around the copies.
+/// What is known of the ops around copies and waits.
 struct Look<'s> {
     threads: Threads,
     gathered: &'s Gathered,
-    /// Copies with a barrier right after them.
+    /// Ops with a barrier right after them.
     ends: RefCell<HashSet<usize>>,
     /// What functions do to memory.
     callees: RefCell<HashMap<usize, Effect>>,
 }
 
 impl Look<'_> {
-    /// The copy of a group that an op is.
-    fn copy<'c: 'a, 'a>(&self, op: SymmOp<'c, 'a>) -> Option<Copy> {
-        let (group, is_put) = match op {
-            SymmOp::Get(op) => (op.group(), false),
-            SymmOp::Copy(op) => (op.group(), false),
-            SymmOp::Put(op) => (op.group(), true),
-            SymmOp::PutSignal(op) => (op.group(), true),
+    /// The copy or wait of a group that an op is. In Triton all threads wait.
+    fn member<'c: 'a, 'a>(&self, op: SymmOp<'c, 'a>) -> Option<Member> {
+        let (group, kind) = match op {
+            SymmOp::Get(op) => (op.group(), Kind::Fetch),
+            SymmOp::Copy(op) => (op.group(), Kind::Fetch),
+            SymmOp::Put(op) => (op.group(), Kind::Put),
+            SymmOp::PutSignal(op) => (op.group(), Kind::Put),
+            SymmOp::Wait(op) if self.threads == Threads::Grouped && op.timeout().is_none() => (op.group(), Kind::Wait),
             _ => return None,
         };
         let group = self.group(group);
-        (group != Group::Thread).then_some(Copy { group, is_put })
+        (group != Group::Thread).then_some(Member { group, kind })
     }
 
     fn group(&self, named: Group) -> Group {
@@ -176,41 +185,46 @@ impl Look<'_> {
     fn meaning<'c: 'a, 'a>(
         &self,
         direction: Direction,
-        copy: Copy,
+        member: Member,
     ) -> Box<dyn Fn(OperationRef<'c, 'a>) -> Meaning + '_> {
         Box::new(move |op| {
             let effect = match SymmOp::cast(op) {
-                Some(other) if self.is_meeting(other, direction, copy) => return Meaning::Fence,
+                Some(other) if self.is_meeting(other, direction, member) => return Meaning::Fence,
                 Some(other) => self.effect_of_symm(other),
                 None if is_barrier(op) => return Meaning::Fence,
+                // A wait ends together whatever comes: only another barrier makes its own superfluous.
+                None if member.kind == Kind::Wait && name(op).ends_with(".return") => Effect::Writes,
                 None => self.effect(op),
             };
-            let matters = match direction {
-                Direction::After if copy.is_put => effect == Effect::Writes,
+            let matters = match (direction, member.kind) {
+                (Direction::After, Kind::Put) => effect == Effect::Writes,
                 _ => effect != Effect::None,
             };
             if matters { Meaning::Access } else { Meaning::Neutral }
         })
     }
 
-    /// Whether the group of `copy` meets in an op before the op does anything else, seen from before it, and after it has
+    /// Whether the group of `member` meets in an op before the op does anything else, seen from before it, or after it has
     /// done all else, seen from after it.
-    fn is_meeting<'c: 'a, 'a>(&self, op: SymmOp<'c, 'a>, direction: Direction, copy: Copy) -> bool {
+    fn is_meeting<'c: 'a, 'a>(&self, op: SymmOp<'c, 'a>, direction: Direction, member: Member) -> bool {
         let is_after = direction == Direction::After;
-        let covers = |group| self.group(group) >= copy.group;
-        if let Some(other) = self.copy(op) {
+        let covers = |group| self.group(group) >= member.group;
+        if let Some(other) = self.member(op).filter(|other| other.kind != Kind::Wait) {
             return match op {
                 _ if self.ends.borrow().contains(&key(op.operation())) && !is_after => covers(other.group),
                 SymmOp::PutSignal(_) if !is_after => covers(other.group),
                 // A copy has a barrier before it where a put, but no other one since, may be under way.
-                _ => copy.is_put && other.group == copy.group && (is_after || other.is_put),
+                _ => member.kind == Kind::Put && other.group == member.group && (is_after || other.kind == Kind::Put),
             };
         }
         match op {
             SymmOp::Signal(_) if self.gathered.contains(op.operation()) => false,
             SymmOp::Signal(op) => covers(op.group()) && (self.threads == Threads::Grouped || releases(op.sem())),
-            // One thread has read the flag before all meet.
-            SymmOp::Wait(op) => covers(op.group()) && (!is_after || copy.is_put),
+            // One thread reads the flag before all meet, after it has waited for another one.
+            SymmOp::Wait(op) if is_after && member.kind == Kind::Wait => {
+                op.group() == member.group && op.timeout().is_none()
+            }
+            SymmOp::Wait(op) => covers(op.group()) && (!is_after || member.kind == Kind::Put),
             SymmOp::Fence(op) => covers(op.group()),
             SymmOp::Barrier(op) => covers(op.group()),
             _ => false,

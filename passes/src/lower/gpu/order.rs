@@ -272,7 +272,8 @@ fn send<'c>(
     });
 }
 
-pub fn wait<'c: 'a, 'a>(op: Wait<'c, 'a>, b: &Builder<'c>, target: &dyn Target) -> Vec<Value<'c, 'c>> {
+/// A wait, with a barrier after it if it `ends` with its group together by itself.
+pub fn wait<'c: 'a, 'a>(op: Wait<'c, 'a>, b: &Builder<'c>, target: &dyn Target, ends: bool) -> Vec<Value<'c, 'c>> {
     let flag = global(b, element(b, op.flag(), &op.indices()));
     let expected = b.cast(op.value(), op.value().r#type());
     let timeout = op.timeout().map(|timeout| b.cast(timeout, b.int(64)));
@@ -282,7 +283,9 @@ pub fn wait<'c: 'a, 'a>(op: Wait<'c, 'a>, b: &Builder<'c>, target: &dyn Target) 
         on_leader(b, op.group(), |b| {
             poll(b, target, flag, predicate, expected, None, order);
         });
-        group_barrier(b, target, op.group());
+        if ends {
+            group_barrier(b, target, op.group());
+        }
         return Vec::new();
     };
     if op.group() == Group::Thread {
