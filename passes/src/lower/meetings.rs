@@ -79,7 +79,13 @@ type Searches<'c, 'a, 's> =
 impl<'c: 'a, 'a> Meetings<'c, 'a> {
     /// Looks at every copy and wait below `root`.
     pub fn new(root: OperationRef<'c, 'a>, threads: Threads, gathered: &Gathered) -> Self {
-        let look = Look { threads, gathered, ends: RefCell::default(), callees: RefCell::default() };
+        let look = Look {
+            threads,
+            gathered,
+            ends: RefCell::default(),
+            loops: RefCell::default(),
+            callees: RefCell::default(),
+        };
         let members: Vec<_> = symm_ops(root).into_iter().filter_map(|op| Some((op, look.member(op)?))).collect();
         let mut found = Self { begins: HashSet::new(), ends: HashSet::new(), at_loops: Vec::new() };
         let mut searches = HashMap::new();
@@ -134,9 +140,8 @@ impl<'c: 'a, 'a> Meetings<'c, 'a> {
             inner = around;
         }
         let Some(at) = at else { return true };
-        let barrier = (at, member.group, direction);
-        if !self.at_loops.contains(&barrier) {
-            self.at_loops.push(barrier);
+        if look.loops.borrow_mut().insert((key(at), member.group, direction)) {
+            self.at_loops.push((at, member.group, direction));
         }
         false
     }
@@ -150,6 +155,8 @@ struct Look<'s> {
     gathered: &'s Gathered,
     /// Ops with a barrier right after them.
     ends: RefCell<HashSet<usize>>,
+    /// Loops with a barrier on a side.
+    loops: RefCell<HashSet<(usize, Group, Direction)>>,
     /// What functions do to memory.
     callees: RefCell<HashMap<usize, Effect>>,
 }
@@ -188,10 +195,12 @@ impl Look<'_> {
         member: Member,
     ) -> Box<dyn Fn(OperationRef<'c, 'a>) -> Meaning + '_> {
         Box::new(move |op| {
+            let met = (key(op), member.group, Direction::After);
             let effect = match SymmOp::cast(op) {
                 Some(other) if self.is_meeting(other, direction, member) => return Meaning::Fence,
                 Some(other) => self.effect_of_symm(other),
                 None if is_barrier(op) => return Meaning::Fence,
+                None if direction == Direction::Before && self.loops.borrow().contains(&met) => return Meaning::Fence,
                 // A wait ends together whatever comes: only another barrier makes its own superfluous.
                 None if member.kind == Kind::Wait && name(op).ends_with(".return") => Effect::Writes,
                 None => self.effect(op),

@@ -1,5 +1,5 @@
 // Barriers of copies along loops, branches, blocks and calls: each way to a copy counts.
-// RUN: symm-translate %s --to ptx --chip sm_90 -O 0 | FileCheck %s --check-prefix=CHECK
+// RUN: symm-translate %s --to ptx --chip sm_90 -O 0 | FileCheck %s
 // RUN: symm-translate %s --to amdgcn --chip gfx942 -O 0 | FileCheck %s --check-prefix=ISA
 
 !line = memref<1024xi32>
@@ -320,6 +320,54 @@ gpu.module @kernels {
     func.call @writes(%a, %i, %x) : (!line, index, i32) -> ()
     symm.put %ctx, %a, %b, %p group block : !line, !line
     func.call @from_anywhere(%ctx, %a, %b, %p) : (!symm.ctx, !line, !line, i32) -> ()
+    gpu.return
+  }
+
+  // The barrier after a loop of waits is one for the put.
+  // CHECK-LABEL: .entry gathered(
+  // CHECK:       ld.acquire.sys
+  // CHECK:       bar.sync
+  // CHECK-NOT:   bar.
+  // CHECK:       call.uni _symm_copy
+  // CHECK:       bar.sync
+  // CHECK-NOT:   bar.
+  // CHECK:       ret;
+  // ISA-LABEL:   {{^}}gathered:
+  // ISA-COUNT-2: s_barrier
+  // ISA-NOT:     s_barrier
+  // ISA:         s_endpgm
+  gpu.func @gathered(%ctx: !symm.ctx, %a: !line, %b: !line, %f: memref<8xi64>, %i: index, %n: index, %x: i32, %v: i64,
+                     %p: i32) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    scf.for %k = %c0 to %n step %c1 {
+      scf.for %r = %c0 to %n step %c1 {
+        symm.wait %ctx, %f[%r] ge %v group block : memref<8xi64>, i64
+      }
+      symm.put %ctx, %a, %b, %p group block : !line, !line
+      memref.store %x, %a[%i] : !line
+    }
+    gpu.return
+  }
+
+  // What calls itself is not looked through.
+  func.func private @even(%a: !line, %i: index, %x: i32) {
+    func.call @odd(%a, %i, %x) : (!line, index, i32) -> ()
+    return
+  }
+  func.func private @odd(%a: !line, %i: index, %x: i32) {
+    func.call @even(%a, %i, %x) : (!line, index, i32) -> ()
+    return
+  }
+  // CHECK-LABEL: .entry calls_itself(
+  // CHECK:       call.uni even
+  // CHECK:       bar.sync
+  // CHECK:       call.uni _symm_copy
+  // CHECK-NOT:   bar.
+  // CHECK:       ret;
+  gpu.func @calls_itself(%ctx: !symm.ctx, %a: !line, %b: !line, %i: index, %x: i32, %p: i32) kernel {
+    func.call @even(%a, %i, %x) : (!line, index, i32) -> ()
+    symm.put %ctx, %a, %b, %p group block : !line, !line
     gpu.return
   }
 }

@@ -3,19 +3,19 @@
 // RUN: symm-translate %s --to amdgcn --chip gfx942 | FileCheck %s --check-prefix=ISA
 
 gpu.module @kernels {
-  // A thread that waits by itself, or a function that returns to where it is read, comes after the barrier.
-  // CHECK-LABEL: .func{{ +}}called(
+  // A thread that waits by itself comes after the barrier.
+  // CHECK-LABEL: .entry alone(
   // CHECK:       ld.acquire.sys.global.b64
   // CHECK:       bar.sync
   // CHECK:       ld.acquire.sys.global.b64
   // CHECK:       bar.sync
   // CHECK:       ret;
-  func.func @called(%ctx: !symm.ctx, %f: memref<8xi64>, %v: i64, %i: index) {
+  gpu.func @alone(%ctx: !symm.ctx, %f: memref<8xi64>, %v: i64, %i: index) kernel {
     %c0 = arith.constant 0 : index
     symm.wait %ctx, %f[%c0] eq %v group block : memref<8xi64>, i64
     symm.wait %ctx, %f[%i] eq %v : memref<8xi64>, i64
     symm.wait %ctx, %f[%c0] eq %v group block : memref<8xi64>, i64
-    return
+    gpu.return
   }
 
   // CHECK-LABEL: .entry two(
