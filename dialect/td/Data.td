@@ -76,6 +76,9 @@ def Symm_GetOp : Symm_AccessOp<"get", CopyEffect> {
   let description = !strconcat([{
     Copies `src` of rank `rank` to the local `dst`. Every thread of the group may read it right after the op, and write
     over it (O3).
+
+    Gets of a group that follow each other, with no other access between them, come in no order among themselves: none
+    of them writes what another one reads, or another value to the same place.
   }], BulkShapes, [{
     ```mlir
     symm.get %ctx, %src, %dst, %peer group block : memref<1024xf32>, memref<1024xf32>
@@ -102,7 +105,7 @@ def Symm_PutOp : Symm_AccessOp<"put", CopyEffect> {
     (O3). That `dst` is written is known to whoever acquires a later signal of the group, on this rank too.
 
     Puts of a group that follow each other, with no other access between them, come in no order among themselves: none
-    of them writes what another one reads, or writes something else.
+    of them writes what another one reads, or another value to the same place.
   }], BulkShapes, [{
     ```mlir
     symm.put %ctx, %src, %dst, %peer group block : memref<1024xf32>, memref<1024xf32>

@@ -37,7 +37,7 @@ def Symm_Dialect : Dialect {
       whoever acquires it; `wait` with `group block` makes it visible to every thread of the block. `put`, `get`,
       `copy` and `put_signal` of a group come after every earlier access of each of its threads; later accesses of each
       of them come after a `get` or `copy`, and later writes after a `put` or `put_signal`. Puts with no other access
-      between them come in no order among themselves.
+      between them come in no order among themselves, and so do gets.
     - **O4** A `wait` is never dead, never duplicated, never moved, and no access moves above it.
     - **O5** A `wait` polls relaxed, backs off, and pays for acquire once, after the poll succeeds; its first polls may
       acquire where that is faster than a fence.

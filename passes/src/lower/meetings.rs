@@ -13,9 +13,9 @@
 //! of a thread of the group; after a wait it may be that of another wait, because one thread waits for all. Where that holds within a loop, and only what lies around the loop needs the barrier, it
 //! stands at the loop, if all threads get there together.
 //!
-//! Between a `get` or `copy` and the next access the barrier is the `get`'s: what follows finds the group together. After
-//! a `put` the group is as good as together for the next one: puts that follow each other come in no order among
-//! themselves. The source of a `put` may be read until its group meets, so a write that may come earlier needs a barrier.
+//! Between a `get` or `copy` and another access the barrier is the `get`'s: what follows finds the group together. The
+//! source of a `put` may be read until its group meets, so a write that may come earlier needs a barrier. Puts that follow
+//! each other come in no order among themselves, and so do gets: between those there is none.
 //!
 //! Limits: an access counts whatever its address is; a call counts as what its callee does, if that is known.
 
@@ -59,8 +59,10 @@ struct Member {
 enum Kind {
     /// A `put` or `put_signal`, which leaves the memory of this rank as it is.
     Put,
-    /// A `get` or `copy`.
-    Fetch,
+    /// A `get`.
+    Get,
+    /// A `copy`, which may read what the one before it has written.
+    Copy,
     /// A `wait` without a timeout.
     Wait,
 }
@@ -165,8 +167,8 @@ impl Look<'_> {
     /// The copy or wait of a group that an op is. In Triton all threads wait.
     fn member<'c: 'a, 'a>(&self, op: SymmOp<'c, 'a>) -> Option<Member> {
         let (group, kind) = match op {
-            SymmOp::Get(op) => (op.group(), Kind::Fetch),
-            SymmOp::Copy(op) => (op.group(), Kind::Fetch),
+            SymmOp::Get(op) => (op.group(), Kind::Get),
+            SymmOp::Copy(op) => (op.group(), Kind::Copy),
             SymmOp::Put(op) => (op.group(), Kind::Put),
             SymmOp::PutSignal(op) => (op.group(), Kind::Put),
             SymmOp::Wait(op) if self.threads == Threads::Grouped && op.timeout().is_none() => (op.group(), Kind::Wait),
@@ -222,8 +224,14 @@ impl Look<'_> {
             return match op {
                 _ if self.ends.borrow().contains(&key(op.operation())) && !is_after => covers(other.group),
                 SymmOp::PutSignal(_) if !is_after => covers(other.group),
-                // A copy has a barrier before it where a put, but no other one since, may be under way.
-                _ => member.kind == Kind::Put && other.group == member.group && (is_after || other.kind == Kind::Put),
+                _ if other.group != member.group => false,
+                _ => match (member.kind, other.kind) {
+                    // What one of them needs on a side, the other one has there.
+                    (Kind::Put, Kind::Put) | (Kind::Get, Kind::Get) => true,
+                    // They have a barrier before them where a put, but no other one since, may be under way.
+                    (Kind::Put, Kind::Get | Kind::Copy) => is_after,
+                    _ => false,
+                },
             };
         }
         match op {

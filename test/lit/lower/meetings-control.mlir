@@ -370,4 +370,40 @@ gpu.module @kernels {
     symm.put %ctx, %a, %b, %p group block : !line, !line
     gpu.return
   }
+
+  // Gets from every rank: what they read over is read before the loop, and what they fetch after it.
+  // CHECK-LABEL: .entry from_all(
+  // CHECK:       ld.b32
+  // CHECK:       bar.sync
+  // CHECK:       {{^}}$L{{.*}}_1:
+  // CHECK-NOT:   bar.
+  // CHECK:       call.uni _symm_copy
+  // CHECK-NOT:   bar.
+  // CHECK:       {{^}}$L{{.*}}_3:
+  // CHECK:       bar.sync
+  // CHECK-NOT:   bar.
+  // CHECK:       ret;
+  // ISA-LABEL:   {{^}}from_all:
+  // ISA-COUNT-2: s_barrier
+  // ISA-NOT:     s_barrier
+  // ISA:         s_endpgm
+  gpu.func @from_all(%ctx: !symm.ctx, %a: !line, %b: memref<8x1024xi32>, %i: index, %out: memref<1xi32>) kernel {
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %n = symm.num_ranks %ctx
+    %before = memref.load %b[%c0, %i] : memref<8x1024xi32>
+    scf.for %p = %zero to %n step %one : i32 {
+      %row = arith.index_cast %p : i32 to index
+      %to = memref.subview %b[%row, 0] [1, 1024] [1, 1]
+        : memref<8x1024xi32> to memref<1024xi32, strided<[1], offset: ?>>
+      %from = memref.cast %a : !line to memref<1024xi32, strided<[1], offset: ?>>
+      symm.get %ctx, %from, %to, %p group block
+        : memref<1024xi32, strided<[1], offset: ?>>, memref<1024xi32, strided<[1], offset: ?>>
+    }
+    %after = memref.load %b[%c0, %i] : memref<8x1024xi32>
+    %sum = arith.addi %before, %after : i32
+    memref.store %sum, %out[%c0] : memref<1xi32>
+    gpu.return
+  }
 }

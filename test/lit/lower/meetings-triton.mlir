@@ -83,3 +83,19 @@
   symm.put %ctx, %a, %b, %p : !line, !line
   "tt.return"() : () -> ()
 }) : () -> ()
+
+// A loop of gets alone, or of puts: what Triton makes of plain loads and stores.
+// CHECK-LABEL: sym_name = "stream"
+// CHECK-NOT:   barrier
+// CHECK:       "tt.return"
+"tt.func"() <{function_type = (!tt.ptr<i64>, !line, !line, i32, i32) -> (), sym_name = "stream",
+              sym_visibility = "public"}> ({
+^bb0(%table: !tt.ptr<i64>, %a: !line, %b: !line, %n: i32, %p: i32):
+  %ctx = symm.ctx %table : !tt.ptr<i64>
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  scf.for %i = %zero to %n step %one : i32 {
+    symm.get %ctx, %a, %b, %p : !line, !line
+  }
+  "tt.return"() : () -> ()
+}) : () -> ()

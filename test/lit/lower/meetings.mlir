@@ -294,4 +294,40 @@ gpu.module @kernels {
     symm.put %ctx, %b, %a, %p group warp : !line, !line
     gpu.return
   }
+
+  // Gets that follow each other end together; a copy may read what the one before it has written.
+  // PTX-LABEL: .entry gets(
+  // PTX-NOT:   bar.
+  // PTX:       ld.global.v4.b32
+  // PTX:       bar.sync
+  // PTX-NOT:   bar.
+  // PTX:       ret;
+  // ISA-LABEL: {{^}}gets:
+  // ISA:       s_barrier
+  // ISA-NOT:   s_barrier
+  // ISA:       s_endpgm
+  gpu.func @gets(%ctx: !symm.ctx, %a: !line, %b: !line, %c: !line, %i: index, %out: memref<1xi32>, %p: i32, %q: i32)
+      kernel {
+    %c0 = arith.constant 0 : index
+    symm.get %ctx, %a, %b, %p group block : !line, !line
+    symm.get %ctx, %a, %c, %q group block : !line, !line
+    %x = memref.load %b[%i] : !line
+    memref.store %x, %out[%c0] : memref<1xi32>
+    gpu.return
+  }
+
+  // PTX-LABEL: .entry copies(
+  // PTX:       ld.global.v4.b32
+  // PTX:       bar.sync
+  // PTX-NOT:   bar.
+  // PTX:       ret;
+  // ISA-LABEL: {{^}}copies:
+  // ISA:       s_barrier
+  // ISA-NOT:   s_barrier
+  // ISA:       s_endpgm
+  gpu.func @copies(%ctx: !symm.ctx, %a: !line, %b: !line, %c: !line, %p: i32, %q: i32) kernel {
+    symm.copy %ctx, %a at %p, %b at %q group block : !line, !line
+    symm.copy %ctx, %b at %q, %c at %p group block : !line, !line
+    gpu.return
+  }
 }
