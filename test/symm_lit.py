@@ -2,7 +2,8 @@
 
 `%run-all [ARG…]` runs a program on several numbers of ranks (run_all.py). `%golden COMMAND…` compares a command's
 output with the end of the test (golden.py). `%sequences` prints what kernels compile to (sequences.py), and
-`%assemble` assembles it (assemble.py). Every tool runs under a deadline: a tool that hangs is killed, which lit
+`%assemble` assembles it (assemble.py), `%divergence` follows its control flow (divergence.py), and `%convergence` counts
+the barriers of every group op (convergence.py). Every tool runs under a deadline: a tool that hangs is killed, which lit
 reports as exit status -9 and `not` as a crash.
 
 Parameters (`lit -D NAME=VALUE`): `bin`, the folder of the built tools; `driver`, the driver of `%run-all`.
@@ -62,6 +63,8 @@ def configure(config, lit_config, name):
     config.substitutions.append(("%golden", script("golden.py", "%s")))
     config.substitutions.append(("%sequences", script("sequences.py")))
     config.substitutions.append(("%assemble", script("assemble.py")))
+    config.substitutions.append(("%divergence", script("divergence.py")))
+    config.substitutions.append(("%convergence", script("convergence.py")))
     config.substitutions.append(
         ("%run-all", f"timeout -s KILL {SECONDS_PER_PROGRAM} " + script("run_all.py", "--driver", driver, "%s"))
     )

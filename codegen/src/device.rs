@@ -1,7 +1,7 @@
 //! Code for GPUs: LLVM IR, PTX, AMD assembly and HSACO from a module whose kernels have been lowered.
 
 use crate::llvm::module_of;
-use crate::{Error, Level, LlvmModule};
+use crate::{Error, Level, LlvmModule, convergent};
 use inkwell::module::Linkage;
 use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine, TargetTriple};
 use inkwell::types::AnyTypeEnum;
@@ -133,6 +133,7 @@ fn translate_kernels(kernels: OperationRef, device: &Device, level: Level) -> Re
             function.set_linkage(Linkage::Internal);
         }
     }
+    convergent::mark(&llvm);
     llvm.optimize_for(&machine, level)?;
     Ok(llvm)
 }

@@ -12,6 +12,7 @@
 //! # }
 //! ```
 
+mod convergent;
 mod device;
 mod error;
 mod frontend;

@@ -44,4 +44,5 @@ pub const PASSES: &[Pass] = &[
     lower::nvvm::PASS,
     lower::rocdl::PASS,
     lower::triton::PASS,
+    lower::convergent::PASS,
 ];

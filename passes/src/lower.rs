@@ -3,6 +3,7 @@
 mod access;
 pub mod address;
 pub mod bulk;
+pub mod convergent;
 pub mod cpu;
 mod gpu;
 mod meetings;

@@ -92,7 +92,7 @@ fn nvvm(options: &Values) -> String {
     let (canonical, chip) = (canonical_on_gpu(options, false), options.text("chip"));
     format!(
         "{canonical},symm-lower-to-nvvm{{chip={chip}}},{STRUCTURED},{VECTORS},gpu.module(convert-gpu-to-nvvm),\
-         canonicalize,cse,reconcile-unrealized-casts"
+         canonicalize,cse,reconcile-unrealized-casts,symm-mark-convergent"
     )
 }
 
@@ -101,7 +101,8 @@ fn rocdl(options: &Values) -> String {
     let fine_grained = options.text("fine-grained-heap");
     format!(
         "{canonical},symm-lower-to-rocdl{{chip={chip} fine-grained-heap={fine_grained}}},{STRUCTURED},{VECTORS},\
-         gpu.module(convert-gpu-to-rocdl{{chipset={chip} runtime=HIP}}),canonicalize,cse,reconcile-unrealized-casts"
+         gpu.module(convert-gpu-to-rocdl{{chipset={chip} runtime=HIP}}),canonicalize,cse,reconcile-unrealized-casts,\
+         symm-mark-convergent{{target=rocdl}}"
     )
 }
 

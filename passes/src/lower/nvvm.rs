@@ -249,9 +249,10 @@ impl Target for Nvvm {
     }
 
     fn is_first_here<'c>(&self, b: &Builder<'c>) -> Value<'c, 'c> {
-        let text = "{ .reg .b32 here, before; activemask.b32 here; mov.u32 before, %lanemask_lt; \
-                    and.b32 $0, here, before; }";
-        let before = inline_asm(b, text, "=r", &[], Some(b.int(32))).expect("a result");
+        // Not assembly: the intrinsic is convergent, in MLIR too.
+        let here = b.intrinsic("llvm.nvvm.activemask", &[], &[b.int(32)]).result(0).expect("one result").into();
+        let below = b.value("nvvm.read.ptx.sreg.lanemask.lt", &[], b.int(32), &[]);
+        let before = b.binary("arith.andi", here, below);
         b.compare(CmpiPredicate::Eq, before, b.i32(0))
     }
 

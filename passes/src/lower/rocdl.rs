@@ -219,7 +219,7 @@ impl Target for Rocdl {
             b.op("llvm.fence", &[], &[], &[("ordering", b.integer(64, 6)), ("syncscope", b.string("wavefront"))]);
         };
         fence();
-        call_intrinsic(b, "llvm.amdgcn.wave.barrier", &[], &[]);
+        b.intrinsic("llvm.amdgcn.wave.barrier", &[], &[]);
         fence();
     }
 
@@ -253,20 +253,5 @@ impl Target for Rocdl {
 
 /// A call of one of LLVM's intrinsics for AMD GPUs.
 fn intrinsic<'c>(b: &Builder<'c>, name: &str, operands: &[Value<'c, 'c>], result: Type<'c>) -> Value<'c, 'c> {
-    let call = call_intrinsic(b, name, operands, &[result]);
-    call.result(0).expect("one result was asked for").into()
-}
-
-fn call_intrinsic<'c>(
-    b: &Builder<'c>,
-    name: &str,
-    operands: &[Value<'c, 'c>],
-    results: &[Type<'c>],
-) -> OperationRef<'c, 'c> {
-    let attributes = [
-        ("intrin", b.string(name)),
-        ("op_bundle_sizes", b.parse("array<i32>")),
-        ("operandSegmentSizes", b.parse(&format!("array<i32: {}, 0>", operands.len()))),
-    ];
-    b.op("llvm.call_intrinsic", operands, results, &attributes)
+    b.intrinsic(name, operands, &[result]).result(0).expect("one result was asked for").into()
 }

@@ -1,0 +1,34 @@
+//! Device code as clang has it: functions, calls and inline assembly are convergent and do not unwind. MLIR can say it of
+//! functions and calls, which a pipeline of one's own may not have done (`symm-mark-convergent`), but not of assembly.
+
+use crate::LlvmModule;
+use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::values::{AsValueRef, CallSiteValue, InstructionOpcode, InstructionValue};
+
+/// Marks everything in a module for a GPU, but intrinsics, which have attributes of their own.
+pub fn mark(llvm: &LlvmModule) {
+    let attributes = ["convergent", "nounwind"]
+        .map(|name| llvm.module.get_context().create_enum_attribute(Attribute::get_named_enum_kind_id(name), 0));
+    for function in llvm.module.get_functions() {
+        if !function.get_name().to_bytes().starts_with(b"llvm.") {
+            attributes.iter().for_each(|attribute| function.add_attribute(AttributeLoc::Function, *attribute));
+        }
+        let calls = function.get_basic_block_iter().flat_map(|block| block.get_instructions());
+        for call in calls.filter(|instruction| instruction.get_opcode() == InstructionOpcode::Call) {
+            if let Ok(site) = CallSiteValue::try_from(call)
+                && !calls_intrinsic(call)
+            {
+                attributes.iter().for_each(|attribute| site.add_attribute(AttributeLoc::Function, *attribute));
+            }
+        }
+    }
+}
+
+fn calls_intrinsic(call: InstructionValue) -> bool {
+    // SAFETY: the instruction is a call, and what it calls is asked for its intrinsic only if it is a function.
+    unsafe {
+        let callee = llvm_sys::core::LLVMGetCalledValue(call.as_value_ref());
+        let function = llvm_sys::core::LLVMIsAFunction(callee);
+        !function.is_null() && llvm_sys::core::LLVMGetIntrinsicID(function) != 0
+    }
+}

@@ -1,0 +1,126 @@
+//! Tells LLVM what GPU front ends tell it of the functions of a `gpu.module`, once they are in its dialect.
+//!
+//! ```mlir
+//! llvm.func @exchange(…) { … }                  // convergent, no_unwind
+//! llvm.call @exchange(…) : (…) -> ()            // convergent, no_unwind
+//! llvm.inline_asm has_side_effects "bar.sync 1;", "~{memory}" : () -> ()
+//! ```
+//!
+//! - **Convergent**: which threads run a call together is a part of its meaning, so it is not moved into a branch or
+//!   duplicated. A group op is such a call, and so is what holds one. Where nothing convergent is in a function, LLVM takes
+//!   the word off again.
+//! - **Assembly** that names an instruction of a group has no such attribute in MLIR. An intrinsic beside it keeps
+//!   its block in one piece: `llvm.nvvm.activemask`, or `llvm.amdgcn.wave.barrier`, which is no instruction.
+//! - **Block sizes** on AMD: MLIR says that a kernel has at most 256 threads, from which LLVM concludes what
+//!   `gpu.thread_id` can be. A kernel that does not say how large its blocks are has up to 1024.
+//!
+//! Limits: functions of a `gpu.module`; instructions of groups are known by their names.
+
+use crate::ir::{Builder, collect, context, name, select, set_attribute};
+use crate::pass::{Ir, Kind, Pass, PassOption, Values};
+use melior::ir::attribute::StringAttribute;
+use melior::ir::{Attribute, OperationRef, operation::OperationLike};
+
+/// The pass record.
+pub const PASS: Pass = Pass {
+    flag: "symm-mark-convergent",
+    summary: "Mark device functions, calls and assembly as convergent for LLVM",
+    options: &[PassOption {
+        name: "target",
+        kind: Kind::Choice(&["nvvm", "rocdl"]),
+        initial: "nvvm",
+        help: "whose assembly it is",
+    }],
+    run: |root, options| Ok(run(root, options)),
+};
+
+/// The threads of the largest block.
+const LARGEST_BLOCK: &str = "1,1024";
+
+fn run(root: OperationRef, options: &Values) -> Ir {
+    let is_amd = options.text("target") == "rocdl";
+    for module in select(root, |op| (name(op) == "gpu.module").then_some(op)) {
+        for op in collect(module) {
+            mark(op, is_amd);
+        }
+    }
+    Ir::Changed
+}
+
+fn mark<'c: 'a, 'a>(op: OperationRef<'c, 'a>, is_amd: bool) {
+    match name(op) {
+        "llvm.func" => {
+            set_unit(op, &["convergent", "no_unwind"]);
+            let sizes = ["rocdl.flat_work_group_size", "rocdl.max_flat_work_group_size", "rocdl.reqd_work_group_size"];
+            if op.has_attribute("rocdl.kernel") && !sizes.iter().any(|size| op.has_attribute(size)) {
+                set_attribute(op, sizes[0], StringAttribute::new(context(op), LARGEST_BLOCK).into());
+            }
+        }
+        "llvm.call" => set_unit(op, &["convergent", "no_unwind"]),
+        "llvm.inline_asm" => keep_together(op, is_amd),
+        _ => {}
+    }
+}
+
+fn set_unit<'c: 'a, 'a>(op: OperationRef<'c, 'a>, names: &[&str]) {
+    for name in names {
+        set_attribute(op, name, Attribute::unit(context(op)));
+    }
+}
+
+/// Puts a convergent intrinsic before assembly whose meaning depends on who runs it.
+fn keep_together<'c: 'a, 'a>(op: OperationRef<'c, 'a>, is_amd: bool) {
+    let text = |name| op.attribute(name).ok().and_then(|text| StringAttribute::try_from(text).ok());
+    let Some(assembly) = text("asm_string") else { return };
+    let b = Builder::before(op);
+    if is_amd && names_any(assembly.value(), AMD_GROUP) {
+        b.intrinsic("llvm.amdgcn.wave.barrier", &[], &[]);
+    } else if !is_amd && names_any(assembly.value(), PTX_GROUP) {
+        b.intrinsic("llvm.nvvm.activemask", &[], &[b.int(32)]);
+    }
+}
+
+/// Parts of the names of PTX instructions that several threads run together.
+const PTX_GROUP: &[&str] = &["bar", "barrier", "sync", "aligned", "activemask"];
+
+/// Parts of the names of AMD instructions that barrier, or read what other lanes hold.
+const AMD_GROUP: &[&str] = &[
+    "s_barrier",
+    "readlane",
+    "readfirstlane",
+    "writelane",
+    "dpp",
+    "permute",
+    "bpermute",
+    "permlane",
+    "swizzle",
+    "exec",
+];
+
+/// Whether a text holds one of these words; words end at `.`, `_` and all that is no letter.
+fn names_any(text: &str, words: &[&str]) -> bool {
+    words.iter().any(|word| {
+        text.match_indices(word).any(|(at, _)| {
+            let letter = |c: char| c.is_ascii_alphabetic();
+            !text[..at].ends_with(letter) && !text[at + word.len()..].starts_with(letter)
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{AMD_GROUP, PTX_GROUP, names_any};
+
+    #[test]
+    fn group_instructions_are_known_by_their_words() {
+        for text in ["bar.sync 1;", "barrier.cta.sync 0;", "vote.sync.all.pred p, q, -1;", "{activemask.b32 $0;}"] {
+            assert!(names_any(text, PTX_GROUP), "{text}");
+        }
+        for text in ["mbarrier.init.shared::cta.b64 [$0], $1;", "fence.proxy.async;", "atom.release.sys.global.add.u64"]
+        {
+            assert!(!names_any(text, PTX_GROUP), "{text}");
+        }
+        assert!(names_any("s_barrier", AMD_GROUP) && names_any("v_mov_b32_dpp $0, $1", AMD_GROUP));
+        assert!(names_any("v_readfirstlane_b32 $0, $1", AMD_GROUP) && !names_any("s_waitcnt vmcnt(0)", AMD_GROUP));
+    }
+}
