@@ -184,3 +184,14 @@ def region(number, after, leaves):
             seen.add(block)
             todo.extend(each for each in leaves[block] if each != join)
     return seen, join
+
+
+def within(start, inside, leaves):
+    """The blocks of a region that are reached from one of them."""
+    seen, todo = set(), [start]
+    while todo:
+        block = todo.pop()
+        if block in inside and block not in seen:
+            seen.add(block)
+            todo.extend(leaves[block])
+    return seen

@@ -2,9 +2,9 @@
 
 Each op stands in a kernel, in a function that LLVM may inline and in one that it may not, for a block and for a warp,
 after a store by 16 threads and before another one. The programs are made from the table below and compiled for every
-chip at every level of optimisation, by symm-translate and as a user does it who takes symm-opt's output to LLVM. However
-they are compiled, a thread meets as many barriers as the table says, or as without optimisation, the text holds no
-more of them, and none is where threads have parted (divergence.py).
+chip at every level of optimisation, by symm-translate and as a user does it who takes symm-opt's output to LLVM.
+However they are compiled, a thread meets as many barriers as the table says, or as without optimisation, the text holds
+no more of them, and none is where threads have parted (divergence.py).
 """
 
 import re
@@ -16,10 +16,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 import assemble  # noqa: E402
 import divergence  # noqa: E402
+import parting  # noqa: E402
 
 CHIPS = ["sm_90", "sm_100", "gfx942"]
 LEVELS = ["0", "1", "2", "3"]
-KINDS = ("block", "warp", "named")
 
 DATA = "memref<1024xi64>, memref<1024xi64>"
 FLAG = "memref<64xi64>, i64"
@@ -43,7 +43,9 @@ ENGINE = {
     for name in ["get", "put", "copy", "put_signal"]
 }
 
-PARAMETERS = "%ctx: !symm.ctx, %flag: memref<64xi64>, %from: memref<1024xi64>, %data: memref<1024xi64>, %v: i64, %peer: i32"
+PARAMETERS = (
+    "%ctx: !symm.ctx, %flag: memref<64xi64>, %from: memref<1024xi64>, %data: memref<1024xi64>, %v: i64, %peer: i32"
+)
 ARGUMENTS = "%ctx, %flag, %from, %data, %v, %peer"
 TYPES = "!symm.ctx, memref<64xi64>, memref<1024xi64>, memref<1024xi64>, i64, i32"
 STORE = "scf.if %first { symm.remote_store %ctx, %v, %data[%t], %peer : i64, memref<1024xi64> }"
@@ -114,8 +116,8 @@ def in_text(analysis, function):
     total = 0
     for block in function.blocks:
         for instruction in block.instructions:
-            total += divergence.barrier(instruction) in KINDS
-            for callee in divergence.callees(function, instruction, analysis.names):
+            total += divergence.barrier(instruction) in divergence.KINDS
+            for callee in parting.callees(function, instruction, analysis.names):
                 total += in_text(analysis, analysis.functions[callee])
     return total
 
@@ -124,7 +126,7 @@ def counts(text):
     """For each kernel how many barriers a thread may meet, and how many there are; and what is wrong at once."""
     analysis = divergence.Analysis(text)
     kernels = {name: function for name, function in analysis.functions.items() if function.is_kernel}
-    found = {name: (analysis.ways(each, KINDS), in_text(analysis, each)) for name, each in kernels.items()}
+    found = {name: (analysis.ways(each, divergence.KINDS), in_text(analysis, each)) for name, each in kernels.items()}
     return found, list(analysis.faults())
 
 
@@ -154,7 +156,8 @@ def complaints(chip, folder):
     plain, _ = counts(texts["-O0"])
     if chip.startswith("gfx"):
         plain_ir = in_ir(path, chip, "0")
-        waves = {name: plain_ir[name] if count is None else count for name, count in expected.items() if "_warp_" in name}
+        waves = {name: count for name, count in expected.items() if "_warp_" in name}
+        waves = {name: plain_ir[name] if count is None else count for name, count in waves.items()}
         expected = {name: 0 if name in waves else count for name, count in expected.items()}
         for level in LEVELS:
             found = in_ir(path, chip, level)
@@ -172,7 +175,7 @@ def complaints(chip, folder):
             if not met or not met <= wanted or len(wanted) == 1 and met != wanted:
                 yield f"{chip}, {how}: {name}: a thread meets {sorted(met)} barriers, not {sorted(wanted)}"
             if held > (plain[name][1] if count is None else count):
-                yield f"{chip}, {how}: {name}: there are {held} barriers in the text, without optimisation {plain[name][1]}"
+                yield f"{chip}, {how}: {name}: {held} barriers in the text, without optimisation {plain[name][1]}"
 
 
 def main():

@@ -15,12 +15,14 @@ thread to thread, and looks at what lies between a branch on such a value and wh
 meet on a way through each kernel: no two levels of optimisation may differ.
 
 Limits. A load from one address gives all threads one value, also of local memory; a thread's number shifted right by
-five or more, or compared with a multiple of 32, is the same for a warp, which holds for blocks of one dimension. Barriers
-with a name other than 0 or a count are left alone where whole warps part. On AMD branches are divergent where LLVM says
-so (`s_cbranch_execz`, `s_cbranch_execnz`), but for a mask in which it collects the lanes that come by several ways, which
-may be all; only regions of one wave are looked at. Arms whose counts differ in
-step with a value that they share count as different. A way to a trap is none. Stores and releases are told apart by the
-predicates they stand under, not by addresses, and inside one function.
+five or more, or compared with a multiple of 32, is the same for a warp, which holds for blocks of one dimension.
+Barriers with a name other than 0 or a count are left alone where whole warps part. On AMD branches are divergent where
+LLVM says so (`s_cbranch_execz`, `s_cbranch_execnz`), but for a mask in which it collects the lanes that come by several
+ways, which may be all. There, functions that are called are not looked at, nor any without optimisation: what they are
+given and what they keep is in lanes' registers, shared or not. Only regions of one wave are. Where warps part, arms
+whose counts differ in step with a value that they share count as different; where threads part, a barrier that both
+arms lead to counts as one. A way to a trap is none. Stores and releases are told apart by the predicates they stand
+under, not by addresses, and inside one function.
 """
 
 import argparse
@@ -34,16 +36,10 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 import assemble  # noqa: E402
 import control_flow  # noqa: E402
+from parting import THREAD, Values, callees  # noqa: E402
 
-UNIFORM, WARP, THREAD = 0, 1, 2  # One value for the block, for each warp, for each thread.
 MOST_COUNTS = 64
-REGISTER = re.compile(r"%[\w$]+(?:\.[xyz])?")
-MASK = re.compile(r"(?:saveexec_b64\s+\S+,|^s_\w+\s+exec,(?: exec,)?)\s*(\S+)")
-COLLECTED = re.compile(r"^s_or_b64\s+(\S+), \1, exec$")
-SOURCES = [
-    (re.compile(r"%(tid\.\w|laneid|lanemask_\w+|clock\w*|globaltimer\w*)"), THREAD),
-    (re.compile(r"%warpid"), WARP),
-]
+KINDS = ("block", "warp", "named")
 
 
 def barrier(instruction):
@@ -56,153 +52,12 @@ def barrier(instruction):
     return {"s_barrier": "block", "wave_barrier": "warp"}.get(instruction.opcode)
 
 
-def parts(function, block):
-    """Whether an AMD block switches off some lanes of a wave before it asks whether any is left."""
-    masks = [MASK.search(each.text) for each in block.instructions]
-    mask = next((mask for mask in reversed(masks) if mask), None)
-    # Elsewhere it is a jump that is never taken, or all lanes have come by ways that LLVM counts in a mask.
-    return mask is not None and mask[1] not in function.collected
-
-
-def callees(function, instruction, names):
-    """Whom an instruction may call."""
-    if re.match(r"call\b", instruction.opcode):
-        found = [word for word in re.findall(r"[\w$]+", instruction.text) if word in names]
-        return found[:1]
-    if instruction.opcode == "s_swappc_b64":
-        return sorted(function.referenced & names)
-    return []
-
-
-def split(instruction):
-    """The text of what a PTX instruction writes and of what it reads."""
-    operands = re.sub(r"^\S+\s*", "", instruction.text)
-    if re.match(r"(st|bra|bar|barrier|red|fence|membar|ret|exit|nanosleep|cp|call|mbarrier\.(init|inval))\b", instruction.opcode):
-        return "", operands
-    target, _, rest = operands[1:].partition("}") if operands.startswith("{") else operands.partition(",")
-    return target, rest
-
-
-class Analysis:
+class Analysis(Values):
     """What a text's functions do, and what is wrong about it."""
 
     def __init__(self, text):
-        self.functions = control_flow.functions(text)
-        self.is_amd = ".amdgcn_target" in text
-        self.names = set(self.functions)
-        for function in self.functions.values():
-            texts = [each.text for block in function.blocks for each in block.instructions]
-            function.referenced = set(re.findall(r"([\w$]+)@(?:rel32|gotpcrel32)@lo", "\n".join(texts)))
-            function.collected = {found[1] for found in map(COLLECTED.match, texts) if found}
-            function.after, function.leaves = control_flow.post_dominators(function.blocks)
-        self.levels = {name: {} for name in self.functions}
-        self.memory = {}  # What parameters and results hold.
-        if not self.is_amd:
-            self.spread()
+        super().__init__(text)
         self.counted = {}
-
-    # Which values differ.
-
-    def spread(self):
-        """Follows values through all functions until nothing changes."""
-        self.changed = True
-        while self.changed:
-            self.changed = False
-            for function in self.functions.values():
-                for block in function.blocks:
-                    for instruction in block.instructions:
-                        self.run(function, instruction)
-                self.join(function)
-
-    def raise_level(self, table, key, level):
-        if level > table.get(key, UNIFORM):
-            table[key], self.changed = level, True
-
-    def level(self, function, text):
-        levels = self.levels[function.name]
-        found = [levels.get(register, UNIFORM) for register in REGISTER.findall(text)]
-        found += [level for pattern, level in SOURCES if pattern.search(text)]
-        return max(found, default=UNIFORM)
-
-    def run(self, function, instruction):
-        """What one PTX instruction makes of its operands."""
-        opcode, levels = instruction.opcode, self.levels[function.name]
-        guard = self.level(function, instruction.guard)
-        if match := re.match(r"st\.param\S*\s+\[(\w+)[^\]]*\],(.*)", instruction.text):
-            # A callee's parameter is filled in by the call that follows.
-            self.raise_level(self.memory, (function.name, match[1]), self.level(function, match[2]))
-            if match[1].startswith("func_retval"):
-                self.raise_level(self.memory, ("result", function.name), self.level(function, match[2]))
-            return
-        if re.match(r"call\b", opcode):
-            self.pass_on(function, instruction)
-            return
-        if match := re.match(r"ld\.param\S*\s+(.+),\s*\[(\w+)", instruction.text):
-            level = max(self.memory.get(("parameter", match[2]), 0), self.memory.get((function.name, match[2]), 0))
-            for register in REGISTER.findall(match[1]):
-                self.raise_level(levels, register, max(level, guard))
-            return
-        target, operands = split(instruction)
-        level = self.level(function, operands)
-        if re.match(r"(atom|shfl|match|activemask|elect|mbarrier)\b", opcode):
-            level = THREAD
-        elif re.match(r"vote\b", opcode):
-            level = min(level, WARP)
-        elif level == THREAD and re.match(r"(shr|setp)\b", opcode):
-            level = self.of_warp(opcode, operands)
-        for register in REGISTER.findall(target):
-            self.raise_level(levels, register, max(level, guard))
-
-    @staticmethod
-    def of_warp(opcode, operands):
-        last = operands.split(",")[-1].strip()
-        number = int(last) if re.fullmatch(r"-?\d+", last) else None
-        if opcode.startswith("shr"):
-            return WARP if number is not None and number >= 5 else THREAD
-        # `x < 32 n` and `x > 32 n - 1` part no warp; `x == n` does.
-        edge = {"lt": 0, "ge": 0, "gt": 1, "le": 1}.get(opcode.split(".")[1][:2])
-        whole = edge is not None and number is not None and (number + edge) % 32 == 0
-        return WARP if whole else THREAD
-
-    def pass_on(self, function, instruction):
-        for callee in callees(function, instruction, self.names):
-            result, arguments = re.match(r"call\S*\s+(?:\((\w+)\),)?\s*[\w$]+,?\s*(?:\((.*?)\))?", instruction.text).groups()
-            for index, argument in enumerate(re.findall(r"\w+", arguments or "")):
-                level = self.memory.get((function.name, argument), UNIFORM)
-                self.raise_level(self.memory, ("parameter", f"{callee}_param_{index}"), level)
-            if result:
-                level = self.memory.get(("result", callee), UNIFORM)
-                self.raise_level(self.memory, (function.name, result), level)
-
-    def join(self, function):
-        """What is written in an arm and read after the arms rejoin depends on the branch."""
-        written, read = {}, {}
-        for number, block in enumerate(function.blocks):
-            for instruction in block.instructions:
-                target, operands = split(instruction)
-                for register in REGISTER.findall(target):
-                    written.setdefault(register, set()).add(number)
-                for register in REGISTER.findall(operands + instruction.guard):
-                    read.setdefault(register, set()).add(number)
-        for number, level in self.branches(function):
-            inside, _ = control_flow.region(number, function.after, function.leaves)
-            for register, blocks in written.items():
-                if blocks & inside and read.get(register, set()) - inside:
-                    self.raise_level(self.levels[function.name], register, level)
-
-    def branches(self, function):
-        """The blocks that end with a branch on which threads part, and how far."""
-        for number, block in enumerate(function.blocks):
-            if not block.branch:
-                continue
-            if self.is_amd:
-                level = THREAD if "exec" in block.branch.opcode and parts(function, block) else UNIFORM
-            else:
-                level = self.level(function, block.branch.guard)
-            if level:
-                yield number, level
-
-    # What lies between.
 
     def met(self, function, block, kinds):
         """How many barriers a block's threads may meet, as a set."""
@@ -241,14 +96,18 @@ class Analysis:
 
     def divergence(self, function):
         """Barriers in the arms of a branch on which threads part."""
+        if self.is_amd and not function.is_kernel:
+            return
         for number, level in self.branches(function):
             inside, join = control_flow.region(number, function.after, function.leaves)
             branch = function.blocks[number].branch
             where = f"after '{(branch.guard + ' ' + branch.text).strip()}'"
             if level == THREAD:
-                kinds = ("block", "warp", "named")
+                arms = [control_flow.within(arm, inside, function.leaves) for arm in function.leaves[number]]
                 for block in sorted(inside):
-                    if any(self.met(function, function.blocks[block], kinds)):
+                    # A barrier that all arms lead to is met by the threads that a shared value leads there.
+                    apart = any(block not in arm for arm in arms)
+                    if apart and any(self.met(function, function.blocks[block], KINDS)):
                         yield f"threads of a warp meet a barrier apart, {where}"
                         break
                 continue
@@ -273,13 +132,7 @@ class Analysis:
             taken, fallen = (block.successors + [join, join])[:2]
             predicate, negated = block.branch.guard.lstrip("!"), block.branch.guard.startswith("!")
             for arm, holds in [(taken, not negated), (fallen, negated)]:
-                reached, todo = set(), [arm]
-                while todo:
-                    each = todo.pop()
-                    if each in inside and each not in reached:
-                        reached.add(each)
-                        todo.extend(function.leaves[each])
-                for each in reached:
+                for each in control_flow.within(arm, inside, function.leaves):
                     found[each].add((predicate, holds))
         for number, each in found.items():
             # Reached on both arms: inside a loop, or not told apart.
@@ -333,9 +186,9 @@ class Analysis:
         self.flow(function, proxies)
         return found
 
-    def faults(self):
+    def faults(self, of_orders=True):
         for name, function in self.functions.items():
-            for fault in [*self.divergence(function), *sorted(self.orders(function))]:
+            for fault in [*self.divergence(function), *(sorted(self.orders(function)) if of_orders else [])]:
                 yield f"{name}: {fault}"
 
     def counts(self):
@@ -345,11 +198,27 @@ class Analysis:
             each = (instruction.opcode for block in function.blocks for instruction in block.instructions)
             yield name, Counter(opcode for opcode in each if ordered.match(opcode))
 
+    def repeats(self, function):
+        """Whether a loop of a function, or of what it calls, holds a barrier."""
+        for number, block in enumerate(function.blocks):
+            inside, todo = set(), [each for each in function.leaves[number]]
+            while todo:
+                each = todo.pop()
+                if each not in inside and each != control_flow.EXIT:
+                    inside.add(each)
+                    todo.extend(function.leaves[each])
+            if number in inside and any(self.met(function, block, KINDS)):
+                return True
+            for instruction in block.instructions:
+                if any(self.repeats(self.functions[callee]) for callee in callees(function, instruction, self.names)):
+                    return True
+        return False
+
     def barriers(self):
         """The numbers of barriers on the ways through every kernel."""
         for name, function in sorted(self.functions.items()):
             if function.is_kernel:
-                yield name, sorted(self.ways(function, ("block", "warp", "named")))
+                yield name, sorted(self.ways(function, KINDS))
 
 
 def text_of(path, chip, level):
@@ -365,11 +234,25 @@ def main():
     parser.add_argument("-O", dest="levels", action="append", help="levels of optimisation; 2 without")
     parser.add_argument("--counts", action="store_true", help="print what orders instead")
     parser.add_argument("--barriers", action="store_true", help="print how many barriers are met instead")
+    parser.add_argument("--same", action="store_true", help="check barriers alone, and that every level meets as many")
     options = parser.parse_args()
 
     files = [file for path in options.programs for file in (sorted(path.glob("*.mlir")) if path.is_dir() else [path])]
     files = [file for file in files if file.suffix != ".mlir" or "gpu.module" in file.read_text(encoding="utf-8")]
-    jobs = [(f, chip, level) for f in files for chip in options.chip or [None] for level in options.levels or ["2"]]
+    levels = options.levels or ["2"]
+    jobs = [(file, chip, level) for file in files for chip in options.chip or [None] for level in levels]
+
+    plain = {}  # For each program and chip: what is met at the first level, where no barrier is in a loop.
+
+    def compare(file, chip, level, analysis):
+        known = plain.get((file, chip))
+        if known is None:
+            unrolled = (name for name, function in analysis.functions.items() if analysis.repeats(function))
+            plain[file, chip] = dict(analysis.barriers()), set(unrolled)
+            return
+        for name, met in analysis.barriers():
+            if name not in known[1] and not set(met) <= set(known[0][name]):
+                yield f"{file}, {chip}, -O{level}: {name}: a thread meets {met} barriers, not {known[0][name]}"
 
     def job(file, chip, level):
         try:
@@ -381,10 +264,14 @@ def main():
             for name, row in rows:
                 shown = dict(sorted(row.items())) if options.counts else " ".join(map(str, row))
                 print(f"{file.name} {chip} -O{level} {name}: {shown}")
-        return [f"{file}, {chip}, -O{level}: {fault}" for fault in analysis.faults()], len(analysis.functions)
+        found = [] if analysis.is_amd and level == "0" else analysis.faults(not options.same)
+        faults = [f"{file}, {chip}, -O{level}: {fault}" for fault in found]
+        faults += compare(file, chip, level, analysis) if options.same else []
+        return faults, len(analysis.functions)
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        results = list(pool.map(lambda each: job(*each), jobs))
+        groups = [jobs[at : at + len(levels)] for at in range(0, len(jobs), len(levels))]
+        results = [each for found in pool.map(lambda group: [job(*each) for each in group], groups) for each in found]
     faults = [fault for found, _ in results for fault in found]
     print(f"{len(files)} programs, {sum(count for _, count in results)} functions, {len(faults)} faults")
     if faults or not any(count for _, count in results):

@@ -2,9 +2,9 @@
 
 `%run-all [ARG…]` runs a program on several numbers of ranks (run_all.py). `%golden COMMAND…` compares a command's
 output with the end of the test (golden.py). `%sequences` prints what kernels compile to (sequences.py), and
-`%assemble` assembles it (assemble.py), `%divergence` follows its control flow (divergence.py), and `%convergence` counts
-the barriers of every group op (convergence.py). Every tool runs under a deadline: a tool that hangs is killed, which lit
-reports as exit status -9 and `not` as a crash.
+`%assemble` assembles it (assemble.py), `%divergence` follows its control flow (divergence.py), and `%convergence`
+counts the barriers of every group op (convergence.py). Every tool runs under a deadline: a tool that hangs is killed,
+which lit reports as exit status -9 and `not` as a crash.
 
 Parameters (`lit -D NAME=VALUE`): `bin`, the folder of the built tools; `driver`, the driver of `%run-all`.
 With SYMM_ROUNDTRIP=1 every symm-opt also prints its input, as text and as bytecode, and compares what it reads back.

@@ -1,9 +1,9 @@
 // RUN: %run-all
-// Divergence: every thread stores to the peer, 16 threads store again in a branch, the block calls a function that signals
-// and waits as a group, and 16 threads store once more; each warp does the same with flags of its own. LLVM may not put the
-// call, or what it inlines of it, into the arms of the branches. Each round checks on the device what the left neighbour
-// has stored, and counts what is wrong; blocks of 1, 16, 33, 64, 96, 256 and 1024 threads. (On the CPU a block is one
-// thread.)
+// Divergence: every thread stores to the peer, 16 threads store again in a branch, the block calls a function that
+// signals and waits as a group, and 16 threads store once more; each warp does the same with flags of its own. LLVM may
+// not put the call, or what it inlines of it, into the arms of the branches. Each round checks on the device what the
+// left neighbour has stored, and counts what is wrong; blocks of 1, 16, 33, 64, 96, 256 and 1024 threads. (On the CPU a
+// block is one thread.)
 
 module attributes {gpu.container_module} {
   gpu.module @kernels {
@@ -74,7 +74,8 @@ module attributes {gpu.container_module} {
     }
 
     gpu.func @rounds_by_warp(%ctx: !symm.ctx, %all: memref<1024xi64>, %early: memref<1024xi64>,
-        %late: memref<1024xi64>, %arrived: memref<64xi64>, %read: memref<64xi64>, %wrong: memref<1xi64>, %start: i64, %end: i64) kernel {
+        %late: memref<1024xi64>, %arrived: memref<64xi64>, %read: memref<64xi64>, %wrong: memref<1xi64>,
+        %start: i64, %end: i64) kernel {
       %c0 = arith.constant 0 : index
       %c5 = arith.constant 5 : index
       %one = arith.constant 1 : i64
@@ -181,8 +182,8 @@ module attributes {gpu.container_module} {
       symm.barrier_all %ctx
       gpu.launch_func @kernels::@rounds_by_warp blocks in (%c1, %c1, %c1) threads in (%threads, %c1, %c1)
         args(%ctx : !symm.ctx, %all : memref<1024xi64>, %early_wide : memref<1024xi64>,
-             %late_wide : memref<1024xi64>, %arrived_by_warp : memref<64xi64>, %read_by_warp : memref<64xi64>, %wrong : memref<1xi64>,
-             %begin : i64, %end : i64)
+             %late_wide : memref<1024xi64>, %arrived_by_warp : memref<64xi64>, %read_by_warp : memref<64xi64>,
+             %wrong : memref<1xi64>, %begin : i64, %end : i64)
       symm.barrier_all %ctx
       gpu.memcpy %count, %wrong : memref<1xi64>, memref<1xi64>
       %v = memref.load %count[%c0] : memref<1xi64>

@@ -19,7 +19,7 @@ impl Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> Result<()> {
-    run::run(run::cargo().args(["build", "--release", "--package", "symm-opt"]))?;
+    run::run(run::cargo().args(["build", "--release", "--package", "symm-opt", "--package", "symm-translate"]))?;
     run::run(
         run::cargo().args(["run", "--quiet", "--release", "--package", "symm-fuzz", "--"]).args(&arguments.arguments),
     )

@@ -7,12 +7,12 @@
 //! ```
 //!
 //! - **Convergent**: which threads run a call together is a part of its meaning, so it is not moved into a branch or
-//!   duplicated. A group op is such a call, and so is what holds one. Where nothing convergent is in a function, LLVM takes
-//!   the word off again.
+//!   duplicated. A group op is such a call, and so is what holds one. Where nothing convergent is in a function, LLVM
+//!   takes the word off again.
 //! - **Assembly** that names an instruction of a group has no such attribute in MLIR. An intrinsic beside it keeps
 //!   its block in one piece: `llvm.nvvm.activemask`, or `llvm.amdgcn.wave.barrier`, which is no instruction.
-//! - **Block sizes** on AMD: MLIR says that a kernel has at most 256 threads, from which LLVM concludes what
-//!   `gpu.thread_id` can be. A kernel that does not say how large its blocks are has up to 1024.
+//! - **Block sizes** on AMD: MLIR says that a block has at most 256 threads, and LLVM gives out registers accordingly.
+//!   A kernel that does not say how large its blocks are has up to 1024.
 //!
 //! Limits: functions of a `gpu.module`; instructions of groups are known by their names.
 

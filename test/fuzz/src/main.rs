@@ -3,6 +3,7 @@
 mod binary;
 mod checks;
 mod corpus;
+mod divergent;
 mod findings;
 mod known;
 mod mlir;
@@ -44,6 +45,9 @@ struct Options {
     /// How many command lines of symm-opt
     #[arg(long, default_value_t = 100)]
     command_lines: u64,
+    /// How many programs whose threads part around group ops
+    #[arg(long, default_value_t = 12)]
+    divergent: u64,
     /// Run this file instead
     #[arg(long, value_name = "FILE")]
     replay: Option<PathBuf>,
@@ -82,7 +86,7 @@ fn run(options: &Options) -> Result<bool> {
     }
     let start = Instant::now();
     let mut tally = supervisor::run(&supervisor::Plan {
-        root,
+        root: root.clone(),
         folder: folder.clone(),
         seed: options.seed,
         first: options.first,
@@ -91,10 +95,11 @@ fn run(options: &Options) -> Result<bool> {
         jobs: options.jobs,
     })?;
     let lines = tools::run(release, &folder, options.seed, options.command_lines, &mut tally.findings)?;
+    let parted = divergent::run(&root, release, &folder, options.seed, options.divergent, &mut tally.findings)?;
     println!("{}", tally.table());
     print!("{}", tally.findings.table());
     println!(
-        "{} inputs and {lines} command lines in {:.0} s: {} findings",
+        "{} inputs, {lines} command lines and {parted} divergent programs in {:.0} s: {} findings",
         tally.inputs,
         start.elapsed().as_secs_f64(),
         tally.findings.len()

@@ -48,7 +48,8 @@ gpu.module @kernels {
     %0 = symm.trace_begin %ctx, "wait ge"(%a, %b) group block
     // Of threads that come together, the first one does.
     %1 = symm.trace_begin %ctx, "put"
-    // NVVM: activemask.b32 here; mov.u32 before, %lanemask_lt;
+    // NVVM: llvm.call_intrinsic "llvm.nvvm.activemask"
+    // NVVM: nvvm.read.ptx.sreg.lanemask.lt
     // ROCDL: llvm.call_intrinsic "llvm.amdgcn.ballot.i64"
     // ROCDL: llvm.call_intrinsic "llvm.amdgcn.mbcnt.lo"
     // ROCDL: llvm.call_intrinsic "llvm.amdgcn.mbcnt.hi"
