@@ -4,6 +4,7 @@
 
 use crate::LlvmModule;
 use inkwell::attributes::{Attribute, AttributeLoc};
+use inkwell::basic_block::BasicBlock;
 use inkwell::values::{AsValueRef, CallSiteValue, InstructionOpcode, InstructionValue};
 
 /// Marks everything in a module for a GPU, but intrinsics, which have attributes of their own.
@@ -12,14 +13,18 @@ pub fn mark(llvm: &LlvmModule) {
         .map(|name| llvm.module.get_context().create_enum_attribute(Attribute::get_named_enum_kind_id(name), 0));
     for function in llvm.module.get_functions() {
         if !function.get_name().to_bytes().starts_with(b"llvm.") {
-            attributes.iter().for_each(|attribute| function.add_attribute(AttributeLoc::Function, *attribute));
+            for attribute in attributes {
+                function.add_attribute(AttributeLoc::Function, attribute);
+            }
         }
-        let calls = function.get_basic_block_iter().flat_map(|block| block.get_instructions());
+        let calls = function.get_basic_block_iter().flat_map(BasicBlock::get_instructions);
         for call in calls.filter(|instruction| instruction.get_opcode() == InstructionOpcode::Call) {
             if let Ok(site) = CallSiteValue::try_from(call)
                 && !calls_intrinsic(call)
             {
-                attributes.iter().for_each(|attribute| site.add_attribute(AttributeLoc::Function, *attribute));
+                for attribute in attributes {
+                    site.add_attribute(AttributeLoc::Function, attribute);
+                }
             }
         }
     }
