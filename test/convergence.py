@@ -42,6 +42,8 @@ ENGINE = {
     f"{name}_engine": (OPS[name][0].replace("group GROUP", "group block engine bulk"), None)
     for name in ["get", "put", "copy", "put_signal"]
 }
+# A barrier of one's own, as text.
+ASSEMBLY = {"sm": "bar.sync 0;", "gfx": "s_barrier"}
 
 PARAMETERS = (
     "%ctx: !symm.ctx, %flag: memref<64xi64>, %from: memref<1024xi64>, %data: memref<1024xi64>, %v: i64, %peer: i32"
@@ -86,12 +88,15 @@ def kernel(name, op, place):
 def program(chip):
     """One program with every kernel, and how many barriers each is to have."""
     texts, expected = [], {}
-    ops = OPS | (ENGINE if chip.startswith("sm_") else {})
+    is_nvidia = chip.startswith("sm_")
+    text = ASSEMBLY["sm" if is_nvidia else "gfx"]
+    own = {"assembly": (f'llvm.inline_asm has_side_effects "{text}", "~{{memory}}" : () -> ()', 2)}
+    ops = OPS | own | (ENGINE if is_nvidia else {})
     for place in ["here", "inlined", "call"]:
         for name, (op, count) in ops.items():
             for group in ["block", "warp"] if "GROUP" in op else ["block"]:
                 key = f"{name}_{group}_{place}"
-                # Two engines in a row, as a program has them.
+                # Two engines or barriers in a row, as a program has them.
                 lines = op.replace("GROUP", group) if "GROUP" in op else f"{op}\n  {op}"
                 texts.append(kernel(key, lines, place))
                 expected[key] = count
