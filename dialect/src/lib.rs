@@ -45,6 +45,10 @@ pub const TABLE_IN_HEAP_ATTRIBUTE: &str = "symm.table_in_heap";
 /// The module attribute that says how large each heap is (`i64`, bytes), for bounds checks.
 pub const HEAP_SIZE_ATTRIBUTE: &str = "symm.heap_size";
 
+/// Bytes at the start of every heap that are symm's own, and that no allocation has: the flags of the device barrier,
+/// and on GPUs the context table. The runtime keeps them (`SIGNAL_PAD_BYTES`).
+pub const RESERVED_BYTES: i64 = 2 << 20;
+
 /// The handle with which the dialect is registered in a context.
 #[must_use]
 pub fn handle() -> DialectHandle {

@@ -1,8 +1,10 @@
-//! Checks every access to symmetric memory: the rank is in range, the whole access lies in the heap, and its address
-//! is aligned as the op says, or as the value naturally is; of copies also that both memrefs have one shape.
+//! Checks every access to symmetric memory: the rank is in range, the whole access lies in the part of the heap that
+//! `symm.alloc` gives out, and its address is aligned as the op says, or as the value naturally is; of copies also that
+//! both memrefs have one shape.
 //!
 //! What fails a check is reported by `symm.fault` with the op's location, and does not happen. The heap's size is the
-//! module attribute `symm.heap_size` (bytes; `symm-run --check-bounds` sets it).
+//! module attribute `symm.heap_size` (bytes; `symm-run --check-bounds` sets it). Its first 2 MiB are symm's own: the
+//! flags of barriers, and on GPUs the context table.
 //!
 //! ```mlir
 //! symm.remote_store %ctx, %v, %p, %peer : f32, !llvm.ptr
@@ -16,10 +18,11 @@
 //! scf.if %far {
 //!   symm.fault %ctx, "rank {} out of range [0, {})"(%peer, %n) : i32, i32
 //! }
-//! …                                       // %offset = %p - base, %last = heap size - 4
-//! %outside = arith.cmpi ugt, %offset, %last : i64
+//! …                                       // %offset = %p - base, %from = %offset - 2 MiB, %last = size - 2 MiB - 4
+//! %outside = arith.cmpi ugt, %from, %last : i64
 //! scf.if %outside {
-//!   symm.fault %ctx, "4 bytes at heap offset {} are outside of the heap of {} bytes"(%offset, %size) : i64, i64
+//!   symm.fault %ctx, "4 bytes at heap offset {} are outside of [2097152, {}), where allocations are"(%offset, %size)
+//!     : i64, i64
 //! }
 //! …                                       // %low = %offset & 3
 //! %misaligned = arith.cmpi ne, %low, %zero : i64
@@ -42,7 +45,7 @@ use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::SymmOp;
 use symm_dialect::pointer::Pointer;
 use symm_dialect::shape::{Shaped, byte_width, natural_alignment, scalar};
-use symm_dialect::{HEAP_SIZE_ATTRIBUTE, module_integer};
+use symm_dialect::{HEAP_SIZE_ATTRIBUTE, RESERVED_BYTES, module_integer};
 
 /// The pass record.
 pub const PASS: Pass = Pass {
@@ -191,14 +194,16 @@ fn check_address<'c: 'a, 'a>(b: &Builder<'c>, ctx: Value<'c, 'a>, access: &Acces
     let base = b.value("llvm.ptrtoint", &[base], b.int(64), &[]);
     let offset = b.binary("arith.subi", address, base);
     let offset = lowest.map_or(offset, |lowest| b.add(offset, lowest));
-    let size = b.i64(heap);
-    // Unsigned: an address below the heap is far above it. Too many bytes are no room at all.
-    let too_long = b.compare(CmpiPredicate::Ugt, bytes, size);
-    let beyond = b.compare(CmpiPredicate::Ugt, offset, b.binary("arith.subi", size, bytes));
+    let room = b.i64((heap - RESERVED_BYTES).max(0));
+    // Unsigned: an address below the first allocation is far above the last. Too many bytes are no room at all.
+    let too_long = b.compare(CmpiPredicate::Ugt, bytes, room);
+    let from = b.binary("arith.subi", offset, b.i64(RESERVED_BYTES));
+    let beyond = b.compare(CmpiPredicate::Ugt, from, b.binary("arith.subi", room, bytes));
     let nothing = b.compare(CmpiPredicate::Eq, bytes, b.i64(0));
     let outside = b.binary("arith.andi", b.not(nothing), b.binary("arith.ori", too_long, beyond));
-    let message = "{} bytes at heap offset {} are outside of the heap of {} bytes";
-    b.when(outside, |b| fault(b, ctx, message, &[bytes, offset, size]));
+    let message =
+        format!("{{}} bytes at heap offset {{}} are outside of [{RESERVED_BYTES}, {{}}), where allocations are");
+    b.when(outside, |b| fault(b, ctx, &message, &[bytes, offset, b.i64(heap)]));
     if access.alignment > 1 {
         // The heap starts at a multiple of 2 MiB (T4): what is aligned in it is aligned.
         let low = b.binary("arith.andi", offset, b.i64(access.alignment - 1));

@@ -1,13 +1,15 @@
 // --check-bounds of copies whose strides are negative, or known only at run time: from the lowest element to the end of
 // the highest one, of the shape that is copied. Both ends are to have that shape.
 // RUN: symm-run %s --ranks 1 --check-bounds
-// RUN: symm-run %s --ranks 1 --check-bounds --arg stride=8 --arg last=0
+// RUN: symm-run %s --ranks 1 --check-bounds --arg stride=8
+// RUN: not symm-run %s --ranks 1 --check-bounds --arg last=0 2>&1 | FileCheck %s --check-prefix=PAD
 // RUN: not symm-run %s --ranks 1 --check-bounds --arg last=900000000 2>&1 | FileCheck %s --check-prefix=FAR
 // RUN: not symm-run %s --ranks 1 --check-bounds --arg stride=-9000000 2>&1 | FileCheck %s --check-prefix=BELOW
 // RUN: not symm-run %s --ranks 1 --check-bounds --arg size=15 2>&1 | FileCheck %s --check-prefix=SHAPE
-// FAR: strides.mlir:21:7: rank 0, {{.*}}: 128 bytes at heap offset 360{{[0-9]+}} are outside of the heap of
-// BELOW: strides.mlir:26:7: rank 0, {{.*}}: 540000004 bytes at heap offset -53{{[0-9]+}} are outside of the heap of
-// SHAPE: strides.mlir:26:7: rank 0, {{.*}}: dimension 0 has 16 elements at the source and 15 at the destination
+// FAR: strides.mlir:23:7: rank 0, {{.*}}: 128 bytes at heap offset 360{{[0-9]+}} are outside of [2097152, 67108864), where allocations are
+// BELOW: strides.mlir:28:7: rank 0, {{.*}}: 540000004 bytes at heap offset -53{{[0-9]+}} are outside of [2097152, 67108864), where allocations are
+// PAD: strides.mlir:23:7: rank 0, {{.*}}: 128 bytes at heap offset 2097088 are outside of [2097152, 67108864)
+// SHAPE: strides.mlir:28:7: rank 0, {{.*}}: dimension 0 has 16 elements at the source and 15 at the destination
 
 module attributes {gpu.container_module} {
   gpu.module @kernels {

@@ -1,11 +1,13 @@
 // RUN: symm-opt %s --symm-insert-bounds-checks --canonicalize --cse | FileCheck %s
 // RUN: symm-opt %s --symm-insert-bounds-checks --symm-insert-bounds-checks | symm-opt -o /dev/null
 
-module attributes {symm.heap_size = 1048576 : i64} {
-  // Rank, then address; both before the access. The last place where four bytes fit is 1048572.
+module attributes {symm.heap_size = 4194304 : i64} {
+  // Rank, then address; both before the access. The heap's first 2 MiB are symm's own;
+  // behind them, the last place where four bytes fit is 2 MiB - 4.
   // CHECK-LABEL: @pointer
   // CHECK-SAME: (%[[CTX:.*]]: !symm.ctx, %[[V:.*]]: f32, %[[P:.*]]: !llvm.ptr, %[[PEER:.*]]: i32)
-  // CHECK-DAG: %[[LAST:.*]] = arith.constant 1048572 : i64
+  // CHECK-DAG: %[[LAST:.*]] = arith.constant 2097148 : i64
+  // CHECK-DAG: %[[RESERVED:.*]] = arith.constant 2097152 : i64
   // CHECK: %[[N:.*]] = symm.num_ranks %[[CTX]]
   // CHECK: %[[FAR:.*]] = arith.cmpi uge, %[[PEER]], %[[N]] : i32
   // CHECK: scf.if %[[FAR]] {
@@ -14,9 +16,10 @@ module attributes {symm.heap_size = 1048576 : i64} {
   // CHECK: %[[ME:.*]] = symm.rank %[[CTX]]
   // CHECK: symm.heap_base %[[CTX]], %[[ME]]
   // CHECK: %[[OFFSET:.*]] = arith.subi %[[ADDRESS]]
-  // CHECK: %[[BEYOND:.*]] = arith.cmpi ugt, %[[OFFSET]], %[[LAST]] : i64
+  // CHECK: %[[FROM:.*]] = arith.subi %[[OFFSET]], %[[RESERVED]] : i64
+  // CHECK: %[[BEYOND:.*]] = arith.cmpi ugt, %[[FROM]], %[[LAST]] : i64
   // CHECK: scf.if %[[BEYOND]] {
-  // CHECK-NEXT: symm.fault %[[CTX]], "{} bytes at heap offset {} are outside of the heap of {} bytes"
+  // CHECK-NEXT: symm.fault %[[CTX]], "{} bytes at heap offset {} are outside of [2097152, {}), where allocations are"
   // CHECK: symm.remote_store
   func.func @pointer(%ctx: !symm.ctx, %v: f32, %p: !llvm.ptr, %peer: i32) {
     symm.remote_store %ctx, %v, %p, %peer : f32, !llvm.ptr
@@ -25,7 +28,7 @@ module attributes {symm.heap_size = 1048576 : i64} {
 
   // A vector is checked whole: 16 bytes.
   // CHECK-LABEL: @vector
-  // CHECK-DAG: arith.constant 1048560 : i64
+  // CHECK-DAG: arith.constant 2097136 : i64
   // CHECK-DAG: %[[MASK:.*]] = arith.constant 15 : i64
   // CHECK-DAG: %[[SIXTEEN:.*]] = arith.constant 16 : i64
   // CHECK: %[[OFFSET:.*]] = arith.subi

@@ -5,8 +5,11 @@ use crate::options::{Driver, Options};
 use anyhow::Context as _;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use symm_codegen::{Frontend, Jit, Level, Module, Signature, Source, assembly, hsaco, translate, translate_devices};
-use symm_dialect::{World, set_table_in_heap, set_world};
-use symm_runtime::{Device, DeviceCode, DeviceInfo, heap_stride};
+use symm_dialect::{RESERVED_BYTES, World, set_table_in_heap, set_world};
+use symm_runtime::{Device, DeviceCode, DeviceInfo, SIGNAL_PAD_BYTES, heap_stride};
+
+// What bounds checks refuse is what the runtime keeps.
+const _: () = assert!(RESERVED_BYTES as u64 == SIGNAL_PAD_BYTES);
 
 /// A compiled program.
 pub struct Compiled {
