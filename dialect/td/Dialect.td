@@ -29,7 +29,8 @@ def Symm_Dialect : Dialect {
     - **T5** With a strided heap the distance between two ranks is `(r - me) * stride`, a constant stride. The module says
       so with `symm.heap_stride` (bytes, `i64`). Where it says `symm.num_ranks` (`i32`) and `symm.table_in_heap` as well,
       all heaps begin at a multiple of the power of two that they fit into together, and each rank's context table lies
-      in the rank's own heap: its address says which rank is `me`.
+      in the rank's own heap: its address says which rank is `me`. A rank that is out of range has no such distance:
+      the one it gets, `2^60` bytes (`2^47` in Triton), leads to no mapped address, strided or not.
     - **O1** The default order is release for `signal`, acquire for `wait`, acq_rel for atomics and fences; the
       default scope is sys.
     - **O2** A cross-rank access with a scope narrower than sys is widened, and an error under `strict`.

@@ -126,16 +126,21 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
     /// The base of a rank's heap, a pointer, where this rank's is known: with a strided heap nothing is loaded (T5).
     /// The rank is in range.
     pub fn base_from(&self, b: &Builder<'c>, mine: Value<'c, 'c>, rank: Value<'c, 'a>) -> Value<'c, 'c> {
-        if self.stride.is_some() { b.byte_offset(mine, self.delta(b, rank)) } else { self.base(b, rank, b.ptr()) }
+        match self.stride {
+            Some(stride) => b.byte_offset(mine, self.strided(b, rank, stride)),
+            None => self.base(b, rank, b.ptr()),
+        }
     }
 
     /// The distance in bytes from this rank's heap to `rank`'s (T1); one that leads nowhere if it is out of range.
     pub fn delta(&self, b: &Builder<'c>, rank: Value<'c, 'a>) -> Value<'c, 'c> {
-        let me = self.wide_rank(b);
         if let Some(stride) = self.stride {
-            let distance = b.binary("arith.subi", b.as_i64(rank), me);
-            return b.mul(distance, b.i64(stride));
+            // Nothing is read, so that a rank may be anything here. A stride of ranks that do not exist leads to
+            // whatever this process has mapped there.
+            let distance = self.strided(b, rank, stride);
+            return self.if_in_range(b, rank, distance, |b| b.i64(NOWHERE));
         }
+        let me = self.wide_rank(b);
         let distance = |rank| {
             let bases = (self.base(b, rank, b.int(64)), self.base(b, me, b.int(64)));
             let distance = b.binary("arith.subi", bases.0, bases.1);
@@ -144,6 +149,27 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
             b.binary("arith.andi", distance, b.i64(BASE_ALIGNMENT_MASK))
         };
         self.guarded(b, rank, distance, |b| b.i64(NOWHERE))
+    }
+
+    /// The distance in bytes from this rank's heap to `rank`'s, with so many bytes from each to the next (T5).
+    fn strided(&self, b: &Builder<'c>, rank: Value<'c, 'a>, stride: i64) -> Value<'c, 'c> {
+        let me = self.wide_rank(b);
+        b.mul(b.binary("arith.subi", b.as_i64(rank), me), b.i64(stride))
+    }
+
+    /// `value`, or `otherwise` if the rank is out of range.
+    fn if_in_range(
+        &self,
+        b: &Builder<'c>,
+        rank: Value<'c, 'a>,
+        value: Value<'c, 'c>,
+        otherwise: impl FnOnce(&Builder<'c>) -> Value<'c, 'c>,
+    ) -> Value<'c, 'c> {
+        if self.is_in_range(rank) {
+            return value;
+        }
+        let in_range = b.compare(CmpiPredicate::Ult, rank, self.num_ranks(b));
+        b.value("arith.select", &[in_range, value, otherwise(b)], value.r#type(), &[])
     }
 
     /// What `look_up` finds for a rank, or `otherwise` if it is out of range: hoisted above the code that checks it, a

@@ -24,16 +24,20 @@ module attributes {gpu.container_module, symm.num_ranks = 2 : i32, symm.heap_str
 //     %0 = llvm.mlir.addressof @_symm_string_0 : !llvm.ptr
 //     %c5_i32 = arith.constant 5 : i32
 //     %c1_i64 = arith.constant 1 : i64
+//     %c1152921504606846976_i64 = arith.constant 1152921504606846976 : i64
+//     %c2_i32 = arith.constant 2 : i32
 //     %c67108864_i64 = arith.constant 67108864 : i64
 //     %c0_i64 = arith.constant 0 : i64
 //     %1 = llvm.load %arg0 invariant {alignment = 8 : i64, tbaa = [#tbaa_tag]} : !llvm.ptr -> i64
 //     %2 = arith.extsi %arg2 : i32 to i64
 //     %3 = arith.subi %2, %1 : i64
 //     %4 = arith.muli %3, %c67108864_i64 : i64
-//     %5 = llvm.getelementptr %arg1[%4] : (!llvm.ptr, i64) -> !llvm.ptr, i8
-//     llvm.store %c1_i64, %5 atomic release {alignment = 8 : i64} : i64, !llvm.ptr
-//     call @symm_rt_wake(%5) : (!llvm.ptr) -> ()
-//     %6 = call @symm_rt_wait64(%arg0, %arg1, %c5_i32, %c1_i64, %c0_i64, %0) : (!llvm.ptr, !llvm.ptr, i32, i64, i64, !llvm.ptr) -> i32
+//     %5 = arith.cmpi ult, %arg2, %c2_i32 : i32
+//     %6 = arith.select %5, %4, %c1152921504606846976_i64 : i64
+//     %7 = llvm.getelementptr %arg1[%6] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+//     llvm.store %c1_i64, %7 atomic release {alignment = 8 : i64} : i64, !llvm.ptr
+//     call @symm_rt_wake(%7) : (!llvm.ptr) -> ()
+//     %8 = call @symm_rt_wait64(%arg0, %arg1, %c5_i32, %c1_i64, %c0_i64, %0) : (!llvm.ptr, !llvm.ptr, i32, i64, i64, !llvm.ptr) -> i32
 //     return
 //   }
 //   func.func @_symm_kernel_kernels_meet(%arg0: !llvm.ptr, %arg1: !llvm.ptr) {

@@ -19,20 +19,20 @@ gpu.func @{name}(%ctx: !symm.ctx, %f: memref<1xi64>, %g: memref<1xbf16>, %v: i64
 
 // OUTPUT:
 // signal set:
-//     ld.global.nc.b64 st.release.cluster.global.b64
+//     ld.global.nc.b64 ld.global.nc.b32 st.release.cluster.global.b64
 // signal add:
-//     ld.global.nc.b64 atom.release.cluster.global.add.u64
+//     ld.global.nc.b64 ld.global.nc.b32 atom.release.cluster.global.add.u64
 // wait:
 //     loop[ ld.acquire.cluster.global.b64 ] if[ loop[ ld.relaxed.cluster.global.b64 nanosleep.u32 ] fence.acq_rel.cluster ]
 // atomic_rmw:
-//     ld.global.nc.b64 atom.acq_rel.cluster.global.add.u64
+//     ld.global.nc.b64 ld.global.nc.b32 atom.acq_rel.cluster.global.add.u64
 // atomic_cas:
-//     ld.global.nc.b64 atom.acq_rel.cluster.global.cas.b64
+//     ld.global.nc.b64 ld.global.nc.b32 atom.acq_rel.cluster.global.cas.b64
 // fence:
 //     fence.acq_rel.cluster
 // narrower signal:
-//     ld.global.nc.b64 atom.release.gpu.global.add.u64
+//     ld.global.nc.b64 ld.global.nc.b32 atom.release.gpu.global.add.u64
 // narrower wait:
 //     loop[ ld.acquire.cta.global.b64 ] if[ loop[ ld.relaxed.cta.global.b64 nanosleep.u32 ] fence.acq_rel.cta ]
 // fadd bf16:
-//     ld.global.nc.b64 atom.acq_rel.sys.global.add.noftz.bf16
+//     ld.global.nc.b64 ld.global.nc.b32 atom.acq_rel.sys.global.add.noftz.bf16

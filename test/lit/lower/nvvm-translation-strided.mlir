@@ -23,15 +23,15 @@ gpu.func @{name}(%ctx: !symm.ctx, %in: memref<?xf32>, %out: memref<?xf32>, %flag
 }
 
 // OUTPUT:
-// %c1|%rank  -:
-//     ld.global.nc.b64 if[ loop[ ld.global.b32 st.global.b32 ] ]
-// %c1|%rank  symm.wait %ctx, %flag[%c0] ge %v : memref<1xi64>, i64:
-//     ld.global.nc.b64 if[ loop[ fence.acq_rel.sys ld.global.b32 st.global.b32 ld.acquire.sys.global.b64 ld.relaxed.sys.global.b64 nanosleep.u32 ] ]
-// %c1|%rank  symm.fence:
-//     ld.global.nc.b64 if[ loop[ fence.acq_rel.sys ld.global.b32 st.global.b32 ] ]
-// %next  -:
+// %c1  -:
+//     ld.global.nc.b64 if[ ld.global.b32 loop[ ld.global.b32 st.global.b32 ] ]
+// %c1  symm.wait %ctx, %flag[%c0] ge %v : memref<1xi64>, i64:
+//     ld.global.nc.b64 if[ ld.global.b32 loop[ fence.acq_rel.sys ld.global.b32 st.global.b32 ld.acquire.sys.global.b64 ld.relaxed.sys.global.b64 nanosleep.u32 ] ]
+// %c1  symm.fence:
+//     ld.global.nc.b64 if[ ld.global.b32 loop[ fence.acq_rel.sys ld.global.b32 st.global.b32 ] ]
+// %rank|%next  -:
 //     ld.global.nc.b64 ld.global.nc.b32 if[ loop[ ld.global.b32 st.global.b32 ] ]
-// %next  symm.wait %ctx, %flag[%c0] ge %v : memref<1xi64>, i64:
+// %rank|%next  symm.wait %ctx, %flag[%c0] ge %v : memref<1xi64>, i64:
 //     ld.global.nc.b64 ld.global.nc.b32 if[ loop[ fence.acq_rel.sys ld.global.b32 st.global.b32 ld.acquire.sys.global.b64 ld.relaxed.sys.global.b64 nanosleep.u32 ] ]
-// %next  symm.fence:
+// %rank|%next  symm.fence:
 //     ld.global.nc.b64 ld.global.nc.b32 if[ loop[ fence.acq_rel.sys ld.global.b32 st.global.b32 ] ]

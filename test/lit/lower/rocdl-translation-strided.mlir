@@ -24,17 +24,17 @@ gpu.func @{name}(%ctx: !symm.ctx, %in: memref<?xf32>, %out: memref<?xf32>, %flag
 
 // OUTPUT:
 // %c1  -:
-//     s_load_dwordx2 if[ s_load_dwordx2 s_load_dwordx2 s_load_dwordx2 s_load_dword s_load_dwordx2 loop[ global_load_dword vmcnt(0) global_store_dword ] ]
+//     s_load_dwordx2 if[ s_load_dwordx2 s_load_dwordx2 s_load_dwordx2 s_load_dword global_load_dword s_load_dwordx2 vmcnt(0) loop[ global_load_dword vmcnt(0) global_store_dword ] ]
 // %c1  symm.wait %ctx, %flag[%c0] ge %v : memref<1xi64>, i64:
-//     s_load_dwordx2 if[ s_load_dwordx2 s_load_dwordx2 s_load_dwordx2 s_load_dwordx2 s_load_dwordx2 s_load_dwordx2 s_load_dword loop[ buffer_inv sc0 sc1 global_load_dword vmcnt(0) global_store_dword global_load_dwordx2 sc0 sc1 vmcnt(0) s_sleep ] ]
+//     s_load_dwordx2 if[ s_load_dwordx2 s_load_dwordx2 s_load_dwordx2 s_load_dwordx2 global_load_dword s_load_dwordx2 s_load_dwordx2 s_load_dword vmcnt(0) loop[ buffer_inv sc0 sc1 global_load_dword vmcnt(0) global_store_dword global_load_dwordx2 sc0 sc1 vmcnt(0) s_sleep ] ]
 // %c1  symm.fence:
-//     s_load_dwordx2 if[ s_load_dwordx2 s_load_dwordx2 s_load_dwordx2 s_load_dword s_load_dwordx2 loop[ buffer_wbl2 sc0 sc1 vmcnt(0) buffer_inv sc0 sc1 global_load_dword vmcnt(0) global_store_dword ] ]
+//     s_load_dwordx2 if[ s_load_dwordx2 s_load_dwordx2 s_load_dwordx2 s_load_dword global_load_dword s_load_dwordx2 vmcnt(0) loop[ buffer_wbl2 sc0 sc1 vmcnt(0) buffer_inv sc0 sc1 global_load_dword vmcnt(0) global_store_dword ] ]
 // %rank  -:
-//     s_load_dwordx2 if[ s_load_dword s_load_dwordx2 s_load_dword s_load_dwordx2 s_load_dwordx2 s_load_dwordx2 loop[ global_load_dword vmcnt(0) global_store_dword ] ]
+//     s_load_dwordx2 if[ s_load_dwordx2 s_load_dwordx2 s_load_dwordx2 s_load_dword s_load_dwordx2 s_load_dword s_load_dword loop[ global_load_dword vmcnt(0) global_store_dword ] ]
 // %rank  symm.wait %ctx, %flag[%c0] ge %v : memref<1xi64>, i64:
-//     s_load_dwordx2 if[ s_load_dwordx2 s_load_dwordx2 s_load_dwordx2 s_load_dwordx2 s_load_dword s_load_dwordx2 s_load_dword s_load_dwordx2 loop[ buffer_inv sc0 sc1 global_load_dword vmcnt(0) global_store_dword global_load_dwordx2 sc0 sc1 vmcnt(0) s_sleep ] ]
+//     s_load_dwordx2 if[ s_load_dwordx2 s_load_dwordx2 s_load_dwordx2 s_load_dwordx2 s_load_dword s_load_dwordx2 s_load_dwordx2 s_load_dword s_load_dword loop[ buffer_inv sc0 sc1 global_load_dword vmcnt(0) global_store_dword global_load_dwordx2 sc0 sc1 vmcnt(0) s_sleep ] ]
 // %rank  symm.fence:
-//     s_load_dwordx2 if[ s_load_dword s_load_dwordx2 s_load_dword s_load_dwordx2 s_load_dwordx2 s_load_dwordx2 loop[ buffer_wbl2 sc0 sc1 vmcnt(0) buffer_inv sc0 sc1 global_load_dword vmcnt(0) global_store_dword ] ]
+//     s_load_dwordx2 if[ s_load_dwordx2 s_load_dwordx2 s_load_dwordx2 s_load_dword s_load_dwordx2 s_load_dword s_load_dword loop[ buffer_wbl2 sc0 sc1 vmcnt(0) buffer_inv sc0 sc1 global_load_dword vmcnt(0) global_store_dword ] ]
 // %next  -:
 //     s_load_dwordx2 if[ s_load_dwordx2 s_load_dwordx2 s_load_dwordx2 s_load_dword s_load_dword s_load_dwordx2 loop[ global_load_dword vmcnt(0) global_store_dword ] ]
 // %next  symm.wait %ctx, %flag[%c0] ge %v : memref<1xi64>, i64:

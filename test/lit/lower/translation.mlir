@@ -180,21 +180,29 @@ func.func private @as_remote_memref(%ctx: !symm.ctx, %m: memref<?x4xf32, strided
 //   }
 //   module attributes {symm.heap_stride = 67108864 : i64, symm.num_ranks = 4 : i32} {
 //     func.func private @strided(%arg0: !llvm.ptr, %arg1: i32, %arg2: !llvm.ptr) -> (i64, !llvm.ptr) {
+//       %c1152921504606846976_i64 = arith.constant 1152921504606846976 : i64
+//       %c4_i32 = arith.constant 4 : i32
 //       %c67108864_i64 = arith.constant 67108864 : i64
 //       %0 = llvm.load %arg0 invariant {alignment = 8 : i64, tbaa = [#llvm.tbaa_tag<base_type = <id = "symm table", members = {<#llvm.tbaa_root<id = "symm">, 0>}>, access_type = <id = "symm table", members = {<#llvm.tbaa_root<id = "symm">, 0>}>, offset = 0, constant = true>]} : !llvm.ptr -> i64
 //       %1 = arith.extsi %arg1 : i32 to i64
 //       %2 = arith.subi %1, %0 : i64
 //       %3 = arith.muli %2, %c67108864_i64 : i64
-//       %4 = llvm.getelementptr %arg2[%3] : (!llvm.ptr, i64) -> !llvm.ptr, i8
-//       return %3, %4 : i64, !llvm.ptr
+//       %4 = arith.cmpi ult, %arg1, %c4_i32 : i32
+//       %5 = arith.select %4, %3, %c1152921504606846976_i64 : i64
+//       %6 = llvm.getelementptr %arg2[%5] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+//       return %5, %6 : i64, !llvm.ptr
 //     }
 //     func.func private @strided_parts(%arg0: !llvm.ptr, %arg1: i32, %arg2: i32, %arg3: i32) -> i64 {
+//       %c1152921504606846976_i64 = arith.constant 1152921504606846976 : i64
+//       %c4_i32 = arith.constant 4 : i32
 //       %c67108864_i64 = arith.constant 67108864 : i64
 //       %0 = arith.extsi %arg1 : i32 to i64
 //       %1 = arith.extsi %arg3 : i32 to i64
 //       %2 = arith.subi %1, %0 : i64
 //       %3 = arith.muli %2, %c67108864_i64 : i64
-//       return %3 : i64
+//       %4 = arith.cmpi ult, %arg3, %c4_i32 : i32
+//       %5 = arith.select %4, %3, %c1152921504606846976_i64 : i64
+//       return %5 : i64
 //     }
 //   }
 //   func.func private @as_remote(%arg0: !llvm.ptr, %arg1: !llvm.ptr, %arg2: !llvm.ptr<1>, %arg3: i32, %arg4: i64) -> (!llvm.ptr, !llvm.ptr<1>) {

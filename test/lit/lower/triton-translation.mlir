@@ -89,7 +89,7 @@
 
 // -----
 
-// With a strided heap no base is loaded (T5). Triton is not told of it.
+// With a strided heap no base is loaded (T5). Triton is not told of it. A rank that is out of range leads nowhere.
 // CHECK: module {
 module attributes {symm.heap_stride = 4194304 : i64, symm.num_ranks = 4 : i32} {
   // CHECK-LABEL: sym_name = "strided"
@@ -97,7 +97,10 @@ module attributes {symm.heap_stride = 4194304 : i64, symm.num_ranks = 4 : i32} {
   // CHECK-NOT: "tt.load"
   // CHECK: arith.subi %{{.*}}, %[[ME]] : i64
   // CHECK: arith.constant 4194304 : i64
-  // CHECK: arith.muli {{.*}} {tt.divisibility = dense<2097152> : tensor<1xi32>} : i64
+  // CHECK: %[[DISTANCE:.*]] = arith.muli
+  // CHECK: %[[IN:.*]] = arith.cmpi ult, %{{.*}}, %{{.*}} : i32
+  // CHECK: %[[NOWHERE:.*]] = arith.constant 140737488355328 : i64
+  // CHECK: arith.select %[[IN]], %[[DISTANCE]], %[[NOWHERE]] {tt.divisibility = dense<2097152> : tensor<1xi32>} : i64
   // CHECK: "tt.load"
   "tt.func"() <{function_type = (!tt.ptr<i64>, !tt.ptr<f16>, i32) -> (), sym_name = "strided"}> ({
   ^bb0(%table: !tt.ptr<i64>, %p: !tt.ptr<f16>, %r: i32):

@@ -252,7 +252,8 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
         let distance = if let Some(stride) = self.stride {
             let me = self.wide_rank();
             let ranks = b.binary("arith.subi", b.as_i64(rank), me);
-            b.mul(ranks, b.i64(stride))
+            let distance = b.mul(ranks, b.i64(stride));
+            self.if_in_range(b, rank, distance, NOWHERE)
         } else {
             let mine = self.my_base();
             self.guarded(
@@ -286,12 +287,7 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
         look_up: impl FnOnce(&Self, Value<'c, 'c>) -> Value<'c, 'c>,
         otherwise: i64,
     ) -> Value<'c, 'c> {
-        let known = match (constant_value(rank), self.num_ranks) {
-            (Some(rank), Some(ranks)) => (0..ranks).contains(&rank),
-            (Some(0), None) => true,
-            _ => false,
-        };
-        if known {
+        if self.is_known_in_range(rank) {
             return look_up(self, lasting(rank));
         }
         let ranks = self.num_ranks();
@@ -299,6 +295,30 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
         let index = b.value("arith.select", &[in_range, rank, b.i32(0)], b.int(32), &[]);
         let found = look_up(self, index);
         b.value("arith.select", &[in_range, found, b.i64(otherwise)], b.int(64), &[])
+    }
+
+    /// `value`, or `otherwise` if the rank is out of range.
+    fn if_in_range(
+        &mut self,
+        b: &Builder<'c>,
+        rank: Value<'c, 'a>,
+        value: Value<'c, 'c>,
+        otherwise: i64,
+    ) -> Value<'c, 'c> {
+        if self.is_known_in_range(rank) {
+            return value;
+        }
+        let in_range = b.compare(CmpiPredicate::Ult, rank, self.num_ranks());
+        b.value("arith.select", &[in_range, value, b.i64(otherwise)], b.int(64), &[])
+    }
+
+    /// Whether a rank is known at compile time to be in range.
+    fn is_known_in_range(&self, rank: Value<'c, 'a>) -> bool {
+        match (constant_value(rank), self.num_ranks) {
+            (Some(rank), Some(ranks)) => (0..ranks).contains(&rank),
+            (Some(0), None) => true,
+            _ => false,
+        }
     }
 }
 
