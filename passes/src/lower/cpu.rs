@@ -28,13 +28,14 @@ mod runtime;
 
 use super::types::{self, Spaces};
 use super::{access, refuse_atomic, translation};
-use crate::ir::{Builder, collect, context, enclosing, name};
+use crate::ir::{Builder, blocks, collect, context, enclosing, name, operations};
 use crate::pass::{Ir, Kind, Pass, PassOption, Values};
 use melior::ir::{OperationRef, ValueLike, operation::OperationLike};
 use runtime::Runtime;
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::SymmOp;
 use symm_dialect::pointer::Pointer;
+use symm_dialect::symbol::symbol;
 
 /// The pass record.
 pub const PASS: Pass = Pass {
@@ -61,6 +62,7 @@ fn run(root: OperationRef, options: &Values) -> Result<Ir, Reported> {
     if name(root) != "builtin.module" {
         return Err(error(root, "is lowered as a whole module"));
     }
+    refuse_reserved_names(root)?;
     let runtime = Runtime::new(root, options.flag("trace"), options.flag("offload"));
     if runtime.offload {
         device::leave_out(&runtime);
@@ -89,6 +91,20 @@ fn run(root: OperationRef, options: &Values) -> Result<Ir, Reported> {
     }
     host::make_entries(root);
     Ok(Ir::Changed)
+}
+
+/// Refuses a module that has been lowered, or that has the names which this lowering gives.
+fn refuse_reserved_names<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Reported> {
+    for op in operations(blocks(root)[0]) {
+        let name = symbol(op).unwrap_or_default();
+        if ["_symm_entry_", "_symm_kernel_", "_symm_device_"].iter().any(|prefix| name.starts_with(prefix)) {
+            let complaint = format!(
+                "S1: has the name '{name}', which this lowering gives: the module is lowered already, or takes it"
+            );
+            return Err(error(op, &complaint));
+        }
+    }
+    Ok(())
 }
 
 /// Refuses what this target has no form for (S1), before anything is changed.

@@ -73,9 +73,17 @@ module attributes {gpu.container_module} {
   // CHECK: llvm.store %{{.*}}, %{{.*}} : i64, !llvm.ptr
   // CHECK-LABEL: func.func @main(
   func.func @main(%ctx: !symm.ctx, %n: index, %x: f16, %v: vector<2xi32>) -> (i32, index) {
-    // CHECK: %[[LOW:.*]], %[[HIGH:.*]] = arith.mului_extended %{{.*}}, %c8_i64 : i64
+    // CHECK: %[[SIZE:.*]] = arith.index_cast %{{.*}} : index to i64
+    // CHECK-NEXT: %[[NEGATIVE:.*]] = arith.cmpi slt, %[[SIZE]], %c0_i64 : i64
+    // CHECK-NEXT: scf.if %[[NEGATIVE]] {
+    // CHECK: func.call @symm_rt_fault(
+    // CHECK: %[[LOW:.*]], %[[HIGH:.*]] = arith.mului_extended %[[SIZE]], %c8_i64 : i64
     // CHECK-NEXT: %[[MANY:.*]] = arith.cmpi ne, %[[HIGH]], %c0_i64 : i64
     // CHECK-NEXT: %[[BYTES:.*]] = arith.select %[[MANY]], %c-1_i64, %[[LOW]] : i64
+    // CHECK-NEXT: %[[TOO_LARGE:.*]] = arith.cmpi eq, %[[BYTES]], %c-1_i64 : i64
+    // CHECK-NEXT: scf.if %[[TOO_LARGE]] {
+    // CHECK-NEXT: func.call @symm_rt_fault(
+    // CHECK-NEXT: }
     // CHECK-NEXT: %[[HEAP:.*]] = call @symm_rt_alloc(%arg0, %[[BYTES]], %c256_i64, %{{.*}})
     %m = symm.alloc %ctx(%n) : memref<?xindex, 1>
     %c1 = arith.constant 1 : index

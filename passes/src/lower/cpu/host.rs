@@ -103,6 +103,7 @@ pub fn lower<'c: 'a, 'a>(op: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) ->
         "gpu.memcpy" => {
             synchronous(op)?;
             let (dst, src) = (op.operand(0).expect("a destination"), op.operand(1).expect("a source"));
+            same_sizes(&b, runtime, op, (src, dst));
             let ends = (End { pointer: src, delta: None }, End { pointer: dst, delta: None });
             let copy = |b: &Builder<'c>, to, from, bytes| {
                 runtime.call(b, "copy", &[b.zero(b.ptr()), to, from, bytes, runtime.location(b)], &[]);
@@ -160,6 +161,26 @@ pub fn lower<'c: 'a, 'a>(op: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) ->
         _ => {}
     }
     Ok(())
+}
+
+/// Ends the run where a copy's ends differ in a size that their types leave open.
+fn same_sizes<'c: 'a, 'a>(
+    b: &Builder<'c>,
+    runtime: &Runtime<'c, 'a>,
+    op: OperationRef<'c, 'a>,
+    (src, dst): (Value<'c, 'a>, Value<'c, 'a>),
+) {
+    let known = |memref: Value| Shaped::memref(memref.r#type()).map_or_else(Vec::new, Shaped::dimensions);
+    let (from, to) = (Descriptor::new(b, src), Descriptor::new(b, dst));
+    for (dimension, sizes) in known(src).into_iter().zip(known(dst)).enumerate() {
+        if let (Some(_), Some(_)) = sizes {
+            continue;
+        }
+        let (from, to) = (from.size(b, dimension), to.size(b, dimension));
+        let text =
+            format!("the copy's dimension {dimension} has {{}} elements at the source and {{}} at the destination");
+        b.when(b.compare(CmpiPredicate::Ne, from, to), |b| message(b, runtime, op, "fault", &text, &[from, to]));
+    }
 }
 
 /// S1: the CPU driver's launches and copies are complete when the next op begins.
@@ -250,7 +271,16 @@ pub fn alloc<'c: 'a, 'a>(op: Alloc<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'
         })
         .collect();
     let width = b.i64(byte_width(shaped.element()).cast_signed());
+    for (dimension, size) in sizes.iter().enumerate().filter(|(dimension, _)| shaped.dimensions()[*dimension].is_none())
+    {
+        let text = format!("the allocation's dimension {dimension} has the size {{}}");
+        let is_negative = b.compare(CmpiPredicate::Slt, *size, b.i64(0));
+        b.when(is_negative, |b| message(b, runtime, op.operation(), "fault", &text, &[*size]));
+    }
     let bytes = sizes.iter().fold(width, |bytes, size| saturating_mul(b, bytes, *size));
+    let text = "the allocation takes more bytes than there are addresses";
+    let is_too_large = b.compare(CmpiPredicate::Eq, bytes, b.i64(-1));
+    b.when(is_too_large, |b| message(b, runtime, op.operation(), "fault", text, &[]));
     let align = b.i64(op.align().unwrap_or(256));
     let operands = [context_pointer(b, op.ctx()), bytes, align, runtime.location(b)];
     let memory = runtime.call(b, "alloc", &operands, &[b.ptr()])[0];
