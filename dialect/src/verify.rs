@@ -235,7 +235,9 @@ fn verify_access<'c: 'a, 'a>(
             lossy!("accesses vectors of one fixed dimension, got {data}")
         })?;
         // In memory an i1 takes a byte, in a vector a bit.
-        ensure(op, integer_width(element) != Some(1), || lossy!("accesses vectors of whole bytes, got {data}"))?;
+        ensure(op, integer_width(element) != Some(1), || {
+            lossy!("accesses no vectors of i1, got {data}: extend it to i8, of which memory holds one for each i1")
+        })?;
     }
     mask.map_or(Ok(()), |mask| verify_mask(op, mask.r#type(), data))
 }

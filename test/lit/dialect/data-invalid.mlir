@@ -288,7 +288,7 @@ func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %r: i32) {
 // -----
 
 func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %r: i32) {
-  // expected-error @below {{accesses vectors of whole bytes, got vector<8xi1>}}
+  // expected-error @below {{accesses no vectors of i1, got vector<8xi1>: extend it to i8, of which memory holds one for each i1}}
   %0 = symm.remote_load %ctx, %p, %r : !llvm.ptr -> vector<8xi1>
   return
 }
