@@ -19,6 +19,16 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
+    /// The program's text has brackets in brackets, more than MLIR can read.
+    #[error("{}:{line}:{column}: error: is nested more than {} deep", path.display(), symm_dialect::nesting::MOST)]
+    TooDeep {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1 on.
+        line: usize,
+        /// The column, from 1 on.
+        column: usize,
+    },
     /// A pass refused the program; the diagnostics have been printed at their locations.
     #[error("the program can't be compiled: pass pipeline '{pipeline}' failed")]
     Pipeline {
@@ -101,9 +111,16 @@ pub enum Error {
         /// The host functions there are.
         candidates: Vec<String>,
     },
+    /// The attributes of the host function's arguments or results are wrong; the diagnostic has been printed.
+    #[error("{function}: its arguments and results can't be given by name")]
+    Signature {
+        /// The host function.
+        function: String,
+    },
     /// An argument or result of the host function can't be given from outside.
     #[error(
-        "{function}: {what} has type {ty}: give scalars (integers, index, f16, bf16, f32, f64) or ranked memrefs of them"
+        "{function}: {what} has type {ty}: give scalars (integers of 1, 8, 16, 32 or 64 bits, index, f16, bf16, \
+         f32, f64) or ranked memrefs of them; those of arguments without a layout"
     )]
     UnsupportedArgument {
         /// The host function.

@@ -7,6 +7,7 @@ use melior::ir::operation::OperationLike;
 use melior::ir::{Location, Module, Operation};
 use melior::pass::PassManager;
 use melior::{Context, StringRef};
+use std::io::Write as _;
 use std::path::Path;
 use symm_dialect::lossy;
 use symm_dialect::text::identifier;
@@ -27,7 +28,8 @@ impl Frontend {
     /// error.
     #[must_use]
     pub fn new() -> Self {
-        Self::with_diagnostics(|_, text| eprint!("{text}"))
+        // What cannot be written is no failure of its own.
+        Self::with_diagnostics(|_, text| drop(std::io::stderr().write_all(text.as_bytes())))
     }
 
     /// The same; every diagnostic, with the line of source it is about and its notes, goes to `handler`.

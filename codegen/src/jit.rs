@@ -1,7 +1,8 @@
 //! Code in this process.
 
-use crate::{Error, Level, LlvmModule};
+use crate::{Error, Level, LlvmModule, conversions};
 use inkwell::execution_engine::ExecutionEngine;
+use std::ffi::c_void;
 
 /// A module compiled into this process.
 pub struct Jit {
@@ -16,6 +17,10 @@ impl Jit {
     /// # Errors
     /// [`Error::UndefinedSymbol`] if a function is found in neither, [`Error::Llvm`] if code generation fails.
     pub fn new(module: LlvmModule, level: Level, symbols: &[(&str, usize)]) -> Result<Self, Error> {
+        for (name, address) in conversions::symbols() {
+            // SAFETY: the name is copied, and a function stays where it is.
+            unsafe { llvm_sys::support::LLVMAddSymbol(name.as_ptr(), address as *mut c_void) };
+        }
         let engine = module
             .module
             .create_jit_execution_engine(level.codegen())

@@ -13,6 +13,7 @@
 //! ```
 
 mod convergent;
+mod conversions;
 mod device;
 mod error;
 mod frontend;

@@ -2,12 +2,19 @@
 
 use crate::Error;
 use inkwell::OptimizationLevel;
+use inkwell::basic_block::BasicBlock;
 use inkwell::context::Context;
+use inkwell::module::Linkage;
 use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine};
+use inkwell::values::FunctionValue;
 use melior::ir::Module;
 use mlir_sys::MlirOperation;
 use std::mem::ManuallyDrop;
+
+/// From so many instructions in one block on, code is generated fast: in a second, LLVM's scheduler and its pass for
+/// two-address instructions come no further.
+const MOST_INSTRUCTIONS: usize = 8192;
 
 /// How much LLVM optimises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,10 +105,10 @@ impl LlvmModule {
     pub fn optimize(&self, level: Level) -> Result<(), Error> {
         let machine = host(level)?;
         // The JIT takes the processor from the functions, not from the machine it was optimised for.
-        let (cpu, features) = (TargetMachine::get_host_cpu_name(), TargetMachine::get_host_cpu_features());
+        let (cpu, features) = (TargetMachine::get_host_cpu_name(), host_features());
         for function in self.module.get_functions().filter(|function| function.count_basic_blocks() > 0) {
-            for (key, value) in [("target-cpu", &cpu), ("target-features", &features)] {
-                let attribute = self.context.create_string_attribute(key, &value.to_string());
+            for (key, value) in [("target-cpu", cpu.to_string_lossy()), ("target-features", features.as_str().into())] {
+                let attribute = self.context.create_string_attribute(key, &value);
                 function.add_attribute(inkwell::attributes::AttributeLoc::Function, attribute);
             }
         }
@@ -114,6 +121,25 @@ impl LlvmModule {
         self.module.set_data_layout(&machine.get_target_data().get_data_layout());
         let options = PassBuilderOptions::create();
         self.module.run_passes(level.passes(), machine, options).map_err(|error| Error::Llvm(error.to_string()))
+    }
+
+    /// Leaves one function to be called from outside: what it does not need is not compiled, and what is inlined
+    /// everywhere is not compiled again for itself.
+    pub fn keep_only(&self, entry: &str) {
+        for function in self.module.get_functions().filter(|function| function.count_basic_blocks() > 0) {
+            if function.get_name().to_bytes() != entry.as_bytes() {
+                function.set_linkage(Linkage::Internal);
+            }
+        }
+    }
+
+    /// How much the code generator is to optimise, where nobody says it: much of it takes time in the square of a
+    /// block's instructions.
+    #[must_use]
+    pub fn affordable(&self, level: Level) -> Level {
+        let blocks = self.module.get_functions().flat_map(FunctionValue::get_basic_block_iter);
+        let is_huge = |block: BasicBlock| block.get_instructions().nth(MOST_INSTRUCTIONS).is_some();
+        if blocks.into_iter().any(is_huge) { Level::O0 } else { level }
     }
 
     /// A relocatable object for this machine.
@@ -131,15 +157,23 @@ fn host(level: Level) -> Result<TargetMachine, Error> {
     Target::initialize_native(&InitializationConfig::default()).map_err(Error::Llvm)?;
     let triple = TargetMachine::get_default_triple();
     let target = Target::from_triple(&triple).map_err(|error| Error::Llvm(error.to_string()))?;
-    let (cpu, features) = (TargetMachine::get_host_cpu_name(), TargetMachine::get_host_cpu_features());
+    let cpu = TargetMachine::get_host_cpu_name();
     target
         .create_target_machine(
             &triple,
             &cpu.to_string(),
-            &features.to_string(),
+            &host_features(),
             level.codegen(),
             RelocMode::PIC,
             CodeModel::Default,
         )
         .ok_or_else(|| Error::Llvm(format!("no code generator for {triple}")))
+}
+
+/// What this machine's processor can do, without its instructions for bf16: they take the smallest values for zero, which
+/// no GPU does, and LLVM 22 ends the process on vectors of 9, 17, 33, … elements of bf16 where it may use them.
+fn host_features() -> String {
+    let features = TargetMachine::get_host_cpu_features();
+    let features = features.to_string_lossy();
+    features.replace("+avx512bf16", "-avx512bf16").replace("+avxneconvert", "-avxneconvert")
 }

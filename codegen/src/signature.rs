@@ -5,7 +5,11 @@ use melior::ir::attribute::{ArrayAttribute, DictionaryAttribute, FloatAttribute,
 use melior::ir::operation::OperationLike;
 use melior::ir::r#type::{MemRefType, ShapedTypeLike};
 use melior::ir::{Attribute, BlockLike, Module, OperationRef, Type, TypeLike};
+use std::collections::HashSet;
+use std::fmt::{self, Display, Formatter};
+use symm_dialect::diagnostic::{Severity, report};
 use symm_dialect::lossy;
+use symm_dialect::pointer::layout;
 use symm_dialect::shape::{Shaped, integer_width};
 use symm_dialect::symbol::{signature, symbol};
 use symm_dialect::text::string;
@@ -60,6 +64,19 @@ impl Element {
             Some(Self::F64)
         } else {
             None
+        }
+    }
+}
+
+impl Display for Element {
+    fn fmt(&self, f: &mut Formatter) -> fmt::Result {
+        match self {
+            Self::Bool => f.write_str("i1"),
+            Self::Int(bits) => write!(f, "i{bits}"),
+            Self::F16 => f.write_str("f16"),
+            Self::Bf16 => f.write_str("bf16"),
+            Self::F32 => f.write_str("f32"),
+            Self::F64 => f.write_str("f64"),
         }
     }
 }
@@ -120,12 +137,13 @@ impl Signature {
             return Err(Error::MissingEntry { entry: entry.into(), candidates });
         };
         let (inputs, results) = signature(*function);
+        check_attributes(*function, entry)?;
         let mut arguments = Vec::new();
         // The first one is the context.
         for (index, ty) in inputs.into_iter().enumerate().skip(1) {
             let attributes = attributes_of(*function, "arg_attrs", index);
             let name = text(attributes.as_ref(), "symm.name").unwrap_or_else(|| format!("arg{index}"));
-            let ty = argument_type(entry, &format!("argument '{name}'"), ty)?;
+            let ty = argument_type(entry, &format!("argument '{name}'"), ty, true)?;
             let default = attributes.as_ref().and_then(|attributes| attributes.element_by_name("symm.default"));
             arguments.push(Argument { name, ty, default: default.map(literal) });
         }
@@ -133,11 +151,57 @@ impl Signature {
         for (index, ty) in results.into_iter().enumerate() {
             let attributes = attributes_of(*function, "res_attrs", index);
             let name = text(attributes.as_ref(), "symm.name").unwrap_or_else(|| format!("result{index}"));
-            let ty = argument_type(entry, &format!("result '{name}'"), ty)?;
+            let ty = argument_type(entry, &format!("result '{name}'"), ty, false)?;
             outputs.push(Output { name, ty });
+        }
+        let twice = |names: Vec<&String>| {
+            let mut seen = HashSet::new();
+            names.into_iter().find(|name| !seen.insert(*name)).cloned()
+        };
+        for (what, name) in [
+            ("arguments", twice(arguments.iter().map(|argument| &argument.name).collect())),
+            ("results", twice(outputs.iter().map(|output| &output.name).collect())),
+        ] {
+            if let Some(name) = name {
+                report(Severity::Error, *function, &format!("has two {what} with the name '{name}'"));
+                return Err(Error::Signature { function: entry.into() });
+            }
         }
         Ok(Self { arguments, outputs })
     }
+}
+
+/// That the attributes of this dialect on arguments and results are ones that something reads.
+fn check_attributes(function: OperationRef, entry: &str) -> Result<(), Error> {
+    let (inputs, results) = signature(function);
+    for (list, count, what, known) in [
+        ("arg_attrs", inputs.len(), "argument", ["symm.name", "symm.default"].as_slice()),
+        ("res_attrs", results.len(), "result", &["symm.name"]),
+    ] {
+        for index in 0..count {
+            let attributes = attributes_of(function, list, index);
+            let named = |at| attributes.as_ref().and_then(|attributes| attributes.element(at).ok());
+            for (name, value) in (0..).map_while(named) {
+                let name = name.as_string_ref().as_str().unwrap_or_default().to_owned();
+                let is_name = name == "symm.name";
+                let complaint = if !name.starts_with("symm.") || known.contains(&name.as_str()) && !is_name {
+                    continue;
+                } else if !known.contains(&name.as_str()) {
+                    format!(
+                        "{what} {index} has the attribute '{name}', which nothing reads: it may have {}",
+                        known.join(", ")
+                    )
+                } else if string(value).is_some_and(|name| !name.is_empty() && !name.contains('=')) {
+                    continue;
+                } else {
+                    format!("{what} {index} has a {name} that is no text, is empty or has an equals sign")
+                };
+                report(Severity::Error, function, &complaint);
+                return Err(Error::Signature { function: entry.into() });
+            }
+        }
+    }
+    Ok(())
 }
 
 /// The public functions whose first argument is a context, with their names.
@@ -156,7 +220,8 @@ fn host_functions<'c, 'a>(module: &'a Module<'c>) -> Vec<(String, OperationRef<'
     functions
 }
 
-fn argument_type(function: &str, what: &str, ty: Type) -> Result<ArgumentType, Error> {
+/// What a type is outside of the program. An argument's elements lie in row-major order; a result is read by its strides.
+fn argument_type(function: &str, what: &str, ty: Type, is_argument: bool) -> Result<ArgumentType, Error> {
     let unsupported =
         || Error::UnsupportedArgument { function: function.into(), what: what.into(), ty: lossy!("{ty}") };
     if let Some(element) = Element::of(ty) {
@@ -164,7 +229,8 @@ fn argument_type(function: &str, what: &str, ty: Type) -> Result<ArgumentType, E
     }
     let memref = Shaped::memref(ty).ok_or_else(unsupported)?;
     let plain = MemRefType::try_from(ty).is_ok_and(|ty| ty.affine_map().is_identity());
-    let element = Element::of(memref.element()).filter(|_| plain).ok_or_else(unsupported)?;
+    let is_laid_out = plain || !is_argument && layout(ty).is_some();
+    let element = Element::of(memref.element()).filter(|_| is_laid_out).ok_or_else(unsupported)?;
     Ok(ArgumentType::Array { element, shape: memref.dimensions() })
 }
 

@@ -4,6 +4,7 @@ use crate::{Error, Frontend};
 use melior::ir::Module;
 use std::io::{Error as IoError, ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
+use symm_dialect::nesting;
 
 /// A program that has not been parsed.
 #[derive(Clone, Debug)]
@@ -15,19 +16,25 @@ pub enum Source {
 }
 
 impl Source {
-    /// The file `path`; `-` is standard input, which is read to its end.
+    /// The file `path`; `-` is standard input. That and what can be read only once, such as a pipe, is read to its end.
     ///
     /// # Errors
-    /// [`Error::Read`] if standard input can't be read or holds nothing. A file is not opened here.
+    /// [`Error::Read`] if it can't be read or holds nothing. A file is not opened here.
     pub fn new(path: &Path) -> Result<Self, Error> {
-        if path.as_os_str() != "-" {
+        let is_input = path.as_os_str() == "-";
+        if !is_input && !std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
             return Ok(Self::File(path.to_owned()));
         }
         let mut bytes = Vec::new();
-        let mut read = std::io::stdin().lock().read_to_end(&mut bytes);
+        let mut read = if is_input {
+            std::io::stdin().lock().read_to_end(&mut bytes)
+        } else {
+            std::fs::File::open(path).and_then(|mut file| file.read_to_end(&mut bytes))
+        };
         if matches!(read, Ok(0)) {
             // A launcher may give its standard input to one rank only.
-            read = Err(IoError::new(ErrorKind::UnexpectedEof, "standard input holds no program; give a file"));
+            let what = if is_input { "standard input" } else { "it" };
+            read = Err(IoError::new(ErrorKind::UnexpectedEof, format!("{what} holds no program; give a file")));
         }
         read.map_err(|source| Error::Read { path: path.to_owned(), source })?;
         Ok(Self::Input(bytes))
@@ -38,6 +45,13 @@ impl Source {
     /// # Errors
     /// As for [`Frontend::parse`].
     pub fn parse<'c>(&self, frontend: &'c Frontend) -> Result<Module<'c>, Error> {
+        if let Some((line, column)) = nesting::too_deep(&self.bytes()) {
+            let path = match self {
+                Self::File(path) => path.clone(),
+                Self::Input(_) => "-".into(),
+            };
+            return Err(Error::TooDeep { path, line, column });
+        }
         let bytes = match self {
             Self::File(path) => return frontend.parse(path),
             Self::Input(bytes) => bytes,

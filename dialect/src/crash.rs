@@ -2,12 +2,11 @@
 //!
 //! MLIR 22 does not check everything it reads: there are malformed programs, above all as bytecode, on which its
 //! reader or one of its passes runs into a null pointer or out of stack. A tool that holds a [`Guard`] then ends
-//! with one line on standard error and status 1. The same holds where it asks for more memory than the machine has,
-//! which would otherwise end this process, or another one, without a word. With `SYMM_BACKTRACE=1` in the environment
-//! it crashes as it would without, with LLVM's stack dump.
+//! with one line on standard error and status 1, and with another line where it is out of its stack. The same holds where
+//! it asks for more memory than the machine has, which would otherwise end this process, or another one, without a
+//! word. With `SYMM_BACKTRACE=1` in the environment it crashes as it would without, with LLVM's stack dump.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use std::borrow::Cow;
 use std::ffi::{c_int, c_void};
 use std::fs::File;
 use std::io::Read as _;
@@ -18,8 +17,12 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 pub const MESSAGE: &str = "error: MLIR crashed on this input, or did not come to an end: it is malformed in a way that \
                            is not checked, or has met a bug; SYMM_BACKTRACE=1 in the environment shows where";
 
-/// The smallest stack, in bytes, of which a tool says nothing where it crashes. No program here needs a quarter of it.
-const USUAL_STACK: u64 = 1 << 20;
+/// What is said instead where the stack of [`note_stack`] was too small.
+const DEEP: &str = "error: the program is nested too deeply, or has too long a chain of operations: MLIR ran out of its \
+                    stack of 64 MiB";
+
+/// How far from the end of its stack a thread may fault that has run over it, in bytes: frames before and beyond it.
+const NEAR: (usize, usize) = (256 << 10, 1 << 20);
 
 /// How long a tool may compute on bytecode, in seconds: for any file, and for each byte. Real programs take a
 /// thousandth of that; there are malformed ones that MLIR's reader does not come to the end of.
@@ -27,19 +30,28 @@ const BYTECODE_SECONDS: u64 = 30;
 const BYTES_PER_SECOND: u64 = 10_000;
 
 /// What bytecode begins with.
-const MAGIC: &[u8] = b"ML\xefR";
+pub(crate) const MAGIC: &[u8] = b"ML\xefR";
 
 unsafe extern "C" {
     // llvm::sys::AddSignalHandler(void (*)(void *), void *), of which LLVM has no C form. Handlers run in the order
     // in which they were added, on a stack of their own, and the first is before the one that dumps the stack.
     #[link_name = "_ZN4llvm3sys16AddSignalHandlerEPFvPvES1_"]
     fn llvm_add_signal_handler(handler: extern "C" fn(*mut c_void), cookie: *mut c_void);
-    fn write(file: c_int, bytes: *const u8, count: usize) -> isize;
-    fn _exit(code: c_int) -> !;
+    // llvm::sys::PrintStackTraceOnErrorSignal(llvm::StringRef, bool), likewise.
+    #[link_name = "_ZN4llvm3sys28PrintStackTraceOnErrorSignalENS_9StringRefEb"]
+    fn llvm_dump_stack_on_signal(program: *const u8, length: usize, no_symbols: bool);
 }
 
-static TEXT: AtomicPtr<u8> = AtomicPtr::new(std::ptr::null_mut());
-static LENGTH: AtomicUsize = AtomicUsize::new(0);
+/// A line to write in a signal handler.
+struct Text {
+    start: AtomicPtr<u8>,
+    bytes: AtomicUsize,
+}
+
+static CRASHED: Text = Text::new();
+static OUT_OF_STACK: Text = Text::new();
+/// Where the stack that MLIR runs on ends, about; 0 where that is not known.
+static STACK_END: AtomicUsize = AtomicUsize::new(0);
 
 /// While it lives, a crash of this process ends with one diagnostic.
 #[must_use]
@@ -51,12 +63,17 @@ pub struct Guard {
 /// Guards `tool` from here on. Call it before anything else of LLVM, one guard at a time.
 pub fn guard(tool: &str) -> Guard {
     static ONCE: std::sync::Once = std::sync::Once::new();
-    if std::env::var_os("SYMM_BACKTRACE").is_none() {
-        let text = format!("{tool}: {}\n", message(getrlimit(Resource::Stack).current)).leak();
-        LENGTH.store(text.len(), Ordering::Relaxed);
-        TEXT.store(text.as_mut_ptr(), Ordering::Release);
-        // SAFETY: the handler is a static function.
-        ONCE.call_once(|| unsafe { llvm_add_signal_handler(end, std::ptr::null_mut()) });
+    if std::env::var_os("SYMM_BACKTRACE").is_some() {
+        // SAFETY: an empty name; LLVM finds the program by itself.
+        ONCE.call_once(|| unsafe { llvm_dump_stack_on_signal(std::ptr::dangling(), 0, false) });
+    } else {
+        CRASHED.set(format!("{tool}: {MESSAGE}\n"));
+        OUT_OF_STACK.set(format!("{tool}: {DEEP}\n"));
+        // SAFETY: the handlers are static functions.
+        ONCE.call_once(|| unsafe {
+            llvm_add_signal_handler(end, std::ptr::null_mut());
+            take_signals();
+        });
     }
     let guard = Guard { memory: getrlimit(Resource::Data), time: getrlimit(Resource::Cpu) };
     let information = rustix::system::sysinfo();
@@ -64,14 +81,52 @@ pub fn guard(tool: &str) -> Guard {
     guard
 }
 
-/// What is said with a limit of so many bytes on the stack.
-fn message(stack: Option<u64>) -> Cow<'static, str> {
-    match stack.filter(|stack| *stack < USUAL_STACK) {
-        None => MESSAGE.into(),
-        Some(stack) => {
-            let kib = stack >> 10;
-            format!("error: MLIR crashed, most likely out of its stack of {kib} KiB: raise the limit (ulimit -s 8192)")
-                .into()
+/// Notes that this thread has a stack of so many bytes, at the start of its work.
+pub(crate) fn note_stack(bytes: usize) {
+    let here = 0_u8;
+    STACK_END.store((&raw const here as usize).saturating_sub(bytes), Ordering::Relaxed);
+}
+
+/// Takes the signals that LLVM's handlers say too little about: they do not know where a memory fault was.
+///
+/// # Safety
+/// LLVM's handlers are there, and with them a stack for them.
+unsafe fn take_signals() {
+    for signal in [libc::SIGSEGV, libc::SIGBUS] {
+        // SAFETY: a zeroed sigaction is a valid one; the handler is a static function of the type that SA_SIGINFO asks
+        // for, and runs on the alternate stack that Rust gives every thread.
+        unsafe {
+            let mut action: libc::sigaction = std::mem::zeroed();
+            action.sa_sigaction = fault as *const () as usize;
+            action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+            libc::sigaction(signal, &raw const action, std::ptr::null_mut());
+        }
+    }
+    // A file that may not grow is an error of whoever writes it, not the end of the process.
+    // SAFETY: it ignores a signal.
+    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
+}
+
+impl Text {
+    const fn new() -> Self {
+        Self { start: AtomicPtr::new(std::ptr::null_mut()), bytes: AtomicUsize::new(0) }
+    }
+
+    fn set(&self, text: String) {
+        let text = text.leak();
+        self.bytes.store(text.len(), Ordering::Relaxed);
+        self.start.store(text.as_mut_ptr(), Ordering::Release);
+    }
+
+    /// Writes the text, if there is one, and ends the process. It makes nothing but system calls.
+    fn end(&self) {
+        let start = self.start.load(Ordering::Acquire);
+        if !start.is_null() {
+            // SAFETY: the text was leaked and is as long as was noted before.
+            unsafe {
+                libc::write(libc::STDERR_FILENO, start.cast(), self.bytes.load(Ordering::Relaxed));
+                libc::_exit(1);
+            }
         }
     }
 }
@@ -101,7 +156,9 @@ impl Guard {
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        TEXT.store(std::ptr::null_mut(), Ordering::Release);
+        for text in [&CRASHED, &OUT_OF_STACK] {
+            text.start.store(std::ptr::null_mut(), Ordering::Release);
+        }
         let _ = setrlimit(Resource::Data, self.memory);
         let _ = setrlimit(Resource::Cpu, self.time);
     }
@@ -113,14 +170,21 @@ fn lower(resource: Resource, old: &Rlimit, new: u64) {
     let _ = setrlimit(resource, Rlimit { current: least, maximum: old.maximum });
 }
 
-/// Runs in a signal handler: it may do nothing but system calls.
+/// LLVM's handler of signals calls this.
 extern "C" fn end(_: *mut c_void) {
-    let text = TEXT.load(Ordering::Acquire);
-    if !text.is_null() {
-        // SAFETY: the text was leaked and is as long as was noted before.
-        unsafe {
-            write(2, text, LENGTH.load(Ordering::Relaxed));
-            _exit(1);
-        }
+    CRASHED.end();
+}
+
+/// The system's handler of memory faults.
+extern "C" fn fault(signal: c_int, info: *mut libc::siginfo_t, _: *mut c_void) {
+    // SAFETY: the system passes a valid siginfo.
+    let address = unsafe { (*info).si_addr() } as usize;
+    let end = STACK_END.load(Ordering::Relaxed);
+    if (end.saturating_sub(NEAR.1)..end.saturating_add(NEAR.0)).contains(&address) {
+        OUT_OF_STACK.end();
     }
+    CRASHED.end();
+    // No guard is there any more: as if there had been none.
+    // SAFETY: the default handler takes the signal when the faulting instruction runs again.
+    unsafe { libc::signal(signal, libc::SIG_DFL) };
 }

@@ -13,6 +13,7 @@ pub mod diagnostic;
 mod edit;
 mod fold;
 mod hooks;
+pub mod nesting;
 pub mod ops;
 pub mod pointer;
 pub mod shape;

@@ -1,9 +1,11 @@
 //! Arrays as NumPy files.
 
+use crate::output;
 use half::f16;
 use npyz::{DType, NpyHeader, Order, TypeStr, WriterBuilder};
 use std::fs::File;
-use std::io::{BufReader, BufWriter, Read, Write};
+use std::io::{BufReader, Read, Write};
+use std::path::Path;
 use symm_codegen::Element;
 
 /// A row-major array.
@@ -20,7 +22,7 @@ pub struct Array {
 /// Why a file does not hold the array that the program takes.
 #[derive(Debug, thiserror::Error)]
 pub enum ArrayError {
-    #[error("{0}")]
+    #[error(transparent)]
     Io(#[from] std::io::Error),
     #[error("holds {found}, but the program takes {expected}")]
     Type { found: String, expected: &'static str },
@@ -52,7 +54,7 @@ fn type_names(element: Element) -> &'static [&'static str] {
 
 impl Array {
     /// Reads an array that must have this element type and match this shape (`None`: any size).
-    pub fn read(path: &str, element: Element, shape: &[Option<u64>]) -> Result<Self, ArrayError> {
+    pub fn read(path: &Path, element: Element, shape: &[Option<u64>]) -> Result<Self, ArrayError> {
         let mut file = BufReader::new(File::open(path)?);
         let header = NpyHeader::from_reader(&mut file)?;
         let found = match header.dtype() {
@@ -88,8 +90,11 @@ impl Array {
     }
 
     /// Writes the array.
-    pub fn write(&self, path: &str) -> std::io::Result<()> {
-        let file = BufWriter::new(File::create(path)?);
+    pub fn write(&self, path: &Path) -> anyhow::Result<()> {
+        output::write(path, |file| Ok(self.write_to(file)?))
+    }
+
+    fn write_to(&self, file: impl Write) -> std::io::Result<()> {
         match self.element {
             Element::Bool => self.write_as(file, |bytes: [u8; 1]| bytes[0] != 0),
             Element::Int(8) => self.write_as(file, i8::from_le_bytes),
@@ -121,12 +126,10 @@ impl Array {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::PathBuf;
 
-    fn path(name: &str) -> String {
-        std::env::temp_dir()
-            .join(format!("symm-array-{}-{name}.npy", std::process::id()))
-            .to_string_lossy()
-            .into_owned()
+    fn path(name: &str) -> PathBuf {
+        std::env::temp_dir().join(format!("symm-array-{}-{name}.npy", std::process::id()))
     }
 
     #[test]

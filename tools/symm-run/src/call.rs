@@ -5,8 +5,8 @@ use crate::array::Array;
 use anyhow::Context as _;
 use half::{bf16, f16};
 use std::collections::{BTreeMap, HashMap};
-use std::ffi::c_void;
-use symm_codegen::{ArgumentType, Element, Error, Jit, Signature};
+use std::ffi::{OsString, c_void};
+use symm_codegen::{ArgumentType, Element, Error, Jit, Output, Signature};
 
 /// The compiled host function.
 pub struct Entry {
@@ -21,11 +21,15 @@ unsafe impl Send for Entry {}
 unsafe impl Sync for Entry {}
 
 impl Entry {
-    /// Finds the entry that the lowering made for the host function `name`.
-    pub fn new(jit: Jit, name: &str) -> Result<Self, Error> {
-        let address = jit
-            .address(&format!("_symm_entry_{name}"))
-            .ok_or_else(|| Error::MissingEntry { entry: name.into(), candidates: Vec::new() })?;
+    /// The name of the entry that the lowering makes for the host function `name`.
+    pub fn symbol(name: &str) -> String {
+        format!("_symm_entry_{name}")
+    }
+
+    /// Finds an entry by its name.
+    pub fn new(jit: Jit, symbol: &str) -> Result<Self, Error> {
+        let address =
+            jit.address(symbol).ok_or_else(|| Error::MissingEntry { entry: symbol.into(), candidates: Vec::new() })?;
         // SAFETY: the lowering makes entries with exactly this signature.
         let code = unsafe { std::mem::transmute::<usize, unsafe extern "C" fn(*const *mut c_void)>(address) };
         Ok(Self { code, _jit: jit })
@@ -50,8 +54,8 @@ impl Prepared {
     pub fn new(
         entry: Entry,
         signature: Signature,
-        inputs: &[(String, String)],
-        outputs: &[(String, String)],
+        inputs: &[(String, OsString)],
+        outputs: &[(String, OsString)],
         scalars: &[(String, String)],
     ) -> anyhow::Result<Self> {
         let files = once("--input", inputs)?;
@@ -66,15 +70,17 @@ impl Prepared {
                     let value = given
                         .or_else(|| argument.default.clone())
                         .with_context(|| format!("the program takes a number '{name}': give --arg {name}=VALUE"))?;
+                    let from = if values.contains_key(name) { "--arg" } else { "symm.default of" };
                     let bits = parse_scalar(*element, &value)
-                        .with_context(|| format!("--arg {name}={value}: not a value of type {element:?}"))?;
+                        .with_context(|| format!("{from} {name}={value}: not a value of type {element}"))?;
                     Input::Scalar(bits)
                 }
                 ArgumentType::Array { element, shape } => {
                     let path = files.get(name).with_context(|| {
                         format!("the program takes an array '{name}': give --input {name}=FILE.npy")
                     })?;
-                    let array = Array::read(path, *element, shape).with_context(|| format!("--input {name}={path}"))?;
+                    let array = Array::read(path.as_ref(), *element, shape)
+                        .with_context(|| format!("--input {name}={}", path.display()))?;
                     Input::Array(array)
                 }
             });
@@ -91,12 +97,16 @@ impl Prepared {
             anyhow::ensure!(known, "{what} {name}: the program takes {}", described(&signature));
         }
         for (name, _) in outputs {
-            let known = signature
-                .outputs
-                .iter()
-                .any(|output| output.name == *name && matches!(output.ty, ArgumentType::Array { .. }));
-            let names: Vec<&str> = signature.outputs.iter().map(|output| output.name.as_str()).collect();
-            anyhow::ensure!(known, "--output {name}: the program's array results are [{}]", names.join(", "));
+            let is_array = |output: &&Output| matches!(output.ty, ArgumentType::Array { .. });
+            let found = signature.outputs.iter().find(|output| output.name == *name);
+            let names: Vec<&str> =
+                signature.outputs.iter().filter(is_array).map(|output| output.name.as_str()).collect();
+            let why = match found {
+                Some(output) if is_array(&output) => continue,
+                Some(_) => "is a number, and arrays are what is written; ",
+                None => "",
+            };
+            anyhow::bail!("--output {name}: {why}the program's array results are [{}]", names.join(", "));
         }
         Ok(Self { entry, signature, arguments })
     }
@@ -139,10 +149,10 @@ impl Prepared {
 }
 
 /// The options given by name, each once.
-fn once<'o>(what: &str, options: &'o [(String, String)]) -> anyhow::Result<HashMap<&'o str, &'o str>> {
+fn once<'o, V>(what: &str, options: &'o [(String, V)]) -> anyhow::Result<HashMap<&'o str, &'o V>> {
     let mut map = HashMap::new();
     for (name, value) in options {
-        anyhow::ensure!(map.insert(name.as_str(), value.as_str()).is_none(), "{what} {name} is given twice");
+        anyhow::ensure!(map.insert(name.as_str(), value).is_none(), "{what} {name} is given twice");
     }
     Ok(map)
 }
@@ -192,8 +202,10 @@ fn returned(element: Element, rank: usize, descriptor: &[u64]) -> Array {
     let mut bytes = Vec::with_capacity(usize::try_from(count * size).unwrap_or(0));
     let mut index = vec![0; rank];
     for _ in 0..count {
-        let linear: u64 = offset + index.iter().zip(strides).map(|(index, stride)| index * stride).sum::<u64>();
-        let from = (aligned + linear * size) as *const u8;
+        // Strides may be negative.
+        let step = |(index, stride): (&u64, &u64)| index.wrapping_mul(*stride);
+        let linear = index.iter().zip(strides).map(step).fold(offset, u64::wrapping_add);
+        let from = aligned.wrapping_add(linear.wrapping_mul(size)) as *const u8;
         // SAFETY: an element of the array that the program returned.
         bytes.extend_from_slice(unsafe { std::slice::from_raw_parts(from, element.bytes()) });
         for dimension in (0..rank).rev() {

@@ -3,7 +3,10 @@
 use crate::call::Entry;
 use crate::options::{Driver, Options};
 use anyhow::Context as _;
+use std::cell::RefCell;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::io::Write as _;
+use std::rc::Rc;
 use symm_codegen::{Frontend, Jit, Level, Module, Signature, Source, assembly, hsaco, translate, translate_devices};
 use symm_dialect::{RESERVED_BYTES, World, set_table_in_heap, set_world};
 use symm_runtime::{Device, DeviceCode, DeviceInfo, SIGNAL_PAD_BYTES, heap_stride};
@@ -29,13 +32,43 @@ pub fn fingerprint(source: &Source) -> Vec<u8> {
     hasher.finish().to_be_bytes().into()
 }
 
+/// What becomes of the compiler's diagnostics.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Diagnostics {
+    /// They are shown.
+    Shown,
+    /// They are shown if the program cannot be compiled; a rank shows them otherwise.
+    OfFailures,
+    /// Another rank shows them.
+    Elsewhere,
+}
+
 /// Compiles the program for this many ranks.
-pub fn program(source: &Source, options: &Options, num_ranks: u32) -> anyhow::Result<Compiled> {
+pub fn program(
+    source: &Source,
+    options: &Options,
+    num_ranks: u32,
+    diagnostics: Diagnostics,
+) -> anyhow::Result<Compiled> {
+    if diagnostics == Diagnostics::Shown {
+        return compile(source, options, num_ranks, &Frontend::new());
+    }
+    let said = Rc::new(RefCell::new(String::new()));
+    let says = Rc::clone(&said);
+    let frontend = Frontend::with_diagnostics(move |_, text| says.borrow_mut().push_str(text));
+    let compiled = compile(source, options, num_ranks, &frontend);
+    if compiled.is_err() && diagnostics == Diagnostics::OfFailures {
+        // What cannot be written is no failure of its own.
+        let _ = std::io::stderr().write_all(said.borrow().as_bytes());
+    }
+    compiled
+}
+
+fn compile(source: &Source, options: &Options, num_ranks: u32, frontend: &Frontend) -> anyhow::Result<Compiled> {
     // A program that crashes later is to be seen as such.
     let guard = symm_dialect::crash::guard("symm-run");
     guard.reads_bytes(&source.bytes());
-    let frontend = Frontend::new();
-    let mut module = source.parse(&frontend)?;
+    let mut module = source.parse(frontend)?;
     let signature = Signature::of(&module, &options.entry)?;
     let gpus = gpus(options.driver)?;
     let heap_size = options.heap_size;
@@ -45,16 +78,20 @@ pub fn program(source: &Source, options: &Options, num_ranks: u32) -> anyhow::Re
     set_world(&mut module, World { num_ranks, heap_size, heap_stride });
     let device = match options.driver {
         Driver::Cpu => Device::Cpu,
-        Driver::Cuda => Device::Cuda(kernels(options, &nvidia_chip(&gpus)?, &frontend, (&module, mapped))?),
-        Driver::Hip => Device::Hip(kernels(options, &amd_chip(&gpus)?, &frontend, (&module, mapped))?),
+        Driver::Cuda => Device::Cuda(kernels(options, &nvidia_chip(&gpus)?, frontend, (&module, mapped))?),
+        Driver::Hip => Device::Hip(kernels(options, &amd_chip(&gpus)?, frontend, (&module, mapped))?),
     };
     let safety = format!("strict={} bounds-checks={}", options.strict, options.check_bounds);
     let (trace, offload) = (options.trace.is_some(), options.driver != Driver::Cpu);
     frontend.run_pipeline(&mut module, &format!("symm-cpu{{{safety} trace={trace} offload={offload}}}"))?;
     let llvm = translate(&module)?;
-    llvm.optimize(Level::O2)?;
-    let jit = Jit::new(llvm, Level::O2, symm_runtime::symbols())?;
-    Ok(Compiled { entry: Entry::new(jit, &options.entry)?, signature, device })
+    let entry = Entry::symbol(&options.entry);
+    llvm.keep_only(&entry);
+    let level = options.optimize.unwrap_or(Level::O2);
+    llvm.optimize(level)?;
+    let generated = if options.optimize.is_some() { level } else { llvm.affordable(level) };
+    let jit = Jit::new(llvm, generated, symm_runtime::symbols())?;
+    Ok(Compiled { entry: Entry::new(jit, &entry)?, signature, device })
 }
 
 /// The program's kernels for a GPU, on which heaps are mapped or not: PTX, or a code object.
@@ -76,11 +113,12 @@ fn kernels(
     let (strict, bounds, trace) = (options.strict, options.check_bounds, options.trace.is_some());
     let more = format!("strict={strict} bounds-checks={bounds} trace={trace}{watchdog}");
     frontend.run_pipeline(&mut module, &device.pipeline_with(&more))?;
-    let translated = translate_devices(&module, &device, Level::O3)?;
+    let level = options.optimize.unwrap_or(Level::O3);
+    let translated = translate_devices(&module, &device, level)?;
     let code = translated.into_iter().map(|(module, llvm)| {
         let image = match &device {
-            symm_codegen::Device::Nvidia(_) => assembly(&llvm, &device, Level::O3)?.into_bytes(),
-            symm_codegen::Device::Amd(_) => hsaco(&llvm, &device, Level::O3)?,
+            symm_codegen::Device::Nvidia(_) => assembly(&llvm, &device, level)?.into_bytes(),
+            symm_codegen::Device::Amd(_) => hsaco(&llvm, &device, level)?,
         };
         Ok(DeviceCode { module, image })
     });

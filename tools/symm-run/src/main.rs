@@ -4,13 +4,15 @@ mod array;
 mod call;
 mod compile;
 mod options;
+mod output;
 
 use anyhow::Context as _;
 use call::Prepared;
 use clap::Parser;
+use compile::Diagnostics;
 use options::{Driver, Options};
-use std::fs::File;
-use std::io::BufWriter;
+use std::ffi::OsString;
+use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,13 +33,18 @@ static BEFORE_MAIN: extern "C" fn() = symm_dialect::closed::replace_output;
 
 fn main() -> ExitCode {
     let options = Options::parse();
-    match run(&options) {
+    symm_dialect::tool::on_large_stack(|| match run(&options) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("symm-run: {error:#}");
+            say(format_args!("symm-run: {error:#}"));
             ExitCode::FAILURE
         }
-    }
+    })
+}
+
+/// Writes a line to standard error. One that cannot be written is no failure of its own.
+fn say(line: std::fmt::Arguments) {
+    let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 fn run(options: &Options) -> anyhow::Result<ExitCode> {
@@ -71,13 +78,14 @@ fn run(options: &Options) -> anyhow::Result<ExitCode> {
     config.trace = options.trace.is_some();
     if options.processes && launcher.is_none() {
         can_run(options, &config)?;
-        // A driver that is missing is missing on every rank: once is enough.
+        // What is wrong is wrong on every rank: once is enough.
         compile::gpus(options.driver)?;
+        prepare(&source, options, num_ranks, Diagnostics::OfFailures)?;
         catch_interrupts(false)?;
         let spawned = spawn_processes(&Spawn {
             ranks: num_ranks,
             program: std::env::current_exe().context("the path of symm-run")?,
-            args: std::env::args_os().skip(1).collect(),
+            args: arguments(options, &source),
             input: if let Source::Input(program) = &source { program.clone() } else { Vec::new() },
             grace: GRACE,
         });
@@ -87,7 +95,11 @@ fn run(options: &Options) -> anyhow::Result<ExitCode> {
     if let Ranks::Process(bootstrap) = &config.ranks {
         bootstrap.announce()?;
     }
-    let ready = can_run(options, &config).and_then(|()| prepare(&source, options, num_ranks));
+    let diagnostics = match &config.ranks {
+        Ranks::Process(bootstrap) if bootstrap.rank() != 0 => Diagnostics::Elsewhere,
+        _ => Diagnostics::Shown,
+    };
+    let ready = can_run(options, &config).and_then(|()| prepare(&source, options, num_ranks, diagnostics));
     let (prepared, device) = ready.inspect_err(|error| {
         if let Ranks::Process(bootstrap) = &config.ranks {
             bootstrap.decline(&format!("{error:#}"));
@@ -104,7 +116,7 @@ fn run(options: &Options) -> anyhow::Result<ExitCode> {
         Ok(outcome) => outcome,
         Err(failure) => {
             if let Err(error) = traced {
-                eprintln!("symm-run: {error:#}");
+                say(format_args!("symm-run: {error:#}"));
             }
             // Its message holds its causes already.
             anyhow::bail!(failure.error.to_string());
@@ -113,26 +125,42 @@ fn run(options: &Options) -> anyhow::Result<ExitCode> {
 
     for (rank, arrays) in &outcome.values {
         for (name, path) in &options.outputs {
-            if let Some(path) = output_path(path, *rank) {
-                arrays[name].write(&path).with_context(|| format!("--output {name}={path}"))?;
+            if let Some(path) = output::output_path(path, *rank) {
+                arrays[name].write(&path).with_context(|| format!("--output {name}={}", path.display()))?;
             }
         }
     }
     traced?;
     outcome.printed?;
     for failure in &outcome.checks.first {
-        eprintln!("{failure}");
+        say(format_args!("{failure}"));
     }
     if outcome.checks.count > 0 {
-        eprintln!("symm-run: {} checks failed", outcome.checks.count);
+        say(format_args!("symm-run: {} checks failed", outcome.checks.count));
         return Ok(ExitCode::FAILURE);
     }
     Ok(ExitCode::SUCCESS)
 }
 
+/// What the processes of the ranks are given: a program that can be read only once comes to each by its standard input.
+fn arguments(options: &Options, source: &Source) -> Vec<OsString> {
+    let given = std::env::args_os().skip(1);
+    match source {
+        Source::File(_) => given.collect(),
+        Source::Input(_) => given
+            .map(|argument| if argument == options.file.as_os_str() { OsString::from("-") } else { argument })
+            .collect(),
+    }
+}
+
 /// The compiled program with its arguments, and what it runs on.
-fn prepare(source: &Source, options: &Options, num_ranks: u32) -> anyhow::Result<(Prepared, Device)> {
-    let compiled = compile::program(source, options, num_ranks)?;
+fn prepare(
+    source: &Source,
+    options: &Options,
+    num_ranks: u32,
+    diagnostics: Diagnostics,
+) -> anyhow::Result<(Prepared, Device)> {
+    let compiled = compile::program(source, options, num_ranks, diagnostics)?;
     let (entry, signature) = (compiled.entry, compiled.signature);
     let prepared = Prepared::new(entry, signature, &options.inputs, &options.outputs, &options.args)?;
     Ok((prepared, compiled.device))
@@ -148,42 +176,34 @@ fn launcher(options: &Options) -> anyhow::Result<Option<Launcher>> {
     let says = Launcher::Slurm.says();
     let is_first = Bootstrap::from_env().is_ok_and(|bootstrap| bootstrap.rank() == 0);
     anyhow::ensure!(is_first, "--processes in a process that srun has started ({says}): leave it and --ranks out");
-    eprintln!("symm-run: --processes starts the ranks itself, although Slurm's variables say that srun has ({says})");
+    say(format_args!(
+        "symm-run: --processes starts the ranks itself, although Slurm's variables say that srun has ({says})"
+    ));
     Ok(None)
 }
 
-/// Sees that there can be such a run, and that its timeline can be written: afterwards it would be lost.
+/// Sees that there can be such a run, and that what it makes can be written: afterwards it would be lost.
 fn can_run(options: &Options, config: &Config) -> anyhow::Result<()> {
     config.check()?;
-    let writes = !matches!(&config.ranks, Ranks::Process(bootstrap) if bootstrap.rank() != 0);
-    let Some(path) = options.trace.as_ref().filter(|_| writes) else { return Ok(()) };
-    let is_new = !path.exists();
-    let opened = File::options().append(true).create(true).open(path);
-    opened.with_context(|| format!("--trace {}", path.display()))?;
-    if is_new {
-        // If that fails, an empty file is left, which the run fills.
-        let _ = std::fs::remove_file(path);
+    let (mine, ranks) = match &config.ranks {
+        Ranks::Threads(ranks) => (0..*ranks, *ranks),
+        Ranks::Process(bootstrap) => (bootstrap.rank()..bootstrap.rank() + 1, bootstrap.num_ranks()),
+    };
+    output::apart(&options.outputs, options.trace.as_deref(), ranks)?;
+    if let Some(path) = options.trace.as_ref().filter(|_| mine.contains(&0)) {
+        output::can_write(path).with_context(|| format!("--trace {}", path.display()))?;
     }
-    Ok(())
+    mine.into_iter().try_for_each(|rank| output::can_write_all(&options.outputs, rank))
 }
 
 fn write_trace(options: &Options, trace: Option<&Trace>) -> anyhow::Result<()> {
     if let (Some(path), Some(trace)) = (&options.trace, trace) {
-        let file = File::create(path).with_context(|| format!("--trace {}", path.display()))?;
-        trace.write_chrome(BufWriter::new(file))?;
+        output::write(path, |file| Ok(trace.write_chrome(file)?))
+            .with_context(|| format!("--trace {}", path.display()))?;
         if trace.dropped > 0 {
             let (kept, dropped) = (trace.events.len(), trace.dropped);
             eprintln!("symm-run: the timeline has the first {kept} events; {dropped} more found no room");
         }
     }
     Ok(())
-}
-
-/// Every rank writes its own file where the name says `{rank}`; otherwise rank 0 writes.
-fn output_path(path: &str, rank: u32) -> Option<String> {
-    if path.contains("{rank}") {
-        Some(path.replace("{rank}", &rank.to_string()))
-    } else {
-        (rank == 0).then(|| path.to_owned())
-    }
 }

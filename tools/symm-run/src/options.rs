@@ -1,7 +1,11 @@
 //! The command line.
 
+use clap::builder::{OsStringValueParser, TypedValueParser as _};
 use clap::{Parser, ValueEnum};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
+use symm_codegen::Level;
 
 /// Run a symm program on N ranks.
 ///
@@ -33,11 +37,11 @@ pub struct Options {
     #[arg(long, default_value = "main")]
     pub entry: String,
     /// An array argument, from a NumPy file.
-    #[arg(long = "input", value_name = "NAME=FILE.npy", value_parser = pair)]
-    pub inputs: Vec<(String, String)>,
+    #[arg(long = "input", value_name = "NAME=FILE.npy", value_parser = OsStringValueParser::new().try_map(|text| file(&text)))]
+    pub inputs: Vec<(String, OsString)>,
     /// Where an array result goes: rank 0's, or every rank's if the name holds {rank}.
-    #[arg(long = "output", value_name = "NAME=FILE.npy", value_parser = pair)]
-    pub outputs: Vec<(String, String)>,
+    #[arg(long = "output", value_name = "NAME=FILE.npy", value_parser = OsStringValueParser::new().try_map(|text| file(&text)))]
+    pub outputs: Vec<(String, OsString)>,
     /// A scalar argument.
     #[arg(long = "arg", value_name = "NAME=VALUE", value_parser = pair, allow_hyphen_values = true)]
     pub args: Vec<(String, String)>,
@@ -47,6 +51,9 @@ pub struct Options {
     /// Give up after so many seconds and say which rank waits where.
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<f64>,
+    /// How much LLVM optimises, 0 to 3; without it 2, and 3 for GPUs.
+    #[arg(short = 'O', long, value_name = "LEVEL", value_parser = level)]
+    pub optimize: Option<Level>,
     /// Symmetric memory of each rank, with a suffix K, M or G.
     #[arg(long, value_name = "BYTES", default_value = "64M", value_parser = bytes)]
     pub heap_size: u64,
@@ -91,6 +98,25 @@ fn pair(text: &str) -> Result<(String, String), String> {
         Some((name, value)) if !name.is_empty() && !value.is_empty() => Ok((name.into(), value.into())),
         _ => Err("takes NAME=VALUE".into()),
     }
+}
+
+/// A name and a file, whose name need not be UTF-8.
+fn file(text: &OsStr) -> Result<(String, OsString), &'static str> {
+    let bytes = text.as_bytes();
+    let split = bytes.iter().position(|letter| *letter == b'=').map(|at| (&bytes[..at], &bytes[at + 1..]));
+    match split.and_then(|(name, file)| Some((str::from_utf8(name).ok()?, file))) {
+        Some((name, file)) if !name.is_empty() && !file.is_empty() => Ok((name.into(), OsStr::from_bytes(file).into())),
+        _ => Err("takes NAME=FILE"),
+    }
+}
+
+fn level(text: &str) -> Result<Level, String> {
+    let levels = [("0", Level::O0), ("1", Level::O1), ("2", Level::O2), ("3", Level::O3)];
+    levels
+        .into_iter()
+        .find(|(name, _)| *name == text)
+        .map(|(_, level)| level)
+        .ok_or_else(|| "takes 0, 1, 2 or 3".into())
 }
 
 fn seconds(text: &str) -> Result<f64, String> {

@@ -53,13 +53,15 @@ enum Form {
 static BEFORE_MAIN: extern "C" fn() = symm_dialect::closed::replace_output;
 
 fn main() -> ExitCode {
-    match run(&Options::parse()) {
+    let options = Options::parse();
+    symm_dialect::tool::on_large_stack(|| match run(&options) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("symm-translate: {error:#}");
+            // One that cannot be written is no failure of its own.
+            let _ = writeln!(std::io::stderr(), "symm-translate: {error:#}");
             ExitCode::FAILURE
         }
-    }
+    })
 }
 
 impl Options {

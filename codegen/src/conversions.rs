@@ -1,0 +1,28 @@
+//! What LLVM's code generator calls where a processor has no instruction: libgcc has it from version 13 on, and Debian
+//! 12 an older one.
+
+use half::{bf16, f16};
+use std::ffi::CStr;
+
+/// Name and address of each.
+pub fn symbols() -> [(&'static CStr, usize); 3] {
+    [
+        (c"__truncsfbf2", to_bf16 as *const () as usize),
+        (c"__truncdfbf2", double_to_bf16 as *const () as usize),
+        (c"__truncdfhf2", double_to_f16 as *const () as usize),
+    ]
+}
+
+// The result is in the lower half of a register for an f32.
+
+extern "C" fn to_bf16(value: f32) -> f32 {
+    f32::from_bits(bf16::from_f32(value).to_bits().into())
+}
+
+extern "C" fn double_to_bf16(value: f64) -> f32 {
+    f32::from_bits(bf16::from_f64(value).to_bits().into())
+}
+
+extern "C" fn double_to_f16(value: f64) -> f32 {
+    f32::from_bits(f16::from_f64(value).to_bits().into())
+}

@@ -1,0 +1,76 @@
+//! How deeply a program's text is nested. MLIR recurses along it, and several of its passes take time in the square of
+//! it: some ten thousand regions end its stack, or do not come to an end.
+
+/// The deepest nesting of brackets that the tools read.
+pub const MOST: usize = 1000;
+
+/// The line and column, from 1 on, of the first bracket that is nested more than [`MOST`] deep; bytecode has none.
+#[must_use]
+pub fn too_deep(program: &[u8]) -> Option<(usize, usize)> {
+    if program.starts_with(crate::crash::MAGIC) {
+        return None;
+    }
+    let (mut line, mut start, mut depth, mut at) = (1, 0, 0_usize, 0);
+    while let Some(letter) = program.get(at) {
+        match letter {
+            b'\n' => (line, start) = (line + 1, at + 1),
+            b'"' => at = string_end(program, at),
+            b'/' if program.get(at + 1) == Some(&b'/') => {
+                at += program[at..].iter().position(|letter| *letter == b'\n').unwrap_or(program.len());
+                continue;
+            }
+            // Comparisons and arrows are no brackets.
+            b'<' if program.get(at + 1) == Some(&b'=') => {}
+            b'>' if at > 0 && program[at - 1] == b'-' || program.get(at + 1) == Some(&b'=') => {}
+            b'{' | b'[' | b'(' | b'<' => {
+                depth += 1;
+                if depth > MOST {
+                    return Some((line, at - start + 1));
+                }
+            }
+            b'}' | b']' | b')' | b'>' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
+
+/// Where the string literal that begins at `start` ends; strings do not go over lines.
+fn string_end(program: &[u8], start: usize) -> usize {
+    let mut at = start + 1;
+    while let Some(letter) = program.get(at) {
+        match letter {
+            b'\\' => at += 1,
+            b'"' => return at,
+            b'\n' => return at - 1,
+            _ => {}
+        }
+        at += 1;
+    }
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_bracket_that_is_too_deep_is_found() {
+        let deep =
+            |open: &str, close: &str, count| format!("module {{\n{}{}}}", open.repeat(count), close.repeat(count));
+        assert_eq!(too_deep(deep("{", "}", MOST - 1).as_bytes()), None);
+        assert_eq!(too_deep(deep("{", "}", MOST).as_bytes()), Some((2, MOST)));
+        assert_eq!(too_deep(deep("{\n", "}", MOST).as_bytes()), Some((MOST + 1, 1)));
+        assert_eq!(too_deep(deep("tuple<", ">", MOST).as_bytes()), Some((2, 6 * MOST)));
+    }
+
+    #[test]
+    fn what_is_no_bracket_is_not_counted() {
+        for text in ["\"{\" ", "// {\n", "\"\\\"{\" ", "() -> () ", "{} ", "\"{\n"] {
+            let text = text.repeat(2 * MOST);
+            assert_eq!(too_deep(text.as_bytes()), None, "{}", &text[..8]);
+        }
+        assert_eq!(too_deep(&[crate::crash::MAGIC, "{".repeat(2 * MOST).as_bytes()].concat()), None);
+    }
+}
