@@ -25,7 +25,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAMS = ROOT / "bench" / "programs"
 TYPES = {"f16": 2, "f32": 4, "i8": 1}
-# As symm-run and symm.init say it.
+# As symm-run says it.
 STRIDE = "symm.heap_stride = 1099511627776 : i64, symm.num_ranks = 8 : i32"
 # The rank and the number of ranks, before the bases in the table.
 HEADER_BYTES = 16
