@@ -2,5 +2,6 @@
 
 pub mod host_access;
 pub mod memory_order;
+pub mod polls;
 pub mod ranks;
 pub mod sync;

@@ -8,6 +8,7 @@
 
 mod check;
 mod dominance;
+mod extent;
 mod ir;
 mod lower;
 mod order;
@@ -32,6 +33,7 @@ pub const PASSES: &[Pass] = &[
     check::ranks::PASS,
     check::host_access::PASS,
     check::memory_order::PASS,
+    check::polls::PASS,
     check::sync::PASS,
     transform::insert_bounds_checks::PASS,
     transform::insert_watchdog::PASS,

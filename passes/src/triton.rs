@@ -4,7 +4,7 @@
 //! so that ops, types and attributes of a newer MLIR than ours go through as they are. This is why no pass manager
 //! runs here: it would load the dialects of the passes.
 
-use crate::ir::{Builder, collect, file_line_column, has_uses};
+use crate::ir::{Builder, collect, file_line_column, has_uses, name, remove_attribute};
 use crate::order::is_quiet;
 use crate::pass::{Pass, Pipeline, Values};
 use crate::{check, lower as lowering, transform};
@@ -34,12 +34,16 @@ pub const PIPELINE: Pipeline = Pipeline {
 const STEPS: &[Pass] = &[
     transform::raise_carriers::PASS,
     check::ranks::PASS,
+    check::polls::PASS,
     check::memory_order::PASS,
     transform::infer_order::PASS,
     transform::hoist_translation::PASS,
     transform::pipeline_remote::PASS,
     lowering::triton::PASS,
 ];
+
+/// What Python has put on the module: that it holds carriers, and what makes Triton print it in generic form.
+const MARKS: [&str; 2] = ["symm.carriers", "llvm.data_layout"];
 
 /// The values of a pass's options.
 fn values_of<'v>(pass: &Pass, options: &'v Values) -> Vec<&'v str> {
@@ -104,12 +108,13 @@ pub fn lower(text: &str, version: &str, target: &str) -> Result<Lowered, Vec<Not
     }
     let (lowered, notes) = Kept::with(text.len(), |context| {
         let notes = Rc::new(RefCell::new(Vec::new()));
-        let heard = Rc::clone(&notes);
+        let current = Rc::new(Cell::new(""));
+        let (heard, speaker) = (Rc::clone(&notes), Rc::clone(&current));
         let handler = context.attach_diagnostic_handler(move |diagnostic| {
-            heard.borrow_mut().push(note(&diagnostic));
+            heard.borrow_mut().push(note(&diagnostic, speaker.get()));
             true
         });
-        let lowered = run(context, text, &Values::new(PIPELINE.options, values));
+        let lowered = run(context, text, &Values::new(PIPELINE.options, values), &current);
         context.detach_diagnostic_handler(handler);
         (lowered, notes.take())
     });
@@ -162,9 +167,13 @@ fn context() -> Context {
     context
 }
 
-fn run(context: &Context, text: &str, values: &Values) -> Option<Vec<u8>> {
+fn run(context: &Context, text: &str, values: &Values, current: &Cell<&'static str>) -> Option<Vec<u8>> {
     let module = Module::parse(context, text)?;
+    for mark in MARKS {
+        remove_attribute(module.as_operation(), mark);
+    }
     for pass in STEPS {
+        current.set(pass.flag);
         let given = Values::new(pass.options, values_of(pass, values));
         pass.run_on(module.as_operation(), &given).ok()?;
         // What the kernel's author wrote; behind the other passes nothing but a bug of theirs would be found, by
@@ -185,12 +194,14 @@ fn run(context: &Context, text: &str, values: &Values) -> Option<Vec<u8>> {
 }
 
 /// Erases what computes values that nothing takes, of which Triton's front end and the lowering leave a third: text that
-/// is not written need not be read. Triton's passes would erase them all the same.
+/// is not written need not be read. Triton's passes would erase them all the same; but constants they merge, and what is
+/// left then has no line where the lines differ.
 fn erase_unused(root: OperationRef) {
     // Users come behind what they use, in their block or in one within it.
     for op in collect(root).into_iter().rev() {
         let is_unused = op.results().all(|result| !has_uses(result.into()));
-        if op.result_count() > 0 && op.region_count() == 0 && is_unused && is_quiet(op) {
+        if op.result_count() > 0 && op.region_count() == 0 && is_unused && is_quiet(op) && name(op) != "arith.constant"
+        {
             Builder::before(op).erase(op);
         }
     }
@@ -203,9 +214,11 @@ fn is_alias(line: &str) -> bool {
     name.starts_with(['#', '!']) && !name.contains(' ') && !is_location
 }
 
-fn note(diagnostic: &Diagnostic) -> Note {
+fn note(diagnostic: &Diagnostic, speaker: &str) -> Note {
     let severity = match diagnostic.severity() {
         DiagnosticSeverity::Error => "error",
+        // It tells of what is as well as before, and faster.
+        DiagnosticSeverity::Remark if speaker == transform::pipeline_remote::PASS.flag => "remark",
         // A remark is about a repair: the author of the kernel is to hear of it.
         DiagnosticSeverity::Warning | DiagnosticSeverity::Remark => "warning",
         DiagnosticSeverity::Note => "remark",

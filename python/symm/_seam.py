@@ -16,7 +16,7 @@ from triton._C.libtriton import ir, passes
 from triton.backends import backends
 from triton.backends.compiler import Language
 from triton.compiler import code_generator
-from triton.compiler.compiler import ASTSource
+from triton.compiler.compiler import ASTSource, CompiledKernel
 
 from . import _symm
 from ._carrier import MARK
@@ -30,8 +30,11 @@ LOGGER = logging.getLogger("symm")
 FIRST_STAGES = {Language.TRITON: ("ttir",), Language.GLUON: ("glir", "ttgir")}
 # The module attribute that, with this illegal value, makes Triton's printer fall back to the generic form.
 LAYOUT = "llvm.data_layout"
-FUNCTION = re.compile(r'"tt\.func"\(\) <\{[^\n]*?\bsym_name = "([^"\\]+)"')
-MARKS = re.compile(rf'(?:{re.escape(LAYOUT)} = "!"|{re.escape(MARK)} = 1 : i32)(?:, )?')
+# How many stages a launch asks for, where it is not Triton's default.
+STAGES = "symm.num_stages"
+# What is kept of a kernel's warnings in Triton's cache, and the kernels that have just said theirs.
+WARNINGS = "symm_warnings"
+SAID = set()
 
 
 def install():
@@ -50,6 +53,7 @@ def install():
         sources.append(GluonASTSource)
     for source in sources:
         source.make_ir = _with_our_errors(source.make_ir)
+    CompiledKernel.__init__ = _with_kept_warnings(CompiledKernel.__init__)
     # Newer versions may do without it.
     if checker := getattr(code_generator, "ContainsReturnChecker", None):
         checker.visit_Attribute = _with_hidden_globals(checker.visit_Attribute)
@@ -69,50 +73,78 @@ def _with_stage(add_stages):
         add_stages(self, stages, options, language)
         # Another hook may have put a stage in front, which Triton passes over.
         first = next(name for name in FIRST_STAGES[language] if name in stages)
-        stages[first] = _lowering_first(stages[first], self.target, language, options.num_ctas)
+        stages[first] = _lowering_first(stages[first], self.target, language, options)
 
     return wrapper
 
 
-def _lowering_first(compile_ir, target, language, ctas):
+def _lowering_first(compile_ir, target, language, options):
     def stage(module, metadata):
         if module.get_int_attr(MARK) is not None:
-            if ctas > 1:
-                # Triton 3.6 has no barrier of the cluster in front of an atomic or behind it.
-                raise CompileError(f"a kernel with symm ops runs in one CTA, not in clusters: num_ctas is {ctas}")
-            module = lower(module, target, language)
+            if options.num_ctas > 1:
+                # Triton 3.6 has no barrier of the cluster before an atomic or after it.
+                message = f"a kernel with symm ops runs in one CTA, not in clusters: num_ctas is {options.num_ctas}"
+                raise CompileError(message)
+            module, found = lower(module, target, language, _asked_stages(options))
+            if found:
+                metadata[WARNINGS] = found
+                SAID.add(metadata["hash"])
         return compile_ir(module, metadata)
 
     return stage
 
 
-def lower(module, target, language):
-    """A module without symm ops, from one with carriers."""
+def _asked_stages(options):
+    """The number of stages of a launch; None where it is the default, which nobody may have asked for."""
+    return None if options.num_stages == type(options).num_stages else options.num_stages
+
+
+def lower(module, target, language, stages=None):
+    """A module without symm ops, from one with carriers; and what it has been warned of: message, file, line."""
     context = module.context
+    _inline(module, language)
+    if stages is not None:
+        module.set_attr(STAGES, ir.builder(context).get_int32_attr(stages))
     text = generic_text(module)
-    if text.count('"tt.func"()') - text.count("symm.carrier = ") > 1:
-        # Functions of a kernel are one for the compiler: what it hoists, it hoists out of the caller's loops too. Those
-        # that are not to be inlined are, too: Triton's pipeliner moves loads above calls.
-        for name in FUNCTION.findall(text):
-            if not name.startswith("symm."):
-                module.get_function(name).set_attr("noinline", ir.builder(context).get_bool_attr(False))
-        manager = ir.pass_manager(context)
-        (passes.gluon if language is Language.GLUON else passes.common).add_inliner(manager)
-        manager.run(module, "symm_inline")
-        text = generic_text(module)
     lowered, notes = _symm.lower_triton(text, triton.__version__, f"{target.backend}:{target.arch}")
     for severity, message, file, line in notes:
-        if severity == "warning" and file is not None:
-            warnings.warn_explicit(message, SymmWarning, file, line)
-        elif severity == "warning":
-            warnings.warn(message, SymmWarning, stacklevel=2)
-        else:
+        if severity != "warning":
             LOGGER.info("%s:%s: %s", file, line, message)
-    return parse(lowered, context)
+    found = [note for severity, *note in notes if severity == "warning"]
+    _warn(found)
+    return parse(lowered, context), found
+
+
+def _warn(found):
+    for message, file, line in found:
+        if file is not None:
+            warnings.warn_explicit(message, SymmWarning, file, line)
+        else:
+            warnings.warn(message, SymmWarning, stacklevel=3)
+
+
+def _inline(module, language):
+    """Makes functions of a kernel one: what the compiler hoists, it hoists out of the caller's loops too. Those that are
+    not to be inlined are, too: Triton's pipeliner moves loads above calls.
+    """
+    functions = []
+
+    def look(op):
+        if op.get_name() == "tt.func" and op.get_str_attr("symm.carrier") is None:
+            functions.append(op.get_str_attr("sym_name"))
+
+    module.walk(look)
+    if len(functions) < 2:
+        return
+    for name in functions:
+        module.get_function(name).set_attr("noinline", ir.builder(module.context).get_bool_attr(False))
+    manager = ir.pass_manager(module.context)
+    (passes.gluon if language is Language.GLUON else passes.common).add_inliner(manager)
+    manager.run(module, "symm_inline")
 
 
 def generic_text(module):
-    """A module in MLIR's generic form, with locations."""
+    """A module in MLIR's generic form, with locations. The compiler takes the attributes that it has for that off."""
     builder = ir.builder(module.context)
     module.set_attr(LAYOUT, builder.get_string_attr("!"))
     try:
@@ -121,7 +153,7 @@ def generic_text(module):
         module.set_attr(LAYOUT, builder.get_string_attr(""))
     if '"builtin.module"()' not in text:
         raise CompileError(f"Triton {triton.__version__} does not print its IR in generic form: symm cannot read it")
-    return MARKS.sub("", text)
+    return text
 
 
 def parse(module, context):
@@ -142,6 +174,20 @@ def _with_fingerprint(backend_hash):
     @functools.wraps(backend_hash)
     def wrapper(self):
         return f"{backend_hash(self)}-{fingerprint()}"
+
+    return wrapper
+
+
+def _with_kept_warnings(init):
+    """A kernel from Triton's cache warns of what it was compiled with."""
+
+    @functools.wraps(init)
+    def wrapper(self, src, metadata_group, hash, *args, **kwargs):
+        init(self, src, metadata_group, hash, *args, **kwargs)
+        if hash in SAID:
+            SAID.discard(hash)
+        else:
+            _warn(getattr(self.metadata, WARNINGS, ()))
 
     return wrapper
 

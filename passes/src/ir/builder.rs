@@ -385,6 +385,19 @@ impl<'c> Builder<'c> {
         op.result(0).expect("one result was asked for").into()
     }
 
+    /// `scf.if` with the results of an operation that each arm makes.
+    pub fn choose_op(
+        &self,
+        condition: Value<'c, '_>,
+        types: &[Type<'c>],
+        then: impl FnOnce(&Self) -> OperationRef<'c, 'c>,
+        otherwise: impl FnOnce(&Self) -> OperationRef<'c, 'c>,
+    ) -> Vec<Value<'c, 'c>> {
+        let results = |op: OperationRef<'c, 'c>| op.results().map(Into::into).collect();
+        let regions = vec![self.arm(|b| results(then(b))), self.arm(|b| results(otherwise(b)))];
+        self.op_with_regions("scf.if", &[condition], types, &[], regions).results().map(Into::into).collect()
+    }
+
     /// `scf.if` without results.
     pub fn when(&self, condition: Value<'c, '_>, then: impl FnOnce(&Self)) {
         self.op_with_regions("scf.if", &[condition], &[], &[], vec![self.quiet_arm(then), Region::new()]);

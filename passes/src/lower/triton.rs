@@ -31,6 +31,7 @@
 
 mod access;
 mod atomic;
+mod engine;
 mod order;
 mod table;
 mod target;
@@ -41,13 +42,15 @@ use super::meetings::{Meetings, Threads};
 use crate::ir::{Builder, has_uses, name, remove_attribute, select, symm_ops};
 use crate::pass::{Ir, Kind, Pass, PassOption, Values};
 use crate::search::Direction;
+use engine::Engine;
 use melior::ir::{OperationRef, Value, operation::OperationLike};
-use order::Engine;
 use std::fmt;
 use std::str::FromStr;
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::SymmOp;
-use symm_dialect::{HEAP_SIZE_ATTRIBUTE, HEAP_STRIDE_ATTRIBUTE, NUM_RANKS_ATTRIBUTE, TABLE_IN_HEAP_ATTRIBUTE};
+use symm_dialect::{
+    HEAP_SIZE_ATTRIBUTE, HEAP_STRIDE_ATTRIBUTE, NUM_RANKS_ATTRIBUTE, NUM_STAGES_ATTRIBUTE, TABLE_IN_HEAP_ATTRIBUTE,
+};
 use table::Tables;
 use target::Target;
 use words::Words;
@@ -72,6 +75,10 @@ pub const PASS: Pass = Pass {
     ],
     run,
 };
+
+/// The attributes of a module that are this dialect's.
+const OURS: [&str; 5] =
+    [NUM_RANKS_ATTRIBUTE, HEAP_STRIDE_ATTRIBUTE, HEAP_SIZE_ATTRIBUTE, TABLE_IN_HEAP_ATTRIBUTE, NUM_STAGES_ATTRIBUTE];
 
 /// A version of Triton, as far as its ops depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -122,8 +129,9 @@ fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<Ir, Repor
         return Ok(Ir::Kept);
     }
     let meetings = Meetings::new(root, Threads::Program, &Gathered::default());
-    let mut lowering =
-        Lowering { words: Words(version), target, engine: Engine::of(root), tables: Tables::default(), meetings };
+    let engine = Engine::of(root, &ops);
+    let mut lowering = Lowering { words: Words(version), target, engine, tables: Tables::default(), meetings };
+    lowering.complete_waits(root, &ops)?;
     lowering.meet_at_loops();
     // First what others take: by then they see what it has become.
     let (questions, accesses): (Vec<SymmOp>, Vec<SymmOp>) = ops.into_iter().partition(|op| table::is_question(*op));
@@ -148,7 +156,7 @@ fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<Ir, Repor
     }
     // Triton knows no attributes of this dialect.
     for module in select(root, |op| (name(op) == "builtin.module").then_some(op)) {
-        for attribute in [NUM_RANKS_ATTRIBUTE, HEAP_STRIDE_ATTRIBUTE, HEAP_SIZE_ATTRIBUTE, TABLE_IN_HEAP_ATTRIBUTE] {
+        for attribute in OURS {
             remove_attribute(module, attribute);
         }
     }
@@ -171,6 +179,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         let operation = op.operation();
         let b = &Builder::before(operation);
         self.refuse_order(op)?;
+        self.before_access(b, op);
         let nothing = |()| None;
         let result = match op {
             SymmOp::Rank(_) | SymmOp::NumRanks(_) | SymmOp::HeapBase(_) | SymmOp::HeapDelta(_) => {

@@ -1,6 +1,6 @@
-//! Has Triton's pipeliner start the loads of later iterations early, in loops that move data between ranks.
+//! Has Triton's pipeliner start the loads of later iterations early, in loops that load blocks from other ranks.
 //!
-//! A remote access takes a long time, and one block fills its share of the link only with about 64 KiB under way. A
+//! A remote load takes a long time, and one block fills its share of the link only with about 64 KiB under way. A
 //! loop that loads, then stores, has one iteration under way. Triton pipelines such a loop if it is told how deep:
 //!
 //! ```mlir
@@ -10,46 +10,69 @@
 //! }
 //! ```
 //!
-//! becomes the same with `{tt.num_stages = 8 : i32}`, as if written `tl.range(…, num_stages=8)`: loads go to shared
-//! memory, five iterations ahead.
+//! becomes
 //!
-//! - **What is pipelined.** Innermost loops that load blocks and may store, to or from another rank, whose number of
+//! ```mlir
+//! %apart = …  // what is loaded, from first to last byte, ends before what is stored begins, or the other way round
+//! scf.if %apart {
+//!   scf.for … { … } {tt.num_stages = 6 : i32}
+//! } else {
+//!   scf.for … { … }
+//! }
+//! ```
+//!
+//! as if written `tl.range(…, num_stages=6)`: loads go to shared memory, five iterations ahead.
+//!
+//! - **What is pipelined.** Innermost loops that load blocks from another rank and may store, whose number of
 //!   stages is not given, and which hold such accesses and arithmetic only: nothing that waits, orders or updates (O4),
-//!   nothing volatile or `cv`, no calls, and no `tt.dot`, for which Triton has its own rule.
+//!   nothing volatile or `cv`, no calls, and no `tt.dot`, for which Triton has its own rule. A loop in which only
+//!   stores are remote is left alone, and so is one of few iterations: over the ranks, or fewer than sixteen.
 //! - **Why it is right.** Loads of later iterations go above stores of earlier ones. Accesses of one thread are weak,
-//!   so all that could tell is that thread reading what it has written: no load may be of the memory that a store is
-//!   to. That is so where they are of different arguments of the kernel, however far their pointers have been moved.
+//!   so all that could tell is that thread reading what it has written. What is loaded and what is stored must have
+//!   no byte in common, in all iterations: the kernel finds out before the loop, from the addresses themselves, so that
+//!   it holds for any arguments, any peer, this rank too, and any offsets (`extent.rs` says which are followed).
+//!   Where an offset can't be followed, or a load and a store are of one place for all to see, the loop is left alone.
+//!   A loop that stores nothing needs no test.
 //! - **How deep.** What is under way lies in shared memory: 80 KiB, 15 iterations at most, and no more than half of a
 //!   multiprocessor's shared memory or a little above (128 KiB on `sm_90`). On H200s four programs read 176 GB/s with
 //!   80 KiB, 168 with 96 or 112, and 122 with 48. Where not even two iterations fit, the loop is left alone: one ahead
-//!   is slower than none.
+//!   is slower than none. `symm.num_stages` on the module, a launch's number, is taken as it is, as far as shared
+//!   memory goes; 1 is none.
 //!
-//! Limits: NVIDIA GPUs from `sm_80` on. Two arguments that are parts of one tensor, which overlap other than element by
-//! element, have to be told apart by a `num_stages` of one's own.
+//! A remark says which loop has been given how many stages.
+//!
+//! Limits: NVIDIA GPUs from `sm_80` on.
 
-use crate::ir::{blocks, collect, definition, name, operations, owner, set_attribute};
+use crate::extent::Extents;
+use crate::ir::{
+    Builder, blocks, collect, constant_value, context, definition, lasting_op, name, operations, owner, set_attribute,
+};
 use crate::lower::triton::PASS as LOWER;
 use crate::order::is_quiet;
 use crate::pass::{Ir, Pass, Values};
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::block::BlockArgument;
 use melior::ir::r#type::IntegerType;
-use melior::ir::{BlockLike, OperationRef, Value, ValueLike, operation::OperationLike};
-use symm_dialect::lossy;
+use melior::ir::{BlockLike, OperationRef, Type, Value, ValueLike, operation::OperationLike};
+use symm_dialect::diagnostic::{Severity, report};
 use symm_dialect::ops::{Cache, SymmOp};
 use symm_dialect::pointer::Pointer;
 use symm_dialect::shape::{Shaped, byte_width};
+use symm_dialect::{NUM_STAGES_ATTRIBUTE, lossy, module_integer};
 
 /// The pass record.
 pub const PASS: Pass = Pass {
     flag: "symm-pipeline-remote",
-    summary: "Have Triton pipeline the loops that move blocks of data between ranks",
+    summary: "Have Triton pipeline the loops that load blocks from other ranks",
     options: &[LOWER.options[1]],
     run: |root, options| Ok(run(root, options)),
 };
 
 /// How Triton is told the number of stages of a loop.
 const NUM_STAGES: &str = "tt.num_stages";
+
+/// What else a loop's author may ask Triton for, with which stages have not been tried.
+const ASKED: &[&str] = &[NUM_STAGES, "tt.warp_specialize", "tt.flatten", "tt.loop_unroll_factor"];
 
 /// The bytes of a block that are to be under way.
 const BYTES_UNDER_WAY: u64 = 80 << 10;
@@ -60,14 +83,15 @@ const MOVES: &[&str] = &["tt.addptr", "tt.splat", "tt.broadcast", "tt.expand_dim
 const MOST_AHEAD: u64 = 15;
 const FEWEST_AHEAD: u64 = 2;
 
+/// How many iterations a loop has to have, where that is known: with fewer the stages are not filled for long.
+const FEWEST_TRIPS: i64 = 16;
+
 fn run(root: OperationRef, options: &Values) -> Ir {
     let capability = options.text("target").strip_prefix("cuda:").and_then(|number| number.parse().ok());
     let Some(shared) = capability.and_then(shared_memory) else { return Ir::Kept };
     let mut outcome = Ir::Kept;
-    for op in collect(root).into_iter().filter(|op| name(*op) == "scf.for" && !op.has_attribute(NUM_STAGES)) {
-        if let Some(stages) = stages(op, shared) {
-            let ty = IntegerType::new(crate::ir::context(op), 32).into();
-            set_attribute(op, NUM_STAGES, IntegerAttribute::new(ty, stages.cast_signed()).into());
+    for op in collect(root).into_iter().filter(|op| name(*op) == "scf.for") {
+        if !ASKED.iter().any(|attribute| op.has_attribute(attribute)) && stage(op, shared) {
             outcome = Ir::Changed;
         }
     }
@@ -85,69 +109,221 @@ fn shared_memory(capability: u32) -> Option<u64> {
     }
 }
 
-/// What a loop does to memory: the pointers, and whether the access says itself that it is remote.
+/// Where an access is to, beside its pointer.
+#[derive(Clone, Copy, PartialEq)]
+enum Place<'c, 'a> {
+    /// Where the pointer says.
+    There,
+    /// At a distance from there.
+    Beyond(Value<'c, 'a>),
+    /// At a distance that is not known yet.
+    Unknown,
+}
+
+/// An access of a loop.
+#[derive(Clone, Copy)]
+struct Access<'c, 'a> {
+    pointer: Value<'c, 'a>,
+    place: Place<'c, 'a>,
+    mask: Option<Value<'c, 'a>>,
+}
+
+/// What a loop does to memory.
 #[derive(Default)]
 struct Traffic<'c, 'a> {
-    loads: Vec<(Value<'c, 'a>, bool)>,
-    stores: Vec<(Value<'c, 'a>, bool)>,
+    loads: Vec<Access<'c, 'a>>,
+    stores: Vec<Access<'c, 'a>>,
+    /// Whether a load may be from another rank.
+    is_remote: bool,
+}
+
+/// Gives a loop stages, if it is better with them; whether it has.
+fn stage<'c: 'a, 'a>(op: OperationRef<'c, 'a>, shared: u64) -> bool {
+    let Some(traffic) = traffic(op).filter(|traffic| traffic.is_remote) else { return false };
+    let bytes: u64 = traffic.loads.iter().map(|load| bytes_at(load.pointer)).sum();
+    let Some(stages) = stages(op, bytes, shared) else { return false };
+    let set = |op| {
+        let ty = IntegerType::new(context(op), 32).into();
+        set_attribute(op, NUM_STAGES, IntegerAttribute::new(ty, stages.cast_signed()).into());
+    };
+    let what = format!("is given {stages} stages of {bytes} bytes");
+    if traffic.stores.is_empty() {
+        report(Severity::Remark, op, &what);
+        set(op);
+        return true;
+    }
+    let Some(is_apart) = is_apart(op, &traffic) else { return false };
+    report(Severity::Remark, op, &format!("{what} where what it loads and what it stores have no byte in common"));
+    let types: Vec<Type> = op.results().map(|result| result.r#type()).collect();
+    let copy = |b: &Builder<'c>| lasting_op(b.copy(op));
+    let staged = |b: &Builder<'c>| {
+        let staged = copy(b);
+        set(staged);
+        staged
+    };
+    let b = Builder::before(op);
+    let results = b.choose_op(is_apart, &types, staged, copy);
+    b.replace(op, &results);
+    true
 }
 
 /// In how many stages a loop is best made; `None` if it is left alone.
-fn stages<'c: 'a, 'a>(op: OperationRef<'c, 'a>, shared: u64) -> Option<u64> {
-    let Traffic { loads, stores } = traffic(op)?;
-    let bytes: u64 = loads.iter().map(|(pointer, _)| bytes_at(*pointer)).sum();
+fn stages<'c: 'a, 'a>(op: OperationRef<'c, 'a>, bytes: u64, shared: u64) -> Option<u64> {
     if bytes == 0 {
         return None;
     }
-    let origins = |accesses: Vec<(Value<'c, 'a>, bool)>| {
-        let origin = |(pointer, is_remote)| origin(pointer).map(|(argument, moved)| (argument, moved || is_remote));
-        accesses.into_iter().map(origin).collect::<Option<Vec<_>>>()
-    };
-    let (read, written) = (origins(loads)?, origins(stores)?);
-    let is_remote = read.iter().chain(&written).any(|(_, is_remote)| *is_remote);
-    let is_own = read.iter().any(|(argument, _)| written.iter().any(|(other, _)| argument == other));
-    if !is_remote || is_own {
+    // Triton has a buffer for each stage but the last, from which an iteration takes what it has loaded.
+    if let Some(asked) = module_integer(&op, NUM_STAGES_ATTRIBUTE) {
+        let stages = u64::try_from(asked).ok()?.min(shared / bytes + 1);
+        return (stages > 1).then_some(stages);
+    }
+    if trips(op).is_some_and(|trips| trips < FEWEST_TRIPS) || op.operands().nth(1).is_some_and(counts_ranks) {
         return None;
     }
-    // Triton has a buffer for each stage but the last, from which an iteration takes what it has loaded.
     let ahead = (BYTES_UNDER_WAY.min(shared) / bytes).min(MOST_AHEAD);
     (ahead >= FEWEST_AHEAD).then_some(ahead + 1)
+}
+
+/// How many iterations a loop has, where its bounds are constants.
+fn trips<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Option<i64> {
+    let mut ends = op.operands().take(3).map(|end| constant_value(uncast(end)));
+    let (start, stop, step) = (ends.next()??, ends.next()??, ends.next()??);
+    stop.checked_sub(start)?.checked_add(step.checked_sub(1)?)?.checked_div(step)
+}
+
+/// A value before it was cast to what it is already.
+fn uncast<'c: 'a, 'a>(value: Value<'c, 'a>) -> Value<'c, 'a> {
+    let from = definition(value).filter(|op| name(*op) == "arith.bitcast").and_then(|op| op.operands().next());
+    from.map_or(value, uncast)
+}
+
+/// Whether a loop's upper bound is made of the number of ranks, and else of this rank and constants.
+fn counts_ranks<'c: 'a, 'a>(bound: Value<'c, 'a>) -> bool {
+    fn leaves<'c: 'a, 'a>(value: Value<'c, 'a>, left: &mut u32, has_count: &mut bool) -> bool {
+        let (Some(op), Some(one_less)) = (definition(value), left.checked_sub(1)) else { return false };
+        *left = one_less;
+        match SymmOp::cast(op) {
+            Some(SymmOp::NumRanks(_)) => *has_count = true,
+            Some(SymmOp::Rank(_)) => {}
+            Some(_) => return false,
+            None => {
+                return name(op).starts_with("arith.") && op.operands().all(|operand| leaves(operand, left, has_count));
+            }
+        }
+        true
+    }
+    let (mut left, mut has_count) = (32, false);
+    leaves(bound, &mut left, &mut has_count) && has_count
+}
+
+/// Whether no iteration of a loop loads what one stores, found out in front of it; `None` where that can't be.
+fn is_apart<'c: 'a, 'a>(op: OperationRef<'c, 'a>, traffic: &Traffic<'c, 'a>) -> Option<Value<'c, 'c>> {
+    let pairs = || traffic.loads.iter().flat_map(|load| traffic.stores.iter().map(move |store| (load, store)));
+    if pairs().any(|(load, store)| load.place == store.place && is_same(load.pointer, store.pointer)) {
+        return None;
+    }
+    let mut extents = Extents::of(op);
+    let mut touched = |accesses: &[Access<'c, 'a>]| {
+        let each = |access: &Access<'c, 'a>| match access.place {
+            Place::There => extents.of_access(access.pointer, None, access.mask),
+            Place::Beyond(distance) => extents.of_access(access.pointer, Some(distance), access.mask),
+            Place::Unknown => None,
+        };
+        accesses.iter().map(each).collect::<Option<Vec<_>>>()
+    };
+    let (read, written) = (touched(&traffic.loads)?, touched(&traffic.stores)?);
+    let pairs = read.iter().flat_map(|load| written.iter().map(|store| (*load, *store)));
+    let mut facts = extents.conditions().to_vec();
+    facts.extend(pairs.map(|(load, store)| extents.are_apart(load, store)));
+    let b = Builder::before(op);
+    facts.into_iter().reduce(|one, other| b.binary("arith.andi", one, other))
+}
+
+/// Whether two pointers are one, or made of one in the same way.
+fn is_same<'c: 'a, 'a>(one: Value<'c, 'a>, other: Value<'c, 'a>) -> bool {
+    one == other
+        || definition(one).zip(definition(other)).is_some_and(|(one, other)| {
+            matches!(name(one), "tt.addptr" | "tt.splat" | "tt.broadcast" | "tt.expand_dims")
+                && name(one) == name(other)
+                && one.operand_count() == other.operand_count()
+                && one.operands().zip(other.operands()).all(|(one, other)| is_same(one, other))
+        })
 }
 
 /// What a loop does to memory; `None` if it does more than load and store.
 fn traffic<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Option<Traffic<'c, 'a>> {
     let mut traffic = Traffic::default();
     for inner in blocks(op).into_iter().flat_map(operations).flat_map(collect) {
+        let operand = |index| inner.operands().nth(index);
+        let at = |distance: Option<Value<'c, 'a>>| distance.map_or(Place::Unknown, Place::Beyond);
         match SymmOp::cast(inner) {
             Some(SymmOp::RemoteLoad(load)) if !load.volatile_() && load.cache() != Some(Cache::Cv) => {
-                traffic.loads.push((load.ptr(), true));
+                traffic.load(load.ptr(), at(load.delta()), load.mask());
             }
-            Some(SymmOp::RemoteStore(store)) => traffic.stores.push((store.ptr(), true)),
-            Some(SymmOp::Get(get)) => traffic.copy(get.src(), get.dst()),
-            Some(SymmOp::Put(put)) => traffic.copy(put.src(), put.dst()),
-            Some(SymmOp::Copy(copy)) => traffic.copy(copy.src(), copy.dst()),
+            Some(SymmOp::RemoteStore(store)) => traffic.store(store.ptr(), at(store.delta()), store.mask()),
+            Some(SymmOp::Get(get)) => traffic.copy((get.src(), at(get.delta())), (get.dst(), Place::There), get.mask()),
+            Some(SymmOp::Put(put)) => traffic.copy((put.src(), Place::There), (put.dst(), at(put.delta())), put.mask()),
+            Some(SymmOp::Copy(copy)) => {
+                traffic.copy((copy.src(), at(copy.from_delta())), (copy.dst(), at(copy.to_delta())), copy.mask());
+            }
             _ if is_quiet(inner) || name(inner) == "scf.if" => {}
             None if name(inner) == "tt.load" && !is_volatile(inner) => {
-                traffic.loads.push((inner.operands().next()?, false));
+                traffic.load(operand(0)?, Place::There, operand(1));
             }
-            None if name(inner) == "tt.store" => traffic.stores.push((inner.operands().next()?, false)),
+            None if name(inner) == "tt.store" => traffic.store(operand(0)?, Place::There, operand(2)),
             _ => return None,
         }
     }
     Some(traffic)
 }
 
-impl<'c, 'a> Traffic<'c, 'a> {
-    fn copy(&mut self, source: Value<'c, 'a>, target: Value<'c, 'a>) {
-        self.loads.push((source, true));
-        self.stores.push((target, true));
+impl<'c: 'a, 'a> Traffic<'c, 'a> {
+    fn load(&mut self, pointer: Value<'c, 'a>, place: Place<'c, 'a>, mask: Option<Value<'c, 'a>>) {
+        self.is_remote |= place != Place::There || is_remote(pointer);
+        self.loads.push(Access { pointer, place, mask });
+    }
+
+    fn store(&mut self, pointer: Value<'c, 'a>, place: Place<'c, 'a>, mask: Option<Value<'c, 'a>>) {
+        self.stores.push(Access { pointer, place, mask });
+    }
+
+    fn copy(
+        &mut self,
+        (source, from): (Value<'c, 'a>, Place<'c, 'a>),
+        (target, to): (Value<'c, 'a>, Place<'c, 'a>),
+        mask: Option<Value<'c, 'a>>,
+    ) {
+        self.load(source, from, mask);
+        self.store(target, to, mask);
     }
 }
 
+/// Whether a pointer has been made one to another rank's memory, as far as that can be seen.
+pub fn is_remote<'c: 'a, 'a>(pointer: Value<'c, 'a>) -> bool {
+    let from = match definition(pointer) {
+        Some(op) if matches!(SymmOp::cast(op), Some(SymmOp::AsRemote(_))) => return true,
+        Some(op) if MOVES.contains(&name(op)) => op.operands().next(),
+        Some(_) => None,
+        None => carried_from(pointer),
+    };
+    from.is_some_and(is_remote)
+}
+
+/// What a loop starts with, of a value that it carries around.
+fn carried_from<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
+    let argument = value.is_block_argument().then(|| BlockArgument::try_from(value).ok())??;
+    let around = owner(argument).parent_operation().filter(|op| name(*op) == "scf.for")?;
+    around.operands().nth(2 + argument.argument_number()).filter(|_| argument.argument_number() > 0)
+}
+
 /// Whether a load of Triton's is made where and when the program says, past the caches: volatile, or `cv`.
-fn is_volatile<'c: 'a, 'a>(load: OperationRef<'c, 'a>) -> bool {
-    let text = |name| load.attribute(name).map_or_else(|_| String::new(), |attribute| lossy!("{attribute}"));
+pub fn is_volatile<'c: 'a, 'a>(load: OperationRef<'c, 'a>) -> bool {
+    let text = |name| lossy_attribute(load, name);
     text("isVolatile") == "true" || text("cache") == "7 : i32" || text("cachePolicy").contains("cache_modifier = cv")
+}
+
+fn lossy_attribute<'c: 'a, 'a>(op: OperationRef<'c, 'a>, name: &str) -> String {
+    op.attribute(name).map_or_else(|_| String::new(), |attribute| lossy!("{attribute}"))
 }
 
 /// The bytes of the block that a tensor of pointers points to; 0 for one pointer.
@@ -156,44 +332,4 @@ fn bytes_at(pointer: Value) -> u64 {
     let Some(tensor) = Shaped::tensor(ty) else { return 0 };
     let elements: u64 = tensor.dimensions().into_iter().flatten().product();
     elements * Pointer::of(ty).and_then(Pointer::pointee).map_or(0, byte_width)
-}
-
-/// The argument of the kernel that a pointer has been made of, by its number, and whether it is one to another rank's
-/// memory; `None` where that can't be seen.
-fn origin<'c: 'a, 'a>(pointer: Value<'c, 'a>) -> Option<(usize, bool)> {
-    let (root, is_remote) = follow(pointer);
-    let argument = BlockArgument::try_from(root).ok().filter(|_| root.is_block_argument())?;
-    let block = owner(argument);
-    match block.parent_operation() {
-        Some(function) if name(function) == "tt.func" => Some((argument.argument_number(), is_remote)),
-        // Carried around a loop, which may move it and nothing else.
-        Some(around) if name(around) == "scf.for" => {
-            let number = argument.argument_number().checked_sub(1)?;
-            // In Triton's text `scf` is unknown, and so is which op ends a block.
-            let (next, _) = follow(operations(block).last()?.operands().nth(number)?);
-            (next == root).then_some(())?;
-            let (argument, before) = origin(around.operands().nth(3 + number)?)?;
-            Some((argument, is_remote || before))
-        }
-        _ => None,
-    }
-}
-
-/// What a pointer has been moved, or made a tensor, from, and whether to another rank's memory.
-fn follow<'c: 'a, 'a>(pointer: Value<'c, 'a>) -> (Value<'c, 'a>, bool) {
-    let (mut value, mut is_remote) = (pointer, false);
-    while let Some(op) = definition(value) {
-        value = match SymmOp::cast(op) {
-            Some(SymmOp::AsRemote(remote)) => {
-                is_remote = true;
-                remote.ptr()
-            }
-            None if MOVES.contains(&name(op)) => match op.operands().next() {
-                Some(from) => from,
-                None => break,
-            },
-            _ => break,
-        };
-    }
-    (value, is_remote)
 }

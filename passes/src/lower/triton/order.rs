@@ -2,11 +2,12 @@
 
 use super::Lowering;
 use super::words::{self, atomic_rmw};
-use crate::ir::{Builder, lasting, name, select};
+use crate::ir::{Builder, lasting};
 use crate::lower::predicate;
-use crate::order::{acquires, is_bulk_load, is_bulk_store, releases};
+use crate::order::{acquires, releases};
 use melior::dialect::arith::CmpiPredicate;
-use melior::ir::{OperationRef, Type, Value, ValueLike};
+use melior::ir::{Type, Value, ValueLike};
+use symm_dialect::BARRIER_WORDS;
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::{Barrier, Order, PutSignal, RmwKind, Scope, Signal, SignalKind, SymmOp, Wait};
 use symm_dialect::pointer::Pointer;
@@ -24,24 +25,6 @@ struct Poll<'c> {
     predicate: CmpiPredicate,
     expected: Value<'c, 'c>,
     scope: Scope,
-}
-
-/// What a kernel has the engine for tensors (TMA) do, whose accesses are in no order with those of threads by
-/// themselves.
-pub struct Engine {
-    stores: bool,
-    loads: bool,
-}
-
-impl Engine {
-    /// What the kernels below `root` have it do.
-    pub fn of(root: OperationRef) -> Self {
-        let names: Vec<&str> = select(root, |op| Some(name(op)));
-        Self {
-            stores: names.iter().any(|name| is_bulk_store(name)),
-            loads: names.iter().any(|name| is_bulk_load(name)),
-        }
-    }
 }
 
 impl<'c: 'a, 'a> Lowering<'c, 'a> {
@@ -90,17 +73,10 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         }
     }
 
-    /// Waits for the engine's stores: to a release they are of the thread that has started them.
-    fn complete_stores(&self, b: &Builder<'c>) {
-        if self.engine.stores {
-            self.target.complete_stores(b);
-        }
-    }
-
     /// What comes behind an acquire: the engine's loads, too, see what has been acquired, and all threads go on
     /// together.
     pub fn after_acquire(&self, b: &Builder<'c>) {
-        if self.engine.loads {
+        if self.engine.loads() {
             self.target.order_loads(b);
         }
         self.words.barrier(b);
@@ -208,12 +184,18 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
 
     /// Block b of every rank tells block b of every other rank the number of this barrier, then waits until all have
     /// told it theirs. The words lie at the start of each heap (runtime: the signal pad): for each block an epoch, then
-    /// a flag for each rank. Epochs only grow, so that no flag is ever reset.
+    /// a flag for each rank. Epochs only grow, so that no flag is ever reset. A program whose words would lie behind the
+    /// pad ends the kernel instead.
     pub fn barrier(&mut self, b: &Builder<'c>, op: Barrier<'c, 'a>) -> Result<(), Reported> {
         let table = self.tables.of(SymmOp::Barrier(op))?;
         let (me, ranks, mine) = (b.as_i64(table.rank()), table.num_ranks(), table.my_base());
         let words_of_block = b.add(b.as_i64(ranks), b.i64(1));
-        let pad = b.mul(b.as_i64(linear_block(b)), words_of_block);
+        let block = linear_block(b);
+        // The words behind those of the last block are those of the order of a stream.
+        let end = b.mul(b.add(block, b.i64(2)), words_of_block);
+        let fits = b.compare(CmpiPredicate::Ule, end, b.i64(BARRIER_WORDS));
+        b.op("tt.assert", &[fits], &[], &[("message", b.string(TOO_MANY_PROGRAMS))]);
+        let pad = b.mul(block, words_of_block);
         let word = |b: &Builder<'c>, base: Value<'c, 'c>, index: Value<'c, 'c>| {
             let ty = Type::parse(b.context, "!tt.ptr<i64>").expect("a type of an unregistered dialect");
             words::offset(b, b.value("tt.int_to_ptr", &[base], ty, &[]), b.add(pad, index))
@@ -240,9 +222,13 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
     }
 }
 
-/// The number of this program in its grid, `i32`.
+/// What a kernel says whose barrier has no flags for its program.
+const TOO_MANY_PROGRAMS: &str = "symm barrier: the grid has more programs than there are flags for; each takes \
+                                 8 bytes * (ranks + 1) of the 2 MiB at the start of the heap";
+
+/// The number of this program in its grid, `i64`.
 fn linear_block<'c>(b: &Builder<'c>) -> Value<'c, 'c> {
-    let word = |name, axis| b.value(name, &[], b.int(32), &[("axis", b.integer(32, axis))]);
+    let word = |name, axis| b.as_i64(b.value(name, &[], b.int(32), &[("axis", b.integer(32, axis))]));
     let row = b.add(b.mul(word("tt.get_program_id", 2), word("tt.get_num_programs", 1)), word("tt.get_program_id", 1));
     b.add(b.mul(row, word("tt.get_num_programs", 0)), word("tt.get_program_id", 0))
 }

@@ -130,17 +130,23 @@ impl Target {
         }
     }
 
-    /// Waits in every thread until the stores that it has handed to the engine for tensors are done: Triton waits until
-    /// their source may be overwritten.
-    pub fn complete_stores(&self, b: &Builder) {
-        if matches!(self, Self::Cuda(90..)) {
-            assembly(b, "cp.async.bulk.wait_group 0;\nmov.u32 $0, 0;", "=r,~{memory}", &[], b.int(32));
+    /// Whether it has an engine for tensors.
+    pub fn has_engine(&self) -> bool {
+        matches!(self, Self::Cuda(90..))
+    }
+
+    /// Waits in every thread until the stores that it has handed to the engine for tensors are done, but for the last
+    /// `pending` groups of them: Triton waits until their source may be overwritten.
+    pub fn complete_stores(&self, b: &Builder, pending: i64) {
+        if self.has_engine() {
+            let text = format!("cp.async.bulk.wait_group {pending};\nmov.u32 $0, 0;");
+            assembly(b, &text, "=r,~{memory}", &[], b.int(32));
         }
     }
 
     /// Orders what a thread has acquired before the loads that it hands to that engine, which are of another proxy.
     pub fn order_loads(&self, b: &Builder) {
-        if matches!(self, Self::Cuda(90..)) {
+        if self.has_engine() {
             assembly(b, "fence.proxy.async.global;\nmov.u32 $0, 0;", "=r,~{memory}", &[], b.int(32));
         }
     }

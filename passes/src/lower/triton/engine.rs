@@ -1,0 +1,166 @@
+//! The GPU's engine for tensors (TMA), whose accesses are in no order with those of threads by themselves.
+//!
+//! Triton waits until the source of its stores may be overwritten, in some versions not until they are done. A thread
+//! waits for what it has started itself; so what follows in program order waits for all of it, and partitions of
+//! specialised warps complete their stores where they themselves wait for them, and where they end.
+
+use super::Lowering;
+use crate::ir::{Builder, blocks, enclosing, name, select};
+use crate::order::{is_bulk_load, is_bulk_store, releases};
+use crate::search::{Direction, Meaning, Search};
+use melior::ir::attribute::IntegerAttribute;
+use melior::ir::{BlockLike, OperationRef, RegionLike, operation::OperationLike};
+use std::collections::HashSet;
+use symm_dialect::diagnostic::{Reported, error};
+use symm_dialect::ops::SymmOp;
+
+/// What runs some of a kernel's warps on code of their own: its first region is the default partition, and the regions of
+/// what its second one holds are the others.
+const SPECIALIZE: &str = "ttg.warp_specialize";
+const PARTITIONS: &str = "ttg.warp_specialize.partitions";
+
+/// Where partitions end.
+const ENDS: [&str; 2] = ["ttg.warp_return", "ttg.warp_yield"];
+
+/// Where a partition waits for its stores.
+const STORE_WAIT: &str = "ttng.async_tma_store_wait";
+
+/// What a kernel has the engine do.
+pub struct Engine {
+    stores: bool,
+    loads: bool,
+    /// The accesses before which stores of the engine may still be under way.
+    late: HashSet<usize>,
+}
+
+impl Engine {
+    /// What the kernels below `root`, with these ops, have it do.
+    pub fn of<'c: 'a, 'a>(root: OperationRef<'c, 'a>, ops: &[SymmOp<'c, 'a>]) -> Self {
+        let names: Vec<&str> = select(root, |op| Some(name(op)));
+        let stores = names.iter().any(|name| is_bulk_store(name));
+        let mut late = HashSet::new();
+        if stores {
+            let mut search = Search::new(Direction::Before, false, |op| match SymmOp::cast(op) {
+                Some(op) if accesses(op) || is_release(op) => Meaning::Fence,
+                None if is_bulk_store(name(op)) => Meaning::Access,
+                _ => Meaning::Neutral,
+            });
+            let met = ops.iter().map(|op| op.operation()).filter(|op| search.unordered(*op).is_some());
+            late.extend(met.map(address));
+        }
+        Self { stores, loads: names.iter().any(|name| is_bulk_load(name)), late }
+    }
+
+    /// Whether it reads memory.
+    pub fn loads(&self) -> bool {
+        self.loads
+    }
+}
+
+impl<'c: 'a, 'a> Lowering<'c, 'a> {
+    /// Waits for the engine's stores: to a release they are of the thread that has started them.
+    pub fn complete_stores(&self, b: &Builder<'c>) {
+        if self.engine.stores {
+            self.target.complete_stores(b, 0);
+        }
+    }
+
+    /// What comes before an access to memory that the engine may still be writing: it waits, and all threads for it.
+    pub fn before_access(&self, b: &Builder<'c>, op: SymmOp<'c, 'a>) {
+        if accesses(op) && self.target.has_engine() && self.engine.late.contains(&address(op.operation())) {
+            self.target.complete_stores(b, 0);
+            self.words.barrier(b);
+        }
+    }
+
+    /// Has partitions of specialised warps complete their stores where they wait for them, and where they end: a symm op
+    /// of other warps can't.
+    pub fn complete_waits(&self, root: OperationRef<'c, 'a>, ops: &[SymmOp<'c, 'a>]) -> Result<(), Reported> {
+        let ops: Vec<_> = ops.iter().filter(|op| accesses(**op) || is_release(**op)).collect();
+        if !self.engine.stores || !self.target.has_engine() || ops.is_empty() {
+            return Ok(());
+        }
+        let stores = select(root, |op| is_bulk_store(name(op)).then_some(op));
+        let mut outcome = Ok(());
+        for &store in &stores {
+            let Some(partition) = partition(store) else { continue };
+            let others =
+                ops.iter().filter(|op| self::partition(op.operation()).is_some_and(|other| other != partition));
+            if let Some(op) = others.clone().find(|op| is_release(***op))
+                && !is_waited_for(store)
+            {
+                let complaint = "S1: releases what this partition of the warps did, while another one stores through \
+                                 tensor descriptors and does not wait for it: wait there with tma.store_wait before it is \
+                                 told to this partition, or signal there";
+                outcome = Err(error(op.operation(), complaint));
+            }
+        }
+        outcome?;
+        for wait in select(root, |op| (name(op) == STORE_WAIT && partition(op).is_some()).then_some(op)) {
+            let next = wait.next_in_block().expect("a partition has an end");
+            let pending = wait.attribute("pendings").ok().and_then(|number| IntegerAttribute::try_from(number).ok());
+            let b = Builder::before(next);
+            self.target.complete_stores(&b, pending.map_or(0, |number| number.value()));
+            self.words.barrier(&b);
+        }
+        let storing: HashSet<_> = stores.into_iter().filter_map(partition).collect();
+        for end in select(root, |op| ENDS.contains(&name(op)).then_some(op)) {
+            if partition(end).is_some_and(|partition| storing.contains(&partition)) {
+                self.target.complete_stores(&Builder::before(end), 0);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether an op reads or writes memory that the engine may write.
+fn accesses(op: SymmOp) -> bool {
+    use SymmOp::{AtomicCas, AtomicRmw, Copy, Get, Put, PutSignal, RemoteLoad, RemoteStore};
+    matches!(
+        op,
+        AtomicCas(_) | AtomicRmw(_) | Copy(_) | Get(_) | Put(_) | PutSignal(_) | RemoteLoad(_) | RemoteStore(_)
+    )
+}
+
+/// Whether an op hands over what its threads have done.
+fn is_release(op: SymmOp) -> bool {
+    match op {
+        SymmOp::AtomicRmw(op) => releases(op.sem()),
+        SymmOp::AtomicCas(op) => releases(op.sem()),
+        SymmOp::Signal(op) => releases(op.sem()),
+        SymmOp::Fence(op) => releases(op.sem()),
+        SymmOp::PutSignal(_) | SymmOp::Barrier(_) => true,
+        _ => false,
+    }
+}
+
+/// The partition of specialised warps that runs an operation, by its first block; `None` for what all warps run.
+fn partition<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Option<usize> {
+    let mut inner = op;
+    loop {
+        let around = enclosing(inner, &[SPECIALIZE, PARTITIONS])?;
+        let mut region = inner;
+        while region.parent_operation() != Some(around) {
+            region = region.parent_operation()?;
+        }
+        let first = region.block()?.parent_region()?.first_block()?;
+        if name(around) == PARTITIONS || blocks(around).first() == Some(&first) {
+            return Some(first.to_raw().ptr as usize);
+        }
+        inner = around;
+    }
+}
+
+/// Whether a store's partition waits for it before it tells anybody.
+fn is_waited_for<'c: 'a, 'a>(store: OperationRef<'c, 'a>) -> bool {
+    let mut search = Search::new(Direction::After, false, |op| match name(op) {
+        STORE_WAIT => Meaning::Fence,
+        "ttng.arrive_barrier" | "ttng.async_copy_mbarrier_arrive" => Meaning::Access,
+        _ => Meaning::Neutral,
+    });
+    search.unordered(store).is_none()
+}
+
+fn address(op: OperationRef) -> usize {
+    op.to_raw().ptr as usize
+}
