@@ -145,7 +145,7 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
             let first = op.operands().next()?;
             match SymmOp::cast(op) {
                 Some(SymmOp::AsRemote(remote)) => {
-                    let (base, distance) = (extents.address(first)?, remote.delta()?);
+                    let (base, distance) = (extents.address(remote.ptr())?, remote.delta()?);
                     let distance = extents.number(distance)?;
                     Some(extents.sum(base, distance))
                 }

@@ -5,6 +5,7 @@ earlier programs, but not for later ones.
 """
 
 import ctypes
+import math
 import sys
 from pathlib import Path
 
@@ -19,6 +20,8 @@ from . import _open, _symm
 from ._operands import MAX_RANKS, Operands
 from .errors import CompileError, NotSymmetricError, RankRangeError, SymmError
 
+# The words of 8 bytes at the start of each heap that belong to barriers, as in the runtime.
+BARRIER_WORDS = ((2 << 20) - 4096) // 8
 # How long a wait polls before it looks whether Python has been interrupted or another rank has failed.
 SECONDS_OF_A_POLL = 0.1
 
@@ -149,6 +152,9 @@ class Effects:
 
     def barrier(operands, attributes):
         words = table(operands)
+        programs, most = math.prod(interpreter_semantic.builder.grid_dim), BARRIER_WORDS // (words[1] + 1) - 1
+        if programs > most:
+            raise ValueError(f"the grid has {programs} programs, and there are flags for {most} on {words[1]} ranks")
         if (world := _open.current(words)) is not None:
             world.barrier()
         elif words[1] > 1:

@@ -387,7 +387,7 @@ def barrier(emit: Emitter, ctx: Context, group: Group = "block") -> None:
     """Waits until the program of this number of every rank is here; each then sees what any of them wrote before.
 
     Every rank launches the same grid, of no more programs than symm has flags for: each takes 8 bytes × (ranks + 1) of
-    the first 2 MiB of the heap, so that 29,069 programs fit with 8 ranks.
+    the first 2 MiB of the heap, so that 29,069 programs fit with 8 ranks. A larger grid ends with an assertion.
     """
     emit.call("barrier", {"ctx": emit.context(ctx)}, _group(group))
 

@@ -6,12 +6,14 @@ import re
 import warnings
 
 import pytest
+import stores_gluon
 import symm
 import symm.gluon as sg
 import symm.triton as st
 import triton
 import triton.language as tl
 from compiling import compile_for, machine_text
+from triton import knobs
 from triton.experimental import gluon
 from triton.experimental.gluon import language as gl
 
@@ -159,3 +161,184 @@ def ignored(table, flag):
 def test_a_wait_is_never_dead():
     text = machine_text(compile_for("sm_90", ignored, {"table": "*i64", "flag": "*i32"}))
     assert "ld.acquire.sys" in text
+
+
+@triton.jit
+def meeting(table):
+    st.barrier(table)
+
+
+@pytest.mark.parametrize("target", ["sm_90", "gfx942"])
+def test_a_barrier_ends_a_program_that_has_no_flags(target):
+    text = machine_text(compile_for(target, meeting, {"table": "*i64"}))
+    # The words of barriers, before the context table; the last ones are those of the order of a stream.
+    most = ((2 << 20) - 4096) // 8
+    # Compared as `< most + 1`.
+    assert str(most + 1) in text or f"{most + 1:x}" in text, text
+    if target == "gfx942":
+        assert "s_trap 2" in text, text
+        return
+    message = bytes(int(byte) for byte in re.search(r"assertMessage_0\[\d+\] = \{([^}]*)\}", text)[1].split(","))
+    assert message.startswith(b"symm barrier: the grid has more programs than there are flags for"), message
+    # It is found out before anything is written.
+    branch = re.search(rf"setp\.\S+\s+(%p\d+), %rd\d+, (?:{most}|{most + 1});\n(?:.*\n)*?.*@!?\1 bra", text)
+    assert branch and branch.end() < text.index("atom.global"), text
+    assert "__assertfail" in text
+
+
+@triton.jit
+def polling(table, flag, peer):
+    while st.load(table, flag, peer) != 1:
+        pass
+
+
+@triton.jit
+def polling_again(table, flag, peer):
+    ctx = st.DeviceContext(table)
+    value = ctx.load(flag, peer)
+    while value != 1:
+        value = ctx.load(flag, peer)  # again
+    ctx.store(flag, 2, peer)
+
+
+@triton.jit
+def polling_own(table, flag, peer):
+    st.store(table, flag, 1, peer)
+    while tl.load(flag) != 1:
+        pass
+
+
+@triton.jit
+def searching(table, flag, peer):
+    at = 0
+    while st.load(table, flag + at, peer) != 0:
+        at += 1
+    while at < tl.load(flag):
+        at += 1
+    while st.load(table, flag, peer, volatile=True) < at:
+        pass
+    while st.load(table, flag, peer) < at:
+        st.atomic_add(table, flag, 1, peer)
+    tl.store(flag, at)
+
+
+def symm_warnings(compile_it):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        compile_it()
+    return [(str(each.message), each.lineno) for each in caught if each.category is symm.SymmWarning]
+
+
+FLAG = {"table": "*i64", "flag": "*i32", "peer": "i32"}
+
+
+@pytest.mark.parametrize("target", ["sm_90", "gfx942"])
+@pytest.mark.parametrize(
+    ("kernel", "word"), [(polling, "while"), (polling_again, "# again"), (polling_own, "while"), (searching, None)]
+)
+def test_a_poll_with_plain_loads_is_warned_of(kernel, word, target):
+    found = symm_warnings(lambda: compile_for(target, kernel, FLAG))
+    lines, first = inspect.getsourcelines(kernel.fn)
+    wanted = [first + number for number, line in enumerate(lines) if word and word in line]
+    assert [line for _, line in found] == wanted, found
+    assert all("polls memory in a loop with a plain load" in message and "use wait" in message for message, _ in found)
+
+
+def test_warnings_are_given_again_where_a_kernel_comes_from_the_cache():
+    always = knobs.compilation.always_compile
+    try:
+        knobs.compilation.always_compile = False
+        found = [symm_warnings(lambda: compile_for("sm_90", polling, FLAG, options={"num_warps": 2})) for _ in range(3)]
+    finally:
+        knobs.compilation.always_compile = always
+    assert len(found[0]) == 1 and found[1:] == [found[0]] * 2, found
+
+
+@triton.jit
+def stored_tile(table, p, q, flag, n, OP: tl.constexpr, B: tl.constexpr):
+    ctx = st.DeviceContext(table)
+    tile = tl.make_tensor_descriptor(p, [n, B], [B, 1], [32, B])
+    at = tl.arange(0, B)
+    tile.store([0, 0], tl.full([32, B], 1.0, tl.float32))
+    if OP == "load":
+        tl.store(q + at, ctx.load(p + at, 1))
+    elif OP == "put":
+        ctx.put(p + at, q + at, 1)
+    elif OP == "get":
+        ctx.get(p + at, q + at, 1)
+    elif OP == "copy":
+        ctx.copy(p + at, q + at, 0, 1)
+    elif OP == "put_signal":
+        ctx.put_signal(p + at, q + at, flag, 1, 1)
+    elif OP == "atomic_add":
+        ctx.atomic_add(p + at, 1.0, 1, sem="relaxed")
+    elif OP == "atomic_cas":
+        ctx.atomic_cas(flag, 0, 1, 1, sem="relaxed")
+    elif OP == "store":
+        ctx.store(p + at, 2.0, 1)
+
+
+@triton.jit
+def stored_tiles(table, p, q, flag, n, OP: tl.constexpr, B: tl.constexpr):
+    tile = tl.make_tensor_descriptor(p, [n, B], [B, 1], [32, B])
+    at = tl.arange(0, B)
+    for i in tl.range(0, n, num_stages=4):
+        # The store of the iteration before is met first.
+        tl.store(q + i * B + at, st.load(table, p + i * B + at, 1))
+        tile.store([i, 0], tl.full([32, B], 1.0, tl.float32) + i)
+
+
+TILES = {"table": "*i64", "p": "*fp32", "q": "*fp32", "flag": "*i32", "n": "i32"}
+ENGINE = r"cp\.async\.bulk\.(?:tensor|wait_group(?:\.read)?\b)|bar\.sync|(?:ld|st)\.global\.b32|(?:atom|red)\.\S+"
+
+
+@pytest.mark.parametrize("op", ["load", "put", "get", "copy", "put_signal", "atomic_add", "atomic_cas", "store"])
+def test_an_access_waits_for_the_engine_s_stores(op):
+    text = machine_text(compile_for("sm_90", stored_tile, TILES, ["p", "q", "table"], OP=op, B=64))
+    steps = re.findall(ENGINE, text)
+    after = steps[steps.index("cp.async.bulk.tensor") :]
+    first = next(at for at, step in enumerate(after) if step.startswith(("ld.", "st.", "atom.", "red.")))
+    assert "cp.async.bulk.wait_group" in after[:first], after
+    # What one thread has waited for, all of them are told.
+    assert "bar.sync" in after[after.index("cp.async.bulk.wait_group") : first], after
+
+
+def test_an_access_waits_for_the_stores_of_the_iteration_before():
+    text = machine_text(compile_for("sm_90", stored_tiles, TILES, ["p", "q", "table"], OP="", B=64))
+    body = max(re.split(r"^\$L__BB\d+_\d+:", text, flags=re.MULTILINE), key=lambda block: "bulk.tensor" in block)
+    steps = re.findall(ENGINE, body)
+    load = next(at for at, step in enumerate(steps) if step.startswith("ld."))
+    assert "cp.async.bulk.wait_group" in steps[:load] and "bar.sync" in steps[:load], steps
+    assert steps.index("cp.async.bulk.tensor") > load, steps
+
+
+LAYOUT = gl.NVMMASharedLayout.get_default_for([64, 64], gl.float32)
+SPECIALIZED = {"table": "*i64", "flag": "*i32", "tile": f"tensordesc<fp32[64, 64],{LAYOUT!r}>"}
+STEPS = r"cp\.async\.bulk\.(?:tensor|wait_group(?:\.read)?\b)|bar\.sync|mbarrier\.arrive|mbarrier\.try_wait|atom\.\S+"
+
+
+def test_a_partition_s_own_store_wait_is_complete():
+    kernel = stores_gluon.stores_in_a_partition
+    text = machine_text(compile_for("sm_90", kernel, SPECIALIZED, WAIT=True, WITHIN=True))
+    steps = re.findall(STEPS, text[text.index("cp.async.bulk.tensor") :])
+    told = steps[: steps.index("mbarrier.arrive")]
+    assert "cp.async.bulk.wait_group" in told, steps
+    assert "bar.sync" in told[told.index("cp.async.bulk.wait_group") :], steps
+
+
+def test_a_partition_s_stores_are_complete_at_its_end():
+    kernel = stores_gluon.stores_in_a_partition
+    text = machine_text(compile_for("sm_90", kernel, SPECIALIZED, WAIT=False, WITHIN=False))
+    partition = text[text.index("cp.async.bulk.tensor") :]
+    partition = partition[partition.index("mbarrier.arrive") :]
+    # The warps come together again behind it.
+    assert re.findall(STEPS, partition)[1:3] == ["cp.async.bulk.wait_group", "bar.sync"], partition
+    assert "atom." in text
+
+
+def test_a_release_beside_stores_that_are_not_waited_for_is_refused():
+    with pytest.raises(symm.CompileError, match="S1: releases what this partition of the warps did") as caught:
+        compile_for("sm_90", stores_gluon.stores_in_a_partition, SPECIALIZED, WAIT=False, WITHIN=True)
+    lines, first = inspect.getsourcelines(stores_gluon.hand_over.fn)
+    at = next(number for number, line in enumerate(lines) if "signal(" in line)
+    assert (caught.value.file, caught.value.line) == (stores_gluon.__file__, first + at)

@@ -211,3 +211,15 @@ def test_warp_specialized_kernels_hold_ops():
     assert "setmaxnreg" in text
     # The remote load is in a partition, and the bases are loaded once.
     assert len(re.findall(r"ld\.global\S*\.v2\.b32", text)) == 2, text
+
+
+@triton.jit
+def marks_in_strings(table, p):
+    tl.device_print("symm.carriers = 1 : i32, llvm.data_layout = ", st.rank(table))
+    tl.store(p, 1)
+
+
+def test_strings_of_the_kernel_stay_as_they_are():
+    text = machine_text(compile_for("sm_90", marks_in_strings, REMOTE))
+    characters = [bytes(int(byte) for byte in found.split(",")) for found in re.findall(r"\] = \{([\d, ]+)\}", text)]
+    assert any(b"symm.carriers = 1 : i32, llvm.data_layout = " in each for each in characters), characters

@@ -26,6 +26,9 @@
 //! signals is what all of its threads did. A `wait` is a loop around a load, which no pass of Triton's moves
 //! a load across (O4); it acquires once, behind the loop (O5).
 //!
+//! Stores of the engine for tensors (TMA) are waited for before a release, and before an access of these ops that may meet
+//! one (`engine.rs`).
+//!
 //! Limits: contexts are made in the function that uses them. No bulk copies of a `count` of elements, no `wait` with a
 //! timeout, no masks on `atomic_cas`. On AMD, orders for gfx942 and gfx950 only.
 

@@ -50,6 +50,7 @@ use crate::ir::{
 use crate::lower::triton::PASS as LOWER;
 use crate::order::is_quiet;
 use crate::pass::{Ir, Pass, Values};
+use crate::registration::previous_in_block;
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::block::BlockArgument;
 use melior::ir::r#type::IntegerType;
@@ -152,7 +153,14 @@ fn stage<'c: 'a, 'a>(op: OperationRef<'c, 'a>, shared: u64) -> bool {
         set(op);
         return true;
     }
-    let Some(is_apart) = is_apart(op, &traffic) else { return false };
+    let last = previous_in_block(op);
+    let Some(is_apart) = is_apart(op, &traffic) else {
+        // What has been computed for it so far.
+        while let Some(unused) = previous_in_block(op).filter(|unused| Some(*unused) != last) {
+            Builder::before(op).erase(unused);
+        }
+        return false;
+    };
     report(Severity::Remark, op, &format!("{what} where what it loads and what it stores have no byte in common"));
     let types: Vec<Type> = op.results().map(|result| result.r#type()).collect();
     let copy = |b: &Builder<'c>| lasting_op(b.copy(op));

@@ -32,3 +32,78 @@
   symm.fence
   "tt.return"() : () -> ()
 }) : () -> ()
+
+// Accesses behind a store wait for it, once on a way, in branches and from one iteration to the next.
+// CHECK-LABEL: sym_name = "accesses"
+"tt.func"() <{function_type = (!tt.ptr<i64>, !tt.ptr<f32>, !tt.ptr<i32>, i32, i1, !tt.tensordesc<tensor<8xf32>>,
+  tensor<8xf32>) -> (), sym_name = "accesses"}> ({
+^bb0(%table: !tt.ptr<i64>, %p: !tt.ptr<f32>, %f: !tt.ptr<i32>, %v: i32, %c: i1, %d: !tt.tensordesc<tensor<8xf32>>,
+     %x: tensor<8xf32>):
+  %ctx = symm.ctx %table : !tt.ptr<i64>
+  %zero = arith.constant 0 : i32
+  // CHECK-NOT: wait_group
+  // CHECK: "early"
+  %early = symm.remote_load %ctx, %p, %zero : !tt.ptr<f32> -> f32
+  "early"(%early) : (f32) -> ()
+  // CHECK: scf.if
+  // CHECK-NEXT: "tt.descriptor_store"
+  scf.if %c {
+    "tt.descriptor_store"(%d, %x, %v) : (!tt.tensordesc<tensor<8xf32>>, tensor<8xf32>, i32) -> ()
+  }
+  // TMA: "cp.async.bulk.wait_group 0;
+  // TMA-NEXT: "ttg.barrier"
+  // CHECK: "tt.load"
+  // CHECK: "late"
+  %late = symm.remote_load %ctx, %p, %zero : !tt.ptr<f32> -> f32
+  "late"(%late) : (f32) -> ()
+  // CHECK-NOT: wait_group
+  // CHECK: "tt.atomic_rmw"
+  symm.put %ctx, %p, %p, %zero : !tt.ptr<f32>, !tt.ptr<f32>
+  %old = symm.atomic_rmw add %ctx, %f, %v, %zero sem relaxed : !tt.ptr<i32>, i32
+  // CHECK: scf.for
+  // TMA-NEXT: "cp.async.bulk.wait_group 0;
+  // TMA-NEXT: "ttg.barrier"
+  // CHECK: "tt.descriptor_store"
+  scf.for %i = %zero to %v step %v : i32 {
+    symm.remote_store %ctx, %early, %p, %zero : f32, !tt.ptr<f32>
+    "tt.descriptor_store"(%d, %x, %i) : (!tt.tensordesc<tensor<8xf32>>, tensor<8xf32>, i32) -> ()
+  }
+  "tt.return"() : () -> ()
+}) : () -> ()
+
+// A partition of specialised warps completes its stores where it waits for them, and at its end.
+// CHECK-LABEL: sym_name = "partitions"
+"tt.func"() <{function_type = (!tt.ptr<i64>, !tt.ptr<i32>, i32, !tt.tensordesc<tensor<8xf32>>,
+  !ttg.memdesc<8xf32, #ttg.shared_memory>) -> (), sym_name = "partitions"}> ({
+^bb0(%table: !tt.ptr<i64>, %f: !tt.ptr<i32>, %v: i32, %d: !tt.tensordesc<tensor<8xf32>>,
+     %s: !ttg.memdesc<8xf32, #ttg.shared_memory>):
+  %ctx = symm.ctx %table : !tt.ptr<i64>
+  %zero = arith.constant 0 : i32
+  // CHECK: "ttg.warp_specialize"
+  "ttg.warp_specialize"() ({
+    symm.signal set %ctx, %f, %v, %zero : !tt.ptr<i32>, i32
+    // CHECK: "tt.atomic_rmw"
+    // CHECK-NEXT: "ttg.warp_yield"
+    "ttg.warp_yield"() : () -> ()
+  }, {
+    "ttg.warp_specialize.partitions"() ({
+      // CHECK: "ttng.async_tma_copy_local_to_global"
+      // CHECK: "ttng.async_tma_store_wait"
+      // TMA-NEXT: "cp.async.bulk.wait_group 1;
+      // TMA-NEXT: "ttg.barrier"
+      // CHECK-NEXT: "ttng.arrive_barrier"
+      // TMA-NEXT: "cp.async.bulk.wait_group 0;
+      // CHECK-NEXT: "ttg.warp_return"
+      "ttng.async_tma_copy_local_to_global"(%d, %zero, %s) : (!tt.tensordesc<tensor<8xf32>>, i32,
+        !ttg.memdesc<8xf32, #ttg.shared_memory>) -> ()
+      "ttng.async_tma_store_wait"() {pendings = 1 : i32} : () -> ()
+      "ttng.arrive_barrier"(%s) : (!ttg.memdesc<8xf32, #ttg.shared_memory>) -> ()
+      "ttg.warp_return"() : () -> ()
+    }, {
+      // CHECK-NEXT: }, {
+      // CHECK-NEXT: "ttg.warp_return"
+      "ttg.warp_return"() : () -> ()
+    }) : () -> ()
+  }) : () -> ()
+  "tt.return"() : () -> ()
+}) : () -> ()
