@@ -65,8 +65,8 @@ pub struct Extents<'c, 'a> {
 impl<'c: 'a, 'a> Extents<'c, 'a> {
     /// Bounds of what an `scf.for` holds, computed in front of it.
     pub fn of(around: OperationRef<'c, 'a>) -> Self {
-        let (conditions, known, below) = (Vec::new(), HashMap::new(), Vec::new());
-        Self { around, b: Builder::before(around), conditions, known, below, rounds: None }
+        let (b, known) = (Builder::before(around), HashMap::new());
+        Self { around, b, conditions: Vec::new(), known, below: Vec::new(), rounds: None }
     }
 
     /// What has to hold for all bounds to be right.
@@ -149,13 +149,12 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
                     let distance = extents.number(distance)?;
                     Some(extents.sum(base, distance))
                 }
-                Some(_) => None,
                 None if name(op) == "tt.addptr" => {
                     let (base, moved) = (extents.address(first)?, extents.moved(op)?);
                     Some(extents.sum(base, moved))
                 }
                 None if SHAPES.contains(&name(op)) || name(op) == "tt.bitcast" => extents.address(first),
-                None => None,
+                _ => None,
             }
         })
     }
@@ -265,7 +264,10 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
         let first = if is_pointer { self.address(start)? } else { self.number(start)? };
         // In Triton's text `scf` is unknown, and so is which op ends a block.
         let next = operations(*blocks(self.around).first()?).last()?.operands().nth(number)?;
-        let Some(step) = self.steps_from(value, next)? else { return Some(first) };
+        if next == value {
+            return Some(first);
+        }
+        let step = self.steps_from(value, next)?;
         let rounds = self.rounds()?;
         self.require_within(step, MOST_FACTOR);
         self.require_within(Extent::of_one(rounds), MOST_FACTOR);
@@ -280,10 +282,10 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
         Some(self.bounded(value, extent))
     }
 
-    /// The bounds of what is added to a carried value in an iteration, pointers in bytes; `Some(None)` if it is kept.
-    fn steps_from(&mut self, value: Value<'c, 'a>, next: Value<'c, 'a>) -> Option<Option<Extent<'c>>> {
+    /// The bounds of what is added to a carried value in an iteration, to pointers in bytes.
+    fn steps_from(&mut self, value: Value<'c, 'a>, next: Value<'c, 'a>) -> Option<Extent<'c>> {
         if next == value {
-            return Some(None);
+            return Some(Extent::of_one(self.b.i64(0)));
         }
         let op = definition(next)?;
         let (first, second) = (op.operands().next()?, op.operands().nth(1)?);
@@ -295,7 +297,7 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
             },
             _ => return None,
         };
-        Some(Some(before.map_or(step, |before| self.sum(before, step))))
+        Some(self.sum(before, step))
     }
 
     /// The bounds of the loop's counter. Where there is no iteration they may be anything.
@@ -316,11 +318,11 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
     /// How often the loop comes round after its first iteration, `i64`.
     fn rounds(&mut self) -> Option<Value<'c, 'c>> {
         if self.rounds.is_none() {
-            let (start, stop, step) = (self.end(0)?, self.end(1)?, self.end(2)?);
+            let (lower, upper, step) = (self.end(0)?, self.end(1)?, self.end(2)?);
             let (zero, one) = (self.b.i64(0), self.b.i64(1));
             self.conditions.push(self.b.compare(CmpiPredicate::Sgt, step, zero));
             let step = self.b.binary("arith.maxsi", step, one);
-            let distance = self.b.binary("arith.subi", self.b.binary("arith.subi", stop, start), one);
+            let distance = self.b.binary("arith.subi", self.b.binary("arith.subi", upper, lower), one);
             let distance = self.b.binary("arith.maxsi", distance, zero);
             self.rounds = Some(self.b.binary("arith.divsi", distance, step));
         }
@@ -381,9 +383,8 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
 
     /// The least and the greatest of some values.
     fn hull(&self, values: &[Value<'c, 'c>]) -> Extent<'c> {
-        let fold = |name| values.iter().copied().reduce(|one, other| self.b.binary(name, one, other));
-        let nothing = "there are values";
-        Extent { low: fold("arith.minsi").expect(nothing), high: fold("arith.maxsi").expect(nothing) }
+        let fold = |name| values[1..].iter().fold(values[0], |one, other| self.b.binary(name, one, *other));
+        Extent { low: fold("arith.minsi"), high: fold("arith.maxsi") }
     }
 
     /// Asks for bounds from `-most` on and below `most`.

@@ -222,4 +222,4 @@ def marks_in_strings(table, p):
 def test_strings_of_the_kernel_stay_as_they_are():
     text = machine_text(compile_for("sm_90", marks_in_strings, REMOTE))
     characters = [bytes(int(byte) for byte in found.split(",")) for found in re.findall(r"\] = \{([\d, ]+)\}", text)]
-    assert any(b"symm.carriers = 1 : i32, llvm.data_layout = " in each for each in characters), characters
+    assert any(b"symm.carriers = 1 : i32, llvm.data_layout =" in each for each in characters), characters

@@ -164,13 +164,13 @@ fn stage<'c: 'a, 'a>(op: OperationRef<'c, 'a>, shared: u64) -> bool {
     report(Severity::Remark, op, &format!("{what} where what it loads and what it stores have no byte in common"));
     let types: Vec<Type> = op.results().map(|result| result.r#type()).collect();
     let copy = |b: &Builder<'c>| lasting_op(b.copy(op));
-    let staged = |b: &Builder<'c>| {
-        let staged = copy(b);
-        set(staged);
-        staged
+    let early = |b: &Builder<'c>| {
+        let pipelined = copy(b);
+        set(pipelined);
+        pipelined
     };
     let b = Builder::before(op);
-    let results = b.choose_op(is_apart, &types, staged, copy);
+    let results = b.choose_op(is_apart, &types, early, copy);
     b.replace(op, &results);
     true
 }
@@ -195,8 +195,8 @@ fn stages<'c: 'a, 'a>(op: OperationRef<'c, 'a>, bytes: u64, shared: u64) -> Opti
 /// How many iterations a loop has, where its bounds are constants.
 fn trips<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Option<i64> {
     let mut ends = op.operands().take(3).map(|end| constant_value(uncast(end)));
-    let (start, stop, step) = (ends.next()??, ends.next()??, ends.next()??);
-    stop.checked_sub(start)?.checked_add(step.checked_sub(1)?)?.checked_div(step)
+    let (lower, upper, step) = (ends.next()??, ends.next()??, ends.next()??);
+    upper.checked_sub(lower)?.checked_add(step.checked_sub(1)?)?.checked_div(step)
 }
 
 /// A value before it was cast to what it is already.
