@@ -16,7 +16,7 @@ use std::collections::HashMap;
 use symm_dialect::lossy;
 use symm_dialect::ops::SymmOp;
 use symm_dialect::pointer::Pointer;
-use symm_dialect::shape::{Shaped, byte_width, integer_width, scalar};
+use symm_dialect::shape::{Shaped, byte_width, integer_width, is_data, scalar};
 
 /// The largest magnitude of what is computed in 64 bits: as bytes, and summed up, it is far from wrapping around.
 const MOST: i64 = 1 << 58;
@@ -86,13 +86,14 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
         if let Some(mask) = mask {
             self.learn(mask);
         }
-        let size = Pointer::of(pointer.r#type()).and_then(Pointer::pointee).map(byte_width)?;
+        // A block pointer points to a block.
+        let pointee = Pointer::of(pointer.r#type()).and_then(Pointer::pointee).filter(|pointee| is_data(*pointee))?;
         let mut touched = self.address(pointer)?;
         if let Some(distance) = distance {
             let distance = self.number(distance)?;
             touched = self.sum(touched, distance);
         }
-        let end = self.b.add(touched.high, self.b.i64(size.cast_signed()));
+        let end = self.b.add(touched.high, self.b.i64(byte_width(pointee).cast_signed()));
         Some(Extent { low: touched.low, high: end })
     }
 

@@ -87,6 +87,14 @@ def push(table, p, q, n, peer, B: tl.constexpr):
 
 
 @triton.jit
+def put_blocks(table, p, q, n, peer, B: tl.constexpr):
+    ctx = st.DeviceContext(table)
+    for start in range(tl.program_id(0) * B, n, tl.num_programs(0) * B):
+        at = start + tl.arange(0, B)
+        ctx.put(p + at, q + at, peer)
+
+
+@triton.jit
 def add_in_place(table, p, q, n, peer, B: tl.constexpr):
     ctx = st.DeviceContext(table)
     at = tl.arange(0, B)
@@ -120,6 +128,14 @@ def gather(table, p, q, index, n, peer, B: tl.constexpr):
     for start in range(0, n, B):
         at = start + tl.arange(0, B)
         tl.store(q + at, ctx.load(p + tl.load(index + at), peer))
+
+
+@triton.jit
+def to_a_block_pointer(table, p, q, n, peer, B: tl.constexpr):
+    ctx = st.DeviceContext(table)
+    block = tl.make_block_ptr(q, (n,), (1,), (0,), (B,), (0,))
+    for start in range(0, n, B):
+        tl.store(block, ctx.load(p + start + tl.arange(0, B), peer))
 
 
 @triton.jit
@@ -181,7 +197,7 @@ def test_a_loop_that_stores_nothing_is_staged_without_a_test(caplog):
     assert caplog.messages[0].endswith("is given 11 stages of 8192 bytes")
 
 
-LEFT_ALONE = [push, add_in_place, over_ranks, over_eight, gather, own_stages, waits]
+LEFT_ALONE = [push, put_blocks, add_in_place, over_ranks, over_eight, gather, to_a_block_pointer, own_stages, waits]
 
 
 @pytest.mark.parametrize("kernel", LEFT_ALONE, ids=lambda each: each.__name__)
