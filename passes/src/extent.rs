@@ -87,13 +87,13 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
             self.learn(mask);
         }
         // A block pointer points to a block.
-        let pointee = Pointer::of(pointer.r#type()).and_then(Pointer::pointee).filter(|pointee| is_data(*pointee))?;
+        let data = Pointer::of(pointer.r#type()).and_then(Pointer::pointee).filter(|data| is_data(*data))?;
         let mut touched = self.address(pointer)?;
         if let Some(distance) = distance {
             let distance = self.number(distance)?;
             touched = self.sum(touched, distance);
         }
-        let end = self.b.add(touched.high, self.b.i64(byte_width(pointee).cast_signed()));
+        let end = self.b.add(touched.high, self.b.i64(byte_width(data).cast_signed()));
         Some(Extent { low: touched.low, high: end })
     }
 
