@@ -121,13 +121,12 @@ module attributes {gpu.container_module} {
     }
   }
 
-  func.func @main(%ctx: !symm.ctx) {
+  func.func @main(%ctx: !symm.ctx, %rounds: i64 {symm.name = "rounds", symm.default = 500 : i64}) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c7 = arith.constant 7 : index
     %zero = arith.constant 0 : i64
     %start = arith.constant 1 : i64
-    %rounds = arith.constant 500 : i64
     %all = symm.alloc %ctx : memref<1024xi64>
     %early = symm.alloc %ctx : memref<16xi64>
     %late = symm.alloc %ctx : memref<16xi64>
