@@ -24,12 +24,14 @@ pub fn set_place(place: Option<&str>) {
 /// Says what this thread calls in its caller's words, such as `World.barrier`, for what errors say; nothing for this
 /// crate's own. Ranks that meet have to call the same in these words, too.
 pub fn set_call(call: &str) {
-    CALL.set(visible(call));
+    // At the end of a thread there is nothing left to say it to.
+    let _ = CALL.try_with(|said| *said.borrow_mut() = visible(call));
 }
 
 /// What this thread calls, or nothing.
 pub(crate) fn call() -> String {
-    CALL.with_borrow(Clone::clone)
+    // At the end of a thread, its local data is gone before its last calls.
+    CALL.try_with(|call| call.borrow().clone()).unwrap_or_default()
 }
 
 /// Says that this thread's calls come from another language than Rust, and from nowhere until [`set_place`] says where.
@@ -46,7 +48,7 @@ pub(crate) fn here() -> Loc<'static> {
     let text = || interned(&format!("{}:{}:{}", at.file(), at.line(), at.column()));
     let known = || {
         let at = std::ptr::from_ref(at) as usize;
-        // At the end of a thread, its local data is gone before its last calls.
+        // As above.
         KNOWN.try_with(|known| *known.borrow_mut().entry(at).or_insert_with(text)).unwrap_or_else(|_| text())
     };
     Loc::from(SET.get().unwrap_or_else(known))
