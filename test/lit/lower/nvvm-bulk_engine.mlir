@@ -7,7 +7,7 @@
 // RUN: symm-translate %s --to ptx --chip sm_90 -O 0 | FileCheck %s --check-prefix LIBRARY
 
 // The bytes before and after those that the engine takes are read by threads, which others have written: after the
-// barrier, too.
+// barrier, too. The threads store them after the engine, so that no store lies between the fences and the engine.
 // LIBRARY-LABEL: .func _symm_bulk_copy_4x4(
 // LIBRARY-NOT: call.uni _symm_copy
 // LIBRARY:     mbarrier.init
@@ -15,9 +15,10 @@
 // LIBRARY:     fence.proxy.async;
 // LIBRARY-NOT: call.uni _symm_copy
 // LIBRARY:     bar.sync
-// LIBRARY:     call.uni _symm_copy_4x4,
-// LIBRARY:     call.uni _symm_copy_4x4,
+// LIBRARY-NOT: call.uni _symm_copy
 // LIBRARY:     call.uni _symm_bulk_engine,
+// LIBRARY:     call.uni _symm_copy_4x4,
+// LIBRARY:     call.uni _symm_copy_4x4,
 // LIBRARY:     bar.sync
 // LIBRARY:     call.uni _symm_copy_4x4,
 // LIBRARY:     ret;

@@ -100,6 +100,7 @@ func.func private @_symm_copy_WIDTHxDEPTH(!llvm.ptr, !llvm.ptr, i64, i64, i64)
 func.func private @_symm_bulk_copy_WIDTHxDEPTH(%dst: !llvm.ptr, %src: !llvm.ptr, %bytes: i64, %tid: i64, %n: i64,
                                                %opens: i1) {
   %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
   %c15 = arith.constant 15 : i64
   %c64 = arith.constant 64 : i64
   %m16 = arith.constant -16 : i64
@@ -154,19 +155,22 @@ func.func private @_symm_bulk_copy_WIDTHxDEPTH(%dst: !llvm.ptr, %src: !llvm.ptr,
     // visible to the generic proxy.
     llvm.inline_asm has_side_effects "fence.proxy.async;", "~{memory}" : () -> ()
     gpu.barrier
-    scf.if %has_edges {
-      %tail_at = arith.subi %bytes, %tail : i64
-      %td = llvm.getelementptr %dst[%tail_at] : (!llvm.ptr, i64) -> !llvm.ptr, i8
-      %ts = llvm.getelementptr %src[%tail_at] : (!llvm.ptr, i64) -> !llvm.ptr, i8
-      func.call @_symm_copy_WIDTHxDEPTH(%dst, %src, %head, %tid, %n) : (!llvm.ptr, !llvm.ptr, i64, i64, i64) -> ()
-      func.call @_symm_copy_WIDTHxDEPTH(%td, %ts, %tail, %tid, %n) : (!llvm.ptr, !llvm.ptr, i64, i64, i64) -> ()
-    }
     scf.if %is_first {
       %bd = llvm.getelementptr %dst[%head] : (!llvm.ptr, i64) -> !llvm.ptr, i8
       %bs = llvm.getelementptr %src[%head] : (!llvm.ptr, i64) -> !llvm.ptr, i8
       %gd = llvm.addrspacecast %bd : !llvm.ptr to !llvm.ptr<1>
       %gs = llvm.addrspacecast %bs : !llvm.ptr to !llvm.ptr<1>
       func.call @_symm_bulk_engine(%gd, %gs, %body, %stages, %used) : (!llvm.ptr<1>, !llvm.ptr<1>, i64, i32, i32) -> ()
+    }
+    // These are none of the engine's bytes. The last threads copy them, which need not wait for the first one.
+    scf.if %has_edges {
+      %n_less = arith.subi %n, %c1 : i64
+      %from_last = arith.subi %n_less, %tid : i64
+      %tail_at = arith.subi %bytes, %tail : i64
+      %td = llvm.getelementptr %dst[%tail_at] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+      %ts = llvm.getelementptr %src[%tail_at] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+      func.call @_symm_copy_WIDTHxDEPTH(%dst, %src, %head, %from_last, %n) : (!llvm.ptr, !llvm.ptr, i64, i64, i64) -> ()
+      func.call @_symm_copy_WIDTHxDEPTH(%td, %ts, %tail, %from_last, %n) : (!llvm.ptr, !llvm.ptr, i64, i64, i64) -> ()
     }
   } else {
     scf.if %opens {

@@ -194,3 +194,38 @@ $L__BB11_2:
 	cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1], %r2, [%r3];
 	ret;
 }
+
+// The store of one round comes before the copy of the next.
+.visible .entry copied_again(
+	.param .u64 copied_again_param_0
+)
+{
+	ld.param.b64 	%rd1, [copied_again_param_0];
+	mov.b32 	%r4, 0;
+	fence.proxy.async;
+$L__BB14_1:
+	bar.sync 	0;
+	cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1], %r2, [%r3];
+	st.global.b64 	[%rd1], 1;
+	add.s32 	%r4, %r4, 1;
+	setp.lt.u32 	%p1, %r4, 8;
+	@%p1 bra 	$L__BB14_1;
+	ret;
+}
+
+.visible .entry right_copied_again(
+	.param .u64 right_copied_again_param_0
+)
+{
+	ld.param.b64 	%rd1, [right_copied_again_param_0];
+	mov.b32 	%r4, 0;
+$L__BB15_1:
+	fence.proxy.async;
+	bar.sync 	0;
+	cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1], %r2, [%r3];
+	st.global.b64 	[%rd1], 1;
+	add.s32 	%r4, %r4, 1;
+	setp.lt.u32 	%p1, %r4, 8;
+	@%p1 bra 	$L__BB15_1;
+	ret;
+}
