@@ -28,6 +28,29 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // What the threads of a block have written to its shared memory is copied as well.
+  // PTX-LABEL: .entry shared_source(
+  // PTX:       st.shared.b32
+  // PTX-NOT:   {{ld\.shared|st\.global}}
+  // PTX:       bar.sync
+  // PTX:       ld.shared.v4.b32
+  // PTX-NOT:   bar.
+  // PTX:       ret;
+  // ISA-LABEL: {{^}}shared_source:
+  // ISA:       ds_write_b32
+  // ISA-NOT:   {{ds_read|flat_load|global_store}}
+  // ISA:       s_barrier
+  // ISA:       ds_read_b128
+  // ISA-NOT:   s_barrier
+  // ISA:       s_endpgm
+  gpu.func @shared_source(%ctx: !symm.ctx, %b: !line, %x: i32, %p: i32)
+      workgroup(%a: memref<1024xi32, #gpu.address_space<workgroup>>) kernel {
+    %t = gpu.thread_id x
+    memref.store %x, %a[%t] : memref<1024xi32, #gpu.address_space<workgroup>>
+    symm.put %ctx, %a, %b, %p group block : memref<1024xi32, #gpu.address_space<workgroup>>, !line
+    gpu.return
+  }
+
   // The same through pointers, of a warp, which on AMD runs in step: there only the compiler keeps the order.
   // PTX-LABEL: .entry put_warp(
   // PTX:       st.global.b32
