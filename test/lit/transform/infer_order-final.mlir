@@ -19,14 +19,26 @@
 // PTX: fence.acq_rel.sys;
 // PTX-NOT: {{fence|bar\.}}
 // PTX: atom.relaxed.sys.global.add.u64
-// The first polls of a wait acquire; the fence is for a flag that comes late, and stands in front of them.
-// PTX-NOT: fence
+// The first polls of a wait acquire; the fence is for a flag that comes late, and LLVM has put it before them: from it
+// the way leads to the next wait, or to the barrier. The waits share that one, after the loop: one thread waits for all.
+// PTX-NOT: {{fence|bar\.}}
 // PTX: fence.acq_rel.sys;
-// PTX: bar.sync
-// PTX-NOT: fence
+// PTX-NEXT: [[WAITED:\$L__BB[0-9_]+]]:
+// PTX-NOT: {{fence|bar\.|^.L}}
+// PTX: @%p{{[0-9]+}} bra [[WAIT:\$L__BB[0-9_]+]];
+// PTX-NEXT: bra.uni [[DONE:\$L__BB[0-9_]+]];
+// PTX: [[WAIT]]:
+// PTX-NEXT: @%p{{[0-9]+}} bra [[WAITED]];
+// PTX-NOT: {{fence|atom|st\.|bar\.}}
 // PTX: ld.acquire.sys.global.b64
-// PTX-NOT: {{fence|atom|st\.|bar}}
-// PTX: ret;
+// PTX-NOT: {{fence|atom|st\.|bar\.}}
+// PTX: bra [[WAITED]];
+// PTX-NOT: {{fence|atom|st\.|bar\.}}
+// PTX: ld.relaxed.sys.global.b64
+// PTX-NOT: {{fence|atom|st\.|bar\.}}
+// PTX: [[DONE]]:
+// PTX-NEXT: bar.sync
+// PTX-NEXT: ret;
 
 // ISA-LABEL: {{^}}broadcast:
 // ISA-NOT: buffer_
@@ -49,9 +61,9 @@
 // ISA-NEXT: s_waitcnt vmcnt(0)
 // ISA-NOT: {{buffer_|s_barrier}}
 // ISA: global_atomic_add_x2 {{.*}} sc1
-// ISA-NOT: buffer_
+// ISA-NOT: {{buffer_|s_barrier}}
 // ISA: global_load_dwordx2 {{.*}} sc0 sc1
-// ISA-NOT: buffer_
+// ISA-NOT: {{buffer_|s_barrier}}
 // ISA: buffer_inv sc0 sc1
 // ISA-NOT: {{buffer|global|flat}}_
 // ISA: s_barrier
@@ -94,7 +106,7 @@ gpu.module @kernels {
     symm.signal set %ctx, %flag[%c0], %v, %p7 : memref<8xi64>, i64
     gpu.return
   }
-  // By blocks, in loops: one fence by the first thread, behind a barrier, and one behind all of the waits.
+  // By blocks, in loops: one fence by the first thread, after a barrier, and one barrier after all of the waits.
   gpu.func @all_gather(%ctx: !symm.ctx, %m: memref<1024xf32>, %flag: memref<8xi64>, %v: i64) kernel {
     %one = arith.constant 1 : i32
     %me = symm.rank %ctx
