@@ -106,6 +106,8 @@ pub fn aligned_range(num_ranks: i64, heap_stride: i64) -> Option<i64> {
 pub fn set_world(module: &mut Module, world: World) {
     let context = context(module.context());
     let mut operation = module.as_operation_mut();
+    // Where tables lie is not the program's to say: see `set_table_in_heap`.
+    let _ = operation.remove_attribute(TABLE_IN_HEAP_ATTRIBUTE);
     for (name, width, value) in [
         (NUM_RANKS_ATTRIBUTE, 32, Some(u64::from(world.num_ranks))),
         (HEAP_SIZE_ATTRIBUTE, 64, Some(world.heap_size)),

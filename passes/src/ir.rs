@@ -18,6 +18,11 @@ use melior::ir::{Attribute, BlockLike, BlockRef, Location, OperationRef, RegionL
 use symm_dialect::ops::SymmOp;
 use symm_dialect::text;
 
+/// Whether an op calls a function, by its name or through a pointer.
+pub fn is_call(op: OperationRef) -> bool {
+    matches!(name(op), "func.call" | "func.call_indirect" | "llvm.call" | "llvm.invoke")
+}
+
 /// The context of an operation, for as long as the operation may live.
 pub fn context<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> &'c Context {
     symm_dialect::context(op.context())

@@ -171,6 +171,12 @@ fn sizes<'c>(b: &Builder<'c>, memref: Value<'c, '_>) -> Vec<Value<'c, 'c>> {
     known.iter().enumerate().map(size).collect()
 }
 
+/// So many elements in bytes; more than there are addresses is the most that a heap never has.
+fn bytes_of<'c: 'a, 'a>(b: &Builder<'c>, count: Value<'c, 'c>, width: i64) -> Value<'c, 'c> {
+    let too_many = b.compare(CmpiPredicate::Ugt, count, b.i64(i64::MAX / width.max(1)));
+    b.value("arith.select", &[too_many, b.i64(i64::MAX), b.mul(count, b.i64(width))], b.int(64), &[])
+}
+
 fn check_address<'c: 'a, 'a>(b: &Builder<'c>, ctx: Value<'c, 'a>, access: &Access<'c, 'a>, heap: i64) {
     let (lowest, bytes) = match &access.extent {
         Extent::Value(ty) => {
@@ -178,7 +184,7 @@ fn check_address<'c: 'a, 'a>(b: &Builder<'c>, ctx: Value<'c, 'a>, access: &Acces
                 Shaped::vector(*ty).map_or(1, |vector| vector.dimensions().into_iter().flatten().product());
             (None, b.i64((byte_width(scalar(*ty)) * lanes).cast_signed()))
         }
-        Extent::Elements(count, element) => (None, b.mul(b.as_i64(*count), b.i64(byte_width(*element).cast_signed()))),
+        Extent::Elements(count, element) => (None, bytes_of(b, b.as_i64(*count), byte_width(*element).cast_signed())),
         Extent::MemRef(shape) => {
             let (lowest, bytes) = Descriptor::new(b, access.pointer).span(b, &sizes(b, *shape));
             (Some(lowest), bytes)

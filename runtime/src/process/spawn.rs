@@ -58,6 +58,8 @@ pub fn spawn_processes(spawn: &Spawn) -> Result<(), Error> {
         match Process::start(spawn, rank, &run, &mut outputs) {
             Ok(process) => running.push(process),
             Err(error) => {
+                // Stopped first: none of them sees another go, and calls that a death.
+                running.iter().for_each(Process::stop);
                 running.iter_mut().for_each(Process::kill);
                 return Err(error);
             }
@@ -138,6 +140,11 @@ impl Process {
         let is_stopped = state::of(self.child.id().cast_signed()) == ProcessState::Stopped;
         self.stopped = if is_stopped { self.stopped + 1 } else { 0 };
         self.stopped >= STOPPED_FOR
+    }
+
+    fn stop(&self) {
+        // Likewise.
+        let _ = rustix::process::kill_process(Pid::from_child(&self.child), Signal::STOP);
     }
 
     fn kill(&mut self) {

@@ -48,3 +48,14 @@ module {
     }
   }
 }
+
+// -----
+
+gpu.module @kernels {
+  // expected-error @below {{S1: '_symm_copy_4x8' is a name of the device library: names that begin with _symm_ are reserved}}
+  func.func @_symm_copy_4x8() {
+    return
+  }
+  // expected-error @below {{S1: '_symm_shared_words' is a name of the device library}}
+  llvm.mlir.global internal @_symm_shared_words() {addr_space = 3 : i32} : i32
+}

@@ -13,6 +13,7 @@ use compile::Diagnostics;
 use options::{Driver, Options};
 use std::ffi::OsString;
 use std::io::Write as _;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -189,7 +190,9 @@ fn can_run(options: &Options, config: &Config) -> anyhow::Result<()> {
         Ranks::Threads(ranks) => (0..*ranks, *ranks),
         Ranks::Process(bootstrap) => (bootstrap.rank()..bootstrap.rank() + 1, bootstrap.num_ranks()),
     };
-    output::apart(&options.outputs, options.trace.as_deref(), ranks)?;
+    let inputs = options.inputs.iter().map(|(name, path)| (format!("--input {name}"), Path::new(path)));
+    let read: Vec<_> = inputs.chain([("the program".to_owned(), options.file.as_path())]).collect();
+    output::apart(&options.outputs, options.trace.as_deref(), &read, ranks)?;
     if let Some(path) = options.trace.as_ref().filter(|_| mine.contains(&0)) {
         output::can_write(path).with_context(|| format!("--trace {}", path.display()))?;
     }

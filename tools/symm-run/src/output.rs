@@ -45,7 +45,7 @@ enum Target {
 }
 
 fn target(path: &Path) -> std::io::Result<Target> {
-    let Ok(found) = path.metadata() else { return Ok(Target::File(path.to_owned())) };
+    let Ok(found) = path.metadata() else { return Ok(Target::File(linked(path))) };
     if found.is_dir() {
         return Err(ErrorKind::IsADirectory.into());
     }
@@ -56,6 +56,17 @@ fn target(path: &Path) -> std::io::Result<Target> {
     File::options().append(true).open(path)?;
     // A link stays one.
     path.canonicalize().map(Target::File)
+}
+
+/// Where a link to a file that is not there yet leads; any other path as it is.
+fn linked(path: &Path) -> PathBuf {
+    let mut path = path.to_owned();
+    // As many links as the system follows.
+    for _ in 0..40 {
+        let Ok(next) = path.read_link() else { break };
+        path = path.parent().unwrap_or(Path::new("")).join(next);
+    }
+    path
 }
 
 /// A new file next to another one, which goes when it is dropped.
@@ -88,8 +99,13 @@ impl Drop for Temporary {
     }
 }
 
-/// Sees that no two of the files that all ranks write are one.
-pub fn apart(outputs: &[(String, OsString)], trace: Option<&Path>, ranks: u32) -> anyhow::Result<()> {
+/// Sees that no two of the files that all ranks write are one, and that none is one of those that are read.
+pub fn apart(
+    outputs: &[(String, OsString)],
+    trace: Option<&Path>,
+    read: &[(String, &Path)],
+    ranks: u32,
+) -> anyhow::Result<()> {
     let trace = trace.map(|path| (String::from("--trace"), path.to_owned()));
     let of_rank = |rank| {
         let path = move |(name, path): &(String, OsString)| {
@@ -98,7 +114,11 @@ pub fn apart(outputs: &[(String, OsString)], trace: Option<&Path>, ranks: u32) -
         outputs.iter().filter_map(path)
     };
     let mut seen: HashMap<PathBuf, String> = HashMap::new();
+    let read: HashMap<_, _> = read.iter().filter_map(|(what, path)| Some((place(path)?, what))).collect();
     for (what, path) in (0..ranks).flat_map(of_rank).chain(trace) {
+        if let Some(source) = place(&path).and_then(|place| read.get(&place)) {
+            anyhow::bail!("{what} would write over {source}, {}", path.display());
+        }
         if let Some(other) = place(&path).and_then(|place| seen.insert(place, what.clone())) {
             anyhow::bail!("{other} and {what} write the same file, {}", path.display());
         }

@@ -5,7 +5,7 @@
 //! wrote before its signal would not be seen, and what it writes after ours would be (O1). A kernel that does neither may
 //! not read what peers write meanwhile; there it stays, and scalar code becomes vectors.
 
-use crate::ir::{blocks, context, name, operations, select, set_attribute};
+use crate::ir::{blocks, context, is_call, name, operations, select, set_attribute};
 use melior::ir::attribute::{ArrayAttribute, DictionaryAttribute};
 use melior::ir::{Attribute, OperationRef, operation::OperationLike};
 use symm_dialect::diagnostic::{Severity, report};
@@ -37,12 +37,10 @@ fn is_ordered(op: OperationRef) -> bool {
         Some(SymmOp::Signal(op)) => op.sem() != Order::Relaxed,
         Some(SymmOp::AtomicRmw(op)) => op.sem() != Order::Relaxed,
         Some(SymmOp::AtomicCas(op)) => op.sem() != Order::Relaxed,
-        _ => false,
+        Some(_) => false,
+        // A fence of the author's own after a relaxed poll acquires as well.
+        None => matches!(name(op), "llvm.fence" | "llvm.atomicrmw" | "llvm.cmpxchg"),
     }
-}
-
-fn is_call(op: OperationRef) -> bool {
-    matches!(name(op), "func.call" | "llvm.call")
 }
 
 fn drop_from<'c: 'a, 'a>(function: OperationRef<'c, 'a>) {

@@ -6,18 +6,18 @@
 //! What a whole block releases needs none of this, because each of its threads releases for itself (O3).
 
 use super::Target;
-use crate::ir::{Builder, blocks, collect, name, operations, select};
+use crate::ir::{Builder, blocks, collect, is_call, name, operations, select};
 use crate::order::releases;
-use melior::ir::{OperationRef, operation::OperationLike};
+use melior::ir::OperationRef;
 use symm_dialect::ops::{Group, Scope, SymmOp};
 
 /// The functions below `root` in which a thread or a warp releases to other blocks, or the `gpu.module`s.
 pub fn of_releases<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
     let has = |op, is: fn(OperationRef<'c, 'a>) -> bool| !select(op, |op| is(op).then_some(())).is_empty();
     let modules = select(root, |op| (name(op) == "gpu.module").then_some(op));
-    let parts = modules.into_iter().flat_map(|module| {
-        if has(module, |op| op.has_attribute("callee")) { vec![module] } else { operations(blocks(module)[0]) }
-    });
+    let parts = modules
+        .into_iter()
+        .flat_map(|module| if has(module, is_call) { vec![module] } else { operations(blocks(module)[0]) });
     parts.filter(|part| has(*part, releases_for_less_than_block)).collect()
 }
 

@@ -4,7 +4,10 @@
 use crate::ir::{blocks, enclosing, is_kernel, name, operations, select};
 use melior::ir::{OperationRef, TypeLike};
 use symm_dialect::diagnostic::{Reported, error};
-use symm_dialect::symbol::{signature, symbol};
+use symm_dialect::symbol::{signature, symbol as symbol_of};
+
+/// What the functions and variables that a lowering adds begin with.
+const OURS: &str = "_symm_";
 
 /// Refuses what is not lowered, or what no assembler takes.
 pub fn check<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Reported> {
@@ -31,11 +34,14 @@ fn complaints<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Vec<String> {
     let types = odd.map(|(verb, ty)| {
         format!("{verb} {ty}; what a GPU's functions take and return are scalars, vectors, memrefs and LLVM pointers")
     });
-    let symbol = symbol(op).filter(|symbol| !is_name(symbol, is_kernel(op)));
+    let symbol = symbol_of(op).filter(|symbol| !is_name(symbol, is_kernel(op)));
     let names = symbol.map(|symbol| {
         format!("assemblers know no name '{symbol}'; a name is of letters, digits, _ and $, and begins with no digit")
     });
-    types.chain(names).collect()
+    let ours = symbol_of(op).filter(|symbol| symbol.starts_with(OURS));
+    let ours = ours
+        .map(|symbol| format!("'{symbol}' is a name of the device library: names that begin with {OURS} are reserved"));
+    types.chain(names).chain(ours).collect()
 }
 
 /// Whether what is called so can be assembled. LLVM renames what is called from within only, but for the first
