@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::sync::RwLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::clock;
 use crate::error::Error;
@@ -10,10 +10,17 @@ use crate::error::Error;
 /// Nanoseconds between two questions of one thread.
 const ASK_EVERY: u64 = 50_000_000;
 
+/// Nanoseconds in which further signals are the same press of Ctrl-C: `timeout`, for one, sends a process one as itself
+/// and one as a member of its group.
+const ONE_PRESS: u64 = 300_000_000;
+
 type Question = fn() -> bool;
 
 static QUESTION: RwLock<Option<Question>> = RwLock::new(None);
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+/// When the first SIGINT came, in the clock's nanoseconds, or 0.
+static FIRST: AtomicU64 = AtomicU64::new(0);
+static STAYS: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
     static ASKED: Cell<u64> = const { Cell::new(0) };
@@ -38,18 +45,28 @@ pub fn set_interrupt(question: fn() -> bool) {
 /// [`Error::System`].
 pub fn catch_interrupts(stays: bool) -> Result<(), Error> {
     set_interrupt(|| INTERRUPTED.load(Ordering::Relaxed));
+    STAYS.store(stays, Ordering::Relaxed);
     // SAFETY: a zeroed sigaction is a valid one; the handler is a static function that does what a handler may.
     let status = unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = note as *const () as usize;
-        action.sa_flags = if stays { libc::SA_RESTART } else { libc::SA_RESTART | libc::SA_RESETHAND };
+        action.sa_flags = libc::SA_RESTART;
         libc::sigaction(libc::SIGINT, &raw const action, std::ptr::null_mut())
     };
     if status == 0 { Ok(()) } else { Err(Error::io("catch SIGINT")(std::io::Error::last_os_error())) }
 }
 
-extern "C" fn note(_: std::ffi::c_int) {
+extern "C" fn note(signal: std::ffi::c_int) {
     INTERRUPTED.store(true, Ordering::Relaxed);
+    let now = clock::now();
+    let first = FIRST.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed).unwrap_or_else(|first| first);
+    if first != 0 && now - first > ONE_PRESS && !STAYS.load(Ordering::Relaxed) {
+        // SAFETY: both functions are among those that a handler may call.
+        unsafe {
+            libc::signal(signal, libc::SIG_DFL);
+            libc::raise(signal);
+        }
+    }
 }
 
 /// Whether somebody wants this thread to wait no longer. Without a question it costs a load.

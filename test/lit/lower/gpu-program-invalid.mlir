@@ -52,7 +52,7 @@ module {
 // -----
 
 gpu.module @kernels {
-  // expected-error @below {{S1: '_symm_copy_4x8' is a name of the device library: names that begin with _symm_ are reserved}}
+  // expected-error @below {{S1: '_symm_copy_4x8' is a name of the device library, which is reserved}}
   func.func @_symm_copy_4x8() {
     return
   }

@@ -6,8 +6,8 @@ use melior::ir::{OperationRef, TypeLike};
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::symbol::{signature, symbol as symbol_of};
 
-/// What the functions and variables that a lowering adds begin with.
-const OURS: &str = "_symm_";
+/// What the names of functions and variables begin with that a lowering adds.
+const OURS: [&str; 4] = ["_symm_bulk_", "_symm_copy_", "_symm_dynamic_shared", "_symm_shared_words"];
 
 /// Refuses what is not lowered, or what no assembler takes.
 pub fn check<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Reported> {
@@ -38,9 +38,8 @@ fn complaints<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Vec<String> {
     let names = symbol.map(|symbol| {
         format!("assemblers know no name '{symbol}'; a name is of letters, digits, _ and $, and begins with no digit")
     });
-    let ours = symbol_of(op).filter(|symbol| symbol.starts_with(OURS));
-    let ours = ours
-        .map(|symbol| format!("'{symbol}' is a name of the device library: names that begin with {OURS} are reserved"));
+    let ours = symbol_of(op).filter(|symbol| OURS.iter().any(|ours| symbol.starts_with(ours)));
+    let ours = ours.map(|symbol| format!("'{symbol}' is a name of the device library, which is reserved"));
     types.chain(names).chain(ours).collect()
 }
 
