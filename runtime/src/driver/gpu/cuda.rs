@@ -1,5 +1,6 @@
 //! NVIDIA's driver library, loaded when it is first needed.
 
+mod code;
 mod primary;
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
@@ -14,17 +15,12 @@ use super::api::{Api, Device, DeviceInfo, Event, Function, Graph, Identity, IpcH
 use super::plain;
 use crate::error::Error;
 use crate::memory::HEAP_ALIGN;
+use code::allow_shared;
 use primary::Primary;
-
-/// Bytes of what the compiler of PTX may say about it.
-const LOG_BYTES: usize = 8 << 10;
 
 /// The oldest version that has all of what is called here and takes code for every GPU that we compile for, as the
 /// driver counts: CUDA 12.0, of driver 525.
 const OLDEST_VERSION: c_int = 12_000;
-
-/// The first version in which a kernel can be loaded by a call: CUDA 12.4.
-const LOADS_FUNCTIONS: c_int = 12_040;
 
 /// The library, and the devices that it knows.
 #[derive(Debug)]
@@ -108,18 +104,6 @@ impl Cuda {
             }
         }
         Ok(cuda)
-    }
-
-    /// Loads a kernel now and not when it is first launched, which would wait for kernels that wait for it: where
-    /// somebody else has started CUDA before, asking for eager loading came too late.
-    fn finish_loading(&self, function: sys::CUfunction) -> Result<(), Error> {
-        if self.version >= LOADS_FUNCTIONS {
-            // SAFETY: the function is the driver's, which has this call.
-            return check(unsafe { sys::cuFuncLoad(function) }, "load a kernel");
-        }
-        let (mut registers, which) = (0, sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_NUM_REGS);
-        // SAFETY: the driver stores a number, for which it has to load the function.
-        check(unsafe { sys::cuFuncGetAttribute(&raw mut registers, which, function) }, "load a kernel")
     }
 
     fn attribute(&self, device: Device, attribute: Attribute) -> Result<c_int, Error> {
@@ -439,21 +423,7 @@ impl Api for Cuda {
     }
 
     fn load(&self, image: &[u8]) -> Result<Module, Error> {
-        use sys::CUjit_option_enum as Jit;
-        let mut text = image.to_vec();
-        // PTX is a string; the other forms say their size.
-        text.push(0);
-        let mut log = vec![0_u8; LOG_BYTES];
-        let mut module = ptr::null_mut();
-        let mut keys = [Jit::CU_JIT_ERROR_LOG_BUFFER, Jit::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
-        let mut values: [*mut c_void; 2] = [log.as_mut_ptr().cast(), ptr::without_provenance_mut(LOG_BYTES)];
-        // SAFETY: PTX ends with a zero byte; the options are a buffer and its size.
-        let loaded = unsafe {
-            sys::cuModuleLoadDataEx(&raw mut module, text.as_ptr().cast(), 2, keys.as_mut_ptr(), values.as_mut_ptr())
-        };
-        let said = String::from_utf8_lossy(&log).trim_end_matches('\0').trim().to_owned();
-        check(loaded, if said.is_empty() { "load the kernels" } else { said.as_str() })?;
-        Ok(Module(module as usize))
+        code::load(image).map(|module| Module(module as usize))
     }
 
     fn unload(&self, module: Module) {
@@ -466,7 +436,7 @@ impl Api for Cuda {
         // SAFETY: the module is loaded; the driver stores a function.
         let found = unsafe { sys::cuModuleGetFunction(&raw mut function, module.0 as sys::CUmodule, name.as_ptr()) };
         check(found, &format!("find kernel {}", name.to_string_lossy()))?;
-        self.finish_loading(function)?;
+        code::finish_loading(function, self.version)?;
         Ok(Function(function as usize))
     }
 
@@ -506,15 +476,4 @@ impl Api for Cuda {
         };
         check(launched, "launch a kernel")
     }
-}
-
-/// Dynamic shared memory of more than 48 KiB has to be asked for.
-fn allow_shared(function: sys::CUfunction, bytes: u32) -> Result<(), Error> {
-    if bytes <= 48 << 10 {
-        return Ok(());
-    }
-    let most = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-    // SAFETY: the function is loaded.
-    let allowed = unsafe { sys::cuFuncSetAttribute(function, most, bytes.cast_signed()) };
-    check(allowed, &format!("use {bytes} bytes of dynamic shared memory"))
 }

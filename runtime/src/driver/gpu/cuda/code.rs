@@ -1,0 +1,57 @@
+//! Loading code, and what a kernel has to be allowed.
+
+use std::ffi::{c_int, c_void};
+use std::ptr;
+
+use cudarc::driver::sys;
+
+use super::check;
+use crate::error::Error;
+
+/// Bytes of what the compiler of PTX may say about it.
+const LOG_BYTES: usize = 8 << 10;
+
+/// The first version in which a kernel can be loaded by a call: CUDA 12.4.
+const LOADS_FUNCTIONS: c_int = 12_040;
+
+/// Loads PTX or machine code on the current device; an error says what the driver's compiler said.
+pub(super) fn load(image: &[u8]) -> Result<sys::CUmodule, Error> {
+    use sys::CUjit_option_enum as Jit;
+    let mut text = image.to_vec();
+    // PTX is a string; the other forms say their size.
+    text.push(0);
+    let mut log = vec![0_u8; LOG_BYTES];
+    let mut module = ptr::null_mut();
+    let mut keys = [Jit::CU_JIT_ERROR_LOG_BUFFER, Jit::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
+    let mut values: [*mut c_void; 2] = [log.as_mut_ptr().cast(), ptr::without_provenance_mut(LOG_BYTES)];
+    // SAFETY: PTX ends with a zero byte; the options are a buffer and its size.
+    let loaded = unsafe {
+        sys::cuModuleLoadDataEx(&raw mut module, text.as_ptr().cast(), 2, keys.as_mut_ptr(), values.as_mut_ptr())
+    };
+    let said = String::from_utf8_lossy(&log).trim_end_matches('\0').trim().to_owned();
+    check(loaded, if said.is_empty() { "load the kernels" } else { said.as_str() })?;
+    Ok(module)
+}
+
+/// Loads a kernel now and not when it is first launched, which would wait for kernels that wait for it: where
+/// somebody else has started CUDA before, asking for eager loading came too late.
+pub(super) fn finish_loading(function: sys::CUfunction, version: c_int) -> Result<(), Error> {
+    if version >= LOADS_FUNCTIONS {
+        // SAFETY: the function is the driver's, which has this call.
+        return check(unsafe { sys::cuFuncLoad(function) }, "load a kernel");
+    }
+    let (mut registers, which) = (0, sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_NUM_REGS);
+    // SAFETY: the driver stores a number, for which it has to load the function.
+    check(unsafe { sys::cuFuncGetAttribute(&raw mut registers, which, function) }, "load a kernel")
+}
+
+/// Dynamic shared memory of more than 48 KiB has to be asked for.
+pub(super) fn allow_shared(function: sys::CUfunction, bytes: u32) -> Result<(), Error> {
+    if bytes <= 48 << 10 {
+        return Ok(());
+    }
+    let most = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+    // SAFETY: the function is loaded.
+    let allowed = unsafe { sys::cuFuncSetAttribute(function, most, bytes.cast_signed()) };
+    check(allowed, &format!("use {bytes} bytes of dynamic shared memory"))
+}
