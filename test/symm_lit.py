@@ -65,6 +65,7 @@ def configure(config, lit_config, name):
     config.substitutions.append(("%assemble", script("assemble.py")))
     config.substitutions.append(("%divergence", script("divergence.py")))
     config.substitutions.append(("%convergence", script("convergence.py")))
+    config.substitutions.append(("%documents", script("documents.py", "--bin", str(tools))))
     config.substitutions.append(
         ("%run-all", f"timeout -s KILL {SECONDS_PER_PROGRAM} " + script("run_all.py", "--driver", driver, "%s"))
     )
