@@ -1,6 +1,6 @@
 //! Diagnostics at a location of the user's program.
 
-use crate::hooks;
+use crate::{hooks, text};
 use melior::ir::{Location, OperationRef, operation::OperationLike};
 
 /// How much a diagnostic matters.
@@ -36,3 +36,24 @@ pub fn error<'c: 'a, 'a>(op: OperationRef<'c, 'a>, message: &str) -> Reported {
 /// The error has been reported as a diagnostic: nothing is left to say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reported;
+
+/// File, line and column of a location: the first ones found in a fused, named or call-site location.
+#[must_use]
+pub fn file_line_column(location: Location) -> Option<(String, usize, usize)> {
+    if location.is_file_line_col_range() {
+        let file = text::identifier(location.file_line_col_range_filename());
+        let (line, column) = (location.file_line_col_range_start_line(), location.file_line_col_range_start_column());
+        return Some((file, line, column));
+    }
+    if location.is_name() {
+        return file_line_column(location.name_child_location());
+    }
+    if location.is_call_site() {
+        return file_line_column(location.call_site_callee());
+    }
+    if location.is_fused() {
+        let mut parts = (0..location.fused_num_locations()).map(|index| location.fused_location(index));
+        return parts.find_map(file_line_column);
+    }
+    None
+}

@@ -1,6 +1,7 @@
 //! The small layer over melior that the passes share: walking IR, asking about it, changing it in place. [`Builder`]
 //! makes what is new.
 
+pub mod address;
 mod builder;
 #[expect(unsafe_code)]
 mod raw;
@@ -15,8 +16,8 @@ use melior::Context;
 use melior::ir::attribute::{IntegerAttribute, TypeAttribute};
 use melior::ir::operation::{OperationLike, OperationMutLike, OperationResult};
 use melior::ir::{Attribute, BlockLike, BlockRef, Location, OperationRef, RegionLike, Type, Value, ValueLike};
+use symm_dialect::diagnostic::file_line_column;
 use symm_dialect::ops::SymmOp;
-use symm_dialect::text;
 
 /// Whether an op calls a function, by its name or through a pointer.
 pub fn is_call(op: OperationRef) -> bool {
@@ -122,24 +123,4 @@ pub fn location_text(location: Location) -> String {
         Some((file, line, column)) => format!("{file}:{line}:{column}"),
         None => "unknown".into(),
     }
-}
-
-/// File, line and column of a location: the first ones found in a fused, named or call-site location.
-pub fn file_line_column(location: Location) -> Option<(String, usize, usize)> {
-    if location.is_file_line_col_range() {
-        let file = text::identifier(location.file_line_col_range_filename());
-        let (line, column) = (location.file_line_col_range_start_line(), location.file_line_col_range_start_column());
-        return Some((file, line, column));
-    }
-    if location.is_name() {
-        return file_line_column(location.name_child_location());
-    }
-    if location.is_call_site() {
-        return file_line_column(location.call_site_callee());
-    }
-    if location.is_fused() {
-        let mut parts = (0..location.fused_num_locations()).map(|index| location.fused_location(index));
-        return parts.find_map(file_line_column);
-    }
-    None
 }

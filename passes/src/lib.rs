@@ -6,20 +6,16 @@
 // Unsafe code is where it is allowed by name: at the border to C++, and where melior's own handles fall short.
 #![deny(unsafe_code)]
 
+mod analysis;
 mod check;
-mod dominance;
-mod extent;
 mod ir;
 mod lower;
-mod order;
 mod pass;
-mod pipelines;
+pub mod pipelines;
 #[expect(unsafe_code)]
 mod registration;
-mod search;
+mod target;
 mod transform;
-pub mod triton;
-mod uniform;
 
 pub use lower::nvvm::CHIPS as NVIDIA_CHIPS;
 pub use lower::rocdl::CHIPS as AMD_CHIPS;

@@ -1,7 +1,6 @@
 //! Lowerings to the targets, and what they share.
 
 mod access;
-pub mod address;
 pub mod bulk;
 pub mod convergent;
 pub mod cpu;

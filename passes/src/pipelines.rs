@@ -1,8 +1,10 @@
 //! Named pipelines: from a program to what a code generator takes.
 
+pub mod triton;
+
 use crate::lower;
 use crate::pass::{Kind, PassOption, Pipeline, Values};
-use crate::{transform, triton};
+use crate::transform;
 
 const STRICT: PassOption =
     PassOption { name: "strict", kind: Kind::Bool, initial: "false", help: "what would be repaired is an error" };

@@ -6,7 +6,6 @@ mod interrupt;
 mod rank;
 
 use pyo3::prelude::*;
-use symm_passes::triton;
 
 /// What the compiler has to say: severity, message, file and line.
 type Note = (&'static str, String, Option<String>, usize);
@@ -14,7 +13,7 @@ type Note = (&'static str, String, Option<String>, usize);
 /// Lowers the symm ops in a module of Triton's; `python/symm/_symm.pyi` says how.
 #[pyfunction]
 fn lower_triton(py: Python<'_>, text: &str, version: &str, target: &str) -> PyResult<(Vec<u8>, Vec<Note>)> {
-    match py.detach(|| triton::lower(text, version, target)) {
+    match py.detach(|| symm_triton::lower(text, version, target)) {
         Ok(lowered) => Ok((lowered.module, lowered.notes.into_iter().map(tuple).collect())),
         Err(notes) => {
             let errors: Vec<Note> = notes.into_iter().filter(|note| note.severity == "error").map(tuple).collect();
@@ -26,7 +25,7 @@ fn lower_triton(py: Python<'_>, text: &str, version: &str, target: &str) -> PyRe
     }
 }
 
-fn tuple(note: triton::Note) -> Note {
+fn tuple(note: symm_triton::Note) -> Note {
     (note.severity, note.message, note.file, note.line)
 }
 

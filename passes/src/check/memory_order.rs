@@ -28,10 +28,10 @@
 //! pipelines look again after `inline`; in a function that is not inlined, a relaxed signal or wait publishes or lets
 //! in what the function itself does, and nothing of its callers' without a fence.
 
+use crate::analysis::order::{is_barrier, may_write_heap, only_reads_heap, set_keyword};
+use crate::analysis::search::{Direction, Meaning, Search};
 use crate::ir::{enclosing, name, symm_ops};
-use crate::order::{is_barrier, may_write_heap, only_reads_heap, set_keyword};
 use crate::pass::{Ir, Kind, Pass, PassOption, Values};
-use crate::search::{Direction, Meaning, Search};
 use melior::ir::OperationRef;
 use std::collections::HashMap;
 use symm_dialect::diagnostic::{Reported, Severity, error, report};

@@ -19,8 +19,8 @@
 //!
 //! Limits: `scf.while`; volatile loads are left alone.
 
+use crate::analysis::order::is_quiet;
 use crate::ir::{blocks, collect, definition, name, operations, owner};
-use crate::order::is_quiet;
 use crate::pass::{Ir, Pass};
 use crate::transform::pipeline_remote::{is_remote, is_volatile};
 use melior::ir::block::BlockArgument;

@@ -28,8 +28,8 @@
 mod flags;
 mod one_thread;
 
+use crate::analysis::order::may_write_heap;
 use crate::ir::{collect, definition, enclosing};
-use crate::order::may_write_heap;
 use crate::pass::{Ir, Kind, Pass, PassOption, Values};
 use flags::Flags;
 use melior::ir::{OperationRef, Value, operation::OperationLike};

@@ -1,9 +1,9 @@
 //! Single loads and stores on another rank: LLVM memory operations at a translated address, the same for every
 //! target that has no cache modifier to obey.
 
-use super::address::{self, Descriptor, GLOBAL, from_memory, in_space, memory_type, to_memory};
 use super::pieces;
 use super::translation::delta_of;
+use crate::ir::address::{self, Descriptor, GLOBAL, from_memory, in_space, memory_type, to_memory};
 use crate::ir::{Builder, definition, name};
 use melior::dialect::arith::CmpiPredicate;
 use melior::dialect::llvm;

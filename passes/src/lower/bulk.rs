@@ -1,9 +1,9 @@
 //! Copies of whole memrefs and of counted elements, by one thread: `memcpy` where memory is contiguous, rows of it
 //! where the innermost dimension is, elements otherwise.
 
-use super::address::{Descriptor, element, first, generic, is_contiguous, memory_type, remote_element};
 use super::translation::delta_of;
 use crate::ir::Builder;
+use crate::ir::address::{Descriptor, bytes, element, first, generic, is_contiguous, memory_type, remote_element};
 use melior::ir::r#type::ShapedTypeLike;
 use melior::ir::{Type, Value, ValueLike};
 use symm_dialect::ops::{Engine, Group, SymmOp};
@@ -74,17 +74,6 @@ impl<'c: 'a, 'a> Transfer<'c, 'a> {
         };
         Self { src, dst, count: count.zip(element), group, engine }
     }
-}
-
-/// The bytes a copy moves: `count` elements of a type, or a whole memref.
-pub fn bytes<'c>(b: &Builder<'c>, pointer: Value<'c, '_>, count: Option<(Value<'c, '_>, Type<'c>)>) -> Value<'c, 'c> {
-    let (count, element) = if let Some((count, element)) = count {
-        (b.as_i64(count), element)
-    } else {
-        let memref = Shaped::memref(pointer.r#type()).expect("the verifier has seen a memref");
-        (Descriptor::new(b, pointer).count(b), memref.element())
-    };
-    b.mul(count, b.i64(byte_width(element).cast_signed()))
 }
 
 /// Copies from `src` to `dst`.

@@ -20,10 +20,10 @@
 //! Limits: an access counts whatever its address is; a call counts as what its callee does, if that is known.
 
 use super::gpu::Gathered;
+use crate::analysis::order::{is_quiet, is_store, may_write_heap, only_reads, releases};
+use crate::analysis::search::{Direction, Meaning, Search};
+use crate::analysis::uniform::is_reached_together;
 use crate::ir::{blocks, collect, enclosing, name, operations, symm_ops};
-use crate::order::{is_quiet, is_store, may_write_heap, only_reads, releases};
-use crate::search::{Direction, Meaning, Search};
-use crate::uniform::is_reached_together;
 use melior::ir::{OperationRef, operation::OperationLike};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};

@@ -21,9 +21,9 @@
 //! atomics from `sm_90`; no check or print in kernels.
 
 use super::access::remote_element;
-use super::address::{GLOBAL, from_memory, memory_type, to_memory};
 use super::gpu::{Target, lower_module, order};
 use super::refuse_atomic;
+use crate::ir::address::{GLOBAL, from_memory, memory_type, to_memory};
 use crate::ir::{Builder, collect, enclosing, is_kernel, name, signed};
 use crate::pass::{Ir, Kind, Pass, PassOption, Values};
 use melior::dialect::arith::CmpiPredicate;

@@ -22,8 +22,8 @@
 
 use super::gpu::{Target, lower_module, order};
 use super::{llvm_bin_op, refuse_atomic};
+use crate::analysis::order::{acquires, releases};
 use crate::ir::{Builder, name, signed};
-use crate::order::{acquires, releases};
 use crate::pass::{Ir, Kind, Pass, PassOption, Values};
 use crate::registration::previous_in_block;
 use melior::dialect::arith::CmpiPredicate;

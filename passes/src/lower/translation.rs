@@ -3,7 +3,7 @@
 //! By then `!symm.ctx` values have become pointers to the table. Loads from the table are invariant (T3). With
 //! `symm.heap_stride` on the module no base is loaded at all (T5).
 
-use super::address::generic;
+use crate::ir::address::{BASE_ALIGNMENT_MASK, generic};
 use crate::ir::{Builder, constant_value, definition, has_uses, name};
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::{Attribute, OperationRef, Type, Value, ValueLike};
@@ -16,9 +16,6 @@ use symm_dialect::{
 
 /// What a rank that is out of range adds to a pointer: no target maps an address so far away.
 const NOWHERE: i64 = 1 << 60;
-
-/// What every distance is a multiple of (T4), as a mask: 2 MiB.
-pub const BASE_ALIGNMENT_MASK: i64 = -(2 << 20);
 
 /// The words of the table before the bases.
 const HEADER_WORDS: i64 = 2;

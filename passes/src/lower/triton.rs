@@ -42,9 +42,10 @@ mod words;
 
 use super::gpu::Gathered;
 use super::meetings::{Meetings, Threads};
+use crate::analysis::search::Direction;
 use crate::ir::{Builder, has_uses, name, remove_attribute, select, symm_ops};
 use crate::pass::{Ir, Kind, Pass, PassOption, Values};
-use crate::search::Direction;
+use crate::target::{TARGET, Target};
 use engine::Engine;
 use melior::ir::{OperationRef, Value, operation::OperationLike};
 use std::fmt;
@@ -55,7 +56,6 @@ use symm_dialect::{
     HEAP_SIZE_ATTRIBUTE, HEAP_STRIDE_ATTRIBUTE, NUM_RANKS_ATTRIBUTE, NUM_STAGES_ATTRIBUTE, TABLE_IN_HEAP_ATTRIBUTE,
 };
 use table::Tables;
-use target::Target;
 use words::Words;
 
 /// The pass record.
@@ -69,12 +69,7 @@ pub const PASS: Pass = Pass {
             initial: "3.9.0",
             help: "the version of Triton that reads the result",
         },
-        PassOption {
-            name: "target",
-            kind: Kind::Form("cuda:90 or hip:gfx942, or another such", |text| text.parse::<Target>().is_ok()),
-            initial: "cuda:90",
-            help: "the GPU that Triton compiles for",
-        },
+        TARGET,
     ],
     run,
 };

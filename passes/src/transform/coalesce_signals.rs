@@ -33,8 +33,8 @@
 //! merged by `symm-infer-order`. A `symm.barrier` after another is never dropped: ranks count their barriers, and
 //! another rank may come through two that have something in between.
 
+use crate::analysis::order::{is_quiet, join, same, set_keyword};
 use crate::ir::{Builder, blocks, collect, constant_value, fuse_locations, operations};
-use crate::order::{is_quiet, join, same, set_keyword};
 use crate::pass::{Ir, Pass};
 use melior::ir::{BlockRef, Location, OperationRef, Value, ValueLike, operation::OperationLike};
 use symm_dialect::ops::{Signal, SignalKind, SymmOp};

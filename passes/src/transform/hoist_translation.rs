@@ -25,7 +25,7 @@
 //!
 //! Limits: integer arithmetic of `arith` is hoisted, divisions by constants and the number of ranks only.
 
-use crate::dominance::{block_of, later};
+use crate::analysis::dominance::{block_of, later};
 use crate::ir::{Builder, constant_value, definition, lasting, move_behind, name, symm_ops};
 use crate::pass::{Ir, Pass};
 use melior::ir::{OperationRef, Value, ValueLike, operation::OperationLike};

@@ -57,11 +57,11 @@
 
 mod fences;
 
+use crate::analysis::order::{acquires, is_quiet, same, set_keyword};
+use crate::analysis::uniform::is_reached_together;
 use crate::ir::{Builder, blocks, collect, constant_value, definition, name, operations, owner};
-use crate::order::{acquires, is_quiet, same, set_keyword};
 use crate::pass::{self, Ir, Pass, PassOption};
 use crate::registration::previous_in_block;
-use crate::uniform::is_reached_together;
 use fences::{Done, covers, make_fence};
 use melior::ir::block::BlockArgument;
 use melior::ir::{BlockLike, BlockRef, OperationRef, Value, operation::OperationLike};

@@ -35,8 +35,8 @@
 //! Limits: an access with a mask of one lane each is checked as a whole; tensors of pointers are not checked, and
 //! neither is the local side of a copy, which need not lie on the heap.
 
+use crate::ir::address::{self, Descriptor};
 use crate::ir::{Builder, collect, signed};
-use crate::lower::address::{self, Descriptor};
 use crate::pass::{Ir, Pass, Values};
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::r#type::ShapedTypeLike;

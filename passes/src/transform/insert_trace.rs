@@ -22,9 +22,8 @@
 //! when its last access was issued; what a wait saw is what the flag holds right after it. It comes last before the
 //! lowering, so that the recorded program is the one that runs without it.
 
+use crate::ir::address::{self, as_word};
 use crate::ir::{Builder, argument, blocks, collect, enclosing, is_kernel, name, symm_ops, type_attribute};
-use crate::lower::address::{self, as_word};
-use crate::lower::bulk;
 use crate::pass::{Ir, Pass};
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::r#type::FunctionType;
@@ -80,7 +79,8 @@ fn record<'c: 'a, 'a>(op: SymmOp<'c, 'a>) {
     let b = Builder::before(op.operation());
     let at = |pointer, indices: &[Value<'c, '_>]| as_word(&b, address::element(&b, pointer, indices));
     let start = |pointer| as_word(&b, pointer);
-    let bytes = |pointer, count: Option<Value<'c, 'a>>, ty: Option<Type<'c>>| bulk::bytes(&b, pointer, count.zip(ty));
+    let bytes =
+        |pointer, count: Option<Value<'c, 'a>>, ty: Option<Type<'c>>| address::bytes(&b, pointer, count.zip(ty));
     let peer = |rank| b.as_i64(rank);
     let value = |value| b.as_i64(value);
     match op {

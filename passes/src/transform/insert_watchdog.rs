@@ -21,8 +21,8 @@
 //!
 //! Limits: the deadline is for each wait, on the device's clock; a `symm.barrier` has none.
 
+use crate::ir::address;
 use crate::ir::{Builder, collect};
-use crate::lower::address;
 use crate::pass::{Ir, Kind, Pass, PassOption, Values};
 use melior::ir::{OperationRef, Value, ValueLike, operation::OperationLike};
 use symm_dialect::ops::{SymmOp, Wait};

@@ -43,14 +43,14 @@
 //!
 //! Limits: NVIDIA GPUs from `sm_80` on.
 
-use crate::extent::Extents;
+use crate::analysis::extent::Extents;
+use crate::analysis::order::is_quiet;
 use crate::ir::{
     Builder, blocks, collect, constant_value, context, definition, lasting_op, name, operations, owner, set_attribute,
 };
-use crate::lower::triton::PASS as LOWER;
-use crate::order::is_quiet;
 use crate::pass::{Ir, Pass, Values};
 use crate::registration::previous_in_block;
+use crate::target::TARGET;
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::block::BlockArgument;
 use melior::ir::r#type::IntegerType;
@@ -65,7 +65,7 @@ use symm_dialect::{NUM_STAGES_ATTRIBUTE, lossy, module_integer};
 pub const PASS: Pass = Pass {
     flag: "symm-pipeline-remote",
     summary: "Have Triton pipeline the loops that load blocks from other ranks",
-    options: &[LOWER.options[1]],
+    options: &[TARGET],
     run: |root, options| Ok(run(root, options)),
 };
 

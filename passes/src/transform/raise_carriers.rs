@@ -28,7 +28,7 @@
 //!
 //! Limits: operands and results have the types that the op demands; nothing is converted.
 
-use crate::dominance::later;
+use crate::analysis::dominance::later;
 use crate::ir::{Builder, blocks, collect, constant_value, lasting, name, operations};
 use crate::pass::{Ir, Pass, Values};
 use melior::ir::attribute::DenseI32ArrayAttribute;

@@ -1,8 +1,8 @@
 //! What a function signals to an array of flags and waits for there.
 
 use super::{find, reaches};
+use crate::analysis::order::{array, only_reads_heap};
 use crate::ir::{blocks, collect, constant_value, definition, enclosing, name};
-use crate::order::{array, only_reads_heap};
 use melior::ir::block::BlockArgument;
 use melior::ir::{BlockLike, OperationRef, Type, Value, ValueLike, operation::OperationLike};
 use std::collections::{HashMap, HashSet};

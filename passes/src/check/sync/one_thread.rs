@@ -1,10 +1,10 @@
 //! The release by one thread or one warp of what its block has written (O3).
 
 use super::{FUNCTIONS, MOST_VALUES, find};
+use crate::analysis::order::{is_barrier, may_write_heap, releases, same};
+use crate::analysis::search::{Direction, Meaning, Search};
+use crate::analysis::uniform::THREAD_OF_LAUNCH;
 use crate::ir::{blocks, constant_value, definition, enclosing, name, select};
-use crate::order::{is_barrier, may_write_heap, releases, same};
-use crate::search::{Direction, Meaning, Search};
-use crate::uniform::THREAD_OF_LAUNCH;
 use melior::ir::attribute::DenseI32ArrayAttribute;
 use melior::ir::block::BlockArgument;
 use melior::ir::{BlockLike, OperationRef, Value, ValueLike, operation::OperationLike};

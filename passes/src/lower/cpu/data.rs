@@ -1,7 +1,7 @@
 //! Copies, between the calls that record them.
 
 use super::runtime::Runtime;
-use crate::ir::{Builder, definition};
+use crate::ir::{Builder, address, definition};
 use crate::lower::bulk::{self, End, Transfer};
 use melior::ir::Value;
 use symm_dialect::ops::SymmOp;
@@ -26,7 +26,7 @@ pub fn transfer<'c: 'a, 'a>(op: SymmOp<'c, 'a>, b: &Builder<'c>, runtime: &Runti
             _ => unreachable!("not a bulk copy"),
         };
         let kind = b.i32(kind as i64);
-        let bytes = bulk::bytes(b, transfer.src.pointer, transfer.count);
+        let bytes = address::bytes(b, transfer.src.pointer, transfer.count);
         let ctx = context_pointer(b, op.ctx().expect("a bulk copy has a context"));
         let peer = b.cast(peer, b.int(32));
         // `End::start` may change what makes the pointer, so the copy alone may call it.

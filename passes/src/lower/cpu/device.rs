@@ -2,11 +2,11 @@
 //! through memory, as the runtime launches it.
 
 use super::runtime::Runtime;
+use crate::ir::address::{Descriptor, data_type};
 use crate::ir::{
     Builder, argument, blocks, collect, context, enclosing, erase_argument, is_kernel, mutable, name, operations,
     remove_attribute, set_attribute, signed, take_body, type_attribute,
 };
-use crate::lower::address::{Descriptor, data_type};
 use melior::ir::attribute::FlatSymbolRefAttribute;
 use melior::ir::operation::{OperationLike, OperationMutLike};
 use melior::ir::r#type::FunctionType;

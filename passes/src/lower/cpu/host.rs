@@ -3,10 +3,10 @@
 use super::data::context_pointer;
 use super::device::{in_memory, pack, packed, packed_name};
 use super::runtime::{Runtime, stack, words};
+use crate::ir::address::{Descriptor, as_word, bytes, is_contiguous, word_kind};
 use crate::ir::{
     Builder, blocks, context, enclosing, is_kernel, name, operations, remove_attribute, set_attribute, signed,
 };
-use crate::lower::address::{Descriptor, as_word, is_contiguous, word_kind};
 use crate::lower::bulk::{self, End, Run};
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::attribute::DenseI32ArrayAttribute;
@@ -109,7 +109,7 @@ pub fn lower<'c: 'a, 'a>(op: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) ->
                 runtime.call(b, "copy", &[b.zero(b.ptr()), to, from, bytes, runtime.location(b)], &[]);
             };
             if is_contiguous(src.r#type()) && is_contiguous(dst.r#type()) {
-                copy(&b, ends.1.start(&b), ends.0.start(&b), bulk::bytes(&b, src, None));
+                copy(&b, ends.1.start(&b), ends.0.start(&b), bytes(&b, src, None));
             } else if runtime.offload {
                 // Only the runtime reaches the memory of a GPU.
                 bulk::rows_or_elements(&b, ends.0, ends.1, &|b, to, from, run| {

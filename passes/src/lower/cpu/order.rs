@@ -3,13 +3,13 @@
 use super::data::{context_pointer, transfer};
 use super::device::linear_block;
 use super::runtime::Runtime;
+use crate::analysis::order::acquires;
 use crate::ir::Builder;
+use crate::ir::address::element;
 use crate::lower::access::remote_element;
-use crate::lower::address::element;
 use crate::lower::bulk::End;
 use crate::lower::translation::Table;
 use crate::lower::{llvm_bin_op, llvm_ordering};
-use crate::order::acquires;
 use melior::dialect::llvm;
 use melior::ir::{Value, ValueLike};
 use symm_dialect::diagnostic::{Reported, error};

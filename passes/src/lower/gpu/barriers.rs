@@ -6,8 +6,8 @@
 //! What a whole block releases needs none of this, because each of its threads releases for itself (O3).
 
 use super::Target;
+use crate::analysis::order::releases;
 use crate::ir::{Builder, blocks, collect, is_call, name, operations, select};
-use crate::order::releases;
 use melior::ir::OperationRef;
 use symm_dialect::ops::{Group, Scope, SymmOp};
 

@@ -6,9 +6,9 @@
 //! instead (`bulk_engine.mlir`). Memrefs with gaps are copied row by row, or element by element.
 
 use super::{Target, order};
+use crate::ir::address::{Descriptor, bytes, is_contiguous, memory_type};
 use crate::ir::{Builder, blocks, enclosing, mutable, operations};
-use crate::lower::address::{Descriptor, is_contiguous, memory_type};
-use crate::lower::bulk::{Transfer, bytes, nest};
+use crate::lower::bulk::{Transfer, nest};
 use crate::lower::meetings::Meetings;
 use melior::ir::operation::OperationMutLike;
 use melior::ir::r#type::ShapedTypeLike;

@@ -7,8 +7,8 @@
 //! `site` is the op's place among the sites. The host fills in the message (runtime/src/format.rs).
 
 use super::{Target, order, site};
+use crate::ir::address::{as_word, word_kind};
 use crate::ir::{Builder, signed};
-use crate::lower::address::{as_word, word_kind};
 use crate::lower::translation::Table;
 use melior::dialect::arith::CmpiPredicate;
 use melior::dialect::llvm;

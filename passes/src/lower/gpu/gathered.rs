@@ -15,8 +15,8 @@
 //!
 //! Limits: in one block, with branches and loops in it; what lies between is known to touch no memory.
 
+use crate::analysis::order::{is_quiet, releases};
 use crate::ir::{blocks, name, operations, select};
-use crate::order::{is_quiet, releases};
 use melior::ir::{BlockRef, OperationRef};
 use std::collections::HashSet;
 use symm_dialect::ops::{Group, Order, SymmOp};

@@ -1,14 +1,14 @@
 //! Atomics, signals, waits, fences and barriers, in terms of a [`Target`]'s pieces.
 
 use super::{Target, bulk};
+use crate::analysis::order::{acquires, releases};
+use crate::ir::address::{GLOBAL, element, in_space};
 use crate::ir::{Builder, blocks, enclosing, operations, type_attribute};
 use crate::lower::access::remote_element;
-use crate::lower::address::{GLOBAL, element, in_space};
 use crate::lower::bulk::End;
 use crate::lower::meetings::Meetings;
 use crate::lower::translation::Table;
 use crate::lower::{llvm_ordering, predicate};
-use crate::order::{acquires, releases};
 use melior::dialect::arith::CmpiPredicate;
 use melior::dialect::llvm;
 use melior::ir::attribute::DenseI32ArrayAttribute;

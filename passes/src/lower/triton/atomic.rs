@@ -1,10 +1,10 @@
 //! Atomics, as Triton's: a subtraction adds the negative, and floats are compared as integers.
 
-use super::target::Target;
 use super::words::{atomic_cas, atomic_rmw, constant_like, element_wise};
 use super::{Lowering, Version};
+use crate::analysis::order::{acquires, releases};
 use crate::ir::{Builder, lasting};
-use crate::order::{acquires, releases};
+use crate::target::Target;
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::{Type, TypeLike, Value, ValueLike};
 use symm_dialect::diagnostic::{Reported, error};

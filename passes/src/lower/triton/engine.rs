@@ -5,9 +5,9 @@
 //! specialised warps complete their stores where they themselves wait for them, and where they end.
 
 use super::Lowering;
+use crate::analysis::order::{is_bulk_load, is_bulk_store, releases};
+use crate::analysis::search::{Direction, Meaning, Search};
 use crate::ir::{Builder, blocks, enclosing, name, select};
-use crate::order::{is_bulk_load, is_bulk_store, releases};
-use crate::search::{Direction, Meaning, Search};
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::{BlockLike, OperationRef, RegionLike, operation::OperationLike};
 use std::collections::HashSet;

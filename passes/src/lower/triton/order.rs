@@ -2,9 +2,9 @@
 
 use super::Lowering;
 use super::words::{self, atomic_rmw};
+use crate::analysis::order::{acquires, releases};
 use crate::ir::{Builder, lasting};
 use crate::lower::predicate;
-use crate::order::{acquires, releases};
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::{Type, Value, ValueLike};
 use symm_dialect::BARRIER_WORDS;

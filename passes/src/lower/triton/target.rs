@@ -1,47 +1,12 @@
 //! What Triton has no op for, in the assembly of the GPU: fences, a load that acquires, a pause.
 
 use super::words::assembly;
+use crate::analysis::order::{acquires, releases};
 use crate::ir::Builder;
-use crate::order::{acquires, releases};
+use crate::target::Target;
 use melior::ir::{Type, Value};
-use std::fmt;
-use std::str::FromStr;
 use symm_dialect::ops::{Order, Scope};
 use symm_dialect::shape::byte_width;
-
-/// What Triton compiles for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Target {
-    /// An NVIDIA GPU of this compute capability: 90.
-    Cuda(u32),
-    /// An AMD GPU: `gfx942`.
-    Hip(String),
-}
-
-impl FromStr for Target {
-    type Err = String;
-
-    /// Reads `cuda:90` and `hip:gfx942`.
-    fn from_str(text: &str) -> Result<Self, String> {
-        let complaint = || format!("'{text}' is no target of Triton's: cuda:90, hip:gfx942");
-        match text.split_once(':').ok_or_else(complaint)? {
-            ("cuda", capability) => Ok(Self::Cuda(capability.parse().map_err(|_| complaint())?)),
-            ("hip", chip) if chip.starts_with("gfx") && chip.bytes().all(|byte| byte.is_ascii_alphanumeric()) => {
-                Ok(Self::Hip(chip.to_owned()))
-            }
-            _ => Err(complaint()),
-        }
-    }
-}
-
-impl fmt::Display for Target {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        match self {
-            Self::Cuda(capability) => write!(f, "sm_{capability}"),
-            Self::Hip(chip) => f.write_str(chip),
-        }
-    }
-}
 
 impl Target {
     /// Whether its memory model is known here.

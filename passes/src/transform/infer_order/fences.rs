@@ -1,8 +1,8 @@
 //! The fences of a stretch: making them, and making one of those next to each other.
 
 use super::{Kind, Step};
+use crate::analysis::order::{join, keyword, releases, set_keyword};
 use crate::ir::{Builder, context, fuse_locations};
-use crate::order::{join, keyword, releases, set_keyword};
 use melior::ir::{Location, OperationRef, operation::OperationLike};
 use symm_dialect::ops::{Fence, Group, Order, Scope, SymmOp};
 

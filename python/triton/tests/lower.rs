@@ -1,10 +1,10 @@
-//! Triton's text in, what Triton reads out: what a caller of [`symm_passes::triton::lower`] may rely on.
+//! Triton's text in, what Triton reads out: what a caller of [`symm_triton::lower`] may rely on.
 
 use melior::Context;
 use melior::ir::Module;
 use melior::ir::operation::{OperationLike, OperationPrintingFlags};
 use mlir_sys::{MlirStringRef, mlirModuleCreateParse};
-use symm_passes::triton::lower;
+use symm_triton::lower;
 
 /// A kernel with a carrier of this text, called at kernel.py:7 with the table, a pointer, a value and a rank.
 fn kernel(carrier: &str) -> String {

@@ -4,8 +4,7 @@
 //! `builtin.unrealized_conversion_cast`s that cancel out afterwards. Offset and strides are kept; what the type
 //! says is a constant, what it doesn't is read from the descriptor. Nothing goes through an integer (T4).
 
-use super::translation::BASE_ALIGNMENT_MASK;
-use crate::dominance::{block_of, later};
+use crate::analysis::dominance::{block_of, later};
 use crate::ir::{Builder, definition, has_one_use, lasting, mutable, name, owner, signed};
 use melior::dialect::arith::CmpiPredicate;
 use melior::dialect::llvm;
@@ -18,6 +17,9 @@ use melior::ir::{
 };
 use symm_dialect::pointer::Pointer;
 use symm_dialect::shape::{Shaped, byte_width, integer_width, scalar};
+
+/// What every distance is a multiple of (T4), as a mask: 2 MiB.
+pub const BASE_ALIGNMENT_MASK: i64 = -(2 << 20);
 
 /// How many offsets a distance goes in front of.
 const MOST_OFFSETS: usize = 4;
@@ -145,6 +147,17 @@ impl<'c> Descriptor<'c> {
         let sum = offset.into_iter().chain(terms.collect::<Vec<_>>()).reduce(|sum, term| b.add(sum, term));
         sum.unwrap_or_else(|| b.i64(0))
     }
+}
+
+/// The bytes a copy moves: `count` elements of a type, or a whole memref.
+pub fn bytes<'c>(b: &Builder<'c>, pointer: Value<'c, '_>, count: Option<(Value<'c, '_>, Type<'c>)>) -> Value<'c, 'c> {
+    let (count, element) = if let Some((count, element)) = count {
+        (b.as_i64(count), element)
+    } else {
+        let memref = Shaped::memref(pointer.r#type()).expect("the verifier has seen a memref");
+        (Descriptor::new(b, pointer).count(b), memref.element())
+    };
+    b.mul(count, b.i64(byte_width(element).cast_signed()))
 }
 
 /// A pointer in the generic address space.

@@ -1,67 +1,22 @@
 //! The compiler of Triton and Gluon kernels: Triton's text in, bytecode or text that Triton reads out.
 //!
-//! The text is MLIR's generic form. Bytecode takes Triton two thirds of the time to read. Every dialect but `builtin` and `symm` stays unregistered, `arith` and `scf` too,
-//! so that ops, types and attributes of a newer MLIR than ours go through as they are. This is why no pass manager
-//! runs here: it would load the dialects of the passes.
+//! The text is MLIR's generic form. Bytecode takes Triton two thirds of the time to read. Every dialect but `builtin`
+//! and `symm` stays unregistered, `arith` and `scf` too, so that ops, types and attributes of a newer MLIR than ours go
+//! through as they are.
 
-use crate::ir::{Builder, collect, file_line_column, has_uses, name, remove_attribute};
-use crate::order::is_quiet;
-use crate::pass::{Pass, Pipeline, Values};
-use crate::{check, lower as lowering, transform};
+#![forbid(unsafe_code)]
+
 use melior::Context;
 use melior::diagnostic::{Diagnostic, DiagnosticSeverity};
 use melior::dialect::DialectRegistry;
+use melior::ir::Module;
 use melior::ir::operation::{OperationLike, OperationPrintingFlags};
-use melior::ir::{Module, OperationRef};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use symm_dialect::diagnostic::file_line_column;
 use symm_dialect::{bytecode, lossy};
-
-/// What [`lower`] does, as a pipeline.
-pub const PIPELINE: Pipeline = Pipeline {
-    flag: "symm-triton",
-    summary: "From a Triton or Gluon kernel with carriers of symm ops to one without",
-    options: &[
-        check::memory_order::PASS.options[0],
-        lowering::triton::PASS.options[0],
-        lowering::triton::PASS.options[1],
-    ],
-    text: |options| STEPS.iter().map(|pass| step(pass, options)).collect::<Vec<_>>().join(","),
-};
-
-/// Its passes, whose options are the pipeline's, but for one that follows from the target. Triton's own passes fold and
-/// merge what is left.
-const STEPS: &[Pass] = &[
-    transform::raise_carriers::PASS,
-    check::ranks::PASS,
-    check::polls::PASS,
-    check::memory_order::PASS,
-    transform::infer_order::PASS,
-    transform::hoist_translation::PASS,
-    transform::pipeline_remote::PASS,
-    lowering::triton::PASS,
-];
-
-/// What Python has put on the module: that it holds carriers, and what makes Triton print it in generic form.
-const MARKS: [&str; 2] = ["symm.carriers", "llvm.data_layout"];
-
-/// The values of a pass's options.
-fn values_of<'v>(pass: &Pass, options: &'v Values) -> Vec<&'v str> {
-    let value = |name| match name {
-        // On NVIDIA GPUs a poll acquires at no cost, and a fence takes 0.6 µs.
-        "fence-waits" if options.text("target").starts_with("cuda") => "false",
-        "fence-waits" => "true",
-        name => options.text(name),
-    };
-    pass.options.iter().map(|option| value(option.name)).collect()
-}
-
-/// A pass with its options, as text.
-fn step(pass: &Pass, options: &Values) -> String {
-    let values = pass.options.iter().zip(values_of(pass, options));
-    let values: Vec<_> = values.map(|(option, value)| format!("{}={value}", option.name)).collect();
-    if values.is_empty() { pass.flag.to_owned() } else { format!("{}{{{}}}", pass.flag, values.join(" ")) }
-}
+use symm_passes::Values;
+use symm_passes::pipelines::triton::{self, PIPELINE};
 
 /// What the compiler has to say.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -169,20 +124,7 @@ fn context() -> Context {
 
 fn run(context: &Context, text: &str, values: &Values, current: &Cell<&'static str>) -> Option<Vec<u8>> {
     let module = Module::parse(context, text)?;
-    for mark in MARKS {
-        remove_attribute(module.as_operation(), mark);
-    }
-    for pass in STEPS {
-        current.set(pass.flag);
-        let given = Values::new(pass.options, values_of(pass, values));
-        pass.run_on(module.as_operation(), &given).ok()?;
-        // What the kernel's author wrote; behind the other passes nothing but a bug of theirs would be found, by
-        // Triton.
-        if pass.flag == transform::raise_carriers::PASS.flag && !module.as_operation().verify() {
-            return None;
-        }
-    }
-    erase_unused(module.as_operation());
+    triton::run(module.as_operation(), values, |flag| current.set(flag)).ok()?;
     // Types and attributes that are opaque here keep the aliases in their text.
     let mut aliases = text.lines().filter(|line| is_alias(line)).flat_map(|line| [line, "\n"]).peekable();
     if aliases.peek().is_none() {
@@ -191,20 +133,6 @@ fn run(context: &Context, text: &str, values: &Values, current: &Cell<&'static s
     let flags = OperationPrintingFlags::new().print_generic_operation_form().enable_debug_info(true, false);
     let lowered = module.as_operation().to_string_with_flags(flags).ok()?;
     Some((aliases.collect::<String>() + &lowered).into_bytes())
-}
-
-/// Erases what computes values that nothing takes, of which Triton's front end and the lowering leave a third: text that
-/// is not written need not be read. Triton's passes would erase them all the same; but constants they merge, and what is
-/// left then has no line where the lines differ.
-fn erase_unused(root: OperationRef) {
-    // Users come behind what they use, in their block or in one within it.
-    for op in collect(root).into_iter().rev() {
-        let is_unused = op.results().all(|result| !has_uses(result.into()));
-        if op.result_count() > 0 && op.region_count() == 0 && is_unused && is_quiet(op) && name(op) != "arith.constant"
-        {
-            Builder::before(op).erase(op);
-        }
-    }
 }
 
 /// Whether a line defines an alias of a type or attribute; those of locations are printed anew.
@@ -218,7 +146,7 @@ fn note(diagnostic: &Diagnostic, speaker: &str) -> Note {
     let severity = match diagnostic.severity() {
         DiagnosticSeverity::Error => "error",
         // It tells of what is as well as before, and faster.
-        DiagnosticSeverity::Remark if speaker == transform::pipeline_remote::PASS.flag => "remark",
+        DiagnosticSeverity::Remark if !triton::repairs(speaker) => "remark",
         // A remark is about a repair: the author of the kernel is to hear of it.
         DiagnosticSeverity::Warning | DiagnosticSeverity::Remark => "warning",
         DiagnosticSeverity::Note => "remark",

@@ -1,0 +1,98 @@
+//! The pipeline of Triton and Gluon kernels, as text and without a pass manager: that would load the dialects of the
+//! passes, and what is Triton's is to stay opaque.
+
+use crate::analysis::order::is_quiet;
+use crate::ir::{Builder, collect, has_uses, name, remove_attribute};
+use crate::pass::{Pass, Pipeline, Values};
+use crate::{check, lower, transform};
+use melior::ir::OperationRef;
+use melior::ir::operation::OperationLike;
+use symm_dialect::diagnostic::Reported;
+
+/// The pipeline.
+pub const PIPELINE: Pipeline = Pipeline {
+    flag: "symm-triton",
+    summary: "From a Triton or Gluon kernel with carriers of symm ops to one without",
+    options: &[check::memory_order::PASS.options[0], lower::triton::PASS.options[0], lower::triton::PASS.options[1]],
+    text: |options| STEPS.iter().map(|pass| step(pass, options)).collect::<Vec<_>>().join(","),
+};
+
+/// Its passes, whose options are the pipeline's, but for one that follows from the target. Triton's own passes fold and
+/// merge what is left.
+const STEPS: &[Pass] = &[
+    transform::raise_carriers::PASS,
+    check::ranks::PASS,
+    check::polls::PASS,
+    check::memory_order::PASS,
+    transform::infer_order::PASS,
+    transform::hoist_translation::PASS,
+    transform::pipeline_remote::PASS,
+    lower::triton::PASS,
+];
+
+/// What Python has put on the module: that it holds carriers, and what makes Triton print it in generic form.
+const MARKS: [&str; 2] = ["symm.carriers", "llvm.data_layout"];
+
+/// The values of a pass's options.
+fn values_of<'v>(pass: &Pass, options: &'v Values) -> Vec<&'v str> {
+    let value = |name| match name {
+        // On NVIDIA GPUs a poll acquires at no cost, and a fence takes 0.6 µs.
+        "fence-waits" if options.text("target").starts_with("cuda") => "false",
+        "fence-waits" => "true",
+        name => options.text(name),
+    };
+    pass.options.iter().map(|option| value(option.name)).collect()
+}
+
+/// A pass with its options, as text.
+fn step(pass: &Pass, options: &Values) -> String {
+    let values = pass.options.iter().zip(values_of(pass, options));
+    let values: Vec<_> = values.map(|(option, value)| format!("{}={value}", option.name)).collect();
+    if values.is_empty() { pass.flag.to_owned() } else { format!("{}{{{}}}", pass.flag, values.join(" ")) }
+}
+
+/// Whether what a pass remarks upon is a repair, of which the kernel's author is to hear.
+#[must_use]
+pub fn repairs(flag: &str) -> bool {
+    // It tells of what is as well as before, and faster.
+    flag != transform::pipeline_remote::PASS.flag
+}
+
+/// Runs the passes on a module; `begin` hears the flag of each before it runs.
+///
+/// # Errors
+/// A pass refused the kernel, or its carriers do not verify; diagnostics have said why.
+pub fn run<'c: 'a, 'a>(
+    module: OperationRef<'c, 'a>,
+    values: &Values,
+    mut begin: impl FnMut(&'static str),
+) -> Result<(), Reported> {
+    for mark in MARKS {
+        remove_attribute(module, mark);
+    }
+    for pass in STEPS {
+        begin(pass.flag);
+        pass.run_on(module, &Values::new(pass.options, values_of(pass, values)))?;
+        // What the kernel's author wrote; behind the other passes nothing but a bug of theirs would be found, by
+        // Triton.
+        if pass.flag == transform::raise_carriers::PASS.flag && !module.verify() {
+            return Err(Reported);
+        }
+    }
+    erase_unused(module);
+    Ok(())
+}
+
+/// Erases what computes values that nothing takes, of which Triton's front end and the lowering leave a third: text that
+/// is not written need not be read. Triton's passes would erase them all the same; but constants they merge, and what is
+/// left then has no line where the lines differ.
+fn erase_unused(root: OperationRef) {
+    // Users come behind what they use, in their block or in one within it.
+    for op in collect(root).into_iter().rev() {
+        let is_unused = op.results().all(|result| !has_uses(result.into()));
+        if op.result_count() > 0 && op.region_count() == 0 && is_unused && is_quiet(op) && name(op) != "arith.constant"
+        {
+            Builder::before(op).erase(op);
+        }
+    }
+}
