@@ -3,6 +3,7 @@
 mod bench;
 mod bless;
 mod check;
+mod corpus;
 mod demo;
 mod docs;
 mod fuzz;
@@ -53,6 +54,8 @@ enum Command {
     Bench(bench::Arguments),
     /// Mutate the lit corpus through symm-opt
     Fuzz(fuzz::Arguments),
+    /// Compile the kernels of public packages with and without a symm op
+    Corpus(corpus::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -70,6 +73,7 @@ fn main() -> ExitCode {
         Command::Docs(arguments) => docs::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Fuzz(arguments) => fuzz::run(&arguments),
+        Command::Corpus(arguments) => corpus::run(&arguments),
     });
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

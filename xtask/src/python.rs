@@ -42,8 +42,7 @@ pub fn test(arguments: &[String]) -> Result<Tally> {
     let mypy = environment("mypy", &[MYPY])?.with_file_name("mypy");
     let mut running = Vec::new();
     for version in TRITON {
-        let triton = format!("triton=={version}");
-        let python = environment(&format!("triton-{version}"), &[&[triton.as_str()], TOOLS.as_slice()].concat())?;
+        let python = with_triton(version)?;
         let mut pytest = Command::new(python);
         pytest.args(["-m", "pytest", "-q", "-p", "no:cacheprovider"]).env("PYTHONPATH", "python");
         // Python's caches would lie about in the tree.
@@ -67,6 +66,17 @@ pub fn test(arguments: &[String]) -> Result<Tally> {
         total += tally;
     }
     Ok(total)
+}
+
+/// The Python with each version of Triton, by the version, once the extension lies in the package's sources.
+pub fn ready_for_kernels() -> Result<Vec<(&'static str, PathBuf)>> {
+    link_extension(&wheel()?)?;
+    TRITON.into_iter().map(|version| Ok((version, with_triton(version)?))).collect()
+}
+
+fn with_triton(version: &str) -> Result<PathBuf> {
+    let triton = format!("triton=={version}");
+    environment(&format!("triton-{version}"), &[&[triton.as_str()], TOOLS.as_slice()].concat())
 }
 
 /// Builds the wheel with maturin.

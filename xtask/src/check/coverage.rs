@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 
 /// Crates that another stage than `cargo test` builds and tests.
 const OTHER_STAGES: &[&str] = &["symm-python"];
-/// Folders of `test/` that are no suite of lit and no crate: what Python's stage runs, and what needs GPUs.
-const OTHER_FOLDERS: &[&str] = &["test/python", "test/device"];
+/// Folders of `test/` that are no suite of lit and no crate: what Python's stage runs, what needs GPUs, and what takes
+/// too long (`./x corpus`, of which Python's stage tests the parts).
+const OTHER_FOLDERS: &[&str] = &["test/python", "test/device", "test/corpus"];
 
 /// Every crate is a default member, and each file of its tests one of its targets.
 pub fn crates_not_tested() -> Result<Vec<String>> {

@@ -1,0 +1,99 @@
+"""`./x corpus` finds kernels in what is not fully installed, compiles them, and sees what symm changes."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from unittest import mock
+
+import plain_kernels as plain
+import pytest
+
+CORPUS = Path(__file__).parents[1] / "corpus"
+sys.path.append(str(CORPUS))
+
+import compare
+import kernels
+from symm import _symm
+
+MODULE = """
+import torch
+import triton
+import triton.language as tl
+from flash_attn.ops import what_is_not_there
+
+
+class Function(torch.autograd.Function):
+    pass
+
+
+apply = Function.apply
+
+
+@triton.jit
+def add_one(x):
+    return x + 1
+
+
+@triton.autotune([triton.Config({"BLOCK": 256}, num_warps=8)], key=["n"])
+@triton.heuristics({"HAS_BIAS": lambda args: args["bias"] is not None})
+@triton.jit
+def scaled(x_ptr, bias, out, n, scale, BLOCK: tl.constexpr, HAS_BIAS: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    pointers = out + at
+    values = tl.load(x_ptr + at, mask=at < n) * scale
+    if HAS_BIAS:
+        values += tl.load(bias + at, mask=at < n)
+    tl.store(pointers, add_one(values), mask=at < n)
+
+
+@triton.jit
+def refused(n):
+    tl.static_assert(False, "never")
+"""
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """What a worker says of a package with this module."""
+    folder = tmp_path_factory.mktemp("site")
+    package = folder / "package"
+    package.mkdir()
+    (package / "__init__.py").write_text("raise ImportError('no GPU')")
+    (package / "ops.py").write_text(MODULE)
+    command = [sys.executable, CORPUS / "worker.py", folder, "--limit", "0", "--keep", folder / "kept"]
+    told = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True).stdout
+    messages = [json.loads(line) for line in told.splitlines() if line.startswith("{")]
+    assert messages[0] == {"found": 2, "chosen": 2, "refused": 0}
+    return {message["kernel"]: message["results"] for message in messages if "results" in message}
+
+
+def test_kernels_are_found_and_compiled(results):
+    assert [(each["target"], each["outcome"]) for each in results["package.ops.scaled"]] == [
+        ("sm_90", "same"),
+        ("gfx942", "same"),
+    ]
+    assert [each["outcome"] for each in results["package.ops.refused"]] == ["skipped"] * 2
+    assert "never" in results["package.ops.refused"][0]["detail"]
+
+
+def test_what_differs_is_named_and_kept(tmp_path):
+    lower = _symm.lower_triton
+
+    def wrong(text, *arguments):
+        return lower(text.replace('"arith.subf"', '"arith.addf"'), *arguments)
+
+    kernel = kernels.Kernel(plain.softmax)
+    assert [result["outcome"] for result in compare.outcomes(kernel, 0, tmp_path)] == ["same", "same"]
+    with mock.patch.object(_symm, "lower_triton", wrong):
+        results = compare.outcomes(kernel, 0, tmp_path)
+    assert [result["outcome"] for result in results] == ["differs", "differs"]
+    assert "became" in results[0]["detail"] and len(list(tmp_path.iterdir())) == 4
+
+
+def test_a_remote_access_changes_nothing_else(tmp_path):
+    results = compare.outcomes(kernels.Kernel(plain.softmax), 2, tmp_path)
+    assert [(result["target"], result["detail"].split(":")[0]) for result in results] == [
+        (target, f"access {site}") for target in ("sm_90", "gfx942") for site in (0, 1)
+    ]
+    assert {result["outcome"] for result in results if result["target"] == "sm_90"} == {"same"}
