@@ -1,5 +1,7 @@
 //! Verifiers: what ODS's types and traits can't say. Messages begin with the label of the rule they keep.
 
+mod packet;
+
 use crate::access::{range, ty as attribute_type};
 use crate::diagnostic::{Reported, error};
 use crate::lossy;
@@ -84,6 +86,7 @@ pub fn verify<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Verdict {
             })?;
             verify_flag(op, wait.flag(), &wait.indices(), wait.value())
         }
+        SymmOp::PutPacket(_) | SymmOp::WaitPacket(_) | SymmOp::TryPacket(_) => packet::verify(op),
         SymmOp::Fence(fence) => {
             ensure(op, fence.sem() != Order::Relaxed, || "O1: a relaxed fence orders nothing".into())
         }
@@ -153,7 +156,7 @@ fn ensure<'c: 'a, 'a>(op: SymmOp<'c, 'a>, holds: bool, message: impl FnOnce() ->
 
 /// The op's pointer operands, and whether each must lie on the symmetric heap (T1).
 fn pointer_operands(op: SymmOp) -> impl Iterator<Item = (&'static str, bool)> {
-    let names = ["ptr", "flag", "table", "src", "dst"];
+    let names = ["ptr", "flag", "slots", "table", "src", "dst"];
     names.into_iter().map(move |name| {
         let local = matches!(
             (op, name),

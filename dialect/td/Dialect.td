@@ -43,6 +43,9 @@ def Symm_Dialect : Dialect {
     - **O5** A `wait` polls relaxed, backs off, and pays for acquire once, after the poll succeeds; its first polls may
       acquire where that is faster than a fence.
     - **O6** Comparison is on the signed or the unsigned value, as the op says.
+    - **P1** A packet carries its own flag: who receives it has its value, never part of it or another one. It orders
+      nothing else. In Triton, where a program is one thread to its author, a `put_packet` comes after the program's
+      earlier `wait_packet` and `try_packet`, so that it may tell the peer that their slots are free.
     - **S1** What cannot be lowered for a target is refused at the op's location.
 
     *Pointers* are whatever the level of the IR has: `!llvm.ptr` (address space 0 or 1), `memref` with any

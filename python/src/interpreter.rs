@@ -1,7 +1,10 @@
-//! What ops do to memory under `TRITON_INTERPRET=1` and numpy cannot: atomics, signals and polls.
+//! What ops do to memory under `TRITON_INTERPRET=1` and numpy cannot: atomics, signals and polls; packets are in a file
+//! of their own, `interpreter/packet.rs`.
 //!
 //! Blocks come as the bytes of numpy's arrays: `pointers` as 64-bit addresses, `mask` a byte for each. All accesses are
 //! sequentially consistent, which is at least what any op asks for.
+
+pub mod packet;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

@@ -41,5 +41,8 @@ fn _symm(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(interpreter::atomic_cas, module)?)?;
     module.add_function(wrap_pyfunction!(interpreter::set_flag, module)?)?;
     module.add_function(wrap_pyfunction!(interpreter::await_flag, module)?)?;
-    module.add_function(wrap_pyfunction!(interpreter::full_fence, module)?)
+    module.add_function(wrap_pyfunction!(interpreter::full_fence, module)?)?;
+    module.add_function(wrap_pyfunction!(interpreter::packet::put_packets, module)?)?;
+    module.add_function(wrap_pyfunction!(interpreter::packet::await_packets, module)?)?;
+    module.add_function(wrap_pyfunction!(interpreter::packet::try_packets, module)?)
 }

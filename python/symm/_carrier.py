@@ -77,7 +77,7 @@ class Emitter(Operands):
         """Emits one op.
 
         `operands` are by the names that the dialect's definition gives them, in its order; those that are None are
-        left out, as are attributes that are None or False. `result` is the type of the result.
+        left out, as are attributes that are None or False. `result` is the type of the result, or of several.
         """
         operands = self.present(operands)
         attributes = {key: value for key, value in (attributes or {}).items() if value}
@@ -86,7 +86,8 @@ class Emitter(Operands):
         handles = [value.handle for value in operands.values()]
         function = self._function(name, carrier, operands, handles, result)
         call = self.builder.call(function, handles)
-        return None if result is None else self.semantic.tensor(call.get_result(0), result)
+        values = [self.semantic.tensor(call.get_result(index), each) for index, each in enumerate(_types(result))]
+        return values if isinstance(result, tuple) else values[0] if values else None
 
     def _function(self, name, carrier, operands, handles, result):
         """The function to call: one for each carrier and types."""
@@ -96,7 +97,7 @@ class Emitter(Operands):
         symbol = f"symm.{name}.{digest}"
         if module.has_function(symbol):
             return module.get_function(symbol)
-        results = [] if result is None else [result.to_ir(builder)]
+        results = [each.to_ir(builder) for each in _types(result)]
         signature = builder.get_function_ty([handle.get_type() for handle in handles], results)
         # A builder of its own has no insertion point: the function stays detached until it is pushed back.
         detached = ir.builder(self.generator.context)
@@ -106,3 +107,8 @@ class Emitter(Operands):
         module.push_back(function)
         module.set_attr(MARK, builder.get_int32_attr(1))
         return function
+
+
+def _types(result):
+    """The types of an op's results."""
+    return result if isinstance(result, tuple) else () if result is None else (result,)

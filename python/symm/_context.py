@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from triton.language import core as tl
 
-from . import _carrier, _interpreter, _ops
+from . import _carrier, _interpreter, _ops, _packets
 from ._operands import Operands
 
 Class = TypeVar("Class", bound=type)
@@ -52,10 +52,14 @@ class Ops:
     put_signal = _ops.put_signal
     fence = _ops.fence
     barrier = _ops.barrier
+    put_packet = _packets.put_packet
+    wait_packet = _packets.wait_packet
+    try_packet = _packets.try_packet
 
 
 def device_context(cls: Class) -> Class:
     """Makes a class derived from `Ops` an aggregate of Triton's, which has no base classes."""
-    members = {name: member for name, member in vars(Ops).items() if name == "__init__" or name in _ops.__all__}
+    ops = ["__init__", *_ops.__all__, *_packets.__all__]
+    members = {name: member for name, member in vars(Ops).items() if name in ops}
     members |= {"__annotations__": {"table": tl.tensor}, "__module__": cls.__module__, "__doc__": Ops.__doc__}
     return tl._aggregate(type(cls.__name__, (), members))

@@ -81,7 +81,10 @@ class Interpreter(Operands):
 
     def call(self, name, operands, attributes=None, result=None):
         operands = {key: value.handle for key, value in self.present(operands).items()}
-        done = getattr(Effects, name)(operands, attributes or {})
+        kinds = result if isinstance(result, tuple) else (result,)
+        done = getattr(Effects, name)(operands, {**(attributes or {}), "results": kinds})
+        if isinstance(result, tuple):
+            return [self.semantic.tensor(each, kind) for each, kind in zip(done, kinds, strict=True)]
         return None if result is None else self.semantic.tensor(done, result)
 
 
@@ -147,6 +150,30 @@ class Effects:
         while not _symm.await_flag(flag.get_element_ty().name, *asked, SECONDS_OF_A_POLL):
             check_ranks(words)
 
+    def put_packet(operands, attributes):
+        there, value = remote(operands, "slots"), operands["value"]
+        check_lines(there)
+        data = value.data.view(f"u{value.data.itemsize}").astype(np.uint64)
+        _symm.put_packets(contiguous(there.data), contiguous(data), bits(operands["epoch"]), mask_bytes(operands, there))
+
+    def wait_packet(operands, attributes):
+        here, words = operands["slots"], table(operands)
+        check_symmetric(words, here, operands["mask"].data if "mask" in operands else True)
+        check_lines(here)
+        asked = contiguous(here.data), bits(operands["epoch"]), mask_bytes(operands, here)
+        while (data := _symm.await_packets(*asked, SECONDS_OF_A_POLL)) is None:
+            check_ranks(words)
+        return from_packets(data, here, attributes["results"][0])
+
+    def try_packet(operands, attributes):
+        here, words = operands["slots"], table(operands)
+        check_symmetric(words, here, operands["mask"].data if "mask" in operands else True)
+        check_lines(here)
+        check_ranks(words)
+        data, valid = _symm.try_packets(contiguous(here.data), bits(operands["epoch"]), mask_bytes(operands, here))
+        valid = np.frombuffer(valid, np.uint8).reshape(here.data.shape).astype(bool)
+        return from_packets(data, here, attributes["results"][0]), TensorHandle(valid, tl.int1)
+
     def fence(operands, attributes):
         _symm.full_fence()
 
@@ -159,6 +186,24 @@ class Effects:
             world.barrier()
         elif words[1] > 1:
             raise SymmError("symm barrier needs the ranks of symm.init, but this context is not from there")
+
+
+def check_lines(pointers):
+    if (pointers.data % 16).any():
+        raise ValueError("slots must be aligned to 16 bytes: each line has 16")
+
+
+def mask_bytes(operands, pointers):
+    mask = operands["mask"].data if "mask" in operands else everywhere(pointers)
+    return contiguous(mask.astype(np.uint8))
+
+
+def from_packets(data, pointers, kind):
+    """A block of the data of packets, from 8 bytes each."""
+    element = kind.scalar
+    dtype = np.dtype(_get_np_dtype(element))
+    words = np.frombuffer(data, np.uint64).astype(f"u{dtype.itemsize}").view(dtype)
+    return TensorHandle(words.reshape(pointers.data.shape), element)
 
 
 def check_ranks(words):

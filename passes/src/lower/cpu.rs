@@ -194,6 +194,9 @@ fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, runtime: &Runtime<'c, 'a>) -> Result<()
         SymmOp::PutSignal(op) => order::put_signal(op, &b, runtime),
         SymmOp::Wait(op) => order::wait(op, &b, runtime),
         SymmOp::Fence(op) => order::fence(op, &b),
+        SymmOp::PutPacket(_) | SymmOp::WaitPacket(_) | SymmOp::TryPacket(_) => {
+            return Err(error(operation, "S1: packets are for Triton kernels so far"));
+        }
         SymmOp::Barrier(op) => order::barrier(op, &b, runtime)?,
         SymmOp::Alloc(op) => host::alloc(op, &b, runtime),
         SymmOp::Free(op) => host::free(op, &b, runtime),

@@ -231,6 +231,9 @@ fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, target: &dyn Target, together: &Togethe
         SymmOp::PutSignal(op) => order::put_signal(op, &b, target, &together.meetings),
         SymmOp::Wait(op) => order::wait(op, &b, target, together.meetings.ends(operation)),
         SymmOp::Fence(op) => order::group_fence(op, &b, target),
+        SymmOp::PutPacket(_) | SymmOp::WaitPacket(_) | SymmOp::TryPacket(_) => {
+            return Err(error(operation, "S1: packets are for Triton kernels so far"));
+        }
         SymmOp::Barrier(op) => order::barrier(op, &b, target),
         SymmOp::Alloc(_) | SymmOp::Free(_) | SymmOp::BarrierAll(_) => {
             return Err(error(operation, "S1: is for host functions, not for kernels"));

@@ -26,6 +26,9 @@
 //! signals is what all of its threads did. A `wait` is a loop around a load, which no pass of Triton's moves
 //! a load across (O4); it acquires once, behind the loop (O5).
 //!
+//! Packets are stores, loads and loops of assembly, one thread's each, with no barrier but the one that lets a packet
+//! answer another one (P1, `packet.rs`).
+//!
 //! Stores of the engine for tensors (TMA) are waited for before a release, and before an access of these ops that may meet
 //! one (`engine.rs`).
 //!
@@ -35,7 +38,9 @@
 mod access;
 mod atomic;
 mod engine;
+mod line;
 mod order;
+mod packet;
 mod table;
 mod target;
 mod words;
@@ -48,6 +53,7 @@ use crate::pass::{Ir, Kind, Pass, PassOption, Values};
 use crate::target::{TARGET, Target};
 use engine::Engine;
 use melior::ir::{OperationRef, Value, operation::OperationLike};
+use std::collections::HashSet;
 use std::fmt;
 use std::str::FromStr;
 use symm_dialect::diagnostic::{Reported, error};
@@ -117,6 +123,8 @@ struct Lowering<'c, 'a> {
     engine: Engine,
     tables: Tables<'c, 'a>,
     meetings: Meetings<'c, 'a>,
+    /// The packets that are sent after others have been waited for.
+    answers: HashSet<usize>,
 }
 
 fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<Ir, Reported> {
@@ -128,7 +136,8 @@ fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<Ir, Repor
     }
     let meetings = Meetings::new(root, Threads::Program, &Gathered::default());
     let engine = Engine::of(root, &ops);
-    let mut lowering = Lowering { words: Words(version), target, engine, tables: Tables::default(), meetings };
+    let answers = packet::answers(&ops);
+    let mut lowering = Lowering { words: Words(version), target, engine, tables: Tables::default(), meetings, answers };
     lowering.complete_waits(root, &ops)?;
     lowering.meet_at_loops();
     // First what others take: by then they see what it has become.
@@ -178,6 +187,11 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         let b = &Builder::before(operation);
         self.refuse_order(op)?;
         self.before_access(b, op);
+        if let SymmOp::TryPacket(packet) = op {
+            let results = self.try_packet(b, packet)?;
+            b.replace(operation, &results);
+            return Ok(());
+        }
         let nothing = |()| None;
         let result = match op {
             SymmOp::Rank(_) | SymmOp::NumRanks(_) | SymmOp::HeapBase(_) | SymmOp::HeapDelta(_) => {
@@ -192,6 +206,9 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
             SymmOp::Signal(op) => self.signal(b, op).map(nothing)?,
             SymmOp::PutSignal(op) => self.put_signal(b, op).map(nothing)?,
             SymmOp::Wait(op) => self.wait(b, op).map(nothing)?,
+            SymmOp::PutPacket(op) => self.put_packet(b, op).map(nothing)?,
+            SymmOp::WaitPacket(op) => Some(self.wait_packet(b, op)?),
+            SymmOp::TryPacket(_) => unreachable!("lowered above"),
             SymmOp::Fence(op) => {
                 self.fence(b, op.sem(), op.scope());
                 None

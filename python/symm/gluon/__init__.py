@@ -4,9 +4,10 @@
 """
 
 # First what says that Triton is missing.
-from .. import _need_triton, _ops, _seam  # noqa: F401
+from .. import _need_triton, _ops, _packets, _seam  # noqa: F401
 from .._context import Ops, device_context
 from .._ops import *
+from .._packets import *
 
 
 @device_context
@@ -15,6 +16,6 @@ class DeviceCtx(Ops):
 
 
 __all__ = ["DeviceCtx"]
-__all__ += _ops.__all__
+__all__ += _ops.__all__ + _packets.__all__
 
 _seam.install()

@@ -15,7 +15,7 @@ sys.modules |= {f"triton{part}": mock.MagicMock() for part in TRITON}
 sys.modules |= {"numpy": mock.MagicMock(), "symm._symm": mock.MagicMock(__version__="0")}
 
 import symm  # noqa: E402
-from symm import _context, _ops, errors  # noqa: E402
+from symm import _context, _ops, _packets, errors  # noqa: E402
 
 INTRODUCTION = """\
 <!-- Made from the docstrings in python/symm by ./x gen. -->
@@ -80,7 +80,8 @@ def main():
             print(entry(f"World.{name}", member))
     # The first line is of the module for Triton, the second of its context.
     print(KERNELS.format(doc=inspect.getdoc(_ops).split("\n\n", 1)[1], context=inspect.getdoc(_context.Ops)))
-    print("\n".join(entry(name, getattr(_ops, name)).lstrip("\n") + "\n" for name in _ops.__all__), end="")
+    ops = [(name, getattr(module, name)) for module in (_ops, _packets) for name in module.__all__]
+    print("\n".join(entry(name, function).lstrip("\n") + "\n" for name, function in ops), end="")
     print("\n## Exceptions and warnings\n\nEvery exception is a `symm.SymmError`, every warning a `symm.SymmWarning`.\n")
     print("| class | what it says |\n| :-- | :-- |")
     for name, kind in vars(errors).items():

@@ -116,6 +116,15 @@ impl Target {
         }
     }
 
+    /// A zero that is not known to the compiler, `i32`.
+    pub fn zero<'c>(&self, b: &Builder<'c>) -> Value<'c, 'c> {
+        let (text, constraints) = match self {
+            Self::Cuda(_) => ("mov.u32 $0, 0;", "=r"),
+            Self::Hip(_) => ("s_mov_b32 $0, 0", "=s"),
+        };
+        assembly(b, text, constraints, &[], b.int(32))
+    }
+
     /// Lets other warps go first for a while.
     pub fn pause(&self, b: &Builder) {
         let (text, constraints) = match self {

@@ -1,0 +1,73 @@
+//! Packets (P1): values of 8 to 64 bits an element, and slots that hold their lines.
+
+use super::{Verdict, ensure, verify_indices, verify_mask};
+use crate::lossy;
+use crate::ops::SymmOp;
+use crate::pointer::{Pointer, strides};
+use crate::shape::{Shaped, integer_width, is_data, scalar};
+use melior::ir::operation::OperationLike;
+use melior::ir::r#type::ShapedTypeLike;
+use melior::ir::{Type, TypeLike, Value, ValueLike};
+
+/// Checks a `put_packet`, `wait_packet` or `try_packet`.
+pub fn verify<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Verdict {
+    // Not by number: melior's error for one that is not there prints the op, which verifies it.
+    let operation = op.operation();
+    let mut results = operation.results().map(|result| Value::from(result).r#type());
+    let (value, valid) = match op {
+        SymmOp::PutPacket(put) => (Some(put.value().r#type()), None),
+        _ => (results.next(), results.next()),
+    };
+    let slots = op.operand_group("slots").first().map(ValueLike::r#type);
+    let (Some(value), Some(slots)) = (value, slots) else { return Ok(()) };
+    let Some(pointer) = Pointer::of(slots) else { return Ok(()) };
+    verify_indices(op, pointer, &op.operand_group("indices"))?;
+    verify_value(op, value)?;
+    verify_slots(op, (slots, pointer), value)?;
+    if let Some(valid) = valid {
+        verify_valid(op, valid, value)?;
+    }
+    op.operand_group("mask").first().map_or(Ok(()), |mask| verify_mask(op, mask.r#type(), value))
+}
+
+fn verify_value<'c: 'a, 'a>(op: SymmOp<'c, 'a>, value: Type<'c>) -> Verdict {
+    let element = scalar(value);
+    ensure(op, is_data(element) && integer_width(element) != Some(1), || {
+        lossy!("P1: packets carry integers and floats of 8 to 64 bits and index, or vectors of them, got {value}")
+    })?;
+    ensure(op, Shaped::vector(value).is_none_or(|vector| vector.rank() == 1 && !value.is_scalable_vector()), || {
+        lossy!("P1: packets carry vectors of one fixed dimension, got {value}")
+    })
+}
+
+/// Lines are bytes: the elements of the slots say how far apart indices are, and nothing about the value.
+fn verify_slots<'c: 'a, 'a>(op: SymmOp<'c, 'a>, (ty, pointer): (Type<'c>, Pointer<'c>), value: Type<'c>) -> Verdict {
+    let element = pointer.pointee();
+    let are_integers = element
+        .map_or(matches!(pointer, Pointer::Llvm), |element| matches!(integer_width(element), Some(8 | 16 | 32 | 64)));
+    ensure(op, are_integers, || lossy!("P1: slots are memory of i8, i16, i32 or i64, got {ty}"))?;
+    if let Pointer::MemRef(memref) = pointer {
+        ensure(op, memref.rank() > 0 && strides(ty).last() == Some(&1), || {
+            lossy!("P1: the lines of slots follow each other: a memref whose innermost stride is 1, got {ty}")
+        })?;
+    }
+    let has_shape = match (pointer, Shaped::tensor(value)) {
+        (Pointer::TritonTensor(slots, _), Some(value)) => value.is_shaped_like(slots),
+        (Pointer::TritonTensor(..), None) | (_, Some(_)) => false,
+        (_, None) => true,
+    };
+    ensure(op, has_shape, || {
+        lossy!("P1: a tensor of pointers to lines has a packet for each element of a tensor, got {ty} and {value}")
+    })
+}
+
+fn verify_valid<'c: 'a, 'a>(op: SymmOp<'c, 'a>, valid: Type<'c>, value: Type<'c>) -> Verdict {
+    let shaped = match (Shaped::tensor(valid), Shaped::tensor(value)) {
+        (Some(valid), Some(value)) => valid.is_shaped_like(value),
+        (None, None) => !valid.is_vector(),
+        _ => false,
+    };
+    ensure(op, shaped && integer_width(scalar(valid)) == Some(1), || {
+        lossy!("P1: whether a value is there is an i1, or a tensor of i1 shaped like {value}, got {valid}")
+    })
+}

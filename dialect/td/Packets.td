@@ -1,0 +1,85 @@
+// Values that carry their own flag.
+#ifndef SYMM_PACKETS_TD
+#define SYMM_PACKETS_TD
+
+include "Dialect.td"
+include "Enums.td"
+
+defvar PacketLines = [{
+
+    A packet is a line of 16 bytes in `slots`, `{d0, e, d1, e}` in words of 32 bits: 8 bytes of data, and the epoch after
+    each half of them, so that a half is known by its own epoch to have arrived (P1). A scalar of 8 to 64 bits takes one
+    packet, a vector of n elements `ceil(n * size / 8)` packets, one after the other; of a tensor of pointers each element
+    is a packet at its pointer. Slots are aligned to 16 bytes and take `16 * packets` bytes: twice the data, rounded up
+    to 16.
+}];
+
+def Symm_PutPacketOp : Symm_AccessOp<"put_packet", CopyEffect> {
+  let summary = "Sends another rank a value that carries its own flag";
+  let description = !strconcat([{
+    Writes `value` to `slots` of rank `rank`, as packets of the number `epoch`. Who receives a packet has its value; the
+    op orders nothing else (P1).
+  }], PacketLines, [{
+
+    A packet is written where `mask` is true for any of its elements; what the others hold is undefined.
+
+    Memory of the heap is epoch 0 when it is new, so that the first epoch is 1. Epochs are compared for equality and wrap
+    around. A slot may be written again when its value is known to be received: two buffers in turn do where each of two
+    ranks answers a packet with one.
+
+    ```mlir
+    symm.put_packet %ctx, %v, %slots[%i], %epoch, %peer : f32, memref<64xi32>
+    symm.put_packet %ctx, %w, %p, %epoch, %peer mask %in : vector<8xi1> : vector<8xbf16>, !llvm.ptr
+    ```
+  }]);
+  let arguments = (ins Symm_Ctx:$ctx, AnyType:$value, Symm_Pointer:$slots, Variadic<Index>:$indices, I32:$epoch,
+                       I32:$rank, Optional<I64>:$delta, Optional<Symm_Mask>:$mask);
+  let assemblyFormat = [{
+    $ctx `,` $value `,` $slots (`[` $indices^ `]`)? `,` $epoch `,` $rank (`via` $delta^)?
+    (`mask` $mask^ `:` type($mask))? attr-dict `:` type($value) `,` type($slots)
+  }];
+}
+
+def Symm_WaitPacketOp : Symm_AccessOp<"wait_packet", CopyEffect> {
+  let summary = "Waits for a value that carries its own flag";
+  let description = !strconcat([{
+    Polls my `slots` until packets of the number `epoch` are there, and returns their value. It is never removed, merged
+    or moved (O4), and it acquires nothing: what the sender wrote elsewhere may not be there yet (P1).
+  }], PacketLines, [{
+
+    Where `mask` is true for none of a packet's elements it is not waited for. Elements whose mask is false are 0.
+
+    ```mlir
+    %v = symm.wait_packet %ctx, %slots[%i], %epoch : memref<64xi32> -> f32
+    ```
+  }]);
+  let arguments = (ins Symm_Ctx:$ctx, Symm_Pointer:$slots, Variadic<Index>:$indices, I32:$epoch,
+                       Optional<Symm_Mask>:$mask);
+  let results = (outs AnyType:$value);
+  let assemblyFormat = [{
+    $ctx `,` $slots (`[` $indices^ `]`)? `,` $epoch (`mask` $mask^ `:` type($mask))? attr-dict
+    `:` type($slots) `->` type($value)
+  }];
+}
+
+def Symm_TryPacketOp : Symm_AccessOp<"try_packet", CopyEffect> {
+  let summary = "Looks once for a value that carries its own flag";
+  let description = [{
+    Reads my `slots` once and returns the value that `symm.wait_packet` would wait for, and whether it is there: an `i1`,
+    or for a tensor of pointers one for each element. A value that is not there is undefined; what is not asked for, by
+    `mask`, is there and 0. It is for programs that poll several peers at once.
+
+    ```mlir
+    %v, %valid = symm.try_packet %ctx, %slots[%i], %epoch : memref<64xi32> -> i64, i1
+    ```
+  }];
+  let arguments = (ins Symm_Ctx:$ctx, Symm_Pointer:$slots, Variadic<Index>:$indices, I32:$epoch,
+                       Optional<Symm_Mask>:$mask);
+  let results = (outs AnyType:$value, AnyType:$valid);
+  let assemblyFormat = [{
+    $ctx `,` $slots (`[` $indices^ `]`)? `,` $epoch (`mask` $mask^ `:` type($mask))? attr-dict
+    `:` type($slots) `->` type($value) `,` type($valid)
+  }];
+}
+
+#endif // SYMM_PACKETS_TD

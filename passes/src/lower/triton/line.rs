@@ -1,0 +1,204 @@
+//! The lines of packets in the assembly of the GPU.
+//!
+//! Each half of a line, `{d, e}`, is one access of 64 bits to the memory model: PTX promises that the elements of a
+//! vector are accessed as wholes, not that the vector is. AMD's instructions of 128 bits promise nothing, so that there
+//! a half is an instruction.
+
+use super::packet::{are_of, data, for_each_line, halves};
+use super::target::Target;
+use super::words::{constant_like, element_wise};
+use crate::ir::{Builder, lasting};
+use melior::dialect::arith::CmpiPredicate;
+use melior::ir::operation::OperationLike;
+use melior::ir::{Type, Value, ValueLike};
+
+/// How often a line is read before there are pauses between the reads.
+const EAGER_POLLS: u32 = 256;
+
+/// The lines of an op, one or a tensor of them.
+pub struct Line<'c> {
+    address: Value<'c, 'c>,
+    epoch: Value<'c, 'c>,
+    /// `i32`, 0 where there is no packet.
+    mask: Option<Value<'c, 'c>>,
+}
+
+impl<'c> Line<'c> {
+    pub fn new(b: &Builder<'c>, address: Value<'c, 'c>, epoch: Value<'c, '_>, mask: Option<Value<'c, '_>>) -> Self {
+        let epoch = for_each_line(b, epoch, address);
+        let mask = mask.map(|mask| b.value("arith.extui", &[mask], epoch.r#type(), &[]));
+        Self { address, epoch, mask }
+    }
+
+    fn word(&self, b: &Builder<'c>) -> Type<'c> {
+        element_wise(self.address.r#type(), b.int(64))
+    }
+
+    /// Operands and, after them, the mask if there is one.
+    fn operands(&self, operands: &[Value<'c, 'c>]) -> Vec<Value<'c, 'c>> {
+        operands.iter().copied().chain(self.mask).collect()
+    }
+
+    /// Writes data and epoch.
+    pub fn store(&self, b: &Builder<'c>, target: &Target, data: Value<'c, 'c>) {
+        match target {
+            Target::Cuda(_) => {
+                let (declared, on) = match self.mask {
+                    Some(_) => (".reg .pred on;\nsetp.ne.b32 on, $4, 0;\n", "@on "),
+                    None => ("", ""),
+                };
+                let text = format!(
+                    "{{\n.reg .b32 lo, hi;\n.reg .b64 first, second;\n{declared}mov.b64 {{lo, hi}}, $2;\n\
+                     mov.b64 first, {{lo, $3}};\nmov.b64 second, {{hi, $3}};\n\
+                     {on}st.relaxed.sys.global.v2.b64 [$1], {{first, second}};\nmov.u32 $0, 0;\n}}"
+                );
+                let operands = self.operands(&[self.address, data, self.epoch]);
+                let results = [self.epoch.r#type()];
+                assembly(b, &text, &constraints("=r", &["l", "l", "r", "r"][..operands.len()]), &operands, &results);
+            }
+            Target::Hip(_) => {
+                let [first, second] = halves(b, data, self.epoch);
+                let operands = self.operands(&[self.address, first, second]);
+                let text = self.guarded(
+                    "$0",
+                    "$4",
+                    "global_store_dwordx2 $1, $2, off sc0 sc1\nglobal_store_dwordx2 $1, $3, off offset:8 sc0 sc1",
+                );
+                let constraints = constraints("=&s", &["v"; 4][..operands.len()]);
+                assembly(b, &text, &(constraints + AMD_CLOBBERS), &operands, &[self.word(b)]);
+            }
+        }
+    }
+
+    /// Reads both halves once; zeros where there is no packet.
+    fn first_look(&self, b: &Builder<'c>, target: &Target) -> [Value<'c, 'c>; 2] {
+        let (operands, word) = (self.operands(&[self.address]), self.word(b));
+        match target {
+            Target::Cuda(_) => {
+                let load = "ld.relaxed.sys.global.v2.b64 {$0, $1}, [$2];";
+                let (text, outputs) = match self.mask {
+                    Some(_) => (
+                        format!(
+                            "{{\n.reg .pred on;\nsetp.ne.b32 on, $3, 0;\nmov.b64 $0, 0;\nmov.b64 $1, 0;\n@on {load}\n}}"
+                        ),
+                        "=&l,=&l",
+                    ),
+                    None => (load.to_owned(), "=l,=l"),
+                };
+                let constraints = constraints(outputs, &["l", "r"][..operands.len()]);
+                let found = assembly(b, &text, &constraints, &operands, &[word; 2]);
+                [found[0], found[1]]
+            }
+            Target::Hip(_) => {
+                let load = "global_load_dwordx2 $0, $3, off sc0 sc1\nglobal_load_dwordx2 $1, $3, off offset:8 sc0 sc1\n\
+                            s_waitcnt vmcnt(0)";
+                let constraints = constraints("=&v,=&v,=&s", &["v"; 2][..operands.len()]) + AMD_CLOBBERS;
+                let found = assembly(b, &self.guarded("$2", "$4", load), &constraints, &operands, &[word; 3]);
+                [self.or_zero(b, found[0]), self.or_zero(b, found[1])]
+            }
+        }
+    }
+
+    /// The data, and whether it is there.
+    pub fn look(&self, b: &Builder<'c>, target: &Target) -> [Value<'c, 'c>; 2] {
+        let found = self.first_look(b, target);
+        let mut is_here = are_of(b, found, self.epoch);
+        if let Some(mask) = self.mask {
+            let zero = constant_like(b, 0, mask.r#type());
+            let predicate = ("predicate", b.integer(64, CmpiPredicate::Eq as i64));
+            let is_off = b.value("arith.cmpi", &[mask, zero], is_here.r#type(), &[predicate]);
+            is_here = b.binary("arith.ori", is_here, is_off);
+        }
+        [data(b, found), is_here]
+    }
+
+    /// The data, once it is there; zeros where there is no packet.
+    pub fn wait(&self, b: &Builder<'c>, target: &Target) -> Value<'c, 'c> {
+        match target {
+            Target::Cuda(_) => {
+                let [first, second] = self.first_look(b, target);
+                let is_on = if self.mask.is_some() { "setp.ne.and.b32 missing, $5, 0, missing;\n" } else { "" };
+                let text = format!(
+                    "{{\n.reg .b32 lo, hi, early, late, polls;\n.reg .b64 first, second;\n.reg .pred missing, tired;\n\
+                     mov.b64 first, $1;\nmov.b64 second, $2;\nmov.u32 polls, 0;\n\
+                     AGAIN:\nmov.b64 {{lo, early}}, first;\nmov.b64 {{hi, late}}, second;\n\
+                     setp.ne.b32 missing, early, $4;\nsetp.ne.or.b32 missing, late, $4, missing;\n{is_on}\
+                     @!missing bra HERE;\nadd.u32 polls, polls, 1;\nsetp.gt.u32 tired, polls, {EAGER_POLLS};\n\
+                     @tired nanosleep.u32 64;\nld.relaxed.sys.global.v2.b64 {{first, second}}, [$3];\nbra AGAIN;\n\
+                     HERE:\nmov.b64 $0, {{lo, hi}};\n}}"
+                );
+                let operands = self.operands(&[first, second, self.address, self.epoch]);
+                let constraints = constraints("=l", &["l", "l", "l", "r", "r"][..operands.len()]);
+                assembly(b, &text, &constraints, &operands, &[self.word(b)])[0]
+            }
+            Target::Hip(_) => self.wait_on_amd(b),
+        }
+    }
+
+    /// Lanes leave the loop as their lines come: the others go on in it.
+    fn wait_on_amd(&self, b: &Builder<'c>) -> Value<'c, 'c> {
+        let word = self.word(b);
+        let epoch = b.value("arith.extui", &[self.epoch], word, &[]);
+        let operands = self.operands(&[self.address, epoch]);
+        let text = self.guarded(
+            "$3",
+            "$7",
+            ".Lsymm_again_${:uid}:\n\
+             global_load_dwordx2 $0, $5, off sc0 sc1\nglobal_load_dwordx2 $1, $5, off offset:8 sc0 sc1\n\
+             s_waitcnt vmcnt(0)\nv_lshrrev_b64 $2, 32, $0\nv_cmp_ne_u64 $4, $2, $6\nv_lshrrev_b64 $2, 32, $1\n\
+             v_cmp_ne_u64 vcc, $2, $6\ns_or_b64 vcc, vcc, $4\ns_mov_b64 exec, vcc\ns_sleep 1\n\
+             s_cbranch_execnz .Lsymm_again_${:uid}",
+        );
+        let constraints = constraints("=&v,=&v,=&v,=&s,=&s", &["v"; 3][..operands.len()]) + AMD_CLOBBERS;
+        let found = assembly(b, &text, &constraints, &operands, &[word; 5]);
+        self.or_zero(b, data(b, [found[0], found[1]]))
+    }
+
+    /// AMD's assembly for the lanes that are on, with a register pair to keep the others in.
+    fn guarded(&self, kept: &str, mask: &str, body: &str) -> String {
+        let enter = match self.mask {
+            Some(_) => format!(
+                "v_cmp_ne_u32 vcc, 0, {mask}\ns_and_saveexec_b64 {kept}, vcc\ns_cbranch_execz .Lsymm_off_${{:uid}}"
+            ),
+            None => format!("s_mov_b64 {kept}, exec"),
+        };
+        let leave = if self.mask.is_some() { ".Lsymm_off_${:uid}:\n" } else { "" };
+        format!("{enter}\n{body}\n{leave}s_mov_b64 exec, {kept}")
+    }
+
+    /// A value, or zero where there is no packet.
+    fn or_zero(&self, b: &Builder<'c>, value: Value<'c, 'c>) -> Value<'c, 'c> {
+        let Some(mask) = self.mask else { return value };
+        let zero = constant_like(b, 0, mask.r#type());
+        let predicate = ("predicate", b.integer(64, CmpiPredicate::Ne as i64));
+        let is_on = b.value("arith.cmpi", &[mask, zero], element_wise(mask.r#type(), b.int(1)), &[predicate]);
+        let zero = constant_like(b, 0, value.r#type());
+        b.value("arith.select", &[is_on, value, zero], value.r#type(), &[])
+    }
+}
+
+/// What AMD's assembly changes beside its results.
+const AMD_CLOBBERS: &str = ",~{vcc},~{scc}";
+
+/// The constraints of assembly that may read and write any memory.
+fn constraints(outputs: &str, inputs: &[&str]) -> String {
+    format!("{outputs},{},~{{memory}}", inputs.join(","))
+}
+
+/// Assembly that every thread runs for each of its elements, and that is neither moved, merged nor removed.
+fn assembly<'c>(
+    b: &Builder<'c>,
+    text: &str,
+    constraints: &str,
+    operands: &[Value<'c, 'c>],
+    results: &[Type<'c>],
+) -> Vec<Value<'c, 'c>> {
+    let attributes = [
+        ("asm_string", b.string(text)),
+        ("constraints", b.string(constraints)),
+        ("packed_element", b.integer(32, 1)),
+        ("pure", b.parse("false")),
+    ];
+    let op = b.op("tt.elementwise_inline_asm", operands, results, &attributes);
+    op.results().map(|result| lasting(result.into())).collect()
+}

@@ -1,0 +1,169 @@
+//! Packets (P1): a thread stores, loads and polls the lines of its elements, and no thread waits for another one.
+//!
+//! All lines of a thread are loaded before the first of them is looked at. A loop of assembly reads again those that
+//! were not there, one by one.
+//!
+//! To its author a program is one thread: a packet that it sends after it has received others may tell the peer that it
+//! has them, and that their slots are free. So all threads meet before such a packet. Threads that hold the same element
+//! store it more than once, which this barrier keeps from coming late.
+
+use super::Lowering;
+use super::line::Line;
+use super::words::{constant_like, element_wise, splat_like};
+use crate::ir::{Builder, lasting, name};
+use crate::order::releases;
+use crate::search::{Direction, Meaning, Search};
+use melior::dialect::arith::CmpiPredicate;
+use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike};
+use std::collections::HashSet;
+use symm_dialect::diagnostic::{Reported, error};
+use symm_dialect::lossy;
+use symm_dialect::ops::{PutPacket, SymmOp, TryPacket, WaitPacket};
+use symm_dialect::shape::{byte_width, integer_width, scalar};
+
+/// Where packets are sent that may come after others have been received, with no barrier in between.
+pub fn answers<'c: 'a, 'a>(ops: &[SymmOp<'c, 'a>]) -> HashSet<usize> {
+    let mut search = Search::new(Direction::Before, true, |op| match SymmOp::cast(op) {
+        Some(SymmOp::WaitPacket(_) | SymmOp::TryPacket(_)) => Meaning::Access,
+        // One that comes after such has a barrier itself.
+        Some(SymmOp::PutPacket(_)) => Meaning::Fence,
+        Some(op) if has_barrier(op) => Meaning::Fence,
+        None if matches!(name(op), "gpu.barrier" | "ttg.barrier") => Meaning::Fence,
+        _ => Meaning::Neutral,
+    });
+    let puts = ops.iter().filter(|op| matches!(op, SymmOp::PutPacket(_))).map(|op| op.operation());
+    puts.filter(|put| search.unordered(*put).is_some()).map(key).collect()
+}
+
+/// Whether an op brings the threads of a program together.
+fn has_barrier(op: SymmOp) -> bool {
+    match op {
+        SymmOp::Signal(op) => releases(op.sem()),
+        SymmOp::Wait(_) | SymmOp::PutSignal(_) | SymmOp::Fence(_) | SymmOp::Barrier(_) => true,
+        _ => false,
+    }
+}
+
+impl<'c: 'a, 'a> Lowering<'c, 'a> {
+    pub fn put_packet(&mut self, b: &Builder<'c>, op: PutPacket<'c, 'a>) -> Result<(), Reported> {
+        let operation = SymmOp::PutPacket(op);
+        self.refuse_packet(operation, op.value().r#type())?;
+        let address = self.remote(b, operation, op.slots(), ("rank", "delta"))?;
+        let line = Line::new(b, address, op.epoch(), op.mask());
+        let value = to_word(b, lasting(op.value()));
+        if self.answers.contains(&key(op.operation())) {
+            self.words.barrier(b);
+        }
+        line.store(b, &self.target, value);
+        Ok(())
+    }
+
+    pub fn wait_packet(&mut self, b: &Builder<'c>, op: WaitPacket<'c, 'a>) -> Result<Value<'c, 'c>, Reported> {
+        let ty = op.value().r#type();
+        self.refuse_packet(SymmOp::WaitPacket(op), ty)?;
+        let line = Line::new(b, lasting(op.slots()), op.epoch(), op.mask());
+        let words = self.once(b, |b| vec![line.wait(b, &self.target)]);
+        Ok(from_word(b, words[0], ty))
+    }
+
+    /// What is there, and whether that is the value.
+    pub fn try_packet(&mut self, b: &Builder<'c>, op: TryPacket<'c, 'a>) -> Result<[Value<'c, 'c>; 2], Reported> {
+        let ty = Value::from(op.operation().result(0).expect("it has two results")).r#type();
+        self.refuse_packet(SymmOp::TryPacket(op), ty)?;
+        let line = Line::new(b, lasting(op.slots()), op.epoch(), op.mask());
+        let found = self.once(b, |b| line.look(b, &self.target).into());
+        Ok([from_word(b, found[0], ty), found[1]])
+    }
+
+    /// What `make` makes, made once: where Triton wants a value in two layouts, it makes a copy of the assembly that it
+    /// comes from, and of a look at memory the copies may differ. Values of a loop it converts. The loop ends after its
+    /// first time, which only the GPU's assembler finds out.
+    fn once(&self, b: &Builder<'c>, make: impl FnOnce(&Builder<'c>) -> Vec<Value<'c, 'c>>) -> Vec<Value<'c, 'c>> {
+        let test = |b: &Builder<'c>, _: &[Value<'c, 'c>]| {
+            let values = make(b);
+            (b.compare(CmpiPredicate::Ne, self.target.zero(b), b.i32(0)), values)
+        };
+        b.repeat(&[], test, |_, _| Vec::new())
+    }
+
+    /// S1 where a value has no packet, or the target no known access that is made as a whole.
+    fn refuse_packet(&self, op: SymmOp<'c, 'a>, ty: Type<'c>) -> Result<(), Reported> {
+        if ty.is_vector() {
+            return Err(error(op.operation(), &lossy!("S1: Triton has tensors for vectors, got {ty}")));
+        }
+        if !self.target.has_order() {
+            let complaint = format!(
+                "S1: the accesses of {} that are made as a whole are not known here; those of sm_70 and later, gfx942 \
+                 and gfx950 are",
+                self.target
+            );
+            return Err(error(op.operation(), &complaint));
+        }
+        Ok(())
+    }
+}
+
+/// An element of 8 to 64 bits, or a tensor of them, as the 64 bits of data in its packet.
+fn to_word<'c>(b: &Builder<'c>, value: Value<'c, 'c>) -> Value<'c, 'c> {
+    let ty = value.r#type();
+    let bits = b.int(bits(ty));
+    let integers = match integer_width(scalar(ty)) {
+        Some(_) => value,
+        None => b.value("tt.bitcast", &[value], element_wise(ty, bits), &[]),
+    };
+    if byte_width(bits) == 8 {
+        return integers;
+    }
+    b.value("arith.extui", &[integers], element_wise(ty, b.int(64)), &[])
+}
+
+/// The element that came as the data of a packet.
+fn from_word<'c>(b: &Builder<'c>, word: Value<'c, 'c>, ty: Type<'c>) -> Value<'c, 'c> {
+    let bits = b.int(bits(ty));
+    let narrow = match byte_width(bits) {
+        8 => word,
+        _ => b.value("arith.trunci", &[word], element_wise(ty, bits), &[]),
+    };
+    if narrow.r#type() == ty { narrow } else { b.value("tt.bitcast", &[narrow], ty, &[]) }
+}
+
+fn bits(ty: Type) -> u32 {
+    8 * u32::try_from(byte_width(scalar(ty))).unwrap_or(8)
+}
+
+/// The two halves of a line, `{d, e}` each, from its data and its epoch.
+pub fn halves<'c>(b: &Builder<'c>, data: Value<'c, 'c>, epoch: Value<'c, 'c>) -> [Value<'c, 'c>; 2] {
+    let ty = data.r#type();
+    let half = constant_like(b, 32, ty);
+    let epoch = b.binary("arith.shli", b.value("arith.extui", &[epoch], ty, &[]), half);
+    let low = b.binary("arith.andi", data, constant_like(b, 0xffff_ffff, ty));
+    [low, b.binary("arith.shrui", data, half)].map(|data| b.binary("arith.ori", data, epoch))
+}
+
+/// The data of a line, from its halves.
+pub fn data<'c>(b: &Builder<'c>, [first, second]: [Value<'c, 'c>; 2]) -> Value<'c, 'c> {
+    let ty = first.r#type();
+    let low = b.binary("arith.andi", first, constant_like(b, 0xffff_ffff, ty));
+    b.binary("arith.ori", low, b.binary("arith.shli", second, constant_like(b, 32, ty)))
+}
+
+/// Whether both halves of a line are of an epoch.
+pub fn are_of<'c>(b: &Builder<'c>, halves: [Value<'c, 'c>; 2], epoch: Value<'c, 'c>) -> Value<'c, 'c> {
+    let [first, second] = halves.map(|half| {
+        let ty = half.r#type();
+        let found = b.binary("arith.shrui", half, constant_like(b, 32, ty));
+        let found = b.value("arith.trunci", &[found], epoch.r#type(), &[]);
+        let truth = element_wise(ty, b.int(1));
+        b.value("arith.cmpi", &[found, epoch], truth, &[("predicate", b.integer(64, CmpiPredicate::Eq as i64))])
+    });
+    b.binary("arith.andi", first, second)
+}
+
+/// A scalar operand of an op for each line that it is for.
+pub fn for_each_line<'c>(b: &Builder<'c>, value: Value<'c, '_>, address: Value<'c, 'c>) -> Value<'c, 'c> {
+    splat_like(b, lasting(value), address.r#type())
+}
+
+fn key(op: OperationRef) -> usize {
+    op.to_raw().ptr as usize
+}

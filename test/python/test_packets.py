@@ -1,0 +1,203 @@
+"""Packets: single accesses of 64 bits of a line, at system scope, made once, with no barrier but before an answer."""
+
+import re
+
+import pytest
+import symm
+import symm.gluon as sg
+import symm.triton as st
+import triton
+import triton.language as tl
+from compiling import VERSION, compile_for, machine_text
+from triton.experimental import gluon
+from triton.experimental.gluon import language as gl
+
+TARGETS = ("sm_90", "gfx942")
+KINDS = {
+    "i8": tl.int8, "u8": tl.uint8, "i16": tl.int16, "i32": tl.int32, "i64": tl.int64, "fp16": tl.float16,
+    "bf16": tl.bfloat16, "fp32": tl.float32, "fp64": tl.float64, "fp8e5": tl.float8e5,
+}  # fmt: skip
+
+
+@triton.jit
+def one_shot(table, p, o, slots, epoch, peer, n, T: tl.constexpr, N: tl.constexpr, MASKED: tl.constexpr):
+    ctx = st.DeviceContext(table)
+    at = tl.arange(0, N)
+    value = tl.load(p + at)
+    if MASKED:
+        ctx.put_packet(slots, value, epoch, peer, mask=at < n)
+        got = ctx.wait_packet(slots, epoch, N, T, mask=at < n)
+    else:
+        ctx.put_packet(slots, value, epoch, peer)
+        got = ctx.wait_packet(slots, epoch, N, T)
+    tl.store(o + at, got)
+
+
+@gluon.jit
+def one_shot_gluon(table, p, o, slots, epoch, peer, n, T: gl.constexpr, N: gl.constexpr, MASKED: gl.constexpr):
+    layout: gl.constexpr = gl.BlockedLayout([8 // (T.primitive_bitwidth // 8)], [gl.num_warps() * 8], [4], [0])
+    ctx = sg.DeviceCtx(table)
+    at = gl.arange(0, N, layout=layout)
+    value = gl.load(p + at)
+    if MASKED:
+        ctx.put_packet(slots, value, epoch, peer, mask=at < n)
+        got = ctx.wait_packet(slots, epoch, N, T, mask=at < n, layout=layout)
+    else:
+        ctx.put_packet(slots, value, epoch, peer)
+        got = ctx.wait_packet(slots, epoch, N, T, layout=layout)
+    gl.store(o + at, got)
+
+
+def text_of(kernel, target, kind="i64", **constants):
+    signature = dict(table="*i64", p=f"*{kind}", o=f"*{kind}", slots="*i32", epoch="i32", peer="i32", n="i32")
+    return machine_text(compile_for(target, kernel, signature, ("p", "o", "slots"), **constants))
+
+
+def accesses(text):
+    """What a kernel does to lines, in order."""
+    if "ld.param" in text:
+        return re.findall(r"\b(?:st|ld)\.relaxed\S*|nanosleep|bar\.sync", text)
+    return re.findall(r"\bglobal_(?:store|load)_dwordx\d .*sc0 sc1|s_barrier|s_sleep", text)
+
+
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("target", TARGETS)
+def test_accesses(target, kind, masked):
+    # A line of 8 bytes for each of 128 threads, or 256.
+    size, threads = KINDS[kind].primitive_bitwidth // 8, 128 if target == "sm_90" else 256
+    text = text_of(one_shot, target, kind, T=KINDS[kind], N=threads * 8 // size, MASKED=masked)
+    if target == "sm_90":
+        lines = [access for access in accesses(text) if "relaxed" in access]
+        one = "ld.relaxed.sys.global.v2.b64"
+        assert lines == ["st.relaxed.sys.global.v2.b64", one, one], text
+        assert not re.search(r"\b(fence|membar|atom|red)\b", text)
+    else:
+        lines = [access.split()[0] for access in accesses(text) if access.startswith("global")]
+        assert lines == ["global_store_dwordx2"] * 2 + ["global_load_dwordx2"] * 2, text
+        assert "buffer_inv" not in text and "buffer_wbl2" not in text
+        assert ("s_and_saveexec_b64" in text) == masked
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_words_of_64_bits_need_no_barrier(target):
+    threads = 128 if target == "sm_90" else 256
+    text = text_of(one_shot, target, T=tl.int64, N=threads, MASKED=False)
+    assert "bar.sync" not in text and "s_barrier" not in text, text
+
+
+def test_all_lines_of_a_thread_are_under_way_before_the_first_is_looked_at():
+    text = text_of(one_shot, "sm_90", T=tl.int64, N=1024, MASKED=False)
+    lines = [access for access in accesses(text) if access.startswith("ld")]
+    first_poll = text.index("AGAIN:")
+    assert text[:first_poll].count("ld.relaxed.sys.global.v2.b64") == len(lines) // 2 == 8, text
+
+
+@triton.jit
+def loop(table, p, o, slots, steps, peer, BARRIER: tl.constexpr, N: tl.constexpr):
+    ctx = st.DeviceContext(table)
+    at = tl.arange(0, N)
+    for step in range(1, steps):
+        ctx.put_packet(slots, tl.load(p + at), step, peer)
+        tl.store(o + at, ctx.wait_packet(slots, step, N))
+        if BARRIER:
+            tl.debug_barrier()
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_an_answer_comes_after_a_barrier(target):
+    """The next packet tells the peer that all threads have the last one."""
+    signature = dict(table="*i64", p="*i64", o="*i64", slots="*i32", steps="i32", peer="i32")
+    N = 128 if target == "sm_90" else 256
+    for barrier in (False, True):
+        text = machine_text(compile_for(target, loop, signature, ("p", "o", "slots"), BARRIER=barrier, N=N))
+        assert len(re.findall(r"\bbar\.sync|\bs_barrier", text)) == 1, text
+
+
+@triton.jit
+def twice(table, o, slots, p, N: tl.constexpr):
+    ctx = st.DeviceContext(table)
+    at = tl.arange(0, N)
+    first = ctx.wait_packet(slots, 1, N)
+    ctx.wait_packet(slots, 1, N)
+    tl.store(o + at, ctx.wait_packet(slots, 1, N) + first)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_waits_are_neither_merged_nor_removed(target):
+    signature = dict(table="*i64", o="*i64", slots="*i32", p="*i64")
+    N = 128 if target == "sm_90" else 256
+    text = machine_text(compile_for(target, twice, signature, N=N))
+    assert len(re.findall(r"^AGAIN:|^\.Lsymm_again_\d+:", text, re.M)) == 3, text
+
+
+@triton.jit
+def polled(table, o, slots, p, N: tl.constexpr):
+    ctx = st.DeviceContext(table)
+    at = tl.arange(0, N)
+    value, valid = ctx.try_packet(slots, 1, N)
+    # Four elements a thread, whose layout is another one than that of the lines.
+    tl.store(o + at, tl.where(valid, value, tl.load(p + at)))
+
+
+def test_a_look_is_made_once():
+    """A value that comes with its flag from another look would not be that flag's."""
+    signature = dict(table="*i64", o="*i64", slots="*i32", p="*i64")
+    text = machine_text(compile_for("sm_90", polled, signature, ("o", "p", "slots"), N=1024))
+    assert len(re.findall(r"ld\.relaxed", text)) == 1024 // 128, text
+
+
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("kind", ["i8", "bf16", "fp32", "i64"])
+def test_gluon(kind, masked):
+    size = KINDS[kind].primitive_bitwidth // 8
+    text = text_of(one_shot_gluon, "sm_90", kind, T=KINDS[kind], N=128 * 8 // size, MASKED=masked)
+    one = "ld.relaxed.sys.global.v2.b64"
+    # The layout is such that each thread has all elements of its lines.
+    assert accesses(text) == ["st.relaxed.sys.global.v2.b64", one, "nanosleep", one], text
+
+
+@triton.jit
+def wrong_slots(table, p):
+    st.wait_packet(table, p, 1, 4)
+
+
+@triton.jit
+def wrong_value(table, p):
+    st.put_packet(table, p, 3, 1, 0)
+
+
+@triton.jit
+def wrong_shape(table, p):
+    st.wait_packet(table, p, 1, 3)
+
+
+@triton.jit
+def wrong_block(table, p):
+    st.wait_packet(table, p + tl.arange(0, 4), 1, 8)
+
+
+@triton.jit
+def wrong_epoch(table, p):
+    st.wait_packet(table, p, 1.5, 4)
+
+
+@triton.jit
+def wrong_dtype(table, p):
+    st.wait_packet(table, p, 1, 4, 7)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "kind", "message"),
+    [
+        (wrong_slots, "fp32", "slots must be a pointer to integers"),
+        (wrong_value, "i32", "value must be a scalar or a block of the kernel, not 3"),
+        (wrong_shape, "i32", "shape must be powers of two, not 3"),
+        (wrong_block, "i32", "slots are a block of shape"),
+        (wrong_epoch, "i32", "epoch must be one integer, not 1.5"),
+        (wrong_dtype, "i32", "dtype must be a type of elements"),
+    ],
+)
+def test_wrong_use_is_told(kernel, kind, message):
+    with pytest.raises(symm.CompileError, match=message):
+        compile_for("sm_90", kernel, dict(table="*i64", p=f"*{kind}"))
