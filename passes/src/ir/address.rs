@@ -6,7 +6,6 @@
 
 use crate::analysis::dominance::{block_of, later};
 use crate::ir::{Builder, definition, has_one_use, lasting, mutable, name, owner, signed};
-use melior::dialect::arith::CmpiPredicate;
 use melior::dialect::llvm;
 use melior::ir::attribute::{ArrayAttribute, DictionaryAttribute, IntegerAttribute};
 use melior::ir::block::BlockArgument;
@@ -16,7 +15,7 @@ use melior::ir::{
     operation::OperationMutLike,
 };
 use symm_dialect::pointer::Pointer;
-use symm_dialect::shape::{Shaped, byte_width, integer_width, scalar};
+use symm_dialect::shape::{Shaped, integer_width, scalar};
 
 /// What every distance is a multiple of (T4), as a mask: 2 MiB.
 pub const BASE_ALIGNMENT_MASK: i64 = -(2 << 20);
@@ -39,7 +38,6 @@ pub struct Descriptor<'c> {
     strides: Vec<i64>,
     offset: i64,
     sizes: Vec<Option<u64>>,
-    width: i64,
 }
 
 impl<'c> Descriptor<'c> {
@@ -48,8 +46,7 @@ impl<'c> Descriptor<'c> {
         let ty = memref.r#type();
         let (strides, offset) = MemRefType::try_from(ty).expect("the verifier has seen a memref").strides_and_offset();
         let sizes = Shaped::memref(ty).map_or_else(Vec::new, Shaped::dimensions);
-        let width = byte_width(Shaped::memref(ty).expect("a memref").element()).cast_signed();
-        Self { value: b.cast(memref, Self::ty(b, ty)), strides, offset, sizes, width }
+        Self { value: b.cast(memref, Self::ty(b, ty)), strides, offset, sizes }
     }
 
     /// The type of the descriptor of a memref type.
@@ -94,7 +91,7 @@ impl<'c> Descriptor<'c> {
     }
 
     /// The stride of a dimension in elements, `i64`.
-    fn stride(&self, b: &Builder<'c>, dimension: usize) -> Value<'c, 'c> {
+    pub fn stride(&self, b: &Builder<'c>, dimension: usize) -> Value<'c, 'c> {
         match self.strides[dimension] {
             i64::MIN => self.field(b, b.int(64), &[4, signed(dimension)]),
             stride => b.i64(stride),
@@ -108,33 +105,6 @@ impl<'c> Descriptor<'c> {
             Some(count) => b.i64(count.cast_signed()),
             None => (0..self.sizes.len()).fold(b.i64(1), |count, dimension| b.mul(count, self.size(b, dimension))),
         }
-    }
-
-    /// The memory that so many elements of each dimension take with these strides: how many bytes the lowest of them
-    /// lies from the one with indices zero, which is no more than 0, and the bytes from there to the end of the highest,
-    /// both `i64`. There are no bytes where there are no elements.
-    pub fn span(&self, b: &Builder<'c>, sizes: &[Value<'c, 'c>]) -> (Value<'c, 'c>, Value<'c, 'c>) {
-        let (zero, one) = (b.i64(0), b.i64(1));
-        let (mut lowest, mut highest) = (zero, zero);
-        for (dimension, size) in sizes.iter().enumerate() {
-            let steps = b.binary("arith.subi", *size, one);
-            let reach = b.mul(steps, self.stride(b, dimension));
-            let stride = self.strides[dimension];
-            if stride == i64::MIN {
-                lowest = b.add(lowest, b.binary("arith.minsi", reach, zero));
-                highest = b.add(highest, b.binary("arith.maxsi", reach, zero));
-            } else if stride < 0 {
-                lowest = b.add(lowest, reach);
-            } else {
-                highest = b.add(highest, reach);
-            }
-        }
-        let width = b.i64(self.width);
-        let elements = b.add(b.binary("arith.subi", highest, lowest), one);
-        let count = sizes.iter().fold(one, |count, size| b.mul(count, *size));
-        let empty = b.compare(CmpiPredicate::Eq, count, zero);
-        let bytes = b.value("arith.select", &[empty, zero, b.mul(elements, width)], b.int(64), &[]);
-        (b.mul(lowest, width), bytes)
     }
 
     /// Where element `indices` lies, in elements from the aligned pointer.

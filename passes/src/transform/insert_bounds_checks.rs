@@ -32,12 +32,24 @@
 //! symm.remote_store %ctx, %v, %p, %peer : f32, !llvm.ptr
 //! ```
 //!
+//! A pointer that `symm.as_remote` translates is checked there: the rank, and that the pointer lies in that part of the
+//! heap or right behind its end. So are the accesses of other dialects through what it is translated to, in the heap of
+//! that rank, as far as the function shows where their pointers come from.
+//!
+//! No index and no size is too large for the checks: what wraps around in 64 bits is out of bounds.
+//!
 //! Limits: an access with a mask of one lane each is checked as a whole; tensors of pointers are not checked, and
-//! neither is the local side of a copy, which need not lie on the heap.
+//! neither is the local side of a copy, which need not lie on the heap. Of other dialects it knows loads, stores and
+//! atomics of `llvm` and `memref`, `memref.copy`, and unmasked loads and stores of `vector`, and it follows pointers
+//! through views, offsets and conversions, and around an `scf.for`.
+
+mod exact;
+mod ordinary;
 
 use crate::ir::address::{self, Descriptor};
 use crate::ir::{Builder, collect, signed};
 use crate::pass::{Ir, Pass, Values};
+use exact::Exact;
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::r#type::ShapedTypeLike;
 use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike};
@@ -57,9 +69,10 @@ pub const PASS: Pass = Pass {
 
 fn run<'c, 'a>(root: OperationRef<'c, 'a>, _: &Values) -> Result<Ir, Reported> {
     for operation in collect(root) {
-        let Some(op) = SymmOp::cast(operation) else { continue };
-        let accesses = accesses(op);
-        if accesses.is_empty() {
+        let op = SymmOp::cast(operation);
+        let reached = if op.is_none() { ordinary::accesses(operation) } else { Vec::new() };
+        let accesses = op.map_or_else(Vec::new, accesses);
+        if accesses.is_empty() && reached.is_empty() {
             continue;
         }
         let Some(size) = module_integer(&operation, HEAP_SIZE_ATTRIBUTE) else {
@@ -69,6 +82,10 @@ fn run<'c, 'a>(root: OperationRef<'c, 'a>, _: &Values) -> Result<Ir, Reported> {
             ));
         };
         let b = Builder::before(operation);
+        for (translation, access) in &reached {
+            check_address(&b, Heap { ctx: translation.ctx(), rank: Some(translation.rank()), size }, access);
+        }
+        let Some(op) = op else { continue };
         let ctx = op.ctx().expect("an op that accesses memory has a context");
         let mask = op.operand_group("mask").first().copied().filter(|mask| !mask.r#type().is_vector());
         let check = |b: &Builder<'c>| {
@@ -77,7 +94,7 @@ fn run<'c, 'a>(root: OperationRef<'c, 'a>, _: &Values) -> Result<Ir, Reported> {
             }
             check_shapes(b, ctx, op);
             for access in &accesses {
-                check_address(b, ctx, access, size);
+                check_address(b, Heap { ctx, rank: None, size }, access);
             }
         };
         match mask {
@@ -88,7 +105,17 @@ fn run<'c, 'a>(root: OperationRef<'c, 'a>, _: &Values) -> Result<Ir, Reported> {
     Ok(Ir::Changed)
 }
 
-/// A stretch of symmetric memory that an op touches, by its address on this rank.
+/// The heap that an address is to lie in.
+#[derive(Clone, Copy)]
+struct Heap<'c, 'a> {
+    ctx: Value<'c, 'a>,
+    /// Whose it is; this rank's if nothing is said.
+    rank: Option<Value<'c, 'a>>,
+    /// Its bytes.
+    size: i64,
+}
+
+/// A stretch of symmetric memory that an op touches.
 struct Access<'c, 'a> {
     pointer: Value<'c, 'a>,
     indices: Vec<Value<'c, 'a>>,
@@ -105,6 +132,8 @@ enum Extent<'c, 'a> {
     Elements(Value<'c, 'a>, Type<'c>),
     /// A copy of a whole memref: this one's shape, between it and the other end.
     MemRef(Value<'c, 'a>),
+    /// Nothing: a pointer, which may point to the end of the heap.
+    Pointer,
 }
 
 fn accesses<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Vec<Access<'c, 'a>> {
@@ -131,6 +160,9 @@ fn accesses<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Vec<Access<'c, 'a>> {
         SymmOp::Get(op) => vec![bulk(op.src(), op.src(), op.count(), op.element())],
         SymmOp::Put(op) => vec![bulk(op.dst(), op.src(), op.count(), op.element())],
         SymmOp::Copy(op) => [op.src(), op.dst()].map(|end| bulk(end, op.src(), op.count(), op.element())).into(),
+        SymmOp::AsRemote(op) => {
+            vec![Access { pointer: op.ptr(), indices: Vec::new(), extent: Extent::Pointer, alignment: 1 }]
+        }
         SymmOp::PutSignal(op) => {
             vec![bulk(op.dst(), op.src(), op.count(), op.element()), one(op.flag(), op.indices(), op.value().r#type())]
         }
@@ -171,45 +203,76 @@ fn sizes<'c>(b: &Builder<'c>, memref: Value<'c, '_>) -> Vec<Value<'c, 'c>> {
     known.iter().enumerate().map(size).collect()
 }
 
-/// So many elements in bytes; more than there are addresses is the most that a heap never has.
-fn bytes_of<'c: 'a, 'a>(b: &Builder<'c>, count: Value<'c, 'c>, width: i64) -> Value<'c, 'c> {
-    let too_many = b.compare(CmpiPredicate::Ugt, count, b.i64(i64::MAX / width.max(1)));
-    b.value("arith.select", &[too_many, b.i64(i64::MAX), b.mul(count, b.i64(width))], b.int(64), &[])
-}
-
-fn check_address<'c: 'a, 'a>(b: &Builder<'c>, ctx: Value<'c, 'a>, access: &Access<'c, 'a>, heap: i64) {
-    let (lowest, bytes) = match &access.extent {
-        Extent::Value(ty) => {
-            let lanes: u64 =
-                Shaped::vector(*ty).map_or(1, |vector| vector.dimensions().into_iter().flatten().product());
-            (None, b.i64((byte_width(scalar(*ty)) * lanes).cast_signed()))
-        }
-        Extent::Elements(count, element) => (None, bytes_of(b, b.as_i64(*count), byte_width(*element).cast_signed())),
-        Extent::MemRef(shape) => {
-            let (lowest, bytes) = Descriptor::new(b, access.pointer).span(b, &sizes(b, *shape));
-            (Some(lowest), bytes)
-        }
+/// Where an access begins, counted from the pointer that its indices start from, and how long it is, both in bytes.
+fn stretch<'c: 'a, 'a>(b: &Builder<'c>, access: &Access<'c, 'a>) -> (Exact<'c>, Exact<'c>) {
+    let Some(ty) = Shaped::memref(access.pointer.r#type()) else {
+        return (Exact::constant(b, 0), length(b, &access.extent));
     };
+    let memref = Descriptor::new(b, access.pointer);
+    let width = Exact::constant(b, byte_width(ty.element()).cast_signed());
     let first = match access.extent {
         Extent::Value(_) => access.indices.clone(),
         _ => address::first(b, access.pointer),
     };
-    let address = b.value("llvm.ptrtoint", &[address::element(b, access.pointer, &first)], b.int(64), &[]);
-    let me = b.value("symm.rank", &[ctx], b.int(32), &[]);
-    let base = b.value("symm.heap_base", &[ctx, me], b.ptr(), &[]);
+    let start = exact::linear(b, &memref, &first).multiply(b, width);
+    let Extent::MemRef(shape) = access.extent else { return (start, length(b, &access.extent)) };
+    let (before, elements) = exact::span(b, &memref, &sizes(b, shape));
+    let back = before.multiply(b, width).multiply(b, Exact::constant(b, -1));
+    (start.add(b, back), elements.multiply(b, width))
+}
+
+/// The bytes of what is no whole memref.
+fn length<'c: 'a, 'a>(b: &Builder<'c>, extent: &Extent<'c, 'a>) -> Exact<'c> {
+    match extent {
+        Extent::Value(ty) => {
+            let lanes: u64 =
+                Shaped::vector(*ty).map_or(1, |vector| vector.dimensions().into_iter().flatten().product());
+            Exact::constant(b, (byte_width(scalar(*ty)) * lanes).cast_signed())
+        }
+        Extent::Elements(count, element) => {
+            // A negative count is a great one.
+            let (count, width) = (b.as_i64(*count), byte_width(*element).cast_signed());
+            let too_many = b.compare(CmpiPredicate::Ugt, count, b.i64(i64::MAX / width.max(1)));
+            let bytes = b.mul(count, b.i64(width));
+            Exact::any(b, b.value("arith.select", &[too_many, b.i64(i64::MAX), bytes], b.int(64), &[]))
+        }
+        Extent::MemRef(_) | Extent::Pointer => Exact::constant(b, 0),
+    }
+}
+
+/// The address that the indices of an access start from, `i64`.
+fn start<'c>(b: &Builder<'c>, pointer: Value<'c, '_>) -> Value<'c, 'c> {
+    let ty = pointer.r#type();
+    let start = if ty.is_mem_ref() { Descriptor::new(b, pointer).aligned(b, ty) } else { address::generic(b, pointer) };
+    b.value("llvm.ptrtoint", &[start], b.int(64), &[])
+}
+
+fn check_address<'c: 'a, 'a>(b: &Builder<'c>, heap: Heap<'c, 'a>, access: &Access<'c, 'a>) {
+    let Heap { ctx, rank, size } = heap;
+    let (from_start, bytes) = stretch(b, access);
+    let address = start(b, access.pointer);
+    let rank = rank.unwrap_or_else(|| b.value("symm.rank", &[ctx], b.int(32), &[]));
+    let base = b.value("symm.heap_base", &[ctx, rank], b.ptr(), &[]);
     let base = b.value("llvm.ptrtoint", &[base], b.int(64), &[]);
-    let offset = b.binary("arith.subi", address, base);
-    let offset = lowest.map_or(offset, |lowest| b.add(offset, lowest));
-    let room = b.i64((heap - RESERVED_BYTES).max(0));
+    let offset = Exact::address(b.binary("arith.subi", address, base)).add(b, from_start).saturated(b);
+    let bytes = bytes.saturated(b);
+    let room = b.i64((size - RESERVED_BYTES).max(0));
     // Unsigned: an address below the first allocation is far above the last. Too many bytes are no room at all.
-    let too_long = b.compare(CmpiPredicate::Ugt, bytes, room);
     let from = b.binary("arith.subi", offset, b.i64(RESERVED_BYTES));
+    if matches!(access.extent, Extent::Pointer) {
+        let message =
+            format!("a pointer to heap offset {{}} is outside of [{RESERVED_BYTES}, {{}}], where allocations are");
+        let outside = b.compare(CmpiPredicate::Ugt, from, room);
+        b.when(outside, |b| fault(b, ctx, &message, &[offset, b.i64(size)]));
+        return;
+    }
+    let too_long = b.compare(CmpiPredicate::Ugt, bytes, room);
     let beyond = b.compare(CmpiPredicate::Ugt, from, b.binary("arith.subi", room, bytes));
     let nothing = b.compare(CmpiPredicate::Eq, bytes, b.i64(0));
     let outside = b.binary("arith.andi", b.not(nothing), b.binary("arith.ori", too_long, beyond));
     let message =
         format!("{{}} bytes at heap offset {{}} are outside of [{RESERVED_BYTES}, {{}}), where allocations are");
-    b.when(outside, |b| fault(b, ctx, &message, &[bytes, offset, b.i64(heap)]));
+    b.when(outside, |b| fault(b, ctx, &message, &[bytes, offset, b.i64(size)]));
     if access.alignment > 1 {
         // The heap starts at a multiple of 2 MiB (T4): what is aligned in it is aligned.
         let low = b.binary("arith.andi", offset, b.i64(access.alignment - 1));

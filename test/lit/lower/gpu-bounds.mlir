@@ -20,5 +20,26 @@ module attributes {gpu.container_module, symm.num_ranks = 4 : i32, symm.heap_siz
       symm.remote_store %ctx, %v, %p, %peer : f32, !llvm.ptr
       gpu.return
     }
+
+    // A translation, and what an ordinary load reads through it, in the heap of that rank.
+    // PTX-LABEL: .entry translated(
+    // PTX: setp.lt.u32 %{{.*}}, %{{.*}}, 4;
+    // PTX: setp.gt.u64 %{{.*}}, %{{.*}}, -65011714;
+    // PTX: setp.gt.u64 %{{.*}}, %{{.*}}, -65011710;
+    // PTX: ld.global.b32
+    // PTX-COUNT-4: trap;
+    // GCN-LABEL: translated:
+    // GCN: v_cmp_lt_u64_e64 {{.*}}, 4
+    // GCN: v_cmp_gt_u64_e32
+    // GCN: v_cmp_gt_u64_e32
+    // GCN: global_load_dword
+    // GCN-COUNT-4: s_trap
+    gpu.func @translated(%ctx: !symm.ctx, %p: !llvm.ptr, %peer: i32, %out: !llvm.ptr, %i: i64) kernel {
+      %theirs = symm.as_remote %ctx, %p, %peer : !llvm.ptr
+      %at = llvm.getelementptr %theirs[%i] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+      %v = llvm.load %at : !llvm.ptr -> f32
+      llvm.store %v, %out : f32, !llvm.ptr
+      gpu.return
+    }
   }
 }

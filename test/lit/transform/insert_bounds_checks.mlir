@@ -76,12 +76,13 @@ module attributes {symm.heap_size = 4194304 : i64} {
     return
   }
 
-  // With a negative stride the lowest element is the last one: 3 * -16 elements of 4 bytes below the first.
+  // With a negative stride the lowest element is the last one: 3 * -16 elements below the first, which is the one with
+  // the offset 48.
   // CHECK-LABEL: @reversed
   // CHECK-DAG: %[[BYTES:.*]] = arith.constant 208 : i64
-  // CHECK-DAG: %[[LOWEST:.*]] = arith.constant -192 : i64
-  // CHECK: %[[FIRST:.*]] = arith.subi
-  // CHECK: %[[OFFSET:.*]] = arith.addi %[[FIRST]], %[[LOWEST]] : i64
+  // CHECK: %[[START:.*]] = llvm.extractvalue %{{.*}}[1]
+  // CHECK: %[[LOWEST:.*]] = llvm.ptrtoint %[[START]]
+  // CHECK: %[[OFFSET:.*]] = arith.subi %[[LOWEST]],
   // CHECK: symm.fault {{.*}} outside {{.*}}(%[[BYTES]], %[[OFFSET]],
   func.func @reversed(%ctx: !symm.ctx, %src: memref<4x4xf32, strided<[-16, 1], offset: 48>>, %dst: memref<4x4xf32>,
       %peer: i32) {
@@ -102,7 +103,7 @@ module attributes {symm.heap_size = 4194304 : i64} {
   // CHECK-NEXT: symm.fault %{{.*}}, "dimension 0 has {} elements at the source and {} at the destination"(%[[ROWS]], %[[THEIRS]])
   // CHECK: symm.fault %{{.*}}, "dimension 1 has
   // CHECK: %[[STEPS:.*]] = arith.subi %[[ROWS]], %c1_i64
-  // CHECK: arith.muli %[[STEPS]]
+  // CHECK: arith.mulsi_extended %[[STEPS]]
   // CHECK: symm.fault {{.*}} outside
   func.func @shapes(%ctx: !symm.ctx, %src: memref<?x4xf32>, %dst: memref<?x?xf32, strided<[?, 1]>>, %peer: i32) {
     symm.put %ctx, %src, %dst, %peer : memref<?x4xf32>, memref<?x?xf32, strided<[?, 1]>>
@@ -120,6 +121,80 @@ module attributes {symm.heap_size = 4194304 : i64} {
   func.func @ranks(%ctx: !symm.ctx, %p: !llvm.ptr, %n: index, %a: i32, %b: i32, %v: i64) {
     symm.copy %ctx, %p at %a, %p at %b count %n : index of i8 : !llvm.ptr, !llvm.ptr
     symm.wait %ctx, %p ge %v : !llvm.ptr, i64
+    return
+  }
+
+  // What wraps around in 64 bits is out of bounds: the product with a stride, a sum, the bytes.
+  // CHECK-LABEL: @wide
+  // CHECK-SAME: %[[I:[a-z0-9]+]]: index, %[[J:[a-z0-9]+]]: index, %{{.*}}: i32)
+  // CHECK-DAG: %[[MOST:.*]] = arith.constant 9223372036854775807 : i64
+  // CHECK: %[[ROW:.*]] = arith.index_cast %[[I]]
+  // CHECK: %[[ROWS:.*]], %[[HIGH:.*]] = arith.mulsi_extended %[[ROW]], %c64_i64
+  // CHECK: %[[SIGN:.*]] = arith.shrsi %[[ROWS]], %c63_i64
+  // CHECK: %[[ONE:.*]] = arith.cmpi ne, %[[HIGH]], %[[SIGN]]
+  // CHECK: arith.addi %[[ROWS]],
+  // CHECK: %[[TWO:.*]] = arith.cmpi slt,
+  // CHECK: arith.mulsi_extended
+  // CHECK: %[[OFFSET:.*]] = arith.select %{{.*}}, %[[MOST]], %{{.*}} : i64
+  // CHECK: symm.fault {{.*}}outside of{{.*}}(%{{.*}}, %[[OFFSET]],
+  func.func @wide(%ctx: !symm.ctx, %v: f32, %m: memref<?x64xf32>, %i: index, %j: index, %peer: i32) {
+    symm.remote_store %ctx, %v, %m[%i, %j], %peer : f32, memref<?x64xf32>
+    return
+  }
+
+  // A translation, and what ordinary ops access through it, in the heap of its rank; through other pointers they may
+  // access what they like.
+  // CHECK-LABEL: @translated
+  // CHECK-SAME: %[[P:[a-z0-9]+]]: !llvm.ptr, %[[PEER:[a-z0-9]+]]: i32, %[[I:[a-z0-9]+]]: i64
+  // CHECK: symm.fault {{.*}} out of range
+  // CHECK: symm.fault %{{.*}}, "a pointer to heap offset {} is outside of [2097152, {}], where allocations are"
+  // CHECK: symm.as_remote
+  // CHECK: symm.heap_base %{{.*}}, %[[PEER]]
+  // CHECK: symm.fault {{.*}} outside of [2097152, {})
+  // CHECK: symm.fault {{.*}} not aligned to {} bytes"({{.*}}
+  // CHECK-NEXT: }
+  // CHECK-NEXT: llvm.load
+  // CHECK: scf.for {{.*}} iter_args(%[[NEXT:.*]] =
+  // CHECK-NEXT: llvm.ptrtoint %[[NEXT]]
+  // CHECK: symm.fault {{.*}} outside of [2097152, {})
+  // CHECK: llvm.store
+  // CHECK-NOT: symm.fault
+  // CHECK: llvm.load
+  func.func @translated(%ctx: !symm.ctx, %p: !llvm.ptr, %peer: i32, %i: i64, %n: index) -> f32 {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %q = symm.as_remote %ctx, %p, %peer : !llvm.ptr
+    %at = llvm.getelementptr %q[%i] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+    %v = llvm.load %at : !llvm.ptr -> f32
+    %end = scf.for %k = %c0 to %n step %c1 iter_args(%next = %q) -> !llvm.ptr {
+      llvm.store %v, %next : f32, !llvm.ptr
+      %further = llvm.getelementptr %next[1] : (!llvm.ptr) -> !llvm.ptr, f32
+      scf.yield %further : !llvm.ptr
+    }
+    %w = llvm.load %p : !llvm.ptr -> f32
+    %sum = arith.addf %v, %w : f32
+    return %sum : f32
+  }
+
+  // Atomics and copies of memrefs, through views.
+  // CHECK-LABEL: @views
+  // CHECK: symm.as_remote
+  // CHECK: symm.fault {{.*}} outside of
+  // CHECK: llvm.atomicrmw
+  // CHECK: symm.fault {{.*}} outside of
+  // CHECK: memref.atomic_rmw
+  // CHECK: symm.fault {{.*}} outside of
+  // CHECK-NOT: symm.fault
+  // CHECK: memref.copy
+  func.func @views(%ctx: !symm.ctx, %m: memref<64xi32>, %local: memref<8xi32>, %peer: i32, %i: index, %one: i32) {
+    %theirs = symm.as_remote %ctx, %m, %peer : memref<64xi32>
+    %part = memref.subview %theirs[%i] [8] [1] : memref<64xi32> to memref<8xi32, strided<[1], offset: ?>>
+    %address = memref.extract_aligned_pointer_as_index %theirs : memref<64xi32> -> index
+    %number = arith.index_cast %address : index to i64
+    %p = llvm.inttoptr %number : i64 to !llvm.ptr
+    %0 = llvm.atomicrmw add %p, %one monotonic : !llvm.ptr, i32
+    %1 = memref.atomic_rmw addi %one, %part[%i] : (i32, memref<8xi32, strided<[1], offset: ?>>) -> i32
+    memref.copy %part, %local : memref<8xi32, strided<[1], offset: ?>> to memref<8xi32>
     return
   }
 }
