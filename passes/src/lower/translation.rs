@@ -4,14 +4,15 @@
 //! `symm.heap_stride` on the module no base is loaded at all (T5).
 
 use crate::ir::address::{BASE_ALIGNMENT_MASK, generic};
-use crate::ir::{Builder, constant_value, definition, has_uses, name};
+use crate::ir::{Builder, constant_value, definition, has_uses};
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::{Attribute, OperationRef, Type, Value, ValueLike};
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::{Ctx, SymmOp};
 use symm_dialect::pointer::is_llvm_pointer;
 use symm_dialect::{
-    HEAP_STRIDE_ATTRIBUTE, NUM_RANKS_ATTRIBUTE, TABLE_IN_HEAP_ATTRIBUTE, aligned_range, module_has, module_integer,
+    HEAP_STRIDE_ATTRIBUTE, NUM_RANKS_ATTRIBUTE, TABLE_IN_HEAP_ATTRIBUTE, aligned_range, is_current_rank, module_has,
+    module_integer,
 };
 
 /// What a rank that is out of range adds to a pointer: no target maps an address so far away.
@@ -22,6 +23,7 @@ const HEADER_WORDS: i64 = 2;
 
 /// A context at the place of an op that uses it.
 pub struct Table<'c, 'a> {
+    ctx: Value<'c, 'a>,
     /// The pointer to the table, or to the bases alone if the context was made from parts.
     pointer: Value<'c, 'a>,
     parts: Option<(Value<'c, 'a>, Value<'c, 'a>)>,
@@ -36,6 +38,7 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
     pub fn new(op: OperationRef<'c, 'a>, ctx: Value<'c, 'a>) -> Self {
         let parts = parts(ctx);
         Self {
+            ctx,
             pointer: parts.map_or(ctx, |(ctx, ..)| ctx.table()),
             parts: parts.map(|(_, rank, num_ranks)| (rank, num_ranks)),
             stride: module_integer(&op, HEAP_STRIDE_ATTRIBUTE),
@@ -192,7 +195,8 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
         match (constant_value(rank), self.num_ranks) {
             (Some(rank), Some(ranks)) => (0..ranks).contains(&rank),
             (Some(0), None) => true,
-            _ => definition(rank).is_some_and(|op| name(op) == "symm.rank"),
+            // Another context's rank may be none of this one's.
+            _ => is_current_rank(self.ctx, rank),
         }
     }
 }

@@ -43,6 +43,21 @@ module attributes {gpu.container_module, symm.num_ranks = 4 : i32, symm.heap_str
       gpu.return
     }
 
+    // The rank of another context may be none of this one's.
+    // PTX-LABEL: .entry foreign(
+    // PTX: selp.b64 %{{.*}}, %{{.*}}, 1152921504606846976, %p1;
+    // PTX: st.global.b32
+    // GCN-LABEL: foreign:
+    // GCN: s_cmp
+    // GCN-NEXT: s_cselect_b32 s{{[0-9]+}}, s{{[0-9]+}}, 0
+    // GCN-NEXT: s_cselect_b32 s{{[0-9]+}}, s{{[0-9]+}}, 0x10000000
+    // GCN: global_store_dword
+    gpu.func @foreign(%ctx: !symm.ctx, %other: !symm.ctx, %p: !llvm.ptr, %v: f32) kernel {
+      %peer = symm.rank %other
+      symm.remote_store %ctx, %v, %p, %peer : f32, !llvm.ptr
+      gpu.return
+    }
+
     // PTX-LABEL: .entry all(
     // PTX-NOT: set{{p?}}.
     // PTX-NOT: sel{{p?}}.
