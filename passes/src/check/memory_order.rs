@@ -6,6 +6,9 @@
 //!   peer may read old data, and after a read its peer may overwrite what has not been read yet. A relaxed `wait` with
 //!   accesses after it that no acquire fence covers may read old data: it is made acquire.
 //!
+//! A relaxed atomic update of an array of flags, one that the function waits for, is what a relaxed `signal` is: a credit
+//! that gives a slot back, say.
+//!
 //! A fence covers the signals and waits of its own group. `symm.barrier` is a release fence for the signals of its own
 //! group after it, and no acquire fence for a wait before it: it acquires what its own flags hand over. Where threads
 //! come together between a fence and a signal or wait of fewer threads (`gpu.barrier`, an op of a wider group), the
@@ -28,12 +31,12 @@
 //! pipelines look again after `inline`; in a function that is not inlined, a relaxed signal or wait publishes or lets
 //! in what the function itself does, and nothing of its callers' without a fence.
 
-use crate::analysis::order::{is_barrier, may_write_heap, only_reads_heap, set_keyword};
+use crate::analysis::order::{array, is_barrier, may_write_heap, only_reads_heap, set_keyword};
 use crate::analysis::search::{Direction, Meaning, Search};
 use crate::ir::{enclosing, name, symm_ops};
 use crate::pass::{Ir, Kind, Pass, PassOption, Values};
-use melior::ir::OperationRef;
-use std::collections::HashMap;
+use melior::ir::{OperationRef, Value, ValueLike};
+use std::collections::{HashMap, HashSet};
 use symm_dialect::diagnostic::{Reported, Severity, error, report};
 use symm_dialect::ops::{Group, Order, Scope, SymmOp};
 
@@ -52,14 +55,16 @@ pub const PASS: Pass = Pass {
 
 fn run(root: OperationRef, options: &Values) -> Result<Ir, Reported> {
     let repairs = Repairs { strict: options.flag("strict") };
+    let ops = symm_ops(root);
+    let flags = &Flags::of(&ops);
     let mut searches = HashMap::new();
     let mut unordered = |operation, direction, reads, group| {
         let look = Look { direction, reads, group };
-        let search = || Search::new(direction, true, move |op| meaning(op, look));
+        let search = || Search::new(direction, true, move |op| meaning(op, look, flags));
         searches.entry(look).or_insert_with(search).unordered(operation).is_some()
     };
     let mut outcome = Ok(Ir::Kept);
-    for op in symm_ops(root) {
+    for op in ops {
         let operation = op.operation();
         let scope = match op {
             SymmOp::AtomicRmw(op) => op.scope(),
@@ -73,18 +78,22 @@ fn run(root: OperationRef, options: &Values) -> Result<Ir, Reported> {
             let message = format!("O2: scope {} does not reach another rank", scope.keyword());
             outcome = outcome.and(repairs.set(operation, "scope", Scope::Sys as i64, &message, "widened to sys"));
         }
-        let (order, message, done) = match op {
-            SymmOp::Signal(op) if op.sem() == Order::Relaxed => {
-                let message = if unordered(operation, Direction::Before, false, op.group()) {
+        let signal = match op {
+            SymmOp::Signal(op) => Some((op.sem(), op.group())),
+            _ => flags.update(op).map(|order| (order, Group::Thread)),
+        };
+        let (order, message, done) = match (op, signal) {
+            (_, Some((Order::Relaxed, group))) => {
+                let message = if unordered(operation, Direction::Before, false, group) {
                     "O1: relaxed, but writes come before it without a release fence"
-                } else if unordered(operation, Direction::Before, true, op.group()) {
+                } else if unordered(operation, Direction::Before, true, group) {
                     "O1: relaxed, but reads come before it without a release fence: a peer may overwrite what they read"
                 } else {
                     continue;
                 };
                 (Order::Release, message, "made release")
             }
-            SymmOp::Wait(op)
+            (SymmOp::Wait(op), _)
                 if op.sem() == Order::Relaxed && unordered(operation, Direction::After, true, op.group()) =>
             {
                 (Order::Acquire, "O1: relaxed, but reads come after it without an acquire fence", "made acquire")
@@ -94,6 +103,30 @@ fn run(root: OperationRef, options: &Values) -> Result<Ir, Reported> {
         outcome = outcome.and(repairs.set(operation, "sem", order as i64, message, done));
     }
     outcome
+}
+
+/// The arrays that the function waits for.
+struct Flags(HashSet<usize>);
+
+impl Flags {
+    fn of(ops: &[SymmOp]) -> Self {
+        let waited = |op: &SymmOp| if let SymmOp::Wait(op) = op { Some(key(op.flag())) } else { None };
+        Self(ops.iter().filter_map(waited).collect())
+    }
+
+    /// The order of an atomic update of a flag.
+    fn update(&self, op: SymmOp) -> Option<Order> {
+        let (flag, order) = match op {
+            SymmOp::AtomicRmw(op) => (op.ptr(), op.sem()),
+            SymmOp::AtomicCas(op) => (op.ptr(), op.sem()),
+            _ => return None,
+        };
+        self.0.contains(&key(flag)).then_some(order)
+    }
+}
+
+fn key(flag: Value) -> usize {
+    array(flag).to_raw().ptr as usize
 }
 
 struct Repairs {
@@ -127,7 +160,7 @@ struct Look {
     group: Group,
 }
 
-fn meaning<'c: 'a, 'a>(op: OperationRef<'c, 'a>, look: Look) -> Meaning {
+fn meaning<'c: 'a, 'a>(op: OperationRef<'c, 'a>, look: Look, flags: &Flags) -> Meaning {
     let before = look.direction == Direction::Before;
     match SymmOp::cast(op) {
         // A group signals and waits through its first thread: fences of the others order nothing for it (O3).
@@ -146,6 +179,7 @@ fn meaning<'c: 'a, 'a>(op: OperationRef<'c, 'a>, look: Look) -> Meaning {
             Meaning::Access
         }
         Some(SymmOp::RemoteLoad(_)) if look.reads => Meaning::Access,
+        Some(op) if before && flags.update(op).is_some() => together(op.operation(), Group::Thread, look),
         // They read and write, and their own order is not that of the signal or wait.
         Some(SymmOp::AtomicRmw(_) | SymmOp::AtomicCas(_)) => Meaning::Access,
         None if name(op) == "nvvm.bar.warp.sync" => together(op, Group::Warp, look),
