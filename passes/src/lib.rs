@@ -42,5 +42,6 @@ pub const PASSES: &[Pass] = &[
     lower::nvvm::PASS,
     lower::rocdl::PASS,
     lower::triton::PASS,
+    lower::bits::PASS,
     lower::convergent::PASS,
 ];

@@ -1,6 +1,7 @@
 //! Lowerings to the targets, and what they share.
 
 mod access;
+pub mod bits;
 pub mod bulk;
 pub mod convergent;
 pub mod cpu;

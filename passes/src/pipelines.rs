@@ -94,7 +94,7 @@ fn nvvm(options: &Values) -> String {
     let (canonical, chip) = (canonical_on_gpu(options, false), options.text("chip"));
     format!(
         "{canonical},symm-lower-to-nvvm{{chip={chip}}},{STRUCTURED},{VECTORS},gpu.module(convert-gpu-to-nvvm),\
-         canonicalize,cse,reconcile-unrealized-casts,symm-mark-convergent"
+         canonicalize,cse,reconcile-unrealized-casts,symm-load-bits-as-bytes,symm-mark-convergent"
     )
 }
 
