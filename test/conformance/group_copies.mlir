@@ -3,7 +3,8 @@
 // and each thread writes over it right after that; each thread reads what another one has fetched, and the group fetches
 // over it right after that. A block does so, and each of its warps by itself.
 //
-// `rounds` is how often, `threads` how many a block has.
+// `rounds` is how often, `threads` how many a block has. The kernels say that these may be 1024: ptxas would give each
+// thread more registers than that many can have.
 
 !lines = memref<32x1024xi32>
 !line = memref<1024xi32, strided<[1], offset: ?>>
@@ -55,7 +56,7 @@ module attributes {gpu.container_module} {
     }
 
     gpu.func @blocks(%ctx: !symm.ctx, %out: !lines, %in: !lines, %near: !lines, %flags: memref<32x2xi64>,
-                     %wrong: memref<1xi32>, %rounds: i64) kernel {
+                     %wrong: memref<1xi32>, %rounds: i64) kernel attributes {nvvm.maxntid = array<i32: 1024, 1, 1>} {
       %c0 = arith.constant 0 : index
       %c1 = arith.constant 1 : index
       %c2 = arith.constant 2 : index
@@ -112,7 +113,7 @@ module attributes {gpu.container_module} {
 
     // The same for each warp, with a line and flags of its own.
     gpu.func @warps(%ctx: !symm.ctx, %out: !lines, %in: !lines, %near: !lines, %flags: memref<32x2xi64>,
-                    %wrong: memref<1xi32>, %rounds: i64) kernel {
+                    %wrong: memref<1xi32>, %rounds: i64) kernel attributes {nvvm.maxntid = array<i32: 1024, 1, 1>} {
       %c0 = arith.constant 0 : index
       %c1 = arith.constant 1 : index
       %zero = arith.constant 0 : i32

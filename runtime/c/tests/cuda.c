@@ -367,6 +367,12 @@ int cuFuncSetAttribute(struct function *function, int attribute, int value) {
   return function && attribute == 8 && value ? 0 : INVALID_VALUE;
 }
 
+// The most threads of a block, and the registers that each takes.
+int cuFuncGetAttribute(int *value, int attribute, struct function *function) {
+  *value = attribute == 0 ? 1024 : 32;
+  return function && function->loaded && (attribute == 0 || attribute == 4) ? 0 : INVALID_VALUE;
+}
+
 int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, struct function *function, int threads, size_t shared) {
   *blocks = 8;
   return function && threads > 0 && !shared ? 0 : INVALID_VALUE;

@@ -225,6 +225,26 @@ fn blocks_that_wait_are_launched_together_or_not_at_all() {
 }
 
 #[test]
+fn a_block_that_takes_too_many_registers_is_refused_with_the_numbers() {
+    let _turn = Turn::new(|_| ());
+    let launch = |rank: &Rank, threads| launch_plain(rank, c"kernels::hungry", [1, 1, 1, threads, 1, 1, 0], c"c");
+    run(&config(1), move |rank| {
+        launch(rank, 256);
+        Ok(())
+    })
+    .unwrap();
+    let text = failure(&config(1), move |rank| launch(rank, 512));
+    let parts = [
+        "@kernels::hungry",
+        "block",
+        "that is 512 threads, and a block of this kernel has at most 256",
+        "255 a thread",
+        "nvvm.maxntid = array<i32: 512, 1, 1>",
+    ];
+    assert_has(&text, &parts);
+}
+
+#[test]
 fn a_failed_check_is_told_by_its_record() {
     let turn = Turn::new(|_| ());
     let text = failure(&config(2), |rank| {

@@ -319,6 +319,14 @@ int hipModuleGetGlobal(void **at, size_t *bytes, struct module *module, const ch
   return 0;
 }
 
+// The most threads of a block of a kernel, 256 of `hungry`, or the registers that each takes.
+int hipFuncGetAttribute(int *value, int which, struct kernel *kernel) {
+  REFUSE();
+  int hungry = !strcmp(kernel->name, "hungry");
+  *value = which == 0 ? (hungry ? 256 : 1024) : which == 4 ? (hungry ? 255 : 64) : -1;
+  return *value < 0 ? INVALID_VALUE : 0;
+}
+
 int hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, struct kernel *kernel, int threads, size_t shared) {
   REFUSE();
   *blocks = stand_in.resident;
@@ -370,11 +378,21 @@ static void stall(const int64_t *bases, int64_t rank, int64_t ranks) {
   begin((int64_t *)bases[ranks + 1], 9, 3, bases[rank] + (1 << 20), -1, 0);
 }
 
+// What a device barrier writes: each block tells all ranks that it has come to it for the first time.
+static void meet(const int64_t *bases, int64_t rank, int64_t ranks, int64_t blocks) {
+  for (int64_t row = 0; row < blocks * (ranks + 1); row += ranks + 1) {
+    ((int64_t *)bases[rank])[row] = 1;
+    for (int64_t peer = 0; peer < ranks; peer++)
+      __atomic_store_n((int64_t *)bases[peer] + row + 1 + rank, 1, __ATOMIC_RELEASE);
+  }
+}
+
 // The kernels. `write(ctx, memref<?xi64>, i32)` stores the scalar plus the rank plus the index in its own memref, and
 // the negative of that one word further in the next rank's. The others take only the context: `fault` leaves a record
 // and traps; `sink` leaves a record, brings the device down for all others and never ends; `fail` traps; `hang` never
-// ends; `record` leaves records in the trace buffer, `flood` asks for more than there is room, `stall` records a wait
-// and never ends, `stall_and_fail` fails some time after; `_symm_clock` tells the time; `nothing` does nothing.
+// ends, nor does `meet`, whose blocks are in a barrier; `record` leaves records in the trace buffer, `flood` asks for
+// more than there is room, `stall` records a wait and never ends, `stall_and_fail` fails some time after; `_symm_clock`
+// tells the time; `nothing` and `hungry` do nothing.
 static int execute(const struct kernel *kernel, const struct launch *launch, struct stream *stream) {
   const int64_t *table = (const int64_t *)launch->values[0];
   const int64_t rank = table[0], ranks = table[1], *bases = table + 2;
@@ -399,6 +417,9 @@ static int execute(const struct kernel *kernel, const struct launch *launch, str
   } else if (!strcmp(kernel->name, "fail")) {
     stream->status = LAUNCH_FAILURE;
   } else if (!strcmp(kernel->name, "hang")) {
+    stream->hangs = 1;
+  } else if (!strcmp(kernel->name, "meet")) {
+    meet(bases, rank, ranks, launch->grid[0]);
     stream->hangs = 1;
   } else if (!strcmp(kernel->name, "record")) {
     record(bases, rank, ranks);

@@ -164,9 +164,9 @@ pub fn code() -> Vec<DeviceCode> {
         ["block", "put", "signal set", "wait ge", "barrier", "fence release sys", "put_signal add", "wait unsigned lt"];
     let traced: Vec<_> = (2..).zip(traced).map(|(site, what)| format!("\0t.mlir:{site}:1\t\t{what}")).collect();
     let traced = traced.concat();
-    let records = "_symm_clock 8 8 8\nrecord 8\nflood 8\nstall 8\nstall_and_fail 8\n";
+    let more = "meet 8\nhungry 8\n_symm_clock 8 8 8\nrecord 8\nflood 8\nstall 8\nstall_and_fail 8\n";
     let image = format!(
-        "write 8 8 8 8 8 8 4\nfault 8\nfail 8\nhang 8\nsink 8\nnothing 8\n{records}\n_symm_sites\n{checks}{traced}\0\0"
+        "write 8 8 8 8 8 8 4\nfault 8\nfail 8\nhang 8\nsink 8\nnothing 8\n{more}\n_symm_sites\n{checks}{traced}\0\0"
     )
     .into_bytes();
     vec![DeviceCode { module: "kernels".to_owned(), image }]

@@ -208,6 +208,9 @@ pub(crate) trait Api: Debug + Send + Sync {
     /// Address and bytes of a global of loaded code; `None` if it has none of that name.
     fn global(&self, module: Module, name: &CStr) -> Option<(u64, usize)>;
 
+    /// The most threads that a block of a kernel may have, and the registers that each takes.
+    fn most_threads(&self, function: Function) -> Result<(u32, u32), Error>;
+
     /// Blocks of so many threads and so much dynamic shared memory that fit a multiprocessor at the same time.
     fn resident_blocks(&self, function: Function, threads: u32, shared: u32) -> Result<u32, Error>;
 

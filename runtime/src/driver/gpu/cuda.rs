@@ -449,6 +449,12 @@ impl Api for Cuda {
         (found == CUresult::CUDA_SUCCESS).then_some((address, bytes))
     }
 
+    fn most_threads(&self, function: Function) -> Result<(u32, u32), Error> {
+        use sys::CUfunction_attribute::{CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, CU_FUNC_ATTRIBUTE_NUM_REGS};
+        let attribute = |which| code::attribute(function.0 as sys::CUfunction, which, "ask how large blocks may be");
+        Ok((attribute(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)?, attribute(CU_FUNC_ATTRIBUTE_NUM_REGS)?))
+    }
+
     fn resident_blocks(&self, function: Function, threads: u32, shared: u32) -> Result<u32, Error> {
         let (function, mut blocks) = (function.0 as sys::CUfunction, 0);
         allow_shared(function, shared)?;

@@ -9,7 +9,7 @@ use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
 use std::sync::Arc;
 
-use self::library::{Access, Allocation, Handle, Hip as Library, Properties};
+use self::library::{Access, Allocation, Handle, Hip as Library, MAX_THREADS_PER_BLOCK, NUM_REGS, Properties};
 use super::api::{Api, Device, DeviceInfo, Event, Function, Graph, Identity, IpcHandle, Module, Start, Stream};
 use super::plain;
 use crate::error::Error;
@@ -411,6 +411,17 @@ impl Api for Hip {
         let found =
             unsafe { (self.library.functions.module_global)(&raw mut start, &raw mut bytes, module, name.as_ptr()) };
         (found == library::SUCCESS).then_some((start as u64, bytes))
+    }
+
+    fn most_threads(&self, function: Function) -> Result<(u32, u32), Error> {
+        let attribute = |which| {
+            let mut value = 0;
+            // SAFETY: the function is loaded; the library stores a number.
+            let asked =
+                unsafe { (self.library.functions.function_attribute)(&raw mut value, which, handle(function.0)) };
+            self.check(asked, "ask how large blocks may be").map(|()| value.cast_unsigned())
+        };
+        Ok((attribute(MAX_THREADS_PER_BLOCK)?, attribute(NUM_REGS)?))
     }
 
     fn resident_blocks(&self, function: Function, threads: u32, shared: u32) -> Result<u32, Error> {

@@ -61,12 +61,22 @@ pub(super) fn start(shared: &Shared, agent: &Agent, launch: &Launch<'_>, functio
     let number = |value: i64| u32::try_from(value).unwrap_or(u32::MAX);
     let (grid, block) = (launch.grid.map(number), launch.block.map(number));
     let mut start = Start { function, grid, block, shared: number(launch.shared), cooperative: false };
+    let threads = block.iter().product();
+    let (most, registers) = shared.api.most_threads(function)?;
+    if threads > most {
+        let mend = format!(
+            "that is {threads} threads, and a block of this kernel has at most {most}: it is compiled for no more, or \
+             takes too many registers, {registers} a thread; launch smaller blocks, or write attributes \
+             {{nvvm.maxntid = array<i32: {threads}, 1, 1>}} at its gpu.func"
+        );
+        return Err(Error::BadLaunch { kernel: launch.name.to_owned(), what: "block", dims: launch.block, mend });
+    }
     if !launch.waits {
         return Ok(start);
     }
     let device = shared.device(agent.rank);
     let multiprocessors = shared.devices[device as usize].multiprocessors;
-    let each = shared.api.resident_blocks(function, block.iter().product(), start.shared)?;
+    let each = shared.api.resident_blocks(function, threads, start.shared)?;
     // Ranks of one process share a device at the same time; processes take turns.
     let sharing = agent.world.local().iter().filter(|local| shared.device(local.rank) == device).count() as u32;
     let fit = u64::from(each) * u64::from(multiprocessors) / u64::from(sharing);
@@ -76,9 +86,7 @@ pub(super) fn start(shared: &Shared, agent: &Agent, launch: &Launch<'_>, functio
             "its blocks wait for each other, so all {} have to be on the device at the same time, and {fit} fit: {each} \
              of {} threads and {} bytes of shared memory on each of {multiprocessors} multiprocessors{ranks}; launch \
              fewer blocks and let them stride",
-            launch.blocks,
-            block.iter().product::<u32>(),
-            start.shared,
+            launch.blocks, threads, start.shared,
         );
         return Err(Error::BadLaunch { kernel: launch.name.to_owned(), what: "grid", dims: launch.grid, mend });
     }

@@ -40,9 +40,20 @@ pub(super) fn finish_loading(function: sys::CUfunction, version: c_int) -> Resul
         // SAFETY: the function is the driver's, which has this call.
         return check(unsafe { sys::cuFuncLoad(function) }, "load a kernel");
     }
-    let (mut registers, which) = (0, sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_NUM_REGS);
-    // SAFETY: the driver stores a number, for which it has to load the function.
-    check(unsafe { sys::cuFuncGetAttribute(&raw mut registers, which, function) }, "load a kernel")
+    // For which the driver has to load the function.
+    attribute(function, sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_NUM_REGS, "load a kernel").map(|_| ())
+}
+
+/// What the driver knows of a kernel.
+pub(super) fn attribute(
+    function: sys::CUfunction,
+    which: sys::CUfunction_attribute,
+    purpose: &str,
+) -> Result<u32, Error> {
+    let mut value = 0;
+    // SAFETY: the function is the driver's, which stores a number.
+    check(unsafe { sys::cuFuncGetAttribute(&raw mut value, which, function) }, purpose)?;
+    Ok(value.cast_unsigned())
 }
 
 /// Dynamic shared memory of more than 48 KiB has to be asked for.

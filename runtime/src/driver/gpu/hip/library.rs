@@ -41,6 +41,10 @@ const ON_DEVICE: c_int = 1;
 pub(super) const SMALLEST: c_int = 0;
 /// `hipMemAccessFlagsProtReadWrite`
 const READ_WRITE: c_int = 3;
+/// `HIP_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK`
+pub(super) const MAX_THREADS_PER_BLOCK: c_int = 0;
+/// `HIP_FUNC_ATTRIBUTE_NUM_REGS`
+pub(super) const NUM_REGS: c_int = 4;
 /// `hipMemcpyDefault`
 pub(super) const BY_ADDRESS: c_int = 4;
 /// `hipHostMallocPortable | hipHostMallocMapped | hipHostMallocCoherent`
@@ -198,6 +202,7 @@ functions! {
     module_unload: "hipModuleUnload" (Handle) -> Status;
     module_function: "hipModuleGetFunction" (*mut Handle, Handle, *const c_char) -> Status;
     module_global: "hipModuleGetGlobal" (*mut *mut c_void, *mut usize, Handle, *const c_char) -> Status;
+    function_attribute: "hipFuncGetAttribute" (*mut c_int, c_int, Handle) -> Status;
     occupancy: "hipModuleOccupancyMaxActiveBlocksPerMultiprocessor" (*mut c_int, Handle, c_int, usize) -> Status;
     launch: "hipModuleLaunchKernel" (
         Handle, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, c_uint, Handle, *mut *mut c_void, *mut *mut c_void
