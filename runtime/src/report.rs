@@ -23,11 +23,13 @@ pub(crate) fn report(world: &World) -> String {
     let areas = world.control.areas();
     let hosts = (0..).zip(areas).map(|(rank, area)| host(world, rank, area) + &stopped(area)).collect();
     let blocks = |state| (0..).zip(areas).flat_map(move |(rank, area)| blocks(world, rank, area, state));
-    let blocks = blocks(BLOCK_WAITING).chain(blocks(BLOCK_RUNNING)).collect();
+    let in_barriers = barrier::on_devices(world);
+    let grids = barrier::grids(world, !in_barriers.is_empty());
+    let blocks = in_barriers.into_iter().chain(blocks(BLOCK_WAITING)).chain(blocks(BLOCK_RUNNING)).collect();
     let mut out = String::new();
     limited(&mut out, hosts, MOST_HOSTS, "host threads");
     limited(&mut out, blocks, MOST_BLOCKS, "blocks");
-    for line in barrier::grids(world) {
+    for line in grids {
         writeln!(out, "  {line}").expect("writing to a String");
     }
     out.truncate(out.trim_end().len());

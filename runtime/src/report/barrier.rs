@@ -6,10 +6,14 @@
 use std::collections::BTreeMap;
 
 use super::{flag, ranks};
-use crate::control::{BLOCK_WAITING, BlockSlot, HostState};
+use crate::agent::coordinates;
+use crate::control::{BLOCK_WAITING, BlockSlot, HostState, RankArea};
 use crate::heap::{HeapAddress, SIGNAL_PAD_BYTES};
 use crate::report::launched;
 use crate::world::World;
+
+/// How many blocks of a rank on a device are looked at.
+const MOST_LOOKED_AT: u32 = 256;
 
 /// A barrier that a block waits in.
 pub(super) struct Barrier {
@@ -40,13 +44,54 @@ impl Barrier {
     }
 }
 
+/// The barriers that blocks of kernels on devices wait in: their words in the heaps are all that shows it. A device that
+/// does not answer is left alone.
+pub(super) fn on_devices(world: &World) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (rank, area) in (0..).zip(world.control.areas()).filter(|(_, area)| is_on_device(world, area)) {
+        let (kernel, grid) = (area.host.kernel.get(), area.host.grid());
+        for block in 0..blocks(grid).min(MOST_LOOKED_AT) {
+            let Some(missing) = missing(world, rank, block) else { return lines };
+            if !missing.is_empty() {
+                let [x, y, z] = coordinates(block, grid);
+                let missing = ranks(&missing);
+                lines.push(format!("rank {rank}, block ({x},{y},{z}) of @{kernel}: barrier: waits for {missing}"));
+            }
+        }
+    }
+    lines
+}
+
+/// The ranks that are missing in the barrier that a block on a device waits in, none if it is in none; `None` where that
+/// cannot be seen.
+fn missing(world: &World, rank: u32, block: u32) -> Option<Vec<u32>> {
+    let num_ranks = world.num_ranks();
+    let row = u64::from(block) * (u64::from(num_ranks) + 1);
+    let word = |index: u64| world.heaps.peek(HeapAddress { rank, offset: 8 * (row + index) }, 64);
+    let epoch = word(0)?;
+    let flags: Option<Vec<u64>> = (0..num_ranks).map(|peer| word(1 + u64::from(peer))).collect();
+    Some((0..num_ranks).zip(flags?).filter(|(_, flag)| *flag < epoch).map(|(peer, _)| peer).collect())
+}
+
+/// Whether a kernel of a rank may be running on a device.
+fn is_on_device(world: &World, area: &RankArea) -> bool {
+    let runs = matches!(area.host.state(), HostState::InLaunch | HostState::OnDevice);
+    runs && world.driver.api().is_some() && !area.host.kernel.get().is_empty()
+}
+
+fn blocks(grid: [i64; 3]) -> u32 {
+    grid.iter().product::<i64>().try_into().unwrap_or(u32::MAX)
+}
+
 /// That ranks whose blocks wait in a barrier have launched a kernel with different grids, for each such kernel: blocks
 /// that have no counterpart on every rank never meet.
-pub(super) fn grids(world: &World) -> Vec<String> {
+/// `on_devices` says that blocks on devices wait in one.
+pub(super) fn grids(world: &World, on_devices: bool) -> Vec<String> {
     let mut launches: BTreeMap<String, BTreeMap<[i64; 3], Vec<u32>>> = BTreeMap::new();
     let areas = (0..).zip(world.control.areas());
-    let mut meets = false;
-    for (rank, area) in areas.filter(|(_, area)| area.host.state() == HostState::InLaunch) {
+    let mut meets = on_devices;
+    let launches_a_kernel = |area: &RankArea| area.host.state() == HostState::InLaunch || is_on_device(world, area);
+    for (rank, area) in areas.filter(|(_, area)| launches_a_kernel(area)) {
         launches.entry(area.host.kernel.get()).or_default().entry(area.host.grid()).or_default().push(rank);
         let waits = |slot: &&BlockSlot| slot.state.load(std::sync::atomic::Ordering::Acquire) == BLOCK_WAITING;
         meets |= launched(area).iter().filter(waits).any(|slot| of(world, slot).is_some());

@@ -304,6 +304,27 @@ fn a_kernel_that_never_ends_runs_into_the_timeout() {
 }
 
 #[test]
+fn a_barrier_that_blocks_on_devices_wait_in_is_told() {
+    let _turn = Turn::new(|_| ());
+    let mut config = config(3);
+    config.timeout = Some(Duration::from_millis(300));
+    let text = failure(&config, |rank| match rank.rank() {
+        0 => launch_plain(rank, c"kernels::meet", [3, 1, 1, 32, 1, 1, 0], c"!c"),
+        1 => launch_plain(rank, c"kernels::meet", [2, 1, 1, 32, 1, 1, 0], c"!c"),
+        _ => launch_plain(rank, c"kernels::hang", [2, 1, 1, 32, 1, 1, 0], c"!c"),
+    });
+    let parts = [
+        "rank 0: launch of @kernels::meet at p.mlir:9:3",
+        "rank 0, block (0,0,0) of @kernels::meet: barrier: waits for rank 2\n",
+        "rank 0, block (2,0,0) of @kernels::meet: barrier: waits for ranks 1, 2\n",
+        "rank 1, block (1,0,0) of @kernels::meet: barrier: waits for rank 2\n",
+        "@kernels::meet was launched with different grids: (3,1,1) on rank 0, (2,1,1) on rank 1",
+    ];
+    assert_has(&text, &parts);
+    assert!(!text.contains("of @kernels::hang: barrier"), "{text}");
+}
+
+#[test]
 fn memory_may_be_short_on_one_rank() {
     let turn = Turn::new(|state| state.refuse("hipMemCreate", 1, 2));
     let error = run(&config(2), |_| Ok(())).unwrap_err();
