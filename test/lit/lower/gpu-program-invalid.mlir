@@ -59,3 +59,17 @@ gpu.module @kernels {
   // expected-error @below {{S1: '_symm_shared_words' is a name of the device library}}
   llvm.mlir.global internal @_symm_shared_words() {addr_space = 3 : i32} : i32
 }
+
+// -----
+
+gpu.module @kernels {
+  gpu.func @add(%x: f32, %i: i32, %out: memref<2xf32>) kernel {
+    %c0 = arith.constant 0 : index
+    // expected-error @below {{'gpu.all_reduce' op S1: has no lowering to a GPU; add up with gpu.shuffle, and between warps in shared memory}}
+    %0 = gpu.all_reduce add %x {} : (f32) -> (f32)
+    // expected-error @below {{'gpu.subgroup_reduce' op S1: has no lowering to a GPU}}
+    %1 = gpu.subgroup_reduce add %i : (i32) -> i32
+    memref.store %0, %out[%c0] : memref<2xf32>
+    gpu.return
+  }
+}

@@ -9,6 +9,9 @@ use symm_dialect::symbol::{signature, symbol as symbol_of};
 /// What the names of functions and variables begin with that a lowering adds.
 const OURS: [&str; 4] = ["_symm_bulk_", "_symm_copy_", "_symm_dynamic_shared", "_symm_shared_words"];
 
+/// What threads add up together, for which MLIR's conversions to GPUs have no pattern.
+const REDUCTIONS: [&str; 2] = ["gpu.all_reduce", "gpu.subgroup_reduce"];
+
 /// Refuses what is not lowered, or what no assembler takes.
 pub fn check<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Reported> {
     let modules = select(root, |op| (name(op) == "gpu.module").then_some(op));
@@ -17,6 +20,10 @@ pub fn check<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Reported> {
         if enclosing(module, &["builtin.module"]).is_some_and(|around| around != root) {
             outcome =
                 Err(error(module, "S1: is in a module within the program, and kernels are looked for at its top"));
+        }
+        for reduction in select(module, |op| REDUCTIONS.contains(&name(op)).then_some(op)) {
+            let complaint = "S1: has no lowering to a GPU; add up with gpu.shuffle, and between warps in shared memory";
+            outcome = Err(error(reduction, complaint));
         }
         for op in operations(blocks(module)[0]) {
             for complaint in complaints(op) {
