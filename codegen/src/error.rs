@@ -50,10 +50,12 @@ pub enum Error {
     #[error("LLVM: {0}")]
     Llvm(String),
     /// The program calls a function that neither it nor the runtime defines.
-    #[error("the program calls '{symbol}', which neither it nor the runtime defines")]
+    #[error("{place}the program calls '{symbol}', which neither it nor the runtime defines")]
     UndefinedSymbol {
         /// The function.
         symbol: String,
+        /// Where the program declares it, `file:line:column: error: `; empty where that is not known.
+        place: String,
     },
     /// A kernel calls a function that nothing defines: MLIR lowers some math to a library that is not linked.
     #[error("a kernel calls '{symbol}', which is not in the program, and no library is linked (S1)")]

@@ -1,16 +1,17 @@
 //! The MLIR side: a context with everything a program may use, parsing with diagnostics that show the source.
 
 use crate::Error;
+use melior::Context;
 use melior::diagnostic::{Diagnostic, DiagnosticSeverity};
 use melior::dialect::DialectRegistry;
 use melior::ir::operation::OperationLike;
-use melior::ir::{Location, Module, Operation};
+use melior::ir::{BlockLike, Location, Module, Operation};
 use melior::pass::PassManager;
-use melior::{Context, StringRef};
 use std::io::Write as _;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use symm_dialect::lossy;
-use symm_dialect::text::identifier;
+use symm_dialect::text::{identifier, string};
 
 /// Parses programs and runs pipelines on them.
 pub struct Frontend {
@@ -65,12 +66,12 @@ impl Frontend {
     pub fn parse(&self, path: &Path) -> Result<Module<'_>, Error> {
         // MLIR says only that it could not open the file; the system says why.
         std::fs::File::open(path).map_err(|source| Error::Read { path: path.to_owned(), source })?;
-        let name = path.to_string_lossy();
-        // SAFETY: the context outlives the module; the name lives during the call.
-        let module = unsafe {
-            let raw = mlir_sys::mlirModuleCreateParseFromFile(self.context.to_raw(), StringRef::new(&name).to_raw());
-            Module::from_option_raw(raw)
-        };
+        // A path is bytes, to MLIR too.
+        let name = path.as_os_str().as_bytes();
+        let name = mlir_sys::MlirStringRef { data: name.as_ptr().cast(), length: name.len() };
+        // SAFETY: the context outlives the module; the path lives during the call.
+        let module =
+            unsafe { Module::from_option_raw(mlir_sys::mlirModuleCreateParseFromFile(self.context.to_raw(), name)) };
         module.ok_or_else(|| Error::Parse { path: path.to_owned() })
     }
 
@@ -116,6 +117,25 @@ fn is_of_module(pipeline: &str) -> bool {
 #[must_use]
 pub fn copy_of<'c>(module: &Module<'c>) -> Module<'c> {
     Module::from_operation(Operation::clone(&module.as_operation())).expect("a module")
+}
+
+/// Says by the name in the program, and where it declares it, which function is defined nowhere. The module is one that
+/// has been lowered.
+#[must_use]
+pub fn declared(error: Error, module: &Module) -> Error {
+    let Error::UndefinedSymbol { symbol, .. } = &error else { return error };
+    let mut next = module.body().first_operation();
+    while let Some(op) = next {
+        if op.attribute("sym_name").ok().and_then(string).is_some_and(|name| name == *symbol) {
+            // The name of what is called in C's way.
+            let symbol = symbol.strip_prefix("_mlir_ciface_").unwrap_or(symbol).to_owned();
+            let place = place(op.location()).0;
+            let place = if place.is_empty() { place } else { format!("{place}error: ") };
+            return Error::UndefinedSymbol { symbol, place };
+        }
+        next = op.next_in_block();
+    }
+    error
 }
 
 /// `file:line:col: error: message`, the line of source it is about, and the notes.

@@ -33,7 +33,7 @@ impl Jit {
             match symbols.iter().find(|(symbol, _)| *symbol == name) {
                 Some((_, address)) => engine.add_global_mapping(&function, *address),
                 None if is_in_process(&name) => {}
-                None => return Err(Error::UndefinedSymbol { symbol: name.into_owned() }),
+                None => return Err(Error::UndefinedSymbol { symbol: name.into_owned(), place: String::new() }),
             }
         }
         Ok(Self { engine, module })

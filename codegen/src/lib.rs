@@ -24,7 +24,7 @@ mod source;
 
 pub use device::{Device, assembly, hsaco, translate_device, translate_devices};
 pub use error::Error;
-pub use frontend::{Frontend, copy_of};
+pub use frontend::{Frontend, copy_of, declared};
 pub use jit::Jit;
 pub use llvm::{Level, LlvmModule, translate};
 pub use melior::ir::Module;

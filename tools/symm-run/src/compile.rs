@@ -7,7 +7,9 @@ use std::cell::RefCell;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::Write as _;
 use std::rc::Rc;
-use symm_codegen::{Frontend, Jit, Level, Module, Signature, Source, assembly, hsaco, translate, translate_devices};
+use symm_codegen::{
+    Frontend, Jit, Level, Module, Signature, Source, assembly, declared, hsaco, translate, translate_devices,
+};
 use symm_dialect::{RESERVED_BYTES, World, set_table_in_heap, set_world};
 use symm_runtime::{Device, DeviceCode, DeviceInfo, SIGNAL_PAD_BYTES, heap_stride};
 
@@ -90,7 +92,7 @@ fn compile(source: &Source, options: &Options, num_ranks: u32, frontend: &Fronte
     let level = options.optimize.unwrap_or(Level::O2);
     llvm.optimize(level)?;
     let generated = if options.optimize.is_some() { level } else { llvm.affordable(level) };
-    let jit = Jit::new(llvm, generated, symm_runtime::symbols())?;
+    let jit = Jit::new(llvm, generated, symm_runtime::symbols()).map_err(|error| declared(error, &module))?;
     Ok(Compiled { entry: Entry::new(jit, &entry)?, signature, device })
 }
 
