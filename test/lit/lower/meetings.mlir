@@ -51,6 +51,26 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // PTX-LABEL: .entry shared_count(
+  // PTX:       atom{{.*}}.shared
+  // PTX-NOT:   {{ld\.shared|st\.global}}
+  // PTX:       bar.sync
+  // PTX:       ld.shared.v4.b32
+  // PTX:       ret;
+  // ISA-LABEL: {{^}}shared_count:
+  // ISA:       ds_add
+  // ISA-NOT:   {{ds_read|flat_load|global_store}}
+  // ISA:       s_barrier
+  // ISA:       ds_read_b128
+  // ISA:       s_endpgm
+  gpu.func @shared_count(%ctx: !symm.ctx, %b: !line, %x: i32, %p: i32)
+      workgroup(%a: memref<1024xi32, #gpu.address_space<workgroup>>) kernel {
+    %t = gpu.thread_id x
+    %0 = memref.atomic_rmw addi %x, %a[%t] : (i32, memref<1024xi32, #gpu.address_space<workgroup>>) -> i32
+    symm.put %ctx, %a, %b, %p group block : memref<1024xi32, #gpu.address_space<workgroup>>, !line
+    gpu.return
+  }
+
   // The same through pointers, of a warp, which on AMD runs in step: there only the compiler keeps the order.
   // PTX-LABEL: .entry put_warp(
   // PTX:       st.global.b32
