@@ -11,6 +11,18 @@ class ArgumentError(SymmError, ValueError):
     """A function of the host API was given what it does not take."""
 
 
+class DtypeError(ArgumentError, TypeError):
+    """A collective was given tensors of a type that it does not take: ArgumentError."""
+
+
+class StagingError(ArgumentError):
+    """What a communicator may use of the heap is too small: an ArgumentError."""
+
+
+class ClosedError(SymmError):
+    """A communicator was used after it was closed."""
+
+
 class MissingDependencyError(SymmError, ImportError):
     """A package that this part of symm needs is not installed."""
 
@@ -60,6 +72,13 @@ class MismatchError(SymmError):
     """Ranks called different things, or made tensors of different shapes or dtypes: the message has each rank's line.
 
     The ranks are out of step then, so the run is over: what they call next raises RankFailedError.
+    """
+
+
+class CallMismatchError(MismatchError):
+    """Ranks of a communicator called different collectives, or with other sizes, dtypes or roots: each rank's line.
+
+    It is raised in its debug mode only. Nothing was communicated, and the communicator can be used again.
     """
 
 

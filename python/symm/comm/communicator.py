@@ -1,0 +1,257 @@
+"""Collectives on torch tensors."""
+
+from __future__ import annotations
+
+import operator
+import os
+from typing import TYPE_CHECKING
+
+from .._memory import torch
+from .._world import World
+from ..errors import ArgumentError, ClosedError, RankRangeError
+from ._calls import Calls
+from ._check import compare
+from ._geometry import Geometry
+from ._types import reduction
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+# How many blocks a call may take, and what slots of 64 KiB for as many take of the heap, for each rank.
+BLOCKS, STAGING = 32, 24 << 20
+
+
+class Communicator:
+    """Collectives of all ranks of a World, or of some of them (`split`). Making one is collective.
+
+    Every rank makes the same calls in the same order, with tensors of one size and dtype. Calls are done in the order
+    of torch's current stream, without a wait on the host; they can be captured in CUDA graphs, which can be replayed as
+    often as one likes, between other calls. Results are the same on all ranks, bit for bit, and from call to call: sums
+    are made in the order of the ranks, in float32 for smaller floats.
+
+    `blocks` is how many blocks (multiprocessors) a call may take at most; `staging` is how many bytes of the heap the
+    communicator takes, and is the same on all ranks: by default 24 MiB for each of them, or a quarter of the heap if
+    that is less. With `check`, or with SYMM_COMM_CHECK=1 in the environment, ranks that make different calls are told
+    by a CallMismatchError; each call then waits on the host.
+
+    Tensors may lie anywhere on the device, have any strides and any number of elements. They raise ArgumentError and
+    DtypeError for what they do not take, RankRangeError for a rank that does not exist, ClosedError after `close`.
+    """
+
+    def __init__(self, world: World, *, blocks: int = BLOCKS, staging: int | None = None, check: bool | None = None):
+        if not isinstance(world, World):
+            raise ArgumentError(f"Communicator: world must be what symm.init returns, not {world!r}")
+        everybody = tuple(range(world.get_num_ranks()))
+        self._join(world, everybody, [everybody], blocks, staging, check)
+
+    def _join(self, world, members, groups, blocks, staging, check):
+        """Makes this the communicator of `members`; all ranks of the world are here, each in one of the `groups`."""
+        if not isinstance(blocks, int) or not 1 <= blocks <= 1024:
+            raise ArgumentError(f"Communicator: blocks must be a number from 1 to 1024, not {blocks!r}")
+        if staging is not None and (not isinstance(staging, int) or staging < 0):
+            raise ArgumentError(f"Communicator: staging must be a number of bytes, not {staging!r}")
+        if world.device.type != "cpu":
+            # Those of a call wait for each other's ranks, so all of them have to run at once.
+            blocks = min(blocks, world.get_cu_count())
+
+        def geometry(size):
+            usual = min(STAGING * size, world.heap_size // 4)
+            return Geometry(size, blocks, usual if staging is None else staging)
+
+        self.world, self._members, self._settings = world, members, (blocks, staging, check)
+        self._check = os.environ.get("SYMM_COMM_CHECK", "0") == "1" if check is None else check
+        self._device, self._size, self._count = world.device, len(members), 0
+        mine = geometry(len(members))
+        mine.place(world.zeros(max(geometry(len(group)).bytes for group in groups), dtype=torch().uint8))
+        self._rank = members.index(world.get_rank())
+        self._calls = Calls(world, mine, self._rank, members)
+        self._whole = len(groups) == 1
+        # Nobody signals a rank whose flags are not there yet.
+        world.barrier()
+
+    def get_rank(self) -> int:
+        """The number of this rank in the communicator, from 0."""
+        return self._rank
+
+    def get_num_ranks(self) -> int:
+        """How many ranks the communicator has."""
+        return self._size
+
+    def split(self, color: int | None, key: int | None = None) -> Communicator | None:
+        """A communicator of the ranks that give the same color, in the order of `key`, then of their numbers.
+
+        Collective over all ranks of the world: it is for the communicator of all of them. With None as `color`, a rank
+        is in none, and the result is None.
+        """
+        self._usable()
+        if not self._whole:
+            raise ArgumentError("split: this communicator is of some ranks only: split that of all ranks")
+        for name, value in (("color", color), ("key", key)):
+            if value is not None and not isinstance(value, int):
+                raise ArgumentError(f"split: {name} must be an integer or None, not {value!r}")
+        mine = (color, self._rank if key is None else key)
+        told = [self.world.broadcast(mine, rank) for rank in range(self._size)]
+        groups = {}
+        for rank, (each, order) in enumerate(told):
+            # Who is in none is in a group of its own.
+            groups.setdefault((each, rank if each is None else None), []).append((order, rank))
+        groups = {name: tuple(rank for _, rank in sorted(ranks)) for name, ranks in groups.items()}
+        made = Communicator.__new__(Communicator)
+        made._join(self.world, groups[color, self._rank if color is None else None], [*groups.values(), ()],
+                   *self._settings)  # fmt: skip
+        return None if color is None else made
+
+    def close(self) -> None:
+        """Gives back what the communicator has of the heap; its calls raise ClosedError then."""
+        self._calls = None
+
+    # Collectives.
+
+    def all_reduce(self, tensor: Tensor, op: str = "sum", *, out: Tensor | None = None) -> Tensor:
+        """The sum (or `op`) of all ranks' tensors, on all ranks: in `out`, or else in `tensor` itself.
+
+        `op` is "sum", "avg", "min", "max" or "prod". Averages are of floats; sums and products of booleans are "or"
+        and "and".
+        """
+        out = tensor if out is None else out
+        return self._do("all_reduce", tensor, out, 1, 1, op)
+
+    def reduce_scatter(self, tensor: Tensor, op: str = "sum", *, out: Tensor | None = None) -> Tensor:
+        """Of as many parts of `tensor` as there are ranks, part r of all ranks summed, on rank r.
+
+        The first dimension is a multiple of the number of ranks, or `out` says what a part is.
+        """
+        return self._do("reduce_scatter", tensor, out, self._size, 1, op)
+
+    def all_gather(self, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
+        """All ranks' tensors, one after the other along the first dimension, on all ranks."""
+        return self._do("all_gather", tensor, out, 1, self._size)
+
+    def all_to_all(self, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
+        """Part r of `tensor` goes to rank r; what comes from rank r is part r of the result.
+
+        There are as many parts as ranks, along the first dimension, which is a multiple of their number.
+        """
+        return self._do("all_to_all", tensor, out, self._size, self._size)
+
+    def broadcast(self, tensor: Tensor, root: int = 0) -> Tensor:
+        """Rank `root`'s tensor, in `tensor` of all ranks."""
+        return self._do("broadcast", tensor, tensor, 1, 1, root=root)
+
+    def reduce(
+        self, tensor: Tensor, root: int = 0, op: str = "sum", *, out: Tensor | None = None
+    ) -> Tensor | None:
+        """The sum (or `op`) of all ranks' tensors on rank `root`, in `out` or else in `tensor`; None on the others."""
+        out = tensor if out is None else out
+        return self._do("reduce", tensor, out, 1, 1, op, root)
+
+    def gather(self, tensor: Tensor, root: int = 0, *, out: Tensor | None = None) -> Tensor | None:
+        """All ranks' tensors, one after the other along the first dimension, on rank `root`; None on the others."""
+        return self._do("gather", tensor, out, 1, self._size, root=root)
+
+    def scatter(self, tensor: Tensor | None, root: int = 0, *, out: Tensor | None = None) -> Tensor:
+        """Part r of rank `root`'s tensor, on rank r. There are as many parts as ranks, along the first dimension.
+
+        Ranks that are not the root give `out`, and None as `tensor`.
+        """
+        if tensor is None:
+            if self._root("scatter", root) == self._rank:
+                raise ArgumentError(f"scatter: rank {root} is the root, and gives the tensor whose parts are sent")
+            if out is None:
+                raise ArgumentError("scatter: give `out` on the ranks that are not the root")
+            return self._do("scatter", out, out, 1, 1, root=root, receives=True)
+        return self._do("scatter", tensor, out, self._size, 1, root=root)
+
+    def barrier(self) -> None:
+        """What torch's current stream is given after it sees what all ranks' streams did before it."""
+        self._usable()
+        if self._check:
+            self._compare("barrier", None, 0, None, None)
+        if self._size > 1:
+            self._calls.meet()
+
+    # What all of them do.
+
+    def _usable(self):
+        if self._calls is None:
+            raise ClosedError("this communicator has been closed: make another one")
+        if not self.world.is_open():
+            raise ClosedError("this communicator's World has been closed, or this process was forked from a rank's")
+
+    def _do(self, call, tensor, out, parts, joined, op=None, root=None, receives=False):
+        """A collective of `parts` of a tensor, into an `out` of `joined` parts."""
+        self._usable()
+        source = self._tensor(call, tensor, "tensor")
+        root = 0 if root is None else self._root(call, root)
+        if op is not None:
+            reduction(call, source.dtype, op)
+        count, rest = divmod(source.numel(), parts)
+        if rest or (out is None and parts > 1 and (not source.ndim or source.shape[0] % parts)):
+            shape = tuple(source.shape)
+            raise ArgumentError(f"{call}: a tensor of shape {shape} has not {parts} equal parts, one for each rank")
+        at_root = call in ("reduce", "gather") and self._rank != root
+        target = source
+        if not at_root:
+            target = self._out(call, out, source, count * joined, parts, joined)
+        if self._check:
+            self._compare(call, op, count, source.dtype, root)
+        if count:
+            if self._size == 1:
+                target.view(-1).copy_(source.view(-1))
+            else:
+                self._calls.run(call, op, source, target, count, root)
+        if at_root:
+            return None
+        if out is not None and target is not out:
+            out.copy_(target.view(out.shape))
+            return out
+        return target
+
+    def _tensor(self, call, tensor, name):
+        """A tensor that is one piece of the device's memory."""
+        if not isinstance(tensor, torch().Tensor):
+            raise ArgumentError(f"{call}: {name} must be a tensor, not {tensor!r}")
+        if tensor.device != self._device:
+            raise ArgumentError(f"{call}: {name} is on {tensor.device}, but the ranks' memory is on {self._device}")
+        if tensor.layout is not torch().strided:
+            raise ArgumentError(f"{call}: {name} must be strided, not {tensor.layout}")
+        if tensor.is_contiguous() and not tensor.is_conj() and not tensor.is_neg():
+            return tensor
+        return tensor.resolve_conj().resolve_neg().contiguous()
+
+    def _out(self, call, out, source, count, parts, joined):
+        """Where the result is written first: `out`, or what is copied to it."""
+        if out is None:
+            shape = list(source.shape) or [1]
+            shape[0] = shape[0] * joined // parts
+            return torch().empty(shape, dtype=source.dtype, device=self._device)
+        if not isinstance(out, torch().Tensor) or out.device != self._device:
+            raise ArgumentError(f"{call}: out must be a tensor on {self._device}, not {_described(out)}")
+        if out.dtype != source.dtype:
+            raise ArgumentError(f"{call}: out is of {out.dtype} and the tensor of {source.dtype}")
+        if out.numel() != count:
+            raise ArgumentError(f"{call}: out has {out.numel()} elements, and the result has {count}")
+        if out.is_contiguous() and not out.is_conj() and not out.is_neg():
+            return out
+        if call == "broadcast":
+            # The root's is what is sent.
+            return source
+        return torch().empty(count, dtype=source.dtype, device=self._device)
+
+    def _root(self, call, root):
+        try:
+            root = operator.index(root)
+        except TypeError:
+            raise ArgumentError(f"{call}: root must be an integer, not {root!r}") from None
+        if not 0 <= root < self._size:
+            raise RankRangeError(f"{call}: rank {root} out of range [0, {self._size})")
+        return root
+
+    def _compare(self, *made):
+        """An error if another rank makes another call."""
+        self._count += 1
+        compare(self, self._calls, self._count, *made)
+
+
+def _described(value):
+    return f"one on {value.device}" if isinstance(value, torch().Tensor) else repr(value)

@@ -1,0 +1,94 @@
+"""What the kernels of collectives are made of: signals between the programs of one number, slots, sums.
+
+A kernel goes in *steps*. In a step a program writes to slots of its peers, signals all of them with the number of the
+step, and waits for their signals; only programs of one number meet. Steps are counted in device memory, so that a
+CUDA graph that is replayed goes on where the call before it has stopped. A slot has `BUFFERS` buffers, used in turn by
+the steps. A program sends step s + 1 before it takes what came in step s: a peer that has sent step s - 2 has taken
+what came in step s - 4, and its buffer is free. So no barrier trails a call.
+"""
+
+import triton
+import triton.language as tl
+from triton import knobs
+
+BUFFERS = tl.constexpr(4)
+# From flag to flag, in words of 8 bytes: each has a cache line of its own.
+FLAG_WORDS = tl.constexpr(16)
+
+INTERPRETED = tl.constexpr(knobs.runtime.interpret)
+
+
+@triton.jit
+def rank_of(members, index, SUBSET: tl.constexpr):
+    """The rank of the world that is a number in the communicator."""
+    if SUBSET:
+        return tl.load(members + index)
+    else:
+        return index
+
+
+@triton.jit
+def tell_all(ctx, members, flags, value, me, WORLD: tl.constexpr, SUBSET: tl.constexpr):
+    """Signals the flag that I have at each peer."""
+    for i in tl.static_range(1, WORLD):
+        ctx.signal(flags + me * FLAG_WORDS, value, rank_of(members, (me + i) % WORLD, SUBSET))
+
+
+@triton.jit
+def await_all(ctx, flags, value, me, WORLD: tl.constexpr):
+    """Waits until each peer has signalled a value, or a later one."""
+    for i in tl.static_range(1, WORLD):
+        ctx.wait(flags + (me + i) % WORLD * FLAG_WORDS, value)
+
+
+@triton.jit
+def slot_of(slots, step, source, WORLD: tl.constexpr, PROGRAMS: tl.constexpr, SLOT: tl.constexpr):
+    """Where a source's data of a step lie, for this program."""
+    return slots + ((step % BUFFERS * WORLD + source) * PROGRAMS + tl.program_id(0)) * SLOT
+
+
+@triton.jit
+def combine(a, b, OP: tl.constexpr):
+    if OP == "min":
+        return tl.minimum(a, b, propagate_nan=tl.PropagateNan.ALL)
+    elif OP == "max":
+        return tl.maximum(a, b, propagate_nan=tl.PropagateNan.ALL)
+    elif OP == "prod":
+        return a * b
+    else:
+        return a + b
+
+
+@triton.jit
+def summed(own, first, apart, mask, me, WORLD: tl.constexpr, OP: tl.constexpr, ACC: tl.constexpr):
+    """My values and those of the peers, of which source s's lie at `first + s * apart`, in the order of the ranks."""
+    if WORLD == 2:
+        # The order of two does not matter.
+        total = combine(own.to(ACC), tl.load(first + (1 - me) * apart, mask).to(ACC), OP)
+    else:
+        for source in tl.static_range(WORLD):
+            from_slot = source != me
+            if mask is not None:
+                from_slot = mask & from_slot
+            theirs = tl.load(first + source * apart, from_slot)
+            value = tl.where(source == me, own, theirs).to(ACC)
+            if source == 0:
+                total = value
+            else:
+                total = combine(total, value, OP)
+    if OP == "avg":
+        total = total / WORLD
+    return total
+
+
+@triton.jit
+def narrowed(value, TYPE: tl.constexpr):
+    """A sum as the elements that it is stored in."""
+    if INTERPRETED and (TYPE == tl.bfloat16 or TYPE == tl.float8e4nv or TYPE == tl.float8e5):
+        # Triton's interpreter cuts bfloat16 off, and loses what rounding carries over in float8.
+        BITS: tl.constexpr = 7 if TYPE == tl.bfloat16 else (3 if TYPE == tl.float8e4nv else 2)
+        LEAST: tl.constexpr = 2.0 ** (-126 if TYPE == tl.bfloat16 else (-6 if TYPE == tl.float8e4nv else -14))
+        SHIFT: tl.constexpr = 1.5 * 2.0 ** (23 - BITS) * LEAST
+        scaled = value * (2.0 ** (23 - BITS) + 1.0)
+        value = tl.where(tl.abs(value) < LEAST, (value + SHIFT) - SHIFT, scaled - (scaled - value))
+    return value.to(TYPE)

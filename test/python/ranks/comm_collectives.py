@@ -1,0 +1,184 @@
+"""Every collective, operation, element type and kind of size, against torch on the tensors of all ranks."""
+
+import itertools
+import zlib
+
+import symm
+import torch
+from symm.comm import Communicator
+
+WORLD = symm.init(heap_size=64 << 20)
+COMM = Communicator(WORLD, blocks=3, staging=1 << 20)
+ME, RANKS = WORLD.get_rank(), WORLD.get_num_ranks()
+FLOATS = [torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2]
+INTEGERS = [torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool]
+# What the last rounding may be off by, relative to the largest of the summands.
+ROUNDING = {torch.float64: 1e-14, torch.float32: 1e-6, torch.float16: 1e-3, torch.bfloat16: 8e-3,
+            torch.float8_e4m3fn: 7e-2, torch.float8_e5m2: 0.13}  # fmt: skip
+SIZES = (0, 1, 7, 256, 5000)
+# More than all programs take at once.
+LONG = 100_001
+
+
+def values(rank, call, count, dtype):
+    """What a rank gives to a call: small numbers, so that products of integers wrap now and then only."""
+    generator = torch.Generator().manual_seed(1000 * call + rank)
+    if dtype.is_floating_point:
+        return (torch.rand(count, generator=generator) * 4 - 2).to(dtype)
+    return torch.randint(0, 2 if dtype == torch.bool else 100, (count,), generator=generator).to(dtype)
+
+
+def expected(tensors, op):
+    """What an operation gives, exactly."""
+    if not tensors[0].dtype.is_floating_point:
+        exact = torch.stack([each.to(torch.int64) for each in tensors])
+    else:
+        exact = torch.stack([each.to(torch.float64) for each in tensors])
+    if tensors[0].dtype == torch.bool:
+        op = {"sum": "max", "prod": "min"}.get(op, op)
+    return {
+        "sum": lambda: exact.sum(0), "avg": lambda: exact.mean(0), "min": lambda: exact.amin(0),
+        "max": lambda: exact.amax(0), "prod": lambda: exact.prod(0),
+    }[op]()  # fmt: skip
+
+
+def check(got, exact, what):
+    dtype = got.dtype
+    if dtype.is_floating_point:
+        bound = ROUNDING[dtype] * max(1.0, exact.abs().max().item()) if exact.numel() else 0
+        worst = (got.to(torch.float64) - exact).abs().max().item() if exact.numel() else 0
+        assert worst <= bound, (what, worst, bound)
+    else:
+        assert torch.equal(got, exact.to(dtype)), what
+
+
+def same_everywhere(tensor, what):
+    mine = zlib.crc32(bytes(tensor.view(torch.uint8).tolist()))
+    for rank in range(RANKS):
+        assert WORLD.broadcast(mine, rank) == mine, what
+
+
+def same(got, bits):
+    return torch.equal(got.view(torch.uint8), bits)
+
+
+def all_reduces():
+    calls = itertools.count()
+    cases = [(dtype, op, 77) for dtype in FLOATS + INTEGERS for op in ("sum", "min", "max", "prod")]
+    cases += [(dtype, "avg", 77) for dtype in FLOATS]
+    cases += [(dtype, "sum", count) for dtype in (torch.float64, torch.bfloat16, torch.int8) for count in SIZES]
+    for dtype, op, count in cases:
+        call, what = next(calls), (dtype, op, count)
+        given = [values(rank, call, count, dtype) for rank in range(RANKS)]
+        mine, out = given[ME].clone(), torch.empty(count, dtype=dtype)
+        assert COMM.all_reduce(mine, op, out=out) is out
+        check(out, expected(given, op), what)
+        assert same(mine, given[ME].view(torch.uint8)), what
+        if op == "sum" and count == 77:
+            assert COMM.all_reduce(mine) is mine
+            assert same(mine, out.view(torch.uint8)), what
+            same_everywhere(out, what)
+
+
+def reductions():
+    calls = itertools.count(300)
+    for dtype, count in [(dtype, 77) for dtype in FLOATS + INTEGERS] + [(torch.float16, count) for count in SIZES]:
+        call = next(calls)
+        op, root = ("sum", "min", "max", "prod")[call % 4], call % RANKS
+        what = dtype, op, count
+        given = [values(rank, call, count * RANKS, dtype) for rank in range(RANKS)]
+        mine = given[ME].clone()
+        part = slice(ME * count, (ME + 1) * count)
+        check(COMM.reduce_scatter(mine, op), expected(given, op)[part], what)
+        result = COMM.reduce(mine, root, op)
+        assert (result is None) == (ME != root), what
+        if ME == root:
+            assert result is mine
+            check(mine, expected(given, op), what)
+
+
+def moves():
+    calls = itertools.count(500)
+    for dtype, count in [(dtype, 77) for dtype in FLOATS + INTEGERS] + [(torch.int8, count) for count in SIZES]:
+        call, what = next(calls), (dtype, count)
+        given = [values(rank, call, count * RANKS, dtype) for rank in range(RANKS)]
+        bits = [each.view(torch.uint8) for each in given]
+        root, each = call % RANKS, bits[0].numel() // RANKS
+        part = [slice(rank * each, (rank + 1) * each) for rank in range(RANKS)]
+        mine = given[ME].clone()
+        assert same(COMM.all_gather(mine), torch.cat(bits)), what
+        assert same(COMM.all_to_all(mine), torch.cat([other[part[ME]] for other in bits])), what
+        gathered = COMM.gather(mine, root)
+        assert gathered is None if ME != root else same(gathered, torch.cat(bits)), what
+        out = torch.empty(count, dtype=dtype)
+        COMM.scatter(mine if ME == root else None, root, out=out)
+        assert same(out, bits[root][part[ME]]), what
+        assert COMM.broadcast(mine, root) is mine
+        assert same(mine, bits[root]), what
+
+
+def long_ones():
+    """Messages that take several rounds; in place where that is meant to work."""
+    for call in range(900, 902):
+        given = [values(rank, call, LONG, torch.bfloat16) for rank in range(RANKS)]
+        mine = given[ME].clone()
+        COMM.all_reduce(mine)
+        check(mine, expected(given, "sum"), call)
+        given = [values(rank, call, LONG * RANKS, torch.int32) for rank in range(RANKS)]
+        mine = given[ME].clone()
+        part = [slice(rank * LONG, (rank + 1) * LONG) for rank in range(RANKS)]
+        COMM.all_to_all(mine, out=mine)
+        assert torch.equal(mine, torch.cat([each[part[ME]] for each in given])), call
+        everybody = torch.zeros(LONG * RANKS, dtype=torch.int32)
+        everybody[part[ME]] = given[ME][part[ME]]
+        COMM.all_gather(everybody[part[ME]], out=everybody)
+        assert torch.equal(everybody, torch.cat([each[part[rank]] for rank, each in enumerate(given)])), call
+        COMM.broadcast(everybody, RANKS - 1)
+        mine = given[ME].clone()
+        COMM.reduce_scatter(mine, out=mine[part[ME]])
+        assert torch.equal(mine[part[ME]], sum(given)[part[ME]]), call
+
+
+def views():
+    """Tensors at odd addresses, with strides, of several dimensions, without dimensions, and on the heap."""
+    for offset in (0, 1, 3, 8):
+        given = [values(rank, 700 + offset, 1000, torch.bfloat16) for rank in range(RANKS)]
+        # Each rank has another alignment.
+        at = (offset + ME) % 9
+        mine, out = torch.zeros(1100, dtype=torch.bfloat16), torch.zeros(1100, dtype=torch.bfloat16)
+        mine[at : at + 1000] = given[ME]
+        COMM.all_reduce(mine[at : at + 1000], out=out[9 - at : 1009 - at])
+        check(out[9 - at : 1009 - at], expected(given, "sum"), offset)
+        assert not out[: 9 - at].any() and not out[1009 - at :].any(), offset
+        gathered = torch.zeros(RANKS * 1000 + 9, dtype=torch.bfloat16)
+        COMM.all_gather(mine[at : at + 1000], out=gathered[at : at + 1000 * RANKS])
+        assert torch.equal(gathered[at : at + 1000 * RANKS], torch.cat(given)), offset
+    given = [values(rank, 800, 6000, torch.float32).view(60, 100) for rank in range(RANKS)]
+    mine = given[ME].clone()
+    turned = mine.t()
+    assert COMM.all_reduce(turned) is turned
+    check(mine, expected(given, "sum"), "transposed")
+    mine = given[ME].clone()
+    COMM.broadcast(mine[:, ::2], RANKS - 1)
+    assert torch.equal(mine[:, ::2], given[-1][:, ::2])
+    assert torch.equal(mine[:, 1::2], given[ME][:, 1::2])
+    one = torch.tensor(float(ME))
+    assert COMM.all_reduce(one).item() == sum(range(RANKS))
+    assert COMM.all_gather(torch.tensor(ME)).tolist() == list(range(RANKS))
+    rows = COMM.all_gather(given[ME])
+    assert rows.shape == (60 * RANKS, 100) and torch.equal(rows, torch.cat(given))
+    heap = WORLD.zeros(6000, dtype=torch.float32)
+    heap.copy_(given[ME].view(-1))
+    COMM.all_reduce(heap)
+    check(heap, expected(given, "sum").view(-1), "on the heap")
+
+
+def barriers():
+    for _ in range(5):
+        COMM.barrier()
+
+
+for part in (all_reduces, reductions, moves, long_ones, views, barriers):
+    part()
+COMM.close()
+WORLD.close()
