@@ -24,11 +24,11 @@ TESTS, EXAMPLES = ROOT / "test/python/ranks", ROOT / "examples/python"
 SHOWN = 40
 
 
-def run(program, ranks, environment, seconds):
+def run(program, ranks, environment, seconds, arguments=()):
     """Whether a program did well, how long it took, and what its ranks printed."""
     start = time.monotonic()
     environment = {**environment, "WORLD_SIZE": str(ranks), "TORCHELASTIC_RUN_ID": uuid.uuid4().hex}
-    command = [sys.executable, program]
+    command = [sys.executable, program, *arguments]
     files = [tempfile.TemporaryFile("w+") for _ in range(ranks)]
     processes = [
         subprocess.Popen(command, env={**environment, "RANK": str(rank)}, stdout=file, stderr=subprocess.STDOUT)

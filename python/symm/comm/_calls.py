@@ -1,14 +1,17 @@
 """From a collective and its tensors to launches of kernels, kept for the next call of the kind."""
 
 import math
+from typing import NamedTuple
 
 from .._memory import torch
 from . import _plan
 from ._launch import Launch, current_stream
 from ._types import reduction, words
+from .kernels_direct import direct_all_reduce, direct_exchange
 from .kernels_exchange import exchange, meet
+from .kernels_two_shot import two_shot
 
-# Which ranks send to which: a kernel's SHAPE, and its lane.
+# Which ranks send to which: a kernel's SHAPE.
 SHAPES = {
     "all_reduce": "all", "reduce_scatter": "all", "all_gather": "all", "all_to_all": "all",
     "broadcast": "from root", "scatter": "from root", "reduce": "to root", "gather": "to root",
@@ -16,8 +19,21 @@ SHAPES = {
 # Whether a rank's message for each peer is another one, and whether those that arrive lie one after the other.
 PARTED = ("reduce_scatter", "all_to_all", "scatter")
 JOINED = ("all_gather", "all_to_all", "gather")
-# How many calls, and how many kernels, are kept.
+# How many calls are kept.
 MOST_KEPT = 4096
+# Where a tensor that is not on the heap lies, as in kernels_direct.py.
+NOWHERE = -(1 << 62)
+
+
+class Made(NamedTuple):
+    """A launch, and its arguments before the addresses of the tensors and after them."""
+
+    launch: Launch
+    before: tuple
+    after: tuple
+    # Of the tensors, which have to be on the heap for a direct one: "", "in", "out" or "both".
+    direct: str
+    rooted: bool
 
 
 class Calls:
@@ -29,6 +45,7 @@ class Calls:
         self.table = world.get_device_context()
         self.members = torch().tensor(members, dtype=torch().int32, device=world.device)
         self.subset = members != tuple(range(world.get_num_ranks()))
+        self.heap = range(world.bases[world.get_rank()], world.bases[world.get_rank()] + world.heap_size)
         self.made, self.launches = {}, {}
         self.stream = None
 
@@ -44,18 +61,21 @@ class Calls:
         stream = current_stream(self.device)
         if stream != self.stream:
             self._change(stream)
-        launch, before, after = made
-        launch.launch(stream, *before, here, there, *after, root)
+        launch, before, after, direct, rooted = made
+        if direct:
+            after = *after, *self._places(call, direct, here, there, source)
+        if rooted:
+            after = *after, root
+        launch.launch(stream, *before, here, there, *after)
 
     def meet(self):
-        key = "meet"
-        if key not in self.launches:
+        if "meet" not in self.launches:
             types = (torch().int64, torch().int32, torch().int64, torch().int64)
-            self.launches[key] = Launch(meet, 1, 1, types, {"WORLD": self.size, "SUBSET": self.subset})
+            self.launches["meet"] = Launch(meet, 1, 1, types, {"WORLD": self.size, "SUBSET": self.subset})
         stream = current_stream(self.device)
         if stream != self.stream:
             self._change(stream)
-        self.launches[key].launch(stream, *self._state("all"), self.rank)
+        self.launches["meet"].launch(stream, *self._state("all"), self.rank)
 
     def _change(self, stream):
         """Calls are done in their order on whatever streams: they use the same slots."""
@@ -64,38 +84,64 @@ class Calls:
             earlier = torch().cuda.ExternalStream(before, device=self.device)
             torch().cuda.ExternalStream(stream, device=self.device).wait_stream(earlier)
 
+    def _places(self, call, direct, here, there, source):
+        """Where the tensors lie, in bytes from my slots: those that peers read or write."""
+        base = self.geometry.slots("all")
+        inp = here - base if here in self.heap and not here & 15 else NOWHERE
+        out = there - base if there in self.heap and not there & 15 else NOWHERE
+        if call == "all_to_all" and there < here + source.numel() * source.itemsize and here < there + source.nbytes:
+            # Peers would write what has not been sent yet.
+            out = NOWHERE
+        return 0 if direct == "out" else inp, 0 if direct == "in" else out
+
     def _state(self, lane):
         geometry = self.geometry
         return self.table.data_ptr(), self.members.data_ptr(), geometry.flags(lane), geometry.steps(lane)
 
     def _make(self, call, op, dtype, count, offset):
-        """The launch of a call, its arguments before the tensors, and those after them."""
         reduces = op is not None
         element, name, accumulator = reduction(call, dtype, op) if reduces else (dtype, "", None)
         if not reduces:
             bytes_each = count * dtype.itemsize
             element = words()[math.gcd(bytes_each, offset or 16, 8)]
             count = bytes_each // element.itemsize
-        aligned = offset == 0
-        apart_bytes = count * element.itemsize
-        vector = max(1, 16 // element.itemsize) if aligned and apart_bytes % 16 == 0 else 1
-        choice = _plan.default(call, self.size, count, element.itemsize, self.geometry, reduces)
-        return self._launch(choice, call, name, element, accumulator, count, aligned, vector)
-
-    def _launch(self, choice, call, name, element, accumulator, count, aligned, vector):
-        shape = SHAPES[call]
-        lane = "all" if shape == "all" else "rooted"
         item = element.itemsize
-        key = choice, shape, name, element, aligned, vector
-        launch = self.launches.get(key)
-        if launch is None:
-            constants = {
-                "WORLD": self.size, "PROGRAMS": self.geometry.programs, "SLOT": self.geometry.slot_bytes // item,
-                "BLOCK": choice.block_bytes // item, "SHAPE": shape, "OP": name, "ACC": accumulator,
-                "VECTOR": vector, "SUBSET": self.subset,
-            }  # fmt: skip
-            types = (torch().int64, torch().int32, torch().int64, torch().int64, element, element, element)
-            launch = self.launches[key] = Launch(exchange, choice.programs, choice.warps, types, constants)
-        before = (*self._state(lane), self.geometry.slots(lane))
-        after = (count, count if call in PARTED else 0, count if call in JOINED else 0, self.rank)
-        return launch, before, after
+        choice = _plan.default(call, self.size, count, item, self.geometry, reduces)
+        # What one vector of the kernel's loads has.
+        wide = 16 // item if offset == 0 else 1
+        direct, shape = choice.algorithm.startswith("direct"), SHAPES[call]
+        constants = {
+            "WORLD": self.size, "PROGRAMS": self.geometry.programs, "SLOT": self.geometry.slot_bytes // item,
+            "BLOCK": choice.block_bytes // item,
+        }  # fmt: skip
+        if direct:
+            constants["ITEM"] = item
+        if choice.algorithm.endswith(("two shot", "all reduce")):
+            shard = -(-count // self.size)
+            # All ranks' shards are alike, however their tensors are aligned.
+            shard = -(-shard // (16 // item)) * (16 // item)
+            kernel = direct_all_reduce if direct else two_shot
+            vector, after, rooted = wide, (count, shard, self.rank), False
+        else:
+            kernel = direct_exchange if direct else exchange
+            constants["SHAPE"] = shape
+            vector, rooted = (wide if count * item % 16 == 0 else 1), True
+            after = count, count if call in PARTED else 0, count if call in JOINED else 0, self.rank
+        constants |= {"OP": name, "ACC": accumulator, "VECTOR": vector, "SUBSET": self.subset}
+        lane = "all" if shape == "all" or direct else "rooted"
+        launch = self._launch(kernel, choice, element, offset == 0, constants)
+        slots = self.geometry.slots(lane)
+        before = *self._state(lane), slots, *([slots] if direct else [])
+        needed = ""
+        if direct:
+            needed = "both" if call == "all_reduce" else ("in" if reduces else "out")
+        return Made(launch, before, after, needed, rooted)
+
+    def _launch(self, kernel, choice, element, aligned, constants):
+        """A launch that there is already, or a new one."""
+        key = kernel.__name__, choice.programs, choice.warps, element, aligned, *constants.values()
+        if key not in self.launches:
+            direct = [torch().int64] if "ITEM" in constants else []
+            types = (torch().int64, torch().int32, torch().int64, torch().int64, element, *direct, element, element)
+            self.launches[key] = Launch(kernel, choice.programs, choice.warps, types, constants)
+        return self.launches[key]

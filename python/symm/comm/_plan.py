@@ -15,20 +15,26 @@ class Choice(NamedTuple):
 # Up to so many bytes: the bytes of a program, and its warps.
 BLOCKS = ((1 << 10, 1 << 10, 2), (4 << 10, 4 << 10, 8), (256 << 10, 8 << 10, 16), (1 << 20, 32 << 10, 32))
 LARGEST_BLOCK, MOST_WARPS = 64 << 10, 32
-# An all-reduce of more bytes is a sum of shards, and each of them sent to all.
-ONE_SHOT_BYTES = 128 << 10
+# An all-reduce of more bytes is a sum of shards, each of them sent to all; of two ranks, it pays later.
+ONE_SHOT_BYTES = {2: 512 << 10}
+USUAL_ONE_SHOT_BYTES = 128 << 10
+# Messages of more bytes go from tensor to tensor where these are on the heap, in blocks of so many bytes.
+DIRECT_BYTES, DIRECT_BLOCK = 1 << 20, 32 << 10
+# What can: a rank that has nothing to send or to take waits for the others, too.
+DIRECT = ("all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast", "scatter")
 # Elements whose sums the registers of a program hold.
 MOST_SUMMED = 32 << 10
 
 
 def default(call, size, count, itemsize, geometry, reduces):
     """The choice for messages of `count` elements."""
-    algorithm = "two shot" if call == "all_reduce" and size > 2 and count * itemsize > ONE_SHOT_BYTES else "exchange"
-    if call == "all_reduce" and count * itemsize > 4 * ONE_SHOT_BYTES:
-        algorithm = "two shot"
-    message = -(-count // size) * itemsize if algorithm == "two shot" else count * itemsize
+    message, algorithm = count * itemsize, "exchange"
+    if call == "all_reduce" and message > ONE_SHOT_BYTES.get(size, USUAL_ONE_SHOT_BYTES):
+        message, algorithm = -(-count // size) * itemsize, "two shot"
     found = ((block, warps) for most, block, warps in BLOCKS if message <= most)
     block, warps = next(found, (LARGEST_BLOCK, MOST_WARPS))
+    if call in DIRECT and count * itemsize > DIRECT_BYTES:
+        block, algorithm = DIRECT_BLOCK, "direct all reduce" if algorithm == "two shot" else "direct"
     block = min(block, geometry.slot_bytes)
     if reduces:
         block = min(block, MOST_SUMMED * itemsize)

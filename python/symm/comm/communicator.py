@@ -42,10 +42,11 @@ class Communicator:
         if not isinstance(world, World):
             raise ArgumentError(f"Communicator: world must be what symm.init returns, not {world!r}")
         everybody = tuple(range(world.get_num_ranks()))
-        self._join(world, everybody, [everybody], blocks, staging, check)
+        self._whole = True
+        self._join(world, everybody, [len(everybody)], blocks, staging, check)
 
-    def _join(self, world, members, groups, blocks, staging, check):
-        """Makes this the communicator of `members`; all ranks of the world are here, each in one of the `groups`."""
+    def _join(self, world, members, sizes, blocks, staging, check):
+        """Makes this the communicator of `members`. All ranks of the world are here, in groups of these sizes."""
         if not isinstance(blocks, int) or not 1 <= blocks <= 1024:
             raise ArgumentError(f"Communicator: blocks must be a number from 1 to 1024, not {blocks!r}")
         if staging is not None and (not isinstance(staging, int) or staging < 0):
@@ -62,10 +63,9 @@ class Communicator:
         self._check = os.environ.get("SYMM_COMM_CHECK", "0") == "1" if check is None else check
         self._device, self._size, self._count = world.device, len(members), 0
         mine = geometry(len(members))
-        mine.place(world.zeros(max(geometry(len(group)).bytes for group in groups), dtype=torch().uint8))
+        mine.place(world.zeros(max(geometry(size).bytes for size in sizes), dtype=torch().uint8))
         self._rank = members.index(world.get_rank())
         self._calls = Calls(world, mine, self._rank, members)
-        self._whole = len(groups) == 1
         # Nobody signals a rank whose flags are not there yet.
         world.barrier()
 
@@ -97,8 +97,9 @@ class Communicator:
             groups.setdefault((each, rank if each is None else None), []).append((order, rank))
         groups = {name: tuple(rank for _, rank in sorted(ranks)) for name, ranks in groups.items()}
         made = Communicator.__new__(Communicator)
-        made._join(self.world, groups[color, self._rank if color is None else None], [*groups.values(), ()],
-                   *self._settings)  # fmt: skip
+        made._whole = False
+        mine = groups[color, self._rank if color is None else None]
+        made._join(self.world, mine, [len(ranks) for ranks in groups.values()], *self._settings)
         return None if color is None else made
 
     def close(self) -> None:

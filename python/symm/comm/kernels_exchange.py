@@ -55,21 +55,14 @@ def take_piece(
                 tl.store(target + come_from * out_apart, value, mask)
 
 
-@triton.jit(do_not_specialize=["count", "in_apart", "out_apart", "me", "root"])
-def exchange(
-    table, members, flags, steps, slots, inp, out,
-    count: tl.int64, in_apart: tl.int64, out_apart: tl.int64, me: tl.int32, root: tl.int32,
+@triton.jit
+def exchange_rounds(
+    ctx, members, flags, steps, slots, inp, out, count, in_apart, out_apart, me, root,
     WORLD: tl.constexpr, PROGRAMS: tl.constexpr, SLOT: tl.constexpr, BLOCK: tl.constexpr, SHAPE: tl.constexpr,
-    OP: tl.constexpr, ACC: tl.constexpr, VECTOR: tl.constexpr, SUBSET: tl.constexpr,
+    OP: tl.constexpr, ACC: tl.constexpr, SUBSET: tl.constexpr,
 ):  # fmt: skip
-    """One collective: `count` elements from each rank to each, or from or to the root alone.
-
-    What goes to rank r lies `r * in_apart` elements into `inp`; what came from r is written `r * out_apart` elements
-    into `out`, or with an `OP` all of it is summed into the first `count` elements.
-    """
-    ctx = st.DeviceContext(table)
+    """Rounds of one step each, of which two are under way at once."""
     pid, programs = tl.program_id(0), tl.num_programs(0)
-    in_apart, out_apart = tl.multiple_of(in_apart, VECTOR), tl.multiple_of(out_apart, VECTOR)
     flags += pid * WORLD * FLAG_WORDS
     step = tl.load(steps + pid)
     pieces = (count + BLOCK - 1) // BLOCK
@@ -100,6 +93,23 @@ def exchange(
                 take_piece(slot, here, in_apart, there, out_apart, at < count - first, me, root,
                            WORLD, SHAPE, OP, ACC, PROGRAMS * SLOT)  # fmt: skip
     tl.store(steps + pid, step + rounds)
+
+
+@triton.jit(do_not_specialize=["count", "in_apart", "out_apart", "me", "root"])
+def exchange(
+    table, members, flags, steps, slots, inp, out,
+    count: tl.int64, in_apart: tl.int64, out_apart: tl.int64, me: tl.int32, root: tl.int32,
+    WORLD: tl.constexpr, PROGRAMS: tl.constexpr, SLOT: tl.constexpr, BLOCK: tl.constexpr, SHAPE: tl.constexpr,
+    OP: tl.constexpr, ACC: tl.constexpr, VECTOR: tl.constexpr, SUBSET: tl.constexpr,
+):  # fmt: skip
+    """One collective: `count` elements from each rank to each, or from or to the root alone.
+
+    What goes to rank r lies `r * in_apart` elements into `inp`; what came from r is written `r * out_apart` elements
+    into `out`, or with an `OP` all of it is summed into the first `count` elements.
+    """
+    in_apart, out_apart = tl.multiple_of(in_apart, VECTOR), tl.multiple_of(out_apart, VECTOR)
+    exchange_rounds(st.DeviceContext(table), members, flags, steps, slots, inp, out, count, in_apart, out_apart,
+                    me, root, WORLD, PROGRAMS, SLOT, BLOCK, SHAPE, OP, ACC, SUBSET)  # fmt: skip
 
 
 @triton.jit(do_not_specialize=["me"])

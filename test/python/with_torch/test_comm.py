@@ -7,7 +7,7 @@ pytest.importorskip("torch", reason="needs torch: ./x python runs it in an envir
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4])
-@pytest.mark.parametrize("program", ["comm_collectives.py"])
+@pytest.mark.parametrize("program", ["comm_collectives.py", "comm_large.py", "comm_use.py"])
 def test_program(program, ranks):
     for output, status in outputs(start(program, ranks)):
         assert status == 0, output

@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+"""Measures symm's collectives on GPUs against NCCL and torch's symmetric memory, inside CUDA graphs.
+
+    python3 bench/device/comm.py --wheel target/wheels/symm-*.whl --ranks 2 -o comm.json
+
+Every call is captured `--times` times in a graph; competitors take turns, and a time is the median over the rounds of
+what the slowest rank took. `--host` measures instead how long an eager call takes on the host. The results are checked
+before anything is measured. Needs torch and Triton; nothing is installed. `--device cpu` tries the script itself.
+"""
+
+import argparse
+import json
+import os
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+import zipfile
+from pathlib import Path
+
+SIZES = [1 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20, 256 << 20]
+CALLS = ["all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast"]
+
+
+def competitors(call, size, world, comm, device):
+    """What does a call of `size` bytes a rank in bfloat16: names, functions without arguments, and their results."""
+    import torch
+    import torch.distributed as dist
+
+    ranks, me, count = world.get_num_ranks(), world.get_rank(), size // 2
+    parted, joined = call in ("reduce_scatter", "all_to_all"), call in ("all_gather", "all_to_all")
+    # As NCCL's own tests have it: the bytes of a rank are those of its larger tensor's part, or of all that is summed.
+    given = count // ranks * ranks if parted else count
+    inp = ((torch.arange(given, device=device) + me) % 5).to(torch.bfloat16)
+    taken = given // ranks if call == "reduce_scatter" else (count * ranks if call == "all_gather" else given)
+    empty = lambda: torch.zeros(taken, dtype=torch.bfloat16, device=device)  # noqa: E731
+    heap_in, heap_out = world.zeros(given, dtype=torch.bfloat16), world.zeros(taken, dtype=torch.bfloat16)
+    heap_in.copy_(inp)
+    out, theirs = empty(), empty()
+    actions = {}
+
+    def ours(source, target):
+        if call == "broadcast":
+            return lambda: comm.broadcast(source, 0)
+        return lambda: getattr(comm, call)(source, out=target)
+
+    actions["symm"] = ours(inp, out), inp if call == "broadcast" else out
+    actions["symm, tensors on the heap"] = ours(heap_in, heap_out), heap_in if call == "broadcast" else heap_out
+    if device.type != "cpu":
+        copied = inp.clone()
+        nccl = {
+            "all_reduce": lambda: dist.all_reduce(theirs),
+            "all_gather": lambda: dist.all_gather_into_tensor(theirs, inp),
+            "reduce_scatter": lambda: dist.reduce_scatter_tensor(theirs, inp),
+            "all_to_all": lambda: dist.all_to_all_single(theirs, inp),
+            "broadcast": lambda: dist.broadcast(copied, 0),
+        }[call]
+        actions["NCCL"] = nccl, None if call == "all_reduce" else (copied if call == "broadcast" else theirs)
+        if call == "all_reduce":
+            actions |= torch_symmetric(inp, device)
+    return actions
+
+
+def torch_symmetric(inp, device):
+    """All-reduce of torch's symmetric memory, one-shot and two-shot."""
+    import torch
+    import torch.distributed as dist
+    import torch.distributed._symmetric_memory as symmetric
+
+    try:
+        buffer = symmetric.empty(inp.numel(), dtype=inp.dtype, device=device)
+        symmetric.rendezvous(buffer, dist.group.WORLD)
+    except Exception as error:
+        print(f"torch's symmetric memory: {error}", file=sys.stderr)
+        return {}
+    name = dist.group.WORLD.group_name
+    found = {"torch two-shot": (lambda: torch.ops.symm_mem.two_shot_all_reduce_(buffer, "sum", name), None)}
+    if inp.nbytes <= 16 << 20:
+        result = torch.empty_like(inp)
+        found["torch one-shot"] = lambda: torch.ops.symm_mem.one_shot_all_reduce_out(buffer, "sum", name, result), None
+    return found
+
+
+def wanted(call, size, world, device):
+    import torch
+
+    ranks, me, count = world.get_num_ranks(), world.get_rank(), size // 2
+    given = count // ranks * ranks if call in ("reduce_scatter", "all_to_all") else count
+    each = [((torch.arange(given, device=device) + rank) % 5).to(torch.bfloat16) for rank in range(ranks)]
+    part = slice(me * (given // ranks), (me + 1) * (given // ranks))
+    return {
+        "all_reduce": lambda: torch.stack(each).float().sum(0), "all_gather": lambda: torch.cat(each).float(),
+        "reduce_scatter": lambda: torch.stack(each).float().sum(0)[part],
+        "all_to_all": lambda: torch.cat([one[part] for one in each]).float(), "broadcast": lambda: each[0].float(),
+    }[call]()  # fmt: skip
+
+
+def microseconds(action, times, rounds, world, device):
+    """A call in a graph of `times`: the median over the rounds of the slowest rank's time."""
+    import torch
+
+    for _ in range(3):
+        action()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        for _ in range(times):
+            action()
+    graph.replay()
+    taken = []
+    for _ in range(rounds):
+        torch.cuda.synchronize()
+        world.barrier()
+        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        begin.record()
+        graph.replay()
+        end.record()
+        end.synchronize()
+        taken.append(1e3 * begin.elapsed_time(end) / times)
+    return max(world.broadcast(statistics.median(taken), rank) for rank in range(world.get_num_ranks()))
+
+
+def on_the_host(action, device):
+    """Microseconds of the host for an eager call, while the device is busy with others."""
+    import torch
+
+    synchronize = torch.cuda.synchronize if device.type != "cpu" else lambda: None
+    for _ in range(20):
+        action()
+    taken = []
+    for _ in range(20):
+        synchronize()
+        begin = time.perf_counter()
+        for _ in range(20):
+            action()
+        taken.append((time.perf_counter() - begin) / 20 * 1e6)
+    synchronize()
+    return statistics.median(taken)
+
+
+def rank_main(options):
+    import symm
+    import torch
+    from symm.comm import Communicator
+
+    on_gpu = options.device == "gpu"
+    rank, ranks = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+    if on_gpu:
+        import torch.distributed as dist
+
+        torch.cuda.set_device(rank % torch.cuda.device_count())
+        dist.init_process_group("nccl", device_id=torch.device("cuda", rank % torch.cuda.device_count()))
+    largest = min(options.largest, 1 << 30)
+    world = symm.init(heap_size=(1 << 30) + (2 * ranks + 8) * largest if on_gpu else 256 << 20)
+    comm = Communicator(world, blocks=options.blocks)
+    rows = []
+    for call in options.only:
+        for size in [size for size in SIZES if size <= largest]:
+            actions = competitors(call, size, world, comm, world.device)
+            exact, times = wanted(call, size, world, world.device), max(3, min(100, (64 << 20) // size))
+            row = {"call": call, "bytes": size, "right": True}
+            for name, (action, result) in actions.items():
+                action()
+                right = result is None or bool((result.float() == exact).all())
+                row["right"] = row["right"] and all(world.broadcast(right, each) for each in range(ranks))
+                if options.host:
+                    row[name] = on_the_host(action, world.device)
+                elif on_gpu:
+                    row[name] = microseconds(action, times, options.rounds, world, world.device)
+            rows.append(row)
+            if rank == 0:
+                figures = ", ".join(f"{key} {value:.2f}" for key, value in row.items() if isinstance(value, float))
+                print(f"{call} {size}: {figures}{'' if row['right'] else '  WRONG'}", flush=True)
+            del actions
+    if rank == 0:
+        what = "host" if options.host else "graph"
+        told = {"ranks": ranks, "what": what, "torch": torch.__version__, "rows": rows}
+        options.output.write_text(json.dumps(told, indent=1), encoding="utf-8")
+    world.close()
+    return 0 if all(row["right"] for row in rows) else 1
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--wheel", type=Path)
+    parser.add_argument("-o", "--output", type=Path, default=Path("comm.json"))
+    parser.add_argument("--ranks", type=int, default=2)
+    parser.add_argument("--only", nargs="+", choices=CALLS, default=CALLS)
+    parser.add_argument("--largest", type=int, default=SIZES[-1], help="bytes of the largest message")
+    parser.add_argument("--blocks", type=int, default=32)
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--host", action="store_true", help="how long eager calls take on the host")
+    parser.add_argument("--device", choices=["gpu", "cpu"], default="gpu")
+    options = parser.parse_args()
+    if "RANK" in os.environ:
+        return rank_main(options)
+    with tempfile.TemporaryDirectory() as folder, socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        path = os.environ.get("PYTHONPATH")
+        if options.wheel:
+            zipfile.ZipFile(options.wheel).extractall(folder)
+            path = os.pathsep.join(filter(None, [folder, path]))
+        environment = {
+            **os.environ, "PYTHONPATH": path or "", "WORLD_SIZE": str(options.ranks), "MASTER_ADDR": "127.0.0.1",
+            "MASTER_PORT": str(free.getsockname()[1]), "TORCHELASTIC_RUN_ID": uuid.uuid4().hex,
+            # Multicast is no part of what is measured, and not every host allows it.
+            "NCCL_NVLS_ENABLE": "0",
+        }  # fmt: skip
+        free.close()
+        if options.device == "cpu":
+            environment["TRITON_INTERPRET"] = "1"
+        command = [sys.executable, "-B", __file__, *sys.argv[1:]]
+        processes = [
+            subprocess.Popen(command, env={**environment, "RANK": str(rank), "LOCAL_RANK": str(rank)})
+            for rank in range(options.ranks)
+        ]
+        return max(abs(process.wait()) for process in processes)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,110 @@
+"""Communicators: of some ranks, several at once, closed ones, checked ones, and what they do not take."""
+
+import symm
+import torch
+from symm import errors
+from symm.comm import Communicator
+
+WORLD = symm.init(heap_size=64 << 20)
+ME, RANKS = WORLD.get_rank(), WORLD.get_num_ranks()
+COMM = Communicator(WORLD, blocks=2, staging=1 << 20)
+
+
+def raises(kind, text, function, *arguments, **keywords):
+    try:
+        function(*arguments, **keywords)
+    except errors.SymmError as error:
+        assert type(error) is kind and text in str(error), repr(error)
+    else:
+        raise AssertionError(f"no {kind.__name__}: {text}")
+
+
+def splits():
+    for color, key in ((ME % 2, None), (0, -ME), (None if ME else 5, None), (ME, 3)):
+        some = COMM.split(color, key)
+        if color is None:
+            assert some is None
+            for _ in range(3):
+                COMM.all_gather(torch.tensor([float(ME)]))
+            continue
+        told = [WORLD_COLORS(rank, color, key) for rank in range(RANKS)]
+        members = [rank for rank in range(RANKS) if told[rank]]
+        if key is not None and color == 0:
+            members.reverse()
+        assert (some.get_num_ranks(), some.get_rank()) == (len(members), members.index(ME)), members
+        both = torch.tensor([float(ME)]), torch.tensor([float(ME)])
+        # Two communicators in turn.
+        for _ in range(3):
+            assert some.all_gather(both[0]).tolist() == members
+            assert COMM.all_gather(both[1]).tolist() == list(range(RANKS))
+        assert some.all_reduce(torch.ones(300)).tolist() == [len(members)] * 300
+        some.barrier()
+        raises(errors.ArgumentError, "of some ranks only", some.split, 0) if len(members) < RANKS else None
+    raises(errors.ArgumentError, "color must be an integer", COMM.split, "red")
+
+
+def WORLD_COLORS(rank, color, key):
+    """Whether another rank gave the same color."""
+    if key == 3:
+        return rank == ME
+    if key is not None:
+        return True
+    return rank == 0 if color == 5 else rank % 2 == color
+
+
+def wrong():
+    good = torch.zeros(6 * RANKS)
+    odd = torch.zeros(6 * RANKS + 1)
+    raises(errors.ArgumentError, "tensor must be a tensor, not [1]", COMM.all_reduce, [1])
+    raises(errors.ArgumentError, "tensor is on meta", COMM.all_reduce, good.to("meta"))
+    raises(errors.ArgumentError, "out must be a tensor on cpu, not one on meta", COMM.all_reduce, good, out=good.to("meta"))
+    raises(errors.ArgumentError, "must be strided", COMM.all_reduce, good.to_sparse())
+    raises(errors.ArgumentError, "op must be one of 'sum'", COMM.all_reduce, good, "mean")
+    raises(errors.DtypeError, "there is no avg of torch.int32: averages are of floats", COMM.all_reduce, good.int(), "avg")
+    raises(errors.DtypeError, "there is no sum of torch.complex64", COMM.reduce, good.to(torch.complex64))
+    raises(errors.DtypeError, "there is no avg of torch.bool", COMM.reduce_scatter, good.bool(), "avg")
+    if RANKS > 1:
+        raises(errors.ArgumentError, f"has not {RANKS} equal parts", COMM.reduce_scatter, odd)
+        raises(errors.ArgumentError, f"has not {RANKS} equal parts", COMM.all_to_all, torch.tensor(1.0))
+    raises(errors.ArgumentError, "out is of torch.int32 and the tensor of torch.float32", COMM.all_reduce, good, out=good.int())
+    raises(errors.ArgumentError, "out has", COMM.all_gather, good, out=torch.zeros(5))
+    raises(errors.RankRangeError, f"rank {RANKS} out of range [0, {RANKS})", COMM.broadcast, good, RANKS)
+    raises(errors.RankRangeError, "rank -1 out of range", COMM.reduce, good, -1)
+    raises(errors.ArgumentError, "root must be an integer, not 0.0", COMM.gather, good, 0.0)
+    raises(errors.ArgumentError, "is the root, and gives the tensor", COMM.scatter, None, ME, out=good)
+    if RANKS > 1:
+        raises(errors.ArgumentError, "give `out` on the ranks that are not the root", COMM.scatter, None, (ME + 1) % RANKS)
+    raises(errors.ArgumentError, "world must be what symm.init returns", Communicator, 3)
+    raises(errors.ArgumentError, "blocks must be a number from 1 to 1024", Communicator, WORLD, blocks=0)
+    raises(errors.StagingError, "too small", Communicator, WORLD, staging=1000)
+    raises(errors.HeapExhaustedError, "", Communicator, WORLD, staging=1 << 40)
+    assert issubclass(errors.DtypeError, TypeError) and issubclass(errors.StagingError, ValueError)
+
+
+def checked():
+    comm = Communicator(WORLD, blocks=2, staging=1 << 20, check=True)
+    same, mine = torch.ones(12), torch.ones(12 + ME)
+    assert comm.all_reduce(same).tolist() == [RANKS] * 12
+    comm.barrier()
+    if RANKS == 1:
+        return
+    raises(errors.CallMismatchError, f"rank 1: call 3: all_reduce (sum), 13 elements of torch.float32", comm.all_reduce, mine)
+    raises(errors.CallMismatchError, "rank 1: call 4: all_reduce (max)", comm.all_reduce, same, "max" if ME == 1 else "sum")
+    double = torch.ones(12, dtype=torch.float64 if ME == 1 else torch.float32)
+    raises(errors.CallMismatchError, "12 elements of torch.float64", comm.all_gather, double)
+    raises(errors.CallMismatchError, "rank 1: call 6: broadcast, 12 elements of torch.float32, root 1", comm.broadcast, same,
+           int(ME == 1))  # fmt: skip
+    raises(errors.CallMismatchError, "rank 0: call 7: barrier", *([comm.all_gather, same] if ME else [comm.barrier]))
+    # It goes on.
+    assert comm.all_reduce(torch.ones(3)).tolist() == [RANKS] * 3
+
+
+for part in (splits, wrong, checked):
+    part()
+COMM.close()
+COMM.close()
+raises(errors.ClosedError, "has been closed", COMM.all_reduce, torch.ones(1))
+raises(errors.ClosedError, "has been closed", COMM.barrier)
+LATER = Communicator(WORLD, blocks=2, staging=1 << 20)
+WORLD.close()
+raises(errors.ClosedError, "World has been closed", LATER.all_reduce, torch.ones(1))

@@ -1,0 +1,76 @@
+"""The kernels of collectives, compiled for GPUs that need not be there."""
+
+import re
+
+import pytest
+import triton.language as tl
+from compiling import compile_for, machine_text
+
+from symm.comm.kernels_direct import direct_all_reduce, direct_exchange
+from symm.comm.kernels_exchange import exchange, meet
+from symm.comm.kernels_two_shot import two_shot
+
+NUMBERS = {"count": "i64", "shard": "i64", "in_apart": "i64", "out_apart": "i64", "inp_at": "i64", "out_at": "i64",
+           "me": "i32", "root": "i32"}  # fmt: skip
+STATE = {"table": "*i64", "members": "*i32", "flags": "*i64", "steps": "*i64", "places": "*i64"}
+GEOMETRY = {"WORLD": 2, "PROGRAMS": 32, "SUBSET": False}
+
+
+def compiled(target, kernel, element, aligned=True, warps=8, **constants):
+    """A kernel for elements of a type, on tensors that are aligned to 16 bytes or not."""
+    tensors = {name: f"*{element}" for name in ("slots", "inp", "out")}
+    signature = {name: kind for name, kind in {**STATE, **tensors, **NUMBERS}.items() if name in kernel.arg_names}
+    pointers = [name for name in signature if signature[name].startswith("*")]
+    constants = {name: value for name, value in {**GEOMETRY, **constants}.items() if name in kernel.arg_names}
+    options = {"num_warps": warps, "num_stages": 1}
+    return compile_for(target, kernel, signature, pointers if aligned else pointers[:-2], options, **constants)
+
+
+def of_bytes(item, block=8 << 10, slot=64 << 10):
+    return {"SLOT": slot // item, "BLOCK": block // item, "VECTOR": 16 // item, "ITEM": item}
+
+
+ELEMENTS = {"fp64": (8, tl.float64), "fp32": (4, tl.float32), "fp16": (2, tl.float32), "bf16": (2, tl.float32),
+            "fp8e4nv": (1, tl.float32), "fp8e5": (1, tl.float32), "i64": (8, tl.int64), "i32": (4, tl.int32),
+            "i16": (2, tl.int32), "i8": (1, tl.int32), "u8": (1, tl.int32)}  # fmt: skip
+OPS = ("sum", "avg", "min", "max", "prod")
+
+
+@pytest.mark.parametrize("target", ["sm_90", "gfx942"])
+@pytest.mark.parametrize("kernel", [exchange, two_shot, direct_all_reduce, direct_exchange])
+@pytest.mark.parametrize("number", range(len(ELEMENTS)))
+def test_sums_compile(kernel, number, target):
+    element, (item, accumulator) = list(ELEMENTS.items())[number]
+    # Each type with an operation; averages are of floats.
+    op = OPS[number % (5 if number < 6 else 1)]
+    assert machine_text(compiled(target, kernel, element, SHAPE="all", OP=op, ACC=accumulator, **of_bytes(item)))
+
+
+@pytest.mark.parametrize("target", ["sm_90", "gfx942"])
+@pytest.mark.parametrize("kernel", [exchange, direct_exchange])
+@pytest.mark.parametrize(("shape", "element", "item"), [("all", "i64", 8), ("from root", "i32", 4), ("to root", "u8", 1)])
+def test_moves_compile(kernel, shape, element, item, target):
+    if kernel is direct_exchange and shape == "to root":
+        pytest.skip("what goes to a root goes through slots")
+    for world, subset in ((2, False), (3, True)):
+        assert machine_text(compiled(target, kernel, element, SHAPE=shape, OP="", ACC=None, WORLD=world, SUBSET=subset,
+                                     **of_bytes(item)))  # fmt: skip
+
+
+@pytest.mark.parametrize("target", ["sm_90", "gfx942"])
+def test_barrier_compiles(target):
+    assert machine_text(compiled(target, meet, "i64", warps=1))
+
+
+@pytest.mark.parametrize("kernel", [exchange, two_shot, direct_all_reduce])
+def test_data_are_accessed_by_16_bytes(kernel):
+    text = machine_text(compiled("sm_90", kernel, "bf16", SHAPE="all", OP="sum", ACC=tl.float32, **of_bytes(2)))
+    assert re.search(r"ld\.global\.v4\.b32|ld\.global\.v2\.b64", text)
+    assert re.search(r"st\.global\.v4\.b32|st\.global\.v2\.b64", text)
+
+
+def test_nothing_spills():
+    for kernel in (exchange, two_shot, direct_all_reduce, direct_exchange):
+        text = machine_text(compiled("sm_90", kernel, "bf16", SHAPE="all", OP="sum", ACC=tl.float32, warps=32,
+                                     **of_bytes(2, 64 << 10 if kernel in (exchange, two_shot) else 32 << 10)))  # fmt: skip
+        assert "local" not in text
