@@ -31,6 +31,10 @@ gpu.module @kernels {
   // CHECK-LABEL: gpu.func @others(
   // CHECK: symm.atomic_rmw xchg {{.*}} sem release :
   // CHECK: symm.atomic_cas {{.*}} sem release :
+  // PTX-LABEL: .entry others(
+  // PTX: atom.release.sys.global.exch.b32
+  // PTX: atom.release.sys.global.cas.b32
+  // AMD-LABEL: others:
   gpu.func @others(%ctx: !symm.ctx, %slot: memref<8xi32>, %credits: memref<4xi32>, %peer: i32) kernel {
     %c0 = arith.constant 0 : index
     %one = arith.constant 1 : i32
@@ -47,6 +51,7 @@ gpu.module @kernels {
 
   // A fence covers it, and updates of flags follow each other as signals do.
   // CHECK-LABEL: gpu.func @covered(
+  // PTX-LABEL: .entry covered(
   // CHECK-COUNT-2: symm.atomic_rmw add {{.*}} sem relaxed :
   // CHECK: symm.signal {{.*}} sem relaxed :
   gpu.func @covered(%ctx: !symm.ctx, %slot: memref<8xi32>, %credits: memref<4xi32>, %peer: i32) kernel {

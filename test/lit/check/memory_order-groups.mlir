@@ -173,3 +173,18 @@ func.func @nobody_comes_in(%ctx: !symm.ctx, %flag: memref<4xi64>, %i: index, %v:
   symm.signal set %ctx, %flag, %v, %p sem relaxed : !tt.ptr<i64>, i64
   "tt.return"() : () -> ()
 }) : () -> ()
+
+// A flag of Triton's is known by the pointer that offsets are added to: a credit by a relaxed atomic is one here, too.
+// CHECK-LABEL: sym_name = "credit"
+// CHECK: symm.atomic_rmw add {{.*}} sem release :
+"tt.func"() <{function_type = (!tt.ptr<i64>, !tt.ptr<i32>, !tt.ptr<i32>, i32) -> (), sym_name = "credit"}> ({
+^bb0(%table: !tt.ptr<i64>, %slot: !tt.ptr<i32>, %credits: !tt.ptr<i32>, %peer: i32):
+  %one = arith.constant 1 : i32
+  %ctx = symm.ctx %table : !tt.ptr<i64>
+  %mine = "tt.addptr"(%credits, %one) : (!tt.ptr<i32>, i32) -> !tt.ptr<i32>
+  symm.wait %ctx, %mine ge %one : !tt.ptr<i32>, i32
+  %v = "tt.load"(%slot) : (!tt.ptr<i32>) -> i32
+  // expected-remark @below {{'symm.atomic_rmw' op O1: relaxed, but reads come before it}}
+  %0 = symm.atomic_rmw add %ctx, %credits, %v, %peer sem relaxed : !tt.ptr<i32>, i32
+  "tt.return"() : () -> ()
+}) : () -> ()
