@@ -40,6 +40,20 @@ module attributes {gpu.container_module, symm.num_ranks = 2 : i32, symm.heap_str
       gpu.return
     }
 
+    // PTX-LABEL: .entry vector(
+    // PTX: ld.volatile.global.b8
+    // PTX: st.release.sys.global.b32
+    // PTX: st.global.b32
+    gpu.func @vector(%ctx: !symm.ctx, %flag: !llvm.ptr, %p: !llvm.ptr, %q: !llvm.ptr) kernel {
+      %one = arith.constant 1 : i32
+      %me = symm.rank %ctx
+      %bit = llvm.load volatile %p : !llvm.ptr -> vector<1xi1>
+      symm.signal set %ctx, %flag, %one, %me : !llvm.ptr, i32
+      %number = arith.extui %bit : vector<1xi1> to vector<1xi32>
+      llvm.store %number, %q : vector<1xi32>, !llvm.ptr
+      gpu.return
+    }
+
     // PTX-LABEL: .entry of_memref(
     // PTX: ld.global.b8
     // PTX: st.release.sys.global.b32
