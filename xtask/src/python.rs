@@ -11,6 +11,12 @@ use std::{fs, os::unix};
 const TRITON: [&str; 2] = ["3.6.0", "3.9.0"];
 /// Triton 3.6.0's interpreter does not run with numpy 2.4.
 const TOOLS: [&str; 2] = ["numpy==2.3.5", "pytest==9.2.0"];
+/// What the tests in `WITH_TORCH` need beside: torch's own Triton, 3.6.0, comes with it. Elsewhere something stands in
+/// for torch.
+const TORCH: &str = "torch==2.11.0";
+const WITH_TORCH: &str = "test/python/with_torch";
+/// Pytest's exit status where there was no test to run.
+const NO_TESTS: i32 = 5;
 const MATURIN: &str = "maturin==1.16.0";
 const MYPY: &str = "mypy==2.4.1";
 
@@ -33,33 +39,42 @@ pub fn build() -> Result<()> {
     Ok(())
 }
 
-/// Builds the wheel and symm-opt, and tests it and the package with all versions of Triton at once.
+/// Builds the wheel and symm-opt, and tests it and the package with all versions of Triton, and with torch, at once.
 pub fn test(arguments: &[String]) -> Result<Tally> {
     let wheel = wheel()?;
     link_extension(&wheel)?;
     run::run(run::cargo().args(["build", "--release", "--package", "symm-opt"]))?;
     let symm_opt = std::path::absolute(tree::tool("symm-opt"))?;
     let mypy = environment("mypy", &[MYPY])?.with_file_name("mypy");
+    let everything = arguments.iter().all(|argument| !argument.starts_with("test/"));
     let mut running = Vec::new();
-    for version in TRITON {
-        let python = with_triton(version)?;
+    let mut start = |name: String, python: PathBuf, folder: Option<&str>| -> Result<()> {
         let mut pytest = Command::new(python);
         pytest.args(["-m", "pytest", "-q", "-p", "no:cacheprovider"]).env("PYTHONPATH", "python");
         // Python's caches would lie about in the tree.
         pytest.env("PYTHONDONTWRITEBYTECODE", "1").env("SYMM_WHEEL", &wheel).env("SYMM_MYPY", &mypy);
         pytest.env("SYMM_OPT", &symm_opt);
-        let folder = arguments.iter().all(|argument| !argument.starts_with("test/")).then_some("test/python");
         pytest.args(folder).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
-        running.push((version, pytest.spawn().with_context(|| run::line(&pytest))?, run::line(&pytest)));
+        running.push((name, pytest.spawn().with_context(|| run::line(&pytest))?, run::line(&pytest)));
+        Ok(())
+    };
+    for version in TRITON {
+        start(format!("Triton {version}"), with_triton(version)?, everything.then_some("test/python"))?;
+    }
+    if everything || arguments.iter().any(|argument| argument.starts_with(WITH_TORCH)) {
+        let python = environment("torch-2.11", &[&[TORCH], TOOLS.as_slice()].concat())?;
+        start("torch 2.11".to_owned(), python, everything.then_some(WITH_TORCH))?;
     }
     let mut total = Tally::default();
-    for (version, pytest, line) in running {
+    for (name, pytest, line) in running {
         let output = pytest.wait_with_output()?;
         let text = String::from_utf8_lossy(&output.stdout);
-        println!("Triton {version}:\n{text}");
+        println!("{name}:\n{text}");
         let tally = text.lines().rev().find_map(counts).unwrap_or_default();
         // Triton 3.9.0 ends with a page on what it has leaked.
-        if !output.status.success() {
+        // With `-k`, none of the tests with torch may be meant.
+        let none_meant = !arguments.is_empty() && output.status.code() == Some(NO_TESTS);
+        if !output.status.success() && !none_meant {
             eprintln!("{}", String::from_utf8_lossy(&output.stderr));
             ensure!(tally.failed > 0, "{}: {line}", output.status);
         }

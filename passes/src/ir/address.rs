@@ -15,7 +15,7 @@ use melior::ir::{
     operation::OperationMutLike,
 };
 use symm_dialect::pointer::Pointer;
-use symm_dialect::shape::{Shaped, integer_width, scalar};
+use symm_dialect::shape::{Shaped, byte_width, integer_width, scalar};
 
 /// What every distance is a multiple of (T4), as a mask: 2 MiB.
 pub const BASE_ALIGNMENT_MASK: i64 = -(2 << 20);

@@ -5,9 +5,9 @@
 //! a half is an instruction.
 
 use super::packet::{are_of, data, for_each_line, halves};
-use super::target::Target;
 use super::words::{constant_like, element_wise};
 use crate::ir::{Builder, lasting};
+use crate::target::Target;
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::operation::OperationLike;
 use melior::ir::{Type, Value, ValueLike};
