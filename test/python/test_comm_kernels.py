@@ -8,12 +8,14 @@ from compiling import compile_for, machine_text
 
 from symm.comm.kernels_direct import direct_all_reduce, direct_exchange
 from symm.comm.kernels_exchange import exchange, meet
+from symm.comm.kernels_packets import send_packets
 from symm.comm.kernels_two_shot import two_shot
 
 NUMBERS = {"count": "i64", "shard": "i64", "in_apart": "i64", "out_apart": "i64", "inp_at": "i64", "out_at": "i64",
            "me": "i32", "root": "i32"}  # fmt: skip
-STATE = {"table": "*i64", "members": "*i32", "flags": "*i64", "steps": "*i64", "places": "*i64"}
-GEOMETRY = {"WORLD": 2, "PROGRAMS": 32, "SUBSET": False}
+STATE = {"table": "*i64", "members": "*i32", "flags": "*i64", "steps": "*i64", "places": "*i64",
+         "lines": "*i64"}  # fmt: skip
+GEOMETRY = {"WORLD": 2, "PROGRAMS": 32, "SUBSET": False, "LINES": 1024, "PARTED": False}
 
 
 def compiled(target, kernel, element, aligned=True, warps=8, **constants):
@@ -74,3 +76,23 @@ def test_nothing_spills():
         text = machine_text(compiled("sm_90", kernel, "bf16", SHAPE="all", OP="sum", ACC=tl.float32, warps=32,
                                      **of_bytes(2, 64 << 10 if kernel in (exchange, two_shot) else 32 << 10)))  # fmt: skip
         assert "local" not in text
+
+
+@pytest.mark.parametrize("target", ["sm_90", "gfx942"])
+@pytest.mark.parametrize("number", range(len(ELEMENTS)))
+def test_packets_compile(number, target):
+    element, (item, accumulator) = list(ELEMENTS.items())[number]
+    op = OPS[number % (5 if number < 6 else 1)]
+    for world, shape, whole in ((2, "all", True), (3, "to root", False)):
+        assert machine_text(compiled(target, send_packets, element, WORLD=world, SHAPE=shape, OP=op, ACC=accumulator,
+                                     WHOLE=whole, BLOCK=256, PARTED=world == 3, SUBSET=world == 3))  # fmt: skip
+    assert machine_text(compiled(target, send_packets, element, SHAPE="from root", OP="", ACC=None, WHOLE=True,
+                                 BLOCK=256))  # fmt: skip
+
+
+def test_small_all_reduce_is_loads_packets_polls_sums_and_stores():
+    text = machine_text(compiled("sm_90", send_packets, "bf16", warps=8, SHAPE="all", OP="sum", ACC=tl.float32,
+                                 WHOLE=True, BLOCK=256))  # fmt: skip
+    memory = re.findall(r"^\s*(?:@!?%\w+ )?((?:ld|st|atom|red|fence|bar|membar|call)\b[\w.:]*)", text, re.M)
+    memory = [each for each in memory if not each.startswith("ld.param")]
+    assert memory == [], memory

@@ -5,10 +5,12 @@ from typing import NamedTuple
 
 from .._memory import torch
 from . import _plan
+from ._geometry import LINES
 from ._launch import Launch, current_stream
 from ._types import reduction, words
 from .kernels_direct import direct_all_reduce, direct_exchange
 from .kernels_exchange import exchange, meet
+from .kernels_packets import send_packets
 from .kernels_two_shot import two_shot
 
 # Which ranks send to which: a kernel's SHAPE.
@@ -129,6 +131,8 @@ class Calls:
             after = count, count if call in PARTED else 0, count if call in JOINED else 0, self.rank
         constants |= {"OP": name, "ACC": accumulator, "VECTOR": vector, "SUBSET": self.subset}
         lane = "all" if shape == "all" or direct else "rooted"
+        if choice.algorithm == "packets":
+            return self._packets(choice, call, shape, name, element, accumulator, count, offset)
         launch = self._launch(kernel, choice, element, offset == 0, constants)
         slots = self.geometry.slots(lane)
         before = *self._state(lane), slots, *([slots] if direct else [])
@@ -137,11 +141,24 @@ class Calls:
             needed = "both" if call == "all_reduce" else ("in" if reduces else "out")
         return Made(launch, before, after, needed, rooted)
 
-    def _launch(self, kernel, choice, element, aligned, constants):
+    def _packets(self, choice, call, shape, name, element, accumulator, count, offset):
+        """A call whose messages are packets, of words of 8 bytes."""
+        constants = {
+            "WORLD": self.size, "PROGRAMS": self.geometry.programs, "LINES": LINES, "BLOCK": choice.block_bytes // 8,
+            "SHAPE": shape, "PARTED": call in PARTED, "OP": name, "ACC": accumulator,
+            "WHOLE": offset % 8 == 0 and count * element.itemsize % 8 == 0, "SUBSET": self.subset,
+        }  # fmt: skip
+        lane = "packets" if shape == "all" else "rooted packets"
+        launch = self._launch(send_packets, choice, element, offset == 0, constants, torch().int64)
+        after = count, count if call in PARTED else 0, count if call in JOINED else 0, self.rank
+        return Made(launch, (*self._state(lane), self.geometry.slots(lane)), after, "", True)
+
+    def _launch(self, kernel, choice, element, aligned, constants, slots=None):
         """A launch that there is already, or a new one."""
         key = kernel.__name__, choice.programs, choice.warps, element, aligned, *constants.values()
         if key not in self.launches:
             direct = [torch().int64] if "ITEM" in constants else []
-            types = (torch().int64, torch().int32, torch().int64, torch().int64, element, *direct, element, element)
+            state = (torch().int64, torch().int32, torch().int64, torch().int64, slots or element)
+            types = *state, *direct, element, element
             self.launches[key] = Launch(kernel, choice.programs, choice.warps, types, constants)
         return self.launches[key]

@@ -7,6 +7,9 @@ from ..errors import StagingError
 BUFFERS, FLAG_WORDS = 4, 16
 # Each kind of kernel has flags, steps and slots of its own: in some a rank sends that has received nothing.
 LANES = {"all": 0, "gathered": 1, "rooted": 2}
+# So do the kernels of packets, whose lines are 16 bytes; a program has so many for each rank.
+PACKET_LANES = {"packets": 3, "rooted packets": 4}
+PACKET_BUFFERS, LINES, LINE_BYTES = 2, 1024, 16
 SMALLEST_SLOT = 1024
 
 
@@ -16,26 +19,38 @@ class Geometry:
     def __init__(self, size, programs, staging):
         self.size, self.programs = size, programs
         slots = len(LANES) * BUFFERS * size * programs
-        self.slot_bytes = 1 << max((staging // slots).bit_length() - 1, 0)
+        self.packet_bytes = PACKET_BUFFERS * size * programs * LINES * LINE_BYTES
+        packets = len(PACKET_LANES) * self.packet_bytes
+        self.slot_bytes = 1 << max((max(staging - packets, 0) // slots).bit_length() - 1, 0)
         if self.slot_bytes < SMALLEST_SLOT:
-            least = slots * SMALLEST_SLOT
+            least = slots * SMALLEST_SLOT + packets
             message = f"staging of {staging} bytes is too small for {size} ranks and {programs} blocks"
             raise StagingError(f"{message}: give it {least} bytes or more, or take fewer blocks")
         self.lane_bytes = BUFFERS * size * programs * self.slot_bytes
         self.flag_bytes = 8 * FLAG_WORDS * size * programs
-        self.bytes = len(LANES) * (self.lane_bytes + self.flag_bytes)
+        self.first_packet = len(LANES) * self.lane_bytes
+        self.first_flag = self.first_packet + packets
+        self.bytes = self.first_flag + (len(LANES) + len(PACKET_LANES)) * self.flag_bytes
 
     def place(self, memory):
         """Takes memory of the heap, zeroed."""
         self.memory = memory
         # The steps that a program has done are its own rank's business.
-        self.counted = torch().zeros(len(LANES) * self.programs, dtype=torch().int64, device=memory.device)
+        lanes = len(LANES) + len(PACKET_LANES)
+        self.counted = torch().zeros(lanes * self.programs, dtype=torch().int64, device=memory.device)
 
     def slots(self, lane):
-        return self.memory.data_ptr() + LANES[lane] * self.lane_bytes
+        first = self.memory.data_ptr()
+        if lane in LANES:
+            return first + LANES[lane] * self.lane_bytes
+        return first + self.first_packet + (PACKET_LANES[lane] - len(LANES)) * self.packet_bytes
 
     def flags(self, lane):
-        return self.memory.data_ptr() + len(LANES) * self.lane_bytes + LANES[lane] * self.flag_bytes
+        return self.memory.data_ptr() + self.first_flag + _number(lane) * self.flag_bytes
 
     def steps(self, lane):
-        return self.counted.data_ptr() + 8 * LANES[lane] * self.programs
+        return self.counted.data_ptr() + 8 * _number(lane) * self.programs
+
+
+def _number(lane):
+    return LANES[lane] if lane in LANES else PACKET_LANES[lane]

@@ -12,6 +12,12 @@ class Choice(NamedTuple):
     warps: int
 
 
+# Messages of up to so many bytes are packets, as long as the programs have lines for them; a program has a thread for
+# each word, up to so many.
+PACKET_BYTES = {2: 256 << 10}
+USUAL_PACKET_BYTES = 128 << 10
+WORDS = ((128, 128), (8192, 256), (16384, 512))
+MOST_WORDS = 1024
 # Up to so many bytes: the bytes of a program, and its warps.
 BLOCKS = ((1 << 10, 1 << 10, 2), (4 << 10, 4 << 10, 8), (256 << 10, 8 << 10, 16), (1 << 20, 32 << 10, 32))
 LARGEST_BLOCK, MOST_WARPS = 64 << 10, 32
@@ -29,6 +35,12 @@ MOST_SUMMED = 32 << 10
 def default(call, size, count, itemsize, geometry, reduces):
     """The choice for messages of `count` elements."""
     message, algorithm = count * itemsize, "exchange"
+    if message <= min(PACKET_BYTES.get(size, USUAL_PACKET_BYTES), geometry.programs * MOST_WORDS * 8):
+        words = -(-message // 8)
+        block = next((each for most, each in WORDS if words <= most), MOST_WORDS)
+        while -(-words // block) > geometry.programs:
+            block *= 2
+        return Choice("packets", -(-words // block), block * 8, block // 32)
     if call == "all_reduce" and message > ONE_SHOT_BYTES.get(size, USUAL_ONE_SHOT_BYTES):
         message, algorithm = -(-count // size) * itemsize, "two shot"
     found = ((block, warps) for most, block, warps in BLOCKS if message <= most)

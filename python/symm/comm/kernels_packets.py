@@ -56,7 +56,6 @@ def load_words(source, first, count, WHOLE: tl.constexpr, BLOCK: tl.constexpr):
         words = tl.zeros((BLOCK,), tl.int64)
         for which in tl.static_range(EACH):
             elements = tl.load(source + at * EACH + which, at * EACH + which < count)
-            elements = tl.where(at * EACH + which < count, elements, tl.zeros((BLOCK,), tl.int64).to(TYPE))
             words |= word_of(elements, which)
         return words
 
@@ -71,3 +70,81 @@ def store_words(target, first, count, words, WHOLE: tl.constexpr, BLOCK: tl.cons
     else:
         for which in tl.static_range(EACH):
             tl.store(target + at * EACH + which, element_of(words, which, TYPE), at * EACH + which < count)
+
+
+@triton.jit
+def take_sum(
+    ctx, lines, apart, epoch, own, out, count, mask, me,
+    WORLD: tl.constexpr, BLOCK: tl.constexpr, OP: tl.constexpr, ACC: tl.constexpr, WHOLE: tl.constexpr,
+):  # fmt: skip
+    """Sums my words and the peers', in the order of the ranks, element by element of a word."""
+    TYPE: tl.constexpr = out.dtype.element_ty
+    EACH: tl.constexpr = 64 // TYPE.primitive_bitwidth
+    everyone = ()
+    for source in tl.static_range(WORLD):
+        if WORLD == 2:
+            # The order of two does not matter.
+            theirs = own if source == 0 else ctx.wait_packet(lines + (1 - me) * apart, epoch, mask=mask)
+        else:
+            theirs = ctx.wait_packet(lines + source * apart, epoch, mask=mask & (source != me))
+            theirs = tl.where(source == me, own, theirs)
+        everyone = everyone + (theirs,)
+    result = tl.zeros((BLOCK,), tl.int64)
+    for which in tl.static_range(EACH):
+        total = element_of(everyone[0], which, TYPE).to(ACC)
+        for source in tl.static_range(1, WORLD):
+            total = combine(total, element_of(everyone[source], which, TYPE).to(ACC), OP)
+        if OP == "avg":
+            total = total / WORLD
+        result |= word_of(narrowed(total, TYPE), which)
+    store_words(out, tl.program_id(0) * BLOCK, count, result, WHOLE, BLOCK)
+
+
+@triton.jit(do_not_specialize=["count", "in_apart", "out_apart", "me", "root"])
+def send_packets(
+    table, members, flags, steps, lines, inp, out,
+    count: tl.int64, in_apart: tl.int64, out_apart: tl.int64, me: tl.int32, root: tl.int32,
+    WORLD: tl.constexpr, PROGRAMS: tl.constexpr, LINES: tl.constexpr, BLOCK: tl.constexpr, SHAPE: tl.constexpr,
+    PARTED: tl.constexpr, OP: tl.constexpr, ACC: tl.constexpr, WHOLE: tl.constexpr, SUBSET: tl.constexpr,
+):  # fmt: skip
+    """`exchange` of messages of at most `BLOCK` words a program. `WHOLE` ones are words in memory, too."""
+    ctx = st.DeviceContext(table)
+    pid = tl.program_id(0)
+    step = tl.load(steps + pid) + 1
+    epoch = step.to(tl.int32)
+    first, at = pid * BLOCK, tl.arange(0, BLOCK)
+    EACH: tl.constexpr = 64 // inp.dtype.element_ty.primitive_bitwidth
+    mask = first + at < (count + EACH - 1) // EACH
+    # A line has two words.
+    APART: tl.constexpr = PROGRAMS * LINES * 2
+    lines += step % PACKET_BUFFERS * (WORLD * APART) + pid * (LINES * 2) + at * 2
+    own = load_words(inp + me * in_apart, first, count, WHOLE, BLOCK)
+    if SHAPE != "all":
+        flags += pid * WORLD * FLAG_WORDS
+        await_all(ctx, flags, step - PACKET_BUFFERS, me, WORLD)
+    for i in tl.static_range(1, WORLD):
+        to = (me + i) % WORLD
+        sends = True
+        if SHAPE == "from root":
+            sends = me == root
+        if SHAPE == "to root":
+            sends = to == root
+        if sends:
+            words = load_words(inp + to * in_apart, first, count, WHOLE, BLOCK) if PARTED else own
+            ctx.put_packet(lines + me * APART, words, epoch, rank_of(members, to, SUBSET), mask)
+    takes = me == root if SHAPE == "to root" else True
+    if OP != "":
+        if takes:
+            take_sum(ctx, lines, APART, epoch, own, out, count, mask, me, WORLD, BLOCK, OP, ACC, WHOLE)
+    else:
+        for i in tl.static_range(WORLD):
+            source = (me + i) % WORLD
+            wanted = source == root if SHAPE == "from root" else takes
+            if wanted:
+                words = own if i == 0 else ctx.wait_packet(lines + source * APART, epoch, mask=mask)
+                store_words(out + source * out_apart, first, count, words, WHOLE, BLOCK)
+    if SHAPE != "all":
+        tell_all(ctx, members, flags, step, me, WORLD, SUBSET)
+    # Every thread has read it.
+    tl.debug_barrier()
+    tl.store(steps + pid, step)

@@ -8,7 +8,7 @@ import torch
 from symm.comm import Communicator
 
 WORLD = symm.init(heap_size=64 << 20)
-COMM = Communicator(WORLD, blocks=3, staging=1 << 20)
+COMM = Communicator(WORLD, blocks=3, staging=4 << 20)
 ME, RANKS = WORLD.get_rank(), WORLD.get_num_ranks()
 FLOATS = [torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2]
 INTEGERS = [torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool]

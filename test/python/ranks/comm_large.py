@@ -7,6 +7,7 @@ from symm.comm import Communicator, _plan
 WORLD = symm.init(heap_size=64 << 20)
 ME, RANKS = WORLD.get_rank(), WORLD.get_num_ranks()
 _plan.ONE_SHOT_BYTES, _plan.USUAL_ONE_SHOT_BYTES, _plan.DIRECT_BYTES = {}, 100, 100
+_plan.PACKET_BYTES, _plan.USUAL_PACKET_BYTES = {}, 0
 
 
 def calls(comm, count, on_heap):
@@ -47,13 +48,13 @@ def calls(comm, count, on_heap):
         assert torch.equal(inp, given[-1]), what
 
 
-COMM = Communicator(WORLD, blocks=2, staging=1 << 20)
+COMM = Communicator(WORLD, blocks=2, staging=4 << 20)
 for count in (1, 33, 5000, 9001):
     calls(COMM, count, on_heap=True)
 # All ranks but one.
 calls(COMM, 3001, on_heap=ME != RANKS - 1)
 _plan.DIRECT_BYTES = 1 << 40
-COMM = Communicator(WORLD, blocks=2, staging=1 << 20)
+COMM = Communicator(WORLD, blocks=2, staging=4 << 20)
 for count in (1, 33, 5000, 20_001):
     calls(COMM, count, on_heap=False)
 WORLD.close()

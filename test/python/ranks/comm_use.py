@@ -7,7 +7,7 @@ from symm.comm import Communicator
 
 WORLD = symm.init(heap_size=64 << 20)
 ME, RANKS = WORLD.get_rank(), WORLD.get_num_ranks()
-COMM = Communicator(WORLD, blocks=2, staging=1 << 20)
+COMM = Communicator(WORLD, blocks=2, staging=4 << 20)
 
 
 def raises(kind, text, function, *arguments, **keywords):
@@ -82,7 +82,7 @@ def wrong():
 
 
 def checked():
-    comm = Communicator(WORLD, blocks=2, staging=1 << 20, check=True)
+    comm = Communicator(WORLD, blocks=2, staging=4 << 20, check=True)
     same, mine = torch.ones(12), torch.ones(12 + ME)
     assert comm.all_reduce(same).tolist() == [RANKS] * 12
     comm.barrier()
@@ -105,6 +105,6 @@ COMM.close()
 COMM.close()
 raises(errors.ClosedError, "has been closed", COMM.all_reduce, torch.ones(1))
 raises(errors.ClosedError, "has been closed", COMM.barrier)
-LATER = Communicator(WORLD, blocks=2, staging=1 << 20)
+LATER = Communicator(WORLD, blocks=2, staging=4 << 20)
 WORLD.close()
 raises(errors.ClosedError, "World has been closed", LATER.all_reduce, torch.ones(1))
