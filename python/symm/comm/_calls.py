@@ -11,6 +11,7 @@ from ._types import reduction, words
 from .kernels_direct import direct_all_reduce, direct_exchange
 from .kernels_exchange import exchange, meet
 from .kernels_packets import send_packets
+from .kernels_ragged import ragged
 from .kernels_two_shot import two_shot
 
 # Which ranks send to which: a kernel's SHAPE.
@@ -23,6 +24,8 @@ PARTED = ("reduce_scatter", "all_to_all", "scatter")
 JOINED = ("all_gather", "all_to_all", "gather")
 # How many calls are kept.
 MOST_KEPT = 4096
+# Bytes of a program's piece of a message whose length the host does not know.
+RAGGED_BLOCK = 16 << 10
 # Where a tensor that is not on the heap lies, as in kernels_direct.py.
 NOWHERE = -(1 << 62)
 
@@ -69,6 +72,35 @@ class Calls:
         if rooted:
             after = *after, root
         launch.launch(stream, *before, here, there, *after)
+
+    def ragged(self, source, row, counts, target, out_counts):
+        """All-to-all of `counts` rows of `row` elements, on the device; tells how many came from each rank."""
+        here, there = source.data_ptr(), target.data_ptr()
+        bytes_each = row * source.element_size()
+        element = words()[math.gcd(bytes_each, (here | there) & 15 or 16, 8)]
+        item = element.itemsize
+        aligned = (here | there) & 15 == 0
+        block = min(self.geometry.slot_bytes, RAGGED_BLOCK)
+        constants = {
+            "WORLD": self.size, "PROGRAMS": self.geometry.programs, "SLOT": self.geometry.slot_bytes // item,
+            "BLOCK": block // item, "ITEM": item, "VECTOR": 16 // item if aligned and bytes_each % 16 == 0 else 1,
+            "SUBSET": self.subset,
+        }  # fmt: skip
+        key = "ragged", element, counts.dtype, *constants.values()
+        launch = self.launches.get(key)
+        if launch is None:
+            whole = torch().int64
+            types = whole, torch().int32, whole, whole, element, whole, element, element, counts.dtype, whole
+            # Addresses of one launch are aligned alike: the counts need not be.
+            launch = self.launches[key] = Launch(ragged, self.geometry.programs, block // 1024, types, constants)
+        stream = current_stream(self.device)
+        if stream != self.stream:
+            self._change(stream)
+        slots, each = self.geometry.slots("all"), bytes_each // item
+        rows = (source.numel() * source.element_size()) // bytes_each
+        room = (target.numel() * target.element_size()) // bytes_each
+        launch.launch(stream, *self._state("all"), slots, slots, here, there, counts.data_ptr(), out_counts.data_ptr(),
+                      each, rows, room, self.rank)  # fmt: skip
 
     def meet(self):
         if "meet" not in self.launches:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 import os
 from typing import TYPE_CHECKING
@@ -17,8 +18,8 @@ from ._types import reduction
 if TYPE_CHECKING:
     from torch import Tensor
 
-# How many blocks a call may take, and what slots of 64 KiB for as many take of the heap, for each rank.
-BLOCKS, STAGING = 32, 24 << 20
+# How many blocks a call may take, and what slots of 64 KiB and lines for as many take of the heap, for each rank.
+BLOCKS, STAGING = 32, 26 << 20
 
 
 class Communicator:
@@ -30,7 +31,7 @@ class Communicator:
     are made in the order of the ranks, in float32 for smaller floats.
 
     `blocks` is how many blocks (multiprocessors) a call may take at most; `staging` is how many bytes of the heap the
-    communicator takes, and is the same on all ranks: by default 24 MiB for each of them, or a quarter of the heap if
+    communicator takes, and is the same on all ranks: by default 26 MiB for each of them, or a quarter of the heap if
     that is less. With `check`, or with SYMM_COMM_CHECK=1 in the environment, ranks that make different calls are told
     by a CallMismatchError; each call then waits on the host.
 
@@ -134,6 +135,40 @@ class Communicator:
         There are as many parts as ranks, along the first dimension, which is a multiple of their number.
         """
         return self._do("all_to_all", tensor, out, self._size, self._size)
+
+    def all_to_all_v(self, tensor: Tensor, counts: Tensor, out: Tensor) -> Tensor:
+        """All-to-all of different numbers of rows, which are on the device: the host does not know them, nor waits.
+
+        Rows are the first dimension. `counts` (int32 or int64, one for each rank) says how many rows of `tensor` go to
+        each rank, one rank's after the other's. `out` gets the rows that come, in the order of the ranks; those that it
+        has no room for are left out. Returns how many each rank sent, int64 on the device, with those.
+        """
+        call = "all_to_all_v"
+        self._usable()
+        source = self._tensor(call, tensor, "tensor")
+        counts = self._tensor(call, counts, "counts")
+        if counts.dtype not in (torch().int32, torch().int64) or counts.numel() != self._size:
+            what = f"{counts.numel()} of {counts.dtype}"
+            raise ArgumentError(f"{call}: counts must be {self._size} numbers, int32 or int64, not {what}")
+        self._tensor(call, out, "out")
+        if not out.is_contiguous():
+            raise ArgumentError(f"{call}: out must be contiguous")
+        if not source.ndim or source.shape[1:] != out.shape[1:] or source.dtype != out.dtype:
+            of, there = f"{tuple(source.shape)} of {source.dtype}", f"{tuple(out.shape)} of {out.dtype}"
+            raise ArgumentError(f"{call}: the rows of out must be like those of the tensor: {there}, not {of}")
+        row = math.prod(source.shape[1:])
+        if self._check:
+            self._compare(call, None, row, source.dtype, None)
+        came = torch().empty(self._size, dtype=torch().int64, device=self._device)
+        if self._size == 1 or not row:
+            came.copy_(counts)
+            rows = min(source.shape[0], out.shape[0])
+            if row and rows:
+                here = torch().arange(rows, device=self._device).view(-1, *[1] * (source.ndim - 1)) < counts
+                out[:rows] = torch().where(here, source[:rows], out[:rows])
+            return came
+        self._calls.ragged(source, row, counts, out, came)
+        return came
 
     def broadcast(self, tensor: Tensor, root: int = 0) -> Tensor:
         """Rank `root`'s tensor, in `tensor` of all ranks."""

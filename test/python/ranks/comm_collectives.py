@@ -1,14 +1,17 @@
 """Every collective, operation, element type and kind of size, against torch on the tensors of all ranks."""
 
 import itertools
+import os
 import zlib
 
 import symm
 import torch
-from symm.comm import Communicator
+from symm.comm import Communicator, _plan
 
 WORLD = symm.init(heap_size=64 << 20)
 COMM = Communicator(WORLD, blocks=3, staging=4 << 20)
+if os.environ.get("PACKETS") == "0":
+    _plan.PACKET_BYTES, _plan.USUAL_PACKET_BYTES = {}, 0
 ME, RANKS = WORLD.get_rank(), WORLD.get_num_ranks()
 FLOATS = [torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2]
 INTEGERS = [torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool]
@@ -173,12 +176,33 @@ def views():
     check(heap, expected(given, "sum").view(-1), "on the heap")
 
 
+def ragged():
+    """Numbers of rows that the device alone knows, none among them, and more than there is room for."""
+    for call, width, dtype, most in ((1, 3, torch.float32, 9), (2, 8, torch.bfloat16, 700), (3, 1, torch.int8, 20_000)):
+        generator = torch.Generator().manual_seed(call)
+        counts = torch.randint(0, most, (RANKS, RANKS), generator=generator)
+        counts[0, -1] = 0
+        given = [values(rank, call, width * int(counts[rank].sum()), dtype).view(-1, width) for rank in range(RANKS)]
+        begin = counts.cumsum(1) - counts
+        rows = [given[rank][begin[rank, ME] : begin[rank, ME] + counts[rank, ME]] for rank in range(RANKS)]
+        wanted, out = torch.cat(rows), torch.zeros(int(counts[:, ME].sum()) + 5, width, dtype=dtype)
+        came = COMM.all_to_all_v(given[ME], counts[ME].to(torch.int32 if call == 1 else torch.int64), out)
+        assert came.tolist() == counts[:, ME].tolist(), call
+        assert torch.equal(out[:-5], wanted) and not out[-5:].any(), call
+        # The same with less room on one rank.
+        room = len(wanted) // (2 if ME == 0 else 1)
+        out = torch.zeros(room + 5, width, dtype=dtype)
+        came = COMM.all_to_all_v(given[ME], counts[ME], out[:room])
+        assert came.tolist() == counts[:, ME].tolist(), call
+        assert torch.equal(out[:room], wanted[:room]) and not out[room:].any(), call
+
+
 def barriers():
     for _ in range(5):
         COMM.barrier()
 
 
-for part in (all_reduces, reductions, moves, long_ones, views, barriers):
+for part in (all_reduces, reductions, moves, long_ones, views, ragged, barriers):
     part()
 COMM.close()
 WORLD.close()

@@ -12,10 +12,13 @@ sys.path.insert(0, str(Path(__file__).parents[3] / "python"))
 sys.dont_write_bytecode = True
 TRITON = ["", "._C", "._C.libtriton", ".language", ".runtime", ".runtime.interpreter"]
 sys.modules |= {f"triton{part}": mock.MagicMock() for part in TRITON}
+# symm.comm looks whether Triton is there, and has nothing to compile.
+sys.modules["triton"].__spec__ = sys.modules["symm.triton"] = mock.MagicMock()
 sys.modules |= {"numpy": mock.MagicMock(), "symm._symm": mock.MagicMock(__version__="0")}
 
 import symm  # noqa: E402
-from symm import _context, _ops, _packets, errors  # noqa: E402
+from symm import _context, _ops, _packets, comm, errors  # noqa: E402
+from symm.comm import Communicator  # noqa: E402
 
 INTRODUCTION = """\
 <!-- Made from the docstrings in python/symm by ./x gen. -->
@@ -82,6 +85,11 @@ def main():
     print(KERNELS.format(doc=inspect.getdoc(_ops).split("\n\n", 1)[1], context=inspect.getdoc(_context.Ops)))
     ops = [(name, getattr(module, name)) for module in (_ops, _packets) for name in module.__all__]
     print("\n".join(entry(name, function).lstrip("\n") + "\n" for name, function in ops), end="")
+    print(f"\n## `symm.comm`\n\n{inspect.getdoc(comm)}")
+    print(f"\n### `symm.comm.Communicator{signature(Communicator)}`\n\n{inspect.getdoc(Communicator)}")
+    for name, member in vars(Communicator).items():
+        if inspect.isfunction(member) and not name.startswith("_"):
+            print(entry(f"Communicator.{name}", member))
     print("\n## Exceptions and warnings\n\nEvery exception is a `symm.SymmError`, every warning a `symm.SymmWarning`.\n")
     print("| class | what it says |\n| :-- | :-- |")
     for name, kind in vars(errors).items():
