@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import builtins
+import sys
+from typing import Any
+
 
 class SymmError(Exception):
     """What this package raises: catch it to catch all of them."""
@@ -100,3 +104,70 @@ class RankFailedError(SymmError):
 
 class ForkedError(SymmError, RuntimeError):
     """This process was forked from a rank's, and is no rank itself."""
+
+
+class RemoteError(SymmError, RuntimeError):
+    """Something went wrong between this process and a worker.
+
+    `worker` is its address. `op` is the operation and `place` where the program asked for it; each is None where no
+    operation is known.
+    """
+
+    def __init__(self, text: str, worker: str, op: str | None = None, place: object = None):
+        super().__init__(text, worker, op, place)
+        self.text = text
+        self.worker = worker
+        self.op = op
+        self.place = place
+
+    def __str__(self) -> str:
+        issued = "" if self.place is None else f", issued at {self.place}"
+        return f"{self.text}\n  [{self.op or 'link'} on {self.worker}{issued}]"
+
+
+class WorkerError(RemoteError):
+    """An operation failed on a worker. It is also an exception of the type that torch raised there.
+
+    `kind` is that type's name, `text` torch's own text.
+    """
+
+    def __init__(
+        self, text: str, worker: str, op: str | None = None, place: object = None, kind: str = "RuntimeError"
+    ):
+        super().__init__(text, worker, op, place)
+        self.kind = kind
+
+    @staticmethod
+    def of(kind: str) -> type[WorkerError]:
+        """The subclass that is also the exception of this name."""
+        if kind not in _KINDS:
+            base = _exception(kind)
+            known = base is None or issubclass(WorkerError, base)
+            _KINDS[kind] = WorkerError if known else type(f"Worker{kind}", (WorkerError, base), {})
+        return _KINDS[kind]
+
+
+class WorkerLostError(RemoteError, ConnectionError):
+    """A worker has died, or cannot be reached: its tensors are gone. Its own output says why."""
+
+
+class DeadlineError(RemoteError, TimeoutError):
+    """A worker has not answered in time. The link is still usable, and the late answer is ignored."""
+
+
+class RefusedError(RemoteError, PermissionError):
+    """A worker does not let this client in, or does not do this for it."""
+
+
+_KINDS: dict[str, type[WorkerError]] = {}
+
+
+def _exception(kind: str) -> type[Exception] | None:
+    torch: Any = sys.modules.get("torch")
+    if torch is not None and kind == "OutOfMemoryError":
+        return torch.OutOfMemoryError
+    if torch is not None and kind == "LinAlgError":
+        return torch.linalg.LinAlgError
+    found = globals().get(kind) or getattr(builtins, kind, None)
+    plain = isinstance(found, type) and issubclass(found, Exception) and not issubclass(found, RemoteError)
+    return found if plain else None

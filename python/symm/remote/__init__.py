@@ -1,0 +1,36 @@
+"""Torch tensors on other machines: the device `remote`.
+
+`symm.remote.launch(1)` starts a worker, and `torch.randn(3, device="remote:0")` is then a tensor of that worker: here is
+its metadata only, and what is done with it is done there. Importing this registers the device with torch.
+"""
+
+from .. import _need_torch as _need_torch
+from .. import _symm
+from . import _autocast, _backend
+from ._cluster import Cluster, Context, Ranked, connect, launch
+from ._functions import function
+from ._providers import InProcess, Processes, Provider, Running, Ssh
+from ._random import Generator
+from ._tensor import RemoteTensor
+from ._workers import detach
+
+_libraries = _backend.register(), _autocast.register()
+if hasattr(_symm, "remote_configure"):
+    _symm.remote_configure(RemoteTensor)
+
+__all__ = [
+    "Cluster",
+    "Context",
+    "Generator",
+    "InProcess",
+    "Processes",
+    "Provider",
+    "Ranked",
+    "RemoteTensor",
+    "Running",
+    "Ssh",
+    "connect",
+    "detach",
+    "function",
+    "launch",
+]

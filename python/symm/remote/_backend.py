@@ -1,0 +1,147 @@
+"""Registers the device `remote` with torch: its name, its module `torch.remote`, and where its ops go."""
+
+import threading
+
+import torch
+from torch.optim.optimizer import _foreach_supported_types as of_optimizers
+from torch.utils._foreach_utils import _foreach_supported_types as of_gradients
+from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
+
+from . import _autocast, _workers
+from ..errors import UnsupportedError
+from ._special import route
+from ._tensor import RemoteTensor
+
+_routes = {}
+_thread = threading.local()
+
+
+class _Hooks(torch._C._acc.PrivateUse1Hooks):
+    def is_available(self):
+        return True
+
+    def is_built(self):
+        return True
+
+    def has_primary_context(self, index):
+        return True
+
+
+class _Guard(torch._C._acc.DeviceGuard):
+    def type_(self):
+        return torch._C._autograd.DeviceType.PrivateUse1
+
+
+class _Module:
+    """`torch.remote`, what torch.cuda is for CUDA."""
+
+    def __init__(self):
+        self.device = _Current
+
+    def is_initialized(self):
+        return True
+
+    def is_available(self):
+        return _workers.count() > 0
+
+    def _is_in_bad_fork(self):
+        return False
+
+    def device_count(self):
+        return _workers.count()
+
+    def current_device(self):
+        return _workers.current()
+
+    def set_device(self, device):
+        _workers.set_current(_workers.find(_device(device)).index)
+
+    def manual_seed_all(self, seed):
+        _workers.seed_all(seed)
+
+    def manual_seed(self, seed):
+        _workers.find(torch.device("remote")).link.seed(seed)
+
+    def get_rng_state(self, device="remote"):
+        state = _workers.find(_device(device)).link.generator_state()
+        return torch.frombuffer(bytearray(state), dtype=torch.uint8)
+
+    def set_rng_state(self, state, device="remote"):
+        _workers.find(_device(device)).link.set_generator_state(bytes(state.numpy()))
+
+    def get_amp_supported_dtype(self):
+        return [torch.bfloat16, torch.float16]
+
+    def synchronize(self, device=None):
+        """Waits until all workers, or one, have done what they were told; raises what went wrong there."""
+        for worker in _workers.alive() if device is None else [_workers.find(_device(device))]:
+            worker.link.sync()
+
+
+class _Current:
+    """`with torch.remote.device(1):`, in which `remote` is `remote:1`."""
+
+    def __init__(self, device):
+        self.index = _workers.find(_device(device)).index
+
+    def __enter__(self):
+        self.before = _workers.current()
+        _workers.set_current(self.index)
+
+    def __exit__(self, *_):
+        _workers.set_current(self.before)
+
+
+def _device(device):
+    return torch.device("remote", device) if isinstance(device, int) else torch.device(device)
+
+
+def _dispatch(func, args, kwargs):
+    if not getattr(_thread, "is_ready", False):
+        # Autograd has threads for as many devices as the guard counts, and torch's guard for Python counts one. Without
+        # them the backward pass runs in the thread that asks for it, which also keeps the order of the ops.
+        torch._C._set_multithreading_enabled(False)
+        _thread.is_ready = True
+    own = _routes.get(func)
+    if own is None:
+        own = _routes[func] = route(func)
+    return own(func, args, kwargs)
+
+
+def _of_tensors(cls, func, types, args=(), kwargs=None):
+    if len(types) > 1 and not all(issubclass(kind, RemoteTensor) for kind in types):
+        return NotImplemented
+    return _dispatch(func, args, kwargs or {})
+
+
+def _of_device(func, *args, **kwargs):
+    return _dispatch(func, args, kwargs)
+
+
+def _restore(storage, location):
+    if location.partition(":")[0] == "remote":
+        raise NotImplementedError(f"memory is not loaded to {location}: load with map_location='cpu', then use .to('{location}')")
+
+
+def _copy_(target, source, non_blocking=False):
+    return _dispatch(torch.ops.aten.copy_.default, (target, source, non_blocking), {})
+
+
+def register() -> list[torch.library.Library]:
+    """Makes torch know the device, once in a process. The libraries have to live as long as that."""
+    taken = torch._C._get_privateuse1_backend_name()
+    if taken != "privateuseone":
+        raise UnsupportedError(f"torch has room for one device of other packages, and {taken!r} has taken it in this process")
+    _setup_privateuseone_for_python_backend("remote", _Module(), _Hooks(), _Guard())
+    RemoteTensor.__torch_dispatch__ = classmethod(_of_tensors)
+    for supported in (of_optimizers, of_gradients):
+        supported.append(RemoteTensor)
+    # Otherwise Module.to would give each use of a tied parameter one of its own.
+    torch.__future__.set_swap_module_params_on_conversion(True)
+    torch.serialization.register_package(5, lambda storage: None, _restore)
+    every = torch.library.Library("_", "IMPL")
+    every.fallback(_of_device, "PrivateUse1")
+    # torch.tensor copies below the tensors' own dispatch, where torch has a copy of its own.
+    own = torch.library.Library("aten", "IMPL")
+    own.impl("copy_", _copy_, "PrivateUse1")
+    return [every, own]

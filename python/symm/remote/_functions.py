@@ -1,0 +1,44 @@
+"""Functions of modules that a worker has, called from here by name."""
+
+import functools
+
+import torch
+from torch.utils._pytree import tree_leaves
+
+from . import _workers
+from ._place import place
+from ._run import received
+from ._tensor import RemoteTensor
+
+# Ids that a result may take.
+_RESERVED = 65536
+
+
+def function(plain):
+    """Makes a function one that runs on the worker of its tensors; no code is sent.
+
+    The worker has the same module and was started with `--module` and its name. Arguments and results are tensors and
+    plain values, in lists, tuples and dictionaries with strings as keys. Without tensors, `device` says where:
+    `f.on(device)(3)`. The call waits for the worker; on a worker, and on local tensors, it is the plain function.
+    """
+
+    @functools.wraps(plain)
+    def call(*args, **kwargs):
+        found = next((leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, RemoteTensor)), None)
+        if found is None:
+            return plain(*args, **kwargs)
+        return _call(plain, found._handle.worker, args, kwargs)
+
+    def on(device):
+        worker = _workers.find(torch.device(device))
+        return lambda *args, **kwargs: _call(plain, worker, args, kwargs)
+
+    call.on = on
+    call.__symm_remote_function__ = plain
+    return call
+
+
+def _call(plain, worker, args, kwargs):
+    first = _workers.reserve(_RESERVED)
+    result = worker.link.run_function(plain.__module__, plain.__name__, args, kwargs, first, place())
+    return received(result, worker)

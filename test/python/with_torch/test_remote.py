@@ -1,0 +1,220 @@
+"""Tensors on workers: made, viewed, changed, copied, printed, saved, and given back."""
+
+import copy
+import gc
+import io
+import pickle
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+import symm  # noqa: E402
+from symm import remote  # noqa: E402
+
+FIRST = remote.launch(1, remote.InProcess())[0]
+SECOND = remote.launch(1, remote.InProcess())[0]
+
+
+def values(tensor):
+    return tensor.detach().cpu()
+
+
+def test_factories_and_products():
+    x = torch.arange(6.0, device=FIRST).view(2, 3)
+    assert torch.equal(values(x @ x.t()), torch.tensor([[5.0, 14.0], [14.0, 50.0]]))
+    assert torch.tensor([1, 2], device=FIRST).device == FIRST
+    assert torch.zeros_like(x, device=SECOND).device == SECOND
+    assert torch.empty_like(x, device="cpu").device.type == "cpu"
+
+
+def test_a_device_without_an_index_is_the_current_one():
+    assert torch.zeros(2, device="remote").device == FIRST
+    with torch.remote.device(1):
+        assert torch.zeros(2, device="remote").device == SECOND
+    with torch.device("remote:1"):
+        assert torch.nn.Linear(2, 2).weight.device == SECOND
+
+
+def test_a_device_that_is_not_there():
+    with pytest.raises(symm.ArgumentError, match="no device remote:77"):
+        torch.zeros(2, device="remote:77")
+
+
+def test_views_share_memory_on_the_worker():
+    x = torch.zeros(3, 4, device=FIRST)
+    x[1].add_(3)
+    x[:, 2] = 7
+    x.t()[0] = 5
+    want = torch.zeros(3, 4)
+    want[1].add_(3)
+    want[:, 2] = 7
+    want.t()[0] = 5
+    assert torch.equal(values(x), want)
+
+
+def test_views_that_conjugate():
+    x = torch.tensor([1 + 2j, 3 - 1j], device=FIRST)
+    view = x.conj()
+    assert view.is_conj() and not x.is_conj()
+    view.mul_(2j)
+    want = torch.tensor([1 + 2j, 3 - 1j])
+    want.conj().mul_(2j)
+    assert torch.equal(values(x), want)
+    assert torch.equal(values(view.imag), want.conj().imag)
+
+
+def test_in_place_ops_that_change_the_shape():
+    x = torch.arange(6.0, device=FIRST).view(2, 3)
+    other = x.detach()
+    x.t_()
+    assert x.shape == (3, 2) and x.stride() == (1, 3) and other.shape == (2, 3)
+    x.unsqueeze_(0)
+    assert torch.equal(values(x), torch.arange(6.0).view(2, 3).t().unsqueeze(0))
+    y = torch.arange(6.0, device=FIRST)
+    alias = y.detach()
+    y.resize_(2, 5)
+    y.zero_()
+    assert y.shape == (2, 5) and alias.shape == (6,)
+    out = torch.empty(0, device=FIRST)
+    torch.add(alias, 1, out=out)
+    assert torch.equal(values(out), torch.ones(6))
+
+
+def test_data_can_be_replaced():
+    x = torch.ones(3, device=FIRST, requires_grad=True)
+    x.data = torch.zeros(2, device=FIRST)
+    assert torch.equal(values(x), torch.zeros(2)) and x.requires_grad
+    with pytest.raises(TypeError, match="not on cpu"):
+        x.data = torch.zeros(2)
+
+
+def test_shapes_that_depend_on_values():
+    x = torch.tensor([0.0, 2.0, 0.0, 3.0], device=FIRST)
+    assert torch.equal(values(x.nonzero()), torch.tensor([[1], [3]]))
+    assert torch.equal(values(x[x > 1]), torch.tensor([2.0, 3.0]))
+    assert torch.equal(values(torch.unique(x)), torch.tensor([0.0, 2.0, 3.0]))
+    assert torch.equal(x, x.clone()) and x.sum().item() == 5
+
+
+def test_indices_may_be_here():
+    x = torch.arange(3.0, device=FIRST)
+    assert torch.equal(values(x[torch.tensor([2, 0])]), torch.tensor([2.0, 0.0]))
+    x[torch.tensor([1])] = 9
+    assert x.tolist() == [0, 9, 2]
+
+
+def test_copies_between_workers_and_from_here():
+    x = torch.randn(3, 4, device=FIRST)
+    y = x.t().to(SECOND)
+    assert y.device == SECOND and torch.equal(values(y), values(x).t())
+    target = torch.zeros(3, 4, device=SECOND)
+    target.copy_(x)
+    target[0] = torch.ones(4)
+    want = values(x).clone()
+    want[0] = 1
+    assert torch.equal(values(target), want)
+    assert x.to(SECOND, torch.float64).dtype is torch.float64
+    local = torch.zeros(3, 4).t().contiguous().t()
+    assert torch.equal(local.copy_(x), values(x))
+
+
+def test_other_devices_are_refused_at_once():
+    x = torch.ones(3, device=FIRST)
+    with pytest.raises(RuntimeError, match="same device"):
+        x + torch.ones(3, device=SECOND)
+    with pytest.raises(RuntimeError, match="same device"):
+        x + torch.ones(3)
+    assert torch.equal(values(x + torch.tensor(2.0)), torch.full((3,), 3.0))
+
+
+def test_printing():
+    x = torch.tensor([[1.0, 2.5]], device=FIRST)
+    assert repr(x) == "tensor([[1.0000, 2.5000]], device='remote:0')"
+    assert repr(x.requires_grad_()) == "tensor([[1.0000, 2.5000]], device='remote:0', requires_grad=True)"
+    assert f"{x[0, 1]:.2f}" == "2.50"
+    assert repr(torch.nn.Parameter(x.detach())).startswith("Parameter containing:\ntensor(")
+
+
+def test_values_come_by_the_ways_that_cuda_has():
+    x = torch.tensor([1.0, 2.0], device=FIRST)
+    assert x.tolist() == [1, 2] and x.numpy(force=True).sum() == 3 and float(x[0]) == 1
+    with pytest.raises(TypeError, match=r"Use Tensor.cpu\(\) first"):
+        x.numpy()
+    with pytest.raises(RuntimeError, match="has no address"):
+        x.data_ptr()
+
+
+def test_saved_and_loaded():
+    layer = torch.nn.Linear(3, 2).to(SECOND)
+    file = io.BytesIO()
+    torch.save(layer.state_dict(), file)
+    file.seek(0)
+    loaded = torch.load(file)
+    assert loaded["weight"].device == SECOND
+    layer.load_state_dict(loaded)
+    file.seek(0)
+    assert torch.equal(torch.load(file, map_location="cpu")["weight"], values(layer.weight))
+    file.seek(0)
+    with pytest.raises(NotImplementedError, match="map_location='cpu'"):
+        torch.load(file, map_location="remote:0")
+
+
+def test_pickling_is_refused_and_says_what_works():
+    with pytest.raises(symm.UnsupportedError, match=r"torch.save, or pickle tensor.cpu\(\)"):
+        pickle.dumps(torch.ones(2, device=FIRST))
+
+
+def test_deepcopy():
+    layer = torch.nn.Linear(3, 2).to(SECOND)
+    other = copy.deepcopy(layer)
+    assert isinstance(other.weight, torch.nn.Parameter) and other.weight is not layer.weight
+    with torch.no_grad():
+        other.weight.zero_()
+    assert values(layer.weight).any() and not values(other.weight).any()
+
+
+def test_modules_move_with_their_ties_and_optimizers():
+    model = torch.nn.Sequential(torch.nn.Linear(3, 3, bias=False), torch.nn.Linear(3, 3, bias=False))
+    model[1].weight = model[0].weight
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    model.to(FIRST)
+    assert model[1].weight is model[0].weight
+    model(torch.ones(3, device=FIRST)).sum().backward()
+    before = values(model[0].weight)
+    optimizer.step()
+    assert not torch.equal(values(model[0].weight), before)
+    assert model.cpu()[0].weight.device.type == "cpu"
+
+
+def test_memory_comes_back_with_the_last_reference():
+    tensors = remote._workers.find(FIRST).link._tensors
+    gc.collect()
+    before = len(tensors)
+    x = torch.randn(10, device=FIRST, requires_grad=True)
+    loss = (x * 2 + 1).sum()
+    loss.backward()
+    assert len(tensors) > before
+    del x, loss
+    gc.collect()
+    assert len(tensors) == before
+    with pytest.raises(RuntimeError):
+        torch.linalg.cholesky(-torch.eye(3, device=FIRST)).cpu()
+    gc.collect()
+    assert len(tensors) == before
+
+
+def test_sparse_results_are_refused_by_name():
+    with pytest.raises(RuntimeError, match="layout torch.sparse_coo"):
+        torch.eye(2, device=FIRST).to_sparse()
+
+
+def test_a_detached_device_is_gone():
+    device = remote.launch(1, remote.InProcess())[0]
+    x = torch.ones(2, device=device)
+    remote.detach(device)
+    with pytest.raises(symm.ArgumentError):
+        torch.ones(2, device=device)
+    del x
+    assert remote.launch(1, remote.InProcess())[0] == device
+    remote.detach(device)
