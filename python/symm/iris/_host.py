@@ -21,10 +21,12 @@ if TYPE_CHECKING:
     from torch import device as Device
     from torch.cuda import Stream
 
+    from .ccl import CCL
+
 # What symm keeps of each heap, beside what a program may fill.
 RESERVED = 2 << 20
 HEADER_WORDS = 2
-LEFT_OUT = ("ccl", "ops", "tracing", "get_copy_engine_ctx", "as_symmetric")
+LEFT_OUT = ("ops", "tracing", "get_copy_engine_ctx", "as_symmetric")
 
 
 def iris(heap_size: int = 1 << 30, allocator_type: str = "torch") -> Iris:
@@ -50,6 +52,7 @@ class Iris:
         self.world = _world.init(heap_size + RESERVED)
         # Programs for Iris may fill tensors in different ways on different ranks.
         self.world.compares_functions = False
+        self._ccl = None
         Iris._made.append((weakref.ref(self), self.world))
         self.cur_rank = self.world.get_rank()
         self.num_ranks = self.world.get_num_ranks()
@@ -98,6 +101,16 @@ class Iris:
     def get_backend(self) -> Tensor:
         """`get_device_context`, as early versions of Iris call it for Gluon."""
         return self.get_device_context()
+
+    @property
+    def ccl(self) -> CCL:
+        """Collectives: `all_reduce`, `all_gather`, `reduce_scatter` and `all_to_all`."""
+        if self._ccl is None:
+            # It needs all of symm.comm.
+            from .ccl import CCL
+
+            self._ccl = CCL(self.world)
+        return self._ccl
 
     # Messages.
 

@@ -6,8 +6,16 @@ from test_ranks import outputs, start
 pytest.importorskip("torch", reason="needs torch: ./x python runs it in an environment that has it")
 
 
+PROGRAMS = ("comm_collectives.py", "comm_large.py", "comm_use.py", "comm_iris.py")
+
+
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4])
-@pytest.mark.parametrize("program", ["comm_collectives.py", "comm_large.py", "comm_use.py"])
+@pytest.mark.parametrize("program", PROGRAMS)
 def test_program(program, ranks):
-    for output, status in outputs(start(program, ranks)):
+    for output, status in outputs(start(program, ranks, OMP_NUM_THREADS="1")):
+        assert status == 0, output
+
+
+def test_small_messages_through_slots():
+    for output, status in outputs(start("comm_collectives.py", 2, OMP_NUM_THREADS="1", PACKETS="0")):
         assert status == 0, output

@@ -1,0 +1,127 @@
+"""Iris' collectives, with its names and signatures, on `symm.comm`: `shmem.ccl.all_reduce(output, input)` and so on.
+
+The first call makes a communicator, which takes a part of the heap; it is collective.
+"""
+
+from __future__ import annotations
+
+import enum
+from typing import TYPE_CHECKING, Any
+
+from .._memory import torch
+from ..comm import Communicator
+from ..comm._types import OPS
+from ..errors import UnsupportedError
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from .._world import World
+
+__all__ = ["CCL", "Config", "ReduceOp"]
+
+
+class ReduceOp(enum.Enum):
+    """What `all_reduce` and `reduce_scatter` do with the ranks' elements."""
+
+    SUM = "sum"
+    PRODUCT = "prod"
+    MIN = "min"
+    MAX = "max"
+
+
+class Config:
+    """Iris' settings of kernels. They are accepted, and have no effect: symm chooses by the size of a message."""
+
+    def __init__(self, **settings: Any):
+        self.__dict__.update(settings)
+
+
+class CCL:
+    """The collectives of an `Iris`, as its `ccl`: `async_op=False` ends with a barrier on the host, as in Iris."""
+
+    def __init__(self, world: World):
+        self._world, self._comm = world, None
+
+    def all_reduce(
+        self,
+        output_tensor: Tensor,
+        input_tensor: Tensor,
+        op: Any = None,
+        group: Any = None,
+        async_op: bool = False,
+        config: Any = None,
+        workspace: Any = None,
+    ) -> Any:
+        """The sum (or `op`) of all ranks' tensors, on all ranks. Returns `workspace`, which is not needed."""
+        self._of(group).all_reduce(input_tensor, _name(op), out=output_tensor)
+        self._end(async_op)
+        return workspace
+
+    def all_reduce_preamble(
+        self, output_tensor: Tensor, input_tensor: Tensor, config: Any = None, workspace: Any = None
+    ) -> Any:
+        """Nothing has to be prepared: returns `workspace`."""
+        return workspace
+
+    def all_gather(
+        self, output_tensor: Tensor, input_tensor: Tensor, group: Any = None, async_op: bool = False, config: Any = None
+    ) -> None:
+        """All ranks' tensors of shape (M, N), as (ranks * M, N)."""
+        self._of(group).all_gather(input_tensor, out=output_tensor)
+        self._end(async_op)
+
+    def all_to_all(
+        self, output_tensor: Tensor, input_tensor: Tensor, group: Any = None, async_op: bool = False, config: Any = None
+    ) -> None:
+        """Columns of (M, N * ranks): N of them go to each rank, and come from each."""
+        comm = self._of(group)
+        ranks = comm.get_num_ranks()
+        if input_tensor.ndim != 2 or input_tensor.shape[1] % ranks or output_tensor.shape != input_tensor.shape:
+            shapes = f"{tuple(input_tensor.shape)} and {tuple(output_tensor.shape)}"
+            raise UnsupportedError(f"all_to_all takes two tensors of one shape, (M, N * {ranks}), not {shapes}")
+        rows = input_tensor.shape[0]
+        parts = input_tensor.view(rows, ranks, -1).transpose(0, 1).contiguous()
+        came = comm.all_to_all(parts, out=torch().empty_like(parts))
+        output_tensor.copy_(came.transpose(0, 1).reshape(output_tensor.shape))
+        self._end(async_op)
+
+    def reduce_scatter(
+        self,
+        output_tensor: Tensor,
+        input_tensor: Tensor,
+        op: Any = None,
+        group: Any = None,
+        async_op: bool = False,
+        config: Any = None,
+    ) -> None:
+        """The sum (or `op`) of all ranks' tensors. Into an output of the input's shape, all of it: in Iris a rank gets the
+        tiles that its configuration gives it. Into one of as many rows less, the part of this rank.
+        """
+        comm = self._of(group)
+        if output_tensor.shape == input_tensor.shape:
+            comm.all_reduce(input_tensor, _name(op), out=output_tensor)
+        else:
+            comm.reduce_scatter(input_tensor, _name(op), out=output_tensor)
+        self._end(async_op)
+
+    def _of(self, group):
+        if group is not None and len(torch().distributed.get_process_group_ranks(group)) != self._world.get_num_ranks():
+            raise UnsupportedError("symm.iris has collectives of all ranks only: leave out group")
+        if self._comm is None:
+            self._comm = Communicator(self._world)
+        return self._comm
+
+    def _end(self, async_op):
+        if not async_op:
+            self._world.barrier()
+
+
+def _name(op):
+    """symm's name of an operation of Iris' or torch's."""
+    name = "sum" if op is None else getattr(op, "value", None)
+    if name not in OPS:
+        name = str(op).rpartition(".")[2].lower().replace("product", "prod")
+    if name not in OPS:
+        raise UnsupportedError(f"there is no reduction {op!r}")
+    return name

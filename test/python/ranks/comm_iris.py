@@ -1,0 +1,42 @@
+"""Iris' collectives."""
+
+import symm.iris as iris
+import torch
+from symm.errors import UnsupportedError
+from symm.iris.ccl import Config, ReduceOp
+
+shmem = iris.iris(heap_size=64 << 20)
+me, ranks = shmem.get_rank(), shmem.get_num_ranks()
+
+
+def given(rows, columns):
+    return [torch.arange(rows * columns).view(rows, columns) % 7 + 10.0 * rank for rank in range(ranks)]
+
+
+inputs = given(4 * ranks, 6)
+mine, out = shmem.zeros(4 * ranks, 6), shmem.zeros(4 * ranks, 6)
+mine.copy_(inputs[me])
+assert shmem.ccl.all_reduce_preamble(out, mine) is None
+shmem.ccl.all_reduce(out, mine, config=Config(block_size_m=32, all_reduce_variant="ring"))
+assert torch.equal(out, sum(inputs))
+shmem.ccl.all_reduce(out, mine, op=ReduceOp.MAX, async_op=True)
+assert torch.equal(out, inputs[-1])
+shmem.ccl.reduce_scatter(out, mine)
+assert torch.equal(out, sum(inputs))
+part = torch.zeros(4, 6)
+shmem.ccl.reduce_scatter(part, mine, op=ReduceOp.SUM)
+assert torch.equal(part, sum(inputs)[4 * me : 4 * me + 4])
+everybody = torch.zeros(4 * ranks * ranks, 6)
+shmem.ccl.all_gather(everybody, mine)
+assert torch.equal(everybody, torch.cat(inputs))
+inputs = given(5, 3 * ranks)
+came = torch.zeros(5, 3 * ranks)
+shmem.ccl.all_to_all(came, inputs[me])
+assert torch.equal(came, torch.cat([each[:, 3 * me : 3 * me + 3] for each in inputs], dim=1))
+for wrong in (lambda: shmem.ccl.all_to_all(came, came[0]), lambda: shmem.ccl.all_reduce(out, mine, op="mean")):
+    try:
+        wrong()
+    except UnsupportedError:
+        continue
+    raise AssertionError("that is unsupported")
+shmem.barrier()
