@@ -46,7 +46,7 @@ class Calls:
 
     def __init__(self, world, geometry, rank, members):
         self.world, self.geometry, self.rank, self.size = world, geometry, rank, len(members)
-        self.device = world.device
+        self.device, self.rank_here = world.device, world.get_rank()
         self.table = world.get_device_context()
         self.members = torch().tensor(members, dtype=torch().int32, device=world.device)
         self.subset = members != tuple(range(world.get_num_ranks()))
@@ -182,7 +182,7 @@ class Calls:
         }  # fmt: skip
         lane = "packets" if shape == "all" else "rooted packets"
         launch = self._launch(send_packets, choice, element, offset == 0, constants, torch().int64)
-        after = count, count if call in PARTED else 0, count if call in JOINED else 0, self.rank
+        after = count, count if call in PARTED else 0, count if call in JOINED else 0, self.rank, self.rank_here
         return Made(launch, (*self._state(lane), self.geometry.slots(lane)), after, "", True)
 
     def _launch(self, kernel, choice, element, aligned, constants, slots=None):

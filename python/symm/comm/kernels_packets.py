@@ -9,6 +9,7 @@ import triton
 import triton.language as tl
 
 from .. import triton as st
+from ._parts import put_packet_from
 from .kernels_parts import FLAG_WORDS, await_all, combine, narrowed, rank_of, tell_all
 
 # Of the lines of a program.
@@ -100,14 +101,17 @@ def take_sum(
     store_words(out, tl.program_id(0) * BLOCK, count, result, WHOLE, BLOCK)
 
 
-@triton.jit(do_not_specialize=["count", "in_apart", "out_apart", "me", "root"])
+@triton.jit(do_not_specialize=["count", "in_apart", "out_apart", "me", "rank_here", "root"])
 def send_packets(
     table, members, flags, steps, lines, inp, out,
-    count: tl.int64, in_apart: tl.int64, out_apart: tl.int64, me: tl.int32, root: tl.int32,
+    count: tl.int64, in_apart: tl.int64, out_apart: tl.int64, me: tl.int32, rank_here: tl.int32, root: tl.int32,
     WORLD: tl.constexpr, PROGRAMS: tl.constexpr, LINES: tl.constexpr, BLOCK: tl.constexpr, SHAPE: tl.constexpr,
     PARTED: tl.constexpr, OP: tl.constexpr, ACC: tl.constexpr, WHOLE: tl.constexpr, SUBSET: tl.constexpr,
 ):  # fmt: skip
-    """`exchange` of messages of at most `BLOCK` words a program. `WHOLE` ones are words in memory, too."""
+    """`exchange` of messages of at most `BLOCK` words a program. `WHOLE` ones are words in memory, too.
+
+    `rank_here` is this rank's number in the world, `me` that in the communicator.
+    """
     ctx = st.DeviceContext(table)
     pid = tl.program_id(0)
     step = tl.load(steps + pid) + 1
@@ -131,7 +135,9 @@ def send_packets(
             sends = to == root
         if sends:
             words = load_words(inp + to * in_apart, first, count, WHOLE, BLOCK) if PARTED else own
-            ctx.put_packet(lines + me * APART, words, epoch, rank_of(members, to, SUBSET), mask)
+            to = rank_of(members, to, SUBSET)
+            # The bases come after the rank and the number of ranks.
+            put_packet_from(table + 2, rank_here, lines + me * APART, words, epoch, to, mask)
     takes = me == root if SHAPE == "to root" else True
     if OP != "":
         if takes:
