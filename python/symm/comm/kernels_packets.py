@@ -37,12 +37,11 @@ def word_of(element, which: tl.constexpr):
     if BITS == 64:
         return element.to(tl.int64, bitcast=True)
     elif BITS == 32:
-        bits = element.to(tl.int32, bitcast=True).to(tl.int64) & 0xFFFFFFFF
+        return (element.to(tl.int32, bitcast=True).to(tl.int64) & 0xFFFFFFFF) << (32 * which)
     elif BITS == 16:
-        bits = element.to(tl.int16, bitcast=True).to(tl.int64) & 0xFFFF
+        return (element.to(tl.int16, bitcast=True).to(tl.int64) & 0xFFFF) << (16 * which)
     else:
-        bits = element.to(tl.int8, bitcast=True).to(tl.int64) & 0xFF
-    return bits << (BITS * which)
+        return (element.to(tl.int8, bitcast=True).to(tl.int64) & 0xFF) << (8 * which)
 
 
 @triton.jit
