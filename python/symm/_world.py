@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import ctypes
 import gc
 import logging
 import operator
@@ -19,7 +20,7 @@ from ._device import driver_of, gpu_of, place, usual_device
 from ._memory import Memory, torch
 from ._open import address_of, is_on_a_heap, worlds
 from ._torch_ranks import as_torch_has_joined
-from .errors import ArgumentError, HeapExhaustedError, NotSymmetricError, RankRangeError
+from .errors import ArgumentError, BootstrapError, HeapExhaustedError, NotSymmetricError, RankRangeError
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -31,6 +32,8 @@ HEAP_SIZE = 1 << 30
 REFUSALS = (TypeError, ValueError, RuntimeError, OverflowError)
 # How long to wait for the GPU before looking whether another rank has failed.
 SECONDS_OF_A_LOOK = 0.05
+# Held while a thread joins a run.
+JOINING = threading.Lock()
 # Characters of what a call is called, for other ranks to compare.
 LONGEST_CALL = 120
 
@@ -47,7 +50,13 @@ def init(heap_size: int = HEAP_SIZE, device: str | Device | None = None, timeout
 
     Returns the World. Raises ArgumentError, BootstrapError, DeviceError or SymmError.
     """
-    return World(heap_size, device or usual_device(), timeout)
+    if not JOINING.acquire(blocking=False):
+        message = "symm.init: another thread of this process is in it: all ranks join runs in the same order, so let "
+        raise BootstrapError(message + "one thread call it, or each after the other")
+    try:
+        return World(heap_size, device or usual_device(), timeout)
+    finally:
+        JOINING.release()
 
 
 class _Log(logging.LoggerAdapter):
@@ -71,6 +80,9 @@ class World:
 
     `log` is a logger whose messages begin with the rank.
     """
+
+    # Whether one of this process's runs could not be left at its end.
+    _could_not_leave = False
 
     def __init__(self, heap_size: int, device: str | Device, timeout: float | None):
         if isinstance(heap_size, bool) or (isinstance(heap_size, int) and not 0 < heap_size < 2**63):
@@ -100,6 +112,10 @@ class World:
         _sending.install(is_on_a_heap)
         worlds.append(self)
         atexit.register(self._at_exit)
+
+    def __reduce__(self):
+        message = "a World is this process's place in a run, and cannot be pickled or copied: pass the World itself, "
+        raise ArgumentError(message + "or numbers and tensors; in another process, call symm.init")
 
     # Ranks.
 
@@ -383,12 +399,31 @@ class World:
         if not self.is_open():
             # A forked process is no rank.
             return
-        if not hasattr(sys, "last_value"):
+        number = self.get_rank()
+        if hasattr(sys, "last_value"):
+            # A rank that ends by an exception does not wait for the others: they are told.
+            self.rank.end(f"rank {number} ended by {type(sys.last_value).__name__}; its own output says why")
+        elif World._could_not_leave:
+            self.rank.end(f"rank {number} could not leave another run; its own output says why")
+        else:
+            self._close_at_exit(number)
+
+    def _close_at_exit(self, number):
+        """Leaves the run. What fails is said, and is the process's failure: Python would go on as if it was not."""
+        try:
             self.close()
-            return
-        # A rank that ends by an exception does not wait for the others: they are told.
-        cause = type(sys.last_value).__name__
-        self.rank.end(f"rank {self.get_rank()} ended by {cause}; its own output says why")
+        except (Exception, KeyboardInterrupt) as error:
+            World._could_not_leave = True
+            print(f"symm: rank {number} could not leave the run: {type(error).__name__}: {error}", file=sys.stderr)
+            _fail_at_exit()
+
+
+def _fail_at_exit():
+    """Makes this process end with status 1, after all that Python does at its end: that changes no status."""
+    libc, address = ctypes.CDLL(None), ctypes.c_void_p
+    # What is registered last is called first.
+    for function, argument in (libc._exit, 1), (libc.fflush, None):
+        libc.__cxa_atexit(ctypes.cast(function, address), address(argument), None)
 
 
 def _integer(rank):

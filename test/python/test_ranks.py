@@ -110,6 +110,19 @@ def test_ctrl_c_ends_a_wait(case, tmp_path):
         assert status == 0, output
 
 
+def test_what_fails_at_the_end_is_said_once_and_is_a_failure():
+    [(output, status), _] = outputs(start("leaving.py", 2, OMP_NUM_THREADS="1"))
+    assert status == 1, output
+    assert output.count("symm: rank 0 could not leave the run: RankFailedError: ") == 1, output
+    assert output.count("rank 1 died") == 1 and "Traceback" not in output, output
+    assert "the last words" in output, output
+
+
+def test_one_thread_joins_at_a_time():
+    [(output, status)] = outputs(start("joins_twice.py", 1, WORLD_SIZE="2"))
+    assert status == 0, output
+
+
 @pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed")
 def test_ranks_are_those_of_torch_distributed():
     [(output, status)] = outputs(start("spawned.py", 2)[:1])

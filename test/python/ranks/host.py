@@ -1,5 +1,8 @@
 """The host API, on every rank: run with RANK, WORLD_SIZE and MASTER_PORT."""
 
+import copy
+import pickle
+
 import numpy as np
 import symm
 import symm.triton as st
@@ -66,6 +69,10 @@ assert world.as_remote(table, me).data_ptr() == table.data_ptr()
 # The context table.
 assert world.get_device_context().tolist() == [me, ranks, *world.get_heap_bases().tolist()]
 assert world.get_heap_bases().tolist()[me] <= table.data_ptr()
+
+# A rank is this process.
+for function in (pickle.dumps, copy.copy, copy.deepcopy):
+    assert "in another process, call symm.init" in raised(symm.ArgumentError, function, world)
 
 # All together.
 assert world.broadcast({"from": me}, ranks - 1) == {"from": ranks - 1}
