@@ -29,6 +29,7 @@ class Worker:
         self.command += ["--limit", str(options.limit), "--remote", str(options.remote)]
         self.seconds = options.seconds
         self.log = pathlib.Path(options.keep, f"{self.package}.{version}.log")
+        self.found = 0
         self.kernel, self.number, self.chosen, self.done, self.rest = None, -1, None, 0, b""
         self.results = []
 
@@ -151,7 +152,10 @@ def main():
     options.keep = os.path.abspath(options.keep)
     pathlib.Path(options.keep).mkdir(parents=True, exist_ok=True)
     workers = [Worker(*python, folder, options) for folder in options.folders for python in pythons]
-    run(workers, options.jobs)
+    try:
+        run(workers, options.jobs)
+    except KeyboardInterrupt:
+        print("\nended early: this is what has been compared so far", file=sys.stderr)
     unexplained = report(workers)
     skipped = [
         f"{r['kernel']} {r['target']} {r['triton']}: {r['detail']}"

@@ -154,7 +154,9 @@ def amd_registers(text):
 
 
 def nvidia_registers(text):
-    ptxas = pathlib.Path(triton.__file__).parent / "backends/nvidia/bin/ptxas"
+    folder = pathlib.Path(triton.__file__).parent / "backends/nvidia/bin"
+    # The newer one where there are two: it reads the PTX of both.
+    ptxas = max(folder.glob("ptxas*"), key=lambda path: len(path.name))
     with tempfile.NamedTemporaryFile("w", suffix=".ptx") as file:
         file.write(text)
         file.flush()
