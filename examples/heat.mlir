@@ -231,14 +231,15 @@ module attributes {gpu.container_module} {
     return %result : memref<?x?xf32>
   }
 
-  // The smallest and the largest element; NaN if there is one.
+  // The smallest and the largest element; NaN if there is one. Of no elements: infinities.
   func.func private @extremes(%m: memref<?x?xf32>) -> (f32, f32) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %height = memref.dim %m, %c0 : memref<?x?xf32>
     %width = memref.dim %m, %c1 : memref<?x?xf32>
-    %first = memref.load %m[%c0, %c0] : memref<?x?xf32>
-    %all:2 = scf.for %i = %c0 to %height step %c1 iter_args(%low = %first, %high = %first) -> (f32, f32) {
+    %highest = arith.constant 0x7F800000 : f32
+    %lowest = arith.constant 0xFF800000 : f32
+    %all:2 = scf.for %i = %c0 to %height step %c1 iter_args(%low = %highest, %high = %lowest) -> (f32, f32) {
       %row:2 = scf.for %j = %c0 to %width step %c1 iter_args(%l = %low, %h = %high) -> (f32, f32) {
         %v = memref.load %m[%i, %j] : memref<?x?xf32>
         %lower = arith.minimumf %l, %v : f32
