@@ -67,6 +67,8 @@ pub(crate) struct RankArea {
     pub(crate) parked: Line<AtomicU32>,
     /// Blocks of the current launch that have not finished.
     pub(crate) live: Line<AtomicU32>,
+    /// Threads that have still to be started for it.
+    pub(crate) wanted: Line<AtomicU32>,
     /// Grows whenever a block enters or leaves a parked wait, ends, or the host changes state.
     pub(crate) transitions: Line<AtomicU64>,
     pub(crate) host: HostSlot,

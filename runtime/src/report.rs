@@ -66,13 +66,13 @@ fn host(world: &World, rank: u32, area: &RankArea) -> String {
         HostState::Running => format!("rank {rank}: host function running for {time}"),
         HostState::Returned => format!("rank {rank}: returned"),
         HostState::InLaunch => {
-            let live = area.live.0.load(Ordering::Relaxed);
             let blocks: i64 = slot.grid().iter().product();
             let (kernel, loc) = (slot.kernel.get(), slot.loc.get());
-            format!(
-                "rank {rank}: launch of @{kernel}{}, for {time}: {live} of {blocks} blocks have not finished",
-                at(&loc)
-            )
+            let doing = match (area.wanted.0.load(Ordering::Relaxed), area.live.0.load(Ordering::Relaxed)) {
+                (0, live) => format!("{live} of {blocks} blocks have not finished"),
+                (wanted, _) => format!("{wanted} of {blocks} blocks have no thread yet"),
+            };
+            format!("rank {rank}: launch of @{kernel}{}, for {time}: {doing}", at(&loc))
         }
         HostState::OnDevice => {
             let (kernel, loc) = (slot.kernel.get(), slot.loc.get());

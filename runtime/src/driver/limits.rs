@@ -1,6 +1,8 @@
 //! Which limit a thread has met that could not be started: the system says only that there is one.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
 use super::thread::MAPPINGS;
 
@@ -15,6 +17,11 @@ struct Use {
 }
 
 impl Use {
+    /// Whether so many more do not fit.
+    fn is_too_little_for(self, more: u64) -> bool {
+        self.has.zip(self.most).is_some_and(|(has, most)| has.saturating_add(more) > most)
+    }
+
     fn is_met(self) -> bool {
         let (part, whole) = NEARLY;
         self.has.zip(self.most).is_some_and(|(has, most)| has.saturating_mul(whole) >= most.saturating_mul(part))
@@ -30,8 +37,8 @@ struct Limits {
     all: Use,
     /// Threads of a control group.
     group: Use,
-    /// Of this user, except for root.
-    user: Option<u64>,
+    /// Threads of this user, except for root.
+    user: Use,
     /// Bytes of addresses.
     addresses: Use,
 }
@@ -41,9 +48,49 @@ pub(super) fn met(started: usize) -> String {
     Limits::now().describe(started)
 }
 
+/// Why so many threads more, of all ranks of this system, cannot be started; `None` if nothing is known to forbid it.
+pub(super) fn refusal(more: u64) -> Option<String> {
+    Limits::now().refuse(more)
+}
+
+fn number(path: impl AsRef<Path>) -> Option<u64> {
+    fs::read_to_string(path).ok()?.trim().parse().ok()
+}
+
+/// The control group with the least room of those that this process is in.
+fn group() -> Use {
+    let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let of = |line: &str| {
+        // `0::/path`, or, of the first version, `7:pids:/path`.
+        let (root, path) = match line.splitn(3, ':').collect::<Vec<_>>()[..] {
+            [_, "", path] => ("/sys/fs/cgroup", path),
+            [_, "pids", path] => ("/sys/fs/cgroup/pids", path),
+            _ => return Vec::new(),
+        };
+        let folders = Path::new(path.trim_start_matches('/')).ancestors().map(|path| Path::new(root).join(path));
+        let uses = folders.map(|at| Use { has: number(at.join("pids.current")), most: number(at.join("pids.max")) });
+        uses.filter(|usage| usage.has.is_some() && usage.most.is_some()).collect()
+    };
+    let room = |usage: &Use| usage.most.unwrap_or(u64::MAX).saturating_sub(usage.has.unwrap_or(0));
+    groups.lines().flat_map(of).min_by_key(room).unwrap_or(Use { has: None, most: None })
+}
+
+/// The threads of this user, who is not root.
+fn user() -> Use {
+    let user = rustix::process::geteuid();
+    let most = rustix::process::getrlimit(rustix::process::Resource::Nproc).current;
+    if user.is_root() || most.is_none() {
+        return Use { has: None, most: None };
+    }
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let mine = processes.filter(|process| process.metadata().is_ok_and(|found| found.uid() == user.as_raw()));
+    // A folder has two links, and one for each folder in it.
+    let threads = mine.filter_map(|process| Some(fs::metadata(process.path().join("task")).ok()?.nlink() - 2));
+    Use { has: Some(threads.sum()), most }
+}
+
 impl Limits {
     fn now() -> Self {
-        let number = |path: &str| fs::read_to_string(path).ok().and_then(|text| text.trim().parse().ok());
         // `0.00 0.01 0.05 running/all last`
         let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
         let threads = load.split(['/', ' ']).nth(4).and_then(|all| all.parse().ok());
@@ -55,13 +102,27 @@ impl Limits {
             mappings: Use { has: maps, most: number("/proc/sys/vm/max_map_count") },
             numbers: Use { has: threads, most: number("/proc/sys/kernel/pid_max") },
             all: Use { has: threads, most: number("/proc/sys/kernel/threads-max") },
-            group: Use { has: number("/sys/fs/cgroup/pids.current"), most: number("/sys/fs/cgroup/pids.max") },
-            user: limit(rustix::process::Resource::Nproc).filter(|_| !rustix::process::geteuid().is_root()),
+            group: group(),
+            user: user(),
             addresses: Use {
                 has: pages.map(|pages| pages * rustix::param::page_size() as u64),
                 most: limit(rustix::process::Resource::As),
             },
         }
+    }
+
+    fn refuse(&self, more: u64) -> Option<String> {
+        let limits = [
+            (self.numbers, "of this system (kernel.pid_max)"),
+            (self.all, "of this system (kernel.threads-max)"),
+            (self.group, "of this control group (pids.max)"),
+            (self.user, "of this user (ulimit -u)"),
+        ];
+        let (usage, whose) = limits.into_iter().find(|(usage, _)| usage.is_too_little_for(more))?;
+        let (has, most) = usage.has.zip(usage.most)?;
+        Some(format!(
+            "the ranks of this system want {more} more, where there are {has} of at most {most} threads {whose}"
+        ))
     }
 
     fn describe(&self, started: usize) -> String {
@@ -74,7 +135,7 @@ impl Limits {
             of(self.all, "threads of this system (kernel.threads-max)"),
             of(self.group, "threads of this control group (pids.max)"),
             of(self.addresses, "bytes of addresses of this process (ulimit -v)"),
-            self.user.map(|most| (false, format!("at most {most} threads of this user (ulimit -u)"))),
+            of(self.user, "threads of this user (ulimit -u)"),
         ];
         let known: Vec<_> = known.into_iter().flatten().collect();
         let is_met = known.iter().any(|(met, _)| *met);
@@ -96,7 +157,7 @@ mod tests {
             numbers: little(32_768),
             all: little(100_000),
             group: Use { has: Some(10), most: None },
-            user: None,
+            user: Use { has: Some(10), most: None },
             addresses: Use { has: Some(10), most: None },
         }
     }
@@ -113,11 +174,23 @@ mod tests {
 
     #[test]
     fn without_one_all_are() {
-        let text = Limits { user: Some(4096), ..limits() }.describe(7);
+        let text = Limits { user: Use { has: Some(10), most: Some(4096) }, ..limits() }.describe(7);
         for part in ["one of these limits", "vm.max_map_count", "pid_max", "threads-max", "4096 threads of this user"] {
             assert!(text.contains(part), "{text}");
         }
         assert!(!text.contains("pids.max") && !text.contains("ulimit -v"), "{text}");
+    }
+
+    #[test]
+    fn what_has_no_room_is_refused_with_the_numbers() {
+        let little = Limits { group: Use { has: Some(900), most: Some(1000) }, ..limits() };
+        assert_eq!(
+            little.refuse(101).unwrap(),
+            "the ranks of this system want 101 more, where there are 900 of at most 1000 threads of this control group \
+             (pids.max)"
+        );
+        assert_eq!(little.refuse(100), None);
+        assert!(limits().refuse(32_764).is_some_and(|why| why.contains("10 of at most 32768")), "{:?}", limits());
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use super::limits::met;
+use super::limits::{met, refusal};
 use super::thread::Thread;
 use super::{Coords, KernelFn};
 use crate::agent::{Agent, coordinates};
@@ -20,6 +20,8 @@ use crate::trace::What;
 
 /// Stack of a block, in bytes. The system gives it pages only as they are touched.
 const STACK: usize = 1 << 20;
+/// With fewer threads to start the system's limits are not looked at first.
+const MANY: u32 = 64;
 /// Polls for the end of the last block before the host thread parks.
 const SPINS: u32 = 1000;
 /// The longest sleep of a joined rank between two looks whether the run has failed.
@@ -81,10 +83,9 @@ impl Pool {
         // A block may stay in its kernel for ever when the run fails: then a joined rank still returns to its caller.
         let hosted = u32::from(!agent.world.joined);
         let mut workers = lock(&self.workers);
-        while workers.len() < (launch.blocks - hosted) as usize {
-            let worker = Worker::start(agent).map_err(|answer| no_thread(&answer, workers.len()))?;
-            workers.push(worker);
-        }
+        let wanted = (launch.blocks - hosted).saturating_sub(workers.len() as u32);
+        start(agent, launch, &mut workers, wanted)
+            .inspect_err(|_| agent.area().wanted.0.store(0, Ordering::Relaxed))?;
         let job = Arc::new(Job {
             kernel,
             args: launch.args,
@@ -134,6 +135,25 @@ impl Pool {
             }
         }
     }
+}
+
+/// Starts so many threads more, or none if the system has no room for them and for what other ranks are starting.
+fn start(agent: &Agent, launch: &Launch<'_>, workers: &mut Vec<Worker>, wanted: u32) -> Result<(), Error> {
+    let mine = &agent.area().wanted.0;
+    // In this order: of ranks that start threads at once, the last sees what all want.
+    mine.store(wanted, Ordering::SeqCst);
+    if wanted >= MANY {
+        let all = agent.world.control.areas().iter().map(|area| u64::from(area.wanted.0.load(Ordering::SeqCst))).sum();
+        if let Some(why) = refusal(all) {
+            let mend = format!("each block is a thread, and {why}; launch fewer blocks, or raise that limit");
+            return Err(Error::BadLaunch { kernel: launch.name.to_owned(), what: "grid", dims: launch.grid, mend });
+        }
+    }
+    for _ in 0..wanted {
+        workers.push(Worker::start(agent).map_err(|answer| no_thread(&answer, workers.len()))?);
+        mine.fetch_sub(1, Ordering::Relaxed);
+    }
+    Ok(())
 }
 
 impl Worker {

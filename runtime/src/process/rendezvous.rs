@@ -3,6 +3,7 @@
 //! A rank first announces itself, then gets ready, then joins: one that dies while it gets ready is noticed by its
 //! connection, which closes.
 
+use std::fs;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::PoisonError;
@@ -29,6 +30,8 @@ use crate::memory;
 pub(super) const MOST_BYTES: u64 = 16 << 20;
 /// Time between two attempts to connect, and between two looks at the deadline.
 pub(super) const RETRY: Duration = Duration::from_millis(10);
+/// How many attempts to connect lie between two looks for rank 0 in another user namespace.
+const LOOKS_ABOUT: u32 = 20;
 /// Time beyond the deadline for rank 0 to say what is wrong.
 pub(super) const GRACE: Duration = Duration::from_secs(5);
 /// How long an answer may take that ends a rank's part: it fits what the system keeps for the other end.
@@ -190,7 +193,10 @@ fn await_answer(stream: &Kept, after: Duration) -> Result<(), Error> {
 /// A connection to rank 0, which may not be there yet.
 fn reach(bootstrap: &Bootstrap, deadline: Duration) -> Result<Kept, Error> {
     let mut patience = Patience::new(deadline);
-    loop {
+    for attempt in 1_u32.. {
+        if attempt.is_multiple_of(LOOKS_ABOUT) {
+            not_apart(bootstrap)?;
+        }
         let failed = match dial(bootstrap) {
             Ok((_, peer)) if !peer.is_ours() => {
                 return Err(Error::Refused { rank: bootstrap.rank, reason: FOREIGN.to_owned() });
@@ -208,13 +214,44 @@ fn reach(bootstrap: &Bootstrap, deadline: Duration) -> Result<Kept, Error> {
             });
         }
     }
+    Err(Error::RanksAbsent { ranks: vec![0], deadline })
+}
+
+/// An error, of which rank 0 is told, if that is this user's in another user namespace: there the user has another
+/// number, and so the socket another name.
+fn not_apart(bootstrap: &Bootstrap) -> Result<(), Error> {
+    let run = |name: &str| {
+        let (user, run) = name.strip_prefix("symm-")?.split_once('-')?;
+        Some((user.to_owned(), run.to_owned()))
+    };
+    let (Some((mine, ours)), Ok(sockets)) = (run(&bootstrap.socket), fs::read_to_string("/proc/net/unix")) else {
+        return Ok(());
+    };
+    for name in sockets.lines().filter_map(|line| Some(line.rsplit_once(" @")?.1)) {
+        let Some((theirs, _)) = run(name).filter(|(user, run)| *run == ours && *user != mine) else { continue };
+        let found = dial_name(name).ok().filter(|(_, peer)| peer.is_ours());
+        let Some((stream, _)) = found else { continue };
+        let reason = format!(
+            "it is in another user namespace than rank 0 (user {theirs} there is user {mine} here): start all ranks in \
+             the same one"
+        );
+        // Nothing is lost when it cannot be told.
+        let _ = send(&stream, &Hello::new(bootstrap), &[], TELLS_IN)
+            .and_then(|()| send(&stream, &Ready::Declines(reason.clone()), &[], TELLS_IN));
+        return Err(Error::Refused { rank: bootstrap.rank, reason });
+    }
+    Ok(())
 }
 
 /// One attempt to connect, which does not wait, and who listens.
 pub(super) fn dial(bootstrap: &Bootstrap) -> Result<(Kept, Peer), Errno> {
+    dial_name(&bootstrap.socket)
+}
+
+fn dial_name(name: &str) -> Result<(Kept, Peer), Errno> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let stream = Kept::new(socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?);
-    connect(&stream, &address(bootstrap)?)?;
+    connect(&stream, &SocketAddrUnix::new_abstract_name(name.as_bytes())?)?;
     let peer = Peer::of(&stream).ok_or(Errno::CONNREFUSED)?;
     Ok((stream, peer))
 }

@@ -251,6 +251,10 @@ fn act(what: &str, rank: &Rank) -> Result<u64, Error> {
         "exit 1" if rank.rank() == 1 => std::process::exit(3),
         "fault" => drop(alloc(rank, 1 << 30, c"act.mlir:6:1")),
         "error" if rank.rank() == 1 => return Err(Error::Program("cannot compile".to_owned())),
+        "many blocks" => {
+            barrier_all(rank, c"act.mlir:9:1");
+            launch(rank, c"rest", rest, 8000, data, c"act.mlir:9:1");
+        }
         "deadlock" | "deadlock, trace" => launch(rank, c"stuck", stuck, 2, data, c"act.mlir:8:1"),
         _ => {}
     }
@@ -280,6 +284,17 @@ unsafe extern "C" fn around(args: *const *const std::ffi::c_void, coords: *const
         signal(env.remote(mine, (rank + 1) % ranks), 1000 * step + rank);
         wait(&env, mine, GE, 1000 * step, c"act.mlir:20:5");
     }
+}
+
+/// Comes to an end when all blocks have begun.
+unsafe extern "C" fn rest(args: *const *const std::ffi::c_void, coords: *const Coords) {
+    // SAFETY: started by `launch`.
+    let (env, _) = unsafe { env(args, coords) };
+    let begun = crate::common::atomic(env.flag(1)).fetch_add(1, std::sync::atomic::Ordering::AcqRel) + 1;
+    if begun == 8000 {
+        signal(env.flag(0), 1);
+    }
+    wait(&env, env.flag(0), GE, 1, c"act.mlir:40:5");
 }
 
 unsafe extern "C" fn stuck(args: *const *const std::ffi::c_void, coords: *const Coords) {

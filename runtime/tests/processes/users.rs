@@ -17,13 +17,15 @@ use std::time::{Duration, Instant};
 use crate::SOON;
 use crate::start::{outputs, port, rank};
 
-pub const TESTS: [(&str, fn()); 6] = [
+pub const TESTS: [(&str, fn()); 8] = [
     ("128_ranks_of_an_ordinary_user", many_ranks_of_an_ordinary_user),
     ("another_user_who_listens_and_does_not_answer", another_user_who_listens_and_does_not_answer),
     ("another_user_who_listens_is_told_nothing", another_user_who_listens_is_told_nothing),
     ("another_user_who_connects_is_told_nothing", another_user_who_connects_is_told_nothing),
     ("a_guest_that_dribbles_does_not_hold_rank_0", a_guest_that_dribbles_does_not_hold_rank_0),
     ("ranks_in_pid_namespaces_of_their_own", ranks_in_pid_namespaces_of_their_own),
+    ("ranks_in_user_namespaces_of_their_own_are_told", ranks_in_user_namespaces_of_their_own_are_told),
+    ("threads_of_all_ranks_together_are_refused", threads_of_all_ranks_together_are_refused),
 ];
 
 /// The user that ranks run as where this test runs as root.
@@ -193,7 +195,7 @@ fn message(body: &str) -> Vec<u8> {
 fn hello(rank: u32, num_ranks: u32) -> Vec<u8> {
     let options = r#"[["steps","7"]]"#;
     message(&format!(
-        r#"{{"version":6,"rank":{rank},"num_ranks":{num_ranks},"program":"01","options":{options},"died":false}}"#
+        r#"{{"version":7,"rank":{rank},"num_ranks":{num_ranks},"program":"01","options":{options},"died":false}}"#
     ))
 }
 
@@ -251,4 +253,40 @@ fn ranks_in_pid_namespaces_of_their_own() {
     }
     let found = outputs((0..3).map(|r| contained(rank(r, 3, "contained kill", "join and die"))).collect(), SOON);
     assert!(found[0].1.contains("rank 1 died") && found[2].1.contains("rank 1 died"), "{found:?}");
+}
+
+/// Each has the same user, under another number.
+fn ranks_in_user_namespaces_of_their_own_are_told() {
+    let apart = "unshare --user --map-root-user ";
+    let permitted = Command::new("sh").args(["-c", &format!("{apart} true")]).stderr(Stdio::null()).status();
+    if !permitted.is_ok_and(|status| status.success()) {
+        println!("  skipped, for namespaces are not permitted here");
+        return;
+    }
+    for inside in [0, 1] {
+        let begin = Instant::now();
+        let ranks = [0, 1].map(|r| {
+            let shell = if r == inside { format!("exec {apart}\"$0\" \"$@\"; ") } else { String::new() };
+            ordinary(&rank(r, 2, "other user", "around"), &shell).spawn().unwrap()
+        });
+        for (ok, text) in outputs(ranks.into(), SOON) {
+            let said = "rank 1 could not join the run: it is in another user namespace than rank 0 (user ";
+            assert!(!ok && text.contains(said), "{text}");
+        }
+        assert!(begin.elapsed() < Duration::from_secs(8), "{:?}", begin.elapsed());
+    }
+}
+
+/// Those of one rank would be few enough.
+fn threads_of_all_ranks_together_are_refused() {
+    // dash and bash name the limit differently.
+    let limit = "ulimit -p 9000 2> /dev/null || ulimit -u 9000; ";
+    let ranks = [0, 1].map(|r| ordinary(&rank(r, 2, "threads", "many blocks"), limit).spawn().unwrap());
+    let found = outputs(ranks.into(), SOON);
+    let said = "want 15998 more, where there are ";
+    assert!(found.iter().all(|(ok, _)| !ok) && found.iter().any(|(_, text)| text.contains(said)), "{found:?}");
+    assert!(
+        found.iter().any(|(_, text)| text.contains("of at most 9000 threads of this user (ulimit -u)")),
+        "{found:?}"
+    );
 }
