@@ -345,8 +345,8 @@ pub enum Error {
 
     /// Every thread of every rank waits and none can wake another.
     #[error(
-        "deadlock: every block and host thread waits, and nothing is left that could signal; if another thread of the \
-         program sets a flag, say so (Config::helpers_signal, helpers_signal of symm_options)\n{report}"
+        "deadlock: every block and host thread waits, and nothing is left that could signal{}\n{report}",
+        HELPERS_MEND
     )]
     Deadlock {
         /// What every rank is doing, one line each.
@@ -384,6 +384,11 @@ pub enum Error {
         source: Box<Error>,
     },
 }
+
+/// What [`Error::Deadlock`] says to callers that may have threads which are no rank's: for those that have none to leave
+/// out.
+pub const HELPERS_MEND: &str = "; if another thread of the program sets a flag, say so (Config::helpers_signal, \
+                                helpers_signal of symm_options)";
 
 impl Error {
     pub(crate) fn system(action: impl Into<String>) -> impl FnOnce(rustix::io::Errno) -> Self {

@@ -68,7 +68,7 @@ pub use control::{MAX_BLOCKS, MAX_RANKS};
 pub use driver::gpu::DeviceCode;
 pub use driver::gpu::api::DeviceInfo;
 pub use driver::{Coords, Device, KernelFn};
-pub use error::{Error, Exit, Place, RankExit};
+pub use error::{Error, Exit, HELPERS_MEND, Place, RankExit};
 pub use heap::{DEFAULT_HEAP_SIZE, SIGNAL_PAD_BYTES, heap_stride, max_barrier_blocks};
 pub use interrupt::{catch_interrupts, set_interrupt};
 pub use join::join;

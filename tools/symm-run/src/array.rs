@@ -4,8 +4,11 @@ use crate::output;
 use half::f16;
 use npyz::{DType, NpyHeader, Order, TypeStr, WriterBuilder};
 use std::fs::File;
-use std::io::{BufReader, Read, Write};
+use std::io::{BufReader, ErrorKind, Read, Write};
 use std::path::Path;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 use symm_codegen::Element;
 
 /// A row-major array.
@@ -32,6 +35,12 @@ pub enum ArrayError {
     FortranOrder,
     #[error("is cut short: {expected} bytes of data for its shape, got {found}")]
     CutShort { expected: u64, found: u64 },
+    #[error("is longer than its shape says: {expected} bytes of data, and then more; save it again with numpy.save")]
+    TooLong { expected: u64 },
+    #[error("ends within its header, or is empty: save it with numpy.save")]
+    HeaderCutShort,
+    #[error("was not read within {0:?} (--timeout): if it is a pipe, see whether anything writes to it")]
+    Late(Duration),
     #[error("is too large: its shape needs more bytes than there are addresses")]
     TooLarge,
 }
@@ -53,10 +62,28 @@ fn type_names(element: Element) -> &'static [&'static str] {
 }
 
 impl Array {
+    /// Likewise, within a time if there is one: who writes into a pipe may never come.
+    pub fn read_within(
+        limit: Option<Duration>,
+        path: &Path,
+        element: Element,
+        shape: &[Option<u64>],
+    ) -> Result<Self, ArrayError> {
+        let Some(limit) = limit else { return Self::read(path, element, shape) };
+        let (result, outcome) = mpsc::channel();
+        let (path, shape) = (path.to_owned(), shape.to_vec());
+        // Nobody hears of one that comes late.
+        thread::spawn(move || drop(result.send(Self::read(&path, element, &shape))));
+        outcome.recv_timeout(limit).unwrap_or(Err(ArrayError::Late(limit)))
+    }
+
     /// Reads an array that must have this element type and match this shape (`None`: any size).
     pub fn read(path: &Path, element: Element, shape: &[Option<u64>]) -> Result<Self, ArrayError> {
         let mut file = BufReader::new(File::open(path)?);
-        let header = NpyHeader::from_reader(&mut file)?;
+        let header = NpyHeader::from_reader(&mut file).map_err(|error| match error.kind() {
+            ErrorKind::UnexpectedEof => ArrayError::HeaderCutShort,
+            _ => error.into(),
+        })?;
         let found = match header.dtype() {
             DType::Plain(ty) => ty.to_string(),
             other => other.descr(),
@@ -82,9 +109,12 @@ impl Array {
         let expected = shape.iter().try_fold(element.bytes() as u64, |bytes, size| bytes.checked_mul(*size));
         let expected = expected.filter(|bytes| *bytes < 1 << 46).ok_or(ArrayError::TooLarge)?;
         let mut bytes = Vec::new();
-        file.take(expected).read_to_end(&mut bytes)?;
+        file.by_ref().take(expected).read_to_end(&mut bytes)?;
         if bytes.len() as u64 != expected {
             return Err(ArrayError::CutShort { expected, found: bytes.len() as u64 });
+        }
+        if file.read(&mut [0])? != 0 {
+            return Err(ArrayError::TooLong { expected });
         }
         Ok(Self { element, shape, bytes })
     }
@@ -156,6 +186,10 @@ mod tests {
         let whole = std::fs::read(&path).unwrap();
         std::fs::write(&path, &whole[..whole.len() - 3]).unwrap();
         assert!(matches!(Array::read(&path, Element::F32, &[None]), Err(ArrayError::CutShort { .. })));
+        std::fs::write(&path, &whole[..30]).unwrap();
+        assert!(matches!(Array::read(&path, Element::F32, &[None]), Err(ArrayError::HeaderCutShort)));
+        std::fs::write(&path, [&whole[..], b"more"].concat()).unwrap();
+        assert!(matches!(Array::read(&path, Element::F32, &[None]), Err(ArrayError::TooLong { expected: 16 })));
         std::fs::write(&path, b"no array").unwrap();
         assert!(matches!(Array::read(&path, Element::F32, &[None]), Err(ArrayError::Io(_))));
         std::fs::remove_file(&path).unwrap();

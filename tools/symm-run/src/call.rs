@@ -6,6 +6,7 @@ use anyhow::Context as _;
 use half::{bf16, f16};
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::{OsString, c_void};
+use std::time::Duration;
 use symm_codegen::{ArgumentType, Element, Error, Jit, Output, Signature};
 
 /// The compiled host function.
@@ -50,13 +51,15 @@ enum Input {
 }
 
 impl Prepared {
-    /// Matches what the command line gives with what the function takes and returns.
+    /// Matches what the command line gives with what the function takes and returns. Each array is to be read within
+    /// `limit`.
     pub fn new(
         entry: Entry,
         signature: Signature,
         inputs: &[(String, OsString)],
         outputs: &[(String, OsString)],
         scalars: &[(String, String)],
+        limit: Option<Duration>,
     ) -> anyhow::Result<Self> {
         let files = once("--input", inputs)?;
         let values = once("--arg", scalars)?;
@@ -79,7 +82,7 @@ impl Prepared {
                     let path = files.get(name).with_context(|| {
                         format!("the program takes an array '{name}': give --input {name}=FILE.npy")
                     })?;
-                    let array = Array::read(path.as_ref(), *element, shape)
+                    let array = Array::read_within(limit, path.as_ref(), *element, shape)
                         .with_context(|| format!("--input {name}={}", path.display()))?;
                     Input::Array(array)
                 }

@@ -19,7 +19,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use symm_codegen::Source;
 use symm_runtime::trace::Trace;
-use symm_runtime::{Bootstrap, Config, Device, Launcher, Ranks, Spawn, catch_interrupts, spawn_processes};
+use symm_runtime::{
+    Bootstrap, Config, Device, HELPERS_MEND, Launcher, Ranks, Spawn, catch_interrupts, spawn_processes,
+};
 
 /// How long the ranks that are left have to end by themselves once one has failed.
 const GRACE: Duration = Duration::from_secs(10);
@@ -51,6 +53,10 @@ fn say(line: std::fmt::Arguments) {
 fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let source = Source::new(&options.file)?;
     let launcher = launcher(options)?;
+    if launcher.is_some() {
+        // Already while it compiles: the others would take a rank that Ctrl-C ends there for dead.
+        catch_interrupts(true)?;
+    }
     let ranks = if launcher.is_some() {
         let mut bootstrap = Bootstrap::from_env()?;
         bootstrap.fingerprint = compile::fingerprint(&source);
@@ -79,6 +85,7 @@ fn run(options: &Options) -> anyhow::Result<ExitCode> {
     config.trace = options.trace.is_some();
     if options.processes && launcher.is_none() {
         can_run(options, &config)?;
+        can_be_read_by_all(options)?;
         // What is wrong is wrong on every rank: once is enough.
         compile::gpus(options.driver)?;
         prepare(&source, options, num_ranks, Diagnostics::OfFailures)?;
@@ -109,7 +116,9 @@ fn run(options: &Options) -> anyhow::Result<ExitCode> {
     config.device = device;
     let prepared = Arc::new(prepared);
     let body = Arc::clone(&prepared);
-    catch_interrupts(launcher.is_some())?;
+    if launcher.is_none() {
+        catch_interrupts(false)?;
+    }
     let ran = symm_runtime::run(&config, move |rank| Ok((rank.rank(), body.call(rank.ctx()))));
     let trace = ran.as_ref().map_or_else(|failure| failure.trace.as_deref(), |outcome| outcome.trace.as_ref());
     let traced = write_trace(options, trace);
@@ -119,8 +128,8 @@ fn run(options: &Options) -> anyhow::Result<ExitCode> {
             if let Err(error) = traced {
                 say(format_args!("symm-run: {error:#}"));
             }
-            // Its message holds its causes already.
-            anyhow::bail!(failure.error.to_string());
+            // Its message holds its causes already. A program has no threads but its ranks'.
+            anyhow::bail!(failure.error.to_string().replace(HELPERS_MEND, ""));
         }
     };
 
@@ -163,7 +172,8 @@ fn prepare(
 ) -> anyhow::Result<(Prepared, Device)> {
     let compiled = compile::program(source, options, num_ranks, diagnostics)?;
     let (entry, signature) = (compiled.entry, compiled.signature);
-    let prepared = Prepared::new(entry, signature, &options.inputs, &options.outputs, &options.args)?;
+    let limit = options.timeout.map(Duration::from_secs_f64);
+    let prepared = Prepared::new(entry, signature, &options.inputs, &options.outputs, &options.args, limit)?;
     Ok((prepared, compiled.device))
 }
 
@@ -197,6 +207,22 @@ fn can_run(options: &Options, config: &Config) -> anyhow::Result<()> {
         output::can_write(path).with_context(|| format!("--trace {}", path.display()))?;
     }
     mine.into_iter().try_for_each(|rank| output::can_write_all(&options.outputs, rank))
+}
+
+/// Sees that each of the processes that this one starts can read the arrays.
+fn can_be_read_by_all(options: &Options) -> anyhow::Result<()> {
+    for (name, path) in &options.inputs {
+        let path = Path::new(path);
+        let own = ["/dev/stdin", "/dev/fd", "/proc/self"].iter().any(|own| path.starts_with(own));
+        // What is wrong with a file that cannot be looked at is said where it is read.
+        let regular = std::fs::metadata(path).map_or(true, |found| found.is_file());
+        let shown = path.display();
+        anyhow::ensure!(
+            regular && !own,
+            "--input {name}={shown}: with --processes each rank reads it, and this can be read once: give a file"
+        );
+    }
+    Ok(())
 }
 
 fn write_trace(options: &Options, trace: Option<&Trace>) -> anyhow::Result<()> {

@@ -25,7 +25,7 @@ pub struct Options {
     /// The program: MLIR text or bytecode; '-' is standard input.
     pub file: PathBuf,
     /// How many ranks; 1 without it, or as many as the launcher started.
-    #[arg(short = 'n', long, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(short = 'n', long, value_parser = ranks, allow_hyphen_values = true)]
     pub ranks: Option<u32>,
     /// What the ranks run on.
     #[arg(long, value_enum, default_value_t = Driver::Cpu)]
@@ -37,7 +37,7 @@ pub struct Options {
     #[arg(long, default_value = "main")]
     pub entry: String,
     /// An array argument, from a NumPy file.
-    #[arg(long = "input", value_name = "NAME=FILE.npy", value_parser = OsStringValueParser::new().try_map(|text| file(&text)))]
+    #[arg(long = "input", value_name = "NAME=FILE.npy", value_parser = OsStringValueParser::new().try_map(|text| input(&text)))]
     pub inputs: Vec<(String, OsString)>,
     /// Where an array result goes: rank 0's, or every rank's if the name holds {rank}.
     #[arg(long = "output", value_name = "NAME=FILE.npy", value_parser = OsStringValueParser::new().try_map(|text| file(&text)))]
@@ -49,7 +49,7 @@ pub struct Options {
     #[arg(long, value_name = "FILE.json")]
     pub trace: Option<PathBuf>,
     /// Give up after so many seconds and say which rank waits where.
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true)]
     pub timeout: Option<f64>,
     /// How much LLVM optimises, 0 to 3; without it 2, and 3 for GPUs.
     #[arg(short = 'O', long, value_name = "LEVEL", value_parser = level)]
@@ -110,6 +110,17 @@ fn file(text: &OsStr) -> Result<(String, OsString), &'static str> {
     }
 }
 
+/// Likewise, of a file that is read.
+fn input(text: &OsStr) -> Result<(String, OsString), &'static str> {
+    let (name, path) = file(text)?;
+    if path == "-" { Err("takes a file; standard input is /dev/stdin") } else { Ok((name, path)) }
+}
+
+fn ranks(text: &str) -> Result<u32, String> {
+    let ranks = text.parse().ok().filter(|ranks| *ranks > 0);
+    ranks.ok_or_else(|| "takes a number of ranks, 1 or more".into())
+}
+
 fn level(text: &str) -> Result<Level, String> {
     let levels = [("0", Level::O0), ("1", Level::O1), ("2", Level::O2), ("3", Level::O3)];
     levels
@@ -164,6 +175,16 @@ mod tests {
         for text in ["inf", "nan", "0", "-1", "1e9"] {
             assert!(seconds(text).unwrap_err().contains("for no limit leave it out"), "{text}");
         }
+    }
+
+    #[test]
+    fn what_cannot_be_says_what_can() {
+        let said = |options: &[&str]| Options::try_parse_from([&["symm-run", "f"], options].concat()).err().unwrap();
+        for ranks in ["0", "-1", "many", "4294967296"] {
+            assert!(said(&["-n", ranks]).to_string().contains("takes a number of ranks, 1 or more"), "{ranks}");
+        }
+        assert!(said(&["--timeout", "-1"]).to_string().contains("for no limit leave it out"));
+        assert!(said(&["--input", "x=-"]).to_string().contains("standard input is /dev/stdin"));
     }
 
     #[test]
