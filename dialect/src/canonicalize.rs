@@ -28,7 +28,9 @@ pub fn canonicalize<'c: 'a, 'a>(op: SymmOp<'c, 'a>, rewriter: RewriterBase<'c, '
             Some(other) => rewriter.replace_op_with_values(operation, &[other]),
             None => return false,
         },
-        SymmOp::RemoteStore(_) | SymmOp::Get(_) | SymmOp::Put(_) | SymmOp::Copy(_) => rewriter.erase_op(operation),
+        SymmOp::RemoteStore(_) | SymmOp::Get(_) | SymmOp::Put(_) | SymmOp::Copy(_) | SymmOp::PutPacket(_) => {
+            rewriter.erase_op(operation);
+        }
         _ => return false,
     }
     true

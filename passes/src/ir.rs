@@ -3,6 +3,7 @@
 
 pub mod address;
 mod builder;
+pub mod packets;
 #[expect(unsafe_code)]
 mod raw;
 

@@ -8,6 +8,7 @@ pub mod cpu;
 mod gpu;
 mod meetings;
 pub mod nvvm;
+pub mod packets;
 mod pieces;
 pub mod rocdl;
 mod translation;

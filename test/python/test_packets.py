@@ -111,7 +111,9 @@ def test_an_answer_comes_after_a_barrier(target):
     N = 128 if target == "sm_90" else 256
     for barrier in (False, True):
         text = machine_text(compile_for(target, loop, signature, ("p", "o", "slots"), BARRIER=barrier, N=N))
-        assert len(re.findall(r"\bbar\.sync|\bs_barrier", text)) == 1, text
+        # LLVM may unroll the loop.
+        puts = len(re.findall(r"\bst\.relaxed|\bglobal_store_dwordx2 .*offset:8 sc0 sc1", text))
+        assert len(re.findall(r"\bbar\.sync|\bs_barrier", text)) == puts > 0, text
 
 
 @triton.jit

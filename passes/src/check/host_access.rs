@@ -74,6 +74,7 @@ fn run(root: OperationRef, _: &Values) -> Result<Ir, Reported> {
 /// Whether an op accesses the memory behind some of its operands.
 fn is_access<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
     use SymmOp::{AtomicCas, AtomicRmw, Copy, Get, Put, PutSignal, RemoteLoad, RemoteStore, Signal, Wait};
+    use SymmOp::{PutPacket, TryPacket, WaitPacket};
     match SymmOp::cast(op) {
         Some(op) => matches!(
             op,
@@ -87,6 +88,9 @@ fn is_access<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
                 | Signal(_)
                 | Wait(_)
                 | PutSignal(_)
+                | PutPacket(_)
+                | WaitPacket(_)
+                | TryPacket(_)
         ),
         None => ACCESSES.contains(&name(op)) || name(op).starts_with("linalg."),
     }

@@ -179,6 +179,8 @@ fn meaning<'c: 'a, 'a>(op: OperationRef<'c, 'a>, look: Look, flags: &Flags) -> M
             Meaning::Access
         }
         Some(SymmOp::RemoteLoad(_)) if look.reads => Meaning::Access,
+        // A packet needs nobody's order (P1), but that its slot is read may be what a signal says.
+        Some(SymmOp::WaitPacket(_) | SymmOp::TryPacket(_)) if before && look.reads => Meaning::Access,
         Some(op) if before && flags.update(op).is_some() => together(op.operation(), Group::Thread, look),
         // They read and write, and their own order is not that of the signal or wait.
         Some(SymmOp::AtomicRmw(_) | SymmOp::AtomicCas(_)) => Meaning::Access,

@@ -380,9 +380,19 @@ impl<'c> Builder<'c> {
         then: impl FnOnce(&Self) -> Value<'c, 'c>,
         otherwise: impl FnOnce(&Self) -> Value<'c, 'c>,
     ) -> Value<'c, 'c> {
-        let regions = vec![self.arm(|b| vec![then(b)]), self.arm(|b| vec![otherwise(b)])];
-        let op = self.op_with_regions("scf.if", &[condition], &[ty], &[], regions);
-        op.result(0).expect("one result was asked for").into()
+        self.choose_all(condition, &[ty], |b| vec![then(b)], |b| vec![otherwise(b)])[0]
+    }
+
+    /// `scf.if` with the results that each arm returns.
+    pub fn choose_all(
+        &self,
+        condition: Value<'c, '_>,
+        types: &[Type<'c>],
+        then: impl FnOnce(&Self) -> Vec<Value<'c, 'c>>,
+        otherwise: impl FnOnce(&Self) -> Vec<Value<'c, 'c>>,
+    ) -> Vec<Value<'c, 'c>> {
+        let regions = vec![self.arm(then), self.arm(otherwise)];
+        self.op_with_regions("scf.if", &[condition], types, &[], regions).results().map(Into::into).collect()
     }
 
     /// `scf.if` with the results of an operation that each arm makes.
@@ -394,8 +404,7 @@ impl<'c> Builder<'c> {
         otherwise: impl FnOnce(&Self) -> OperationRef<'c, 'c>,
     ) -> Vec<Value<'c, 'c>> {
         let results = |op: OperationRef<'c, 'c>| op.results().map(Into::into).collect();
-        let regions = vec![self.arm(|b| results(then(b))), self.arm(|b| results(otherwise(b)))];
-        self.op_with_regions("scf.if", &[condition], types, &[], regions).results().map(Into::into).collect()
+        self.choose_all(condition, types, |b| results(then(b)), |b| results(otherwise(b)))
     }
 
     /// `scf.if` without results.

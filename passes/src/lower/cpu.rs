@@ -23,13 +23,15 @@
 mod data;
 mod device;
 mod host;
+mod lines;
 mod order;
 mod runtime;
 
 use super::types::{self, Spaces};
-use super::{access, refuse_atomic, translation};
+use super::{access, packets, refuse_atomic, translation};
 use crate::ir::{Builder, blocks, collect, context, enclosing, name, operations};
 use crate::pass::{Ir, Kind, Pass, PassOption, Values};
+use lines::Lines;
 use melior::ir::{OperationRef, ValueLike, operation::OperationLike};
 use runtime::Runtime;
 use symm_dialect::diagnostic::{Reported, error};
@@ -194,9 +196,12 @@ fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, runtime: &Runtime<'c, 'a>) -> Result<()
         SymmOp::PutSignal(op) => order::put_signal(op, &b, runtime),
         SymmOp::Wait(op) => order::wait(op, &b, runtime),
         SymmOp::Fence(op) => order::fence(op, &b),
-        SymmOp::PutPacket(_) | SymmOp::WaitPacket(_) | SymmOp::TryPacket(_) => {
-            return Err(error(operation, "S1: packets are for Triton kernels so far"));
+        SymmOp::PutPacket(op) => {
+            packets::put(op, &b, &Lines { ctx: op.ctx(), runtime });
+            Vec::new()
         }
+        SymmOp::WaitPacket(op) => vec![packets::wait(op, &b, &Lines { ctx: op.ctx(), runtime })],
+        SymmOp::TryPacket(op) => packets::attempt(op, &b, &Lines { ctx: op.ctx(), runtime }),
         SymmOp::Barrier(op) => order::barrier(op, &b, runtime)?,
         SymmOp::Alloc(op) => host::alloc(op, &b, runtime),
         SymmOp::Free(op) => host::free(op, &b, runtime),

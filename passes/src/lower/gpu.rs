@@ -8,6 +8,7 @@ mod barriers;
 pub mod bulk;
 mod fault;
 mod gathered;
+mod lines;
 pub mod order;
 mod program;
 mod site;
@@ -16,10 +17,12 @@ mod trace;
 
 use super::meetings::{Meetings, Threads};
 use super::types::{self, Spaces};
-use super::{access, translation};
+use super::{access, packets, translation};
 use crate::analysis::search::Direction;
+use crate::ir::packets::Halves;
 use crate::ir::{Builder, blocks, collect, name, operations};
 pub use gathered::Gathered;
+use lines::Lines;
 use melior::ir::{OperationRef, Value, ValueLike, operation::OperationLike};
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::{Order, RemoteLoad, RemoteStore, RmwKind, Scope, SymmOp};
@@ -63,6 +66,12 @@ pub trait Target {
         values: (Value<'c, 'c>, Value<'c, 'c>),
         order: (Order, Scope),
     ) -> Value<'c, 'c>;
+
+    /// Writes both halves of a packet's line in global memory, relaxed at system scope and each as a whole.
+    fn store_line<'c>(&self, b: &Builder<'c>, line: Value<'c, 'c>, halves: Halves<'c>);
+
+    /// Reads both halves of a packet's line in global memory, likewise.
+    fn load_line<'c>(&self, b: &Builder<'c>, line: Value<'c, 'c>) -> Halves<'c>;
 
     /// Whether a load that acquires costs less than a relaxed one with a fence behind it.
     fn polls_in_order(&self) -> bool;
@@ -231,9 +240,12 @@ fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, target: &dyn Target, together: &Togethe
         SymmOp::PutSignal(op) => order::put_signal(op, &b, target, &together.meetings),
         SymmOp::Wait(op) => order::wait(op, &b, target, together.meetings.ends(operation)),
         SymmOp::Fence(op) => order::group_fence(op, &b, target),
-        SymmOp::PutPacket(_) | SymmOp::WaitPacket(_) | SymmOp::TryPacket(_) => {
-            return Err(error(operation, "S1: packets are for Triton kernels so far"));
+        SymmOp::PutPacket(op) => {
+            packets::put(op, &b, &Lines(target));
+            Vec::new()
         }
+        SymmOp::WaitPacket(op) => vec![packets::wait(op, &b, &Lines(target))],
+        SymmOp::TryPacket(op) => packets::attempt(op, &b, &Lines(target)),
         SymmOp::Barrier(op) => order::barrier(op, &b, target),
         SymmOp::Alloc(_) | SymmOp::Free(_) | SymmOp::BarrierAll(_) => {
             return Err(error(operation, "S1: is for host functions, not for kernels"));

@@ -24,6 +24,7 @@ use super::access::remote_element;
 use super::gpu::{Target, lower_module, order};
 use super::refuse_atomic;
 use crate::ir::address::{GLOBAL, from_memory, memory_type, to_memory};
+use crate::ir::packets::Halves;
 use crate::ir::{Builder, collect, enclosing, is_kernel, name, signed};
 use crate::pass::{Ir, Kind, Pass, PassOption, Values};
 use melior::dialect::arith::CmpiPredicate;
@@ -224,6 +225,19 @@ impl Target for Nvvm {
         order: (Order, Scope),
     ) -> Value<'c, 'c> {
         order::cmpxchg(b, self, ptr, values, order)
+    }
+
+    fn store_line<'c>(&self, b: &Builder<'c>, line: Value<'c, 'c>, [first, second]: Halves<'c>) {
+        // Of a vector PTX promises that its elements are accessed as wholes: a half is one.
+        let text = "st.relaxed.sys.global.v2.b64 [$0], {$1, $2};";
+        inline_asm(b, text, "l,l,l,~{memory}", &[line, first, second], None);
+    }
+
+    fn load_line<'c>(&self, b: &Builder<'c>, line: Value<'c, 'c>) -> Halves<'c> {
+        let halves = llvm::r#type::r#struct(b.context, &[b.int(64); 2], false);
+        let text = "ld.relaxed.sys.global.v2.b64 {$0, $1}, [$2];";
+        let found = inline_asm(b, text, "=l,=l,l,~{memory}", &[line], Some(halves)).expect("a result");
+        [0, 1].map(|half| b.extract(found, &[half], b.int(64)))
     }
 
     fn polls_in_order(&self) -> bool {

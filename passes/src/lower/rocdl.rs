@@ -23,6 +23,7 @@
 use super::gpu::{Target, lower_module, order};
 use super::{llvm_bin_op, refuse_atomic};
 use crate::analysis::order::{acquires, releases};
+use crate::ir::packets::Halves;
 use crate::ir::{Builder, name, signed};
 use crate::pass::{Ir, Kind, Pass, PassOption, Values};
 use crate::registration::previous_in_block;
@@ -92,6 +93,11 @@ impl Target for Rocdl {
         };
         if engine == Engine::Bulk {
             return Some("AMD GPUs have no bulk copy engine".into());
+        }
+        if self.no_release && matches!(op, SymmOp::PutPacket(_) | SymmOp::WaitPacket(_) | SymmOp::TryPacket(_)) {
+            let complaint = "on gfx90a packets do not reach peers through a cached heap; fine-grained-heap=true says that \
+                             it is not cached";
+            return Some(complaint.into());
         }
         let (scope, release) = match op {
             SymmOp::AtomicRmw(op) => (op.scope(), releases(op.sem())),
@@ -186,6 +192,18 @@ impl Target for Rocdl {
     ) -> Value<'c, 'c> {
         let order = self.release_first(b, order);
         order::cmpxchg(b, self, ptr, values, order)
+    }
+
+    fn store_line<'c>(&self, b: &Builder<'c>, line: Value<'c, 'c>, halves: Halves<'c>) {
+        // No instruction of 128 bits is promised to be made as a whole.
+        for (half, offset) in halves.into_iter().zip([0, 8]) {
+            order::store(b, self, b.byte_offset_constant(line, offset), half, (Order::Relaxed, Scope::Sys));
+        }
+    }
+
+    fn load_line<'c>(&self, b: &Builder<'c>, line: Value<'c, 'c>) -> Halves<'c> {
+        let attributes = order::atomic(b, self, "ordering", (Order::Relaxed, Scope::Sys), b.int(64));
+        [0, 8].map(|offset| b.load(b.byte_offset_constant(line, offset), b.int(64), &attributes))
     }
 
     fn polls_in_order(&self) -> bool {

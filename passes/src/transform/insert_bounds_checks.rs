@@ -47,10 +47,12 @@ mod exact;
 mod ordinary;
 
 use crate::ir::address::{self, Descriptor};
+use crate::ir::packets::{self, LINE};
 use crate::ir::{Builder, collect, signed};
 use crate::pass::{Ir, Pass, Values};
 use exact::Exact;
 use melior::dialect::arith::CmpiPredicate;
+use melior::ir::operation::OperationLike;
 use melior::ir::r#type::ShapedTypeLike;
 use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike};
 use symm_dialect::diagnostic::{Reported, error};
@@ -128,6 +130,8 @@ struct Access<'c, 'a> {
 enum Extent<'c, 'a> {
     /// One value of this type.
     Value(Type<'c>),
+    /// The lines of packets that hold a value of this type.
+    Packets(Type<'c>),
     /// So many elements of a type.
     Elements(Value<'c, 'a>, Type<'c>),
     /// A copy of a whole memref: this one's shape, between it and the other end.
@@ -143,6 +147,7 @@ fn accesses<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Vec<Access<'c, 'a>> {
         let access = one(pointer, indices, ty);
         Access { alignment: alignment.unwrap_or(access.alignment), ..access }
     };
+    let lines = |pointer, indices, ty| Access { pointer, indices, extent: Extent::Packets(ty), alignment: LINE };
     let bulk = |pointer: Value<'c, 'a>, src, count: Option<Value<'c, 'a>>, element: Option<Type<'c>>| {
         let counted = count.zip(element).map(|(count, element)| Extent::Elements(count, element));
         let extent = counted.unwrap_or(Extent::MemRef(src));
@@ -157,6 +162,12 @@ fn accesses<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Vec<Access<'c, 'a>> {
         SymmOp::AtomicCas(op) => vec![one(op.ptr(), op.indices(), op.expected().r#type())],
         SymmOp::Signal(op) => vec![one(op.flag(), op.indices(), op.value().r#type())],
         SymmOp::Wait(op) => vec![one(op.flag(), op.indices(), op.value().r#type())],
+        SymmOp::PutPacket(op) => vec![lines(op.slots(), op.indices(), op.value().r#type())],
+        SymmOp::WaitPacket(op) => vec![lines(op.slots(), op.indices(), op.value().r#type())],
+        SymmOp::TryPacket(op) => {
+            let value = op.operation().results().next().map(|result| Value::from(result).r#type());
+            value.into_iter().map(|value| lines(op.slots(), op.indices(), value)).collect()
+        }
         SymmOp::Get(op) => vec![bulk(op.src(), op.src(), op.count(), op.element())],
         SymmOp::Put(op) => vec![bulk(op.dst(), op.src(), op.count(), op.element())],
         SymmOp::Copy(op) => [op.src(), op.dst()].map(|end| bulk(end, op.src(), op.count(), op.element())).into(),
@@ -211,7 +222,7 @@ fn stretch<'c: 'a, 'a>(b: &Builder<'c>, access: &Access<'c, 'a>) -> (Exact<'c>, 
     let memref = Descriptor::new(b, access.pointer);
     let width = Exact::constant(b, byte_width(ty.element()).cast_signed());
     let first = match access.extent {
-        Extent::Value(_) => access.indices.clone(),
+        Extent::Value(_) | Extent::Packets(_) => access.indices.clone(),
         _ => address::first(b, access.pointer),
     };
     let start = exact::linear(b, &memref, &first).multiply(b, width);
@@ -236,6 +247,7 @@ fn length<'c: 'a, 'a>(b: &Builder<'c>, extent: &Extent<'c, 'a>) -> Exact<'c> {
             let bytes = b.mul(count, b.i64(width));
             Exact::any(b, b.value("arith.select", &[too_many, b.i64(i64::MAX), bytes], b.int(64), &[]))
         }
+        Extent::Packets(ty) => Exact::constant(b, LINE * packets::count(*ty).cast_signed()),
         Extent::MemRef(_) | Extent::Pointer => Exact::constant(b, 0),
     }
 }

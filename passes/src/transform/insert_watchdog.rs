@@ -19,13 +19,16 @@
 //! }
 //! ```
 //!
+//! A `wait_packet` gets such waits for the epochs of its lines before it.
+//!
 //! Limits: the deadline is for each wait, on the device's clock; a `symm.barrier` has none.
 
 use crate::ir::address;
+use crate::ir::packets;
 use crate::ir::{Builder, collect};
 use crate::pass::{Ir, Kind, Pass, PassOption, Values};
 use melior::ir::{OperationRef, Value, ValueLike, operation::OperationLike};
-use symm_dialect::ops::{SymmOp, Wait};
+use symm_dialect::ops::{Comparison, Order, SymmOp, Wait, WaitPacket};
 use symm_dialect::pointer::Pointer;
 use symm_dialect::shape::byte_width;
 
@@ -45,11 +48,12 @@ pub const PASS: Pass = Pass {
 fn run(root: OperationRef, options: &Values) -> Ir {
     let nanoseconds = options.number("timeout-ms").saturating_mul(1_000_000);
     for operation in collect(root) {
-        if let Some(SymmOp::Wait(wait)) = SymmOp::cast(operation) {
-            let is_memory = matches!(Pointer::of(wait.flag().r#type()), Some(Pointer::Llvm | Pointer::MemRef(_)));
-            if wait.timeout().is_none() && is_memory {
-                watch(wait, nanoseconds);
-            }
+        let is_memory =
+            |pointer: Value| matches!(Pointer::of(pointer.r#type()), Some(Pointer::Llvm | Pointer::MemRef(_)));
+        match SymmOp::cast(operation) {
+            Some(SymmOp::Wait(wait)) if wait.timeout().is_none() && is_memory(wait.flag()) => watch(wait, nanoseconds),
+            Some(SymmOp::WaitPacket(wait)) if is_memory(wait.slots()) => watch_packet(wait, nanoseconds),
+            _ => {}
         }
     }
     Ir::Changed
@@ -75,13 +79,51 @@ fn watch<'c: 'a, 'a>(wait: Wait<'c, 'a>, nanoseconds: i64) {
         let flag = address::element(b, wait.flag(), &indices);
         let alignment = b.integer(64, byte_width(ty).cast_signed());
         let saw = b.load(flag, ty, &[("volatile_", b.unit()), ("alignment", alignment)]);
-        let me = b.value("symm.rank", &[wait.ctx()], b.int(32), &[]);
-        let base = b.value("symm.heap_base", &[wait.ctx(), me], b.ptr(), &[]);
-        let address = |pointer| b.value("llvm.ptrtoint", &[pointer], b.int(64), &[]);
-        let offset = b.binary("arith.subi", address(flag), address(base));
+        let offset = heap_offset(b, wait.ctx(), flag);
         let message = format!("wait on heap offset {{}}: saw {{}}, expected {} {{}}", wait.comparison().keyword());
-        let values: Vec<Value> = vec![wait.ctx(), b.cast(offset, b.int(64)), saw, wait.value()];
+        let values: Vec<Value> = vec![wait.ctx(), offset, saw, wait.value()];
         b.op("symm.fault", &values, &[], &[("message", b.string(&message))]);
     });
     b.replace(operation, &[]);
+}
+
+/// How far behind the start of this rank's heap an address lies, `i64`.
+fn heap_offset<'c>(b: &Builder<'c>, ctx: Value<'c, '_>, pointer: Value<'c, 'c>) -> Value<'c, 'c> {
+    let me = b.value("symm.rank", &[ctx], b.int(32), &[]);
+    let base = b.value("symm.heap_base", &[ctx, me], b.ptr(), &[]);
+    let address = |pointer| b.value("llvm.ptrtoint", &[pointer], b.int(64), &[]);
+    let offset = b.binary("arith.subi", address(pointer), address(base));
+    b.cast(offset, b.int(64))
+}
+
+/// Waits for the epochs of a packet's lines, of which the packet's own wait finds that they are there.
+fn watch_packet<'c: 'a, 'a>(wait: WaitPacket<'c, 'a>, nanoseconds: i64) {
+    let b = &Builder::before(wait.operation());
+    let timeout = b.i64(nanoseconds);
+    let slots = address::element(b, wait.slots(), &wait.indices());
+    for (line, mask) in packets::asked(wait, b, slots) {
+        let watch_line = |b: &Builder<'c>| {
+            for offset in packets::EPOCHS {
+                let flag = b.byte_offset_constant(line, offset);
+                let attributes = [
+                    ("operandSegmentSizes", b.parse("array<i32: 1, 1, 0, 1, 1>")),
+                    ("comparison", b.integer(32, Comparison::Eq as i64)),
+                    ("sem", b.integer(32, Order::Relaxed as i64)),
+                ];
+                let operands: Vec<Value> = vec![wait.ctx(), flag, wait.epoch(), timeout];
+                let seen = b.value("symm.wait", &operands, b.int(1), &attributes);
+                b.when(b.not(seen), |b| {
+                    let how = [("volatile_", b.unit()), ("alignment", b.integer(64, 4))];
+                    let saw = b.load(flag, b.int(32), &how);
+                    let values: Vec<Value> = vec![wait.ctx(), heap_offset(b, wait.ctx(), flag), saw, wait.epoch()];
+                    let message = "wait_packet on heap offset {}: saw epoch {}, expected {}";
+                    b.op("symm.fault", &values, &[], &[("message", b.string(message))]);
+                });
+            }
+        };
+        match mask {
+            Some(mask) => b.when(mask, watch_line),
+            None => watch_line(b),
+        }
+    }
 }

@@ -103,6 +103,14 @@ func.func @dialect(%ctx: !symm.ctx, %peer: i32, %x: f32, %v: i32) {
   symm.wait %ctx, %flag eq %v : memref<i32>, i32
   // expected-error @below {{'symm.put_signal' op touches the symmetric heap from host code}}
   symm.put_signal set %ctx, %data, %data, %flag, %v, %peer : memref<f32>, memref<f32>, memref<i32>, i32
+  %i = arith.constant 0 : index
+  %slots = symm.alloc %ctx {align = 16 : i64} : memref<4xi32>
+  // expected-error @below {{'symm.put_packet' op touches the symmetric heap from host code}}
+  symm.put_packet %ctx, %x, %slots[%i], %v, %peer : f32, memref<4xi32>
+  // expected-error @below {{'symm.wait_packet' op touches the symmetric heap from host code}}
+  %3 = symm.wait_packet %ctx, %slots[%i], %v : memref<4xi32> -> f32
+  // expected-error @below {{'symm.try_packet' op touches the symmetric heap from host code}}
+  %4, %5 = symm.try_packet %ctx, %slots[%i], %v : memref<4xi32> -> f32, i1
   return
 }
 

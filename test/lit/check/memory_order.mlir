@@ -439,3 +439,18 @@ func.func @quiet(%ctx: !symm.ctx, %f: memref<i32>, %m: memref<8xf32>, %x: f32, %
   %4 = vector.reduction <add>, %2 : vector<4xf32> into f32
   return
 }
+
+// A packet needs no order of a signal or wait, but that its slot is being read may be what a signal says (P1).
+// CHECK-LABEL: func.func @packets(
+func.func @packets(%ctx: !symm.ctx, %f: memref<i32>, %p: !llvm.ptr, %v: i32, %e: i32, %r: i32) {
+  // CHECK: symm.wait {{.*}} sem relaxed :
+  symm.wait %ctx, %f eq %v sem relaxed : memref<i32>, i32
+  symm.put_packet %ctx, %v, %p, %e, %r : i32, !llvm.ptr
+  // CHECK: symm.signal {{.*}} sem relaxed :
+  symm.signal set %ctx, %f, %v, %r sem relaxed : memref<i32>, i32
+  %0 = symm.wait_packet %ctx, %p, %e : !llvm.ptr -> i32
+  // CHECK: symm.signal set %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : memref<i32>, i32
+  // expected-remark @below {{O1: relaxed, but reads come before it without a release fence: a peer may overwrite what they read; made release}}
+  symm.signal set %ctx, %f, %v, %r sem relaxed : memref<i32>, i32
+  return
+}

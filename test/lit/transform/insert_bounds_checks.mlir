@@ -197,4 +197,21 @@ module attributes {symm.heap_size = 4194304 : i64} {
     memref.copy %part, %local : memref<8xi32, strided<[1], offset: ?>> to memref<8xi32>
     return
   }
+
+  // Lines of packets: two for 12 bytes, on both ends, aligned to 16 bytes.
+  // CHECK-LABEL: @packets
+  // CHECK: symm.fault %{{.*}}, "rank {} out of range
+  // CHECK: symm.fault %{{.*}}, "{} bytes at heap offset {} are outside of {{.*}}"(%c32_i64
+  // CHECK: symm.fault %{{.*}}, "{} bytes at heap offset {} are not aligned to {} bytes"(%c32_i64, %{{.*}}, %c16_i64
+  // CHECK: symm.put_packet
+  // CHECK: symm.fault {{.*}} outside
+  // CHECK: symm.wait_packet
+  // CHECK: symm.fault {{.*}} outside
+  // CHECK: symm.try_packet
+  func.func @packets(%ctx: !symm.ctx, %p: !llvm.ptr, %v: vector<3xf32>, %e: i32, %peer: i32) {
+    symm.put_packet %ctx, %v, %p, %e, %peer : vector<3xf32>, !llvm.ptr
+    %0 = symm.wait_packet %ctx, %p, %e : !llvm.ptr -> vector<3xf32>
+    %1, %2 = symm.try_packet %ctx, %p, %e : !llvm.ptr -> f32, i1
+    return
+  }
 }

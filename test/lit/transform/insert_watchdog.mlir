@@ -23,3 +23,23 @@ func.func @own_timeout(%ctx: !symm.ctx, %flag: !llvm.ptr, %v: i32, %ns: i64) -> 
   %seen = symm.wait %ctx, %flag eq %v timeout %ns : !llvm.ptr, i32 -> i1
   return %seen : i1
 }
+
+// A packet is waited for by the epochs of its lines, with the deadline, and then taken.
+// CHECK-LABEL: @packet
+// CHECK: %[[SEEN:.*]] = symm.wait %{{.*}}, %{{.*}} eq %[[E:.*]] timeout %{{.*}} sem relaxed : !llvm.ptr, i32 -> i1
+// CHECK: symm.fault %{{.*}}, "wait_packet on heap offset {}: saw epoch {}, expected {}"(%{{.*}}, %{{.*}}, %[[E]]) : i64, i32, i32
+// CHECK-COUNT-3: symm.wait
+// CHECK: symm.wait_packet
+func.func @packet(%ctx: !symm.ctx, %slots: memref<?xi32>, %i: index, %e: i32) -> vector<4xf32> {
+  %v = symm.wait_packet %ctx, %slots[%i], %e : memref<?xi32> -> vector<4xf32>
+  return %v : vector<4xf32>
+}
+
+// CHECK-LABEL: @masked_packet
+// CHECK: scf.if %[[ON:.*]] {
+// CHECK: symm.wait
+// CHECK: symm.wait_packet {{.*}} mask %[[ON]]
+func.func @masked_packet(%ctx: !symm.ctx, %p: !llvm.ptr, %e: i32, %on: i1) -> i64 {
+  %v = symm.wait_packet %ctx, %p, %e mask %on : i1 : !llvm.ptr -> i64
+  return %v : i64
+}

@@ -33,6 +33,8 @@ fn holds<'c: 'a, 'a>(root: OperationRef<'c, 'a>, what: impl Fn(OperationRef<'c, 
 
 fn is_ordered(op: OperationRef) -> bool {
     match SymmOp::cast(op) {
+        // A packet that is polled is written by a peer, too.
+        Some(SymmOp::WaitPacket(_) | SymmOp::TryPacket(_)) => true,
         Some(SymmOp::Wait(_) | SymmOp::Barrier(_) | SymmOp::Fence(_) | SymmOp::PutSignal(_)) => true,
         Some(SymmOp::Signal(op)) => op.sem() != Order::Relaxed,
         Some(SymmOp::AtomicRmw(op)) => op.sem() != Order::Relaxed,

@@ -23,7 +23,7 @@ use symm_dialect::symbol::symbol;
 const SHARED_WORD: &str = "_symm_shared_words";
 
 /// How often a wait polls before it starts to back off between polls.
-const EAGER_POLLS: i64 = 256;
+pub const EAGER_POLLS: i64 = 256;
 
 /// How often a wait polls in order, where a target does, before it takes the flag for one that comes later.
 const ORDERED_POLLS: i64 = 64;
@@ -48,7 +48,7 @@ pub fn atomic<'c>(
 }
 
 /// A pointer to symmetric memory as one to global memory, which it always is (T1).
-fn global<'c>(b: &Builder<'c>, pointer: Value<'c, 'c>) -> Value<'c, 'c> {
+pub fn global<'c>(b: &Builder<'c>, pointer: Value<'c, 'c>) -> Value<'c, 'c> {
     in_space(b, pointer, llvm::r#type::pointer(b.context, GLOBAL))
 }
 

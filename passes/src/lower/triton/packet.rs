@@ -10,9 +10,9 @@
 use super::Lowering;
 use super::line::Line;
 use super::words::{constant_like, element_wise, splat_like};
-use crate::ir::{Builder, lasting, name};
 use crate::analysis::order::releases;
 use crate::analysis::search::{Direction, Meaning, Search};
+use crate::ir::{Builder, lasting, name};
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike};
 use std::collections::HashSet;

@@ -1,7 +1,7 @@
 //! Sums and products of 64 bits that know whether they have wrapped around.
 
-use crate::ir::{Builder, constant_value};
 use crate::ir::address::Descriptor;
+use crate::ir::{Builder, constant_value};
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::Value;
 

@@ -1,0 +1,56 @@
+//! The lines of packets on the CPU: each half is one 64-bit atomic access, and its epoch the flag that the runtime waits
+//! for.
+
+use super::data::context_pointer;
+use super::runtime::Runtime;
+use crate::ir::Builder;
+use crate::ir::packets::{EPOCHS, Halves, Line};
+use crate::lower::llvm_ordering;
+use crate::lower::packets;
+use melior::ir::{Attribute, Value};
+use symm_dialect::ops::{Comparison, Order};
+
+/// Lines that a context's rank writes, and those that it waits for.
+pub struct Lines<'c, 'a, 'r> {
+    pub ctx: Value<'c, 'a>,
+    pub runtime: &'r Runtime<'c, 'a>,
+}
+
+/// Where the halves of a line lie, in bytes.
+const HALVES: [i64; 2] = [0, 8];
+
+fn relaxed<'c>(b: &Builder<'c>) -> [(&'static str, Attribute<'c>); 2] {
+    [("ordering", b.integer(64, llvm_ordering(Order::Relaxed))), ("alignment", b.integer(64, 8))]
+}
+
+impl<'c: 'a, 'a> packets::Lines<'c> for Lines<'c, 'a, '_> {
+    fn store(&self, b: &Builder<'c>, line: Value<'c, 'c>, halves: Halves<'c>) {
+        for ((half, offset), epoch) in halves.into_iter().zip(HALVES).zip(EPOCHS) {
+            b.store(half, b.byte_offset_constant(line, offset), &relaxed(b));
+            self.runtime.call(b, "wake", &[b.byte_offset_constant(line, epoch)], &[]);
+        }
+    }
+
+    fn load(&self, b: &Builder<'c>, line: Value<'c, 'c>) -> Halves<'c> {
+        HALVES.map(|offset| b.load(b.byte_offset_constant(line, offset), b.int(64), &relaxed(b)))
+    }
+
+    fn wait(&self, b: &Builder<'c>, lines: &[Line<'c>], epoch: Value<'c, 'c>) -> Vec<Halves<'c>> {
+        let come = |b: &Builder<'c>, line: Value<'c, 'c>| {
+            for offset in EPOCHS {
+                let (flag, is_equal) = (b.byte_offset_constant(line, offset), b.i32(Comparison::Eq as i64));
+                let for_ever = b.i64(0);
+                let ctx = context_pointer(b, self.ctx);
+                let operands = [ctx, flag, is_equal, epoch, for_ever, self.runtime.location(b)];
+                self.runtime.call(b, "wait32", &operands, &[b.int(32)]);
+            }
+        };
+        for (line, mask) in lines {
+            match mask {
+                Some(mask) => b.when(*mask, |b| come(b, *line)),
+                None => come(b, *line),
+            }
+        }
+        lines.iter().map(|line| packets::load(b, self, *line)).collect()
+    }
+}

@@ -1,0 +1,14 @@
+// Packets that a target of Triton's has no access for are refused at the op (S1).
+// RUN: symm-opt %s --allow-unregistered-dialect '--symm-lower-to-triton=target=hip:gfx90a' --verify-diagnostics
+
+"tt.func"() <{function_type = (!tt.ptr<i64>, !tt.ptr<i64>, i64, i32, i32) -> (), sym_name = "k"}> ({
+^bb0(%table: !tt.ptr<i64>, %p: !tt.ptr<i64>, %v: i64, %e: i32, %r: i32):
+  %ctx = symm.ctx %table : !tt.ptr<i64>
+  // expected-error @below {{S1: the accesses of gfx90a that are made as a whole are not known here}}
+  symm.put_packet %ctx, %v, %p, %e, %r : i64, !tt.ptr<i64>
+  // expected-error @below {{S1: the accesses of gfx90a that are made as a whole are not known here}}
+  %0 = symm.wait_packet %ctx, %p, %e : !tt.ptr<i64> -> i64
+  // expected-error @below {{S1: the accesses of gfx90a that are made as a whole are not known here}}
+  %1, %2 = symm.try_packet %ctx, %p, %e : !tt.ptr<i64> -> i64, i1
+  "tt.return"() : () -> ()
+}) : () -> ()
