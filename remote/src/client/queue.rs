@@ -1,0 +1,142 @@
+//! What is to be sent.
+
+use crate::memory::Memory;
+use std::collections::VecDeque;
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// So many bytes are sent without waiting for more.
+const ENOUGH: usize = 1 << 15;
+/// So long the sender waits for more.
+const GATHER: Duration = Duration::from_micros(200);
+/// So many bytes may wait.
+const MOST: usize = 8 << 20;
+
+/// Messages, or a tensor.
+pub enum Part {
+    Frames(Vec<u8>),
+    Upload(Memory, Arc<Sent>),
+}
+
+/// How much of an upload has gone.
+pub struct Sent {
+    pub bytes: AtomicUsize,
+    pub total: usize,
+}
+
+#[derive(Default)]
+pub struct Queue {
+    waiting: Mutex<Waiting>,
+    more: Condvar,
+    less: Condvar,
+}
+
+#[derive(Default)]
+struct Waiting {
+    parts: VecDeque<Part>,
+    bytes: usize,
+    messages: u64,
+    hurry: bool,
+    asleep: bool,
+    closed: bool,
+    ended: bool,
+}
+
+impl Queue {
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds so many messages of so many bytes; how many there have been.
+    pub fn push(&self, write: impl FnOnce(&mut Vec<u8>), messages: u64, bytes: usize) -> u64 {
+        let mut waiting = self.lock();
+        if !matches!(waiting.parts.back(), Some(Part::Frames(_))) {
+            waiting.parts.push_back(Part::Frames(Vec::with_capacity(ENOUGH)));
+        }
+        if let Some(Part::Frames(frames)) = waiting.parts.back_mut() {
+            write(frames);
+        }
+        let before = waiting.bytes;
+        waiting.bytes += bytes;
+        waiting.messages += messages;
+        let wake = waiting.asleep || (before < ENOUGH && waiting.bytes >= ENOUGH);
+        waiting.asleep = false;
+        let place = waiting.messages;
+        drop(waiting);
+        if wake {
+            self.more.notify_one();
+        }
+        place
+    }
+
+    pub fn push_part(&self, part: Part) {
+        let mut waiting = self.lock();
+        waiting.parts.push_back(part);
+        waiting.hurry = true;
+        drop(waiting);
+        self.more.notify_one();
+    }
+
+    pub fn hurry(&self) {
+        let mut waiting = self.lock();
+        if !waiting.parts.is_empty() {
+            waiting.hurry = true;
+            drop(waiting);
+            self.more.notify_one();
+        }
+    }
+
+    pub fn has_room(&self) -> bool {
+        let waiting = self.lock();
+        waiting.bytes < MOST || waiting.closed
+    }
+
+    pub fn await_room(&self, until: Instant) {
+        let time = until.saturating_duration_since(Instant::now());
+        let full = |waiting: &mut Waiting| waiting.bytes >= MOST && !waiting.closed;
+        drop(self.less.wait_timeout_while(self.lock(), time, full));
+    }
+
+    /// What is to be sent next; nothing when the queue is closed and empty.
+    pub fn take(&self) -> Option<VecDeque<Part>> {
+        let mut waiting = self.lock();
+        while waiting.parts.is_empty() {
+            if waiting.closed {
+                return None;
+            }
+            waiting.asleep = true;
+            waiting = self.more.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+        }
+        let few = |waiting: &mut Waiting| !waiting.hurry && !waiting.closed && waiting.bytes < ENOUGH;
+        (waiting, _) = self.more.wait_timeout_while(waiting, GATHER, few).unwrap_or_else(PoisonError::into_inner);
+        waiting.hurry = false;
+        waiting.asleep = false;
+        waiting.bytes = 0;
+        self.less.notify_all();
+        Some(std::mem::take(&mut waiting.parts))
+    }
+
+    /// Nothing will be added any more.
+    pub fn close(&self) {
+        self.lock().closed = true;
+        self.more.notify_one();
+        self.less.notify_all();
+    }
+
+    /// The sender has finished.
+    pub fn ended(&self) {
+        let mut waiting = self.lock();
+        waiting.ended = true;
+        // What nobody will send holds memory of its owner's.
+        let left = std::mem::take(&mut waiting.parts);
+        drop(waiting);
+        drop(left);
+        self.less.notify_all();
+    }
+
+    pub fn await_end(&self, until: Instant) {
+        let time = until.saturating_duration_since(Instant::now());
+        drop(self.less.wait_timeout_while(self.lock(), time, |waiting| !waiting.ended));
+    }
+}

@@ -1,0 +1,186 @@
+//! A client and a worker: order, failures, transfers, ends.
+#![allow(missing_docs, reason = "tests say what they show")]
+
+mod common;
+
+use common::*;
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::{Duration, Instant};
+use symm_remote::client::Outcome;
+use symm_remote::message::{Copy, Request};
+use symm_remote::value::Value;
+
+#[test]
+fn operations_run_in_order_and_tensors_are_freed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (worker, engine) = worker(folder.path(), "a");
+    let client = connect(worker.address());
+    op(&client, 0, "test::full");
+    op(&client, 1, "test::add");
+    call(&client, 0, vec![Value::Int(4), Value::Float(1.0)], &[1], None);
+    for id in 1..1000 {
+        call(&client, 1, vec![Value::Tensor(id), Value::Tensor(1)], &[id + 1], None);
+    }
+    assert_eq!(fetch(&client, 1000, 4), Ok(vec![1000.0; 4]));
+    client.request(&Request::Drop((1..1000).collect())).unwrap();
+    sync(&client);
+    assert_eq!(engine.alive.load(Ordering::SeqCst), 1);
+    client.close(Duration::from_secs(5));
+    eventually("the last one is freed", || engine.alive.load(Ordering::SeqCst) == 0);
+}
+
+#[test]
+fn a_failure_is_told_once_and_poisons_its_results() {
+    let folder = tempfile::tempdir().unwrap();
+    let (worker, _) = worker(folder.path(), "a");
+    let client = connect(worker.address());
+    op(&client, 0, "test::full");
+    op(&client, 1, "test::add");
+    call(&client, 0, vec![Value::Int(4), Value::Float(1.0)], &[1], None);
+    call(&client, 0, vec![Value::Int(5), Value::Float(1.0)], &[2], None);
+    let bad = call(&client, 1, vec![Value::Tensor(1), Value::Tensor(2)], &[3], None);
+    call(&client, 1, vec![Value::Tensor(3), Value::Tensor(1)], &[4], None);
+    call(&client, 1, vec![Value::Tensor(1), Value::Tensor(1)], &[5], None);
+    sync(&client);
+    let failures = client.failures();
+    assert_eq!(failures.len(), 1);
+    assert_eq!((failures[0].0, failures[0].1.kind.as_str()), (bad, "IndexError"));
+    assert_eq!(fetch(&client, 4, 4), Err(Outcome::Poisoned(bad)));
+    assert_eq!(fetch(&client, 5, 4), Ok(vec![2.0; 4]));
+}
+
+#[test]
+fn an_operation_of_another_namespace_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let (worker, _) = worker(folder.path(), "a");
+    let client = connect(worker.address());
+    op(&client, 0, "os::system");
+    call(&client, 0, vec![Value::Text("true".into())], &[], None);
+    sync(&client);
+    assert_eq!(client.failures()[0].1.kind, symm_remote::error::REFUSED);
+}
+
+#[test]
+fn a_number_of_results_that_differs_is_a_failure() {
+    let folder = tempfile::tempdir().unwrap();
+    let (worker, _) = worker(folder.path(), "a");
+    let client = connect(worker.address());
+    op(&client, 0, "test::full");
+    call(&client, 0, vec![Value::Int(4), Value::Float(1.0)], &[1, 2], None);
+    sync(&client);
+    assert!(client.failures()[0].1.text.contains("gave 1 tensors"));
+}
+
+#[test]
+fn large_tensors_go_and_come() {
+    let folder = tempfile::tempdir().unwrap();
+    let (worker, _) = worker(folder.path(), "a");
+    let client = connect(worker.address());
+    for length in [0, 1, 1 << 14, (1 << 20) + 3] {
+        let numbers: Vec<f32> = (0..length).map(|number| number as f32).collect();
+        upload(&client, 7, &numbers);
+        assert!(fetch(&client, 7, numbers.len()) == Ok(numbers), "{length} numbers");
+    }
+    assert!(matches!(fetch(&client, 7, 5), Err(Outcome::Mismatch(..))));
+    assert_eq!(sync(&client), Outcome::Value(Value::None));
+}
+
+#[test]
+fn a_tensor_without_memory_fails_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let (worker, _) = worker(folder.path(), "a");
+    let client = connect(worker.address());
+    upload(&client, 1, &vec![0.5; (1 << 28) + 1]);
+    assert!(matches!(fetch(&client, 1, 1), Err(Outcome::Poisoned(_))));
+    assert_eq!(client.failures()[0].1.kind, "OutOfMemoryError");
+    upload(&client, 2, &[3.0]);
+    assert_eq!(fetch(&client, 2, 1), Ok(vec![3.0]));
+}
+
+#[test]
+fn a_wait_ends_in_time_and_the_late_answer_is_ignored() {
+    let folder = tempfile::tempdir().unwrap();
+    let (worker, _) = worker(folder.path(), "a");
+    let client = connect(worker.address());
+    op(&client, 0, "test::sleep");
+    call(&client, 0, vec![Value::Float(0.5)], &[], None);
+    let request = client.expect(None);
+    client.request(&Request::Sync { request }).unwrap();
+    client.flush();
+    let start = Instant::now();
+    assert_eq!(client.wait(request, start + Duration::from_millis(50)), None);
+    assert!(start.elapsed() < Duration::from_millis(450));
+    client.forget(request);
+    assert_eq!(sync(&client), Outcome::Value(Value::None));
+}
+
+#[test]
+fn a_client_that_dies_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let (worker, engine) = worker(folder.path(), "a");
+    let (client, other) = (connect(worker.address()), connect(worker.address()));
+    upload(&client, 1, &[1.0; 100]);
+    upload(&other, 1, &[2.0; 100]);
+    sync(&client);
+    sync(&other);
+    assert_eq!(engine.alive.load(Ordering::SeqCst), 2);
+    drop(client);
+    eventually("the client's tensor is freed", || engine.alive.load(Ordering::SeqCst) == 1);
+    assert_eq!(fetch(&other, 1, 100), Ok(vec![2.0; 100]));
+    eventually("its connection is gone", || worker.connections() == 1);
+}
+
+#[test]
+fn a_worker_that_stops_is_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let (worker, _) = worker(folder.path(), "a");
+    let client = connect(worker.address());
+    op(&client, 0, "test::sleep");
+    call(&client, 0, vec![Value::Float(0.3)], &[], None);
+    let request = client.expect(None);
+    client.request(&Request::Sync { request }).unwrap();
+    client.flush();
+    thread::sleep(Duration::from_millis(50));
+    worker.stop();
+    assert!(matches!(answer(&client, request), Outcome::Lost(_)));
+    assert!(client.request(&Request::Drop(vec![1])).is_err());
+    assert!(!folder.path().join("a").exists());
+}
+
+#[test]
+fn workers_give_tensors_to_each_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let ((a, engine), (b, _)) = (worker(folder.path(), "a"), worker(folder.path(), "b"));
+    let (there, here) = (connect(a.address()), connect(b.address()));
+    let numbers: Vec<f32> = (0..300_000).map(|number| number as f32).collect();
+    upload(&there, 1, &numbers);
+    let copy = |id, new_id| {
+        let session = here.welcome().session;
+        let address = b.address().to_string();
+        let copy = Copy { id, address, token: None, certificate: None, session, new_id };
+        there.request(&Request::Copy(Box::new(copy))).unwrap();
+        here.request(&Request::Expect { id: new_id, milliseconds: 10_000 }).unwrap();
+    };
+    copy(1, 5);
+    copy(1, 6);
+    assert!(fetch(&here, 5, numbers.len()).as_deref() == Ok(&numbers));
+    assert!(fetch(&here, 6, numbers.len()).as_deref() == Ok(&numbers));
+    // A tensor that is not there is an error on both sides.
+    copy(99, 7);
+    assert!(matches!(fetch(&here, 7, 1), Err(Outcome::Poisoned(_))));
+    sync(&there);
+    assert_eq!((there.failures().len(), here.failures().len()), (1, 1));
+    drop(there);
+    eventually("the giver has freed its tensors", || engine.alive.load(Ordering::SeqCst) == 0);
+}
+
+#[test]
+fn a_tensor_that_does_not_come_is_waited_for_in_vain_so_long() {
+    let folder = tempfile::tempdir().unwrap();
+    let (worker, _) = worker(folder.path(), "a");
+    let client = connect(worker.address());
+    client.request(&Request::Expect { id: 1, milliseconds: 100 }).unwrap();
+    assert!(matches!(fetch(&client, 1, 1), Err(Outcome::Poisoned(_))));
+    assert_eq!(client.failures()[0].1.kind, "TimeoutError");
+}
