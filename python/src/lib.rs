@@ -4,6 +4,7 @@ mod failure;
 mod interpreter;
 mod interrupt;
 mod rank;
+mod remote;
 
 use pyo3::prelude::*;
 
@@ -44,5 +45,6 @@ fn _symm(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(interpreter::full_fence, module)?)?;
     module.add_function(wrap_pyfunction!(interpreter::packet::put_packets, module)?)?;
     module.add_function(wrap_pyfunction!(interpreter::packet::await_packets, module)?)?;
-    module.add_function(wrap_pyfunction!(interpreter::packet::try_packets, module)?)
+    module.add_function(wrap_pyfunction!(interpreter::packet::try_packets, module)?)?;
+    remote::add(module)
 }

@@ -1,5 +1,9 @@
 """The compiler, in Rust (the crate `symm-python`)."""
 
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
 __version__: str
 
 def lower_triton(text: str, version: str, target: str) -> tuple[bytes, list[tuple[str, str, str | None, int]]]:
@@ -63,3 +67,158 @@ def full_fence() -> None: ...
 def put_packets(pointers: bytes, data: bytes, epoch: int, mask: bytes) -> None: ...
 def await_packets(pointers: bytes, epoch: int, mask: bytes, seconds: float) -> bytes | None: ...
 def try_packets(pointers: bytes, epoch: int, mask: bytes) -> tuple[bytes, bytes]: ...
+
+# Tensors on workers. What goes wrong raises an exception of `symm.errors`; times are in seconds.
+#
+# An argument of an operation is None, a bool, int, float, complex, str, bytes, one of torch's dtypes, layouts, memory
+# formats or devices, a tensor, a GeneratorId, or a list, tuple or dict (with str keys) of them. A device of the remote
+# backend or "meta" is the worker's own; of this process's tensors, only those on the CPU without dimensions can be sent.
+# TypeError, ValueError (too large) and RuntimeError (a tensor elsewhere) are raised before anything is queued.
+#
+# `place` is any object: what errors have as their `place`. `outputs` are ids for the tensors in the result, in order,
+# None for one that is not kept.
+
+def remote_configure(tensor_class: type, id_attribute: str = "_id", link_attribute: str = "_link") -> None:
+    """Says which class remote tensors have, and in which attributes an instance has its id and its link."""
+
+class TensorId:
+    """A tensor on a worker, as an argument."""
+
+    def __init__(self, id: int) -> None: ...
+
+class GeneratorId:
+    """A generator of random numbers on a worker, as an argument."""
+
+    def __init__(self, id: int) -> None: ...
+
+class SymmContext:
+    """Stands for the context of the worker's rank, as an argument of a kernel."""
+
+class Meta:
+    """A tensor on a worker. `strides` is empty where it has none."""
+
+    id: int | None
+    dtype: Any
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    offset: int
+
+class Link:
+    """A connection to a worker, which does what it is told in order. Ids are the client's, and private to the link.
+
+    What is asynchronous returns at once; it waits only while 8 MiB are unsent. What waits for the worker ends with
+    DeadlineError when its time is over, or with what a signal's handler raises, and the link stays usable. Before it
+    gives its own result, it raises the first failure of an operation that nobody has waited for. What reads a tensor
+    that a failed operation should have made raises that operation's error.
+    """
+
+    @staticmethod
+    def connect(
+        address: str,
+        token: str | None = None,
+        certificate: str | os.PathLike[str] | None = None,
+        deadline: float = 10.0,
+    ) -> Link:
+        """Connects to `unix:PATH` or `tcp:HOST:PORT`; `certificate` is a PEM file with the worker's own."""
+    address: str
+    device: str
+    pid: int
+    host: str
+    torch: str
+    rank: int | None
+    num_ranks: int | None
+    alive: bool
+    # The longest wait where a call has no deadline of its own.
+    deadline: float
+
+    # Asynchronous.
+    def call(
+        self, op: str, args: tuple, kwargs: dict[str, Any] | None, outputs: Sequence[int | None], place: object
+    ) -> None:
+        """Runs `namespace::op.overload`. With other than `len(outputs)` tensors in its result it fails, if not empty."""
+    def drop(self, ids: int | list[int]) -> None:
+        """Frees tensors. Never raises, and never waits."""
+    def flush(self) -> None: ...
+    def seed(self, seed: int, generator: int | None = None) -> None: ...
+    def new_generator(self, id: int, seed: int) -> None: ...
+    def drop_generator(self, id: int) -> None: ...
+    def set_generator_state(self, state: bytes, generator: int | None = None) -> None: ...
+    def copy(self, id: int, target: Link, new_id: int, place: object) -> None:
+        """Copies a tensor to another worker, directly. What `target` is told next waits for it there."""
+    def launch(
+        self, name: str, kernel: str, grid: tuple[int, ...], args: tuple, kwargs: dict[str, Any] | None, place: object
+    ) -> None:
+        """Launches a kernel of Triton's from a module of `define_source` or of the worker's `--module`."""
+    def join_start(self, heap_size: int | None, place: object) -> None: ...
+    def zeros(self, id: int, shape: tuple[int, ...], dtype: Any, place: object) -> None:
+        """Makes a symmetric tensor. Collective, as are `barrier`, `leave` and `join`."""
+    def barrier(self, place: object) -> None: ...
+    def leave(self, place: object) -> None: ...
+
+    # They wait for the worker.
+    def sync(self, deadline: float | None = None) -> None:
+        """Waits for everything before, on the device too."""
+    def ask(
+        self,
+        op: str,
+        args: tuple,
+        kwargs: dict[str, Any] | None,
+        outputs: Sequence[int | None],
+        place: object,
+        deadline: float | None = None,
+    ) -> Any:
+        """As `call`, and returns the result, with a Meta for each tensor. `outputs` may be longer than needed."""
+    def meta(self, id: int, deadline: float | None = None) -> Meta: ...
+    def fetch(
+        self,
+        id: int,
+        into: Any,
+        deadline: float | None = None,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> None:
+        """Receives a tensor's bytes into a contiguous one on the CPU of the same dtype and shape.
+
+        `progress` is given the bytes that have come and all of them, every 0.1 s and at the end.
+        """
+    def upload(
+        self,
+        id: int,
+        tensor: Any,
+        deadline: float | None = None,
+        progress: Callable[[int, int], object] | None = None,
+    ) -> None:
+        """Sends a contiguous tensor on the CPU. Waits until its memory has been read; raises no earlier failures."""
+    def generator_state(self, generator: int | None = None) -> bytes: ...
+    def run_function(
+        self,
+        module: str,
+        name: str,
+        args: tuple,
+        kwargs: dict[str, Any] | None,
+        first_id: int,
+        place: object,
+        deadline: float | None = None,
+    ) -> Any:
+        """Runs a remote function of a module that the worker was started with; tensors get ids from `first_id` on."""
+    def define_source(self, name: str, source: str, deadline: float | None = None) -> None:
+        """Makes a module on the worker; RefusedError if it was started without `--allow-code`."""
+    def join(self, heap_size: int | None = None, deadline: float | None = None) -> None: ...
+    def close(self) -> None:
+        """Sends what is queued and ends the connection. The worker frees all tensors of this link."""
+
+class Worker:
+    """A worker that listens, on threads of its own. `verbs` is a `symm._worker_verbs.Verbs`."""
+
+    def __init__(
+        self,
+        listen: str,
+        verbs: Any,
+        token_file: str | None = None,
+        certificate: str | None = None,
+        key: str | None = None,
+    ) -> None: ...
+    address: str
+    # How many clients have come and gone.
+    served: int
+    connections: int
+    def stop(self) -> None: ...

@@ -1,0 +1,182 @@
+//! From Python's objects to a message, without anything in between.
+
+use super::types::{Remote, Types};
+use super::{GeneratorId, SymmContext, TensorId};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{
+    PyBool, PyBytes, PyComplex, PyComplexMethods, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple, PyType,
+};
+use symm_remote::wire::{Encoder, TooLarge};
+
+/// Where values are written, and what they may refer to.
+pub struct Arguments<'a, 'py> {
+    pub to: &'a mut Encoder,
+    pub types: &'a Types,
+    pub remote: Option<&'a Remote>,
+    /// The link that remote tensors have to be on.
+    pub link: &'a Bound<'py, PyAny>,
+}
+
+pub fn too_large(error: TooLarge) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+impl<'py> Arguments<'_, 'py> {
+    /// The arguments of an operation.
+    pub fn all(&mut self, args: &Bound<'py, PyTuple>, kwargs: Option<&Bound<'py, PyDict>>) -> PyResult<()> {
+        self.to.count(args.len());
+        for value in args.iter_borrowed() {
+            self.value(&value)?;
+        }
+        self.to.count(kwargs.map_or(0, PyDictMethods::len));
+        for (name, value) in kwargs.into_iter().flatten() {
+            self.to.raw(name.cast::<PyString>()?.to_str()?.as_bytes());
+            self.value(&value)?;
+        }
+        Ok(())
+    }
+
+    fn value(&mut self, value: &Bound<'py, PyAny>) -> PyResult<()> {
+        if let Some(remote) = self.remote.filter(|remote| is_exactly(value, &remote.class)) {
+            return self.tensor(value, remote);
+        }
+        if value.is_none() {
+            self.to.none();
+        } else if let Ok(value) = value.cast_exact::<PyBool>() {
+            self.to.bool(value.is_true());
+        } else if let Ok(value) = value.cast_exact::<PyInt>() {
+            self.to.int(value.extract()?);
+        } else if let Ok(value) = value.cast_exact::<PyFloat>() {
+            self.to.float(value.value());
+        } else if let Ok(values) = value.cast::<PyList>() {
+            self.to.list(values.len()).map_err(too_large)?;
+            for value in values.iter() {
+                self.value(&value)?;
+            }
+            self.to.close();
+        } else if let Ok(values) = value.cast::<PyTuple>() {
+            self.to.tuple(values.len()).map_err(too_large)?;
+            for value in values.iter_borrowed() {
+                self.value(&value)?;
+            }
+            self.to.close();
+        } else {
+            self.rare(value)?;
+        }
+        Ok(())
+    }
+
+    fn tensor(&mut self, value: &Bound<'py, PyAny>, remote: &Remote) -> PyResult<()> {
+        let py = value.py();
+        if !value.getattr(remote.link.bind(py))?.is(self.link) {
+            let there: String = self.link.getattr("address")?.extract()?;
+            let message = "Expected all tensors to be on the same device, but found one on another worker than";
+            return Err(PyRuntimeError::new_err(format!("{message} {there}: copy it there with .to(…)")));
+        }
+        self.to.tensor(value.getattr(remote.id.bind(py))?.extract()?);
+        Ok(())
+    }
+
+    fn rare(&mut self, value: &Bound<'py, PyAny>) -> PyResult<()> {
+        let py = value.py();
+        if let Ok(value) = value.cast::<PyString>() {
+            self.to.text(value.to_str()?);
+        } else if let Some(dtype) = self.types.dtype_row(value) {
+            self.to.dtype(dtype);
+        } else if is_exactly(value, &self.types.device) {
+            self.device(value)?;
+        } else if let Some(row) = self.types.layout_row(value) {
+            self.to.layout(row);
+        } else if let Some(row) = self.types.memory_format_row(value) {
+            self.to.memory_format(row);
+        } else if let Ok(id) = value.cast::<TensorId>() {
+            self.to.tensor(id.get().0);
+        } else if let Ok(id) = value.cast::<GeneratorId>() {
+            self.to.generator(id.get().0);
+        } else if value.is_instance(self.types.tensor.bind(py))? {
+            match self.remote.filter(|remote| value.is_instance(remote.class.bind(py)).unwrap_or(false)) {
+                Some(remote) => self.tensor(value, remote)?,
+                None => self.local(value)?,
+            }
+        } else {
+            self.rarer(value)?;
+        }
+        Ok(())
+    }
+
+    fn rarer(&mut self, value: &Bound<'py, PyAny>) -> PyResult<()> {
+        if let Ok(value) = value.cast::<PyComplex>() {
+            self.to.complex(value.real(), value.imag());
+        } else if let Ok(value) = value.cast::<PyBytes>() {
+            self.to.bytes(value.as_bytes());
+        } else if let Ok(values) = value.cast::<PyDict>() {
+            self.to.dict(values.len()).map_err(too_large)?;
+            for (name, value) in values {
+                self.to.raw(name.cast::<PyString>()?.to_str()?.as_bytes());
+                self.value(&value)?;
+            }
+            self.to.close();
+        } else if value.is_instance_of::<SymmContext>() {
+            self.to.context();
+        } else if let Ok(value) = value.cast::<PyInt>() {
+            self.to.int(value.extract()?);
+        } else if let Ok(value) = value.cast::<PyFloat>() {
+            self.to.float(value.value());
+        } else {
+            let class = value.get_type();
+            return Err(PyTypeError::new_err(format!(
+                "a {} cannot be sent to a worker: only tensors, numbers, text, and lists and dicts of them",
+                class.fully_qualified_name()?
+            )));
+        }
+        Ok(())
+    }
+
+    fn device(&mut self, device: &Bound<'py, PyAny>) -> PyResult<()> {
+        let kind: String = device.getattr("type")?.extract()?;
+        if matches!(kind.as_str(), "remote" | "privateuseone" | "meta") {
+            self.to.device();
+            return Ok(());
+        }
+        Err(PyTypeError::new_err(format!("an operation on a worker makes tensors there, not on device {kind}")))
+    }
+
+    /// A tensor of this process's: torch lets those without dimensions mix with other devices'.
+    fn local(&mut self, tensor: &Bound<'py, PyAny>) -> PyResult<()> {
+        let plain = is_exactly(tensor, &self.types.tensor) || is_exactly(tensor, &self.types.parameter);
+        let device: String = tensor.getattr("device")?.getattr("type")?.extract()?;
+        let dimensions: usize = tensor.call_method0("dim")?.extract()?;
+        if !plain || device != "cpu" || dimensions > 0 {
+            return Err(PyRuntimeError::new_err(format!(
+                "Expected all tensors to be on the same device, but found one on {device} in an operation on a \
+                 worker: move it there with .to(…)"
+            )));
+        }
+        let tensor = tensor.call_method0("detach")?.call_method0("resolve_conj")?.call_method0("resolve_neg")?;
+        let (dtype, memory) = super::memory::of(&tensor, self.types)?;
+        self.to.scalar(dtype, memory.bytes());
+        Ok(())
+    }
+}
+
+fn is_exactly(value: &Bound<'_, PyAny>, class: &Py<PyType>) -> bool {
+    value.get_type_ptr().cast::<pyo3::ffi::PyObject>() == class.as_ptr()
+}
+
+/// The ids of an operation's results.
+pub fn outputs(to: &mut Encoder, ids: &Bound<'_, PyAny>) -> PyResult<()> {
+    to.byte(0);
+    let id = |to: &mut Encoder, id: &Bound<'_, PyAny>| -> PyResult<()> {
+        to.option(if id.is_none() { None } else { Some(id.extract()?) });
+        Ok(())
+    };
+    if let Ok(ids) = ids.cast::<PyTuple>() {
+        to.count(ids.len());
+        ids.iter_borrowed().try_for_each(|value| id(to, &value))
+    } else {
+        let ids = ids.cast::<PyList>()?;
+        to.count(ids.len());
+        ids.iter().try_for_each(|value| id(to, &value))
+    }
+}

@@ -1,0 +1,74 @@
+"""`symm-worker`: runs torch's operations for clients of symm.remote."""
+
+import argparse
+import os
+import resource
+import select
+import signal
+import sys
+
+from . import _symm
+from ._worker_verbs import Verbs
+from .errors import SymmError
+
+# Between two looks at whether the worker is still wanted, in seconds.
+_LOOK = 0.1
+# What the process may need besides tensors, in bytes.
+_SLACK = 64 << 20
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Serves until a signal comes. Returns the exit status."""
+    options = _options(arguments)
+    ended: list[int] = []
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda number, _: ended.append(number))
+    try:
+        verbs = Verbs(options.device, options.module, options.namespace, options.allow_code)
+        if options.memory_limit is not None:
+            _limit(options.memory_limit, verbs)
+        worker = _symm.Worker(options.listen, verbs, options.token_file, options.certificate, options.key)
+    except (SymmError, ImportError, RuntimeError, OSError) as error:
+        print(f"symm-worker: {error}", file=sys.stderr)
+        return 1
+    print(f"symm-worker listens on {worker.address}", flush=True)
+    while not ended:
+        if options.once and worker.served and not worker.connections:
+            break
+        if select.select([] if options.parent_fd is None else [options.parent_fd], [], [], _LOOK)[0]:
+            break
+    worker.stop()
+    # Threads of clients may be within an operation, which nothing can end but this.
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)
+
+
+def _options(arguments):
+    parser = argparse.ArgumentParser("symm-worker", description=__doc__)
+    parser.add_argument("--listen", required=True, metavar="ADDRESS", help="unix:PATH or tcp:HOST:PORT (port 0: any)")
+    parser.add_argument("--device", default="cpu", help="cpu or cuda:N")
+    parser.add_argument("--memory-limit", type=int, metavar="BYTES", help="the most memory for tensors")
+    parser.add_argument("--token-file", metavar="FILE", help="the secret that clients must have; tcp needs one")
+    parser.add_argument("--certificate", metavar="FILE", help="PEM file that clients have too; tcp needs one")
+    parser.add_argument("--key", metavar="FILE", help="PEM file with the certificate's key")
+    parser.add_argument("--module", action="append", default=[], metavar="NAME", help="its remote functions may run")
+    parser.add_argument("--namespace", action="append", default=[], metavar="NAME", help="its operations may run")
+    parser.add_argument("--allow-code", action="store_true", help="clients may send Python source: they are trusted")
+    parser.add_argument("--once", action="store_true", help="end when the first client has gone")
+    parser.add_argument("--parent-fd", type=int, metavar="FD", help="end when the other end of this pipe is closed")
+    return parser.parse_args(arguments)
+
+
+def _limit(limit, verbs):
+    """Has torch fail with an error for memory beyond the limit, rather than the system end the process."""
+    if verbs.device.type == "cuda":
+        verbs.limit_memory(limit)
+        return
+    with open("/proc/self/status") as status:
+        used = next(int(line.split()[1]) << 10 for line in status if line.startswith("VmData:"))
+    resource.setrlimit(resource.RLIMIT_DATA, (used + limit + _SLACK,) * 2)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
