@@ -24,8 +24,8 @@ fn key(read: &mut Decoder<'_>) -> Result<Key, Malformed> {
 fn write_failure(to: &mut Encoder, failure: &Failure) {
     to.raw(failure.kind.as_bytes());
     // A text of a megabyte helps nobody, and would be no message.
-    let end = failure.text.floor_char_boundary(1 << 16);
-    to.raw(&failure.text.as_bytes()[..end]);
+    let end = (0..=failure.text.len().min(1 << 16)).rev().find(|end| failure.text.is_char_boundary(*end));
+    to.raw(&failure.text.as_bytes()[..end.unwrap_or_default()]);
 }
 
 fn read_failure(read: &mut Decoder<'_>) -> Result<Failure, Malformed> {

@@ -27,19 +27,19 @@ impl Socket {
         let socket = match address {
             Address::Unix(path) => Self::Unix(UnixStream::connect(path).map_err(lost)?),
             Address::Tcp(host, port) => {
-                let mut last = io::Error::other("the name has no address");
+                let mut failed = io::Error::other("the name has no address");
                 let addresses = (host.as_str(), *port).to_socket_addrs().map_err(lost)?;
                 let mut connected = None;
-                for address in addresses {
-                    match TcpStream::connect_timeout(&address, within) {
+                for found in addresses {
+                    match TcpStream::connect_timeout(&found, within) {
                         Ok(socket) => {
                             connected = Some(socket);
                             break;
                         }
-                        Err(error) => last = error,
+                        Err(error) => failed = error,
                     }
                 }
-                Self::Tcp(connected.ok_or(last).map_err(lost)?)
+                Self::Tcp(connected.ok_or(failed).map_err(lost)?)
             }
         };
         socket.prepare()?;

@@ -175,14 +175,14 @@ fn accept_all<E: Engine>(shared: &Arc<Shared<E>>, listener: &Listener) {
         };
         let serving = shared.clone();
         let spawned =
-            thread::Builder::new().name("symm-client".into()).spawn(move || connection(&serving, Arc::new(socket)));
+            thread::Builder::new().name("symm-client".into()).spawn(move || connection(&serving, &Arc::new(socket)));
         if let Err(error) = spawned {
             (shared.options.log)(&format!("no thread for a client: {error}"));
         }
     }
 }
 
-fn connection<E: Engine>(shared: &Arc<Shared<E>>, socket: Arc<Socket>) {
+fn connection<E: Engine>(shared: &Arc<Shared<E>>, socket: &Arc<Socket>) {
     let number = shared.count.fetch_add(1, Ordering::Relaxed) + 1;
     let peer = socket.peer();
     let full = {
@@ -190,7 +190,7 @@ fn connection<E: Engine>(shared: &Arc<Shared<E>>, socket: Arc<Socket>) {
         connections.insert(number, socket.clone());
         connections.len() > MOST_CONNECTIONS
     };
-    let served = if full { Err(Error::Refused("too many connections".into())) } else { serve(shared, number, &socket) };
+    let served = if full { Err(Error::Refused("too many connections".into())) } else { serve(shared, number, socket) };
     match served {
         Ok(()) => {}
         Err(Error::Refused(reason)) => (shared.options.log)(&format!("refused {peer}: {reason}")),

@@ -1,5 +1,6 @@
 //! Who gets in: users, tokens, certificates.
 #![allow(missing_docs, reason = "tests say what they show")]
+#![allow(clippy::cast_precision_loss, reason = "the numbers are small")]
 
 mod common;
 

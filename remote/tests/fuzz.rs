@@ -1,5 +1,6 @@
 //! Bytes that are no messages: no crash, no hang, little memory.
 #![allow(missing_docs, reason = "tests say what they show")]
+#![allow(clippy::cast_possible_truncation, reason = "any bits will do")]
 
 mod common;
 
@@ -192,7 +193,7 @@ fn a_worker_outlives_mutated_clients() {
         stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
         // The worker may have ended the connection before all is written.
         let _ = stream.write_all(&hello);
-        for _ in 0..1 + random.below(20) {
+        for _ in 0..=random.below(20) {
             let mut frame = frames[random.below(frames.len())].clone();
             mutate(&mut random, &mut frame);
             if round % 2 == 0 {

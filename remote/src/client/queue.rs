@@ -33,6 +33,7 @@ pub struct Queue {
 }
 
 #[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "they are independent of one another")]
 struct Waiting {
     parts: VecDeque<Part>,
     bytes: usize,

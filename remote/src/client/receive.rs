@@ -180,15 +180,12 @@ impl Answers {
             let waiting = state.waiting.get_mut(&request).ok_or(Malformed("an answer to no question"))?;
             (waiting.memory.take(), waiting.received.clone())
         };
-        let outcome = match memory.as_mut().filter(|memory| memory.bytes().len() == bytes) {
-            Some(memory) => {
-                reading.data(memory.bytes_mut(), |done| received.store(done, Ordering::Release))?;
-                Outcome::Received(dtype, shape)
-            }
-            None => {
-                reading.skip(bytes)?;
-                Outcome::Mismatch(dtype, shape)
-            }
+        let outcome = if let Some(memory) = memory.as_mut().filter(|memory| memory.bytes().len() == bytes) {
+            reading.data(memory.bytes_mut(), |done| received.store(done, Ordering::Release))?;
+            Outcome::Received(dtype, shape)
+        } else {
+            reading.skip(bytes)?;
+            Outcome::Mismatch(dtype, shape)
         };
         drop(memory);
         Ok(self.finish(request, outcome)?)

@@ -152,7 +152,9 @@ impl Welcome {
         to.begin(WELCOME);
         to.raw(&self.session);
         to.number(self.pid);
-        [&self.device, &self.host, &self.torch].iter().for_each(|text| to.raw(text.as_bytes()));
+        for text in [&self.device, &self.host, &self.torch] {
+            to.raw(text.as_bytes());
+        }
         to.option(self.rank.map(|(rank, _)| rank));
         to.number(self.rank.map_or(0, |(_, count)| count));
     }

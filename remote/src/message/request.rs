@@ -161,7 +161,9 @@ impl Request {
             Self::Drop(ids) => {
                 to.begin(kind::DROP);
                 to.count(ids.len());
-                ids.iter().for_each(|id| to.number(*id));
+                for id in ids {
+                    to.number(*id);
+                }
             }
             Self::Upload(tensor) => tensor.write(to, kind::UPLOAD),
             Self::Give(tensor) => tensor.write(to, kind::GIVE),
@@ -209,7 +211,9 @@ impl Request {
 
 fn numbers(to: &mut Encoder, kind: u8, numbers: &[u64]) {
     to.begin(kind);
-    numbers.iter().for_each(|number| to.number(*number));
+    for number in numbers {
+        to.number(*number);
+    }
 }
 
 fn index(from: &mut Decoder<'_>) -> Result<u32, Malformed> {

@@ -99,7 +99,9 @@ impl Outputs {
             Self::Ids(ids) => {
                 to.byte(0);
                 to.count(ids.len());
-                ids.iter().for_each(|id| to.option(*id));
+                for id in ids {
+                    to.option(*id);
+                }
             }
             Self::From(first) => {
                 to.byte(1);

@@ -55,10 +55,10 @@ impl Encoder {
     /// A number without a tag, seven bits a byte.
     pub fn number(&mut self, mut number: u64) {
         while number >= 0x80 {
-            self.bytes.push(number as u8 | 0x80);
+            self.bytes.push(number.to_le_bytes()[0] | 0x80);
             number >>= 7;
         }
-        self.bytes.push(number as u8);
+        self.bytes.push(number.to_le_bytes()[0]);
     }
 
     /// A count without a tag.
@@ -96,7 +96,9 @@ impl Encoder {
     /// Sizes without a tag.
     pub fn sizes(&mut self, sizes: &[i64]) {
         self.count(sizes.len());
-        sizes.iter().for_each(|size| self.signed(*size));
+        for size in sizes {
+            self.signed(*size);
+        }
     }
 
     /// [`Value::None`].

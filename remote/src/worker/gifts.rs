@@ -95,10 +95,12 @@ pub fn take_gifts<E: Engine>(
     Ok(())
 }
 
+type Connection = (Reading<Incoming>, Writing, Arc<Socket>);
+
 /// A session's connections to other workers.
 #[derive(Default)]
 pub struct Giving {
-    connections: HashMap<(Target, Key), (Reading<Incoming>, Writing, Arc<Socket>)>,
+    connections: HashMap<(Target, Key), Connection>,
 }
 
 impl Giving {
@@ -108,12 +110,11 @@ impl Giving {
         let address = copy.address.parse().map_err(lost)?;
         let target = Target { address, token: copy.token.clone(), certificate: copy.certificate.clone() };
         let key = (target, copy.session);
-        let mut connection = match self.connections.remove(&key) {
-            Some(connection) => connection,
-            None => {
-                let (socket, reading, writing, _) = greet(&key.0, Some(copy.session), PATIENCE).map_err(lost)?;
-                (reading, writing, socket)
-            }
+        let mut connection = if let Some(connection) = self.connections.remove(&key) {
+            connection
+        } else {
+            let (socket, reading, writing, _) = greet(&key.0, Some(copy.session), PATIENCE).map_err(lost)?;
+            (reading, writing, socket)
         };
         let (reading, writing, _) = &mut connection;
         send(copy, gift, reading, writing).map_err(lost)?;

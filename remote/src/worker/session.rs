@@ -124,10 +124,12 @@ impl<E: Engine> Session<'_, E> {
         };
         match request {
             Request::Op { index, name } => self.op(index, name),
-            Request::Call { op, work } => self.call(op, work),
-            Request::Verb { verb, work } => self.verb(verb, work),
+            Request::Call { op, work } => self.call(op, &work),
+            Request::Verb { verb, work } => self.verb(verb, &work),
             Request::Drop(ids) => {
-                ids.into_iter().for_each(|id| self.tensors.remove(id));
+                for id in ids {
+                    self.tensors.remove(id);
+                }
                 Ok(())
             }
             Request::Fetch { request, id } => self.fetch(request, id),
@@ -153,9 +155,9 @@ impl<E: Engine> Session<'_, E> {
         Ok(())
     }
 
-    fn call(&mut self, op: u32, work: Work) -> Result<(), Error> {
-        if let Some(poison) = self.poison(&work) {
-            return self.poisoned(&work, poison);
+    fn call(&mut self, op: u32, work: &Work) -> Result<(), Error> {
+        if let Some(poison) = self.poison(work) {
+            return self.poisoned(work, poison);
         }
         let Some((name, op)) = self.ops.get(op as usize) else {
             return Err(crate::error::Malformed("an operation without a name").into());
@@ -165,18 +167,18 @@ impl<E: Engine> Session<'_, E> {
                 .shared
                 .engine
                 .call(op, &work.args, &work.kwargs, &self.tensors, work.reply.is_some())
-                .and_then(|produced| counted(name, &work, produced)),
+                .and_then(|produced| counted(name, work, produced)),
             Err(failure) => Err(failure.clone()),
         };
-        self.produced(&work, produced)
+        self.produced(work, produced)
     }
 
-    fn verb(&mut self, verb: Verb, work: Work) -> Result<(), Error> {
-        if let Some(poison) = self.poison(&work) {
-            return self.poisoned(&work, poison);
+    fn verb(&mut self, verb: Verb, work: &Work) -> Result<(), Error> {
+        if let Some(poison) = self.poison(work) {
+            return self.poisoned(work, poison);
         }
         let produced = self.shared.engine.verb(verb, &work.args, &work.kwargs, &self.tensors);
-        self.produced(&work, produced)
+        self.produced(work, produced)
     }
 
     fn produced(&mut self, work: &Work, produced: Result<Produced<E::Tensor>, Failure>) -> Result<(), Error> {

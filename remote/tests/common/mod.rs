@@ -1,5 +1,6 @@
 //! An engine of its own for these tests: vectors of float32, and a few operations on them.
 #![allow(dead_code, missing_docs, reason = "each test uses a part of this")]
+#![allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap, reason = "the numbers are small")]
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
