@@ -9,7 +9,7 @@ from .. import _symm
 from . import _autocast, _backend
 from ._cluster import Cluster, Context, Ranked, connect, launch
 from ._functions import function
-from ._providers import InProcess, Processes, Provider, Running, Ssh
+from ._providers import InProcess, Processes, Provider, Running
 from ._random import Generator
 from ._tensor import RemoteTensor
 from ._workers import detach
@@ -28,7 +28,6 @@ __all__ = [
     "Ranked",
     "RemoteTensor",
     "Running",
-    "Ssh",
     "connect",
     "detach",
     "function",

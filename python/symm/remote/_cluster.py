@@ -113,11 +113,10 @@ class Cluster:
     def synchronize(self) -> None:
         """Waits for all workers without a barrier between them."""
         failed = None
-        for rank, link in enumerate(self._links):
+        for link in self._links:
             try:
                 link.sync()
             except RemoteError as error:
-                error.add_note(f"on rank {rank}")
                 failed = failed or error
         if failed is not None:
             raise failed
@@ -131,10 +130,11 @@ class Cluster:
         `symm.remote.Context` stands for the rank's context.
         """
         grid = (grid,) if isinstance(grid, int) else tuple(grid)
-        module, name = self._source(kernel)
+        module, kernel = self._source(kernel)
         line = place()
         for rank, link in enumerate(self._links):
-            link.launch(module, name, grid, tuple(_of(rank, a) for a in args), {n: _of(rank, a) for n, a in kwargs.items()}, line)
+            own = {name: _of(rank, value) for name, value in kwargs.items()}
+            link.launch(module, kernel, grid, tuple(_of(rank, value) for value in args), own, line)
 
     def _source(self, kernel):
         if isinstance(kernel, str):
@@ -154,5 +154,5 @@ class Cluster:
 
 def _of(rank, argument):
     if argument is Context:
-        return _symm.Context
+        return _symm.SymmContext()
     return argument[rank] if isinstance(argument, Ranked) else argument

@@ -33,9 +33,11 @@ def upload(local: torch.Tensor, worker) -> RemoteTensor:
 
 def transfer(tensor: RemoteTensor, worker) -> RemoteTensor:
     """A contiguous copy on another worker, which gets it from the tensor's own."""
+    if type(tensor._link) is not type(worker.link):
+        return upload(fetch(tensor), worker)
     handle = _workers.Handle(worker)
     like = tensor._meta
-    tensor._link.copy(tensor._id, worker.link, handle.id, like.dtype, like.shape, place())
+    tensor._link.copy(tensor._id, worker.link, handle.id, place())
     worker.fresh = None
     return wrap(contiguous(like.shape, like.dtype), handle)
 

@@ -104,7 +104,7 @@ class InProcessLink:
     def upload(self, id, tensor, deadline=None, progress=None):
         self._tensors[id] = tensor.to(self._own, copy=True)
 
-    def copy(self, id, target, new_id, dtype, shape, place):
+    def copy(self, id, target, new_id, place):
         tensor = self._get(id)
         if isinstance(target, InProcessLink):
             target._tensors[new_id] = tensor.to(target._own, copy=True, memory_format=torch.contiguous_format)

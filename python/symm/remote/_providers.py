@@ -5,7 +5,6 @@ which ends what it has started. What `launch` needs from a link is described in 
 """
 
 import os
-import secrets
 import select
 import shutil
 import socket
@@ -107,7 +106,7 @@ class Processes:
         command += ["--parent-fd", str(reading), *self._options]
         environment = {**os.environ, "RANK": str(rank), "LOCAL_RANK": str(rank), **world, **self._environment}
         return subprocess.Popen(
-            command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, env=environment, pass_fds=[reading], process_group=0
+            command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, env=environment, pass_fds=[reading], start_new_session=True
         )
 
 
@@ -127,59 +126,6 @@ class Running:
 
     def stop(self):
         pass
-
-
-class Ssh:
-    """Workers on another host, started there with ssh and reached through ssh's own connection.
-
-    `host` is what `ssh` takes; no password is asked for. `python` is the host's Python that has symm and torch. Options
-    of the workers are those of `Processes`.
-    """
-
-    def __init__(self, host: str, python: str = "python3", device: str = "cpu", options=(), ssh=("ssh",), deadline=_START):
-        self._host, self._python, self._device = host, python, device
-        self._options, self._ssh, self._deadline = list(options), [*ssh, "-o", "BatchMode=yes"], deadline
-        self._folder = None
-        self._sessions = []
-
-    def start(self, count):
-        self._folder = tempfile.mkdtemp(prefix="symm-remote-")
-        world = f"WORLD_SIZE={count} MASTER_ADDR=127.0.0.1 MASTER_PORT={20000 + secrets.randbelow(10000)}"
-        try:
-            for rank in range(count):
-                self._sessions.append(self._spawn(rank, world))
-            end = time.monotonic() + self._deadline
-            for rank, session in enumerate(self._sessions):
-                _address(session, rank, end)
-            return [_symm.Link.connect(f"unix:{self._folder}/{rank}") for rank in range(count)]
-        except BaseException:
-            self.stop()
-            raise
-
-    def stop(self):
-        for session in self._sessions:
-            # The worker ends when its standard input does.
-            session.stdin.close()
-            try:
-                session.wait(5)
-            except subprocess.TimeoutExpired:
-                session.kill()
-                session.wait()
-            session.stdout.close()
-        self._sessions.clear()
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
-            self._folder = None
-
-    def _spawn(self, rank, world):
-        device = self._device if self._device == "cpu" else f"cuda:{rank}"
-        there = f"/tmp/symm-{secrets.token_hex(8)}"
-        worker = [self._python, "-m", "symm._worker", "--listen", f"unix:{there}", "--device", device, "--parent-fd", "0"]
-        line = f"RANK={rank} LOCAL_RANK={rank} {world} exec {' '.join([*worker, *self._options])}"
-        forward = ["-L", f"{self._folder}/{rank}:{there}"]
-        return subprocess.Popen(
-            [*self._ssh, *forward, self._host, line], stdin=subprocess.PIPE, stdout=subprocess.PIPE, process_group=0
-        )
 
 
 def _address(worker, rank, end):

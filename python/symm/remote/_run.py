@@ -42,7 +42,8 @@ class Plan:
 
     def __init__(self, func):
         self.func = func
-        self.name = f"{func.namespace}::{func._opname}.{func._overloadname}"
+        overload = "" if func._overloadname == "default" else f".{func._overloadname}"
+        self.name = f"{func.namespace}::{func._opname}{overload}"
         # What a pointwise op returns does not depend on its numbers, only on their types.
         self.by_type = torch.Tag.pointwise in func.tags
         self.worker_knows = func in _WORKER_KNOWS
