@@ -22,15 +22,16 @@
 
 use super::access::remote_element;
 use super::gpu::{Target, lower_module, order};
-use super::refuse_atomic;
+use super::{llvm_ordering, refuse_atomic};
 use crate::ir::address::{GLOBAL, from_memory, memory_type, to_memory};
 use crate::ir::packets::Halves;
-use crate::ir::{Builder, collect, enclosing, is_kernel, name, signed};
+use crate::ir::{Builder, collect, enclosing, is_kernel, name, select, signed};
 use crate::pass::{Ir, Kind, Pass, PassOption, Values};
 use melior::dialect::arith::CmpiPredicate;
 use melior::dialect::llvm;
+use melior::ir::attribute::IntegerAttribute;
 use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike, operation::OperationLike};
-use symm_dialect::diagnostic::{Reported, error};
+use symm_dialect::diagnostic::{Reported, Severity, error, report};
 use symm_dialect::ops::{Cache, Engine, Order, RemoteLoad, RemoteStore, RmwKind, Scope, SymmOp};
 use symm_dialect::pointer::{Pointer, is_block_memory};
 use symm_dialect::shape::{Shaped, byte_width, scalar};
@@ -40,6 +41,9 @@ pub const CHIPS: &[&str] = &[
     "sm_70", "sm_72", "sm_75", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_100a", "sm_103",
     "sm_103a", "sm_110", "sm_110a", "sm_120", "sm_120a", "sm_121", "sm_121a",
 ];
+
+/// The address space of a block's memory.
+const SHARED: u64 = 3;
 
 /// The pass record.
 pub const PASS: Pass = Pass {
@@ -57,8 +61,31 @@ pub const PASS: Pass = Pass {
 fn run(root: OperationRef, options: &Values) -> Result<Ir, Reported> {
     let digits: String = options.text("chip").chars().filter(char::is_ascii_digit).collect();
     let Ok(sm) = digits.parse() else { return Err(error(root, "S1: unknown chip")) };
+    check_updates(root)?;
     lower_module(root, &Nvvm { sm })?;
     Ok(Ir::Changed)
+}
+
+/// LLVM's own read-modify-writes have neither order nor scope in PTX. An order that would be lost is refused (S1); of a
+/// scope, which a program may not need, it is said.
+fn check_updates(root: OperationRef) -> Result<(), Reported> {
+    let mut outcome = Ok(());
+    for op in select(root, |op| (name(op) == "llvm.atomicrmw").then_some(op)) {
+        let ordering = op.attribute("ordering").and_then(IntegerAttribute::try_from).map_or(0, |order| order.value());
+        let is_shared = op.operands().next().is_some_and(|at| Pointer::address_space(at.r#type()) == SHARED);
+        if enclosing(op, &["gpu.module"]).is_none() {
+            continue;
+        }
+        if ordering > llvm_ordering(Order::Relaxed) {
+            let complaint = "S1: has no order in PTX: LLVM makes atom.relaxed.gpu of it; use symm.atomic_rmw";
+            outcome = Err(error(op, complaint));
+        } else if !op.has_attribute("syncscope") && !is_shared {
+            let message = "O2: reaches the threads of this GPU only: LLVM makes atom.relaxed.gpu of it; \
+                           symm.atomic_rmw reaches other ranks";
+            report(Severity::Remark, op, message);
+        }
+    }
+    outcome
 }
 
 struct Nvvm {

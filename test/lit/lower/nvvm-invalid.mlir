@@ -165,3 +165,20 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+// LLVM's own updates have neither order nor scope in PTX. In the block's memory none is missed but for the order.
+gpu.module @kernels {
+  gpu.func @updates(%p: !llvm.ptr, %s: !llvm.ptr<3>, %v: i32) kernel {
+    // expected-error @+1 {{'llvm.atomicrmw' op S1: has no order in PTX: LLVM makes atom.relaxed.gpu of it; use symm.atomic_rmw}}
+    %0 = llvm.atomicrmw add %p, %v acq_rel : !llvm.ptr, i32
+    // expected-error @+1 {{'llvm.atomicrmw' op S1: has no order in PTX}}
+    %1 = llvm.atomicrmw add %s, %v syncscope("block") release : !llvm.ptr<3>, i32
+    // expected-remark @+1 {{'llvm.atomicrmw' op O2: reaches the threads of this GPU only: LLVM makes atom.relaxed.gpu of it; symm.atomic_rmw reaches other ranks}}
+    %2 = llvm.atomicrmw add %p, %v monotonic : !llvm.ptr, i32
+    %3 = llvm.atomicrmw add %p, %v syncscope("device") monotonic : !llvm.ptr, i32
+    %4 = llvm.atomicrmw add %s, %v monotonic : !llvm.ptr<3>, i32
+    gpu.return
+  }
+}
