@@ -67,9 +67,9 @@ pub(super) fn on_devices(world: &World) -> Vec<String> {
 fn missing(world: &World, rank: u32, block: u32) -> Option<Vec<u32>> {
     let num_ranks = world.num_ranks();
     let row = u64::from(block) * (u64::from(num_ranks) + 1);
-    let word = |index: u64| world.heaps.peek(HeapAddress { rank, offset: 8 * (row + index) }, 64);
-    let epoch = word(0)?;
-    let flags: Option<Vec<u64>> = (0..num_ranks).map(|peer| word(1 + u64::from(peer))).collect();
+    let read = |index: u64| world.heaps.peek(HeapAddress { rank, offset: 8 * (row + index) }, 64);
+    let epoch = read(0)?;
+    let flags: Option<Vec<u64>> = (0..num_ranks).map(|peer| read(1 + u64::from(peer))).collect();
     Some((0..num_ranks).zip(flags?).filter(|(_, flag)| *flag < epoch).map(|(peer, _)| peer).collect())
 }
 
