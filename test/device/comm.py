@@ -55,7 +55,8 @@ class Calls:
         torch, draw, comm = self.torch, self.random, self.comm
         call, name = draw.choice(CALLS), draw.choice(FLOATS + INTEGERS)
         dtype = getattr(torch, name)
-        op = draw.choice(["sum", "min", "max", "prod"] + (["avg"] if name in FLOATS and self.ranks in (1, 2, 4) else []))
+        averages = ["avg"] if name in FLOATS and self.ranks in (1, 2, 4) else []
+        op = draw.choice(["sum", "min", "max", "prod", *averages])
         root, size = draw.randrange(self.ranks), draw.choice(self.sizes)
         on_heap, offsets, in_place = draw.random() < 0.3, (draw.randrange(5), draw.randrange(5)), draw.random() < 0.4
         self.turn.add_(1)
@@ -80,8 +81,9 @@ class Calls:
                 return
             first = self.me * count if call == "reduce_scatter" else 0
             all_of = torch.stack([self.data(rank, count, torch.float64, high, first) for rank in mine])
-            wanted = {"sum": lambda: all_of.sum(0), "avg": lambda: all_of.mean(0), "prod": lambda: all_of.prod(0),
-                      "min": lambda: all_of.amin(0), "max": lambda: all_of.amax(0)}[op]() if count else all_of[0]  # fmt: skip
+            sums = {"sum": lambda: all_of.sum(0), "avg": lambda: all_of.mean(0), "prod": lambda: all_of.prod(0),
+                    "min": lambda: all_of.amin(0), "max": lambda: all_of.amax(0)}  # fmt: skip
+            wanted = sums[op]() if count else all_of[0]
         elif call == "all_gather":
             comm.all_gather(inp, out=out)
             wanted = torch.cat([self.data(rank, count, dtype, high) for rank in mine])
@@ -161,7 +163,8 @@ def rank_main(options):
         del calls
         world.barrier()
     if world.get_rank() == 0:
-        print(f"{options.calls} calls and {options.replays if on_gpu else 0} replays in {time.monotonic() - start:.0f} s")
+        replays = options.replays if on_gpu else 0
+        print(f"{options.calls} calls and {replays} replays in {time.monotonic() - start:.0f} s")
     world.close()
     return failed
 
@@ -194,7 +197,8 @@ def main():
         for ranks in options.ranks:
             ok, seconds, lines = run(Path(__file__), ranks, environment, options.seconds, sys.argv[1:])
             failed += not ok
-            print(f"{'ok  ' if ok else 'FAIL'} comm.py on {ranks} ranks, {seconds:.1f} s", *lines, sep="\n  ", flush=True)
+            verdict = f"{'ok  ' if ok else 'FAIL'} comm.py on {ranks} ranks, {seconds:.1f} s"
+            print(verdict, *lines, sep="\n  ", flush=True)
     print("nothing failed" if not failed else f"{failed} runs failed")
     return 1 if failed else 0
 

@@ -95,8 +95,8 @@ class CCL:
         async_op: bool = False,
         config: Any = None,
     ) -> None:
-        """The sum (or `op`) of all ranks' tensors. Into an output of the input's shape, all of it: in Iris a rank gets the
-        tiles that its configuration gives it. Into one of as many rows less, the part of this rank.
+        """The sum (or `op`) of all ranks' tensors: all of it into an output of the input's shape, where Iris fills the
+        tiles that the configuration gives to a rank; into a smaller one this rank's part.
         """
         comm = self._of(group)
         if output_tensor.shape == input_tensor.shape:

@@ -57,23 +57,27 @@ def wrong():
     odd = torch.zeros(6 * RANKS + 1)
     raises(errors.ArgumentError, "tensor must be a tensor, not [1]", COMM.all_reduce, [1])
     raises(errors.ArgumentError, "tensor is on meta", COMM.all_reduce, good.to("meta"))
-    raises(errors.ArgumentError, "out must be a tensor on cpu, not one on meta", COMM.all_reduce, good, out=good.to("meta"))
+    elsewhere = good.to("meta")
+    raises(errors.ArgumentError, "out must be a tensor on cpu, not one on meta", COMM.all_reduce, good, out=elsewhere)
     raises(errors.ArgumentError, "must be strided", COMM.all_reduce, good.to_sparse())
     raises(errors.ArgumentError, "op must be one of 'sum'", COMM.all_reduce, good, "mean")
-    raises(errors.DtypeError, "there is no avg of torch.int32: averages are of floats", COMM.all_reduce, good.int(), "avg")
+    said = "there is no avg of torch.int32: averages are of floats"
+    raises(errors.DtypeError, said, COMM.all_reduce, good.int(), "avg")
     raises(errors.DtypeError, "there is no sum of torch.complex64", COMM.reduce, good.to(torch.complex64))
     raises(errors.DtypeError, "there is no avg of torch.bool", COMM.reduce_scatter, good.bool(), "avg")
     if RANKS > 1:
         raises(errors.ArgumentError, f"has not {RANKS} equal parts", COMM.reduce_scatter, odd)
         raises(errors.ArgumentError, f"has not {RANKS} equal parts", COMM.all_to_all, torch.tensor(1.0))
-    raises(errors.ArgumentError, "out is of torch.int32 and the tensor of torch.float32", COMM.all_reduce, good, out=good.int())
+    said = "out is of torch.int32 and the tensor of torch.float32"
+    raises(errors.ArgumentError, said, COMM.all_reduce, good, out=good.int())
     raises(errors.ArgumentError, "out has", COMM.all_gather, good, out=torch.zeros(5))
     raises(errors.RankRangeError, f"rank {RANKS} out of range [0, {RANKS})", COMM.broadcast, good, RANKS)
     raises(errors.RankRangeError, "rank -1 out of range", COMM.reduce, good, -1)
     raises(errors.ArgumentError, "root must be an integer, not 0.0", COMM.gather, good, 0.0)
     raises(errors.ArgumentError, "is the root, and gives the tensor", COMM.scatter, None, ME, out=good)
     if RANKS > 1:
-        raises(errors.ArgumentError, "give `out` on the ranks that are not the root", COMM.scatter, None, (ME + 1) % RANKS)
+        said = "give `out` on the ranks that are not the root"
+        raises(errors.ArgumentError, said, COMM.scatter, None, (ME + 1) % RANKS)
     raises(errors.ArgumentError, "world must be what symm.init returns", Communicator, 3)
     raises(errors.ArgumentError, "blocks must be a number from 1 to 1024", Communicator, WORLD, blocks=0)
     raises(errors.StagingError, "too small", Communicator, WORLD, staging=1000)
@@ -88,13 +92,14 @@ def checked():
     comm.barrier()
     if RANKS == 1:
         return
-    raises(errors.CallMismatchError, f"rank 1: call 3: all_reduce (sum), 13 elements of torch.float32", comm.all_reduce, mine)
-    raises(errors.CallMismatchError, "rank 1: call 4: all_reduce (max)", comm.all_reduce, same, "max" if ME == 1 else "sum")
+    told = errors.CallMismatchError
+    raises(told, "rank 1: call 3: all_reduce (sum), 13 elements of torch.float32", comm.all_reduce, mine)
+    raises(told, "rank 1: call 4: all_reduce (max)", comm.all_reduce, same, "max" if ME == 1 else "sum")
     double = torch.ones(12, dtype=torch.float64 if ME == 1 else torch.float32)
-    raises(errors.CallMismatchError, "12 elements of torch.float64", comm.all_gather, double)
-    raises(errors.CallMismatchError, "rank 1: call 6: broadcast, 12 elements of torch.float32, root 1", comm.broadcast, same,
-           int(ME == 1))  # fmt: skip
-    raises(errors.CallMismatchError, "rank 0: call 7: barrier", *([comm.all_gather, same] if ME else [comm.barrier]))
+    raises(told, "12 elements of torch.float64", comm.all_gather, double)
+    said = "rank 1: call 6: broadcast, 12 elements of torch.float32, root 1"
+    raises(told, said, comm.broadcast, same, int(ME == 1))
+    raises(told, "rank 0: call 7: barrier", *([comm.all_gather, same] if ME else [comm.barrier]))
     # It goes on.
     assert comm.all_reduce(torch.ones(3)).tolist() == [RANKS] * 3
 
