@@ -56,6 +56,19 @@ def take_piece(
 
 
 @triton.jit
+def await_senders(ctx, flags, value, me, root, WORLD: tl.constexpr, SHAPE: tl.constexpr):
+    """Waits for those that send to me."""
+    if SHAPE == "from root":
+        if me != root:
+            ctx.wait(flags + root * FLAG_WORDS, value)
+    elif SHAPE == "to root":
+        if me == root:
+            await_all(ctx, flags, value, me, WORLD)
+    else:
+        await_all(ctx, flags, value, me, WORLD)
+
+
+@triton.jit
 def exchange_rounds(
     ctx, members, flags, steps, slots, inp, out, count, in_apart, out_apart, me, root,
     WORLD: tl.constexpr, PROGRAMS: tl.constexpr, SLOT: tl.constexpr, BLOCK: tl.constexpr, SHAPE: tl.constexpr,
@@ -82,7 +95,7 @@ def exchange_rounds(
                 send_piece(ctx, members, slot, inp + first + at, in_apart, rest, me, root, WORLD, SHAPE, SUBSET)
             tell_all(ctx, members, flags, step + i + 1, me, WORLD, SUBSET)
         if i > 0:
-            await_all(ctx, flags, step + i, me, WORLD)
+            await_senders(ctx, flags, step + i, me, root, WORLD, SHAPE)
             first = ((i - 1) * programs + pid) * BLOCK
             slot = slot_of(slots, step + i - 1, 0, WORLD, PROGRAMS, SLOT) + at
             here, there = inp + first + at, out + first + at
