@@ -142,8 +142,10 @@ class WorkerError(RemoteError):
         """The subclass that is also the exception of this name."""
         if kind not in _KINDS:
             base = _exception(kind)
-            known = base is None or issubclass(WorkerError, base)
-            _KINDS[kind] = WorkerError if known else type(f"Worker{kind}", (WorkerError, base), {})
+            if base is None or issubclass(WorkerError, base):
+                _KINDS[kind] = WorkerError
+            else:
+                _KINDS[kind] = type(f"Worker{kind}", (WorkerError, base), {})
         return _KINDS[kind]
 
 
