@@ -46,16 +46,8 @@ pub const TABLE_IN_HEAP_ATTRIBUTE: &str = "symm.table_in_heap";
 /// The module attribute that says how large each heap is (`i64`, bytes), for bounds checks.
 pub const HEAP_SIZE_ATTRIBUTE: &str = "symm.heap_size";
 
-/// Bytes at the start of every heap that are symm's own, and that no allocation has: the flags of the device barrier,
-/// and on GPUs the context table. The runtime keeps them (`SIGNAL_PAD_BYTES`).
-pub const RESERVED_BYTES: i64 = 2 << 20;
-
 /// The module attribute that says what number of stages a launch has asked Triton for, where it is not the default (`i32`).
 pub const NUM_STAGES_ATTRIBUTE: &str = "symm.num_stages";
-
-/// The words of 8 bytes at the start of each heap that belong to barriers: what is reserved there before the context
-/// table. Block b of a kernel owns the words from b × (ranks + 1) on, and none after the last but one.
-pub const BARRIER_WORDS: i64 = (RESERVED_BYTES - 4096) / 8;
 
 /// The handle with which the dialect is registered in a context.
 #[must_use]

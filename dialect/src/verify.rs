@@ -12,11 +12,13 @@ use crate::{HEAP_SIZE_ATTRIBUTE, HEAP_STRIDE_ATTRIBUTE, NUM_RANKS_ATTRIBUTE, TAB
 use melior::ir::attribute::{AttributeLike, IntegerAttribute};
 use melior::ir::r#type::{MemRefType, ShapedTypeLike};
 use melior::ir::{Attribute, OperationRef, Type, TypeLike, Value, ValueLike, operation::OperationLike};
+use symm_abi::heap::HEAP_ALIGN;
+use symm_abi::{fault, trace};
 
 type Verdict = Result<(), Reported>;
 
-/// What every heap base is a multiple of, in bytes (T4): no larger alignment survives a translation.
-const HEAP_ALIGNMENT: i64 = 2 << 20;
+/// The same as a signed number, as attributes have it.
+const HEAP_ALIGNMENT: i64 = HEAP_ALIGN.cast_signed();
 
 /// Checks one op; an error has been reported when it returns `Err`.
 pub fn verify<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Verdict {
@@ -98,15 +100,17 @@ pub fn verify<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Verdict {
         SymmOp::Check(check) => verify_message(op, &check.message(), &check.values()),
         SymmOp::Print(print) => verify_message(op, &print.message(), &print.values()),
         SymmOp::Fault(fault) => {
-            ensure(op, fault.values().len() <= 6, || "reports at most six values".into())?;
+            ensure(op, fault.values().len() <= fault::MOST_VALUES, || {
+                format!("reports at most {} values", fault::MOST_VALUES)
+            })?;
             verify_message(op, &fault.message(), &fault.values())
         }
-        SymmOp::TraceBegin(begin) => {
-            ensure(op, begin.values().len() <= 3, || "records at most three values when something begins".into())
-        }
-        SymmOp::TraceEnd(end) => {
-            ensure(op, end.values().len() <= 2, || "records at most two values when something ends".into())
-        }
+        SymmOp::TraceBegin(begin) => ensure(op, begin.values().len() <= trace::MOST_VALUES, || {
+            format!("records at most {} values when something begins", trace::MOST_VALUES)
+        }),
+        SymmOp::TraceEnd(end) => ensure(op, end.values().len() <= trace::MOST_LATE_VALUES, || {
+            format!("records at most {} values when something ends", trace::MOST_LATE_VALUES)
+        }),
         // ODS says all that is to be said of the others.
         _ => Ok(()),
     }

@@ -8,6 +8,7 @@
 
 mod analysis;
 mod check;
+mod contract;
 mod ir;
 mod lower;
 mod pass;

@@ -7,6 +7,7 @@ mod rank;
 mod remote;
 
 use pyo3::prelude::*;
+use symm_abi::{heap, table};
 
 /// What the compiler has to say: severity, message, file and line.
 type Note = (&'static str, String, Option<String>, usize);
@@ -30,10 +31,19 @@ fn tuple(note: symm_triton::Note) -> Note {
     (note.severity, note.message, note.file, note.line)
 }
 
+/// How many programs of a kernel may use the device barrier.
+#[pyfunction]
+fn max_barrier_blocks(num_ranks: u32) -> u64 {
+    heap::max_barrier_blocks(num_ranks)
+}
+
 /// The compiler of the package `symm`.
 #[pymodule]
 fn _symm(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("MAX_RANKS", heap::MAX_RANKS)?;
+    module.add("TABLE_HEADER_WORDS", table::HEADER_WORDS)?;
+    module.add_function(wrap_pyfunction!(max_barrier_blocks, module)?)?;
     module.add_function(wrap_pyfunction!(lower_triton, module)?)?;
     module.add_function(wrap_pyfunction!(rank::join_run, module)?)?;
     module.add_class::<rank::JoinedRank>()?;

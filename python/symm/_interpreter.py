@@ -17,11 +17,10 @@ from triton.runtime import interpreter
 from triton.runtime.interpreter import TensorHandle, _get_np_dtype, interpreter_semantic
 
 from . import _open, _symm
-from ._operands import MAX_RANKS, Operands
+from ._operands import Operands
+from ._symm import MAX_RANKS, TABLE_HEADER_WORDS
 from .errors import CompileError, NotSymmetricError, RankRangeError, SymmError
 
-# The words of 8 bytes at the start of each heap that belong to barriers, as in the runtime.
-BARRIER_WORDS = ((2 << 20) - 4096) // 8
 # How long a wait polls before it looks whether Python has been interrupted or another rank has failed.
 SECONDS_OF_A_POLL = 0.1
 
@@ -179,7 +178,7 @@ class Effects:
 
     def barrier(operands, attributes):
         words = table(operands)
-        programs, most = math.prod(interpreter_semantic.builder.grid_dim), BARRIER_WORDS // (words[1] + 1) - 1
+        programs, most = math.prod(interpreter_semantic.builder.grid_dim), _symm.max_barrier_blocks(words[1])
         if programs > most:
             raise ValueError(f"the grid has {programs} programs, and there are flags for {most} on {words[1]} ranks")
         if (world := _open.current(words)) is not None:
@@ -240,10 +239,10 @@ def table(operands):
         ranks = _open.num_ranks(ctypes.c_int64.from_address(address).value)
         bases = (ctypes.c_int64 * ranks).from_address(address)
         return [int(operands["ctx.rank"].data.item()), ranks, *bases]
-    rank, num_ranks = (ctypes.c_int64 * 2).from_address(address)
+    rank, num_ranks = (ctypes.c_int64 * TABLE_HEADER_WORDS).from_address(address)
     if not 0 <= rank < num_ranks <= MAX_RANKS:
         raise TypeError("ctx is no context table: give the kernel what get_device_context() returns")
-    return (ctypes.c_int64 * (2 + num_ranks)).from_address(address)
+    return (ctypes.c_int64 * (TABLE_HEADER_WORDS + num_ranks)).from_address(address)
 
 
 def check_symmetric(words, pointers, mask=True, every=True):

@@ -1,5 +1,6 @@
 """The runs that this process is in."""
 
+from ._symm import TABLE_HEADER_WORDS
 from .errors import SymmError
 
 # In the order in which all ranks have joined them.
@@ -8,7 +9,7 @@ worlds = []
 
 def current(table):
     """The World that a kernel's context table is of, if it is of this process's."""
-    bases = list(table[2:])
+    bases = list(table[TABLE_HEADER_WORDS:])
     return next((world for world in worlds if world.bases == bases), None)
 
 

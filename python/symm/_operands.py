@@ -4,8 +4,7 @@ from typing import Any, NamedTuple, get_args
 
 from triton.language import core as tl
 
-# The most that a run may have, as in the runtime.
-MAX_RANKS = 128
+from ._symm import MAX_RANKS
 
 
 class Bases(NamedTuple):

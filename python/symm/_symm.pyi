@@ -6,6 +6,14 @@ from typing import Any
 
 __version__: str
 
+# The most ranks of a run.
+MAX_RANKS: int
+# The words of a context table before the bases of the heaps.
+TABLE_HEADER_WORDS: int
+
+def max_barrier_blocks(num_ranks: int) -> int:
+    """How many programs of a kernel may use the device barrier."""
+
 def lower_triton(text: str, version: str, target: str) -> tuple[bytes, list[tuple[str, str, str | None, int]]]:
     """Lowers the symm ops in a module of Triton's, in MLIR's generic form with locations.
 

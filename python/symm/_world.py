@@ -143,7 +143,7 @@ class World:
 
     def get_device_context(self) -> Tensor:
         """The context table that kernels take: int64 [rank, num_ranks, base_0, …], on the device."""
-        words = 2 + self.get_num_ranks()
+        words = _symm.TABLE_HEADER_WORDS + self.get_num_ranks()
         return Memory(self.rank.table, 8 * words, self.rank.hold()).tensor(self.device, torch().int64, (words,))
 
     # Tensors.

@@ -1,8 +1,7 @@
-//! The functions that compiled programs call. `codegen/` links them by name through [`symbols`].
+//! The functions that compiled programs call, as [`symm_abi::functions`] has them. `codegen/` links them by name through
+//! [`symbols`].
 //!
-//! In all of them `loc` is a NUL-terminated `file:line:col`, and `ctx` a pointer to the calling rank's context table.
-//! Which rank and block calls is known from the thread, so `ctx` is not read. Compiled code cannot unwind: a fatal
-//! error ends the run and parks the calling thread for ever.
+//! Compiled code cannot unwind: a fatal error ends the run and parks the calling thread for ever.
 
 // Each function's contract is in its own line of documentation; the promise that compiled code keeps is the same for all.
 #![allow(
@@ -14,44 +13,45 @@
 use std::ffi::{CStr, c_char, c_void};
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU32, AtomicU64};
-use std::sync::{LazyLock, PoisonError};
 use std::time::Duration;
 
 use crate::agent::Agent;
 use crate::check::CheckFailure;
 use crate::collective;
-use crate::condition::{Compare, Condition};
-use crate::driver::KernelFn;
+use crate::condition::Condition;
 use crate::error::Error;
 use crate::format;
-use crate::launch::{self, Code, Kinds, Launch};
+use crate::launch::{self, Code, Launch};
 use crate::loc::Loc;
 use crate::run::panic_message;
-use crate::trace::{FlagPlace, SignalOp, TransferKind, What};
+use crate::trace::{FlagPlace, What};
 use crate::wait::{self, Flag, Wait};
+use symm_abi::functions::Definitions;
+use symm_abi::kernel::{KernelFn, Kinds, LAUNCH_DIMS};
+use symm_abi::trace::{SignalKind, Transfer};
+use symm_abi::wait::Compare;
 
-/// Takes `bytes` zeroed bytes of the symmetric heap, at the same offset on every rank. Collective.
-///
-/// `align` is in bytes; 0 means 256.
+/// [`symm_abi::functions::ALLOC`].
 pub unsafe extern "C" fn symm_rt_alloc(_ctx: *const i64, bytes: u64, align: u64, loc: *const c_char) -> *mut u8 {
     // SAFETY: `loc` is a string constant of the program.
     call(unsafe { Loc::new(loc) }, |agent, loc| collective::alloc(agent, bytes, align, loc))
 }
 
-/// Gives back what [`symm_rt_alloc`] returned. Collective.
+/// [`symm_abi::functions::FREE`].
 pub unsafe extern "C" fn symm_rt_free(_ctx: *const i64, ptr: *mut u8, loc: *const c_char) {
     // SAFETY: `loc` is a string constant of the program.
     call(unsafe { Loc::new(loc) }, |agent, loc| collective::free(agent, ptr, loc));
 }
 
-/// Waits on the host for all ranks. A rank's launches are complete when it arrives, for they are when they return.
+/// [`symm_abi::functions::BARRIER_ALL`].
 pub unsafe extern "C" fn symm_rt_barrier_all(_ctx: *const i64, loc: *const c_char) {
     // SAFETY: `loc` is a string constant of the program.
     call(unsafe { Loc::new(loc) }, collective::barrier_all);
 }
 
-/// Copies `bytes` bytes between host memory and a heap.
+/// [`symm_abi::functions::COPY`].
 pub unsafe extern "C" fn symm_rt_copy(_ctx: *const i64, dst: *mut u8, src: *const u8, bytes: u64, loc: *const c_char) {
     // SAFETY: `loc` is a string constant of the program.
     call(unsafe { Loc::new(loc) }, |agent, loc| {
@@ -63,13 +63,7 @@ pub unsafe extern "C" fn symm_rt_copy(_ctx: *const i64, dst: *mut u8, src: *cons
     });
 }
 
-/// Launches `kernel` on this rank and returns when all of its blocks are done.
-///
-/// `dims` holds seven numbers: grid x, y, z, block x, y, z, and bytes of shared memory, which on the CPU is the
-/// kernel's own. `args` holds one pointer for each argument. `kinds` has an optional `!`, which says that the kernel
-/// uses the device barrier, an optional `~`, which says that its blocks wait for flags, then for each argument: `c` for
-/// a context, `v` for a plain value, `m2` for the descriptor of a memref of rank 2. A kernel that runs on a GPU has no
-/// code here; it is known by its name.
+/// [`symm_abi::functions::LAUNCH`].
 pub unsafe extern "C" fn symm_rt_launch(
     _ctx: *const i64,
     name: *const c_char,
@@ -81,8 +75,8 @@ pub unsafe extern "C" fn symm_rt_launch(
 ) {
     // SAFETY: `loc` is a string constant of the program.
     call(unsafe { Loc::new(loc) }, |agent, loc| {
-        // SAFETY: compiled code passes seven numbers.
-        let [gx, gy, gz, bx, by, bz, shared] = unsafe { dims.cast::<[i64; 7]>().read() };
+        // SAFETY: compiled code passes this many numbers.
+        let [gx, gy, gz, bx, by, bz, shared] = unsafe { dims.cast::<[i64; LAUNCH_DIMS]>().read() };
         // SAFETY: string constants of the program.
         let (name, kinds) = unsafe { (text(name), text(kinds)) };
         let name = String::from_utf8_lossy(name);
@@ -99,7 +93,7 @@ pub unsafe extern "C" fn symm_rt_launch(
     });
 }
 
-/// Records that a check in the program failed, with a message as in [`symm_rt_print`]. The program goes on.
+/// [`symm_abi::functions::CHECK_FAILED`].
 pub unsafe extern "C" fn symm_rt_check_failed(
     fmt: *const c_char,
     types: *const c_char,
@@ -117,7 +111,7 @@ pub unsafe extern "C" fn symm_rt_check_failed(
     });
 }
 
-/// Ends the run: a check that a safety pass inserted has failed, with a message as in [`symm_rt_print`].
+/// [`symm_abi::functions::FAULT`].
 pub unsafe extern "C" fn symm_rt_fault(fmt: *const c_char, types: *const c_char, args: *const u64, loc: *const c_char) {
     // SAFETY: `loc` is a string constant of the program.
     call::<()>(unsafe { Loc::new(loc) }, |_, _| {
@@ -127,10 +121,7 @@ pub unsafe extern "C" fn symm_rt_fault(fmt: *const c_char, types: *const c_char,
     });
 }
 
-/// Prints a message, each of its lines marked with the rank.
-///
-/// `fmt` has a `{}` for each value, `types` one character: `i` signed, `u` unsigned, `f` the bits of an f64,
-/// `p` pointer.
+/// [`symm_abi::functions::PRINT`].
 pub unsafe extern "C" fn symm_rt_print(fmt: *const c_char, types: *const c_char, args: *const u64, loc: *const c_char) {
     // SAFETY: `loc` is a string constant of the program.
     call(unsafe { Loc::new(loc) }, |agent, _| {
@@ -147,9 +138,7 @@ pub unsafe extern "C" fn symm_rt_print(fmt: *const c_char, types: *const c_char,
     });
 }
 
-/// Waits until the flag compares with `expected` as `cmp` says; 0 when `timeout_ns` nanoseconds passed first.
-///
-/// `cmp`: 0 eq, 1 ne, signed 2 lt, 3 le, 4 gt, 5 ge, unsigned 6 lt, 7 le, 8 gt, 9 ge. No timeout is 0.
+/// [`symm_abi::functions::WAIT32`].
 pub unsafe extern "C" fn symm_rt_wait32(
     _ctx: *const i64,
     flag: *const u32,
@@ -162,7 +151,7 @@ pub unsafe extern "C" fn symm_rt_wait32(
     unsafe { wait_for::<AtomicU32>(flag.cast(), cmp, expected.into(), timeout_ns, Loc::new(loc)) }
 }
 
-/// [`symm_rt_wait32`] for a flag of 64 bits.
+/// [`symm_abi::functions::WAIT64`].
 pub unsafe extern "C" fn symm_rt_wait64(
     _ctx: *const i64,
     flag: *const u64,
@@ -175,7 +164,7 @@ pub unsafe extern "C" fn symm_rt_wait64(
     unsafe { wait_for::<AtomicU64>(flag.cast(), cmp, expected, timeout_ns, Loc::new(loc)) }
 }
 
-/// Wakes waiters of `flag`; to be called after every signal's write.
+/// [`symm_abi::functions::WAKE`].
 pub unsafe extern "C" fn symm_rt_wake(flag: *const u8) {
     Agent::with(|agent| {
         wait::wake(agent, flag, || {
@@ -185,7 +174,7 @@ pub unsafe extern "C" fn symm_rt_wake(flag: *const u8) {
     });
 }
 
-/// A transfer begins; `kind`: 0 put, 1 get, 2 copy, 3 load, 4 store, 5 atomic. `remote` is an address in the peer's heap.
+/// [`symm_abi::functions::TRACE_BEGIN`].
 pub unsafe extern "C" fn symm_rt_trace_begin(
     kind: u32,
     _ctx: *const i64,
@@ -197,12 +186,12 @@ pub unsafe extern "C" fn symm_rt_trace_begin(
     // SAFETY: `loc` is a string constant of the program.
     call(unsafe { Loc::new(loc) }, |agent, loc| {
         let unknown = || Error::Program(format!("trace of an unknown kind of transfer, {kind}"));
-        agent.begin_transfer(TransferKind::from_code(kind).ok_or_else(unknown)?, peer, remote, bytes, loc);
+        agent.begin_transfer(Transfer::from_code(kind).ok_or_else(unknown)?.into(), peer, remote, bytes, loc);
         Ok(())
     });
 }
 
-/// The transfer that this thread began last has ended.
+/// [`symm_abi::functions::TRACE_END`].
 pub unsafe extern "C" fn symm_rt_trace_end() {
     call(Loc::from(c"<unknown>"), |agent, _| {
         agent.end();
@@ -210,7 +199,7 @@ pub unsafe extern "C" fn symm_rt_trace_end() {
     });
 }
 
-/// A signal was sent to `flag`, whose value it made `value`; `op`: 0 set, 1 add.
+/// [`symm_abi::functions::TRACE_SIGNAL`].
 pub unsafe extern "C" fn symm_rt_trace_signal(
     _ctx: *const i64,
     peer: i32,
@@ -221,38 +210,36 @@ pub unsafe extern "C" fn symm_rt_trace_signal(
 ) {
     // SAFETY: `loc` is a string constant of the program.
     call(unsafe { Loc::new(loc) }, |agent, loc| {
-        let op = if op == 0 { SignalOp::Set } else { SignalOp::Add };
+        let unknown = || Error::Program(format!("trace of an unknown kind of signal, {op}"));
+        let op = SignalKind::from_code(op).ok_or_else(unknown)?.into();
         let flag = FlagPlace::of(agent.world.heaps.locate(flag));
         agent.record_signal(loc, || What::Signal { flag, peer, op, value: Some(value) });
         Ok(())
     });
 }
 
+/// This runtime.
+const DEFINITIONS: Definitions = Definitions {
+    symm_rt_alloc,
+    symm_rt_free,
+    symm_rt_barrier_all,
+    symm_rt_copy,
+    symm_rt_launch,
+    symm_rt_check_failed,
+    symm_rt_fault,
+    symm_rt_print,
+    symm_rt_wait32,
+    symm_rt_wait64,
+    symm_rt_wake,
+    symm_rt_trace_begin,
+    symm_rt_trace_end,
+    symm_rt_trace_signal,
+};
+
 /// Name and address of every function that compiled code may call.
 #[must_use]
-pub fn symbols() -> &'static [(&'static str, usize)] {
-    static SYMBOLS: LazyLock<Vec<(&'static str, usize)>> = LazyLock::new(|| {
-        macro_rules! table {
-            ($($function:ident),* $(,)?) => { vec![$((stringify!($function), $function as *const () as usize)),*] };
-        }
-        table![
-            symm_rt_alloc,
-            symm_rt_free,
-            symm_rt_barrier_all,
-            symm_rt_copy,
-            symm_rt_launch,
-            symm_rt_check_failed,
-            symm_rt_fault,
-            symm_rt_print,
-            symm_rt_wait32,
-            symm_rt_wait64,
-            symm_rt_wake,
-            symm_rt_trace_begin,
-            symm_rt_trace_end,
-            symm_rt_trace_signal,
-        ]
-    });
-    &SYMBOLS
+pub fn symbols() -> Vec<(&'static str, usize)> {
+    DEFINITIONS.symbols()
 }
 
 /// Runs one call of compiled code; its errors and panics are fatal.

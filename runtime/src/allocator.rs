@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use crate::error::Error;
-use crate::memory::HEAP_ALIGN;
+use symm_abi::heap::HEAP_ALIGN;
 
 /// Alignment of an allocation that asks for none, in bytes.
 pub const DEFAULT_ALIGN: u64 = 256;

@@ -1,63 +1,6 @@
 //! What a wait waits for: a comparison of a flag, as a signed or unsigned value (rule O6).
 
-use std::fmt;
-
-/// How a flag's value is compared with the expected one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Compare {
-    Eq,
-    Ne,
-    Lt,
-    Le,
-    Gt,
-    Ge,
-    UnsignedLt,
-    UnsignedLe,
-    UnsignedGt,
-    UnsignedGe,
-}
-
-/// All comparisons, at the index that compiled code uses.
-const COMPARES: [Compare; 10] = [
-    Compare::Eq,
-    Compare::Ne,
-    Compare::Lt,
-    Compare::Le,
-    Compare::Gt,
-    Compare::Ge,
-    Compare::UnsignedLt,
-    Compare::UnsignedLe,
-    Compare::UnsignedGt,
-    Compare::UnsignedGe,
-];
-
-impl Compare {
-    pub(crate) fn from_code(code: u32) -> Option<Self> {
-        COMPARES.get(code as usize).copied()
-    }
-
-    /// The comparison that the dialect calls so.
-    pub(crate) fn from_keyword(keyword: &str) -> Option<Self> {
-        ["eq", "ne", "lt", "le", "gt", "ge"].iter().position(|known| *known == keyword).map(|index| COMPARES[index])
-    }
-
-    fn is_unsigned(self) -> bool {
-        self as u32 >= Self::UnsignedLt as u32
-    }
-}
-
-impl fmt::Display for Compare {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Eq => "==",
-            Self::Ne => "!=",
-            Self::Lt | Self::UnsignedLt => "<",
-            Self::Le | Self::UnsignedLe => "<=",
-            Self::Gt | Self::UnsignedGt => ">",
-            Self::Ge | Self::UnsignedGe => ">=",
-        })
-    }
-}
+use symm_abi::wait::Compare;
 
 /// What a wait waits for. Values of 32 bits are held zero-extended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -130,7 +73,6 @@ mod tests {
                 assert_eq!(holds(code, 32, xa, xb), narrow[code as usize], "{code}: {na} and {nb}");
             }
         }
-        assert_eq!(Compare::from_code(10), None);
     }
 
     #[test]
@@ -143,7 +85,7 @@ mod tests {
 
     #[test]
     fn conditions_survive_shared_memory() {
-        for compare in COMPARES {
+        for compare in Compare::ALL {
             for bits in [32, 64] {
                 let condition = Condition { compare, bits, expected: 9 };
                 assert_eq!(Condition::decode(condition.encode(), 9), condition);

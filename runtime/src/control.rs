@@ -7,9 +7,6 @@ use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 
 use crate::memory::{Shared, View};
 
-/// Most ranks of one run.
-pub const MAX_RANKS: u32 = 128;
-
 /// Most blocks of one launch on one rank: each is a thread.
 pub const MAX_BLOCKS: u32 = 8192;
 

@@ -6,7 +6,6 @@ mod limits;
 mod pool;
 mod thread;
 
-use std::ffi::c_void;
 use std::fmt::Debug;
 use std::os::fd::OwnedFd;
 
@@ -177,19 +176,4 @@ impl Device {
             Self::Hip(code) => Box::new(Gpu::new(Hip::open()?, code.clone())?),
         })
     }
-}
-
-/// A compiled kernel: called once for each block.
-///
-/// `args` points to one pointer for each argument, to that argument's value.
-pub type KernelFn = unsafe extern "C" fn(args: *const *const c_void, coords: *const Coords);
-
-/// Where a block is in its grid.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Coords {
-    /// Of this block, from 0.
-    pub block: [i64; 3],
-    /// Blocks in each dimension.
-    pub grid: [i64; 3],
 }

@@ -1,11 +1,12 @@
 //! Messages of compiled programs: `{}` placeholders, values as 64-bit words with a type character each.
 
 use std::fmt::Write;
+use symm_abi::site::ValueKind;
 
 /// Fills the placeholders of `format`; `{{` and `}}` stand for braces.
 ///
-/// `types` has one character a value: `i` signed, `u` unsigned, `f` the bits of an f64, `p` pointer. Any mismatch
-/// shows in the result instead of failing: it is the message of a check that is about to be reported.
+/// `types` has the letter of a [`ValueKind`] for each value. Any mismatch shows in the result instead of failing: it is
+/// the message of a check that is about to be reported.
 pub(crate) fn render(format: &str, types: &[u8], values: &[u64]) -> String {
     let mut out = String::with_capacity(format.len() + 16 * values.len());
     let mut values = types.iter().zip(values);
@@ -41,11 +42,11 @@ pub(crate) fn render(format: &str, types: &[u8], values: &[u64]) -> String {
 }
 
 fn value(out: &mut String, kind: u8, bits: u64) {
-    let written = match kind {
-        b'i' => write!(out, "{}", bits.cast_signed()),
-        b'u' => write!(out, "{bits}"),
-        b'f' => write!(out, "{}", f64::from_bits(bits)),
-        _ => write!(out, "{bits:#x}"),
+    let written = match ValueKind::from_letter(kind) {
+        Some(ValueKind::Signed) => write!(out, "{}", bits.cast_signed()),
+        Some(ValueKind::Unsigned) => write!(out, "{bits}"),
+        Some(ValueKind::Float) => write!(out, "{}", f64::from_bits(bits)),
+        Some(ValueKind::Pointer) | None => write!(out, "{bits:#x}"),
     };
     written.expect("writing to a String");
 }

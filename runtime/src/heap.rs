@@ -5,14 +5,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use crate::error::Error;
-use crate::memory::{self, HEAP_ALIGN, Range};
-
-/// Bytes at the start of every heap that belong to symm itself: the flags of the device barrier, and on
-/// GPUs the context table. Zero at the start.
-pub const SIGNAL_PAD_BYTES: u64 = 2 << 20;
-
-/// Bytes at the end of what belongs to symm in which the rank's context table lies, where heaps are mapped on a GPU.
-pub(crate) const TABLE_BYTES: u64 = 4 << 10;
+use crate::memory::{self, Range};
+use symm_abi::heap::HEAP_ALIGN;
 
 /// Size of a heap when nothing else is asked for: 64 MiB. Pages that no program touches cost nothing.
 pub const DEFAULT_HEAP_SIZE: u64 = 64 << 20;
@@ -27,16 +21,6 @@ const PUNCH_FROM: u64 = 256 << 10;
 #[must_use]
 pub fn heap_stride(heap_size: u64) -> u64 {
     heap_size.checked_next_multiple_of(HEAP_ALIGN).expect("a heap smaller than the address space")
-}
-
-/// Most blocks of one rank that may use the device barrier.
-///
-/// Block `b` owns the u64 words from `b * (num_ranks + 1)` on in the signal pad: an epoch, then a flag per rank. The
-/// words behind those of the last block belong to the barrier in the order of a stream ([`crate::Stream::barrier`]),
-/// and the last of the pad to the context table.
-#[must_use]
-pub fn max_barrier_blocks(num_ranks: u32) -> u64 {
-    (SIGNAL_PAD_BYTES - TABLE_BYTES) / 8 / (u64::from(num_ranks) + 1) - 1
 }
 
 /// A place in some rank's heap.
@@ -316,12 +300,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn barrier_blocks_fit_the_pad() {
-        assert_eq!(max_barrier_blocks(1), 130_815);
-        assert_eq!(max_barrier_blocks(64), 4024);
-        assert!((max_barrier_blocks(64) + 1) * 65 * 8 <= SIGNAL_PAD_BYTES - TABLE_BYTES, "and the stream's");
     }
 }

@@ -6,12 +6,12 @@ use std::sync::atomic::Ordering;
 use crate::agent::Agent;
 use crate::clock;
 use crate::control::HostState;
-use crate::driver::KernelFn;
 use crate::driver::gpu::api::{Function, Stream};
 use crate::error::Error;
-use crate::heap::max_barrier_blocks;
 use crate::loc::Loc;
 use crate::trace::What;
+use symm_abi::heap::max_barrier_blocks;
+use symm_abi::kernel::{Argument, KernelFn};
 
 /// Most threads of a block, as on GPUs. The CPU driver runs one of them, but a program must not work here only.
 const MAX_THREADS: i64 = 1024;
@@ -45,48 +45,6 @@ pub(crate) enum Code {
     Device(Function),
     /// `module::kernel` among what the device was started with.
     ByName,
-}
-
-/// How an argument lies in memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Argument {
-    /// A pointer to a context table.
-    Context,
-    /// A scalar, a vector or a pointer.
-    Value,
-    /// A memref's descriptor.
-    Memref {
-        /// Its dimensions.
-        rank: usize,
-    },
-}
-
-/// What compiled code says about a kernel and its arguments.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Kinds {
-    pub(crate) barrier: bool,
-    pub(crate) waits: bool,
-    pub(crate) arguments: Vec<Argument>,
-}
-
-impl Kinds {
-    /// Reads the text described at [`crate::abi::symm_rt_launch`].
-    pub(crate) fn parse(text: &[u8]) -> Self {
-        let mut kinds = Self { barrier: false, waits: false, arguments: Vec::new() };
-        for &byte in text {
-            match (byte, kinds.arguments.last_mut()) {
-                (b'!', _) => kinds.barrier = true,
-                (b'~', _) => kinds.waits = true,
-                (b'c', _) => kinds.arguments.push(Argument::Context),
-                (b'm', _) => kinds.arguments.push(Argument::Memref { rank: 0 }),
-                (digit @ b'0'..=b'9', Some(Argument::Memref { rank })) => {
-                    *rank = *rank * 10 + usize::from(digit - b'0');
-                }
-                _ => kinds.arguments.push(Argument::Value),
-            }
-        }
-        kinds
-    }
 }
 
 /// The number of blocks in `grid`, or what is wrong with the launch.
@@ -154,15 +112,6 @@ mod tests {
     use super::*;
 
     const MOST: u32 = 8192;
-
-    #[test]
-    fn kinds_are_read() {
-        let kinds = Kinds::parse(b"!~cvm2m10m0");
-        assert!(kinds.barrier && kinds.waits);
-        let memref = |rank| Argument::Memref { rank };
-        assert_eq!(kinds.arguments, [Argument::Context, Argument::Value, memref(2), memref(10), memref(0)]);
-        assert_eq!(Kinds::parse(b""), Kinds { barrier: false, waits: false, arguments: Vec::new() });
-    }
 
     #[test]
     fn possible_grids_are_counted() {

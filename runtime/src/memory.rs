@@ -11,9 +11,7 @@ use rustix::fs::{MemfdFlags, SealFlags};
 use rustix::mm::{MapFlags, ProtFlags};
 
 use crate::error::Error;
-
-/// Alignment of every heap and of the stride between heaps, in bytes (rule T4).
-pub const HEAP_ALIGN: u64 = 2 << 20;
+use symm_abi::heap::HEAP_ALIGN;
 
 /// Creates `bytes` of zeroed memory that can be sent to other processes and whose size nobody can change any more.
 pub(crate) fn create(name: &str, bytes: u64) -> Result<OwnedFd, Error> {

@@ -123,7 +123,7 @@ impl Rank {
         self.world().num_ranks()
     }
 
-    /// Bytes of each rank's heap, the first [`crate::SIGNAL_PAD_BYTES`] of which belong to symm.
+    /// Bytes of each rank's heap, the first [`crate::RESERVED_BYTES`] of which belong to symm.
     #[must_use]
     pub fn heap_size(&self) -> u64 {
         self.world().heaps.size()

@@ -9,11 +9,11 @@ use std::time::Duration;
 use crate::agent::Agent;
 use crate::check::CheckFailures;
 use crate::collective;
-use crate::control::{Control, HostState, MAX_RANKS};
+use crate::control::{Control, HostState};
 use crate::crash;
 use crate::driver::Device;
 use crate::error::Error;
-use crate::heap::{DEFAULT_HEAP_SIZE, SIGNAL_PAD_BYTES, heap_stride};
+use crate::heap::{DEFAULT_HEAP_SIZE, heap_stride};
 use crate::memory;
 use crate::peers;
 use crate::process::{Bootstrap, Link, Monitor, Offer, join};
@@ -21,6 +21,7 @@ use crate::rank::Rank;
 use crate::supervisor::{Limit, supervise};
 use crate::trace::{Sink, Trace};
 use crate::world::{Mode, World};
+use symm_abi::heap::{MAX_RANKS, RESERVED_BYTES};
 
 /// Stack of a host thread, in bytes.
 const HOST_STACK: usize = 8 << 20;
@@ -36,7 +37,7 @@ const MAX_GPU_RANGE: u64 = 32 << 40;
 pub struct Config {
     /// Which ranks there are.
     pub ranks: Ranks,
-    /// Bytes of each rank's heap; the first [`SIGNAL_PAD_BYTES`] of it belong to symm.
+    /// Bytes of each rank's heap; the first [`RESERVED_BYTES`] of it belong to symm.
     pub heap_size: u64,
     /// Time for the whole run, from when all ranks have joined; with [`crate::join`] for each call.
     pub timeout: Option<Duration>,
@@ -79,7 +80,7 @@ impl Config {
             let what = format!("{ranks} ranks");
             return Err(Error::InvalidConfig { what, mend: "a run has 1 to 128 ranks" });
         }
-        if self.heap_size <= SIGNAL_PAD_BYTES || self.heap_size > MAX_HEAP_SIZE {
+        if self.heap_size <= RESERVED_BYTES || self.heap_size > MAX_HEAP_SIZE {
             let what = format!("a heap of {} bytes", self.heap_size);
             let mend = "heap_size has to be more than 2 MiB, which symm uses itself, and at most 512 GiB";
             return Err(Error::InvalidConfig { what, mend });

@@ -136,11 +136,17 @@ pub enum TransferKind {
     Atomic,
 }
 
-impl TransferKind {
-    const ALL: [Self; 6] = [Self::Put, Self::Get, Self::Copy, Self::Load, Self::Store, Self::Atomic];
-
-    pub(crate) fn from_code(code: u32) -> Option<Self> {
-        Self::ALL.get(code as usize).copied()
+impl From<symm_abi::trace::Transfer> for TransferKind {
+    fn from(transfer: symm_abi::trace::Transfer) -> Self {
+        use symm_abi::trace::Transfer;
+        match transfer {
+            Transfer::Put => Self::Put,
+            Transfer::Get => Self::Get,
+            Transfer::Copy => Self::Copy,
+            Transfer::Load => Self::Load,
+            Transfer::Store => Self::Store,
+            Transfer::Atomic => Self::Atomic,
+        }
     }
 }
 
@@ -151,6 +157,15 @@ pub enum SignalOp {
     Set,
     /// Adds to it.
     Add,
+}
+
+impl From<symm_abi::trace::SignalKind> for SignalOp {
+    fn from(kind: symm_abi::trace::SignalKind) -> Self {
+        match kind {
+            symm_abi::trace::SignalKind::Set => Self::Set,
+            symm_abi::trace::SignalKind::Add => Self::Add,
+        }
+    }
 }
 
 /// Where a flag is.

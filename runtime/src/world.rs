@@ -11,9 +11,10 @@ use crate::driver::Driver;
 use crate::error::Error;
 use crate::fork::Origin;
 use crate::futex;
-use crate::heap::{HeapMap, SIGNAL_PAD_BYTES};
+use crate::heap::HeapMap;
 use crate::process::state;
 use crate::trace::Sink;
+use symm_abi::heap::RESERVED_BYTES;
 
 /// How long a rank may take to write down its fault before it counts as dead.
 pub(crate) const WRITES_FAULT_IN: Duration = Duration::from_secs(1);
@@ -77,7 +78,7 @@ impl World {
             let host = &control.areas()[rank as usize].host;
             host.pid.store(std::process::id(), Ordering::Relaxed);
             host.namespace.store(state::namespace(), Ordering::Relaxed);
-            let allocator = Mutex::new(Allocator::new(heaps.size(), SIGNAL_PAD_BYTES));
+            let allocator = Mutex::new(Allocator::new(heaps.size(), RESERVED_BYTES));
             Ok(LocalRank { rank, table, allocator, collectives: AtomicU64::new(0), busy: AtomicBool::new(false) })
         });
         let local = local.collect::<Result<Vec<_>, Error>>()?;

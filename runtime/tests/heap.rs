@@ -3,7 +3,7 @@
 mod common;
 
 use common::{alloc, barrier_all, failure, free, read, signal, threads};
-use symm_runtime::{Error, SIGNAL_PAD_BYTES, run};
+use symm_runtime::{Error, RESERVED_BYTES, run};
 
 #[test]
 fn allocations_are_symmetric_zeroed_and_reused() {
@@ -21,7 +21,7 @@ fn allocations_are_symmetric_zeroed_and_reused() {
         let base = unsafe { *rank.ctx().add(2 + rank.rank() as usize) };
         Ok(again as u64 - base.cast_unsigned())
     });
-    assert_eq!(outcome.unwrap().values, [SIGNAL_PAD_BYTES; 3]);
+    assert_eq!(outcome.unwrap().values, [RESERVED_BYTES; 3]);
 }
 
 #[test]

@@ -4,12 +4,11 @@
 use crate::root;
 use anyhow::{Context as _, Result};
 use std::ffi::c_void;
+use symm_abi::kernel::{EntryFn, entry};
 use symm_codegen::{Frontend, Jit, Level, translate};
 use symm_dialect::{World, set_world};
 use symm_runtime::abi::{symm_rt_alloc, symm_rt_barrier_all, symm_rt_free};
 use symm_runtime::{Rank, heap_stride};
-
-type Code = unsafe extern "C" fn(*const *mut c_void);
 
 /// A compiled program.
 pub struct Program {
@@ -31,22 +30,22 @@ impl Program {
         frontend.run_pipeline(&mut module, "symm-cpu")?;
         let llvm = translate(&module)?;
         llvm.optimize(Level::O2)?;
-        Ok(Self { jit: Jit::new(llvm, Level::O2, symm_runtime::symbols())? })
+        Ok(Self { jit: Jit::new(llvm, Level::O2, &symm_runtime::symbols())? })
     }
 
     /// The entry of a host function.
     pub fn entry(&self, function: &str) -> Result<Entry> {
-        let address = self.jit.address(&format!("_symm_entry_{function}"));
+        let address = self.jit.address(&entry(function));
         let address = address.with_context(|| format!("the program has no host function {function}"))?;
         // SAFETY: the lowering makes entries with exactly this signature.
-        Ok(Entry { code: unsafe { std::mem::transmute::<usize, Code>(address) } })
+        Ok(Entry { code: unsafe { std::mem::transmute::<usize, EntryFn>(address) } })
     }
 }
 
 /// A host function of a program that is kept alive.
 #[derive(Clone, Copy)]
 pub struct Entry {
-    code: Code,
+    code: EntryFn,
 }
 
 impl Entry {

@@ -14,11 +14,13 @@ use melior::ir::{
     BlockLike, OperationRef, RegionLike, Type, TypeLike, Value, ValueLike, operation::OperationLike,
     operation::OperationMutLike,
 };
+use symm_abi::heap::HEAP_ALIGN;
+use symm_abi::site::ValueKind;
 use symm_dialect::pointer::Pointer;
 use symm_dialect::shape::{Shaped, byte_width, integer_width, scalar};
 
-/// What every distance is a multiple of (T4), as a mask: 2 MiB.
-pub const BASE_ALIGNMENT_MASK: i64 = -(2 << 20);
+/// What every distance is a multiple of (T4), as a mask.
+pub const BASE_ALIGNMENT_MASK: i64 = -HEAP_ALIGN.cast_signed();
 
 /// How many offsets a distance goes in front of.
 const MOST_OFFSETS: usize = 4;
@@ -337,14 +339,14 @@ pub fn as_word<'c>(b: &Builder<'c>, value: Value<'c, '_>) -> Value<'c, 'c> {
     b.value("llvm.ptrtoint", &[element(b, value, &first(b, value))], b.int(64), &[])
 }
 
-/// How the runtime is to read a value that [`as_word`] has made (runtime/src/format.rs).
-pub fn word_kind(ty: Type) -> char {
+/// How the runtime is to read a value that [`as_word`] has made.
+pub fn word_kind(ty: Type) -> ValueKind {
     if ty.is_float() {
-        'f'
+        ValueKind::Float
     } else if ty.is_index() || integer_width(ty).is_some() {
-        'i'
+        ValueKind::Signed
     } else {
-        'p'
+        ValueKind::Pointer
     }
 }
 

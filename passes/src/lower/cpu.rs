@@ -1,7 +1,7 @@
 //! Lowers a program to the CPU driver: heap-base arithmetic, LLVM memory operations and calls of the runtime.
 //!
 //! Kernels become functions that run a block of one thread, so that a group of any kind is one thread and a
-//! `gpu.barrier` is nothing; launches, host ops and waits become calls of `symm_rt_…` (runtime/src/abi.rs). Every
+//! `gpu.barrier` is nothing; launches, host ops and waits become calls of `symm_rt_…` (abi/src/functions.rs). Every
 //! public function whose first argument is a `!symm.ctx` gets an entry `_symm_entry_<name>(args)` that takes and
 //! returns everything through memory.
 //!
@@ -34,6 +34,7 @@ use crate::pass::{Ir, Kind, Pass, PassOption, Values};
 use lines::Lines;
 use melior::ir::{OperationRef, ValueLike, operation::OperationLike};
 use runtime::Runtime;
+use symm_abi::kernel;
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::SymmOp;
 use symm_dialect::pointer::Pointer;
@@ -99,7 +100,7 @@ fn run(root: OperationRef, options: &Values) -> Result<Ir, Reported> {
 fn refuse_reserved_names<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Reported> {
     for op in operations(blocks(root)[0]) {
         let name = symbol(op).unwrap_or_default();
-        if ["_symm_entry_", "_symm_kernel_", "_symm_device_"].iter().any(|prefix| name.starts_with(prefix)) {
+        if [kernel::ENTRY, device::KERNEL, device::DEVICE].iter().any(|prefix| name.starts_with(prefix)) {
             let complaint = format!(
                 "S1: has the name '{name}', which this lowering gives: the module is lowered already, or takes it"
             );

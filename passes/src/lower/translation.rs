@@ -4,9 +4,12 @@
 //! `symm.heap_stride` on the module no base is loaded at all (T5).
 
 use crate::ir::address::{BASE_ALIGNMENT_MASK, generic};
-use crate::ir::{Builder, constant_value, definition, has_uses};
+use crate::ir::{Builder, constant_value, definition, has_uses, signed};
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::{Attribute, OperationRef, Type, Value, ValueLike};
+use symm_abi::WORD_BYTES;
+use symm_abi::heap::NOWHERE;
+use symm_abi::table::{HEADER_WORDS, NUM_RANKS, RANK};
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::{Ctx, SymmOp};
 use symm_dialect::pointer::is_llvm_pointer;
@@ -14,12 +17,6 @@ use symm_dialect::{
     HEAP_STRIDE_ATTRIBUTE, NUM_RANKS_ATTRIBUTE, TABLE_IN_HEAP_ATTRIBUTE, aligned_range, is_current_rank, module_has,
     module_integer,
 };
-
-/// What a rank that is out of range adds to a pointer: no target maps an address so far away.
-const NOWHERE: i64 = 1 << 60;
-
-/// The words of the table before the bases.
-const HEADER_WORDS: i64 = 2;
 
 /// A context at the place of an op that uses it.
 pub struct Table<'c, 'a> {
@@ -60,7 +57,7 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
         match (self.num_ranks, self.parts) {
             (Some(constant), _) => b.i32(constant),
             (None, Some((_, num_ranks))) => b.cast(num_ranks, b.int(32)),
-            (None, None) => self.header(b, 1),
+            (None, None) => self.header(b, NUM_RANKS),
         }
     }
 
@@ -68,7 +65,7 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
     fn wide_rank(&self, b: &Builder<'c>) -> Value<'c, 'c> {
         match self.parts {
             Some((rank, _)) => b.as_i64(rank),
-            None => self.rank_by_address(b).unwrap_or_else(|| self.word(b, 0)),
+            None => self.rank_by_address(b).unwrap_or_else(|| self.word(b, RANK)),
         }
     }
 
@@ -88,27 +85,27 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
         Some((b.binary("arith.andi", address, b.i64(range - 1)), stride))
     }
 
-    fn header(&self, b: &Builder<'c>, word: i64) -> Value<'c, 'c> {
+    fn header(&self, b: &Builder<'c>, word: usize) -> Value<'c, 'c> {
         b.value("arith.trunci", &[self.word(b, word)], b.int(32), &[])
     }
 
-    fn word(&self, b: &Builder<'c>, word: i64) -> Value<'c, 'c> {
-        invariant_load(b, b.byte_offset_constant(self.pointer, 8 * word), b.int(64))
+    fn word(&self, b: &Builder<'c>, word: usize) -> Value<'c, 'c> {
+        invariant_load(b, b.byte_offset_constant(self.pointer, signed(WORD_BYTES * word)), b.int(64))
     }
 
-    /// A word of the table behind the bases; `None` if the context has no table.
-    pub fn extension(&self, b: &Builder<'c>, index: i64) -> Option<Value<'c, 'c>> {
+    /// An extension of the table, a word after the bases; `None` if the context has no table.
+    pub fn extension(&self, b: &Builder<'c>, index: usize) -> Option<Value<'c, 'c>> {
         if self.parts.is_some() {
             return None;
         }
-        let words = b.add(b.as_i64(self.num_ranks(b)), b.i64(HEADER_WORDS + index));
+        let words = b.add(b.as_i64(self.num_ranks(b)), b.i64(signed(HEADER_WORDS + index)));
         let address = b.byte_offset(self.pointer, b.mul(words, b.i64(8)));
         Some(invariant_load(b, address, b.int(64)))
     }
 
     /// The base of a rank's heap as this rank sees it, of type `ty` (`i64` or a pointer). The rank is in range.
     pub fn base(&self, b: &Builder<'c>, rank: Value<'c, '_>, ty: Type<'c>) -> Value<'c, 'c> {
-        let header = if self.parts.is_some() { 0 } else { 8 * HEADER_WORDS };
+        let header = if self.parts.is_some() { 0 } else { signed(WORD_BYTES * HEADER_WORDS) };
         let bytes = b.mul(b.as_i64(rank), b.i64(8));
         let address = b.byte_offset(b.byte_offset_constant(self.pointer, header), bytes);
         invariant_load(b, address, ty)

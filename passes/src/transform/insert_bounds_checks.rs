@@ -55,11 +55,12 @@ use melior::dialect::arith::CmpiPredicate;
 use melior::ir::operation::OperationLike;
 use melior::ir::r#type::ShapedTypeLike;
 use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike};
+use symm_abi::heap::RESERVED_BYTES;
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::SymmOp;
 use symm_dialect::pointer::Pointer;
 use symm_dialect::shape::{Shaped, byte_width, natural_alignment, scalar};
-use symm_dialect::{HEAP_SIZE_ATTRIBUTE, RESERVED_BYTES, module_integer};
+use symm_dialect::{HEAP_SIZE_ATTRIBUTE, module_integer};
 
 /// The pass record.
 pub const PASS: Pass = Pass {
@@ -268,9 +269,9 @@ fn check_address<'c: 'a, 'a>(b: &Builder<'c>, heap: Heap<'c, 'a>, access: &Acces
     let base = b.value("llvm.ptrtoint", &[base], b.int(64), &[]);
     let offset = Exact::address(b.binary("arith.subi", address, base)).add(b, from_start).saturated(b);
     let bytes = bytes.saturated(b);
-    let room = b.i64((size - RESERVED_BYTES).max(0));
+    let room = b.i64((size - RESERVED_BYTES.cast_signed()).max(0));
     // Unsigned: an address below the first allocation is far above the last. Too many bytes are no room at all.
-    let from = b.binary("arith.subi", offset, b.i64(RESERVED_BYTES));
+    let from = b.binary("arith.subi", offset, b.i64(RESERVED_BYTES.cast_signed()));
     if matches!(access.extent, Extent::Pointer) {
         let message =
             format!("a pointer to heap offset {{}} is outside of [{RESERVED_BYTES}, {{}}], where allocations are");

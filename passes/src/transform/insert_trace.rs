@@ -1,7 +1,7 @@
 //! Records when blocks and the ops that may take long begin and end, for the timeline of a GPU.
 //!
 //! These are kernels, waits, barriers, signals, fences and bulk copies. The runtime makes events of the records
-//! (runtime/src/driver/gpu/trace.rs).
+//! (abi/src/trace.rs).
 //!
 //! ```mlir
 //! symm.put %ctx, %src, %dst, %peer group block : memref<64xf32>, memref<64xf32>
@@ -22,22 +22,21 @@
 //! when its last access was issued; what a wait saw is what the flag holds right after it. It comes last before the
 //! lowering, so that the recorded program is the one that runs without it.
 
+use crate::contract::{compare, signal_kind};
 use crate::ir::address::{self, as_word};
-use crate::ir::{Builder, argument, blocks, collect, enclosing, is_kernel, name, symm_ops, type_attribute};
+use crate::ir::{Builder, argument, blocks, collect, enclosing, is_kernel, name, signed, symm_ops, type_attribute};
 use crate::pass::{Ir, Pass};
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::r#type::FunctionType;
 use melior::ir::{
     Attribute, Block, BlockLike, OperationRef, Region, RegionLike, Type, Value, ValueLike, operation::OperationLike,
 };
+use symm_abi::WORD_BYTES;
+use symm_abi::trace::{CLOCK, CLOCK_RECORD, Event};
 use symm_dialect::ops::{Comparison, Group, Order, SymmOp, Wait};
 use symm_dialect::pointer::Pointer;
 use symm_dialect::symbol::symbol;
 
-/// The kernel that tells the device's clock.
-const CLOCK: &str = "_symm_clock";
-/// Where the record lies behind the word that it looks at.
-const CLOCK_RECORD: i64 = 64;
 /// How long it looks, in nanoseconds, before it gives up.
 const CLOCK_PATIENCE: i64 = 100_000_000;
 
@@ -86,41 +85,40 @@ fn record<'c: 'a, 'a>(op: SymmOp<'c, 'a>) {
     match op {
         SymmOp::Put(put) => {
             let moved = bytes(put.src(), put.count(), put.element());
-            between(op, &b, "put", &[start(put.dst()), peer(put.rank()), moved], put.group());
+            between(op, &b, Event::Put, &[start(put.dst()), peer(put.rank()), moved], put.group());
         }
         SymmOp::Get(get) => {
             let moved = bytes(get.src(), get.count(), get.element());
-            between(op, &b, "get", &[start(get.src()), peer(get.rank()), moved], get.group());
+            between(op, &b, Event::Get, &[start(get.src()), peer(get.rank()), moved], get.group());
         }
         SymmOp::Copy(copy) => {
             let moved = bytes(copy.src(), copy.count(), copy.element());
-            between(op, &b, "copy", &[start(copy.dst()), peer(copy.to()), moved], copy.group());
+            between(op, &b, Event::Copy, &[start(copy.dst()), peer(copy.to()), moved], copy.group());
         }
         SymmOp::PutSignal(put) => {
             let flag = at(put.flag(), &put.indices());
-            let what = format!("put_signal {}", put.kind().keyword());
-            between(op, &b, &what, &[flag, peer(put.rank()), value(put.value())], put.group());
+            let what = Event::PutSignal(signal_kind(put.kind()));
+            between(op, &b, what, &[flag, peer(put.rank()), value(put.value())], put.group());
             let moved = bytes(put.src(), put.count(), put.element());
-            between(op, &b, "put", &[start(put.dst()), peer(put.rank()), moved], put.group());
+            between(op, &b, Event::Put, &[start(put.dst()), peer(put.rank()), moved], put.group());
         }
         SymmOp::Signal(signal) => {
             let flag = at(signal.flag(), &signal.indices());
-            let what = format!("signal {}", signal.kind().keyword());
-            between(op, &b, &what, &[flag, peer(signal.rank()), value(signal.value())], signal.group());
+            let what = Event::Signal(signal_kind(signal.kind()));
+            between(op, &b, what, &[flag, peer(signal.rank()), value(signal.value())], signal.group());
         }
         SymmOp::Wait(wait) => {
             let flag = at(wait.flag(), &wait.indices());
-            let unsigned = if wait.is_unsigned() { "unsigned " } else { "" };
-            let what = format!("wait {unsigned}{}", wait.comparison().keyword());
-            let record = begin(&b, wait.ctx(), &what, &[flag, value(wait.value())], wait.group());
+            let what = Event::Wait { compare: compare(wait.comparison()), unsigned: wait.is_unsigned() };
+            let record = begin(&b, wait.ctx(), what, &[flag, value(wait.value())], wait.group());
             end_wait(wait, record);
         }
-        SymmOp::Barrier(barrier) => between(op, &b, "barrier", &[], barrier.group()),
+        SymmOp::Barrier(barrier) => between(op, &b, Event::Barrier, &[], barrier.group()),
         SymmOp::Fence(fence) => {
             // A fence has no context; the kernel that it is in may have one.
-            let what = format!("fence {} {}", fence.sem().keyword(), fence.scope().keyword());
+            let order = format!("{} {}", fence.sem().keyword(), fence.scope().keyword());
             if let Some(ctx) = context_of(op.operation()) {
-                let record = begin(&b, ctx, &what, &[], fence.group());
+                let record = begin(&b, ctx, Event::Fence(&order), &[], fence.group());
                 end(op.operation(), record);
             }
         }
@@ -128,7 +126,7 @@ fn record<'c: 'a, 'a>(op: SymmOp<'c, 'a>) {
     }
 }
 
-fn between<'c: 'a, 'a>(op: SymmOp<'c, 'a>, b: &Builder<'c>, what: &str, values: &[Value<'c, 'c>], group: Group) {
+fn between<'c: 'a, 'a>(op: SymmOp<'c, 'a>, b: &Builder<'c>, what: Event, values: &[Value<'c, 'c>], group: Group) {
     let ctx = op.ctx().expect("what has a peer has a context");
     let record = begin(b, ctx, what, values, group);
     end(op.operation(), record);
@@ -137,12 +135,12 @@ fn between<'c: 'a, 'a>(op: SymmOp<'c, 'a>, b: &Builder<'c>, what: &str, values: 
 fn begin<'c: 'a, 'a>(
     b: &Builder<'c>,
     ctx: Value<'c, 'a>,
-    what: &str,
+    what: Event,
     values: &[Value<'c, 'c>],
     group: Group,
 ) -> Value<'c, 'c> {
     let group = b.integer(32, group as i64);
-    let attributes = [("what", b.string(what)), ("group", group)];
+    let attributes = [("what", b.string(&what.to_string())), ("group", group)];
     let operands: Vec<Value> = std::iter::once(ctx).chain(values.iter().copied()).collect();
     b.value("symm.trace_begin", &operands, b.int(64), &attributes)
 }
@@ -188,7 +186,7 @@ fn context_type<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Type<'c> {
 fn record_block<'c: 'a, 'a>(kernel: OperationRef<'c, 'a>) {
     let (Some(ctx), Some(entry)) = (context_argument(kernel), blocks(kernel).first().copied()) else { return };
     let b = Builder::at_start(crate::ir::context(kernel), entry, kernel.location());
-    let record = begin(&b, ctx, "block", &[], Group::Block);
+    let record = begin(&b, ctx, Event::Block, &[], Group::Block);
     for block in blocks(kernel) {
         if let Some(last) = block.terminator().filter(|op| name(*op) == "gpu.return") {
             Builder::before(last).op("symm.trace_end", &[record], &[], &[]);
@@ -205,7 +203,7 @@ fn add_clock<'c: 'a, 'a>(module: OperationRef<'c, 'a>) {
     let block = region.append_block(Block::new(&inputs.map(|ty| (ty, module.location()))));
     let b = Builder::at_end(top.context, block, module.location());
     let [ctx, words, rounds] = [0, 1, 2].map(|index| argument(block, index));
-    let record = as_word(&b, b.byte_offset_constant(words, CLOCK_RECORD));
+    let record = as_word(&b, b.byte_offset_constant(words, signed(WORD_BYTES * CLOCK_RECORD)));
     b.for_each(b.i64(0), rounds, |b, round| {
         let comparison = b.integer(32, Comparison::Ge as i64);
         let relaxed = b.integer(32, Order::Relaxed as i64);

@@ -9,11 +9,11 @@ use crate::{borrow, bytes, call, destroy, hand_over, invalid, text};
 /// `symm_grid` of the header.
 #[repr(C)]
 pub struct CGrid {
-    blocks: [u32; 3],
-    threads: [u32; 3],
-    shared_bytes: u32,
-    waits: u32,
-    barrier: u32,
+    pub(crate) blocks: [u32; 3],
+    pub(crate) threads: [u32; 3],
+    pub(crate) shared_bytes: u32,
+    pub(crate) waits: u32,
+    pub(crate) barrier: u32,
 }
 
 #[unsafe(no_mangle)]

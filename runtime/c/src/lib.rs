@@ -10,6 +10,8 @@
 )]
 
 mod kernel;
+#[cfg(test)]
+mod layout;
 mod rank;
 mod stream;
 

@@ -14,24 +14,24 @@ const MOST: Duration = Duration::from_secs(1_000_000_000);
 /// `symm_options` of the header.
 #[repr(C)]
 pub struct Options {
-    driver: u32,
-    heap_size: u64,
-    timeout: f64,
-    deadline: f64,
-    fingerprint: *const u8,
-    fingerprint_bytes: usize,
-    helpers_signal: u32,
+    pub(crate) driver: u32,
+    pub(crate) heap_size: u64,
+    pub(crate) timeout: f64,
+    pub(crate) deadline: f64,
+    pub(crate) fingerprint: *const u8,
+    pub(crate) fingerprint_bytes: usize,
+    pub(crate) helpers_signal: u32,
 }
 
 /// `symm_rank_info` of the header.
 #[repr(C)]
 pub struct RankInfo {
-    rank: u32,
-    num_ranks: u32,
-    heap_size: u64,
-    heap_bases: *const i64,
-    ctx: *const i64,
-    device_ctx: u64,
+    pub(crate) rank: u32,
+    pub(crate) num_ranks: u32,
+    pub(crate) heap_size: u64,
+    pub(crate) heap_bases: *const i64,
+    pub(crate) ctx: *const i64,
+    pub(crate) device_ctx: u64,
 }
 
 /// A time of the options; none for zero.

@@ -28,11 +28,14 @@ use self::trace::Tracing;
 use super::{Driver, Own};
 use crate::agent::Agent;
 use crate::error::Error;
-use crate::heap::{HeapMap, Meanwhile, SIGNAL_PAD_BYTES, TABLE_BYTES, heap_stride};
+use crate::heap::{HeapMap, Meanwhile, heap_stride};
 use crate::launch::{Code, Launch};
 use crate::loc::Loc;
 use crate::trace::Sink;
 use crate::world::World;
+use symm_abi::heap::TABLE_OFFSET;
+use symm_abi::site::SITES;
+use symm_abi::table;
 
 /// How long to poll for the end of a kernel or a copy without giving up the core.
 const SPIN: Duration = Duration::from_micros(200);
@@ -169,9 +172,9 @@ impl Shared {
     /// What a module's checks say.
     fn sites(&self, module: Module, code: &DeviceCode, meanwhile: Meanwhile<'_>) -> Result<Sites, Error> {
         // Only asked for where it is: compute-sanitizer counts a question without an answer as an error.
-        let name = c"_symm_sites";
-        let has_sites = code.image.windows(name.count_bytes()).any(|bytes| bytes == name.to_bytes());
-        let Some((address, bytes)) = has_sites.then(|| self.api.global(module, name)).flatten() else {
+        let name = CString::new(SITES).expect("a symbol");
+        let has_sites = code.image.windows(SITES.len()).any(|bytes| bytes == SITES.as_bytes());
+        let Some((address, bytes)) = has_sites.then(|| self.api.global(module, &name)).flatten() else {
             return Ok(Sites::default());
         };
         // Not the rank's, in which a kernel may wait for what comes after this.
@@ -204,8 +207,9 @@ impl Shared {
         local.report = Report::new(self)?;
         local.tracing = if trace { self.tracing(local)? } else { None };
         let records = local.tracing.as_ref().map_or(0, |tracing| tracing.buffer);
-        let more = [local.report.address(), records].map(u64::cast_signed);
-        let words: Vec<i64> = table.iter().copied().chain(more).collect();
+        let mut more = [0; table::EXTENSION_WORDS];
+        (more[table::FAULT], more[table::TRACE]) = (local.report.address(), records);
+        let words: Vec<i64> = table.iter().copied().chain(more.map(u64::cast_signed)).collect();
         let bytes = size_of_val(words.as_slice());
         local.table = match self.table_in_heap(table) {
             Some(place) => place,
@@ -220,8 +224,8 @@ impl Shared {
     /// Where in its own heap a rank's context table is, if heaps are mapped: a kernel then knows its rank by the table's
     /// address (rule T5).
     fn table_in_heap(&self, table: &[i64]) -> Option<u64> {
-        let base = table[2 + usize::try_from(table[0]).expect("a rank")].cast_unsigned();
-        self.api.maps().then_some(base + SIGNAL_PAD_BYTES - TABLE_BYTES)
+        let base = table[table::HEADER_WORDS + usize::try_from(table[table::RANK]).expect("a rank")].cast_unsigned();
+        self.api.maps().then_some(base + TABLE_OFFSET)
     }
 
     /// Gives back what a rank has, on its device.

@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use super::limits::{met, refusal};
 use super::thread::Thread;
-use super::{Coords, KernelFn};
 use crate::agent::{Agent, coordinates};
 use crate::clock;
 use crate::control::{BLOCK_IDLE, BLOCK_RUNNING};
@@ -17,6 +16,7 @@ use crate::error::Error;
 use crate::launch::{Code, Launch};
 use crate::loc::Loc;
 use crate::trace::What;
+use symm_abi::kernel::{Coords, KernelFn};
 
 /// Stack of a block, in bytes. The system gives it pages only as they are touched.
 const STACK: usize = 1 << 20;

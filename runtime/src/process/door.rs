@@ -18,11 +18,12 @@ use super::rendezvous::{
 };
 use super::state;
 use super::terms::{Answer, Hello, Memory, Ready};
-use crate::control::{Control, MAX_RANKS};
+use crate::control::Control;
 use crate::error::Error;
 use crate::fork::Kept;
 use crate::interrupt;
 use crate::memory;
+use symm_abi::heap::MAX_RANKS;
 
 /// How long rank 0 stays after a death, likewise: those who have come are told at once.
 pub(super) const MOURNS: Duration = Duration::from_millis(500);

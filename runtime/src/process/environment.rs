@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::rendezvous::Presence;
-use crate::control::MAX_RANKS;
 use crate::error::Error;
+use symm_abi::heap::MAX_RANKS;
 
 /// How long ranks wait for each other to start, when nothing else is said.
 const DEADLINE: Duration = Duration::from_secs(30);

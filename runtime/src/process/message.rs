@@ -15,7 +15,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::patience::Patience;
-use crate::control::MAX_RANKS;
+use symm_abi::heap::MAX_RANKS;
 
 /// What every message starts with.
 const MAGIC: [u8; 8] = *b"symm-msg";

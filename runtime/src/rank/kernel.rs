@@ -4,11 +4,11 @@ use std::ffi::{CString, c_void};
 
 use super::{Alone, Seat};
 use crate::agent::Agent;
-use crate::driver::KernelFn;
 use crate::driver::gpu::{DeviceCode, api};
 use crate::error::Error;
-use crate::launch::{self, Argument, Code, Launch};
+use crate::launch::{self, Code, Launch};
 use crate::loc::Loc;
+use symm_abi::kernel::{Argument, KernelFn};
 
 /// Loaded code. It stays loaded as long as the run.
 #[derive(Debug)]

@@ -8,9 +8,10 @@ use std::collections::BTreeMap;
 use super::{flag, ranks};
 use crate::agent::coordinates;
 use crate::control::{BLOCK_WAITING, BlockSlot, HostState, RankArea};
-use crate::heap::{HeapAddress, SIGNAL_PAD_BYTES};
+use crate::heap::HeapAddress;
 use crate::report::launched;
 use crate::world::World;
+use symm_abi::heap::RESERVED_BYTES;
 
 /// How many blocks of a rank on a device are looked at.
 const MOST_LOOKED_AT: u32 = 256;
@@ -24,7 +25,7 @@ pub(super) struct Barrier {
 /// The barrier that a waiting block is in, if its flag is one of a barrier.
 pub(super) fn of(world: &World, slot: &BlockSlot) -> Option<Barrier> {
     let (condition, place) = flag(slot);
-    let place = place.filter(|place| place.offset < SIGNAL_PAD_BYTES && condition.bits == 64)?;
+    let place = place.filter(|place| place.offset < RESERVED_BYTES && condition.bits == 64)?;
     let num_ranks = world.num_ranks();
     let row = place.offset / 8 / (u64::from(num_ranks) + 1) * (u64::from(num_ranks) + 1);
     let has_come = |rank: u32| {

@@ -16,10 +16,9 @@ use std::time::Duration;
 
 use common::{alloc, barrier_all, failure, free, threads};
 use stand_in::{State, Turn, code};
+use symm_abi::heap::TABLE_OFFSET;
 use symm_runtime::abi::{symm_rt_copy, symm_rt_launch};
-use symm_runtime::{
-    Bootstrap, Config, Device, Error, Rank, Ranks, SIGNAL_PAD_BYTES, Spawn, heap_stride, run, spawn_processes,
-};
+use symm_runtime::{Bootstrap, Config, Device, Error, Rank, Ranks, Spawn, heap_stride, run, spawn_processes};
 
 /// Words of the array that a program works on.
 const WORDS: usize = 8;
@@ -324,8 +323,8 @@ fn the_address_of_the_context_table_says_the_rank() {
             Ok((rank.device_ctx(), base))
         });
         for (rank, (table, base)) in (0..).zip(outcome.unwrap().values) {
-            assert_eq!((table % range / stride, table % range % stride), (rank, SIGNAL_PAD_BYTES - (4 << 10)));
-            assert_eq!(table - base, SIGNAL_PAD_BYTES - (4 << 10));
+            assert_eq!((table % range / stride, table % range % stride), (rank, TABLE_OFFSET));
+            assert_eq!(table - base, TABLE_OFFSET);
         }
     }
 }

@@ -9,7 +9,7 @@ func.func @too_few(%ctx: !symm.ctx, %a: i32) {
 // -----
 
 func.func @too_many(%ctx: !symm.ctx, %a: i32) {
-  // expected-error @+1 {{'symm.fault' op reports at most six values}}
+  // expected-error @+1 {{'symm.fault' op reports at most 6 values}}
   symm.fault %ctx, "{} {} {} {} {} {} {}"(%a, %a, %a, %a, %a, %a, %a) : i32, i32, i32, i32, i32, i32, i32
   return
 }

@@ -1,7 +1,7 @@
 // RUN: symm-opt %s -split-input-file -verify-diagnostics
 
 func.func @too_many_at_the_begin(%ctx: !symm.ctx, %a: i64) {
-  // expected-error @+1 {{'symm.trace_begin' op records at most three values when something begins}}
+  // expected-error @+1 {{'symm.trace_begin' op records at most 3 values when something begins}}
   %0 = symm.trace_begin %ctx, "put"(%a, %a, %a, %a)
   return
 }
@@ -9,7 +9,7 @@ func.func @too_many_at_the_begin(%ctx: !symm.ctx, %a: i64) {
 // -----
 
 func.func @too_many_at_the_end(%a: i64) {
-  // expected-error @+1 {{'symm.trace_end' op records at most two values when something ends}}
+  // expected-error @+1 {{'symm.trace_end' op records at most 2 values when something ends}}
   symm.trace_end %a(%a, %a, %a)
   return
 }

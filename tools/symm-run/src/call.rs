@@ -7,11 +7,12 @@ use half::{bf16, f16};
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::{OsString, c_void};
 use std::time::Duration;
+use symm_abi::kernel;
 use symm_codegen::{ArgumentType, Element, Error, Jit, Output, Signature};
 
 /// The compiled host function.
 pub struct Entry {
-    code: unsafe extern "C" fn(*const *mut c_void),
+    code: kernel::EntryFn,
     // Keeps the code alive.
     _jit: Jit,
 }
@@ -24,7 +25,7 @@ unsafe impl Sync for Entry {}
 impl Entry {
     /// The name of the entry that the lowering makes for the host function `name`.
     pub fn symbol(name: &str) -> String {
-        format!("_symm_entry_{name}")
+        kernel::entry(name)
     }
 
     /// Finds an entry by its name.
@@ -32,7 +33,7 @@ impl Entry {
         let address =
             jit.address(symbol).ok_or_else(|| Error::MissingEntry { entry: symbol.into(), candidates: Vec::new() })?;
         // SAFETY: the lowering makes entries with exactly this signature.
-        let code = unsafe { std::mem::transmute::<usize, unsafe extern "C" fn(*const *mut c_void)>(address) };
+        let code = unsafe { std::mem::transmute::<usize, kernel::EntryFn>(address) };
         Ok(Self { code, _jit: jit })
     }
 }

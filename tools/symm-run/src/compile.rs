@@ -10,11 +10,8 @@ use std::rc::Rc;
 use symm_codegen::{
     Frontend, Jit, Level, Module, Signature, Source, assembly, declared, hsaco, translate, translate_devices,
 };
-use symm_dialect::{RESERVED_BYTES, World, set_table_in_heap, set_world};
-use symm_runtime::{Device, DeviceCode, DeviceInfo, SIGNAL_PAD_BYTES, heap_stride};
-
-// What bounds checks refuse is what the runtime keeps.
-const _: () = assert!(RESERVED_BYTES as u64 == SIGNAL_PAD_BYTES);
+use symm_dialect::{World, set_table_in_heap, set_world};
+use symm_runtime::{Device, DeviceCode, DeviceInfo, heap_stride};
 
 /// A compiled program.
 pub struct Compiled {
@@ -92,7 +89,7 @@ fn compile(source: &Source, options: &Options, num_ranks: u32, frontend: &Fronte
     let level = options.optimize.unwrap_or(Level::O2);
     llvm.optimize(level)?;
     let generated = if options.optimize.is_some() { level } else { llvm.affordable(level) };
-    let jit = Jit::new(llvm, generated, symm_runtime::symbols()).map_err(|error| declared(error, &module))?;
+    let jit = Jit::new(llvm, generated, &symm_runtime::symbols()).map_err(|error| declared(error, &module))?;
     Ok(Compiled { entry: Entry::new(jit, &entry)?, signature, device })
 }
 

@@ -4,25 +4,18 @@ use super::runtime::Runtime;
 use crate::ir::{Builder, address, definition};
 use crate::lower::bulk::{self, End, Transfer};
 use melior::ir::Value;
+use symm_abi::{functions, trace};
 use symm_dialect::ops::SymmOp;
-
-/// What the runtime's trace calls a transfer (runtime/src/abi.rs).
-#[derive(Clone, Copy)]
-enum Kind {
-    Put = 0,
-    Get = 1,
-    Copy = 2,
-}
 
 /// Does the copy of a `get`, `put`, `copy` or `put_signal`, between the two calls that record it.
 pub fn transfer<'c: 'a, 'a>(op: SymmOp<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'c, 'a>) -> Transfer<'c, 'a> {
     let transfer = Transfer::new(op, b);
     if runtime.trace {
         let (kind, peer, remote) = match op {
-            SymmOp::Get(op) => (Kind::Get, op.rank(), transfer.src),
-            SymmOp::Put(op) => (Kind::Put, op.rank(), transfer.dst),
-            SymmOp::PutSignal(op) => (Kind::Put, op.rank(), transfer.dst),
-            SymmOp::Copy(op) => (Kind::Copy, op.to(), transfer.dst),
+            SymmOp::Get(op) => (trace::Transfer::Get, op.rank(), transfer.src),
+            SymmOp::Put(op) => (trace::Transfer::Put, op.rank(), transfer.dst),
+            SymmOp::PutSignal(op) => (trace::Transfer::Put, op.rank(), transfer.dst),
+            SymmOp::Copy(op) => (trace::Transfer::Copy, op.to(), transfer.dst),
             _ => unreachable!("not a bulk copy"),
         };
         let kind = b.i32(kind as i64);
@@ -32,11 +25,11 @@ pub fn transfer<'c: 'a, 'a>(op: SymmOp<'c, 'a>, b: &Builder<'c>, runtime: &Runti
         // `End::start` may change what makes the pointer, so the copy alone may call it.
         let near = End { delta: None, ..remote }.start(b);
         let start = remote.delta.map_or(near, |delta| b.byte_offset(near, delta));
-        runtime.call(b, "trace_begin", &[kind, ctx, peer, start, bytes, runtime.location(b)], &[]);
+        runtime.call(b, &functions::TRACE_BEGIN, [kind, ctx, peer, start, bytes, runtime.location(b)]);
     }
     bulk::copy(b, transfer.src, transfer.dst, transfer.count);
     if runtime.trace {
-        runtime.call(b, "trace_end", &[], &[]);
+        runtime.call(b, &functions::TRACE_END, []);
     }
     transfer
 }

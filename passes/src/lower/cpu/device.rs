@@ -12,6 +12,7 @@ use melior::ir::operation::{OperationLike, OperationMutLike};
 use melior::ir::r#type::FunctionType;
 use melior::ir::{Attribute, Block, BlockLike, OperationRef, Region, RegionLike, Type, Value, ValueLike};
 use std::collections::HashSet;
+use symm_abi::kernel::GRID_WORD;
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::lossy;
 use symm_dialect::shape::{Shaped, byte_width, scalar};
@@ -19,15 +20,19 @@ use symm_dialect::symbol::{signature, symbol};
 use symm_dialect::text;
 
 /// Marks a function of a `gpu.module`: its last argument points to the block's coordinates.
-const DEVICE: &str = "symm.device";
+const MARK: &str = "symm.device";
+
+/// What the names of the functions that this lowering makes begin with.
+pub const KERNEL: &str = "_symm_kernel_";
+pub const DEVICE: &str = "_symm_device_";
 
 /// The name of the function that takes a kernel's arguments through memory.
 pub fn packed_name(module: &str, kernel: &str) -> String {
-    format!("_symm_kernel_{module}_{kernel}")
+    format!("{KERNEL}{module}_{kernel}")
 }
 
 fn flat_name(module: &str, symbol: &str) -> String {
-    format!("_symm_device_{module}_{symbol}")
+    format!("{DEVICE}{module}_{symbol}")
 }
 
 /// Moves everything out of every `gpu.module` into the module and lowers the ops of the gpu dialect in it.
@@ -37,7 +42,7 @@ pub fn lower<'c: 'a, 'a>(root: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) 
             flatten(module, runtime);
         }
     }
-    let functions = operations(runtime.body()).into_iter().filter(|op| op.has_attribute(DEVICE));
+    let functions = operations(runtime.body()).into_iter().filter(|op| op.has_attribute(MARK));
     let devices: HashSet<String> = functions.filter_map(symbol).collect();
     let mut outcome = Ok(());
     for op in collect(root) {
@@ -106,7 +111,7 @@ fn take_coordinates<'c: 'a, 'a>(function: OperationRef<'c, 'a>) {
     blocks(function)[0].add_argument(b.ptr(), function.location());
     let ty = type_attribute(FunctionType::new(b.context, &inputs, &results));
     set_attribute(function, "function_type", ty);
-    set_attribute(function, DEVICE, b.unit());
+    set_attribute(function, MARK, b.unit());
     // Attributes of arguments are one for each; nothing here needs them.
     remove_attribute(function, "arg_attrs");
 }
@@ -165,7 +170,7 @@ fn flatten_function<'c: 'a, 'a>(op: OperationRef<'c, 'a>, module: &str) {
         ("sym_name", b.string(&name)),
         ("function_type", type_attribute(FunctionType::new(b.context, &inputs, &results))),
         ("sym_visibility", b.string("private")),
-        (DEVICE, b.unit()),
+        (MARK, b.unit()),
     ];
     b.op_with_regions("func.func", &[], &[], &attributes, vec![body]);
     if is_kernel {
@@ -218,10 +223,10 @@ pub fn in_memory<'c>(b: &Builder<'c>, ty: Type<'c>) -> Type<'c> {
     if Shaped::memref(ty).is_some() { Descriptor::ty(b, ty) } else { data_type(b, ty) }
 }
 
-/// A pointer to the coordinates of the block that runs `op`: `[block x, y, z, grid x, y, z]`, `i64` each.
+/// A pointer to the coordinates of the block that runs `op`: [`symm_abi::kernel::Coords`].
 fn coordinates<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Option<Value<'c, 'a>> {
     let function = enclosing(op, &["func.func"])?;
-    if !function.has_attribute(DEVICE) {
+    if !function.has_attribute(MARK) {
         return None;
     }
     let entry = blocks(function).first().copied()?;
@@ -239,9 +244,10 @@ fn coordinate<'c>(b: &Builder<'c>, coordinates: Value<'c, '_>, word: i64) -> Val
 /// The number of the block that runs `op`, `i64`; `None` outside of a kernel.
 pub fn linear_block<'c: 'a, 'a>(b: &Builder<'c>, op: OperationRef<'c, 'a>) -> Option<Value<'c, 'c>> {
     let at = coordinates(op)?;
-    let word = |word| coordinate(b, at, word);
-    let plane = b.add(b.mul(word(2), word(4)), word(1));
-    Some(b.add(b.mul(plane, word(3)), word(0)))
+    let block = |dimension| coordinate(b, at, dimension);
+    let grid = |dimension| coordinate(b, at, signed(GRID_WORD) + dimension);
+    let plane = b.add(b.mul(block(2), grid(1)), block(1));
+    Some(b.add(b.mul(plane, grid(0)), block(0)))
 }
 
 fn lower_op<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<(), Reported> {
@@ -259,7 +265,7 @@ fn lower_op<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<(), Reported> {
             let Some(at) = coordinates(op) else {
                 return Err(error(op, "S1: is for functions of a gpu.module"));
             };
-            let first = if name(op) == "gpu.grid_dim" { 3 } else { 0 };
+            let first = if name(op) == "gpu.grid_dim" { signed(GRID_WORD) } else { 0 };
             let value = coordinate(&b, at, first + dimension());
             vec![b.as_index(value)]
         }

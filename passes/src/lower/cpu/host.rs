@@ -13,6 +13,8 @@ use melior::ir::attribute::DenseI32ArrayAttribute;
 use melior::ir::operation::OperationLike;
 use melior::ir::r#type::{FunctionType, ShapedTypeLike};
 use melior::ir::{Attribute, OperationRef, Type, TypeLike, Value, ValueLike};
+use symm_abi::functions::{self, Function};
+use symm_abi::kernel::{self, Argument, Kinds};
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::lossy;
 use symm_dialect::ops::{Alloc, BarrierAll, Check, Fault, Free, Print};
@@ -91,7 +93,7 @@ pub fn make_entries(root: OperationRef) {
         for names in ["arg_attrs", "res_attrs"] {
             remove_attribute(op, names);
         }
-        pack(&Builder::before(op), &format!("_symm_entry_{symbol}"), &symbol, &inputs, &results, 0);
+        pack(&Builder::before(op), &kernel::entry(&symbol), &symbol, &inputs, &results, 0);
     }
 }
 
@@ -106,7 +108,7 @@ pub fn lower<'c: 'a, 'a>(op: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) ->
             same_sizes(&b, runtime, op, (src, dst));
             let ends = (End { pointer: src, delta: None }, End { pointer: dst, delta: None });
             let copy = |b: &Builder<'c>, to, from, bytes| {
-                runtime.call(b, "copy", &[b.zero(b.ptr()), to, from, bytes, runtime.location(b)], &[]);
+                runtime.call(b, &functions::COPY, [b.zero(b.ptr()), to, from, bytes, runtime.location(b)]);
             };
             if is_contiguous(src.r#type()) && is_contiguous(dst.r#type()) {
                 copy(&b, ends.1.start(&b), ends.0.start(&b), bytes(&b, src, None));
@@ -179,7 +181,9 @@ fn same_sizes<'c: 'a, 'a>(
         let (from, to) = (from.size(b, dimension), to.size(b, dimension));
         let text =
             format!("the copy's dimension {dimension} has {{}} elements at the source and {{}} at the destination");
-        b.when(b.compare(CmpiPredicate::Ne, from, to), |b| message(b, runtime, op, "fault", &text, &[from, to]));
+        b.when(b.compare(CmpiPredicate::Ne, from, to), |b| {
+            message(b, runtime, op, &functions::FAULT, &text, &[from, to]);
+        });
     }
 }
 
@@ -223,12 +227,12 @@ fn launch<'c: 'a, 'a>(op: OperationRef<'c, 'a>, b: &Builder<'c>, runtime: &Runti
     dims.push(if sizes[shared] == 1 { b.as_i64(operand(starts[shared])) } else { b.i64(0) });
     let dims = words(b, op, &dims);
 
-    let mut kinds = String::new();
-    for (kernels, mark) in [(&runtime.barrier_kernels, '!'), (&runtime.waiting_kernels, '~')] {
-        if kernels.borrow().contains(&packed_name(module, function)) {
-            kinds.push(mark);
-        }
-    }
+    let kernel = packed_name(module, function);
+    let mut kinds = Kinds {
+        barrier: runtime.barrier_kernels.borrow().contains(&kernel),
+        waits: runtime.waiting_kernels.borrow().contains(&kernel),
+        arguments: Vec::new(),
+    };
     let mut slots = Vec::new();
     for index in starts[arguments]..starts[arguments] + sizes[arguments] {
         let value = operand(index);
@@ -236,10 +240,11 @@ fn launch<'c: 'a, 'a>(op: OperationRef<'c, 'a>, b: &Builder<'c>, runtime: &Runti
         let slot = stack(op, ty, 1);
         b.store(b.cast(value, ty), slot, &packed(b, value.r#type()));
         slots.push(slot);
-        match Shaped::memref(value.r#type()) {
-            Some(memref) => kinds.extend(["m".to_owned(), memref.rank().to_string()]),
-            None => kinds.push(if value.r#type() == b.ptr() { 'c' } else { 'v' }),
-        }
+        kinds.arguments.push(match Shaped::memref(value.r#type()) {
+            Some(memref) => Argument::Memref { rank: memref.rank() },
+            None if value.r#type() == b.ptr() => Argument::Context,
+            None => Argument::Value,
+        });
     }
     let slots = words(b, op, &slots);
     let pointer = b.ptr();
@@ -248,12 +253,12 @@ fn launch<'c: 'a, 'a>(op: OperationRef<'c, 'a>, b: &Builder<'c>, runtime: &Runti
         null
     } else {
         let packed = FunctionType::new(b.context, &[pointer, pointer], &[]).into();
-        let code = b.value("func.constant", &[], packed, &[("value", b.symbol(&packed_name(module, function)))]);
+        let code = b.value("func.constant", &[], packed, &[("value", b.symbol(&kernel))]);
         b.cast(code, pointer)
     };
-    let title = runtime.string(b, &format!("{module}::{function}"));
-    let kinds = runtime.string(b, &kinds);
-    runtime.call(b, "launch", &[null, title, code, dims, slots, kinds, runtime.location(b)], &[]);
+    let title = runtime.string(b, &kernel::title(module, function));
+    let kinds = runtime.string(b, &kinds.to_string());
+    runtime.call(b, &functions::LAUNCH, [null, title, code, dims, slots, kinds, runtime.location(b)]);
     b.erase(op);
     Ok(())
 }
@@ -275,15 +280,15 @@ pub fn alloc<'c: 'a, 'a>(op: Alloc<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'
     {
         let text = format!("the allocation's dimension {dimension} has the size {{}}");
         let is_negative = b.compare(CmpiPredicate::Slt, *size, b.i64(0));
-        b.when(is_negative, |b| message(b, runtime, op.operation(), "fault", &text, &[*size]));
+        b.when(is_negative, |b| message(b, runtime, op.operation(), &functions::FAULT, &text, &[*size]));
     }
     let bytes = sizes.iter().fold(width, |bytes, size| saturating_mul(b, bytes, *size));
     let text = "the allocation takes more bytes than there are addresses";
     let is_too_large = b.compare(CmpiPredicate::Eq, bytes, b.i64(-1));
-    b.when(is_too_large, |b| message(b, runtime, op.operation(), "fault", text, &[]));
+    b.when(is_too_large, |b| message(b, runtime, op.operation(), &functions::FAULT, text, &[]));
     let align = b.i64(op.align().unwrap_or(256));
     let operands = [context_pointer(b, op.ctx()), bytes, align, runtime.location(b)];
-    let memory = runtime.call(b, "alloc", &operands, &[b.ptr()])[0];
+    let [memory] = runtime.call(b, &functions::ALLOC, operands);
 
     let descriptor = Descriptor::ty(b, ty);
     let mut value = b.value("llvm.mlir.undef", &[], descriptor, &[]);
@@ -310,7 +315,7 @@ fn saturating_mul<'c>(b: &Builder<'c>, lhs: Value<'c, 'c>, rhs: Value<'c, 'c>) -
 
 pub fn free<'c: 'a, 'a>(op: Free<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'c, 'a>) -> Vec<Value<'c, 'c>> {
     let memory = Descriptor::new(b, op.memory()).allocated(b);
-    runtime.call(b, "free", &[context_pointer(b, op.ctx()), memory, runtime.location(b)], &[]);
+    runtime.call(b, &functions::FREE, [context_pointer(b, op.ctx()), memory, runtime.location(b)]);
     Vec::new()
 }
 
@@ -319,7 +324,7 @@ pub fn barrier_all<'c: 'a, 'a>(
     b: &Builder<'c>,
     runtime: &Runtime<'c, 'a>,
 ) -> Vec<Value<'c, 'c>> {
-    runtime.call(b, "barrier_all", &[context_pointer(b, op.ctx()), runtime.location(b)], &[]);
+    runtime.call(b, &functions::BARRIER_ALL, [context_pointer(b, op.ctx()), runtime.location(b)]);
     Vec::new()
 }
 
@@ -329,12 +334,12 @@ pub fn check<'c: 'a, 'a>(op: Check<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'
 }
 
 pub fn print<'c: 'a, 'a>(op: Print<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'c, 'a>) -> Vec<Value<'c, 'c>> {
-    message(b, runtime, op.operation(), "print", &op.message(), &op.values());
+    message(b, runtime, op.operation(), &functions::PRINT, &op.message(), &op.values());
     Vec::new()
 }
 
 pub fn fault<'c: 'a, 'a>(op: Fault<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'c, 'a>) -> Vec<Value<'c, 'c>> {
-    message(b, runtime, op.operation(), "fault", &op.message(), &op.values());
+    message(b, runtime, op.operation(), &functions::FAULT, &op.message(), &op.values());
     Vec::new()
 }
 
@@ -347,7 +352,7 @@ fn unless<'c: 'a, 'a>(
     text: &str,
     values: &[Value<'c, 'a>],
 ) {
-    b.when(b.not(condition), |b| message(b, runtime, op, "check_failed", text, values));
+    b.when(b.not(condition), |b| message(b, runtime, op, &functions::CHECK_FAILED, text, values));
 }
 
 /// Calls the runtime with a message and its values, each widened to eight bytes.
@@ -355,13 +360,13 @@ fn message<'c: 'a, 'a>(
     b: &Builder<'c>,
     runtime: &Runtime<'c, 'a>,
     op: OperationRef<'c, 'a>,
-    callee: &str,
+    callee: &Function<4, 0>,
     text: &str,
     values: &[Value<'c, 'a>],
 ) {
-    let kinds: String = values.iter().map(|value| word_kind(value.r#type())).collect();
+    let kinds: String = values.iter().map(|value| word_kind(value.r#type()).letter()).collect();
     let values: Vec<Value> = values.iter().map(|value| as_word(b, *value)).collect();
     let words = words(b, op, &values);
     let operands = [runtime.string(b, text), runtime.string(b, &kinds), words, runtime.location(b)];
-    runtime.call(b, callee, &operands, &[]);
+    runtime.call(b, callee, operands);
 }

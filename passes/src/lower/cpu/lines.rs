@@ -8,7 +8,9 @@ use crate::ir::packets::{EPOCHS, Halves, Line};
 use crate::lower::llvm_ordering;
 use crate::lower::packets;
 use melior::ir::{Attribute, Value};
-use symm_dialect::ops::{Comparison, Order};
+use symm_abi::functions;
+use symm_abi::wait::Compare;
+use symm_dialect::ops::Order;
 
 /// Lines that a context's rank writes, and those that it waits for.
 pub struct Lines<'c, 'a, 'r> {
@@ -27,7 +29,7 @@ impl<'c: 'a, 'a> packets::Lines<'c> for Lines<'c, 'a, '_> {
     fn store(&self, b: &Builder<'c>, line: Value<'c, 'c>, halves: Halves<'c>) {
         for ((half, offset), epoch) in halves.into_iter().zip(HALVES).zip(EPOCHS) {
             b.store(half, b.byte_offset_constant(line, offset), &relaxed(b));
-            self.runtime.call(b, "wake", &[b.byte_offset_constant(line, epoch)], &[]);
+            self.runtime.call(b, &functions::WAKE, [b.byte_offset_constant(line, epoch)]);
         }
     }
 
@@ -38,11 +40,14 @@ impl<'c: 'a, 'a> packets::Lines<'c> for Lines<'c, 'a, '_> {
     fn wait(&self, b: &Builder<'c>, lines: &[Line<'c>], epoch: Value<'c, 'c>) -> Vec<Halves<'c>> {
         let come = |b: &Builder<'c>, line: Value<'c, 'c>| {
             for offset in EPOCHS {
-                let (flag, is_equal) = (b.byte_offset_constant(line, offset), b.i32(Comparison::Eq as i64));
+                let (flag, is_equal) = (b.byte_offset_constant(line, offset), b.i32(Compare::Eq as i64));
                 let for_ever = b.i64(0);
                 let ctx = context_pointer(b, self.ctx);
-                let operands = [ctx, flag, is_equal, epoch, for_ever, self.runtime.location(b)];
-                self.runtime.call(b, "wait32", &operands, &[b.int(32)]);
+                self.runtime.call(
+                    b,
+                    &functions::WAIT32,
+                    [ctx, flag, is_equal, epoch, for_ever, self.runtime.location(b)],
+                );
             }
         };
         for (line, mask) in lines {

@@ -4,6 +4,7 @@ use super::data::{context_pointer, transfer};
 use super::device::linear_block;
 use super::runtime::Runtime;
 use crate::analysis::order::acquires;
+use crate::contract::{compare, signal_kind};
 use crate::ir::Builder;
 use crate::ir::address::element;
 use crate::lower::access::remote_element;
@@ -12,6 +13,7 @@ use crate::lower::translation::Table;
 use crate::lower::{llvm_bin_op, llvm_ordering};
 use melior::dialect::llvm;
 use melior::ir::{Value, ValueLike};
+use symm_abi::{functions, trace};
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::{
     AtomicCas, AtomicRmw, Barrier, Comparison, Fence, Order, PutSignal, RmwKind, Signal, SignalKind, SymmOp, Wait,
@@ -37,7 +39,7 @@ fn rmw<'c>(
 pub fn atomic_rmw<'c: 'a, 'a>(op: AtomicRmw<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'c, 'a>) -> Vec<Value<'c, 'c>> {
     let address = remote_element(SymmOp::AtomicRmw(op), b, op.ptr(), &op.indices());
     let old = b.masked(op.mask(), op.value().r#type(), |b| rmw(b, op.kind(), address, op.value(), op.sem()));
-    runtime.call(b, "wake", &[address], &[]);
+    runtime.call(b, &functions::WAKE, [address]);
     vec![old]
 }
 
@@ -55,7 +57,7 @@ pub fn atomic_cas<'c: 'a, 'a>(op: AtomicCas<'c, 'a>, b: &Builder<'c>, runtime: &
         let pair = b.value("llvm.cmpxchg", &[address, op.expected(), op.desired()], pair, &attributes);
         b.extract(pair, &[0], ty)
     });
-    runtime.call(b, "wake", &[address], &[]);
+    runtime.call(b, &functions::WAKE, [address]);
     vec![old]
 }
 
@@ -94,10 +96,10 @@ fn send<'c: 'a, 'a>(b: &Builder<'c>, runtime: &Runtime<'c, 'a>, flag: Value<'c, 
         SignalKind::Add => b.add(rmw(b, RmwKind::Add, flag, value, order), value),
     };
     if runtime.trace {
-        let (ctx, peer, kind) = (context_pointer(b, ctx), b.cast(peer, b.int(32)), b.i32(kind as i64));
-        runtime.call(b, "trace_signal", &[ctx, peer, flag, kind, b.as_i64(after), runtime.location(b)], &[]);
+        let (ctx, peer, kind) = (context_pointer(b, ctx), b.cast(peer, b.int(32)), b.i32(signal_kind(kind) as i64));
+        runtime.call(b, &functions::TRACE_SIGNAL, [ctx, peer, flag, kind, b.as_i64(after), runtime.location(b)]);
     }
-    runtime.call(b, "wake", &[flag], &[]);
+    runtime.call(b, &functions::WAKE, [flag]);
 }
 
 fn store_flag<'c>(b: &Builder<'c>, flag: Value<'c, 'c>, value: Value<'c, '_>, order: Order) {
@@ -128,12 +130,14 @@ fn poll<'c: 'a, 'a>(
     expected: Value<'c, '_>,
     timeout: Value<'c, 'c>,
 ) -> Value<'c, 'c> {
-    let ordered = comparison >= Comparison::Lt;
-    let comparison = b.i32(comparison as i64 + if unsigned && ordered { 4 } else { 0 });
+    let comparison = compare(comparison);
+    let comparison = b.i32(if unsigned { comparison.unsigned() } else { comparison } as i64);
     let width = integer_width(expected.r#type()).unwrap_or(64);
     let expected = b.cast(expected, expected.r#type());
     let operands = [context_pointer(b, ctx), flag, comparison, expected, timeout, runtime.location(b)];
-    runtime.call(b, &format!("wait{width}"), &operands, &[b.int(32)])[0]
+    let function = if width == 32 { functions::WAIT32 } else { functions::WAIT64 };
+    let [satisfied] = runtime.call(b, &function, operands);
+    satisfied
 }
 
 pub fn fence<'c: 'a, 'a>(op: Fence<'c, 'a>, b: &Builder<'c>) -> Vec<Value<'c, 'c>> {
@@ -171,10 +175,10 @@ pub fn barrier<'c: 'a, 'a>(
         let theirs = slot(b, table.base(b, rank, b.ptr()), me);
         store_flag(b, theirs, epoch, Order::Release);
         if runtime.trace {
-            let (ctx, kind) = (context_pointer(b, op.ctx()), b.i32(SignalKind::Set as i64));
-            runtime.call(b, "trace_signal", &[ctx, rank, theirs, kind, epoch, runtime.location(b)], &[]);
+            let (ctx, kind) = (context_pointer(b, op.ctx()), b.i32(trace::SignalKind::Set as i64));
+            runtime.call(b, &functions::TRACE_SIGNAL, [ctx, rank, theirs, kind, epoch, runtime.location(b)]);
         }
-        runtime.call(b, "wake", &[theirs], &[]);
+        runtime.call(b, &functions::WAKE, [theirs]);
     });
     b.for_each(zero, ranks, |b, rank| {
         let flag = slot(b, mine, rank);

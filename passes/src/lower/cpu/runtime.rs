@@ -1,12 +1,13 @@
-//! Calls of the runtime (runtime/src/abi.rs), declared when they are first needed, and the strings they take.
+//! Calls of the runtime ([`symm_abi::functions`]), declared when they are first needed, and the strings they take.
 
 use crate::ir::{Builder, blocks, context, enclosing, location_text, signed, type_attribute};
 use melior::dialect::llvm;
 use melior::ir::operation::OperationLike;
 use melior::ir::r#type::FunctionType;
-use melior::ir::{BlockRef, OperationRef, Region, Type, Value, ValueLike};
+use melior::ir::{BlockRef, OperationRef, Region, Type, Value};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
+use symm_abi::functions::{self, Function};
 
 /// The runtime as one module sees it.
 pub struct Runtime<'c, 'a> {
@@ -16,7 +17,7 @@ pub struct Runtime<'c, 'a> {
     pub trace: bool,
     /// Whether the kernels run on a GPU.
     pub offload: bool,
-    declared: RefCell<HashSet<String>>,
+    declared: RefCell<HashSet<&'static str>>,
     /// The kernels that wait at a device barrier, by the name under which they are launched.
     pub barrier_kernels: RefCell<HashSet<String>>,
     /// The kernels whose blocks wait for flags, likewise; known for kernels that run on a GPU.
@@ -41,27 +42,27 @@ impl<'c: 'a, 'a> Runtime<'c, 'a> {
         Builder::at_start(context(self.root), self.body, self.root.location())
     }
 
-    /// Calls `symm_rt_<name>`.
-    pub fn call(
+    /// Calls a function of the runtime.
+    pub fn call<const PARAMETERS: usize, const RESULTS: usize>(
         &self,
         b: &Builder<'c>,
-        name: &str,
-        operands: &[Value<'c, '_>],
-        results: &[Type<'c>],
-    ) -> Vec<Value<'c, 'c>> {
-        let name = format!("symm_rt_{name}");
-        if self.declared.borrow_mut().insert(name.clone()) {
-            let inputs: Vec<Type> = operands.iter().map(ValueLike::r#type).collect();
+        function: &Function<PARAMETERS, RESULTS>,
+        operands: [Value<'c, '_>; PARAMETERS],
+    ) -> [Value<'c, 'c>; RESULTS] {
+        let results = function.results.map(|ty| machine_type(b, ty));
+        if self.declared.borrow_mut().insert(function.name) {
+            let inputs = function.parameters.map(|ty| machine_type(b, ty));
             let top = self.top();
-            let ty = FunctionType::new(b.context, &inputs, results);
+            let ty = FunctionType::new(b.context, &inputs, &results);
             let attributes = [
-                ("sym_name", top.string(&name)),
+                ("sym_name", top.string(function.name)),
                 ("function_type", type_attribute(ty)),
                 ("sym_visibility", top.string("private")),
             ];
             top.op_with_regions("func.func", &[], &[], &attributes, vec![Region::new()]);
         }
-        b.call(&name, operands, results).results().map(Into::into).collect()
+        let call = b.call(function.name, &operands, &results);
+        std::array::from_fn(|index| call.result(index).expect("as many as were asked for").into())
     }
 
     /// A pointer to a NUL-terminated string.
@@ -89,6 +90,14 @@ impl<'c: 'a, 'a> Runtime<'c, 'a> {
     /// A pointer to the text of the builder's location.
     pub fn location(&self, b: &Builder<'c>) -> Value<'c, 'c> {
         self.string(b, &location_text(b.location()))
+    }
+}
+
+fn machine_type<'c>(b: &Builder<'c>, ty: functions::Type) -> Type<'c> {
+    match ty {
+        functions::Type::I32 => b.int(32),
+        functions::Type::I64 => b.int(64),
+        functions::Type::Pointer => b.ptr(),
     }
 }
 

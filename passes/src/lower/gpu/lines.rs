@@ -1,12 +1,13 @@
 //! The lines of packets on a GPU: one thread polls all lines of its value at once.
 
 use super::Target;
-use super::order::{EAGER_POLLS, global};
+use super::order::global;
 use crate::ir::Builder;
 use crate::ir::packets::{Halves, Line};
 use crate::lower::packets::{self, missing};
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::Value;
+use symm_abi::wait::EAGER_POLLS;
 
 /// Lines as a target accesses them.
 pub struct Lines<'t>(pub &'t dyn Target);

@@ -13,6 +13,7 @@ use melior::dialect::arith::CmpiPredicate;
 use melior::dialect::llvm;
 use melior::ir::attribute::DenseI32ArrayAttribute;
 use melior::ir::{Attribute, OperationRef, Region, Type, Value, ValueLike, operation::OperationLike};
+use symm_abi::wait::{EAGER_POLLS, ORDERED_POLLS};
 use symm_dialect::ops::{
     AtomicCas, AtomicRmw, Barrier, Fence, Group, Order, PutSignal, RmwKind, Scope, Signal, SignalKind, SymmOp, Wait,
 };
@@ -21,12 +22,6 @@ use symm_dialect::symbol::symbol;
 
 /// The symbol of the shared words.
 const SHARED_WORD: &str = "_symm_shared_words";
-
-/// How often a wait polls before it starts to back off between polls.
-pub const EAGER_POLLS: i64 = 256;
-
-/// How often a wait polls in order, where a target does, before it takes the flag for one that comes later.
-const ORDERED_POLLS: i64 = 64;
 
 /// The attributes of an atomic LLVM memory operation on a value of type `ty`.
 pub fn atomic<'c>(

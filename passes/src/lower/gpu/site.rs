@@ -1,24 +1,20 @@
 //! The places in the source that a kernel's records name by a number.
 //!
-//! The symbol `_symm_sites` holds a text for each, one behind the other, each ended by a zero byte: location, types of
-//! values (runtime/src/format.rs) and message, with tabs in between.
+//! How they are written is [`symm_abi::site`].
 
 use crate::ir::{Builder, blocks, enclosing, location_text, operations, set_attribute, signed, type_attribute};
 use melior::dialect::llvm;
 use melior::ir::operation::OperationLike;
 use melior::ir::{OperationRef, Region};
+use symm_abi::site::{self, SITES};
 use symm_dialect::symbol::symbol;
 use symm_dialect::text::string;
-
-/// The symbol of the sites' texts.
-const SITES: &str = "_symm_sites";
 
 /// Adds a place to the sites of its module; its index among them.
 pub fn add<'c: 'a, 'a>(operation: OperationRef<'c, 'a>, types: &str, message: &str) -> i64 {
     let module = enclosing(operation, &["gpu.module"]).expect("kernels are in a gpu.module");
     let b = Builder::before(operation);
-    let message = message.replace('\0', "");
-    let text = format!("{}\t{types}\t{message}\0", location_text(operation.location()));
+    let text = site::text(&location_text(operation.location()), types, message);
     let body = blocks(module)[0];
     let existing = operations(body).into_iter().find(|op| symbol(*op).as_deref() == Some(SITES));
     let texts = existing.and_then(|sites| sites.attribute("value").ok()).and_then(string).unwrap_or_default();

@@ -1,32 +1,24 @@
 //! Records of what a block does, in the trace buffer of its rank.
 //!
-//! The buffer is memory of the device; the second word of the context table behind the bases points to it, or is zero.
-//! Words of 64 bits: how many records were asked for, for how many there is room, six that are not used, then the
-//! records: `[site + block · 2³², begin, end, three values, two values known at the end]`. A record is written by the
-//! one thread that took it; its end is zero until it has come. The runtime reads it, also while the kernel hangs
-//! (runtime/src/driver/gpu/trace.rs), so every store is volatile.
+//! The buffer is memory of the device; a word of the context table after the bases points to it, or is zero. What it holds
+//! is [`symm_abi::trace`]. The runtime reads it, also while the kernel hangs, so every store is volatile.
 
 use super::{Target, order, site};
-use crate::ir::Builder;
+use crate::ir::{Builder, signed};
 use crate::lower::translation::Table;
 use melior::dialect::arith::CmpiPredicate;
 use melior::dialect::llvm;
 use melior::ir::Value;
+use symm_abi::trace::{ASKED, BEGIN, BLOCK_SHIFT, END, LATE_VALUES, PLACE, RECORD_WORDS, ROOM, VALUES};
+use symm_abi::{WORD_BYTES, table};
 use symm_dialect::ops::{Order, RmwKind, Scope, TraceBegin, TraceEnd};
 
 /// Bytes of a record, and of what is in front of the first.
-const RECORD_BYTES: i64 = 64;
+const RECORD_BYTES: usize = WORD_BYTES * RECORD_WORDS;
 
-/// The words of a record.
-const PLACE: i64 = 0;
-const BEGIN: i64 = 1;
-const END: i64 = 2;
-const VALUES: i64 = 3;
-const LATE_VALUES: i64 = 6;
-
-fn store<'c>(b: &Builder<'c>, record: Value<'c, 'c>, word: i64, value: Value<'c, '_>) {
+fn store<'c>(b: &Builder<'c>, record: Value<'c, 'c>, word: usize, value: Value<'c, '_>) {
     let attributes = [("volatile_", b.unit()), ("alignment", b.integer(64, 8))];
-    b.store(value, b.byte_offset_constant(record, 8 * word), &attributes);
+    b.store(value, b.byte_offset_constant(record, signed(WORD_BYTES * word)), &attributes);
 }
 
 fn pointer<'c>(b: &Builder<'c>, address: Value<'c, '_>) -> Value<'c, 'c> {
@@ -34,7 +26,7 @@ fn pointer<'c>(b: &Builder<'c>, address: Value<'c, '_>) -> Value<'c, 'c> {
 }
 
 pub fn begin<'c: 'a, 'a>(op: TraceBegin<'c, 'a>, b: &Builder<'c>, target: &dyn Target) -> Value<'c, 'c> {
-    let Some(buffer) = Table::new(op.operation(), op.ctx()).extension(b, 1) else {
+    let Some(buffer) = Table::new(op.operation(), op.ctx()).extension(b, table::TRACE) else {
         return b.i64(0);
     };
     let site = site::add(op.operation(), "", &op.what());
@@ -43,12 +35,17 @@ pub fn begin<'c: 'a, 'a>(op: TraceBegin<'c, 'a>, b: &Builder<'c>, target: &dyn T
     let none = |b: &Builder<'c>| b.i64(0);
     let record = |b: &Builder<'c>| {
         let buffer = pointer(b, buffer);
+        const { assert!(ASKED == 0, "it is where the buffer starts") };
         let index = target.atomic_rmw(b, RmwKind::Add, buffer, b.i64(1), (Order::Relaxed, Scope::Gpu));
-        let room = b.load(b.byte_offset_constant(buffer, 8), b.int(64), &[("alignment", b.integer(64, 8))]);
+        let room = b.load(
+            b.byte_offset_constant(buffer, signed(WORD_BYTES * ROOM)),
+            b.int(64),
+            &[("alignment", b.integer(64, 8))],
+        );
         let fits = b.compare(CmpiPredicate::Ult, index, room);
         let write = |b: &Builder<'c>| {
-            let record = b.byte_offset(buffer, b.mul(b.add(index, b.i64(1)), b.i64(RECORD_BYTES)));
-            let place = b.add(b.mul(order::linear_block(b), b.i64(1 << 32)), b.i64(site));
+            let record = b.byte_offset(buffer, b.mul(b.add(index, b.i64(1)), b.i64(signed(RECORD_BYTES))));
+            let place = b.add(b.mul(order::linear_block(b), b.i64(1 << BLOCK_SHIFT)), b.i64(site));
             store(b, record, PLACE, place);
             for (value, word) in op.values().into_iter().zip(VALUES..) {
                 store(b, record, word, value);

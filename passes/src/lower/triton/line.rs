@@ -11,9 +11,7 @@ use crate::target::Target;
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::operation::OperationLike;
 use melior::ir::{Type, Value, ValueLike};
-
-/// How often a line is read before there are pauses between the reads.
-const EAGER_POLLS: u32 = 256;
+use symm_abi::wait::EAGER_POLLS;
 
 /// The lines of an op, one or a tensor of them.
 pub struct Line<'c> {

@@ -7,16 +7,11 @@ use crate::ir::{Builder, lasting};
 use crate::lower::predicate;
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::{Type, Value, ValueLike};
-use symm_dialect::BARRIER_WORDS;
+use symm_abi::heap::BARRIER_WORDS;
+use symm_abi::wait::{EAGER_POLLS, ORDERED_POLLS};
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::{Barrier, Order, PutSignal, RmwKind, Scope, Signal, SignalKind, SymmOp, Wait};
 use symm_dialect::pointer::Pointer;
-
-/// How often a wait polls before it starts to pause between polls.
-const EAGER_POLLS: i64 = 256;
-
-/// How often a wait polls in order, where a target does, before it takes the flag for one that comes later.
-const ORDERED_POLLS: i64 = 64;
 
 /// What a wait polls for.
 #[derive(Clone, Copy)]
@@ -193,7 +188,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         let block = linear_block(b);
         // The words behind those of the last block are those of the order of a stream.
         let end = b.mul(b.add(block, b.i64(2)), words_of_block);
-        let fits = b.compare(CmpiPredicate::Ule, end, b.i64(BARRIER_WORDS));
+        let fits = b.compare(CmpiPredicate::Ule, end, b.i64(BARRIER_WORDS.cast_signed()));
         b.op("tt.assert", &[fits], &[], &[("message", b.string(TOO_MANY_PROGRAMS))]);
         let pad = b.mul(block, words_of_block);
         let word = |b: &Builder<'c>, base: Value<'c, 'c>, index: Value<'c, 'c>| {

@@ -3,26 +3,18 @@
 //! A word of the table is loaded once, right behind the definition of the context, for every question about it.
 
 use super::words;
-use crate::ir::{Builder, constant_value, definition, lasting, set_attribute};
+use crate::ir::{Builder, constant_value, definition, lasting, set_attribute, signed};
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::{Attribute, Value, ValueLike, operation::OperationLike};
 use std::collections::HashMap;
+use symm_abi::heap::{HEAP_ALIGN, NOWHERE_IN_TRITON};
+use symm_abi::table::{HEADER_WORDS, NUM_RANKS, RANK};
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::{Ctx, SymmOp};
 use symm_dialect::{
     HEAP_STRIDE_ATTRIBUTE, NUM_RANKS_ATTRIBUTE, TABLE_IN_HEAP_ATTRIBUTE, aligned_range, is_current_rank, module_has,
     module_integer,
 };
-
-/// The words of the table before the bases.
-const HEADER_WORDS: i64 = 2;
-
-/// What a rank that is out of range adds to a pointer: programs have the addresses below it, and no target maps those
-/// above. It is one of the 48 bits that AMD's buffer descriptors, which Triton accesses most memory through, keep.
-const NOWHERE: i64 = 1 << 47;
-
-/// What every distance is a multiple of, in bytes (T4).
-const BASE_ALIGNMENT: i64 = 2 << 20;
 
 /// Where Triton is told what divides a value.
 const DIVISIBILITY: &str = "tt.divisibility";
@@ -44,9 +36,9 @@ pub struct Tables<'c, 'a> {
 pub struct Table<'c, 'a> {
     ctx: Ctx<'c, 'a>,
     /// The words that have been loaded.
-    words: HashMap<i64, Value<'c, 'c>>,
+    words: HashMap<usize, Value<'c, 'c>>,
     /// The same as `i32`.
-    narrow: HashMap<i64, Value<'c, 'c>>,
+    narrow: HashMap<usize, Value<'c, 'c>>,
     /// The base of this rank's heap.
     mine: Option<Value<'c, 'c>>,
     /// The last value made behind the context: the next one comes behind it.
@@ -127,7 +119,7 @@ fn in_elements<'c>(context: &'c melior::Context, bytes: Value<'c, 'c>, size: u64
     }
     let b = Builder::after_value(context, bytes);
     let shift = b.i64(i64::from(size.trailing_zeros()));
-    let divisibility = divisibility(&b, BASE_ALIGNMENT / size.cast_signed());
+    let divisibility = divisibility(&b, HEAP_ALIGN / size);
     b.value("arith.shrsi", &[bytes, shift], b.int(64), &[(DIVISIBILITY, divisibility)])
 }
 
@@ -141,13 +133,14 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
     }
 
     /// A word of the table, `i64`.
-    fn word(&mut self, index: i64) -> Value<'c, 'c> {
+    fn word(&mut self, index: usize) -> Value<'c, 'c> {
         if let Some(word) = self.words.get(&index) {
             return *word;
         }
         let table = self.ctx.table();
         let word = self.early(|b| {
-            let address = if index == 0 { lasting(table) } else { words::offset(b, table, b.i64(index)) };
+            const { assert!(RANK == 0, "it is where the table starts") };
+            let address = if index == RANK { lasting(table) } else { words::offset(b, table, b.i64(signed(index))) };
             words::load_scalar(b, address, b.int(64))
         });
         self.words.insert(index, word);
@@ -158,15 +151,15 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
     fn wide_rank(&mut self) -> Value<'c, 'c> {
         match self.ctx.rank() {
             Some(rank) => self.early(|b| b.as_i64(rank)),
-            None => self.words.get(&0).copied().unwrap_or_else(|| self.rank_by_address()),
+            None => self.words.get(&RANK).copied().unwrap_or_else(|| self.rank_by_address()),
         }
     }
 
     /// The current rank, `i64`: which heap of the range the table lies in, if it lies in one, or what it says (T5).
     fn rank_by_address(&mut self) -> Value<'c, 'c> {
-        let Some((offset, stride)) = self.offset_in_range() else { return self.word(0) };
+        let Some((offset, stride)) = self.offset_in_range() else { return self.word(RANK) };
         let rank = self.early(|b| b.binary("arith.divui", offset, b.i64(stride)));
-        self.words.insert(0, rank);
+        self.words.insert(RANK, rank);
         rank
     }
 
@@ -191,7 +184,7 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
     pub fn rank(&mut self) -> Value<'c, 'c> {
         match self.ctx.rank() {
             Some(rank) => lasting(rank),
-            None => self.header(0),
+            None => self.header(RANK),
         }
     }
 
@@ -200,15 +193,15 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
         match (self.num_ranks, self.ctx.num_ranks()) {
             (Some(number), _) => self.early(|b| b.i32(number)),
             (None, Some(number)) => lasting(number),
-            (None, None) => self.header(1),
+            (None, None) => self.header(NUM_RANKS),
         }
     }
 
-    fn header(&mut self, index: i64) -> Value<'c, 'c> {
+    fn header(&mut self, index: usize) -> Value<'c, 'c> {
         if let Some(narrow) = self.narrow.get(&index) {
             return *narrow;
         }
-        let word = if index == 0 { self.wide_rank() } else { self.word(index) };
+        let word = if index == RANK { self.wide_rank() } else { self.word(index) };
         let narrow = self.early(|b| b.value("arith.trunci", &[word], b.int(32), &[]));
         self.narrow.insert(index, narrow);
         narrow
@@ -233,7 +226,7 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
 
     /// How many words of the table come before the bases.
     fn words_before_bases(&self) -> i64 {
-        if self.ctx.rank().is_some() { 0 } else { HEADER_WORDS }
+        if self.ctx.rank().is_some() { 0 } else { signed(HEADER_WORDS) }
     }
 
     /// The base of a rank's heap as this rank sees it, `i64`; 0 if the rank is out of range.
@@ -253,7 +246,7 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
             let me = self.wide_rank();
             let ranks = b.binary("arith.subi", b.as_i64(rank), me);
             let distance = b.mul(ranks, b.i64(stride));
-            self.if_in_range(b, rank, distance, NOWHERE)
+            self.if_in_range(b, rank, distance, NOWHERE_IN_TRITON)
         } else {
             let mine = self.my_base();
             self.guarded(
@@ -263,12 +256,12 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
                     let theirs = table.look_up(b, rank);
                     b.binary("arith.subi", theirs, mine)
                 },
-                NOWHERE,
+                NOWHERE_IN_TRITON,
             )
         };
         // An element of one byte is counted by this very value.
         if let Some(op) = definition(distance) {
-            set_attribute(op, DIVISIBILITY, divisibility(b, BASE_ALIGNMENT));
+            set_attribute(op, DIVISIBILITY, divisibility(b, HEAP_ALIGN));
         }
         distance
     }
@@ -328,6 +321,6 @@ fn base<'c>(b: &Builder<'c>, table: Value<'c, '_>, words_before: i64, rank: Valu
     words::load_scalar(b, words::offset(b, table, index), b.int(64))
 }
 
-fn divisibility<'c>(b: &Builder<'c>, divisor: i64) -> Attribute<'c> {
+fn divisibility<'c>(b: &Builder<'c>, divisor: u64) -> Attribute<'c> {
     b.parse(&format!("dense<{divisor}> : tensor<1xi32>"))
 }

@@ -1,6 +1,6 @@
 //! A device's clock against the host's.
 //!
-//! The kernel `_symm_clock` (`passes/src/transform/insert_trace.rs`) answers with the device's time each time a word in
+//! The kernel [`symm_abi::trace::CLOCK`] answers with the device's time each time a word in
 //! host memory has become one more. The answer was given between the host's question and its arrival, so the middle of
 //! the shortest round is right to half of that round, and to the step of the device's clock.
 
@@ -12,6 +12,7 @@ use super::api::{Function, Start, Stream};
 use super::{Local, Shared};
 use crate::clock;
 use crate::error::Error;
+use symm_abi::trace::{CLOCK_RECORD, END, RECORD_WORDS};
 
 /// Questions of one launch.
 const ROUNDS: u64 = 16;
@@ -19,10 +20,10 @@ const ROUNDS: u64 = 16;
 const PATIENCE: Duration = Duration::from_millis(200);
 const LAUNCHES: u32 = 5;
 
-/// Words of the memory that host and device share: the question, and a record of passes/src/lower/gpu/trace.rs.
-const WORDS: usize = 16;
+/// Words of the memory that host and device share: the question, and a record.
+const WORDS: usize = CLOCK_RECORD + RECORD_WORDS;
 /// The record's end.
-const ANSWER: usize = 8 + 2;
+const ANSWER: usize = CLOCK_RECORD + END;
 
 /// One look at both clocks, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

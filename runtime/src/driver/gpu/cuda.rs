@@ -14,9 +14,9 @@ use cudarc::driver::sys::{CUdevice_attribute as Attribute, CUresult};
 use super::api::{Api, Device, DeviceInfo, Event, Function, Graph, Identity, IpcHandle, Module, Start, Stream};
 use super::plain;
 use crate::error::Error;
-use crate::memory::HEAP_ALIGN;
 use code::allow_shared;
 use primary::Primary;
+use symm_abi::heap::HEAP_ALIGN;
 
 /// The oldest version that has all of what is called here and takes code for every GPU that we compile for, as the
 /// driver counts: CUDA 12.0, of driver 525.

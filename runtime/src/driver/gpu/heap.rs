@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex};
 use super::api::{Before, Device, Identity, Stream};
 use super::{Shared, for_a_look, lock, plain};
 use crate::error::Error;
-use crate::heap::{HeapMemory, Meanwhile, SIGNAL_PAD_BYTES, heap_stride};
+use crate::heap::{HeapMemory, Meanwhile, heap_stride};
+use symm_abi::heap::RESERVED_BYTES;
 
 /// Heaps that are reached; let go of when dropped.
 #[derive(Debug)]
@@ -114,7 +115,7 @@ impl Heaps {
         self.shared.api.make_current(self.shared.device(rank))?;
         let stream = self.shared.api.create_stream()?;
         // SAFETY: the start of a heap, which is larger than the pad.
-        let cleared = unsafe { self.shared.api.clear(self.bases[rank as usize], SIGNAL_PAD_BYTES as usize, stream) }
+        let cleared = unsafe { self.shared.api.clear(self.bases[rank as usize], RESERVED_BYTES as usize, stream) }
             .and_then(|()| self.shared.drain(stream, |_| Ok(())));
         self.shared.api.destroy_stream(stream);
         cleared

@@ -13,7 +13,7 @@ use self::library::{Access, Allocation, Handle, Hip as Library, MAX_THREADS_PER_
 use super::api::{Api, Device, DeviceInfo, Event, Function, Graph, Identity, IpcHandle, Module, Start, Stream};
 use super::plain;
 use crate::error::Error;
-use crate::memory::HEAP_ALIGN;
+use symm_abi::heap::HEAP_ALIGN;
 
 /// The library, and its devices.
 #[derive(Debug)]

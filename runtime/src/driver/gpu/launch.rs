@@ -7,7 +7,8 @@ use super::{Local, Shared};
 use crate::agent::Agent;
 use crate::error::Error;
 use crate::heap::HeapAddress;
-use crate::launch::{Argument, Launch};
+use crate::launch::Launch;
+use symm_abi::kernel::Argument;
 
 /// The arguments of a launch: a kernel takes a memref field by field, and the context table in device memory.
 pub(super) struct Arguments {

@@ -9,7 +9,8 @@ use std::sync::atomic::Ordering;
 use super::api::{Device, IpcHandle};
 use super::{Shared, lock};
 use crate::error::Error;
-use crate::memory::{self, HEAP_ALIGN};
+use crate::memory;
+use symm_abi::heap::HEAP_ALIGN;
 
 /// The variable that asks for such heaps where others could be had, on all ranks: `1`.
 pub(super) const VARIABLE: &str = "SYMM_IPC";

@@ -1,6 +1,5 @@
 //! What a kernel leaves behind when a safety check fails: a record in host memory, then a trap.
-//!
-//! The layout is that of passes/src/lower/gpu/fault.rs: words `[state, site, rank, block, thread, count, values …]`.
+//! Its layout is [`symm_abi::fault`].
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -9,13 +8,9 @@ use crate::agent::{Agent, coordinates};
 use crate::error::Error;
 use crate::format;
 use crate::launch::Launch;
-
-/// Words of a record.
-const WORDS: usize = 16;
-/// The words before the values.
-const HEADER: usize = 6;
-/// The state of a record that is whole.
-const WHOLE: u64 = 2;
+use symm_abi::fault::{self, WORDS};
+use symm_abi::kernel::parts;
+use symm_abi::site::{self, Site};
 
 /// A record's memory, which the devices can write; null before there is any.
 #[derive(Debug, Default)]
@@ -35,32 +30,26 @@ impl Report {
         self.0 as u64
     }
 
-    /// The words after the state, once a kernel has written them all.
-    fn read(&self) -> Option<[u64; WORDS - 1]> {
+    /// The record, once a kernel has written all of it.
+    fn read(&self) -> Option<[u64; WORDS]> {
         // SAFETY: `alloc_host` gave this many aligned words, which live as long as this.
         let words = unsafe { std::slice::from_raw_parts(self.0 as *const AtomicU64, WORDS) };
-        let whole = words[0].load(Ordering::Acquire) == WHOLE;
-        whole.then(|| std::array::from_fn(|index| words[index + 1].load(Ordering::Relaxed)))
+        let whole = words[fault::STATE].load(Ordering::Acquire) == fault::WHOLE.cast_unsigned();
+        whole.then(|| std::array::from_fn(|index| words[index].load(Ordering::Relaxed)))
     }
 }
 
-/// The places in one module that records name: where each is, the types of its values, and its message.
+/// The places in one module that records name.
 #[derive(Debug, Default)]
-pub(super) struct Sites(Vec<[String; 3]>);
+pub(super) struct Sites(Vec<Site>);
 
 impl Sites {
-    /// Reads the module's symbol `_symm_sites`: texts `location TAB types TAB message`, each ended by a zero byte.
+    /// Those in the bytes of the module's symbol [`site::SITES`].
     pub(super) fn new(bytes: &[u8]) -> Self {
-        let texts = bytes.split(|byte| *byte == 0).filter(|text| !text.is_empty());
-        let parts = |text: &[u8]| {
-            let text = String::from_utf8_lossy(text).into_owned();
-            let mut parts = text.splitn(3, '\t').map(str::to_owned);
-            std::array::from_fn(|_| parts.next().unwrap_or_default())
-        };
-        Self(texts.map(parts).collect())
+        Self(site::parse(bytes))
     }
 
-    pub(super) fn get(&self, site: u64) -> Option<&[String; 3]> {
+    pub(super) fn get(&self, site: u64) -> Option<&Site> {
         self.0.get(usize::try_from(site).ok()?)
     }
 }
@@ -77,14 +66,15 @@ impl Shared {
                 Some(launch) if *rank == agent.rank => (launch.name.to_owned(), launch.grid),
                 _ => (host.kernel.get(), host.grid()),
             };
-            let module = kernel.split_once("::").map_or("", |(module, _)| module);
-            let loaded = self.module(local.device, module);
-            let site = loaded.as_ref().and_then(|loaded| loaded.sites.get(record[0]));
-            let [x, y, z] = coordinates(u32::try_from(record[2]).unwrap_or(u32::MAX), grid);
-            let (thread, count) = (record[3], (record[4] as usize).min(WORDS - HEADER));
-            let values = &record[HEADER - 1..][..count];
+            let loaded = self.module(local.device, parts(&kernel).0);
+            let site = loaded.as_ref().and_then(|loaded| loaded.sites.get(record[fault::SITE]));
+            let [x, y, z] = coordinates(u32::try_from(record[fault::BLOCK]).unwrap_or(u32::MAX), grid);
+            let (thread, count) = (record[fault::THREAD], (record[fault::COUNT] as usize).min(WORDS - fault::VALUES));
+            let values = &record[fault::VALUES..][..count];
             let (loc, message) = match site {
-                Some([loc, types, message]) => (loc.as_str(), format::render(message, types.as_bytes(), values)),
+                Some(Site { location, types, message }) => {
+                    (location.as_str(), format::render(message, types.as_bytes(), values))
+                }
                 None => ("<unknown>", format!("a safety check failed, with values {values:?}")),
             };
             lines.push(format!("{loc}: rank {rank}, block ({x},{y},{z}), thread {thread} of @{kernel}: {message}"));

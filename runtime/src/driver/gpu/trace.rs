@@ -1,10 +1,9 @@
 //! What kernels have recorded in their rank's trace buffer, as events.
 //!
-//! The layout is that of passes/src/lower/gpu/trace.rs: `[asked for, room, six unused]`, then records
-//! `[site + block · 2³², begin, end, three values, two values known at the end]`; what has no end has not ended.
-//! It is read after each launch. While a kernel runs long it is looked at now and then: when it fails, its device may
+//! Its layout is [`symm_abi::trace`]. It is read after each launch. While a kernel runs long it is looked at now and then: when it fails, its device may
 //! not be read any more.
 
+use std::ffi::CString;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -14,20 +13,19 @@ use super::report::Sites;
 use super::{Local, Shared, for_a_look, lock};
 use crate::agent::{Agent, coordinates};
 use crate::clock;
-use crate::condition::Compare;
 use crate::error::Error;
-use crate::trace::{Event, FlagPlace, SignalOp, Sink, Trace, TransferKind, What};
+use crate::trace::{Event, FlagPlace, Sink, Trace, TransferKind, What};
 use crate::world::World;
+use symm_abi::kernel::parts;
+use symm_abi::trace::{self, BEGIN, BLOCK_SHIFT, CLOCK, END, PLACE, RECORD_WORDS, SignalKind};
 
 /// Records of one launch that are kept.
 const ROOM: u64 = 1 << 16;
-/// Words of a record, and of what is in front of the first.
-const WORDS: usize = 8;
 /// The time from a launch to the first look at its records, and the longest between two.
 const FIRST_LOOK: Duration = Duration::from_millis(100);
 const LAST_LOOK: Duration = Duration::from_secs(1);
 
-type Record = [u64; WORDS];
+type Record = [u64; RECORD_WORDS];
 
 /// A rank's trace buffer, with its device's clock.
 #[derive(Debug)]
@@ -87,11 +85,10 @@ impl Tracing {
 impl Shared {
     /// A trace buffer and a clock for a rank, if its kernels were compiled to record.
     pub(super) fn tracing(&self, local: &Local) -> Result<Option<Tracing>, Error> {
-        let name = c"_symm_clock";
-        let tells = |image: &[u8]| image.windows(name.count_bytes()).any(|bytes| bytes == name.to_bytes());
+        let tells = |image: &[u8]| image.windows(CLOCK.len()).any(|bytes| bytes == CLOCK.as_bytes());
         let Some(code) = self.code.iter().find(|code| tells(&code.image)) else { return Ok(None) };
         let module = self.load(local.device, code, &mut |_| Ok(()))?;
-        let clock = Clock::new(self, self.api.function(module, name)?)?;
+        let clock = Clock::new(self, self.api.function(module, &CString::new(CLOCK).expect("a symbol"))?)?;
         let no_clock = |_: &Error| self.api.free_host(clock.memory());
         let looks = self.api.create_stream().inspect_err(no_clock)?;
         let no_stream = |error: &Error| {
@@ -106,7 +103,8 @@ impl Shared {
     /// Empties the trace buffer of a rank, and looks at its clock for the first time.
     pub(super) fn start_tracing(&self, local: &Local) -> Result<(), Error> {
         let Some(tracing) = &local.tracing else { return Ok(()) };
-        let head: Record = [0, ROOM, 0, 0, 0, 0, 0, 0];
+        let mut head: Record = [0; RECORD_WORDS];
+        head[trace::ROOM] = ROOM;
         // SAFETY: the buffer has so many bytes and starts with so many words, and nothing uses it yet.
         unsafe {
             self.api.clear(tracing.buffer, (ROOM as usize + 1) * size_of::<Record>(), local.stream)?;
@@ -147,6 +145,7 @@ impl Shared {
         let (Some(first), Some(running)) = (state.reading, state.running.take()) else { return Ok(()) };
         let found = self.records(tracing, local.stream)?;
         let used = size_of_val(found.records.as_slice());
+        const { assert!(trace::ASKED == 0, "the first word") };
         // SAFETY: the buffer's first word and its records; nothing is in the stream that uses them. A record that is
         // taken and not written yet has to be zero: a failed run's are read while kernels write.
         unsafe {
@@ -183,8 +182,7 @@ impl Shared {
         found: &Records,
         readings: [Reading; 2],
     ) {
-        let module = running.kernel.split_once("::").map_or("", |(module, _)| module);
-        let Some(loaded) = self.module(local.device, module) else { return };
+        let Some(loaded) = self.module(local.device, parts(&running.kernel).0) else { return };
         let (kernel, grid, sites) = (running.kernel.as_str(), running.grid, &loaded.sites);
         let making = Making { world, rank, kernel, grid, sites, readings };
         let error = readings[0].error.max(readings[1].error);
@@ -198,7 +196,7 @@ impl Shared {
     /// Reads the buffer.
     fn records(&self, tracing: &Tracing, stream: Stream) -> Result<Records, Error> {
         let asked = self.look_at(vec![0_u64], tracing.buffer, stream)?[0];
-        let mut records = vec![[0_u64; WORDS]; asked.min(ROOM) as usize];
+        let mut records = vec![[0_u64; RECORD_WORDS]; asked.min(ROOM) as usize];
         if !records.is_empty() {
             records = self.look_at(records, tracing.buffer + size_of::<Record>() as u64, stream)?;
         }
@@ -222,46 +220,45 @@ impl Shared {
 impl Making<'_> {
     /// The event that a record is of; `None` for one that is not written yet.
     fn event(&self, record: &Record) -> Option<Event> {
-        let [place, begin, end, values @ ..] = *record;
-        let (site, block) = (place & u64::from(u32::MAX), (place >> 32) as u32);
-        let [loc, _, text] = self.sites.get(site)?;
-        let what = self.what(text, block, values)?;
+        let site = self.sites.get(record[PLACE] & ((1 << BLOCK_SHIFT) - 1))?;
+        let block = (record[PLACE] >> BLOCK_SHIFT) as u32;
+        let recorded = trace::Event::parse(&site.message)?;
+        let [begin, end] = [record[BEGIN], record[END]];
         if begin == 0 {
             return None;
         }
         let start = to_host(begin, self.readings);
         let end = if end == 0 { clock::now() } else { to_host(end, self.readings) }.max(start);
-        let start = if text.starts_with("put_signal") { end } else { start };
-        Some(Event { rank: self.rank, block: Some(block), start, end, loc: loc.as_str().into(), what })
+        let start = if matches!(recorded, trace::Event::PutSignal(_)) { end } else { start };
+        let what = self.what(recorded, block, record);
+        Some(Event { rank: self.rank, block: Some(block), start, end, loc: site.location.as_str().into(), what })
     }
 
-    /// What the text of a site (`passes/src/transform/insert_trace.rs`) says, with the record's values.
-    fn what(&self, text: &str, block: u32, [address, first, second, saw, satisfied]: [u64; 5]) -> Option<What> {
-        let (kind, rest) = text.split_once(' ').unwrap_or((text, ""));
+    /// What was recorded, with the record's values.
+    fn what(&self, recorded: trace::Event<'_>, block: u32, record: &Record) -> What {
+        let [address, first, second] = [0, 1, 2].map(|index| record[trace::VALUES + index]);
+        let [saw, satisfied] = [0, 1].map(|index| record[trace::LATE_VALUES + index]);
         let offset = || self.world.heaps.locate(address as *const u8).map(|place| place.offset);
         let peer = first.cast_signed() as i32;
         let transfer = |kind| What::Transfer { kind, peer, offset: offset(), bytes: second };
         let place = |rank| offset().map(|offset| FlagPlace { rank, offset });
-        Some(match kind {
-            "block" => What::Block { kernel: self.kernel.into(), coords: coordinates(block, self.grid) },
-            "barrier" => What::DeviceBarrier,
-            "fence" => What::Fence { order: rest.into() },
-            "put" => transfer(TransferKind::Put),
-            "get" => transfer(TransferKind::Get),
-            "copy" => transfer(TransferKind::Copy),
-            "signal" | "put_signal" => {
+        match recorded {
+            trace::Event::Block => What::Block { kernel: self.kernel.into(), coords: coordinates(block, self.grid) },
+            trace::Event::Barrier => What::DeviceBarrier,
+            trace::Event::Fence(order) => What::Fence { order: order.into() },
+            trace::Event::Put => transfer(TransferKind::Put),
+            trace::Event::Get => transfer(TransferKind::Get),
+            trace::Event::Copy => transfer(TransferKind::Copy),
+            trace::Event::Signal(kind) | trace::Event::PutSignal(kind) => {
                 let flag = u32::try_from(peer).ok().and_then(place);
-                let (op, value) = if rest == "set" { (SignalOp::Set, Some(second)) } else { (SignalOp::Add, None) };
-                What::Signal { flag, peer, op, value }
+                let value = (kind == SignalKind::Set).then_some(second);
+                What::Signal { flag, peer, op: kind.into(), value }
             }
-            "wait" => {
-                let (unsigned, keyword) = rest.strip_prefix("unsigned ").map_or((false, rest), |word| (true, word));
-                let compare = Compare::from_keyword(keyword)?;
+            trace::Event::Wait { compare, unsigned } => {
                 let expected = if unsigned { first.to_string() } else { first.cast_signed().to_string() };
                 let condition = format!("{compare} {expected}");
                 What::Wait { flag: place(self.rank), condition, saw, satisfied: satisfied != 0 }
             }
-            _ => return None,
-        })
+        }
     }
 }

@@ -1,0 +1,19 @@
+//! The contract between compiled code and the runtime: where things lie in memory, what functions are called, and how
+//! what is handed over as text is written.
+//!
+//! The passes, the runtime, the tools and the Python package take it from here, so that the two sides of a call or of a
+//! record cannot differ. It has no dependencies. A word is 64 bits.
+
+#![forbid(unsafe_code)]
+
+pub mod fault;
+pub mod functions;
+pub mod heap;
+pub mod kernel;
+pub mod site;
+pub mod table;
+pub mod trace;
+pub mod wait;
+
+/// Bytes of a word.
+pub const WORD_BYTES: usize = 8;
