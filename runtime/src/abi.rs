@@ -13,7 +13,6 @@
 use std::ffi::{CStr, c_char, c_void};
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::time::Duration;
 
@@ -25,6 +24,7 @@ use crate::error::Error;
 use crate::format;
 use crate::launch::{self, Code, Launch};
 use crate::loc::Loc;
+use crate::lock::lock;
 use crate::run::panic_message;
 use crate::trace::{FlagPlace, What};
 use crate::wait::{self, Flag, Wait};
@@ -130,7 +130,7 @@ pub unsafe extern "C" fn symm_rt_print(fmt: *const c_char, types: *const c_char,
         // One write, so that lines of several processes do not mix. A closed output is not the program's fault.
         let mut out = std::io::stdout().lock();
         let written = out.write_all(lines.as_bytes()).and_then(|()| out.flush());
-        let mut printed = agent.world.printed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut printed = lock(&agent.world.printed);
         if printed.is_ok() {
             *printed = written;
         }

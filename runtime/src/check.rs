@@ -1,9 +1,10 @@
 //! Checks in the program that failed. They do not stop it; the run fails at its end.
 
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use crate::error::Place;
+use crate::lock::lock;
 
 /// How many failures are kept in full.
 const KEPT: usize = 32;
@@ -38,7 +39,7 @@ pub(crate) struct Checks(Mutex<CheckFailures>);
 
 impl Checks {
     pub(crate) fn add(&self, failure: impl FnOnce() -> CheckFailure) {
-        let mut failures = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut failures = lock(&self.0);
         failures.count += 1;
         if failures.first.len() < KEPT {
             failures.first.push(failure());
@@ -46,6 +47,6 @@ impl Checks {
     }
 
     pub(crate) fn take(&self) -> CheckFailures {
-        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut lock(&self.0))
     }
 }

@@ -1,7 +1,6 @@
 //! Operations that all ranks do together: the host barrier, alloc and free.
 
 use std::fmt;
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -12,6 +11,7 @@ use crate::error::Error;
 use crate::futex;
 use crate::heap::HeapAddress;
 use crate::loc::Loc;
+use crate::lock::lock;
 use crate::place;
 use crate::trace::What;
 
@@ -156,7 +156,7 @@ pub(crate) fn alloc(agent: &Agent, size: u64, align: u64, loc: Loc<'_>) -> Resul
     traced(agent, loc, What::Alloc { bytes: size }, || {
         meet(agent, Collective::Alloc { size, align }, loc)?;
         let local = agent.world.local_rank(agent.rank);
-        let offset = local.allocator.lock().unwrap_or_else(PoisonError::into_inner).alloc(size, align)?;
+        let offset = lock(&local.allocator).alloc(size, align)?;
         let mut shown = false;
         let cleared = agent.world.heaps.clear(agent.rank, offset, size, &mut |long| {
             if long && !std::mem::replace(&mut shown, true) {
@@ -193,7 +193,7 @@ pub(crate) fn free(agent: &Agent, pointer: *const u8, loc: Loc<'_>) -> Result<()
             return Ok(());
         }
         let local = agent.world.local_rank(agent.rank);
-        let freed = local.allocator.lock().unwrap_or_else(PoisonError::into_inner).free(offset);
+        let freed = lock(&local.allocator).free(offset);
         freed.ok_or_else(|| Error::NotAllocated { what: format!("heap+{offset:#x}") })
     })
 }

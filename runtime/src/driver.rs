@@ -1,11 +1,15 @@
 //! What one kind of device does differently from the others.
 
+#[expect(unsafe_code, reason = "copies between ranges that the caller answers for")]
 mod cpu;
 pub(crate) mod gpu;
 mod limits;
+#[expect(unsafe_code, reason = "kernels and their arguments, on other threads")]
 mod pool;
+#[expect(unsafe_code, reason = "threads whose stack this crate maps")]
 mod thread;
 
+use std::ffi::CStr;
 use std::fmt::Debug;
 use std::os::fd::OwnedFd;
 
@@ -15,7 +19,7 @@ use gpu::api::DeviceInfo;
 use gpu::cuda::Cuda;
 use gpu::hip::Hip;
 
-use self::gpu::api::{Api, Before, Identity, Module, Stream};
+use self::gpu::api::{Before, Devices as _, Function, Identity, Module, Queues, Stream};
 use crate::agent::Agent;
 use crate::error::Error;
 use crate::heap::HeapMap;
@@ -25,6 +29,7 @@ use crate::trace::Sink;
 use crate::world::World;
 
 /// A kind of device: how its memory is shared and how kernels run on it.
+#[expect(unsafe_code, reason = "copies and launches take pointers that the caller answers for")]
 pub(crate) trait Driver: Debug + Send + Sync {
     /// What all ranks have to have the same of.
     fn name(&self) -> &'static str;
@@ -60,8 +65,14 @@ pub(crate) trait Driver: Debug + Send + Sync {
     /// Most blocks of one launch.
     fn max_blocks(&self) -> u32;
 
-    /// The vendor's library, whose streams, events and graphs are used; the CPU has none, and does everything at once.
-    fn api(&self) -> Option<&dyn Api>;
+    /// The streams, events and graphs of the vendor's library; the CPU has none, and does everything at once.
+    fn queues(&self) -> Option<&dyn Queues>;
+
+    /// Remembers which device is current on this thread, until the value is dropped.
+    fn before(&self) -> Option<Before<'_>>;
+
+    /// A kernel of loaded code.
+    fn function(&self, module: Module, name: &CStr) -> Result<Function, Error>;
 
     /// The stream and the context table that a rank of this process has.
     fn own(&self, rank: u32) -> Own;
@@ -106,12 +117,8 @@ pub(crate) trait Driver: Debug + Send + Sync {
     fn finish(&self, rank: u32, failed: bool);
 }
 
+#[expect(unsafe_code, reason = "as the trait")]
 impl dyn Driver {
-    /// Remembers which device is current on this thread, until the value is dropped.
-    pub(crate) fn before(&self) -> Option<Before<'_>> {
-        self.api().map(Before::of)
-    }
-
     /// Copies in the order of the rank's own stream, and waits for it.
     ///
     /// # Safety

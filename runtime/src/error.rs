@@ -1,16 +1,19 @@
 //! What can go wrong, whose fault it is, and what to do about it.
 
 mod exit;
+mod place;
 mod show;
+mod system;
 
-use std::fmt;
 use std::time::Duration;
 
 use crate::check::CheckFailure;
 use crate::collective::Posted;
 use crate::process::{Process, ProcessState};
 pub use exit::{Exit, RankExit};
+pub use place::Place;
 use show::{Checks, Lines, Posts, Ranks, WaitsIn};
+use system::hint;
 
 /// Every way in which a run fails.
 ///
@@ -391,58 +394,12 @@ pub const HELPERS_MEND: &str = "; if another thread of the program sets a flag, 
                                 helpers_signal of symm_options)";
 
 impl Error {
-    pub(crate) fn system(action: impl Into<String>) -> impl FnOnce(rustix::io::Errno) -> Self {
-        let action = action.into();
-        move |errno| Self::System { action, answer: errno.into() }
-    }
-
-    pub(crate) fn io(action: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
-        let action = action.into();
-        move |answer| Self::System { action, answer }
-    }
-
     /// The innermost error, without the places around it.
     #[must_use]
     pub fn cause(&self) -> &Self {
         match self {
             Self::At { source, .. } | Self::AfterChecks { source, .. } => source.cause(),
             other => other,
-        }
-    }
-}
-
-/// Which limit to raise, where the system only says that one was reached.
-fn hint(answer: &std::io::Error) -> &'static str {
-    match answer.raw_os_error() {
-        Some(libc::EMFILE) => "; raise the limit on open files (ulimit -n)",
-        Some(libc::ETOOMANYREFS) => "; too many descriptors of this user are on their way: raise the limit (ulimit -n)",
-        Some(libc::EAGAIN) => "; a limit is reached: on processes and threads (ulimit -u) or on addresses (ulimit -v)",
-        Some(libc::EFBIG) => "; raise the limit on the size of files, which is one on shared memory too (ulimit -f)",
-        Some(libc::ENOMEM) => "; memory, or the limit on addresses (ulimit -v), is used up",
-        _ => "",
-    }
-}
-
-/// Where in the program something happened.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
-    /// The rank.
-    pub rank: u32,
-    /// Block coordinates and kernel name; `None` on the host thread.
-    pub block: Option<([i64; 3], String)>,
-    /// `file:line:col`, or empty.
-    pub loc: String,
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if !self.loc.is_empty() {
-            write!(f, "{}: ", self.loc)?;
-        }
-        write!(f, "rank {}", self.rank)?;
-        match &self.block {
-            Some(([x, y, z], kernel)) => write!(f, ", block ({x},{y},{z}) of @{kernel}"),
-            None => Ok(()),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Joining a run without handing it over: ranks whose threads are the caller's own.
 
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -11,6 +11,7 @@ use crate::control::HostState;
 use crate::error::Error;
 use crate::futex;
 use crate::interrupt;
+use crate::lock::lock;
 use crate::process::{Link, Monitor};
 use crate::rank::Rank;
 use crate::run::Config;
@@ -110,7 +111,7 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        let beside = self.beside.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let beside = lock(&self.beside).take();
         if self.world.is_a_parents() {
             // The threads are the parent's, and what the device has.
             std::mem::forget((beside, Arc::clone(&self.world)));

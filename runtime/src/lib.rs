@@ -16,7 +16,7 @@
 #[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
 compile_error!("symm-runtime shares memory through Linux memfds and needs 64-bit addresses");
 
-#[allow(unsafe_code)]
+#[expect(unsafe_code, reason = "what compiled code calls takes its pointers")]
 pub mod abi;
 mod agent;
 mod allocator;
@@ -24,32 +24,32 @@ mod check;
 mod clock;
 mod collective;
 mod condition;
-#[allow(unsafe_code)]
+#[expect(unsafe_code, reason = "text and counters in memory that other processes write")]
 mod control;
-#[allow(unsafe_code)]
+#[expect(unsafe_code, reason = "handlers of signals")]
 mod crash;
-#[allow(unsafe_code)]
 mod driver;
 mod error;
-#[allow(unsafe_code)]
+#[expect(unsafe_code, reason = "fork, and what may be called after it")]
 mod fork;
 mod format;
 mod futex;
-#[allow(unsafe_code)]
+#[expect(unsafe_code, reason = "clearing and reading the memory of heaps")]
 mod heap;
-#[allow(unsafe_code)]
+#[expect(unsafe_code, reason = "a handler of signals")]
 mod interrupt;
 mod join;
-#[allow(unsafe_code)]
+#[expect(unsafe_code, reason = "starting kernels, which compiled code promises are right")]
 mod launch;
-#[allow(unsafe_code)]
+#[expect(unsafe_code, reason = "compiled code's strings")]
 mod loc;
-#[allow(unsafe_code)]
+mod lock;
+#[expect(unsafe_code, reason = "mapped memory")]
 mod memory;
 mod peers;
 mod place;
 mod process;
-#[allow(unsafe_code)]
+#[expect(unsafe_code, reason = "pointers of the caller, and kernels")]
 mod rank;
 mod report;
 mod run;

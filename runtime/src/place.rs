@@ -4,9 +4,10 @@ use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::ffi::{CStr, CString};
 use std::panic::Location;
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex};
 
 use crate::loc::Loc;
+use crate::lock::lock;
 
 thread_local! {
     static CALL: RefCell<String> = const { RefCell::new(String::new()) };
@@ -65,7 +66,7 @@ fn interned(place: &str) -> &'static CStr {
     static PLACES: LazyLock<Mutex<HashSet<&'static CStr>>> = LazyLock::new(Mutex::default);
     // An error's place is part of one line, and a string of C ends at a zero.
     let text = CString::new(visible(place)).unwrap_or_default();
-    let mut places = PLACES.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut places = lock(&PLACES);
     if let Some(known) = places.get(text.as_c_str()) {
         return known;
     }

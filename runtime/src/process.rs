@@ -8,10 +8,10 @@ mod message;
 mod monitor;
 mod output;
 mod patience;
-#[allow(unsafe_code)]
+#[expect(unsafe_code, reason = "a descriptor of a process by its number")]
 mod peer;
 mod rendezvous;
-#[allow(unsafe_code)]
+#[expect(unsafe_code, reason = "what a child does between fork and exec")]
 mod spawn;
 pub(crate) mod state;
 mod terms;

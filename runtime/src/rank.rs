@@ -15,7 +15,7 @@ pub use stream::{Event, Stream};
 use crate::agent::Agent;
 use crate::collective;
 use crate::driver::gpu::DeviceCode;
-use crate::driver::gpu::api::Api;
+use crate::driver::gpu::api::Queues;
 use crate::error::Error;
 use crate::heap::HeapAddress;
 use crate::join::Session;
@@ -42,10 +42,10 @@ impl Seat {
     }
 
     /// Gives back what the rank has on its device, also when the run has failed.
-    pub(crate) fn end(&self, end: impl FnOnce(&dyn Api)) -> Result<(), Error> {
+    pub(crate) fn end(&self, end: impl FnOnce(&dyn Queues)) -> Result<(), Error> {
         Agent::act(&self.world, self.rank, |agent| {
-            if let Some(api) = agent.world.driver.api() {
-                end(api);
+            if let Some(queues) = agent.world.driver.queues() {
+                end(queues);
             }
             Ok(())
         })

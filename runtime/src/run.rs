@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -14,6 +14,7 @@ use crate::crash;
 use crate::driver::Device;
 use crate::error::Error;
 use crate::heap::{DEFAULT_HEAP_SIZE, heap_stride};
+use crate::lock::lock;
 use crate::memory;
 use crate::peers;
 use crate::process::{Bootstrap, Link, Monitor, Offer, join};
@@ -210,7 +211,8 @@ fn in_process(config: &Config, bootstrap: &Bootstrap, joined: bool) -> Result<(W
     let trace = mode.trace;
     let session = join(bootstrap, Offer { heap, heap_size, trace, device, sealed: driver.checks_heaps() })?;
     let control = Control::map(session.control, bootstrap.num_ranks as usize)?;
-    let identities = driver.api().map(|_| peers::identities(&control, rank, driver.identity(rank))).unwrap_or_default();
+    let identities =
+        driver.queues().map(|_| peers::identities(&control, rank, driver.identity(rank))).unwrap_or_default();
     let heaps = driver.map_heaps(session.heaps, config.heap_size, &[rank], &identities)?;
     Ok((World::new(control, heaps, &[rank], driver, mode)?, session.links))
 }
@@ -282,7 +284,7 @@ fn host<T>(world: &Arc<World>, rank: u32, body: &dyn Fn(&Rank) -> Result<T, Erro
             world.driver.enter(rank)?;
             // Nobody may write into a heap on a device before its rank has cleared the signal pad.
             let elsewhere = world.local().len() < world.num_ranks() as usize;
-            if elsewhere && world.driver.api().is_some() { collective::enter(agent) } else { Ok(()) }
+            if elsewhere && world.driver.queues().is_some() { collective::enter(agent) } else { Ok(()) }
         };
         let outcome = catch_unwind(AssertUnwindSafe(|| enter().and_then(|()| body(&rank_view))))
             .unwrap_or_else(|panic| Err(Error::Panic(panic_message(&*panic))));
@@ -301,8 +303,4 @@ fn host<T>(world: &Arc<World>, rank: u32, body: &dyn Fn(&Rank) -> Result<T, Erro
 pub(crate) fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(ToString::to_string);
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

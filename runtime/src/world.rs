@@ -1,7 +1,7 @@
 //! Everything that the threads of one process share during a run.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::allocator::Allocator;
@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::fork::Origin;
 use crate::futex;
 use crate::heap::HeapMap;
+use crate::lock::lock;
 use crate::process::state;
 use crate::trace::Sink;
 use symm_abi::heap::RESERVED_BYTES;
@@ -138,7 +139,7 @@ impl World {
         }
         slot.rank.store(rank, Ordering::Relaxed);
         slot.summary.set(error.to_string().lines().next().unwrap_or_default().as_bytes());
-        *self.fault.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+        *lock(&self.fault) = Some(error);
         slot.state.store(FAULT_COMPLETE, Ordering::Release);
         self.announce();
         // Whoever waits in a host barrier looks whether the run has failed.
@@ -152,7 +153,7 @@ impl World {
         while slot.state.load(Ordering::Acquire) != FAULT_COMPLETE && start.elapsed() < WRITES_FAULT_IN {
             std::thread::yield_now();
         }
-        let own = self.fault.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(ToString::to_string);
+        let own = lock(&self.fault).as_ref().map(ToString::to_string);
         Error::Stopped { rank: slot.rank.load(Ordering::Relaxed), summary: own.unwrap_or_else(|| slot.summary.get()) }
     }
 
@@ -168,7 +169,7 @@ impl World {
         if slot.state.load(Ordering::Acquire) != FAULT_COMPLETE {
             return None;
         }
-        let own = self.fault.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let own = lock(&self.fault).take();
         Some(own.unwrap_or_else(|| self.stopped()))
     }
 

@@ -1,11 +1,12 @@
 //! The CPU: heaps are memfds, each block is a thread.
 
 use std::collections::HashMap;
+use std::ffi::CStr;
 use std::os::fd::OwnedFd;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::gpu::DeviceCode;
-use super::gpu::api::{Api, Identity, Module, Stream};
+use super::gpu::api::{Before, Function, Identity, Module, Queues, Stream};
 use super::pool::Pool;
 use super::{Driver, Own};
 use crate::agent::Agent;
@@ -15,6 +16,7 @@ use crate::error::Error;
 use crate::heap::HeapMap;
 use crate::launch::Launch;
 use crate::loc::Loc;
+use crate::lock::lock;
 use crate::memory;
 use crate::trace::Sink;
 use crate::world::World;
@@ -60,7 +62,7 @@ impl Driver for Cpu {
     }
 
     fn start(&self, rank: u32, table: &[i64], _trace: bool) -> Result<(), Error> {
-        self.tables.lock().unwrap_or_else(PoisonError::into_inner).insert(rank, table.as_ptr() as u64);
+        lock(&self.tables).insert(rank, table.as_ptr() as u64);
         Ok(())
     }
 
@@ -72,12 +74,20 @@ impl Driver for Cpu {
         MAX_BLOCKS
     }
 
-    fn api(&self) -> Option<&dyn Api> {
+    fn queues(&self) -> Option<&dyn Queues> {
         None
     }
 
+    fn before(&self) -> Option<Before<'_>> {
+        None
+    }
+
+    fn function(&self, _: Module, _: &CStr) -> Result<Function, Error> {
+        Err(Error::Program("a module without a device".to_owned()))
+    }
+
     fn own(&self, rank: u32) -> Own {
-        let tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        let tables = lock(&self.tables);
         Own { stream: Stream(0), table: tables.get(&rank).copied().unwrap_or_default() }
     }
 
@@ -108,7 +118,7 @@ impl Driver for Cpu {
     }
 
     unsafe fn launch(&self, agent: &Agent, launch: &Launch<'_>, _: Stream) -> Result<(), Error> {
-        let pool = Arc::clone(self.pools.lock().unwrap_or_else(PoisonError::into_inner).entry(agent.rank).or_default());
+        let pool = Arc::clone(lock(&self.pools).entry(agent.rank).or_default());
         let _alone = agent.alone()?;
         // SAFETY: the caller's promise.
         unsafe { pool.run(agent, launch) }
@@ -127,7 +137,7 @@ impl Driver for Cpu {
     }
 
     fn finish(&self, rank: u32, failed: bool) {
-        let pool = self.pools.lock().unwrap_or_else(PoisonError::into_inner).remove(&rank);
+        let pool = lock(&self.pools).remove(&rank);
         if let Some(pool) = pool {
             pool.finish(failed);
         }

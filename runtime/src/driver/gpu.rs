@@ -3,37 +3,41 @@
 //! Rank r uses device r modulo the number of devices, so several ranks may share one. Everything of a vendor is behind
 //! [`Api`]; what is here is the same for all.
 
+#[expect(unsafe_code, reason = "copies and launches take pointers that the caller answers for")]
 pub(crate) mod api;
+#[expect(unsafe_code, reason = "words that the device writes")]
 mod clock;
+#[expect(unsafe_code, reason = "NVIDIA's functions")]
 pub(crate) mod cuda;
+#[expect(unsafe_code, reason = "copies and launches of the ranks")]
+mod driver;
+#[expect(unsafe_code, reason = "clearing and reading the memory of heaps")]
 mod heap;
+#[expect(unsafe_code, reason = "AMD's functions")]
 pub(crate) mod hip;
 mod image;
+#[expect(unsafe_code, reason = "arguments of kernels, by their kinds")]
 mod launch;
 mod plain;
+#[expect(unsafe_code, reason = "words that the device writes")]
 mod report;
+#[expect(unsafe_code, reason = "copies of what kernels have recorded")]
 mod trace;
 
 use std::collections::HashMap;
 use std::ffi::CString;
-use std::os::fd::OwnedFd;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, TryLockError};
 use std::time::{Duration, Instant};
 
 use self::api::{Api, Before, Device, DeviceInfo, Function, Identity, Module, Stream};
-use self::heap::Heaps;
 use self::report::{Report, Sites};
 use self::trace::Tracing;
-use super::{Driver, Own};
-use crate::agent::Agent;
 use crate::error::Error;
-use crate::heap::{HeapMap, Meanwhile, heap_stride};
-use crate::launch::{Code, Launch};
-use crate::loc::Loc;
-use crate::trace::Sink;
-use crate::world::World;
+use crate::heap::Meanwhile;
+use crate::lock::lock;
 use symm_abi::heap::TABLE_OFFSET;
+use symm_abi::kernel::parts;
 use symm_abi::site::SITES;
 use symm_abi::table;
 
@@ -106,6 +110,7 @@ impl Gpu {
     }
 }
 
+#[expect(unsafe_code, reason = "copies of context tables and of what checks say")]
 impl Shared {
     fn device(&self, rank: u32) -> Device {
         rank % self.devices.len() as u32
@@ -251,168 +256,11 @@ impl Shared {
 
     /// The kernel `module::kernel` among what the device was started with.
     fn by_name(&self, device: Device, name: &str) -> Result<Function, Error> {
-        let (module, kernel) = name.split_once("::").unwrap_or_default();
+        let (module, kernel) = parts(name);
         let unknown = || Error::Program(format!("@{name} was not compiled for this device"));
         let loaded = self.module(device, module).ok_or_else(unknown)?;
         self.api.function(loaded.module, &CString::new(kernel).map_err(|_| unknown())?)
     }
-}
-
-impl Driver for Gpu {
-    fn prepare(&self, local: &[u32]) -> Result<(), Error> {
-        // A device takes long to start, but they start side by side.
-        std::thread::scope(|scope| {
-            let ranks = local.iter().take(self.0.devices.len());
-            let starting: Vec<_> = ranks.map(|rank| scope.spawn(|| self.enter(*rank))).collect();
-            starting.into_iter().try_for_each(|thread| thread.join().unwrap_or(Ok(())))
-        })
-    }
-
-    fn identity(&self, rank: u32) -> Option<Identity> {
-        self.0.api.identity(self.0.device(rank))
-    }
-
-    fn create_heap(&self, rank: u32, size: u64) -> Result<OwnedFd, Error> {
-        let _before = Before::of(&*self.0.api);
-        let device = self.0.device(rank);
-        self.0.api.make_current(device)?;
-        if self.0.api.maps() {
-            self.0.api.create_shared(device, heap_stride(size))
-        } else {
-            self.0.create_plain(rank, device, heap_stride(size))
-        }
-    }
-
-    fn name(&self) -> &'static str {
-        self.0.api.name()
-    }
-
-    fn checks_heaps(&self) -> bool {
-        // The vendor's library checks them when it maps them.
-        false
-    }
-
-    fn map_heaps(
-        &self,
-        heaps: Vec<OwnedFd>,
-        size: u64,
-        local: &[u32],
-        identities: &[Option<Identity>],
-    ) -> Result<HeapMap, Error> {
-        let _before = Before::of(&*self.0.api);
-        Ok(HeapMap::new(Box::new(Heaps::reach(Arc::clone(&self.0), &heaps, size, local, identities)?), size))
-    }
-
-    fn start(&self, rank: u32, table: &[i64], trace: bool) -> Result<(), Error> {
-        let (shared, device) = (&self.0, self.0.device(rank));
-        let _before = Before::of(&*shared.api);
-        shared.api.make_current(device)?;
-        let (stream, host_table) = (shared.api.create_stream()?, table.as_ptr() as u64);
-        let (report, barrier, tracing) = Default::default();
-        let mut local = Local { device, stream, table: 0, host_table, report, barrier, tracing };
-        shared.prepare(&mut local, table, trace).inspect_err(|_| shared.let_go(&local))?;
-        lock(&shared.local).insert(rank, Arc::new(local));
-        Ok(())
-    }
-
-    fn enter(&self, rank: u32) -> Result<(), Error> {
-        self.0.api.make_current(self.0.device(rank))
-    }
-
-    fn max_blocks(&self) -> u32 {
-        i32::MAX.cast_unsigned()
-    }
-
-    fn api(&self) -> Option<&dyn Api> {
-        Some(&*self.0.api)
-    }
-
-    fn own(&self, rank: u32) -> Own {
-        let local = self.0.local(rank);
-        Own { stream: local.stream, table: local.table }
-    }
-
-    unsafe fn copy(&self, _: u32, dst: *mut u8, src: *const u8, bytes: usize, stream: Stream) -> Result<(), Error> {
-        // SAFETY: the caller's promise.
-        unsafe { self.0.api.copy(dst as u64, src as u64, bytes, stream) }
-    }
-
-    unsafe fn read_now(&self, agent: &Agent, dst: *mut u8, src: *const u8, bytes: usize) -> Result<(), Error> {
-        // SAFETY: the caller's promise.
-        unsafe { (self as &dyn Driver).copy_now(agent, dst, src, bytes) }
-    }
-
-    unsafe fn write_now(&self, agent: &Agent, dst: *mut u8, src: *const u8, bytes: usize) -> Result<(), Error> {
-        // SAFETY: the caller's promise.
-        unsafe { (self as &dyn Driver).copy_now(agent, dst, src, bytes) }
-    }
-
-    fn load(&self, agent: &Agent, code: &DeviceCode) -> Result<Module, Error> {
-        let local = self.0.local(agent.rank);
-        self.0.load(local.device, code, &mut |_| agent.goes_on())
-    }
-
-    unsafe fn launch(&self, agent: &Agent, launch: &Launch<'_>, stream: Stream) -> Result<(), Error> {
-        let (shared, local) = (&self.0, self.0.local(agent.rank));
-        let function = match launch.code {
-            Code::Device(function) => function,
-            Code::ByName => shared.by_name(local.device, launch.name)?,
-            Code::Host(_) => {
-                return Err(Error::Program(format!("@{} is a function of the host, and runs on no GPU", launch.name)));
-            }
-        };
-        let start = launch::start(shared, agent, launch, function)?;
-        let mut arguments = launch::Arguments::new(launch, &local, agent)?;
-        agent.area().live.0.store(launch.blocks, Ordering::Release);
-        if let Some(tracing) = &local.tracing {
-            tracing.launched(launch.name, launch.grid);
-        }
-        // SAFETY: the caller's promise; the arguments are as the kernel was compiled for.
-        let started = unsafe { shared.api.launch(&start, &mut arguments.pointers, stream) };
-        started.map_err(|error| {
-            agent.area().live.0.store(0, Ordering::Release);
-            shared.explain(error, Some(launch), agent)
-        })
-    }
-
-    fn barrier(&self, agent: &Agent, stream: Stream, _: Loc<'_>) -> Result<(), Error> {
-        let local = self.0.local(agent.rank);
-        let Some(function) = local.barrier else {
-            return Err(Error::Unsupported {
-                what: "barrier in the order of a stream",
-                driver: "hip",
-                mend: "launch a kernel that calls symm.barrier, or wait for the stream and call the host's barrier",
-            });
-        };
-        let (grid, block) = ([1; 3], [agent.world.num_ranks(), 1, 1]);
-        let start = api::Start { function, grid, block, shared: 0, cooperative: false };
-        let mut table = local.table;
-        // SAFETY: the kernel takes the context table; its words in the signal pads are its own.
-        unsafe { self.0.api.launch(&start, &mut [(&raw mut table).cast()], stream) }
-    }
-
-    fn wait(&self, agent: &Agent, stream: Stream, launch: Option<&Launch<'_>>) -> Result<(), Error> {
-        let local = self.0.local(agent.rank);
-        let ran = self.0.drain(stream, |long| {
-            agent.goes_on()?;
-            if long {
-                self.0.look(&local);
-            }
-            Ok(())
-        });
-        let ran = ran.and_then(|()| self.0.collect(&local, agent));
-        agent.area().live.0.store(0, Ordering::Release);
-        ran.map_err(|error| match error {
-            Error::Stopped { .. } | Error::Interrupted { .. } => error,
-            error => self.0.explain(error, launch, agent),
-        })
-    }
-
-    fn trace_failed(&self, world: &World, sink: &Sink) {
-        self.0.collect_failed(world, sink);
-    }
-
-    fn finish(&self, _rank: u32, _failed: bool) {}
 }
 
 impl Drop for Shared {
@@ -439,8 +287,4 @@ fn for_a_look() -> impl FnMut(bool) -> Result<(), Error> {
     let end = Instant::now() + LOOKS_FOR;
     let late = || Error::Program("the device does not answer".to_owned());
     move |_| if Instant::now() < end { Ok(()) } else { Err(late()) }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -4,7 +4,7 @@
 use std::ffi::c_void;
 use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use super::limits::{met, refusal};
@@ -15,6 +15,7 @@ use crate::control::{BLOCK_IDLE, BLOCK_RUNNING};
 use crate::error::Error;
 use crate::launch::{Code, Launch};
 use crate::loc::Loc;
+use crate::lock::lock;
 use crate::trace::What;
 use symm_abi::kernel::{Coords, KernelFn};
 
@@ -217,8 +218,4 @@ impl Job {
             self.host.unpark();
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

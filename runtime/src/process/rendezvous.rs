@@ -6,7 +6,6 @@
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::PoisonError;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -24,6 +23,7 @@ use crate::control::Control;
 use crate::error::Error;
 use crate::fork::Kept;
 use crate::interrupt;
+use crate::lock::lock;
 use crate::memory;
 
 /// Bytes of the largest greeting or answer.
@@ -95,7 +95,7 @@ impl Bootstrap {
     /// [`Error::RanksAbsent`], [`Error::DuplicateRank`].
     pub fn announce(&self) -> Result<(), Error> {
         let presence = self.present(self.deadline)?;
-        *self.presence.lock().unwrap_or_else(PoisonError::into_inner) = Some(presence);
+        *lock(&self.presence) = Some(presence);
         Ok(())
     }
 
@@ -125,7 +125,7 @@ impl Bootstrap {
 
     /// What the announcement made, or a new one.
     fn present(&self, deadline: Duration) -> Result<Presence, Error> {
-        if let Some(presence) = self.presence.lock().unwrap_or_else(PoisonError::into_inner).take() {
+        if let Some(presence) = lock(&self.presence).take() {
             return Ok(presence);
         }
         if self.rank == 0 {

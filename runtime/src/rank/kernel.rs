@@ -36,8 +36,7 @@ impl Module {
         let no_name = |_| Error::Program(format!("a kernel's name has no zero byte, as {name:?} has"));
         let code = self.seat.act(|agent, _| {
             let name = CString::new(name).map_err(no_name)?;
-            let api = agent.world.driver.api().ok_or_else(|| Error::Program("a module without a device".to_owned()))?;
-            api.function(self.raw, &name).map(Code::Device)
+            agent.world.driver.function(self.raw, &name).map(Code::Device)
         })?;
         Ok(Kernel { name: format!("{}::{name}", self.name), code })
     }

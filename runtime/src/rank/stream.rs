@@ -1,8 +1,8 @@
 //! Streams and events of a rank's device.
 
 use std::ffi::c_void;
+use std::sync::Mutex;
 use std::sync::atomic::Ordering;
-use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use super::{Alone, Arg, Graph, Grid, Kernel, Seat};
@@ -12,6 +12,7 @@ use crate::control::HostState;
 use crate::driver::gpu::api;
 use crate::error::Error;
 use crate::loc::Loc;
+use crate::lock::lock;
 
 /// A queue of work on a rank's device. What is put in is done in order; calls return before that, unless they say
 /// otherwise.
@@ -45,7 +46,8 @@ impl Stream {
 
     #[track_caller]
     pub(super) fn create(seat: &Seat) -> Result<Self, Error> {
-        let raw = seat.act(|agent, _| agent.world.driver.api().map_or(Ok(api::Stream(0)), api::Api::create_stream))?;
+        let raw =
+            seat.act(|agent, _| agent.world.driver.queues().map_or(Ok(api::Stream(0)), api::Queues::create_stream))?;
         Ok(Self { seat: seat.clone(), raw, owned: true, alone: Alone::default() })
     }
 
@@ -57,19 +59,19 @@ impl Stream {
 
     /// Calls the vendor's library, where there is one.
     #[track_caller]
-    fn ask<R: Default>(&self, ask: impl FnOnce(&dyn api::Api) -> Result<R, Error>) -> Result<R, Error> {
-        self.seat.act(|agent, _| agent.world.driver.api().map_or_else(|| Ok(R::default()), ask))
+    fn ask<R: Default>(&self, ask: impl FnOnce(&dyn api::Queues) -> Result<R, Error>) -> Result<R, Error> {
+        self.seat.act(|agent, _| agent.world.driver.queues().map_or_else(|| Ok(R::default()), ask))
     }
 
     /// Likewise, and it has to be there.
     #[track_caller]
-    fn ask_gpu<R>(&self, ask: impl FnOnce(&dyn api::Api) -> Result<R, Error>) -> Result<R, Error> {
+    fn ask_gpu<R>(&self, ask: impl FnOnce(&dyn api::Queues) -> Result<R, Error>) -> Result<R, Error> {
         let no_graphs = || Error::Unsupported {
             what: "graphs",
             driver: "cpu",
             mend: "there every call does its work at once, so make the calls again",
         };
-        self.seat.act(|agent, _| ask(agent.world.driver.api().ok_or_else(no_graphs)?))
+        self.seat.act(|agent, _| ask(agent.world.driver.queues().ok_or_else(no_graphs)?))
     }
 
     /// Waits until all work is done.
@@ -80,7 +82,7 @@ impl Stream {
     #[track_caller]
     pub fn synchronize(&self) -> Result<(), Error> {
         self.seat.act_or_end(|agent, loc| {
-            if agent.world.driver.api().is_none() {
+            if agent.world.driver.queues().is_none() {
                 return Ok(());
             }
             agent.show_waiting(loc);
@@ -96,7 +98,7 @@ impl Stream {
     /// [`Error::Gpu`] when a kernel has failed.
     #[track_caller]
     pub fn is_done(&self) -> Result<bool, Error> {
-        self.seat.act(|agent, _| agent.world.driver.api().map_or(Ok(true), |api| api.is_done(self.raw)))
+        self.seat.act(|agent, _| agent.world.driver.queues().map_or(Ok(true), |api| api.is_done(self.raw)))
     }
 
     /// Waits on the device for the streams of all ranks: what comes after on any rank sees what came before on every
@@ -168,7 +170,7 @@ impl Stream {
     /// [`Error::Gpu`].
     #[track_caller]
     pub fn record(&self, event: &Event) -> Result<(), Error> {
-        *event.recorded.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        *lock(&event.recorded) = Some(Instant::now());
         self.ask(|api| event.raw.map_or(Ok(()), |raw| api.record(raw, self.raw)))
     }
 
@@ -250,17 +252,17 @@ pub struct Event {
 impl Event {
     #[track_caller]
     pub(super) fn create(seat: &Seat) -> Result<Self, Error> {
-        let raw = seat.act(|agent, _| agent.world.driver.api().map(api::Api::create_event).transpose())?;
+        let raw = seat.act(|agent, _| agent.world.driver.queues().map(api::Queues::create_event).transpose())?;
         Ok(Self { seat: seat.clone(), raw, recorded: Mutex::default(), alone: Alone::default() })
     }
 
     fn at(&self) -> Option<Instant> {
-        *self.recorded.lock().unwrap_or_else(PoisonError::into_inner)
+        *lock(&self.recorded)
     }
 
     #[track_caller]
-    fn ask<R>(&self, or: R, ask: impl FnOnce(&dyn api::Api, api::Event) -> Result<R, Error>) -> Result<R, Error> {
-        self.seat.act(|agent, _| match (agent.world.driver.api(), self.raw) {
+    fn ask<R>(&self, or: R, ask: impl FnOnce(&dyn api::Queues, api::Event) -> Result<R, Error>) -> Result<R, Error> {
+        self.seat.act(|agent, _| match (agent.world.driver.queues(), self.raw) {
             (Some(api), Some(raw)) => ask(api, raw),
             _ => Ok(or),
         })

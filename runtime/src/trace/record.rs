@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use super::{Event, Trace, TransferKind, What};
 use crate::agent::Agent;
 use crate::clock;
 use crate::loc::Loc;
+use crate::lock::lock;
 
 /// Most events of a run, shared evenly by its processes: about 200 MB, and on rank 0 those of all.
 const MOST_EVENTS: usize = 1 << 20;
@@ -203,8 +204,4 @@ impl Agent {
             sink.hand_in(part, room);
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -53,6 +53,34 @@ fn try_as_rank(what: &str) -> Result<String, Error> {
     handle_signals();
     let bootstrap = place(what)?;
     let rank = bootstrap.rank();
+    if let Some(said) = before_joining(what, &bootstrap)? {
+        return Ok(said);
+    }
+    let config = config(what, bootstrap);
+    if what.starts_with("join") {
+        let rank = join(&config)?.remove(0);
+        return join_and_leave(rank, what).map(|()| "joined and left".to_owned());
+    }
+    let what = what.to_owned();
+    let outcome = run(&config, move |rank| act(&what, rank)).map_err(|failure| {
+        for event in failure.trace.iter().flat_map(|trace| &trace.events) {
+            if let What::Wait { saw, satisfied: false, .. } = event.what {
+                println!("rank {}, block {:?}: a wait saw {saw}", event.rank, event.block);
+            }
+        }
+        failure.error
+    })?;
+    let arrows = outcome.trace.map_or(0, |trace| {
+        let ranks: std::collections::BTreeSet<u32> = trace.events.iter().map(|event| event.rank).collect();
+        assert_eq!(ranks.len(), 3, "events of all ranks");
+        trace.events.iter().filter(|event| matches!(event.what, What::Wait { .. })).count()
+    });
+    Ok(format!("rank {rank} done, {} of {}, waits traced {arrows}", outcome.values.len(), outcome.values[0]))
+}
+
+/// What a rank does before it joins; what it says, if it does not join.
+fn before_joining(what: &str, bootstrap: &Bootstrap) -> Result<Option<String>, Error> {
+    let rank = bootstrap.rank();
     match what {
         "stay away" if rank == 1 => return Err(Error::Program("no such file".to_owned())),
         "stay away" => sleep(Duration::from_secs(3600)),
@@ -69,8 +97,8 @@ fn try_as_rank(what: &str) -> Result<String, Error> {
             let program = std::env::current_exe().expect("this program");
             let args = vec!["--as".into(), spawned["spawn ".len()..].into()];
             let grace = Duration::from_secs(if what.contains("keep") { 1 } else { 60 });
-            return spawn_processes(&Spawn { ranks: 3, program, args, input: Vec::new(), grace })
-                .map(|()| String::new());
+            spawn_processes(&Spawn { ranks: 3, program, args, input: Vec::new(), grace })?;
+            return Ok(Some(String::new()));
         }
         "die at once 0" | "die at once 1" if what.ends_with(&rank.to_string()) => signal_self(Signal::KILL),
         "exit at once" => std::process::exit(1),
@@ -102,6 +130,12 @@ fn try_as_rank(what: &str) -> Result<String, Error> {
         }
         _ => {}
     }
+    Ok(None)
+}
+
+/// The run that a rank asks for.
+fn config(what: &str, bootstrap: Bootstrap) -> Config {
+    let rank = bootstrap.rank();
     let mut config = Config::new(Ranks::Process(bootstrap));
     config.timeout = match what {
         "stop 1" => Some(Duration::from_secs(2)),
@@ -114,25 +148,7 @@ fn try_as_rank(what: &str) -> Result<String, Error> {
     if what.strip_prefix("no device ").is_some_and(|without| without == rank.to_string()) {
         config.device = Device::Cuda(Vec::new());
     }
-    if what.starts_with("join") {
-        let rank = join(&config)?.remove(0);
-        return join_and_leave(rank, what).map(|()| "joined and left".to_owned());
-    }
-    let what = what.to_owned();
-    let outcome = run(&config, move |rank| act(&what, rank)).map_err(|failure| {
-        for event in failure.trace.iter().flat_map(|trace| &trace.events) {
-            if let What::Wait { saw, satisfied: false, .. } = event.what {
-                println!("rank {}, block {:?}: a wait saw {saw}", event.rank, event.block);
-            }
-        }
-        failure.error
-    })?;
-    let arrows = outcome.trace.map_or(0, |trace| {
-        let ranks: std::collections::BTreeSet<u32> = trace.events.iter().map(|event| event.rank).collect();
-        assert_eq!(ranks.len(), 3, "events of all ranks");
-        trace.events.iter().filter(|event| matches!(event.what, What::Wait { .. })).count()
-    });
-    Ok(format!("rank {rank} done, {} of {}, waits traced {arrows}", outcome.values.len(), outcome.values[0]))
+    config
 }
 
 fn signal_self(signal: Signal) {

@@ -38,22 +38,22 @@ pub(crate) type Identity = [u8; 16];
 /// Gives a thread of the caller's back what was current there.
 #[derive(Debug)]
 pub(crate) struct Before<'a> {
-    api: &'a (dyn Api + 'a),
+    devices: &'a (dyn Devices + 'a),
     /// `None` if it cannot be told.
     current: Option<usize>,
 }
 
 impl<'a> Before<'a> {
     /// Remembers what is current on this thread until the value is dropped.
-    pub(crate) fn of(api: &'a (dyn Api + 'a)) -> Self {
-        Self { api, current: api.current().ok() }
+    pub(crate) fn of(devices: &'a (dyn Devices + 'a)) -> Self {
+        Self { devices, current: devices.current().ok() }
     }
 }
 
 impl Drop for Before<'_> {
     fn drop(&mut self) {
         if let Some(current) = self.current {
-            self.api.restore(current);
+            self.devices.restore(current);
         }
     }
 }
@@ -83,8 +83,13 @@ pub(crate) struct Start {
     pub(crate) cooperative: bool,
 }
 
-/// A vendor's driver library. All methods but the first three want a device that is current on the calling thread.
-pub(crate) trait Api: Debug + Send + Sync {
+/// A vendor's driver library. What is not about choosing a device wants one that is current on the calling thread.
+pub(crate) trait Api: Devices + Memory + Queues + Kernels {}
+
+impl<T: Devices + Memory + Queues + Kernels> Api for T {}
+
+/// The devices, and which of them a thread's calls are about.
+pub(crate) trait Devices: Debug + Send + Sync {
     /// The driver's name, and how heaps are shared: what all ranks have to have the same of.
     fn name(&self) -> &'static str;
 
@@ -105,6 +110,12 @@ pub(crate) trait Api: Debug + Send + Sync {
     /// Whether `from` can load and store the memory of `to`.
     fn can_access(&self, from: Device, to: Device) -> Result<bool, Error>;
 
+    /// Lets the current device use memory from [`Self::create_plain`] on `peer`.
+    fn enable_peer(&self, peer: Device) -> Result<(), Error>;
+}
+
+/// Memory of the current device, and what the ranks share of it.
+pub(crate) trait Memory: Debug + Send + Sync {
     /// Whether memory can be mapped at addresses of the caller's choice, on all devices.
     fn maps(&self) -> bool;
 
@@ -121,9 +132,6 @@ pub(crate) trait Api: Debug + Send + Sync {
 
     /// Undoes [`Self::open`].
     fn close(&self, address: u64);
-
-    /// Lets the current device use memory from [`Self::create_plain`] on `peer`.
-    fn enable_peer(&self, peer: Device) -> Result<(), Error>;
 
     /// Memory of `device` that other processes can map; `bytes` is a multiple of 2 MiB.
     fn create_shared(&self, device: Device, bytes: u64) -> Result<OwnedFd, Error>;
@@ -150,6 +158,21 @@ pub(crate) trait Api: Debug + Send + Sync {
 
     fn free(&self, memory: u64, stream: Stream) -> Result<(), Error>;
 
+    /// Copies between any two of host memory and device memory.
+    ///
+    /// # Safety
+    /// Both ranges are valid for `bytes` bytes until the stream has come to the copy.
+    unsafe fn copy(&self, dst: u64, src: u64, bytes: usize, stream: Stream) -> Result<(), Error>;
+
+    /// Writes zeros.
+    ///
+    /// # Safety
+    /// The range is valid for `bytes` bytes until the stream has come to the write.
+    unsafe fn clear(&self, dst: u64, bytes: usize, stream: Stream) -> Result<(), Error>;
+}
+
+/// Streams, events and graphs of the current device.
+pub(crate) trait Queues: Debug + Send + Sync {
     fn create_stream(&self) -> Result<Stream, Error>;
 
     fn destroy_stream(&self, stream: Stream);
@@ -182,21 +205,12 @@ pub(crate) trait Api: Debug + Send + Sync {
     fn launch_graph(&self, graph: Graph, stream: Stream) -> Result<(), Error>;
 
     fn destroy_graph(&self, graph: Graph);
+}
 
+/// Code on the current device.
+pub(crate) trait Kernels: Debug + Send + Sync {
     /// Code with a kernel `symm_barrier(table)`, the barrier of all ranks; `None` where there is none.
     fn barrier_code(&self) -> Option<&'static [u8]>;
-
-    /// Copies between any two of host memory and device memory.
-    ///
-    /// # Safety
-    /// Both ranges are valid for `bytes` bytes until the stream has come to the copy.
-    unsafe fn copy(&self, dst: u64, src: u64, bytes: usize, stream: Stream) -> Result<(), Error>;
-
-    /// Writes zeros.
-    ///
-    /// # Safety
-    /// The range is valid for `bytes` bytes until the stream has come to the write.
-    unsafe fn clear(&self, dst: u64, bytes: usize, stream: Stream) -> Result<(), Error>;
 
     /// Loads code for the current device; the error holds the compiler's log.
     fn load(&self, image: &[u8]) -> Result<Module, Error>;

@@ -6,9 +6,10 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
 use super::api::{Before, Device, Identity, Stream};
-use super::{Shared, for_a_look, lock, plain};
+use super::{Shared, for_a_look, plain};
 use crate::error::Error;
 use crate::heap::{HeapMemory, Meanwhile, heap_stride};
+use crate::lock::lock;
 use symm_abi::heap::RESERVED_BYTES;
 
 /// Heaps that are reached; let go of when dropped.

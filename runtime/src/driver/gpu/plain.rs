@@ -6,9 +6,10 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::Ordering;
 
+use super::Shared;
 use super::api::{Device, IpcHandle};
-use super::{Shared, lock};
 use crate::error::Error;
+use crate::lock::lock;
 use crate::memory;
 use symm_abi::heap::HEAP_ALIGN;
 

@@ -4,16 +4,17 @@
 //! not be read any more.
 
 use std::ffi::CString;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use super::api::Stream;
 use super::clock::{Clock, Reading, to_host};
 use super::report::Sites;
-use super::{Local, Shared, for_a_look, lock};
+use super::{Local, Shared, for_a_look};
 use crate::agent::{Agent, coordinates};
 use crate::clock;
 use crate::error::Error;
+use crate::lock::lock;
 use crate::trace::{Event, FlagPlace, Sink, Trace, TransferKind, What};
 use crate::world::World;
 use symm_abi::kernel::parts;
@@ -166,7 +167,7 @@ impl Shared {
             lock(&self.local).iter().map(|(rank, local)| (*rank, std::sync::Arc::clone(local))).collect();
         for (rank, local) in locals {
             let Some(tracing) = &local.tracing else { continue };
-            let mut state = tracing.state.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut state = lock(&tracing.state);
             let (Some(reading), Some(running)) = (state.reading, state.running.take()) else { continue };
             let now = self.api.make_current(local.device).and_then(|()| self.records(tracing, tracing.looks));
             let found = now.as_ref().unwrap_or(&running.found);

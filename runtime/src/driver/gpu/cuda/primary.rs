@@ -2,12 +2,13 @@
 
 use std::ffi::c_int;
 use std::ptr;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use cudarc::driver::sys;
 
 use super::check;
 use crate::error::Error;
+use crate::lock::lock;
 
 /// A device, with its primary context once something was done there: making one takes long.
 #[derive(Debug)]
@@ -27,7 +28,7 @@ impl Primary {
 
     /// Its primary context.
     pub(super) fn context(&self) -> Result<sys::CUcontext, Error> {
-        let mut known = self.context.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.context);
         if let Some(context) = *known {
             return Ok(context as sys::CUcontext);
         }

@@ -1,0 +1,27 @@
+//! What the operating system refuses.
+
+use super::Error;
+
+impl Error {
+    pub(crate) fn system(action: impl Into<String>) -> impl FnOnce(rustix::io::Errno) -> Self {
+        let action = action.into();
+        move |errno| Self::System { action, answer: errno.into() }
+    }
+
+    pub(crate) fn io(action: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
+        let action = action.into();
+        move |answer| Self::System { action, answer }
+    }
+}
+
+/// Which limit to raise, where the system only says that one was reached.
+pub(super) fn hint(answer: &std::io::Error) -> &'static str {
+    match answer.raw_os_error() {
+        Some(libc::EMFILE) => "; raise the limit on open files (ulimit -n)",
+        Some(libc::ETOOMANYREFS) => "; too many descriptors of this user are on their way: raise the limit (ulimit -n)",
+        Some(libc::EAGAIN) => "; a limit is reached: on processes and threads (ulimit -u) or on addresses (ulimit -v)",
+        Some(libc::EFBIG) => "; raise the limit on the size of files, which is one on shared memory too (ulimit -f)",
+        Some(libc::ENOMEM) => "; memory, or the limit on addresses (ulimit -v), is used up",
+        _ => "",
+    }
+}
