@@ -3,7 +3,8 @@
 `%run-all [ARG…]` runs a program on several numbers of ranks (run_all.py). `%golden COMMAND…` compares a command's
 output with the end of the test (golden.py). `%sequences` prints what kernels compile to (sequences.py), and
 `%assemble` assembles it (assemble.py), `%divergence` follows its control flow (divergence.py), and `%convergence`
-counts the barriers of every group op (convergence.py). Every tool runs under a deadline: a tool that hangs is killed,
+counts the barriers of every group op (convergence.py). `%symm` is the executable that
+is all tools. Every tool runs under a deadline: a tool that hangs is killed,
 which lit reports as exit status -9 and `not` as a crash.
 
 Parameters (`lit -D NAME=VALUE`): `bin`, the folder of the built tools; `driver`, the driver of `%run-all`.
@@ -69,6 +70,7 @@ def configure(config, lit_config, name):
     config.substitutions.append(
         ("%run-all", f"timeout -s KILL {SECONDS_PER_PROGRAM} " + script("run_all.py", "--driver", driver, "%s"))
     )
+    config.substitutions.append(("%symm", f"{tools}/symm"))
     substitute("symm-opt", f"{deadline} {tools}/symm-opt{round_trip}")
     for tool in ["symm-translate", "symm-run", "symm-lsp-server"]:
         substitute(tool, f"{deadline} {tools}/{tool}")

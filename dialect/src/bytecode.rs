@@ -8,6 +8,9 @@ use mlir_sys::{
 };
 use std::ffi::c_void;
 
+/// What bytecode begins with.
+pub const MAGIC: &[u8] = b"ML\xefR";
+
 /// The last version that writes all of an operation's attributes with their names. The next writes properties in the
 /// order that the operation's definition has, which may be another in the reader's MLIR.
 const BY_NAME: i64 = 4;

@@ -3,23 +3,31 @@
 //! The ops are defined in `td/`, the one source of their names, operands, assembly and documentation. `cpp/` is
 //! what ODS forces to be C++: registration, and hooks that call [`hooks`].
 
+// Unsafe code is where it is allowed by name.
+#![deny(unsafe_code)]
+
 mod access;
+#[expect(unsafe_code, reason = "a function of MLIR that takes a callback")]
 pub mod bytecode;
+#[expect(unsafe_code, reason = "a question that melior does not ask")]
 mod canonicalize;
-pub mod closed;
+#[expect(unsafe_code, reason = "a handle that melior has no owner for")]
 mod context;
-pub mod crash;
 pub mod diagnostic;
+#[expect(unsafe_code, reason = "operands are set in groups")]
 mod edit;
 mod fold;
+#[expect(unsafe_code, reason = "the border to C++")]
 mod hooks;
 pub mod nesting;
 pub mod ops;
+#[expect(unsafe_code, reason = "questions about types that melior does not ask")]
 pub mod pointer;
+#[expect(unsafe_code, reason = "a question about types that melior does not ask")]
 pub mod shape;
 pub mod symbol;
+#[expect(unsafe_code, reason = "MLIR's strings")]
 pub mod text;
-pub mod tool;
 mod verify;
 
 pub use access::SEGMENTS;

@@ -7,7 +7,7 @@ pub const MOST: usize = 1000;
 /// The line and column, from 1 on, of the first bracket that is nested more than [`MOST`] deep; bytecode has none.
 #[must_use]
 pub fn too_deep(program: &[u8]) -> Option<(usize, usize)> {
-    if program.starts_with(crate::crash::MAGIC) {
+    if program.starts_with(crate::bytecode::MAGIC) {
         return None;
     }
     let (mut line, mut start, mut depth, mut at) = (1, 0, 0_usize, 0);
@@ -71,6 +71,6 @@ mod tests {
             let text = text.repeat(2 * MOST);
             assert_eq!(too_deep(text.as_bytes()), None, "{}", &text[..8]);
         }
-        assert_eq!(too_deep(&[crate::crash::MAGIC, "{".repeat(2 * MOST).as_bytes()].concat()), None);
+        assert_eq!(too_deep(&[crate::bytecode::MAGIC, "{".repeat(2 * MOST).as_bytes()].concat()), None);
     }
 }

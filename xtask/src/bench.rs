@@ -1,6 +1,6 @@
 //! `./x bench`: hands over to bench/.
 
-use crate::run;
+use crate::{run, tools};
 use anyhow::Result;
 
 #[derive(clap::Args)]
@@ -12,7 +12,7 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> Result<()> {
-    run::run(run::cargo().args(["build", "--release"]))?;
+    tools::build()?;
     run::run(
         run::cargo().args(["run", "--quiet", "--release", "--package", "symm-bench", "--"]).args(&arguments.arguments),
     )

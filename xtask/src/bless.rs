@@ -1,10 +1,10 @@
 //! `./x bless`: rewrites the expected output of golden tests (test/golden.py).
 
-use crate::{lit, run, tree};
+use crate::{lit, run, tools, tree};
 use anyhow::{Result, ensure};
 
 pub fn run() -> Result<()> {
-    run::run(run::cargo().args(["build", "--release", "--package", "symm-opt", "--package", "symm-translate"]))?;
+    tools::build()?;
     let mut tests = Vec::new();
     for room in tree::entries("test/lit")? {
         for path in tree::entries(&room.to_string_lossy())? {

@@ -3,7 +3,7 @@
 mod picture;
 mod timeline;
 
-use crate::{run, tree};
+use crate::{run, tools, tree};
 use anyhow::{Context, Result, ensure};
 use std::fs;
 use std::io::{IsTerminal, stdout};
@@ -29,8 +29,8 @@ const IMAGE: &str = "examples/data/heat.npy";
 const ONE_STORE: &str = "xtask/src/demo/one_store.mlir";
 
 pub fn run(arguments: &Arguments) -> Result<()> {
-    heading("Building symm-opt and symm-run (minutes on a fresh clone, seconds later)");
-    run::run(run::cargo().args(["build", "--release", "--package", "symm-opt", "--package", "symm-run"]))?;
+    heading("Building the tools (minutes on a fresh clone, seconds later)");
+    tools::build()?;
     let folder = tree::target().join("demo");
     fs::create_dir_all(&folder)?;
 

@@ -1,6 +1,6 @@
 //! `./x fuzz`: hands over to test/fuzz.
 
-use crate::run;
+use crate::{run, tools};
 use anyhow::Result;
 
 #[derive(clap::Args)]
@@ -19,7 +19,7 @@ impl Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> Result<()> {
-    run::run(run::cargo().args(["build", "--release", "--package", "symm-opt", "--package", "symm-translate"]))?;
+    tools::build()?;
     run::run(
         run::cargo().args(["run", "--quiet", "--release", "--package", "symm-fuzz", "--"]).args(&arguments.arguments),
     )

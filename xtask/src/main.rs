@@ -1,5 +1,7 @@
 //! The project's own tool, behind `./x`: one file a command.
 
+#![forbid(unsafe_code)]
+
 mod bench;
 mod bless;
 mod check;
@@ -15,6 +17,7 @@ mod python;
 mod release;
 mod run;
 mod test;
+mod tools;
 mod tree;
 
 use clap::{Parser, Subcommand};

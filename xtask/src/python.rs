@@ -1,7 +1,7 @@
 //! `./x wheel`, and `./x python`: the tests of the Python package, with every version of Triton that they run on.
 
 use crate::test::Tally;
-use crate::{licenses, run, tree};
+use crate::{licenses, run, tools, tree};
 use anyhow::{Context, Result, ensure};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -43,7 +43,7 @@ pub fn build() -> Result<()> {
 pub fn test(arguments: &[String]) -> Result<Tally> {
     let wheel = wheel()?;
     link_extension(&wheel)?;
-    run::run(run::cargo().args(["build", "--release", "--package", "symm-opt"]))?;
+    tools::build()?;
     let symm_opt = std::path::absolute(tree::tool("symm-opt"))?;
     let mypy = environment("mypy", &[MYPY])?.with_file_name("mypy");
     let everything = arguments.iter().all(|argument| !argument.starts_with("test/"));

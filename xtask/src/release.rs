@@ -6,6 +6,8 @@ use std::process::Command;
 
 const AUDITWHEEL: &str = "auditwheel==6.4.2";
 const TWINE: &str = "twine==6.2.0";
+/// Crates that are of use in this tree alone, or go into the wheel: `publish = false`.
+const NOT_PUBLISHED: [&str; 4] = ["symm-bench", "symm-fuzz", "symm-python", "xtask"];
 
 pub fn run() -> Result<()> {
     let version = version()?;
@@ -23,7 +25,9 @@ pub fn run() -> Result<()> {
     let shown = run::output(Command::new(&tools).args(["-m", "auditwheel", "show"]).arg(&wheel))?;
     ensure!(shown.contains("\"manylinux_2_"), "not a manylinux wheel:\n{shown}");
     println!("== crates");
-    run::run(run::cargo().args(["package", "--workspace", "--allow-dirty", "--quiet"]))?;
+    let mut package = run::cargo();
+    package.args(["package", "--workspace", "--allow-dirty", "--quiet"]);
+    run::run(package.args(NOT_PUBLISHED.iter().flat_map(|name| ["--exclude", name])))?;
     println!("== book");
     let book = docs::book()?;
     println!("symm {version}: {}, {}, {}", wheel.display(), tree::target().join("package").display(), book.display());

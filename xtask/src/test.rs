@@ -1,6 +1,6 @@
 //! `./x test`: builds everything, runs every test, and ends with the line `N passed, N failed`.
 
-use crate::{check, fuzz, lit, python, run};
+use crate::{check, fuzz, lit, python, run, tools};
 use anyhow::{Context, Result, bail};
 use std::io::{BufRead, BufReader};
 use std::ops::AddAssign;
@@ -84,7 +84,7 @@ pub fn run() -> Result<()> {
 }
 
 fn build() -> Result<Tally> {
-    run::run(run::cargo().args(["build", "--release"]))?;
+    tools::build_all()?;
     Ok(Tally::default())
 }
 

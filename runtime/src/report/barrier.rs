@@ -77,7 +77,7 @@ fn missing(world: &World, rank: u32, block: u32) -> Option<Vec<u32>> {
 /// Whether a kernel of a rank may be running on a device.
 fn is_on_device(world: &World, area: &RankArea) -> bool {
     let runs = matches!(area.host.state(), HostState::InLaunch | HostState::OnDevice);
-    runs && world.driver.api().is_some() && !area.host.kernel.get().is_empty()
+    runs && world.driver.queues().is_some() && !area.host.kernel.get().is_empty()
 }
 
 fn blocks(grid: [i64; 3]) -> u32 {

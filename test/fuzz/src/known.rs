@@ -1,5 +1,5 @@
 //! Faults of MLIR 22.1 itself that no change of ours can mend: each says where it is and what triggers it. Our tools
-//! end with one diagnostic where MLIR crashes (dialect/src/crash.rs); here they are counted apart.
+//! end with one diagnostic where MLIR crashes (tools/common/src/crash.rs); here they are counted apart.
 //!
 //! An entry never covers a process that died inside of code of ours.
 

@@ -1,14 +1,19 @@
 //! Mutates the corpus of tests through the parser, the passes and the pipelines: see README.md.
 
+// Unsafe code is where it is allowed by name.
+#![deny(unsafe_code)]
+
 mod binary;
 mod checks;
 mod corpus;
 mod divergent;
 mod findings;
 mod known;
+#[expect(unsafe_code, reason = "functions of MLIR that melior lacks")]
 mod mlir;
 mod pools;
 mod random;
+#[expect(unsafe_code, reason = "handlers of signals")]
 mod signals;
 mod supervisor;
 mod symbols;
@@ -16,6 +21,7 @@ mod text;
 mod tokens;
 mod tools;
 mod words;
+#[expect(unsafe_code, reason = "processes that are forked")]
 mod worker;
 
 use anyhow::{Context as _, Result};

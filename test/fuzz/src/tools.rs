@@ -98,7 +98,7 @@ fn complaint(status: Option<std::process::ExitStatus>, errors: &str) -> Option<S
     let failed = !status.success();
     if status.code().is_none() || errors.contains("PLEASE submit") || errors.contains("Stack dump") {
         Some(format!("{status}"))
-    } else if errors.contains(symm_dialect::crash::MESSAGE) || errors.contains("hit a bug in") {
+    } else if errors.contains(symm_tool::crash::MESSAGE) || errors.contains("hit a bug in") {
         Some("internal error".into())
     } else if failed && errors.trim().is_empty() {
         Some("failure without a message".into())

@@ -65,7 +65,7 @@ pub fn program(
 
 fn compile(source: &Source, options: &Options, num_ranks: u32, frontend: &Frontend) -> anyhow::Result<Compiled> {
     // A program that crashes later is to be seen as such.
-    let guard = symm_dialect::crash::guard("symm-run");
+    let guard = symm_tool::crash::guard("symm-run");
     guard.reads_bytes(&source.bytes());
     let mut module = source.parse(frontend)?;
     let signature = Signature::of(&module, &options.entry)?;

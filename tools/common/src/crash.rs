@@ -12,8 +12,9 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use symm_dialect::bytecode::MAGIC;
 
-/// The line that such an end writes, behind the name of the tool.
+/// The line that such an end writes, after the name of the tool.
 pub const MESSAGE: &str = "error: MLIR crashed on this input, or did not come to an end: it is malformed in a way that \
                            is not checked, or has met a bug; SYMM_BACKTRACE=1 in the environment shows where";
 
@@ -28,9 +29,6 @@ const NEAR: (usize, usize) = (256 << 10, 1 << 20);
 /// thousandth of that; there are malformed ones that MLIR's reader does not come to the end of.
 const BYTECODE_SECONDS: u64 = 30;
 const BYTES_PER_SECOND: u64 = 10_000;
-
-/// What bytecode begins with.
-pub(crate) const MAGIC: &[u8] = b"ML\xefR";
 
 unsafe extern "C" {
     // llvm::sys::AddSignalHandler(void (*)(void *), void *), of which LLVM has no C form. Handlers run in the order

@@ -1,0 +1,34 @@
+//! `mlir-opt` with the symm dialect and its passes: all of its flags, and `--symm-…`.
+
+use mlir_sys::MlirDialectHandle;
+use std::ffi::{c_char, c_int};
+use std::io::Write as _;
+use std::process::ExitCode;
+use symm_dialect::nesting;
+use symm_tool::{Call, on_large_stack};
+
+unsafe extern "C" {
+    fn symmOptMain(argc: c_int, argv: *const *const c_char, dialect: MlirDialectHandle) -> c_int;
+}
+
+/// Runs the tool.
+#[must_use]
+pub fn main(call: &Call) -> ExitCode {
+    on_large_stack(|| work(call))
+}
+
+fn work(call: &Call) -> ! {
+    let guard = symm_tool::crash::guard(call.name);
+    for path in &call.arguments {
+        guard.reads(path.as_ref());
+        let text = std::fs::metadata(path).is_ok_and(|file| file.is_file()).then(|| std::fs::read(path).ok());
+        if let Some((line, column)) = text.flatten().and_then(|text| nesting::too_deep(&text)) {
+            let place = format!("{}:{line}:{column}", path.display());
+            let _ = writeln!(std::io::stderr(), "{place}: error: is nested more than {} deep", nesting::MOST);
+            std::process::exit(1);
+        }
+    }
+    symm_passes::register();
+    // SAFETY: it hands its arguments on to MLIR, which reads them before it returns.
+    unsafe { symm_tool::mlir::run(symmOptMain, call) }
+}

@@ -1,0 +1,125 @@
+//! Translates a program to LLVM IR or machine code, for this machine or for a GPU.
+
+#![forbid(unsafe_code)]
+
+use anyhow::Context as _;
+use clap::{Parser, ValueEnum};
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use symm_codegen::{Device, Frontend, Level, Source, assembly, hsaco, translate, translate_device};
+use symm_tool::{Call, on_large_stack};
+
+/// Translate a symm program to LLVM IR or machine code, for this machine or for a GPU.
+///
+/// The program may be at any level: the pipeline lowers it first.
+#[expect(clippy::doc_markdown, reason = "it is the text of --help")]
+#[derive(Parser)]
+#[command(version)]
+struct Options {
+    /// The program: MLIR text or bytecode; '-' is standard input.
+    file: PathBuf,
+    /// What to make.
+    #[arg(long, value_enum, default_value_t = Form::Llvm)]
+    to: Form,
+    /// The GPU to compile the kernels for, such as sm_90 or gfx942; this machine's processor without it.
+    #[arg(long)]
+    chip: Option<String>,
+    /// The pass pipeline that lowers the program, instead of the one for the chip; empty for none.
+    #[arg(long)]
+    pipeline: Option<String>,
+    /// How much LLVM optimises, 0 to 3.
+    #[arg(short = 'O', long, value_name = "LEVEL", default_value_t = 2, value_parser = clap::value_parser!(u8).range(0..=3))]
+    optimize: u8,
+    /// Where to write; '-' is standard output.
+    #[arg(short, long, default_value = "-")]
+    output: PathBuf,
+}
+
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum Form {
+    /// LLVM IR as text.
+    Llvm,
+    /// A relocatable object file for this machine.
+    Obj,
+    /// PTX for an NVIDIA GPU.
+    Ptx,
+    /// Assembly for an AMD GPU.
+    Amdgcn,
+    /// A linked code object for an AMD GPU.
+    Hsaco,
+}
+
+/// Runs the tool.
+#[must_use]
+pub fn main(call: &Call) -> ExitCode {
+    let options = Options::parse_from(call.line());
+    on_large_stack(|| match run(&options) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // One that cannot be written is no failure of its own.
+            let _ = writeln!(std::io::stderr(), "symm-translate: {error:#}");
+            ExitCode::FAILURE
+        }
+    })
+}
+
+impl Options {
+    /// The GPU to compile for, if it is one: the chip that is given, or a usual one for the form.
+    fn device(&self) -> anyhow::Result<Option<Device>> {
+        let usual = match self.to {
+            Form::Llvm | Form::Obj => None,
+            Form::Ptx => Some("sm_90"),
+            Form::Amdgcn | Form::Hsaco => Some("gfx942"),
+        };
+        let Some(chip) = self.chip.as_deref().or(usual) else { return Ok(None) };
+        let device = Device::new(chip)?;
+        let fits = match self.to {
+            Form::Llvm => true,
+            Form::Obj => false,
+            Form::Ptx => matches!(device, Device::Nvidia(_)),
+            Form::Amdgcn | Form::Hsaco => matches!(device, Device::Amd(_)),
+        };
+        anyhow::ensure!(
+            fits,
+            "--to {} does not go with --chip {chip}",
+            self.to.to_possible_value().map_or_else(String::new, |form| form.get_name().to_owned())
+        );
+        Ok(Some(device))
+    }
+}
+
+fn run(options: &Options) -> anyhow::Result<()> {
+    let guard = symm_tool::crash::guard("symm-translate");
+    let source = Source::new(&options.file)?;
+    guard.reads_bytes(&source.bytes());
+    let frontend = Frontend::new();
+    let mut module = source.parse(&frontend)?;
+    let level = [Level::O0, Level::O1, Level::O2, Level::O3][usize::from(options.optimize)];
+    let device = options.device()?;
+    let default = device.as_ref().map_or_else(|| "symm-cpu".to_owned(), Device::pipeline);
+    let pipeline = options.pipeline.as_ref().unwrap_or(&default);
+    if !pipeline.is_empty() {
+        frontend.run_pipeline(&mut module, pipeline)?;
+    }
+    let bytes = match &device {
+        None => {
+            let llvm = translate(&module)?;
+            llvm.optimize(level)?;
+            if options.to == Form::Llvm { llvm.text().into_bytes() } else { llvm.object(level)? }
+        }
+        Some(device) => {
+            let llvm = translate_device(&module, device, level)?;
+            match options.to {
+                Form::Hsaco => hsaco(&llvm, device, level)?,
+                Form::Llvm => llvm.text().into_bytes(),
+                _ => assembly(&llvm, device, level)?.into_bytes(),
+            }
+        }
+    };
+    if options.output.as_os_str() == "-" {
+        std::io::stdout().write_all(&bytes).context("standard output")
+    } else {
+        std::fs::write(&options.output, bytes).with_context(|| options.output.display().to_string())
+    }
+}
