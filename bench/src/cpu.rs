@@ -2,6 +2,7 @@
 
 mod all_reduce;
 mod ping_pong;
+#[expect(unsafe_code, reason = "calls of compiled code")]
 mod program;
 pub mod put;
 

@@ -3,7 +3,11 @@
 //! A benchmark is a file beside this one and a row of [`BENCHMARKS`]. Competitors take turns in one run, and what
 //! counts is the ratio of their medians: machines differ, and are never quiet.
 
+// Unsafe code is where it is allowed by name.
+#![deny(unsafe_code)]
+
 mod compile;
+mod compile_gpu;
 mod cpu;
 mod device;
 mod machine;
@@ -29,7 +33,7 @@ use std::process::ExitCode;
 #[derive(Parser)]
 #[command(bin_name = "./x bench")]
 struct Arguments {
-    /// `compile`, `cpu`, `device` or `triton` (need GPUs), or `publish`; compile and cpu without a name
+    /// `compile`, `cpu`, `compile-gpu`, `device` or `triton` (need GPUs), or `publish`; compile and cpu without a name
     name: Option<String>,
     /// Small sizes and few repeats: that everything runs, not how fast
     #[arg(long)]
@@ -57,8 +61,16 @@ impl Effort {
 
 type Benchmark = (&'static str, fn(Effort) -> Result<()>);
 
-const BENCHMARKS: &[Benchmark] =
-    &[("compile", compile::run), ("cpu", cpu::run), ("device", device::run), ("triton", triton::run)];
+const BENCHMARKS: &[Benchmark] = &[
+    ("compile", compile::run),
+    ("cpu", cpu::run),
+    ("compile-gpu", compile_gpu::run),
+    ("device", device::run),
+    ("triton", triton::run),
+];
+
+/// What is measured where no name is given.
+const WITHOUT_A_NAME: [&str; 2] = ["compile", "cpu"];
 
 fn main() -> ExitCode {
     match run(&Arguments::parse()) {
@@ -77,9 +89,7 @@ fn run(arguments: &Arguments) -> Result<()> {
     if arguments.name.as_deref() == Some("publish") {
         return publish::run(arguments.force);
     }
-    // GPUs are asked for by name.
-    let named =
-        |name: &str| arguments.name.as_deref().map_or(!["device", "triton"].contains(&name), |wanted| wanted == name);
+    let named = |name: &str| arguments.name.as_deref().map_or(WITHOUT_A_NAME.contains(&name), |wanted| wanted == name);
     let chosen: Vec<_> = BENCHMARKS.iter().filter(|(name, _)| named(name)).collect();
     let all: Vec<_> = BENCHMARKS.iter().map(|(name, _)| *name).collect();
     ensure!(!chosen.is_empty(), "there is {} and publish, and no other benchmark", all.join(", "));

@@ -1,0 +1,138 @@
+//! How long the whole way to PTX takes for a kernel of 100 symm ops, against the same kernel with direct pointers.
+//!
+//! Both are parsed, lowered, translated, optimised and emitted in this process, taking turns. The kernel with direct
+//! pointers has an argument for each peer's data and goes through the same pipeline without any pass of ours. `reduce`
+//! is 25 grid-stride loops that load from three peers, add up and store to the fourth; `accesses` are
+//! 50 loads and 50 stores on four peers in one block, with nothing else to compile; `protocol` is 40 of each with 10
+//! signals and 10 waits, for which the other kernel writes LLVM's atomics. What is taken is the processor time of the
+//! thread, which does it all: others may use the machine meanwhile. The sources and the PTX stay in
+//! `target/bench/compile-gpu`.
+
+mod kernels;
+
+use crate::{Effort, target};
+use anyhow::Result;
+use kernels::{Mix, with_pointers, with_symm};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use symm_codegen::{Device, Frontend, Level, assembly, translate_device};
+
+/// Rounds that fill caches and are not counted.
+const FIRST_ROUNDS: usize = 3;
+const CHIP: &str = "sm_90";
+
+const MIXES: &[Mix] = &[
+    Mix { name: "reduce", loops: 25, accesses: 0, signals: 0 },
+    Mix { name: "accesses", loops: 0, accesses: 100, signals: 0 },
+    Mix { name: "protocol", loops: 0, accesses: 80, signals: 20 },
+];
+
+/// What is known of the heaps when kernels are compiled: nothing, or what symm-run knows where heaps can be mapped.
+const HEAPS: &[(&str, &str)] = &[
+    ("table", ""),
+    ("strided", "symm.num_ranks = 8 : i32, symm.heap_stride = 4294967296 : i64, symm.table_in_heap, "),
+];
+
+/// The pipeline for the chip with its options as they are at first.
+fn pipeline() -> String {
+    let pipeline = symm_passes::PIPELINES.iter().find(|pipeline| pipeline.flag == "symm-nvvm").expect("there is one");
+    let values = pipeline.options.iter().map(|option| option.initial).collect();
+    (pipeline.text)(&symm_passes::Values::new(pipeline.options, values))
+}
+
+/// A pipeline without the passes of this project.
+fn without_symm(pipeline: &str) -> String {
+    let mut depth = 0;
+    let at_top = |letter: char| {
+        depth += i32::from("{(".contains(letter)) - i32::from("})".contains(letter));
+        letter == ',' && depth == 0
+    };
+    let passes: Vec<&str> = pipeline.split(at_top).filter(|pass| !pass.starts_with("symm-")).collect();
+    passes.join(",")
+}
+
+/// The processor time of this thread so far.
+fn processor_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap_or(0))
+}
+
+/// The stages of one compilation, in seconds: parse, lower, translate and optimise, emit.
+fn compile(frontend: &Frontend, source: &Path, pipeline: &str) -> Result<([f64; 4], String)> {
+    let device = Device::new(CHIP)?;
+    let mut last = processor_time();
+    let mut lap = || {
+        let now = processor_time();
+        let taken = now.saturating_sub(last);
+        last = now;
+        taken.as_secs_f64()
+    };
+    let mut module = frontend.parse(source)?;
+    let parse = lap();
+    frontend.run_pipeline(&mut module, pipeline)?;
+    let lower = lap();
+    let llvm = translate_device(&module, &device, Level::O2)?;
+    let optimise = lap();
+    let ptx = assembly(&llvm, &device, Level::O2)?;
+    let emit = lap();
+    Ok(([parse, lower, optimise, emit], ptx))
+}
+
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// Measures, and prints a table.
+pub fn run(effort: Effort) -> Result<()> {
+    let frontend = Frontend::new();
+    let folder = target()?.join("compile-gpu");
+    std::fs::create_dir_all(&folder)?;
+    let symm_pipeline = pipeline();
+    let pipelines = [symm_pipeline.clone(), without_symm(&symm_pipeline)];
+    println!("| kernel | | parse | lower | optimise | emit | all, ms |\n|---|---|---:|---:|---:|---:|---:|");
+    for (mix, (heaps, attributes)) in MIXES.iter().flat_map(|mix| HEAPS.iter().map(move |heaps| (mix, heaps))) {
+        let name = format!("{}, {heaps}", mix.name);
+        let mut files = Vec::new();
+        for (index, text) in [with_symm(*mix, attributes), with_pointers(*mix)].iter().enumerate() {
+            files.push(folder.join(format!("{}-{heaps}{index}.mlir", mix.name)));
+            std::fs::write(&files[index], text)?;
+        }
+        print_rows(&name, &measure(&frontend, &files, &pipelines, effort.pick(60, 1))?);
+    }
+    Ok(())
+}
+
+/// The stages' times of each round, for both kernels.
+fn measure(
+    frontend: &Frontend,
+    files: &[PathBuf],
+    pipelines: &[String; 2],
+    rounds: usize,
+) -> Result<[Vec<[f64; 4]>; 2]> {
+    let mut samples: [Vec<[f64; 4]>; 2] = [Vec::new(), Vec::new()];
+    for round in 0..rounds + FIRST_ROUNDS {
+        for (index, pipeline) in pipelines.iter().enumerate() {
+            let (times, ptx) = compile(frontend, &files[index], pipeline)?;
+            if round >= FIRST_ROUNDS {
+                samples[index].push(times);
+            } else {
+                std::fs::write(files[index].with_extension("ptx"), ptx)?;
+            }
+        }
+    }
+    Ok(samples)
+}
+
+fn print_rows(name: &str, samples: &[Vec<[f64; 4]>; 2]) {
+    let total = |index: usize| median(samples[index].iter().map(|times| times.iter().sum()));
+    for (index, what) in ["symm", "direct pointers"].into_iter().enumerate() {
+        print!("| {name} | {what} ");
+        for stage in 0..4 {
+            print!("| {:.2} ", 1e3 * median(samples[index].iter().map(|times| times[stage])));
+        }
+        println!("| {:.2} |", 1e3 * total(index));
+    }
+    println!("| {name} | ratio | | | | | {:.3} |", total(0) / total(1));
+}
