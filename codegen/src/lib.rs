@@ -12,14 +12,23 @@
 //! # }
 //! ```
 
+// Unsafe code is where it is allowed by name.
+#![deny(unsafe_code)]
+
+#[expect(unsafe_code, reason = "what inkwell does not ask of a call")]
 mod convergent;
 mod conversions;
+#[expect(unsafe_code, reason = "what inkwell and melior cannot change")]
 mod device;
 mod error;
+#[expect(unsafe_code, reason = "parsing with a name for the text")]
 mod frontend;
+#[expect(unsafe_code, reason = "addresses in this process")]
 mod jit;
+#[expect(unsafe_code, reason = "modules that pass between MLIR's and LLVM's C interfaces")]
 mod llvm;
 mod signature;
+#[expect(unsafe_code, reason = "reading bytecode, which melior does not")]
 mod source;
 
 pub use device::{Device, assembly, hsaco, translate_device, translate_devices};

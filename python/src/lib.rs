@@ -1,8 +1,13 @@
 //! The module `symm._symm`: what the Python package asks of the compiler.
 
+// Unsafe code is where it is allowed by name.
+#![deny(unsafe_code)]
+
 mod failure;
+#[expect(unsafe_code, reason = "addresses of an interpreted kernel")]
 mod interpreter;
 mod interrupt;
+#[expect(unsafe_code, reason = "streams of the caller")]
 mod rank;
 mod remote;
 
