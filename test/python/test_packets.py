@@ -146,7 +146,25 @@ def test_a_look_is_made_once():
     """A value that comes with its flag from another look would not be that flag's."""
     signature = dict(table="*i64", o="*i64", slots="*i32", p="*i64")
     text = machine_text(compile_for("sm_90", polled, signature, ("o", "p", "slots"), N=1024))
-    assert len(re.findall(r"ld\.relaxed", text)) == 1024 // 128, text
+    assert len(re.findall(r"\batom\.\S*sys\S*\.relaxed\S*\.or\.b64", text)) == 2 * 1024 // 128, text
+
+
+@triton.jit
+def agreed(table, o, slots, p):
+    ctx = st.DeviceContext(table)
+    value, valid = ctx.try_packet(slots, 1)
+    while not valid:
+        value, valid = ctx.try_packet(slots, 1)
+    tl.store(o, value)
+
+
+def test_all_threads_see_the_same_look():
+    """One reads for all: a loop around it ends for all of them, or for none."""
+    signature = dict(table="*i64", o="*i64", slots="*i32", p="*i64")
+    text = machine_text(compile_for("sm_90", agreed, signature))
+    assert "ld.relaxed" not in text, text
+    atoms = [at.start() for at in re.finditer(r"\batom\.", text)]
+    assert len(atoms) % 2 == 0 and text.count("bar.sync") >= len(atoms), text
 
 
 @pytest.mark.parametrize("masked", [False, True])

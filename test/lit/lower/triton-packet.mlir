@@ -27,8 +27,8 @@
   // CHECK: scf.condition
   // CHECK: arith.trunci %{{.*}} : tensor<128xi64> to tensor<128xi16>
   %0 = symm.wait_packet %ctx, %p, %e : tensor<128x!tt.ptr<i64>> -> tensor<128xf16>
-  // CHECK: scf.while
-  // CHECK: scf.condition(%{{.*}}) %{{.*}}, %{{.*}} : tensor<128xi64>, tensor<128xi1>
+  // A look is one thread's for all that hold the element: an atomic of each half.
+  // CHECK-COUNT-2: "tt.atomic_rmw"(%{{.*}}, %{{.*}}) {atomic_rmw_op = 2 : i32, scope = 3 : i32, sem = 1 : i32}
   %1, %2 = symm.try_packet %ctx, %p, %e : tensor<128x!tt.ptr<i64>> -> tensor<128xf16>, tensor<128xi1>
   // CHECK: gpu.barrier
   // CUDA: st.relaxed

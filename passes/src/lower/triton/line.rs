@@ -13,6 +13,9 @@ use melior::ir::operation::OperationLike;
 use melior::ir::{Type, Value, ValueLike};
 use symm_abi::wait::EAGER_POLLS;
 
+/// The halves of lines, `{d, e}` as 64 bits.
+pub type Halves<'c> = [Value<'c, 'c>; 2];
+
 /// The lines of an op, one or a tensor of them.
 pub struct Line<'c> {
     address: Value<'c, 'c>,
@@ -69,52 +72,37 @@ impl<'c> Line<'c> {
     }
 
     /// Reads both halves once; zeros where there is no packet.
-    fn first_look(&self, b: &Builder<'c>, target: &Target) -> [Value<'c, 'c>; 2] {
+    fn first_look(&self, b: &Builder<'c>) -> Halves<'c> {
         let (operands, word) = (self.operands(&[self.address]), self.word(b));
-        match target {
-            Target::Cuda(_) => {
-                let load = "ld.relaxed.sys.global.v2.b64 {$0, $1}, [$2];";
-                let (text, outputs) = match self.mask {
-                    Some(_) => (
-                        format!(
-                            "{{\n.reg .pred on;\nsetp.ne.b32 on, $3, 0;\nmov.b64 $0, 0;\nmov.b64 $1, 0;\n@on {load}\n}}"
-                        ),
-                        "=&l,=&l",
-                    ),
-                    None => (load.to_owned(), "=l,=l"),
-                };
-                let constraints = constraints(outputs, &["l", "r"][..operands.len()]);
-                let found = assembly(b, &text, &constraints, &operands, &[word; 2]);
-                [found[0], found[1]]
-            }
-            Target::Hip(_) => {
-                let load = "global_load_dwordx2 $0, $3, off sc0 sc1\nglobal_load_dwordx2 $1, $3, off offset:8 sc0 sc1\n\
-                            s_waitcnt vmcnt(0)";
-                let constraints = constraints("=&v,=&v,=&s", &["v"; 2][..operands.len()]) + AMD_CLOBBERS;
-                let found = assembly(b, &self.guarded("$2", "$4", load), &constraints, &operands, &[word; 3]);
-                [self.or_zero(b, found[0]), self.or_zero(b, found[1])]
-            }
-        }
+        let load = "ld.relaxed.sys.global.v2.b64 {$0, $1}, [$2];";
+        let (text, outputs) = match self.mask {
+            Some(_) => (
+                format!("{{\n.reg .pred on;\nsetp.ne.b32 on, $3, 0;\nmov.b64 $0, 0;\nmov.b64 $1, 0;\n@on {load}\n}}"),
+                "=&l,=&l",
+            ),
+            None => (load.to_owned(), "=l,=l"),
+        };
+        let constraints = constraints(outputs, &["l", "r"][..operands.len()]);
+        let found = assembly(b, &text, &constraints, &operands, &[word; 2]);
+        [found[0], found[1]]
     }
 
-    /// The data, and whether it is there.
-    pub fn look(&self, b: &Builder<'c>, target: &Target) -> [Value<'c, 'c>; 2] {
-        let found = self.first_look(b, target);
-        let mut is_here = are_of(b, found, self.epoch);
-        if let Some(mask) = self.mask {
-            let zero = constant_like(b, 0, mask.r#type());
-            let predicate = ("predicate", b.integer(64, CmpiPredicate::Eq as i64));
-            let is_off = b.value("arith.cmpi", &[mask, zero], is_here.r#type(), &[predicate]);
-            is_here = b.binary("arith.ori", is_here, is_off);
-        }
-        [data(b, found), is_here]
+    /// The data, and whether it is there, from one read of both halves.
+    pub fn look(&self, b: &Builder<'c>, halves: Halves<'c>) -> [Value<'c, 'c>; 2] {
+        let found = halves.map(|half| self.or_zero(b, half));
+        let is_here = are_of(b, found, self.epoch);
+        let Some(mask) = self.mask else { return [data(b, found), is_here] };
+        let zero = constant_like(b, 0, mask.r#type());
+        let predicate = ("predicate", b.integer(64, CmpiPredicate::Eq as i64));
+        let is_off = b.value("arith.cmpi", &[mask, zero], is_here.r#type(), &[predicate]);
+        [data(b, found), b.binary("arith.ori", is_here, is_off)]
     }
 
     /// The data, once it is there; zeros where there is no packet.
     pub fn wait(&self, b: &Builder<'c>, target: &Target) -> Value<'c, 'c> {
         match target {
             Target::Cuda(_) => {
-                let [first, second] = self.first_look(b, target);
+                let [first, second] = self.first_look(b);
                 let is_on = if self.mask.is_some() { "setp.ne.and.b32 missing, $5, 0, missing;\n" } else { "" };
                 let text = format!(
                     "{{\n.reg .b32 lo, hi, early, late, polls;\n.reg .b64 first, second;\n.reg .pred missing, tired;\n\

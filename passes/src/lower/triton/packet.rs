@@ -8,8 +8,8 @@
 //! store it more than once, which this barrier keeps from coming late.
 
 use super::Lowering;
-use super::line::Line;
-use super::words::{constant_like, element_wise, splat_like};
+use super::line::{Halves, Line};
+use super::words::{atomic_rmw, constant_like, element_wise, offset, splat_like};
 use crate::analysis::order::releases;
 use crate::analysis::search::{Direction, Meaning, Search};
 use crate::ir::{Builder, lasting, name};
@@ -18,7 +18,8 @@ use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike};
 use std::collections::HashSet;
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::lossy;
-use symm_dialect::ops::{PutPacket, SymmOp, TryPacket, WaitPacket};
+use symm_dialect::ops::{Order, PutPacket, RmwKind, Scope, SymmOp, TryPacket, WaitPacket};
+use symm_dialect::pointer::Pointer;
 use symm_dialect::shape::{byte_width, integer_width, scalar};
 
 /// Where packets are sent that may come after others have been received, with no barrier in between.
@@ -71,12 +72,12 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         let ty = Value::from(op.operation().result(0).expect("it has two results")).r#type();
         self.refuse_packet(SymmOp::TryPacket(op), ty)?;
         let line = Line::new(b, lasting(op.slots()), op.epoch(), op.mask());
-        let found = self.once(b, |b| line.look(b, &self.target).into());
-        Ok([from_word(b, found[0], ty), found[1]])
+        let [value, is_here] = line.look(b, read_once(b, lasting(op.slots()), op.mask()));
+        Ok([from_word(b, value, ty), is_here])
     }
 
     /// What `make` makes, made once: where Triton wants a value in two layouts, it makes a copy of the assembly that it
-    /// comes from, and of a look at memory the copies may differ. Values of a loop it converts. The loop ends after its
+    /// comes from, and each would poll. Values of a loop it converts. The loop ends after its
     /// first time, which only the GPU's assembler finds out.
     fn once(&self, b: &Builder<'c>, make: impl FnOnce(&Builder<'c>) -> Vec<Value<'c, 'c>>) -> Vec<Value<'c, 'c>> {
         let test = |b: &Builder<'c>, _: &[Value<'c, 'c>]| {
@@ -101,6 +102,27 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         }
         Ok(())
     }
+}
+
+/// Both halves of lines, read by one thread each: threads that hold the same element, or the same scalar, may read
+/// different things, where one that found a packet would leave a loop which others go on in. Triton hands what an atomic
+/// returns to all of them, and makes no copies of it.
+fn read_once<'c>(b: &Builder<'c>, slots: Value<'c, 'c>, mask: Option<Value<'c, '_>>) -> Halves<'c> {
+    let (ty, text) = (
+        slots.r#type(),
+        match Pointer::address_space(slots.r#type()) {
+            0 => "!tt.ptr<i64>".to_owned(),
+            space => format!("!tt.ptr<i64, {space}>"),
+        },
+    );
+    let word = Type::parse(b.context, &text).expect("a type of an unregistered dialect");
+    let words = element_wise(ty, word);
+    let first = if words == ty { slots } else { b.value("tt.bitcast", &[slots], words, &[]) };
+    let zero = constant_like(b, 0, element_wise(ty, b.int(64)));
+    [first, offset(b, first, b.i64(1))].map(|half| {
+        let order = (Order::Relaxed, Scope::Sys);
+        atomic_rmw(b, RmwKind::Or, half, zero, mask, order)
+    })
 }
 
 /// An element of 8 to 64 bits, or a tensor of them, as the 64 bits of data in its packet.
