@@ -153,7 +153,8 @@ class Effects:
         there, value = remote(operands, "slots"), operands["value"]
         check_lines(there)
         data = value.data.view(f"u{value.data.itemsize}").astype(np.uint64)
-        _symm.put_packets(contiguous(there.data), contiguous(data), bits(operands["epoch"]), mask_bytes(operands, there))
+        lines, mask = contiguous(there.data), mask_bytes(operands, there)
+        _symm.put_packets(lines, contiguous(data), bits(operands["epoch"]), mask)
 
     def wait_packet(operands, attributes):
         here, words = operands["slots"], table(operands)

@@ -79,8 +79,8 @@ def wait_packet(
 ) -> tl.tensor:
     """Waits for packets of the number `epoch` in my `slots`, and returns their value.
 
-    `shape` and `dtype` (int64 without it) are those of the value, as the sender has it; with a block of pointers as `slots` the shape is
-    theirs. All lines are polled at once, so that one block for all peers, of shape (peers, n), is the way to wait for
+    `shape` and `dtype` (int64 without it) are those of the value, as the sender has it; with a block of pointers as
+    `slots` the shape is theirs. All lines are polled at once, so that one block for all peers, of shape (peers, n), is the way to wait for
     several. Elements whose `mask` is False are 0. The sender's other writes may not be there yet: for those there are
     `signal` and `wait`. In Gluon `layout` is the result's.
     """
@@ -106,7 +106,8 @@ def try_packet(
 ) -> tuple[tl.tensor, tl.tensor]:
     """Looks once for what `wait_packet` waits for; returns the value and where it is there, a boolean for each element.
 
-    What is not there is undefined. Elements whose `mask` is False are 0, and there.
+    What is not there is undefined. Elements whose `mask` is False are 0, and there. Each look is two atomics for a line;
+    `wait_packet` is cheaper.
     """
     packets = _Packets(emit, slots)
     packets.lay_out(_dtype(dtype), _shape(shape), layout)
@@ -217,9 +218,7 @@ class _Packets:
         mask = self._boolean(mask)
         if mask is None:
             return value
-        zero = self.semantic.cast(self._number(0, value), self.dtype) if self.dtype.is_bool() else None
-        zero = self._zero(value) if zero is None else zero
-        return self.semantic.where(self._like(mask, value), value, zero)
+        return self.semantic.where(self._like(mask, value), value, self._zero(value))
 
     def _boolean(self, mask):
         mask = tl._unwrap_if_constexpr(mask)
@@ -320,7 +319,8 @@ def _shape(shape):
 
 
 def _shape_of(block):
-    return tuple(tl._unwrap_if_constexpr(size) for size in block.type.get_block_shapes()) if block.type.is_block() else ()
+    sizes = block.type.get_block_shapes() if block.type.is_block() else ()
+    return tuple(tl._unwrap_if_constexpr(size) for size in sizes)
 
 
 def _of_elements(kind, element):
