@@ -25,6 +25,9 @@ pub struct Torch {
     pub apart: bool,
 }
 
+/// Arguments by place, and by name.
+type Arguments<'py> = (Vec<Bound<'py, PyAny>>, Option<Bound<'py, PyDict>>);
+
 thread_local! {
     static PREPARED: Cell<bool> = const { Cell::new(false) };
 }
@@ -59,7 +62,7 @@ impl Torch {
         types: &Types,
         (args, kwargs): (&[Value], &[(String, Value)]),
         tensors: &Tensors<Py<PyAny>>,
-    ) -> PyResult<(Vec<Bound<'py, PyAny>>, Option<Bound<'py, PyDict>>)> {
+    ) -> PyResult<Arguments<'py>> {
         let args = args.iter().map(|value| self.object(py, types, value, tensors)).collect::<PyResult<Vec<_>>>()?;
         if kwargs.is_empty() {
             return Ok((args, None));
@@ -72,8 +75,7 @@ impl Torch {
     }
 
     /// What needs Python, with its exceptions as failures.
-    fn python<T>(&self, work: impl FnOnce(Python<'_>, &Types) -> PyResult<T>) -> Result<T, Failure> {
-        let _ = &self.verbs;
+    fn python<T>(work: impl FnOnce(Python<'_>, &Types) -> PyResult<T>) -> Result<T, Failure> {
         Python::attach(|py| types(py).and_then(|types| work(py, types)).map_err(|error| failure(py, &error)))
     }
 }
@@ -110,7 +112,7 @@ impl Engine for Torch {
     }
 
     fn resolve(&self, name: &str) -> Result<Self::Op, Failure> {
-        self.python(|py, _| self.verbs.bind(py).call_method1("find", (name,)).map(Bound::unbind))
+        Self::python(|py, _| self.verbs.bind(py).call_method1("find", (name,)).map(Bound::unbind))
     }
 
     fn call(
@@ -121,7 +123,7 @@ impl Engine for Torch {
         tensors: &Tensors<Self::Tensor>,
         wants: bool,
     ) -> Result<Produced<Self::Tensor>, Failure> {
-        self.python(|py, types| {
+        Self::python(|py, types| {
             let (args, kwargs) = self.arguments(py, types, (args, kwargs), tensors)?;
             let result = op.bind(py).call(PyTuple::new(py, args)?, kwargs.as_ref())?;
             produced(py, types, &result, wants)
@@ -135,7 +137,7 @@ impl Engine for Torch {
         kwargs: &[(String, Value)],
         tensors: &Tensors<Self::Tensor>,
     ) -> Result<Produced<Self::Tensor>, Failure> {
-        self.python(|py, types| {
+        Self::python(|py, types| {
             let (mut args, kwargs) = self.arguments(py, types, (args, kwargs), tensors)?;
             args.insert(0, tensors.session().into_pyobject(py)?.into_any());
             let method = self.verbs.bind(py).getattr(verb.name())?;
@@ -144,11 +146,11 @@ impl Engine for Torch {
     }
 
     fn meta(&self, tensor: &Self::Tensor) -> Result<Meta, Failure> {
-        self.python(|py, types| meta(types, tensor.bind(py)))
+        Self::python(|py, types| meta(types, tensor.bind(py)))
     }
 
     fn receive(&self, dtype: Dtype, shape: &[i64]) -> Result<(Self::Tensor, Memory), Failure> {
-        self.python(|py, types| {
+        Self::python(|py, types| {
             let named = PyDict::new(py);
             named.set_item("dtype", types.dtype(py, dtype)?)?;
             let tensor = types.torch.bind(py).call_method("empty", (shape.to_vec(),), Some(&named))?;
@@ -161,11 +163,11 @@ impl Engine for Torch {
         if !self.apart {
             return Ok(tensor);
         }
-        self.python(|py, _| Ok(tensor.bind(py).call_method1("to", (&self.device,))?.unbind()))
+        Self::python(|py, _| Ok(tensor.bind(py).call_method1("to", (&self.device,))?.unbind()))
     }
 
     fn bytes(&self, tensor: &Self::Tensor) -> Result<(Meta, Memory), Failure> {
-        self.python(|py, types| {
+        Self::python(|py, types| {
             let tensor = self.verbs.bind(py).call_method1("plain", (tensor,))?;
             let (_, memory) = memory::of(&tensor, types)?;
             Ok((meta(types, &tensor)?, memory))
@@ -176,7 +178,7 @@ impl Engine for Torch {
         if !self.apart {
             return Ok(());
         }
-        self.python(|py, _| self.verbs.bind(py).call_method0("synchronize").map(|_| ()))
+        Self::python(|py, _| self.verbs.bind(py).call_method0("synchronize").map(|_| ()))
     }
 
     fn ended(&self, session: u64) {

@@ -15,7 +15,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use symm_remote::client::{Client, Outcome, Target};
 use symm_remote::error::Error;
-use symm_remote::memory::Memory;
 use symm_remote::message::Request;
 use symm_remote::tls;
 use symm_remote::wire::Encoder;
@@ -277,7 +276,7 @@ impl Link {
         drop(removed);
     }
 
-    fn note(&self, py: Python<'_>, message: u64, op: Arc<str>, place: &Bound<'_, PyAny>) {
+    fn note(&self, message: u64, op: Arc<str>, place: &Bound<'_, PyAny>) {
         let mut journal = lock(&self.journal);
         journal.push(Entry { message, op, place: place.clone().unbind() });
         let settle = journal.is_long();
@@ -285,7 +284,6 @@ impl Link {
         if settle && (self.client.acknowledged() + 64 > message || message.is_multiple_of(64)) {
             self.settle();
         }
-        let _ = py;
     }
 
     /// Makes room for a message, and waits for it if there is none.
@@ -302,10 +300,6 @@ impl Link {
             }
         }
         Ok(())
-    }
-
-    fn memory(&self, py: Python<'_>, tensor: &Bound<'_, PyAny>) -> PyResult<(symm_remote::value::Dtype, Memory)> {
-        super::memory::of(tensor, types(py)?)
     }
 }
 

@@ -25,12 +25,12 @@ pub fn meta(types: &Types, tensor: &Bound<'_, PyAny>) -> PyResult<Meta> {
     let dtype = tensor.getattr("dtype")?;
     let dtype = types.dtype_row(&dtype).ok_or_else(|| PyTypeError::new_err(format!("no tensors of {dtype} here")))?;
     let strided = tensor.getattr("layout")?.is(&types.layout(tensor.py(), 0)?);
-    let (strides, offset) = if strided {
+    let (steps, offset) = if strided {
         (tensor.call_method0("stride")?.extract()?, tensor.call_method0("storage_offset")?.extract()?)
     } else {
         (Vec::new(), 0)
     };
-    Ok(Meta { id: None, dtype, shape: tensor.getattr("shape")?.extract()?, strides, offset })
+    Ok(Meta { id: None, dtype, shape: tensor.getattr("shape")?.extract()?, strides: steps, offset })
 }
 
 struct Results<'a, 'py> {
@@ -60,7 +60,7 @@ impl Results<'_, '_> {
         if let Ok(results) = result.cast::<PyList>() {
             return results.iter().map(|result| self.value(&result)).collect::<PyResult<_>>().map(Value::List);
         }
-        if !self.wants { Ok(Value::None) } else { self.plain(result) }
+        if self.wants { self.plain(result) } else { Ok(Value::None) }
     }
 
     fn plain(&mut self, result: &Bound<'_, PyAny>) -> PyResult<Value> {
@@ -106,8 +106,7 @@ pub fn failure(py: Python<'_>, error: &PyErr) -> Failure {
         let name: String = class.getattr("__name__")?.extract()?;
         let module: String = class.getattr("__module__")?.extract()?;
         Ok(match (module.as_str(), name.as_str()) {
-            ("builtins" | "symm.errors", _) => Some(name),
-            (_, "OutOfMemoryError") => Some(name),
+            ("builtins" | "symm.errors", _) | (_, "OutOfMemoryError") => Some(name),
             (_, "_LinAlgError" | "LinAlgError") => Some("LinAlgError".into()),
             (_, "Refused") => Some(REFUSED.into()),
             _ => None,

@@ -26,7 +26,6 @@ impl Link {
     }
 
     #[pyo3(signature = (op, args, kwargs, outputs, place, deadline = None))]
-    #[expect(clippy::too_many_arguments, reason = "Python's caller gives them by name")]
     fn ask<'py>(
         this: &Bound<'py, Self>,
         op: &Bound<'py, PyString>,
@@ -192,7 +191,7 @@ impl Link {
             })
         });
         *lock(&self.encoder) = encoder;
-        self.note(py, queued?, op, place);
+        self.note(queued?, op, place);
         Ok(())
     }
 

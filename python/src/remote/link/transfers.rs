@@ -1,8 +1,8 @@
 //! Tensors of a link that go and come.
 
-use super::super::memory::shape;
+use super::super::memory::{self, shape};
 use super::super::types::types;
-use super::{Link, lock};
+use super::{Link, lock, seconds};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::cell::Cell;
@@ -27,7 +27,7 @@ impl Link {
         deadline: Option<f64>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        let (dtype, memory) = self.memory(py, into)?;
+        let (dtype, memory) = memory::of(into, types(py)?)?;
         let total = memory.bytes().len();
         let request = self.client.expect(Some(memory));
         self.request(py, &Request::Fetch { request, id })?;
@@ -54,7 +54,7 @@ impl Link {
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
         self.room(py)?;
-        let (dtype, memory) = self.memory(py, tensor)?;
+        let (dtype, memory) = memory::of(tensor, types(py)?)?;
         let total = memory.bytes().len();
         let announced = Request::Upload(Announced { id, dtype, shape: shape(tensor)? });
         let upload = self.client.upload(&announced, memory).map_err(|error| self.unsent(py, &error))?;
@@ -96,11 +96,11 @@ impl Link {
             session: there.client.welcome().session,
             new_id,
         };
-        let milliseconds = (*lock(&there.deadline) * 1e3).clamp(0.0, 1e9) as u64;
+        let milliseconds = u64::try_from(seconds(*lock(&there.deadline)).as_millis()).unwrap_or(u64::MAX);
         let message = self.request(py, &Request::Copy(Box::new(copy)))?;
-        self.note(py, message, "copy".into(), place);
+        self.note(message, "copy".into(), place);
         let message = there.request(py, &Request::Expect { id: new_id, milliseconds })?;
-        there.note(py, message, "copy".into(), place);
+        there.note(message, "copy".into(), place);
         Ok(())
     }
 }
