@@ -1,5 +1,11 @@
 //! Runs `mlir-tblgen` on `td/`, compiles the registration in `cpp/`, and writes the Rust views of the ops.
 
+#[path = "build/builders.rs"]
+mod builders;
+#[path = "build/facts.rs"]
+mod facts;
+#[path = "build/families.rs"]
+mod families;
 #[path = "build/views.rs"]
 mod views;
 

@@ -3,18 +3,21 @@
 //! melior's own `dialect!` macro wraps owned operations only and looks for a `operand_segment_sizes` attribute
 //! that MLIR no longer writes; a pass holds references, and most ops here have optional operands.
 
+use crate::facts::Facts;
+use crate::{builders, facts, families};
 use serde_json::Value;
 use std::fmt::Write;
 
 /// How many values an operand or result name stands for.
 #[derive(Clone, Copy, PartialEq)]
-enum Arity {
+pub enum Arity {
     One,
     Optional,
     Variadic,
 }
 
-enum Argument {
+/// An operand or an attribute.
+pub enum Argument {
     Operand(Arity),
     Flag,
     Integer,
@@ -212,6 +215,7 @@ fn write_op(out: &mut String, records: &Value, record_name: &str) {
         writeln!(out, "\n    /// The result `{result}`.\n    #[must_use]\n    pub fn {method}(self) -> {ty} {{\n        access::{getter}(self.0)\n    }}").unwrap();
     }
     writeln!(out, "}}\n").unwrap();
+    builders::write(out, name, mnemonic, &arguments);
 }
 
 fn write_union(out: &mut String, records: &Value, ops: &[String]) {
@@ -252,7 +256,36 @@ fn write_union(out: &mut String, records: &Value, ops: &[String]) {
     write_method(out, ops, "The names of the operands, in order.", "operands(self) -> &'static [Operands]", |name| {
         format!("Self::{name}(_) => {name}::OPERANDS")
     });
-    writeln!(out, "}}").unwrap();
+    let facts: Vec<(String, Facts)> = ops
+        .iter()
+        .map(|op| {
+            let facts = Facts::of(records, op).unwrap_or_else(|complaint| panic!("{complaint}"));
+            (rust_name(op).to_owned(), facts)
+        })
+        .collect();
+    facts::write(out, &facts);
+    let arguments = |op: &String| (rust_name(op).to_owned(), entries(records, &records[op]["arguments"]));
+    families::write(out, &ops.iter().map(arguments).collect::<Vec<_>>());
+    write_halves(out, &facts);
+}
+
+/// The end of the union, and its two halves, which lowerings match one after the other.
+fn write_halves(out: &mut String, ops: &[(String, Facts)]) {
+    writeln!(out, "\n    /// An op that asks about ranks and heaps, or else one that does something.\n    ///\n    /// # Errors\n    /// It does something.\n    pub fn question(self) -> Result<Question<'c, 'a>, Action<'c, 'a>> {{\n        match self {{").unwrap();
+    for (op, facts) in ops {
+        let half = if facts.is_question() { "Ok(Question" } else { "Err(Action" };
+        writeln!(out, "            Self::{op}(op) => {half}::{op}(op)),").unwrap();
+    }
+    writeln!(out, "        }}\n    }}\n}}\n").unwrap();
+    for (half, doc, is_question) in
+        [("Question", "An op that asks about ranks and heaps", true), ("Action", "An op that does something", false)]
+    {
+        writeln!(out, "/// {doc}.\n#[derive(Clone, Copy)]\npub enum {half}<'c, 'a> {{").unwrap();
+        for (op, _) in ops.iter().filter(|(_, facts)| facts.is_question() == is_question) {
+            writeln!(out, "    /// The op of this name.\n    {op}({op}<'c, 'a>),").unwrap();
+        }
+        writeln!(out, "}}\n").unwrap();
+    }
 }
 
 /// A method of the union that matches its op: `arm` says what it does for one.

@@ -10,9 +10,7 @@ use mlir_sys::mlirDenseElementsAttrGetBoolSplatValue;
 
 /// Rewrites `op`, or returns false.
 pub fn canonicalize<'c: 'a, 'a>(op: SymmOp<'c, 'a>, rewriter: RewriterBase<'c, '_>) -> bool {
-    let Some(mask) = op.operand_group("mask").first().copied().and_then(constant_mask) else {
-        return false;
-    };
+    let Some(mask) = op.mask().and_then(constant_mask) else { return false };
     let operation = op.operation();
     if mask {
         rewriter.start_op_modification(operation);
@@ -28,9 +26,9 @@ pub fn canonicalize<'c: 'a, 'a>(op: SymmOp<'c, 'a>, rewriter: RewriterBase<'c, '
             Some(other) => rewriter.replace_op_with_values(operation, &[other]),
             None => return false,
         },
-        SymmOp::RemoteStore(_) | SymmOp::Get(_) | SymmOp::Put(_) | SymmOp::Copy(_) | SymmOp::PutPacket(_) => {
-            rewriter.erase_op(operation);
-        }
+        SymmOp::PutPacket(_) => rewriter.erase_op(operation),
+        // What also orders, a put_signal, does so without its data.
+        _ if op.accesses_data() && !op.orders() && operation.result_count() == 0 => rewriter.erase_op(operation),
         _ => return false,
     }
     true

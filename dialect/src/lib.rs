@@ -19,6 +19,7 @@ mod edit;
 mod fold;
 #[expect(unsafe_code, reason = "the border to C++")]
 mod hooks;
+pub mod make;
 pub mod nesting;
 pub mod ops;
 #[expect(unsafe_code, reason = "questions about types that melior does not ask")]

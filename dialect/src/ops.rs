@@ -1,7 +1,9 @@
 //! One view per op, and one enum per keyword set: generated from `td/` by `build/views.rs`.
 
 use crate::access;
-use melior::ir::{OperationRef, Type, Value, operation::OperationLike};
+use crate::make::{self, Make};
+use melior::Context;
+use melior::ir::{Attribute as MlirAttribute, OperationRef, Type, Value, operation::OperationLike};
 
 /// How many values an operand name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +67,52 @@ pub fn has_segments(operands: &[Operands]) -> bool {
     operands.iter().filter(|operands| operands.arity != Arity::One).count() > 1
 }
 
+/// What an op does to the memory that one of its operands points to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// The name of the operand.
+    pub pointer: &'static str,
+    /// Whether it reads there.
+    pub reads: bool,
+    /// Whether it writes there.
+    pub writes: bool,
+    /// Whether the memory is a flag: it is for order, and no data.
+    pub is_flag: bool,
+    /// The names of the operands for the rank and for the distance, if it is another rank's memory.
+    pub way: Option<(&'static str, &'static str)>,
+}
+
+impl Access {
+    /// Whether the memory is on the symmetric heap: a peer's, or a flag, which peers set.
+    #[must_use]
+    pub fn is_on_heap(&self) -> bool {
+        self.way.is_some() || self.is_flag
+    }
+}
+
+/// One end of a bulk copy.
+#[derive(Clone, Copy)]
+pub struct End<'c, 'a> {
+    /// Where it is, on this rank.
+    pub pointer: Value<'c, 'a>,
+    /// The names of the operands for the rank and for the distance, if it is on another rank.
+    pub way: Option<(&'static str, &'static str)>,
+}
+
+impl Order {
+    /// Whether it holds back what comes after it.
+    #[must_use]
+    pub fn acquires(self) -> bool {
+        matches!(self, Self::Acquire | Self::AcqRel)
+    }
+
+    /// Whether it holds back what comes before it.
+    #[must_use]
+    pub fn releases(self) -> bool {
+        matches!(self, Self::Release | Self::AcqRel)
+    }
+}
+
 include!(concat!(env!("OUT_DIR"), "/views.rs"));
 
 impl<'c: 'a, 'a> SymmOp<'c, 'a> {
@@ -77,19 +125,40 @@ impl<'c: 'a, 'a> SymmOp<'c, 'a> {
         }
     }
 
-    /// Every translation the op makes: the names of its rank operand and of its distance operand.
+    /// Whether it reads data or a flag.
     #[must_use]
-    pub fn translations(self) -> &'static [(&'static str, &'static str)] {
-        match self {
-            Self::Copy(_) => &[("from", "from_delta"), ("to", "to_delta")],
-            _ if self.operands().iter().any(|group| group.name == "delta") => &[("rank", "delta")],
-            _ => &[],
-        }
+    pub fn reads(self) -> bool {
+        self.accesses().iter().any(|access| access.reads)
     }
 
-    /// The device context that the op takes, if it takes one.
+    /// Whether it writes data or a flag.
     #[must_use]
-    pub fn ctx(self) -> Option<Value<'c, 'a>> {
-        self.operand_group("ctx").first().copied()
+    pub fn writes(self) -> bool {
+        self.accesses().iter().any(|access| access.writes)
+    }
+
+    /// Whether it reads or writes data, and not flags alone.
+    #[must_use]
+    pub fn accesses_data(self) -> bool {
+        self.accesses().iter().any(|access| !access.is_flag)
+    }
+
+    /// Whether accesses around it may be ordered: it acquires or releases, or is a wait, even a relaxed one, after
+    /// which a fence acquires.
+    #[must_use]
+    pub fn orders(self) -> bool {
+        self.acquires() || self.releases() || self.waits() && self.sem().is_some()
+    }
+
+    /// Source and destination of a bulk copy; `None` for any other op.
+    #[must_use]
+    pub fn ends(self) -> Option<(End<'c, 'a>, End<'c, 'a>)> {
+        self.engine()?;
+        Some((self.end("src")?, self.end("dst")?))
+    }
+
+    fn end(self, name: &str) -> Option<End<'c, 'a>> {
+        let access = self.accesses().iter().find(|access| access.pointer == name)?;
+        Some(End { pointer: self.operand_group(name).first().copied()?, way: access.way })
     }
 }

@@ -5,7 +5,7 @@ mod packet;
 use crate::access::{range, ty as attribute_type};
 use crate::diagnostic::{Reported, error};
 use crate::lossy;
-use crate::ops::{Arity, Engine, Group, Order, RmwKind, SymmOp};
+use crate::ops::{Access, Arity, Engine, Group, Order, RmwKind, SymmOp};
 use crate::pointer::{Pointer, is_block_memory, layout, strides};
 use crate::shape::{DYNAMIC, Shaped, byte_width, float_width, integer_width, is_data, scalar};
 use crate::{HEAP_SIZE_ATTRIBUTE, HEAP_STRIDE_ATTRIBUTE, NUM_RANKS_ATTRIBUTE, TABLE_IN_HEAP_ATTRIBUTE};
@@ -34,6 +34,9 @@ pub fn verify<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Verdict {
             lossy!("T4: takes an alignment in bytes that is a power of two up to {HEAP_ALIGNMENT}, got {alignment}")
         })?;
     }
+    if let Some((src, dst)) = op.ends() {
+        verify_bulk(op, src.pointer, dst.pointer)?;
+    }
     match op {
         SymmOp::Ctx(ctx) => ensure(op, ctx.rank().is_some() == ctx.num_ranks().is_some(), || {
             "takes both a rank and a number of ranks, or neither".into()
@@ -56,13 +59,7 @@ pub fn verify<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Verdict {
         SymmOp::RemoteStore(store) => {
             verify_access(op, store.ptr(), &store.indices(), store.value().r#type(), store.mask())
         }
-        SymmOp::Get(get) => verify_bulk(op, get.src(), get.dst()),
-        SymmOp::Put(put) => verify_bulk(op, put.src(), put.dst()),
-        SymmOp::Copy(copy) => verify_bulk(op, copy.src(), copy.dst()),
-        SymmOp::PutSignal(put) => {
-            verify_bulk(op, put.src(), put.dst())?;
-            verify_flag(op, put.flag(), &put.indices(), put.value())
-        }
+        SymmOp::PutSignal(put) => verify_flag(op, put.flag(), &put.indices(), put.value()),
         SymmOp::AtomicRmw(rmw) => {
             verify_rmw_type(op, rmw.kind(), rmw.value().r#type())?;
             verify_access(op, rmw.ptr(), &rmw.indices(), rmw.value().r#type(), rmw.mask())
@@ -162,25 +159,13 @@ fn ensure<'c: 'a, 'a>(op: SymmOp<'c, 'a>, holds: bool, message: impl FnOnce() ->
 fn pointer_operands(op: SymmOp) -> impl Iterator<Item = (&'static str, bool)> {
     let names = ["ptr", "flag", "slots", "table", "src", "dst"];
     names.into_iter().map(move |name| {
-        let local = matches!(
-            (op, name),
-            (SymmOp::Get(_), "dst") | (SymmOp::Put(_) | SymmOp::PutSignal(_), "src") | (SymmOp::Ctx(_), _)
-        );
-        (name, !local)
+        let access = op.accesses().iter().find(|access| access.pointer == name);
+        (name, access.map_or(!matches!(op, SymmOp::Ctx(_)), Access::is_on_heap))
     })
 }
 
 fn alignment(op: SymmOp) -> Option<i64> {
-    match op {
-        SymmOp::RemoteLoad(op) => op.alignment(),
-        SymmOp::RemoteStore(op) => op.alignment(),
-        SymmOp::Get(op) => op.alignment(),
-        SymmOp::Put(op) => op.alignment(),
-        SymmOp::Copy(op) => op.alignment(),
-        SymmOp::PutSignal(op) => op.alignment(),
-        SymmOp::Alloc(op) => op.align(),
-        _ => None,
-    }
+    if let SymmOp::Alloc(alloc) = op { alloc.align() } else { op.alignment() }
 }
 
 fn verify_pointer<'c: 'a, 'a>(op: SymmOp<'c, 'a>, name: &str, pointer: Value<'c, 'a>, on_heap: bool) -> Verdict {
@@ -278,11 +263,9 @@ fn verify_mask<'c: 'a, 'a>(op: SymmOp<'c, 'a>, mask: Type<'c>, data: Type<'c>) -
 fn verify_bulk<'c: 'a, 'a>(op: SymmOp<'c, 'a>, src: Value<'c, 'a>, dst: Value<'c, 'a>) -> Verdict {
     let (from, to) = (src.r#type(), dst.r#type());
     let (Some(source), Some(target)) = (Pointer::of(from), Pointer::of(to)) else { return Ok(()) };
-    let count = op.operand_group("count").len();
-    let mask = op.operand_group("mask").first().copied();
+    let (count, mask) = (usize::from(op.count().is_some()), op.mask());
     let element = op.operation().attribute("element").is_ok();
-    let (engine, group) = engine_and_group(op);
-    ensure(op, engine == Engine::Threads || group == Group::Block, || {
+    ensure(op, op.engine() != Some(Engine::Bulk) || op.group() == Some(Group::Block), || {
         "drives the bulk copy engine for a block: group block".into()
     })?;
     match (source, target) {
@@ -336,16 +319,6 @@ fn verify_bulk<'c: 'a, 'a>(op: SymmOp<'c, 'a>, src: Value<'c, 'a>, dst: Value<'c
             op.operation(),
             &lossy!("copies between two memrefs, two pointers or two tensors of pointers, got {from} and {to}"),
         )),
-    }
-}
-
-fn engine_and_group(op: SymmOp) -> (Engine, Group) {
-    match op {
-        SymmOp::Get(op) => (op.engine(), op.group()),
-        SymmOp::Put(op) => (op.engine(), op.group()),
-        SymmOp::Copy(op) => (op.engine(), op.group()),
-        SymmOp::PutSignal(op) => (op.engine(), op.group()),
-        _ => (Engine::Threads, Group::Thread),
     }
 }
 

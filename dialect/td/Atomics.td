@@ -8,6 +8,7 @@ include "Enums.td"
 // The result's type is inferred from an operand by its position: no group of varying size may come before it.
 class Symm_AtomicOp<string mnemonic, list<Trait> traits>
     : Symm_OrderOp<mnemonic, traits # [AttrSizedOperandSegments]> {
+  let facts = [Symm_RemoteUpdate<"ptr">, Symm_AcquiresBySem, Symm_ReleasesBySem];
   let hasCanonicalizeMethod = 1;
   let extraClassDefinition = !strconcat(RustVerifier, RustCanonicalizer);
 }

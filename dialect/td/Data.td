@@ -21,6 +21,7 @@ def Symm_RemoteLoadOp : Symm_AccessOp<"remote_load", ReadEffect> {
     bytes; without it the address is aligned to the largest power of two that divides the size of the whole value (16
     for `vector<4xf32>` and for `vector<24xbf16>`, 4 for `vector<3xf32>`), so that a vector is one access, or few.
   }];
+  let facts = [Symm_RemoteRead<"ptr">];
   let arguments = (ins Symm_Ctx:$ctx, Symm_Pointer:$ptr, Variadic<Index>:$indices, I32:$rank, Optional<I64>:$delta,
                        Optional<Symm_Mask>:$mask, Optional<AnyType>:$other, OptionalAttr<Symm_Cache>:$cache,
                        UnitAttr:$volatile_, OptionalAttr<I64Attr>:$alignment);
@@ -42,6 +43,7 @@ def Symm_RemoteStoreOp : Symm_AccessOp<"remote_store", WriteEffect> {
     symm.remote_store %ctx, %v, %m[%i], %peer : f32, memref<64xf32>
     ```
   }];
+  let facts = [Symm_RemoteWrite<"ptr">];
   let arguments = (ins Symm_Ctx:$ctx, AnyType:$value, Symm_Pointer:$ptr, Variadic<Index>:$indices, I32:$rank,
                        Optional<I64>:$delta, Optional<Symm_Mask>:$mask, OptionalAttr<Symm_Cache>:$cache,
                        UnitAttr:$volatile_, OptionalAttr<I64Attr>:$alignment);
@@ -71,7 +73,29 @@ defvar BulkShapes = [{
     and for up to 64 bytes a thread, the threads copy.
 }];
 
-def Symm_GetOp : Symm_AccessOp<"get", CopyEffect> {
+// The arguments of a bulk copy after its ends, and their assembly.
+defvar BulkWhat = (ins Optional<AnyTypeOf<[Index, I64]>>:$count, OptionalAttr<TypeAttr>:$element,
+                       Optional<Symm_Mask>:$mask, OptionalAttr<Symm_Cache>:$cache);
+defvar BulkWhatFormat = [{
+    (`count` $count^ `:` type($count) `of` $element)? (`mask` $mask^ `:` type($mask))? (`cache` $cache^)?
+}];
+defvar BulkHow = (ins DefaultValuedAttr<Symm_Group, "::symm::Group::Thread">:$group,
+                      DefaultValuedAttr<Symm_Engine, "::symm::Engine::Threads">:$engine,
+                      OptionalAttr<I64Attr>:$alignment);
+defvar BulkHowFormat = "(`group` $group^)? (`engine` $engine^)?";
+
+// A copy from `src` to `dst`, of which `ends` and `format` say where they are.
+class Symm_BulkOp<string mnemonic, dag ends, string format> : Symm_AccessOp<mnemonic, CopyEffect> {
+  let arguments = !con((ins Symm_Ctx:$ctx), ends, BulkWhat, BulkHow);
+  let assemblyFormat = !strconcat("$ctx `,` ", format, BulkWhatFormat, BulkHowFormat,
+                                  " attr-dict `:` type($src) `,` type($dst)");
+}
+// One between this rank and another one.
+class Symm_TransferOp<string mnemonic>
+    : Symm_BulkOp<mnemonic, (ins Symm_Pointer:$src, Symm_Pointer:$dst, I32:$rank, Optional<I64>:$delta),
+                  "$src `,` $dst `,` $rank (`via` $delta^)? ">;
+
+def Symm_GetOp : Symm_TransferOp<"get"> {
   let summary = "Copies from another rank's memory into mine";
   let description = !strconcat([{
     Copies `src` of rank `rank` to the local `dst`. Every thread of the group may read it right after the op, and write
@@ -85,20 +109,10 @@ def Symm_GetOp : Symm_AccessOp<"get", CopyEffect> {
     symm.get %ctx, %p, %q, %peer count %n : index of f16 : !llvm.ptr, !llvm.ptr
     ```
   }]);
-  let arguments = (ins Symm_Ctx:$ctx, Symm_Pointer:$src, Symm_Pointer:$dst, I32:$rank, Optional<I64>:$delta,
-                       Optional<AnyTypeOf<[Index, I64]>>:$count, OptionalAttr<TypeAttr>:$element,
-                       Optional<Symm_Mask>:$mask, OptionalAttr<Symm_Cache>:$cache,
-                       DefaultValuedAttr<Symm_Group, "::symm::Group::Thread">:$group,
-                       DefaultValuedAttr<Symm_Engine, "::symm::Engine::Threads">:$engine,
-                       OptionalAttr<I64Attr>:$alignment);
-  let assemblyFormat = [{
-    $ctx `,` $src `,` $dst `,` $rank (`via` $delta^)? (`count` $count^ `:` type($count) `of` $element)?
-    (`mask` $mask^ `:` type($mask))? (`cache` $cache^)? (`group` $group^)? (`engine` $engine^)? attr-dict
-    `:` type($src) `,` type($dst)
-  }];
+  let facts = [Symm_RemoteRead<"src">, Symm_LocalWrite<"dst">];
 }
 
-def Symm_PutOp : Symm_AccessOp<"put", CopyEffect> {
+def Symm_PutOp : Symm_TransferOp<"put"> {
   let summary = "Copies from my memory into another rank's";
   let description = !strconcat([{
     Copies the local `src` to `dst` of rank `rank`. Every thread of the group may write over `src` right after the op
@@ -111,20 +125,13 @@ def Symm_PutOp : Symm_AccessOp<"put", CopyEffect> {
     symm.put %ctx, %src, %dst, %peer group block : memref<1024xf32>, memref<1024xf32>
     ```
   }]);
-  let arguments = (ins Symm_Ctx:$ctx, Symm_Pointer:$src, Symm_Pointer:$dst, I32:$rank, Optional<I64>:$delta,
-                       Optional<AnyTypeOf<[Index, I64]>>:$count, OptionalAttr<TypeAttr>:$element,
-                       Optional<Symm_Mask>:$mask, OptionalAttr<Symm_Cache>:$cache,
-                       DefaultValuedAttr<Symm_Group, "::symm::Group::Thread">:$group,
-                       DefaultValuedAttr<Symm_Engine, "::symm::Engine::Threads">:$engine,
-                       OptionalAttr<I64Attr>:$alignment);
-  let assemblyFormat = [{
-    $ctx `,` $src `,` $dst `,` $rank (`via` $delta^)? (`count` $count^ `:` type($count) `of` $element)?
-    (`mask` $mask^ `:` type($mask))? (`cache` $cache^)? (`group` $group^)? (`engine` $engine^)? attr-dict
-    `:` type($src) `,` type($dst)
-  }];
+  let facts = [Symm_LocalRead<"src">, Symm_RemoteWrite<"dst">];
 }
 
-def Symm_CopyOp : Symm_AccessOp<"copy", CopyEffect> {
+def Symm_CopyOp
+    : Symm_BulkOp<"copy", (ins Symm_Pointer:$src, I32:$from, Optional<I64>:$from_delta, Symm_Pointer:$dst, I32:$to,
+                               Optional<I64>:$to_delta),
+                  "$src `at` $from (`via` $from_delta^)? `,` $dst `at` $to (`via` $to_delta^)? "> {
   let summary = "Copies from one rank's memory into another's";
   let description = !strconcat([{
     Copies `src` of rank `from` to `dst` of rank `to`; either may be the current rank, or neither. As `dst` may be this
@@ -134,19 +141,7 @@ def Symm_CopyOp : Symm_AccessOp<"copy", CopyEffect> {
     symm.copy %ctx, %src at %from, %dst at %to : memref<16xi32>, memref<16xi32>
     ```
   }]);
-  let arguments = (ins Symm_Ctx:$ctx, Symm_Pointer:$src, I32:$from, Optional<I64>:$from_delta, Symm_Pointer:$dst,
-                       I32:$to, Optional<I64>:$to_delta,
-                       Optional<AnyTypeOf<[Index, I64]>>:$count, OptionalAttr<TypeAttr>:$element,
-                       Optional<Symm_Mask>:$mask, OptionalAttr<Symm_Cache>:$cache,
-                       DefaultValuedAttr<Symm_Group, "::symm::Group::Thread">:$group,
-                       DefaultValuedAttr<Symm_Engine, "::symm::Engine::Threads">:$engine,
-                       OptionalAttr<I64Attr>:$alignment);
-  let assemblyFormat = [{
-    $ctx `,` $src `at` $from (`via` $from_delta^)? `,` $dst `at` $to (`via` $to_delta^)?
-    (`count` $count^ `:` type($count) `of` $element)?
-    (`mask` $mask^ `:` type($mask))? (`cache` $cache^)? (`group` $group^)? (`engine` $engine^)? attr-dict
-    `:` type($src) `,` type($dst)
-  }];
+  let facts = [Symm_RemoteRead<"src", Symm_Way<"from", "from_delta">>, Symm_RemoteWrite<"dst", Symm_Way<"to", "to_delta">>];
 }
 
 #endif // SYMM_DATA_TD

@@ -79,14 +79,68 @@ defvar RustCanonicalizer = [{
   }
 }];
 
-// An op whose verifier is dialect/src/verify.rs.
+// What the passes know of an op, from which dialect/build/facts.rs makes predicates in Rust.
+class Symm_Fact;
+// It touches no memory and waits for nobody.
+def Symm_Computes : Symm_Fact;
+// It goes on when another rank has done something.
+def Symm_Waits : Symm_Fact;
+// It lets in what others have released, always or as its `sem` says.
+def Symm_Acquires : Symm_Fact;
+def Symm_AcquiresBySem : Symm_Fact;
+// It hands over what came before it, always or as its `sem` says.
+def Symm_Releases : Symm_Fact;
+def Symm_ReleasesBySem : Symm_Fact;
+
+// The operands of a translation: it leads to another rank's heap, by its rank or by a distance.
+class Symm_Way<string rank_, string delta_> {
+  string rank = rank_;
+  string delta = delta_;
+}
+def Symm_There : Symm_Way<"rank", "delta">;
+
+// An operand is translated, and not accessed.
+class Symm_Translates<Symm_Way way_ = Symm_There> : Symm_Fact {
+  Symm_Way way = way_;
+}
+
+// What is done to the memory that a pointer operand points to.
+class Symm_Access<string pointer_, bit reads_, bit writes_> : Symm_Fact {
+  string pointer = pointer_;
+  bit reads = reads_;
+  bit writes = writes_;
+  // Whether the memory is a flag: it is for order, and no data.
+  bit flag = 0;
+}
+// Memory of another rank.
+class Symm_RemoteAccess<string pointer, bit reads, bit writes, Symm_Way way_> : Symm_Access<pointer, reads, writes> {
+  Symm_Way way = way_;
+}
+class Symm_RemoteRead<string pointer, Symm_Way way = Symm_There> : Symm_RemoteAccess<pointer, 1, 0, way>;
+class Symm_RemoteWrite<string pointer, Symm_Way way = Symm_There> : Symm_RemoteAccess<pointer, 0, 1, way>;
+class Symm_RemoteUpdate<string pointer, Symm_Way way = Symm_There> : Symm_RemoteAccess<pointer, 1, 1, way>;
+class Symm_RemoteFlag<string pointer> : Symm_RemoteWrite<pointer> {
+  let flag = 1;
+}
+// Memory of mine, on the heap or not.
+class Symm_LocalRead<string pointer> : Symm_Access<pointer, 1, 0>;
+class Symm_LocalWrite<string pointer> : Symm_Access<pointer, 0, 1>;
+// A flag of mine, on the heap: others set it.
+class Symm_OwnFlag<string pointer> : Symm_Access<pointer, 1, 0> {
+  let flag = 1;
+}
+
+// An op whose verifier is dialect/src/verify.rs. One that states no facts does not build; `[]` states that there is
+// nothing to know: it touches no memory that a rank shares, and orders none.
 class Symm_Op<string mnemonic, list<Trait> traits = []> : Op<Symm_Dialect, mnemonic, traits> {
+  list<Symm_Fact> facts = ?;
   let hasVerifier = 1;
   let extraClassDefinition = RustVerifier;
 }
 
 // A `Symm_Op` without side effects that dialect/src/fold.rs can fold.
 class Symm_PureOp<string mnemonic, list<Trait> traits = []> : Symm_Op<mnemonic, traits # [Pure]> {
+  let facts = [Symm_Computes];
   let hasFolder = 1;
   let extraClassDefinition = !strconcat(RustVerifier, RustFolder);
 }

@@ -16,6 +16,7 @@ def Symm_AllocOp : Symm_Op<"alloc", [MemoryEffects<[MemAlloc, MemRead, MemWrite]
     %rows = symm.alloc %ctx(%n) align 4096 : memref<?x64xf32>
     ```
   }];
+  let facts = [Symm_Waits];
   let arguments = (ins Symm_Ctx:$ctx, Variadic<Index>:$sizes, OptionalAttr<I64Attr>:$align);
   let results = (outs AnyMemRef:$memory);
   let assemblyFormat = "$ctx (`(` $sizes^ `)`)? (`align` $align^)? attr-dict `:` type($memory)";
@@ -30,6 +31,7 @@ def Symm_FreeOp : Symm_Op<"free", [MemoryEffects<[MemFree, MemRead, MemWrite]>]>
     symm.free %ctx, %data : memref<64x64xf32>
     ```
   }];
+  let facts = [Symm_Waits];
   let arguments = (ins Symm_Ctx:$ctx, AnyMemRef:$memory);
   let assemblyFormat = "$ctx `,` $memory attr-dict `:` type($memory)";
 }
@@ -41,6 +43,7 @@ def Symm_BarrierAllOp : Symm_OrderOp<"barrier_all"> {
     symm.barrier_all %ctx
     ```
   }];
+  let facts = [Symm_Waits, Symm_Acquires, Symm_Releases];
   let arguments = (ins Symm_Ctx:$ctx);
   let assemblyFormat = "$ctx attr-dict";
 }
@@ -55,6 +58,7 @@ def Symm_CheckOp : Symm_Op<"check", [MemoryEffects<[MemWrite]>]> {
     symm.check %same, "element {} is {}, expected {}"(%i, %got, %want) : index, f32, f32
     ```
   }];
+  let facts = [];
   let arguments = (ins I1:$condition, StrAttr:$message, Variadic<AnyType>:$values);
   let assemblyFormat = "$condition `,` $message (`(` $values^ `)` )? attr-dict (`:` type($values)^)?";
 }
@@ -68,6 +72,7 @@ def Symm_PrintOp : Symm_Op<"print", [MemoryEffects<[MemWrite]>]> {
     symm.print "sum is {}"(%sum) : i64
     ```
   }];
+  let facts = [];
   let arguments = (ins StrAttr:$message, Variadic<AnyType>:$values);
   let assemblyFormat = "$message (`(` $values^ `)` )? attr-dict (`:` type($values)^)?";
 }

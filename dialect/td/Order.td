@@ -4,6 +4,7 @@
 
 include "Dialect.td"
 include "Enums.td"
+include "Data.td"
 
 def Symm_SignalOp : Symm_OrderOp<"signal", [AttrSizedOperandSegments]> {
   let summary = "Tells another rank that something has happened";
@@ -20,6 +21,7 @@ def Symm_SignalOp : Symm_OrderOp<"signal", [AttrSizedOperandSegments]> {
     symm.signal add %ctx, %flag[%i], %one, %peer group block : memref<4xi64>, i64
     ```
   }];
+  let facts = [Symm_RemoteFlag<"flag">, Symm_ReleasesBySem];
   let arguments = (ins Symm_SignalKind:$kind, Symm_Ctx:$ctx, Symm_Pointer:$flag, Variadic<Index>:$indices,
                        Symm_FlagValue:$value, I32:$rank, Optional<I64>:$delta,
                        DefaultValuedAttr<Symm_Order, "::symm::Order::Release">:$sem,
@@ -51,6 +53,7 @@ def Symm_WaitOp : Symm_OrderOp<"wait", [AttrSizedOperandSegments]> {
     %seen = symm.wait %ctx, %flag[%i] eq %one timeout %ns : memref<4xi32>, i32 -> i1
     ```
   }];
+  let facts = [Symm_OwnFlag<"flag">, Symm_Waits, Symm_AcquiresBySem];
   let arguments = (ins Symm_Ctx:$ctx, Symm_Pointer:$flag, Variadic<Index>:$indices, UnitAttr:$is_unsigned,
                        Symm_Comparison:$comparison, Symm_FlagValue:$value, Optional<I64>:$timeout,
                        DefaultValuedAttr<Symm_Order, "::symm::Order::Acquire">:$sem,
@@ -75,23 +78,18 @@ def Symm_PutSignalOp : Symm_OrderOp<"put_signal", [AttrSizedOperandSegments]> {
       : memref<64xf32>, memref<64xf32>, memref<4xi64>, i64
     ```
   }];
-  let arguments = (ins Symm_SignalKind:$kind, Symm_Ctx:$ctx, Symm_Pointer:$src, Symm_Pointer:$dst,
-                       Symm_Pointer:$flag, Variadic<Index>:$indices, Symm_FlagValue:$value, I32:$rank,
-                       Optional<I64>:$delta,
-                       Optional<AnyTypeOf<[Index, I64]>>:$count, OptionalAttr<TypeAttr>:$element,
-                       Optional<Symm_Mask>:$mask, OptionalAttr<Symm_Cache>:$cache,
-                       DefaultValuedAttr<Symm_Scope, "::symm::Scope::Sys">:$scope,
-                       DefaultValuedAttr<Symm_Group, "::symm::Group::Thread">:$group,
-                       DefaultValuedAttr<Symm_Engine, "::symm::Engine::Threads">:$engine,
-                       OptionalAttr<I64Attr>:$alignment);
+  let facts = [Symm_LocalRead<"src">, Symm_RemoteWrite<"dst">, Symm_RemoteFlag<"flag">, Symm_Releases];
+  let arguments = !con((ins Symm_SignalKind:$kind, Symm_Ctx:$ctx, Symm_Pointer:$src, Symm_Pointer:$dst,
+                            Symm_Pointer:$flag, Variadic<Index>:$indices, Symm_FlagValue:$value, I32:$rank,
+                            Optional<I64>:$delta),
+                       BulkWhat, (ins DefaultValuedAttr<Symm_Scope, "::symm::Scope::Sys">:$scope), BulkHow);
   let hasCanonicalizeMethod = 1;
   let extraClassDefinition = !strconcat(RustVerifier, RustCanonicalizer);
-  let assemblyFormat = [{
+  let assemblyFormat = !strconcat([{
     $kind $ctx `,` $src `,` $dst `,` $flag (`[` $indices^ `]`)? `,` $value `,` $rank (`via` $delta^)?
-    (`count` $count^ `:` type($count) `of` $element)? (`mask` $mask^ `:` type($mask))?
-    (`cache` $cache^)? (`scope` $scope^)? (`group` $group^)? (`engine` $engine^)? attr-dict
-    `:` type($src) `,` type($dst) `,` type($flag) `,` type($value)
-  }];
+  }], BulkWhatFormat, "(`scope` $scope^)? ", BulkHowFormat, [{
+    attr-dict `:` type($src) `,` type($dst) `,` type($flag) `,` type($value)
+  }]);
 }
 
 def Symm_FenceOp : Symm_OrderOp<"fence"> {
@@ -109,6 +107,7 @@ def Symm_FenceOp : Symm_OrderOp<"fence"> {
     symm.fence sem release group block
     ```
   }];
+  let facts = [Symm_AcquiresBySem, Symm_ReleasesBySem];
   let arguments = (ins DefaultValuedAttr<Symm_Order, "::symm::Order::AcqRel">:$sem,
                        DefaultValuedAttr<Symm_Scope, "::symm::Scope::Sys">:$scope,
                        DefaultValuedAttr<Symm_Group, "::symm::Group::Thread">:$group);
@@ -128,6 +127,7 @@ def Symm_BarrierOp : Symm_OrderOp<"barrier"> {
     symm.barrier %ctx group block
     ```
   }];
+  let facts = [Symm_Waits, Symm_Acquires, Symm_Releases];
   let arguments = (ins Symm_Ctx:$ctx, DefaultValuedAttr<Symm_Group, "::symm::Group::Thread">:$group);
   let assemblyFormat = "$ctx (`group` $group^)? attr-dict";
 }

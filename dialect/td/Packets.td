@@ -32,6 +32,7 @@ def Symm_PutPacketOp : Symm_AccessOp<"put_packet", CopyEffect> {
     symm.put_packet %ctx, %w, %p, %epoch, %peer mask %in : vector<8xi1> : vector<8xbf16>, !llvm.ptr
     ```
   }]);
+  let facts = [Symm_RemoteFlag<"slots">];
   let arguments = (ins Symm_Ctx:$ctx, AnyType:$value, Symm_Pointer:$slots, Variadic<Index>:$indices, I32:$epoch,
                        I32:$rank, Optional<I64>:$delta, Optional<Symm_Mask>:$mask);
   let assemblyFormat = [{
@@ -53,6 +54,7 @@ def Symm_WaitPacketOp : Symm_AccessOp<"wait_packet", CopyEffect> {
     %v = symm.wait_packet %ctx, %slots[%i], %epoch : memref<64xi32> -> f32
     ```
   }]);
+  let facts = [Symm_OwnFlag<"slots">, Symm_Waits];
   let arguments = (ins Symm_Ctx:$ctx, Symm_Pointer:$slots, Variadic<Index>:$indices, I32:$epoch,
                        Optional<Symm_Mask>:$mask);
   let results = (outs AnyType:$value);
@@ -73,6 +75,7 @@ def Symm_TryPacketOp : Symm_AccessOp<"try_packet", CopyEffect> {
     %v, %valid = symm.try_packet %ctx, %slots[%i], %epoch : memref<64xi32> -> i64, i1
     ```
   }];
+  let facts = [Symm_OwnFlag<"slots">];
   let arguments = (ins Symm_Ctx:$ctx, Symm_Pointer:$slots, Variadic<Index>:$indices, I32:$epoch,
                        Optional<Symm_Mask>:$mask);
   let results = (outs AnyType:$value, AnyType:$valid);

@@ -16,6 +16,7 @@ def Symm_FaultOp : Symm_Op<"fault", [MemoryEffects<[MemRead, MemWrite]>]> {
     symm.fault %ctx, "rank {} out of range [0, {})"(%r, %n) : i32, i32
     ```
   }];
+  let facts = [];
   let arguments = (ins Symm_Ctx:$ctx, StrAttr:$message, Variadic<AnyType>:$values);
   let assemblyFormat = "$ctx `,` $message (`(` $values^ `)` )? attr-dict (`:` type($values)^)?";
 }

@@ -17,6 +17,7 @@ def Symm_TraceBeginOp : Symm_Op<"trace_begin", [MemoryEffects<[MemRead, MemWrite
     %record = symm.trace_begin %ctx, "wait ge"(%flag, %expected) group block
     ```
   }];
+  let facts = [];
   let arguments = (ins Symm_Ctx:$ctx, StrAttr:$what, Variadic<I64>:$values,
                        DefaultValuedAttr<Symm_Group, "::symm::Group::Thread">:$group);
   let results = (outs I64:$record);
@@ -32,6 +33,7 @@ def Symm_TraceEndOp : Symm_Op<"trace_end", [MemoryEffects<[MemRead, MemWrite]>]>
     symm.trace_end %record(%saw, %satisfied)
     ```
   }];
+  let facts = [];
   let arguments = (ins I64:$record, Variadic<I64>:$values);
   let assemblyFormat = "$record (`(` $values^ `)`)? attr-dict";
 }

@@ -32,6 +32,7 @@ def Symm_AsRemoteOp : Symm_PureOp<"as_remote", [AllTypesMatch<["ptr", "result"]>
     %theirs = symm.as_remote %ctx, %mine, %peer : memref<64x64xf32, strided<[128, 1], offset: ?>>
     ```
   }];
+  let facts = [Symm_Computes, Symm_Translates<>];
   let arguments = (ins Symm_Ctx:$ctx, Symm_Pointer:$ptr, I32:$rank, Optional<I64>:$delta);
   let results = (outs Symm_Pointer:$result);
   let assemblyFormat = "$ctx `,` $ptr `,` $rank (`via` $delta^)? attr-dict `:` type($ptr)";

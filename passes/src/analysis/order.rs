@@ -12,11 +12,8 @@ use symm_dialect::pointer::{Pointer, is_block_memory};
 /// Whether an operation touches no memory and waits for nobody, whatever its operands are: what lies between two
 /// operations that follow each other directly. An operation that is not known here does.
 pub fn is_quiet<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
-    use SymmOp::{AsRemote, Ctx, HeapBase, HeapDelta, NumRanks, Rank};
-    match SymmOp::cast(op) {
-        Some(Ctx(_) | Rank(_) | NumRanks(_) | HeapBase(_) | HeapDelta(_) | AsRemote(_)) => return true,
-        Some(_) => return false,
-        None => {}
+    if let Some(op) = SymmOp::cast(op) {
+        return op.is_pure();
     }
     let name = name(op);
     let (dialect, rest) = name.split_once('.').unwrap_or_default();
@@ -170,19 +167,9 @@ pub fn same<'c: 'a, 'a>(one: Value<'c, 'a>, other: Value<'c, 'a>) -> bool {
             && constant_value(one) == constant_value(other))
 }
 
-/// Whether an order holds back what comes before it.
-pub fn releases(order: Order) -> bool {
-    matches!(order, Order::Release | Order::AcqRel)
-}
-
-/// Whether an order holds back what comes after it.
-pub fn acquires(order: Order) -> bool {
-    matches!(order, Order::Acquire | Order::AcqRel)
-}
-
 /// The weakest order that is as strong as both.
 pub fn join(one: Order, other: Order) -> Order {
-    match (releases(one) || releases(other), acquires(one) || acquires(other)) {
+    match (one.releases() || other.releases(), one.acquires() || other.acquires()) {
         (false, false) => Order::Relaxed,
         (false, true) => Order::Acquire,
         (true, false) => Order::Release,

@@ -73,25 +73,8 @@ fn run(root: OperationRef, _: &Values) -> Result<Ir, Reported> {
 
 /// Whether an op accesses the memory behind some of its operands.
 fn is_access<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
-    use SymmOp::{AtomicCas, AtomicRmw, Copy, Get, Put, PutSignal, RemoteLoad, RemoteStore, Signal, Wait};
-    use SymmOp::{PutPacket, TryPacket, WaitPacket};
     match SymmOp::cast(op) {
-        Some(op) => matches!(
-            op,
-            RemoteLoad(_)
-                | RemoteStore(_)
-                | Get(_)
-                | Put(_)
-                | Copy(_)
-                | AtomicRmw(_)
-                | AtomicCas(_)
-                | Signal(_)
-                | Wait(_)
-                | PutSignal(_)
-                | PutPacket(_)
-                | WaitPacket(_)
-                | TryPacket(_)
-        ),
+        Some(op) => op.reads() || op.writes(),
         None => ACCESSES.contains(&name(op)) || name(op).starts_with("linalg."),
     }
 }

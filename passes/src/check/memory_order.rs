@@ -66,14 +66,8 @@ fn run(root: OperationRef, options: &Values) -> Result<Ir, Reported> {
     let mut outcome = Ok(Ir::Kept);
     for op in ops {
         let operation = op.operation();
-        let scope = match op {
-            SymmOp::AtomicRmw(op) => op.scope(),
-            SymmOp::AtomicCas(op) => op.scope(),
-            SymmOp::Signal(op) => op.scope(),
-            SymmOp::Wait(op) => op.scope(),
-            SymmOp::PutSignal(op) => op.scope(),
-            _ => Scope::Sys,
-        };
+        // A fence may be for the threads of one GPU; an access is for a peer.
+        let scope = op.scope().filter(|_| op.reads() || op.writes()).unwrap_or(Scope::Sys);
         if scope < Scope::Sys {
             let message = format!("O2: scope {} does not reach another rank", scope.keyword());
             outcome = outcome.and(repairs.set(operation, "scope", Scope::Sys as i64, &message, "widened to sys"));
@@ -175,15 +169,11 @@ fn meaning<'c: 'a, 'a>(op: OperationRef<'c, 'a>, look: Look, flags: &Flags) -> M
         Some(SymmOp::Signal(signal)) => together(op, signal.group(), look),
         Some(SymmOp::Wait(wait)) => together(op, wait.group(), look),
         Some(SymmOp::BarrierAll(_)) => Meaning::Fence,
-        Some(SymmOp::RemoteStore(_) | SymmOp::Put(_) | SymmOp::Get(_) | SymmOp::Copy(_) | SymmOp::PutSignal(_)) => {
-            Meaning::Access
-        }
-        Some(SymmOp::RemoteLoad(_)) if look.reads => Meaning::Access,
         // A packet needs nobody's order (P1), but that its slot is read may be what a signal says.
         Some(SymmOp::WaitPacket(_) | SymmOp::TryPacket(_)) if before && look.reads => Meaning::Access,
         Some(op) if before && flags.update(op).is_some() => together(op.operation(), Group::Thread, look),
-        // They read and write, and their own order is not that of the signal or wait.
-        Some(SymmOp::AtomicRmw(_) | SymmOp::AtomicCas(_)) => Meaning::Access,
+        // The order of an atomic or a put_signal is its own, and not that of the signal or wait.
+        Some(op) if op.accesses_data() && (op.writes() || look.reads && op.reads()) => Meaning::Access,
         None if name(op) == "nvvm.bar.warp.sync" => together(op, Group::Warp, look),
         None if is_barrier(name(op)) => together(op, Group::Block, look),
         None if look.reads && only_reads_heap(op) => Meaning::Access,

@@ -14,6 +14,7 @@ use melior::ir::{
     ValueLike,
 };
 use melior::{Context, IrRewriter};
+use symm_dialect::make::Make;
 
 /// Makes operations at one place, with one location.
 pub struct Builder<'c> {
@@ -118,6 +119,22 @@ impl<'c> Builder<'c> {
         attributes: &[(&str, Attribute<'c>)],
     ) -> OperationRef<'c, 'c> {
         self.op_with_regions(name, operands, results, attributes, Vec::new())
+    }
+
+    /// Inserts an operation of the symm dialect.
+    pub fn make<'a, M: Make<'c, 'a>>(&self, parts: &M, results: &[Type<'c>]) -> OperationRef<'c, 'c>
+    where
+        'c: 'a,
+    {
+        self.op(M::NAME, &parts.operands(), results, &parts.attributes(self.context))
+    }
+
+    /// Inserts an operation of the symm dialect with one result.
+    pub fn make_value<'a, M: Make<'c, 'a>>(&self, parts: &M, result: Type<'c>) -> Value<'c, 'c>
+    where
+        'c: 'a,
+    {
+        self.value(M::NAME, &parts.operands(), result, &parts.attributes(self.context))
     }
 
     /// Inserts an operation with regions.

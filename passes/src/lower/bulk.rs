@@ -6,7 +6,7 @@ use crate::ir::Builder;
 use crate::ir::address::{Descriptor, bytes, element, first, generic, is_contiguous, memory_type, remote_element};
 use melior::ir::r#type::ShapedTypeLike;
 use melior::ir::{Type, Value, ValueLike};
-use symm_dialect::ops::{Engine, Group, SymmOp};
+use symm_dialect::ops::{self, Engine, Group, SymmOp};
 use symm_dialect::pointer::strides;
 use symm_dialect::shape::{Shaped, byte_width};
 
@@ -51,28 +51,18 @@ pub struct Transfer<'c, 'a> {
 impl<'c: 'a, 'a> Transfer<'c, 'a> {
     /// What `op` asks for, which is a `get`, `put`, `copy` or `put_signal`.
     pub fn new(op: SymmOp<'c, 'a>, b: &Builder<'c>) -> Self {
-        let near = |pointer| End { pointer, delta: None };
-        let far = |pointer, rank, delta| End { pointer, delta: Some(delta_of(op, b, rank, delta)) };
-        let (src, dst, count, element, group, engine) = match op {
-            SymmOp::Get(op) => {
-                let src = far(op.src(), "rank", "delta");
-                (src, near(op.dst()), op.count(), op.element(), op.group(), op.engine())
-            }
-            SymmOp::Put(op) => {
-                let dst = far(op.dst(), "rank", "delta");
-                (near(op.src()), dst, op.count(), op.element(), op.group(), op.engine())
-            }
-            SymmOp::PutSignal(op) => {
-                let dst = far(op.dst(), "rank", "delta");
-                (near(op.src()), dst, op.count(), op.element(), op.group(), op.engine())
-            }
-            SymmOp::Copy(op) => {
-                let (src, dst) = (far(op.src(), "from", "from_delta"), far(op.dst(), "to", "to_delta"));
-                (src, dst, op.count(), op.element(), op.group(), op.engine())
-            }
-            _ => unreachable!("not a bulk copy"),
+        let end = |end: ops::End<'c, 'a>| End {
+            pointer: end.pointer,
+            delta: end.way.map(|(rank, delta)| delta_of(op, b, rank, delta)),
         };
-        Self { src, dst, count: count.zip(element), group, engine }
+        let (src, dst) = op.ends().expect("a bulk copy");
+        Self {
+            src: end(src),
+            dst: end(dst),
+            count: op.count().zip(op.element()),
+            group: op.group().expect("a bulk copy has a group"),
+            engine: op.engine().expect("a bulk copy has an engine"),
+        }
     }
 }
 

@@ -36,7 +36,7 @@ use melior::ir::{OperationRef, ValueLike, operation::OperationLike};
 use runtime::Runtime;
 use symm_abi::kernel;
 use symm_dialect::diagnostic::{Reported, error};
-use symm_dialect::ops::SymmOp;
+use symm_dialect::ops::{Action, SymmOp};
 use symm_dialect::pointer::Pointer;
 use symm_dialect::symbol::symbol;
 
@@ -179,41 +179,43 @@ fn sees_runtime<'c: 'a, 'a>(op: OperationRef<'c, 'a>, root: OperationRef<'c, 'a>
 fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, runtime: &Runtime<'c, 'a>) -> Result<(), Reported> {
     let operation = op.operation();
     let b = Builder::before(operation);
-    if let Some(value) = translation::lower(op, &b) {
-        b.replace(operation, &[value]);
-        return Ok(());
-    }
-    let results = match op {
-        SymmOp::AsRemote(op) => access::as_remote(op, &b),
-        SymmOp::RemoteLoad(op) => access::remote_load(op, &b),
-        SymmOp::RemoteStore(op) => access::remote_store(op, &b),
-        SymmOp::Get(_) | SymmOp::Put(_) | SymmOp::Copy(_) => {
+    let action = match op.question() {
+        Err(action) => action,
+        Ok(question) => {
+            if let Some(value) = translation::lower(question, &b, operation) {
+                b.replace(operation, &[value]);
+            }
+            return Ok(());
+        }
+    };
+    let results = match action {
+        Action::AsRemote(op) => access::as_remote(op, &b),
+        Action::RemoteLoad(op) => access::remote_load(op, &b),
+        Action::RemoteStore(op) => access::remote_store(op, &b),
+        Action::Get(_) | Action::Put(_) | Action::Copy(_) => {
             data::transfer(op, &b, runtime);
             Vec::new()
         }
-        SymmOp::AtomicRmw(op) => order::atomic_rmw(op, &b, runtime),
-        SymmOp::AtomicCas(op) => order::atomic_cas(op, &b, runtime),
-        SymmOp::Signal(op) => order::signal(op, &b, runtime),
-        SymmOp::PutSignal(op) => order::put_signal(op, &b, runtime),
-        SymmOp::Wait(op) => order::wait(op, &b, runtime),
-        SymmOp::Fence(op) => order::fence(op, &b),
-        SymmOp::PutPacket(op) => {
+        Action::AtomicRmw(op) => order::atomic_rmw(op, &b, runtime),
+        Action::AtomicCas(op) => order::atomic_cas(op, &b, runtime),
+        Action::Signal(op) => order::signal(op, &b, runtime),
+        Action::PutSignal(op) => order::put_signal(op, &b, runtime),
+        Action::Wait(op) => order::wait(op, &b, runtime),
+        Action::Fence(op) => order::fence(op, &b),
+        Action::PutPacket(op) => {
             packets::put(op, &b, &Lines { ctx: op.ctx(), runtime });
             Vec::new()
         }
-        SymmOp::WaitPacket(op) => vec![packets::wait(op, &b, &Lines { ctx: op.ctx(), runtime })],
-        SymmOp::TryPacket(op) => packets::attempt(op, &b, &Lines { ctx: op.ctx(), runtime }),
-        SymmOp::Barrier(op) => order::barrier(op, &b, runtime)?,
-        SymmOp::Alloc(op) => host::alloc(op, &b, runtime),
-        SymmOp::Free(op) => host::free(op, &b, runtime),
-        SymmOp::BarrierAll(op) => host::barrier_all(op, &b, runtime),
-        SymmOp::Check(op) => host::check(op, &b, runtime),
-        SymmOp::Print(op) => host::print(op, &b, runtime),
-        SymmOp::Fault(op) => host::fault(op, &b, runtime),
-        SymmOp::Ctx(_) | SymmOp::Rank(_) | SymmOp::NumRanks(_) | SymmOp::HeapBase(_) | SymmOp::HeapDelta(_) => {
-            unreachable!("lowered above")
-        }
-        SymmOp::TraceBegin(_) | SymmOp::TraceEnd(_) => unreachable!("refused above"),
+        Action::WaitPacket(op) => vec![packets::wait(op, &b, &Lines { ctx: op.ctx(), runtime })],
+        Action::TryPacket(op) => packets::attempt(op, &b, &Lines { ctx: op.ctx(), runtime }),
+        Action::Barrier(op) => order::barrier(op, &b, runtime)?,
+        Action::Alloc(op) => host::alloc(op, &b, runtime),
+        Action::Free(op) => host::free(op, &b, runtime),
+        Action::BarrierAll(op) => host::barrier_all(op, &b, runtime),
+        Action::Check(op) => host::check(op, &b, runtime),
+        Action::Print(op) => host::print(op, &b, runtime),
+        Action::Fault(op) => host::fault(op, &b, runtime),
+        Action::TraceBegin(_) | Action::TraceEnd(_) => unreachable!("refused above"),
     };
     b.replace(operation, &results);
     Ok(())

@@ -25,7 +25,7 @@ pub use gathered::Gathered;
 use lines::Lines;
 use melior::ir::{OperationRef, Value, ValueLike, operation::OperationLike};
 use symm_dialect::diagnostic::{Reported, error};
-use symm_dialect::ops::{Order, RemoteLoad, RemoteStore, RmwKind, Scope, SymmOp};
+use symm_dialect::ops::{Action, Order, RemoteLoad, RemoteStore, RmwKind, Scope, SymmOp};
 use symm_dialect::pointer::Pointer;
 
 /// How a GPU spells the pieces.
@@ -175,14 +175,9 @@ fn made_of_others<'c: 'a, 'a>(b: &Builder<'c>, op: OperationRef<'c, 'a>, target:
 
 /// Why a cache modifier can't be obeyed, if it can't.
 fn refuse_cache(op: SymmOp) -> Option<&'static str> {
-    let cache = match op {
-        SymmOp::Get(op) => op.cache(),
-        SymmOp::Put(op) => op.cache(),
-        SymmOp::Copy(op) => op.cache(),
-        SymmOp::PutSignal(op) => op.cache(),
-        _ => None,
-    };
-    cache.map(|_| "a cache modifier is for single accesses, remote_load and remote_store, not for bulk copies")
+    op.ends()
+        .and(op.cache())
+        .map(|_| "a cache modifier is for single accesses, remote_load and remote_store, not for bulk copies")
 }
 
 /// Where groups are together without a barrier of an op's own, and where copies and waits need one.
@@ -218,52 +213,54 @@ fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, target: &dyn Target, together: &Togethe
     }
     let b = Builder::before_on_device(operation);
     spaces::make_generic(operation, &b)?;
-    if let Some(value) = translation::lower(op, &b) {
-        b.replace(operation, &[value]);
-        return Ok(());
-    }
-    let results: Vec<Value> = match op {
-        SymmOp::AsRemote(op) => access::as_remote(op, &b),
-        SymmOp::RemoteLoad(op) => match op.cache().and_then(|_| target.cached_load(&b, op)) {
+    let action = match op.question() {
+        Err(action) => action,
+        Ok(question) => {
+            if let Some(value) = translation::lower(question, &b, operation) {
+                b.replace(operation, &[value]);
+            }
+            return Ok(());
+        }
+    };
+    let results: Vec<Value> = match action {
+        Action::AsRemote(op) => access::as_remote(op, &b),
+        Action::RemoteLoad(op) => match op.cache().and_then(|_| target.cached_load(&b, op)) {
             Some(value) => vec![value],
             None => access::remote_load(op, &b),
         },
-        SymmOp::RemoteStore(op) if op.cache().is_some() && target.cached_store(&b, op) => Vec::new(),
-        SymmOp::RemoteStore(op) => access::remote_store(op, &b),
-        SymmOp::Get(_) | SymmOp::Put(_) | SymmOp::Copy(_) => {
+        Action::RemoteStore(op) if op.cache().is_some() && target.cached_store(&b, op) => Vec::new(),
+        Action::RemoteStore(op) => access::remote_store(op, &b),
+        Action::Get(_) | Action::Put(_) | Action::Copy(_) => {
             bulk::lower(op, &b, target, &together.meetings);
             Vec::new()
         }
-        SymmOp::AtomicRmw(op) => vec![order::atomic_rmw(op, &b, target)],
-        SymmOp::AtomicCas(op) => vec![order::atomic_cas(op, &b, target)],
-        SymmOp::Signal(op) => order::signal(op, &b, target, together.gathered.contains(operation)),
-        SymmOp::PutSignal(op) => order::put_signal(op, &b, target, &together.meetings),
-        SymmOp::Wait(op) => order::wait(op, &b, target, together.meetings.ends(operation)),
-        SymmOp::Fence(op) => order::group_fence(op, &b, target),
-        SymmOp::PutPacket(op) => {
+        Action::AtomicRmw(op) => vec![order::atomic_rmw(op, &b, target)],
+        Action::AtomicCas(op) => vec![order::atomic_cas(op, &b, target)],
+        Action::Signal(op) => order::signal(op, &b, target, together.gathered.contains(operation)),
+        Action::PutSignal(op) => order::put_signal(op, &b, target, &together.meetings),
+        Action::Wait(op) => order::wait(op, &b, target, together.meetings.ends(operation)),
+        Action::Fence(op) => order::group_fence(op, &b, target),
+        Action::PutPacket(op) => {
             packets::put(op, &b, &Lines(target));
             Vec::new()
         }
-        SymmOp::WaitPacket(op) => vec![packets::wait(op, &b, &Lines(target))],
-        SymmOp::TryPacket(op) => packets::attempt(op, &b, &Lines(target)),
-        SymmOp::Barrier(op) => order::barrier(op, &b, target),
-        SymmOp::Alloc(_) | SymmOp::Free(_) | SymmOp::BarrierAll(_) => {
+        Action::WaitPacket(op) => vec![packets::wait(op, &b, &Lines(target))],
+        Action::TryPacket(op) => packets::attempt(op, &b, &Lines(target)),
+        Action::Barrier(op) => order::barrier(op, &b, target),
+        Action::Alloc(_) | Action::Free(_) | Action::BarrierAll(_) => {
             return Err(error(operation, "S1: is for host functions, not for kernels"));
         }
-        SymmOp::Fault(op) => {
+        Action::Fault(op) => {
             fault::lower(op, &b, target);
             Vec::new()
         }
-        SymmOp::TraceBegin(op) => vec![trace::begin(op, &b, target)],
-        SymmOp::TraceEnd(op) => {
+        Action::TraceBegin(op) => vec![trace::begin(op, &b, target)],
+        Action::TraceEnd(op) => {
             trace::end(op, &b, target);
             Vec::new()
         }
-        SymmOp::Check(_) | SymmOp::Print(_) => {
+        Action::Check(_) | Action::Print(_) => {
             return Err(error(operation, "S1: a kernel on a GPU has no output; check and print in the host function"));
-        }
-        SymmOp::Ctx(_) | SymmOp::Rank(_) | SymmOp::NumRanks(_) | SymmOp::HeapBase(_) | SymmOp::HeapDelta(_) => {
-            unreachable!("lowered above")
         }
     };
     b.replace(operation, &results);

@@ -20,7 +20,7 @@
 //! Limits: an access counts whatever its address is; a call counts as what its callee does, if that is known.
 
 use super::gpu::Gathered;
-use crate::analysis::order::{is_quiet, is_store, may_write_heap, only_reads, releases};
+use crate::analysis::order::{is_store, may_write_heap, only_reads};
 use crate::analysis::search::{Direction, Meaning, Search};
 use crate::analysis::uniform::is_reached_together;
 use crate::ir::{blocks, collect, enclosing, name, operations, symm_ops};
@@ -166,15 +166,16 @@ struct Look<'s> {
 impl Look<'_> {
     /// The copy or wait of a group that an op is. In Triton all threads wait.
     fn member<'c: 'a, 'a>(&self, op: SymmOp<'c, 'a>) -> Option<Member> {
-        let (group, kind) = match op {
-            SymmOp::Get(op) => (op.group(), Kind::Get),
-            SymmOp::Copy(op) => (op.group(), Kind::Copy),
-            SymmOp::Put(op) => (op.group(), Kind::Put),
-            SymmOp::PutSignal(op) => (op.group(), Kind::Put),
-            SymmOp::Wait(op) if self.threads == Threads::Grouped && op.timeout().is_none() => (op.group(), Kind::Wait),
-            _ => return None,
+        let kind = match (op.ends(), op) {
+            (Some((src, dst)), _) => match (src.way, dst.way) {
+                (_, None) => Kind::Get,
+                (None, Some(_)) => Kind::Put,
+                (Some(_), Some(_)) => Kind::Copy,
+            },
+            (None, SymmOp::Wait(op)) if self.threads == Threads::Grouped && op.timeout().is_none() => Kind::Wait,
+            (None, _) => return None,
         };
-        let group = self.group(group);
+        let group = self.group(op.group()?);
         (group != Group::Thread).then_some(Member { group, kind })
     }
 
@@ -236,7 +237,7 @@ impl Look<'_> {
         }
         match op {
             SymmOp::Signal(_) if self.gathered.contains(op.operation()) => false,
-            SymmOp::Signal(op) => covers(op.group()) && (self.threads == Threads::Grouped || releases(op.sem())),
+            SymmOp::Signal(op) => covers(op.group()) && (self.threads == Threads::Grouped || op.sem().releases()),
             // One thread reads the flag before all meet, after it has waited for another one.
             SymmOp::Wait(op) if is_after && member.kind == Kind::Wait => {
                 op.group() == member.group && op.timeout().is_none()
@@ -250,12 +251,12 @@ impl Look<'_> {
 
     fn effect_of_symm<'c: 'a, 'a>(&self, op: SymmOp<'c, 'a>) -> Effect {
         match op {
-            _ if is_quiet(op.operation()) => Effect::None,
             // What they write is no program's. A fence without a barrier, or a signal that needs none, is no access.
-            SymmOp::TraceBegin(_) | SymmOp::TraceEnd(_) | SymmOp::Fault(_) | SymmOp::Fence(_) => Effect::None,
             SymmOp::Signal(op) if self.gathered.contains(op.operation()) => Effect::None,
-            SymmOp::RemoteLoad(_) | SymmOp::Wait(_) => Effect::Reads,
-            _ => Effect::Writes,
+            SymmOp::Wait(_) => Effect::Reads,
+            _ if op.writes() || op.waits() || op.accesses().iter().any(|access| access.is_flag) => Effect::Writes,
+            _ if op.reads() => Effect::Reads,
+            _ => Effect::None,
         }
     }
 

@@ -141,35 +141,20 @@ impl Target for Nvvm {
         if let Some(complaint) = refuse_atomic(op) {
             return Some(complaint.into());
         }
-        let scope = match op {
-            SymmOp::AtomicRmw(op) => Some(op.scope()),
-            SymmOp::AtomicCas(op) => Some(op.scope()),
-            SymmOp::Signal(op) => Some(op.scope()),
-            SymmOp::Wait(op) => Some(op.scope()),
-            SymmOp::PutSignal(op) => Some(op.scope()),
-            SymmOp::Fence(op) => Some(op.scope()),
-            _ => None,
-        };
-        if scope == Some(Scope::Cluster) && self.sm < 90 {
+        if op.scope() == Some(Scope::Cluster) && self.sm < 90 {
             return Some(format!("scope cluster needs sm_90, the chip is sm_{}", self.sm));
         }
-        let engine = match op {
-            SymmOp::Get(op) => Some(op.engine()),
-            SymmOp::Put(op) => Some(op.engine()),
-            SymmOp::Copy(op) => Some(op.engine()),
-            SymmOp::PutSignal(op) => Some(op.engine()),
-            _ => None,
-        };
-        if engine == Some(Engine::Bulk) && self.sm < 90 {
+        let is_bulk = op.engine() == Some(Engine::Bulk);
+        if is_bulk && self.sm < 90 {
             return Some(format!("engine bulk needs sm_90, the chip is sm_{}", self.sm));
         }
         // Neither generic, which is 0, nor global.
         let is_other = |ty| is_block_memory(ty) || Pointer::address_space(ty) > GLOBAL.into();
-        let is_elsewhere = |end| op.operand_group(end).iter().any(|end| is_other(end.r#type()));
-        if engine == Some(Engine::Bulk) && (is_elsewhere("src") || is_elsewhere("dst")) {
+        let is_elsewhere = [op.src(), op.dst()].into_iter().flatten().any(|end| is_other(end.r#type()));
+        if is_bulk && is_elsewhere {
             return Some("engine bulk copies from global to global memory: let the threads copy".into());
         }
-        if engine == Some(Engine::Bulk) && may_take_dynamic_shared(op.operation()) {
+        if is_bulk && may_take_dynamic_shared(op.operation()) {
             let complaint = "engine bulk needs the kernel's dynamic shared memory for itself, and \
                              gpu.dynamic_shared_memory takes it too: let the threads copy";
             return Some(complaint.into());

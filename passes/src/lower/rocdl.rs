@@ -22,7 +22,6 @@
 
 use super::gpu::{Target, lower_module, order};
 use super::{llvm_bin_op, refuse_atomic};
-use crate::analysis::order::{acquires, releases};
 use crate::ir::packets::Halves;
 use crate::ir::{Builder, name, signed};
 use crate::pass::{Ir, Kind, Pass, PassOption, Values};
@@ -84,14 +83,7 @@ impl Target for Rocdl {
         if let Some(complaint) = refuse_atomic(op) {
             return Some(complaint.into());
         }
-        let engine = match op {
-            SymmOp::Get(op) => op.engine(),
-            SymmOp::Put(op) => op.engine(),
-            SymmOp::Copy(op) => op.engine(),
-            SymmOp::PutSignal(op) => op.engine(),
-            _ => Engine::Threads,
-        };
-        if engine == Engine::Bulk {
+        if op.engine() == Some(Engine::Bulk) {
             return Some("AMD GPUs have no bulk copy engine".into());
         }
         if self.no_release && matches!(op, SymmOp::PutPacket(_) | SymmOp::WaitPacket(_) | SymmOp::TryPacket(_)) {
@@ -99,20 +91,11 @@ impl Target for Rocdl {
                              it is not cached";
             return Some(complaint.into());
         }
-        let (scope, release) = match op {
-            SymmOp::AtomicRmw(op) => (op.scope(), releases(op.sem())),
-            SymmOp::AtomicCas(op) => (op.scope(), releases(op.sem())),
-            SymmOp::Signal(op) => (op.scope(), releases(op.sem())),
-            SymmOp::Wait(op) => (op.scope(), false),
-            SymmOp::PutSignal(op) => (op.scope(), true),
-            SymmOp::Fence(op) => (op.scope(), releases(op.sem())),
-            SymmOp::Barrier(_) => (Scope::Sys, true),
-            _ => return None,
-        };
+        let scope = op.scope().unwrap_or(Scope::Sys);
         if scope == Scope::Cluster {
             return Some("AMD GPUs have no scope cluster".into());
         }
-        (release && scope == Scope::Sys && self.no_release).then(|| {
+        (op.releases() && scope == Scope::Sys && self.no_release).then(|| {
             "on gfx90a a release at system scope does not reach peers through a cached heap; \
              fine-grained-heap=true says that it is not cached"
                 .into()
@@ -167,13 +150,13 @@ impl Target for Rocdl {
     }
 
     fn fence(&self, b: &Builder, order: Order, scope: Scope) {
-        if releases(order) {
+        if order.releases() {
             order::fence(b, self, Order::Release, scope);
             // The fence writes L2 back (`buffer_wbl2`) and has to wait for it. The backend does not count that write
             // as memory traffic and drops its own wait where it believes that nothing is under way; this one stays.
             b.op("rocdl.s.waitcnt", &[], &[], &[("bitfield", b.integer(32, WAIT_FOR_VECTOR_MEMORY))]);
         }
-        if acquires(order) {
+        if order.acquires() {
             order::fence(b, self, Order::Acquire, scope);
         }
     }

@@ -11,7 +11,7 @@ use symm_abi::WORD_BYTES;
 use symm_abi::heap::NOWHERE;
 use symm_abi::table::{HEADER_WORDS, NUM_RANKS, RANK};
 use symm_dialect::diagnostic::{Reported, error};
-use symm_dialect::ops::{Ctx, SymmOp};
+use symm_dialect::ops::{Ctx, Question, SymmOp};
 use symm_dialect::pointer::is_llvm_pointer;
 use symm_dialect::{
     HEAP_STRIDE_ATTRIBUTE, NUM_RANKS_ATTRIBUTE, TABLE_IN_HEAP_ATTRIBUTE, aligned_range, is_current_rank, module_has,
@@ -218,18 +218,22 @@ fn parts<'c: 'a, 'a>(ctx: Value<'c, 'a>) -> Option<(Ctx<'c, 'a>, Value<'c, 'a>, 
     }
 }
 
-/// Lowers the ops that ask about ranks and bases; `None` if `op` is none of them.
-pub fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, b: &Builder<'c>) -> Option<Value<'c, 'c>> {
-    let table = |ctx| Table::new(op.operation(), ctx);
-    Some(match op {
-        SymmOp::Rank(op) => table(op.ctx()).rank(b),
-        SymmOp::NumRanks(op) => table(op.ctx()).num_ranks(b),
-        SymmOp::HeapBase(op) => {
+/// What an op that asks about ranks and heaps becomes; `None` for a context, which goes when its uses are gone.
+pub fn lower<'c: 'a, 'a>(
+    question: Question<'c, 'a>,
+    b: &Builder<'c>,
+    at: OperationRef<'c, 'a>,
+) -> Option<Value<'c, 'c>> {
+    let table = |ctx| Table::new(at, ctx);
+    Some(match question {
+        Question::Rank(op) => table(op.ctx()).rank(b),
+        Question::NumRanks(op) => table(op.ctx()).num_ranks(b),
+        Question::HeapBase(op) => {
             let (table, ty) = (table(op.ctx()), op.result().r#type());
             table.guarded(b, op.rank(), |rank| table.base(b, rank, ty), |b| b.zero(ty))
         }
-        SymmOp::HeapDelta(op) => table(op.ctx()).delta(b, op.rank()),
-        _ => return None,
+        Question::HeapDelta(op) => table(op.ctx()).delta(b, op.rank()),
+        Question::Ctx(_) => return None,
     })
 }
 

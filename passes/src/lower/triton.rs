@@ -57,7 +57,7 @@ use std::collections::HashSet;
 use std::fmt;
 use std::str::FromStr;
 use symm_dialect::diagnostic::{Reported, error};
-use symm_dialect::ops::SymmOp;
+use symm_dialect::ops::{Action, SymmOp};
 use symm_dialect::{
     HEAP_SIZE_ATTRIBUTE, HEAP_STRIDE_ATTRIBUTE, NUM_RANKS_ATTRIBUTE, NUM_STAGES_ATTRIBUTE, TABLE_IN_HEAP_ATTRIBUTE,
 };
@@ -141,7 +141,7 @@ fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<Ir, Repor
     lowering.complete_waits(root, &ops)?;
     lowering.meet_at_loops();
     // First what others take: by then they see what it has become.
-    let (questions, accesses): (Vec<SymmOp>, Vec<SymmOp>) = ops.into_iter().partition(|op| table::is_question(*op));
+    let (questions, accesses): (Vec<SymmOp>, Vec<SymmOp>) = ops.into_iter().partition(|op| op.question().is_ok());
     let mut outcome = Ok(());
     for op in questions.iter().chain(&accesses) {
         if !matches!(op, SymmOp::Ctx(_)) {
@@ -193,37 +193,41 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
             return Ok(());
         }
         let nothing = |()| None;
-        let result = match op {
-            SymmOp::Rank(_) | SymmOp::NumRanks(_) | SymmOp::HeapBase(_) | SymmOp::HeapDelta(_) => {
-                Some(self.tables.answer(b, op)?)
+        let action = match op.question() {
+            Err(action) => action,
+            Ok(question) => {
+                let answer = self.tables.answer(b, op, question)?;
+                b.replace(operation, &[answer]);
+                return Ok(());
             }
-            SymmOp::AsRemote(remote) => Some(self.remote(b, op, remote.ptr(), ("rank", "delta"))?),
-            SymmOp::RemoteLoad(op) => Some(self.remote_load(b, op)?),
-            SymmOp::RemoteStore(op) => self.remote_store(b, op).map(nothing)?,
-            SymmOp::Get(_) | SymmOp::Put(_) | SymmOp::Copy(_) => self.copy_together(b, op).map(nothing)?,
-            SymmOp::AtomicRmw(op) => Some(self.atomic_rmw(b, op)?),
-            SymmOp::AtomicCas(op) => Some(self.atomic_cas(b, op)?),
-            SymmOp::Signal(op) => self.signal(b, op).map(nothing)?,
-            SymmOp::PutSignal(op) => self.put_signal(b, op).map(nothing)?,
-            SymmOp::Wait(op) => self.wait(b, op).map(nothing)?,
-            SymmOp::PutPacket(op) => self.put_packet(b, op).map(nothing)?,
-            SymmOp::WaitPacket(op) => Some(self.wait_packet(b, op)?),
-            SymmOp::TryPacket(_) => unreachable!("lowered above"),
-            SymmOp::Fence(op) => {
+        };
+        let result = match action {
+            Action::AsRemote(remote) => Some(self.remote(b, op, remote.ptr(), ("rank", "delta"))?),
+            Action::RemoteLoad(op) => Some(self.remote_load(b, op)?),
+            Action::RemoteStore(op) => self.remote_store(b, op).map(nothing)?,
+            Action::Get(_) | Action::Put(_) | Action::Copy(_) => self.copy_together(b, op).map(nothing)?,
+            Action::AtomicRmw(op) => Some(self.atomic_rmw(b, op)?),
+            Action::AtomicCas(op) => Some(self.atomic_cas(b, op)?),
+            Action::Signal(op) => self.signal(b, op).map(nothing)?,
+            Action::PutSignal(op) => self.put_signal(b, op).map(nothing)?,
+            Action::Wait(op) => self.wait(b, op).map(nothing)?,
+            Action::PutPacket(op) => self.put_packet(b, op).map(nothing)?,
+            Action::WaitPacket(op) => Some(self.wait_packet(b, op)?),
+            Action::TryPacket(_) => unreachable!("lowered above"),
+            Action::Fence(op) => {
                 self.fence(b, op.sem(), op.scope());
                 None
             }
-            SymmOp::Barrier(op) => self.barrier(b, op).map(nothing)?,
-            SymmOp::Alloc(_) | SymmOp::Free(_) | SymmOp::BarrierAll(_) => {
+            Action::Barrier(op) => self.barrier(b, op).map(nothing)?,
+            Action::Alloc(_) | Action::Free(_) | Action::BarrierAll(_) => {
                 return Err(error(operation, "S1: is for host functions, not for kernels"));
             }
-            SymmOp::Check(_) | SymmOp::Print(_) | SymmOp::Fault(_) => {
+            Action::Check(_) | Action::Print(_) | Action::Fault(_) => {
                 return Err(error(operation, "S1: a Triton kernel has no output of ours; use Triton's"));
             }
-            SymmOp::TraceBegin(_) | SymmOp::TraceEnd(_) => {
+            Action::TraceBegin(_) | Action::TraceEnd(_) => {
                 return Err(error(operation, "S1: a Triton kernel records nothing for a timeline"));
             }
-            SymmOp::Ctx(_) => unreachable!("contexts go last"),
         };
         let results: Vec<Value> = result.into_iter().collect();
         b.replace(operation, &results);

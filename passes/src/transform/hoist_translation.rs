@@ -30,7 +30,7 @@ use crate::ir::{Builder, constant_value, definition, lasting, move_behind, name,
 use crate::pass::{Ir, Pass};
 use melior::ir::{OperationRef, Value, ValueLike, operation::OperationLike};
 use std::collections::HashMap;
-use symm_dialect::ops::{HeapDelta, SymmOp};
+use symm_dialect::ops::{HeapDelta, HeapDeltaParts, SymmOp};
 use symm_dialect::{is_current_rank, set_operand_group};
 
 /// The pass record.
@@ -110,7 +110,7 @@ fn distance<'c, 'a>(
         if is_current_rank(ctx, rank) {
             return builder.i64(0);
         }
-        builder.value("symm.heap_delta", &[ctx, rank], builder.int(64), &[])
+        builder.make_value(&HeapDeltaParts { ctx, rank }, builder.int(64))
     })
 }
 

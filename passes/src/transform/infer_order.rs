@@ -57,7 +57,7 @@
 
 mod fences;
 
-use crate::analysis::order::{acquires, is_quiet, same, set_keyword};
+use crate::analysis::order::{is_quiet, same, set_keyword};
 use crate::analysis::uniform::is_reached_together;
 use crate::ir::{Builder, blocks, collect, constant_value, definition, name, operations, owner};
 use crate::pass::{self, Ir, Pass, PassOption};
@@ -227,7 +227,7 @@ impl<'c: 'a, 'a> InferOrder<'c, 'a> {
         let Some((op, Kind::Waits(wait))) = before else { return false };
         !is_loop(*op)
             && !is_branch(*op)
-            && acquires(wait.sem())
+            && wait.sem().acquires()
             && fence.sem() == Order::Acquire
             && fence.group() == wait.group()
             && self.all_is_let_in(*op, fence.group())
@@ -246,7 +246,7 @@ impl<'c: 'a, 'a> InferOrder<'c, 'a> {
             if let Some(before) = previous_in_block(at) {
                 match SymmOp::cast(before) {
                     Some(SymmOp::Fence(fence))
-                        if acquires(fence.sem()) && fence.scope() == Scope::Sys && fence.group() == group =>
+                        if fence.sem().acquires() && fence.scope() == Scope::Sys && fence.group() == group =>
                     {
                         break true;
                     }
@@ -357,9 +357,9 @@ fn is_reached(run: &[Step], group: Group) -> bool {
 fn needs_fence<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
     use SymmOp::{AtomicCas, AtomicRmw, Barrier, BarrierAll, Copy, Get, Put, RemoteLoad, RemoteStore};
     match SymmOp::cast(op) {
-        Some(SymmOp::Wait(wait)) => !acquires(wait.sem()),
-        Some(AtomicRmw(atomic)) => !acquires(atomic.sem()),
-        Some(AtomicCas(atomic)) => !acquires(atomic.sem()),
+        Some(SymmOp::Wait(wait)) => !wait.sem().acquires(),
+        Some(AtomicRmw(atomic)) => !atomic.sem().acquires(),
+        Some(AtomicCas(atomic)) => !atomic.sem().acquires(),
         // What a volatile load sees may be a flag: it counts as a relaxed wait.
         Some(RemoteLoad(load)) => load.volatile_(),
         Some(

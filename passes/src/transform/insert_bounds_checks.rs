@@ -57,7 +57,7 @@ use melior::ir::r#type::ShapedTypeLike;
 use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike};
 use symm_abi::heap::RESERVED_BYTES;
 use symm_dialect::diagnostic::{Reported, error};
-use symm_dialect::ops::SymmOp;
+use symm_dialect::ops::{FaultParts, HeapBaseParts, NumRanksParts, RankParts, SymmOp};
 use symm_dialect::pointer::Pointer;
 use symm_dialect::shape::{Shaped, byte_width, natural_alignment, scalar};
 use symm_dialect::{HEAP_SIZE_ATTRIBUTE, module_integer};
@@ -184,12 +184,12 @@ fn accesses<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Vec<Access<'c, 'a>> {
     all
 }
 
-fn fault<'c>(b: &Builder<'c>, ctx: Value<'c, '_>, message: &str, values: &[Value<'c, '_>]) {
-    b.op("symm.fault", &[&[ctx], values].concat(), &[], &[("message", b.string(message))]);
+fn fault<'c: 'a, 'a>(b: &Builder<'c>, ctx: Value<'c, 'a>, message: &str, values: &[Value<'c, 'a>]) {
+    b.make(&FaultParts { ctx, message: message.into(), values: values.to_vec() }, &[]);
 }
 
-fn check_rank<'c>(b: &Builder<'c>, ctx: Value<'c, '_>, rank: Value<'c, '_>) {
-    let ranks = b.value("symm.num_ranks", &[ctx], b.int(32), &[]);
+fn check_rank<'c: 'a, 'a>(b: &Builder<'c>, ctx: Value<'c, 'a>, rank: Value<'c, 'a>) {
+    let ranks = b.make_value(&NumRanksParts { ctx }, b.int(32));
     let far = b.compare(CmpiPredicate::Uge, rank, ranks);
     b.when(far, |b| fault(b, ctx, "rank {} out of range [0, {})", &[rank, ranks]));
 }
@@ -264,8 +264,8 @@ fn check_address<'c: 'a, 'a>(b: &Builder<'c>, heap: Heap<'c, 'a>, access: &Acces
     let Heap { ctx, rank, size } = heap;
     let (from_start, bytes) = stretch(b, access);
     let address = start(b, access.pointer);
-    let rank = rank.unwrap_or_else(|| b.value("symm.rank", &[ctx], b.int(32), &[]));
-    let base = b.value("symm.heap_base", &[ctx, rank], b.ptr(), &[]);
+    let rank = rank.unwrap_or_else(|| b.make_value(&RankParts { ctx }, b.int(32)));
+    let base = b.make_value(&HeapBaseParts { ctx, rank }, b.ptr());
     let base = b.value("llvm.ptrtoint", &[base], b.int(64), &[]);
     let offset = Exact::address(b.binary("arith.subi", address, base)).add(b, from_start).saturated(b);
     let bytes = bytes.saturated(b);

@@ -29,11 +29,11 @@ use crate::pass::{Ir, Pass};
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::r#type::FunctionType;
 use melior::ir::{
-    Attribute, Block, BlockLike, OperationRef, Region, RegionLike, Type, Value, ValueLike, operation::OperationLike,
+    Block, BlockLike, OperationRef, Region, RegionLike, Type, Value, ValueLike, operation::OperationLike,
 };
 use symm_abi::WORD_BYTES;
 use symm_abi::trace::{CLOCK, CLOCK_RECORD, Event};
-use symm_dialect::ops::{Comparison, Group, Order, SymmOp, Wait};
+use symm_dialect::ops::{Comparison, Group, Order, Scope, SymmOp, TraceBeginParts, TraceEndParts, Wait, WaitParts};
 use symm_dialect::pointer::Pointer;
 use symm_dialect::symbol::symbol;
 
@@ -139,10 +139,7 @@ fn begin<'c: 'a, 'a>(
     values: &[Value<'c, 'c>],
     group: Group,
 ) -> Value<'c, 'c> {
-    let group = b.integer(32, group as i64);
-    let attributes = [("what", b.string(&what.to_string())), ("group", group)];
-    let operands: Vec<Value> = std::iter::once(ctx).chain(values.iter().copied()).collect();
-    b.value("symm.trace_begin", &operands, b.int(64), &attributes)
+    b.make_value(&TraceBeginParts { ctx, what: what.to_string(), values: values.to_vec(), group }, b.int(64))
 }
 
 /// A builder behind an op, which ends no block.
@@ -152,7 +149,7 @@ fn behind<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Builder<'c> {
 }
 
 fn end<'c: 'a, 'a>(op: OperationRef<'c, 'a>, record: Value<'c, 'c>) {
-    behind(op).op("symm.trace_end", &[record], &[], &[]);
+    behind(op).make(&TraceEndParts { record, values: Vec::new() }, &[]);
 }
 
 /// Only the thread that has the record looks at the flag.
@@ -164,7 +161,7 @@ fn end_wait<'c: 'a, 'a>(wait: Wait<'c, 'a>, record: Value<'c, 'c>) {
         let flag = address::element(b, wait.flag(), &wait.indices());
         let saw = b.as_i64(b.load(flag, ty, &[("volatile_", b.unit()), ("alignment", alignment)]));
         let satisfied = wait.satisfied().map_or_else(|| b.i64(1), |satisfied| as_word(b, satisfied));
-        b.op("symm.trace_end", &[record, saw, satisfied], &[], &[]);
+        b.make(&TraceEndParts { record, values: vec![saw, satisfied] }, &[]);
     });
 }
 
@@ -189,7 +186,7 @@ fn record_block<'c: 'a, 'a>(kernel: OperationRef<'c, 'a>) {
     let record = begin(&b, ctx, Event::Block, &[], Group::Block);
     for block in blocks(kernel) {
         if let Some(last) = block.terminator().filter(|op| name(*op) == "gpu.return") {
-            Builder::before(last).op("symm.trace_end", &[record], &[], &[]);
+            Builder::before(last).make(&TraceEndParts { record, values: Vec::new() }, &[]);
         }
     }
 }
@@ -205,17 +202,21 @@ fn add_clock<'c: 'a, 'a>(module: OperationRef<'c, 'a>) {
     let [ctx, words, rounds] = [0, 1, 2].map(|index| argument(block, index));
     let record = as_word(&b, b.byte_offset_constant(words, signed(WORD_BYTES * CLOCK_RECORD)));
     b.for_each(b.i64(0), rounds, |b, round| {
-        let comparison = b.integer(32, Comparison::Ge as i64);
-        let relaxed = b.integer(32, Order::Relaxed as i64);
-        let attributes: [(&str, Attribute); 3] = [
-            ("comparison", comparison),
-            ("sem", relaxed),
-            ("operandSegmentSizes", b.parse("array<i32: 1, 1, 0, 1, 1>")),
-        ];
-        let asked = b.add(round, b.i64(1));
-        let seen = b.value("symm.wait", &[ctx, words, asked, b.i64(CLOCK_PATIENCE)], b.int(1), &attributes);
+        let asked = WaitParts {
+            ctx,
+            flag: words,
+            indices: Vec::new(),
+            is_unsigned: false,
+            comparison: Comparison::Ge,
+            value: b.add(round, b.i64(1)),
+            timeout: Some(b.i64(CLOCK_PATIENCE)),
+            sem: Order::Relaxed,
+            scope: Scope::Sys,
+            group: Group::Thread,
+        };
+        let seen = b.make_value(&asked, b.int(1));
         b.when(seen, |b| {
-            b.op("symm.trace_end", &[record], &[], &[]);
+            b.make(&TraceEndParts { record, values: Vec::new() }, &[]);
         });
     });
     b.op("gpu.return", &[], &[], &[]);

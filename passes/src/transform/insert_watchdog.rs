@@ -27,8 +27,10 @@ use crate::ir::address;
 use crate::ir::packets;
 use crate::ir::{Builder, collect};
 use crate::pass::{Ir, Kind, Pass, PassOption, Values};
-use melior::ir::{OperationRef, Value, ValueLike, operation::OperationLike};
-use symm_dialect::ops::{Comparison, Order, SymmOp, Wait, WaitPacket};
+use melior::ir::{OperationRef, Value, ValueLike};
+use symm_dialect::ops::{
+    Comparison, FaultParts, Group, HeapBaseParts, Order, RankParts, Scope, SymmOp, Wait, WaitPacket, WaitParts,
+};
 use symm_dialect::pointer::Pointer;
 use symm_dialect::shape::byte_width;
 
@@ -64,36 +66,46 @@ fn watch<'c: 'a, 'a>(wait: Wait<'c, 'a>, nanoseconds: i64) {
     let b = Builder::before(operation);
     let timeout = b.i64(nanoseconds);
     let indices = wait.indices();
-    let segments = format!("array<i32: 1, 1, {}, 1, 1>", indices.len());
-    let operands: Vec<Value> =
-        [&[wait.ctx(), wait.flag()], indices.as_slice(), &[wait.value()], &[b.cast(timeout, b.int(64))]].concat();
-    let mut attributes: Vec<(&str, _)> = vec![("operandSegmentSizes", b.parse(&segments))];
-    for name in ["is_unsigned", "comparison", "sem", "scope", "group"] {
-        if let Ok(value) = operation.attribute(name) {
-            attributes.push((name, value));
-        }
-    }
-    let seen = b.value("symm.wait", &operands, b.int(1), &attributes);
+    let seen = b.make_value(&WaitParts { timeout: Some(timeout), ..wait.parts() }, b.int(1));
     b.when(b.not(seen), |b| {
         let ty = wait.value().r#type();
         let flag = address::element(b, wait.flag(), &indices);
         let alignment = b.integer(64, byte_width(ty).cast_signed());
         let saw = b.load(flag, ty, &[("volatile_", b.unit()), ("alignment", alignment)]);
-        let offset = heap_offset(b, wait.ctx(), flag);
+        let (ctx, offset) = (wait.ctx(), heap_offset(b, wait.ctx(), flag));
         let message = format!("wait on heap offset {{}}: saw {{}}, expected {} {{}}", wait.comparison().keyword());
-        let values: Vec<Value> = vec![wait.ctx(), offset, saw, wait.value()];
-        b.op("symm.fault", &values, &[], &[("message", b.string(&message))]);
+        b.make(&FaultParts { ctx, message, values: vec![offset, saw, wait.value()] }, &[]);
     });
     b.replace(operation, &[]);
 }
 
 /// How far behind the start of this rank's heap an address lies, `i64`.
 fn heap_offset<'c>(b: &Builder<'c>, ctx: Value<'c, '_>, pointer: Value<'c, 'c>) -> Value<'c, 'c> {
-    let me = b.value("symm.rank", &[ctx], b.int(32), &[]);
-    let base = b.value("symm.heap_base", &[ctx, me], b.ptr(), &[]);
+    let me = b.make_value(&RankParts { ctx }, b.int(32));
+    let base = b.make_value(&HeapBaseParts { ctx, rank: me }, b.ptr());
     let address = |pointer| b.value("llvm.ptrtoint", &[pointer], b.int(64), &[]);
     let offset = b.binary("arith.subi", address(pointer), address(base));
     b.cast(offset, b.int(64))
+}
+
+/// A wait for the epoch of a line, for so long.
+fn await_epoch<'c: 'a, 'a>(
+    packet: WaitPacket<'c, 'a>,
+    flag: Value<'c, 'a>,
+    timeout: Value<'c, 'a>,
+) -> WaitParts<'c, 'a> {
+    WaitParts {
+        ctx: packet.ctx(),
+        flag,
+        indices: Vec::new(),
+        is_unsigned: false,
+        comparison: Comparison::Eq,
+        value: packet.epoch(),
+        timeout: Some(timeout),
+        sem: Order::Relaxed,
+        scope: Scope::Sys,
+        group: Group::Thread,
+    }
 }
 
 /// Waits for the epochs of a packet's lines, of which the packet's own wait finds that they are there.
@@ -105,19 +117,13 @@ fn watch_packet<'c: 'a, 'a>(wait: WaitPacket<'c, 'a>, nanoseconds: i64) {
         let watch_line = |b: &Builder<'c>| {
             for offset in packets::EPOCHS {
                 let flag = b.byte_offset_constant(line, offset);
-                let attributes = [
-                    ("operandSegmentSizes", b.parse("array<i32: 1, 1, 0, 1, 1>")),
-                    ("comparison", b.integer(32, Comparison::Eq as i64)),
-                    ("sem", b.integer(32, Order::Relaxed as i64)),
-                ];
-                let operands: Vec<Value> = vec![wait.ctx(), flag, wait.epoch(), timeout];
-                let seen = b.value("symm.wait", &operands, b.int(1), &attributes);
+                let seen = b.make_value(&await_epoch(wait, flag, timeout), b.int(1));
                 b.when(b.not(seen), |b| {
                     let how = [("volatile_", b.unit()), ("alignment", b.integer(64, 4))];
                     let saw = b.load(flag, b.int(32), &how);
-                    let values: Vec<Value> = vec![wait.ctx(), heap_offset(b, wait.ctx(), flag), saw, wait.epoch()];
-                    let message = "wait_packet on heap offset {}: saw epoch {}, expected {}";
-                    b.op("symm.fault", &values, &[], &[("message", b.string(message))]);
+                    let message = "wait_packet on heap offset {}: saw epoch {}, expected {}".to_owned();
+                    let values = vec![heap_offset(b, wait.ctx(), flag), saw, wait.epoch()];
+                    b.make(&FaultParts { ctx: wait.ctx(), message, values }, &[]);
                 });
             }
         };

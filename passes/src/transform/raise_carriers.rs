@@ -35,7 +35,7 @@ use melior::ir::attribute::DenseI32ArrayAttribute;
 use melior::ir::{Attribute, OperationRef, Region, RegionLike, Type, Value, ValueLike, operation::OperationLike};
 use std::collections::HashMap;
 use symm_dialect::diagnostic::{Reported, error};
-use symm_dialect::ops::{Arity, Definition, Form, Group, SymmOp, has_segments};
+use symm_dialect::ops::{Arity, CtxParts, Definition, Form, Group, SymmOp, has_segments};
 use symm_dialect::pointer::Pointer;
 use symm_dialect::shape::integer_width;
 use symm_dialect::symbol::symbol;
@@ -274,11 +274,9 @@ fn context<'c: 'a, 'a>(
         let variable = parts.iter().copied().filter(|part| constant_value(*part).is_none());
         let place = variable.fold(table, later);
         let b = Builder::behind(symm_dialect::context(table.context()), place, call.location());
-        let mut operands = vec![lasting(table)];
-        operands.extend(parts.iter().map(|part| constant_value(*part).map_or_else(|| lasting(*part), |n| b.i32(n))));
+        let mut given =
+            parts.iter().map(|part| constant_value(*part).map_or_else(|| lasting(*part), |number| b.i32(number)));
         let ctx = Type::parse(b.context, "!symm.ctx").expect("the dialect is registered");
-        let given = i32::from(!parts.is_empty());
-        let segments: Attribute = DenseI32ArrayAttribute::new(b.context, &[1, given, given]).into();
-        b.value("symm.ctx", &operands, ctx, &[(SEGMENTS, segments)])
+        b.make_value(&CtxParts { table: lasting(table), rank: given.next(), num_ranks: given.next() }, ctx)
     }))
 }

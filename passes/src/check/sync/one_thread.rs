@@ -1,7 +1,7 @@
 //! The release by one thread or one warp of what its block has written (O3).
 
 use super::{FUNCTIONS, MOST_VALUES, find};
-use crate::analysis::order::{is_barrier, may_write_heap, releases, same};
+use crate::analysis::order::{is_barrier, may_write_heap, same};
 use crate::analysis::search::{Direction, Meaning, Search};
 use crate::analysis::uniform::THREAD_OF_LAUNCH;
 use crate::ir::{blocks, constant_value, definition, enclosing, name, select};
@@ -64,13 +64,13 @@ impl<'c: 'a, 'a> OneThread<'c, 'a> {
     /// Whether an op releases what its own thread or warp has written, and nobody else's writes.
     fn releases_for_less_than_block(&mut self, op: SymmOp<'c, 'a>) -> bool {
         match op {
-            SymmOp::Signal(op) => op.group() != Group::Block && releases(op.sem()),
+            SymmOp::Signal(op) => op.group() != Group::Block && op.sem().releases(),
             SymmOp::PutSignal(op) => op.group() != Group::Block,
-            SymmOp::AtomicRmw(op) => releases(op.sem()),
-            SymmOp::AtomicCas(op) => releases(op.sem()),
+            SymmOp::AtomicRmw(op) => op.sem().releases(),
+            SymmOp::AtomicCas(op) => op.sem().releases(),
             SymmOp::Barrier(op) => op.group() != Group::Block,
             SymmOp::Fence(fence) => {
-                let is_release = fence.group() != Group::Block && releases(fence.sem()) && fence.scope() > Scope::Cta;
+                let is_release = fence.group() != Group::Block && fence.sem().releases() && fence.scope() > Scope::Cta;
                 is_release && self.has_signal_after_fence(fence.operation())
             }
             _ => false,
@@ -80,9 +80,9 @@ impl<'c: 'a, 'a> OneThread<'c, 'a> {
     fn has_signal_after_fence(&mut self, fence: OperationRef<'c, 'a>) -> bool {
         let Some(function) = enclosing(fence, FUNCTIONS) else { return false };
         let is_signal = |op| match SymmOp::cast(op) {
-            Some(SymmOp::Signal(op)) => op.group() != Group::Block && !releases(op.sem()),
-            Some(SymmOp::AtomicRmw(op)) => !releases(op.sem()),
-            Some(SymmOp::AtomicCas(op)) => !releases(op.sem()),
+            Some(SymmOp::Signal(op)) => op.group() != Group::Block && !op.sem().releases(),
+            Some(SymmOp::AtomicRmw(op)) => !op.sem().releases(),
+            Some(SymmOp::AtomicCas(op)) => !op.sem().releases(),
             Some(SymmOp::RemoteStore(op)) => op.volatile_(),
             _ => false,
         };
@@ -113,7 +113,7 @@ fn meaning<'c: 'a, 'a>(op: OperationRef<'c, 'a>, few: Group, branches: &Branches
         Some(SymmOp::Fence(fence)) if is_together(fence.group()) => return Meaning::Fence,
         Some(SymmOp::Barrier(barrier)) if is_together(barrier.group()) => return Meaning::Fence,
         // Threads that tell a flag of their own what they have written.
-        Some(SymmOp::Signal(signal)) if releases(signal.sem()) && branches.around(op).is_none() => {
+        Some(SymmOp::Signal(signal)) if signal.sem().releases() && branches.around(op).is_none() => {
             return Meaning::Fence;
         }
         Some(SymmOp::PutSignal(_)) if branches.around(op).is_none() => return Meaning::Fence,

@@ -11,13 +11,14 @@ use symm_dialect::ops::SymmOp;
 pub fn transfer<'c: 'a, 'a>(op: SymmOp<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'c, 'a>) -> Transfer<'c, 'a> {
     let transfer = Transfer::new(op, b);
     if runtime.trace {
-        let (kind, peer, remote) = match op {
-            SymmOp::Get(op) => (trace::Transfer::Get, op.rank(), transfer.src),
-            SymmOp::Put(op) => (trace::Transfer::Put, op.rank(), transfer.dst),
-            SymmOp::PutSignal(op) => (trace::Transfer::Put, op.rank(), transfer.dst),
-            SymmOp::Copy(op) => (trace::Transfer::Copy, op.to(), transfer.dst),
-            _ => unreachable!("not a bulk copy"),
+        let (src, dst) = op.ends().expect("a bulk copy");
+        let (kind, (rank, _), remote) = match (src.way, dst.way) {
+            (Some(way), None) => (trace::Transfer::Get, way, transfer.src),
+            (None, Some(way)) => (trace::Transfer::Put, way, transfer.dst),
+            (Some(_), Some(way)) => (trace::Transfer::Copy, way, transfer.dst),
+            (None, None) => unreachable!("one end of a bulk copy is on another rank"),
         };
+        let peer = op.operand_group(rank)[0];
         let kind = b.i32(kind as i64);
         let bytes = address::bytes(b, transfer.src.pointer, transfer.count);
         let ctx = context_pointer(b, op.ctx().expect("a bulk copy has a context"));

@@ -3,7 +3,6 @@
 use super::data::{context_pointer, transfer};
 use super::device::linear_block;
 use super::runtime::Runtime;
-use crate::analysis::order::acquires;
 use crate::contract::{compare, signal_kind};
 use crate::ir::Builder;
 use crate::ir::address::element;
@@ -46,7 +45,7 @@ pub fn atomic_rmw<'c: 'a, 'a>(op: AtomicRmw<'c, 'a>, b: &Builder<'c>, runtime: &
 pub fn atomic_cas<'c: 'a, 'a>(op: AtomicCas<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'c, 'a>) -> Vec<Value<'c, 'c>> {
     let address = remote_element(SymmOp::AtomicCas(op), b, op.ptr(), &op.indices());
     let ty = op.expected().r#type();
-    let failure = if acquires(op.sem()) { Order::Acquire } else { Order::Relaxed };
+    let failure = if op.sem().acquires() { Order::Acquire } else { Order::Relaxed };
     let old = b.masked(op.mask(), ty, |b| {
         let pair = llvm::r#type::r#struct(b.context, &[ty, b.int(1)], false);
         let attributes = [

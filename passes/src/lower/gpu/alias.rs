@@ -9,7 +9,7 @@ use crate::ir::{blocks, context, is_call, name, operations, select, set_attribut
 use melior::ir::attribute::{ArrayAttribute, DictionaryAttribute};
 use melior::ir::{Attribute, OperationRef, operation::OperationLike};
 use symm_dialect::diagnostic::{Severity, report};
-use symm_dialect::ops::{Order, SymmOp};
+use symm_dialect::ops::SymmOp;
 
 const NOALIAS: &str = "llvm.noalias";
 const ARGUMENTS: &str = "arg_attrs";
@@ -35,11 +35,7 @@ fn is_ordered(op: OperationRef) -> bool {
     match SymmOp::cast(op) {
         // A packet that is polled is written by a peer, too.
         Some(SymmOp::WaitPacket(_) | SymmOp::TryPacket(_)) => true,
-        Some(SymmOp::Wait(_) | SymmOp::Barrier(_) | SymmOp::Fence(_) | SymmOp::PutSignal(_)) => true,
-        Some(SymmOp::Signal(op)) => op.sem() != Order::Relaxed,
-        Some(SymmOp::AtomicRmw(op)) => op.sem() != Order::Relaxed,
-        Some(SymmOp::AtomicCas(op)) => op.sem() != Order::Relaxed,
-        Some(_) => false,
+        Some(op) => op.orders(),
         // A fence of the author's own after a relaxed poll acquires as well.
         None => matches!(name(op), "llvm.fence" | "llvm.atomicrmw" | "llvm.cmpxchg"),
     }

@@ -6,7 +6,6 @@
 //! What a whole block releases needs none of this, because each of its threads releases for itself (O3).
 
 use super::Target;
-use crate::analysis::order::releases;
 use crate::ir::{Builder, blocks, collect, is_call, name, operations, select};
 use melior::ir::OperationRef;
 use symm_dialect::ops::{Group, Scope, SymmOp};
@@ -32,13 +31,6 @@ pub fn complete_writes<'c: 'a, 'a>(parts: &[OperationRef<'c, 'a>], target: &dyn 
 
 fn releases_for_less_than_block<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
     let Some(op) = SymmOp::cast(op) else { return false };
-    match op {
-        SymmOp::Signal(op) => op.group() != Group::Block && releases(op.sem()),
-        SymmOp::PutSignal(op) => op.group() != Group::Block,
-        SymmOp::AtomicRmw(op) => releases(op.sem()),
-        SymmOp::AtomicCas(op) => releases(op.sem()),
-        SymmOp::Fence(op) => op.group() != Group::Block && releases(op.sem()) && op.scope() > Scope::Cta,
-        SymmOp::Barrier(op) => op.group() != Group::Block,
-        _ => false,
-    }
+    let stays_in_block = matches!(op, SymmOp::Fence(fence) if fence.scope() == Scope::Cta);
+    op.releases() && op.group() != Some(Group::Block) && !stays_in_block
 }

@@ -15,7 +15,7 @@
 //!
 //! Limits: in one block, with branches and loops in it; what lies between is known to touch no memory.
 
-use crate::analysis::order::{is_quiet, releases};
+use crate::analysis::order::is_quiet;
 use crate::ir::{blocks, name, operations, select};
 use melior::ir::{BlockRef, OperationRef};
 use std::collections::HashSet;
@@ -67,7 +67,7 @@ impl Gathered {
                     Some(known.unwrap_or(Together { group: signal.group(), released }))
                 }
                 Some(SymmOp::Fence(fence)) if fence.group() != Group::Thread => {
-                    Some(Together { group: fence.group(), released: releases(fence.sem()) })
+                    Some(Together { group: fence.group(), released: fence.sem().releases() })
                 }
                 _ if is_quiet(op) => together,
                 _ => self.run_on_regions(op, together),

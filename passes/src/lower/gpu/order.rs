@@ -1,7 +1,6 @@
 //! Atomics, signals, waits, fences and barriers, in terms of a [`Target`]'s pieces.
 
 use super::{Target, bulk};
-use crate::analysis::order::{acquires, releases};
 use crate::ir::address::{GLOBAL, element, in_space};
 use crate::ir::{Builder, blocks, enclosing, operations, type_attribute};
 use crate::lower::access::remote_element;
@@ -70,7 +69,7 @@ pub fn cmpxchg<'c>(
     (order, scope): (Order, Scope),
 ) -> Value<'c, 'c> {
     let ty = expected.r#type();
-    let failure = if acquires(order) { Order::Acquire } else { Order::Relaxed };
+    let failure = if order.acquires() { Order::Acquire } else { Order::Relaxed };
     let pair = llvm::r#type::r#struct(b.context, &[ty, b.int(1)], false);
     let mut attributes = atomic(b, target, "success_ordering", (order, scope), ty);
     attributes.push(("failure_ordering", b.integer(64, llvm_ordering(failure))));
@@ -201,11 +200,11 @@ fn on_leader<'c>(b: &Builder<'c>, group: Group, body: impl FnOnce(&Builder<'c>))
 /// let it know of the others; a barrier after an acquire hands on what it let in.
 pub fn group_fence<'c: 'a, 'a>(op: Fence<'c, 'a>, b: &Builder<'c>, target: &dyn Target) -> Vec<Value<'c, 'c>> {
     let (order, group) = (op.sem(), op.group());
-    if releases(order) {
+    if order.releases() {
         gather(b, target, Order::Release, group);
     }
     on_leader(b, group, |b| target.fence(b, order, op.scope()));
-    if acquires(order) {
+    if order.acquires() {
         group_barrier(b, target, group);
     }
     Vec::new()

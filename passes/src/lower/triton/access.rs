@@ -6,7 +6,7 @@ use crate::ir::{Builder, lasting};
 use melior::ir::{TypeLike, Value, ValueLike};
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::lossy;
-use symm_dialect::ops::{Cache, Engine, RemoteLoad, RemoteStore, SymmOp};
+use symm_dialect::ops::{Cache, End, Engine, RemoteLoad, RemoteStore, SymmOp};
 use symm_dialect::pointer::Pointer;
 use symm_dialect::shape::byte_width;
 
@@ -70,28 +70,18 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
 
     /// A copy, element by element: `get`, `put`, `copy` and the first half of `put_signal`.
     pub fn copy(&mut self, b: &Builder<'c>, op: SymmOp<'c, 'a>) -> Result<(), Reported> {
-        let (source, target, cache, engine) = match op {
-            SymmOp::Get(op) => ((op.src(), Some(("rank", "delta"))), (op.dst(), None), op.cache(), op.engine()),
-            SymmOp::Put(op) => ((op.src(), None), (op.dst(), Some(("rank", "delta"))), op.cache(), op.engine()),
-            SymmOp::PutSignal(op) => ((op.src(), None), (op.dst(), Some(("rank", "delta"))), op.cache(), op.engine()),
-            SymmOp::Copy(op) => (
-                (op.src(), Some(("from", "from_delta"))),
-                (op.dst(), Some(("to", "to_delta"))),
-                op.cache(),
-                op.engine(),
-            ),
-            _ => unreachable!("no copy"),
-        };
+        let (source, target) = op.ends().expect("a bulk copy");
+        let cache = op.cache();
         refuse_cache(op, cache, LOAD_CACHES)?;
-        if engine == Engine::Bulk {
+        if op.engine() == Some(Engine::Bulk) {
             return Err(error(op.operation(), "S1: the bulk copy engine is not to be had from Triton"));
         }
         if !op.operand_group("count").is_empty() {
             return Err(error(op.operation(), "S1: takes no count here: use blocks of pointers, and a mask"));
         }
-        let mut end = |(pointer, names): (Value<'c, 'a>, Option<(&str, &str)>)| match names {
-            Some(names) => self.remote(b, op, pointer, names),
-            None => Ok(lasting(pointer)),
+        let mut end = |end: End<'c, 'a>| match end.way {
+            Some(names) => self.remote(b, op, end.pointer, names),
+            None => Ok(lasting(end.pointer)),
         };
         let (source, target) = (end(source)?, end(target)?);
         let ty = source.r#type();

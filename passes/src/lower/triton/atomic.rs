@@ -2,7 +2,6 @@
 
 use super::words::{atomic_cas, atomic_rmw, constant_like, element_wise};
 use super::{Lowering, Version};
-use crate::analysis::order::{acquires, releases};
 use crate::ir::{Builder, lasting};
 use crate::target::Target;
 use melior::dialect::arith::CmpiPredicate;
@@ -68,11 +67,11 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
     /// What `update` makes, with the barriers that an order asks for: one thread of the program may be the one that
     /// updates, for all of them.
     fn ordered<T>(&self, b: &Builder<'c>, (order, scope): (Order, Scope), update: impl FnOnce() -> T) -> T {
-        if releases(order) {
+        if order.releases() {
             self.before_release(b, scope);
         }
         let old = update();
-        if acquires(order) {
+        if order.acquires() {
             self.after_acquire(b);
         }
         old

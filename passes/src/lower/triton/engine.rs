@@ -5,7 +5,7 @@
 //! specialised warps complete their stores where they themselves wait for them, and where they end.
 
 use super::Lowering;
-use crate::analysis::order::{is_bulk_load, is_bulk_store, releases};
+use crate::analysis::order::{is_bulk_load, is_bulk_store};
 use crate::analysis::search::{Direction, Meaning, Search};
 use crate::ir::{Builder, blocks, enclosing, name, select};
 use melior::ir::attribute::IntegerAttribute;
@@ -41,7 +41,7 @@ impl Engine {
         let mut late = HashSet::new();
         if stores {
             let mut search = Search::new(Direction::Before, false, |op| match SymmOp::cast(op) {
-                Some(op) if accesses(op) || is_release(op) => Meaning::Fence,
+                Some(op) if op.accesses_data() || op.releases() => Meaning::Fence,
                 None if is_bulk_store(name(op)) => Meaning::Access,
                 _ => Meaning::Neutral,
             });
@@ -67,7 +67,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
 
     /// What comes before an access to memory that the engine may still be writing: it waits, and all threads for it.
     pub fn before_access(&self, b: &Builder<'c>, op: SymmOp<'c, 'a>) {
-        if accesses(op) && self.target.has_engine() && self.engine.late.contains(&address(op.operation())) {
+        if op.accesses_data() && self.target.has_engine() && self.engine.late.contains(&address(op.operation())) {
             self.target.complete_stores(b, 0);
             self.words.barrier(b);
         }
@@ -76,7 +76,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
     /// Has partitions of specialised warps complete their stores where they wait for them, and where they end: a symm op
     /// of other warps can't.
     pub fn complete_waits(&self, root: OperationRef<'c, 'a>, ops: &[SymmOp<'c, 'a>]) -> Result<(), Reported> {
-        let ops: Vec<_> = ops.iter().filter(|op| accesses(**op) || is_release(**op)).collect();
+        let ops: Vec<_> = ops.iter().filter(|op| op.accesses_data() || op.releases()).collect();
         if !self.engine.stores || !self.target.has_engine() || ops.is_empty() {
             return Ok(());
         }
@@ -86,7 +86,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
             let Some(partition) = partition(store) else { continue };
             let others =
                 ops.iter().filter(|op| self::partition(op.operation()).is_some_and(|other| other != partition));
-            if let Some(op) = others.clone().find(|op| is_release(***op))
+            if let Some(op) = others.clone().find(|op| op.releases())
                 && !is_waited_for(store)
             {
                 let complaint = "S1: releases what this partition of the warps did, while another one stores through \
@@ -110,27 +110,6 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
             }
         }
         Ok(())
-    }
-}
-
-/// Whether an op reads or writes memory that the engine may write.
-fn accesses(op: SymmOp) -> bool {
-    use SymmOp::{AtomicCas, AtomicRmw, Copy, Get, Put, PutSignal, RemoteLoad, RemoteStore};
-    matches!(
-        op,
-        AtomicCas(_) | AtomicRmw(_) | Copy(_) | Get(_) | Put(_) | PutSignal(_) | RemoteLoad(_) | RemoteStore(_)
-    )
-}
-
-/// Whether an op hands over what its threads have done.
-fn is_release(op: SymmOp) -> bool {
-    match op {
-        SymmOp::AtomicRmw(op) => releases(op.sem()),
-        SymmOp::AtomicCas(op) => releases(op.sem()),
-        SymmOp::Signal(op) => releases(op.sem()),
-        SymmOp::Fence(op) => releases(op.sem()),
-        SymmOp::PutSignal(_) | SymmOp::Barrier(_) => true,
-        _ => false,
     }
 }
 

@@ -2,7 +2,6 @@
 
 use super::Lowering;
 use super::words::{self, atomic_rmw};
-use crate::analysis::order::{acquires, releases};
 use crate::ir::{Builder, lasting};
 use crate::lower::predicate;
 use melior::dialect::arith::CmpiPredicate;
@@ -25,14 +24,7 @@ struct Poll<'c> {
 impl<'c: 'a, 'a> Lowering<'c, 'a> {
     /// S1, where an op orders memory and it is not known here how its target does.
     pub fn refuse_order(&self, op: SymmOp<'c, 'a>) -> Result<(), Reported> {
-        let is_ordered = match op {
-            SymmOp::AtomicRmw(op) => op.sem() != Order::Relaxed,
-            SymmOp::AtomicCas(op) => op.sem() != Order::Relaxed,
-            SymmOp::Signal(op) => op.sem() != Order::Relaxed,
-            SymmOp::Wait(_) | SymmOp::PutSignal(_) | SymmOp::Fence(_) | SymmOp::Barrier(_) => true,
-            _ => false,
-        };
-        if is_ordered && !self.target.has_order() {
+        if op.orders() && !self.target.has_order() {
             let complaint = format!(
                 "S1: the memory order of {} is not known here; that of sm_70 and later, gfx942 and \
                                      gfx950 is",
@@ -54,14 +46,14 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
 
     /// A fence of the program, whose signals come from one thread.
     pub fn fence(&self, b: &Builder<'c>, order: Order, scope: Scope) {
-        if releases(order) {
+        if order.releases() {
             self.complete_stores(b);
         }
-        if releases(order) && !self.target.releases_first() {
+        if order.releases() && !self.target.releases_first() {
             self.words.barrier(b);
         }
         self.target.fence(b, order, scope);
-        if acquires(order) {
+        if order.acquires() {
             self.after_acquire(b);
         } else if self.target.releases_first() {
             self.words.barrier(b);
@@ -99,7 +91,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         value: Value<'c, '_>,
         (order, scope): (Order, Scope),
     ) {
-        if releases(order) {
+        if order.releases() {
             self.before_release(b, scope);
         }
         let kind = match kind {
@@ -131,11 +123,11 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
     fn poll(&self, b: &Builder<'c>, poll: Poll<'c>, order: Order) {
         let late = |b: &Builder<'c>, eager_polls| {
             self.repeat(b, poll, Order::Relaxed, eager_polls, None);
-            if acquires(order) {
+            if order.acquires() {
                 self.target.acquire(b, poll.flag, poll.expected.r#type(), poll.scope);
             }
         };
-        if !acquires(order) || !self.target.polls_in_order() {
+        if !order.acquires() || !self.target.polls_in_order() {
             return late(b, EAGER_POLLS);
         }
         let is_missing = self.repeat(b, poll, Order::Acquire, ORDERED_POLLS, Some(ORDERED_POLLS));

@@ -10,7 +10,6 @@
 use super::Lowering;
 use super::line::{Halves, Line};
 use super::words::{atomic_rmw, constant_like, element_wise, offset, splat_like};
-use crate::analysis::order::releases;
 use crate::analysis::search::{Direction, Meaning, Search};
 use crate::ir::{Builder, lasting, name};
 use melior::dialect::arith::CmpiPredicate;
@@ -39,7 +38,7 @@ pub fn answers<'c: 'a, 'a>(ops: &[SymmOp<'c, 'a>]) -> HashSet<usize> {
 /// Whether an op brings the threads of a program together.
 fn has_barrier(op: SymmOp) -> bool {
     match op {
-        SymmOp::Signal(op) => releases(op.sem()),
+        SymmOp::Signal(op) => op.sem().releases(),
         SymmOp::Wait(_) | SymmOp::PutSignal(_) | SymmOp::Fence(_) | SymmOp::Barrier(_) => true,
         _ => false,
     }

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use symm_abi::heap::{HEAP_ALIGN, NOWHERE_IN_TRITON};
 use symm_abi::table::{HEADER_WORDS, NUM_RANKS, RANK};
 use symm_dialect::diagnostic::{Reported, error};
-use symm_dialect::ops::{Ctx, SymmOp};
+use symm_dialect::ops::{Ctx, Question, SymmOp};
 use symm_dialect::{
     HEAP_STRIDE_ATTRIBUTE, NUM_RANKS_ATTRIBUTE, TABLE_IN_HEAP_ATTRIBUTE, aligned_range, is_current_rank, module_has,
     module_integer,
@@ -18,11 +18,6 @@ use symm_dialect::{
 
 /// Where Triton is told what divides a value.
 const DIVISIBILITY: &str = "tt.divisibility";
-
-/// Whether an op asks about the table and touches no other memory.
-pub fn is_question(op: SymmOp) -> bool {
-    matches!(op, SymmOp::Ctx(_) | SymmOp::Rank(_) | SymmOp::NumRanks(_) | SymmOp::HeapBase(_) | SymmOp::HeapDelta(_))
-}
 
 /// What has been loaded and computed so far.
 #[derive(Default)]
@@ -74,18 +69,23 @@ impl<'c: 'a, 'a> Tables<'c, 'a> {
     }
 
     /// What an op that asks about ranks and bases returns.
-    pub fn answer(&mut self, b: &Builder<'c>, op: SymmOp<'c, 'a>) -> Result<Value<'c, 'c>, Reported> {
+    pub fn answer(
+        &mut self,
+        b: &Builder<'c>,
+        op: SymmOp<'c, 'a>,
+        question: Question<'c, 'a>,
+    ) -> Result<Value<'c, 'c>, Reported> {
         let table = self.of(op)?;
-        Ok(match op {
-            SymmOp::Rank(_) => table.rank(),
-            SymmOp::NumRanks(_) => table.num_ranks(),
-            SymmOp::HeapBase(op) => {
+        Ok(match question {
+            Question::Rank(_) => table.rank(),
+            Question::NumRanks(_) => table.num_ranks(),
+            Question::HeapBase(op) => {
                 let ty = op.result().r#type();
                 let base = table.base(b, op.rank());
                 b.value("tt.int_to_ptr", &[base], ty, &[])
             }
-            SymmOp::HeapDelta(op) => table.delta(b, op.rank()),
-            _ => unreachable!("no question about ranks"),
+            Question::HeapDelta(op) => table.delta(b, op.rank()),
+            Question::Ctx(_) => unreachable!("contexts go last"),
         })
     }
 

@@ -1,7 +1,6 @@
 //! What Triton has no op for, in the assembly of the GPU: fences, a load that acquires, a pause.
 
 use super::words::assembly;
-use crate::analysis::order::{acquires, releases};
 use crate::ir::Builder;
 use crate::target::Target;
 use melior::ir::{Type, Value};
@@ -40,11 +39,11 @@ impl Target {
             Self::Hip(_) => {
                 let bits = cache_bits(scope);
                 let mut lines = Vec::new();
-                if releases(order) && scope > Scope::Cta {
+                if order.releases() && scope > Scope::Cta {
                     lines.push(format!("buffer_wbl2 {bits}"));
                 }
                 lines.push("s_waitcnt vmcnt(0) lgkmcnt(0)".into());
-                if acquires(order) {
+                if order.acquires() {
                     lines.push(format!("buffer_inv {bits}"));
                 }
                 lines.push("v_mov_b32 $0, 0".into());

@@ -1,14 +1,14 @@
 //! The fences of a stretch: making them, and making one of those next to each other.
 
 use super::{Kind, Step};
-use crate::analysis::order::{join, keyword, releases, set_keyword};
+use crate::analysis::order::{join, set_keyword};
 use crate::ir::{Builder, context, fuse_locations};
 use melior::ir::{Location, OperationRef, operation::OperationLike};
-use symm_dialect::ops::{Fence, Group, Order, Scope, SymmOp};
+use symm_dialect::ops::{Fence, FenceParts, Group, Order, Scope, SymmOp};
 
 /// Whether a fence releases what comes before it for the signals of a group.
 pub fn covers(fence: Fence, group: Group) -> bool {
-    releases(fence.sem()) && fence.scope() == Scope::Sys && fence.group() == group
+    fence.sem().releases() && fence.scope() == Scope::Sys && fence.group() == group
 }
 
 pub fn make_fence<'c: 'a, 'a>(
@@ -18,9 +18,8 @@ pub fn make_fence<'c: 'a, 'a>(
     group: Group,
 ) -> Fence<'c, 'a> {
     let context = context(next);
-    let keywords = [("sem", order as i64), ("scope", Scope::Sys as i64), ("group", group as i64)];
-    let attributes = keywords.map(|(name, value)| (name, keyword(context, value)));
-    let op = Builder::at(context, next, origin.location()).op("symm.fence", &[], &[], &attributes);
+    let fence = FenceParts { sem: order, scope: Scope::Sys, group };
+    let op = Builder::at(context, next, origin.location()).make(&fence, &[]);
     match SymmOp::cast(op) {
         Some(SymmOp::Fence(fence)) => fence,
         _ => unreachable!("a fence was made"),
