@@ -27,6 +27,8 @@ ROOT = Path(__file__).resolve().parent.parent
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.S | re.M)
 # Pages whose blocks other tests make or apply: test/python/test_how_it_works.py; `./x check` for CONTRIBUTING.md.
 ELSEWHERE = {"docs/how-it-works.md", "CONTRIBUTING.md"}
+# Tests that run the programs of pages, and how they name one.
+PAGES_OF = {"test/python/test_ranks.py": "run_from_page", "test/python/with_torch/test_pages.py": "blocks"}
 # Commands that install something, or run what the user has.
 OF_OTHERS = {"pip", "python3 -m venv"}
 # Options of a launcher; what follows the script is the script's.
@@ -74,8 +76,9 @@ class Documents:
         raise Wrong("no example has these lines in this order")
 
     def check_python(self, page, body):
-        if f'run_from_page("{Path(page).name}"' in (ROOT / "test/python/test_ranks.py").read_text():
-            return "is run from the page by test/python/test_ranks.py"
+        for test, call in PAGES_OF.items():
+            if f'{call}("{Path(page).name}"' in (ROOT / test).read_text():
+                return f"is run from the page by {test}"
         wanted = [line for line in body.splitlines() if line.strip()]
         for other in sorted((ROOT / "docs").glob("*.md")):
             text = other.read_text()

@@ -6,6 +6,7 @@ mod encode;
 mod engine;
 mod journal;
 mod link;
+#[expect(unsafe_code, reason = "the memory of torch's tensors")]
 mod memory;
 mod raise;
 mod serve;

@@ -54,8 +54,11 @@ def _widest(args):
     return torch.float32 if torch.float32 in dtypes else torch.get_autocast_dtype("remote")
 
 
-def register() -> torch.library.Library:
-    """Registers the lists; the library has to live as long as they count."""
+def register() -> list[torch.library.Library]:
+    """Registers the lists; the libraries have to live as long as they count."""
+    # Every other op runs as without autocast, those that make tensors too.
+    others = torch.library.Library("_", "IMPL")
+    others.fallback(torch.library.fallthrough_kernel, "AutocastPrivateUse1")
     library = torch.library.Library("aten", "IMPL")
     for names, dtype_of in ((_LOWER, _lower), (_FLOAT, _float), (_WIDEST, _widest)):
         for name in names.split():
@@ -68,4 +71,4 @@ def register() -> torch.library.Library:
                     continue
                 op = getattr(packet, overload)
                 library.impl(op, _casting(op, dtype_of), "AutocastPrivateUse1")
-    return library
+    return [others, library]

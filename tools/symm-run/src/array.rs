@@ -4,7 +4,7 @@ use crate::output;
 use half::f16;
 use npyz::{DType, NpyHeader, Order, TypeStr, WriterBuilder};
 use std::fs::File;
-use std::io::{BufReader, ErrorKind, Read, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::path::Path;
 use std::sync::mpsc;
 use std::thread;
@@ -80,6 +80,9 @@ impl Array {
     /// Reads an array that must have this element type and match this shape (`None`: any size).
     pub fn read(path: &Path, element: Element, shape: &[Option<u64>]) -> Result<Self, ArrayError> {
         let mut file = BufReader::new(File::open(path)?);
+        if file.fill_buf()?.is_empty() {
+            return Err(ArrayError::HeaderCutShort);
+        }
         let header = NpyHeader::from_reader(&mut file).map_err(|error| match error.kind() {
             ErrorKind::UnexpectedEof => ArrayError::HeaderCutShort,
             _ => error.into(),

@@ -1,0 +1,58 @@
+"""The programs of docs/comm.md and docs/remote.md run as they stand; test_remote_processes.py runs the one on four ranks."""
+
+import os
+import subprocess
+import sys
+import uuid
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch.testing", reason="needs torch itself")
+
+DOCS = Path(__file__).parents[3] / "docs"
+SECONDS = 240
+
+
+def blocks(page):
+    return [block.split("```")[0] for block in (DOCS / page).read_text().split("```python\n")[1:]]
+
+
+def outputs(program, folder, ranks=1, **environment):
+    """What a program prints on each rank."""
+    script = folder / "program.py"
+    script.write_text(program)
+    path = f"{folder}:{os.environ.get('PYTHONPATH', '')}"
+    run = {**os.environ, "PYTHONPATH": path, **environment}
+    if ranks > 1:
+        run |= {"WORLD_SIZE": str(ranks), "TORCHELASTIC_RUN_ID": uuid.uuid4().hex, "TRITON_INTERPRET": "1"}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+    started = [
+        subprocess.Popen([sys.executable, script], env=run | {"RANK": str(rank)} if ranks > 1 else run, **pipes)
+        for rank in range(ranks)
+    ]
+    printed = [process.communicate(timeout=SECONDS)[0] for process in started]
+    for process, text in zip(started, printed, strict=True):
+        assert process.returncode == 0, text
+    return printed
+
+
+def test_collectives(tmp_path):
+    (program,) = blocks("comm.md")
+    assert outputs(program, tmp_path, 2) == [f"rank {rank} got [1.0, 1.0, 1.0, 1.0]\n" for rank in range(2)]
+
+
+def test_remote_tensors(tmp_path):
+    first, modules, _, _ = blocks("remote.md")
+    (text,) = outputs(first + modules, tmp_path)
+    assert float(text) > 0
+
+
+def test_remote_functions(tmp_path):
+    *_, block = blocks("remote.md")
+    function, call = block.split("\n\n")
+    (tmp_path / "my_functions.py").write_text(f"from symm import remote\n\n\n{function}\n")
+    start = 'remote.launch(1, remote.Processes(modules=["my_functions"]))'
+    program = f"import torch\nfrom my_functions import norms\nfrom symm import remote\n\ncluster = {start}\n"
+    (text,) = outputs(f"{program}print([norm.item() for norm in {call.split('  #')[0]}])\n", tmp_path)
+    assert text == "[1.0, 1.0, 1.0]\n"
