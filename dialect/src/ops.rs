@@ -1,5 +1,11 @@
 //! One view per op, and one enum per keyword set: generated from `td/` by `build/views.rs`.
 
+#![expect(
+    clippy::match_same_arms,
+    clippy::elidable_lifetime_names,
+    reason = "what build.rs writes has an arm for each op, and both lifetimes for each view"
+)]
+
 use crate::access;
 use crate::make::{self, Make};
 use melior::Context;

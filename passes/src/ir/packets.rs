@@ -69,8 +69,8 @@ impl<'c> Packets<'c> {
         }
         let each = DATA / byte_width(scalar(self.ty));
         let lanes = (line * each)..((line + 1) * each).min(elements(self.ty));
-        let lane = |lane: u64| b.value("llvm.extractelement", &[mask, b.i64(lane.cast_signed())], b.int(1), &[]);
-        lanes.map(lane).reduce(|one, other| b.binary("arith.ori", one, other)).expect("a line has an element")
+        let is_set = |lane: u64| b.value("llvm.extractelement", &[mask, b.i64(lane.cast_signed())], b.int(1), &[]);
+        lanes.map(is_set).reduce(|one, other| b.binary("arith.ori", one, other)).expect("a line has an element")
     }
 
     /// The value as integers, one for each element.
@@ -98,7 +98,7 @@ impl<'c> Packets<'c> {
 
     /// The value that lines hold; zeros where the mask is off.
     pub fn value(&self, b: &Builder<'c>, lines: &[Halves<'c>]) -> Value<'c, 'c> {
-        let data = lines.iter().map(|[first, second]| {
+        let mut data = lines.iter().map(|[first, second]| {
             let low = b.binary("arith.andi", *first, b.i64(0xffff_ffff));
             b.binary("arith.ori", low, b.binary("arith.shli", *second, b.i64(32)))
         });
@@ -111,7 +111,7 @@ impl<'c> Packets<'c> {
             let padded = b.value("llvm.bitcast", &[all], Type::vector(&[self.room()], self.element(b)), &[]);
             self.resized(b, padded, self.room(), elements(self.ty))
         } else {
-            let word = data.last().expect("a value has a line");
+            let word = data.next().expect("a value has a line");
             if byte_width(integers) == DATA { word } else { b.value("arith.trunci", &[word], integers, &[]) }
         };
         if let Some(mask) = self.mask {
