@@ -19,6 +19,7 @@ os.environ.setdefault("TRITON_DEFAULT_FP_FUSION", "1")
 
 def pytest_addoption(parser):
     parser.addoption("--all", action="store_true", help="every cell of the compile matrix, not a few of each kind")
+    parser.addoption("--all-samples", action="store_true", help="all of torch's samples of its ops, not the first of each")
     parser.addoption("--bless", action="store_true", help="rewrite what is made in docs/how-it-works.md")
 
 

@@ -1,6 +1,6 @@
 """torch's own samples of its ops (op_db), on a worker: values, strides and gradients as on the CPU here.
 
-A run takes the first sample of each op; with `--all` it takes all of them. Ops that are not as here are in
+A run takes the first sample of each op; with `--all-samples` it takes all of them. Ops that are not as here are in
 remote_op_db.txt, each with its reason.
 """
 
@@ -101,7 +101,7 @@ def failures(op, dtype, limit):
 
 @pytest.mark.parametrize("letter", sorted({op.name[0] for op in op_db}))
 def test_ops_are_as_here(letter, request):
-    limit = None if request.config.getoption("--all") else 1
+    limit = None if request.config.getoption("--all-samples") else 1
     known = refused()
     wrong = []
     for op in op_db:
