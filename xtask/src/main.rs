@@ -5,6 +5,7 @@
 mod bench;
 mod bless;
 mod check;
+mod contributing;
 mod corpus;
 mod demo;
 mod docs;
@@ -45,6 +46,8 @@ enum Command {
     Bless,
     /// Install NVIDIA's assembler, which the tests need, into target/ptxas
     Ptxas,
+    /// Compile and test the worked examples of CONTRIBUTING.md
+    Contributing,
     /// Build the Python package's wheel into target/wheels
     Wheel,
     /// Test the Python package with every version of Triton: ./x python [PYTEST ARGUMENT…]
@@ -70,6 +73,7 @@ fn main() -> ExitCode {
         Command::Generate(arguments) => generate::run(&arguments),
         Command::Bless => bless::run(),
         Command::Ptxas => ptxas::install(),
+        Command::Contributing => contributing::check(),
         Command::Wheel => python::build(),
         Command::Python(arguments) => python::run(&arguments),
         Command::Release => release::run(),

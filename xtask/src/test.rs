@@ -1,6 +1,6 @@
 //! `./x test`: builds everything, runs every test, and ends with the line `N passed, N failed`.
 
-use crate::{check, fuzz, lit, python, run, tools};
+use crate::{check, contributing, fuzz, lit, python, run, tools};
 use anyhow::{Context, Result, bail};
 use std::io::{BufRead, BufReader};
 use std::ops::AddAssign;
@@ -35,6 +35,7 @@ const STAGES: &[Stage] = &[
         lit::count(command)
     }),
     ("lit: programs", || lit::count(lit::command(lit::PROGRAMS)?)),
+    ("CONTRIBUTING's examples", contributing::run),
     // All of the compile matrix: five minutes of two cores.
     ("Python", || python::test(&["--all".into()])),
     ("fuzz", || {
