@@ -4,7 +4,7 @@ use crate::test::Tally;
 use crate::{licenses, run, tools, tree};
 use anyhow::{Context, Result, ensure};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::{fs, os::unix};
 
 /// The oldest and the newest version of Triton that symm is tested with; `TESTED` in python/symm/_seam.py names them.
@@ -39,7 +39,7 @@ pub fn build() -> Result<()> {
     Ok(())
 }
 
-/// Builds the wheel and symm-opt, and tests it and the package with all versions of Triton, and with torch, at once.
+/// Builds the wheel and symm-opt, and tests it and the package with all versions of Triton at once, then with torch.
 pub fn test(arguments: &[String]) -> Result<Tally> {
     let wheel = wheel()?;
     link_extension(&wheel)?;
@@ -47,40 +47,53 @@ pub fn test(arguments: &[String]) -> Result<Tally> {
     let symm_opt = std::path::absolute(tree::tool("symm-opt"))?;
     let mypy = environment("mypy", &[MYPY])?.with_file_name("mypy");
     let everything = arguments.iter().all(|argument| !argument.starts_with("test/"));
-    let mut running = Vec::new();
-    let mut start = |name: String, python: PathBuf, folder: Option<&str>| -> Result<()> {
+    let pytest = |python: &Path, path: Option<&Path>| {
         let mut pytest = Command::new(python);
         pytest.args(["-m", "pytest", "-q", "-p", "no:cacheprovider"]).env("PYTHONPATH", "python");
         // Python's caches would lie about in the tree.
         pytest.env("PYTHONDONTWRITEBYTECODE", "1").env("SYMM_WHEEL", &wheel).env("SYMM_MYPY", &mypy);
         pytest.env("SYMM_OPT", &symm_opt);
-        pytest.args(folder).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
-        running.push((name, pytest.spawn().with_context(|| run::line(&pytest))?, run::line(&pytest)));
-        Ok(())
+        pytest.args(path).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
+        pytest
     };
+    let mut running = Vec::new();
     for version in TRITON {
-        start(format!("Triton {version}"), with_triton(version)?, everything.then_some("test/python"))?;
-    }
-    if everything || arguments.iter().any(|argument| argument.starts_with(WITH_TORCH)) {
-        let python = environment("torch-2.11", &[&[TORCH], TOOLS.as_slice()].concat())?;
-        start("torch 2.11".to_owned(), python, everything.then_some(WITH_TORCH))?;
+        let mut pytest = pytest(&with_triton(version)?, everything.then_some(Path::new("test/python")));
+        let child = pytest.spawn().with_context(|| run::line(&pytest))?;
+        running.push((format!("Triton {version}"), child, run::line(&pytest)));
     }
     let mut total = Tally::default();
     for (name, pytest, line) in running {
-        let output = pytest.wait_with_output()?;
-        let text = String::from_utf8_lossy(&output.stdout);
-        println!("{name}:\n{text}");
-        let tally = text.lines().rev().find_map(counts).unwrap_or_default();
-        // Triton 3.9.0 ends with a page on what it has leaked.
-        // With `-k`, none of the tests with torch may be meant.
-        let none_meant = !arguments.is_empty() && output.status.code() == Some(NO_TESTS);
-        if !output.status.success() && !none_meant {
-            eprintln!("{}", String::from_utf8_lossy(&output.stderr));
-            ensure!(tally.failed > 0, "{}: {line}", output.status);
+        total += judge(&name, &pytest.wait_with_output()?, &line, arguments)?;
+    }
+    if everything || arguments.iter().any(|argument| argument.starts_with(WITH_TORCH)) {
+        let python = environment("torch-2.11", &[&[TORCH], TOOLS.as_slice()].concat())?;
+        // Torch has a device of others once in a process, so each file has a process of its own.
+        let files = if everything { tree::entries(WITH_TORCH)? } else { Vec::new() };
+        let is_test = |file: &PathBuf| file.file_name().is_some_and(|name| name.to_string_lossy().starts_with("test_"));
+        let paths: Vec<_> = files.into_iter().filter(is_test).map(Some).collect();
+        for path in if everything { paths } else { vec![None] } {
+            let mut pytest = pytest(&python, path.as_deref());
+            let output = pytest.output().with_context(|| run::line(&pytest))?;
+            total += judge("torch 2.11", &output, &run::line(&pytest), arguments)?;
         }
-        total += tally;
     }
     Ok(total)
+}
+
+/// Prints what pytest has printed, and counts.
+fn judge(name: &str, output: &Output, line: &str, arguments: &[String]) -> Result<Tally> {
+    let text = String::from_utf8_lossy(&output.stdout);
+    println!("{name}:\n{text}");
+    let tally = text.lines().rev().find_map(counts).unwrap_or_default();
+    // Triton 3.9.0 ends with a page on what it has leaked.
+    // With `-k`, none of the tests of a file may be meant.
+    let none_meant = !arguments.is_empty() && output.status.code() == Some(NO_TESTS);
+    if !output.status.success() && !none_meant {
+        eprintln!("{}", String::from_utf8_lossy(&output.stderr));
+        ensure!(tally.failed > 0, "{}: {line}", output.status);
+    }
+    Ok(tally)
 }
 
 /// The Python with each version of Triton, by the version, once the extension lies in the package's sources.

@@ -73,3 +73,16 @@ gpu.module @kernels {
     gpu.return
   }
 }
+
+// -----
+
+gpu.module @kernels {
+  // expected-error @below {{S1: known_block_size is no size of a block: it has 1 thread or more each way}}
+  gpu.func @wrapped() kernel attributes {known_block_size = array<i32: 4294967295, 1, 1>} {
+    gpu.return
+  }
+  // expected-error @below {{S1: nvvm.maxntid is no size of a block}}
+  gpu.func @none() kernel attributes {nvvm.maxntid = array<i32: 128, 0, 1>} {
+    gpu.return
+  }
+}

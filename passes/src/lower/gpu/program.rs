@@ -2,12 +2,16 @@
 //! and assemblers know their names (S1).
 
 use crate::ir::{blocks, enclosing, is_kernel, name, operations, select};
-use melior::ir::{OperationRef, TypeLike};
+use melior::ir::attribute::DenseI32ArrayAttribute;
+use melior::ir::{OperationRef, TypeLike, operation::OperationLike};
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::symbol::{signature, symbol as symbol_of};
 
 /// What the names of functions and variables begin with that a lowering adds.
 const OURS: [&str; 4] = ["_symm_bulk_", "_symm_copy_", "_symm_dynamic_shared", "_symm_shared_words"];
+
+/// What a kernel says of how large its blocks are.
+const SIZES: [&str; 3] = ["known_block_size", "nvvm.maxntid", "nvvm.reqntid"];
 
 /// What threads add up together, for which MLIR's conversions to GPUs have no pattern.
 const REDUCTIONS: [&str; 2] = ["gpu.all_reduce", "gpu.subgroup_reduce"];
@@ -47,7 +51,15 @@ fn complaints<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Vec<String> {
     });
     let ours = symbol_of(op).filter(|symbol| OURS.iter().any(|ours| symbol.starts_with(ours)));
     let ours = ours.map(|symbol| format!("'{symbol}' is a name of the device library, which is reserved"));
-    types.chain(names).chain(ours).collect()
+    let sizes = SIZES.iter().filter(|attribute| has_no_size(op, attribute));
+    let sizes = sizes.map(|attribute| format!("{attribute} is no size of a block: it has 1 thread or more each way"));
+    types.chain(names).chain(ours).chain(sizes).collect()
+}
+
+/// Whether an attribute of sizes has one that is none. LLVM would end the process.
+fn has_no_size(op: OperationRef, attribute: &str) -> bool {
+    let sizes = op.attribute(attribute).ok().and_then(|sizes| DenseI32ArrayAttribute::try_from(sizes).ok());
+    sizes.is_some_and(|sizes| (0..sizes.len()).any(|index| sizes.element(index).is_ok_and(|size| size < 1)))
 }
 
 /// Whether what is called so can be assembled. LLVM renames what is called from within only, but for the first
