@@ -19,18 +19,18 @@ os.environ.setdefault("TRITON_DEFAULT_FP_FUSION", "1")
 
 def pytest_addoption(parser):
     parser.addoption("--all", action="store_true", help="every cell of the compile matrix, not a few of each kind")
-    parser.addoption("--all-samples", action="store_true", help="all of torch's samples of its ops, not the first of each")
+    parser.addoption("--long", action="store_true", help="also what takes minutes: torch's samples of its ops, torch.compile")
     parser.addoption("--bless", action="store_true", help="rewrite what is made in docs/how-it-works.md")
 
 
 def pytest_configure(config):
+    config.addinivalue_line("markers", "long: takes minutes, and runs with --long only")
     config.addinivalue_line("markers", "rare: a cell of the compile matrix that runs with --all only")
 
 
 def pytest_collection_modifyitems(config, items):
-    if config.getoption("--all"):
-        return
-    rare = [item for item in items if item.get_closest_marker("rare")]
-    if rare:
-        config.hook.pytest_deselected(items=rare)
-        items[:] = [item for item in items if not item.get_closest_marker("rare")]
+    for option, marker in (("--all", "rare"), ("--long", "long")):
+        left_out = [] if config.getoption(option) else [item for item in items if item.get_closest_marker(marker)]
+        if left_out:
+            config.hook.pytest_deselected(items=left_out)
+            items[:] = [item for item in items if not item.get_closest_marker(marker)]

@@ -1,6 +1,6 @@
 """torch's own samples of its ops (op_db), on a worker: values, strides and gradients as on the CPU here.
 
-A run takes the first sample of each op; with `--all-samples` it takes all of them. Ops that are not as here are in
+It runs with `--long`, on the first sample of each op; with `--long --all` on all of them. Ops that are not as here are in
 remote_op_db.txt, each with its reason.
 """
 
@@ -22,6 +22,7 @@ sys.modules.setdefault("expecttest", types.SimpleNamespace(TestCase=unittest.Tes
 
 from torch.testing._internal.common_methods_invocations import op_db  # noqa: E402
 
+pytestmark = pytest.mark.long
 DEVICE = remote.launch(1, remote.InProcess())[0]
 REASONS = pathlib.Path(__file__).with_name("remote_op_db.txt")
 DTYPES = torch.float32, torch.int64
@@ -101,7 +102,7 @@ def failures(op, dtype, limit):
 
 @pytest.mark.parametrize("letter", sorted({op.name[0] for op in op_db}))
 def test_ops_are_as_here(letter, request):
-    limit = None if request.config.getoption("--all-samples") else 1
+    limit = None if request.config.getoption("--all") else 1
     known = refused()
     wrong = []
     for op in op_db:
