@@ -182,7 +182,7 @@ def kernels_of_sass(text):
                 items.append(label[1])
             elif code := re.match(r"\s*/\*[0-9a-f]+\*/\s+(.*?);", line):
                 items.append(sass_instruction(code[1].strip()))
-        # Behind the code are a jump to itself and padding.
+        # After the code are a jump to itself and padding.
         end = next((at for at in range(len(items) - 1) if isinstance(items[at], str)
                     and getattr(items[at + 1], "target", None) == items[at]), len(items))
         yield name, items[:end]
@@ -271,7 +271,7 @@ def iteration(blocks, successors):
 
 
 def order(header, successors, edges):
-    """What can be reached from a block, each behind all that lead to it; back edges aside."""
+    """What can be reached from a block, each after all that lead to it; back edges aside."""
     done, result = set(), []
 
     def visit(block):

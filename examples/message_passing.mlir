@@ -3,7 +3,7 @@
 // Producer and consumer. Every rank sends `messages` numbered messages to its right neighbour, through a ring of four
 // slots in the neighbour's heap. Two counters, one on each side, keep them in step:
 //
-//   sent    on the consumer: how many messages have arrived; the producer raises it behind each message;
+//   sent    on the consumer: how many messages have arrived; the producer raises it after each message;
 //   taken   on the producer: how many slots have been read; a slot is written again only when it has been.
 //
 // Block 0 of each rank produces, block 1 consumes what the left neighbour sends and counts what it did not expect.

@@ -2,7 +2,7 @@
 // RUN: %run-all --arg m=13 --arg k=29 --arg n=17
 //
 // C = A B on shards: every rank has some rows of A and, at the start, some rows of B. It pushes its rows of B to all
-// others, with a signal behind them, and multiplies with each shard as soon as that has come, its own first: the sends
+// others, with a signal after them, and multiplies with each shard as soon as that has come, its own first: the sends
 // of the others are hidden behind the work on what is already here. Rank r then has its rows of C.
 
 module attributes {gpu.container_module} {

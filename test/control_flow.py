@@ -56,7 +56,7 @@ def closing_brace(text, start):
 
 
 def ptx_instructions(body):
-    """Labels as text, and instructions. A brace that opens a scope is none of an operand's."""
+    """Labels as text, and instructions. A brace that opens a scope belongs to no operand."""
     body = re.sub(r"(^|[;{}])\s*\{", r"\1", body, flags=re.MULTILINE)
     for statement in re.split(r"[;\n]", body):
         statement = statement.strip()

@@ -42,7 +42,7 @@ ENGINE = {
     f"{name}_engine": (OPS[name][0].replace("group GROUP", "group block engine bulk"), None)
     for name in ["get", "put", "copy", "put_signal"]
 }
-# A barrier of one's own, as text.
+# A handwritten barrier, as text.
 ASSEMBLY = {"sm": "bar.sync 0;", "gfx": "s_barrier"}
 
 PARAMETERS = (
@@ -136,7 +136,7 @@ def counts(text):
 
 
 def in_ir(path, chip, level):
-    """Likewise for the barriers of AMD's waves, which are no instructions: in LLVM IR."""
+    """Likewise for the barriers of AMD's waves, which are not instructions: in LLVM IR."""
     text = assemble.run(["symm-translate", str(path), "--to", "llvm", "--chip", chip, f"-O{level}"])
     functions = dict(re.findall(r"^define [^\n]*@(\w+)\([^\n]*\n(.*?)^}", text, re.MULTILINE | re.DOTALL))
 

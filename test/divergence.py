@@ -21,8 +21,8 @@ LLVM says so (`s_cbranch_execz`, `s_cbranch_execnz`), but for a mask in which it
 ways, which may be all. There, functions that are called are not looked at, nor any without optimisation: what they are
 given and what they keep is in lanes' registers, shared or not. Only regions of one wave are. Where warps part, arms
 whose counts differ in step with a value that they share count as different; where threads part, a barrier that both
-arms lead to counts as one. A way to a trap is none. Stores and releases are told apart by the predicates they stand
-under, not by addresses, and inside one function.
+arms lead to counts as one. A way to a trap does not count. Stores and releases are told apart by the predicates they
+stand under, not by addresses, and inside one function.
 """
 
 import argparse

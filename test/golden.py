@@ -3,7 +3,7 @@
     // RUN: %golden symm-opt %s --symm-hoist-translation
     …the input…
     // OUTPUT:
-    // …what the command prints, each line behind two slashes
+    // …what the command prints, each line after two slashes
 
 For tests where the whole output is the point. With SYMM_BLESS=1 (`./x bless`) the end is rewritten instead.
 """

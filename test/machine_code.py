@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 PTX = re.compile(r"(?!ld\.param)(ld|st|atom|red|fence|membar|bar|barrier|nanosleep|cp|mbarrier|trap|call)\b")
 AMD = re.compile(r"(global|flat|buffer|ds|scratch)_\w+|s_(barrier|sleep|memrealtime|trap|waitcnt)\b")
-# What an AMD memory instruction says behind its operands.
+# What an AMD memory instruction says after its operands.
 AMD_BITS = ["sc0", "sc1", "nt", "glc", "slc"]
 
 
@@ -126,7 +126,7 @@ def sequence(lines, also=None):
     def skippable(number):
         return number != 0 and bool(exits & reachable(blocks, 0, without=number) - {number})
 
-    # Blocks in an order in which each comes behind those that lead to it, loops in one piece.
+    # Blocks in an order in which each comes after those that lead to it, loops in one piece.
     parts, placed = [], set()
     while rest := live - placed:
         ready = [n for n in rest if not any(n in after[m] and m not in after[n] for m in rest)]

@@ -1,6 +1,6 @@
 """Runs a program on 1, 2, 4 and 8 ranks, as threads and as processes: what `%run-all` of the lit suites stands for.
 
-A line `// RANKS: 2 4` in the program restricts the numbers of ranks. Arguments behind the program's name go to
+A line `// RANKS: 2 4` in the program restricts the numbers of ranks. Arguments after the program's name go to
 every symm-run; {ranks} and {mode} in them stand for the number of ranks and for `threads` or `processes`.
 """
 

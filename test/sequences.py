@@ -5,7 +5,7 @@
     // EACH kind; type: add; i32 | fadd; f32
     gpu.func @{name}(%ctx: !symm.ctx, … {type} …) kernel { … }
 
-The kernel is compiled once for each choice of the names behind EACH, which may name each other (names that go
+The kernel is compiled once for each choice of the names after EACH, which may name each other (names that go
 together are joined by semicolons; the first one labels the choice if that tells the choices apart), and the sequence
 of each instance is printed (machine_code.py says what that is); instances with the same sequence share a line. Lines
 `// MODULE:` hold attributes of the module. A fault that no kernel may have (an atomic without order or scope, a

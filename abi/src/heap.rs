@@ -30,11 +30,11 @@ pub const fn max_barrier_blocks(num_ranks: u32) -> u64 {
 }
 
 /// What is added to a pointer for a rank that is out of range: no target maps an address so far away.
-pub const NOWHERE: i64 = 1 << 60;
+pub const UNMAPPED: i64 = 1 << 60;
 
 /// The same in a Triton kernel: programs have the addresses below it, and no target maps those above. It is one of the
 /// 48 bits that AMD's buffer descriptors, which Triton accesses most memory through, keep.
-pub const NOWHERE_IN_TRITON: i64 = 1 << 47;
+pub const UNMAPPED_IN_TRITON: i64 = 1 << 47;
 
 const _: () = assert!(RESERVED_BYTES.is_multiple_of(HEAP_ALIGN), "what follows is as aligned as the heap");
 const _: () = assert!((table::words(MAX_RANKS) * WORD_BYTES) as u64 <= TABLE_BYTES, "the table of every run fits");

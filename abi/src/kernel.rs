@@ -16,7 +16,7 @@ pub struct Coords {
 /// The word of [`Coords`] at which the grid starts.
 pub const GRID_WORD: usize = 3;
 
-/// A compiled kernel, called once for each block: the values of its arguments are behind `args`, one pointer each.
+/// A compiled kernel, called once for each block: `args` points to the values of its arguments, one pointer each.
 pub type KernelFn = unsafe extern "C" fn(args: *const *const c_void, coords: *const Coords);
 
 /// The numbers of a launch: grid x, y, z, block x, y, z, and bytes of shared memory.

@@ -23,7 +23,7 @@ pub struct Site {
     pub message: String,
 }
 
-/// Every place in the bytes of the symbol. An empty text is none.
+/// Every place in the bytes of the symbol. An empty text has none.
 #[must_use]
 pub fn parse(bytes: &[u8]) -> Vec<Site> {
     let texts = bytes.split(|byte| *byte == 0).filter(|text| !text.is_empty());

@@ -44,8 +44,8 @@ module attributes {gpu.container_module} {
       %one_slot = arith.constant 1 : i64
       %me = symm.rank %ctx
       %n = symm.num_ranks %ctx
-      %behind = arith.addi %me, %n : i32
-      %previous = arith.subi %behind, %one : i32
+      %later = arith.addi %me, %n : i32
+      %previous = arith.subi %later, %one : i32
       %left = arith.remui %previous, %n : i32
       scf.for %i = %c0 to %count step %c1 {
         %slot = arith.remui %i, %c8 : index

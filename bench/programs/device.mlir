@@ -53,7 +53,7 @@ module attributes {gpu.container_module, symm.num_ranks = 2 : i32, symm.heap_str
       gpu.return
     }
 
-    // Values behind `start`, `rounds` of them, go to the peer and back. Rank 0 begins.
+    // Values after `start`, `rounds` of them, go to the peer and back. Rank 0 begins.
     gpu.func @ping(%ctx: !symm.ctx, %flag: !llvm.ptr, %start: i64, %rounds: i64) kernel {
       %one = arith.constant 1 : i64
       %zero32 = arith.constant 0 : i32
@@ -78,7 +78,7 @@ module attributes {gpu.container_module, symm.num_ranks = 2 : i32, symm.heap_str
       gpu.return
     }
 
-    // The same with `count` elements in front of each signal, by a block.
+    // The same with `count` elements before each signal, by a block.
     gpu.func @put_signal(%ctx: !symm.ctx, %src: !llvm.ptr, %dst: !llvm.ptr, %count: i64, %flag: !llvm.ptr, %start: i64,
                          %rounds: i64) kernel {
       %one = arith.constant 1 : i64

@@ -207,7 +207,7 @@ pub fn tables(figures: &[Size]) -> Vec<(&'static str, Table)> {
         }
     }
     vec![
-        ("The passes, with the verifier behind those that change the IR", times),
+        ("The passes, with the verifier after those that change the IR", times),
         ("Reading and writing text", text),
         ("The tools: what `--mlir-timing` says, and peak memory", tools::table(figures)),
     ]

@@ -1,5 +1,5 @@
 //! Device code as clang has it: functions, calls and inline assembly are convergent and do not unwind. MLIR can say it
-//! of functions and calls, which a pipeline of one's own may not have done (`symm-mark-convergent`), but not of
+//! of functions and calls, which a custom pipeline may not have done (`symm-mark-convergent`), but not of
 //! assembly.
 
 use crate::LlvmModule;

@@ -138,7 +138,7 @@ fn translate_kernels(kernels: OperationRef, device: &Device, level: Level) -> Re
     Ok(llvm)
 }
 
-/// Makes of MLIR's dynamic shared memory what CUDA calls `extern __shared__`: a variable without a definition. As the
+/// Turns MLIR's dynamic shared memory into what CUDA calls `extern __shared__`: a variable without a definition. As the
 /// empty one that MLIR defines it takes one byte among the static ones, and lies on those that follow.
 fn declare_dynamic_shared(llvm: &LlvmModule) {
     for variable in llvm.module.get_globals() {

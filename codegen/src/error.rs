@@ -44,7 +44,7 @@ pub enum Error {
         reason: String,
     },
     /// Something is left that has no LLVM form; the diagnostics have been printed.
-    #[error("what the pipeline leaves has no LLVM form; behind a pipeline of symm that is a bug, please report it")]
+    #[error("what the pipeline leaves has no LLVM form; after a pipeline of symm that is a bug, please report it")]
     Translate,
     /// LLVM refused the module or the target.
     #[error("LLVM: {0}")]

@@ -119,7 +119,7 @@ pub fn copy_of<'c>(module: &Module<'c>) -> Module<'c> {
     Module::from_operation(Operation::clone(&module.as_operation())).expect("a module")
 }
 
-/// Says by the name in the program, and where it declares it, which function is defined nowhere. The module is one that
+/// Says by the name in the program, and where it declares it, which function is not defined. The module is one that
 /// has been lowered.
 #[must_use]
 pub fn declared(error: Error, module: &Module) -> Error {

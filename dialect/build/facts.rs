@@ -12,7 +12,7 @@ pub enum When {
     BySem,
 }
 
-/// The memory behind one operand.
+/// The memory that one operand names.
 #[derive(Debug)]
 struct Access {
     pointer: String,
@@ -99,7 +99,7 @@ impl Facts {
         let pointers = self.accesses.iter().map(|access| &access.pointer);
         let ways = self.translations.iter().flat_map(|(rank, delta)| [rank, delta]);
         if let Some(name) = pointers.chain(ways).find(|name| !arguments.contains(&name.as_str())) {
-            return Err(format!("a fact names '{name}', which is none of its arguments"));
+            return Err(format!("a fact names '{name}', which is not one of its arguments"));
         }
         if (self.acquires == When::BySem || self.releases == When::BySem) && !arguments.contains(&"sem") {
             return Err("a fact names its 'sem', and it has none".into());

@@ -14,7 +14,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 namespace symm {
-// dialect/src/hooks.rs behind each of these.
+// dialect/src/hooks.rs implements each of these.
 llvm::LogicalResult verifyInRust(mlir::Operation *op);
 mlir::OpFoldResult foldInRust(mlir::Operation *op);
 llvm::LogicalResult canonicalizeInRust(mlir::Operation *op, mlir::PatternRewriter &rewriter);

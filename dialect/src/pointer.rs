@@ -123,7 +123,7 @@ pub fn layout(ty: Type) -> Option<(Vec<i64>, i64)> {
     (result.value != 0).then_some((strides, offset))
 }
 
-/// The strides of elements that lie one behind the other.
+/// The strides of elements that lie one after the other.
 fn row_major(dimensions: &[Option<u64>]) -> Vec<i64> {
     let mut stride = Some(1_i64);
     let strides = dimensions.iter().rev().map(|size| {

@@ -8,7 +8,7 @@ use mlir_sys::{
 };
 use std::fmt::{self, Write as _};
 
-/// A string of MLIR's; what is not UTF-8 in it becomes U+FFFD.
+/// An MLIR string; what is not UTF-8 in it becomes U+FFFD.
 ///
 /// # Safety
 /// The string is alive during the call.

@@ -9,7 +9,7 @@ def Symm_HeapDeltaOp : Symm_PureOp<"heap_delta"> {
   let description = [{
     `base[rank] - base[me]`: what a translation adds to a pointer (T1). It depends on the context and the rank
     alone, so it is computed once and hoisted out of every loop (T3): `symm-hoist-translation` makes one for each
-    (context, rank) and hands it to the ops that translate, behind `via`. A multiple of 2 MiB (T4). A rank that is
+    (context, rank) and hands it to the ops that translate, after `via`. A multiple of 2 MiB (T4). A rank that is
     out of range gives a distance that leads to no mapped address; computing it is never a fault.
 
     ```mlir

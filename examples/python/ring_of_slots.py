@@ -10,7 +10,7 @@
 A sender does not wait for each batch to be used: the receiver has four slots, used in turn. Two counters keep the two
 in step, each on the heap of the one that waits for it:
 
-    arrived   on the receiver: how many batches are in its slots, ever; the sender raises it behind each batch
+    arrived   on the receiver: how many batches are in its slots, ever; the sender raises it after each batch
     taken     on the sender: how many slots the receiver has emptied, ever
 
     time ─►

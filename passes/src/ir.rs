@@ -9,7 +9,7 @@ mod raw;
 
 pub use builder::{Builder, argument};
 pub use raw::{
-    dialects, erase_argument, fuse_locations, has_one_use, has_uses, lasting, lasting_op, move_behind, mutable, name,
+    dialects, erase_argument, fuse_locations, has_one_use, has_uses, lasting, lasting_op, move_after, mutable, name,
     owner, select, take_body,
 };
 

@@ -26,7 +26,7 @@ impl FromStr for Target {
 
     /// Reads `cuda:90` and `hip:gfx942`.
     fn from_str(text: &str) -> Result<Self, String> {
-        let complaint = || format!("'{text}' is no target of Triton's: cuda:90, hip:gfx942");
+        let complaint = || format!("'{text}' is not a Triton target: cuda:90, hip:gfx942");
         match text.split_once(':').ok_or_else(complaint)? {
             ("cuda", capability) => Ok(Self::Cuda(capability.parse().map_err(|_| complaint())?)),
             ("hip", chip) if chip.starts_with("gfx") && chip.bytes().all(|byte| byte.is_ascii_alphanumeric()) => {

@@ -1,4 +1,4 @@
-//! Ctrl-C, and whatever else a handler of Python's raises, while the runtime waits.
+//! Ctrl-C, and whatever else a Python handler raises, while the runtime waits.
 
 use pyo3::prelude::*;
 use std::cell::Cell;

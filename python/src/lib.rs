@@ -17,7 +17,7 @@ use symm_abi::{heap, table};
 /// What the compiler has to say: severity, message, file and line.
 type Note = (&'static str, String, Option<String>, usize);
 
-/// Lowers the symm ops in a module of Triton's; `python/symm/_symm.pyi` says how.
+/// Lowers the symm ops in a Triton module; `python/symm/_symm.pyi` says how.
 #[pyfunction]
 fn lower_triton(py: Python<'_>, text: &str, version: &str, target: &str) -> PyResult<(Vec<u8>, Vec<Note>)> {
     match py.detach(|| symm_triton::lower(text, version, target)) {

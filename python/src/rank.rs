@@ -20,7 +20,7 @@ pub struct JoinedRank {
     rank: Mutex<Option<symm_runtime::Rank>>,
     /// The run, for who does not wait; empty likewise. Never held for long.
     watch: Mutex<Option<Watch>>,
-    /// The process that is the rank: one that it forks has a copy of this, and is none.
+    /// The process that is the rank: one that it forks has a copy of this, and is not a rank.
     process: u32,
     number: u32,
     heap_size: u64,

@@ -58,7 +58,7 @@ class Ops:
 
 
 def device_context(cls: Class) -> Class:
-    """Makes a class derived from `Ops` an aggregate of Triton's, which has no base classes."""
+    """Makes a class derived from `Ops` a Triton aggregate, which has no base classes."""
     ops = ["__init__", *_ops.__all__, *_packets.__all__]
     members = {name: member for name, member in vars(Ops).items() if name in ops}
     members |= {"__annotations__": {"table": tl.tensor}, "__module__": cls.__module__, "__doc__": Ops.__doc__}

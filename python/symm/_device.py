@@ -23,7 +23,7 @@ def driver_of(device):
     """The driver for a device, and the number of the GPU, if it has one."""
     name, _, number = str(device).partition(":")
     if isinstance(device, torch().device) and name == "cuda" and torch().version.hip:
-        name = "hip"  # Torch's name for a GPU of AMD's is cuda as well.
+        name = "hip"  # Torch's name for an AMD GPU is cuda as well.
     return (name, int(number)) if number.isdecimal() else (f"{name}:{number}" if number else name, None)
 
 

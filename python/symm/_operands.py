@@ -15,7 +15,7 @@ class Bases(NamedTuple):
 
 
 class Operands:
-    """Takes what a user wrote, and returns a tensor of Triton's, or None."""
+    """Takes what a user wrote, and returns a Triton tensor, or None."""
 
     def __init__(self, semantic):
         self.semantic = semantic

@@ -157,7 +157,7 @@ def generic_text(module):
 
 
 def parse(module, context):
-    """A module of Triton's, from bytecode or text."""
+    """A Triton module, from bytecode or text."""
     file = os.memfd_create("symm.mlir")
     try:
         data = memoryview(module)

@@ -15,7 +15,7 @@ def max_barrier_blocks(num_ranks: int) -> int:
     """How many programs of a kernel may use the device barrier."""
 
 def lower_triton(text: str, version: str, target: str) -> tuple[bytes, list[tuple[str, str, str | None, int]]]:
-    """Lowers the symm ops in a module of Triton's, in MLIR's generic form with locations.
+    """Lowers the symm ops in a Triton module, in MLIR's generic form with locations.
 
     `version` is Triton's ("3.9.0"), `target` "cuda:90" or "hip:gfx942". Returns the module, as bytecode or as text in generic form, and
     what the compiler has to say: (severity, message, file, line) each, severity "warning" or "remark".
@@ -78,8 +78,8 @@ def try_packets(pointers: bytes, epoch: int, mask: bytes) -> tuple[bytes, bytes]
 
 # Tensors on workers. What goes wrong raises an exception of `symm.errors`; times are in seconds.
 #
-# An argument of an operation is None, a bool, int, float, complex, str, bytes, one of torch's dtypes, layouts, memory
-# formats or devices, a tensor, a GeneratorId, or a list, tuple or dict (with str keys) of them. A device of the remote
+# An argument of an operation is None, a bool, int, float, complex, str, bytes, a torch dtype, layout, memory
+# format or device, a tensor, a GeneratorId, or a list, tuple or dict (with str keys) of them. A device of the remote
 # backend or "meta" is the worker's own; of this process's tensors, only those on the CPU without dimensions can be sent.
 # TypeError, ValueError (too large) and RuntimeError (a tensor elsewhere) are raised before anything is queued.
 #
@@ -156,7 +156,7 @@ class Link:
     def launch(
         self, name: str, kernel: str, grid: tuple[int, ...], args: tuple, kwargs: dict[str, Any] | None, place: object
     ) -> None:
-        """Launches a kernel of Triton's from a module of `define_source` or of the worker's `--module`."""
+        """Launches a Triton kernel from a module of `define_source` or of the worker's `--module`."""
     def join_start(self, heap_size: int | None, place: object) -> None: ...
     def zeros(self, id: int, shape: tuple[int, ...], dtype: Any, place: object) -> None:
         """Makes a symmetric tensor. Collective, as are `barrier`, `leave` and `join`."""

@@ -1,4 +1,4 @@
-"""What a worker does in Python: finds operations, and everything that is none.
+"""What a worker does in Python: finds operations, and everything else.
 
 The methods with a `session` are the verbs of the wire, by their names there; the session is the client's number.
 """
@@ -142,7 +142,7 @@ class Verbs:
         found = getattr(module, kernel, None)
         triton = sys.modules.get("triton")
         if triton is None or not isinstance(found, triton.KernelInterface):
-            raise Refused(f"{name}.{kernel} is no kernel of Triton's")
+            raise Refused(f"{name}.{kernel} is not a Triton kernel")
         found[tuple(grid)](*args, **kwargs)
 
     # Ranks.

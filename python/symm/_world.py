@@ -265,7 +265,7 @@ class World:
         return made
 
     def _filled(self, name, arguments, keywords):
-        """What a function of torch's makes, on the heap."""
+        """What a torch function makes, on the heap."""
         local = {**keywords, "device": self.device, "requires_grad": False}
         values = self._made(name, arguments, local, keywords)
         return self._shaped(name, values, keywords, lambda tensor: tensor.copy_(values))
@@ -299,7 +299,7 @@ class World:
     def barrier(self, stream: Stream | None = None) -> None:
         """Waits on the host until every rank is here and its GPU, or `stream` alone, has done what it was given."""
         if stream is not None and not hasattr(stream, "synchronize"):
-            raise ArgumentError(f"stream must be one of torch's, not {stream!r}")
+            raise ArgumentError(f"stream must be a torch stream, not {stream!r}")
         if stream is None:
             self._synchronize()
         else:
@@ -312,7 +312,7 @@ class World:
         `stream` is torch's current one by default. It can be captured in a CUDA graph. Each rank calls it as often.
         """
         if stream is not None and not hasattr(stream, "cuda_stream"):
-            raise ArgumentError(f"stream must be one of torch's, not {stream!r}")
+            raise ArgumentError(f"stream must be a torch stream, not {stream!r}")
         handle = 0
         if self.device.type != "cpu":
             handle = (stream or torch().cuda.current_stream(self.device)).cuda_stream

@@ -29,7 +29,7 @@ thread_local! {
     static IS_KNOWN: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The calling thread's agent. At the end of a thread, when its local data is gone already, it is none.
+/// The calling thread's agent. At the end of a thread, when its local data is gone already, there is none.
 fn current() -> Option<Rc<Agent>> {
     CURRENT.try_with(|current| current.borrow().clone()).ok().flatten()
 }

@@ -85,7 +85,7 @@ impl fmt::Display for Posted {
     }
 }
 
-/// A place behind what happens there, if it is known.
+/// A place after what happens there, if it is known.
 pub(crate) fn at(loc: &str) -> String {
     if loc.is_empty() { String::new() } else { format!(" at {loc}") }
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 
-/// Most connections of a process that its children lose: those of a run's ranks, and as many that are none of them.
+/// Most connections of a process that its children lose: those of a run's ranks, and as many others.
 const MOST: usize = 512;
 /// No descriptor.
 const NONE: i32 = -1;

@@ -30,12 +30,12 @@ pub(crate) struct HeapAddress {
     pub(crate) offset: u64,
 }
 
-/// The memory behind the heaps, as the host reaches it.
+/// The memory that holds the heaps, as the host reaches it.
 pub(crate) trait HeapMemory: Debug + Send + Sync {
     /// The address of each rank's heap.
     fn bases(&self) -> &[u64];
 
-    /// Whether each is [`heap_stride`] behind the one before.
+    /// Whether each is [`heap_stride`] after the one before.
     fn strided(&self) -> bool;
 
     /// Makes `bytes` from `offset` on in `rank`'s heap read as zero. They are inside of the heap. Where that has to be
@@ -153,7 +153,7 @@ impl HeapMap {
         self.memory.clear(rank, offset, bytes, meanwhile)
     }
 
-    /// The memory behind the heaps.
+    /// The memory that holds the heaps.
     pub(crate) fn memory(&self) -> &dyn HeapMemory {
         &*self.memory
     }

@@ -166,7 +166,7 @@ pub(crate) unsafe fn copy(dst: *mut u8, src: *const u8, bytes: usize) {
     unsafe { ptr::copy(src, dst, bytes) }
 }
 
-/// Words of 8 bytes of shared memory, by the parts that are not aligned to them before and behind.
+/// Words of 8 bytes of shared memory, by the parts that are not aligned to them before and after.
 fn parts(shared: *const u8, bytes: usize) -> (usize, usize) {
     let before = shared.align_offset(8).min(bytes);
     (before, (bytes - before) / 8)

@@ -35,7 +35,8 @@ pub(crate) fn call() -> String {
     CALL.try_with(|call| call.borrow().clone()).unwrap_or_default()
 }
 
-/// Says that this thread's calls come from another language than Rust, and from nowhere until [`set_place`] says where.
+/// Says that this thread's calls come from another language than Rust, and from no known place until
+/// [`set_place`] says where.
 pub fn set_foreign() {
     if SET.get().is_none() {
         SET.set(Some(c""));

@@ -121,8 +121,8 @@ module attributes {gpu.container_module} {
       %same = arith.cmpi eq, %theirs, %offset : i64
       symm.check %same, "rank {} has it at offset {}, rank 0 at {}"(%rank, %theirs, %offset) : index, i64, i64
       // The start of every heap is symm's own.
-      %behind = arith.cmpi sgt, %theirs, %zero : i64
-      symm.check %behind, "rank {} has it at offset {}"(%rank, %theirs) : index, i64
+      %later = arith.cmpi sgt, %theirs, %zero : i64
+      symm.check %later, "rank {} has it at offset {}"(%rank, %theirs) : index, i64
     }
     memref.dealloc %got : memref<?x2xi64>
     symm.barrier_all %ctx

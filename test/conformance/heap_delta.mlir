@@ -1,5 +1,5 @@
 // RUN: %run-all
-// symm.heap_delta: base[r] - base[me], 0 for me, usable behind `via`; that of a rank out of range is no fault.
+// symm.heap_delta: base[r] - base[me], 0 for me, usable with `via`; that of a rank out of range is no fault.
 
 module attributes {gpu.container_module} {
   gpu.module @kernels {
@@ -33,8 +33,8 @@ module attributes {gpu.container_module} {
         %error = arith.subi %delta, %distance : i64
         memref.store %error, %seen[%i, %c1] : memref<?x2xi64>
       }
-      %nowhere = symm.heap_delta %ctx, %n
-      memref.store %nowhere, %seen[%ranks, %c0] : memref<?x2xi64>
+      %unmapped = symm.heap_delta %ctx, %n
+      memref.store %unmapped, %seen[%ranks, %c0] : memref<?x2xi64>
       %zero_delta = symm.heap_delta %ctx, %me
       memref.store %zero_delta, %seen[%ranks, %c1] : memref<?x2xi64>
       gpu.return
@@ -69,11 +69,11 @@ module attributes {gpu.container_module} {
       %exact = arith.cmpi eq, %error, %zero : i64
       symm.check %exact, "the delta of rank {} is {} bytes off"(%i, %error) : index, i64
     }
-    %nowhere = memref.load %got[%ranks, %c0] : memref<?x2xi64>
+    %unmapped = memref.load %got[%ranks, %c0] : memref<?x2xi64>
     // No heap, and nothing else that a process has mapped, is 2^47 bytes away.
     %most = arith.constant 0x800000000000 : i64
-    %far = arith.cmpi sge, %nowhere, %most : i64
-    symm.check %far, "a rank out of range has the delta {}, which may lead to memory"(%nowhere) : i64
+    %far = arith.cmpi sge, %unmapped, %most : i64
+    symm.check %far, "a rank out of range has the delta {}, which may lead to memory"(%unmapped) : i64
     %mine = memref.load %got[%ranks, %c1] : memref<?x2xi64>
     %none = arith.cmpi eq, %mine, %zero : i64
     symm.check %none, "T2: this rank's delta is {}"(%mine) : i64

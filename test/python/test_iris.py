@@ -108,7 +108,7 @@ def spin_then_load(source, target, flags, n, heap_bases, rank: tl.constexpr, pee
     tl.store(target + tl.arange(0, BLOCK), total)
 
 
-def test_loads_stay_behind_a_loop_that_spins():
+def test_loads_stay_after_a_loop_that_spins():
     signature = {"source": "*fp32", "target": "*fp32", "flags": "*i32", "n": "i32", "heap_bases": "*u64"}
     text = machine_text(compile_for("sm_90", spin_then_load, signature, list(signature), rank=0, peer=1, BLOCK=1024))
     assert "cp.async" not in text

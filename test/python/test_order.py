@@ -141,7 +141,7 @@ def product_of_calls(table, a, b, c, flags, K, peer, BM: tl.constexpr, BN: tl.co
 
 # Triton's pipeliner moves loads above calls, whatever the function does.
 @pytest.mark.parametrize("kernel", [product_of_arrivals, product_of_calls], ids=["inline", "noinline"])
-def test_loads_stay_behind_a_wait(kernel):
+def test_loads_stay_after_a_wait(kernel):
     signature = {"table": "*i64", **dict.fromkeys(("a", "b", "c"), "*fp16"), "flags": "*i32", "K": "i32", "peer": "i32"}
     aligned = ["table", "a", "b", "c", "K"]
     text = machine_text(compile_for("sm_90", kernel, signature, aligned, BM=128, BN=128, BK=64))
@@ -331,7 +331,7 @@ def test_a_partition_s_stores_are_complete_at_its_end():
     text = machine_text(compile_for("sm_90", kernel, SPECIALIZED, WAIT=False, WITHIN=False))
     partition = text[text.index("cp.async.bulk.tensor") :]
     partition = partition[partition.index("mbarrier.arrive") :]
-    # The warps come together again behind it.
+    # The warps come together again after it.
     steps = re.findall(STEPS, partition)
     steps = steps[steps.index("cp.async.bulk.wait_group") :]
     assert steps[1] in ("bar.sync", "barrier.sync"), partition

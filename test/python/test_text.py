@@ -71,7 +71,7 @@ def loop_that_moves_pointers(table, p, q, n, peer, B: tl.constexpr):
 
 
 @triton.jit
-def loop_behind_a_wait(table, p, q, n, peer, B: tl.constexpr):
+def loop_after_a_wait(table, p, q, n, peer, B: tl.constexpr):
     ctx = st.DeviceContext(table)
     ctx.wait(table + 16, 1)
     for start in range(0, n, B):
@@ -79,7 +79,7 @@ def loop_behind_a_wait(table, p, q, n, peer, B: tl.constexpr):
         ctx.get(p + at, q + at, peer)
 
 
-@pytest.mark.parametrize("kernel", [plain_loop, loop_of_copies, loop_that_moves_pointers, loop_behind_a_wait])
+@pytest.mark.parametrize("kernel", [plain_loop, loop_of_copies, loop_that_moves_pointers, loop_after_a_wait])
 def test_a_plain_loop_is_pipelined(kernel):
     signature = {**POINTERS, "n": "i32", "peer": "i32"}
     options = {"num_warps": 8}
@@ -89,7 +89,7 @@ def test_a_plain_loop_is_pipelined(kernel):
     copies = [match.start() for match in re.finditer(r"cp\.async\.cg\S* .*?(?:0x10|16)", text)]
     assert len(copies) == 6 * 4, text
     assert 5 * 16 << 10 <= compiled.metadata.shared < 6 * 16 << 10
-    if kernel is loop_behind_a_wait:
+    if kernel is loop_after_a_wait:
         assert re.search(r"ld\.acquire\.sys.*bar\.sync", text[: copies[0]], re.S), text
 
 

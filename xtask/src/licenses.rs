@@ -25,7 +25,7 @@ fn third_party(package: &str) -> Result<String> {
     let metadata: Value = serde_json::from_str(&metadata)?;
     let mut text = format!("What {package} is linked with, and under which licences.\n");
     writeln!(text, "\n== LLVM and MLIR 22: Apache-2.0 WITH LLVM-exception\n")?;
-    // A prefix of one's own has no such file; the licence is the project's own.
+    // A custom prefix has no such file; the licence is the project's own.
     text += &fs::read_to_string(LLVM).unwrap_or_else(|_| "The text is in LICENSE.\n".to_owned());
     for crate_ in linked(&metadata, package)? {
         let field = |name: &str| crate_[name].as_str().unwrap_or("unknown");

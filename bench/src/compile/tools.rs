@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 pub struct Tool {
     pub name: String,
     pub source: Source,
-    /// Seconds in the passes and the verifier behind them, by `--mlir-timing`; of several runs the fastest.
+    /// Seconds in the passes and the verifier after them, by `--mlir-timing`; of several runs the fastest.
     pub passes: f64,
     /// The most memory it had at once, in bytes.
     pub peak: u64,

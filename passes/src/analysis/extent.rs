@@ -1,4 +1,4 @@
-//! What memory the accesses of a loop may touch, as two addresses that code in front of the loop computes.
+//! What memory the accesses of a loop may touch, as two addresses that code before the loop computes.
 //!
 //! A block of pointers is made of one pointer by adding integers. Each integer is followed back to what is known in front
 //! of the loop, and its least and its greatest value in all iterations are computed there, in 64 bits. Narrower
@@ -63,7 +63,7 @@ pub struct Extents<'c, 'a> {
 }
 
 impl<'c: 'a, 'a> Extents<'c, 'a> {
-    /// Bounds of what an `scf.for` holds, computed in front of it.
+    /// Bounds of what an `scf.for` holds, computed before it.
     pub fn of(around: OperationRef<'c, 'a>) -> Self {
         let (b, known) = (Builder::before(around), HashMap::new());
         Self { around, b, conditions: Vec::new(), known, below: Vec::new(), rounds: None }
@@ -74,7 +74,7 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
         &self.conditions
     }
 
-    /// The addresses that an access touches: of its first byte, and behind its last one.
+    /// The addresses that an access touches: of its first byte, and after its last one.
     pub fn of_access(
         &mut self,
         pointer: Value<'c, 'a>,
@@ -100,8 +100,8 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
     /// Whether two stretches of memory have nothing in common.
     pub fn are_apart(&self, one: Extent<'c>, other: Extent<'c>) -> Value<'c, 'c> {
         let before = self.b.compare(CmpiPredicate::Sle, one.high, other.low);
-        let behind = self.b.compare(CmpiPredicate::Sle, other.high, one.low);
-        self.b.binary("arith.ori", before, behind)
+        let after = self.b.compare(CmpiPredicate::Sle, other.high, one.low);
+        self.b.binary("arith.ori", before, after)
     }
 
     /// Notes what a mask says about its values.
@@ -239,7 +239,7 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
         let (zero, one) = (self.b.i64(0), self.b.i64(1));
         let is_above_zero = self.b.compare(CmpiPredicate::Sgt, divisor.low, zero);
         self.conditions.push(is_above_zero);
-        // What is computed in front of the loop must be defined where the loop is not reached.
+        // What is computed before the loop must be defined where the loop is not reached.
         let divisor = self.b.binary("arith.maxsi", divisor.low, one);
         if name(op) == "arith.divsi" {
             let each = |end| self.b.binary("arith.divsi", end, divisor);

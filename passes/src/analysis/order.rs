@@ -148,7 +148,7 @@ fn touches_no_heap<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
     }
 }
 
-/// Whether an op of Triton's says of its text or its callee that it does nothing but compute.
+/// Whether a Triton op says of its text or its callee that it does nothing but compute.
 fn is_pure<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
     op.attribute("pure").is_ok_and(|pure| pure.to_string() == "true")
 }
@@ -187,14 +187,14 @@ pub fn set_keyword<'c: 'a, 'a>(op: OperationRef<'c, 'a>, attribute: &str, value:
     set_attribute(op, attribute, keyword(context(op), value));
 }
 
-/// Whether an op of Triton's hands writes of global memory to the GPU's engine for tensors (TMA): they are done later,
+/// Whether a Triton op hands writes of global memory to the GPU's engine for tensors (TMA): they are done later,
 /// and not by the thread.
 pub fn is_bulk_store(name: &str) -> bool {
     matches!(name, "tt.descriptor_store" | "tt.descriptor_scatter" | "tt.descriptor_reduce")
         || matches!(name, "ttng.async_tma_copy_local_to_global" | "ttng.async_tma_scatter" | "ttng.async_tma_reduce")
 }
 
-/// Whether an op of Triton's has that engine read global memory.
+/// Whether a Triton op has that engine read global memory.
 pub fn is_bulk_load(name: &str) -> bool {
     matches!(name, "tt.descriptor_load" | "tt.descriptor_gather")
         || matches!(name, "ttng.async_tma_copy_global_to_local" | "ttng.async_tma_gather")

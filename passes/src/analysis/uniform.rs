@@ -18,13 +18,13 @@ const KERNELS: &[&str] = &["gpu.func", "gpu.launch"];
 /// Whether every thread of the block that runs this kernel reaches `op`, and as often as any other: everything
 /// around it is a loop or a branch that all of them take alike.
 pub fn is_reached_together<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
-    // A program of Triton's is one thread to its author: what it branches on is the same in all of its threads.
+    // A Triton program is one thread to its author: what it branches on is the same in all of its threads.
     if enclosing(op, &["tt.func"]).is_some() {
         return true;
     }
     let mut inner = op;
     while let Some(parent) = inner.parent_operation() {
-        // A block behind the first one of a region is reached through branches.
+        // A block after the first one of a region is reached through branches.
         let first = inner.block().and_then(|block| Some(block.parent_region()?.first_block() == Some(block)));
         let alike = match name(parent) {
             "gpu.func" => return first == Some(true) && parent.has_attribute("gpu.kernel"),

@@ -24,7 +24,7 @@ pub const PASS: Pass = Pass {
     run,
 };
 
-/// Ops that access the memory behind their memref operands; every op of linalg does too.
+/// Ops that access the memory of their memref operands; every op of linalg does too.
 const ACCESSES: &[&str] = &[
     "memref.load",
     "memref.store",
@@ -71,7 +71,7 @@ fn run(root: OperationRef, _: &Values) -> Result<Ir, Reported> {
     outcome
 }
 
-/// Whether an op accesses the memory behind some of its operands.
+/// Whether an op accesses the memory of some of its operands.
 fn is_access<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
     match SymmOp::cast(op) {
         Some(op) => op.reads() || op.writes(),

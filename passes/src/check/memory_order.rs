@@ -184,6 +184,6 @@ fn meaning<'c: 'a, 'a>(op: OperationRef<'c, 'a>, look: Look, flags: &Flags) -> M
 
 /// What it means that the threads of a group come together in an op: to fewer threads, that others come in.
 fn together<'c: 'a, 'a>(op: OperationRef<'c, 'a>, group: Group, look: Look) -> Meaning {
-    // A program of Triton's is one thread to its author, whose fences are those of all its threads.
+    // A Triton program is one thread to its author, whose fences are those of all its threads.
     if group > look.group && enclosing(op, &["tt.func"]).is_none() { Meaning::Barrier } else { Meaning::Neutral }
 }

@@ -10,12 +10,12 @@
 //! }
 //! ```
 //!
-//! To the compilers behind Triton a plain load of one place gives one value for as long as the thread itself does not
+//! To Triton's compilers a plain load of one place gives one value for as long as the thread itself does not
 //! write there. They load once, and a loop that does nothing else then never ends, which they take for code that is never
 //! reached, and drop. `symm.wait` polls, and acquires what was released.
 //!
 //! A loop is one that polls if it loads and computes only, and goes on as a load from one place says: with a remote
-//! load whatever else its condition takes, with one of Triton's if it takes nothing else that changes.
+//! load whatever else its condition takes, with a Triton load if it takes nothing else that changes.
 //!
 //! Limits: `scf.while`; volatile loads are left alone.
 

@@ -1,6 +1,6 @@
 //! Where an element lies: from a pointer of any level and its indices to an LLVM pointer.
 //!
-//! A memref is taken apart as the descriptor that MLIR's own conversion will make of it, behind
+//! A memref is taken apart as the descriptor that MLIR's own conversion will make of it, by
 //! `builtin.unrealized_conversion_cast`s that cancel out afterwards. Offset and strides are kept; what the type
 //! says is a constant, what it doesn't is read from the descriptor. Nothing goes through an integer (T4).
 
@@ -22,13 +22,13 @@ use symm_dialect::shape::{Shaped, byte_width, integer_width, scalar};
 /// What every distance is a multiple of (T4), as a mask.
 pub const BASE_ALIGNMENT_MASK: i64 = -HEAP_ALIGN.cast_signed();
 
-/// How many offsets a distance goes in front of.
+/// How many offsets a distance goes before.
 const MOST_OFFSETS: usize = 4;
 
-/// How many operations behind a definition are looked at for a translation that is there already.
+/// How many operations after a definition are looked at for a translation that is there already.
 const MOST_TRANSLATIONS: usize = 32;
 
-/// All bits that an address or a distance that leads nowhere has. A negative distance has the others.
+/// All bits that an address or a distance that leads to no memory has. A negative distance has the others.
 const ADDRESS_BITS: i64 = (1 << 61) - 1;
 
 /// The address space of global memory on GPUs.
@@ -148,7 +148,7 @@ fn without_cast<'c: 'a, 'a>(pointer: Value<'c, 'a>) -> Value<'c, 'a> {
     cast.and_then(|op| op.operands().next()).unwrap_or(pointer)
 }
 
-/// Whether a memref's elements lie one behind the other in row-major order; one element does, whatever its offset.
+/// Whether a memref's elements lie one after the other in row-major order; one element does, whatever its offset.
 pub fn is_contiguous(memref: Type) -> bool {
     MemRefType::try_from(memref).is_ok_and(|ty| ty.rank() == 0 || ty.affine_map().is_identity())
 }
@@ -185,7 +185,7 @@ fn address<'c>(
     };
     let descriptor = Descriptor::new(b, pointer);
     let aligned = descriptor.aligned(b, ty);
-    // T2: added in front of the indices, the distance is added once for all accesses.
+    // T2: added before the indices, the distance is added once for all accesses.
     let start = delta.map_or(aligned, |delta| b.byte_offset(aligned, delta));
     let linear = descriptor.linear(b, indices);
     b.element(start, linear, data_type(b, memref.element()))
@@ -196,7 +196,7 @@ fn address<'c>(
 /// `as_remote(p + i, r)` is `as_remote(p, r) + i` (T2): the distance is added to what the address starts from, which
 /// accesses share and which is known outside of loops. Offsets that something else needs as well are added twice.
 fn moved<'c>(b: &Builder<'c>, pointer: Value<'c, '_>, delta: Value<'c, 'c>) -> Value<'c, 'c> {
-    // The offsets, last one first. Each is known behind the distance: its result is not defined earlier.
+    // The offsets, last one first. Each is known after the distance: its result is not defined earlier.
     let (mut start, mut offsets) = (pointer, Vec::new());
     while let Some(offset) = definition(start).filter(|op| name(*op) == "llvm.getelementptr") {
         let Some(base) = offset.operands().next() else { break };
@@ -210,7 +210,7 @@ fn moved<'c>(b: &Builder<'c>, pointer: Value<'c, '_>, delta: Value<'c, 'c>) -> V
     let all_mine = offsets.iter().all(is_mine);
     let mut theirs = translated(b, start, delta);
     for offset in offsets.into_iter().rev() {
-        let offset = if all_mine { offset } else { Builder::copy_behind(offset) };
+        let offset = if all_mine { offset } else { Builder::copy_after(offset) };
         mutable(offset).set_operand(0, theirs);
         let pointer: Value = offset.results().next().expect("a pointer").into();
         pointer.set_type(theirs.r#type());
@@ -227,7 +227,7 @@ fn translated<'c>(b: &Builder<'c>, start: Value<'c, '_>, delta: Value<'c, 'c>) -
     if let Some(found) = earlier_translation(known, start, delta, alignment.is_some()) {
         return found;
     }
-    let place = Builder::behind(b.context, known, b.location());
+    let place = Builder::after_value_at(b.context, known, b.location());
     match alignment {
         Some(alignment) => opaque_offset(&place, start, delta, alignment),
         None => place.byte_offset(start, delta),
@@ -250,11 +250,11 @@ fn argument_alignment(value: Value) -> Option<i64> {
     Some(alignment.map_or(1, |alignment| alignment.value()).min(-BASE_ALIGNMENT_MASK))
 }
 
-/// `start + delta` in front of a loop, such that LLVM takes it for a pointer of its own, by a mask that changes nothing.
+/// `start + delta` before a loop, such that LLVM takes it for a pointer of its own, by a mask that changes nothing.
 ///
 /// LLVM still knows aliases and alignment. In the loop it would take a sum apart for each access, which doubles the
 /// time of loop strength reduction. (In another address space than global memory's, LLVM 22's NVPTX back end crashes
-/// on such masks; behind a change of address space it does not know alignment but from the mask.)
+/// on such masks; after a change of address space it does not know alignment but from the mask.)
 fn opaque_offset<'c>(b: &Builder<'c>, start: Value<'c, '_>, delta: Value<'c, 'c>, alignment: i64) -> Value<'c, 'c> {
     let mask = b.binary("arith.ori", delta, b.i64(ADDRESS_BITS & -alignment));
     let global = llvm::r#type::pointer(b.context, GLOBAL);
@@ -262,7 +262,7 @@ fn opaque_offset<'c>(b: &Builder<'c>, start: Value<'c, '_>, delta: Value<'c, 'c>
     b.value("llvm.intr.ptrmask", &[moved, mask], global, &[])
 }
 
-/// The pointer that `translated` has made behind `known` for an earlier access.
+/// The pointer that `translated` has made after `known` for an earlier access.
 fn earlier_translation<'c>(
     known: Value<'c, '_>,
     start: Value<'c, '_>,
@@ -273,8 +273,8 @@ fn earlier_translation<'c>(
         Some(op) => op.next_in_block(),
         None => block_of(known)?.first_operation(),
     };
-    let behind = std::iter::successors(first, OperationLike::next_in_block).take(MOST_TRANSLATIONS);
-    let mut results = behind.filter_map(|op| op.results().next()).map(Value::from);
+    let after = std::iter::successors(first, OperationLike::next_in_block).take(MOST_TRANSLATIONS);
+    let mut results = after.filter_map(|op| op.results().next()).map(Value::from);
     results.find(|value| is_translation(*value, start, delta, is_masked)).map(lasting)
 }
 

@@ -27,7 +27,7 @@ pub struct Builder<'c> {
 }
 
 impl<'c> Builder<'c> {
-    /// Inserts in front of `op`, with its location.
+    /// Inserts before `op`, with its location.
     pub fn before<'a>(op: OperationRef<'c, 'a>) -> Self
     where
         'c: 'a,
@@ -35,7 +35,7 @@ impl<'c> Builder<'c> {
         Self { context: context(op), is_device: false, rewriter: IrRewriter::from_op(op), location: op.location() }
     }
 
-    /// Inserts in front of `op`, which runs on a GPU, with its location.
+    /// Inserts before `op`, which runs on a GPU, with its location.
     pub fn before_on_device<'a>(op: OperationRef<'c, 'a>) -> Self
     where
         'c: 'a,
@@ -43,19 +43,19 @@ impl<'c> Builder<'c> {
         Self { is_device: true, ..Self::before(op) }
     }
 
-    /// Inserts behind the definition of `value`, with its location.
+    /// Inserts after the definition of `value`, with its location.
     pub fn after_value(context: &'c Context, value: Value<'c, '_>) -> Self {
         let rewriter = IrRewriter::new(context);
         rewriter.as_rewriter_base().set_insertion_point_after_value(value);
         Self { context, is_device: false, rewriter, location: value.location() }
     }
 
-    /// Inserts behind the definition of `value`, with another location.
-    pub fn behind(context: &'c Context, value: Value<'c, '_>, location: Location<'c>) -> Self {
+    /// Inserts after the definition of `value`, with another location.
+    pub fn after_value_at(context: &'c Context, value: Value<'c, '_>, location: Location<'c>) -> Self {
         Self { location, ..Self::after_value(context, value) }
     }
 
-    /// Inserts in front of `op`, with another location.
+    /// Inserts before `op`, with another location.
     pub fn at<'a>(context: &'c Context, op: OperationRef<'c, 'a>, location: Location<'c>) -> Self
     where
         'c: 'a,
@@ -77,8 +77,8 @@ impl<'c> Builder<'c> {
         Self { context, is_device: false, rewriter, location }
     }
 
-    /// Inserts a copy of an operation behind it.
-    pub fn copy_behind<'a>(op: OperationRef<'c, 'a>) -> OperationRef<'c, 'a>
+    /// Inserts a copy of an operation after it.
+    pub fn copy_after<'a>(op: OperationRef<'c, 'a>) -> OperationRef<'c, 'a>
     where
         'c: 'a,
     {

@@ -104,8 +104,8 @@ pub fn erase_argument<'c: 'a, 'a>(argument: BlockArgument<'c, 'a>) {
     unsafe { owner(argument).erase_argument(argument.argument_number()) };
 }
 
-/// Moves an operation behind the definition of a value that dominates it.
-pub fn move_behind<'c: 'a, 'a>(op: OperationRef<'c, 'a>, value: Value<'c, 'a>) {
+/// Moves an operation after the definition of a value that dominates it.
+pub fn move_after<'c: 'a, 'a>(op: OperationRef<'c, 'a>, value: Value<'c, 'a>) {
     if let Some(made) = super::definition(value) {
         // SAFETY: both operations are alive and in blocks.
         unsafe { mlirOperationMoveAfter(op.to_raw(), made.to_raw()) };

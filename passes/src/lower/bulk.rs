@@ -79,7 +79,7 @@ pub fn copy<'c>(b: &Builder<'c>, src: End<'c, '_>, dst: End<'c, '_>, count: Opti
     });
 }
 
-/// A part of a copy: what lies one behind the other at both ends.
+/// A part of a copy: what lies one after the other at both ends.
 #[derive(Clone, Copy)]
 pub enum Run<'c> {
     /// So many bytes: a row.

@@ -73,13 +73,13 @@ pub trait Target {
     /// Reads both halves of a packet's line in global memory, likewise.
     fn load_line<'c>(&self, b: &Builder<'c>, line: Value<'c, 'c>) -> Halves<'c>;
 
-    /// Whether a load that acquires costs less than a relaxed one with a fence behind it.
+    /// Whether a load that acquires costs less than a relaxed one with a fence after it.
     fn polls_in_order(&self) -> bool;
 
-    /// Completes what every thread of a group has written, before the barrier in front of a group's release (O3).
+    /// Completes what every thread of a group has written, before the barrier that precedes a group's release (O3).
     fn before_group_release(&self, b: &Builder);
 
-    /// Completes what every thread has written, in front of a barrier of the block behind which one of them releases.
+    /// Completes what every thread has written, before a barrier of the block after which one of them releases.
     fn before_barrier<'c: 'a, 'a>(&self, b: &Builder<'c>, barrier: OperationRef<'c, 'a>);
 
     /// Waits until all threads of the warp are here.

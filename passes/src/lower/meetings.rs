@@ -183,7 +183,7 @@ impl Look<'_> {
         if self.threads == Threads::Program { Group::Block } else { named }
     }
 
-    /// Whether an op is in a function of Triton's that others call.
+    /// Whether an op is in a Triton function that others call.
     fn is_called<'c: 'a, 'a>(&self, op: OperationRef<'c, 'a>) -> bool {
         self.threads == Threads::Program
             && enclosing(op, &["tt.func"])

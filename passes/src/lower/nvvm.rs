@@ -263,7 +263,7 @@ impl Target for Nvvm {
     }
 
     fn before_barrier<'c: 'a, 'a>(&self, _: &Builder<'c>, _: OperationRef<'c, 'a>) {
-        // What a barrier orders is released by whoever releases behind it.
+        // What a barrier orders is released by whoever releases after it.
     }
 
     fn warp_barrier(&self, b: &Builder) {

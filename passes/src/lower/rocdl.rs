@@ -202,7 +202,7 @@ impl Target for Rocdl {
 
     fn before_barrier<'c: 'a, 'a>(&self, b: &Builder<'c>, barrier: OperationRef<'c, 'a>) {
         // A barrier's own release waits for no vector memory, as all waves of a block share their first cache. The fence
-        // keeps LLVM from moving stores behind the wait.
+        // keeps LLVM from moving stores after the wait.
         let is_ours = |before: OperationRef<'c, 'a>| {
             name(before) == "rocdl.s.waitcnt"
                 && before.attribute("bitfield").is_ok_and(|bits| bits == b.integer(32, WAIT_FOR_VECTOR_MEMORY))

@@ -8,7 +8,7 @@ use crate::ir::{Builder, constant_value, definition, has_uses, signed};
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::{Attribute, OperationRef, Type, Value, ValueLike};
 use symm_abi::WORD_BYTES;
-use symm_abi::heap::NOWHERE;
+use symm_abi::heap::UNMAPPED;
 use symm_abi::table::{HEADER_WORDS, NUM_RANKS, RANK};
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::{Ctx, Question, SymmOp};
@@ -74,7 +74,7 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
         self.offset_in_range(b).map(|(offset, stride)| b.binary("arith.divui", offset, b.i64(stride)))
     }
 
-    /// How far behind the start of the first heap the table lies, if that is known, and the stride.
+    /// How far from the start of the first heap the table lies, if that is known, and the stride.
     fn offset_in_range(&self, b: &Builder<'c>) -> Option<(Value<'c, 'c>, i64)> {
         let (stride, ranks) = (self.stride?, self.num_ranks?);
         if !self.in_heap || self.parts.is_some() {
@@ -111,13 +111,13 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
         invariant_load(b, address, ty)
     }
 
-    /// The base of this rank's heap, a pointer: behind it lies the table, if that is known.
+    /// The base of this rank's heap, a pointer: the table lies after it, if that is known.
     pub fn own_base(&self, b: &Builder<'c>) -> Value<'c, 'c> {
         let Some((offset, stride)) = self.offset_in_range(b) else {
             return self.base(b, self.rank(b), b.ptr());
         };
-        let behind = b.binary("arith.remui", offset, b.i64(stride));
-        b.byte_offset(self.pointer, b.binary("arith.subi", b.i64(0), behind))
+        let past = b.binary("arith.remui", offset, b.i64(stride));
+        b.byte_offset(self.pointer, b.binary("arith.subi", b.i64(0), past))
     }
 
     /// The base of a rank's heap, a pointer, where this rank's is known: with a strided heap nothing is loaded (T5).
@@ -129,13 +129,13 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
         }
     }
 
-    /// The distance in bytes from this rank's heap to `rank`'s (T1); one that leads nowhere if it is out of range.
+    /// The distance in bytes from this rank's heap to `rank`'s (T1); one that leads to no memory if it is out of range.
     pub fn delta(&self, b: &Builder<'c>, rank: Value<'c, 'a>) -> Value<'c, 'c> {
         if let Some(stride) = self.stride {
             // Nothing is read, so that a rank may be anything here. A stride of ranks that do not exist leads to
             // whatever this process has mapped there.
             let distance = self.strided(b, rank, stride);
-            return self.if_in_range(b, rank, distance, |b| b.i64(NOWHERE));
+            return self.if_in_range(b, rank, distance, |b| b.i64(UNMAPPED));
         }
         let me = self.wide_rank(b);
         let distance = |rank| {
@@ -145,7 +145,7 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
             // it is translated, and neighbouring accesses become one.
             b.binary("arith.andi", distance, b.i64(BASE_ALIGNMENT_MASK))
         };
-        self.guarded(b, rank, distance, |b| b.i64(NOWHERE))
+        self.guarded(b, rank, distance, |b| b.i64(UNMAPPED))
     }
 
     /// The distance in bytes from this rank's heap to `rank`'s, with so many bytes from each to the next (T5).

@@ -21,10 +21,10 @@
 //! %v = "tt.load"(%remote) : (tensor<128x!tt.ptr<f32>>) -> tensor<128xf32>
 //! ```
 //!
-//! A program of Triton's is one thread to its author, so every op is the whole program's, whatever its `group` says.
-//! A release of any kind comes behind a barrier, and an acquire before one (O3): then what a program did before it
-//! signals is what all of its threads did. A `wait` is a loop around a load, which no pass of Triton's moves
-//! a load across (O4); it acquires once, behind the loop (O5).
+//! A Triton program is one thread to its author, so every op is the whole program's, whatever its `group` says.
+//! A release of any kind comes after a barrier, and an acquire before one (O3): then what a program did before it
+//! signals is what all of its threads did. A `wait` is a loop around a load, which no Triton pass moves
+//! a load across (O4); it acquires once, after the loop (O5).
 //!
 //! Packets are stores, loads and loops of assembly, one thread's each, with no barrier but the one that lets a packet
 //! answer another one (P1, `packet.rs`).
@@ -99,7 +99,7 @@ impl Version {
 impl FromStr for Version {
     type Err = String;
 
-    /// Reads `3.9.0`, and what a build of one's own calls itself: `3.9.0+git1f3a`.
+    /// Reads `3.9.0`, and what a custom build calls itself: `3.9.0+git1f3a`.
     fn from_str(text: &str) -> Result<Self, String> {
         let mut numbers = text.split('.').map(|word| word.parse::<u32>().ok());
         let version = match (numbers.next().flatten(), numbers.next().flatten()) {

@@ -73,7 +73,7 @@ pub fn run<'c: 'a, 'a>(
     for pass in STEPS {
         begin(pass.flag);
         pass.run_on(module, &Values::new(pass.options, values_of(pass, values)))?;
-        // What the kernel's author wrote; behind the other passes nothing but a bug of theirs would be found, by
+        // What the kernel's author wrote; after the other passes nothing but a bug of theirs would be found, by
         // Triton.
         if pass.flag == transform::raise_carriers::PASS.flag && !module.verify() {
             return Err(Reported);
@@ -87,7 +87,7 @@ pub fn run<'c: 'a, 'a>(
 /// is not written need not be read. Triton's passes would erase them all the same; but constants they merge, and what is
 /// left then has no line where the lines differ.
 fn erase_unused(root: OperationRef) {
-    // Users come behind what they use, in their block or in one within it.
+    // Users come after what they use, in their block or in one within it.
     for op in collect(root).into_iter().rev() {
         let is_unused = op.results().all(|result| !has_uses(result.into()));
         if op.result_count() > 0 && op.region_count() == 0 && is_unused && is_quiet(op) && name(op) != "arith.constant"

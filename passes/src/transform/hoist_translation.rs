@@ -1,7 +1,7 @@
 //! Computes the distance to each rank's heap once, as early as possible, and hands it to every op that translates.
 //!
 //! A translation adds `base[rank] - base[me]` to a pointer (T1). That distance depends on the context and the rank
-//! alone and never changes (T3), so it is computed right behind their definitions: out of every loop, once for all
+//! alone and never changes (T3), so it is computed right after their definitions: out of every loop, once for all
 //! ops of one context and rank, across acquires and waits too. Since `as_remote(p + i, r)` is `as_remote(p, r) + i`
 //! (T2), this serves pointers that do vary in the loop.
 //!
@@ -20,13 +20,13 @@
 //! }
 //! ```
 //!
-//! A rank that is computed in a loop of values from outside it, `(me + 1) % n`, is hoisted in front of it first. For
+//! A rank that is computed in a loop of values from outside it, `(me + 1) % n`, is hoisted before it first. For
 //! most kernels `loop-invariant-code-motion` has done so; it knows no loops of unregistered dialects, as Triton's are.
 //!
 //! Limits: integer arithmetic of `arith` is hoisted, divisions by constants and the number of ranks only.
 
 use crate::analysis::dominance::{block_of, later};
-use crate::ir::{Builder, constant_value, definition, lasting, move_behind, name, symm_ops};
+use crate::ir::{Builder, constant_value, definition, lasting, move_after, name, symm_ops};
 use crate::pass::{Ir, Pass};
 use melior::ir::{OperationRef, Value, ValueLike, operation::OperationLike};
 use std::collections::HashMap;
@@ -123,7 +123,7 @@ const ARITHMETIC: &[&str] = &[
     "extui", "trunci", "constant",
 ];
 
-/// Moves the computation of a rank out of the loops that it does not depend on, behind the context at most.
+/// Moves the computation of a rank out of the loops that it does not depend on, after the context at most.
 fn hoist_rank<'c: 'a, 'a>(ctx: Value<'c, 'a>, rank: Value<'c, 'a>, left: &mut u32) {
     let (Some(op), Some(one_less)) = (definition(rank), left.checked_sub(1)) else { return };
     *left = one_less;
@@ -136,7 +136,7 @@ fn hoist_rank<'c: 'a, 'a>(ctx: Value<'c, 'a>, rank: Value<'c, 'a>, left: &mut u3
         place = later(place, operand);
     }
     if is_in_inner_loop(op, place) {
-        move_behind(op, place);
+        move_after(op, place);
     }
 }
 

@@ -31,12 +31,12 @@
 //!   (`symm.signal`). What each of them releases is what comes before the first, for nothing lies in between: one
 //!   release fence in front, of the threads that signal, releases it for all (O1). Signals that differ in more than
 //!   the rank are no broadcast: the second releases the first, which may be the reset of a flag that the second hands
-//!   over. Directly behind a release fence the fence is there already.
+//!   over. Directly after a release fence the fence is there already.
 //! - **Waits.** Consecutive waits with `ge` or `gt` are satisfied in no order among themselves (`symm.wait`), so one
-//!   acquire fence behind the last lets in what all of them have seen (O5). Waits with another comparison keep their
+//!   acquire fence after the last lets in what all of them have seen (O5). Waits with another comparison keep their
 //!   acquire: without it the second could be satisfied by a value that the first one's sender has overwritten.
 //! - **Groups.** A group signals and waits through its first thread, and a fence of the group is a fence of that
-//!   thread, behind a barrier that collects what the others did (O3). So a run is of one group, and its fence is the
+//!   thread, after a barrier that collects what the others did (O3). So a run is of one group, and its fence is the
 //!   group's. Every thread of the group has to reach it: the run has an op that all of them reach in the same block,
 //!   or only uniform loops and branches lie around it.
 //! - **Fences** next to each other become one, where one is as strong as the other or both have one scope. An
@@ -48,7 +48,7 @@
 //! place the peer may now overwrite. So does every order of an op in a region or block of which this pass can't say
 //! that it follows the fence directly.
 //!
-//! Where an acquire costs nothing but its poll, as on NVIDIA GPUs in a Triton kernel, a fence behind several waits
+//! Where an acquire costs nothing but its poll, as on NVIDIA GPUs in a Triton kernel, a fence after several waits
 //! costs more than their acquires do: `fence-waits=false` leaves waits alone.
 //!
 //! Limits: runs in one block, with `scf.for`, `scf.while`, `affine.for` and `scf.if` in it that hold nothing else;
@@ -194,8 +194,8 @@ impl<'c: 'a, 'a> InferOrder<'c, 'a> {
                 }
                 Kind::Quiet | Kind::Other => unreachable!("not part of a stretch"),
             };
-            let (run, behind) = rest.split_at(count);
-            rest = behind;
+            let (run, after) = rest.split_at(count);
+            rest = after;
             let is_signal = matches!(kind, Kind::Signals(_));
             let members: Vec<OperationRef> =
                 run.iter().flat_map(|(op, _)| members(*op)).filter(|op| is_ordered(*op)).collect();

@@ -33,7 +33,7 @@
 //! ```
 //!
 //! A pointer that `symm.as_remote` translates is checked there: the rank, and that the pointer lies in that part of the
-//! heap or right behind its end. So are the accesses of other dialects through what it is translated to, in the heap of
+//! heap or right after its end. So are the accesses of other dialects through what it is translated to, in the heap of
 //! that rank, as far as the function shows where their pointers come from.
 //!
 //! No index and no size is too large for the checks: what wraps around in 64 bits is out of bounds.

@@ -16,7 +16,7 @@
 //! ```
 //!
 //! and each `gpu.module` gets a kernel `_symm_clock(ctx, words, rounds)`, by which the runtime learns how the device's
-//! clock runs: each time the first word has become one more, it writes the time into the record behind it.
+//! clock runs: each time the first word has become one more, it writes the time into the record after it.
 //!
 //! Limits: a block ends when its first thread does, and a kernel without a context has no blocks; the end of a copy is
 //! when its last access was issued; what a wait saw is what the flag holds right after it. It comes last before the
@@ -142,19 +142,19 @@ fn begin<'c: 'a, 'a>(
     b.make_value(&TraceBeginParts { ctx, what: what.to_string(), values: values.to_vec(), group }, b.int(64))
 }
 
-/// A builder behind an op, which ends no block.
-fn behind<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Builder<'c> {
+/// A builder after an op, which ends no block.
+fn after<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Builder<'c> {
     let b = Builder::before(op);
     op.next_in_block().map_or(b, |next| Builder::at(crate::ir::context(op), next, op.location()))
 }
 
 fn end<'c: 'a, 'a>(op: OperationRef<'c, 'a>, record: Value<'c, 'c>) {
-    behind(op).make(&TraceEndParts { record, values: Vec::new() }, &[]);
+    after(op).make(&TraceEndParts { record, values: Vec::new() }, &[]);
 }
 
 /// Only the thread that has the record looks at the flag.
 fn end_wait<'c: 'a, 'a>(wait: Wait<'c, 'a>, record: Value<'c, 'c>) {
-    let b = behind(wait.operation());
+    let b = after(wait.operation());
     b.when(b.compare(CmpiPredicate::Ne, record, b.i64(0)), |b| {
         let ty = wait.value().r#type();
         let alignment = b.integer(64, symm_dialect::shape::byte_width(ty).cast_signed());

@@ -79,7 +79,7 @@ fn watch<'c: 'a, 'a>(wait: Wait<'c, 'a>, nanoseconds: i64) {
     b.replace(operation, &[]);
 }
 
-/// How far behind the start of this rank's heap an address lies, `i64`.
+/// How far from the start of this rank's heap an address lies, `i64`.
 fn heap_offset<'c>(b: &Builder<'c>, ctx: Value<'c, '_>, pointer: Value<'c, 'c>) -> Value<'c, 'c> {
     let me = b.make_value(&RankParts { ctx }, b.int(32));
     let base = b.make_value(&HeapBaseParts { ctx, rank: me }, b.ptr());

@@ -224,7 +224,7 @@ fn counts_ranks<'c: 'a, 'a>(bound: Value<'c, 'a>) -> bool {
     leaves(bound, &mut left, &mut has_count) && has_count
 }
 
-/// Whether no iteration of a loop loads what one stores, found out in front of it; `None` where that can't be.
+/// Whether no iteration of a loop loads what one stores, found out before it; `None` where that can't be.
 fn is_apart<'c: 'a, 'a>(op: OperationRef<'c, 'a>, traffic: &Traffic<'c, 'a>) -> Option<Value<'c, 'c>> {
     let pairs = || traffic.loads.iter().flat_map(|load| traffic.stores.iter().map(move |store| (load, store)));
     if pairs().any(|(load, store)| load.place == store.place && is_same(load.pointer, store.pointer)) {
@@ -324,7 +324,7 @@ fn carried_from<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
     around.operands().nth(2 + argument.argument_number()).filter(|_| argument.argument_number() > 0)
 }
 
-/// Whether a load of Triton's is made where and when the program says, past the caches: volatile, or `cv`.
+/// Whether a Triton load is made where and when the program says, past the caches: volatile, or `cv`.
 pub fn is_volatile<'c: 'a, 'a>(load: OperationRef<'c, 'a>) -> bool {
     let text = |name| lossy_attribute(load, name);
     text("isVolatile") == "true" || text("cache") == "7 : i32" || text("cachePolicy").contains("cache_modifier = cv")

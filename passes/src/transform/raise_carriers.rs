@@ -21,10 +21,10 @@
 //! Operands have the names of the op's definition and come in its order. Attributes too; keywords are the assembly's,
 //! and `volatile`, `unsigned` and `compare` may be written for `volatile_`, `is_unsigned` and `comparison`. The text
 //! may also be the function's name: `symm.remote_load(ctx,ptr,rank){cache=cg}.1f3a`. A program of Triton is a block, so
-//! that `group` is `block` where nothing is said. There is one context for each table, right behind its definition.
+//! that `group` is `block` where nothing is said. There is one context for each table, right after its definition.
 //!
-//! With `ctx.rank` and `ctx.num_ranks` behind `ctx`, that one points to the bases alone and the context is made of
-//! these parts, behind the last of them.
+//! With `ctx.rank` and `ctx.num_ranks` after `ctx`, that one points to the bases alone and the context is made of
+//! these parts, after the last of them.
 //!
 //! Limits: operands and results have the types that the op demands; nothing is converted.
 
@@ -83,7 +83,7 @@ fn run(root: OperationRef, _: &Values) -> Result<Ir, Reported> {
     Ok(Ir::Changed)
 }
 
-/// The name of a carrier, and what calls of it stand for; `None` if a function is none.
+/// The name of a carrier, and what calls of it stand for; `None` if a function is not a carrier.
 fn carrier<'c: 'a, 'a>(function: OperationRef<'c, 'a>) -> Option<(String, String)> {
     let has_body = OperationLike::regions(&function).any(|body: melior::ir::RegionRef| body.first_block().is_some());
     if name(function) != "tt.func" || has_body {
@@ -273,7 +273,7 @@ fn context<'c: 'a, 'a>(
     Ok(*contexts.entry(known).or_insert_with(|| {
         let variable = parts.iter().copied().filter(|part| constant_value(*part).is_none());
         let place = variable.fold(table, later);
-        let b = Builder::behind(symm_dialect::context(table.context()), place, call.location());
+        let b = Builder::after_value_at(symm_dialect::context(table.context()), place, call.location());
         let mut given =
             parts.iter().map(|part| constant_value(*part).map_or_else(|| lasting(*part), |number| b.i32(number)));
         let ctx = Type::parse(b.context, "!symm.ctx").expect("the dialect is registered");

@@ -41,7 +41,7 @@ pub struct Lowered {
     pub notes: Vec<Note>,
 }
 
-/// Lowers the symm ops, and the carriers of symm ops, in a module of Triton's.
+/// Lowers the symm ops, and the carriers of symm ops, in a Triton module.
 ///
 /// `version` is Triton's (`3.9.0`), `target` what it compiles for (`cuda:90`, `hip:gfx942`).
 ///
@@ -96,7 +96,7 @@ thread_local! {
 }
 
 impl Kept {
-    /// A context forgets nothing: behind so many bytes of text, a new one takes its place.
+    /// A context forgets nothing: after so many bytes of text, a new one takes its place.
     const MOST_BYTES: usize = 4 << 20;
 
     /// Uses this thread's context to read `bytes` of text. After a panic nothing is left of it.

@@ -162,5 +162,5 @@ fn versions_and_targets_that_do_not_exist_are_errors() {
         let notes = lower(&kernel(ADD), version, target).expect_err(message);
         assert!(notes[0].message.contains(message), "{notes:?}");
     }
-    lower(&kernel(ADD), "3.9.0+git1f3a", "cuda:100").expect("a build of one's own has such a name");
+    lower(&kernel(ADD), "3.9.0+git1f3a", "cuda:100").expect("a custom build has such a name");
 }

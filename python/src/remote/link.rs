@@ -33,7 +33,7 @@ pub struct Link {
     address: String,
     remote: Option<Arc<Remote>>,
     deadline: Mutex<f64>,
-    /// Held only while nothing of Python's can run.
+    /// Held only while no Python code can run.
     encoder: Mutex<Encoder>,
     ops: Mutex<HashMap<Arc<str>, u32>>,
     journal: Mutex<Journal>,

@@ -70,17 +70,17 @@ pub fn remote() -> Option<Arc<Remote>> {
 }
 
 impl Types {
-    /// The row of one of torch's dtypes.
+    /// The row of a torch dtype.
     pub fn dtype_row(&self, object: &Bound<'_, PyAny>) -> Option<Dtype> {
         position(&self.dtypes, object).and_then(Dtype::new)
     }
 
-    /// The row of one of torch's layouts.
+    /// The row of a torch layout.
     pub fn layout_row(&self, object: &Bound<'_, PyAny>) -> Option<u8> {
         position(&self.layouts, object)
     }
 
-    /// The row of one of torch's memory formats.
+    /// The row of a torch memory format.
     pub fn memory_format_row(&self, object: &Bound<'_, PyAny>) -> Option<u8> {
         position(&self.memory_formats, object)
     }

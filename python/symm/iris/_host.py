@@ -188,7 +188,7 @@ class Iris:
         return self.world.as_remote(tensor, rank)
 
     def _make(self, name, arguments, out, keywords):
-        """What a function of torch's makes, on the heap, or in a tensor that is there."""
+        """What a torch function makes, on the heap, or in a tensor that is there."""
         keywords = {**keywords, "device": self._checked(keywords.get("device"))}
         if out is None:
             return getattr(self.world, name)(*arguments, **keywords)

@@ -142,7 +142,7 @@ class Cluster:
             return module, name
         function = getattr(kernel, "fn", None)
         if function is None:
-            raise ArgumentError(f"{kernel!r} is no kernel of Triton's, and no 'module:name'")
+            raise ArgumentError(f"{kernel!r} is neither a Triton kernel nor 'module:name'")
         sent = self._sent.get(function)
         if sent is None:
             sent = self._sent[function] = f"sent_{next(self._sources)}", function.__name__

@@ -83,7 +83,7 @@ def _indexed(func, args, kwargs):
 
 
 def _attention_choice(func, args, kwargs):
-    # The other kinds are named after devices of torch's own. The worker's kernels for the products are its device's.
+    # The other kinds are named after torch's own devices. The worker's kernels for the products are its device's.
     return int(torch.nn.attention.SDPBackend.MATH)
 
 

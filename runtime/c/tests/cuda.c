@@ -155,7 +155,7 @@ int cuMemUnmap(void *at, size_t bytes) {
   return 0;
 }
 
-// An allocation's size, descriptor and process are in its last bytes, behind what was asked for.
+// An allocation's size, descriptor and process are in its last bytes, after what was asked for.
 struct tail { size_t bytes; int fd, process; };
 
 static int place(void **memory, int fd, size_t bytes) {

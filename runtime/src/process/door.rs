@@ -209,7 +209,7 @@ impl Door {
                 Err(Errno::AGAIN | Errno::INTR | Errno::CONNABORTED) => break,
                 Err(errno) => return Err(Error::system("accept another rank")(errno)),
             };
-            // Whoever is not one of this user's ranks is none of ours: the connection just closes.
+            // Only this user's ranks are ours: any other connection just closes.
             let Some(peer) = Peer::of(&stream).filter(|peer| peer.is_ours()) else { continue };
             if self.callers.len() == MOST_CALLERS {
                 self.callers.remove(0);

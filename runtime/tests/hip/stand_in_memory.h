@@ -120,7 +120,7 @@ int hipHostFree(void *memory) { REFUSE(); free(memory); count(HOST, -1); return 
 enum { MOST_PLAIN = 16 };
 static struct plain { void *at; size_t bytes; int fd, device, opened; } plains[MOST_PLAIN];
 
-// How many processes have opened an allocation, in its memory behind what was asked for.
+// How many processes have opened an allocation, in its memory after what was asked for.
 static int32_t *openers(void *at, size_t bytes) { return (int32_t *)((char *)at + bytes); }
 
 static int place(int fd, size_t bytes, int opened, void **memory) {

@@ -262,7 +262,7 @@ fn calls_leave_the_callers_device_current() {
 fn code_that_is_cut_off_is_refused_before_the_library_reads_it() {
     let turn = Turn::new(|_| ());
     let (ended, _) = on(1, &turn, |rank| {
-        // An ELF file whose section headers lie behind its end.
+        // An ELF file whose section headers lie past its end.
         let mut image = vec![0_u8; 128];
         image[..6].copy_from_slice(b"\x7fELF\x02\x01");
         image[0x28..0x30].copy_from_slice(&4096_u64.to_le_bytes());

@@ -252,7 +252,7 @@ fn a_rank_that_cannot_take_part_is_named() {
     }
 }
 
-/// Connections that are none of the run's ranks: one is silent, one talks something else.
+/// Connections that are not the run's ranks: one is silent, one talks something else.
 fn strangers_do_no_harm() {
     let host = rank(0, 2, "strangers", "around").spawn().unwrap();
     let name = socket_of_run();

@@ -12,8 +12,8 @@ module attributes {gpu.container_module} {
 
   func.func @main(%ctx: !symm.ctx) {
     %c1 = arith.constant 1 : index
-    %nowhere = arith.constant 12288 : i64
-    %table = llvm.inttoptr %nowhere : i64 to !llvm.ptr
+    %unmapped = arith.constant 12288 : i64
+    %table = llvm.inttoptr %unmapped : i64 to !llvm.ptr
     %wrong = symm.ctx %table : !llvm.ptr
     %out = symm.alloc %ctx : memref<1xi32>
     gpu.launch_func @kernels::@tell blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)

@@ -44,7 +44,7 @@ pub fn mutate(bytes: &[u8], other: &[u8], random: &mut Random) -> Vec<u8> {
     bytes
 }
 
-/// MLIR's variable-width integer: the zeros at the low end of the first byte count the bytes behind it.
+/// MLIR's variable-width integer: the zeros at the low end of the first byte count the bytes after it.
 fn varint(value: u64) -> Vec<u8> {
     let bits = 64 - value.leading_zeros() as usize;
     let bytes = bits.div_ceil(7).max(1);

@@ -84,7 +84,7 @@ const BLAMELESS: &[&str] = &[
 
 fn innermost(frames: &[String]) -> &str {
     let blamed = frames.iter().find(|name| !BLAMELESS.iter().any(|start| name.starts_with(start)));
-    blamed.or(frames.first()).map_or("nowhere known", String::as_str)
+    blamed.or(frames.first()).map_or("an unknown place", String::as_str)
 }
 
 /// The function that is there most often: a recursion, or a loop's body.
@@ -94,7 +94,7 @@ fn busiest(frames: &[String]) -> &str {
         *counts.entry(name).or_default() += 1;
     }
     let most = counts.into_iter().max_by_key(|(_, count)| *count);
-    most.map_or("nowhere known", |(name, _)| name)
+    most.map_or("an unknown place", |(name, _)| name)
 }
 
 /// The findings of a run.

@@ -50,7 +50,7 @@ pub const KNOWN: &[Known] = &[
         signature: "segmentation fault",
         frame: "mlir::gpu::GPUDialect::verifyOperationAttribute",
     },
-    // verifyAttributions reads the types of workgroup and private attributions behind the arguments without asking
+    // verifyAttributions reads the types of workgroup and private attributions after the arguments without asking
     // whether the entry block has as many arguments.
     Known {
         what: "gpu.func whose entry block has too few arguments",
@@ -59,14 +59,14 @@ pub const KNOWN: &[Known] = &[
         frame: "mlir::gpu::GPUFuncOp::verifyBody",
     },
     // The inliner asks for the visibility of every function relative to a symbol table around it: a private function
-    // in the region of an op that is none (any unregistered op) has no such table.
+    // in the region of an op without one (any unregistered op) has no such table.
     Known {
         what: "--inline on a function within an op that is no symbol table",
         stage: "symm-",
         signature: "",
         frame: "mlir::Inliner::doInlining",
     },
-    // memref.dim of an alloc with a constant index beyond the rank folds to the operand behind the last one.
+    // memref.dim of an alloc with a constant index beyond the rank folds to the operand after the last one.
     Known {
         what: "memref.dim of a memref.alloc, index out of range",
         stage: "",
@@ -83,7 +83,7 @@ pub const KNOWN: &[Known] = &[
     // llvm.getelementptr, llvm.alloca and others verify with an element type of another dialect, such as memref or
     // an unsized one, and the translation takes it for one of LLVM's.
     Known {
-        what: "an op of the LLVM dialect with an element type that is none of LLVM's",
+        what: "an op of the LLVM dialect with an element type that LLVM does not have",
         stage: "symm-",
         signature: "translate: segmentation fault",
         frame: "mlir::LLVM::ModuleTranslation::convertOperation",

@@ -13,7 +13,7 @@ const PAGE: usize = 4096;
 
 /// Parses and verifies text or bytecode.
 pub fn parse<'c>(context: &'c Context, source: &[u8]) -> Option<Module<'c>> {
-    // The lexer looks for a zero behind the end.
+    // The lexer looks for a zero after the end.
     let mut pages = vec![Page([0; PAGE]); source.len() / PAGE + 1];
     let bytes = pages.as_mut_ptr().cast::<u8>();
     // SAFETY: there is room for the source and a zero; the module that comes back does not refer to the buffer: the

@@ -94,7 +94,7 @@ fn string(text: &[u8]) -> usize {
     text.len()
 }
 
-/// The end of the bracket that opens at token `open`, as an index behind its closing token.
+/// The end of the bracket that opens at token `open`, as an index after its closing token.
 pub fn close(text: &[u8], tokens: &[(Kind, Range<usize>)], open: usize) -> Option<usize> {
     let mut depth = 0_usize;
     for (index, (kind, range)) in tokens.iter().enumerate().skip(open) {

@@ -1,9 +1,9 @@
 // A distance is computed where the later of the context and the rank is known, however far apart their blocks are.
 // RUN: symm-opt %s --symm-hoist-translation | FileCheck %s
 
-// The rank is a block's argument behind a branch, and the context is known before it.
-// CHECK-LABEL: func.func @behind_a_branch(
-func.func @behind_a_branch(%table: !llvm.ptr, %p: !llvm.ptr, %r: i32, %c: i1) {
+// The rank is a block's argument after a branch, and the context is known before it.
+// CHECK-LABEL: func.func @after_a_branch(
+func.func @after_a_branch(%table: !llvm.ptr, %p: !llvm.ptr, %r: i32, %c: i1) {
   %ctx = symm.ctx %table : !llvm.ptr
   cf.cond_br %c, ^left, ^right(%r : i32)
 ^left:
@@ -20,7 +20,7 @@ func.func @behind_a_branch(%table: !llvm.ptr, %p: !llvm.ptr, %r: i32, %c: i1) {
   return
 }
 
-// The context is deeper than the rank: in a region, and behind it in its block.
+// The context is deeper than the rank: in a region, and after it in its block.
 // CHECK-LABEL: func.func @nested(
 func.func @nested(%table: !llvm.ptr, %p: !llvm.ptr, %c: i1, %r: i32) {
   %rank = arith.addi %r, %r : i32

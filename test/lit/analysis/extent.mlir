@@ -1,4 +1,4 @@
-// The bytes that a loop's accesses touch are computed in front of it where their bounds are known; a loop in which one is
+// The bytes that a loop's accesses touch are computed before it where their bounds are known; a loop in which one is
 // not stays as it is.
 // RUN: symm-opt %s --allow-unregistered-dialect --symm-hoist-translation --symm-pipeline-remote | FileCheck %s
 

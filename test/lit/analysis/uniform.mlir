@@ -1,4 +1,4 @@
-// What all threads of a block reach together gets one fence in front of its loop; nothing else does.
+// What all threads of a block reach together gets one fence before its loop; nothing else does.
 // RUN: symm-opt %s --symm-infer-order | FileCheck %s
 
 gpu.module @kernels {

@@ -1,4 +1,4 @@
-// What a caller has written is released behind `inline`: the pipelines look again. What calls a
+// What a caller has written is released after `inline`: the pipelines look again. What calls a
 // device function is not known, and counts.
 // RUN: symm-opt %s --split-input-file --symm-cpu --verify-diagnostics -o /dev/null
 // RUN: sed 's/expected-remark/expected-error/; s/; made.*}}/}}/' %s > %t

@@ -180,7 +180,7 @@ gpu.module @kernels {
     memref.store %x, %out[%c0] : memref<?xf32>
     gpu.return
   }
-  // A barrier of one's own: all waves have read before the first thread signals.
+  // A handwritten barrier: all waves have read before the first thread signals.
   // CHECK-LABEL: .entry own_barrier(
   // CHECK: ld.global.b32
   // CHECK: bar.sync

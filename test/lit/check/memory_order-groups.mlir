@@ -162,7 +162,7 @@ func.func @nobody_comes_in(%ctx: !symm.ctx, %flag: memref<4xi64>, %i: index, %v:
   return
 }
 
-// A program of Triton's is one thread to its author.
+// A Triton program is one thread to its author.
 // CHECK-LABEL: "tt.func"
 "tt.func"() <{function_type = (!symm.ctx, !tt.ptr<i64>, !tt.ptr<f32>, f32, i64, i32) -> (), sym_name = "triton"}> ({
 ^bb0(%ctx: !symm.ctx, %flag: !tt.ptr<i64>, %m: !tt.ptr<f32>, %x: f32, %v: i64, %p: i32):
@@ -174,7 +174,7 @@ func.func @nobody_comes_in(%ctx: !symm.ctx, %flag: memref<4xi64>, %i: index, %v:
   "tt.return"() : () -> ()
 }) : () -> ()
 
-// A flag of Triton's is known by the pointer that offsets are added to: a credit by a relaxed atomic is one here, too.
+// A Triton flag is known by the pointer that offsets are added to: a credit by a relaxed atomic is one here, too.
 // CHECK-LABEL: sym_name = "credit"
 // CHECK: symm.atomic_rmw add {{.*}} sem release :
 "tt.func"() <{function_type = (!tt.ptr<i64>, !tt.ptr<i32>, !tt.ptr<i32>, i32) -> (), sym_name = "credit"}> ({

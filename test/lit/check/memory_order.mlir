@@ -250,7 +250,7 @@ func.func @branches(%ctx: !symm.ctx, %f: memref<i32>, %m: memref<i32>, %v: i32, 
   return
 }
 
-// A fence in the branch covers what is behind it there.
+// A fence in the branch covers what is after it there.
 // CHECK-LABEL: func.func @fenced_branch(
 func.func @fenced_branch(%ctx: !symm.ctx, %f: memref<i32>, %m: memref<i32>, %v: i32, %r: i32, %c: i1) {
   // CHECK: scf.if

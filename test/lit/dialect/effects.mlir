@@ -81,7 +81,7 @@ func.func @host_stays(%ctx: !symm.ctx, %ok: i1) {
   return
 }
 
-// Two loads with nothing between them are one; an unused one is none.
+// Two loads with nothing between them are one; an unused one is removed.
 // CHECK-LABEL: func.func @loads_merge(
 func.func @loads_merge(%ctx: !symm.ctx, %p: !llvm.ptr, %r: i32, %other: i32) -> (f32, f32) {
   // CHECK-NEXT: %[[V:.*]] = symm.remote_load

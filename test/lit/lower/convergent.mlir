@@ -4,7 +4,7 @@
 // RUN: symm-opt %s --symm-rocdl | FileCheck %s --check-prefixes=CHECK,ROCDL
 // RUN: symm-translate %s --to llvm --chip sm_90 -O0 | FileCheck %s --check-prefixes=IR,IR-NVVM
 // RUN: symm-translate %s --to llvm --chip gfx942 -O0 | FileCheck %s --check-prefixes=IR,IR-ROCDL
-// A pipeline of one's own need not mark anything.
+// A custom pipeline need not mark anything.
 // RUN: symm-translate %s --to llvm --chip gfx942 -O0 --pipeline='symm-lower-to-rocdl,convert-scf-to-cf,gpu.module(convert-gpu-to-rocdl{chipset=gfx942}),canonicalize,reconcile-unrealized-casts' | FileCheck %s --check-prefix=OWN
 // LLVM takes the word off where nothing convergent is.
 // RUN: symm-translate %s --to llvm --chip sm_90 -O2 | FileCheck %s --check-prefix=TAKEN

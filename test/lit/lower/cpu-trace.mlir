@@ -23,7 +23,7 @@ func.func @transfers(%ctx: !symm.ctx, %m: memref<8xf32>, %p: !llvm.ptr, %r: i32,
   // CHECK: call @symm_rt_trace_begin(%[[COPY]], %arg0, %arg4,
   // CHECK: call @symm_rt_trace_end()
   symm.copy %ctx, %m at %r via %d, %m at %to via %d : memref<8xf32>, memref<8xf32>
-  // The value behind an add is the flag's new one; a signal is known before its waiter wakes.
+  // The value after an add is the flag's new one; a signal is known before its waiter wakes.
   // CHECK: llvm.store %arg7, %[[F:.*]] atomic release
   // CHECK: call @symm_rt_trace_signal(%arg0, %arg3, %[[F]], %[[PUT]], %arg7, %{{.*}})
   // CHECK-NEXT: call @symm_rt_wake

@@ -66,7 +66,7 @@ module attributes {gpu.container_module} {
     // CHECK: call @_symm_device_kernels_kernel(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[WHERE]])
   }
 
-  // A public function that takes a context first is an entry; its results lie behind its arguments.
+  // A public function that takes a context first is an entry; its results lie after its arguments.
   // CHECK-LABEL: func.func @_symm_entry_main(
   // CHECK: %[[R:.*]]:2 = call @main(
   // CHECK: llvm.store %[[R]]#0, %{{.*}} : i32, !llvm.ptr

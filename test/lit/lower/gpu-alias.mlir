@@ -13,7 +13,7 @@ gpu.module @kernels {
   // PTX: ld.global.b32
   // PTX: ld.acquire.sys.global.b64
   // PTX: fence.acq_rel.sys
-  // Not the table's word behind the first.
+  // Not the table's word after the first.
   // PTX-NOT: ld.global.nc.b32 %r{{[0-9]+}}, [%rd{{[0-9]+}}];
   // PTX: ld.global.b32
   // PTX-NOT: ld.global.nc.b32 %r{{[0-9]+}}, [%rd{{[0-9]+}}];

@@ -92,7 +92,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // What a thread writes in between, the barrier behind it is for.
+  // What a thread writes in between, the barrier after it is for.
   // PTX-LABEL: .entry store_between(
   // PTX: bar.sync
   // PTX: st.release.sys.global.b64
@@ -114,7 +114,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // A loop that is entered from its own end behind a store, and a branch that some pass by.
+  // A loop that is entered from its own end after a store, and a branch that some pass by.
   // PTX-LABEL: .entry store_in_loop(
   // PTX-COUNT-3: bar.sync
   // PTX: ret;

@@ -1,4 +1,4 @@
-// A rank that is out of range leads nowhere in a strided heap, too (T5): 2^60 bytes away. That is a comparison and a
+// A rank that is out of range leads to no memory in a strided heap, too (T5): 2^60 bytes away. It is a comparison and a
 // select, and neither where the rank is seen to be in range. No base is loaded.
 // RUN: symm-translate %s --to ptx | FileCheck %s --check-prefix=PTX
 // RUN: symm-translate %s --to amdgcn | FileCheck %s --check-prefix=GCN

@@ -166,7 +166,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // A barrier that may be gone around is none.
+  // A barrier that may be passed by does not count.
   // CHECK-LABEL: .entry one_arm(
   // CHECK-NOT:   {{bar\.|call\.uni _symm}}
   // CHECK:       st.b32

@@ -1,4 +1,4 @@
-// A program of Triton's is one thread to its author: a put reads what the program has stored, whichever thread did, and
+// A Triton program is one thread to its author: a put reads what the program has stored, whichever thread did, and
 // what a get stores is loaded by whichever thread does (O3). Triton has no barriers for global memory.
 // RUN: symm-opt %s --allow-unregistered-dialect --symm-hoist-translation \
 // RUN:     '--symm-lower-to-triton=target=cuda:90 version=3.6.0' \

@@ -1,5 +1,5 @@
 // The barrier of all ranks in PTX: what the block wrote is released, one relaxed store to each rank, a relaxed poll
-// for each, one acquire; a group is in front of it and behind it together (O3, O5).
+// for each, one acquire; a group is before it and after it together (O3, O5).
 // RUN: %golden %sequences %s --chip sm_90
 // MODULE: symm.heap_stride = 1073741824 : i64
 // EACH group: thread | warp | block

@@ -1,5 +1,5 @@
 // Bulk copies in PTX: 16 bytes a thread, and four (put) or eight (get) of them in flight, where both ends are aligned
-// alike, single elements before and behind; what is little and all multiples of 16 at once; rows of memrefs with gaps
+// alike, single elements before and after; what is little and all multiples of 16 at once; rows of memrefs with gaps
 // likewise, elements without rows one by one.
 // RUN: %golden %sequences %s --chip sm_90
 // EACH shape; ends: contiguous; %a, %b, %peer via %delta group {group} : memref<4096xf32>, memref<4096xf32>

@@ -1,5 +1,5 @@
-// Dynamic shared memory lies behind the words that are ours: it is declared, as CUDA's `extern __shared__` is. MLIR
-// defines it with no bytes, of which the backend makes one, and puts the next variable behind that.
+// Dynamic shared memory lies after the words that are ours: it is declared, as CUDA's `extern __shared__` is. MLIR
+// defines it with no bytes, of which the backend makes one, and puts the next variable after that.
 // RUN: symm-translate %s --to ptx --chip sm_90 | FileCheck %s
 
 gpu.module @kernels {

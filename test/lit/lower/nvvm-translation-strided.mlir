@@ -1,5 +1,5 @@
 // With a strided heap no base is loaded at all in PTX: the distance is arithmetic on the rank, which is read once from
-// the table (ld.global.nc) in front of the loop (T5).
+// the table (ld.global.nc) before the loop (T5).
 // RUN: %golden %sequences %s --chip sm_90
 // MODULE: symm.heap_stride = 1073741824 : i64
 // EACH peer: %c1 | %rank | %next

@@ -1,4 +1,4 @@
-// Bases are read from the table once in PTX, in front of the loop, whatever is waited for inside it (T3). They are
+// Bases are read from the table once in PTX, before the loop, whatever is waited for inside it (T3). They are
 // invariant loads: ld.global.nc.
 // RUN: %golden %sequences %s --chip sm_90
 // EACH peer: %c1 | %rank | %next

@@ -67,7 +67,7 @@ gpu.module @kernels {
 
 // -----
 
-// In front of a loop the start is translated once for all accesses, as a pointer of its own: LLVM's loop strength
+// Before a loop the start is translated once for all accesses, as a pointer of its own: LLVM's loop strength
 // reduction would take a sum apart for each. The mask keeps what is known of the alignment, and changes nothing else.
 // CHECK-LABEL: gpu.func @loop
 // CHECK-SAME: !llvm.ptr, %[[DATA:[a-z0-9]*]]: !llvm.ptr {llvm.align = 16 : i64}, %{{[a-z0-9]*}}: i32, %[[DELTA:[a-z0-9]*]]: i64

@@ -1,5 +1,5 @@
 // Every read-modify-write on gfx942, at system scope (sc1) whatever narrower one was asked for (O2). A release is a
-// write-back of L2 that is waited for, in front of a relaxed or acquire atomic; an acquire invalidates afterwards.
+// write-back of L2 that is waited for, before a relaxed or acquire atomic; an acquire invalidates afterwards.
 // RUN: %golden %sequences %s --chip gfx942
 // EACH kind; type: add; i32 | add; i64 | sub; i32 | sub; i64 | and; i32 | and; i64 | or; i32 | or; i64 | xor; i32
 // EACH kind; type: xor; i64 | min; i32 | min; i64 | max; i32 | max; i64 | umin; i32 | umin; i64 | umax; i32

@@ -1,5 +1,5 @@
 // Bulk copies on gfx942: 16 bytes a thread and four of them in flight where both ends are aligned alike, single
-// elements before and behind; rows of memrefs with gaps likewise, elements without rows one by one.
+// elements before and after; rows of memrefs with gaps likewise, elements without rows one by one.
 // RUN: %golden %sequences %s --chip gfx942 --without 'vmcnt.*'
 // EACH shape; ends: contiguous; %a, %b, %peer via %delta group {group} : memref<4096xf32>, memref<4096xf32>
 // EACH shape; ends: counted bytes; %p, %q, %peer via %delta count %n : index of i8 group {group} : !llvm.ptr, !llvm.ptr

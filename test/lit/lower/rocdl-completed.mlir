@@ -1,5 +1,5 @@
-// What the threads of a block write before a barrier is complete when one of them, or one warp, releases it behind: every
-// wave waits for its own stores in front of the barrier, which by itself makes none wait.
+// What the threads of a block write before a barrier is complete when one of them, or one warp, releases it later:
+// every wave waits for its own stores before the barrier, which by itself makes none wait.
 // RUN: split-file %s %t
 // RUN: symm-translate %t/releases.mlir --to amdgcn --chip gfx942 | FileCheck %t/releases.mlir
 // RUN: symm-translate %t/releases.mlir --to amdgcn --chip gfx950 | FileCheck %t/releases.mlir
@@ -33,13 +33,13 @@ gpu.module @kernels {
     gpu.return
   }
   // A wait of the program's own for something else.
-  // CHECK-LABEL: {{^}}behind_another_wait:
+  // CHECK-LABEL: {{^}}after_another_wait:
   // CHECK: global_store_dword v
   // CHECK-NOT: s_barrier
   // CHECK: s_waitcnt vmcnt(0)
   // CHECK: s_barrier
   // CHECK: s_endpgm
-  gpu.func @behind_another_wait(%ctx: !symm.ctx, %m: memref<1024xf32>, %flag: memref<8xi64>, %x: f32, %peer: i32) kernel {
+  gpu.func @after_another_wait(%ctx: !symm.ctx, %m: memref<1024xf32>, %flag: memref<8xi64>, %x: f32, %peer: i32) kernel {
     %c0 = arith.constant 0 : index
     %one = arith.constant 1 : i64
     %i = gpu.thread_id x
@@ -184,13 +184,13 @@ gpu.module @kernels {
     gpu.return
   }
   // What a group waits with is such a barrier, too.
-  // CHECK-LABEL: {{^}}behind_wait:
+  // CHECK-LABEL: {{^}}after_wait:
   // CHECK: global_store_dword v
   // CHECK: s_waitcnt vmcnt(0)
   // CHECK-NOT: global_store
   // CHECK: s_barrier
   // CHECK: buffer_wbl2{{( sc0 sc1)?$}}
-  gpu.func @behind_wait(%ctx: !symm.ctx, %m: memref<1024xf32>, %flag: memref<8xi64>, %x: f32, %peer: i32) kernel {
+  gpu.func @after_wait(%ctx: !symm.ctx, %m: memref<1024xf32>, %flag: memref<8xi64>, %x: f32, %peer: i32) kernel {
     %c0 = arith.constant 0 : index
     %one = arith.constant 1 : i64
     %i = gpu.thread_id x

@@ -1,5 +1,5 @@
 // An update by a constant that changes no value is a load, and one whose result is known an exchange; both at system
-// scope, with the release in front of them and the acquire behind.
+// scope, with the release before them and the acquire after.
 // RUN: symm-translate %s --to amdgcn --chip gfx942 | FileCheck %s
 
 gpu.module @kernels {

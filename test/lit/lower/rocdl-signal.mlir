@@ -1,5 +1,5 @@
 // Every signal in PTX: release stores and atomics at system scope, whatever narrower scope was asked for (O2); a
-// group's signal is sent by one thread behind the group's barrier (O3). No signal is a bare atom (.relaxed.gpu).
+// group's signal is sent by one thread after the group's barrier (O3). No signal is a bare atom (.relaxed.gpu).
 // RUN: %golden %sequences %s --chip gfx942
 // EACH kind: set | add
 // EACH type: i32 | i64

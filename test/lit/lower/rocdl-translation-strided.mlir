@@ -1,5 +1,5 @@
 // With a strided heap no base is loaded at all on gfx942: the distance is arithmetic on the rank, which is read once
-// from the table (s_load, which also reads the kernel's arguments) in front of the loop (T5).
+// from the table (s_load, which also reads the kernel's arguments) before the loop (T5).
 // RUN: %golden %sequences %s --chip gfx942 --also s_load
 // MODULE: symm.heap_stride = 1073741824 : i64
 // EACH peer: %c1 | %rank | %next

@@ -1,4 +1,4 @@
-// Bases are read from the table once on gfx942, in front of the loop, whatever is waited for inside it (T3). They are
+// Bases are read from the table once on gfx942, before the loop, whatever is waited for inside it (T3). They are
 // invariant loads: s_load, which also reads the kernel's arguments.
 // RUN: %golden %sequences %s --chip gfx942 --also s_load
 // EACH peer: %c1 | %rank | %next

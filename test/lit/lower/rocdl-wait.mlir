@@ -1,5 +1,5 @@
 // Every wait on gfx942: it polls relaxed at system scope, whatever narrower scope was asked for (O2), backs off, and
-// acquires once after the poll (O5); a group's wait is done by one thread in front of the group's barrier (O3). With a
+// acquires once after the poll (O5); a group's wait is done by one thread before the group's barrier (O3). With a
 // timeout the clock is read too, and a group's threads learn from shared memory what the poll has found.
 // RUN: %golden %sequences %s --chip gfx942
 // EACH type: i32 | i64

@@ -1,4 +1,4 @@
-// What a warp does behind a wait comes behind the polls for all its lanes, also where the first lane goes on to something
+// What a warp does after a wait comes after the polls for all its lanes, also where the first lane goes on to something
 // of its own: LLVM must not run the other lanes through to the end first. The barrier of a wave becomes no instruction.
 // RUN: symm-translate %s --to amdgcn --chip gfx942 | FileCheck %s
 // RUN: symm-translate %s --to amdgcn --chip gfx90a --pipeline 'symm-rocdl{chip=gfx90a fine-grained-heap=true}' \

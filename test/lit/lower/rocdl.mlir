@@ -1,7 +1,7 @@
 // What the pass itself makes; the final text is in rocdl-*.mlir.
 // RUN: symm-opt %s --symm-lower-to-rocdl=chip=gfx942 --canonicalize --cse -split-input-file | FileCheck %s
 
-// A release is a fence that is waited for, in front of a relaxed access; an acquire and release one splits alike.
+// A release is a fence that is waited for, before a relaxed access; an acquire and release one splits alike.
 // CHECK-LABEL: gpu.func @update
 // CHECK: llvm.fence release
 // CHECK-NEXT: rocdl.s.waitcnt 3952
@@ -24,7 +24,7 @@ gpu.module @kernels {
 
 // -----
 
-// O3: every thread of the group releases to the GPU before the barrier, the first one to its peers behind it.
+// O3: every thread of the group releases to the GPU before the barrier, the first one to its peers after it.
 // CHECK-LABEL: gpu.func @group
 // CHECK: llvm.fence syncscope("agent") release
 // CHECK-NEXT: rocdl.s.waitcnt 3952

@@ -1,4 +1,4 @@
-// T2: a distance is added to what an address starts from, not behind its offsets.
+// T2: a distance is added to what an address starts from, not after its offsets.
 // RUN: symm-opt %s --symm-lower-to-cpu --cse --canonicalize | FileCheck %s
 
 // Two ranks share a pointer with two offsets: each has its own start and its own offsets; the loop adds no distance.
@@ -44,7 +44,7 @@ func.func private @local(%ctx: !symm.ctx, %p: !llvm.ptr, %d: i64) {
   return
 }
 
-// A distance that is known only behind the offset is added behind it.
+// A distance that is known only after the offset is added after it.
 // CHECK-LABEL: func.func private @late(
 // CHECK-SAME: !llvm.ptr, %[[P:arg[0-9]]]: !llvm.ptr, %[[X:.*]]: i64)
 // CHECK: %[[Q:.*]] = llvm.getelementptr %[[P]][5]

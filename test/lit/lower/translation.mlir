@@ -2,7 +2,7 @@
 // RUN: %golden symm-opt %s --symm-lower-to-cpu --canonicalize --cse --mlir-print-local-scope
 
 // The table is [rank, num_ranks, base_0 …]; its loads are invariant (T3). A rank that may be out of range is looked
-// up as one that exists, and leads nowhere.
+// up as one that exists, and leads to no memory.
 func.func private @table(%ctx: !symm.ctx, %peer: i32) -> (i32, i32, i64, !llvm.ptr) {
   %me = symm.rank %ctx
   %n = symm.num_ranks %ctx

@@ -15,7 +15,7 @@
   symm.remote_store %ctx, %v, %p, %r volatile : i64, !tt.ptr<i64>
   // expected-error @below {{S1: takes no count here: use blocks of pointers, and a mask}}
   symm.get %ctx, %p, %p, %r count %v : i64 of i64 : !tt.ptr<i64>, !tt.ptr<i64>
-  // expected-error @below {{S1: the bulk copy engine is not to be had from Triton}}
+  // expected-error @below {{S1: the bulk copy engine is not available from Triton}}
   symm.put %ctx, %p, %p, %r group block engine bulk : !tt.ptr<i64>, !tt.ptr<i64>
   // expected-error @below {{S1: a wait in a Triton kernel has no timeout}}
   %2 = symm.wait %ctx, %p ge %v timeout %v : !tt.ptr<i64>, i64 -> i1
@@ -48,7 +48,7 @@
 
 // -----
 
-// A context comes from nowhere but a table.
+// A context comes only from a table.
 "tt.func"() <{function_type = (!symm.ctx, !tt.ptr<f32>, i32) -> (), sym_name = "k"}> ({
 ^bb0(%ctx: !symm.ctx, %p: !tt.ptr<f32>, %r: i32):
   // expected-error @below {{S1: takes a context that a symm.ctx of the same function has made}}

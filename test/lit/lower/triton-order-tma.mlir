@@ -1,4 +1,4 @@
-// Accesses by the GPU's engine for tensors (TMA): its stores are done before a release, its loads come behind an
+// Accesses by the GPU's engine for tensors (TMA): its stores are done before a release, its loads come after an
 // acquire.
 // RUN: symm-opt %s --allow-unregistered-dialect --symm-lower-to-triton=target=cuda:90 \
 // RUN:   | FileCheck %s --check-prefixes=CHECK,TMA
@@ -33,7 +33,7 @@
   "tt.return"() : () -> ()
 }) : () -> ()
 
-// Accesses behind a store wait for it, once on a way, in branches and from one iteration to the next.
+// Accesses after a store wait for it, once on a way, in branches and from one iteration to the next.
 // CHECK-LABEL: sym_name = "accesses"
 "tt.func"() <{function_type = (!tt.ptr<i64>, !tt.ptr<f32>, !tt.ptr<i32>, i32, i1, !tt.tensordesc<tensor<8xf32>>,
   tensor<8xf32>) -> (), sym_name = "accesses"}> ({

@@ -9,7 +9,7 @@
 // RUN:     '--symm-lower-to-triton=target=hip:gfx942 version=3.9.0' \
 // RUN:   | FileCheck %s --check-prefixes=CHECK,HIP '-D$BARRIER="ttg.barrier"() {addrSpace = 31 : i32}'
 
-// What all threads did is released by one: behind a barrier (O3), before which each wave of AMD's releases for itself.
+// What all threads did is released by one: after a barrier (O3), before which each wave of AMD's releases for itself.
 // CHECK-LABEL: sym_name = "signal"
 // CHECK: ^bb0(%{{.*}}: !tt.ptr<i64>, %[[F:.*]]: !tt.ptr<i64>, %[[V:.*]]: i64,
 "tt.func"() <{function_type = (!tt.ptr<i64>, !tt.ptr<i64>, i64, i32) -> (), sym_name = "signal"}> ({

@@ -1,4 +1,4 @@
-// Packets that a target of Triton's has no access for are refused at the op (S1).
+// Packets that a Triton target has no access for are refused at the op (S1).
 // RUN: symm-opt %s --allow-unregistered-dialect '--symm-lower-to-triton=target=hip:gfx90a' --verify-diagnostics
 
 "tt.func"() <{function_type = (!tt.ptr<i64>, !tt.ptr<i64>, i64, i32, i32) -> (), sym_name = "k"}> ({

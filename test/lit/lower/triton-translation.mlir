@@ -18,8 +18,8 @@
 // CHECK-NEXT: %[[WIDE:.*]] = arith.extsi %[[SAFE]] : i32 to i64
 // CHECK: %[[THEIRS:.*]] = "tt.load"(%{{.*}})
 // CHECK-NEXT: %[[DISTANCE:.*]] = arith.subi %[[THEIRS]], %[[MINE]] : i64
-// CHECK-NEXT: %[[NOWHERE:.*]] = arith.constant 140737488355328 : i64
-// CHECK-NEXT: %[[DELTA:.*]] = arith.select %[[IN]], %[[DISTANCE]], %[[NOWHERE]]
+// CHECK-NEXT: %[[UNMAPPED:.*]] = arith.constant 140737488355328 : i64
+// CHECK-NEXT: %[[DELTA:.*]] = arith.select %[[IN]], %[[DISTANCE]], %[[UNMAPPED]]
 // CHECK-SAME: {tt.divisibility = dense<2097152> : tensor<1xi32>} : i64
 // CHECK-NEXT: %[[SHIFT:.*]] = arith.constant 2 : i64
 // CHECK-NEXT: %[[ELEMENTS:.*]] = arith.shrsi %[[DELTA]], %[[SHIFT]] {tt.divisibility = dense<524288> : tensor<1xi32>}
@@ -89,7 +89,7 @@
 
 // -----
 
-// With a strided heap no base is loaded (T5). Triton is not told of it. A rank that is out of range leads nowhere.
+// With a strided heap no base is loaded (T5). Triton is not told of it. A rank that is out of range leads to no memory.
 // CHECK: module {
 module attributes {symm.heap_stride = 4194304 : i64, symm.num_ranks = 4 : i32} {
   // CHECK-LABEL: sym_name = "strided"
@@ -99,8 +99,8 @@ module attributes {symm.heap_stride = 4194304 : i64, symm.num_ranks = 4 : i32} {
   // CHECK: arith.constant 4194304 : i64
   // CHECK: %[[DISTANCE:.*]] = arith.muli
   // CHECK: %[[IN:.*]] = arith.cmpi ult, %{{.*}}, %{{.*}} : i32
-  // CHECK: %[[NOWHERE:.*]] = arith.constant 140737488355328 : i64
-  // CHECK: arith.select %[[IN]], %[[DISTANCE]], %[[NOWHERE]] {tt.divisibility = dense<2097152> : tensor<1xi32>} : i64
+  // CHECK: %[[UNMAPPED:.*]] = arith.constant 140737488355328 : i64
+  // CHECK: arith.select %[[IN]], %[[DISTANCE]], %[[UNMAPPED]] {tt.divisibility = dense<2097152> : tensor<1xi32>} : i64
   // CHECK: "tt.load"
   "tt.func"() <{function_type = (!tt.ptr<i64>, !tt.ptr<f16>, i32) -> (), sym_name = "strided"}> ({
   ^bb0(%table: !tt.ptr<i64>, %p: !tt.ptr<f16>, %r: i32):

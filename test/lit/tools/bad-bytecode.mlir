@@ -1,4 +1,4 @@
-// Bytecode that is cut short, or is none, is refused where it stops making sense.
+// Bytecode that is cut short, and what is not bytecode, is refused where it stops making sense.
 // RUN: symm-opt %s --emit-bytecode -o %t.whole
 // RUN: symm-opt %t.whole | FileCheck %s --check-prefix=WHOLE
 // WHOLE: symm.wait
@@ -18,7 +18,7 @@
 // CHECK: error: {{attempting to parse|malformed|unexpected|expected}}
 // CHECK-NOT: Stack dump
 
-// Noise behind the magic number, a program for the machine, more behind the end.
+// Noise after the magic number, a program for the machine, more after the end.
 // RUN: head -c 4 %t.whole > %t.noise && head -c 400 /bin/true >> %t.noise
 // RUN: not symm-opt %t.noise 2>&1 | FileCheck %s --check-prefix=NOISE
 // RUN: head -c 4096 /bin/true > %t.noise

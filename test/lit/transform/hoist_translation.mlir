@@ -290,7 +290,7 @@ func.func @nothing(%ctx: !symm.ctx, %f: memref<i32>, %v: i32) {
 
 // -----
 
-// In a loop of a dialect that nothing is known of, a rank that is computed of values from outside goes in front of it;
+// In a loop of a dialect that nothing is known of, a rank that is computed of values from outside goes before it;
 // one that depends on the loop stays, as does a division that might be by zero.
 // CHECK-LABEL: sym_name = "computed_ranks"
 // CHECK-NEXT: ^bb0(%[[CTX:.*]]: !symm.ctx, %[[P:.*]]: !tt.ptr<f32>, %[[N:.*]]: i32):

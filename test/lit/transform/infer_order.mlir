@@ -52,7 +52,7 @@ func.func @loop(%ctx: !symm.ctx, %flag: memref<8xi64>, %i: index, %n: i32, %me: 
   return
 }
 
-// A group's fence is the group's: its first thread makes it, behind a barrier.
+// A group's fence is the group's: its first thread makes it, after a barrier.
 // CHECK-LABEL: @groups
 func.func @groups(%ctx: !symm.ctx, %flag: memref<8xi64>, %i: index, %v: i64, %p: i32, %q: i32) {
   // CHECK: symm.fence sem release group block
@@ -74,7 +74,7 @@ func.func @groups(%ctx: !symm.ctx, %flag: memref<8xi64>, %i: index, %v: i64, %p:
   return
 }
 
-// Waits that follow each other, some in a loop: one fence behind the last, and one with the signals' before them.
+// Waits that follow each other, some in a loop: one fence after the last, and one with the signals' before them.
 // CHECK-LABEL: @waits
 func.func @waits(%ctx: !symm.ctx, %m: memref<8xf32>, %flag: memref<8xi64>, %i: index, %n: index, %v: i64, %p: i32,
                  %q: i32) -> f32 {
@@ -98,7 +98,7 @@ func.func @waits(%ctx: !symm.ctx, %m: memref<8xf32>, %flag: memref<8xi64>, %i: i
   return %x : f32
 }
 
-// Fences: merged where that makes none of them stronger than both are, and dropped behind an acquire wait.
+// Fences: merged where that makes none of them stronger than both are, and dropped after an acquire wait.
 // CHECK-LABEL: @fences
 func.func @fences(%ctx: !symm.ctx, %flag: memref<8xi64>, %m: memref<8xf32>, %i: index, %v: i64, %x: f32) {
   // CHECK: memref.store
@@ -232,7 +232,7 @@ func.func @no_broadcast(%ctx: !symm.ctx, %flag: memref<8xi64>, %alias: memref<8x
   return
 }
 
-// One signal behind a fence is covered; the next one says something else, so it releases the first.
+// One signal after a fence is covered; the next one says something else, so it releases the first.
 // CHECK-LABEL: @fence_before_two
 func.func @fence_before_two(%ctx: !symm.ctx, %flag: memref<8xi64>, %i: index, %j: index, %v: i64, %p: i32) {
   // CHECK: symm.fence sem release{{$}}
@@ -249,7 +249,7 @@ func.func @fence_before_two(%ctx: !symm.ctx, %flag: memref<8xi64>, %i: index, %j
   return
 }
 
-// Control flow: a fence in a branch is not on every way, and one in front of a loop not on the second time around.
+// Control flow: a fence in a branch is not on every way, and one before a loop not on the second time around.
 // CHECK-LABEL: @control_flow
 func.func @control_flow(%ctx: !symm.ctx, %flag: memref<8xi64>, %i: index, %v: i64, %p: i32, %q: i32, %yes: i1,
                         %m: memref<8xf32>, %x: f32, %n: index) {
@@ -329,9 +329,9 @@ func.func @no_gather(%ctx: !symm.ctx, %flag: memref<8xi64>, %i: index, %j: index
   return
 }
 
-// A fence behind a wait that may not have acquired stays.
-// CHECK-LABEL: @fence_behind
-func.func @fence_behind(%ctx: !symm.ctx, %flag: memref<8xi64>, %i: index, %v: i64, %ns: i64, %yes: i1) {
+// A fence after a wait that may not have acquired stays.
+// CHECK-LABEL: @fence_after
+func.func @fence_after(%ctx: !symm.ctx, %flag: memref<8xi64>, %i: index, %v: i64, %ns: i64, %yes: i1) {
   // CHECK: symm.wait {{.*}} timeout
   // CHECK-NEXT: symm.fence sem acquire{{$}}
   %seen = symm.wait %ctx, %flag[%i] ge %v timeout %ns : memref<8xi64>, i64 -> i1
@@ -348,7 +348,7 @@ func.func @fence_behind(%ctx: !symm.ctx, %flag: memref<8xi64>, %i: index, %v: i6
   return
 }
 
-// A fence of a group is made by all of its threads: in front of a loop only if the loop is reached by all.
+// A fence of a group is made by all of its threads: before a loop only if the loop is reached by all.
 gpu.module @kernels {
   // CHECK-LABEL: gpu.func @uniform
   gpu.func @uniform(%ctx: !symm.ctx, %flag: memref<8xi64>, %i: index, %v: i64) kernel {
@@ -366,7 +366,7 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // Never run, so no thread misses the others: the loop has no turns. A barrier in front of it would hang.
+  // Never run, so no thread misses the others: the loop has no turns. A barrier before it would hang.
   // CHECK-LABEL: gpu.func @divergent
   gpu.func @divergent(%ctx: !symm.ctx, %flag: memref<8xi64>, %i: index, %v: i64, %none: i32) kernel {
     %c0 = arith.constant 0 : index
@@ -405,7 +405,7 @@ gpu.module @kernels {
   }
 }
 
-// A fence behind an acquire wait stays if something before the wait may leave it to the fence to let in what it saw.
+// A fence after an acquire wait stays if something before the wait may leave it to the fence to let in what it saw.
 gpu.module @relaxed_before {
   // CHECK-LABEL: gpu.func @relaxed_wait
   gpu.func @relaxed_wait(%ctx: !symm.ctx, %flag: memref<8xi64>, %i: index, %j: index, %v: i64) kernel {
@@ -452,7 +452,7 @@ gpu.module @relaxed_before {
     memref.store %seen, %out[%i] : memref<8xi64>
     gpu.return
   }
-  // In a branch, in an earlier turn of a loop, behind a branch of blocks.
+  // In a branch, in an earlier turn of a loop, after a branch of blocks.
   // CHECK-LABEL: gpu.func @elsewhere
   gpu.func @elsewhere(%ctx: !symm.ctx, %flag: memref<8xi64>, %i: index, %v: i64, %n: index, %yes: i1) kernel {
     %c0 = arith.constant 0 : index

@@ -3,7 +3,7 @@
 
 module attributes {symm.heap_size = 4194304 : i64} {
   // Rank, then address; both before the access. The heap's first 2 MiB are symm's own;
-  // behind them, the last place where four bytes fit is 2 MiB - 4.
+  // after them, the last place where four bytes fit is 2 MiB - 4.
   // CHECK-LABEL: @pointer
   // CHECK-SAME: (%[[CTX:.*]]: !symm.ctx, %[[V:.*]]: f32, %[[P:.*]]: !llvm.ptr, %[[PEER:.*]]: i32)
   // CHECK-DAG: %[[LAST:.*]] = arith.constant 2097148 : i64

@@ -7,8 +7,8 @@ module attributes {gpu.container_module} {
   // CHECK: gpu.module @kernels
   gpu.module @kernels {
     // CHECK: gpu.func @_symm_clock(%[[CTX:.*]]: !symm.ctx, %[[WORDS:.*]]: !llvm.ptr, %[[ROUNDS:.*]]: i64) kernel {
-    // CHECK: %[[BEHIND:.*]] = arith.constant 64 : i64
-    // CHECK: %[[AT:.*]] = llvm.getelementptr %[[WORDS]][%[[BEHIND]]]
+    // CHECK: %[[AFTER:.*]] = arith.constant 64 : i64
+    // CHECK: %[[AT:.*]] = llvm.getelementptr %[[WORDS]][%[[AFTER]]]
     // CHECK: %[[RECORD:.*]] = llvm.ptrtoint %[[AT]]
     // CHECK: scf.for %[[ROUND:.*]] = %{{.*}} to %[[ROUNDS]]
     // CHECK: %[[ASKED:.*]] = arith.addi %[[ROUND]], %{{.*}} : i64

@@ -42,7 +42,7 @@
   "tt.call"(%table, %w, %q, %me) <{callee = @symm.remote_store.2b}>
     : (!tt.ptr<i64>, tensor<8xf32>, tensor<8x!tt.ptr<f32>>, i32) -> ()
   %one = "arith.constant"() <{value = 1 : i64}> : () -> i64
-  // A program of Triton's is a block, unless it says otherwise.
+  // A Triton program is a block, unless it says otherwise.
   // CHECK: symm.wait %[[CTX]], %[[TABLE2]] unsigned ge %{{.*}} group block : !tt.ptr<i64>, i64
   "tt.call"(%table, %table2, %one) <{callee = @"symm.wait(ctx,flag,value){comparison=ge,unsigned=true}.8"}>
     : (!tt.ptr<i64>, !tt.ptr<i64>, i64) -> ()
@@ -55,7 +55,7 @@
   "tt.return"() : () -> ()
 }) : () -> ()
 
-// A context of parts is behind the last of them: bases, the rank, how many ranks. A constant is the same everywhere.
+// A context of parts is after the last of them: bases, the rank, how many ranks. A constant is the same everywhere.
 "tt.func"() <{function_type = (!tt.ptr<i64>, i32, i32, !tt.ptr<f32>, i32) -> f32, sym_name = "symm.remote_load.11",
   sym_visibility = "private"}> ({})
   {symm.carrier = "remote_load(ctx, ctx.rank, ctx.num_ranks, ptr, rank)"}

@@ -1,4 +1,4 @@
-"""Processes that are forked from a rank: they are none, and their end harms nobody."""
+"""Processes that are forked from a rank: they are not ranks, and their end harms nobody."""
 
 import os
 import sys

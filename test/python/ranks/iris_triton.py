@@ -94,7 +94,7 @@ def move_kernel(
     context_tensor: tl.tensor,
     METHODS: tl.constexpr,
 ):
-    """Gets from the next rank, puts to it, and copies from it to the one behind; then the same with casts."""
+    """Gets from the next rank, puts to it, and copies from it to the rank before; then the same with casts."""
     ctx = iris.DeviceContext.initialize(context_tensor, cur_rank, world_size)
     offsets = tl.program_id(0) * BLOCK_SIZE + tl.arange(0, BLOCK_SIZE)
     mask = offsets < size

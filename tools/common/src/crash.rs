@@ -162,7 +162,7 @@ impl Drop for Guard {
     }
 }
 
-/// Lowers a limit that was `old`; where that is refused, there is none, as without a guard.
+/// Lowers a limit that was `old`; where that is refused, there is no limit, as without a guard.
 fn lower(resource: Resource, old: &Rlimit, new: u64) {
     let least = [old.current, old.maximum, Some(new)].into_iter().flatten().min();
     let _ = setrlimit(resource, Rlimit { current: least, maximum: old.maximum });

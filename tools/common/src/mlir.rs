@@ -1,4 +1,4 @@
-//! Running a tool of MLIR's with the symm dialect.
+//! Running an MLIR tool with the symm dialect.
 
 use crate::Call;
 use mlir_sys::MlirDialectHandle;

@@ -45,7 +45,7 @@ pub fn page() -> Result<String> {
     Ok(page)
 }
 
-/// One op, from behind its title: shorter, and without the names of C++ classes.
+/// One op, from after its title: shorter, and without the names of C++ classes.
 fn op_section(section: &str) -> String {
     let mut out = String::new();
     let mut fenced = false;

@@ -36,7 +36,7 @@ KERNELS = """
 A pointer is one into this rank's heap, or a block of such; `rank` is one integer, a Python number or a scalar of the
 kernel. Masks, values and `other` have the shape of the pointers or are broadcast to it, and values are cast as
 `tl.store` casts them. In Gluon, results have the layout of the pointers. `scope` is "sys" by default, and a narrower one
-is widened. `group` is there because the dialect's ops have it: a program of Triton's is one thread to its author, so
+is widened. `group` is there because the dialect's ops have it: a Triton program is one thread to its author, so
 every op is the whole program's, whatever it says. What is wrong with an op is a CompileError that names its line.
 
 ### `symm.triton.DeviceContext(table)`, `symm.gluon.DeviceCtx(table)`

@@ -179,13 +179,13 @@ fn flatten_function<'c: 'a, 'a>(op: OperationRef<'c, 'a>, module: &str) {
     b.erase(op);
 }
 
-/// The `gpu.module` around an op, in front of which its functions go.
+/// The `gpu.module` around an op, before which its functions go.
 fn runtime_anchor<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> OperationRef<'c, 'a> {
     enclosing(op, &["gpu.module"]).unwrap_or(op)
 }
 
 /// Makes `name(args, …)`, which loads the arguments of `callee` from memory, calls it, and stores its results
-/// behind the arguments. `extra` pointer arguments are passed on.
+/// after the arguments. `extra` pointer arguments are passed on.
 pub fn pack<'c>(b: &Builder<'c>, name: &str, callee: &str, arguments: &[Type<'c>], results: &[Type<'c>], extra: usize) {
     let pointer = b.ptr();
     let inputs = vec![pointer; 1 + extra];

@@ -101,7 +101,7 @@ fn machine_type<'c>(b: &Builder<'c>, ty: functions::Type) -> Type<'c> {
     }
 }
 
-/// Values stored one behind the other, eight bytes each, for a callee that reads them at once. The memory is reserved
+/// Values stored one after the other, eight bytes each, for a callee that reads them at once. The memory is reserved
 /// at the start of the enclosing function, so that a loop does not grow the stack.
 pub fn words<'c: 'a, 'a>(b: &Builder<'c>, op: OperationRef<'c, 'a>, values: &[Value<'c, 'c>]) -> Value<'c, 'c> {
     let memory = stack(op, b.int(64), values.len().max(1));

@@ -1,8 +1,8 @@
-//! Barriers in front of which every thread completes what it has written.
+//! Barriers before which every thread completes what it has written.
 //!
-//! A barrier of the block orders what the threads before it wrote for whoever releases behind it. On AMD it makes them
-//! wait for nothing, and the release behind it waits for the stores of its own wave only. So where a kernel releases for
-//! less than a block, every wave waits in front of every barrier; of all kernels of a module, where one calls a function.
+//! A barrier of the block orders what the threads before it wrote for whoever releases after it. On AMD it makes them
+//! wait for nothing, and the release after it waits for the stores of its own wave only. So where a kernel releases for
+//! less than a block, every wave waits before every barrier; of all kernels of a module, where one calls a function.
 //! What a whole block releases needs none of this, because each of its threads releases for itself (O3).
 
 use super::Target;
@@ -20,7 +20,7 @@ pub fn of_releases<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Vec<OperationRef<'
     parts.filter(|part| has(*part, releases_for_less_than_block)).collect()
 }
 
-/// Completes what every thread has written in front of the barriers of these.
+/// Completes what every thread has written before the barriers of these.
 pub fn complete_writes<'c: 'a, 'a>(parts: &[OperationRef<'c, 'a>], target: &dyn Target) {
     for op in parts.iter().flat_map(|part| collect(*part)) {
         if matches!(name(op), "gpu.barrier" | "rocdl.barrier" | "rocdl.s.barrier") {

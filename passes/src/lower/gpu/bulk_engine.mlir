@@ -162,7 +162,7 @@ func.func private @_symm_bulk_copy_WIDTHxDEPTH(%dst: !llvm.ptr, %src: !llvm.ptr,
       %gs = llvm.addrspacecast %bs : !llvm.ptr to !llvm.ptr<1>
       func.call @_symm_bulk_engine(%gd, %gs, %body, %stages, %used) : (!llvm.ptr<1>, !llvm.ptr<1>, i64, i32, i32) -> ()
     }
-    // These are none of the engine's bytes. The last threads copy them, which need not wait for the first one.
+    // The engine does not copy these bytes. The last threads copy them, which need not wait for the first one.
     scf.if %has_edges {
       %n_less = arith.subi %n, %c1 : i64
       %from_last = arith.subi %n_less, %tid : i64

@@ -1,4 +1,4 @@
-//! Signals of a group that need no barrier of their own: the group has come together in front of them, for a fence or
+//! Signals of a group that need no barrier of their own: the group has come together before them, for a fence or
 //! another signal, and none of its threads has touched memory since.
 //!
 //! ```mlir
@@ -9,9 +9,9 @@
 //!
 //! becomes a barrier, then a fence and two stores by the first thread.
 //!
-//! What a barrier before the second signal would add to what the first thread knows is what the others did behind the
-//! first one (O3): nothing. A signal that releases is such a one only behind another release, because AMD's waves
-//! bring what they wrote to L2 in front of the barrier.
+//! What a barrier before the second signal would add to what the first thread knows is what the others did after the
+//! first one (O3): nothing. A signal that releases is such a one only after another release, because AMD's waves
+//! bring what they wrote to L2 before the barrier.
 //!
 //! Limits: in one block, with branches and loops in it; what lies between is known to touch no memory.
 

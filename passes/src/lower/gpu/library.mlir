@@ -153,7 +153,7 @@ func.func private @_symm_copy_WIDTHxDEPTH(%dst: !llvm.ptr, %src: !llvm.ptr, %byt
             llvm.store %v, %to {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr
           }
         }
-        // The elements before the vectors, and those behind them.
+        // The elements before the vectors, and those after them.
         %tail = arith.remui %rest, %c16 : i64
         %edges = arith.ori %head, %tail : i64
         %has_edges = arith.cmpi ne, %edges, %c0 : i64

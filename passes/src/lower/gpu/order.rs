@@ -413,7 +413,7 @@ pub fn barrier<'c: 'a, 'a>(op: Barrier<'c, 'a>, b: &Builder<'c>, target: &dyn Ta
     };
     let mine = table.own_base(b);
     let counter = global(b, b.byte_offset(mine, pad));
-    // Read by all before the barrier, and counted by the first behind it.
+    // Read by all before the barrier, and counted by the first after it.
     let epoch = b.add(b.load(counter, b.int(64), &[]), b.i64(1));
     gather(b, target, Order::Release, op.group());
     on_leader(b, op.group(), |b| b.store(epoch, counter, &[]));

@@ -56,7 +56,7 @@ fn complaints<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Vec<String> {
     types.chain(names).chain(ours).chain(sizes).collect()
 }
 
-/// Whether an attribute of sizes has one that is none. LLVM would end the process.
+/// Whether an attribute of sizes has a size below one. LLVM would end the process.
 fn has_no_size(op: OperationRef, attribute: &str) -> bool {
     let sizes = op.attribute(attribute).ok().and_then(|sizes| DenseI32ArrayAttribute::try_from(sizes).ok());
     sizes.is_some_and(|sizes| (0..sizes.len()).any(|index| sizes.element(index).is_ok_and(|size| size < 1)))

@@ -13,7 +13,7 @@ use symm_abi::trace::{ASKED, BEGIN, BLOCK_SHIFT, END, LATE_VALUES, PLACE, RECORD
 use symm_abi::{WORD_BYTES, table};
 use symm_dialect::ops::{Order, RmwKind, Scope, TraceBegin, TraceEnd};
 
-/// Bytes of a record, and of what is in front of the first.
+/// Bytes of a record, and of what is before the first.
 const RECORD_BYTES: usize = WORD_BYTES * RECORD_WORDS;
 
 fn store<'c>(b: &Builder<'c>, record: Value<'c, 'c>, word: usize, value: Value<'c, '_>) {

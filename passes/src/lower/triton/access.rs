@@ -74,7 +74,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         let cache = op.cache();
         refuse_cache(op, cache, LOAD_CACHES)?;
         if op.engine() == Some(Engine::Bulk) {
-            return Err(error(op.operation(), "S1: the bulk copy engine is not to be had from Triton"));
+            return Err(error(op.operation(), "S1: the bulk copy engine is not available from Triton"));
         }
         if !op.operand_group("count").is_empty() {
             return Err(error(op.operation(), "S1: takes no count here: use blocks of pointers, and a mask"));

@@ -60,7 +60,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         }
     }
 
-    /// What comes behind an acquire: the engine's loads, too, see what has been acquired, and all threads go on
+    /// What comes after an acquire: the engine's loads, too, see what has been acquired, and all threads go on
     /// together.
     pub fn after_acquire(&self, b: &Builder<'c>) {
         if self.engine.loads() {
@@ -171,14 +171,14 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
 
     /// Block b of every rank tells block b of every other rank the number of this barrier, then waits until all have
     /// told it theirs. The words lie at the start of each heap (runtime: the signal pad): for each block an epoch, then
-    /// a flag for each rank. Epochs only grow, so that no flag is ever reset. A program whose words would lie behind the
+    /// a flag for each rank. Epochs only grow, so that no flag is ever reset. A program whose words would lie past the
     /// pad ends the kernel instead.
     pub fn barrier(&mut self, b: &Builder<'c>, op: Barrier<'c, 'a>) -> Result<(), Reported> {
         let table = self.tables.of(SymmOp::Barrier(op))?;
         let (me, ranks, mine) = (b.as_i64(table.rank()), table.num_ranks(), table.my_base());
         let words_of_block = b.add(b.as_i64(ranks), b.i64(1));
         let block = linear_block(b);
-        // The words behind those of the last block are those of the order of a stream.
+        // The words after those of the last block are those of the order of a stream.
         let end = b.mul(b.add(block, b.i64(2)), words_of_block);
         let fits = b.compare(CmpiPredicate::Ule, end, b.i64(BARRIER_WORDS.cast_signed()));
         b.op("tt.assert", &[fits], &[], &[("message", b.string(TOO_MANY_PROGRAMS))]);

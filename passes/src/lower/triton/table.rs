@@ -1,13 +1,13 @@
 //! Ranks, bases and distances from the context table, as Triton's loads (T1, T3 to T5).
 //!
-//! A word of the table is loaded once, right behind the definition of the context, for every question about it.
+//! A word of the table is loaded once, right after the definition of the context, for every question about it.
 
 use super::words;
 use crate::ir::{Builder, constant_value, definition, lasting, set_attribute, signed};
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::{Attribute, Value, ValueLike, operation::OperationLike};
 use std::collections::HashMap;
-use symm_abi::heap::{HEAP_ALIGN, NOWHERE_IN_TRITON};
+use symm_abi::heap::{HEAP_ALIGN, UNMAPPED_IN_TRITON};
 use symm_abi::table::{HEADER_WORDS, NUM_RANKS, RANK};
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::{Ctx, Question, SymmOp};
@@ -36,7 +36,7 @@ pub struct Table<'c, 'a> {
     narrow: HashMap<usize, Value<'c, 'c>>,
     /// The base of this rank's heap.
     mine: Option<Value<'c, 'c>>,
-    /// The last value made behind the context: the next one comes behind it.
+    /// The last value made after the context: the next one comes after it.
     last: Value<'c, 'c>,
     stride: Option<i64>,
     num_ranks: Option<i64>,
@@ -89,7 +89,7 @@ impl<'c: 'a, 'a> Tables<'c, 'a> {
         })
     }
 
-    /// The distance that an op adds to its pointer in elements of `size` bytes, `i64`; `None` if it is none (T2).
+    /// The distance that an op adds to its pointer in elements of `size` bytes, `i64`; `None` if it adds none (T2).
     pub fn elements(
         &mut self,
         b: &Builder<'c>,
@@ -124,10 +124,10 @@ fn in_elements<'c>(context: &'c melior::Context, bytes: Value<'c, 'c>, size: u64
 }
 
 impl<'c: 'a, 'a> Table<'c, 'a> {
-    /// A value right behind the context, and behind those that were made there before.
+    /// A value right after the context, and after those that were made there before.
     fn early(&mut self, make: impl FnOnce(&Builder<'c>) -> Value<'c, 'c>) -> Value<'c, 'c> {
         let context = symm_dialect::context(self.last.context());
-        let b = Builder::behind(context, self.last, self.ctx.operation().location());
+        let b = Builder::after_value_at(context, self.last, self.ctx.operation().location());
         self.last = make(&b);
         self.last
     }
@@ -163,7 +163,7 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
         rank
     }
 
-    /// How far behind the start of the first heap the table lies, if that is known, and the stride.
+    /// How far from the start of the first heap the table lies, if that is known, and the stride.
     fn offset_in_range(&mut self) -> Option<(Value<'c, 'c>, i64)> {
         let (stride, ranks) = (self.stride?, self.num_ranks?);
         if !self.in_heap || self.ctx.rank().is_some() {
@@ -214,8 +214,8 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
         }
         let mine = if let Some((offset, stride)) = self.offset_in_range() {
             let address = self.address();
-            let behind = self.early(|b| b.binary("arith.remui", offset, b.i64(stride)));
-            self.early(|b| b.binary("arith.subi", address, behind))
+            let past = self.early(|b| b.binary("arith.remui", offset, b.i64(stride)));
+            self.early(|b| b.binary("arith.subi", address, past))
         } else {
             let (me, table, words) = (self.wide_rank(), self.ctx.table(), self.words_before_bases());
             self.early(|b| base(b, table, words, me))
@@ -237,7 +237,7 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
         self.guarded(b, rank, |table, rank| table.look_up(b, rank), 0)
     }
 
-    /// The distance in bytes from this rank's heap to `rank`'s (T1); one that leads nowhere if it is out of range.
+    /// The distance in bytes from this rank's heap to `rank`'s (T1); one that leads to no memory if it is out of range.
     fn delta(&mut self, b: &Builder<'c>, rank: Value<'c, 'a>) -> Value<'c, 'c> {
         if is_current_rank(self.ctx.ctx(), rank) {
             return b.i64(0);
@@ -246,7 +246,7 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
             let me = self.wide_rank();
             let ranks = b.binary("arith.subi", b.as_i64(rank), me);
             let distance = b.mul(ranks, b.i64(stride));
-            self.if_in_range(b, rank, distance, NOWHERE_IN_TRITON)
+            self.if_in_range(b, rank, distance, UNMAPPED_IN_TRITON)
         } else {
             let mine = self.my_base();
             self.guarded(
@@ -256,7 +256,7 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
                     let theirs = table.look_up(b, rank);
                     b.binary("arith.subi", theirs, mine)
                 },
-                NOWHERE_IN_TRITON,
+                UNMAPPED_IN_TRITON,
             )
         };
         // An element of one byte is counted by this very value.

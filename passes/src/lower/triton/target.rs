@@ -16,7 +16,7 @@ impl Target {
         }
     }
 
-    /// The order that is left to an atomic behind what [`Target::releases_first`] asks for.
+    /// The order that is left to an atomic after what [`Target::releases_first`] asks for.
     pub fn order_of_atomic(&self, order: Order) -> Order {
         match order {
             Order::Release if self.releases_first() => Order::Relaxed,
@@ -25,9 +25,9 @@ impl Target {
         }
     }
 
-    /// Whether every thread has to release what it did before the barrier in front of a release. On AMD a release waits
-    /// for the stores of its own wave only, and LLVM, which does not count the write-back of L2 (`buffer_wbl2`) as
-    /// memory traffic, may drop the wait for it: ours stays.
+    /// Whether every thread has to release what it did before the barrier that precedes a release. On AMD a release
+    /// waits for the stores of its own wave only, and LLVM, which does not count the write-back of L2 (`buffer_wbl2`)
+    /// as memory traffic, may drop the wait for it: ours stays.
     pub fn releases_first(&self) -> bool {
         matches!(self, Self::Hip(_))
     }
@@ -53,7 +53,7 @@ impl Target {
         assembly(b, &text, constraints, &[], b.int(32));
     }
 
-    /// Whether a poll that acquires costs no more than one that does not, and less than a fence behind it.
+    /// Whether a poll that acquires costs no more than one that does not, and less than a fence after it.
     pub fn polls_in_order(&self) -> bool {
         matches!(self, Self::Cuda(_))
     }

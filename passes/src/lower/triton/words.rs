@@ -8,7 +8,7 @@ use symm_dialect::ops::{Cache, Order, RmwKind, Scope};
 use symm_dialect::shape::Shaped;
 use symm_dialect::{SEGMENTS, lossy};
 
-/// From this version on a barrier is an op of Triton's own.
+/// From this version on Triton has an op for a barrier.
 const OWN_BARRIER: Version = Version { major: 3, minor: 7 };
 
 /// From this version on an access has one attribute for the cache.

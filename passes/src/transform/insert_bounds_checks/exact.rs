@@ -100,7 +100,7 @@ pub fn linear<'c>(b: &Builder<'c>, memref: &Descriptor<'c>, indices: &[Value<'c,
 /// zero.
 pub fn span<'c>(b: &Builder<'c>, memref: &Descriptor<'c>, sizes: &[Value<'c, 'c>]) -> (Exact<'c>, Exact<'c>) {
     let (zero, one) = (b.i64(0), Exact::constant(b, 1));
-    let (mut before, mut behind, mut count) = (Exact::constant(b, 0), one, one);
+    let (mut before, mut after, mut count) = (Exact::constant(b, 0), one, one);
     for (dimension, size) in sizes.iter().enumerate() {
         let steps = Exact::any(b, b.binary("arith.subi", *size, one.value));
         let stride = memref.stride(b, dimension);
@@ -108,16 +108,16 @@ pub fn span<'c>(b: &Builder<'c>, memref: &Descriptor<'c>, sizes: &[Value<'c, 'c>
         let forth = |stride| steps.multiply(b, Exact::any(b, stride));
         match constant_value(stride) {
             Some(stride) if stride < 0 => before = before.add(b, forth(b.i64(stride.saturating_neg()))),
-            Some(_) => behind = behind.add(b, forth(stride)),
+            Some(_) => after = after.add(b, forth(stride)),
             None => {
                 before = before.add(b, forth(b.binary("arith.maxsi", back, zero)));
-                behind = behind.add(b, forth(b.binary("arith.maxsi", stride, zero)));
+                after = after.add(b, forth(b.binary("arith.maxsi", stride, zero)));
             }
         }
         count = count.multiply(b, Exact::any(b, *size));
     }
     let empty = b.compare(CmpiPredicate::Eq, count.saturated(b), zero);
-    let span = before.add(b, behind).saturated(b);
+    let span = before.add(b, after).saturated(b);
     let elements = b.value("arith.select", &[empty, zero, span], b.int(64), &[]);
     (before, Exact::any(b, elements))
 }

@@ -23,7 +23,7 @@ fn touched<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Vec<Access<'c, 'a>> {
     let operands: Vec<_> = op.operands().collect();
     let result = || op.results().next().map(|result| result.r#type());
     // Where the pointer is among the operands, how many follow the indices, and what is moved.
-    let (pointer, behind, moved) = match name(op) {
+    let (pointer, trailing, moved) = match name(op) {
         "llvm.load" | "memref.load" | "memref.generic_atomic_rmw" | "vector.load" => (0, 0, result()),
         "llvm.store" | "memref.store" | "vector.store" => (1, 0, operands.first().map(ValueLike::r#type)),
         "llvm.atomicrmw" => (0, 1, result()),
@@ -36,7 +36,7 @@ fn touched<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Vec<Access<'c, 'a>> {
     if !has_place(at.r#type()) {
         return Vec::new();
     }
-    let indices = operands[pointer + 1..operands.len() - behind].to_vec();
+    let indices = operands[pointer + 1..operands.len() - trailing].to_vec();
     // What vectors are aligned to is the target's matter, where the op does not say it.
     let natural = if Shaped::vector(moved).is_some() { scalar(moved) } else { moved };
     let alignment = alignment(op).unwrap_or_else(|| natural_alignment(natural));

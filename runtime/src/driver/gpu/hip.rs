@@ -72,7 +72,7 @@ fn describe(library: &Library, device: c_int) -> Result<(DeviceInfo, Identity), 
         library.check(asked, action)?;
     }
     let name = text(&properties.name);
-    // Behind the chip come settings: gfx942:sramecc+:xnack-.
+    // After the chip come settings: gfx942:sramecc+:xnack-.
     let chip = text(&properties.gcn_arch_name).split(':').next().unwrap_or_default().to_owned();
     let multiprocessors = properties.multi_processor_count.cast_unsigned();
     Ok((DeviceInfo { name, chip, multiprocessors, mapped: maps != 0 }, properties.uuid))

@@ -1,5 +1,5 @@
 //! Whether code is all there. The vendors' libraries take a pointer to it and no length, and read as far as it says
-//! itself: code that is cut off would make them read behind its end.
+//! itself: code that is cut off would make them read past its end.
 
 use super::DeviceCode;
 use crate::error::Error;

@@ -41,7 +41,7 @@ impl Arguments {
                 }
                 Argument::Value => pointers.push(value.cast_mut().cast()),
                 Argument::Memref { rank } => {
-                    // Allocated and aligned pointer, offset, sizes, strides: words, one behind the other.
+                    // Allocated and aligned pointer, offset, sizes, strides: words, one after the other.
                     let words = 3 + 2 * rank;
                     // SAFETY: compiled code passes a descriptor of so many words.
                     let fields = unsafe { std::slice::from_raw_parts(value, words) };
