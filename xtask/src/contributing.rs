@@ -5,7 +5,7 @@
 //! `<!-- into: PATH | before: TEXT -->` inserts the block before the first line that holds the text.
 
 use crate::test::Tally;
-use crate::{lit, run, tree};
+use crate::{artifacts, lit, run, tools, tree};
 use anyhow::{Context, Result, bail, ensure};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -14,8 +14,6 @@ use std::process::Command;
 
 /// The most places of hand-written code that adding an op or a pass may take, its tests aside.
 const MOST_PLACES: usize = 5;
-
-const TOOLS: &[&str] = &["symm-opt", "symm-translate", "symm-run"];
 
 /// A code block of an example.
 #[derive(Debug, PartialEq)]
@@ -59,14 +57,15 @@ pub fn run() -> Result<Tally> {
 }
 
 fn build(copy: &Path) -> Result<()> {
-    // A target folder of its own: Cargo takes crates of one name for the same ones, and would put the copy's in the place of this tree's.
+    // A target folder of its own: Cargo takes crates of one name for the same ones, and would put the copy's in the
+    // place of this tree's.
     let target = std::path::absolute(tree::target().join("contributing-build"))?;
+    artifacts::share(&tree::target().join("release"), &target.join("release"))?;
     let mut command = run::cargo();
-    command.args(["build", "--release"]).current_dir(copy).env("CARGO_TARGET_DIR", &target);
+    command.args(["build", "--release", "--package", "symm"]).current_dir(copy).env("CARGO_TARGET_DIR", &target);
     // Cargo says where this crate lies; the copy's crates lie elsewhere.
-    command.env_remove("CARGO_MANIFEST_DIR").args(TOOLS.iter().flat_map(|tool| ["-p", *tool]));
-    run::run(&mut command)?;
-    Ok(())
+    run::run(command.env_remove("CARGO_MANIFEST_DIR"))?;
+    tools::link(&target.join("release"))
 }
 
 fn check_places(blocks: &[Block]) -> Result<()> {

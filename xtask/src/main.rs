@@ -2,6 +2,7 @@
 
 #![forbid(unsafe_code)]
 
+mod artifacts;
 mod bench;
 mod bless;
 mod check;

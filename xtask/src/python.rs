@@ -2,10 +2,11 @@
 
 use crate::test::Tally;
 use crate::{licenses, run, tools, tree};
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::{fs, os::unix};
+use std::sync::{Mutex, PoisonError};
+use std::{fs, os::unix, thread};
 
 /// The oldest and the newest version of Triton that symm is tested with; `TESTED` in python/symm/_seam.py names them.
 const TRITON: [&str; 2] = ["3.6.0", "3.9.0"];
@@ -15,6 +16,8 @@ const TOOLS: [&str; 2] = ["numpy==2.3.5", "pytest==9.2.0"];
 /// for torch.
 const TORCH: &str = "torch==2.11.0";
 const WITH_TORCH: &str = "test/python/with_torch";
+/// How many pytests run at once: those with torch wait for other processes more than they compute.
+const AT_ONCE: usize = 2;
 /// Pytest's exit status where there was no test to run.
 const NO_TESTS: i32 = 5;
 const MATURIN: &str = "maturin==1.16.0";
@@ -39,7 +42,7 @@ pub fn build() -> Result<()> {
     Ok(())
 }
 
-/// Builds the wheel and symm-opt, and tests it and the package with all versions of Triton at once, then with torch.
+/// Builds the wheel and symm-opt, and tests it and the package with all versions of Triton, then with torch.
 pub fn test(arguments: &[String]) -> Result<Tally> {
     let wheel = wheel()?;
     link_extension(&wheel)?;
@@ -56,15 +59,10 @@ pub fn test(arguments: &[String]) -> Result<Tally> {
         pytest.args(path).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
         pytest
     };
-    let mut running = Vec::new();
+    let mut runs = Vec::new();
     for version in TRITON {
-        let mut pytest = pytest(&with_triton(version)?, everything.then_some(Path::new("test/python")));
-        let child = pytest.spawn().with_context(|| run::line(&pytest))?;
-        running.push((format!("Triton {version}"), child, run::line(&pytest)));
-    }
-    let mut total = Tally::default();
-    for (name, pytest, line) in running {
-        total += judge(&name, &pytest.wait_with_output()?, &line, arguments)?;
+        let pytest = pytest(&with_triton(version)?, everything.then_some(Path::new("test/python")));
+        runs.push((format!("Triton {version}"), pytest));
     }
     if everything || arguments.iter().any(|argument| argument.starts_with(WITH_TORCH)) {
         let python = environment("torch-2.11", &[&[TORCH], TOOLS.as_slice()].concat())?;
@@ -73,10 +71,34 @@ pub fn test(arguments: &[String]) -> Result<Tally> {
         let is_test = |file: &PathBuf| file.file_name().is_some_and(|name| name.to_string_lossy().starts_with("test_"));
         let paths: Vec<_> = files.into_iter().filter(is_test).map(Some).collect();
         for path in if everything { paths } else { vec![None] } {
-            let mut pytest = pytest(&python, path.as_deref());
-            let output = pytest.output().with_context(|| run::line(&pytest))?;
-            total += judge("torch 2.11", &output, &run::line(&pytest), arguments)?;
+            let name = path.as_ref().map_or("torch 2.11".into(), |file| format!("torch 2.11, {}", file.display()));
+            runs.push((name, pytest(&python, path.as_deref())));
         }
+    }
+    run_all(runs, arguments)
+}
+
+/// Runs commands of pytest, several at once, the first ones first, and counts. Every one runs, whatever others do.
+fn run_all(runs: Vec<(String, Command)>, arguments: &[String]) -> Result<Tally> {
+    let waiting = Mutex::new(runs.into_iter());
+    let worker = || {
+        let mut tallies = Vec::new();
+        loop {
+            // The lock is held while the next one is taken, not while it runs.
+            let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let Some((name, mut pytest)) = next else { return tallies };
+            let output = pytest.output().with_context(|| run::line(&pytest));
+            tallies.push(output.and_then(|output| judge(&name, &output, &run::line(&pytest), arguments)));
+        }
+    };
+    let tallies = thread::scope(|scope| {
+        let workers: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(worker)).collect();
+        let ends = workers.into_iter().map(|worker| worker.join().map_err(|_| anyhow!("a test's thread panicked")));
+        ends.collect::<Result<Vec<_>>>()
+    })?;
+    let mut total = Tally::default();
+    for tally in tallies.into_iter().flatten() {
+        total += tally?;
     }
     Ok(total)
 }

@@ -4,6 +4,7 @@ use crate::{run, tree};
 use anyhow::{Context, Result};
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::path::Path;
 
 /// The names, which are also those of the crates. Each crate has an executable of its own, with LLVM and MLIR in it.
 pub const NAMES: [&str; 4] = ["symm-opt", "symm-run", "symm-translate", "symm-lsp-server"];
@@ -11,7 +12,7 @@ pub const NAMES: [&str; 4] = ["symm-opt", "symm-run", "symm-translate", "symm-ls
 /// Builds the tools.
 pub fn build() -> Result<()> {
     run::run(run::cargo().args(["build", "--release", "--package", "symm"]))?;
-    link()
+    link(&tree::target().join("release"))
 }
 
 /// Builds the tools and everything else but the Python package.
@@ -19,13 +20,13 @@ pub fn build_all() -> Result<()> {
     let mut build = run::cargo();
     build.args(["build", "--release", "--workspace", "--exclude", "symm-python"]);
     run::run(build.args(NAMES.iter().flat_map(|name| ["--exclude", name])))?;
-    link()
+    link(&tree::target().join("release"))
 }
 
-/// Makes the links, in the place of an executable that cargo has left there.
-fn link() -> Result<()> {
+/// Makes the links in the folder of the executable, in the place of executables that cargo has left there.
+pub fn link(folder: &Path) -> Result<()> {
     for name in NAMES {
-        let link = tree::tool(name);
+        let link = folder.join(name);
         if fs::read_link(&link).is_ok_and(|target| target.as_os_str() == "symm") {
             continue;
         }
