@@ -145,10 +145,28 @@ pub(crate) fn enter(agent: &Agent) -> Result<(), Error> {
     arrive(agent, Loc::from(c"the start"))
 }
 
-/// The last meeting of the ranks.
-pub(crate) fn leave(agent: &Agent, loc: Loc<'_>) -> Result<(), Error> {
+/// A rank that has come to the last meeting.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Leaving {
+    number: u64,
+    generation: u32,
+}
+
+/// Comes to the last meeting of the ranks.
+pub(crate) fn come_to_leave(agent: &Agent, loc: Loc<'_>) -> Result<Leaving, Error> {
     let _alone = agent.alone()?;
-    meet(agent, Collective::Leave, loc)
+    let number = post(agent, Collective::Leave, loc)?;
+    Ok(Leaving { number, generation: come(agent, loc) })
+}
+
+/// Waits for the others there, while `stays` says so; whether all have come.
+pub(crate) fn leave(agent: &Agent, leaving: Leaving, stays: impl Fn() -> Result<bool, Error>) -> Result<bool, Error> {
+    let _alone = agent.alone()?;
+    let all = wait_for_all(agent, leaving.generation, stays)?;
+    if all {
+        compare(agent, Collective::Leave, leaving.number)?;
+    }
+    Ok(all)
 }
 
 /// Takes `size` zeroed bytes at the same offset on every rank.
@@ -200,18 +218,33 @@ pub(crate) fn free(agent: &Agent, pointer: *const u8, loc: Loc<'_>) -> Result<()
 
 /// A barrier after which every rank knows that all called the same operation.
 fn meet(agent: &Agent, op: Collective, loc: Loc<'_>) -> Result<(), Error> {
+    let number = post(agent, op, loc)?;
+    arrive(agent, loc)?;
+    compare(agent, op, number)
+}
+
+/// Says what this rank has called; the number of the call.
+fn post(agent: &Agent, op: Collective, loc: Loc<'_>) -> Result<u64, Error> {
     // Nor does anybody post who does not meet: others may still compare what this rank has called last.
     if agent.world.failed() {
         return Err(agent.world.stopped());
     }
     let number = agent.world.local_rank(agent.rank).collectives.fetch_add(1, Ordering::Relaxed);
-    // Two posts a rank are enough: nobody posts again at this parity before all have met once more, and so have
-    // compared these.
-    let post = |rank: u32| &agent.world.control.areas()[rank as usize].posts[(number % 2) as usize];
-    post(agent.rank).set(op, loc);
+    posted(agent, agent.rank, number).set(op, loc);
     agent.area().host.post.store((number % 2) as u32, Ordering::Relaxed);
-    arrive(agent, loc)?;
-    let posts: Vec<Posted> = (0..agent.world.num_ranks()).map(|rank| post(rank).get(rank)).collect();
+    Ok(number)
+}
+
+/// Two posts a rank are enough: nobody posts again at this parity before all have met once more, and so have compared
+/// these.
+fn posted<'a>(agent: &'a Agent, rank: u32, number: u64) -> &'a Post {
+    &agent.world.control.areas()[rank as usize].posts[(number % 2) as usize]
+}
+
+/// Whether all ranks, who have met, called the same.
+fn compare(agent: &Agent, op: Collective, number: u64) -> Result<(), Error> {
+    let posts: Vec<Posted> =
+        (0..agent.world.num_ranks()).map(|rank| posted(agent, rank, number).get(rank)).collect();
     let own = &posts[agent.rank as usize].call;
     if posts.iter().all(|posted| posted.op == op && posted.call == *own) {
         Ok(())
@@ -254,6 +287,12 @@ fn arrive(agent: &Agent, loc: Loc<'_>) -> Result<(), Error> {
     if agent.world.failed() {
         return Err(agent.world.stopped());
     }
+    let generation = come(agent, loc);
+    wait_for_all(agent, generation, || agent.check_interrupt().map(|()| true)).map(drop)
+}
+
+/// Comes to the barrier; its number.
+fn come(agent: &Agent, loc: Loc<'_>) -> u32 {
     let control = &agent.world.control;
     let host = &agent.area().host;
     let generation = control.generation.0.load(Ordering::Acquire);
@@ -265,28 +304,34 @@ fn arrive(agent: &Agent, loc: Loc<'_>) -> Result<(), Error> {
         control.arrived.0.store(0, Ordering::Relaxed);
         control.generation.0.store(generation.wrapping_add(1), Ordering::Release);
         futex::wake(&control.generation.0);
-    } else {
-        let passed = || control.generation.0.load(Ordering::Acquire) != generation;
-        let mut spins = 0;
-        while !passed() && spins < SPINS && agent.world.cores_suffice() {
-            std::hint::spin_loop();
-            spins += 1;
-        }
+    }
+    generation
+}
+
+/// Waits until all have come to the barrier, while `stays` says so; whether they have.
+fn wait_for_all(agent: &Agent, generation: u32, stays: impl Fn() -> Result<bool, Error>) -> Result<bool, Error> {
+    let control = &agent.world.control;
+    let passed = || control.generation.0.load(Ordering::Acquire) != generation;
+    let mut spins = 0;
+    while !passed() && spins < SPINS && agent.world.cores_suffice() {
+        std::hint::spin_loop();
+        spins += 1;
+    }
+    if !passed() {
         agent.count_runnable(-1);
-        let mut interrupted = Ok(());
-        while !passed() && !agent.world.failed() && interrupted.is_ok() {
+        let mut goes_on = Ok(true);
+        while !passed() && !agent.world.failed() && matches!(goes_on, Ok(true)) {
             futex::sleep(&control.generation.0, generation, Some(LOOK_EVERY));
-            interrupted = if passed() { Ok(()) } else { agent.check_interrupt() };
+            goes_on = if passed() { Ok(true) } else { stays() };
         }
         agent.count_runnable(1);
         if !passed() {
-            interrupted?;
-            return Err(agent.world.stopped());
+            return if goes_on? { Err(agent.world.stopped()) } else { Ok(false) };
         }
     }
-    host.since.store(clock::now(), Ordering::Relaxed);
+    agent.area().host.since.store(clock::now(), Ordering::Relaxed);
     agent.set_host(HostState::Running);
-    Ok(())
+    Ok(true)
 }
 
 impl Agent {

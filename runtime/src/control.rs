@@ -110,6 +110,8 @@ pub(crate) enum HostState {
     Returned,
     /// Waits for what its device has to do.
     OnDevice,
+    /// Is in the last barrier, and its caller is elsewhere: nobody waits here.
+    Leaving,
 }
 
 impl HostSlot {
@@ -120,6 +122,7 @@ impl HostSlot {
             2 => HostState::InCollective,
             3 => HostState::InLaunch,
             5 => HostState::OnDevice,
+            6 => HostState::Leaving,
             _ => HostState::Returned,
         }
     }

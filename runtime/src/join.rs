@@ -5,21 +5,16 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crate::agent::Agent;
 use crate::collective;
 use crate::control::HostState;
 use crate::error::Error;
-use crate::futex;
-use crate::interrupt;
+use crate::leave;
 use crate::lock::lock;
 use crate::process::{Link, Monitor};
 use crate::rank::Rank;
 use crate::run::Config;
-use crate::supervisor::{Limit, all_returned, watch};
+use crate::supervisor::{Limit, watch};
 use crate::world::World;
-
-/// The longest sleep between two looks whether all ranks have left.
-const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// What runs beside the ranks of a process: who sees that the run has failed, and that another process has ended.
 #[derive(Debug)]
@@ -82,6 +77,7 @@ pub fn join(config: &Config) -> Result<Vec<Rank>, Error> {
     let world = Arc::new(world);
     let apart = !links.is_empty();
     let session = Arc::new(Session::start(&world, links, config.timeout)?);
+    leave::note(&world);
     for local in world.local() {
         world.control.runnable.0.fetch_add(1, Ordering::Relaxed);
         let host = &world.control.areas()[local.rank as usize].host;
@@ -125,78 +121,6 @@ impl Drop for Session {
         if self.world.failed() {
             // Kernels that never end may still use what they were given.
             std::mem::forget(Arc::clone(&self.world));
-        }
-    }
-}
-
-impl Rank {
-    /// Leaves the run when all ranks have come to do so. Collective. What the caller has put into streams of its own
-    /// has to be done.
-    ///
-    /// A rank that is dropped without it ends the run with an error on all ranks. One that [`crate::run`] gave leaves
-    /// by returning. In a process that was forked from the rank's, there is nothing to leave: it only drops the rank.
-    ///
-    /// # Errors
-    /// [`Error::Stopped`] and those of [`crate::Stream::synchronize`].
-    #[track_caller]
-    pub fn leave(self) -> Result<(), Error> {
-        self.try_leave().map_err(|(error, _)| error)
-    }
-
-    /// Likewise, and gives the rank back where it is still in the run: when others called something else than leave.
-    ///
-    /// # Errors
-    /// Those of [`Rank::leave`].
-    #[track_caller]
-    pub fn try_leave(self) -> Result<(), (Error, Option<Self>)> {
-        if self.session.is_none() || self.seat.world.is_a_parents() {
-            return Ok(());
-        }
-        if let Err(error) = self.stream().synchronize().and_then(|()| self.seat.act(collective::leave)) {
-            let stays = matches!(error.cause(), Error::CollectiveMismatch { .. });
-            return Err((error, stays.then_some(self)));
-        }
-        self.retire();
-        let world = &self.seat.world;
-        loop {
-            let events = world.control.events.0.load(Ordering::Acquire);
-            // Whoever has come so far leaves, also when another fails now.
-            if all_returned(world) || world.failed() {
-                world.part();
-                return Ok(());
-            }
-            futex::sleep(&world.control.events.0, events, Some(LOOK_EVERY));
-            // All others are about to return as well: this ends what watches the run, and harms none of them.
-            interrupt::check().map_err(|error| {
-                world.fail(self.rank(), Error::Interrupted { report: String::new() });
-                (error, None)
-            })?;
-        }
-    }
-
-    /// Ends what works for this rank.
-    fn retire(&self) {
-        let world = &self.seat.world;
-        world.driver.finish(self.rank(), world.failed());
-        world.control.runnable.0.fetch_sub(1, Ordering::Relaxed);
-        // Acting for a rank fails where its device has failed, which has been said.
-        let _ = Agent::act(world, self.rank(), |agent| {
-            agent.set_host(HostState::Returned);
-            Ok(())
-        });
-        world.announce();
-    }
-
-    fn has_left(&self) -> bool {
-        self.seat.world.control.areas()[self.rank() as usize].host.state() == HostState::Returned
-    }
-}
-
-impl Drop for Rank {
-    fn drop(&mut self) {
-        if self.session.is_some() && !self.seat.world.is_a_parents() && !self.has_left() {
-            self.seat.world.fail(self.rank(), Error::Left { rank: self.rank() });
-            self.retire();
         }
     }
 }

@@ -41,6 +41,7 @@ mod interrupt;
 mod join;
 #[expect(unsafe_code, reason = "starting kernels, which compiled code promises are right")]
 mod launch;
+mod leave;
 #[expect(unsafe_code, reason = "compiled code's strings")]
 mod loc;
 mod lock;

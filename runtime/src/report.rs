@@ -53,9 +53,10 @@ pub(crate) fn missing(world: &World) -> Vec<u32> {
     areas.filter(|(_, area)| !in_barrier(area, current)).map(|(rank, _)| rank).collect()
 }
 
-/// Whether the host thread waits in the host barrier number `current`.
+/// Whether the rank has come to the host barrier number `current`, and not gone on.
 pub(crate) fn in_barrier(area: &RankArea, current: u32) -> bool {
-    area.host.state() == HostState::InCollective && area.host.generation.load(Ordering::Relaxed) == current
+    matches!(area.host.state(), HostState::InCollective | HostState::Leaving)
+        && area.host.generation.load(Ordering::Relaxed) == current
 }
 
 fn host(world: &World, rank: u32, area: &RankArea) -> String {
@@ -79,7 +80,7 @@ fn host(world: &World, rank: u32, area: &RankArea) -> String {
             let last = if kernel.is_empty() { String::new() } else { format!("; the last launch was of @{kernel}") };
             format!("rank {rank}: waits for its device{}, for {time}{last}", at(&loc))
         }
-        HostState::InCollective => {
+        HostState::InCollective | HostState::Leaving => {
             let post = area.posts[(slot.post.load(Ordering::Relaxed) % 2) as usize].get(rank);
             format!("{post}, for {time}: waits for {}", ranks(&missing(world)))
         }

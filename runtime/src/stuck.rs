@@ -64,7 +64,7 @@ fn deadlocked(world: &World) -> bool {
     let current = world.control.generation.0.load(Ordering::Acquire);
     let hosts = areas.iter().all(|area| match area.host.state() {
         HostState::Returned => true,
-        HostState::InCollective => !complete && in_barrier(area, current),
+        HostState::InCollective | HostState::Leaving => !complete && in_barrier(area, current),
         HostState::InLaunch => all_blocked(world, area),
         HostState::Starting | HostState::Running | HostState::OnDevice => false,
     });
@@ -73,7 +73,7 @@ fn deadlocked(world: &World) -> bool {
     hosts && !all_returned && transitions(world) == before
 }
 
-fn all_blocked(world: &World, area: &RankArea) -> bool {
+pub(crate) fn all_blocked(world: &World, area: &RankArea) -> bool {
     let live = area.live.0.load(Ordering::Acquire);
     let stuck = |slot: &&BlockSlot| {
         let waits = slot.state.load(Ordering::Acquire) == BLOCK_WAITING;

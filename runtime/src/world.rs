@@ -62,6 +62,8 @@ pub(crate) struct LocalRank {
     pub(crate) collectives: AtomicU64,
     /// Whether a thread is in a call for it that has to be the only one.
     pub(crate) busy: AtomicBool,
+    /// Whether it leaves, and its caller is elsewhere.
+    pub(crate) leaves: AtomicBool,
 }
 
 impl World {
@@ -80,7 +82,8 @@ impl World {
             host.pid.store(std::process::id(), Ordering::Relaxed);
             host.namespace.store(state::namespace(), Ordering::Relaxed);
             let allocator = Mutex::new(Allocator::new(heaps.size(), RESERVED_BYTES));
-            Ok(LocalRank { rank, table, allocator, collectives: AtomicU64::new(0), busy: AtomicBool::new(false) })
+            let (collectives, busy, leaves) = Default::default();
+            Ok(LocalRank { rank, table, allocator, collectives, busy, leaves })
         });
         let local = local.collect::<Result<Vec<_>, Error>>()?;
         let processes = control.areas().len() / local.len().max(1);

@@ -9,6 +9,7 @@ mod spawner;
 mod start;
 mod storm;
 mod users;
+mod worlds;
 
 use std::io::Write;
 use std::os::linux::net::SocketAddrExt;
@@ -66,7 +67,7 @@ fn test_all(filter: Option<&str>) {
     // For the whole suite: SYMM_STORM=1.
     let storm = std::env::var_os("SYMM_STORM").filter(|_| own).map(|_| storm::Storm::begin());
     let signals = if own { &signals::TESTS[..] } else { &[] };
-    let more = [&forks::TESTS[..], signals, &spawner::TESTS, &users::TESTS].concat();
+    let more = [&forks::TESTS[..], signals, &spawner::TESTS, &users::TESTS, &worlds::TESTS].concat();
     for (name, test) in tests.into_iter().chain(more) {
         if filter.is_none_or(|filter| name.contains(filter)) {
             let start = Instant::now();

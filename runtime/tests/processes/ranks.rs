@@ -51,6 +51,9 @@ fn place(what: &str) -> Result<Bootstrap, Error> {
 
 fn try_as_rank(what: &str) -> Result<String, Error> {
     handle_signals();
+    if what.starts_with("worlds") {
+        return crate::worlds::as_rank(what);
+    }
     let bootstrap = place(what)?;
     let rank = bootstrap.rank();
     if let Some(said) = before_joining(what, &bootstrap)? {

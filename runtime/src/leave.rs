@@ -1,0 +1,253 @@
+//! Leaving a run that was joined.
+//!
+//! All ranks leave together, so a leave waits for the others. A process may be in several runs: where another rank
+//! waits for it in a second one, it would wait here for ever, and so would that rank. So this leave lets its caller
+//! go, and ends on a thread of its own when the others come, too. A process that goes for good leaves its last run:
+//! that leave waits for all that are still under way.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, Weak};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use crate::agent::Agent;
+use crate::clock;
+use crate::collective::{self, Leaving};
+use crate::control::{HostState, RankArea};
+use crate::error::Error;
+use crate::fork::Origin;
+use crate::futex;
+use crate::interrupt;
+use crate::lock::lock;
+use crate::rank::{Rank, Seat};
+use crate::report::in_barrier;
+use crate::stuck::all_blocked;
+use crate::supervisor::all_returned;
+use crate::world::World;
+
+/// The longest sleep between two looks whether all ranks have left.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// How long a rank waits for its device before it counts as one that may wait for others.
+const ON_DEVICE: Duration = Duration::from_secs(1);
+
+/// The runs that this process has joined.
+static RUNS: Mutex<Vec<Weak<World>>> = Mutex::new(Vec::new());
+/// The leaves that have let their callers go, of runs in several processes.
+static UNDER_WAY: Mutex<Vec<UnderWay>> = Mutex::new(Vec::new());
+
+/// A leave that goes on without its caller.
+struct UnderWay {
+    origin: Origin,
+    rank: u32,
+    world: Weak<World>,
+    thread: JoinHandle<Result<(), Error>>,
+}
+
+/// Remembers a run that this process has joined.
+pub(crate) fn note(world: &Arc<World>) {
+    let mut runs = lock(&RUNS);
+    runs.retain(|run| run.strong_count() > 0);
+    runs.push(Arc::downgrade(world));
+}
+
+impl Rank {
+    /// Leaves the run when all ranks have come to do so. Collective. What the caller has put into streams of its own
+    /// has to be done.
+    ///
+    /// A process that is in several runs may leave them in any order: where another rank waits for it in a second run,
+    /// it returns before the others have come. What fails in the first one from there on is returned by the leave of
+    /// the process's last run, which waits for all.
+    ///
+    /// A rank that is dropped without it ends the run with an error on all ranks. One that [`crate::run`] gave leaves
+    /// by returning. In a process that was forked from the rank's, there is nothing to leave: it only drops the rank.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`] and those of [`crate::Stream::synchronize`].
+    #[track_caller]
+    pub fn leave(self) -> Result<(), Error> {
+        self.try_leave().map_err(|(error, _)| error)
+    }
+
+    /// Likewise, and gives the rank back where it is still in the run: when others called something else than leave.
+    ///
+    /// # Errors
+    /// Those of [`Rank::leave`].
+    #[track_caller]
+    pub fn try_leave(self) -> Result<(), (Error, Option<Self>)> {
+        if self.session.is_none() || self.seat.world.is_a_parents() {
+            return Ok(());
+        }
+        // Without closures: they would be the caller.
+        if let Err(error) = self.stream().synchronize() {
+            return Err((error, None));
+        }
+        let leaving = self.seat.act(collective::come_to_leave);
+        let leaving = leaving.map_err(|error| (error, None))?;
+        let seat = self.seat.clone();
+        let stays = |agent: &Agent| agent.check_interrupt().map(|()| !is_awaited_elsewhere(&seat));
+        match self.seat.act(|agent, _| collective::leave(agent, leaving, || stays(agent))) {
+            Err(error) => {
+                let stays = matches!(error.cause(), Error::CollectiveMismatch { .. });
+                return Err((error, stays.then_some(self)));
+            }
+            Ok(true) => self.go(true).map_err(|error| (error, None))?,
+            Ok(false) => self.leave_later(leaving).map_err(|error| (error, None))?,
+        }
+        wait_for_leaves(&seat).map_err(|error| (error, None))
+    }
+
+    /// Goes, as all others do.
+    fn go(self, asks: bool) -> Result<(), Error> {
+        self.retire();
+        let world = &self.seat.world;
+        loop {
+            let events = world.control.events.0.load(Ordering::Acquire);
+            // Whoever has come so far leaves, also when another fails now.
+            if all_returned(world) || world.failed() {
+                world.part();
+                return Ok(());
+            }
+            futex::sleep(&world.control.events.0, events, Some(LOOK_EVERY));
+            // All others are about to return as well: this ends what watches the run, and harms none of them.
+            if asks {
+                interrupt::check()
+                    .inspect_err(|_| world.fail(self.rank(), Error::Interrupted { report: String::new() }))?;
+            }
+        }
+    }
+
+    /// Waits for the others on a thread of its own.
+    fn leave_later(self, leaving: Leaving) -> Result<(), Error> {
+        self.seat.world.local_rank(self.rank()).leaves.store(true, Ordering::Release);
+        self.seat.show(HostState::InCollective, HostState::Leaving);
+        let (rank, world) = (self.rank(), Arc::downgrade(&self.seat.world));
+        let apart = self.seat.world.local().len() == 1;
+        let ends = move || {
+            let met = self.seat.act(|agent, _| collective::leave(agent, leaving, || Ok(true)));
+            if let Err(error) = &met
+                && matches!(error.cause(), Error::CollectiveMismatch { .. })
+            {
+                let why = format!("rank {rank} had left the run, and another rank called something else");
+                self.seat.world.fail(rank, Error::Program(why));
+            }
+            // A rank that cannot leave is dropped.
+            met.and_then(|_| self.go(false))
+        };
+        let thread = thread::Builder::new().name("symm leaves".to_owned()).spawn(ends);
+        let thread = thread.map_err(Error::io("start a thread"))?;
+        // Ranks that are threads of one process are not waited for: it does not go while they are there.
+        if apart {
+            lock(&UNDER_WAY).push(UnderWay { origin: Origin::here(), rank, world, thread });
+        }
+        Ok(())
+    }
+
+    /// Ends what works for this rank.
+    fn retire(&self) {
+        let world = &self.seat.world;
+        world.driver.finish(self.rank(), world.failed());
+        world.control.runnable.0.fetch_sub(1, Ordering::Relaxed);
+        // Acting for a rank fails where its device has failed, which has been said.
+        let _ = Agent::act(world, self.rank(), |agent| {
+            agent.set_host(HostState::Returned);
+            Ok(())
+        });
+        world.announce();
+    }
+
+    fn has_left(&self) -> bool {
+        self.seat.area().host.state() == HostState::Returned
+    }
+}
+
+impl Drop for Rank {
+    fn drop(&mut self) {
+        if self.session.is_some() && !self.seat.world.is_a_parents() && !self.has_left() {
+            self.seat.world.fail(self.rank(), Error::Left { rank: self.rank() });
+            self.retire();
+        }
+    }
+}
+
+impl Seat {
+    fn area(&self) -> &RankArea {
+        &self.world.control.areas()[self.rank as usize]
+    }
+
+    /// Shows another state where it is the first one, from now on.
+    fn show(&self, from: HostState, to: HostState) {
+        let area = self.area();
+        let host = &area.host;
+        if host.state() == from {
+            host.since.store(clock::now(), Ordering::Relaxed);
+            let _ = host.state.compare_exchange(from as u32, to as u32, Ordering::AcqRel, Ordering::Relaxed);
+            area.transitions.0.fetch_add(1, Ordering::AcqRel);
+        }
+    }
+
+    /// The rank that has this one's caller in another run, if it has not left that.
+    fn elsewhere(&self, run: &Weak<World>) -> Option<Self> {
+        let world = run.upgrade().filter(|world| !Arc::ptr_eq(world, &self.world) && !world.failed())?;
+        let local = world.local();
+        // Of several, the caller's thread is taken to have the same.
+        let rank = local.iter().find(|local| local.rank == self.rank).filter(|_| local.len() > 1);
+        let rank = rank.or_else(|| local.first().filter(|_| local.len() == 1))?.rank;
+        let seat = Self { world, rank };
+        let has_left = seat.area().host.state() == HostState::Returned;
+        let leaves = has_left || seat.world.local_rank(rank).leaves.load(Ordering::Acquire);
+        (!leaves && !seat.world.is_a_parents()).then_some(seat)
+    }
+
+    fn all_elsewhere(&self) -> Vec<Self> {
+        lock(&RUNS).iter().filter_map(|run| self.elsewhere(run)).collect()
+    }
+
+    /// Whether another rank waits for this one.
+    fn is_awaited(&self) -> bool {
+        let (control, own) = (&self.world.control, self.area());
+        let current = control.generation.0.load(Ordering::Acquire);
+        let waits = |area: &RankArea| match area.host.state() {
+            HostState::InCollective => in_barrier(area, current),
+            HostState::InLaunch => all_blocked(&self.world, area),
+            HostState::OnDevice => clock::since(area.host.since.load(Ordering::Relaxed)) >= ON_DEVICE,
+            _ => false,
+        };
+        !waits(own) && control.areas().iter().any(|area| !std::ptr::eq(area, own) && waits(area))
+    }
+}
+
+/// Whether somebody waits for the caller of a rank in another run.
+fn is_awaited_elsewhere(seat: &Seat) -> bool {
+    seat.all_elsewhere().iter().any(Seat::is_awaited)
+}
+
+/// Waits for the leaves that are under way, unless the caller of a rank, who has left, is in another run.
+fn wait_for_leaves(seat: &Seat) -> Result<(), Error> {
+    let mut told = Ok(());
+    while seat.all_elsewhere().is_empty() {
+        let (ended, rest) = leaves_under_way();
+        for leave in ended {
+            let end = leave.join().unwrap_or_else(|_| Err(Error::Program("a leave panicked".to_owned())));
+            told = told.and(end);
+        }
+        if rest.is_empty() {
+            break;
+        }
+        let seats = || rest.iter().filter_map(|(rank, run)| Some(Seat { world: run.upgrade()?, rank: *rank }));
+        seats().for_each(|seat| seat.show(HostState::Leaving, HostState::InCollective));
+        thread::sleep(LOOK_EVERY);
+        interrupt::check().inspect_err(|_| {
+            seats().for_each(|seat| seat.world.fail(seat.rank, Error::Interrupted { report: String::new() }));
+        })?;
+    }
+    told
+}
+
+/// The threads of those that have ended, and the ranks and runs of the others.
+fn leaves_under_way() -> (Vec<JoinHandle<Result<(), Error>>>, Vec<(u32, Weak<World>)>) {
+    let mut all = lock(&UNDER_WAY);
+    // A parent's are no threads of this process.
+    let own = |leave: &UnderWay| !leave.origin.is_a_parent();
+    let ended = all.extract_if(.., |leave| own(leave) && leave.thread.is_finished()).map(|leave| leave.thread).collect();
+    (ended, all.iter().filter(|leave| own(leave)).map(|leave| (leave.rank, leave.world.clone())).collect())
+}
