@@ -76,5 +76,6 @@ pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Meta>()?;
     module.add_class::<link::Link>()?;
     module.add_class::<serve::Worker>()?;
+    module.add_function(wrap_pyfunction!(serve::remote_secrets, module)?)?;
     module.add_function(wrap_pyfunction!(types::remote_configure, module)?)
 }

@@ -86,6 +86,9 @@ def try_packets(pointers: bytes, epoch: int, mask: bytes) -> tuple[bytes, bytes]
 # `place` is any object: what errors have as their `place`. `outputs` are ids for the tensors in the result, in order,
 # None for one that is not kept.
 
+def remote_secrets(folder: str | os.PathLike[str]) -> tuple[Path, Path, Path]:
+    """The files of a folder with a worker's secrets: token, certificate, key. Makes folder and files if need be."""
+
 def remote_configure(tensor_class: type, id_attribute: str = "_id", link_attribute: str = "_link") -> None:
     """Says which class remote tensors have, and in which attributes an instance has its id and its link."""
 
@@ -126,9 +129,14 @@ class Link:
         token: str | None = None,
         certificate: str | os.PathLike[str] | None = None,
         deadline: float = 10.0,
+        inside: str | None = None,
     ) -> Link:
-        """Connects to `unix:PATH` or `tcp:HOST:PORT`; `certificate` is a PEM file with the worker's own."""
+        """Connects to `unix:PATH` or `tcp:HOST:PORT`; `certificate` is a PEM file with the worker's own.
+
+        `inside` is where other workers reach this one, if that is another address.
+        """
     address: str
+    inside: str
     device: str
     pid: int
     host: str
@@ -162,6 +170,10 @@ class Link:
         """Makes a symmetric tensor. Collective, as are `barrier`, `leave` and `join`."""
     def barrier(self, place: object) -> None: ...
     def leave(self, place: object) -> None: ...
+    def collective(
+        self, name: str, args: tuple, kwargs: dict[str, Any], outputs: Sequence[int | None], place: object
+    ) -> None:
+        """Calls this method of a `symm.comm.Communicator` of all ranks, which the worker makes for the first one."""
 
     # They wait for the worker.
     def sync(self, deadline: float | None = None) -> None:

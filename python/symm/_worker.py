@@ -27,7 +27,10 @@ def main(arguments: list[str] | None = None) -> int:
         verbs = Verbs(options.device, options.module, options.namespace, options.allow_code)
         if options.memory_limit is not None:
             _limit(options.memory_limit, verbs)
-        worker = _symm.Worker(options.listen, verbs, options.token_file, options.certificate, options.key)
+        files = options.token_file, options.certificate, options.key
+        if options.secrets is not None:
+            files = _symm.remote_secrets(options.secrets)
+        worker = _symm.Worker(options.listen, verbs, *files)
     except (SymmError, ImportError, RuntimeError, OSError) as error:
         print(f"symm-worker: {error}", file=sys.stderr)
         return 1
@@ -49,6 +52,7 @@ def _options(arguments):
     parser.add_argument("--listen", required=True, metavar="ADDRESS", help="unix:PATH or tcp:HOST:PORT (port 0: any)")
     parser.add_argument("--device", default="cpu", help="cpu or cuda:N")
     parser.add_argument("--memory-limit", type=int, metavar="BYTES", help="the most memory for tensors")
+    parser.add_argument("--secrets", metavar="DIR", help="token, certificate.pem and key.pem; made there if it is empty")
     parser.add_argument("--token-file", metavar="FILE", help="the secret that clients must have; tcp needs one")
     parser.add_argument("--certificate", metavar="FILE", help="PEM file that clients have too; tcp needs one")
     parser.add_argument("--key", metavar="FILE", help="PEM file with the certificate's key")

@@ -12,6 +12,10 @@ import types
 
 import torch
 
+# The methods of symm.comm.Communicator that a client may call.
+_COLLECTIVES = frozenset(
+    ("all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast", "reduce", "gather", "scatter")
+)
 # Operations of allowed namespaces that read or write files.
 _FILES = ("aten::from_file",)
 
@@ -36,7 +40,8 @@ class Verbs:
         self._allow_code = allow_code
         self._sources: dict[tuple[int, str], types.ModuleType] = {}
         self._generators: dict[tuple[int, int], torch.Generator] = {}
-        self._world = None
+        self._world = self._comm = None
+        self._joined_for = None
         # An operation on the device now, so that a GPU that cannot be used is an error at the start.
         torch.zeros(1, device=self.device)
 
@@ -80,6 +85,8 @@ class Verbs:
         for made in (self._generators, self._sources):
             for key in [key for key in made if key[0] == session]:
                 del made[key]
+        if self._joined_for == session:
+            self.leave(session)
 
     # Random numbers.
 
@@ -147,13 +154,14 @@ class Verbs:
 
     # Ranks.
 
-    def join(self, session: int, heap_size: int | None) -> None:
+    def join(self, session: int, heap_size: int | None, timeout: float | None) -> None:
         import symm
 
         if self._world is not None and self._world.is_open():
             raise RuntimeError("this worker has joined a run already: leave it first")
         sizes = {} if heap_size is None else {"heap_size": heap_size}
-        self._world = symm.init(device=self.device.type, **sizes)
+        self._world = symm.init(device=self.device.type, timeout=timeout, **sizes)
+        self._joined_for = session
 
     def zeros(self, session: int, shape: tuple, dtype: torch.dtype) -> torch.Tensor:
         return self._joined().zeros(*shape, dtype=dtype)
@@ -162,9 +170,20 @@ class Verbs:
         self._joined().barrier()
 
     def leave(self, session: int) -> None:
-        world, self._world = self._world, None
+        world, self._world, self._comm = self._world, None, None
+        self._joined_for = None
         if world is not None:
             world.close()
+
+    def collective(self, session: int, name: str, args: tuple, kwargs: dict) -> torch.Tensor | None:
+        from .comm import Communicator
+
+        if name not in _COLLECTIVES:
+            raise Refused(f"{name} is no collective: they are {', '.join(sorted(_COLLECTIVES))}")
+        world = self._joined()
+        if self._comm is None:
+            self._comm = Communicator(world)
+        return getattr(self._comm, name)(*args, **kwargs)
 
     def context(self) -> torch.Tensor:
         """The context of this rank, for kernels."""

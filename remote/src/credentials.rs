@@ -1,9 +1,13 @@
 //! Who may use a worker.
 
 use crate::error::Error;
-use std::fs;
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use crate::tls::random;
+use std::fmt::Write as _;
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::process;
 use subtle::ConstantTimeEq;
 
 /// The fewest characters of a token.
@@ -47,6 +51,66 @@ impl Token {
     }
 }
 
+/// What a worker needs to listen on TCP, as files of one folder.
+pub struct Secrets {
+    /// The token: its clients have it too.
+    pub token: PathBuf,
+    /// The certificate, PEM: its clients have it too.
+    pub certificate: PathBuf,
+    /// The certificate's key, PEM: nobody else has it.
+    pub key: PathBuf,
+}
+
+impl Secrets {
+    /// Those of a folder. Where it is not there, or is empty, it is made with new ones that only its owner can read.
+    ///
+    /// # Errors
+    /// The folder holds something else, or cannot be made.
+    pub fn of(folder: &Path) -> Result<Self, Error> {
+        let found = Self::within(folder);
+        let is_there = || [&found.token, &found.certificate, &found.key].into_iter().all(|file| file.exists());
+        if is_there() {
+            return Ok(found);
+        }
+        let wrong = |reason: String| Error::File { file: folder.display().to_string(), reason };
+        // Whole or not at all: other workers may be doing the same.
+        let made = folder.with_extension(format!("new-{}", process::id()));
+        let written = Self::write(&made).and_then(|()| fs::rename(&made, folder));
+        // Only what could not be written or moved is left.
+        let _ = fs::remove_dir_all(&made);
+        match written {
+            Ok(()) => Ok(found),
+            Err(_) if is_there() => Ok(found),
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {
+                Err(wrong("it holds other files: give a folder that is empty or not there".into()))
+            }
+            Err(error) => Err(wrong(error.to_string())),
+        }
+    }
+
+    fn within(folder: &Path) -> Self {
+        let file = |name| folder.join(name);
+        Self { token: file("token"), certificate: file("certificate.pem"), key: file("key.pem") }
+    }
+
+    fn write(folder: &Path) -> io::Result<()> {
+        DirBuilder::new().mode(0o700).recursive(true).create(folder)?;
+        let made = rcgen::generate_simple_self_signed(vec!["symm-worker".into()]).map_err(io::Error::other)?;
+        let bytes = random::<32>().map_err(io::Error::other)?;
+        let token = bytes.iter().fold(String::new(), |mut text, byte| {
+            // Text can always be written to.
+            let _ = write!(text, "{byte:02x}");
+            text
+        });
+        let files = Self::within(folder);
+        let texts = [(files.token, token), (files.certificate, made.cert.pem()), (files.key, made.signing_key.serialize_pem())];
+        for (file, text) in texts {
+            OpenOptions::new().write(true).create_new(true).mode(0o600).open(file)?.write_all(text.as_bytes())?;
+        }
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -65,5 +129,27 @@ mod tests {
         assert!(!token.is("0123456789abcdeF"));
         assert!(!token.is(""));
         assert!(Token::new("short").is_err());
+    }
+
+    #[test]
+    fn secrets_are_made_once_and_are_the_owners() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("secrets");
+        let first = Secrets::of(&place).unwrap();
+        let read = |file: &Path| fs::read_to_string(file).unwrap();
+        let (token, key) = (read(&first.token), read(&first.key));
+        assert_eq!(token.len(), 64);
+        assert!(Token::read(&first.token).unwrap().is(&token));
+        for file in [&first.token, &first.key] {
+            assert_eq!(fs::metadata(file).unwrap().mode() & 0o777, 0o600);
+        }
+        crate::tls::Identity::read(&first.certificate, &first.key).unwrap();
+        let again = Secrets::of(&place).unwrap();
+        assert_eq!((read(&again.token), read(&again.key)), (token.clone(), key));
+        assert_ne!(read(&Secrets::of(&folder.path().join("others")).unwrap().token), token);
+        // Nothing of the user's is overwritten.
+        let refused = Secrets::of(folder.path());
+        assert!(matches!(refused, Err(Error::File { reason, .. }) if reason.contains("empty")));
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
     }
 }

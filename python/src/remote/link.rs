@@ -31,6 +31,10 @@ const GOODBYE: Duration = Duration::from_secs(5);
 pub struct Link {
     client: Client,
     address: String,
+    /// Where other workers reach this one.
+    inside: Option<String>,
+    /// What errors call the worker.
+    name: String,
     remote: Option<Arc<Remote>>,
     deadline: Mutex<f64>,
     /// Held only while no Python code can run.
@@ -50,13 +54,14 @@ fn seconds(seconds: f64) -> Duration {
 #[pymethods]
 impl Link {
     #[staticmethod]
-    #[pyo3(signature = (address, token = None, certificate = None, deadline = 10.0))]
+    #[pyo3(signature = (address, token = None, certificate = None, deadline = 10.0, inside = None))]
     fn connect(
         py: Python<'_>,
         address: &str,
         token: Option<String>,
         certificate: Option<PathBuf>,
         deadline: f64,
+        inside: Option<String>,
     ) -> PyResult<Self> {
         let connected = py.detach(|| {
             let certificate = certificate.map(|file| tls::read_certificate(&file)).transpose()?;
@@ -64,9 +69,12 @@ impl Link {
             Client::connect(Target { address: address.parse()?, token, certificate }, seconds(deadline))
         });
         let client = connected.map_err(|error| raise::error(py, &error, address))?;
+        let rank = client.welcome().rank.map(|(rank, _)| format!(" (rank {rank})"));
         Ok(Self {
             client,
             address: address.into(),
+            inside,
+            name: format!("{address}{}", rank.unwrap_or_default()),
             remote: remote(),
             deadline: Mutex::new(DEADLINE),
             encoder: Mutex::default(),
@@ -78,6 +86,11 @@ impl Link {
     #[getter]
     fn address(&self) -> &str {
         &self.address
+    }
+
+    #[getter]
+    fn inside(&self) -> &str {
+        self.inside.as_ref().unwrap_or(&self.address)
     }
 
     #[getter]
@@ -162,11 +175,11 @@ impl Link {
     }
 
     fn origin<'a>(&'a self, op: &'a str, place: Option<Py<PyAny>>) -> Origin<'a> {
-        Origin { worker: &self.address, op: Some(op), place }
+        Origin { worker: &self.name, op: Some(op), place }
     }
 
     fn lost(&self, py: Python<'_>, op: &str, place: Option<Py<PyAny>>, reason: &str) -> PyErr {
-        let text = format!("the worker at {} is lost: {reason}", self.address);
+        let text = format!("the worker at {} is lost: {reason}", self.name);
         raise::exception(py, "WorkerLostError", &text, self.origin(op, place))
     }
 
@@ -177,7 +190,7 @@ impl Link {
     fn unsent(&self, py: Python<'_>, error: &Error) -> PyErr {
         match error {
             Error::Lost(reason) => self.lost(py, "", None, reason),
-            error => raise::error(py, error, &self.address),
+            error => raise::error(py, error, &self.name),
         }
     }
 
@@ -225,9 +238,9 @@ impl Link {
         self.settle();
         let oldest = lock(&self.journal).oldest(py);
         let running = oldest.as_ref().map_or(String::new(), |(op, _)| format!("; it is running {op}"));
-        let text = format!("the worker at {} has not answered in time{running}", self.address);
+        let text = format!("the worker at {} has not answered in time{running}", self.name);
         let (op, place) = oldest.unzip();
-        let origin = Origin { worker: &self.address, op: op.as_deref(), place };
+        let origin = Origin { worker: &self.name, op: op.as_deref(), place };
         raise::exception(py, "DeadlineError", &text, origin)
     }
 

@@ -4,11 +4,18 @@ use super::engine::Torch;
 use super::raise;
 use pyo3::prelude::*;
 use std::path::PathBuf;
-use symm_remote::credentials::Token;
+use symm_remote::credentials::{Secrets, Token};
 use symm_remote::engine::About;
 use symm_remote::error::Error;
 use symm_remote::tls::Identity;
 use symm_remote::worker::{self, Options};
+
+/// The files of a folder with a worker's secrets, which is made if need be: token, certificate, key.
+#[pyfunction]
+pub fn remote_secrets(py: Python<'_>, folder: PathBuf) -> PyResult<(PathBuf, PathBuf, PathBuf)> {
+    let secrets = Secrets::of(&folder).map_err(|error| raise::error(py, &error, ""))?;
+    Ok((secrets.token, secrets.certificate, secrets.key))
+}
 
 /// A worker that listens.
 #[pyclass(frozen, name = "Worker", module = "symm._symm")]

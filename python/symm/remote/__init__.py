@@ -8,9 +8,14 @@ from .. import _need_torch as _need_torch
 from .. import _symm
 from . import _autocast, _backend
 from ._cluster import Cluster, Context, Ranked, connect, launch
+from ._deadline import deadline
 from ._functions import function
-from ._providers import InProcess, Processes, Provider, Running
+from ._processes import Processes
+from ._providers import InProcess, Provider, Running
+from ._progress import progress
 from ._random import Generator
+from ._ray import Ray
+from ._ssh import Ssh
 from ._tensor import RemoteTensor
 from ._workers import detach
 
@@ -26,10 +31,14 @@ __all__ = [
     "Processes",
     "Provider",
     "Ranked",
+    "Ray",
     "RemoteTensor",
     "Running",
+    "Ssh",
     "connect",
+    "deadline",
     "detach",
     "function",
     "launch",
+    "progress",
 ]

@@ -1,41 +1,56 @@
-"""Several workers that are ranks of one world: `launch`, symmetric tensors, kernels on all ranks."""
+"""Several workers that are ranks of one world: `launch`, symmetric tensors, kernels and collectives on all ranks."""
 
 import atexit
 import inspect
 import itertools
 import textwrap
+import time
 
 import torch
 
 from .. import _symm
-from ..errors import ArgumentError, RemoteError
+from ..errors import ArgumentError, DeadlineError, RemoteError, UnsupportedError
 from . import _workers
+from ._collectives import Collectives, Ranked
 from ._metadata import contiguous
 from ._place import place
-from ._providers import Processes
-from ._tensor import wrap
+from ._processes import Processes
+from ._tensor import RemoteTensor, wrap
 
+# A rank whose others were late is still asked, for so many seconds.
+_LAST_LOOK = 0.05
 _PREAMBLE = "import torch\nimport triton\nimport triton.language as tl\nimport symm.triton as st\n\n\n"
-
-
-class Ranked(list):
-    """A value for each rank, rank 0 first: what `Cluster.zeros` returns, and an argument of `Cluster.run`."""
 
 
 class Context:
     """As an argument of `Cluster.run`: the context of the rank that the kernel runs on."""
 
 
-def launch(count: int, provider=None) -> "Cluster":
+def launch(count: int, provider=None, gpu: str | None = None) -> "Cluster":
     """Starts workers and makes them the devices `remote:0` and on; `provider` is `Processes()` if not given.
+
+    `gpu` is the type of their GPUs, such as "H200", for providers that can choose; `ArgumentError` with others.
 
     The cluster and its tensors are usable until `close`, the end of a `with`, or the end of the program. Raises
     `symm.BootstrapError` where a worker does not start.
     """
-    if count < 1:
-        raise ArgumentError(f"launch({count}): at least one worker")
+    if not isinstance(count, int) or count < 1:
+        raise ArgumentError(f"launch({count!r}): give the number of workers, at least one")
     provider = Processes() if provider is None else provider
-    return Cluster(provider, provider.start(count))
+    if gpu is None:
+        return _cluster(provider, provider.start(count))
+    if not getattr(provider, "chooses_gpus", False):
+        kind = type(provider).__name__
+        raise ArgumentError(f"launch(gpu={gpu!r}): {kind} takes the GPUs that are there, and cannot choose: leave gpu out")
+    return _cluster(provider, provider.start(count, gpu))
+
+
+def _cluster(provider, links):
+    try:
+        return Cluster(provider, links)
+    except BaseException:
+        provider.stop()
+        raise
 
 
 def connect(address: str, token: str | None = None, certificate: str | None = None) -> torch.device:
@@ -46,7 +61,7 @@ def connect(address: str, token: str | None = None, certificate: str | None = No
     return _workers.attach(_symm.Link.connect(address, token, certificate)).device
 
 
-class Cluster:
+class Cluster(Collectives):
     """Workers of one `launch`. `devices` are theirs, rank 0 first."""
 
     def __init__(self, provider, links):
@@ -78,12 +93,25 @@ class Cluster:
             return
         self._open = False
         atexit.unregister(self.close)
-        for worker in self._workers:
-            _workers.remove(worker)
-        self._provider.stop()
+        try:
+            for worker in self._workers:
+                _workers.remove(worker)
+        finally:
+            self._provider.stop()
 
     def join(self, heap_size: int | None = None) -> None:
-        """Makes the workers ranks of one world with symmetric heaps of `heap_size` bytes. `zeros` does it if need be."""
+        """Makes the workers ranks of one world with symmetric heaps of `heap_size` bytes. `zeros` does it if need be.
+
+        A rank that waits for others longer than the deadline of now (`symm.remote.deadline`) says for which.
+        """
+        for rank, link in enumerate(self._links):
+            if not hasattr(link, "join_start"):
+                raise UnsupportedError("workers in this process are no ranks: use symm.remote.Processes")
+            if (link.rank, link.num_ranks) != (rank, len(self)):
+                raise ArgumentError(
+                    f"the worker at {link.address} is not rank {rank} of {len(self)}: start each with RANK and WORLD_SIZE "
+                    "in its environment, or have a provider do it that makes ranks"
+                )
         line = place()
         for link in self._links:
             link.join_start(heap_size, line)
@@ -112,14 +140,16 @@ class Cluster:
 
     def synchronize(self) -> None:
         """Waits for all workers without a barrier between them."""
-        failed = None
+        end = time.monotonic() + self._links[0].deadline
+        failed = []
         for link in self._links:
             try:
-                link.sync()
+                link.sync(max(end - time.monotonic(), _LAST_LOOK))
             except RemoteError as error:
-                failed = failed or error
-        if failed is not None:
-            raise failed
+                failed.append(error)
+        if failed:
+            # Ranks wait for one that has failed.
+            raise next((error for error in failed if not isinstance(error, DeadlineError)), None) or _late(failed)
 
     def run(self, kernel, grid, *args, **kwargs) -> None:
         """Launches a Triton kernel on every rank, without waiting.
@@ -129,30 +159,57 @@ class Cluster:
         is symm.triton, and nothing else of this program. A `Ranked` argument is each rank's own part; the class
         `symm.remote.Context` stands for the rank's context.
         """
+        if callable(grid):
+            raise ArgumentError("a grid is a number or a tuple of numbers: a function is not sent to workers")
         grid = (grid,) if isinstance(grid, int) else tuple(grid)
+        # All are right, or none is launched: ranks would wait for those that are not.
+        own = [
+            (tuple(self._of(rank, value) for value in args), {name: self._of(rank, value) for name, value in kwargs.items()})
+            for rank in range(len(self))
+        ]
         module, kernel = self._source(kernel)
         line = place()
-        for rank, link in enumerate(self._links):
-            own = {name: _of(rank, value) for name, value in kwargs.items()}
-            link.launch(module, kernel, grid, tuple(_of(rank, value) for value in args), own, line)
+        for link, (places, names) in zip(self._links, own, strict=True):
+            link.launch(module, kernel, grid, places, names, line)
 
     def _source(self, kernel):
         if isinstance(kernel, str):
             module, _, name = kernel.partition(":")
             return module, name
-        function = getattr(kernel, "fn", None)
-        if function is None:
+        function = kernel
+        # Under decorators such as triton.autotune there is another one.
+        while hasattr(function, "fn"):
+            function = function.fn
+        if function is kernel or not inspect.isfunction(function):
             raise ArgumentError(f"{kernel!r} is neither a Triton kernel nor 'module:name'")
         sent = self._sent.get(function)
         if sent is None:
-            sent = self._sent[function] = f"sent_{next(self._sources)}", function.__name__
+            sent = f"sent_{next(self._sources)}", function.__name__
             source = _PREAMBLE + textwrap.dedent(inspect.getsource(function))
             for link in self._links:
                 link.define_source(sent[0], source)
+            self._sent[function] = sent
         return sent
 
+    def _of(self, rank, argument):
+        """A rank's own of an argument."""
+        if argument is Context:
+            return _symm.SymmContext()
+        if isinstance(argument, Ranked):
+            if len(argument) != len(self):
+                raise ArgumentError(f"an argument has values for {len(argument)} ranks, and there are {len(self)}")
+            argument = argument[rank]
+        if isinstance(argument, RemoteTensor) and argument._link is not self._links[rank]:
+            raise ArgumentError(
+                f"rank {rank} is given a tensor of {argument.device}: a `Ranked` has one for each rank, on its own device"
+            )
+        return argument
 
-def _of(rank, argument):
-    if argument is Context:
-        return _symm.SymmContext()
-    return argument[rank] if isinstance(argument, Ranked) else argument
+
+def _late(errors):
+    """One error for those of ranks that have not answered in time."""
+    if len(errors) == 1:
+        return errors[0]
+    lines = "".join(f"\n  {error.text}" + (f", issued at {error.place}" if error.place else "") for error in errors)
+    first = errors[0]
+    return DeadlineError(f"{len(errors)} ranks have not answered in time:{lines}", first.worker, first.op, first.place)

@@ -5,17 +5,19 @@ import torch
 from . import _workers
 from ._metadata import contiguous, is_contiguous
 from ._place import place
+from ._progress import bar
 from ._run import run
 from ._tensor import RemoteTensor, adopt, wrap
 
 aten = torch.ops.aten
+_OWN_ADDRESSES = ("unix:", "tcp:127.", "tcp:localhost:", "tcp:[::1]:")
 
 
 def fetch(tensor: RemoteTensor) -> torch.Tensor:
     """The values, in a CPU tensor with the same strides if they leave no gaps. Waits for the worker."""
     like = tensor._meta
     local = torch.empty(like.shape, dtype=like.dtype)
-    tensor._link.fetch(tensor._id, local)
+    tensor._link.fetch(tensor._id, local, progress=bar("from", tensor.device, local.nbytes))
     if is_contiguous(like) or like.offset == 0 and local.stride() == like.stride:
         return local
     ordered = torch.empty_like(torch.empty_strided(like.shape, like.stride, dtype=like.dtype, device="meta"), device="cpu")
@@ -26,20 +28,25 @@ def upload(local: torch.Tensor, worker) -> RemoteTensor:
     """A contiguous copy on a worker of a CPU tensor."""
     local = local.detach().resolve_conj().resolve_neg().contiguous()
     handle = _workers.Handle(worker)
-    worker.link.upload(handle.id, local)
+    worker.link.upload(handle.id, local, progress=bar("to", worker.device, local.nbytes))
     worker.fresh = None
     return wrap(contiguous(local.shape, local.dtype), handle)
 
 
 def transfer(tensor: RemoteTensor, worker) -> RemoteTensor:
-    """A contiguous copy on another worker, which gets it from the tensor's own."""
-    if type(tensor._link) is not type(worker.link):
+    """A contiguous copy on another worker, which gets it from the tensor's own if that can reach it."""
+    if type(tensor._link) is not type(worker.link) or not _reaches(tensor._link, worker.link):
         return upload(fetch(tensor), worker)
     handle = _workers.Handle(worker)
     like = tensor._meta
     tensor._link.copy(tensor._id, worker.link, handle.id, place())
     worker.fresh = None
     return wrap(contiguous(like.shape, like.dtype), handle)
+
+
+def _reaches(link, other):
+    """Whether a worker can connect to another: an address of this host's own is one of its own host's only."""
+    return link.host == other.host or not other.inside.startswith(_OWN_ADDRESSES)
 
 
 def copy_(func, args, kwargs):

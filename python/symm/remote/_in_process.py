@@ -41,7 +41,7 @@ class InProcessLink:
 
     def __init__(self, device: str = "cpu"):
         self.device = device
-        self.address = "this process"
+        self.address = self.inside = "this process"
         self.pid, self.host, self.torch = os.getpid(), platform.node(), torch.__version__
         self.rank = self.num_ranks = None
         self.alive = True

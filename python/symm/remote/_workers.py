@@ -15,6 +15,8 @@ _current = 0
 # Whether each op waits for the worker, so that what goes wrong is raised where it was issued.
 synchronous = os.environ.get("SYMM_REMOTE_SYNC", "") not in ("", "0")
 last_seed = None
+# The longest wait for a worker, in seconds.
+deadline = 600.0
 
 
 def new_id() -> int:
@@ -80,6 +82,7 @@ def attach(link) -> Worker:
         _workers.append(worker)
     else:
         _workers[index] = worker
+    link.deadline = deadline
     if last_seed is not None:
         link.seed(last_seed)
     return worker
@@ -133,6 +136,14 @@ def seed_all(seed: int) -> None:
     last_seed = seed
     for worker in alive():
         worker.link.seed(seed)
+
+
+def set_deadline(seconds: float) -> None:
+    """Sets the longest wait for each worker, and for those that come later."""
+    global deadline
+    deadline = seconds
+    for worker in alive():
+        worker.link.deadline = seconds
 
 
 @atexit.register

@@ -43,9 +43,10 @@ pub enum Verb {
     Zeros,
     Barrier,
     Leave,
+    Collective,
 }
 
-const VERBS: [(Verb, &str); 12] = [
+const VERBS: [(Verb, &str); 13] = [
     (Verb::Seed, "seed"),
     (Verb::NewGenerator, "new_generator"),
     (Verb::DropGenerator, "drop_generator"),
@@ -58,6 +59,7 @@ const VERBS: [(Verb, &str); 12] = [
     (Verb::Zeros, "zeros"),
     (Verb::Barrier, "barrier"),
     (Verb::Leave, "leave"),
+    (Verb::Collective, "collective"),
 ];
 
 impl Verb {

@@ -118,13 +118,15 @@ impl Link {
 
     #[pyo3(signature = (heap_size = None, deadline = None))]
     fn join(this: &Bound<'_, Self>, heap_size: Option<u64>, deadline: Option<f64>) -> PyResult<()> {
-        let all = PyTuple::new(this.py(), [heap_size])?;
+        let all = (heap_size, deadline).into_pyobject(this.py())?;
         this.get().wait_verb(this, Verb::Join, &all, &Outputs::Ids(Vec::new()), None, deadline).map(|_| ())
     }
 
     #[pyo3(signature = (heap_size, place))]
     fn join_start(this: &Bound<'_, Self>, heap_size: Option<u64>, place: &Bound<'_, PyAny>) -> PyResult<()> {
-        let all = PyTuple::new(this.py(), [heap_size])?;
+        // Ranks that wait for one that hangs say which, before their client gives up.
+        let timeout = *lock(&this.get().deadline);
+        let all = (heap_size, timeout).into_pyobject(this.py())?;
         this.get().queue_verb(this, Verb::Join, &all, &Outputs::Ids(Vec::new()), place)
     }
 
@@ -141,6 +143,19 @@ impl Link {
 
     fn barrier(this: &Bound<'_, Self>, place: &Bound<'_, PyAny>) -> PyResult<()> {
         this.get().queue_verb(this, Verb::Barrier, &PyTuple::empty(this.py()), &Outputs::Ids(Vec::new()), place)
+    }
+
+    #[pyo3(signature = (name, args, kwargs, outputs, place))]
+    fn collective<'py>(
+        this: &Bound<'py, Self>,
+        name: &Bound<'py, PyAny>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: &Bound<'py, PyDict>,
+        outputs: Vec<Option<u64>>,
+        place: &Bound<'py, PyAny>,
+    ) -> PyResult<()> {
+        let all = PyTuple::new(this.py(), [name, args.as_any(), kwargs.as_any()])?;
+        this.get().queue_verb(this, Verb::Collective, &all, &Outputs::Ids(outputs), place)
     }
 
     fn leave(this: &Bound<'_, Self>, place: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -187,7 +202,7 @@ impl Link {
             let frame = encoder.finish().map_err(too_large)?;
             self.client.queue(frame).map_err(|error| match error {
                 symm_remote::error::Error::Lost(reason) => self.lost(py, &op, Some(place.clone().unbind()), &reason),
-                error => raise::error(py, &error, &self.address),
+                error => raise::error(py, &error, &self.name),
             })
         });
         *lock(&self.encoder) = encoder;

@@ -90,7 +90,7 @@ impl Link {
         let way = there.client.target();
         let copy = Copy {
             id,
-            address: way.address.to_string(),
+            address: there.inside().into(),
             token: way.token.clone(),
             certificate: way.certificate.clone(),
             session: there.client.welcome().session,
