@@ -1,6 +1,7 @@
 """`symm-worker`: runs torch's operations for clients of symm.remote."""
 
 import argparse
+import contextlib
 import os
 import resource
 import select
@@ -41,6 +42,10 @@ def main(arguments: list[str] | None = None) -> int:
         if select.select([] if options.parent_fd is None else [options.parent_fd], [], [], _LOOK)[0]:
             break
     worker.stop()
+    if options.parent_fd is not None and worker.address.startswith("unix:"):
+        # The folder was made for this worker; it stays where there is something else in it.
+        with contextlib.suppress(OSError):
+            os.rmdir(os.path.dirname(worker.address.removeprefix("unix:")))
     # Threads of clients may be within an operation, which nothing can end but this.
     sys.stdout.flush()
     sys.stderr.flush()

@@ -98,9 +98,9 @@ impl Link {
         };
         let milliseconds = u64::try_from(seconds(*lock(&there.deadline)).as_millis()).unwrap_or(u64::MAX);
         let message = self.request(py, &Request::Copy(Box::new(copy)))?;
-        self.note(message, "copy".into(), place);
+        self.note(message, format!("copy to {}", there.name).into(), place);
         let message = there.request(py, &Request::Expect { id: new_id, milliseconds })?;
-        there.note(message, "copy".into(), place);
+        there.note(message, format!("copy from {}", self.name).into(), place);
         Ok(())
     }
 }
