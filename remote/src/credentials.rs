@@ -103,7 +103,8 @@ impl Secrets {
             text
         });
         let files = Self::within(folder);
-        let texts = [(files.token, token), (files.certificate, made.cert.pem()), (files.key, made.signing_key.serialize_pem())];
+        let texts =
+            [(files.token, token), (files.certificate, made.cert.pem()), (files.key, made.signing_key.serialize_pem())];
         for (file, text) in texts {
             OpenOptions::new().write(true).create_new(true).mode(0o600).open(file)?.write_all(text.as_bytes())?;
         }

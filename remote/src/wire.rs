@@ -7,7 +7,7 @@ pub use decode::Decoder;
 pub use encode::{Encoder, TooLarge};
 
 /// The version of the wire: both ends must have the same.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// The most bytes in a frame that is not data.
 pub const MOST_BYTES: usize = 1 << 20;
 /// The most values in a message.

@@ -63,6 +63,7 @@ fn requests() -> Vec<Request> {
         certificate: Some(vec![1; 9]),
         session: [7; 16],
         new_id: 2,
+        milliseconds: 3,
     };
     vec![
         Request::Hello(Hello { version: VERSION, token: Some("token".into()), gives_to: Some([7; 16]) }),

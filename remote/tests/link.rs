@@ -159,7 +159,7 @@ fn workers_give_tensors_to_each_other() {
     let copy = |id, new_id| {
         let session = here.welcome().session;
         let address = b.address().to_string();
-        let copy = Copy { id, address, token: None, certificate: None, session, new_id };
+        let copy = Copy { id, address, token: None, certificate: None, session, new_id, milliseconds: 10_000 };
         there.request(&Request::Copy(Box::new(copy))).unwrap();
         here.request(&Request::Expect { id: new_id, milliseconds: 10_000 }).unwrap();
     };
@@ -183,5 +183,23 @@ fn a_tensor_that_does_not_come_is_waited_for_in_vain_so_long() {
     let client = connect(worker.address());
     client.request(&Request::Expect { id: 1, milliseconds: 100 }).unwrap();
     assert!(matches!(fetch(&client, 1, 1), Err(Outcome::Poisoned(_))));
+    assert_eq!(client.failures()[0].1.kind, "TimeoutError");
+}
+
+#[test]
+fn a_worker_that_takes_nothing_holds_nobody_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let (worker, _) = worker(folder.path(), "a");
+    let client = connect(worker.address());
+    upload(&client, 1, &[1.0; 10]);
+    // It takes connections, and says nothing.
+    let silent = folder.path().join("silent");
+    let _listener = std::os::unix::net::UnixListener::bind(&silent).unwrap();
+    let address = format!("unix:{}", silent.display());
+    let copy = Copy { id: 1, address, token: None, certificate: None, session: [0; 16], new_id: 2, milliseconds: 200 };
+    let start = Instant::now();
+    client.request(&Request::Copy(Box::new(copy))).unwrap();
+    assert_eq!(fetch(&client, 1, 10), Ok(vec![1.0; 10]));
+    assert!(start.elapsed() < Duration::from_secs(5));
     assert_eq!(client.failures()[0].1.kind, "TimeoutError");
 }

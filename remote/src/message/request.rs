@@ -133,6 +133,8 @@ pub struct Copy {
     pub session: Key,
     /// The tensor there.
     pub new_id: u64,
+    /// The longest wait for the other worker to connect, or to take the next bytes.
+    pub milliseconds: u64,
 }
 
 impl Request {
@@ -280,6 +282,7 @@ impl Copy {
         write_bytes(to, self.certificate.as_deref());
         to.raw(&self.session);
         to.number(self.new_id);
+        to.number(self.milliseconds);
     }
 
     fn read(from: &mut Decoder<'_>) -> Result<Self, Malformed> {
@@ -290,6 +293,7 @@ impl Copy {
             certificate: bytes(from)?.map(<[u8]>::to_vec),
             session: key(from)?,
             new_id: from.number()?,
+            milliseconds: from.number()?,
         })
     }
 }

@@ -12,12 +12,13 @@ use crate::transport::{Incoming, Reading, Writing};
 use crate::value::{Meta, Value};
 use crate::wire::{Encoder, MOST_BYTES};
 use std::collections::HashMap;
+use std::io;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// So many tensors may have come for one session that it has not expected yet.
 const MOST_EARLY: usize = 1024;
-/// Connecting, and each wait within a transfer.
+/// The longest that connecting takes, and each wait within a transfer.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// How often a wait looks at whether the client is still there.
 const LOOK: Duration = Duration::from_millis(50);
@@ -106,17 +107,26 @@ pub struct Giving {
 impl Giving {
     /// Sends a tensor, or says why there is none.
     pub fn give(&mut self, copy: &Copy, gift: &Result<(Meta, Memory), Failure>) -> Result<(), Failure> {
-        let lost = |error: Error| Failure::new("ConnectionError", format!("copy to {}: {error}", copy.address));
+        let within = Duration::from_millis(copy.milliseconds.max(1)).min(PATIENCE);
+        let lost = |error: Error| match error {
+            Error::Io(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
+                let waited = within.as_secs_f64();
+                Failure::new("TimeoutError", format!("{} has taken no bytes for {waited} s", copy.address))
+            }
+            Error::Late(text) => Failure::new("TimeoutError", text),
+            error => Failure::new("ConnectionError", format!("copy to {}: {error}", copy.address)),
+        };
         let address = copy.address.parse().map_err(lost)?;
         let target = Target { address, token: copy.token.clone(), certificate: copy.certificate.clone() };
         let key = (target, copy.session);
         let mut connection = if let Some(connection) = self.connections.remove(&key) {
             connection
         } else {
-            let (socket, reading, writing, _) = greet(&key.0, Some(copy.session), PATIENCE).map_err(lost)?;
+            let (socket, reading, writing, _) = greet(&key.0, Some(copy.session), within).map_err(lost)?;
             (reading, writing, socket)
         };
-        let (reading, writing, _) = &mut connection;
+        let (reading, writing, socket) = &mut connection;
+        socket.set_timeouts(Some(within), Some(within)).map_err(|error| lost(error.into()))?;
         send(copy, gift, reading, writing).map_err(lost)?;
         // One that has failed is not used again.
         self.connections.insert(key, connection);

@@ -88,6 +88,7 @@ impl Link {
         }
         types(py)?;
         let way = there.client.target();
+        let milliseconds = u64::try_from(seconds(*lock(&there.deadline)).as_millis()).unwrap_or(u64::MAX);
         let copy = Copy {
             id,
             address: there.inside().into(),
@@ -95,8 +96,8 @@ impl Link {
             certificate: way.certificate.clone(),
             session: there.client.welcome().session,
             new_id,
+            milliseconds,
         };
-        let milliseconds = u64::try_from(seconds(*lock(&there.deadline)).as_millis()).unwrap_or(u64::MAX);
         let message = self.request(py, &Request::Copy(Box::new(copy)))?;
         self.note(message, format!("copy to {}", there.name).into(), place);
         let message = there.request(py, &Request::Expect { id: new_id, milliseconds })?;
