@@ -83,9 +83,17 @@ pub fn verify<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Verdict {
             ensure(op, wait.timeout().is_some() == wait.satisfied().is_some(), || {
                 "returns an i1 if it has a timeout, and nothing otherwise".into()
             })?;
+            ensure(op, wait.timeout().is_none() || wait.deadline().is_none(), || {
+                "has a timeout or a deadline, not both".into()
+            })?;
+            verify_deadline(op, wait.flag(), wait.deadline(), wait.tag().is_some())?;
             verify_flag(op, wait.flag(), &wait.indices(), wait.value())
         }
-        SymmOp::PutPacket(_) | SymmOp::WaitPacket(_) | SymmOp::TryPacket(_) => packet::verify(op),
+        SymmOp::WaitPacket(wait) => {
+            verify_deadline(op, wait.slots(), wait.deadline(), wait.tag().is_some())?;
+            packet::verify(op)
+        }
+        SymmOp::PutPacket(_) | SymmOp::TryPacket(_) => packet::verify(op),
         SymmOp::Fence(fence) => {
             ensure(op, fence.sem() != Order::Relaxed, || "O1: a relaxed fence orders nothing".into())
         }
@@ -111,6 +119,25 @@ pub fn verify<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Verdict {
         // ODS says all that is to be said of the others.
         _ => Ok(()),
     }
+}
+
+/// A deadline is the address of its record, for flags and slots of Triton's: programs have timeouts.
+fn verify_deadline<'c: 'a, 'a>(
+    op: SymmOp<'c, 'a>,
+    waited_for: Value<'c, 'a>,
+    deadline: Option<Value<'c, 'a>>,
+    has_tag: bool,
+) -> Verdict {
+    let Some(deadline) = deadline else {
+        return ensure(op, !has_tag, || "has a tag, but no deadline whose record it would be in".into());
+    };
+    let ty = deadline.r#type();
+    let is_record = matches!(Pointer::of(ty), Some(Pointer::Triton(_)))
+        && Pointer::of(ty).and_then(Pointer::pointee).and_then(integer_width) == Some(64);
+    ensure(op, is_record, || lossy!("takes as deadline a !tt.ptr<i64>, the address of its record, got {ty}"))?;
+    let waited_for = waited_for.r#type();
+    let is_triton = matches!(Pointer::of(waited_for), Some(Pointer::Triton(_) | Pointer::TritonTensor(..)));
+    ensure(op, is_triton, || lossy!("S1: has a deadline for Triton's pointers only, got {waited_for}: take timeout"))
 }
 
 /// Checks one attribute of this dialect on an op of any dialect.

@@ -48,20 +48,28 @@ def Symm_WaitOp : Symm_OrderOp<"wait", [AttrSizedOperandSegments]> {
     With `timeout`, a number of nanoseconds, the op gives up after that long and returns whether the flag was seen.
     With zero, or less, it looks once.
 
+    With `deadline`, the address of a record of `symm_abi::deadline`, the op gives up when the record's time is over, and
+    at once where the record says that a wait has already given up: the first one that does writes there what it waited
+    for, with the number `tag`. Threads may give up at different times, and what follows runs as if the flag had come. So
+    it is for kernels whose results nobody uses until somebody has looked at the record. It is Triton's on NVIDIA GPUs.
+
     ```mlir
     symm.wait %ctx, %flag[%i] ge %seven : memref<4xi64>, i64
     %seen = symm.wait %ctx, %flag[%i] eq %one timeout %ns : memref<4xi32>, i32 -> i1
+    symm.wait %ctx, %p ge %seven deadline %record : !tt.ptr<i64> tag 3 : !tt.ptr<i64>, i64
     ```
   }];
   let facts = [Symm_OwnFlag<"flag">, Symm_Waits, Symm_AcquiresBySem];
   let arguments = (ins Symm_Ctx:$ctx, Symm_Pointer:$flag, Variadic<Index>:$indices, UnitAttr:$is_unsigned,
                        Symm_Comparison:$comparison, Symm_FlagValue:$value, Optional<I64>:$timeout,
+                       Optional<Symm_Pointer>:$deadline, OptionalAttr<I64Attr>:$tag,
                        DefaultValuedAttr<Symm_Order, "::symm::Order::Acquire">:$sem,
                        DefaultValuedAttr<Symm_Scope, "::symm::Scope::Sys">:$scope,
                        DefaultValuedAttr<Symm_Group, "::symm::Group::Thread">:$group);
   let results = (outs Optional<I1>:$satisfied);
   let assemblyFormat = [{
     $ctx `,` $flag (`[` $indices^ `]`)? (`unsigned` $is_unsigned^)? $comparison $value (`timeout` $timeout^)?
+    (`deadline` $deadline^ `:` type($deadline))? (`tag` $tag^)?
     (`sem` $sem^)? (`scope` $scope^)? (`group` $group^)? attr-dict `:` type($flag) `,` type($value)
     (`->` type($satisfied)^)?
   }];

@@ -12,7 +12,8 @@ mod rank;
 mod remote;
 
 use pyo3::prelude::*;
-use symm_abi::{heap, table};
+use pyo3::types::PyDict;
+use symm_abi::{deadline, heap, table};
 
 /// What the compiler has to say: severity, message, file and line.
 type Note = (&'static str, String, Option<String>, usize);
@@ -42,12 +43,33 @@ fn max_barrier_blocks(num_ranks: u32) -> u64 {
     heap::max_barrier_blocks(num_ranks)
 }
 
+/// The words of a deadline's record by their names, and how many there are.
+fn deadline_record(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let record = PyDict::new(py);
+    let words = [
+        ("limit", deadline::LIMIT_WORD),
+        ("state", deadline::STATE_WORD),
+        ("tag", deadline::TAG_WORD),
+        ("address", deadline::ADDRESS_WORD),
+        ("expected", deadline::EXPECTED_WORD),
+        ("seen", deadline::SEEN_WORD),
+        ("host", deadline::HOST_WORD),
+        ("base", deadline::BASE_WORD),
+        ("words", deadline::WORDS),
+    ];
+    for (name, number) in words {
+        record.set_item(name, number)?;
+    }
+    Ok(record)
+}
+
 /// The compiler of the package `symm`.
 #[pymodule]
 fn _symm(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("MAX_RANKS", heap::MAX_RANKS)?;
     module.add("TABLE_HEADER_WORDS", table::HEADER_WORDS)?;
+    module.add("DEADLINE_RECORD", deadline_record(module.py())?)?;
     module.add_function(wrap_pyfunction!(max_barrier_blocks, module)?)?;
     module.add_function(wrap_pyfunction!(lower_triton, module)?)?;
     module.add_function(wrap_pyfunction!(rank::join_run, module)?)?;

@@ -57,9 +57,28 @@ class Ops:
     try_packet = _packets.try_packet
 
 
+class Watched(Ops):
+    """A context whose waits have a deadline: they leave when it is over, as if what they wait for had come.
+
+    `deadline` points to its record (int64, eight words), and `tag`, a number above 0, is what the record says of the
+    wait that has left first. `symm.comm` makes records, and looks at them.
+    """
+
+    def __init__(self, table: tl.tensor, deadline: tl.tensor, tag: tl.constexpr, _semantic=None, _generator=None):
+        Ops.__init__(self, table, _semantic, _generator)
+        self.deadline = deadline
+        self.tag = tl.constexpr(tl._unwrap_if_constexpr(tag))
+
+    __init__.__triton_builtin__ = True  # type: ignore[attr-defined]
+
+
 def device_context(cls: Class) -> Class:
     """Makes a class derived from `Ops` a Triton aggregate, which has no base classes."""
-    ops = ["__init__", *_ops.__all__, *_packets.__all__]
+    ops = [*_ops.__all__, *_packets.__all__]
     members = {name: member for name, member in vars(Ops).items() if name in ops}
-    members |= {"__annotations__": {"table": tl.tensor}, "__module__": cls.__module__, "__doc__": Ops.__doc__}
+    fields = {"table": tl.tensor}
+    if issubclass(cls, Watched):
+        fields |= {"deadline": tl.tensor, "tag": tl.constexpr}
+    members |= {"__init__": cls.__init__, "__annotations__": fields}
+    members |= {"__module__": cls.__module__, "__doc__": cls.__mro__[1].__doc__}
     return tl._aggregate(type(cls.__name__, (), members))

@@ -17,12 +17,13 @@ from triton.runtime import interpreter
 from triton.runtime.interpreter import TensorHandle, _get_np_dtype, interpreter_semantic
 
 from . import _open, _symm
+from ._interpreter_deadline import Clock
 from ._operands import Operands
 from ._symm import MAX_RANKS, TABLE_HEADER_WORDS
 from .errors import CompileError, NotSymmetricError, RankRangeError, SymmError
 
-# How long a wait polls before it looks whether Python has been interrupted or another rank has failed.
-SECONDS_OF_A_POLL = 0.1
+# Where the epochs of a line are, in bytes.
+EPOCHS = (4, 12)
 
 
 def run(function, args, kwargs):
@@ -146,8 +147,11 @@ class Effects:
         flag, words = operands["flag"], table(operands)
         check_symmetric(words, flag)
         asked = int(flag.data.item()), attributes["comparison"], bits(operands["value"])
-        while not _symm.await_flag(flag.get_element_ty().name, *asked, SECONDS_OF_A_POLL):
+        clock = Clock(operands, attributes)
+        while not _symm.await_flag(flag.get_element_ty().name, *asked, clock.time_of_a_poll()):
             check_ranks(words)
+            if clock.is_over():
+                return clock.give_up(asked[0], int(operands["value"].data.item()), int(load(flag, None).data.item()))
 
     def put_packet(operands, attributes):
         there, value = remote(operands, "slots"), operands["value"]
@@ -161,8 +165,13 @@ class Effects:
         check_symmetric(words, here, operands["mask"].data if "mask" in operands else True)
         check_lines(here)
         asked = contiguous(here.data), bits(operands["epoch"]), mask_bytes(operands, here)
-        while (data := _symm.await_packets(*asked, SECONDS_OF_A_POLL)) is None:
+        clock = Clock(operands, attributes)
+        while (data := _symm.await_packets(*asked, clock.time_of_a_poll())) is None:
             check_ranks(words)
+            if clock.is_over():
+                clock.give_up(*missing_line(here, *asked))
+                data = bytes(here.data.nbytes)
+                break
         return from_packets(data, here, attributes["results"][0])
 
     def try_packet(operands, attributes):
@@ -186,6 +195,15 @@ class Effects:
             world.barrier()
         elif words[1] > 1:
             raise SymmError("symm barrier needs the ranks of symm.init, but this context is not from there")
+
+
+def missing_line(pointers, addresses, epoch, mask):
+    """The address of the first line that is not of an epoch, the epoch, and that of the line."""
+    _, valid = _symm.try_packets(addresses, epoch, mask)
+    address = int(pointers.data.flat[max(valid.find(0), 0)])
+    epochs = [ctypes.c_int32.from_address(address + offset).value for offset in EPOCHS]
+    wanted = ctypes.c_int32(epoch).value
+    return address, wanted, epochs[0] if epochs[0] != wanted else epochs[1]
 
 
 def check_lines(pointers):

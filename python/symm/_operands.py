@@ -33,6 +33,11 @@ class Operands:
         wanted = "a DeviceContext or the pointer to the context table (int64)"
         raise TypeError(f"ctx must be {wanted}, not {describe(value)}")
 
+    def deadline(self, value):
+        """The record of a context's deadline, and its tag; None and 0 where it has none."""
+        record = getattr(value, "deadline", None)
+        return (None, 0) if record is None else (record, tl._unwrap_if_constexpr(value.tag))
+
     def present(self, operands):
         """The operands that are there, by name; a context of parts is three."""
         present = {key: value for key, value in operands.items() if value is not None}

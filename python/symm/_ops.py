@@ -334,7 +334,9 @@ def wait(
     comparison = choice(compare, "compare", Comparison) or "ge"
     attributes = {"comparison": comparison, "unsigned": flag.type.element_ty.is_int_unsigned()}
     attributes |= {**_order(sem, scope, WaitOrder), **_group(group)}
-    emit.call("wait", {"ctx": emit.context(ctx), "flag": flag, "value": value}, attributes)
+    deadline, attributes["tag"] = emit.deadline(ctx)
+    operands = {"ctx": emit.context(ctx), "flag": flag, "value": value, "deadline": deadline}
+    emit.call("wait", operands, attributes)
 
 
 @op

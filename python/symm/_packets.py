@@ -89,7 +89,8 @@ def wait_packet(
     lines = packets.lines()
     operands = {"ctx": emit.context(ctx), "slots": lines, "epoch": _epoch(emit, epoch)}
     operands["mask"] = packets.mask(mask, like=lines)
-    words = emit.call("wait_packet", operands, result=packets.words_like(lines))
+    operands["deadline"], tag = emit.deadline(ctx)
+    words = emit.call("wait_packet", operands, {"tag": tag}, packets.words_like(lines))
     return packets.masked(packets.unpack(words), mask)
 
 

@@ -10,6 +10,9 @@ __version__: str
 MAX_RANKS: int
 # The words of a context table before the bases of the heaps.
 TABLE_HEADER_WORDS: int
+# The words of the record of a deadline: "limit" (ns), "state", "tag", "address", "expected", "seen", "host", "base", and
+# how many there are: "words".
+DEADLINE_RECORD: dict[str, int]
 
 def max_barrier_blocks(num_ranks: int) -> int:
     """How many programs of a kernel may use the device barrier."""

@@ -86,6 +86,36 @@ class CallMismatchError(MismatchError):
     """
 
 
+class CollectiveTimeoutError(SymmError, TimeoutError):
+    """A rank of a communicator has waited for another one for longer than the communicator's `timeout`.
+
+    `op` is the call that waited; `rank` is the number of the rank that waited and `peer` that of the rank that it waited
+    for, in the communicator; `slot` is what it waited for: a flag or a line of packets of a block. `expected` is the
+    number that it waited for, and `seen` the one that was there. Each is None where it is not known.
+
+    The communicator is broken then: what its calls since have written is not their results, and each call raises this
+    error again, on all ranks, until all of them call `Communicator.recover`.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        op: str | None = None,
+        rank: int | None = None,
+        peer: int | None = None,
+        slot: str | None = None,
+        expected: int | None = None,
+        seen: int | None = None,
+    ):
+        super().__init__(message, op, rank, peer, slot, expected, seen)
+        self.message = message
+        self.op, self.rank, self.peer, self.slot = op, rank, peer, slot
+        self.expected, self.seen = expected, seen
+
+    def __str__(self) -> str:
+        return self.message
+
+
 class UnsupportedError(SymmError, RuntimeError):
     """Something that Iris does and `symm.iris` does not, or an argument that Iris would refuse too."""
 

@@ -6,6 +6,7 @@ import pytest
 import triton.language as tl
 from compiling import compile_for, machine_text
 
+from symm import CompileError
 from symm.comm.kernels_direct import direct_all_reduce, direct_exchange
 from symm.comm.kernels_exchange import exchange, meet
 from symm.comm.kernels_packets import send_packets
@@ -100,3 +101,37 @@ def test_small_all_reduce_is_loads_packets_polls_sums_and_stores():
         *["ld.global.b64"] * 4, "ld.relaxed.sys.global.v2.b64", "bar.sync", *["st.global.b64"] * 2,
     ]), memory  # fmt: skip
     assert text.count("st.relaxed.sys.global.v2.b64") == 1
+
+
+def accesses(text):
+    """What a kernel does to memory, in order, that it declares no scratch names for."""
+    return re.findall(r"\b(?:ld|st|atom|red|fence|bar)\.[\w.:]*", re.sub(r"\bld\.param\S*", "", text))
+
+
+@pytest.mark.parametrize("kernel", [send_packets, exchange, two_shot, meet])
+def test_deadlines_cost_nothing_where_there_are_none(kernel):
+    """A kernel without one is, to the letter, what it is with a context that knows of none."""
+    settings = {"SHAPE": "all", "OP": "sum", "ACC": tl.float32, **of_bytes(2), "WHOLE": True}
+    plain, none, some = (
+        machine_text(compiled("sm_90", kernel, "bf16", **settings, **watch)) for watch in ({}, {"WATCH": 0}, {"WATCH": 3})
+    )
+    assert plain == none and "globaltimer" not in plain
+    assert "globaltimer" in some and f"atom.relaxed.sys.global.cas.b64 state" in some
+
+
+def test_a_packet_that_is_there_is_waited_for_without_a_look_at_the_deadline():
+    texts = [
+        machine_text(compiled("sm_90", send_packets, "bf16", warps=8, SHAPE="all", OP="sum", ACC=tl.float32, WHOLE=True,
+                              BLOCK=256, WATCH=watch))  # fmt: skip
+        for watch in (0, 1)
+    ]
+    before = [accesses(text.split("AGAIN:")[0]) for text in texts]
+    after = [accesses(text.split("HERE:")[1]) for text in texts]
+    assert before[0] == before[1] and after[0] == after[1]
+
+
+@pytest.mark.parametrize("kernel", [exchange, meet])
+def test_deadlines_are_refused_on_amd(kernel):
+    settings = {"SHAPE": "all", "OP": "sum", "ACC": tl.float32, **of_bytes(2)}
+    with pytest.raises(CompileError, match="S1: deadlines of waits are for NVIDIA GPUs"):
+        compiled("gfx942", kernel, "bf16", WATCH=1, **settings)

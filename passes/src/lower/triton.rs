@@ -37,6 +37,7 @@
 
 mod access;
 mod atomic;
+mod deadline;
 mod engine;
 mod line;
 mod order;

@@ -210,6 +210,8 @@ fn add_clock<'c: 'a, 'a>(module: OperationRef<'c, 'a>) {
             comparison: Comparison::Ge,
             value: b.add(round, b.i64(1)),
             timeout: Some(b.i64(CLOCK_PATIENCE)),
+            deadline: None,
+            tag: None,
             sem: Order::Relaxed,
             scope: Scope::Sys,
             group: Group::Thread,

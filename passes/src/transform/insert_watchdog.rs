@@ -102,6 +102,8 @@ fn await_epoch<'c: 'a, 'a>(
         comparison: Comparison::Eq,
         value: packet.epoch(),
         timeout: Some(timeout),
+        deadline: None,
+        tag: None,
         sem: Order::Relaxed,
         scope: Scope::Sys,
         group: Group::Thread,

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from .._memory import torch
 from . import _plan
+from ._deadline import Deadline
 from ._geometry import LINES
 from ._launch import Launch, current_stream
 from ._types import reduction, words
@@ -44,11 +45,14 @@ class Made(NamedTuple):
 class Calls:
     """The calls of one communicator that have been made so far."""
 
-    def __init__(self, world, geometry, rank, members):
+    def __init__(self, world, geometry, rank, members, seconds):
         self.world, self.geometry, self.rank, self.size = world, geometry, rank, len(members)
         self.device, self.rank_here = world.device, world.get_rank()
         self.table = world.get_device_context()
-        self.members = torch().tensor(members, dtype=torch().int32, device=world.device)
+        record, self.members = geometry.record("calls")
+        self.members.copy_(torch().tensor(members, dtype=torch().int32))
+        first = geometry.memory.data_ptr()
+        self.deadline = Deadline(world, members, rank, record, first, geometry.locate, seconds)
         self.subset = members != tuple(range(world.get_num_ranks()))
         self.heap = range(world.bases[world.get_rank()], world.bases[world.get_rank()] + world.heap_size)
         self.made, self.launches = {}, {}
@@ -84,7 +88,7 @@ class Calls:
         constants = {
             "WORLD": self.size, "PROGRAMS": self.geometry.programs, "SLOT": self.geometry.slot_bytes // item,
             "BLOCK": block // item, "ITEM": item, "VECTOR": 16 // item if aligned and bytes_each % 16 == 0 else 1,
-            "SUBSET": self.subset,
+            "SUBSET": self.subset, "WATCH": self.deadline.tag("all_to_all_v"),
         }  # fmt: skip
         key = "ragged", element, counts.dtype, *constants.values()
         launch = self.launches.get(key)
@@ -105,7 +109,8 @@ class Calls:
     def meet(self):
         if "meet" not in self.launches:
             types = (torch().int64, torch().int32, torch().int64, torch().int64)
-            self.launches["meet"] = Launch(meet, 1, 1, types, {"WORLD": self.size, "SUBSET": self.subset})
+            constants = {"WORLD": self.size, "SUBSET": self.subset, "WATCH": self.deadline.tag("barrier")}
+            self.launches["meet"] = Launch(meet, 1, 1, types, constants)
         stream = current_stream(self.device)
         if stream != self.stream:
             self._change(stream)
@@ -162,6 +167,7 @@ class Calls:
             vector, rooted = (wide if count * item % 16 == 0 else 1), True
             after = count, count if call in PARTED else 0, count if call in JOINED else 0, self.rank
         constants |= {"OP": name, "ACC": accumulator, "VECTOR": vector, "SUBSET": self.subset}
+        constants["WATCH"] = self.deadline.tag(call)
         lane = "all" if shape == "all" or direct else "rooted"
         if choice.algorithm == "packets":
             return self._packets(choice, call, shape, name, element, accumulator, count, offset)
@@ -179,6 +185,7 @@ class Calls:
             "WORLD": self.size, "PROGRAMS": self.geometry.programs, "LINES": LINES, "BLOCK": choice.block_bytes // 8,
             "SHAPE": shape, "PARTED": call in PARTED, "OP": name, "ACC": accumulator,
             "WHOLE": offset % 8 == 0 and count * element.itemsize % 8 == 0, "SUBSET": self.subset,
+            "WATCH": self.deadline.tag(call),
         }  # fmt: skip
         lane = "packets" if shape == "all" else "rooted packets"
         launch = self._launch(send_packets, choice, element, offset == 0, constants, torch().int64)

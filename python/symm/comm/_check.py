@@ -21,7 +21,9 @@ def compare(comm, calls, number, call, op, count, dtype, root):
     mine = torch().tensor(list(line), dtype=torch().uint8).to(device)
     everybody = torch().empty(comm.get_num_ranks() * LONGEST, dtype=torch().uint8, device=device)
     calls.run("all_gather", None, mine, everybody, LONGEST)
-    told = [bytes(each).rstrip(b"\0").decode() for each in everybody.cpu().view(-1, LONGEST).tolist()]
+    lines = everybody.cpu()
+    calls.deadline.check()
+    told = [bytes(each).rstrip(b"\0").decode() for each in lines.view(-1, LONGEST).tolist()]
     if len(set(told)) > 1:
-        lines = "".join(f"\n  rank {rank}: {each}" for rank, each in enumerate(told))
-        raise CallMismatchError(f"ranks call different things:{lines}")
+        shown = "".join(f"\n  rank {rank}: {each}" for rank, each in enumerate(told))
+        raise CallMismatchError(f"ranks call different things:{shown}")

@@ -1,6 +1,9 @@
 """Where the slots, flags and steps of a communicator lie, and how large they are."""
 
+from typing import NamedTuple
+
 from .._memory import torch
+from .._symm import DEADLINE_RECORD
 from ..errors import StagingError
 
 # As in kernels_parts.py.
@@ -11,6 +14,18 @@ LANES = {"all": 0, "gathered": 1, "rooted": 2}
 PACKET_LANES = {"packets": 3, "rooted packets": 4}
 PACKET_BUFFERS, LINES, LINE_BYTES = 2, 1024, 16
 SMALLEST_SLOT = 1024
+# In front of the numbers of the members, there is the record of a deadline: once for the calls, once for `recover`.
+RECORD_BYTES = 8 * DEADLINE_RECORD["words"]
+USES = {"calls": 0, "recover": 1}
+
+
+class Place(NamedTuple):
+    """Whose data a flag or line is for: a program, and a rank of the communicator."""
+
+    program: int
+    source: int
+    what: str
+
 
 
 class Geometry:
@@ -30,7 +45,10 @@ class Geometry:
         self.flag_bytes = 8 * FLAG_WORDS * size * programs
         self.first_packet = len(LANES) * self.lane_bytes
         self.first_flag = self.first_packet + packets
-        self.bytes = self.first_flag + (len(LANES) + len(PACKET_LANES)) * self.flag_bytes
+        self.first_recovery = self.first_flag + (len(LANES) + len(PACKET_LANES)) * self.flag_bytes
+        self.first_record = self.first_recovery + 8 * FLAG_WORDS * size
+        self.record_bytes = RECORD_BYTES + -(-4 * size // RECORD_BYTES) * RECORD_BYTES
+        self.bytes = self.first_record + len(USES) * self.record_bytes
 
     def place(self, memory):
         """Takes memory of the heap, zeroed."""
@@ -38,6 +56,34 @@ class Geometry:
         # The steps that a program has done are its own rank's business.
         lanes = len(LANES) + len(PACKET_LANES)
         self.counted = torch().zeros(lanes * self.programs, dtype=torch().int64, device=memory.device)
+
+    def reset(self):
+        """Makes all as it was when it was new."""
+        self.memory[self.first_packet : self.first_recovery].zero_()
+        self.counted.zero_()
+
+    def record(self, use):
+        """The record of the deadlines of calls or of `recover`, and after it the numbers of the members."""
+        first = self.first_record + USES[use] * self.record_bytes
+        record = self.memory[first : first + RECORD_BYTES].view(torch().int64)
+        return record, self.memory[first + RECORD_BYTES :][: 4 * self.size].view(torch().int32)
+
+    def recovery_flags(self):
+        return self.memory.data_ptr() + self.first_recovery
+
+    def locate(self, offset):
+        """What lies so many bytes after the beginning, of what waits wait for; None if it is nothing."""
+        if self.first_packet <= offset < self.first_flag:
+            line, rest = divmod((offset - self.first_packet) % self.packet_bytes, LINE_BYTES)
+            each, line = divmod(line, LINES)
+            each, program = divmod(each, self.programs)
+            buffer, source = divmod(each, self.size)
+            return Place(program, source, f"line {line} of block {program} in buffer {buffer}")
+        if self.first_flag <= offset < self.first_record:
+            number = (offset - self.first_flag) // (8 * FLAG_WORDS)
+            program, source = divmod(number % (self.programs * self.size), self.size)
+            return Place(program, source, f"flag of block {program}")
+        return None
 
     def slots(self, lane):
         first = self.memory.data_ptr()

@@ -12,7 +12,9 @@ from .._world import World
 from ..errors import ArgumentError, ClosedError, RankRangeError
 from ._calls import Calls
 from ._check import compare
+from ._deadline import seconds_of
 from ._geometry import Geometry
+from ._recovery import Recovery
 from ._types import reduction
 
 if TYPE_CHECKING:
@@ -35,23 +37,35 @@ class Communicator:
     that is less. With `check`, or with SYMM_COMM_CHECK=1 in the environment, ranks that make different calls are told
     by a CallMismatchError; each call then waits on the host.
 
+    `timeout` is how many seconds a call may wait for another rank on the device: by default SYMM_TIMEOUT of the
+    environment, or 300; `math.inf` is for ever. After that it ends without a result, the communicator is broken, and all
+    ranks' next calls raise CollectiveTimeoutError, until all have called `recover`. There is none on AMD GPUs.
+
     Tensors may lie anywhere on the device, have any strides and any number of elements. They raise ArgumentError and
     DtypeError for what they do not take, RankRangeError for a rank that does not exist, ClosedError after `close`.
     """
 
-    def __init__(self, world: World, *, blocks: int = BLOCKS, staging: int | None = None, check: bool | None = None):
+    def __init__(
+        self,
+        world: World,
+        *,
+        blocks: int = BLOCKS,
+        staging: int | None = None,
+        check: bool | None = None,
+        timeout: float | None = None,
+    ):
         if not isinstance(world, World):
             raise ArgumentError(f"Communicator: world must be what symm.init returns, not {world!r}")
         everybody = tuple(range(world.get_num_ranks()))
-        self._whole = True
-        self._join(world, everybody, [len(everybody)], blocks, staging, check)
+        self._join(world, everybody, [len(everybody)], blocks, staging, check, timeout)
 
-    def _join(self, world, members, sizes, blocks, staging, check):
+    def _join(self, world, members, sizes, blocks, staging, check, timeout):
         """Makes this the communicator of `members`. All ranks of the world are here, in groups of these sizes."""
         if not isinstance(blocks, int) or not 1 <= blocks <= 1024:
             raise ArgumentError(f"Communicator: blocks must be a number from 1 to 1024, not {blocks!r}")
         if staging is not None and (not isinstance(staging, int) or staging < 0):
             raise ArgumentError(f"Communicator: staging must be a number of bytes, not {staging!r}")
+        seconds = seconds_of(timeout, world.device)
         if world.device.type != "cpu":
             # Those of a call wait for each other's ranks, so all of them have to run at once.
             blocks = min(blocks, world.get_cu_count())
@@ -60,13 +74,14 @@ class Communicator:
             usual = min(STAGING * size, world.heap_size // 4)
             return Geometry(size, blocks, usual if staging is None else staging)
 
-        self.world, self._members, self._settings = world, members, (blocks, staging, check)
+        self.world, self._members, self._settings = world, members, (blocks, staging, check, timeout)
         self._check = os.environ.get("SYMM_COMM_CHECK", "0") == "1" if check is None else check
         self._device, self._size, self._count = world.device, len(members), 0
         mine = geometry(len(members))
         mine.place(world.zeros(max(geometry(size).bytes for size in sizes), dtype=torch().uint8))
         self._rank = members.index(world.get_rank())
-        self._calls = Calls(world, mine, self._rank, members)
+        self._calls = Calls(world, mine, self._rank, members, seconds)
+        self._recovery = Recovery(self._calls)
         # Nobody signals a rank whose flags are not there yet.
         world.barrier()
 
@@ -81,31 +96,48 @@ class Communicator:
     def split(self, color: int | None, key: int | None = None) -> Communicator | None:
         """A communicator of the ranks that give the same color, in the order of `key`, then of their numbers.
 
-        Collective over all ranks of the world: it is for the communicator of all of them. With None as `color`, a rank
-        is in none, and the result is None.
+        With None as `color`, a rank is in none, and the result is None. What is made by a split can be split again.
+
+        Collective over all ranks of the world, as all that takes memory of the heap: each rank splits the communicator
+        that it is in. Ranks that are in none split that of all ranks, with None.
         """
         self._usable()
-        if not self._whole:
-            raise ArgumentError("split: this communicator is of some ranks only: split that of all ranks")
         for name, value in (("color", color), ("key", key)):
             if value is not None and not isinstance(value, int):
                 raise ArgumentError(f"split: {name} must be an integer or None, not {value!r}")
-        mine = (color, self._rank if key is None else key)
-        told = [self.world.broadcast(mine, rank) for rank in range(self._size)]
+        mine = (self._members, color, self._rank if key is None else key, self._rank)
         groups = {}
-        for rank, (each, order) in enumerate(told):
+        for rank in range(self.world.get_num_ranks()):
+            parent, each, *order = self.world.broadcast(mine, rank)
             # Who is in none is in a group of its own.
-            groups.setdefault((each, rank if each is None else None), []).append((order, rank))
-        groups = {name: tuple(rank for _, rank in sorted(ranks)) for name, ranks in groups.items()}
+            groups.setdefault((parent, each, rank if each is None else None), []).append((*order, rank))
+        groups = {name: tuple(rank for *_, rank in sorted(ranks)) for name, ranks in groups.items()}
         made = Communicator.__new__(Communicator)
-        made._whole = False
-        mine = groups[color, self._rank if color is None else None]
-        made._join(self.world, mine, [len(ranks) for ranks in groups.values()], *self._settings)
+        members = groups[self._members, color, self.world.get_rank() if color is None else None]
+        made._join(self.world, members, [len(ranks) for ranks in groups.values()], *self._settings)
         return None if color is None else made
+
+    def check(self) -> None:
+        """Waits on the host until this rank's calls are done, and raises CollectiveTimeoutError if one of them, or of
+        another rank's so far, has waited too long. Results are right when this returns.
+        """
+        self._open()
+        self._calls.deadline.synchronize()
+
+    def recover(self) -> None:
+        """Makes a communicator good again whose calls have waited too long. Collective over its ranks.
+
+        It waits on the host for all of them, as long as a call does: then it raises CollectiveTimeoutError, and may be
+        called again. What calls have left undone stays so. Graphs that were captured before can be replayed.
+        """
+        self._open()
+        if self._device.type != "cpu" and torch().cuda.is_current_stream_capturing():
+            raise ArgumentError("recover waits on the host: call it outside of a capture")
+        self._recovery.run()
 
     def close(self) -> None:
         """Gives back what the communicator has of the heap; its calls raise ClosedError then."""
-        self._calls = None
+        self._calls = self._recovery = None
 
     # Collectives.
 
@@ -168,6 +200,7 @@ class Communicator:
                 out[:rows] = torch().where(here, source[:rows], out[:rows])
             return came
         self._calls.ragged(source, row, counts, out, came)
+        self._calls.deadline.check()
         return came
 
     def broadcast(self, tensor: Tensor, root: int = 0) -> Tensor:
@@ -205,10 +238,15 @@ class Communicator:
             self._compare("barrier", None, 0, None, None)
         if self._size > 1:
             self._calls.meet()
+            self._calls.deadline.check()
 
     # What all of them do.
 
     def _usable(self):
+        self._open()
+        self._calls.deadline.check()
+
+    def _open(self):
         if self._calls is None:
             raise ClosedError("this communicator has been closed: make another one")
         if not self.world.is_open():
@@ -236,6 +274,8 @@ class Communicator:
                 target.view(-1).copy_(source.view(-1))
             else:
                 self._calls.run(call, op, source, target, count, root)
+                # In the interpreter the call is over.
+                self._calls.deadline.check()
         if at_root:
             return None
         if out is not None and target is not out:

@@ -8,7 +8,7 @@ through slots.
 import triton
 import triton.language as tl
 
-from .. import triton as st
+from ._deadline import watched
 from .kernels_exchange import exchange_rounds
 from .kernels_parts import BUFFERS, FLAG_WORDS, await_all, combine, narrowed, rank_of, slot_of, tell_all
 from .kernels_two_shot import two_shot_rounds
@@ -82,9 +82,10 @@ def direct_all_reduce(
     count: tl.int64, shard: tl.int64, me: tl.int32, inp_at: tl.int64, out_at: tl.int64,
     WORLD: tl.constexpr, PROGRAMS: tl.constexpr, SLOT: tl.constexpr, BLOCK: tl.constexpr, ITEM: tl.constexpr,
     OP: tl.constexpr, ACC: tl.constexpr, VECTOR: tl.constexpr, SUBSET: tl.constexpr,
+    WATCH: tl.constexpr = 0,
 ):  # fmt: skip
     """All-reduce in shards: each rank loads its shard of all tensors, and stores the sum to all."""
-    ctx = st.DeviceContext(table)
+    ctx = watched(table, members, WATCH)
     APART: tl.constexpr = PROGRAMS * SLOT * ITEM // 8
     FULL: tl.constexpr = 16 // ITEM
     pid, programs = tl.program_id(0), tl.num_programs(0)
@@ -149,9 +150,10 @@ def direct_exchange(
     root: tl.int32,
     WORLD: tl.constexpr, PROGRAMS: tl.constexpr, SLOT: tl.constexpr, BLOCK: tl.constexpr, ITEM: tl.constexpr,
     SHAPE: tl.constexpr, OP: tl.constexpr, ACC: tl.constexpr, VECTOR: tl.constexpr, SUBSET: tl.constexpr,
+    WATCH: tl.constexpr = 0,
 ):  # fmt: skip
     """`exchange` from tensor to tensor. Sums read the peers' tensors; all else writes to them."""
-    ctx = st.DeviceContext(table)
+    ctx = watched(table, members, WATCH)
     APART: tl.constexpr = PROGRAMS * SLOT * ITEM // 8
     FULL: tl.constexpr = 16 // ITEM
     # The lane of what goes through slots after all.

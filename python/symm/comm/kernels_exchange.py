@@ -6,7 +6,7 @@ Every program takes the pieces of its number, `BLOCK` elements each, of every me
 import triton
 import triton.language as tl
 
-from .. import triton as st
+from ._deadline import watched
 from .kernels_parts import BUFFERS, FLAG_WORDS, await_all, narrowed, rank_of, slot_of, summed, tell_all
 
 
@@ -113,7 +113,7 @@ def exchange(
     table, members, flags, steps, slots, inp, out,
     count: tl.int64, in_apart: tl.int64, out_apart: tl.int64, me: tl.int32, root: tl.int32,
     WORLD: tl.constexpr, PROGRAMS: tl.constexpr, SLOT: tl.constexpr, BLOCK: tl.constexpr, SHAPE: tl.constexpr,
-    OP: tl.constexpr, ACC: tl.constexpr, VECTOR: tl.constexpr, SUBSET: tl.constexpr,
+    OP: tl.constexpr, ACC: tl.constexpr, VECTOR: tl.constexpr, SUBSET: tl.constexpr, WATCH: tl.constexpr = 0,
 ):  # fmt: skip
     """One collective: `count` elements from each rank to each, or from or to the root alone.
 
@@ -121,17 +121,28 @@ def exchange(
     into `out`, or with an `OP` all of it is summed into the first `count` elements.
     """
     in_apart, out_apart = tl.multiple_of(in_apart, VECTOR), tl.multiple_of(out_apart, VECTOR)
-    exchange_rounds(st.DeviceContext(table), members, flags, steps, slots, inp, out, count, in_apart, out_apart,
+    exchange_rounds(watched(table, members, WATCH), members, flags, steps, slots, inp, out, count, in_apart, out_apart,
                     me, root, WORLD, PROGRAMS, SLOT, BLOCK, SHAPE, OP, ACC, SUBSET)  # fmt: skip
 
 
 @triton.jit(do_not_specialize=["me"])
 def meet(
-    table, members, flags, steps, me: tl.int32, WORLD: tl.constexpr, SUBSET: tl.constexpr
+    table, members, flags, steps, me: tl.int32, WORLD: tl.constexpr, SUBSET: tl.constexpr, WATCH: tl.constexpr = 0
 ):  # fmt: skip
     """All ranks are here, and what they did before is seen."""
-    ctx = st.DeviceContext(table)
+    ctx = watched(table, members, WATCH)
     step = tl.load(steps)
     tell_all(ctx, members, flags, step + 1, me, WORLD, SUBSET)
     await_all(ctx, flags, step + 1, me, WORLD)
     tl.store(steps, step + 1)
+
+
+@triton.jit(do_not_specialize=["value", "me"])
+def assemble(
+    table, members, flags, value: tl.int64, me: tl.int32,
+    WORLD: tl.constexpr, SUBSET: tl.constexpr, WATCH: tl.constexpr = 0,
+):  # fmt: skip
+    """All ranks have come as far as a number says."""
+    ctx = watched(table, members, WATCH)
+    tell_all(ctx, members, flags, value, me, WORLD, SUBSET)
+    await_all(ctx, flags, value, me, WORLD)

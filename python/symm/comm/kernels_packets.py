@@ -8,7 +8,7 @@ with flags that grow, as in kernels_exchange.py.
 import triton
 import triton.language as tl
 
-from .. import triton as st
+from ._deadline import watched
 from ._parts import put_packet_from
 from .kernels_parts import FLAG_WORDS, await_all, combine, narrowed, rank_of, tell_all
 
@@ -106,12 +106,13 @@ def send_packets(
     count: tl.int64, in_apart: tl.int64, out_apart: tl.int64, me: tl.int32, rank_here: tl.int32, root: tl.int32,
     WORLD: tl.constexpr, PROGRAMS: tl.constexpr, LINES: tl.constexpr, BLOCK: tl.constexpr, SHAPE: tl.constexpr,
     PARTED: tl.constexpr, OP: tl.constexpr, ACC: tl.constexpr, WHOLE: tl.constexpr, SUBSET: tl.constexpr,
+    WATCH: tl.constexpr = 0,
 ):  # fmt: skip
     """`exchange` of messages of at most `BLOCK` words a program. `WHOLE` ones are words in memory, too.
 
     `rank_here` is this rank's number in the world, `me` that in the communicator.
     """
-    ctx = st.DeviceContext(table)
+    ctx = watched(table, members, WATCH)
     pid = tl.program_id(0)
     step = tl.load(steps + pid) + 1
     epoch = step.to(tl.int32)

@@ -3,7 +3,7 @@
 import triton
 import triton.language as tl
 
-from .. import triton as st
+from ._deadline import watched
 from .kernels_parts import FLAG_WORDS, await_all, rank_of, slot_of, tell_all
 
 
@@ -31,13 +31,13 @@ def ragged(
     table, members, flags, steps, slots, places, inp, out, counts, out_counts,
     row: tl.int64, rows: tl.int64, capacity: tl.int64, me: tl.int32,
     WORLD: tl.constexpr, PROGRAMS: tl.constexpr, SLOT: tl.constexpr, BLOCK: tl.constexpr, ITEM: tl.constexpr,
-    VECTOR: tl.constexpr, SUBSET: tl.constexpr,
+    VECTOR: tl.constexpr, SUBSET: tl.constexpr, WATCH: tl.constexpr = 0,
 ):  # fmt: skip
     """Sends `counts[r]` rows of `row` elements to each rank r, and packs what comes in `out`, of `capacity` rows.
 
     The first step tells everyone how many rows come, and how many the longest message has.
     """
-    ctx = st.DeviceContext(table)
+    ctx = watched(table, members, WATCH)
     WORDS: tl.constexpr = SLOT * ITEM // 8
     pid, programs = tl.program_id(0), tl.num_programs(0)
     row = tl.multiple_of(row, VECTOR)

@@ -3,7 +3,7 @@
 import triton
 import triton.language as tl
 
-from .. import triton as st
+from ._deadline import watched
 from .kernels_parts import BUFFERS, FLAG_WORDS, await_all, narrowed, rank_of, slot_of, summed, tell_all
 
 
@@ -103,9 +103,9 @@ def two_shot_rounds(
 def two_shot(
     table, members, flags, steps, slots, inp, out, count: tl.int64, shard: tl.int64, me: tl.int32,
     WORLD: tl.constexpr, PROGRAMS: tl.constexpr, SLOT: tl.constexpr, BLOCK: tl.constexpr,
-    OP: tl.constexpr, ACC: tl.constexpr, VECTOR: tl.constexpr, SUBSET: tl.constexpr,
+    OP: tl.constexpr, ACC: tl.constexpr, VECTOR: tl.constexpr, SUBSET: tl.constexpr, WATCH: tl.constexpr = 0,
 ):  # fmt: skip
     """All-reduce of `count` elements in shards of `shard` elements, a multiple of `VECTOR`; the last may be shorter."""
     shard = tl.multiple_of(shard, VECTOR)
-    two_shot_rounds(st.DeviceContext(table), members, flags, steps, slots, inp, out, count, shard, me,
+    two_shot_rounds(watched(table, members, WATCH), members, flags, steps, slots, inp, out, count, shard, me,
                     WORLD, PROGRAMS, SLOT, BLOCK, OP, ACC, SUBSET)  # fmt: skip

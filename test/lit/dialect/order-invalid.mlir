@@ -181,6 +181,55 @@ func.func @bad(%ctx: !symm.ctx, %m: memref<8xf32>, %p: !llvm.ptr, %w: i64, %r: i
 
 // -----
 
+// A deadline is for Triton's pointers, and instead of a timeout.
+func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %v: i32, %d: !tt.ptr<i64>) {
+  // expected-error @below {{S1: has a deadline for Triton's pointers only, got !llvm.ptr: take timeout}}
+  symm.wait %ctx, %p eq %v deadline %d : !tt.ptr<i64> : !llvm.ptr, i32
+  return
+}
+
+// -----
+
+func.func @bad(%ctx: !symm.ctx, %m: memref<4xi32>, %i: index, %v: i32, %d: !tt.ptr<i64>) {
+  // expected-error @below {{S1: has a deadline for Triton's pointers only, got memref<4xi32>: take timeout}}
+  %0 = symm.wait_packet %ctx, %m[%i], %v deadline %d : !tt.ptr<i64> : memref<4xi32> -> i32
+  return
+}
+
+// -----
+
+func.func @bad(%ctx: !symm.ctx, %p: !tt.ptr<i32>, %v: i32, %d: !tt.ptr<i32>) {
+  // expected-error @below {{takes as deadline a !tt.ptr<i64>, the address of its record, got !tt.ptr<i32>}}
+  symm.wait %ctx, %p eq %v deadline %d : !tt.ptr<i32> : !tt.ptr<i32>, i32
+  return
+}
+
+// -----
+
+func.func @bad(%ctx: !symm.ctx, %p: !tt.ptr<i32>, %v: i32, %d: !llvm.ptr) {
+  // expected-error @below {{takes as deadline a !tt.ptr<i64>, the address of its record, got !llvm.ptr}}
+  %0 = symm.wait_packet %ctx, %p, %v deadline %d : !llvm.ptr : !tt.ptr<i32> -> i32
+  return
+}
+
+// -----
+
+func.func @bad(%ctx: !symm.ctx, %p: !tt.ptr<i32>, %v: i32) {
+  // expected-error @below {{has a tag, but no deadline whose record it would be in}}
+  symm.wait %ctx, %p eq %v tag 3 : !tt.ptr<i32>, i32
+  return
+}
+
+// -----
+
+func.func @bad(%ctx: !symm.ctx, %p: !tt.ptr<i32>, %v: i32, %w: i64, %d: !tt.ptr<i64>) {
+  // expected-error @below {{has a timeout or a deadline, not both}}
+  %0 = symm.wait %ctx, %p eq %v timeout %w deadline %d : !tt.ptr<i64> : !tt.ptr<i32>, i32 -> i1
+  return
+}
+
+// -----
+
 // A timeout and a result go together.
 func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %v: i32, %w: i64) {
   // expected-error @below {{returns an i1 if it has a timeout, and nothing otherwise}}
@@ -217,7 +266,7 @@ func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %v: i32, %w: i64) {
 // Generic forms.
 func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %v: i32) {
   // expected-error @below {{result group starting at #0 requires 0 or 1 element, but found 2}}
-  %0:2 = "symm.wait"(%ctx, %p, %v) <{operandSegmentSizes = array<i32: 1, 1, 0, 1, 0>, comparison = 1 : i32}>
+  %0:2 = "symm.wait"(%ctx, %p, %v) <{operandSegmentSizes = array<i32: 1, 1, 0, 1, 0, 0>, comparison = 1 : i32}>
     : (!symm.ctx, !llvm.ptr, i32) -> (i1, i1)
   return
 }
@@ -226,7 +275,7 @@ func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %v: i32) {
 
 func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %w: i64) {
   // expected-error @below {{'symm.wait' op takes one operand 'value', got 0}}
-  "symm.wait"(%ctx, %p, %w) <{operandSegmentSizes = array<i32: 1, 1, 0, 0, 1>, comparison = 0 : i32}>
+  "symm.wait"(%ctx, %p, %w) <{operandSegmentSizes = array<i32: 1, 1, 0, 0, 1, 0>, comparison = 0 : i32}>
     : (!symm.ctx, !llvm.ptr, i64) -> ()
   return
 }
@@ -235,7 +284,7 @@ func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %w: i64) {
 
 func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %v: i32) {
   // expected-error @below {{Invalid attribute `comparison` in property conversion: 6 : i32}}
-  "symm.wait"(%ctx, %p, %v) <{operandSegmentSizes = array<i32: 1, 1, 0, 1, 0>, comparison = 6 : i32}>
+  "symm.wait"(%ctx, %p, %v) <{operandSegmentSizes = array<i32: 1, 1, 0, 1, 0, 0>, comparison = 6 : i32}>
     : (!symm.ctx, !llvm.ptr, i32) -> ()
   return
 }
@@ -244,7 +293,7 @@ func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %v: i32) {
 
 func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %v: i32) {
   // expected-error @below {{requires attribute 'comparison'}}
-  "symm.wait"(%ctx, %p, %v) <{operandSegmentSizes = array<i32: 1, 1, 0, 1, 0>}> : (!symm.ctx, !llvm.ptr, i32) -> ()
+  "symm.wait"(%ctx, %p, %v) <{operandSegmentSizes = array<i32: 1, 1, 0, 1, 0, 0>}> : (!symm.ctx, !llvm.ptr, i32) -> ()
   return
 }
 

@@ -94,6 +94,20 @@ func.func @wait(%ctx: !symm.ctx, %a: memref<4xi64>, %z: memref<i32, 1>, %p: !llv
   return
 }
 
+// CHECK-LABEL: func.func @deadline(
+// CHECK-SAME: %[[CTX:[a-z0-9]+]]: !symm.ctx, %[[T:[a-z0-9]+]]: !tt.ptr<i32>, %[[D:[a-z0-9]+]]: !tt.ptr<i64>,
+// CHECK-SAME: %[[V:[a-z0-9]+]]: i32
+func.func @deadline(%ctx: !symm.ctx, %t: !tt.ptr<i32>, %d: !tt.ptr<i64>, %v: i32) {
+  // CHECK-NEXT: symm.wait %[[CTX]], %[[T]] ge %[[V]] deadline %[[D]] : !tt.ptr<i64> : !tt.ptr<i32>, i32{{$}}
+  symm.wait %ctx, %t ge %v deadline %d : !tt.ptr<i64> : !tt.ptr<i32>, i32
+  // CHECK-NEXT: symm.wait %[[CTX]], %[[T]] ge %[[V]] deadline %[[D]] : !tt.ptr<i64> tag 3 sem relaxed : !tt.ptr<i32>, i32
+  symm.wait %ctx, %t ge %v deadline %d : !tt.ptr<i64> tag 3 sem relaxed : !tt.ptr<i32>, i32
+  // CHECK-NEXT: %{{.*}} = symm.wait_packet %[[CTX]], %[[T]], %[[V]] deadline %[[D]] : !tt.ptr<i64> tag 4 : !tt.ptr<i32> -> i8
+  %0 = symm.wait_packet %ctx, %t, %v deadline %d : !tt.ptr<i64> tag 4 : !tt.ptr<i32> -> i8
+  // CHECK-NEXT: return{{$}}
+  return
+}
+
 // CHECK-LABEL: func.func @put_signal(
 // CHECK-SAME: %[[CTX:[a-z0-9]+]]: !symm.ctx, %[[A:[a-z0-9]+]]: memref<64xf32>,
 // CHECK-SAME: %[[B:[a-z0-9]+]]: memref<?xf32, strided<[2], offset: 1>>, %[[FLAGS:[a-z0-9]+]]: memref<4xi64>,

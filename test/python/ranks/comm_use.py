@@ -39,8 +39,32 @@ def splits():
             assert COMM.all_gather(both[1]).tolist() == list(range(RANKS))
         assert some.all_reduce(torch.ones(300)).tolist() == [len(members)] * 300
         some.barrier()
-        raises(errors.ArgumentError, "of some ranks only", some.split, 0) if len(members) < RANKS else None
     raises(errors.ArgumentError, "color must be an integer", COMM.split, "red")
+
+
+def nested():
+    """Splits of splits, three levels of communicators in use at once."""
+    halves = COMM.split(ME // 2)
+    turned = halves.split(0, -ME)
+    alone = turned.split(turned.get_rank() if ME != 1 else None)
+    half = [rank for rank in range(RANKS) if rank // 2 == ME // 2]
+    assert (alone is None) == (ME == 1)
+    for count in (2, 3000):
+        mine = torch.full((count,), ME)
+        for _ in range(3):
+            assert COMM.all_gather(mine)[::count].tolist() == list(range(RANKS))
+            assert halves.all_gather(mine)[::count].tolist() == half
+            assert turned.all_gather(mine)[::count].tolist() == half[::-1]
+            assert alone is None or alone.all_gather(mine).tolist() == [ME] * count
+            assert turned.all_reduce(mine.clone()).tolist() == [sum(half)] * count
+    # Ranks in none take part with that of all ranks.
+    again = (alone or COMM).split(None if alone is None else 7)
+    assert (again is None) == (ME == 1) and (again is None or again.get_num_ranks() == 1)
+    pairs = halves.split(5, 0)
+    assert pairs.broadcast(torch.tensor([ME]), 0).tolist() == [half[0]]
+    for comm in (pairs, turned, halves):
+        comm.barrier()
+        comm.close()
 
 
 def WORLD_COLORS(rank, color, key):
@@ -104,7 +128,7 @@ def checked():
     assert comm.all_reduce(torch.ones(3)).tolist() == [RANKS] * 3
 
 
-for part in (splits, wrong, checked):
+for part in (splits, nested, wrong, checked):
     part()
 COMM.close()
 COMM.close()

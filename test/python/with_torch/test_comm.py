@@ -6,7 +6,7 @@ from test_ranks import outputs, start
 pytest.importorskip("torch", reason="needs torch: ./x python runs it in an environment that has it")
 
 
-PROGRAMS = ("comm_collectives.py", "comm_large.py", "comm_use.py", "comm_iris.py", "comm_stalled.py")
+PROGRAMS = ("comm_collectives.py", "comm_large.py", "comm_use.py", "comm_iris.py", "comm_stalled.py", "comm_deadline.py")
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4])

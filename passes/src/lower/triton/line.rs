@@ -4,6 +4,7 @@
 //! vector are accessed as wholes, not that the vector is. AMD's instructions of 128 bits promise nothing, so that there
 //! a half is an instruction.
 
+use super::deadline::{Deadline, Looking};
 use super::packet::{are_of, data, for_each_line, halves};
 use super::words::{constant_like, element_wise};
 use crate::ir::{Builder, lasting};
@@ -98,24 +99,30 @@ impl<'c> Line<'c> {
         [data(b, found), b.binary("arith.ori", is_here, is_off)]
     }
 
-    /// The data, once it is there; zeros where there is no packet.
-    pub fn wait(&self, b: &Builder<'c>, target: &Target) -> Value<'c, 'c> {
+    /// The data, once it is there or the deadline is over; zeros where there is no packet.
+    pub fn wait(&self, b: &Builder<'c>, target: &Target, deadline: Option<Deadline<'c>>) -> Value<'c, 'c> {
         match target {
             Target::Cuda(_) => {
                 let [first, second] = self.first_look(b);
                 let is_on = if self.mask.is_some() { "setp.ne.and.b32 missing, $5, 0, missing;\n" } else { "" };
+                let mut operands = self.operands(&[first, second, self.address, self.epoch]);
+                let mut kinds = vec!["l", "l", "l", "r", "r"];
+                kinds.truncate(operands.len());
+                let (declared, look) = deadline.map_or_else(Default::default, |deadline| {
+                    operands.push(for_each_line(b, deadline.record, self.address));
+                    kinds.push("l");
+                    look(deadline, &format!("${}", operands.len()))
+                });
                 let text = format!(
                     "{{\n.reg .b32 lo, hi, early, late, polls;\n.reg .b64 first, second;\n.reg .pred missing, tired;\n\
-                     mov.b64 first, $1;\nmov.b64 second, $2;\nmov.u32 polls, 0;\n\
+                     {declared}mov.b64 first, $1;\nmov.b64 second, $2;\nmov.u32 polls, 0;\n\
                      AGAIN:\nmov.b64 {{lo, early}}, first;\nmov.b64 {{hi, late}}, second;\n\
                      setp.ne.b32 missing, early, $4;\nsetp.ne.or.b32 missing, late, $4, missing;\n{is_on}\
                      @!missing bra HERE;\nadd.u32 polls, polls, 1;\nsetp.gt.u32 tired, polls, {EAGER_POLLS};\n\
-                     @tired nanosleep.u32 64;\nld.relaxed.sys.global.v2.b64 {{first, second}}, [$3];\nbra AGAIN;\n\
+                     @tired nanosleep.u32 64;\n{look}ld.relaxed.sys.global.v2.b64 {{first, second}}, [$3];\nbra AGAIN;\n\
                      HERE:\nmov.b64 $0, {{lo, hi}};\n}}"
                 );
-                let operands = self.operands(&[first, second, self.address, self.epoch]);
-                let constraints = constraints("=l", &["l", "l", "l", "r", "r"][..operands.len()]);
-                assembly(b, &text, &constraints, &operands, &[self.word(b)])[0]
+                assembly(b, &text, &constraints("=l", &kinds), &operands, &[self.word(b)])[0]
             }
             Target::Hip(_) => self.wait_on_amd(b),
         }
@@ -161,6 +168,17 @@ impl<'c> Line<'c> {
         let zero = constant_like(b, 0, value.r#type());
         b.value("arith.select", &[is_on, value, zero], value.r#type(), &[])
     }
+}
+
+/// What a thread declares and does that waits for a line until a deadline.
+fn look(deadline: Deadline, record: &str) -> (String, String) {
+    let names = Looking { record, address: "$3", expected: "wanted", seen: "found", poll: "READ" };
+    let look = format!(
+        "setp.ne.b32 busy, early, $4;\nselp.b32 rest, early, late, busy;\ncvt.s64.s32 found, rest;\n\
+         cvt.s64.s32 wanted, $4;\n{}bra HERE;\nREAD:\n",
+        deadline.look(&names)
+    );
+    (format!("{}.reg .b64 wanted, found;\n", Deadline::REGISTERS), look)
 }
 
 /// What AMD's assembly changes beside its results.

@@ -1,6 +1,7 @@
 //! Signals, waits, fences and barriers (O1 to O6).
 
 use super::Lowering;
+use super::deadline::Deadline;
 use super::words::{self, atomic_rmw};
 use crate::ir::{Builder, lasting};
 use crate::lower::predicate;
@@ -19,6 +20,7 @@ struct Poll<'c> {
     predicate: CmpiPredicate,
     expected: Value<'c, 'c>,
     scope: Scope,
+    deadline: Option<Deadline<'c>>,
 }
 
 impl<'c: 'a, 'a> Lowering<'c, 'a> {
@@ -103,7 +105,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
 
     pub fn wait(&mut self, b: &Builder<'c>, op: Wait<'c, 'a>) -> Result<(), Reported> {
         if op.timeout().is_some() {
-            return Err(error(op.operation(), "S1: a wait in a Triton kernel has no timeout"));
+            return Err(error(op.operation(), "S1: a wait in a Triton kernel has no timeout; it may have a deadline"));
         }
         if !matches!(Pointer::of(op.flag().r#type()), Some(Pointer::Triton(_))) {
             return Err(error(op.operation(), "S1: takes the flag as a !tt.ptr"));
@@ -113,6 +115,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
             predicate: predicate(op.comparison(), op.is_unsigned()),
             expected: lasting(op.value()),
             scope: op.scope(),
+            deadline: self.deadline(SymmOp::Wait(op), op.deadline(), op.tag())?,
         };
         self.poll(b, poll, op.sem());
         self.after_acquire(b);
@@ -122,7 +125,13 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
     /// Reads a flag in every thread until it is as asked, and acquires once (O5).
     fn poll(&self, b: &Builder<'c>, poll: Poll<'c>, order: Order) {
         let late = |b: &Builder<'c>, eager_polls| {
-            self.repeat(b, poll, Order::Relaxed, eager_polls, None);
+            match poll.deadline {
+                None => _ = self.repeat(b, poll, Order::Relaxed, eager_polls, None),
+                Some(deadline) => {
+                    let asked = (poll.flag, poll.predicate, poll.expected);
+                    self.target.poll_until(b, asked, poll.scope, (deadline, eager_polls));
+                }
+            }
             if order.acquires() {
                 self.target.acquire(b, poll.flag, poll.expected.r#type(), poll.scope);
             }
@@ -198,7 +207,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         });
         b.for_each(b.i32(0), ranks, |b, rank| {
             let flag = word(b, mine, b.add(b.as_i64(rank), one));
-            let poll = Poll { flag, predicate: CmpiPredicate::Sge, expected: epoch, scope: Scope::Sys };
+            let poll = Poll { flag, predicate: CmpiPredicate::Sge, expected: epoch, scope: Scope::Sys, deadline: None };
             self.poll(b, poll, if self.target.polls_in_order() { Order::Acquire } else { Order::Relaxed });
         });
         if !self.target.polls_in_order() {

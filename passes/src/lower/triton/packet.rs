@@ -40,7 +40,14 @@ fn has_barrier(op: SymmOp) -> bool {
     match op {
         SymmOp::Signal(op) => op.sem().releases(),
         SymmOp::Wait(_) | SymmOp::PutSignal(_) | SymmOp::Fence(_) | SymmOp::Barrier(_) => true,
-        _ => false,
+        // Atomics have one before a release alone, and copies where they need one.
+        SymmOp::AtomicCas(_) | SymmOp::AtomicRmw(_) | SymmOp::Copy(_) | SymmOp::Get(_) | SymmOp::Put(_) => false,
+        SymmOp::PutPacket(_) | SymmOp::WaitPacket(_) | SymmOp::TryPacket(_) => false,
+        SymmOp::AsRemote(_) | SymmOp::RemoteLoad(_) | SymmOp::RemoteStore(_) => false,
+        SymmOp::Ctx(_) | SymmOp::HeapBase(_) | SymmOp::HeapDelta(_) | SymmOp::NumRanks(_) | SymmOp::Rank(_) => false,
+        SymmOp::Check(_) | SymmOp::Fault(_) | SymmOp::Print(_) | SymmOp::TraceBegin(_) | SymmOp::TraceEnd(_) => false,
+        // Not in kernels of Triton's.
+        SymmOp::Alloc(_) | SymmOp::BarrierAll(_) | SymmOp::Free(_) => false,
     }
 }
 
@@ -61,8 +68,9 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
     pub fn wait_packet(&mut self, b: &Builder<'c>, op: WaitPacket<'c, 'a>) -> Result<Value<'c, 'c>, Reported> {
         let ty = op.value().r#type();
         self.refuse_packet(SymmOp::WaitPacket(op), ty)?;
+        let deadline = self.deadline(SymmOp::WaitPacket(op), op.deadline(), op.tag())?;
         let line = Line::new(b, lasting(op.slots()), op.epoch(), op.mask());
-        let words = self.once(b, |b| vec![line.wait(b, &self.target)]);
+        let words = self.once(b, |b| vec![line.wait(b, &self.target, deadline)]);
         Ok(from_word(b, words[0], ty))
     }
 

@@ -1,9 +1,11 @@
 //! What Triton has no op for, in the assembly of the GPU: fences, a load that acquires, a pause.
 
+use super::deadline::Deadline;
 use super::words::assembly;
-use crate::ir::Builder;
+use crate::ir::{Builder, lasting};
 use crate::target::Target;
-use melior::ir::{Type, Value};
+use melior::dialect::arith::CmpiPredicate;
+use melior::ir::{Type, Value, ValueLike};
 use symm_dialect::ops::{Order, Scope};
 use symm_dialect::shape::byte_width;
 
@@ -83,6 +85,20 @@ impl Target {
         }
     }
 
+    /// Polls a flag in every thread until it is as asked, or its deadline is over.
+    pub fn poll_until<'c>(
+        &self,
+        b: &Builder<'c>,
+        (flag, predicate, expected): (Value<'c, '_>, CmpiPredicate, Value<'c, '_>),
+        scope: Scope,
+        (deadline, eager_polls): (Deadline<'c>, i64),
+    ) {
+        let is_wide = byte_width(expected.r#type()) == 8;
+        let text = deadline.polls(predicate, if is_wide { 64 } else { 32 }, scope, eager_polls);
+        let constraints = format!("=r,l,{},l,~{{memory}}", if is_wide { "l" } else { "r" });
+        assembly(b, &text, &constraints, &[lasting(flag), lasting(expected), deadline.record], b.int(32));
+    }
+
     /// Acquires, in every thread, what was released by whoever wrote a flag.
     pub fn acquire<'c>(&self, b: &Builder<'c>, flag: Value<'c, '_>, ty: Type<'c>, scope: Scope) {
         match self {
@@ -132,6 +148,23 @@ impl Target {
         };
         assembly(b, text, constraints, &[], b.int(32));
     }
+}
+
+/// A comparison of integers of so many bits, as PTX calls it.
+pub fn compare_as(predicate: CmpiPredicate, bits: u32) -> String {
+    let (name, kind) = match predicate {
+        CmpiPredicate::Eq => ("eq", 's'),
+        CmpiPredicate::Ne => ("ne", 's'),
+        CmpiPredicate::Slt => ("lt", 's'),
+        CmpiPredicate::Sle => ("le", 's'),
+        CmpiPredicate::Sgt => ("gt", 's'),
+        CmpiPredicate::Sge => ("ge", 's'),
+        CmpiPredicate::Ult => ("lt", 'u'),
+        CmpiPredicate::Ule => ("le", 'u'),
+        CmpiPredicate::Ugt => ("gt", 'u'),
+        CmpiPredicate::Uge => ("ge", 'u'),
+    };
+    format!("{name}.{kind}{bits}")
 }
 
 /// How gfx942 says how far an access or a fence reaches.

@@ -1,0 +1,161 @@
+"""Deadlines of what waits in kernels, and what is told of one that is over.
+
+A kernel waits with the ops of a context that has a deadline: `watched(table, members, WATCH)`, with 0 or a number of
+`TAGS` as the constant `WATCH`. With 0 it is a plain `DeviceContext`. When the time is over a wait leaves as if what it
+waits for had come, and all later waits leave at once, until the record is good again: a kernel ends soon, and what it
+writes is nobody's result. The host looks at one word of its own memory before each call.
+"""
+
+import ctypes
+import math
+import os
+
+import triton
+import triton.language as tl
+
+from .. import triton as st
+from .._context import Watched, device_context
+from .._memory import torch
+from .._symm import DEADLINE_RECORD
+from ..errors import ArgumentError, CollectiveTimeoutError
+
+WORD = DEADLINE_RECORD
+RECORD_WORDS = tl.constexpr(WORD["words"])
+# Far longer than ranks of a job are apart.
+USUAL_SECONDS = 300.0
+# Longer than any run.
+FOR_EVER = 2**63 - 1
+# The states of a record: a wait of this rank has given up; from TOLD on, the rank of that number says that it has.
+BROKEN, TOLD = 1, 2
+# The calls of the library, at their numbers from 1.
+TAGS = {
+    name: number
+    for number, name in enumerate(
+        ("all_reduce", "reduce_scatter", "all_gather", "all_to_all", "all_to_all_v", "broadcast", "reduce", "gather",
+         "scatter", "barrier", "recover", "send", "recv", "sendrecv"), 1)
+}  # fmt: skip
+
+
+@device_context
+class WatchedContext(Watched):
+    """The context of kernels of Triton and Gluon whose waits have a deadline."""
+
+
+@triton.jit
+def watched(table, members, WATCH: tl.constexpr):
+    """The context of a kernel of the communicator whose members, after the record, are at an address."""
+    if WATCH:
+        record = members.to(tl.pointer_type(tl.int64), bitcast=True) - RECORD_WORDS
+        return WatchedContext(table, record, WATCH)
+    else:
+        return st.DeviceContext(table)
+
+
+def seconds_of(timeout, device):
+    """How long a wait may take: what a caller says, or the environment, or the default; without end is math.inf."""
+    told = timeout
+    if timeout is None:
+        told = os.environ.get("SYMM_TIMEOUT") or (math.inf if torch().version.hip else USUAL_SECONDS)
+    try:
+        seconds = float(told)
+    except (TypeError, ValueError):
+        seconds = math.nan
+    if isinstance(told, bool) or not seconds > 0:
+        where = "SYMM_TIMEOUT" if timeout is None else "Communicator: timeout"
+        raise ArgumentError(f"{where} must be a number of seconds above 0, or math.inf for none, not {told!r}")
+    if seconds < math.inf and device.type != "cpu" and torch().version.hip:
+        raise ArgumentError("Communicator: waits have no timeout on AMD GPUs: leave it out")
+    # What 63 bits hold of nanoseconds.
+    return seconds if seconds < 2**63 / 1e9 else math.inf
+
+
+class Deadline:
+    """The record of a communicator's waits, or of those that recover it.
+
+    `memory` is the record on the heap, at the same place of all members; `locate` says what lies a number of bytes
+    after `first`, an address.
+    """
+
+    def __init__(self, world, members, me, memory, first, locate, seconds):
+        self.world, self.members, self.me = world, members, me
+        self.memory, self.locate, self.seconds = memory, locate, seconds
+        self.is_on = seconds < math.inf
+        on_gpu = world.device.type != "cpu"
+        # Which a kernel can write to, and the host can read while it runs.
+        self.host = torch().zeros(1, dtype=torch().int64, pin_memory=on_gpu)
+        self.state = ctypes.c_int64.from_address(self.host.data_ptr())
+        self.error = None
+        words = [0] * WORD["words"]
+        words[WORD["limit"]] = int(seconds * 1e9) if self.is_on else FOR_EVER
+        words[WORD["host"]], words[WORD["base"]] = self.host.data_ptr(), first
+        self.good = torch().tensor(words, dtype=torch().int64, device=world.device)
+        memory.copy_(self.good)
+
+    def tag(self, call):
+        """What a kernel gets as WATCH."""
+        return TAGS[call] if self.is_on else 0
+
+    def check(self):
+        """Raises what has gone wrong so far, without waiting for the device while all is well."""
+        if self.state.value:
+            self._raise()
+
+    def synchronize(self):
+        """The same after the device has done all that it was given, and looking at the other ranks, too."""
+        self.world._synchronize()
+        if not self.state.value and self.is_on:
+            self.state.value = self._state_of_all()
+        self.check()
+
+    def reset(self):
+        """Makes the record good; nobody waits."""
+        self.memory.copy_(self.good)
+        self.world._synchronize()
+        self.state.value, self.error = 0, None
+
+    def _state_of_all(self):
+        mine = self._words(self.me)[WORD["state"]]
+        if mine:
+            return mine
+        # Another rank may have told one that has written its own record: the state does not say that it has.
+        broken = (peer for peer in range(len(self.members)) if self._words(peer)[WORD["tag"]])
+        return next((TOLD + peer for peer in broken), 0)
+
+    def _words(self, member):
+        memory = self.memory if member == self.me else self.world.as_remote(self.memory, self.members[member])
+        return memory.tolist()
+
+    def _raise(self):
+        if self.error is None:
+            if self.world.device.type != "cpu" and torch().cuda.is_current_stream_capturing():
+                message = "this communicator is broken: end the capture, and call check() for what has happened"
+                raise CollectiveTimeoutError(message)
+            # Its waits leave at once.
+            self.world._synchronize()
+            state = self.state.value
+            if state == BROKEN:
+                self._tell()
+            self.error = self._described(self.me if state == BROKEN else state - TOLD)
+        raise CollectiveTimeoutError(*self.error)
+
+    def _tell(self):
+        """Has the waits of all members leave."""
+        for peer, rank in enumerate(self.members):
+            if peer != self.me:
+                theirs = self.world.as_remote(self.memory, rank)
+                theirs[WORD["state"]] = TOLD + self.me
+        self.world._synchronize()
+
+    def _described(self, rank):
+        """The error that a rank's record tells of."""
+        words = self._words(rank)
+        tag, address, expected, seen = (words[WORD[name]] for name in ("tag", "address", "expected", "seen"))
+        calls = {number: call for call, number in TAGS.items()}
+        place = self.locate(address - words[WORD["base"]])
+        if tag not in calls or place is None:
+            return (f"rank {rank} has given up a call, and has recovered since: call recover on all ranks",)
+        message = (
+            f"{calls[tag]}: rank {rank} has waited {self.seconds:g} s for rank {place.source}: its {place.what} has "
+            f"number {seen} and not {expected}. The communicator is broken: call recover() on all ranks, or close it"
+        )
+        return message, calls[tag], rank, place.source, place.what, expected, seen
