@@ -34,7 +34,7 @@ mod source;
 pub use device::{Device, assembly, hsaco, translate_device, translate_devices};
 pub use error::Error;
 pub use frontend::{Frontend, copy_of, declared};
-pub use jit::Jit;
+pub use jit::{Jit, ensure_defined};
 pub use llvm::{Level, LlvmModule, translate};
 pub use melior::ir::Module;
 pub use signature::{Argument, ArgumentType, Element, Output, Signature};

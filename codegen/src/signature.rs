@@ -5,6 +5,7 @@ use melior::ir::attribute::{ArrayAttribute, DictionaryAttribute, FloatAttribute,
 use melior::ir::operation::OperationLike;
 use melior::ir::r#type::{MemRefType, ShapedTypeLike};
 use melior::ir::{Attribute, BlockLike, Module, OperationRef, Type, TypeLike};
+use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::fmt::{self, Display, Formatter};
 use symm_dialect::diagnostic::{Severity, report};
@@ -15,7 +16,7 @@ use symm_dialect::symbol::{signature, symbol};
 use symm_dialect::text::string;
 
 /// The type of an array's elements, or of a scalar.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Element {
     /// A boolean, one byte in memory.
     Bool,
@@ -82,7 +83,7 @@ impl Display for Element {
 }
 
 /// The type of an argument or result.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ArgumentType {
     /// A scalar.
     Scalar(Element),
@@ -96,7 +97,7 @@ pub enum ArgumentType {
 }
 
 /// An argument after the context.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Argument {
     /// Its `symm.name`, or `arg<position>`.
     pub name: String,
@@ -107,7 +108,7 @@ pub struct Argument {
 }
 
 /// A result.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Output {
     /// Its `symm.name`, or `result<position>`.
     pub name: String,
@@ -116,7 +117,7 @@ pub struct Output {
 }
 
 /// A host function's arguments after the context, and its results.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Signature {
     /// The arguments after the context.
     pub arguments: Vec<Argument>,

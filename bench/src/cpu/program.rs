@@ -30,13 +30,12 @@ impl Program {
         frontend.run_pipeline(&mut module, "symm-cpu")?;
         let llvm = translate(&module)?;
         llvm.optimize(Level::O2)?;
-        Ok(Self { jit: Jit::new(llvm, Level::O2, &symm_runtime::symbols())? })
+        Ok(Self { jit: Jit::new(&llvm, Level::O2, &symm_runtime::symbols())? })
     }
 
     /// The entry of a host function.
     pub fn entry(&self, function: &str) -> Result<Entry> {
-        let address = self.jit.address(&entry(function));
-        let address = address.with_context(|| format!("the program has no host function {function}"))?;
+        let address = self.jit.address(&entry(function)).with_context(|| format!("the host function {function}"))?;
         // SAFETY: the lowering makes entries with exactly this signature.
         Ok(Entry { code: unsafe { std::mem::transmute::<usize, EntryFn>(address) } })
     }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{MemfdFlags, memfd_create};
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, pidfd_open, waitid};
 
 use super::environment::Bootstrap;
 use super::output::Outputs;
@@ -25,6 +25,8 @@ use crate::memory;
 
 /// Time between two looks for stopped processes, once a rank has failed, and for Ctrl-C.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
+/// How long processes may take to stop.
+const STOP_IN: Duration = Duration::from_secs(1);
 /// Looks in a row that have to find a process stopped: a signal may stop it for a moment.
 const STOPPED_FOR: u32 = 4;
 
@@ -58,8 +60,7 @@ pub fn spawn_processes(spawn: &Spawn) -> Result<(), Error> {
         match Process::start(spawn, rank, &run, &mut outputs) {
             Ok(process) => running.push(process),
             Err(error) => {
-                // Stopped first: none of them sees another go, and calls that a death.
-                running.iter().for_each(Process::stop);
+                stop(&running);
                 running.iter_mut().for_each(Process::kill);
                 return Err(error);
             }
@@ -71,6 +72,16 @@ pub fn spawn_processes(spawn: &Spawn) -> Result<(), Error> {
         forwarded.map_err(Error::io("write the ranks' output"))
     } else {
         Err(Error::RanksFailed(failed))
+    }
+}
+
+/// Stops processes that are to be killed: then none of them sees another go, and calls that a death. One of several
+/// threads takes the signal, and the others run on until it has.
+fn stop(running: &[Process]) {
+    running.iter().for_each(Process::stop);
+    let asked = Instant::now();
+    while asked.elapsed() < STOP_IN && running.iter().any(Process::runs) {
+        thread::sleep(Duration::from_millis(1));
     }
 }
 
@@ -140,6 +151,12 @@ impl Process {
         let is_stopped = state::of(self.child.id().cast_signed()) == ProcessState::Stopped;
         self.stopped = if is_stopped { self.stopped + 1 } else { 0 };
         self.stopped >= STOPPED_FOR
+    }
+
+    /// Whether it has neither ended nor stopped. It leaves that to be waited for.
+    fn runs(&self) -> bool {
+        let looks = WaitIdOptions::STOPPED | WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        waitid(WaitId::Pid(Pid::from_child(&self.child)), looks).is_ok_and(|status| status.is_none())
     }
 
     fn stop(&self) {

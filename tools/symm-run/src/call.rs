@@ -30,8 +30,7 @@ impl Entry {
 
     /// Finds an entry by its name.
     pub fn new(jit: Jit, symbol: &str) -> Result<Self, Error> {
-        let address =
-            jit.address(symbol).ok_or_else(|| Error::MissingEntry { entry: symbol.into(), candidates: Vec::new() })?;
+        let address = jit.address(symbol)?;
         // SAFETY: the lowering makes entries with exactly this signature.
         let code = unsafe { std::mem::transmute::<usize, kernel::EntryFn>(address) };
         Ok(Self { code, _jit: jit })

@@ -1,14 +1,13 @@
 //! From a program's file to its host function in this process, and its kernels for a GPU.
 
 use crate::call::Entry;
+use crate::image::Image;
 use crate::options::{Driver, Options};
 use anyhow::Context as _;
-use std::cell::RefCell;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::io::Write as _;
-use std::rc::Rc;
+use std::io::Read as _;
 use symm_codegen::{
-    Frontend, Jit, Level, Module, Signature, Source, assembly, declared, hsaco, translate, translate_devices,
+    Frontend, Level, Module, Signature, Source, assembly, declared, ensure_defined, hsaco, translate, translate_devices,
 };
 use symm_dialect::{World, set_table_in_heap, set_world};
 use symm_runtime::{Device, DeviceCode, DeviceInfo, heap_stride};
@@ -23,8 +22,36 @@ pub struct Compiled {
     pub device: Device,
 }
 
-/// What tells one program from another, so that ranks started with different ones notice.
-pub fn fingerprint(source: &Source) -> Vec<u8> {
+/// A program as this process is given it.
+pub enum Program {
+    /// To be compiled.
+    Source(Source),
+    /// Compiled by the symm-run that has started this one as a rank.
+    Compiled(Image),
+}
+
+impl Program {
+    /// The program that the command line names.
+    pub fn new(options: &Options) -> anyhow::Result<Self> {
+        if !options.compiled {
+            return Ok(Self::Source(Source::new(&options.file)?));
+        }
+        let mut bytes = Vec::new();
+        std::io::stdin().lock().read_to_end(&mut bytes).context("standard input")?;
+        let image = Image::from_bytes(&bytes);
+        Ok(Self::Compiled(image.context("standard input is no compiled program, which --compiled says that it is")?))
+    }
+
+    /// What tells one program from another, so that ranks started with different ones notice.
+    pub fn fingerprint(&self) -> Vec<u8> {
+        match self {
+            Self::Source(source) => fingerprint(source),
+            Self::Compiled(image) => image.fingerprint.clone(),
+        }
+    }
+}
+
+fn fingerprint(source: &Source) -> Vec<u8> {
     let mut hasher = DefaultHasher::new();
     // A file that cannot be read is reported where it is parsed.
     source.bytes().hash(&mut hasher);
@@ -36,38 +63,20 @@ pub fn fingerprint(source: &Source) -> Vec<u8> {
 pub enum Diagnostics {
     /// They are shown.
     Shown,
-    /// They are shown if the program cannot be compiled; a rank shows them otherwise.
-    OfFailures,
     /// Another rank shows them.
     Elsewhere,
 }
 
 /// Compiles the program for this many ranks.
-pub fn program(
-    source: &Source,
-    options: &Options,
-    num_ranks: u32,
-    diagnostics: Diagnostics,
-) -> anyhow::Result<Compiled> {
-    if diagnostics == Diagnostics::Shown {
-        return compile(source, options, num_ranks, &Frontend::new());
-    }
-    let said = Rc::new(RefCell::new(String::new()));
-    let says = Rc::clone(&said);
-    let frontend = Frontend::with_diagnostics(move |_, text| says.borrow_mut().push_str(text));
-    let compiled = compile(source, options, num_ranks, &frontend);
-    if compiled.is_err() && diagnostics == Diagnostics::OfFailures {
-        // What cannot be written is no failure of its own.
-        let _ = std::io::stderr().write_all(said.borrow().as_bytes());
-    }
-    compiled
-}
-
-fn compile(source: &Source, options: &Options, num_ranks: u32, frontend: &Frontend) -> anyhow::Result<Compiled> {
+pub fn program(source: &Source, options: &Options, num_ranks: u32, diagnostics: Diagnostics) -> anyhow::Result<Image> {
+    let frontend = match diagnostics {
+        Diagnostics::Shown => Frontend::new(),
+        Diagnostics::Elsewhere => Frontend::with_diagnostics(|_, _| {}),
+    };
     // A program that crashes later is to be seen as such.
     let guard = symm_tool::crash::guard("symm-run");
     guard.reads_bytes(&source.bytes());
-    let mut module = source.parse(frontend)?;
+    let mut module = source.parse(&frontend)?;
     let signature = Signature::of(&module, &options.entry)?;
     let gpus = gpus(options.driver)?;
     let heap_size = options.heap_size;
@@ -75,22 +84,27 @@ fn compile(source: &Source, options: &Options, num_ranks: u32, frontend: &Fronte
     let mapped = gpus.iter().all(|gpu| gpu.mapped);
     let heap_stride = mapped.then(|| heap_stride(heap_size));
     set_world(&mut module, World { num_ranks, heap_size, heap_stride });
-    let device = match options.driver {
-        Driver::Cpu => Device::Cpu,
-        Driver::Cuda => Device::Cuda(kernels(options, &nvidia_chip(&gpus)?, frontend, (&module, mapped))?),
-        Driver::Hip => Device::Hip(kernels(options, &amd_chip(&gpus)?, frontend, (&module, mapped))?),
+    let kernels = match options.driver {
+        Driver::Cpu => Vec::new(),
+        Driver::Cuda => kernels(options, &nvidia_chip(&gpus)?, &frontend, (&module, mapped))?,
+        Driver::Hip => kernels(options, &amd_chip(&gpus)?, &frontend, (&module, mapped))?,
     };
+    let entry = Entry::symbol(&options.entry);
+    let object = host(options, &frontend, &mut module, &entry)?;
+    Ok(Image { fingerprint: fingerprint(source), entry, signature, object, kernels })
+}
+
+/// The host's code.
+fn host(options: &Options, frontend: &Frontend, module: &mut Module, entry: &str) -> anyhow::Result<Vec<u8>> {
     let safety = format!("strict={} bounds-checks={}", options.strict, options.check_bounds);
     let (trace, offload) = (options.trace.is_some(), options.driver != Driver::Cpu);
-    frontend.run_pipeline(&mut module, &format!("symm-cpu{{{safety} trace={trace} offload={offload}}}"))?;
-    let llvm = translate(&module)?;
-    let entry = Entry::symbol(&options.entry);
-    llvm.keep_only(&entry);
+    frontend.run_pipeline(module, &format!("symm-cpu{{{safety} trace={trace} offload={offload}}}"))?;
+    let llvm = translate(module)?;
+    llvm.keep_only(entry);
     let level = options.optimize.unwrap_or(Level::O2);
     llvm.optimize(level)?;
-    let generated = if options.optimize.is_some() { level } else { llvm.affordable(level) };
-    let jit = Jit::new(llvm, generated, &symm_runtime::symbols()).map_err(|error| declared(error, &module))?;
-    Ok(Compiled { entry: Entry::new(jit, &entry)?, signature, device })
+    ensure_defined(&llvm, &symm_runtime::symbols()).map_err(|error| declared(error, module))?;
+    Ok(llvm.object(if options.optimize.is_some() { level } else { llvm.affordable(level) })?)
 }
 
 /// The program's kernels for a GPU, on which heaps are mapped or not: PTX, or a code object.

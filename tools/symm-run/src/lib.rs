@@ -7,13 +7,15 @@ mod array;
 #[expect(unsafe_code, reason = "calls of compiled code")]
 mod call;
 mod compile;
+mod image;
 mod options;
 mod output;
 
 use anyhow::Context as _;
 use call::Prepared;
 use clap::Parser;
-use compile::Diagnostics;
+use compile::{Diagnostics, Program};
+use image::Image;
 use options::{Driver, Options};
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -53,20 +55,20 @@ fn say(line: std::fmt::Arguments) {
 }
 
 fn run(options: &Options, call: &Call) -> anyhow::Result<ExitCode> {
-    let source = Source::new(&options.file)?;
+    let program = Program::new(options)?;
     let launcher = launcher(options)?;
     if launcher.is_some() {
         // Already while it compiles: the others would take a rank that Ctrl-C ends there for dead.
         catch_interrupts(true)?;
     }
-    let ranks = ranks(options, &source, launcher)?;
+    let ranks = ranks(options, &program, launcher)?;
     let num_ranks = match &ranks {
         Ranks::Threads(ranks) => *ranks,
         Ranks::Process(bootstrap) => bootstrap.num_ranks(),
     };
     let mut config = config(options, ranks);
-    if options.processes && launcher.is_none() {
-        return start_processes(options, call, &source, &config, num_ranks);
+    if let (Program::Source(source), true, None) = (&program, options.processes, launcher) {
+        return start_processes(options, call, source, &config, num_ranks);
     }
     if let Ranks::Process(bootstrap) = &config.ranks {
         bootstrap.announce()?;
@@ -75,7 +77,11 @@ fn run(options: &Options, call: &Call) -> anyhow::Result<ExitCode> {
         Ranks::Process(bootstrap) if bootstrap.rank() != 0 => Diagnostics::Elsewhere,
         _ => Diagnostics::Shown,
     };
-    let ready = can_run(options, &config).and_then(|()| prepare(&source, options, num_ranks, diagnostics));
+    let image = || match program {
+        Program::Source(source) => compile::program(&source, options, num_ranks, diagnostics),
+        Program::Compiled(image) => Ok(image),
+    };
+    let ready = can_run(options, &config).and_then(|()| prepare(image()?, options));
     let (prepared, device) = ready.inspect_err(|error| {
         if let Ranks::Process(bootstrap) = &config.ranks {
             bootstrap.decline(&format!("{error:#}"));
@@ -89,10 +95,10 @@ fn run(options: &Options, call: &Call) -> anyhow::Result<ExitCode> {
 }
 
 /// Who the ranks are: threads of this process, or what has started this process says it.
-fn ranks(options: &Options, source: &Source, launcher: Option<Launcher>) -> anyhow::Result<Ranks> {
+fn ranks(options: &Options, program: &Program, launcher: Option<Launcher>) -> anyhow::Result<Ranks> {
     let Some(launcher) = launcher else { return Ok(Ranks::Threads(options.ranks.unwrap_or(1))) };
     let mut bootstrap = Bootstrap::from_env()?;
-    bootstrap.fingerprint = compile::fingerprint(source);
+    bootstrap.fingerprint = program.fingerprint();
     bootstrap.options = options.of_the_program();
     let num_ranks = bootstrap.num_ranks();
     if let Some(asked) = options.ranks.filter(|asked| *asked != num_ranks) {
@@ -116,7 +122,7 @@ fn config(options: &Options, ranks: Ranks) -> Config {
     config
 }
 
-/// Starts a process for each rank, once it is seen that they can run.
+/// Starts a process for each rank, once it is seen that they can run, and gives each the compiled program.
 fn start_processes(
     options: &Options,
     call: &Call,
@@ -128,10 +134,12 @@ fn start_processes(
     can_be_read_by_all(options)?;
     // What is wrong is wrong on every rank: once is enough.
     compile::gpus(options.driver)?;
-    prepare(source, options, num_ranks, Diagnostics::OfFailures)?;
+    let image = compile::program(source, options, num_ranks, Diagnostics::Shown)?;
+    let input = image.bytes()?;
+    prepare(image, options)?;
     catch_interrupts(false)?;
-    let (program, args) = call.again(arguments(options, call, source)).context("the path of symm-run")?;
-    let input = if let Source::Input(program) = source { program.clone() } else { Vec::new() };
+    let arguments = std::iter::once(OsString::from("--compiled")).chain(call.arguments.iter().cloned());
+    let (program, args) = call.again(arguments.collect()).context("the path of symm-run")?;
     spawn_processes(&Spawn { ranks: num_ranks, program, args, input, grace: GRACE })?;
     Ok(ExitCode::SUCCESS)
 }
@@ -172,25 +180,9 @@ fn execute(options: &Options, config: &Config, prepared: Prepared) -> anyhow::Re
     Ok(ExitCode::SUCCESS)
 }
 
-/// What the processes of the ranks are given: a program that can be read only once comes to each by its standard input.
-fn arguments(options: &Options, call: &Call, source: &Source) -> Vec<OsString> {
-    let given = call.arguments.iter().cloned();
-    match source {
-        Source::File(_) => given.collect(),
-        Source::Input(_) => given
-            .map(|argument| if argument == options.file.as_os_str() { OsString::from("-") } else { argument })
-            .collect(),
-    }
-}
-
-/// The compiled program with its arguments, and what it runs on.
-fn prepare(
-    source: &Source,
-    options: &Options,
-    num_ranks: u32,
-    diagnostics: Diagnostics,
-) -> anyhow::Result<(Prepared, Device)> {
-    let compiled = compile::program(source, options, num_ranks, diagnostics)?;
+/// The compiled program, loaded, with its arguments, and what it runs on.
+fn prepare(image: Image, options: &Options) -> anyhow::Result<(Prepared, Device)> {
+    let compiled = image.load(options.driver)?;
     let (entry, signature) = (compiled.entry, compiled.signature);
     let limit = options.timeout.map(Duration::from_secs_f64);
     let prepared = Prepared::new(entry, signature, &options.inputs, &options.outputs, &options.args, limit)?;

@@ -63,6 +63,9 @@ pub struct Options {
     /// Check every rank and address at run time, and end the run at the op that is wrong.
     #[arg(long)]
     pub check_bounds: bool,
+    /// Standard input holds the program as the symm-run that has started this rank has compiled it; the file is not read.
+    #[arg(long, hide = true)]
+    pub compiled: bool,
 }
 
 impl Options {
