@@ -9,8 +9,8 @@ mod raw;
 
 pub use builder::{Builder, argument};
 pub use raw::{
-    dialects, erase_argument, fuse_locations, has_one_use, has_uses, lasting, lasting_op, move_after, mutable, name,
-    owner, select, take_body,
+    Aggregate, aggregate, dialects, erase_argument, fuse_locations, has_one_use, has_uses, lasting, lasting_op,
+    move_after, mutable, name, owner, select, take_body,
 };
 
 use melior::Context;

@@ -8,12 +8,16 @@
 use melior::ir::block::BlockArgument;
 use melior::ir::operation::{OperationLike, OperationMutLike, OperationRefMut, WalkOrder, WalkResult};
 use melior::ir::{
-    Attribute, BlockLike, BlockRef, Identifier, Location, OperationRef, Region, RegionLike, Value, ValueLike,
+    Attribute, BlockLike, BlockRef, Identifier, Location, OperationRef, Region, RegionLike, Type, TypeLike, Value,
+    ValueLike,
 };
 use mlir_sys::{
-    MlirDialectHandle, mlirAttributeGetNull, mlirOpOperandGetNextUse, mlirOpOperandIsNull, mlirOperationMoveAfter,
-    mlirOperationMoveBefore, mlirRegionTakeBody, mlirValueGetFirstUse,
+    MlirDialectHandle, mlirAttributeGetNull, mlirLLVMArrayTypeGetElementType, mlirLLVMStructTypeGetElementType,
+    mlirLLVMStructTypeGetNumElementTypes, mlirLLVMStructTypeIsOpaque, mlirLLVMStructTypeIsPacked,
+    mlirOpOperandGetNextUse, mlirOpOperandIsNull, mlirOperationMoveAfter, mlirOperationMoveBefore, mlirRegionTakeBody,
+    mlirTypeIsALLVMStructType, mlirValueGetFirstUse,
 };
+use symm_dialect::lossy;
 
 /// The dialects that lowerings create ops of.
 pub fn dialects() -> [MlirDialectHandle; 10] {
@@ -80,6 +84,32 @@ pub fn lasting<'c>(value: Value<'c, '_>) -> Value<'c, 'c> {
 pub fn owner<'c: 'a, 'a>(argument: BlockArgument<'c, 'a>) -> BlockRef<'c, 'a> {
     // SAFETY: the owner of an argument lives as long as the argument.
     unsafe { BlockRef::from_raw(argument.owner().to_raw()) }
+}
+
+/// What LLVM keeps as one value of several.
+pub enum Aggregate<'c> {
+    /// A structure: its fields, and whether they lie without gaps.
+    Structure(Vec<Type<'c>>, bool),
+    /// An array: its element, and how many there are.
+    Array(Type<'c>, u32),
+}
+
+/// Of what a type of LLVM's dialect is made, if it is a structure or an array.
+pub fn aggregate(ty: Type) -> Option<Aggregate> {
+    // SAFETY: each question is asked of a type that has been seen to have an answer.
+    unsafe {
+        if mlirTypeIsALLVMStructType(ty.to_raw()) {
+            let is_opaque = mlirLLVMStructTypeIsOpaque(ty.to_raw());
+            let count = if is_opaque { 0 } else { mlirLLVMStructTypeGetNumElementTypes(ty.to_raw()) };
+            let field = |index| Type::from_raw(mlirLLVMStructTypeGetElementType(ty.to_raw(), index));
+            let is_packed = !is_opaque && mlirLLVMStructTypeIsPacked(ty.to_raw());
+            return Some(Aggregate::Structure((0..count).map(field).collect(), is_packed));
+        }
+        // The number of elements is in the text only.
+        let text = lossy!("{ty}");
+        let count = text.strip_prefix("!llvm.array<")?.split(' ').next()?.parse().ok()?;
+        Some(Aggregate::Array(Type::from_raw(mlirLLVMArrayTypeGetElementType(ty.to_raw())), count))
+    }
 }
 
 /// Whether any operation takes a value.
