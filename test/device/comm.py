@@ -2,8 +2,10 @@
 """Runs collectives on GPUs: random calls, sizes, operations, element types, streams and graphs, every element checked.
 
     python3 test/device/comm.py --wheel target/wheels/symm-*.whl --ranks 2 4 --calls 1000000 --replays 10000
+    python3 test/device/comm.py --wheel target/wheels/symm-*.whl --ranks 2 4 --faults
 
 Each rank is a process. It needs torch and Triton; nothing is installed. Prints a line for each run, and what failed.
+`--faults` has ranks not come, in calls and in graphs, and all recover (test/python/ranks/comm_deadline.py).
 The exit status is 1 if anything failed. `--device cpu` tries the script itself, under Triton's interpreter.
 """
 
@@ -21,7 +23,7 @@ SIZES = [0, 1, 3, 17, 128, 1000, 4096, 10_007, 65_536, 262_144, 300_001, 1 << 20
 FLOATS = ["float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2"]
 INTEGERS = ["int64", "int32", "int16", "int8", "uint8"]
 CALLS = ["all_reduce", "all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast", "reduce", "gather",
-         "scatter", "barrier"]  # fmt: skip
+         "scatter", "barrier", "all_to_all_v"]  # fmt: skip
 
 
 class Calls:
@@ -74,6 +76,9 @@ class Calls:
             out = self.place(count * joined, dtype, 1 if on_heap else 2, offsets[1])
             out.view(torch.uint8).fill_(0x5A)
         mine = range(self.ranks)
+        if call == "all_to_all_v":
+            self.ragged(size, dtype)
+            return
         if call in ("all_reduce", "reduce", "reduce_scatter"):
             options = {"root": root} if call == "reduce" else {}
             getattr(comm, call)(inp, op=op, out=out, **options)
@@ -102,6 +107,26 @@ class Calls:
             comm.scatter(inp if self.me == root else None, root, out=out)
             wanted = self.data(root, count, dtype, high, self.me * count)
         self.wrong.add_((out.double() != wanted.double()).sum())
+
+    def ragged(self, size, dtype):
+        """All-to-all of rows of three elements, of which each rank has another number for each."""
+        torch, draw, ranks = self.torch, self.random, self.ranks
+        counts = [[draw.randrange(size // (3 * ranks) + 2) for _ in range(ranks)] for _ in range(ranks)]
+        rows = sum(counts[self.me])
+        inp = self.data(self.me, 3 * rows, dtype, 4).view(rows, 3)
+
+        def on_device(numbers):
+            # Without a copy from the host, which a capture does not take.
+            return torch.cat([torch.full((1,), number, device=self.device) for number in numbers])
+
+        told = on_device(counts[self.me])
+        come = [each[self.me] for each in counts]
+        out = torch.full((sum(come) + 2, 3), 1, device=self.device).to(dtype)
+        came = self.comm.all_to_all_v(inp, told, out)
+        wanted = [self.data(rank, 3 * come[rank], dtype, 4, 3 * sum(counts[rank][: self.me])) for rank in range(ranks)]
+        wanted = torch.cat([*wanted, torch.ones(6, device=self.device).to(dtype)])
+        self.wrong.add_((out.view(-1).double() != wanted.double()).sum())
+        self.wrong.add_((came != on_device(come)).sum())
 
     def several(self, count, streams):
         for _ in range(count):
@@ -179,11 +204,12 @@ def main():
     parser.add_argument("--heap", type=int, default=4096, help="MiB of the heap of each rank")
     parser.add_argument("--device", choices=["gpu", "cpu"], default="gpu")
     parser.add_argument("--seconds", type=int, default=500, help="for one run")
+    parser.add_argument("--faults", action="store_true", help="ranks that do not come, instead of calls")
     options = parser.parse_args()
     if "SYMM_COMM_TEST" in os.environ:
         return rank_main(options)
     # As for the other programs; a rank that runs this script itself finds the modules of the wheel.
-    from python import run
+    from python import TESTS, run
 
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
@@ -195,9 +221,10 @@ def main():
         if options.device == "cpu":
             environment["TRITON_INTERPRET"] = "1"
         for ranks in options.ranks:
-            ok, seconds, lines = run(Path(__file__), ranks, environment, options.seconds, sys.argv[1:])
+            program = TESTS / "comm_deadline.py" if options.faults else Path(__file__)
+            ok, seconds, lines = run(program, ranks, environment, options.seconds, sys.argv[1:])
             failed += not ok
-            verdict = f"{'ok  ' if ok else 'FAIL'} comm.py on {ranks} ranks, {seconds:.1f} s"
+            verdict = f"{'ok  ' if ok else 'FAIL'} {program.name} on {ranks} ranks, {seconds:.1f} s"
             print(verdict, *lines, sep="\n  ", flush=True)
     print("nothing failed" if not failed else f"{failed} runs failed")
     return 1 if failed else 0

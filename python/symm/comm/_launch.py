@@ -24,6 +24,9 @@ class Pointer:
 
 def tensor_at(address, dtype, size=8):
     """A tensor for Triton's interpreter, which takes no addresses."""
+    if not address:
+        # Of a tensor without elements.
+        return torch().empty(1, dtype=dtype)
     memory = (ctypes.c_uint8 * size).from_address(address)
     return torch().frombuffer(memory, dtype=torch().uint8).view(dtype)
 

@@ -197,12 +197,25 @@ def ragged():
         assert torch.equal(out[:room], wanted[:room]) and not out[room:].any(), call
 
 
+def no_rows():
+    """A rank that sends nothing, to ranks of which one takes nothing: tensors without memory."""
+    for quiet in range(RANKS):
+        counts = torch.full((RANKS,), 0 if ME == quiet else 2)
+        given = torch.full((int(counts.sum()), 3), float(ME))
+        rows = 0 if ME == quiet else 2 * (RANKS - 1)
+        out = torch.zeros(rows, 3)
+        came = COMM.all_to_all_v(given, counts, out)
+        senders = [rank for rank in range(RANKS) if rank != quiet]
+        assert came.tolist() == [0 if rank == quiet else 2 for rank in range(RANKS)], quiet
+        assert out[:, 0].tolist() == [rank for rank in senders for _ in range(2)] * (ME != quiet), quiet
+
+
 def barriers():
     for _ in range(5):
         COMM.barrier()
 
 
-for part in (all_reduces, reductions, moves, long_ones, views, ragged, barriers):
+for part in (all_reduces, reductions, moves, long_ones, views, ragged, no_rows, barriers):
     part()
 COMM.close()
 WORLD.close()

@@ -1,4 +1,7 @@
-"""Ranks that do not come: all others are told which, and go on when all have recovered."""
+"""Ranks that do not come: all others are told which, and go on when all have recovered.
+
+It runs in the interpreter, where a call itself raises, and on GPUs, where the next one or `check` does.
+"""
 
 import math
 import os
@@ -12,6 +15,8 @@ from symm.comm import Communicator, _deadline, _plan
 WORLD = symm.init(heap_size=96 << 20)
 ME, RANKS = WORLD.get_rank(), WORLD.get_num_ranks()
 LAST = RANKS - 1
+ON_GPU = WORLD.device.type != "cpu"
+torch.set_default_device(WORLD.device)
 # Long enough for ranks of a busy machine to come.
 SECONDS = 2.0
 
@@ -20,10 +25,11 @@ def communicator(**settings):
     return Communicator(WORLD, blocks=2, staging=4 << 20, **{"timeout": SECONDS, **settings})
 
 
-def timed_out(function, *arguments, **keywords):
+def timed_out(comm, function, *arguments, **keywords):
     start = time.monotonic()
     try:
         function(*arguments, **keywords)
+        comm.check()
     except errors.CollectiveTimeoutError as error:
         assert time.monotonic() - start < 20 * SECONDS
         return error
@@ -61,15 +67,15 @@ def never_comes():
     works(comm)
     WORLD.barrier()
     if ME != LAST:
-        first = timed_out(comm.all_reduce, torch.ones(10))
+        first = timed_out(comm, comm.all_reduce, torch.ones(10))
         is_of_the_last(first, "all_reduce")
         for call in (comm.barrier, comm.check, lambda: comm.all_gather(torch.ones(3)), lambda: comm.split(0)):
-            assert str(timed_out(call)) == str(first)
+            assert str(timed_out(comm, call)) == str(first)
     WORLD.barrier()
     if ME == LAST:
         # What it says first may still find all that it waits for.
-        is_of_the_last(timed_out(comm.check), "all_reduce")
-        is_of_the_last(timed_out(comm.all_reduce, torch.ones(10)), "all_reduce")
+        is_of_the_last(timed_out(comm, comm.check), "all_reduce")
+        is_of_the_last(timed_out(comm, comm.all_reduce, torch.ones(10)), "all_reduce")
     comm.recover()
     works(comm)
     comm.recover()
@@ -81,7 +87,7 @@ def told_while_it_waits():
     comm = communicator(timeout=SECONDS if ME == 0 else 100 * SECONDS)
     WORLD.barrier()
     if ME != LAST:
-        error = timed_out(comm.all_reduce, torch.ones(10))
+        error = timed_out(comm, comm.all_reduce, torch.ones(10))
         is_of_the_last(error, "all_reduce")
         assert error.rank == 0
     WORLD.barrier()
@@ -94,10 +100,10 @@ def late_to_recover():
     comm = communicator(timeout=0.5)
     WORLD.barrier()
     if ME != LAST:
-        is_of_the_last(timed_out(comm.barrier), "barrier")
-        error = timed_out(comm.recover)
+        is_of_the_last(timed_out(comm, comm.barrier), "barrier")
+        error = timed_out(comm, comm.recover)
         assert error.op == "recover" and error.peer == LAST, error
-        assert timed_out(comm.barrier).op == "barrier"
+        assert timed_out(comm, comm.barrier).op == "barrier"
     WORLD.barrier()
     recover(comm)
     WORLD.barrier()
@@ -110,7 +116,7 @@ def two_communicators():
     good, bad = communicator(), communicator(timeout=0.3)
     WORLD.barrier()
     if ME != LAST:
-        timed_out(bad.barrier)
+        timed_out(bad, bad.barrier)
     for _ in range(3):
         works(good)
     WORLD.barrier()
@@ -146,9 +152,42 @@ def every_call():
         for name, call in calls.items():
             WORLD.barrier()
             if ME == 0:
-                is_of_the_last(timed_out(call, comm), name)
+                is_of_the_last(timed_out(comm, call, comm), name)
             WORLD.barrier()
             recover(comm)
+
+
+def graphs():
+    """A graph whose replay a rank leaves out: it ends, and is right again after all have recovered."""
+    comm = communicator()
+    counted, out = torch.zeros(1000), torch.zeros(1000)
+
+    def calls():
+        counted.add_(ME + 1)
+        comm.all_reduce(counted, out=out)
+        comm.barrier()
+        comm.all_reduce(counted, "max", out=out)
+
+    calls()
+    comm.check()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        calls()
+    for _ in range(20):
+        graph.replay()
+    comm.check()
+    WORLD.barrier()
+    if ME != LAST:
+        for _ in range(3):
+            graph.replay()
+        assert timed_out(comm, comm.check).op in ("all_reduce", "barrier")
+    WORLD.barrier()
+    recover(comm)
+    counted.zero_()
+    for number in range(1, 100):
+        graph.replay()
+        assert number % 10 or out.tolist() == [number * RANKS] * 1000
+    comm.check()
 
 
 def settings():
@@ -179,6 +218,8 @@ if RANKS > 1:
         part()
     if RANKS == 2:
         every_call()
+    if ON_GPU:
+        graphs()
 else:
     COMM = communicator()
     COMM.recover()
