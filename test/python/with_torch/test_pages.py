@@ -38,8 +38,10 @@ def outputs(program, folder, ranks=1, **environment):
 
 
 def test_collectives(tmp_path):
-    (program,) = blocks("comm.md")
+    program, late = blocks("comm.md")
     assert outputs(program, tmp_path, 2) == [f"rank {rank} got [1.0, 1.0, 1.0, 1.0]\n" for rank in range(2)]
+    told, got = "all_reduce: rank 0 waited for rank 1\n", "rank {} got 2.0\n"
+    assert outputs(late, tmp_path, 2) == [told + got.format(0), got.format(1)]
 
 
 def test_remote_tensors(tmp_path):
