@@ -3,6 +3,7 @@
 The methods with a `session` are the verbs of the wire, by their names there; the session is the client's number.
 """
 
+import contextlib
 import importlib
 import linecache
 import os
@@ -11,6 +12,8 @@ import sys
 import types
 
 import torch
+
+from .errors import SymmError
 
 # The methods of symm.comm.Communicator that a client may call.
 _COLLECTIVES = frozenset(
@@ -86,7 +89,9 @@ class Verbs:
             for key in [key for key in made if key[0] == session]:
                 del made[key]
         if self._joined_for == session:
-            self.leave(session)
+            # A run that has failed says so when one leaves it, too; its client has been told.
+            with contextlib.suppress(SymmError):
+                self.leave(session)
 
     # Random numbers.
 

@@ -112,7 +112,7 @@ class Cluster(Collectives):
                     f"the worker at {link.address} is not rank {rank} of {len(self)}: start each with RANK and WORLD_SIZE "
                     "in its environment, or have a provider do it that makes ranks"
                 )
-        line = place()
+        line = self._together()
         for link in self._links:
             link.join_start(heap_size, line)
         self.synchronize()
@@ -123,7 +123,7 @@ class Cluster(Collectives):
         if not self._joined:
             self.join()
         size = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], (tuple, list, torch.Size)) else shape
-        line, like = place(), contiguous(size, dtype)
+        line, like = self._together(), contiguous(size, dtype)
         handles = [_workers.Handle(worker) for worker in self._workers]
         for link, handle in zip(self._links, handles, strict=True):
             link.zeros(handle.id, size, dtype, line)
@@ -133,7 +133,7 @@ class Cluster(Collectives):
         """Waits until every rank has done what it was told. Raises the first rank's error that there is."""
         if not self._joined:
             self.join()
-        line = place()
+        line = self._together()
         for link in self._links:
             link.barrier(line)
         self.synchronize()
@@ -168,9 +168,16 @@ class Cluster(Collectives):
             for rank in range(len(self))
         ]
         module, kernel = self._source(kernel)
-        line = place()
+        line = self._together()
         for link, (places, names) in zip(self._links, own, strict=True):
             link.launch(module, kernel, grid, places, names, line)
+
+    def _together(self):
+        """The line that asks all ranks for something. Raises if one is lost: the others would wait for it."""
+        for link in self._links:
+            if not link.alive:
+                link.sync()
+        return place()
 
     def _source(self, kernel):
         if isinstance(kernel, str):

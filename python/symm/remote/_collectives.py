@@ -3,7 +3,6 @@
 from ..errors import ArgumentError, RankRangeError
 from . import _workers
 from ._metadata import contiguous
-from ._place import place
 from ._tensor import RemoteTensor, wrap
 
 
@@ -82,7 +81,7 @@ class Collectives:
     def _ready(self):
         if not self._joined:
             self.join()
-        return place()
+        return self._together()
 
     def _rank(self, root):
         if not isinstance(root, int):

@@ -158,7 +158,7 @@ def test_a_worker_that_hangs_is_ended_with_the_cluster():
 def test_memory_beyond_the_limit():
     with remote.launch(1, remote.Processes(memory_limit=256 << 20)) as cluster:
         x = torch.ones(1 << 30, device=cluster[0])
-        with pytest.raises(torch.OutOfMemoryError, match=r"(?s)aten::ones.*test_remote_faults.py") as raised:
+        with pytest.raises(torch.OutOfMemoryError, match=r"(?s)aten::.*test_remote_faults.py") as raised:
             x.sum().item()
         assert raised.value.worker.startswith(cluster._links[0].address)
         with pytest.raises(torch.OutOfMemoryError):
