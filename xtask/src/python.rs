@@ -6,7 +6,7 @@ use anyhow::{Context, Result, anyhow, ensure};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::{Mutex, PoisonError};
-use std::{fs, os::unix, thread};
+use std::{env, fs, os::unix, thread};
 
 /// The oldest and the newest version of Triton that symm is tested with; `TESTED` in python/symm/_seam.py names them.
 const TRITON: [&str; 2] = ["3.6.0", "3.9.0"];
@@ -15,6 +15,10 @@ const TOOLS: [&str; 2] = ["numpy==2.3.5", "pytest==9.2.0"];
 /// What the tests in `WITH_TORCH` need beside: torch's own Triton, 3.6.0, comes with it. Elsewhere something stands in
 /// for torch.
 const TORCH: &str = "torch==2.11.0";
+/// What runs the notebook of the documents.
+const NOTEBOOK: [&str; 2] = ["nbclient==0.11.0", "ipykernel==7.4.0"];
+/// For the tests with `--long`: workers in a Ray cluster.
+const RAY: &str = "ray==2.60.0";
 const WITH_TORCH: &str = "test/python/with_torch";
 /// How many pytests run at once: those with torch wait for other processes more than they compute.
 const AT_ONCE: usize = 2;
@@ -65,14 +69,19 @@ pub fn test(arguments: &[String]) -> Result<Tally> {
         runs.push((format!("Triton {version}"), pytest));
     }
     if everything || arguments.iter().any(|argument| argument.starts_with(WITH_TORCH)) {
-        let python = environment("torch-2.11", &[&[TORCH], TOOLS.as_slice()].concat())?;
+        let python = environment("torch-2.11", &[&[TORCH], NOTEBOOK.as_slice(), TOOLS.as_slice()].concat())?;
+        let ray = if arguments.iter().any(|argument| argument == "--long") { Some(packages_of("ray", RAY)?) } else { None };
         // Torch has a device of others once in a process, so each file has a process of its own.
         let files = if everything { tree::entries(WITH_TORCH)? } else { Vec::new() };
         let is_test = |file: &PathBuf| file.file_name().is_some_and(|name| name.to_string_lossy().starts_with("test_"));
         let paths: Vec<_> = files.into_iter().filter(is_test).map(Some).collect();
         for path in if everything { paths } else { vec![None] } {
             let name = path.as_ref().map_or("torch 2.11".into(), |file| format!("torch 2.11, {}", file.display()));
-            runs.push((name, pytest(&python, path.as_deref())));
+            let mut pytest = pytest(&python, path.as_deref());
+            if let Some(ray) = &ray {
+                pytest.env("PYTHONPATH", env::join_paths([Path::new("python"), ray])?);
+            }
+            runs.push((name, pytest));
         }
     }
     run_all(runs, arguments)
@@ -169,6 +178,14 @@ pub fn environment(name: &str, packages: &[&str]) -> Result<PathBuf> {
         .context("this needs the network")?;
     fs::write(stamp, wanted)?;
     Ok(python)
+}
+
+/// Where a package lies with what it needs, for the search path of an environment with the same Python.
+fn packages_of(name: &str, package: &str) -> Result<PathBuf> {
+    let python = environment(name, &[package])?;
+    let say = "import sysconfig; print(sysconfig.get_path('purelib'))";
+    let said = Command::new(python).args(["-c", say]).output()?;
+    Ok(String::from_utf8(said.stdout)?.trim().into())
 }
 
 /// The counts in pytest's last line, `1 failed, 3 passed, 2 errors in 0.10s`.

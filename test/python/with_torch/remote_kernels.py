@@ -1,5 +1,7 @@
 """A module that workers have: a kernel and a function."""
 
+import os
+
 import symm.triton as st
 import torch
 import triton
@@ -25,3 +27,8 @@ def doubled(x, times=1):
 @remote.function
 def thousand():
     return torch.full((2,), 1000)
+
+
+@remote.function
+def visible_gpus():
+    return os.environ["CUDA_VISIBLE_DEVICES"]

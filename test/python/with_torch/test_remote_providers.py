@@ -76,7 +76,10 @@ def ray(folder, stack):
     return Case(remote.Ray(device="cpu", **USUAL))
 
 
-@pytest.fixture(scope="module", params=[in_process, processes, running, running_tcp, ssh, ray], ids=lambda case: case.__name__)
+CASES = [in_process, processes, running, running_tcp, ssh, pytest.param(ray, marks=pytest.mark.long)]
+
+
+@pytest.fixture(scope="module", params=CASES, ids=lambda case: case.__name__)
 def case(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp(request.param.__name__)
     with contextlib.ExitStack() as stack, pytest.MonkeyPatch.context() as patch:
@@ -186,3 +189,22 @@ def test_workers_that_are_no_ranks_of_one_world_say_so(tmp_path):
         address = process.stdout.readline().split()[-1]
         with remote.launch(1, remote.Running(address)) as cluster, pytest.raises(errors.ArgumentError, match="not rank 0 of 1"):
             cluster.zeros(3)
+
+
+@pytest.mark.long
+def test_ray_chooses_gpus_by_type(monkeypatch):
+    from remote_kernels import visible_gpus
+
+    ray = pytest.importorskip("ray", reason="needs Ray")
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
+    ray.init(num_gpus=2, resources={"accelerator_type:H200": 2}, include_dashboard=False, configure_logging=False)
+    try:
+        fake = [sys.executable, str(HERE / "remote_fake_gpu.py")]
+        with remote.launch(2, remote.Ray(command=fake, **USUAL), gpu="H200") as cluster:
+            assert sorted(visible_gpus.on(device)() for device in cluster.devices) == ["0", "1"]
+        # The cluster is the program's own, and goes on.
+        assert ray.is_initialized()
+        with pytest.raises(errors.BootstrapError, match="no room.*B300"):
+            remote.launch(1, remote.Ray(command=fake, deadline=3.0, **USUAL), gpu="B300")
+    finally:
+        ray.shutdown()
