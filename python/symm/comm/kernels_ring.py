@@ -1,0 +1,189 @@
+"""Messages through a ring: the sender puts tiles into slots of its receiver, which says when they are free again.
+
+A lane is one direction of a channel. Each of its programs has a ring of `RING` bytes at the receiver, a counter TAIL
+there of the bytes that have been put, and a counter HEAD at the sender of the bytes that have been taken. Both count
+bytes, never go back, and are kept in device memory from call to call, so that a tile may have another size in every
+call; a tile begins at a multiple of its size. A sender waits until HEAD says that what its tile overwrites has been
+taken. Of a negative number of bytes that is so from the start.
+"""
+
+import triton
+import triton.language as tl
+from triton.runtime.interpreter import interpreter_semantic
+
+from .hooks import Ctx, aggregate, builtin, constant, is_full, number, origin_of, tiles_of
+
+# Flags of a peer, by kind: one line of 128 bytes for each program.
+TAIL, HEAD, MAIL, MET = (tl.constexpr(kind) for kind in range(4))
+FLAG_KINDS, FLAG_WORDS = 4, 16
+LINE = tl.constexpr(FLAG_WORDS)
+# Cursors of a peer, by kind: one word for each program.
+SENT, TAKEN, MAILED, FETCHED, MEETINGS = (tl.constexpr(kind) for kind in range(5))
+CURSOR_KINDS = 5
+
+LANE = {"table": tl.tensor, "region": tl.tensor, "signals": tl.tensor, "flags": tl.tensor, "cursors": tl.tensor,
+        "peer": tl.tensor, "BLOCKS": tl.constexpr, "RING": tl.constexpr}  # fmt: skip
+
+
+@aggregate(LANE)
+class Lane:
+    """One direction of a channel: what a PeerEndpoint says, and the channel's geometry.
+
+    `region` is the endpoint's `send_dst` for a sender and its `recv_src` for a receiver, with the elements that travel.
+    `BLOCKS` is the number of programs that the channel has rings for, of `RING` bytes each.
+    """
+
+    @builtin
+    def __init__(self, table, region, signals, flags, cursors, peer, BLOCKS, RING, _semantic=None):
+        semantic = _semantic or interpreter_semantic
+        self.table, self.region, self.signals, self.flags = table, region, signals, flags
+        self.cursors, self.peer = cursors, number(semantic, peer)
+        self.BLOCKS, self.RING = constant(BLOCKS), constant(RING)
+
+
+@builtin
+def size_of(pointer, _semantic=None):
+    """Bytes of what a pointer points to."""
+    return tl.constexpr(max(pointer.dtype.element_ty.primitive_bitwidth, 8) // 8)
+
+
+@triton.jit
+def start_of(lane, block, KIND: tl.constexpr, CHUNK: tl.constexpr):
+    """Where the first tile of a call begins, in bytes since the channel was made."""
+    return (tl.load(lane.cursors + (KIND * lane.BLOCKS + block)) + (CHUNK - 1)) & -CHUNK
+
+
+@triton.jit
+def finish(lane, block, cursor, KIND: tl.constexpr):
+    """Keeps where the next call begins."""
+    # Every thread has read it.
+    tl.debug_barrier()
+    tl.store(lane.cursors + (KIND * lane.BLOCKS + block), cursor)
+
+
+@triton.jit
+def steps_of(message, block, blocks):
+    """How many tiles a program has: those with its number, and every `blocks`-th after it; none from `blocks` on."""
+    return tl.where(block < blocks, (tiles_of(message) - block + (blocks - 1)) // blocks, 0)
+
+
+@triton.jit
+def put_tile(lane, c, freed, OPS: tl.constexpr, PRODUCE: tl.constexpr):
+    value = PRODUCE(c)
+    OPS.wait(lane.table, lane.flags + (HEAD * lane.BLOCKS + c.block_id) * LINE, freed)
+    OPS.put(lane.table, c.slots(), value, lane.peer, c.mask())
+
+
+@triton.jit
+def push(
+    lane, inp, out, tile, step, cursor, block, blocks, recv_peer, shard, extra, OPS: tl.constexpr, PRODUCE: tl.constexpr,
+    CHUNK: tl.constexpr,
+):  # fmt: skip
+    """Sends a tile, which begins at a cursor."""
+    ITEM: tl.constexpr = size_of(lane.region)
+    slot = (cursor & (lane.RING - 1)) // CHUNK
+    base = block.to(tl.int64) * (lane.RING // ITEM) + slot * (CHUNK // ITEM)
+    freed, origin = cursor + (CHUNK - lane.RING), place_of(inp, tile)
+    if is_full(inp, tile):
+        put_tile(lane, Ctx(inp, inp, out, lane.region, base, tile, origin, slot, step, block, blocks, lane.peer, recv_peer, shard,
+                          extra, True), freed, OPS, PRODUCE)  # fmt: skip
+    else:
+        put_tile(lane, Ctx(inp, inp, out, lane.region, base, tile, origin, slot, step, block, blocks, lane.peer, recv_peer, shard,
+                          extra, False), freed, OPS, PRODUCE)  # fmt: skip
+    OPS.signal(lane.table, lane.signals + (TAIL * lane.BLOCKS + block) * LINE, cursor + CHUNK, lane.peer)
+
+
+@triton.jit
+def place_of(message, tile):
+    """The row and column of a tile; of a message that is no matrix, the number of its first element is the column."""
+    if message.TILE_ROWS > 0:
+        return origin_of(message, tile)
+    else:
+        return tile * 0, tile * message.TILE
+
+
+@triton.jit
+def take_tile(lane, c, end, OPS: tl.constexpr, CONSUME: tl.constexpr):
+    value = tl.load(c.slots(), c.mask())
+    # The slot is free when it has been read; what is done with the value need not be waited for.
+    OPS.signal(lane.table, lane.signals + (HEAD * lane.BLOCKS + c.block_id) * LINE, end, lane.peer)
+    CONSUME(c, value)
+
+
+@triton.jit
+def pull(
+    lane, inp, out, tile, step, cursor, block, blocks, peer, shard, extra, OPS: tl.constexpr, CONSUME: tl.constexpr,
+    CHUNK: tl.constexpr,
+):  # fmt: skip
+    """Receives a tile, which begins at a cursor."""
+    ITEM: tl.constexpr = size_of(lane.region)
+    slot = (cursor & (lane.RING - 1)) // CHUNK
+    base = block.to(tl.int64) * (lane.RING // ITEM) + slot * (CHUNK // ITEM)
+    origin = place_of(out, tile)
+    OPS.wait(lane.table, lane.flags + (TAIL * lane.BLOCKS + block) * LINE, cursor + CHUNK)
+    if is_full(out, tile):
+        take_tile(lane, Ctx(out, inp, out, lane.region, base, tile, origin, slot, step, block, blocks, peer, lane.peer, shard,
+                            extra, True), cursor + CHUNK, OPS, CONSUME)  # fmt: skip
+    else:
+        take_tile(lane, Ctx(out, inp, out, lane.region, base, tile, origin, slot, step, block, blocks, peer, lane.peer, shard,
+                            extra, False), cursor + CHUNK, OPS, CONSUME)  # fmt: skip
+
+
+@triton.jit
+def send(lane, message, block, blocks, OPS: tl.constexpr, PRODUCE: tl.constexpr, extra=None):
+    """Sends the tiles of a message that are program `block`'s of `blocks`.
+
+    The receiver has as many programs, and tiles of as many bytes.
+    """
+    CHUNK: tl.constexpr = message.TILE * size_of(lane.region)
+    steps, start = steps_of(message, block, blocks), start_of(lane, block, SENT, CHUNK)
+    for i in range(steps):
+        push(lane, message, message, block + i * blocks, i, start + i * CHUNK, block, blocks, lane.peer, 0, extra, OPS,
+             PRODUCE, CHUNK)  # fmt: skip
+    if steps > 0:
+        finish(lane, block, start + steps * CHUNK, SENT)
+
+
+@triton.jit
+def recv(lane, message, block, blocks, OPS: tl.constexpr, CONSUME: tl.constexpr, extra=None):
+    """Receives the tiles of a message that are program `block`'s of `blocks`."""
+    CHUNK: tl.constexpr = message.TILE * size_of(lane.region)
+    steps, start = steps_of(message, block, blocks), start_of(lane, block, TAKEN, CHUNK)
+    for i in range(steps):
+        pull(lane, message, message, block + i * blocks, i, start + i * CHUNK, block, blocks, lane.peer, 0, extra, OPS,
+             CONSUME, CHUNK)  # fmt: skip
+    if steps > 0:
+        finish(lane, block, start + steps * CHUNK, TAKEN)
+
+
+@triton.jit
+def exchange_tiles(
+    to, inp, source, out, block, send_blocks, recv_blocks, puts, takes, SEND_OPS: tl.constexpr, RECV_OPS: tl.constexpr,
+    PRODUCE: tl.constexpr, CONSUME: tl.constexpr, extra,
+):  # fmt: skip
+    """Sends `puts` tiles and receives `takes`, in turn: a tile is sent before the one of the same number is waited for."""
+    CHUNK: tl.constexpr = inp.TILE * size_of(to.region)
+    OUT_CHUNK: tl.constexpr = out.TILE * size_of(source.region)
+    sent, taken = start_of(to, block, SENT, CHUNK), start_of(source, block, TAKEN, OUT_CHUNK)
+    for i in range(tl.maximum(puts, takes + 1)):
+        if i < puts:
+            push(to, inp, out, block + i * send_blocks, i, sent + i * CHUNK, block, send_blocks, source.peer, 0, extra,
+                 SEND_OPS, PRODUCE, CHUNK)  # fmt: skip
+        if (i > 0) & (i <= takes):
+            pull(source, inp, out, block + (i - 1) * recv_blocks, i - 1, taken + (i - 1) * OUT_CHUNK, block, recv_blocks,
+                 to.peer, 0, extra, RECV_OPS, CONSUME, OUT_CHUNK)  # fmt: skip
+    if puts > 0:
+        finish(to, block, sent + puts * CHUNK, SENT)
+    if takes > 0:
+        finish(source, block, taken + takes * OUT_CHUNK, TAKEN)
+
+
+@triton.jit
+def sendrecv(
+    to, inp, source, out, block, blocks, SEND_OPS: tl.constexpr, RECV_OPS: tl.constexpr, PRODUCE: tl.constexpr,
+    CONSUME: tl.constexpr, extra=None,
+):  # fmt: skip
+    """Sends the tiles of one message and receives those of another that are program `block`'s of `blocks`, in turn."""
+    puts, takes = steps_of(inp, block, blocks), steps_of(out, block, blocks)
+    exchange_tiles(to, inp, source, out, block, blocks, blocks, puts, takes, SEND_OPS, RECV_OPS, PRODUCE, CONSUME,
+                   extra)  # fmt: skip

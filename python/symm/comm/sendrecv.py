@@ -1,0 +1,101 @@
+"""Messages between two ranks and all-to-all, with hooks that are fused into them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .._memory import torch
+from ..errors import ArgumentError, DtypeError
+from ._messages import hook
+from ._transfers import Transfer
+from .transport import P2pTransport
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch import dtype as Dtype
+
+
+def send(
+    transport: P2pTransport, tensor: Tensor, peer: int, *, channel: int = 0, rows: int | None = None,
+    produce: Any = None, extra: tuple = (), wire: Dtype | None = None, blocks: int | None = None,
+) -> None:  # fmt: skip
+    """Sends a tensor to a rank, which receives it with `recv` or `sendrecv`.
+
+    `produce(c)` is called in the kernel for each tile, and makes what is sent, of the type `wire` (the tensor's without
+    it); `extra` are tensors and numbers that it gets as `c.extra`. With `rows` the message is a matrix of so many rows,
+    and goes in tiles of rows and columns: the tensor may then have any strides. Both sides give the same number of
+    bytes, `rows`, `blocks` and channel, and elements of the same size.
+
+    It is done in the order of torch's current stream, and may be captured in a CUDA graph.
+    """
+    call = Transfer("send", transport, channel, rows, wire, blocks, extra)
+    to = call.peer(peer)
+    message = call.message(tensor, "tensor")
+    call.run(message, None, to, to, hook("send", produce, "produce"), None)
+
+
+def recv(
+    transport: P2pTransport, tensor: Tensor, peer: int, *, channel: int = 0, rows: int | None = None,
+    consume: Any = None, extra: tuple = (), wire: Dtype | None = None, blocks: int | None = None,
+) -> Tensor:  # fmt: skip
+    """Receives from a rank into a tensor, and returns it.
+
+    `consume(c, value)` is called in the kernel for each tile with what was sent. All else is as for `send`.
+    """
+    call = Transfer("recv", transport, channel, rows, wire, blocks, extra)
+    source = call.peer(peer)
+    message = call.message(tensor, "tensor", written=True)
+    call.run(None, message, source, source, None, hook("recv", consume, "consume"))
+    return message.written()
+
+
+def sendrecv(
+    transport: P2pTransport, tensor: Tensor, to: int, out: Tensor, source: int, *, channel: int = 0,
+    rows: int | None = None, produce: Any = None, consume: Any = None, extra: tuple = (), wire: Dtype | None = None,
+    blocks: int | None = None,
+) -> Tensor:  # fmt: skip
+    """Sends `tensor` to a rank while it receives `out` from a rank, maybe another one, and returns `out`.
+
+    The two may have different numbers of elements, each as its other side has it. A rank may send to itself.
+    """
+    call = Transfer("sendrecv", transport, channel, rows, wire, blocks, extra)
+    to, source = call.peer(to, itself=True), call.peer(source, itself=True)
+    if (to == transport.me) != (source == transport.me):
+        raise ArgumentError("sendrecv: a rank that sends to itself receives from itself")
+    sent, received = call.message(tensor, "tensor"), call.message(out, "out", written=True)
+    call.run(sent, received, to, source, hook("sendrecv", produce, "produce"), hook("sendrecv", consume, "consume"))
+    return received.written()
+
+
+def all_to_all(
+    transport: P2pTransport, tensor: Tensor, *, out: Tensor | None = None, rows: int | None = None, channel: int = 0,
+    produce: Any = None, consume: Any = None, extra: tuple = (), wire: Dtype | None = None, blocks: int | None = None,
+    zero_copy: bool = False,
+) -> Tensor:  # fmt: skip
+    """Part r of `tensor` goes to rank r; what comes from rank r is part r of the result.
+
+    There are as many parts as ranks, along the first dimension; in a hook, `c.shard_idx` is the part. With `rows` a part
+    is a matrix of so many rows, and `tensor` and `out`, of shape (ranks, rows, columns), may have any strides: an
+    `out` that is a transposed view has each part transposed on the way.
+
+    With `zero_copy` the parts are put where the result is, in memory of the transport (`landing`), and `consume` has
+    nothing to do. The result is valid until the next such call on any rank: copy what you want to keep. Every rank makes
+    the same call.
+    """
+    call = Transfer("all_to_all", transport, channel, rows, wire, blocks, extra)
+    produce, consume = hook("all_to_all", produce, "produce"), hook("all_to_all", consume, "consume")
+    source = call.parts(tensor, "tensor")
+    if zero_copy:
+        if out is not None or consume is not None:
+            raise ArgumentError("all_to_all: with zero_copy the result is in the transport's memory: give no out or consume")
+        return call.land(source, produce)
+    if out is None:
+        out = torch().empty(tensor.shape, dtype=tensor.dtype, device=transport.device)
+    target = call.parts(out, "out", written=True)
+    if (source.count, source.rows, source.cols) != (target.count, target.rows, target.cols):
+        said = f"a part of the tensor has {source.count} elements, one of out {target.count}"
+        raise ArgumentError(f"all_to_all: {said}")
+    if source.dtype != target.dtype and (wire, produce, consume) == (None, None, None):
+        raise DtypeError(f"all_to_all: tensor is of {source.dtype} and out of {target.dtype}: give `wire`, or a hook")
+    call.swap(source, target, produce, consume)
+    return target.written()

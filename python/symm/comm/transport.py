@@ -1,0 +1,295 @@
+"""Transports: which memory, flags and ops lead to each peer.
+
+A transport has *channels*, lanes of fixed geometry between each two ranks, one for each direction: rings at the receiver,
+flags on both sides, and cursors. What is sent on one channel comes in its order; channels know nothing of each other.
+"""
+
+from __future__ import annotations
+
+import enum
+import operator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .._memory import torch
+from .._world import World
+from ..errors import ArgumentError, ClosedError, DtypeError, RankRangeError, StagingError
+from .kernels_channel import MAIL_BUFFERS
+from .kernels_ring import CURSOR_KINDS, FLAG_KINDS, FLAG_WORDS
+from .seam import NETWORK, NODE, Seam
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch import dtype as Dtype
+
+# By default a transport takes so many bytes for each rank and channel, and a quarter of the heap at most.
+BLOCKS, STAGING = 32, 12 << 20
+# Words of 8 bytes of a program's packets, of a line of 16 bytes each.
+MAIL_WORDS = 512
+SMALLEST_RING, LARGEST_RING = 2048, 256 << 10
+LINE_BYTES = 16
+
+
+class LinkKind(enum.Enum):
+    """What is between this rank and a peer."""
+
+    NODE = "node"
+    NETWORK = "network"
+
+
+class PeerEndpoint(NamedTuple):
+    """What a kernel needs for one peer on one channel: tensors for its arguments.
+
+    `send_dst` is the ring that my messages go to, at the peer; `recv_src` the one here that the peer's come to. Signals
+    to the peer go to `signal_dst`, its own are waited for at `signal_src`. `cursors` count what was sent and taken. The
+    first three are addresses of this rank's heap, as all ops take them. `rank` is the peer's number.
+    """
+
+    send_dst: Tensor
+    recv_src: Tensor
+    signal_dst: Tensor
+    signal_src: Tensor
+    cursors: Tensor
+    rank: int
+
+
+class Memory:
+    """The memory of all channels of a transport, at one place on each rank's heap."""
+
+    def __init__(self, world, blocks, channels, staging, landing):
+        size = world.get_num_ranks()
+        pairs = size * channels
+        self.blocks, self.size, self.landing_bytes = blocks, size, landing
+        self.mail_bytes = blocks * MAIL_BUFFERS.value * MAIL_WORDS * LINE_BYTES
+        self.flag_bytes = blocks * FLAG_KINDS * FLAG_WORDS * 8
+        fixed = pairs * (self.mail_bytes + self.flag_bytes)
+        ring = 1 << max((max(staging - fixed, 0) // (pairs * blocks)).bit_length() - 1, 0)
+        self.ring = min(ring, LARGEST_RING)
+        if self.ring < SMALLEST_RING:
+            least = fixed + pairs * blocks * SMALLEST_RING
+            what = f"{size} ranks, {channels} channels and {blocks} blocks"
+            message = f"staging of {staging} bytes is too small for {what}: give it {least} bytes or more"
+            raise StagingError(f"{message}, or take fewer blocks or channels")
+        self.first_mail = pairs * blocks * self.ring
+        self.first_flag = self.first_mail + pairs * self.mail_bytes
+        self.first_landing = self.first_flag + pairs * self.flag_bytes
+        self.heap = world.zeros(self.first_landing + size * landing, dtype=torch().uint8)
+        # What has been sent and taken is each rank's own business.
+        self.cursors = torch().zeros(pairs * blocks * CURSOR_KINDS, dtype=torch().int64, device=world.device)
+
+    def pair(self, channel, rank):
+        return channel * self.size + rank
+
+    def rings(self, channel, rank):
+        return self.heap.data_ptr() + self.pair(channel, rank) * self.blocks * self.ring
+
+    def mail(self, channel, rank):
+        return self.heap.data_ptr() + self.first_mail + self.pair(channel, rank) * self.mail_bytes
+
+    def flags(self, channel, rank):
+        return self.heap.data_ptr() + self.first_flag + self.pair(channel, rank) * self.flag_bytes
+
+    def cursors_of(self, channel, rank):
+        return self.cursors.data_ptr() + 8 * self.pair(channel, rank) * self.blocks * CURSOR_KINDS
+
+    def landing(self):
+        return self.heap.data_ptr() + self.first_landing
+
+
+class P2pTransport:
+    """What `send`, `recv` and `all_to_all` go through: memory and ops for each peer. Making one is collective.
+
+    `blocks` is the most programs that a call may take in one direction, `channels` how many channels there are, and
+    `staging` how many bytes of the heap they take, the same on all ranks: by default 12 MiB for each rank and channel,
+    or a quarter of the heap if that is less. `landing` is how many bytes each rank's part may have in `all_to_all` with
+    `zero_copy`; they come on top.
+
+    What it cannot do raises ArgumentError, DtypeError, RankRangeError, StagingError, or ClosedError after `close`.
+    """
+
+    kind = LinkKind.NODE
+    ops: Seam = NODE
+
+    def __init__(
+        self, world: World, *, blocks: int = BLOCKS, channels: int = 1, staging: int | None = None, landing: int = 0
+    ):
+        name = type(self).__name__
+        if not isinstance(world, World):
+            raise ArgumentError(f"{name}: world must be what symm.init returns, not {world!r}")
+        for what, value, most in (("blocks", blocks, 1024), ("channels", channels, 256)):
+            if not _is_int(value) or not 1 <= value <= most:
+                raise ArgumentError(f"{name}: {what} must be a number from 1 to {most}, not {value!r}")
+        for what, value in (("staging", staging), ("landing", landing)):
+            if value is not None and (not _is_int(value) or value < 0):
+                raise ArgumentError(f"{name}: {what} must be a number of bytes, not {value!r}")
+        if world.device.type != "cpu":
+            # Programs that send and as many that receive wait for each other's ranks: all have to run at once.
+            blocks = max(1, min(blocks, world.get_cu_count() // 2))
+        usual = min(STAGING * world.get_num_ranks() * channels, world.heap_size // 4)
+        staging = usual if staging is None else staging
+        self.world, self.blocks, self.channels, self.device = world, blocks, channels, world.device
+        self.me, self.world_size = world.get_rank(), world.get_num_ranks()
+        self.table = world.get_device_context()
+        self.memory = Memory(world, blocks, channels, staging, -(-landing // 16) * 16)
+        self.per_peer_bytes = blocks * self.memory.ring
+        self.streams: dict[int, int] = {}
+        self.made: dict[Any, Any] = {}
+        self.open = True
+        # Nobody signals a rank whose flags are not there yet.
+        world.barrier()
+
+    def close(self) -> None:
+        """Gives back what the transport has of the heap; calls on it raise ClosedError then."""
+        self.open = False
+        self.memory, self.made = None, {}
+
+    def usable(self, call: str) -> None:
+        """Raises ClosedError if it is not."""
+        if not self.open:
+            raise ClosedError(f"{call}: this transport has been closed: make another one")
+        if not self.world.is_open():
+            raise ClosedError(f"{call}: this transport's World has been closed, or this process was forked from a rank's")
+
+    def peer(self, call: str, rank: int) -> int:
+        """A rank that there is; raises ArgumentError and RankRangeError."""
+        try:
+            rank = operator.index(rank)
+        except TypeError:
+            raise ArgumentError(f"{call}: peer must be an integer, not {rank!r}") from None
+        if not 0 <= rank < self.world_size:
+            raise RankRangeError(f"{call}: rank {rank} out of range [0, {self.world_size})")
+        return rank
+
+    def channel(self, call: str, number: int) -> int:
+        """A channel that there is; raises ArgumentError."""
+        if not _is_int(number) or not 0 <= number < self.channels:
+            said = f"{call}: there is no channel {number!r}: this transport has {self.channels}"
+            raise ArgumentError(f"{said}; make it with channels={number + 1 if _is_int(number) and number >= 0 else 2}")
+        return number
+
+    # By peer.
+
+    def link(self, peer: int) -> P2pTransport:
+        """The transport that leads to a peer."""
+        return self
+
+    def link_kind(self, peer: int) -> LinkKind:
+        """What is between this rank and a peer."""
+        return self.link(self.peer("link_kind", peer)).kind
+
+    def seam(self, peer: int) -> Seam:
+        """The ops for a peer, for kernels."""
+        return self.link(self.peer("seam", peer)).ops
+
+    def domain(self) -> tuple[int, Seam, Seam]:
+        """How many ranks a domain has, and the ops for peers in mine and in others."""
+        return self.world_size, self.ops, self.ops
+
+    def endpoint(self, peer: int, dtype: Dtype, channel: int = 0) -> PeerEndpoint:
+        """What a kernel of yours needs to send to a peer, and to receive from it, elements of a type."""
+        self.usable("endpoint")
+        peer, channel = self.peer("endpoint", peer), self.channel("endpoint", channel)
+        memory = self.link(peer).memory
+        element_size("endpoint", dtype)
+
+        def part(address, first, size, kind):
+            return memory.heap[address - first :][:size].view(kind)
+
+        first, rings, flags = memory.heap.data_ptr(), memory.blocks * memory.ring, memory.flag_bytes
+        at = memory.pair(channel, peer) * memory.blocks * CURSOR_KINDS
+        return PeerEndpoint(
+            part(memory.rings(channel, self.me), first, rings, dtype), part(memory.rings(channel, peer), first, rings, dtype),
+            part(memory.flags(channel, self.me), first, flags, torch().int64),
+            part(memory.flags(channel, peer), first, flags, torch().int64),
+            memory.cursors[at : at + memory.blocks * CURSOR_KINDS], peer,
+        )  # fmt: skip
+
+    def get_geometry(self) -> dict[str, int]:
+        """BLOCKS and RING, the constants that a `Lane` takes."""
+        self.usable("get_geometry")
+        return {"BLOCKS": self.memory.blocks, "RING": self.memory.ring}
+
+
+class NodeTransport(P2pTransport):
+    """The transport between GPUs of one host, which reach each other's memory."""
+
+
+class NetworkTransport(P2pTransport):
+    """The transport between hosts: a name that is reserved. A kernel that uses it is refused when it is compiled."""
+
+    kind = LinkKind.NETWORK
+    ops = NETWORK
+
+
+class MeshTransport(P2pTransport):
+    """Routes to each peer: through `intra` within my domain of `local_domain_size` ranks, through `inter` to all others.
+
+    A peer is in my domain where `peer // local_domain_size` is what it is for me. Both have the same geometry.
+    """
+
+    def __init__(self, intra: P2pTransport, inter: P2pTransport, local_domain_size: int):
+        for name, each in (("intra", intra), ("inter", inter)):
+            if not isinstance(each, P2pTransport):
+                raise ArgumentError(f"MeshTransport: {name} must be a transport, not {each!r}")
+        if intra.world is not inter.world:
+            raise ArgumentError("MeshTransport: intra and inter are transports of two Worlds")
+        if not _is_int(local_domain_size) or local_domain_size < 1:
+            said = f"local_domain_size must be a number of ranks from 1, not {local_domain_size!r}"
+            raise ArgumentError(f"MeshTransport: {said}")
+        geometries = [(each.blocks, each.channels, each.memory.ring) for each in (intra, inter)]
+        if geometries[0] != geometries[1]:
+            said = "intra and inter differ in blocks, channels or staging"
+            raise ArgumentError(f"MeshTransport: {said}: {geometries[0]} and {geometries[1]} (blocks, channels, ring)")
+        self.intra, self.inter, self.local_domain_size = intra, inter, local_domain_size
+        self.world, self.me, self.world_size, self.device = intra.world, intra.me, intra.world_size, intra.device
+        self.blocks, self.channels, self.table, self.memory = intra.blocks, intra.channels, intra.table, intra.memory
+        self.per_peer_bytes, self.open = intra.per_peer_bytes, True
+        self.streams, self.made = intra.streams, {}
+
+    def usable(self, call):
+        super().usable(call)
+        for each in (self.intra, self.inter):
+            each.usable(call)
+
+    def domain(self):
+        return self.local_domain_size, self.intra.ops, self.inter.ops
+
+    def link(self, peer):
+        same = peer // self.local_domain_size == self.me // self.local_domain_size
+        return (self.intra if same else self.inter).link(peer)
+
+
+def element_size(call: str, dtype: Dtype) -> int:
+    """Bytes of an element that messages can have; raises DtypeError."""
+    if not isinstance(dtype, torch().dtype):
+        raise DtypeError(f"{call}: dtype must be a dtype of torch's, not {dtype!r}")
+    if dtype.is_complex or dtype.itemsize > 8 or dtype in _quantised():
+        raise DtypeError(f"{call}: kernels have no elements of {dtype}: view them as floats or integers")
+    return dtype.itemsize
+
+
+def _quantised():
+    return [getattr(torch(), name, None) for name in ("qint8", "quint8", "qint32", "quint4x2", "quint2x4")]
+
+
+def check_transfer(transport: P2pTransport, numel: int, dtype: Dtype, num_blocks: int) -> None:
+    """Raises for a transfer that would overrun a region or the flags of a channel.
+
+    `num_blocks` programs send `numel` elements in tiles, each of which has to fit twice into a program's ring.
+    """
+    transport.usable("check_transfer")
+    element_size("check_transfer", dtype)
+    if not _is_int(numel) or numel < 0:
+        raise ArgumentError(f"check_transfer: numel must be a number of elements, not {numel!r}")
+    check_blocks("check_transfer", transport, num_blocks)
+
+
+def check_blocks(call: str, transport: P2pTransport, blocks: int) -> None:
+    if not _is_int(blocks) or blocks < 1:
+        raise ArgumentError(f"{call}: blocks must be a number from 1, not {blocks!r}")
+    if blocks > transport.blocks:
+        said = f"{blocks} blocks, but the channels have flags and rings for {transport.blocks}"
+        raise ArgumentError(f"{call}: {said}: give fewer, or make the transport with blocks={blocks}")
+
+
+def _is_int(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)

@@ -1,0 +1,130 @@
+"""The kernels of messages with hooks, compiled for GPUs that need not be there, in Triton and Gluon."""
+
+import re
+
+import pytest
+import triton
+import triton.language as tl
+from compiling import compile_for, machine_text
+from triton.experimental import gluon
+from triton.experimental.gluon import language as gl
+
+import symm
+from symm.comm import hooks
+from symm.comm._transfers import in_gluon
+from symm.comm.kernels_channel import mail, swap, swap_in_place, transfer
+from symm.comm.seam import NETWORK, NODE
+
+POINTERS = ("table", "send_dst", "recv_src", "rings", "signals", "flags", "to_flags", "from_flags", "to_cursors",
+            "from_cursors", "cursors", "inp", "out", "landing")  # fmt: skip
+NUMBERS = {"to": "i32", "source": "i32", "rank_here": "i32"}
+TYPED = ("send_dst", "recv_src", "rings", "inp", "out", "landing")
+GEOMETRY = {"SENDS": True, "RECEIVES": True, "BLOCKS": 32, "RING": 256 << 10, "WORDS": 512, "SEND_BLOCKS": 32,
+            "RECV_BLOCKS": 32, "ME": 1, "WORLD": 3, "VECTOR": 1, "SEND_OPS": NODE, "RECV_OPS": NODE,
+            "DOMAIN": 2, "NEAR_OPS": NODE, "FAR_OPS": NODE, "PRODUCE": hooks.produce, "CONSUME": hooks.consume, "extra": None}  # fmt: skip
+ELEMENTS = {"fp32": tl.float32, "bf16": tl.bfloat16, "i64": tl.int64, "u8": tl.uint8, "fp8e4nv": tl.float8e4nv}
+LANES = {"sm_90": 32, "gfx942": 64}
+GLUON_WARPS = 4
+
+
+@gluon.jit
+def twice(c):
+    return gl.load(c.inputs(), c.mask()) * 2
+
+
+@gluon.jit
+def plus_one(c, value):
+    gl.store(c.outputs(), value + 1, c.mask())
+
+
+def compiled(target, kernel, element, tile, rows=0, cols=0, warps=8, in_front=False, strides=None, **constants):
+    signature = {}
+    for name in kernel.arg_names:
+        if name in POINTERS:
+            elements = name in TYPED and not (kernel is mail and name in ("send_dst", "recv_src"))
+            signature[name] = f"*{element}" if elements else "*i64"
+        elif name == "extra" or name.isupper():
+            continue
+        else:
+            signature[name] = NUMBERS.get(name, "i64")
+    wire = ELEMENTS[element]
+    shape = {"TILE": tile, "TILE_ROWS": rows, "TILE_COLS": cols, "WIRE": wire}
+    given = {**GEOMETRY, **shape, **{f"OUT_{name}": value for name, value in shape.items()}, **constants}
+    layout = None
+    if in_front:
+        lanes = LANES[target]
+        layout = gl.BlockedLayout([tile // (lanes * warps)], [lanes], [warps], [0])
+        if rows:
+            layout = gl.BlockedLayout([1, 1], [1, lanes], [warps, 1], [1, 0])
+    given |= {"LAYOUT": layout, "OUT_LAYOUT": layout}
+    for name, value in (strides or {}).items():
+        del signature[name]
+        given[name] = value
+    names = set(kernel.arg_names)
+    kernel = in_gluon(kernel) if in_front else kernel
+    options = {"num_warps": warps, "num_stages": 1}
+    return compile_for(target, kernel, signature, [name for name in signature if signature[name].startswith("*")],
+                       options, **{name: value for name, value in given.items() if name in names})  # fmt: skip
+
+
+WAYS = {"send": {"RECEIVES": False}, "recv": {"SENDS": False}, "both": {}}
+
+
+@pytest.mark.parametrize("target", ["sm_90", "gfx942"])
+@pytest.mark.parametrize("element", ELEMENTS)
+@pytest.mark.parametrize("way", WAYS)
+def test_rings_and_packets_compile(way, element, target):
+    for kernel, tile in ((transfer, 4096), (mail, 256 * 64 // ELEMENTS[element].primitive_bitwidth)):
+        assert machine_text(compiled(target, kernel, element, tile, **WAYS[way]))
+
+
+@pytest.mark.parametrize("target", ["sm_90", "gfx942"])
+@pytest.mark.parametrize("element", ["fp32", "bf16"])
+@pytest.mark.parametrize("rows", [0, 32])
+def test_all_to_all_compiles(rows, element, target):
+    for kernel in (swap, swap_in_place):
+        assert machine_text(compiled(target, kernel, element, 1024, rows, 32 if rows else 0))
+    assert machine_text(compiled(target, transfer, element, 1024, rows, 32 if rows else 0))
+
+
+@pytest.mark.parametrize("target", ["sm_90", "gfx942"])
+@pytest.mark.parametrize("kernel", [transfer, mail, swap, swap_in_place], ids=lambda kernel: kernel.fn.__name__)
+def test_gluon_compiles(kernel, target):
+    for rows in (0, 32) if kernel is not mail else (0,):
+        hooked = {"PRODUCE": twice, "CONSUME": plus_one} if rows == 0 else {}
+        assert machine_text(compiled(target, kernel, "fp32", 1024, rows, 32 if rows else 0, GLUON_WARPS, True, **hooked))
+
+
+def test_messages_travel_by_16_bytes_and_in_order():
+    text = machine_text(compiled("sm_90", transfer, "i64", 8192, warps=32))
+    assert "ld.global.v2.b64" in text and "st.global.v2.b64" in text
+    assert "local" not in text
+    # HEAD and TAIL are released and acquired, for all GPUs.
+    assert len(re.findall(r"^.*sys\.release\.exch\.b64", text, re.M)) == 3
+    assert "ld.acquire.sys" in text and not re.search(r"(st|exch)\.relaxed|relaxed\.exch", text)
+    # A target below zero is one that has been reached.
+    assert re.search(r"setp\.(ge|lt)\.s64", text) and not re.search(r"setp\.(ge|lt|hs|lo)\.u64", text)
+
+
+def test_matrices_with_rows_are_read_by_more_than_an_element():
+    one = {"row_stride": 4096, "col_stride": 1, "out_row_stride": 4096, "out_col_stride": 1}
+    text = machine_text(compiled("sm_90", transfer, "bf16", 8192, 64, 128, 8, strides=one))
+    assert re.search(r"ld\.global\.v4\.b32|ld\.global\.v2\.b64", text)
+
+
+@pytest.mark.parametrize("kernel", [transfer, mail], ids=lambda kernel: kernel.fn.__name__)
+def test_between_nodes_is_refused_when_compiled(kernel):
+    ways = {"SEND_OPS": NETWORK} if kernel is transfer else {"SEND_OPS": NETWORK, "RECEIVES": False}
+    with pytest.raises(symm.CompileError, match="a channel between nodes is not available: NetworkTransport is a reserved"):
+        compiled("sm_90", kernel, "fp32", 1024, **ways)
+
+
+@triton.jit
+def counted(table, flag, value):
+    tl.device_assert(value > 0)
+
+
+def test_one_kernel_mixes_seams():
+    mixed = NODE._replace(wait=counted)
+    one, two = (machine_text(compiled("sm_90", transfer, "fp32", 1024, SEND_OPS=ops)) for ops in (NODE, mixed))
+    assert one.count("ld.acquire.sys") > two.count("ld.acquire.sys") > 0
