@@ -1,0 +1,254 @@
+#!/usr/bin/env python3
+"""Runs messages with hooks on GPUs: all pairs of ranks, random sizes, types, hooks, streams and graphs, every byte checked.
+
+    python3 test/device/sendrecv.py --wheel target/wheels/symm-*.whl --ranks 2 4 --calls 20000 --replays 10000
+
+Each rank is a process. It needs torch and Triton; nothing is installed. Prints a line for each run, and what failed.
+The exit status is 1 if anything failed. `--device cpu` tries the script itself, under Triton's interpreter.
+"""
+
+import argparse
+import os
+import random
+import sys
+import tempfile
+import time
+import zipfile
+from pathlib import Path
+
+SIZES = [0, 1, 3, 17, 128, 1000, 4096, 10_007, 65_536, 262_144, 300_001, 1 << 20, 4_000_001]
+TYPES = ["float32", "float16", "bfloat16", "int64", "int32", "uint8"]
+STALLED = 12
+
+if "SYMM_SENDRECV_TEST" in os.environ:
+    import symm
+    import torch
+    import triton
+    import triton.language as tl
+    from symm.comm import NodeTransport, all_to_all, recv, send, sendrecv
+
+    @triton.jit
+    def twice(c):
+        return 2 * tl.load(c.inputs(), c.mask())
+
+    @triton.jit
+    def plus_one(c, value):
+        tl.store(c.outputs(), value + 1, c.mask())
+
+    @triton.jit
+    def plus_part(c, value):
+        tl.store(c.outputs(), value + c.shard_idx + tl.load(c.extra[0]), c.mask())
+
+    if os.environ.get("TRITON_INTERPRET") != "1":
+        from triton.experimental import gluon
+        from triton.experimental.gluon import language as gl
+
+        @gluon.jit
+        def twice_gluon(c):
+            return gl.load(c.inputs(), c.mask()) * 2
+
+        @gluon.jit
+        def plus_one_gluon(c, value):
+            gl.store(c.outputs(), value + 1, c.mask())
+
+
+class Calls:
+    """Random calls that all ranks know of; data are small, and made from the number of the call on the device."""
+
+    def __init__(self, world, link, seed, largest):
+        self.world, self.link, self.device = world, link, world.device
+        self.me, self.ranks = world.get_rank(), world.get_num_ranks()
+        self.random, self.on_gpu = random.Random(seed), world.device.type != "cpu"
+        # What ranks need not draw alike.
+        self.own = random.Random(seed + self.me)
+        self.sizes = [size for size in SIZES if size <= largest]
+        self.wrong = torch.zeros(1, dtype=torch.int64, device=self.device)
+        self.turn = torch.zeros(1, dtype=torch.int64, device=self.device)
+
+    def data(self, rank, count, dtype, first=0):
+        at = torch.arange(first, first + count, device=self.device)
+        return ((at * 7 + rank * 13 + self.turn * 5 + at // 97) % 50).to(dtype)
+
+    def place(self, count, dtype):
+        offset = self.own.randrange(5)
+        room = torch.empty(count + 5, dtype=dtype, device=self.device)
+        room.view(torch.uint8).fill_(0x5A)
+        return room[offset : offset + count]
+
+    def check(self, got, wanted):
+        self.wrong.add_((got.reshape(-1).double() != wanted.reshape(-1).double()).sum())
+
+    def hooks(self):
+        """Hooks of this call, and whether they are `2x + 1`; a Triton sender may have a Gluon receiver."""
+        if self.random.random() < 0.6:
+            return None, None, False
+        produce, consume = self.random.choice([0, 1]), self.random.choice([0, 1])
+        if not self.on_gpu:
+            return twice, plus_one, True
+        return (twice, twice_gluon)[produce], (plus_one, plus_one_gluon)[consume], True
+
+    def one(self):
+        draw = self.random
+        self.turn.add_(1)
+        dtype, count = getattr(torch, draw.choice(TYPES)), draw.choice(self.sizes)
+        channel, kind = draw.randrange(2), draw.choice(["pair", "pair", "ring", "all", "turned", "zero"])
+        produce, consume, hooked = self.hooks()
+        if dtype == torch.bfloat16 and not self.on_gpu:
+            produce, consume, hooked = None, None, False
+        result = (lambda data: 2 * data + 1) if hooked else (lambda data: data)
+        if kind == "pair":
+            source, target = draw.sample(range(self.ranks), 2)
+            if self.me == source:
+                send(self.link, self.data(source, count, dtype), target, channel=channel, produce=produce)
+            elif self.me == target:
+                out = self.place(count, dtype)
+                recv(self.link, out, source, channel=channel, consume=consume)
+                self.check(out, result(self.data(source, count, dtype)))
+        elif kind == "ring":
+            shift = draw.randrange(1, self.ranks)
+            to, source = (self.me + shift) % self.ranks, (self.me - shift) % self.ranks
+            out = self.place(count, dtype)
+            hooks = {"produce": produce, "consume": consume}
+            if self.on_gpu and hooked and (produce is twice) != (consume is plus_one):
+                # One kernel has hooks of one front end.
+                hooks = {"produce": twice, "consume": plus_one}
+            sendrecv(self.link, self.data(self.me, count, dtype), to, out, source, channel=channel, **hooks)
+            self.check(out, result(self.data(source, count, dtype)))
+        elif kind == "turned":
+            rows, columns = draw.choice([(1, 9), (64, 64), (100, 33), (257, 512)])
+            mine = self.data(self.me, self.ranks * rows * columns, torch.float32).view(self.ranks, rows, columns)
+            out = torch.zeros(self.ranks, columns, rows, device=self.device)
+            all_to_all(self.link, mine, out=out.transpose(1, 2), rows=rows, channel=channel)
+            for rank in range(self.ranks):
+                part = self.data(rank, rows * columns, torch.float32, self.me * rows * columns)
+                self.check(out[rank], part.view(rows, columns).t())
+        else:
+            count = min(count, 1 << 20)
+            mine = self.data(self.me, self.ranks * count, torch.float32)
+            added = 0
+            if kind == "zero":
+                out = all_to_all(self.link, mine, zero_copy=True)
+            elif hooked:
+                # A part is numbered by who sends it to whoever takes it.
+                added = torch.ones(1, device=self.device)
+                out = all_to_all(self.link, mine, consume=plus_part, extra=(added,), channel=channel)
+            else:
+                out = all_to_all(self.link, mine, channel=channel)
+            for rank in range(self.ranks):
+                wanted = self.data(rank, count, torch.float32, self.me * count)
+                self.check(out.reshape(self.ranks, count)[rank], wanted + (rank + 1 if hooked and kind == "all" else 0))
+
+    def stalled(self):
+        """One rank sends, call after call, and the other comes late."""
+        for count in (100, 70_000, 2_000_000 if self.on_gpu else 70_000):
+            late = [torch.empty(count, dtype=torch.int32, device=self.device) for _ in range(STALLED)]
+            if self.me == 0:
+                for number in range(STALLED):
+                    self.turn.fill_(number)
+                    send(self.link, self.data(0, count, torch.int32), 1)
+            elif self.me == 1:
+                time.sleep(0.3)
+                for number in range(STALLED):
+                    recv(self.link, late[number], 0)
+                for number in range(STALLED):
+                    self.turn.fill_(number)
+                    self.check(late[number], self.data(0, count, torch.int32))
+            if self.on_gpu:
+                torch.cuda.synchronize()
+            self.world.barrier()
+        self.turn.fill_(0)
+
+    def several(self, count, streams):
+        for _ in range(count):
+            stream = self.random.choice(streams)
+            if stream is None:
+                self.one()
+                continue
+            stream.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(stream):
+                self.one()
+            torch.cuda.current_stream().wait_stream(stream)
+
+    def replays(self, count):
+        sizes, self.sizes = self.sizes, [size for size in self.sizes if size <= 300_001]
+        for _ in range(2):
+            state = self.random.getstate()
+            self.several(8, [None])
+            torch.cuda.synchronize()
+            self.random.setstate(state)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            self.several(8, [None])
+        for number in range(count):
+            graph.replay()
+            if number % 100 == 0:
+                self.several(3, [None])
+        self.sizes = sizes
+
+
+def rank_main(options):
+    on_gpu = options.device == "gpu"
+    world = symm.init(heap_size=options.heap << 20, timeout=60)
+    largest = SIZES[-1] if on_gpu else 4096
+    link = NodeTransport(world, blocks=options.blocks, channels=2, landing=4 << 20 if on_gpu else 64 << 10)
+    streams = [None, torch.cuda.Stream(), torch.cuda.Stream()] if on_gpu else [None]
+    start, failed = time.monotonic(), 0
+    calls = Calls(world, link, options.seed, largest)
+    calls.stalled()
+    done = 0
+    while done < options.calls and not failed:
+        calls.several(min(500, options.calls), streams)
+        done += 500
+        if calls.wrong.item():
+            print(f"{calls.wrong.item()} elements are wrong in the {done} first calls", flush=True)
+            failed = 1
+    if on_gpu and not failed:
+        calls.replays(options.replays)
+        if calls.wrong.item():
+            print(f"{calls.wrong.item()} elements are wrong in replays", flush=True)
+            failed = 1
+    world.barrier()
+    if world.get_rank() == 0:
+        replays = options.replays if on_gpu else 0
+        print(f"{options.calls} calls and {replays} replays in {time.monotonic() - start:.0f} s")
+    world.close()
+    return failed
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--wheel", type=Path)
+    parser.add_argument("--ranks", type=int, nargs="+", default=[2])
+    parser.add_argument("--calls", type=int, default=5000)
+    parser.add_argument("--replays", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--blocks", type=int, default=32)
+    parser.add_argument("--heap", type=int, default=2048, help="MiB of the heap of each rank")
+    parser.add_argument("--device", choices=["gpu", "cpu"], default="gpu")
+    parser.add_argument("--seconds", type=int, default=500, help="for one run")
+    options = parser.parse_args()
+    if "SYMM_SENDRECV_TEST" in os.environ:
+        return rank_main(options)
+    # As for the other programs; a rank that runs this script itself finds the modules of the wheel.
+    from python import run
+
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.environ.get("PYTHONPATH")
+        if options.wheel:
+            zipfile.ZipFile(options.wheel).extractall(folder)
+            path = os.pathsep.join(filter(None, [folder, path]))
+        environment = {**os.environ, "PYTHONPATH": path or "", "SYMM_SENDRECV_TEST": "1"}
+        if options.device == "cpu":
+            environment["TRITON_INTERPRET"] = "1"
+        for ranks in options.ranks:
+            ok, seconds, lines = run(Path(__file__), ranks, environment, options.seconds, sys.argv[1:])
+            failed += not ok
+            verdict = f"{'ok  ' if ok else 'FAIL'} sendrecv.py on {ranks} ranks, {seconds:.1f} s"
+            print(verdict, *lines, sep="\n  ", flush=True)
+    print("nothing failed" if not failed else f"{failed} runs failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
