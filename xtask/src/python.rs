@@ -70,7 +70,8 @@ pub fn test(arguments: &[String]) -> Result<Tally> {
     }
     if everything || arguments.iter().any(|argument| argument.starts_with(WITH_TORCH)) {
         let python = environment("torch-2.11", &[&[TORCH], NOTEBOOK.as_slice(), TOOLS.as_slice()].concat())?;
-        let ray = if arguments.iter().any(|argument| argument == "--long") { Some(packages_of("ray", RAY)?) } else { None };
+        let ray =
+            if arguments.iter().any(|argument| argument == "--long") { Some(packages_of("ray", RAY)?) } else { None };
         // Torch has a device of others once in a process, so each file has a process of its own.
         let files = if everything { tree::entries(WITH_TORCH)? } else { Vec::new() };
         let is_test = |file: &PathBuf| file.file_name().is_some_and(|name| name.to_string_lossy().starts_with("test_"));
