@@ -82,7 +82,7 @@ class Deadline:
         self.is_on = seconds < math.inf
         on_gpu = world.device.type != "cpu"
         # Which a kernel can write to, and the host can read while it runs.
-        self.host = torch().zeros(1, dtype=torch().int64, pin_memory=on_gpu)
+        self.host = torch().zeros(1, dtype=torch().int64, device="cpu", pin_memory=on_gpu)
         self.state = ctypes.c_int64.from_address(self.host.data_ptr())
         self.error = None
         words = [0] * WORD["words"]
