@@ -29,6 +29,7 @@ import argparse
 import os
 import re
 import sys
+import tempfile
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -36,6 +37,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 import assemble  # noqa: E402
 import control_flow  # noqa: E402
+import litmus  # noqa: E402
 from parting import THREAD, Values, callees  # noqa: E402
 
 MOST_COUNTS = 64
@@ -237,7 +239,13 @@ def main():
     parser.add_argument("--same", action="store_true", help="check barriers alone, and that every level meets as many")
     options = parser.parse_args()
 
-    files = [file for path in options.programs for file in (sorted(path.glob("*.mlir")) if path.is_dir() else [path])]
+    with tempfile.TemporaryDirectory() as scratch:
+        follow(options, scratch)
+
+
+def follow(options, scratch):
+    paths = options.programs
+    files = [file for path in paths for file in (litmus.programs(path, scratch) if path.is_dir() else [path])]
     files = [file for file in files if file.suffix != ".mlir" or "gpu.module" in file.read_text(encoding="utf-8")]
     levels = options.levels or ["2"]
     jobs = [(file, chip, level) for file in files for chip in options.chip or [None] for level in levels]

@@ -24,6 +24,9 @@ import faults
 import graphs
 import timelines
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import litmus  # noqa: E402
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 FOLDERS = ["test/conformance", "examples", "test/litmus"]
 SANITIZERS = ["memcheck", "racecheck"]
@@ -66,7 +69,7 @@ def restricted(program):
 
 def runs(options, scratch):
     for folder in FOLDERS:
-        for program in sorted((ROOT / folder).glob("*.mlir")):
+        for program in litmus.programs(ROOT / folder, scratch):
             name = f"{Path(folder).name}/{program.stem}"
             if options.only and not re.search(options.only, name):
                 continue
