@@ -1,8 +1,7 @@
 //! What cargo has built of crates from elsewhere, shared by two target folders.
 
-use crate::run;
+use crate::check::metadata;
 use anyhow::{Context, Result};
-use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
@@ -40,8 +39,7 @@ fn split(name: &str) -> Option<(&str, &str)> {
 }
 
 fn own_crates() -> Result<BTreeSet<String>> {
-    let text = run::output(run::cargo().args(["metadata", "--no-deps", "--offline", "--format-version", "1"]))?;
-    let metadata: Value = serde_json::from_str(&text)?;
+    let metadata = metadata()?;
     let packages = metadata["packages"].as_array().context("cargo names no packages")?;
     Ok(packages.iter().filter_map(|package| Some(package["name"].as_str()?.to_owned())).collect())
 }

@@ -3,6 +3,8 @@
 mod coverage;
 mod layout;
 
+pub use coverage::metadata;
+
 use crate::{docs, generate, run};
 use anyhow::{Context, Result, bail, ensure};
 

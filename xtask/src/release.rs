@@ -1,13 +1,13 @@
 //! `./x release`: makes what a release is, and checks it. It publishes nothing.
 
+use crate::check::metadata;
 use crate::{docs, python, run, tree};
 use anyhow::{Context, Result, ensure};
+use serde_json::Value;
 use std::process::Command;
 
 const AUDITWHEEL: &str = "auditwheel==6.4.2";
 const TWINE: &str = "twine==6.2.0";
-/// Crates that are of use in this tree alone, or go into the wheel: `publish = false`.
-const NOT_PUBLISHED: [&str; 4] = ["symm-bench", "symm-fuzz", "symm-python", "xtask"];
 
 pub fn run() -> Result<()> {
     let version = version()?;
@@ -27,11 +27,18 @@ pub fn run() -> Result<()> {
     println!("== crates");
     let mut package = run::cargo();
     package.args(["package", "--workspace", "--allow-dirty", "--quiet"]);
-    run::run(package.args(NOT_PUBLISHED.iter().flat_map(|name| ["--exclude", name])))?;
+    run::run(package.args(not_published(&metadata()?).iter().flat_map(|name| ["--exclude", name])))?;
     println!("== book");
     let book = docs::book()?;
     println!("symm {version}: {}, {}, {}", wheel.display(), tree::target().join("package").display(), book.display());
     Ok(())
+}
+
+/// Crates that are of use in this tree alone, or go into the wheel: `publish = false`.
+fn not_published(metadata: &Value) -> Vec<&str> {
+    let packages = metadata["packages"].as_array().into_iter().flatten();
+    let private = packages.filter(|package| package["publish"].as_array().is_some_and(Vec::is_empty));
+    private.filter_map(|package| package["name"].as_str()).collect()
 }
 
 /// The version of everything: the workspace's.
@@ -39,4 +46,20 @@ fn version() -> Result<String> {
     let manifest = tree::read("Cargo.toml")?;
     let version = manifest.lines().find_map(|line| line.strip_prefix("version = \"")?.strip_suffix('"'));
     Ok(version.context("Cargo.toml has no version")?.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::not_published;
+    use serde_json::json;
+
+    #[test]
+    fn a_crate_that_is_not_published_says_so() {
+        let packages = json!({"packages": [
+            {"name": "symm", "publish": null},
+            {"name": "symm-bench", "publish": []},
+            {"name": "symm-abi", "publish": ["crates-io"]},
+        ]});
+        assert_eq!(not_published(&packages), ["symm-bench"]);
+    }
 }

@@ -28,7 +28,8 @@ pub fn folders_not_tested() -> Result<Vec<String>> {
     Ok(missing.collect())
 }
 
-fn metadata() -> Result<Value> {
+/// What cargo says of the workspace's crates.
+pub fn metadata() -> Result<Value> {
     let text = run::output(run::cargo().args(["metadata", "--no-deps", "--offline", "--format-version", "1"]))?;
     Ok(serde_json::from_str(&text)?)
 }
