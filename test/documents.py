@@ -108,6 +108,10 @@ class Documents:
             return "ran"
         if text.startswith("./x "):
             return self.x(words)
+        if name == "symm-worker":
+            # Its --help needs torch.
+            self.options(name, words[1:], (ROOT / "python/symm/_worker.py").read_text())
+            return "options checked"
         if name == "python3":
             self.exists(words[1])
             if words[1] != "-m":

@@ -213,7 +213,8 @@ def write(path, folder):
 def programs(folder, scratch):
     """The programs of a folder, sorted. Those of tables are written into the folder `scratch`."""
     tables = sorted(folder.glob("*.litmus"))
-    return [write(table, scratch) for table in tables] if tables else sorted(folder.glob("*.mlir"))
+    written = [program for program in folder.glob("*.mlir") if program != TEMPLATE]
+    return sorted([*(write(table, scratch) for table in tables), *written], key=lambda program: program.stem)
 
 
 if __name__ == "__main__":

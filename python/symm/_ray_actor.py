@@ -35,7 +35,7 @@ class Actor:
             os.close(file)
         reading, self._pipe = os.pipe()
         command = command or [sys.executable, "-m", "symm._worker"]
-        words = _spawn.command(command, f"tcp:{self.node()}:0", device, reading, options)
+        words = [*command, *_spawn.arguments(f"tcp:{self.node()}:0", device, reading, options)]
         self._worker = subprocess.Popen(
             [*words, "--secrets", str(folder)],
             stdout=subprocess.PIPE,

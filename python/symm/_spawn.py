@@ -2,7 +2,6 @@
 
 import os
 import select
-import shlex
 import subprocess
 import time
 import uuid
@@ -24,10 +23,9 @@ def options(device, modules, allow_code, memory_limit):
     return words + ([] if memory_limit is None else ["--memory-limit", str(memory_limit)])
 
 
-def command(words, listen, device, fd, options):
-    """The command line of a worker that ends when its descriptor `fd` is at its end."""
-    words = shlex.split(words) if isinstance(words, str) else list(words)
-    return [*words, "--listen", listen, "--device", device, "--parent-fd", str(fd), *options]
+def arguments(listen, device, fd, options):
+    """The arguments of a worker that ends when its descriptor `fd` is at its end."""
+    return ["--listen", listen, "--device", device, "--parent-fd", str(fd), *options]
 
 
 def worlds(count, environment):

@@ -57,10 +57,9 @@ class Processes:
 
     def _spawn(self, rank, environment, reading):
         device = self._device if self._device == "cpu" else f"cuda:{rank}"
-        worker = [sys.executable, "-m", "symm._worker"]
-        command = _spawn.command(worker, f"unix:{self._folder}/{rank}", device, reading, self._options)
+        arguments = _spawn.arguments(f"unix:{self._folder}/{rank}", device, reading, self._options)
         return subprocess.Popen(
-            command,
+            [sys.executable, "-m", "symm._worker", *arguments],
             stdout=subprocess.PIPE,
             stdin=subprocess.DEVNULL,
             env={**os.environ, **environment},

@@ -14,7 +14,7 @@ class Ray:
     Joins the cluster at `address` if this program has joined none: "auto", "ray://host:10001", or None for one of its
     own on this host. Each actor has `cpus` CPUs and, with `device="cuda"`, a GPU; `launch(…, gpu="H200")` says of which
     type, by Ray's name (`accelerator_type`). With `spread` they may be on several nodes, and are no ranks then.
-    `command` starts a worker there, the node's own `symm-worker` if not given. The workers listen on TCP, with TLS and
+    `command`, a list of words, starts a worker there, the node's own `symm-worker` if not given. The workers listen on TCP, with TLS and
     a token made for this launch, which Ray carries to them.
 
     `modules`, `allow_code`, `memory_limit`, `environment` and `deadline` are those of `Processes`.

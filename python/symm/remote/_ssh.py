@@ -22,7 +22,8 @@ class Ssh:
 
     `host` is what ssh takes: a name of ~/.ssh/config, or "user@host". Ssh asks for nothing, so it needs a key or an
     agent, and it has to know the host's key. `options` are further words for it, such as `["-p", "2222"]`. `command` starts
-    a worker there: `symm-worker`, or where that is. Everything goes through ssh's connections, one for each worker.
+    a worker there, as one writes it in a shell: `symm-worker`, or where that is. Everything goes through ssh's
+    connections, one for each worker.
 
     `device`, `modules`, `allow_code`, `memory_limit` and `deadline` are those of `Processes`; `environment` is the workers'.
     """
@@ -78,9 +79,9 @@ class Ssh:
 
     def _spawn(self, rank, folder, environment):
         device = self._device if self._device == "cpu" else f"cuda:{rank}"
-        command = _spawn.command(self._command, f"unix:{folder}/worker", device, 0, self._options)
-        words = ["env", *(f"{name}={value}" for name, value in environment.items()), *command]
-        script = _SCRIPT.format(folder=folder, command=shlex.join(words))
+        variables = shlex.join(f"{name}={value}" for name, value in environment.items())
+        arguments = shlex.join(_spawn.arguments(f"unix:{folder}/worker", device, 0, self._options))
+        script = _SCRIPT.format(folder=folder, command=f"env {variables} {self._command} {arguments}")
         forward = f"{self._folder}/{rank}:{folder}/worker"
         return subprocess.Popen(
             [*self._ssh, "-L", forward, self._host, f"sh -c {shlex.quote(script)}"],

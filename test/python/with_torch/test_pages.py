@@ -1,5 +1,10 @@
-"""The programs of docs/comm.md and docs/remote.md run as they stand; test_remote_processes.py runs the one on four ranks."""
+"""The programs of docs/comm.md, docs/remote.md and docs/providers.md run as they stand.
 
+test_remote_processes.py runs the one on four ranks; those that need a host of their own are read only.
+"""
+
+import ast
+import inspect
 import os
 import subprocess
 import sys
@@ -45,9 +50,9 @@ def test_collectives(tmp_path):
 
 
 def test_remote_tensors(tmp_path):
-    first, modules, _, _ = blocks("remote.md")
-    (text,) = outputs(first + modules, tmp_path)
-    assert float(text) > 0
+    first, modules, _, deadline, _ = blocks("remote.md")
+    (text,) = outputs(first + modules + deadline, tmp_path)
+    assert len([float(line) for line in text.splitlines()]) == 2
 
 
 def test_remote_functions(tmp_path):
@@ -58,3 +63,21 @@ def test_remote_functions(tmp_path):
     program = f"import torch\nfrom my_functions import norms\nfrom symm import remote\n\ncluster = {start}\n"
     (text,) = outputs(f"{program}print([norm.item() for norm in {call.split('  #')[0]}])\n", tmp_path)
     assert text == "[1.0, 1.0, 1.0]\n"
+
+
+def test_providers(tmp_path):
+    *others, own, cloud = blocks("providers.md")
+    assert outputs(own, tmp_path) == ["['remote:0', 'remote:1']\n"]
+    # These need a host, or money: their arguments are those that there are.
+    from symm import remote
+
+    hosts = {"user@host": remote.Ssh, "tcp:host:7000": remote.Running}
+    for text, provider in zip(others, hosts.values(), strict=True):
+        (call,) = [call for call in ast.walk(ast.parse(text)) if isinstance(call, ast.Call) and ast.unparse(call.func) == f"remote.{provider.__name__}"]
+        arguments, options = [None] * len(call.args), {option.arg: None for option in call.keywords}
+        inspect.signature(provider).bind(*arguments, **options)
+    made = {}
+    exec(compile(cloud, "providers.md", "exec"), made)
+    assert made["Cloud"].chooses_gpus
+    assert list(inspect.signature(made["Cloud"].start).parameters) == ["self", "count", "gpu"]
+    assert "ssh" in vars(made["Cloud"](key="", region="", ssh_key=""))

@@ -68,7 +68,9 @@ def ssh(folder, stack):
         pytest.skip(remote_sshd.MISSING)
     server = remote_sshd.Sshd(folder)
     stack.callback(server.end)
-    return Case(remote.Ssh(server.host, command=WORKER, options=server.options, **USUAL))
+    # As one writes it in a shell.
+    command = f"~/{os.path.relpath(sys.executable, Path('~').expanduser())} -m symm._worker"
+    return Case(remote.Ssh(server.host, command=command, options=server.options, **USUAL))
 
 
 def ray(folder, stack):
