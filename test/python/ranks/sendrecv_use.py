@@ -1,0 +1,195 @@
+"""Transports, all-to-all, kernels of one's own, and what messages do not take."""
+
+import symm
+import torch
+import triton
+import triton.language as tl
+from symm import errors
+from symm.comm import (
+    LinkKind,
+    MeshTransport,
+    NetworkTransport,
+    NodeTransport,
+    all_to_all,
+    check_transfer,
+    recv,
+    send,
+    sendrecv,
+)
+from symm.comm.device import NODE, Lane, Message
+from symm.comm.device import sendrecv as both
+
+WORLD = symm.init(heap_size=64 << 20)
+ME, RANKS = WORLD.get_rank(), WORLD.get_num_ranks()
+AFTER, BEFORE = (ME + 1) % RANKS, (ME - 1) % RANKS
+LINK = NodeTransport(WORLD, blocks=2, channels=2, staging=(512 << 10) * RANKS, landing=40_000)
+
+
+def data(rank, count, dtype=torch.float32):
+    return ((torch.arange(count) * 7 + 13 * rank) % 101).to(dtype)
+
+
+def raises(kind, text, function, *arguments, **keywords):
+    try:
+        function(*arguments, **keywords)
+    except errors.SymmError as error:
+        assert type(error) is kind and text in str(error), repr(error)
+    else:
+        raise AssertionError(f"no {kind.__name__}: {text}")
+
+
+@triton.jit
+def twice(c):
+    return 2 * tl.load(c.inputs(), c.mask())
+
+
+@triton.jit
+def plus_part(c, value):
+    tl.store(c.outputs(), value + c.shard_idx, c.mask())
+
+
+def everybody():
+    for dtype, count in ((torch.float32, 1), (torch.int8, 1001), (torch.bfloat16, 9000), (torch.float64, 0)):
+        given = [data(rank, RANKS * count, dtype) for rank in range(RANKS)]
+        wanted = torch.cat([each[ME * count : (ME + 1) * count] for each in given])
+        assert torch.equal(all_to_all(LINK, given[ME]), wanted), (dtype, count)
+        landed = all_to_all(LINK, given[ME], zero_copy=True) if count * dtype.itemsize <= 40_000 else None
+        assert landed is None or torch.equal(landed.reshape(-1), wanted), (dtype, count)
+    given = [data(rank, RANKS * 700) for rank in range(RANKS)]
+    parts = torch.stack([2 * each.view(RANKS, 700)[ME] for each in given])
+    got = all_to_all(LINK, given[ME], produce=twice, consume=plus_part, channel=1)
+    assert torch.equal(got.view(RANKS, 700), parts + torch.arange(RANKS)[:, None])
+    assert torch.equal(all_to_all(LINK, given[ME], produce=twice, zero_copy=True), parts)
+
+
+def turned():
+    """Each part is transposed on the way; columns become rows of another tensor."""
+    for rows, columns in ((3, 50), (65, 40)):
+        given = [data(rank, RANKS * rows * columns, torch.int32).view(RANKS, rows, columns) for rank in range(RANKS)]
+        out = torch.zeros(RANKS, columns, rows, dtype=torch.int32)
+        all_to_all(LINK, given[ME], out=out.transpose(1, 2), rows=rows)
+        assert torch.equal(out, torch.stack([each[ME].t() for each in given])), (rows, columns)
+        # A matrix of many columns, of which each rank gets some.
+        wide = given[ME].permute(1, 0, 2).reshape(rows, RANKS * columns)
+        got = all_to_all(LINK, wide.view(rows, RANKS, columns).permute(1, 0, 2), rows=rows)
+        assert torch.equal(got, torch.stack([each[ME] for each in given])), (rows, columns)
+        landed = all_to_all(LINK, given[ME], rows=rows, zero_copy=True)
+        assert torch.equal(landed, torch.stack([each[ME] for each in given])), (rows, columns)
+
+
+def meshes():
+    """Peers of my half are reached through one transport, the others through another one."""
+    far = NodeTransport(WORLD, blocks=2, channels=2, staging=(512 << 10) * RANKS)
+    mesh = MeshTransport(LINK, far, max(RANKS // 2, 1))
+    out = torch.zeros(5000)
+    for shift in range(1, RANKS):
+        to, source = (ME + shift) % RANKS, (ME - shift) % RANKS
+        assert torch.equal(sendrecv(mesh, data(ME, 5000), to, out, source), data(source, 5000)), shift
+    wanted = torch.cat([data(rank, RANKS * 60)[ME * 60 : (ME + 1) * 60] for rank in range(RANKS)])
+    assert torch.equal(all_to_all(mesh, data(ME, RANKS * 60)), wanted)
+    assert {mesh.link_kind(rank) for rank in range(RANKS)} == {LinkKind.NODE}
+    network = NetworkTransport(WORLD, blocks=2, channels=2, staging=(512 << 10) * RANKS)
+    mesh = MeshTransport(LINK, network, max(RANKS // 2, 1))
+    for rank in range(RANKS):
+        near = rank // max(RANKS // 2, 1) == ME // max(RANKS // 2, 1)
+        assert mesh.link_kind(rank) is (LinkKind.NODE if near else LinkKind.NETWORK)
+        if rank != ME and not near:
+            try:
+                send(mesh, torch.ones(3), rank)
+            except Exception as error:
+                while not isinstance(error, errors.CompileError):
+                    error = error.__cause__
+                assert "NetworkTransport is a reserved name" in str(error), error
+            else:
+                raise AssertionError("a message between nodes")
+    raises(errors.ArgumentError, "differ in blocks", MeshTransport, LINK, NodeTransport(WORLD, blocks=1), 2)
+    raises(errors.ArgumentError, "local_domain_size must be", MeshTransport, LINK, far, 0)
+    raises(errors.ArgumentError, "inter must be a transport", MeshTransport, LINK, 3, 1)
+
+
+@triton.jit
+def pass_on(
+    table, send_dst, recv_src, signal_dst, to_src, from_src, to_cursors, from_cursors, to, source, inp, out, count,
+    TILE: tl.constexpr, BLOCKS: tl.constexpr, RING: tl.constexpr, OPS: tl.constexpr, OTHERS: tl.constexpr,
+):  # fmt: skip
+    """A kernel of one's own, which has another seam for each direction."""
+    there = Lane(table, send_dst, signal_dst, to_src, to_cursors, to, BLOCKS, RING)
+    here = Lane(table, recv_src, signal_dst, from_src, from_cursors, source, BLOCKS, RING)
+    both(there, Message(inp, count, TILE), here, Message(out, count, TILE), tl.program_id(0), tl.num_programs(0), OPS,
+         OTHERS, twice, plus_part)  # fmt: skip
+
+
+@triton.jit
+def put_more(table, dst, value, rank, mask):
+    NODE_PUT(table, dst, value + 100, rank, mask)
+
+
+NODE_PUT = NODE.put
+
+
+def own_kernels():
+    to, source = (LINK.endpoint(rank, torch.float32, channel=1) for rank in (AFTER, BEFORE))
+    assert to.rank == AFTER and to.send_dst.dtype == torch.float32
+    for count in (10, 5000, 9001):
+        out = torch.zeros(count)
+        geometry = LINK.get_geometry()
+        pass_on[(2,)](
+            WORLD.get_device_context(), to.send_dst, source.recv_src, to.signal_dst, to.signal_src, source.signal_src,
+            to.cursors, source.cursors, AFTER, BEFORE, data(ME, count), out, count, TILE=512, **geometry,
+            OPS=NODE._replace(put=put_more), OTHERS=NODE,
+        )  # fmt: skip
+        assert torch.equal(out, 2 * data(BEFORE, count) + 100), count
+
+
+def wrong():
+    good, kind = torch.zeros(6 * RANKS), errors.ArgumentError
+    other = (ME + 1) % RANKS if RANKS > 1 else 0
+    raises(errors.RankRangeError, f"rank {RANKS} out of range [0, {RANKS})", send, LINK, good, RANKS)
+    raises(errors.RankRangeError, "rank -1 out of range", recv, LINK, good, -1)
+    raises(kind, "peer must be an integer, not 'all'", send, LINK, good, "all")
+    raises(kind, "is this rank: use sendrecv", send, LINK, good, ME)
+    raises(kind, "transport must be a NodeTransport", send, WORLD, good, other)
+    call = (sendrecv, LINK, good, other, good.clone(), other)
+    raises(kind, "there is no channel 2: this transport has 2; make it with channels=3", *call, channel=2)
+    raises(kind, "3 blocks, but the channels have flags and rings for 2: give fewer", *call, blocks=3)
+    raises(kind, "blocks must be a number from 1, not 0", *call, blocks=0)
+    raises(kind, "produce must be a function with @triton.jit or @gluon.jit", *call, produce=print)
+    raises(kind, "rows must be a number of rows from 1", *call, rows=0)
+    raises(kind, "is no matrix of 7 rows", *call, rows=7)
+    raises(kind, "extra must be a tuple", *call, extra=3)
+    raises(kind, "tensor must be a tensor, not [1]", sendrecv, LINK, [1], other, good, other)
+    raises(kind, "tensor is on meta, but the ranks' memory is on cpu", sendrecv, LINK, good.to("meta"), other, good, other)
+    raises(kind, "must be strided", sendrecv, LINK, good.to_sparse(), other, good, other)
+    raises(kind, "requires grad", sendrecv, LINK, good.clone().requires_grad_(), other, good, other)
+    raises(errors.DtypeError, "no elements of torch.complex64", sendrecv, LINK, good.to(torch.complex64), other, good, other)
+    raises(errors.DtypeError, "no elements of torch.complex64", *call, wire=torch.complex64)
+    raises(errors.DtypeError, "dtype must be a dtype of torch's", *call, wire="float16")
+    if RANKS > 1:
+        raises(kind, f"has not {RANKS} equal parts", all_to_all, LINK, torch.zeros(RANKS + 1))
+        raises(kind, "receives from itself", sendrecv, LINK, good, ME, good, other)
+    raises(kind, "a part of the tensor has 6 elements, one of out 7", all_to_all, LINK, good, out=torch.zeros(7 * RANKS))
+    raises(errors.DtypeError, "out of torch.int32: give `wire`", all_to_all, LINK, good, out=good.int())
+    raises(kind, "give no out", all_to_all, LINK, good, out=good, zero_copy=True)
+    raises(errors.StagingError, "make it with landing=80000 or more", all_to_all, LINK, torch.zeros(20_000 * RANKS),
+           zero_copy=True)  # fmt: skip
+    raises(errors.StagingError, "is too small", NodeTransport, WORLD, staging=1000)
+    raises(kind, "blocks must be a number from 1 to 1024", NodeTransport, WORLD, blocks=2000)
+    raises(kind, "world must be what symm.init returns", NodeTransport, None)
+    raises(kind, "staging must be a number of bytes", NodeTransport, WORLD, staging=-1)
+    check_transfer(LINK, 1 << 40, torch.float16, 2)
+    raises(kind, "blocks, but the channels", check_transfer, LINK, 5, torch.float16, 3)
+    raises(kind, "blocks must be a number from 1, not 0", check_transfer, LINK, 5, torch.float16, 0)
+    raises(kind, "numel must be a number", check_transfer, LINK, -1, torch.float16, 1)
+    raises(errors.DtypeError, "no elements of", check_transfer, LINK, 5, torch.complex128, 1)
+    raises(kind, "there is no channel", LINK.endpoint, other, torch.float16, 7)
+
+
+for part in (everybody, turned, meshes, own_kernels, wrong):
+    part()
+    WORLD.barrier()
+LINK.close()
+raises(errors.ClosedError, "has been closed: make another one", sendrecv, LINK, torch.ones(1), ME, torch.ones(1), ME)
+raises(errors.ClosedError, "has been closed", LINK.endpoint, 0, torch.float16)
+LATER = NodeTransport(WORLD, blocks=1)
+WORLD.close()
+raises(errors.ClosedError, "World has been closed", all_to_all, LATER, torch.ones(RANKS))
