@@ -213,7 +213,7 @@ def write(path, folder):
 def programs(folder, scratch):
     """The programs of a folder, sorted. Those of tables are written into the folder `scratch`."""
     tables = sorted(folder.glob("*.litmus"))
-    written = [program for program in folder.glob("*.mlir") if program != TEMPLATE]
+    written = [program for program in folder.glob("*.mlir") if program.name != TEMPLATE.name]
     return sorted([*(write(table, scratch) for table in tables), *written], key=lambda program: program.stem)
 
 
