@@ -54,6 +54,7 @@ mod process;
 mod rank;
 mod report;
 mod run;
+mod stall;
 mod stuck;
 mod supervisor;
 pub mod trace;

@@ -1,6 +1,6 @@
 //! What every rank and block is doing, in words, for a run that does not end.
 
-mod barrier;
+pub(crate) mod barrier;
 
 use std::fmt::Write;
 use std::sync::atomic::Ordering;
@@ -23,7 +23,7 @@ pub(crate) fn report(world: &World) -> String {
     let areas = world.control.areas();
     let hosts = (0..).zip(areas).map(|(rank, area)| host(world, rank, area) + &stopped(area)).collect();
     let blocks = |state| (0..).zip(areas).flat_map(move |(rank, area)| blocks(world, rank, area, state));
-    let in_barriers = barrier::on_devices(world);
+    let in_barriers: Vec<_> = barrier::on_devices(world).iter().map(|waiting| waiting.describe(world)).collect();
     let grids = barrier::grids(world, !in_barriers.is_empty());
     let blocks = in_barriers.into_iter().chain(blocks(BLOCK_WAITING)).chain(blocks(BLOCK_RUNNING)).collect();
     let mut out = String::new();

@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::futex;
 use crate::interrupt;
 use crate::report::{report, stopped_process};
+use crate::stall::Stall;
 use crate::stuck::Detector;
 use crate::world::{WRITES_FAULT_IN, World};
 
@@ -67,7 +68,7 @@ pub(crate) fn supervise(world: &World, limit: Option<Limit>) -> Result<(), Error
 pub(crate) fn watch(world: &World, limit: Option<Limit>) {
     let start = Instant::now();
     let mut detector = Detector::default();
-    let (mut claimed_since, mut stopped) = (None, Stopped::default());
+    let (mut claimed_since, mut stopped, mut stall) = (None, Stopped::default(), Stall::default());
     let me = world.local()[0].rank;
     loop {
         let events = world.control.events.0.load(Ordering::Acquire);
@@ -91,6 +92,9 @@ pub(crate) fn watch(world: &World, limit: Option<Limit>) {
             continue;
         }
         stopped.look(world);
+        if limit.is_none() {
+            stall.look(world);
+        }
         let left = limit.map_or(LOOK_EVERY, |limit| limit.left(start));
         futex::sleep(&world.control.events.0, events, Some(left.clamp(Duration::from_millis(1), LOOK_EVERY)));
     }

@@ -45,37 +45,53 @@ impl Barrier {
     }
 }
 
-/// The barriers that blocks of kernels on devices wait in: their words in the heaps are all that shows it. A device that
+/// A block on a device that waits in a barrier.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct OnDevice {
+    rank: u32,
+    block: u32,
+    /// The barrier's number.
+    epoch: u64,
+    missing: Vec<u32>,
+}
+
+/// The blocks of kernels on devices that wait in barriers: their words in the heaps are all that shows it. A device that
 /// does not answer is left alone.
-pub(super) fn on_devices(world: &World) -> Vec<String> {
-    let mut lines = Vec::new();
+pub(crate) fn on_devices(world: &World) -> Vec<OnDevice> {
+    let mut found = Vec::new();
     for (rank, area) in (0..).zip(world.control.areas()).filter(|(_, area)| is_on_device(world, area)) {
-        let (kernel, grid) = (area.host.kernel.get(), area.host.grid());
-        for block in 0..blocks(grid).min(MOST_LOOKED_AT) {
-            let Some(missing) = missing(world, rank, block) else { return lines };
-            if !missing.is_empty() {
-                let [x, y, z] = coordinates(block, grid);
-                let missing = ranks(&missing);
-                lines.push(format!("rank {rank}, block ({x},{y},{z}) of @{kernel}: barrier: waits for {missing}"));
+        for block in 0..blocks(area.host.grid()).min(MOST_LOOKED_AT) {
+            let Some(waiting) = OnDevice::new(world, rank, block) else { return found };
+            if !waiting.missing.is_empty() {
+                found.push(waiting);
             }
         }
     }
-    lines
+    found
 }
 
-/// The ranks that are missing in the barrier that a block on a device waits in, none if it is in none; `None` where that
-/// cannot be seen.
-fn missing(world: &World, rank: u32, block: u32) -> Option<Vec<u32>> {
-    let num_ranks = world.num_ranks();
-    let row = u64::from(block) * (u64::from(num_ranks) + 1);
-    let read = |index: u64| world.heaps.peek(HeapAddress { rank, offset: 8 * (row + index) }, 64);
-    let epoch = read(0)?;
-    let flags: Option<Vec<u64>> = (0..num_ranks).map(|peer| read(1 + u64::from(peer))).collect();
-    Some((0..num_ranks).zip(flags?).filter(|(_, flag)| *flag < epoch).map(|(peer, _)| peer).collect())
+impl OnDevice {
+    /// The ranks that are missing in the barrier that a block on a device waits in, none if it is in none; `None` where
+    /// that cannot be seen.
+    fn new(world: &World, rank: u32, block: u32) -> Option<Self> {
+        let num_ranks = world.num_ranks();
+        let row = u64::from(block) * (u64::from(num_ranks) + 1);
+        let read = |index: u64| world.heaps.peek(HeapAddress { rank, offset: 8 * (row + index) }, 64);
+        let epoch = read(0)?;
+        let flags: Option<Vec<u64>> = (0..num_ranks).map(|peer| read(1 + u64::from(peer))).collect();
+        let missing = (0..num_ranks).zip(flags?).filter(|(_, flag)| *flag < epoch).map(|(peer, _)| peer).collect();
+        Some(Self { rank, block, epoch, missing })
+    }
+
+    pub(super) fn describe(&self, world: &World) -> String {
+        let host = &world.control.areas()[self.rank as usize].host;
+        let ([x, y, z], kernel) = (coordinates(self.block, host.grid()), host.kernel.get());
+        format!("rank {}, block ({x},{y},{z}) of @{kernel}: barrier: waits for {}", self.rank, ranks(&self.missing))
+    }
 }
 
 /// Whether a kernel of a rank may be running on a device.
-fn is_on_device(world: &World, area: &RankArea) -> bool {
+pub(crate) fn is_on_device(world: &World, area: &RankArea) -> bool {
     let runs = matches!(area.host.state(), HostState::InLaunch | HostState::OnDevice);
     runs && world.driver.queues().is_some() && !area.host.kernel.get().is_empty()
 }

@@ -1,5 +1,7 @@
 //! What fits a device and what does not, and what is said of blocks that wait for each other.
 
+use std::io::{BufRead as _, BufReader};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use symm_runtime::{Rank, run};
@@ -74,4 +76,42 @@ fn a_barrier_that_blocks_on_devices_wait_in_is_told() {
     ];
     assert_has(&text, &parts);
     assert!(!text.contains("of @kernels::hang: barrier"), "{text}");
+}
+
+#[test]
+fn a_barrier_that_hangs_without_a_timeout_is_told_while_it_hangs() {
+    let args = ["--exact", "launches::as_a_run_that_hangs", "--ignored", "--nocapture", "--quiet"];
+    let program = std::env::current_exe().unwrap();
+    let mut child = Command::new(program).args(args).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let said: Vec<String> = lines.skip_while(|line| !line.contains("waited in a barrier")).take(5).collect();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let parts = [
+        "symm: blocks on GPUs have waited in a barrier for 3s and more:",
+        "rank 0: launch of @kernels::meet at p.mlir:9:3",
+        "rank 1: returned",
+        "rank 0, block (0,0,0) of @kernels::meet: barrier: waits for rank 1",
+        "symm: if it is a deadlock, Ctrl-C ends the run",
+    ];
+    assert_has(&said.join("\n"), &parts);
+}
+
+#[test]
+#[ignore = "the test above starts it, and ends it"]
+fn as_a_run_that_hangs() {
+    let _turn = Turn::new(|_| ());
+    std::thread::spawn(|| {
+        std::thread::sleep(Duration::from_secs(30));
+        std::process::exit(1);
+    });
+    let mut config = config(2);
+    config.timeout = None;
+    let ended = run(&config, |rank| {
+        if rank.rank() == 0 {
+            launch_plain(rank, c"kernels::meet", [1, 1, 1, 32, 1, 1, 0], c"!c");
+        }
+        Ok(())
+    });
+    drop(ended);
 }
