@@ -17,6 +17,8 @@
 //! - **A count does not say who.** Where a signal adds to one flag of every rank in turn, a wait in a loop for one
 //!   more each time is satisfied by whoever comes first, not by the rank whose data the loop reads next. An error under
 //!   strict.
+//! - **Threads that wait for their own warp** (O5). One thread of a warp waits in a branch, with `group thread` or for a
+//!   packet, and others send in the other branch. A warp may run the branches one after the other. Never an error.
 //!
 //! Limits: signals and waits of one function on one array of flags, which is followed through views. Nothing is said
 //! of an array that the function also writes in another way or passes on, nor of a flag that is set where another
@@ -27,6 +29,7 @@
 
 mod flags;
 mod one_thread;
+mod progress;
 
 use crate::analysis::order::may_write_heap;
 use crate::ir::{collect, definition, enclosing};
@@ -66,6 +69,7 @@ fn run(root: OperationRef, options: &Values) -> Result<Ir, Reported> {
         }
         let Some(function) = enclosing(op, FUNCTIONS) else { continue };
         outcome = outcome.and(symm_op.map_or(Ok(()), |op| one_thread.check(op)));
+        symm_op.into_iter().for_each(progress::check);
         flags.note(op, function);
     }
     outcome.and(flags.check(strict)).map(|()| Ir::Kept)

@@ -244,7 +244,7 @@ fn few<'c: 'a, 'a>(condition: Value<'c, 'a>, holds: bool, threads: Option<i64>, 
 
 /// How two numbers compare, signed or not.
 #[derive(Clone, Copy, PartialEq)]
-enum Predicate {
+pub enum Predicate {
     Equal,
     Differ,
     Less,
@@ -255,7 +255,7 @@ enum Predicate {
 
 impl Predicate {
     /// That of a comparison.
-    fn of(op: OperationRef) -> Option<Self> {
+    pub fn of(op: OperationRef) -> Option<Self> {
         // `0 : i64` of arith, `#index<cmp_predicate eq>` of index.
         let text = op.attribute("predicate").or_else(|_| op.attribute("pred")).ok()?.to_string();
         let word = text.trim_start_matches("#index<cmp_predicate ").trim_end_matches('>').split(' ').next()?;
@@ -283,7 +283,7 @@ impl Predicate {
     }
 
     /// What holds of the second number and the first.
-    fn swapped(self) -> Self {
+    pub fn swapped(self) -> Self {
         match self {
             Self::Less => Self::Greater,
             Self::LessOrEqual => Self::GreaterOrEqual,
@@ -311,7 +311,7 @@ impl Predicate {
 
 /// How many threads of a block have one number, at most: 1 for that of the thread and what is made of it, more for that
 /// of its warp.
-fn unit<'c: 'a, 'a>(number: Value<'c, 'a>, left: &mut u32) -> Option<i64> {
+pub fn unit<'c: 'a, 'a>(number: Value<'c, 'a>, left: &mut u32) -> Option<i64> {
     *left = left.checked_sub(1)?;
     if is_thread_number(number) {
         return Some(1);
@@ -329,7 +329,7 @@ fn unit<'c: 'a, 'a>(number: Value<'c, 'a>, left: &mut u32) -> Option<i64> {
 }
 
 /// Whether a value is the number of a thread in its block or warp, or that in the grid.
-fn is_thread_number(value: Value) -> bool {
+pub fn is_thread_number(value: Value) -> bool {
     if let Some(op) = definition(value) {
         let name = name(op);
         return matches!(name, "gpu.thread_id" | "gpu.lane_id" | "gpu.global_id")
