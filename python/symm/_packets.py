@@ -84,13 +84,9 @@ def wait_packet(
     several. Elements whose `mask` is False are 0. The sender's other writes may not be there yet: for those there are
     `signal` and `wait`. In Gluon `layout` is the result's.
     """
-    packets = _Packets(emit, slots)
-    packets.lay_out(_dtype(dtype), _shape(shape), layout)
-    lines = packets.lines()
-    operands = {"ctx": emit.context(ctx), "slots": lines, "epoch": _epoch(emit, epoch)}
-    operands["mask"] = packets.mask(mask, like=lines)
+    packets, operands, kind = _asked(emit, ctx, slots, epoch, (shape, dtype, layout), mask)
     operands["deadline"], tag = emit.deadline(ctx)
-    words = emit.call("wait_packet", operands, {"tag": tag}, packets.words_like(lines))
+    words = emit.call("wait_packet", operands, {"tag": tag}, kind)
     return packets.masked(packets.unpack(words), mask)
 
 
@@ -110,14 +106,20 @@ def try_packet(
     What is not there is undefined. Elements whose `mask` is False are 0, and there. Each look is two atomics for a line;
     `wait_packet` is cheaper.
     """
+    packets, operands, kind = _asked(emit, ctx, slots, epoch, (shape, dtype, layout), mask)
+    words, valid = emit.call("try_packet", operands, result=(kind, _of_elements(kind, tl.int1)))
+    return tl.tuple([packets.masked(packets.unpack(words), mask), packets.spread(valid)])
+
+
+def _asked(emit, ctx, slots, epoch, value, mask):
+    """A value's packets, what an op that receives them takes, and the type of their words."""
+    shape, dtype, layout = value
     packets = _Packets(emit, slots)
     packets.lay_out(_dtype(dtype), _shape(shape), layout)
     lines = packets.lines()
     operands = {"ctx": emit.context(ctx), "slots": lines, "epoch": _epoch(emit, epoch)}
     operands["mask"] = packets.mask(mask, like=lines)
-    kind = packets.words_like(lines)
-    words, valid = emit.call("try_packet", operands, result=(kind, _of_elements(kind, tl.int1)))
-    return tl.tuple([packets.masked(packets.unpack(words), mask), packets.spread(valid)])
+    return packets, operands, packets.words_like(lines)
 
 
 class _Packets:

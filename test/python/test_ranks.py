@@ -36,9 +36,9 @@ def start(program, ranks, **environment):
     return [subprocess.Popen(command, env={**run, "RANK": str(rank)}, **pipes) for rank in range(ranks)]
 
 
-def outputs(processes):
+def outputs(processes, seconds=SECONDS):
     try:
-        return [(process.communicate(timeout=SECONDS)[0], process.returncode) for process in processes]
+        return [(process.communicate(timeout=seconds)[0], process.returncode) for process in processes]
     finally:
         for process in processes:
             process.kill()

@@ -16,6 +16,19 @@ def test_program(program, ranks):
         assert status == 0, output
 
 
+def test_matrix():
+    for output, status in outputs(start("comm_matrix.py", 3, OMP_NUM_THREADS="1")):
+        assert status == 0, output
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
+def test_whole_matrix(ranks):
+    processes = start("comm_matrix.py", ranks, OMP_NUM_THREADS="1", LONG="1")
+    for output, status in outputs(processes, seconds=3600):
+        assert status == 0, output
+
+
 def test_small_messages_through_slots():
     for output, status in outputs(start("comm_collectives.py", 2, OMP_NUM_THREADS="1", PACKETS="0")):
         assert status == 0, output
