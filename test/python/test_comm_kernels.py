@@ -5,8 +5,11 @@ import re
 import pytest
 import triton.language as tl
 from compiling import compile_for, machine_text
+from triton.experimental import gluon
+from triton.experimental.gluon import language as gl
 
 from symm import CompileError
+from symm.comm._deadline import WatchedContext
 from symm.comm.kernels_direct import direct_all_reduce, direct_exchange
 from symm.comm.kernels_exchange import exchange, meet
 from symm.comm.kernels_packets import send_packets
@@ -112,11 +115,10 @@ def accesses(text):
 def test_deadlines_cost_nothing_where_there_are_none(kernel):
     """A kernel without one is, to the letter, what it is with a context that knows of none."""
     settings = {"SHAPE": "all", "OP": "sum", "ACC": tl.float32, **of_bytes(2), "WHOLE": True}
-    plain, none, some = (
-        machine_text(compiled("sm_90", kernel, "bf16", **settings, **watch)) for watch in ({}, {"WATCH": 0}, {"WATCH": 3})
-    )
+    watches = ({}, {"WATCH": 0}, {"WATCH": 3})
+    plain, none, some = (machine_text(compiled("sm_90", kernel, "bf16", **settings, **watch)) for watch in watches)
     assert plain == none and "globaltimer" not in plain
-    assert "globaltimer" in some and f"atom.relaxed.sys.global.cas.b64 state" in some
+    assert "globaltimer" in some and "atom.relaxed.sys.global.cas.b64 state" in some
 
 
 def test_a_packet_that_is_there_is_waited_for_without_a_look_at_the_deadline():
@@ -135,3 +137,21 @@ def test_deadlines_are_refused_on_amd(kernel):
     settings = {"SHAPE": "all", "OP": "sum", "ACC": tl.float32, **of_bytes(2)}
     with pytest.raises(CompileError, match="S1: deadlines of waits are for NVIDIA GPUs"):
         compiled("gfx942", kernel, "bf16", WATCH=1, **settings)
+
+
+@gluon.jit
+def watched_in_gluon(table, record, flag, slots, out, epoch):
+    layout: gl.constexpr = gl.BlockedLayout([1], [32], [4], [0])
+    ctx = WatchedContext(table, record, 5)
+    ctx.wait(flag, epoch, "eq")
+    got = ctx.wait_packet(slots, epoch, 128, layout=layout)
+    gl.store(out + gl.arange(0, 128, layout=layout), got)
+    ctx.signal(flag, 1, 0)
+
+
+def test_deadlines_in_gluon():
+    signature = {"table": "*i64", "record": "*i64", "flag": "*i32", "slots": "*i64", "out": "*i64", "epoch": "i32"}
+    text = machine_text(compile_for("sm_90", watched_in_gluon, signature))
+    # Of the flag and of the packets, and the record has the tag.
+    assert text.count("atom.relaxed.sys.global.cas.b64 state") == 2
+    assert len(re.findall(r"st\.relaxed\.sys\.global\.b64 \[%rd\d+\+16\], 5;", text)) == 2, text

@@ -7,7 +7,7 @@ from .kernels_exchange import assemble
 
 
 class Recovery:
-    """The way back of one communicator, in two stages: all have stopped, and all have reset what is theirs.
+    """The way back of one communicator, in two stages: all have stopped; all have reset what is theirs.
 
     The numbers of the stages only grow, so that these flags need no reset. A rank that gives up in a stage goes on in it
     when it is called again: after the first one others may already have sent what a second reset would lose.
@@ -17,8 +17,9 @@ class Recovery:
         world, geometry = calls.world, calls.geometry
         record, self.members = geometry.record("recover")
         self.members.copy_(calls.members)
-        seconds, first = calls.deadline.seconds, geometry.memory.data_ptr()
-        self.deadline = Deadline(world, tuple(calls.members.tolist()), calls.rank, record, first, geometry.locate, seconds)
+        members, first = tuple(calls.members.tolist()), geometry.memory.data_ptr()
+        seconds = calls.deadline.seconds
+        self.deadline = Deadline(world, members, calls.rank, record, first, geometry.locate, seconds)
         types = torch().int64, torch().int32, torch().int64
         constants = {"WORLD": calls.size, "SUBSET": calls.subset, "WATCH": self.deadline.tag("recover")}
         self.launch, self.calls, self.stage = Launch(assemble, 1, 1, types, constants), calls, 0
