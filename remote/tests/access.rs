@@ -68,10 +68,11 @@ fn a_wrong_token_is_refused_and_logged() {
 #[test]
 fn another_certificate_is_not_trusted() {
     let folder = tempfile::tempdir().unwrap();
-    let (worker, _) = tcp(folder.path());
+    let (worker, engine) = tcp(folder.path());
     let (other, _) = certificate(folder.path(), "other");
     let refused = reach(worker.address(), TOKEN, &other);
     assert!(matches!(refused, Err(Error::Refused(reason)) if reason.contains("another certificate")));
+    eventually("the worker logs it", || engine.log.lock().unwrap().iter().any(|line| line.contains("TLS")));
 }
 
 #[test]
