@@ -31,7 +31,7 @@ class Careless(NodeTransport):
 
 def transport(kind=NodeTransport):
     """One program, and a ring of four slots of 4 KiB."""
-    made = kind(WORLD, blocks=1, staging=(128 << 10) * RANKS)
+    made = kind(WORLD, blocks=1, staging=(96 << 10) * RANKS)
     assert made.memory.ring == 16 << 10
     return made
 

@@ -1,4 +1,4 @@
-"""The programs of docs/comm.md, docs/remote.md and docs/providers.md run as they stand.
+"""The programs of docs/comm.md, docs/sendrecv.md, docs/remote.md and docs/providers.md run as they stand.
 
 test_remote_processes.py runs the one on four ranks; those that need a host of their own are read only.
 """
@@ -47,6 +47,22 @@ def test_collectives(tmp_path):
     assert outputs(program, tmp_path, 2) == [f"rank {rank} got [1.0, 1.0, 1.0, 1.0]\n" for rank in range(2)]
     told, got = "all_reduce: rank 0 waited for rank 1\n", "rank {} got 2.0\n"
     assert outputs(late, tmp_path, 2) == [told + got.format(0), got.format(1)]
+
+
+PRINTED = (
+    ["", "rank 1 got [1.0, 3.0, 5.0, 7.0]\n"],
+    [f"rank {rank}: off by at most 4.9e-04\n" for rank in range(2)],
+    [f"rank {rank}: {[2.0 - rank, 3.0 - rank, 4.0 - rank]}\n" for rank in range(2)],
+    [f"rank {rank}: {[40.0 * rank, 40.0 * rank + 80, 40.0 * rank + 160]}\n" for rank in range(2)],
+    [f"rank {rank}: {27_000.0 * rank}\n" for rank in range(2)],
+)
+
+
+@pytest.mark.parametrize("number", range(len(PRINTED)))
+def test_messages(tmp_path, number):
+    programs = blocks("sendrecv.md")
+    assert len(programs) == len(PRINTED)
+    assert outputs(programs[number], tmp_path, 2) == PRINTED[number]
 
 
 def test_remote_tensors(tmp_path):
