@@ -15,6 +15,7 @@ from .kernels_ring import (
     CURSOR_KINDS,
     FETCHED,
     FLAG_KINDS,
+    FLAG_WORDS,
     LINE,
     MAIL,
     MAILED,
@@ -36,7 +37,7 @@ from .kernels_ring import (
 # Packets of a program have so many buffers, used in turn; a receiver says after every half of them that it has them.
 MAIL_BUFFERS = tl.constexpr(8)
 HALF = tl.constexpr(4)
-FLAGS_OF_A_BLOCK, CURSORS_OF_A_BLOCK = tl.constexpr(FLAG_KINDS * LINE.value), tl.constexpr(CURSOR_KINDS)
+FLAGS_OF_A_BLOCK, CURSORS_OF_A_BLOCK = tl.constexpr(FLAG_KINDS * FLAG_WORDS), tl.constexpr(CURSOR_KINDS)
 
 # Strides are specialised: Triton has to know that they are 1 or divide by 16.
 SHAPES = ["count", "rows", "cols", "out_count", "out_rows", "out_cols"]

@@ -10,7 +10,7 @@ from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "python"))
 sys.dont_write_bytecode = True
-TRITON = ["", "._C", "._C.libtriton", ".language", ".runtime", ".runtime.interpreter"]
+TRITON = ["", "._C", "._C.libtriton", ".language", ".runtime", ".runtime.interpreter", ".runtime.jit"]
 sys.modules |= {f"triton{part}": mock.MagicMock() for part in TRITON}
 # symm.comm looks whether Triton is there, and has nothing to compile.
 sys.modules["triton"].__spec__ = sys.modules["symm.triton"] = mock.MagicMock()
@@ -90,6 +90,13 @@ def main():
     for name, member in vars(Communicator).items():
         if inspect.isfunction(member) and not name.startswith("_"):
             print(entry(f"Communicator.{name}", member))
+    for function in (comm.send, comm.recv, comm.sendrecv, comm.all_to_all, comm.check_transfer):
+        print(entry(f"symm.comm.{function.__name__}", function))
+    transports = comm.P2pTransport, comm.NodeTransport, comm.MeshTransport, comm.NetworkTransport, comm.PeerEndpoint
+    for kind in transports:
+        print(entry(f"symm.comm.{kind.__name__}", kind))
+    for name in ("close", "link_kind", "seam", "endpoint", "get_geometry"):
+        print(entry(f"P2pTransport.{name}", getattr(comm.P2pTransport, name)))
     print("\n## Exceptions and warnings\n\nEvery exception is a `symm.SymmError`, every warning a `symm.SymmWarning`.\n")
     print("| class | what it says |\n| :-- | :-- |")
     for name, kind in vars(errors).items():
