@@ -19,6 +19,9 @@ WORDS = ((1 << 10, 128), (64 << 10, 256), (MAIL_BYTES, MAIL_WORDS))
 TILES = ((64 << 10, 4 << 10), (256 << 10, 8 << 10), (1 << 20, 32 << 10))
 LARGEST_TILE, MOST_ELEMENTS = 64 << 10, 32 << 10
 BYTES_OF_A_THREAD = 64
+# A ring holds as many tiles at least: who sends and receives in turn puts a second tile before the first one is taken, and
+# the tiles of the call before may end just before a whole tile.
+SLOTS = 4
 # Columns of a tile of a matrix: as many bytes, so that a row of it is a whole number of cache lines.
 ROW_BYTES = 128
 
@@ -43,8 +46,7 @@ def plan(transport, peers, size, itemsize, rows, cols, blocks, packets=True):
             words *= 2
         return Plan(True, -(-size // (8 * words)), words * 8 // itemsize, 0, 0, max(1, words // 32))
     tile = next((tile for most, tile in TILES if size <= most), LARGEST_TILE)
-    # A sender puts one tile while the one before is taken.
-    tile = min(tile, transport.memory.ring // 2, MOST_ELEMENTS * itemsize)
+    tile = min(tile, transport.memory.ring // SLOTS, MOST_ELEMENTS * itemsize)
     warps = min(32, max(1, tile // (32 * BYTES_OF_A_THREAD)))
     elements = tile // itemsize
     if rows is None:

@@ -50,6 +50,8 @@ def size_of(pointer, _semantic=None):
 @triton.jit
 def start_of(lane, block, KIND: tl.constexpr, CHUNK: tl.constexpr):
     """Where the first tile of a call begins, in bytes since the channel was made."""
+    tl.static_assert(4 * CHUNK <= lane.RING, "a tile has a quarter of a ring's bytes at most")
+    tl.static_assert(CHUNK & (CHUNK - 1) == 0, "the bytes of a tile are a power of two")
     return (tl.load(lane.cursors + (KIND * lane.BLOCKS + block)) + (CHUNK - 1)) & -CHUNK
 
 

@@ -274,7 +274,7 @@ def _quantised():
 def check_transfer(transport: P2pTransport, numel: int, dtype: Dtype, num_blocks: int) -> None:
     """Raises for a transfer that would overrun a region or the flags of a channel.
 
-    `num_blocks` programs send `numel` elements in tiles, each of which has to fit twice into a program's ring.
+    `num_blocks` programs send `numel` elements in tiles that are made to fit into a program's ring.
     """
     transport.usable("check_transfer")
     element_size("check_transfer", dtype)

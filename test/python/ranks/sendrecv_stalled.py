@@ -98,7 +98,7 @@ def counters_have_no_limit():
             for kind in (MAILED, FETCHED):
                 cursors[:, kind.value] = steps
         else:
-            flags.view(-1, 4, 1, 16)[:, 2] = cursors[0, MAILED.value] // 4 * 4
+            flags.view(-1, 4, 1, 16)[:, 2] = cursors[AFTER, MAILED.value] // 4 * 4
         WORLD.barrier()
         for number, count in enumerate((50, 1100, 5000, 60, 20_000, 70, 1100, 80, 90, 10, 20, 30, 5000)):
             out = sendrecv(link, data(number, count, ME), AFTER, torch.zeros(count, dtype=torch.int32), BEFORE)
