@@ -22,12 +22,18 @@
 //!
 //! A rank that is computed in a loop of values from outside it, `(me + 1) % n`, is hoisted before it first. For
 //! most kernels `loop-invariant-code-motion` has done so; it knows no loops of unregistered dialects, as Triton's are.
+//! So is a rank, and a context, that is computed after something that may write memory: what reads the context table
+//! there would on AMD be a vector's load, because LLVM loads into scalar registers only what nothing before has
+//! written.
 //!
-//! Limits: integer arithmetic of `arith` is hoisted, divisions by constants and the number of ranks only.
+//! Limits: integer arithmetic of `arith` is hoisted, divisions by constants and the number of ranks only. A rank that
+//! only a loop or a load knows is looked up there.
 
 use crate::analysis::dominance::{block_of, later};
+use crate::analysis::order::{is_quiet, only_reads};
 use crate::ir::{Builder, constant_value, definition, lasting, move_after, name, symm_ops};
 use crate::pass::{Ir, Pass};
+use crate::registration::previous_in_block;
 use melior::ir::{OperationRef, Value, ValueLike, operation::OperationLike};
 use std::collections::HashMap;
 use symm_dialect::ops::{HeapDelta, HeapDeltaParts, SymmOp};
@@ -49,6 +55,7 @@ enum Key {
 }
 
 fn run<'c, 'a>(root: OperationRef<'c, 'a>) -> Ir {
+    symm_ops(root).into_iter().for_each(hoist_context);
     let mut distances: HashMap<Key, Value<'c, 'c>> = HashMap::new();
     for op in symm_ops(root) {
         let Some(ctx) = op.ctx() else { continue };
@@ -114,6 +121,18 @@ fn distance<'c, 'a>(
     })
 }
 
+/// Moves a context as a rank that is computed: each call of a function of symm's may have made one of its own.
+fn hoist_context<'c: 'a, 'a>(op: SymmOp<'c, 'a>) {
+    let made = op.operation();
+    if !matches!(op, SymmOp::Ctx(_)) {
+        return;
+    }
+    let Some(place) = made.operands().reduce(later) else { return };
+    if is_in_inner_loop(made, place) || is_after_a_write(made, place) {
+        move_after(made, place);
+    }
+}
+
 /// How many values a rank is followed back through; what is made of more stays where it is.
 const MOST_VALUES: u32 = 64;
 
@@ -123,7 +142,11 @@ const ARITHMETIC: &[&str] = &[
     "extui", "trunci", "constant",
 ];
 
-/// Moves the computation of a rank out of the loops that it does not depend on, after the context at most.
+/// How many ops are looked at between two.
+const MOST_OPS: u32 = 256;
+
+/// Moves the computation of a rank out of the loops that it does not depend on, and before what may write memory,
+/// after the context at most.
 fn hoist_rank<'c: 'a, 'a>(ctx: Value<'c, 'a>, rank: Value<'c, 'a>, left: &mut u32) {
     let (Some(op), Some(one_less)) = (definition(rank), left.checked_sub(1)) else { return };
     *left = one_less;
@@ -135,7 +158,7 @@ fn hoist_rank<'c: 'a, 'a>(ctx: Value<'c, 'a>, rank: Value<'c, 'a>, left: &mut u3
         hoist_rank(ctx, operand, left);
         place = later(place, operand);
     }
-    if is_in_inner_loop(op, place) {
+    if is_in_inner_loop(op, place) || is_after_a_write(op, place) {
         move_after(op, place);
     }
 }
@@ -168,4 +191,25 @@ fn is_in_inner_loop<'c: 'a, 'a>(op: OperationRef<'c, 'a>, place: Value<'c, 'a>) 
         inner = parent;
     }
     false
+}
+
+/// Whether something between the definition of `place`, which dominates `op`, and `op` may write memory.
+fn is_after_a_write<'c: 'a, 'a>(op: OperationRef<'c, 'a>, place: Value<'c, 'a>) -> bool {
+    let (outside, made) = (block_of(place), definition(place));
+    let mut left = MOST_OPS;
+    let mut inner = op;
+    loop {
+        while let Some(before) = previous_in_block(inner).filter(|before| Some(*before) != made) {
+            left -= 1;
+            if left == 0 || !(is_quiet(before) || only_reads(name(before))) {
+                return true;
+            }
+            inner = before;
+        }
+        if inner.block() == outside {
+            return false;
+        }
+        let Some(parent) = inner.parent_operation() else { return false };
+        inner = parent;
+    }
 }

@@ -85,6 +85,46 @@ func.func @levels(%ctx: !symm.ctx, %g: !llvm.ptr<1>, %s: memref<?xf16, strided<[
 
 // -----
 
+// A rank that is computed after a write is computed before it, and where it is otherwise: on AMD the table is then read
+// by scalar loads.
+// CHECK-LABEL: func.func @after_a_write(
+// CHECK-SAME: %[[CTX:[a-z0-9]+]]: !symm.ctx
+func.func @after_a_write(%ctx: !symm.ctx, %p: !llvm.ptr, %x: f32, %c: i1) {
+  // CHECK-NEXT: %[[N:.*]] = symm.num_ranks %[[CTX]]
+  // CHECK-NEXT: %[[ME:.*]] = symm.rank %[[CTX]]
+  // CHECK: %[[AFTER:.*]] = arith.addi %[[ME]], %{{.*}} : i32
+  // CHECK-NEXT: %[[NEXT:.*]] = arith.remui %[[AFTER]], %[[N]]
+  // CHECK-NEXT: %[[FAR:.*]] = symm.heap_delta %[[CTX]], %[[NEXT]]
+  // CHECK: llvm.load
+  // CHECK: llvm.store
+  // CHECK: symm.remote_store {{.*}} via %[[FAR]]
+  %one = arith.constant 1 : i32
+  %y = llvm.load %p : !llvm.ptr -> f32
+  llvm.store %x, %p : f32, !llvm.ptr
+  %me = symm.rank %ctx
+  %n = symm.num_ranks %ctx
+  %after = arith.addi %me, %one : i32
+  %next = arith.remui %after, %n : i32
+  symm.remote_store %ctx, %y, %p, %next : f32, !llvm.ptr
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func.func @after_a_read(
+func.func @after_a_read(%ctx: !symm.ctx, %p: !llvm.ptr) {
+  // CHECK: llvm.load
+  // CHECK-NEXT: symm.rank
+  %y = llvm.load %p : !llvm.ptr -> f32
+  %me = symm.rank %ctx
+  %n = symm.num_ranks %ctx
+  %next = arith.subi %n, %me : i32
+  symm.remote_store %ctx, %y, %p, %next : f32, !llvm.ptr
+  return
+}
+
+// -----
+
 // Constant ranks are one where their values are, wherever the constants are; each in its own dialect.
 // CHECK-LABEL: func.func @constants(
 // CHECK-SAME: %[[CTX:[a-z0-9]+]]: !symm.ctx
