@@ -113,8 +113,10 @@ int symm_join(const symm_options *options, symm_rank **rank);
  * by one thread at a time. */
 int symm_join_threads(const symm_options *options, uint32_t num_ranks, symm_rank **ranks);
 
-/* Leaves when all ranks do. Collective. The rank's streams are done; events, streams, graphs, modules and kernels of
- * it are destroyed before. The handle is gone, also after an error, except SYMM_MISMATCH: then the rank has not left.
+/* Leaves when all ranks do. Collective. A process may leave several runs in any order: where another rank waits for it
+ * in another one, this returns before, within five seconds; what fails from there on is the error of its last leave,
+ * which waits for all. The rank's streams are done; events, streams, graphs, modules and kernels of it are destroyed
+ * before. The handle is gone, also after an error, except SYMM_MISMATCH: then the rank has not left.
  * When the last rank of the process has left, the heaps are unmapped: their addresses are not to be used any more. */
 int symm_leave(symm_rank *rank);
 

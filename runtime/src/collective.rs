@@ -243,8 +243,7 @@ fn posted<'a>(agent: &'a Agent, rank: u32, number: u64) -> &'a Post {
 
 /// Whether all ranks, who have met, called the same.
 fn compare(agent: &Agent, op: Collective, number: u64) -> Result<(), Error> {
-    let posts: Vec<Posted> =
-        (0..agent.world.num_ranks()).map(|rank| posted(agent, rank, number).get(rank)).collect();
+    let posts: Vec<Posted> = (0..agent.world.num_ranks()).map(|rank| posted(agent, rank, number).get(rank)).collect();
     let own = &posts[agent.rank as usize].call;
     if posts.iter().all(|posted| posted.op == op && posted.call == *own) {
         Ok(())

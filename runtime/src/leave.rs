@@ -2,13 +2,14 @@
 //!
 //! All ranks leave together, so a leave waits for the others. A process may be in several runs: where another rank
 //! waits for it in a second one, it would wait here for ever, and so would that rank. So this leave lets its caller
-//! go, and ends on a thread of its own when the others come, too. A process that goes for good leaves its last run:
-//! that leave waits for all that are still under way.
+//! go, and ends on a thread of its own when the others come, too: at once where that rank is seen to wait, and after
+//! some seconds otherwise, for the runtime does not see all that waits. A process that goes for good leaves its last
+//! run: that leave waits for all that are still under way.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, Weak};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::agent::Agent;
 use crate::clock;
@@ -27,8 +28,8 @@ use crate::world::World;
 
 /// The longest sleep between two looks whether all ranks have left.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// How long a rank waits for its device before it counts as one that may wait for others.
-const ON_DEVICE: Duration = Duration::from_secs(1);
+/// How long a leave waits for ranks that are not seen to wait elsewhere, if its caller is in another run.
+const HOLDS_FOR: Duration = Duration::from_secs(5);
 
 /// The runs that this process has joined.
 static RUNS: Mutex<Vec<Weak<World>>> = Mutex::new(Vec::new());
@@ -55,7 +56,7 @@ impl Rank {
     /// has to be done.
     ///
     /// A process that is in several runs may leave them in any order: where another rank waits for it in a second run,
-    /// it returns before the others have come. What fails in the first one from there on is returned by the leave of
+    /// it returns before the others have come, at the latest after five seconds. What fails in the first one from there on is returned by the leave of
     /// the process's last run, which waits for all.
     ///
     /// A rank that is dropped without it ends the run with an error on all ranks. One that [`crate::run`] gave leaves
@@ -84,7 +85,8 @@ impl Rank {
         let leaving = self.seat.act(collective::come_to_leave);
         let leaving = leaving.map_err(|error| (error, None))?;
         let seat = self.seat.clone();
-        let stays = |agent: &Agent| agent.check_interrupt().map(|()| !is_awaited_elsewhere(&seat));
+        let begin = Instant::now();
+        let stays = |agent: &Agent| agent.check_interrupt().map(|()| !is_wanted_elsewhere(&seat, begin));
         match self.seat.act(|agent, _| collective::leave(agent, leaving, || stays(agent))) {
             Err(error) => {
                 let stays = matches!(error.cause(), Error::CollectiveMismatch { .. });
@@ -209,16 +211,16 @@ impl Seat {
         let waits = |area: &RankArea| match area.host.state() {
             HostState::InCollective => in_barrier(area, current),
             HostState::InLaunch => all_blocked(&self.world, area),
-            HostState::OnDevice => clock::since(area.host.since.load(Ordering::Relaxed)) >= ON_DEVICE,
             _ => false,
         };
         !waits(own) && control.areas().iter().any(|area| !std::ptr::eq(area, own) && waits(area))
     }
 }
 
-/// Whether somebody waits for the caller of a rank in another run.
-fn is_awaited_elsewhere(seat: &Seat) -> bool {
-    seat.all_elsewhere().iter().any(Seat::is_awaited)
+/// Whether somebody waits for the caller of a rank in another run, or may do so.
+fn is_wanted_elsewhere(seat: &Seat, begin: Instant) -> bool {
+    let elsewhere = seat.all_elsewhere();
+    elsewhere.iter().any(Seat::is_awaited) || (!elsewhere.is_empty() && begin.elapsed() >= HOLDS_FOR)
 }
 
 /// Waits for the leaves that are under way, unless the caller of a rank, who has left, is in another run.
@@ -248,6 +250,7 @@ fn leaves_under_way() -> (Vec<JoinHandle<Result<(), Error>>>, Vec<(u32, Weak<Wor
     let mut all = lock(&UNDER_WAY);
     // A parent's are no threads of this process.
     let own = |leave: &UnderWay| !leave.origin.is_a_parent();
-    let ended = all.extract_if(.., |leave| own(leave) && leave.thread.is_finished()).map(|leave| leave.thread).collect();
+    let ended =
+        all.extract_if(.., |leave| own(leave) && leave.thread.is_finished()).map(|leave| leave.thread).collect();
     (ended, all.iter().filter(|leave| own(leave)).map(|leave| (leave.rank, leave.world.clone())).collect())
 }

@@ -10,7 +10,7 @@ use super::rendezvous::Offer;
 use crate::error::Error;
 
 /// Grows whenever the messages or the control memory change.
-pub(super) const VERSION: u32 = 7;
+pub(super) const VERSION: u32 = 8;
 /// Characters of the longest value that is sent as it is.
 const MOST_TEXT: usize = 256;
 

@@ -7,10 +7,14 @@ use symm_runtime::{Bootstrap, Config, Error, Rank, Ranks, join};
 use crate::SOON;
 use crate::start::{outputs, start};
 
-pub const TESTS: [(&str, fn()); 5] = [
+pub const TESTS: [(&str, fn()); 6] = [
     ("runs_are_left_in_any_order", runs_are_left_in_any_order),
     ("a_run_is_left_while_others_meet_in_another", a_run_is_left_while_others_meet_in_another),
-    ("what_fails_in_a_run_after_its_leave_is_told_at_the_last", what_fails_in_a_run_after_its_leave_is_told_at_the_last),
+    ("a_run_is_left_while_others_look_into_another", a_run_is_left_while_others_look_into_another),
+    (
+        "what_fails_in_a_run_after_its_leave_is_told_at_the_last",
+        what_fails_in_a_run_after_its_leave_is_told_at_the_last,
+    ),
     ("a_rank_that_has_left_a_run_is_missed_there", a_rank_that_has_left_a_run_is_missed_there),
     ("the_last_leave_waits_no_longer_than_a_call_may", the_last_leave_waits_no_longer_than_a_call_may),
 ];
@@ -27,6 +31,7 @@ pub fn as_rank(what: &str) -> Result<String, Error> {
     match what {
         "worlds, turned" => runs.rotate_left(me as usize % 3),
         "worlds, met" => meet(me, &mut runs)?,
+        "worlds, looked at" => look(me, &mut runs)?,
         _ => return part(what, me, runs),
     }
     runs.into_iter().try_for_each(Rank::leave)?;
@@ -44,6 +49,22 @@ fn meet(me: u32, runs: &mut Vec<Rank>) -> Result<(), Error> {
         first.leave()?;
         runs[0].barrier()?;
         return runs[0].alloc(64, 0).map(drop);
+    }
+    first.leave()
+}
+
+/// Rank 1 waits for rank 0 in the second run as nobody can see.
+fn look(me: u32, runs: &mut Vec<Rank>) -> Result<(), Error> {
+    let mail = runs[1].alloc(1, 0)?;
+    let first = runs.remove(0);
+    if me == 0 {
+        first.leave()?;
+        return runs[0].write(runs[0].as_remote(mail, 1)?, &[1]);
+    }
+    let mut got = [0];
+    while got == [0] {
+        runs[0].read(mail, &mut got)?;
+        std::thread::sleep(Duration::from_millis(5));
     }
     first.leave()
 }
@@ -91,6 +112,11 @@ fn runs_are_left_in_any_order() {
 
 fn a_run_is_left_while_others_meet_in_another() {
     let found = outputs(start(3, "met", "worlds, met"), SOON);
+    assert!(found.iter().all(|(ok, text)| *ok && text.trim() == "left"), "{found:?}");
+}
+
+fn a_run_is_left_while_others_look_into_another() {
+    let found = outputs(start(2, "looked at", "worlds, looked at"), SOON);
     assert!(found.iter().all(|(ok, text)| *ok && text.trim() == "left"), "{found:?}");
 }
 
