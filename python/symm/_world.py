@@ -42,7 +42,7 @@ def init(heap_size: int = HEAP_SIZE, device: str | Device | None = None, timeout
     """Joins the run that torchrun, an MPI or Slurm has started, or one of a single rank. Collective.
 
     Where the program has started torch.distributed, the ranks are its ranks. A process may join several runs, one after
-    the other or at once, each with heaps of its own; all ranks join and leave them in the same order.
+    the other or at once, each with heaps of its own; all ranks join them in the same order.
 
     `heap_size` is in bytes, for each rank; symm takes the first 2 MiB. `device` is "cuda", "hip" or "cpu", as text or
     as torch's; by default the GPU, or the CPU under `TRITON_INTERPRET=1` and where torch finds no GPU; ranks use GPU
@@ -326,6 +326,7 @@ class World:
         tensor = isinstance(value, torch().Tensor)
         packed, refused = b"", f"broadcast: what rank {source} has cannot be pickled"
         if self.get_rank() == source:
+            self._wait_for_stream(value)
             try:
                 packed = pickle.dumps(value.cpu() if tensor else value)
             except Exception as error:
@@ -339,6 +340,10 @@ class World:
 
     def close(self) -> None:
         """Leaves the run when all ranks have come to do so. Collective; again, it does nothing.
+
+        Several runs may be closed in any order: where another rank waits for this one in a second run, it returns
+        before the others have come, within five seconds. The process's last close waits for all, and raises what has
+        failed in the others meanwhile.
 
         Tensors on the heap, and those of `as_remote`, stay what they are: memory is given back with the last of them.
         The ops of kernels are not for them any more.
@@ -361,6 +366,11 @@ class World:
     def _synchronize(self):
         if self.device.type != "cpu":
             self._wait_for(lambda: torch().cuda.synchronize(self.device))
+
+    def _wait_for_stream(self, value):
+        """Waits for what a tensor on a GPU may wait for, so that torch does not when it is copied to the host."""
+        if isinstance(value, torch().Tensor) and value.device.type == "cuda":
+            self._wait_for(torch().cuda.current_stream(value.device).synchronize)
 
     def _wait_for(self, device):
         """Calls what waits for the device: its kernels may wait for a rank that has failed, and so for ever."""

@@ -94,7 +94,7 @@ def test_waiting_for_a_rank_that_fails_ends(case):
     assert "AssertionError" in failed
 
 
-@pytest.mark.parametrize("case", ["barrier", "stream", "close"])
+@pytest.mark.parametrize("case", ["barrier", "stream", "close", "broadcast"])
 def test_waiting_for_the_gpu_ends_when_a_rank_dies(case):
     (waiting, status), _ = outputs(start("peer_dies.py", 2, CASE=case))
     said = "stopped, because rank 1 reported: rank 1 ended by AssertionError; its own output says why"

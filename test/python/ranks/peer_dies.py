@@ -13,7 +13,18 @@ assert world.get_rank() == 0, "rank 1 ends here"
 world.device = types.SimpleNamespace(type="cuda", index=0)
 torch.cuda.synchronize = lambda *_: threading.Event().wait()
 stream = types.SimpleNamespace(synchronize=torch.cuda.synchronize)
+torch.cuda.current_stream = lambda *_: stream
+
+
+class OnGpu(torch.Tensor):
+    """What torch copies to the host when the GPU has done what comes before."""
+
+    device = world.device
+    cpu = torch.cuda.synchronize
+
+
 calls = {"barrier": world.barrier, "stream": lambda: world.barrier(stream), "close": world.close}
+calls["broadcast"] = lambda: world.broadcast(OnGpu.__new__(OnGpu))
 try:
     calls[os.environ["CASE"]]()
 except symm.RankFailedError as error:
