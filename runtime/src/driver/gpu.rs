@@ -168,7 +168,12 @@ impl Shared {
         }
         image::is_whole(code)?;
         let module = self.api.load(&code.image)?;
-        let sites = self.sites(module, code, meanwhile).inspect_err(|_| self.api.unload(module))?;
+        let sites = self.sites(module, code, meanwhile).inspect_err(|error| {
+            // After a failure a kernel may never end, for which this would wait.
+            if !matches!(error, Error::Stopped { .. } | Error::Interrupted { .. }) {
+                self.api.unload(module);
+            }
+        })?;
         let loaded = Arc::new(Loaded { code: code.clone(), module, sites });
         lock(&self.loaded).entry(device).or_default().push(loaded);
         Ok(module)

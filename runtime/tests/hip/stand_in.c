@@ -171,7 +171,7 @@ int hipStreamCreateWithFlags(struct stream **stream, unsigned flags) {
 
 int hipStreamDestroy(struct stream *stream) {
   REFUSE();
-  while (__atomic_load_n(&stream->busy, __ATOMIC_ACQUIRE)) sched_yield();
+  while (stream->hangs || __atomic_load_n(&stream->busy, __ATOMIC_ACQUIRE)) sched_yield();
   free(stream);
   count(STREAMS, -1);
   return 0;

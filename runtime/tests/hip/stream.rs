@@ -214,6 +214,28 @@ fn an_alloc_after_a_kernel_that_hangs_ends_with_the_timeout() {
 }
 
 #[test]
+fn a_stream_that_hangs_is_left_after_a_failure() {
+    let _turn = Turn::new(|_| ());
+    let mut config = config(1);
+    config.timeout = Some(Duration::from_millis(300));
+    config.device = Device::Hip(Vec::new());
+    let rank = join(&config).unwrap().remove(0);
+    let (ends, ended) = std::sync::mpsc::channel();
+    thread::spawn(move || {
+        let (stream, context) = (rank.create_stream().unwrap(), [Arg::from(rank.device_ctx())]);
+        let kernel = rank.load(&code()[0]).unwrap().kernel("hang").unwrap();
+        // SAFETY: it takes the context.
+        unsafe { stream.launch(&kernel, &Grid::new(1, 32), &context).unwrap() };
+        let text = stream.synchronize().unwrap_err().to_string();
+        drop(stream);
+        drop(rank);
+        ends.send(text)
+    });
+    let text = ended.recv_timeout(Duration::from_secs(20)).expect("the library waits for the stream");
+    assert_has(&text, &["not finished after 300ms"]);
+}
+
+#[test]
 fn code_is_loaded_beside_a_kernel_that_hangs() {
     let turn = Turn::new(|_| ());
     let (ended, _) = on(2, &turn, |rank| {
