@@ -1,13 +1,15 @@
 //! The runtime's errors as exceptions of `symm.errors`.
 
 use pyo3::prelude::*;
-use symm_runtime::Error;
+use symm_runtime::{Error, HELPERS_MEND};
 
 /// Why there is no run any more after a `MismatchError`.
 pub const OUT_OF_STEP: &str = "the ranks had called different things (MismatchError), and are out of step";
 
 /// What the runtime says to programs of several languages, and what it is in Python.
-const WORDS: [(&str, &str); 5] = [
+const WORDS: [(&str, &str); 6] = [
+    // Where a rank of Python's waits, none of its threads is known to the runtime: it is never taken for stuck.
+    (HELPERS_MEND, ""),
     ("(heap_size, --heap-size)", "(heap_size of symm.init)"),
     ("torchrun, mpirun, srun or `symm-run --processes`", "torchrun, mpirun or srun"),
     ("call Rank::leave (symm_leave) when all is done", "call World.close when all is done"),
