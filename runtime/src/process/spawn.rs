@@ -54,6 +54,7 @@ pub struct Spawn {
 /// [`Error::RanksFailed`] when any did not exit with code 0, in the order in which they ended;
 /// [`Error::System`] when one could not be started, or when output of theirs is lost.
 pub fn spawn_processes(spawn: &Spawn) -> Result<(), Error> {
+    let _statuses = Statuses::kept();
     let run = format!("symm-{}-{}", std::process::id(), clock::now());
     let (mut running, mut outputs) = (Vec::new(), Outputs::new()?);
     for rank in 0..spawn.ranks {
@@ -82,6 +83,32 @@ fn stop(running: &[Process]) {
     let asked = Instant::now();
     while asked.elapsed() < STOP_IN && running.iter().any(Process::runs) {
         thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Has the system keep the statuses of children, which it does not where SIGCHLD is ignored: a process that ignores it
+/// hands that down to those that it starts.
+struct Statuses(Option<libc::sigaction>);
+
+impl Statuses {
+    fn kept() -> Self {
+        // SAFETY: zeroed ones are valid, and the default action; the calls get memory of this function.
+        unsafe {
+            let (mut before, default): (libc::sigaction, libc::sigaction) = (std::mem::zeroed(), std::mem::zeroed());
+            let known = libc::sigaction(libc::SIGCHLD, std::ptr::null(), &raw mut before) == 0;
+            let ignores = before.sa_sigaction == libc::SIG_IGN || before.sa_flags & libc::SA_NOCLDWAIT != 0;
+            let changed = known && ignores && libc::sigaction(libc::SIGCHLD, &raw const default, &raw mut before) == 0;
+            Self(changed.then_some(before))
+        }
+    }
+}
+
+impl Drop for Statuses {
+    fn drop(&mut self) {
+        if let Some(before) = self.0 {
+            // SAFETY: what was set before.
+            unsafe { libc::sigaction(libc::SIGCHLD, &raw const before, std::ptr::null_mut()) };
+        }
     }
 }
 

@@ -50,7 +50,9 @@ fn place(what: &str) -> Result<Bootstrap, Error> {
 }
 
 fn try_as_rank(what: &str) -> Result<String, Error> {
-    handle_signals();
+    if !what.starts_with("spawn ") {
+        handle_signals();
+    }
     if what.starts_with("worlds") {
         return crate::worlds::as_rank(what);
     }
@@ -255,7 +257,8 @@ fn act(what: &str, rank: &Rank) -> Result<u64, Error> {
     let data = alloc(rank, 64 * 8, c"act.mlir:1:1");
     match what {
         "kill 2" | "kill 0" | "kill 2, trace" if what.starts_with(&format!("kill {}", rank.rank())) => {
-            sleep(Duration::from_millis(200));
+            // The others are to be in their launches by then, also on a busy machine.
+            sleep(Duration::from_millis(if what.ends_with("trace") { 1000 } else { 200 }));
             signal_self(Signal::KILL);
             sleep(Duration::from_secs(60));
         }
@@ -284,11 +287,11 @@ fn act(what: &str, rank: &Rank) -> Result<u64, Error> {
     if what == "late trace" && rank.rank() == 1 {
         // When this function has returned.
         std::thread::spawn(|| {
-            sleep(Duration::from_millis(50));
+            sleep(Duration::from_millis(600));
             signal_self(Signal::STOP);
         });
     } else if what == "late trace" {
-        sleep(Duration::from_millis(200));
+        sleep(Duration::from_millis(1200));
     }
     Ok(read(data))
 }

@@ -10,8 +10,9 @@ use symm_runtime::{Spawn, spawn_processes};
 
 use crate::SOON;
 use crate::start::{leaves_nothing, rank};
+use crate::users::ordinary;
 
-pub const TESTS: [(&str, fn()); 9] = [
+pub const TESTS: [(&str, fn()); 10] = [
     ("the_spawner_reports_and_cleans_up", the_spawner_reports_and_cleans_up),
     ("a_straggler_is_killed_after_the_grace", a_straggler_is_killed_after_the_grace),
     ("a_rank_that_dies_before_it_comes_is_named", a_rank_that_dies_before_it_comes_is_named),
@@ -21,11 +22,25 @@ pub const TESTS: [(&str, fn()); 9] = [
     ("whatever_memory_there_is_nothing_panics", whatever_memory_there_is_nothing_panics),
     ("no_rank_outlives_its_spawner", no_rank_outlives_its_spawner),
     ("a_pipe_that_a_child_keeps_holds_nobody", a_pipe_that_a_child_keeps_holds_nobody),
+    (
+        "a_spawner_whose_parent_ignores_its_children_keeps_statuses",
+        a_spawner_whose_parent_ignores_its_children_keeps_statuses,
+    ),
 ];
 
 fn spawn(what: &str, grace: Duration) -> Result<(), symm_runtime::Error> {
     let program = std::env::current_exe().unwrap();
     spawn_processes(&Spawn { ranks: 3, program, args: vec!["--as".into(), what.into()], input: Vec::new(), grace })
+}
+
+/// What ignores SIGCHLD hands that down.
+fn a_spawner_whose_parent_ignores_its_children_keeps_statuses() {
+    for (what, ends_well) in [("spawn around", true), ("spawn exit at once", false)] {
+        let output = ordinary(&rank(0, 1, "ignored", what), "trap '' CHLD; ").output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.success(), ends_well, "{text}");
+        assert!(ends_well || text.contains("exited with code 1"), "{text}");
+    }
 }
 
 fn the_spawner_reports_and_cleans_up() {
