@@ -29,10 +29,10 @@ class Careless(NodeTransport):
     ops = NODE._replace(wait=waits_for_nothing)
 
 
-def transport(kind=NodeTransport):
-    """One program, and a ring of four slots of 4 KiB."""
-    made = kind(WORLD, blocks=1, staging=(96 << 10) * RANKS)
-    assert made.memory.ring == 16 << 10
+def transport(kind=NodeTransport, ring=16 << 10):
+    """One program, and a ring of four slots of 4 KiB, or more."""
+    made = kind(WORLD, blocks=1, staging=(72 << 10) * RANKS + ring * RANKS)
+    assert made.memory.ring == ring
     return made
 
 
@@ -57,7 +57,7 @@ def stalled(link, count):
 
 def receivers_come_late():
     link = transport()
-    for count in (100, 1000, 1500, 9000):
+    for count in (100, 1500, 6000):
         assert stalled(link, count) == 0, count
 
 
@@ -83,11 +83,11 @@ def senders_have_flags_of_their_own():
 
 
 def counters_have_no_limit():
-    """Tiles of several sizes in turn, from counters below zero, near 2^31 and 2^32, and of packets that wrap."""
-    link = transport()
+    """Tiles of several sizes in turn, from counters below zero and near 2^32, and of packets that wrap."""
+    link = transport(ring=64 << 10)
     flags = link.memory.heap[link.memory.first_flag : link.memory.first_landing].view(torch.int64)
     cursors = link.memory.cursors.view(-1, 5)
-    for start in (0, -12 << 10, (1 << 31) - (4 << 10), (1 << 32) - (4 << 10), 1 << 62):
+    for start in (0, -12 << 10, (1 << 32) - (4 << 10), 1 << 62):
         WORLD.barrier()
         flags.fill_(start)
         for kind in (SENT, TAKEN):
@@ -100,7 +100,7 @@ def counters_have_no_limit():
         else:
             flags.view(-1, 4, 1, 16)[:, 2] = cursors[AFTER, MAILED.value] // 4 * 4
         WORLD.barrier()
-        for number, count in enumerate((50, 1100, 5000, 60, 20_000, 70, 1100, 80, 90, 10, 20, 30, 5000)):
+        for number, count in enumerate((50, 1100, 20_000, 60, 5000, 70, 1100, 80, 17_000)):
             out = sendrecv(link, data(number, count, ME), AFTER, torch.zeros(count, dtype=torch.int32), BEFORE)
             assert torch.equal(out, data(number, count, BEFORE)), (start, number)
 
