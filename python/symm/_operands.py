@@ -21,6 +21,8 @@ class Operands:
         self.semantic = semantic
 
     def context(self, value):
+        if hasattr(value, "rank_here"):
+            value = Bases(value.heap_bases, value.rank_here)
         if isinstance(value, Bases):
             kind = getattr(value.bases, "type", None)
             if isinstance(value.bases, tl.tensor) and kind.is_ptr() and kind.element_ty in (tl.int64, tl.uint64):

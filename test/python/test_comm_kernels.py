@@ -19,7 +19,7 @@ NUMBERS = {"count": "i64", "shard": "i64", "in_apart": "i64", "out_apart": "i64"
            "me": "i32", "rank_here": "i32", "root": "i32"}  # fmt: skip
 STATE = {"table": "*i64", "members": "*i32", "flags": "*i64", "steps": "*i64", "places": "*i64",
          "lines": "*i64"}  # fmt: skip
-GEOMETRY = {"WORLD": 2, "PROGRAMS": 32, "SUBSET": False, "LINES": 1024, "PARTED": False}
+GEOMETRY = {"WORLD": 2, "PROGRAMS": 32, "SUBSET": False, "LINES": 1024, "PARTED": False, "TILES": 2}
 
 
 def compiled(target, kernel, element, aligned=True, warps=8, **constants):

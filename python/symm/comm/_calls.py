@@ -1,5 +1,6 @@
 """From a collective and its tensors to launches of kernels, kept for the next call of the kind."""
 
+import functools
 import math
 from typing import NamedTuple
 
@@ -8,6 +9,7 @@ from . import _plan
 from ._deadline import Deadline
 from ._geometry import LINES
 from ._launch import Launch, current_stream
+from ._table import Table
 from ._types import reduction, words
 from .kernels_direct import direct_all_reduce, direct_exchange
 from .kernels_exchange import exchange, meet
@@ -45,7 +47,7 @@ class Made(NamedTuple):
 class Calls:
     """The calls of one communicator that have been made so far."""
 
-    def __init__(self, world, geometry, rank, members, seconds):
+    def __init__(self, world, geometry, rank, members, seconds, table=None):
         self.world, self.geometry, self.rank, self.size = world, geometry, rank, len(members)
         self.device, self.rank_here = world.device, world.get_rank()
         self.table = world.get_device_context()
@@ -56,6 +58,7 @@ class Calls:
         self.subset = members != tuple(range(world.get_num_ranks()))
         self.heap = range(world.bases[world.get_rank()], world.bases[world.get_rank()] + world.heap_size)
         self.made, self.launches = {}, {}
+        self.choose = functools.partial(_plan.choose, table or Table())
         self.stream = None
 
     def run(self, call, op, source, target, count, root=0):
@@ -77,6 +80,19 @@ class Calls:
             after = *after, root
         launch.launch(stream, *before, here, there, *after)
 
+    def broadcast(self, tensor, root):
+        """A broadcast of `tensor`, which is one piece of memory, by whatever is fastest."""
+        if self.size == 2 or tensor.nbytes <= _plan.PARTED_BROADCAST_BYTES:
+            return self.run("broadcast", None, tensor, tensor, tensor.numel(), root)
+        whole = tensor.view(-1).view(torch().uint8)
+        part = whole.numel() // self.size // _plan.PART_ALIGN * _plan.PART_ALIGN
+        mine = whole[self.rank * part : (self.rank + 1) * part]
+        self.run("scatter", None, whole, mine, part, root)
+        self.run("all_gather", None, mine, whole, part)
+        rest = whole[self.size * part :]
+        if rest.numel():
+            self.run("broadcast", None, rest, rest, rest.numel(), root)
+
     def ragged(self, source, row, counts, target, out_counts):
         """All-to-all of `counts` rows of `row` elements, on the device; tells how many came from each rank."""
         here, there = source.data_ptr(), target.data_ptr()
@@ -90,13 +106,14 @@ class Calls:
             "BLOCK": block // item, "ITEM": item, "VECTOR": 16 // item if aligned and bytes_each % 16 == 0 else 1,
             "SUBSET": self.subset, "WATCH": self.deadline.tag("all_to_all_v"),
         }  # fmt: skip
-        key = "ragged", element, counts.dtype, *constants.values()
+        key = "ragged", element, aligned, counts.dtype, *constants.values()
         launch = self.launches.get(key)
         if launch is None:
             whole = torch().int64
             types = whole, torch().int32, whole, whole, element, whole, element, element, counts.dtype, whole
-            # Addresses of one launch are aligned alike: the counts need not be.
-            launch = self.launches[key] = Launch(ragged, self.geometry.programs, block // 1024, types, constants)
+            # Of the tensors, that is; the counts are aligned to their elements.
+            loose = 4 if not aligned else 2
+            launch = self.launches[key] = Launch(ragged, self.geometry.programs, block // 1024, types, constants, loose)
         stream = current_stream(self.device)
         if stream != self.stream:
             self._change(stream)
@@ -104,7 +121,7 @@ class Calls:
         rows = (source.numel() * source.element_size()) // bytes_each
         room = (target.numel() * target.element_size()) // bytes_each
         launch.launch(stream, *self._state("all"), slots, slots, here, there, counts.data_ptr(), out_counts.data_ptr(),
-                      each, rows, room, self.rank)  # fmt: skip
+                      each, rows, room, self.rank, self.rank_here)  # fmt: skip
 
     def meet(self):
         if "meet" not in self.launches:
@@ -114,7 +131,7 @@ class Calls:
         stream = current_stream(self.device)
         if stream != self.stream:
             self._change(stream)
-        self.launches["meet"].launch(stream, *self._state("all"), self.rank)
+        self.launches["meet"].launch(stream, *self._state("all"), self.rank, self.rank_here)
 
     def _change(self, stream):
         """Calls are done in their order on whatever streams: they use the same slots."""
@@ -145,7 +162,7 @@ class Calls:
             element = words()[math.gcd(bytes_each, offset or 16, 8)]
             count = bytes_each // element.itemsize
         item = element.itemsize
-        choice = _plan.default(call, self.size, count, item, self.geometry, reduces)
+        choice = self.choose(call, self.size, count, item, self.geometry, reduces)
         # What one vector of the kernel's loads has.
         wide = 16 // item if offset == 0 else 1
         direct, shape = choice.algorithm.startswith("direct"), SHAPES[call]
@@ -155,17 +172,19 @@ class Calls:
         }  # fmt: skip
         if direct:
             constants["ITEM"] = item
+        else:
+            constants["TILES"] = choice.tiles
         if choice.algorithm.endswith(("two shot", "all reduce")):
             shard = -(-count // self.size)
             # All ranks' shards are alike, however their tensors are aligned.
             shard = -(-shard // (16 // item)) * (16 // item)
             kernel = direct_all_reduce if direct else two_shot
-            vector, after, rooted = wide, (count, shard, self.rank), False
+            vector, after, rooted = wide, (count, shard, self.rank, self.rank_here), False
         else:
             kernel = direct_exchange if direct else exchange
             constants["SHAPE"] = shape
             vector, rooted = (wide if count * item % 16 == 0 else 1), True
-            after = count, count if call in PARTED else 0, count if call in JOINED else 0, self.rank
+            after = count, count if call in PARTED else 0, count if call in JOINED else 0, self.rank, self.rank_here
         constants |= {"OP": name, "ACC": accumulator, "VECTOR": vector, "SUBSET": self.subset}
         constants["WATCH"] = self.deadline.tag(call)
         lane = "all" if shape == "all" or direct else "rooted"
@@ -199,5 +218,5 @@ class Calls:
             direct = [torch().int64] if "ITEM" in constants else []
             state = (torch().int64, torch().int32, torch().int64, torch().int64, slots or element)
             types = *state, *direct, element, element
-            self.launches[key] = Launch(kernel, choice.programs, choice.warps, types, constants)
+            self.launches[key] = Launch(kernel, choice.programs, choice.warps, types, constants, 0 if aligned else 2)
         return self.launches[key]

@@ -1,9 +1,9 @@
 """Deadlines of what waits in kernels, and what is told of one that is over.
 
-A kernel waits with the ops of a context that has a deadline: `watched(table, members, WATCH)`, with 0 or a number of
-`TAGS` as the constant `WATCH`. With 0 it is a plain `DeviceContext`. When the time is over a wait leaves as if what it
-waits for had come, and all later waits leave at once, until the record is good again: a kernel ends soon, and what it
-writes is nobody's result. The host looks at one word of its own memory before each call.
+A kernel waits with the ops of a context that has a deadline: `watched(table, members, rank_here, WATCH)`, with 0 or a
+number of `TAGS` as the constant `WATCH`. With 0 it is a plain context, `Parts`. When the time is over a wait leaves as
+if what it waits for had come, and all later waits leave at once, until the record is good again: a kernel ends soon,
+and what it writes is nobody's result. The host looks at one word of its own memory before each call.
 """
 
 import ctypes
@@ -13,11 +13,12 @@ import os
 import triton
 import triton.language as tl
 
-from .. import triton as st
 from .._context import Watched, device_context
 from .._memory import torch
 from .._symm import DEADLINE_RECORD
 from ..errors import ArgumentError, CollectiveTimeoutError
+from ._parts import Parts, WatchedParts
+from .kernels_parts import TABLE_HEADER
 
 WORD = DEADLINE_RECORD
 RECORD_WORDS = tl.constexpr(WORD["words"])
@@ -42,13 +43,13 @@ class WatchedContext(Watched):
 
 
 @triton.jit
-def watched(table, members, WATCH: tl.constexpr):
+def watched(table, members, rank_here, WATCH: tl.constexpr):
     """The context of a kernel of the communicator whose members, after the record, are at an address."""
     if WATCH:
         record = members.to(tl.pointer_type(tl.int64), bitcast=True) - RECORD_WORDS
-        return WatchedContext(table, record, WATCH)
+        return WatchedParts(table + TABLE_HEADER, rank_here, record, WATCH)
     else:
-        return st.DeviceContext(table)
+        return Parts(table + TABLE_HEADER, rank_here)
 
 
 def seconds_of(timeout, device):

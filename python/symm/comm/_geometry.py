@@ -17,6 +17,12 @@ SMALLEST_SLOT = 1024
 # In front of the numbers of the members, there is the record of a deadline: once for the calls, once for `recover`.
 RECORD_BYTES = 8 * DEADLINE_RECORD["words"]
 USES = {"calls": 0, "recover": 1}
+# How many blocks a call may take, and what slots of 64 KiB and lines for as many take of the heap, for each rank. Who
+# gives no number of blocks gets the first whose slots find room.
+USUAL = {128: 108 << 20, 64: 56 << 20, 32: 26 << 20}
+FEWEST = min(USUAL)
+# The share of the heap that a communicator takes at most, unless its maker says how much.
+SHARE = 4
 
 
 class Place(NamedTuple):
@@ -26,6 +32,20 @@ class Place(NamedTuple):
     source: int
     what: str
 
+
+def geometry_for(size, heap_size, most_blocks, blocks=None, staging=None):
+    """The memory of a communicator of `size` ranks, of which a GPU runs `most_blocks` blocks at once (None: any)."""
+    room = heap_size // SHARE if staging is None else staging
+    if blocks is None:
+        most = most_blocks or FEWEST
+        fits = (each for each, bytes_each in USUAL.items() if each <= most and bytes_each * size <= room)
+        blocks = next(fits, FEWEST)
+    if most_blocks is not None:
+        blocks = min(blocks, most_blocks)
+    if staging is None:
+        bytes_each = next((each for most, each in reversed(USUAL.items()) if blocks <= most), max(USUAL.values()))
+        staging = min(bytes_each * size, room)
+    return Geometry(size, blocks, staging)
 
 
 class Geometry:

@@ -34,29 +34,52 @@ def tensor_at(address, dtype, size=8):
 class Launch:
     """A kernel with its constants and its grid: called with a stream and what is different from call to call.
 
-    `types` are those of the leading arguments that are addresses; what follows are integers. All addresses of one
-    Launch are aligned alike, to 16 bytes or not.
+    `types` are those of the leading arguments that are addresses; what follows are integers. Addresses are multiples of
+    16, but for those of the `loose` last ones: the kernel is compiled once for all of them.
     """
 
-    def __init__(self, kernel, programs, warps, types, constants):
+    def __init__(self, kernel, programs, warps, types, constants, loose=0):
         self.kernel, self.grid, self.warps = kernel, (programs, 1, 1), warps
-        self.types, self.constants = types, tuple(constants.values())
+        self.types, self.constants, self.loose = types, tuple(constants.values()), loose
         self.launch = self._interpreted if knobs.runtime.interpret else self._first
 
     def _interpreted(self, stream, *arguments):
         tensors = [tensor_at(at, kind) for at, kind in zip(arguments, self.types, strict=False)]
         self.kernel[self.grid](*tensors, *arguments[len(tensors) :], *self.constants)
 
-    def _first(self, stream, *arguments):
-        """Compiles the kernel, or takes it from Triton's cache."""
-        pointers = [Pointer(at, kind) for at, kind in zip(arguments, self.types, strict=False)]
-        numbers = arguments[len(pointers) :]
-        compiled = self.kernel.warmup(
-            *pointers, *numbers, *self.constants, grid=self.grid, num_warps=self.warps, num_stages=1
+    def compile(self):
+        """The compiled kernel, from Triton's cache if it is there."""
+        aligned = len(self.types) - self.loose
+        addresses = [Pointer(16 if i < aligned else 8, kind) for i, kind in enumerate(self.types)]
+        # No integer is specialized, so that any will do.
+        numbers = [2] * (len(self.kernel.arg_names) - len(addresses) - len(self.constants))
+        return self.kernel.warmup(
+            *addresses, *numbers, *self.constants, grid=self.grid, num_warps=self.warps, num_stages=1
         )
-        runner, constants = compiled[self.grid], self.constants
-        self.launch = lambda stream, *arguments: runner(*arguments, *constants, stream=stream)
+
+    def _first(self, stream, *arguments):
+        """Compiles the kernel; later launches begin with it."""
+        self.launch = launcher(self.compile(), self.grid, self.constants)
         self.launch(stream, *arguments)
+
+
+def launcher(compiled, grid, constants):
+    """What launches a compiled kernel: a function of a stream and arguments."""
+    runner, runtime = compiled[grid], knobs.runtime
+    run, function, metadata = compiled.run, compiled.function, compiled.packed_metadata
+    # Triton's runner describes each launch for hooks, of which there are none but under a profiler.
+    calls = [getattr(hook, "calls", None) for hook in (runtime.launch_enter_hook, runtime.launch_exit_hook)]
+    if None in calls:
+        return lambda stream, *arguments: runner(*arguments, *constants, stream=stream)
+    entering, leaving = calls
+
+    def launch(stream, *arguments):
+        if entering or leaving:
+            runner(*arguments, *constants, stream=stream)
+        else:
+            run(*grid, stream, function, metadata, None, None, None, *arguments, *constants)
+
+    return launch
 
 
 def current_stream(device):

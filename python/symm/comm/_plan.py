@@ -2,32 +2,42 @@
 
 from typing import NamedTuple
 
+from ._geometry import LINES
+
 
 class Choice(NamedTuple):
-    """An algorithm with its grid: programs, and the bytes and warps of each."""
+    """An algorithm with its grid: programs, the bytes and warps of a block, and how many blocks go with one signal."""
 
     algorithm: str
     programs: int
     block_bytes: int
     warps: int
+    tiles: int = 1
 
 
 # Messages of up to so many bytes are packets, as long as the programs have lines for them; a program has a thread for
 # each word, up to so many.
-PACKET_BYTES = {2: 256 << 10}
+PACKET_BYTES = {2: 512 << 10}
 USUAL_PACKET_BYTES = 128 << 10
-WORDS = ((128, 128), (8192, 256), (16384, 512))
-MOST_WORDS = 1024
-# Up to so many bytes: the bytes of a program, and its warps.
-BLOCKS = ((1 << 10, 1 << 10, 2), (4 << 10, 4 << 10, 8), (256 << 10, 8 << 10, 16), (1 << 20, 32 << 10, 32))
-LARGEST_BLOCK, MOST_WARPS = 64 << 10, 32
+WORDS = ((128, 128), (8192, 256))
+LARGE_WORDS, MOST_WORDS = 512, 1024
+# Up to so many bytes: the bytes of a block, and its warps.
+BLOCKS = ((1 << 10, 1 << 10, 2), (256 << 10, 4 << 10, 4), (512 << 10, 8 << 10, 16), (1 << 20, 16 << 10, 16))
+LARGEST_BLOCK, MOST_WARPS = 32 << 10, 32
+# With more bytes, so many blocks go with one signal.
+TILES_BYTES, LARGE_TILES = 8 << 20, 2
 # An all-reduce of more bytes is a sum of shards, each of them sent to all; of two ranks, it pays later.
-ONE_SHOT_BYTES = {2: 512 << 10}
+ONE_SHOT_BYTES = {2: 8 << 20}
 USUAL_ONE_SHOT_BYTES = 128 << 10
 # Messages of more bytes go from tensor to tensor where these are on the heap, in blocks of so many bytes.
-DIRECT_BYTES, DIRECT_BLOCK = 1 << 20, 32 << 10
+DIRECT_BYTES, DIRECT_BLOCK = 4 << 20, 32 << 10
+# A broadcast of more bytes to more than two ranks is a scatter and an all-gather: the root sends each byte once. Parts
+# begin at multiples of so many bytes.
+PARTED_BROADCAST_BYTES, PART_ALIGN = 2 << 20, 16
 # What can: a rank that has nothing to send or to take waits for the others, too.
 DIRECT = ("all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast", "scatter")
+# What may put several blocks with one signal.
+TILED = ("exchange", "two shot")
 # Elements whose sums the registers of a program hold.
 MOST_SUMMED = 32 << 10
 
@@ -37,7 +47,7 @@ def default(call, size, count, itemsize, geometry, reduces):
     message, algorithm = count * itemsize, "exchange"
     if message <= min(PACKET_BYTES.get(size, USUAL_PACKET_BYTES), geometry.programs * MOST_WORDS * 8):
         words = -(-message // 8)
-        block = next((each for most, each in WORDS if words <= most), MOST_WORDS)
+        block = next((each for most, each in WORDS if words <= most), LARGE_WORDS)
         while -(-words // block) > geometry.programs:
             block *= 2
         return Choice("packets", -(-words // block), block * 8, block // 32)
@@ -45,10 +55,38 @@ def default(call, size, count, itemsize, geometry, reduces):
         message, algorithm = -(-count // size) * itemsize, "two shot"
     found = ((block, warps) for most, block, warps in BLOCKS if message <= most)
     block, warps = next(found, (LARGEST_BLOCK, MOST_WARPS))
+    tiles = LARGE_TILES if message > TILES_BYTES else 1
     if call in DIRECT and count * itemsize > DIRECT_BYTES:
-        block, algorithm = DIRECT_BLOCK, "direct all reduce" if algorithm == "two shot" else "direct"
-    block = min(block, geometry.slot_bytes)
-    if reduces:
-        block = min(block, MOST_SUMMED * itemsize)
-    programs = max(1, min(geometry.programs, -(-message // block)))
-    return Choice(algorithm, programs, block, min(warps, max(1, block // 512)))
+        block, algorithm = DIRECT_BLOCK, "direct all reduce" if call == "all_reduce" else "direct"
+    choice = Choice(algorithm, geometry.programs, block, warps, tiles)
+    return usable(choice, call, size, count, itemsize, geometry, reduces)
+
+
+def usable(choice, call, size, count, itemsize, geometry, reduces):
+    """A choice as it fits the memory of a communicator and a message; None if it does not fit."""
+    message = count * itemsize
+    algorithm, programs, block, warps, tiles = choice
+    if algorithm == "packets":
+        words = -(-message // 8)
+        block = min(block, LINES * 8)
+        programs = -(-words // (block // 8))
+        return Choice(algorithm, programs, block, warps) if programs <= geometry.programs else None
+    if algorithm.endswith(("two shot", "all reduce")):
+        if call != "all_reduce":
+            return None
+        message = -(-count // size) * itemsize
+    if algorithm.startswith("direct") and call not in DIRECT:
+        return None
+    if algorithm == "direct" and call == "all_reduce":
+        return None
+    block = min(block, geometry.slot_bytes, MOST_SUMMED * itemsize if reduces else block)
+    tiles = max(1, min(tiles, geometry.slot_bytes // block)) if algorithm in TILED else 1
+    programs = max(1, min(programs, geometry.programs, -(-message // (block * tiles))))
+    return Choice(algorithm, programs, block, min(warps, max(1, block // 512)), tiles)
+
+
+def choose(table, call, size, count, itemsize, geometry, reduces):
+    """The table's choice for messages of `count` elements; where it has none that fits, the model's."""
+    found = table.find(size, call, itemsize if reduces else 0, count * itemsize)
+    found = found and usable(found, call, size, count, itemsize, geometry, reduces)
+    return found or default(call, size, count, itemsize, geometry, reduces)

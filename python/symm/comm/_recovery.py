@@ -40,7 +40,7 @@ class Recovery:
         if calls.size > 1:
             stream, flags = current_stream(calls.device), calls.geometry.recovery_flags()
             table, members = calls.table.data_ptr(), self.members.data_ptr()
-            self.launch.launch(stream, table, members, flags, self.stage + 1, calls.rank)
+            self.launch.launch(stream, table, members, flags, self.stage + 1, calls.rank, calls.rank_here)
             calls.world._synchronize()
             self.deadline.check()
         self.stage += 1

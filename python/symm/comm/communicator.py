@@ -13,15 +13,14 @@ from ..errors import ArgumentError, ClosedError, RankRangeError
 from ._calls import Calls
 from ._check import compare
 from ._deadline import seconds_of
-from ._geometry import Geometry
+from ._geometry import geometry_for
 from ._recovery import Recovery
+from ._table import compare as compare_tables
+from ._table import table_for
 from ._types import reduction
 
 if TYPE_CHECKING:
     from torch import Tensor
-
-# How many blocks a call may take, and what slots of 64 KiB and lines for as many take of the heap, for each rank.
-BLOCKS, STAGING = 32, 26 << 20
 
 
 class Communicator:
@@ -33,9 +32,10 @@ class Communicator:
     are made in the order of the ranks, in float32 for smaller floats.
 
     `blocks` is how many blocks (multiprocessors) a call may take at most; `staging` is how many bytes of the heap the
-    communicator takes, and is the same on all ranks: by default 26 MiB for each of them, or a quarter of the heap if
-    that is less. With `check`, or with SYMM_COMM_CHECK=1 in the environment, ranks that make different calls are told
-    by a CallMismatchError; each call then waits on the host.
+    communicator takes, and is the same on all ranks. By default these are 128 blocks and 108 MiB for each rank, and
+    fewer where that is more than a quarter of the heap. With `check`, or with SYMM_COMM_CHECK=1 in the environment,
+    ranks that make different calls are told by a CallMismatchError; each call then waits on the host. The algorithm and
+    the grid of a call are those of the table that SYMM_COMM_TABLE names, or of the device's table that comes with symm.
 
     `timeout` is how many seconds a call may wait for another rank on the device: by default SYMM_TIMEOUT of the
     environment, or 300; `math.inf` is for ever. After that it ends without a result, the communicator is broken, and all
@@ -49,7 +49,7 @@ class Communicator:
         self,
         world: World,
         *,
-        blocks: int = BLOCKS,
+        blocks: int | None = None,
         staging: int | None = None,
         check: bool | None = None,
         timeout: float | None = None,
@@ -61,18 +61,16 @@ class Communicator:
 
     def _join(self, world, members, sizes, blocks, staging, check, timeout):
         """Makes this the communicator of `members`. All ranks of the world are here, in groups of these sizes."""
-        if not isinstance(blocks, int) or not 1 <= blocks <= 1024:
+        if blocks is not None and (not isinstance(blocks, int) or not 1 <= blocks <= 1024):
             raise ArgumentError(f"Communicator: blocks must be a number from 1 to 1024, not {blocks!r}")
         if staging is not None and (not isinstance(staging, int) or staging < 0):
             raise ArgumentError(f"Communicator: staging must be a number of bytes, not {staging!r}")
         seconds = seconds_of(timeout, world.device)
-        if world.device.type != "cpu":
-            # Those of a call wait for each other's ranks, so all of them have to run at once.
-            blocks = min(blocks, world.get_cu_count())
+        # The blocks of a call wait for each other's ranks, so all of them have to run at once.
+        most_blocks = None if world.device.type == "cpu" else world.get_cu_count()
 
         def geometry(size):
-            usual = min(STAGING * size, world.heap_size // 4)
-            return Geometry(size, blocks, usual if staging is None else staging)
+            return geometry_for(size, world.heap_size, most_blocks, blocks, staging)
 
         self.world, self._members, self._settings = world, members, (blocks, staging, check, timeout)
         self._check = os.environ.get("SYMM_COMM_CHECK", "0") == "1" if check is None else check
@@ -80,7 +78,9 @@ class Communicator:
         mine = geometry(len(members))
         mine.place(world.zeros(max(geometry(size).bytes for size in sizes), dtype=torch().uint8))
         self._rank = members.index(world.get_rank())
-        self._calls = Calls(world, mine, self._rank, members, seconds)
+        table = table_for(world.device)
+        compare_tables(world, table)
+        self._calls = Calls(world, mine, self._rank, members, seconds, table)
         self._recovery = Recovery(self._calls)
         # Nobody signals a rank whose flags are not there yet.
         world.barrier()
@@ -273,7 +273,10 @@ class Communicator:
             if self._size == 1:
                 target.view(-1).copy_(source.view(-1))
             else:
-                self._calls.run(call, op, source, target, count, root)
+                if call == "broadcast":
+                    self._calls.broadcast(source, root)
+                else:
+                    self._calls.run(call, op, source, target, count, root)
                 # In the interpreter the call is over.
                 self._calls.deadline.check()
         if at_root:

@@ -8,9 +8,9 @@ import triton
 import triton.language as tl
 
 from .. import triton as st
-from ._parts import put_packet_from
+from ._parts import Parts
 from .hooks import Ctx, Message, is_full
-from .kernels_parts import INTERPRETED
+from .kernels_parts import INTERPRETED, TABLE_HEADER
 from .kernels_ring import (
     CURSOR_KINDS,
     FETCHED,
@@ -114,9 +114,10 @@ def mail(
             value = PRODUCE(c)
             if step % HALF == 0:
                 SEND_OPS.wait(table, to_flags + (MAIL * BLOCKS + block) * LINE, step - HALF)
-            # The bases come after the rank and the number of ranks.
-            put_packet_from(table + 2, rank_here, mail_lines(send_dst, step, block, WORDS), value.to(WIRE),
-                            (step + 1).to(tl.int32), to, c.mask())  # fmt: skip
+            # The first packet does not wait until the rank has been loaded from the table.
+            ctx = Parts(table + TABLE_HEADER, rank_here)
+            ctx.put_packet(mail_lines(send_dst, step, block, WORDS), value.to(WIRE), (step + 1).to(tl.int32), to,
+                           c.mask())  # fmt: skip
             tl.debug_barrier()
             tl.store(to_cursors + (MAILED * BLOCKS + block), step + 1)
     if RECEIVES:

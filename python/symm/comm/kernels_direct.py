@@ -76,16 +76,16 @@ def store_to_all(
         ctx.store(there, value, rank_of(members, to, SUBSET), mask)
 
 
-@triton.jit(do_not_specialize=["count", "shard", "me", "inp_at", "out_at"])
+@triton.jit(do_not_specialize=["count", "shard", "me", "rank_here", "inp_at", "out_at"])
 def direct_all_reduce(
     table, members, flags, steps, slots, places, inp, out,
-    count: tl.int64, shard: tl.int64, me: tl.int32, inp_at: tl.int64, out_at: tl.int64,
+    count: tl.int64, shard: tl.int64, me: tl.int32, rank_here: tl.int32, inp_at: tl.int64, out_at: tl.int64,
     WORLD: tl.constexpr, PROGRAMS: tl.constexpr, SLOT: tl.constexpr, BLOCK: tl.constexpr, ITEM: tl.constexpr,
     OP: tl.constexpr, ACC: tl.constexpr, VECTOR: tl.constexpr, SUBSET: tl.constexpr,
     WATCH: tl.constexpr = 0,
 ):  # fmt: skip
     """All-reduce in shards: each rank loads its shard of all tensors, and stores the sum to all."""
-    ctx = watched(table, members, WATCH)
+    ctx = watched(table, members, rank_here, WATCH)
     APART: tl.constexpr = PROGRAMS * SLOT * ITEM // 8
     FULL: tl.constexpr = 16 // ITEM
     pid, programs = tl.program_id(0), tl.num_programs(0)
@@ -118,7 +118,7 @@ def direct_all_reduce(
         tl.store(steps + pid, step + 1)
         tl.debug_barrier()
         two_shot_rounds(ctx, members, flags, steps, slots, inp, out, count, shard, me,
-                        WORLD, PROGRAMS, SLOT, BLOCK, OP, ACC, SUBSET)  # fmt: skip
+                        WORLD, PROGRAMS, SLOT, BLOCK, 1, OP, ACC, SUBSET)  # fmt: skip
 
 
 @triton.jit
@@ -143,17 +143,17 @@ def move_piece(
                 ctx.store(there, value, rank_of(members, to, SUBSET), mask)
 
 
-@triton.jit(do_not_specialize=["count", "in_apart", "out_apart", "me", "inp_at", "out_at", "root"])
+@triton.jit(do_not_specialize=["count", "in_apart", "out_apart", "me", "rank_here", "inp_at", "out_at", "root"])
 def direct_exchange(
     table, members, flags, steps, slots, places, inp, out,
-    count: tl.int64, in_apart: tl.int64, out_apart: tl.int64, me: tl.int32, inp_at: tl.int64, out_at: tl.int64,
-    root: tl.int32,
+    count: tl.int64, in_apart: tl.int64, out_apart: tl.int64, me: tl.int32, rank_here: tl.int32,
+    inp_at: tl.int64, out_at: tl.int64, root: tl.int32,
     WORLD: tl.constexpr, PROGRAMS: tl.constexpr, SLOT: tl.constexpr, BLOCK: tl.constexpr, ITEM: tl.constexpr,
     SHAPE: tl.constexpr, OP: tl.constexpr, ACC: tl.constexpr, VECTOR: tl.constexpr, SUBSET: tl.constexpr,
     WATCH: tl.constexpr = 0,
 ):  # fmt: skip
     """`exchange` from tensor to tensor. Sums read the peers' tensors; all else writes to them."""
-    ctx = watched(table, members, WATCH)
+    ctx = watched(table, members, rank_here, WATCH)
     APART: tl.constexpr = PROGRAMS * SLOT * ITEM // 8
     FULL: tl.constexpr = 16 // ITEM
     # The lane of what goes through slots after all.
@@ -183,5 +183,5 @@ def direct_exchange(
         exchange_rounds(
             ctx, members, flags + LANE * PROGRAMS * WORLD * FLAG_WORDS, steps + LANE * PROGRAMS,
             slots + LANE * BUFFERS * WORLD * PROGRAMS * SLOT, inp, out, count, in_apart, out_apart, me, root,
-            WORLD, PROGRAMS, SLOT, BLOCK, SHAPE, OP, ACC, SUBSET,
+            WORLD, PROGRAMS, SLOT, BLOCK, 1, SHAPE, OP, ACC, SUBSET,
         )  # fmt: skip

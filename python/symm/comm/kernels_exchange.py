@@ -71,49 +71,53 @@ def await_senders(ctx, flags, value, me, root, WORLD: tl.constexpr, SHAPE: tl.co
 @triton.jit
 def exchange_rounds(
     ctx, members, flags, steps, slots, inp, out, count, in_apart, out_apart, me, root,
-    WORLD: tl.constexpr, PROGRAMS: tl.constexpr, SLOT: tl.constexpr, BLOCK: tl.constexpr, SHAPE: tl.constexpr,
-    OP: tl.constexpr, ACC: tl.constexpr, SUBSET: tl.constexpr,
+    WORLD: tl.constexpr, PROGRAMS: tl.constexpr, SLOT: tl.constexpr, BLOCK: tl.constexpr, TILES: tl.constexpr,
+    SHAPE: tl.constexpr, OP: tl.constexpr, ACC: tl.constexpr, SUBSET: tl.constexpr,
 ):  # fmt: skip
-    """Rounds of one step each, of which two are under way at once."""
+    """Rounds of one step each, of which two are under way at once; a program does `TILES` blocks in each."""
     pid, programs = tl.program_id(0), tl.num_programs(0)
     flags += pid * WORLD * FLAG_WORDS
     step = tl.load(steps + pid)
-    pieces = (count + BLOCK - 1) // BLOCK
-    rounds = (pieces + programs - 1) // programs
+    CHUNK: tl.constexpr = BLOCK * TILES
+    rounds = ((count + CHUNK - 1) // CHUNK + programs - 1) // programs
     at = tl.arange(0, BLOCK)
     for i in range(rounds + 1):
         if i < rounds:
             if SHAPE != "all":
                 # Who sends need not have received anything: is there room?
                 await_all(ctx, flags, step + i - 1, me, WORLD)
-            first = (i * programs + pid) * BLOCK
             slot = slot_of(slots, step + i, me, WORLD, PROGRAMS, SLOT) + at
-            if first + BLOCK <= count:
-                send_piece(ctx, members, slot, inp + first + at, in_apart, None, me, root, WORLD, SHAPE, SUBSET)
-            else:
-                rest = at < count - first
-                send_piece(ctx, members, slot, inp + first + at, in_apart, rest, me, root, WORLD, SHAPE, SUBSET)
+            for tile in range(TILES):
+                first = (i * programs + pid) * CHUNK + tile * BLOCK
+                here = inp + first + at
+                if first + BLOCK <= count:
+                    send_piece(ctx, members, slot + tile * BLOCK, here, in_apart, None, me, root, WORLD, SHAPE, SUBSET)
+                elif first < count:
+                    rest = at < count - first
+                    send_piece(ctx, members, slot + tile * BLOCK, here, in_apart, rest, me, root, WORLD, SHAPE, SUBSET)
             tell_all(ctx, members, flags, step + i + 1, me, WORLD, SUBSET)
         if i > 0:
             await_senders(ctx, flags, step + i, me, root, WORLD, SHAPE)
-            first = ((i - 1) * programs + pid) * BLOCK
             slot = slot_of(slots, step + i - 1, 0, WORLD, PROGRAMS, SLOT) + at
-            here, there = inp + first + at, out + first + at
-            if first + BLOCK <= count:
-                take_piece(slot, here, in_apart, there, out_apart, None, me, root,
-                           WORLD, SHAPE, OP, ACC, PROGRAMS * SLOT)  # fmt: skip
-            else:
-                take_piece(slot, here, in_apart, there, out_apart, at < count - first, me, root,
-                           WORLD, SHAPE, OP, ACC, PROGRAMS * SLOT)  # fmt: skip
+            for tile in range(TILES):
+                first = ((i - 1) * programs + pid) * CHUNK + tile * BLOCK
+                here, there = inp + first + at, out + first + at
+                if first + BLOCK <= count:
+                    take_piece(slot + tile * BLOCK, here, in_apart, there, out_apart, None, me, root,
+                               WORLD, SHAPE, OP, ACC, PROGRAMS * SLOT)  # fmt: skip
+                elif first < count:
+                    take_piece(slot + tile * BLOCK, here, in_apart, there, out_apart, at < count - first, me, root,
+                               WORLD, SHAPE, OP, ACC, PROGRAMS * SLOT)  # fmt: skip
     tl.store(steps + pid, step + rounds)
 
 
-@triton.jit(do_not_specialize=["count", "in_apart", "out_apart", "me", "root"])
+@triton.jit(do_not_specialize=["count", "in_apart", "out_apart", "me", "rank_here", "root"])
 def exchange(
     table, members, flags, steps, slots, inp, out,
-    count: tl.int64, in_apart: tl.int64, out_apart: tl.int64, me: tl.int32, root: tl.int32,
-    WORLD: tl.constexpr, PROGRAMS: tl.constexpr, SLOT: tl.constexpr, BLOCK: tl.constexpr, SHAPE: tl.constexpr,
-    OP: tl.constexpr, ACC: tl.constexpr, VECTOR: tl.constexpr, SUBSET: tl.constexpr, WATCH: tl.constexpr = 0,
+    count: tl.int64, in_apart: tl.int64, out_apart: tl.int64, me: tl.int32, rank_here: tl.int32, root: tl.int32,
+    WORLD: tl.constexpr, PROGRAMS: tl.constexpr, SLOT: tl.constexpr, BLOCK: tl.constexpr, TILES: tl.constexpr,
+    SHAPE: tl.constexpr, OP: tl.constexpr, ACC: tl.constexpr, VECTOR: tl.constexpr, SUBSET: tl.constexpr,
+    WATCH: tl.constexpr = 0,
 ):  # fmt: skip
     """One collective: `count` elements from each rank to each, or from or to the root alone.
 
@@ -121,28 +125,30 @@ def exchange(
     into `out`, or with an `OP` all of it is summed into the first `count` elements.
     """
     in_apart, out_apart = tl.multiple_of(in_apart, VECTOR), tl.multiple_of(out_apart, VECTOR)
-    exchange_rounds(watched(table, members, WATCH), members, flags, steps, slots, inp, out, count, in_apart, out_apart,
-                    me, root, WORLD, PROGRAMS, SLOT, BLOCK, SHAPE, OP, ACC, SUBSET)  # fmt: skip
+    ctx = watched(table, members, rank_here, WATCH)
+    exchange_rounds(ctx, members, flags, steps, slots, inp, out, count, in_apart, out_apart, me, root,
+                    WORLD, PROGRAMS, SLOT, BLOCK, TILES, SHAPE, OP, ACC, SUBSET)  # fmt: skip
 
 
-@triton.jit(do_not_specialize=["me"])
+@triton.jit(do_not_specialize=["me", "rank_here"])
 def meet(
-    table, members, flags, steps, me: tl.int32, WORLD: tl.constexpr, SUBSET: tl.constexpr, WATCH: tl.constexpr = 0
+    table, members, flags, steps, me: tl.int32, rank_here: tl.int32, WORLD: tl.constexpr, SUBSET: tl.constexpr,
+    WATCH: tl.constexpr = 0,
 ):  # fmt: skip
     """All ranks are here, and what they did before is seen."""
-    ctx = watched(table, members, WATCH)
+    ctx = watched(table, members, rank_here, WATCH)
     step = tl.load(steps)
     tell_all(ctx, members, flags, step + 1, me, WORLD, SUBSET)
     await_all(ctx, flags, step + 1, me, WORLD)
     tl.store(steps, step + 1)
 
 
-@triton.jit(do_not_specialize=["value", "me"])
+@triton.jit(do_not_specialize=["value", "me", "rank_here"])
 def assemble(
-    table, members, flags, value: tl.int64, me: tl.int32,
+    table, members, flags, value: tl.int64, me: tl.int32, rank_here: tl.int32,
     WORLD: tl.constexpr, SUBSET: tl.constexpr, WATCH: tl.constexpr = 0,
 ):  # fmt: skip
     """All ranks have come as far as a number says."""
-    ctx = watched(table, members, WATCH)
+    ctx = watched(table, members, rank_here, WATCH)
     tell_all(ctx, members, flags, value, me, WORLD, SUBSET)
     await_all(ctx, flags, value, me, WORLD)

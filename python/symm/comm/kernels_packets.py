@@ -1,16 +1,16 @@
 """Small messages as packets: every word carries the number of its call, so that no signal and no barrier is needed.
 
 A message is words of 8 bytes, each in a line of 16. Lines have two buffers, used in turn by the calls: who has what a
-peer sent in call e - 1 knows that it has taken what came in call e - 2. A rank that sends without receiving asks first,
-with flags that grow, as in kernels_exchange.py.
+peer sent in call e - 1 knows that it has taken what came in call e - 2. Where a rank may send without receiving, every
+rank tells the others in call e that it has taken what came, and call e + 1 ends when all have told so: the lines of
+call e are free before call e + 2.
 """
 
 import triton
 import triton.language as tl
 
 from ._deadline import watched
-from ._parts import put_packet_from
-from .kernels_parts import FLAG_WORDS, await_all, combine, narrowed, rank_of, tell_all
+from .kernels_parts import FLAG_WORDS, combine, narrowed, rank_of
 
 # Of the lines of a program.
 PACKET_BUFFERS = tl.constexpr(2)
@@ -100,6 +100,29 @@ def take_sum(
     store_words(out, tl.program_id(0) * BLOCK, count, result, WHOLE, BLOCK)
 
 
+@triton.jit
+def taken_line(flags, step, rank):
+    """Where a rank says that it has taken what came in a step: the 8 lines of its flag take turns."""
+    return flags + rank * FLAG_WORDS + step % (FLAG_WORDS // 2) * 2
+
+
+@triton.jit
+def tell_taken(
+    ctx, members, flags, step, at, me, WORLD: tl.constexpr, SUBSET: tl.constexpr
+):  # fmt: skip
+    """Tells the peers that I have what came in a step, with a packet of one thread to each."""
+    for i in tl.static_range(1, WORLD):
+        to = rank_of(members, (me + i) % WORLD, SUBSET)
+        ctx.put_packet(taken_line(flags, step, me), at.to(tl.int64), step.to(tl.int32), to, at == 0)
+
+
+@triton.jit
+def await_taken(ctx, flags, step, me, WORLD: tl.constexpr):
+    """Waits until the peers have what came in a step."""
+    for i in tl.static_range(1, WORLD):
+        ctx.wait_packet(taken_line(flags, step, (me + i) % WORLD), step.to(tl.int32))
+
+
 @triton.jit(do_not_specialize=["count", "in_apart", "out_apart", "me", "rank_here", "root"])
 def send_packets(
     table, members, flags, steps, lines, inp, out,
@@ -112,7 +135,7 @@ def send_packets(
 
     `rank_here` is this rank's number in the world, `me` that in the communicator.
     """
-    ctx = watched(table, members, WATCH)
+    ctx = watched(table, members, rank_here, WATCH)
     pid = tl.program_id(0)
     step = tl.load(steps + pid) + 1
     epoch = step.to(tl.int32)
@@ -123,9 +146,7 @@ def send_packets(
     APART: tl.constexpr = PROGRAMS * LINES * 2
     lines += step % PACKET_BUFFERS * (WORLD * APART) + pid * (LINES * 2) + at * 2
     own = load_words(inp + me * in_apart, first, count, WHOLE, BLOCK)
-    if SHAPE != "all":
-        flags += pid * WORLD * FLAG_WORDS
-        await_all(ctx, flags, step - PACKET_BUFFERS, me, WORLD)
+    flags += pid * WORLD * FLAG_WORDS
     for i in tl.static_range(1, WORLD):
         to = (me + i) % WORLD
         sends = True
@@ -136,8 +157,10 @@ def send_packets(
         if sends:
             words = load_words(inp + to * in_apart, first, count, WHOLE, BLOCK) if PARTED else own
             to = rank_of(members, to, SUBSET)
-            # The bases come after the rank and the number of ranks.
-            put_packet_from(table + 2, rank_here, lines + me * APART, words, epoch, to, mask)
+            ctx.put_packet(lines + me * APART, words, epoch, to, mask)
+    if SHAPE != "all":
+        # While the packets travel.
+        await_taken(ctx, flags, step - 1, me, WORLD)
     takes = me == root if SHAPE == "to root" else True
     if OP != "":
         if takes:
@@ -150,7 +173,7 @@ def send_packets(
                 words = own if i == 0 else ctx.wait_packet(lines + source * APART, epoch, mask=mask)
                 store_words(out + source * out_apart, first, count, words, WHOLE, BLOCK)
     if SHAPE != "all":
-        tell_all(ctx, members, flags, step, me, WORLD, SUBSET)
-    # Every thread has read it.
+        tell_taken(ctx, members, flags, step, at, me, WORLD, SUBSET)
+    # Every thread has read the step.
     tl.debug_barrier()
     tl.store(steps + pid, step)

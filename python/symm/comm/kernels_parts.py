@@ -11,9 +11,14 @@ import triton
 import triton.language as tl
 from triton import knobs
 
+from .._symm import TABLE_HEADER_WORDS
+
 BUFFERS = tl.constexpr(4)
 # From flag to flag, in words of 8 bytes: each has a cache line of its own.
 FLAG_WORDS = tl.constexpr(16)
+
+# The words of the context table before the heap bases.
+TABLE_HEADER = tl.constexpr(TABLE_HEADER_WORDS)
 
 INTERPRETED = tl.constexpr(knobs.runtime.interpret)
 
@@ -30,8 +35,16 @@ def rank_of(members, index, SUBSET: tl.constexpr):
 @triton.jit
 def tell_all(ctx, members, flags, value, me, WORLD: tl.constexpr, SUBSET: tl.constexpr):
     """Signals the flag that I have at each peer."""
-    for i in tl.static_range(1, WORLD):
-        ctx.signal(flags + me * FLAG_WORDS, value, rank_of(members, (me + i) % WORLD, SUBSET))
+    if WORLD == 2:
+        ctx.signal(flags + me * FLAG_WORDS, value, rank_of(members, 1 - me, SUBSET))
+    else:
+        ranks = ()
+        for i in tl.static_range(1, WORLD):
+            ranks = ranks + (rank_of(members, (me + i) % WORLD, SUBSET),)
+        # One wait for what has been written, not one for each peer.
+        ctx.fence("release")
+        for i in tl.static_range(1, WORLD):
+            ctx.signal(flags + me * FLAG_WORDS, value, ranks[i - 1], sem="relaxed")
 
 
 @triton.jit

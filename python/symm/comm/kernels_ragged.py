@@ -26,10 +26,10 @@ def take_one(source, target, first, rest, BLOCK: tl.constexpr):
         tl.store(target + first + at, tl.load(source + at, at < rest), at < rest)
 
 
-@triton.jit(do_not_specialize=["row", "rows", "capacity", "me"])
+@triton.jit(do_not_specialize=["row", "rows", "capacity", "me", "rank_here"])
 def ragged(
     table, members, flags, steps, slots, places, inp, out, counts, out_counts,
-    row: tl.int64, rows: tl.int64, capacity: tl.int64, me: tl.int32,
+    row: tl.int64, rows: tl.int64, capacity: tl.int64, me: tl.int32, rank_here: tl.int32,
     WORLD: tl.constexpr, PROGRAMS: tl.constexpr, SLOT: tl.constexpr, BLOCK: tl.constexpr, ITEM: tl.constexpr,
     VECTOR: tl.constexpr, SUBSET: tl.constexpr, WATCH: tl.constexpr = 0,
 ):  # fmt: skip
@@ -37,7 +37,7 @@ def ragged(
 
     The first step tells everyone how many rows come, and how many the longest message has.
     """
-    ctx = watched(table, members, WATCH)
+    ctx = watched(table, members, rank_here, WATCH)
     WORDS: tl.constexpr = SLOT * ITEM // 8
     pid, programs = tl.program_id(0), tl.num_programs(0)
     row = tl.multiple_of(row, VECTOR)

@@ -20,7 +20,7 @@ def send_shards(
         here = source + (to * shard + first) + at
         if rest >= BLOCK:
             ctx.store(slot + at, tl.load(here), rank_of(members, to, SUBSET))
-        else:
+        elif rest > 0:
             ctx.store(slot + at, tl.load(here, at < rest), rank_of(members, to, SUBSET), at < rest)
 
 
@@ -51,61 +51,82 @@ def take_shards(
         here, there = slot + source * (PROGRAMS * SLOT) + at, out + (source * shard + first) + at
         if rest >= BLOCK:
             tl.store(there, tl.load(here))
-        else:
+        elif rest > 0:
             tl.store(there, tl.load(here, at < rest), at < rest)
+
+
+@triton.jit
+def sum_tiles(
+    ctx, members, arrived, slot, inp, out, first, count, shard, me,
+    WORLD: tl.constexpr, PROGRAMS: tl.constexpr, SLOT: tl.constexpr, BLOCK: tl.constexpr, TILES: tl.constexpr,
+    OP: tl.constexpr, ACC: tl.constexpr, SUBSET: tl.constexpr,
+):  # fmt: skip
+    """Sums the pieces of my shard that have arrived in a round, and sends the sums."""
+    at = tl.arange(0, BLOCK)
+    for tile in range(TILES):
+        begin = first + tile * BLOCK
+        rest = tl.minimum(shard, count - me * shard) - begin
+        here = me * shard + begin + at
+        if rest >= BLOCK:
+            sum_and_send(ctx, members, arrived + tile * BLOCK + at, slot + tile * BLOCK + at, inp + here, out + here,
+                         None, me, WORLD, PROGRAMS, SLOT, OP, ACC, SUBSET)  # fmt: skip
+        elif rest > 0:
+            sum_and_send(ctx, members, arrived + tile * BLOCK + at, slot + tile * BLOCK + at, inp + here, out + here,
+                         at < rest, me, WORLD, PROGRAMS, SLOT, OP, ACC, SUBSET)  # fmt: skip
 
 
 @triton.jit
 def two_shot_rounds(
     ctx, members, flags, steps, slots, inp, out, count, shard, me,
-    WORLD: tl.constexpr, PROGRAMS: tl.constexpr, SLOT: tl.constexpr, BLOCK: tl.constexpr,
+    WORLD: tl.constexpr, PROGRAMS: tl.constexpr, SLOT: tl.constexpr, BLOCK: tl.constexpr, TILES: tl.constexpr,
     OP: tl.constexpr, ACC: tl.constexpr, SUBSET: tl.constexpr,
 ):  # fmt: skip
-    """Rounds of two steps, of which three are under way at once; sums travel in the second lane."""
+    """Rounds of two steps, of which three are under way at once; sums travel in the second lane.
+
+    A program does `TILES` blocks of each shard in a round.
+    """
     pid, programs = tl.program_id(0), tl.num_programs(0)
     flags += pid * WORLD * FLAG_WORDS
     steps += pid
     back_flags, back_steps = flags + PROGRAMS * WORLD * FLAG_WORDS, steps + PROGRAMS
     back_slots = slots + BUFFERS * WORLD * PROGRAMS * SLOT
     step, back = tl.load(steps), tl.load(back_steps)
-    pieces = (shard + BLOCK - 1) // BLOCK
-    rounds = (pieces + programs - 1) // programs
-    at = tl.arange(0, BLOCK)
+    CHUNK: tl.constexpr = BLOCK * TILES
+    rounds = ((shard + CHUNK - 1) // CHUNK + programs - 1) // programs
     for i in range(rounds + 2):
-        first = (i * programs + pid) * BLOCK
+        first = (i * programs + pid) * CHUNK
         if i < rounds:
             slot = slot_of(slots, step + i, me, WORLD, PROGRAMS, SLOT)
-            send_shards(ctx, members, slot, inp, first, count, shard, me, WORLD, BLOCK, SUBSET)
+            for tile in range(TILES):
+                send_shards(ctx, members, slot + tile * BLOCK, inp, first + tile * BLOCK, count, shard, me,
+                            WORLD, BLOCK, SUBSET)  # fmt: skip
             tell_all(ctx, members, flags, step + i + 1, me, WORLD, SUBSET)
         if (i > 0) & (i <= rounds):
-            earlier = first - programs * BLOCK
             await_all(ctx, flags, step + i, me, WORLD)
-            arrived = slot_of(slots, step + i - 1, 0, WORLD, PROGRAMS, SLOT) + at
-            slot = slot_of(back_slots, back + i - 1, me, WORLD, PROGRAMS, SLOT) + at
-            rest = tl.minimum(shard, count - me * shard) - earlier
-            mine = me * shard + earlier
-            if rest >= BLOCK:
-                sum_and_send(ctx, members, arrived, slot, inp + mine + at, out + mine + at, None, me,
-                             WORLD, PROGRAMS, SLOT, OP, ACC, SUBSET)  # fmt: skip
-            else:
-                sum_and_send(ctx, members, arrived, slot, inp + mine + at, out + mine + at, at < rest, me,
-                             WORLD, PROGRAMS, SLOT, OP, ACC, SUBSET)  # fmt: skip
+            arrived = slot_of(slots, step + i - 1, 0, WORLD, PROGRAMS, SLOT)
+            slot = slot_of(back_slots, back + i - 1, me, WORLD, PROGRAMS, SLOT)
+            sum_tiles(ctx, members, arrived, slot, inp, out, first - programs * CHUNK, count, shard, me,
+                      WORLD, PROGRAMS, SLOT, BLOCK, TILES, OP, ACC, SUBSET)  # fmt: skip
             tell_all(ctx, members, back_flags, back + i, me, WORLD, SUBSET)
         if i > 1:
             await_all(ctx, back_flags, back + i - 1, me, WORLD)
             slot = slot_of(back_slots, back + i - 2, 0, WORLD, PROGRAMS, SLOT)
-            take_shards(slot, out, first - 2 * programs * BLOCK, count, shard, me, WORLD, PROGRAMS, SLOT, BLOCK)
+            for tile in range(TILES):
+                take_shards(slot + tile * BLOCK, out, first - 2 * programs * CHUNK + tile * BLOCK, count, shard, me,
+                            WORLD, PROGRAMS, SLOT, BLOCK)  # fmt: skip
     tl.store(steps, step + rounds)
     tl.store(back_steps, back + rounds)
 
 
-@triton.jit(do_not_specialize=["count", "shard", "me"])
+@triton.jit(do_not_specialize=["count", "shard", "me", "rank_here"])
 def two_shot(
-    table, members, flags, steps, slots, inp, out, count: tl.int64, shard: tl.int64, me: tl.int32,
-    WORLD: tl.constexpr, PROGRAMS: tl.constexpr, SLOT: tl.constexpr, BLOCK: tl.constexpr,
-    OP: tl.constexpr, ACC: tl.constexpr, VECTOR: tl.constexpr, SUBSET: tl.constexpr, WATCH: tl.constexpr = 0,
+    table, members, flags, steps, slots, inp, out,
+    count: tl.int64, shard: tl.int64, me: tl.int32, rank_here: tl.int32,
+    WORLD: tl.constexpr, PROGRAMS: tl.constexpr, SLOT: tl.constexpr, BLOCK: tl.constexpr, TILES: tl.constexpr,
+    OP: tl.constexpr, ACC: tl.constexpr, VECTOR: tl.constexpr, SUBSET: tl.constexpr,
+    WATCH: tl.constexpr = 0,
 ):  # fmt: skip
     """All-reduce of `count` elements in shards of `shard` elements, a multiple of `VECTOR`; the last may be shorter."""
     shard = tl.multiple_of(shard, VECTOR)
-    two_shot_rounds(watched(table, members, WATCH), members, flags, steps, slots, inp, out, count, shard, me,
-                    WORLD, PROGRAMS, SLOT, BLOCK, OP, ACC, SUBSET)  # fmt: skip
+    two_shot_rounds(watched(table, members, rank_here, WATCH), members, flags, steps, slots, inp, out, count, shard, me,
+                    WORLD, PROGRAMS, SLOT, BLOCK, TILES, OP, ACC, SUBSET)  # fmt: skip

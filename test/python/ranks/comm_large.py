@@ -8,6 +8,7 @@ WORLD = symm.init(heap_size=64 << 20)
 ME, RANKS = WORLD.get_rank(), WORLD.get_num_ranks()
 _plan.ONE_SHOT_BYTES, _plan.USUAL_ONE_SHOT_BYTES, _plan.DIRECT_BYTES = {}, 100, 100
 _plan.PACKET_BYTES, _plan.USUAL_PACKET_BYTES = {}, 0
+_plan.PARTED_BROADCAST_BYTES = 400
 
 
 def calls(comm, count, on_heap):
@@ -57,4 +58,8 @@ _plan.DIRECT_BYTES = 1 << 40
 COMM = Communicator(WORLD, blocks=2, staging=4 << 20)
 for count in (1, 20_001):
     calls(COMM, count, on_heap=False)
+# Several blocks with one signal: the last of them are not there, or not whole.
+_plan.TILES_BYTES, _plan.LARGE_TILES = 0, 4
+COMM = Communicator(WORLD, blocks=2, staging=4 << 20)
+calls(COMM, 9001, on_heap=False)
 WORLD.close()

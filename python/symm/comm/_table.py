@@ -1,0 +1,100 @@
+"""Tables of tuned choices: which algorithm with which grid was fastest on a device, as `symm.comm.tune` writes them.
+
+A table is a JSON file: {"device": NAME, "rows": [ROW, …]}, where a row is for a number of ranks, a collective,
+elements of so many bytes (0 where nothing is summed) and messages of so many bytes, and has the fields of a `Choice`.
+"""
+
+import functools
+import hashlib
+import json
+import math
+import os
+from pathlib import Path
+
+from ..errors import ArgumentError, MismatchError
+from ._plan import Choice
+
+#: The file of a user's own table.
+VARIABLE = "SYMM_COMM_TABLE"
+FIELDS = {"ranks": int, "call": str, "element_bytes": int, "bytes": int, "algorithm": str, "programs": int,
+          "block_bytes": int, "warps": int, "tiles": int}  # fmt: skip
+ALGORITHMS = ("packets", "exchange", "two shot", "direct", "direct all reduce")
+#: A row is for messages of up to so many times its size more or less, the last one for all that are larger; for others
+#: the model decides.
+REACH = 4.0
+
+
+class Table:
+    """Rows by what they are for: {(ranks, call, element bytes): [(bytes, choice), …]}, smallest messages first."""
+
+    def __init__(self, rows=(), text=b""):
+        self.rows, self.others, self.digest = {}, {}, hashlib.sha256(text).hexdigest()
+        for row in sorted(rows, key=lambda row: row["bytes"]):
+            choice = Choice(*(row[name] for name in Choice._fields))
+            self.rows.setdefault((row["ranks"], row["call"], row["element_bytes"]), []).append((row["bytes"], choice))
+        for (size, call, element_bytes), found in self.rows.items():
+            # Elements of a size that has not been tuned.
+            self.others.setdefault((size, call, bool(element_bytes)), found)
+
+    def find(self, size, call, element_bytes, message):
+        """The choice of the row nearest to a message of so many bytes; None if there is none."""
+        found = self.rows.get((size, call, element_bytes)) or self.others.get((size, call, bool(element_bytes)))
+        if not found or not message:
+            return None
+        at, choice = min(found, key=lambda row: abs(math.log(row[0] / message)))
+        return choice if at / message <= REACH and (message / at <= REACH or at == found[-1][0]) else None
+
+
+def read(path):
+    """A table from a file; raises an ArgumentError that says what is wrong with it."""
+    try:
+        text = Path(path).read_bytes()
+        rows = json.loads(text)["rows"]
+        for row in rows:
+            for name, kind in FIELDS.items():
+                if not isinstance(row[name], kind) or (kind is int and row[name] < (name == "bytes")):
+                    raise ValueError(f"{name} is {row[name]!r} in {row}")
+            if row["algorithm"] not in ALGORITHMS:
+                raise ValueError(f"there is no algorithm {row['algorithm']!r}: there are {', '.join(ALGORITHMS)}")
+            for name in ("programs", "block_bytes", "warps", "tiles"):
+                if row[name] < 1 or (name != "programs" and row[name] & (row[name] - 1)):
+                    raise ValueError(f"{name} is {row[name]} in {row}: a power of two is meant")
+            if row["warps"] > 32:
+                raise ValueError(f"warps is {row['warps']} in {row}: a block has 32 at most")
+    except (OSError, KeyError, TypeError, ValueError) as error:
+        message = f"{path} is not a table of collectives ({type(error).__name__}: {error})"
+        raise ArgumentError(f"{message}: write one with `python -m symm.comm.tune`") from error
+    return Table(rows, text)
+
+
+def file_of(device_name):
+    """The name of the table of a kind of device: "NVIDIA H200" has nvidia-h200.json."""
+    words = "".join(letter if letter.isalnum() else " " for letter in device_name.lower()).split()
+    return "-".join(words) + ".json"
+
+
+@functools.cache
+def shipped(device_name):
+    """The table that comes with symm for a device, or one without rows."""
+    path = Path(__file__).parent / "tables" / file_of(device_name)
+    return read(path) if path.is_file() else Table()
+
+
+def compare(world, table):
+    """Raises a MismatchError on all ranks if their tables differ: they would choose different algorithms."""
+    told = [world.broadcast(table.digest, rank) for rank in range(world.get_num_ranks())]
+    if len(set(told)) > 1:
+        others = ", ".join(str(rank) for rank, digest in enumerate(told) if digest != told[0])
+        message = f"ranks {others} have another table of collectives than rank 0"
+        raise MismatchError(f"{message}: give all the same {VARIABLE}")
+
+
+def table_for(device):
+    """The user's own table if SYMM_COMM_TABLE names one, or what comes with symm for the device."""
+    if path := os.environ.get(VARIABLE):
+        return read(path)
+    if device.type == "cpu":
+        return Table()
+    from .._memory import torch
+
+    return shipped(torch().cuda.get_device_name(device))

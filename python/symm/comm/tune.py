@@ -1,0 +1,108 @@
+"""Finds which algorithm with which grid is fastest for each collective and size, and writes a table of it.
+
+    python -m symm.comm.tune --ranks 2 -o table.json --plot table.svg
+    SYMM_COMM_TABLE=table.json torchrun --nproc-per-node 2 mine.py
+
+Every candidate is checked before it is measured: calls with new data each time, in outputs that were poisoned, bit for
+bit. Of those within 2.5 % of the fastest, the one of the fewest blocks is taken. Times are those of a call in a CUDA
+graph, of the slowest rank; without a GPU (TRITON_INTERPRET=1) those of calls, which tries the program itself.
+"""
+
+import argparse
+import json
+import os
+import socket
+import subprocess
+import sys
+import uuid
+from pathlib import Path
+
+CALLS = ("all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast")
+SUMS = ("all_reduce", "reduce_scatter")
+SIZES = [1 << power for power in range(10, 29, 2)] + [1 << 15, 1 << 17, 1 << 19, 1 << 21]
+
+
+def parse(arguments=None):
+    parser = argparse.ArgumentParser(
+        prog="python -m symm.comm.tune", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("-o", "--output", type=Path, default=Path("table.json"), help="rows for other calls are kept")
+    parser.add_argument("--plot", type=Path, help="draw the times into this SVG file")
+    parser.add_argument("--ranks", type=int, default=2)
+    parser.add_argument("--calls", nargs="+", choices=CALLS, default=list(CALLS))
+    parser.add_argument("--sizes", nargs="+", type=int, default=sorted(SIZES), help="bytes that a rank gives")
+    parser.add_argument("--dtypes", nargs="+", default=["bfloat16", "float32"], help="of what is summed")
+    parser.add_argument("--blocks", type=int, default=None, help="the most blocks a call may take")
+    parser.add_argument("--staging", type=int, default=None, help="bytes of a communicator on the heap")
+    parser.add_argument("--checks", type=int, default=5, help="calls of each candidate that are checked")
+    parser.add_argument("--rounds", type=int, default=5, help="times that each candidate is measured")
+    parser.add_argument("--only", nargs="+", help="algorithms to try")
+    parser.add_argument("--jobs", type=int, default=0, help="processes that compile candidates in advance")
+    parser.add_argument("--all", action="store_true", help="write the times of all candidates into the table")
+    options = parser.parse_args(arguments)
+    if options.ranks < 2:
+        parser.error("--ranks must be 2 or more: one rank has nothing to tune")
+    if min(options.sizes) < 1 or min(options.checks, options.rounds) < 1:
+        parser.error("--sizes, --checks and --rounds must be 1 or more")
+    return options
+
+
+def start(options, arguments):
+    """Starts a process for each rank; the exit status is the worst of theirs."""
+    if options.jobs:
+        from ._compile import compile_all
+
+        compile_all(options, arguments)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    environment = {**os.environ, "WORLD_SIZE": str(options.ranks), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port),
+                   "TORCHELASTIC_RUN_ID": uuid.uuid4().hex}  # fmt: skip
+    command = [sys.executable, "-m", "symm.comm.tune", *arguments]
+    ranks = [
+        subprocess.Popen(command, env={**environment, "RANK": str(rank), "LOCAL_RANK": str(rank)})
+        for rank in range(options.ranks)
+    ]
+    return max(abs(process.wait()) for process in ranks)
+
+
+def merged(path, table):
+    """A table with the rows of the file that it replaces, of the same device, for what it has none for."""
+    if path.is_file():
+        before = json.loads(path.read_text(encoding="utf-8"))
+        place = lambda row: (row["ranks"], row["call"], row["element_bytes"], row["bytes"])  # noqa: E731
+        new = {place(row) for row in table["rows"]}
+        if before.get("device") == table["device"]:
+            table["rows"] += [row for row in before["rows"] if place(row) not in new]
+    table["rows"].sort(key=lambda row: (row["ranks"], row["call"], row["element_bytes"], row["bytes"]))
+    return table
+
+
+def written(table):
+    """The text of a table: a line for each row."""
+    rows = ",\n".join("  " + json.dumps(row) for row in table["rows"])
+    rest = "".join(f'"{name}": {json.dumps(value)},\n ' for name, value in table.items() if name != "rows")
+    return f'{{{rest}"rows": [\n{rows}\n]}}\n'
+
+
+def main(arguments=None):
+    arguments = sys.argv[1:] if arguments is None else arguments
+    options = parse(arguments)
+    if "RANK" not in os.environ:
+        return start(options, arguments)
+    from ._measure import tune
+
+    table = tune(options)
+    if table is not None:
+        table = merged(options.output, table)
+        options.output.write_text(written(table), encoding="utf-8")
+        if options.plot:
+            from ._plot import plot
+
+            options.plot.write_text(plot(table), encoding="utf-8")
+        print(f"{len(table['rows'])} rows in {options.output}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

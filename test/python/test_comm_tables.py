@@ -1,0 +1,135 @@
+"""Tables of tuned choices, and the choices themselves, without ranks."""
+
+import json
+import re
+
+import pytest
+
+from symm.comm import _plan, _table
+from symm.comm._candidates import candidates
+from symm.comm._geometry import Geometry, geometry_for
+from symm.comm._launch import Launch
+from symm.comm._plan import Choice
+from symm.errors import ArgumentError, StagingError
+
+CALLS = ("all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast", "scatter", "reduce", "gather")
+SUMS = ("all_reduce", "reduce_scatter", "reduce")
+ROW = {"ranks": 2, "call": "all_reduce", "element_bytes": 2, "bytes": 4096, "algorithm": "packets", "programs": 4,
+       "block_bytes": 1024, "warps": 4, "tiles": 1}  # fmt: skip
+
+
+def table(*rows):
+    return _table.Table([{**ROW, **row} for row in rows])
+
+
+def fits(choice, count, itemsize, geometry, call):
+    """Whether a choice asks for nothing that a kernel or the communicator's memory does not have."""
+    if choice.algorithm == "packets":
+        return choice.programs <= geometry.programs and choice.programs * choice.block_bytes >= count * itemsize
+    return (
+        1 <= choice.programs <= geometry.programs
+        and choice.block_bytes * choice.tiles <= geometry.slot_bytes
+        and 1 <= choice.warps <= 32
+        and (call not in SUMS or choice.block_bytes <= _plan.MOST_SUMMED * itemsize)
+    )
+
+
+@pytest.mark.parametrize("geometry", [Geometry(2, 128, 216 << 20), Geometry(4, 32, 104 << 20), Geometry(3, 2, 1 << 20)])
+@pytest.mark.parametrize("call", CALLS)
+def test_choices_fit(call, geometry):
+    shipped = _table.shipped("NVIDIA H200")
+    for itemsize in (1, 2, 4, 8):
+        for power in range(0, 34, 3):
+            count = max(1, (1 << power) // itemsize) + 1
+            what = call, geometry.size, count, itemsize, geometry, call in SUMS
+            for choice in (_plan.default(*what), _plan.choose(shipped, *what), *candidates(*what)):
+                assert fits(choice, count, itemsize, geometry, call), (choice, count)
+
+
+def test_shipped_table_is_read():
+    shipped = _table.shipped("NVIDIA H200")
+    calls = {call for _, call, _ in shipped.rows}
+    assert calls == {"all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast"}
+    assert shipped.find(2, "all_reduce", 2, 1024).algorithm == "packets"
+    # Of elements that have not been tuned, as of those that have.
+    assert shipped.find(2, "all_reduce", 8, 1024) == shipped.find(2, "all_reduce", 2, 1024)
+    assert shipped.find(2, "all_reduce", 0, 1024) is None
+    assert not _table.shipped("another").rows
+
+
+def test_nearest_row_is_found():
+    tuned = table({"bytes": 1 << 12, "programs": 1}, {"bytes": 1 << 20, "programs": 2})
+    found = {size: tuned.find(2, "all_reduce", 2, size) for size in (1 << 9, 1 << 10, 1 << 14, 1 << 16, 1 << 18, 1 << 30)}
+    programs = [choice and choice.programs for choice in found.values()]
+    # Too far from any row there is none, but after the last.
+    assert programs == [None, 1, 1, None, 2, 2]
+    assert tuned.find(4, "all_reduce", 2, 1 << 12) is None
+    assert tuned.find(2, "all_reduce", 2, 0) is None
+
+
+def test_a_miss_takes_the_model():
+    geometry = Geometry(2, 8, 16 << 20)
+    what = "all_reduce", 2, 2048, 2, geometry, True
+    assert _plan.choose(_table.Table(), *what) == _plan.default(*what)
+    assert _plan.choose(table({"programs": 2, "block_bytes": 2048}), *what) == Choice("packets", 2, 2048, 4)
+    # More lines than the communicator has.
+    large = "all_reduce", 2, 1 << 17, 2, geometry, True
+    assert _plan.choose(table({"bytes": 1 << 18}), *large) == _plan.default(*large)
+
+
+@pytest.mark.parametrize(("change", "said"), [
+    ({"algorithm": "guess"}, "there is no algorithm 'guess'"), ({"warps": 3}, "a power of two is meant"),
+    ({"warps": 64}, "a block has 32 at most"), ({"bytes": 0}, "bytes is 0"), ({"programs": "4"}, "programs is '4'"),
+])  # fmt: skip
+def test_bad_rows(tmp_path, change, said):
+    path = tmp_path / "table.json"
+    path.write_text(json.dumps({"device": "x", "rows": [{**ROW, **change}]}))
+    with pytest.raises(ArgumentError, match=re.escape(said)):
+        _table.read(path)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"rows": [{}]}', '{"rows": 5}'])
+def test_what_is_no_table(tmp_path, text):
+    path = tmp_path / "table.json"
+    path.write_text(text)
+    with pytest.raises(ArgumentError, match=r"is not a table of collectives .*symm\.comm\.tune"):
+        _table.read(path)
+    with pytest.raises(ArgumentError, match="is not a table"):
+        _table.read(tmp_path / "missing.json")
+
+
+def test_usual_geometry():
+    def usual(heap, **given):
+        found = geometry_for(2, heap, 132, **given)
+        return found.programs, found.slot_bytes
+
+    assert usual(8 << 30) == (128, 64 << 10)
+    assert usual(512 << 20) == (64, 64 << 10)
+    assert usual(256 << 20) == (32, 64 << 10)
+    assert usual(8 << 30, blocks=32) == (32, 64 << 10)
+    assert usual(8 << 30, blocks=1000) == (132, 64 << 10)
+    assert usual(8 << 30, staging=52 << 20) == (32, 64 << 10)
+    assert geometry_for(2, 8 << 30, 100).programs == 64
+    # Without a GPU nothing says how many there may be.
+    assert geometry_for(2, 8 << 30, None).programs == 32
+    assert geometry_for(2, 8 << 30, None, blocks=200).programs == 200
+    with pytest.raises(StagingError):
+        usual(1 << 20)
+
+
+class Kernel:
+    """Takes the pointers that a launch has compiled for."""
+
+    arg_names = ["a", "b", "c", "n", "WORLD"]
+
+    def warmup(self, *arguments, **options):
+        self.addresses = [each.data_ptr() % 16 for each in arguments[:3]]
+        return self
+
+
+@pytest.mark.parametrize(("loose", "aligned"), [(0, [0, 0, 0]), (2, [0, 8, 8])])
+def test_what_a_launch_is_compiled_for(loose, aligned):
+    """Not for the alignment that its first tensors happen to have: the next ones may have another."""
+    kernel = Kernel()
+    Launch(kernel, 1, 1, ("x", "y", "y"), {"WORLD": 2}, loose).compile()
+    assert kernel.addresses == aligned
