@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Measures symm's collectives on GPUs against NCCL and torch's symmetric memory, inside CUDA graphs.
 
-    python3 bench/device/comm.py --wheel target/wheels/symm-*.whl --ranks 2 -o comm.json
+    python3 bench/device/comm.py --wheel target/wheels/symm-*.whl --ranks 2 -o comm.json --plots .
 
-Every call is captured `--times` times in a graph; competitors take turns, and a time is the median over the rounds of
-what the slowest rank took. `--host` measures instead how long an eager call takes on the host. The results are checked
-before anything is measured. Needs torch and Triton; nothing is installed. `--device cpu` tries the script itself.
+On two ranks all-reduces are measured against kernels by hand, too (by_hand_comm.cu), which needs CuPy: of these the
+fastest with its fastest grid is looked for first. Every call is captured some times in a graph; a time is the median
+over the rounds of what the slowest rank took. `--host` measures instead how long an eager call takes on the host. The
+results are checked before anything is measured. Needs torch and Triton; nothing is installed. `--device cpu` tries the script itself.
 """
 
 import argparse
@@ -42,13 +43,13 @@ def competitors(call, size, world, comm, device):
     out, theirs = empty(), empty()
     actions = {}
 
-    def ours(source, target):
+    def call_of(source, target):
         if call == "broadcast":
             return lambda: comm.broadcast(source, 0)
         return lambda: getattr(comm, call)(source, out=target)
 
-    actions["symm"] = ours(inp, out), inp if call == "broadcast" else out
-    actions["symm, tensors on the heap"] = ours(heap_in, heap_out), heap_in if call == "broadcast" else heap_out
+    actions["symm"] = call_of(inp, out), inp if call == "broadcast" else out
+    actions["symm, tensors on the heap"] = call_of(heap_in, heap_out), heap_in if call == "broadcast" else heap_out
     if device.type != "cpu":
         copied = inp.clone()
         nccl = {
@@ -62,6 +63,23 @@ def competitors(call, size, world, comm, device):
         if call == "all_reduce":
             actions |= torch_symmetric(inp, device)
     return actions
+
+
+def by_hand(kernels, inp, exact, world):
+    """The all-reduce by hand that is fastest: its call and its result, and what it is."""
+    import torch
+
+    out = torch.zeros_like(inp)
+
+    def right():
+        good = bool((out.float() == exact).all())
+        out.zero_()
+        return all(world.broadcast(good, rank) for rank in range(world.get_num_ranks()))
+
+    times = max(3, min(50, (16 << 20) // inp.nbytes))
+    found = kernels.best(inp, out, lambda act: microseconds(act, times, 3, world, world.device), right)
+    _, name, (blocks, threads) = found[0]
+    return (kernels.action(name, (blocks, threads), inp, out), out), f"{name}, {blocks} blocks of {threads} threads"
 
 
 def torch_symmetric(inp, device):
@@ -141,6 +159,39 @@ def on_the_host(action, device):
     return statistics.median(taken)
 
 
+def ours(row):
+    """The time of symm, wherever the tensors lie."""
+    return min(row["symm"], row["symm, tensors on the heap"])
+
+
+def table(rows):
+    """A table in Markdown: symm / NCCL, and for all-reduces / the faster of torch's two / by hand."""
+    calls = list(dict.fromkeys(row["call"] for row in rows))
+    lines = ["| bytes of a rank | " + " | ".join(f"`{call}`" for call in calls) + " |", "|---" * (1 + len(calls)) + "|"]
+    for size in sorted({row["bytes"] for row in rows}):
+        cells = []
+        for row in [row for call in calls for row in rows if row["call"] == call and row["bytes"] == size]:
+            torch_own = [value for name, value in row.items() if name.startswith("torch ")]
+            figures = [ours(row), row.get("NCCL"), min(torch_own, default=None), row.get("by hand")]
+            cells.append(" / ".join(f"{value:.3g}" for value in figures if value is not None))
+        unit, power = ("MiB", 20) if size >= 1 << 20 else ("KiB", 10)
+        lines.append(f"| {size >> power} {unit} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def draw(rows, ranks, folder):
+    """A chart of each collective, as the tuner draws them."""
+    from symm.comm._plot import chart
+
+    for call in dict.fromkeys(row["call"] for row in rows):
+        lines = {}
+        for row in [row for row in rows if row["call"] == call]:
+            taken = {name: value for name, value in row.items() if isinstance(value, float)}
+            for name, value in taken.items():
+                lines.setdefault(name, []).append((row["bytes"], value))
+        (folder / f"comm_{call}_{ranks}.svg").write_text(chart(f"{call}, {ranks} GPUs", lines), encoding="utf-8")
+
+
 def rank_main(options):
     import symm
     import torch
@@ -154,14 +205,22 @@ def rank_main(options):
         torch.cuda.set_device(rank % torch.cuda.device_count())
         dist.init_process_group("nccl", device_id=torch.device("cuda", rank % torch.cuda.device_count()))
     largest = min(options.largest, 1 << 30)
-    world = symm.init(heap_size=(1 << 30) + (2 * ranks + 8) * largest if on_gpu else 256 << 20)
+    world = symm.init(heap_size=(2 << 30) + (2 * ranks + 14) * largest if on_gpu else 256 << 20)
     comm = Communicator(world, blocks=options.blocks)
+    kernels = None
+    if on_gpu and ranks == 2 and not options.host and "all_reduce" in options.only:
+        from by_hand_comm import AllReduces
+
+        kernels = AllReduces(world, largest)
     rows = []
     for call in options.only:
         for size in [size for size in SIZES if size <= largest]:
             actions = competitors(call, size, world, comm, world.device)
             exact, times = wanted(call, size, world, world.device), max(3, min(100, (64 << 20) // size))
             row = {"call": call, "bytes": size, "right": True}
+            if kernels and call == "all_reduce":
+                inp = ((torch.arange(size // 2, device=world.device) + rank) % 5).to(torch.bfloat16)
+                actions["by hand"], row["fastest by hand"] = by_hand(kernels, inp, exact, world)
             for name, (action, result) in actions.items():
                 action()
                 right = result is None or bool((result.float() == exact).all())
@@ -179,6 +238,10 @@ def rank_main(options):
         what = "host" if options.host else "graph"
         told = {"ranks": ranks, "what": what, "torch": torch.__version__, "rows": rows}
         options.output.write_text(json.dumps(told, indent=1), encoding="utf-8")
+        if on_gpu or options.host:
+            print(table(rows))
+        if options.plots and (on_gpu or options.host):
+            draw(rows, ranks, options.plots)
     world.close()
     return 0 if all(row["right"] for row in rows) else 1
 
@@ -190,7 +253,8 @@ def main():
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--only", nargs="+", choices=CALLS, default=CALLS)
     parser.add_argument("--largest", type=int, default=SIZES[-1], help="bytes of the largest message")
-    parser.add_argument("--blocks", type=int, default=32)
+    parser.add_argument("--blocks", type=int, help="the most blocks a call may take")
+    parser.add_argument("--plots", type=Path, help="a folder to draw charts into")
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--host", action="store_true", help="how long eager calls take on the host")
     parser.add_argument("--device", choices=["gpu", "cpu"], default="gpu")

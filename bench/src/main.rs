@@ -6,6 +6,7 @@
 // Unsafe code is where it is allowed by name.
 #![deny(unsafe_code)]
 
+mod comm;
 mod compile;
 mod compile_gpu;
 mod cpu;
@@ -33,7 +34,7 @@ use std::process::ExitCode;
 #[derive(Parser)]
 #[command(bin_name = "./x bench")]
 struct Arguments {
-    /// `compile`, `cpu`, `compile-gpu`, `device` or `triton` (need GPUs), or `publish`; compile and cpu without a name
+    /// `compile`, `cpu`, `compile-gpu`, `device`, `triton` or `comm` (need GPUs), or `publish`; compile and cpu without a name
     name: Option<String>,
     /// Small sizes and few repeats: that everything runs, not how fast
     #[arg(long)]
@@ -66,6 +67,7 @@ const BENCHMARKS: &[Benchmark] = &[
     ("cpu", cpu::run),
     ("compile-gpu", compile_gpu::run),
     ("device", device::run),
+    ("comm", comm::run),
     ("triton", triton::run),
 ];
 
