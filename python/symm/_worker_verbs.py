@@ -204,7 +204,8 @@ def _detached(result):
     if isinstance(result, torch.Tensor):
         return result.detach()
     if isinstance(result, (list, tuple)):
-        return type(result)(_detached(value) for value in result)
+        # A named tuple goes over the wire as a tuple.
+        return (list if isinstance(result, list) else tuple)(_detached(value) for value in result)
     if isinstance(result, dict):
         return {name: _detached(value) for name, value in result.items()}
     return result

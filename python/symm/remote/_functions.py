@@ -1,10 +1,12 @@
 """Functions of modules that a worker has, called from here by name."""
 
 import functools
+import inspect
 
 import torch
 from torch.utils._pytree import tree_leaves
 
+from ..errors import ArgumentError
 from . import _workers
 from ._place import place
 from ._run import received
@@ -21,6 +23,8 @@ def function(plain):
     plain values, in lists, tuples and dictionaries with strings as keys. Without tensors, `device` says where:
     `f.on(device)(3)`. The call waits for the worker; on a worker, and on local tensors, it is the plain function.
     """
+    if not inspect.isfunction(plain) or "." in plain.__qualname__:
+        raise ArgumentError(f"{plain!r} is not at the top of a module: a worker finds a remote function by its name there")
 
     @functools.wraps(plain)
     def call(*args, **kwargs):
@@ -39,6 +43,9 @@ def function(plain):
 
 
 def _call(plain, worker, args, kwargs):
+    if plain.__module__ == "__main__":
+        name = plain.__name__
+        raise ArgumentError(f"{name} is in the program itself, and no code is sent: put it into a module that the worker has")
     first = _workers.reserve(_RESERVED)
     result = worker.link.run_function(plain.__module__, plain.__name__, args, kwargs, first, place())
     return received(result, worker)

@@ -220,7 +220,7 @@ class InProcessLink:
                 self._tensors[id] = value.detach()
             return _described(id, value)
         if isinstance(value, (list, tuple)):
-            return type(value)(self._describe(part, ids) for part in value)
+            return (list if isinstance(value, list) else tuple)(self._describe(part, ids) for part in value)
         if isinstance(value, dict):
             return {name: self._describe(part, ids) for name, part in value.items()}
         return value

@@ -24,12 +24,12 @@ class RemoteTensor(torch.Tensor):
         raise NotImplementedError("symm.remote._dispatch puts its own here")
 
     def __repr__(self, *, tensor_contents=None):
-        local = self.detach().cpu()
-        text = torch._tensor_str._tensor_str(local, len("tensor("))
+        text = _values(self.detach())
         suffixes = [f"device='{self.device}'"]
         if self.numel() == 0 and self.dim() != 1:
             suffixes.append(f"size={tuple(self.shape)}")
-        if self.dtype not in (torch.get_default_dtype(), torch.int64, torch.bool):
+        usual = torch.get_default_dtype()
+        if self.dtype not in (usual, usual.to_complex(), torch.int64, torch.bool):
             suffixes.append(f"dtype={self.dtype}")
         if self.grad_fn is not None:
             suffixes.append(f"grad_fn=<{type(self.grad_fn).__name__}>")
@@ -124,6 +124,20 @@ def alias(tensor: RemoteTensor) -> RemoteTensor:
     """Another tensor object for the same tensor of the worker."""
     tensor._handle.worker.fresh = None
     return wrap(tensor._meta, tensor._handle)
+
+
+def _values(tensor) -> str:
+    """What torch prints of a tensor's values. Of a large one only what is printed is fetched."""
+    shown = torch._tensor_str.PRINT_OPTS
+    if tensor.numel() <= shown.threshold:
+        return torch._tensor_str._tensor_str(tensor.cpu(), len("tensor("))
+    edge = shown.edgeitems
+    for dim, size in enumerate(tensor.shape):
+        if size > 2 * edge + 1:
+            # One between the edges is what dots stand for.
+            tensor = torch.cat([tensor.narrow(dim, 0, edge + 1), tensor.narrow(dim, size - edge, edge)], dim)
+    with torch._tensor_str.printoptions(threshold=0):
+        return torch._tensor_str._tensor_str(tensor.cpu(), len("tensor("))
 
 
 def _is_saving() -> bool:

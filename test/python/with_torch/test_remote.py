@@ -128,6 +128,20 @@ def test_other_devices_are_refused_at_once():
     assert torch.equal(values(x + torch.tensor(2.0)), torch.full((3,), 3.0))
 
 
+@pytest.mark.parametrize("shape", [(2000,), (1001, 1), (50, 60), (7, 8, 3, 9), (1, 3000), (2, 600)])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.int64, torch.complex64, torch.bool])
+def test_printing_a_large_tensor_fetches_what_is_printed(shape, dtype, monkeypatch):
+    from symm.remote import _copies
+
+    fetched, fetch = [], _copies.fetch
+    monkeypatch.setattr(_copies, "fetch", lambda tensor: fetched.append(tensor.numel()) or fetch(tensor))
+    x = (torch.randn(shape) * 100).to(dtype)
+    # On one line with the device, which makes it longer.
+    with torch._tensor_str.printoptions(linewidth=300):
+        assert repr(x.to(FIRST)).replace(", device='remote:0'", "") == repr(x)
+    assert sum(fetched) < 7 ** len(shape) + 2
+
+
 def test_printing():
     x = torch.tensor([[1.0, 2.5]], device=FIRST)
     assert repr(x) == "tensor([[1.0000, 2.5000]], device='remote:0')"

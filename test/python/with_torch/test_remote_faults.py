@@ -28,6 +28,10 @@ def cluster():
         yield cluster
 
 
+def count(x):
+    return len(x)
+
+
 class Stopped:
     """A worker that hangs, within a `with`."""
 
@@ -54,7 +58,7 @@ LATE = {
     "synchronize": lambda first, second, x: torch.remote.synchronize(),
     "copy from it": lambda first, second, x: x.to(first).cpu(),
     "copy to it": lambda first, second, x: torch.ones(3, device=first).to(second).cpu(),
-    "function": lambda first, second, x: remote.function(len).on(second)(x),
+    "function": lambda first, second, x: remote.function(count).on(second)(x),
 }
 
 

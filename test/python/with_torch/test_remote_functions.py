@@ -1,9 +1,12 @@
 """Functions of modules that the worker has."""
 
+import collections
+
 import pytest
 
 torch = pytest.importorskip("torch")
 
+import symm  # noqa: E402
 from symm import remote  # noqa: E402
 
 DEVICE = remote.launch(1, remote.InProcess())[0]
@@ -35,6 +38,28 @@ def test_tensors_and_values_come_back():
 def test_without_tensors_the_device_is_named():
     assert ones(2).device.type == "cpu"
     assert torch.equal(ones.on(DEVICE)(2).cpu(), torch.ones(2))
+
+
+@remote.function
+def named():
+    return collections.namedtuple("Pair", "a b")(torch.ones(1), [2])
+
+
+def test_named_tuples_come_as_tuples():
+    pair = named.on(DEVICE)()
+    assert tuple(pair)[0].item() == 1 and tuple(pair)[1] == [2]
+
+
+def test_a_function_that_no_worker_can_find_is_refused(monkeypatch):
+    def local():
+        pass
+
+    for wrong in (local, len, 3):
+        with pytest.raises(symm.ArgumentError, match="top of a module"):
+            remote.function(wrong)
+    monkeypatch.setattr(ones.__symm_remote_function__, "__module__", "__main__")
+    with pytest.raises(symm.ArgumentError, match="ones is in the program itself"):
+        ones.on(DEVICE)(2)
 
 
 def test_its_error_names_it_and_the_line():
