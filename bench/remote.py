@@ -1,52 +1,65 @@
 #!/usr/bin/env python3
-"""What the device `remote` costs: a client's time for an op, a training step, and transfers.
+"""What the device `remote` costs: a client's time for an op, a training step, and transfers, each beside its aim.
 
-    PYTHONPATH=python python bench/remote.py [--in-process]
+    ./x bench remote [--in-process]
 
 It needs torch. *op* is the time of the calling thread for an op that is sent and not waited for: an addition of two small
-tensors, a multiplication by a number, a view, an op in place. *step* is a training step of a small transformer on a
-worker on the CPU, and here on the same CPU. *transfer* is 64 MiB to the worker and back, and over a plain Unix socket.
+tensors, a multiplication by a number, a view, an op in place; *here* is an addition here. *step* is a training step of a
+small transformer on a worker on the CPU, and here on the same CPU. *transfer* is 64 MiB to the worker and back, and
+between two processes over a plain Unix socket, into memory that has been used before. What is compared takes turns.
 """
 
 import argparse
+import os
 import socket
-import threading
 import time
 
 import torch
 from symm import remote
 
-OPS, REPEATS = 2000, 9
-STEPS = 20
+OPS, REPEATS = 1000, 12
+STEPS = 5
 BYTES = 64 << 20
+AIMS = {"op": 15.0, "step": 1.3, "transfer": 0.7}
 
 
-def best(run, clock, repeats=REPEATS, settle=lambda: None):
-    """The shortest of some runs, in seconds of a clock."""
-    times = []
+def best(runs, clock, repeats, settle=lambda: None):
+    """The shortest of some runs of each, in seconds of a clock; they take turns."""
+    times = {name: [] for name in runs}
     for _ in range(repeats):
-        begin = clock()
-        run()
-        times.append(clock() - begin)
-        settle()
-    return min(times)
+        for name, run in runs.items():
+            begin = clock()
+            run()
+            times[name].append(clock() - begin)
+            settle()
+    return {name: min(found) for name, found in times.items()}
 
 
 def ops(device):
-    x = torch.ones(8, device=device)
-    kinds = {"add": lambda: x + x, "times a number": lambda: x * 2.0, "view": lambda: x.view(2, 4), "in place": lambda: x.add_(0)}
-    for name, op in kinds.items():
+    x, here = torch.ones(8, device=device), torch.ones(8)
+    kinds = {
+        "add": lambda: x + x,
+        "times a number": lambda: x * 2.0,
+        "view": lambda: x.view(2, 4),
+        "in place": lambda: x.add_(0),
+        "here": lambda: here + here,
+    }
 
-        def many(op=op):
+    def many(op):
+        def run():
             for _ in range(OPS):
                 op()
 
-        many()
-        seconds = best(many, time.thread_time, settle=torch.remote.synchronize)
-        print(f"op, {name:15} {seconds / OPS * 1e6:6.1f} us")
+        return run
+
+    found = best({name: many(op) for name, op in kinds.items()}, time.thread_time, REPEATS, torch.remote.synchronize)
+    for name, seconds in found.items():
+        aim = "" if name == "here" else f"   (at most {AIMS['op']:.0f})"
+        print(f"op, {name:15} {seconds / OPS * 1e6:6.1f} us{aim}")
 
 
-def step(device):
+def trainer(device):
+    """A function that trains for some steps."""
     torch.manual_seed(0)
     layer = torch.nn.TransformerEncoderLayer(128, 4, 512, dropout=0.0, batch_first=True)
     model = torch.nn.TransformerEncoder(layer, 2).to(device)
@@ -61,32 +74,55 @@ def step(device):
         float(next(model.parameters()).detach().sum())
 
     run()
-    return best(run, time.perf_counter, 3) / STEPS
+    return run
+
+
+def steps(device):
+    found = best({"worker": trainer(device), "here": trainer("cpu")}, time.perf_counter, 8)
+    for name, seconds in found.items():
+        times = f", {seconds / found['here']:.2f} times   (at most {AIMS['step']})" if name == "worker" else ""
+        print(f"step, {name:13} {seconds / STEPS * 1e3:6.1f} ms{times}")
 
 
 def transfers(device):
-    x = torch.empty(BYTES // 4)
-    there = x.to(device)
+    x = torch.ones(BYTES // 4)
+    there, plain = x.to(device), Plain()
 
     def up():
         x.to(device)
         torch.remote.synchronize()
 
-    for name, run in (("up", up), ("down", there.cpu), ("socket", plain_socket)):
-        print(f"transfer, {name:9} {BYTES / best(run, time.perf_counter, 5) / 1e9:6.2f} GB/s")
+    found = best({"up": up, "down": there.cpu, "socket": plain.run}, time.perf_counter, 10)
+    plain.close()
+    for name, seconds in found.items():
+        times = "" if name == "socket" else f", {found['socket'] / seconds:.2f} times   (at least {AIMS['transfer']})"
+        print(f"transfer, {name:9} {BYTES / seconds / 1e9:6.2f} GB/s{times}")
 
 
-def plain_socket():
-    one, other = socket.socketpair(socket.AF_UNIX)
-    data, into = bytearray(BYTES), memoryview(bytearray(BYTES))
-    sender = threading.Thread(target=one.sendall, args=(data,))
-    sender.start()
-    got = 0
-    while got < BYTES:
-        got += other.recv_into(into[got:])
-    sender.join()
-    one.close()
-    other.close()
+class Plain:
+    """Another process that sends bytes over a plain socket when it is asked to."""
+
+    def __init__(self):
+        self.socket, other = socket.socketpair(socket.AF_UNIX)
+        self.into = memoryview(bytearray(BYTES))
+        self.child = os.fork()
+        if self.child == 0:
+            self.socket.close()
+            data = bytes(bytearray(b"1") * BYTES)
+            while other.recv(1):
+                other.sendall(data)
+            os._exit(0)
+        other.close()
+
+    def run(self):
+        self.socket.sendall(b"1")
+        got = 0
+        while got < BYTES:
+            got += self.socket.recv_into(self.into[got:])
+
+    def close(self):
+        self.socket.close()
+        os.waitpid(self.child, 0)
 
 
 def main():
@@ -95,8 +131,7 @@ def main():
     arguments = parser.parse_args()
     with remote.launch(1, remote.InProcess() if arguments.in_process else None) as cluster:
         ops(cluster[0])
-        far, near = step(cluster[0]), step("cpu")
-        print(f"step, worker       {far * 1e3:6.1f} ms\nstep, here         {near * 1e3:6.1f} ms, {far / near:.2f} times")
+        steps(cluster[0])
         transfers(cluster[0])
 
 

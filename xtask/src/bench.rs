@@ -1,6 +1,6 @@
-//! `./x bench`: hands over to bench/.
+//! `./x bench`: hands over to bench/, and `./x bench remote` to Python.
 
-use crate::{run, tools};
+use crate::{python, run, tools};
 use anyhow::Result;
 
 #[derive(clap::Args)]
@@ -12,6 +12,11 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> Result<()> {
+    if let Some((name, rest)) = arguments.arguments.split_first()
+        && name == "remote"
+    {
+        return python::bench_remote(rest);
+    }
     tools::build()?;
     run::run(
         run::cargo().args(["run", "--quiet", "--release", "--package", "symm-bench", "--"]).args(&arguments.arguments),

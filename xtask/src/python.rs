@@ -69,7 +69,7 @@ pub fn test(arguments: &[String]) -> Result<Tally> {
         runs.push((format!("Triton {version}"), pytest));
     }
     if everything || arguments.iter().any(|argument| argument.starts_with(WITH_TORCH)) {
-        let python = environment("torch-2.11", &[&[TORCH], NOTEBOOK.as_slice(), TOOLS.as_slice()].concat())?;
+        let python = with_torch()?;
         let ray =
             if arguments.iter().any(|argument| argument == "--long") { Some(packages_of("ray", RAY)?) } else { None };
         // Torch has a device of others once in a process, so each file has a process of its own.
@@ -133,6 +133,16 @@ fn judge(name: &str, output: &Output, line: &str, arguments: &[String]) -> Resul
 pub fn ready_for_kernels() -> Result<Vec<(&'static str, PathBuf)>> {
     link_extension(&wheel()?)?;
     TRITON.into_iter().map(|version| Ok((version, with_triton(version)?))).collect()
+}
+
+/// Measures remote tensors: bench/remote.py.
+pub fn bench_remote(arguments: &[String]) -> Result<()> {
+    link_extension(&wheel()?)?;
+    run::run(Command::new(with_torch()?).arg("bench/remote.py").args(arguments).env("PYTHONPATH", "python"))
+}
+
+fn with_torch() -> Result<PathBuf> {
+    environment("torch-2.11", &[&[TORCH], NOTEBOOK.as_slice(), TOOLS.as_slice()].concat())
 }
 
 fn with_triton(version: &str) -> Result<PathBuf> {
