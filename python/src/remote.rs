@@ -2,15 +2,21 @@
 //! each function is.
 
 mod decode;
+mod dispatch;
 mod encode;
 mod engine;
+mod handle;
 mod journal;
+mod key;
+mod kind;
 mod link;
 #[expect(unsafe_code, reason = "the memory of torch's tensors")]
 mod memory;
 mod raise;
 mod serve;
+mod spec;
 mod types;
+mod untraced;
 
 use pyo3::prelude::*;
 
@@ -75,6 +81,13 @@ pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<SymmContext>()?;
     module.add_class::<Meta>()?;
     module.add_class::<link::Link>()?;
+    module.add_class::<handle::Handle>()?;
+    module.add_class::<spec::Spec>()?;
+    module.add_class::<dispatch::Dispatcher>()?;
+    module.add_class::<kind::DeviceKind>()?;
+    module.add_class::<untraced::Untraced>()?;
+    module.add_function(wrap_pyfunction!(handle::reserve_ids, module)?)?;
+    module.add_function(wrap_pyfunction!(dispatch::remote_key, module)?)?;
     module.add_class::<serve::Worker>()?;
     module.add_function(wrap_pyfunction!(serve::remote_secrets, module)?)?;
     module.add_function(wrap_pyfunction!(types::remote_configure, module)?)

@@ -92,8 +92,69 @@ def try_packets(pointers: bytes, epoch: int, mask: bytes) -> tuple[bytes, bytes]
 def remote_secrets(folder: str | os.PathLike[str]) -> tuple[Path, Path, Path]:
     """The files of a folder with a worker's secrets: token, certificate, key. Makes folder and files if need be."""
 
-def remote_configure(tensor_class: type, id_attribute: str = "_id", link_attribute: str = "_link") -> None:
-    """Says which class remote tensors have, and in which attributes an instance has its id and its link."""
+def remote_configure(tensor_class: type) -> None:
+    """Says which class remote tensors have. An instance has a Handle in `_handle`, and in `_meta` an object with `number`."""
+
+def reserve_ids(count: int) -> int:
+    """The first of that many ids in a row, which no tensor of this process has had."""
+
+class Handle:
+    """A tensor on a worker, which drops it when this goes. `worker` has the link in `link`; the id is a new one."""
+
+    def __init__(self, worker: Any, id: int | None = None) -> None: ...
+    id: int
+    worker: Any
+    link: Any
+
+class Spec:
+    """What an operation returns on one worker.
+
+    `metas` has an entry for each tensor among the results, depth first: metadata for a new one, None for one that is an
+    argument or nothing. `build` makes the result from the list of new tensors, the arguments, and those by name; None: it
+    is the first. `changed` are the arguments whose metadata the operation changes. `parts` has for each new tensor the
+    arguments of the function that makes it, and is None where a tensor needs more than that.
+    """
+
+    def __init__(
+        self, metas: list[Any], build: Callable[..., Any] | None, changed: list[Any], parts: list[tuple | None] | None
+    ) -> None: ...
+    metas: list[Any]
+    build: Callable[..., Any] | None
+    changed: list[Any]
+
+def remote_key(
+    number: int, by_type: bool, args: tuple, kwargs: dict[str, Any] | None
+) -> tuple[bytes | None, Any]:
+    """What the results of an operation depend on, and the worker of its first tensor.
+
+    `number` stands for the operation; if `by_type`, its results depend on the types of its numbers only. The key is None
+    where an argument cannot be sent.
+    """
+
+class DeviceKind:
+    """Gives `kind` when it is called. An exception that is under way then is kept: torch asks for it where none may be."""
+
+    def __init__(self, kind: Any) -> None: ...
+    def __call__(self) -> Any: ...
+    def take(self) -> BaseException | None:
+        """The first exception that was kept since the last call."""
+
+class Untraced:
+    """A function whose Python code torch.compile does not look at, nor that of what it calls."""
+
+    def __init__(self, function: Callable[..., Any]) -> None: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+
+class Dispatcher:
+    """`__torch_dispatch__` of remote tensors: sends an operation whose Spec is in its link's `specs`.
+
+    `make` makes a tensor of the arguments in specs, `place` gives the place, `other` does all other operations.
+    """
+
+    def __init__(self, make: Callable[..., Any], place: Callable[[], object], other: Callable[..., Any]) -> None: ...
+    def __call__(self, cls: type, func: Any, types: tuple, args: tuple, kwargs: dict[str, Any] | None = None) -> Any: ...
+    def add(self, func: Any, name: str, number: int, by_type: bool) -> None:
+        """Says that an operation is sent as it is called. `number` and `by_type` are those of `remote_key`."""
 
 class TensorId:
     """A tensor on a worker, as an argument."""
@@ -109,7 +170,7 @@ class SymmContext:
     """Stands for the context of the worker's rank, as an argument of a kernel."""
 
 class Meta:
-    """A tensor on a worker. `strides` is empty where it has none."""
+    """A tensor on a worker."""
 
     id: int | None
     dtype: Any
@@ -149,6 +210,8 @@ class Link:
     alive: bool
     # The longest wait where a call has no deadline of its own.
     deadline: float
+    # What operations on this worker return, by `remote_key`: a Spec, or what else a Dispatcher leaves alone.
+    specs: dict[bytes, Any]
 
     # Asynchronous.
     def call(

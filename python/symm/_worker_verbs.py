@@ -81,6 +81,9 @@ class Verbs:
 
     def plain(self, tensor: torch.Tensor) -> torch.Tensor:
         """The tensor contiguous on the CPU, with nothing left to compute."""
+        if tensor._is_zerotensor():
+            # Autograd makes them where a gradient is zero: they have no memory.
+            tensor = torch.zeros(tensor.shape, dtype=tensor.dtype)
         return tensor.detach().resolve_conj().resolve_neg().cpu().contiguous()
 
     def ended(self, session: int) -> None:

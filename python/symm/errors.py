@@ -117,7 +117,7 @@ class CollectiveTimeoutError(SymmError, TimeoutError):
 
 
 class UnsupportedError(SymmError, RuntimeError):
-    """Something that Iris does and `symm.iris` does not, or an argument that Iris would refuse too."""
+    """Something that Iris or torch does and symm does not, or an argument that they would refuse too."""
 
 
 class BootstrapError(SymmError):

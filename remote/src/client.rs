@@ -115,6 +115,11 @@ impl Client {
         Ok(Upload(sent))
     }
 
+    /// Waits until an upload's bytes have all been read, or until then.
+    pub fn await_upload(&self, upload: &Upload, until: Instant) {
+        self.queue.await_part(until, || upload.done());
+    }
+
     /// Sends what is queued, now.
     pub fn flush(&self) {
         self.queue.hurry();
@@ -243,6 +248,11 @@ fn send(queue: &Queue, answers: &Answers, mut writing: Writing) {
                 writing.shut();
                 queue.close();
                 break;
+            }
+            let is_upload = matches!(part, Part::Upload(..));
+            drop(part);
+            if is_upload {
+                queue.part_done();
             }
         }
     }

@@ -3,14 +3,11 @@
 use crate::address::Address;
 use crate::error::Error;
 use rustix::net::sockopt;
-use std::io::{self, Read, Write};
+use std::io::{self, IoSlice, Read, Write};
 use std::net::{Shutdown, TcpStream, ToSocketAddrs};
-use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-/// What the kernel may hold of a transfer.
-const BUFFER: usize = 4 << 20;
 /// When a connection without any sign of life ends.
 const SILENCE: Duration = Duration::from_secs(30);
 
@@ -47,10 +44,10 @@ impl Socket {
     }
 
     /// Sets what every connection needs: a cut network is noticed, and nothing waits for more.
+    ///
+    /// The buffers stay the kernel's: it makes those of TCP as large as they need to be, and between processes of one
+    /// host larger ones do not stay in the processor's cache, and halve the speed.
     pub fn prepare(&self) -> io::Result<()> {
-        // A smaller buffer than asked for is slower, and no error.
-        let _ = sockopt::set_socket_send_buffer_size(self.fd(), BUFFER);
-        let _ = sockopt::set_socket_recv_buffer_size(self.fd(), BUFFER);
         if let Self::Tcp(socket) = self {
             socket.set_nodelay(true)?;
             sockopt::set_socket_keepalive(socket, true)?;
@@ -97,13 +94,6 @@ impl Socket {
             Self::Tcp(socket) => socket.peer_addr().map_or("a client".into(), |address| address.to_string()),
         }
     }
-
-    fn fd(&self) -> BorrowedFd<'_> {
-        match self {
-            Self::Unix(socket) => socket.as_fd(),
-            Self::Tcp(socket) => socket.as_fd(),
-        }
-    }
 }
 
 impl Read for &Socket {
@@ -120,6 +110,13 @@ impl Write for &Socket {
         match self {
             Socket::Unix(socket) => (&mut &*socket).write(bytes),
             Socket::Tcp(socket) => (&mut &*socket).write(bytes),
+        }
+    }
+
+    fn write_vectored(&mut self, parts: &[IoSlice<'_>]) -> io::Result<usize> {
+        match self {
+            Socket::Unix(socket) => (&mut &*socket).write_vectored(parts),
+            Socket::Tcp(socket) => (&mut &*socket).write_vectored(parts),
         }
     }
 

@@ -5,7 +5,7 @@ use crate::message::DATA;
 use crate::socket::Socket;
 use crate::tls;
 use crate::wire::{CHUNK, HEAD, MOST_BYTES};
-use std::io::{self, Read, Write};
+use std::io::{self, IoSlice, Read, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Encrypted bytes that are read or written at once.
@@ -206,9 +206,9 @@ impl<R: Read> Reading<R> {
     }
 }
 
-fn retry(mut read: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
+fn retry(mut transfer: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
     loop {
-        match read() {
+        match transfer() {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             result => return result,
         }
@@ -250,12 +250,25 @@ impl Writing {
         let mut done = 0;
         for chunk in bytes.chunks(CHUNK) {
             let [a, b, c, d] = u32::try_from(chunk.len()).unwrap_or_default().to_le_bytes();
-            self.frames(&[a, b, c, d, DATA])?;
-            self.frames(chunk)?;
+            self.both(&[a, b, c, d, DATA], chunk)?;
             done += chunk.len();
             progress(done);
         }
         Ok(())
+    }
+
+    /// Sends two parts, together where that can be.
+    fn both(&mut self, head: &[u8], body: &[u8]) -> io::Result<()> {
+        if self.tls.is_some() {
+            self.frames(head)?;
+            return self.frames(body);
+        }
+        let mut socket = &*self.socket;
+        let written = retry(|| socket.write_vectored(&[IoSlice::new(head), IoSlice::new(body)]))?;
+        if written < head.len() {
+            socket.write_all(&head[written..])?;
+        }
+        socket.write_all(&body[written.saturating_sub(head.len())..])
     }
 
     /// Ends the connection: all reads and writes return.

@@ -52,7 +52,7 @@ pub struct Meta {
     pub dtype: Dtype,
     /// Its sizes.
     pub shape: Vec<i64>,
-    /// Its strides, in elements; empty where it has none.
+    /// Its strides, in elements.
     pub strides: Vec<i64>,
     /// Where it begins in its storage, in elements.
     pub offset: i64,

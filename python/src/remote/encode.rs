@@ -1,12 +1,16 @@
 //! From Python's objects to a message, without anything in between.
 
+use super::handle::Handle;
+use super::key::{Key, Kind};
 use super::types::{Remote, Types};
 use super::{GeneratorId, SymmContext, TensorId};
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{
     PyBool, PyBytes, PyComplex, PyComplexMethods, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple, PyType,
 };
+use symm_remote::value::Dtype;
 use symm_remote::wire::{Encoder, TooLarge};
 
 /// Where values are written, and what they may refer to.
@@ -14,8 +18,12 @@ pub struct Arguments<'a, 'py> {
     pub to: &'a mut Encoder,
     pub types: &'a Types,
     pub remote: Option<&'a Remote>,
-    /// The link that remote tensors have to be on.
-    pub link: &'a Bound<'py, PyAny>,
+    /// The link that remote tensors have to be on; if there is none, the first tensor's.
+    pub link: Option<&'a Bound<'py, PyAny>>,
+    /// The first remote tensor.
+    pub first: Option<Bound<'py, Handle>>,
+    /// What is made of the same values for a key.
+    pub key: Option<&'a mut Key>,
 }
 
 pub fn too_large(error: TooLarge) -> PyErr {
@@ -27,19 +35,35 @@ impl<'py> Arguments<'_, 'py> {
     pub fn all(&mut self, args: &Bound<'py, PyTuple>, kwargs: Option<&Bound<'py, PyDict>>) -> PyResult<()> {
         self.to.count(args.len());
         for value in args.iter_borrowed() {
-            self.value(&value)?;
+            self.argument(&value)?;
         }
         self.to.count(kwargs.map_or(0, PyDictMethods::len));
         for (name, value) in kwargs.into_iter().flatten() {
             self.to.raw(name.cast::<PyString>()?.to_str()?.as_bytes());
-            self.value(&value)?;
+            self.argument(&value)?;
+        }
+        Ok(())
+    }
+
+    /// A value that is not within another one.
+    fn argument(&mut self, value: &Bound<'py, PyAny>) -> PyResult<()> {
+        let Some(key) = self.key.as_mut().filter(|key| key.by_type) else { return self.value(value) };
+        if let Ok(value) = value.cast_exact::<PyFloat>() {
+            key.kind(self.to, Kind::Float, |to| to.float(value.value()));
+        } else if let Ok(value) = value.cast_exact::<PyInt>() {
+            let value = value.extract()?;
+            key.kind(self.to, Kind::Int, |to| to.int(value));
+        } else if let Ok(value) = value.cast_exact::<PyComplex>() {
+            key.kind(self.to, Kind::Complex, |to| to.complex(value.real(), value.imag()));
+        } else {
+            return self.value(value);
         }
         Ok(())
     }
 
     fn value(&mut self, value: &Bound<'py, PyAny>) -> PyResult<()> {
-        if let Some(remote) = self.remote.filter(|remote| is_exactly(value, &remote.class)) {
-            return self.tensor(value, remote);
+        if self.remote.is_some_and(|remote| is_exactly(value, &remote.class)) {
+            return self.tensor(value);
         }
         if value.is_none() {
             self.to.none();
@@ -67,14 +91,30 @@ impl<'py> Arguments<'_, 'py> {
         Ok(())
     }
 
-    fn tensor(&mut self, value: &Bound<'py, PyAny>, remote: &Remote) -> PyResult<()> {
+    fn tensor(&mut self, value: &Bound<'py, PyAny>) -> PyResult<()> {
         let py = value.py();
-        if !value.getattr(remote.link.bind(py))?.is(self.link) {
-            let there: String = self.link.getattr("address")?.extract()?;
+        let handle = value.getattr(intern!(py, "_handle"))?.cast_into::<Handle>()?;
+        let own = &handle.get().link;
+        let same = match (self.link, &self.first) {
+            (Some(link), _) => link.is(own),
+            (None, Some(first)) => first.get().link.is(own),
+            (None, None) => true,
+        };
+        if !same {
+            let link = self.link.map_or_else(|| own.bind(py), |link| link);
+            let there: String = link.getattr("address")?.extract()?;
             let message = "Expected all tensors to be on the same device, but found one on another worker than";
             return Err(PyRuntimeError::new_err(format!("{message} {there}: copy it there with .to(…)")));
         }
-        self.to.tensor(value.getattr(remote.id.bind(py))?.extract()?);
+        let id = handle.get().id;
+        match &mut self.key {
+            None => self.to.tensor(id),
+            Some(key) => {
+                let number = value.getattr(intern!(py, "_meta"))?.getattr(intern!(py, "number"))?.extract()?;
+                key.metadata(self.to, number, |to| to.tensor(id));
+            }
+        }
+        self.first.get_or_insert(handle);
         Ok(())
     }
 
@@ -95,9 +135,10 @@ impl<'py> Arguments<'_, 'py> {
         } else if let Ok(id) = value.cast::<GeneratorId>() {
             self.to.generator(id.get().0);
         } else if value.is_instance(self.types.tensor.bind(py))? {
-            match self.remote.filter(|remote| value.is_instance(remote.class.bind(py)).unwrap_or(false)) {
-                Some(remote) => self.tensor(value, remote)?,
-                None => self.local(value)?,
+            if self.remote.is_some_and(|remote| value.is_instance(remote.class.bind(py)).unwrap_or(false)) {
+                self.tensor(value)?;
+            } else {
+                self.local(value)?;
             }
         } else {
             self.rarer(value)?;
@@ -144,19 +185,44 @@ impl<'py> Arguments<'_, 'py> {
 
     /// A tensor of this process's: torch lets those without dimensions mix with other devices'.
     fn local(&mut self, tensor: &Bound<'py, PyAny>) -> PyResult<()> {
+        let py = tensor.py();
         let plain = is_exactly(tensor, &self.types.tensor) || is_exactly(tensor, &self.types.parameter);
-        let device: String = tensor.getattr("device")?.getattr("type")?.extract()?;
-        let dimensions: usize = tensor.call_method0("dim")?.extract()?;
-        if !plain || device != "cpu" || dimensions > 0 {
+        let here: bool = tensor.getattr(intern!(py, "is_cpu"))?.extract()?;
+        let dimensions: usize = tensor.call_method0(intern!(py, "dim"))?.extract()?;
+        if !plain || !here || dimensions > 0 {
+            let device = tensor.getattr("device")?.getattr("type")?;
             return Err(PyRuntimeError::new_err(format!(
                 "Expected all tensors to be on the same device, but found one on {device} in an operation on a \
                  worker: move it there with .to(…)"
             )));
         }
-        let tensor = tensor.call_method0("detach")?.call_method0("resolve_conj")?.call_method0("resolve_neg")?;
-        let (dtype, memory) = super::memory::of(&tensor, self.types)?;
-        self.to.scalar(dtype, memory.bytes());
+        // Torch makes tensors of a program's numbers, of these types.
+        let row = self.types.dtype_row(&tensor.getattr(intern!(py, "dtype"))?);
+        match row.map(Dtype::name) {
+            Some("float64") => {
+                let value: f64 = tensor.call_method0(intern!(py, "item"))?.extract()?;
+                self.scalar(row, &value.to_le_bytes());
+            }
+            Some("int64") => {
+                let value: i64 = tensor.call_method0(intern!(py, "item"))?.extract()?;
+                self.scalar(row, &value.to_le_bytes());
+            }
+            _ => {
+                let tensor =
+                    tensor.call_method0("detach")?.call_method0("resolve_conj")?.call_method0("resolve_neg")?;
+                let (dtype, memory) = super::memory::of(&tensor, self.types)?;
+                self.scalar(Some(dtype), memory.bytes());
+            }
+        }
         Ok(())
+    }
+
+    fn scalar(&mut self, dtype: Option<Dtype>, bytes: &[u8]) {
+        let Some(dtype) = dtype else { return };
+        match &mut self.key {
+            None => self.to.scalar(dtype, bytes),
+            Some(key) => key.local(self.to, dtype, |to| to.scalar(dtype, bytes)),
+        }
     }
 }
 

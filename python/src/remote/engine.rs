@@ -154,7 +154,8 @@ impl Engine for Torch {
             let named = PyDict::new(py);
             named.set_item("dtype", types.dtype(py, dtype)?)?;
             let tensor = types.torch.bind(py).call_method("empty", (shape.to_vec(),), Some(&named))?;
-            let (_, memory) = memory::of(&tensor, types)?;
+            let (_, mut memory) = memory::of(&tensor, types)?;
+            memory.expect_all();
             Ok((tensor.unbind(), memory))
         })
     }

@@ -41,6 +41,7 @@ pub struct Link {
     encoder: Mutex<Encoder>,
     ops: Mutex<HashMap<Arc<str>, u32>>,
     journal: Mutex<Journal>,
+    specs: Py<PyDict>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -80,6 +81,7 @@ impl Link {
             encoder: Mutex::default(),
             ops: Mutex::default(),
             journal: Mutex::default(),
+            specs: PyDict::new(py).unbind(),
         })
     }
 
@@ -146,6 +148,11 @@ impl Link {
         }
     }
 
+    #[getter]
+    fn get_specs(&self, py: Python<'_>) -> Py<PyDict> {
+        self.specs.clone_ref(py)
+    }
+
     fn flush(&self) {
         self.client.flush();
     }
@@ -170,6 +177,16 @@ impl Link {
 }
 
 impl Link {
+    /// What operations on this worker return, by their keys.
+    pub fn specs<'py>(&self, py: Python<'py>) -> &Bound<'py, PyDict> {
+        self.specs.bind(py)
+    }
+
+    /// Frees a tensor. When the link is lost, the worker has freed them all.
+    pub fn forget(&self, id: u64) {
+        let _ = self.client.request(&Request::Drop(vec![id]));
+    }
+
     fn until(&self, deadline: Option<f64>) -> Instant {
         Instant::now() + seconds(deadline.unwrap_or_else(|| *lock(&self.deadline)))
     }
@@ -325,5 +342,5 @@ fn arguments<'py>(
     kwargs: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<()> {
     let remote = link.get().remote.as_deref();
-    encode::Arguments { to, types, remote, link: link.as_any() }.all(args, kwargs)
+    encode::Arguments { to, types, remote, link: Some(link.as_any()), first: None, key: None }.all(args, kwargs)
 }

@@ -22,6 +22,9 @@ pub fn of(tensor: &Bound<'_, PyAny>, types: &Types) -> PyResult<(Dtype, Memory)>
     }
     let elements: usize = tensor.call_method0("numel")?.extract()?;
     let address: usize = tensor.call_method0("data_ptr")?.extract()?;
+    if elements > 0 && address == 0 {
+        return Err(wrong("and this one has no memory"));
+    }
     let owner = tensor.clone().unbind();
     // SAFETY: a contiguous tensor has its elements at its address as long as it lives, and they are plain numbers.
     let memory = unsafe { Memory::new(address as *mut u8, elements * dtype.size(), Box::new(owner)) };

@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyString, PyType};
+use pyo3::types::PyType;
 use std::sync::{Arc, Mutex, PoisonError};
 use symm_remote::value::{DTYPES, Dtype, LAYOUTS, MEMORY_FORMATS};
 
@@ -18,11 +18,10 @@ pub struct Types {
     memory_formats: Vec<Option<Py<PyAny>>>,
 }
 
-/// The class of remote tensors, and where an instance has its id and its link.
+/// The class of remote tensors. An instance has a `Handle` in `_handle`, and in `_meta` an object whose `number` stands for
+/// its metadata.
 pub struct Remote {
     pub class: Py<PyType>,
-    pub id: Py<PyString>,
-    pub link: Py<PyString>,
 }
 
 static TYPES: PyOnceLock<Types> = PyOnceLock::new();
@@ -48,18 +47,9 @@ pub fn types(py: Python<'_>) -> PyResult<&Types> {
 
 /// Says what remote tensors are; for links that are made after it.
 #[pyfunction]
-#[pyo3(signature = (tensor_class, id_attribute = "_id", link_attribute = "_link"))]
-pub fn remote_configure(
-    py: Python<'_>,
-    tensor_class: Py<PyType>,
-    id_attribute: &str,
-    link_attribute: &str,
-) -> PyResult<()> {
+pub fn remote_configure(py: Python<'_>, tensor_class: Py<PyType>) -> PyResult<()> {
     types(py)?;
-    let id = PyString::intern(py, id_attribute).unbind();
-    let link = PyString::intern(py, link_attribute).unbind();
-    let remote = Arc::new(Remote { class: tensor_class, id, link });
-    let old = REMOTE.lock().unwrap_or_else(PoisonError::into_inner).replace(remote);
+    let old = REMOTE.lock().unwrap_or_else(PoisonError::into_inner).replace(Arc::new(Remote { class: tensor_class }));
     drop(old);
     Ok(())
 }

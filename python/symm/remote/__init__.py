@@ -5,8 +5,6 @@ its metadata only, and what is done with it is done there. Importing this regist
 """
 
 from .. import _need_torch as _need_torch
-from .. import _symm
-from . import _autocast, _backend
 from ._cluster import Cluster, Context, Ranked, connect, launch
 from ._deadline import deadline
 from ._functions import function
@@ -18,10 +16,6 @@ from ._ray import Ray
 from ._ssh import Ssh
 from ._tensor import RemoteTensor
 from ._workers import detach
-
-_libraries = _backend.register(), _autocast.register()
-if hasattr(_symm, "remote_configure"):
-    _symm.remote_configure(RemoteTensor)
 
 __all__ = [
     "Cluster",

@@ -1,18 +1,26 @@
 """Registers the device `remote` with torch: its name, its module `torch.remote`, and where its ops go."""
 
+import os
 import threading
+import warnings
 
 import torch
 from torch.optim.optimizer import _foreach_supported_types as of_optimizers
 from torch.utils._foreach_utils import _foreach_supported_types as of_gradients
 from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
 
+from .. import _symm
 from . import _autocast, _workers
 from ..errors import UnsupportedError
+from ._place import place
+from ._run import plan_of, run
 from ._special import route
-from ._tensor import RemoteTensor
+from ._tensor import RemoteTensor, make
 
+_process = os.getpid()
 _routes = {}
+# They count as long as they live.
+_libraries = []
 _thread = threading.local()
 
 
@@ -27,9 +35,30 @@ class _Hooks(torch._C._acc.PrivateUse1Hooks):
         return True
 
 
+_kind = _symm.DeviceKind(torch._C._autograd.DeviceType.PrivateUse1)
+
+
 class _Guard(torch._C._acc.DeviceGuard):
-    def type_(self):
-        return torch._C._autograd.DeviceType.PrivateUse1
+    type_ = _kind
+
+
+class _Engine:
+    """Torch's autograd engine, which raises what an op of a backward pass has raised: see `_symm.DeviceKind`."""
+
+    def __init__(self, engine):
+        self._engine = engine
+
+    def __getattr__(self, name):
+        return getattr(self._engine, name)
+
+    def run_backward(self, *args, **kwargs):
+        try:
+            return self._engine.run_backward(*args, **kwargs)
+        except SystemError:
+            raised = _kind.take()
+            if raised is None:
+                raise
+        raise raised
 
 
 class _Module:
@@ -44,8 +73,12 @@ class _Module:
     def is_available(self):
         return _workers.count() > 0
 
+    # Torch asks for it before it saves the state of random numbers.
+    _initialized = True
+
     def _is_in_bad_fork(self):
-        return False
+        # A forked process, such as a DataLoader's worker, has no links, and torch leaves its seeds alone.
+        return os.getpid() != _process
 
     def device_count(self):
         return _workers.count()
@@ -96,6 +129,17 @@ def _device(device):
     return torch.device("remote", device) if isinstance(device, int) else torch.device(device)
 
 
+def _other_way(cls, func, types, args, kwargs):
+    """Any op; the dispatcher has not sent it itself."""
+    if len(types) > 1 and not all(issubclass(kind, RemoteTensor) for kind in types):
+        return NotImplemented
+    return _dispatch(func, args, kwargs or {})
+
+
+_symm.remote_configure(RemoteTensor)
+_dispatcher = _symm.Dispatcher(make, place, _other_way)
+
+
 def _dispatch(func, args, kwargs):
     if not getattr(_thread, "is_ready", False):
         # Autograd has threads for as many devices as the guard counts, and torch's guard for Python counts one. Without
@@ -105,13 +149,10 @@ def _dispatch(func, args, kwargs):
     own = _routes.get(func)
     if own is None:
         own = _routes[func] = route(func)
+        if own is run and not _workers.synchronous:
+            plan = plan_of(func)
+            _dispatcher.add(func, plan.name, plan.number, plan.by_type)
     return own(func, args, kwargs)
-
-
-def _of_tensors(cls, func, types, args=(), kwargs=None):
-    if len(types) > 1 and not all(issubclass(kind, RemoteTensor) for kind in types):
-        return NotImplemented
-    return _dispatch(func, args, kwargs or {})
 
 
 def _of_device(func, *args, **kwargs):
@@ -127,21 +168,37 @@ def _copy_(target, source, non_blocking=False):
     return _dispatch(torch.ops.aten.copy_.default, (target, source, non_blocking), {})
 
 
-def register() -> list[torch.library.Library]:
-    """Makes torch know the device, once in a process. The libraries have to live as long as that."""
+def _ctc_loss(scores, targets, scores_lengths, targets_lengths, *rest):
+    """With the lengths as numbers: they may be here, and a worker with a GPU wants them on its CPU."""
+    return torch.ops.aten.ctc_loss.IntList(scores, targets, scores_lengths.tolist(), targets_lengths.tolist(), *rest)
+
+
+def register() -> None:
+    """Makes torch know the device, once in a process."""
+    if _libraries:
+        return
+    if torch.cuda.is_initialized():
+        warnings.warn(
+            "from here on, backward passes of tensors on a GPU of this process fail within torch: it has autograd for one "
+            "kind of accelerator in a process, and symm.remote's device is one",
+            stacklevel=3,
+        )
     taken = torch._C._get_privateuse1_backend_name()
     if taken != "privateuseone":
         raise UnsupportedError(f"torch has room for one device of other packages, and {taken!r} has taken it in this process")
     _setup_privateuseone_for_python_backend("remote", _Module(), _Hooks(), _Guard())
-    RemoteTensor.__torch_dispatch__ = classmethod(_of_tensors)
+    RemoteTensor.__torch_dispatch__ = classmethod(_dispatcher)
     for supported in (of_optimizers, of_gradients):
         supported.append(RemoteTensor)
     # Otherwise Module.to would give each use of a tied parameter one of its own.
     torch.__future__.set_swap_module_params_on_conversion(True)
     torch.serialization.register_package(5, lambda storage: None, _restore)
     every = torch.library.Library("_", "IMPL")
-    every.fallback(_of_device, "PrivateUse1")
+    every.fallback(_symm.Untraced(_of_device), "PrivateUse1")
     # torch.tensor copies below the tensors' own dispatch, where torch has a copy of its own.
     own = torch.library.Library("aten", "IMPL")
-    own.impl("copy_", _copy_, "PrivateUse1")
-    return [every, own]
+    own.impl("copy_", _symm.Untraced(_copy_), "PrivateUse1")
+    for key in ("PrivateUse1", "AutogradPrivateUse1"):
+        own.impl("ctc_loss.Tensor", _ctc_loss, key)
+    torch.autograd.Variable._execution_engine = _Engine(torch.autograd.Variable._execution_engine)
+    _libraries.extend([every, own, *_autocast.register()])

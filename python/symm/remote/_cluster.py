@@ -10,7 +10,7 @@ import torch
 
 from .. import _symm
 from ..errors import ArgumentError, DeadlineError, RemoteError, UnsupportedError
-from . import _workers
+from . import _backend, _workers
 from ._collectives import Collectives, Ranked
 from ._metadata import contiguous
 from ._place import place
@@ -36,6 +36,7 @@ def launch(count: int, provider=None, gpu: str | None = None) -> "Cluster":
     """
     if not isinstance(count, int) or count < 1:
         raise ArgumentError(f"launch({count!r}): give the number of workers, at least one")
+    _backend.register()
     provider = Processes() if provider is None else provider
     if gpu is None:
         return _cluster(provider, provider.start(count))
@@ -58,6 +59,7 @@ def connect(address: str, token: str | None = None, certificate: str | None = No
 
     Over TCP `token` is the worker's secret and `certificate` the path of the PEM file that it was started with.
     """
+    _backend.register()
     return _workers.attach(_symm.Link.connect(address, token, certificate)).device
 
 
@@ -124,7 +126,7 @@ class Cluster(Collectives):
             self.join()
         size = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], (tuple, list, torch.Size)) else shape
         line, like = self._together(), contiguous(size, dtype)
-        handles = [_workers.Handle(worker) for worker in self._workers]
+        handles = [_symm.Handle(worker) for worker in self._workers]
         for link, handle in zip(self._links, handles, strict=True):
             link.zeros(handle.id, size, dtype, line)
         return Ranked(wrap(like, handle) for handle in handles)

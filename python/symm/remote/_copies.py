@@ -2,6 +2,7 @@
 
 import torch
 
+from .. import _symm
 from . import _workers
 from ._metadata import contiguous, is_contiguous
 from ._place import place
@@ -27,7 +28,7 @@ def fetch(tensor: RemoteTensor) -> torch.Tensor:
 def upload(local: torch.Tensor, worker) -> RemoteTensor:
     """A contiguous copy on a worker of a CPU tensor."""
     local = local.detach().resolve_conj().resolve_neg().contiguous()
-    handle = _workers.Handle(worker)
+    handle = _symm.Handle(worker)
     worker.link.upload(handle.id, local, progress=bar("to", worker.device, local.nbytes))
     worker.fresh = None
     return wrap(contiguous(local.shape, local.dtype), handle)
@@ -37,7 +38,7 @@ def transfer(tensor: RemoteTensor, worker) -> RemoteTensor:
     """A contiguous copy on another worker, which gets it from the tensor's own if that can reach it."""
     if type(tensor._link) is not type(worker.link) or not _reaches(tensor._link, worker.link):
         return upload(fetch(tensor), worker)
-    handle = _workers.Handle(worker)
+    handle = _symm.Handle(worker)
     like = tensor._meta
     tensor._link.copy(tensor._id, worker.link, handle.id, place())
     worker.fresh = None

@@ -6,6 +6,7 @@ import inspect
 import torch
 from torch.utils._pytree import tree_leaves
 
+from .. import _symm
 from ..errors import ArgumentError
 from . import _workers
 from ._place import place
@@ -46,6 +47,6 @@ def _call(plain, worker, args, kwargs):
     if plain.__module__ == "__main__":
         name = plain.__name__
         raise ArgumentError(f"{name} is in the program itself, and no code is sent: put it into a module that the worker has")
-    first = _workers.reserve(_RESERVED)
+    first = _symm.reserve_ids(_RESERVED)
     result = worker.link.run_function(plain.__module__, plain.__name__, args, kwargs, first, place())
     return received(result, worker)

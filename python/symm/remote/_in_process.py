@@ -50,6 +50,7 @@ class InProcessLink:
         self._tensors = {}
         self._generators = {}
         self._pending = None
+        self.specs = {}
 
     def call(self, op, args, kwargs, outputs, place):
         self._check(args, kwargs)

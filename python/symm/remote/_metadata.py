@@ -4,6 +4,7 @@
 as if they were on the worker's own device.
 """
 
+import itertools
 import logging
 
 import torch
@@ -11,16 +12,21 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._pytree import tree_map
 
 _metas = {}
+_numbers = itertools.count()
 # It prints what it raises.
 _log = logging.getLogger("torch._subclasses.fake_tensor")
 
 
 class Meta:
-    """Shape, strides and offset in elements, dtype, and whether it is a view that conjugates or negates."""
+    """Shape, strides and offset in elements, dtype, and whether it is a view that conjugates or negates.
 
-    __slots__ = ("conj", "dtype", "neg", "offset", "shape", "stride")
+    `number` is its own: no other one of this process has had it.
+    """
+
+    __slots__ = ("conj", "dtype", "neg", "number", "offset", "shape", "stride")
 
     def __init__(self, shape, stride, offset, dtype, conj, neg):
+        self.number = next(_numbers)
         self.shape, self.stride, self.offset, self.dtype, self.conj, self.neg = shape, stride, offset, dtype, conj, neg
 
 

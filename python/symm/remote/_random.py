@@ -4,6 +4,7 @@ import weakref
 
 import torch
 
+from .. import _symm
 from . import _workers
 
 _generators = weakref.WeakValueDictionary()
@@ -20,7 +21,7 @@ class Generator(torch.Generator):
 
     def __init__(self, device):
         worker = _workers.find(torch.device(device))
-        self._link, self._device, self._id = worker.link, worker.device, _workers.new_id()
+        self._link, self._device, self._id = worker.link, worker.device, _symm.reserve_ids(1)
         self._link.new_generator(self._id, super().initial_seed())
         _generators[self._cdata] = self
 

@@ -4,44 +4,35 @@ What comes of an op is worked out once for each op and arguments' metadata. Wher
 torch has no rule, the worker is asked, which waits for it.
 """
 
+import itertools
+
 import torch
 from torch.utils._pytree import tree_leaves
 
-from . import _workers
+from .. import _symm
+from ..errors import UnsupportedError
 from ._metadata import infer, meta, meta_of
 from ._place import place
-from ._tensor import RemoteTensor, adopt, wrap
+from ._tensor import RemoteTensor, adopt, parts, wrap
 
 _ASK = object()
 _LIMIT = 50_000
 _MOST_RESULTS = 64
 _plans = {}
-# Torch's rules for these have other strides than the libraries that do them. Asked once for each metadata.
-_WORKER_KNOWS = {torch.ops.aten._fft_c2c.default, torch.ops.aten._fft_r2c.default, torch.ops.aten._fft_c2r.default}
-
-
-class Spec:
-    """What an op returns.
-
-    `metas` has an entry for each tensor among the results, depth first: a Meta for a new one, None for one that is an
-    argument or nothing. `build` makes the result from the new tensors. `changed` are the arguments whose metadata the
-    op changes.
-    """
-
-    __slots__ = ("build", "changed", "metas", "single")
-
-    def __init__(self, metas, build, changed):
-        self.metas, self.build, self.changed = metas, build, changed
-        self.single = metas[0] if len(metas) == 1 and metas[0] is not None and build is None else None
+_numbers = itertools.count()
+aten = torch.ops.aten
+# Torch's rules for these have other strides than what does them. Asked once for each metadata.
+_WORKER_KNOWS = {aten._fft_c2c.default, aten._fft_r2c.default, aten._fft_c2r.default, aten.max_unpool2d.default}
 
 
 class Plan:
     """What is known about an op before its arguments are."""
 
-    __slots__ = ("by_type", "func", "name", "worker_knows")
+    __slots__ = ("by_type", "func", "name", "number", "worker_knows")
 
     def __init__(self, func):
         self.func = func
+        self.number = next(_numbers)
         overload = "" if func._overloadname == "default" else f".{func._overloadname}"
         self.name = f"{func.namespace}::{func._opname}{overload}"
         # What a pointwise op returns does not depend on its numbers, only on their types.
@@ -63,20 +54,10 @@ def run(func, args, kwargs, worker=None, generator=None):
     Where the op takes a generator and is given None, `generator` is what the worker gets.
     """
     plan = plan_of(func)
-    key = [plan]
-    for value in args:
-        if type(value) is RemoteTensor:
-            key.append(value._meta)
-            if worker is None:
-                worker = value._handle.worker
-        else:
-            worker = _add_key(key, value, plan.by_type, worker)
-    if kwargs:
-        for name, value in kwargs.items():
-            key.append(name)
-            worker = _add_key(key, value, plan.by_type, worker)
-    key = tuple(key)
-    spec = worker.cache.get(key)
+    key, first = _symm.remote_key(plan.number, plan.by_type, args, kwargs)
+    worker = worker or first
+    # What cannot be sent is refused where the worker is asked.
+    spec = _ASK if key is None else worker.cache.get(key)
     if spec is None:
         spec = _specify(plan, args, kwargs, worker)
         if len(worker.cache) > _LIMIT:
@@ -88,17 +69,9 @@ def run(func, args, kwargs, worker=None, generator=None):
     if spec is _ASK:
         result = ask(plan, args, kwargs, worker)
         if plan.worker_knows:
-            worker.cache[key] = Spec([result._meta], None, [])
+            worker.cache[key] = _spec([result._meta], None, [], worker)
         return result
-    if spec.single is not None:
-        handle = _workers.Handle(worker)
-        worker.call(plan.name, args, kwargs, (handle.id,), place())
-        return wrap(spec.single, handle)
-    return _run_many(plan, args, kwargs, worker, spec)
-
-
-def _run_many(plan, args, kwargs, worker, spec):
-    handles = [None if like is None else _workers.Handle(worker) for like in spec.metas]
+    handles = [None if like is None else _symm.Handle(worker) for like in spec.metas]
     worker.call(plan.name, args, kwargs, tuple(handle and handle.id for handle in handles), place())
     for where, like in spec.changed:
         tensor = _argument(args, kwargs, where)
@@ -107,30 +80,16 @@ def _run_many(plan, args, kwargs, worker, spec):
     return new[0] if spec.build is None else spec.build(new, args, kwargs)
 
 
+def _spec(metas, build, changed, worker):
+    is_plain = not changed and not any(like and (like.conj or like.neg) for like in metas)
+    return _symm.Spec(metas, build, changed, [like and parts(like, worker) for like in metas] if is_plain else None)
+
+
 def _with_generator(func, args, kwargs, generator):
     for position, argument in enumerate(func._schema.arguments):
         if argument.name == "generator" and position < len(args):
             return (*args[:position], generator, *args[position + 1 :]), kwargs
     return args, {**kwargs, "generator": generator}
-
-
-def _add_key(key, value, by_type, worker):
-    kind = type(value)
-    if kind is RemoteTensor:
-        key.append(value._meta)
-        return worker or value._handle.worker
-    if kind is list or kind is tuple:
-        key.append(len(value))
-        for part in value:
-            worker = _add_key(key, part, False, worker)
-        return worker
-    if isinstance(value, torch.Tensor):
-        key.append((value.dtype, tuple(value.shape), value.device))
-        return worker
-    key.append(kind)
-    if not (by_type and kind in (int, float, complex)):
-        key.append(value)
-    return worker
 
 
 def _specify(plan, args, kwargs, worker):
@@ -143,8 +102,8 @@ def _specify(plan, args, kwargs, worker):
         # Wrong arguments, a result that depends on values, or no rule: the worker knows.
         return _ASK
     if result is None or not _has_tensors(func):
-        return _ASK if not _writes(func) else _specification(func, None, args, kwargs, new_args, new_kwargs)
-    return _specification(func, result, args, kwargs, new_args, new_kwargs)
+        return _ASK if not _writes(func) else _specification(func, None, (args, kwargs), (new_args, new_kwargs), worker)
+    return _specification(func, result, (args, kwargs), (new_args, new_kwargs), worker)
 
 
 def _has_tensors(func) -> bool:
@@ -155,7 +114,7 @@ def _writes(func) -> bool:
     return any(argument.alias_info is not None and argument.alias_info.is_write for argument in func._schema.arguments)
 
 
-def _specification(func, result, args, kwargs, new_args, new_kwargs):
+def _specification(func, result, before, after, worker):
     schema = func._schema
     results = () if result is None else (result,) if len(schema.returns) == 1 else tuple(result)
     metas, makers = [], []
@@ -167,10 +126,10 @@ def _specification(func, result, args, kwargs, new_args, new_kwargs):
             makers.append(lambda new, args, kwargs, where=where: _argument(args, kwargs, where))
         elif isinstance(value, (list, tuple)):
             start = len(metas)
-            metas.extend(_describe(part) for part in value)
+            metas.extend(_describe(func, part) for part in value)
             makers.append(lambda new, args, kwargs, start=start, end=len(metas): new[start:end])
         elif isinstance(value, torch.Tensor) or "Tensor" in str(returned.type):
-            metas.append(_describe(value))
+            metas.append(_describe(func, value))
             makers.append(lambda new, args, kwargs, at=len(metas) - 1: new[at])
         elif isinstance(value, (int, float, bool)):
             makers.append(lambda new, args, kwargs, value=value: value)
@@ -186,14 +145,16 @@ def _specification(func, result, args, kwargs, new_args, new_kwargs):
         build = lambda new, args, kwargs: None  # noqa: E731
     else:
         build = lambda new, args, kwargs: tuple(make(new, args, kwargs) for make in makers)  # noqa: E731
-    return Spec(metas, build, _changed(schema, args, kwargs, new_args, new_kwargs))
+    return _spec(metas, build, _changed(schema, *before, *after), worker)
 
 
-def _describe(value):
+def _describe(func, value):
     if value is None:
         return None
-    if value.layout is not torch.strided or not isinstance(value, torch.Tensor):
+    if not isinstance(value, torch.Tensor):
         return _ASK
+    if value.layout is not torch.strided:
+        raise UnsupportedError(f"{func}: a result has the layout {value.layout}: tensors on workers are strided")
     try:
         return meta_of(value) if all(type(size) is int for size in value.shape) else _ASK
     except RuntimeError:
@@ -241,7 +202,7 @@ def ask(plan, args, kwargs, worker):
         for returned in func._schema.returns
         if returned.alias_info is not None and returned.alias_info.is_write
     ]
-    handles = [] if written else [_workers.Handle(worker) for _ in range(_MOST_RESULTS)]
+    handles = [] if written else [_symm.Handle(worker) for _ in range(_MOST_RESULTS)]
     ids = [None] * len(tree_leaves(written)) if written else [handle.id for handle in handles]
     result = worker.link.ask(plan.name, args, kwargs, ids, place())
     _refresh(func, args, kwargs)
@@ -270,7 +231,7 @@ def _like(described):
 def received(value, worker, handles=None):
     """A result with tensors in the places of their descriptions. `handles` are those that there are for them."""
     if hasattr(value, "offset"):
-        handle = handles[value.id] if handles is not None else _workers.Handle(worker, value.id)
+        handle = handles[value.id] if handles is not None else _symm.Handle(worker, value.id)
         return wrap(_like(value), handle)
     if isinstance(value, (list, tuple)):
         return type(value)(received(part, worker, handles) for part in value)

@@ -3,6 +3,7 @@
 import torch
 from torch.utils._pytree import tree_map
 
+from ..errors import UnsupportedError
 from . import _cells, _copies, _random, _workers
 from ._metadata import contiguous, empty, is_contiguous, meta
 from ._run import run
@@ -57,7 +58,7 @@ def _empty(func, args, kwargs):
     return tensor
 
 
-def _not_pinned(func, args, kwargs):
+def _no(func, args, kwargs):
     return False
 
 
@@ -121,6 +122,14 @@ def _with_generator(func, args, kwargs, worker=None):
     return run(func, args, kwargs, worker, _random.on_wire(generator, worker))
 
 
+def _no_nested(func, args, kwargs):
+    raise UnsupportedError(f"{func}: nested tensors on workers have layout=torch.jagged, not a layout of their own")
+
+
+def _no_quantized(func, args, kwargs):
+    raise UnsupportedError(f"{func}: tensors on workers are not quantized")
+
+
 def _decomposed(func, args, kwargs):
     return func.decompose(*args, **kwargs)
 
@@ -137,7 +146,9 @@ SPECIAL = {
     aten.set_.source_Storage_storage_offset: _no_storage,
     aten.empty.memory_format: _empty,
     aten.empty_strided.default: _empty,
-    aten.is_pinned.default: _not_pinned,
+    aten.is_pinned.default: _no,
+    # Whether a mask fits a nested tensor: torch's encoders would make one.
+    aten._nested_tensor_from_mask_left_aligned.default: _no,
     aten.record_stream.default: _nothing,
     aten._pin_memory.default: _pin,
     aten.index.Tensor: _indexed,
@@ -159,6 +170,10 @@ def route(func):
     own = SPECIAL.get(func)
     if own is not None:
         return own
+    if func._opname.startswith("_nested_"):
+        return _no_nested
+    if func._opname.startswith("quantize_"):
+        return _no_quantized
     if torch.Tag.inplace_view in func.tags:
         return _inplace_view
     if torch._C._dispatch_has_kernel_for_dispatch_key(func.name(), "CompositeImplicitAutograd"):

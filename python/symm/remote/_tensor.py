@@ -4,24 +4,32 @@ import sys
 
 import torch
 
+from .. import _symm
 from ..errors import UnsupportedError
-from . import _workers
 from ._metadata import Meta
 
-_make = torch.Tensor._make_wrapper_subclass
+make = torch.Tensor._make_wrapper_subclass
 
 
 class RemoteTensor(torch.Tensor):
     """A torch tensor on a device `remote:N`.
 
-    `_handle` keeps it on its worker; `_id` and `_link` are the handle's, `_meta` is this tensor's metadata.
+    `_handle` keeps it on its worker, `_meta` is this tensor's metadata.
     """
 
     __torch_function__ = torch._C._disabled_torch_function_impl
 
     @classmethod
     def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
-        raise NotImplementedError("symm.remote._dispatch puts its own here")
+        raise NotImplementedError("symm.remote._backend puts its own here")
+
+    @property
+    def _id(self):
+        return self._handle.id
+
+    @property
+    def _link(self):
+        return self._handle.link
 
     def __repr__(self, *, tensor_contents=None):
         text = _values(self.detach())
@@ -45,6 +53,12 @@ class RemoteTensor(torch.Tensor):
             )
         rebuild = torch._utils._rebuild_device_tensor_from_cpu_tensor
         return rebuild, (self.detach().cpu(), self.dtype, str(self.device), self.requires_grad)
+
+    def __copy__(self):
+        copy = alias(self).requires_grad_(self.requires_grad)
+        if isinstance(self, torch.nn.Parameter):
+            copy._is_param = True
+        return copy
 
     def __deepcopy__(self, memo):
         if id(self) in memo:
@@ -91,14 +105,17 @@ class RemoteTensor(torch.Tensor):
         adopt(self, other)
 
 
-def wrap(meta: Meta, handle: _workers.Handle) -> RemoteTensor:
+def parts(meta: Meta, worker) -> tuple:
+    """What `make` takes for a tensor of this metadata that does not conjugate or negate."""
+    return RemoteTensor, meta.shape, meta.stride, meta.offset, None, meta.dtype, torch.strided, worker.device
+
+
+def wrap(meta: Meta, handle: _symm.Handle) -> RemoteTensor:
     """The tensor of this metadata that a handle keeps."""
     if meta.conj or meta.neg:
         tensor = _make_view(handle.worker, meta)
     else:
-        tensor = _make(RemoteTensor, meta.shape, meta.stride, meta.offset, None, dtype=meta.dtype, device=handle.worker.device)
-    tensor._id = handle.id
-    tensor._link = handle.link
+        tensor = make(*parts(meta, handle.worker))
     tensor._handle = handle
     tensor._meta = meta
     return tensor
@@ -110,14 +127,13 @@ def _make_view(worker, meta):
     for is_set, key in ((meta.conj, torch._C.DispatchKey.Conjugate), (meta.neg, torch._C.DispatchKey.Negative)):
         keys = keys.add(key) if is_set else keys
     metadata = {"dtype": meta.dtype, "device": worker.device, "_extra_dispatch_keys": keys}
-    return _make(RemoteTensor, meta.shape, meta.stride, meta.offset, None, **metadata)
+    return make(RemoteTensor, meta.shape, meta.stride, meta.offset, None, **metadata)
 
 
 def adopt(tensor: RemoteTensor, other: RemoteTensor) -> None:
     """Makes `tensor` have the values and the metadata of `other`, and stay the same object."""
     torch._C.TensorBase.data.__set__(tensor, wrap(other._meta, other._handle))
-    tensor._id, tensor._link, tensor._handle = other._id, other._link, other._handle
-    tensor._meta = other._meta
+    tensor._handle, tensor._meta = other._handle, other._meta
 
 
 def alias(tensor: RemoteTensor) -> RemoteTensor:

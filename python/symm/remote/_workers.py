@@ -1,7 +1,6 @@
 """The workers that this process drives: which link a device's index means, and what its tensors' ids are."""
 
 import atexit
-import itertools
 import os
 
 import torch
@@ -10,40 +9,12 @@ from .. import _symm
 from ..errors import ArgumentError
 
 _workers = []
-_ids = itertools.count(1)
 _current = 0
 # Whether each op waits for the worker, so that what goes wrong is raised where it was issued.
 synchronous = os.environ.get("SYMM_REMOTE_SYNC", "") not in ("", "0")
 last_seed = None
 # The longest wait for a worker, in seconds.
 deadline = 600.0
-
-
-def new_id() -> int:
-    """An id that no tensor of this process has had."""
-    return next(_ids)
-
-
-def reserve(count: int) -> int:
-    """The first of that many ids in a row."""
-    global _ids
-    first = next(_ids)
-    _ids = itertools.count(first + count)
-    return first
-
-
-class Handle:
-    """A tensor on a worker, which drops it when this goes."""
-
-    __slots__ = ("id", "link", "worker")
-
-    def __init__(self, worker, id=None):
-        self.id = next(_ids) if id is None else id
-        self.worker = worker
-        self.link = worker.link
-
-    def __del__(self):
-        self.link.drop(self.id)
 
 
 class Worker:
@@ -60,7 +31,8 @@ class Worker:
         self.own_device = torch.device(link.device)
         self.kind = self.own_device.type
         self.fresh = None
-        self.cache = {}
+        # What ops return here, by their keys.
+        self.cache = link.specs
         # The argument that means a generator of the worker, made of its id.
         self.generator_id = link.generator_id if hasattr(link, "generator_id") else _symm.GeneratorId
 
@@ -96,7 +68,7 @@ def detach(device) -> None:
 def remove(worker) -> None:
     """Closes a worker's link, if that has not been done."""
     if worker.index < len(_workers) and _workers[worker.index] is worker:
-        _workers[worker.index] = None
+        _workers[worker.index] = worker.fresh = None
         worker.link.close()
 
 

@@ -99,6 +99,19 @@ impl Queue {
         drop(self.less.wait_timeout_while(self.lock(), time, full));
     }
 
+    /// Tells who waits that a part has been sent, and is gone.
+    pub fn part_done(&self) {
+        // With the lock, so that nobody looks before and waits after.
+        drop(self.lock());
+        self.less.notify_all();
+    }
+
+    pub fn await_part(&self, until: Instant, done: impl Fn() -> bool) {
+        let time = until.saturating_duration_since(Instant::now());
+        let open = |waiting: &mut Waiting| !done() && !waiting.ended;
+        drop(self.less.wait_timeout_while(self.lock(), time, open));
+    }
+
     /// What is to be sent next; nothing when the queue is closed and empty.
     pub fn take(&self) -> Option<VecDeque<Part>> {
         let mut waiting = self.lock();

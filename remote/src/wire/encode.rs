@@ -42,6 +42,18 @@ impl Encoder {
         Ok(&self.bytes)
     }
 
+    /// What has been written, with the frame's head.
+    #[must_use]
+    pub fn written(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Adds what another one has, without its head.
+    pub fn append(&mut self, other: &Self) {
+        self.bytes.extend_from_slice(&other.bytes[HEAD..]);
+        self.values += other.values;
+    }
+
     fn tag(&mut self, tag: Tag) {
         self.values += 1;
         self.bytes.push(tag as u8);
@@ -277,5 +289,29 @@ impl Encoder {
             }
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_that_are_appended_are_as_written_at_once() {
+        let (mut whole, mut part) = (Encoder::default(), Encoder::default());
+        let values = [Value::Int(-3), Value::List(vec![Value::Text("a".into())])];
+        part.begin(7);
+        whole.begin(2);
+        whole.number(300);
+        for value in &values {
+            part.value(value).unwrap();
+            whole.value(value).unwrap();
+        }
+        let mut made = Encoder::default();
+        made.begin(2);
+        made.number(300);
+        made.append(&part);
+        assert_eq!(made.finish(), whole.finish());
+        assert_eq!(made.values, whole.values);
     }
 }

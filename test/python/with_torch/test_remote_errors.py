@@ -64,6 +64,28 @@ def test_errors_in_the_backward_pass_name_the_line_that_asked_for_it():
         x.grad.cpu()
 
 
+LATE = """
+import warnings, torch
+from symm import remote
+assert torch._C._get_privateuse1_backend_name() == "privateuseone"
+before = torch.accelerator.current_accelerator()
+assert before is None or before.type != "remote"
+assert not torch.__future__.get_swap_module_params_on_conversion()
+torch.cuda.is_initialized = lambda: True
+with warnings.catch_warnings(record=True) as seen:
+    warnings.simplefilter("always")
+    for _ in range(2):
+        remote.launch(1, remote.InProcess())
+print([str(warning.message).split(":")[0] for warning in seen], seen[0].filename, torch.accelerator.current_accelerator())
+"""
+
+
+def test_torch_learns_of_the_device_at_the_first_launch():
+    run = subprocess.run([sys.executable, "-c", LATE], capture_output=True, text=True, check=True)
+    warning = "from here on, backward passes of tensors on a GPU of this process fail within torch"
+    assert run.stdout == f"['{warning}'] <string> remote\n"
+
+
 PROGRAM = """
 import torch
 from symm import remote

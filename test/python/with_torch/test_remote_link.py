@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+import types
 from pathlib import Path
 
 import pytest
@@ -19,11 +20,16 @@ from symm import _symm, errors  # noqa: E402: it wants torch
 HERE = Path(__file__).parent
 
 
+# A handle that goes drops its tensor; here the ends of links do.
+_kept = []
+
+
 class Remote:
     """A tensor on a worker."""
 
     def __init__(self, link, id):
-        self._link, self._id = link, id
+        self._handle = _symm.Handle(types.SimpleNamespace(link=link), id)
+        _kept.append(self._handle)
 
 
 class Process:

@@ -100,7 +100,6 @@ def test_scaled_gradients():
     torch.testing.assert_close(x.detach().cpu(), torch.full((3,), 0.8))
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("backend", ["eager", "aot_eager"])
 def test_compile(backend):
     torch._dynamo.reset()

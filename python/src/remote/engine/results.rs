@@ -1,7 +1,7 @@
 //! What torch gives back: tensors, values and exceptions.
 
 use super::super::types::Types;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyComplex, PyComplexMethods, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use symm_remote::engine::Produced;
@@ -24,13 +24,14 @@ pub fn produced(
 pub fn meta(types: &Types, tensor: &Bound<'_, PyAny>) -> PyResult<Meta> {
     let dtype = tensor.getattr("dtype")?;
     let dtype = types.dtype_row(&dtype).ok_or_else(|| PyTypeError::new_err(format!("no tensors of {dtype} here")))?;
-    let strided = tensor.getattr("layout")?.is(&types.layout(tensor.py(), 0)?);
-    let (steps, offset) = if strided {
-        (tensor.call_method0("stride")?.extract()?, tensor.call_method0("storage_offset")?.extract()?)
-    } else {
-        (Vec::new(), 0)
-    };
-    Ok(Meta { id: None, dtype, shape: tensor.getattr("shape")?.extract()?, strides: steps, offset })
+    let layout = tensor.getattr("layout")?;
+    if !layout.is(&types.layout(tensor.py(), 0)?) {
+        let message = format!("a result has the layout {layout}: tensors on workers are strided");
+        return Err(PyRuntimeError::new_err(message));
+    }
+    let strides = tensor.call_method0("stride")?.extract()?;
+    let offset = tensor.call_method0("storage_offset")?.extract()?;
+    Ok(Meta { id: None, dtype, shape: tensor.getattr("shape")?.extract()?, strides, offset })
 }
 
 struct Results<'a, 'py> {

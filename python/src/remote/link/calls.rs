@@ -164,6 +164,28 @@ impl Link {
 }
 
 impl Link {
+    /// Queues an operation whose arguments have been written.
+    pub fn issue(
+        this: &Bound<'_, Self>,
+        name: &str,
+        outputs: impl ExactSizeIterator<Item = Option<u64>>,
+        arguments: &Encoder,
+        place: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let (link, py) = (this.get(), this.py());
+        link.room(py)?;
+        let (op, index) = link.op(py, name)?;
+        let mut encoder = std::mem::take(&mut *lock(&link.encoder));
+        encoder.begin(kind::CALL);
+        encoder.number(index.into());
+        encoder.option(None);
+        encoder.byte(0);
+        encoder.count(outputs.len());
+        outputs.for_each(|id| encoder.option(id));
+        encoder.append(arguments);
+        link.send(this, Ok(()), encoder, op, place)
+    }
+
     #[expect(clippy::too_many_arguments, reason = "one for each part of the message")]
     fn send_call<'py>(
         &self,

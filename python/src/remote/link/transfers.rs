@@ -2,19 +2,16 @@
 
 use super::super::memory::{self, shape};
 use super::super::types::types;
-use super::{Link, lock, seconds};
+use super::{LOOK, Link, lock, seconds};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::cell::Cell;
-use std::thread;
 use std::time::{Duration, Instant};
 use symm_remote::client::Outcome;
 use symm_remote::message::{Announced, Copy, Request};
 
 /// A program hears of a transfer's progress so often.
 const REPORT: Duration = Duration::from_millis(100);
-/// Between two looks at an upload.
-const POLL: Duration = Duration::from_micros(200);
 
 #[pymethods]
 impl Link {
@@ -27,7 +24,8 @@ impl Link {
         deadline: Option<f64>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        let (dtype, memory) = memory::of(into, types(py)?)?;
+        let (dtype, mut memory) = memory::of(into, types(py)?)?;
+        memory.expect_all();
         let total = memory.bytes().len();
         let request = self.client.expect(Some(memory));
         self.request(py, &Request::Fetch { request, id })?;
@@ -60,7 +58,7 @@ impl Link {
         let upload = self.client.upload(&announced, memory).map_err(|error| self.unsent(py, &error))?;
         let (until, reported) = (self.until(deadline), Cell::new(Instant::now()));
         while !upload.done() {
-            py.detach(|| thread::sleep(POLL));
+            py.detach(|| self.client.await_upload(&upload, until.min(Instant::now() + LOOK)));
             py.check_signals()?;
             if let Some(reason) = self.client.lost() {
                 return Err(self.lost(py, "upload", None, &reason));
