@@ -80,7 +80,11 @@ def to_copy(func, args, kwargs):
         return run(func, args, {name: value for name, value in kwargs.items() if name != "device"})
     rest = {name: value for name, value in kwargs.items() if name not in ("device", "non_blocking")}
     if device.type != "remote":
-        return aten._to_copy.default(fetch(source), device=device, **rest)
+        local = fetch(source)
+        same = rest.get("dtype") in (None, source.dtype) and rest.get("memory_format") in (None, torch.preserve_format)
+        # A second copy would take longer than the first: its memory is new too.
+        is_done = device.type == "cpu" and same and not rest.get("pin_memory")
+        return local if is_done else aten._to_copy.default(local, device=device, **rest)
     moved = transfer(source, _workers.find(device))
     if rest.get("dtype") not in (None, source.dtype) or rest.get("memory_format") not in (None, torch.preserve_format):
         return run(func, (moved,), rest)
