@@ -208,12 +208,6 @@ def layers(device):
 
 
 @program
-def data_comes_from_processes(device):
-    numbers = data.TensorDataset(torch.arange(8.0).view(8, 1))
-    return [batch.to(device) * 2 for (batch,) in data.DataLoader(numbers, 4, num_workers=1)]
-
-
-@program
 def threads(device):
     found = [None] * 4
 
@@ -271,3 +265,9 @@ def test_gradients_that_are_sparse_are_refused():
     layer = nn.Embedding(4, 2, sparse=True).to(DEVICE)
     with pytest.raises((UnsupportedError, errors.WorkerError), match="tensors on workers are strided"):
         layer(torch.tensor([1, 2], device=DEVICE)).sum().backward()
+
+
+def test_data_comes_from_processes():
+    # They are forked from this one, and torch seeds all devices there.
+    batches = data.DataLoader(data.TensorDataset(torch.arange(4.0)), 2, num_workers=1)
+    assert [(batch.to(DEVICE) * 2).tolist() for (batch,) in batches] == [[0, 2], [4, 6]]
