@@ -1,7 +1,7 @@
 """Collectives on a tensor of each rank: those of `symm.comm`, called on all workers at once."""
 
+from .. import _symm
 from ..errors import ArgumentError, RankRangeError
-from . import _workers
 from ._metadata import contiguous
 from ._tensor import RemoteTensor, wrap
 
@@ -50,7 +50,7 @@ class Collectives:
         if not isinstance(tensor, RemoteTensor) or tensor._handle.worker is not own:
             raise ArgumentError(f"scatter: the tensor must be on {own.device}, rank {root}'s worker")
         like = self._part("scatter", tensor._meta, len(self), 1)
-        handles = [_workers.Handle(worker) for worker in self._workers]
+        handles = [_symm.Handle(worker) for worker in self._workers]
         line = self._ready()
         for rank, (link, handle) in enumerate(zip(self._links, handles, strict=True)):
             # Those that get a part say of which shape.
@@ -71,7 +71,7 @@ class Collectives:
         like = self._part(name, self._like(name, tensors), parts, joined)
         line, made = self._ready(), Ranked()
         for rank, (worker, tensor) in enumerate(zip(self._workers, tensors, strict=True)):
-            handle = _workers.Handle(worker) if only in (None, rank) else None
+            handle = _symm.Handle(worker) if only in (None, rank) else None
             worker.link.collective(name, (tensor,), options, [] if handle is None else [handle.id], line)
             if handle is not None:
                 worker.fresh = None
