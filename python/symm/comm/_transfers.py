@@ -90,7 +90,8 @@ class Transfer:
         whole = torch().int64
         regions = [whole, whole] if packets else [one.kind, other.kind]
         types = [whole, *regions, *[whole] * 5, one.operand.dtype, other.operand.dtype]
-        addresses = *self._addresses(there.memory, here.memory, to, source, packets), one.operand.address, other.operand.address
+        addresses = self._addresses(there.memory, here.memory, to, source, packets)
+        addresses = *addresses, one.operand.address, other.operand.address
         constants = {"SENDS": goes is not None, "RECEIVES": comes is not None, "BLOCKS": there.memory.blocks}
         programs = max(one.cut.programs, other.cut.programs)
         if packets:
@@ -151,7 +152,8 @@ class Transfer:
         apart = -(-size // 16) * 16 // kind.itemsize
         start = memory.landing() - memory.heap.data_ptr()
         landing = memory.heap[start : start + ranks * apart * kind.itemsize].view(kind).view(ranks, apart)
-        view = landing[:, : source.count].unflatten(1, (source.rows, source.cols)) if self.rows else landing[:, : source.count]
+        view = landing[:, : source.count]
+        view = view.unflatten(1, (source.rows, source.cols)) if self.rows else view
         if not source.count:
             return view
         cut, _, (inp,) = self._cut(source, [source], False)

@@ -7,7 +7,6 @@ GPU those with even numbers send and those with odd ones receive.
 import triton
 import triton.language as tl
 
-from .. import triton as st
 from ._parts import Parts
 from .hooks import Ctx, Message, is_full
 from .kernels_parts import INTERPRETED, TABLE_HEADER
@@ -33,6 +32,7 @@ from .kernels_ring import (
     size_of,
     steps_of,
 )
+from .seam import node_wait_packet
 
 # Packets of a program have so many buffers, used in turn; a receiver says after every half of them that it has them.
 MAIL_BUFFERS = tl.constexpr(8)
@@ -126,7 +126,8 @@ def mail(
             c = Ctx(got, sent, got, recv_src, 0, block, place_of(got, block), step & (MAIL_BUFFERS - 1), 0, block,
                     blocks, to, source, 0, extra, False)  # fmt: skip
             lines = mail_lines(recv_src, step, block, WORDS)
-            value = st.wait_packet(table, lines, (step + 1).to(tl.int32), OUT_TILE, OUT_WIRE, c.mask(), OUT_LAYOUT)
+            epoch = (step + 1).to(tl.int32)
+            value = node_wait_packet(table, lines, epoch, OUT_TILE, OUT_WIRE, c.mask(), OUT_LAYOUT)
             CONSUME(c, value)
             if (step + 1) % HALF == 0:
                 RECV_OPS.signal(table, signals + (MAIL * BLOCKS + block) * LINE, step + 1, source)
@@ -176,8 +177,9 @@ def swap(
     sent, taken = (), ()
     for i in tl.static_range(1, WORLD):
         to, source = (ME + i) % WORLD, (ME + WORLD - i) % WORLD
-        sent = sent + (tl.load(cursors + ((to * CURSORS_OF_A_BLOCK + SENT) * BLOCKS + block)) + (CHUNK - 1) & -CHUNK,)
-        taken = taken + (tl.load(cursors + ((source * CURSORS_OF_A_BLOCK + TAKEN) * BLOCKS + block)) + (CHUNK - 1) & -CHUNK,)
+        sending = tl.load(cursors + ((to * CURSORS_OF_A_BLOCK + SENT) * BLOCKS + block))
+        taking = tl.load(cursors + ((source * CURSORS_OF_A_BLOCK + TAKEN) * BLOCKS + block))
+        sent, taken = sent + (sending + (CHUNK - 1) & -CHUNK,), taken + (taking + (CHUNK - 1) & -CHUNK,)
     for i in range(tl.maximum(puts, takes + 1)):
         if i < puts:
             for j in tl.static_range(WORLD):
@@ -191,8 +193,9 @@ def swap(
                 else:
                     lane = Lane(table, send_dst, signals, flags + to * (BLOCKS * FLAGS_OF_A_BLOCK), cursors, to, BLOCKS,
                                 RING)  # fmt: skip
-                    push(lane, part, target, block + i * blocks, i, sent[j - 1] + i * CHUNK, block, blocks, to, to, extra,
-                         NEAR_OPS if (ME + j) % WORLD // DOMAIN == ME // DOMAIN else FAR_OPS, PRODUCE, CHUNK)  # fmt: skip
+                    push(lane, part, target, block + i * blocks, i, sent[j - 1] + i * CHUNK, block, blocks, to, to,
+                         extra, NEAR_OPS if (ME + j) % WORLD // DOMAIN == ME // DOMAIN else FAR_OPS, PRODUCE,
+                         CHUNK)  # fmt: skip
         if (i > 0) & (i <= takes):
             for j in tl.static_range(1, WORLD):
                 source = (ME + WORLD - j) % WORLD
@@ -204,7 +207,8 @@ def swap(
                             cursors, source, BLOCKS, RING)  # fmt: skip
                 pull(lane, part, target, block + (i - 1) * blocks, i - 1, taken[j - 1] + (i - 1) * CHUNK, block, blocks,
                      source, source, extra,
-                     NEAR_OPS if (ME + WORLD - j) % WORLD // DOMAIN == ME // DOMAIN else FAR_OPS, CONSUME, CHUNK)  # fmt: skip
+                     NEAR_OPS if (ME + WORLD - j) % WORLD // DOMAIN == ME // DOMAIN else FAR_OPS, CONSUME,
+                     CHUNK)  # fmt: skip
     # Every thread has read them.
     tl.debug_barrier()
     for i in tl.static_range(1, WORLD):
@@ -271,9 +275,11 @@ def swap_in_place(
             origin = place_of(part, tile)
             if is_full(part, tile):
                 land(table, Ctx(part, part, target, landing, 0, tile, origin, 0, i, block, blocks, to, ME, to, extra,
-                                True), to, NEAR_OPS if (ME + j) % WORLD // DOMAIN == ME // DOMAIN else FAR_OPS, PRODUCE)  # fmt: skip
+                                True), to, NEAR_OPS if (ME + j) % WORLD // DOMAIN == ME // DOMAIN else FAR_OPS,
+                     PRODUCE)  # fmt: skip
             else:
                 land(table, Ctx(part, part, target, landing, 0, tile, origin, 0, i, block, blocks, to, ME, to, extra,
-                                False), to, NEAR_OPS if (ME + j) % WORLD // DOMAIN == ME // DOMAIN else FAR_OPS, PRODUCE)  # fmt: skip
+                                False), to, NEAR_OPS if (ME + j) % WORLD // DOMAIN == ME // DOMAIN else FAR_OPS,
+                     PRODUCE)  # fmt: skip
     meet_peers(table, signals, flags, step + 2, block, ME, WORLD, BLOCKS, DOMAIN, NEAR_OPS, FAR_OPS)
     tl.store(cursors + (MEETINGS * BLOCKS + block), step + 2)

@@ -87,11 +87,11 @@ def push(
     base = block.to(tl.int64) * (lane.RING // ITEM) + slot * (CHUNK // ITEM)
     freed, origin = cursor + (CHUNK - lane.RING), place_of(inp, tile)
     if is_full(inp, tile):
-        put_tile(lane, Ctx(inp, inp, out, lane.region, base, tile, origin, slot, step, block, blocks, lane.peer, recv_peer, shard,
-                          extra, True), freed, OPS, PRODUCE)  # fmt: skip
+        put_tile(lane, Ctx(inp, inp, out, lane.region, base, tile, origin, slot, step, block, blocks, lane.peer,
+                           recv_peer, shard, extra, True), freed, OPS, PRODUCE)  # fmt: skip
     else:
-        put_tile(lane, Ctx(inp, inp, out, lane.region, base, tile, origin, slot, step, block, blocks, lane.peer, recv_peer, shard,
-                          extra, False), freed, OPS, PRODUCE)  # fmt: skip
+        put_tile(lane, Ctx(inp, inp, out, lane.region, base, tile, origin, slot, step, block, blocks, lane.peer,
+                           recv_peer, shard, extra, False), freed, OPS, PRODUCE)  # fmt: skip
     OPS.signal(lane.table, lane.signals + (TAIL * lane.BLOCKS + block) * LINE, cursor + CHUNK, lane.peer)
 
 
@@ -124,11 +124,11 @@ def pull(
     origin = place_of(out, tile)
     OPS.wait(lane.table, lane.flags + (TAIL * lane.BLOCKS + block) * LINE, cursor + CHUNK)
     if is_full(out, tile):
-        take_tile(lane, Ctx(out, inp, out, lane.region, base, tile, origin, slot, step, block, blocks, peer, lane.peer, shard,
-                            extra, True), cursor + CHUNK, OPS, CONSUME)  # fmt: skip
+        take_tile(lane, Ctx(out, inp, out, lane.region, base, tile, origin, slot, step, block, blocks, peer,
+                            lane.peer, shard, extra, True), cursor + CHUNK, OPS, CONSUME)  # fmt: skip
     else:
-        take_tile(lane, Ctx(out, inp, out, lane.region, base, tile, origin, slot, step, block, blocks, peer, lane.peer, shard,
-                            extra, False), cursor + CHUNK, OPS, CONSUME)  # fmt: skip
+        take_tile(lane, Ctx(out, inp, out, lane.region, base, tile, origin, slot, step, block, blocks, peer,
+                            lane.peer, shard, extra, False), cursor + CHUNK, OPS, CONSUME)  # fmt: skip
 
 
 @triton.jit

@@ -12,7 +12,7 @@ other nodes. A seam of your own has functions with these arguments:
 from typing import Any, NamedTuple
 
 import triton
-import triton.language as tl  # noqa: F401  Triton's interpreter looks for it.
+import triton.language as tl
 
 from .. import triton as st
 from .._carrier import op
@@ -42,10 +42,17 @@ def node_signal(table, flag, value, rank):
     st.signal(table, flag, value, rank)
 
 
+# All waits within the node are these two: a deadline goes in here.
+
+
 @triton.jit
 def node_wait(table, flag, value):
-    # All waits for a flag within the node: a deadline goes in here.
     st.wait(table, flag, value)
+
+
+@triton.jit
+def node_wait_packet(table, lines, epoch, SHAPE: tl.constexpr, DTYPE: tl.constexpr, mask, LAYOUT: tl.constexpr):
+    return st.wait_packet(table, lines, epoch, SHAPE, DTYPE, mask, LAYOUT)
 
 
 NODE = Seam(node_put, node_get, node_signal, node_wait)
