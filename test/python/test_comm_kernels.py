@@ -111,7 +111,7 @@ def accesses(text):
     return re.findall(r"\b(?:ld|st|atom|red|fence|bar)\.[\w.:]*", re.sub(r"\bld\.param\S*", "", text))
 
 
-@pytest.mark.parametrize("kernel", [send_packets, exchange, two_shot, meet])
+@pytest.mark.parametrize("kernel", [send_packets, exchange, two_shot, direct_all_reduce, direct_exchange, meet])
 def test_deadlines_cost_nothing_where_there_are_none(kernel):
     """A kernel without one is, to the letter, what it is with a context that knows of none."""
     settings = {"SHAPE": "all", "OP": "sum", "ACC": tl.float32, **of_bytes(2), "WHOLE": True}

@@ -3,7 +3,8 @@
 A kernel waits with the ops of a context that has a deadline: `watched(table, members, rank_here, WATCH)`, with 0 or a
 number of `TAGS` as the constant `WATCH`. With 0 it is a plain context, `Parts`. When the time is over a wait leaves as
 if what it waits for had come, and all later waits leave at once, until the record is good again: a kernel ends soon,
-and what it writes is nobody's result. The host looks at one word of its own memory before each call.
+and what it writes is nobody's result; where it takes addresses or bounds from what has come, it asks `gave_up` first.
+The host looks at one word of its own memory before each call.
 """
 
 import ctypes
@@ -21,7 +22,7 @@ from ._parts import Parts, WatchedParts
 from .kernels_parts import TABLE_HEADER
 
 WORD = DEADLINE_RECORD
-RECORD_WORDS = tl.constexpr(WORD["words"])
+RECORD_WORDS, STATE_WORD = tl.constexpr(WORD["words"]), tl.constexpr(WORD["state"])
 # Far longer than ranks of a job are apart.
 USUAL_SECONDS = 300.0
 # Longer than any run.
@@ -68,6 +69,16 @@ def seconds_of(timeout, device):
         raise ArgumentError("Communicator: waits have no timeout on AMD GPUs: leave it out")
     # What 63 bits hold of nanoseconds.
     return seconds if seconds < 2**63 / 1e9 else math.inf
+
+
+@triton.jit
+def gave_up(members):
+    """Whether a wait before this has given up, the same for all threads of a program: then what has come is nothing to
+    take an address or a bound from.
+    """
+    state = members.to(tl.pointer_type(tl.int64), bitcast=True) - RECORD_WORDS + STATE_WORD
+    # Loads of the threads could differ.
+    return tl.atomic_or(state, 0, sem="relaxed") != 0
 
 
 class Deadline:

@@ -8,7 +8,7 @@ through slots.
 import triton
 import triton.language as tl
 
-from ._deadline import watched
+from ._deadline import gave_up, watched
 from .kernels_exchange import exchange_rounds
 from .kernels_parts import BUFFERS, FLAG_WORDS, await_all, combine, narrowed, rank_of, slot_of, tell_all
 from .kernels_two_shot import two_shot_rounds
@@ -20,7 +20,7 @@ NOWHERE = tl.constexpr(-(1 << 62))
 @triton.jit
 def announce(
     ctx, members, flags, step, places, inp_at, out_at, me,
-    WORLD: tl.constexpr, PROGRAMS: tl.constexpr, SLOT_WORDS: tl.constexpr, SUBSET: tl.constexpr,
+    WORLD: tl.constexpr, PROGRAMS: tl.constexpr, SLOT_WORDS: tl.constexpr, SUBSET: tl.constexpr, WATCH: tl.constexpr,
 ):  # fmt: skip
     """A step that tells where my tensors lie; returns where the announcements are, and the least of their words."""
     mine = slot_of(places, step, me, WORLD, PROGRAMS, SLOT_WORDS)
@@ -35,6 +35,8 @@ def announce(
     for i in tl.static_range(1, WORLD):
         theirs = told + (me + i) % WORLD * (PROGRAMS * SLOT_WORDS)
         least = tl.minimum(least, tl.minimum(tl.load(theirs), tl.load(theirs + 1)))
+    if WATCH:
+        least = tl.where(gave_up(members), NOWHERE, least)
     return told, least
 
 
@@ -93,7 +95,7 @@ def direct_all_reduce(
     mine = flags + pid * WORLD * FLAG_WORDS
     step = tl.load(steps + pid)
     told, least = announce(ctx, members, mine, step, places, inp_at, out_at, me, WORLD, PROGRAMS, SLOT * ITEM // 8,
-                           SUBSET)  # fmt: skip
+                           SUBSET, WATCH)  # fmt: skip
     if least > NOWHERE:
         at = tl.arange(0, BLOCK)
         limit = tl.minimum(shard, count - me * shard)
@@ -163,7 +165,7 @@ def direct_exchange(
     mine = flags + pid * WORLD * FLAG_WORDS
     step = tl.load(steps + pid)
     told, least = announce(ctx, members, mine, step, places, inp_at, out_at, me, WORLD, PROGRAMS, SLOT * ITEM // 8,
-                           SUBSET)  # fmt: skip
+                           SUBSET, WATCH)  # fmt: skip
     if least > NOWHERE:
         for piece in range(pid, (count + BLOCK - 1) // BLOCK, programs):
             first = piece * BLOCK

@@ -3,7 +3,7 @@
 import triton
 import triton.language as tl
 
-from ._deadline import watched
+from ._deadline import gave_up, watched
 from .kernels_parts import FLAG_WORDS, await_all, rank_of, slot_of, tell_all
 
 
@@ -58,8 +58,12 @@ def ragged(
     await_all(ctx, flags, step + 1, me, WORLD)
     told = slot_of(places, step, 0, WORLD, PROGRAMS, WORDS)
     taken, came, begin = (), (), tl.full((), 0, tl.int64)
+    if WATCH:
+        lost = gave_up(members)
     for rank in tl.static_range(WORLD):
         count, longest = tl.load(told + rank * (PROGRAMS * WORDS)), tl.load(told + rank * (PROGRAMS * WORDS) + 1)
+        if WATCH:
+            count, longest = tl.where(lost, 0, count), tl.where(lost, 0, longest)
         count = tl.where(rank == me, sent[rank], count)
         most = tl.maximum(most, tl.where(rank == me, most, longest))
         if pid == 0:

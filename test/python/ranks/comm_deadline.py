@@ -157,6 +157,31 @@ def every_call():
             recover(comm)
 
 
+def garbage():
+    """Where kernels take addresses and numbers from what has come, they take none from what has not."""
+    _plan.DIRECT_BYTES, _plan.USUAL_PACKET_BYTES, _plan.PACKET_BYTES = 0, 0, {}
+    heap, wide = WORLD.zeros(3000, dtype=torch.int32), WORLD.zeros(3000 * RANKS, dtype=torch.int32)
+    calls = {
+        "all_to_all_v": lambda comm: comm.all_to_all_v(heap, torch.full((RANKS,), 40), wide),
+        "all_gather": lambda comm: comm.all_gather(heap, out=wide),
+        "all_reduce": lambda comm: comm.all_reduce(heap),
+    }
+    _plan.ONE_SHOT_BYTES, _plan.USUAL_ONE_SHOT_BYTES = {}, 0
+    comm = communicator()
+    for name, call in calls.items():
+        WORLD.barrier()
+        call(comm)
+        geometry = comm._calls.geometry
+        geometry.memory[: geometry.first_packet].fill_(0x21)
+        WORLD.barrier()
+        if ME != LAST:
+            assert timed_out(comm, call, comm).op == name
+        WORLD.barrier()
+        recover(comm)
+        call(comm)
+    comm.check()
+
+
 def graphs():
     """A graph whose replay a rank leaves out: it ends, and is right again after all have recovered."""
     comm = communicator()
@@ -218,6 +243,7 @@ if RANKS > 1:
         part()
     if RANKS == 2:
         every_call()
+        garbage()
     if ON_GPU:
         graphs()
 else:
