@@ -7,21 +7,21 @@ use std::str::FromStr;
 /// The option of the passes that ask for it.
 pub const TARGET: PassOption = PassOption {
     name: "target",
-    kind: Kind::Form("cuda:90 or hip:gfx942, or another such", |text| text.parse::<Target>().is_ok()),
+    kind: Kind::Form("cuda:90 or hip:gfx942, or another such", |text| text.parse::<TritonTarget>().is_ok()),
     initial: "cuda:90",
     help: "the GPU that Triton compiles for",
 };
 
 /// What Triton compiles for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Target {
+pub enum TritonTarget {
     /// An NVIDIA GPU of this compute capability: 90.
     Cuda(u32),
     /// An AMD GPU: `gfx942`.
     Hip(String),
 }
 
-impl FromStr for Target {
+impl FromStr for TritonTarget {
     type Err = String;
 
     /// Reads `cuda:90` and `hip:gfx942`.
@@ -37,7 +37,7 @@ impl FromStr for Target {
     }
 }
 
-impl fmt::Display for Target {
+impl fmt::Display for TritonTarget {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
             Self::Cuda(capability) => write!(f, "sm_{capability}"),

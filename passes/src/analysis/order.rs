@@ -1,13 +1,18 @@
 //! What the passes about memory order share: what may lie between two operations, and changing their order.
 
-use crate::ir::{constant_value, context, definition, name, set_attribute};
+use crate::ir::{constant_value, context, definition, name, owner, set_attribute};
 use melior::Context;
 use melior::ir::attribute::IntegerAttribute;
+use melior::ir::block::BlockArgument;
 use melior::ir::operation::OperationLike;
 use melior::ir::r#type::IntegerType;
-use melior::ir::{Attribute, OperationRef, Value, ValueLike};
+use melior::ir::{Attribute, BlockLike, OperationRef, Value, ValueLike};
+use symm_dialect::lossy;
 use symm_dialect::ops::{Order, SymmOp};
 use symm_dialect::pointer::{Pointer, is_block_memory};
+
+/// What makes a pointer of a pointer, its first operand.
+const MOVES: &[&str] = &["tt.addptr", "tt.splat", "tt.broadcast", "tt.expand_dims", "tt.bitcast", "ttg.convert_layout"];
 
 /// Whether an operation touches no memory and waits for nobody, whatever its operands are: what lies between two
 /// operations that follow each other directly. An operation that is not known here does.
@@ -198,4 +203,32 @@ pub fn is_bulk_store(name: &str) -> bool {
 pub fn is_bulk_load(name: &str) -> bool {
     matches!(name, "tt.descriptor_load" | "tt.descriptor_gather")
         || matches!(name, "ttng.async_tma_copy_global_to_local" | "ttng.async_tma_gather")
+}
+
+/// Whether a pointer has been made one to another rank's memory, as far as that can be seen.
+pub fn is_remote<'c: 'a, 'a>(pointer: Value<'c, 'a>) -> bool {
+    let from = match definition(pointer) {
+        Some(op) if matches!(SymmOp::cast(op), Some(SymmOp::AsRemote(_))) => return true,
+        Some(op) if MOVES.contains(&name(op)) => op.operands().next(),
+        Some(_) => None,
+        None => carried_from(pointer),
+    };
+    from.is_some_and(is_remote)
+}
+
+/// What a loop starts with, of a value that it carries around.
+fn carried_from<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
+    let argument = value.is_block_argument().then(|| BlockArgument::try_from(value).ok())??;
+    let around = owner(argument).parent_operation().filter(|op| name(*op) == "scf.for")?;
+    around.operands().nth(2 + argument.argument_number()).filter(|_| argument.argument_number() > 0)
+}
+
+/// Whether a Triton load is made where and when the program says, past the caches: volatile, or `cv`.
+pub fn is_volatile<'c: 'a, 'a>(load: OperationRef<'c, 'a>) -> bool {
+    let text = |name| lossy_attribute(load, name);
+    text("isVolatile") == "true" || text("cache") == "7 : i32" || text("cachePolicy").contains("cache_modifier = cv")
+}
+
+fn lossy_attribute<'c: 'a, 'a>(op: OperationRef<'c, 'a>, name: &str) -> String {
+    op.attribute(name).map_or_else(|_| String::new(), |attribute| lossy!("{attribute}"))
 }

@@ -17,7 +17,7 @@
 //! Each repair is a remark at the op; with `strict=true` it is an error instead.
 //!
 //! ```mlir
-//! symm.remote_store %ctx, %v, %data[%i], %peer : f32, memref<64xf32>
+//! symm.remote_store %ctx, %data[%i], %v, %peer : memref<64xf32>, f32
 //! symm.signal set %ctx, %flag[%c0], %one, %peer sem relaxed scope gpu : memref<1xi32>, i32
 //! // remark: O2: scope gpu does not reach another rank; widened to sys
 //! // remark: O1: relaxed, but writes come before it without a release fence; made release

@@ -19,10 +19,9 @@
 //!
 //! Limits: `scf.while`; volatile loads are left alone.
 
-use crate::analysis::order::is_quiet;
+use crate::analysis::order::{is_quiet, is_remote, is_volatile};
 use crate::ir::{blocks, collect, definition, name, operations, owner};
 use crate::pass::{Ir, Pass};
-use crate::transform::pipeline_remote::{is_remote, is_volatile};
 use melior::ir::block::BlockArgument;
 use melior::ir::{BlockLike, OperationRef, Value, ValueLike, operation::OperationLike};
 use std::collections::HashSet;

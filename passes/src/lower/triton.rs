@@ -51,8 +51,8 @@ use super::meetings::{Meetings, Threads};
 use crate::analysis::search::Direction;
 use crate::ir::{Builder, has_uses, name, remove_attribute, select, symm_ops};
 use crate::pass::{Ir, Kind, Pass, PassOption, Values};
-use crate::target::{TARGET, Target};
-use engine::Engine;
+use crate::target::{TARGET, TritonTarget};
+use engine::TensorEngine;
 use melior::ir::{OperationRef, Value, operation::OperationLike};
 use std::collections::HashSet;
 use std::fmt;
@@ -120,8 +120,8 @@ impl fmt::Display for Version {
 /// What the parts of the lowering know.
 struct Lowering<'c, 'a> {
     words: Words,
-    target: Target,
-    engine: Engine,
+    target: TritonTarget,
+    engine: TensorEngine,
     tables: Tables<'c, 'a>,
     meetings: Meetings<'c, 'a>,
     /// The packets that are sent after others have been waited for.
@@ -136,7 +136,7 @@ fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<Ir, Repor
         return Ok(Ir::Kept);
     }
     let meetings = Meetings::new(root, Threads::Program, &Gathered::default());
-    let engine = Engine::of(root, &ops);
+    let engine = TensorEngine::of(root, &ops);
     let answers = packet::answers(&ops);
     let mut lowering = Lowering { words: Words(version), target, engine, tables: Tables::default(), meetings, answers };
     lowering.complete_waits(root, &ops)?;

@@ -7,7 +7,7 @@
 //! flags of barriers, and on GPUs the context table.
 //!
 //! ```mlir
-//! symm.remote_store %ctx, %v, %p, %peer : f32, !llvm.ptr
+//! symm.remote_store %ctx, %p, %v, %peer : !llvm.ptr, f32
 //! ```
 //!
 //! becomes
@@ -29,7 +29,7 @@
 //! scf.if %misaligned {
 //!   symm.fault %ctx, "4 bytes at heap offset {} are not aligned to 4 bytes"(%offset) : i64
 //! }
-//! symm.remote_store %ctx, %v, %p, %peer : f32, !llvm.ptr
+//! symm.remote_store %ctx, %p, %v, %peer : !llvm.ptr, f32
 //! ```
 //!
 //! A pointer that `symm.as_remote` translates is checked there: the rank, and that the pointer lies in that part of the

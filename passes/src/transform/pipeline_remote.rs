@@ -44,22 +44,21 @@
 //! Limits: NVIDIA GPUs from `sm_80` on.
 
 use crate::analysis::extent::Extents;
-use crate::analysis::order::is_quiet;
+use crate::analysis::order::{is_quiet, is_remote, is_volatile};
 use crate::ir::{
-    Builder, blocks, collect, constant_value, context, definition, lasting_op, name, operations, owner, set_attribute,
+    Builder, blocks, collect, constant_value, context, definition, lasting_op, name, operations, set_attribute,
 };
 use crate::pass::{Ir, Pass, Values};
 use crate::registration::previous_in_block;
 use crate::target::TARGET;
 use melior::ir::attribute::IntegerAttribute;
-use melior::ir::block::BlockArgument;
 use melior::ir::r#type::IntegerType;
-use melior::ir::{BlockLike, OperationRef, Type, Value, ValueLike, operation::OperationLike};
+use melior::ir::{OperationRef, Type, Value, ValueLike, operation::OperationLike};
 use symm_dialect::diagnostic::{Severity, report};
 use symm_dialect::ops::{Cache, SymmOp};
 use symm_dialect::pointer::Pointer;
 use symm_dialect::shape::{Shaped, byte_width};
-use symm_dialect::{NUM_STAGES_ATTRIBUTE, lossy, module_integer};
+use symm_dialect::{NUM_STAGES_ATTRIBUTE, module_integer};
 
 /// The pass record.
 pub const PASS: Pass = Pass {
@@ -77,9 +76,6 @@ const ASKED: &[&str] = &[NUM_STAGES, "tt.warp_specialize", "tt.flatten", "tt.loo
 
 /// The bytes of a block that are to be under way.
 const BYTES_UNDER_WAY: u64 = 80 << 10;
-
-/// What makes a pointer of a pointer, its first operand.
-const MOVES: &[&str] = &["tt.addptr", "tt.splat", "tt.broadcast", "tt.expand_dims", "tt.bitcast", "ttg.convert_layout"];
 
 const MOST_AHEAD: u64 = 15;
 const FEWEST_AHEAD: u64 = 2;
@@ -304,34 +300,6 @@ impl<'c: 'a, 'a> Traffic<'c, 'a> {
         self.load(source, from, mask);
         self.store(target, to, mask);
     }
-}
-
-/// Whether a pointer has been made one to another rank's memory, as far as that can be seen.
-pub fn is_remote<'c: 'a, 'a>(pointer: Value<'c, 'a>) -> bool {
-    let from = match definition(pointer) {
-        Some(op) if matches!(SymmOp::cast(op), Some(SymmOp::AsRemote(_))) => return true,
-        Some(op) if MOVES.contains(&name(op)) => op.operands().next(),
-        Some(_) => None,
-        None => carried_from(pointer),
-    };
-    from.is_some_and(is_remote)
-}
-
-/// What a loop starts with, of a value that it carries around.
-fn carried_from<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<Value<'c, 'a>> {
-    let argument = value.is_block_argument().then(|| BlockArgument::try_from(value).ok())??;
-    let around = owner(argument).parent_operation().filter(|op| name(*op) == "scf.for")?;
-    around.operands().nth(2 + argument.argument_number()).filter(|_| argument.argument_number() > 0)
-}
-
-/// Whether a Triton load is made where and when the program says, past the caches: volatile, or `cv`.
-pub fn is_volatile<'c: 'a, 'a>(load: OperationRef<'c, 'a>) -> bool {
-    let text = |name| lossy_attribute(load, name);
-    text("isVolatile") == "true" || text("cache") == "7 : i32" || text("cachePolicy").contains("cache_modifier = cv")
-}
-
-fn lossy_attribute<'c: 'a, 'a>(op: OperationRef<'c, 'a>, name: &str) -> String {
-    op.attribute(name).map_or_else(|_| String::new(), |attribute| lossy!("{attribute}"))
 }
 
 /// The bytes of the block that a tensor of pointers points to; 0 for one pointer.

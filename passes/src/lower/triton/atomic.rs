@@ -3,7 +3,7 @@
 use super::words::{atomic_cas, atomic_rmw, constant_like, element_wise};
 use super::{Lowering, Version};
 use crate::ir::{Builder, lasting};
-use crate::target::Target;
+use crate::target::TritonTarget;
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::{Type, TypeLike, Value, ValueLike};
 use symm_dialect::diagnostic::{Reported, error};
@@ -49,7 +49,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         let pointer = self.remote(b, SymmOp::AtomicCas(op), op.ptr(), ("rank", "delta"))?;
         let order = (self.target.order_of_atomic(op.sem()), op.scope());
         let ty = op.expected().r#type();
-        if matches!(self.target, Target::Hip(_)) && self.words.0 < CAS_ON_AMD {
+        if matches!(self.target, TritonTarget::Hip(_)) && self.words.0 < CAS_ON_AMD {
             let complaint = "S1: Triton 3.6 has no compare-and-swap at system scope for AMD GPUs; 3.7 has";
             return Err(error(op.operation(), complaint));
         }

@@ -26,14 +26,14 @@ const ENDS: [&str; 2] = ["ttg.warp_return", "ttg.warp_yield"];
 const STORE_WAIT: &str = "ttng.async_tma_store_wait";
 
 /// What a kernel has the engine do.
-pub struct Engine {
+pub struct TensorEngine {
     stores: bool,
     loads: bool,
     /// The accesses before which stores of the engine may still be under way.
     late: HashSet<usize>,
 }
 
-impl Engine {
+impl TensorEngine {
     /// What the kernels below `root`, with these ops, have it do.
     pub fn of<'c: 'a, 'a>(root: OperationRef<'c, 'a>, ops: &[SymmOp<'c, 'a>]) -> Self {
         let names: Vec<&str> = select(root, |op| Some(name(op)));

@@ -8,7 +8,7 @@ use super::deadline::{Deadline, Looking};
 use super::packet::{are_of, data, for_each_line, halves};
 use super::words::{constant_like, element_wise};
 use crate::ir::{Builder, lasting};
-use crate::target::Target;
+use crate::target::TritonTarget;
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::operation::OperationLike;
 use melior::ir::{Type, Value, ValueLike};
@@ -42,9 +42,9 @@ impl<'c> Line<'c> {
     }
 
     /// Writes data and epoch.
-    pub fn store(&self, b: &Builder<'c>, target: &Target, data: Value<'c, 'c>) {
+    pub fn store(&self, b: &Builder<'c>, target: &TritonTarget, data: Value<'c, 'c>) {
         match target {
-            Target::Cuda(_) => {
+            TritonTarget::Cuda(_) => {
                 let (declared, on) = match self.mask {
                     Some(_) => (".reg .pred on;\nsetp.ne.b32 on, $4, 0;\n", "@on "),
                     None => ("", ""),
@@ -58,7 +58,7 @@ impl<'c> Line<'c> {
                 let results = [self.epoch.r#type()];
                 assembly(b, &text, &constraints("=r", &["l", "l", "r", "r"][..operands.len()]), &operands, &results);
             }
-            Target::Hip(_) => {
+            TritonTarget::Hip(_) => {
                 let [first, second] = halves(b, data, self.epoch);
                 let operands = self.operands(&[self.address, first, second]);
                 let text = self.guarded(
@@ -100,9 +100,9 @@ impl<'c> Line<'c> {
     }
 
     /// The data, once it is there or the deadline is over; zeros where there is no packet.
-    pub fn wait(&self, b: &Builder<'c>, target: &Target, deadline: Option<Deadline<'c>>) -> Value<'c, 'c> {
+    pub fn wait(&self, b: &Builder<'c>, target: &TritonTarget, deadline: Option<Deadline<'c>>) -> Value<'c, 'c> {
         match target {
-            Target::Cuda(_) => {
+            TritonTarget::Cuda(_) => {
                 let [first, second] = self.first_look(b);
                 let is_on = if self.mask.is_some() { "setp.ne.and.b32 missing, $5, 0, missing;\n" } else { "" };
                 let mut operands = self.operands(&[first, second, self.address, self.epoch]);
@@ -124,7 +124,7 @@ impl<'c> Line<'c> {
                 );
                 assembly(b, &text, &constraints("=l", &kinds), &operands, &[self.word(b)])[0]
             }
-            Target::Hip(_) => self.wait_on_amd(b),
+            TritonTarget::Hip(_) => self.wait_on_amd(b),
         }
     }
 

@@ -3,13 +3,13 @@
 use super::deadline::Deadline;
 use super::words::assembly;
 use crate::ir::{Builder, lasting};
-use crate::target::Target;
+use crate::target::TritonTarget;
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::{Type, Value, ValueLike};
 use symm_dialect::ops::{Order, Scope};
 use symm_dialect::shape::byte_width;
 
-impl Target {
+impl TritonTarget {
     /// Whether its memory model is known here.
     pub fn has_order(&self) -> bool {
         match self {
@@ -18,7 +18,7 @@ impl Target {
         }
     }
 
-    /// The order that is left to an atomic after what [`Target::releases_first`] asks for.
+    /// The order that is left to an atomic after what [`TritonTarget::releases_first`] asks for.
     pub fn order_of_atomic(&self, order: Order) -> Order {
         match order {
             Order::Release if self.releases_first() => Order::Relaxed,
