@@ -12,7 +12,7 @@ module attributes {gpu.container_module} {
       %after = arith.addi %me, %one : i32
       %next = arith.remui %after, %n : i32
 
-      symm.remote_store %ctx, %me, %mail[%c0], %next : i32, memref<1xi32>
+      symm.remote_store %ctx, %mail[%c0], %me, %next : memref<1xi32>, i32
       symm.signal set %ctx, %arrived[%c0], %one, %next group block : memref<1xi32>, i32
       symm.wait %ctx, %arrived[%c0] eq %one group block : memref<1xi32>, i32
       gpu.return

@@ -45,7 +45,7 @@ module attributes {gpu.container_module} {
           scf.for %i = %thread to %c64 step %threads {
             %word = arith.index_cast %i : index to i32
             %v = arith.addi %start, %word : i32
-            symm.remote_store %ctx, %v, %slots[%slot, %i], %right : i32, memref<4x64xi32>
+            symm.remote_store %ctx, %slots[%slot, %i], %v, %right : memref<4x64xi32>, i32
           }
           symm.signal set %ctx, %sent[%c0], %m_next, %right group block : memref<1xi32>, i32
         }

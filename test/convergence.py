@@ -50,7 +50,7 @@ PARAMETERS = (
 )
 ARGUMENTS = "%ctx, %flag, %from, %data, %v, %peer"
 TYPES = "!symm.ctx, memref<64xi64>, memref<1024xi64>, memref<1024xi64>, i64, i32"
-STORE = "scf.if %first { symm.remote_store %ctx, %v, %data[%t], %peer : i64, memref<1024xi64> }"
+STORE = "scf.if %first { symm.remote_store %ctx, %data[%t], %v, %peer : memref<1024xi64>, i64 }"
 KEPT = 'attributes {no_inline, passthrough = ["noinline"]} '
 
 KERNEL = """gpu.func @NAME(PARAMETERS) kernel {

@@ -17,8 +17,8 @@ WIDE = {"f64"}
 # Row by row: what a table says, and the op. {1:t} is the type of the place that the first word names, {1:e} its
 # elements', {1:b} that of the piece of a place.
 OPS = [
-    (r"out (\d) (\w+)", "symm.remote_store %ctx, %{2}, %out[%c{1}, %inst, %i], %home : i32, !outcomes"),
-    (rf"store (\w+) (\w+) @(\w+){CLAUSES}", "symm.remote_store %ctx, %{2}, %{1}{place}, %{3}{4} : {1:e}, {1:t}"),
+    (r"out (\d) (\w+)", "symm.remote_store %ctx, %out[%c{1}, %inst, %i], %{2}, %home : !outcomes, i32"),
+    (rf"store (\w+) (\w+) @(\w+){CLAUSES}", "symm.remote_store %ctx, %{1}{place}, %{2}, %{3}{4} : {1:t}, {1:e}"),
     (rf"(\w+) = load (\w+) @(\w+){CLAUSES}", "%{1} = symm.remote_load %ctx, %{2}{place}, %{3}{4} : {2:t} -> {2:e}"),
     (
         rf"(\w+) = (add|xchg) (\w+) (\w+) @(\w+){CLAUSES}",

@@ -26,7 +26,7 @@ module attributes {gpu.container_module} {
         symm.wait %ctx, %free[%slot] ge %freed group block : memref<8xi64>, i64
         scf.for %j = %id to %c256 step %threads {
           %x = memref.load %data[%i, %j] : memref<?x256xf32>
-          symm.remote_store %ctx, %x, %slots[%slot, %j], %right : f32, memref<8x256xf32>
+          symm.remote_store %ctx, %slots[%slot, %j], %x, %right : memref<8x256xf32>, f32
         }
         symm.signal add %ctx, %full[%slot], %one_message, %right group block : memref<8xi64>, i64
       }

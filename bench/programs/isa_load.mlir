@@ -227,7 +227,7 @@ module attributes {gpu.container_module} {
         %from = func.call @at(%src, %i) : (!llvm.ptr, index) -> !llvm.ptr
         %to = func.call @at(%dst, %i) : (!llvm.ptr, index) -> !llvm.ptr
         %v = symm.remote_load %ctx, %from, %peer mask %in : i1 : !llvm.ptr -> !vector
-        symm.remote_store %ctx, %v, %to, %me mask %in : i1 : !vector, !llvm.ptr
+        symm.remote_store %ctx, %to, %v, %me mask %in : i1 : !llvm.ptr, !vector
       }
       gpu.return
     }

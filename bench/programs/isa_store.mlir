@@ -52,7 +52,7 @@ module attributes {gpu.container_module} {
         %from = func.call @at(%src, %i) : (!llvm.ptr, index) -> !llvm.ptr
         %to = func.call @at(%dst, %i) : (!llvm.ptr, index) -> !llvm.ptr
         %v = llvm.load %from : !llvm.ptr -> !vector
-        symm.remote_store %ctx, %v, %to, %peer : !vector, !llvm.ptr
+        symm.remote_store %ctx, %to, %v, %peer : !llvm.ptr, !vector
       }
       gpu.return
     }
@@ -110,7 +110,7 @@ module attributes {gpu.container_module} {
       scf.for %i = %first to %n step %all {
         %e = arith.muli %i, %width : index
         %v = vector.load %src[%e] {alignment = 16 : i64} : !array, !vector
-        symm.remote_store %ctx, %v, %dst[%e], %peer : !vector, !array
+        symm.remote_store %ctx, %dst[%e], %v, %peer : !array, !vector
       }
       gpu.return
     }
@@ -150,7 +150,7 @@ module attributes {gpu.container_module} {
           %here = llvm.getelementptr %from[%offset] : (!llvm.ptr, i64) -> !llvm.ptr, !scalar
           %there = llvm.getelementptr %to[%offset] : (!llvm.ptr, i64) -> !llvm.ptr, !scalar
           %v = llvm.load %here : !llvm.ptr -> !scalar
-          symm.remote_store %ctx, %v, %there, %peer : !scalar, !llvm.ptr
+          symm.remote_store %ctx, %there, %v, %peer : !llvm.ptr, !scalar
         }
       }
       gpu.return
@@ -189,7 +189,7 @@ module attributes {gpu.container_module} {
         scf.for %k = %c0 to %width step %c1 {
           %e = arith.addi %start, %k : index
           %v = memref.load %aligned_src[%e] : !array
-          symm.remote_store %ctx, %v, %aligned_dst[%e], %peer : !scalar, !array
+          symm.remote_store %ctx, %aligned_dst[%e], %v, %peer : !array, !scalar
         }
       }
       gpu.return
@@ -227,7 +227,7 @@ module attributes {gpu.container_module} {
         %from = func.call @at(%src, %i) : (!llvm.ptr, index) -> !llvm.ptr
         %to = func.call @at(%dst, %i) : (!llvm.ptr, index) -> !llvm.ptr
         %v = symm.remote_load %ctx, %from, %me mask %in : i1 : !llvm.ptr -> !vector
-        symm.remote_store %ctx, %v, %to, %peer mask %in : i1 : !vector, !llvm.ptr
+        symm.remote_store %ctx, %to, %v, %peer mask %in : i1 : !llvm.ptr, !vector
       }
       gpu.return
     }
@@ -256,7 +256,7 @@ module attributes {gpu.container_module} {
         %left = arith.subi %n, %e : index
         %lanes = vector.create_mask %left : !mask
         %v = vector.load %src[%e] {alignment = 16 : i64} : !array, !vector
-        symm.remote_store %ctx, %v, %dst[%e], %peer mask %lanes : !mask : !vector, !array
+        symm.remote_store %ctx, %dst[%e], %v, %peer mask %lanes : !mask : !array, !vector
       }
       gpu.return
     }

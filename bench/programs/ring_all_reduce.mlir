@@ -33,7 +33,7 @@ module attributes {gpu.container_module} {
         %chunk = arith.remui %shifted, %n : index
         scf.for %i = %id to %c256 step %threads {
           %x = memref.load %data[%chunk, %b, %i] : memref<?x?x256xi64>
-          symm.remote_store %ctx, %x, %inbox[%step, %b, %i], %right : i64, memref<?x?x256xi64>
+          symm.remote_store %ctx, %inbox[%step, %b, %i], %x, %right : memref<?x?x256xi64>, i64
         }
         symm.signal add %ctx, %flags[%b], %one_step, %right group block : memref<?xi64>, i64
         %step64 = arith.index_cast %step : index to i64

@@ -40,16 +40,16 @@ def Symm_RemoteStoreOp : Symm_AccessOp<"remote_store", WriteEffect> {
     written.
 
     ```mlir
-    symm.remote_store %ctx, %v, %m[%i], %peer : f32, memref<64xf32>
+    symm.remote_store %ctx, %m[%i], %v, %peer : memref<64xf32>, f32
     ```
   }];
   let facts = [Symm_RemoteWrite<"ptr">];
-  let arguments = (ins Symm_Ctx:$ctx, AnyType:$value, Symm_Pointer:$ptr, Variadic<Index>:$indices, I32:$rank,
+  let arguments = (ins Symm_Ctx:$ctx, Symm_Pointer:$ptr, Variadic<Index>:$indices, AnyType:$value, I32:$rank,
                        Optional<I64>:$delta, Optional<Symm_Mask>:$mask, OptionalAttr<Symm_Cache>:$cache,
                        UnitAttr:$volatile_, OptionalAttr<I64Attr>:$alignment);
   let assemblyFormat = [{
-    $ctx `,` $value `,` $ptr (`[` $indices^ `]`)? `,` $rank (`via` $delta^)? (`mask` $mask^ `:` type($mask))?
-    (`cache` $cache^)? (`volatile` $volatile_^)? attr-dict `:` type($value) `,` type($ptr)
+    $ctx `,` $ptr (`[` $indices^ `]`)? `,` $value `,` $rank (`via` $delta^)? (`mask` $mask^ `:` type($mask))?
+    (`cache` $cache^)? (`volatile` $volatile_^)? attr-dict `:` type($ptr) `,` type($value)
   }];
 }
 

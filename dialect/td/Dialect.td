@@ -48,8 +48,34 @@ def Symm_Dialect : Dialect {
       earlier `wait_packet` and `try_packet`, so that it may tell the peer that their slots are free.
     - **S1** What cannot be lowered for a target is refused at the op's location.
 
+    Every op is written in the same order: what it does, where it has kinds (`add`, `set`); the context; the memory
+    that it accesses, with its indices; the values that go there; the rank; then the clauses (`via`, `mask`, `sem`,
+    `group`, …). An op with two pieces of memory has the source before the destination, and `copy`, which has a rank
+    at either end, each with its own (`at`). The types at the end are those of the memory and of the values, in that
+    order, and of the result after `->`. The type of a clause's operand stands in the clause: `mask %in : i1`.
+
+    ```mlir
+    %v = symm.remote_load %ctx, %m[%i], %peer : memref<64xf32> -> f32
+    symm.remote_store %ctx, %m[%i], %v, %peer mask %in : i1 : memref<64xf32>, f32
+    %old = symm.atomic_rmw add %ctx, %n[%i], %w, %peer : memref<64xi64>, i64
+    symm.signal add %ctx, %flag[%i], %w, %peer group block : memref<64xi64>, i64
+    symm.put %ctx, %src, %dst, %peer : memref<64xf32>, memref<64xf32>
+    ```
+
     *Pointers* are whatever the level of the IR has: `!llvm.ptr` (address space 0 or 1), `memref` with any
-    offset and strides, and, as opaque types of an unregistered dialect, `!tt.ptr<T>` and tensors of it.
+    offset and strides, and, as opaque types of an unregistered dialect, `!tt.ptr<T>` and tensors of it. The pointer to a
+    memref's memory, its offset not counted, comes from MLIR's own ops:
+
+    ```mlir
+    %address = memref.extract_aligned_pointer_as_index %m : memref<64xf32> -> index
+    %bits = arith.index_cast %address : index to i64
+    %p = llvm.inttoptr %bits : i64 to !llvm.ptr
+    ```
+
+    Limits of an access: an `alignment` is a power of two from 1 to 2 MiB (T4); without one a value is aligned to the
+    largest power of two that divides its size. Vectors have one fixed dimension and no `i1` elements: in memory an
+    `i1` takes a byte, so extend them to `i8`. A cache modifier needs an access of 1, 2, 4, 8 or 16 bytes on NVIDIA
+    GPUs (S1).
   }];
   let useDefaultTypePrinterParser = 1;
   let hasConstantMaterializer = 1;

@@ -28,16 +28,16 @@ def Symm_PutPacketOp : Symm_AccessOp<"put_packet", CopyEffect> {
     ranks answers a packet with one.
 
     ```mlir
-    symm.put_packet %ctx, %v, %slots[%i], %epoch, %peer : f32, memref<64xi32>
-    symm.put_packet %ctx, %w, %p, %epoch, %peer mask %in : vector<8xi1> : vector<8xbf16>, !llvm.ptr
+    symm.put_packet %ctx, %slots[%i], %v, %epoch, %peer : memref<64xi32>, f32
+    symm.put_packet %ctx, %p, %w, %epoch, %peer mask %in : vector<8xi1> : !llvm.ptr, vector<8xbf16>
     ```
   }]);
   let facts = [Symm_RemoteFlag<"slots">];
-  let arguments = (ins Symm_Ctx:$ctx, AnyType:$value, Symm_Pointer:$slots, Variadic<Index>:$indices, I32:$epoch,
+  let arguments = (ins Symm_Ctx:$ctx, Symm_Pointer:$slots, Variadic<Index>:$indices, AnyType:$value, I32:$epoch,
                        I32:$rank, Optional<I64>:$delta, Optional<Symm_Mask>:$mask);
   let assemblyFormat = [{
-    $ctx `,` $value `,` $slots (`[` $indices^ `]`)? `,` $epoch `,` $rank (`via` $delta^)?
-    (`mask` $mask^ `:` type($mask))? attr-dict `:` type($value) `,` type($slots)
+    $ctx `,` $slots (`[` $indices^ `]`)? `,` $value `,` $epoch `,` $rank (`via` $delta^)?
+    (`mask` $mask^ `:` type($mask))? attr-dict `:` type($slots) `,` type($value)
   }];
 }
 

@@ -34,8 +34,8 @@ module attributes {gpu.container_module} {
       %start = llvm.ptrtoint %base : !llvm.ptr to i64
       %offset = arith.subi %address, %start : i64
       scf.for %peer = %zero to %n step %one : i32 {
-        symm.remote_store %ctx, %rest, %facts[%rank, %c0], %peer : i64, memref<?x2xi64>
-        symm.remote_store %ctx, %offset, %facts[%rank, %c1], %peer : i64, memref<?x2xi64>
+        symm.remote_store %ctx, %facts[%rank, %c0], %rest, %peer : memref<?x2xi64>, i64
+        symm.remote_store %ctx, %facts[%rank, %c1], %offset, %peer : memref<?x2xi64>, i64
       }
       gpu.return
     }

@@ -29,8 +29,8 @@ module attributes {gpu.container_module} {
           %b = symm.remote_load %ctx, %counters[%c1], %zero : memref<2xi64> -> i64
           %a_next = arith.addi %a, %step : i64
           %b_next = arith.addi %b, %two : i64
-          symm.remote_store %ctx, %a_next, %counters[%c0], %zero : i64, memref<2xi64>
-          symm.remote_store %ctx, %b_next, %counters[%c1], %zero : i64, memref<2xi64>
+          symm.remote_store %ctx, %counters[%c0], %a_next, %zero : memref<2xi64>, i64
+          symm.remote_store %ctx, %counters[%c1], %b_next, %zero : memref<2xi64>, i64
           symm.signal set %ctx, %lock[%c0], %free, %zero : memref<1xi32>, i32
         }
       }

@@ -23,7 +23,7 @@ module attributes {gpu.container_module} {
       %total = scf.for %round = %zero to %fifty step %one iter_args(%sum = %zero) -> i32 : i32 {
         %v = arith.addi %mine, %round : i32
         scf.for %peer = %zero to %n step %one : i32 {
-          symm.remote_store %ctx, %v, %board[%block, %place], %peer : i32, memref<4x?xi32>
+          symm.remote_store %ctx, %board[%block, %place], %v, %peer : memref<4x?xi32>, i32
         }
         symm.barrier %ctx group block
         %errors = scf.for %r = %c0 to %ranks step %c1 iter_args(%count = %zero) -> i32 {

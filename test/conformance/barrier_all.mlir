@@ -14,8 +14,8 @@ module attributes {gpu.container_module} {
       %right = arith.remui %next, %n : i32
       %v = memref.load %mine[%c0] : memref<1xi32>
       %signed = arith.subi %round, %me : i32
-      symm.remote_store %ctx, %signed, %told[%c0], %right : i32, memref<2xi32>
-      symm.remote_store %ctx, %v, %told[%c1], %right : i32, memref<2xi32>
+      symm.remote_store %ctx, %told[%c0], %signed, %right : memref<2xi32>, i32
+      symm.remote_store %ctx, %told[%c1], %v, %right : memref<2xi32>, i32
       gpu.return
     }
   }

@@ -29,7 +29,7 @@ module attributes {gpu.container_module} {
         scf.for %p = %c0 to %n step %c1 {
           %peer = arith.index_cast %p : index to i32
           symm.wait %ctx, %read[%p] ge %last group block : memref<?xi32>, i32
-          symm.remote_store %ctx, %v, %words[%me], %peer : i64, memref<?xi64>
+          symm.remote_store %ctx, %words[%me], %v, %peer : memref<?xi64>, i64
           symm.signal set %ctx, %told[%me], %round, %peer group block : memref<?xi32>, i32
         }
         %found = scf.for %p = %c0 to %n step %c1 iter_args(%count = %sum) -> i32 {

@@ -48,7 +48,7 @@ module attributes {gpu.container_module} {
       %next = arith.addi %rank, %one : i32
       %right = arith.remui %next, %ranks : i32
       %c2 = arith.constant 2 : index
-      symm.remote_store %from_parts, %rank, %seen[%c1, %c2], %right : i32, memref<2x3xi32>
+      symm.remote_store %from_parts, %seen[%c1, %c2], %rank, %right : memref<2x3xi32>, i32
       gpu.return
     }
 
@@ -63,7 +63,7 @@ module attributes {gpu.container_module} {
       memref.store %ranks, %seen[%c0, %c1] : memref<2x3xi32>
       %next = arith.addi %rank, %one : i32
       %right = arith.remui %next, %ranks : i32
-      symm.remote_store %ctx, %rank, %seen[%c0, %c2], %right : i32, memref<2x3xi32>
+      symm.remote_store %ctx, %seen[%c0, %c2], %rank, %right : memref<2x3xi32>, i32
       return
     }
   }

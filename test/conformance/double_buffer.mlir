@@ -31,7 +31,7 @@ module attributes {gpu.container_module} {
         scf.for %i = %thread to %c32 step %threads {
           %v = memref.load %data[%block, %i] : memref<3x32xi32>
           %more = arith.addi %v, %one : i32
-          symm.remote_store %ctx, %more, %buffers[%parity, %block, %i], %right : i32, memref<2x3x32xi32>
+          symm.remote_store %ctx, %buffers[%parity, %block, %i], %more, %right : memref<2x3x32xi32>, i32
         }
         symm.signal set %ctx, %filled[%parity, %block], %epoch, %right group block : memref<2x3xi64>, i64
         symm.wait %ctx, %filled[%parity, %block] ge %epoch group block : memref<2x3xi64>, i64

@@ -39,7 +39,7 @@ module attributes {gpu.container_module} {
         %at = arith.addi %first, %i : index
         %number = arith.index_cast %i : index to i64
         %v = arith.addi %sent, %number : i64
-        symm.remote_store %ctx, %v, %inbox[%at], %next : i64, memref<?xi64>
+        symm.remote_store %ctx, %inbox[%at], %v, %next : memref<?xi64>, i64
       }
       symm.signal set %ctx, %set[%block], %epoch, %next group block : memref<?xi64>, i64
       symm.signal add %ctx, %added[%block], %one, %next group block : memref<?xi64>, i64
@@ -85,7 +85,7 @@ module attributes {gpu.container_module} {
       %v = arith.addi %base, %mine : i64
       scf.for %r = %thread to %ranks step %threads {
         %peer = arith.index_cast %r : index to i32
-        symm.remote_store %ctx, %v, %board[%at], %peer : i64, memref<?xi64>
+        symm.remote_store %ctx, %board[%at], %v, %peer : memref<?xi64>, i64
       }
       symm.barrier %ctx group block
       scf.for %r = %thread to %ranks step %threads {

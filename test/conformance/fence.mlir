@@ -35,8 +35,8 @@ module attributes {gpu.container_module} {
             %count = arith.extsi %round : i32 to i64
             %a = arith.addi %mine, %count : i64
             %b = arith.muli %a, %a : i64
-            symm.remote_store %ctx, %a, %slot[%c0], %right : i64, memref<2xi64>
-            symm.remote_store %ctx, %b, %slot[%c1], %right : i64, memref<2xi64>
+            symm.remote_store %ctx, %slot[%c0], %a, %right : memref<2xi64>, i64
+            symm.remote_store %ctx, %slot[%c1], %b, %right : memref<2xi64>, i64
             symm.fence sem release
             symm.signal set %ctx, %full[%c0], %round, %right sem relaxed : memref<1xi32>, i32
           }

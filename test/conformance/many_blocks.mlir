@@ -31,7 +31,7 @@ module attributes {gpu.container_module} {
       }
       %v = memref.load %token[%block] : memref<65xi64>
       %w = arith.addi %v, %more : i64
-      symm.remote_store %ctx, %w, %token[%place], %right : i64, memref<65xi64>
+      symm.remote_store %ctx, %token[%place], %w, %right : memref<65xi64>, i64
       symm.signal set %ctx, %turn[%place], %lap, %right group block : memref<65xi32>, i32
       gpu.return
     }

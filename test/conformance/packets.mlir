@@ -63,13 +63,13 @@ module attributes {gpu.container_module} {
         %s_sent = arith.addi %s_all, %s_steps : vector<11xi16>
         %m_narrow = arith.trunci %mine : i32 to i8
         %m_sent = vector.broadcast %m_narrow : i8 to vector<20xi8>
-        symm.put_packet %ctx, %f_sent, %slots[%f], %epoch, %next : f32, memref<?xi32>
-        symm.put_packet %ctx, %w_sent, %slots[%w], %epoch, %next : i64, memref<?xi32>
-        symm.put_packet %ctx, %t_sent, %slots[%t], %epoch, %next mask %true : i1 : vector<3xf32>, memref<?xi32>
-        symm.put_packet %ctx, %s_sent, %slots[%s], %epoch, %next : vector<11xi16>, memref<?xi32>
+        symm.put_packet %ctx, %slots[%f], %f_sent, %epoch, %next : memref<?xi32>, f32
+        symm.put_packet %ctx, %slots[%w], %w_sent, %epoch, %next : memref<?xi32>, i64
+        symm.put_packet %ctx, %slots[%t], %t_sent, %epoch, %next mask %true : i1 : memref<?xi32>, vector<3xf32>
+        symm.put_packet %ctx, %slots[%s], %s_sent, %epoch, %next : memref<?xi32>, vector<11xi16>
         // Of three lines the second one has no element that is on.
-        symm.put_packet %ctx, %m_sent, %slots[%m], %epoch, %next mask %lanes : vector<20xi1>
-          : vector<20xi8>, memref<?xi32>
+        symm.put_packet %ctx, %slots[%m], %m_sent, %epoch, %next mask %lanes : vector<20xi1>
+          : memref<?xi32>, vector<20xi8>
 
         %f_got = symm.wait_packet %ctx, %slots[%f], %epoch : memref<?xi32> -> f32
         %w_got, %tries = scf.while (%none = %zero) : (i32) -> (i64, i32) {
@@ -122,7 +122,7 @@ module attributes {gpu.container_module} {
           %old = symm.atomic_rmw add %ctx, %wrong[%c0], %one, %me sem relaxed : memref<1xi32>, i32
         }
         // The answer: the slots are free.
-        symm.put_packet %ctx, %one, %slots[%a], %epoch, %prev : i32, memref<?xi32>
+        symm.put_packet %ctx, %slots[%a], %one, %epoch, %prev : memref<?xi32>, i32
         %answer = symm.wait_packet %ctx, %slots[%a], %epoch : memref<?xi32> -> i32
       }
       gpu.return

@@ -43,13 +43,13 @@ module attributes {gpu.container_module} {
       %thread = gpu.thread_id x
       %first = arith.cmpi ult, %thread, %c16 : index
       scf.for %round = %start to %end step %one : i64 {
-        symm.remote_store %ctx, %round, %all[%thread], %right : i64, memref<1024xi64>
+        symm.remote_store %ctx, %all[%thread], %round, %right : memref<1024xi64>, i64
         scf.if %first {
-          symm.remote_store %ctx, %round, %early[%thread], %right : i64, memref<16xi64>
+          symm.remote_store %ctx, %early[%thread], %round, %right : memref<16xi64>, i64
         }
         func.call @exchange(%ctx, %arrived, %round, %right) : (!symm.ctx, memref<1xi64>, i64, i32) -> ()
         scf.if %first {
-          symm.remote_store %ctx, %round, %late[%thread], %right : i64, memref<16xi64>
+          symm.remote_store %ctx, %late[%thread], %round, %right : memref<16xi64>, i64
         }
         // What came before the signal is there; what came after it is of this round or of the one before.
         %a = memref.load %all[%thread] : memref<1024xi64>
@@ -92,13 +92,13 @@ module attributes {gpu.container_module} {
       %lane = gpu.lane_id
       %first = arith.cmpi ult, %lane, %c5 : index
       scf.for %round = %start to %end step %one : i64 {
-        symm.remote_store %ctx, %round, %all[%thread], %right : i64, memref<1024xi64>
+        symm.remote_store %ctx, %all[%thread], %round, %right : memref<1024xi64>, i64
         scf.if %first {
-          symm.remote_store %ctx, %round, %early[%thread], %right : i64, memref<1024xi64>
+          symm.remote_store %ctx, %early[%thread], %round, %right : memref<1024xi64>, i64
         }
         func.call @exchange_by_warp(%ctx, %arrived, %round, %right) : (!symm.ctx, memref<64xi64>, i64, i32) -> ()
         scf.if %first {
-          symm.remote_store %ctx, %round, %late[%thread], %right : i64, memref<1024xi64>
+          symm.remote_store %ctx, %late[%thread], %round, %right : memref<1024xi64>, i64
         }
         %e_wrong = scf.if %first -> i1 {
           %e = memref.load %early[%thread] : memref<1024xi64>

@@ -30,7 +30,7 @@ module attributes {gpu.container_module} {
         scf.if %serves {
           %errors = scf.for %round = %first to %end step %first iter_args(%count = %none) -> i32 : i64 {
             %v = arith.addi %mine, %round : i64
-            symm.remote_store %ctx, %v, %ball[%c0], %right : i64, memref<2xi64>
+            symm.remote_store %ctx, %ball[%c0], %v, %right : memref<2xi64>, i64
             symm.signal set %ctx, %rounds[%c0], %round, %right : memref<2xi64>, i64
             symm.wait %ctx, %rounds[%c1] eq %round : memref<2xi64>, i64
             %got = memref.load %ball[%c1] : memref<2xi64>
@@ -46,7 +46,7 @@ module attributes {gpu.container_module} {
             symm.wait %ctx, %rounds[%c0] eq %round : memref<2xi64>, i64
             %v = memref.load %ball[%c0] : memref<2xi64>
             %answer = arith.addi %v, %first : i64
-            symm.remote_store %ctx, %answer, %ball[%c1], %left : i64, memref<2xi64>
+            symm.remote_store %ctx, %ball[%c1], %answer, %left : memref<2xi64>, i64
             symm.signal set %ctx, %rounds[%c1], %round, %left : memref<2xi64>, i64
           }
         }

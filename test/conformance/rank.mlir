@@ -10,7 +10,7 @@ module attributes {gpu.container_module} {
       %n = symm.num_ranks %ctx
       %place = arith.index_cast %me : i32 to index
       scf.for %peer = %zero to %n step %one : i32 {
-        symm.remote_store %ctx, %me, %roster[%place], %peer : i32, memref<?xi32>
+        symm.remote_store %ctx, %roster[%place], %me, %peer : memref<?xi32>, i32
       }
       gpu.return
     }

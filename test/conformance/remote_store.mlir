@@ -24,23 +24,23 @@ module attributes {gpu.container_module} {
         %sum = arith.addi %mine, %count : i32
         %v = arith.addi %sum, %one : i32
         %i8_x = func.call @to_i8(%v) : (i32) -> i8
-        symm.remote_store %ctx, %i8_x, %i8s[%i], %right : i8, memref<15xi8>
+        symm.remote_store %ctx, %i8s[%i], %i8_x, %right : memref<15xi8>, i8
         %i16_x = func.call @to_i16(%v) : (i32) -> i16
-        symm.remote_store %ctx, %i16_x, %i16s[%i], %right : i16, memref<15xi16>
+        symm.remote_store %ctx, %i16s[%i], %i16_x, %right : memref<15xi16>, i16
         %i32_x = func.call @to_i32(%v) : (i32) -> i32
-        symm.remote_store %ctx, %i32_x, %i32s[%i], %right : i32, memref<15xi32>
+        symm.remote_store %ctx, %i32s[%i], %i32_x, %right : memref<15xi32>, i32
         %i64_x = func.call @to_i64(%v) : (i32) -> i64
-        symm.remote_store %ctx, %i64_x, %i64s[%i], %right : i64, memref<15xi64>
+        symm.remote_store %ctx, %i64s[%i], %i64_x, %right : memref<15xi64>, i64
         %index_x = func.call @to_index(%v) : (i32) -> index
-        symm.remote_store %ctx, %index_x, %indexs[%i], %right : index, memref<15xindex>
+        symm.remote_store %ctx, %indexs[%i], %index_x, %right : memref<15xindex>, index
         %f16_x = func.call @to_f16(%v) : (i32) -> f16
-        symm.remote_store %ctx, %f16_x, %f16s[%i], %right : f16, memref<15xf16>
+        symm.remote_store %ctx, %f16s[%i], %f16_x, %right : memref<15xf16>, f16
         %bf16_x = func.call @to_bf16(%v) : (i32) -> bf16
-        symm.remote_store %ctx, %bf16_x, %bf16s[%i], %right : bf16, memref<15xbf16>
+        symm.remote_store %ctx, %bf16s[%i], %bf16_x, %right : memref<15xbf16>, bf16
         %f32_x = func.call @to_f32(%v) : (i32) -> f32
-        symm.remote_store %ctx, %f32_x, %f32s[%i], %right : f32, memref<15xf32>
+        symm.remote_store %ctx, %f32s[%i], %f32_x, %right : memref<15xf32>, f32
         %f64_x = func.call @to_f64(%v) : (i32) -> f64
-        symm.remote_store %ctx, %f64_x, %f64s[%i], %right : f64, memref<15xf64>
+        symm.remote_store %ctx, %f64s[%i], %f64_x, %right : memref<15xf64>, f64
       }
       gpu.return
     }

@@ -47,34 +47,34 @@ module attributes {gpu.container_module} {
           %place = arith.addi %line, %j : index
           %count = arith.index_cast %place : index to i32
           %a = arith.addi %mine, %count : i32
-          symm.remote_store %ctx, %a, %known[%i, %j], %right : i32, memref<2x3xi32, strided<[24, 3], offset: 14>>
+          symm.remote_store %ctx, %known[%i, %j], %a, %right : memref<2x3xi32, strided<[24, 3], offset: 14>>, i32
           %b = arith.addi %a, %ten : i32
-          symm.remote_store %ctx, %b, %unknown[%i, %j], %right : i32, memref<2x3xi32, strided<[?, ?], offset: ?>>
+          symm.remote_store %ctx, %unknown[%i, %j], %b, %right : memref<2x3xi32, strided<[?, ?], offset: ?>>, i32
         }
       }
 
       %cell = memref.subview %data[0, 11] [1, 1] [1, 1] : memref<8x12xi32> to memref<i32, strided<[], offset: 11>>
       %c = arith.addi %mine, %twenty : i32
-      symm.remote_store %ctx, %c, %cell, %right : i32, memref<i32, strided<[], offset: 11>>
+      symm.remote_store %ctx, %cell, %c, %right : memref<i32, strided<[], offset: 11>>, i32
 
       %mine8 = vector.broadcast %mine : i32 to vector<8xi32>
       %d = arith.addi %mine8, %thirties : vector<8xi32>
       // A vector that is not aligned to its size says so.
-      symm.remote_store %ctx, %d, %data[%c5, %c3], %right {alignment = 4 : i64} : vector<8xi32>, memref<8x12xi32>
+      symm.remote_store %ctx, %data[%c5, %c3], %d, %right {alignment = 4 : i64} : memref<8x12xi32>, vector<8xi32>
 
       %index = memref.extract_aligned_pointer_as_index %data : memref<8x12xi32> -> index
       %address = arith.index_cast %index : index to i64
       %p = llvm.inttoptr %address : i64 to !llvm.ptr
       %p89 = llvm.getelementptr %p[89] : (!llvm.ptr) -> !llvm.ptr, i32
       %e = arith.addi %mine, %forty : i32
-      symm.remote_store %ctx, %e, %p89, %right volatile : i32, !llvm.ptr
+      symm.remote_store %ctx, %p89, %e, %right volatile : !llvm.ptr, i32
       %p91 = llvm.getelementptr %p[91] : (!llvm.ptr) -> !llvm.ptr, i32
       %f = arith.addi %e, %one : i32
-      symm.remote_store %ctx, %f, %p91, %right cache wt : i32, !llvm.ptr
+      symm.remote_store %ctx, %p91, %f, %right cache wt : !llvm.ptr, i32
 
       %mine4 = vector.broadcast %mine : i32 to vector<4xi32>
       %g = arith.addi %mine4, %fifties : vector<4xi32>
-      symm.remote_store %ctx, %g, %data[%c2, %c4], %right : vector<4xi32>, memref<8x12xi32>
+      symm.remote_store %ctx, %data[%c2, %c4], %g, %right : memref<8x12xi32>, vector<4xi32>
       gpu.return
     }
   }

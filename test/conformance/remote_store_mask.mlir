@@ -36,9 +36,9 @@ module attributes {gpu.container_module} {
         %rest = arith.remui %count, %three : i32
         %third = arith.cmpi eq, %rest, %zero : i32
         %v = arith.addi %start, %count : i32
-        symm.remote_store %ctx, %v, %data[%c0, %i], %right mask %third : i1 : i32, memref<4x32xi32>
-        symm.remote_store %ctx, %v, %data[%c1, %i], %right mask %true : i1 : i32, memref<4x32xi32>
-        symm.remote_store %ctx, %v, %data[%c2, %i], %n mask %never : i1 : i32, memref<4x32xi32>
+        symm.remote_store %ctx, %data[%c0, %i], %v, %right mask %third : i1 : memref<4x32xi32>, i32
+        symm.remote_store %ctx, %data[%c1, %i], %v, %right mask %true : i1 : memref<4x32xi32>, i32
+        symm.remote_store %ctx, %data[%c2, %i], %v, %n mask %never : i1 : memref<4x32xi32>, i32
       }
       scf.for %k = %first to %c8 step %all {
         %i = arith.muli %k, %c4 : index
@@ -51,7 +51,7 @@ module attributes {gpu.container_module} {
         %base = arith.addi %start, %count : i32
         %bases = vector.broadcast %base : i32 to vector<4xi32>
         %v = arith.addi %bases, %lanes : vector<4xi32>
-        symm.remote_store %ctx, %v, %data[%c3, %i], %right mask %odd : vector<4xi1> : vector<4xi32>, memref<4x32xi32>
+        symm.remote_store %ctx, %data[%c3, %i], %v, %right mask %odd : vector<4xi1> : memref<4x32xi32>, vector<4xi32>
       }
       gpu.return
     }

@@ -24,7 +24,7 @@ module attributes {gpu.container_module} {
           %a = memref.load %sums[%block, %i] : memref<8x32xi64>
           %b = memref.load %data[%block, %i] : memref<8x32xi64>
           %sum = arith.addi %a, %b : i64
-          symm.remote_store %ctx, %sum, %sums[%block, %i], %right : i64, memref<8x32xi64>
+          symm.remote_store %ctx, %sums[%block, %i], %sum, %right : memref<8x32xi64>, i64
         }
         symm.signal set %ctx, %arrived[%block], %one, %right group block : memref<8xi32>, i32
       }

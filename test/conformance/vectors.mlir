@@ -18,27 +18,27 @@ module attributes {gpu.container_module} {
       %i8_places = arith.constant dense<[0, 1, 2, 3]> : vector<4xi32>
       %i8_words = arith.addi %mines, %i8_places : vector<4xi32>
       %i8_v = vector.bitcast %i8_words : vector<4xi32> to vector<16xi8>
-      symm.remote_store %ctx, %i8_v, %i8s[%c0], %right : vector<16xi8>, memref<16xi8>
+      symm.remote_store %ctx, %i8s[%c0], %i8_v, %right : memref<16xi8>, vector<16xi8>
       %i64_places = arith.constant dense<[1000, 1001, 1002, 1003]> : vector<4xi32>
       %i64_words = arith.addi %mines, %i64_places : vector<4xi32>
       %i64_v = vector.bitcast %i64_words : vector<4xi32> to vector<2xi64>
-      symm.remote_store %ctx, %i64_v, %i64s[%c0], %right : vector<2xi64>, memref<2xi64>
+      symm.remote_store %ctx, %i64s[%c0], %i64_v, %right : memref<2xi64>, vector<2xi64>
       %f16_places = arith.constant dense<[2000, 2001, 2002, 2003]> : vector<4xi32>
       %f16_words = arith.addi %mines, %f16_places : vector<4xi32>
       %f16_v = vector.bitcast %f16_words : vector<4xi32> to vector<8xf16>
-      symm.remote_store %ctx, %f16_v, %f16s[%c0], %right : vector<8xf16>, memref<8xf16>
+      symm.remote_store %ctx, %f16s[%c0], %f16_v, %right : memref<8xf16>, vector<8xf16>
       %bf16_places = arith.constant dense<[3000, 3001, 3002, 3003]> : vector<4xi32>
       %bf16_words = arith.addi %mines, %bf16_places : vector<4xi32>
       %bf16_v = vector.bitcast %bf16_words : vector<4xi32> to vector<8xbf16>
-      symm.remote_store %ctx, %bf16_v, %bf16s[%c0], %right : vector<8xbf16>, memref<8xbf16>
+      symm.remote_store %ctx, %bf16s[%c0], %bf16_v, %right : memref<8xbf16>, vector<8xbf16>
       %f32_places = arith.constant dense<[4000, 4001, 4002, 4003]> : vector<4xi32>
       %f32_words = arith.addi %mines, %f32_places : vector<4xi32>
       %f32_v = vector.bitcast %f32_words : vector<4xi32> to vector<4xf32>
-      symm.remote_store %ctx, %f32_v, %f32s[%c0], %right : vector<4xf32>, memref<4xf32>
+      symm.remote_store %ctx, %f32s[%c0], %f32_v, %right : memref<4xf32>, vector<4xf32>
       %f64_places = arith.constant dense<[5000, 5001, 5002, 5003]> : vector<4xi32>
       %f64_words = arith.addi %mines, %f64_places : vector<4xi32>
       %f64_v = vector.bitcast %f64_words : vector<4xi32> to vector<2xf64>
-      symm.remote_store %ctx, %f64_v, %f64s[%c0], %right : vector<2xf64>, memref<2xf64>
+      symm.remote_store %ctx, %f64s[%c0], %f64_v, %right : memref<2xf64>, vector<2xf64>
       gpu.return
     }
 

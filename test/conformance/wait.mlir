@@ -138,9 +138,9 @@ module attributes {gpu.container_module} {
           %b = arith.addi %a, %ten : i32
           %value = memref.load %final[%k] : memref<10xi32>
           %wide = arith.extsi %value : i32 to i64
-          symm.remote_store %ctx, %a, %data[%c0, %k], %right : i32, memref<2x10xi32>
+          symm.remote_store %ctx, %data[%c0, %k], %a, %right : memref<2x10xi32>, i32
           symm.signal set %ctx, %flags32[%k], %value, %right group block : memref<10xi32>, i32
-          symm.remote_store %ctx, %b, %data[%c1, %k], %right : i32, memref<2x10xi32>
+          symm.remote_store %ctx, %data[%c1, %k], %b, %right : memref<2x10xi32>, i32
           symm.signal set %ctx, %flags64[%k], %wide, %right group block : memref<10xi64>, i64
         }
       } else {

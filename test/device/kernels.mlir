@@ -42,7 +42,7 @@ module attributes {gpu.container_module, symm.heap_size = 67108864 : i64} {
       scf.for %r = %zero to %rounds step %one : i64 {
         %v0 = arith.muli %r, %r : i64
         %v = arith.addi %v0, %t : i64
-        symm.remote_store %ctx, %v, %mine, %peer : i64, !llvm.ptr
+        symm.remote_store %ctx, %mine, %v, %peer : !llvm.ptr, i64
         %next = arith.addi %r, %one : i64
         symm.signal set %ctx, %flag, %next, %peer group block : !llvm.ptr, i64
         symm.wait %ctx, %flag ge %next group block : !llvm.ptr, i64
@@ -92,7 +92,7 @@ module attributes {gpu.container_module, symm.heap_size = 67108864 : i64} {
       scf.for %i = %first to %end step %stride {
         %w = arith.index_cast %i : index to i64
         %p = llvm.getelementptr %dst[%w] : (!llvm.ptr, i64) -> !llvm.ptr, vector<8xf16>
-        symm.remote_store %ctx, %v, %p, %rank : vector<8xf16>, !llvm.ptr
+        symm.remote_store %ctx, %p, %v, %rank : !llvm.ptr, vector<8xf16>
       }
       gpu.return
     }

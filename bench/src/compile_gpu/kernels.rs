@@ -23,7 +23,7 @@ pub fn with_symm(mix: Mix, attributes: &str) -> String {
         let access = |body: &mut String, peer: usize| {
             let _ = match peer {
                 STORED_TO => {
-                    writeln!(body, "symm.remote_store %ctx, %sum, %there, %peer{peer} : vector<4xf32>, !llvm.ptr")
+                    writeln!(body, "symm.remote_store %ctx, %there, %sum, %peer{peer} : !llvm.ptr, vector<4xf32>")
                 }
                 _ => {
                     writeln!(body, "%v{peer} = symm.remote_load %ctx, %here, %peer{peer} : !llvm.ptr -> vector<4xf32>")
@@ -39,7 +39,7 @@ pub fn with_symm(mix: Mix, attributes: &str) -> String {
             let _ = writeln!(body, "%v{op} = symm.remote_load %ctx, %p{op}, %peer{peer} : !llvm.ptr -> vector<4xf32>");
         } else {
             let value = op - 1;
-            let _ = writeln!(body, "symm.remote_store %ctx, %v{value}, %p{op}, %peer{peer} : vector<4xf32>, !llvm.ptr");
+            let _ = writeln!(body, "symm.remote_store %ctx, %p{op}, %v{value}, %peer{peer} : !llvm.ptr, vector<4xf32>");
         }
     }
     for op in 0..mix.signals {

@@ -5,7 +5,7 @@ module attributes {gpu.container_module} {
     gpu.func @tell(%ctx: !symm.ctx, %out: memref<1xi32>) kernel {
       %c0 = arith.constant 0 : index
       %me = symm.rank %ctx
-      symm.remote_store %ctx, %me, %out[%c0], %me : i32, memref<1xi32>
+      symm.remote_store %ctx, %out[%c0], %me, %me : memref<1xi32>, i32
       gpu.return
     }
   }

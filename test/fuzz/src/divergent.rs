@@ -43,7 +43,7 @@ const GROUP_OPS: &[&str] = &[
 ];
 
 const OWN_OPS: &[&str] = &[
-    "symm.remote_store %ctx, %v, %data[%t], %peer : i64, memref<1024xi64>",
+    "symm.remote_store %ctx, %data[%t], %v, %peer : memref<1024xi64>, i64",
     "memref.store %v, %data[%t] : memref<1024xi64>",
     "symm.signal add %ctx, %flag[%c1], %v, %peer : memref<64xi64>, i64",
     "symm.wait %ctx, %flag[%c0] ge %v : memref<64xi64>, i64",

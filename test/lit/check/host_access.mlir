@@ -86,7 +86,7 @@ func.func @dialect(%ctx: !symm.ctx, %peer: i32, %x: f32, %v: i32) {
   // expected-error @below {{'symm.remote_load' op touches the symmetric heap from host code}}
   %0 = symm.remote_load %ctx, %data, %peer : memref<f32> -> f32
   // expected-error @below {{'symm.remote_store' op touches the symmetric heap from host code}}
-  symm.remote_store %ctx, %x, %data, %peer : f32, memref<f32>
+  symm.remote_store %ctx, %data, %x, %peer : memref<f32>, f32
   // expected-error @below {{'symm.get' op touches the symmetric heap from host code}}
   symm.get %ctx, %data, %data, %peer : memref<f32>, memref<f32>
   // expected-error @below {{'symm.put' op touches the symmetric heap from host code}}
@@ -106,7 +106,7 @@ func.func @dialect(%ctx: !symm.ctx, %peer: i32, %x: f32, %v: i32) {
   %i = arith.constant 0 : index
   %slots = symm.alloc %ctx {align = 16 : i64} : memref<4xi32>
   // expected-error @below {{'symm.put_packet' op touches the symmetric heap from host code}}
-  symm.put_packet %ctx, %x, %slots[%i], %v, %peer : f32, memref<4xi32>
+  symm.put_packet %ctx, %slots[%i], %x, %v, %peer : memref<4xi32>, f32
   // expected-error @below {{'symm.wait_packet' op touches the symmetric heap from host code}}
   %3 = symm.wait_packet %ctx, %slots[%i], %v : memref<4xi32> -> f32
   // expected-error @below {{'symm.try_packet' op touches the symmetric heap from host code}}

@@ -52,7 +52,7 @@
 gpu.module @kernels {
   gpu.func @release(%ctx: !symm.ctx, %m: memref<1xf32>, %flag: memref<1xi32>, %x: f32, %one: i32, %peer: i32) kernel {
     %c0 = arith.constant 0 : index
-    symm.remote_store %ctx, %x, %m[%c0], %peer : f32, memref<1xf32>
+    symm.remote_store %ctx, %m[%c0], %x, %peer : memref<1xf32>, f32
     symm.signal set %ctx, %flag[%c0], %one, %peer scope gpu : memref<1xi32>, i32
     gpu.return
   }
@@ -81,7 +81,7 @@ gpu.module @kernels {
   gpu.func @one_thread(%ctx: !symm.ctx, %m: memref<?xf32>, %flag: memref<1xi32>, %x: f32, %one: i32, %peer: i32) kernel {
     %c0 = arith.constant 0 : index
     %i = gpu.thread_id x
-    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<?xf32>
+    symm.remote_store %ctx, %m[%i], %x, %peer : memref<?xf32>, f32
     %first = arith.cmpi eq, %i, %c0 : index
     scf.if %first {
       symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32

@@ -42,7 +42,7 @@ gpu.module @kernels {
     %v = symm.remote_load %ctx, %slot[%c0], %peer : memref<8xi32> -> i32
     // expected-remark @below {{but reads come before it without a release fence}}
     %0 = symm.atomic_rmw xchg %ctx, %view[%c0], %v, %peer sem relaxed : memref<?xi32>, i32
-    symm.remote_store %ctx, %one, %slot[%c0], %peer : i32, memref<8xi32>
+    symm.remote_store %ctx, %slot[%c0], %one, %peer : memref<8xi32>, i32
     // expected-remark @below {{'symm.atomic_cas' op O1: relaxed, but writes come before it without a release fence; made release}}
     %1 = symm.atomic_cas %ctx, %credits[%c0], %v, %one, %peer sem relaxed : memref<4xi32>, i32
     symm.wait %ctx, %view[%c0] ge %one : memref<?xi32>, i32

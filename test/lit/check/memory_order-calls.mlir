@@ -11,7 +11,7 @@ func.func @signal(%ctx: !symm.ctx, %f: memref<i32>, %v: i32, %r: i32) {
 }
 
 func.func @caller(%ctx: !symm.ctx, %f: memref<i32>, %m: memref<f32>, %x: f32, %v: i32, %r: i32) {
-  symm.remote_store %ctx, %x, %m[], %r : f32, memref<f32>
+  symm.remote_store %ctx, %m[], %x, %r : memref<f32>, f32
   func.call @signal(%ctx, %f, %v, %r) : (!symm.ctx, memref<i32>, i32, i32) -> ()
   return
 }

@@ -74,7 +74,7 @@ gpu.module @kernels {
   // AMD: s_endpgm
   gpu.func @signals(%ctx: !symm.ctx, %m: memref<?xf32>, %f: memref<?xi32>, %x: f32, %one: i32, %p: i32) kernel {
     %i = gpu.thread_id x
-    symm.remote_store %ctx, %x, %m[%i], %p : f32, memref<?xf32>
+    symm.remote_store %ctx, %m[%i], %x, %p : memref<?xf32>, f32
     symm.barrier %ctx group block
     symm.signal set %ctx, %f[%i], %one, %p sem relaxed : memref<?xi32>, i32
     gpu.return
@@ -96,7 +96,7 @@ gpu.module @kernels {
                                %p: i32) kernel {
     %c0 = arith.constant 0 : index
     %i = gpu.thread_id x
-    symm.remote_store %ctx, %x, %m[%i], %p : f32, memref<?xf32>
+    symm.remote_store %ctx, %m[%i], %x, %p : memref<?xf32>, f32
     symm.fence sem release
     gpu.barrier
     %first = arith.cmpi eq, %i, %c0 : index

@@ -43,7 +43,7 @@ func.func @nothing_to_do(%ctx: !symm.ctx, %f: memref<i32>, %v: i32, %r: i32) {
 func.func @writes_before(%ctx: !symm.ctx, %f: memref<i32>, %m: memref<8xf32>, %p: !llvm.ptr, %x: f32, %i: index,
     %v: i32, %r: i32) {
   // CHECK-NOT: relaxed
-  symm.remote_store %ctx, %x, %m[%i], %r : f32, memref<8xf32>
+  symm.remote_store %ctx, %m[%i], %x, %r : memref<8xf32>, f32
   // expected-remark @below {{'symm.signal' op O1: relaxed, but writes come before it without a release fence; made}}
   symm.signal set %ctx, %f, %v, %r sem relaxed : memref<i32>, i32
   symm.fence
@@ -187,7 +187,7 @@ func.func @reads_after(%ctx: !symm.ctx, %f: memref<i32>, %m: memref<8xf32>, %p: 
   // Writes must not come before the flag either.
   // expected-remark @below {{made acquire}}
   symm.wait %ctx, %f eq %v sem relaxed : memref<i32>, i32
-  symm.remote_store %ctx, %2, %m[%i], %r : f32, memref<8xf32>
+  symm.remote_store %ctx, %m[%i], %2, %r : memref<8xf32>, f32
   symm.fence
   // expected-remark @below {{made acquire}}
   symm.wait %ctx, %f eq %v sem relaxed : memref<i32>, i32
@@ -445,7 +445,7 @@ func.func @quiet(%ctx: !symm.ctx, %f: memref<i32>, %m: memref<8xf32>, %x: f32, %
 func.func @packets(%ctx: !symm.ctx, %f: memref<i32>, %p: !llvm.ptr, %v: i32, %e: i32, %r: i32) {
   // CHECK: symm.wait {{.*}} sem relaxed :
   symm.wait %ctx, %f eq %v sem relaxed : memref<i32>, i32
-  symm.put_packet %ctx, %v, %p, %e, %r : i32, !llvm.ptr
+  symm.put_packet %ctx, %p, %v, %e, %r : !llvm.ptr, i32
   // CHECK: symm.signal {{.*}} sem relaxed :
   symm.signal set %ctx, %f, %v, %r sem relaxed : memref<i32>, i32
   %0 = symm.wait_packet %ctx, %p, %e : !llvm.ptr -> i32

@@ -34,7 +34,7 @@ module attributes {symm.num_ranks = 4 : i32} {
     // expected-error @below {{'symm.remote_load' op T1: rank 4 out of range [0, 4)}}
     %3 = symm.remote_load %ctx, %m[%i], %far : memref<8xf32> -> f32
     // expected-error @below {{'symm.remote_store' op T1: rank 4 out of range [0, 4)}}
-    symm.remote_store %ctx, %x, %m[%i], %far : f32, memref<8xf32>
+    symm.remote_store %ctx, %m[%i], %x, %far : memref<8xf32>, f32
     // expected-error @below {{'symm.get' op T1: rank 4 out of range [0, 4)}}
     symm.get %ctx, %m, %m, %far : memref<8xf32>, memref<8xf32>
     // expected-error @below {{'symm.put' op T1: rank 4 out of range [0, 4)}}

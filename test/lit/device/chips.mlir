@@ -14,8 +14,8 @@ gpu.module @kernels {
     %a = memref.load %remote[%i] : memref<?xf32>
     %b = symm.remote_load %ctx, %m[%i], %peer mask %in : i1 other %a : f32 : memref<?xf32> -> f32
     %c = symm.remote_load %ctx, %p, %peer volatile : !llvm.ptr -> vector<4xf32>
-    symm.remote_store %ctx, %c, %p, %peer : vector<4xf32>, !llvm.ptr
-    symm.remote_store %ctx, %b, %m[%i], %peer mask %in : i1 : f32, memref<?xf32>
+    symm.remote_store %ctx, %p, %c, %peer : !llvm.ptr, vector<4xf32>
+    symm.remote_store %ctx, %m[%i], %b, %peer mask %in : i1 : memref<?xf32>, f32
     symm.get %ctx, %m, %m, %peer group block : memref<?xf32>, memref<?xf32>
     symm.put %ctx, %p, %p, %peer count %n : index of i8 group warp : !llvm.ptr, !llvm.ptr
     %me = symm.rank %ctx

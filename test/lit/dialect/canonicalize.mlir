@@ -11,8 +11,8 @@ func.func @true_mask(%ctx: !symm.ctx, %p: !llvm.ptr, %r: i32, %v: i32, %delta: i
   // CHECK-SAME: {alignment = 8 : i64} : !llvm.ptr -> i32{{$}}
   %0 = symm.remote_load %ctx, %p, %r via %delta mask %true : i1 other %v : i32 cache cg volatile
     {alignment = 8 : i64} : !llvm.ptr -> i32
-  // CHECK-NEXT: symm.remote_store %[[CTX]], %[[V]], %[[P]], %[[R]] via %[[DELTA]] : i32, !llvm.ptr{{$}}
-  symm.remote_store %ctx, %v, %p, %r via %delta mask %true : i1 : i32, !llvm.ptr
+  // CHECK-NEXT: symm.remote_store %[[CTX]], %[[P]], %[[V]], %[[R]] via %[[DELTA]] : !llvm.ptr, i32{{$}}
+  symm.remote_store %ctx, %p, %v, %r via %delta mask %true : i1 : !llvm.ptr, i32
   // CHECK-NEXT: %[[B:.*]] = symm.atomic_rmw add %[[CTX]], %[[P]], %[[V]], %[[R]] via %[[DELTA]] sem relaxed
   // CHECK-SAME: : !llvm.ptr, i32{{$}}
   %1 = symm.atomic_rmw add %ctx, %p, %v, %r via %delta mask %true : i1 sem relaxed : !llvm.ptr, i32
@@ -48,7 +48,7 @@ func.func @false_mask(%ctx: !symm.ctx, %p: !llvm.ptr, %src: tensor<8x!tt.ptr<f32
   %false = arith.constant false
   %none = arith.constant dense<false> : tensor<8xi1>
   %0 = symm.remote_load %ctx, %p, %r mask %false : i1 other %other : f32 volatile : !llvm.ptr -> f32
-  symm.remote_store %ctx, %other, %p, %r mask %false : i1 volatile : f32, !llvm.ptr
+  symm.remote_store %ctx, %p, %other, %r mask %false : i1 volatile : !llvm.ptr, f32
   symm.get %ctx, %src, %src, %r mask %none : tensor<8xi1> : tensor<8x!tt.ptr<f32>>, tensor<8x!tt.ptr<f32>>
   symm.put %ctx, %src, %src, %r mask %none : tensor<8xi1> : tensor<8x!tt.ptr<f32>>, tensor<8x!tt.ptr<f32>>
   symm.copy %ctx, %src at %r, %src at %r mask %none : tensor<8xi1> : tensor<8x!tt.ptr<f32>>, tensor<8x!tt.ptr<f32>>

@@ -12,7 +12,7 @@ func.func @bad(%ctx: !symm.ctx, %r: i32) {
 
 func.func @bad(%ctx: !symm.ctx, %x: f32, %l: memref<8xf32, 3>, %i: index, %r: i32) {
   // expected-error @below {{T1: 'ptr' is on the symmetric heap, which is generic or global memory, got memref<8xf32,}}
-  symm.remote_store %ctx, %x, %l[%i], %r : f32, memref<8xf32, 3>
+  symm.remote_store %ctx, %l[%i], %x, %r : memref<8xf32, 3>, f32
   return
 }
 
@@ -53,7 +53,7 @@ func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %r: i32) {
 
 func.func @bad(%ctx: !symm.ctx, %x: f32, %p: !llvm.ptr, %r: i32) {
   // expected-error @below {{T4: takes an alignment in bytes that is a power of two up to 2097152, got 0}}
-  symm.remote_store %ctx, %x, %p, %r {alignment = 0 : i64} : f32, !llvm.ptr
+  symm.remote_store %ctx, %p, %x, %r {alignment = 0 : i64} : !llvm.ptr, f32
   return
 }
 
@@ -110,7 +110,7 @@ func.func @bad(%ctx: !symm.ctx, %m: memref<8xf32>, %i: index, %r: i32) {
 
 func.func @bad(%ctx: !symm.ctx, %x: f32, %p: !llvm.ptr, %i: index, %r: i32) {
   // expected-error @below {{takes one index for each dimension of a memref and none for other pointers: 0, got 1}}
-  symm.remote_store %ctx, %x, %p[%i], %r : f32, !llvm.ptr
+  symm.remote_store %ctx, %p[%i], %x, %r : !llvm.ptr, f32
   return
 }
 
@@ -207,7 +207,7 @@ func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %r: i32) {
 
 func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %r: i32) {
   // expected-error @below {{accesses integers, floats and index, or vectors of them, got !symm.ctx}}
-  symm.remote_store %ctx, %ctx, %p, %r : !symm.ctx, !llvm.ptr
+  symm.remote_store %ctx, %p, %ctx, %r : !llvm.ptr, !symm.ctx
   return
 }
 
@@ -371,7 +371,7 @@ func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %r: i32, %k: i8) {
 
 func.func @bad(%ctx: !symm.ctx, %x: f32, %p: !llvm.ptr, %r: i32, %k: vector<4xi1>) {
   // expected-error @below {{takes a mask of i1 shaped like f32, got vector<4xi1>}}
-  symm.remote_store %ctx, %x, %p, %r mask %k : vector<4xi1> : f32, !llvm.ptr
+  symm.remote_store %ctx, %p, %x, %r mask %k : vector<4xi1> : !llvm.ptr, f32
   return
 }
 
@@ -647,10 +647,10 @@ func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %in: i1) {
 
 // -----
 
-func.func @bad(%ctx: !symm.ctx, %x: f32, %r: i32) {
+func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %x: f32, %r: i32) {
   // expected-error @below {{'symm.remote_store' op takes one operand 'value', got 2}}
-  "symm.remote_store"(%ctx, %x, %x, %r) <{operandSegmentSizes = array<i32: 1, 2, 0, 0, 1, 0, 0>}>
-    : (!symm.ctx, f32, f32, i32) -> ()
+  "symm.remote_store"(%ctx, %p, %x, %x, %r) <{operandSegmentSizes = array<i32: 1, 1, 0, 2, 1, 0, 0>}>
+    : (!symm.ctx, !llvm.ptr, f32, f32, i32) -> ()
   return
 }
 

@@ -133,39 +133,39 @@ func.func @store(%ctx: !symm.ctx, %p: !llvm.ptr, %m: memref<8xf32>,
     %s: memref<2x8xf16, strided<[?, 1], offset: ?>, 1>, %t: !tt.ptr<f32>, %many: tensor<8x!tt.ptr<f32>>, %i: index,
     %j: index, %r: i32, %delta: i64, %in: i1, %lanes: vector<4xi1>, %mask: tensor<8xi1>, %x: f32, %h: f16,
     %v: vector<4xf32>, %w: tensor<8xf32>) {
-  // CHECK-NEXT: symm.remote_store %[[CTX]], %[[X]], %[[P]], %[[R]] : f32, !llvm.ptr{{$}}
-  symm.remote_store %ctx, %x, %p, %r : f32, !llvm.ptr
-  // CHECK-NEXT: symm.remote_store %[[CTX]], %[[X]], %[[M]][%[[I]]], %[[R]] : f32, memref<8xf32>{{$}}
-  symm.remote_store %ctx, %x, %m[%i], %r : f32, memref<8xf32>
-  // CHECK-NEXT: symm.remote_store %[[CTX]], %[[H]], %[[S]][%[[I]], %[[J]]], %[[R]]
-  // CHECK-SAME: : f16, memref<2x8xf16, strided<[?, 1], offset: ?>, 1>{{$}}
-  symm.remote_store %ctx, %h, %s[%i, %j], %r : f16, memref<2x8xf16, strided<[?, 1], offset: ?>, 1>
-  // CHECK-NEXT: symm.remote_store %[[CTX]], %[[V]], %[[M]][%[[I]]], %[[R]] : vector<4xf32>, memref<8xf32>{{$}}
-  symm.remote_store %ctx, %v, %m[%i], %r : vector<4xf32>, memref<8xf32>
-  // CHECK-NEXT: symm.remote_store %[[CTX]], %[[X]], %[[T]], %[[R]] : f32, !tt.ptr<f32>{{$}}
-  symm.remote_store %ctx, %x, %t, %r : f32, !tt.ptr<f32>
-  // CHECK-NEXT: symm.remote_store %[[CTX]], %[[W]], %[[MANY]], %[[R]] : tensor<8xf32>, tensor<8x!tt.ptr<f32>>{{$}}
-  symm.remote_store %ctx, %w, %many, %r : tensor<8xf32>, tensor<8x!tt.ptr<f32>>
-  // CHECK-NEXT: symm.remote_store %[[CTX]], %[[X]], %[[P]], %[[R]] via %[[DELTA]] : f32, !llvm.ptr{{$}}
-  symm.remote_store %ctx, %x, %p, %r via %delta : f32, !llvm.ptr
-  // CHECK-NEXT: symm.remote_store %[[CTX]], %[[X]], %[[P]], %[[R]] mask %[[IN]] : i1 : f32, !llvm.ptr{{$}}
-  symm.remote_store %ctx, %x, %p, %r mask %in : i1 : f32, !llvm.ptr
-  // CHECK-NEXT: symm.remote_store %[[CTX]], %[[V]], %[[P]], %[[R]] mask %[[LANES]] : vector<4xi1>
-  // CHECK-SAME: : vector<4xf32>, !llvm.ptr{{$}}
-  symm.remote_store %ctx, %v, %p, %r mask %lanes : vector<4xi1> : vector<4xf32>, !llvm.ptr
-  // CHECK-NEXT: symm.remote_store %[[CTX]], %[[W]], %[[MANY]], %[[R]] mask %[[MASK]] : tensor<8xi1>
-  // CHECK-SAME: : tensor<8xf32>, tensor<8x!tt.ptr<f32>>{{$}}
-  symm.remote_store %ctx, %w, %many, %r mask %mask : tensor<8xi1> : tensor<8xf32>, tensor<8x!tt.ptr<f32>>
-  // CHECK-NEXT: symm.remote_store %[[CTX]], %[[X]], %[[P]], %[[R]] cache wb : f32, !llvm.ptr{{$}}
-  symm.remote_store %ctx, %x, %p, %r cache wb : f32, !llvm.ptr
-  // CHECK-NEXT: symm.remote_store %[[CTX]], %[[X]], %[[P]], %[[R]] cache wt : f32, !llvm.ptr{{$}}
-  symm.remote_store %ctx, %x, %p, %r cache wt : f32, !llvm.ptr
-  // CHECK-NEXT: symm.remote_store %[[CTX]], %[[X]], %[[P]], %[[R]] volatile : f32, !llvm.ptr{{$}}
-  symm.remote_store %ctx, %x, %p, %r volatile : f32, !llvm.ptr
-  // CHECK-NEXT: symm.remote_store %[[CTX]], %[[X]], %[[M]][%[[I]]], %[[R]] via %[[DELTA]] mask %[[IN]]
-  // CHECK-SAME: : i1 cache cg volatile {alignment = 4 : i64} : f32, memref<8xf32>{{$}}
-  symm.remote_store %ctx, %x, %m[%i], %r via %delta mask %in : i1 cache cg volatile {alignment = 4 : i64}
-    : f32, memref<8xf32>
+  // CHECK-NEXT: symm.remote_store %[[CTX]], %[[P]], %[[X]], %[[R]] : !llvm.ptr, f32{{$}}
+  symm.remote_store %ctx, %p, %x, %r : !llvm.ptr, f32
+  // CHECK-NEXT: symm.remote_store %[[CTX]], %[[M]][%[[I]]], %[[X]], %[[R]] : memref<8xf32>, f32{{$}}
+  symm.remote_store %ctx, %m[%i], %x, %r : memref<8xf32>, f32
+  // CHECK-NEXT: symm.remote_store %[[CTX]], %[[S]][%[[I]], %[[J]]], %[[H]], %[[R]]
+  // CHECK-SAME: : memref<2x8xf16, strided<[?, 1], offset: ?>, 1>, f16{{$}}
+  symm.remote_store %ctx, %s[%i, %j], %h, %r : memref<2x8xf16, strided<[?, 1], offset: ?>, 1>, f16
+  // CHECK-NEXT: symm.remote_store %[[CTX]], %[[M]][%[[I]]], %[[V]], %[[R]] : memref<8xf32>, vector<4xf32>{{$}}
+  symm.remote_store %ctx, %m[%i], %v, %r : memref<8xf32>, vector<4xf32>
+  // CHECK-NEXT: symm.remote_store %[[CTX]], %[[T]], %[[X]], %[[R]] : !tt.ptr<f32>, f32{{$}}
+  symm.remote_store %ctx, %t, %x, %r : !tt.ptr<f32>, f32
+  // CHECK-NEXT: symm.remote_store %[[CTX]], %[[MANY]], %[[W]], %[[R]] : tensor<8x!tt.ptr<f32>>, tensor<8xf32>{{$}}
+  symm.remote_store %ctx, %many, %w, %r : tensor<8x!tt.ptr<f32>>, tensor<8xf32>
+  // CHECK-NEXT: symm.remote_store %[[CTX]], %[[P]], %[[X]], %[[R]] via %[[DELTA]] : !llvm.ptr, f32{{$}}
+  symm.remote_store %ctx, %p, %x, %r via %delta : !llvm.ptr, f32
+  // CHECK-NEXT: symm.remote_store %[[CTX]], %[[P]], %[[X]], %[[R]] mask %[[IN]] : i1 : !llvm.ptr, f32{{$}}
+  symm.remote_store %ctx, %p, %x, %r mask %in : i1 : !llvm.ptr, f32
+  // CHECK-NEXT: symm.remote_store %[[CTX]], %[[P]], %[[V]], %[[R]] mask %[[LANES]] : vector<4xi1>
+  // CHECK-SAME: : !llvm.ptr, vector<4xf32>{{$}}
+  symm.remote_store %ctx, %p, %v, %r mask %lanes : vector<4xi1> : !llvm.ptr, vector<4xf32>
+  // CHECK-NEXT: symm.remote_store %[[CTX]], %[[MANY]], %[[W]], %[[R]] mask %[[MASK]] : tensor<8xi1>
+  // CHECK-SAME: : tensor<8x!tt.ptr<f32>>, tensor<8xf32>{{$}}
+  symm.remote_store %ctx, %many, %w, %r mask %mask : tensor<8xi1> : tensor<8x!tt.ptr<f32>>, tensor<8xf32>
+  // CHECK-NEXT: symm.remote_store %[[CTX]], %[[P]], %[[X]], %[[R]] cache wb : !llvm.ptr, f32{{$}}
+  symm.remote_store %ctx, %p, %x, %r cache wb : !llvm.ptr, f32
+  // CHECK-NEXT: symm.remote_store %[[CTX]], %[[P]], %[[X]], %[[R]] cache wt : !llvm.ptr, f32{{$}}
+  symm.remote_store %ctx, %p, %x, %r cache wt : !llvm.ptr, f32
+  // CHECK-NEXT: symm.remote_store %[[CTX]], %[[P]], %[[X]], %[[R]] volatile : !llvm.ptr, f32{{$}}
+  symm.remote_store %ctx, %p, %x, %r volatile : !llvm.ptr, f32
+  // CHECK-NEXT: symm.remote_store %[[CTX]], %[[M]][%[[I]]], %[[X]], %[[R]] via %[[DELTA]] mask %[[IN]]
+  // CHECK-SAME: : i1 cache cg volatile {alignment = 4 : i64} : memref<8xf32>, f32{{$}}
+  symm.remote_store %ctx, %m[%i], %x, %r via %delta mask %in : i1 cache cg volatile {alignment = 4 : i64}
+    : memref<8xf32>, f32
   // CHECK-NEXT: return{{$}}
   return
 }

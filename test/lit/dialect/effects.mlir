@@ -123,7 +123,7 @@ func.func @loads_around_order(%ctx: !symm.ctx, %p: !llvm.ptr, %flag: memref<i32>
   %3 = symm.remote_load %ctx, %p, %r : !llvm.ptr -> i32
   symm.barrier %ctx
   %4 = symm.remote_load %ctx, %p, %r : !llvm.ptr -> i32
-  symm.remote_store %ctx, %v, %p, %r : i32, !llvm.ptr
+  symm.remote_store %ctx, %p, %v, %r : !llvm.ptr, i32
   %5 = symm.remote_load %ctx, %p, %r : !llvm.ptr -> i32
   symm.get %ctx, %flag, %local, %r : memref<i32>, memref<i32>
   %6 = symm.remote_load %ctx, %p, %r : !llvm.ptr -> i32

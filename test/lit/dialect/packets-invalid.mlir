@@ -3,7 +3,7 @@
 
 func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %e: i32, %r: i32, %v: i1) {
   // expected-error @below {{P1: packets carry integers and floats of 8 to 64 bits and index, or vectors of them, got i1}}
-  symm.put_packet %ctx, %v, %p, %e, %r : i1, !llvm.ptr
+  symm.put_packet %ctx, %p, %v, %e, %r : !llvm.ptr, i1
   return
 }
 
@@ -43,7 +43,7 @@ func.func @bad(%ctx: !symm.ctx, %m: memref<8xi32>, %e: i32) {
 
 func.func @bad(%ctx: !symm.ctx, %p: tensor<8x!tt.ptr<i64>>, %e: i32, %r: i32, %v: tensor<4xi64>) {
   // expected-error @below {{P1: a tensor of pointers to lines has a packet for each element of a tensor}}
-  symm.put_packet %ctx, %v, %p, %e, %r : tensor<4xi64>, tensor<8x!tt.ptr<i64>>
+  symm.put_packet %ctx, %p, %v, %e, %r : tensor<8x!tt.ptr<i64>>, tensor<4xi64>
   return
 }
 

@@ -8,13 +8,13 @@
 // CHECK-LABEL: func.func @memory(
 func.func @memory(%ctx: !symm.ctx, %p: !llvm.ptr, %m: memref<?xi32, strided<[1], offset: ?>>, %i: index, %e: i32,
                   %r: i32, %d: i64, %f: f32, %v: vector<11xbf16>, %on: i1, %lanes: vector<11xi1>, %n: index) {
-  // CHECK: symm.put_packet %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : f32, !llvm.ptr
-  symm.put_packet %ctx, %f, %p, %e, %r : f32, !llvm.ptr
-  // CHECK: symm.put_packet %{{.*}}, %{{.*}}, %{{.*}}[%{{.*}}], %{{.*}}, %{{.*}} via %{{.*}} mask %{{.*}} : vector<11xi1>
-  // CHECK-SAME: : vector<11xbf16>, memref<?xi32, strided<[1], offset: ?>>
-  symm.put_packet %ctx, %v, %m[%i], %e, %r via %d mask %lanes : vector<11xi1>
-    : vector<11xbf16>, memref<?xi32, strided<[1], offset: ?>>
-  symm.put_packet %ctx, %n, %p, %e, %r : index, !llvm.ptr
+  // CHECK: symm.put_packet %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : !llvm.ptr, f32
+  symm.put_packet %ctx, %p, %f, %e, %r : !llvm.ptr, f32
+  // CHECK: symm.put_packet %{{.*}}, %{{.*}}[%{{.*}}], %{{.*}}, %{{.*}}, %{{.*}} via %{{.*}} mask %{{.*}} : vector<11xi1>
+  // CHECK-SAME: : memref<?xi32, strided<[1], offset: ?>>, vector<11xbf16>
+  symm.put_packet %ctx, %m[%i], %v, %e, %r via %d mask %lanes : vector<11xi1>
+    : memref<?xi32, strided<[1], offset: ?>>, vector<11xbf16>
+  symm.put_packet %ctx, %p, %n, %e, %r : !llvm.ptr, index
   // CHECK: %{{.*}} = symm.wait_packet %{{.*}}, %{{.*}}[%{{.*}}], %{{.*}} mask %{{.*}} : i1
   // CHECK-SAME: : memref<?xi32, strided<[1], offset: ?>> -> vector<11xbf16>
   %0 = symm.wait_packet %ctx, %m[%i], %e mask %on : i1 : memref<?xi32, strided<[1], offset: ?>> -> vector<11xbf16>
@@ -25,8 +25,8 @@ func.func @memory(%ctx: !symm.ctx, %p: !llvm.ptr, %m: memref<?xi32, strided<[1],
 
 // CHECK-LABEL: func.func @blocks(
 func.func @blocks(%ctx: !symm.ctx, %p: tensor<4x!tt.ptr<i64>>, %e: i32, %r: i32, %v: tensor<4xf32>, %on: tensor<4xi1>) {
-  // CHECK: symm.put_packet {{.*}} mask %{{.*}} : tensor<4xi1> : tensor<4xf32>, tensor<4x!tt.ptr<i64>>
-  symm.put_packet %ctx, %v, %p, %e, %r mask %on : tensor<4xi1> : tensor<4xf32>, tensor<4x!tt.ptr<i64>>
+  // CHECK: symm.put_packet {{.*}} mask %{{.*}} : tensor<4xi1> : tensor<4x!tt.ptr<i64>>, tensor<4xf32>
+  symm.put_packet %ctx, %p, %v, %e, %r mask %on : tensor<4xi1> : tensor<4x!tt.ptr<i64>>, tensor<4xf32>
   // CHECK: symm.try_packet {{.*}} : tensor<4x!tt.ptr<i64>> -> tensor<4xf32>, tensor<4xi1>
   %0, %1 = symm.try_packet %ctx, %p, %e : tensor<4x!tt.ptr<i64>> -> tensor<4xf32>, tensor<4xi1>
   return
@@ -36,8 +36,8 @@ func.func @blocks(%ctx: !symm.ctx, %p: tensor<4x!tt.ptr<i64>>, %e: i32, %r: i32,
 // KEPT-LABEL: func.func @stay(
 func.func @stay(%ctx: !symm.ctx, %p: !llvm.ptr, %e: i32, %r: i32, %v: i64) {
   // KEPT-COUNT-2: symm.put_packet
-  symm.put_packet %ctx, %v, %p, %e, %r : i64, !llvm.ptr
-  symm.put_packet %ctx, %v, %p, %e, %r : i64, !llvm.ptr
+  symm.put_packet %ctx, %p, %v, %e, %r : !llvm.ptr, i64
+  symm.put_packet %ctx, %p, %v, %e, %r : !llvm.ptr, i64
   // KEPT-COUNT-2: symm.wait_packet
   %0 = symm.wait_packet %ctx, %p, %e : !llvm.ptr -> i64
   %1 = symm.wait_packet %ctx, %p, %e : !llvm.ptr -> i64
@@ -51,9 +51,9 @@ func.func @stay(%ctx: !symm.ctx, %p: !llvm.ptr, %e: i32, %r: i32, %v: i64) {
 func.func @masks(%ctx: !symm.ctx, %p: !llvm.ptr, %e: i32, %r: i32, %v: i64) {
   %true = arith.constant true
   %false = arith.constant false
-  // KEPT: symm.put_packet %arg0, %arg4, %arg1, %arg2, %arg3 : i64, !llvm.ptr
+  // KEPT: symm.put_packet %arg0, %arg1, %arg4, %arg2, %arg3 : !llvm.ptr, i64
   // KEPT-NEXT: return
-  symm.put_packet %ctx, %v, %p, %e, %r mask %true : i1 : i64, !llvm.ptr
-  symm.put_packet %ctx, %v, %p, %e, %r mask %false : i1 : i64, !llvm.ptr
+  symm.put_packet %ctx, %p, %v, %e, %r mask %true : i1 : !llvm.ptr, i64
+  symm.put_packet %ctx, %p, %v, %e, %r mask %false : i1 : !llvm.ptr, i64
   return
 }

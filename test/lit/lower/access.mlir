@@ -30,7 +30,7 @@ func.func private @alignment(%ctx: !symm.ctx, %p: !llvm.ptr, %r: i32, %d: i64, %
     -> (vector<8xf16>, vector<8xf16>) {
   %a = symm.remote_load %ctx, %p, %r via %d : !llvm.ptr -> vector<8xf16>
   %b = symm.remote_load %ctx, %p, %r via %d volatile {alignment = 2 : i64} : !llvm.ptr -> vector<8xf16>
-  symm.remote_store %ctx, %v, %p, %r via %d : vector<3xf32>, !llvm.ptr
+  symm.remote_store %ctx, %p, %v, %r via %d : !llvm.ptr, vector<3xf32>
   return %a, %b : vector<8xf16>, vector<8xf16>
 }
 
@@ -45,6 +45,6 @@ func.func private @alignment(%ctx: !symm.ctx, %p: !llvm.ptr, %r: i32, %d: i64, %
 func.func private @volatile_lanes(%ctx: !symm.ctx, %p: !llvm.ptr, %r: i32, %d: i64, %in: vector<2xi1>)
     -> vector<2xf32> {
   %v = symm.remote_load %ctx, %p, %r via %d mask %in : vector<2xi1> volatile : !llvm.ptr -> vector<2xf32>
-  symm.remote_store %ctx, %v, %p, %r via %d mask %in : vector<2xi1> volatile : vector<2xf32>, !llvm.ptr
+  symm.remote_store %ctx, %p, %v, %r via %d mask %in : vector<2xi1> volatile : !llvm.ptr, vector<2xf32>
   return %v : vector<2xf32>
 }

@@ -49,7 +49,7 @@ func.func @vectors(%ctx: !symm.ctx, %p: !llvm.ptr, %r: i32, %d: i64, %v: vector<
   // CHECK-NEXT: llvm.load %[[A]] {alignment = 8 : i64} : !llvm.ptr -> vector<2xi64>
   %1 = symm.remote_load %ctx, %p, %r via %d {alignment = 8 : i64} : !llvm.ptr -> vector<2xindex>
   // CHECK: llvm.store volatile %arg4, %[[A]] {alignment = 16 : i64} : vector<4xf32>, !llvm.ptr
-  symm.remote_store %ctx, %v, %p, %r via %d cache wt {alignment = 16 : i64} : vector<4xf32>, !llvm.ptr
+  symm.remote_store %ctx, %p, %v, %r via %d cache wt {alignment = 16 : i64} : !llvm.ptr, vector<4xf32>
   return %0, %1 : vector<4xf32>, vector<2xindex>
 }
 
@@ -67,7 +67,7 @@ func.func @masks(%ctx: !symm.ctx, %p: !llvm.ptr, %r: i32, %d: i64, %in: i1, %x: 
   // CHECK-NEXT: scf.yield %arg5, %[[ZERO]] : f32, f32
   %0 = symm.remote_load %ctx, %p, %r via %d mask %in : i1 other %x : f32 volatile : !llvm.ptr -> f32
   %1 = symm.remote_load %ctx, %p, %r via %d mask %in : i1 : !llvm.ptr -> f32
-  symm.remote_store %ctx, %x, %p, %r via %d mask %in : i1 volatile : f32, !llvm.ptr
+  symm.remote_store %ctx, %p, %x, %r via %d mask %in : i1 volatile : !llvm.ptr, f32
   return %0, %1 : f32, f32
 }
 
@@ -83,8 +83,8 @@ func.func @lanes(%ctx: !symm.ctx, %m: memref<8xf32>, %i: index, %r: i32, %d: i64
   %1 = symm.remote_load %ctx, %m[%i], %r via %d mask %in : vector<4xi1> {alignment = 16 : i64}
     : memref<8xf32> -> vector<4xf32>
   // CHECK: llvm.intr.masked.store %arg6, %[[A]], %arg5 {alignment = 4 : i32}
-  symm.remote_store %ctx, %v, %m[%i], %r via %d mask %in : vector<4xi1> {alignment = 4 : i64}
-    : vector<4xf32>, memref<8xf32>
+  symm.remote_store %ctx, %m[%i], %v, %r via %d mask %in : vector<4xi1> {alignment = 4 : i64}
+    : memref<8xf32>, vector<4xf32>
   return %0, %1 : vector<4xf32>, vector<4xf32>
 }
 
@@ -92,13 +92,13 @@ func.func @lanes(%ctx: !symm.ctx, %m: memref<8xf32>, %i: index, %r: i32, %d: i64
 func.func @stores(%ctx: !symm.ctx, %p: !llvm.ptr, %r: i32, %d: i64, %b: i1, %i: index, %e: f8E5M2, %h: f16) {
   // CHECK: %[[BYTE:.*]] = arith.extui %{{.*}} : i1 to i8
   // CHECK: llvm.store %[[BYTE]], %{{.*}} {alignment = 1 : i64} : i8, !llvm.ptr
-  symm.remote_store %ctx, %b, %p, %r via %d : i1, !llvm.ptr
+  symm.remote_store %ctx, %p, %b, %r via %d : !llvm.ptr, i1
   // CHECK: llvm.store %{{.*}} {alignment = 8 : i64} : i64, !llvm.ptr
-  symm.remote_store %ctx, %i, %p, %r via %d : index, !llvm.ptr
+  symm.remote_store %ctx, %p, %i, %r via %d : !llvm.ptr, index
   // CHECK: llvm.store %{{.*}} {alignment = 1 : i64} : i8, !llvm.ptr
-  symm.remote_store %ctx, %e, %p, %r via %d : f8E5M2, !llvm.ptr
+  symm.remote_store %ctx, %p, %e, %r via %d : !llvm.ptr, f8E5M2
   // CHECK: llvm.store %{{.*}} {alignment = 2 : i64} : f16, !llvm.ptr
-  symm.remote_store %ctx, %h, %p, %r via %d : f16, !llvm.ptr
+  symm.remote_store %ctx, %p, %h, %r via %d : !llvm.ptr, f16
   return
 }
 

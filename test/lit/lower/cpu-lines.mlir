@@ -14,7 +14,7 @@ func.func @put(%ctx: !symm.ctx, %p: !llvm.ptr, %v: i64, %e: i32, %r: i32, %d: i6
   // CHECK: call @symm_rt_wake
   // CHECK: llvm.store %[[SECOND]], %{{.*}} atomic monotonic {alignment = 8 : i64} : i64, !llvm.ptr
   // CHECK: call @symm_rt_wake
-  symm.put_packet %ctx, %v, %p, %e, %r via %d : i64, !llvm.ptr
+  symm.put_packet %ctx, %p, %v, %e, %r via %d : !llvm.ptr, i64
   return
 }
 

@@ -17,7 +17,7 @@ module attributes {gpu.container_module, symm.num_ranks = 4 : i32, symm.heap_siz
     // GCN: v_cmp_gt_u64_e32 vcc, s{{\[}}[[#FROM]]:{{[0-9]+}}], v{{\[}}[[#LAST]]:
     // GCN: global_store_dword
     gpu.func @store(%ctx: !symm.ctx, %p: !llvm.ptr, %v: f32, %peer: i32) kernel {
-      symm.remote_store %ctx, %v, %p, %peer : f32, !llvm.ptr
+      symm.remote_store %ctx, %p, %v, %peer : !llvm.ptr, f32
       gpu.return
     }
 

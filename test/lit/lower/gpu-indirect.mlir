@@ -71,7 +71,7 @@ module attributes {gpu.container_module} {
       %c0 = arith.constant 0 : index
       %v = arith.constant 7 : i32
       %t = gpu.thread_id x
-      symm.remote_store %ctx, %v, %src[%t], %peer : i32, memref<64xi32>
+      symm.remote_store %ctx, %src[%t], %v, %peer : memref<64xi32>, i32
       gpu.barrier
       %f = func.constant @tell : (!symm.ctx, memref<4xi64>, i32) -> ()
       %f2 = func.constant @tell2 : (!symm.ctx, memref<4xi64>, i32) -> ()

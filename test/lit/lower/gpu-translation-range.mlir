@@ -21,7 +21,7 @@ module attributes {gpu.container_module, symm.num_ranks = 4 : i32, symm.heap_str
     // CPU: icmp ult i32 %{{.*}}, 4
     // CPU: select i1 {{.*}}, i64 1152921504606846976
     gpu.func @any(%ctx: !symm.ctx, %p: !llvm.ptr, %v: f32, %peer: i32) kernel {
-      symm.remote_store %ctx, %v, %p, %peer : f32, !llvm.ptr
+      symm.remote_store %ctx, %p, %v, %peer : !llvm.ptr, f32
       gpu.return
     }
 
@@ -39,7 +39,7 @@ module attributes {gpu.container_module, symm.num_ranks = 4 : i32, symm.heap_str
       %n = symm.num_ranks %ctx
       %after = arith.addi %me, %c1 : i32
       %peer = arith.remui %after, %n : i32
-      symm.remote_store %ctx, %v, %p, %peer : f32, !llvm.ptr
+      symm.remote_store %ctx, %p, %v, %peer : !llvm.ptr, f32
       gpu.return
     }
 
@@ -54,7 +54,7 @@ module attributes {gpu.container_module, symm.num_ranks = 4 : i32, symm.heap_str
     // GCN: global_store_dword
     gpu.func @foreign(%ctx: !symm.ctx, %other: !symm.ctx, %p: !llvm.ptr, %v: f32) kernel {
       %peer = symm.rank %other
-      symm.remote_store %ctx, %v, %p, %peer : f32, !llvm.ptr
+      symm.remote_store %ctx, %p, %v, %peer : !llvm.ptr, f32
       gpu.return
     }
 
@@ -71,7 +71,7 @@ module attributes {gpu.container_module, symm.num_ranks = 4 : i32, symm.heap_str
       %c1 = arith.constant 1 : i32
       %n = symm.num_ranks %ctx
       scf.for %peer = %c0 to %n step %c1 : i32 {
-        symm.remote_store %ctx, %v, %p, %peer : f32, !llvm.ptr
+        symm.remote_store %ctx, %p, %v, %peer : !llvm.ptr, f32
       }
       gpu.return
     }

@@ -43,9 +43,9 @@ gpu.module @kernels {
     // expected-error @+1 {{S1: PTX has no load with .wt}}
     %b = symm.remote_load %ctx, %m[%c0], %peer cache wt : memref<64xf32> -> f32
     // expected-error @+1 {{S1: PTX has no store with .ca}}
-    symm.remote_store %ctx, %v, %m[%c0], %peer cache ca : f32, memref<64xf32>
+    symm.remote_store %ctx, %m[%c0], %v, %peer cache ca : memref<64xf32>, f32
     // expected-error @+1 {{S1: PTX has no store with .cv}}
-    symm.remote_store %ctx, %v, %m[%c0], %peer cache cv : f32, memref<64xf32>
+    symm.remote_store %ctx, %m[%c0], %v, %peer cache cv : memref<64xf32>, f32
     // expected-error @+1 {{S1: a cache modifier needs an access of 1, 2, 4, 8 or 16 bytes, got vector<8xf32>}}
     %c = symm.remote_load %ctx, %m[%c0], %peer cache cg : memref<64xf32> -> vector<8xf32>
     // expected-error @+1 {{S1: a cache modifier needs a mask of one i1, not one a lane}}

@@ -5,7 +5,7 @@
 // EACH masked; mask: no; | yes; mask %on : i1
 gpu.func @{name}(%ctx: !symm.ctx, %p: !llvm.ptr, %q: memref<?xi32>, %i: index, %v: {type}, %e: i32, %peer: i32,
                  %on: i1, %delta: i64) kernel {
-  symm.put_packet %ctx, %v, %p, %e, %peer via %delta {mask} : {type}, !llvm.ptr
+  symm.put_packet %ctx, %p, %v, %e, %peer via %delta {mask} : !llvm.ptr, {type}
   %0 = symm.wait_packet %ctx, %q[%i], %e {mask} : memref<?xi32> -> {type}
   %1 = symm.wait_packet %ctx, %q[%i], %e {mask} : memref<?xi32> -> {type}
   gpu.return

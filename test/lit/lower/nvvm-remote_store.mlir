@@ -17,7 +17,7 @@ gpu.func @{name}(%ctx: !symm.ctx, %p: !llvm.ptr, %m: memref<?x{element}>,
   %bytes = arith.muli %i, %c64 : index
   %byte = arith.index_cast %bytes : index to i64
   %q = llvm.getelementptr %p[%byte] : (!llvm.ptr, i64) -> !llvm.ptr, i8
-  symm.remote_store %ctx, %v, {place}, %peer via %delta {mask} : {type}, {pointer}
+  symm.remote_store %ctx, {place}, %v, %peer via %delta {mask} : {pointer}, {type}
   gpu.return
 }
 

@@ -15,7 +15,7 @@ module attributes {gpu.container_module, symm.num_ranks = 4 : i32, symm.heap_str
                    symm.table_in_heap} {
   gpu.module @kernels {
     gpu.func @exchange(%ctx: !symm.ctx, %value: f32, %mine: !llvm.ptr, %flag: !llvm.ptr, %peer: i32, %one: i64) kernel {
-      symm.remote_store %ctx, %value, %mine, %peer : f32, !llvm.ptr
+      symm.remote_store %ctx, %mine, %value, %peer : !llvm.ptr, f32
       symm.signal set %ctx, %flag, %one, %peer : !llvm.ptr, i64
       symm.barrier %ctx group block
       gpu.return

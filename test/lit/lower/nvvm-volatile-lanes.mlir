@@ -9,7 +9,7 @@ gpu.func @{name}(%ctx: !symm.ctx, %p: !llvm.ptr, %peer: i32, %delta: i64, %in: {
   %i = gpu.thread_id x
   %v = symm.remote_load %ctx, %p, %peer via %delta mask %in : {mask} {o} volatile {attributes} : !llvm.ptr -> {type}
   memref.store %v, %local[%i] : memref<?x{type}>
-  symm.remote_store %ctx, %o, %p, %peer via %delta mask %in : {mask} volatile {attributes} : {type}, !llvm.ptr
+  symm.remote_store %ctx, %p, %o, %peer via %delta mask %in : {mask} volatile {attributes} : !llvm.ptr, {type}
   gpu.return
 }
 

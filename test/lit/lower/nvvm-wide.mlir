@@ -24,7 +24,7 @@ gpu.module @kernels {
   // CHECK: ret;
   gpu.func @store(%ctx: !symm.ctx, %p: !llvm.ptr, %q: !llvm.ptr, %peer: i32) kernel {
     %v = llvm.load %p {alignment = 16 : i64} : !llvm.ptr -> vector<128xi8>
-    symm.remote_store %ctx, %v, %q, %peer : vector<128xi8>, !llvm.ptr
+    symm.remote_store %ctx, %q, %v, %peer : !llvm.ptr, vector<128xi8>
     gpu.return
   }
 }

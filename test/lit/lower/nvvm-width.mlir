@@ -15,10 +15,10 @@ module attributes {gpu.container_module} {
       %p1 = llvm.getelementptr %data[1] : (!llvm.ptr) -> !llvm.ptr, f32
       %p2 = llvm.getelementptr %data[2] : (!llvm.ptr) -> !llvm.ptr, f32
       %p3 = llvm.getelementptr %data[3] : (!llvm.ptr) -> !llvm.ptr, f32
-      symm.remote_store %ctx, %v, %data, %peer : f32, !llvm.ptr
-      symm.remote_store %ctx, %v, %p1, %peer : f32, !llvm.ptr
-      symm.remote_store %ctx, %v, %p2, %peer : f32, !llvm.ptr
-      symm.remote_store %ctx, %v, %p3, %peer : f32, !llvm.ptr
+      symm.remote_store %ctx, %data, %v, %peer : !llvm.ptr, f32
+      symm.remote_store %ctx, %p1, %v, %peer : !llvm.ptr, f32
+      symm.remote_store %ctx, %p2, %v, %peer : !llvm.ptr, f32
+      symm.remote_store %ctx, %p3, %v, %peer : !llvm.ptr, f32
       gpu.return
     }
 
@@ -32,7 +32,7 @@ module attributes {gpu.container_module} {
     gpu.func @lanes(%ctx: !symm.ctx, %data: memref<?xf16>, %v: vector<8xf16>, %count: index, %peer: i32) kernel {
       %c0 = arith.constant 0 : index
       %mask = vector.create_mask %count : vector<8xi1>
-      symm.remote_store %ctx, %v, %data[%c0], %peer mask %mask : vector<8xi1> : vector<8xf16>, memref<?xf16>
+      symm.remote_store %ctx, %data[%c0], %v, %peer mask %mask : vector<8xi1> : memref<?xf16>, vector<8xf16>
       gpu.return
     }
 
@@ -58,8 +58,8 @@ module attributes {gpu.container_module} {
     gpu.func @unaligned(%ctx: !symm.ctx, %data: memref<?xf16>, %v: vector<8xf16>, %count: index, %peer: i32) kernel {
       %c0 = arith.constant 0 : index
       %mask = vector.create_mask %count : vector<8xi1>
-      symm.remote_store %ctx, %v, %data[%c0], %peer mask %mask : vector<8xi1> {alignment = 2 : i64}
-        : vector<8xf16>, memref<?xf16>
+      symm.remote_store %ctx, %data[%c0], %v, %peer mask %mask : vector<8xi1> {alignment = 2 : i64}
+        : memref<?xf16>, vector<8xf16>
       gpu.return
     }
 
@@ -93,7 +93,7 @@ module attributes {gpu.container_module} {
     // AMD: global_store_dword v
     gpu.func @global_space(%ctx: !symm.ctx, %m: memref<64xf32, #gpu.address_space<global>>, %x: f32, %peer: i32) kernel {
       %c0 = arith.constant 0 : index
-      symm.remote_store %ctx, %x, %m[%c0], %peer : f32, memref<64xf32, #gpu.address_space<global>>
+      symm.remote_store %ctx, %m[%c0], %x, %peer : memref<64xf32, #gpu.address_space<global>>, f32
       gpu.return
     }
 
@@ -104,7 +104,7 @@ module attributes {gpu.container_module} {
     // AMD-LABEL: {{^}}myself:
     gpu.func @myself(%ctx: !symm.ctx, %data: !llvm.ptr, %v: f32) kernel {
       %me = symm.rank %ctx
-      symm.remote_store %ctx, %v, %data, %me : f32, !llvm.ptr
+      symm.remote_store %ctx, %data, %v, %me : !llvm.ptr, f32
       gpu.return
     }
   }

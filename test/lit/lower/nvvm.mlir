@@ -94,7 +94,7 @@ gpu.module @kernels {
       %p = llvm.getelementptr %data[%i] : (!llvm.ptr, i64) -> !llvm.ptr, f32
       %v = symm.remote_load %ctx, %p, %peer via %delta : !llvm.ptr -> f32
       %q = llvm.getelementptr %data[%i] : (!llvm.ptr, i64) -> !llvm.ptr, f64
-      symm.remote_store %ctx, %v, %q, %peer via %delta : f32, !llvm.ptr
+      symm.remote_store %ctx, %q, %v, %peer via %delta : !llvm.ptr, f32
     }
     gpu.return
   }
@@ -112,7 +112,7 @@ gpu.module @kernels {
   gpu.func @straight(%ctx: !symm.ctx, %data: !llvm.ptr, %peer: i32, %delta: i64) kernel {
     %v = symm.remote_load %ctx, %data, %peer via %delta : !llvm.ptr -> f32
     %p = llvm.getelementptr %data[1] : (!llvm.ptr) -> !llvm.ptr, f32
-    symm.remote_store %ctx, %v, %p, %peer via %delta : f32, !llvm.ptr
+    symm.remote_store %ctx, %p, %v, %peer via %delta : !llvm.ptr, f32
     gpu.return
   }
 }
@@ -128,7 +128,7 @@ gpu.module @kernels {
 module attributes {symm.num_ranks = 3 : i32, symm.heap_stride = 6291456 : i64, symm.table_in_heap} {
   gpu.module @kernels attributes {symm.num_ranks = 2147483647 : i32, symm.heap_stride = 4611686018427387904 : i64} {
     gpu.func @beyond(%ctx: !symm.ctx, %value: f32, %mine: !llvm.ptr, %peer: i32) kernel {
-      symm.remote_store %ctx, %value, %mine, %peer : f32, !llvm.ptr
+      symm.remote_store %ctx, %mine, %value, %peer : !llvm.ptr, f32
       gpu.return
     }
   }

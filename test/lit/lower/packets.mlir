@@ -12,7 +12,7 @@ func.func @put(%ctx: !symm.ctx, %v: vector<3xf32>, %p: !llvm.ptr, %e: i32, %peer
   // CHECK-COUNT-4: llvm.store {{.*}} atomic monotonic {alignment = 8 : i64}
   // CHECK-NOT: llvm.store
   // CHECK: return
-  symm.put_packet %ctx, %v, %p, %e, %peer : vector<3xf32>, !llvm.ptr
+  symm.put_packet %ctx, %p, %v, %e, %peer : !llvm.ptr, vector<3xf32>
   return
 }
 

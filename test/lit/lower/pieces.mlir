@@ -18,7 +18,7 @@ gpu.module @kernels {
   // ISA: s_endpgm
   gpu.func @bf24(%ctx: !symm.ctx, %p: !llvm.ptr, %q: !llvm.ptr, %peer: i32) kernel {
     %v = symm.remote_load %ctx, %p, %peer : !llvm.ptr -> vector<24xbf16>
-    symm.remote_store %ctx, %v, %q, %peer : vector<24xbf16>, !llvm.ptr
+    symm.remote_store %ctx, %q, %v, %peer : !llvm.ptr, vector<24xbf16>
     gpu.return
   }
 
@@ -37,7 +37,7 @@ gpu.module @kernels {
   // ISA: s_endpgm
   gpu.func @i8_12(%ctx: !symm.ctx, %p: !llvm.ptr, %q: !llvm.ptr, %peer: i32) kernel {
     %v = symm.remote_load %ctx, %p, %peer : !llvm.ptr -> vector<12xi8>
-    symm.remote_store %ctx, %v, %q, %peer : vector<12xi8>, !llvm.ptr
+    symm.remote_store %ctx, %q, %v, %peer : !llvm.ptr, vector<12xi8>
     gpu.return
   }
 
@@ -52,7 +52,7 @@ gpu.module @kernels {
   // ISA: s_endpgm
   gpu.func @f32_3(%ctx: !symm.ctx, %p: !llvm.ptr, %q: !llvm.ptr, %peer: i32) kernel {
     %v = symm.remote_load %ctx, %p, %peer : !llvm.ptr -> vector<3xf32>
-    symm.remote_store %ctx, %v, %q, %peer : vector<3xf32>, !llvm.ptr
+    symm.remote_store %ctx, %q, %v, %peer : !llvm.ptr, vector<3xf32>
     gpu.return
   }
 
@@ -72,7 +72,7 @@ gpu.module @kernels {
   // ISA: s_endpgm
   gpu.func @f32_6(%ctx: !symm.ctx, %p: !llvm.ptr, %q: !llvm.ptr, %peer: i32) kernel {
     %v = symm.remote_load %ctx, %p, %peer : !llvm.ptr -> vector<6xf32>
-    symm.remote_store %ctx, %v, %q, %peer : vector<6xf32>, !llvm.ptr
+    symm.remote_store %ctx, %q, %v, %peer : !llvm.ptr, vector<6xf32>
     gpu.return
   }
 
@@ -90,7 +90,7 @@ gpu.module @kernels {
   // ISA: s_endpgm
   gpu.func @f32_6_aligned(%ctx: !symm.ctx, %p: !llvm.ptr, %q: !llvm.ptr, %peer: i32) kernel {
     %v = symm.remote_load %ctx, %p, %peer {alignment = 16 : i64} : !llvm.ptr -> vector<6xf32>
-    symm.remote_store %ctx, %v, %q, %peer {alignment = 16 : i64} : vector<6xf32>, !llvm.ptr
+    symm.remote_store %ctx, %q, %v, %peer {alignment = 16 : i64} : !llvm.ptr, vector<6xf32>
     gpu.return
   }
 
@@ -107,7 +107,7 @@ gpu.module @kernels {
   // ISA: s_endpgm
   gpu.func @f32_3_aligned(%ctx: !symm.ctx, %p: !llvm.ptr, %q: !llvm.ptr, %peer: i32) kernel {
     %v = symm.remote_load %ctx, %p, %peer {alignment = 16 : i64} : !llvm.ptr -> vector<3xf32>
-    symm.remote_store %ctx, %v, %q, %peer {alignment = 16 : i64} : vector<3xf32>, !llvm.ptr
+    symm.remote_store %ctx, %q, %v, %peer {alignment = 16 : i64} : !llvm.ptr, vector<3xf32>
     gpu.return
   }
 
@@ -140,7 +140,7 @@ gpu.module @kernels {
   // ISA: s_endpgm
   gpu.func @f32_40(%ctx: !symm.ctx, %p: !llvm.ptr, %q: !llvm.ptr, %peer: i32) kernel {
     %v = symm.remote_load %ctx, %p, %peer : !llvm.ptr -> vector<40xf32>
-    symm.remote_store %ctx, %v, %q, %peer : vector<40xf32>, !llvm.ptr
+    symm.remote_store %ctx, %q, %v, %peer : !llvm.ptr, vector<40xf32>
     gpu.return
   }
 
@@ -155,7 +155,7 @@ gpu.module @kernels {
   // ISA-NOT: global_store
   // ISA: s_endpgm
   gpu.func @volatile_bytes(%ctx: !symm.ctx, %v: vector<24xi8>, %q: !llvm.ptr, %peer: i32) kernel {
-    symm.remote_store %ctx, %v, %q, %peer volatile {alignment = 16 : i64} : vector<24xi8>, !llvm.ptr
+    symm.remote_store %ctx, %q, %v, %peer volatile {alignment = 16 : i64} : !llvm.ptr, vector<24xi8>
     gpu.return
   }
 
@@ -168,7 +168,7 @@ gpu.module @kernels {
   // ISA: s_endpgm
   gpu.func @lanes(%ctx: !symm.ctx, %v: vector<12xi8>, %q: !llvm.ptr, %count: index, %peer: i32) kernel {
     %mask = vector.create_mask %count : vector<12xi1>
-    symm.remote_store %ctx, %v, %q, %peer mask %mask : vector<12xi1> : vector<12xi8>, !llvm.ptr
+    symm.remote_store %ctx, %q, %v, %peer mask %mask : vector<12xi1> : !llvm.ptr, vector<12xi8>
     gpu.return
   }
 
@@ -182,7 +182,7 @@ gpu.module @kernels {
   // ISA-COUNT-3: global_store_dwordx4
   gpu.func @bf24_masked(%ctx: !symm.ctx, %p: !llvm.ptr, %q: !llvm.ptr, %peer: i32, %in: i1) kernel {
     %v = symm.remote_load %ctx, %p, %peer mask %in : i1 : !llvm.ptr -> vector<24xbf16>
-    symm.remote_store %ctx, %v, %q, %peer mask %in : i1 : vector<24xbf16>, !llvm.ptr
+    symm.remote_store %ctx, %q, %v, %peer mask %in : i1 : !llvm.ptr, vector<24xbf16>
     gpu.return
   }
 
@@ -198,7 +198,7 @@ gpu.module @kernels {
   // ISA-COUNT-3: global_store_dwordx4
   gpu.func @bf24_under_lanes(%ctx: !symm.ctx, %p: !llvm.ptr, %q: !llvm.ptr, %peer: i32, %in: vector<24xi1>) kernel {
     %v = symm.remote_load %ctx, %p, %peer mask %in : vector<24xi1> : !llvm.ptr -> vector<24xbf16>
-    symm.remote_store %ctx, %v, %q, %peer mask %in : vector<24xi1> : vector<24xbf16>, !llvm.ptr
+    symm.remote_store %ctx, %q, %v, %peer mask %in : vector<24xi1> : !llvm.ptr, vector<24xbf16>
     gpu.return
   }
 
@@ -211,7 +211,7 @@ gpu.module @kernels {
   // ISA-COUNT-3: global_store_dwordx4
   gpu.func @f32_12_masked(%ctx: !symm.ctx, %p: !llvm.ptr, %q: !llvm.ptr, %peer: i32, %in: i1) kernel {
     %v = symm.remote_load %ctx, %p, %peer mask %in : i1 : !llvm.ptr -> vector<12xf32>
-    symm.remote_store %ctx, %v, %q, %peer mask %in : i1 : vector<12xf32>, !llvm.ptr
+    symm.remote_store %ctx, %q, %v, %peer mask %in : i1 : !llvm.ptr, vector<12xf32>
     gpu.return
   }
 
@@ -226,7 +226,7 @@ gpu.module @kernels {
   // ISA-COUNT-3: global_store_dwordx4
   gpu.func @f32_12_under_lanes(%ctx: !symm.ctx, %p: !llvm.ptr, %q: !llvm.ptr, %peer: i32, %in: vector<12xi1>) kernel {
     %v = symm.remote_load %ctx, %p, %peer mask %in : vector<12xi1> : !llvm.ptr -> vector<12xf32>
-    symm.remote_store %ctx, %v, %q, %peer mask %in : vector<12xi1> : vector<12xf32>, !llvm.ptr
+    symm.remote_store %ctx, %q, %v, %peer mask %in : vector<12xi1> : !llvm.ptr, vector<12xf32>
     gpu.return
   }
 
@@ -239,7 +239,7 @@ gpu.module @kernels {
   // ISA-COUNT-3: global_store_dwordx4
   gpu.func @f64_6_masked(%ctx: !symm.ctx, %p: !llvm.ptr, %q: !llvm.ptr, %peer: i32, %in: i1) kernel {
     %v = symm.remote_load %ctx, %p, %peer mask %in : i1 : !llvm.ptr -> vector<6xf64>
-    symm.remote_store %ctx, %v, %q, %peer mask %in : i1 : vector<6xf64>, !llvm.ptr
+    symm.remote_store %ctx, %q, %v, %peer mask %in : i1 : !llvm.ptr, vector<6xf64>
     gpu.return
   }
 
@@ -254,7 +254,7 @@ gpu.module @kernels {
   // ISA-COUNT-3: global_store_dwordx4
   gpu.func @f64_6_under_lanes(%ctx: !symm.ctx, %p: !llvm.ptr, %q: !llvm.ptr, %peer: i32, %in: vector<6xi1>) kernel {
     %v = symm.remote_load %ctx, %p, %peer mask %in : vector<6xi1> : !llvm.ptr -> vector<6xf64>
-    symm.remote_store %ctx, %v, %q, %peer mask %in : vector<6xi1> : vector<6xf64>, !llvm.ptr
+    symm.remote_store %ctx, %q, %v, %peer mask %in : vector<6xi1> : !llvm.ptr, vector<6xf64>
     gpu.return
   }
 }

@@ -25,7 +25,7 @@ gpu.module @kernels {
     %two = arith.constant 2 : i64
     %i = gpu.thread_id x
     %first = arith.cmpi eq, %i, %c0 : index
-    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<1024xf32>
+    symm.remote_store %ctx, %m[%i], %x, %peer : memref<1024xf32>, f32
     gpu.barrier
     scf.if %first {
       symm.signal set %ctx, %flag[%c0], %one, %peer : memref<8xi64>, i64
@@ -44,7 +44,7 @@ gpu.module @kernels {
     %one = arith.constant 1 : i64
     %i = gpu.thread_id x
     %first = arith.cmpi eq, %i, %c0 : index
-    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<1024xf32>
+    symm.remote_store %ctx, %m[%i], %x, %peer : memref<1024xf32>, f32
     rocdl.s.waitcnt 49279
     gpu.barrier
     scf.if %first {
@@ -67,7 +67,7 @@ gpu.module @kernels {
     %two = arith.constant 2 : i64
     %i = gpu.thread_id x
     %first = arith.cmpi eq, %i, %c0 : index
-    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<1024xf32>
+    symm.remote_store %ctx, %m[%i], %x, %peer : memref<1024xf32>, f32
     gpu.barrier
     symm.signal set %ctx, %flag[%c0], %one, %peer group warp : memref<8xi64>, i64
     gpu.return
@@ -87,7 +87,7 @@ gpu.module @kernels {
     %two = arith.constant 2 : i64
     %i = gpu.thread_id x
     %first = arith.cmpi eq, %i, %c0 : index
-    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<1024xf32>
+    symm.remote_store %ctx, %m[%i], %x, %peer : memref<1024xf32>, f32
     gpu.barrier
     scf.if %first {
       symm.put_signal set %ctx, %n, %n, %flag[%c0], %one, %peer : memref<1xi64>, memref<1xi64>, memref<8xi64>, i64
@@ -109,7 +109,7 @@ gpu.module @kernels {
     %two = arith.constant 2 : i64
     %i = gpu.thread_id x
     %first = arith.cmpi eq, %i, %c0 : index
-    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<1024xf32>
+    symm.remote_store %ctx, %m[%i], %x, %peer : memref<1024xf32>, f32
     gpu.barrier
     scf.if %first {
       %old = symm.atomic_rmw xchg %ctx, %flag[%c0], %one, %peer sem release : memref<8xi64>, i64
@@ -131,7 +131,7 @@ gpu.module @kernels {
     %two = arith.constant 2 : i64
     %i = gpu.thread_id x
     %first = arith.cmpi eq, %i, %c0 : index
-    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<1024xf32>
+    symm.remote_store %ctx, %m[%i], %x, %peer : memref<1024xf32>, f32
     gpu.barrier
     scf.if %first {
       %old = symm.atomic_cas %ctx, %flag[%c0], %one, %two, %peer sem release : memref<8xi64>, i64
@@ -153,7 +153,7 @@ gpu.module @kernels {
     %two = arith.constant 2 : i64
     %i = gpu.thread_id x
     %first = arith.cmpi eq, %i, %c0 : index
-    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<1024xf32>
+    symm.remote_store %ctx, %m[%i], %x, %peer : memref<1024xf32>, f32
     gpu.barrier
     scf.if %first {
       symm.fence sem release
@@ -176,7 +176,7 @@ gpu.module @kernels {
     %two = arith.constant 2 : i64
     %i = gpu.thread_id x
     %first = arith.cmpi eq, %i, %c0 : index
-    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<1024xf32>
+    symm.remote_store %ctx, %m[%i], %x, %peer : memref<1024xf32>, f32
     gpu.barrier
     scf.if %first {
       symm.barrier %ctx
@@ -198,7 +198,7 @@ gpu.module @kernels {
     scf.if %first {
       symm.wait %ctx, %flag[%c0] ge %one : memref<8xi64>, i64
     }
-    symm.remote_store %ctx, %x, %m[%i], %peer : f32, memref<1024xf32>
+    symm.remote_store %ctx, %m[%i], %x, %peer : memref<1024xf32>, f32
     symm.wait %ctx, %flag[%c0] ge %one sem relaxed group block : memref<8xi64>, i64
     scf.if %first {
       symm.signal set %ctx, %flag[%c0], %one, %peer : memref<8xi64>, i64

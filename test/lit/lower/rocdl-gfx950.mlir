@@ -11,7 +11,7 @@
 // EACH called; op: xchg f16; %old = symm.atomic_rmw xchg %ctx, %h[%i], %y, %peer via %delta : memref<?xf16>, f16
 // EACH called; op: cas; %old = symm.atomic_cas %ctx, %f[%i], %v, %v, %peer via %delta : memref<?xi64>, i64
 // EACH called; op: fence; symm.fence
-// EACH called; op: store; symm.remote_store %ctx, %z, %m[%i], %peer via %delta : vector<4xf32>, memref<?xf32>
+// EACH called; op: store; symm.remote_store %ctx, %m[%i], %z, %peer via %delta : memref<?xf32>, vector<4xf32>
 // EACH called; op: barrier; symm.barrier %ctx group block
 gpu.func @{name}(%ctx: !symm.ctx, %f: memref<?xi64>, %m: memref<?xf32>, %h: memref<?xf16>, %v: i64, %x: f32, %y: f16,
     %z: vector<4xf32>, %peer: i32, %delta: i64) kernel {

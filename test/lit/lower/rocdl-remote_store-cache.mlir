@@ -9,7 +9,7 @@
 gpu.func @{name}(%ctx: !symm.ctx, %m: memref<?x{element}>, %peer: i32, %delta: i64, %in: i1,
     %v: {type}) kernel {
   %i = gpu.thread_id x
-  symm.remote_store %ctx, %v, %m[%i], %peer via %delta {mask} {modifier} : {type}, memref<?x{element}>
+  symm.remote_store %ctx, %m[%i], %v, %peer via %delta {mask} {modifier} : memref<?x{element}>, {type}
   gpu.return
 }
 

@@ -16,7 +16,7 @@ gpu.func @{name}(%ctx: !symm.ctx, %in: memref<?xf32>, %out: memref<?xf32>, %flag
   scf.for %i = %first to %n step %step {
     {between}
     %x = symm.remote_load %ctx, %in[%i], {peer} : memref<?xf32> -> f32
-    symm.remote_store %ctx, %x, %out[%i], {peer} : f32, memref<?xf32>
+    symm.remote_store %ctx, %out[%i], %x, {peer} : memref<?xf32>, f32
   }
   gpu.return
 }

@@ -11,7 +11,7 @@ gpu.module @kernels {
   // CHECK: s_endpgm
   gpu.func @move(%ctx: !symm.ctx, %p: !llvm.ptr, %q: !llvm.ptr, %peer: i32) kernel {
     %v = symm.remote_load %ctx, %p, %peer volatile : !llvm.ptr -> vector<16xi8>
-    symm.remote_store %ctx, %v, %q, %peer volatile : vector<16xi8>, !llvm.ptr
+    symm.remote_store %ctx, %q, %v, %peer volatile : !llvm.ptr, vector<16xi8>
     gpu.return
   }
 }

@@ -2,7 +2,7 @@
 // RUN: %golden symm-opt %s --symm-lower-to-cpu --canonicalize --cse
 
 func.func private @store(%ctx: !symm.ctx, %value: f32, %mine: !llvm.ptr, %peer: i32) {
-  symm.remote_store %ctx, %value, %mine, %peer : f32, !llvm.ptr
+  symm.remote_store %ctx, %mine, %value, %peer : !llvm.ptr, f32
   return
 }
 

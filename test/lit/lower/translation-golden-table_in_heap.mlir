@@ -5,7 +5,7 @@
 module attributes {symm.num_ranks = 3 : i32, symm.heap_stride = 6291456 : i64, symm.table_in_heap} {
   gpu.module @kernels {
     gpu.func @store(%ctx: !symm.ctx, %value: f32, %mine: !llvm.ptr, %peer: i32, %out: memref<1xi32>) kernel {
-      symm.remote_store %ctx, %value, %mine, %peer : f32, !llvm.ptr
+      symm.remote_store %ctx, %mine, %value, %peer : !llvm.ptr, f32
       %c0 = arith.constant 0 : index
       %rank = symm.rank %ctx
       memref.store %rank, %out[%c0] : memref<1xi32>

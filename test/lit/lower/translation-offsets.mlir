@@ -23,7 +23,7 @@ func.func private @shared(%ctx: !symm.ctx, %p: !llvm.ptr, %n: index, %d: i64, %e
     %q = llvm.getelementptr inbounds %p[%o] : (!llvm.ptr, i64) -> !llvm.ptr, f32
     %r = llvm.getelementptr %q[3] : (!llvm.ptr) -> !llvm.ptr, f32
     %v = symm.remote_load %ctx, %r, %a via %d : !llvm.ptr -> f32
-    symm.remote_store %ctx, %v, %r, %b via %e : f32, !llvm.ptr
+    symm.remote_store %ctx, %r, %v, %b via %e : !llvm.ptr, f32
   }
   return
 }
@@ -40,7 +40,7 @@ func.func private @local(%ctx: !symm.ctx, %p: !llvm.ptr, %d: i64) {
   %a = arith.constant 0 : i32
   %q = llvm.getelementptr %p[5] : (!llvm.ptr) -> !llvm.ptr, f32
   %v = llvm.load %q : !llvm.ptr -> f32
-  symm.remote_store %ctx, %v, %q, %a via %d : f32, !llvm.ptr
+  symm.remote_store %ctx, %q, %v, %a via %d : !llvm.ptr, f32
   return
 }
 
@@ -55,7 +55,7 @@ func.func private @late(%ctx: !symm.ctx, %p: !llvm.ptr, %x: i64) {
   %a = arith.constant 0 : i32
   %q = llvm.getelementptr %p[5] : (!llvm.ptr) -> !llvm.ptr, i64
   %d = llvm.load %q : !llvm.ptr -> i64
-  symm.remote_store %ctx, %x, %q, %a via %d : i64, !llvm.ptr
+  symm.remote_store %ctx, %q, %x, %a via %d : !llvm.ptr, i64
   return
 }
 
@@ -72,6 +72,6 @@ func.func private @long(%ctx: !symm.ctx, %p: !llvm.ptr, %d: i64, %x: f32, %i: i6
   %p3 = llvm.getelementptr %p2[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i32
   %p4 = llvm.getelementptr %p3[%i] : (!llvm.ptr, i64) -> !llvm.ptr, i64
   %p5 = llvm.getelementptr %p4[%i] : (!llvm.ptr, i64) -> !llvm.ptr, f64
-  symm.remote_store %ctx, %x, %p5, %a via %d : f32, !llvm.ptr
+  symm.remote_store %ctx, %p5, %x, %a via %d : !llvm.ptr, f32
   return
 }

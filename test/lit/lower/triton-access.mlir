@@ -24,7 +24,7 @@
   // CHECK: %[[REMOTE:.*]] = "tt.addptr"(%[[Q]], %{{.*}})
   // NEW-NEXT: "tt.store"(%[[REMOTE]], %[[V]], %[[M]]) {cachePolicy = #tt.cache_policy<cache_modifier = wt,
   // OLD-NEXT: "tt.store"(%[[REMOTE]], %[[V]], %[[M]]) {cache = 6 : i32}
-  symm.remote_store %ctx, %v, %q, %r mask %m : tensor<8xi1> cache wt : tensor<8xf32>, tensor<8x!tt.ptr<f32>>
+  symm.remote_store %ctx, %q, %v, %r mask %m : tensor<8xi1> cache wt : tensor<8x!tt.ptr<f32>>, tensor<8xf32>
   // The remote end of a copy is moved, the other one not.
   // CHECK: %[[REMOTE:.*]] = "tt.addptr"(%[[P]], %{{.*}})
   // CHECK-NEXT: barrier

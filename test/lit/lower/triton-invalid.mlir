@@ -10,9 +10,9 @@
   // expected-error @below {{S1: Triton's cache modifiers here are ca, cg, cv, got wb}}
   %1 = symm.remote_load %ctx, %p, %r cache wb : !tt.ptr<i64> -> i64
   // expected-error @below {{S1: Triton's cache modifiers here are wb, cg, cs, wt, got ca}}
-  symm.remote_store %ctx, %v, %p, %r cache ca : i64, !tt.ptr<i64>
+  symm.remote_store %ctx, %p, %v, %r cache ca : !tt.ptr<i64>, i64
   // expected-error @below {{S1: Triton has no volatile stores}}
-  symm.remote_store %ctx, %v, %p, %r volatile : i64, !tt.ptr<i64>
+  symm.remote_store %ctx, %p, %v, %r volatile : !tt.ptr<i64>, i64
   // expected-error @below {{S1: takes no count here: use blocks of pointers, and a mask}}
   symm.get %ctx, %p, %p, %r count %v : i64 of i64 : !tt.ptr<i64>, !tt.ptr<i64>
   // expected-error @below {{S1: the bulk copy engine is not available from Triton}}
@@ -42,7 +42,7 @@
   // expected-error @below {{S1: Triton has tensors for vectors, got vector<4xf32>}}
   %0 = symm.remote_load %ctx, %p, %r : !tt.ptr<f32> -> vector<4xf32>
   // expected-error @below {{S1: Triton has tensors for vectors, got vector<4xf32>}}
-  symm.remote_store %ctx, %v, %p, %r : vector<4xf32>, !tt.ptr<f32>
+  symm.remote_store %ctx, %p, %v, %r : !tt.ptr<f32>, vector<4xf32>
   "tt.return"() : () -> ()
 }) : () -> ()
 

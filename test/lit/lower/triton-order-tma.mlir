@@ -65,7 +65,7 @@
   // TMA-NEXT: "ttg.barrier"
   // CHECK: "tt.descriptor_store"
   scf.for %i = %zero to %v step %v : i32 {
-    symm.remote_store %ctx, %early, %p, %zero : f32, !tt.ptr<f32>
+    symm.remote_store %ctx, %p, %early, %zero : !tt.ptr<f32>, f32
     "tt.descriptor_store"(%d, %x, %i) : (!tt.tensordesc<tensor<8xf32>>, tensor<8xf32>, i32) -> ()
   }
   "tt.return"() : () -> ()

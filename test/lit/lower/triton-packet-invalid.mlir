@@ -5,7 +5,7 @@
 ^bb0(%table: !tt.ptr<i64>, %p: !tt.ptr<i64>, %v: i64, %e: i32, %r: i32):
   %ctx = symm.ctx %table : !tt.ptr<i64>
   // expected-error @below {{S1: the accesses of gfx90a that are made as a whole are not known here}}
-  symm.put_packet %ctx, %v, %p, %e, %r : i64, !tt.ptr<i64>
+  symm.put_packet %ctx, %p, %v, %e, %r : !tt.ptr<i64>, i64
   // expected-error @below {{S1: the accesses of gfx90a that are made as a whole are not known here}}
   %0 = symm.wait_packet %ctx, %p, %e : !tt.ptr<i64> -> i64
   // expected-error @below {{S1: the accesses of gfx90a that are made as a whole are not known here}}

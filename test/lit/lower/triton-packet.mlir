@@ -16,7 +16,7 @@
   // CUDA: st.relaxed.sys.global.v2.b64
   // HIP: global_store_dwordx2 $1, $2, off sc0 sc1\0Aglobal_store_dwordx2 $1, $3, off offset:8 sc0 sc1
   // CHECK-SAME: ~{memory}{{.*}} pure = false
-  symm.put_packet %ctx, %v, %p, %e, %r : tensor<128xf16>, tensor<128x!tt.ptr<i64>>
+  symm.put_packet %ctx, %p, %v, %e, %r : tensor<128x!tt.ptr<i64>>, tensor<128xf16>
   // CHECK: scf.while
   // CUDA: ld.relaxed.sys.global.v2.b64 {$0, $1}, [$2];
   // CUDA-SAME: ~{memory}{{.*}} pure = false
@@ -33,11 +33,11 @@
   // CHECK: gpu.barrier
   // CUDA: st.relaxed
   // HIP: global_store
-  symm.put_packet %ctx, %0, %p, %e, %r : tensor<128xf16>, tensor<128x!tt.ptr<i64>>
+  symm.put_packet %ctx, %p, %0, %e, %r : tensor<128x!tt.ptr<i64>>, tensor<128xf16>
   // CHECK-NOT: gpu.barrier
   // CUDA: st.relaxed
   // HIP: global_store
-  symm.put_packet %ctx, %0, %p, %e, %r : tensor<128xf16>, tensor<128x!tt.ptr<i64>>
+  symm.put_packet %ctx, %p, %0, %e, %r : tensor<128x!tt.ptr<i64>>, tensor<128xf16>
   "tt.return"() : () -> ()
 }) : () -> ()
 
@@ -51,6 +51,6 @@
   "gpu.barrier"() : () -> ()
   // CHECK-NOT: gpu.barrier
   // CHECK: "tt.return"
-  symm.put_packet %ctx, %v, %p, %e, %r : i64, !tt.ptr<i64>
+  symm.put_packet %ctx, %p, %v, %e, %r : !tt.ptr<i64>, i64
   "tt.return"() : () -> ()
 }) : () -> ()

@@ -13,13 +13,13 @@ module attributes {gpu.container_module} {
       %me = symm.rank %ctx
       %v9 = symm.remote_load %ctx, %p[%c0], %me : memref<128xbf16> -> vector<9xbf16>
       %w9 = arith.addf %v9, %v9 : vector<9xbf16>
-      symm.remote_store %ctx, %w9, %p[%c0], %me : vector<9xbf16>, memref<128xbf16>
+      symm.remote_store %ctx, %p[%c0], %w9, %me : memref<128xbf16>, vector<9xbf16>
       %v17 = symm.remote_load %ctx, %p[%c0], %me : memref<128xbf16> -> vector<17xbf16>
       %w17 = arith.addf %v17, %v17 : vector<17xbf16>
-      symm.remote_store %ctx, %w17, %p[%c0], %me : vector<17xbf16>, memref<128xbf16>
+      symm.remote_store %ctx, %p[%c0], %w17, %me : memref<128xbf16>, vector<17xbf16>
       %v33 = symm.remote_load %ctx, %p[%c0], %me : memref<128xbf16> -> vector<33xbf16>
       %w33 = arith.addf %v33, %v33 : vector<33xbf16>
-      symm.remote_store %ctx, %w33, %p[%c0], %me : vector<33xbf16>, memref<128xbf16>
+      symm.remote_store %ctx, %p[%c0], %w33, %me : memref<128xbf16>, vector<33xbf16>
       gpu.return
     }
   }

@@ -9,7 +9,7 @@ module attributes {gpu.container_module} {
     gpu.func @load(%ctx: !symm.ctx, %data: memref<64xi8>, %byte: index) kernel {
       %me = symm.rank %ctx
       %v = symm.remote_load %ctx, %data[%byte], %me {alignment = 8 : i64} : memref<64xi8> -> vector<16xi8>
-      symm.remote_store %ctx, %v, %data[%byte], %me {alignment = 8 : i64} : vector<16xi8>, memref<64xi8>
+      symm.remote_store %ctx, %data[%byte], %v, %me {alignment = 8 : i64} : memref<64xi8>, vector<16xi8>
       gpu.return
     }
   }

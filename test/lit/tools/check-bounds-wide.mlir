@@ -17,7 +17,7 @@ module attributes {gpu.container_module} {
       %me = symm.rank %ctx
       %to = memref.reinterpret_cast %data to offset: [%offset], sizes: [2], strides: [%stride]
         : memref<64xi32> to memref<2xi32, strided<[?], offset: ?>>
-      symm.remote_store %ctx, %x, %to[%index], %me : i32, memref<2xi32, strided<[?], offset: ?>>
+      symm.remote_store %ctx, %to[%index], %x, %me : memref<2xi32, strided<[?], offset: ?>>, i32
       %from = memref.reinterpret_cast %data to offset: [0], sizes: [2], strides: [1] : memref<64xi32> to memref<2xi32>
       symm.put %ctx, %from, %to, %me : memref<2xi32>, memref<2xi32, strided<[?], offset: ?>>
       gpu.return

@@ -23,7 +23,7 @@ module attributes {gpu.container_module} {
       %zero = arith.constant 0 : i32
       %is_first = arith.cmpi eq, %me, %zero : i32
       scf.if %is_first {
-      symm.remote_store %ctx, %x, %data[%index], %rank : f32, memref<4xf32>
+      symm.remote_store %ctx, %data[%index], %x, %rank : memref<4xf32>, f32
       }
       gpu.return
     }

@@ -59,7 +59,7 @@ func.func @something_between(%ctx: !symm.ctx, %flag: memref<8xi64>, %i: index, %
   // CHECK-COUNT-8: symm.signal
   // CHECK: return
   symm.signal add %ctx, %flag[%i], %a, %p : memref<8xi64>, i64
-  symm.remote_store %ctx, %x, %m[%i], %p : f32, memref<8xf32>
+  symm.remote_store %ctx, %m[%i], %x, %p : memref<8xf32>, f32
   symm.signal add %ctx, %flag[%i], %a, %p : memref<8xi64>, i64
   symm.wait %ctx, %flag[%i] ge %a : memref<8xi64>, i64
   symm.signal add %ctx, %flag[%i], %a, %p : memref<8xi64>, i64

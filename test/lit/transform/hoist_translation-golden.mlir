@@ -11,7 +11,7 @@ func.func @scatter(%ctx: !symm.ctx, %data: memref<?xf32>, %flag: memref<1xi64>, 
   scf.for %peer = %zero to %peers step %one : i32 {
     scf.for %i = %c0 to %n step %c1 {
       %v = symm.remote_load %ctx, %data[%i], %first : memref<?xf32> -> f32
-      symm.remote_store %ctx, %v, %data[%i], %peer : f32, memref<?xf32>
+      symm.remote_store %ctx, %data[%i], %v, %peer : memref<?xf32>, f32
     }
     symm.signal add %ctx, %flag[%c0], %arrived, %peer : memref<1xi64>, i64
   }
@@ -33,7 +33,7 @@ func.func @scatter(%ctx: !symm.ctx, %data: memref<?xf32>, %flag: memref<1xi64>, 
 //       %1 = symm.heap_delta %arg0, %arg5
 //       scf.for %arg6 = %c0 to %arg3 step %c1 {
 //         %2 = symm.remote_load %arg0, %arg1[%arg6], %c0_i32_1 via %0 : memref<?xf32> -> f32
-//         symm.remote_store %arg0, %2, %arg1[%arg6], %arg5 via %1 : f32, memref<?xf32>
+//         symm.remote_store %arg0, %arg1[%arg6], %2, %arg5 via %1 : memref<?xf32>, f32
 //       }
 //       symm.signal add %arg0, %arg2[%c0], %c1_i64, %arg5 via %1 : memref<1xi64>, i64
 //     }

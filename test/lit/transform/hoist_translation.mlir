@@ -16,7 +16,7 @@ func.func @nested_loops(%ctx: !symm.ctx, %m: memref<?x?xf32>, %f: memref<i64>, %
   // CHECK-NEXT: scf.for %[[J:.*]] =
   // CHECK-NEXT: symm.remote_load %[[CTX]], %[[M]][%[[I]], %[[J]]], %[[PEER]] via %[[DELTA]] : memref<?x?xf32> -> f32
   // CHECK-NEXT: symm.atomic_rmw add %[[CTX]], %[[F]], %{{.*}}, %[[PEER]] via %[[DELTA]] : memref<i64>, i64
-  // CHECK-NEXT: symm.remote_store %[[CTX]], %{{.*}}, %[[M]][%[[J]], %[[I]]], %[[PEER]] via %[[DELTA]]
+  // CHECK-NEXT: symm.remote_store %[[CTX]], %[[M]][%[[J]], %[[I]]], %{{.*}}, %[[PEER]] via %[[DELTA]]
   // CHECK-NOT: symm.heap_delta
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -25,7 +25,7 @@ func.func @nested_loops(%ctx: !symm.ctx, %m: memref<?x?xf32>, %f: memref<i64>, %
     scf.for %j = %c0 to %n step %c1 {
       %x = symm.remote_load %ctx, %m[%i, %j], %peer : memref<?x?xf32> -> f32
       %old = symm.atomic_rmw add %ctx, %f, %v, %peer : memref<i64>, i64
-      symm.remote_store %ctx, %x, %m[%j, %i], %peer : f32, memref<?x?xf32>
+      symm.remote_store %ctx, %m[%j, %i], %x, %peer : memref<?x?xf32>, f32
     }
   }
   return
@@ -54,7 +54,7 @@ func.func @every_op(%ctx: !symm.ctx, %m: memref<8xf32>, %p: !llvm.ptr, %f: memre
   %0 = symm.as_remote %ctx, %p, %r : !llvm.ptr
   %1 = symm.as_remote %ctx, %m, %r : memref<8xf32>
   %2 = symm.remote_load %ctx, %m[%i], %r : memref<8xf32> -> f32
-  symm.remote_store %ctx, %x, %m[%i], %r : f32, memref<8xf32>
+  symm.remote_store %ctx, %m[%i], %x, %r : memref<8xf32>, f32
   symm.get %ctx, %m, %m, %r : memref<8xf32>, memref<8xf32>
   symm.put %ctx, %m, %m, %r group block : memref<8xf32>, memref<8xf32>
   symm.copy %ctx, %m at %r, %m at %to : memref<8xf32>, memref<8xf32>

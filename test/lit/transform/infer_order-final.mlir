@@ -90,13 +90,13 @@ gpu.module @kernels {
     %p5 = arith.xori %me, %five : i32
     %p6 = arith.xori %me, %six : i32
     %p7 = arith.xori %me, %seven : i32
-    symm.remote_store %ctx, %x, %m[%c0], %p1 : f32, memref<64xf32>
-    symm.remote_store %ctx, %x, %m[%c0], %p2 : f32, memref<64xf32>
-    symm.remote_store %ctx, %x, %m[%c0], %p3 : f32, memref<64xf32>
-    symm.remote_store %ctx, %x, %m[%c0], %p4 : f32, memref<64xf32>
-    symm.remote_store %ctx, %x, %m[%c0], %p5 : f32, memref<64xf32>
-    symm.remote_store %ctx, %x, %m[%c0], %p6 : f32, memref<64xf32>
-    symm.remote_store %ctx, %x, %m[%c0], %p7 : f32, memref<64xf32>
+    symm.remote_store %ctx, %m[%c0], %x, %p1 : memref<64xf32>, f32
+    symm.remote_store %ctx, %m[%c0], %x, %p2 : memref<64xf32>, f32
+    symm.remote_store %ctx, %m[%c0], %x, %p3 : memref<64xf32>, f32
+    symm.remote_store %ctx, %m[%c0], %x, %p4 : memref<64xf32>, f32
+    symm.remote_store %ctx, %m[%c0], %x, %p5 : memref<64xf32>, f32
+    symm.remote_store %ctx, %m[%c0], %x, %p6 : memref<64xf32>, f32
+    symm.remote_store %ctx, %m[%c0], %x, %p7 : memref<64xf32>, f32
     symm.signal set %ctx, %flag[%c0], %v, %p1 : memref<8xi64>, i64
     symm.signal set %ctx, %flag[%c0], %v, %p2 : memref<8xi64>, i64
     symm.signal set %ctx, %flag[%c0], %v, %p3 : memref<8xi64>, i64

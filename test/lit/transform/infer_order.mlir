@@ -18,8 +18,8 @@ func.func @straight_line(%ctx: !symm.ctx, %m: memref<8xf32>, %x: f32, %flag: mem
   // CHECK-NEXT: symm.signal set {{.*}} sem relaxed :
   // CHECK-NEXT: symm.signal set {{.*}} sem relaxed :
   // CHECK-NEXT: return
-  symm.remote_store %ctx, %x, %m[%i], %p : f32, memref<8xf32>
-  symm.remote_store %ctx, %x, %m[%i], %q : f32, memref<8xf32>
+  symm.remote_store %ctx, %m[%i], %x, %p : memref<8xf32>, f32
+  symm.remote_store %ctx, %m[%i], %x, %q : memref<8xf32>, f32
   symm.signal set %ctx, %flag[%i], %v, %p : memref<8xi64>, i64
   %s = arith.addi %p, %q : i32
   %delta = symm.heap_delta %ctx, %s
@@ -193,7 +193,7 @@ func.func @something_between(%ctx: !symm.ctx, %flag: memref<8xi64>, %i: index, %
   // CHECK-NOT: relaxed
   // CHECK: return
   symm.signal set %ctx, %flag[%i], %v, %p : memref<8xi64>, i64
-  symm.remote_store %ctx, %x, %m[%i], %q : f32, memref<8xf32>
+  symm.remote_store %ctx, %m[%i], %x, %q : memref<8xf32>, f32
   symm.signal set %ctx, %flag[%i], %v, %q : memref<8xi64>, i64
   memref.store %x, %m[%i] : memref<8xf32>
   symm.signal set %ctx, %flag[%i], %v, %p : memref<8xi64>, i64

@@ -22,7 +22,7 @@ module attributes {symm.heap_size = 4194304 : i64} {
   // CHECK-NEXT: symm.fault %[[CTX]], "{} bytes at heap offset {} are outside of [2097152, {}), where allocations are"
   // CHECK: symm.remote_store
   func.func @pointer(%ctx: !symm.ctx, %v: f32, %p: !llvm.ptr, %peer: i32) {
-    symm.remote_store %ctx, %v, %p, %peer : f32, !llvm.ptr
+    symm.remote_store %ctx, %p, %v, %peer : !llvm.ptr, f32
     return
   }
 
@@ -63,7 +63,7 @@ module attributes {symm.heap_size = 4194304 : i64} {
   // CHECK: symm.fault
   // CHECK: symm.remote_store {{.*}} mask %[[MASK]]
   func.func @masked(%ctx: !symm.ctx, %v: f32, %p: !llvm.ptr, %peer: i32, %mask: i1) {
-    symm.remote_store %ctx, %v, %p, %peer mask %mask : i1 : f32, !llvm.ptr
+    symm.remote_store %ctx, %p, %v, %peer mask %mask : i1 : !llvm.ptr, f32
     return
   }
 
@@ -138,7 +138,7 @@ module attributes {symm.heap_size = 4194304 : i64} {
   // CHECK: %[[OFFSET:.*]] = arith.select %{{.*}}, %[[MOST]], %{{.*}} : i64
   // CHECK: symm.fault {{.*}}outside of{{.*}}(%{{.*}}, %[[OFFSET]],
   func.func @wide(%ctx: !symm.ctx, %v: f32, %m: memref<?x64xf32>, %i: index, %j: index, %peer: i32) {
-    symm.remote_store %ctx, %v, %m[%i, %j], %peer : f32, memref<?x64xf32>
+    symm.remote_store %ctx, %m[%i, %j], %v, %peer : memref<?x64xf32>, f32
     return
   }
 
@@ -209,7 +209,7 @@ module attributes {symm.heap_size = 4194304 : i64} {
   // CHECK: symm.fault {{.*}} outside
   // CHECK: symm.try_packet
   func.func @packets(%ctx: !symm.ctx, %p: !llvm.ptr, %v: vector<3xf32>, %e: i32, %peer: i32) {
-    symm.put_packet %ctx, %v, %p, %e, %peer : vector<3xf32>, !llvm.ptr
+    symm.put_packet %ctx, %p, %v, %e, %peer : !llvm.ptr, vector<3xf32>
     %0 = symm.wait_packet %ctx, %p, %e : !llvm.ptr -> vector<3xf32>
     %1, %2 = symm.try_packet %ctx, %p, %e : !llvm.ptr -> f32, i1
     return

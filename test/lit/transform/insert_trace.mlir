@@ -83,7 +83,7 @@ module attributes {gpu.container_module} {
       // CHECK: symm.remote_store
       // CHECK-NEXT: symm.trace_end %[[BLOCK]]{{$}}
       // CHECK-NEXT: gpu.return
-      symm.remote_store %ctx, %v, %m[%i], %r : i64, memref<4xi64>
+      symm.remote_store %ctx, %m[%i], %v, %r : memref<4xi64>, i64
       gpu.return
     ^other:
       // CHECK: symm.trace_end %[[BLOCK]]{{$}}

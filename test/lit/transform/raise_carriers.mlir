@@ -38,7 +38,7 @@
   %v = "tt.call"(%table, %p, %me, %m, %z) <{callee = @symm.remote_load.1f3a}>
     : (!tt.ptr<i64>, !tt.ptr<f32>, i32, i1, f32) -> f32
   %w = "tt.splat"(%v) : (f32) -> tensor<8xf32>
-  // CHECK: symm.remote_store %[[CTX]], %{{.*}}, %{{.*}}, %[[ME]] : tensor<8xf32>, tensor<8x!tt.ptr<f32>>
+  // CHECK: symm.remote_store %[[CTX]], %{{.*}}, %{{.*}}, %[[ME]] : tensor<8x!tt.ptr<f32>>, tensor<8xf32>
   "tt.call"(%table, %w, %q, %me) <{callee = @symm.remote_store.2b}>
     : (!tt.ptr<i64>, tensor<8xf32>, tensor<8x!tt.ptr<f32>>, i32) -> ()
   %one = "arith.constant"() <{value = 1 : i64}> : () -> i64
