@@ -79,7 +79,7 @@ module attributes {gpu.container_module} {
               }
             } else {
               %mine = func.call @data(%epoch) : (i32) -> i64
-              symm.put_packet %ctx, %mine, %lines[%inst, %i, %c0], %epoch, %home : i64, !lines
+              symm.put_packet %ctx, %lines[%inst, %i, %c0], %mine, %epoch, %home : !lines, i64
             }
           } else {
             %value = func.call @data(%twice) : (i32) -> i64
@@ -92,7 +92,7 @@ module attributes {gpu.container_module} {
               %old = symm.atomic_rmw add %ctx, %seen[%bin], %more, %me sem relaxed : memref<3xi64>, i64
             }
             scf.if %is_first {
-              symm.put_packet %ctx, %all, %lines[%inst, %i, %c0], %twice, %home : vector<3xi64>, !lines
+              symm.put_packet %ctx, %lines[%inst, %i, %c0], %all, %twice, %home : !lines, vector<3xi64>
             }
           }
         }

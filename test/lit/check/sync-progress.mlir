@@ -7,7 +7,7 @@ gpu.module @kernels {
     %c16 = arith.constant 16 : index
     %low = arith.cmpi ult, %t, %c16 : index
     scf.if %low {
-      symm.put_packet %ctx, %v, %p[%t], %e, %peer : i64, memref<64xi64>
+      symm.put_packet %ctx, %p[%t], %v, %e, %peer : memref<64xi64>, i64
     } else {
       // expected-remark @+1 {{O5: threads of a warp wait here, and others of it send in the other branch}}
       %w = symm.wait_packet %ctx, %p[%t], %e : memref<64xi64> -> i64

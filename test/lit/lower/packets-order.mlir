@@ -46,7 +46,7 @@ module attributes {gpu.container_module} {
     // PTX: st.release.sys
     gpu.func @after_put(%ctx: !symm.ctx, %p: !llvm.ptr, %e: i32, %peer: i32, %f: memref<2xi32>, %i: index, %v: i32) kernel {
       symm.signal set %ctx, %f[%i], %v, %peer group block : memref<2xi32>, i32
-      symm.put_packet %ctx, %v, %p, %e, %peer : i32, !llvm.ptr
+      symm.put_packet %ctx, %p, %v, %e, %peer : !llvm.ptr, i32
       symm.signal set %ctx, %f[%i], %v, %peer group block : memref<2xi32>, i32
       gpu.return
     }

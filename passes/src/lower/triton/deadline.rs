@@ -6,7 +6,7 @@
 use super::Lowering;
 use super::target::compare_as;
 use crate::ir::lasting;
-use crate::target::Target;
+use crate::target::TritonTarget;
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::Value;
 use symm_abi::WORD_BYTES;
@@ -43,7 +43,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         tag: Option<i64>,
     ) -> Result<Option<Deadline<'c>>, Reported> {
         let Some(record) = record else { return Ok(None) };
-        if matches!(self.target, Target::Hip(_)) {
+        if matches!(self.target, TritonTarget::Hip(_)) {
             let complaint = "S1: deadlines of waits are for NVIDIA GPUs: leave the deadline out";
             return Err(error(op.operation(), complaint));
         }
