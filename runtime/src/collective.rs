@@ -237,7 +237,7 @@ fn post(agent: &Agent, op: Collective, loc: Loc<'_>) -> Result<u64, Error> {
 
 /// Two posts a rank are enough: nobody posts again at this parity before all have met once more, and so have compared
 /// these.
-fn posted<'a>(agent: &'a Agent, rank: u32, number: u64) -> &'a Post {
+fn posted(agent: &Agent, rank: u32, number: u64) -> &Post {
     &agent.world.control.areas()[rank as usize].posts[(number % 2) as usize]
 }
 

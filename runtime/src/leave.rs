@@ -245,8 +245,10 @@ fn wait_for_leaves(seat: &Seat) -> Result<(), Error> {
     told
 }
 
-/// The threads of those that have ended, and the ranks and runs of the others.
-fn leaves_under_way() -> (Vec<JoinHandle<Result<(), Error>>>, Vec<(u32, Weak<World>)>) {
+/// The threads of leaves that have ended, and the ranks and runs of the others.
+type Leaves = (Vec<JoinHandle<Result<(), Error>>>, Vec<(u32, Weak<World>)>);
+
+fn leaves_under_way() -> Leaves {
     let mut all = lock(&UNDER_WAY);
     // A parent's are no threads of this process.
     let own = |leave: &UnderWay| !leave.origin.is_a_parent();

@@ -34,7 +34,7 @@ use crate::analysis::order::{is_quiet, only_reads};
 use crate::ir::{Builder, constant_value, definition, lasting, move_after, name, symm_ops};
 use crate::pass::{Ir, Pass};
 use crate::registration::previous_in_block;
-use melior::ir::{OperationRef, Value, ValueLike, operation::OperationLike};
+use melior::ir::{BlockLike, BlockRef, OperationRef, RegionLike, Value, ValueLike, operation::OperationLike};
 use std::collections::HashMap;
 use symm_dialect::ops::{HeapDelta, HeapDeltaParts, SymmOp};
 use symm_dialect::{is_current_rank, set_operand_group};
@@ -103,8 +103,10 @@ fn distance<'c, 'a>(
     let constant = constant_value(rank);
     *distances.entry(key(ctx, rank)).or_insert_with(|| {
         let mlir = symm_dialect::context(ctx.context());
-        let mut left = MOST_VALUES;
-        hoist_rank(ctx, rank, &mut left);
+        if constant.is_none() {
+            let mut left = MOST_VALUES;
+            hoist_rank(ctx, rank, &mut left);
+        }
         let (place, rank) = match constant {
             Some(value) => {
                 let builder = Builder::after_value(mlir, ctx);
@@ -193,7 +195,8 @@ fn is_in_inner_loop<'c: 'a, 'a>(op: OperationRef<'c, 'a>, place: Value<'c, 'a>) 
     false
 }
 
-/// Whether something between the definition of `place`, which dominates `op`, and `op` may write memory.
+/// Whether something between the definition of `place`, which dominates `op`, and `op` may write memory. Where other
+/// blocks of one region lie between them, `op` stays.
 fn is_after_a_write<'c: 'a, 'a>(op: OperationRef<'c, 'a>, place: Value<'c, 'a>) -> bool {
     let (outside, made) = (block_of(place), definition(place));
     let mut left = MOST_OPS;
@@ -209,7 +212,15 @@ fn is_after_a_write<'c: 'a, 'a>(op: OperationRef<'c, 'a>, place: Value<'c, 'a>) 
         if inner.block() == outside {
             return false;
         }
+        if region_of(inner.block()) == region_of(outside) {
+            return false;
+        }
         let Some(parent) = inner.parent_operation() else { return false };
         inner = parent;
     }
+}
+
+/// The region of a block, as an address.
+fn region_of(block: Option<BlockRef>) -> Option<usize> {
+    Some(block?.parent_region()?.to_raw().ptr as usize)
 }

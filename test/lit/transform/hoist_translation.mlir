@@ -42,7 +42,7 @@ func.func @every_op(%ctx: !symm.ctx, %m: memref<8xf32>, %p: !llvm.ptr, %f: memre
   // CHECK-NEXT: symm.as_remote {{.*}} via %[[D]] : !llvm.ptr
   // CHECK-NEXT: symm.as_remote {{.*}} via %[[D]] : memref<8xf32>
   // CHECK-NEXT: symm.remote_load {{.*}} via %[[D]] : memref<8xf32> -> f32
-  // CHECK-NEXT: symm.remote_store {{.*}} via %[[D]] : f32, memref<8xf32>
+  // CHECK-NEXT: symm.remote_store {{.*}} via %[[D]] : memref<8xf32>, f32
   // CHECK-NEXT: symm.get {{.*}} via %[[D]] : memref<8xf32>, memref<8xf32>
   // CHECK-NEXT: symm.put {{.*}} via %[[D]] group block : memref<8xf32>, memref<8xf32>
   // CHECK-NEXT: symm.copy {{.*}} via %[[D]], {{.*}} via %[[TO]] : memref<8xf32>, memref<8xf32>
@@ -105,7 +105,7 @@ func.func @after_a_write(%ctx: !symm.ctx, %p: !llvm.ptr, %x: f32, %c: i1) {
   %n = symm.num_ranks %ctx
   %after = arith.addi %me, %one : i32
   %next = arith.remui %after, %n : i32
-  symm.remote_store %ctx, %y, %p, %next : f32, !llvm.ptr
+  symm.remote_store %ctx, %p, %y, %next : !llvm.ptr, f32
   return
 }
 
@@ -119,7 +119,7 @@ func.func @after_a_read(%ctx: !symm.ctx, %p: !llvm.ptr) {
   %me = symm.rank %ctx
   %n = symm.num_ranks %ctx
   %next = arith.subi %n, %me : i32
-  symm.remote_store %ctx, %y, %p, %next : f32, !llvm.ptr
+  symm.remote_store %ctx, %p, %y, %next : !llvm.ptr, f32
   return
 }
 
@@ -151,18 +151,18 @@ func.func @constants(%ctx: !symm.ctx, %p: !llvm.ptr, %c: i1) {
 
 // -----
 
-// A rank that is computed in a loop is as far as it goes; but it goes above the branches in there.
+// A rank that is computed in a loop is as far as it goes; but it goes above the branches and accesses in there.
 // CHECK-LABEL: func.func @rank_in_loop(
 func.func @rank_in_loop(%ctx: !symm.ctx, %p: !llvm.ptr, %c: i1, %n: i32) {
   %c0 = arith.constant 0 : i32
   %c1 = arith.constant 1 : i32
   // CHECK: scf.for %[[RANK:.*]] = {{.*}} : i32 {
+  // CHECK-NEXT: %[[NEXT:.*]] = arith.addi %[[RANK]]
+  // CHECK-NEXT: %[[E:.*]] = symm.heap_delta %{{.*}}, %[[NEXT]]
   // CHECK-NEXT: %[[D:.*]] = symm.heap_delta %{{.*}}, %[[RANK]]
   // CHECK-NEXT: scf.if
   // CHECK-NEXT: symm.remote_load {{.*}} via %[[D]]
   // CHECK-NEXT: }
-  // CHECK-NEXT: %[[NEXT:.*]] = arith.addi %[[RANK]]
-  // CHECK-NEXT: %[[E:.*]] = symm.heap_delta %{{.*}}, %[[NEXT]]
   // CHECK-NEXT: symm.remote_load {{.*}} via %[[E]]
   scf.for %rank = %c0 to %n step %c1 : i32 {
     scf.if %c {
