@@ -127,7 +127,7 @@ class Kernel:
         return self
 
 
-@pytest.mark.parametrize(("loose", "aligned"), [(0, [0, 0, 0]), (2, [0, 8, 8])])
+@pytest.mark.parametrize(("loose", "aligned"), [((), [0, 0, 0]), ((1, 2), [0, 8, 8]), ((1,), [0, 8, 0])])
 def test_what_a_launch_is_compiled_for(loose, aligned):
     """Not for the alignment that its first tensors happen to have: the next ones may have another."""
     kernel = Kernel()

@@ -112,7 +112,7 @@ class Calls:
             whole = torch().int64
             types = whole, torch().int32, whole, whole, element, whole, element, element, counts.dtype, whole
             # Of the tensors, that is; the counts are aligned to their elements.
-            loose = 4 if not aligned else 2
+            loose = range(len(types) - (2 if aligned else 4), len(types))
             launch = self.launches[key] = Launch(ragged, self.geometry.programs, block // 1024, types, constants, loose)
         stream = current_stream(self.device)
         if stream != self.stream:
@@ -218,5 +218,6 @@ class Calls:
             direct = [torch().int64] if "ITEM" in constants else []
             state = (torch().int64, torch().int32, torch().int64, torch().int64, slots or element)
             types = *state, *direct, element, element
-            self.launches[key] = Launch(kernel, choice.programs, choice.warps, types, constants, 0 if aligned else 2)
+            loose = () if aligned else (len(types) - 2, len(types) - 1)
+            self.launches[key] = Launch(kernel, choice.programs, choice.warps, types, constants, loose)
         return self.launches[key]

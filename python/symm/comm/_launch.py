@@ -35,12 +35,13 @@ class Launch:
     """A kernel with its constants and its grid: called with a stream and what is different from call to call.
 
     `types` are those of the leading arguments that are addresses; what follows are integers. Addresses are multiples of
-    16, but for those of the `loose` last ones: the kernel is compiled once for all of them.
+    16, but for those at the places in `loose`: the kernel is compiled once for all of them. It is compiled for any
+    integers; with `numbers`, for integers like these: 1, multiples of 16, of 64 bits.
     """
 
-    def __init__(self, kernel, programs, warps, types, constants, loose=0):
+    def __init__(self, kernel, programs, warps, types, constants, loose=(), numbers=None):
         self.kernel, self.grid, self.warps = kernel, (programs, 1, 1), warps
-        self.types, self.constants, self.loose = types, tuple(constants.values()), loose
+        self.types, self.constants, self.loose, self.numbers = types, tuple(constants.values()), loose, numbers
         self.launch = self._interpreted if knobs.runtime.interpret else self._first
 
     def _interpreted(self, stream, *arguments):
@@ -49,10 +50,10 @@ class Launch:
 
     def compile(self):
         """The compiled kernel, from Triton's cache if it is there."""
-        aligned = len(self.types) - self.loose
-        addresses = [Pointer(16 if i < aligned else 8, kind) for i, kind in enumerate(self.types)]
-        # No integer is specialized, so that any will do.
-        numbers = [2] * (len(self.kernel.arg_names) - len(addresses) - len(self.constants))
+        addresses = [Pointer(8 if i in self.loose else 16, kind) for i, kind in enumerate(self.types)]
+        numbers = self.numbers
+        if numbers is None:
+            numbers = [2] * (len(self.kernel.arg_names) - len(addresses) - len(self.constants))
         return self.kernel.warmup(
             *addresses, *numbers, *self.constants, grid=self.grid, num_warps=self.warps, num_stages=1
         )

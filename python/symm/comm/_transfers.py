@@ -211,13 +211,13 @@ class Transfer:
             return
         made = self.transport.made
         # What Triton compiles a kernel for: alignment, and numbers that it takes as constants.
-        aligned = tuple(address % 16 == 0 for address in addresses)
+        loose = tuple(i for i, address in enumerate(addresses) if address % 16)
         special = tuple((number == 1, number % 16 == 0, number >> 31 in (0, -1)) for number in numbers)
-        key = kernel, programs, warps, tuple(types), aligned, special, tuple(constants.values())
+        key = kernel, programs, warps, tuple(types), loose, special, tuple(constants.values())
         if key not in made:
             if len(made) >= MOST_KEPT:
                 made.clear()
-            made[key] = Launch(kernel, programs, warps, tuple(types), {"extra": None, **constants})
+            made[key] = Launch(kernel, programs, warps, tuple(types), {"extra": None, **constants}, loose, numbers)
         made[key].launch(stream, *addresses, *numbers)
 
     def _order(self, stream):
