@@ -88,7 +88,7 @@ impl Jit {
             reports if reports.is_empty() => error,
             reports => Error::Llvm(reports),
         })?;
-        Ok(usize::try_from(address).expect("an address of this process"))
+        usize::try_from(address).map_err(|_| Error::Llvm(format!("{name:?} is not in this process's memory")))
     }
 }
 

@@ -72,7 +72,8 @@ mod tests {
             memory.expect_all();
             assert!(memory.bytes().iter().all(|byte| *byte == 7));
             memory.bytes_mut().fill(9);
-            assert_eq!(owner.iter().filter(|byte| **byte == 9).count(), length);
+            let (before, mine) = owner.split_at(start);
+            assert!(before.iter().all(|byte| *byte == 7) && mine.iter().all(|byte| *byte == 9));
         }
     }
 }

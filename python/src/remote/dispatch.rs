@@ -135,6 +135,8 @@ impl Dispatcher {
     }
 }
 
+type KeyAndWorker<'py> = (Option<Bound<'py, PyBytes>>, Option<Py<PyAny>>);
+
 /// What the results of an operation depend on, and the worker of its first tensor. The key is None where an argument
 /// cannot be sent.
 #[pyfunction]
@@ -144,7 +146,7 @@ pub fn remote_key<'py>(
     by_type: bool,
     args: &Bound<'py, PyTuple>,
     kwargs: Option<&Bound<'py, PyDict>>,
-) -> PyResult<(Option<Bound<'py, PyBytes>>, Option<Py<PyAny>>)> {
+) -> PyResult<KeyAndWorker<'py>> {
     let (py, mut scratch) = (args.py(), Scratch::default());
     let remote = configured()?;
     let (written, first) = write(types(py)?, &remote, number, by_type, args, kwargs, &mut scratch);

@@ -101,7 +101,7 @@ impl<'py> Arguments<'_, 'py> {
             (None, None) => true,
         };
         if !same {
-            let link = self.link.map_or_else(|| own.bind(py), |link| link);
+            let link = self.link.unwrap_or_else(|| own.bind(py));
             let there: String = link.getattr("address")?.extract()?;
             let message = "Expected all tensors to be on the same device, but found one on another worker than";
             return Err(PyRuntimeError::new_err(format!("{message} {there}: copy it there with .to(…)")));

@@ -35,17 +35,16 @@ impl Drop for Handle {
     fn drop(&mut self) {
         Python::attach(|py| {
             let link = self.link.bind(py);
-            match link.cast::<Link>() {
-                Ok(link) => link.get().forget(self.id),
-                Err(_) => {
-                    // It may go while an exception is under way, with which no Python may be called. Who drops cannot do
-                    // anything about an error of its own.
-                    let raised = PyErr::take(py);
-                    drop(link.call_method1(intern!(py, "drop"), (self.id,)));
-                    if let Some(raised) = raised {
-                        raised.restore(py);
-                    }
-                }
+            if let Ok(link) = link.cast::<Link>() {
+                link.get().forget(self.id);
+                return;
+            }
+            // It may go while an exception is under way, with which no Python may be called. Who drops cannot do anything
+            // about an error of its own.
+            let raised = PyErr::take(py);
+            drop(link.call_method1(intern!(py, "drop"), (self.id,)));
+            if let Some(raised) = raised {
+                raised.restore(py);
             }
         });
     }

@@ -12,6 +12,7 @@ use symm_remote::worker::{self, Options};
 
 /// The files of a folder with a worker's secrets, which is made if need be: token, certificate, key.
 #[pyfunction]
+#[allow(clippy::needless_pass_by_value, reason = "what Python gives")]
 pub fn remote_secrets(py: Python<'_>, folder: PathBuf) -> PyResult<(PathBuf, PathBuf, PathBuf)> {
     let secrets = Secrets::of(&folder).map_err(|error| raise::error(py, &error, ""))?;
     Ok((secrets.token, secrets.certificate, secrets.key))

@@ -5,6 +5,9 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
+/// The metadata of a new tensor and the arguments of what makes it; None where there is none, or it is more than a call.
+type Part = Option<(Py<PyAny>, Py<PyTuple>)>;
+
 /// What an operation returns, on one worker.
 #[pyclass(frozen, module = "symm._symm")]
 pub struct Spec {
@@ -19,7 +22,7 @@ pub struct Spec {
     #[pyo3(get)]
     changed: Py<PyList>,
     /// For each entry of `metas`, the metadata and what makes a tensor with it; none where that is more than a call.
-    parts: Option<Vec<Option<(Py<PyAny>, Py<PyTuple>)>>>,
+    parts: Option<Vec<Part>>,
 }
 
 #[pymethods]
@@ -62,7 +65,7 @@ impl Spec {
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = make.py();
-        let tensor = |(part, handle): (&Option<(Py<PyAny>, Py<PyTuple>)>, Option<Bound<'py, Handle>>)| {
+        let tensor = |(part, handle): (&Part, Option<Bound<'py, Handle>>)| {
             let (Some((meta, arguments)), Some(handle)) = (part, handle) else { return Ok(py.None().into_bound(py)) };
             let tensor = make.call1(arguments.bind(py))?;
             tensor.setattr(intern!(py, "_handle"), handle)?;

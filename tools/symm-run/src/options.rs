@@ -19,6 +19,7 @@ use symm_codegen::Level;
 ///
 ///   symm-run examples/heat.mlir --ranks 4 --processes --input image=in.npy --output result=out.npy --trace t.json
 #[expect(clippy::doc_markdown, reason = "it is the text of --help")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 #[derive(Parser)]
 #[command(version, verbatim_doc_comment)]
 pub struct Options {

@@ -33,7 +33,7 @@ pub fn check<'c: 'a, 'a>(op: SymmOp<'c, 'a>) {
 fn sends_in_other_branch<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
     let mut inner = op;
     while let Some(parent) = inner.parent_operation() {
-        if name(parent) == "scf.if" && parent.operand(0).is_ok_and(|condition| parts_warps(condition)) {
+        if name(parent) == "scf.if" && parent.operand(0).is_ok_and(parts_warps) {
             let others = blocks(parent).into_iter().filter(|block| Some(*block) != inner.block());
             if others.flat_map(operations).any(sends) {
                 return true;

@@ -5,6 +5,7 @@ use super::deadline::Deadline;
 use super::words::{self, atomic_rmw};
 use crate::ir::{Builder, lasting};
 use crate::lower::predicate;
+use crate::target::TritonTarget;
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::{Type, Value, ValueLike};
 use symm_abi::heap::BARRIER_WORDS;
@@ -129,7 +130,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
                 None => _ = self.repeat(b, poll, Order::Relaxed, eager_polls, None),
                 Some(deadline) => {
                     let asked = (poll.flag, poll.predicate, poll.expected);
-                    self.target.poll_until(b, asked, poll.scope, (deadline, eager_polls));
+                    TritonTarget::poll_until(b, asked, poll.scope, (deadline, eager_polls));
                 }
             }
             if order.acquires() {

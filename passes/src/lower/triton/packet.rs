@@ -40,14 +40,31 @@ fn has_barrier(op: SymmOp) -> bool {
     match op {
         SymmOp::Signal(op) => op.sem().releases(),
         SymmOp::Wait(_) | SymmOp::PutSignal(_) | SymmOp::Fence(_) | SymmOp::Barrier(_) => true,
-        // Atomics have one before a release alone, and copies where they need one.
-        SymmOp::AtomicCas(_) | SymmOp::AtomicRmw(_) | SymmOp::Copy(_) | SymmOp::Get(_) | SymmOp::Put(_) => false,
-        SymmOp::PutPacket(_) | SymmOp::WaitPacket(_) | SymmOp::TryPacket(_) => false,
-        SymmOp::AsRemote(_) | SymmOp::RemoteLoad(_) | SymmOp::RemoteStore(_) => false,
-        SymmOp::Ctx(_) | SymmOp::HeapBase(_) | SymmOp::HeapDelta(_) | SymmOp::NumRanks(_) | SymmOp::Rank(_) => false,
-        SymmOp::Check(_) | SymmOp::Fault(_) | SymmOp::Print(_) | SymmOp::TraceBegin(_) | SymmOp::TraceEnd(_) => false,
-        // Not in kernels of Triton's.
-        SymmOp::Alloc(_) | SymmOp::BarrierAll(_) | SymmOp::Free(_) => false,
+        // Atomics have one before a release alone, and copies where they need one; none of the last three is in a Triton kernel.
+        SymmOp::AtomicCas(_)
+        | SymmOp::AtomicRmw(_)
+        | SymmOp::Copy(_)
+        | SymmOp::Get(_)
+        | SymmOp::Put(_)
+        | SymmOp::PutPacket(_)
+        | SymmOp::WaitPacket(_)
+        | SymmOp::TryPacket(_)
+        | SymmOp::AsRemote(_)
+        | SymmOp::RemoteLoad(_)
+        | SymmOp::RemoteStore(_)
+        | SymmOp::Ctx(_)
+        | SymmOp::HeapBase(_)
+        | SymmOp::HeapDelta(_)
+        | SymmOp::NumRanks(_)
+        | SymmOp::Rank(_)
+        | SymmOp::Check(_)
+        | SymmOp::Fault(_)
+        | SymmOp::Print(_)
+        | SymmOp::TraceBegin(_)
+        | SymmOp::TraceEnd(_)
+        | SymmOp::Alloc(_)
+        | SymmOp::BarrierAll(_)
+        | SymmOp::Free(_) => false,
     }
 }
 

@@ -87,7 +87,6 @@ impl TritonTarget {
 
     /// Polls a flag in every thread until it is as asked, or its deadline is over.
     pub fn poll_until<'c>(
-        &self,
         b: &Builder<'c>,
         (flag, predicate, expected): (Value<'c, '_>, CmpiPredicate, Value<'c, '_>),
         scope: Scope,
