@@ -82,18 +82,21 @@ impl Rank {
         if let Err(error) = self.stream().synchronize() {
             return Err((error, None));
         }
-        let leaving = self.seat.act(collective::come_to_leave);
-        let leaving = leaving.map_err(|error| (error, None))?;
         let seat = self.seat.clone();
         let begin = Instant::now();
         let stays = |agent: &Agent| agent.check_interrupt().map(|()| !is_wanted_elsewhere(&seat, begin));
-        match self.seat.act(|agent, _| collective::leave(agent, leaving, || stays(agent))) {
+        // One act: who has come sees what the others have called, also when one of them has told of it already.
+        let left = self.seat.act(|agent, loc| {
+            let leaving = collective::come_to_leave(agent, loc)?;
+            Ok((collective::leave(agent, leaving, || stays(agent))?, leaving))
+        });
+        match left {
             Err(error) => {
                 let stays = matches!(error.cause(), Error::CollectiveMismatch { .. });
                 return Err((error, stays.then_some(self)));
             }
-            Ok(true) => self.go(true).map_err(|error| (error, None))?,
-            Ok(false) => self.leave_later(leaving).map_err(|error| (error, None))?,
+            Ok((true, _)) => self.go(true).map_err(|error| (error, None))?,
+            Ok((false, leaving)) => self.leave_later(leaving).map_err(|error| (error, None))?,
         }
         wait_for_leaves(&seat).map_err(|error| (error, None))
     }
