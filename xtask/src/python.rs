@@ -20,8 +20,6 @@ const NOTEBOOK: [&str; 2] = ["nbclient==0.11.0", "ipykernel==7.4.0"];
 /// For the tests with `--long`: workers in a Ray cluster.
 const RAY: &str = "ray==2.60.0";
 const WITH_TORCH: &str = "test/python/with_torch";
-/// How many pytests run at once: those with torch wait for other processes more than they compute.
-const AT_ONCE: usize = 2;
 /// Pytest's exit status where there was no test to run.
 const NO_TESTS: i32 = 5;
 const MATURIN: &str = "maturin==1.16.0";
@@ -68,6 +66,7 @@ pub fn test(arguments: &[String]) -> Result<Tally> {
         let pytest = pytest(&with_triton(version)?, everything.then_some(Path::new("test/python")));
         runs.push((format!("Triton {version}"), pytest));
     }
+    let mut total = run_all(runs, TRITON.len(), arguments)?;
     if everything || arguments.iter().any(|argument| argument.starts_with(WITH_TORCH)) {
         let python = with_torch()?;
         let ray =
@@ -75,6 +74,7 @@ pub fn test(arguments: &[String]) -> Result<Tally> {
         // Torch has a device of others once in a process, so each file has a process of its own.
         let files = if everything { tree::entries(WITH_TORCH)? } else { Vec::new() };
         let is_test = |file: &PathBuf| file.file_name().is_some_and(|name| name.to_string_lossy().starts_with("test_"));
+        let mut runs = Vec::new();
         let paths: Vec<_> = files.into_iter().filter(is_test).map(Some).collect();
         for path in if everything { paths } else { vec![None] } {
             let name = path.as_ref().map_or("torch 2.11".into(), |file| format!("torch 2.11, {}", file.display()));
@@ -84,12 +84,14 @@ pub fn test(arguments: &[String]) -> Result<Tally> {
             }
             runs.push((name, pytest));
         }
+        // One after the other: each has processes of its own, and looks at how long they take.
+        total += run_all(runs, 1, arguments)?;
     }
-    run_all(runs, arguments)
+    Ok(total)
 }
 
-/// Runs commands of pytest, several at once, the first ones first, and counts. Every one runs, whatever others do.
-fn run_all(runs: Vec<(String, Command)>, arguments: &[String]) -> Result<Tally> {
+/// Runs commands of pytest, so many at once, the first ones first, and counts. Every one runs, whatever others do.
+fn run_all(runs: Vec<(String, Command)>, at_once: usize, arguments: &[String]) -> Result<Tally> {
     let waiting = Mutex::new(runs.into_iter());
     let worker = || {
         let mut tallies = Vec::new();
@@ -102,7 +104,7 @@ fn run_all(runs: Vec<(String, Command)>, arguments: &[String]) -> Result<Tally> 
         }
     };
     let tallies = thread::scope(|scope| {
-        let workers: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(worker)).collect();
+        let workers: Vec<_> = (0..at_once).map(|_| scope.spawn(worker)).collect();
         let ends = workers.into_iter().map(|worker| worker.join().map_err(|_| anyhow!("a test's thread panicked")));
         ends.collect::<Result<Vec<_>>>()
     })?;
