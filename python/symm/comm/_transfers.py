@@ -89,7 +89,7 @@ class Transfer:
         hooks = produce or copy_in, consume or copy_out
         whole = torch().int64
         regions = [whole, whole] if packets else [one.kind, other.kind]
-        types = [whole, *regions, *[whole] * 5, one.operand.dtype, other.operand.dtype]
+        types = [whole, *regions, *[whole] * 6, one.operand.dtype, other.operand.dtype]
         addresses = self._addresses(there.memory, here.memory, to, source, packets)
         addresses = *addresses, one.operand.address, other.operand.address
         constants = {"SENDS": goes is not None, "RECEIVES": comes is not None, "BLOCKS": there.memory.blocks}
@@ -114,7 +114,7 @@ class Transfer:
         place = type(there).mail if packets else type(there).rings
         return (
             self.transport.table.data_ptr(), place(there, channel, me), place(here, channel, source),
-            there.flags(channel, me), there.flags(channel, to), here.flags(channel, source),
+            there.flags(channel, me), here.flags(channel, me), there.flags(channel, to), here.flags(channel, source),
             there.cursors_of(channel, to), here.cursors_of(channel, source),
         )  # fmt: skip
 

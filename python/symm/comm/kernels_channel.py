@@ -55,7 +55,7 @@ def roles(SENDS: tl.constexpr, RECEIVES: tl.constexpr):
 
 @triton.jit(do_not_specialize=[*SHAPES, "to", "source"])
 def transfer(
-    table, send_dst, recv_src, signals, to_flags, from_flags, to_cursors, from_cursors, inp, out,
+    table, send_dst, recv_src, to_signals, from_signals, to_flags, from_flags, to_cursors, from_cursors, inp, out,
     count: tl.int64, rows: tl.int64, cols: tl.int64, row_stride, col_stride,
     out_count: tl.int64, out_rows: tl.int64, out_cols: tl.int64, out_row_stride, out_col_stride,
     to: tl.int32, source: tl.int32, extra,
@@ -65,13 +65,16 @@ def transfer(
     LAYOUT: tl.constexpr, OUT_LAYOUT: tl.constexpr,
     SEND_OPS: tl.constexpr, RECV_OPS: tl.constexpr, PRODUCE: tl.constexpr, CONSUME: tl.constexpr,
 ):  # fmt: skip
-    """Sends a message to `to`, receives one from `source`, or both."""
+    """Sends a message to `to`, receives one from `source`, or both.
+
+    The two may be reached through different transports: each direction has the signals of its own.
+    """
     block, sends, receives = roles(SENDS, RECEIVES)
     sent = Message(inp, count, TILE, LAYOUT, rows, cols, row_stride, col_stride, TILE_ROWS, TILE_COLS)
     got = Message(out, out_count, OUT_TILE, OUT_LAYOUT, out_rows, out_cols, out_row_stride, out_col_stride,
                   OUT_TILE_ROWS, OUT_TILE_COLS)  # fmt: skip
-    there = Lane(table, send_dst, signals, to_flags, to_cursors, to, BLOCKS, RING)
-    here = Lane(table, recv_src, signals, from_flags, from_cursors, source, BLOCKS, RING)
+    there = Lane(table, send_dst, to_signals, to_flags, to_cursors, to, BLOCKS, RING)
+    here = Lane(table, recv_src, from_signals, from_flags, from_cursors, source, BLOCKS, RING)
     if SENDS and RECEIVES:
         puts = tl.where(sends, steps_of(sent, block, SEND_BLOCKS), 0)
         takes = tl.where(receives, steps_of(got, block, RECV_BLOCKS), 0)
@@ -91,7 +94,7 @@ def mail_lines(lines, step, block, WORDS: tl.constexpr):
 
 @triton.jit(do_not_specialize=["count", "out_count", "to", "source", "rank_here"])
 def mail(
-    table, send_dst, recv_src, signals, to_flags, from_flags, to_cursors, from_cursors, inp, out,
+    table, send_dst, recv_src, to_signals, from_signals, to_flags, from_flags, to_cursors, from_cursors, inp, out,
     count: tl.int64, out_count: tl.int64, to: tl.int32, source: tl.int32, rank_here: tl.int32, extra,
     SENDS: tl.constexpr, RECEIVES: tl.constexpr, BLOCKS: tl.constexpr, WORDS: tl.constexpr,
     TILE: tl.constexpr, WIRE: tl.constexpr, OUT_TILE: tl.constexpr, OUT_WIRE: tl.constexpr,
@@ -130,7 +133,7 @@ def mail(
             value = node_wait_packet(table, lines, epoch, OUT_TILE, OUT_WIRE, c.mask(), OUT_LAYOUT)
             CONSUME(c, value)
             if (step + 1) % HALF == 0:
-                RECV_OPS.signal(table, signals + (MAIL * BLOCKS + block) * LINE, step + 1, source)
+                RECV_OPS.signal(table, from_signals + (MAIL * BLOCKS + block) * LINE, step + 1, source)
             tl.debug_barrier()
             tl.store(from_cursors + (FETCHED * BLOCKS + block), step + 1)
 
