@@ -22,6 +22,14 @@ def test_ranks_that_do_not_come(ranks):
         assert status == 0, output
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("ranks", [3, 4])
+@pytest.mark.parametrize("program", ["comm_collectives.py", "comm_large.py"])
+def test_all_types_and_sizes(program, ranks):
+    for output, status in outputs(start(program, ranks, OMP_NUM_THREADS="1", LONG="1")):
+        assert status == 0, output
+
+
 def test_matrix():
     for output, status in outputs(start("comm_matrix.py", 2, OMP_NUM_THREADS="1")):
         assert status == 0, output
