@@ -36,8 +36,7 @@ const HEAPS: &[(&str, &str)] = &[
 /// The pipeline for the chip with its options as they are at first.
 fn pipeline() -> String {
     let pipeline = symm_passes::PIPELINES.iter().find(|pipeline| pipeline.flag == "symm-nvvm").expect("there is one");
-    let values = pipeline.options.iter().map(|option| option.initial).collect();
-    (pipeline.text)(&symm_passes::Values::new(pipeline.options, values))
+    (pipeline.text)(&symm_passes::Values::new(pipeline.options, Vec::new()))
 }
 
 /// A pipeline without the passes of this project.

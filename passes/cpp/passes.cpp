@@ -20,17 +20,20 @@ struct Entry {
 struct OptionEntry {
   MlirStringRef name, initial, help;
 };
+struct OptionValue {
+  MlirStringRef name, value;
+};
 
 } // namespace
 
 extern "C" {
 bool symmEntry(bool pipeline, intptr_t index, Entry *entry);
 void symmEntryOption(bool pipeline, intptr_t index, intptr_t option, OptionEntry *entry);
-bool symmEntryValidate(bool pipeline, intptr_t index, const MlirStringRef *values, MlirStringCallback report, void *data);
+bool symmEntryValidate(bool pipeline, intptr_t index, const OptionValue *values, MlirStringCallback report, void *data);
 void symmPassDialects(MlirDialectRegistry registry);
 // 0 where the pass failed, 1 where it kept the IR as it was, 2 where it changed it.
-int32_t symmPassRun(intptr_t index, MlirOperation op, const MlirStringRef *values);
-void symmPipelineText(intptr_t index, const MlirStringRef *values, MlirStringCallback write, void *data);
+int32_t symmPassRun(intptr_t index, MlirOperation op, const OptionValue *values);
+void symmPipelineText(intptr_t index, const OptionValue *values, MlirStringCallback write, void *data);
 }
 
 namespace {
@@ -51,12 +54,10 @@ template <typename Owner, typename Option> struct Options {
                                                  llvm::cl::init(unwrap(option.initial).str())));
     }
   }
-  std::vector<MlirStringRef> values() const {
-    std::vector<MlirStringRef> values;
-    for (auto &option : options) {
-      const std::string &value = option->getValue();
-      values.push_back({value.data(), value.size()});
-    }
+  // Each option's value, by its name.
+  std::vector<OptionValue> values() const {
+    std::vector<OptionValue> values;
+    for (auto &option : options) values.push_back({wrap(option->ArgStr), wrap(llvm::StringRef(option->getValue()))});
     return values;
   }
   llvm::LogicalResult validate(bool pipeline, intptr_t index,

@@ -96,24 +96,37 @@ impl PassOption {
     }
 }
 
-/// The values of a pass's options in one run.
+/// The values of the options of a pass or a pipeline in one run.
 pub struct Values<'v> {
     options: &'static [PassOption],
-    values: Vec<&'v str>,
+    given: Vec<(&'v str, &'v str)>,
 }
 
 impl<'v> Values<'v> {
-    /// `values` in the order of `options`.
+    /// `given` are options by name and their values; every other option has its initial value.
     #[must_use]
-    pub fn new(options: &'static [PassOption], values: Vec<&'v str>) -> Self {
-        Self { options, values }
+    pub fn new(options: &'static [PassOption], given: Vec<(&'v str, &'v str)>) -> Self {
+        Self { options, given }
     }
 
-    /// The value of an option that the pass has.
+    /// Why these are no values for the options, if they are not.
+    #[must_use]
+    pub fn complaint(&self) -> Option<String> {
+        self.given.iter().find_map(|(name, value)| match self.options.iter().find(|option| option.name == *name) {
+            Some(option) => option.complaint(value),
+            None => Some(format!("there is no option '{name}'")),
+        })
+    }
+
+    /// The value of an option.
+    ///
+    /// # Panics
+    /// The pass or pipeline has no such option.
     #[must_use]
     pub fn text(&self, name: &str) -> &str {
-        let index = self.options.iter().position(|option| option.name == name);
-        index.and_then(|index| self.values.get(index)).copied().unwrap_or_default()
+        let option = self.options.iter().find(|option| option.name == name);
+        let initial = option.unwrap_or_else(|| panic!("there is no option '{name}'")).initial;
+        self.given.iter().find(|(given, _)| *given == name).map_or(initial, |(_, value)| value)
     }
 
     /// The value of an option that is a number.
@@ -126,5 +139,30 @@ impl<'v> Values<'v> {
     #[must_use]
     pub fn flag(&self, name: &str) -> bool {
         self.text(name) == "true"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Kind, PassOption, Values};
+
+    const OPTIONS: &[PassOption] = &[
+        PassOption { name: "strict", kind: Kind::Bool, initial: "false", help: "" },
+        PassOption { name: "timeout-ms", kind: Kind::Number, initial: "10", help: "" },
+    ];
+
+    #[test]
+    fn values_are_found_by_name() {
+        let values = Values::new(OPTIONS, vec![("timeout-ms", "7")]);
+        assert_eq!((values.flag("strict"), values.number("timeout-ms")), (false, 7));
+        let values = Values::new(OPTIONS, vec![("timeout-ms", "8"), ("strict", "true")]);
+        assert_eq!((values.flag("strict"), values.number("timeout-ms"), values.complaint()), (true, 8, None));
+    }
+
+    #[test]
+    fn unknown_options_and_wrong_values_are_refused() {
+        let complaint = |given| Values::new(OPTIONS, vec![given]).complaint().unwrap();
+        assert_eq!(complaint(("stricter", "true")), "there is no option 'stricter'");
+        assert_eq!(complaint(("strict", "7")), "option 'strict' takes true or false, got '7'");
     }
 }

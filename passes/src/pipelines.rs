@@ -2,9 +2,9 @@
 
 pub mod triton;
 
-use crate::lower;
+use crate::lower::{cpu, nvvm, rocdl};
 use crate::pass::{Kind, PassOption, Pipeline, Values};
-use crate::transform;
+use crate::transform::insert_watchdog::TIMEOUT_MS;
 
 const STRICT: PassOption =
     PassOption { name: "strict", kind: Kind::Bool, initial: "false", help: "what would be repaired is an error" };
@@ -13,7 +13,6 @@ const BOUNDS: PassOption =
     PassOption { name: "bounds-checks", kind: Kind::Bool, initial: "false", help: "check ranks and addresses" };
 const WATCHDOG: PassOption =
     PassOption { name: "watchdog", kind: Kind::Bool, initial: "false", help: "report waits that do not end" };
-const TIMEOUT: PassOption = transform::insert_watchdog::PASS.options[0];
 const TRACE: PassOption =
     PassOption { name: "trace", kind: Kind::Bool, initial: "false", help: "record what blocks do for a timeline" };
 
@@ -26,31 +25,23 @@ pub const PIPELINES: &[Pipeline] = &[
             STRICT,
             BOUNDS,
             WATCHDOG,
-            TIMEOUT,
+            TIMEOUT_MS,
             PassOption { name: "trace", kind: Kind::Bool, initial: "false", help: "record puts, gets and signals" },
-            lower::cpu::PASS.options[1],
+            cpu::OFFLOAD,
         ],
-        text: cpu,
+        text: cpu_text,
     },
     Pipeline {
         flag: "symm-nvvm",
         summary: "From a program's kernels to the LLVM and NVVM dialects for an NVIDIA GPU",
-        options: &[STRICT, BOUNDS, WATCHDOG, TIMEOUT, TRACE, lower::nvvm::PASS.options[0]],
-        text: nvvm,
+        options: &[STRICT, BOUNDS, WATCHDOG, TIMEOUT_MS, TRACE, nvvm::CHIP],
+        text: nvvm_text,
     },
     Pipeline {
         flag: "symm-rocdl",
         summary: "From a program's kernels to the LLVM and ROCDL dialects for an AMD GPU",
-        options: &[
-            STRICT,
-            BOUNDS,
-            WATCHDOG,
-            TIMEOUT,
-            TRACE,
-            lower::rocdl::PASS.options[0],
-            lower::rocdl::PASS.options[1],
-        ],
-        text: rocdl,
+        options: &[STRICT, BOUNDS, WATCHDOG, TIMEOUT_MS, TRACE, rocdl::CHIP, rocdl::FINE_GRAINED_HEAP],
+        text: rocdl_text,
     },
     triton::PIPELINE,
 ];
@@ -89,7 +80,7 @@ const STRUCTURED: &str = "canonicalize,cse,loop-invariant-code-motion,convert-li
 /// A mask may be made of a count that takes more than 32 bits: what is left of a large array.
 const VECTORS: &str = "convert-vector-to-llvm{force-32bit-vector-indices=false}";
 
-fn nvvm(options: &Values) -> String {
+fn nvvm_text(options: &Values) -> String {
     // The first polls acquire, which costs nothing.
     let (canonical, chip) = (canonical_on_gpu(options, false), options.text("chip"));
     format!(
@@ -98,7 +89,7 @@ fn nvvm(options: &Values) -> String {
     )
 }
 
-fn rocdl(options: &Values) -> String {
+fn rocdl_text(options: &Values) -> String {
     let (canonical, chip) = (canonical_on_gpu(options, true), options.text("chip"));
     let fine_grained = options.text("fine-grained-heap");
     format!(
@@ -108,7 +99,7 @@ fn rocdl(options: &Values) -> String {
     )
 }
 
-fn cpu(options: &Values) -> String {
+fn cpu_text(options: &Values) -> String {
     let (canonical, trace, offload) = (canonical(options, true), options.text("trace"), options.text("offload"));
     format!(
         "{canonical},symm-lower-to-cpu{{trace={trace} offload={offload}}},\

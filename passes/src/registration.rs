@@ -42,6 +42,14 @@ pub struct OptionEntry {
     help: MlirStringRef,
 }
 
+/// The value of an option, by the option's name.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct OptionValue {
+    name: MlirStringRef,
+    value: MlirStringRef,
+}
+
 fn text(text: &'static str) -> MlirStringRef {
     StringRef::new(text).to_raw()
 }
@@ -57,19 +65,26 @@ fn row(pipeline: bool, index: isize) -> Option<(&'static str, &'static str, &'st
 }
 
 /// # Safety
-/// `values` points to one string for each of `options`, alive for `'v`.
-unsafe fn values<'v>(options: &'static [PassOption], values: *const MlirStringRef) -> Values<'v> {
-    let texts = (0..options.len()).map(|index| {
+/// `given` points to one name and value for each of `options`, whose texts are alive for `'v`.
+unsafe fn values<'v>(options: &'static [PassOption], given: *const OptionValue) -> Values<'v> {
+    let given = (0..options.len()).map(|index| {
         // SAFETY: as the caller promises.
-        let value = unsafe { *values.add(index) };
-        if value.length == 0 {
-            return "";
-        }
+        let OptionValue { name, value } = unsafe { *given.add(index) };
         // SAFETY: as the caller promises.
-        let bytes = unsafe { std::slice::from_raw_parts(value.data.cast::<u8>(), value.length) };
-        std::str::from_utf8(bytes).unwrap_or("<not utf-8>")
+        unsafe { (str_of(name), str_of(value)) }
     });
-    Values::new(options, texts.collect())
+    Values::new(options, given.collect())
+}
+
+/// # Safety
+/// The text is alive for `'v`.
+unsafe fn str_of<'v>(text: MlirStringRef) -> &'v str {
+    if text.length == 0 {
+        return "";
+    }
+    // SAFETY: as the caller promises.
+    let bytes = unsafe { std::slice::from_raw_parts(text.data.cast::<u8>(), text.length) };
+    std::str::from_utf8(bytes).unwrap_or("<not utf-8>")
 }
 
 /// # Safety
@@ -95,19 +110,18 @@ unsafe extern "C" fn symmEntryOption(pipeline: bool, index: isize, option: isize
 }
 
 /// # Safety
-/// `texts` points to one string for each option of the row; `write` may be called with `data`.
+/// `given` points to one name and value for each option of the row; `write` may be called with `data`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn symmEntryValidate(
     pipeline: bool,
     index: isize,
-    texts: *const MlirStringRef,
+    given: *const OptionValue,
     write: MlirStringCallback,
     data: *mut c_void,
 ) -> bool {
     let Some((_, _, options)) = row(pipeline, index) else { return false };
     // SAFETY: as the caller promises.
-    let values = unsafe { values(options, texts) };
-    let complaint = options.iter().find_map(|option| option.complaint(values.text(option.name)));
+    let complaint = unsafe { values(options, given) }.complaint();
     if let (Some(complaint), Some(write)) = (&complaint, write) {
         // SAFETY: as the caller promises.
         unsafe { write(StringRef::new(complaint).to_raw(), data) };
@@ -124,27 +138,27 @@ extern "C" fn symmPassDialects(registry: MlirDialectRegistry) {
 }
 
 /// # Safety
-/// `texts` points to one string for each option of the pass; `op` is alive.
+/// `given` points to one name and value for each option of the pass; `op` is alive.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn symmPassRun(index: isize, op: MlirOperation, texts: *const MlirStringRef) -> i32 {
+unsafe extern "C" fn symmPassRun(index: isize, op: MlirOperation, given: *const OptionValue) -> i32 {
     let pass = &PASSES[index.cast_unsigned()];
     // SAFETY: as the caller promises.
-    let (operation, values) = unsafe { (OperationRef::from_raw(op), values(pass.options, texts)) };
+    let (operation, values) = unsafe { (OperationRef::from_raw(op), values(pass.options, given)) };
     pass.run_on(operation, &values).map_or(0, |ir| ir as i32)
 }
 
 /// # Safety
-/// `texts` points to one string for each option of the pipeline; `write` may be called with `data`.
+/// `given` points to one name and value for each option of the pipeline; `write` may be called with `data`.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn symmPipelineText(
     index: isize,
-    texts: *const MlirStringRef,
+    given: *const OptionValue,
     write: MlirStringCallback,
     data: *mut c_void,
 ) {
     let pipeline = &PIPELINES[index.cast_unsigned()];
     // SAFETY: as the caller promises.
-    let values = unsafe { values(pipeline.options, texts) };
+    let values = unsafe { values(pipeline.options, given) };
     let pipeline = (pipeline.text)(&values);
     if let Some(write) = write {
         // SAFETY: as the caller promises.

@@ -40,16 +40,15 @@ use std::collections::{HashMap, HashSet};
 use symm_dialect::diagnostic::{Reported, Severity, error, report};
 use symm_dialect::ops::{Group, Order, Scope, SymmOp};
 
+/// Whether what would be repaired is an error.
+pub const STRICT: PassOption =
+    PassOption { name: "strict", kind: Kind::Bool, initial: "false", help: "report an error instead of repairing" };
+
 /// The pass record.
 pub const PASS: Pass = Pass {
     flag: "symm-check-memory-order",
     summary: "Widen scopes and strengthen orders that would be wrong across ranks (O1, O2)",
-    options: &[PassOption {
-        name: "strict",
-        kind: Kind::Bool,
-        initial: "false",
-        help: "report an error instead of repairing",
-    }],
+    options: &[STRICT],
     run,
 };
 

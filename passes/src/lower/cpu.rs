@@ -40,6 +40,10 @@ use symm_dialect::ops::{Action, SymmOp};
 use symm_dialect::pointer::Pointer;
 use symm_dialect::symbol::symbol;
 
+/// Whether kernels run on a GPU.
+pub const OFFLOAD: PassOption =
+    PassOption { name: "offload", kind: Kind::Bool, initial: "false", help: "kernels run on a GPU: leave them out" };
+
 /// The pass record.
 pub const PASS: Pass = Pass {
     flag: "symm-lower-to-cpu",
@@ -51,12 +55,7 @@ pub const PASS: Pass = Pass {
             initial: "false",
             help: "record puts, gets and signals for a timeline",
         },
-        PassOption {
-            name: "offload",
-            kind: Kind::Bool,
-            initial: "false",
-            help: "kernels run on a GPU: leave them out",
-        },
+        OFFLOAD,
     ],
     run,
 };

@@ -45,16 +45,15 @@ pub const CHIPS: &[&str] = &[
 /// The address space of a block's memory.
 const SHARED: u64 = 3;
 
+/// The GPU to compile for.
+pub const CHIP: PassOption =
+    PassOption { name: "chip", kind: Kind::Choice(CHIPS), initial: "sm_90", help: "the GPU to compile for" };
+
 /// The pass record.
 pub const PASS: Pass = Pass {
     flag: "symm-lower-to-nvvm",
     summary: "Lower kernels to LLVM and NVVM operations for an NVIDIA GPU",
-    options: &[PassOption {
-        name: "chip",
-        kind: Kind::Choice(CHIPS),
-        initial: "sm_90",
-        help: "the GPU to compile for",
-    }],
+    options: &[CHIP],
     run,
 };
 

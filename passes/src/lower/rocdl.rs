@@ -35,19 +35,23 @@ use symm_dialect::ops::{Engine, Order, RemoteLoad, RemoteStore, RmwKind, Scope, 
 /// The chips that can be asked for.
 pub const CHIPS: &[&str] = &["gfx90a", "gfx942", "gfx950"];
 
+/// The GPU to compile for.
+pub const CHIP: PassOption =
+    PassOption { name: "chip", kind: Kind::Choice(CHIPS), initial: "gfx942", help: "the GPU to compile for" };
+
+/// Whether the heap is fine-grained memory.
+pub const FINE_GRAINED_HEAP: PassOption = PassOption {
+    name: "fine-grained-heap",
+    kind: Kind::Bool,
+    initial: "false",
+    help: "the heap is fine-grained memory: lifts gfx90a's refusal of releases at system scope",
+};
+
 /// The pass record.
 pub const PASS: Pass = Pass {
     flag: "symm-lower-to-rocdl",
     summary: "Lower kernels to LLVM and ROCDL operations for an AMD GPU",
-    options: &[
-        PassOption { name: "chip", kind: Kind::Choice(CHIPS), initial: "gfx942", help: "the GPU to compile for" },
-        PassOption {
-            name: "fine-grained-heap",
-            kind: Kind::Bool,
-            initial: "false",
-            help: "the heap is fine-grained memory: lifts gfx90a's refusal of releases at system scope",
-        },
-    ],
+    options: &[CHIP, FINE_GRAINED_HEAP],
     run,
 };
 

@@ -65,19 +65,19 @@ use symm_dialect::{
 use table::Tables;
 use words::Words;
 
+/// The version of Triton that reads the result.
+pub const VERSION: PassOption = PassOption {
+    name: "version",
+    kind: Kind::Form("3.6.0 or a later version of Triton", |text| text.parse::<Version>().is_ok()),
+    initial: "3.9.0",
+    help: "the version of Triton that reads the result",
+};
+
 /// The pass record.
 pub const PASS: Pass = Pass {
     flag: "symm-lower-to-triton",
     summary: "Lower symm ops in a Triton or Gluon kernel to Triton's ops",
-    options: &[
-        PassOption {
-            name: "version",
-            kind: Kind::Form("3.6.0 or a later version of Triton", |text| text.parse::<Version>().is_ok()),
-            initial: "3.9.0",
-            help: "the version of Triton that reads the result",
-        },
-        TARGET,
-    ],
+    options: &[VERSION, TARGET],
     run,
 };
 

@@ -4,6 +4,7 @@
 use crate::analysis::order::is_quiet;
 use crate::ir::{Builder, collect, has_uses, name, remove_attribute};
 use crate::pass::{Pass, Pipeline, Values};
+use crate::target::TARGET;
 use crate::{check, lower, transform};
 use melior::ir::OperationRef;
 use melior::ir::operation::OperationLike;
@@ -13,7 +14,7 @@ use symm_dialect::diagnostic::Reported;
 pub const PIPELINE: Pipeline = Pipeline {
     flag: "symm-triton",
     summary: "From a Triton or Gluon kernel with carriers of symm ops to one without",
-    options: &[check::memory_order::PASS.options[0], lower::triton::PASS.options[0], lower::triton::PASS.options[1]],
+    options: &[check::memory_order::STRICT, lower::triton::VERSION, TARGET],
     text: |options| STEPS.iter().map(|pass| step(pass, options)).collect::<Vec<_>>().join(","),
 };
 
@@ -33,21 +34,21 @@ const STEPS: &[Pass] = &[
 /// What Python has put on the module: that it holds carriers, and what makes Triton print it in generic form.
 const MARKS: [&str; 2] = ["symm.carriers", "llvm.data_layout"];
 
-/// The values of a pass's options.
-fn values_of<'v>(pass: &Pass, options: &'v Values) -> Vec<&'v str> {
+/// A pass's options by name, with their values.
+fn values_of<'v>(pass: &Pass, options: &'v Values) -> Vec<(&'static str, &'v str)> {
     let value = |name| match name {
         // On NVIDIA GPUs a poll acquires at no cost, and a fence takes 0.6 µs.
         "fence-waits" if options.text("target").starts_with("cuda") => "false",
         "fence-waits" => "true",
         name => options.text(name),
     };
-    pass.options.iter().map(|option| value(option.name)).collect()
+    pass.options.iter().map(|option| (option.name, value(option.name))).collect()
 }
 
 /// A pass with its options, as text.
 fn step(pass: &Pass, options: &Values) -> String {
-    let values = pass.options.iter().zip(values_of(pass, options));
-    let values: Vec<_> = values.map(|(option, value)| format!("{}={value}", option.name)).collect();
+    let values = values_of(pass, options).into_iter();
+    let values: Vec<_> = values.map(|(name, value)| format!("{name}={value}")).collect();
     if values.is_empty() { pass.flag.to_owned() } else { format!("{}{{{}}}", pass.flag, values.join(" ")) }
 }
 

@@ -34,16 +34,19 @@ use symm_dialect::ops::{
 use symm_dialect::pointer::Pointer;
 use symm_dialect::shape::byte_width;
 
+/// How long a wait may take.
+pub const TIMEOUT_MS: PassOption = PassOption {
+    name: "timeout-ms",
+    kind: Kind::Number,
+    initial: "10000",
+    help: "how long a wait may take, in milliseconds",
+};
+
 /// The pass record.
 pub const PASS: Pass = Pass {
     flag: "symm-insert-watchdog",
     summary: "Report a wait that is not over by a deadline instead of hanging",
-    options: &[PassOption {
-        name: "timeout-ms",
-        kind: Kind::Number,
-        initial: "10000",
-        help: "how long a wait may take, in milliseconds",
-    }],
+    options: &[TIMEOUT_MS],
     run: |root, options| Ok(run(root, options)),
 };
 

@@ -48,14 +48,8 @@ pub struct Lowered {
 /// # Errors
 /// What is wrong with the kernel, or with the text, version or target: at least one error.
 pub fn lower(text: &str, version: &str, target: &str) -> Result<Lowered, Vec<Note>> {
-    let given = |name| match name {
-        "version" => Some(version),
-        "target" => Some(target),
-        _ => None,
-    };
-    let values: Vec<&str> =
-        PIPELINE.options.iter().map(|option| given(option.name).unwrap_or(option.initial)).collect();
-    let complaint = PIPELINE.options.iter().zip(&values).find_map(|(option, value)| option.complaint(value));
+    let values = Values::new(PIPELINE.options, vec![("version", version), ("target", target)]);
+    let complaint = values.complaint();
     // MLIR's text ends at a zero byte.
     let complaint = complaint.or_else(|| text.contains('\0').then(|| "the text holds a zero byte".into()));
     if let Some(message) = complaint {
@@ -69,7 +63,7 @@ pub fn lower(text: &str, version: &str, target: &str) -> Result<Lowered, Vec<Not
             heard.borrow_mut().push(note(&diagnostic, speaker.get()));
             true
         });
-        let lowered = run(context, text, &Values::new(PIPELINE.options, values), &current);
+        let lowered = run(context, text, &values, &current);
         context.detach_diagnostic_handler(handler);
         (lowered, notes.take())
     });

@@ -115,7 +115,8 @@ impl Checker {
                 let world = World { num_ranks: ranks, heap_size: 1 << 30, heap_stride: Some(1 << 30) };
                 set_world(&mut copy, world);
             }
-            let options: Vec<&str> = pipeline.options.iter().map(|option| value(&mut self.random, option)).collect();
+            let options = pipeline.options.iter().map(|option| (option.name, value(&mut self.random, option)));
+            let options: Vec<(&str, &str)> = options.collect();
             let text = (pipeline.text)(&Values::new(pipeline.options, options.clone()));
             let mut through = true;
             for pass in split(&text) {
@@ -127,7 +128,7 @@ impl Checker {
             }
             if through {
                 self.enter(&format!("{}: translate", pipeline.flag));
-                let chip = pipeline.options.iter().position(|option| option.name == "chip").map(|index| options[index]);
+                let chip = options.iter().find(|(name, _)| *name == "chip").map(|(_, chip)| *chip);
                 self.translate(&copy, chip)?;
             }
         }

@@ -139,8 +139,7 @@ fn arguments(random: &mut Random) -> Vec<String> {
     pieces.pop();
     if as_pipeline && random.once_in(4) {
         let row = &PIPELINES[random.below(PIPELINES.len())];
-        let values = row.options.iter().map(|option| option.initial).collect();
-        let text = (row.text)(&Values::new(row.options, values));
+        let text = (row.text)(&Values::new(row.options, Vec::new()));
         pieces = text.split_inclusive(['{', '}', ',', '=']).map(str::to_owned).collect();
     }
     for _ in 0..random.below(3) {
