@@ -17,7 +17,7 @@ use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike};
 use std::collections::HashSet;
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::lossy;
-use symm_dialect::ops::{Order, PutPacket, RmwKind, Scope, SymmOp, TryPacket, WaitPacket};
+use symm_dialect::ops::{Action, Order, PutPacket, RmwKind, Scope, SymmOp, TryPacket, WaitPacket};
 use symm_dialect::pointer::Pointer;
 use symm_dialect::shape::{byte_width, integer_width, scalar};
 
@@ -37,34 +37,30 @@ pub fn answers<'c: 'a, 'a>(ops: &[SymmOp<'c, 'a>]) -> HashSet<usize> {
 
 /// Whether an op brings the threads of a program together.
 fn has_barrier(op: SymmOp) -> bool {
-    match op {
-        SymmOp::Signal(op) => op.sem().releases(),
-        SymmOp::Wait(_) | SymmOp::PutSignal(_) | SymmOp::Fence(_) | SymmOp::Barrier(_) => true,
+    let Err(action) = op.question() else { return false };
+    match action {
+        Action::Signal(op) => op.sem().releases(),
+        Action::Wait(_) | Action::PutSignal(_) | Action::Fence(_) | Action::Barrier(_) => true,
         // Atomics have one before a release alone, and copies where they need one; none of the last three is in a Triton kernel.
-        SymmOp::AtomicCas(_)
-        | SymmOp::AtomicRmw(_)
-        | SymmOp::Copy(_)
-        | SymmOp::Get(_)
-        | SymmOp::Put(_)
-        | SymmOp::PutPacket(_)
-        | SymmOp::WaitPacket(_)
-        | SymmOp::TryPacket(_)
-        | SymmOp::AsRemote(_)
-        | SymmOp::RemoteLoad(_)
-        | SymmOp::RemoteStore(_)
-        | SymmOp::Ctx(_)
-        | SymmOp::HeapBase(_)
-        | SymmOp::HeapDelta(_)
-        | SymmOp::NumRanks(_)
-        | SymmOp::Rank(_)
-        | SymmOp::Check(_)
-        | SymmOp::Fault(_)
-        | SymmOp::Print(_)
-        | SymmOp::TraceBegin(_)
-        | SymmOp::TraceEnd(_)
-        | SymmOp::Alloc(_)
-        | SymmOp::BarrierAll(_)
-        | SymmOp::Free(_) => false,
+        Action::AtomicCas(_)
+        | Action::AtomicRmw(_)
+        | Action::Copy(_)
+        | Action::Get(_)
+        | Action::Put(_)
+        | Action::PutPacket(_)
+        | Action::WaitPacket(_)
+        | Action::TryPacket(_)
+        | Action::AsRemote(_)
+        | Action::RemoteLoad(_)
+        | Action::RemoteStore(_)
+        | Action::Check(_)
+        | Action::Fault(_)
+        | Action::Print(_)
+        | Action::TraceBegin(_)
+        | Action::TraceEnd(_)
+        | Action::Alloc(_)
+        | Action::BarrierAll(_)
+        | Action::Free(_) => false,
     }
 }
 
