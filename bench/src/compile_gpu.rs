@@ -15,7 +15,7 @@ use anyhow::Result;
 use kernels::{Mix, with_pointers, with_symm};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use symm_codegen::{Device, Frontend, Level, assembly, translate_device};
+use symm_codegen::{Frontend, Gpu, Level, assembly, translate_device};
 
 /// Rounds that fill caches and are not counted.
 const FIRST_ROUNDS: usize = 3;
@@ -58,7 +58,7 @@ fn processor_time() -> Duration {
 
 /// The stages of one compilation, in seconds: parse, lower, translate and optimise, emit.
 fn compile(frontend: &Frontend, source: &Path, pipeline: &str) -> Result<([f64; 4], String)> {
-    let device = Device::new(CHIP)?;
+    let gpu = Gpu::new(CHIP)?;
     let mut last = processor_time();
     let mut lap = || {
         let now = processor_time();
@@ -70,9 +70,9 @@ fn compile(frontend: &Frontend, source: &Path, pipeline: &str) -> Result<([f64; 
     let parse = lap();
     frontend.run_pipeline(&mut module, pipeline)?;
     let lower = lap();
-    let llvm = translate_device(&module, &device, Level::O2)?;
+    let llvm = translate_device(&module, &gpu, Level::O2)?;
     let optimise = lap();
-    let ptx = assembly(&llvm, &device, Level::O2)?;
+    let ptx = assembly(&llvm, &gpu, Level::O2)?;
     let emit = lap();
     Ok(([parse, lower, optimise, emit], ptx))
 }

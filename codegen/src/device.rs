@@ -19,14 +19,14 @@ const AMDGPU_KERNEL: u32 = 91;
 
 /// A GPU to compile for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Device {
+pub enum Gpu {
     /// An NVIDIA GPU: `sm_90`.
     Nvidia(String),
     /// An AMD GPU: `gfx942`.
     Amd(String),
 }
 
-impl Device {
+impl Gpu {
     /// The GPU with this name.
     ///
     /// # Errors
@@ -101,10 +101,10 @@ fn ptx_version(chip: &str) -> &'static str {
 /// # Errors
 /// [`Error::NoKernels`] if the module has no `gpu.module`, or more than one, [`Error::NotLowered`] if they are not lowered
 /// for this GPU; [`Error::Translate`] and [`Error::Llvm`] as in [`crate::translate`].
-pub fn translate_device(module: &Module, device: &Device, level: Level) -> Result<LlvmModule, Error> {
+pub fn translate_device(module: &Module, gpu: &Gpu, level: Level) -> Result<LlvmModule, Error> {
     let found = gpu_modules(module);
     if let [kernels] = found[..] {
-        return translate_kernels(kernels, device, level);
+        return translate_kernels(kernels, gpu, level);
     }
     Err(Error::NoKernels { found: found.into_iter().filter_map(symbol).collect() })
 }
@@ -113,17 +113,17 @@ pub fn translate_device(module: &Module, device: &Device, level: Level) -> Resul
 ///
 /// # Errors
 /// [`Error::NotLowered`], and as in [`crate::translate`].
-pub fn translate_devices(module: &Module, device: &Device, level: Level) -> Result<Vec<(String, LlvmModule)>, Error> {
-    let named = |kernels| Ok((symbol(kernels).unwrap_or_default(), translate_kernels(kernels, device, level)?));
+pub fn translate_devices(module: &Module, gpu: &Gpu, level: Level) -> Result<Vec<(String, LlvmModule)>, Error> {
+    let named = |kernels| Ok((symbol(kernels).unwrap_or_default(), translate_kernels(kernels, gpu, level)?));
     gpu_modules(module).into_iter().map(named).collect()
 }
 
-fn translate_kernels(kernels: OperationRef, device: &Device, level: Level) -> Result<LlvmModule, Error> {
-    ensure_lowered(kernels, device)?;
-    let machine = device.machine(level)?;
+fn translate_kernels(kernels: OperationRef, gpu: &Gpu, level: Level) -> Result<LlvmModule, Error> {
+    ensure_lowered(kernels, gpu)?;
+    let machine = gpu.machine(level)?;
     describe(kernels, &machine);
     let llvm = module_of(kernels.to_raw())?;
-    if matches!(device, Device::Nvidia(_)) {
+    if matches!(gpu, Gpu::Nvidia(_)) {
         declare_dynamic_shared(&llvm);
     }
     for function in llvm.module.get_functions() {
@@ -152,10 +152,10 @@ fn declare_dynamic_shared(llvm: &LlvmModule) {
 }
 
 /// That a pipeline has lowered the kernels, and for this kind of GPU: LLVM ends the process where it meets another's.
-fn ensure_lowered(kernels: OperationRef, device: &Device) -> Result<(), Error> {
-    let (mine, mark, other, others) = match device {
-        Device::Nvidia(_) => ("nvvm", "rocdl.kernel", "rocdl", "an AMD GPU"),
-        Device::Amd(_) => ("rocdl", "nvvm.kernel", "nvvm", "an NVIDIA GPU"),
+fn ensure_lowered(kernels: OperationRef, gpu: &Gpu) -> Result<(), Error> {
+    let (mine, mark, other, others) = match gpu {
+        Gpu::Nvidia(_) => ("nvvm", "rocdl.kernel", "rocdl", "an AMD GPU"),
+        Gpu::Amd(_) => ("rocdl", "nvvm.kernel", "nvvm", "an NVIDIA GPU"),
     };
     let mut is_lowered = true;
     kernels.walk(WalkOrder::PreOrder, |op| {
@@ -173,8 +173,8 @@ fn ensure_lowered(kernels: OperationRef, device: &Device) -> Result<(), Error> {
     if is_lowered {
         return Ok(());
     }
-    let (Device::Nvidia(chip) | Device::Amd(chip)) = device;
-    Err(Error::NotLowered { chip: chip.clone(), pipeline: device.pipeline() })
+    let (Gpu::Nvidia(chip) | Gpu::Amd(chip)) = gpu;
+    Err(Error::NotLowered { chip: chip.clone(), pipeline: gpu.pipeline() })
 }
 
 /// Says how the target lays out data before the translation, which aligns accesses by it: LLVM's default layout aligns
@@ -192,12 +192,12 @@ fn describe(kernels: OperationRef, machine: &TargetMachine) {
 const DEFINED_BY_CUDA: [&str; 4] = ["vprintf", "malloc", "free", "__assertfail"];
 
 /// That everything is defined that kernels call.
-fn ensure_defined(llvm: &LlvmModule, device: &Device) -> Result<(), Error> {
+fn ensure_defined(llvm: &LlvmModule, gpu: &Gpu) -> Result<(), Error> {
     for function in llvm.module.get_functions() {
         let symbol = function.get_name().to_string_lossy();
         let is_called = function.as_global_value().as_pointer_value().get_first_use().is_some();
-        let is_known = symbol.starts_with("llvm.")
-            || matches!(device, Device::Nvidia(_)) && DEFINED_BY_CUDA.contains(&symbol.as_ref());
+        let is_known =
+            symbol.starts_with("llvm.") || matches!(gpu, Gpu::Nvidia(_)) && DEFINED_BY_CUDA.contains(&symbol.as_ref());
         if function.count_basic_blocks() == 0 && is_called && !is_known {
             return Err(Error::UndefinedOnDevice { symbol: symbol.into_owned() });
         }
@@ -209,9 +209,9 @@ fn ensure_defined(llvm: &LlvmModule, device: &Device) -> Result<(), Error> {
 ///
 /// # Errors
 /// [`Error::UndefinedOnDevice`] if a kernel calls what nothing defines, [`Error::Llvm`] if code generation fails.
-pub fn assembly(llvm: &LlvmModule, device: &Device, level: Level) -> Result<String, Error> {
-    ensure_defined(llvm, device)?;
-    let text = device.machine(level)?.write_to_memory_buffer(&llvm.module, FileType::Assembly);
+pub fn assembly(llvm: &LlvmModule, gpu: &Gpu, level: Level) -> Result<String, Error> {
+    ensure_defined(llvm, gpu)?;
+    let text = gpu.machine(level)?.write_to_memory_buffer(&llvm.module, FileType::Assembly);
     let text = text.map_err(|error| Error::Llvm(error.to_string()))?;
     Ok(String::from_utf8_lossy(text.as_slice()).trim_end_matches('\0').to_owned())
 }
@@ -221,10 +221,10 @@ pub fn assembly(llvm: &LlvmModule, device: &Device, level: Level) -> Result<Stri
 /// # Errors
 /// [`Error::MissingLinker`] if there is no `ld.lld`, [`Error::Link`] if it fails, [`Error::NotAmd`] for another GPU, and
 /// as [`assembly`].
-pub fn hsaco(llvm: &LlvmModule, device: &Device, level: Level) -> Result<Vec<u8>, Error> {
-    let Device::Amd(chip) = device else { return Err(Error::NotAmd) };
-    ensure_defined(llvm, device)?;
-    let object = device.machine(level)?.write_to_memory_buffer(&llvm.module, FileType::Object);
+pub fn hsaco(llvm: &LlvmModule, gpu: &Gpu, level: Level) -> Result<Vec<u8>, Error> {
+    let Gpu::Amd(chip) = gpu else { return Err(Error::NotAmd) };
+    ensure_defined(llvm, gpu)?;
+    let object = gpu.machine(level)?.write_to_memory_buffer(&llvm.module, FileType::Object);
     let object = object.map_err(|error| Error::Llvm(error.to_string()))?;
     let directory = tempfile::tempdir().map_err(Error::Link)?;
     let (input, output) = (directory.path().join("kernels.o"), directory.path().join("kernels.hsaco"));

@@ -31,7 +31,7 @@ mod signature;
 #[expect(unsafe_code, reason = "reading bytecode, which melior does not")]
 mod source;
 
-pub use device::{Device, assembly, hsaco, translate_device, translate_devices};
+pub use device::{Gpu, assembly, hsaco, translate_device, translate_devices};
 pub use error::Error;
 pub use frontend::{Frontend, copy_of, declared};
 pub use jit::{Jit, ensure_defined};

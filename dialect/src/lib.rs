@@ -86,7 +86,7 @@ pub fn module_has<'c: 'a, 'a>(operation: &impl OperationLike<'c, 'a>, name: &str
 
 /// Where a program will run, as far as the compiler may know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct World {
+pub struct HeapLayout {
     /// How many ranks there are.
     pub num_ranks: u32,
     /// Bytes of each rank's heap.
@@ -104,15 +104,15 @@ pub fn aligned_range(num_ranks: i64, heap_stride: i64) -> Option<i64> {
 }
 
 /// Tells a module where it will run.
-pub fn set_world(module: &mut Module, world: World) {
+pub fn set_heap_layout(module: &mut Module, layout: HeapLayout) {
     let context = context(module.context());
     let mut operation = module.as_operation_mut();
     // Where tables lie is not the program's to say: see `set_table_in_heap`.
     let _ = operation.remove_attribute(TABLE_IN_HEAP_ATTRIBUTE);
     for (name, width, value) in [
-        (NUM_RANKS_ATTRIBUTE, 32, Some(u64::from(world.num_ranks))),
-        (HEAP_SIZE_ATTRIBUTE, 64, Some(world.heap_size)),
-        (HEAP_STRIDE_ATTRIBUTE, 64, world.heap_stride),
+        (NUM_RANKS_ATTRIBUTE, 32, Some(u64::from(layout.num_ranks))),
+        (HEAP_SIZE_ATTRIBUTE, 64, Some(layout.heap_size)),
+        (HEAP_STRIDE_ATTRIBUTE, 64, layout.heap_stride),
     ] {
         let Some(value) = value else {
             // That the module has none is what is to be known.
@@ -124,7 +124,7 @@ pub fn set_world(module: &mut Module, world: World) {
     }
 }
 
-/// Tells a module of kernels, which knows its world, that context tables lie in the heaps and these at a multiple of
+/// Tells a module of kernels, which knows its layout, that context tables lie in the heaps and these at a multiple of
 /// [`aligned_range`]. The table that host functions have lies elsewhere.
 pub fn set_table_in_heap(module: &mut Module) {
     let context = context(module.context());

@@ -8,7 +8,7 @@ use pyo3::types::PyBytes;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
 use std::time::Duration;
-use symm_runtime::{Bootstrap, Config, Device, Error, Ranks, Watch, join, set_call, set_interrupt, set_place};
+use symm_runtime::{Bootstrap, Config, Device, Error, Ranks, Watch, join, set_call, set_call_site, set_interrupt};
 
 /// Time between two attempts to make a call while another thread makes one.
 const RETRY: Duration = Duration::from_millis(1);
@@ -73,7 +73,7 @@ fn outcome<T: Send>(
     body: impl FnOnce() -> Result<T, Error> + Send,
 ) -> PyResult<T> {
     let done = py.detach(|| {
-        set_place(Some(place));
+        set_call_site(Some(place));
         set_call(call);
         set_interrupt(interrupted);
         body()

@@ -99,9 +99,9 @@ const char *symm_last_error(void);
  * signal (Ctrl-C) while a call lasts. For the whole process; null: nobody is asked. */
 void symm_set_interrupt(int (*asked)(void));
 
-/* Says where this thread's calls come from, such as "train.py:41", for errors that name a place; null: no place. The
+/* Says where this thread's calls come from, such as "train.py:41", for errors that name it; null: nothing known. The
  * text is copied and kept for ever, so it is to name lines of code. */
-int symm_set_place(const char *place);
+int symm_set_call_site(const char *site);
 
 /* ---- Joining and leaving ---- */
 

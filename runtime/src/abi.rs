@@ -26,7 +26,7 @@ use crate::launch::{self, Code, Launch};
 use crate::loc::Loc;
 use crate::lock::lock;
 use crate::run::panic_message;
-use crate::trace::{FlagPlace, What};
+use crate::trace::{FlagAddress, What};
 use crate::wait::{self, Flag, Wait};
 use symm_abi::functions::Definitions;
 use symm_abi::kernel::{KernelFn, Kinds, LAUNCH_DIMS};
@@ -212,7 +212,7 @@ pub unsafe extern "C" fn symm_rt_trace_signal(
     call(unsafe { Loc::new(loc) }, |agent, loc| {
         let unknown = || Error::Program(format!("trace of an unknown kind of signal, {op}"));
         let op = SignalKind::from_code(op).ok_or_else(unknown)?.into();
-        let flag = FlagPlace::of(agent.world.heaps.locate(flag));
+        let flag = FlagAddress::of(agent.world.heaps.locate(flag));
         agent.record_signal(loc, || What::Signal { flag, peer, op, value: Some(value) });
         Ok(())
     });

@@ -18,8 +18,8 @@ thread_local! {
 
 /// Says where the calls of this thread come from, such as `train.py:41`, for callers in another language than Rust;
 /// `None` for Rust's own knowledge. Texts are kept for ever: one for each line of code is meant.
-pub fn set_place(place: Option<&str>) {
-    SET.set(place.map(interned));
+pub fn set_call_site(site: Option<&str>) {
+    SET.set(site.map(interned));
 }
 
 /// Says what this thread calls in its caller's words, such as `World.barrier`, for what errors say; nothing for this
@@ -35,8 +35,8 @@ pub(crate) fn call() -> String {
     CALL.try_with(|call| call.borrow().clone()).unwrap_or_default()
 }
 
-/// Says that this thread's calls come from another language than Rust, and from no known place until
-/// [`set_place`] says where.
+/// Says that this thread's calls come from another language than Rust, and from no known call site until
+/// [`set_call_site`] says where.
 pub fn set_foreign() {
     if SET.get().is_none() {
         SET.set(Some(c""));
@@ -62,17 +62,17 @@ fn visible(text: &str) -> String {
     text.chars().map(escape).collect()
 }
 
-/// The text as a string that lives for ever: recorders know a place by its address.
-fn interned(place: &str) -> &'static CStr {
-    static PLACES: LazyLock<Mutex<HashSet<&'static CStr>>> = LazyLock::new(Mutex::default);
-    // An error's place is part of one line, and a string of C ends at a zero.
-    let text = CString::new(visible(place)).unwrap_or_default();
-    let mut places = lock(&PLACES);
-    if let Some(known) = places.get(text.as_c_str()) {
+/// The text as a string that lives for ever: recorders know a call site by its address.
+fn interned(site: &str) -> &'static CStr {
+    static SITES: LazyLock<Mutex<HashSet<&'static CStr>>> = LazyLock::new(Mutex::default);
+    // An error's call site is part of one line, and a string of C ends at a zero.
+    let text = CString::new(visible(site)).unwrap_or_default();
+    let mut sites = lock(&SITES);
+    if let Some(known) = sites.get(text.as_c_str()) {
         return known;
     }
     let text: &'static CStr = Box::leak(text.into_boxed_c_str());
-    places.insert(text);
+    sites.insert(text);
     text
 }
 
@@ -81,16 +81,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_the_callers() {
+    fn call_sites_are_the_callers() {
         let (line, text) = (line!(), here().text());
         assert_eq!(text, format!("{}:{line}:38", file!()));
-        set_place(Some("train.py:41"));
+        set_call_site(Some("train.py:41"));
         assert_eq!((here().text().as_str(), here().key()), ("train.py:41", here().key()));
         set_foreign();
         assert_eq!(here().text(), "train.py:41");
-        set_place(Some("é\na\0b"));
+        set_call_site(Some("é\na\0b"));
         assert_eq!(here().text(), "é\\na\\u{0}b");
-        set_place(None);
+        set_call_site(None);
         assert!(here().text().starts_with(file!()));
         set_foreign();
         assert_eq!(here().text(), "");

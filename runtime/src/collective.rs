@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use crate::agent::Agent;
+use crate::call_site;
 use crate::clock;
 use crate::control::{HostState, MAIL_WORDS, Post};
 use crate::error::Error;
@@ -12,7 +13,6 @@ use crate::futex;
 use crate::heap::HeapAddress;
 use crate::loc::Loc;
 use crate::lock::lock;
-use crate::place;
 use crate::trace::What;
 
 /// Polls of the barrier before sleeping, while there are cores to spare.
@@ -102,7 +102,7 @@ impl Post {
         self.op.store(code, Ordering::Relaxed);
         self.size.store(size, Ordering::Relaxed);
         self.align.store(align, Ordering::Relaxed);
-        self.call.set(place::call().as_bytes());
+        self.call.set(call_site::call().as_bytes());
         self.loc.set(loc.bytes());
     }
 
@@ -196,9 +196,9 @@ pub(crate) fn alloc(agent: &Agent, size: u64, align: u64, loc: Loc<'_>) -> Resul
 pub(crate) fn free(agent: &Agent, pointer: *const u8, loc: Loc<'_>) -> Result<(), Error> {
     let offset = match agent.world.heaps.locate(pointer) {
         _ if pointer.is_null() => NOTHING,
-        Some(place) if place.rank == agent.rank => place.offset,
-        Some(place) => {
-            let what = format!("heap+{:#x} of rank {}, another rank's memory", place.offset, place.rank);
+        Some(found) if found.rank == agent.rank => found.offset,
+        Some(found) => {
+            let what = format!("heap+{:#x} of rank {}, another rank's memory", found.offset, found.rank);
             return Err(Error::NotAllocated { what });
         }
         None => {

@@ -23,7 +23,7 @@ pub fn heap_stride(heap_size: u64) -> u64 {
     heap_size.checked_next_multiple_of(HEAP_ALIGN).expect("a heap smaller than the address space")
 }
 
-/// A place in some rank's heap.
+/// An address in some rank's heap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct HeapAddress {
     pub(crate) rank: u32,
@@ -116,10 +116,10 @@ impl HeapMap {
         words.map(u64::cast_signed).collect()
     }
 
-    /// The address of `place` in this process.
-    pub(crate) fn pointer(&self, place: HeapAddress) -> *mut u8 {
-        debug_assert!(place.offset <= self.size);
-        (self.bases()[place.rank as usize] + place.offset) as *mut u8
+    /// Where `address` is in this process.
+    pub(crate) fn pointer(&self, address: HeapAddress) -> *mut u8 {
+        debug_assert!(address.offset <= self.size);
+        (self.bases()[address.rank as usize] + address.offset) as *mut u8
     }
 
     /// Which rank's heap `address` is in.
@@ -134,17 +134,17 @@ impl HeapMap {
         (offset < self.size).then_some(HeapAddress { rank: rank as u32, offset })
     }
 
-    /// The value of a flag of `bits` bits at `place`, zero-extended; `None` where no aligned flag can be.
-    pub(crate) fn peek(&self, place: HeapAddress, bits: u32) -> Option<u64> {
+    /// The value of a flag of `bits` bits at `address`, zero-extended; `None` where no aligned flag can be.
+    pub(crate) fn peek(&self, address: HeapAddress, bits: u32) -> Option<u64> {
         let bytes = u64::from(bits / 8);
         if !matches!(bits, 32 | 64)
-            || place.rank as usize >= self.bases().len()
-            || !place.offset.is_multiple_of(bytes)
-            || place.offset.checked_add(bytes)? > self.size
+            || address.rank as usize >= self.bases().len()
+            || !address.offset.is_multiple_of(bytes)
+            || address.offset.checked_add(bytes)? > self.size
         {
             return None;
         }
-        self.memory.read(self.pointer(place) as u64, bytes as usize)
+        self.memory.read(self.pointer(address) as u64, bytes as usize)
     }
 
     /// Makes `bytes` from `offset` on in `rank`'s heap read as zero.
@@ -226,21 +226,21 @@ mod tests {
         let fds: Vec<_> = (0..2).map(|_| HeapMap::create(2 << 20).unwrap()).collect();
         let copies = fds.iter().map(|fd| fd.try_clone().unwrap()).collect();
         let (mine, peers) = (HeapMap::map(fds, 2 << 20).unwrap(), HeapMap::map(copies, 2 << 20).unwrap());
-        let place = HeapAddress { rank: 1, offset: 4096 };
-        assert_ne!(mine.pointer(place), peers.pointer(place));
+        let address = HeapAddress { rank: 1, offset: 4096 };
+        assert_ne!(mine.pointer(address), peers.pointer(address));
         // SAFETY: both point into mapped heaps, and this thread alone uses them.
         unsafe {
-            mine.pointer(place).write(42);
-            assert_eq!(peers.pointer(place).read(), 42);
-            assert_eq!(peers.pointer(HeapAddress { rank: 0, ..place }).read(), 0);
+            mine.pointer(address).write(42);
+            assert_eq!(peers.pointer(address).read(), 42);
+            assert_eq!(peers.pointer(HeapAddress { rank: 0, ..address }).read(), 0);
         }
     }
 
     #[test]
     fn addresses_are_located_and_gaps_are_in_no_heap() {
         let heaps = three(3 << 20);
-        let place = HeapAddress { rank: 1, offset: 12345 };
-        assert_eq!(heaps.locate(heaps.pointer(place)), Some(place));
+        let address = HeapAddress { rank: 1, offset: 12345 };
+        assert_eq!(heaps.locate(heaps.pointer(address)), Some(address));
         let base = heaps.pointer(HeapAddress { rank: 1, offset: 0 });
         assert_eq!(heaps.locate(base.wrapping_add(3 << 20)), None, "between the size and the stride");
         let start = heaps.bases()[0] as *mut u8;
@@ -276,8 +276,8 @@ mod tests {
         assert_eq!(*heaps.table(1), [1, 3, 9 << 30, 1 << 30, 5 << 30]);
         for rank in 0..3 {
             for offset in [0, (3 << 20) - 1] {
-                let place = HeapAddress { rank, offset };
-                assert_eq!(heaps.locate(heaps.pointer(place)), Some(place));
+                let address = HeapAddress { rank, offset };
+                assert_eq!(heaps.locate(heaps.pointer(address)), Some(address));
             }
             let end = heaps.pointer(HeapAddress { rank, offset: 3 << 20 });
             assert_eq!((heaps.locate(end), heaps.locate(end.wrapping_sub((3 << 20) + 1))), (None, None));

@@ -20,6 +20,7 @@ compile_error!("symm-runtime shares memory through Linux memfds and needs 64-bit
 pub mod abi;
 mod agent;
 mod allocator;
+mod call_site;
 mod check;
 mod clock;
 mod collective;
@@ -48,7 +49,6 @@ mod lock;
 #[expect(unsafe_code, reason = "mapped memory")]
 mod memory;
 mod peers;
-mod place;
 mod process;
 #[expect(unsafe_code, reason = "pointers of the caller, and kernels")]
 mod rank;
@@ -64,6 +64,7 @@ mod world;
 
 pub use abi::symbols;
 pub use allocator::DEFAULT_ALIGN;
+pub use call_site::{set_call, set_call_site, set_foreign};
 pub use check::{CheckFailure, CheckFailures};
 pub use collective::{Collective, NOTHING, Posted};
 pub use control::MAX_BLOCKS;
@@ -74,7 +75,6 @@ pub use error::{Error, Exit, HELPERS_MEND, Place, RankExit};
 pub use heap::{DEFAULT_HEAP_SIZE, heap_stride};
 pub use interrupt::{catch_interrupts, set_interrupt};
 pub use join::join;
-pub use place::{set_call, set_foreign, set_place};
 pub use process::{Bootstrap, Launcher, ProcessState, Spawn, spawn_processes};
 pub use rank::{Arg, Event, Graph, Grid, Kernel, Memory, Module, Rank, Stream};
 pub use run::{Config, Failure, Outcome, Ranks, run};

@@ -1,13 +1,12 @@
 //! A process for each rank, all on one host.
 
-mod door;
+mod coordinator;
 mod environment;
 #[cfg(test)]
 mod fuzz;
 mod message;
 mod monitor;
 mod output;
-mod patience;
 #[expect(unsafe_code, reason = "a descriptor of a process by its number")]
 mod peer;
 mod rendezvous;
@@ -15,6 +14,7 @@ mod rendezvous;
 mod spawn;
 pub(crate) mod state;
 mod terms;
+mod timer;
 
 pub use environment::{Bootstrap, Launcher};
 pub(crate) use monitor::Monitor;

@@ -13,6 +13,7 @@ pub use kernel::{Arg, Grid, Kernel, Module};
 pub use stream::{Event, Stream};
 
 use crate::agent::Agent;
+use crate::call_site;
 use crate::collective;
 use crate::driver::gpu::DeviceCode;
 use crate::driver::gpu::api::Queues;
@@ -20,7 +21,6 @@ use crate::error::Error;
 use crate::heap::HeapAddress;
 use crate::join::Session;
 use crate::loc::Loc;
-use crate::place;
 use crate::world::World;
 
 /// Who acts: a rank of this process.
@@ -34,7 +34,7 @@ impl Seat {
     /// Acts for the rank on the calling thread, unless the run has failed; errors tell the place of the caller's caller.
     #[track_caller]
     pub(crate) fn act<R>(&self, body: impl FnOnce(&Agent, Loc<'static>) -> Result<R, Error>) -> Result<R, Error> {
-        let loc = place::here();
+        let loc = call_site::here();
         if self.world.failed() {
             return Err(self.world.stopped());
         }
@@ -150,7 +150,7 @@ impl Rank {
     /// Whether an address is in this rank's heap, so that it has a counterpart on every rank.
     #[must_use]
     pub fn is_symmetric(&self, pointer: *const u8) -> bool {
-        self.world().heaps.locate(pointer).is_some_and(|place| place.rank == self.rank())
+        self.world().heaps.locate(pointer).is_some_and(|found| found.rank == self.rank())
     }
 
     /// The counterpart on `rank` of an address in this rank's heap (rule T1).
@@ -161,9 +161,9 @@ impl Rank {
     pub fn as_remote(&self, pointer: *const u8, rank: u32) -> Result<*mut u8, Error> {
         self.seat.act(|agent, _| {
             let heaps = &agent.world.heaps;
-            let place = heaps.locate(pointer).filter(|place| place.rank == agent.rank);
+            let found = heaps.locate(pointer).filter(|found| found.rank == agent.rank);
             let address = pointer as u64;
-            let offset = place.ok_or(Error::NotSymmetric { address, bytes: 1, what: "this rank's heap" })?.offset;
+            let offset = found.ok_or(Error::NotSymmetric { address, bytes: 1, what: "this rank's heap" })?.offset;
             agent.check_rank(rank)?;
             Ok(heaps.pointer(HeapAddress { rank, offset }))
         })
@@ -347,8 +347,8 @@ impl Agent {
     /// The address `at` of so many bytes in one heap.
     fn in_heap(&self, at: *const u8, bytes: usize) -> Result<*mut u8, Error> {
         let heaps = &self.world.heaps;
-        let whole = heaps.locate(at).filter(|place| (bytes as u64) <= heaps.size() - place.offset);
+        let whole = heaps.locate(at).filter(|found| (bytes as u64) <= heaps.size() - found.offset);
         let no = Error::NotSymmetric { address: at as u64, bytes: bytes as u64, what: "one rank's heap" };
-        whole.map(|place| heaps.pointer(place)).ok_or(no)
+        whole.map(|found| heaps.pointer(found)).ok_or(no)
     }
 }

@@ -122,24 +122,24 @@ fn blocks<'a>(world: &'a World, rank: u32, area: &'a RankArea, state: u32) -> im
 }
 
 fn waiting(world: &World, slot: &BlockSlot) -> String {
-    let (condition, place) = flag(slot);
-    let place_text = match place {
+    let (condition, flag_at) = flag(slot);
+    let flag_text = match flag_at {
         Some(HeapAddress { rank, offset }) => format!("rank {rank} heap+{offset:#x}"),
         None => format!("{:#x}, in no heap", slot.flag_offset.load(Ordering::Relaxed)),
     };
-    let saw = place.and_then(|place| world.heaps.peek(place, condition.bits));
+    let saw = flag_at.and_then(|flag_at| world.heaps.peek(flag_at, condition.bits));
     let saw = saw.map_or("an unknown value".to_owned(), |saw| condition.show(saw));
     let (loc, compare, expected) = (slot.loc.get(), condition.compare, condition.show(condition.expected));
-    format!("wait at {loc}: flag {place_text}: saw {saw}, expected {compare} {expected},")
+    format!("wait at {loc}: flag {flag_text}: saw {saw}, expected {compare} {expected},")
 }
 
-/// What a waiting block waits for, and where; no place when the flag is in no heap.
+/// What a waiting block waits for, and where; no address where the flag is in no heap.
 pub(crate) fn flag(slot: &BlockSlot) -> (Condition, Option<HeapAddress>) {
     let expected = slot.expected.load(Ordering::Relaxed);
     let condition = Condition::decode(slot.condition.load(Ordering::Relaxed), expected);
     let rank = slot.flag_rank.load(Ordering::Relaxed);
-    let place = HeapAddress { rank, offset: slot.flag_offset.load(Ordering::Relaxed) };
-    (condition, (rank != NO_RANK).then_some(place))
+    let flag_at = HeapAddress { rank, offset: slot.flag_offset.load(Ordering::Relaxed) };
+    (condition, (rank != NO_RANK).then_some(flag_at))
 }
 
 /// `rank 3`, `ranks 1, 2`.

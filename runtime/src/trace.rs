@@ -98,7 +98,7 @@ pub enum What {
     /// `symm.signal`; the flag was written at its end.
     Signal {
         /// The flag.
-        flag: Option<FlagPlace>,
+        flag: Option<FlagAddress>,
         /// The rank that was signalled.
         peer: i32,
         /// Whether the flag was set or added to.
@@ -109,7 +109,7 @@ pub enum What {
     /// `symm.wait`.
     Wait {
         /// The flag.
-        flag: Option<FlagPlace>,
+        flag: Option<FlagAddress>,
         /// Comparison and expected value, such as `>= 3`.
         condition: String,
         /// The value that ended the wait.
@@ -170,14 +170,14 @@ impl From<symm_abi::trace::SignalKind> for SignalOp {
 
 /// Where a flag is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct FlagPlace {
+pub struct FlagAddress {
     /// The rank whose heap it is in.
     pub rank: u32,
     /// Bytes from that heap's start.
     pub offset: u64,
 }
 
-impl FlagPlace {
+impl FlagAddress {
     pub(crate) fn of(address: Option<HeapAddress>) -> Option<Self> {
         address.map(|HeapAddress { rank, offset }| Self { rank, offset })
     }

@@ -14,7 +14,7 @@ use crate::control::{BLOCK_RUNNING, BLOCK_WAITING, BlockSlot, NO_RANK};
 use crate::futex;
 use crate::heap::HeapAddress;
 use crate::loc::Loc;
-use crate::trace::{FlagPlace, What};
+use crate::trace::{FlagAddress, What};
 
 /// Polls before anything else is looked at.
 const FIRST_POLLS: u32 = 64;
@@ -79,7 +79,7 @@ impl<F: Flag> Wait<'_, F> {
 
     fn event(&self, agent: &Agent, saw: u64, satisfied: bool) -> What {
         What::Wait {
-            flag: FlagPlace::of(agent.world.heaps.locate(self.flag.address())),
+            flag: FlagAddress::of(agent.world.heaps.locate(self.flag.address())),
             condition: format!("{} {}", self.condition.compare, self.condition.show(self.condition.expected)),
             saw,
             satisfied,
@@ -131,7 +131,7 @@ impl<F: Flag> Wait<'_, F> {
     }
 
     fn park(&self, agent: &Agent, owner: Option<HeapAddress>, start: u64) -> Option<u64> {
-        let parked = owner.map(|place| &agent.world.control.areas()[place.rank as usize].parked.0);
+        let parked = owner.map(|found| &agent.world.control.areas()[found.rank as usize].parked.0);
         if let Some(parked) = parked {
             parked.fetch_add(1, Ordering::SeqCst);
         }
@@ -163,8 +163,8 @@ impl<F: Flag> Wait<'_, F> {
         if let Some(slot) = agent.slot() {
             slot.condition.store(self.condition.encode(), Ordering::Relaxed);
             slot.expected.store(self.condition.expected, Ordering::Relaxed);
-            slot.flag_rank.store(owner.map_or(NO_RANK, |place| place.rank), Ordering::Relaxed);
-            slot.flag_offset.store(owner.map_or(self.flag.address() as u64, |place| place.offset), Ordering::Relaxed);
+            slot.flag_rank.store(owner.map_or(NO_RANK, |found| found.rank), Ordering::Relaxed);
+            slot.flag_offset.store(owner.map_or(self.flag.address() as u64, |found| found.offset), Ordering::Relaxed);
             slot.gives_up.store(u32::from(self.limit.is_some()), Ordering::Relaxed);
             slot.loc.set(self.loc.bytes());
             set_state(slot, BLOCK_WAITING);
@@ -200,10 +200,10 @@ fn first_sleep(agent: &Agent) -> Duration {
 /// Wakes who is parked on `flag`, after its value has changed.
 #[inline]
 pub(crate) fn wake(agent: &Agent, flag: *const u8, word: impl FnOnce() -> Option<&'static AtomicU32>) {
-    let Some(place) = agent.world.heaps.locate(flag) else {
+    let Some(found) = agent.world.heaps.locate(flag) else {
         return;
     };
-    if agent.world.control.areas()[place.rank as usize].parked.0.load(Ordering::Relaxed) != 0
+    if agent.world.control.areas()[found.rank as usize].parked.0.load(Ordering::Relaxed) != 0
         && let Some(word) = word()
     {
         futex::wake(word);

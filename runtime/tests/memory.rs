@@ -72,9 +72,9 @@ fn the_handler_of_a_crash_allocates_nothing() {
 }
 
 /// Takes everything, and keeps nothing.
-struct Nowhere(usize);
+struct Discard(usize);
 
-impl Write for Nowhere {
+impl Write for Discard {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0 += bytes.len();
         Ok(bytes.len())
@@ -89,7 +89,7 @@ impl Write for Nowhere {
 fn a_timeline_is_written_event_by_event() {
     let event = |index: u32| {
         let (rank, block) = (index % 4, Some(index / 4 % 16));
-        let flag = Some(symm_runtime::trace::FlagPlace { rank, offset: 8 * u64::from(index % 64) });
+        let flag = Some(symm_runtime::trace::FlagAddress { rank, offset: 8 * u64::from(index % 64) });
         let what = What::Wait { flag, condition: ">= 3".into(), saw: 3, satisfied: true };
         let start = 100 * u64::from(index);
         Event { rank, block, start, end: start + 50, loc: "p.mlir:3:5".into(), what }
@@ -97,7 +97,7 @@ fn a_timeline_is_written_event_by_event() {
     let trace = Trace { events: (0..100_000).map(event).collect(), ..Trace::default() };
     let before = LIVE.load(Ordering::Relaxed);
     MOST.store(before, Ordering::Relaxed);
-    let mut to = Nowhere(0);
+    let mut to = Discard(0);
     trace.write_chrome(&mut to).unwrap();
     let more = MOST.load(Ordering::Relaxed) - before;
     println!("{} bytes written, {more} taken", to.0);

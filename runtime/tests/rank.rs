@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use common::{GE, env, read, signal, threads, wait};
-use symm_runtime::{Arg, Config, Coords, Error, Grid, Kernel, Rank, join, set_call, set_place};
+use symm_runtime::{Arg, Config, Coords, Error, Grid, Kernel, Rank, join, set_call, set_call_site};
 
 /// What `body` returns on each of `ranks` ranks, each on a thread.
 fn on<T: Send + 'static>(
@@ -80,9 +80,9 @@ fn broadcast_takes_any_number_of_bytes() {
 #[test]
 fn ranks_that_disagree_are_told_and_may_go_on() {
     for text in well(2, |rank| {
-        set_place((rank.rank() == 1).then_some("train.py:41"));
+        set_call_site((rank.rank() == 1).then_some("train.py:41"));
         let differs = rank.alloc(64 << rank.rank(), 0).unwrap_err().to_string();
-        set_place(None);
+        set_call_site(None);
         let data = rank.alloc(64, 0)?;
         rank.free(data)?;
         let again = rank.free(data).unwrap_err();

@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result};
 use std::ffi::c_void;
 use symm_abi::kernel::{EntryFn, entry};
 use symm_codegen::{Frontend, Jit, Level, translate};
-use symm_dialect::{World, set_world};
+use symm_dialect::{HeapLayout, set_heap_layout};
 use symm_runtime::abi::{symm_rt_alloc, symm_rt_barrier_all, symm_rt_free};
 use symm_runtime::{Rank, heap_stride};
 
@@ -25,8 +25,8 @@ impl Program {
     pub fn compile(name: &str, ranks: u32, heap_size: u64) -> Result<Self> {
         let frontend = Frontend::new();
         let mut module = frontend.parse(&root()?.join(format!("bench/programs/{name}.mlir")))?;
-        let world = World { num_ranks: ranks, heap_size, heap_stride: Some(heap_stride(heap_size)) };
-        set_world(&mut module, world);
+        let layout = HeapLayout { num_ranks: ranks, heap_size, heap_stride: Some(heap_stride(heap_size)) };
+        set_heap_layout(&mut module, layout);
         frontend.run_pipeline(&mut module, "symm-cpu")?;
         let llvm = translate(&module)?;
         llvm.optimize(Level::O2)?;

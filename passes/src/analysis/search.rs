@@ -35,8 +35,8 @@ enum Found<'c, 'a> {
     End(bool),
 }
 
-/// A place that was looked at, and whether a barrier lies between it and where the search began.
-type Place = (usize, bool);
+/// A point that was looked at, and whether a barrier lies between it and where the search began.
+type Point = (usize, bool);
 
 /// Ops whose body runs again and again: its other iterations lie beyond this one.
 const LOOPS: &[&str] = &["scf.for", "scf.while", "affine.for", "scf.parallel", "scf.forall"];
@@ -61,9 +61,9 @@ pub struct Search<'c, 'a, M> {
     within: Option<usize>,
     meaning: M,
     /// What the ops from this one on meet first, up to the end of its block.
-    stretches: HashMap<Place, Found<'c, 'a>>,
+    stretches: HashMap<Point, Found<'c, 'a>>,
     /// The access that a path which leaves this block meets before it meets a fence.
-    leaving: HashMap<Place, Option<OperationRef<'c, 'a>>>,
+    leaving: HashMap<Point, Option<OperationRef<'c, 'a>>>,
 }
 
 impl<'c: 'a, 'a, M: Fn(OperationRef<'c, 'a>) -> Meaning> Search<'c, 'a, M> {

@@ -31,7 +31,7 @@
 //!   so all that could tell is that thread reading what it has written. What is loaded and what is stored must have
 //!   no byte in common, in all iterations: the kernel finds out before the loop, from the addresses themselves, so that
 //!   it holds for any arguments, any peer, this rank too, and any offsets (`extent.rs` says which are followed).
-//!   Where an offset can't be followed, or a load and a store are of one place for all to see, the loop is left alone.
+//!   Where an offset can't be followed, or a load and a store are of one address for all to see, the loop is left alone.
 //!   A loop that stores nothing needs no test.
 //! - **How deep.** What is under way lies in shared memory: 80 KiB, 15 iterations at most, and no more than half of a
 //!   multiprocessor's shared memory or a little above (128 KiB on `sm_90`). On H200s four programs read 176 GB/s with
@@ -108,11 +108,11 @@ fn shared_memory(capability: u32) -> Option<u64> {
 
 /// Where an access is to, beside its pointer.
 #[derive(Clone, Copy, PartialEq)]
-enum Place<'c, 'a> {
+enum Side<'c, 'a> {
     /// Where the pointer says.
-    There,
+    Near,
     /// At a distance from there.
-    Beyond(Value<'c, 'a>),
+    Far(Value<'c, 'a>),
     /// At a distance that is not known yet.
     Unknown,
 }
@@ -121,7 +121,7 @@ enum Place<'c, 'a> {
 #[derive(Clone, Copy)]
 struct Access<'c, 'a> {
     pointer: Value<'c, 'a>,
-    place: Place<'c, 'a>,
+    side: Side<'c, 'a>,
     mask: Option<Value<'c, 'a>>,
 }
 
@@ -223,15 +223,15 @@ fn counts_ranks<'c: 'a, 'a>(bound: Value<'c, 'a>) -> bool {
 /// Whether no iteration of a loop loads what one stores, found out before it; `None` where that can't be.
 fn is_apart<'c: 'a, 'a>(op: OperationRef<'c, 'a>, traffic: &Traffic<'c, 'a>) -> Option<Value<'c, 'c>> {
     let pairs = || traffic.loads.iter().flat_map(|load| traffic.stores.iter().map(move |store| (load, store)));
-    if pairs().any(|(load, store)| load.place == store.place && is_same(load.pointer, store.pointer)) {
+    if pairs().any(|(load, store)| load.side == store.side && is_same(load.pointer, store.pointer)) {
         return None;
     }
     let mut extents = Extents::of(op);
     let mut touched = |accesses: &[Access<'c, 'a>]| {
-        let each = |access: &Access<'c, 'a>| match access.place {
-            Place::There => extents.of_access(access.pointer, None, access.mask),
-            Place::Beyond(distance) => extents.of_access(access.pointer, Some(distance), access.mask),
-            Place::Unknown => None,
+        let each = |access: &Access<'c, 'a>| match access.side {
+            Side::Near => extents.of_access(access.pointer, None, access.mask),
+            Side::Far(distance) => extents.of_access(access.pointer, Some(distance), access.mask),
+            Side::Unknown => None,
         };
         accesses.iter().map(each).collect::<Option<Vec<_>>>()
     };
@@ -259,22 +259,22 @@ fn traffic<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Option<Traffic<'c, 'a>> {
     let mut traffic = Traffic::default();
     for inner in blocks(op).into_iter().flat_map(operations).flat_map(collect) {
         let operand = |index| inner.operands().nth(index);
-        let at = |distance: Option<Value<'c, 'a>>| distance.map_or(Place::Unknown, Place::Beyond);
+        let at = |distance: Option<Value<'c, 'a>>| distance.map_or(Side::Unknown, Side::Far);
         match SymmOp::cast(inner) {
             Some(SymmOp::RemoteLoad(load)) if !load.volatile_() && load.cache() != Some(Cache::Cv) => {
                 traffic.load(load.ptr(), at(load.delta()), load.mask());
             }
             Some(SymmOp::RemoteStore(store)) => traffic.store(store.ptr(), at(store.delta()), store.mask()),
-            Some(SymmOp::Get(get)) => traffic.copy((get.src(), at(get.delta())), (get.dst(), Place::There), get.mask()),
-            Some(SymmOp::Put(put)) => traffic.copy((put.src(), Place::There), (put.dst(), at(put.delta())), put.mask()),
+            Some(SymmOp::Get(get)) => traffic.copy((get.src(), at(get.delta())), (get.dst(), Side::Near), get.mask()),
+            Some(SymmOp::Put(put)) => traffic.copy((put.src(), Side::Near), (put.dst(), at(put.delta())), put.mask()),
             Some(SymmOp::Copy(copy)) => {
                 traffic.copy((copy.src(), at(copy.from_delta())), (copy.dst(), at(copy.to_delta())), copy.mask());
             }
             _ if is_quiet(inner) || name(inner) == "scf.if" => {}
             None if name(inner) == "tt.load" && !is_volatile(inner) => {
-                traffic.load(operand(0)?, Place::There, operand(1));
+                traffic.load(operand(0)?, Side::Near, operand(1));
             }
-            None if name(inner) == "tt.store" => traffic.store(operand(0)?, Place::There, operand(2)),
+            None if name(inner) == "tt.store" => traffic.store(operand(0)?, Side::Near, operand(2)),
             _ => return None,
         }
     }
@@ -282,19 +282,19 @@ fn traffic<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Option<Traffic<'c, 'a>> {
 }
 
 impl<'c: 'a, 'a> Traffic<'c, 'a> {
-    fn load(&mut self, pointer: Value<'c, 'a>, place: Place<'c, 'a>, mask: Option<Value<'c, 'a>>) {
-        self.is_remote |= place != Place::There || is_remote(pointer);
-        self.loads.push(Access { pointer, place, mask });
+    fn load(&mut self, pointer: Value<'c, 'a>, side: Side<'c, 'a>, mask: Option<Value<'c, 'a>>) {
+        self.is_remote |= side != Side::Near || is_remote(pointer);
+        self.loads.push(Access { pointer, side, mask });
     }
 
-    fn store(&mut self, pointer: Value<'c, 'a>, place: Place<'c, 'a>, mask: Option<Value<'c, 'a>>) {
-        self.stores.push(Access { pointer, place, mask });
+    fn store(&mut self, pointer: Value<'c, 'a>, side: Side<'c, 'a>, mask: Option<Value<'c, 'a>>) {
+        self.stores.push(Access { pointer, side, mask });
     }
 
     fn copy(
         &mut self,
-        (source, from): (Value<'c, 'a>, Place<'c, 'a>),
-        (target, to): (Value<'c, 'a>, Place<'c, 'a>),
+        (source, from): (Value<'c, 'a>, Side<'c, 'a>),
+        (target, to): (Value<'c, 'a>, Side<'c, 'a>),
         mask: Option<Value<'c, 'a>>,
     ) {
         self.load(source, from, mask);

@@ -214,11 +214,11 @@ pub extern "C" fn symm_set_interrupt(asked: Option<Question>) {
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn symm_set_place(place: *const c_char) -> c_int {
+pub unsafe extern "C" fn symm_set_call_site(site: *const c_char) -> c_int {
     call(|| {
         // SAFETY: null or a string, says the header.
-        let place = if place.is_null() { "" } else { unsafe { text(place, "the place")? } };
-        symm_runtime::set_place(Some(place));
+        let site = if site.is_null() { "" } else { unsafe { text(site, "the call site")? } };
+        symm_runtime::set_call_site(Some(site));
         Ok(())
     })
 }

@@ -61,9 +61,9 @@ static void addresses(symm_rank *rank, const symm_rank_info *me) {
   FAILS(symm_read(rank, words, got, sizeof got), SYMM_INVALID, "not in one rank's heap");
   OK(symm_write(rank, remote, NULL, 0));
 
-  OK(symm_set_place(me->rank ? "c.py:2" : "c.py:1"));
+  OK(symm_set_call_site(me->rank ? "c.py:2" : "c.py:1"));
   FAILS(symm_alloc(rank, 8 << me->rank, 0, &again), SYMM_MISMATCH, "rank 1: alloc of 16 bytes at c.py:2");
-  OK(symm_set_place(NULL));
+  OK(symm_set_call_site(NULL));
   FAILS(symm_alloc(rank, 8 << me->rank, 4096, &again), SYMM_MISMATCH, "\n  rank 1: alloc of 16 bytes aligned to 4096");
   CHECK(!strstr(symm_last_error(), " at ") && !strstr(symm_last_error(), ".rs"));
   FAILS(symm_free(rank, me->rank ? data : NULL), SYMM_MISMATCH, "rank 0: free of null");

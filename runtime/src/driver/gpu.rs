@@ -30,7 +30,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, TryLockError};
 use std::time::{Duration, Instant};
 
-use self::api::{Api, Before, Device, DeviceInfo, Function, Identity, Module, Stream};
+use self::api::{Api, Before, DeviceInfo, Function, Identity, Module, Ordinal, Stream};
 use self::report::{Report, Sites};
 use self::trace::Tracing;
 use crate::error::Error;
@@ -69,10 +69,10 @@ pub(crate) struct Shared {
     code: Vec<DeviceCode>,
     local: Mutex<HashMap<u32, Arc<Local>>>,
     /// Heaps that are not mapped but opened: where they are.
-    plain: Mutex<HashMap<u32, (Device, u64)>>,
+    plain: Mutex<HashMap<u32, (Ordinal, u64)>>,
     /// Whether another process may have those open.
     lent: AtomicBool,
-    loaded: Mutex<HashMap<Device, Vec<Arc<Loaded>>>>,
+    loaded: Mutex<HashMap<Ordinal, Vec<Arc<Loaded>>>>,
     /// Held while code is loaded, so that the same code is loaded once. Whoever only looks for some does not take it.
     loading: Mutex<()>,
 }
@@ -80,7 +80,7 @@ pub(crate) struct Shared {
 /// A rank of this process.
 #[derive(Debug)]
 struct Local {
-    device: Device,
+    device: Ordinal,
     /// Launches and copies, one after the other.
     stream: Stream,
     /// The context table in device memory; 0 before there is one.
@@ -112,7 +112,7 @@ impl Gpu {
 
 #[expect(unsafe_code, reason = "copies of context tables and of what checks say")]
 impl Shared {
-    fn device(&self, rank: u32) -> Device {
+    fn device(&self, rank: u32) -> Ordinal {
         rank % self.devices.len() as u32
     }
 
@@ -121,7 +121,7 @@ impl Shared {
     }
 
     /// The number in this process of the device of a rank; `None` where this process cannot tell it, or does not see it.
-    fn device_of(&self, rank: u32, local: &[u32], identity: Option<Identity>) -> Option<Device> {
+    fn device_of(&self, rank: u32, local: &[u32], identity: Option<Identity>) -> Option<Ordinal> {
         if local.contains(&rank) {
             return Some(self.device(rank));
         }
@@ -146,7 +146,7 @@ impl Shared {
     }
 
     /// Loads code on a device, or finds it loaded. Before anything runs there is best: loading may wait for kernels.
-    fn load(&self, device: Device, code: &DeviceCode, meanwhile: Meanwhile<'_>) -> Result<Module, Error> {
+    fn load(&self, device: Ordinal, code: &DeviceCode, meanwhile: Meanwhile<'_>) -> Result<Module, Error> {
         let known = || {
             let same = |known: &&Arc<Loaded>| known.code.module == code.module && known.code.image == code.image;
             lock(&self.loaded).get(&device)?.iter().find(same).map(|known| known.module)
@@ -202,7 +202,7 @@ impl Shared {
     }
 
     /// The barrier of all ranks as a kernel, where the driver has one.
-    fn barrier_function(&self, device: Device) -> Result<Option<Function>, Error> {
+    fn barrier_function(&self, device: Ordinal) -> Result<Option<Function>, Error> {
         let Some(code) = self.api.barrier_code() else { return Ok(None) };
         let code = DeviceCode { module: "symm".to_owned(), image: code.to_vec() };
         self.api.function(self.load(device, &code, &mut |_| Ok(()))?, c"symm_barrier").map(Some)
@@ -252,7 +252,7 @@ impl Shared {
     }
 
     /// The module of this name on a device, if there is one and no other.
-    fn module(&self, device: Device, name: &str) -> Option<Arc<Loaded>> {
+    fn module(&self, device: Ordinal, name: &str) -> Option<Arc<Loaded>> {
         let loaded = lock(&self.loaded);
         let mut found = loaded.get(&device)?.iter().filter(|loaded| loaded.code.module == name);
         let first = found.next()?;
@@ -260,7 +260,7 @@ impl Shared {
     }
 
     /// The kernel `module::kernel` among what the device was started with.
-    fn by_name(&self, device: Device, name: &str) -> Result<Function, Error> {
+    fn by_name(&self, device: Ordinal, name: &str) -> Result<Function, Error> {
         let (module, kernel) = parts(name);
         let unknown = || Error::Program(format!("@{name} was not compiled for this device"));
         let loaded = self.module(device, module).ok_or_else(unknown)?;

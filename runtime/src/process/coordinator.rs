@@ -11,13 +11,13 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, accept_with, bind, lis
 
 use super::environment::Bootstrap;
 use super::message::{Inbox, send};
-use super::patience::Patience;
 use super::peer::Peer;
 use super::rendezvous::{
-    FOREIGN, LATECOMERS, Link, MOST_BYTES, OCCUPIED, Offer, RETRY, Session, TELLS_IN, address, dial, is_gone,
+    FOREIGN, Link, MOST_BYTES, OCCUPIED, Offer, RETRY, STAYS_AFTER_REFUSAL, Session, TELLS_IN, address, dial, is_gone,
 };
 use super::state;
 use super::terms::{Answer, Hello, Memory, Ready};
+use super::timer::Timer;
 use crate::control::Control;
 use crate::error::Error;
 use crate::fork::Kept;
@@ -26,28 +26,29 @@ use crate::memory;
 use symm_abi::heap::MAX_RANKS;
 
 /// How long rank 0 stays after a death, likewise: those who have come are told at once.
-pub(super) const MOURNS: Duration = Duration::from_millis(500);
+pub(super) const STAYS_AFTER_DEATH: Duration = Duration::from_millis(500);
 /// Connections that may wait until they are accepted; the system has a limit of its own.
 const BACKLOG: i32 = 4096;
 /// Most connections that have not said who they are: with more, the oldest goes.
-const MOST_CALLERS: usize = MAX_RANKS as usize;
+const MOST_PENDING: usize = MAX_RANKS as usize;
 /// Most that are accepted between two looks at those who have come.
 const MOST_AT_ONCE: usize = 64;
 
-/// Where the other ranks come in.
+/// Rank 0, where the other ranks come to.
 #[derive(Debug)]
-pub(super) struct Door {
+pub(super) struct Coordinator {
     listener: Kept,
     /// Processes of this user that have not said who they are.
-    callers: Vec<Caller>,
+    pending: Vec<Pending>,
     /// Those who have come, rank 1 first.
-    guests: Vec<Option<Guest>>,
+    members: Vec<Option<Member>>,
     /// Those who have come and do not belong here.
-    strangers: Vec<Guest>,
+    rejected: Vec<Member>,
 }
 
+/// A connection whose process has not said who it is.
 #[derive(Debug)]
-struct Caller {
+struct Pending {
     stream: Kept,
     pid: i32,
     inbox: Inbox,
@@ -55,7 +56,7 @@ struct Caller {
 
 /// A process that has introduced itself to rank 0.
 #[derive(Debug)]
-struct Guest {
+struct Member {
     stream: Kept,
     pid: i32,
     inbox: Inbox,
@@ -64,19 +65,19 @@ struct Guest {
     heap: Option<OwnedFd>,
 }
 
-impl Door {
+impl Coordinator {
     pub(super) fn open(bootstrap: &Bootstrap) -> Result<Self, Error> {
         let listener = open(bootstrap)?;
-        let guests = (1..bootstrap.num_ranks).map(|_| None).collect();
-        Ok(Self { listener, callers: Vec::new(), guests, strangers: Vec::new() })
+        let members = (1..bootstrap.num_ranks).map(|_| None).collect();
+        Ok(Self { listener, pending: Vec::new(), members, rejected: Vec::new() })
     }
 
     /// Waits until all ranks are ready, and gives each everyone's memory.
     pub(super) fn gather(mut self, bootstrap: &Bootstrap, offer: Offer) -> Result<Session, Error> {
         let (hello, memory) = (Hello::new(bootstrap), Memory::of(&offer));
-        let mut patience = Patience::new(bootstrap.deadline);
-        while self.guests.iter().flatten().filter(|guest| guest.heap.is_some()).count() < self.guests.len() {
-            let late = patience.is_over();
+        let mut timer = Timer::new(bootstrap.deadline);
+        while self.members.iter().flatten().filter(|member| member.heap.is_some()).count() < self.members.len() {
+            let late = timer.is_over();
             let step = if late { Err(self.late(bootstrap.deadline)) } else { self.step(&hello, &memory, &offer) };
             let step = step.and_then(|()| interrupt::check());
             if let Err(error) = step {
@@ -84,7 +85,7 @@ impl Door {
                 return Err(error);
             }
         }
-        welcome(offer, self.guests.into_iter().flatten().collect(), bootstrap.deadline)
+        welcome(offer, self.members.into_iter().flatten().collect(), bootstrap.deadline)
     }
 
     /// Tells all ranks why there is no run, also those that come a little later: with rank 0 gone they would wait for
@@ -92,24 +93,24 @@ impl Door {
     pub(super) fn close(mut self, bootstrap: &Bootstrap, error: &Error) {
         let stays = match error {
             Error::RanksAbsent { .. } | Error::Silent { .. } | Error::Interrupted { .. } => Duration::ZERO,
-            Error::RankDied { .. } => MOURNS,
-            _ => LATECOMERS,
+            Error::RankDied { .. } => STAYS_AFTER_DEATH,
+            _ => STAYS_AFTER_REFUSAL,
         };
-        let mut patience = Patience::new(stays.min(bootstrap.deadline));
-        let mut others = self.guests.len();
+        let mut timer = Timer::new(stays.min(bootstrap.deadline));
+        let mut others = self.members.len();
         let mut told = Vec::new();
-        let mut known: Vec<_> = self.guests.drain(..).flatten().chain(self.strangers.drain(..)).collect();
+        let mut known: Vec<_> = self.members.drain(..).flatten().chain(self.rejected.drain(..)).collect();
         loop {
-            for guest in known.drain(..) {
-                guest.refuse(error);
+            for member in known.drain(..) {
+                member.refuse(error);
                 // Processes are counted, not their ranks: of two with the same number, one was meant to be another. One
                 // that was told and died then is told by who has started it.
-                if !(guest.hello.died && told.contains(&guest.hello.rank)) {
-                    told.push(guest.hello.rank);
+                if !(member.hello.died && told.contains(&member.hello.rank)) {
+                    told.push(member.hello.rank);
                 }
-                others = others.max(guest.hello.num_ranks.saturating_sub(1) as usize);
+                others = others.max(member.hello.num_ranks.saturating_sub(1) as usize);
             }
-            if told.len() >= others || patience.is_over() {
+            if told.len() >= others || timer.is_over() {
                 return;
             }
             let Ok((come, _)) = self.wait() else { return };
@@ -120,11 +121,11 @@ impl Door {
     /// What is to be said when the deadline has passed.
     fn late(&self, after: Duration) -> Error {
         let absent: Vec<u32> =
-            (1..).zip(&self.guests).filter(|(_, guest)| guest.is_none()).map(|(rank, _)| rank).collect();
-        let silent = self.guests.iter().flatten().find(|guest| guest.heap.is_none());
+            (1..).zip(&self.members).filter(|(_, member)| member.is_none()).map(|(rank, _)| rank).collect();
+        let silent = self.members.iter().flatten().find(|member| member.heap.is_none());
         match silent {
-            Some(guest) if absent.is_empty() => {
-                Error::Silent { rank: guest.hello.rank, pid: guest.pid, after, state: state::of(guest.pid) }
+            Some(member) if absent.is_empty() => {
+                Error::Silent { rank: member.hello.rank, pid: member.pid, after, state: state::of(member.pid) }
             }
             _ => Error::RanksAbsent { ranks: absent, deadline: after },
         }
@@ -135,15 +136,15 @@ impl Door {
         let (come, spoke) = self.wait()?;
         // Whoever has come is told what is wrong, so all of them are looked at first.
         let mut wrong = None;
-        for (guest, _) in self.guests.iter_mut().flatten().zip(spoke).filter(|(_, spoke)| *spoke) {
-            wrong = wrong.or(guest.listen_to(memory, offer).err());
+        for (member, _) in self.members.iter_mut().flatten().zip(spoke).filter(|(_, spoke)| *spoke) {
+            wrong = wrong.or(member.listen_to(memory, offer).err());
         }
-        for guest in come {
-            match self.admit(&guest, hello) {
-                Ok(Some(seat)) => self.guests[seat] = Some(guest),
+        for member in come {
+            match self.admit(&member, hello) {
+                Ok(Some(index)) => self.members[index] = Some(member),
                 Ok(None) => {}
                 Err(error) => {
-                    self.strangers.push(guest);
+                    self.rejected.push(member);
                     wrong.get_or_insert(error);
                 }
             }
@@ -151,33 +152,33 @@ impl Door {
         wrong.map_or(Ok(()), Err)
     }
 
-    /// The place of a guest that belongs to this run; none if it only brings news that are known.
-    fn admit(&self, guest: &Guest, hello: &Hello) -> Result<Option<usize>, Error> {
-        let rank = guest.hello.rank;
-        let seat = rank.checked_sub(1).map(|seat| seat as usize);
-        let sitting = seat.and_then(|seat| self.guests.get(seat));
-        if guest.hello.died {
+    /// The index of a member that belongs to this run; none if it only brings news that are known.
+    fn admit(&self, member: &Member, hello: &Hello) -> Result<Option<usize>, Error> {
+        let rank = member.hello.rank;
+        let index = rank.checked_sub(1).map(|index| index as usize);
+        let there = index.and_then(|index| self.members.get(index));
+        if member.hello.died {
             // One that has come tells it by its connection, after what it had to say.
-            return if sitting.is_some_and(Option::is_none) { Err(Error::RankDied { rank }) } else { Ok(None) };
+            return if there.is_some_and(Option::is_none) { Err(Error::RankDied { rank }) } else { Ok(None) };
         }
         // Of two ranks 0 it says nothing more that they are of different runs.
         if rank != 0 {
-            guest.hello.compare(hello)?;
+            member.hello.compare(hello)?;
         }
-        let duplicate = |first| Error::DuplicateRank { rank, first, second: guest.pid };
-        match sitting {
+        let duplicate = |first| Error::DuplicateRank { rank, first, second: member.pid };
+        match there {
             None => Err(duplicate(std::process::id().cast_signed())),
-            Some(Some(sitting)) => Err(duplicate(sitting.pid)),
-            Some(None) => Ok(seat),
+            Some(Some(there)) => Err(duplicate(there.pid)),
+            Some(None) => Ok(index),
         }
     }
 
-    /// Lets in who comes within a short time; who has said who it is, and which of the guests have something to say
+    /// Lets in who comes within a short time; who has said who it is, and which of the members have something to say
     /// or are gone.
-    fn wait(&mut self) -> Result<(Vec<Guest>, Vec<bool>), Error> {
-        let callers = self.callers.iter().map(|caller| &caller.stream);
-        let present = self.guests.iter().flatten().map(|guest| &guest.stream);
-        let all = std::iter::once(&self.listener).chain(callers).chain(present);
+    fn wait(&mut self) -> Result<(Vec<Member>, Vec<bool>), Error> {
+        let pending = self.pending.iter().map(|connection| &connection.stream);
+        let present = self.members.iter().flatten().map(|member| &member.stream);
+        let all = std::iter::once(&self.listener).chain(pending).chain(present);
         let mut ready: Vec<_> = all.map(|fd| PollFd::new(fd, PollFlags::IN)).collect();
         let timeout = Timespec::try_from(RETRY).expect("a short time");
         match poll(&mut ready, Some(&timeout)) {
@@ -186,23 +187,23 @@ impl Door {
             Err(errno) => return Err(Error::system("wait for the other ranks")(errno)),
         }
         let happened: Vec<bool> = ready.iter().map(|fd| !fd.revents().is_empty()).collect();
-        let (callers, guests) = happened[1..].split_at(self.callers.len());
+        let (pending, members) = happened[1..].split_at(self.pending.len());
         let mut come = Vec::new();
-        let waiting = std::mem::take(&mut self.callers).into_iter().zip(callers);
-        for (caller, spoke) in waiting {
-            if *spoke { caller.listen_to(&mut self.callers, &mut come) } else { self.callers.push(caller) }
+        let waiting = std::mem::take(&mut self.pending).into_iter().zip(pending);
+        for (connection, spoke) in waiting {
+            if *spoke { connection.listen_to(&mut self.pending, &mut come) } else { self.pending.push(connection) }
         }
-        let guests = guests.to_vec();
+        let members = members.to_vec();
         if happened[0]
             && let Err(error) = self.accept(&mut come)
         {
-            self.strangers.extend(come);
+            self.rejected.extend(come);
             return Err(error);
         }
-        Ok((come, guests))
+        Ok((come, members))
     }
 
-    fn accept(&mut self, come: &mut Vec<Guest>) -> Result<(), Error> {
+    fn accept(&mut self, come: &mut Vec<Member>) -> Result<(), Error> {
         for _ in 0..MOST_AT_ONCE {
             let stream = match accept_with(&self.listener, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
                 Ok(stream) => Kept::new(stream),
@@ -211,31 +212,31 @@ impl Door {
             };
             // Only this user's ranks are ours: any other connection just closes.
             let Some(peer) = Peer::of(&stream).filter(|peer| peer.is_ours()) else { continue };
-            if self.callers.len() == MOST_CALLERS {
-                self.callers.remove(0);
+            if self.pending.len() == MOST_PENDING {
+                self.pending.remove(0);
             }
-            let caller = Caller { stream, pid: peer.pid, inbox: Inbox::new(MOST_BYTES) };
-            caller.listen_to(&mut self.callers, come);
+            let connection = Pending { stream, pid: peer.pid, inbox: Inbox::new(MOST_BYTES) };
+            connection.listen_to(&mut self.pending, come);
         }
         Ok(())
     }
 }
 
-impl Caller {
-    /// Hears who it is. It stays among the callers while it has not said it all, and goes if it says something else.
-    fn listen_to(mut self, callers: &mut Vec<Self>, come: &mut Vec<Guest>) {
+impl Pending {
+    /// Hears who it is. It stays pending while it has not said it all, and goes if it says something else.
+    fn listen_to(mut self, pending: &mut Vec<Self>, come: &mut Vec<Member>) {
         match self.inbox.take(&self.stream) {
             Ok(Some((hello, _))) => {
                 let Self { stream, pid, inbox } = self;
-                come.push(Guest { stream, pid, inbox, hello, heap: None });
+                come.push(Member { stream, pid, inbox, hello, heap: None });
             }
-            Ok(None) => callers.push(self),
+            Ok(None) => pending.push(self),
             Err(_) => {}
         }
     }
 }
 
-impl Guest {
+impl Member {
     /// Hears what it has to say.
     fn listen_to(&mut self, memory: &Memory, offer: &Offer) -> Result<(), Error> {
         let rank = self.hello.rank;
@@ -264,31 +265,31 @@ impl Guest {
     }
 }
 
-fn welcome(offer: Offer, mut guests: Vec<Guest>, deadline: Duration) -> Result<Session, Error> {
+fn welcome(offer: Offer, mut members: Vec<Member>, deadline: Duration) -> Result<Session, Error> {
     let mut heaps = vec![offer.heap];
-    heaps.extend(guests.iter_mut().filter_map(|guest| guest.heap.take()));
+    heaps.extend(members.iter_mut().filter_map(|member| member.heap.take()));
     let control = memory::create("symm-control", Control::bytes(heaps.len()))?;
     let all: Vec<_> = std::iter::once(&control).chain(&heaps).map(AsFd::as_fd).collect();
-    for (index, guest) in guests.iter().enumerate() {
-        match send(&guest.stream, &Answer::Welcome, &all, deadline) {
+    for (index, member) in members.iter().enumerate() {
+        match send(&member.stream, &Answer::Welcome, &all, deadline) {
             // It has died; the others are told as of any death in the run, which has begun.
             Err(error) if is_gone(&error) => {}
             Err(error) => {
-                let error = Error::io(format!("send rank {} everyone's memory", guest.hello.rank))(error);
-                guests[index..].iter().for_each(|guest| guest.refuse(&error));
+                let error = Error::io(format!("send rank {} everyone's memory", member.hello.rank))(error);
+                members[index..].iter().for_each(|member| member.refuse(&error));
                 return Err(error);
             }
             Ok(()) => {}
         }
     }
-    let links = guests.into_iter().map(|guest| Link { rank: guest.hello.rank, stream: guest.stream }).collect();
+    let links = members.into_iter().map(|member| Link { rank: member.hello.rank, stream: member.stream }).collect();
     Ok(Session { control, heaps, links })
 }
 
 fn open(bootstrap: &Bootstrap) -> Result<Kept, Error> {
     let failed = || Error::system("listen for the other ranks");
     let address = address(bootstrap).map_err(failed())?;
-    let mut patience = Patience::new(TELLS_IN);
+    let mut timer = Timer::new(TELLS_IN);
     loop {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let listener = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None).map_err(failed())?;
@@ -299,7 +300,7 @@ fn open(bootstrap: &Bootstrap) -> Result<Kept, Error> {
         }
         match dial(bootstrap) {
             // It has ended just now, or does not listen yet.
-            Err(Errno::CONNREFUSED) if patience.pause(RETRY) => {}
+            Err(Errno::CONNREFUSED) if timer.pause(RETRY) => {}
             Err(Errno::CONNREFUSED) => return Err(failed()(Errno::ADDRINUSE)),
             other => return Err(taken(bootstrap, other)),
         }
@@ -326,12 +327,12 @@ mod tests {
     use super::*;
     use crate::process::message::receive;
 
-    /// A place in a run of three ranks that nobody else knows.
-    fn place(rank: u32) -> Bootstrap {
+    /// The bootstrap of a rank in a run of three ranks that nobody else knows.
+    fn bootstrap(rank: u32) -> Bootstrap {
         let get = |name: &str| match name {
             "RANK" => Some(rank.to_string()),
             "WORLD_SIZE" => Some("3".to_owned()),
-            "TORCHELASTIC_RUN_ID" => Some(format!("door-{}", std::process::id())),
+            "TORCHELASTIC_RUN_ID" => Some(format!("coordinator-{}", std::process::id())),
             _ => None,
         };
         Bootstrap::from_variables(get).unwrap()
@@ -340,29 +341,29 @@ mod tests {
     #[test]
     fn who_comes_while_another_declines_is_told() {
         let offer = Offer {
-            heap: memory::create("door", 4 << 20).unwrap(),
+            heap: memory::create("coordinator", 4 << 20).unwrap(),
             heap_size: 4 << 20,
             trace: false,
             device: "cpu",
             sealed: true,
         };
-        let mut door = Door::open(&place(0)).unwrap();
+        let mut coordinator = Coordinator::open(&bootstrap(0)).unwrap();
         let come = |rank| {
-            let (stream, _) = dial(&place(rank)).unwrap();
-            send(&stream, &Hello::new(&place(rank)), &[], TELLS_IN).unwrap();
+            let (stream, _) = dial(&bootstrap(rank)).unwrap();
+            send(&stream, &Hello::new(&bootstrap(rank)), &[], TELLS_IN).unwrap();
             stream
         };
-        let (hello, memory) = (Hello::new(&place(0)), Memory::of(&offer));
+        let (hello, memory) = (Hello::new(&bootstrap(0)), Memory::of(&offer));
         let first = come(1);
-        while door.guests[0].is_none() {
-            door.step(&hello, &memory, &offer).unwrap();
+        while coordinator.members[0].is_none() {
+            coordinator.step(&hello, &memory, &offer).unwrap();
         }
         send(&first, &Ready::Declines("no".to_owned()), &[], TELLS_IN).unwrap();
         let second = come(2);
-        let error = door.step(&hello, &memory, &offer).unwrap_err();
-        door.close(&place(0), &error);
-        for guest in [first, second] {
-            let (answer, _) = receive::<Answer>(&guest, MOST_BYTES, TELLS_IN).expect("an answer");
+        let error = coordinator.step(&hello, &memory, &offer).unwrap_err();
+        coordinator.close(&bootstrap(0), &error);
+        for member in [first, second] {
+            let (answer, _) = receive::<Answer>(&member, MOST_BYTES, TELLS_IN).expect("an answer");
             assert!(matches!(answer, Answer::Refused(reason) if reason == "rank 1 could not join the run: no"));
         }
     }

@@ -47,8 +47,8 @@ fn dice() -> Rng {
     Rng::with_seed(seed)
 }
 
-/// A place in a run of two ranks that nobody else knows.
-fn place(rank: u32, run: u32, deadline: Duration) -> Bootstrap {
+/// The bootstrap of a rank in a run of two ranks that nobody else knows.
+fn bootstrap(rank: u32, run: u32, deadline: Duration) -> Bootstrap {
     let get = |name: &str| match name {
         "RANK" => Some(rank.to_string()),
         "WORLD_SIZE" => Some("2".to_owned()),
@@ -71,19 +71,19 @@ fn offer() -> Offer {
 }
 
 /// A rank that meets another, on a thread of its own.
-fn rank(place: Bootstrap) -> Receiver<Result<Session, Error>> {
+fn rank(bootstrap: Bootstrap) -> Receiver<Result<Session, Error>> {
     let (send, receive) = channel();
-    thread::spawn(move || send.send(join(&place, offer())));
+    thread::spawn(move || send.send(join(&bootstrap, offer())));
     receive
 }
 
-fn address(place: &Bootstrap) -> SocketAddr {
-    SocketAddr::from_abstract_name(&place.socket).unwrap()
+fn address(bootstrap: &Bootstrap) -> SocketAddr {
+    SocketAddr::from_abstract_name(&bootstrap.socket).unwrap()
 }
 
 /// None when the rank has ended before: its deadline is short.
-fn connect(place: &Bootstrap, host: &Receiver<Result<Session, Error>>) -> Option<UnixStream> {
-    let address = address(place);
+fn connect(bootstrap: &Bootstrap, host: &Receiver<Result<Session, Error>>) -> Option<UnixStream> {
+    let address = address(bootstrap);
     loop {
         if let Ok(stream) = UnixStream::connect_addr(&address) {
             return Some(stream);
@@ -175,12 +175,12 @@ fn part(dice: &mut Rng, mut stream: UnixStream) {
 
 /// What is no greeting changes nothing for the ranks.
 #[test]
-fn strangers_do_not_hold_the_door() {
+fn strangers_do_not_hold_up_rank_0() {
     let (mut dice, run) = (dice(), next_run());
-    let (place_0, place_1) = (place(0, run, Duration::from_secs(600)), place(1, run, HANGS));
-    let (host, fd) = (rank(place_0.clone()), memory::create("stranger", 4096).unwrap());
+    let (host_at, member_at) = (bootstrap(0, run, Duration::from_secs(600)), bootstrap(1, run, HANGS));
+    let (host, fd) = (rank(host_at.clone()), memory::create("stranger", 4096).unwrap());
     for _ in 0..frames() {
-        let greeting = frame(&Hello::new(&place_1));
+        let greeting = frame(&Hello::new(&member_at));
         let bytes = mutated(&mut dice, greeting);
         let body = bytes.get(16..).unwrap_or_default();
         let declared = bytes.get(8..16).map(|length| u64::from_le_bytes(length.try_into().unwrap()));
@@ -188,27 +188,27 @@ fn strangers_do_not_hold_the_door() {
         if whole.is_some_and(|length| serde_json::from_slice::<Hello>(&body[..length as usize]).is_ok()) {
             continue;
         }
-        let stream = connect(&place_0, &host).expect("rank 0 waits");
+        let stream = connect(&host_at, &host).expect("rank 0 waits");
         say(&mut dice, &stream, &bytes, &fd);
         part(&mut dice, stream);
     }
-    let guest = rank(place_1);
-    for rank in [host, guest] {
+    let member = rank(member_at);
+    for rank in [host, member] {
         rank.recv_timeout(HANGS).expect("a rank hangs or has panicked").expect("they meet");
     }
 }
 
-/// Whatever a guest says, rank 0 ends well or with an error.
+/// Whatever another rank says, rank 0 ends well or with an error.
 #[test]
-fn rank_0_survives_its_guests() {
+fn rank_0_survives_other_ranks() {
     let mut dice = dice();
-    let heap = memory::create("guest", HEAP).unwrap();
+    let heap = memory::create("member", HEAP).unwrap();
     for _ in 0..frames() {
         let run = next_run();
-        let place_0 = place(0, run, DEADLINE);
-        let host = rank(place_0.clone());
-        let Some(stream) = connect(&place_0, &host) else { continue };
-        let hello = frame(&Hello::new(&place(1, run, DEADLINE)));
+        let host_at = bootstrap(0, run, DEADLINE);
+        let host = rank(host_at.clone());
+        let Some(stream) = connect(&host_at, &host) else { continue };
+        let hello = frame(&Hello::new(&bootstrap(1, run, DEADLINE)));
         let hello = if dice.u32(..4) == 0 { mutated(&mut dice, hello) } else { hello };
         say(&mut dice, &stream, &hello, &heap);
         let ready = match dice.u32(..4) {
@@ -223,15 +223,15 @@ fn rank_0_survives_its_guests() {
     }
 }
 
-/// Whatever rank 0 says, a guest ends well or with an error.
+/// Whatever rank 0 says, another rank ends well or with an error.
 #[test]
-fn a_guest_survives_its_rank_0() {
+fn a_rank_survives_its_rank_0() {
     let mut dice = dice();
     let (heap, control) = (memory::create("host", HEAP).unwrap(), memory::create("host", Control::bytes(2)).unwrap());
     for _ in 0..frames() {
         let run = next_run();
-        let listener = UnixListener::bind_addr(&address(&place(0, run, DEADLINE))).unwrap();
-        let guest = rank(place(1, run, DEADLINE));
+        let listener = UnixListener::bind_addr(&address(&bootstrap(0, run, DEADLINE))).unwrap();
+        let member = rank(bootstrap(1, run, DEADLINE));
         let (stream, _) = listener.accept().unwrap();
         let answer = match dice.u32(..2) {
             0 => frame(&Answer::Refused("no".to_owned())),
@@ -241,6 +241,6 @@ fn a_guest_survives_its_rank_0() {
         let fd = if dice.bool() { &heap } else { &control };
         say(&mut dice, &stream, &answer, fd);
         part(&mut dice, stream);
-        guest.recv_timeout(HANGS).expect("a guest hangs or has panicked").expect_err("there is no such run");
+        member.recv_timeout(HANGS).expect("the rank hangs or has panicked").expect_err("there is no such run");
     }
 }

@@ -14,7 +14,7 @@ use rustix::net::{
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::patience::Patience;
+use super::timer::Timer;
 use symm_abi::heap::MAX_RANKS;
 
 /// What every message starts with.
@@ -34,7 +34,7 @@ pub(super) fn send(stream: impl AsFd, body: &impl Serialize, fds: &[BorrowedFd<'
     serde_json::to_writer(&mut message, body)?;
     let length = (message.len() - HEADER) as u64;
     message[8..HEADER].copy_from_slice(&length.to_le_bytes());
-    let (mut patience, mut rest, mut fds) = (Patience::new(time), message.as_slice(), fds);
+    let (mut timer, mut rest, mut fds) = (Timer::new(time), message.as_slice(), fds);
     while !rest.is_empty() {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_FDS))];
         let mut beside = SendAncillaryBuffer::new(&mut space);
@@ -49,9 +49,9 @@ pub(super) fn send(stream: impl AsFd, body: &impl Serialize, fds: &[BorrowedFd<'
                 true
             }
             Err(Errno::INTR) => true,
-            Err(Errno::AGAIN) => patience.wait_for(&stream, PollFlags::OUT)?,
+            Err(Errno::AGAIN) => timer.wait_for(&stream, PollFlags::OUT)?,
             // The others take theirs meanwhile. Root is exempt from this limit.
-            Err(Errno::TOOMANYREFS) => patience.pause(AGAIN).then_some(true).ok_or(Errno::TOOMANYREFS)?,
+            Err(Errno::TOOMANYREFS) => timer.pause(AGAIN).then_some(true).ok_or(Errno::TOOMANYREFS)?,
             Err(errno) => return Err(errno.into()),
         };
         if !in_time {
@@ -67,12 +67,12 @@ pub(super) fn receive<T: DeserializeOwned>(
     most: u64,
     time: Duration,
 ) -> io::Result<(T, Vec<OwnedFd>)> {
-    let (mut patience, mut inbox) = (Patience::new(time), Inbox::new(most));
+    let (mut timer, mut inbox) = (Timer::new(time), Inbox::new(most));
     loop {
         if let Some(message) = inbox.take(&stream)? {
             return Ok(message);
         }
-        if !patience.wait_for(&stream, PollFlags::IN)? {
+        if !timer.wait_for(&stream, PollFlags::IN)? {
             return Err(io::ErrorKind::TimedOut.into());
         }
     }

@@ -12,13 +12,13 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, connect, socket_with};
 
-use super::door::{Door, MOURNS};
+use super::coordinator::{Coordinator, STAYS_AFTER_DEATH};
 use super::environment::Bootstrap;
 use super::message::{receive, send};
-use super::patience::Patience;
 use super::peer::Peer;
 use super::state;
 use super::terms::{Answer, Hello, Memory, Ready};
+use super::timer::Timer;
 use crate::control::Control;
 use crate::error::Error;
 use crate::fork::Kept;
@@ -37,7 +37,7 @@ pub(super) const GRACE: Duration = Duration::from_secs(5);
 /// How long an answer may take that ends a rank's part: it fits what the system keeps for the other end.
 pub(super) const TELLS_IN: Duration = Duration::from_secs(1);
 /// How long rank 0 stays after a refusal, for those who have not come yet.
-pub(super) const LATECOMERS: Duration = Duration::from_secs(5);
+pub(super) const STAYS_AFTER_REFUSAL: Duration = Duration::from_secs(5);
 
 /// What this rank brings to the run.
 #[derive(Debug)]
@@ -71,16 +71,16 @@ pub(crate) struct Link {
 #[derive(Debug)]
 pub(super) enum Presence {
     /// Rank 0.
-    Host(Door),
+    Coordinator(Coordinator),
     /// Another rank's connection to it.
-    Guest(Kept),
+    Member(Kept),
 }
 
 /// Meets the other ranks and returns when all have come.
 pub(crate) fn join(bootstrap: &Bootstrap, offer: Offer) -> Result<Session, Error> {
     match bootstrap.present(bootstrap.deadline)? {
-        Presence::Host(door) => door.gather(bootstrap, offer),
-        Presence::Guest(stream) => enter(bootstrap, &stream, &offer).map(|(control, heaps)| {
+        Presence::Coordinator(coordinator) => coordinator.gather(bootstrap, offer),
+        Presence::Member(stream) => enter(bootstrap, &stream, &offer).map(|(control, heaps)| {
             let links = vec![Link { rank: 0, stream }];
             Session { control, heaps, links }
         }),
@@ -105,21 +105,21 @@ impl Bootstrap {
         // The reason of another rank's refusal says so already.
         let known = format!("rank {} could not join the run: ", self.rank);
         let reason = reason.strip_prefix(&known).unwrap_or(reason).to_owned();
-        match self.present(self.deadline.min(LATECOMERS)) {
-            Ok(Presence::Host(door)) => door.close(self, &Error::Refused { rank: 0, reason }),
+        match self.present(self.deadline.min(STAYS_AFTER_REFUSAL)) {
+            Ok(Presence::Coordinator(coordinator)) => coordinator.close(self, &Error::Refused { rank: 0, reason }),
             // Nothing is lost when it cannot be told: this rank reports its error, and the others their deadline.
-            Ok(Presence::Guest(stream)) => drop(send(&stream, &Ready::Declines(reason), &[], TELLS_IN)),
+            Ok(Presence::Member(stream)) => drop(send(&stream, &Ready::Declines(reason), &[], TELLS_IN)),
             Err(_) => {}
         }
     }
 
     /// Tells the other ranks that this one has died, if they are still to meet: for who has started it.
-    pub(super) fn mourn(&self) {
+    pub(super) fn report_death(&self) {
         if self.rank == 0 {
             // The name is taken, or nobody comes, where the run has begun.
-            let _ = Door::open(self).map(|door| door.close(self, &Error::RankDied { rank: 0 }));
+            let _ = Coordinator::open(self).map(|coordinator| coordinator.close(self, &Error::RankDied { rank: 0 }));
         } else {
-            let _ = reach(self, MOURNS).map(|stream| send(&stream, &Hello::of_dead(self), &[], TELLS_IN));
+            let _ = reach(self, STAYS_AFTER_DEATH).map(|stream| send(&stream, &Hello::of_dead(self), &[], TELLS_IN));
         }
     }
 
@@ -129,14 +129,14 @@ impl Bootstrap {
             return Ok(presence);
         }
         if self.rank == 0 {
-            return Door::open(self).map(Presence::Host);
+            return Coordinator::open(self).map(Presence::Coordinator);
         }
         let stream = reach(self, deadline)?;
         let sent = send(&stream, &Hello::new(self), &[], deadline.saturating_add(GRACE));
         match sent.map_err(|error| error.kind()) {
             Err(io::ErrorKind::TimedOut) => Err(silent(&stream, deadline.saturating_add(GRACE))),
             // There is an answer that says why, or none because rank 0 has died: seen when it is read.
-            _ => Ok(Presence::Guest(stream)),
+            _ => Ok(Presence::Member(stream)),
         }
     }
 }
@@ -181,10 +181,10 @@ fn enter(bootstrap: &Bootstrap, stream: &Kept, offer: &Offer) -> Result<(OwnedFd
 
 /// Waits until there is an answer to read, or the time is over; unlike reading, this can be interrupted.
 fn await_answer(stream: &Kept, after: Duration) -> Result<(), Error> {
-    let (mut patience, step) = (Patience::new(after), Timespec::try_from(RETRY).expect("a short time"));
+    let (mut timer, step) = (Timer::new(after), Timespec::try_from(RETRY).expect("a short time"));
     // Whatever else there is to say of the connection, reading says.
     let silent = || matches!(poll(&mut [PollFd::new(stream, PollFlags::IN)], Some(&step)), Ok(0) | Err(Errno::INTR));
-    while silent() && !patience.is_over() {
+    while silent() && !timer.is_over() {
         interrupt::check()?;
     }
     Ok(())
@@ -192,7 +192,7 @@ fn await_answer(stream: &Kept, after: Duration) -> Result<(), Error> {
 
 /// A connection to rank 0, which may not be there yet.
 fn reach(bootstrap: &Bootstrap, deadline: Duration) -> Result<Kept, Error> {
-    let mut patience = Patience::new(deadline);
+    let mut timer = Timer::new(deadline);
     for attempt in 1_u32.. {
         if attempt.is_multiple_of(LOOKS_ABOUT) {
             not_apart(bootstrap)?;
@@ -206,7 +206,7 @@ fn reach(bootstrap: &Bootstrap, deadline: Duration) -> Result<Kept, Error> {
             Err(errno) => errno,
         };
         interrupt::check()?;
-        if !patience.pause(RETRY) {
+        if !timer.pause(RETRY) {
             return Err(match failed {
                 Errno::AGAIN => Error::Refused { rank: bootstrap.rank, reason: OCCUPIED.to_owned() },
                 Errno::CONNREFUSED | Errno::INTR => Error::RanksAbsent { ranks: vec![0], deadline },

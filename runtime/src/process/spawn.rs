@@ -16,8 +16,8 @@ use rustix::process::{Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, pidfd_open
 
 use super::environment::Bootstrap;
 use super::output::Outputs;
-use super::patience::Patience;
 use super::state::{self, ProcessState};
+use super::timer::Timer;
 use crate::clock;
 use crate::error::{Error, Exit, RankExit};
 use crate::interrupt;
@@ -130,7 +130,7 @@ fn variables(rank: u32, ranks: u32, run: &str) -> [(&'static str, String); 8] {
 struct Process {
     rank: u32,
     /// Where the ranks meet.
-    place: Bootstrap,
+    bootstrap: Bootstrap,
     child: Child,
     ended: OwnedFd,
     /// Looks in a row that have found it stopped.
@@ -144,7 +144,7 @@ impl Process {
         command.args(&spawn.args).stdin(input(&spawn.input)?).stdout(Stdio::piped()).stderr(Stdio::piped());
         let variables = variables(rank, spawn.ranks, run);
         let get = |name: &str| variables.iter().find(|(set, _)| *set == name).map(|(_, value)| value.clone());
-        let place = Bootstrap::from_variables(get)?;
+        let bootstrap = Bootstrap::from_variables(get)?;
         command.envs(variables.iter().map(|(name, value)| (name, value)));
         let parent = rustix::process::getpid();
         // SAFETY: between fork and exec it makes two system calls and allocates nothing.
@@ -161,7 +161,7 @@ impl Process {
             // It fails only for a process that has ended.
             let _ = child.kill().and_then(|()| child.wait());
         }
-        watched.map(|ended| Self { rank, place, child, ended, stopped: 0 })
+        watched.map(|ended| Self { rank, bootstrap, child, ended, stopped: 0 })
     }
 
     /// What tells that the child has ended, and what copies its output.
@@ -202,7 +202,7 @@ impl Process {
         let exit = exit(status, killed);
         if exit.is_some() && killed.is_none() {
             // Without the thread the others learn it later.
-            let _ = thread::Builder::new().spawn(move || self.place.mourn());
+            let _ = thread::Builder::new().spawn(move || self.bootstrap.report_death());
         }
         Ok(exit.map(|how| RankExit { rank: self.rank, how }))
     }
@@ -234,16 +234,16 @@ fn exit(status: ExitStatus, killed: Option<Exit>) -> Option<Exit> {
 fn wait(running: Vec<Process>, grace: Duration) -> Result<(Vec<RankExit>, Duration), Error> {
     let mut running: Vec<(Process, Option<Exit>)> = running.into_iter().map(|process| (process, None)).collect();
     let mut failed = Vec::new();
-    let (mut patience, mut looked): (Option<Patience>, Option<Instant>) = (None, None);
+    let (mut timer, mut looked): (Option<Timer>, Option<Instant>) = (None, None);
     while !running.is_empty() {
-        if patience.is_none() && interrupt::is_asked() {
+        if timer.is_none() && interrupt::is_asked() {
             // They tell what they wait for, and leave their timeline; a terminal has told them so already.
             for (process, _) in &running {
                 let _ = rustix::process::kill_process(Pid::from_child(&process.child), Signal::INT);
             }
-            patience = Some(Patience::new(grace));
+            timer = Some(Timer::new(grace));
         }
-        let left = patience.as_mut().map(Patience::left);
+        let left = timer.as_mut().map(Timer::left);
         let looks = left.is_some() && looked.is_none_or(|looked| looked.elapsed() >= LOOK_EVERY);
         if looks {
             looked = Some(Instant::now());
@@ -272,8 +272,8 @@ fn wait(running: Vec<Process>, grace: Duration) -> Result<(Vec<RankExit>, Durati
             failed.extend(process.reap(killed)?);
         }
         if !failed.is_empty() {
-            patience.get_or_insert_with(|| Patience::new(grace));
+            timer.get_or_insert_with(|| Timer::new(grace));
         }
     }
-    Ok((failed, patience.map_or(grace, |mut patience| patience.left())))
+    Ok((failed, timer.map_or(grace, |mut timer| timer.left())))
 }

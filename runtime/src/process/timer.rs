@@ -13,12 +13,12 @@ const MOST: Duration = Duration::from_secs(1);
 
 /// A deadline. It is to be looked at all the time.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Patience {
+pub(super) struct Timer {
     left: Duration,
     looked: Instant,
 }
 
-impl Patience {
+impl Timer {
     pub(super) fn new(time: Duration) -> Self {
         Self { left: time, looked: Instant::now() }
     }
@@ -58,15 +58,15 @@ mod tests {
 
     #[test]
     fn the_longest_time_is_one() {
-        let mut patience = Patience::new(Duration::MAX);
-        assert!(!patience.is_over() && patience.left() > Duration::MAX / 2);
-        assert!(Patience::new(Duration::ZERO).is_over());
+        let mut timer = Timer::new(Duration::MAX);
+        assert!(!timer.is_over() && timer.left() > Duration::MAX / 2);
+        assert!(Timer::new(Duration::ZERO).is_over());
     }
 
     #[test]
     fn time_in_which_this_process_was_stopped_does_not_count() {
-        let mut patience = Patience::new(Duration::from_secs(30));
-        patience.looked = Instant::now().checked_sub(Duration::from_secs(3600)).unwrap();
-        assert!(patience.left() >= Duration::from_secs(29));
+        let mut timer = Timer::new(Duration::from_secs(30));
+        timer.looked = Instant::now().checked_sub(Duration::from_secs(3600)).unwrap();
+        assert!(timer.left() >= Duration::from_secs(29));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Event, FlagPlace, What};
+use super::{Event, FlagAddress, What};
 
 /// How much later than the end of a wait its signal may have been recorded: the flag is written first and the time
 /// taken then, and in between the thread may lose its core.
@@ -24,8 +24,8 @@ type Signals = Vec<(u64, usize)>;
 /// recorded a little later; or else, when the value was never seen by itself, from the last signal before the end; or
 /// else from the first a little later whose value is not known.
 pub(super) fn arrows(events: &[Event]) -> Vec<Arrow> {
-    let mut by_flag: HashMap<FlagPlace, Signals> = HashMap::new();
-    let mut by_value: HashMap<(FlagPlace, u64), Signals> = HashMap::new();
+    let mut by_flag: HashMap<FlagAddress, Signals> = HashMap::new();
+    let mut by_value: HashMap<(FlagAddress, u64), Signals> = HashMap::new();
     for (index, event) in events.iter().enumerate() {
         if let What::Signal { flag: Some(flag), value, .. } = event.what {
             by_flag.entry(flag).or_default().push((event.start, index));
@@ -66,9 +66,9 @@ mod tests {
     use super::*;
     use crate::trace::SignalOp;
 
-    const FLAG: FlagPlace = FlagPlace { rank: 1, offset: 64 };
+    const FLAG: FlagAddress = FlagAddress { rank: 1, offset: 64 };
 
-    fn signal(time: u64, flag: FlagPlace, value: u64) -> Event {
+    fn signal(time: u64, flag: FlagAddress, value: u64) -> Event {
         let what = What::Signal { flag: Some(flag), peer: 1, op: SignalOp::Set, value: Some(value) };
         Event { rank: 0, block: Some(0), start: time, end: time, loc: "s:1:1".into(), what }
     }
@@ -116,7 +116,11 @@ mod tests {
     #[test]
     fn a_value_nobody_set_matches_the_last_signal() {
         assert_eq!(signal_of(&[signal(10, FLAG, 3), signal(20, FLAG, 9), wait(50, 12, true)]), Some(1));
-        assert_eq!(signal_of(&[signal(10, FlagPlace { rank: 2, ..FLAG }, 1), wait(50, 1, true)]), None, "another flag");
+        assert_eq!(
+            signal_of(&[signal(10, FlagAddress { rank: 2, ..FLAG }, 1), wait(50, 1, true)]),
+            None,
+            "another flag"
+        );
         assert_eq!(signal_of(&[wait(50, 0, true)]), None, "satisfied from the start");
     }
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::arrows::arrows;
-use super::{Event, FlagPlace, SignalOp, Trace, What};
+use super::{Event, FlagAddress, SignalOp, Trace, What};
 use crate::error::Error;
 
 /// Length of a signal's slice, in nanoseconds, where nothing follows sooner. Arrows start at slices, not at instants.
@@ -222,7 +222,7 @@ fn describe(what: &What) -> (String, &'static str, Value) {
     }
 }
 
-fn flag_text(flag: FlagPlace) -> String {
+fn flag_text(flag: FlagAddress) -> String {
     format!("rank {} heap+{:#x}", flag.rank, flag.offset)
 }
 
@@ -269,7 +269,7 @@ mod tests {
 
     #[test]
     fn an_arrow_goes_from_inside_the_signal_to_inside_the_wait_even_when_recorded_late() {
-        let flag = Some(FlagPlace { rank: 1, offset: 64 });
+        let flag = Some(FlagAddress { rank: 1, offset: 64 });
         let signal = What::Signal { flag, peer: 1, op: SignalOp::Add, value: Some(3) };
         let wait = What::Wait { flag, condition: ">= 3".to_owned(), saw: 3, satisfied: true };
         for signalled in [1_500, 2_100] {

@@ -11,8 +11,8 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::rc::Rc;
-use symm_codegen::{Device, Error, Frontend, Level, Signature, translate, translate_device};
-use symm_dialect::{World, set_world};
+use symm_codegen::{Error, Frontend, Gpu, Level, Signature, translate, translate_device};
+use symm_dialect::{HeapLayout, set_heap_layout};
 use symm_passes::{Kind, PASSES, PIPELINES, PassOption, Values};
 
 /// How far an input came.
@@ -112,8 +112,8 @@ impl Checker {
             let mut copy = mlir::clone(&module);
             if !self.random.once_in(3) {
                 let ranks = 1 << self.random.below(4);
-                let world = World { num_ranks: ranks, heap_size: 1 << 30, heap_stride: Some(1 << 30) };
-                set_world(&mut copy, world);
+                let layout = HeapLayout { num_ranks: ranks, heap_size: 1 << 30, heap_stride: Some(1 << 30) };
+                set_heap_layout(&mut copy, layout);
             }
             let options = pipeline.options.iter().map(|option| (option.name, value(&mut self.random, option)));
             let options: Vec<(&str, &str)> = options.collect();
@@ -213,7 +213,7 @@ impl Checker {
     fn translate(&mut self, module: &Module, chip: Option<&str>) -> Step<()> {
         let outcome = match chip {
             None => translate(module),
-            Some(chip) => Device::new(chip).and_then(|device| translate_device(module, &device, Level::O0)),
+            Some(chip) => Gpu::new(chip).and_then(|gpu| translate_device(module, &gpu, Level::O0)),
         };
         match outcome {
             Err(Error::Llvm(message)) => Err(self.wrong(&format!("LLVM refuses: {}", normal(&message)), &message)),

@@ -9,7 +9,7 @@ use std::io::Read as _;
 use symm_codegen::{
     Frontend, Level, Module, Signature, Source, assembly, declared, ensure_defined, hsaco, translate, translate_devices,
 };
-use symm_dialect::{World, set_table_in_heap, set_world};
+use symm_dialect::{HeapLayout, set_heap_layout, set_table_in_heap};
 use symm_runtime::{Device, DeviceCode, DeviceInfo, heap_stride};
 
 /// A compiled program.
@@ -83,7 +83,7 @@ pub fn program(source: &Source, options: &Options, num_ranks: u32, diagnostics: 
     // Where heaps cannot be mapped next to each other, kernels find them in the context table.
     let mapped = gpus.iter().all(|gpu| gpu.mapped);
     let heap_stride = mapped.then(|| heap_stride(heap_size));
-    set_world(&mut module, World { num_ranks, heap_size, heap_stride });
+    set_heap_layout(&mut module, HeapLayout { num_ranks, heap_size, heap_stride });
     let kernels = match options.driver {
         Driver::Cpu => Vec::new(),
         Driver::Cuda => kernels(options, &nvidia_chip(&gpus)?, &frontend, (&module, mapped))?,
@@ -114,7 +114,7 @@ fn kernels(
     frontend: &Frontend,
     (program, mapped): (&Module, bool),
 ) -> anyhow::Result<Vec<DeviceCode>> {
-    let device = symm_codegen::Device::new(chip)?;
+    let gpu = symm_codegen::Gpu::new(chip)?;
     let mut module = symm_codegen::copy_of(program);
     // Then the runtime puts the context table there, too.
     if mapped {
@@ -125,13 +125,13 @@ fn kernels(
         .map_or_else(String::new, |seconds| format!(" watchdog=true timeout-ms={}", (seconds * 1000.0).ceil()));
     let (strict, bounds, trace) = (options.strict, options.check_bounds, options.trace.is_some());
     let more = format!("strict={strict} bounds-checks={bounds} trace={trace}{watchdog}");
-    frontend.run_pipeline(&mut module, &device.pipeline_with(&more))?;
+    frontend.run_pipeline(&mut module, &gpu.pipeline_with(&more))?;
     let level = options.optimize.unwrap_or(Level::O3);
-    let translated = translate_devices(&module, &device, level)?;
+    let translated = translate_devices(&module, &gpu, level)?;
     let code = translated.into_iter().map(|(module, llvm)| {
-        let image = match &device {
-            symm_codegen::Device::Nvidia(_) => assembly(&llvm, &device, level)?.into_bytes(),
-            symm_codegen::Device::Amd(_) => hsaco(&llvm, &device, level)?,
+        let image = match &gpu {
+            symm_codegen::Gpu::Nvidia(_) => assembly(&llvm, &gpu, level)?.into_bytes(),
+            symm_codegen::Gpu::Amd(_) => hsaco(&llvm, &gpu, level)?,
         };
         Ok(DeviceCode { module, image })
     });
@@ -152,7 +152,7 @@ pub fn gpus(driver: Driver) -> anyhow::Result<Vec<DeviceInfo>> {
 fn nvidia_chip(devices: &[DeviceInfo]) -> anyhow::Result<String> {
     let version = |chip: &str| chip.strip_prefix("sm_").and_then(|digits| digits.parse::<u32>().ok());
     let oldest = devices.iter().filter_map(|device| version(&device.chip)).min().context("there is no GPU")?;
-    let known = symm_codegen::Device::nvidia_chips().iter().filter_map(|chip| version(chip));
+    let known = symm_codegen::Gpu::nvidia_chips().iter().filter_map(|chip| version(chip));
     let best = known.filter(|known| *known <= oldest).max();
     best.map(|best| format!("sm_{best}")).with_context(|| format!("sm_{oldest} is older than what symm compiles for"))
 }

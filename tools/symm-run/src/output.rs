@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 
 /// Sees that `path` can be written: afterwards what is to be written would be lost.
 pub fn can_write(path: &Path) -> std::io::Result<()> {
-    match target(path)? {
-        Target::Stream => File::options().write(true).open(path).map(drop),
-        Target::File(path) => temporary(&path).map(drop),
+    match destination(path)? {
+        Destination::Stream => File::options().write(true).open(path).map(drop),
+        Destination::File(path) => temporary(&path).map(drop),
     }
 }
 
@@ -23,9 +23,9 @@ pub fn write(path: &Path, contents: impl FnOnce(&mut BufWriter<&File>) -> anyhow
         contents(&mut writer)?;
         anyhow::Ok(writer.flush()?)
     };
-    match target(path)? {
-        Target::Stream => put_into(&File::options().write(true).open(path)?),
-        Target::File(path) => {
+    match destination(path)? {
+        Destination::Stream => put_into(&File::options().write(true).open(path)?),
+        Destination::File(path) => {
             let new = temporary(&path)?;
             put_into(&new.file)?;
             if let Ok(old) = path.metadata() {
@@ -37,25 +37,25 @@ pub fn write(path: &Path, contents: impl FnOnce(&mut BufWriter<&File>) -> anyhow
 }
 
 /// Where a path leads.
-enum Target {
+enum Destination {
     /// To a device or a pipe, which is written into.
     Stream,
     /// To a file, which another one takes the place of.
     File(PathBuf),
 }
 
-fn target(path: &Path) -> std::io::Result<Target> {
-    let Ok(found) = path.metadata() else { return Ok(Target::File(linked(path))) };
+fn destination(path: &Path) -> std::io::Result<Destination> {
+    let Ok(found) = path.metadata() else { return Ok(Destination::File(linked(path))) };
     if found.is_dir() {
         return Err(ErrorKind::IsADirectory.into());
     }
     if !found.is_file() {
-        return Ok(Target::Stream);
+        return Ok(Destination::Stream);
     }
     // A file that may not be written is not replaced either.
     File::options().append(true).open(path)?;
     // A link stays one.
-    path.canonicalize().map(Target::File)
+    path.canonicalize().map(Destination::File)
 }
 
 /// Where a link to a file that is not there yet leads; any other path as it is.
@@ -128,9 +128,9 @@ pub fn apart(
 
 /// What tells one file from another; devices and pipes take several.
 fn place(path: &Path) -> Option<PathBuf> {
-    match target(path).ok()? {
-        Target::Stream => None,
-        Target::File(path) => {
+    match destination(path).ok()? {
+        Destination::Stream => None,
+        Destination::File(path) => {
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
             Some(folder.canonicalize().ok()?.join(path.file_name()?))
         }

@@ -7,7 +7,7 @@ use clap::{Parser, ValueEnum};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use symm_codegen::{Device, Frontend, Level, Source, assembly, hsaco, translate, translate_device};
+use symm_codegen::{Frontend, Gpu, Level, Source, assembly, hsaco, translate, translate_device};
 use symm_tool::{Call, on_large_stack};
 
 /// Translate a symm program to LLVM IR or machine code, for this machine or for a GPU.
@@ -66,26 +66,26 @@ pub fn main(call: &Call) -> ExitCode {
 
 impl Options {
     /// The GPU to compile for, if it is one: the chip that is given, or a usual one for the form.
-    fn device(&self) -> anyhow::Result<Option<Device>> {
+    fn gpu(&self) -> anyhow::Result<Option<Gpu>> {
         let usual = match self.to {
             Form::Llvm | Form::Obj => None,
             Form::Ptx => Some("sm_90"),
             Form::Amdgcn | Form::Hsaco => Some("gfx942"),
         };
         let Some(chip) = self.chip.as_deref().or(usual) else { return Ok(None) };
-        let device = Device::new(chip)?;
+        let gpu = Gpu::new(chip)?;
         let fits = match self.to {
             Form::Llvm => true,
             Form::Obj => false,
-            Form::Ptx => matches!(device, Device::Nvidia(_)),
-            Form::Amdgcn | Form::Hsaco => matches!(device, Device::Amd(_)),
+            Form::Ptx => matches!(gpu, Gpu::Nvidia(_)),
+            Form::Amdgcn | Form::Hsaco => matches!(gpu, Gpu::Amd(_)),
         };
         anyhow::ensure!(
             fits,
             "--to {} does not go with --chip {chip}",
             self.to.to_possible_value().map_or_else(String::new, |form| form.get_name().to_owned())
         );
-        Ok(Some(device))
+        Ok(Some(gpu))
     }
 }
 
@@ -96,24 +96,24 @@ fn run(options: &Options) -> anyhow::Result<()> {
     let frontend = Frontend::new();
     let mut module = source.parse(&frontend)?;
     let level = [Level::O0, Level::O1, Level::O2, Level::O3][usize::from(options.optimize)];
-    let device = options.device()?;
-    let default = device.as_ref().map_or_else(|| "symm-cpu".to_owned(), Device::pipeline);
+    let gpu = options.gpu()?;
+    let default = gpu.as_ref().map_or_else(|| "symm-cpu".to_owned(), Gpu::pipeline);
     let pipeline = options.pipeline.as_ref().unwrap_or(&default);
     if !pipeline.is_empty() {
         frontend.run_pipeline(&mut module, pipeline)?;
     }
-    let bytes = match &device {
+    let bytes = match &gpu {
         None => {
             let llvm = translate(&module)?;
             llvm.optimize(level)?;
             if options.to == Form::Llvm { llvm.text().into_bytes() } else { llvm.object(level)? }
         }
-        Some(device) => {
-            let llvm = translate_device(&module, device, level)?;
+        Some(gpu) => {
+            let llvm = translate_device(&module, gpu, level)?;
             match options.to {
-                Form::Hsaco => hsaco(&llvm, device, level)?,
+                Form::Hsaco => hsaco(&llvm, gpu, level)?,
                 Form::Llvm => llvm.text().into_bytes(),
-                _ => assembly(&llvm, device, level)?.into_bytes(),
+                _ => assembly(&llvm, gpu, level)?.into_bytes(),
             }
         }
     };

@@ -7,7 +7,7 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 use crate::error::Error;
 
 /// A device, by its number in this process.
-pub(crate) type Device = u32;
+pub(crate) type Ordinal = u32;
 
 /// A queue of work on one device; the vendor's own handle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,7 +96,7 @@ pub(crate) trait Devices: Debug + Send + Sync {
     fn devices(&self) -> Result<Vec<DeviceInfo>, Error>;
 
     /// Makes a device the one that this thread's calls are about.
-    fn make_current(&self, device: Device) -> Result<(), Error>;
+    fn make_current(&self, device: Ordinal) -> Result<(), Error>;
 
     /// What is current on this thread, for [`Self::restore`].
     fn current(&self) -> Result<usize, Error>;
@@ -105,13 +105,13 @@ pub(crate) trait Devices: Debug + Send + Sync {
     fn restore(&self, current: usize);
 
     /// What a device is called by every process, whatever its number there; `None` where that is not known.
-    fn identity(&self, device: Device) -> Option<Identity>;
+    fn identity(&self, device: Ordinal) -> Option<Identity>;
 
     /// Whether `from` can load and store the memory of `to`.
-    fn can_access(&self, from: Device, to: Device) -> Result<bool, Error>;
+    fn can_access(&self, from: Ordinal, to: Ordinal) -> Result<bool, Error>;
 
     /// Lets the current device use memory from [`Self::create_plain`] on `peer`.
-    fn enable_peer(&self, peer: Device) -> Result<(), Error>;
+    fn enable_peer(&self, peer: Ordinal) -> Result<(), Error>;
 }
 
 /// Memory of the current device, and what the ranks share of it.
@@ -120,7 +120,7 @@ pub(crate) trait Memory: Debug + Send + Sync {
     fn maps(&self) -> bool;
 
     /// Memory of `device`, the current one, that other processes can open.
-    fn create_plain(&self, device: Device, bytes: u64) -> Result<u64, Error>;
+    fn create_plain(&self, device: Ordinal, bytes: u64) -> Result<u64, Error>;
 
     fn free_plain(&self, address: u64);
 
@@ -134,13 +134,13 @@ pub(crate) trait Memory: Debug + Send + Sync {
     fn close(&self, address: u64);
 
     /// Memory of `device` that other processes can map; `bytes` is a multiple of 2 MiB.
-    fn create_shared(&self, device: Device, bytes: u64) -> Result<OwnedFd, Error>;
+    fn create_shared(&self, device: Ordinal, bytes: u64) -> Result<OwnedFd, Error>;
 
     /// A range of addresses, aligned to 2 MiB, that nothing is mapped in.
     fn reserve(&self, bytes: u64) -> Result<u64, Error>;
 
     /// Maps shared memory at `at` for the devices `by`; nothing is mapped after an error.
-    fn map_shared(&self, at: u64, memory: BorrowedFd<'_>, bytes: u64, by: &[Device]) -> Result<(), Error>;
+    fn map_shared(&self, at: u64, memory: BorrowedFd<'_>, bytes: u64, by: &[Ordinal]) -> Result<(), Error>;
 
     /// Undoes [`Self::map_shared`].
     fn unmap(&self, at: u64, bytes: u64);

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use cudarc::driver::sys;
 use cudarc::driver::sys::{CUdevice_attribute as Attribute, CUresult};
 
-use super::api::{Device, DeviceInfo, Devices, Identity};
+use super::api::{DeviceInfo, Devices, Identity, Ordinal};
 use super::plain;
 use crate::error::Error;
 use crate::lock::lock;
@@ -107,7 +107,7 @@ impl Cuda {
         Ok(cuda)
     }
 
-    fn attribute(&self, device: Device, attribute: Attribute) -> Result<c_int, Error> {
+    fn attribute(&self, device: Ordinal, attribute: Attribute) -> Result<c_int, Error> {
         let mut value = 0;
         let device = self.devices[device as usize].device;
         // SAFETY: the driver stores a number.
@@ -115,7 +115,7 @@ impl Cuda {
         Ok(value)
     }
 
-    fn describe(&self, device: Device) -> Result<DeviceInfo, Error> {
+    fn describe(&self, device: Ordinal) -> Result<DeviceInfo, Error> {
         let mut name = [0; 128];
         let raw = self.devices[device as usize].device;
         // SAFETY: the driver stores at most 128 bytes, the last of them zero.
@@ -139,7 +139,7 @@ impl Devices for Cuda {
         (0..self.devices.len() as u32).map(|device| self.describe(device)).collect()
     }
 
-    fn make_current(&self, device: Device) -> Result<(), Error> {
+    fn make_current(&self, device: Ordinal) -> Result<(), Error> {
         let context = self.devices[device as usize].context()?;
         // SAFETY: a context that was retained and is never released.
         check(unsafe { sys::cuCtxSetCurrent(context) }, "use a device")
@@ -157,7 +157,7 @@ impl Devices for Cuda {
         unsafe { sys::cuCtxSetCurrent(current as sys::CUcontext) };
     }
 
-    fn identity(&self, device: Device) -> Option<Identity> {
+    fn identity(&self, device: Ordinal) -> Option<Identity> {
         let mut uuid = sys::CUuuid { bytes: [0; 16] };
         let raw = self.devices[device as usize].device;
         // SAFETY: the driver stores 16 bytes.
@@ -166,18 +166,18 @@ impl Devices for Cuda {
         (known && identity != Identity::default()).then_some(identity)
     }
 
-    fn can_access(&self, from: Device, to: Device) -> Result<bool, Error> {
+    fn can_access(&self, from: Ordinal, to: Ordinal) -> Result<bool, Error> {
         if from == to {
             return Ok(true);
         }
         let mut can = 0;
-        let device = |device: Device| self.devices[device as usize].device;
+        let device = |device: Ordinal| self.devices[device as usize].device;
         // SAFETY: the driver stores a number.
         check(unsafe { sys::cuDeviceCanAccessPeer(&raw mut can, device(from), device(to)) }, "ask about peers")?;
         Ok(can != 0)
     }
 
-    fn enable_peer(&self, peer: Device) -> Result<(), Error> {
+    fn enable_peer(&self, peer: Ordinal) -> Result<(), Error> {
         let peer = self.devices[peer as usize].context()?;
         // SAFETY: the context is alive as long as the process.
         match unsafe { sys::cuCtxEnablePeerAccess(peer, 0) } {

@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
-use super::api::{Before, Device, Identity, Stream};
+use super::api::{Before, Identity, Ordinal, Stream};
 use super::{Shared, for_a_look, plain};
 use crate::error::Error;
 use crate::heap::{HeapMemory, Meanwhile, heap_stride};
@@ -21,7 +21,7 @@ pub(super) struct Heaps {
     backing: Backing,
     /// For looks at memory while kernels run.
     looks: Stream,
-    device: Device,
+    device: Ordinal,
 }
 
 /// What has to be undone.
@@ -44,7 +44,7 @@ impl Heaps {
         local: &[u32],
         identities: &[Option<Identity>],
     ) -> Result<Self, Error> {
-        let mut devices: Vec<Device> = local.iter().map(|rank| shared.device(*rank)).collect();
+        let mut devices: Vec<Ordinal> = local.iter().map(|rank| shared.device(*rank)).collect();
         devices.sort_unstable();
         devices.dedup();
         for from in &devices {
@@ -69,7 +69,7 @@ impl Heaps {
         Ok(reached)
     }
 
-    fn map(&mut self, heaps: &[OwnedFd], stride: u64, devices: &[Device]) -> Result<(), Error> {
+    fn map(&mut self, heaps: &[OwnedFd], stride: u64, devices: &[Ordinal]) -> Result<(), Error> {
         // Addresses cost nothing: enough for a range that starts at a multiple of what it fits into (T5).
         let ranks = heaps.len() as u64;
         let range = (ranks * stride).next_power_of_two();
@@ -86,7 +86,7 @@ impl Heaps {
         Ok(())
     }
 
-    fn open(&mut self, heaps: &[OwnedFd], local: &[u32], devices: &[Device]) -> Result<(), Error> {
+    fn open(&mut self, heaps: &[OwnedFd], local: &[u32], devices: &[Ordinal]) -> Result<(), Error> {
         let shared = Arc::clone(&self.shared);
         for device in devices {
             shared.api.make_current(*device)?;

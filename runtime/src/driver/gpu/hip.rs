@@ -11,7 +11,7 @@ use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
 use self::library::{Handle, Hip as Library, Properties};
-use super::api::{Device, DeviceInfo, Devices, Identity};
+use super::api::{DeviceInfo, Devices, Identity, Ordinal};
 use super::plain;
 use crate::error::Error;
 
@@ -87,7 +87,7 @@ impl Devices for Hip {
         Ok(self.devices.clone())
     }
 
-    fn make_current(&self, device: Device) -> Result<(), Error> {
+    fn make_current(&self, device: Ordinal) -> Result<(), Error> {
         // SAFETY: changes only what this thread's calls are about.
         self.check(unsafe { (self.library.functions.set_device)(device.cast_signed()) }, "use a device")
     }
@@ -101,14 +101,14 @@ impl Devices for Hip {
 
     fn restore(&self, current: usize) {
         // It fails only for a device that is gone, which is told by whoever uses it.
-        let _ = self.make_current(current as Device);
+        let _ = self.make_current(current as Ordinal);
     }
 
-    fn identity(&self, device: Device) -> Option<Identity> {
+    fn identity(&self, device: Ordinal) -> Option<Identity> {
         self.identities.get(device as usize).copied().filter(|identity| *identity != Identity::default())
     }
 
-    fn can_access(&self, from: Device, to: Device) -> Result<bool, Error> {
+    fn can_access(&self, from: Ordinal, to: Ordinal) -> Result<bool, Error> {
         if from == to {
             return Ok(true);
         }
@@ -119,7 +119,7 @@ impl Devices for Hip {
         Ok(can != 0)
     }
 
-    fn enable_peer(&self, peer: Device) -> Result<(), Error> {
+    fn enable_peer(&self, peer: Ordinal) -> Result<(), Error> {
         // SAFETY: changes only what the current device may do.
         match unsafe { (self.library.functions.enable_peer)(peer.cast_signed(), 0) } {
             library::PEER_ALREADY_ENABLED => Ok(()),

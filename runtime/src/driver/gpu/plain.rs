@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 use std::sync::atomic::Ordering;
 
 use super::Shared;
-use super::api::{Device, IpcHandle};
+use super::api::{IpcHandle, Ordinal};
 use crate::error::Error;
 use crate::lock::lock;
 use crate::memory;
@@ -23,7 +23,7 @@ pub(super) fn is_asked_for() -> bool {
 
 impl Shared {
     /// Creates a rank's heap, which lives as long as the driver.
-    pub(super) fn create_plain(&self, rank: u32, device: Device, bytes: u64) -> Result<OwnedFd, Error> {
+    pub(super) fn create_plain(&self, rank: u32, device: Ordinal, bytes: u64) -> Result<OwnedFd, Error> {
         let base = self.api.create_plain(device, bytes)?;
         lock(&self.plain).insert(rank, (device, base));
         let file = File::from(memory::create("symm-heap-handle", size_of::<IpcHandle>() as u64)?);

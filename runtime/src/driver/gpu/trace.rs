@@ -15,7 +15,7 @@ use crate::agent::{Agent, coordinates};
 use crate::clock;
 use crate::error::Error;
 use crate::lock::lock;
-use crate::trace::{Event, FlagPlace, Sink, Trace, TransferKind, What};
+use crate::trace::{Event, FlagAddress, Sink, Trace, TransferKind, What};
 use crate::world::World;
 use symm_abi::kernel::parts;
 use symm_abi::trace::{self, BEGIN, BLOCK_SHIFT, CLOCK, END, PLACE, RECORD_WORDS, SignalKind};
@@ -239,10 +239,10 @@ impl Making<'_> {
     fn what(&self, recorded: trace::Event<'_>, block: u32, record: &Record) -> What {
         let [address, first, second] = [0, 1, 2].map(|index| record[trace::VALUES + index]);
         let [saw, satisfied] = [0, 1].map(|index| record[trace::LATE_VALUES + index]);
-        let offset = || self.world.heaps.locate(address as *const u8).map(|place| place.offset);
+        let offset = || self.world.heaps.locate(address as *const u8).map(|found| found.offset);
         let peer = first.cast_signed() as i32;
         let transfer = |kind| What::Transfer { kind, peer, offset: offset(), bytes: second };
-        let place = |rank| offset().map(|offset| FlagPlace { rank, offset });
+        let flag_of = |rank| offset().map(|offset| FlagAddress { rank, offset });
         match recorded {
             trace::Event::Block => What::Block { kernel: self.kernel.into(), coords: coordinates(block, self.grid) },
             trace::Event::Barrier => What::DeviceBarrier,
@@ -251,14 +251,14 @@ impl Making<'_> {
             trace::Event::Get => transfer(TransferKind::Get),
             trace::Event::Copy => transfer(TransferKind::Copy),
             trace::Event::Signal(kind) | trace::Event::PutSignal(kind) => {
-                let flag = u32::try_from(peer).ok().and_then(place);
+                let flag = u32::try_from(peer).ok().and_then(flag_of);
                 let value = (kind == SignalKind::Set).then_some(second);
                 What::Signal { flag, peer, op: kind.into(), value }
             }
             trace::Event::Wait { compare, unsigned } => {
                 let expected = if unsigned { first.to_string() } else { first.cast_signed().to_string() };
                 let condition = format!("{compare} {expected}");
-                What::Wait { flag: place(self.rank), condition, saw, satisfied: satisfied != 0 }
+                What::Wait { flag: flag_of(self.rank), condition, saw, satisfied: satisfied != 0 }
             }
         }
     }

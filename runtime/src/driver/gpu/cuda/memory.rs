@@ -6,12 +6,12 @@ use std::ptr;
 
 use cudarc::driver::sys;
 
-use super::super::api::{Device, IpcHandle, Memory, Stream};
+use super::super::api::{IpcHandle, Memory, Ordinal, Stream};
 use super::{Cuda, check};
 use crate::error::Error;
 use symm_abi::heap::HEAP_ALIGN;
 
-fn properties(device: Device) -> sys::CUmemAllocationProp {
+fn properties(device: Ordinal) -> sys::CUmemAllocationProp {
     sys::CUmemAllocationProp {
         type_: sys::CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED,
         requestedHandleTypes: sys::CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR,
@@ -22,7 +22,7 @@ fn properties(device: Device) -> sys::CUmemAllocationProp {
     }
 }
 
-fn place(device: Device) -> sys::CUmemLocation {
+fn place(device: Ordinal) -> sys::CUmemLocation {
     sys::CUmemLocation { type_: sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE, id: device.cast_signed() }
 }
 
@@ -31,7 +31,7 @@ impl Memory for Cuda {
         self.maps
     }
 
-    fn create_plain(&self, device: Device, bytes: u64) -> Result<u64, Error> {
+    fn create_plain(&self, device: Ordinal, bytes: u64) -> Result<u64, Error> {
         let mut memory = 0;
         // SAFETY: the driver stores an address.
         let taken = unsafe { sys::cuMemAlloc_v2(&raw mut memory, bytes as usize) };
@@ -66,7 +66,7 @@ impl Memory for Cuda {
         unsafe { sys::cuIpcCloseMemHandle(address) };
     }
 
-    fn create_shared(&self, device: Device, bytes: u64) -> Result<OwnedFd, Error> {
+    fn create_shared(&self, device: Ordinal, bytes: u64) -> Result<OwnedFd, Error> {
         let (properties, mut handle, mut fd) = (properties(device), 0, RawFd::from(-1));
         let kind = sys::CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
         let action = format!("take {bytes} bytes of device {device} for a symmetric heap");
@@ -90,7 +90,7 @@ impl Memory for Cuda {
         Ok(start)
     }
 
-    fn map_shared(&self, at: u64, memory: BorrowedFd<'_>, bytes: u64, by: &[Device]) -> Result<(), Error> {
+    fn map_shared(&self, at: u64, memory: BorrowedFd<'_>, bytes: u64, by: &[Ordinal]) -> Result<(), Error> {
         let mut handle = 0;
         let kind = sys::CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
         let flags = sys::CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE;

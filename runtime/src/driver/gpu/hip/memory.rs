@@ -3,7 +3,7 @@
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
 
-use super::super::api::{Device, IpcHandle, Memory, Stream};
+use super::super::api::{IpcHandle, Memory, Ordinal, Stream};
 use super::library::{self, Access, Allocation, Handle};
 use super::{Hip, address, handle};
 use crate::error::Error;
@@ -13,7 +13,7 @@ impl Hip {
     /// Takes memory of a device. It is not cached where that can be had, so that peers see it in the middle of a
     /// kernel; where the library is too old for that, chips of which it is known that their caches do it by themselves
     /// get the other kind.
-    fn take(&self, device: Device, bytes: u64) -> Result<Handle, Error> {
+    fn take(&self, device: Ordinal, bytes: u64) -> Result<Handle, Error> {
         let action = format!("take {bytes} bytes of device {device} for a symmetric heap");
         let create = |kind| {
             let (properties, mut memory) = (Allocation::on(device, kind), ptr::null_mut());
@@ -38,7 +38,7 @@ impl Memory for Hip {
         self.maps
     }
 
-    fn create_plain(&self, device: Device, bytes: u64) -> Result<u64, Error> {
+    fn create_plain(&self, device: Ordinal, bytes: u64) -> Result<u64, Error> {
         let mut memory = ptr::null_mut();
         // SAFETY: the library stores an address.
         let taken =
@@ -72,7 +72,7 @@ impl Memory for Hip {
         unsafe { (self.library.functions.ipc_close)(address(memory)) };
     }
 
-    fn create_shared(&self, device: Device, bytes: u64) -> Result<OwnedFd, Error> {
+    fn create_shared(&self, device: Ordinal, bytes: u64) -> Result<OwnedFd, Error> {
         let functions = &self.library.functions;
         let (properties, mut unit, mut fd) = (Allocation::on(device, library::PINNED), 0, RawFd::from(-1));
         // SAFETY: the library stores a number.
@@ -103,7 +103,7 @@ impl Memory for Hip {
         Ok(start as u64)
     }
 
-    fn map_shared(&self, at: u64, memory: BorrowedFd<'_>, bytes: u64, by: &[Device]) -> Result<(), Error> {
+    fn map_shared(&self, at: u64, memory: BorrowedFd<'_>, bytes: u64, by: &[Ordinal]) -> Result<(), Error> {
         let (functions, mut imported) = (&self.library.functions, ptr::null_mut());
         let access: Vec<_> = by.iter().map(|device| Access::by(*device)).collect();
         let taken = self.library.import(&mut imported, memory.as_raw_fd());
