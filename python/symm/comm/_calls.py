@@ -30,7 +30,7 @@ MOST_KEPT = 4096
 # Bytes of a program's piece of a message whose length the host does not know.
 RAGGED_BLOCK = 16 << 10
 # Where a tensor that is not on the heap lies, as in kernels_direct.py.
-NOWHERE = -(1 << 62)
+NOT_ON_HEAP = -(1 << 62)
 
 
 class Made(NamedTuple):
@@ -143,11 +143,11 @@ class Calls:
     def _places(self, call, direct, here, there, source):
         """Where the tensors lie, in bytes from my slots: those that peers read or write."""
         base = self.geometry.slots("all")
-        inp = here - base if here in self.heap and not here & 15 else NOWHERE
-        out = there - base if there in self.heap and not there & 15 else NOWHERE
+        inp = here - base if here in self.heap and not here & 15 else NOT_ON_HEAP
+        out = there - base if there in self.heap and not there & 15 else NOT_ON_HEAP
         if call == "all_to_all" and there < here + source.numel() * source.itemsize and here < there + source.nbytes:
             # Peers would write what has not been sent yet.
-            out = NOWHERE
+            out = NOT_ON_HEAP
         return 0 if direct == "out" else inp, 0 if direct == "in" else out
 
     def _state(self, lane):

@@ -13,7 +13,7 @@ from ._plan import usable
 UNBOUNDED = 1 << 62
 
 
-class Nowhere:
+class CompileOnlyWorld:
     """What calls need of a World, to compile them only."""
 
     def __init__(self, ranks, device):
@@ -37,7 +37,7 @@ def launches(options):
     most_blocks = torch().cuda.get_device_properties(device).multi_processor_count
     geometry = geometry_for(options.ranks, UNBOUNDED, most_blocks, options.blocks, options.staging)
     geometry.place(torch().empty(16, dtype=torch().uint8, device=device))
-    calls = Calls(Nowhere(options.ranks, device), geometry, 0, tuple(range(options.ranks)))
+    calls = Calls(CompileOnlyWorld(options.ranks, device), geometry, 0, tuple(range(options.ranks)))
     found = {}
     for call, dtype, nbytes in plans(options):
         reduces = call in ("all_reduce", "reduce_scatter")

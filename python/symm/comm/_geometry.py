@@ -25,7 +25,7 @@ FEWEST = min(USUAL)
 SHARE = 4
 
 
-class Place(NamedTuple):
+class Origin(NamedTuple):
     """Whose data a flag or line is for: a program, and a rank of the communicator."""
 
     program: int
@@ -98,11 +98,11 @@ class Geometry:
             each, line = divmod(line, LINES)
             each, program = divmod(each, self.programs)
             buffer, source = divmod(each, self.size)
-            return Place(program, source, f"line {line} of block {program} in buffer {buffer}")
+            return Origin(program, source, f"line {line} of block {program} in buffer {buffer}")
         if self.first_flag <= offset < self.first_record:
             number = (offset - self.first_flag) // (8 * FLAG_WORDS)
             program, source = divmod(number % (self.programs * self.size), self.size)
-            return Place(program, source, f"flag of block {program}")
+            return Origin(program, source, f"flag of block {program}")
         return None
 
     def slots(self, lane):

@@ -14,7 +14,7 @@ from .kernels_parts import BUFFERS, FLAG_WORDS, await_all, combine, narrowed, ra
 from .kernels_two_shot import two_shot_rounds
 
 # Where a tensor that is not on the heap lies, in bytes from my slots.
-NOWHERE = tl.constexpr(-(1 << 62))
+NOT_ON_HEAP = tl.constexpr(-(1 << 62))
 
 
 @triton.jit
@@ -36,7 +36,7 @@ def announce(
         theirs = told + (me + i) % WORLD * (PROGRAMS * SLOT_WORDS)
         least = tl.minimum(least, tl.minimum(tl.load(theirs), tl.load(theirs + 1)))
     if WATCH:
-        least = tl.where(gave_up(members), NOWHERE, least)
+        least = tl.where(gave_up(members), NOT_ON_HEAP, least)
     return told, least
 
 
@@ -96,7 +96,7 @@ def direct_all_reduce(
     step = tl.load(steps + pid)
     told, least = announce(ctx, members, mine, step, places, inp_at, out_at, me, WORLD, PROGRAMS, SLOT * ITEM // 8,
                            SUBSET, WATCH)  # fmt: skip
-    if least > NOWHERE:
+    if least > NOT_ON_HEAP:
         at = tl.arange(0, BLOCK)
         limit = tl.minimum(shard, count - me * shard)
         for piece in range(pid, (limit + BLOCK - 1) // BLOCK, programs):
@@ -166,7 +166,7 @@ def direct_exchange(
     step = tl.load(steps + pid)
     told, least = announce(ctx, members, mine, step, places, inp_at, out_at, me, WORLD, PROGRAMS, SLOT * ITEM // 8,
                            SUBSET, WATCH)  # fmt: skip
-    if least > NOWHERE:
+    if least > NOT_ON_HEAP:
         for piece in range(pid, (count + BLOCK - 1) // BLOCK, programs):
             first = piece * BLOCK
             if first + BLOCK <= count:
