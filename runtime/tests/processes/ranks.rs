@@ -10,6 +10,7 @@ use symm_runtime::trace::What;
 use symm_runtime::{Bootstrap, Config, Coords, Device, Error, Rank, Ranks, Spawn, join, run, spawn_processes};
 
 use crate::common::{GE, alloc, barrier_all, env, launch, read, signal, wait};
+use crate::storm::{has_stopped_itself, stop_self};
 
 pub fn as_rank(what: &str) -> ExitCode {
     match try_as_rank(what) {
@@ -129,7 +130,7 @@ fn before_joining(what: &str, bootstrap: &Bootstrap) -> Result<Option<String>, E
             bootstrap.announce()?;
             if rank == u32::from(what == "die early") {
                 sleep(Duration::from_millis(300));
-                signal_self(if what == "die early" { Signal::KILL } else { Signal::STOP });
+                if what == "die early" { signal_self(Signal::KILL) } else { stop_self() }
             }
             sleep(Duration::from_secs(1));
         }
@@ -262,7 +263,7 @@ fn act(what: &str, rank: &Rank) -> Result<u64, Error> {
             signal_self(Signal::KILL);
             sleep(Duration::from_secs(60));
         }
-        "stop 1" | "stop 1 for a while" if rank.rank() == 1 => signal_self(Signal::STOP),
+        "stop 1" | "stop 1 for a while" if rank.rank() == 1 => stop_self(),
         "fork and die 1" if rank.rank() == 1 => {
             fork_helper();
             signal_self(Signal::KILL);
@@ -284,16 +285,27 @@ fn act(what: &str, rank: &Rank) -> Result<u64, Error> {
         launch(rank, c"around", around, 4, data, c"act.mlir:10:1");
     }
     barrier_all(rank, c"act.mlir:11:1");
-    if what == "late trace" && rank.rank() == 1 {
-        // When this function has returned.
-        std::thread::spawn(|| {
-            sleep(Duration::from_millis(600));
-            signal_self(Signal::STOP);
-        });
-    } else if what == "late trace" {
-        sleep(Duration::from_millis(1200));
+    if what == "late trace" {
+        return_late(rank)?;
     }
     Ok(read(data))
+}
+
+/// Rank 1 stops itself when it has returned, and the others return after that.
+fn return_late(rank: &Rank) -> Result<(), Error> {
+    let mut pid = std::process::id().to_le_bytes();
+    rank.broadcast(1, &mut pid)?;
+    if rank.rank() == 1 {
+        std::thread::spawn(|| {
+            sleep(Duration::from_millis(600));
+            stop_self();
+        });
+        return Ok(());
+    }
+    while !has_stopped_itself(u32::from_le_bytes(pid)) {
+        sleep(Duration::from_millis(5));
+    }
+    Ok(())
 }
 
 /// Tells every rank, in turn, a value that depends on the sender, and waits for the neighbour's.

@@ -9,7 +9,7 @@ use rustix::process::Signal;
 
 use crate::SOON;
 use crate::start::{outputs, signal, start};
-use crate::storm::{Storm, is_stopped};
+use crate::storm::{Storm, has_stopped_itself};
 
 pub const TESTS: [(&str, fn()); 4] = [
     ("signals_change_nothing", signals_change_nothing),
@@ -50,10 +50,10 @@ fn a_rank_that_dies_while_traces_are_gathered_is_named() {
     let children = start(3, "late", "late trace");
     let pid = children[1].id();
     let end = Instant::now() + SOON;
-    while !is_stopped(pid) && Instant::now() < end {
+    while !has_stopped_itself(pid) && Instant::now() < end {
         sleep(Duration::from_millis(5));
     }
-    // Until the others have returned, too, also on a busy machine: before that it would be a death in the run.
+    // Until the others have seen it and returned, also on a busy machine: before that it would be a death in the run.
     sleep(Duration::from_millis(1500));
     signal(pid, Signal::KILL);
     let found = outputs(children, SOON);

@@ -10,6 +10,10 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 /// The longest time that a process is stopped, and that none gets a signal, in microseconds.
 const STOPPED: u64 = 3000;
 const PAUSE: u64 = 300;
+/// What a process ignores that stops itself.
+const MARK: Signal = Signal::USR2;
+/// Longer than a storm looks at one process.
+const SEES_IN: Duration = Duration::from_millis(200);
 
 /// Lasts until it is dropped.
 pub struct Storm {
@@ -56,7 +60,7 @@ fn strike(pid: u32) -> bool {
         0 => send(Signal::CHILD),
         // Ranks have a handler; whoever is no rank ignores it, or has not begun.
         1 => handles(pid, Signal::USR1) && send(Signal::USR1),
-        _ if is_stopped(pid) => false,
+        _ if is_stopped(pid) || is_marked(pid) => false,
         _ => {
             let stopped = send(Signal::STOP);
             sleep(Duration::from_micros(fastrand::u64(..STOPPED)));
@@ -71,12 +75,36 @@ fn status(pid: u32, field: &str) -> Option<String> {
 }
 
 fn handles(pid: u32, signal: Signal) -> bool {
-    let caught = status(pid, "SigCgt:").and_then(|set| u64::from_str_radix(&set, 16).ok());
-    caught.is_some_and(|set| set & (1 << (signal.as_raw() - 1)) != 0)
+    is_in(pid, "SigCgt:", signal)
 }
 
-pub fn is_stopped(pid: u32) -> bool {
+/// Whether a process's set of signals has this one.
+fn is_in(pid: u32, set: &str, signal: Signal) -> bool {
+    let set = status(pid, set).and_then(|set| u64::from_str_radix(&set, 16).ok());
+    set.is_some_and(|set| set & (1 << (signal.as_raw() - 1)) != 0)
+}
+
+fn is_stopped(pid: u32) -> bool {
     status(pid, "State:").is_some_and(|state| state.starts_with('T'))
+}
+
+/// Whether it is about to stop itself, or has done so: a storm would let it go on.
+fn is_marked(pid: u32) -> bool {
+    is_in(pid, "SigIgn:", MARK)
+}
+
+/// Whether it has stopped itself, and not by a storm.
+pub fn has_stopped_itself(pid: u32) -> bool {
+    is_marked(pid) && is_stopped(pid)
+}
+
+/// Stops this process until another lets it go on.
+pub fn stop_self() {
+    // SAFETY: it is ignored from here on.
+    unsafe { libc::signal(MARK.as_raw(), libc::SIG_IGN) };
+    // A storm that has not seen the mark lets it go on within this time.
+    sleep(SEES_IN);
+    crate::start::signal(std::process::id(), Signal::STOP);
 }
 
 /// Children, their children and so on.
