@@ -12,6 +12,8 @@
  * run has failed on any rank, every call on every other returns SYMM_STOPPED, now and later, and so do later calls on
  * the rank itself: nothing hangs. Only what destroys something, or asks what is known already, goes on.
  *
+ * A handle that is gone, or stands for something else, is SYMM_INVALID, and nothing for what destroys it.
+ *
  * Calls can be made until the process ends, in handlers of atexit and destructors of statics, too. They leave the
  * device that is current on the calling thread as it was.
  *
@@ -116,11 +118,13 @@ int symm_join_threads(const symm_options *options, uint32_t num_ranks, symm_rank
 /* Leaves when all ranks do. Collective. A process may leave several runs in any order: where another rank waits for it
  * in another one, this returns before, within five seconds; what fails from there on is the error of its last leave,
  * which waits for all. The rank's streams are done; events, streams, graphs, modules and kernels of it are destroyed
- * before. The handle is gone, also after an error, except SYMM_MISMATCH: then the rank has not left.
+ * before. The handle is gone, also after an error, except SYMM_MISMATCH, and SYMM_INVALID where another thread is in a
+ * call for the rank: then it has not left.
  * When the last rank of the process has left, the heaps are unmapped: their addresses are not to be used any more. */
 int symm_leave(symm_rank *rank);
 
-/* Leaves without the others: the run ends with SYMM_STOPPED on all ranks. The handle is gone. Null is nothing. */
+/* Leaves without the others: the run ends with SYMM_STOPPED on all ranks, also in a call of another thread for this
+ * one. The handle is gone. Null is nothing. */
 void symm_abandon(symm_rank *rank);
 
 int symm_get_info(const symm_rank *rank, symm_rank_info *info);
@@ -198,8 +202,8 @@ void symm_graph_destroy(symm_graph *graph);
 
 /* ---- Kernels ---- */
 
-/* Loads PTX or a code object; the same bytes are loaded once. `name` is what errors call it. Code that is cut off is
- * SYMM_INVALID. */
+/* Loads PTX or a code object; the same bytes are loaded once, and stay loaded until the run ends: kernels outlive the
+ * handle. `name` is what errors call it. Code that is cut off is SYMM_INVALID. */
 int symm_module_load(symm_rank *rank, const char *name, const void *image, size_t bytes, symm_module **module);
 void symm_module_destroy(symm_module *module);
 int symm_module_kernel(symm_module *module, const char *name, symm_kernel **kernel);

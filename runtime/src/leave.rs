@@ -56,8 +56,8 @@ impl Rank {
     /// has to be done.
     ///
     /// A process that is in several runs may leave them in any order: where another rank waits for it in a second run,
-    /// it returns before the others have come, at the latest after five seconds. What fails in the first one from there on is returned by the leave of
-    /// the process's last run, which waits for all.
+    /// it returns before the others have come, at the latest after five seconds. What fails in the first one from there
+    /// on is returned by the leave of the process's last run, which waits for all.
     ///
     /// A rank that is dropped without it ends the run with an error on all ranks. One that [`crate::run`] gave leaves
     /// by returning. In a process that was forked from the rank's, there is nothing to leave: it only drops the rank.
@@ -160,15 +160,24 @@ impl Rank {
         world.announce();
     }
 
-    fn has_left(&self) -> bool {
-        self.seat.area().host.state() == HostState::Returned
+    /// Ends the run with an error on all ranks, as dropping the rank does, also while another thread is in a call of
+    /// this one. Nothing for a rank that has left, and for one that [`crate::run`] gave.
+    pub fn abandon(&self) {
+        if self.may_leave() {
+            self.seat.world.fail(self.rank(), Error::Left { rank: self.rank() });
+        }
+    }
+
+    /// Whether it has joined, and has not left.
+    fn may_leave(&self) -> bool {
+        self.session.is_some() && !self.seat.world.is_a_parents() && !self.seat.has_left()
     }
 }
 
 impl Drop for Rank {
     fn drop(&mut self) {
-        if self.session.is_some() && !self.seat.world.is_a_parents() && !self.has_left() {
-            self.seat.world.fail(self.rank(), Error::Left { rank: self.rank() });
+        if self.may_leave() {
+            self.abandon();
             self.retire();
         }
     }
@@ -177,6 +186,11 @@ impl Drop for Rank {
 impl Seat {
     fn area(&self) -> &RankArea {
         &self.world.control.areas()[self.rank as usize]
+    }
+
+    /// Whether the rank has left the run, or returned.
+    pub(crate) fn has_left(&self) -> bool {
+        self.area().host.state() == HostState::Returned
     }
 
     /// Shows another state where it is the first one, from now on.
@@ -198,8 +212,7 @@ impl Seat {
         let rank = local.iter().find(|local| local.rank == self.rank).filter(|_| local.len() > 1);
         let rank = rank.or_else(|| local.first().filter(|_| local.len() == 1))?.rank;
         let seat = Self { world, rank };
-        let has_left = seat.area().host.state() == HostState::Returned;
-        let leaves = has_left || seat.world.local_rank(rank).leaves.load(Ordering::Acquire);
+        let leaves = seat.has_left() || seat.world.local_rank(rank).leaves.load(Ordering::Acquire);
         (!leaves && !seat.world.is_a_parents()).then_some(seat)
     }
 

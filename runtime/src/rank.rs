@@ -31,12 +31,15 @@ pub(crate) struct Seat {
 }
 
 impl Seat {
-    /// Acts for the rank on the calling thread, unless the run has failed; errors tell the place of the caller's caller.
+    /// Acts for the rank on the calling thread, unless the run has failed or the rank has left it; errors tell the place of the caller's caller.
     #[track_caller]
     pub(crate) fn act<R>(&self, body: impl FnOnce(&Agent, Loc<'static>) -> Result<R, Error>) -> Result<R, Error> {
         let loc = call_site::here();
         if self.world.failed() {
             return Err(self.world.stopped());
+        }
+        if self.has_left() {
+            return Err(Error::Program(format!("rank {} has left the run", self.rank)));
         }
         Agent::act(&self.world, self.rank, |agent| body(agent, loc).map_err(|error| agent.returned(loc, error)))
     }

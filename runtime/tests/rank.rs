@@ -289,11 +289,58 @@ fn every_call_after_a_failure_says_so() {
     ended.into_iter().for_each(Result::unwrap);
 }
 
+/// What has left keeps its stream, and makes no calls.
+#[test]
+fn calls_of_a_rank_that_has_left_are_refused() {
+    well(2, |rank| {
+        let (me, stream, event) = (rank.rank(), rank.stream(), rank.create_event()?);
+        rank.leave()?;
+        let refused = |ended: Result<(), Error>| {
+            let error = ended.expect_err("refused");
+            assert!(matches!(error, Error::Program(_)), "{error}");
+            assert_eq!(error.to_string(), format!("rank {me} has left the run"));
+        };
+        refused(stream.barrier());
+        refused(stream.synchronize());
+        refused(stream.record(&event));
+        Ok(())
+    });
+}
+
+/// Another thread is in a call for the rank, and is told; so is the other rank.
+#[test]
+fn a_rank_is_abandoned_while_it_waits() {
+    let ended = on(&threads(2), |rank| {
+        if rank.rank() == 1 {
+            thread::sleep(Duration::from_millis(200));
+            rank.abandon();
+        }
+        rank.barrier()
+    });
+    for error in ended.into_iter().map(Result::unwrap_err) {
+        assert_has(&error.to_string(), &["rank 1 left the run without saying so"]);
+    }
+}
+
 /// Waits for a flag that no block and no rank sets.
 unsafe extern "C" fn patient(args: *const *const c_void, coords: *const Coords) {
     // SAFETY: started with the two arguments that it takes.
     let (env, _) = unsafe { env(args, coords) };
     wait(&env, env.flag(0), GE, 1, c"patient.mlir:3:5");
+}
+
+/// Who has such threads is told how to say so.
+#[test]
+fn a_deadlock_says_what_to_do_where_a_helper_sets_a_flag() {
+    let ended = on(&threads(1), |rank| {
+        let data = rank.alloc(8, 0)?;
+        let args = [Arg::from(rank.device_ctx()), Arg::from(data)];
+        // SAFETY: it takes these arguments.
+        unsafe { rank.stream().launch(&Kernel::host("patient", patient), &Grid::new(1, 1).waiting(), &args) }
+    });
+    let text = ended.into_iter().next().unwrap().unwrap_err().to_string();
+    let mend = "if another thread of the program sets a flag, say so (Config::helpers_signal, helpers_signal of";
+    assert_has(&text, &["nothing is left that could signal; ", mend, "patient.mlir:3:5"]);
 }
 
 #[test]

@@ -4,7 +4,11 @@ use std::ffi::{c_char, c_int, c_void};
 
 use symm_runtime::{DeviceCode, Grid, Kernel, KernelFn, Module, Rank, Stream};
 
-use crate::{borrow, bytes, call, destroy, hand_over, invalid, text};
+use crate::handle::{destroy, find, hand_over};
+use crate::{borrow, bytes, call, invalid, text};
+
+/// No kernel takes as many arguments: NVIDIA's take 32764 bytes of them, and AMD's fewer.
+const MOST_ARGS: u32 = 1 << 15;
 
 /// `symm_grid` of the header.
 #[repr(C)]
@@ -28,14 +32,13 @@ pub unsafe extern "C" fn symm_module_load(
     call(|| unsafe {
         let image = bytes(image.cast(), size, "the code")?.to_vec();
         let code = DeviceCode { module: text(name, "the name")?.to_owned(), image };
-        hand_over(module, borrow(rank, "the rank")?.load(&code)?)
+        hand_over(module, find(rank, "the rank")?.load(&code)?)
     })
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn symm_module_destroy(module: *mut Module) {
-    // SAFETY: as the header says.
-    unsafe { destroy(module) }
+pub extern "C" fn symm_module_destroy(module: *mut Module) {
+    destroy(module, |_| ());
 }
 
 #[unsafe(no_mangle)]
@@ -46,7 +49,7 @@ pub unsafe extern "C" fn symm_module_kernel(
 ) -> c_int {
     // SAFETY: as the header says.
     call(|| unsafe {
-        let found = borrow(module, "the module")?.kernel(text(name, "the name")?)?;
+        let found = find(module, "the module")?.kernel(text(name, "the name")?)?;
         hand_over(kernel, found)
     })
 }
@@ -65,9 +68,8 @@ pub unsafe extern "C" fn symm_kernel_host(
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn symm_kernel_destroy(kernel: *mut Kernel) {
-    // SAFETY: as the header says.
-    unsafe { destroy(kernel) }
+pub extern "C" fn symm_kernel_destroy(kernel: *mut Kernel) {
+    destroy(kernel, |_| ());
 }
 
 #[unsafe(no_mangle)]
@@ -84,11 +86,12 @@ pub unsafe extern "C" fn symm_launch(
         let grid = Grid { blocks, threads, shared_bytes, waits: waits != 0, barrier: barrier != 0 };
         let args = match num_args {
             0 => &[],
+            MOST_ARGS.. => return Err(invalid(format!("{num_args} arguments are more than a kernel takes"))),
             _ => std::slice::from_raw_parts(borrow(args, "the list of arguments")?, num_args as usize),
         };
         if let Some(index) = args.iter().position(|arg| arg.is_null()) {
             return Err(invalid(format!("the pointer to argument {index} is null")));
         }
-        borrow(stream, "the stream")?.launch_with(borrow(kernel, "the kernel")?, &grid, args)
+        find(stream, "the stream")?.launch_with(&*find(kernel, "the kernel")?, &grid, args)
     })
 }

@@ -1,7 +1,7 @@
 //! The C interface of symm's runtime. `runtime/include/symm.h` documents every function; tests/c.rs holds it against
 //! this code.
 //!
-//! A handle is a box of what the Rust interface has. Nothing unwinds into C.
+//! A handle is a number that stands for what the Rust interface has. Nothing unwinds into C.
 
 #![allow(
     missing_docs,
@@ -9,6 +9,7 @@
     reason = "the header documents each function, and valid pointers, as it says, are the whole contract"
 )]
 
+mod handle;
 mod kernel;
 #[cfg(test)]
 mod layout;
@@ -126,33 +127,13 @@ unsafe fn store<T>(place: *mut T, value: T) -> Result<(), Error> {
     Ok(())
 }
 
-/// Gives the caller a handle.
+/// What a pointer of the caller points to.
 ///
 /// # Safety
-/// `place` is valid for a write.
-unsafe fn hand_over<T>(place: *mut *mut T, value: T) -> Result<(), Error> {
-    // SAFETY: the caller's promise; with nowhere to go the value is dropped.
-    unsafe { borrow(place, "the place for the result").and_then(|_| store(place, Box::into_raw(Box::new(value)))) }
-}
-
-/// What a handle stands for.
-///
-/// # Safety
-/// `handle` is null or valid.
-unsafe fn borrow<'a, T>(handle: *const T, what: &str) -> Result<&'a T, Error> {
+/// `pointer` is null or valid.
+unsafe fn borrow<'a, T>(pointer: *const T, what: &str) -> Result<&'a T, Error> {
     // SAFETY: the caller's promise.
-    unsafe { handle.as_ref() }.ok_or_else(|| invalid(format!("{what} is null")))
-}
-
-/// Ends a handle.
-///
-/// # Safety
-/// `handle` is null, or a box that nobody uses any more.
-unsafe fn destroy<T>(handle: *mut T) {
-    if !handle.is_null() {
-        // SAFETY: the caller's promise. What a drop cannot do it has reported to the other ranks.
-        let _ = catch_unwind(AssertUnwindSafe(|| drop(unsafe { Box::from_raw(handle) })));
-    }
+    unsafe { pointer.as_ref() }.ok_or_else(|| invalid(format!("{what} is null")))
 }
 
 /// # Safety
@@ -165,6 +146,14 @@ unsafe fn text<'a>(text: *const c_char, what: &str) -> Result<&'a str, Error> {
     unsafe { CStr::from_ptr(text) }.to_str().map_err(|_| invalid(format!("{what} is not in UTF-8")))
 }
 
+/// Refuses what no memory has.
+fn check_size(size: usize, what: &str) -> Result<(), Error> {
+    match isize::try_from(size) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(invalid(format!("{what} cannot have {size} bytes"))),
+    }
+}
+
 /// The bytes at `data`, which may be null if there are none.
 ///
 /// # Safety
@@ -173,6 +162,7 @@ unsafe fn bytes<'a>(data: *const u8, bytes: usize, what: &str) -> Result<&'a [u8
     if bytes == 0 {
         return Ok(&[]);
     }
+    check_size(bytes, what)?;
     // SAFETY: the caller's promise.
     unsafe { borrow(data, what).map(|data| std::slice::from_raw_parts(data, bytes)) }
 }
@@ -185,6 +175,7 @@ unsafe fn bytes_mut<'a>(data: *mut u8, bytes: usize, what: &str) -> Result<&'a m
     if bytes == 0 {
         return Ok(&mut []);
     }
+    check_size(bytes, what)?;
     if data.is_null() {
         return Err(invalid(format!("{what} is null")));
     }

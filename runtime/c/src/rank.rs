@@ -1,12 +1,12 @@
 //! Joining, memory, and the other ranks.
 
 use std::ffi::{c_int, c_void};
-use std::mem::MaybeUninit;
 use std::time::Duration;
 
 use symm_runtime::{Bootstrap, Config, Device, Error, Rank, Ranks, join};
 
-use crate::{borrow, bytes, bytes_mut, call, destroy, hand_over, invalid, store};
+use crate::handle::{destroy, find, give_up, hand_over};
+use crate::{borrow, bytes, bytes_mut, call, invalid, store};
 
 /// What times of the options are below, as symm-run's `--timeout` is.
 const MOST: Duration = Duration::from_secs(1_000_000_000);
@@ -88,36 +88,20 @@ pub unsafe extern "C" fn symm_join_threads(options: *const Options, num_ranks: u
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn symm_leave(rank: *mut Rank) -> c_int {
-    call(|| {
-        // SAFETY: as the header says; from here on nothing but this uses the handle.
-        let left = unsafe {
-            borrow(rank, "the rank")?;
-            rank.read().try_leave()
-        };
-        let (left, stays) = left.map_or_else(|(error, stays)| (Err(error), stays), |()| (Ok(()), None));
-        // SAFETY: the handle is a box, empty now; it gets back the rank that stays, or goes as an empty box.
-        unsafe {
-            match stays {
-                Some(stays) => rank.write(stays),
-                None => drop(Box::from_raw(rank.cast::<MaybeUninit<Rank>>())),
-            }
-        }
-        left
-    })
+pub extern "C" fn symm_leave(rank: *mut Rank) -> c_int {
+    call(|| give_up(rank, "the rank", Rank::try_leave))
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn symm_abandon(rank: *mut Rank) {
-    // SAFETY: as the header says.
-    unsafe { destroy(rank) }
+pub extern "C" fn symm_abandon(rank: *mut Rank) {
+    destroy(rank, Rank::abandon);
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn symm_get_info(rank: *const Rank, info: *mut RankInfo) -> c_int {
     // SAFETY: as the header says.
     call(|| unsafe {
-        let rank = borrow(rank, "the rank")?;
+        let rank = find(rank, "the rank")?;
         let found = RankInfo {
             rank: rank.rank(),
             num_ranks: rank.num_ranks(),
@@ -135,20 +119,18 @@ pub unsafe extern "C" fn symm_alloc(rank: *mut Rank, bytes: u64, align: u64, poi
     // SAFETY: as the header says.
     call(|| unsafe {
         borrow(pointer, "the place for the pointer")?;
-        store(pointer, borrow(rank, "the rank")?.alloc(bytes, align)?.cast())
+        store(pointer, find(rank, "the rank")?.alloc(bytes, align)?.cast())
     })
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn symm_free(rank: *mut Rank, pointer: *mut c_void) -> c_int {
-    // SAFETY: as the header says.
-    call(|| unsafe { borrow(rank, "the rank")?.free(pointer.cast()) })
+pub extern "C" fn symm_free(rank: *mut Rank, pointer: *mut c_void) -> c_int {
+    call(|| find(rank, "the rank")?.free(pointer.cast()))
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn symm_is_symmetric(rank: *const Rank, pointer: *const c_void) -> c_int {
-    // SAFETY: as the header says.
-    let symmetric = unsafe { borrow(rank, "the rank") }.is_ok_and(|rank| rank.is_symmetric(pointer.cast()));
+pub extern "C" fn symm_is_symmetric(rank: *const Rank, pointer: *const c_void) -> c_int {
+    let symmetric = find(rank, "the rank").is_ok_and(|rank| rank.is_symmetric(pointer.cast()));
     c_int::from(symmetric)
 }
 
@@ -160,14 +142,14 @@ pub unsafe extern "C" fn symm_as_remote(
     remote: *mut *mut c_void,
 ) -> c_int {
     // SAFETY: as the header says.
-    call(|| unsafe { store(remote, borrow(rank, "the rank")?.as_remote(pointer.cast(), peer)?.cast()) })
+    call(|| unsafe { store(remote, find(rank, "the rank")?.as_remote(pointer.cast(), peer)?.cast()) })
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn symm_read(rank: *mut Rank, from: *const c_void, into: *mut c_void, bytes: usize) -> c_int {
     // SAFETY: as the header says.
     call(|| unsafe {
-        let rank = borrow(rank, "the rank")?;
+        let rank = find(rank, "the rank")?;
         rank.read(from.cast(), bytes_mut(into.cast(), bytes, "the memory to read into")?)
     })
 }
@@ -175,22 +157,19 @@ pub unsafe extern "C" fn symm_read(rank: *mut Rank, from: *const c_void, into: *
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn symm_write(rank: *mut Rank, to: *mut c_void, from: *const c_void, size: usize) -> c_int {
     // SAFETY: as the header says.
-    call(|| unsafe {
-        borrow(rank, "the rank")?.write(to.cast(), bytes(from.cast(), size, "the memory to write from")?)
-    })
+    call(|| unsafe { find(rank, "the rank")?.write(to.cast(), bytes(from.cast(), size, "the memory to write from")?) })
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn symm_barrier(rank: *mut Rank) -> c_int {
-    // SAFETY: as the header says.
-    call(|| unsafe { borrow(rank, "the rank")?.barrier() })
+pub extern "C" fn symm_barrier(rank: *mut Rank) -> c_int {
+    call(|| find(rank, "the rank")?.barrier())
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn symm_broadcast(rank: *mut Rank, root: u32, data: *mut c_void, bytes: usize) -> c_int {
     // SAFETY: as the header says.
     call(|| unsafe {
-        let rank = borrow(rank, "the rank")?;
+        let rank = find(rank, "the rank")?;
         rank.broadcast(root, bytes_mut(data.cast(), bytes, "the data")?)
     })
 }

@@ -105,6 +105,12 @@ impl Graphs {
         let mut command = Command::new(&self.program);
         command.arg(&self.kernels).args(["--replays", "60"]).args(args).env("LD_LIBRARY_PATH", &self.library);
         command.env("SYMM_IPC", if ipc { "1" } else { "0" });
+        // Whatever is asked for, symm asks for what it needs before the driver starts.
+        if ipc {
+            command.env("CUDA_MODULE_LOADING", "LAZY")
+        } else {
+            command.env_remove("CUDA_MODULE_LOADING")
+        };
         command
     }
 
@@ -145,6 +151,14 @@ fn graphs_are_replayed_through_cudas_functions() {
     }
     let lines = Graphs::lines([graphs.command(false, &["--ranks", "2", "--without-barrier"])]);
     assert!(lines.len() == 2 && !well(&lines), "the barrier is needed: {lines:?}");
+}
+
+/// Null, handles that are gone, sizes of no memory, calls at the wrong time, on other threads and in children.
+#[test]
+fn what_nobody_should_call_is_refused() {
+    let program = build("misuse", "tests/misuse.c", &SHARED);
+    let output = Command::new(program).output().unwrap();
+    assert!(output.status.success(), "{:?} {}", output.status, String::from_utf8_lossy(&output.stderr));
 }
 
 #[test]

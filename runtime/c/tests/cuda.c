@@ -63,7 +63,14 @@ __attribute__((destructor)) static void look(void) {
   _exit(3);
 }
 
-int cuInit(unsigned flags) { return flags; }
+// The driver looks at its environment here and never again: a kernel that is loaded when it is first launched would
+// wait for those that wait for it.
+int cuInit(unsigned flags) {
+  const char *loading = getenv("CUDA_MODULE_LOADING");
+  CHECK(loading && !strcmp(loading, "EAGER"), INVALID_VALUE);
+  return flags;
+}
+
 int cuDriverGetVersion(int *version) { *version = 12080; return 0; }
 int cuDeviceGetCount(int *count) { *count = DEVICES; return 0; }
 int cuDeviceGet(int *device, int ordinal) { *device = ordinal; return 0; }

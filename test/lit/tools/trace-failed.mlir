@@ -5,7 +5,8 @@
 // RUN: FileCheck %s --input-file %t2.json
 // RUN: not symm-run %s --ranks 2 --trace /dev/full 2>&1 | FileCheck %s --check-prefixes=FULL,ERROR
 // FULL: symm-run: {{.*}}: No space left on device (os error 28){{$}}
-// ERROR: deadlock: every block and host thread waits
+// A program has no threads but its ranks', so nothing is said of others.
+// ERROR: deadlock: every block and host thread waits, and nothing is left that could signal{{$}}
 // CHECK-DAG: "name":"launch @kernels::hang",{{.*}}"pid":0
 // CHECK-DAG: "name":"wait == 1",{{.*}}"pid":0,{{.*}}"satisfied":false,"saw":0
 // CHECK-DAG: "name":"wait == 1",{{.*}}"pid":1,{{.*}}"satisfied":false,"saw":0
