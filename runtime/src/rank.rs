@@ -31,7 +31,8 @@ pub(crate) struct Seat {
 }
 
 impl Seat {
-    /// Acts for the rank on the calling thread, unless the run has failed or the rank has left it; errors tell the place of the caller's caller.
+    /// Acts for the rank on the calling thread, unless the run has failed or the rank has left it; errors tell the
+    /// place of the caller's caller.
     #[track_caller]
     pub(crate) fn act<R>(&self, body: impl FnOnce(&Agent, Loc<'static>) -> Result<R, Error>) -> Result<R, Error> {
         let loc = call_site::here();

@@ -184,7 +184,12 @@ fn launches_run_and_a_deadlock_is_returned() {
         let text = error.unwrap_err().to_string();
         assert_has(
             &text,
-            &["stopped, because rank 0 reported: deadlock", "block (1,0,0) of @stuck: wait at stuck.mlir:5:5"],
+            &[
+                "stopped, because rank 0 reported: deadlock",
+                "block (1,0,0) of @stuck: wait at stuck.mlir:5:5",
+                // For who has such threads.
+                "; if another thread of the program sets a flag, say so (Config::helpers_signal, helpers_signal of",
+            ],
         );
     }
     assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
@@ -327,20 +332,6 @@ unsafe extern "C" fn patient(args: *const *const c_void, coords: *const Coords) 
     // SAFETY: started with the two arguments that it takes.
     let (env, _) = unsafe { env(args, coords) };
     wait(&env, env.flag(0), GE, 1, c"patient.mlir:3:5");
-}
-
-/// Who has such threads is told how to say so.
-#[test]
-fn a_deadlock_says_what_to_do_where_a_helper_sets_a_flag() {
-    let ended = on(&threads(1), |rank| {
-        let data = rank.alloc(8, 0)?;
-        let args = [Arg::from(rank.device_ctx()), Arg::from(data)];
-        // SAFETY: it takes these arguments.
-        unsafe { rank.stream().launch(&Kernel::host("patient", patient), &Grid::new(1, 1).waiting(), &args) }
-    });
-    let text = ended.into_iter().next().unwrap().unwrap_err().to_string();
-    let mend = "if another thread of the program sets a flag, say so (Config::helpers_signal, helpers_signal of";
-    assert_has(&text, &["nothing is left that could signal; ", mend, "patient.mlir:3:5"]);
 }
 
 #[test]

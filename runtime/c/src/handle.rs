@@ -140,7 +140,7 @@ pub(crate) fn give_up<T: Send + 'static>(
     };
     // One is the table's; new ones are made with the lock held only.
     if Arc::strong_count(&value) > 2 && process == std::process::id() {
-        return Err(invalid(format!("{what} is in another call, on another thread: wait until that has returned")));
+        return Err(invalid(format!("{what} is in another call: wait until that has returned")));
     }
     entries.known.remove(&(handle as usize));
     drop(entries);

@@ -253,7 +253,7 @@ static void on_two_threads(void) {
   CHECK(!strcmp(symm_last_error(), symm_last_error()));
   CHECK(!pthread_create(&waits, NULL, meet, ranks[0]));
   usleep(200000);
-  FAILS(symm_leave(ranks[0]), SYMM_INVALID, "another thread");
+  FAILS(symm_leave(ranks[0]), SYMM_INVALID, "the rank is in another call");
   FAILS(symm_barrier(ranks[0]), SYMM_INVALID, "another thread");
   OK(symm_barrier(ranks[1]));
   CHECK(met(waits) == SYMM_OK);
@@ -277,7 +277,7 @@ static atomic_int answers;
 static int asks(void) {
   if (atomic_load(&answers)) return 0;
   FAILS(symm_barrier(asker), SYMM_INVALID, "is in another call already");
-  FAILS(symm_leave(asker), SYMM_INVALID, "is in another call");
+  FAILS(symm_leave(asker), SYMM_INVALID, "the rank is in another call");
   symm_rank_info info;
   OK(symm_get_info(asker, &info));
   atomic_store(&answers, 1);
