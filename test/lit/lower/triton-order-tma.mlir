@@ -71,6 +71,59 @@
   "tt.return"() : () -> ()
 }) : () -> ()
 
+// What a copy has brought to this rank is stored by threads and loaded by the engine, which is of another proxy: each thread
+// fences after what it has stored, then all meet. Of copies that follow each other the last one has the fence, and what
+// an acquire has anyway is left out.
+// CHECK-LABEL: sym_name = "fetched"
+"tt.func"() <{function_type = (!tt.ptr<i64>, !tt.ptr<f32>, !tt.ptr<i32>, i32, i1, !tt.tensordesc<tensor<8xf32>>) -> (),
+  sym_name = "fetched"}> ({
+^bb0(%table: !tt.ptr<i64>, %p: !tt.ptr<f32>, %f: !tt.ptr<i32>, %v: i32, %c: i1, %d: !tt.tensordesc<tensor<8xf32>>):
+  %ctx = symm.ctx %table : !tt.ptr<i64>
+  %zero = arith.constant 0 : i32
+  // CHECK: "tt.store"
+  // CHECK-NOT: proxy
+  // CHECK: "tt.store"
+  // TMA-NEXT: "fence.proxy.async.global;
+  // CHECK-NEXT: "ttg.barrier"
+  // CHECK-NEXT: "tt.descriptor_load"
+  symm.get %ctx, %p, %p, %v : !tt.ptr<f32>, !tt.ptr<f32>
+  symm.get %ctx, %p, %p, %v : !tt.ptr<f32>, !tt.ptr<f32>
+  %x = "tt.descriptor_load"(%d, %v) : (!tt.tensordesc<tensor<8xf32>>, i32) -> tensor<8xf32>
+  // In one branch, and from one iteration to the next.
+  // CHECK: "tt.store"
+  // TMA-NEXT: "fence.proxy.async.global;
+  // CHECK: scf.if
+  symm.copy %ctx, %p at %v, %p at %zero : !tt.ptr<f32>, !tt.ptr<f32>
+  scf.if %c {
+    %y = "tt.descriptor_load"(%d, %v) : (!tt.tensordesc<tensor<8xf32>>, i32) -> tensor<8xf32>
+  }
+  // CHECK: scf.for
+  // CHECK: "tt.descriptor_load"
+  // CHECK: "tt.store"
+  // TMA-NEXT: "fence.proxy.async.global;
+  scf.for %i = %zero to %v step %v : i32 {
+    %y = "tt.descriptor_load"(%d, %i) : (!tt.tensordesc<tensor<8xf32>>, i32) -> tensor<8xf32>
+    symm.get %ctx, %p, %p, %i : !tt.ptr<f32>, !tt.ptr<f32>
+  }
+  // A put is for a peer, and what a wait lets in is in order already.
+  // CHECK: "tt.store"
+  // CHECK-NOT: proxy
+  // CHECK: "tt.store"
+  // CHECK-NOT: proxy
+  // TMA: ld.acquire.sys
+  // TMA: "fence.proxy.async.global;
+  // CHECK: "tt.descriptor_load"
+  symm.put %ctx, %p, %p, %v : !tt.ptr<f32>, !tt.ptr<f32>
+  symm.get %ctx, %p, %p, %v : !tt.ptr<f32>, !tt.ptr<f32>
+  symm.wait %ctx, %f ge %v : !tt.ptr<i32>, i32
+  %z = "tt.descriptor_load"(%d, %v) : (!tt.tensordesc<tensor<8xf32>>, i32) -> tensor<8xf32>
+  // CHECK: "tt.store"
+  // CHECK-NOT: proxy
+  // CHECK: "tt.return"
+  symm.get %ctx, %p, %p, %v : !tt.ptr<f32>, !tt.ptr<f32>
+  "tt.return"() : () -> ()
+}) : () -> ()
+
 // A partition of specialised warps completes its stores where it waits for them, and at its end.
 // CHECK-LABEL: sym_name = "partitions"
 "tt.func"() <{function_type = (!tt.ptr<i64>, !tt.ptr<i32>, i32, !tt.tensordesc<tensor<8xf32>>,

@@ -62,6 +62,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
     /// A `get`, `put` or `copy`, with the barriers that the threads of the program need (O3).
     pub fn copy_together(&mut self, b: &Builder<'c>, op: SymmOp<'c, 'a>) -> Result<(), Reported> {
         self.copy(b, op)?;
+        self.after_copy(b, op);
         if self.meetings.ends(op.operation()) {
             self.words.barrier(b);
         }

@@ -31,6 +31,8 @@ pub struct TensorEngine {
     loads: bool,
     /// The accesses before which stores of the engine may still be under way.
     late: HashSet<usize>,
+    /// The copies to this rank after which the engine may load.
+    fetched: HashSet<usize>,
 }
 
 impl TensorEngine {
@@ -38,7 +40,18 @@ impl TensorEngine {
     pub fn of<'c: 'a, 'a>(root: OperationRef<'c, 'a>, ops: &[SymmOp<'c, 'a>]) -> Self {
         let names: Vec<&str> = select(root, |op| Some(name(op)));
         let stores = names.iter().any(|name| is_bulk_store(name));
-        let mut late = HashSet::new();
+        let loads = names.iter().any(|name| is_bulk_load(name));
+        let (mut late, mut fetched) = (HashSet::new(), HashSet::new());
+        if loads {
+            // After an acquire, or another copy, comes a fence of its own.
+            let mut search = Search::new(Direction::After, false, |op| match SymmOp::cast(op) {
+                Some(op) if is_fetch(op) || op.acquires() => Meaning::Fence,
+                None if is_bulk_load(name(op)) => Meaning::Access,
+                _ => Meaning::Neutral,
+            });
+            let fetches = ops.iter().filter(|op| is_fetch(**op)).map(|op| op.operation());
+            fetched.extend(fetches.filter(|op| search.unordered(*op).is_some()).map(address));
+        }
         if stores {
             let mut search = Search::new(Direction::Before, false, |op| match SymmOp::cast(op) {
                 Some(op) if op.accesses_data() || op.releases() => Meaning::Fence,
@@ -48,7 +61,7 @@ impl TensorEngine {
             let met = ops.iter().map(|op| op.operation()).filter(|op| search.unordered(*op).is_some());
             late.extend(met.map(address));
         }
-        Self { stores, loads: names.iter().any(|name| is_bulk_load(name)), late }
+        Self { stores, loads, late, fetched }
     }
 
     /// Whether it reads memory.
@@ -70,6 +83,14 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         if op.accesses_data() && self.target.has_engine() && self.engine.late.contains(&address(op.operation())) {
             self.target.complete_stores(b, 0);
             self.words.barrier(b);
+        }
+    }
+
+    /// What comes after a copy to this rank: each thread orders what it has stored before loads of the engine, which another
+    /// thread starts after the next barrier.
+    pub fn after_copy(&self, b: &Builder<'c>, op: SymmOp<'c, 'a>) {
+        if self.engine.fetched.contains(&address(op.operation())) {
+            self.target.order_loads(b);
         }
     }
 
@@ -111,6 +132,11 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         }
         Ok(())
     }
+}
+
+/// Whether an op copies to this rank, or may do so: a `get` or a `copy`.
+fn is_fetch(op: SymmOp) -> bool {
+    op.ends().is_some_and(|(src, _)| src.way.is_some())
 }
 
 /// The partition of specialised warps that runs an operation, by its first block; `None` for what all warps run.
