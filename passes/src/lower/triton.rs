@@ -187,6 +187,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         let operation = op.operation();
         let b = &Builder::before(operation);
         self.refuse_order(op)?;
+        self.refuse_specialized(op)?;
         self.before_access(b, op);
         if let SymmOp::TryPacket(packet) = op {
             let results = self.try_packet(b, packet)?;

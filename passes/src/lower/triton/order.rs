@@ -3,10 +3,11 @@
 use super::Lowering;
 use super::deadline::Deadline;
 use super::words::{self, atomic_rmw};
-use crate::ir::{Builder, lasting};
+use crate::ir::{Builder, enclosing, lasting};
 use crate::lower::predicate;
 use crate::target::TritonTarget;
 use melior::dialect::arith::CmpiPredicate;
+use melior::ir::operation::OperationLike;
 use melior::ir::{Type, Value, ValueLike};
 use symm_abi::heap::BARRIER_WORDS;
 use symm_abi::wait::{EAGER_POLLS, ORDERED_POLLS};
@@ -34,6 +35,23 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
                 self.target
             );
             return Err(error(op.operation(), &complaint));
+        }
+        Ok(())
+    }
+
+    /// S1, where Triton hands a loop to partitions of the warps: what is no load or store of tensors it drops, or does in
+    /// several of them, and what one of them orders is not what the others do.
+    pub fn refuse_specialized(&self, op: SymmOp<'c, 'a>) -> Result<(), Reported> {
+        let is_plain = matches!(op, SymmOp::AsRemote(_) | SymmOp::RemoteLoad(_) | SymmOp::RemoteStore(_));
+        let mut inner = op.operation();
+        while let Some(around) = enclosing(inner, &["scf.for"]).filter(|_| self.target.has_engine()) {
+            if around.has_attribute(SPECIALIZED) && op.question().is_err() && !is_plain {
+                let complaint = "S1: in a loop with warp_specialize=True, which Triton divides among partitions of the \
+                                 warps, it may drop this op or do it once for each of them: put it before or after the \
+                                 loop, or write the partitions in Gluon";
+                return Err(error(op.operation(), complaint));
+            }
+            inner = around;
         }
         Ok(())
     }
@@ -218,6 +236,9 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         Ok(())
     }
 }
+
+/// The attribute of a loop that Triton divides among partitions of the warps.
+const SPECIALIZED: &str = "tt.warp_specialize";
 
 /// What a kernel says whose barrier has no flags for its program.
 const TOO_MANY_PROGRAMS: &str = "symm barrier: the grid has more programs than there are flags for; each takes \
