@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs messages with hooks on GPUs: all pairs of ranks, random sizes, types, hooks, streams and graphs, every byte checked.
+"""Runs messages with hooks on GPUs: all pairs of ranks, sizes, types, hooks, streams and graphs, every byte checked.
 
     python3 test/device/sendrecv.py --wheel target/wheels/symm-*.whl --ranks 2 4 --calls 20000 --replays 10000
 
@@ -7,33 +7,27 @@ Each rank is a process. It needs torch and Triton; nothing is installed. Prints 
 The exit status is 1 if anything failed. `--device cpu` tries the script itself, under Triton's interpreter.
 """
 
-import argparse
 import os
 import random
 import sys
-import tempfile
 import time
-import zipfile
 from pathlib import Path
 
-SIZES = [0, 1, 3, 17, 128, 1000, 4096, 10_007, 65_536, 262_144, 300_001, 1 << 20, 4_000_001]
+from python import TESTS
+from random_calls import SIZES, RandomCalls, parser_of, run_all
+
 TYPES = ["float32", "float16", "bfloat16", "int64", "int32", "uint8"]
 STALLED = 12
 
-if "SYMM_SENDRECV_TEST" in os.environ:
+if "RANK" in os.environ:
     import symm
     import torch
     import triton
     import triton.language as tl
     from symm.comm import NodeTransport, all_to_all, recv, send, sendrecv
 
-    @triton.jit
-    def twice(c):
-        return 2 * tl.load(c.inputs(), c.mask())
-
-    @triton.jit
-    def plus_one(c, value):
-        tl.store(c.outputs(), value + 1, c.mask())
+    sys.path.append(str(TESTS))
+    from message_hooks import plus_one, twice
 
     @triton.jit
     def plus_part(c, value):
@@ -52,18 +46,15 @@ if "SYMM_SENDRECV_TEST" in os.environ:
             gl.store(c.outputs(), value + 1, c.mask())
 
 
-class Calls:
-    """Random calls that all ranks know of; data are small, and made from the number of the call on the device."""
+class Calls(RandomCalls):
+    """Random messages; data are small, and made from the number of the call on the device."""
 
     def __init__(self, world, link, seed, largest):
-        self.world, self.link, self.device = world, link, world.device
+        super().__init__(world.device, seed, largest)
+        self.world, self.link, self.on_gpu = world, link, world.device.type != "cpu"
         self.me, self.ranks = world.get_rank(), world.get_num_ranks()
-        self.random, self.on_gpu = random.Random(seed), world.device.type != "cpu"
         # What ranks need not draw alike.
         self.own = random.Random(seed + self.me)
-        self.sizes = [size for size in SIZES if size <= largest]
-        self.wrong = torch.zeros(1, dtype=torch.int64, device=self.device)
-        self.turn = torch.zeros(1, dtype=torch.int64, device=self.device)
 
     def data(self, rank, count, dtype, first=0):
         at = torch.arange(first, first + count, device=self.device)
@@ -74,9 +65,6 @@ class Calls:
         room = torch.empty(count + 5, dtype=dtype, device=self.device)
         room.view(torch.uint8).fill_(0x5A)
         return room[offset : offset + count]
-
-    def check(self, got, wanted):
-        self.wrong.add_((got.reshape(-1).double() != wanted.reshape(-1).double()).sum())
 
     def hooks(self):
         """Hooks of this call, and whether they are `2x + 1`; a Triton sender may have a Gluon receiver."""
@@ -158,96 +146,29 @@ class Calls:
             self.world.barrier()
         self.turn.fill_(0)
 
-    def several(self, count, streams):
-        for _ in range(count):
-            stream = self.random.choice(streams)
-            if stream is None:
-                self.one()
-                continue
-            stream.wait_stream(torch.cuda.current_stream())
-            with torch.cuda.stream(stream):
-                self.one()
-            torch.cuda.current_stream().wait_stream(stream)
-
-    def replays(self, count):
-        sizes, self.sizes = self.sizes, [size for size in self.sizes if size <= 300_001]
-        for _ in range(2):
-            state = self.random.getstate()
-            self.several(8, [None])
-            torch.cuda.synchronize()
-            self.random.setstate(state)
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            self.several(8, [None])
-        for number in range(count):
-            graph.replay()
-            if number % 100 == 0:
-                self.several(3, [None])
-        self.sizes = sizes
-
 
 def rank_main(options):
     on_gpu = options.device == "gpu"
     world = symm.init(heap_size=options.heap << 20, timeout=60)
     largest = SIZES[-1] if on_gpu else 4096
     link = NodeTransport(world, blocks=options.blocks, channels=2, landing=4 << 20 if on_gpu else 64 << 10)
-    streams = [None, torch.cuda.Stream(), torch.cuda.Stream()] if on_gpu else [None]
-    start, failed = time.monotonic(), 0
+    start = time.monotonic()
     calls = Calls(world, link, options.seed, largest)
     calls.stalled()
-    done = 0
-    while done < options.calls and not failed:
-        calls.several(min(500, options.calls), streams)
-        done += 500
-        if calls.wrong.item():
-            print(f"{calls.wrong.item()} elements are wrong in the {done} first calls", flush=True)
-            failed = 1
-    if on_gpu and not failed:
-        calls.replays(options.replays)
-        if calls.wrong.item():
-            print(f"{calls.wrong.item()} elements are wrong in replays", flush=True)
-            failed = 1
+    right = calls.right("messages", options.calls, options.replays, 500)
     world.barrier()
     if world.get_rank() == 0:
         replays = options.replays if on_gpu else 0
         print(f"{options.calls} calls and {replays} replays in {time.monotonic() - start:.0f} s")
     world.close()
-    return failed
+    return 0 if right else 1
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--wheel", type=Path)
-    parser.add_argument("--ranks", type=int, nargs="+", default=[2])
-    parser.add_argument("--calls", type=int, default=5000)
-    parser.add_argument("--replays", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=1)
+    parser = parser_of(__doc__, calls=5000, replays=1000, heap=2048)
     parser.add_argument("--blocks", type=int, default=32)
-    parser.add_argument("--heap", type=int, default=2048, help="MiB of the heap of each rank")
-    parser.add_argument("--device", choices=["gpu", "cpu"], default="gpu")
-    parser.add_argument("--seconds", type=int, default=500, help="for one run")
     options = parser.parse_args()
-    if "SYMM_SENDRECV_TEST" in os.environ:
-        return rank_main(options)
-    # As for the other programs; a rank that runs this script itself finds the modules of the wheel.
-    from python import run
-
-    failed = 0
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.environ.get("PYTHONPATH")
-        if options.wheel:
-            zipfile.ZipFile(options.wheel).extractall(folder)
-            path = os.pathsep.join(filter(None, [folder, path]))
-        environment = {**os.environ, "PYTHONPATH": path or "", "SYMM_SENDRECV_TEST": "1"}
-        if options.device == "cpu":
-            environment["TRITON_INTERPRET"] = "1"
-        for ranks in options.ranks:
-            ok, seconds, lines = run(Path(__file__), ranks, environment, options.seconds, sys.argv[1:])
-            failed += not ok
-            verdict = f"{'ok  ' if ok else 'FAIL'} sendrecv.py on {ranks} ranks, {seconds:.1f} s"
-            print(verdict, *lines, sep="\n  ", flush=True)
-    print("nothing failed" if not failed else f"{failed} runs failed")
-    return 1 if failed else 0
+    return rank_main(options) if "RANK" in os.environ else run_all(Path(__file__), options)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import symm
 import torch
 import triton
 import triton.language as tl
+from message_hooks import twice
 from symm import errors
 from symm.comm import (
     LinkKind,
@@ -36,11 +37,6 @@ def raises(kind, text, function, *arguments, **keywords):
         assert type(error) is kind and text in str(error), repr(error)
     else:
         raise AssertionError(f"no {kind.__name__}: {text}")
-
-
-@triton.jit
-def twice(c):
-    return 2 * tl.load(c.inputs(), c.mask())
 
 
 @triton.jit
@@ -158,16 +154,19 @@ def wrong():
     raises(kind, "is no matrix of 7 rows", *call, rows=7)
     raises(kind, "extra must be a tuple", *call, extra=3)
     raises(kind, "tensor must be a tensor, not [1]", sendrecv, LINK, [1], other, good, other)
-    raises(kind, "tensor is on meta, but the ranks' memory is on cpu", sendrecv, LINK, good.to("meta"), other, good, other)
+    elsewhere = "tensor is on meta, but the ranks' memory is on cpu"
+    raises(kind, elsewhere, sendrecv, LINK, good.to("meta"), other, good, other)
     raises(kind, "must be strided", sendrecv, LINK, good.to_sparse(), other, good, other)
     raises(kind, "requires grad", sendrecv, LINK, good.clone().requires_grad_(), other, good, other)
-    raises(errors.DtypeError, "no elements of torch.complex64", sendrecv, LINK, good.to(torch.complex64), other, good, other)
+    complex_ones = good.to(torch.complex64)
+    raises(errors.DtypeError, "no elements of torch.complex64", sendrecv, LINK, complex_ones, other, good, other)
     raises(errors.DtypeError, "no elements of torch.complex64", *call, wire=torch.complex64)
     raises(errors.DtypeError, "dtype must be a dtype of torch's", *call, wire="float16")
     if RANKS > 1:
         raises(kind, f"has not {RANKS} equal parts", all_to_all, LINK, torch.zeros(RANKS + 1))
         raises(kind, "receives from itself", sendrecv, LINK, good, ME, good, other)
-    raises(kind, "a part of the tensor has 6 elements, one of out 7", all_to_all, LINK, good, out=torch.zeros(7 * RANKS))
+    seven = torch.zeros(7 * RANKS)
+    raises(kind, "a part of the tensor has 6 elements, one of out 7", all_to_all, LINK, good, out=seven)
     raises(errors.DtypeError, "out of torch.int32: give `wire`", all_to_all, LINK, good, out=good.int())
     raises(kind, "give no out", all_to_all, LINK, good, out=good, zero_copy=True)
     raises(errors.StagingError, "make it with landing=80000 or more", all_to_all, LINK, torch.zeros(20_000 * RANKS),
