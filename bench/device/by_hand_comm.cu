@@ -1,9 +1,8 @@
 // All-reduce of bfloat16 on two ranks, written by hand, for bench/device/by_hand_comm.py: what collectives are measured
 // against. Epochs are counted in device memory, one for each block; slots have two buffers, used in turn by the calls.
-// All pointers are aligned to 16 bytes, and sizes are multiples of 16 bytes.
+// All pointers are aligned to 16 bytes, and sizes are multiples of 16 bytes. It is compiled after by_hand.cu.
 
 typedef unsigned int u32;
-typedef unsigned long long u64;
 
 __device__ u32 add(u32 a, u32 b) {
   u32 sum;
@@ -31,6 +30,13 @@ __device__ uint4 look(const uint4 *line) {
   return v;
 }
 
+// A kernel of a function for messages of words of 8 bytes.
+#define ALL_REDUCE(NAME, FUNCTION)                                                                                    \
+  extern "C" __global__ void __launch_bounds__(1024)                                                                  \
+      NAME(const uint2 *in, uint2 *out, uint4 *mine, uint4 *theirs, u32 *epochs, u64 count, u64 room) {               \
+    FUNCTION(in, out, mine, theirs, epochs, count, room);                                                             \
+  }
+
 // 16-byte lines {data, epoch, data, epoch}: a word of 8 bytes each, DEEP of them a thread at once.
 template <int DEEP>
 __device__ void packets(const uint2 *in, uint2 *out, uint4 *mine, uint4 *theirs, u32 *epochs, u64 count, u64 room) {
@@ -57,15 +63,8 @@ __device__ void packets(const uint2 *in, uint2 *out, uint4 *mine, uint4 *theirs,
   if (threadIdx.x == 0) epochs[blockIdx.x] = epoch;
 }
 
-extern "C" __global__ void __launch_bounds__(1024)
-    packet1(const uint2 *in, uint2 *out, uint4 *mine, uint4 *theirs, u32 *epochs, u64 count, u64 room) {
-  packets<1>(in, out, mine, theirs, epochs, count, room);
-}
-
-extern "C" __global__ void __launch_bounds__(1024)
-    packet4(const uint2 *in, uint2 *out, uint4 *mine, uint4 *theirs, u32 *epochs, u64 count, u64 room) {
-  packets<4>(in, out, mine, theirs, epochs, count, room);
-}
+ALL_REDUCE(packet1, packets<1>)
+ALL_REDUCE(packet4, packets<4>)
 
 // Lines of 128 bytes, written by 8 threads, of which the last 8 bytes are the flag: 15 words of data. The link keeps
 // them whole.
@@ -105,34 +104,21 @@ __device__ void lines(const uint2 *in, uint2 *out, uint4 *mine, uint4 *theirs, u
   if (threadIdx.x == 0) epochs[blockIdx.x] = epoch;
 }
 
-extern "C" __global__ void __launch_bounds__(1024)
-    line1(const uint2 *in, uint2 *out, uint4 *mine, uint4 *theirs, u32 *epochs, u64 count, u64 room) {
-  lines<1>(in, out, mine, theirs, epochs, count, room);
-}
-
-extern "C" __global__ void __launch_bounds__(1024)
-    line4(const uint2 *in, uint2 *out, uint4 *mine, uint4 *theirs, u32 *epochs, u64 count, u64 room) {
-  lines<4>(in, out, mine, theirs, epochs, count, room);
-}
+ALL_REDUCE(line1, lines<1>)
+ALL_REDUCE(line4, lines<4>)
 
 // Plain stores, then a signal of each block. The flags of the blocks lie before the slots, 128 bytes apart.
 const int DEEP = 4, FLAG = 8;
 
 extern "C" __global__ void __launch_bounds__(1024)
-    put_signal(const uint4 *in, uint4 *out, uint4 *mine, uint4 *theirs, u32 *epochs, u64 count, u64 room) {
+    put_and_signal(const uint4 *in, uint4 *out, uint4 *mine, uint4 *theirs, u32 *epochs, u64 count, u64 room) {
   u32 epoch = epochs[blockIdx.x] + 1;
   u32 *flag = (u32 *)(theirs + blockIdx.x * FLAG), *told = (u32 *)(mine + blockIdx.x * FLAG);
   mine += gridDim.x * FLAG + (epoch & 1) * room, theirs += gridDim.x * FLAG + (epoch & 1) * room;
-  u64 each = (count + gridDim.x - 1) / gridDim.x, i = blockIdx.x * each + threadIdx.x, n = blockDim.x;
-  u64 end = blockIdx.x * each + each < count ? blockIdx.x * each + each : count;
-  for (; i + (DEEP - 1) * n < end; i += DEEP * n) {
-    uint4 v[DEEP];
-#pragma unroll
-    for (int k = 0; k < DEEP; ++k) v[k] = in[i + k * n];
-#pragma unroll
-    for (int k = 0; k < DEEP; ++k) theirs[i + k * n] = v[k];
-  }
-  for (; i < end; i += n) theirs[i] = in[i];
+  u64 first, here, n = blockDim.x;
+  part(count, (count + gridDim.x - 1) / gridDim.x, first, here);
+  in += first, out += first, mine += first, theirs += first;
+  copy<DEEP>(theirs, in, here, threadIdx.x, n);
   __syncthreads();
   if (threadIdx.x == 0) {
     asm volatile("st.release.sys.global.b32 [%0], %1;" ::"l"(flag), "r"(epoch) : "memory");
@@ -142,13 +128,14 @@ extern "C" __global__ void __launch_bounds__(1024)
     } while (seen != epoch);
   }
   __syncthreads();
-  for (i = blockIdx.x * each + threadIdx.x; i + (DEEP - 1) * n < end; i += DEEP * n) {
+  u64 i = threadIdx.x;
+  for (; i + (DEEP - 1) * n < here; i += DEEP * n) {
     uint4 v[DEEP], w[DEEP];
 #pragma unroll
     for (int k = 0; k < DEEP; ++k) v[k] = in[i + k * n], w[k] = mine[i + k * n];
 #pragma unroll
     for (int k = 0; k < DEEP; ++k) out[i + k * n] = add(v[k], w[k]);
   }
-  for (; i < end; i += n) out[i] = add(in[i], mine[i]);
+  for (; i < here; i += n) out[i] = add(in[i], mine[i]);
   if (threadIdx.x == 0) epochs[blockIdx.x] = epoch;
 }

@@ -19,7 +19,8 @@ class AllReduces:
         import torch
 
         self.cupy, self.torch, self.world = cupy, torch, world
-        code = Path(__file__).with_suffix(".cu").read_text(encoding="utf-8")
+        files = [Path(__file__).with_name(name) for name in ("by_hand.cu", "by_hand_comm.cu")]
+        code = "\n".join(file.read_text(encoding="utf-8") for file in files)
         # As measure.py has them: nvrtc needs no headers for these.
         self.module = cupy.RawModule(code=code, options=("-std=c++17",))
         me, bases = world.get_rank(), world.get_heap_bases()
@@ -31,11 +32,11 @@ class AllReduces:
 
     def grids(self, name, nbytes):
         """The grids that are tried for a kernel: blocks and threads."""
-        item, deep = {"packet": 8, "line": 15, "put_signal": 16}[name.rstrip("14")], 1 if name.endswith("1") else 4
+        item, deep = {"packet": 8, "line": 15, "put_and_signal": 16}[name.rstrip("14")], 1 if name.endswith("1") else 4
         items = -(-nbytes // item)
         for threads in THREADS:
             wanted = -(-items // (threads * deep))
-            if name == "put_signal":
+            if name == "put_and_signal":
                 yield from ((blocks, threads) for blocks in BLOCKS if threads >= 512 and blocks <= 2 * wanted)
             elif wanted <= MOST_BLOCKS:
                 yield wanted, threads
@@ -43,7 +44,7 @@ class AllReduces:
                 yield MOST_BLOCKS, threads
 
     def names(self, nbytes):
-        found = ["put_signal"]
+        found = ["put_and_signal"]
         if nbytes <= MOST_PACKET_BYTES:
             found += ["packet1", "packet4"]
         if nbytes <= MOST_LINE_BYTES:
@@ -59,7 +60,7 @@ class AllReduces:
         self.torch.cuda.synchronize()
         self.world.barrier()
         kernel, nbytes, mine = self.module.get_function(name), inp.nbytes, self.slots.data_ptr()
-        unit = 16 if name == "put_signal" else 8
+        unit = 16 if name == "put_and_signal" else 8
         lines = {"packet": -(-nbytes // 8), "line": -(-nbytes // 120) * 8}.get(name.rstrip("14"), -(-nbytes // 16))
         arguments = (inp.data_ptr(), out.data_ptr(), mine, mine + self.delta, self.epochs.data_ptr(),
                      self.cupy.uint64(nbytes // unit), self.cupy.uint64(lines))  # fmt: skip

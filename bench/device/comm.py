@@ -77,7 +77,7 @@ def by_hand(kernels, inp, exact, world):
         return all(world.broadcast(good, rank) for rank in range(world.get_num_ranks()))
 
     times = max(3, min(50, (16 << 20) // inp.nbytes))
-    found = kernels.best(inp, out, lambda act: microseconds(act, times, 3, world, world.device), right)
+    found = kernels.best(inp, out, lambda act: microseconds(act, times, 3, world), right)
     _, name, (blocks, threads) = found[0]
     return (kernels.action(name, (blocks, threads), inp, out), out), f"{name}, {blocks} blocks of {threads} threads"
 
@@ -114,31 +114,6 @@ def wanted(call, size, world, device):
         "reduce_scatter": lambda: torch.stack(each).float().sum(0)[part],
         "all_to_all": lambda: torch.cat([one[part] for one in each]).float(), "broadcast": lambda: each[0].float(),
     }[call]()  # fmt: skip
-
-
-def microseconds(action, times, rounds, world, device):
-    """A call in a graph of `times`: the median over the rounds of the slowest rank's time."""
-    import torch
-
-    for _ in range(3):
-        action()
-    torch.cuda.synchronize()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        for _ in range(times):
-            action()
-    graph.replay()
-    taken = []
-    for _ in range(rounds):
-        torch.cuda.synchronize()
-        world.barrier()
-        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        begin.record()
-        graph.replay()
-        end.record()
-        end.synchronize()
-        taken.append(1e3 * begin.elapsed_time(end) / times)
-    return max(world.broadcast(statistics.median(taken), rank) for rank in range(world.get_num_ranks()))
 
 
 def on_the_host(action, device):
@@ -228,7 +203,7 @@ def rank_main(options):
                 if options.host:
                     row[name] = on_the_host(action, world.device)
                 elif on_gpu:
-                    row[name] = microseconds(action, times, options.rounds, world, world.device)
+                    row[name] = microseconds(action, times, options.rounds, world)
             rows.append(row)
             if rank == 0:
                 figures = ", ".join(f"{key} {value:.2f}" for key, value in row.items() if isinstance(value, float))
@@ -259,29 +234,7 @@ def main():
     parser.add_argument("--host", action="store_true", help="how long eager calls take on the host")
     parser.add_argument("--device", choices=["gpu", "cpu"], default="gpu")
     options = parser.parse_args()
-    if "RANK" in os.environ:
-        return rank_main(options)
-    with tempfile.TemporaryDirectory() as folder, socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        path = os.environ.get("PYTHONPATH")
-        if options.wheel:
-            zipfile.ZipFile(options.wheel).extractall(folder)
-            path = os.pathsep.join(filter(None, [folder, path]))
-        environment = {
-            **os.environ, "PYTHONPATH": path or "", "WORLD_SIZE": str(options.ranks), "MASTER_ADDR": "127.0.0.1",
-            "MASTER_PORT": str(free.getsockname()[1]), "TORCHELASTIC_RUN_ID": uuid.uuid4().hex,
-            # Multicast is no part of what is measured, and not every host allows it.
-            "NCCL_NVLS_ENABLE": "0",
-        }  # fmt: skip
-        free.close()
-        if options.device == "cpu":
-            environment["TRITON_INTERPRET"] = "1"
-        command = [sys.executable, "-B", __file__, *sys.argv[1:]]
-        processes = [
-            subprocess.Popen(command, env={**environment, "RANK": str(rank), "LOCAL_RANK": str(rank)})
-            for rank in range(options.ranks)
-        ]
-        return max(abs(process.wait()) for process in processes)
+    return rank_main(options) if "RANK" in os.environ else start(__file__, options.ranks, options.wheel, options.device)
 
 
 if __name__ == "__main__":

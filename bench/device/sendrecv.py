@@ -3,24 +3,20 @@
 
     python3 bench/device/sendrecv.py --wheel target/wheels/symm-*.whl -o sendrecv.json
 
-Two ranks. *one way*: rank 0 sends `--times` messages, and rank 1 receives them; a time is a message's, of the slower rank.
-*there and back*: half of what a message and its answer take. *both ways*: both ranks send and receive at once. The bulk
-copy (`cp.async.bulk`, bench/device/by_hand.cu) has the blocks that symm has, and tells nobody that it is done. Competitors
-take turns; times are medians over the rounds. The results are checked first. Needs torch and Triton; nothing is
-installed. `--device cpu` tries the script itself.
+Two ranks. *one way*: rank 0 sends a graph of messages, and rank 1 receives them; a time is a message's, of the slower
+rank. *there and back*: half of what a message and its answer take. *both ways*: both ranks send and receive at once.
+The bulk copy (`cp.async.bulk`, bench/device/by_hand.cu) has the blocks that symm has, and tells nobody that it is done.
+Competitors take turns; times are medians over the rounds. The results are checked first. Needs torch and Triton;
+nothing is installed. `--device cpu` tries the script itself.
 """
 
 import argparse
 import json
 import os
-import socket
-import statistics
-import subprocess
 import sys
-import tempfile
-import uuid
-import zipfile
 from pathlib import Path
+
+from torch_ranks import microseconds, start
 
 SIZES = [1 << 10, 4 << 10, 16 << 10, 64 << 10, 128 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20, 32 << 20, 64 << 20,
          256 << 20, 1 << 30]  # fmt: skip
@@ -93,12 +89,12 @@ class Messages:
         """Whether every competitor delivers; what nobody sends to this rank is right."""
         import torch
 
-        count, peer = self.size // 4, 1 - self.me
-        wanted = (torch.arange(count, device=self.world.device, dtype=torch.int32) + peer) % 1000
+        count = self.size // 4
+        sent = [(torch.arange(count, device=self.world.device, dtype=torch.int32) + rank) % 1000 for rank in (0, 1)]
+        wanted = sent[1 - self.me]
         if self.way == "all_to_all":
             half = slice(self.me * (count // 2), (self.me + 1) * (count // 2))
-            parts = [((torch.arange(count, device=self.world.device, dtype=torch.int32) + rank) % 1000)[half] for rank in (0, 1)]
-            wanted = torch.cat(parts)
+            wanted = torch.cat([each[half] for each in sent])
         self.ours()
         if "bulk copy" in self.actions:
             self.copy()
@@ -107,31 +103,6 @@ class Messages:
             return True
         copied = "bulk copy" not in self.actions or torch.equal(self.target, wanted)
         return torch.equal(self.out, wanted) and copied
-
-
-def microseconds(action, times, rounds, world):
-    """Of `times` in a graph: the median over the rounds, of the slower rank."""
-    import torch
-
-    for _ in range(3):
-        action()
-    torch.cuda.synchronize()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        for _ in range(times):
-            action()
-    graph.replay()
-    taken = []
-    for _ in range(rounds):
-        torch.cuda.synchronize()
-        world.barrier()
-        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        begin.record()
-        graph.replay()
-        end.record()
-        end.synchronize()
-        taken.append(1e3 * begin.elapsed_time(end) / times)
-    return max(world.broadcast(statistics.median(taken), rank) for rank in range(2))
 
 
 def bulk_copy():
@@ -149,6 +120,13 @@ def bulk_copy():
         print(f"the bulk copy is left out: {error}", file=sys.stderr)
         return None
     return lambda grid, block, arguments, shared: kernel(grid=grid, block=block, args=arguments, shared_mem=shared)
+
+
+def line(row):
+    """A row in words."""
+    size, times = row["bytes"], {name: value for name, value in row.items() if isinstance(value, float)}
+    told = ", ".join(f"{name} {value:.2f} µs {size / value / 1e3:.0f} GB/s" for name, value in times.items())
+    return f"{row['way']} {size}, {row['blocks']} blocks: {told}{'' if row['right'] else '  WRONG'}"
 
 
 def rank_main(options):
@@ -182,8 +160,7 @@ def rank_main(options):
                         row[name] /= 2 if way == "there and back" else 1
                 rows.append(row)
                 if rank == 0:
-                    told = [f"{key} {value:.2f} µs {size / value / 1e3:.0f} GB/s" for key, value in row.items() if isinstance(value, float)]
-                    print(f"{way} {size}, {blocks} blocks: {', '.join(told)}{'' if row['right'] else '  WRONG'}", flush=True)
+                    print(line(row), flush=True)
                 del messages
         link.close()
     if rank == 0:
@@ -200,31 +177,12 @@ def main():
     parser.add_argument("--only", nargs="+", choices=WAYS, default=WAYS)
     parser.add_argument("--smallest", type=int, default=SIZES[0], help="bytes of the smallest message")
     parser.add_argument("--largest", type=int, default=SIZES[-1], help="bytes of the largest message")
-    parser.add_argument("--blocks", type=int, nargs="+", default=[32], help="blocks that send, and as many that receive")
+    parser.add_argument("--blocks", type=int, nargs="+", default=[32], help="that send, and as many that receive")
     parser.add_argument("--staging", type=int, default=128, help="MiB of the heap for a transport")
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--device", choices=["gpu", "cpu"], default="gpu")
     options = parser.parse_args()
-    if "RANK" in os.environ:
-        return rank_main(options)
-    with tempfile.TemporaryDirectory() as folder, socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        path = os.environ.get("PYTHONPATH")
-        if options.wheel:
-            zipfile.ZipFile(options.wheel).extractall(folder)
-            path = os.pathsep.join(filter(None, [folder, path]))
-        environment = {
-            **os.environ, "PYTHONPATH": path or "", "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1",
-            "MASTER_PORT": str(free.getsockname()[1]), "TORCHELASTIC_RUN_ID": uuid.uuid4().hex, "NCCL_NVLS_ENABLE": "0",
-        }  # fmt: skip
-        free.close()
-        if options.device == "cpu":
-            environment["TRITON_INTERPRET"] = "1"
-        command = [sys.executable, "-B", __file__, *sys.argv[1:]]
-        processes = [
-            subprocess.Popen(command, env={**environment, "RANK": str(rank), "LOCAL_RANK": str(rank)}) for rank in range(2)
-        ]
-        return max(abs(process.wait()) for process in processes)
+    return rank_main(options) if "RANK" in os.environ else start(__file__, 2, options.wheel, options.device)
 
 
 if __name__ == "__main__":

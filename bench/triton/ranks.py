@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from pathlib import Path
 
 # Multicast is no part of what is measured, and not every host allows it.
@@ -11,6 +12,9 @@ os.environ.setdefault("TORCH_SYMM_MEM_DISABLE_MULTICAST", "1")
 import symm  # noqa: E402
 import torch  # noqa: E402
 import torch.distributed as dist  # noqa: E402
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "device"))
+from torch_ranks import captured  # noqa: E402, F401
 
 QUICK = os.environ["SYMM_BENCH_QUICK"] == "1"
 REPEATS = 3 if QUICK else 9
@@ -69,18 +73,6 @@ def median(values):
 def spread(values):
     """Half of the range, relative to the median."""
     return (max(values) - min(values)) / 2 / median(values)
-
-
-def captured(action, times):
-    """`times` actions as a CUDA graph."""
-    for _ in range(2):
-        action()
-    torch.cuda.synchronize()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        for _ in range(times):
-            action()
-    return graph.replay
 
 
 def say(world, *words):
