@@ -1,7 +1,7 @@
 """What the author of a kernel sees of a message: `Ctx`, one tile of it, and the hooks that make and take a tile.
 
-A hook is a function with `@triton.jit` or `@gluon.jit`: `produce(c)` returns the values of a tile, and `consume(c, value)`
-takes them on the other side. Hooks are never called for a tile beyond the end of the message.
+A hook is a function with `@triton.jit` or `@gluon.jit`: `produce(c)` returns the values of a tile, and
+`consume(c, value)` takes them on the other side. Hooks are never called for a tile beyond the end of the message.
 """
 
 import triton
@@ -17,7 +17,7 @@ def builtin(function):
 
 
 def aggregate(fields, **members):
-    """An aggregate of Triton's with these fields, a name and a type each."""
+    """Makes a class a Triton aggregate with these fields, a name and a type each."""
 
     def made(cls):
         own = {name: member for name, member in vars(cls).items() if not name.startswith("__") or name == "__init__"}
@@ -106,16 +106,16 @@ class Ctx:
     `mask()` says which of them there are (None where all are), `index()` is their number in the message (of a matrix:
     row by row). `in_ptr`, `out_ptr` and `count` are the messages' own, `in_strides`, `out_strides` and `shape` those of
     matrices (rows, columns). `tile_idx` counts tiles, `step` those of this program; `slot` is the place in the ring,
-    `region_ptr + slot_base` its first element. `block_id` of `num_blocks` programs, `peer` and `recv_peer` are whom this
-    message goes to and comes from, `shard_idx` is the part of an all_to_all. `extra` is what the caller gave.
+    `region_ptr + slot_base` its first element. `block_id` of `num_blocks` programs, `peer` and `recv_peer` are whom
+    this message goes to and comes from, `shard_idx` is the part of an all_to_all. `extra` is what the caller gave.
 
     `tile`, `tile_rows`, `tile_cols` (0 where the message is no matrix) are constants.
     """
 
     @builtin
     def __init__(
-        self, tiled, inp, out, region, slot_base, tile_idx, origin, slot, step, block, blocks, peer, recv_peer, shard, extra,
-        full, _semantic=None,
+        self, tiled, inp, out, region, slot_base, tile_idx, origin, slot, step, block, blocks, peer, recv_peer, shard,
+        extra, _semantic=None,
     ):  # fmt: skip
         semantic = _semantic or interpreter_semantic
         given = (*origin, slot_base, tile_idx, slot, step, block, blocks, peer, recv_peer, shard, tiled.count)
@@ -126,7 +126,7 @@ class Ctx:
         self.out_strides = tl.tuple([out.row_stride, out.col_stride])
         self.shape, self.extra = tl.tuple([tiled.rows, tiled.cols]), as_tuple(extra)
         self.tile, self.tile_rows, self.tile_cols = tiled.TILE, tiled.TILE_ROWS, tiled.TILE_COLS
-        self.full, self.layout = constant(full), tiled.LAYOUT
+        self.full, self.layout = tl.constexpr(False), tiled.LAYOUT
 
     @builtin
     def inputs(self, _semantic=None):
@@ -169,6 +169,16 @@ class Ctx:
         down = semantic.less_than(numbers(semantic, self, 0), left(semantic, self.shape[0], self.row, self.tile_rows))
         across = left(semantic, self.shape[1], self.column, self.tile_cols)
         return semantic.and_(down, semantic.less_than(numbers(semantic, self, 1), across))
+
+
+@builtin
+def unmasked(ctx, _semantic=None):
+    """A Ctx for hooks of a tile whose elements are all there."""
+    whole = type(ctx)._get_instance()
+    for name in CTX:
+        object.__setattr__(whole, name, getattr(ctx, name))
+    object.__setattr__(whole, "full", tl.constexpr(True))
+    return whole
 
 
 def numbers(semantic, ctx, axis=None):

@@ -8,7 +8,7 @@ import triton
 import triton.language as tl
 
 from ._parts import Parts
-from .hooks import Ctx, Message, is_full
+from .hooks import Ctx, Message, is_full, unmasked
 from .kernels_parts import INTERPRETED, TABLE_HEADER
 from .kernels_ring import (
     CURSOR_KINDS,
@@ -78,8 +78,8 @@ def transfer(
     if SENDS and RECEIVES:
         puts = tl.where(sends, steps_of(sent, block, SEND_BLOCKS), 0)
         takes = tl.where(receives, steps_of(got, block, RECV_BLOCKS), 0)
-        exchange_tiles(there, sent, here, got, block, SEND_BLOCKS, RECV_BLOCKS, puts, takes, SEND_OPS, RECV_OPS, PRODUCE,
-                       CONSUME, extra)  # fmt: skip
+        exchange_tiles(there, sent, here, got, block, SEND_BLOCKS, RECV_BLOCKS, puts, takes, SEND_OPS, RECV_OPS,
+                       PRODUCE, CONSUME, extra)  # fmt: skip
     elif SENDS:
         send(there, sent, block, SEND_BLOCKS, SEND_OPS, PRODUCE, extra)
     else:
@@ -113,7 +113,7 @@ def mail(
         if block * TILE < count:
             step = tl.load(to_cursors + (MAILED * BLOCKS + block))
             c = Ctx(sent, sent, got, send_dst, 0, block, place_of(sent, block), step & (MAIL_BUFFERS - 1), 0, block,
-                    blocks, to, source, 0, extra, False)  # fmt: skip
+                    blocks, to, source, 0, extra)  # fmt: skip
             value = PRODUCE(c)
             if step % HALF == 0:
                 SEND_OPS.wait(table, to_flags + (MAIL * BLOCKS + block) * LINE, step - HALF)
@@ -127,7 +127,7 @@ def mail(
         if block * OUT_TILE < out_count:
             step = tl.load(from_cursors + (FETCHED * BLOCKS + block))
             c = Ctx(got, sent, got, recv_src, 0, block, place_of(got, block), step & (MAIL_BUFFERS - 1), 0, block,
-                    blocks, to, source, 0, extra, False)  # fmt: skip
+                    blocks, to, source, 0, extra)  # fmt: skip
             lines = mail_lines(recv_src, step, block, WORDS)
             epoch = (step + 1).to(tl.int32)
             value = node_wait_packet(table, lines, epoch, OUT_TILE, OUT_WIRE, c.mask(), OUT_LAYOUT)
@@ -146,13 +146,11 @@ def keep_tile(c, PRODUCE: tl.constexpr, CONSUME: tl.constexpr):
 @triton.jit
 def own_tile(inp, out, region, tile, step, block, blocks, me, extra, PRODUCE: tl.constexpr, CONSUME: tl.constexpr):
     """A tile that stays on this rank."""
-    origin = place_of(inp, tile)
+    c = Ctx(inp, inp, out, region, 0, tile, place_of(inp, tile), 0, step, block, blocks, me, me, me, extra)
     if is_full(inp, tile):
-        keep_tile(Ctx(inp, inp, out, region, 0, tile, origin, 0, step, block, blocks, me, me, me, extra, True),
-                  PRODUCE, CONSUME)  # fmt: skip
+        keep_tile(unmasked(c), PRODUCE, CONSUME)
     else:
-        keep_tile(Ctx(inp, inp, out, region, 0, tile, origin, 0, step, block, blocks, me, me, me, extra, False),
-                  PRODUCE, CONSUME)  # fmt: skip
+        keep_tile(c, PRODUCE, CONSUME)
 
 
 @triton.jit(do_not_specialize=[*SHAPES[:3], "in_apart", "out_apart"])
@@ -249,6 +247,14 @@ def land(table, c, to, OPS: tl.constexpr, PRODUCE: tl.constexpr):
     OPS.put(table, c.outputs(), PRODUCE(c), to, c.mask())
 
 
+@triton.jit
+def land_tile(table, part, c, to, OPS: tl.constexpr, PRODUCE: tl.constexpr):
+    if is_full(part, c.tile_idx):
+        land(table, unmasked(c), to, OPS, PRODUCE)
+    else:
+        land(table, c, to, OPS, PRODUCE)
+
+
 @triton.jit(do_not_specialize=[*SHAPES[:3], "in_apart", "landing_apart"])
 def swap_in_place(
     table, signals, flags, cursors, inp, landing,
@@ -275,14 +281,11 @@ def swap_in_place(
             target = Message(landing + ME * landing_apart, count, TILE, LAYOUT, rows, cols, cols, 1, TILE_ROWS,
                              TILE_COLS)  # fmt: skip
             tile = block + i * blocks
-            origin = place_of(part, tile)
-            if is_full(part, tile):
-                land(table, Ctx(part, part, target, landing, 0, tile, origin, 0, i, block, blocks, to, ME, to, extra,
-                                True), to, NEAR_OPS if (ME + j) % WORLD // DOMAIN == ME // DOMAIN else FAR_OPS,
-                     PRODUCE)  # fmt: skip
+            c = Ctx(part, part, target, landing, 0, tile, place_of(part, tile), 0, i, block, blocks, to, ME, to,
+                    extra)  # fmt: skip
+            if (ME + j) % WORLD // DOMAIN == ME // DOMAIN:
+                land_tile(table, part, c, to, NEAR_OPS, PRODUCE)
             else:
-                land(table, Ctx(part, part, target, landing, 0, tile, origin, 0, i, block, blocks, to, ME, to, extra,
-                                False), to, NEAR_OPS if (ME + j) % WORLD // DOMAIN == ME // DOMAIN else FAR_OPS,
-                     PRODUCE)  # fmt: skip
+                land_tile(table, part, c, to, FAR_OPS, PRODUCE)
     meet_peers(table, signals, flags, step + 2, block, ME, WORLD, BLOCKS, DOMAIN, NEAR_OPS, FAR_OPS)
     tl.store(cursors + (MEETINGS * BLOCKS + block), step + 2)

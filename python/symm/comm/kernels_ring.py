@@ -11,7 +11,7 @@ import triton
 import triton.language as tl
 from triton.runtime.interpreter import interpreter_semantic
 
-from .hooks import Ctx, aggregate, builtin, constant, is_full, number, origin_of, tiles_of
+from .hooks import Ctx, aggregate, builtin, constant, is_full, number, origin_of, tiles_of, unmasked
 
 # Flags of a peer, by kind: one line of 128 bytes for each program.
 TAIL, HEAD, MAIL, MET = (tl.constexpr(kind) for kind in range(4))
@@ -77,21 +77,26 @@ def put_tile(lane, c, freed, OPS: tl.constexpr, PRODUCE: tl.constexpr):
 
 
 @triton.jit
-def push(
-    lane, inp, out, tile, step, cursor, block, blocks, recv_peer, shard, extra, OPS: tl.constexpr, PRODUCE: tl.constexpr,
-    CHUNK: tl.constexpr,
-):  # fmt: skip
-    """Sends a tile, which begins at a cursor."""
+def place_in_ring(lane, cursor, block, CHUNK: tl.constexpr):
+    """The slot that begins at a cursor, and its first element."""
     ITEM: tl.constexpr = size_of(lane.region)
     slot = (cursor & (lane.RING - 1)) // CHUNK
-    base = block.to(tl.int64) * (lane.RING // ITEM) + slot * (CHUNK // ITEM)
-    freed, origin = cursor + (CHUNK - lane.RING), place_of(inp, tile)
+    return slot, block.to(tl.int64) * (lane.RING // ITEM) + slot * (CHUNK // ITEM)
+
+
+@triton.jit
+def push(
+    lane, inp, out, tile, step, cursor, block, blocks, recv_peer, shard, extra, OPS: tl.constexpr,
+    PRODUCE: tl.constexpr, CHUNK: tl.constexpr,
+):  # fmt: skip
+    """Sends a tile, which begins at a cursor."""
+    slot, base = place_in_ring(lane, cursor, block, CHUNK)
+    c = Ctx(inp, inp, out, lane.region, base, tile, place_of(inp, tile), slot, step, block, blocks, lane.peer,
+            recv_peer, shard, extra)  # fmt: skip
     if is_full(inp, tile):
-        put_tile(lane, Ctx(inp, inp, out, lane.region, base, tile, origin, slot, step, block, blocks, lane.peer,
-                           recv_peer, shard, extra, True), freed, OPS, PRODUCE)  # fmt: skip
+        put_tile(lane, unmasked(c), cursor + (CHUNK - lane.RING), OPS, PRODUCE)
     else:
-        put_tile(lane, Ctx(inp, inp, out, lane.region, base, tile, origin, slot, step, block, blocks, lane.peer,
-                           recv_peer, shard, extra, False), freed, OPS, PRODUCE)  # fmt: skip
+        put_tile(lane, c, cursor + (CHUNK - lane.RING), OPS, PRODUCE)
     OPS.signal(lane.table, lane.signals + (TAIL * lane.BLOCKS + block) * LINE, cursor + CHUNK, lane.peer)
 
 
@@ -118,17 +123,28 @@ def pull(
     CHUNK: tl.constexpr,
 ):  # fmt: skip
     """Receives a tile, which begins at a cursor."""
-    ITEM: tl.constexpr = size_of(lane.region)
-    slot = (cursor & (lane.RING - 1)) // CHUNK
-    base = block.to(tl.int64) * (lane.RING // ITEM) + slot * (CHUNK // ITEM)
-    origin = place_of(out, tile)
+    slot, base = place_in_ring(lane, cursor, block, CHUNK)
+    c = Ctx(out, inp, out, lane.region, base, tile, place_of(out, tile), slot, step, block, blocks, peer, lane.peer,
+            shard, extra)  # fmt: skip
     OPS.wait(lane.table, lane.flags + (TAIL * lane.BLOCKS + block) * LINE, cursor + CHUNK)
     if is_full(out, tile):
-        take_tile(lane, Ctx(out, inp, out, lane.region, base, tile, origin, slot, step, block, blocks, peer,
-                            lane.peer, shard, extra, True), cursor + CHUNK, OPS, CONSUME)  # fmt: skip
+        take_tile(lane, unmasked(c), cursor + CHUNK, OPS, CONSUME)
     else:
-        take_tile(lane, Ctx(out, inp, out, lane.region, base, tile, origin, slot, step, block, blocks, peer,
-                            lane.peer, shard, extra, False), cursor + CHUNK, OPS, CONSUME)  # fmt: skip
+        take_tile(lane, c, cursor + CHUNK, OPS, CONSUME)
+
+
+@triton.jit
+def go_through(
+    lane, message, block, blocks, OPS: tl.constexpr, HOOK: tl.constexpr, extra, MOVE: tl.constexpr, KIND: tl.constexpr
+):
+    """Moves the tiles of a message that are program `block`'s of `blocks`, with `push` or `pull`."""
+    CHUNK: tl.constexpr = message.TILE * size_of(lane.region)
+    steps, start = steps_of(message, block, blocks), start_of(lane, block, KIND, CHUNK)
+    for i in range(steps):
+        MOVE(lane, message, message, block + i * blocks, i, start + i * CHUNK, block, blocks, lane.peer, 0, extra, OPS,
+             HOOK, CHUNK)  # fmt: skip
+    if steps > 0:
+        finish(lane, block, start + steps * CHUNK, KIND)
 
 
 @triton.jit
@@ -137,25 +153,13 @@ def send(lane, message, block, blocks, OPS: tl.constexpr, PRODUCE: tl.constexpr,
 
     The receiver has as many programs, and tiles of as many bytes.
     """
-    CHUNK: tl.constexpr = message.TILE * size_of(lane.region)
-    steps, start = steps_of(message, block, blocks), start_of(lane, block, SENT, CHUNK)
-    for i in range(steps):
-        push(lane, message, message, block + i * blocks, i, start + i * CHUNK, block, blocks, lane.peer, 0, extra, OPS,
-             PRODUCE, CHUNK)  # fmt: skip
-    if steps > 0:
-        finish(lane, block, start + steps * CHUNK, SENT)
+    go_through(lane, message, block, blocks, OPS, PRODUCE, extra, push, SENT)
 
 
 @triton.jit
 def recv(lane, message, block, blocks, OPS: tl.constexpr, CONSUME: tl.constexpr, extra=None):
     """Receives the tiles of a message that are program `block`'s of `blocks`."""
-    CHUNK: tl.constexpr = message.TILE * size_of(lane.region)
-    steps, start = steps_of(message, block, blocks), start_of(lane, block, TAKEN, CHUNK)
-    for i in range(steps):
-        pull(lane, message, message, block + i * blocks, i, start + i * CHUNK, block, blocks, lane.peer, 0, extra, OPS,
-             CONSUME, CHUNK)  # fmt: skip
-    if steps > 0:
-        finish(lane, block, start + steps * CHUNK, TAKEN)
+    go_through(lane, message, block, blocks, OPS, CONSUME, extra, pull, TAKEN)
 
 
 @triton.jit
@@ -163,7 +167,7 @@ def exchange_tiles(
     to, inp, source, out, block, send_blocks, recv_blocks, puts, takes, SEND_OPS: tl.constexpr, RECV_OPS: tl.constexpr,
     PRODUCE: tl.constexpr, CONSUME: tl.constexpr, extra,
 ):  # fmt: skip
-    """Sends `puts` tiles and receives `takes`, in turn: a tile is sent before the one of the same number is waited for."""
+    """Sends `puts` tiles and receives `takes`, in turn: a tile is sent before that of the same number is waited for."""
     CHUNK: tl.constexpr = inp.TILE * size_of(to.region)
     OUT_CHUNK: tl.constexpr = out.TILE * size_of(source.region)
     sent, taken = start_of(to, block, SENT, CHUNK), start_of(source, block, TAKEN, OUT_CHUNK)
@@ -172,8 +176,8 @@ def exchange_tiles(
             push(to, inp, out, block + i * send_blocks, i, sent + i * CHUNK, block, send_blocks, source.peer, 0, extra,
                  SEND_OPS, PRODUCE, CHUNK)  # fmt: skip
         if (i > 0) & (i <= takes):
-            pull(source, inp, out, block + (i - 1) * recv_blocks, i - 1, taken + (i - 1) * OUT_CHUNK, block, recv_blocks,
-                 to.peer, 0, extra, RECV_OPS, CONSUME, OUT_CHUNK)  # fmt: skip
+            pull(source, inp, out, block + (i - 1) * recv_blocks, i - 1, taken + (i - 1) * OUT_CHUNK, block,
+                 recv_blocks, to.peer, 0, extra, RECV_OPS, CONSUME, OUT_CHUNK)  # fmt: skip
     if puts > 0:
         finish(to, block, sent + puts * CHUNK, SENT)
     if takes > 0:
