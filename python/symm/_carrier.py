@@ -7,6 +7,7 @@ not fit into operands is a text on the function, its attribute `symm.carrier`.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import inspect
@@ -15,6 +16,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 from triton import knobs
 from triton._C.libtriton import ir
+from triton.language import core as tl
 
 from . import _interpreter
 from ._operands import Operands
@@ -88,6 +90,58 @@ class Emitter(Operands):
         call = self.builder.call(function, handles)
         values = [self.semantic.tensor(call.get_result(index), each) for index, each in enumerate(_types(result))]
         return values if isinstance(result, tuple) else values[0] if values else None
+
+    def is_used(self):
+        """Whether the kernel does something with the result of the op that is being called."""
+        return not getattr(self.generator.cur_node, "_is_unused", False)
+
+    def times(self, count, body):
+        """Emits a loop of `count` iterations; `body` emits one, and is given its number from 0."""
+        first, step = (self.semantic.to_tensor(number).handle for number in (0, 1))
+        loop = self.builder.create_for_op(first, count.handle, step, [])
+        with self._inside():
+            self.builder.set_insertion_point_to_start(loop.get_body(0))
+            body(self.semantic.tensor(loop.get_induction_var(), count.type))
+
+    def until(self, look, kind):
+        """Emits a loop that does `look` until it says that it is over, and returns what it has found at last.
+
+        `look` returns what it has found, of the type `kind`, and whether it is over.
+        """
+        types = [kind.to_ir(self.builder)]
+        loop = self.builder.create_while_op(types, [])
+        with self._inside():
+            self.builder.set_insertion_point_to_start(self.builder.create_block_with_parent(loop.get_before(), []))
+            found, over = look()
+            self.builder.create_condition_op(self.semantic.not_(over).handle, [found.handle])
+            self.builder.set_insertion_point_to_start(self.builder.create_block_with_parent(loop.get_after(), types))
+            self.builder.create_yield_op([])
+        return self.semantic.tensor(loop.get_result(0), kind)
+
+    def reduced(self, block, every):
+        """Whether `every` boolean of a block is True, or one of them is."""
+        combine = self.builder.create_and if every else self.builder.create_or
+
+        def fill(reduce):
+            with self._inside():
+                kind = tl.int1.to_ir(self.builder)
+                inner = self.builder.create_block_with_parent(reduce.get_region(0), [kind, kind])
+                self.builder.set_insertion_point_to_start(inner)
+                self.builder.create_reduce_ret(combine(inner.arg(0), inner.arg(1)))
+
+        while block.type.is_block():
+            [block] = self.semantic.reduction([block], 0, fill)
+        return block
+
+    @contextlib.contextmanager
+    def _inside(self):
+        """Emits in a region, and goes on after the op that has it."""
+        place, location = self.builder.get_insertion_point(), self.builder.get_loc()
+        try:
+            yield
+        finally:
+            self.builder.restore_insertion_point(place)
+            self.builder.set_loc(location)
 
     def _function(self, name, carrier, operands, handles, result):
         """The function to call: one for each carrier and types."""

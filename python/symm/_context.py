@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from triton.language import core as tl
 
-from . import _carrier, _interpreter, _ops, _packets
+from . import _carrier, _flags, _interpreter, _ops, _packets
 from ._operands import Operands
 
 Class = TypeVar("Class", bound=type)
@@ -52,6 +52,10 @@ class Ops:
     put_signal = _ops.put_signal
     fence = _ops.fence
     barrier = _ops.barrier
+    test = _flags.test
+    signal_all = _flags.signal_all
+    wait_all = _flags.wait_all
+    wait_any = _flags.wait_any
     put_packet = _packets.put_packet
     wait_packet = _packets.wait_packet
     try_packet = _packets.try_packet
@@ -74,7 +78,7 @@ class Watched(Ops):
 
 def device_context(cls: Class) -> Class:
     """Makes a class derived from `Ops` a Triton aggregate, which has no base classes."""
-    ops = [*_ops.__all__, *_packets.__all__]
+    ops = [*_ops.__all__, *_flags.__all__, *_packets.__all__]
     members = {name: member for name, member in vars(Ops).items() if name in ops}
     fields = {"table": tl.tensor}
     if issubclass(cls, Watched):

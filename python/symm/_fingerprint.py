@@ -14,7 +14,7 @@ IRIS = ("iris/_ops.py", "iris/_context.py")
 @functools.cache
 def fingerprint():
     digest = hashlib.sha256(_build_id(_symm.__file__) or Path(_symm.__file__).read_bytes())
-    for name in ("_ops.py", "_packets.py", "_operands.py", "_carrier.py", "_seam.py", *IRIS):
+    for name in ("_ops.py", "_flags.py", "_packets.py", "_operands.py", "_carrier.py", "_seam.py", *IRIS):
         digest.update((Path(__file__).parent / name).read_bytes())
     return f"symm-{_symm.__version__}-{digest.hexdigest()[:16]}"
 

@@ -7,6 +7,7 @@ earlier programs, but not for later ones.
 import ctypes
 import math
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,8 @@ from ._operands import Operands
 from ._symm import MAX_RANKS, TABLE_HEADER_WORDS
 from .errors import CompileError, NotSymmetricError, RankRangeError, SymmError
 
+# How long a wait for several flags sleeps between two looks.
+SECONDS_BETWEEN_LOOKS = 1e-5
 # Where the epochs of a line are, in bytes.
 EPOCHS = (4, 12)
 
@@ -78,6 +81,23 @@ class Interpreter(Operands):
         if getattr(value, "type", None) is not None and pointer.type.scalar.element_ty == tl.bfloat16:
             value = self.semantic.cast(value, tl.float32) if value.type.scalar.is_int() else value
         return super().value(value, pointer, name)
+
+    def is_used(self):
+        return True
+
+    def times(self, count, body):
+        for index in range(int(count.handle.data.item())):
+            body(self.semantic.to_tensor(index))
+
+    def until(self, look, kind):
+        found, over = look()
+        while not over:
+            time.sleep(SECONDS_BETWEEN_LOOKS)
+            found, over = look()
+        return found
+
+    def reduced(self, block, every):
+        return bool(block.handle.data.all() if every else block.handle.data.any())
 
     def call(self, name, operands, attributes=None, result=None):
         operands = {key: value.handle for key, value in self.present(operands).items()}

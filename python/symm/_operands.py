@@ -40,6 +40,21 @@ class Operands:
         record = getattr(value, "deadline", None)
         return (None, 0) if record is None else (record, tl._unwrap_if_constexpr(value.tag))
 
+    def seen(self, ctx, flag, order, mask=None):
+        """What my flag is, or each of a block: by an atomic, so that all threads of the program see the same."""
+        context = self.context(ctx)
+        element = flag.type.scalar.element_ty
+        kind = flag.type.with_element_ty(element) if flag.type.is_block() else element
+        operands = {
+            "ctx": context,
+            "ptr": flag,
+            "value": self.value(0, flag),
+            "rank": self.call("rank", {"ctx": context}, result=tl.int32),
+            "mask": mask,
+        }
+        order = {**order, "sem": order["sem"] or "acquire"}
+        return self.call("atomic_rmw", operands, {"kind": "or", **order}, kind)
+
     def present(self, operands):
         """The operands that are there, by name; a context of parts is three."""
         present = {key: value for key, value in operands.items() if value is not None}

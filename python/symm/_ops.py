@@ -247,7 +247,7 @@ def atomic(
         "rank": emit.rank(rank),
         "mask": emit.mask(mask, pointer),
     }
-    return emit.call("atomic_rmw", operands, {"kind": kind, **_order(sem, scope)}, value.type)
+    return emit.call("atomic_rmw", operands, {"kind": kind, **order_of(sem, scope)}, value.type)
 
 
 atomic_add = atomic("add", "Adds `value`")
@@ -288,7 +288,7 @@ def atomic_cas(
         "desired": emit.value(desired, pointer, "desired"),
         "rank": emit.rank(rank),
     }
-    return emit.call("atomic_cas", operands, _order(sem, scope), expected.type)
+    return emit.call("atomic_cas", operands, order_of(sem, scope), expected.type)
 
 
 @op
@@ -308,10 +308,10 @@ def signal(
     `flag` is a pointer to an int32, uint32, int64 or uint64; `value` is an integer that fits in it. Every earlier write
     of this program is visible to whoever waits for the signal, on any rank. `sem` is "release" (default) or "relaxed".
     """
-    flag, value = _flag(emit, flag, value, written=True)
+    flag, value = flag_operands(emit, flag, value, written=True)
     operands = {"ctx": emit.context(ctx), "flag": flag, "value": value, "rank": emit.rank(rank)}
     kind = choice(op, "op", SignalKind) or "set"
-    emit.call("signal", operands, {"kind": kind, **_order(sem, scope, SignalOrder), **_group(group)})
+    emit.call("signal", operands, {"kind": kind, **order_of(sem, scope, SignalOrder), **group_of(group)})
 
 
 @op
@@ -324,19 +324,23 @@ def wait(
     sem: WaitOrder | None = None,
     scope: Scope | None = None,
     group: Group = "block",
-) -> None:
+) -> tl.tensor:
     """Waits until my flag compares with `value` as asked: "eq", "ne", "lt", "le", "gt" or "ge" (default).
 
     `flag` is a pointer as in `signal`; its type says whether the comparison is signed. What was written before the
     signal is visible after the wait. `sem` is "acquire" (default) or "relaxed".
+
+    Returns the flag's value, which may have changed since the wait has ended. A wait whose result is not used does not
+    read it; one whose result is used does so with an atomic.
     """
-    flag, value = _flag(emit, flag, value)
+    flag, value = flag_operands(emit, flag, value)
     comparison = choice(compare, "compare", Comparison) or "ge"
     attributes = {"comparison": comparison, "unsigned": flag.type.element_ty.is_int_unsigned()}
-    attributes |= {**_order(sem, scope, WaitOrder), **_group(group)}
+    attributes |= {**order_of(sem, scope, WaitOrder), **group_of(group)}
     deadline, attributes["tag"] = emit.deadline(ctx)
     operands = {"ctx": emit.context(ctx), "flag": flag, "value": value, "deadline": deadline}
     emit.call("wait", operands, attributes)
+    return emit.seen(ctx, flag, order_of(sem, scope, WaitOrder)) if emit.is_used() else None
 
 
 @op
@@ -356,7 +360,7 @@ def put_signal(
 ) -> None:
     """`put`, then a release `signal`, both to `rank`: whoever waits for the signal sees the data."""
     src, dst = _pair(emit, src, dst)
-    flag, value = _flag(emit, flag, value, written=True)
+    flag, value = flag_operands(emit, flag, value, written=True)
     operands = {
         "ctx": emit.context(ctx),
         "src": src,
@@ -367,7 +371,7 @@ def put_signal(
         "mask": emit.mask(mask, src),
     }
     kind = choice(op, "op", SignalKind) or "set"
-    attributes = {"kind": kind, **_load_cache(cache_modifier), **_order(None, scope), **_group(group)}
+    attributes = {"kind": kind, **_load_cache(cache_modifier), **order_of(None, scope), **group_of(group)}
     emit.call("put_signal", operands, attributes)
 
 
@@ -381,7 +385,7 @@ def fence(
     other ops, a narrower one is not widened: such a fence orders nothing for another GPU.
     """
     emit.context(ctx)
-    emit.call("fence", {}, {**_order(sem, scope, FenceOrder), **_group(group)})
+    emit.call("fence", {}, {**order_of(sem, scope, FenceOrder), **group_of(group)})
 
 
 @op
@@ -391,7 +395,7 @@ def barrier(emit: Emitter, ctx: Context, group: Group = "block") -> None:
     Every rank launches the same grid, of no more programs than symm has flags for: each takes 8 bytes × (ranks + 1) of
     the first 2 MiB of the heap, so that 29,069 programs fit with 8 ranks. A larger grid ends with an assertion.
     """
-    emit.call("barrier", {"ctx": emit.context(ctx)}, _group(group))
+    emit.call("barrier", {"ctx": emit.context(ctx)}, group_of(group))
 
 
 def _elements(pointer):
@@ -411,9 +415,10 @@ def _pair(emit, src, dst):
     return src, dst
 
 
-def _flag(emit, flag, value, written=False):
-    flag = emit.pointer(flag, "flag", written, scalar=True)
-    element = flag.type.element_ty
+def flag_operands(emit, flag, value, written=False, scalar=True):
+    """A pointer to a flag, or a block of such, and the value that is compared with it or written there."""
+    flag = emit.pointer(flag, "flag", written, scalar)
+    element = flag.type.scalar.element_ty
     if not element.is_int() or element.primitive_bitwidth not in (32, 64):
         raise TypeError(f"a flag is an int32, uint32, int64 or uint64, but this one is {element}")
     return flag, emit.exact(value, flag)
@@ -423,9 +428,9 @@ def _load_cache(cache_modifier):
     return {"cache": choice(cache_modifier, "cache_modifier", LoadCache)}
 
 
-def _order(sem, scope, orders=Order):
+def order_of(sem, scope, orders=Order):
     return {"sem": choice(sem, "sem", orders), "scope": choice(scope, "scope", Scope)}
 
 
-def _group(group):
+def group_of(group):
     return {"group": choice(group, "group", Group)}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import symm.gluon
 import symm.triton
-from symm import _context, _ops, _packets
+from symm import _context, _flags, _ops, _packets
 
 USES = Path(__file__).parent / "typed/uses.py"
 
@@ -33,8 +33,8 @@ def test_right_and_wrong_uses(tmp_path):
 @pytest.mark.parametrize("module", [symm.triton, symm.gluon])
 def test_every_op_is_a_function_and_a_method(module):
     context, *ops = module.__all__
-    assert ops == _ops.__all__ + _packets.__all__
-    defined = [value for each in (_ops, _packets) for value in vars(each).items()]
+    assert ops == _ops.__all__ + _flags.__all__ + _packets.__all__
+    defined = [value for each in (_ops, _flags, _packets) for value in vars(each).items()]
     assert set(ops) == {name for name, value in defined if getattr(value, "__triton_builtin__", False)}
     for op in ops:
         assert getattr(module, op).__doc__

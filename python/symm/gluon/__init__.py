@@ -4,8 +4,9 @@
 """
 
 # First what says that Triton is missing.
-from .. import _need_triton, _ops, _packets, _seam  # noqa: F401
+from .. import _flags, _need_triton, _ops, _packets, _seam  # noqa: F401
 from .._context import Ops, device_context
+from .._flags import *
 from .._ops import *
 from .._packets import *
 
@@ -16,6 +17,6 @@ class DeviceCtx(Ops):
 
 
 __all__ = ["DeviceCtx"]
-__all__ += _ops.__all__ + _packets.__all__
+__all__ += _ops.__all__ + _flags.__all__ + _packets.__all__
 
 _seam.install()

@@ -18,6 +18,9 @@ def ops_have_names_arguments_and_defaults(table, p, q, flag, peer, n, B: tl.cons
     ctx.atomic_add(q, 1, peer, sem="relaxed", scope="sys")
     ctx.put_signal(p, q, flag, 1, peer, op="add", group="warp")
     ctx.wait(flag, 1, "eq")
+    tl.store(q, ctx.wait(flag, 1) + tl.sum(ctx.wait_all(flag + at, 1, mask=at < n)))
+    if ctx.test(flag, 1, compare="eq"):
+        ctx.signal_all(flag, 2, op="add")
     ctx.fence()
     sg.DeviceCtx(table).barrier()
 
@@ -29,6 +32,8 @@ def ops_have_names_arguments_and_defaults(table, p, q, flag, peer, n, B: tl.cons
     ctx.atomic_max(p, 1, peer, order="relaxed")  # wrong: Unexpected keyword argument "order"
     ctx.atomic_cas(p, 0, 1, peer, mask=at < n)  # wrong: Unexpected keyword argument "mask"
     ctx.wait(flag, 1, compare="==")  # wrong: Argument "compare" has incompatible type
+    ctx.wait_any(flag, 1, sem="release")  # wrong: Argument "sem" has incompatible type
+    ctx.signal_all(flag, 1, rank=peer)  # wrong: Unexpected keyword argument "rank"
     st.signal(ctx, flag, 1, peer, sem="acquire")  # wrong: Argument "sem" to "signal" has incompatible type
     sg.fence(ctx, scope="world")  # wrong: Argument "scope" to "fence" has incompatible type
     st.atomic(ctx, p, 1, peer)  # wrong: Module has no attribute "atomic"

@@ -17,7 +17,7 @@ sys.modules["triton"].__spec__ = sys.modules["symm.triton"] = mock.MagicMock()
 sys.modules |= {"numpy": mock.MagicMock(), "symm._symm": mock.MagicMock(__version__="0")}
 
 import symm  # noqa: E402
-from symm import _context, _ops, _packets, comm, errors  # noqa: E402
+from symm import _context, _flags, _ops, _packets, comm, errors  # noqa: E402
 from symm.comm import Communicator  # noqa: E402
 
 INTRODUCTION = """\
@@ -83,7 +83,7 @@ def main():
             print(entry(f"World.{name}", member))
     # The first line is of the module for Triton, the second of its context.
     print(KERNELS.format(doc=inspect.getdoc(_ops).split("\n\n", 1)[1], context=inspect.getdoc(_context.Ops)))
-    ops = [(name, getattr(module, name)) for module in (_ops, _packets) for name in module.__all__]
+    ops = [(name, getattr(module, name)) for module in (_ops, _flags, _packets) for name in module.__all__]
     print("\n".join(entry(name, function).lstrip("\n") + "\n" for name, function in ops), end="")
     print(f"\n## `symm.comm`\n\n{inspect.getdoc(comm)}")
     print(f"\n### `symm.comm.Communicator{signature(Communicator)}`\n\n{inspect.getdoc(Communicator)}")

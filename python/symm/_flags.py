@@ -1,0 +1,126 @@
+"""Ops on flags that are made of others: a look that does not wait, and several ranks or flags at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from triton.language import core as tl
+
+from ._carrier import Emitter, op
+from ._ops import Comparison, Group, Scope, SignalKind, SignalOrder, WaitOrder, flag_operands, group_of, order_of
+from ._operands import choice, describe
+
+if TYPE_CHECKING:
+    from ._ops import Context, Mask
+
+__all__ = ["test", "signal_all", "wait_all", "wait_any"]
+
+
+@op
+def test(
+    emit: Emitter,
+    ctx: Context,
+    flag: tl.tensor,
+    value: int | tl.tensor,
+    compare: Comparison = "ge",
+    sem: WaitOrder | None = None,
+    scope: Scope | None = None,
+) -> tl.tensor:
+    """Whether my flag compares with `value` as asked, now: one look that does not wait; a boolean.
+
+    Arguments are those of `wait`. Where it is True, what was written before the signal is visible after it, as after a
+    `wait`. A loop that does nothing but look is better a `wait`, which polls without atomics.
+    """
+    flag, value = flag_operands(emit, flag, value)
+    return _holds(emit, emit.seen(ctx, flag, order_of(sem, scope, WaitOrder)), value, compare)
+
+
+@op
+def signal_all(
+    emit: Emitter,
+    ctx: Context,
+    flag: tl.tensor,
+    value: int | tl.tensor,
+    op: SignalKind = "set",
+    sem: SignalOrder | None = None,
+    scope: Scope | None = None,
+    group: Group = "block",
+) -> None:
+    """`signal` to every rank, mine too, from the one after mine around the ring; with one fence for all of them."""
+    flag, value = flag_operands(emit, flag, value, written=True)
+    kind = choice(op, "op", SignalKind) or "set"
+    attributes = {"kind": kind, **order_of(sem, scope, SignalOrder), **group_of(group)}
+    context = emit.context(ctx)
+    me, ranks = (emit.call(name, {"ctx": context}, result=tl.int32) for name in ("rank", "num_ranks"))
+
+    def send(index):
+        ahead = emit.semantic.add(emit.semantic.add(me, index, True), emit.semantic.to_tensor(1), True)
+        operands = {"ctx": context, "flag": flag, "value": value, "rank": emit.semantic.mod(ahead, ranks)}
+        emit.call("signal", operands, attributes)
+
+    emit.times(ranks, send)
+
+
+@op
+def wait_all(
+    emit: Emitter,
+    ctx: Context,
+    flags: tl.tensor,
+    value: int | tl.tensor,
+    compare: Comparison = "ge",
+    mask: Mask = None,
+    sem: WaitOrder | None = None,
+    scope: Scope | None = None,
+) -> tl.tensor:
+    """Waits until each of my flags compares with `value` as asked; returns a block of what it has seen.
+
+    `flags` is a block of pointers, to flags as in `signal`; `value` is an integer, or a block of them. All flags are
+    looked at together, again and again; each look is an atomic for each flag. Where `mask` is False a flag is not
+    looked at, and its value is undefined.
+    """
+    return _wait(emit, ctx, (flags, value, compare, mask), order_of(sem, scope, WaitOrder), every=True)
+
+
+@op
+def wait_any(
+    emit: Emitter,
+    ctx: Context,
+    flags: tl.tensor,
+    value: int | tl.tensor,
+    compare: Comparison = "ge",
+    mask: Mask = None,
+    sem: WaitOrder | None = None,
+    scope: Scope | None = None,
+) -> tl.tensor:
+    """Waits until one of my flags compares with `value` as asked; returns a block of what it has seen.
+
+    Arguments are those of `wait_all`: compare the result with `value` to know which flags it is. With a mask that is
+    False everywhere it waits for ever.
+    """
+    return _wait(emit, ctx, (flags, value, compare, mask), order_of(sem, scope, WaitOrder), every=False)
+
+
+def _wait(emit, ctx, asked, order, every):
+    flags, value, compare, mask = asked
+    if emit.deadline(ctx)[0] is not None:
+        raise TypeError("waits for several flags have no deadline: use wait for each, or another context")
+    if not isinstance(flags, tl.tensor) or not flags.type.is_block():
+        raise TypeError(f"flags must be a block of pointers, not {describe(flags)}: for one flag there is wait")
+    flags, value = flag_operands(emit, flags, value, scalar=False)
+    mask = emit.mask(mask, flags)
+
+    def look():
+        values = emit.seen(ctx, flags, order, mask)
+        holds = _holds(emit, values, value, compare)
+        if mask is not None:
+            left_out = emit.semantic.invert(mask)
+            holds = emit.semantic.or_(holds, left_out) if every else emit.semantic.and_(holds, mask)
+        return values, emit.reduced(holds, every)
+
+    return emit.until(look, flags.type.with_element_ty(flags.type.scalar.element_ty))
+
+
+def _holds(emit, seen, value, compare):
+    comparison = choice(compare, "compare", Comparison) or "ge"
+    names = {"eq": "equal", "ne": "not_equal", "lt": "less_than", "le": "less_equal", "gt": "greater_than"}
+    return getattr(emit.semantic, names.get(comparison, "greater_equal"))(seen, value)
