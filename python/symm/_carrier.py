@@ -29,14 +29,29 @@ Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
 
+class Shown(inspect.Signature):
+    """The signature of what Triton calls with hidden arguments, which `help` does not show."""
+
+    def __str__(self):
+        return str(inspect.Signature([each for each in self.parameters.values() if not each.name.startswith("_")]))
+
+    def format(self, **keywords):
+        """What newer versions of Python show."""
+        return str(self)
+
+    @staticmethod
+    def of(parameters):
+        """That of parameters, with the hidden ones."""
+        keyword = functools.partial(inspect.Parameter, kind=inspect.Parameter.KEYWORD_ONLY, default=None)
+        return Shown([*parameters, keyword("_semantic"), keyword("_generator")])
+
+
 def op(function: Callable[Concatenate[Any, Parameters], Result]) -> Callable[Parameters, Result]:
     """Makes `function(emit, ctx, …)` a builtin of Triton and Gluon, called as `builtin(ctx, …)`.
 
     Whatever it raises reaches the user as a CompileError with the Python line of the call.
     """
     parameters = list(inspect.signature(function).parameters.values())[1:]
-    keyword = functools.partial(inspect.Parameter, kind=inspect.Parameter.KEYWORD_ONLY, default=None)
-    hidden = [keyword("_semantic"), keyword("_generator")]
 
     @functools.wraps(function)
     def builtin(*args, _semantic=None, _generator=None, **kwargs):
@@ -52,7 +67,7 @@ def op(function: Callable[Concatenate[Any, Parameters], Result]) -> Callable[Par
             message = str(error) or repr(error)
             raise located(f"symm {function.__name__}: {message}", _generator) from error
 
-    builtin.__signature__ = inspect.Signature(parameters + hidden)
+    builtin.__signature__ = Shown.of(parameters)
     builtin.__triton_builtin__ = True
     return cast("Callable[Parameters, Result]", builtin)
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import TypeVar
 
 from triton.language import core as tl
+from triton.runtime.interpreter import TensorHandle
 
 from . import _carrier, _flags, _interpreter, _ops, _packets
 from ._operands import Operands
@@ -15,8 +17,8 @@ Class = TypeVar("Class", bound=type)
 class Ops:
     """Who this rank is and where every rank's heap lies.
 
-    Construct it in a kernel from the pointer to the context table (int64), or pass that pointer itself as `ctx`.
-    Every op is a method: `ctx.load(ptr, rank)` is `load(ctx, ptr, rank)`.
+    Construct it in a kernel from the World that is the kernel's argument, or the context table; or pass that itself as
+    `ctx`. Every op is a method: `ctx.load(ptr, rank)` is `load(ctx, ptr, rank)`.
     """
 
     def __init__(self, table: tl.tensor, _semantic=None, _generator=None):
@@ -85,4 +87,16 @@ def device_context(cls: Class) -> Class:
         fields |= {"deadline": tl.tensor, "tag": tl.constexpr}
     members |= {"__init__": cls.__init__, "__annotations__": fields}
     members |= {"__module__": cls.__module__, "__doc__": cls.__mro__[1].__doc__}
-    return tl._aggregate(type(cls.__name__, (), members))
+    made = tl._aggregate(type(cls.__name__, (), members))
+    parameters = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in fields]
+    made.__signature__, made.__repr__ = _carrier.Shown.of(parameters), described
+    return made
+
+
+def described(context):
+    """What a context is, for messages and `print` in an interpreted kernel."""
+    name, table = type(context).__name__, context.table
+    if not isinstance(table.handle, TensorHandle):
+        return f"{name}({table.type})"
+    rank, num_ranks, *_ = _interpreter.table({"ctx": table.handle})
+    return f"{name}(rank={rank}, num_ranks={num_ranks})"

@@ -32,7 +32,7 @@ class Operands:
         kind = getattr(table, "type", None)
         if isinstance(table, tl.tensor) and kind.is_ptr() and kind.element_ty == tl.int64:
             return table
-        wanted = "a DeviceContext or the pointer to the context table (int64)"
+        wanted = "a DeviceContext, or the World or context table (int64) that is an argument of the kernel"
         raise TypeError(f"ctx must be {wanted}, not {describe(value)}")
 
     def deadline(self, value):

@@ -34,6 +34,8 @@ REFUSALS = (TypeError, ValueError, RuntimeError, OverflowError)
 SECONDS_OF_A_LOOK = 0.05
 # Held while a thread joins a run.
 JOINING = threading.Lock()
+# What Triton's interpreter asks of an argument that is in memory.
+OF_A_TENSOR = ("untyped_storage", "new_empty", "storage_offset", "size", "stride")
 # Characters of what a call is called, for other ranks to compare.
 LONGEST_CALL = 120
 
@@ -78,6 +80,8 @@ class World:
     such a call, and the run with it: the others get a RankFailedError. In a process that is forked from a rank's, all
     raises ForkedError.
 
+    A World is an argument of kernels, `kernel[grid](world, …)`, and there the context of ops: `st.load(world, …)`.
+
     `log` is a logger whose messages begin with the rank.
     """
 
@@ -117,6 +121,28 @@ class World:
         message = "a World is this process's place in a run, and cannot be pickled or copied: pass the World itself, "
         raise ArgumentError(message + "or numbers and tensors; in another process, call symm.init")
 
+    def __repr__(self) -> str:
+        if not self.is_open():
+            return f"World(closed, heap_size={self.heap_size}, device={str(self.device)!r})"
+        ranks = f"rank={self.get_rank()}, num_ranks={self.get_num_ranks()}"
+        return f"World({ranks}, heap_size={self.heap_size}, device={str(self.device)!r})"
+
+    # As an argument of kernels it is its context table.
+
+    @property
+    def dtype(self):
+        return torch().int64
+
+    def data_ptr(self):
+        return self.rank.table
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name):
+            if name in OF_A_TENSOR:
+                return getattr(self.get_device_context(), name)
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'", name=name, obj=self)
+
     # Ranks.
 
     def get_rank(self) -> int:
@@ -151,6 +177,14 @@ class World:
     def empty(self, *size: Any, **keywords: Any) -> Tensor:
         """`torch.empty`; the memory is zero."""
         return self._shaped("empty", self._model("empty", size, keywords), keywords)
+
+    def empty_like(self, tensor: Tensor, **keywords: Any) -> Tensor:
+        """`torch.empty_like`; the tensor need not be on the heap, and the memory is zero."""
+        return self._shaped("empty_like", self._model("empty_like", (tensor,), keywords), keywords)
+
+    def tensor(self, data: Any, **keywords: Any) -> Tensor:
+        """`torch.tensor`: numbers, or lists of them. Their shape and dtype are the same on all ranks."""
+        return self._filled("tensor", (data,), keywords)
 
     def zeros(self, *size: Any, **keywords: Any) -> Tensor:
         """`torch.zeros`."""

@@ -17,7 +17,7 @@ SIGNATURE = {"table": "*i64", "p": "*fp32", "c": "*kfp32", "h": "*fp16", "b": "*
 def wrong(table, p, c, h, b, flag, n, CASE: tl.constexpr):
     at = tl.arange(0, 64)
     if CASE == 0:
-        st.load(p, p, 1)  # ctx must be a DeviceContext or the pointer to the context table (int64), not pointer<fp32>
+        st.load(p, p, 1)  # ctx must be a DeviceContext, or the World or context table (int64) that is an argument of the kernel, not pointer<fp32>
     elif CASE == 1:
         st.load(table, n, 1)  # ptr must be a pointer or a block of pointers, not int32
     elif CASE == 2:

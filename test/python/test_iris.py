@@ -182,7 +182,7 @@ def wrong_rank(p, heap_bases, peer):
     [
         (wrong_bases, {"heap_bases": "*fp32"}, 2, "symm load: heap_bases must be the pointer to the heap bases, not "),
         (rank_not_constant, {"context_tensor": "*i64"}, 2, "rank must be a tl.constexpr, as Iris demands"),
-        (rank_not_constant, {"context_tensor": "*i32"}, 2, "ctx must be a DeviceContext or the pointer to the context"),
+        (rank_not_constant, {"context_tensor": "*i32"}, 2, "ctx must be a DeviceContext, or the World or context table"),
         (traced, {"context_tensor": "*i64"}, 2, "symm.iris has no tracing"),
         (wrong_rank, {"heap_bases": "*u64"}, 2, "symm store: rank must be an integer, not 1.5"),
     ],

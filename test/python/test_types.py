@@ -1,6 +1,8 @@
 """What a type checker and an editor know of the package: names, arguments and defaults."""
 
+import inspect
 import os
+import pydoc
 import re
 import subprocess
 from pathlib import Path
@@ -39,3 +41,15 @@ def test_every_op_is_a_function_and_a_method(module):
     for op in ops:
         assert getattr(module, op).__doc__
         assert getattr(_context.Ops, op) is getattr(getattr(module, context), op) is getattr(module, op)
+
+
+@pytest.mark.parametrize("context", [symm.triton.DeviceContext, symm.gluon.DeviceCtx])
+def test_help_shows_what_a_user_gives(context):
+    text = pydoc.plain(pydoc.render_doc(context))
+    assert f"{context.__name__}(table)" in text
+    assert " |  wait(ctx: 'Context', flag: 'tl.tensor', value: " in text
+    # But for what is Triton's own.
+    assert "_semantic" not in text.replace("_semantic=None, _generator=None, **kwargs", "")
+    assert "_semantic" not in pydoc.render_doc(symm.triton.load)
+    # Triton looks for them.
+    assert "_semantic" in inspect.signature(symm.triton.load).parameters

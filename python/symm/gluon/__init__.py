@@ -1,6 +1,6 @@
 """Ops for Gluon kernels: `symm.gluon.load(ctx, ptr + offs, peer)`.
 
-`ctx` is a `DeviceCtx`, made in the kernel from the pointer to the context table, or that pointer itself.
+`ctx` is the World that the kernel was given, or the context table; or a `DeviceCtx` made of it in the kernel.
 """
 
 # First what says that Triton is missing.

@@ -1,6 +1,6 @@
 """Ops for Triton kernels: `symm.triton.load(ctx, ptr + offs, peer)`.
 
-`ctx` is a `DeviceContext`, made in the kernel from the pointer to the context table, or that pointer itself.
+`ctx` is the World that the kernel was given, or the context table; or a `DeviceContext` made of it in the kernel.
 """
 
 # First what says that Triton is missing.

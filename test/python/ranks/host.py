@@ -7,6 +7,7 @@ import numpy as np
 import symm
 import symm.triton as st
 import torch
+import triton
 
 world = symm.init(heap_size=16 << 20, device=None if torch.cuda.is_available() else torch.device("cpu"))
 me, ranks = world.get_rank(), world.get_num_ranks()
@@ -43,7 +44,13 @@ for name, arguments, keywords in (
     assert not world.is_symmetric(model), name
     if name != "empty":
         np.testing.assert_array_equal(numbers(made), numbers(model))
-assert world.zeros_like(torch.ones(3, dtype=torch.int32)).dtype == torch.int32
+for name in ("zeros_like", "empty_like"):
+    made = getattr(world, name)(torch.ones(3, dtype=torch.int32))
+    assert (made.dtype, made.tolist()) == (torch.int32, [0, 0, 0]) and world.is_symmetric(made), name
+for data, dtype in (([1, 2], torch.int64), ([[0.5], [2.0]], torch.float32), (7, torch.int64), (True, torch.bool)):
+    made = world.tensor(data)
+    assert (made.dtype, made.tolist()) == (dtype, data) and world.is_symmetric(made), data
+assert world.tensor([me, 3], dtype=torch.float64).tolist() == [me, 3]
 for drawn, low, high in (
     (world.rand(1000), 0, 1),
     (world.randint(5, 9, (1000,)), 5, 8),
@@ -69,6 +76,13 @@ assert world.as_remote(table, me).data_ptr() == table.data_ptr()
 # The context table.
 assert world.get_device_context().tolist() == [me, ranks, *world.get_heap_bases().tolist()]
 assert world.get_heap_bases().tolist()[me] <= table.data_ptr()
+
+# The World says what it is, and is that table to a kernel.
+device = str(world.get_device())
+assert repr(world) == f"World(rank={me}, num_ranks={ranks}, heap_size={16 << 20}, device={device!r})"
+assert triton.runtime.jit.mangle_type(world) == "*i64"
+assert world.data_ptr() == world.get_device_context().data_ptr()
+assert not hasattr(world, "sizes")
 
 # A rank is this process.
 for function in (pickle.dumps, copy.copy, copy.deepcopy):

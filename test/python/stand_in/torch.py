@@ -163,8 +163,10 @@ def from_numpy(array):
     return Tensor(array)
 
 
-def tensor(values, dtype=None):
-    return Tensor(np.array(values, dtype and dtype.stored), dtype)
+def tensor(values, dtype=None, device="cpu", requires_grad=False):
+    array = np.array(values, dtype and dtype.stored)
+    usual = {"float64": float32, "int64": int64, "bool": globals()["bool"]}[array.dtype.name] if dtype is None else dtype
+    return Tensor(array.astype(usual.stored), usual, device)
 
 
 def matmul(a, b):
@@ -195,6 +197,9 @@ def full(size, value, **keywords):
 
 def zeros_like(other, dtype=None, **keywords):
     return zeros(other.shape, dtype=dtype or other.dtype, **keywords)
+
+
+empty_like = zeros_like
 
 
 def arange(*range, dtype=None, **keywords):

@@ -61,6 +61,7 @@ def iris_has_a_typed_host() -> int:
 def the_host_is_typed() -> int:
     world: symm.World = symm.init(heap_size=1 << 28, timeout=3)
     world.barrier()
+    world.tensor([1, 2], dtype=int).add_(world.empty_like(world.zeros(2)))
     world.zero(3)  # wrong: "World" has no attribute "zero"
     symm.init(heap="1 GiB")  # wrong: Unexpected keyword argument "heap"
     symm.init(heap_size="1 GiB")  # wrong: Argument "heap_size" to "init" has incompatible type
