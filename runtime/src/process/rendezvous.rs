@@ -156,8 +156,8 @@ fn enter(bootstrap: &Bootstrap, stream: &Kept, offer: &Offer) -> Result<(OwnedFd
         // As above.
         _ => {}
     }
-    await_answer(stream, after)?;
-    let answer = receive(stream, MOST_BYTES, after).map_err(|error| match error.kind() {
+    let left = await_answer(stream, after)?;
+    let answer = receive(stream, MOST_BYTES, left).map_err(|error| match error.kind() {
         io::ErrorKind::TimedOut => silent(stream, after),
         _ if is_gone(&error) => Error::RankDied { rank: 0 },
         _ => Error::io("read rank 0's answer")(error),
@@ -179,15 +179,16 @@ fn enter(bootstrap: &Bootstrap, stream: &Kept, offer: &Offer) -> Result<(OwnedFd
     }
 }
 
-/// Waits until there is an answer to read, or the time is over; unlike reading, this can be interrupted.
-fn await_answer(stream: &Kept, after: Duration) -> Result<(), Error> {
+/// Waits until there is an answer to read, or the time is over; unlike reading, this can be interrupted. The rest of the
+/// time.
+fn await_answer(stream: &Kept, after: Duration) -> Result<Duration, Error> {
     let (mut timer, step) = (Timer::new(after), Timespec::try_from(RETRY).expect("a short time"));
     // Whatever else there is to say of the connection, reading says.
     let silent = || matches!(poll(&mut [PollFd::new(stream, PollFlags::IN)], Some(&step)), Ok(0) | Err(Errno::INTR));
     while silent() && !timer.is_over() {
         interrupt::check()?;
     }
-    Ok(())
+    Ok(timer.left())
 }
 
 /// A connection to rank 0, which may not be there yet.

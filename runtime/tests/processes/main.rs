@@ -182,6 +182,7 @@ fn a_rank_that_dies_before_it_joins_is_named() {
 }
 
 fn a_stopped_rank_0_does_not_answer() {
+    let begin = Instant::now();
     let mut host = rank(0, 2, "stopped", "stop early").spawn().unwrap();
     let guest = rank(1, 2, "stopped", "stop early").spawn().unwrap().wait_with_output().unwrap();
     let (pid, text) = (host.id(), String::from_utf8_lossy(&guest.stderr).into_owned());
@@ -189,6 +190,7 @@ fn a_stopped_rank_0_does_not_answer() {
     host.wait().unwrap();
     let expected = format!("rank 0 (process {pid}) has not answered for 8s: stopped by a signal such as SIGSTOP");
     assert!(text.contains(&expected), "{text}");
+    assert!(begin.elapsed() < Duration::from_secs(13), "{:?}", begin.elapsed());
 }
 
 /// Each of the three learns it, also the one that agrees with the first that came.
