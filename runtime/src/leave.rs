@@ -69,7 +69,8 @@ impl Rank {
         self.try_leave().map_err(|(error, _)| error)
     }
 
-    /// Likewise, and gives the rank back where it is still in the run: when others called something else than leave.
+    /// Likewise, and gives the rank back where it is still in the run: when others called something else than leave, or
+    /// another thread is in a call for this rank.
     ///
     /// # Errors
     /// Those of [`Rank::leave`].
@@ -92,7 +93,8 @@ impl Rank {
         });
         match left {
             Err(error) => {
-                let stays = matches!(error.cause(), Error::CollectiveMismatch { .. });
+                // It is an error of the program that the rank is in another call.
+                let stays = matches!(error.cause(), Error::CollectiveMismatch { .. } | Error::Program(_));
                 return Err((error, stays.then_some(self)));
             }
             Ok((true, _)) => self.go(true).map_err(|error| (error, None))?,

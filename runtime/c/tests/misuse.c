@@ -299,6 +299,25 @@ static void within_a_call(void) {
   symm_abandon(ranks[1]);
 }
 
+/* A kernel that makes calls for the rank that waits for it. */
+static void calls(const void *const *args, const symm_coords *at) {
+  symm_rank *rank = *(symm_rank *const *)args[0];
+  (void)at;
+  FAILS(symm_barrier(rank), SYMM_INVALID, "is in another call already");
+  FAILS(symm_leave(rank), SYMM_INVALID, "is in another call already");
+}
+
+static void within_a_kernel(void) {
+  struct all it = of(join_alone());
+  const symm_grid grid = {.blocks = {1, 1, 1}, .threads = {1, 1, 1}};
+  const void *const args[1] = {&it.rank};
+  symm_kernel *kernel;
+  OK(symm_kernel_host("calls", calls, &kernel));
+  OK(symm_launch(it.stream, kernel, &grid, args, 1));
+  OK(symm_barrier(it.rank));
+  OK(symm_leave(it.rank));
+}
+
 static atomic_int over;
 static void *makes_handles(void *rank) {
   while (!atomic_load(&over)) {
@@ -344,6 +363,7 @@ int main(void) {
   after_a_failure();
   on_two_threads();
   within_a_call();
+  within_a_kernel();
   forked();
   return 0;
 }
