@@ -121,7 +121,7 @@ pub fn verify<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Verdict {
     }
 }
 
-/// A deadline is the address of its record, for flags and slots of Triton's: programs have timeouts.
+/// A deadline is the address of its record, for flags and slots in Triton kernels: programs have timeouts.
 fn verify_deadline<'c: 'a, 'a>(
     op: SymmOp<'c, 'a>,
     waited_for: Value<'c, 'a>,

@@ -21,7 +21,8 @@ NUMBERS = {"to": "i32", "source": "i32", "rank_here": "i32"}
 TYPED = ("send_dst", "recv_src", "rings", "inp", "out", "landing")
 GEOMETRY = {"SENDS": True, "RECEIVES": True, "BLOCKS": 32, "RING": 256 << 10, "WORDS": 512, "SEND_BLOCKS": 32,
             "RECV_BLOCKS": 32, "ME": 1, "WORLD": 3, "VECTOR": 1, "SEND_OPS": NODE, "RECV_OPS": NODE,
-            "DOMAIN": 2, "NEAR_OPS": NODE, "FAR_OPS": NODE, "PRODUCE": hooks.produce, "CONSUME": hooks.consume, "extra": None}  # fmt: skip
+            "DOMAIN": 2, "NEAR_OPS": NODE, "FAR_OPS": NODE, "PRODUCE": hooks.produce, "CONSUME": hooks.consume,
+            "extra": None}  # fmt: skip
 ELEMENTS = {"fp32": tl.float32, "bf16": tl.bfloat16, "i64": tl.int64, "u8": tl.uint8, "fp8e4nv": tl.float8e4nv}
 LANES = {"sm_90": 32, "gfx942": 64}
 GLUON_WARPS = 4
@@ -67,11 +68,12 @@ def compiled(target, kernel, element, tile, rows=0, cols=0, warps=8, in_front=Fa
                        options, **{name: value for name, value in given.items() if name in names})  # fmt: skip
 
 
+BOTH = [("both", element) for element in ELEMENTS]
 WAYS = {"send": {"RECEIVES": False}, "recv": {"SENDS": False}, "both": {}}
 
 
 @pytest.mark.parametrize("target", ["sm_90", "gfx942"])
-@pytest.mark.parametrize(("way", "element"), [("send", "fp32"), ("recv", "bf16"), *(("both", each) for each in ELEMENTS)])
+@pytest.mark.parametrize(("way", "element"), [("send", "fp32"), ("recv", "bf16"), *BOTH])
 def test_rings_and_packets_compile(way, element, target):
     for kernel, tile in ((transfer, 4096), (mail, 256 * 64 // ELEMENTS[element].primitive_bitwidth)):
         assert machine_text(compiled(target, kernel, element, tile, **WAYS[way]))
@@ -115,7 +117,8 @@ def test_matrices_with_rows_are_read_by_more_than_an_element():
 @pytest.mark.parametrize("kernel", [transfer, mail], ids=lambda kernel: kernel.fn.__name__)
 def test_between_nodes_is_refused_when_compiled(kernel):
     ways = {"SEND_OPS": NETWORK} if kernel is transfer else {"SEND_OPS": NETWORK, "RECEIVES": False}
-    with pytest.raises(symm.CompileError, match="a channel between nodes is not available: NetworkTransport is a reserved"):
+    said = "a channel between nodes is not available: NetworkTransport is a reserved"
+    with pytest.raises(symm.CompileError, match=said):
         compiled("sm_90", kernel, "fp32", 1024, **ways)
 
 

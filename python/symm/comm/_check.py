@@ -1,10 +1,23 @@
-"""The debug mode: ranks tell each other what they are about to call."""
+"""What calls check: ranks, and, in the debug mode, that all ranks are about to call the same."""
+
+import operator
 
 from .._memory import torch
-from ..errors import CallMismatchError
+from ..errors import ArgumentError, CallMismatchError, RankRangeError
 
 # Bytes of what a rank calls.
 LONGEST = 128
+
+
+def rank_in(call, what, rank, size):
+    """One of `size` ranks; raises ArgumentError and RankRangeError for what is none."""
+    try:
+        rank = operator.index(rank)
+    except TypeError:
+        raise ArgumentError(f"{call}: {what} must be an integer, not {rank!r}") from None
+    if not 0 <= rank < size:
+        raise RankRangeError(f"{call}: rank {rank} out of range [0, {size})")
+    return rank
 
 
 def compare(comm, calls, number, call, op, count, dtype, root):

@@ -19,8 +19,8 @@ WORDS = ((1 << 10, 128), (64 << 10, 256), (MAIL_BYTES, MAIL_WORDS))
 TILES = ((64 << 10, 4 << 10), (256 << 10, 8 << 10), (1 << 20, 32 << 10))
 LARGEST_TILE, MOST_ELEMENTS = 64 << 10, 32 << 10
 BYTES_OF_A_THREAD = 64
-# A ring holds as many tiles at least: who sends and receives in turn puts a second tile before the first one is taken, and
-# the tiles of the call before may end just before a whole tile.
+# A ring holds as many tiles at least: who sends and receives in turn puts a second tile before the first one is taken,
+# and the tiles of the call before may end just before a whole tile.
 SLOTS = 4
 # Columns of a tile of a matrix: as many bytes, so that a row of it is a whole number of cache lines.
 ROW_BYTES = 128
@@ -92,7 +92,8 @@ def checked(call, tensor, name, device):
     if not isinstance(tensor, torch().Tensor):
         raise ArgumentError(f"{call}: {name} must be a tensor, not {tensor!r}")
     if tensor.device != device:
-        raise ArgumentError(f"{call}: {name} is on {tensor.device}, but the ranks' memory is on {device}: move it there")
+        said = f"{name} is on {tensor.device}, but the ranks' memory is on {device}"
+        raise ArgumentError(f"{call}: {said}: move it there")
     if tensor.layout is not torch().strided:
         raise ArgumentError(f"{call}: {name} must be strided, not {tensor.layout}")
     if tensor.requires_grad and torch().is_grad_enabled():

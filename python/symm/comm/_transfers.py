@@ -172,8 +172,8 @@ class Transfer:
         """How parts go, the elements that travel, and the operands."""
         kind = self.wire or source.dtype
         peers = [rank for rank in range(self.transport.world_size) if rank != self.transport.me]
-        cut = plan(self.transport, peers, source.count * kind.itemsize, kind.itemsize, self.rows, source.cols, self.blocks,
-                   packets=False)  # fmt: skip
+        cut = plan(self.transport, peers, source.count * kind.itemsize, kind.itemsize, self.rows, source.cols,
+                   self.blocks, packets=False)  # fmt: skip
         operands = [_Operand(each) for each in messages]
         if not plain or self.wire is not None:
             return cut, kind, operands

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-import operator
 import os
 from typing import TYPE_CHECKING
 
 from .._memory import torch
 from .._world import World
-from ..errors import ArgumentError, ClosedError, RankRangeError
+from ..errors import ArgumentError, ClosedError
 from ._calls import Calls
-from ._check import compare
+from ._check import compare, rank_in
 from ._deadline import seconds_of
 from ._geometry import geometry_for
 from ._recovery import Recovery
@@ -318,13 +317,7 @@ class Communicator:
         return torch().empty(count, dtype=source.dtype, device=self._device)
 
     def _root(self, call, root):
-        try:
-            root = operator.index(root)
-        except TypeError:
-            raise ArgumentError(f"{call}: root must be an integer, not {root!r}") from None
-        if not 0 <= root < self._size:
-            raise RankRangeError(f"{call}: rank {root} out of range [0, {self._size})")
-        return root
+        return rank_in(call, "root", root, self._size)
 
     def _compare(self, *made):
         """An error if another rank makes another call."""

@@ -1,8 +1,8 @@
 """Messages within kernels of your own: `send(Lane(…), Message(…), …)` in Triton and Gluon.
 
-A kernel makes a `Lane` of each PeerEndpoint that it is given, and a `Message` of each pointer. `NODE` and `NETWORK` are the
-ops of the links, to be given where `send`, `recv` and `sendrecv` are called; `produce` and `consume` are the hooks that
-copy. `c` in hooks is a `Ctx`.
+A kernel makes a `Lane` of each PeerEndpoint that it is given, and a `Message` of each pointer. `NODE` and `NETWORK` are
+the ops of the links, to be given where `send`, `recv` and `sendrecv` are called; `produce` and `consume` are the hooks
+that copy. `c` in hooks is a `Ctx`.
 """
 
 from .hooks import Ctx, Message, consume, produce

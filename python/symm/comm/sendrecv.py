@@ -74,20 +74,21 @@ def all_to_all(
 ) -> Tensor:  # fmt: skip
     """Part r of `tensor` goes to rank r; what comes from rank r is part r of the result.
 
-    There are as many parts as ranks, along the first dimension; in a hook, `c.shard_idx` is the part. With `rows` a part
-    is a matrix of so many rows, and `tensor` and `out`, of shape (ranks, rows, columns), may have any strides: an
+    There are as many parts as ranks, along the first dimension; in a hook, `c.shard_idx` is the part. With `rows` a
+    part is a matrix of so many rows, and `tensor` and `out`, of shape (ranks, rows, columns), may have any strides: an
     `out` that is a transposed view has each part transposed on the way.
 
     With `zero_copy` the parts are put where the result is, in memory of the transport (`landing`), and `consume` has
-    nothing to do. The result is valid until the next such call on any rank: copy what you want to keep. Every rank makes
-    the same call.
+    nothing to do. The result is valid until the next such call on any rank: copy what you want to keep. Every rank
+    makes the same call.
     """
     call = Transfer("all_to_all", transport, channel, rows, wire, blocks, extra)
     produce, consume = hook("all_to_all", produce, "produce"), hook("all_to_all", consume, "consume")
     source = call.parts(tensor, "tensor")
     if zero_copy:
         if out is not None or consume is not None:
-            raise ArgumentError("all_to_all: with zero_copy the result is in the transport's memory: give no out or consume")
+            said = "with zero_copy the result is in the transport's memory: give no out or consume"
+            raise ArgumentError(f"all_to_all: {said}")
         return call.land(source, produce)
     if out is None:
         out = torch().empty(tensor.shape, dtype=tensor.dtype, device=transport.device)

@@ -1,18 +1,19 @@
 """Transports: which memory, flags and ops lead to each peer.
 
-A transport has *channels*, lanes of fixed geometry between each two ranks, one for each direction: rings at the receiver,
-flags on both sides, and cursors. What is sent on one channel comes in its order; channels know nothing of each other.
+A transport has *channels*, lanes of fixed geometry between each two ranks, one for each direction: rings at the
+receiver, flags on both sides, and cursors. What is sent on one channel comes in its order; channels know nothing of
+each other.
 """
 
 from __future__ import annotations
 
 import enum
-import operator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._memory import torch
 from .._world import World
-from ..errors import ArgumentError, ClosedError, DtypeError, RankRangeError, StagingError
+from ..errors import ArgumentError, ClosedError, DtypeError, StagingError
+from ._check import rank_in
 from .kernels_channel import MAIL_BUFFERS
 from .kernels_ring import CURSOR_KINDS, FLAG_KINDS, FLAG_WORDS
 from .seam import NETWORK, NODE, Seam
@@ -147,17 +148,12 @@ class P2pTransport:
         if not self.open:
             raise ClosedError(f"{call}: this transport has been closed: make another one")
         if not self.world.is_open():
-            raise ClosedError(f"{call}: this transport's World has been closed, or this process was forked from a rank's")
+            said = "this transport's World has been closed, or this process was forked from a rank's"
+            raise ClosedError(f"{call}: {said}")
 
     def peer(self, call: str, rank: int) -> int:
         """A rank that there is; raises ArgumentError and RankRangeError."""
-        try:
-            rank = operator.index(rank)
-        except TypeError:
-            raise ArgumentError(f"{call}: peer must be an integer, not {rank!r}") from None
-        if not 0 <= rank < self.world_size:
-            raise RankRangeError(f"{call}: rank {rank} out of range [0, {self.world_size})")
-        return rank
+        return rank_in(call, "peer", rank, self.world_size)
 
     def channel(self, call: str, number: int) -> int:
         """A channel that there is; raises ArgumentError."""
@@ -197,7 +193,8 @@ class P2pTransport:
         first, rings, flags = memory.heap.data_ptr(), memory.blocks * memory.ring, memory.flag_bytes
         at = memory.pair(channel, peer) * memory.blocks * CURSOR_KINDS
         return PeerEndpoint(
-            part(memory.rings(channel, self.me), first, rings, dtype), part(memory.rings(channel, peer), first, rings, dtype),
+            part(memory.rings(channel, self.me), first, rings, dtype),
+            part(memory.rings(channel, peer), first, rings, dtype),
             part(memory.flags(channel, self.me), first, flags, torch().int64),
             part(memory.flags(channel, peer), first, flags, torch().int64),
             memory.cursors[at : at + memory.blocks * CURSOR_KINDS], peer,
@@ -221,7 +218,7 @@ class NetworkTransport(P2pTransport):
 
 
 class MeshTransport(P2pTransport):
-    """Routes to each peer: through `intra` within my domain of `local_domain_size` ranks, through `inter` to all others.
+    """Routes to each peer: through `intra` within my domain of `local_domain_size` ranks, through `inter` to others.
 
     A peer is in my domain where `peer // local_domain_size` is what it is for me. Both have the same geometry.
     """

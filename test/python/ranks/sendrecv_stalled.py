@@ -1,5 +1,5 @@
-"""One rank sends, call after call, and the other comes late. Nothing is overwritten before it has been taken, and that is
-because senders wait for HEAD: without it the same program goes wrong. Counters go on beyond any limit.
+"""One rank sends, call after call, and the other comes late. Nothing is overwritten before it has been taken, and that
+is because senders wait for HEAD: without it the same program goes wrong. Counters go on beyond any limit.
 """
 
 import time

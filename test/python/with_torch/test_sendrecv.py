@@ -1,4 +1,4 @@
-"""Messages with hooks in Triton's interpreter on one to four ranks. They need torch itself, not what stands in for it."""
+"""Messages with hooks in Triton's interpreter on one to four ranks, with torch itself, not what stands in for it."""
 
 import pytest
 from test_ranks import outputs, start
