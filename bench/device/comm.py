@@ -12,15 +12,12 @@ results are checked before anything is measured. Needs torch and Triton; nothing
 import argparse
 import json
 import os
-import socket
 import statistics
-import subprocess
 import sys
-import tempfile
 import time
-import uuid
-import zipfile
 from pathlib import Path
+
+from torch_ranks import microseconds, start
 
 SIZES = [1 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20, 256 << 20]
 CALLS = ["all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast"]

@@ -131,7 +131,7 @@ def rank_main(options):
     start, right = time.monotonic(), True
     for name, comm, share in (("all ranks", whole, 0.8), ("some ranks", half, 0.2)):
         calls = Calls(world, comm, options.seed, largest)
-        right &= calls.right(name, options.calls * share, int(options.replays * share), 1000)
+        right &= calls.right(name, int(options.calls * share), int(options.replays * share), 1000)
         del calls
         world.barrier()
     if world.get_rank() == 0:

@@ -64,7 +64,7 @@ class RandomCalls:
         torch, on_gpu, done = self.torch, self.device.type != "cpu", 0
         streams = [None, torch.cuda.Stream(), torch.cuda.Stream()] if on_gpu else [None]
         while done < calls:
-            self.several(min(at_once, calls), streams)
+            self.several(min(at_once, calls - done), streams)
             done += at_once
             if self.wrong.item():
                 print(f"{name}: {self.wrong.item()} elements are wrong in the {done} first calls", flush=True)
