@@ -11,11 +11,12 @@ from triton.experimental.gluon import language as gl
 
 import symm
 from symm.comm import hooks
+from symm.comm._deadline import TAGS
 from symm.comm._transfers import in_gluon
 from symm.comm.kernels_channel import mail, swap, swap_in_place, transfer
 from symm.comm.seam import NETWORK, NODE
 
-POINTERS = ("table", "send_dst", "recv_src", "rings", "signals", "to_signals", "from_signals", "flags", "to_flags",
+POINTERS = ("table", "record", "send_dst", "recv_src", "rings", "signals", "to_signals", "from_signals", "flags", "to_flags",
             "from_flags", "to_cursors", "from_cursors", "cursors", "inp", "out", "landing")  # fmt: skip
 NUMBERS = {"to": "i32", "source": "i32", "rank_here": "i32"}
 TYPED = ("send_dst", "recv_src", "rings", "inp", "out", "landing")
@@ -122,8 +123,19 @@ def test_between_nodes_is_refused_when_compiled(kernel):
         compiled("sm_90", kernel, "fp32", 1024, **ways)
 
 
+@pytest.mark.parametrize("in_front", [False, True], ids=["triton", "gluon"])
+@pytest.mark.parametrize("kernel", [transfer, mail, swap, swap_in_place], ids=lambda kernel: kernel.fn.__name__)
+def test_deadlines_cost_nothing_where_there_are_none(kernel, in_front):
+    plain, none, some = (
+        machine_text(compiled("sm_90", kernel, "fp32", 1024, warps=GLUON_WARPS, in_front=in_front, **watch))
+        for watch in ({}, {"WATCH": 0}, {"WATCH": TAGS["sendrecv"]})
+    )
+    assert plain == none and "globaltimer" not in plain
+    assert "globaltimer" in some and "atom.relaxed.sys.global.cas.b64 state" in some
+
+
 @triton.jit
-def counted(table, flag, value):
+def counted(ctx, flag, value):
     tl.device_assert(value > 0)
 
 

@@ -46,15 +46,20 @@ class WatchedContext(Watched):
 @triton.jit
 def watched(table, members, rank_here, WATCH: tl.constexpr):
     """The context of a kernel of the communicator whose members, after the record, are at an address."""
+    return watched_by(table, members.to(tl.pointer_type(tl.int64), bitcast=True) - RECORD_WORDS, rank_here, WATCH)
+
+
+@triton.jit
+def watched_by(table, record, rank_here, WATCH: tl.constexpr):
+    """The context of a kernel whose waits have the deadline of a record."""
     if WATCH:
-        record = members.to(tl.pointer_type(tl.int64), bitcast=True) - RECORD_WORDS
         return WatchedParts(table + TABLE_HEADER, rank_here, record, WATCH)
     else:
         return Parts(table + TABLE_HEADER, rank_here)
 
 
-def seconds_of(timeout, device):
-    """How long a wait may take: what a caller says, or the environment, or the default; without end is math.inf."""
+def seconds_of(timeout, device, maker="Communicator"):
+    """How long a wait may take: what the caller of `maker` says, or the environment, or the default; without end is math.inf."""
     told = timeout
     if timeout is None:
         told = os.environ.get("SYMM_TIMEOUT") or (math.inf if torch().version.hip else USUAL_SECONDS)
@@ -63,10 +68,10 @@ def seconds_of(timeout, device):
     except (TypeError, ValueError):
         seconds = math.nan
     if isinstance(told, bool) or not seconds > 0:
-        where = "SYMM_TIMEOUT" if timeout is None else "Communicator: timeout"
+        where = "SYMM_TIMEOUT" if timeout is None else f"{maker}: timeout"
         raise ArgumentError(f"{where} must be a number of seconds above 0, or math.inf for none, not {told!r}")
     if seconds < math.inf and device.type != "cpu" and torch().version.hip:
-        raise ArgumentError("Communicator: waits have no timeout on AMD GPUs: leave it out")
+        raise ArgumentError(f"{maker}: waits have no timeout on AMD GPUs: leave it out")
     # What 63 bits hold of nanoseconds.
     return seconds if seconds < 2**63 / 1e9 else math.inf
 
@@ -82,15 +87,15 @@ def gave_up(members):
 
 
 class Deadline:
-    """The record of a communicator's waits, or of those that recover it.
+    """The record of the waits of a communicator or a transport (`whose`), or of those that recover it.
 
     `memory` is the record on the heap, at the same place of all members; `locate` says what lies a number of bytes
     after `first`, an address.
     """
 
-    def __init__(self, world, members, me, memory, first, locate, seconds):
-        self.world, self.members, self.me = world, members, me
-        self.memory, self.locate, self.seconds = memory, locate, seconds
+    def __init__(self, world, members, me, memory, first, locate, seconds, whose="communicator"):
+        self.world, self.members, self.me, self.whose = world, members, me, whose
+        self.memory, self.first, self.locate, self.seconds = memory, first, locate, seconds
         self.is_on = seconds < math.inf
         on_gpu = world.device.type != "cpu"
         # Which a kernel can write to, and the host can read while it runs.
@@ -140,7 +145,7 @@ class Deadline:
     def _raise(self):
         if self.error is None:
             if self.world.device.type != "cpu" and torch().cuda.is_current_stream_capturing():
-                message = "this communicator is broken: end the capture, and call check() for what has happened"
+                message = f"this {self.whose} is broken: end the capture, and call check() for what has happened"
                 raise CollectiveTimeoutError(message)
             # Its waits leave at once.
             self.world._synchronize()
@@ -168,6 +173,6 @@ class Deadline:
             return (f"rank {rank} has given up a call, and has recovered since: call recover on all ranks",)
         message = (
             f"{calls[tag]}: rank {rank} has waited {self.seconds:g} s for rank {place.source}: its {place.what} has "
-            f"number {seen} and not {expected}. The communicator is broken: call recover() on all ranks, or close it"
+            f"number {seen} and not {expected}. The {self.whose} is broken: call recover() on all ranks, or close it"
         )
         return message, calls[tag], rank, place.source, place.what, expected, seen

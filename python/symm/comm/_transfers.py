@@ -89,7 +89,7 @@ class Transfer:
         hooks = produce or copy_in, consume or copy_out
         whole = torch().int64
         regions = [whole, whole] if packets else [one.kind, other.kind]
-        types = [whole, *regions, *[whole] * 6, one.operand.dtype, other.operand.dtype]
+        types = [whole, whole, *regions, *[whole] * 6, one.operand.dtype, other.operand.dtype]
         addresses = self._addresses(there.memory, here.memory, to, source, packets)
         addresses = *addresses, one.operand.address, other.operand.address
         constants = {"SENDS": goes is not None, "RECEIVES": comes is not None, "BLOCKS": there.memory.blocks}
@@ -99,7 +99,7 @@ class Transfer:
             constants |= {"WORDS": MAIL_WORDS, "TILE": one.cut.tile, "WIRE": triton_type(one.kind),
                           "OUT_TILE": other.cut.tile, "OUT_WIRE": triton_type(other.kind)}  # fmt: skip
         else:
-            numbers = *one.operand.numbers(), *other.operand.numbers(), to, source
+            numbers = *one.operand.numbers(), *other.operand.numbers(), to, source, self.transport.me
             constants |= {"RING": there.memory.ring, "SEND_BLOCKS": one.cut.programs, **tiles(one.cut, ""),
                           "RECV_BLOCKS": other.cut.programs, **tiles(other.cut, "OUT_")}  # fmt: skip
             programs *= 2 if both and not interpreted() else 1
@@ -113,7 +113,7 @@ class Transfer:
         channel, me = self.channel, self.transport.me
         place = type(there).mail if packets else type(there).rings
         return (
-            self.transport.table.data_ptr(), place(there, channel, me), place(here, channel, source),
+            *self._context(), place(there, channel, me), place(here, channel, source),
             there.flags(channel, me), here.flags(channel, me), there.flags(channel, to), here.flags(channel, source),
             there.cursors_of(channel, to), here.cursors_of(channel, source),
         )  # fmt: skip
@@ -128,13 +128,13 @@ class Transfer:
         transport = self.transport
         memory, channel = transport.memory, self.channel
         addresses = (
-            transport.table.data_ptr(), memory.rings(channel, transport.me), memory.rings(channel, 0),
+            *self._context(), memory.rings(channel, transport.me), memory.rings(channel, 0),
             memory.flags(channel, transport.me), memory.flags(channel, 0), memory.cursors_of(channel, 0), inp.address,
             out.address,
         )  # fmt: skip
         whole = torch().int64
-        types = [whole, kind, kind, whole, whole, whole, inp.dtype, out.dtype]
-        numbers = *inp.numbers(), *out.strides, inp.apart, out.apart
+        types = [whole, whole, kind, kind, whole, whole, whole, inp.dtype, out.dtype]
+        numbers = *inp.numbers(), *out.strides, inp.apart, out.apart, transport.me
         hooks = produce or copy_in, consume or copy_out
         constants = {**self._world(), "RING": memory.ring, **self._tiles(cut, inp, out), "PRODUCE": hooks[0],
                      "CONSUME": hooks[1]}  # fmt: skip
@@ -159,12 +159,12 @@ class Transfer:
         cut, _, (inp,) = self._cut(source, [source], False)
         channel, hooks = self.channel, (produce or copy_in,)
         addresses = (
-            transport.table.data_ptr(), memory.flags(channel, transport.me), memory.flags(channel, 0),
+            *self._context(), memory.flags(channel, transport.me), memory.flags(channel, 0),
             memory.cursors_of(channel, 0), inp.address, memory.landing(),
         )  # fmt: skip
-        types = [*[torch().int64] * 4, inp.dtype, kind]
+        types = [*[torch().int64] * 5, inp.dtype, kind]
         constants = {**self._world(), **self._tiles(cut, inp, inp, 16 // kind.itemsize), "PRODUCE": hooks[0]}
-        numbers = *inp.numbers(), inp.apart, apart
+        numbers = *inp.numbers(), inp.apart, apart, transport.me
         self.launch(kernels_channel.swap_in_place, cut.programs, cut.warps, types, addresses, numbers, constants, hooks)
         return view
 
@@ -182,6 +182,10 @@ class Transfer:
             each.view_as(item)
         return cut._replace(tile=cut.tile * kind.itemsize // item), words()[item], operands
 
+    def _context(self):
+        """What a kernel makes its context of: the addresses of the table and of its deadline's record."""
+        return self.transport.table.data_ptr(), self.transport.watch.deadline.memory.data_ptr()
+
     def _world(self):
         transport = self.transport
         return {"ME": transport.me, "WORLD": transport.world_size, "BLOCKS": transport.memory.blocks}
@@ -195,6 +199,8 @@ class Transfer:
 
     def launch(self, kernel, programs, warps, types, addresses, numbers, constants, hooks):
         """Launches a kernel on the current stream, after what the channel's other streams were given."""
+        deadline = self.transport.watch.deadline
+        constants["WATCH"] = deadline.tag(self.call)
         gluon = any(is_gluon(each) for each in hooks)
         if gluon and interpreted():
             raise ArgumentError(f"{self.call}: Triton's interpreter has no Gluon: give hooks with @triton.jit")
@@ -208,7 +214,13 @@ class Transfer:
             if interpreted():
                 pointers = [tensor_at(*each) for each in zip(addresses, types, strict=True)]
             kernel[(programs,)](*pointers, *numbers, self.extra, *constants.values(), num_warps=warps, num_stages=1)
-            return
+        else:
+            self._launched(kernel, programs, warps, types, addresses, numbers, constants, stream)
+        # In the interpreter the call is over.
+        deadline.check()
+
+    def _launched(self, kernel, programs, warps, types, addresses, numbers, constants, stream):
+        """Launches a kernel that is kept."""
         made = self.transport.made
         # What Triton compiles a kernel for: alignment, and numbers that it takes as constants.
         loose = tuple(i for i, address in enumerate(addresses) if address % 16)
@@ -222,7 +234,7 @@ class Transfer:
 
     def _order(self, stream):
         """Calls of a channel are done in their order on whatever streams: they use the same ring."""
-        device, streams = self.transport.device, self.transport.streams
+        device, streams = self.transport.device, self.transport.watch.streams
         before = streams.get(self.channel)
         streams[self.channel] = stream
         if before is None or before == stream or device.type == "cpu" or torch().cuda.is_current_stream_capturing():

@@ -13,7 +13,7 @@ from ._calls import Calls
 from ._check import compare, rank_in
 from ._deadline import seconds_of
 from ._geometry import geometry_for
-from ._recovery import Recovery
+from ._recovery import recovery_of
 from ._table import compare as compare_tables
 from ._table import table_for
 from ._types import reduction
@@ -80,7 +80,7 @@ class Communicator:
         table = table_for(world.device)
         compare_tables(world, table)
         self._calls = Calls(world, mine, self._rank, members, seconds, table)
-        self._recovery = Recovery(self._calls)
+        self._recovery = recovery_of(self._calls)
         # Nobody signals a rank whose flags are not there yet.
         world.barrier()
 
@@ -130,8 +130,6 @@ class Communicator:
         called again. What calls have left undone stays so. Graphs that were captured before can be replayed.
         """
         self._open()
-        if self._device.type != "cpu" and torch().cuda.is_current_stream_capturing():
-            raise ArgumentError("recover waits on the host: call it outside of a capture")
         self._recovery.run()
 
     def close(self) -> None:

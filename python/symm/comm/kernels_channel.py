@@ -7,9 +7,9 @@ GPU those with even numbers send and those with odd ones receive.
 import triton
 import triton.language as tl
 
-from ._parts import Parts
+from ._deadline import watched_by
 from .hooks import Ctx, Message, is_full, unmasked
-from .kernels_parts import INTERPRETED, TABLE_HEADER
+from .kernels_parts import INTERPRETED
 from .kernels_ring import (
     CURSOR_KINDS,
     FETCHED,
@@ -53,17 +53,19 @@ def roles(SENDS: tl.constexpr, RECEIVES: tl.constexpr):
         return pid, pid >= 0, pid >= 0
 
 
-@triton.jit(do_not_specialize=[*SHAPES, "to", "source"])
+@triton.jit(do_not_specialize=[*SHAPES, "to", "source", "rank_here"])
 def transfer(
-    table, send_dst, recv_src, to_signals, from_signals, to_flags, from_flags, to_cursors, from_cursors, inp, out,
+    table, record, send_dst, recv_src, to_signals, from_signals, to_flags, from_flags, to_cursors, from_cursors,
+    inp, out,
     count: tl.int64, rows: tl.int64, cols: tl.int64, row_stride, col_stride,
     out_count: tl.int64, out_rows: tl.int64, out_cols: tl.int64, out_row_stride, out_col_stride,
-    to: tl.int32, source: tl.int32, extra,
+    to: tl.int32, source: tl.int32, rank_here: tl.int32, extra,
     SENDS: tl.constexpr, RECEIVES: tl.constexpr, BLOCKS: tl.constexpr, RING: tl.constexpr,
     SEND_BLOCKS: tl.constexpr, TILE: tl.constexpr, TILE_ROWS: tl.constexpr, TILE_COLS: tl.constexpr,
     RECV_BLOCKS: tl.constexpr, OUT_TILE: tl.constexpr, OUT_TILE_ROWS: tl.constexpr, OUT_TILE_COLS: tl.constexpr,
     LAYOUT: tl.constexpr, OUT_LAYOUT: tl.constexpr,
     SEND_OPS: tl.constexpr, RECV_OPS: tl.constexpr, PRODUCE: tl.constexpr, CONSUME: tl.constexpr,
+    WATCH: tl.constexpr = 0,
 ):  # fmt: skip
     """Sends a message to `to`, receives one from `source`, or both.
 
@@ -73,8 +75,9 @@ def transfer(
     sent = Message(inp, count, TILE, LAYOUT, rows, cols, row_stride, col_stride, TILE_ROWS, TILE_COLS)
     got = Message(out, out_count, OUT_TILE, OUT_LAYOUT, out_rows, out_cols, out_row_stride, out_col_stride,
                   OUT_TILE_ROWS, OUT_TILE_COLS)  # fmt: skip
-    there = Lane(table, send_dst, to_signals, to_flags, to_cursors, to, BLOCKS, RING)
-    here = Lane(table, recv_src, from_signals, from_flags, from_cursors, source, BLOCKS, RING)
+    ctx = watched_by(table, record, rank_here, WATCH)
+    there = Lane(ctx, send_dst, to_signals, to_flags, to_cursors, to, BLOCKS, RING)
+    here = Lane(ctx, recv_src, from_signals, from_flags, from_cursors, source, BLOCKS, RING)
     if SENDS and RECEIVES:
         puts = tl.where(sends, steps_of(sent, block, SEND_BLOCKS), 0)
         takes = tl.where(receives, steps_of(got, block, RECV_BLOCKS), 0)
@@ -94,18 +97,21 @@ def mail_lines(lines, step, block, WORDS: tl.constexpr):
 
 @triton.jit(do_not_specialize=["count", "out_count", "to", "source", "rank_here"])
 def mail(
-    table, send_dst, recv_src, to_signals, from_signals, to_flags, from_flags, to_cursors, from_cursors, inp, out,
+    table, record, send_dst, recv_src, to_signals, from_signals, to_flags, from_flags, to_cursors, from_cursors,
+    inp, out,
     count: tl.int64, out_count: tl.int64, to: tl.int32, source: tl.int32, rank_here: tl.int32, extra,
     SENDS: tl.constexpr, RECEIVES: tl.constexpr, BLOCKS: tl.constexpr, WORDS: tl.constexpr,
     TILE: tl.constexpr, WIRE: tl.constexpr, OUT_TILE: tl.constexpr, OUT_WIRE: tl.constexpr,
     LAYOUT: tl.constexpr, OUT_LAYOUT: tl.constexpr,
     SEND_OPS: tl.constexpr, RECV_OPS: tl.constexpr, PRODUCE: tl.constexpr, CONSUME: tl.constexpr,
+    WATCH: tl.constexpr = 0,
 ):  # fmt: skip
     """`transfer` of a message of at most one tile a program, as packets.
 
     Lines are used again after the receiver has said that it has taken them, once for half of the buffers: program
     step s waits for step s - HALF, where s begins a half.
     """
+    ctx = watched_by(table, record, rank_here, WATCH)
     block = tl.program_id(0)
     blocks = tl.num_programs(0)
     sent, got = Message(inp, count, TILE, LAYOUT), Message(out, out_count, OUT_TILE, OUT_LAYOUT)
@@ -116,9 +122,7 @@ def mail(
                     blocks, to, source, 0, extra)  # fmt: skip
             value = PRODUCE(c)
             if step % HALF == 0:
-                SEND_OPS.wait(table, to_flags + (MAIL * BLOCKS + block) * LINE, step - HALF)
-            # The first packet does not wait until the rank has been loaded from the table.
-            ctx = Parts(table + TABLE_HEADER, rank_here)
+                SEND_OPS.wait(ctx, to_flags + (MAIL * BLOCKS + block) * LINE, step - HALF)
             ctx.put_packet(mail_lines(send_dst, step, block, WORDS), value.to(WIRE), (step + 1).to(tl.int32), to,
                            c.mask())  # fmt: skip
             tl.debug_barrier()
@@ -130,10 +134,10 @@ def mail(
                     blocks, to, source, 0, extra)  # fmt: skip
             lines = mail_lines(recv_src, step, block, WORDS)
             epoch = (step + 1).to(tl.int32)
-            value = node_wait_packet(table, lines, epoch, OUT_TILE, OUT_WIRE, c.mask(), OUT_LAYOUT)
+            value = node_wait_packet(ctx, lines, epoch, OUT_TILE, OUT_WIRE, c.mask(), OUT_LAYOUT)
             CONSUME(c, value)
             if (step + 1) % HALF == 0:
-                RECV_OPS.signal(table, from_signals + (MAIL * BLOCKS + block) * LINE, step + 1, source)
+                RECV_OPS.signal(ctx, from_signals + (MAIL * BLOCKS + block) * LINE, step + 1, source)
             tl.debug_barrier()
             tl.store(from_cursors + (FETCHED * BLOCKS + block), step + 1)
 
@@ -153,20 +157,22 @@ def own_tile(inp, out, region, tile, step, block, blocks, me, extra, PRODUCE: tl
         keep_tile(c, PRODUCE, CONSUME)
 
 
-@triton.jit(do_not_specialize=[*SHAPES[:3], "in_apart", "out_apart"])
+@triton.jit(do_not_specialize=[*SHAPES[:3], "in_apart", "out_apart", "rank_here"])
 def swap(
-    table, send_dst, rings, signals, flags, cursors, inp, out,
+    table, record, send_dst, rings, signals, flags, cursors, inp, out,
     count: tl.int64, rows: tl.int64, cols: tl.int64, row_stride, col_stride,
-    out_row_stride, out_col_stride, in_apart: tl.int64, out_apart: tl.int64, extra,
+    out_row_stride, out_col_stride, in_apart: tl.int64, out_apart: tl.int64, rank_here: tl.int32, extra,
     ME: tl.constexpr, WORLD: tl.constexpr, BLOCKS: tl.constexpr, RING: tl.constexpr, TILE: tl.constexpr,
     TILE_ROWS: tl.constexpr, TILE_COLS: tl.constexpr, LAYOUT: tl.constexpr, VECTOR: tl.constexpr,
     DOMAIN: tl.constexpr, NEAR_OPS: tl.constexpr, FAR_OPS: tl.constexpr, PRODUCE: tl.constexpr, CONSUME: tl.constexpr,
+    WATCH: tl.constexpr = 0,
 ):  # fmt: skip
     """All-to-all of parts of one shape: part r lies `r * in_apart` elements into `inp`, and goes to rank r.
 
     `rings`, `flags` and `cursors` are those of rank 0 as a peer; the other peers' come after them. Peers in my
     domain of `DOMAIN` ranks are reached with `NEAR_OPS`, the others with `FAR_OPS`.
     """
+    ctx = watched_by(table, record, rank_here, WATCH)
     block, sends, receives = roles(True, True)
     blocks = tl.num_programs(0) if INTERPRETED else tl.num_programs(0) // 2
     in_apart, out_apart = tl.multiple_of(in_apart, VECTOR), tl.multiple_of(out_apart, VECTOR)
@@ -192,7 +198,7 @@ def swap(
                 if j == 0:
                     own_tile(part, target, rings, block + i * blocks, i, block, blocks, ME, extra, PRODUCE, CONSUME)
                 else:
-                    lane = Lane(table, send_dst, signals, flags + to * (BLOCKS * FLAGS_OF_A_BLOCK), cursors, to, BLOCKS,
+                    lane = Lane(ctx, send_dst, signals, flags + to * (BLOCKS * FLAGS_OF_A_BLOCK), cursors, to, BLOCKS,
                                 RING)  # fmt: skip
                     push(lane, part, target, block + i * blocks, i, sent[j - 1] + i * CHUNK, block, blocks, to, to,
                          extra, NEAR_OPS if (ME + j) % WORLD // DOMAIN == ME // DOMAIN else FAR_OPS, PRODUCE,
@@ -204,7 +210,7 @@ def swap(
                                TILE_ROWS, TILE_COLS)  # fmt: skip
                 target = Message(out + source * out_apart, count, TILE, LAYOUT, rows, cols, out_row_stride,
                                  out_col_stride, TILE_ROWS, TILE_COLS)  # fmt: skip
-                lane = Lane(table, rings + source * APART, signals, flags + source * (BLOCKS * FLAGS_OF_A_BLOCK),
+                lane = Lane(ctx, rings + source * APART, signals, flags + source * (BLOCKS * FLAGS_OF_A_BLOCK),
                             cursors, source, BLOCKS, RING)  # fmt: skip
                 pull(lane, part, target, block + (i - 1) * blocks, i - 1, taken[j - 1] + (i - 1) * CHUNK, block, blocks,
                      source, source, extra,
@@ -222,7 +228,7 @@ def swap(
 
 @triton.jit
 def meet_peers(
-    table, signals, flags, value, block, ME: tl.constexpr, WORLD: tl.constexpr, BLOCKS: tl.constexpr,
+    ctx, signals, flags, value, block, ME: tl.constexpr, WORLD: tl.constexpr, BLOCKS: tl.constexpr,
     DOMAIN: tl.constexpr, NEAR_OPS: tl.constexpr, FAR_OPS: tl.constexpr,
 ):  # fmt: skip
     """The program of this number of every rank is here, and what they put before is seen."""
@@ -230,48 +236,49 @@ def meet_peers(
         to = (ME + i) % WORLD
         flag = signals + (MET * BLOCKS + block) * LINE
         if (ME + i) % WORLD // DOMAIN == ME // DOMAIN:
-            NEAR_OPS.signal(table, flag, value, to)
+            NEAR_OPS.signal(ctx, flag, value, to)
         else:
-            FAR_OPS.signal(table, flag, value, to)
+            FAR_OPS.signal(ctx, flag, value, to)
     for i in tl.static_range(1, WORLD):
         source = (ME + i) % WORLD
         flag = flags + source * (BLOCKS * FLAGS_OF_A_BLOCK) + (MET * BLOCKS + block) * LINE
         if (ME + i) % WORLD // DOMAIN == ME // DOMAIN:
-            NEAR_OPS.wait(table, flag, value)
+            NEAR_OPS.wait(ctx, flag, value)
         else:
-            FAR_OPS.wait(table, flag, value)
+            FAR_OPS.wait(ctx, flag, value)
 
 
 @triton.jit
-def land(table, c, to, OPS: tl.constexpr, PRODUCE: tl.constexpr):
-    OPS.put(table, c.outputs(), PRODUCE(c), to, c.mask())
+def land(ctx, c, to, OPS: tl.constexpr, PRODUCE: tl.constexpr):
+    OPS.put(ctx, c.outputs(), PRODUCE(c), to, c.mask())
 
 
 @triton.jit
-def land_tile(table, part, c, to, OPS: tl.constexpr, PRODUCE: tl.constexpr):
+def land_tile(ctx, part, c, to, OPS: tl.constexpr, PRODUCE: tl.constexpr):
     if is_full(part, c.tile_idx):
-        land(table, unmasked(c), to, OPS, PRODUCE)
+        land(ctx, unmasked(c), to, OPS, PRODUCE)
     else:
-        land(table, c, to, OPS, PRODUCE)
+        land(ctx, c, to, OPS, PRODUCE)
 
 
-@triton.jit(do_not_specialize=[*SHAPES[:3], "in_apart", "landing_apart"])
+@triton.jit(do_not_specialize=[*SHAPES[:3], "in_apart", "landing_apart", "rank_here"])
 def swap_in_place(
-    table, signals, flags, cursors, inp, landing,
+    table, record, signals, flags, cursors, inp, landing,
     count: tl.int64, rows: tl.int64, cols: tl.int64, row_stride, col_stride, in_apart: tl.int64,
-    landing_apart: tl.int64, extra,
+    landing_apart: tl.int64, rank_here: tl.int32, extra,
     ME: tl.constexpr, WORLD: tl.constexpr, BLOCKS: tl.constexpr, TILE: tl.constexpr, TILE_ROWS: tl.constexpr,
     TILE_COLS: tl.constexpr, LAYOUT: tl.constexpr, VECTOR: tl.constexpr, DOMAIN: tl.constexpr,
-    NEAR_OPS: tl.constexpr, FAR_OPS: tl.constexpr, PRODUCE: tl.constexpr,
+    NEAR_OPS: tl.constexpr, FAR_OPS: tl.constexpr, PRODUCE: tl.constexpr, WATCH: tl.constexpr = 0,
 ):  # fmt: skip
     """All-to-all into memory of the transport, `landing_apart` elements for each part: nothing is copied there.
 
     A rank that is here has no use any more for what came in the call before.
     """
+    ctx = watched_by(table, record, rank_here, WATCH)
     block, blocks = tl.program_id(0), tl.num_programs(0)
     in_apart, landing_apart = tl.multiple_of(in_apart, VECTOR), tl.multiple_of(landing_apart, VECTOR)
     step = tl.load(cursors + (MEETINGS * BLOCKS + block))
-    meet_peers(table, signals, flags, step + 1, block, ME, WORLD, BLOCKS, DOMAIN, NEAR_OPS, FAR_OPS)
+    meet_peers(ctx, signals, flags, step + 1, block, ME, WORLD, BLOCKS, DOMAIN, NEAR_OPS, FAR_OPS)
     first = Message(inp, count, TILE, LAYOUT, rows, cols, row_stride, col_stride, TILE_ROWS, TILE_COLS)
     for i in range(steps_of(first, block, blocks)):
         for j in tl.static_range(WORLD):
@@ -284,8 +291,8 @@ def swap_in_place(
             c = Ctx(part, part, target, landing, 0, tile, place_of(part, tile), 0, i, block, blocks, to, ME, to,
                     extra)  # fmt: skip
             if (ME + j) % WORLD // DOMAIN == ME // DOMAIN:
-                land_tile(table, part, c, to, NEAR_OPS, PRODUCE)
+                land_tile(ctx, part, c, to, NEAR_OPS, PRODUCE)
             else:
-                land_tile(table, part, c, to, FAR_OPS, PRODUCE)
-    meet_peers(table, signals, flags, step + 2, block, ME, WORLD, BLOCKS, DOMAIN, NEAR_OPS, FAR_OPS)
+                land_tile(ctx, part, c, to, FAR_OPS, PRODUCE)
+    meet_peers(ctx, signals, flags, step + 2, block, ME, WORLD, BLOCKS, DOMAIN, NEAR_OPS, FAR_OPS)
     tl.store(cursors + (MEETINGS * BLOCKS + block), step + 2)

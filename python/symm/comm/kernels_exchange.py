@@ -6,7 +6,7 @@ Every program takes the pieces of its number, `BLOCK` elements each, of every me
 import triton
 import triton.language as tl
 
-from ._deadline import watched
+from ._deadline import watched, watched_by
 from .kernels_parts import BUFFERS, FLAG_WORDS, await_all, narrowed, rank_of, slot_of, summed, tell_all
 
 
@@ -145,10 +145,10 @@ def meet(
 
 @triton.jit(do_not_specialize=["value", "me", "rank_here"])
 def assemble(
-    table, members, flags, value: tl.int64, me: tl.int32, rank_here: tl.int32,
+    table, record, members, flags, value: tl.int64, me: tl.int32, rank_here: tl.int32,
     WORLD: tl.constexpr, SUBSET: tl.constexpr, WATCH: tl.constexpr = 0,
 ):  # fmt: skip
     """All ranks have come as far as a number says."""
-    ctx = watched(table, members, rank_here, WATCH)
+    ctx = watched_by(table, record, rank_here, WATCH)
     tell_all(ctx, members, flags, value, me, WORLD, SUBSET)
     await_all(ctx, flags, value, me, WORLD)

@@ -15,13 +15,14 @@ from .hooks import Ctx, aggregate, builtin, constant, is_full, number, origin_of
 
 # Flags of a peer, by kind: one line of 128 bytes for each program.
 TAIL, HEAD, MAIL, MET = (tl.constexpr(kind) for kind in range(4))
+FLAG_NAMES = ("TAIL", "HEAD", "MAIL", "MET")
 FLAG_KINDS, FLAG_WORDS = 4, 16
 LINE = tl.constexpr(FLAG_WORDS)
 # Cursors of a peer, by kind: one word for each program.
 SENT, TAKEN, MAILED, FETCHED, MEETINGS = (tl.constexpr(kind) for kind in range(5))
 CURSOR_KINDS = 5
 
-LANE = {"table": tl.tensor, "region": tl.tensor, "signals": tl.tensor, "flags": tl.tensor, "cursors": tl.tensor,
+LANE = {"ctx": tl.core.base_value, "region": tl.tensor, "signals": tl.tensor, "flags": tl.tensor, "cursors": tl.tensor,
         "peer": tl.tensor, "BLOCKS": tl.constexpr, "RING": tl.constexpr}  # fmt: skip
 
 
@@ -29,14 +30,15 @@ LANE = {"table": tl.tensor, "region": tl.tensor, "signals": tl.tensor, "flags": 
 class Lane:
     """One direction of a channel: what a PeerEndpoint says, and the channel's geometry.
 
+    `ctx` is what the ops take: the pointer to the context table, or a context.
     `region` is the endpoint's `send_dst` for a sender and its `recv_src` for a receiver, with the elements that travel.
     `BLOCKS` is the number of programs that the channel has rings for, of `RING` bytes each.
     """
 
     @builtin
-    def __init__(self, table, region, signals, flags, cursors, peer, BLOCKS, RING, _semantic=None):
+    def __init__(self, ctx, region, signals, flags, cursors, peer, BLOCKS, RING, _semantic=None):
         semantic = _semantic or interpreter_semantic
-        self.table, self.region, self.signals, self.flags = table, region, signals, flags
+        self.ctx, self.region, self.signals, self.flags = ctx, region, signals, flags
         self.cursors, self.peer = cursors, number(semantic, peer)
         self.BLOCKS, self.RING = constant(BLOCKS), constant(RING)
 
@@ -72,8 +74,8 @@ def steps_of(message, block, blocks):
 @triton.jit
 def put_tile(lane, c, freed, OPS: tl.constexpr, PRODUCE: tl.constexpr):
     value = PRODUCE(c)
-    OPS.wait(lane.table, lane.flags + (HEAD * lane.BLOCKS + c.block_id) * LINE, freed)
-    OPS.put(lane.table, c.slots(), value, lane.peer, c.mask())
+    OPS.wait(lane.ctx, lane.flags + (HEAD * lane.BLOCKS + c.block_id) * LINE, freed)
+    OPS.put(lane.ctx, c.slots(), value, lane.peer, c.mask())
 
 
 @triton.jit
@@ -97,7 +99,7 @@ def push(
         put_tile(lane, unmasked(c), cursor + (CHUNK - lane.RING), OPS, PRODUCE)
     else:
         put_tile(lane, c, cursor + (CHUNK - lane.RING), OPS, PRODUCE)
-    OPS.signal(lane.table, lane.signals + (TAIL * lane.BLOCKS + block) * LINE, cursor + CHUNK, lane.peer)
+    OPS.signal(lane.ctx, lane.signals + (TAIL * lane.BLOCKS + block) * LINE, cursor + CHUNK, lane.peer)
 
 
 @triton.jit
@@ -113,7 +115,7 @@ def place_of(message, tile):
 def take_tile(lane, c, end, OPS: tl.constexpr, CONSUME: tl.constexpr):
     value = tl.load(c.slots(), c.mask())
     # The slot is free when it has been read; what is done with the value need not be waited for.
-    OPS.signal(lane.table, lane.signals + (HEAD * lane.BLOCKS + c.block_id) * LINE, end, lane.peer)
+    OPS.signal(lane.ctx, lane.signals + (HEAD * lane.BLOCKS + c.block_id) * LINE, end, lane.peer)
     CONSUME(c, value)
 
 
@@ -126,7 +128,7 @@ def pull(
     slot, base = place_in_ring(lane, cursor, block, CHUNK)
     c = Ctx(out, inp, out, lane.region, base, tile, place_of(out, tile), slot, step, block, blocks, peer, lane.peer,
             shard, extra)  # fmt: skip
-    OPS.wait(lane.table, lane.flags + (TAIL * lane.BLOCKS + block) * LINE, cursor + CHUNK)
+    OPS.wait(lane.ctx, lane.flags + (TAIL * lane.BLOCKS + block) * LINE, cursor + CHUNK)
     if is_full(out, tile):
         take_tile(lane, unmasked(c), cursor + CHUNK, OPS, CONSUME)
     else:

@@ -14,8 +14,11 @@ from .._memory import torch
 from .._world import World
 from ..errors import ArgumentError, ClosedError, DtypeError, StagingError
 from ._check import rank_in
+from ._deadline import seconds_of
+from ._geometry import RECORD_BYTES, Place
+from ._watch import Watch
 from .kernels_channel import MAIL_BUFFERS
-from .kernels_ring import CURSOR_KINDS, FLAG_KINDS, FLAG_WORDS
+from .kernels_ring import CURSOR_KINDS, FLAG_KINDS, FLAG_NAMES, FLAG_WORDS
 from .seam import NETWORK, NODE, Seam
 
 if TYPE_CHECKING:
@@ -28,6 +31,7 @@ BLOCKS, STAGING = 32, 12 << 20
 MAIL_WORDS = 512
 SMALLEST_RING, LARGEST_RING = 2048, 256 << 10
 LINE_BYTES = 16
+RECORDS = 2
 
 
 class LinkKind(enum.Enum):
@@ -72,8 +76,12 @@ class Memory:
             raise StagingError(f"{message}, or take fewer blocks or channels")
         self.first_mail = pairs * blocks * self.ring
         self.first_flag = self.first_mail + pairs * self.mail_bytes
-        self.first_landing = self.first_flag + pairs * self.flag_bytes
+        self.first_recovery = self.first_flag + pairs * self.flag_bytes
+        first_record = self.first_recovery + size * FLAG_WORDS * 8
+        self.first_landing = first_record + RECORDS * RECORD_BYTES
         self.heap = world.zeros(self.first_landing + size * landing, dtype=torch().uint8)
+        # Of the deadlines of calls, and of those of `recover`.
+        self.records = self.heap[first_record : self.first_landing].view(torch().int64).view(RECORDS, -1)
         # What has been sent and taken is each rank's own business.
         self.cursors = torch().zeros(pairs * blocks * CURSOR_KINDS, dtype=torch().int64, device=world.device)
 
@@ -92,8 +100,34 @@ class Memory:
     def cursors_of(self, channel, rank):
         return self.cursors.data_ptr() + 8 * self.pair(channel, rank) * self.blocks * CURSOR_KINDS
 
+    def recovery_flags(self):
+        return self.heap.data_ptr() + self.first_recovery
+
     def landing(self):
         return self.heap.data_ptr() + self.first_landing
+
+    def reset(self):
+        """Makes all as it was when it was new."""
+        self.heap[self.first_mail : self.first_recovery].zero_()
+        self.cursors.zero_()
+
+    def locate(self, offset):
+        """What lies so many bytes after the beginning, of what waits wait for; None if it is nothing."""
+        if self.first_mail <= offset < self.first_flag:
+            pair, rest = divmod(offset - self.first_mail, self.mail_bytes)
+            channel, source = divmod(pair, self.size)
+            program, rest = divmod(rest, self.mail_bytes // self.blocks)
+            buffer, line = divmod(rest // LINE_BYTES, MAIL_WORDS)
+            what = f"line {line} of block {program} in buffer {buffer} of channel {channel}"
+            return Place(program, source, what)
+        if self.first_flag <= offset < self.first_recovery:
+            pair, rest = divmod(offset - self.first_flag, self.flag_bytes)
+            channel, source = divmod(pair, self.size)
+            kind, program = divmod(rest // (FLAG_WORDS * 8), self.blocks)
+            return Place(program, source, f"{FLAG_NAMES[kind]} of block {program} of channel {channel}")
+        if self.first_recovery <= offset < self.first_recovery + self.size * FLAG_WORDS * 8:
+            return Place(0, (offset - self.first_recovery) // (FLAG_WORDS * 8), "flag of block 0")
+        return None
 
 
 class P2pTransport:
@@ -104,6 +138,10 @@ class P2pTransport:
     or a quarter of the heap if that is less. `landing` is how many bytes each rank's part may have in `all_to_all` with
     `zero_copy`; they come on top.
 
+    `timeout` is how many seconds a call may wait for another rank on the device: by default SYMM_TIMEOUT of the
+    environment, or 300; `math.inf` is for ever. After that it ends without a result, the transport is broken, and all
+    ranks' next calls raise CollectiveTimeoutError, until all have called `recover`. There is none on AMD GPUs.
+
     What it cannot do raises ArgumentError, DtypeError, RankRangeError, StagingError, or ClosedError after `close`.
     """
 
@@ -111,8 +149,9 @@ class P2pTransport:
     ops: Seam = NODE
 
     def __init__(
-        self, world: World, *, blocks: int = BLOCKS, channels: int = 1, staging: int | None = None, landing: int = 0
-    ):
+        self, world: World, *, blocks: int = BLOCKS, channels: int = 1, staging: int | None = None, landing: int = 0,
+        timeout: float | None = None,
+    ):  # fmt: skip
         name = type(self).__name__
         if not isinstance(world, World):
             raise ArgumentError(f"{name}: world must be what symm.init returns, not {world!r}")
@@ -122,6 +161,7 @@ class P2pTransport:
         for what, value in (("staging", staging), ("landing", landing)):
             if value is not None and (not _is_int(value) or value < 0):
                 raise ArgumentError(f"{name}: {what} must be a number of bytes, not {value!r}")
+        seconds = seconds_of(timeout, world.device, name)
         if world.device.type != "cpu":
             # Programs that send and as many that receive wait for each other's ranks: all have to run at once.
             blocks = max(1, min(blocks, world.get_cu_count() // 2))
@@ -132,19 +172,49 @@ class P2pTransport:
         self.table = world.get_device_context()
         self.memory = Memory(world, blocks, channels, staging, -(-landing // 16) * 16)
         self.per_peer_bytes = blocks * self.memory.ring
-        self.streams: dict[int, int] = {}
         self.made: dict[Any, Any] = {}
         self.open = True
+        self._watch = Watch(world, self.memory, seconds)
         # Nobody signals a rank whose flags are not there yet.
         world.barrier()
 
     def close(self) -> None:
-        """Gives back what the transport has of the heap; calls on it raise ClosedError then."""
+        """Gives back what the transport has of the heap; calls on it raise ClosedError then.
+
+        The memory of one of a mesh goes back when both have been closed.
+        """
         self.open = False
-        self.memory, self.made = None, {}
+        self.memory, self._watch, self.made = None, None, {}
+
+    @property
+    def watch(self) -> Watch:
+        """The deadline of its calls, and its way back."""
+        return self._watch.whole()
+
+    def check(self) -> None:
+        """Waits on the host until this rank's calls are done, and raises CollectiveTimeoutError if one of them, or of
+        another rank's so far, has waited too long. Messages are right when this returns.
+        """
+        self.stays_open("check")
+        self.watch.deadline.synchronize()
+
+    def recover(self) -> None:
+        """Makes a transport good again whose calls have waited too long, on all ranks: each has to call it.
+
+        It waits on the host for all of them, as long as a call does: then it raises CollectiveTimeoutError, and may be
+        called again. Messages that have not been received are lost. Graphs that were captured before can be replayed.
+        The transports of a mesh recover together.
+        """
+        self.stays_open("recover")
+        self.watch.recovery.run()
 
     def usable(self, call: str) -> None:
-        """Raises ClosedError if it is not."""
+        """Raises ClosedError if it is not, and CollectiveTimeoutError."""
+        self.stays_open(call)
+        self.watch.deadline.check()
+
+    def stays_open(self, call: str) -> None:
+        """Raises ClosedError if it does not."""
         if not self.open:
             raise ClosedError(f"{call}: this transport has been closed: make another one")
         if not self.world.is_open():
@@ -236,16 +306,22 @@ class MeshTransport(P2pTransport):
         if geometries[0] != geometries[1]:
             said = "intra and inter differ in blocks, channels or staging"
             raise ArgumentError(f"MeshTransport: {said}: {geometries[0]} and {geometries[1]} (blocks, channels, ring)")
+        timeouts = [each.watch.deadline.seconds for each in (intra, inter)]
+        if timeouts[0] != timeouts[1]:
+            said = "intra and inter differ in timeout"
+            raise ArgumentError(f"MeshTransport: {said}: {timeouts[0]:g} and {timeouts[1]:g} seconds")
         self.intra, self.inter, self.local_domain_size = intra, inter, local_domain_size
         self.world, self.me, self.world_size, self.device = intra.world, intra.me, intra.world_size, intra.device
         self.blocks, self.channels, self.table, self.memory = intra.blocks, intra.channels, intra.table, intra.memory
-        self.per_peer_bytes, self.open = intra.per_peer_bytes, True
-        self.streams, self.made = intra.streams, {}
+        self.per_peer_bytes, self.open, self.made = intra.per_peer_bytes, True, {}
+        # A call of one that has waited too long leaves the rings of both as they are.
+        self._watch = intra.watch
+        self._watch.join(inter.watch)
 
-    def usable(self, call):
-        super().usable(call)
+    def stays_open(self, call):
+        super().stays_open(call)
         for each in (self.intra, self.inter):
-            each.usable(call)
+            each.stays_open(call)
 
     def domain(self):
         return self.local_domain_size, self.intra.ops, self.inter.ops

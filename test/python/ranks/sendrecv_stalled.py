@@ -20,9 +20,9 @@ AFTER, BEFORE = (ME + 1) % RANKS, (ME - 1) % RANKS
 
 
 @triton.jit
-def waits_for_nothing(table, flag, value):
+def waits_for_nothing(ctx, flag, value):
     # Only that the rank is there.
-    tl.device_assert(st.rank(table) >= 0)
+    tl.device_assert(st.rank(ctx) >= 0)
 
 
 class Careless(NodeTransport):
@@ -88,7 +88,7 @@ def senders_have_flags_of_their_own():
 def counters_have_no_limit():
     """Tiles of several sizes in turn, from counters below zero and near 2^32, and of packets that wrap."""
     link = transport(ring=64 << 10)
-    flags = link.memory.heap[link.memory.first_flag : link.memory.first_landing].view(torch.int64)
+    flags = link.memory.heap[link.memory.first_flag : link.memory.first_recovery].view(torch.int64)
     cursors = link.memory.cursors.view(-1, 5)
     for start in (0, -12 << 10, (1 << 32) - (4 << 10), 1 << 62):
         WORLD.barrier()

@@ -1,0 +1,45 @@
+"""The deadline of a transport's calls, and how its ranks recover."""
+
+import functools
+
+from ._deadline import Deadline
+from ._recovery import Recovery
+
+
+class Watch:
+    """What is watched and recovers together: a transport, or the two of a mesh and the mesh itself."""
+
+    def __init__(self, world, memory, seconds):
+        self.memories, self.streams, self.joined = [memory], {}, None
+        members, me = tuple(range(world.get_num_ranks())), world.get_rank()
+        locate = functools.partial(locate_in, self.memories)
+        self.deadline = Deadline(world, members, me, memory.records[0], memory.heap.data_ptr(), locate, seconds,
+                                 "transport")  # fmt: skip
+        reset = functools.partial(reset_all, self.memories, self.streams)
+        # All ranks are members, so that nobody asks for their numbers: any memory does.
+        self.recovery = Recovery(self.deadline, memory.records[1], memory.records[1], memory.recovery_flags(), reset)
+
+    def join(self, other):
+        """Watches what another one has watched, too."""
+        one, other = self.whole(), other.whole()
+        if other is not one:
+            one.memories += other.memories
+            other.joined = one
+
+    def whole(self):
+        """What watches now."""
+        return self if self.joined is None else self.joined.whole()
+
+
+def locate_in(memories, offset):
+    """What lies so many bytes after the first of several memories, of what waits wait for; None if it is nothing."""
+    first = memories[0].heap.data_ptr()
+    found = (memory.locate(offset - (memory.heap.data_ptr() - first)) for memory in memories)
+    return next((place for place in found if place is not None), None)
+
+
+def reset_all(memories, streams):
+    """Makes all as it was when it was new; nobody waits."""
+    for memory in memories:
+        memory.reset()
+    streams.clear()
