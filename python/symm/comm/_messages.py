@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import math
 from typing import NamedTuple
 
@@ -58,37 +59,59 @@ def plan(transport, peers, size, itemsize, rows, cols, blocks, packets=True):
     return Plan(False, max(1, min(blocks, tiles)), elements, down, across, warps)
 
 
-class Flat:
-    """A message whose elements lie one after the other."""
+class Message:
+    """A tensor for a kernel: `memory` is `view` itself, which is the caller's `given`, or a copy of it."""
 
-    def __init__(self, tensor, view, given, parts=1):
-        self.tensor, self.view, self.given, self.dtype = tensor, view, given, tensor.dtype
-        self.count, self.rows, self.cols = tensor.numel() // parts, 1, 1
-        self.row_stride = self.col_stride = 1
-        self.apart = self.count
+    def __init__(self, memory, view, given):
+        self.memory, self.view, self.given, self.dtype = memory, view, given, memory.dtype
 
     def written(self):
         """The caller's tensor, with what was received."""
-        if self.view is not self.tensor:
-            self.view.copy_(self.tensor)
+        if self.view is not self.memory:
+            self.view.copy_(self.memory)
         return self.given
 
+    def keep_apart(self, received):
+        """Sends a copy where something is received into what is sent."""
+        (first, end), (other, other_end) = _extent(self.memory), _extent(received.memory)
+        if first < other_end and other < end:
+            self.memory = self.memory.clone()
+            self.lay_out()
 
-class Matrix:
-    """A message of rows and columns, with strides."""
 
-    def __init__(self, tensor, given, apart=0):
-        self.tensor, self.given, self.dtype, self.apart = tensor, given, tensor.dtype, apart
-        self.rows, self.cols = tensor.shape[-2:]
-        self.row_stride, self.col_stride = tensor.stride()[-2:]
+class Flat(Message):
+    """A message whose elements lie one after the other."""
+
+    def __init__(self, memory, view, given, parts=1):
+        super().__init__(memory, view, given)
+        self.parts = parts
+        self.lay_out()
+
+    def lay_out(self):
+        self.tensor, self.rows, self.cols = self.memory, 1, 1
+        self.count = self.apart = self.memory.numel() // self.parts
+        self.row_stride = self.col_stride = 1
+
+
+class Matrix(Message):
+    """A message of rows and columns, with strides: `shape` says how many rows, and before them how many parts."""
+
+    def __init__(self, memory, view, given, call, name, shape):
+        super().__init__(memory, view, given)
+        self.call, self.name, self.shape = call, name, shape
+        self.lay_out()
+
+    def lay_out(self):
+        self.tensor = _matrices(self.call, self.memory, self.name, self.shape)
+        self.rows, self.cols = self.tensor.shape[-2:]
+        self.row_stride, self.col_stride = self.tensor.stride()[-2:]
         self.count = self.rows * self.cols
-
-    def written(self):
-        return self.given
+        # Of one part, the stride says nothing.
+        self.apart = self.tensor.stride(0) if len(self.shape) > 1 and self.shape[0] > 1 else 0
 
 
 def checked(call, tensor, name, device):
-    """A tensor that kernels can read, of elements that they have."""
+    """A view of a tensor that can be sent or received into, of elements that kernels have."""
     if not isinstance(tensor, torch().Tensor):
         raise ArgumentError(f"{call}: {name} must be a tensor, not {tensor!r}")
     if tensor.device != device:
@@ -98,37 +121,54 @@ def checked(call, tensor, name, device):
         raise ArgumentError(f"{call}: {name} must be strided, not {tensor.layout}")
     if tensor.requires_grad and torch().is_grad_enabled():
         raise ArgumentError(f"{call}: {name} requires grad, and messages have no gradients: give {name}.detach()")
-    if tensor.is_neg():
-        tensor = tensor.resolve_neg()
     element_size(call, tensor.dtype)
     # Booleans are bytes in memory.
     return tensor.view(torch().uint8) if tensor.dtype == torch().bool else tensor
 
 
-def part_of(call, tensor, name, device, rows, written):
+def part_of(call, tensor, name, device, rows, access):
     """A whole tensor as a message."""
     view = checked(call, tensor, name, device)
-    if rows is None:
-        return Flat(_one_piece(view, written), view, tensor)
-    return Matrix(_matrices(call, view, name, (rows,)), tensor)
+    memory = _memory_of(view, access, rows is None)
+    return Flat(memory, view, tensor) if rows is None else Matrix(memory, view, tensor, call, name, (rows,))
 
 
-def parts_of(call, tensor, name, device, ranks, rows, written):
+def parts_of(call, tensor, name, device, ranks, rows, access):
     """A tensor as a message for each rank."""
     view = checked(call, tensor, name, device)
     if not view.ndim or view.shape[0] % ranks:
         shape = tuple(view.shape)
         raise ArgumentError(f"{call}: {name} of shape {shape} has not {ranks} equal parts along its first dimension")
+    memory = _memory_of(view, access, rows is None)
     if rows is None:
-        return Flat(_one_piece(view, written), view, tensor, ranks)
-    view = _matrices(call, view, name, (ranks, rows))
-    return Matrix(view, tensor, view.stride(0) if ranks > 1 else 0)
+        return Flat(memory, view, tensor, ranks)
+    return Matrix(memory, view, tensor, call, name, (ranks, rows))
 
 
-def _one_piece(tensor, written):
-    if tensor.is_contiguous():
-        return tensor
-    return torch().empty(tensor.shape, dtype=tensor.dtype, device=tensor.device) if written else tensor.contiguous()
+class Access(enum.Enum):
+    """What becomes of a tensor: it is read, all of it is written, or a hook does either."""
+
+    READ = "read"
+    WRITTEN = "written"
+    BOTH = "both"
+
+
+def _memory_of(view, access, flat):
+    """A tensor that kernels can take, in one piece if it is to be flat: the view itself, or a copy of it."""
+    if not view.is_neg() and (view.is_contiguous() or not flat):
+        return view
+    if access is Access.WRITTEN:
+        return torch().empty(view.shape, dtype=view.dtype, device=view.device)
+    view = view.resolve_neg()
+    return view.contiguous() if flat else view
+
+
+def _extent(tensor):
+    """The addresses that a tensor's elements lie between."""
+    if not tensor.numel():
+        return 0, 0
+    last = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
+    return tensor.data_ptr(), tensor.data_ptr() + (last + 1) * tensor.itemsize
 
 
 def _matrices(call, tensor, name, shape):
@@ -149,3 +189,8 @@ def hook(call, function, name):
         said = f"{name} must be a function with @triton.jit or @gluon.jit, not {function!r}"
         raise ArgumentError(f"{call}: {said}")
     return function
+
+
+def written_by(consume):
+    """What becomes of a tensor that is received into: a hook may read what is there, and leave some of it."""
+    return Access.WRITTEN if consume is None else Access.BOTH

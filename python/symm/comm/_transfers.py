@@ -12,10 +12,10 @@ from triton import language as tl
 from triton.runtime import driver
 
 from .._memory import torch
-from ..errors import ArgumentError, StagingError
+from ..errors import ArgumentError, DtypeError, StagingError
 from . import kernels_channel
 from ._launch import Launch, Pointer, current_stream, tensor_at
-from ._messages import MAIL_WORDS, Plan, part_of, parts_of, plan
+from ._messages import MAIL_WORDS, Access, Plan, part_of, parts_of, plan
 from ._types import words
 from .hooks import consume as copy_out
 from .hooks import produce as copy_in
@@ -24,6 +24,9 @@ from .transport import P2pTransport, check_blocks, element_size
 if TYPE_CHECKING:
     from torch import dtype as Dtype
 
+# Triton's names for torch's floats of 8 bits.
+FLOAT8 = {"float8_e4m3fn": "float8e4nv", "float8_e5m2": "float8e5", "float8_e4m3fnuz": "float8e4b8",
+          "float8_e5m2fnuz": "float8e5b16"}  # fmt: skip
 # How many launches of a transport are kept.
 MOST_KEPT = 1024
 
@@ -52,12 +55,12 @@ class Transfer:
             raise ArgumentError(f"{self.call}: rank {rank} is this rank: use sendrecv for a message to itself")
         return rank
 
-    def message(self, tensor, name, written=False):
-        return part_of(self.call, tensor, name, self.transport.device, self.rows, written)
+    def message(self, tensor, name, access=Access.READ):
+        return part_of(self.call, tensor, name, self.transport.device, self.rows, access)
 
-    def parts(self, tensor, name, written=False):
+    def parts(self, tensor, name, access=Access.READ):
         transport = self.transport
-        return parts_of(self.call, tensor, name, transport.device, transport.world_size, self.rows, written)
+        return parts_of(self.call, tensor, name, transport.device, transport.world_size, self.rows, access)
 
     # Messages between two ranks.
 
@@ -80,6 +83,8 @@ class Transfer:
         operand = _Operand(message)
         if plain and self.wire is None:
             cut, kind = operand.as_words(cut, self.rows is None)
+        else:
+            self._kernels_have(kind, message.dtype)
         return Way(cut, kind, operand)
 
     def _launch(self, goes, comes, to, source, produce, consume):
@@ -176,6 +181,7 @@ class Transfer:
                    self.blocks, packets=False)  # fmt: skip
         operands = [_Operand(each) for each in messages]
         if not plain or self.wire is not None:
+            self._kernels_have(kind, *(each.dtype for each in messages))
             return cut, kind, operands
         item = math.gcd(*(each.word(self.rows is None) for each in operands))
         for each in operands:
@@ -185,6 +191,12 @@ class Transfer:
     def _context(self):
         """What a kernel makes its context of: the addresses of the table and of its deadline's record."""
         return self.transport.table.data_ptr(), self.transport.watch.deadline.memory.data_ptr()
+
+    def _kernels_have(self, *types):
+        """Raises DtypeError for elements that are no numbers in a kernel: they can only be moved."""
+        for each in types:
+            if triton_type(each) is None:
+                raise DtypeError(f"{self.call}: kernels have no elements of {each}: view them as floats or integers")
 
     def _world(self):
         transport = self.transport
@@ -289,9 +301,9 @@ def interpreted():
 
 @functools.cache
 def triton_type(dtype):
-    """Triton's name for elements of torch's."""
+    """Triton's name for elements of torch's; None where it has none."""
     name = str(dtype).removeprefix("torch.")
-    return getattr(tl, {"float8_e4m3fn": "float8e4nv", "float8_e5m2": "float8e5"}.get(name, name))
+    return getattr(tl, FLOAT8.get(name, name), None)
 
 
 def is_gluon(function):

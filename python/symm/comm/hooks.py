@@ -209,7 +209,9 @@ def pointers(semantic, ctx, first, strides):
     for origin, stride in zip((ctx.row, ctx.column), strides, strict=True):
         first = semantic.add(first, semantic.mul(origin, stride, False), False)
     for axis, stride in enumerate(strides):
-        first = semantic.add(first, semantic.mul(numbers(semantic, ctx, axis), stride, False), False)
+        # Of 64 bits: rows of a large matrix are further apart than 32 bits hold.
+        offset = semantic.mul(numbers(semantic, ctx, axis), semantic.cast(stride, tl.int64), False)
+        first = semantic.add(first, offset, False)
     return first
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from .._memory import torch
 from ..errors import ArgumentError, DtypeError
-from ._messages import hook
+from ._messages import hook, written_by
 from ._transfers import Transfer
 from .transport import P2pTransport
 
@@ -44,8 +44,9 @@ def recv(
     """
     call = Transfer("recv", transport, channel, rows, wire, blocks, extra)
     source = call.peer(peer)
-    message = call.message(tensor, "tensor", written=True)
-    call.run(None, message, source, source, None, hook("recv", consume, "consume"))
+    consume = hook("recv", consume, "consume")
+    message = call.message(tensor, "tensor", written_by(consume))
+    call.run(None, message, source, source, None, consume)
     return message.written()
 
 
@@ -62,8 +63,10 @@ def sendrecv(
     to, source = call.peer(to, itself=True), call.peer(source, itself=True)
     if (to == transport.me) != (source == transport.me):
         raise ArgumentError("sendrecv: a rank that sends to itself receives from itself")
-    sent, received = call.message(tensor, "tensor"), call.message(out, "out", written=True)
-    call.run(sent, received, to, source, hook("sendrecv", produce, "produce"), hook("sendrecv", consume, "consume"))
+    produce, consume = hook("sendrecv", produce, "produce"), hook("sendrecv", consume, "consume")
+    sent, received = call.message(tensor, "tensor"), call.message(out, "out", written_by(consume))
+    sent.keep_apart(received)
+    call.run(sent, received, to, source, produce, consume)
     return received.written()
 
 
@@ -89,14 +92,16 @@ def all_to_all(
         if out is not None or consume is not None:
             said = "with zero_copy the result is in the transport's memory: give no out or consume"
             raise ArgumentError(f"all_to_all: {said}")
-        return call.land(source, produce)
+        landed = call.land(source, produce)
+        return landed.view(tensor.dtype) if wire is None else landed
     if out is None:
         out = torch().empty(tensor.shape, dtype=tensor.dtype, device=transport.device)
-    target = call.parts(out, "out", written=True)
+    target = call.parts(out, "out", written_by(consume))
     if (source.count, source.rows, source.cols) != (target.count, target.rows, target.cols):
         said = f"a part of the tensor has {source.count} elements, one of out {target.count}"
         raise ArgumentError(f"all_to_all: {said}")
     if source.dtype != target.dtype and (wire, produce, consume) == (None, None, None):
         raise DtypeError(f"all_to_all: tensor is of {source.dtype} and out of {target.dtype}: give `wire`, or a hook")
+    source.keep_apart(target)
     call.swap(source, target, produce, consume)
     return target.written()

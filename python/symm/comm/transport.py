@@ -297,6 +297,8 @@ class MeshTransport(P2pTransport):
         for name, each in (("intra", intra), ("inter", inter)):
             if not isinstance(each, P2pTransport):
                 raise ArgumentError(f"MeshTransport: {name} must be a transport, not {each!r}")
+            if isinstance(each, MeshTransport):
+                raise ArgumentError(f"MeshTransport: {name} is a mesh itself: give it the transport of one link")
         if intra.world is not inter.world:
             raise ArgumentError("MeshTransport: intra and inter are transports of two Worlds")
         if not _is_int(local_domain_size) or local_domain_size < 1:

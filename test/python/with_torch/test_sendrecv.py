@@ -8,6 +8,7 @@ pytest.importorskip("torch", reason="needs torch: ./x python runs it in an envir
 CASES = [
     *(("sendrecv.py", ranks) for ranks in (1, 2, 3)), *(("sendrecv_use.py", ranks) for ranks in (1, 2, 4)),
     *(("sendrecv_stalled.py", ranks) for ranks in (1, 2, 3)), *(("sendrecv_deadline.py", ranks) for ranks in (1, 2)),
+    *(("sendrecv_edges.py", ranks) for ranks in (1, 2)),
 ]  # fmt: skip
 
 
