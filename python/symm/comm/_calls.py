@@ -8,7 +8,7 @@ from .._memory import torch
 from . import _plan
 from ._deadline import Deadline
 from ._geometry import LINES
-from ._launch import Launch, current_stream
+from ._launch import Launch, StreamOrder, current_stream
 from ._table import Table
 from ._types import reduction, words
 from .kernels_direct import direct_all_reduce, direct_exchange
@@ -59,7 +59,8 @@ class Calls:
         self.heap = range(world.bases[world.get_rank()], world.bases[world.get_rank()] + world.heap_size)
         self.made, self.launches = {}, {}
         self.choose = functools.partial(_plan.choose, table or Table())
-        self.stream = None
+        # All use the same slots.
+        self.order = StreamOrder(self.device)
 
     def run(self, call, op, source, target, count, root=0):
         """Does a collective: `count` elements from each rank to each."""
@@ -71,8 +72,7 @@ class Calls:
                 self.made.clear()
             made = self.made[key] = self._make(*key)
         stream = current_stream(self.device)
-        if stream != self.stream:
-            self._change(stream)
+        self.order.follow(stream)
         launch, before, after, direct, rooted = made
         if direct:
             after = *after, *self._places(call, direct, here, there, source)
@@ -115,8 +115,7 @@ class Calls:
             loose = range(len(types) - (2 if aligned else 4), len(types))
             launch = self.launches[key] = Launch(ragged, self.geometry.programs, block // 1024, types, constants, loose)
         stream = current_stream(self.device)
-        if stream != self.stream:
-            self._change(stream)
+        self.order.follow(stream)
         slots, each = self.geometry.slots("all"), bytes_each // item
         rows = (source.numel() * source.element_size()) // bytes_each
         room = (target.numel() * target.element_size()) // bytes_each
@@ -129,16 +128,8 @@ class Calls:
             constants = {"WORLD": self.size, "SUBSET": self.subset, "WATCH": self.deadline.tag("barrier")}
             self.launches["meet"] = Launch(meet, 1, 1, types, constants)
         stream = current_stream(self.device)
-        if stream != self.stream:
-            self._change(stream)
+        self.order.follow(stream)
         self.launches["meet"].launch(stream, *self._state("all"), self.rank, self.rank_here)
-
-    def _change(self, stream):
-        """Calls are done in their order on whatever streams: they use the same slots."""
-        before, self.stream = self.stream, stream
-        if before is not None and self.device.type != "cpu" and not torch().cuda.is_current_stream_capturing():
-            earlier = torch().cuda.ExternalStream(before, device=self.device)
-            torch().cuda.ExternalStream(stream, device=self.device).wait_stream(earlier)
 
     def _places(self, call, direct, here, there, source):
         """Where the tensors lie, in bytes from my slots: those that peers read or write."""

@@ -83,6 +83,29 @@ def launcher(compiled, grid, constants):
     return launch
 
 
+class StreamOrder:
+    """Calls that use the same memory are done in their order, on whatever streams.
+
+    The host does not know when a graph is replayed: what is captured is ordered by who replays it.
+    """
+
+    def __init__(self, device):
+        self.device, self.last = device, None
+
+    def follow(self, stream):
+        """What a stream is given from now on is done after what the last one was given."""
+        if stream == self.last:
+            return
+        if self.device.type != "cpu":
+            cuda = torch().cuda
+            if cuda.is_current_stream_capturing():
+                return
+            if self.last is not None:
+                earlier = cuda.ExternalStream(self.last, device=self.device)
+                cuda.ExternalStream(stream, device=self.device).wait_stream(earlier)
+        self.last = stream
+
+
 def current_stream(device):
     """The handle of torch's current stream; 0 on the CPU."""
     return 0 if device.type == "cpu" else driver.active.get_current_stream(device.index)

@@ -57,6 +57,6 @@ def recovery_of(calls):
 
     def reset():
         calls.geometry.reset()
-        calls.stream = None
+        calls.order.last = None
 
     return Recovery(calls.deadline, record, members, calls.geometry.recovery_flags(), reset, calls.subset)

@@ -220,7 +220,8 @@ class Transfer:
         for name in {"LAYOUT", "OUT_LAYOUT"} & constants.keys():
             constants[name] = layout_of(constants[name], warps) if gluon else None
         stream = current_stream(self.transport.device)
-        self._order(stream)
+        # Calls of a channel use the same ring.
+        self.transport.watch.streams[self.channel].follow(stream)
         if self.extra:
             pointers = [Pointer(*each) for each in zip(addresses, types, strict=True)]
             if interpreted():
@@ -243,16 +244,6 @@ class Transfer:
                 made.clear()
             made[key] = Launch(kernel, programs, warps, tuple(types), {"extra": None, **constants}, loose, numbers)
         made[key].launch(stream, *addresses, *numbers)
-
-    def _order(self, stream):
-        """Calls of a channel are done in their order on whatever streams: they use the same ring."""
-        device, streams = self.transport.device, self.transport.watch.streams
-        before = streams.get(self.channel)
-        streams[self.channel] = stream
-        if before is None or before == stream or device.type == "cpu" or torch().cuda.is_current_stream_capturing():
-            return
-        earlier = torch().cuda.ExternalStream(before, device=device)
-        torch().cuda.ExternalStream(stream, device=device).wait_stream(earlier)
 
 
 class _Operand:

@@ -1,8 +1,10 @@
 """The deadline of a transport's calls, and how its ranks recover."""
 
+import collections
 import functools
 
 from ._deadline import Deadline
+from ._launch import StreamOrder
 from ._recovery import Recovery
 
 
@@ -10,7 +12,9 @@ class Watch:
     """What is watched and recovers together: a transport, or the two of a mesh and the mesh itself."""
 
     def __init__(self, world, memory, seconds):
-        self.memories, self.streams, self.joined = [memory], {}, None
+        self.memories, self.joined = [memory], None
+        # Of each channel.
+        self.streams = collections.defaultdict(functools.partial(StreamOrder, world.device))
         members, me = tuple(range(world.get_num_ranks())), world.get_rank()
         locate = functools.partial(locate_in, self.memories)
         self.deadline = Deadline(world, members, me, memory.records[0], memory.heap.data_ptr(), locate, seconds,
