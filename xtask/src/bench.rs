@@ -18,7 +18,5 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         return python::bench_remote(rest);
     }
     tools::build()?;
-    run::run(
-        run::cargo().args(["run", "--quiet", "--release", "--package", "symm-bench", "--"]).args(&arguments.arguments),
-    )
+    run::run(&mut run::program("symm-bench", &arguments.arguments))
 }

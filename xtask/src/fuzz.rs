@@ -20,7 +20,5 @@ impl Arguments {
 
 pub fn run(arguments: &Arguments) -> Result<()> {
     tools::build()?;
-    run::run(
-        run::cargo().args(["run", "--quiet", "--release", "--package", "symm-fuzz", "--"]).args(&arguments.arguments),
-    )
+    run::run(&mut run::program("symm-fuzz", &arguments.arguments))
 }

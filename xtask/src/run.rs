@@ -9,6 +9,14 @@ pub fn cargo() -> Command {
     Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
+/// One of the workspace's own programs, built. It is not named by its package: cargo would build all that it is made of
+/// once more, with the features that this package alone asks for.
+pub fn program(name: &str, arguments: &[String]) -> Command {
+    let mut command = cargo();
+    command.args(["run", "--quiet", "--release", "--bin", name, "--"]).args(arguments);
+    command
+}
+
 /// Runs a command to its end; an error if it fails.
 pub fn run(command: &mut Command) -> Result<()> {
     let line = line(command);

@@ -25,7 +25,7 @@ pub fn measure(size: usize, effort: Effort) -> Result<Vec<Tool>> {
     let prefix = std::env::var("MLIR_SYS_220_PREFIX").unwrap_or_else(|_| "/usr/lib/llvm-22".into());
     let mlir_opt = PathBuf::from(prefix).join("bin/mlir-opt");
     let symm_opt = std::env::current_exe()?.with_file_name("symm-opt");
-    ensure!(symm_opt.exists(), "{} is missing: cargo build --release -p symm-opt", symm_opt.display());
+    ensure!(symm_opt.exists(), "{} is missing: ./x bench builds it", symm_opt.display());
     let run = |name: &str, tool: &Path, source: Source, pipeline: &str| {
         run(name, tool, source, &source.path(size)?, pipeline, repeats).with_context(|| format!("{name}, {size} ops"))
     };

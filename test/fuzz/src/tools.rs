@@ -63,9 +63,7 @@ pub fn run(release: &Path, folder: &Path, seed: u64, count: u64, findings: &mut 
             .stdout(Stdio::null())
             .stderr(File::create(&errors)?)
             .spawn()
-            .with_context(|| {
-                format!("cannot run {}: build it with `cargo build --release -p symm-opt`", tool.display())
-            })?;
+            .with_context(|| format!("cannot run {}: start this with `./x fuzz`, which builds it", tool.display()))?;
         let start = Instant::now();
         let status = loop {
             if let Some(status) = child.try_wait()? {

@@ -32,7 +32,8 @@ struct PassOption {
 }
 
 pub fn page() -> Result<String> {
-    let table = ["run", "--quiet", "--release", "--package", "symm-passes", "--example", "pass_table"];
+    // Not by its package: see `run::program`.
+    let table = ["run", "--quiet", "--release", "--example", "pass_table"];
     let tables: Tables = serde_json::from_str(&run::output(run::cargo().args(table))?)?;
     let mut page = String::from("<!-- Made from passes/src by ./x gen. -->\n\n# Passes and pipelines\n\n");
     writeln!(page, "| flag of `symm-opt` | what it does |\n| :-- | :-- |")?;
