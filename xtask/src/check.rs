@@ -15,6 +15,7 @@ const CHECKS: &[Check] = &[
     ("ops are named in test/lit/dialect", || none(&layout::untested_ops()?)),
     ("programs have RUN lines", || none(&layout::programs_not_run()?)),
     ("./x test runs every crate", || none(&coverage::crates_not_tested()?)),
+    ("no library hides tests from ./x test", || none(&coverage::tests_left_out()?)),
     ("./x test runs every folder of test/", || none(&coverage::folders_not_tested()?)),
     ("Rust files are short", || none(&layout::long_files()?)),
     ("no absolute paths of one machine", || none(&layout::machine_paths()?)),

@@ -48,6 +48,19 @@ pub fn entries(folder: &str) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
+/// The Rust files in a folder and those in it.
+pub fn rust_files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for path in entries(&folder.to_string_lossy())? {
+        if path.is_dir() {
+            files.extend(rust_files(&path)?);
+        } else if path.extension().is_some_and(|suffix| suffix == "rs") {
+            files.push(path);
+        }
+    }
+    Ok(files)
+}
+
 /// An op of the dialect, as its definition has it.
 pub struct Op {
     /// Without `symm.`.

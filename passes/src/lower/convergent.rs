@@ -106,21 +106,3 @@ fn names_any(text: &str, words: &[&str]) -> bool {
         })
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{AMD_GROUP, PTX_GROUP, names_any};
-
-    #[test]
-    fn group_instructions_are_known_by_their_words() {
-        for text in ["bar.sync 1;", "barrier.cta.sync 0;", "vote.sync.all.pred p, q, -1;", "{activemask.b32 $0;}"] {
-            assert!(names_any(text, PTX_GROUP), "{text}");
-        }
-        for text in ["mbarrier.init.shared::cta.b64 [$0], $1;", "fence.proxy.async;", "atom.release.sys.global.add.u64"]
-        {
-            assert!(!names_any(text, PTX_GROUP), "{text}");
-        }
-        assert!(names_any("s_barrier", AMD_GROUP) && names_any("v_mov_b32_dpp $0, $1", AMD_GROUP));
-        assert!(names_any("v_readfirstlane_b32 $0, $1", AMD_GROUP) && !names_any("s_waitcnt vmcnt(0)", AMD_GROUP));
-    }
-}

@@ -61,6 +61,39 @@ fn complaints(metadata: &Value) -> Result<Vec<String>> {
     Ok(complaints)
 }
 
+/// Where cargo is told that a library has no unit tests, or no doc tests, there are none.
+pub fn tests_left_out() -> Result<Vec<String>> {
+    let metadata = metadata()?;
+    let mut complaints = Vec::new();
+    for package in list(&metadata, "packages") {
+        let is_library =
+            |target: &&Value| list(target, "kind").filter_map(Value::as_str).any(|kind| kind.ends_with("lib"));
+        for target in list(package, "targets").filter(is_library) {
+            let Some(folder) = target["src_path"].as_str().and_then(|path| Path::new(path).parent()) else { continue };
+            for file in tree::rust_files(folder)? {
+                let text = tree::read(&file)?;
+                let unit = target["test"] == false && text.contains("#[cfg(test)]");
+                if unit || target["doctest"] == false && has_doc_test(&text) {
+                    let what = if unit { "unit" } else { "doc" };
+                    complaints.push(format!("{} has {what} tests, which its Cargo.toml leaves out", file.display()));
+                }
+            }
+        }
+    }
+    Ok(complaints)
+}
+
+/// Whether a doc comment holds a block that rustdoc would test.
+fn has_doc_test(text: &str) -> bool {
+    let docs = text.lines().filter_map(|line| {
+        let line = line.trim_start();
+        line.strip_prefix("///").or_else(|| line.strip_prefix("//!"))
+    });
+    let fences = docs.filter_map(|line| line.trim_start().strip_prefix("```"));
+    let tested = ["", "rust", "no_run", "should_panic", "compile_fail"];
+    fences.step_by(2).any(|language| tested.contains(&language.trim()))
+}
+
 /// The files in a folder of tests that cargo would make a test of.
 fn roots(folder: &Path) -> Result<Vec<PathBuf>> {
     let entries = tree::entries(&folder.to_string_lossy())?.into_iter();
@@ -74,8 +107,16 @@ fn list<'a>(value: &'a Value, field: &str) -> impl Iterator<Item = &'a Value> {
 
 #[cfg(test)]
 mod tests {
-    use super::complaints;
+    use super::{complaints, has_doc_test};
     use serde_json::json;
+
+    #[test]
+    fn only_rust_in_doc_comments_is_a_doc_test() {
+        assert!(has_doc_test("/// Adds.\n///\n/// ```\n/// 1 + 1;\n/// ```\n"));
+        assert!(has_doc_test("//! ```mlir\n//! x\n//! ```\n//! ```no_run\n//! ```\n"));
+        assert!(!has_doc_test("//! ```mlir\n//! x\n//! ```\n"));
+        assert!(!has_doc_test("// ```\n// ```\nlet x = \"```\";\n"));
+    }
 
     #[test]
     fn a_crate_that_is_no_default_member_is_one_complaint() {
