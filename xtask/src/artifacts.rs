@@ -38,7 +38,8 @@ fn split(name: &str) -> Option<(&str, &str)> {
     name.rsplit_once('-').filter(|(_, hash)| hash.len() == HASH)
 }
 
-fn own_crates() -> Result<BTreeSet<String>> {
+/// The names of the workspace's crates.
+pub fn own_crates() -> Result<BTreeSet<String>> {
     let metadata = metadata()?;
     let packages = metadata["packages"].as_array().context("cargo names no packages")?;
     Ok(packages.iter().filter_map(|package| Some(package["name"].as_str()?.to_owned())).collect())
