@@ -1,7 +1,7 @@
 //! A worker: it lets clients in, and runs what they queue, each client's in order.
 
-mod gifts;
 mod inbox;
+mod peers;
 mod session;
 mod tensors;
 
@@ -16,7 +16,7 @@ use crate::socket::Socket;
 use crate::tls::{Identity, random};
 use crate::transport::{Incoming, Reading, Writing, shake_hands, split};
 use crate::wire::{Encoder, VERSION};
-use gifts::Mailbox;
+use peers::Mailbox;
 use std::collections::HashMap;
 use std::fs;
 use std::net::TcpListener;
@@ -220,7 +220,7 @@ fn serve<E: Engine>(shared: &Arc<Shared<E>>, number: u64, socket: &Arc<Socket>) 
         }
     };
     if let Some(key) = hello.gives_to {
-        return gifts::take_gifts(shared, &key, reading, writing, socket);
+        return peers::receive_tensors(shared, &key, reading, writing, socket);
     }
     let session = random()?;
     let about = shared.engine.about();

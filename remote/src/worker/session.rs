@@ -1,7 +1,7 @@
 //! One client's session: does what the inbox has, in order.
 
-use super::gifts::{Giving, Mailbox};
 use super::inbox::{Inbox, Item};
+use super::peers::{Mailbox, Sending};
 use super::tensors::{Slot, Tensors};
 use super::{Shared, lock};
 use crate::engine::{Engine, Produced};
@@ -27,7 +27,7 @@ struct Session<'a, E: Engine> {
     encoder: Encoder,
     ops: Vec<(String, Result<E::Op, Failure>)>,
     tensors: Tensors<E::Tensor>,
-    giving: Giving,
+    sending: Sending,
     message: u64,
     failed: Result<(), Error>,
 }
@@ -53,7 +53,7 @@ pub fn run<E: Engine>(
                 encoder: Encoder::default(),
                 ops: Vec::new(),
                 tensors: Tensors::new(number),
-                giving: Giving::default(),
+                sending: Sending::default(),
                 message: 0,
                 failed: Ok(()),
             };
@@ -278,14 +278,14 @@ impl<E: Engine> Session<'_, E> {
 
     fn copy(&mut self, copy: &Copy) -> Result<(), Error> {
         let poison = self.tensors.poison(copy.id);
-        let gift = match poison {
+        let tensor = match poison {
             Some(_) => Err(Failure::new("RuntimeError", "the operation that makes the source of this copy has failed")),
             None => self.tensors.tensor(copy.id).and_then(|tensor| self.shared.engine.bytes(tensor)),
         };
-        let (mut given, giving) = (Ok(()), &mut self.giving);
-        self.shared.engine.outside(&mut || given = giving.give(copy, &gift));
+        let (mut sent, sending) = (Ok(()), &mut self.sending);
+        self.shared.engine.outside(&mut || sent = sending.send(copy, &tensor));
         // What poisons the source has been reported.
-        let failed = given.and(gift.map(|_| ()));
+        let failed = sent.and(tensor.map(|_| ()));
         match failed {
             Err(failure) if poison.is_none() => self.answer(&Answer::Failed { message: self.message, failure }),
             _ => Ok(()),
@@ -294,11 +294,11 @@ impl<E: Engine> Session<'_, E> {
 
     fn receive(&mut self, id: u64, milliseconds: u64) -> Result<(), Error> {
         let until = Instant::now() + Duration::from_millis(milliseconds).min(LONGEST_WAIT);
-        let (mut gift, mailbox, inbox) = (None, self.mailbox, self.inbox);
+        let (mut tensor, mailbox, inbox) = (None, self.mailbox, self.inbox);
         let shared = self.shared;
-        shared.engine.outside(&mut || gift = Some(mailbox.take(id, until, || inbox.is_abandoned())));
+        shared.engine.outside(&mut || tensor = Some(mailbox.take(id, until, || inbox.is_abandoned())));
         let nothing = || Err(Failure::new("RuntimeError", "nothing has come"));
-        let tensor = gift.unwrap_or_else(nothing).and_then(|tensor| shared.engine.received(tensor));
+        let tensor = tensor.unwrap_or_else(nothing).and_then(|tensor| shared.engine.received(tensor));
         self.keep(id, tensor)
     }
 }

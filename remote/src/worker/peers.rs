@@ -1,4 +1,4 @@
-//! Tensors from worker to worker: one gives, the other one's session has been told to expect it.
+//! Tensors from worker to worker: one sends, the other one's session has been told to expect it.
 
 use super::inbox::arrive;
 use super::{Shared, answer, lock};
@@ -19,11 +19,11 @@ use std::time::{Duration, Instant};
 /// So many tensors may have come for one session that it has not expected yet.
 const MOST_EARLY: usize = 1024;
 /// The longest that connecting takes, and each wait within a transfer.
-const PATIENCE: Duration = Duration::from_secs(30);
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
 /// How often a wait looks at whether the client is still there.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Tensors that others have given to a session.
+/// Tensors that other workers have sent to a session.
 pub struct Mailbox<T> {
     come: Mutex<HashMap<u64, Result<T, Failure>>>,
     changed: Condvar,
@@ -36,12 +36,12 @@ impl<T> Default for Mailbox<T> {
 }
 
 impl<T> Mailbox<T> {
-    fn put(&self, id: u64, gift: Result<T, Failure>) -> Result<(), Error> {
+    fn put(&self, id: u64, tensor: Result<T, Failure>) -> Result<(), Error> {
         let mut come = lock(&self.come);
         if come.len() >= MOST_EARLY {
             return Err(Error::Refused("too many tensors that nobody expects".into()));
         }
-        let old = come.insert(id, gift);
+        let old = come.insert(id, tensor);
         drop(come);
         drop(old);
         self.changed.notify_all();
@@ -52,8 +52,8 @@ impl<T> Mailbox<T> {
     pub fn take(&self, id: u64, until: Instant, abandoned: impl Fn() -> bool) -> Result<T, Failure> {
         let mut come = lock(&self.come);
         loop {
-            if let Some(gift) = come.remove(&id) {
-                return gift;
+            if let Some(tensor) = come.remove(&id) {
+                return tensor;
             }
             if Instant::now() >= until || abandoned() {
                 return Err(Failure::new("TimeoutError", "the other worker has not sent this tensor in time"));
@@ -63,8 +63,8 @@ impl<T> Mailbox<T> {
     }
 }
 
-/// Serves another worker that gives tensors to a session.
-pub fn take_gifts<E: Engine>(
+/// Serves another worker that sends tensors to a session.
+pub fn receive_tensors<E: Engine>(
     shared: &Shared<E>,
     key: &Key,
     mut reading: Reading<Incoming>,
@@ -81,16 +81,16 @@ pub fn take_gifts<E: Engine>(
     let pid = std::process::id().into();
     let welcome = Welcome { session: *key, pid, device, host, torch, rank: about.rank };
     answer(&mut writing, &Answer::Welcome(Box::new(welcome)))?;
-    socket.set_timeouts(None, Some(PATIENCE))?;
+    socket.set_timeouts(None, Some(LONGEST_WAIT))?;
     while let Some((kind, body)) = reading.message(MOST_BYTES)? {
         match Request::read(kind, body)? {
             Request::Give(announced) => {
-                let gift = arrive(&shared.engine, &mut reading, &announced)?;
-                mailbox.put(announced.id, gift)?;
+                let tensor = arrive(&shared.engine, &mut reading, &announced)?;
+                mailbox.put(announced.id, tensor)?;
                 answer(&mut writing, &Answer::Reply { request: announced.id, value: Value::None })?;
             }
             Request::NoGift { id, failure } => mailbox.put(id, Err(failure))?,
-            _ => return Err(Malformed("something else than a gift").into()),
+            _ => return Err(Malformed("something else than a tensor").into()),
         }
     }
     Ok(())
@@ -100,14 +100,14 @@ type Connection = (Reading<Incoming>, Writing, Arc<Socket>);
 
 /// A session's connections to other workers.
 #[derive(Default)]
-pub struct Giving {
+pub struct Sending {
     connections: HashMap<(Target, Key), Connection>,
 }
 
-impl Giving {
+impl Sending {
     /// Sends a tensor, or says why there is none.
-    pub fn give(&mut self, copy: &Copy, gift: &Result<(Meta, Memory), Failure>) -> Result<(), Failure> {
-        let within = Duration::from_millis(copy.milliseconds.max(1)).min(PATIENCE);
+    pub fn send(&mut self, copy: &Copy, tensor: &Result<(Meta, Memory), Failure>) -> Result<(), Failure> {
+        let within = Duration::from_millis(copy.milliseconds.max(1)).min(LONGEST_WAIT);
         let lost = |error: Error| match error {
             Error::Io(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
                 let waited = within.as_secs_f64();
@@ -127,14 +127,14 @@ impl Giving {
         };
         let (reading, writing, socket) = &mut connection;
         socket.set_timeouts(Some(within), Some(within)).map_err(|error| lost(error.into()))?;
-        send(copy, gift, reading, writing).map_err(lost)?;
+        send(copy, tensor, reading, writing).map_err(lost)?;
         // One that has failed is not used again.
         self.connections.insert(key, connection);
         Ok(())
     }
 }
 
-impl Drop for Giving {
+impl Drop for Sending {
     fn drop(&mut self) {
         self.connections.values().for_each(|(_, _, socket)| socket.shut());
     }
@@ -142,18 +142,18 @@ impl Drop for Giving {
 
 fn send(
     copy: &Copy,
-    gift: &Result<(Meta, Memory), Failure>,
+    tensor: &Result<(Meta, Memory), Failure>,
     reading: &mut Reading<Incoming>,
     writing: &mut Writing,
 ) -> Result<(), Error> {
     let mut encoder = Encoder::default();
     let id = copy.new_id;
-    let announced = match gift {
+    let announced = match tensor {
         Ok((meta, _)) => Request::Give(Announced { id, dtype: meta.dtype, shape: meta.shape.clone() }),
         Err(failure) => Request::NoGift { id, failure: failure.clone() },
     };
     writing.frames(announced.write(&mut encoder).map_err(|error| Error::Refused(error.to_string()))?)?;
-    let Ok((_, memory)) = gift else { return Ok(()) };
+    let Ok((_, memory)) = tensor else { return Ok(()) };
     writing.data(memory.bytes(), |_| ())?;
     match reading.message(MOST_BYTES)?.map(|(kind, body)| Answer::read(kind, body)).transpose()? {
         Some(Answer::Reply { .. }) => Ok(()),
