@@ -159,6 +159,7 @@ fn what_nobody_should_call_is_refused() {
     let program = build("misuse", "tests/misuse.c", &SHARED);
     let output = Command::new(program).output().unwrap();
     assert!(output.status.success(), "{:?} {}", output.status, String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.stdout, b"ended\n");
 }
 
 #[test]
