@@ -72,8 +72,8 @@ class Message:
         return self.given
 
     def keep_apart(self, received):
-        """Sends a copy where something is received into what is sent."""
-        (first, end), (other, other_end) = _extent(self.memory), _extent(received.memory)
+        """Sends a copy where something is received into what is sent: into a tensor."""
+        (first, end), (other, other_end) = _extent(self.memory), _extent(received)
         if first < other_end and other < end:
             self.memory = self.memory.clone()
             self.lay_out()
@@ -129,7 +129,7 @@ def checked(call, tensor, name, device):
 def part_of(call, tensor, name, device, rows, access):
     """A whole tensor as a message."""
     view = checked(call, tensor, name, device)
-    memory = _memory_of(view, access, rows is None)
+    memory = _memory_of(call, name, view, access, rows is None)
     return Flat(memory, view, tensor) if rows is None else Matrix(memory, view, tensor, call, name, (rows,))
 
 
@@ -139,7 +139,7 @@ def parts_of(call, tensor, name, device, ranks, rows, access):
     if not view.ndim or view.shape[0] % ranks:
         shape = tuple(view.shape)
         raise ArgumentError(f"{call}: {name} of shape {shape} has not {ranks} equal parts along its first dimension")
-    memory = _memory_of(view, access, rows is None)
+    memory = _memory_of(call, name, view, access, rows is None)
     if rows is None:
         return Flat(memory, view, tensor, ranks)
     return Matrix(memory, view, tensor, call, name, (ranks, rows))
@@ -153,8 +153,11 @@ class Access(enum.Enum):
     BOTH = "both"
 
 
-def _memory_of(view, access, flat):
+def _memory_of(call, name, view, access, flat):
     """A tensor that kernels can take, in one piece if it is to be flat: the view itself, or a copy of it."""
+    if access is not Access.READ and any(size > 1 and not stride for size, stride in zip(view.shape, view.stride())):
+        said = f"{name} of shape {tuple(view.shape)} has several elements at one place"
+        raise ArgumentError(f"{call}: {said}: give a tensor that is not expanded")
     if not view.is_neg() and (view.is_contiguous() or not flat):
         return view
     if access is Access.WRITTEN:

@@ -161,6 +161,7 @@ class Transfer:
         view = view.unflatten(1, (source.rows, source.cols)) if self.rows else view
         if not source.count:
             return view
+        source.keep_apart(landing)
         cut, _, (inp,) = self._cut(source, [source], False)
         channel, hooks = self.channel, (produce or copy_in,)
         addresses = (

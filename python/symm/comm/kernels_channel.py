@@ -9,7 +9,7 @@ import triton.language as tl
 
 from ._deadline import watched_by
 from .hooks import Ctx, Message, is_full, unmasked
-from .kernels_parts import INTERPRETED
+from .kernels_parts import INTERPRETED, epoch_of
 from .kernels_ring import (
     CURSOR_KINDS,
     FETCHED,
@@ -123,7 +123,7 @@ def mail(
             value = PRODUCE(c)
             if step % HALF == 0:
                 SEND_OPS.wait(ctx, to_flags + (MAIL * BLOCKS + block) * LINE, step - HALF)
-            ctx.put_packet(mail_lines(send_dst, step, block, WORDS), value.to(WIRE), (step + 1).to(tl.int32), to,
+            ctx.put_packet(mail_lines(send_dst, step, block, WORDS), value.to(WIRE), epoch_of(step), to,
                            c.mask())  # fmt: skip
             tl.debug_barrier()
             tl.store(to_cursors + (MAILED * BLOCKS + block), step + 1)
@@ -133,8 +133,7 @@ def mail(
             c = Ctx(got, sent, got, recv_src, 0, block, place_of(got, block), step & (MAIL_BUFFERS - 1), 0, block,
                     blocks, to, source, 0, extra)  # fmt: skip
             lines = mail_lines(recv_src, step, block, WORDS)
-            epoch = (step + 1).to(tl.int32)
-            value = node_wait_packet(ctx, lines, epoch, OUT_TILE, OUT_WIRE, c.mask(), OUT_LAYOUT)
+            value = node_wait_packet(ctx, lines, epoch_of(step), OUT_TILE, OUT_WIRE, c.mask(), OUT_LAYOUT)
             CONSUME(c, value)
             if (step + 1) % HALF == 0:
                 RECV_OPS.signal(ctx, from_signals + (MAIL * BLOCKS + block) * LINE, step + 1, source)

@@ -10,7 +10,7 @@ import triton
 import triton.language as tl
 
 from ._deadline import watched
-from .kernels_parts import FLAG_WORDS, combine, narrowed, rank_of
+from .kernels_parts import FLAG_WORDS, combine, epoch_of, narrowed, rank_of
 
 # Of the lines of a program.
 PACKET_BUFFERS = tl.constexpr(2)
@@ -138,7 +138,7 @@ def send_packets(
     ctx = watched(table, members, rank_here, WATCH)
     pid = tl.program_id(0)
     step = tl.load(steps + pid) + 1
-    epoch = step.to(tl.int32)
+    epoch = epoch_of(step)
     first, at = pid * BLOCK, tl.arange(0, BLOCK)
     EACH: tl.constexpr = 64 // inp.dtype.element_ty.primitive_bitwidth
     mask = first + at < (count + EACH - 1) // EACH

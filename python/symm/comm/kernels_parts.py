@@ -24,6 +24,12 @@ INTERPRETED = tl.constexpr(knobs.runtime.interpret)
 
 
 @triton.jit
+def epoch_of(step):
+    """The number of a step's packets: never 0, which lines have that were never written."""
+    return ((step << 1) | 1).to(tl.int32)
+
+
+@triton.jit
 def rank_of(members, index, SUBSET: tl.constexpr):
     """The rank of the world that is a number in the communicator."""
     if SUBSET:

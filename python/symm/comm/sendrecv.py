@@ -65,7 +65,7 @@ def sendrecv(
         raise ArgumentError("sendrecv: a rank that sends to itself receives from itself")
     produce, consume = hook("sendrecv", produce, "produce"), hook("sendrecv", consume, "consume")
     sent, received = call.message(tensor, "tensor"), call.message(out, "out", written_by(consume))
-    sent.keep_apart(received)
+    sent.keep_apart(received.memory)
     call.run(sent, received, to, source, produce, consume)
     return received.written()
 
@@ -102,6 +102,6 @@ def all_to_all(
         raise ArgumentError(f"all_to_all: {said}")
     if source.dtype != target.dtype and (wire, produce, consume) == (None, None, None):
         raise DtypeError(f"all_to_all: tensor is of {source.dtype} and out of {target.dtype}: give `wire`, or a hook")
-    source.keep_apart(target)
+    source.keep_apart(target.memory)
     call.swap(source, target, produce, consume)
     return target.written()

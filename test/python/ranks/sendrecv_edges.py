@@ -1,16 +1,18 @@
 """Tensors and calls at the edges: memory that is sent from and received into, strides, types, and calls in flight."""
 
+import time
+
 import symm
 import torch
 import triton
 import triton.language as tl
 from message_hooks import plus_one, twice
 from symm import errors
-from symm.comm import MeshTransport, NodeTransport, all_to_all, recv, send, sendrecv
+from symm.comm import Communicator, MeshTransport, NodeTransport, all_to_all, recv, send, sendrecv
 
 WORLD = symm.init(heap_size=96 << 20)
 ME, RANKS = WORLD.get_rank(), WORLD.get_num_ranks()
-LINK = NodeTransport(WORLD, blocks=3, staging=(1 << 20) * RANKS, landing=4096)
+LINK = NodeTransport(WORLD, blocks=3, staging=(1 << 20) * RANKS, landing=8192)
 AFTER, BEFORE = (ME + 1) % RANKS, (ME - 1) % RANKS
 
 
@@ -122,6 +124,44 @@ def in_flight():
                 assert torch.equal(recv(LINK, torch.zeros_like(data), first, blocks=blocks), data), len(data)
 
 
+def expanded():
+    """What is received into has a place for each element."""
+    one = torch.zeros(1)
+    for rows in (None, 4):
+        said = "out of shape (4, 6) has several elements at one place"
+        refused(errors.ArgumentError, said, sendrecv, LINK, torch.ones(4, 6), AFTER, one.expand(4, 6), BEFORE, rows=rows)
+    sendrecv(LINK, one.expand(24) + ME, AFTER, torch.zeros(24), BEFORE)
+
+
+def sent_back():
+    """What has come without a copy is sent on as it lies there."""
+    for number in range(20):
+        given = torch.arange(RANKS * 1000, dtype=torch.int32).view(RANKS, 1000) + 10_000 * ME + number
+        landed = all_to_all(LINK, given, zero_copy=True)
+        assert torch.equal(all_to_all(LINK, landed, zero_copy=True), given), number
+
+
+def numbers_of_packets():
+    """Lines that have never been written carry no number that a call waits for, whatever their count has come to."""
+    link = NodeTransport(WORLD, blocks=1, staging=(200 << 10) * RANKS)
+    comm = Communicator(WORLD, blocks=1, staging=2 << 20)
+    for steps in ((1 << 31) - 3, (1 << 32) - 3):
+        WORLD.barrier()
+        comm._calls.geometry.reset()
+        link.memory.reset()
+        link.memory.heap[link.memory.first_flag : link.memory.first_recovery].view(torch.int64).fill_(steps // 4 * 4)
+        link.memory.cursors.fill_(steps)
+        comm._calls.geometry.counted.fill_(steps)
+        WORLD.barrier()
+        for number in range(6):
+            if ME == 0:
+                time.sleep(0.05)
+            out = sendrecv(link, torch.full((1 << number,), ME + 1), AFTER, torch.zeros(1 << number).long(), BEFORE)
+            assert (out == BEFORE + 1).all(), (steps, number)
+            total = comm.all_reduce(torch.full((1 << number,), ME + 1.0))
+            assert (total == RANKS * (RANKS + 1) / 2).all(), (steps, number)
+
+
 def meshes_of_meshes():
     near, far = (NodeTransport(WORLD, blocks=1, staging=(200 << 10) * RANKS) for _ in range(2))
     mesh = MeshTransport(near, far, 1)
@@ -129,7 +169,8 @@ def meshes_of_meshes():
     refused(errors.ArgumentError, "is a mesh itself", MeshTransport, near, mesh, 1)
 
 
-for part in (what_is_there, in_place, negative_views, types, far_strides, in_flight, meshes_of_meshes):
+for part in (what_is_there, in_place, negative_views, types, far_strides, in_flight, expanded, sent_back,
+             numbers_of_packets, meshes_of_meshes):
     try:
         part()
     except Exception:
