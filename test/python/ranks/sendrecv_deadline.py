@@ -9,6 +9,8 @@ import time
 
 import symm
 import torch
+import triton
+import triton.language as tl
 from symm import errors
 from symm.comm import Communicator, MeshTransport, NodeTransport, _deadline, all_to_all, recv, send, sendrecv
 
@@ -134,6 +136,34 @@ def meshes():
         works(each)
 
 
+@triton.jit
+def fails_later(c):
+    value = tl.load(c.inputs(), c.mask())
+    if c.tile_idx == 2:
+        value += c.not_there
+    return value
+
+
+def hooks_that_fail():
+    """A hook that ends a call in the middle leaves cursors as they were, and tiles that have been sent."""
+    link = transport(timeout=0.5)
+    WORLD.barrier()
+    large = torch.arange(COUNTS[1])
+    if ME == 0:
+        try:
+            send(link, large, LAST, produce=fails_later)
+        except Exception as error:
+            assert "not_there" in str(error), error
+        else:
+            raise AssertionError("the hook has not failed")
+    elif ME == LAST:
+        assert timed_out(link, recv, link, large, 0).slot.startswith("TAIL")
+    WORLD.barrier()
+    recover(link)
+    WORLD.barrier()
+    works(link)
+
+
 def graphs():
     """A graph whose replay a rank leaves out: it ends, and is right again after all have recovered."""
     link = transport()
@@ -191,6 +221,8 @@ if RANKS > 1:
         part()
     if ON_GPU:
         graphs()
+    else:
+        hooks_that_fail()
 else:
     LINK = transport()
     LINK.recover()
