@@ -95,7 +95,7 @@ def never_comes():
 
 def meets_nobody():
     """The zero-copy all-to-all waits for all ranks before it writes."""
-    link = transport(timeout=0.5)
+    link = transport(timeout=SECONDS / 2)
     WORLD.barrier()
     if ME != LAST:
         error = timed_out(link, all_to_all, link, torch.ones(RANKS, 10), zero_copy=True)
@@ -146,7 +146,7 @@ def fails_later(c):
 
 def hooks_that_fail():
     """A hook that ends a call in the middle leaves cursors as they were, and tiles that have been sent."""
-    link = transport(timeout=0.5)
+    link = transport()
     WORLD.barrier()
     large = torch.arange(COUNTS[1])
     if ME == 0:

@@ -55,6 +55,7 @@ PRINTED = (
     [f"rank {rank}: {[2.0 - rank, 3.0 - rank, 4.0 - rank]}\n" for rank in range(2)],
     [f"rank {rank}: {[40.0 * rank, 40.0 * rank + 80, 40.0 * rank + 160]}\n" for rank in range(2)],
     [f"rank {rank}: {27_000.0 * rank}\n" for rank in range(2)],
+    ["recv: rank 0 waited for rank 1\nrank 0 has 7.0\n", "rank 1 has 7.0\n"],
 )
 
 
