@@ -17,6 +17,8 @@ fn records(facts: &Value) -> Value {
         },
         "Write": { "pointer": "ptr", "reads": 0, "writes": 1, "flag": 0 },
         "WriteElsewhere": { "pointer": "src", "reads": 0, "writes": 1, "flag": 0 },
+        "Translate": { "way": { "def": "ByDelta" } },
+        "ByDelta": { "rank": "rank", "delta": "delta" },
     })
 }
 
@@ -45,6 +47,8 @@ fn facts_that_contradict_each_other_or_the_arguments_are_refused() {
     assert!(complaint(&named(&["Symm_Computes", "Symm_Waits"])).contains("only computes"));
     assert!(complaint(&named(&["Symm_Computes", "Write"])).contains("only computes"));
     assert!(complaint(&named(&["WriteElsewhere"])).contains("'src', which is not one of its arguments"));
+    assert!(complaint(&named(&["Translate"])).contains("'delta', which is not one of its arguments"));
     assert!(complaint(&named(&["Symm_AcquiresBySem"])).contains("names its 'sem'"));
+    assert!(complaint(&named(&["Symm_ReleasesBySem"])).contains("names its 'sem'"));
     assert!(complaint(&named(&["Symm_Unheard"])).contains("no fact that dialect/build/facts.rs knows"));
 }
