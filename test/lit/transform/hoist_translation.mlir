@@ -111,6 +111,25 @@ func.func @after_a_write(%ctx: !symm.ctx, %p: !llvm.ptr, %x: f32, %c: i1) {
 
 // -----
 
+// So is a context that is made in a branch after a write: the table is there on every way.
+// CHECK-LABEL: func.func @made_in_a_branch(
+// CHECK-SAME: %[[TABLE:[a-z0-9]+]]: !llvm.ptr,
+func.func @made_in_a_branch(%table: !llvm.ptr, %p: !llvm.ptr, %x: f32, %peer: i32, %c: i1) {
+  // CHECK-NEXT: %[[CTX:.*]] = symm.ctx %[[TABLE]]
+  // CHECK-NEXT: %[[FAR:.*]] = symm.heap_delta %[[CTX]], %{{.*}}
+  // CHECK-NEXT: llvm.store
+  // CHECK-NEXT: scf.if
+  // CHECK-NEXT: symm.remote_store {{.*}} via %[[FAR]]
+  llvm.store %x, %p : f32, !llvm.ptr
+  scf.if %c {
+    %ctx = symm.ctx %table : !llvm.ptr
+    symm.remote_store %ctx, %p, %x, %peer : !llvm.ptr, f32
+  }
+  return
+}
+
+// -----
+
 // CHECK-LABEL: func.func @after_a_read(
 func.func @after_a_read(%ctx: !symm.ctx, %p: !llvm.ptr) {
   // CHECK: llvm.load
