@@ -9,6 +9,7 @@ from ._world import World, init
 from .errors import (
     ArgumentError,
     BootstrapError,
+    BoundsError,
     CallMismatchError,
     ClosedError,
     CompileError,
@@ -32,6 +33,7 @@ from .errors import (
 __all__ = [
     "ArgumentError",
     "BootstrapError",
+    "BoundsError",
     "CallMismatchError",
     "ClosedError",
     "CompileError",

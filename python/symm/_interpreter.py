@@ -17,7 +17,7 @@ from triton.language import core as tl
 from triton.runtime import interpreter
 from triton.runtime.interpreter import TensorHandle, _get_np_dtype, interpreter_semantic
 
-from . import _open, _symm
+from . import _interpreter_memory, _open, _symm
 from ._interpreter_deadline import Clock
 from ._operands import Operands
 from ._symm import MAX_RANKS, TABLE_HEADER_WORDS
@@ -102,6 +102,8 @@ class Interpreter(Operands):
     def call(self, name, operands, attributes=None, result=None):
         operands = {key: value.handle for key, value in self.present(operands).items()}
         kinds = result if isinstance(result, tuple) else (result,)
+        if _interpreter_memory.are_bounds_checked():
+            _interpreter_memory.check_operands(name, operands, located)
         done = getattr(Effects, name)(operands, {**(attributes or {}), "results": kinds})
         if isinstance(result, tuple):
             return [self.semantic.tensor(each, kind) for each, kind in zip(done, kinds, strict=True)]
@@ -118,9 +120,10 @@ class Effects:
         return integer(table(operands)[1])
 
     def as_remote(operands, attributes):
-        return remote(operands, "ptr", checked=False)
+        return _interpreter_memory.moved(operands["ptr"], remote(operands, "ptr", checked=False))
 
     def remote_load(operands, attributes):
+        _interpreter_memory.look_at_ranks()
         return load(remote(operands, "ptr"), operands.get("mask"), operands.get("other"))
 
     def remote_store(operands, attributes):
@@ -312,3 +315,7 @@ def load(pointers, mask, other=None):
 
 def store(pointers, value, mask):
     memory.store(pointers.data, value.data, everywhere(pointers) if mask is None else mask.data)
+
+
+if knobs.runtime.interpret:
+    _interpreter_memory.install(located)

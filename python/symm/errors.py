@@ -32,7 +32,7 @@ class MissingDependencyError(SymmError, ImportError):
 
 
 class LocatedError(SymmError):
-    """CompileError, NotSymmetricError or RankRangeError.
+    """BoundsError, CompileError, NotSymmetricError or RankRangeError.
 
     `message` says what; `file` and `line` (from 1) are the Python line of the op in a kernel, or None where it is not
     known or the host API has raised it.
@@ -46,6 +46,10 @@ class LocatedError(SymmError):
 
     def __str__(self) -> str:
         return self.message if self.file is None else f"{self.file}:{self.line}: {self.message}"
+
+
+class BoundsError(LocatedError, IndexError):
+    """With `SYMM_BOUNDS_CHECKS=1`: an interpreted kernel leaves the tensor that its pointers are of."""
 
 
 class CompileError(LocatedError):

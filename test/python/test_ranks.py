@@ -85,13 +85,29 @@ def test_wrong_kernel_names_the_line(case):
     assert f"wrong.py:{at + 1}: symm " in output, output
 
 
-@pytest.mark.parametrize("case", ["wait_for_the_dead", "spin_for_the_dead"])
+DEAD = ("wait_for_the_dead", "spin_for_the_dead", "poll_for_the_dead", "load_for_the_dead", "look_for_the_dead")
+
+
+@pytest.mark.parametrize("case", [*DEAD, "all_of_the_dead"])
 def test_waiting_for_a_rank_that_fails_ends(case):
     (waiting, status), (failed, other) = outputs(start("wrong.py", 2, CASE=case))
     assert (status, other) == (1, 1)
     said = "stopped, because rank 1 reported: rank 1 ended by InterpreterError; its own output says why"
     assert f"symm.errors.RankFailedError: {said}" in waiting, waiting
     assert "AssertionError" in failed
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+def test_bounds_of_tensors(ranks):
+    for output, status in outputs(start("bounds.py", ranks, SYMM_BOUNDS_CHECKS="1")):
+        assert status == 0, output
+
+
+def test_bounds_are_not_checked_unasked():
+    [(output, status)] = outputs(start("bounds.py", 1))
+    assert (status, output.splitlines()[-1]) == (1, "AssertionError: forgotten_mask: no BoundsError"), output
+    [(output, status)] = outputs(start("bounds.py", 1, SYMM_BOUNDS_CHECKS="yes"))
+    assert "symm.errors.ArgumentError: SYMM_BOUNDS_CHECKS must be 0 or 1, not 'yes'" in output, output
 
 
 @pytest.mark.parametrize("case", ["barrier", "stream", "close", "broadcast"])

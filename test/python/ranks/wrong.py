@@ -76,6 +76,45 @@ def barrier_of_too_many(table, p):
     st.barrier(table)  # symm barrier: the grid has 130816 programs, and there are flags for 130815 on 1 ranks
 
 
+@triton.jit
+def poll_for_the_dead(table, p):
+    if st.rank(table) == 0:
+        while tl.load(p, volatile=True) == 0:
+            pass
+    else:
+        tl.device_assert(False, "rank 1 ends here")
+        assert False
+
+
+@triton.jit
+def load_for_the_dead(table, p):
+    if st.rank(table) == 0:
+        while st.load(table, p, 0, volatile=True) == 0:
+            pass
+    else:
+        tl.device_assert(False, "rank 1 ends here")
+        assert False
+
+
+@triton.jit
+def look_for_the_dead(table, p):
+    if st.rank(table) == 0:
+        while not st.test(table, p, 1):
+            pass
+    else:
+        tl.device_assert(False, "rank 1 ends here")
+        assert False
+
+
+@triton.jit
+def all_of_the_dead(table, p):
+    if st.rank(table) == 0:
+        st.wait_all(table, p + tl.arange(0, 8), 1)
+    else:
+        tl.device_assert(False, "rank 1 ends here")
+        assert False
+
+
 GRIDS = {"barrier_of_too_many": (130_816,)}
 tensor = outside if os.environ["CASE"].endswith("not_on_the_heap") else here
 context = world.get_heap_bases() if os.environ["CASE"] == "table_of_bases" else world.get_device_context()

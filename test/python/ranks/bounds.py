@@ -1,0 +1,106 @@
+"""With SYMM_BOUNDS_CHECKS=1, a kernel that leaves its tensors is told where, and one that does not is left alone."""
+
+import symm
+import symm.triton as st
+import torch
+import triton
+import triton.language as tl
+
+world = symm.init(heap_size=16 << 20, timeout=60)
+me, ranks = world.get_rank(), world.get_num_ranks()
+# Neighbours in the heap; `plain` is not on it.
+p, q, flag = world.zeros(100, dtype=torch.int32), world.zeros(4096, dtype=torch.int32), world.zeros(1, dtype=torch.int64)
+plain = torch.zeros(100, dtype=torch.int32)
+
+
+@triton.jit
+def right(world, p, q, plain, flag):
+    ctx = st.DeviceContext(world)
+    at = tl.arange(0, 128)
+    there = at < 100
+    peer = (ctx.rank() + 1) % ctx.num_ranks()
+    ctx.store(p + at, at, peer, mask=there)
+    ctx.signal(flag, 1, peer)
+    ctx.wait(flag, 1)
+    tl.store(plain + at, tl.load(p + at, mask=there), mask=there)
+    ctx.barrier()
+    tl.store(ctx.as_remote(p, peer) + at, tl.load(ctx.as_remote(p + at, peer), mask=there, other=0) + 1, mask=there)
+    ctx.barrier()
+    tl.store(q + at[:, None] * 32 + tl.arange(0, 32)[None, :], 1)
+    tl.atomic_add(p + tl.where(there, at, 99), 0)
+    # Back from before the beginning.
+    tl.store(p - 8 + tl.arange(0, 16), 5, mask=tl.arange(0, 16) >= 8)
+
+
+right[(1,)](world, p, q, plain, flag)
+world.barrier()
+assert plain.tolist() == list(range(100))
+assert p.tolist() == [5] * 8 + list(range(9, 101))
+
+
+@triton.jit
+def forgotten_mask(world, p, plain, flag):
+    at = tl.arange(0, 128)
+    tl.store(p + at, at)  # tl.store: 28 of 128 elements are outside of the tensor that the pointers are of: one is at byte 400
+
+
+@triton.jit
+def whole_program_outside(world, p, plain, flag):
+    tl.load(p + 128 + tl.arange(0, 4))  # tl.load: 4 of 4 elements
+
+
+@triton.jit
+def before(world, p, plain, flag):
+    tl.load(p - 1)  # tl.load: 1 of 1 elements are outside of the tensor that the pointers are of: one is 4 bytes before its first
+
+
+@triton.jit
+def not_on_the_heap(world, p, plain, flag):
+    tl.atomic_add(plain + tl.arange(0, 128), 1)  # tl.atomic: 28 of 128
+
+
+@triton.jit
+def wrong_mask(world, p, plain, flag):
+    at = tl.arange(0, 128)
+    st.store(world, p + at, at, 0, mask=at < 101)  # symm store: ptr: 1 of 128 elements
+
+
+@triton.jit
+def far_away(world, p, plain, flag):
+    tl.load(st.as_remote(world, p, 0) + 100)  # tl.load: 1 of 1 elements are outside of the tensor
+
+
+@triton.jit
+def source_of_a_copy(world, p, plain, flag):
+    at = tl.arange(0, 64)
+    st.put(world, p + 64 + at, p + at, 0)  # symm put: src: 28 of 64
+
+
+@triton.jit
+def flag_of_another(world, p, plain, flag):
+    st.signal(world, flag + 1, 1, 0)  # symm signal: flag: 1 of 1
+
+
+@triton.jit
+def packets(world, p, plain, flag):
+    st.put_packet(world, p + 96, tl.arange(0, 4).to(tl.int64), 1, 0)  # symm put_packet: slots: 3 of 4
+
+
+lines = open(__file__).read().splitlines()
+for kernel in (forgotten_mask, whole_program_outside, before, not_on_the_heap, wrong_mask, far_away, source_of_a_copy,
+               flag_of_another, packets):  # fmt: skip
+    name = kernel.fn.__name__
+    start = lines.index(f"def {name}(world, p, plain, flag):")
+    number = next(number for number in range(start, len(lines)) if "  # " in lines[number])
+    try:
+        kernel[(1,)](world, p, plain, flag)
+    except triton.runtime.errors.InterpreterError as error:
+        cause = error.__cause__
+        assert isinstance(cause, symm.BoundsError) and isinstance(cause, IndexError), error
+        assert lines[number].split("  # ")[1] in str(cause), cause
+        assert (cause.file, cause.line) == (__file__, number + 1), cause
+    else:
+        raise AssertionError(f"{name}: no BoundsError")
+assert q.tolist() == [1] * 4096
+world.barrier()
+world.close()
