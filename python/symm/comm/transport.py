@@ -15,7 +15,7 @@ from .._world import World
 from ..errors import ArgumentError, ClosedError, DtypeError, StagingError
 from ._check import rank_in
 from ._deadline import seconds_of
-from ._geometry import RECORD_BYTES, Place
+from ._geometry import RECORD_BYTES, Origin
 from ._watch import Watch
 from .kernels_channel import MAIL_BUFFERS
 from .kernels_ring import CURSOR_KINDS, FLAG_KINDS, FLAG_NAMES, FLAG_WORDS
@@ -119,14 +119,14 @@ class Memory:
             program, rest = divmod(rest, self.mail_bytes // self.blocks)
             buffer, line = divmod(rest // LINE_BYTES, MAIL_WORDS)
             what = f"line {line} of block {program} in buffer {buffer} of channel {channel}"
-            return Place(program, source, what)
+            return Origin(program, source, what)
         if self.first_flag <= offset < self.first_recovery:
             pair, rest = divmod(offset - self.first_flag, self.flag_bytes)
             channel, source = divmod(pair, self.size)
             kind, program = divmod(rest // (FLAG_WORDS * 8), self.blocks)
-            return Place(program, source, f"{FLAG_NAMES[kind]} of block {program} of channel {channel}")
+            return Origin(program, source, f"{FLAG_NAMES[kind]} of block {program} of channel {channel}")
         if self.first_recovery <= offset < self.first_recovery + self.size * FLAG_WORDS * 8:
-            return Place(0, (offset - self.first_recovery) // (FLAG_WORDS * 8), "flag of block 0")
+            return Origin(0, (offset - self.first_recovery) // (FLAG_WORDS * 8), "flag of block 0")
         return None
 
 
