@@ -45,7 +45,7 @@ class Kernel:
                 self.constants |= config.kwargs
                 self.options = {"num_warps": config.num_warps, "num_stages": config.num_stages}
             elif isinstance(function, Heuristics):
-                self.heuristics |= function.values
+                self.heuristics |= function.values or {}
             function = function.fn
         self.function = function
         self.name = f"{function.fn.__module__}.{function.fn.__name__}"
