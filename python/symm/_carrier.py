@@ -118,7 +118,7 @@ class Emitter(Operands):
             self.builder.set_insertion_point_to_start(loop.get_body(0))
             body(self.semantic.tensor(loop.get_induction_var(), count.type))
 
-    def until(self, look, kind):
+    def until(self, look, kind, ctx):
         """Emits a loop that does `look` until it says that it is over, and returns what it has found at last.
 
         `look` returns what it has found, of the type `kind`, and whether it is over.

@@ -117,7 +117,7 @@ def _wait(emit, ctx, asked, order, every):
             holds = emit.semantic.or_(holds, left_out) if every else emit.semantic.and_(holds, mask)
         return values, emit.reduced(holds, every)
 
-    return emit.until(look, flags.type.with_element_ty(flags.type.scalar.element_ty))
+    return emit.until(look, flags.type.with_element_ty(flags.type.scalar.element_ty), ctx)
 
 
 def _holds(emit, seen, value, compare):

@@ -17,7 +17,7 @@ from triton.language import core as tl
 from triton.runtime import interpreter
 from triton.runtime.interpreter import TensorHandle, _get_np_dtype, interpreter_semantic
 
-from . import _interpreter_memory, _open, _symm
+from . import _interpreter_deadlock, _interpreter_memory, _open, _symm
 from ._interpreter_deadline import Clock
 from ._operands import Operands
 from ._symm import MAX_RANKS, TABLE_HEADER_WORDS
@@ -89,11 +89,16 @@ class Interpreter(Operands):
         for index in range(int(count.handle.data.item())):
             body(self.semantic.to_tensor(index))
 
-    def until(self, look, kind):
+    def until(self, look, kind, ctx):
         found, over = look()
-        while not over:
-            time.sleep(SECONDS_BETWEEN_LOOKS)
-            found, over = look()
+        words = table({key: value.handle for key, value in self.present({"ctx": self.context(ctx)}).items()})
+        text = _interpreter_deadlock.flags_text(found)
+        with _interpreter_deadlock.waiting(_open.current(words), located, text) as watch:
+            while not over:
+                time.sleep(SECONDS_BETWEEN_LOOKS)
+                found, over = look()
+                if not over:
+                    watch.looked()
         return found
 
     def reduced(self, block, every):
@@ -170,11 +175,18 @@ class Effects:
         flag, words = operands["flag"], table(operands)
         check_symmetric(words, flag)
         asked = int(flag.data.item()), attributes["comparison"], bits(operands["value"])
-        clock = Clock(operands, attributes)
-        while not _symm.await_flag(flag.get_element_ty().name, *asked, clock.time_of_a_poll()):
-            check_ranks(words)
-            if clock.is_over():
-                return clock.give_up(asked[0], int(operands["value"].data.item()), int(load(flag, None).data.item()))
+        element, clock = flag.get_element_ty().name, Clock(operands, attributes)
+        if _symm.await_flag(element, *asked, 0.0):
+            return
+        value, seen = int(operands["value"].data.item()), int(load(flag, None).data.item())
+        world = None if clock.record is not None else _open.current(words)
+        what = _interpreter_deadlock.flag_text(world, *asked[:2], element, value, seen)
+        with _interpreter_deadlock.waiting(world, located, what) as watch:
+            while not _symm.await_flag(element, *asked, clock.time_of_a_poll()):
+                check_ranks(words)
+                if clock.is_over():
+                    return clock.give_up(asked[0], value, int(load(flag, None).data.item()))
+                watch.looked()
 
     def put_packet(operands, attributes):
         there, value = remote(operands, "slots"), operands["value"]
@@ -189,12 +201,15 @@ class Effects:
         check_lines(here)
         asked = contiguous(here.data), bits(operands["epoch"]), mask_bytes(operands, here)
         clock = Clock(operands, attributes)
-        while (data := _symm.await_packets(*asked, clock.time_of_a_poll())) is None:
-            check_ranks(words)
-            if clock.is_over():
-                clock.give_up(*missing_line(here, *asked))
-                data = bytes(here.data.nbytes)
-                break
+        world = None if clock.record is not None else _open.current(words)
+        with _interpreter_deadlock.waiting(world, located, f"wait_packet, epoch {asked[1]}") as watch:
+            while (data := _symm.await_packets(*asked, clock.time_of_a_poll())) is None:
+                check_ranks(words)
+                if clock.is_over():
+                    clock.give_up(*missing_line(here, *asked))
+                    data = bytes(here.data.nbytes)
+                    break
+                watch.looked()
         return from_packets(data, here, attributes["results"][0])
 
     def try_packet(operands, attributes):

@@ -1,6 +1,8 @@
 """The runs that this process is in."""
 
-from ._symm import TABLE_HEADER_WORDS
+import ctypes
+
+from ._symm import TABLE_HEADER_WORDS, full_fence
 from .errors import SymmError
 
 # In the order in which all ranks have joined them.
@@ -33,3 +35,55 @@ def address_of(tensor):
         return tensor.data_ptr() if tensor.numel() else tensor.untyped_storage().data_ptr()
     except (RuntimeError, NotImplementedError):
         return 0
+
+
+# Where a heap on the CPU has a page that no allocation, barrier or table uses, and bytes of a Standing's text.
+LAST_PAGE, TEXT_BYTES = (2 << 20) - 4096, 1024
+
+
+class Standing(ctypes.Structure):
+    """Where a rank of a run on the CPU stands, in its heap, for all ranks to see."""
+
+    _fields_ = (
+        ("waits", ctypes.c_int64),
+        ("meets", ctypes.c_int64),
+        ("begun", ctypes.c_int64),
+        ("meetings", ctypes.c_int64),
+        ("looks", ctypes.c_int64),
+        ("bytes", ctypes.c_char * TEXT_BYTES),
+    )
+
+    @staticmethod
+    def of(base):
+        """That of the rank whose heap begins at an address."""
+        return Standing.from_address(base + LAST_PAGE)
+
+    @property
+    def text(self):
+        return self.bytes.decode(errors="replace")
+
+    def state(self):
+        """What is the same as long as the rank waits for the same; and last how often it has looked."""
+        return self.waits, self.meets, self.begun, self.meetings, self.looks
+
+    def begin(self, text):
+        """The rank waits in a kernel."""
+        self.bytes = text.encode()[: TEXT_BYTES - 1]
+        self.begun += 1
+        full_fence()
+        self.waits = 1
+
+    def end(self):
+        self.waits = 0
+        full_fence()
+
+    def meet(self, text):
+        """The rank is in a call where all ranks meet."""
+        self.bytes = text.encode()[: TEXT_BYTES - 1]
+        self.meetings += 1
+        full_fence()
+        self.meets = 1
+
+    def part(self):
+        self.meets = 0
+        full_fence()

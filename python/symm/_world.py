@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import ctypes
 import gc
 import logging
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from . import _sending, _symm
 from ._device import driver_of, gpu_of, place, usual_device
 from ._memory import Memory, torch
-from ._open import address_of, is_on_a_heap, worlds
+from ._open import Standing, address_of, is_on_a_heap, worlds
 from ._torch_ranks import as_torch_has_joined
 from .errors import ArgumentError, BootstrapError, HeapExhaustedError, NotSymmetricError, RankRangeError
 
@@ -307,12 +308,14 @@ class World:
     def _allocate(self, size, call):
         here = place()
         try:
-            address = self.rank.alloc(size, call, here)
+            with self._meeting(call, here):
+                address = self.rank.alloc(size, call, here)
         except HeapExhaustedError:
             # All ranks are here: allocations fail on all alike.
             if not self._free_dropped(here):
                 raise
-            address = self.rank.alloc(size, call, here)
+            with self._meeting(call, here):
+                address = self.rank.alloc(size, call, here)
         memory = Memory(address, size, self.rank.hold())
         weakref.finalize(memory, self._dropped.add, address).atexit = False
         return memory
@@ -338,7 +341,9 @@ class World:
             self._synchronize()
         else:
             self._wait_for(stream.synchronize)
-        self.rank.barrier(place())
+        here = place()
+        with self._meeting("World.barrier", here):
+            self.rank.barrier(here)
 
     def device_barrier(self, stream: Stream | None = None) -> None:
         """Waits on the device: what a stream is given after it sees what every rank's stream did before it.
@@ -385,9 +390,29 @@ class World:
         if self not in worlds:
             return
         self._synchronize()
+        standing = self._standing()
         # First, so that who fails here does not wait again at the end of the process.
         self._forget()
+        if standing is not None:
+            # For good: the heap may be gone then.
+            standing.meet(f"World.close at {place()}")
         self.rank.leave(place())
+
+    def _standing(self):
+        """Where this rank stands, for interpreted kernels of the others; None where there are none."""
+        return Standing.of(self._mine) if self.device.type == "cpu" and self.is_open() else None
+
+    @contextlib.contextmanager
+    def _meeting(self, call, here):
+        """While this rank is in a call where all ranks meet."""
+        standing = self._standing()
+        if standing is not None:
+            standing.meet(f"{call} at {here}")
+        try:
+            yield
+        finally:
+            if standing is not None:
+                standing.part()
 
     def _forget(self):
         worlds.remove(self)

@@ -32,7 +32,7 @@ class MissingDependencyError(SymmError, ImportError):
 
 
 class LocatedError(SymmError):
-    """BoundsError, CompileError, NotSymmetricError or RankRangeError.
+    """BoundsError, CompileError, DeadlockError, NotSymmetricError or RankRangeError.
 
     `message` says what; `file` and `line` (from 1) are the Python line of the op in a kernel, or None where it is not
     known or the host API has raised it.
@@ -50,6 +50,10 @@ class LocatedError(SymmError):
 
 class BoundsError(LocatedError, IndexError):
     """With `SYMM_BOUNDS_CHECKS=1`: an interpreted kernel leaves the tensor that its pointers are of."""
+
+
+class DeadlockError(LocatedError):
+    """Interpreted kernels of all ranks wait, and nothing is left that could signal: the message has each rank's wait."""
 
 
 class CompileError(LocatedError):

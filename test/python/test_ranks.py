@@ -97,6 +97,34 @@ def test_waiting_for_a_rank_that_fails_ends(case):
     assert "AssertionError" in failed
 
 
+DEADLOCKS = {
+    "nobody_signals": "wait for a flag of int32 at heap+0x200008 to be >= 3: it is 0",
+    "later_program": "deadlocks.py:26: wait for a flag of int32 at heap+0x200000 to be == 1: it is 0",
+    "another_flag": "wait for several flags: they are 1, 1, 0, 0, 0, 0, 0, 0",
+    "no_packets": "wait_packet, epoch 7",
+    "one_in_a_barrier": "rank 1: World.barrier at {file}:45",
+    "one_has_ended": "rank 1: World.barrier at {file}:77",
+}
+
+
+@pytest.mark.parametrize(("case", "said"), DEADLOCKS.items())
+def test_a_deadlock_is_found_at_once(case, said):
+    told = "".join(output for output, status in outputs(start("deadlocks.py", 2, CASE=case)))
+    assert "deadlock: every rank waits, and nothing is left that could signal\n  rank 0: program (" in told, told
+    assert said.format(file=HERE / "ranks/deadlocks.py") in told, told
+
+
+@pytest.mark.parametrize("ranks", [1, 4])
+def test_a_deadlock_of_one_and_of_four_ranks(ranks):
+    told = outputs(start("deadlocks.py", ranks, CASE="nobody_signals"))
+    assert any("found it" in output for output, _ in told) and all(status == 1 for _, status in told), told
+
+
+def test_a_slow_rank_is_no_deadlock():
+    for output, status in outputs(start("deadlocks.py", 4, CASE="slow")):
+        assert status == 0, output
+
+
 @pytest.mark.parametrize("ranks", [1, 2, 4])
 def test_bounds_of_tensors(ranks):
     for output, status in outputs(start("bounds.py", ranks, SYMM_BOUNDS_CHECKS="1")):
