@@ -3,6 +3,7 @@
 import inspect
 import re
 import warnings
+from pathlib import Path
 
 import iris_kernels
 import pytest
@@ -11,6 +12,8 @@ import symm.iris as iris
 import triton
 import triton.language as tl
 from compiling import VERSION, carriers, compile_for, exported, machine_text
+from symm.iris import _host
+from symm.iris.context import GluonContext, TritonContext
 from symm.iris.experimental.iris_gluon import IrisDeviceCtx
 from test_data import accesses
 from triton.experimental.gluon import language as gl
@@ -177,9 +180,24 @@ def wrong_rank(p, heap_bases, peer):
     iris.store(p, 1, 1.5, peer, heap_bases)
 
 
+@triton.jit
+def engine(p, heap_bases, peer):
+    iris.put(p, p, 0, peer, heap_bases, copy_engine=None)
+    iris.put(p, p, 0, peer, heap_bases, copy_engine=p)
+
+
+@triton.jit
+def engine_of_a_context(p, context_tensor, peer):
+    ctx = TritonContext.initialize(context_tensor, 0, 2)
+    ctx.put(p, p, peer, copy_engine=None)
+    ctx.put(p, p, peer, copy_engine=p)
+
+
 @pytest.mark.parametrize(
     ("kernel", "signature", "line", "message"),
     [
+        (engine, {"heap_bases": "*u64"}, 3, "symm put: symm.iris has no copy engines: leave out copy_engine"),
+        (engine_of_a_context, {"context_tensor": "*i64"}, 4, "symm put: symm.iris has no copy engines: leave out"),
         (wrong_bases, {"heap_bases": "*fp32"}, 2, "symm load: heap_bases must be the pointer to the heap bases, not "),
         (rank_not_constant, {"context_tensor": "*i64"}, 2, "rank must be a tl.constexpr, as Iris demands"),
         (rank_not_constant, {"context_tensor": "*i32"}, 2, "ctx must be a DeviceContext, or the World or context table"),
@@ -195,6 +213,16 @@ def test_wrong_kernels_name_the_line(kernel, signature, line, message):
 
 
 def test_names_of_iris():
-    assert iris.DeviceContext is iris.Context
+    assert iris.DeviceContext is iris.Context is TritonContext
+    assert IrisDeviceCtx is GluonContext
     missing = [name for name in iris.__all__ if not hasattr(iris, name)]
     assert not missing
+    for name in iris.LEFT_OUT:
+        with pytest.raises(AttributeError, match=f"symm.iris has no {name}: docs/iris.md says what it leaves out"):
+            getattr(iris, name)
+    assert not hasattr(iris, "laod")
+
+
+def test_what_is_left_out_is_on_its_page():
+    page = (Path(__file__).parents[2] / "docs/iris.md").read_text().split("## What is not there")[1]
+    assert [name for name in (*iris.LEFT_OUT, *_host.LEFT_OUT) if f"`{name}`" not in page] == []

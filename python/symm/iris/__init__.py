@@ -4,6 +4,8 @@
 `DeviceContext`. Gluon kernels take `IrisDeviceCtx` from `symm.iris.gluon` or `symm.iris.experimental.iris_gluon`.
 """
 
+from typing import TYPE_CHECKING
+
 # First what says that Triton is missing.
 from .. import _need_triton, _seam  # noqa: F401
 from ._bench import do_bench
@@ -26,6 +28,7 @@ from ._ops import (
     put,
     store,
 )
+from ._platform import get_device_id_for_rank, is_simulation_env
 
 __all__ = [
     "DEBUG",
@@ -47,7 +50,9 @@ __all__ = [
     "copy",
     "do_bench",
     "get",
+    "get_device_id_for_rank",
     "iris",
+    "is_simulation_env",
     "load",
     "logger",
     "put",
@@ -56,3 +61,14 @@ __all__ = [
 ]
 
 _seam.install()
+
+# Iris' names that are not here: docs/iris.md has the reasons.
+LEFT_OUT = ("AllReduceConfig", "CUDAArrayInterface", "TensorView", "Tile", "TileView", "TraceEvent", "bench", "hip")
+LEFT_OUT += ("make_tensor_view", "ops", "tensor_creation", "tensor_from_ptr")
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name):
+        if name in LEFT_OUT:
+            raise AttributeError(f"symm.iris has no {name}: docs/iris.md says what it leaves out, and why")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

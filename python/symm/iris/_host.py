@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import logging
+import types
 import weakref
 from typing import TYPE_CHECKING, Any
 
@@ -67,6 +68,11 @@ class Iris:
             if name in LEFT_OUT:
                 raise AttributeError(f"symm.iris has no {name}: docs/iris.md says what it leaves out")
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    @property
+    def heap(self) -> types.SimpleNamespace:
+        """What newer versions of Iris have their heap bases in: `heap.heap_bases`, those of `get_heap_bases`."""
+        return types.SimpleNamespace(heap_bases=self.heap_bases)
 
     # Ranks.
 
@@ -178,6 +184,13 @@ class Iris:
     def uniform(self, size: Any, low: float = 0.0, high: float = 1.0, dtype: Any = None) -> Tensor:
         """Random numbers from `low` to below `high`, all as likely; float32 by default."""
         return self.world.uniform(size, low, high, dtype=dtype or torch().float32)
+
+    def allocate_symmetric(self, *size: Any, dtype: Any = None) -> tuple[Tensor, Tensor]:
+        """A tensor like `empty`'s, and the address of each rank's counterpart in this process (int64, on the device)."""
+        tensor = self.world.empty(*size, dtype=dtype)
+        offset = tensor.data_ptr() - self.world.bases[self.cur_rank]
+        addresses = torch().tensor([base + offset for base in self.world.bases], dtype=torch().int64)
+        return tensor, addresses.to(self.get_device())
 
     def is_symmetric(self, tensor: Tensor) -> bool:
         """Whether a tensor lies on this rank's heap."""

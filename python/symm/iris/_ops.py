@@ -55,6 +55,11 @@ def _copy(emit, ctx, source, target, from_rank, to_rank, mask, load_cache, store
     _store(emit, ctx, target, value, to_rank, mask, store_cache)
 
 
+def _no_copy_engine(copy_engine):
+    if tl._unwrap_if_constexpr(copy_engine) is not None:
+        raise ValueError("symm.iris has no copy engines: leave out copy_engine")
+
+
 @op
 def load(
     emit,
@@ -115,8 +120,13 @@ def put(
     load_cache_modifier=None,
     store_cache_modifier=None,
     hint=None,
+    copy_engine=None,
 ):
-    """Copies my `from_ptr` to `to_rank`. `to_ptr` is into the heap of `from_rank`, which is mine."""
+    """Copies my `from_ptr` to `to_rank`. `to_ptr` is into the heap of `from_rank`, which is mine.
+
+    `copy_engine` is Iris', and has to be None.
+    """
+    _no_copy_engine(copy_engine)
     ctx = Bases(heap_bases, from_rank)
     _put(emit, ctx, from_ptr, to_ptr, to_rank, mask, load_cache_modifier, store_cache_modifier)
 
@@ -219,7 +229,9 @@ class Methods:
         load_cache_modifier=None,
         store_cache_modifier=None,
         hint=None,
+        copy_engine=None,
     ):
+        _no_copy_engine(copy_engine)
         _put(emit, ctx, from_ptr, to_ptr, to_rank, mask, load_cache_modifier, store_cache_modifier)
 
     @op

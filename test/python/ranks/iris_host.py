@@ -38,6 +38,20 @@ assert (bases.dtype, context.dtype) == (torch.uint64, torch.int64)
 assert tuple(bases.shape) == (ranks,)
 assert context.tolist() == [rank, ranks, *bases.tolist()]
 assert bases.data_ptr() == context.data_ptr() + 16
+assert shmem.heap.heap_bases.tolist() == bases.tolist()
+
+# A tensor with the addresses of its counterparts.
+for size in ((3, 5), ((3, 5),)):
+    tensor, addresses = shmem.allocate_symmetric(*size, dtype=torch.float16)
+    assert (tuple(tensor.shape), tensor.dtype, addresses.dtype) == ((3, 5), torch.float16, torch.int64)
+    assert addresses.tolist() == [shmem.as_remote(tensor, peer).data_ptr() for peer in range(ranks)]
+    assert shmem.is_symmetric(tensor) and addresses.tolist()[rank] == tensor.data_ptr()
+assert shmem.allocate_symmetric(2)[0].dtype == torch.float32
+
+# What Iris says of the machine.
+assert not iris.is_simulation_env() and isinstance(iris.get_device_id_for_rank(rank), int)
+os.environ["IRIS_SIMULATION"] = "True"
+assert iris.is_simulation_env()
 assert shmem.heap_bases.tolist() == bases.tolist()
 assert shmem.get_backend().tolist() == context.tolist()
 
