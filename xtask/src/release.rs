@@ -27,10 +27,13 @@ pub fn run() -> Result<()> {
     println!("== crates");
     let mut package = run::cargo();
     package.args(["package", "--workspace", "--allow-dirty", "--quiet"]);
+    // Cargo builds each crate as it is packaged: with one folder for all, what they are made of is built once.
+    let folder = std::path::absolute(tree::target().join("packages"))?;
+    package.arg("--target-dir").arg(&folder).env("CARGO_PROFILE_DEV_DEBUG", "0");
     run::run(package.args(not_published(&metadata()?).iter().flat_map(|name| ["--exclude", name])))?;
     println!("== book");
     let book = docs::book()?;
-    println!("symm {version}: {}, {}, {}", wheel.display(), tree::target().join("package").display(), book.display());
+    println!("symm {version}: {}, {}, {}", wheel.display(), folder.join("package").display(), book.display());
     Ok(())
 }
 
