@@ -95,7 +95,7 @@ def main():
     transports = comm.P2pTransport, comm.NodeTransport, comm.MeshTransport, comm.NetworkTransport, comm.PeerEndpoint
     for kind in transports:
         print(entry(f"symm.comm.{kind.__name__}", kind))
-    for name in ("close", "link_kind", "seam", "endpoint", "get_geometry"):
+    for name in ("check", "recover", "close", "link_kind", "seam", "endpoint", "get_geometry"):
         print(entry(f"P2pTransport.{name}", getattr(comm.P2pTransport, name)))
     print("\n## Exceptions and warnings\n\nEvery exception is a `symm.SymmError`, every warning a `symm.SymmWarning`.\n")
     print("| class | what it says |\n| :-- | :-- |")
