@@ -126,4 +126,11 @@ mod tests {
             assert_eq!(unsigned.is_unsigned(), unsigned != compare);
         }
     }
+
+    #[test]
+    fn messages_have_the_operator() {
+        let operators = Compare::ALL.map(|compare| compare.to_string());
+        assert_eq!(operators[..6], ["==", "!=", "<", "<=", ">", ">="]);
+        assert_eq!(operators[6..], ["<", "<=", ">", ">="]);
+    }
 }
