@@ -20,6 +20,7 @@ use crate::ir::{Builder, collect, context, name, select, set_attribute};
 use crate::pass::{Ir, Kind, Pass, PassOption, Values};
 use melior::ir::attribute::StringAttribute;
 use melior::ir::{Attribute, OperationRef, operation::OperationLike};
+use symm_dialect::text;
 
 /// The pass record.
 pub const PASS: Pass = Pass {
@@ -70,12 +71,11 @@ fn set_unit<'c: 'a, 'a>(op: OperationRef<'c, 'a>, names: &[&str]) {
 
 /// Puts a convergent intrinsic before assembly whose meaning depends on who runs it.
 fn keep_together<'c: 'a, 'a>(op: OperationRef<'c, 'a>, is_amd: bool) {
-    let text = |name| op.attribute(name).ok().and_then(|text| StringAttribute::try_from(text).ok());
-    let Some(assembly) = text("asm_string") else { return };
+    let Some(assembly) = op.attribute("asm_string").ok().and_then(text::string) else { return };
     let b = Builder::before(op);
-    if is_amd && names_any(assembly.value(), AMD_GROUP) {
+    if is_amd && names_any(&assembly, AMD_GROUP) {
         b.intrinsic("llvm.amdgcn.wave.barrier", &[], &[]);
-    } else if !is_amd && names_any(assembly.value(), PTX_GROUP) {
+    } else if !is_amd && names_any(&assembly, PTX_GROUP) {
         b.intrinsic("llvm.nvvm.activemask", &[], &[b.int(32)]);
     }
 }

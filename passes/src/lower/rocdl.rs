@@ -80,6 +80,14 @@ impl Rocdl {
         self.fence(b, Order::Release, scope);
         (left, scope)
     }
+
+    /// Keeps LLVM from loading into scalar registers what comes after an acquire: it invalidates the vector cache alone,
+    /// and a fence or a volatile read before it is no reason to LLVM why the scalar cache should hold what was there before.
+    fn distrust_scalar_cache(b: &Builder) {
+        let attributes =
+            [("asm_string", b.string("")), ("constraints", b.string("~{memory}")), ("has_side_effects", b.unit())];
+        b.op("llvm.inline_asm", &[], &[], &attributes);
+    }
 }
 
 impl Target for Rocdl {
@@ -150,7 +158,11 @@ impl Target for Rocdl {
         let order = self.release_first(b, order);
         let mut attributes = order::atomic(b, self, "ordering", order, ty);
         attributes.push(("bin_op", b.integer(64, llvm_bin_op(kind))));
-        b.value("llvm.atomicrmw", &[ptr, value], ty, &attributes)
+        let old = b.value("llvm.atomicrmw", &[ptr, value], ty, &attributes);
+        if order.0.acquires() {
+            Self::distrust_scalar_cache(b);
+        }
+        old
     }
 
     fn fence(&self, b: &Builder, order: Order, scope: Scope) {
@@ -162,6 +174,7 @@ impl Target for Rocdl {
         }
         if order.acquires() {
             order::fence(b, self, Order::Acquire, scope);
+            Self::distrust_scalar_cache(b);
         }
     }
 
@@ -178,7 +191,11 @@ impl Target for Rocdl {
         order: (Order, Scope),
     ) -> Value<'c, 'c> {
         let order = self.release_first(b, order);
-        order::cmpxchg(b, self, ptr, values, order)
+        let old = order::cmpxchg(b, self, ptr, values, order);
+        if order.0.acquires() {
+            Self::distrust_scalar_cache(b);
+        }
+        old
     }
 
     fn store_line<'c>(&self, b: &Builder<'c>, line: Value<'c, 'c>, halves: Halves<'c>) {

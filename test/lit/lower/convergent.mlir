@@ -28,6 +28,10 @@ gpu.module @kernels {
     // ROCDL: llvm.call_intrinsic "llvm.amdgcn.wave.barrier"
     // ROCDL-NEXT: llvm.inline_asm has_side_effects "s_barrier"
     llvm.inline_asm has_side_effects "s_barrier", "~{memory}" : () -> ()
+    // Assembly without an instruction keeps only the compiler from moving accesses.
+    // NVVM: llvm.inline_asm has_side_effects "", "~{memory}"
+    // ROCDL-NEXT: llvm.inline_asm has_side_effects "", "~{memory}"
+    llvm.inline_asm has_side_effects "", "~{memory}" : () -> ()
     return
   }
 
