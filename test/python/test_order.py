@@ -393,6 +393,8 @@ def specialized(table, flag, a, b, c, tiles, OP: tl.constexpr):
         elif OP == "store":
             ctx.store(c + tl.arange(0, 128), tl.arange(0, 128).to(tl.float16), 1)
         results = tl.dot(left.load([0, tile * 64]), right.load([0, tile * 64]).T, results)
+    if OP == "fence after":
+        ctx.fence()
     at = tl.arange(0, 128)
     tl.store(c + at[:, None] * 128 + at[None, :], results.to(tl.float16))
 
@@ -406,6 +408,13 @@ def test_an_op_that_triton_gives_to_several_partitions_or_none_is_refused(op, ta
     lines, first = inspect.getsourcelines(specialized.fn)
     at = next(number for number, line in enumerate(lines) if f"ctx.{op}(" in line)
     assert caught.value.line == first + at
+
+
+def test_for_sm_90_an_op_beside_a_specialized_loop_is_refused():
+    # Triton takes all of the kernel apart: it moves the fence before the loop.
+    with pytest.raises(symm.CompileError, match="S1: in a loop with warp_specialize=True"):
+        compile_for("sm_90", specialized, TENSORS, aligned=("a", "b", "c"), OP="fence after")
+    compile_for("sm_100", specialized, TENSORS, aligned=("a", "b", "c"), OP="fence after")
 
 
 def test_stores_in_a_specialized_loop_are_triton_s_own():

@@ -3,12 +3,12 @@
 use super::Lowering;
 use super::deadline::Deadline;
 use super::words::{self, atomic_rmw};
-use crate::ir::{Builder, enclosing, lasting};
+use crate::ir::{Builder, enclosing, lasting, select};
 use crate::lower::predicate;
 use crate::target::TritonTarget;
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::operation::OperationLike;
-use melior::ir::{Type, Value, ValueLike};
+use melior::ir::{OperationRef, Type, Value, ValueLike};
 use symm_abi::heap::BARRIER_WORDS;
 use symm_abi::wait::{EAGER_POLLS, ORDERED_POLLS};
 use symm_dialect::diagnostic::{Reported, error};
@@ -39,21 +39,30 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         Ok(())
     }
 
-    /// S1, where Triton hands a loop to partitions of the warps: what is no load or store of tensors it drops, or does in
-    /// several of them, and what one of them orders is not what the others do.
+    /// S1, where Triton hands a loop to partitions of the warps, on sm_90 all of its kernel: what is no load or store of
+    /// tensors it moves, drops, or does in several of them, and what one of them orders is not what the others do.
     pub fn refuse_specialized(&self, op: SymmOp<'c, 'a>) -> Result<(), Reported> {
         let is_plain = matches!(op, SymmOp::AsRemote(_) | SymmOp::RemoteLoad(_) | SymmOp::RemoteStore(_));
-        let mut inner = op.operation();
-        while let Some(around) = enclosing(inner, &["scf.for"]).filter(|_| self.target.has_engine()) {
-            if around.has_attribute(SPECIALIZED) && op.question().is_err() && !is_plain {
-                let complaint = "S1: in a loop with warp_specialize=True, which Triton divides among partitions of the \
-                                 warps, it may drop this op or do it once for each of them: put it before or after the \
-                                 loop, or write the partitions in Gluon";
-                return Err(error(op.operation(), complaint));
-            }
-            inner = around;
+        if !self.target.has_engine() || op.question().is_ok() || is_plain {
+            return Ok(());
         }
-        Ok(())
+        let is_specialized = |op: OperationRef<'c, 'a>| op.has_attribute(SPECIALIZED).then_some(());
+        let is_met = if self.target.specializes_kernels() {
+            enclosing(op.operation(), &["tt.func"]).is_some_and(|kernel| !select(kernel, is_specialized).is_empty())
+        } else {
+            let mut around = enclosing(op.operation(), &["scf.for"]);
+            while let Some(inner) = around.filter(|around| !around.has_attribute(SPECIALIZED)) {
+                around = enclosing(inner, &["scf.for"]);
+            }
+            around.is_some()
+        };
+        if !is_met {
+            return Ok(());
+        }
+        let complaint = "S1: in a loop with warp_specialize=True, which Triton divides among partitions of the warps, and on \
+                         sm_90 anywhere in its kernel, it may move or drop this op or do it once for each of them: put it \
+                         into another kernel, or write the partitions in Gluon";
+        Err(error(op.operation(), complaint))
     }
 
     /// What comes before a release by one thread: then it releases what all threads of the program did (O3).

@@ -114,6 +114,11 @@ impl TritonTarget {
         matches!(self, Self::Cuda(90..))
     }
 
+    /// Whether Triton divides a whole kernel among partitions of the warps where one loop of it is to be.
+    pub fn specializes_kernels(&self) -> bool {
+        matches!(self, Self::Cuda(90..100))
+    }
+
     /// Waits in every thread until the stores that it has handed to the engine for tensors are done, but for the last
     /// `pending` groups of them: Triton waits until their source may be overwritten.
     pub fn complete_stores(&self, b: &Builder, pending: i64) {
