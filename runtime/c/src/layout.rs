@@ -9,14 +9,24 @@ use symm_runtime::{Coords, DEFAULT_ALIGN, DEFAULT_HEAP_SIZE, HEAP_ALIGN, RESERVE
 
 use crate::Status;
 use crate::kernel::CGrid;
-use crate::rank::{Options, RankInfo};
+use crate::rank::{CPU, CUDA, HIP, Options, RankInfo};
 
 /// What C has to find true of a struct.
 macro_rules! same {
     ($assertions:ident, $c:literal, $rust:ty, $($field:ident)*) => {
         claim(&mut $assertions, &format!("sizeof({})", $c), size_of::<$rust>());
-        $(claim(&mut $assertions, &format!("offsetof({}, {})", $c, stringify!($field)), offset_of!($rust, $field));)*
+        $(
+            let field = stringify!($field);
+            claim(&mut $assertions, &format!("offsetof({}, {field})", $c), offset_of!($rust, $field));
+            // A field that is too wide may lie in what is padding here.
+            let size = size_of_field(|whole: &$rust| &whole.$field);
+            claim(&mut $assertions, &format!("sizeof((({} *)0)->{field})", $c), size);
+        )*
     };
+}
+
+fn size_of_field<T, F>(_: impl Fn(&T) -> &F) -> usize {
+    size_of::<F>()
 }
 
 fn claim(assertions: &mut String, what: &str, value: usize) {
@@ -43,6 +53,9 @@ fn structs_and_numbers_are_the_same_in_c() {
         ("SYMM_INTERNAL", Status::Internal),
     ] {
         claim(&mut assertions, name, status as usize);
+    }
+    for (name, driver) in [("SYMM_CPU", CPU), ("SYMM_CUDA", CUDA), ("SYMM_HIP", HIP)] {
+        claim(&mut assertions, name, driver as usize);
     }
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("layout.c");

@@ -11,6 +11,11 @@ use crate::{borrow, bytes, bytes_mut, call, invalid, store};
 /// What times of the options are below, as symm-run's `--timeout` is.
 const MOST: Duration = Duration::from_secs(1_000_000_000);
 
+/// The drivers of the header, `SYMM_CPU` and the others.
+pub(crate) const CPU: u32 = 0;
+pub(crate) const CUDA: u32 = 1;
+pub(crate) const HIP: u32 = 2;
+
 /// `symm_options` of the header.
 #[repr(C)]
 pub struct Options {
@@ -46,9 +51,9 @@ impl Options {
     fn config(&self, ranks: Ranks) -> Result<Config, Error> {
         let mut config = Config::new(ranks);
         config.device = match self.driver {
-            0 => Device::Cpu,
-            1 => Device::Cuda(Vec::new()),
-            2 => Device::Hip(Vec::new()),
+            CPU => Device::Cpu,
+            CUDA => Device::Cuda(Vec::new()),
+            HIP => Device::Hip(Vec::new()),
             other => return Err(invalid(format!("no driver has the number {other}"))),
         };
         if self.heap_size != 0 {
