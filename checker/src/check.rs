@@ -1,0 +1,204 @@
+//! Executes a program in many schedules, and reports what was found in any of them.
+
+use crate::explore::Search;
+use crate::finding::{Finding, Kind};
+use crate::op::Site;
+use crate::run::{Limits, Program, Run};
+use crate::schedule::{ByPriority, Choice, Chooser, Follow, InTurn, Schedule};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Which schedules are tried.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Schedules {
+    /// One: each task goes on until it is blocked, and reads the newest values.
+    InTurn,
+    /// Random ones: priorities, and `changes` changes of them, from the seeds `seed`, `seed` + 1, ….
+    Random {
+        /// The first seed.
+        seed: u64,
+        /// How many executions.
+        executions: usize,
+        /// How often priorities change in each.
+        changes: usize,
+    },
+    /// All that differ, but no more than so many executions.
+    All {
+        /// The most executions.
+        executions: usize,
+    },
+    /// This one.
+    Replay(Schedule),
+}
+
+/// A finding, and how to see it again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// The finding.
+    pub finding: Finding,
+    /// The seed of the execution that has it, if it was a random one.
+    pub seed: Option<u64>,
+    /// A schedule that has it, with few switches of tasks.
+    pub schedule: Schedule,
+}
+
+/// What came of a check.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Report {
+    /// What was found, each once, in a fixed order.
+    pub found: Vec<Found>,
+    /// How many executions there were.
+    pub executions: usize,
+    /// How many of them were given up, because they took too many steps.
+    pub given_up: usize,
+    /// Whether there is no other execution that reads other values.
+    pub is_exhausted: bool,
+}
+
+impl Report {
+    /// Whether nothing is wrong: there are notes at most.
+    #[must_use]
+    pub fn is_clean(&self) -> bool {
+        self.found.iter().all(|found| found.finding.kind.is_note())
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for found in &self.found {
+            write!(f, "{}", found.finding)?;
+            if let Some(seed) = found.seed {
+                writeln!(f, "  seed {seed}")?;
+            }
+            writeln!(f, "  schedule: {}\n", found.schedule)?;
+        }
+        let (count, given_up) = (self.executions, self.given_up);
+        let what =
+            if self.found.is_empty() { "nothing found" } else { "each of these is in a real execution of the model" };
+        write!(f, "{what}; {count} {} tried", if count == 1 { "execution" } else { "executions" })?;
+        if given_up > 0 {
+            write!(f, ", {given_up} given up after too many steps")?;
+        }
+        let space = if self.is_exhausted { "there are no others that differ" } else { "of others nothing is known" };
+        writeln!(f, "; {space}")
+    }
+}
+
+/// How many executions it may take to find a schedule with fewer switches.
+const MOST_TO_REDUCE: usize = 200;
+
+/// Executes a program in these schedules.
+#[must_use]
+pub fn check(program: &dyn Program, schedules: &Schedules, limits: Limits) -> Report {
+    let mut check = Check { program, limits, report: Report::default(), found: BTreeMap::new() };
+    match schedules {
+        Schedules::InTurn => drop(check.run(&mut InTurn::default(), None)),
+        Schedules::Replay(schedule) => drop(check.run(&mut Follow::new(schedule), None)),
+        Schedules::Random { seed, executions, changes } => check.random(*seed, *executions, *changes),
+        Schedules::All { executions } => check.all(*executions),
+    }
+    check.reduced()
+}
+
+struct Check<'p> {
+    program: &'p dyn Program,
+    limits: Limits,
+    report: Report,
+    found: BTreeMap<(Kind, Vec<Site>), Found>,
+}
+
+impl Check<'_> {
+    /// One execution; returns how many steps it took.
+    fn run(&mut self, chooser: &mut dyn Chooser, seed: Option<u64>) -> usize {
+        let (findings, schedule, is_whole) = execute(self.program, chooser, self.limits);
+        let steps = schedule.0.len();
+        self.note(findings, seed, &schedule, is_whole);
+        steps
+    }
+
+    fn note(&mut self, findings: Vec<Finding>, seed: Option<u64>, schedule: &Schedule, is_whole: bool) {
+        self.report.executions += 1;
+        self.report.given_up += usize::from(!is_whole);
+        for finding in findings {
+            let found = || Found { finding: finding.clone(), seed, schedule: schedule.clone() };
+            self.found.entry(finding.key()).or_insert_with(found);
+        }
+    }
+
+    fn random(&mut self, seed: u64, executions: usize, changes: usize) {
+        let tasks = self.program.tasks().len();
+        // How long the others are about; it depends on no seed, so that a seed by itself gives its execution again.
+        let steps = self.run(&mut InTurn::default(), None);
+        for seed in (0..executions as u64).map(|nth| seed.wrapping_add(nth)) {
+            self.run(&mut ByPriority::new(seed, tasks, steps, changes), Some(seed));
+        }
+    }
+
+    fn all(&mut self, executions: usize) {
+        let mut search = Search::new(self.program, self.limits);
+        for _ in 0..executions {
+            if search.is_over() {
+                break;
+            }
+            if let Some(tried) = search.next() {
+                self.note(tried.findings, None, &tried.schedule, tried.is_whole);
+            }
+        }
+        self.report.is_exhausted = search.is_over() && self.report.given_up == 0;
+    }
+
+    fn reduced(mut self) -> Report {
+        for (key, mut found) in std::mem::take(&mut self.found) {
+            self.reduce(key.0, &mut found);
+            self.report.found.push(found);
+        }
+        self.report
+    }
+
+    /// Moves steps of a task together, as long as the finding stays.
+    fn reduce(&self, kind: Kind, found: &mut Found) {
+        let key = found.finding.key();
+        let mut left = MOST_TO_REDUCE;
+        loop {
+            let better = candidates(&found.schedule).find_map(|candidate| {
+                left = left.checked_sub(1)?;
+                let (findings, schedule, _) = execute(self.program, &mut Follow::new(&candidate), self.limits);
+                let same = findings.into_iter().find(|finding| finding.kind == kind && finding.key() == key)?;
+                (schedule.switches() < found.schedule.switches()).then_some((schedule, same))
+            });
+            let Some((schedule, finding)) = better else { return };
+            *found = Found { finding, schedule, seed: found.seed };
+        }
+    }
+}
+
+/// Schedules in which a run of one task's steps comes right after the one before it.
+fn candidates(schedule: &Schedule) -> impl Iterator<Item = Schedule> {
+    let runs: Vec<Vec<Choice>> = schedule.0.chunk_by(|a, b| a.task == b.task).map(<[Choice]>::to_vec).collect();
+    (0..runs.len()).filter_map(move |first| {
+        let next = (first + 1..runs.len()).find(|&next| runs[next][0].task == runs[first][0].task)?;
+        let mut order: Vec<_> = (0..runs.len()).filter(|&at| at != next).collect();
+        order.insert(first + 1, next);
+        Some(Schedule(order.into_iter().flat_map(|at| runs[at].clone()).collect()))
+    })
+}
+
+/// One execution: what was found, the steps, and whether it came to its end.
+fn execute(program: &dyn Program, chooser: &mut dyn Chooser, limits: Limits) -> (Vec<Finding>, Schedule, bool) {
+    let mut run = Run::new(program, limits);
+    let mut is_whole = true;
+    loop {
+        let enabled = run.enabled();
+        if enabled.is_empty() {
+            break;
+        }
+        if run.is_at_limit() {
+            is_whole = false;
+            break;
+        }
+        let choice = chooser.choose(&run, &enabled);
+        run.step(choice);
+    }
+    let schedule = Schedule(run.choices.clone());
+    (run.findings(), schedule, is_whole)
+}

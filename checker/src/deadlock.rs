@@ -1,0 +1,102 @@
+//! Why no task can go on: who waits for what, and who could have made it come.
+
+use crate::finding::{At, Kind};
+use crate::history::Written;
+use crate::op::{Op, Range, Strong, Until, holds};
+use crate::run::Run;
+use crate::task::TaskId;
+use std::collections::BTreeSet;
+
+impl Run<'_> {
+    /// Says what kind of deadlock it is, with one line for each task that is blocked.
+    pub(crate) fn deadlock(&mut self, blocked: &[TaskId]) {
+        let at: Vec<_> = blocked.iter().filter_map(|&task| self.blocked_at(task)).collect();
+        let (kind, help) = self.kind_of_deadlock(blocked);
+        self.machine.find(kind, at, help);
+    }
+
+    fn blocked_at(&self, task: TaskId) -> Option<At> {
+        let (op, site) = self.pending[task].as_ref()?;
+        let what = match op {
+            _ if !self.fits(task) => "its block waits for a place on the device".into(),
+            Op::Wait(strong, until) => self.wait_in_vain(*strong, *until),
+            Op::Barrier(_, members) => {
+                let is_missing = |&&other: &&TaskId| !matches!(self.op(other), Some(Op::Barrier(..)));
+                let missing: Vec<_> =
+                    members.iter().filter(is_missing).map(|&other| self.machine.tasks()[other].to_string()).collect();
+                format!("is at a barrier to which these do not come: {}", missing.join(", "))
+            }
+            Op::Join(_) => "waits until what it has launched ends".into(),
+            Op::WaitPacket(_, epoch) => format!("waits for packets of epoch {epoch}"),
+            _ => "is blocked".into(),
+        };
+        Some(self.machine.at(task, site, what))
+    }
+
+    fn wait_in_vain(&self, strong: Strong, until: Until) -> String {
+        let Range { heap, start, .. } = strong.at;
+        let written = self.written(strong.at);
+        let seen = written.last().map_or(0, |last| last.value);
+        let mut who: Vec<_> = written
+            .iter()
+            .filter_map(|written| Some(format!("{} ({})", self.machine.tasks()[written.by?.task], written.site)))
+            .collect();
+        who.dedup();
+        let who =
+            if who.is_empty() { "nobody has signalled it".into() } else { format!("signalled by {}", who.join(", ")) };
+        let sign = until.compare;
+        format!("waits for {start:#x} of rank {heap}'s heap {sign} {}, sees {seen}; {who}", until.value)
+    }
+
+    fn written(&self, at: Range) -> &[Written] {
+        self.machine.history(at).map_or(&[], |history| history.all())
+    }
+
+    fn fits(&self, task: TaskId) -> bool {
+        self.fitting()(self.machine.tasks()[task])
+    }
+
+    fn kind_of_deadlock(&self, blocked: &[TaskId]) -> (Kind, String) {
+        let waits = || blocked.iter().filter_map(|&task| self.waiting(task));
+        let came = |(strong, until): &(Strong, Until)| {
+            let written = self.written(strong.at).iter().filter(|written| written.by.is_some());
+            written.into_iter().any(|written| holds(until.compare, written.value, until.value, strong.at.bytes))
+        };
+        let divergent = |&task: &TaskId| match self.op(task) {
+            Some(Op::Barrier(key, members)) => members.iter().any(|&other| match self.op(other) {
+                None => true,
+                Some(Op::Barrier(theirs, _)) => theirs != key,
+                Some(_) => false,
+            }),
+            _ => false,
+        };
+        if blocked.iter().any(|&task| !self.fits(task)) {
+            let at_once = self.limits().blocks;
+            return (
+                Kind::TooManyBlocks,
+                format!("{at_once} blocks fit at once, and they wait for others: launch no more"),
+            );
+        }
+        if waits().any(|wait| came(&wait)) {
+            let help =
+                "the flag was what the wait waits for, and went on: compare with ge, or signal only after the wait";
+            return (Kind::PassedBy, help.into());
+        }
+        if blocked.iter().any(divergent) {
+            return (Kind::BarrierDivergence, "all tasks of a group come to its barrier, or none does".into());
+        }
+        let flags: BTreeSet<_> = waits().map(|(strong, _)| strong.at).collect();
+        let is_silent = |flag: &Range| self.written(*flag).iter().all(|written| written.by.is_none());
+        if blocked.len() == waits().count() && flags.len() == 1 && flags.iter().all(is_silent) {
+            return (Kind::NeverSignalled, "nobody is left who could signal it: the signal is missing".into());
+        }
+        (Kind::Deadlock, "each waits for what another one does later".into())
+    }
+
+    fn waiting(&self, task: TaskId) -> Option<(Strong, Until)> {
+        match self.op(task)? {
+            Op::Wait(strong, until) => Some((*strong, *until)),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Why two accesses race: which edge is missing, and which op would make it.
+
+use crate::clock::{Clock, Epoch};
+use crate::finding::{At, Finding, Kind};
+use crate::machine::Machine;
+use crate::op::{Range, Site};
+use crate::shadow::Access;
+use crate::task::{Scope, TaskId};
+use std::rc::Rc;
+
+/// Two accesses that race, and what the later one's task knew.
+#[derive(Debug)]
+pub(crate) struct Raced {
+    pub earlier: Access,
+    pub later: Access,
+    pub known: Rc<Clock>,
+}
+
+/// A read that saw what another task wrote, and did not get all of its order.
+#[derive(Debug)]
+pub(crate) struct Miss {
+    pub kind: Kind,
+    pub read: Epoch,
+    pub site: Site,
+    /// Who wrote it, and where.
+    pub writer: (TaskId, Site),
+    /// All that the writer had done.
+    pub full: Rc<Clock>,
+}
+
+/// A wait that ended, and the write that it ended with.
+#[derive(Debug)]
+pub(crate) struct Waited {
+    pub wait: Epoch,
+    pub flag: Range,
+    pub site: Site,
+    pub by: Option<Epoch>,
+}
+
+impl Machine {
+    /// What kind of race it is.
+    pub(crate) fn diagnose(&self, raced: &Raced) -> Finding {
+        let Raced { earlier, later, .. } = raced;
+        let mut at = vec![self.place(earlier), self.place(later)];
+        let scope = Scope::between(self.tasks()[earlier.epoch.task], self.tasks()[later.epoch.task]).keyword();
+        if earlier.strong.is_some() && later.strong.is_some() {
+            let help = format!("two atomics of one place: give both scope {scope} and the same bytes");
+            return Finding { kind: Kind::NarrowAtomic, at, help };
+        }
+        if let Some(miss) = self.missed(raced) {
+            let (writer, site) = &miss.writer;
+            let signal = self.at(*writer, site, "tells of the first access");
+            let wait = self.at(miss.read.task, &miss.site, "sees it before the second");
+            at.extend([signal, wait]);
+            let help = match miss.kind {
+                Kind::MissingRelease => format!("what tells of the first access has to release at scope {scope}"),
+                Kind::NarrowRelease => format!("it releases too narrowly: scope {scope} covers both"),
+                Kind::MissingAcquire => format!("what sees it has to acquire at scope {scope}"),
+                _ => format!("it acquires too narrowly: scope {scope} covers both"),
+            };
+            return Finding { kind: miss.kind, at, help };
+        }
+        if let Some((waited, signal)) = self.wrong_event(raced) {
+            at.push(self.at(waited.wait.task, &waited.site, "waits, and goes on with another event than this signal:"));
+            at.push(signal);
+            let help = "give each event a flag of its own, or wait for a value that only this one can make";
+            return Finding { kind: Kind::WrongEvent, at, help: help.into() };
+        }
+        let (kind, help) = if earlier.writes {
+            (Kind::Race, "nothing orders the two: signal after the first, and wait before the second")
+        } else {
+            (
+                Kind::WriteAfterRead,
+                "nothing tells the writer that the place has been read: signal after the read (a credit), and wait before the write",
+            )
+        };
+        Finding { kind, at, help: help.into() }
+    }
+
+    fn place(&self, access: &Access) -> At {
+        let Range { heap, start, bytes } = access.range;
+        let verb = if access.writes { "writes" } else { "reads" };
+        let what = format!("{verb} {bytes} bytes at {start:#x} of rank {heap}'s heap");
+        self.at(access.epoch.task, &access.site, what)
+    }
+
+    /// The last read on the later task's way that saw a write after the earlier access.
+    fn missed(&self, raced: &Raced) -> Option<&Miss> {
+        let is_on_its_way = |miss: &&Miss| miss.full.covers(raced.earlier.epoch) && raced.known.covers(miss.read);
+        self.misses.iter().rev().find(is_on_its_way)
+    }
+
+    /// A wait of the later task, and a signal to its flag after the earlier access that is not the one it ended with.
+    fn wrong_event(&self, raced: &Raced) -> Option<(&Waited, At)> {
+        let waits = self.waited.iter().rev().filter(|waited| raced.known.covers(waited.wait));
+        waits.into_iter().find_map(|waited| {
+            let signal = self.history(waited.flag)?.all().iter().find(|written| {
+                written.by.is_some() && written.by != waited.by && written.full.covers(raced.earlier.epoch)
+            })?;
+            Some((waited, self.at(signal.by?.task, &signal.site, "signals that the first access is done")))
+        })
+    }
+}

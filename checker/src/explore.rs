@@ -1,0 +1,212 @@
+//! All executions of a small program that differ in what they read: depth-first search with partial-order reduction
+//! (dynamic, Flanagan and Godefroid 2005) and sleep sets. Steps that touch no place in common are tried in one order only.
+
+use crate::clock::{Clock, Epoch};
+use crate::finding::Finding;
+use crate::op::{Op, Range};
+use crate::run::{Limits, Program, Run};
+use crate::schedule::{Choice, Schedule};
+use crate::task::TaskId;
+use std::collections::BTreeSet;
+
+/// One step on the way to the execution that was tried last.
+struct Node {
+    choice: Choice,
+    ways: usize,
+    op: Op,
+    enabled: Vec<TaskId>,
+    /// The tasks to try here, and those that were tried in all ways.
+    to_try: BTreeSet<TaskId>,
+    tried: BTreeSet<TaskId>,
+    /// The tasks whose step was tried before, and commutes with all since.
+    asleep: BTreeSet<TaskId>,
+    /// The steps that this one comes after in every order that reads the same.
+    before: Clock,
+    event: Epoch,
+}
+
+/// The search.
+pub(crate) struct Search<'p> {
+    program: &'p dyn Program,
+    limits: Limits,
+    nodes: Vec<Node>,
+    is_over: bool,
+}
+
+/// What came of one execution.
+pub(crate) struct Tried {
+    pub findings: Vec<Finding>,
+    pub schedule: Schedule,
+    pub is_whole: bool,
+}
+
+impl<'p> Search<'p> {
+    pub fn new(program: &'p dyn Program, limits: Limits) -> Self {
+        Self { program, limits, nodes: Vec::new(), is_over: false }
+    }
+
+    /// Whether no execution is left that was not tried.
+    pub fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// The next execution, while the search is not over. `None`: it would have repeated another one, and was given up.
+    pub fn next(&mut self) -> Option<Tried> {
+        let mut run = Run::new(self.program, self.limits);
+        let known = self.nodes.len().saturating_sub(1);
+        for depth in 0..self.nodes.len() {
+            self.step(&mut run, depth, depth >= known);
+        }
+        let mut repeats = false;
+        while !run.is_at_limit() {
+            let enabled = run.enabled();
+            if enabled.is_empty() {
+                break;
+            }
+            let asleep = self.asleep(&run);
+            let Some(first) = enabled.iter().find(|each| !asleep.contains(&each.task)) else {
+                repeats = true;
+                break;
+            };
+            let Some(op) = run.op(first.task).cloned() else { break };
+            let task = first.task;
+            self.nodes.push(Node {
+                choice: Choice { task, way: 0 },
+                ways: first.ways,
+                op,
+                enabled: enabled.iter().map(|each| each.task).collect(),
+                to_try: BTreeSet::from([task]),
+                tried: BTreeSet::new(),
+                asleep,
+                before: Clock::default(),
+                event: Epoch { task, step: 0 },
+            });
+            self.step(&mut run, self.nodes.len() - 1, true);
+        }
+        if !repeats {
+            self.blocked(&run);
+        }
+        let is_whole = !run.is_at_limit() || run.enabled().is_empty();
+        self.backtrack();
+        let schedule = Schedule(run.choices.clone());
+        (!repeats).then(|| Tried { findings: run.findings(), schedule, is_whole })
+    }
+
+    /// Does the step of a node. One that is new has its place among the others looked for.
+    fn step(&mut self, run: &mut Run, depth: usize, is_new: bool) {
+        if is_new {
+            let node = &self.nodes[depth];
+            let (task, op) = (node.choice.task, node.op.clone());
+            if let Some(enabled) = run.enabled().iter().find(|each| each.task == task) {
+                self.nodes[depth].ways = enabled.ways;
+            }
+            let mut before = self.order(depth, task, &op);
+            let event = before.tick(task);
+            self.nodes[depth].event = event;
+            self.nodes[depth].before = before;
+        }
+        run.step(self.nodes[depth].choice);
+    }
+
+    /// The steps before `depth` that a task's op comes after; where it could have come before one, that is to be tried.
+    fn order(&mut self, depth: usize, task: TaskId, op: &Op) -> Clock {
+        let last = self.nodes[..depth].iter().rev().find(|node| node.choice.task == task);
+        let mut order = last.map_or_else(Clock::default, |node| node.before.clone());
+        for earlier in (0..depth).rev() {
+            let node = &mut self.nodes[earlier];
+            if node.choice.task == task || order.covers(node.event) {
+                continue;
+            }
+            if makes_way(&node.op, op, node.choice.task, task) {
+                order.join(&node.before);
+            } else if depend(&node.op, op) {
+                if node.enabled.contains(&task) {
+                    node.to_try.insert(task);
+                } else {
+                    node.to_try.extend(&node.enabled);
+                }
+                order.join(&node.before);
+            }
+        }
+        order
+    }
+
+    /// The tasks that are blocked at the end could have gone on earlier.
+    fn blocked(&mut self, run: &Run) {
+        for task in 0..run.pending.len() {
+            if let Some(op) = run.op(task).cloned() {
+                self.order(self.nodes.len(), task, &op);
+            }
+        }
+    }
+
+    /// After the last node, the tasks that need not be tried: what they do was tried before it, and commutes with it.
+    fn asleep(&self, run: &Run) -> BTreeSet<TaskId> {
+        let Some(node) = self.nodes.last() else { return BTreeSet::new() };
+        let commutes =
+            |&&task: &&TaskId| task != node.choice.task && run.op(task).is_some_and(|op| !depend(op, &node.op));
+        node.asleep.iter().chain(&node.tried).filter(commutes).copied().collect()
+    }
+
+    /// Goes back to the last step with another way or another task to try.
+    fn backtrack(&mut self) {
+        while let Some(node) = self.nodes.last_mut() {
+            if node.choice.way + 1 < node.ways {
+                node.choice.way += 1;
+                return;
+            }
+            node.tried.insert(node.choice.task);
+            let next = node.to_try.iter().find(|task| !node.tried.contains(task) && !node.asleep.contains(task));
+            if let Some(&task) = next {
+                node.choice = Choice { task, way: 0 };
+                if self.take_op(task) {
+                    return;
+                }
+                continue;
+            }
+            self.nodes.pop();
+        }
+        self.is_over = true;
+    }
+
+    /// Finds out what a task does at the last node.
+    fn take_op(&mut self, task: TaskId) -> bool {
+        let mut run = Run::new(self.program, self.limits);
+        let Some((last, before)) = self.nodes.split_last_mut() else { return false };
+        for node in before {
+            run.step(node.choice);
+        }
+        let op = run.op(task).cloned();
+        op.map(|op| last.op = op).is_some()
+    }
+}
+
+/// Whether an op can't come before another one because that makes it possible.
+fn makes_way(earlier: &Op, later: &Op, by: TaskId, task: TaskId) -> bool {
+    match (earlier, later) {
+        (Op::Launch(started), _) if started.contains(&task) => true,
+        (_, Op::Join(ended)) => ended.contains(&by),
+        (Op::Barrier(one, _), Op::Barrier(other, _)) => one == other,
+        _ => false,
+    }
+}
+
+/// Whether two ops of two tasks do not commute: they touch a byte in common, and one writes it.
+fn depend(one: &Op, other: &Op) -> bool {
+    let (one, one_writes) = touched(one);
+    let (other, other_writes) = touched(other);
+    (one_writes || other_writes) && one.iter().any(|a| other.iter().any(|b| a.overlaps(*b)))
+}
+
+fn touched(op: &Op) -> (&[Range], bool) {
+    match op {
+        Op::Read(ranges) | Op::WaitPacket(ranges, _) => (ranges, false),
+        Op::Write(ranges, _) | Op::PutPacket(ranges, ..) => (ranges, true),
+        Op::Load(strong) | Op::Late(strong, _) | Op::Wait(strong, _) => (std::slice::from_ref(&strong.at), false),
+        Op::Store(strong, _) | Op::Atomic(strong, _) | Op::Signal(strong, _) => {
+            (std::slice::from_ref(&strong.at), true)
+        }
+        Op::Alloc(range, _) | Op::Free(range) => (std::slice::from_ref(range), true),
+        Op::Issue | Op::Fence(..) | Op::Barrier(..) | Op::Launch(_) | Op::Join(_) => (&[], false),
+    }
+}

@@ -1,0 +1,187 @@
+//! What is found, told apart.
+
+use crate::op::Site;
+use crate::task::Task;
+use std::fmt;
+
+/// What is wrong. Each has the rule of docs/memory-model.md that it is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Kind {
+    /// Two accesses of one place, one of them a weak one and one of them a write, that nothing orders.
+    Race,
+    /// A write over what another task reads, and nothing tells the writer that it has been read: no credit.
+    WriteAfterRead,
+    /// What tells the other task that data is there does not release.
+    MissingRelease,
+    /// It releases, at a scope that does not reach the other task.
+    NarrowRelease,
+    /// The other task sees it and does not acquire.
+    MissingAcquire,
+    /// It acquires, at a scope that does not reach the first task.
+    NarrowAcquire,
+    /// Two atomics of one place whose scopes do not both cover the two tasks, or of other bytes: neither is atomic.
+    NarrowAtomic,
+    /// A wait that another event than the one that is meant has satisfied.
+    WrongEvent,
+    /// A flag that was what a wait waits for, and is past it before the wait has looked.
+    PassedBy,
+    /// A flag that one task sets and another one adds to.
+    SetAgainstAdd,
+    /// No task can go on.
+    Deadlock,
+    /// No task can go on, and the flag of a wait was never signalled by anybody.
+    NeverSignalled,
+    /// No task can go on, and blocks that might do not fit on the device.
+    TooManyBlocks,
+    /// Some tasks are at a barrier that others of its group do not come to.
+    BarrierDivergence,
+    /// A signal to a flag that nobody looks at.
+    NeverWaited,
+    /// A read of memory that nothing has been written to.
+    NeverWritten,
+    /// An access of memory that was freed.
+    Freed,
+    /// An access of memory that was never allocated.
+    OutOfHeap,
+    /// A packet over one that nobody is known to have received.
+    PacketOverwritten,
+    /// A check of the program itself.
+    FailedCheck,
+}
+
+impl Kind {
+    /// All kinds.
+    pub const ALL: [Self; 20] = [
+        Self::Race,
+        Self::WriteAfterRead,
+        Self::MissingRelease,
+        Self::NarrowRelease,
+        Self::MissingAcquire,
+        Self::NarrowAcquire,
+        Self::NarrowAtomic,
+        Self::WrongEvent,
+        Self::PassedBy,
+        Self::SetAgainstAdd,
+        Self::Deadlock,
+        Self::NeverSignalled,
+        Self::TooManyBlocks,
+        Self::BarrierDivergence,
+        Self::NeverWaited,
+        Self::NeverWritten,
+        Self::Freed,
+        Self::OutOfHeap,
+        Self::PacketOverwritten,
+        Self::FailedCheck,
+    ];
+
+    /// Its name in reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Race => "race",
+            Self::WriteAfterRead => "write-after-read",
+            Self::MissingRelease => "missing-release",
+            Self::NarrowRelease => "narrow-release",
+            Self::MissingAcquire => "missing-acquire",
+            Self::NarrowAcquire => "narrow-acquire",
+            Self::NarrowAtomic => "narrow-atomic",
+            Self::WrongEvent => "wrong-event",
+            Self::PassedBy => "passed-by",
+            Self::SetAgainstAdd => "set-against-add",
+            Self::Deadlock => "deadlock",
+            Self::NeverSignalled => "never-signalled",
+            Self::TooManyBlocks => "too-many-blocks",
+            Self::BarrierDivergence => "barrier-divergence",
+            Self::NeverWaited => "never-waited",
+            Self::NeverWritten => "never-written",
+            Self::Freed => "freed",
+            Self::OutOfHeap => "out-of-heap",
+            Self::PacketOverwritten => "packet-overwritten",
+            Self::FailedCheck => "failed-check",
+        }
+    }
+
+    /// The rule that it is about; empty where none has a label.
+    #[must_use]
+    pub fn rule(self) -> &'static str {
+        match self {
+            Self::MissingRelease | Self::MissingAcquire | Self::WriteAfterRead | Self::Race => "O1",
+            Self::NarrowRelease | Self::NarrowAcquire | Self::NarrowAtomic => "O2",
+            Self::BarrierDivergence => "O3",
+            Self::TooManyBlocks => "O5",
+            Self::PassedBy => "O6",
+            Self::PacketOverwritten => "P1",
+            _ => "",
+        }
+    }
+
+    /// Whether it is a note: odd, and no fault of this execution.
+    #[must_use]
+    pub fn is_note(self) -> bool {
+        self == Self::NeverWaited
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A task at a place of its program.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct At {
+    /// Who.
+    pub task: Task,
+    /// Where.
+    pub site: Site,
+    /// What it does there.
+    pub what: String,
+}
+
+/// One thing that is wrong.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Finding {
+    /// What.
+    pub kind: Kind,
+    /// The tasks and places that take part; of a race the earlier access first.
+    pub at: Vec<At>,
+    /// What is missing, or how to mend it.
+    pub help: String,
+}
+
+impl Finding {
+    /// What it has in common with others that are the same mistake: the kind and the places.
+    #[must_use]
+    pub fn key(&self) -> (Kind, Vec<Site>) {
+        let mut sites: Vec<_> = self.at.iter().map(|at| at.site.clone()).collect();
+        sites.sort();
+        sites.dedup();
+        (self.kind, sites)
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rule = self.kind.rule();
+        let label = if rule.is_empty() { String::new() } else { format!(" ({rule})") };
+        writeln!(f, "{}: {}{label}", if self.kind.is_note() { "note" } else { "error" }, self.kind)?;
+        for at in &self.at {
+            writeln!(f, "  {}: {}: {}", at.site, at.task, at.what)?;
+        }
+        if self.help.is_empty() { Ok(()) } else { writeln!(f, "  {}", self.help) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_different() {
+        let mut names = Kind::ALL.map(Kind::name).to_vec();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), Kind::ALL.len());
+    }
+}

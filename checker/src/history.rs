@@ -1,0 +1,151 @@
+//! The values that a place of strong accesses has had, in the order of its writes. A read may take any of them that
+//! nothing hides from its task.
+
+use crate::clock::{Clock, Epoch};
+use crate::op::Site;
+use crate::task::{Scope, TaskId};
+use std::rc::Rc;
+
+/// What a task knows: what comes before it, and what it has seen of packets, which order nothing (rule P1).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Knowledge {
+    /// What comes before.
+    pub order: Clock,
+    /// The same, and what packets have told.
+    pub seen: Clock,
+}
+
+impl Knowledge {
+    /// Learns what another one knows.
+    pub fn join(&mut self, other: &Self) {
+        self.order.join(&other.order);
+        self.seen.join(&other.seen);
+    }
+}
+
+/// A release, as the writes that carry it hand it over.
+#[derive(Debug, Clone)]
+pub struct Head {
+    /// Who has released.
+    pub task: TaskId,
+    /// For whom.
+    pub scope: Scope,
+    /// What came before.
+    pub knowledge: Rc<Knowledge>,
+}
+
+/// One value.
+#[derive(Debug, Clone)]
+pub struct Written {
+    /// The bits.
+    pub value: u64,
+    /// The step that wrote it; `None` for what was there at the start.
+    pub by: Option<Epoch>,
+    /// Where that stands.
+    pub site: Site,
+    /// The releases that an acquire of this value takes part in.
+    pub heads: Vec<Rc<Head>>,
+    /// All that the writer had done, be it released or not.
+    pub full: Rc<Clock>,
+    /// Who has read it.
+    pub readers: Vec<Epoch>,
+    /// Whether a signal set it (`Some(false)`) or added to it (`Some(true)`).
+    pub added: Option<bool>,
+}
+
+/// How many values are kept. A read takes none that is older, which is a limit of the search and no promise.
+pub const KEPT: usize = 64;
+
+/// All values of one place, oldest first.
+#[derive(Debug)]
+pub struct History {
+    written: Vec<Written>,
+}
+
+impl History {
+    /// A place that holds a value from the start.
+    #[must_use]
+    pub fn new(value: u64) -> Self {
+        let (site, full) = ("the start".into(), Rc::default());
+        let first = Written { value, by: None, site, heads: Vec::new(), full, readers: Vec::new(), added: None };
+        Self { written: vec![first] }
+    }
+
+    /// The newest value.
+    ///
+    /// # Panics
+    ///
+    /// Never: there is always one.
+    #[must_use]
+    pub fn newest(&self) -> &Written {
+        self.written.last().expect("a place has a value")
+    }
+
+    /// All values, oldest first.
+    #[must_use]
+    pub fn all(&self) -> &[Written] {
+        &self.written
+    }
+
+    /// The values that a task may read, newest first: none older than one whose write comes before the task, or whose
+    /// read does.
+    pub fn visible(&self, clock: &Clock) -> impl Iterator<Item = usize> {
+        let hides = |written: &Written| {
+            written.by.is_none_or(|by| clock.covers(by)) || written.readers.iter().any(|&read| clock.covers(read))
+        };
+        let oldest = self.written.iter().rposition(hides).unwrap_or(0);
+        (oldest..self.written.len()).rev()
+    }
+
+    /// Notes that a step has read a value.
+    pub fn read(&mut self, index: usize, by: Epoch) -> &Written {
+        let written = &mut self.written[index];
+        written.readers.retain(|reader| reader.task != by.task);
+        written.readers.push(by);
+        written
+    }
+
+    /// Notes a new value.
+    pub fn write(&mut self, written: Written) {
+        if self.written.len() == KEPT {
+            self.written.remove(0);
+        }
+        self.written.push(written);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(value: u64, clock: &Clock, by: Epoch) -> Written {
+        let full = Rc::new(clock.clone());
+        Written { value, by: Some(by), site: "w".into(), heads: vec![], full, readers: vec![], added: None }
+    }
+
+    #[test]
+    fn a_read_takes_no_value_older_than_one_that_its_task_knows() {
+        let (mut writer, mut reader) = (Clock::default(), Clock::default());
+        let mut history = History::new(0);
+        for value in [1, 2] {
+            let by = writer.tick(0);
+            history.write(written(value, &writer, by));
+        }
+        assert_eq!(history.visible(&reader).collect::<Vec<_>>(), [2, 1, 0]);
+        assert_eq!(history.visible(&writer).collect::<Vec<_>>(), [2]);
+        history.read(1, reader.tick(1));
+        assert_eq!(history.visible(&reader).collect::<Vec<_>>(), [2, 1]);
+        assert_eq!(history.newest().value, 2);
+    }
+
+    #[test]
+    fn only_the_newest_are_kept() {
+        let mut writer = Clock::default();
+        let mut history = History::new(0);
+        for value in 1..=100 {
+            let by = writer.tick(0);
+            history.write(written(value, &writer, by));
+        }
+        assert_eq!((history.all().len(), history.all()[0].value, history.newest().value), (KEPT, 37, 100));
+    }
+}

@@ -1,0 +1,313 @@
+//! The state of an execution, and what each op does to it: docs/memory-model.md as code.
+
+mod order;
+mod packet;
+mod strong;
+
+use crate::clock::{Clock, Epoch};
+use crate::diagnose::{Miss, Raced, Waited};
+use crate::finding::{At, Finding, Kind};
+use crate::history::{Head, History, Knowledge};
+use crate::memory::{MOST_BYTES, Memory};
+use crate::op::{Answer, Op, Order, Range, Site, truncated};
+use crate::shadow::{Access, Shadow};
+use crate::task::{Scope, Task, TaskId};
+use packet::Line;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
+
+/// What the machine knows of a task.
+#[derive(Debug, Default)]
+struct State {
+    knowledge: Knowledge,
+    /// What its release fences cover, one a scope: its later relaxed writes hand it over.
+    fences: Vec<Rc<Head>>,
+    /// What its relaxed reads have seen of releases: a later acquire fence takes it.
+    unacquired: Vec<Rc<Head>>,
+    has_started: bool,
+    has_ended: bool,
+    barrier: Option<Arrival>,
+}
+
+/// Where a task is that has come to a barrier.
+#[derive(Debug)]
+enum Arrival {
+    Waits,
+    MayLeave(Rc<Knowledge>),
+}
+
+/// One execution.
+#[derive(Debug)]
+pub struct Machine {
+    tasks: Vec<Task>,
+    states: Vec<State>,
+    memory: Memory,
+    shadow: Shadow,
+    cells: BTreeMap<Range, History>,
+    lines: HashMap<Range, Line>,
+    barriers: HashMap<u64, Vec<TaskId>>,
+    pub(crate) raced: Vec<Raced>,
+    pub(crate) misses: Vec<Miss>,
+    pub(crate) waited: Vec<Waited>,
+    findings: BTreeSet<Finding>,
+    /// Flags that somebody has looked at, and the first signal to each flag.
+    watched: BTreeSet<Range>,
+    signalled: BTreeMap<Range, At>,
+}
+
+impl Machine {
+    /// Before the first step. Nothing is allocated, and no task has started.
+    #[must_use]
+    pub fn new(tasks: Vec<Task>) -> Self {
+        let states = tasks.iter().map(|_| State::default()).collect();
+        Self {
+            tasks,
+            states,
+            memory: Memory::default(),
+            shadow: Shadow::default(),
+            cells: BTreeMap::new(),
+            lines: HashMap::new(),
+            barriers: HashMap::new(),
+            raced: Vec::new(),
+            misses: Vec::new(),
+            waited: Vec::new(),
+            findings: BTreeSet::new(),
+            watched: BTreeSet::new(),
+            signalled: BTreeMap::new(),
+        }
+    }
+
+    /// The tasks.
+    #[must_use]
+    pub fn tasks(&self) -> &[Task] {
+        &self.tasks
+    }
+
+    /// Whether a task has started and not ended.
+    #[must_use]
+    pub fn is_alive(&self, task: TaskId) -> bool {
+        self.states[task].has_started && !self.states[task].has_ended
+    }
+
+    /// A task starts by itself, before all others do anything.
+    pub fn start(&mut self, task: TaskId) {
+        self.states[task].has_started = true;
+    }
+
+    /// A task does no more.
+    pub fn end(&mut self, task: TaskId) {
+        self.states[task].has_ended = true;
+    }
+
+    /// In how many ways a task can do an op now: 0 while it is blocked. Way 0 reads the newest values.
+    #[must_use]
+    pub fn ways(&self, task: TaskId, op: &Op) -> usize {
+        match op {
+            Op::Load(strong) => self.readable(task, strong.at).count(),
+            Op::Late(strong, issued) => self.late(task, *strong, *issued).len(),
+            Op::Atomic(strong, update) => self.atomic_ways(task, *strong, *update).len(),
+            Op::Wait(strong, until) => self.wait_ways(task, *strong, *until).len(),
+            Op::Barrier(..) => usize::from(!matches!(self.states[task].barrier, Some(Arrival::Waits))),
+            Op::Join(others) => usize::from(others.iter().all(|&other| self.states[other].has_ended)),
+            Op::WaitPacket(lines, epoch) => usize::from(lines.iter().all(|&line| self.epoch_of(line) == *epoch)),
+            _ => 1,
+        }
+    }
+
+    /// Does an op that is not blocked, in one of its ways. `None`: it has begun, and is to be done once more.
+    pub fn step(&mut self, task: TaskId, op: &Op, site: &Site, way: usize) -> Option<Answer> {
+        if !matches!(op, Op::Barrier(..)) {
+            self.tick(task);
+        }
+        let answer = match op {
+            Op::Read(ranges) => Answer::Bytes(self.read(task, ranges, site)),
+            Op::Write(ranges, bytes) => {
+                self.write(task, ranges, bytes, site);
+                Answer::None
+            }
+            Op::Load(strong) => {
+                let index = self.readable(task, strong.at).nth(way)?;
+                Answer::Word(self.strong_read(task, *strong, index, site))
+            }
+            Op::Issue => Answer::Word(u64::from(self.states[task].knowledge.order.of(task))),
+            Op::Late(strong, issued) => {
+                let index = *self.late(task, *strong, *issued).get(way)?;
+                Answer::Word(self.strong_read(task, *strong, index, site))
+            }
+            Op::Store(strong, value) => {
+                self.strong_write(task, *strong, *value, site, None);
+                Answer::None
+            }
+            Op::Atomic(strong, update) => Answer::Word(self.atomic(task, *strong, *update, way, site)?),
+            Op::Signal(strong, signal) => {
+                self.signal(task, *strong, *signal, site);
+                Answer::None
+            }
+            Op::Wait(strong, until) => Answer::Word(self.wait(task, *strong, *until, way, site)),
+            Op::Fence(order, scope) => {
+                self.fence(task, *order, *scope, site);
+                Answer::None
+            }
+            Op::Barrier(key, members) => return self.barrier(task, *key, members),
+            Op::Launch(others) => {
+                self.launch(task, others);
+                Answer::None
+            }
+            Op::Join(others) => {
+                self.join(task, others);
+                Answer::None
+            }
+            Op::PutPacket(lines, data, epoch) => {
+                self.put_packet(task, lines, data, *epoch, site);
+                Answer::None
+            }
+            Op::WaitPacket(lines, epoch) => Answer::Bytes(self.wait_packet(task, lines, *epoch, site)),
+            Op::Alloc(range, zero) => {
+                self.alloc(task, *range, *zero, site);
+                Answer::None
+            }
+            Op::Free(range) => {
+                self.free(task, *range, site);
+                Answer::None
+            }
+        };
+        Some(answer)
+    }
+
+    /// All that was found so far, in a fixed order.
+    #[must_use]
+    pub fn findings(&self) -> Vec<Finding> {
+        let mut found: Vec<_> = self.raced.iter().map(|raced| self.diagnose(raced)).collect();
+        found.extend(self.findings.iter().cloned());
+        found.sort();
+        found.dedup();
+        found
+    }
+
+    /// Notes what is odd after a run to the end: signals to flags that nobody has looked at.
+    pub fn finish(&mut self) {
+        let unseen = self.signalled.iter().filter(|(flag, _)| !self.watched.contains(flag));
+        let notes: Vec<_> = unseen.map(|(_, at)| at.clone()).collect();
+        for at in notes {
+            self.find(Kind::NeverWaited, vec![at], "nobody waits for this flag or reads it");
+        }
+    }
+
+    pub(crate) fn find(&mut self, kind: Kind, at: Vec<At>, help: impl Into<String>) {
+        self.findings.insert(Finding { kind, at, help: help.into() });
+    }
+
+    pub(crate) fn at(&self, task: TaskId, site: &Site, what: impl Into<String>) -> At {
+        At { task: self.tasks[task], site: site.clone(), what: what.into() }
+    }
+
+    pub(crate) fn history(&self, at: Range) -> Option<&History> {
+        self.cells.get(&at)
+    }
+
+    fn tick(&mut self, task: TaskId) {
+        let epoch = self.states[task].knowledge.order.tick(task);
+        while self.states[task].knowledge.seen.of(task) < epoch.step {
+            self.states[task].knowledge.seen.tick(task);
+        }
+    }
+
+    fn now(&self, task: TaskId) -> Epoch {
+        Epoch { task, step: self.clock(task).of(task) }
+    }
+
+    fn clock(&self, task: TaskId) -> &Clock {
+        &self.states[task].knowledge.order
+    }
+
+    /// Notes an access, and whom it races with.
+    fn access(&mut self, task: TaskId, range: Range, strong: Option<Scope>, writes: bool, site: &Site) {
+        let access = Access { epoch: self.now(task), strong, writes, range, site: site.clone() };
+        let known = &self.states[task].knowledge.order;
+        for earlier in self.shadow.record(access.clone(), known, &self.tasks) {
+            let is_known = |raced: &Raced| raced.earlier.site == earlier.site && raced.later.site == *site;
+            if !self.raced.iter().any(is_known) {
+                let known = Rc::new(known.clone());
+                self.raced.push(Raced { earlier, later: access.clone(), known });
+            }
+        }
+    }
+
+    fn fault(&mut self, kind: Kind, task: TaskId, range: Range, site: &Site) {
+        let Range { heap, start, bytes } = range;
+        let what = format!("{bytes} bytes at {start:#x} of rank {heap}'s heap");
+        let help = match kind {
+            Kind::NeverWritten => "nothing has been written there",
+            Kind::Freed => "this memory was freed",
+            _ => "no allocation has these bytes",
+        };
+        self.find(kind, vec![self.at(task, site, what)], help);
+    }
+
+    fn read(&mut self, task: TaskId, ranges: &[Range], site: &Site) -> Vec<u8> {
+        let mut all = Vec::new();
+        for &range in ranges {
+            let (bytes, fault) = self.memory.read(range);
+            if let Some(kind) = fault {
+                self.fault(kind, task, range, site);
+            }
+            self.access(task, range, None, false, site);
+            all.extend(bytes);
+        }
+        all
+    }
+
+    fn write(&mut self, task: TaskId, ranges: &[Range], bytes: &[u8], site: &Site) {
+        let mut rest = bytes;
+        for &range in ranges {
+            let length = usize::try_from(range.bytes).unwrap_or(usize::MAX).min(rest.len());
+            let (mine, after) = rest.split_at(length);
+            rest = after;
+            let written =
+                if mine.len() as u64 == range.bytes { self.memory.write(range, mine) } else { Err(Kind::OutOfHeap) };
+            if let Err(kind) = written {
+                self.fault(kind, task, range, site);
+            }
+            self.access(task, range, None, true, site);
+            self.overwrite(task, range, site);
+        }
+    }
+
+    fn alloc(&mut self, task: TaskId, range: Range, zero: bool, site: &Site) {
+        if range.bytes > MOST_BYTES || range.start.checked_add(range.bytes).is_none() {
+            return self.fault(Kind::OutOfHeap, task, range, site);
+        }
+        self.memory.alloc(range, zero);
+        self.shadow.forget(range);
+        self.cells.retain(|cell, _| !cell.overlaps(range));
+        self.lines.retain(|line, _| !line.overlaps(range));
+    }
+
+    /// To free is to write: what others do there has to come before.
+    fn free(&mut self, task: TaskId, range: Range, site: &Site) {
+        match self.memory.free(range) {
+            Ok(()) => self.access(task, range, None, true, site),
+            Err(kind) => self.fault(kind, task, range, site),
+        }
+    }
+}
+
+fn word(bytes: &[u8]) -> u64 {
+    bytes.iter().take(8).rev().fold(0, |value, &byte| value << 8 | u64::from(byte))
+}
+
+fn bytes_of(value: u64, bytes: u64) -> Vec<u8> {
+    let value = truncated(value, bytes).to_le_bytes();
+    value[..usize::try_from(bytes.min(8)).unwrap_or(8)].to_vec()
+}
+
+/// Whether an order acquires for a task what another one has released.
+fn reaches(head: &Head, tasks: &[Task], reader: TaskId, scope: Scope) -> (bool, bool) {
+    let (from, to) = (tasks[head.task], tasks[reader]);
+    (head.scope.covers(from, to), scope.covers(to, from))
+}
+
+/// The order of a read, of which a release is no part.
+fn read_order(order: Order) -> Order {
+    if order.acquires() { Order::Acquire } else { Order::Relaxed }
+}

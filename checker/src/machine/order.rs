@@ -1,0 +1,75 @@
+//! Order that no value carries: fences, barriers, launches (rules O1 to O3).
+
+use super::{Arrival, Head, Machine, reaches};
+use crate::diagnose::Miss;
+use crate::finding::Kind;
+use crate::history::Knowledge;
+use crate::op::{Answer, Order, Site};
+use crate::task::{Scope, TaskId};
+use std::rc::Rc;
+
+impl Machine {
+    /// A release fence covers later relaxed writes, an acquire fence earlier relaxed reads.
+    pub(super) fn fence(&mut self, task: TaskId, order: Order, scope: Scope, site: &Site) {
+        if order.acquires() {
+            for head in std::mem::take(&mut self.states[task].unacquired) {
+                let (reaches_me, reaches_them) = reaches(&head, &self.tasks, task, scope);
+                if reaches_me && reaches_them {
+                    self.states[task].knowledge.join(&head.knowledge);
+                    continue;
+                }
+                let kind = if reaches_me { Kind::NarrowAcquire } else { Kind::NarrowRelease };
+                let (read, full) = (self.now(task), Rc::new(head.knowledge.order.clone()));
+                let writer = (head.task, site.clone());
+                self.misses.push(Miss { kind, read, site: site.clone(), writer, full });
+                self.states[task].unacquired.push(head);
+            }
+        }
+        if order.releases() {
+            let state = &mut self.states[task];
+            state.fences.retain(|fence| fence.scope > scope);
+            let knowledge = Rc::new(state.knowledge.clone());
+            state.fences.push(Rc::new(Head { task, scope, knowledge }));
+        }
+    }
+
+    /// Comes to a barrier, or leaves it: all that its tasks knew when they came, each knows when it leaves.
+    pub(super) fn barrier(&mut self, task: TaskId, key: u64, members: &[TaskId]) -> Option<Answer> {
+        if let Some(Arrival::MayLeave(known)) = self.states[task].barrier.take() {
+            self.states[task].knowledge.join(&known);
+            return Some(Answer::None);
+        }
+        self.tick(task);
+        self.states[task].barrier = Some(Arrival::Waits);
+        let here = self.barriers.entry(key).or_default();
+        here.push(task);
+        if members.iter().all(|member| here.contains(member)) {
+            let mut known = Knowledge::default();
+            for member in std::mem::take(here) {
+                known.join(&self.states[member].knowledge);
+            }
+            let known = Rc::new(known);
+            for &member in members {
+                self.states[member].barrier = Some(Arrival::MayLeave(known.clone()));
+            }
+        }
+        None
+    }
+
+    /// What the launcher has done comes before what it launches.
+    pub(super) fn launch(&mut self, task: TaskId, others: &[TaskId]) {
+        let known = self.states[task].knowledge.clone();
+        for &other in others {
+            self.states[other].knowledge.join(&known);
+            self.states[other].has_started = true;
+        }
+    }
+
+    /// What was launched comes before what follows the join.
+    pub(super) fn join(&mut self, task: TaskId, others: &[TaskId]) {
+        for &other in others {
+            let known = self.states[other].knowledge.clone();
+            self.states[task].knowledge.join(&known);
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Packets (rule P1): a line's value comes with its epoch and orders nothing else. A line may be written again when the
+//! writer knows, from a release or from another packet, that what it held has been received.
+
+use super::Machine;
+use crate::clock::{Clock, Epoch};
+use crate::finding::Kind;
+use crate::op::{Range, Site};
+use crate::task::{Scope, TaskId};
+use std::rc::Rc;
+
+/// What a line holds.
+#[derive(Debug)]
+pub(super) struct Line {
+    epoch: u32,
+    data: u64,
+    by: Epoch,
+    site: Site,
+    /// What the sender had seen.
+    seen: Rc<Clock>,
+    received: Vec<Epoch>,
+}
+
+impl Machine {
+    /// The epoch of a line: that of its last packet, else 0.
+    pub(super) fn epoch_of(&self, line: Range) -> u32 {
+        self.lines.get(&line).map_or(0, |line| line.epoch)
+    }
+
+    pub(super) fn put_packet(&mut self, task: TaskId, lines: &[Range], data: &[u64], epoch: u32, site: &Site) {
+        let seen = Rc::new(self.states[task].knowledge.seen.clone());
+        let by = self.now(task);
+        for (&at, &data) in lines.iter().zip(data) {
+            self.access(task, at, Some(Scope::Sys), true, site);
+            self.check_received(task, at, epoch, data, site);
+            let halves = [data & 0xffff_ffff, data >> 32].map(|half| half | u64::from(epoch) << 32);
+            let written = halves.map(u64::to_le_bytes).concat();
+            if let Err(kind) = self.memory.write(at, &written) {
+                self.fault(kind, task, at, site);
+            }
+            let line = Line { epoch, data, by, site: site.clone(), seen: seen.clone(), received: Vec::new() };
+            self.lines.insert(at, line);
+        }
+    }
+
+    fn check_received(&mut self, task: TaskId, at: Range, epoch: u32, data: u64, site: &Site) {
+        let Some(line) = self.lines.get(&at) else { return };
+        if (line.epoch, line.data) == (epoch, data) {
+            return;
+        }
+        let seen = &self.states[task].knowledge.seen;
+        if !line.received.is_empty() && line.received.iter().all(|&receipt| seen.covers(receipt)) {
+            return;
+        }
+        let before = self.at(line.by.task, &line.site, format!("puts the packet of epoch {}", line.epoch));
+        let after = self.at(task, site, format!("puts that of epoch {epoch} into the same line"));
+        let help =
+            "nothing tells the sender that the packet has been received: wait for an answer, or use more lines in turn";
+        self.find(Kind::PacketOverwritten, vec![before, after], help);
+    }
+
+    pub(super) fn wait_packet(&mut self, task: TaskId, lines: &[Range], epoch: u32, site: &Site) -> Vec<u8> {
+        let now = self.now(task);
+        let mut all = Vec::new();
+        for &at in lines {
+            self.access(task, at, Some(Scope::Sys), false, site);
+            let Some(line) = self.lines.get_mut(&at).filter(|line| line.epoch == epoch) else { continue };
+            line.received.push(now);
+            all.extend(line.data.to_le_bytes());
+            let seen = line.seen.clone();
+            self.states[task].knowledge.seen.join(&seen);
+        }
+        all
+    }
+}

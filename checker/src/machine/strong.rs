@@ -1,0 +1,257 @@
+//! Loads, stores, atomics, signals and waits (rules O1, O2, O4 to O6): values, and the order that comes with them.
+
+use super::{Head, History, Machine, bytes_of, reaches, read_order, word};
+use crate::clock::Epoch;
+use crate::diagnose::{Miss, Waited};
+use crate::finding::Kind;
+use crate::history::Written;
+use crate::op::{Order, Range, Signal, Site, Strong, Until, Update, holds};
+use crate::task::{Scope, TaskId};
+use std::rc::Rc;
+
+/// How an atomic may be done.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Way {
+    /// It changes the newest value to this one.
+    Write(u64),
+    /// It changes nothing and may be a load of this value of the history.
+    Read(usize),
+}
+
+impl Machine {
+    /// The values that a task may read, newest first.
+    pub(super) fn readable(&self, task: TaskId, at: Range) -> Box<dyn Iterator<Item = usize> + '_> {
+        match self.cells.get(&at) {
+            Some(history) => Box::new(history.visible(self.clock(task))),
+            None => Box::new(std::iter::once(0)),
+        }
+    }
+
+    /// The value of a place that has no history yet is the memory's.
+    fn cell(&mut self, at: Range) -> &mut History {
+        let Self { cells, memory, .. } = self;
+        cells.entry(at).or_insert_with(|| History::new(word(&memory.read(at).0)))
+    }
+
+    /// What a load that was issued at a step may read: nothing that the load comes before, nor anything that would order
+    /// what its task has done since.
+    pub(super) fn late(&self, task: TaskId, strong: Strong, issued: u32) -> Vec<usize> {
+        let Some(history) = self.cells.get(&strong.at) else { return vec![0] };
+        let load = Epoch { task, step: issued };
+        let clock = self.clock(task);
+        let fits = |&index: &usize| {
+            let written = &history.all()[index];
+            let orders = |head: &Rc<Head>| !clock.includes(&head.knowledge.order);
+            let is_after = written.by.is_some_and(|by| by.task != task) && written.full.covers(load);
+            !(is_after || strong.order.acquires() && written.heads.iter().any(orders))
+        };
+        history.visible(clock).filter(fits).collect()
+    }
+
+    /// An update that changes no value may be a load.
+    pub(super) fn atomic_ways(&self, task: TaskId, strong: Strong, update: Update) -> Vec<Way> {
+        let Some(history) = self.cells.get(&strong.at) else {
+            return vec![Way::Write(0)];
+        };
+        let mut ways = Vec::new();
+        for (nth, index) in self.readable(task, strong.at).enumerate() {
+            let old = history.all()[index].value;
+            let changes = update.apply(old, strong.at.bytes).filter(|&new| new != old);
+            match changes {
+                None => ways.push(Way::Read(index)),
+                Some(new) if nth == 0 => ways.push(Way::Write(new)),
+                Some(_) => {}
+            }
+        }
+        ways
+    }
+
+    /// Which values a wait may end with; `None` is that it gives up.
+    pub(super) fn wait_ways(&self, task: TaskId, strong: Strong, until: Until) -> Vec<Option<usize>> {
+        let comes = |value| holds(until.compare, value, until.value, strong.at.bytes);
+        let mut ways = Vec::new();
+        match self.cells.get(&strong.at) {
+            Some(history) if comes(history.newest().value) => {
+                let came = |&index: &usize| comes(history.all()[index].value);
+                ways.extend(history.visible(self.clock(task)).filter(came).map(Some));
+            }
+            Some(_) => {}
+            // Nobody has written it as a flag: it is what the memory holds, zero if it was never written.
+            None => ways.extend(comes(word(&self.memory.read(strong.at).0)).then_some(Some(0))),
+        }
+        ways.extend(until.timeout.then_some(None));
+        ways
+    }
+
+    pub(super) fn strong_read(&mut self, task: TaskId, strong: Strong, index: usize, site: &Site) -> u64 {
+        self.touch(task, strong, false, site);
+        self.watched.insert(strong.at);
+        let now = self.now(task);
+        let written = self.cell(strong.at).read(index, now).clone();
+        self.acquire(task, &written, strong, site);
+        written.value
+    }
+
+    pub(super) fn strong_write(&mut self, task: TaskId, strong: Strong, value: u64, site: &Site, added: Option<bool>) {
+        self.touch(task, strong, true, site);
+        self.cell(strong.at);
+        self.append(task, strong, value, site, added, false);
+    }
+
+    pub(super) fn atomic(
+        &mut self,
+        task: TaskId,
+        strong: Strong,
+        update: Update,
+        way: usize,
+        site: &Site,
+    ) -> Option<u64> {
+        self.cell(strong.at);
+        match *self.atomic_ways(task, strong, update).get(way)? {
+            Way::Read(index) => {
+                let order = read_order(strong.order);
+                Some(self.strong_read(task, Strong { order, ..strong }, index, site))
+            }
+            Way::Write(new) => {
+                self.touch(task, strong, true, site);
+                self.watched.insert(strong.at);
+                let now = self.now(task);
+                let history = self.cell(strong.at);
+                let written = history.read(history.all().len() - 1, now).clone();
+                self.acquire(task, &written, strong, site);
+                self.append(task, strong, new, site, None, true);
+                Some(written.value)
+            }
+        }
+    }
+
+    pub(super) fn signal(&mut self, task: TaskId, strong: Strong, signal: Signal, site: &Site) {
+        let first = self.at(task, site, "signals");
+        self.signalled.entry(strong.at).or_insert(first);
+        let adds = matches!(signal, Signal::Add(_));
+        self.touch(task, strong, true, site);
+        let before = self.cell(strong.at).newest().clone();
+        if let (Some(added), Some(by)) = (before.added, before.by)
+            && added != adds
+            && !self.clock(task).covers(by)
+        {
+            let what = |adds| if adds { "adds to the flag" } else { "sets the flag" };
+            let at = vec![self.at(by.task, &before.site, what(added)), self.at(task, site, what(adds))];
+            self.find(Kind::SetAgainstAdd, at, "one of the two is lost: let both set it, or both add");
+        }
+        match signal {
+            Signal::Set(value) => self.append(task, strong, value, site, Some(false), false),
+            Signal::Add(by) => self.append(task, strong, before.value.wrapping_add(by), site, Some(true), true),
+        }
+    }
+
+    pub(super) fn wait(&mut self, task: TaskId, strong: Strong, until: Until, way: usize, site: &Site) -> u64 {
+        self.watched.insert(strong.at);
+        let Some(index) = self.wait_ways(task, strong, until).get(way).copied().flatten() else {
+            self.touch(task, strong, false, site);
+            return 0;
+        };
+        self.strong_read(task, strong, index, site);
+        let by = self.cell(strong.at).all()[index].by;
+        self.waited.push(Waited { wait: self.now(task), flag: strong.at, site: site.clone(), by });
+        1
+    }
+
+    /// Notes the access, and whether the memory is there.
+    fn touch(&mut self, task: TaskId, strong: Strong, writes: bool, site: &Site) {
+        if let (_, Some(kind)) = self.memory.read(strong.at)
+            && (kind != Kind::NeverWritten || !writes)
+        {
+            self.fault(kind, task, strong.at, site);
+        }
+        self.access(task, strong.at, Some(strong.scope), writes, site);
+    }
+
+    /// What a write carries: the release of its own, and those of fences before it.
+    fn heads(&self, task: TaskId, order: Order, scope: Scope) -> Vec<Rc<Head>> {
+        let state = &self.states[task];
+        let narrowed = |head: &Rc<Head>| Rc::new(Head { scope: head.scope.min(scope), ..(**head).clone() });
+        let mut heads: Vec<_> = state.fences.iter().map(narrowed).collect();
+        if order.releases() {
+            heads.push(Rc::new(Head { task, scope, knowledge: Rc::new(state.knowledge.clone()) }));
+        }
+        heads
+    }
+
+    /// Writes a value. An update hands on the releases of what it has updated.
+    fn append(&mut self, task: TaskId, strong: Strong, value: u64, site: &Site, added: Option<bool>, updates: bool) {
+        let mut heads = self.heads(task, strong.order, strong.scope);
+        let mut full = self.clock(task).clone();
+        let bytes = bytes_of(value, strong.at.bytes);
+        if updates {
+            let before = self.cell(strong.at).newest();
+            full.join(&before.full);
+            let superseded = |old: &Head| heads.iter().any(|new| new.task == old.task && new.scope >= old.scope);
+            let kept: Vec<_> = before.heads.iter().filter(|old| !superseded(old)).cloned().collect();
+            heads.extend(kept);
+        }
+        let by = Some(self.now(task));
+        let value = word(&bytes);
+        let written = Written { value, by, site: site.clone(), heads, full: Rc::new(full), readers: Vec::new(), added };
+        self.cell(strong.at).write(written);
+        // Where the memory is not there, `touch` has said so.
+        let _ = self.memory.write(strong.at, &bytes);
+        self.overlay(task, strong.at, site, true);
+    }
+
+    /// A weak write changes the values of the places that it overlaps, and hands over nothing.
+    pub(super) fn overwrite(&mut self, task: TaskId, range: Range, site: &Site) {
+        self.overlay(task, range, site, false);
+    }
+
+    fn overlay(&mut self, task: TaskId, range: Range, site: &Site, except_same: bool) {
+        let from = Range { start: range.start.saturating_sub(8), bytes: 0, ..range };
+        let to = Range { start: range.end(), bytes: 0, ..range };
+        let (by, full) = (Some(self.now(task)), Rc::new(self.clock(task).clone()));
+        for (&cell, history) in self.cells.range_mut(from..to) {
+            if cell.overlaps(range) && !(except_same && cell == range) {
+                let value = word(&self.memory.read(cell).0);
+                let (heads, readers) = (Vec::new(), Vec::new());
+                history.write(Written {
+                    value,
+                    by,
+                    site: site.clone(),
+                    heads,
+                    full: full.clone(),
+                    readers,
+                    added: None,
+                });
+            }
+        }
+    }
+
+    /// An edge from each release that the value carries, if both scopes cover the pair; else a miss is noted.
+    fn acquire(&mut self, task: TaskId, written: &Written, strong: Strong, site: &Site) {
+        let mut missing = Kind::MissingRelease;
+        for head in &written.heads {
+            let (reaches_me, reaches_them) = reaches(head, &self.tasks, task, strong.scope);
+            let state = &mut self.states[task];
+            if !strong.order.acquires() {
+                missing = Kind::MissingAcquire;
+                state.unacquired.retain(|old| old.task != head.task || old.scope > head.scope);
+                // A fence takes it at the narrower of its own scope and this one's.
+                if reaches_them {
+                    state.unacquired.push(head.clone());
+                }
+            } else if !reaches_me {
+                missing = Kind::NarrowRelease;
+            } else if !reaches_them {
+                missing = Kind::NarrowAcquire;
+            } else {
+                state.knowledge.join(&head.knowledge);
+            }
+        }
+        if let Some(by) = written.by
+            && !self.clock(task).includes(&written.full)
+        {
+            let read = self.now(task);
+            let (full, writer) = (written.full.clone(), (by.task, written.site.clone()));
+            self.misses.push(Miss { kind: missing, read, site: site.clone(), writer, full });
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! Which task goes on: the same one as long as it can, or one by random priorities, or one as a schedule says.
+
+use crate::run::{Enabled, Run};
+use crate::task::TaskId;
+use std::fmt;
+use std::str::FromStr;
+
+/// One step: a task, and in which of its ways.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Choice {
+    /// The task.
+    pub task: TaskId,
+    /// The way; 0 reads the newest values.
+    pub way: usize,
+}
+
+/// The steps of an execution, which is replayed by them. As text `0*3 1.2 0`: task 0 three times, task 1 in way 2, task 0.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct Schedule(pub Vec<Choice>);
+
+impl Schedule {
+    /// How often another task goes on than the one before.
+    #[must_use]
+    pub fn switches(&self) -> usize {
+        self.0.windows(2).filter(|pair| pair[0].task != pair[1].task).count()
+    }
+}
+
+impl fmt::Display for Schedule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (nth, run) in self.0.chunk_by(|a, b| a == b).enumerate() {
+            let Choice { task, way } = run[0];
+            write!(f, "{}{task}", if nth == 0 { "" } else { " " })?;
+            if way > 0 {
+                write!(f, ".{way}")?;
+            }
+            if run.len() > 1 {
+                write!(f, "*{}", run.len())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A text that is no schedule.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "'{0}' is no step of a schedule: write TASK, TASK.WAY, TASK*TIMES or TASK.WAY*TIMES, with spaces between steps"
+)]
+pub struct NoSchedule(String);
+
+/// The most steps that a schedule's text may say.
+const MOST_STEPS: usize = 10_000_000;
+
+impl FromStr for Schedule {
+    type Err = NoSchedule;
+
+    fn from_str(text: &str) -> Result<Self, NoSchedule> {
+        let mut steps = Vec::new();
+        for word in text.split_whitespace() {
+            let number = |text: &str| text.parse::<usize>().map_err(|_| NoSchedule(word.into()));
+            let (step, times) = word.split_once('*').unwrap_or((word, "1"));
+            let (task, way) = step.split_once('.').unwrap_or((step, "0"));
+            let (choice, times) = (Choice { task: number(task)?, way: number(way)? }, number(times)?);
+            if times > MOST_STEPS - steps.len() {
+                return Err(NoSchedule(word.into()));
+            }
+            steps.extend(std::iter::repeat_n(choice, times));
+        }
+        Ok(Self(steps))
+    }
+}
+
+/// Picks the next step of a run. `enabled` is not empty.
+pub trait Chooser {
+    /// The step.
+    fn choose(&mut self, run: &Run, enabled: &[Enabled]) -> Choice;
+}
+
+/// How many steps a task has in a row while others could go on: it may be polling for what they do.
+const PATIENCE: usize = 1000;
+
+/// Lets a task go on until it is blocked, then the next one, and reads the newest values.
+#[derive(Debug, Default)]
+pub struct InTurn {
+    current: TaskId,
+    in_a_row: usize,
+}
+
+impl Chooser for InTurn {
+    fn choose(&mut self, _: &Run, enabled: &[Enabled]) -> Choice {
+        let can_go_on = enabled.iter().any(|each| each.task == self.current);
+        if can_go_on && self.in_a_row < PATIENCE {
+            self.in_a_row += 1;
+        } else {
+            let after = enabled.iter().find(|each| each.task > self.current);
+            self.current = after.unwrap_or(&enabled[0]).task;
+            self.in_a_row = 0;
+        }
+        Choice { task: self.current, way: 0 }
+    }
+}
+
+/// Numbers from a seed, the same ones everywhere (`SplitMix64`).
+#[derive(Debug, Clone)]
+pub struct Random(u64);
+
+impl Random {
+    /// The numbers of a seed.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    fn word(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    }
+
+    /// A number below `end`, which is not 0.
+    pub fn below(&mut self, end: usize) -> usize {
+        usize::try_from(self.word() % end as u64).unwrap_or(0)
+    }
+}
+
+/// Probabilistic concurrency testing (Burckhardt et al., 2010): the task of the highest priority goes on; priorities are
+/// random, and at a few random steps the task that goes on gets the lowest one.
+#[derive(Debug)]
+pub struct ByPriority {
+    random: Random,
+    priorities: Vec<usize>,
+    changes: Vec<usize>,
+    lowest: usize,
+    last: TaskId,
+    in_a_row: usize,
+}
+
+impl ByPriority {
+    /// For `tasks` tasks, `changes` changes of priority within about `steps` steps.
+    #[must_use]
+    pub fn new(seed: u64, tasks: usize, steps: usize, changes: usize) -> Self {
+        let mut random = Random::new(seed);
+        let lowest = usize::MAX / 2;
+        let mut priorities: Vec<_> = (lowest + 1..=lowest + tasks).collect();
+        for at in (1..tasks).rev() {
+            priorities.swap(at, random.below(at + 1));
+        }
+        let changes = (0..changes).map(|_| random.below(steps.max(1))).collect();
+        Self { random, priorities, changes, lowest, last: 0, in_a_row: 0 }
+    }
+}
+
+impl Chooser for ByPriority {
+    fn choose(&mut self, run: &Run, enabled: &[Enabled]) -> Choice {
+        if self.changes.contains(&run.choices.len()) || self.in_a_row >= PATIENCE {
+            self.priorities[self.last] = self.lowest;
+            self.lowest -= 1;
+            self.in_a_row = 0;
+        }
+        let highest = enabled.iter().max_by_key(|each| self.priorities[each.task]).unwrap_or(&enabled[0]);
+        self.in_a_row = if highest.task == self.last { self.in_a_row + 1 } else { 0 };
+        self.last = highest.task;
+        // Half of the reads take the newest value, so that what polls comes to its end.
+        let way = if highest.ways > 1 && self.random.below(2) == 1 { self.random.below(highest.ways) } else { 0 };
+        Choice { task: highest.task, way }
+    }
+}
+
+/// Follows a schedule as far as it can: a step whose task is blocked is left out. After it, in turn.
+#[derive(Debug)]
+pub struct Follow {
+    rest: std::vec::IntoIter<Choice>,
+    after: InTurn,
+}
+
+impl Follow {
+    /// Follows this one.
+    #[must_use]
+    pub fn new(schedule: &Schedule) -> Self {
+        Self { rest: schedule.0.clone().into_iter(), after: InTurn::default() }
+    }
+}
+
+impl Chooser for Follow {
+    fn choose(&mut self, run: &Run, enabled: &[Enabled]) -> Choice {
+        for choice in self.rest.by_ref() {
+            if let Some(each) = enabled.iter().find(|each| each.task == choice.task) {
+                return Choice { way: choice.way.min(each.ways - 1), ..choice };
+            }
+        }
+        self.after.choose(run, enabled)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_schedule_is_its_text() {
+        let text = "0*3 1.2 0 10.1*2";
+        let schedule: Schedule = text.parse().unwrap();
+        assert_eq!((schedule.to_string().as_str(), schedule.0.len(), schedule.switches()), (text, 7, 3));
+        for bad in ["x", "1.", "1*", "-1", "1*99999999999", "1.2.3"] {
+            assert_eq!(bad.parse::<Schedule>(), Err(NoSchedule(bad.into())));
+        }
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_numbers() {
+        let numbers = |seed| {
+            std::iter::repeat_with({
+                let mut random = Random::new(seed);
+                move || random.below(1000)
+            })
+            .take(4)
+            .collect::<Vec<_>>()
+        };
+        assert_eq!(numbers(1), numbers(1));
+        assert_ne!(numbers(1), numbers(2));
+    }
+}
