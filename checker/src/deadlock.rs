@@ -58,10 +58,6 @@ impl Run<'_> {
 
     fn kind_of_deadlock(&self, blocked: &[TaskId]) -> (Kind, String) {
         let waits = || blocked.iter().filter_map(|&task| self.waiting(task));
-        let came = |(strong, until): &(Strong, Until)| {
-            let written = self.written(strong.at).iter().filter(|written| written.by.is_some());
-            written.into_iter().any(|written| holds(until.compare, written.value, until.value, strong.at.bytes))
-        };
         let divergent = |&task: &TaskId| match self.op(task) {
             Some(Op::Barrier(key, members)) => members.iter().any(|&other| match self.op(other) {
                 None => true,
@@ -77,7 +73,7 @@ impl Run<'_> {
                 format!("{at_once} blocks fit at once, and they wait for others: launch no more"),
             );
         }
-        if waits().any(|wait| came(&wait)) {
+        if blocked.iter().any(|&task| self.has_missed(task)) {
             let help =
                 "the flag was what the wait waits for, and went on: compare with ge, or signal only after the wait";
             return (Kind::PassedBy, help.into());
@@ -87,10 +83,20 @@ impl Run<'_> {
         }
         let flags: BTreeSet<_> = waits().map(|(strong, _)| strong.at).collect();
         let is_silent = |flag: &Range| self.written(*flag).iter().all(|written| written.by.is_none());
-        if blocked.len() == waits().count() && flags.len() == 1 && flags.iter().all(is_silent) {
+        // Who waits for what it has launched waits for these.
+        let others = blocked.iter().filter(|&&task| !matches!(self.op(task), Some(Op::Join(_)))).count();
+        if others == waits().count() && flags.len() == 1 && flags.iter().all(is_silent) {
             return (Kind::NeverSignalled, "nobody is left who could signal it: the signal is missing".into());
         }
         (Kind::Deadlock, "each waits for what another one does later".into())
+    }
+
+    /// Whether the flag that a task waits for held once, and the task has not seen it.
+    fn has_missed(&self, task: TaskId) -> bool {
+        let Some((strong, until)) = self.waiting(task) else { return false };
+        let holds = |written: &Written| holds(until.compare, written.value, until.value, strong.at.bytes);
+        let is_seen = |written: &Written| written.readers.iter().any(|read| read.task == task);
+        self.written(strong.at).iter().any(|written| written.by.is_some() && holds(written) && !is_seen(written))
     }
 
     fn waiting(&self, task: TaskId) -> Option<(Strong, Until)> {

@@ -111,10 +111,15 @@ impl<'p> Search<'p> {
     /// The steps before `depth` that a task's op comes after; where it could have come before one, that is to be tried.
     fn order(&mut self, depth: usize, task: TaskId, op: &Op) -> Clock {
         let last = self.nodes[..depth].iter().rev().find(|node| node.choice.task == task);
-        let mut order = last.map_or_else(Clock::default, |node| node.before.clone());
+        let own = last.map_or_else(Clock::default, |node| node.before.clone());
+        let mut order = own.clone();
+        // A step that others disable again may have been possible before any of them; one that is always possible, only
+        // before the last ones.
+        let may_pass = matches!(op, Op::Wait(..) | Op::WaitPacket(..));
         for earlier in (0..depth).rev() {
             let node = &mut self.nodes[earlier];
-            if node.choice.task == task || order.covers(node.event) {
+            let is_before = if may_pass { own.covers(node.event) } else { order.covers(node.event) };
+            if node.choice.task == task || is_before {
                 continue;
             }
             if makes_way(&node.op, op, node.choice.task, task) {

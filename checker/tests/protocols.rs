@@ -176,6 +176,21 @@ fn a_flag_of_the_last_replay_is_found() {
     assert!(found.contains("wrong-event"), "{found:?}");
 }
 
+#[test]
+fn a_signal_that_is_missing_is_told_from_one_that_was_passed_by() {
+    let receives = |times: usize| {
+        let once = [wait(1, TAIL, Compare::Eq, 1), signal(1, TAIL, 0), signal(0, HEAD, 1)];
+        (Task::block(1, 0), once.iter().cycle().take(3 * times).cloned().collect::<Vec<_>>())
+    };
+    let sends = |ops| (Task::block(0, 0), ops);
+    let once = program(2, &[vec![sends(vec![signal(1, TAIL, 1), ge(0, HEAD, 1)]), receives(1)]]);
+    is_right(&once);
+    let report = random(&program(2, &[vec![sends(vec![signal(1, TAIL, 1)]), receives(2)]]));
+    assert_eq!(kinds(&report), BTreeSet::from(["deadlock"]), "{report}");
+    let report = random(&program(2, &[vec![sends(vec![]), receives(1)]]));
+    assert_eq!(kinds(&report), BTreeSet::from(["never-signalled"]), "{report}");
+}
+
 /// A barrier of one's own: each rank tells all others, and waits for as many.
 fn own_barrier(ranks: u32, told: impl Fn(u32, u32) -> bool) -> Lines {
     let tasks = (0..ranks).map(|rank| {

@@ -207,20 +207,15 @@ impl Machine {
     fn overlay(&mut self, task: TaskId, range: Range, site: &Site, except_same: bool) {
         let from = Range { start: range.start.saturating_sub(8), bytes: 0, ..range };
         let to = Range { start: range.end(), bytes: 0, ..range };
-        let (by, full) = (Some(self.now(task)), Rc::new(self.clock(task).clone()));
+        let by = Some(self.now(task));
+        let mut known = None;
         for (&cell, history) in self.cells.range_mut(from..to) {
             if cell.overlaps(range) && !(except_same && cell == range) {
                 let value = word(&self.memory.read(cell).0);
+                let knowledge = &self.states[task].knowledge.order;
+                let full = known.get_or_insert_with(|| Rc::new(knowledge.clone())).clone();
                 let (heads, readers) = (Vec::new(), Vec::new());
-                history.write(Written {
-                    value,
-                    by,
-                    site: site.clone(),
-                    heads,
-                    full: full.clone(),
-                    readers,
-                    added: None,
-                });
+                history.write(Written { value, by, site: site.clone(), heads, full, readers, added: None });
             }
         }
     }
