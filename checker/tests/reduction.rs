@@ -41,7 +41,7 @@ fn random_program(seed: u64) -> Lines {
     let launch = Op::Launch((1..=tasks).collect());
     let host = (Task::block(9, 0), vec![("alloc".into(), host), ("launch".into(), launch)]);
     let task = |number: usize| {
-        let ops = (0..1 + random.below(most)).map(|nth| (format!("{number}.{nth}").into(), random_op(&mut random)));
+        let ops = (0..=random.below(most)).map(|nth| (format!("{number}.{nth}").into(), random_op(&mut random)));
         (Task::block(u32::try_from(number % 2).unwrap(), u32::try_from(number).unwrap()), ops.collect())
     };
     Lines::new(std::iter::once(host).chain((1..=tasks).map(task)).collect())
