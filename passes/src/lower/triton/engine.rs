@@ -49,8 +49,8 @@ impl TensorEngine {
                 None if is_bulk_load(name(op)) => Meaning::Access,
                 _ => Meaning::Neutral,
             });
-            let fetches = ops.iter().filter(|op| is_fetch(**op)).map(|op| op.operation());
-            fetched.extend(fetches.filter(|op| search.unordered(*op).is_some()).map(address));
+            let copies = ops.iter().filter(|op| is_fetch(**op)).map(|op| op.operation());
+            fetched.extend(copies.filter(|op| search.unordered(*op).is_some()).map(address));
         }
         if stores {
             let mut search = Search::new(Direction::Before, false, |op| match SymmOp::cast(op) {

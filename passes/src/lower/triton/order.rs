@@ -39,7 +39,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         Ok(())
     }
 
-    /// S1, where Triton hands a loop to partitions of the warps, on sm_90 all of its kernel: what is no load or store of
+    /// S1, where Triton hands a loop to partitions of the warps, on `sm_90` all of its kernel: what is no load or store of
     /// tensors it moves, drops, or does in several of them, and what one of them orders is not what the others do.
     pub fn refuse_specialized(&self, op: SymmOp<'c, 'a>) -> Result<(), Reported> {
         let is_plain = matches!(op, SymmOp::AsRemote(_) | SymmOp::RemoteLoad(_) | SymmOp::RemoteStore(_));
