@@ -151,7 +151,7 @@ static void no_places(void) {
   FAILS(symm_kernel_host(NULL, nothing, &kernel), SYMM_INVALID, place);
   FAILS(symm_kernel_host("\xff", nothing, &kernel), SYMM_INVALID, "not in UTF-8");
   FAILS(symm_kernel_host("k", nothing, NULL), SYMM_INVALID, place);
-  FAILS(symm_set_place("\xff"), SYMM_INVALID, "not in UTF-8");
+  FAILS(symm_set_call_site("\xff"), SYMM_INVALID, "not in UTF-8");
   FAILS(symm_launch(it.stream, NULL, &grid, NULL, 0), SYMM_INVALID, place);
   FAILS(symm_launch(it.stream, it.kernel, NULL, NULL, 0), SYMM_INVALID, place);
   FAILS(symm_launch(it.stream, it.kernel, &grid, NULL, 1), SYMM_INVALID, place);
