@@ -129,6 +129,23 @@ def line(row):
     return f"{row['way']} {size}, {row['blocks']} blocks: {told}{'' if row['right'] else '  WRONG'}"
 
 
+def draw(rows, folder):
+    """A chart of each way: what symm takes with so many blocks, and the others with as many as the first has."""
+    from symm.comm._plot import chart
+
+    first = rows[0]["blocks"]
+    for way in dict.fromkeys(row["way"] for row in rows):
+        lines = {}
+        for row in [row for row in rows if row["way"] == way]:
+            for name in [name for name, value in row.items() if isinstance(value, float)]:
+                if name == "symm" or row["blocks"] == first:
+                    line = f"symm, {row['blocks']} blocks" if name == "symm" else name
+                    lines.setdefault(line, []).append((row["bytes"], row[name]))
+        if lines:
+            path = folder / f"sendrecv_{way.replace(' ', '_')}.svg"
+            path.write_text(chart(f"{way}, 2 GPUs", lines), encoding="utf-8")
+
+
 def rank_main(options):
     import symm
     import torch
@@ -166,6 +183,8 @@ def rank_main(options):
     if rank == 0:
         told = {"ranks": 2, "torch": torch.__version__, "rows": rows}
         options.output.write_text(json.dumps(told, indent=1), encoding="utf-8")
+        if options.plots:
+            draw(rows, options.plots)
     world.close()
     return 0 if all(row["right"] for row in rows) else 1
 
@@ -174,6 +193,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--wheel", type=Path)
     parser.add_argument("-o", "--output", type=Path, default=Path("sendrecv.json"))
+    parser.add_argument("--plots", type=Path, help="a folder to draw charts into")
     parser.add_argument("--only", nargs="+", choices=WAYS, default=WAYS)
     parser.add_argument("--smallest", type=int, default=SIZES[0], help="bytes of the smallest message")
     parser.add_argument("--largest", type=int, default=SIZES[-1], help="bytes of the largest message")
