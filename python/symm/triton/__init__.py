@@ -4,7 +4,8 @@
 """
 
 # First what says that Triton is missing.
-from .. import _flags, _need_triton, _ops, _packets, _seam  # noqa: F401
+from .. import _need_triton  # noqa: F401
+from .. import _flags, _ops, _packets, _seam
 from .._context import Ops, device_context
 from .._flags import *
 from .._ops import *
