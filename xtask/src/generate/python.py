@@ -18,6 +18,7 @@ sys.modules |= {"numpy": mock.MagicMock(), "symm._symm": mock.MagicMock(__versio
 
 import symm  # noqa: E402
 from symm import _context, _flags, _ops, _packets, comm, errors  # noqa: E402
+from symm._factories import Factories  # noqa: E402
 from symm.comm import Communicator  # noqa: E402
 
 INTRODUCTION = """\
@@ -78,7 +79,7 @@ def main():
     print(INTRODUCTION + "\n## `symm`")
     print(entry("symm.init", symm.init))
     print(f"\n### `symm.World`\n\n{inspect.getdoc(symm.World)}")
-    for name, member in vars(symm.World).items():
+    for name, member in {**vars(symm.World), **vars(Factories)}.items():
         if inspect.isfunction(member) and not name.startswith("_") and member.__annotations__:
             print(entry(f"World.{name}", member))
     # The first line is of the module for Triton, the second of its context.
