@@ -20,8 +20,8 @@ POINTERS = ("table", "record", "send_dst", "recv_src", "rings", "signals", "to_s
             "from_flags", "to_cursors", "from_cursors", "cursors", "inp", "out", "landing")  # fmt: skip
 NUMBERS = {"to": "i32", "source": "i32", "rank_here": "i32"}
 TYPED = ("send_dst", "recv_src", "rings", "inp", "out", "landing")
-GEOMETRY = {"SENDS": True, "RECEIVES": True, "BLOCKS": 32, "RING": 256 << 10, "WORDS": 512, "SEND_BLOCKS": 32,
-            "RECV_BLOCKS": 32, "ME": 1, "WORLD": 3, "VECTOR": 1, "SEND_OPS": NODE, "RECV_OPS": NODE,
+GEOMETRY = {"SENDS": True, "RECEIVES": True, "BLOCKS": 32, "RING": 1 << 20, "GROUP": 1, "OUT_GROUP": 1, "WORDS": 512,
+            "SEND_BLOCKS": 32, "RECV_BLOCKS": 32, "ME": 1, "WORLD": 3, "VECTOR": 1, "SEND_OPS": NODE, "RECV_OPS": NODE,
             "DOMAIN": 2, "NEAR_OPS": NODE, "FAR_OPS": NODE, "PRODUCE": hooks.produce, "CONSUME": hooks.consume,
             "extra": None}  # fmt: skip
 ELEMENTS = {"fp32": tl.float32, "bf16": tl.bfloat16, "i64": tl.int64, "u8": tl.uint8, "fp8e4nv": tl.float8e4nv}
@@ -107,6 +107,18 @@ def test_messages_travel_by_16_bytes_and_in_order():
     assert "ld.acquire.sys" in text and not re.search(r"(st|exch)\.relaxed|relaxed\.exch", text)
     # A target below zero is one that has been reached.
     assert re.search(r"setp\.(ge|lt)\.s64", text) and not re.search(r"setp\.(ge|lt|hs|lo)\.u64", text)
+
+
+@pytest.mark.parametrize("target", ["sm_90", "gfx942"])
+def test_tiles_go_together_with_one_signal(target):
+    groups = {"GROUP": 4, "OUT_GROUP": 4}
+    one, four = (
+        machine_text(compiled(target, transfer, "i64", 8192, warps=16, **given)) for given in ({}, groups)
+    )
+    # A signal is in the code once for tiles that are full and once for those that are not, whatever the group.
+    said = r"sys\.release\.exch\.b64" if target == "sm_90" else r"buffer_wbl2 sc0 sc1"
+    assert len(re.findall(said, one)) == len(re.findall(said, four)) > 0
+    assert machine_text(compiled(target, swap, "i64", 1024, **groups))
 
 
 def test_matrices_with_rows_are_read_by_more_than_an_element():

@@ -20,15 +20,19 @@ WORDS = ((1 << 10, 128), (64 << 10, 256), (MAIL_BYTES, MAIL_WORDS))
 TILES = ((64 << 10, 4 << 10), (256 << 10, 8 << 10), (1 << 20, 32 << 10))
 LARGEST_TILE, MOST_ELEMENTS = 64 << 10, 32 << 10
 BYTES_OF_A_THREAD = 64
-# A ring holds as many tiles at least: who sends and receives in turn puts a second tile before the first one is taken,
-# and the tiles of the call before may end just before a whole tile.
+# A ring holds as many chunks at least: who sends and receives in turn puts a second chunk before the first one is
+# taken, and the chunks of the call before may end just before a whole chunk.
 SLOTS = 4
+# Tiles that go with one signal, of a message that gives each program as many chunks at least: in a shorter one the
+# receiver would begin too late.
+MOST_TILES, CHUNKS_OF_A_PROGRAM = 4, 8
 # Columns of a tile of a matrix: as many bytes, so that a row of it is a whole number of cache lines.
 ROW_BYTES = 128
 
 
 class Plan(NamedTuple):
-    """How a message goes: as packets or not, programs in one direction, and the elements and warps of a tile."""
+    """How a message goes: as packets or not, programs in one direction, the elements and warps of a tile, and how many
+    tiles go with one signal."""
 
     packets: bool
     programs: int
@@ -36,6 +40,7 @@ class Plan(NamedTuple):
     tile_rows: int
     tile_cols: int
     warps: int
+    group: int = 1
 
 
 def plan(transport, peers, size, itemsize, rows, cols, blocks, packets=True):
@@ -50,13 +55,20 @@ def plan(transport, peers, size, itemsize, rows, cols, blocks, packets=True):
     tile = min(tile, transport.memory.ring // SLOTS, MOST_ELEMENTS * itemsize)
     warps = min(32, max(1, tile // (32 * BYTES_OF_A_THREAD)))
     elements = tile // itemsize
+    group = group_of(size, tile, blocks, transport.memory.ring)
     if rows is None:
-        return Plan(False, max(1, min(blocks, -(-size // tile))), elements, 0, 0, warps)
+        return Plan(False, max(1, min(blocks, -(-size // tile))), elements, 0, 0, warps, group)
     across = min(elements, max(ROW_BYTES // itemsize, 1 << (elements.bit_length() - 1) // 2))
     across = min(across, 1 << max(cols - 1, 0).bit_length())
     down = elements // across
     tiles = -(-rows // down) * -(-cols // across)
-    return Plan(False, max(1, min(blocks, tiles)), elements, down, across, warps)
+    return Plan(False, max(1, min(blocks, tiles)), elements, down, across, warps, group)
+
+
+def group_of(size, tile, blocks, ring):
+    """How many tiles of so many bytes go with one signal: a power of two."""
+    most = min(MOST_TILES, ring // (SLOTS * tile), size // (blocks * tile * CHUNKS_OF_A_PROGRAM))
+    return 1 << max(most, 1).bit_length() - 1
 
 
 class Message:

@@ -105,8 +105,9 @@ class Transfer:
                           "OUT_TILE": other.cut.tile, "OUT_WIRE": triton_type(other.kind)}  # fmt: skip
         else:
             numbers = *one.operand.numbers(), *other.operand.numbers(), to, source, self.transport.me
-            constants |= {"RING": there.memory.ring, "SEND_BLOCKS": one.cut.programs, **tiles(one.cut, ""),
-                          "RECV_BLOCKS": other.cut.programs, **tiles(other.cut, "OUT_")}  # fmt: skip
+            constants |= {"RING": there.memory.ring, "SEND_BLOCKS": one.cut.programs, "GROUP": one.cut.group,
+                          **tiles(one.cut, ""), "RECV_BLOCKS": other.cut.programs, "OUT_GROUP": other.cut.group,
+                          **tiles(other.cut, "OUT_")}  # fmt: skip
             programs *= 2 if both and not interpreted() else 1
         constants |= {"LAYOUT": one.cut, "OUT_LAYOUT": other.cut, "SEND_OPS": there.ops, "RECV_OPS": here.ops,
                       "PRODUCE": hooks[0], "CONSUME": hooks[1]}  # fmt: skip
@@ -141,8 +142,8 @@ class Transfer:
         types = [whole, whole, kind, kind, whole, whole, whole, inp.dtype, out.dtype]
         numbers = *inp.numbers(), *out.strides, inp.apart, out.apart, transport.me
         hooks = produce or copy_in, consume or copy_out
-        constants = {**self._world(), "RING": memory.ring, **self._tiles(cut, inp, out), "PRODUCE": hooks[0],
-                     "CONSUME": hooks[1]}  # fmt: skip
+        constants = {**self._world(), "RING": memory.ring, "GROUP": cut.group, **self._tiles(cut, inp, out),
+                     "PRODUCE": hooks[0], "CONSUME": hooks[1]}  # fmt: skip
         programs = cut.programs * (1 if interpreted() else 2)
         self.launch(kernels_channel.swap, programs, cut.warps, types, addresses, numbers, constants, hooks)
 

@@ -41,27 +41,28 @@ def as_tuple(value):
 
 
 MESSAGE = {"ptr": tl.tensor, **dict.fromkeys(("count", "rows", "cols", "row_stride", "col_stride"), tl.tensor)}
-MESSAGE |= dict.fromkeys(("TILE", "TILE_ROWS", "TILE_COLS", "LAYOUT"), tl.constexpr)
+MESSAGE |= dict.fromkeys(("TILE", "TILE_ROWS", "TILE_COLS", "LAYOUT", "GROUP"), tl.constexpr)
 
 
 @aggregate(MESSAGE)
 class Message:
     """A message in memory: `count` elements one after the other, or with TILE_ROWS a matrix with its strides.
 
-    A tile is TILE elements, or TILE_ROWS rows of TILE_COLS. In Gluon, LAYOUT is the layout of a tile.
+    A tile is TILE elements, or TILE_ROWS rows of TILE_COLS. In Gluon, LAYOUT is the layout of a tile. GROUP tiles, a
+    chunk, go with one signal: TILE and GROUP are powers of two.
     """
 
     @builtin
     def __init__(
         self, ptr, count, TILE, LAYOUT=None, rows=1, cols=1, row_stride=1, col_stride=1, TILE_ROWS=0, TILE_COLS=0,
-        _semantic=None,
+        GROUP=1, _semantic=None,
     ):  # fmt: skip
         semantic = _semantic or interpreter_semantic
         self.ptr, self.count = ptr, semantic.cast(number(semantic, count), tl.int64)
         self.rows, self.cols = number(semantic, rows), number(semantic, cols)
         self.row_stride, self.col_stride = number(semantic, row_stride), number(semantic, col_stride)
         self.TILE, self.LAYOUT = constant(TILE), constant(LAYOUT)
-        self.TILE_ROWS, self.TILE_COLS = constant(TILE_ROWS), constant(TILE_COLS)
+        self.TILE_ROWS, self.TILE_COLS, self.GROUP = constant(TILE_ROWS), constant(TILE_COLS), constant(GROUP)
 
 
 @triton.jit

@@ -23,6 +23,7 @@ from .kernels_ring import (
     SENT,
     TAKEN,
     Lane,
+    chunks_of,
     exchange_tiles,
     place_of,
     pull,
@@ -30,7 +31,7 @@ from .kernels_ring import (
     recv,
     send,
     size_of,
-    steps_of,
+    tiles_in,
 )
 from .seam import node_wait_packet
 
@@ -61,9 +62,9 @@ def transfer(
     out_count: tl.int64, out_rows: tl.int64, out_cols: tl.int64, out_row_stride, out_col_stride,
     to: tl.int32, source: tl.int32, rank_here: tl.int32, extra,
     SENDS: tl.constexpr, RECEIVES: tl.constexpr, BLOCKS: tl.constexpr, RING: tl.constexpr,
-    SEND_BLOCKS: tl.constexpr, TILE: tl.constexpr, TILE_ROWS: tl.constexpr, TILE_COLS: tl.constexpr,
-    RECV_BLOCKS: tl.constexpr, OUT_TILE: tl.constexpr, OUT_TILE_ROWS: tl.constexpr, OUT_TILE_COLS: tl.constexpr,
-    LAYOUT: tl.constexpr, OUT_LAYOUT: tl.constexpr,
+    SEND_BLOCKS: tl.constexpr, GROUP: tl.constexpr, TILE: tl.constexpr, TILE_ROWS: tl.constexpr,
+    TILE_COLS: tl.constexpr, RECV_BLOCKS: tl.constexpr, OUT_GROUP: tl.constexpr, OUT_TILE: tl.constexpr,
+    OUT_TILE_ROWS: tl.constexpr, OUT_TILE_COLS: tl.constexpr, LAYOUT: tl.constexpr, OUT_LAYOUT: tl.constexpr,
     SEND_OPS: tl.constexpr, RECV_OPS: tl.constexpr, PRODUCE: tl.constexpr, CONSUME: tl.constexpr,
     WATCH: tl.constexpr = 0,
 ):  # fmt: skip
@@ -72,15 +73,15 @@ def transfer(
     The two may be reached through different transports: each direction has the signals of its own.
     """
     block, sends, receives = roles(SENDS, RECEIVES)
-    sent = Message(inp, count, TILE, LAYOUT, rows, cols, row_stride, col_stride, TILE_ROWS, TILE_COLS)
+    sent = Message(inp, count, TILE, LAYOUT, rows, cols, row_stride, col_stride, TILE_ROWS, TILE_COLS, GROUP)
     got = Message(out, out_count, OUT_TILE, OUT_LAYOUT, out_rows, out_cols, out_row_stride, out_col_stride,
-                  OUT_TILE_ROWS, OUT_TILE_COLS)  # fmt: skip
+                  OUT_TILE_ROWS, OUT_TILE_COLS, OUT_GROUP)  # fmt: skip
     ctx = watched_by(table, record, rank_here, WATCH)
     there = Lane(ctx, send_dst, to_signals, to_flags, to_cursors, to, BLOCKS, RING)
     here = Lane(ctx, recv_src, from_signals, from_flags, from_cursors, source, BLOCKS, RING)
     if SENDS and RECEIVES:
-        puts = tl.where(sends, steps_of(sent, block, SEND_BLOCKS), 0)
-        takes = tl.where(receives, steps_of(got, block, RECV_BLOCKS), 0)
+        puts = tl.where(sends, chunks_of(sent, block, SEND_BLOCKS), 0)
+        takes = tl.where(receives, chunks_of(got, block, RECV_BLOCKS), 0)
         exchange_tiles(there, sent, here, got, block, SEND_BLOCKS, RECV_BLOCKS, puts, takes, SEND_OPS, RECV_OPS,
                        PRODUCE, CONSUME, extra)  # fmt: skip
     elif SENDS:
@@ -156,13 +157,21 @@ def own_tile(inp, out, region, tile, step, block, blocks, me, extra, PRODUCE: tl
         keep_tile(c, PRODUCE, CONSUME)
 
 
+@triton.jit
+def own_chunk(inp, out, region, chunk, step, block, blocks, me, extra, PRODUCE: tl.constexpr, CONSUME: tl.constexpr):
+    """A chunk that stays on this rank."""
+    for i in range(tiles_in(inp, chunk)):
+        own_tile(inp, out, region, chunk * inp.GROUP + i, step * inp.GROUP + i, block, blocks, me, extra, PRODUCE,
+                 CONSUME)  # fmt: skip
+
+
 @triton.jit(do_not_specialize=[*SHAPES[:3], "in_apart", "out_apart", "rank_here"])
 def swap(
     table, record, send_dst, rings, signals, flags, cursors, inp, out,
     count: tl.int64, rows: tl.int64, cols: tl.int64, row_stride, col_stride,
     out_row_stride, out_col_stride, in_apart: tl.int64, out_apart: tl.int64, rank_here: tl.int32, extra,
-    ME: tl.constexpr, WORLD: tl.constexpr, BLOCKS: tl.constexpr, RING: tl.constexpr, TILE: tl.constexpr,
-    TILE_ROWS: tl.constexpr, TILE_COLS: tl.constexpr, LAYOUT: tl.constexpr, VECTOR: tl.constexpr,
+    ME: tl.constexpr, WORLD: tl.constexpr, BLOCKS: tl.constexpr, RING: tl.constexpr, GROUP: tl.constexpr,
+    TILE: tl.constexpr, TILE_ROWS: tl.constexpr, TILE_COLS: tl.constexpr, LAYOUT: tl.constexpr, VECTOR: tl.constexpr,
     DOMAIN: tl.constexpr, NEAR_OPS: tl.constexpr, FAR_OPS: tl.constexpr, PRODUCE: tl.constexpr, CONSUME: tl.constexpr,
     WATCH: tl.constexpr = 0,
 ):  # fmt: skip
@@ -175,10 +184,10 @@ def swap(
     block, sends, receives = roles(True, True)
     blocks = tl.num_programs(0) if INTERPRETED else tl.num_programs(0) // 2
     in_apart, out_apart = tl.multiple_of(in_apart, VECTOR), tl.multiple_of(out_apart, VECTOR)
-    CHUNK: tl.constexpr = TILE * size_of(rings)
+    CHUNK: tl.constexpr = GROUP * TILE * size_of(rings)
     APART: tl.constexpr = BLOCKS * (RING // size_of(rings))
-    first = Message(inp, count, TILE, LAYOUT, rows, cols, row_stride, col_stride, TILE_ROWS, TILE_COLS)
-    steps = steps_of(first, block, blocks)
+    first = Message(inp, count, TILE, LAYOUT, rows, cols, row_stride, col_stride, TILE_ROWS, TILE_COLS, GROUP)
+    steps = chunks_of(first, block, blocks)
     puts, takes = tl.where(sends, steps, 0), tl.where(receives, steps, 0)
     sent, taken = (), ()
     for i in tl.static_range(1, WORLD):
@@ -191,11 +200,11 @@ def swap(
             for j in tl.static_range(WORLD):
                 to = (ME + j) % WORLD
                 part = Message(inp + to * in_apart, count, TILE, LAYOUT, rows, cols, row_stride, col_stride, TILE_ROWS,
-                               TILE_COLS)  # fmt: skip
+                               TILE_COLS, GROUP)  # fmt: skip
                 target = Message(out + to * out_apart, count, TILE, LAYOUT, rows, cols, out_row_stride, out_col_stride,
-                                 TILE_ROWS, TILE_COLS)  # fmt: skip
+                                 TILE_ROWS, TILE_COLS, GROUP)  # fmt: skip
                 if j == 0:
-                    own_tile(part, target, rings, block + i * blocks, i, block, blocks, ME, extra, PRODUCE, CONSUME)
+                    own_chunk(part, target, rings, block + i * blocks, i, block, blocks, ME, extra, PRODUCE, CONSUME)
                 else:
                     lane = Lane(ctx, send_dst, signals, flags + to * (BLOCKS * FLAGS_OF_A_BLOCK), cursors, to, BLOCKS,
                                 RING)  # fmt: skip
@@ -206,9 +215,9 @@ def swap(
             for j in tl.static_range(1, WORLD):
                 source = (ME + WORLD - j) % WORLD
                 part = Message(inp + source * in_apart, count, TILE, LAYOUT, rows, cols, row_stride, col_stride,
-                               TILE_ROWS, TILE_COLS)  # fmt: skip
+                               TILE_ROWS, TILE_COLS, GROUP)  # fmt: skip
                 target = Message(out + source * out_apart, count, TILE, LAYOUT, rows, cols, out_row_stride,
-                                 out_col_stride, TILE_ROWS, TILE_COLS)  # fmt: skip
+                                 out_col_stride, TILE_ROWS, TILE_COLS, GROUP)  # fmt: skip
                 lane = Lane(ctx, rings + source * APART, signals, flags + source * (BLOCKS * FLAGS_OF_A_BLOCK),
                             cursors, source, BLOCKS, RING)  # fmt: skip
                 pull(lane, part, target, block + (i - 1) * blocks, i - 1, taken[j - 1] + (i - 1) * CHUNK, block, blocks,
@@ -279,7 +288,7 @@ def swap_in_place(
     step = tl.load(cursors + (MEETINGS * BLOCKS + block))
     meet_peers(ctx, signals, flags, step + 1, block, ME, WORLD, BLOCKS, DOMAIN, NEAR_OPS, FAR_OPS)
     first = Message(inp, count, TILE, LAYOUT, rows, cols, row_stride, col_stride, TILE_ROWS, TILE_COLS)
-    for i in range(steps_of(first, block, blocks)):
+    for i in range(chunks_of(first, block, blocks)):
         for j in tl.static_range(WORLD):
             to = (ME + j) % WORLD
             part = Message(inp + to * in_apart, count, TILE, LAYOUT, rows, cols, row_stride, col_stride, TILE_ROWS,

@@ -2,9 +2,9 @@
 
 A lane is one direction of a channel. Each of its programs has a ring of `RING` bytes at the receiver, a counter TAIL
 there of the bytes that have been put, and a counter HEAD at the sender of the bytes that have been taken. Both count
-bytes, never go back, and are kept in device memory from call to call, so that a tile may have another size in every
-call; a tile begins at a multiple of its size. A sender waits until HEAD says that what its tile overwrites has been
-taken. Of a negative number of bytes that is so from the start.
+bytes, never go back, and are kept in device memory from call to call. They advance by chunks, a number of tiles that
+may be another one in every call; a chunk begins at a multiple of its size. A sender waits until HEAD says that what its
+chunk overwrites has been taken. Of a negative number of bytes that is so from the start.
 """
 
 import triton
@@ -49,11 +49,17 @@ def size_of(pointer, _semantic=None):
     return tl.constexpr(max(pointer.dtype.element_ty.primitive_bitwidth, 8) // 8)
 
 
+@builtin
+def bytes_of_chunk(lane, message, _semantic=None):
+    """Bytes that go with one signal."""
+    return tl.constexpr(message.GROUP.value * message.TILE.value * size_of(lane.region).value)
+
+
 @triton.jit
 def start_of(lane, block, KIND: tl.constexpr, CHUNK: tl.constexpr):
-    """Where the first tile of a call begins, in bytes since the channel was made."""
-    tl.static_assert(4 * CHUNK <= lane.RING, "a tile has a quarter of a ring's bytes at most")
-    tl.static_assert(CHUNK & (CHUNK - 1) == 0, "the bytes of a tile are a power of two")
+    """Where the first chunk of a call begins, in bytes since the channel was made."""
+    tl.static_assert(4 * CHUNK <= lane.RING, "a chunk has a quarter of a ring's bytes at most")
+    tl.static_assert(CHUNK & (CHUNK - 1) == 0, "the bytes of a chunk are a power of two")
     return (tl.load(lane.cursors + (KIND * lane.BLOCKS + block)) + (CHUNK - 1)) & -CHUNK
 
 
@@ -66,15 +72,18 @@ def finish(lane, block, cursor, KIND: tl.constexpr):
 
 
 @triton.jit
-def steps_of(message, block, blocks):
-    """How many tiles a program has: those with its number, and every `blocks`-th after it; none from `blocks` on."""
-    return tl.where(block < blocks, (tiles_of(message) - block + (blocks - 1)) // blocks, 0)
+def chunks_of(message, block, blocks):
+    """How many chunks a program has: those with its number, and every `blocks`-th after it; none from `blocks` on."""
+    chunks = (tiles_of(message) + (message.GROUP - 1)) // message.GROUP
+    return tl.where(block < blocks, (chunks - block + (blocks - 1)) // blocks, 0)
 
 
 @triton.jit
-def put_tile(lane, c, freed, OPS: tl.constexpr, PRODUCE: tl.constexpr):
+def put_tile(lane, c, freed, number, OPS: tl.constexpr, PRODUCE: tl.constexpr):
     value = PRODUCE(c)
-    OPS.wait(lane.ctx, lane.flags + (HEAD * lane.BLOCKS + c.block_id) * LINE, freed)
+    # There is room for the whole chunk then.
+    if number == 0:
+        OPS.wait(lane.ctx, lane.flags + (HEAD * lane.BLOCKS + c.block_id) * LINE, freed)
     OPS.put(lane.ctx, c.slots(), value, lane.peer, c.mask())
 
 
@@ -87,19 +96,42 @@ def place_in_ring(lane, cursor, block, CHUNK: tl.constexpr):
 
 
 @triton.jit
-def push(
-    lane, inp, out, tile, step, cursor, block, blocks, recv_peer, shard, extra, OPS: tl.constexpr,
-    PRODUCE: tl.constexpr, CHUNK: tl.constexpr,
+def push_tile(
+    lane, inp, out, tile, step, number, cursor, freed, block, blocks, recv_peer, shard, extra, OPS: tl.constexpr,
+    PRODUCE: tl.constexpr, BYTES: tl.constexpr,
 ):  # fmt: skip
-    """Sends a tile, which begins at a cursor."""
-    slot, base = place_in_ring(lane, cursor, block, CHUNK)
+    """Puts a tile, the chunk's first one if its `number` is 0, where a cursor says."""
+    slot, base = place_in_ring(lane, cursor, block, BYTES)
     c = Ctx(inp, inp, out, lane.region, base, tile, place_of(inp, tile), slot, step, block, blocks, lane.peer,
             recv_peer, shard, extra)  # fmt: skip
     if is_full(inp, tile):
-        put_tile(lane, unmasked(c), cursor + (CHUNK - lane.RING), OPS, PRODUCE)
+        put_tile(lane, unmasked(c), freed, number, OPS, PRODUCE)
     else:
-        put_tile(lane, c, cursor + (CHUNK - lane.RING), OPS, PRODUCE)
+        put_tile(lane, c, freed, number, OPS, PRODUCE)
+
+
+@triton.jit
+def push(
+    lane, inp, out, chunk, step, cursor, block, blocks, recv_peer, shard, extra, OPS: tl.constexpr,
+    PRODUCE: tl.constexpr, CHUNK: tl.constexpr,
+):  # fmt: skip
+    """Sends a chunk, which begins at a cursor."""
+    BYTES: tl.constexpr = CHUNK // inp.GROUP
+    freed = cursor + (CHUNK - lane.RING)
+    if inp.GROUP == 1:
+        push_tile(lane, inp, out, chunk, step, 0, cursor, freed, block, blocks, recv_peer, shard, extra, OPS, PRODUCE,
+                  BYTES)  # fmt: skip
+    else:
+        for i in range(tiles_in(inp, chunk)):
+            push_tile(lane, inp, out, chunk * inp.GROUP + i, step * inp.GROUP + i, i, cursor + i * BYTES, freed, block,
+                      blocks, recv_peer, shard, extra, OPS, PRODUCE, BYTES)  # fmt: skip
     OPS.signal(lane.ctx, lane.signals + (TAIL * lane.BLOCKS + block) * LINE, cursor + CHUNK, lane.peer)
+
+
+@triton.jit
+def tiles_in(message, chunk):
+    """How many tiles a chunk has: the last one may have fewer."""
+    return tl.minimum(tiles_of(message) - chunk * message.GROUP, message.GROUP).to(tl.int32)
 
 
 @triton.jit
@@ -112,36 +144,54 @@ def place_of(message, tile):
 
 
 @triton.jit
-def take_tile(lane, c, end, OPS: tl.constexpr, CONSUME: tl.constexpr):
+def take_tile(lane, c, end, last, OPS: tl.constexpr, CONSUME: tl.constexpr):
     value = tl.load(c.slots(), c.mask())
-    # The slot is free when it has been read; what is done with the value need not be waited for.
-    OPS.signal(lane.ctx, lane.signals + (HEAD * lane.BLOCKS + c.block_id) * LINE, end, lane.peer)
+    # The slots are free when they have been read; what is done with the value need not be waited for.
+    if last:
+        OPS.signal(lane.ctx, lane.signals + (HEAD * lane.BLOCKS + c.block_id) * LINE, end, lane.peer)
     CONSUME(c, value)
 
 
 @triton.jit
-def pull(
-    lane, inp, out, tile, step, cursor, block, blocks, peer, shard, extra, OPS: tl.constexpr, CONSUME: tl.constexpr,
-    CHUNK: tl.constexpr,
+def pull_tile(
+    lane, inp, out, tile, step, last, cursor, end, block, blocks, peer, shard, extra, OPS: tl.constexpr,
+    CONSUME: tl.constexpr, BYTES: tl.constexpr,
 ):  # fmt: skip
-    """Receives a tile, which begins at a cursor."""
-    slot, base = place_in_ring(lane, cursor, block, CHUNK)
+    """Takes a tile, the chunk's last one or not, from where a cursor says."""
+    slot, base = place_in_ring(lane, cursor, block, BYTES)
     c = Ctx(out, inp, out, lane.region, base, tile, place_of(out, tile), slot, step, block, blocks, peer, lane.peer,
             shard, extra)  # fmt: skip
-    OPS.wait(lane.ctx, lane.flags + (TAIL * lane.BLOCKS + block) * LINE, cursor + CHUNK)
     if is_full(out, tile):
-        take_tile(lane, unmasked(c), cursor + CHUNK, OPS, CONSUME)
+        take_tile(lane, unmasked(c), end, last, OPS, CONSUME)
     else:
-        take_tile(lane, c, cursor + CHUNK, OPS, CONSUME)
+        take_tile(lane, c, end, last, OPS, CONSUME)
+
+
+@triton.jit
+def pull(
+    lane, inp, out, chunk, step, cursor, block, blocks, peer, shard, extra, OPS: tl.constexpr, CONSUME: tl.constexpr,
+    CHUNK: tl.constexpr,
+):  # fmt: skip
+    """Receives a chunk, which begins at a cursor."""
+    BYTES: tl.constexpr = CHUNK // out.GROUP
+    OPS.wait(lane.ctx, lane.flags + (TAIL * lane.BLOCKS + block) * LINE, cursor + CHUNK)
+    if out.GROUP == 1:
+        pull_tile(lane, inp, out, chunk, step, True, cursor, cursor + CHUNK, block, blocks, peer, shard, extra, OPS,
+                  CONSUME, BYTES)  # fmt: skip
+    else:
+        tiles = tiles_in(out, chunk)
+        for i in range(tiles):
+            pull_tile(lane, inp, out, chunk * out.GROUP + i, step * out.GROUP + i, i == tiles - 1, cursor + i * BYTES,
+                      cursor + CHUNK, block, blocks, peer, shard, extra, OPS, CONSUME, BYTES)  # fmt: skip
 
 
 @triton.jit
 def go_through(
     lane, message, block, blocks, OPS: tl.constexpr, HOOK: tl.constexpr, extra, MOVE: tl.constexpr, KIND: tl.constexpr
 ):
-    """Moves the tiles of a message that are program `block`'s of `blocks`, with `push` or `pull`."""
-    CHUNK: tl.constexpr = message.TILE * size_of(lane.region)
-    steps, start = steps_of(message, block, blocks), start_of(lane, block, KIND, CHUNK)
+    """Moves the chunks of a message that are program `block`'s of `blocks`, with `push` or `pull`."""
+    CHUNK: tl.constexpr = bytes_of_chunk(lane, message)
+    steps, start = chunks_of(message, block, blocks), start_of(lane, block, KIND, CHUNK)
     for i in range(steps):
         MOVE(lane, message, message, block + i * blocks, i, start + i * CHUNK, block, blocks, lane.peer, 0, extra, OPS,
              HOOK, CHUNK)  # fmt: skip
@@ -151,16 +201,16 @@ def go_through(
 
 @triton.jit
 def send(lane, message, block, blocks, OPS: tl.constexpr, PRODUCE: tl.constexpr, extra=None):
-    """Sends the tiles of a message that are program `block`'s of `blocks`.
+    """Sends the chunks of a message that are program `block`'s of `blocks`.
 
-    The receiver has as many programs, and tiles of as many bytes.
+    The receiver has as many programs, and tiles and chunks of as many bytes.
     """
     go_through(lane, message, block, blocks, OPS, PRODUCE, extra, push, SENT)
 
 
 @triton.jit
 def recv(lane, message, block, blocks, OPS: tl.constexpr, CONSUME: tl.constexpr, extra=None):
-    """Receives the tiles of a message that are program `block`'s of `blocks`."""
+    """Receives the chunks of a message that are program `block`'s of `blocks`."""
     go_through(lane, message, block, blocks, OPS, CONSUME, extra, pull, TAKEN)
 
 
@@ -169,9 +219,9 @@ def exchange_tiles(
     to, inp, source, out, block, send_blocks, recv_blocks, puts, takes, SEND_OPS: tl.constexpr, RECV_OPS: tl.constexpr,
     PRODUCE: tl.constexpr, CONSUME: tl.constexpr, extra,
 ):  # fmt: skip
-    """Sends `puts` tiles and receives `takes`, in turn: a tile is sent before that of the same number is waited for."""
-    CHUNK: tl.constexpr = inp.TILE * size_of(to.region)
-    OUT_CHUNK: tl.constexpr = out.TILE * size_of(source.region)
+    """Sends `puts` chunks and receives `takes`, in turn: one is sent before that of the same number is waited for."""
+    CHUNK: tl.constexpr = bytes_of_chunk(to, inp)
+    OUT_CHUNK: tl.constexpr = bytes_of_chunk(source, out)
     sent, taken = start_of(to, block, SENT, CHUNK), start_of(source, block, TAKEN, OUT_CHUNK)
     for i in range(tl.maximum(puts, takes + 1)):
         if i < puts:
@@ -191,7 +241,7 @@ def sendrecv(
     to, inp, source, out, block, blocks, SEND_OPS: tl.constexpr, RECV_OPS: tl.constexpr, PRODUCE: tl.constexpr,
     CONSUME: tl.constexpr, extra=None,
 ):  # fmt: skip
-    """Sends the tiles of one message and receives those of another that are program `block`'s of `blocks`, in turn."""
-    puts, takes = steps_of(inp, block, blocks), steps_of(out, block, blocks)
+    """Sends the chunks of one message and receives those of another that are program `block`'s of `blocks`, in turn."""
+    puts, takes = chunks_of(inp, block, blocks), chunks_of(out, block, blocks)
     exchange_tiles(to, inp, source, out, block, blocks, blocks, puts, takes, SEND_OPS, RECV_OPS, PRODUCE, CONSUME,
                    extra)  # fmt: skip

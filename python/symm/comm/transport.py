@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from torch import dtype as Dtype
 
 # By default a transport takes so many bytes for each rank and channel, and a quarter of the heap at most.
-BLOCKS, STAGING = 32, 12 << 20
+BLOCKS, STAGING = 32, 36 << 20
 # Words of 8 bytes of a program's packets, of a line of 16 bytes each.
 MAIL_WORDS = 512
-SMALLEST_RING, LARGEST_RING = 2048, 256 << 10
+SMALLEST_RING, LARGEST_RING = 2048, 1 << 20
 LINE_BYTES = 16
 RECORDS = 2
 
@@ -134,7 +134,7 @@ class P2pTransport:
     """What `send`, `recv` and `all_to_all` go through: memory and ops for each peer. Making one is collective.
 
     `blocks` is the most programs that a call may take in one direction, `channels` how many channels there are, and
-    `staging` how many bytes of the heap they take, the same on all ranks: by default 12 MiB for each rank and channel,
+    `staging` how many bytes of the heap they take, the same on all ranks: by default 36 MiB for each rank and channel,
     or a quarter of the heap if that is less. `landing` is how many bytes each rank's part may have in `all_to_all` with
     `zero_copy`; they come on top.
 

@@ -10,7 +10,7 @@ from symm.comm._launch import StreamOrder  # noqa: E402
 CASES = [
     *(("sendrecv.py", ranks) for ranks in (1, 2, 3)), *(("sendrecv_use.py", ranks) for ranks in (1, 2, 4)),
     *(("sendrecv_stalled.py", ranks) for ranks in (1, 2, 3)), *(("sendrecv_deadline.py", ranks) for ranks in (1, 2)),
-    *(("sendrecv_edges.py", ranks) for ranks in (1, 2)),
+    *((program, ranks) for program in ("sendrecv_edges.py", "sendrecv_chunks.py") for ranks in (1, 2)),
 ]  # fmt: skip
 
 
