@@ -14,7 +14,7 @@ def usual_device():
         return "cpu"
     if torch().cuda.is_available():
         return "hip" if torch().version.hip else "cuda"
-    message = "torch finds no GPU, so the heap is on the CPU: kernels run there with TRITON_INTERPRET=1 alone"
+    message = "torch finds no GPU, so the heap is on the CPU: kernels run there only with TRITON_INTERPRET=1"
     warnings.warn_explicit(message, SymmWarning, *_caller())
     return "cpu"
 

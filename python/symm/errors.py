@@ -47,6 +47,10 @@ class LocatedError(SymmError):
     def __str__(self) -> str:
         return self.message if self.file is None else f"{self.file}:{self.line}: {self.message}"
 
+    def __repr__(self) -> str:
+        # Triton's interpreter shows an exception of a kernel in this form.
+        return f"{type(self).__name__}: {self}"
+
 
 class BoundsError(LocatedError, IndexError):
     """With `SYMM_BOUNDS_CHECKS=1`: an interpreted kernel leaves the tensor that its pointers are of."""

@@ -142,3 +142,9 @@ def test_line_is_the_op_s_own(kernel, inside):
 def test_ops_are_for_kernels():
     with pytest.raises(symm.SymmError, match="symm load is an op for kernels"):
         st.load(None, None, 0)
+
+
+def test_an_error_of_a_kernel_is_readable_in_tritons_interpreter():
+    # It shows the exception's repr.
+    assert repr(symm.CompileError("symm wait: two\nlines", "mine.py", 16)) == "CompileError: mine.py:16: symm wait: two\nlines"
+    assert repr(symm.RankRangeError("no such rank")) == "RankRangeError: no such rank"

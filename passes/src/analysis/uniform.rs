@@ -41,6 +41,17 @@ pub fn is_reached_together<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
     false
 }
 
+/// Whether whoever calls or launches the function that holds `op` gets to it: no loop or branch is around it.
+pub fn is_reached_unconditionally<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
+    let first = op.block().and_then(|block| Some(block.parent_region()?.first_block() == Some(block)));
+    let Some(parent) = op.parent_operation() else { return true };
+    match name(parent) {
+        "func.func" | "gpu.func" | "llvm.func" | "tt.func" => first == Some(true),
+        "gpu.launch" => first == Some(true) && is_reached_unconditionally(parent),
+        _ => false,
+    }
+}
+
 fn operands_are_uniform<'c: 'a, 'a>(op: OperationRef<'c, 'a>, count: usize) -> bool {
     let mut left = MOST_VALUES;
     op.operands().take(count).all(|operand| is_uniform(operand, &mut left))

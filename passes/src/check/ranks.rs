@@ -1,16 +1,18 @@
 //! Refuses constant ranks that no run can have (T1), and constant counts of elements below zero.
 //!
 //! A rank is in [0, `num_ranks`). A constant below zero is an error; so is one that is not below the module's
-//! `symm.num_ranks`, where the module fixes it (`symm-run --ranks` does). So is a `count` of a bulk copy below zero.
+//! `symm.num_ranks`, where the module fixes it (`symm-run --ranks` does) and the op does not stand under a condition: a
+//! program may ask how many ranks there are. So is a `count` of a bulk copy below zero.
 //!
 //! ```mlir
 //! %far = arith.constant 7 : i32
 //! %q = symm.as_remote %ctx, %p, %far : !llvm.ptr  // error with symm.num_ranks = 4 : i32
 //! ```
 //!
-//! Limits: it sees constants only, and runs before constants are propagated, so that code which is never reached
-//! is not blamed.
+//! Limits: it sees constants only, and runs before constants are propagated. A loop counts as a condition, and so does
+//! a branch.
 
+use crate::analysis::uniform::is_reached_unconditionally;
 use crate::ir::{constant_value, symm_ops};
 use crate::pass::{Ir, Pass, Values};
 use melior::ir::OperationRef;
@@ -27,8 +29,12 @@ fn run(root: OperationRef, _: &Values) -> Result<Ir, Reported> {
         for name in ["rank", "from", "to"] {
             let Some(rank) = op.operand_group(name).first().copied().and_then(constant_value) else { continue };
             let ranks = module_integer(&op.operation(), NUM_RANKS_ATTRIBUTE);
-            if rank < 0 || ranks.is_some_and(|ranks| rank >= ranks) {
-                let range = ranks.map_or_else(|| "[0, num_ranks)".into(), |ranks| format!("[0, {ranks})"));
+            let too_high = ranks.filter(|ranks| rank >= *ranks && is_reached_unconditionally(op.operation()));
+            if rank < 0 || too_high.is_some() {
+                let range = too_high.map_or_else(
+                    || "[0, num_ranks)".into(),
+                    |ranks| format!("[0, {ranks}): this module is for {ranks} of them, as symm.num_ranks says"),
+                );
                 outcome = Err(error(op.operation(), &format!("T1: rank {rank} out of range {range}")));
             }
         }

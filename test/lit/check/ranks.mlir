@@ -104,3 +104,42 @@ func.func @counts(%ctx: !symm.ctx, %p: !llvm.ptr, %r: i32) {
   symm.get %ctx, %p, %p, %r count %few : index of f32 : !llvm.ptr, !llvm.ptr
   return
 }
+
+// -----
+
+// A program may ask how many ranks there are: what stands under a condition or in a loop is not blamed, except for a
+// rank that there is never.
+module attributes {symm.num_ranks = 1 : i32} {
+  func.func @guarded(%ctx: !symm.ctx, %p: !llvm.ptr, %x: f32, %several: i1, %n: index) {
+    %one = arith.constant 1 : i32
+    %never = arith.constant -1 : i32
+    %from = arith.constant 0 : index
+    %step = arith.constant 1 : index
+    scf.if %several {
+      symm.remote_store %ctx, %p, %x, %one : !llvm.ptr, f32
+      // expected-error @below {{rank -1 out of range [0, num_ranks)}}
+      symm.remote_store %ctx, %p, %x, %never : !llvm.ptr, f32
+    }
+    scf.for %i = %from to %n step %step {
+      symm.remote_store %ctx, %p, %x, %one : !llvm.ptr, f32
+    }
+    cf.cond_br %several, ^more, ^end
+  ^more:
+    symm.remote_store %ctx, %p, %x, %one : !llvm.ptr, f32
+    cf.br ^end
+  ^end:
+    return
+  }
+
+  func.func @launched(%ctx: !symm.ctx, %p: !llvm.ptr, %x: f32) {
+    %one = arith.constant 1 : i32
+    %size = arith.constant 1 : index
+    gpu.launch blocks(%a, %b, %c) in (%d = %size, %e = %size, %f = %size)
+               threads(%g, %h, %i) in (%j = %size, %k = %size, %l = %size) {
+      // expected-error @below {{rank 1 out of range [0, 1): this module is for 1 of them, as symm.num_ranks says}}
+      symm.remote_store %ctx, %p, %x, %one : !llvm.ptr, f32
+      gpu.terminator
+    }
+    return
+  }
+}

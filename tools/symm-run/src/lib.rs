@@ -174,7 +174,8 @@ fn execute(options: &Options, config: &Config, prepared: Prepared) -> anyhow::Re
         say(format_args!("{failure}"));
     }
     if outcome.checks.count > 0 {
-        say(format_args!("symm-run: {} checks failed", outcome.checks.count));
+        let checks = if outcome.checks.count == 1 { "check" } else { "checks" };
+        say(format_args!("symm-run: {} {checks} failed", outcome.checks.count));
         return Ok(ExitCode::FAILURE);
     }
     Ok(ExitCode::SUCCESS)

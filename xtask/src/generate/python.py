@@ -70,9 +70,10 @@ def entry(name, function):
 
 def bases(kind):
     """Exceptions of Python that this is one of, too."""
-    names = [base.__name__ for base in kind.__mro__[1:] if base.__module__ == "builtins"]
-    other = [name for name in names if name not in ("Exception", "BaseException", "object", "OSError", "Warning")]
-    return f" (also `{other[0]}`)" if other and issubclass(kind, symm.SymmError) else ""
+    own = [each for each in kind.__mro__ if each.__module__ != "builtins"]
+    names = dict.fromkeys(base.__name__ for each in own for base in each.__bases__ if base.__module__ == "builtins")
+    other = [f"`{name}`" for name in names if name not in ("Exception", "UserWarning")]
+    return f" (also {', '.join(other)})" if other else ""
 
 
 def main():
@@ -101,7 +102,7 @@ def main():
     print("\n## Exceptions and warnings\n\nEvery exception is a `symm.SymmError`, every warning a `symm.SymmWarning`.\n")
     print("| class | what it says |\n| :-- | :-- |")
     for name, kind in vars(errors).items():
-        if inspect.isclass(kind):
+        if inspect.isclass(kind) and issubclass(kind, (symm.SymmError, Warning)):
             print(f"| `{name}`{bases(kind)} | {' '.join(inspect.getdoc(kind).split())} |")
 
 
