@@ -29,12 +29,12 @@ class Worker:
         self.command += ["--limit", str(options.limit), "--remote", str(options.remote)]
         self.seconds = options.seconds
         self.log = pathlib.Path(options.keep, f"{self.package}.{version}.log")
-        self.found = 0
+        self.found = self.refused = 0
         self.kernel, self.number, self.chosen, self.done, self.rest = None, -1, None, 0, b""
         self.results = []
 
     def start(self):
-        self.since = time.monotonic()
+        self.since, self.kernel = time.monotonic(), None
         begin = ["--begin", str(self.number + 1)]
         with self.log.open("a") as log:
             # Packages write where they are.
@@ -55,17 +55,24 @@ class Worker:
                 self.take(json.loads(line))
         if data:
             return True
-        self.process.wait()
-        if self.chosen is None:
-            raise SystemExit(f"corpus: {self.package} with Triton {self.version} found no kernels: see {self.log}")
-        if self.kernel is None or (self.process.returncode == 0 and self.done == self.chosen):
+        return self.goes_on(self.process.wait())
+
+    def goes_on(self, status):
+        """Names what has ended the process too early; True when it has been started again, for the other kernels."""
+        if self.chosen and self.done == self.chosen:
             return False
-        reason = "took too long" if self.process.returncode == -9 else f"ended the compiler ({self.process.returncode})"
+        reason = "took too long" if status == -9 else f"ended the compiler ({status})"
+        if self.kernel is None:
+            if self.chosen == 0:
+                reason = f"no kernels were found, and {self.refused} modules could not be imported"
+            result = {"target": "any", "outcome": "nothing", "detail": f"{reason}: see {self.log}"}
+            self.results.append({"kernel": self.package, "triton": self.version, **result})
+            return False
         self.take({"kernel": self.kernel, "results": [{"target": "any", "outcome": "skipped", "detail": reason}]})
-        if self.done < self.chosen:
-            self.start()
-            return True
-        return False
+        if self.done == self.chosen:
+            return False
+        self.start()
+        return True
 
     def take(self, message):
         self.since = time.monotonic()

@@ -1,6 +1,7 @@
 """`./x corpus` finds kernels in what is not fully installed, compiles them, and sees what symm changes."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -99,3 +100,20 @@ def test_a_remote_access_changes_nothing_else(tmp_path):
         (target, f"access {site}") for target in ("sm_90", "gfx942") for site in (0, 1)
     ]
     assert {result["outcome"] for result in results if result["target"] == "sm_90"} == {"same"}
+
+
+def test_a_package_without_kernels_is_named_and_the_others_compared(tmp_path):
+    modules = {"good": MODULE, "empty": "# @triton.jit\n", "dying": "# @triton.jit\nimport os\nos._exit(3)\n"}
+    for name, text in modules.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"{name}_ops.py").write_text(text)
+    command = [sys.executable, CORPUS / "corpus.py", *(tmp_path / name for name in modules)]
+    command += ["--python", f"here={sys.executable}", "--keep", tmp_path / "kept"]
+    # Workers are started in another folder.
+    path = os.pathsep.join(os.path.abspath(entry) for entry in sys.path)
+    environment = os.environ | {"PYTHONPATH": path}
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment)
+    assert ended.returncode == 1, ended.stderr
+    assert "good             here          2      2        2        0        0        0        2\n" in ended.stdout
+    assert "empty any here: nothing: no kernels were found, and 0 modules" in ended.stdout
+    assert "dying any here: nothing: ended the compiler (3): see " in ended.stdout
