@@ -249,6 +249,9 @@ class World(Factories):
         Tensors on the heap, and those of `as_remote`, stay what they are: memory is given back with the last of them.
         The ops of kernels are not for them any more.
         """
+        self._leave(place())
+
+    def _leave(self, here):
         if self not in worlds:
             return
         self._synchronize()
@@ -257,8 +260,8 @@ class World(Factories):
         self._forget()
         if standing is not None:
             # For good: the heap may be gone then.
-            standing.meet(f"World.close at {place()}")
-        self.rank.leave(place())
+            standing.meet(f"World.close at {here}")
+        self.rank.leave(here)
 
     def _standing(self):
         """Where this rank stands, for interpreted kernels of the others; None where there are none."""
@@ -342,7 +345,7 @@ class World(Factories):
     def _close_at_exit(self, number):
         """Leaves the run. What fails is said, and is the process's failure: Python would go on as if it was not."""
         try:
-            self.close()
+            self._leave("the end of the program")
         except (Exception, KeyboardInterrupt) as error:
             World._could_not_leave = True
             print(f"symm: rank {number} could not leave the run: {type(error).__name__}: {error}", file=sys.stderr)

@@ -162,6 +162,13 @@ def test_what_fails_at_the_end_is_said_once_and_is_a_failure():
     assert "the last words" in output, output
 
 
+def test_a_rank_that_ends_while_others_go_on_is_said():
+    (waiting, status), (ended, _) = outputs(start("ends.py", 2))
+    assert status == 1
+    for output in waiting, ended:
+        assert "rank 1: World.close at the end of the program\n" in output, output
+
+
 def test_one_thread_joins_at_a_time():
     [(output, status)] = outputs(start("joins_twice.py", 1, WORLD_SIZE="2"))
     assert status == 0, output
