@@ -18,6 +18,8 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 # Outcomes that are not a fault.
 FINE = {"same", "inlined", "skipped"}
+# A package may take so many times as long as a kernel until its kernels are found.
+IMPORTS = 10
 
 
 class Worker:
@@ -44,7 +46,7 @@ class Worker:
 
     def read(self):
         """Takes what there is; False when there will be no more."""
-        if self.seconds and time.monotonic() - self.since > self.seconds + (60 if self.kernel is None else 0):
+        if self.seconds and time.monotonic() - self.since > self.seconds * (1 if self.kernel else IMPORTS):
             self.process.kill()
         data = self.process.stdout.read()
         if data is None:
