@@ -117,9 +117,9 @@ def run(workers, jobs):
 
 
 def known_reasons():
-    """Differences that are explained: a pattern of `kernel target triton`, and why."""
+    """Differences that are explained: a pattern of what is printed of one, and why."""
     lines = (HERE / "known.txt").read_text().splitlines()
-    return [line.split(": ", 1) for line in lines if line and not line.startswith("#")]
+    return [line.split(" # ", 1) for line in lines if line and not line.startswith("#")]
 
 
 def report(workers):
@@ -135,9 +135,10 @@ def report(workers):
     reasons, unexplained = known_reasons(), 0
     for result in (result for worker in workers for result in worker.results if result["outcome"] not in FINE):
         name = f"{result['kernel']} {result['target']} {result['triton']}"
-        reason = next((reason for pattern, reason in reasons if fnmatch.fnmatch(name, pattern)), None)
+        said = f"{name}: {result['outcome']}: {result['detail']}"
+        reason = next((reason for pattern, reason in reasons if fnmatch.fnmatchcase(said, pattern)), None)
         unexplained += reason is None
-        print(f"{name}: {result['outcome']}: {result['detail']}" + (f" (known: {reason})" if reason else ""))
+        print(said + (f" (known: {reason})" if reason else ""))
     return unexplained
 
 

@@ -15,6 +15,7 @@ from symm import _carrier
 from triton.language import core as tl
 
 OPS = {"load": "symm_corpus_load", "store": "symm_corpus_store"}
+TABLE, TABLE_OF = "symm_corpus_table", "symm_corpus_table_of"
 # Accesses that are counted, in PTX and in AMD's assembly.
 ACCESS = re.compile(
     r"^\s*(?:@\S+\s+)?((?:ld|st|cp\.async|red|atom)\.[\w.:]+|(?:global|buffer|flat|scratch)_\w+)", re.MULTILINE
@@ -31,7 +32,14 @@ def is_block(pointer):
     return isinstance(pointer, tl.tensor) and pointer.type.is_block() and pointer.dtype.is_ptr()
 
 
+def given(**options):
+    """Those that are not the defaults: other versions of Triton do not know all of them."""
+    return {name: value for name, value in options.items() if isinstance(value, tl.tensor) or value}
+
+
+@_carrier.op
 def table_of(emit, pointer):
+    """Any pointer as the context's table."""
     return emit.semantic.cast(pointer, tl.pointer_type(tl.int64))
 
 
@@ -51,18 +59,17 @@ def load(
     """`tl.load`, of a block from rank 1."""
     place = {"_semantic": emit.semantic, "_generator": emit.generator}
     if is_block(pointer):
-        return st.load(table_of(emit, table), pointer, 1, mask, other, cache_modifier, volatile, **place)
-    return tl.load(
-        pointer,
-        mask,
-        other,
-        boundary_check,
-        padding_option,
-        cache_modifier,
-        eviction_policy,
-        volatile,
-        _semantic=emit.semantic,
+        return st.load(table, pointer, 1, mask, other, cache_modifier, volatile, **place)
+    options = given(
+        mask=mask,
+        other=other,
+        boundary_check=boundary_check,
+        padding_option=padding_option,
+        cache_modifier=cache_modifier,
+        eviction_policy=eviction_policy,
+        volatile=volatile,
     )
+    return tl.load(pointer, **options, _semantic=emit.semantic)
 
 
 @_carrier.op
@@ -70,8 +77,11 @@ def store(emit, table, pointer, value, mask=None, boundary_check=(), cache_modif
     """`tl.store`, of a block to rank 1."""
     place = {"_semantic": emit.semantic, "_generator": emit.generator}
     if is_block(pointer):
-        return st.store(table_of(emit, table), pointer, value, 1, mask, cache_modifier, **place)
-    return tl.store(pointer, value, mask, boundary_check, cache_modifier, eviction_policy, _semantic=emit.semantic)
+        return st.store(table, pointer, value, 1, mask, cache_modifier, **place)
+    options = given(
+        mask=mask, boundary_check=boundary_check, cache_modifier=cache_modifier, eviction_policy=eviction_policy
+    )
+    return tl.store(pointer, value, **options, _semantic=emit.semantic)
 
 
 ACCESSES = {OPS["load"]: load, OPS["store"]: store}
@@ -92,22 +102,27 @@ def is_access(node):
 
 
 def with_remote(function, table, site):
-    """The kernel with one of its accesses at rank 1; any pointer is its context's table."""
+    """The kernel with one of its accesses at rank 1; the pointer `table` is its context's table."""
     changed = copy.copy(function)
-    function.__globals__.update(ACCESSES)
+    function.__globals__.update(ACCESSES | {TABLE_OF: table_of})
 
     def parse():
         tree = function.parse()
         call = [node for node in ast.walk(tree) if is_access(node)][site]
-        call.args = [call_to_name(table, call)] + ([] if call.args else [call.keywords.pop(0).value]) + call.args
-        call.func = call_to_name(OPS[call.func.attr], call)
+        call.args = [named(TABLE, call)] + ([] if call.args else [call.keywords.pop(0).value]) + call.args
+        call.func = named(OPS[call.func.attr], call)
+        # Once, and not in a loop that the call may be in.
+        body = tree.body[0].body
+        made = ast.Call(named(TABLE_OF, body[0]), [named(table, body[0])], [])
+        made = ast.Assign([ast.Name(TABLE, ast.Store())], made)
+        body.insert(0, ast.fix_missing_locations(ast.copy_location(made, body[0])))
         return tree
 
     changed.parse = parse
     return changed
 
 
-def call_to_name(name, place):
+def named(name, place):
     return ast.copy_location(ast.Name(name, ast.Load()), place)
 
 

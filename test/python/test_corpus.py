@@ -9,11 +9,14 @@ from unittest import mock
 
 import plain_kernels as plain
 import pytest
+import triton
+import triton.language as tl
 
 CORPUS = Path(__file__).parents[1] / "corpus"
 sys.path.append(str(CORPUS))
 
 import compare
+import corpus
 import kernels
 from symm import _symm
 
@@ -117,3 +120,31 @@ def test_a_package_without_kernels_is_named_and_the_others_compared(tmp_path):
     assert "good             here          2      2        2        0        0        0        2\n" in ended.stdout
     assert "empty any here: nothing: no kernels were found, and 0 modules" in ended.stdout
     assert "dying any here: nothing: ended the compiler (3): see " in ended.stdout
+
+
+@triton.jit
+def rows(x, scales, out, n, BLOCK: tl.constexpr):
+    for row in range(n):
+        at = row * BLOCK + tl.arange(0, BLOCK)
+        scale = tl.load(scales + row, eviction_policy="evict_last")
+        tl.store(out + at, tl.load(x + at) * scale)
+        tl.store(scales + row, 0.0)
+
+
+def test_the_table_is_read_once_and_accesses_of_numbers_stay_local(tmp_path):
+    for result in compare.outcomes(kernels.Kernel(rows), 4, tmp_path):
+        assert result["outcome"] == "same", result
+
+
+def test_what_is_known_has_a_reason(tmp_path, capsys):
+    assert all(len(each) == 2 for each in corpus.known_reasons())
+    worker = mock.Mock(package="package", version="3.6.0", found=1, done=1)
+    worker.results = [
+        {"kernel": "package.k", "triton": "3.6.0", "target": "sm_90", "outcome": "differs", "detail": detail}
+        for detail in ("access 1: registers 60 to 77", "access 2: registers 60 to 77")
+    ]
+    known = [["package.* sm_90 *: differs: access 1: registers *", "of a reason"]]
+    with mock.patch.object(corpus, "known_reasons", lambda: known):
+        assert corpus.report([worker]) == 1
+    said = capsys.readouterr().out.splitlines()[2:]
+    assert ["known: of a reason" in line for line in said] == [True, False]
