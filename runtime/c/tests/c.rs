@@ -84,26 +84,30 @@ fn a_program_runs_with_the_static_library() {
     leaves_late(&program);
 }
 
+/// The folder of the library in place of CUDA's.
+static CUDA: LazyLock<PathBuf> = LazyLock::new(|| {
+    let folder = built("cuda");
+    std::fs::create_dir_all(&folder).unwrap();
+    build("cuda/libcuda.so", "tests/cuda.c", &["-std=gnu11", "-shared", "-fPIC"]);
+    folder
+});
+
 /// What the program of test/device/graphs.c finds wrong on the ranks of a run, in all, on a library in place of CUDA.
 struct Graphs {
     program: PathBuf,
     kernels: PathBuf,
-    library: PathBuf,
 }
 
 impl Graphs {
     fn new() -> Self {
-        let library = built("cuda");
-        std::fs::create_dir_all(&library).unwrap();
-        build("cuda/libcuda.so", "tests/cuda.c", &["-std=gnu11", "-shared", "-fPIC"]);
-        let kernels = library.join("kernels.ptx");
+        let kernels = CUDA.join("kernels.ptx");
         std::fs::write(&kernels, ".visible .entry ring(\n.visible .entry meet(\n").unwrap();
-        Self { program: build("graphs", "../../test/device/graphs.c", &STATIC), kernels, library }
+        Self { program: build("graphs", "../../test/device/graphs.c", &STATIC), kernels }
     }
 
     fn command(&self, ipc: bool, args: &[&str]) -> Command {
         let mut command = Command::new(&self.program);
-        command.arg(&self.kernels).args(["--replays", "60"]).args(args).env("LD_LIBRARY_PATH", &self.library);
+        command.arg(&self.kernels).args(["--replays", "60"]).args(args).env("LD_LIBRARY_PATH", &*CUDA);
         command.env("SYMM_IPC", if ipc { "1" } else { "0" });
         // Whatever is asked for, symm asks for what it needs before the driver starts.
         if ipc {
@@ -151,6 +155,17 @@ fn graphs_are_replayed_through_cudas_functions() {
     }
     let lines = Graphs::lines([graphs.command(false, &["--ranks", "2", "--without-barrier"])]);
     assert!(lines.len() == 2 && !well(&lines), "the barrier is needed: {lines:?}");
+}
+
+/// Each rank's thread has the other rank's device.
+#[test]
+fn the_callers_device_stays_current_and_a_kernel_that_hangs_holds_no_call() {
+    let program = build("devices", "tests/devices.c", &STATIC);
+    for args in [&[][..], &["hang"]] {
+        let output = Command::new(&program).args(args).env("LD_LIBRARY_PATH", &*CUDA).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && output.stdout == b"ended\n", "{args:?}: {:?} {text}", output.status);
+    }
 }
 
 /// Null, handles that are gone, sizes of no memory, calls at the wrong time, on other threads and in children.

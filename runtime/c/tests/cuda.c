@@ -1,4 +1,4 @@
-// Stands in for NVIDIA's libcuda.so, for test/device/graphs.c: devices are memory of this process, heaps are memfds,
+// Stands in for NVIDIA's libcuda.so, for test/device/graphs.c and devices.c: devices are memory of this process, heaps are memfds,
 // streams are threads, and the kernels are those below. What it is given is checked; what is left at the end of a
 // process that went well makes it one that did not.
 
@@ -293,6 +293,7 @@ static void execute(const struct step *step, int device) {
   const int64_t *ctx = (const int64_t *)step->values[0];
   if (!strcmp(step->function->name, "ring")) ring(ctx, step->values, step->blocks);
   else if (!strcmp(step->function->name, "meet")) meet(ctx, step->values, step->blocks);
+  else if (!strcmp(step->function->name, "hang")) for (;;) pause();
   else meet_at(ctx, PAD_WORDS / (uint64_t)(ctx[1] + 1) - 1);
 }
 
@@ -338,9 +339,9 @@ static int give(struct stream *stream, const struct step *step) {
 
 // ---- Code and launches ----
 
-static struct function functions[DEVICES][3] = {
-    {{0, "ring", 26, 0}, {0, "meet", 16, 0}, {0, "symm_barrier", 1, 0}},
-    {{1, "ring", 26, 0}, {1, "meet", 16, 0}, {1, "symm_barrier", 1, 0}},
+static struct function functions[DEVICES][4] = {
+    {{0, "ring", 26, 0}, {0, "meet", 16, 0}, {0, "symm_barrier", 1, 0}, {0, "hang", 1, 0}},
+    {{1, "ring", 26, 0}, {1, "meet", 16, 0}, {1, "symm_barrier", 1, 0}, {1, "hang", 1, 0}},
 };
 
 int cuModuleLoadDataEx(struct module **module, const char *image, unsigned count, int *options, void **values) {
@@ -357,7 +358,7 @@ int cuModuleGetFunction(struct function **function, struct module *module, const
   char entry[64];
   snprintf(entry, sizeof entry, ".visible .entry %s(", name);
   CHECK(strstr(module->image, entry), NOT_FOUND);
-  for (int i = 0; i < 3; i++)
+  for (int i = 0; i < 4; i++)
     if (!strcmp((*function = &functions[module->device][i])->name, name)) return 0;
   return NOT_FOUND;
 }
