@@ -55,6 +55,7 @@ mod rank;
 mod report;
 mod run;
 mod stall;
+mod standard;
 mod stuck;
 mod supervisor;
 pub mod trace;

@@ -19,6 +19,7 @@ use crate::memory;
 use crate::peers;
 use crate::process::{Bootstrap, Link, Monitor, Offer, join};
 use crate::rank::Rank;
+use crate::standard;
 use crate::supervisor::{Limit, supervise};
 use crate::trace::{Sink, Trace};
 use crate::world::{Mode, World};
@@ -177,6 +178,7 @@ impl World {
     /// Meets the other ranks; `joined` says that the caller runs the ranks of this process itself.
     pub(crate) fn start(config: &Config, joined: bool) -> Result<(Self, Vec<Link>), Error> {
         config.check()?;
+        standard::keep_apart()?;
         match &config.ranks {
             Ranks::Threads(ranks) => Ok((in_threads(config, *ranks, joined)?, Vec::new())),
             Ranks::Process(bootstrap) => in_process(config, bootstrap, joined),

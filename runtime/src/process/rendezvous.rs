@@ -25,6 +25,7 @@ use crate::fork::Kept;
 use crate::interrupt;
 use crate::lock::lock;
 use crate::memory;
+use crate::standard;
 
 /// Bytes of the largest greeting or answer.
 pub(super) const MOST_BYTES: u64 = 16 << 20;
@@ -128,6 +129,7 @@ impl Bootstrap {
         if let Some(presence) = lock(&self.presence).take() {
             return Ok(presence);
         }
+        standard::keep_apart()?;
         if self.rank == 0 {
             return Coordinator::open(self).map(Presence::Coordinator);
         }

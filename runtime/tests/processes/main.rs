@@ -36,7 +36,7 @@ fn main() -> ExitCode {
 }
 
 fn test_all(filter: Option<&str>) {
-    let tests: [(&str, fn()); 22] = [
+    let tests: [(&str, fn()); 23] = [
         ("ranks_exchange_data", ranks_exchange_data),
         ("ranks_join_and_leave", ranks_join_and_leave),
         ("a_killed_rank_is_named", a_killed_rank_is_named),
@@ -59,6 +59,7 @@ fn test_all(filter: Option<&str>) {
         ("a_dead_rank_is_not_in_the_trace", a_dead_rank_is_not_in_the_trace),
         ("a_long_fingerprint_is_compared", a_long_fingerprint_is_compared),
         ("the_longest_times_are_times", the_longest_times_are_times),
+        ("what_is_written_to_closed_outputs_reaches_nobody", what_is_written_to_closed_outputs_reaches_nobody),
     ];
     let own = std::fs::read_link("/proc/self").is_ok_and(|me| me.to_string_lossy() == std::process::id().to_string());
     if !own {
@@ -320,4 +321,10 @@ fn a_long_fingerprint_is_compared() {
 fn the_longest_times_are_times() {
     let found = outputs(start(2, "longest", "longest"), SOON);
     assert!(found.iter().all(|(ok, _)| *ok), "{found:?}");
+}
+
+/// Otherwise their numbers are those of connections and heaps.
+fn what_is_written_to_closed_outputs_reaches_nobody() {
+    let found = outputs(start(3, "closed", "join, closed"), SOON);
+    assert!(found.iter().all(|(ok, text)| *ok && text.is_empty()), "{found:?}");
 }

@@ -115,6 +115,12 @@ fn before_joining(what: &str, bootstrap: &Bootstrap) -> Result<Option<String>, E
             std::io::stdout().flush().expect("an output");
             std::process::exit(i32::from(what == "keep and fail"));
         }
+        "join, closed" => {
+            for fd in 0..3 {
+                // SAFETY: nobody in this process uses them after this.
+                unsafe { libc::close(fd) };
+            }
+        }
         "fork early" => {
             bootstrap.announce()?;
             if rank == 1 {
@@ -239,6 +245,12 @@ fn join_and_leave(rank: Rank, what: &str) -> Result<(), Error> {
     rank.barrier()?;
     rank.read(mail, &mut word)?;
     assert_eq!(u64::from_le_bytes(word), u64::from((me + ranks - 1) % ranks));
+    if what == "join, closed" {
+        // As a library that complains.
+        for fd in [rustix::stdio::stdin(), rustix::stdio::stdout(), rustix::stdio::stderr()] {
+            let _ = rustix::io::write(fd, &[b'!'; 4096]);
+        }
+    }
     if what == "join and die" && me == 1 {
         std::process::exit(7);
     }

@@ -1,0 +1,25 @@
+//! Standard input and outputs of a process that closed them (`2>&-`): the next descriptors that it makes get their
+//! numbers, and whatever a library prints there would reach a heap or another rank.
+
+use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd};
+
+use rustix::fs::{Mode, OFlags, open};
+use rustix::io::{Errno, fcntl_getfd};
+use rustix::stdio::{raw_stderr, stderr, stdin, stdout};
+
+use crate::error::Error;
+
+/// Opens /dev/null where one of them is closed, as Rust's programs do before `main`.
+pub(crate) fn keep_apart() -> Result<(), Error> {
+    let closed = |fd: BorrowedFd| fcntl_getfd(fd) == Err(Errno::BADF);
+    while [stdin(), stdout(), stderr()].into_iter().any(closed) {
+        let null = open("/dev/null", OFlags::RDWR, Mode::empty())
+            .map_err(Error::system("open /dev/null in place of a standard input or output that is closed"))?;
+        // Another thread may have taken the number meanwhile.
+        if null.as_raw_fd() <= raw_stderr() {
+            // It stays open.
+            let _ = null.into_raw_fd();
+        }
+    }
+    Ok(())
+}
