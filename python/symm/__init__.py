@@ -5,6 +5,7 @@ kernels. Importing `symm` itself imports neither Triton nor torch.
 """
 
 from ._symm import __version__
+from ._team import Team
 from ._world import World, init
 from .errors import (
     ArgumentError,
@@ -52,6 +53,7 @@ __all__ = [
     "StagingError",
     "SymmError",
     "SymmWarning",
+    "Team",
     "UnsupportedError",
     "UntestedVersionWarning",
     "World",

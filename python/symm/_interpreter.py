@@ -18,7 +18,7 @@ from triton.runtime import interpreter
 from triton.runtime.interpreter import TensorHandle, _get_np_dtype, interpreter_semantic
 
 from . import _interpreter_deadlock, _interpreter_memory, _open, _symm
-from ._interpreter_deadline import Clock
+from ._interpreter_deadline import SECONDS_OF_A_POLL, Clock
 from ._operands import Operands
 from ._symm import MAX_RANKS, TABLE_HEADER_WORDS
 from .errors import CompileError, NotSymmetricError, RankRangeError, SymmError
@@ -230,9 +230,26 @@ class Effects:
         if programs > most:
             raise ValueError(f"the grid has {programs} programs, and there are flags for {most} on {words[1]} ranks")
         if (world := _open.current(words)) is not None:
-            world.barrier()
+            meet(world, words)
         elif words[1] > 1:
             raise SymmError("symm barrier needs the ranks of symm.init, but this context is not from there")
+
+
+def meet(world, words):
+    """The barrier of this program's number, with the words that it has on a GPU."""
+    me, ranks, *bases = words
+    (x, y, z), (width, height, _) = interpreter_semantic.builder.grid_idx, interpreter_semantic.builder.grid_dim
+    pad = 8 * (int(x) + width * (int(y) + height * int(z))) * (ranks + 1)
+    word = ctypes.c_int64.from_address(bases[me] + pad)
+    word.value = epoch = word.value + 1
+    for base in bases:
+        _symm.set_flag("int64", base + pad + 8 * (me + 1), epoch)
+    with _interpreter_deadlock.waiting(world, located, f"barrier number {epoch}") as watch:
+        for rank in range(ranks):
+            flag = bases[me] + pad + 8 * (rank + 1)
+            while not _symm.await_flag("int64", flag, "ge", epoch, SECONDS_OF_A_POLL):
+                check_ranks(words)
+                watch.looked()
 
 
 def missing_line(pointers, addresses, epoch, mask):

@@ -71,12 +71,14 @@ class Alone:
 
 def waiting(world, located, what):
     """A context manager, for the time that this rank waits in a kernel; `what` says for what. It gives a Watch."""
+    world = getattr(world, "world", world)  # A team's.
     on_the_cpu = world is not None and world.device.type == "cpu" and world.is_open()
     return Watch(world, located, what) if on_the_cpu else Alone()
 
 
 def flag_text(world, address, comparison, element, value, seen):
     """What a wait for a flag waits for."""
+    world = getattr(world, "world", world)
     if world is not None:
         first = world.bases[world.get_rank()]
         address = f"heap+{address - first:#x}"

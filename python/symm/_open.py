@@ -1,23 +1,26 @@
 """The runs that this process is in."""
 
 import ctypes
+import weakref
 
 from ._symm import TABLE_HEADER_WORDS, full_fence
 from .errors import SymmError
 
 # In the order in which all ranks have joined them.
 worlds = []
+# Some of their ranks each.
+teams = weakref.WeakSet()
 
 
 def current(table):
-    """The World that a kernel's context table is of, if it is of this process's."""
+    """The World or Team that a kernel's context table is of, if it is of this process's."""
     bases = list(table[TABLE_HEADER_WORDS:])
-    return next((world for world in worlds if world.bases == bases), None)
+    return next((world for world in (*worlds, *teams) if world.bases == bases), None)
 
 
 def num_ranks(first_base):
-    """How many ranks there are in the World of which rank 0's heap is at an address."""
-    world = next((world for world in worlds if world.bases[0] == first_base), None)
+    """How many ranks there are in the World or Team of which rank 0's base is an address."""
+    world = next((world for world in (*worlds, *teams) if world.bases[0] == first_base), None)
     if world is None:
         raise SymmError("these are no heap bases of a run: call symm.init, or symm.iris.iris, first")
     return world.get_num_ranks()

@@ -14,10 +14,13 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from . import _sending, _symm
+from ._argument import Argument
 from ._device import driver_of, gpu_of, place, usual_device
 from ._factories import Factories
 from ._memory import Memory, torch
 from ._open import Standing, address_of, is_on_a_heap, worlds
+from ._streams import Streams
+from ._team import Splits
 from ._torch_ranks import as_torch_has_joined
 from .errors import ArgumentError, BootstrapError, NotSymmetricError, RankRangeError
 
@@ -31,8 +34,6 @@ HEAP_SIZE = 1 << 30
 SECONDS_OF_A_LOOK = 0.05
 # Held while a thread joins a run.
 JOINING = threading.Lock()
-# What Triton's interpreter asks of an argument that is in memory.
-OF_A_TENSOR = ("untyped_storage", "new_empty", "storage_offset", "size", "stride")
 
 
 def init(heap_size: int = HEAP_SIZE, device: str | Device | None = None, timeout: float | None = None) -> World:
@@ -63,7 +64,7 @@ class _Log(logging.LoggerAdapter):
         return f"{self.extra['prefix']} {message}", keywords
 
 
-class World(Factories):
+class World(Factories, Splits, Streams, Argument):
     """This process's rank, and tensors that every rank has at the same offset of its heap.
 
     What makes tensors is collective: every rank makes the same ones, with the same function, of the same shape and
@@ -122,21 +123,13 @@ class World(Factories):
         ranks = f"rank={self.get_rank()}, num_ranks={self.get_num_ranks()}"
         return f"World({ranks}, heap_size={self.heap_size}, device={str(self.device)!r})"
 
-    # As an argument of kernels it is its context table.
-
-    @property
-    def dtype(self):
-        return torch().int64
-
     def data_ptr(self):
+        """Where the context table is: as an argument of kernels it is that."""
         return self.rank.table
 
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name):
-            if name in OF_A_TENSOR:
-                return getattr(self.get_device_context(), name)
-            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'", name=name, obj=self)
+    def _place(self):
+        """The World, and the ranks that are meant."""
+        return self, tuple(range(self.get_num_ranks()))
 
     # Ranks.
 
@@ -161,11 +154,6 @@ class World(Factories):
     def get_heap_bases(self) -> Tensor:
         """The address of each rank's heap in this process: int64, on the CPU."""
         return torch().tensor(self.rank.heap_bases, dtype=torch().int64)
-
-    def get_device_context(self) -> Tensor:
-        """The context table that kernels take: int64 [rank, num_ranks, base_0, …], on the device."""
-        words = _symm.TABLE_HEADER_WORDS + self.get_num_ranks()
-        return Memory(self.rank.table, 8 * words, self.rank.hold()).tensor(self.device, torch().int64, (words,))
 
     def is_symmetric(self, tensor: Tensor) -> bool:
         """Whether a tensor lies on this rank's heap, so that every rank has its counterpart."""
@@ -193,6 +181,11 @@ class World(Factories):
         memory = Memory(address, size, tensor)
         return memory.tensor(self.device, tensor.dtype, tensor.shape, tensor.stride())
 
+    def synchronize(self) -> None:
+        """Waits until the device has done what it was given. Raises what `check` raises."""
+        self._synchronize()
+        self.check()
+
     # All ranks together.
 
     def barrier(self, stream: Stream | None = None) -> None:
@@ -203,6 +196,7 @@ class World(Factories):
             self._synchronize()
         else:
             self._wait_for(stream.synchronize)
+        self.check()
         here = place()
         with self._meeting("World.barrier", here):
             self.rank.barrier(here)
@@ -214,6 +208,7 @@ class World(Factories):
         """
         if stream is not None and not hasattr(stream, "cuda_stream"):
             raise ArgumentError(f"stream must be a torch stream, not {stream!r}")
+        self.check()
         handle = 0
         if self.device.type != "cpu":
             handle = (stream or torch().cuda.current_stream(self.device)).cuda_stream

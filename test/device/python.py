@@ -61,6 +61,7 @@ def main():
     options = parser.parse_args()
     on_gpu = options.device == "gpu"
     names = ["host.py", "ops.py", "alias.py", "tma.py", "messages.py", "iris_host.py", "iris_triton.py", "worlds.py"]
+    names += ["flags.py", "teams.py", "streams.py"]
     # Triton's interpreter has no Gluon.
     names += ["graph.py", "iris_gluon.py"] if on_gpu else []
     programs = [TESTS / name for name in names] + sorted(EXAMPLES.glob("*.py"))

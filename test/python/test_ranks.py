@@ -16,7 +16,8 @@ from symm._device import gpu_of
 HERE = Path(__file__).parent
 EXAMPLES = HERE.parents[1] / "examples/python"
 PROGRAMS = ("host.py", "ops.py", "alias.py", "tma.py", "messages.py", "iris_host.py", "iris_triton.py", "worlds.py")
-PROGRAMS += ("forks.py", "packets.py", "crossed.py", "flags.py", "argument.py")
+PROGRAMS += ("forks.py", "packets.py", "crossed.py", "flags.py", "argument.py", "teams.py")
+PROGRAMS += ("streams.py",)
 SECONDS = 400
 
 
@@ -102,8 +103,10 @@ DEADLOCKS = {
     "later_program": "deadlocks.py:26: wait for a flag of int32 at heap+0x200000 to be == 1: it is 0",
     "another_flag": "wait for several flags: they are 1, 1, 0, 0, 0, 0, 0, 0",
     "no_packets": "wait_packet, epoch 7",
-    "one_in_a_barrier": "rank 1: World.barrier at {file}:45",
-    "one_has_ended": "rank 1: World.barrier at {file}:77",
+    "one_in_a_barrier": "{file}:45: barrier number 1",
+    "barrier_of_the_host": "rank 1: World.barrier at {file}:89",
+    "barriers_of_two_programs": "rank 1: program (1, 0, 0), {file}:65: barrier number 1",
+    "one_has_ended": "rank 1: World.barrier at {file}:89",
 }
 
 
@@ -123,6 +126,28 @@ def test_a_deadlock_of_one_and_of_four_ranks(ranks):
 def test_a_slow_rank_is_no_deadlock():
     for output, status in outputs(start("deadlocks.py", 4, CASE="slow")):
         assert status == 0, output
+
+
+def run_from_page_all(page, prelude, folder):
+    """Runs the blocks of a page as one program on two ranks: the last ones define what the first ones use."""
+    blocks = [block.split("```")[0] for block in (HERE.parents[1] / "docs" / page).read_text().split("```python\n")[1:]]
+    program = folder / "program.py"
+    program.write_text(prelude + "".join(reversed(blocks)))
+    for output, status in outputs(start(program, 2)):
+        assert status == 0, output
+
+
+# What the blocks of the page on kernels take for granted.
+PRELUDE = """import symm, torch, triton
+import symm.triton as st
+
+world = symm.init()
+flags = world.zeros(8, dtype=torch.int32)
+"""
+
+
+def test_the_page_on_kernels(tmp_path):
+    run_from_page_all("kernels.md", PRELUDE, tmp_path)
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 4])

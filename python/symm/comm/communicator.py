@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 from .._memory import torch
+from .._team import grouped
 from .._world import World
 from ..errors import ArgumentError, ClosedError
 from ._calls import Calls
@@ -104,16 +105,9 @@ class Communicator:
         for name, value in (("color", color), ("key", key)):
             if value is not None and not isinstance(value, int):
                 raise ArgumentError(f"split: {name} must be an integer or None, not {value!r}")
-        mine = (self._members, color, self._rank if key is None else key, self._rank)
-        groups = {}
-        for rank in range(self.world.get_num_ranks()):
-            parent, each, *order = self.world.broadcast(mine, rank)
-            # Who is in none is in a group of its own.
-            groups.setdefault((parent, each, rank if each is None else None), []).append((*order, rank))
-        groups = {name: tuple(rank for *_, rank in sorted(ranks)) for name, ranks in groups.items()}
+        mine, groups = grouped(self.world, self._members, self._rank, color, key)
         made = Communicator.__new__(Communicator)
-        members = groups[self._members, color, self.world.get_rank() if color is None else None]
-        made._join(self.world, members, [len(ranks) for ranks in groups.values()], *self._settings)
+        made._join(self.world, groups[mine], [len(ranks) for ranks in groups.values()], *self._settings)
         return None if color is None else made
 
     def check(self) -> None:

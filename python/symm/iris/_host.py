@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import _world
 from .._memory import torch
+from .._team import Team
 from ..errors import RankFailedError, UnsupportedError
 from ._logging import logger
 
@@ -228,14 +229,15 @@ class Iris:
     # All ranks together.
 
     def barrier(self, stream: Stream | None = None, group: Any = None) -> None:
-        """Waits on the host until every rank is here and its GPU, or its `stream`, has done what it was given."""
-        self._all_ranks(group)
-        self.world.barrier(stream)
+        """Waits on the host until every rank is here and its GPU, or its `stream`, has done what it was given.
+
+        `group` may be a `symm.Team` of `world`: then it is the ranks of that team.
+        """
+        self._whom(group).barrier(stream)
 
     def device_barrier(self, group: Any = None) -> None:
         """Waits on the device, in torch's current stream; it can be captured in a CUDA graph."""
-        self._all_ranks(group)
-        self.world.device_barrier()
+        self._whom(group).device_barrier()
 
     def broadcast(
         self, value: Any, src: int = 0, *, source_rank: int | None = None, src_rank: int | None = None
@@ -251,15 +253,20 @@ class Iris:
         """`broadcast`, as early versions of Iris call it for tensors."""
         return self.broadcast(value, source_rank)
 
-    def _all_ranks(self, group):
+    def _whom(self, group):
+        """Who meets in a group: the World, or a Team of it."""
+        if isinstance(group, Team) and group.world is self.world:
+            return group
         if group is None:
-            return
+            return self.world
         try:
             ranks = len(torch().distributed.get_process_group_ranks(group))
         except (AttributeError, KeyError, RuntimeError, TypeError, ValueError):
             raise UnsupportedError(f"group must be one of torch.distributed's, not {group!r}") from None
         if ranks != self.num_ranks:
-            raise UnsupportedError("symm.iris has barriers of all ranks only: leave out group")
+            wanted = "give a Team of world.team or world.split, or leave out group"
+            raise UnsupportedError(f"symm.iris has barriers of all ranks, and of Teams: {wanted}")
+        return self.world
 
 
 def _close_gone():

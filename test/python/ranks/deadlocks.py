@@ -54,6 +54,18 @@ def one_has_ended(world, flags):
 
 
 @triton.jit
+def barrier_of_the_host(world, flags):
+    if st.rank(world) == 0:
+        st.barrier(world)  # wait
+
+
+@triton.jit
+def barriers_of_two_programs(world, flags):
+    if tl.program_id(0) == st.rank(world):
+        st.barrier(world)  # wait
+
+
+@triton.jit
 def slow(world, flags):
     """No deadlock: the last rank takes its time."""
     st.wait(world, flags, 1)

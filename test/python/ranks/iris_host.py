@@ -162,7 +162,13 @@ shmem = iris_gl.iris(1 << 20)
 assert dict(os.environ) == variables
 assert (shmem.get_rank(), found) == (joining, [ranks])
 shmem.barrier(group=range(ranks))
-assert "all ranks only" in raised(RuntimeError, shmem.barrier, group=range(ranks + 1))
+assert "all ranks, and of Teams" in raised(RuntimeError, shmem.barrier, group=range(ranks + 1))
+# A team meets on its own: rank 0 as often as it likes.
+large = symm.iris.iris(8 << 20)
+alone = large.world.split(shmem.get_rank())
+for _ in range(1 if shmem.get_rank() else 3):
+    large.barrier(group=alone)
+    large.device_barrier(group=alone)
 assert isinstance(shmem, iris_gl.IrisGluon)
 shmem.barrier()
 

@@ -18,7 +18,6 @@ sys.modules |= {"numpy": mock.MagicMock(), "symm._symm": mock.MagicMock(__versio
 
 import symm  # noqa: E402
 from symm import _context, _flags, _ops, _packets, comm, errors  # noqa: E402
-from symm._factories import Factories  # noqa: E402
 from symm.comm import Communicator  # noqa: E402
 
 INTRODUCTION = """\
@@ -76,13 +75,23 @@ def bases(kind):
     return f" (also {', '.join(other)})" if other else ""
 
 
+def print_members(name, *kinds):
+    """The methods that users call, of a class and those that it is derived from."""
+    members = {}
+    for kind in kinds:
+        members |= {each: member for each, member in vars(kind).items() if each not in members}
+    for each, member in members.items():
+        if inspect.isfunction(member) and not each.startswith("_") and member.__annotations__:
+            print(entry(f"{name}.{each}", member))
+
+
 def main():
     print(INTRODUCTION + "\n## `symm`")
     print(entry("symm.init", symm.init))
     print(f"\n### `symm.World`\n\n{inspect.getdoc(symm.World)}")
-    for name, member in {**vars(symm.World), **vars(Factories)}.items():
-        if inspect.isfunction(member) and not name.startswith("_") and member.__annotations__:
-            print(entry(f"World.{name}", member))
+    print_members("World", *symm.World.__mro__)
+    print(f"\n### `symm.Team`\n\n{inspect.getdoc(symm.Team)} Other methods are those of `symm.World`.")
+    print_members("Team", symm.Team)
     # The first line is of the module for Triton, the second of its context.
     print(KERNELS.format(doc=inspect.getdoc(_ops).split("\n\n", 1)[1], context=inspect.getdoc(_context.Ops)))
     ops = [(name, getattr(module, name)) for module in (_ops, _flags, _packets) for name in module.__all__]

@@ -1,0 +1,89 @@
+"""What the host does in the order of a stream: copies to other ranks and from them, signals and waits."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any, Literal
+
+from ._memory import torch
+from .errors import ArgumentError, NotSymmetricError
+
+if TYPE_CHECKING:
+    from torch import Tensor
+    from torch.cuda import Stream
+
+COMPARISONS, KINDS = ("eq", "ne", "lt", "le", "gt", "ge"), ("set", "add")
+
+
+class Streams:
+    """What a World and a Team do in the order of `stream`, torch's current one by default.
+
+    All of it can be captured in a CUDA graph. Signals and waits are small kernels.
+    """
+
+    # A World's and a Team's.
+    as_remote: Any
+    check: Any
+
+    def put(self, src: Tensor, dst: Tensor, rank: int, stream: Stream | None = None) -> None:
+        """Copies my `src` to `dst` of `rank`: a tensor on the heap, of the same shape and dtype."""
+        self._copied("put", src, dst, self.as_remote(dst, rank), src, stream)
+
+    def get(self, src: Tensor, dst: Tensor, rank: int, stream: Stream | None = None) -> None:
+        """Copies `src` of `rank`, a tensor on the heap, to my `dst`, of the same shape and dtype."""
+        self._copied("get", src, dst, dst, self.as_remote(src, rank), stream)
+
+    def signal(
+        self, flag: Tensor, value: int, rank: int, op: Literal["set", "add"] = "set", stream: Stream | None = None
+    ) -> None:
+        """Sets the flag of `rank` to `value`, or adds `value` to it (`op="add"`), when all before it is done.
+
+        `flag` is a tensor on the heap with one element, int32 or int64. Whoever waits for the signal, here or in a kernel,
+        sees what this rank's stream did before.
+        """
+        from . import _host_kernels
+
+        if op not in KINDS:
+            raise ArgumentError(f"signal: op must be 'set' or 'add', not {op!r}")
+        # It says what is wrong with the tensor and the rank.
+        self.as_remote(flag, rank)
+        _host_kernels.launch(_host_kernels.stream_signal, stream, *self._flag("signal", flag, value), int(rank), op)
+
+    def wait(
+        self,
+        flag: Tensor,
+        value: int,
+        compare: Literal["eq", "ne", "lt", "le", "gt", "ge"] = "ge",
+        stream: Stream | None = None,
+    ) -> None:
+        """What comes after it waits until my flag compares with `value` as asked. The host does not.
+
+        `flag` is as for `signal`.
+        """
+        from . import _host_kernels
+
+        if compare not in COMPARISONS:
+            raise ArgumentError(f"wait: compare must be one of {', '.join(COMPARISONS)}, not {compare!r}")
+        self.as_remote(flag, 0)
+        _host_kernels.launch(_host_kernels.stream_wait, stream, *self._flag("wait", flag, value), compare)
+
+    def _flag(self, call, flag, value):
+        """The arguments that a signal and a wait have in common."""
+        self.check()
+        bits = {torch().int32: 32, torch().int64: 64}.get(flag.dtype)
+        if bits is None or flag.numel() != 1:
+            raise ArgumentError(f"{call}: flag must be one int32 or int64, not {tuple(flag.shape)} of {flag.dtype}")
+        if isinstance(value, bool) or not isinstance(value, int) or not -(2 ** (bits - 1)) <= value < 2 ** (bits - 1):
+            raise ArgumentError(f"{call}: value must be an integer of {bits} bits, not {value!r}")
+        return self, flag, value
+
+    def _copied(self, call, src, dst, to, source, stream):
+        self.check()
+        for name, tensor in (("src", src), ("dst", dst)):
+            if not isinstance(tensor, torch().Tensor):
+                raise NotSymmetricError(f"{call}: {name} must be a tensor, not {tensor!r}")
+        if tuple(src.shape) != tuple(dst.shape) or src.dtype != dst.dtype:
+            said = [f"{name} is {tuple(tensor.shape)} of {tensor.dtype}" for name, tensor in (("src", src), ("dst", dst))]
+            raise ArgumentError(f"{call}: {' and '.join(said)}: they must be alike")
+        with contextlib.nullcontext() if stream is None else torch().cuda.stream(stream):
+            to.copy_(source)

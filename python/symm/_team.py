@@ -1,0 +1,213 @@
+"""Teams: some of a World's ranks, with numbers and barriers of their own.
+
+A team's context table has the addresses of its pad on its ranks' heaps where the World's has those of the heaps. Distances
+are the same, so that pointers lead where they should, and what lies at the start of a heap for barriers has its
+place at the start of the pad.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any
+
+from ._argument import Argument
+from ._memory import Memory, torch
+from ._open import teams
+from ._streams import Streams
+from .errors import ArgumentError, ClosedError, RankRangeError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from torch import Tensor
+    from torch import device as Device
+    from torch.cuda import Stream
+
+    from ._world import World
+
+# The size of what symm keeps at the start of a heap, and where the context table is in it; a page for the host's barriers.
+RESERVED, TABLE, MEETINGS = 2 << 20, (2 << 20) - 4096, 4096
+
+
+class Splits:
+    """What makes teams, in a World and in a Team."""
+
+    def split(self, color: int | None, key: int | None = None) -> Team | None:
+        """The team of the ranks that give the same color, in the order of `key`, then of their numbers.
+
+        With None as `color`, a rank is in none, and the result is None. A team can be split again. Collective over all
+        ranks of the World: each splits the team that it is in, and one that is in none splits the World, with None.
+        """
+        world, members = self._place()
+        for name, value in (("color", color), ("key", key)):
+            if isinstance(value, bool) or (value is not None and not isinstance(value, int)):
+                raise ArgumentError(f"split: {name} must be an integer or None, not {value!r}")
+        mine, groups = grouped(world, members, self.get_rank(), color, key)
+        made = Team(world, groups[mine])
+        return None if color is None else made
+
+    def team(self, ranks: Sequence[int]) -> Team:
+        """The team of these ranks, in this order: numbers that they have here. It holds the caller.
+
+        Collective over all ranks of the World: each gives the team that it is to be in, in the same order as the others of
+        that team. For ranks that are to be in none, there is `split`.
+        """
+        world, members = self._place()
+        refused, chosen = None, None
+        try:
+            chosen = tuple(members[rank] for rank in self._checked(ranks))
+        except (ArgumentError, RankRangeError) as error:
+            refused = error
+        told = [world.broadcast((chosen, str(refused)), rank) for rank in range(world.get_num_ranks())]
+        if refused is not None:
+            raise refused
+        for rank, (theirs, what) in enumerate(told):
+            if theirs is None:
+                raise ArgumentError(f"team: rank {rank} gave none: {what}")
+            if rank in chosen and theirs != chosen:
+                raise ArgumentError(f"team: rank {rank} of the World is in this team, but gave {_listed(theirs)}")
+        return Team(world, chosen)
+
+    def _checked(self, ranks):
+        """The ranks of a team, as its caller gave them."""
+        try:
+            chosen = [operator.index(rank) for rank in ranks]
+        except TypeError:
+            raise ArgumentError(f"team: ranks must be a list of integers, not {ranks!r}") from None
+        count = self.get_num_ranks()
+        for rank in chosen:
+            if not 0 <= rank < count:
+                raise RankRangeError(f"team: rank {rank} out of range [0, {count})")
+        if len(set(chosen)) < len(chosen):
+            raise ArgumentError(f"team: {_listed(chosen)} has a rank twice")
+        if self.get_rank() not in chosen:
+            missing = f"{_listed(chosen)} does not hold this rank, {self.get_rank()}"
+            raise ArgumentError(f"team: {missing}: give the team that it is in, or call split")
+        return chosen
+
+
+class Team(Splits, Streams, Argument):
+    """Some of a World's ranks, numbered from 0 in their order: what `World.team` and `World.split` give.
+
+    It is an argument of kernels as a World is, and there the context of ops, with the team's numbers; tensors are the
+    World's. Its barriers meet those of this team alone; it takes 2 MiB of every heap, which are the World's again when it
+    is gone on all ranks.
+    """
+
+    def __init__(self, world: World, members: tuple[int, ...]):
+        self.world, self.members, self.device, self.rank = world, members, world.device, world.rank
+        self._memory = world._allocate(RESERVED + MEETINGS, "World.team")
+        self._offset = self._memory.address - world.bases[world.get_rank()]
+        self.bases = [world.bases[rank] + self._offset for rank in members]
+        self._number = members.index(world.get_rank())
+        table = [self._number, len(members), *self.bases]
+        memory = Memory(self.data_ptr(), 8 * len(table), self._memory).tensor(self.device, torch().int64, (len(table),))
+        memory.copy_(torch().tensor(table, dtype=torch().int64))
+        teams.add(self)
+
+    def __reduce__(self):
+        raise ArgumentError("a Team cannot be pickled or copied: pass the Team itself, or numbers and tensors")
+
+    def __repr__(self) -> str:
+        if not self.is_open():
+            return f"Team(closed, members={list(self.members)})"
+        return f"Team(rank={self._number}, num_ranks={len(self.members)}, members={list(self.members)})"
+
+    def data_ptr(self):
+        return self._memory.address + TABLE
+
+    def _place(self):
+        self._usable()
+        return self.world, self.members
+
+    def _usable(self):
+        if not self.is_open():
+            raise ClosedError("this Team's World is closed")
+
+    def is_open(self):
+        """Whether this process is a rank of the run."""
+        return self.world.is_open()
+
+    def get_rank(self) -> int:
+        """The number of this rank in the team, from 0."""
+        return self._number
+
+    def get_num_ranks(self) -> int:
+        """How many ranks the team has."""
+        return len(self.members)
+
+    def get_members(self) -> tuple[int, ...]:
+        """The numbers that the team's ranks have in the World."""
+        return self.members
+
+    def get_device(self) -> Device:
+        """The torch device of this rank's tensors."""
+        return self.device
+
+    def as_remote(self, tensor: Tensor, rank: int) -> Tensor:
+        """`World.as_remote`, of a rank of the team."""
+        try:
+            number = operator.index(rank)
+        except TypeError:
+            raise ArgumentError(f"rank must be an integer, not {rank!r}") from None
+        if not 0 <= number < len(self.members):
+            raise RankRangeError(f"rank {number} out of range [0, {len(self.members)})")
+        return self.world.as_remote(tensor, self.members[number])
+
+    def barrier(self, stream: Stream | None = None) -> None:
+        """Waits on the host until every rank of the team is here and its GPU, or `stream` alone, is done.
+
+        The ranks meet on the device, by a kernel.
+        """
+        if stream is None:
+            self.world._synchronize()
+        else:
+            self.world._wait_for(stream.synchronize)
+        self.device_barrier()
+        self._synchronize()
+
+    def device_barrier(self, stream: Stream | None = None) -> None:
+        """Waits on the device: what a stream is given after it sees what the streams of the team's ranks did before it.
+
+        `stream` is torch's current one by default. It can be captured in a CUDA graph. Each rank calls it as often.
+        """
+        from ._host_kernels import meet
+
+        self._usable()
+        self.check()
+        meet(self, self._memory.address + RESERVED, stream)
+
+    def check(self) -> None:
+        """An error when another rank of the World has failed."""
+        self.world.check()
+
+    def synchronize(self) -> None:
+        """Waits until the device has done what it was given. Raises what `check` raises."""
+        self._synchronize()
+        self.check()
+
+    def _synchronize(self):
+        self.world._synchronize()
+
+    # What an interpreted kernel asks.
+
+    def check_symmetric(self, addresses, rank, every=True):
+        self.world.check_symmetric(addresses, self.members[rank], every)
+
+
+def grouped(world, members, number, color, key):
+    """The ranks of the World in groups, by what all of them say; and the group of this one.
+
+    This one is number `number` of `members`. Who gives no color is in a group of its own.
+    """
+    mine, groups = None, {}
+    for rank in range(world.get_num_ranks()):
+        parent, each, *order = world.broadcast((members, color, number if key is None else key, number), rank)
+        name = parent, each, rank if each is None else None
+        groups.setdefault(name, []).append((*order, rank))
+        mine = name if rank == world.get_rank() else mine
+    return mine, {name: tuple(rank for *_, rank in sorted(ranks)) for name, ranks in groups.items()}
+
+
+def _listed(ranks: Any) -> str:
+    return f"[{', '.join(map(str, ranks))}]"

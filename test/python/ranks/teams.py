@@ -1,0 +1,146 @@
+"""Teams: their ranks, in kernels and on the host, and that the barriers of two teams and of the World never meet."""
+
+import copy
+import pickle
+
+import pytest
+import symm
+import symm.triton as st
+import torch
+import triton
+import triton.language as tl
+
+world = symm.init(heap_size=64 << 20)
+me, ranks = world.get_rank(), world.get_num_ranks()
+flags = world.zeros(64, dtype=torch.int64)
+data = world.zeros(64, dtype=torch.int64)
+
+
+@triton.jit
+def around(team, flags, data, out, STEP: tl.constexpr):
+    """Each sends its number to the next one of the team, by pointers of the World's tensors."""
+    ctx = st.DeviceContext(team)
+    after = (ctx.rank() + 1) % ctx.num_ranks()
+    ctx.store(data, ctx.rank() + 100 * STEP, after)
+    ctx.signal(flags, STEP, after)
+    ctx.wait(flags, STEP)
+    tl.store(out, ctx.load(data, ctx.rank()))
+    tl.store(out + 1, ctx.num_ranks())
+
+
+@triton.jit
+def meet_often(context, data, slot, ROUNDS: tl.constexpr):
+    """Each adds one and meets: nobody finds less than all of the team have added."""
+    ctx = st.DeviceContext(context)
+    at = slot + tl.program_id(0)
+    wrong = 0
+    for each in range(ROUNDS):
+        ctx.atomic_add(data + at, 1, 0, sem="relaxed")
+        ctx.barrier()
+        wrong += (ctx.atomic_add(data + at, 0, 0) < (each + 1) * ctx.num_ranks()).to(tl.int32)
+        ctx.barrier()
+    tl.store(data + 60 + tl.program_id(0), wrong)
+
+
+def fresh():
+    """All tensors are zero, and all are here."""
+    world.barrier()
+    flags.fill_(0)
+    data.fill_(0)
+    world.barrier()
+
+
+def sent_around(team, members):
+    fresh()
+    out = world.zeros(2, dtype=torch.int64)
+    for step in (1, 2, 3):
+        around[(1,)](team, flags, data, out, step)
+        team.barrier()
+        number = members.index(me)
+        assert out.tolist() == [(number - 1) % len(members) + 100 * step, len(members)]
+    assert (team.get_rank(), team.get_num_ranks(), team.get_members()) == (number, len(members), tuple(members))
+    assert str(team) == f"Team(rank={number}, num_ranks={len(members)}, members={list(members)})"
+    assert team.get_device() == world.get_device() and team.is_open()
+    for rank, member in enumerate(members):
+        assert team.as_remote(data, rank).data_ptr() == world.as_remote(data, member).data_ptr()
+
+
+def met(teams):
+    """Kernels of several teams, and of the World, one after the other. Teams of the same split meet differently often."""
+    fresh()
+    for slot, team in enumerate(teams):
+        meet_often[(2,)](team, data, 4 * slot, 3 + 2 * (me % 2) if team is teams[0] else 5)
+        world.device_barrier()
+        assert data.tolist()[60:62] == [0, 0]
+        team.device_barrier()
+        meet_often[(2,)](world, data, 40, 3)
+        assert data.tolist()[60:62] == [0, 0]
+        fresh()
+
+
+def refused():
+    everyone = list(range(ranks))
+    for wrong, what in (
+        ([*everyone, ranks], f"team: rank {ranks} out of range"),
+        ([-1, *everyone], "team: rank -1 out of range"),
+        ([*everyone, 0], "team: .* has a rank twice"),
+        ([each for each in everyone if each != me], f"team: .* does not hold this rank, {me}"),
+        ([], f"team: .* does not hold this rank, {me}"),
+        (3, "team: ranks must be a list of integers, not 3"),
+        (["0"], "team: ranks must be a list of integers"),
+    ):
+        with pytest.raises((symm.ArgumentError, symm.RankRangeError), match=what):
+            world.team(wrong)
+    for color in ("red", 1.5, True):
+        with pytest.raises(symm.ArgumentError, match="split: color must be an integer or None"):
+            world.split(color)
+    with pytest.raises(symm.ArgumentError, match="split: key must be an integer or None"):
+        world.split(0, key="first")
+    if ranks > 1:
+        # One rank's mistake is told to all, and nobody waits.
+        with pytest.raises(symm.ArgumentError, match="has a rank twice" if me == 0 else "team: rank 0 gave none: .* twice"):
+            world.team([0, 0] if me == 0 else everyone)
+        with pytest.raises(symm.ArgumentError, match="rank . of the World is in this team, but gave"):
+            world.team(everyone if me == 0 else everyone[::-1])
+
+
+def of_the_host(team):
+    assert team.split(None) is None
+    for use in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(symm.ArgumentError, match="a Team cannot be pickled or copied"):
+            use(team)
+    with pytest.raises(symm.RankRangeError, match="out of range"):
+        team.as_remote(data, team.get_num_ranks())
+    with pytest.raises(symm.ArgumentError, match="rank must be an integer"):
+        team.as_remote(data, "0")
+
+
+halves = [rank for rank in range(ranks) if rank % 2 == me % 2]
+parity = world.split(me % 2)
+assert parity.dtype == torch.int64
+sent_around(parity, halves)
+backwards = world.team(range(ranks - 1, -1, -1))
+sent_around(backwards, list(range(ranks))[::-1])
+by_key = world.split(7, key=-me)
+assert by_key.get_members() == backwards.get_members()
+met([parity, backwards, by_key])
+inner = parity.split(parity.get_rank() // 2)
+assert set(inner.get_members()) <= set(halves)
+sent_around(inner, list(inner.get_members()))
+alone = world.split(0 if me == 0 else None)
+assert (alone is None) == (me != 0)
+if alone is not None:
+    sent = world.as_remote(data, 0)
+    alone.barrier()
+world.barrier()
+assert world.team([me]).get_num_ranks() == 1
+refused()
+of_the_host(parity)
+# Their memory comes back.
+for _ in range(40):
+    world.split(0)
+world.barrier()
+world.close()
+with pytest.raises(symm.ClosedError, match="this Team's World is closed"):
+    parity.split(0)
+assert str(parity) == f"Team(closed, members={halves})"
