@@ -1,7 +1,7 @@
 //! The record of a deadline: what waits in a kernel ask when they have waited long, and what the first one that gives up
 //! writes. It is words of 64 bits, in memory of the device.
 
-/// After how many nanoseconds a wait gives up; without end where it is 2^63 - 1.
+/// After how many nanoseconds a wait gives up, unless it has a limit of its own; without end where it is 2^63 - 1.
 pub const LIMIT_WORD: usize = 0;
 
 /// [`GOOD`], [`BROKEN`], or another number, which somebody else has written here for waits to give up.
@@ -27,6 +27,25 @@ pub const BASE_WORD: usize = 7;
 
 /// How many words a record has.
 pub const WORDS: usize = 8;
+
+/// Of a rank's own record, which begins with such words: the program that gave up; see [`PROGRAM_SHIFTS`].
+pub const PROGRAM_WORD: usize = WORDS;
+
+/// The first word of its log: what programs were waiting for when a wait had given up. A program has the entry of the sum
+/// of its numbers, modulo [`LOG_ENTRIES`]; who comes second finds it taken.
+pub const LOG_WORD: usize = WORDS + 2;
+
+/// How many entries the log has. A power of two.
+pub const LOG_ENTRIES: usize = 32;
+
+/// The words of an entry: not 0 where it is taken; then tag, address, expected, seen and program.
+pub const ENTRY_WORDS: usize = 6;
+
+/// How many words a rank's own record has with its log.
+pub const LOGGED_WORDS: usize = LOG_WORD + LOG_ENTRIES * ENTRY_WORDS;
+
+/// Where the numbers of a program along y and z are in its word; the one along x has the bits below.
+pub const PROGRAM_SHIFTS: [u32; 2] = [32, 48];
 
 /// No wait has given up.
 pub const GOOD: i64 = 0;

@@ -58,6 +58,9 @@ pub const HEAP_SIZE_ATTRIBUTE: &str = "symm.heap_size";
 /// The module attribute that says what number of stages a launch has asked Triton for, where it is not the default (`i32`).
 pub const NUM_STAGES_ATTRIBUTE: &str = "symm.num_stages";
 
+/// The module attribute that says what the tags of waits stand for (text): symm-tag-waits.
+pub const WAITS_ATTRIBUTE: &str = "symm.waits";
+
 /// The handle with which the dialect is registered in a context.
 #[must_use]
 pub fn handle() -> DialectHandle {

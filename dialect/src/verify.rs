@@ -86,12 +86,18 @@ pub fn verify<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Verdict {
             ensure(op, wait.timeout().is_none() || wait.deadline().is_none(), || {
                 "has a timeout or a deadline, not both".into()
             })?;
-            verify_deadline(op, wait.flag(), wait.deadline(), wait.tag().is_some())?;
+            let extras = [("tag", wait.tag().is_some()), ("limit", wait.limit().is_some()), ("log", wait.logs())];
+            verify_deadline(op, Some(wait.flag()), wait.deadline(), extras)?;
             verify_flag(op, wait.flag(), &wait.indices(), wait.value())
         }
         SymmOp::WaitPacket(wait) => {
-            verify_deadline(op, wait.slots(), wait.deadline(), wait.tag().is_some())?;
+            let extras = [("tag", wait.tag().is_some()), ("limit", wait.limit().is_some()), ("log", wait.logs())];
+            verify_deadline(op, Some(wait.slots()), wait.deadline(), extras)?;
             packet::verify(op)
+        }
+        SymmOp::Barrier(wait) => {
+            let extras = [("tag", wait.tag().is_some()), ("limit", wait.limit().is_some()), ("log", wait.logs())];
+            verify_deadline(op, None, wait.deadline(), extras)
         }
         SymmOp::PutPacket(_) | SymmOp::TryPacket(_) => packet::verify(op),
         SymmOp::Fence(fence) => {
@@ -124,18 +130,21 @@ pub fn verify<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Verdict {
 /// A deadline is the address of its record, for flags and slots in Triton kernels: programs have timeouts.
 fn verify_deadline<'c: 'a, 'a>(
     op: SymmOp<'c, 'a>,
-    waited_for: Value<'c, 'a>,
+    waited_for: Option<Value<'c, 'a>>,
     deadline: Option<Value<'c, 'a>>,
-    has_tag: bool,
+    extras: [(&str, bool); 3],
 ) -> Verdict {
     let Some(deadline) = deadline else {
-        return ensure(op, !has_tag, || "has a tag, but no deadline whose record it would be in".into());
+        let extra = extras.into_iter().find_map(|(name, is_there)| is_there.then_some(name));
+        return ensure(op, extra.is_none(), || {
+            format!("has a {}, but no deadline whose record it would be in", extra.unwrap_or_default())
+        });
     };
     let ty = deadline.r#type();
     let is_record = matches!(Pointer::of(ty), Some(Pointer::Triton(_)))
         && Pointer::of(ty).and_then(Pointer::pointee).and_then(integer_width) == Some(64);
     ensure(op, is_record, || lossy!("takes as deadline a !tt.ptr<i64>, the address of its record, got {ty}"))?;
-    let waited_for = waited_for.r#type();
+    let Some(waited_for) = waited_for.map(|value| value.r#type()) else { return Ok(()) };
     let is_triton = matches!(Pointer::of(waited_for), Some(Pointer::Triton(_) | Pointer::TritonTensor(..)));
     ensure(op, is_triton, || lossy!("S1: has a deadline for Triton's pointers only, got {waited_for}: take timeout"))
 }

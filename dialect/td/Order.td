@@ -51,25 +51,28 @@ def Symm_WaitOp : Symm_OrderOp<"wait", [AttrSizedOperandSegments]> {
     With `deadline`, the address of a record of `symm_abi::deadline`, the op gives up when the record's time is over, and
     at once where the record says that a wait has already given up: the first one that does writes there what it waited
     for, with the number `tag`. Threads may give up at different times, and what follows runs as if the flag had come. So
-    it is for kernels whose results nobody uses until somebody has looked at the record. It is Triton's on NVIDIA GPUs.
+    it is for kernels whose results nobody uses until somebody has looked at the record. With `limit`, a number of
+    nanoseconds, that is this op's time, and not the record's. Without `tag` it gets one from symm-tag-waits, and the
+    record is a rank's own, with a log. Deadlines are Triton's.
 
     ```mlir
     symm.wait %ctx, %flag[%i] ge %seven : memref<4xi64>, i64
     %seen = symm.wait %ctx, %flag[%i] eq %one timeout %ns : memref<4xi32>, i32 -> i1
     symm.wait %ctx, %p ge %seven deadline %record : !tt.ptr<i64> tag 3 : !tt.ptr<i64>, i64
+    symm.wait %ctx, %p ge %seven deadline %record : !tt.ptr<i64> limit 2000000000 : !tt.ptr<i64>, i64
     ```
   }];
   let facts = [Symm_OwnFlag<"flag">, Symm_Waits, Symm_AcquiresBySem];
   let arguments = (ins Symm_Ctx:$ctx, Symm_Pointer:$flag, Variadic<Index>:$indices, UnitAttr:$is_unsigned,
                        Symm_Comparison:$comparison, Symm_FlagValue:$value, Optional<I64>:$timeout,
-                       Optional<Symm_Pointer>:$deadline, OptionalAttr<I64Attr>:$tag,
-                       DefaultValuedAttr<Symm_Order, "::symm::Order::Acquire">:$sem,
+                       Optional<Symm_Pointer>:$deadline, OptionalAttr<I64Attr>:$tag, OptionalAttr<I64Attr>:$limit,
+                       UnitAttr:$logs, DefaultValuedAttr<Symm_Order, "::symm::Order::Acquire">:$sem,
                        DefaultValuedAttr<Symm_Scope, "::symm::Scope::Sys">:$scope,
                        DefaultValuedAttr<Symm_Group, "::symm::Group::Thread">:$group);
   let results = (outs Optional<I1>:$satisfied);
   let assemblyFormat = [{
     $ctx `,` $flag (`[` $indices^ `]`)? (`unsigned` $is_unsigned^)? $comparison $value (`timeout` $timeout^)?
-    (`deadline` $deadline^ `:` type($deadline))? (`tag` $tag^)?
+    (`deadline` $deadline^ `:` type($deadline))? (`tag` $tag^)? (`limit` $limit^)? (`logs` $logs^)?
     (`sem` $sem^)? (`scope` $scope^)? (`group` $group^)? attr-dict `:` type($flag) `,` type($value)
     (`->` type($satisfied)^)?
   }];
@@ -129,15 +132,20 @@ def Symm_BarrierOp : Symm_OrderOp<"barrier"> {
     all of them after it. Every rank launches the same grid, and every block that reaches one barrier reaches as
     many. With `group thread` one thread of the block calls it for itself; with `group block` (or `warp`) all of
     its threads do. It acquires what the other ranks' barriers hand over; for a relaxed wait before it, it is no
-    fence (O1).
+    fence (O1). `deadline`, `tag`, `limit` and `logs` are as in `symm.wait`.
 
     ```mlir
     symm.barrier %ctx group block
     ```
   }];
   let facts = [Symm_Waits, Symm_Acquires, Symm_Releases];
-  let arguments = (ins Symm_Ctx:$ctx, DefaultValuedAttr<Symm_Group, "::symm::Group::Thread">:$group);
-  let assemblyFormat = "$ctx (`group` $group^)? attr-dict";
+  let arguments = (ins Symm_Ctx:$ctx, Optional<Symm_Pointer>:$deadline, OptionalAttr<I64Attr>:$tag,
+                       OptionalAttr<I64Attr>:$limit, UnitAttr:$logs,
+                       DefaultValuedAttr<Symm_Group, "::symm::Group::Thread">:$group);
+  let assemblyFormat = [{
+    $ctx (`deadline` $deadline^ `:` type($deadline))? (`tag` $tag^)? (`limit` $limit^)? (`logs` $logs^)?
+    (`group` $group^)? attr-dict
+  }];
 }
 
 #endif // SYMM_ORDER_TD

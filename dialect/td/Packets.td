@@ -50,7 +50,7 @@ def Symm_WaitPacketOp : Symm_AccessOp<"wait_packet", CopyEffect> {
 
     Where `mask` is true for none of a packet's elements it is not waited for. Elements whose mask is false are 0.
 
-    `deadline` and `tag` are as in `symm.wait`. A value that has not come is undefined.
+    `deadline`, `tag`, `limit` and `logs` are as in `symm.wait`. A value that has not come is undefined.
 
     ```mlir
     %v = symm.wait_packet %ctx, %slots[%i], %epoch : memref<64xi32> -> f32
@@ -58,11 +58,12 @@ def Symm_WaitPacketOp : Symm_AccessOp<"wait_packet", CopyEffect> {
   }]);
   let facts = [Symm_OwnFlag<"slots">, Symm_Waits];
   let arguments = (ins Symm_Ctx:$ctx, Symm_Pointer:$slots, Variadic<Index>:$indices, I32:$epoch,
-                       Optional<Symm_Mask>:$mask, Optional<Symm_Pointer>:$deadline, OptionalAttr<I64Attr>:$tag);
+                       Optional<Symm_Mask>:$mask, Optional<Symm_Pointer>:$deadline, OptionalAttr<I64Attr>:$tag,
+                       OptionalAttr<I64Attr>:$limit, UnitAttr:$logs);
   let results = (outs AnyType:$value);
   let assemblyFormat = [{
     $ctx `,` $slots (`[` $indices^ `]`)? `,` $epoch (`mask` $mask^ `:` type($mask))?
-    (`deadline` $deadline^ `:` type($deadline))? (`tag` $tag^)? attr-dict
+    (`deadline` $deadline^ `:` type($deadline))? (`tag` $tag^)? (`limit` $limit^)? (`logs` $logs^)? attr-dict
     `:` type($slots) `->` type($value)
   }];
 }

@@ -38,6 +38,7 @@ pub const PASSES: &[Pass] = &[
     transform::coalesce_signals::PASS,
     transform::infer_order::PASS,
     transform::pipeline_remote::PASS,
+    transform::tag_waits::PASS,
     transform::insert_trace::PASS,
     lower::cpu::PASS,
     lower::nvvm::PASS,

@@ -8,3 +8,4 @@ pub mod insert_trace;
 pub mod insert_watchdog;
 pub mod pipeline_remote;
 pub mod raise_carriers;
+pub mod tag_waits;

@@ -14,15 +14,30 @@ mod remote;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use symm_abi::{deadline, heap, table};
+use symm_triton::Switches;
 
 /// What the compiler has to say: severity, message, file and line.
 type Note = (&'static str, String, Option<String>, usize);
 
+/// What the compiler makes: the module, what it has to say, what the tags of waits stand for, and the stages.
+type Lowered = (Vec<u8>, Vec<Note>, String, Vec<(&'static str, String)>);
+
 /// Lowers the symm ops in a Triton module; `python/symm/_symm.pyi` says how.
 #[pyfunction]
-fn lower_triton(py: Python<'_>, text: &str, version: &str, target: &str) -> PyResult<(Vec<u8>, Vec<Note>)> {
-    match py.detach(|| symm_triton::lower(text, version, target)) {
-        Ok(lowered) => Ok((lowered.module, lowered.notes.into_iter().map(tuple).collect())),
+#[pyo3(signature = (text, version, target, strict = false, stages = false))]
+fn lower_triton(
+    py: Python<'_>,
+    text: &str,
+    version: &str,
+    target: &str,
+    strict: bool,
+    stages: bool,
+) -> PyResult<Lowered> {
+    match py.detach(|| symm_triton::lower_as(text, version, target, Switches { strict, stages })) {
+        Ok(lowered) => {
+            let notes = lowered.notes.into_iter().map(tuple).collect();
+            Ok((lowered.module, notes, lowered.waits, lowered.stages))
+        }
         Err(notes) => {
             let errors: Vec<Note> = notes.into_iter().filter(|note| note.severity == "error").map(tuple).collect();
             let (file, line) = errors.first().map_or((None, 0), |(.., file, line)| (file.clone(), *line));
@@ -56,6 +71,11 @@ fn deadline_record(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         ("host", deadline::HOST_WORD),
         ("base", deadline::BASE_WORD),
         ("words", deadline::WORDS),
+        ("program", deadline::PROGRAM_WORD),
+        ("log", deadline::LOG_WORD),
+        ("log_entries", deadline::LOG_ENTRIES),
+        ("entry_words", deadline::ENTRY_WORDS),
+        ("logged_words", deadline::LOGGED_WORDS),
     ];
     for (name, number) in words {
         record.set_item(name, number)?;
@@ -69,6 +89,7 @@ fn _symm(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("MAX_RANKS", heap::MAX_RANKS)?;
     module.add("TABLE_HEADER_WORDS", table::HEADER_WORDS)?;
+    module.add("DEADLINE_OFFSET", heap::DEADLINE_OFFSET)?;
     module.add("DEADLINE_RECORD", deadline_record(module.py())?)?;
     module.add_function(wrap_pyfunction!(max_barrier_blocks, module)?)?;
     module.add_function(wrap_pyfunction!(lower_triton, module)?)?;

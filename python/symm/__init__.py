@@ -30,6 +30,7 @@ from .errors import (
     SymmWarning,
     UnsupportedError,
     UntestedVersionWarning,
+    WaitTimeoutError,
 )
 
 __all__ = [
@@ -56,6 +57,7 @@ __all__ = [
     "Team",
     "UnsupportedError",
     "UntestedVersionWarning",
+    "WaitTimeoutError",
     "World",
     "__version__",
     "init",

@@ -19,11 +19,13 @@ class Argument:
 
     @property
     def dtype(self):
-        """The type of the table's words."""
-        return torch().int64
+        """The type of the table's words, which says whether kernels have a time-out."""
+        return torch().uint64 if self._timeouts.is_on else torch().int64
 
     def get_device_context(self) -> Tensor:
-        """The context table that kernels take: [rank, num_ranks, base_0, …], on the device: int64."""
+        """The context table that kernels take: [rank, num_ranks, base_0, …], on the device: int64, or uint64 where
+        kernels have a time-out.
+        """
         words = TABLE_HEADER_WORDS + self.get_num_ranks()
         return Memory(self.data_ptr(), 8 * words, self.rank.hold()).tensor(self.device, self.dtype, (words,))
 

@@ -20,6 +20,7 @@ from triton.language import core as tl
 
 from . import _interpreter
 from ._operands import Operands
+from ._symm import DEADLINE_OFFSET
 from .errors import CompileError
 
 # On a module that holds carriers, so that the hook can leave all others alone.
@@ -105,6 +106,13 @@ class Emitter(Operands):
         call = self.builder.call(function, handles)
         values = [self.semantic.tensor(call.get_result(index), each) for index, each in enumerate(_types(result))]
         return values if isinstance(result, tuple) else values[0] if values else None
+
+    def record_of(self, ctx):
+        """The record of the waits of this rank's kernels, on its heap."""
+        context = self.context(ctx)
+        me = self.call("rank", {"ctx": context}, result=tl.int32)
+        heap = self.call("heap_base", {"ctx": context, "rank": me}, result=tl.pointer_type(tl.int64))
+        return self.semantic.add(heap, self.semantic.to_tensor(DEADLINE_OFFSET // 8), True)
 
     def is_used(self):
         """Whether the kernel does something with the result of the op that is being called."""

@@ -96,7 +96,7 @@ class Factories:
             call += f", strides {strides}"
         if len(call) > LONGEST_CALL:
             call = f"{call[: LONGEST_CALL - 20]}… ({zlib.crc32(call.encode()):08x})"
-        memory = self._allocate(count * model.element_size(), call)
+        memory = self._allocate(count * model.element_size(), call, model.element_size())
         tensor = memory.tensor(self.device, model.dtype, shape, strides)
         try:
             if fill is not None:
@@ -132,7 +132,7 @@ class Factories:
         values = self._made(name, arguments, local, keywords)
         return self._shaped(name, values, keywords, lambda tensor: tensor.copy_(values))
 
-    def _allocate(self, size, call):
+    def _allocate(self, size, call, itemsize=1):
         here = place()
         try:
             with self._meeting(call, here):
@@ -143,9 +143,17 @@ class Factories:
                 raise
             with self._meeting(call, here):
                 address = self.rank.alloc(size, call, here)
+        self._made_at[address - self._mine] = size, itemsize, call, here
         memory = Memory(address, size, self.rank.hold())
         weakref.finalize(memory, self._dropped.add, address).atexit = False
         return memory
+
+    def flag_at(self, offset: int) -> str:
+        """What lies so many bytes from the start of the heap, for messages: an element of a tensor, where one is there."""
+        for start, (size, itemsize, call, here) in tuple(self._made_at.items()):
+            if start <= offset < start + size:
+                return f"element {(offset - start) // itemsize} of {call} (made at {here})"
+        return f"heap+{offset:#x}"
 
     def _free_dropped(self, here):
         """Frees what no rank has a tensor on any more; whether there was such."""
@@ -156,4 +164,5 @@ class Factories:
         for offset in sorted(shared):
             self.rank.free(self._mine + offset, here)
             self._dropped.discard(self._mine + offset)
+            self._made_at.pop(offset, None)
         return bool(shared)

@@ -95,14 +95,14 @@ def wait_any(
     """Waits until one of my flags compares with `value` as asked; returns a block of what it has seen.
 
     Arguments are those of `wait_all`: compare the result with `value` to know which flags it is. With a mask that is
-    False everywhere it waits for ever.
+    False everywhere it waits for ever. Neither has a time-out.
     """
     return _wait(emit, ctx, (flags, value, compare, mask), order_of(sem, scope, WaitOrder), every=False)
 
 
 def _wait(emit, ctx, asked, order, every):
     flags, value, compare, mask = asked
-    if emit.deadline(ctx)[0] is not None:
+    if getattr(ctx, "deadline", None) is not None:
         raise TypeError("waits for several flags have no deadline: use wait for each, or another context")
     if not isinstance(flags, tl.tensor) or not flags.type.is_block():
         raise TypeError(f"flags must be a block of pointers, not {describe(flags)}: for one flag there is wait")

@@ -18,9 +18,9 @@ from triton.runtime import interpreter
 from triton.runtime.interpreter import TensorHandle, _get_np_dtype, interpreter_semantic
 
 from . import _interpreter_deadlock, _interpreter_memory, _open, _symm
-from ._interpreter_deadline import SECONDS_OF_A_POLL, Clock
+from ._interpreter_deadline import Clock, timed_out
 from ._operands import Operands
-from ._symm import MAX_RANKS, TABLE_HEADER_WORDS
+from ._symm import DEADLINE_OFFSET, MAX_RANKS, TABLE_HEADER_WORDS
 from .errors import CompileError, NotSymmetricError, RankRangeError, SymmError
 
 # How long a wait for several flags sleeps between two looks.
@@ -81,6 +81,12 @@ class Interpreter(Operands):
         if getattr(value, "type", None) is not None and pointer.type.scalar.element_ty == tl.bfloat16:
             value = self.semantic.cast(value, tl.float32) if value.type.scalar.is_int() else value
         return super().value(value, pointer, name)
+
+    def record_of(self, ctx):
+        words = table({key: value.handle for key, value in self.present({"ctx": self.context(ctx)}).items()})
+        address = np.array([words[TABLE_HEADER_WORDS + words[0]] + DEADLINE_OFFSET], dtype=np.uint64)
+        kind = tl.pointer_type(tl.int64)
+        return self.semantic.tensor(TensorHandle(address, kind), kind)
 
     def is_used(self):
         return True
@@ -179,13 +185,18 @@ class Effects:
         if _symm.await_flag(element, *asked, 0.0):
             return
         value, seen = int(operands["value"].data.item()), int(load(flag, None).data.item())
-        world = None if clock.record is not None else _open.current(words)
+        world = None if clock.tag else _open.current(words)
         what = _interpreter_deadlock.flag_text(world, *asked[:2], element, value, seen)
         with _interpreter_deadlock.waiting(world, located, what) as watch:
             while not _symm.await_flag(element, *asked, clock.time_of_a_poll()):
                 check_ranks(words)
                 if clock.is_over():
-                    return clock.give_up(asked[0], value, int(load(flag, None).data.item()))
+                    seen = int(load(flag, None).data.item())
+                    if clock.tag:
+                        return clock.give_up(asked[0], value, seen)
+                    place = world.flag_at(asked[0] - words[TABLE_HEADER_WORDS + words[0]])
+                    text = f"{place} {_interpreter_deadlock.COMPARISONS[asked[1]]} {value}: it is {seen}"
+                    raise timed_out(world, located, clock, (place, text, value, seen))
                 watch.looked()
 
     def put_packet(operands, attributes):
@@ -201,12 +212,17 @@ class Effects:
         check_lines(here)
         asked = contiguous(here.data), bits(operands["epoch"]), mask_bytes(operands, here)
         clock = Clock(operands, attributes)
-        world = None if clock.record is not None else _open.current(words)
+        world = None if clock.tag else _open.current(words)
         with _interpreter_deadlock.waiting(world, located, f"wait_packet, epoch {asked[1]}") as watch:
             while (data := _symm.await_packets(*asked, clock.time_of_a_poll())) is None:
                 check_ranks(words)
                 if clock.is_over():
-                    clock.give_up(*missing_line(here, *asked))
+                    address, wanted, found = missing_line(here, *asked)
+                    if not clock.tag:
+                        place = world.flag_at(address - words[TABLE_HEADER_WORDS + words[0]])
+                        text = f"a packet of epoch {wanted} at {place}: it is of {found}"
+                        raise timed_out(world, located, clock, (place, text, wanted, found))
+                    clock.give_up(address, wanted, found)
                     data = bytes(here.data.nbytes)
                     break
                 watch.looked()
@@ -230,12 +246,12 @@ class Effects:
         if programs > most:
             raise ValueError(f"the grid has {programs} programs, and there are flags for {most} on {words[1]} ranks")
         if (world := _open.current(words)) is not None:
-            meet(world, words)
+            meet(world, words, Clock(operands, attributes))
         elif words[1] > 1:
             raise SymmError("symm barrier needs the ranks of symm.init, but this context is not from there")
 
 
-def meet(world, words):
+def meet(world, words, clock):
     """The barrier of this program's number, with the words that it has on a GPU."""
     me, ranks, *bases = words
     (x, y, z), (width, height, _) = interpreter_semantic.builder.grid_idx, interpreter_semantic.builder.grid_dim
@@ -247,8 +263,12 @@ def meet(world, words):
     with _interpreter_deadlock.waiting(world, located, f"barrier number {epoch}") as watch:
         for rank in range(ranks):
             flag = bases[me] + pad + 8 * (rank + 1)
-            while not _symm.await_flag("int64", flag, "ge", epoch, SECONDS_OF_A_POLL):
+            while not _symm.await_flag("int64", flag, "ge", epoch, clock.time_of_a_poll()):
                 check_ranks(words)
+                if clock.is_over():
+                    seen = ctypes.c_int64.from_address(flag).value
+                    text = f"rank {rank} to come to its barrier number {epoch}: it has come to {seen}"
+                    raise timed_out(world, located, clock, (f"the barrier's flag of rank {rank}", text, epoch, seen))
                 watch.looked()
 
 

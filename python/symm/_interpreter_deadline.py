@@ -1,9 +1,19 @@
-"""How long a wait of an interpreted kernel polls, and what it does when its deadline is over."""
+"""How long a wait of an interpreted kernel polls, and what it does when its deadline is over.
+
+A wait with a number of its own (`tag`) writes its record, as those of `symm.comm` do on a GPU; another one is an error
+at once.
+"""
 
 import ctypes
+import sys
 import time
 
+from triton.runtime import interpreter
+from triton.runtime.interpreter import interpreter_semantic
+
+from ._open import Standing
 from ._symm import DEADLINE_RECORD as WORD
+from .errors import WaitTimeoutError
 
 # How long a wait polls before it looks whether Python has been interrupted or another rank has failed.
 SECONDS_OF_A_POLL = 0.1
@@ -18,9 +28,10 @@ class Clock:
         if "deadline" in operands:
             words = ctypes.c_int64 * WORD["words"]
             self.record = words.from_address(int(operands["deadline"].data.item()))
+            self.seconds = (attributes.get("limit") or self.record[WORD["limit"]]) / 1e9
 
     def left(self):
-        return self.record[WORD["limit"]] / 1e9 - (time.monotonic() - self.start)
+        return self.seconds - (time.monotonic() - self.start)
 
     def time_of_a_poll(self):
         """How long to poll; the first time not at all, as all may be over."""
@@ -42,3 +53,33 @@ class Clock:
             record[WORD["state"]] = BROKEN
         if record[WORD["host"]]:
             ctypes.c_int64.from_address(record[WORD["host"]]).value = record[WORD["state"]]
+
+
+def timed_out(world, located, clock, waited):
+    """The error of a wait that is over time; `waited` is the flag, what it waited for, expected and seen."""
+    flag, text, expected, seen = waited
+    kernel, program = _kernel(), tuple(int(number) for number in interpreter_semantic.builder.grid_idx)
+    rank = world.get_rank()
+    home, members = world._place()
+    others = tuple(_standing(home, each, other) for other, each in enumerate(members) if other != rank)
+    message = f"kernel {kernel}: rank {rank}, program {program} has waited {clock.seconds:g} s for {text}"
+    message += "".join(f"\n  {each}" for each in others)
+    details = kernel, rank, program, flag, expected, seen, others
+    return located(message, lambda *place: WaitTimeoutError(*place, *details))
+
+
+def _kernel():
+    """The name of the kernel that is interpreted."""
+    frame, names = sys._getframe(1), []
+    while frame is not None:
+        executor = frame.f_locals.get("self")
+        if frame.f_code.co_filename == interpreter.__file__ and isinstance(executor, interpreter.GridExecutor):
+            names.append(executor.fn.__name__)
+        frame = frame.f_back
+    return names[-1] if names else "unknown"
+
+
+def _standing(world, number, rank):
+    """What another rank waits for, which is number `number` in the World."""
+    standing = Standing.of(world.bases[number])
+    return f"rank {rank}: {standing.text}" if standing.waits or standing.meets else f"rank {rank} does not wait"

@@ -30,15 +30,29 @@ class Operands:
             raise TypeError(f"heap_bases must be the pointer to the heap bases, not {describe(value.bases)}")
         table = getattr(value, "table", value)
         kind = getattr(table, "type", None)
-        if isinstance(table, tl.tensor) and kind.is_ptr() and kind.element_ty == tl.int64:
+        if isinstance(table, tl.tensor) and kind.is_ptr() and kind.element_ty in (tl.int64, tl.uint64):
             return table
         wanted = "a DeviceContext, or the World or context table (int64) that is an argument of the kernel"
         raise TypeError(f"ctx must be {wanted}, not {describe(value)}")
 
-    def deadline(self, value):
-        """The record of a context's deadline, and its tag; None and 0 where it has none."""
-        record = getattr(value, "deadline", None)
-        return (None, 0) if record is None else (record, tl._unwrap_if_constexpr(value.tag))
+    def deadline(self, ctx, timeout=None):
+        """The record of a context's deadline, None where there is none; and the attributes that go with it.
+
+        `timeout` is what an op is given: seconds. A context has a deadline of its own, or a time-out by its type.
+        """
+        timeout = tl._unwrap_if_constexpr(timeout)
+        if (record := getattr(ctx, "deadline", None)) is not None:
+            if timeout is not None:
+                raise TypeError("this context has a deadline of its own: leave out timeout")
+            return record, {"tag": tl._unwrap_if_constexpr(ctx.tag)}
+        if timeout is None:
+            table = self.context(ctx)
+            is_watched = isinstance(table, tl.tensor) and table.type.element_ty == tl.uint64
+            return (self.record_of(ctx) if is_watched else None), {}
+        if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not timeout > 0:
+            raise TypeError(f"timeout must be a constant number of seconds above 0, not {describe(timeout)}")
+        # What 63 bits hold of nanoseconds.
+        return (self.record_of(ctx), {"limit": int(timeout * 1e9)}) if timeout < 2**63 / 1e9 else (None, {})
 
     def seen(self, ctx, flag, order, mask=None):
         """What my flag is, or each of a block: by an atomic, so that all threads of the program see the same."""

@@ -324,11 +324,15 @@ def wait(
     sem: WaitOrder | None = None,
     scope: Scope | None = None,
     group: Group = "block",
+    timeout: float | None = None,
 ) -> tl.tensor:
     """Waits until my flag compares with `value` as asked: "eq", "ne", "lt", "le", "gt" or "ge" (default).
 
     `flag` is a pointer as in `signal`; its type says whether the comparison is signed. What was written before the
     signal is visible after the wait. `sem` is "acquire" (default) or "relaxed".
+
+    After `timeout` seconds, a constant above 0, the wait gives up: see `World.timeout`. By default it has the World's
+    time-out; with math.inf, none.
 
     Returns the flag's value, which may have changed since the wait has ended. A wait whose result is not used does not
     read it; one whose result is used does so with an atomic.
@@ -337,7 +341,8 @@ def wait(
     comparison = choice(compare, "compare", Comparison) or "ge"
     attributes = {"comparison": comparison, "unsigned": flag.type.element_ty.is_int_unsigned()}
     attributes |= {**order_of(sem, scope, WaitOrder), **group_of(group)}
-    deadline, attributes["tag"] = emit.deadline(ctx)
+    deadline, more = emit.deadline(ctx, timeout)
+    attributes |= more
     operands = {"ctx": emit.context(ctx), "flag": flag, "value": value, "deadline": deadline}
     emit.call("wait", operands, attributes)
     return emit.seen(ctx, flag, order_of(sem, scope, WaitOrder)) if emit.is_used() else None
@@ -389,13 +394,15 @@ def fence(
 
 
 @op
-def barrier(emit: Emitter, ctx: Context, group: Group = "block") -> None:
+def barrier(emit: Emitter, ctx: Context, group: Group = "block", timeout: float | None = None) -> None:
     """Waits until the program of this number of every rank is here; each then sees what any of them wrote before.
 
     Every rank launches the same grid, of no more programs than symm has flags for: each takes 8 bytes × (ranks + 1) of
     the first 2 MiB of the heap, so that 29,069 programs fit with 8 ranks. A larger grid ends with an assertion.
+    `timeout` is as for `wait`.
     """
-    emit.call("barrier", {"ctx": emit.context(ctx)}, group_of(group))
+    deadline, attributes = emit.deadline(ctx, timeout)
+    emit.call("barrier", {"ctx": emit.context(ctx), "deadline": deadline}, {**attributes, **group_of(group)})
 
 
 def _elements(pointer):

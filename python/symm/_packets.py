@@ -76,17 +76,19 @@ def wait_packet(
     dtype: tl.dtype | None = None,
     mask: Mask = None,
     layout: Any = None,
+    timeout: float | None = None,
 ) -> tl.tensor:
     """Waits for packets of the number `epoch` in my `slots`, and returns their value.
 
     `shape` and `dtype` (int64 without it) are those of the value, as the sender has it; with a block of pointers as
     `slots` the shape is theirs. All lines are polled at once, so that one block for all peers, of shape (peers, n), is the way to wait for
     several. Elements whose `mask` is False are 0. The sender's other writes may not be there yet: for those there are
-    `signal` and `wait`. In Gluon `layout` is the result's.
+    `signal` and `wait`. In Gluon `layout` is the result's. `timeout` is as for `wait`, on NVIDIA GPUs and in the
+    interpreter.
     """
     packets, operands, kind = _asked(emit, ctx, slots, epoch, (shape, dtype, layout), mask)
-    operands["deadline"], tag = emit.deadline(ctx)
-    words = emit.call("wait_packet", operands, {"tag": tag}, kind)
+    operands["deadline"], more = emit.deadline(ctx, timeout)
+    words = emit.call("wait_packet", operands, more, kind)
     return packets.masked(packets.unpack(words), mask)
 
 

@@ -18,7 +18,7 @@ from triton.backends.compiler import Language
 from triton.compiler import code_generator
 from triton.compiler.compiler import ASTSource, CompiledKernel
 
-from . import _symm
+from . import _switches, _symm, _timeouts
 from ._carrier import MARK
 from ._fingerprint import fingerprint
 from .errors import CompileError, SymmWarning, UntestedVersionWarning
@@ -35,6 +35,10 @@ STAGES = "symm.num_stages"
 # What is kept of a kernel's warnings in Triton's cache, and the kernels that have just said theirs.
 WARNINGS = "symm_warnings"
 SAID = set()
+# Kernels that are being dumped, by name: the folder, and how many stages are there.
+DUMPED = {}
+# And of what its waits with a time-out are.
+WAITS = "symm_waits"
 
 
 def install():
@@ -53,6 +57,8 @@ def install():
         sources.append(GluonASTSource)
     for source in sources:
         source.make_ir = _with_our_errors(source.make_ir)
+        if "hash" in vars(source):
+            source.hash = _with_switches(source.hash)
     CompiledKernel.__init__ = _with_kept_warnings(CompiledKernel.__init__)
     # Newer versions may do without it.
     if checker := getattr(code_generator, "ContainsReturnChecker", None):
@@ -85,7 +91,10 @@ def _lowering_first(compile_ir, target, language, options):
                 # Triton 3.6 has no barrier of the cluster before an atomic or after it.
                 message = f"a kernel with symm ops runs in one CTA, not in clusters: num_ctas is {options.num_ctas}"
                 raise CompileError(message)
-            module, found = lower(module, target, language, _asked_stages(options))
+            _switches.current.hash = metadata["hash"]
+            module, found, waits = lower(module, target, language, _asked_stages(options))
+            if waits:
+                metadata[WAITS] = waits
             if found:
                 metadata[WARNINGS] = found
                 SAID.add(metadata["hash"])
@@ -100,19 +109,28 @@ def _asked_stages(options):
 
 
 def lower(module, target, language, stages=None):
-    """A module without symm ops, from one with carriers; and what it has been warned of: message, file, line."""
+    """A module without symm ops, from one with carriers; what it has been warned of: message, file, line; and what the
+    tags of its waits stand for.
+    """
     context = module.context
     _inline(module, language)
     if stages is not None:
         module.set_attr(STAGES, ir.builder(context).get_int32_attr(stages))
     text = generic_text(module)
-    lowered, notes = _symm.lower_triton(text, triton.__version__, f"{target.backend}:{target.arch}")
+    kernel = _switches.current
+    name, switches = f"{kernel.name}-{kernel.hash[:8]}", kernel.switches
+    asked = (switches.strict, bool(switches.dump)) if any(switches) else ()
+    lowered, notes, waits, stages = _symm.lower_triton(text, triton.__version__, f"{target.backend}:{target.arch}", *asked)
+    if switches.dump:
+        texts = [(f"before-{stage}.mlir", text) for stage, text in stages[:-1]]
+        _switches.write(switches.dump, name, 0, [*texts, ("lowered.mlir", stages[-1][1])])
+        DUMPED[name] = switches.dump, len(stages)
     for severity, message, file, line in notes:
         if severity != "warning":
             LOGGER.info("%s:%s: %s", file, line, message)
     found = [note for severity, *note in notes if severity == "warning"]
     _warn(found)
-    return parse(lowered, context), found
+    return parse(lowered, context), found, waits
 
 
 def _warn(found):
@@ -179,15 +197,34 @@ def _with_fingerprint(backend_hash):
 
 
 def _with_kept_warnings(init):
-    """A kernel from Triton's cache warns of what it was compiled with."""
+    """A kernel from Triton's cache warns of what it was compiled with; and what its waits are is known again."""
 
     @functools.wraps(init)
     def wrapper(self, src, metadata_group, hash, *args, **kwargs):
         init(self, src, metadata_group, hash, *args, **kwargs)
+        _dump(self, f"{getattr(src, 'name', '')}-{hash[:8]}")
+        _timeouts.learn(getattr(self.metadata, WAITS, ""))
         if hash in SAID:
             SAID.discard(hash)
         else:
             _warn(getattr(self.metadata, WARNINGS, ()))
+
+    return wrapper
+
+
+def _dump(kernel, name):
+    """Writes what Triton has made of a kernel whose stages have just been written."""
+    folder, number = DUMPED.pop(name, (None, 0))
+    if folder is not None:
+        texts = [(f"triton.{kind}", text) for kind, text in kernel.asm.items() if isinstance(text, str)]
+        _switches.write(folder, name, number, texts)
+
+
+def _with_switches(source_hash):
+    @functools.wraps(source_hash)
+    def wrapper(self):
+        key = _switches.of(self.fn).key()
+        return f"{source_hash(self)}-{key}" if key else source_hash(self)
 
     return wrapper
 
@@ -197,6 +234,8 @@ def _with_our_errors(make_ir):
 
     @functools.wraps(make_ir)
     def wrapper(*args, **kwargs):
+        source = args[0]
+        _switches.current.name, _switches.current.switches = source.name, _switches.of(source.fn)
         try:
             return make_ir(*args, **kwargs)
         except Exception as error:

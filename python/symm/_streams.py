@@ -58,7 +58,7 @@ class Streams:
     ) -> None:
         """What comes after it waits until my flag compares with `value` as asked. The host does not.
 
-        `flag` is as for `signal`.
+        `flag` is as for `signal`. Time-outs are those of kernels.
         """
         from . import _host_kernels
 

@@ -1,8 +1,8 @@
-"""Teams: some of a World's ranks, with numbers and barriers of their own.
+"""Teams: some of a World's ranks, with numbers, barriers and time-outs of their own.
 
 A team's context table has the addresses of its pad on its ranks' heaps where the World's has those of the heaps. Distances
-are the same, so that pointers lead where they should, and what lies at the start of a heap for barriers has its
-place at the start of the pad.
+are the same, so that pointers lead where they should, and what lies at the start of a heap for barriers and time-outs has
+its place at the start of the pad.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any
 
+from . import _timeouts
 from ._argument import Argument
 from ._memory import Memory, torch
 from ._open import teams
@@ -86,23 +87,24 @@ class Splits:
         return chosen
 
 
-class Team(Splits, Streams, Argument):
+class Team(Splits, Streams, Argument, _timeouts.Timed):
     """Some of a World's ranks, numbered from 0 in their order: what `World.team` and `World.split` give.
 
     It is an argument of kernels as a World is, and there the context of ops, with the team's numbers; tensors are the
     World's. Its barriers meet those of this team alone; it takes 2 MiB of every heap, which are the World's again when it
-    is gone on all ranks.
+    is gone on all ranks. Time-outs are those of the World when it was made, until `timeout` says otherwise.
     """
 
     def __init__(self, world: World, members: tuple[int, ...]):
         self.world, self.members, self.device, self.rank = world, members, world.device, world.rank
-        self._memory = world._allocate(RESERVED + MEETINGS, "World.team")
+        self._memory = world._allocate(RESERVED + MEETINGS, "World.team", 8)
         self._offset = self._memory.address - world.bases[world.get_rank()]
         self.bases = [world.bases[rank] + self._offset for rank in members]
         self._number = members.index(world.get_rank())
         table = [self._number, len(members), *self.bases]
         memory = Memory(self.data_ptr(), 8 * len(table), self._memory).tensor(self.device, torch().int64, (len(table),))
         memory.copy_(torch().tensor(table, dtype=torch().int64))
+        self._timeouts = _timeouts.Timeouts(self, world._timeouts.seconds)
         teams.add(self)
 
     def __reduce__(self):
@@ -164,7 +166,7 @@ class Team(Splits, Streams, Argument):
         else:
             self.world._wait_for(stream.synchronize)
         self.device_barrier()
-        self._synchronize()
+        self.synchronize()
 
     def device_barrier(self, stream: Stream | None = None) -> None:
         """Waits on the device: what a stream is given after it sees what the streams of the team's ranks did before it.
@@ -178,13 +180,8 @@ class Team(Splits, Streams, Argument):
         meet(self, self._memory.address + RESERVED, stream)
 
     def check(self) -> None:
-        """An error when another rank of the World has failed."""
+        """An error when another rank of the World has failed, or a wait in a kernel has taken too long."""
         self.world.check()
-
-    def synchronize(self) -> None:
-        """Waits until the device has done what it was given. Raises what `check` raises."""
-        self._synchronize()
-        self.check()
 
     def _synchronize(self):
         self.world._synchronize()
@@ -193,6 +190,9 @@ class Team(Splits, Streams, Argument):
 
     def check_symmetric(self, addresses, rank, every=True):
         self.world.check_symmetric(addresses, self.members[rank], every)
+
+    def flag_at(self, offset):
+        return self.world.flag_at(offset + self._offset)
 
 
 def grouped(world, members, number, color, key):

@@ -13,12 +13,12 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
-from . import _sending, _symm
+from . import _sending, _symm, _timeouts
 from ._argument import Argument
 from ._device import driver_of, gpu_of, place, usual_device
 from ._factories import Factories
 from ._memory import Memory, torch
-from ._open import Standing, address_of, is_on_a_heap, worlds
+from ._open import Standing, address_of, is_on_a_heap, teams, worlds
 from ._streams import Streams
 from ._team import Splits
 from ._torch_ranks import as_torch_has_joined
@@ -64,7 +64,7 @@ class _Log(logging.LoggerAdapter):
         return f"{self.extra['prefix']} {message}", keywords
 
 
-class World(Factories, Splits, Streams, Argument):
+class World(Factories, Splits, Streams, Argument, _timeouts.Timed):
     """This process's rank, and tensors that every rank has at the same offset of its heap.
 
     What makes tensors is collective: every rank makes the same ones, with the same function, of the same shape and
@@ -89,6 +89,7 @@ class World(Factories, Splits, Streams, Argument):
             raise ArgumentError(f"symm.init: heap_size must be a number of bytes, not {heap_size}")
         if isinstance(timeout, (int, float)) and timeout < 0:
             raise ArgumentError(f"symm.init: timeout must be a number of seconds, not {timeout}")
+        seconds = _timeouts.default(timeout)
         driver, number = driver_of(device)
         with as_torch_has_joined():
             try:
@@ -104,11 +105,14 @@ class World(Factories, Splits, Streams, Argument):
         self.log = _Log(logging.getLogger("symm"), {"prefix": prefix})
         # Of allocations that no tensor of this rank is left on: their addresses.
         self._dropped = set()
+        # Of each allocation, by its offset: its bytes, the call that made it and where.
+        self._made_at = {}
         self.bases, self.heap_size = self.rank.heap_bases, self.rank.heap_size
         self._mine = self.bases[self.get_rank()]
         # Whether ranks that make tensors have to use the same function.
         self.compares_functions = True
         self._process = os.getpid()
+        self._timeouts = _timeouts.Timeouts(self, seconds)
         _sending.install(is_on_a_heap)
         worlds.append(self)
         atexit.register(self._at_exit)
@@ -181,11 +185,6 @@ class World(Factories, Splits, Streams, Argument):
         memory = Memory(address, size, tensor)
         return memory.tensor(self.device, tensor.dtype, tensor.shape, tensor.stride())
 
-    def synchronize(self) -> None:
-        """Waits until the device has done what it was given. Raises what `check` raises."""
-        self._synchronize()
-        self.check()
-
     # All ranks together.
 
     def barrier(self, stream: Stream | None = None) -> None:
@@ -249,7 +248,8 @@ class World(Factories, Splits, Streams, Argument):
     def _leave(self, here):
         if self not in worlds:
             return
-        self._synchronize()
+        with contextlib.suppress(*self._timeouts.has_been_told()):
+            self._synchronize()
         standing = self._standing()
         # First, so that who fails here does not wait again at the end of the process.
         self._forget()
@@ -312,8 +312,11 @@ class World(Factories, Splits, Streams, Argument):
             raise raised[0]
 
     def check(self) -> None:
-        """An error when another rank has failed."""
+        """An error when another rank has failed, or a wait in a kernel has taken too long."""
         self.rank.check()
+        for each in (self, *(team for team in teams if team.world is self)):
+            if each._timeouts is not None:
+                each._timeouts.check()
 
     def check_symmetric(self, addresses, rank, every=True):
         """An error for an address in a kernel that is not on a rank's heap; if not for `every` one, for all of them."""

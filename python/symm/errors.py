@@ -32,7 +32,7 @@ class MissingDependencyError(SymmError, ImportError):
 
 
 class LocatedError(SymmError):
-    """BoundsError, CompileError, DeadlockError, NotSymmetricError or RankRangeError.
+    """BoundsError, CompileError, DeadlockError, NotSymmetricError, RankRangeError or WaitTimeoutError.
 
     `message` says what; `file` and `line` (from 1) are the Python line of the op in a kernel, or None where it is not
     known or the host API has raised it.
@@ -126,6 +126,34 @@ class CollectiveTimeoutError(SymmError, TimeoutError):
 
     def __str__(self) -> str:
         return self.message
+
+
+class WaitTimeoutError(LocatedError, TimeoutError):
+    """A wait in a kernel has taken longer than its time-out: `World.timeout`, `symm.init` or the wait's own.
+
+    `kernel` is the kernel's name, and `file` and `line` are the wait's; `rank` and `program`, its numbers along the
+    axes of the grid, say who waited. `flag` is what for: the element and its tensor. `expected` is the value that it was
+    compared with, and `seen` the one that was there. `others` says what the other programs and ranks wait for, a text
+    each. What is not known is None.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        file: str | None = None,
+        line: int | None = None,
+        kernel: str | None = None,
+        rank: int | None = None,
+        program: tuple[int, ...] | None = None,
+        flag: str | None = None,
+        expected: int | None = None,
+        seen: int | None = None,
+        others: tuple[str, ...] = (),
+    ):
+        super().__init__(message, file, line)
+        self.args = (message, file, line, kernel, rank, program, flag, expected, seen, others)
+        self.kernel, self.rank, self.program, self.flag = kernel, rank, program, flag
+        self.expected, self.seen, self.others = expected, seen, others
 
 
 class UnsupportedError(SymmError, RuntimeError):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the programs of test/python/ranks and examples/python on GPUs: Triton kernels on torch tensors.
 
-Each rank is a process.
+Each rank is a process. With SYMM_TIMEOUT=60 in the environment, `--speed` tells what time-outs cost.
 
     python3 test/device/python.py --wheel target/wheels/symm-*.whl --ranks 1 2 4 [--rounds 1000000] [--speed]
 
@@ -22,6 +22,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 TESTS, EXAMPLES = ROOT / "test/python/ranks", ROOT / "examples/python"
 SHOWN = 40
+# The cases of timeouts.py, and what else is in the environment.
+TIMEOUTS = {"waiting": {}, "impatient": {}, "meeting": {"SYMM_TIMEOUT": "0.5"}, "receiving": {}, "in_a_helper": {},
+            "slow": {}, "wrong": {}}  # fmt: skip
 
 
 def run(program, ranks, environment, seconds, arguments=()):
@@ -64,9 +67,10 @@ def main():
     names += ["flags.py", "teams.py", "streams.py"]
     # Triton's interpreter has no Gluon.
     names += ["graph.py", "iris_gluon.py"] if on_gpu else []
-    programs = [TESTS / name for name in names] + sorted(EXAMPLES.glob("*.py"))
+    programs = [(program, {}) for program in [*(TESTS / name for name in names), *sorted(EXAMPLES.glob("*.py"))]]
+    programs += [(TESTS / "timeouts.py", {"CASE": case, **more}) for case, more in TIMEOUTS.items()]
     if options.only:
-        programs = [program for program in programs if program.stem in options.only]
+        programs = [(program, more) for program, more in programs if program.stem in options.only]
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         zipfile.ZipFile(options.wheel).extractall(folder)
@@ -75,10 +79,11 @@ def main():
         if not on_gpu:
             environment["TRITON_INTERPRET"] = "1"
         for ranks in options.ranks:
-            for program in programs + ([TESTS / "speed.py"] if options.speed and ranks > 1 else []):
-                ok, seconds, lines = run(program, ranks, environment, options.seconds)
+            for program, more in programs + ([(TESTS / "speed.py", {})] if options.speed and ranks > 1 else []):
+                ok, seconds, lines = run(program, ranks, {**environment, **more}, options.seconds)
                 failed += not ok
-                verdict = f"{'ok  ' if ok else 'FAIL'} {program.name} on {ranks} ranks, {seconds:.1f} s"
+                what = " ".join([program.name, *more.values()])
+                verdict = f"{'ok  ' if ok else 'FAIL'} {what} on {ranks} ranks, {seconds:.1f} s"
                 print(verdict, *lines, sep="\n  ", flush=True)
     print("nothing failed" if not failed else f"{failed} runs failed")
     return 1 if failed else 0

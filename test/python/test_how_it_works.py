@@ -47,9 +47,9 @@ def stages(pull):
 
     def watch(module, *arguments):
         seen["carriers"] = module.str()
-        lowered, found = lower(module, *arguments)
+        lowered, *more = lower(module, *arguments)
         seen["lowered"] = lowered.str()
-        return lowered, found
+        return (lowered, *more)
 
     def read(text, *arguments):
         # What the compiler takes off first.

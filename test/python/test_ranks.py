@@ -17,7 +17,7 @@ HERE = Path(__file__).parent
 EXAMPLES = HERE.parents[1] / "examples/python"
 PROGRAMS = ("host.py", "ops.py", "alias.py", "tma.py", "messages.py", "iris_host.py", "iris_triton.py", "worlds.py")
 PROGRAMS += ("forks.py", "packets.py", "crossed.py", "flags.py", "argument.py", "teams.py")
-PROGRAMS += ("streams.py",)
+PROGRAMS += ("streams.py", "records.py")
 SECONDS = 400
 
 
@@ -148,6 +148,27 @@ flags = world.zeros(8, dtype=torch.int32)
 
 def test_the_page_on_kernels(tmp_path):
     run_from_page_all("kernels.md", PRELUDE, tmp_path)
+
+
+TIMEOUTS = {"waiting": {}, "impatient": {}, "meeting": {"SYMM_TIMEOUT": "0.5"}, "receiving": {}, "in_a_helper": {}}
+
+
+@pytest.mark.parametrize(("case", "environment"), TIMEOUTS.items())
+def test_a_wait_has_a_time_out(case, environment):
+    for output, status in outputs(start("timeouts.py", 2, CASE=case, **environment)):
+        assert status == 0, output
+
+
+@pytest.mark.parametrize(("case", "ranks"), [("waiting", 1), ("meeting", 4), ("slow", 1), ("slow", 4), ("wrong", 1)])
+def test_time_outs_of_one_and_of_four_ranks(case, ranks):
+    for output, status in outputs(start("timeouts.py", ranks, CASE=case)):
+        assert status == 0, output
+
+
+@pytest.mark.parametrize("ranks", [1, 4])
+def test_a_wait_of_a_team_has_a_time_out(ranks):
+    for output, status in outputs(start("teams.py", ranks, TIME_OUT="1")):
+        assert status == 0, output
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 4])

@@ -67,7 +67,7 @@ def test_round_trip_is_identity(target, name):
 
         def stage(module, metadata):
             gpu = f"{backend.target.backend}:{backend.target.arch}"
-            text, _ = _symm.lower_triton(_seam.generic_text(module), triton.__version__, gpu)
+            text, *_ = _symm.lower_triton(_seam.generic_text(module), triton.__version__, gpu)
             texts.append(text)
             return compile_ir(_seam.parse(text, module.context), metadata)
 
@@ -168,7 +168,7 @@ def test_remarks_are_logged_and_warnings_name_the_line(caplog):
     notes = [("warning", "widened", "kernel.py", 7), ("remark", "hoisted", "kernel.py", 8)]
     module = mock.Mock()
     with (
-        mock.patch.object(_symm, "lower_triton", return_value=("", notes)),
+        mock.patch.object(_symm, "lower_triton", return_value=("", notes, "", [])),
         mock.patch.multiple(_seam, generic_text=mock.Mock(return_value=""), parse=mock.DEFAULT),
         warnings.catch_warnings(record=True) as caught,
         caplog.at_level("INFO", "symm"),

@@ -36,6 +36,7 @@
 //! timeout, no masks on `atomic_cas`. On AMD, orders for gfx942 and gfx950 only.
 
 mod access;
+mod amd_deadline;
 mod atomic;
 mod deadline;
 mod engine;

@@ -9,6 +9,7 @@ use crate::{check, lower, transform};
 use melior::ir::OperationRef;
 use melior::ir::operation::OperationLike;
 use symm_dialect::diagnostic::Reported;
+use symm_dialect::{WAITS_ATTRIBUTE, text};
 
 /// The pipeline.
 pub const PIPELINE: Pipeline = Pipeline {
@@ -25,6 +26,7 @@ const STEPS: &[Pass] = &[
     check::ranks::PASS,
     check::polls::PASS,
     check::memory_order::PASS,
+    transform::tag_waits::PASS,
     transform::infer_order::PASS,
     transform::hoist_translation::PASS,
     transform::pipeline_remote::PASS,
@@ -82,6 +84,14 @@ pub fn run<'c: 'a, 'a>(
     }
     erase_unused(module);
     Ok(())
+}
+
+/// Takes off a module what its waits' tags stand for.
+#[must_use]
+pub fn take_waits<'c: 'a, 'a>(module: OperationRef<'c, 'a>) -> String {
+    let waits = module.attribute(WAITS_ATTRIBUTE).ok().and_then(text::string);
+    remove_attribute(module, WAITS_ATTRIBUTE);
+    waits.unwrap_or_default()
 }
 
 /// Erases what computes values that nothing takes, of which Triton's front end and the lowering leave a third: text that

@@ -212,6 +212,8 @@ fn add_clock<'c: 'a, 'a>(module: OperationRef<'c, 'a>) {
             timeout: Some(b.i64(CLOCK_PATIENCE)),
             deadline: None,
             tag: None,
+            limit: None,
+            logs: false,
             sem: Order::Relaxed,
             scope: Scope::Sys,
             group: Group::Thread,

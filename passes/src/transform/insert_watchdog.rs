@@ -107,6 +107,8 @@ fn await_epoch<'c: 'a, 'a>(
         timeout: Some(timeout),
         deadline: None,
         tag: None,
+        limit: None,
+        logs: false,
         sem: Order::Relaxed,
         scope: Scope::Sys,
         group: Group::Thread,

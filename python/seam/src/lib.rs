@@ -18,6 +18,9 @@ use symm_dialect::{bytecode, lossy};
 use symm_passes::Values;
 use symm_passes::pipelines::triton::{self, PIPELINE};
 
+/// What comes after the last pass, in the stages.
+pub const LOWERED: &str = "lowered";
+
 /// What the compiler has to say.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
@@ -37,8 +40,21 @@ pub struct Lowered {
     /// The module with its locations: as bytecode; as text in generic form, if types and attributes that are opaque
     /// here name aliases, which bytecode has not.
     pub module: Vec<u8>,
+    /// What the tags of waits with a deadline stand for: a line each, as symm-tag-waits writes it.
+    pub waits: String,
+    /// If they were asked for: what comes next, and the module's text before that.
+    pub stages: Vec<(&'static str, String)>,
     /// Warnings and remarks.
     pub notes: Vec<Note>,
+}
+
+/// What is asked for beside the module.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Switches {
+    /// Errors where the compiler would repair the kernel and warn.
+    pub strict: bool,
+    /// The module's text before each pass and after the last.
+    pub stages: bool,
 }
 
 /// Lowers the symm ops, and the carriers of symm ops, in a Triton module.
@@ -48,7 +64,16 @@ pub struct Lowered {
 /// # Errors
 /// What is wrong with the kernel, or with the text, version or target: at least one error.
 pub fn lower(text: &str, version: &str, target: &str) -> Result<Lowered, Vec<Note>> {
-    let values = Values::new(PIPELINE.options, vec![("version", version), ("target", target)]);
+    lower_as(text, version, target, Switches::default())
+}
+
+/// [`lower`], with switches.
+///
+/// # Errors
+/// Those of [`lower`].
+pub fn lower_as(text: &str, version: &str, target: &str, switches: Switches) -> Result<Lowered, Vec<Note>> {
+    let strict = if switches.strict { "true" } else { "false" };
+    let values = Values::new(PIPELINE.options, vec![("version", version), ("target", target), ("strict", strict)]);
     let complaint = values.complaint();
     // MLIR's text ends at a zero byte.
     let complaint = complaint.or_else(|| text.contains('\0').then(|| "the text holds a zero byte".into()));
@@ -63,12 +88,12 @@ pub fn lower(text: &str, version: &str, target: &str) -> Result<Lowered, Vec<Not
             heard.borrow_mut().push(note(&diagnostic, speaker.get()));
             true
         });
-        let lowered = run(context, text, &values, &current);
+        let lowered = run(context, text, &values, (&current, switches));
         context.detach_diagnostic_handler(handler);
         (lowered, notes.take())
     });
     match lowered {
-        Some(module) if notes.iter().all(|note| note.severity != "error") => Ok(Lowered { module, notes }),
+        Some(lowered) if notes.iter().all(|note| note.severity != "error") => Ok(Lowered { notes, ..lowered }),
         _ if notes.iter().all(|note| note.severity != "error") => {
             let message = "the compiler of symm failed and did not say why; please report it".into();
             Err(vec![Note { severity: "error", message, file: None, line: 0 }])
@@ -116,17 +141,33 @@ fn context() -> Context {
     context
 }
 
-fn run(context: &Context, text: &str, values: &Values, current: &Cell<&'static str>) -> Option<Vec<u8>> {
+fn run(
+    context: &Context,
+    text: &str,
+    values: &Values,
+    (current, switches): (&Cell<&'static str>, Switches),
+) -> Option<Lowered> {
     let module = Module::parse(context, text)?;
-    triton::run(module.as_operation(), values, |flag| current.set(flag)).ok()?;
+    let mut stages = Vec::new();
+    let mut begin = |flag| {
+        current.set(flag);
+        if switches.stages {
+            stages.push((flag, module.as_operation().to_string()));
+        }
+    };
+    triton::run(module.as_operation(), values, &mut begin).ok()?;
+    begin(LOWERED);
+    let waits = triton::take_waits(module.as_operation());
     // Types and attributes that are opaque here keep the aliases in their text.
     let mut aliases = text.lines().filter(|line| is_alias(line)).flat_map(|line| [line, "\n"]).peekable();
     if aliases.peek().is_none() {
-        return bytecode::by_name(module.as_operation());
+        let module = bytecode::by_name(module.as_operation())?;
+        return Some(Lowered { module, waits, stages, notes: Vec::new() });
     }
     let flags = OperationPrintingFlags::new().print_generic_operation_form().enable_debug_info(true, false);
     let lowered = module.as_operation().to_string_with_flags(flags).ok()?;
-    Some((aliases.collect::<String>() + &lowered).into_bytes())
+    let module = (aliases.collect::<String>() + &lowered).into_bytes();
+    Some(Lowered { module, waits, stages, notes: Vec::new() })
 }
 
 /// Whether a line defines an alias of a type or attribute; those of locations are printed anew.

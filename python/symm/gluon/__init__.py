@@ -10,6 +10,7 @@ from .._context import Ops, device_context
 from .._flags import *
 from .._ops import *
 from .._packets import *
+from .._switches import options
 
 
 @device_context
@@ -17,7 +18,7 @@ class DeviceCtx(Ops):
     """The context of Gluon kernels."""
 
 
-__all__ = ["DeviceCtx"]
+__all__ = ["DeviceCtx", "options"]
 __all__ += _ops.__all__ + _flags.__all__ + _packets.__all__
 
 _seam.install()

@@ -222,6 +222,22 @@ func.func @bad(%ctx: !symm.ctx, %p: !tt.ptr<i32>, %v: i32) {
 
 // -----
 
+func.func @bad(%ctx: !symm.ctx) {
+  // expected-error @below {{has a limit, but no deadline whose record it would be in}}
+  symm.barrier %ctx limit 3
+  return
+}
+
+// -----
+
+func.func @bad(%ctx: !symm.ctx, %d: !llvm.ptr) {
+  // expected-error @below {{takes as deadline a !tt.ptr<i64>, the address of its record, got !llvm.ptr}}
+  symm.barrier %ctx deadline %d : !llvm.ptr
+  return
+}
+
+// -----
+
 func.func @bad(%ctx: !symm.ctx, %p: !tt.ptr<i32>, %v: i32, %w: i64, %d: !tt.ptr<i64>) {
   // expected-error @below {{has a timeout or a deadline, not both}}
   %0 = symm.wait %ctx, %p eq %v timeout %w deadline %d : !tt.ptr<i64> : !tt.ptr<i32>, i32 -> i1
@@ -327,7 +343,7 @@ func.func @bad(%ctx: !symm.ctx, %m: memref<8xf32>, %p: !llvm.ptr, %w: i64) {
 // -----
 
 func.func @bad() {
-  // expected-error @below {{'symm.barrier' op requires a single operand}}
+  // expected-error @below {{'symm.barrier' op expected 1 or more operands, but found 0}}
   "symm.barrier"() : () -> ()
   return
 }

@@ -102,6 +102,10 @@ func.func @deadline(%ctx: !symm.ctx, %t: !tt.ptr<i32>, %d: !tt.ptr<i64>, %v: i32
   symm.wait %ctx, %t ge %v deadline %d : !tt.ptr<i64> : !tt.ptr<i32>, i32
   // CHECK-NEXT: symm.wait %[[CTX]], %[[T]] ge %[[V]] deadline %[[D]] : !tt.ptr<i64> tag 3 sem relaxed : !tt.ptr<i32>, i32
   symm.wait %ctx, %t ge %v deadline %d : !tt.ptr<i64> tag 3 sem relaxed : !tt.ptr<i32>, i32
+  // CHECK-NEXT: symm.wait %[[CTX]], %[[T]] ge %[[V]] deadline %[[D]] : !tt.ptr<i64> tag 3 limit 5 logs : !tt.ptr<i32>, i32
+  symm.wait %ctx, %t ge %v deadline %d : !tt.ptr<i64> tag 3 limit 5 logs : !tt.ptr<i32>, i32
+  // CHECK-NEXT: symm.barrier %[[CTX]] deadline %[[D]] : !tt.ptr<i64> tag 3 limit 5 logs group block
+  symm.barrier %ctx deadline %d : !tt.ptr<i64> tag 3 limit 5 logs group block
   // CHECK-NEXT: %{{.*}} = symm.wait_packet %[[CTX]], %[[T]], %[[V]] deadline %[[D]] : !tt.ptr<i64> tag 4 : !tt.ptr<i32> -> i8
   %0 = symm.wait_packet %ctx, %t, %v deadline %d : !tt.ptr<i64> tag 4 : !tt.ptr<i32> -> i8
   // CHECK-NEXT: return{{$}}

@@ -1,7 +1,9 @@
 """Teams: their ranks, in kernels and on the host, and that the barriers of two teams and of the World never meet."""
 
 import copy
+import os
 import pickle
+import time
 
 import pytest
 import symm
@@ -40,6 +42,11 @@ def meet_often(context, data, slot, ROUNDS: tl.constexpr):
         wrong += (ctx.atomic_add(data + at, 0, 0) < (each + 1) * ctx.num_ranks()).to(tl.int32)
         ctx.barrier()
     tl.store(data + 60 + tl.program_id(0), wrong)
+
+
+@triton.jit
+def never(team, flags):
+    st.wait(team, flags + 9, 1)
 
 
 def fresh():
@@ -115,6 +122,23 @@ def of_the_host(team):
         team.as_remote(data, "0")
 
 
+def time_out(team, members):
+    """The numbers of an error are the team's."""
+    if world.device.type != "cpu":
+        return
+    with pytest.raises(triton.runtime.errors.InterpreterError) as raised, team.timeout(0.3):
+        assert team.dtype == torch.uint64 and world.dtype == torch.int64
+        never[(1,)](team, flags)
+    error = raised.value.__cause__
+    if ranks == 1:
+        assert isinstance(error, symm.DeadlockError), error
+        return
+    # Another team may have been first: all ranks wait.
+    assert isinstance(error, (symm.WaitTimeoutError, symm.DeadlockError)), error
+    if isinstance(error, symm.WaitTimeoutError):
+        assert error.rank == members.index(me) and error.flag.startswith("element 9 of World.zeros"), error
+
+
 halves = [rank for rank in range(ranks) if rank % 2 == me % 2]
 parity = world.split(me % 2)
 assert parity.dtype == torch.int64
@@ -140,6 +164,11 @@ of_the_host(parity)
 for _ in range(40):
     world.split(0)
 world.barrier()
+if os.environ.get("TIME_OUT"):
+    time_out(parity, halves)
+    # The others are not to find this one dead instead.
+    time.sleep(2)
+    os._exit(0)
 world.close()
 with pytest.raises(symm.ClosedError, match="this Team's World is closed"):
     parity.split(0)

@@ -1,7 +1,8 @@
-//! Deadlines of waits: what a thread does now and then that has waited long, in PTX.
+//! Deadlines of waits: what a thread does now and then that has waited long, in PTX. On AMD: `amd_deadline.rs`.
 //!
 //! It looks whether the record says that a wait has given up, and then at the clock. The first thread whose time is over
-//! writes the record. A wait whose flag comes soon does none of this.
+//! writes the record; where that is a rank's own, the first of each program's writes into its log, too. A wait whose flag
+//! comes soon does none of this.
 
 use super::Lowering;
 use super::target::compare_as;
@@ -11,7 +12,8 @@ use melior::dialect::arith::CmpiPredicate;
 use melior::ir::Value;
 use symm_abi::WORD_BYTES;
 use symm_abi::deadline::{
-    ADDRESS_WORD, BROKEN, EXPECTED_WORD, GOOD, HOST_WORD, LIMIT_WORD, POLLS_OF_A_LOOK, SEEN_WORD, STATE_WORD, TAG_WORD,
+    ADDRESS_WORD, BROKEN, ENTRY_WORDS, EXPECTED_WORD, GOOD, HOST_WORD, LIMIT_WORD, LOG_ENTRIES, LOG_WORD,
+    POLLS_OF_A_LOOK, PROGRAM_SHIFTS, PROGRAM_WORD, SEEN_WORD, STATE_WORD, TAG_WORD,
 };
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::{Scope, SymmOp};
@@ -20,7 +22,11 @@ use symm_dialect::ops::{Scope, SymmOp};
 #[derive(Clone, Copy)]
 pub struct Deadline<'c> {
     pub record: Value<'c, 'c>,
-    tag: i64,
+    pub tag: i64,
+    /// The op's own limit, in nanoseconds.
+    pub limit: Option<i64>,
+    /// Whether the record is a rank's own, with a log.
+    pub logs: bool,
 }
 
 /// The registers of a thread that looks, by their names in its assembly.
@@ -36,18 +42,19 @@ pub struct Looking<'t> {
 
 impl<'c: 'a, 'a> Lowering<'c, 'a> {
     /// The deadline of an op; S1 where it is not known here how the target has one.
-    pub fn deadline(
-        &self,
-        op: SymmOp<'c, 'a>,
-        record: Option<Value<'c, 'a>>,
-        tag: Option<i64>,
-    ) -> Result<Option<Deadline<'c>>, Reported> {
+    pub fn deadline(&self, op: SymmOp<'c, 'a>) -> Result<Option<Deadline<'c>>, Reported> {
+        let (record, tag, limit, logs) = match op {
+            SymmOp::Wait(op) => (op.deadline(), op.tag(), op.limit(), op.logs()),
+            SymmOp::WaitPacket(op) => (op.deadline(), op.tag(), op.limit(), op.logs()),
+            SymmOp::Barrier(op) => (op.deadline(), op.tag(), op.limit(), op.logs()),
+            _ => return Ok(None),
+        };
         let Some(record) = record else { return Ok(None) };
-        if matches!(self.target, TritonTarget::Hip(_)) {
-            let complaint = "S1: deadlines of waits are for NVIDIA GPUs: leave the deadline out";
+        if matches!((&self.target, op), (TritonTarget::Hip(_), SymmOp::WaitPacket(_))) {
+            let complaint = "S1: packets have deadlines on NVIDIA GPUs only: give the kernel a context without timeout";
             return Err(error(op.operation(), complaint));
         }
-        Ok(Some(Deadline { record: lasting(record), tag: tag.unwrap_or(0) }))
+        Ok(Some(Deadline { record: lasting(record), tag: tag.unwrap_or(0), limit, logs }))
     }
 }
 
@@ -58,28 +65,57 @@ impl Deadline<'_> {
 
     /// What comes after a poll that has found nothing. Ends where a thread gives up.
     pub fn look(&self, names: &Looking) -> String {
-        let Looking { record, address, expected, seen, poll } = names;
+        let &Looking { record, address, expected, seen, poll } = names;
         let word = |word: usize| format!("[{record}+{}]", word * WORD_BYTES);
-        let written = [
-            (TAG_WORD, self.tag.to_string().as_str()),
-            (ADDRESS_WORD, address),
-            (EXPECTED_WORD, expected),
-            (SEEN_WORD, seen),
-        ]
-        .map(|(place, value)| format!("st.relaxed.sys.global.b64 {}, {value};\n", word(place)))
-        .concat();
-        let (limit, state, host) = (word(LIMIT_WORD), word(STATE_WORD), word(HOST_WORD));
+        let tag = self.tag.to_string();
+        let mut words =
+            vec![(TAG_WORD, tag.as_str()), (ADDRESS_WORD, address), (EXPECTED_WORD, expected), (SEEN_WORD, seen)];
+        let (program, log) = if self.logs { (program(), self.log(names)) } else { Default::default() };
+        if self.logs {
+            words.push((PROGRAM_WORD, "host"));
+        }
+        let written: String = words
+            .into_iter()
+            .map(|(place, value)| format!("st.relaxed.sys.global.b64 {}, {value};\n", word(place)))
+            .collect();
+        let (state, host) = (word(STATE_WORD), word(HOST_WORD));
+        let limit = match self.limit {
+            Some(nanoseconds) => format!("mov.b64 limit, {nanoseconds}"),
+            None => format!("ld.relaxed.sys.global.b64 limit, {}", word(LIMIT_WORD)),
+        };
         format!(
             "and.b32 rest, polls, {};\nsetp.ne.u32 busy, rest, 0;\n@busy bra {poll};\n\
              ld.relaxed.sys.global.b64 state, {state};\nsetp.ne.s64 gone, state, {GOOD};\n@gone bra GONE;\n\
              mov.u64 now, %globaltimer;\nsetp.eq.u32 busy, polls, {POLLS_OF_A_LOOK};\n@busy mov.b64 start, now;\n\
-             sub.u64 now, now, start;\nld.relaxed.sys.global.b64 limit, {limit};\nsetp.lt.u64 busy, now, limit;\n\
+             sub.u64 now, now, start;\n{limit};\nsetp.lt.u64 busy, now, limit;\n\
              @busy bra {poll};\n\
              atom.relaxed.sys.global.cas.b64 state, {state}, {GOOD}, {BROKEN};\nsetp.ne.s64 gone, state, {GOOD};\n\
-             @gone bra GONE;\nmov.b64 state, {BROKEN};\n{written}\
-             GONE:\nld.relaxed.sys.global.b64 host, {host};\nsetp.ne.s64 busy, host, 0;\n\
+             @gone bra GONE;\nmov.b64 state, {BROKEN};\n{program}{written}\
+             GONE:\n{log}ld.relaxed.sys.global.b64 host, {host};\nsetp.ne.s64 busy, host, 0;\n\
              @busy st.release.sys.global.b64 [host], state;\n",
             POLLS_OF_A_LOOK - 1
+        )
+    }
+
+    /// Writes into the log what a program has waited for, unless it has just begun to, or its entry is taken.
+    fn log(&self, names: &Looking) -> String {
+        let at = |word: usize| format!("[now+{}]", (LOG_WORD + word) * WORD_BYTES);
+        let tag = self.tag.to_string();
+        let written: String = [tag.as_str(), names.address, names.expected, names.seen, "host"]
+            .into_iter()
+            .zip(1..)
+            .map(|(value, word)| format!("st.relaxed.sys.global.b64 {}, {value};\n", at(word)))
+            .collect();
+        format!(
+            "setp.le.u32 busy, polls, {POLLS_OF_A_LOOK};\n@busy bra TOLD;\n{}\
+             mov.u32 polls, %ctaid.y;\nadd.u32 rest, rest, polls;\nmov.u32 polls, %ctaid.z;\nadd.u32 rest, rest, polls;\n\
+             and.b32 rest, rest, {};\nmul.wide.u32 now, rest, {};\nadd.s64 now, now, {};\n\
+             atom.relaxed.sys.global.exch.b64 limit, {}, 1;\nsetp.ne.s64 busy, limit, 0;\n@busy bra TOLD;\n{written}TOLD:\n",
+            program(),
+            LOG_ENTRIES - 1,
+            ENTRY_WORDS * WORD_BYTES,
+            names.record,
+            at(0),
         )
     }
 
@@ -99,4 +135,14 @@ impl Deadline<'_> {
              HERE:\nmov.u32 $0, 0;\n}}"
         )
     }
+}
+
+/// Leaves the numbers of this program in `host`, and that along x in `rest`.
+fn program() -> String {
+    let [y, z] = PROGRAM_SHIFTS;
+    format!(
+        "mov.u32 rest, %ctaid.z;\ncvt.u64.u32 host, rest;\nshl.b64 host, host, {z};\n\
+         mov.u32 rest, %ctaid.y;\ncvt.u64.u32 limit, rest;\nshl.b64 limit, limit, {y};\nor.b64 host, host, limit;\n\
+         mov.u32 rest, %ctaid.x;\ncvt.u64.u32 limit, rest;\nor.b64 host, host, limit;\n"
+    )
 }

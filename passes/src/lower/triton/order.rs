@@ -5,7 +5,6 @@ use super::deadline::Deadline;
 use super::words::{self, atomic_rmw};
 use crate::ir::{Builder, enclosing, lasting, select};
 use crate::lower::predicate;
-use crate::target::TritonTarget;
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::operation::OperationLike;
 use melior::ir::{OperationRef, Type, Value, ValueLike};
@@ -143,7 +142,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
             predicate: predicate(op.comparison(), op.is_unsigned()),
             expected: lasting(op.value()),
             scope: op.scope(),
-            deadline: self.deadline(SymmOp::Wait(op), op.deadline(), op.tag())?,
+            deadline: self.deadline(SymmOp::Wait(op))?,
         };
         self.poll(b, poll, op.sem());
         self.after_acquire(b);
@@ -153,22 +152,38 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
     /// Reads a flag in every thread until it is as asked, and acquires once (O5).
     fn poll(&self, b: &Builder<'c>, poll: Poll<'c>, order: Order) {
         let late = |b: &Builder<'c>, eager_polls| {
-            match poll.deadline {
-                None => _ = self.repeat(b, poll, Order::Relaxed, eager_polls, None),
-                Some(deadline) => {
-                    let asked = (poll.flag, poll.predicate, poll.expected);
-                    TritonTarget::poll_until(b, asked, poll.scope, (deadline, eager_polls));
-                }
-            }
-            if order.acquires() {
-                self.target.acquire(b, poll.flag, poll.expected.r#type(), poll.scope);
-            }
+            self.repeat_late(b, poll, eager_polls);
+            self.acquire(b, poll, order);
         };
         if !order.acquires() || !self.target.polls_in_order() {
-            return late(b, EAGER_POLLS);
+            if poll.deadline.is_none() || self.target.polls_in_order() {
+                return late(b, EAGER_POLLS);
+            }
+            // Nothing is asked of the clock while the flag comes soon.
+            let is_missing = self.repeat(b, poll, Order::Relaxed, EAGER_POLLS, Some(EAGER_POLLS));
+            b.when(is_missing, |b| self.repeat_late(b, poll, EAGER_POLLS));
+            return self.acquire(b, poll, order);
         }
         let is_missing = self.repeat(b, poll, Order::Acquire, ORDERED_POLLS, Some(ORDERED_POLLS));
         b.when(is_missing, |b| late(b, EAGER_POLLS - ORDERED_POLLS));
+    }
+
+    /// Reads a flag until it is as asked, or its deadline is over.
+    fn repeat_late(&self, b: &Builder<'c>, poll: Poll<'c>, eager_polls: i64) {
+        match poll.deadline {
+            None => _ = self.repeat(b, poll, Order::Relaxed, eager_polls, None),
+            Some(deadline) => {
+                let asked = (poll.flag, poll.predicate, poll.expected);
+                self.target.poll_until(b, asked, poll.scope, (deadline, eager_polls));
+            }
+        }
+    }
+
+    /// What comes after a poll that does not acquire itself.
+    fn acquire(&self, b: &Builder<'c>, poll: Poll<'c>, order: Order) {
+        if order.acquires() {
+            self.target.acquire(b, poll.flag, poll.expected.r#type(), poll.scope);
+        }
     }
 
     /// Reads a flag until it is as asked, or often enough; whether it is still not as asked. It pauses between polls
@@ -211,6 +226,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
     /// a flag for each rank. Epochs only grow, so that no flag is ever reset. A program whose words would lie past the
     /// pad ends the kernel instead.
     pub fn barrier(&mut self, b: &Builder<'c>, op: Barrier<'c, 'a>) -> Result<(), Reported> {
+        let deadline = self.deadline(SymmOp::Barrier(op))?;
         let table = self.tables.of(SymmOp::Barrier(op))?;
         let (me, ranks, mine) = (b.as_i64(table.rank()), table.num_ranks(), table.my_base());
         let words_of_block = b.add(b.as_i64(ranks), b.i64(1));
@@ -235,7 +251,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         });
         b.for_each(b.i32(0), ranks, |b, rank| {
             let flag = word(b, mine, b.add(b.as_i64(rank), one));
-            let poll = Poll { flag, predicate: CmpiPredicate::Sge, expected: epoch, scope: Scope::Sys, deadline: None };
+            let poll = Poll { flag, predicate: CmpiPredicate::Sge, expected: epoch, scope: Scope::Sys, deadline };
             self.poll(b, poll, if self.target.polls_in_order() { Order::Acquire } else { Order::Relaxed });
         });
         if !self.target.polls_in_order() {

@@ -81,7 +81,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
     pub fn wait_packet(&mut self, b: &Builder<'c>, op: WaitPacket<'c, 'a>) -> Result<Value<'c, 'c>, Reported> {
         let ty = op.value().r#type();
         self.refuse_packet(SymmOp::WaitPacket(op), ty)?;
-        let deadline = self.deadline(SymmOp::WaitPacket(op), op.deadline(), op.tag())?;
+        let deadline = self.deadline(SymmOp::WaitPacket(op))?;
         let line = Line::new(b, lasting(op.slots()), op.epoch(), op.mask());
         let words = self.once(b, |b| vec![line.wait(b, &self.target, deadline)]);
         Ok(from_word(b, words[0], ty))

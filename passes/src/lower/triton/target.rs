@@ -1,8 +1,9 @@
 //! What Triton has no op for, in the assembly of the GPU: fences, a load that acquires, a pause.
 
+use super::amd_deadline;
 use super::deadline::Deadline;
 use super::words::assembly;
-use crate::ir::{Builder, lasting};
+use crate::ir::Builder;
 use crate::target::TritonTarget;
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::{Type, Value, ValueLike};
@@ -87,15 +88,19 @@ impl TritonTarget {
 
     /// Polls a flag in every thread until it is as asked, or its deadline is over.
     pub fn poll_until<'c>(
+        &self,
         b: &Builder<'c>,
-        (flag, predicate, expected): (Value<'c, '_>, CmpiPredicate, Value<'c, '_>),
+        (flag, predicate, expected): (Value<'c, 'c>, CmpiPredicate, Value<'c, 'c>),
         scope: Scope,
         (deadline, eager_polls): (Deadline<'c>, i64),
     ) {
+        if matches!(self, Self::Hip(_)) {
+            return amd_deadline::poll_until(self, b, (flag, predicate, expected), scope, deadline);
+        }
         let is_wide = byte_width(expected.r#type()) == 8;
         let text = deadline.polls(predicate, if is_wide { 64 } else { 32 }, scope, eager_polls);
         let constraints = format!("=r,l,{},l,~{{memory}}", if is_wide { "l" } else { "r" });
-        assembly(b, &text, &constraints, &[lasting(flag), lasting(expected), deadline.record], b.int(32));
+        assembly(b, &text, &constraints, &[flag, expected, deadline.record], b.int(32));
     }
 
     /// Acquires, in every thread, what was released by whoever wrote a flag.

@@ -1,0 +1,78 @@
+//! Numbers what waits with a deadline in Triton kernels, so that the record of one that gives up says which one it was.
+//!
+//! ```mlir
+//! symm.wait %ctx, %p ge %v deadline %record : !tt.ptr<i64> : !tt.ptr<i64>, i64
+//! ```
+//!
+//! becomes
+//!
+//! ```mlir
+//! symm.wait %ctx, %p ge %v deadline %record : !tt.ptr<i64> tag 5011…, logs : !tt.ptr<i64>, i64
+//! ```
+//!
+//! The number is made of the kernel, the place in its source and the op, so that it is the same on all ranks and in all
+//! runs. What each number stands for is left in `symm.waits` of the module: a line for each wait with the number, the
+//! kernel, the file, the line, and what it does, after tabs.
+//!
+//! Limits: waits that have a tag keep it.
+
+use crate::ir::{Builder, enclosing, set_attribute, symm_ops};
+use crate::pass::{Ir, Pass, Values};
+use melior::ir::{OperationRef, operation::OperationLike};
+use symm_dialect::WAITS_ATTRIBUTE;
+use symm_dialect::diagnostic::file_line_column;
+use symm_dialect::ops::SymmOp;
+use symm_dialect::symbol::symbol;
+
+/// The pass record.
+pub const PASS: Pass = Pass {
+    flag: "symm-tag-waits",
+    summary: "Number what waits with a deadline in a Triton kernel",
+    options: &[],
+    run: |root, options| Ok(run(root, options)),
+};
+
+fn run(root: OperationRef, _: &Values) -> Ir {
+    let mut lines: Vec<String> = Vec::new();
+    for op in symm_ops(root) {
+        let Some(what) = untagged(op) else { continue };
+        let operation = op.operation();
+        let kernel = enclosing(operation, &["tt.func"]).and_then(symbol).unwrap_or_default();
+        let (file, line, column) = file_line_column(operation.location()).unwrap_or_default();
+        let tag = hash(&format!("{kernel}\t{file}\t{line}\t{column}\t{what}"));
+        let b = Builder::before(operation);
+        set_attribute(operation, "tag", b.integer(64, tag));
+        set_attribute(operation, "logs", b.unit());
+        let described = format!("{tag}\t{kernel}\t{file}\t{line}\t{what}\n");
+        if !lines.contains(&described) {
+            lines.push(described);
+        }
+    }
+    if lines.is_empty() {
+        return Ir::Kept;
+    }
+    let text = Builder::before(symm_ops(root)[0].operation()).string(&lines.concat());
+    set_attribute(root, WAITS_ATTRIBUTE, text);
+    Ir::Changed
+}
+
+/// What an op with a deadline but no number does.
+fn untagged(op: SymmOp) -> Option<String> {
+    match op {
+        SymmOp::Wait(wait) if wait.deadline().is_some() && wait.tag().is_none() => {
+            let unsigned = if wait.is_unsigned() { " unsigned" } else { "" };
+            Some(format!("wait {}{unsigned}", wait.comparison().keyword()))
+        }
+        SymmOp::WaitPacket(wait) if wait.deadline().is_some() && wait.tag().is_none() => Some("wait_packet".to_owned()),
+        SymmOp::Barrier(wait) if wait.deadline().is_some() && wait.tag().is_none() => Some("barrier".to_owned()),
+        _ => None,
+    }
+}
+
+/// FNV-1a of a text, as a number above 0.
+fn hash(text: &str) -> i64 {
+    let bits = text
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
+    (bits >> 1).cast_signed().max(1)
+}

@@ -1,0 +1,227 @@
+"""Time-outs of waits in kernels: the rank's record on its heap, and what is told of a wait whose time is over.
+
+A kernel is watched whose context is a World with a time-out: the table that it is given then points to unsigned words,
+so that Triton compiles it once more. A wait that gives up writes the record (`symm_abi::deadline`), leaves as if what it
+waits for had come, and all later ones of the rank leave at once: kernels end soon, and the host looks at the record.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import math
+import os
+import time
+from typing import TYPE_CHECKING, Any
+
+from ._memory import Memory, torch
+from ._symm import DEADLINE_OFFSET, DEADLINE_RECORD
+from .errors import ArgumentError, WaitTimeoutError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+WORD = DEADLINE_RECORD
+# Longer than any run.
+FOR_EVER = 2**63 - 1
+# The states of a record: a wait of this rank has given up; from TOLD on, the rank of that number says that it has.
+GOOD, BROKEN, TOLD = 0, 1, 2
+# How long the other ranks have to say what they wait for.
+SECONDS_TO_SAY = 1.0
+# What the compiler said of waits, by their tags: kernel, file, line and what it does.
+waits = {}
+
+
+def seconds_of(told, where):
+    """A time-out that the user has given, in seconds; `where` says how for an error."""
+    try:
+        seconds = math.nan if isinstance(told, bool) else float(told)
+    except (TypeError, ValueError):
+        seconds = math.nan
+    if not seconds > 0:
+        raise ArgumentError(f"{where} must be a number of seconds above 0, or math.inf for none, not {told!r}")
+    # What 63 bits hold of nanoseconds.
+    return seconds if seconds < 2**63 / 1e9 else math.inf
+
+
+def default(timeout):
+    """The time-out of kernels' waits: what `symm.init` was given, or the environment; math.inf without."""
+    if timeout is not None:
+        return seconds_of(timeout, "symm.init: timeout") if timeout else math.inf
+    told = os.environ.get("SYMM_TIMEOUT")
+    return seconds_of(told, "SYMM_TIMEOUT") if told else math.inf
+
+
+def learn(lines):
+    """Keeps what the compiler said of the waits of a kernel."""
+    for line in lines.splitlines():
+        tag, kernel, file, number, what = line.split("\t")
+        waits[int(tag)] = kernel, file, int(number), what
+
+
+class Timeouts:
+    """The time-outs of a World's kernels."""
+
+    def __init__(self, world, seconds):
+        self.world, self.seconds, self.error = world, seconds, None
+        # Which a kernel can write to, and the host can read while it runs.
+        self.state = ctypes.c_int64()
+        if world.device.type != "cpu":
+            self.host = torch().zeros(1, dtype=torch().int64, device="cpu", pin_memory=True)
+            self.state = ctypes.c_int64.from_address(self.host.data_ptr())
+        self.record = self._record_of(world.get_rank())
+        self.record[WORD["limit"]] = self._limit()
+        self.record[WORD["host"]] = ctypes.addressof(self.state)
+        self.record[WORD["base"]] = world.bases[world.get_rank()]
+        # Kernels of all streams see them.
+        world._synchronize()
+
+    @property
+    def is_on(self):
+        return self.seconds < math.inf
+
+    def set(self, seconds):
+        """Changes the time-out of kernels that are launched from now on, in the order of the current stream."""
+        self.seconds = seconds
+        self.record[WORD["limit"]] = self._limit()
+
+    def _limit(self):
+        return int(self.seconds * 1e9) if self.is_on else FOR_EVER
+
+    def _record_of(self, rank):
+        """The words of a rank's record: a tensor on a GPU, an array on the CPU."""
+        address, size = self.world.bases[rank] + DEADLINE_OFFSET, WORD["logged_words"]
+        if self.world.device.type == "cpu":
+            return (ctypes.c_int64 * size).from_address(address)
+        return Memory(address, 8 * size, self.world.rank.hold()).tensor(self.world.device, torch().int64, (size,))
+
+    def _words_of(self, rank):
+        record = self._record_of(rank)
+        return list(record) if self.world.device.type == "cpu" else record.tolist()
+
+    def check(self):
+        """Raises what has gone wrong so far, without waiting for the device while all is well."""
+        if self.state.value:
+            self._raise()
+
+    def has_been_told(self):
+        """The errors that somebody has been told of already."""
+        return (WaitTimeoutError,) if self.error is not None else ()
+
+    def _raise(self):
+        if self.error is None:
+            if self.world.device.type != "cpu" and torch().cuda.is_current_stream_capturing():
+                raise WaitTimeoutError("a wait in a kernel has timed out: end the capture, and call World.check for more")
+            self.error = self._found()
+        raise WaitTimeoutError(*self.error)
+
+    def _found(self):
+        state, me, ranks = self.state.value, self.world.get_rank(), range(self.world.get_num_ranks())
+        if state == BROKEN:
+            self._tell()
+        late = me if state == BROKEN else state - TOLD
+        words = self._words_of(late)
+        others = [(rank, entry) for rank in ranks for entry in self._log_of(rank)]
+        return self._described(late, words, others)
+
+    def _tell(self):
+        """Has the waits of all ranks leave, and gives them time to say what they waited for."""
+        me = self.world.get_rank()
+        for rank in range(self.world.get_num_ranks()):
+            if rank != me:
+                self._record_of(rank)[WORD["state"]] = TOLD + me
+        until = time.monotonic() + SECONDS_TO_SAY
+        others = [rank for rank in range(self.world.get_num_ranks()) if rank != me]
+        while time.monotonic() < until and not all(self._log_of(rank) for rank in others):
+            time.sleep(SECONDS_TO_SAY / 20)
+
+    def _log_of(self, rank):
+        """What programs of a rank have waited for: as the words of a record."""
+        words, size = self._words_of(rank), WORD["entry_words"]
+        entries = (words[at : at + size] for at in range(WORD["log"], WORD["logged_words"], size))
+        names = "tag", "address", "expected", "seen", "program"
+        return [{**dict(zip(names, entry[1:], strict=True)), "base": words[WORD["base"]]} for entry in entries if entry[1]]
+
+    def _described(self, rank, words, others):
+        """The arguments of the error that a rank's record tells of."""
+        names = "tag", "address", "expected", "seen", "program", "base"
+        first = {name: words[WORD[name]] for name in names}
+        kernel, file, line, text, flag = self._wait_text(first)
+        program = program_of(first["program"])
+        message = f"kernel {kernel}: rank {rank}, program {program} has waited {self.limit_text(words)} for {text}"
+        message += ". Nobody waits in this World's kernels any more, and what they have written is no result: end the run"
+        said = []
+        for other, entry in others:
+            if (other, entry["program"], entry["tag"]) != (rank, first["program"], first["tag"]):
+                its_kernel, its_file, its_line, its_text, _ = self._wait_text(entry)
+                place = f"{its_file}:{its_line}: " if its_file else ""
+                said.append(f"rank {other}, program {program_of(entry['program'])}, {place}kernel {its_kernel}: {its_text}")
+        silent = sorted(set(range(self.world.get_num_ranks())) - {rank} - {other for other, _ in others})
+        said += [f"rank {other} waits in no watched kernel" for other in silent]
+        message += "".join(f"\n  {each}" for each in said)
+        return message, file, line, kernel, rank, program, flag, first["expected"], first["seen"], tuple(said)
+
+    def limit_text(self, words):
+        limit = words[WORD["limit"]]
+        return "as long as it may" if limit == FOR_EVER else f"{limit / 1e9:g} s"
+
+    def _wait_text(self, found):
+        """Kernel, file, line of a wait, what it waits for, and its flag."""
+        unknown = "of another program", None, None, "wait"
+        kernel, file, line, what = waits.get(found["tag"], unknown)
+        offset = found["address"] - found["base"]
+        flag = self.world.flag_at(offset)
+        if what == "barrier":
+            ranks = self.world.get_num_ranks()
+            missing = offset // 8 % (ranks + 1) - 1
+            text = f"rank {missing} to come to its barrier number {found['expected']}: it has come to {found['seen']}"
+            return kernel, file, line, text, f"the barrier's flag of rank {missing}"
+        if what == "wait_packet":
+            text = f"a packet of epoch {found['expected']} at {flag}: it is of {found['seen']}"
+            return kernel, file, line, text, flag
+        comparison = COMPARISONS.get(what.split()[1] if " " in what else "", "to be as asked, with")
+        return kernel, file, line, f"{flag} {comparison} {found['expected']}: it is {found['seen']}", flag
+
+
+COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+
+
+def program_of(packed):
+    """The numbers of a program."""
+    return packed & 0xFFFF_FFFF, packed >> 32 & 0xFFFF, packed >> 48 & 0xFFFF
+
+
+class Timed:
+    """What a World has for time-outs."""
+
+    # A World's and a Team's.
+    _timeouts: Any = None
+    is_open: Any
+    check: Any
+    _synchronize: Any
+
+    @contextlib.contextmanager
+    def timeout(self, seconds: float | None) -> Iterator[None]:
+        """Gives waits and barriers of kernels so many seconds, in those that are launched in a `with` block.
+
+        None, or math.inf, is none. The default is that of `symm.init`, or SYMM_TIMEOUT of the environment, or none; waits
+        of kernels that have none cost nothing for it. It is that of all streams while the block's kernels run, from the
+        current one's order on.
+
+        A wait whose time is over leaves as if what it waits for had come, and all later ones of the run leave at once:
+        the kernels end soon, and what they have written is no result. `check`, `synchronize` and every call of the World
+        then raises WaitTimeoutError, on all ranks. An interpreted kernel raises it at the wait.
+        """
+        wanted = math.inf if seconds is None else seconds_of(seconds, "World.timeout: seconds")
+        before = self._timeouts.seconds
+        self._timeouts.set(wanted)
+        try:
+            yield
+        finally:
+            if self.is_open():
+                self._timeouts.set(before)
+
+    def synchronize(self) -> None:
+        """Waits until the device has done what it was given. Raises what `check` raises."""
+        self._synchronize()
+        self.check()

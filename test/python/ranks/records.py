@@ -1,0 +1,89 @@
+"""What the hosts say when kernels on GPUs have written records of waits whose time is over; here this program writes them."""
+
+import re
+
+import pytest
+import symm
+import torch
+from symm import _timeouts
+from symm._timeouts import BROKEN, TOLD, WORD
+
+world = symm.init(heap_size=16 << 20)
+me, ranks = world.get_rank(), world.get_num_ranks()
+flags = world.zeros(2, 4, dtype=torch.int32)
+offset = flags.data_ptr() - world.get_heap_bases().tolist()[me]
+_timeouts.learn("11\tring\tk.py\t20\twait ge\n12\tmeet\tk.py\t30\tbarrier\n13\tmail\tk.py\t40\twait_packet\n")
+_timeouts.learn("14\tring\tk.py\t50\twait lt unsigned\n")
+
+
+def write(timeouts, entries, state=BROKEN):
+    """The record of this rank, and its log, as kernels write them: (tag, offset, expected, seen, program) each."""
+    record = timeouts.record
+    base = record[WORD["base"]]
+    for number, (tag, at, *rest) in enumerate(entries):
+        words = [tag, base + at, *rest]
+        if number == 0:
+            places = [WORD[name] for name in ("tag", "address", "expected", "seen", "program")]
+            for place, word in zip(places, words, strict=True):
+                record[place] = word
+        start = WORD["log"] + number * WORD["entry_words"]
+        for place, word in enumerate([1, *words]):
+            record[start + place] = word
+    record[WORD["state"]] = state
+
+
+def raised(where):
+    with pytest.raises(symm.WaitTimeoutError) as error:
+        where.check()
+    with pytest.raises(symm.WaitTimeoutError, match=re.escape(str(error.value).splitlines()[0])):
+        world.barrier()
+    return error.value
+
+
+def by_a_team():
+    """The team's ranks have other numbers; the World says it, too."""
+    team = world.team(range(ranks - 1, -1, -1))
+    world.rank.barrier("")
+    if team.get_rank() == 0:
+        write(team._timeouts, [(13, offset - team._offset, 4, -3, 0)])
+        team._timeouts.state.value = BROKEN
+        error = raised(world)
+        assert (error.rank, error.flag.split(" (made")[0]) == (0, "element 0 of World.zeros: torch.int32, (2, 4)"), error
+        assert "a packet of epoch 4 at element 0 of World.zeros" in error.message and "it is of -3" in error.message
+    world.rank.barrier("")
+
+
+assert world.check() is None
+by_a_team()
+if me == 0:
+    # The barrier's words of program 1: an epoch, then a flag of each rank.
+    entries = [(11, offset + 24, 3, -1, 5 | 6 << 32 | 7 << 48), (12, 8 * (ranks + 1 + ranks), 9, 8, 1)]
+    write(world._timeouts, entries)
+if me == 1:
+    write(world._timeouts, [(14, offset, 2, 2, 2), (99, 8, 1, 0, 3)], state=0)
+world.rank.barrier("")
+if me == 0:
+    world._timeouts.state.value = BROKEN
+    error = raised(world)
+    told = [
+        f"rank 0, program (1, 0, 0), k.py:30: kernel meet: rank {ranks - 1} to come to its barrier number 9: it has come to 8"
+    ]
+    if ranks > 1:
+        told.append("rank 1, program (2, 0, 0), k.py:50: kernel ring: element 0 of World.zeros")
+        told.append("rank 1, program (3, 0, 0), kernel of another program: heap+0x8 to be as asked, with 1: it is 0")
+    told += [f"rank {rank} waits in no watched kernel" for rank in range(2, ranks)]
+    assert len(error.others) == len(told), error
+    assert all(other.startswith(what) for other, what in zip(error.others, told, strict=True)), error.others
+world.rank.barrier("")
+if me > 0:
+    # What its kernel's wait would have told the host.
+    world._timeouts.state.value = world._timeouts.record[WORD["state"]]
+    assert world._timeouts.state.value == TOLD + 0
+    error = raised(world)
+assert str(error).startswith("k.py:20: kernel ring: rank 0, program (5, 6, 7) has waited as long as it may for element 6 of ")
+assert (error.rank, error.program, error.kernel, error.expected, error.seen) == (0, (5, 6, 7), "ring", 3, -1)
+assert (error.file, error.line) == ("k.py", 20) and error.flag.startswith("element 6 of World.zeros: torch.int32, (2, 4)")
+assert isinstance(error, TimeoutError) and "Nobody waits in this World's kernels any more" in str(error)
+world.rank.barrier("")
+# Who has been told may leave.
+world.close()

@@ -1,0 +1,154 @@
+"""Waits in kernels whose time is over, as CASE says: the error names the kernel, its line, who waited and for what."""
+
+import os
+import time
+
+import pytest
+import symm
+import symm.triton as st
+import torch
+import triton
+import triton.language as tl
+
+case = os.environ["CASE"]
+world = symm.init(heap_size=16 << 20)
+me, ranks = world.get_rank(), world.get_num_ranks()
+on_gpu = world.device.type != "cpu"
+flags = world.zeros(8, dtype=torch.int32)  # made
+slots = world.zeros(64, dtype=torch.int64)
+SECONDS = 0.5
+
+
+@triton.jit
+def waiting(world, flags, slots):
+    if tl.program_id(0) == 1:
+        st.wait(world, flags + 2, 3)  # wait
+
+
+@triton.jit
+def impatient(world, flags, slots):
+    st.wait(world, flags, 1, timeout=0.5)  # wait
+    st.wait(world, flags + 1, 1, timeout=0.5)
+
+
+@triton.jit
+def meeting(world, flags, slots):
+    st.barrier(world)  # wait
+
+
+@triton.jit
+def receiving(world, flags, slots):
+    st.wait_packet(world, slots, 7)  # wait
+
+
+@triton.jit
+def in_a_helper(world, flags, slots):
+    helper(world, flags)
+
+
+@triton.jit
+def helper(world, flags):
+    ctx = st.DeviceContext(world)
+    if ctx.wait(flags + 5, 1, "eq") == 1:  # wait
+        ctx.signal(flags, 1, 0)
+
+
+@triton.jit
+def patient(world, flags, slots):
+    """No time-out: the last rank takes its time."""
+    st.wait(world, flags, 1)
+    st.barrier(world, timeout=60)
+
+
+LINES = open(__file__).read().splitlines()
+MADE = next(n for n, line in enumerate(LINES) if line.endswith("# made")) + 1
+# The flag, what is expected of it and what is there; where the program that waits is not the first, its number.
+FLAGS = {
+    "waiting": ("element 2 of World.zeros: torch.int32, (8,) (made at ", 3, 0),
+    "impatient": ("element 0 of World.zeros: torch.int32, (8,) (made at ", 1, 0),
+    "meeting": (f"the barrier's flag of rank {ranks - 1}", 1, 0),
+    "receiving": ("element 0 of World.zeros: torch.int64, (64,) (made at ", 7, 0),
+    "in_a_helper": ("element 5 of World.zeros: torch.int32, (8,) (made at ", 1, 0),
+}
+
+
+def wrong_values():
+    for value in (0, -1, True, "soon", float("nan"), [1]):
+        with pytest.raises(symm.ArgumentError, match="World.timeout: seconds must be a number of seconds above 0"):
+            world.timeout(value).__enter__()
+        if value == 0:
+            continue
+        with pytest.raises(symm.ArgumentError, match="timeout"):
+            symm.init(timeout=value)
+
+
+def slow():
+    with world.timeout(60):
+        if me == ranks - 1:
+            time.sleep(1)
+            for rank in range(ranks):
+                world.as_remote(flags, rank).fill_(1)
+        patient[(1,)](world, flags, slots)
+        world.synchronize()
+    world.close()
+
+
+def launch(kernel):
+    if case == "impatient" or "SYMM_TIMEOUT" in os.environ:
+        kernel[(2,)](world, flags, slots)
+    else:
+        with world.timeout(SECONDS):
+            kernel[(2,)](world, flags, slots)
+    world.synchronize()
+
+
+def check(error, kernel):
+    start = next(n for n, line in enumerate(LINES) if line.startswith(f"def {kernel}("))
+    line = next(n for n in range(start, len(LINES)) if "# wait" in LINES[n]) + 1
+    flag, expected, seen = FLAGS[case]
+    assert (error.file, error.line, error.kernel) == (__file__, line, case), error
+    assert error.flag.startswith(flag) and (error.expected, error.seen) == (expected, seen), error
+    assert error.program == ((1, 0, 0) if case == "waiting" else error.program), error
+    assert f"kernel {case}: rank {error.rank}, program {error.program} has waited " in str(error)
+    assert "made at " not in flag or f"made at {__file__}:{MADE})" in error.flag or case == "receiving", error
+    assert isinstance(error, TimeoutError) and isinstance(error, symm.SymmError)
+    assert len({text.split()[1].rstrip(",:") for text in error.others} - {str(error.rank)}) == ranks - 1, error
+
+
+def main():
+    if case == "wrong":
+        return wrong_values()
+    if case == "slow":
+        return slow()
+    world.barrier()
+    begun = time.monotonic()
+    if me == ranks - 1 and ranks > 1:
+        time.sleep(4 * SECONDS)
+        if on_gpu:
+            with pytest.raises(symm.WaitTimeoutError) as raised:
+                world.check()
+            assert raised.value.rank != me
+    else:
+        kinds = (symm.WaitTimeoutError, triton.runtime.errors.InterpreterError)
+        with pytest.raises(kinds) as raised:
+            launch(globals()[case])
+        error = raised.value
+        while isinstance(error, triton.runtime.errors.InterpreterError):
+            error = error.__cause__
+        if ranks == 1 and not on_gpu:
+            # It is found at once.
+            assert isinstance(error, symm.DeadlockError), error
+        else:
+            assert isinstance(error, symm.WaitTimeoutError), error
+            check(error, "helper" if case == "in_a_helper" else case)
+            assert SECONDS / 2 < time.monotonic() - begun < 60
+            print(error)
+        if on_gpu:
+            with pytest.raises(symm.WaitTimeoutError):
+                world.barrier()
+    # The others are not to find this one dead instead.
+    time.sleep(6 * SECONDS)
+    os._exit(0)
+
+
+main()
