@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import faulthandler
 import os
 import resource
 import select
@@ -21,6 +22,8 @@ _SLACK = 64 << 20
 def main(arguments: list[str] | None = None) -> int:
     """Serves until a signal comes. Returns the exit status."""
     options = _options(arguments)
+    # A kernel or an operation that ends the process says where.
+    faulthandler.enable()
     ended: list[int] = []
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, _: ended.append(number))

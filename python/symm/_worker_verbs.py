@@ -13,7 +13,7 @@ import types
 
 import torch
 
-from .errors import SymmError
+from .errors import ArgumentError, SymmError
 
 # The methods of symm.comm.Communicator that a client may call.
 _COLLECTIVES = frozenset(
@@ -36,8 +36,7 @@ class Verbs:
             self.device = torch.device("cuda", 0)
         self.torch_version = torch.__version__
         self.host = socket.gethostname()
-        place = os.environ.get("RANK"), os.environ.get("WORLD_SIZE")
-        self.rank = None if None in place else tuple(int(number) for number in place if number is not None)
+        self.rank = _rank()
         self._namespaces = {"aten", "prims", "symm", *namespaces}
         self._modules = {name: importlib.import_module(name) for name in modules}
         self._allow_code = allow_code
@@ -201,6 +200,17 @@ class Verbs:
         if self._world is None:
             raise RuntimeError("this worker has joined no run: call join first")
         return self._world
+
+
+def _rank():
+    """The rank of this worker and the number of ranks, if it is one of a world."""
+    place = os.environ.get("RANK"), os.environ.get("WORLD_SIZE")
+    if None in place:
+        return None
+    try:
+        return tuple(int(number) for number in place)
+    except ValueError:
+        raise ArgumentError(f"RANK and WORLD_SIZE in the environment are {place}: they are numbers") from None
 
 
 def _detached(result):

@@ -5,6 +5,7 @@ import threading
 import warnings
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.optim.optimizer import _foreach_supported_types as of_optimizers
 from torch.utils._foreach_utils import _foreach_supported_types as of_gradients
 from torch.utils.backend_registration import _setup_privateuseone_for_python_backend
@@ -173,6 +174,25 @@ def _ctc_loss(scores, targets, scores_lengths, targets_lengths, *rest):
     return torch.ops.aten.ctc_loss.IntList(scores, targets, scores_lengths.tolist(), targets_lengths.tolist(), *rest)
 
 
+def _keep_guard() -> None:
+    """Has torch make its stand-in for CUDA's guard, which all fake modes use, in a thread that does not end.
+
+    It goes with the thread that has made it, and without CUDA the next fake mode of another thread then crashes.
+    """
+    made = threading.Event()
+
+    def keep():
+        mode = FakeTensorMode()
+        try:
+            mode.__enter__()
+        finally:
+            made.set()
+        threading.Event().wait()
+
+    threading.Thread(target=keep, name="symm-guard", daemon=True).start()
+    made.wait()
+
+
 def register() -> None:
     """Makes torch know the device, once in a process."""
     if _libraries:
@@ -186,6 +206,7 @@ def register() -> None:
     taken = torch._C._get_privateuse1_backend_name()
     if taken != "privateuseone":
         raise UnsupportedError(f"torch has room for one device of other packages, and {taken!r} has taken it in this process")
+    _keep_guard()
     _setup_privateuseone_for_python_backend("remote", _Module(), _Hooks(), _Guard())
     RemoteTensor.__torch_dispatch__ = classmethod(_dispatcher)
     for supported in (of_optimizers, of_gradients):

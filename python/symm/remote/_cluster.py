@@ -34,7 +34,7 @@ def launch(count: int, provider=None, gpu: str | None = None) -> "Cluster":
     The cluster and its tensors are usable until `close`, the end of a `with`, or the end of the program. Raises
     `symm.BootstrapError` where a worker does not start.
     """
-    if not isinstance(count, int) or count < 1:
+    if type(count) is not int or count < 1:
         raise ArgumentError(f"launch({count!r}): give the number of workers, at least one")
     _backend.register()
     provider = Processes() if provider is None else provider
@@ -122,9 +122,13 @@ class Cluster(Collectives):
 
     def zeros(self, *shape: int, dtype: torch.dtype = torch.float32) -> Ranked:
         """A symmetric tensor: on each rank's heap, at the same offset, one remote tensor."""
+        size = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], (tuple, list, torch.Size)) else shape
+        if not all(type(length) is int and length >= 0 for length in size):
+            raise ArgumentError(f"zeros: a tensor's sizes are whole numbers, 0 or more, not {size}")
+        if not isinstance(dtype, torch.dtype):
+            raise ArgumentError(f"zeros: dtype is one of torch's, such as torch.float32, not {dtype!r}")
         if not self._joined:
             self.join()
-        size = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], (tuple, list, torch.Size)) else shape
         line, like = self._together(), contiguous(size, dtype)
         handles = [_symm.Handle(worker) for worker in self._workers]
         for link, handle in zip(self._links, handles, strict=True):
@@ -161,9 +165,7 @@ class Cluster(Collectives):
         is symm.triton, and nothing else of this program. A `Ranked` argument is each rank's own part; the class
         `symm.remote.Context` stands for the rank's context.
         """
-        if callable(grid):
-            raise ArgumentError("a grid is a number or a tuple of numbers: a function is not sent to workers")
-        grid = (grid,) if isinstance(grid, int) else tuple(grid)
+        grid = _grid(grid)
         # All are right, or none is launched: ranks would wait for those that are not.
         own = [
             (tuple(self._of(rank, value) for value in args), {name: self._of(rank, value) for name, value in kwargs.items()})
@@ -213,6 +215,16 @@ class Cluster(Collectives):
                 f"rank {rank} is given a tensor of {argument.device}: a `Ranked` has one for each rank, on its own device"
             )
         return argument
+
+
+def _grid(grid):
+    """The programs along each dimension."""
+    sizes = (grid,) if isinstance(grid, int) else grid
+    fits = isinstance(sizes, (tuple, list)) and 1 <= len(sizes) <= 3
+    if not fits or not all(type(size) is int and size >= 0 for size in sizes):
+        what = "a function is not sent to workers" if callable(grid) else f"not {grid!r}"
+        raise ArgumentError(f"a grid is a number of programs or a tuple of up to three numbers: {what}")
+    return tuple(sizes)
 
 
 def _late(errors):

@@ -1,5 +1,6 @@
 """The tensor: metadata here, values on a worker."""
 
+import collections
 import sys
 
 import torch
@@ -51,6 +52,8 @@ class RemoteTensor(torch.Tensor):
             raise UnsupportedError(
                 f"a tensor on {self.device} is not pickled: its values are on a worker. Use torch.save, or pickle tensor.cpu()"
             )
+        if isinstance(self, torch.nn.Parameter):
+            return torch._utils._rebuild_parameter, (self.data, self.requires_grad, collections.OrderedDict())
         rebuild = torch._utils._rebuild_device_tensor_from_cpu_tensor
         return rebuild, (self.detach().cpu(), self.dtype, str(self.device), self.requires_grad)
 

@@ -4,6 +4,8 @@ import copy
 import gc
 import io
 import pickle
+import subprocess
+import sys
 
 import pytest
 
@@ -174,6 +176,16 @@ def test_saved_and_loaded():
         torch.load(file, map_location="remote:0")
 
 
+def test_a_parameter_is_saved_as_one():
+    for trained in (True, False):
+        file = io.BytesIO()
+        torch.save(torch.nn.Parameter(torch.arange(3.0, device=SECOND), trained), file)
+        file.seek(0)
+        loaded = torch.load(file)
+        assert isinstance(loaded, torch.nn.Parameter) and loaded.requires_grad is trained
+        assert loaded.device == SECOND and loaded.tolist() == [0, 1, 2]
+
+
 def test_pickling_is_refused_and_says_what_works():
     with pytest.raises(symm.UnsupportedError, match=r"torch.save, or pickle tensor.cpu\(\)"):
         pickle.dumps(torch.ones(2, device=FIRST))
@@ -216,6 +228,28 @@ def test_memory_comes_back_with_the_last_reference():
         torch.linalg.cholesky(-torch.eye(3, device=FIRST)).cpu()
     gc.collect()
     assert len(tensors) == before
+
+
+THREADS = """
+import threading
+import torch
+from symm import remote
+
+def make(size):
+    found.append(torch.ones(size, device=device).sum().item())
+
+found, device = [], remote.launch(1, remote.InProcess())[0]
+for size in range(100):
+    thread = threading.Thread(target=make, args=(size,))
+    thread.start()
+    thread.join()
+assert found == list(range(100))
+"""
+
+
+def test_threads_come_and_go():
+    run = subprocess.run([sys.executable, "-c", THREADS], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
 
 
 def test_sparse_results_are_refused_by_name():

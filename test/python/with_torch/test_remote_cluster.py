@@ -133,6 +133,11 @@ def test_what_run_does_not_take(cluster):
         (lambda: cluster.run(len, 1), errors.ArgumentError, "neither a Triton kernel"),
         (lambda: cluster.run(None, 1), errors.ArgumentError, "neither a Triton kernel"),
         (lambda: cluster.run(number, lambda meta: (1,), remote.Context, out), errors.ArgumentError, "grid"),
+        (lambda: cluster.run(number, None, remote.Context, out), errors.ArgumentError, "up to three numbers: not None"),
+        (lambda: cluster.run(number, "1", remote.Context, out), errors.ArgumentError, "not '1'"),
+        (lambda: cluster.run(number, -1, remote.Context, out), errors.ArgumentError, "not -1"),
+        (lambda: cluster.run(number, (), remote.Context, out), errors.ArgumentError, r"not \(\)"),
+        (lambda: cluster.run(number, (1,) * 4, remote.Context, out), errors.ArgumentError, r"not \(1, 1, 1, 1\)"),
         (lambda: cluster.run(number, 1, remote.Context, out[0], 1), errors.ArgumentError, "rank 1 is given a tensor of remote:0"),
         (lambda: cluster.run(number, 1, remote.Context, remote.Ranked(out[:1]), 1), errors.ArgumentError, "for 1 ranks"),
         (lambda: cluster.run(number, 1, remote.Context, out, object()), TypeError, "object"),
@@ -142,6 +147,20 @@ def test_what_run_does_not_take(cluster):
     cluster.run("no_such_module:kernel", 1)
     with pytest.raises(errors.RefusedError, match="no_such_module"):
         cluster.synchronize()
+
+
+def test_what_zeros_does_not_take(cluster):
+    for wrong, message in [
+        (lambda: cluster.zeros("3"), r"whole numbers, 0 or more, not \('3',\)"),
+        (lambda: cluster.zeros(2, -1), r"not \(2, -1\)"),
+        (lambda: cluster.zeros((2, 1.5)), r"not \(2, 1.5\)"),
+        (lambda: cluster.zeros(2, dtype=int), "one of torch's"),
+    ]:
+        with pytest.raises(errors.ArgumentError, match=message):
+            wrong()
+    # No rank has heard of any of these.
+    cluster.synchronize()
+    assert [part.shape for part in cluster.zeros(0)] == [(0,)] * RANKS
 
 
 def test_the_rank_that_fails_is_named(cluster):

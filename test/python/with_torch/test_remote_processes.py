@@ -136,6 +136,30 @@ def test_a_worker_that_does_not_start():
         remote.launch(1, remote.Processes(modules=["there_is_no_such_module"]))
 
 
+@pytest.mark.parametrize("count", [0, -1, True, "2", 1.0, None])
+def test_no_number_of_workers(count):
+    with pytest.raises(symm.ArgumentError, match="the number of workers, at least one"):
+        remote.launch(count)
+
+
+def test_a_rank_that_is_no_number(capfd):
+    with pytest.raises(symm.BootstrapError, match="its own messages say why"):
+        remote.launch(1, remote.Processes(environment={"RANK": "first"}))
+    messages = capfd.readouterr().err
+    assert "symm-worker: RANK and WORLD_SIZE in the environment are ('first', '1')" in messages
+    assert "Traceback" not in messages
+
+
+def test_a_worker_that_crashes_says_where(capfd):
+    with remote.launch(1) as cluster:
+        x = torch.ones(2, device=cluster[0])
+        x.cpu()
+        os.kill(cluster._links[0].pid, signal.SIGSEGV)
+        with pytest.raises(symm.errors.WorkerLostError, match="its output says why"):
+            x.cpu()
+    assert "Segmentation fault" in capfd.readouterr().err
+
+
 def test_the_page_of_the_docs(tmp_path):
     page = pathlib.Path(HERE, "../../../docs/remote.md").read_text()
     program = tmp_path / "greet.py"
