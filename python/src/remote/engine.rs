@@ -154,8 +154,7 @@ impl Engine for Torch {
             let named = PyDict::new(py);
             named.set_item("dtype", types.dtype(py, dtype)?)?;
             let tensor = types.torch.bind(py).call_method("empty", (shape.to_vec(),), Some(&named))?;
-            let (_, mut memory) = memory::of(&tensor, types)?;
-            memory.expect_all();
+            let (_, memory) = memory::of(&tensor, types)?;
             Ok((tensor.unbind(), memory))
         })
     }

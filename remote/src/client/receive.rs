@@ -181,7 +181,12 @@ impl Answers {
             (waiting.memory.take(), waiting.received.clone())
         };
         let outcome = if let Some(memory) = memory.as_mut().filter(|memory| memory.bytes().len() == bytes) {
-            reading.data(memory.bytes_mut(), |done| received.store(done, Ordering::Release))?;
+            memory.fill(|bytes, tell| {
+                reading.data(bytes, |done| {
+                    tell(done);
+                    received.store(done, Ordering::Release);
+                })
+            })?;
             Outcome::Received(dtype, shape)
         } else {
             reading.skip(bytes)?;

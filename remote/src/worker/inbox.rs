@@ -124,7 +124,7 @@ pub fn arrive<E: Engine>(
     };
     match engine.receive(announced.dtype, &announced.shape) {
         Ok((tensor, mut memory)) => {
-            reading.data(memory.bytes_mut(), |_| ())?;
+            memory.fill(|bytes, tell| reading.data(bytes, tell))?;
             Ok(Ok(tensor))
         }
         Err(failure) => {

@@ -24,8 +24,7 @@ impl Link {
         deadline: Option<f64>,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        let (dtype, mut memory) = memory::of(into, types(py)?)?;
-        memory.expect_all();
+        let (dtype, memory) = memory::of(into, types(py)?)?;
         let total = memory.bytes().len();
         let request = self.client.expect(Some(memory));
         self.request(py, &Request::Fetch { request, id })?;
