@@ -17,7 +17,7 @@ import time
 import torch
 from symm import remote
 
-OPS, REPEATS = 1000, 12
+OPS, REPEATS = 500, 30
 STEPS = 5
 BYTES = 64 << 20
 AIMS = {"op": 15.0, "step": 1.3, "transfer": 0.7}
@@ -92,7 +92,7 @@ def transfers(device):
         x.to(device)
         torch.remote.synchronize()
 
-    found = best({"up": up, "down": there.cpu, "socket": plain.run}, time.perf_counter, 10)
+    found = best({"up": up, "down": there.cpu, "socket": plain.run}, time.perf_counter, REPEATS)
     plain.close()
     for name, seconds in found.items():
         times = "" if name == "socket" else f", {found['socket'] / seconds:.2f} times   (at least {AIMS['transfer']})"

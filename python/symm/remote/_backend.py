@@ -1,6 +1,7 @@
 """Registers the device `remote` with torch: its name, its module `torch.remote`, and where its ops go."""
 
 import os
+import signal
 import threading
 import warnings
 
@@ -43,6 +44,28 @@ class _Guard(torch._C._acc.DeviceGuard):
     type_ = _kind
 
 
+class _Uninterrupted:
+    """Keeps Ctrl-C for the end: torch ends the process where Python is interrupted within its engine. The second is not kept."""
+
+    def __enter__(self):
+        self._before, self._kept = None, None
+        if threading.current_thread() is threading.main_thread():
+            self._before = signal.getsignal(signal.SIGINT)
+        if callable(self._before):
+            signal.signal(signal.SIGINT, self._keep)
+
+    def _keep(self, number, frame):
+        if self._kept:
+            self._before(number, frame)
+        self._kept = number, frame
+
+    def __exit__(self, *_):
+        if callable(self._before):
+            signal.signal(signal.SIGINT, self._before)
+        if self._kept:
+            self._before(*self._kept)
+
+
 class _Engine:
     """Torch's autograd engine, which raises what an op of a backward pass has raised: see `_symm.DeviceKind`."""
 
@@ -54,7 +77,8 @@ class _Engine:
 
     def run_backward(self, *args, **kwargs):
         try:
-            return self._engine.run_backward(*args, **kwargs)
+            with _Uninterrupted():
+                return self._engine.run_backward(*args, **kwargs)
         except SystemError:
             raised = _kind.take()
             if raised is None:

@@ -252,6 +252,27 @@ def test_threads_come_and_go():
     assert run.returncode == 0, run.stderr
 
 
+def test_a_copy_into_a_new_tensor_keeps_what_it_is():
+    x = torch.empty(3, dtype=torch.int64, device=FIRST)
+    x.copy_(torch.tensor([1.7, 2.0, 3.0]))
+    assert x.dtype is torch.int64 and x.tolist() == [1, 2, 3]
+    y = torch.empty(2, 3, device=FIRST)
+    y.copy_(torch.ones(3))
+    assert y.tolist() == [[1, 1, 1]] * 2
+
+
+def test_a_copy_into_a_new_tensor_reaches_its_aliases():
+    x = torch.empty(3, device=FIRST)
+    alias = x.detach()
+    x.copy_(torch.ones(3))
+    assert alias.tolist() == [1, 1, 1]
+
+
+def test_a_generator_of_another_worker_is_refused():
+    with pytest.raises(RuntimeError, match="Expected a generator on remote:0 but found one on remote:1"):
+        torch.rand(3, device=FIRST, generator=remote.Generator(SECOND))
+
+
 def test_sparse_results_are_refused_by_name():
     with pytest.raises(RuntimeError, match="layout torch.sparse_coo"):
         torch.eye(2, device=FIRST).to_sparse()

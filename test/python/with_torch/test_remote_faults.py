@@ -130,6 +130,30 @@ def test_ctrl_c_leaves_both_usable(cluster):
         assert (torch.arange(3).to(cluster[1]) + 1).tolist() == [1, 2, 3]
 
 
+INTERRUPTED = """
+import os, signal, threading, time, torch
+from symm import remote
+cluster = remote.launch(1)
+layer, x = torch.nn.Linear(8, 8).to(cluster[0]), torch.ones(4, 8, device=cluster[0])
+layer(x).sum().backward()
+for number in range(40):
+    loss = [layer(x).sum() for _ in range(200)]
+    threading.Timer(0.02 + 0.002 * number, os.kill, (os.getpid(), signal.SIGINT)).start()
+    try:
+        for one in loss:
+            one.backward()
+        time.sleep(5)
+    except KeyboardInterrupt:
+        pass
+print(torch.ones(3, device=cluster[0]).tolist(), signal.getsignal(signal.SIGINT) is signal.default_int_handler)
+"""
+
+
+def test_ctrl_c_within_a_backward_pass():
+    run = subprocess.run([sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=120, check=False)
+    assert run.stdout == "[1.0, 1.0, 1.0] True\n", run.stderr
+
+
 def test_a_worker_that_is_killed(cluster):
     with remote.launch(2) as doomed:
         x = [torch.ones(2, device=device) for device in doomed.devices]
