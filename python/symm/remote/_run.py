@@ -56,6 +56,8 @@ def run(func, args, kwargs, worker=None, generator=None):
     plan = plan_of(func)
     key, first = _symm.remote_key(plan.number, plan.by_type, args, kwargs)
     worker = worker or first
+    if worker is None:
+        raise UnsupportedError(f"{plan.name}: an argument is no strided tensor on a worker")
     # What cannot be sent is refused where the worker is asked.
     spec = _ASK if key is None else worker.cache.get(key)
     if spec is None:

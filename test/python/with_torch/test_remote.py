@@ -276,6 +276,12 @@ def test_a_generator_of_another_worker_is_refused():
 def test_sparse_results_are_refused_by_name():
     with pytest.raises(RuntimeError, match="layout torch.sparse_coo"):
         torch.eye(2, device=FIRST).to_sparse()
+    with pytest.raises(symm.UnsupportedError, match="layout torch.sparse_coo"):
+        torch.eye(2).to_sparse().to(FIRST)
+    # Torch itself puts one of these together; no op takes it.
+    rows = torch.eye(2).to_sparse_csr().to(FIRST)
+    with pytest.raises(symm.UnsupportedError, match=r"aten::\w+: an argument is no strided tensor on a worker"):
+        torch.sparse.mm(rows, torch.ones(2, 2, device=FIRST), "mean")
 
 
 def test_a_detached_device_is_gone():
