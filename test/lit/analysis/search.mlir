@@ -63,3 +63,50 @@ func.func @maybe(%ctx: !symm.ctx, %f: memref<i32>, %m: memref<f32>, %x: f32, %v:
   symm.signal set %ctx, %f, %v, %r sem relaxed : memref<i32>, i32
   return
 }
+
+// -----
+
+// Every loop comes round: what the condition of one that may end at any time does is before its body and after it.
+func.func @loops(%ctx: !symm.ctx, %f: memref<i32>, %m: memref<4xf32>, %x: f32, %v: i32, %r: i32, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  scf.while : () -> () {
+    %y = memref.load %m[%c0] : memref<4xf32>
+    %more = arith.cmpf olt, %y, %zero : f32
+    scf.condition(%more)
+  } do {
+    // expected-remark @below {{made acquire}}
+    symm.wait %ctx, %f ge %v sem relaxed : memref<i32>, i32
+    scf.yield
+  }
+  symm.fence
+  scf.while : () -> () {
+    // expected-remark @below {{made release}}
+    symm.signal set %ctx, %f, %v, %r sem relaxed : memref<i32>, i32
+    %more = arith.cmpi sgt, %v, %r : i32
+    scf.condition(%more)
+  } do {
+    memref.store %x, %m[%c0] : memref<4xf32>
+    scf.yield
+  }
+  symm.fence
+  affine.for %i = 0 to 4 {
+    // expected-remark @below {{made release}}
+    symm.signal set %ctx, %f, %v, %r sem relaxed : memref<i32>, i32
+    memref.store %x, %m[%i] : memref<4xf32>
+  }
+  symm.fence
+  scf.parallel (%i) = (%c0) to (%n) step (%c1) {
+    // expected-remark @below {{made release}}
+    symm.signal set %ctx, %f, %v, %r sem relaxed : memref<i32>, i32
+    memref.store %x, %m[%i] : memref<4xf32>
+  }
+  symm.fence
+  scf.forall (%i) in (%n) {
+    // expected-remark @below {{made release}}
+    symm.signal set %ctx, %f, %v, %r sem relaxed : memref<i32>, i32
+    memref.store %x, %m[%i] : memref<4xf32>
+  }
+  return
+}

@@ -9,6 +9,8 @@ gpu.module @kernels {
   }
   // expected-error @below {{S1: returns tensor<*xf32>; what a GPU's}}
   func.func private @invalid_result() -> tensor<*xf32>
+  // expected-error @below {{S1: takes tuple<i32, f32>; what a GPU's}}
+  func.func private @invalid_tuple(tuple<i32, f32>)
 }
 
 // -----

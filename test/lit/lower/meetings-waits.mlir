@@ -40,6 +40,23 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // A copy after a wait needs the barrier that the wait ends with, also one that ends with a signal.
+  // CHECK-LABEL: .entry told(
+  // CHECK:       ld.acquire.sys.global.b64
+  // CHECK:       bar.sync
+  // CHECK:       st.global.v4
+  // CHECK:       bar.sync
+  // CHECK:       st.release.sys.global.b64
+  // CHECK-NOT:   bar.
+  // CHECK:       ret;
+  gpu.func @told(%ctx: !symm.ctx, %f: memref<8xi64>, %v: i64, %a: memref<64xf32>, %b: memref<64xf32>, %p: i32) kernel {
+    %c0 = arith.constant 0 : index
+    symm.wait %ctx, %f[%c0] eq %v group block : memref<8xi64>, i64
+    symm.put_signal set %ctx, %a, %b, %f[%c0], %v, %p group block
+      : memref<64xf32>, memref<64xf32>, memref<8xi64>, i64
+    gpu.return
+  }
+
   // From every rank: the barrier is after the loop.
   // CHECK-LABEL: .entry all(
   // CHECK-NOT:   bar.
