@@ -195,3 +195,14 @@ def within(start, inside, leaves):
             seen.add(block)
             todo.extend(leaves[block])
     return seen
+
+
+def without(number, arm, leaves):
+    """The blocks that are reached from the first one on other ways than from a block to one of its arms."""
+    seen, todo = set(), [0]
+    while todo:
+        block = todo.pop()
+        if block not in seen and block != EXIT:
+            seen.add(block)
+            todo.extend(each for each in leaves[block] if (block, each) != (number, arm))
+    return seen

@@ -134,11 +134,10 @@ class Analysis(Values):
             taken, fallen = (block.successors + [join, join])[:2]
             predicate, negated = block.branch.guard.lstrip("!"), block.branch.guard.startswith("!")
             for arm, holds in [(taken, not negated), (fallen, negated)]:
-                for each in control_flow.within(arm, inside, function.leaves):
+                # What is reached another way too, as a loop is from before it, does not stand under the predicate.
+                others = control_flow.without(number, arm, function.leaves)
+                for each in control_flow.within(arm, inside, function.leaves) - others:
                     found[each].add((predicate, holds))
-        for number, each in found.items():
-            # Reached on both arms: inside a loop, or not told apart.
-            found[number] = {(name, holds) for name, holds in each if (name, not holds) not in each}
         return found
 
     def flow(self, function, change):

@@ -171,6 +171,24 @@ $L__BB10_2:
 $L__BB11_2:
 	ret;
 }
+// A thread's own update in a loop of its own, which it comes into from its store.
+.visible .entry right_exchange(
+	.param .u64 right_exchange_param_0
+)
+{
+	ld.param.b64 	%rd1, [right_exchange_param_0];
+	mov.u32 	%r1, %tid.x;
+	mul.wide.u32 	%rd2, %r1, 2;
+	add.s64 	%rd3, %rd1, %rd2;
+	st.global.b16 	[%rd3], 1;
+	ld.relaxed.sys.global.b16 	%rs2, [%rd3+4096];
+$L__BB20_1:
+	mov.b16 	%rs1, %rs2;
+	atom.release.sys.global.cas.b16 	%rs2, [%rd3+4096], %rs1, 1;
+	setp.ne.b16 	%p1, %rs2, %rs1;
+	@%p1 bra 	$L__BB20_1;
+	ret;
+}
 
 .visible .entry copied(
 	.param .u64 copied_param_0
