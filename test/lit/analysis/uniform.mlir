@@ -53,4 +53,36 @@ gpu.module @kernels {
     }
     gpu.return
   }
+
+  // In a block that a branch leads to, and within a loop as long as a value that one carries says.
+  // CHECK-LABEL: gpu.func @elsewhere
+  gpu.func @elsewhere(%ctx: !symm.ctx, %flag: memref<8xi64>, %i: index, %v: i64, %n: index) kernel {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %thread = gpu.thread_id x
+    // CHECK-NOT: symm.fence
+    // CHECK-NOT: relaxed
+    // CHECK: gpu.return
+    %last = scf.for %k = %c0 to %n step %c1 iter_args(%m = %thread) -> index {
+      scf.for %j = %c0 to %m step %c1 {
+        memref.store %v, %flag[%j] : memref<8xi64>
+        scf.for %peer = %c1 to %i step %c1 {
+          %p = arith.index_cast %peer : index to i32
+          symm.signal set %ctx, %flag[%i], %v, %p group block : memref<8xi64>, i64
+        }
+      }
+      %next = arith.addi %m, %c1 : index
+      scf.yield %next : index
+    }
+    %some = arith.cmpi ult, %thread, %last : index
+    cf.cond_br %some, ^some, ^end
+  ^some:
+    scf.for %peer = %c1 to %i step %c1 {
+      %p = arith.index_cast %peer : index to i32
+      symm.signal set %ctx, %flag[%i], %v, %p group block : memref<8xi64>, i64
+    }
+    cf.br ^end
+  ^end:
+    gpu.return
+  }
 }

@@ -406,4 +406,23 @@ gpu.module @kernels {
     memref.store %sum, %out[%c0] : memref<1xi32>
     gpu.return
   }
+
+  // The barrier of a warp at a loop is none of the block, which has its own before its copy.
+  // CHECK-LABEL: .entry warps_then_block(
+  // CHECK-NOT:   bar.sync
+  // CHECK:       call.uni _symm_copy_4x8
+  // CHECK:       bar.warp.sync
+  // CHECK:       bar.sync
+  // CHECK:       call.uni _symm_copy_4x4
+  // CHECK:       ret;
+  gpu.func @warps_then_block(%ctx: !symm.ctx, %a: !line, %b: !line) kernel {
+    %zero = arith.constant 0 : i32
+    %one = arith.constant 1 : i32
+    %n = symm.num_ranks %ctx
+    scf.for %p = %zero to %n step %one : i32 {
+      symm.get %ctx, %a, %b, %p group warp : !line, !line
+    }
+    symm.put %ctx, %b, %a, %one group block : !line, !line
+    gpu.return
+  }
 }

@@ -418,6 +418,19 @@ gpu.module @relaxed_before {
     symm.fence sem acquire group block
     gpu.return
   }
+  // Nor does a fence of each thread in between let it in for the group.
+  // CHECK-LABEL: gpu.func @relaxed_wait_of_group
+  gpu.func @relaxed_wait_of_group(%ctx: !symm.ctx, %flag: memref<8xi64>, %i: index, %j: index, %v: i64) kernel {
+    // CHECK: symm.fence sem acquire{{$}}
+    // CHECK-NEXT: symm.wait {{.*}} eq %{{[a-z0-9]+}} group block
+    // CHECK-NEXT: symm.fence sem acquire group block
+    symm.wait %ctx, %flag[%i] ge %v sem relaxed group block : memref<8xi64>, i64
+    symm.fence sem acquire
+    symm.wait %ctx, %flag[%j] eq %v group block : memref<8xi64>, i64
+    symm.fence sem acquire group block
+    gpu.return
+  }
+
   // CHECK-LABEL: gpu.func @relaxed_atomic
   gpu.func @relaxed_atomic(%ctx: !symm.ctx, %flag: memref<8xi64>, %i: index, %j: index, %v: i64, %p: i32) kernel {
     // CHECK: symm.wait
