@@ -55,9 +55,16 @@ def closing_brace(text, start):
     raise ValueError("a function does not end")
 
 
+# The labels that an indirect branch may go to.
+TABLE = re.compile(r"([$\w]+):\s*\.branchtargets\s+([^;]*);")
+
+
 def ptx_instructions(body):
     """Labels as text, and instructions. A brace that opens a scope belongs to no operand."""
     body = re.sub(r"(^|[;{}])\s*\{", r"\1", body, flags=re.MULTILINE)
+    tables = {name: " ".join(labels.replace(",", " ").split()) for name, labels in TABLE.findall(body)}
+    body = TABLE.sub("", body)
+    body = re.sub(r"(brx\.idx\S*\s+[^,\s]+),\s*([$\w]+)", lambda jump: f"{jump[1]} {tables[jump[2]]}", body)
     for statement in re.split(r"[;\n]", body):
         statement = statement.strip()
         if statement.startswith("}"):
@@ -73,12 +80,14 @@ def ptx_instructions(body):
 
 
 def ptx_flow(instruction):
-    """Where an instruction goes: its target if it is a branch, and whether the next one may follow."""
+    """Where an instruction goes: its targets if it is a branch, and whether the next one may follow."""
     if re.match(r"(ret|exit|trap)\b", instruction.opcode):
-        return None, bool(instruction.guard)
+        return [], bool(instruction.guard)
     if re.match(r"bra\b", instruction.opcode):
-        return instruction.text.split()[-1], bool(instruction.guard)
-    return None, True
+        return instruction.text.split()[-1:], bool(instruction.guard)
+    if re.match(r"brx\b", instruction.opcode):
+        return instruction.text.split()[2:], bool(instruction.guard)
+    return [], True
 
 
 def amd_functions(text):
@@ -100,10 +109,10 @@ def amd_instructions(body):
 
 def amd_flow(instruction):
     if re.match(r"s_(endpgm|setpc_b64|trap)", instruction.opcode):
-        return None, False
+        return [], False
     if re.match(r"s_c?branch", instruction.opcode):
-        return instruction.text.split()[-1], instruction.opcode != "s_branch"
-    return None, True
+        return instruction.text.split()[-1:], instruction.opcode != "s_branch"
+    return [], True
 
 
 def graph(items, flow):
@@ -118,14 +127,13 @@ def graph(items, flow):
         if len(blocks) - 1 in falls:
             blocks.append(Block())
         blocks[-1].instructions.append(item)
-        target, goes_on = flow(item)
-        if target or not goes_on or item.guard and re.match(r"ret|exit|trap", item.opcode):
+        found, goes_on = flow(item)
+        if found or not goes_on or item.guard and re.match(r"ret|exit|trap", item.opcode):
             number = len(blocks) - 1
-            targets[number], falls[number] = target, goes_on
-            blocks[-1].branch = item if goes_on else None
+            targets[number], falls[number] = found, goes_on
+            blocks[-1].branch = item if goes_on or len(found) > 1 else None
     for number, block in enumerate(blocks):
-        if targets.get(number):
-            block.successors.append(labels[targets[number]])
+        block.successors.extend(dict.fromkeys(labels[label] for label in targets.get(number, [])))
         if falls.get(number, True) and number + 1 < len(blocks):
             block.successors.append(number + 1)
     return without_traps(blocks)
@@ -160,6 +168,9 @@ def post_dominators(blocks):
     for number, block in enumerate(blocks):
         if block.branch and re.match(r"ret|exit", block.branch.opcode):
             leaves[number].add(EXIT)
+    # A loop that does not end is taken to end with its last block.
+    while endless := leaves.keys() - reaching(EXIT, leaves):
+        leaves[max(endless)].add(EXIT)
     everything = {EXIT, *range(len(blocks))}
     after = {number: set(everything) for number in range(len(blocks))}
     after[EXIT] = {EXIT}
@@ -171,6 +182,14 @@ def post_dominators(blocks):
             if new != after[number]:
                 after[number], changed = new, True
     return after, leaves
+
+
+def reaching(end, leaves):
+    """The blocks from which one is reached."""
+    found = {end}
+    while more := {number for number, each in leaves.items() if number not in found and each & found}:
+        found |= more
+    return found
 
 
 def region(number, after, leaves):

@@ -127,9 +127,9 @@ class Analysis(Values):
         """For each block the predicates on which threads of a warp have parted on the way to it."""
         found = {number: set() for number in range(len(function.blocks))}
         for number, level in self.branches(function):
-            if level != THREAD or self.is_amd:
-                continue
             block = function.blocks[number]
+            if level != THREAD or self.is_amd or not block.branch.guard:
+                continue
             inside, join = control_flow.region(number, function.after, function.leaves)
             taken, fallen = (block.successors + [join, join])[:2]
             predicate, negated = block.branch.guard.lstrip("!"), block.branch.guard.startswith("!")

@@ -125,7 +125,9 @@ class Values:
             return
         target, operands = split(instruction)
         level = self.level(function, operands)
-        if re.match(r"(atom|shfl|match|activemask|elect|mbarrier)\b", opcode):
+        if re.match(r"shfl\.sync\.idx\.\S+ [^,]+,[^,]+,\s*\d+\s*,", " ".join(instruction.text.split())):
+            level = min(level, WARP)  # What one lane of the warp has.
+        elif re.match(r"(atom|shfl|match|activemask|elect|mbarrier)\b", opcode):
             level = THREAD
         elif re.match(r"vote\b", opcode):
             level = min(level, WARP)
@@ -180,6 +182,7 @@ class Values:
             if self.is_amd:
                 level = THREAD if "exec" in block.branch.opcode and parts(function, block) else UNIFORM
             else:
-                level = self.level(function, block.branch.guard)
+                asked = block.branch.text if block.branch.opcode.startswith("brx") else ""
+                level = self.level(function, block.branch.guard + asked)
             if level:
                 yield number, level

@@ -247,3 +247,37 @@ $L__BB15_1:
 	@%p1 bra 	$L__BB15_1;
 	ret;
 }
+// Threads of a warp go to different arms of an indirect branch.
+.visible .entry chosen()
+{
+	mov.u32 	%r1, %tid.x;
+	and.b32 	%r2, %r1, 1;
+$L_brx_0: .branchtargets
+	$L__BB21_1,
+	$L__BB21_2;
+	brx.idx 	%r2, $L_brx_0;
+$L__BB21_1:
+	bar.sync 	0;
+	bra.uni 	$L__BB21_3;
+$L__BB21_2:
+	bar.sync 	0;
+$L__BB21_3:
+	ret;
+}
+// Whole warps do, by a number that they have of one of their threads; some go round for ever.
+.visible .entry right_chosen()
+{
+	mov.u32 	%r1, %tid.x;
+	shr.u32 	%r2, %r1, 5;
+	shfl.sync.idx.b32 	%r3, %r2, 0, 31, -1;
+$L_brx_1: .branchtargets
+	$L__BB22_1,
+	$L__BB22_2;
+	brx.idx 	%r3, $L_brx_1;
+$L__BB22_1:
+	barrier.sync 	1;
+	bra.uni 	$L__BB22_1;
+$L__BB22_2:
+	barrier.sync 	1;
+	ret;
+}
