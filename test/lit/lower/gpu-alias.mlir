@@ -8,6 +8,14 @@
 
 module attributes {gpu.container_module} {
 gpu.module @kernels {
+  // CHECK: gpu.func @packets(%{{[^,]*}}: !llvm.ptr, %{{[^,]*}}: !llvm.ptr, %{{[^,]*}}: memref
+  // expected-remark @below {{drops llvm.noalias of argument 1: peers write while a kernel runs (O1)}}
+  gpu.func @packets(%ctx: !symm.ctx, %p: !llvm.ptr {llvm.noalias}, %out: memref<8xi64>, %i: index, %e: i32) kernel {
+    %x = symm.wait_packet %ctx, %p, %e : !llvm.ptr -> i64
+    memref.store %x, %out[%i] : memref<8xi64>
+    gpu.return
+  }
+
   // CHECK: gpu.func @waits(%{{[^,]*}}: !llvm.ptr, %{{[^,]*}}: !llvm.ptr {llvm.align = 16 : i64}, %{{[^,]*}}: !llvm.ptr,
   // PTX-LABEL: .entry waits
   // PTX: ld.global.b32

@@ -153,4 +153,26 @@ gpu.module @kernels {
     symm.signal set %ctx, %flag[%c0], %v, %p group block : memref<8xi64>, i64
     gpu.return
   }
+
+  // What a branch may have written since the fence has no barrier yet.
+  // PTX-LABEL: .entry perhaps_written(
+  // PTX: bar.sync
+  // PTX: st.global.b64
+  // PTX: bar.sync
+  // PTX: st.release.sys.global.b64
+  // ISA-LABEL: {{^}}perhaps_written:
+  // ISA: s_barrier
+  // ISA: global_store_dwordx2
+  // ISA: s_barrier
+  // ISA: global_store_dwordx2 {{.*}} sc0 sc1
+  gpu.func @perhaps_written(%ctx: !symm.ctx, %flag: memref<8xi64>, %a: memref<64xi64>, %v: i64, %p: i32, %c: i1) kernel {
+    %c0 = arith.constant 0 : index
+    %thread = gpu.thread_id x
+    symm.fence sem release group block
+    scf.if %c {
+      memref.store %v, %a[%thread] : memref<64xi64>
+    }
+    symm.signal set %ctx, %flag[%c0], %v, %p group block : memref<8xi64>, i64
+    gpu.return
+  }
 }
