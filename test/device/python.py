@@ -57,6 +57,7 @@ def main():
     parser.add_argument("--wheel", type=Path, required=True)
     parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--rounds", type=int, default=10_000, help="messages around the ring")
+    parser.add_argument("--repeats", type=int, default=2, help="sums in place, where arguments overlap")
     parser.add_argument("--only", nargs="+", metavar="STEM", help="programs: ops, ring_of_slots, …")
     parser.add_argument("--speed", action="store_true", help="also measure, on two ranks and more")
     parser.add_argument("--device", choices=["gpu", "cpu"], default="gpu")
@@ -76,6 +77,7 @@ def main():
         zipfile.ZipFile(options.wheel).extractall(folder)
         path = os.pathsep.join(filter(None, [folder, os.environ.get("PYTHONPATH")]))
         environment = {**os.environ, "PYTHONPATH": path, "ROUNDS": str(options.rounds)}
+        environment["REPEATS"] = str(options.repeats)
         if not on_gpu:
             environment["TRITON_INTERPRET"] = "1"
         for ranks in options.ranks:
