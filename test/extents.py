@@ -23,16 +23,21 @@ LOOPS = {
     "tensors": dict(body=["%at = add range range", "%r = splat %i", "%to = add %r range"]),
     "masked_load": dict(body=["%r = splat %i", "%at = add %r range", "%to = add %at range"], mask="slt", load=True),
     "masked_store": dict(body=["%r = splat %i", "%at = add %r range", "%to = add %r range"], mask="slt", store=True),
-    "masked_both": dict(body=["%r = splat %i", "%at = add %r range", "%to = add %r range"], mask="slt", load=True, store=True),
-    "masked_up_to": dict(body=["%r = splat %i", "%at = add %r range", "%to = add %r range"], mask="sle", load=True, store=True),
+    "masked_both": dict(body=["%r = splat %i", "%at = add %r range", "%to = add %r range"],
+                        mask="slt", load=True, store=True),
+    "masked_up_to": dict(body=["%r = splat %i", "%at = add %r range", "%to = add %r range"],
+                         mask="sle", load=True, store=True),
     "quotient": dict(body=["%j = divsi %i %a", "%r = splat %j", "%at = add %r range", "%to = add %r splat:%b"]),
     "remainder": dict(body=["%j = remsi %i %a", "%r = splat %j", "%at = add %r range", "%to = add %r splat:%b"]),
     "carried": dict(body=["%r = splat %k", "%at = add %r range", "%u = splat %i", "%to = add %u range"], next="%k %a"),
     "chosen": dict(
-        body=["%j = minsi %i %a", "%m = maxsi %j %b", "%r = splat %j", "%u = splat %m", "%at = add %r range", "%to = add %u range"]
+        body=["%j = minsi %i %a", "%m = maxsi %j %b", "%r = splat %j", "%u = splat %m",
+              "%at = add %r range", "%to = add %u range"]
     ),
-    "far": dict(body=["%e = ext %i", "%f = addi64 %e %w", "%r = splat64 %f", "%at = as64 %r", "%u = splat64 %e", "%to = as64 %u"], wide=True),
-    "wide": dict(body=["%e = ext %i", "%f = muli64 %e %w", "%r = splat64 %f", "%at = as64 %r", "%to = as64 %r"], wide=True),
+    "far": dict(body=["%e = ext %i", "%f = addi64 %e %w", "%r = splat64 %f", "%at = as64 %r", "%u = splat64 %e",
+                      "%to = as64 %u"], wide=True),
+    "wide": dict(body=["%e = ext %i", "%f = muli64 %e %w", "%r = splat64 %f", "%at = as64 %r",
+                       "%to = as64 %r"], wide=True),
 }  # fmt: skip
 
 
@@ -112,7 +117,9 @@ ARITHMETIC = {
     "divsi": quotient, "remsi": lambda a, b: a - b * quotient(a, b), "andi": lambda a, b: a & b,
     "ori": lambda a, b: a | b,
 }  # fmt: skip
-COMPARED = {"slt": lambda a, b: a < b, "sle": lambda a, b: a <= b, "sgt": lambda a, b: a > b, "sge": lambda a, b: a >= b}
+COMPARED = {
+    "slt": lambda a, b: a < b, "sle": lambda a, b: a <= b, "sgt": lambda a, b: a > b, "sge": lambda a, b: a >= b,
+}  # fmt: skip
 
 
 def lanes(value):
@@ -186,7 +193,10 @@ class Run:
 
 def arguments(choose):
     """Random arguments: small, or such that products and sums wrap around; the loop has few iterations."""
-    number = lambda: choose.choice([choose.randint(-40, 40), choose.randint(-40, 40), choose.randint(-(2**31), 2**31 - 1)])  # noqa: E731
+
+    def number():
+        return choose.choice([choose.randint(-40, 40), choose.randint(-40, 40), choose.randint(-(2**31), 2**31 - 1)])
+
     low, step = number(), choose.choice([1, 1, 3, 8, 2**29])
     high = min(low + step * choose.randint(0, 6) - choose.randint(0, 2), 2**31 - 1)
     near = choose.randint(-60, 60)

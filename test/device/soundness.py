@@ -6,8 +6,8 @@
 
 `parted_threads` and `group_copies` of test/conformance run COUNT rounds, with a wait and a check of every word in each,
 the latter with blocks of 17, 96 and 224 threads. With a wheel `alias.py` of test/python/ranks adds up in place COUNT
-times (by torch and Triton; nothing is installed). A run that takes longer than SECONDS has failed. The exit status is 1 if
-anything failed.
+times (by torch and Triton; nothing is installed). A run that takes longer than SECONDS has failed. The exit status is 1
+if anything failed.
 """
 
 import argparse
@@ -38,7 +38,8 @@ def programs(options):
         device = ["--device", "cpu"] if options.driver == "cpu" else []
         ranks = [str(each) for each in options.ranks]
         yield [sys.executable, str(HERE / "python.py"), "--wheel", str(options.wheel), "--ranks", *ranks,
-               "--only", "alias", "--repeats", str(options.count), "--seconds", str(options.seconds), *device]  # fmt: skip
+               "--only", "alias", "--repeats", str(options.count),
+               "--seconds", str(options.seconds), *device]  # fmt: skip
 
 
 def main():
