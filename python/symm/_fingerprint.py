@@ -8,13 +8,14 @@ from pathlib import Path
 from . import _symm
 
 PT_NOTE, NT_GNU_BUILD_ID = 4, 3
+OPS = ("_ops.py", "_arguments.py", "_flags.py", "_packets.py")
 IRIS = ("iris/_ops.py", "iris/_context.py")
 
 
 @functools.cache
 def fingerprint():
     digest = hashlib.sha256(_build_id(_symm.__file__) or Path(_symm.__file__).read_bytes())
-    for name in ("_ops.py", "_flags.py", "_packets.py", "_operands.py", "_carrier.py", "_seam.py", *IRIS):
+    for name in (*OPS, *IRIS, "_operands.py", "_carrier.py", "_seam.py"):
         digest.update((Path(__file__).parent / name).read_bytes())
     return f"symm-{_symm.__version__}-{digest.hexdigest()[:16]}"
 

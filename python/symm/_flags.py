@@ -6,12 +6,22 @@ from typing import TYPE_CHECKING
 
 from triton.language import core as tl
 
+from ._arguments import (
+    Comparison,
+    Group,
+    Scope,
+    SignalKind,
+    SignalOrder,
+    WaitOrder,
+    flag_operands,
+    group_of,
+    order_of,
+)
 from ._carrier import Emitter, op
-from ._ops import Comparison, Group, Scope, SignalKind, SignalOrder, WaitOrder, flag_operands, group_of, order_of
 from ._operands import choice, describe
 
 if TYPE_CHECKING:
-    from ._ops import Context, Mask
+    from ._arguments import Context, Mask
 
 __all__ = ["test", "signal_all", "wait_all", "wait_any"]
 

@@ -8,34 +8,33 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Concatenate, Literal
+from typing import TYPE_CHECKING, Any, Concatenate
 
 from triton.language import core as tl
 
+from ._arguments import (
+    Comparison,
+    FenceOrder,
+    Group,
+    LoadCache,
+    Order,
+    Scope,
+    SignalKind,
+    SignalOrder,
+    StoreCache,
+    WaitOrder,
+    elements,
+    flag_operands,
+    group_of,
+    load_cache,
+    order_of,
+    pair,
+)
 from ._carrier import Emitter, Parameters, Result, op
 from ._operands import choice, flag
 
 if TYPE_CHECKING:
-    from typing import TypeAlias
-
-    from ._context import Ops
-
-    Context: TypeAlias = Ops | tl.tensor
-    # A number, or a scalar or block in the kernel; a tensor of pointers.
-    Number: TypeAlias = float | tl.tensor
-    Mask: TypeAlias = bool | tl.tensor | None
-    Rank: TypeAlias = int | tl.tensor
-
-LoadCache = Literal["", ".ca", ".cg", ".cv"]
-StoreCache = Literal["", ".wb", ".cg", ".cs", ".wt"]
-Order = Literal["relaxed", "acquire", "release", "acq_rel"]
-SignalOrder = Literal["relaxed", "release"]
-WaitOrder = Literal["relaxed", "acquire"]
-FenceOrder = Literal["acquire", "release", "acq_rel"]
-Scope = Literal["cta", "gpu", "sys"]
-Group = Literal["thread", "warp", "block"]
-Comparison = Literal["eq", "ne", "lt", "le", "gt", "ge"]
-SignalKind = Literal["set", "add"]
+    from ._arguments import Context, Mask, Number, Rank
 
 __all__ = [
     "rank", "num_ranks", "as_remote", "load", "store", "get", "put", "copy", "atomic_add", "atomic_sub", "atomic_and",
@@ -102,7 +101,7 @@ def load(
         "cache": choice(cache_modifier, "cache_modifier", LoadCache),
         "volatile": flag(volatile, "volatile"),
     }
-    return _same_elements(emit, emit.call("remote_load", operands, attributes, _elements(pointer)), ptr)
+    return _same_elements(emit, emit.call("remote_load", operands, attributes, elements(pointer)), ptr)
 
 
 @op
@@ -141,9 +140,9 @@ def get(
     cache_modifier: LoadCache = "",
 ) -> None:
     """Copies `src` of `rank` to my `dst`, element by element, where `mask` is True."""
-    src, dst = _pair(emit, src, dst)
+    src, dst = pair(emit, src, dst)
     operands = {"src": src, "dst": dst, "rank": emit.rank(rank), "mask": emit.mask(mask, src)}
-    emit.call("get", {"ctx": emit.context(ctx), **operands}, _load_cache(cache_modifier))
+    emit.call("get", {"ctx": emit.context(ctx), **operands}, load_cache(cache_modifier))
 
 
 @op
@@ -157,9 +156,9 @@ def put(
     cache_modifier: LoadCache = "",
 ) -> None:
     """Copies my `src` to `dst` of `rank`, element by element, where `mask` is True."""
-    src, dst = _pair(emit, src, dst)
+    src, dst = pair(emit, src, dst)
     operands = {"src": src, "dst": dst, "rank": emit.rank(rank), "mask": emit.mask(mask, src)}
-    emit.call("put", {"ctx": emit.context(ctx), **operands}, _load_cache(cache_modifier))
+    emit.call("put", {"ctx": emit.context(ctx), **operands}, load_cache(cache_modifier))
 
 
 @op
@@ -177,7 +176,7 @@ def copy(
 
     Either rank may be mine, or neither.
     """
-    src, dst = _pair(emit, src, dst)
+    src, dst = pair(emit, src, dst)
     operands = {
         "ctx": emit.context(ctx),
         "src": src,
@@ -186,7 +185,7 @@ def copy(
         "to": emit.rank(to_rank, "to_rank"),
         "mask": emit.mask(mask, src),
     }
-    emit.call("copy", operands, _load_cache(cache_modifier))
+    emit.call("copy", operands, load_cache(cache_modifier))
 
 
 def _kinds(
@@ -364,7 +363,7 @@ def put_signal(
     group: Group = "block",
 ) -> None:
     """`put`, then a release `signal`, both to `rank`: whoever waits for the signal sees the data."""
-    src, dst = _pair(emit, src, dst)
+    src, dst = pair(emit, src, dst)
     flag, value = flag_operands(emit, flag, value, written=True)
     operands = {
         "ctx": emit.context(ctx),
@@ -376,7 +375,7 @@ def put_signal(
         "mask": emit.mask(mask, src),
     }
     kind = choice(op, "op", SignalKind) or "set"
-    attributes = {"kind": kind, **_load_cache(cache_modifier), **order_of(None, scope), **group_of(group)}
+    attributes = {"kind": kind, **load_cache(cache_modifier), **order_of(None, scope), **group_of(group)}
     emit.call("put_signal", operands, attributes)
 
 
@@ -403,41 +402,3 @@ def barrier(emit: Emitter, ctx: Context, group: Group = "block", timeout: float 
     """
     deadline, attributes = emit.deadline(ctx, timeout)
     emit.call("barrier", {"ctx": emit.context(ctx), "deadline": deadline}, {**attributes, **group_of(group)})
-
-
-def _elements(pointer):
-    """The type of what lies at a pointer or block of pointers."""
-    element = pointer.type.scalar.element_ty
-    return pointer.type.with_element_ty(element) if pointer.type.is_block() else element
-
-
-def _pair(emit, src, dst):
-    """Source and destination of a copy: pointers to the same elements, of one shape."""
-    src, dst = emit.pointer(src, "src"), emit.pointer(dst, "dst", written=True)
-    source, target = src.type.scalar.element_ty, dst.type.scalar.element_ty
-    if source != target:
-        raise TypeError(f"src points to {source} and dst to {target}: a copy does not cast, use load and store")
-    if src.type.is_block() or dst.type.is_block():
-        src, dst = emit.semantic.broadcast_impl_value(src, dst)
-    return src, dst
-
-
-def flag_operands(emit, flag, value, written=False, scalar=True):
-    """A pointer to a flag, or a block of such, and the value that is compared with it or written there."""
-    flag = emit.pointer(flag, "flag", written, scalar)
-    element = flag.type.scalar.element_ty
-    if not element.is_int() or element.primitive_bitwidth not in (32, 64):
-        raise TypeError(f"a flag is an int32, uint32, int64 or uint64, but this one is {element}")
-    return flag, emit.exact(value, flag)
-
-
-def _load_cache(cache_modifier):
-    return {"cache": choice(cache_modifier, "cache_modifier", LoadCache)}
-
-
-def order_of(sem, scope, orders=Order):
-    return {"sem": choice(sem, "sem", orders), "scope": choice(scope, "scope", Scope)}
-
-
-def group_of(group):
-    return {"group": choice(group, "group", Group)}

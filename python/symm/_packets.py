@@ -17,7 +17,7 @@ from ._operands import describe
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    from ._ops import Context, Mask, Rank
+    from ._arguments import Context, Mask, Rank
 
     Shape: TypeAlias = int | tuple[int, ...]
 
