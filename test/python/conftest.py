@@ -18,19 +18,24 @@ os.environ.setdefault("TRITON_DEFAULT_FP_FUSION", "1")
 
 
 def pytest_addoption(parser):
-    parser.addoption("--all", action="store_true", help="every cell of the compile matrix, not a few of each kind")
+    parser.addoption("--all", action="store_true", help="every cell of the compile matrix, not one of each kind")
+    parser.addoption("--cover", action="store_true", help="of the compile matrix what ./x test runs: every two ways together")
     parser.addoption("--long", action="store_true", help="also what takes minutes: torch's samples of its ops, torch.compile")
     parser.addoption("--bless", action="store_true", help="rewrite what is made in docs/how-it-works.md")
 
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "long: takes minutes, and runs with --long only")
+    config.addinivalue_line("markers", "covering: a cell of the compile matrix that runs with --cover and --all")
     config.addinivalue_line("markers", "rare: a cell of the compile matrix that runs with --all only")
 
 
 def pytest_collection_modifyitems(config, items):
-    for option, marker in (("--all", "rare"), ("--long", "long")):
-        left_out = [] if config.getoption(option) else [item for item in items if item.get_closest_marker(marker)]
-        if left_out:
-            config.hook.pytest_deselected(items=left_out)
-            items[:] = [item for item in items if not item.get_closest_marker(marker)]
+    options = {"rare": ("--all",), "covering": ("--all", "--cover"), "long": ("--long",)}
+    left_out = {marker for marker, wanted in options.items() if not any(map(config.getoption, wanted))}
+    kept, dropped = [], []
+    for item in items:
+        (dropped if any(map(item.get_closest_marker, left_out)) else kept).append(item)
+    if dropped:
+        config.hook.pytest_deselected(items=dropped)
+        items[:] = kept

@@ -1,6 +1,5 @@
 """Atomic updates of remote memory: every cell is assembled, at system scope, in the order that was asked for."""
 
-import itertools
 import re
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import pytest
 import symm
 import symm.triton as st
 from compiling import VERSION, compile_for, machine_text
+from matrix import ways
 from matrix_kernels import gluon_atomic, triton_atomic
 
 INTEGERS = ("i32", "u32", "i64", "u64")
@@ -34,17 +34,14 @@ def lacks_cas(target):
 
 
 def cells():
-    """Every cell, most of them rare: each op and element is tried in one way by default, in turn."""
     for target in THREADS:
-        ways = list(itertools.product(KERNELS, ORDERS, (False, True), ("scalar", "block")))
-        pairs = [(op, element) for op, elements in ELEMENTS.items() for element in elements]
-        for index, (op, element) in enumerate(pairs):
-            for way, (front_end, order, mask, shape) in enumerate(ways):
-                if op == "cas" and (mask or lacks_cas(target)):
-                    continue
-                common = way == (5 * index + (target == "gfx942")) % len(ways)
-                marks = () if common else pytest.mark.rare
-                yield pytest.param(target, op, element, front_end, order, mask, shape, marks=marks)
+        kinds = [(op, element) for op, elements in ELEMENTS.items() for element in elements]
+        for number, (op, element) in enumerate(kinds):
+            if op == "cas" and lacks_cas(target):
+                continue
+            masks = (False,) if op == "cas" else (False, True)
+            for way, marks in ways(number, tuple(KERNELS), ORDERS, masks, ("scalar", "block")):
+                yield pytest.param(target, op, element, *way, marks=marks)
 
 
 @pytest.mark.parametrize(("target", "op", "element", "front_end", "order", "mask", "shape"), [*cells()])

@@ -5,6 +5,7 @@ import re
 import pytest
 import triton.language as tl
 from compiling import compile_for, machine_text
+from matrix import halves
 from triton.experimental import gluon
 from triton.experimental.gluon import language as gl
 
@@ -42,9 +43,11 @@ ELEMENTS = {"fp64": (8, tl.float64), "fp32": (4, tl.float32), "fp16": (2, tl.flo
 OPS = ("sum", "avg", "min", "max", "prod")
 
 
-@pytest.mark.parametrize("target", ["sm_90", "gfx942"])
-@pytest.mark.parametrize("kernel", [exchange, two_shot, direct_all_reduce, direct_exchange])
-@pytest.mark.parametrize("number", range(len(ELEMENTS)))
+TARGETS = ("sm_90", "gfx942")
+SUMS = (exchange, two_shot, direct_all_reduce, direct_exchange)
+
+
+@pytest.mark.parametrize(("kernel", "number", "target"), [*halves(SUMS, range(len(ELEMENTS)), TARGETS)])
 def test_sums_compile(kernel, number, target):
     element, (item, accumulator) = list(ELEMENTS.items())[number]
     # Each type with an operation; averages are of floats.
@@ -82,8 +85,7 @@ def test_nothing_spills():
         assert "local" not in text
 
 
-@pytest.mark.parametrize("target", ["sm_90", "gfx942"])
-@pytest.mark.parametrize("number", range(len(ELEMENTS)))
+@pytest.mark.parametrize(("number", "target"), [*halves(range(len(ELEMENTS)), TARGETS)])
 def test_packets_compile(number, target):
     element, (item, accumulator) = list(ELEMENTS.items())[number]
     op = OPS[number % (5 if number < 6 else 1)]

@@ -5,6 +5,7 @@ import re
 
 import pytest
 from compiling import compile_for, machine_text
+from matrix import ways
 from matrix_kernels import gluon_data, triton_data
 
 OPS = ("load", "store", "get", "put", "copy", "as_remote")
@@ -16,13 +17,10 @@ WARPS = 4
 
 
 def cells():
-    """Every cell, most of them rare: each op and element is tried in one way by default, in turn."""
     for target in THREADS:
-        ways = list(itertools.product(KERNELS, (False, True), ("scalar", "block")))
-        for index, (op, element) in enumerate(itertools.product(OPS, ELEMENTS + FP8[target])):
-            for way, cell in enumerate(ways):
-                common = way == (3 * index + (target == "gfx942")) % len(ways)
-                yield pytest.param(target, op, element, *cell, marks=() if common else pytest.mark.rare)
+        for number, (op, element) in enumerate(itertools.product(OPS, ELEMENTS + FP8[target])):
+            for way, marks in ways(number, tuple(KERNELS), (False, True), ("scalar", "block")):
+                yield pytest.param(target, op, element, *way, marks=marks)
 
 
 def accesses(text, target):

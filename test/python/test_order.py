@@ -1,7 +1,6 @@
 """Signals, waits, fences and barriers: order, scope, who takes part, and that nothing moves across a wait."""
 
 import inspect
-import itertools
 import re
 import warnings
 
@@ -13,6 +12,7 @@ import symm.triton as st
 import triton
 import triton.language as tl
 from compiling import compile_for, machine_text
+from matrix import ways
 from triton import knobs
 from triton.experimental import gluon
 from triton.experimental.gluon import language as gl
@@ -46,12 +46,9 @@ GROUPS = ("thread", "warp", "block")
 
 def cells():
     for target in ("sm_90", "gfx942"):
-        pairs = [(op, kind) for op, kinds in KINDS.items() for kind in kinds]
-        ways = list(itertools.product(KERNELS, ELEMENTS, GROUPS))
-        for index, (op, kind) in enumerate(pairs):
-            for way, cell in enumerate(ways):
-                common = way % 8 == (3 * index + (target == "gfx942")) % 8
-                yield pytest.param(target, op, kind, *cell, marks=() if common else pytest.mark.rare)
+        for number, (op, kind) in enumerate((op, kind) for op, kinds in KINDS.items() for kind in kinds):
+            for way, marks in ways(number, tuple(KERNELS), ELEMENTS, GROUPS):
+                yield pytest.param(target, op, kind, *way, marks=marks)
 
 
 def order_text(target, op, kind, front_end="triton", element="i64", group="block"):
