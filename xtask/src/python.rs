@@ -20,6 +20,10 @@ const NOTEBOOK: [&str; 2] = ["nbclient==0.11.0", "ipykernel==7.4.0"];
 /// For the tests with `--long`: workers in a Ray cluster.
 const RAY: &str = "ray==2.60.0";
 const WITH_TORCH: &str = "test/python/with_torch";
+/// How many runs of pytest go at once: many tests start processes of their own, and some look at how long they take.
+const AT_ONCE: usize = 2;
+/// The runs that take longest, by what their names hold: they start first.
+const LONGEST: [&str; 5] = ["test_comm.py", "Triton 3.9", "Triton 3.6", "test_sendrecv.py", "test_pages.py"];
 /// Pytest's exit status where there was no test to run.
 const NO_TESTS: i32 = 5;
 const MATURIN: &str = "maturin==1.16.0";
@@ -27,7 +31,7 @@ const MYPY: &str = "mypy==2.4.1";
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// For pytest: files, `-k NAME`, or `--all` for the whole compile matrix
+    /// For pytest: files, `-k NAME`, `--cover` for what `./x test` compiles, or `--all` for the whole compile matrix
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     pytest: Vec<String>,
 }
@@ -66,17 +70,13 @@ pub fn test(arguments: &[String]) -> Result<Tally> {
         let pytest = pytest(&with_triton(version)?, everything.then_some(Path::new("test/python")));
         runs.push((format!("Triton {version}"), pytest));
     }
-    let mut total = run_all(runs, TRITON.len(), arguments)?;
     if everything || arguments.iter().any(|argument| argument.starts_with(WITH_TORCH)) {
         let python = with_torch()?;
         let ray =
             if arguments.iter().any(|argument| argument == "--long") { Some(packages_of("ray", RAY)?) } else { None };
         // Torch has a device of others once in a process, so each file has a process of its own.
-        let files = if everything { tree::entries(WITH_TORCH)? } else { Vec::new() };
-        let is_test = |file: &PathBuf| file.file_name().is_some_and(|name| name.to_string_lossy().starts_with("test_"));
-        let mut runs = Vec::new();
-        let paths: Vec<_> = files.into_iter().filter(is_test).map(Some).collect();
-        for path in if everything { paths } else { vec![None] } {
+        let paths = if everything { files_with_torch()?.into_iter().map(Some).collect() } else { vec![None] };
+        for path in paths {
             let name = path.as_ref().map_or("torch 2.11".into(), |file| format!("torch 2.11, {}", file.display()));
             let mut pytest = pytest(&python, path.as_deref());
             if let Some(ray) = &ray {
@@ -84,10 +84,20 @@ pub fn test(arguments: &[String]) -> Result<Tally> {
             }
             runs.push((name, pytest));
         }
-        // One after the other: each has processes of its own, and looks at how long they take.
-        total += run_all(runs, 1, arguments)?;
     }
-    Ok(total)
+    run_all(longest_first(runs), AT_ONCE, arguments)
+}
+
+/// The files of tests with torch.
+fn files_with_torch() -> Result<Vec<PathBuf>> {
+    let is_test = |file: &PathBuf| file.file_name().is_some_and(|name| name.to_string_lossy().starts_with("test_"));
+    Ok(tree::entries(WITH_TORCH)?.into_iter().filter(is_test).collect())
+}
+
+/// So that no long one is left for the end, while nothing else is.
+fn longest_first(mut runs: Vec<(String, Command)>) -> Vec<(String, Command)> {
+    runs.sort_by_key(|(name, _)| LONGEST.iter().position(|long| name.contains(long)).unwrap_or(LONGEST.len()));
+    runs
 }
 
 /// Runs commands of pytest, so many at once, the first ones first, and counts. Every one runs, whatever others do.
