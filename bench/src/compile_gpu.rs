@@ -7,6 +7,9 @@
 //! signals and 10 waits, for which the other kernel writes LLVM's atomics. What is taken is the processor time of the
 //! thread, which does it all: others may use the machine meanwhile. The sources and the PTX stay in
 //! `target/bench/compile-gpu`.
+//!
+//! *Written out* is what the passes of ours make of the kernel with symm ops, as text: whoever translates addresses by
+//! hand has this to compile. Its PTX is that of the kernel with symm ops, so that what it takes is LLVM's and MLIR's.
 
 mod kernels;
 
@@ -20,6 +23,8 @@ use symm_codegen::{Frontend, Gpu, Level, assembly, translate_device};
 /// Rounds that fill caches and are not counted.
 const FIRST_ROUNDS: usize = 3;
 const CHIP: &str = "sm_90";
+/// What takes turns: the first is ours.
+const COMPETITORS: [&str; 3] = ["symm", "direct pointers", "written out"];
 
 const MIXES: &[Mix] = &[
     Mix { name: "reduce", loops: 25, accesses: 0, signals: 0 },
@@ -41,13 +46,25 @@ fn pipeline() -> String {
 
 /// A pipeline without the passes of this project.
 fn without_symm(pipeline: &str) -> String {
+    let passes: Vec<&str> = passes(pipeline).into_iter().filter(|pass| !pass.starts_with("symm-")).collect();
+    passes.join(",")
+}
+
+/// A pipeline up to the pass that lowers symm ops.
+fn until_lowered(pipeline: &str) -> String {
+    let passes = passes(pipeline);
+    let last = passes.iter().position(|pass| pass.starts_with("symm-lower-")).expect("the pipeline lowers them");
+    passes[..=last].join(",")
+}
+
+/// The passes of a pipeline, those in brackets as one.
+fn passes(pipeline: &str) -> Vec<&str> {
     let mut depth = 0;
     let at_top = |letter: char| {
         depth += i32::from("{(".contains(letter)) - i32::from("})".contains(letter));
         letter == ',' && depth == 0
     };
-    let passes: Vec<&str> = pipeline.split(at_top).filter(|pass| !pass.starts_with("symm-")).collect();
-    passes.join(",")
+    pipeline.split(at_top).collect()
 }
 
 /// The processor time of this thread so far.
@@ -89,28 +106,30 @@ pub fn run(effort: Effort) -> Result<()> {
     let folder = target()?.join("compile-gpu");
     std::fs::create_dir_all(&folder)?;
     let symm_pipeline = pipeline();
-    let pipelines = [symm_pipeline.clone(), without_symm(&symm_pipeline)];
+    let pipelines = [symm_pipeline.clone(), without_symm(&symm_pipeline), without_symm(&symm_pipeline)];
     println!("| kernel | | parse | lower | optimise | emit | all, ms |\n|---|---|---:|---:|---:|---:|---:|");
     for (mix, (heaps, attributes)) in MIXES.iter().flat_map(|mix| HEAPS.iter().map(move |heaps| (mix, heaps))) {
         let name = format!("{}, {heaps}", mix.name);
-        let mut files = Vec::new();
-        for (index, text) in [with_symm(*mix, attributes), with_pointers(*mix)].iter().enumerate() {
-            files.push(folder.join(format!("{}-{heaps}{index}.mlir", mix.name)));
-            std::fs::write(&files[index], text)?;
-        }
+        let files =
+            COMPETITORS.map(|what| folder.join(format!("{}-{heaps}-{}.mlir", mix.name, what.replace(' ', "-"))));
+        std::fs::write(&files[0], with_symm(*mix, attributes))?;
+        std::fs::write(&files[1], with_pointers(*mix))?;
+        let mut lowered = frontend.parse(&files[0])?;
+        frontend.run_pipeline(&mut lowered, &until_lowered(&symm_pipeline))?;
+        std::fs::write(&files[2], lowered.as_operation().to_string())?;
         print_rows(&name, &measure(&frontend, &files, &pipelines, effort.pick(60, 1))?);
     }
     Ok(())
 }
 
-/// The stages' times of each round, for both kernels.
+/// The stages' times of each round, for every competitor.
 fn measure(
     frontend: &Frontend,
     files: &[PathBuf],
-    pipelines: &[String; 2],
+    pipelines: &[String; COMPETITORS.len()],
     rounds: usize,
-) -> Result<[Vec<[f64; 4]>; 2]> {
-    let mut samples: [Vec<[f64; 4]>; 2] = [Vec::new(), Vec::new()];
+) -> Result<[Vec<[f64; 4]>; COMPETITORS.len()]> {
+    let mut samples = [const { Vec::new() }; COMPETITORS.len()];
     for round in 0..rounds + FIRST_ROUNDS {
         for (index, pipeline) in pipelines.iter().enumerate() {
             let (times, ptx) = compile(frontend, &files[index], pipeline)?;
@@ -124,14 +143,15 @@ fn measure(
     Ok(samples)
 }
 
-fn print_rows(name: &str, samples: &[Vec<[f64; 4]>; 2]) {
+fn print_rows(name: &str, samples: &[Vec<[f64; 4]>]) {
     let total = |index: usize| median(samples[index].iter().map(|times| times.iter().sum()));
-    for (index, what) in ["symm", "direct pointers"].into_iter().enumerate() {
+    for (index, what) in COMPETITORS.into_iter().enumerate() {
         print!("| {name} | {what} ");
         for stage in 0..4 {
             print!("| {:.2} ", 1e3 * median(samples[index].iter().map(|times| times[stage])));
         }
         println!("| {:.2} |", 1e3 * total(index));
     }
-    println!("| {name} | ratio | | | | | {:.3} |", total(0) / total(1));
+    println!("| {name} | to direct pointers | | | | | {:.3} |", total(0) / total(1));
+    println!("| {name} | to written out | | | | | {:.3} |", total(0) / total(2));
 }

@@ -150,9 +150,20 @@ fn write_op(out: &mut String, records: &Value, record_name: &str) {
     writeln!(out, "#[derive(Clone, Copy)]\npub struct {name}<'c, 'a>(OperationRef<'c, 'a>);\n").unwrap();
     writeln!(out, "impl<'c, 'a> {name}<'c, 'a> {{").unwrap();
     writeln!(out, "    /// The operation's name.\n    pub const NAME: &'static str = \"symm.{mnemonic}\";").unwrap();
+    write_names(out, &arguments, &groups);
+    writeln!(out, "    /// The operation itself.\n    #[must_use]\n    pub fn operation(self) -> OperationRef<'c, 'a> {{\n        self.0\n    }}").unwrap();
+    write_operands(out, &groups);
+    write_attributes(out, &arguments);
+    write_result(out, &results, &groups);
+    writeln!(out, "}}\n").unwrap();
+    builders::write(out, name, mnemonic, &arguments);
+}
+
+/// The tables of what an op takes.
+fn write_names(out: &mut String, arguments: &[(Argument, String)], groups: &[(Arity, &str)]) {
     writeln!(out, "    /// The names of the operands, in order.\n    pub const OPERANDS: &'static [Operands] = &[")
         .unwrap();
-    for (arity, group) in &groups {
+    for (arity, group) in groups {
         let arity = match arity {
             Arity::One => "One",
             Arity::Optional => "Optional",
@@ -161,7 +172,7 @@ fn write_op(out: &mut String, records: &Value, record_name: &str) {
         writeln!(out, "        Operands {{ name: \"{group}\", arity: Arity::{arity} }},").unwrap();
     }
     writeln!(out, "    ];\n\n    /// The attributes.\n    pub const ATTRIBUTES: &'static [Attribute] = &[").unwrap();
-    for (kind, attribute) in &arguments {
+    for (kind, attribute) in arguments {
         let form = match kind {
             Argument::Operand(_) => continue,
             Argument::Flag => "Flag".to_owned(),
@@ -172,7 +183,11 @@ fn write_op(out: &mut String, records: &Value, record_name: &str) {
         };
         writeln!(out, "        Attribute {{ name: \"{attribute}\", form: Form::{form} }},").unwrap();
     }
-    writeln!(out, "    ];\n\n    /// The operation itself.\n    #[must_use]\n    pub fn operation(self) -> OperationRef<'c, 'a> {{\n        self.0\n    }}").unwrap();
+    writeln!(out, "    ];\n").unwrap();
+}
+
+/// A method for each operand.
+fn write_operands(out: &mut String, groups: &[(Arity, &str)]) {
     for (index, (arity, group)) in groups.iter().enumerate() {
         let (ty, getter) = match arity {
             Arity::One => ("Value<'c, 'a>", "one"),
@@ -181,7 +196,11 @@ fn write_op(out: &mut String, records: &Value, record_name: &str) {
         };
         writeln!(out, "\n    /// The operand `{group}`.\n    #[must_use]\n    pub fn {group}(self) -> {ty} {{\n        access::{getter}(self.0, Self::OPERANDS, {index})\n    }}").unwrap();
     }
-    for (kind, argument) in &arguments {
+}
+
+/// A method for each attribute.
+fn write_attributes(out: &mut String, arguments: &[(Argument, String)]) {
+    for (kind, argument) in arguments {
         let (ty, body) = match kind {
             Argument::Operand(_) => continue,
             Argument::Flag => ("bool".to_owned(), format!("self.0.has_attribute(\"{argument}\")")),
@@ -205,7 +224,11 @@ fn write_op(out: &mut String, records: &Value, record_name: &str) {
         };
         writeln!(out, "\n    /// The attribute `{argument}`.\n    #[must_use]\n    pub fn {argument}(self) -> {ty} {{\n        {body}\n    }}").unwrap();
     }
-    if let [(Argument::Operand(arity), result)] = results.as_slice() {
+}
+
+/// A method for the result, if there is one.
+fn write_result(out: &mut String, results: &[(Argument, String)], groups: &[(Arity, &str)]) {
+    if let [(Argument::Operand(arity), result)] = results {
         // An operand may bear the result's name (`ctx`): the operand keeps it.
         let method = if groups.iter().any(|(_, group)| group == result) { "result" } else { result.as_str() };
         let (ty, getter) = match arity {
@@ -214,8 +237,6 @@ fn write_op(out: &mut String, records: &Value, record_name: &str) {
         };
         writeln!(out, "\n    /// The result `{result}`.\n    #[must_use]\n    pub fn {method}(self) -> {ty} {{\n        access::{getter}(self.0)\n    }}").unwrap();
     }
-    writeln!(out, "}}\n").unwrap();
-    builders::write(out, name, mnemonic, &arguments);
 }
 
 fn write_union(out: &mut String, records: &Value, ops: &[String]) {

@@ -1,19 +1,22 @@
 //! Verifiers: what ODS's types and traits can't say. Messages begin with the label of the rule they keep.
 
+mod access;
+mod bulk;
+mod flag;
+mod message;
 mod packet;
 
-use crate::access::{range, ty as attribute_type};
+use crate::access::range;
 use crate::diagnostic::{Reported, error};
 use crate::lossy;
-use crate::ops::{Access, Arity, Engine, Group, Order, RmwKind, SymmOp};
-use crate::pointer::{Pointer, is_block_memory, layout, strides};
-use crate::shape::{DYNAMIC, Shaped, byte_width, float_width, integer_width, is_data, scalar};
+use crate::ops::{Access, Arity, Order, SymmOp};
+use crate::pointer::{Pointer, is_block_memory, layout};
+use crate::shape::{DYNAMIC, integer_width, is_data};
 use crate::{HEAP_SIZE_ATTRIBUTE, HEAP_STRIDE_ATTRIBUTE, NUM_RANKS_ATTRIBUTE, TABLE_IN_HEAP_ATTRIBUTE};
 use melior::ir::attribute::{AttributeLike, IntegerAttribute};
 use melior::ir::r#type::{MemRefType, ShapedTypeLike};
 use melior::ir::{Attribute, OperationRef, Type, TypeLike, Value, ValueLike, operation::OperationLike};
 use symm_abi::heap::HEAP_ALIGN;
-use symm_abi::{fault, trace};
 
 type Verdict = Result<(), Reported>;
 
@@ -35,7 +38,7 @@ pub fn verify<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Verdict {
         })?;
     }
     if let Some((src, dst)) = op.ends() {
-        verify_bulk(op, src.pointer, dst.pointer)?;
+        bulk::verify(op, src.pointer, dst.pointer)?;
     }
     match op {
         SymmOp::Ctx(ctx) => ensure(op, ctx.rank().is_some() == ctx.num_ranks().is_some(), || {
@@ -48,56 +51,23 @@ pub fn verify<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Verdict {
                 lossy!("T1: 'result' is one pointer without a shape, got {ty}")
             })
         }
-        SymmOp::RemoteLoad(load) => {
-            let result = load.result().r#type();
-            ensure(op, load.other().is_none_or(|other| other.r#type() == result), || {
-                lossy!("takes an 'other' of the result's type {result}")
-            })?;
-            ensure(op, load.other().is_none() || load.mask().is_some(), || "takes 'other' only with a mask".into())?;
-            verify_access(op, load.ptr(), &load.indices(), result, load.mask())
-        }
+        SymmOp::RemoteLoad(load) => access::load(load),
         SymmOp::RemoteStore(store) => {
-            verify_access(op, store.ptr(), &store.indices(), store.value().r#type(), store.mask())
+            access::verify(op, store.ptr(), &store.indices(), store.value().r#type(), store.mask())
         }
-        SymmOp::PutSignal(put) => verify_flag(op, put.flag(), &put.indices(), put.value()),
-        SymmOp::AtomicRmw(rmw) => {
-            verify_rmw_type(op, rmw.kind(), rmw.value().r#type())?;
-            verify_access(op, rmw.ptr(), &rmw.indices(), rmw.value().r#type(), rmw.mask())
-        }
-        SymmOp::AtomicCas(cas) => {
-            let ty = cas.expected().r#type();
-            let fits = is_flag_type(scalar(ty)) || is_wide_float(scalar(ty));
-            ensure(op, fits && !ty.is_vector(), || lossy!("compares i32, i64, f32 or f64, got {ty}"))?;
-            verify_access(op, cas.ptr(), &cas.indices(), ty, cas.mask())
-        }
-        SymmOp::Signal(signal) => {
-            ensure(op, matches!(signal.sem(), Order::Relaxed | Order::Release), || {
-                lossy!("O1: a signal is release or relaxed, got {}", signal.sem().keyword())
-            })?;
-            verify_flag(op, signal.flag(), &signal.indices(), signal.value())
-        }
-        SymmOp::Wait(wait) => {
-            ensure(op, matches!(wait.sem(), Order::Relaxed | Order::Acquire), || {
-                lossy!("O1: a wait is acquire or relaxed, got {}", wait.sem().keyword())
-            })?;
-            ensure(op, wait.timeout().is_some() == wait.satisfied().is_some(), || {
-                "returns an i1 if it has a timeout, and nothing otherwise".into()
-            })?;
-            ensure(op, wait.timeout().is_none() || wait.deadline().is_none(), || {
-                "has a timeout or a deadline, not both".into()
-            })?;
-            let extras = [("tag", wait.tag().is_some()), ("limit", wait.limit().is_some()), ("log", wait.logs())];
-            verify_deadline(op, Some(wait.flag()), wait.deadline(), extras)?;
-            verify_flag(op, wait.flag(), &wait.indices(), wait.value())
-        }
+        SymmOp::AtomicRmw(rmw) => access::rmw(rmw),
+        SymmOp::AtomicCas(cas) => access::cas(cas),
+        SymmOp::PutSignal(put) => flag::verify(op, put.flag(), &put.indices(), put.value()),
+        SymmOp::Signal(signal) => flag::signal(signal),
+        SymmOp::Wait(wait) => flag::wait(wait),
         SymmOp::WaitPacket(wait) => {
             let extras = [("tag", wait.tag().is_some()), ("limit", wait.limit().is_some()), ("log", wait.logs())];
-            verify_deadline(op, Some(wait.slots()), wait.deadline(), extras)?;
+            flag::deadline(op, Some(wait.slots()), wait.deadline(), extras)?;
             packet::verify(op)
         }
         SymmOp::Barrier(wait) => {
             let extras = [("tag", wait.tag().is_some()), ("limit", wait.limit().is_some()), ("log", wait.logs())];
-            verify_deadline(op, None, wait.deadline(), extras)
+            flag::deadline(op, None, wait.deadline(), extras)
         }
         SymmOp::PutPacket(_) | SymmOp::TryPacket(_) => packet::verify(op),
         SymmOp::Fence(fence) => {
@@ -108,45 +78,14 @@ pub fn verify<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Verdict {
             verify_alloc(op, alloc.memory().r#type(), alloc.sizes().len())
         }
         SymmOp::Free(free) => verify_pointer(op, "memory", free.memory(), true),
-        SymmOp::Check(check) => verify_message(op, &check.message(), &check.values()),
-        SymmOp::Print(print) => verify_message(op, &print.message(), &print.values()),
-        SymmOp::Fault(fault) => {
-            ensure(op, fault.values().len() <= fault::MOST_VALUES, || {
-                format!("reports at most {} values", fault::MOST_VALUES)
-            })?;
-            verify_message(op, &fault.message(), &fault.values())
-        }
-        SymmOp::TraceBegin(begin) => ensure(op, begin.values().len() <= trace::MOST_VALUES, || {
-            format!("records at most {} values when something begins", trace::MOST_VALUES)
-        }),
-        SymmOp::TraceEnd(end) => ensure(op, end.values().len() <= trace::MOST_LATE_VALUES, || {
-            format!("records at most {} values when something ends", trace::MOST_LATE_VALUES)
-        }),
+        SymmOp::Check(check) => message::verify(op, &check.message(), &check.values()),
+        SymmOp::Print(print) => message::verify(op, &print.message(), &print.values()),
+        SymmOp::Fault(fault) => message::fault(fault),
+        SymmOp::TraceBegin(begin) => message::trace_begin(begin),
+        SymmOp::TraceEnd(end) => message::trace_end(end),
         // ODS says all that is to be said of the others.
         _ => Ok(()),
     }
-}
-
-/// A deadline is the address of its record, for flags and slots in Triton kernels: programs have timeouts.
-fn verify_deadline<'c: 'a, 'a>(
-    op: SymmOp<'c, 'a>,
-    waited_for: Option<Value<'c, 'a>>,
-    deadline: Option<Value<'c, 'a>>,
-    extras: [(&str, bool); 3],
-) -> Verdict {
-    let Some(deadline) = deadline else {
-        let extra = extras.into_iter().find_map(|(name, is_there)| is_there.then_some(name));
-        return ensure(op, extra.is_none(), || {
-            format!("has a {}, but no deadline whose record it would be in", extra.unwrap_or_default())
-        });
-    };
-    let ty = deadline.r#type();
-    let is_record = matches!(Pointer::of(ty), Some(Pointer::Triton(_)))
-        && Pointer::of(ty).and_then(Pointer::pointee).and_then(integer_width) == Some(64);
-    ensure(op, is_record, || lossy!("takes as deadline a !tt.ptr<i64>, the address of its record, got {ty}"))?;
-    let Some(waited_for) = waited_for.map(|value| value.r#type()) else { return Ok(()) };
-    let is_triton = matches!(Pointer::of(waited_for), Some(Pointer::Triton(_) | Pointer::TritonTensor(..)));
-    ensure(op, is_triton, || lossy!("S1: has a deadline for Triton's pointers only, got {waited_for}: take timeout"))
 }
 
 /// Checks one attribute of this dialect on an op of any dialect.
@@ -218,177 +157,6 @@ fn verify_pointer<'c: 'a, 'a>(op: SymmOp<'c, 'a>, name: &str, pointer: Value<'c,
     })
 }
 
-fn is_flag_type(ty: Type) -> bool {
-    matches!(integer_width(ty), Some(32 | 64))
-}
-
-fn is_wide_float(ty: Type) -> bool {
-    matches!(float_width(ty), Some(32 | 64))
-}
-
-/// `ptr[indices]` holds a `data`, and `mask` has its shape.
-fn verify_access<'c: 'a, 'a>(
-    op: SymmOp<'c, 'a>,
-    ptr: Value<'c, 'a>,
-    indices: &[Value<'c, 'a>],
-    data: Type<'c>,
-    mask: Option<Value<'c, 'a>>,
-) -> Verdict {
-    let pointer_type = ptr.r#type();
-    let Some(pointer) = Pointer::of(pointer_type) else { return Ok(()) };
-    verify_indices(op, pointer, indices)?;
-    let element = scalar(data);
-    ensure(op, is_data(element), || lossy!("accesses integers, floats and index, or vectors of them, got {data}"))?;
-    let fits = matches!(pointer, Pointer::Llvm) || pointer.pointee() == Some(element);
-    ensure(op, fits, || lossy!("accesses elements as what they are: {pointer_type} holds no {element}"))?;
-    let vector = Shaped::vector(data);
-    let tensor = Shaped::tensor(data);
-    match pointer {
-        Pointer::TritonTensor(pointers, _) => {
-            ensure(op, tensor.is_some_and(|data| data.is_shaped_like(pointers)), || {
-                lossy!("accesses a tensor shaped like {pointer_type}, got {data}")
-            })?;
-        }
-        _ => ensure(op, tensor.is_none(), || {
-            lossy!("accesses a tensor through a tensor of pointers only, got {pointer_type}")
-        })?,
-    }
-    if let (Some(_), Pointer::MemRef(_)) = (vector, pointer) {
-        ensure(op, strides(pointer_type).last() == Some(&1), || {
-            lossy!("accesses a vector where the innermost stride is 1, got {pointer_type}")
-        })?;
-    }
-    if let Some(vector) = vector {
-        ensure(op, vector.rank() == 1 && !data.is_scalable_vector(), || {
-            lossy!("accesses vectors of one fixed dimension, got {data}")
-        })?;
-        // In memory an i1 takes a byte, in a vector a bit.
-        ensure(op, integer_width(element) != Some(1), || {
-            lossy!("accesses no vectors of i1, got {data}: extend it to i8, of which memory holds one for each i1")
-        })?;
-    }
-    mask.map_or(Ok(()), |mask| verify_mask(op, mask.r#type(), data))
-}
-
-fn verify_indices<'c: 'a, 'a>(op: SymmOp<'c, 'a>, pointer: Pointer<'c>, indices: &[Value<'c, 'a>]) -> Verdict {
-    let expected = match pointer {
-        Pointer::MemRef(memref) => memref.rank(),
-        _ => 0,
-    };
-    ensure(op, indices.len() == expected, || {
-        lossy!(
-            "takes one index for each dimension of a memref and none for other pointers: {expected}, got {}",
-            indices.len()
-        )
-    })
-}
-
-fn verify_mask<'c: 'a, 'a>(op: SymmOp<'c, 'a>, mask: Type<'c>, data: Type<'c>) -> Verdict {
-    let is_bool = integer_width(scalar(mask)) == Some(1);
-    let same_shape = match (Shaped::tensor(mask), Shaped::tensor(data)) {
-        (Some(mask), Some(data)) => mask.is_shaped_like(data),
-        (None, None) => {
-            Shaped::vector(mask).is_none_or(|mask| Shaped::vector(data).is_some_and(|data| mask.is_shaped_like(data)))
-        }
-        _ => false,
-    };
-    ensure(op, is_bool && same_shape, || lossy!("takes a mask of i1 shaped like {data}, got {mask}"))
-}
-
-/// `src` and `dst` of a bulk copy, its count and its mask.
-fn verify_bulk<'c: 'a, 'a>(op: SymmOp<'c, 'a>, src: Value<'c, 'a>, dst: Value<'c, 'a>) -> Verdict {
-    let (from, to) = (src.r#type(), dst.r#type());
-    let (Some(source), Some(target)) = (Pointer::of(from), Pointer::of(to)) else { return Ok(()) };
-    let (count, mask) = (usize::from(op.count().is_some()), op.mask());
-    let element = op.operation().attribute("element").is_ok();
-    ensure(op, op.engine() != Some(Engine::Bulk) || op.group() == Some(Group::Block), || {
-        "drives the bulk copy engine for a block: group block".into()
-    })?;
-    match (source, target) {
-        (Pointer::MemRef(source), Pointer::MemRef(target)) => {
-            ensure(op, count == 0 && !element, || {
-                "takes no count for memrefs, which are copied whole; use memref.subview".into()
-            })?;
-            ensure(op, mask.is_none(), || "takes a mask with tensors of pointers only".into())?;
-            let (shape, other) = (source.dimensions(), target.dimensions());
-            let compatible = shape.len() == other.len()
-                && shape
-                    .iter()
-                    .zip(&other)
-                    .all(|sizes| !matches!(sizes, (Some(source), Some(target)) if source != target));
-            ensure(op, source.element() == target.element() && compatible, || {
-                lossy!("copies between memrefs of one shape and element type, got {from} and {to}")
-            })?;
-            ensure(op, is_data(source.element()), || lossy!("copies integers, floats and index, got {from}"))
-        }
-        // One element, as Triton has it.
-        (Pointer::Triton(_), Pointer::Triton(_)) if count == 0 && !element => {
-            let pointee = source.pointee().filter(|pointee| Some(*pointee) == target.pointee());
-            ensure(op, pointee.is_some(), || lossy!("copies elements as what they are, got {from} and {to}"))?;
-            let is_bool = mask.is_none_or(|mask| integer_width(mask.r#type()) == Some(1));
-            ensure(op, is_bool, || "takes an i1 as the mask of one element".into())
-        }
-        (Pointer::Llvm, Pointer::Llvm) | (Pointer::Triton(_), Pointer::Triton(_)) => {
-            ensure(op, count == 1 && element, || {
-                "takes a count and an element type for pointers: count %n : index of f32".into()
-            })?;
-            ensure(op, mask.is_none(), || "takes a mask with tensors of pointers only".into())?;
-            let element = attribute_type(op.operation(), "element");
-            let moved = element.filter(|element| is_data(*element));
-            ensure(op, moved.is_some(), || {
-                lossy!(
-                    "copies integers, floats and index, got {}",
-                    element.map_or_else(String::new, |ty| lossy!("{ty}"))
-                )
-            })?;
-            let fits = |pointer: Pointer<'c>| matches!(pointer, Pointer::Llvm) || pointer.pointee() == moved;
-            ensure(op, fits(source) && fits(target), || lossy!("copies elements as what they are, got {from} and {to}"))
-        }
-        (Pointer::TritonTensor(source, pointer), Pointer::TritonTensor(target, other)) => {
-            ensure(op, count == 0 && !element, || "takes no count for tensors of pointers; use a mask".into())?;
-            ensure(op, source.is_shaped_like(target) && pointer == other, || {
-                lossy!("copies between tensors of pointers of one shape and element type, got {from} and {to}")
-            })?;
-            mask.map_or(Ok(()), |mask| verify_mask(op, mask.r#type(), from))
-        }
-        _ => Err(error(
-            op.operation(),
-            &lossy!("copies between two memrefs, two pointers or two tensors of pointers, got {from} and {to}"),
-        )),
-    }
-}
-
-fn verify_flag<'c: 'a, 'a>(
-    op: SymmOp<'c, 'a>,
-    flag: Value<'c, 'a>,
-    indices: &[Value<'c, 'a>],
-    value: Value<'c, 'a>,
-) -> Verdict {
-    let ty = flag.r#type();
-    let Some(pointer) = Pointer::of(ty) else { return Ok(()) };
-    ensure(op, !matches!(pointer, Pointer::TritonTensor(..)), || {
-        lossy!("takes one flag, not a tensor of them, got {ty}")
-    })?;
-    verify_indices(op, pointer, indices)?;
-    let width = value.r#type();
-    ensure(op, pointer.pointee().is_none_or(|pointee| pointee == width), || {
-        lossy!("compares and sets a flag as what it is: {ty} holds no {width}")
-    })
-}
-
-fn verify_rmw_type<'c: 'a, 'a>(op: SymmOp<'c, 'a>, kind: RmwKind, data: Type<'c>) -> Verdict {
-    let element = scalar(data);
-    let float = float_width(element).is_some_and(|width| width >= 16);
-    let vector = data.is_vector();
-    let (fits, wanted) = match kind {
-        RmwKind::FAdd => (float, "f16, bf16, f32 or f64"),
-        RmwKind::Xchg => (is_flag_type(element) || float, "i32, i64, f16, bf16, f32 or f64"),
-        RmwKind::Min | RmwKind::Max => (is_flag_type(element) || is_wide_float(element), "i32, i64, f32 or f64"),
-        _ => (is_flag_type(element), "i32 or i64"),
-    };
-    ensure(op, fits && !vector, || lossy!("{} takes {wanted}, got {data}", kind.keyword()))
-}
-
 fn verify_alloc<'c: 'a, 'a>(op: SymmOp<'c, 'a>, ty: Type<'c>, sizes: usize) -> Verdict {
     let Some(Pointer::MemRef(memref)) = Pointer::of(ty) else { return Ok(()) };
     let plain = MemRefType::try_from(ty).is_ok_and(|ty| ty.affine_map().is_identity());
@@ -396,26 +164,4 @@ fn verify_alloc<'c: 'a, 'a>(op: SymmOp<'c, 'a>, ty: Type<'c>, sizes: usize) -> V
     let dynamic = memref.dimensions().iter().filter(|size| **size == DYNAMIC).count();
     ensure(op, sizes == dynamic, || lossy!("takes one size for each '?' of {ty}: {dynamic}, got {sizes}"))?;
     ensure(op, is_data(memref.element()), || lossy!("allocates integers, floats and index, got {ty}"))
-}
-
-/// One `{}` for each value, and values that can be printed.
-fn verify_message<'c: 'a, 'a>(op: SymmOp<'c, 'a>, message: &str, values: &[Value<'c, 'a>]) -> Verdict {
-    let plain = message.replace("{{", "").replace("}}", "");
-    let places = plain.matches("{}").count();
-    let stray = plain.replace("{}", "").contains(['{', '}']);
-    ensure(op, !stray, || "takes a message in which braces are {} for a value, {{ or }}".into())?;
-    ensure(op, places == values.len(), || {
-        lossy!("prints as many values as its message has {{}}: {places}, got {}", values.len())
-    })?;
-    let printable = |ty: Type<'c>| match Pointer::of(ty) {
-        Some(pointer) => !matches!(pointer, Pointer::TritonTensor(..)),
-        None => is_data(ty) && !(ty.is_float() && byte_width(ty) == 1),
-    };
-    match values.iter().map(ValueLike::r#type).find(|ty| !printable(*ty)) {
-        None => Ok(()),
-        Some(ty) => Err(error(
-            op.operation(),
-            &lossy!("prints integers, floats of 16 bits or more, index and pointers, got {ty}"),
-        )),
-    }
 }

@@ -6,7 +6,7 @@ pub mod bulk;
 pub mod convergent;
 pub mod cpu;
 mod gpu;
-mod meetings;
+mod group_barriers;
 pub mod nvvm;
 pub mod packets;
 mod pieces;

@@ -140,19 +140,19 @@ fn traced<R>(
     result
 }
 
-/// The first meeting of the ranks, which have nothing to compare yet.
+/// The first rendezvous of the ranks, which have nothing to compare yet.
 pub(crate) fn enter(agent: &Agent) -> Result<(), Error> {
     arrive(agent, Loc::from(c"the start"))
 }
 
-/// A rank that has come to the last meeting.
+/// A rank that has come to the last rendezvous.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Leaving {
     number: u64,
     generation: u32,
 }
 
-/// Comes to the last meeting of the ranks.
+/// Comes to the last rendezvous of the ranks.
 pub(crate) fn come_to_leave(agent: &Agent, loc: Loc<'_>) -> Result<Leaving, Error> {
     let _alone = agent.alone()?;
     let number = post(agent, Collective::Leave, loc)?;

@@ -5,14 +5,14 @@ mod place;
 mod show;
 mod system;
 
-use std::time::Duration;
-
 use crate::check::CheckFailure;
 use crate::collective::Posted;
 use crate::process::{Process, ProcessState};
 pub use exit::{Exit, RankExit};
 pub use place::Place;
+pub use show::HELPERS_MEND;
 use show::{Checks, Lines, Posts, Ranks, WaitsIn};
+use std::time::Duration;
 use system::hint;
 
 /// Every way in which a run fails.
@@ -387,11 +387,6 @@ pub enum Error {
         source: Box<Error>,
     },
 }
-
-/// What [`Error::Deadlock`] says to callers that may have threads which are no rank's: for those that have none to leave
-/// out.
-pub const HELPERS_MEND: &str = "; if another thread of the program sets a flag, say so (Config::helpers_signal, \
-                                helpers_signal of symm_options)";
 
 impl Error {
     /// The innermost error, without the places around it.

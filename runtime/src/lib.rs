@@ -1,4 +1,4 @@
-//! What a compiled `symm` program runs on: symmetric heaps, the meeting of the ranks, kernel launches, waits, and
+//! What a compiled `symm` program runs on: symmetric heaps, the rendezvous of the ranks, kernel launches, waits, and
 //! the reports of what went wrong.
 //!
 //! [`run`] starts the ranks and calls the program's host function on each; compiled code calls back through [`abi`].

@@ -17,7 +17,7 @@ const CHECKS: &[Check] = &[
     ("./x test runs every crate", || none(&coverage::crates_not_tested()?)),
     ("no library hides tests from ./x test", || none(&coverage::tests_left_out()?)),
     ("./x test runs every folder of test/", || none(&coverage::folders_not_tested()?)),
-    ("Rust files are short", || none(&layout::long_files()?)),
+    ("files are short", || none(&layout::long_files()?)),
     ("no absolute paths of one machine", || none(&layout::machine_paths()?)),
     ("rustfmt", || {
         let formatted = run::run(run::cargo().args(["fmt", "--all", "--", "--check", "--files-with-diff"]));

@@ -1,6 +1,6 @@
 //! Packets (P1): values of 8 to 64 bits an element, and slots that hold their lines.
 
-use super::{Verdict, ensure, verify_indices, verify_mask};
+use super::{Verdict, access, ensure};
 use crate::lossy;
 use crate::ops::SymmOp;
 use crate::pointer::{Pointer, strides};
@@ -21,13 +21,13 @@ pub fn verify<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Verdict {
     let slots = op.operand_group("slots").first().map(ValueLike::r#type);
     let (Some(value), Some(slots)) = (value, slots) else { return Ok(()) };
     let Some(pointer) = Pointer::of(slots) else { return Ok(()) };
-    verify_indices(op, pointer, &op.operand_group("indices"))?;
+    access::indices(op, pointer, &op.operand_group("indices"))?;
     verify_value(op, value)?;
     verify_slots(op, (slots, pointer), value)?;
     if let Some(valid) = valid {
         verify_valid(op, valid, value)?;
     }
-    op.operand_group("mask").first().map_or(Ok(()), |mask| verify_mask(op, mask.r#type(), value))
+    op.operand_group("mask").first().map_or(Ok(()), |mask| access::mask(op, mask.r#type(), value))
 }
 
 fn verify_value<'c: 'a, 'a>(op: SymmOp<'c, 'a>, value: Type<'c>) -> Verdict {

@@ -8,6 +8,8 @@
 //! Limits: sums, differences, products, extensions, smaller and larger of two, choices, and division by what is the same
 //! in all iterations; what a loop carries if it adds to it. Of a mask `x < n` over an access, `x` is bounded by `n`.
 
+mod arithmetic;
+
 use crate::ir::{Builder, blocks, constant_value, definition, name, operations, owner};
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::block::BlockArgument;
@@ -357,41 +359,6 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
             }
         }
         Extent { low: extent.low, high }
-    }
-
-    fn sum(&self, one: Extent<'c>, other: Extent<'c>) -> Extent<'c> {
-        self.ends("arith.addi", one, other)
-    }
-
-    /// What an operation makes of the lower ends, and of the higher ones.
-    fn ends(&self, name: &str, one: Extent<'c>, other: Extent<'c>) -> Extent<'c> {
-        let low = self.b.binary(name, one.low, other.low);
-        let high = if one.is_one() && other.is_one() { low } else { self.b.binary(name, one.high, other.high) };
-        Extent { low, high }
-    }
-
-    fn product(&mut self, one: Extent<'c>, other: Extent<'c>, width: u32) -> Extent<'c> {
-        if width == 64 {
-            self.require_within(one, MOST_FACTOR);
-            self.require_within(other, MOST_FACTOR);
-        }
-        let mut ends = Vec::new();
-        for left in one.both() {
-            ends.extend(other.both().into_iter().map(|right| self.b.mul(left, right)));
-        }
-        self.hull(&ends)
-    }
-
-    /// The least and the greatest of some values.
-    fn hull(&self, values: &[Value<'c, 'c>]) -> Extent<'c> {
-        let fold = |name| values[1..].iter().fold(values[0], |one, other| self.b.binary(name, one, *other));
-        Extent { low: fold("arith.minsi"), high: fold("arith.maxsi") }
-    }
-
-    /// Asks for bounds from `-most` on and below `most`.
-    fn require_within(&mut self, extent: Extent<'c>, most: i64) {
-        self.conditions.push(self.b.compare(CmpiPredicate::Sge, extent.low, self.b.i64(-most)));
-        self.conditions.push(self.b.compare(CmpiPredicate::Slt, extent.high, self.b.i64(most)));
     }
 }
 

@@ -1,18 +1,17 @@
 //! Making operations: what lowerings write, in the words they think in.
 
+mod arithmetic;
+mod control_flow;
+
 use super::raw::{lasting, lasting_op};
 use super::{context, type_attribute};
-use melior::dialect::arith::CmpiPredicate;
 use melior::dialect::llvm;
 use melior::ir::attribute::{
     DenseI32ArrayAttribute, DenseI64ArrayAttribute, FlatSymbolRefAttribute, IntegerAttribute, StringAttribute,
 };
 use melior::ir::operation::{OperationBuilder, OperationLike};
 use melior::ir::r#type::IntegerType;
-use melior::ir::{
-    Attribute, Block, BlockLike, BlockRef, Identifier, Location, OperationRef, Region, RegionLike, Type, Value,
-    ValueLike,
-};
+use melior::ir::{Attribute, BlockLike, BlockRef, Identifier, Location, OperationRef, Region, Type, Value, ValueLike};
 use melior::{Context, IrRewriter};
 use symm_dialect::make::Make;
 
@@ -210,67 +209,6 @@ impl<'c> Builder<'c> {
         IntegerAttribute::new(self.int(width), value).into()
     }
 
-    /// An `arith.constant` of an integer or index type.
-    pub fn constant(&self, ty: Type<'c>, value: i64) -> Value<'c, 'c> {
-        self.value("arith.constant", &[], ty, &[("value", IntegerAttribute::new(ty, value).into())])
-    }
-
-    /// A constant `i64`.
-    pub fn i64(&self, value: i64) -> Value<'c, 'c> {
-        self.constant(self.int(64), value)
-    }
-
-    /// A constant `i32`.
-    pub fn i32(&self, value: i64) -> Value<'c, 'c> {
-        self.constant(self.int(32), value)
-    }
-
-    /// A constant `index`.
-    pub fn index_constant(&self, value: i64) -> Value<'c, 'c> {
-        self.constant(self.index(), value)
-    }
-
-    /// An arith op of two operands of one type.
-    pub fn binary(&self, name: &str, lhs: Value<'c, '_>, rhs: Value<'c, '_>) -> Value<'c, 'c> {
-        self.value(name, &[lhs, rhs], lhs.r#type(), &[])
-    }
-
-    /// `lhs + rhs`.
-    pub fn add(&self, lhs: Value<'c, '_>, rhs: Value<'c, '_>) -> Value<'c, 'c> {
-        self.binary("arith.addi", lhs, rhs)
-    }
-
-    /// `lhs * rhs`.
-    pub fn mul(&self, lhs: Value<'c, '_>, rhs: Value<'c, '_>) -> Value<'c, 'c> {
-        self.binary("arith.muli", lhs, rhs)
-    }
-
-    /// A comparison of two integers or indices, `i1`.
-    pub fn compare(&self, predicate: CmpiPredicate, lhs: Value<'c, '_>, rhs: Value<'c, '_>) -> Value<'c, 'c> {
-        let predicate = self.integer(64, predicate as i64);
-        self.value("arith.cmpi", &[lhs, rhs], self.int(1), &[("predicate", predicate)])
-    }
-
-    /// The other truth value.
-    pub fn not(&self, truth: Value<'c, '_>) -> Value<'c, 'c> {
-        self.binary("arith.xori", truth, self.constant(self.int(1), 1))
-    }
-
-    /// An integer as `index`, sign-extended.
-    pub fn as_index(&self, value: Value<'c, '_>) -> Value<'c, 'c> {
-        self.value("arith.index_cast", &[value], self.index(), &[])
-    }
-
-    /// An integer or index value as `i64`, sign-extended.
-    pub fn as_i64(&self, value: Value<'c, '_>) -> Value<'c, 'c> {
-        let ty = value.r#type();
-        if ty == self.int(64) {
-            return lasting(value);
-        }
-        let name = if ty == self.index() { "arith.index_cast" } else { "arith.extsi" };
-        self.value(name, &[value], self.int(64), &[])
-    }
-
     /// All bits zero, of a type that LLVM knows.
     pub fn zero(&self, ty: Type<'c>) -> Value<'c, 'c> {
         self.value("llvm.mlir.zero", &[], ty, &[])
@@ -337,137 +275,6 @@ impl<'c> Builder<'c> {
     /// A call of a function by name.
     pub fn call(&self, callee: &str, operands: &[Value<'c, '_>], results: &[Type<'c>]) -> OperationRef<'c, 'c> {
         self.op("func.call", operands, results, &[("callee", self.symbol(callee))])
-    }
-
-    /// `scf.for` from `lower` to `upper` by one; `body` makes what it holds.
-    pub fn for_each(&self, lower: Value<'c, '_>, upper: Value<'c, '_>, body: impl FnOnce(&Self, Value<'c, 'c>)) {
-        self.for_step(lower, upper, self.constant(lower.r#type(), 1), body);
-    }
-
-    /// `scf.for` from `lower` to `upper` by `step`; `body` makes what it holds.
-    pub fn for_step(
-        &self,
-        lower: Value<'c, '_>,
-        upper: Value<'c, '_>,
-        step: Value<'c, '_>,
-        body: impl FnOnce(&Self, Value<'c, 'c>),
-    ) {
-        let block = Block::new(&[(lower.r#type(), self.location)]);
-        let region = Region::new();
-        let block = region.append_block(block);
-        let inner = self.inside(block);
-        body(&inner, argument(block, 0));
-        inner.op("scf.yield", &[], &[], &[]);
-        self.op_with_regions("scf.for", &[lower, upper, step], &[], &[], vec![region]);
-    }
-
-    /// Inserts at the end of a block that an operation made here will hold.
-    fn inside(&self, block: BlockRef<'c, '_>) -> Self {
-        Self { is_device: self.is_device, ..Self::at_end(self.context, block, self.location) }
-    }
-
-    /// A region of one block that yields what `body` makes.
-    fn arm(&self, body: impl FnOnce(&Self) -> Vec<Value<'c, 'c>>) -> Region<'c> {
-        let region = Region::new();
-        let block = region.append_block(Block::new(&[]));
-        let inner = self.inside(block);
-        let values = body(&inner);
-        inner.op("scf.yield", &values, &[], &[]);
-        region
-    }
-
-    /// What `update` makes where the mask is true, or is not there; zero elsewhere.
-    pub fn masked(
-        &self,
-        mask: Option<Value<'c, '_>>,
-        ty: Type<'c>,
-        update: impl FnOnce(&Self) -> Value<'c, 'c>,
-    ) -> Value<'c, 'c> {
-        match mask {
-            None => update(self),
-            Some(mask) => self.choose(mask, ty, update, |b| b.zero(ty)),
-        }
-    }
-
-    /// `scf.if` with one result.
-    pub fn choose(
-        &self,
-        condition: Value<'c, '_>,
-        ty: Type<'c>,
-        then: impl FnOnce(&Self) -> Value<'c, 'c>,
-        otherwise: impl FnOnce(&Self) -> Value<'c, 'c>,
-    ) -> Value<'c, 'c> {
-        self.choose_all(condition, &[ty], |b| vec![then(b)], |b| vec![otherwise(b)])[0]
-    }
-
-    /// `scf.if` with the results that each arm returns.
-    pub fn choose_all(
-        &self,
-        condition: Value<'c, '_>,
-        types: &[Type<'c>],
-        then: impl FnOnce(&Self) -> Vec<Value<'c, 'c>>,
-        otherwise: impl FnOnce(&Self) -> Vec<Value<'c, 'c>>,
-    ) -> Vec<Value<'c, 'c>> {
-        let regions = vec![self.arm(then), self.arm(otherwise)];
-        self.op_with_regions("scf.if", &[condition], types, &[], regions).results().map(Into::into).collect()
-    }
-
-    /// `scf.if` with the results of an operation that each arm makes.
-    pub fn choose_op(
-        &self,
-        condition: Value<'c, '_>,
-        types: &[Type<'c>],
-        then: impl FnOnce(&Self) -> OperationRef<'c, 'c>,
-        otherwise: impl FnOnce(&Self) -> OperationRef<'c, 'c>,
-    ) -> Vec<Value<'c, 'c>> {
-        let results = |op: OperationRef<'c, 'c>| op.results().map(Into::into).collect();
-        self.choose_all(condition, types, |b| results(then(b)), |b| results(otherwise(b)))
-    }
-
-    /// `scf.if` without results.
-    pub fn when(&self, condition: Value<'c, '_>, then: impl FnOnce(&Self)) {
-        self.op_with_regions("scf.if", &[condition], &[], &[], vec![self.quiet_arm(then), Region::new()]);
-    }
-
-    /// `scf.if` with two arms and without results.
-    pub fn either(&self, condition: Value<'c, '_>, then: impl FnOnce(&Self), otherwise: impl FnOnce(&Self)) {
-        let regions = vec![self.quiet_arm(then), self.quiet_arm(otherwise)];
-        self.op_with_regions("scf.if", &[condition], &[], &[], regions);
-    }
-
-    /// A region of one block that yields nothing.
-    fn quiet_arm(&self, body: impl FnOnce(&Self)) -> Region<'c> {
-        self.arm(|b| {
-            body(b);
-            Vec::new()
-        })
-    }
-
-    /// `scf.while` that carries values: `test` returns whether to go on and what to carry, `body` what to carry next.
-    pub fn repeat(
-        &self,
-        initial: &[Value<'c, '_>],
-        test: impl FnOnce(&Self, &[Value<'c, 'c>]) -> (Value<'c, 'c>, Vec<Value<'c, 'c>>),
-        body: impl FnOnce(&Self, &[Value<'c, 'c>]) -> Vec<Value<'c, 'c>>,
-    ) -> Vec<Value<'c, 'c>> {
-        let make = |types: &[Type<'c>]| {
-            let arguments: Vec<_> = types.iter().map(|ty| (*ty, self.location)).collect();
-            let region = Region::new();
-            let block = region.append_block(Block::new(&arguments));
-            let values: Vec<Value<'c, 'c>> = (0..types.len()).map(|index| argument(block, index)).collect();
-            let inner = self.inside(block);
-            (region, inner, values)
-        };
-        let types: Vec<Type> = initial.iter().map(ValueLike::r#type).collect();
-        let (before, inner, values) = make(&types);
-        let (go_on, carried) = test(&inner, &values);
-        let results: Vec<Type> = carried.iter().map(ValueLike::r#type).collect();
-        inner.op("scf.condition", &[&[go_on], carried.as_slice()].concat(), &[], &[]);
-        let (after, inner, values) = make(&results);
-        let next = body(&inner, &values);
-        inner.op("scf.yield", &next, &[], &[]);
-        let op = self.op_with_regions("scf.while", initial, &results, &[], vec![before, after]);
-        op.results().map(Into::into).collect()
     }
 
     /// Replaces an operation by values and erases it.

@@ -13,9 +13,11 @@ pub mod order;
 mod program;
 mod site;
 mod spaces;
+mod threads;
 mod trace;
+mod wait;
 
-use super::meetings::{Meetings, Threads};
+use super::group_barriers::{GroupBarriers, Threads};
 use super::types::{self, Spaces};
 use super::{access, packets, translation};
 use crate::analysis::search::Direction;
@@ -160,7 +162,7 @@ fn made_of_others<'c: 'a, 'a>(b: &Builder<'c>, op: OperationRef<'c, 'a>, target:
     let size = || b.index_constant(target.warp_size());
     match name(op) {
         "gpu.subgroup_size" => Some(size()),
-        "gpu.subgroup_id" => Some(b.binary("arith.divui", b.as_index(order::thread_of_block(b).0), size())),
+        "gpu.subgroup_id" => Some(b.binary("arith.divui", b.as_index(threads::thread_of_block(b).0), size())),
         "gpu.global_id" => {
             let part = |name| {
                 let dimension = op.attribute("dimension").expect("the verifier has seen it");
@@ -168,8 +170,21 @@ fn made_of_others<'c: 'a, 'a>(b: &Builder<'c>, op: OperationRef<'c, 'a>, target:
             };
             Some(b.add(b.mul(part("gpu.block_id"), part("gpu.block_dim")), part("gpu.thread_id")))
         }
-        "gpu.num_subgroups" => Some(b.binary("arith.ceildivui", b.as_index(order::thread_of_block(b).1), size())),
+        "gpu.num_subgroups" => Some(b.binary("arith.ceildivui", b.as_index(threads::thread_of_block(b).1), size())),
         _ => None,
+    }
+}
+
+/// S1: what has no form on this target.
+fn refuse<'c: 'a, 'a>(op: SymmOp<'c, 'a>, target: &dyn Target) -> Result<(), Reported> {
+    let operation = op.operation();
+    let is_triton = |ty| matches!(Pointer::of(ty), Some(Pointer::TritonTensor(..) | Pointer::Triton(_)));
+    if operation.operands().any(|operand| is_triton(operand.r#type())) {
+        return Err(error(operation, "S1: Triton pointers are lowered by Triton; use symm-lower-to-triton"));
+    }
+    match refuse_cache(op).map(Into::into).or_else(|| target.refusal(op)) {
+        Some(reason) => Err(error(operation, &format!("S1: {reason}"))),
+        None => Ok(()),
     }
 }
 
@@ -183,34 +198,28 @@ fn refuse_cache(op: SymmOp) -> Option<&'static str> {
 /// Where groups are together without a barrier of an op's own, and where copies and waits need one.
 struct Together<'c, 'a> {
     gathered: Gathered,
-    meetings: Meetings<'c, 'a>,
+    barriers: GroupBarriers<'c, 'a>,
 }
 
 impl<'c: 'a, 'a> Together<'c, 'a> {
     /// Looks at everything below `root`, and makes the barriers that loops need.
     fn new(root: OperationRef<'c, 'a>, target: &dyn Target) -> Self {
         let gathered = Gathered::new(root);
-        let meetings = Meetings::new(root, Threads::Grouped, &gathered);
-        for (around, group, direction) in &meetings.at_loops {
+        let barriers = GroupBarriers::new(root, Threads::Grouped, &gathered);
+        for (around, group, direction) in &barriers.at_loops {
             let at = match direction {
                 Direction::Before => *around,
                 Direction::After => around.next_in_block().expect("a terminator comes after a loop"),
             };
-            order::group_barrier(&Builder::before_on_device(at), target, *group);
+            threads::group_barrier(&Builder::before_on_device(at), target, *group);
         }
-        Self { gathered, meetings }
+        Self { gathered, barriers }
     }
 }
 
 fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, target: &dyn Target, together: &Together) -> Result<(), Reported> {
     let operation = op.operation();
-    let is_triton = |ty| matches!(Pointer::of(ty), Some(Pointer::TritonTensor(..) | Pointer::Triton(_)));
-    if operation.operands().any(|operand| is_triton(operand.r#type())) {
-        return Err(error(operation, "S1: Triton pointers are lowered by Triton; use symm-lower-to-triton"));
-    }
-    if let Some(reason) = refuse_cache(op).map(Into::into).or_else(|| target.refusal(op)) {
-        return Err(error(operation, &format!("S1: {reason}")));
-    }
+    refuse(op, target)?;
     let b = Builder::before_on_device(operation);
     spaces::make_generic(operation, &b)?;
     let action = match op.question() {
@@ -231,14 +240,14 @@ fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, target: &dyn Target, together: &Togethe
         Action::RemoteStore(op) if op.cache().is_some() && target.cached_store(&b, op) => Vec::new(),
         Action::RemoteStore(op) => access::remote_store(op, &b),
         Action::Get(_) | Action::Put(_) | Action::Copy(_) => {
-            bulk::lower(op, &b, target, &together.meetings);
+            bulk::lower(op, &b, target, &together.barriers);
             Vec::new()
         }
         Action::AtomicRmw(op) => vec![order::atomic_rmw(op, &b, target)],
         Action::AtomicCas(op) => vec![order::atomic_cas(op, &b, target)],
         Action::Signal(op) => order::signal(op, &b, target, together.gathered.contains(operation)),
-        Action::PutSignal(op) => order::put_signal(op, &b, target, &together.meetings),
-        Action::Wait(op) => order::wait(op, &b, target, together.meetings.ends(operation)),
+        Action::PutSignal(op) => order::put_signal(op, &b, target, &together.barriers),
+        Action::Wait(op) => wait::wait(op, &b, target, together.barriers.after(operation)),
         Action::Fence(op) => order::group_fence(op, &b, target),
         Action::PutPacket(op) => {
             packets::put(op, &b, &Lines(target));

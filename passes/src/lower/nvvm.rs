@@ -20,21 +20,23 @@
 //! Host code is dropped: what is left is what the device runs. Limits (S1): `sm_70` and later; scope cluster and bf16
 //! atomics from `sm_90`; no check or print in kernels.
 
-use super::access::remote_element;
+mod ptx;
+mod words;
+
 use super::gpu::{Target, lower_module, order};
 use super::{llvm_ordering, refuse_atomic};
-use crate::ir::address::{GLOBAL, from_memory, memory_type, to_memory};
+use crate::ir::address::GLOBAL;
 use crate::ir::packets::Halves;
-use crate::ir::{Builder, collect, enclosing, is_kernel, name, select, signed};
+use crate::ir::{Builder, collect, enclosing, is_kernel, name, select};
 use crate::pass::{Ir, Kind, Pass, PassOption, Values};
 use melior::dialect::arith::CmpiPredicate;
 use melior::dialect::llvm;
 use melior::ir::attribute::IntegerAttribute;
-use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike, operation::OperationLike};
+use melior::ir::{OperationRef, TypeLike, Value, ValueLike, operation::OperationLike};
 use symm_dialect::diagnostic::{Reported, Severity, error, report};
 use symm_dialect::ops::{Cache, Engine, Order, RemoteLoad, RemoteStore, RmwKind, Scope, SymmOp};
 use symm_dialect::pointer::{Pointer, is_block_memory};
-use symm_dialect::shape::{Shaped, byte_width, scalar};
+use symm_dialect::shape::byte_width;
 
 /// The chips that can be asked for.
 pub const CHIPS: &[&str] = &[
@@ -92,35 +94,6 @@ struct Nvvm {
     sm: u32,
 }
 
-/// The PTX name of an order.
-fn ptx_order(order: Order) -> &'static str {
-    match order {
-        Order::Relaxed => "relaxed",
-        Order::Acquire => "acquire",
-        Order::Release => "release",
-        Order::AcqRel => "acq_rel",
-    }
-}
-
-/// The PTX type and the register constraint of an atomic on `ty`.
-fn ptx_type(kind: RmwKind, ty: Type) -> (&'static str, &'static str) {
-    let wide = byte_width(ty) == 8;
-    match kind {
-        RmwKind::FAdd if ty.is_f64() => ("f64", "d"),
-        RmwKind::FAdd if ty.is_f32() => ("f32", "f"),
-        RmwKind::FAdd if ty.is_f16() => ("noftz.f16", "h"),
-        RmwKind::FAdd => ("noftz.bf16", "h"),
-        RmwKind::Xchg if ty.is_f64() => ("b64", "d"),
-        RmwKind::Xchg if ty.is_f32() => ("b32", "f"),
-        RmwKind::And | RmwKind::Or | RmwKind::Xor | RmwKind::Xchg if wide => ("b64", "l"),
-        RmwKind::And | RmwKind::Or | RmwKind::Xor | RmwKind::Xchg => ("b32", "r"),
-        RmwKind::Min | RmwKind::Max if wide => ("s64", "l"),
-        RmwKind::Min | RmwKind::Max => ("s32", "r"),
-        _ if wide => ("u64", "l"),
-        _ => ("u32", "r"),
-    }
-}
-
 /// Whether a kernel that runs `op` may have dynamic shared memory of its own: what it holds, and what any function holds
 /// that it may call. A function may be called by any kernel.
 fn may_take_dynamic_shared(op: OperationRef) -> bool {
@@ -166,11 +139,11 @@ impl Target for Nvvm {
             }
             SymmOp::RemoteLoad(op) => match op.cache()? {
                 cache @ (Cache::Wb | Cache::Wt) => Some(format!("PTX has no load with .{}", cache.keyword())),
-                _ => cached_width(op.result().r#type(), op.mask().is_some_and(|mask| mask.r#type().is_vector())),
+                _ => words::refuse_width(op.result().r#type(), op.mask().is_some_and(|mask| mask.r#type().is_vector())),
             },
             SymmOp::RemoteStore(op) => match op.cache()? {
                 cache @ (Cache::Ca | Cache::Cv) => Some(format!("PTX has no store with .{}", cache.keyword())),
-                _ => cached_width(op.value().r#type(), op.mask().is_some_and(|mask| mask.r#type().is_vector())),
+                _ => words::refuse_width(op.value().r#type(), op.mask().is_some_and(|mask| mask.r#type().is_vector())),
             },
             _ => None,
         }
@@ -214,9 +187,9 @@ impl Target for Nvvm {
             RmwKind::Xchg => ("exch", value),
             RmwKind::And | RmwKind::Or | RmwKind::Xor => (kind.keyword(), value),
         };
-        let (ptx, register) = ptx_type(kind, ty);
-        let text = format!("atom.{}.{}.global.{name}.{ptx} $0, [$1], $2;", ptx_order(order), scope.keyword());
-        inline_asm(b, &text, &format!("={register},l,{register},~{{memory}}"), &[ptr, operand], Some(ty))
+        let (ptx, register) = ptx::atomic_type(kind, ty);
+        let text = format!("atom.{}.{}.global.{name}.{ptx} $0, [$1], $2;", ptx::order_name(order), scope.keyword());
+        ptx::inline(b, &text, &format!("={register},l,{register},~{{memory}}"), &[ptr, operand], Some(ty))
             .expect("a result")
     }
 
@@ -241,13 +214,13 @@ impl Target for Nvvm {
     fn store_line<'c>(&self, b: &Builder<'c>, line: Value<'c, 'c>, [first, second]: Halves<'c>) {
         // Of a vector PTX promises that its elements are accessed as wholes: a half is one.
         let text = "st.relaxed.sys.global.v2.b64 [$0], {$1, $2};";
-        inline_asm(b, text, "l,l,l,~{memory}", &[line, first, second], None);
+        ptx::inline(b, text, "l,l,l,~{memory}", &[line, first, second], None);
     }
 
     fn load_line<'c>(&self, b: &Builder<'c>, line: Value<'c, 'c>) -> Halves<'c> {
         let halves = llvm::r#type::r#struct(b.context, &[b.int(64); 2], false);
         let text = "ld.relaxed.sys.global.v2.b64 {$0, $1}, [$2];";
-        let found = inline_asm(b, text, "=l,=l,l,~{memory}", &[line], Some(halves)).expect("a result");
+        let found = ptx::inline(b, text, "=l,=l,l,~{memory}", &[line], Some(halves)).expect("a result");
         [0, 1].map(|half| b.extract(found, &[half], b.int(64)))
     }
 
@@ -270,7 +243,7 @@ impl Target for Nvvm {
     }
 
     fn nanoseconds<'c>(&self, b: &Builder<'c>) -> Value<'c, 'c> {
-        inline_asm(b, "mov.u64 $0, %globaltimer;", "=l", &[], Some(b.int(64))).expect("a result")
+        ptx::inline(b, "mov.u64 $0, %globaltimer;", "=l", &[], Some(b.int(64))).expect("a result")
     }
 
     fn is_first_here<'c>(&self, b: &Builder<'c>) -> Value<'c, 'c> {
@@ -286,42 +259,12 @@ impl Target for Nvvm {
     }
 
     fn cached_load<'c: 'a, 'a>(&self, b: &Builder<'c>, op: RemoteLoad<'c, 'a>) -> Option<Value<'c, 'c>> {
-        let cache = op.cache()?;
-        let ty = op.result().r#type();
-        let moved = memory_type(b, ty);
-        let address = remote_element(SymmOp::RemoteLoad(op), b, op.ptr(), &op.indices());
-        let words = Words::of(ty);
-        let load = |b: &Builder<'c>| {
-            let results = words.list(0);
-            let text = format!("ld.global.{}{} {results}, [${}];", cache.keyword(), words.suffix(), words.count);
-            let constraints = format!("{},l,~{{memory}}", vec![format!("={}", words.register); words.count].join(","));
-            let raw = inline_asm(b, &text, &constraints, &[address], Some(words.raw(b))).expect("a result");
-            words.join(b, raw, moved)
-        };
-        let value = match op.mask() {
-            None => load(b),
-            Some(mask) => {
-                let other = |b: &Builder<'c>| op.other().map_or_else(|| b.zero(moved), |other| to_memory(b, other));
-                b.choose(mask, moved, load, other)
-            }
-        };
-        Some(from_memory(b, value, ty))
+        Some(words::load(b, op, op.cache()?))
     }
 
     fn cached_store<'c: 'a, 'a>(&self, b: &Builder<'c>, op: RemoteStore<'c, 'a>) -> bool {
         let Some(cache) = op.cache() else { return false };
-        let address = remote_element(SymmOp::RemoteStore(op), b, op.ptr(), &op.indices());
-        let words = Words::of(op.value().r#type());
-        let store = |b: &Builder<'c>| {
-            let text = format!("st.global.{}{} [$0], {};", cache.keyword(), words.suffix(), words.list(1));
-            let constraints = format!("l,{},~{{memory}}", vec![words.register; words.count].join(","));
-            let parts = words.split(b, to_memory(b, op.value()));
-            inline_asm(b, &text, &constraints, &[&[address], parts.as_slice()].concat(), None);
-        };
-        match op.mask() {
-            None => store(b),
-            Some(mask) => b.when(mask, store),
-        }
+        words::store(b, op, cache);
         true
     }
 }
@@ -337,118 +280,18 @@ impl Nvvm {
         (order, scope): (Order, Scope),
     ) -> Value<'c, 'c> {
         let (word, ty) = (b.int(16), value.r#type());
-        let desired = bitcast(b, value, word);
-        let text = format!("atom.{}.{}.global.cas.b16 $0, [$1], $2, $3;", ptx_order(order), scope.keyword());
+        let desired = ptx::bitcast(b, value, word);
+        let text = format!("atom.{}.{}.global.cas.b16 $0, [$1], $2, $3;", ptx::order_name(order), scope.keyword());
         let first = b.load(ptr, word, &order::atomic(b, self, "ordering", (Order::Relaxed, scope), word));
         let result = b.repeat(
             &[first],
             |b, expected| {
                 let operands = [ptr, expected[0], desired];
-                let old = inline_asm(b, &text, "=h,l,h,h,~{memory}", &operands, Some(word)).expect("a result");
+                let old = ptx::inline(b, &text, "=h,l,h,h,~{memory}", &operands, Some(word)).expect("a result");
                 (b.compare(CmpiPredicate::Ne, old, expected[0]), vec![old])
             },
             |_, old| old.to_vec(),
         );
-        bitcast(b, result[0], ty)
+        ptx::bitcast(b, result[0], ty)
     }
-}
-
-/// Why PTX text can't move a value with a cache modifier, if it can't.
-fn cached_width(ty: Type, lane_mask: bool) -> Option<String> {
-    let count: u64 = Shaped::vector(ty).map_or(1, |vector| vector.dimensions().into_iter().flatten().product());
-    let bytes = byte_width(scalar(ty)) * count;
-    if !matches!(bytes, 1 | 2 | 4 | 8 | 16) {
-        return Some(format!("a cache modifier needs an access of 1, 2, 4, 8 or 16 bytes, got {ty}"));
-    }
-    lane_mask.then(|| "a cache modifier needs a mask of one i1, not one a lane".into())
-}
-
-/// How PTX text moves a value: as 16-, 32- or 64-bit words, up to four of 32 bits.
-struct Words {
-    count: usize,
-    bits: u32,
-    register: &'static str,
-}
-
-impl Words {
-    fn of(ty: Type) -> Self {
-        let elements: u64 = Shaped::vector(ty).map_or(1, |vector| vector.dimensions().into_iter().flatten().product());
-        match byte_width(scalar(ty)) * elements {
-            16 => Self { count: 4, bits: 32, register: "r" },
-            8 => Self { count: 1, bits: 64, register: "l" },
-            4 => Self { count: 1, bits: 32, register: "r" },
-            2 => Self { count: 1, bits: 16, register: "h" },
-            _ => Self { count: 1, bits: 8, register: "h" },
-        }
-    }
-
-    fn suffix(&self) -> String {
-        if self.count > 1 { format!(".v{}.b{}", self.count, self.bits) } else { format!(".b{}", self.bits) }
-    }
-
-    /// The operands from `first` on, as PTX lists them.
-    fn list(&self, first: usize) -> String {
-        let names: Vec<String> = (first..first + self.count).map(|index| format!("${index}")).collect();
-        if self.count > 1 { format!("{{{}}}", names.join(", ")) } else { names.join("") }
-    }
-
-    /// The width of one register: PTX has none of 8 bits.
-    fn width(&self) -> u32 {
-        self.bits.max(16)
-    }
-
-    fn raw<'c>(&self, b: &Builder<'c>) -> Type<'c> {
-        let word = b.int(self.width());
-        if self.count == 1 {
-            return word;
-        }
-        llvm::r#type::r#struct(b.context, &vec![word; self.count], false)
-    }
-
-    /// What was loaded, as a value of the type it has in memory.
-    fn join<'c>(&self, b: &Builder<'c>, raw: Value<'c, 'c>, moved: Type<'c>) -> Value<'c, 'c> {
-        if self.count == 1 {
-            let narrow = if self.bits < 16 { b.value("arith.trunci", &[raw], b.int(self.bits), &[]) } else { raw };
-            bitcast(b, narrow, moved)
-        } else {
-            let vector = Type::vector(&[self.count as u64], b.int(32));
-            let mut value = b.value("llvm.mlir.undef", &[], vector, &[]);
-            for index in 0..self.count {
-                let index = signed(index);
-                let word = b.extract(raw, &[index], b.int(32));
-                value = b.value("llvm.insertelement", &[value, word, b.i64(index)], vector, &[]);
-            }
-            bitcast(b, value, moved)
-        }
-    }
-
-    /// The registers of a value of the type it has in memory.
-    fn split<'c>(&self, b: &Builder<'c>, moved: Value<'c, 'c>) -> Vec<Value<'c, 'c>> {
-        if self.count == 1 {
-            let word = bitcast(b, moved, b.int(self.bits));
-            return vec![if self.bits < 16 { b.value("arith.extui", &[word], b.int(16), &[]) } else { word }];
-        }
-        let vector = bitcast(b, moved, Type::vector(&[self.count as u64], b.int(32)));
-        (0..self.count)
-            .map(|index| b.value("llvm.extractelement", &[vector, b.i64(signed(index))], b.int(32), &[]))
-            .collect()
-    }
-}
-
-fn bitcast<'c>(b: &Builder<'c>, value: Value<'c, 'c>, ty: Type<'c>) -> Value<'c, 'c> {
-    if value.r#type() == ty { value } else { b.value("llvm.bitcast", &[value], ty, &[]) }
-}
-
-/// PTX text; it has side effects and may read or write any memory.
-fn inline_asm<'c>(
-    b: &Builder<'c>,
-    text: &str,
-    constraints: &str,
-    operands: &[Value<'c, 'c>],
-    result: Option<Type<'c>>,
-) -> Option<Value<'c, 'c>> {
-    let attributes =
-        [("asm_string", b.string(text)), ("constraints", b.string(constraints)), ("has_side_effects", b.unit())];
-    let results: Vec<Type> = result.into_iter().collect();
-    b.op("llvm.inline_asm", operands, &results, &attributes).results().next().map(Into::into)
 }

@@ -48,7 +48,7 @@ mod target;
 mod words;
 
 use super::gpu::Gathered;
-use super::meetings::{Meetings, Threads};
+use super::group_barriers::{GroupBarriers, Threads};
 use crate::analysis::search::Direction;
 use crate::ir::{Builder, has_uses, name, remove_attribute, select, symm_ops};
 use crate::pass::{Ir, Kind, Pass, PassOption, Values};
@@ -124,7 +124,7 @@ struct Lowering<'c, 'a> {
     target: TritonTarget,
     engine: TensorEngine,
     tables: Tables<'c, 'a>,
-    meetings: Meetings<'c, 'a>,
+    barriers: GroupBarriers<'c, 'a>,
     /// The packets that are sent after others have been waited for.
     answers: HashSet<usize>,
 }
@@ -136,12 +136,12 @@ fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<Ir, Repor
     if ops.is_empty() {
         return Ok(Ir::Kept);
     }
-    let meetings = Meetings::new(root, Threads::Program, &Gathered::default());
+    let barriers = GroupBarriers::new(root, Threads::Program, &Gathered::default());
     let engine = TensorEngine::of(root, &ops);
     let answers = packet::answers(&ops);
-    let mut lowering = Lowering { words: Words(version), target, engine, tables: Tables::default(), meetings, answers };
+    let mut lowering = Lowering { words: Words(version), target, engine, tables: Tables::default(), barriers, answers };
     lowering.complete_waits(root, &ops)?;
-    lowering.meet_at_loops();
+    lowering.place_loop_barriers();
     // First what others take: by then they see what it has become.
     let (questions, accesses): (Vec<SymmOp>, Vec<SymmOp>) = ops.into_iter().partition(|op| op.question().is_ok());
     let mut outcome = Ok(());
@@ -174,8 +174,8 @@ fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<Ir, Repor
 
 impl<'c: 'a, 'a> Lowering<'c, 'a> {
     /// Makes the barriers that copies need at loops.
-    fn meet_at_loops(&self) {
-        for (around, _, direction) in &self.meetings.at_loops {
+    fn place_loop_barriers(&self) {
+        for (around, _, direction) in &self.barriers.at_loops {
             let at = match direction {
                 Direction::Before => *around,
                 Direction::After => around.next_in_block().expect("a terminator comes after a loop"),

@@ -6,6 +6,11 @@ use crate::check::CheckFailure;
 use crate::collective::Posted;
 use crate::error::RankExit;
 
+/// What [`Error::Deadlock`](super::Error::Deadlock) says to callers that may have threads which are no rank's: for
+/// those that have none to leave out.
+pub const HELPERS_MEND: &str = "; if another thread of the program sets a flag, say so (Config::helpers_signal, \
+                                helpers_signal of symm_options)";
+
 pub(super) struct Ranks<'a>(pub(super) &'a [u32]);
 
 impl fmt::Display for Ranks<'_> {

@@ -3,11 +3,16 @@
 use crate::{run, tree};
 use anyhow::Result;
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::path::Path;
 use std::process::Command;
 
 const ROOMS: &[&str] = &["analysis", "canonical", "check", "lower", "transform"];
-const MOST_LINES: usize = 500;
+const MOST_LINES: usize = 400;
+/// Where a file's lines count; the most lines of a Rust function are in clippy.toml.
+const SOURCES: &[&str] = &["c", "cpp", "h", "py", "rs", "td"];
+/// The files that may be longer, and why.
+const LONG_FILES: &[(&str, &str)] = &[("bench/device/measure.py", "carried alone to machines with GPUs")];
 
 /// `passes/src/<room>/<stem>.rs` has `test/lit/<room>/<stem>.mlir`, or `<stem>-<topic>.mlir`.
 pub fn untested_passes() -> Result<Vec<String>> {
@@ -57,10 +62,14 @@ pub fn programs_not_run() -> Result<Vec<String>> {
     Ok(complaints)
 }
 
-/// A Rust file holds one idea.
+/// A file holds one idea.
 pub fn long_files() -> Result<Vec<String>> {
     let mut complaints = Vec::new();
-    for file in files()?.iter().filter(|file| Path::new(file).extension().is_some_and(|suffix| suffix == "rs")) {
+    let is_source = |file: &&String| {
+        let suffix = Path::new(file).extension().and_then(OsStr::to_str).unwrap_or_default();
+        SOURCES.contains(&suffix) && !LONG_FILES.iter().any(|(long, _)| file == long)
+    };
+    for file in files()?.iter().filter(is_source) {
         let lines = tree::read(file)?.lines().count();
         if lines > MOST_LINES {
             complaints.push(format!("{file} has {lines} lines: split it, {MOST_LINES} are the most"));

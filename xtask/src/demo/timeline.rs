@@ -67,14 +67,7 @@ pub fn draw(json: &str) -> Result<String> {
         r#"<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" font-family="sans-serif" font-size="12">"#
     )?;
     writeln!(svg, r#"<rect width="100%" height="100%" fill="white"/>"#)?;
-    for (index, (category, colour, _)) in LAYERS.iter().enumerate() {
-        let x = LABELS + 110.0 * f64::from(u32::try_from(index)?);
-        writeln!(
-            svg,
-            r#"<rect x="{x}" y="18" width="14" height="14" fill="{colour}"/><text x="{}" y="30">{category}</text>"#,
-            x + 20.0
-        )?;
-    }
+    draw_legend(&mut svg)?;
     for (lane, y) in &rows {
         let label = format!("rank {}, {}", lane.0, names[lane]);
         writeln!(svg, r#"<text x="8" y="{}">{}</text>"#, y + BAR / 2.0 + 4.0, escape(&label))?;
@@ -103,16 +96,35 @@ pub fn draw(json: &str) -> Result<String> {
             r##"<path d="M{x1:.1},{y1} C{bend:.1},{y1} {bend:.1},{y2} {x2:.1},{y2}" fill="none" stroke="#333" stroke-opacity="0.6"/><circle cx="{x2:.1}" cy="{y2}" r="3" fill="#333"/>"##
         )?;
     }
-    let step = step(end - start);
-    for tick in (0..).map(|tick| f64::from(tick) * step).take_while(|tick| *tick <= end - start) {
-        let x = x(start + tick);
+    draw_ticks(&mut svg, end - start, bottom, |time| x(start + time))?;
+    svg.push_str("</svg>\n");
+    Ok(svg)
+}
+
+/// What each colour means.
+fn draw_legend(svg: &mut String) -> Result<()> {
+    for (index, (category, colour, _)) in LAYERS.iter().enumerate() {
+        let x = LABELS + 110.0 * f64::from(u32::try_from(index)?);
+        writeln!(
+            svg,
+            r#"<rect x="{x}" y="18" width="14" height="14" fill="{colour}"/><text x="{}" y="30">{category}</text>"#,
+            x + 20.0
+        )?;
+    }
+    Ok(())
+}
+
+/// Lines with their times, over so much time.
+fn draw_ticks(svg: &mut String, time: f64, bottom: f64, x: impl Fn(f64) -> f64) -> Result<()> {
+    let step = step(time);
+    for tick in (0..).map(|tick| f64::from(tick) * step).take_while(|tick| *tick <= time) {
+        let x = x(tick);
         // The sum of its bits' errors is not to be seen.
         let label = (tick * 1e3).round() / 1e3;
         writeln!(svg, r##"<path d="M{x:.1},{} V{bottom}" stroke="#ccc" stroke-opacity="0.6"/>"##, TOP - 8.0)?;
         writeln!(svg, r#"<text x="{x:.1}" y="{}" text-anchor="middle">{label} µs</text>"#, bottom + 20.0)?;
     }
-    svg.push_str("</svg>\n");
-    Ok(svg)
+    Ok(())
 }
 
 /// The distance of ticks over so much time: 1, 2 or 5 times a power of ten.

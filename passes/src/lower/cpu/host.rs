@@ -104,26 +104,7 @@ pub fn lower<'c: 'a, 'a>(op: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) ->
         "gpu.launch_func" => return launch(op, &b, runtime),
         "gpu.memcpy" => {
             synchronous(op)?;
-            let (dst, src) = (op.operand(0).expect("a destination"), op.operand(1).expect("a source"));
-            same_sizes(&b, runtime, op, (src, dst));
-            let ends = (End { pointer: src, delta: None }, End { pointer: dst, delta: None });
-            let copy = |b: &Builder<'c>, to, from, bytes| {
-                runtime.call(b, &functions::COPY, [b.zero(b.ptr()), to, from, bytes, runtime.location(b)]);
-            };
-            if is_contiguous(src.r#type()) && is_contiguous(dst.r#type()) {
-                copy(&b, ends.1.start(&b), ends.0.start(&b), bytes(&b, src, None));
-            } else if runtime.offload {
-                // Only the runtime reaches the memory of a GPU.
-                bulk::rows_or_elements(&b, ends.0, ends.1, &|b, to, from, run| {
-                    let bytes = match run {
-                        Run::Bytes(bytes) => bytes,
-                        Run::Element(ty) => b.i64(byte_width(ty).cast_signed()),
-                    };
-                    copy(b, to, from, bytes);
-                });
-            } else {
-                bulk::copy(&b, ends.0, ends.1, None);
-            }
+            memcpy(op, &b, runtime);
             b.erase(op);
         }
         "gpu.alloc" if runtime.offload => {
@@ -163,6 +144,30 @@ pub fn lower<'c: 'a, 'a>(op: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) ->
         _ => {}
     }
     Ok(())
+}
+
+/// Copies a memref as a whole, row by row or element by element, whichever both ends allow.
+fn memcpy<'c: 'a, 'a>(op: OperationRef<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'c, 'a>) {
+    let (dst, src) = (op.operand(0).expect("a destination"), op.operand(1).expect("a source"));
+    same_sizes(b, runtime, op, (src, dst));
+    let ends = (End { pointer: src, delta: None }, End { pointer: dst, delta: None });
+    let copy = |b: &Builder<'c>, to, from, bytes| {
+        runtime.call(b, &functions::COPY, [b.zero(b.ptr()), to, from, bytes, runtime.location(b)]);
+    };
+    if is_contiguous(src.r#type()) && is_contiguous(dst.r#type()) {
+        copy(b, ends.1.start(b), ends.0.start(b), bytes(b, src, None));
+    } else if runtime.offload {
+        // Only the runtime reaches the memory of a GPU.
+        bulk::rows_or_elements(b, ends.0, ends.1, &|b, to, from, run| {
+            let bytes = match run {
+                Run::Bytes(bytes) => bytes,
+                Run::Element(ty) => b.i64(byte_width(ty).cast_signed()),
+            };
+            copy(b, to, from, bytes);
+        });
+    } else {
+        bulk::copy(b, ends.0, ends.1, None);
+    }
 }
 
 /// Ends the run where a copy's ends differ in a size that their types leave open.

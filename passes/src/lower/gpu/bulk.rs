@@ -5,11 +5,11 @@
 //! source and destination are not aligned alike. With `engine bulk` (`sm_90`) one thread drives the bulk copy engine
 //! instead (`bulk_engine.mlir`). Memrefs with gaps are copied row by row, or element by element.
 
-use super::{Target, order};
+use super::{Target, threads};
 use crate::ir::address::{Descriptor, bytes, is_contiguous, memory_type};
 use crate::ir::{Builder, blocks, enclosing, mutable, operations};
 use crate::lower::bulk::{Transfer, nest};
-use crate::lower::meetings::Meetings;
+use crate::lower::group_barriers::GroupBarriers;
 use melior::ir::operation::OperationMutLike;
 use melior::ir::r#type::ShapedTypeLike;
 use melior::ir::{Module, OperationRef, Type, Value, ValueLike};
@@ -29,19 +29,19 @@ pub fn lower<'c: 'a, 'a>(
     op: SymmOp<'c, 'a>,
     b: &Builder<'c>,
     target: &dyn Target,
-    meetings: &Meetings,
+    barriers: &GroupBarriers,
 ) -> Transfer<'c, 'a> {
     let transfer = Transfer::new(op, b);
-    let threads = order::thread(b, target, op.operation(), transfer.group);
-    let begins = meetings.begins(op.operation());
+    let ours = threads::thread(b, target, op.operation(), transfer.group);
+    let begins = barriers.before(op.operation());
     // The engine has a barrier of its own, which the threads need only where they copy instead of it.
     let is_engines = transfer.engine == Engine::Bulk && is_one_piece(&transfer);
     if begins && !is_engines {
-        order::group_barrier(b, target, transfer.group);
+        threads::group_barrier(b, target, transfer.group);
     }
-    copy(b, op.operation(), &transfer, threads, begins && is_engines);
-    if meetings.ends(op.operation()) {
-        order::group_barrier(b, target, transfer.group);
+    copy(b, op.operation(), &transfer, ours, begins && is_engines);
+    if barriers.after(op.operation()) {
+        threads::group_barrier(b, target, transfer.group);
     }
     transfer
 }

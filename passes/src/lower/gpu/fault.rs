@@ -3,7 +3,7 @@
 //! The report buffer is memory of the host that the device can write; a word of the context table after the bases points
 //! to it, or is zero. What it holds is [`symm_abi::fault`]. The host fills in the message.
 
-use super::{Target, order, site};
+use super::{Target, order, site, threads};
 use crate::ir::address::{as_word, word_kind};
 use crate::ir::{Builder, signed};
 use crate::lower::translation::Table;
@@ -40,8 +40,8 @@ fn record<'c: 'a, 'a>(
         let header = [
             (fault::SITE, b.i64(site)),
             (fault::RANK, b.as_i64(table.rank(b))),
-            (fault::BLOCK, order::linear_block(b)),
-            (fault::THREAD, order::thread_of_block(b).0),
+            (fault::BLOCK, threads::linear_block(b)),
+            (fault::THREAD, threads::thread_of_block(b).0),
             (fault::COUNT, b.i64(signed(values.len()))),
         ];
         for (word, value) in header.into_iter().chain((fault::VALUES..).zip(values)) {

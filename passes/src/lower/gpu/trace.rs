@@ -3,7 +3,7 @@
 //! The buffer is memory of the device; a word of the context table after the bases points to it, or is zero. What it holds
 //! is [`symm_abi::trace`]. The runtime reads it, also while the kernel hangs, so every store is volatile.
 
-use super::{Target, order, site};
+use super::{Target, site, threads};
 use crate::ir::{Builder, signed};
 use crate::lower::translation::Table;
 use melior::dialect::arith::CmpiPredicate;
@@ -30,7 +30,7 @@ pub fn begin<'c: 'a, 'a>(op: TraceBegin<'c, 'a>, b: &Builder<'c>, target: &dyn T
         return b.i64(0);
     };
     let site = site::add(op.operation(), "", &op.what());
-    let leads = order::leads(b, op.group()).unwrap_or_else(|| target.is_first_here(b));
+    let leads = threads::leads(b, op.group()).unwrap_or_else(|| target.is_first_here(b));
     let is_traced = b.compare(CmpiPredicate::Ne, buffer, b.i64(0));
     let none = |b: &Builder<'c>| b.i64(0);
     let record = |b: &Builder<'c>| {
@@ -45,7 +45,7 @@ pub fn begin<'c: 'a, 'a>(op: TraceBegin<'c, 'a>, b: &Builder<'c>, target: &dyn T
         let fits = b.compare(CmpiPredicate::Ult, index, room);
         let write = |b: &Builder<'c>| {
             let record = b.byte_offset(buffer, b.mul(b.add(index, b.i64(1)), b.i64(signed(RECORD_BYTES))));
-            let place = b.add(b.mul(order::linear_block(b), b.i64(1 << BLOCK_SHIFT)), b.i64(site));
+            let place = b.add(b.mul(threads::linear_block(b), b.i64(1 << BLOCK_SHIFT)), b.i64(site));
             store(b, record, PLACE, place);
             for (value, word) in op.values().into_iter().zip(VALUES..) {
                 store(b, record, word, value);

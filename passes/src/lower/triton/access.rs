@@ -63,7 +63,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
     pub fn copy_together(&mut self, b: &Builder<'c>, op: SymmOp<'c, 'a>) -> Result<(), Reported> {
         self.copy(b, op)?;
         self.after_copy(b, op);
-        if self.meetings.ends(op.operation()) {
+        if self.barriers.after(op.operation()) {
             self.words.barrier(b);
         }
         Ok(())
@@ -92,7 +92,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
             _ => element,
         };
         let mask = op.operand_group("mask").first().copied();
-        if self.meetings.begins(op.operation()) {
+        if self.barriers.before(op.operation()) {
             self.words.barrier(b);
         }
         let value = self.words.load(b, source, (mask, None), data, Access { cache, is_volatile: false });

@@ -9,13 +9,14 @@
 //! %y = memref.load %near[%thread] : memref<64xf32>
 //! ```
 //!
-//! A barrier is left out where every way to the op, or from it, meets one of the group's own before it meets an access
-//! of a thread of the group; after a wait it may be that of another wait, because one thread waits for all. Where that holds within a loop, and only what lies around the loop needs the barrier, it
-//! stands at the loop, if all threads get there together.
+//! A barrier is left out where every path to the op, or from it, has a barrier of the group before it has an access of a
+//! thread of the group; after a wait it may be that of another wait, because one thread waits for all. Where that holds
+//! within a loop, and only what lies around the loop needs the barrier, it stands at the loop, if all threads get there
+//! together.
 //!
 //! Between a `get` or `copy` and another access the barrier is the `get`'s: what follows finds the group together. The
-//! source of a `put` may be read until its group meets, so a write that may come earlier needs a barrier. Puts that follow
-//! each other come in no order among themselves, and so do gets: between those there is none.
+//! source of a `put` may be read until the next barrier of its group, so a write that may come earlier needs one. Puts that follow
+//! each other are not ordered among themselves, and neither are gets: between those there is none.
 //!
 //! Limits: an access counts whatever its address is; a call counts as what its callee does, if that is known.
 
@@ -32,10 +33,10 @@ use symm_dialect::symbol::symbol;
 use symm_dialect::text;
 
 /// The barriers that copies and waits need.
-pub struct Meetings<'c, 'a> {
-    begins: HashSet<usize>,
-    ends: HashSet<usize>,
-    /// Loops with such, the group that meets there, and whether it does before the loop or after it.
+pub struct GroupBarriers<'c, 'a> {
+    before: HashSet<usize>,
+    after: HashSet<usize>,
+    /// Loops with a barrier, its group, and whether it stands before the loop or after it.
     pub at_loops: Vec<(OperationRef<'c, 'a>, Group, Direction)>,
 }
 
@@ -50,7 +51,7 @@ pub enum Threads {
 
 /// An op of a group that a barrier may have to go with.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Member {
+struct GroupOp {
     group: Group,
     kind: Kind,
 }
@@ -76,45 +77,45 @@ enum Effect {
 }
 
 type Searches<'c, 'a, 's> =
-    HashMap<(Direction, Member, Option<usize>), Search<'c, 'a, Box<dyn Fn(OperationRef<'c, 'a>) -> Meaning + 's>>>;
+    HashMap<(Direction, GroupOp, Option<usize>), Search<'c, 'a, Box<dyn Fn(OperationRef<'c, 'a>) -> Meaning + 's>>>;
 
-impl<'c: 'a, 'a> Meetings<'c, 'a> {
+impl<'c: 'a, 'a> GroupBarriers<'c, 'a> {
     /// Looks at every copy and wait below `root`.
     pub fn new(root: OperationRef<'c, 'a>, threads: Threads, gathered: &Gathered) -> Self {
         let look = Look {
             threads,
             gathered,
-            ends: RefCell::default(),
+            after: RefCell::default(),
             loops: RefCell::default(),
             callees: RefCell::default(),
         };
         let members: Vec<_> = symm_ops(root).into_iter().filter_map(|op| Some((op, look.member(op)?))).collect();
-        let mut found = Self { begins: HashSet::new(), ends: HashSet::new(), at_loops: Vec::new() };
+        let mut found = Self { before: HashSet::new(), after: HashSet::new(), at_loops: Vec::new() };
         let mut searches = HashMap::new();
-        // Ends first: what comes after a copy finds the group together there.
+        // Those after copies first: what comes after a copy finds the group together there.
         for (op, member) in members.iter().filter(|(op, _)| !matches!(op, SymmOp::PutSignal(_))) {
             if found.is_needed_here(&look, &mut searches, op.operation(), *member, Direction::After) {
-                look.ends.borrow_mut().insert(key(op.operation()));
+                look.after.borrow_mut().insert(key(op.operation()));
             }
         }
         for (op, member) in members.iter().filter(|(_, member)| member.kind != Kind::Wait) {
             if found.is_needed_here(&look, &mut searches, op.operation(), *member, Direction::Before) {
-                found.begins.insert(key(op.operation()));
+                found.before.insert(key(op.operation()));
             }
         }
         drop(searches);
-        found.ends = look.ends.into_inner();
+        found.after = look.after.into_inner();
         found
     }
 
     /// Whether a copy needs a barrier right before it.
-    pub fn begins(&self, op: OperationRef) -> bool {
-        self.begins.contains(&key(op))
+    pub fn before(&self, op: OperationRef) -> bool {
+        self.before.contains(&key(op))
     }
 
     /// Whether a copy or a wait needs a barrier right after it.
-    pub fn ends(&self, op: OperationRef) -> bool {
-        self.ends.contains(&key(op))
+    pub fn after(&self, op: OperationRef) -> bool {
+        self.after.contains(&key(op))
     }
 
     /// Whether an op needs a barrier on this side of it. One that it needs at a loop around it is taken down.
@@ -123,7 +124,7 @@ impl<'c: 'a, 'a> Meetings<'c, 'a> {
         look: &'s Look<'s>,
         searches: &mut Searches<'c, 'a, 's>,
         op: OperationRef<'c, 'a>,
-        member: Member,
+        member: GroupOp,
         direction: Direction,
     ) -> bool {
         let mut is_needed = |within: Option<OperationRef<'c, 'a>>| {
@@ -156,7 +157,7 @@ struct Look<'s> {
     threads: Threads,
     gathered: &'s Gathered,
     /// Ops with a barrier right after them.
-    ends: RefCell<HashSet<usize>>,
+    after: RefCell<HashSet<usize>>,
     /// Loops with a barrier on a side.
     loops: RefCell<HashSet<(usize, Group, Direction)>>,
     /// What functions do to memory.
@@ -165,7 +166,7 @@ struct Look<'s> {
 
 impl Look<'_> {
     /// The copy or wait of a group that an op is. In Triton all threads wait.
-    fn member<'c: 'a, 'a>(&self, op: SymmOp<'c, 'a>) -> Option<Member> {
+    fn member<'c: 'a, 'a>(&self, op: SymmOp<'c, 'a>) -> Option<GroupOp> {
         let kind = match (op.ends(), op) {
             (Some((src, dst)), _) => match (src.way, dst.way) {
                 (_, None) => Kind::Get,
@@ -176,7 +177,7 @@ impl Look<'_> {
             (None, _) => return None,
         };
         let group = self.group(op.group()?);
-        (group != Group::Thread).then_some(Member { group, kind })
+        (group != Group::Thread).then_some(GroupOp { group, kind })
     }
 
     fn group(&self, named: Group) -> Group {
@@ -195,15 +196,17 @@ impl Look<'_> {
     fn meaning<'c: 'a, 'a>(
         &self,
         direction: Direction,
-        member: Member,
+        member: GroupOp,
     ) -> Box<dyn Fn(OperationRef<'c, 'a>) -> Meaning + '_> {
         Box::new(move |op| {
-            let met = (key(op), member.group, Direction::After);
+            let at_loop = (key(op), member.group, Direction::After);
             let effect = match SymmOp::cast(op) {
-                Some(other) if self.is_meeting(other, direction, member) => return Meaning::Fence,
+                Some(other) if self.is_barrier_of(other, direction, member) => return Meaning::Fence,
                 Some(other) => self.effect_of_symm(other),
                 None if is_barrier(op) => return Meaning::Fence,
-                None if direction == Direction::Before && self.loops.borrow().contains(&met) => return Meaning::Fence,
+                None if direction == Direction::Before && self.loops.borrow().contains(&at_loop) => {
+                    return Meaning::Fence;
+                }
                 // A wait ends together whatever comes: only another barrier makes its own superfluous.
                 None if member.kind == Kind::Wait && name(op).ends_with(".return") => Effect::Writes,
                 None => self.effect(op),
@@ -216,14 +219,14 @@ impl Look<'_> {
         })
     }
 
-    /// Whether the group of `member` meets in an op before the op does anything else, seen from before it, or after it has
-    /// done all else, seen from after it.
-    fn is_meeting<'c: 'a, 'a>(&self, op: SymmOp<'c, 'a>, direction: Direction, member: Member) -> bool {
+    /// Whether an op has a barrier of the group of `member`: before it does anything else, seen from before it, or after it
+    /// has done all else, seen from after it.
+    fn is_barrier_of<'c: 'a, 'a>(&self, op: SymmOp<'c, 'a>, direction: Direction, member: GroupOp) -> bool {
         let is_after = direction == Direction::After;
         let covers = |group| self.group(group) >= member.group;
         if let Some(other) = self.member(op).filter(|other| other.kind != Kind::Wait) {
             return match op {
-                _ if self.ends.borrow().contains(&key(op.operation())) && !is_after => covers(other.group),
+                _ if self.after.borrow().contains(&key(op.operation())) && !is_after => covers(other.group),
                 SymmOp::PutSignal(_) if !is_after => covers(other.group),
                 _ if other.group != member.group => false,
                 _ => match (member.kind, other.kind) {
@@ -238,7 +241,7 @@ impl Look<'_> {
         match op {
             SymmOp::Signal(_) if self.gathered.contains(op.operation()) => false,
             SymmOp::Signal(op) => covers(op.group()) && (self.threads == Threads::Grouped || op.sem().releases()),
-            // One thread reads the flag before all meet, after it has waited for another one.
+            // One thread reads the flag before its barrier, after it has waited for another one.
             SymmOp::Wait(op) if is_after && member.kind == Kind::Wait => {
                 op.group() == member.group && op.timeout().is_none()
             }
