@@ -11,13 +11,19 @@ from symm.comm import Communicator, _plan
 
 WORLD = symm.init(heap_size=64 << 20)
 COMM = Communicator(WORLD, blocks=3, staging=4 << 20)
-if os.environ.get("PACKETS") == "0":
+PACKETS = os.environ.get("PACKETS") != "0"
+if not PACKETS:
     _plan.PACKET_BYTES, _plan.USUAL_PACKET_BYTES = {}, 0
 ME, RANKS = WORLD.get_rank(), WORLD.get_num_ranks()
 SIZES = (0, 1, 7, 256, 5000)
-# Two ranks take all types of elements; more of them take longer, and what they do does not depend on the type.
-if RANKS > 2 and not os.environ.get("LONG"):
+OPS = ("sum", "min", "max", "prod")
+CASES = [(dtype, op, 77) for dtype in FLOATS + INTEGERS for op in OPS]
+# Two ranks take all types of elements, with every operation; more of them take longer, and what they do does not depend
+# on the type. Nor does it where messages go through slots.
+BRIEF = (RANKS > 2 or not PACKETS) and not os.environ.get("LONG")
+if BRIEF:
     FLOATS, INTEGERS = FLOATS[1::2], INTEGERS[1::2]
+    CASES = [(dtype, op, 77) for dtype, op in zip(FLOATS + INTEGERS, itertools.cycle(OPS))]
 # More than all programs take at once.
 LONG = 100_001
 
@@ -34,10 +40,9 @@ def same(got, bits):
 
 def all_reduces():
     calls = itertools.count()
-    cases = [(dtype, op, 77) for dtype in FLOATS + INTEGERS for op in ("sum", "min", "max", "prod")]
-    cases += [(dtype, "avg", 77) for dtype in FLOATS]
-    cases += [(dtype, "sum", count) for dtype in (torch.float64, torch.bfloat16, torch.int8) for count in SIZES]
-    for dtype, op, count in cases:
+    cases = [*CASES, *((dtype, "avg", 77) for dtype in FLOATS)]
+    sized = (torch.bfloat16,) if BRIEF else (torch.float64, torch.bfloat16, torch.int8)
+    for dtype, op, count in cases + [(dtype, "sum", count) for dtype in sized for count in SIZES]:
         call, what = next(calls), (dtype, op, count)
         given = [values(rank, call, count, dtype) for rank in range(RANKS)]
         mine, out = given[ME].clone(), torch.empty(count, dtype=dtype)
