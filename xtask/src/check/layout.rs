@@ -9,7 +9,11 @@ use std::process::Command;
 
 const ROOMS: &[&str] = &["analysis", "canonical", "check", "lower", "transform"];
 const MOST_LINES: usize = 400;
-/// Where a file's lines count; the most lines of a Rust function are in clippy.toml.
+/// Of a Python function, without comments; for Rust clippy.toml says the same.
+const MOST_LINES_OF_A_FUNCTION: usize = 60;
+/// The functions that may be longer, and why.
+const LONG_FUNCTIONS: &[(&str, &str)] = &[("wrong", "a table of wrong uses, each in a branch")];
+/// Where a file's lines count.
 const SOURCES: &[&str] = &["c", "cpp", "h", "py", "rs", "td"];
 /// The files that may be longer, and why.
 const LONG_FILES: &[(&str, &str)] = &[("bench/device/measure.py", "carried alone to machines with GPUs")];
@@ -78,6 +82,41 @@ pub fn long_files() -> Result<Vec<String>> {
     Ok(complaints)
 }
 
+/// A Python function does one thing.
+pub fn long_functions() -> Result<Vec<String>> {
+    let mut complaints = Vec::new();
+    for file in files()?.iter().filter(|file| Path::new(file).extension().is_some_and(|suffix| suffix == "py")) {
+        for (name, lines) in python_functions(&tree::read(file)?) {
+            if lines > MOST_LINES_OF_A_FUNCTION && !LONG_FUNCTIONS.iter().any(|(long, _)| name == *long) {
+                complaints.push(format!(
+                    "{file}: {name} has {lines} lines: split it, {MOST_LINES_OF_A_FUNCTION} are the most"
+                ));
+            }
+        }
+    }
+    Ok(complaints)
+}
+
+/// The functions of a Python file, and how many lines of each are neither its signature, empty nor a comment.
+fn python_functions(text: &str) -> Vec<(&str, usize)> {
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    let mut functions = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        let Some(signature) = line.trim_start().strip_prefix("def ") else { continue };
+        // A signature of several lines ends with its bracket, which stands where it began.
+        let mut rest = &lines[at + 1..];
+        if signature.ends_with('(') {
+            let ends = |line: &&str| indent(line) == indent(lines[at]) && line.trim_start().starts_with(')');
+            rest = rest.iter().position(ends).map_or(rest, |end| &rest[end + 1..]);
+        }
+        let body = rest.iter().take_while(|line| indent(line) > indent(lines[at]));
+        let count = body.filter(|line| !line.trim_start().starts_with('#')).count();
+        functions.push((signature.split('(').next().unwrap_or_default(), count));
+    }
+    functions
+}
+
 /// No file names a folder that exists on one machine only.
 pub fn machine_paths() -> Result<Vec<String>> {
     let mut complaints = Vec::new();
@@ -112,7 +151,13 @@ fn stem(path: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::is_named;
+    use super::{is_named, python_functions};
+
+    #[test]
+    fn bodies_of_python_functions_are_counted() {
+        let text = "def f(\n    a,\n    b,\n):  # fmt: skip\n    x = 1\n\n    # why\n    return g(\n        x\n    )\n\n\nclass C:\n    def h(self): pass\n";
+        assert_eq!(python_functions(text), [("f", 4), ("h", 0)]);
+    }
 
     #[test]
     fn only_paths_from_the_root_count() {
