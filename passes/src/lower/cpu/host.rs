@@ -252,20 +252,21 @@ fn launch<'c: 'a, 'a>(op: OperationRef<'c, 'a>, b: &Builder<'c>, runtime: &Runti
         });
     }
     let slots = words(b, op, &slots);
-    let pointer = b.ptr();
-    let null = b.zero(pointer);
-    let code = if runtime.offload {
-        null
-    } else {
-        let packed = FunctionType::new(b.context, &[pointer, pointer], &[]).into();
-        let code = b.value("func.constant", &[], packed, &[("value", b.symbol(&kernel))]);
-        b.cast(code, pointer)
-    };
+    let null = b.zero(b.ptr());
+    let code = if runtime.offload { null } else { code_of(b, &kernel) };
     let title = runtime.string(b, &kernel::title(module, function));
     let kinds = runtime.string(b, &kinds.to_string());
     runtime.call(b, &functions::LAUNCH, [null, title, code, dims, slots, kinds, runtime.location(b)]);
     b.erase(op);
     Ok(())
+}
+
+/// The pointer to the function that takes a kernel's arguments through memory.
+fn code_of<'c>(b: &Builder<'c>, kernel: &str) -> Value<'c, 'c> {
+    let pointer = b.ptr();
+    let packed = FunctionType::new(b.context, &[pointer, pointer], &[]).into();
+    let code = b.value("func.constant", &[], packed, &[("value", b.symbol(kernel))]);
+    b.cast(code, pointer)
 }
 
 pub fn alloc<'c: 'a, 'a>(op: Alloc<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'c, 'a>) -> Vec<Value<'c, 'c>> {
