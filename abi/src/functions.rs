@@ -30,7 +30,7 @@ pub struct Function<const PARAMETERS: usize, const RESULTS: usize> {
 }
 
 /// What Rust's types are for a machine.
-trait Machine {
+pub(crate) trait Machine {
     const TYPE: Type;
 }
 
@@ -67,7 +67,7 @@ macro_rules! functions {
             };
         )*
 
-        /// A runtime: a definition of every function, of exactly its type.
+        /// A definition of every function, of exactly its type.
         #[derive(Debug, Clone, Copy)]
         pub struct Definitions {
             $($(#[$doc])* pub $name: unsafe extern "C" fn($($parameter: $type),*) $(-> $result)?,)*
@@ -82,6 +82,7 @@ macro_rules! functions {
         }
     };
 }
+pub(crate) use functions;
 
 functions! {
     /// Takes `bytes` zeroed bytes of the symmetric heap, at the same offset on every rank. Collective.

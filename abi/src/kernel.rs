@@ -16,6 +16,24 @@ pub struct Coords {
 /// The word of [`Coords`] at which the grid starts.
 pub const GRID_WORD: usize = 3;
 
+/// Where a thread is, for kernels that run thread by thread under symm-check.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ThreadCoords {
+    /// Where its block is.
+    pub block: Coords,
+    /// Coordinates of the thread in the block.
+    pub thread: [i64; 3],
+    /// Threads of a block in each dimension.
+    pub threads: [i64; 3],
+}
+
+/// The word of [`ThreadCoords`] at which the thread's coordinates start.
+pub const THREAD_WORD: usize = 6;
+
+/// The word of [`ThreadCoords`] at which the number of threads starts.
+pub const THREADS_WORD: usize = 9;
+
 /// A compiled kernel, called once for each block: `args` points to the values of its arguments, one pointer each.
 pub type KernelFn = unsafe extern "C" fn(args: *const *const c_void, coords: *const Coords);
 
@@ -108,6 +126,8 @@ impl Kinds {
 }
 
 const _: () = assert!(std::mem::offset_of!(Coords, grid) == GRID_WORD * crate::WORD_BYTES);
+const _: () = assert!(std::mem::offset_of!(ThreadCoords, thread) == THREAD_WORD * crate::WORD_BYTES);
+const _: () = assert!(std::mem::offset_of!(ThreadCoords, threads) == THREADS_WORD * crate::WORD_BYTES);
 
 #[cfg(test)]
 mod tests {

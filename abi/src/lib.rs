@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod check;
 pub mod deadline;
 pub mod fault;
 pub mod functions;

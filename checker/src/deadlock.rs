@@ -34,7 +34,6 @@ impl Run<'_> {
     }
 
     fn wait_in_vain(&self, strong: Strong, until: Until) -> String {
-        let Range { heap, start, .. } = strong.at;
         let written = self.written(strong.at);
         let seen = written.last().map_or(0, |last| last.value);
         let mut who: Vec<_> = written
@@ -45,7 +44,7 @@ impl Run<'_> {
         let who =
             if who.is_empty() { "nobody has signalled it".into() } else { format!("signalled by {}", who.join(", ")) };
         let sign = until.compare;
-        format!("waits for {start:#x} of rank {heap}'s heap {sign} {}, sees {seen}; {who}", until.value)
+        format!("waits for {} {sign} {}, sees {seen}; {who}", strong.at, until.value)
     }
 
     fn written(&self, at: Range) -> &[Written] {

@@ -78,9 +78,8 @@ impl Machine {
     }
 
     fn place(&self, access: &Access) -> At {
-        let Range { heap, start, bytes } = access.range;
         let verb = if access.writes { "writes" } else { "reads" };
-        let what = format!("{verb} {bytes} bytes at {start:#x} of rank {heap}'s heap");
+        let what = format!("{verb} {} bytes at {}", access.range.bytes, access.range);
         self.at(access.epoch.task, &access.site, what)
     }
 

@@ -77,6 +77,12 @@ impl Machine {
         }
     }
 
+    /// Takes in more tasks, after those that it has.
+    pub fn grow(&mut self, tasks: Vec<Task>) {
+        self.states.resize_with(tasks.len(), State::default);
+        self.tasks = tasks;
+    }
+
     /// The tasks.
     #[must_use]
     pub fn tasks(&self) -> &[Task] {
@@ -234,8 +240,7 @@ impl Machine {
     }
 
     fn fault(&mut self, kind: Kind, task: TaskId, range: Range, site: &Site) {
-        let Range { heap, start, bytes } = range;
-        let what = format!("{bytes} bytes at {start:#x} of rank {heap}'s heap");
+        let what = format!("{} bytes at {range}", range.bytes);
         let help = match kind {
             Kind::NeverWritten => "nothing has been written there",
             Kind::Freed => "this memory was freed",

@@ -1,6 +1,8 @@
 //! What a task asks for next.
 
 use crate::task::{Scope, TaskId};
+use half::{bf16, f16};
+use std::fmt;
 use std::sync::Arc;
 use symm_abi::wait::Compare;
 
@@ -16,6 +18,19 @@ pub struct Range {
     pub start: u64,
     /// How many bytes.
     pub bytes: u64,
+}
+
+/// The number of the memory that blocks share among their threads, which is no rank's heap. Each block has a place of
+/// its own in it.
+pub const SHARED: u32 = u32::MAX;
+
+impl fmt::Display for Range {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.heap {
+            SHARED => write!(f, "{:#x} of the blocks' shared memory", self.start),
+            heap => write!(f, "{:#x} of rank {heap}'s heap", self.start),
+        }
+    }
 }
 
 impl Range {
@@ -85,7 +100,32 @@ pub enum Update {
     UMin(u64),
     UMax(u64),
     Exchange(u64),
+    AddFloat(Float, u64),
     Compare { expected: u64, desired: u64 },
+}
+
+/// The types of floats that atomics add.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "they are MLIR's types")]
+pub enum Float {
+    F16,
+    Bf16,
+    F32,
+    F64,
+}
+
+impl Float {
+    /// The sum of two values, as bits.
+    #[must_use]
+    #[expect(clippy::cast_possible_truncation, reason = "the bits are in the low bytes")]
+    fn add(self, one: u64, other: u64) -> u64 {
+        match self {
+            Self::F16 => (f16::from_bits(one as u16) + f16::from_bits(other as u16)).to_bits().into(),
+            Self::Bf16 => (bf16::from_bits(one as u16) + bf16::from_bits(other as u16)).to_bits().into(),
+            Self::F32 => (f32::from_bits(one as u32) + f32::from_bits(other as u32)).to_bits().into(),
+            Self::F64 => (f64::from_bits(one) + f64::from_bits(other)).to_bits(),
+        }
+    }
 }
 
 impl Update {
@@ -104,6 +144,7 @@ impl Update {
             Self::UMin(with) => truncated(old, bytes).min(truncated(with, bytes)),
             Self::UMax(with) => truncated(old, bytes).max(truncated(with, bytes)),
             Self::Exchange(with) => with,
+            Self::AddFloat(float, by) => float.add(old, by),
             Self::Compare { expected, desired } => {
                 if truncated(expected, bytes) != truncated(old, bytes) {
                     return None;

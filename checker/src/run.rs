@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 /// A program that can be executed again and again: with the same answers its tasks do the same.
 pub trait Program {
-    /// Its tasks. A task's number is its place here.
+    /// Its tasks. A task's number is its place here. An execution may add some, before it launches them.
     fn tasks(&self) -> Vec<Task>;
 
     /// The tasks that start by themselves, which are all of them unless ops launch some.
@@ -41,6 +41,8 @@ pub enum Next {
     End,
     /// A check of the program failed there, for this reason; the task ends.
     Fail(Site, String),
+    /// Likewise, and the task goes on.
+    Failed(Site, String),
 }
 
 /// What an execution has at most.
@@ -70,6 +72,7 @@ pub struct Enabled {
 /// An execution under way.
 pub struct Run<'p> {
     pub(crate) machine: Machine,
+    program: &'p dyn Program,
     execution: Box<dyn Execution + 'p>,
     pub(crate) pending: Vec<Option<(Op, Site)>>,
     /// What was done so far.
@@ -82,8 +85,8 @@ impl<'p> Run<'p> {
     pub fn new(program: &'p dyn Program, limits: Limits) -> Self {
         let tasks = program.tasks();
         let pending = tasks.iter().map(|_| None).collect();
-        let mut run =
-            Self { machine: Machine::new(tasks), execution: program.start(), pending, choices: Vec::new(), limits };
+        let (machine, execution, choices) = (Machine::new(tasks), program.start(), Vec::new());
+        let mut run = Self { machine, program, execution, pending, choices, limits };
         for task in program.first() {
             run.machine.start(task);
             run.ask(task, Answer::None);
@@ -92,9 +95,15 @@ impl<'p> Run<'p> {
     }
 
     fn ask(&mut self, task: TaskId, answer: Answer) {
-        self.pending[task] = match self.execution.next(task, answer) {
+        let mut next = self.execution.next(task, answer);
+        while let Next::Failed(site, reason) = next {
+            let at = self.machine.at(task, &site, reason);
+            self.machine.find(Kind::FailedCheck, vec![at], "");
+            next = self.execution.next(task, Answer::None);
+        }
+        self.pending[task] = match next {
             Next::Op(op, site) => Some((op, site)),
-            Next::End => {
+            Next::End | Next::Failed(..) => {
                 self.machine.end(task);
                 None
             }
@@ -133,7 +142,11 @@ impl<'p> Run<'p> {
         } else {
             alive.map(|task| (self.machine.tasks()[task].rank, self.machine.tasks()[task].block)).collect()
         };
-        move |task| limit == usize::MAX || blocks.range((task.rank, 0)..(task.rank, task.block)).count() < limit
+        move |task| {
+            limit == usize::MAX
+                || task.is_host()
+                || blocks.range((task.rank, 0)..(task.rank, task.block)).count() < limit
+        }
     }
 
     /// Whether the execution has taken as many steps as it may.
@@ -146,6 +159,9 @@ impl<'p> Run<'p> {
     pub fn step(&mut self, choice: Choice) {
         let Some((op, site)) = self.pending[choice.task].take() else { return };
         self.choices.push(choice);
+        if let Op::Launch(others) = &op {
+            self.grow(others);
+        }
         let Some(answer) = self.machine.step(choice.task, &op, &site, choice.way) else {
             self.pending[choice.task] = Some((op, site));
             return;
@@ -156,6 +172,14 @@ impl<'p> Run<'p> {
             }
         }
         self.ask(choice.task, answer);
+    }
+
+    /// Takes in the tasks that the execution has added.
+    fn grow(&mut self, launched: &[TaskId]) {
+        if launched.iter().any(|&task| task >= self.pending.len()) {
+            self.machine.grow(self.program.tasks());
+            self.pending.resize_with(self.machine.tasks().len(), || None);
+        }
     }
 
     /// What was found, after no task can go on.

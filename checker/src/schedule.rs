@@ -159,6 +159,11 @@ impl Chooser for ByPriority {
             self.lowest -= 1;
             self.in_a_row = 0;
         }
+        // Tasks that were launched since come after all others.
+        while enabled.iter().any(|each| each.task >= self.priorities.len()) {
+            self.priorities.push(self.lowest);
+            self.lowest -= 1;
+        }
         let highest = enabled.iter().max_by_key(|each| self.priorities[each.task]).unwrap_or(&enabled[0]);
         self.in_a_row = if highest.task == self.last { self.in_a_row + 1 } else { 0 };
         self.last = highest.task;

@@ -5,6 +5,9 @@ use std::fmt;
 /// The number of a task in its program.
 pub type TaskId = usize;
 
+/// The block that stands for the host of a rank.
+const HOST: u32 = u32::MAX;
+
 /// A thread of a block, or a whole block where its ops are the block's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Task {
@@ -23,6 +26,18 @@ impl Task {
         Self { rank, block, thread: None }
     }
 
+    /// The thread of a rank's host, which is in no block.
+    #[must_use]
+    pub fn host(rank: u32) -> Self {
+        Self { rank, block: HOST, thread: None }
+    }
+
+    /// Whether it is a rank's host.
+    #[must_use]
+    pub fn is_host(self) -> bool {
+        self.block == HOST
+    }
+
     /// A thread of a block.
     #[must_use]
     pub fn thread(rank: u32, block: u32, thread: u32) -> Self {
@@ -32,6 +47,9 @@ impl Task {
 
 impl fmt::Display for Task {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_host() {
+            return write!(f, "rank {} host", self.rank);
+        }
         write!(f, "rank {} block {}", self.rank, self.block)?;
         self.thread.map_or(Ok(()), |thread| write!(f, " thread {thread}"))
     }

@@ -1,0 +1,178 @@
+//! What a kernel that is compiled for symm-check calls: each access of memory, each signal, wait and barrier.
+//!
+//! A value is handed over by its address, on the stack of who calls. `order`, `scope` and `group` are the numbers of
+//! [`Order`], [`Scope`] and [`Group`]; `loc` is a NUL-terminated `file:line:col`. In `bytes` are those of one value.
+
+use crate::functions::{Function, Machine, functions};
+use std::ffi::c_char;
+
+macro_rules! codes {
+    ($(#[$doc:meta])* $name:ident: $($(#[$of:meta])* $variant:ident = $code:literal,)*) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum $name {
+            $($(#[$of])* $variant = $code,)*
+        }
+
+        impl $name {
+            /// The one with this number.
+            #[must_use]
+            pub fn from_code(code: u32) -> Option<Self> {
+                [$(Self::$variant),*].into_iter().find(|each| *each as u32 == code)
+            }
+        }
+    };
+}
+
+codes! {
+    /// A memory order.
+    Order:
+    /// None.
+    Relaxed = 0,
+    /// Later accesses come after it.
+    Acquire = 1,
+    /// Earlier accesses come before it.
+    Release = 2,
+    /// Both.
+    AcqRel = 3,
+}
+
+codes! {
+    /// Whom an order is for.
+    Scope:
+    /// The block.
+    Cta = 0,
+    /// The cluster.
+    Cluster = 1,
+    /// The rank.
+    Gpu = 2,
+    /// All ranks.
+    Sys = 3,
+}
+
+codes! {
+    /// The threads that take part in one op.
+    Group:
+    /// One.
+    Thread = 0,
+    /// A warp.
+    Warp = 1,
+    /// A block.
+    Block = 2,
+}
+
+codes! {
+    /// How an atomic changes its value.
+    Update:
+    /// The new one.
+    Exchange = 0,
+    /// The sum.
+    Add = 1,
+    /// The difference.
+    Sub = 2,
+    /// The bits of both.
+    And = 3,
+    /// The bits of either.
+    Or = 4,
+    /// The bits of one of the two.
+    Xor = 5,
+    /// The larger one, signed.
+    Max = 6,
+    /// The smaller one, signed.
+    Min = 7,
+    /// The larger one, unsigned.
+    UMax = 8,
+    /// The smaller one, unsigned.
+    UMin = 9,
+    /// The sum of two `f32`.
+    AddF32 = 10,
+    /// The sum of two `f64`.
+    AddF64 = 11,
+    /// The sum of two `f16`.
+    AddF16 = 12,
+    /// The sum of two `bf16`.
+    AddBf16 = 13,
+}
+
+functions! {
+    /// A weak read.
+    READ = symm_chk_read(into: *mut u8, from: *const u8, bytes: u64, loc: *const c_char);
+
+    /// A weak write.
+    WRITE = symm_chk_write(to: *mut u8, from: *const u8, bytes: u64, loc: *const c_char);
+
+    /// A weak read and a weak write of as many bytes.
+    COPY = symm_chk_copy(to: *mut u8, from: *const u8, bytes: u64, loc: *const c_char);
+
+    /// A weak write of one byte again and again.
+    FILL = symm_chk_fill(to: *mut u8, byte: u32, bytes: u64, loc: *const c_char);
+
+    /// Weak reads of those of `lanes` values whose byte in `mask` is not zero; the others stay as they are.
+    READ_LANES = symm_chk_read_lanes(
+        into: *mut u8, from: *const *const u8, bytes: u64, lanes: u64, mask: *const u8, loc: *const c_char
+    );
+
+    /// Weak writes, likewise.
+    WRITE_LANES = symm_chk_write_lanes(
+        to: *const *const u8, from: *const u8, bytes: u64, lanes: u64, mask: *const u8, loc: *const c_char
+    );
+
+    /// An atomic or volatile read.
+    LOAD = symm_chk_load(into: *mut u8, from: *const u8, bytes: u64, order: u32, scope: u32, loc: *const c_char);
+
+    /// An atomic or volatile write.
+    STORE = symm_chk_store(to: *mut u8, value: *const u8, bytes: u64, order: u32, scope: u32, loc: *const c_char);
+
+    /// An atomic update; `kind` is an [`Update`]'s number, and `old` gets what was there.
+    UPDATE = symm_chk_update(
+        old: *mut u8, at: *mut u8, kind: u32, value: *const u8, bytes: u64, order: u32, scope: u32, loc: *const c_char
+    );
+
+    /// An atomic comparison and exchange; `old` gets what was there.
+    COMPARE = symm_chk_compare(
+        old: *mut u8, at: *mut u8, expected: *const u8, desired: *const u8, bytes: u64, order: u32, scope: u32,
+        loc: *const c_char
+    );
+
+    /// A fence of a group.
+    FENCE = symm_chk_fence(order: u32, scope: u32, group: u32, loc: *const c_char);
+
+    /// A signal of a group; `kind` is a [`SignalKind`](crate::trace::SignalKind)'s number.
+    SIGNAL = symm_chk_signal(
+        flag: *mut u8, kind: u32, value: *const u8, bytes: u64, order: u32, scope: u32, group: u32, loc: *const c_char
+    );
+
+    /// A wait of a group; `compare` is a [`Compare`](crate::wait::Compare)'s number. 0 if it may give up, and does.
+    WAIT = symm_chk_wait(
+        flag: *const u8, compare: u32, expected: *const u8, bytes: u64, may_give_up: u32, order: u32, scope: u32,
+        group: u32, loc: *const c_char
+    ) -> u32;
+
+    /// A barrier of a group.
+    BARRIER = symm_chk_barrier(group: u32, loc: *const c_char);
+
+    /// A barrier of a group, after which one thread, for which it returns 1, does what the group is to do.
+    ENTER = symm_chk_enter(group: u32, loc: *const c_char) -> u32;
+
+    /// A block's shared memory with this number. The first thread that asks makes it.
+    SHARED = symm_chk_shared(number: u32, bytes: u64, loc: *const c_char) -> *mut u8;
+
+    /// Writes a packet into a line.
+    PUT_PACKET = symm_chk_put_packet(line: *mut u8, data: u64, epoch: u32, loc: *const c_char);
+
+    /// Waits for a packet, and returns its data.
+    WAIT_PACKET = symm_chk_wait_packet(line: *const u8, epoch: u32, loc: *const c_char) -> u64;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::functions::Type;
+
+    #[test]
+    fn numbers_stand_for_one_thing() {
+        assert_eq!(Order::from_code(3), Some(Order::AcqRel));
+        assert_eq!((Scope::from_code(4), Group::from_code(3), Update::from_code(14)), (None, None, None));
+        assert_eq!((READ.name, READ.parameters.len(), WAIT.results), ("symm_chk_read", 4, [Type::I32]));
+    }
+}

@@ -1,0 +1,95 @@
+//! Programs whose tasks are known only when they are launched, and hosts.
+
+use std::cell::RefCell;
+use symm_checker::check::{Report, Schedules, check};
+use symm_checker::finding::Kind;
+use symm_checker::op::{Answer, Float, Op, Range, SHARED, Update};
+use symm_checker::run::{Execution, Limits, Next, Program};
+use symm_checker::task::{Task, TaskId};
+
+const PLACE: Range = Range { heap: 0, start: 8, bytes: 4 };
+
+/// A host that fails a check, allocates, launches two blocks that write the same place, and joins them.
+struct Launches(RefCell<Vec<Task>>);
+
+impl Program for Launches {
+    fn tasks(&self) -> Vec<Task> {
+        self.0.borrow().clone()
+    }
+
+    fn first(&self) -> Vec<TaskId> {
+        vec![0]
+    }
+
+    fn start(&self) -> Box<dyn Execution + '_> {
+        Box::new(Running { program: self, at: vec![0; 3] })
+    }
+}
+
+struct Running<'p> {
+    program: &'p Launches,
+    at: Vec<usize>,
+}
+
+impl Execution for Running<'_> {
+    fn next(&mut self, task: TaskId, _: Answer) -> Next {
+        self.at[task] += 1;
+        match (task, self.at[task]) {
+            (0, 1) => Next::Failed("check".into(), "one is not two".into()),
+            (0, 2) => Next::Op(Op::Alloc(PLACE, true), "alloc".into()),
+            (0, 3) => {
+                let mut tasks = self.program.0.borrow_mut();
+                tasks.truncate(1);
+                tasks.extend([Task::thread(0, 0, 0), Task::thread(0, 1, 0)]);
+                Next::Op(Op::Launch([1, 2].into()), "launch".into())
+            }
+            (0, 4) => Next::Op(Op::Join([1, 2].into()), "launch".into()),
+            (1 | 2, 1) => Next::Op(Op::Write(vec![PLACE], vec![0; 4]), "write".into()),
+            _ => Next::End,
+        }
+    }
+}
+
+fn checked(schedules: &Schedules, limits: Limits) -> Report {
+    check(&Launches(RefCell::new(vec![Task::host(0)])), schedules, limits)
+}
+
+#[test]
+fn tasks_that_an_execution_adds_are_followed() {
+    let random = Schedules::Random { seed: 1, executions: 3, changes: 2 };
+    for schedules in [Schedules::InTurn, random, Schedules::All { executions: 100 }] {
+        let report = checked(&schedules, Limits::default());
+        let kinds: Vec<_> = report.found.iter().map(|found| found.finding.kind).collect();
+        assert_eq!(kinds, [Kind::Race, Kind::FailedCheck], "{schedules:?}");
+    }
+}
+
+#[test]
+fn a_failed_check_is_the_hosts_and_does_not_end_it() {
+    let report = checked(&Schedules::InTurn, Limits::default());
+    let text = report.to_string();
+    assert!(text.contains("check: rank 0 host: one is not two"), "{text}");
+    assert!(text.contains("write: rank 0 block 1 thread 0: writes 4 bytes at 0x8 of rank 0's heap"), "{text}");
+}
+
+#[test]
+fn a_host_takes_no_place_on_the_device() {
+    let report = checked(&Schedules::InTurn, Limits { blocks: 1, ..Limits::default() });
+    assert!(report.found.iter().all(|found| found.finding.kind != Kind::TooManyBlocks), "{report}");
+}
+
+#[test]
+fn memory_of_blocks_is_no_ranks() {
+    let shared = Range { heap: SHARED, start: 16, bytes: 4 };
+    assert_eq!(shared.to_string(), "0x10 of the blocks' shared memory");
+}
+
+#[test]
+fn floats_are_added() {
+    let sum = |float, one, other, bytes| Update::AddFloat(float, other).apply(one, bytes);
+    assert_eq!(sum(Float::F32, 1.5f32.to_bits().into(), 2f32.to_bits().into(), 4), Some(3.5f32.to_bits().into()));
+    assert_eq!(sum(Float::F64, 1.5f64.to_bits(), 2f64.to_bits(), 8), Some(3.5f64.to_bits()));
+    // 1 and 2 in half precision and in bfloat16.
+    assert_eq!(sum(Float::F16, 0x3c00, 0x4000, 2), Some(0x4200));
+    assert_eq!(sum(Float::Bf16, 0x3f80, 0x4000, 2), Some(0x4040));
+}
