@@ -126,9 +126,10 @@ impl Check<'_> {
     }
 
     fn random(&mut self, seed: u64, executions: usize, changes: usize) {
-        let tasks = self.program.tasks().len();
-        // How long the others are about; it depends on no seed, so that a seed by itself gives its execution again.
+        // How long the others are about, and what they launch; it depends on no seed, so that a seed by itself gives its
+        // execution again.
         let steps = self.run(&mut InTurn::default(), None);
+        let tasks = self.program.tasks().len();
         for seed in (0..executions as u64).map(|nth| seed.wrapping_add(nth)) {
             self.run(&mut ByPriority::new(seed, tasks, steps, changes), Some(seed));
         }
