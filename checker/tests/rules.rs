@@ -6,6 +6,7 @@ use symm_abi::wait::Compare;
 use symm_checker::check::{Report, Schedules, check};
 use symm_checker::finding::Kind;
 use symm_checker::lines::Lines;
+use symm_checker::machine::Machine;
 use symm_checker::op::{Op, Order, Range, Signal, Strong, Until};
 use symm_checker::run::Limits;
 use symm_checker::task::{Scope, Task, TaskId};
@@ -305,4 +306,20 @@ fn steps_that_commute_are_tried_in_one_order() {
     assert_eq!(report_of(&program(&far)).executions, 1);
     let near = [(Task::block(0, 0), vec![set(FLAG, 1)]), (Task::block(1, 0), vec![set(FLAG, 2)])];
     assert_eq!(report_of(&program(&near)).executions, 2);
+}
+
+#[test]
+fn a_wait_gives_up_only_where_it_may_see_another_value() {
+    let mut machine = Machine::new(vec![Task::block(0, 0), Task::block(1, 0)]);
+    let site: Arc<str> = "here".into();
+    for op in [Op::Alloc(Range { heap: 1, start: 0, bytes: 1024 }, true), signal(Order::Release, Scope::Sys)] {
+        machine.step(0, &op, &site, 0);
+    }
+    let waits = |value| {
+        let until = Until { compare: Compare::Ge, value, timeout: true };
+        Op::Wait(strong(FLAG, Order::Acquire, Scope::Sys), until)
+    };
+    // Who has set it sees it. Another one may see it, or give up before. What does not hold nobody waits for.
+    assert_eq!((machine.ways(0, &waits(1)), machine.ways(1, &waits(1))), (1, 2));
+    assert_eq!((machine.ways(0, &waits(2)), machine.ways(1, &waits(2))), (1, 1));
 }

@@ -66,10 +66,15 @@ impl Machine {
         ways
     }
 
-    /// Which values a wait may end with; `None` is that it gives up.
+    /// Which values a wait may end with; `None` is that it gives up, which it does only where it may see another value.
     pub(super) fn wait_ways(&self, task: TaskId, strong: Strong, until: Until) -> Vec<Option<usize>> {
         let comes = |value| holds(until.compare, value, until.value, strong.at.bytes);
         let mut ways = Vec::new();
+        let before = || word(&self.memory.read(strong.at).0);
+        let may_miss = self.cells.get(&strong.at).map_or_else(
+            || !comes(before()),
+            |history| history.visible(self.clock(task)).any(|index| !comes(history.all()[index].value)),
+        );
         match self.cells.get(&strong.at) {
             Some(history) if comes(history.newest().value) => {
                 let came = |&index: &usize| comes(history.all()[index].value);
@@ -77,9 +82,9 @@ impl Machine {
             }
             Some(_) => {}
             // Nobody has written it as a flag: it is what the memory holds, zero if it was never written.
-            None => ways.extend(comes(word(&self.memory.read(strong.at).0)).then_some(Some(0))),
+            None => ways.extend(comes(before()).then_some(Some(0))),
         }
-        ways.extend(until.timeout.then_some(None));
+        ways.extend((until.timeout && may_miss).then_some(None));
         ways
     }
 
