@@ -154,7 +154,7 @@ functions! {
     /// A barrier of a group, after which one thread, for which it returns 1, does what the group is to do.
     ENTER = symm_chk_enter(group: u32, loc: *const c_char) -> u32;
 
-    /// A block's shared memory with this number. The first thread that asks makes it.
+    /// A block's shared memory with this number. All threads of the block ask, and go on together.
     SHARED = symm_chk_shared(number: u32, bytes: u64, loc: *const c_char) -> *mut u8;
 
     /// Writes a packet into a line.

@@ -9,6 +9,7 @@
 pub mod check;
 pub mod deadline;
 pub mod fault;
+pub mod format;
 pub mod functions;
 pub mod heap;
 pub mod kernel;

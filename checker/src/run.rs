@@ -77,6 +77,8 @@ pub struct Run<'p> {
     pub(crate) pending: Vec<Option<(Op, Site)>>,
     /// What was done so far.
     pub choices: Vec<Choice>,
+    /// Whether a task has failed: others may wait for it.
+    has_failed: bool,
     limits: Limits,
 }
 
@@ -86,7 +88,7 @@ impl<'p> Run<'p> {
         let tasks = program.tasks();
         let pending = tasks.iter().map(|_| None).collect();
         let (machine, execution, choices) = (Machine::new(tasks), program.start(), Vec::new());
-        let mut run = Self { machine, program, execution, pending, choices, limits };
+        let mut run = Self { machine, program, execution, pending, choices, has_failed: false, limits };
         for task in program.first() {
             run.machine.start(task);
             run.ask(task, Answer::None);
@@ -108,6 +110,7 @@ impl<'p> Run<'p> {
                 None
             }
             Next::Fail(site, reason) => {
+                self.has_failed = true;
                 let at = self.machine.at(task, &site, reason);
                 self.machine.find(Kind::FailedCheck, vec![at], "");
                 self.machine.end(task);
@@ -191,7 +194,7 @@ impl<'p> Run<'p> {
             if let Some(reason) = self.execution.failed_check() {
                 self.machine.find(Kind::FailedCheck, vec![], reason);
             }
-        } else if !self.is_at_limit() {
+        } else if !self.is_at_limit() && !self.has_failed {
             self.deadlock(&blocked);
         }
         self.machine.findings()

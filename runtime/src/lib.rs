@@ -33,7 +33,6 @@ mod driver;
 mod error;
 #[expect(unsafe_code, reason = "fork, and what may be called after it")]
 mod fork;
-mod format;
 mod futex;
 #[expect(unsafe_code, reason = "clearing and reading the memory of heaps")]
 mod heap;

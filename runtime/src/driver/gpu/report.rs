@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::Shared;
 use crate::agent::{Agent, coordinates};
 use crate::error::Error;
-use crate::format;
 use crate::launch::Launch;
 use crate::lock::lock;
 use symm_abi::fault::{self, WORDS};
+use symm_abi::format;
 use symm_abi::kernel::parts;
 use symm_abi::site::{self, Site};
 

@@ -1,13 +1,14 @@
 //! Messages of compiled programs: `{}` placeholders, values as 64-bit words with a type character each.
 
+use crate::site::ValueKind;
 use std::fmt::Write;
-use symm_abi::site::ValueKind;
 
 /// Fills the placeholders of `format`; `{{` and `}}` stand for braces.
 ///
 /// `types` has the letter of a [`ValueKind`] for each value. Any mismatch shows in the result instead of failing: it is
 /// the message of a check that is about to be reported.
-pub(crate) fn render(format: &str, types: &[u8], values: &[u64]) -> String {
+#[must_use]
+pub fn render(format: &str, types: &[u8], values: &[u64]) -> String {
     let mut out = String::with_capacity(format.len() + 16 * values.len());
     let mut values = types.iter().zip(values);
     let mut chars = format.chars().peekable();
@@ -52,7 +53,8 @@ fn value(out: &mut String, kind: u8, bits: u64) {
 }
 
 /// `text` as whole lines, each marked with the rank.
-pub(crate) fn lines_of_rank(rank: u32, text: &str) -> String {
+#[must_use]
+pub fn lines_of_rank(rank: u32, text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     for line in text.strip_suffix('\n').unwrap_or(text).split('\n') {
         writeln!(out, "[rank {rank}] {line}").expect("writing to a String");

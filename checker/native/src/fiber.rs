@@ -1,0 +1,81 @@
+//! Tasks of compiled code: each runs on a stack of its own until it has something to ask.
+
+use crate::task::Context;
+use corosensei::stack::DefaultStack;
+use corosensei::{Coroutine, CoroutineResult, Yielder};
+use std::cell::Cell;
+use std::rc::Rc;
+use symm_checker::op::Answer;
+use symm_checker::run::Next;
+
+/// Bytes of a task's stack. Pages that nobody touches cost nothing.
+const STACK: usize = 512 << 10;
+
+thread_local! {
+    /// The task that runs on this thread.
+    static CURRENT: Cell<*const Context> = const { Cell::new(std::ptr::null()) };
+}
+
+/// Stacks that no task has any more.
+#[derive(Default)]
+pub struct Stacks(Vec<DefaultStack>);
+
+impl Stacks {
+    fn take(&mut self) -> std::io::Result<DefaultStack> {
+        self.0.pop().map_or_else(|| DefaultStack::new(STACK), Ok)
+    }
+}
+
+/// A task on its way.
+pub struct Fiber {
+    coroutine: Coroutine<Answer, Next, ()>,
+    context: Rc<Context>,
+}
+
+impl Fiber {
+    /// Before its first step.
+    ///
+    /// # Errors
+    /// The system has no memory for another stack.
+    pub fn new(context: Rc<Context>, stacks: &mut Stacks) -> std::io::Result<Self> {
+        // A stack that is reset drops nothing, so nothing is owned there.
+        let inner = Rc::as_ptr(&context);
+        let coroutine = Coroutine::with_stack(stacks.take()?, move |yielder: &Yielder<Answer, Next>, _| {
+            // SAFETY: the fiber has the context for as long as it has the stack.
+            let context = unsafe { &*inner };
+            context.set_yielder(yielder);
+            context.run();
+        });
+        Ok(Self { coroutine, context })
+    }
+
+    /// Goes on until the task asks or ends.
+    pub fn resume(&mut self, answer: Answer) -> Next {
+        let before = CURRENT.replace(Rc::as_ptr(&self.context));
+        let result = self.coroutine.resume(answer);
+        CURRENT.set(before);
+        match result {
+            CoroutineResult::Yield(next) => next,
+            CoroutineResult::Return(()) => Next::End,
+        }
+    }
+
+    /// Gives the stack back. What a task had not done yet, it does not do.
+    pub fn end(mut self, stacks: &mut Stacks) {
+        if !self.coroutine.done() {
+            // SAFETY: on the stack are frames of compiled code, which own nothing, and frames of `calls`, which own
+            // nothing while they ask.
+            unsafe { self.coroutine.force_reset() };
+        }
+        stacks.0.push(self.coroutine.into_stack());
+    }
+}
+
+/// The task that has called.
+///
+/// # Panics
+/// Compiled code does not run as a task: it is called through [`Fiber`] alone.
+pub fn current<'t>() -> &'t Context {
+    // SAFETY: set for as long as the task runs, which holds its context.
+    unsafe { CURRENT.get().as_ref() }.expect("compiled code runs as a task")
+}

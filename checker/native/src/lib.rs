@@ -1,0 +1,160 @@
+//! A compiled program under the checker: each rank's host function and each thread of each block is a task, whose steps
+//! are what it calls `symm_chk_…` and `symm_rt_…` for ([`symbols`]).
+//!
+//! Heaps have addresses that nothing is mapped at, and values are the checker's: an access that the checker is not told of
+//! ends the process. There is no MLIR in this crate.
+
+// Unsafe code is where it is allowed by name.
+#![deny(unsafe_code)]
+
+#[expect(unsafe_code, reason = "addresses of compiled code")]
+mod calls;
+#[expect(unsafe_code, reason = "stacks")]
+mod fiber;
+#[expect(unsafe_code, reason = "calls of the host")]
+mod host;
+#[expect(unsafe_code, reason = "addresses that nothing is mapped at")]
+mod space;
+#[expect(unsafe_code, reason = "texts of compiled code")]
+mod state;
+#[expect(unsafe_code, reason = "calls of compiled code")]
+mod task;
+
+use fiber::{Fiber, Stacks};
+pub use space::HEAP;
+use space::Space;
+use state::{Launching, Sites, State};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+use symm_checker::op::Answer;
+use symm_checker::run::{Execution, Next, Program};
+use symm_checker::task::{Task, TaskId};
+use task::{Context, Work};
+
+/// One call of a host function, on one rank.
+pub type Call = Box<dyn Fn()>;
+
+/// Makes a call of the host function, with arguments of its own, for the rank with this context table.
+pub type Host = Box<dyn Fn(*const i64) -> Call>;
+
+/// The functions that a program may call, by name, with their addresses.
+#[must_use]
+pub fn symbols() -> Vec<(&'static str, usize)> {
+    [calls::symbols(), host::symbols()].concat()
+}
+
+/// A program that the checker executes.
+pub struct Front {
+    host: Host,
+    ranks: u32,
+    heap_size: u64,
+    threads: Option<u32>,
+    space: Rc<Space>,
+    tables: Vec<Vec<i64>>,
+    sites: Sites,
+    stacks: RefCell<Stacks>,
+    tasks: Rc<RefCell<Tasks>>,
+}
+
+/// The tasks of all executions so far: the same launch has the same tasks in each.
+#[derive(Default)]
+pub struct Tasks {
+    all: Vec<Task>,
+    /// The first task of a launch: by its rank, its number there, and how many blocks of how many threads it has.
+    launches: HashMap<(u32, usize, u32, u32), TaskId>,
+}
+
+impl Tasks {
+    /// The first task of a launch; the others follow it, block after block.
+    pub fn launch(&mut self, launch: (u32, usize, u32, u32)) -> TaskId {
+        let (rank, _, blocks, threads) = launch;
+        let Self { all, launches } = self;
+        *launches.entry(launch).or_insert_with(|| {
+            let first = all.len();
+            all.extend((0..blocks).flat_map(|block| (0..threads).map(move |thread| Task::thread(rank, block, thread))));
+            first
+        })
+    }
+}
+
+impl Front {
+    /// A program on so many ranks. A launch gets at most so many threads for each block, if that is given.
+    ///
+    /// # Errors
+    /// The system has not so many addresses left.
+    pub fn new(host: Host, ranks: u32, heap_size: u64, threads: Option<u32>) -> std::io::Result<Self> {
+        let space = Rc::new(Space::new(ranks)?);
+        let bases: Vec<i64> = (0..ranks).map(|rank| space.heap(rank).cast_signed()).collect();
+        let table = |rank: u32| [vec![rank.into(), ranks.into()], bases.clone()].concat();
+        let tables = (0..ranks).map(table).collect();
+        let all = (0..ranks).map(Task::host).collect();
+        let tasks = Rc::new(RefCell::new(Tasks { all, launches: HashMap::new() }));
+        let (sites, stacks) = Default::default();
+        Ok(Self { host, ranks, heap_size, threads, space, tables, sites, stacks, tasks })
+    }
+}
+
+impl Program for Front {
+    fn tasks(&self) -> Vec<Task> {
+        self.tasks.borrow().all.clone()
+    }
+
+    fn first(&self) -> Vec<TaskId> {
+        (0..self.ranks as TaskId).collect()
+    }
+
+    fn start(&self) -> Box<dyn Execution + '_> {
+        let launching = Launching { tasks: Rc::clone(&self.tasks), most_threads: self.threads };
+        let (space, sites) = (Rc::clone(&self.space), Rc::clone(&self.sites));
+        let state = Rc::new(State::new(space, sites, launching, self.ranks, self.heap_size));
+        Box::new(Running { front: self, state, fibers: HashMap::new() })
+    }
+}
+
+/// One execution.
+struct Running<'f> {
+    front: &'f Front,
+    state: Rc<State>,
+    fibers: HashMap<TaskId, Fiber>,
+}
+
+impl Running<'_> {
+    /// A task that does its first step.
+    fn begin(&self, task: TaskId) -> Result<Fiber, String> {
+        let (rank, work) = match self.state.take_thread(task) {
+            Some((rank, thread)) => (rank, Work::Thread(thread)),
+            None => {
+                let rank = u32::try_from(task).unwrap_or(u32::MAX);
+                (rank, Work::Host((self.front.host)(self.front.tables[task].as_ptr())))
+            }
+        };
+        let context = Rc::new(Context::new(Rc::clone(&self.state), rank, task, work));
+        let fiber = Fiber::new(context, &mut self.front.stacks.borrow_mut());
+        fiber.map_err(|error| format!("there is no memory for another thread's stack: {error}; give fewer --threads"))
+    }
+}
+
+impl Execution for Running<'_> {
+    fn next(&mut self, task: TaskId, answer: Answer) -> Next {
+        let mut fiber = match self.fibers.remove(&task).map_or_else(|| self.begin(task), Ok) {
+            Ok(fiber) => fiber,
+            Err(reason) => return Next::Fail("start".into(), reason),
+        };
+        let next = fiber.resume(answer);
+        if matches!(next, Next::End | Next::Fail(..)) {
+            fiber.end(&mut self.front.stacks.borrow_mut());
+        } else {
+            self.fibers.insert(task, fiber);
+        }
+        next
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        for (_, fiber) in self.fibers.drain() {
+            fiber.end(&mut self.front.stacks.borrow_mut());
+        }
+    }
+}

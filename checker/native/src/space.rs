@@ -1,0 +1,96 @@
+//! Addresses of memory that the checker holds: heaps, and what blocks share. No page of them is mapped, so that an access
+//! that the checker is not told of ends the process instead of going by unseen.
+
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
+use std::ffi::c_void;
+use symm_abi::heap::HEAP_ALIGN;
+use symm_checker::op::{Range, SHARED};
+
+/// Bytes of addresses for each heap. Nothing is allocated at an address twice, so that what is freed is known.
+pub const HEAP: u64 = 1 << 36;
+
+/// Where memory is that a program accesses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// The checker holds it.
+    Held(Range),
+    /// It is this process's: a host's memory, or a thread's own.
+    Plain,
+    /// Nothing can be there.
+    Nowhere,
+}
+
+/// The addresses.
+#[derive(Debug)]
+pub struct Space {
+    start: *mut c_void,
+    length: usize,
+    base: u64,
+    ranks: u32,
+}
+
+impl Space {
+    /// Addresses for the heaps of so many ranks.
+    ///
+    /// # Errors
+    /// The system has not so many addresses left.
+    pub fn new(ranks: u32) -> rustix::io::Result<Self> {
+        let bytes = HEAP * (u64::from(ranks) + 1) + HEAP_ALIGN;
+        let length = usize::try_from(bytes).unwrap_or(usize::MAX);
+        // SAFETY: new addresses, which nothing else has.
+        let start = unsafe {
+            let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
+            mmap_anonymous(std::ptr::null_mut(), length, ProtFlags::empty(), flags)?
+        };
+        let base = (start as u64).next_multiple_of(HEAP_ALIGN);
+        Ok(Self { start, length, base, ranks })
+    }
+
+    /// Where a rank's heap starts.
+    pub fn heap(&self, rank: u32) -> u64 {
+        self.base + HEAP * u64::from(rank)
+    }
+
+    /// The address of a byte of the memory that blocks share.
+    pub fn shared(&self, offset: u64) -> u64 {
+        self.heap(self.ranks) + offset
+    }
+
+    /// Where so many bytes from an address on are.
+    pub fn place(&self, address: u64, bytes: u64) -> Place {
+        const LOWEST: u64 = 1 << 12;
+        const HIGHEST: u64 = 1 << 47;
+        if address.checked_sub(self.base).is_some_and(|offset| offset < HEAP * (u64::from(self.ranks) + 1)) {
+            let offset = address - self.base;
+            let heap = u32::try_from(offset / HEAP).unwrap_or(self.ranks);
+            let heap = if heap == self.ranks { SHARED } else { heap };
+            return Place::Held(Range { heap, start: offset % HEAP, bytes });
+        }
+        let is_possible = address >= LOWEST && address.checked_add(bytes).is_some_and(|end| end <= HIGHEST);
+        if is_possible { Place::Plain } else { Place::Nowhere }
+    }
+}
+
+impl Drop for Space {
+    fn drop(&mut self) {
+        // SAFETY: mapped in `new`, and nothing points there any more.
+        let _ = unsafe { munmap(self.start, self.length) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_of_one_heap() {
+        let space = Space::new(2).unwrap();
+        let range = |heap, start| Place::Held(Range { heap, start, bytes: 4 });
+        assert_eq!(space.place(space.heap(0) + 8, 4), range(0, 8));
+        assert_eq!(space.place(space.heap(1), 4), range(1, 0));
+        assert_eq!(space.place(space.shared(16), 4), range(SHARED, 16));
+        let here = 0u64;
+        assert_eq!(space.place(&raw const here as u64, 8), Place::Plain);
+        assert_eq!((space.place(0, 1), space.place(1 << 60, 8)), (Place::Nowhere, Place::Nowhere));
+    }
+}

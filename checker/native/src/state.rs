@@ -1,0 +1,179 @@
+//! What the tasks of one execution share.
+
+use crate::Tasks;
+use crate::space::{Place, Space};
+use crate::task::Thread;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::ffi::{CStr, c_char};
+use std::rc::Rc;
+use std::sync::Arc;
+use symm_abi::heap::RESERVED_BYTES;
+use symm_checker::op::{Op, Range, Site};
+use symm_checker::task::TaskId;
+
+/// The number of the hosts' barrier; those of groups are numbers of tasks.
+const HOSTS: u64 = u64::MAX;
+
+/// A call that all ranks make, with the same values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Collective {
+    /// Bytes and alignment.
+    Alloc(u64, u64),
+    /// The offset in the heap.
+    Free(u64),
+    Barrier,
+}
+
+/// What a rank has of its heap.
+#[derive(Debug, Default)]
+struct Heap {
+    /// Where the next allocation may start.
+    next: u64,
+    /// Bytes that are allocated now, and how many each allocation has.
+    used: u64,
+    live: HashMap<u64, u64>,
+    /// How many collective calls it has made, and how many launches.
+    calls: usize,
+    launches: usize,
+}
+
+/// How launches are made.
+pub struct Launching {
+    pub tasks: Rc<RefCell<Tasks>>,
+    /// The most threads of a block.
+    pub most_threads: Option<u32>,
+}
+
+/// The state of one execution.
+pub struct State {
+    pub space: Rc<Space>,
+    pub launching: Launching,
+    /// Threads that were launched and have not begun, with their ranks.
+    launched: RefCell<HashMap<TaskId, (u32, Thread)>>,
+    sites: Rc<RefCell<HashMap<usize, Site>>>,
+    ranks: u32,
+    heap_size: u64,
+    heaps: RefCell<Vec<Heap>>,
+    collectives: RefCell<Vec<(Collective, Site)>>,
+    /// Where a block's shared memory is: by the block's first task, and its number.
+    shared: RefCell<HashMap<(TaskId, u32), Range>>,
+    shared_end: RefCell<u64>,
+    /// What the leader of a group has found out, for the others.
+    pub said: RefCell<HashMap<u64, u64>>,
+}
+
+/// Places in the source, by the address of their text.
+pub type Sites = Rc<RefCell<HashMap<usize, Site>>>;
+
+impl State {
+    /// Before the first step.
+    pub fn new(space: Rc<Space>, sites: Sites, launching: Launching, ranks: u32, heap_size: u64) -> Self {
+        let heaps = (0..ranks).map(|_| Heap { next: RESERVED_BYTES, ..Heap::default() }).collect();
+        let (launched, collectives, shared, shared_end, said) = Default::default();
+        let heaps = RefCell::new(heaps);
+        Self { space, launching, launched, sites, ranks, heap_size, heaps, collectives, shared, shared_end, said }
+    }
+
+    /// The place that a text of the program names.
+    pub fn site(&self, loc: *const c_char) -> Site {
+        let mut sites = self.sites.borrow_mut();
+        let text = || -> Site {
+            // SAFETY: a constant of the program, which ends with a zero byte.
+            unsafe { CStr::from_ptr(loc) }.to_string_lossy().into()
+        };
+        sites.entry(loc as usize).or_insert_with(text).clone()
+    }
+
+    /// Where so many bytes are.
+    pub fn place(&self, at: *const u8, bytes: u64) -> Place {
+        self.space.place(at as u64, bytes)
+    }
+
+    /// The bytes of a rank's heap that belong to symm.
+    pub fn reserved(&self, rank: u32) -> Range {
+        Range { heap: rank, start: 0, bytes: RESERVED_BYTES }
+    }
+
+    /// All hosts meet.
+    pub fn meeting_of_hosts(&self) -> Op {
+        Op::Barrier(HOSTS, (0..self.ranks as TaskId).collect::<Vec<_>>().into())
+    }
+
+    /// Notes a rank's next collective call; the other call, where another rank has made another one in its place.
+    pub fn collective(&self, rank: u32, call: &Collective, site: &Site) -> Result<(), (Collective, Site)> {
+        let nth = {
+            let heap = &mut self.heaps.borrow_mut()[rank as usize];
+            heap.calls += 1;
+            heap.calls - 1
+        };
+        let mut collectives = self.collectives.borrow_mut();
+        match collectives.get(nth) {
+            Some((theirs, _)) if theirs == call => Ok(()),
+            Some(theirs) => Err(theirs.clone()),
+            None => {
+                collectives.push((call.clone(), site.clone()));
+                Ok(())
+            }
+        }
+    }
+
+    /// Takes bytes of a rank's heap; how many are left, where these are too many.
+    pub fn alloc(&self, rank: u32, bytes: u64, align: u64) -> Result<Range, u64> {
+        let heap = &mut self.heaps.borrow_mut()[rank as usize];
+        let left = (self.heap_size - RESERVED_BYTES).saturating_sub(heap.used);
+        if bytes > left {
+            return Err(left);
+        }
+        let start = heap.next.next_multiple_of(align);
+        // A gap, so that what lies beside one allocation is no other's.
+        heap.next = start + bytes + 256;
+        heap.used += bytes;
+        heap.live.insert(start, bytes);
+        Ok(Range { heap: rank, start, bytes })
+    }
+
+    /// Gives an allocation back; `None` if none starts there.
+    pub fn free(&self, rank: u32, start: u64) -> Option<Range> {
+        let heap = &mut self.heaps.borrow_mut()[rank as usize];
+        let bytes = heap.live.remove(&start)?;
+        heap.used -= bytes;
+        Some(Range { heap: rank, start, bytes })
+    }
+
+    /// The number of a rank's next launch.
+    pub fn launch(&self, rank: u32) -> usize {
+        let heap = &mut self.heaps.borrow_mut()[rank as usize];
+        heap.launches += 1;
+        heap.launches - 1
+    }
+
+    /// Notes a thread that is launched.
+    pub fn add_thread(&self, task: TaskId, rank: u32, thread: Thread) {
+        self.launched.borrow_mut().insert(task, (rank, thread));
+    }
+
+    /// A thread that begins, and its rank.
+    pub fn take_thread(&self, task: TaskId) -> Option<(u32, Thread)> {
+        self.launched.borrow_mut().remove(&task)
+    }
+
+    /// A block's shared memory: the same for all who ask.
+    pub fn shared(&self, block: TaskId, number: u32, bytes: u64) -> Range {
+        let mut all = self.shared.borrow_mut();
+        if let Some(&range) = all.get(&(block, number)) {
+            return range;
+        }
+        let mut end = self.shared_end.borrow_mut();
+        let range = Range { heap: symm_checker::op::SHARED, start: *end, bytes };
+        *end = (*end + bytes).next_multiple_of(256) + 256;
+        all.insert((block, number), range);
+        range
+    }
+}
+
+/// Those of a block's tasks that are its warps.
+pub fn warps(block: &Arc<[TaskId]>) -> Vec<Arc<[TaskId]>> {
+    const WARP: usize = 32;
+    block.chunks(WARP).map(Arc::from).collect()
+}

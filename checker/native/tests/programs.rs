@@ -1,0 +1,239 @@
+//! Programs as compiled code is: functions that call `symm_rt_…` and `symm_chk_…` by their addresses.
+
+mod code;
+
+use code::{Message, at, chk, host, rank, ranks, rt};
+use std::ffi::c_void;
+use symm_abi::check::{Group, Order, Scope};
+use symm_abi::kernel::{Coords, ThreadCoords};
+use symm_abi::trace::SignalKind;
+use symm_abi::wait::Compare;
+use symm_checker::check::{Report, Schedules, check};
+use symm_checker::finding::Kind;
+use symm_checker::run::Limits;
+use symm_checker_native::{Front, Host};
+
+fn checked(host: Host, ranks: u32, schedules: &Schedules) -> Report {
+    let front = Front::new(host, ranks, 64 << 20, None).unwrap();
+    check(&front, schedules, Limits::default())
+}
+
+fn kinds(report: &Report) -> Vec<Kind> {
+    report.found.iter().map(|found| found.finding.kind).collect()
+}
+
+const ALL: Schedules = Schedules::All { executions: 10_000 };
+const RANDOM: Schedules = Schedules::Random { seed: 1, executions: 20, changes: 3 };
+
+/// Stores a word into the next rank's heap, signals it, and reads what the rank before has stored.
+unsafe extern "C" fn pass(args: *const *const c_void, _: *const Coords) {
+    // SAFETY: launched with a message.
+    let message = unsafe { at::<Message>(args) };
+    let (me, next) = (rank(message.ctx), (rank(message.ctx) + 1) % ranks(message.ctx));
+    chk::write(message.there(next, message.mail), &me.to_le_bytes(), c"mail");
+    chk::signal(message.there(next, message.flag), SignalKind::Set, 1, message.order, message.scope, c"signal");
+    chk::wait(message.flag, Compare::Eq, 1, Order::Acquire, Group::Thread, c"wait");
+    let from = chk::read(message.mail, c"read");
+    assert_eq!(from, (me + ranks(message.ctx) - 1) % ranks(message.ctx));
+}
+
+fn passes(order: Order, scope: Scope) -> Host {
+    host(move |ctx| {
+        let (mail, flag) = (rt::alloc(ctx, 4, c"alloc mail"), rt::alloc(ctx, 4, c"alloc flag"));
+        let message = Message { ctx, mail, flag, order, scope };
+        rt::launch(pass, [1, 1, 1], [1, 1, 1], &message);
+        rt::free(ctx, flag, c"free flag");
+        rt::free(ctx, mail, c"free mail");
+    })
+}
+
+#[test]
+fn a_right_message_is_right_in_every_schedule() {
+    let report = checked(passes(Order::Release, Scope::Sys), 2, &ALL);
+    assert!(report.is_exhausted && report.found.is_empty(), "{report}");
+    for ranks in [1, 2, 3] {
+        for schedules in [Schedules::InTurn, RANDOM] {
+            let report = checked(passes(Order::Release, Scope::Sys), ranks, &schedules);
+            assert!(report.found.is_empty(), "{ranks} ranks: {report}");
+        }
+    }
+}
+
+#[test]
+fn a_message_without_release_is_found() {
+    for schedules in [Schedules::InTurn, RANDOM, ALL] {
+        let report = checked(passes(Order::Relaxed, Scope::Sys), 2, &schedules);
+        assert!(kinds(&report).contains(&Kind::MissingRelease), "{report}");
+        let report = checked(passes(Order::Release, Scope::Gpu), 2, &schedules);
+        assert!(kinds(&report).contains(&Kind::NarrowRelease), "{report}");
+    }
+}
+
+#[test]
+fn the_same_seed_and_the_schedule_of_a_report_show_it_again() {
+    let first = checked(passes(Order::Relaxed, Scope::Sys), 2, &RANDOM);
+    assert_eq!(first.to_string(), checked(passes(Order::Relaxed, Scope::Sys), 2, &RANDOM).to_string());
+    for found in &first.found {
+        let again = checked(passes(Order::Relaxed, Scope::Sys), 2, &Schedules::Replay(found.schedule.clone()));
+        assert!(kinds(&again).contains(&found.finding.kind), "{found:?}\n{again}");
+    }
+}
+
+/// Each thread writes a word of shared memory and, after a barrier, reads that of the next one.
+unsafe extern "C" fn share(args: *const *const c_void, coords: *const Coords) {
+    // SAFETY: launched with whether there is a barrier, and run with a thread's coordinates.
+    let (meets, coords) = unsafe { (at::<bool>(args), coords.cast::<ThreadCoords>().read()) };
+    let ([thread, ..], [threads, ..]) = (coords.thread, coords.threads);
+    let shared = chk::shared(0, 4 * 64, c"shared");
+    let word = |thread: i64| shared.wrapping_add(4 * usize::try_from(thread).unwrap());
+    chk::write(word(thread), &i32::try_from(thread).unwrap().to_le_bytes(), c"write");
+    if *meets {
+        chk::barrier(Group::Block, c"barrier");
+    }
+    chk::read(word((thread + 1) % threads), c"read");
+}
+
+#[test]
+fn threads_of_a_block_share_memory() {
+    let shares = |meets: bool| host(move |_| rt::launch(share, [2, 1, 1], [4, 1, 1], &meets));
+    for schedules in [Schedules::InTurn, RANDOM] {
+        let report = checked(shares(true), 1, &schedules);
+        assert!(report.found.is_empty(), "{report}");
+        let found = kinds(&checked(shares(false), 1, &schedules));
+        assert!(found.contains(&Kind::Race) || found.contains(&Kind::WriteAfterRead), "{found:?}");
+    }
+}
+
+/// Only the first thread comes to the barrier.
+unsafe extern "C" fn part(_: *const *const c_void, coords: *const Coords) {
+    // SAFETY: run with a thread's coordinates.
+    if unsafe { coords.cast::<ThreadCoords>().read() }.thread[0] == 0 {
+        chk::barrier(Group::Block, c"barrier");
+    }
+}
+
+#[test]
+fn threads_that_part_before_a_barrier_are_found() {
+    let report = checked(host(|_| rt::launch(part, [1, 1, 1], [2, 1, 1], &())), 1, &Schedules::InTurn);
+    assert_eq!(kinds(&report), [Kind::BarrierDivergence]);
+}
+
+/// All threads of a block wait together; the last one reads.
+unsafe extern "C" fn together(args: *const *const c_void, coords: *const Coords) {
+    // SAFETY: launched with a message, and run with a thread's coordinates.
+    let (message, thread) = unsafe { (at::<Message>(args), coords.cast::<ThreadCoords>().read().thread[0]) };
+    let me = rank(message.ctx);
+    if thread == 1 {
+        chk::write(message.there(me ^ 1, message.mail), &7u32.to_le_bytes(), c"mail");
+    }
+    let flag = message.there(me ^ 1, message.flag);
+    chk::group_signal(flag, SignalKind::Add, 1, Group::Block, c"signal");
+    assert!(chk::wait(message.flag, Compare::Ge, 1, Order::Acquire, Group::Block, c"wait"));
+    assert_eq!(chk::read(message.mail, c"read"), 7);
+}
+
+#[test]
+fn a_group_signals_and_waits_as_one() {
+    let program = || {
+        host(|ctx| {
+            let (mail, flag) = (rt::alloc(ctx, 4, c"alloc mail"), rt::alloc(ctx, 4, c"alloc flag"));
+            let message = Message { ctx, mail, flag, order: Order::Release, scope: Scope::Sys };
+            rt::launch(together, [1, 1, 1], [3, 1, 1], &message);
+        })
+    };
+    for schedules in [Schedules::InTurn, RANDOM] {
+        let report = checked(program(), 2, &schedules);
+        assert!(report.found.is_empty(), "{report}");
+    }
+}
+
+unsafe extern "C" fn waits(args: *const *const c_void, _: *const Coords) {
+    // SAFETY: launched with a message.
+    let message = unsafe { at::<Message>(args) };
+    chk::wait(message.flag, Compare::Eq, 1, Order::Acquire, Group::Thread, c"wait");
+}
+
+#[test]
+fn a_deadlock_names_who_waits() {
+    let program = host(|ctx| {
+        let flag = rt::alloc(ctx, 4, c"alloc");
+        rt::launch(waits, [1, 1, 1], [1, 1, 1], &Message::to(ctx, flag));
+    });
+    let report = checked(program, 2, &Schedules::InTurn);
+    assert_eq!(kinds(&report), [Kind::Deadlock], "{report}");
+    assert!(report.to_string().contains("wait: rank 0 block 0 thread 0: waits for"), "{report}");
+}
+
+#[test]
+fn what_a_host_does_wrong_is_said() {
+    let reason = |body: fn(*const i64)| {
+        let report = checked(host(body), 2, &Schedules::InTurn);
+        report.found.iter().map(|found| found.finding.to_string()).collect::<String>()
+    };
+    let differs = reason(|ctx| {
+        rt::alloc(ctx, 4 + 4 * u64::from(rank(ctx)), c"alloc");
+    });
+    assert!(
+        differs.contains("this rank calls Alloc(4, 256) where another one calls Alloc(8, 256), at alloc"),
+        "{differs}"
+    );
+    assert_eq!(differs.matches("error").count(), 1, "that the others wait follows from it: {differs}");
+    let large = reason(|ctx| {
+        rt::alloc(ctx, 1 << 30, c"alloc");
+    });
+    assert!(large.contains("out of heap: 1073741824 bytes, and 65011712 are left"), "{large}");
+    let twice = reason(|ctx| {
+        let memory = rt::alloc(ctx, 4, c"alloc");
+        rt::free(ctx, memory, c"free");
+        rt::free(ctx, memory, c"again");
+    });
+    assert!(twice.contains("again: rank 0 host: frees what is not allocated, or not any more"), "{twice}");
+    let after = reason(|ctx| {
+        let memory = rt::alloc(ctx, 4, c"alloc");
+        rt::free(ctx, memory, c"free");
+        chk::read(memory, c"late");
+    });
+    assert!(after.contains("error: freed") && after.contains("late: rank 0 host"), "{after}");
+    let wild = reason(|_| {
+        chk::read((1u64 << 60) as *mut u8, c"wild");
+    });
+    assert!(
+        wild.contains("wild: rank 0 host: accesses 4 bytes at 0x1000000000000000, where there is no memory"),
+        "{wild}"
+    );
+    let many = reason(|_| rt::launch(part, [1, 1, 1], [2048, 1, 1], &()));
+    assert!(many.contains("a block has at most 1024"), "{many}");
+}
+
+#[test]
+fn a_failed_check_is_told_and_the_host_goes_on() {
+    let program = host(|_| {
+        rt::check_failed(c"{} is not {}", &[1, 2], c"first");
+        rt::check_failed(c"and then", &[], c"second");
+    });
+    let report = checked(program, 1, &Schedules::InTurn);
+    assert_eq!(kinds(&report), [Kind::FailedCheck; 2]);
+    assert!(report.to_string().contains("first: rank 0 host: 1 is not 2"), "{report}");
+}
+
+/// How many threads have run is what the flag counts.
+unsafe extern "C" fn counts(args: *const *const c_void, coords: *const Coords) {
+    // SAFETY: launched with a message, and run with a thread's coordinates.
+    let (message, coords) = unsafe { (at::<Message>(args), coords.cast::<ThreadCoords>().read()) };
+    assert_eq!(coords.threads, [2, 2, 1]);
+    chk::add(message.flag, 1, c"count");
+}
+
+#[test]
+fn a_block_gets_no_more_threads_than_asked_for() {
+    let program = host(|ctx| {
+        let flag = rt::alloc(ctx, 4, c"alloc");
+        rt::launch(counts, [3, 1, 1], [2, 64, 4], &Message::to(ctx, flag));
+        if chk::read(flag, c"count") != 12 {
+            rt::check_failed(c"12 threads", &[], c"check");
+        }
+    });
+    let front = Front::new(program, 1, 64 << 20, Some(4)).unwrap();
+    let report = check(&front, &RANDOM, Limits::default());
+    assert!(report.found.is_empty(), "{report}");
+}
