@@ -44,6 +44,7 @@ pub const PASSES: &[Pass] = &[
     lower::nvvm::PASS,
     lower::rocdl::PASS,
     lower::triton::PASS,
+    transform::instrument_accesses::PASS,
     lower::bits::PASS,
     lower::convergent::PASS,
 ];

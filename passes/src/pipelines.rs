@@ -16,6 +16,9 @@ const WATCHDOG: PassOption =
 const TRACE: PassOption =
     PassOption { name: "trace", kind: Kind::Bool, initial: "false", help: "record what blocks do for a timeline" };
 
+const AS_WRITTEN: PassOption =
+    PassOption { name: "as-written", kind: Kind::Bool, initial: "false", help: "repair and merge nothing" };
+
 /// Every named pipeline.
 pub const PIPELINES: &[Pipeline] = &[
     Pipeline {
@@ -30,6 +33,12 @@ pub const PIPELINES: &[Pipeline] = &[
             cpu::OFFLOAD,
         ],
         text: cpu_text,
+    },
+    Pipeline {
+        flag: "symm-check",
+        summary: "From a program to the LLVM dialect for symm-check, which is told of every access",
+        options: &[STRICT, AS_WRITTEN],
+        text: check_text,
     },
     Pipeline {
         flag: "symm-nvvm",
@@ -49,13 +58,18 @@ pub const PIPELINES: &[Pipeline] = &[
 /// What every target does before it lowers; `fence_waits` says whether one fence costs less than the acquires of several
 /// waits.
 fn canonical(options: &Values, fence_waits: bool) -> String {
-    let strict = options.text("strict");
     let watchdog = if options.flag("watchdog") {
         format!("symm-insert-watchdog{{timeout-ms={}}},", options.text("timeout-ms"))
     } else {
         String::new()
     };
     let bounds = if options.flag("bounds-checks") { "symm-insert-bounds-checks," } else { "" };
+    canonical_with(options, fence_waits, &format!("{watchdog}{bounds}"))
+}
+
+/// The same, with what safety passes are asked for.
+fn canonical_with(options: &Values, fence_waits: bool, safety: &str) -> String {
+    let strict = options.text("strict");
     // Memory order is looked at in what the author wrote, and again where calls are gone that held accesses or signals.
     // `any(…)`: on one function after the other, while it is in the caches, and on several threads. Signals and waits
     // are looked at in all of the program.
@@ -63,7 +77,7 @@ fn canonical(options: &Values, fence_waits: bool) -> String {
         "any(symm-check-ranks,symm-check-host-access,symm-check-memory-order{{strict={strict}}}),\
          symm-check-sync{{strict={strict}}},\
          gpu-kernel-outlining,inline{{default-pipeline=}},any(symm-check-memory-order{{strict={strict}}}),\
-         {watchdog}{bounds}canonicalize,cse,loop-invariant-code-motion,cse,\
+         {safety}canonicalize,cse,loop-invariant-code-motion,cse,\
          any(symm-hoist-translation,symm-coalesce-signals,symm-infer-order{{fence-waits={fence_waits}}})"
     )
 }
@@ -101,9 +115,22 @@ fn rocdl_text(options: &Values) -> String {
 
 fn cpu_text(options: &Values) -> String {
     let (canonical, trace, offload) = (canonical(options, true), options.text("trace"), options.text("offload"));
+    format!("{canonical},symm-lower-to-cpu{{trace={trace} offload={offload}}},{}", host_code())
+}
+
+fn check_text(options: &Values) -> String {
+    let before = if options.flag("as-written") {
+        "gpu-kernel-outlining,inline{default-pipeline=},canonicalize,cse".to_owned()
+    } else {
+        canonical_with(options, true, "")
+    };
+    format!("{before},symm-lower-to-cpu{{check=true}},{},symm-instrument-accesses", host_code())
+}
+
+/// From what is lowered to the CPU driver to the LLVM dialect.
+fn host_code() -> String {
     format!(
-        "{canonical},symm-lower-to-cpu{{trace={trace} offload={offload}}},\
-         canonicalize,convert-linalg-to-loops,convert-vector-to-scf,lower-affine,expand-strided-metadata,lower-affine,\
+        "canonicalize,convert-linalg-to-loops,convert-vector-to-scf,lower-affine,expand-strided-metadata,lower-affine,\
          convert-scf-to-cf,convert-math-to-llvm,{VECTORS},arith-expand,convert-arith-to-llvm,\
          convert-index-to-llvm,finalize-memref-to-llvm,convert-func-to-llvm,convert-cf-to-llvm,convert-ub-to-llvm,\
          canonicalize,cse,reconcile-unrealized-casts"

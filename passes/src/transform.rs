@@ -6,6 +6,7 @@ pub mod infer_order;
 pub mod insert_bounds_checks;
 pub mod insert_trace;
 pub mod insert_watchdog;
+pub mod instrument_accesses;
 pub mod pipeline_remote;
 pub mod raise_carriers;
 pub mod tag_waits;

@@ -64,6 +64,22 @@ impl<'c> Descriptor<'c> {
         llvm::r#type::r#struct(b.context, &fields, false)
     }
 
+    /// A row-major memref of a type and these sizes, `i64`, that starts at `memory`.
+    pub fn contiguous(b: &Builder<'c>, ty: Type<'c>, memory: Value<'c, 'c>, sizes: &[Value<'c, 'c>]) -> Value<'c, 'c> {
+        let mut value = b.value("llvm.mlir.undef", &[], Self::ty(b, ty), &[]);
+        let mut insert = |field: Value<'c, 'c>, position: &[i64]| value = b.insert(value, position, field);
+        insert(memory, &[0]);
+        insert(memory, &[1]);
+        insert(b.i64(0), &[2]);
+        let mut stride = b.i64(1);
+        for (dimension, size) in sizes.iter().enumerate().rev() {
+            insert(*size, &[3, signed(dimension)]);
+            insert(stride, &[4, signed(dimension)]);
+            stride = b.mul(stride, *size);
+        }
+        b.cast(value, ty)
+    }
+
     fn field(&self, b: &Builder<'c>, ty: Type<'c>, position: &[i64]) -> Value<'c, 'c> {
         b.extract(self.value, position, ty)
     }

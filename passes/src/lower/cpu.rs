@@ -17,9 +17,11 @@
 //! ```
 //!
 //! With `trace=true` puts, gets and signals are recorded. With `offload=true` the kernels run on a GPU: they are left
-//! out, and a launch names its kernel and tells the layout of its arguments. Limits (S1): no tensors of pointers, no shuffles, no
-//! `gpu.dynamic_shared_memory`, no asynchronous launches.
+//! out, and a launch names its kernel and tells the layout of its arguments. With `check=true` a kernel runs once for
+//! each thread, and signals, waits and barriers become calls of `symm_chk_…` (abi/src/check.rs). Limits (S1): no tensors
+//! of pointers, no shuffles, no `gpu.dynamic_shared_memory`, no asynchronous launches.
 
+mod check;
 mod data;
 mod device;
 mod host;
@@ -31,6 +33,7 @@ use super::types::{self, Spaces};
 use super::{access, packets, refuse_atomic, translation};
 use crate::ir::{Builder, blocks, collect, context, enclosing, name, operations};
 use crate::pass::{Ir, Kind, Pass, PassOption, Values};
+pub use device::KERNEL;
 use lines::Lines;
 use melior::ir::{OperationRef, ValueLike, operation::OperationLike};
 use runtime::Runtime;
@@ -44,6 +47,14 @@ use symm_dialect::symbol::symbol;
 pub const OFFLOAD: PassOption =
     PassOption { name: "offload", kind: Kind::Bool, initial: "false", help: "kernels run on a GPU: leave them out" };
 
+/// Whether symm-check runs the program.
+pub const CHECK: PassOption = PassOption {
+    name: "check",
+    kind: Kind::Bool,
+    initial: "false",
+    help: "for symm-check: blocks of several threads, and calls for each signal, wait and barrier",
+};
+
 /// The pass record.
 pub const PASS: Pass = Pass {
     flag: "symm-lower-to-cpu",
@@ -56,6 +67,7 @@ pub const PASS: Pass = Pass {
             help: "record puts, gets and signals for a timeline",
         },
         OFFLOAD,
+        CHECK,
     ],
     run,
 };
@@ -65,11 +77,11 @@ fn run(root: OperationRef, options: &Values) -> Result<Ir, Reported> {
         return Err(error(root, "is lowered as a whole module"));
     }
     refuse_reserved_names(root)?;
-    let runtime = Runtime::new(root, options.flag("trace"), options.flag("offload"));
+    let runtime = Runtime::new(root, (options.flag("trace"), options.flag("offload"), options.flag("check")));
     if runtime.offload {
         device::leave_out(&runtime);
     }
-    check(root)?;
+    check(root, &runtime)?;
     host::check_entries(root)?;
     types::convert(root, Spaces::Strip);
     // Device functions first, while they still lie in their gpu.module; launches after their kernels.
@@ -110,7 +122,7 @@ fn refuse_reserved_names<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), R
 }
 
 /// Refuses what this target has no form for (S1), before anything is changed.
-fn check<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Reported> {
+fn check<'c: 'a, 'a>(root: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) -> Result<(), Reported> {
     let mut outcome = Ok(());
     for operation in collect(root) {
         let function = enclosing(operation, &["func.func", "gpu.func"]);
@@ -135,6 +147,7 @@ fn check<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Reported> {
             SymmOp::TraceBegin(_) | SymmOp::TraceEnd(_) => {
                 "is for kernels on a GPU; the CPU's runtime records by itself"
             }
+            SymmOp::TryPacket(_) if runtime.check => "symm-check can't follow polls of a packet that may fail",
             SymmOp::Ctx(ctx) => match translation::refuse_table(ctx) {
                 Some(complaint) => complaint,
                 None => continue,
@@ -200,7 +213,7 @@ fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, runtime: &Runtime<'c, 'a>) -> Result<()
         Action::Signal(op) => order::signal(op, &b, runtime),
         Action::PutSignal(op) => order::put_signal(op, &b, runtime),
         Action::Wait(op) => order::wait(op, &b, runtime),
-        Action::Fence(op) => order::fence(op, &b),
+        Action::Fence(op) => order::fence(op, &b, runtime),
         Action::PutPacket(op) => {
             packets::put(op, &b, &Lines { ctx: op.ctx(), runtime });
             Vec::new()

@@ -7,8 +7,16 @@ use melior::ir::Value;
 use symm_abi::{functions, trace};
 use symm_dialect::ops::SymmOp;
 
+/// Does the copy of a `get`, `put` or `copy`, for the group that does it together.
+pub fn transfer<'c: 'a, 'a>(op: SymmOp<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'c, 'a>) {
+    let group = op.group().expect("a bulk copy has a group");
+    super::check::once(b, runtime, group, |b| {
+        transfer_alone(op, b, runtime);
+    });
+}
+
 /// Does the copy of a `get`, `put`, `copy` or `put_signal`, between the two calls that record it.
-pub fn transfer<'c: 'a, 'a>(op: SymmOp<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'c, 'a>) -> Transfer<'c, 'a> {
+pub fn transfer_alone<'c: 'a, 'a>(op: SymmOp<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'c, 'a>) -> Transfer<'c, 'a> {
     let transfer = Transfer::new(op, b);
     if runtime.trace {
         let (src, dst) = op.ends().expect("a bulk copy");

@@ -1,13 +1,14 @@
 //! Kernels: each becomes a function of its arguments and of where its block lies, and a second one that takes both
 //! through memory, as the runtime launches it.
 
+use super::check;
 use super::runtime::Runtime;
 use crate::ir::address::{Descriptor, data_type};
 use crate::ir::{
     Builder, argument, blocks, collect, context, enclosing, erase_argument, is_kernel, mutable, name, operations,
     remove_attribute, set_attribute, signed, take_body, type_attribute,
 };
-use melior::ir::attribute::FlatSymbolRefAttribute;
+use melior::ir::attribute::{FlatSymbolRefAttribute, IntegerAttribute};
 use melior::ir::operation::{OperationLike, OperationMutLike};
 use melior::ir::r#type::FunctionType;
 use melior::ir::{Attribute, Block, BlockLike, OperationRef, Region, RegionLike, Type, Value, ValueLike};
@@ -18,6 +19,8 @@ use symm_dialect::lossy;
 use symm_dialect::shape::{Shaped, byte_width, scalar};
 use symm_dialect::symbol::{signature, symbol};
 use symm_dialect::text;
+
+mod threads;
 
 /// Marks a function of a `gpu.module`: its last argument points to the block's coordinates.
 const MARK: &str = "symm.device";
@@ -39,7 +42,7 @@ fn flat_name(module: &str, symbol: &str) -> String {
 pub fn lower<'c: 'a, 'a>(root: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) -> Result<(), Reported> {
     for module in operations(runtime.body()) {
         if name(module) == "gpu.module" {
-            flatten(module, runtime);
+            flatten(module, runtime)?;
         }
     }
     let functions = operations(runtime.body()).into_iter().filter(|op| op.has_attribute(MARK));
@@ -49,7 +52,7 @@ pub fn lower<'c: 'a, 'a>(root: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) 
         if name(op) == "func.call" {
             pass_coordinates(op, &devices);
         } else if name(op).starts_with("gpu.") {
-            outcome = outcome.and(lower_op(op));
+            outcome = outcome.and(if runtime.check { threads::lower(op, runtime) } else { lower_op(op) });
         }
     }
     outcome
@@ -77,7 +80,8 @@ fn kernels_with<'c: 'a, 'a>(module: OperationRef<'c, 'a>, op: &str) -> Vec<Strin
     with.map(|kernel| packed_name(&module_name, &symbol(kernel).unwrap_or_default())).collect()
 }
 
-fn flatten<'c: 'a, 'a>(module: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) {
+fn flatten<'c: 'a, 'a>(module: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) -> Result<(), Reported> {
+    let mut outcome = Ok(());
     let module_name = symbol(module).unwrap_or_default();
     let body = blocks(module)[0];
     let symbols: HashSet<String> = operations(body).into_iter().filter_map(symbol).collect();
@@ -89,7 +93,7 @@ fn flatten<'c: 'a, 'a>(module: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) 
     runtime.barrier_kernels.borrow_mut().extend(kernels_with(module, "symm.barrier"));
     for op in operations(body) {
         if name(op) == "gpu.func" {
-            flatten_function(op, &module_name);
+            outcome = outcome.and(flatten_function(op, &module_name, runtime));
         } else {
             if let Some(name) = symbol(op) {
                 set_attribute(op, "sym_name", b.string(&flat_name(&module_name, &name)));
@@ -101,6 +105,7 @@ fn flatten<'c: 'a, 'a>(module: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) 
         }
     }
     b.erase(module);
+    outcome
 }
 
 /// Gives a `func.func` a last argument for the block's coordinates.
@@ -145,19 +150,33 @@ fn rename<'c: 'a, 'a>(op: OperationRef<'c, 'a>, module: &str, symbols: &HashSet<
 }
 
 /// Turns a `gpu.func` into functions of the module; what was in workgroup or private memory is on the stack.
-fn flatten_function<'c: 'a, 'a>(op: OperationRef<'c, 'a>, module: &str) {
+fn flatten_function<'c: 'a, 'a>(
+    op: OperationRef<'c, 'a>,
+    module: &str,
+    runtime: &Runtime<'c, 'a>,
+) -> Result<(), Reported> {
     let kernel = symbol(op).unwrap_or_default();
     let (arguments, results) = signature(op);
     let is_kernel = is_kernel(op);
 
     let entry = blocks(op)[0];
+    let workgroup = op.attribute("workgroup_attributions").and_then(IntegerAttribute::try_from);
+    let workgroup = workgroup.map_or(0, |count| usize::try_from(count.value()).unwrap_or(0));
     let top = Builder::before(runtime_anchor(op));
     while entry.argument_count() > arguments.len() {
         let buffer = entry.argument(entry.argument_count() - 1).expect("counted");
         let b = Builder::at_start(top.context, entry, op.location());
-        let stack =
-            b.op("memref.alloca", &[], &[buffer.r#type()], &[("operandSegmentSizes", b.parse("array<i32: 0, 0>"))]);
-        b.replace_uses(buffer.into(), stack.result(0).expect("one result").into());
+        let position = entry.argument_count() - 1 - arguments.len();
+        let memory = if runtime.check && position < workgroup {
+            if !is_kernel {
+                return Err(error(op, "S1: symm-check has shared memory of kernels alone"));
+            }
+            check::shared(&b, runtime, op, (signed(position), buffer.r#type()))?
+        } else {
+            let sizes = [("operandSegmentSizes", b.parse("array<i32: 0, 0>"))];
+            b.value("memref.alloca", &[], buffer.r#type(), &sizes)
+        };
+        b.replace_uses(buffer.into(), memory);
         erase_argument(buffer);
     }
     let mut inputs = arguments.clone();
@@ -177,6 +196,7 @@ fn flatten_function<'c: 'a, 'a>(op: OperationRef<'c, 'a>, module: &str) {
         pack(&b, &packed_name(module, &kernel), &name, &arguments, &[], 1);
     }
     b.erase(op);
+    Ok(())
 }
 
 /// The `gpu.module` around an op, before which its functions go.
@@ -250,23 +270,25 @@ pub fn linear_block<'c: 'a, 'a>(b: &Builder<'c>, op: OperationRef<'c, 'a>) -> Op
     Some(b.add(b.mul(plane, grid(0)), block(0)))
 }
 
+/// The dimension that an op asks for.
+fn dimension(op: OperationRef) -> i64 {
+    let text = op.attribute("dimension").map(|attribute| lossy!("{attribute}")).unwrap_or_default();
+    match text.trim_start_matches("#gpu<dim ").trim_end_matches('>') {
+        "y" => 1,
+        "z" => 2,
+        _ => 0,
+    }
+}
+
 fn lower_op<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<(), Reported> {
     let b = Builder::before(op);
-    let dimension = || -> i64 {
-        let text = op.attribute("dimension").map(|attribute| lossy!("{attribute}")).unwrap_or_default();
-        match text.trim_start_matches("#gpu<dim ").trim_end_matches('>') {
-            "y" => 1,
-            "z" => 2,
-            _ => 0,
-        }
-    };
     let result = match name(op) {
         "gpu.block_id" | "gpu.grid_dim" | "gpu.global_id" => {
             let Some(at) = coordinates(op) else {
                 return Err(error(op, "S1: is for functions of a gpu.module"));
             };
             let first = if name(op) == "gpu.grid_dim" { signed(GRID_WORD) } else { 0 };
-            let value = coordinate(&b, at, first + dimension());
+            let value = coordinate(&b, at, first + dimension(op));
             vec![b.as_index(value)]
         }
         "gpu.thread_id" | "gpu.lane_id" | "gpu.subgroup_id" | "gpu.cluster_block_id" => vec![b.index_constant(0)],

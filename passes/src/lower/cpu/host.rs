@@ -4,9 +4,7 @@ use super::data::context_pointer;
 use super::device::{in_memory, pack, packed, packed_name};
 use super::runtime::{Runtime, stack, words};
 use crate::ir::address::{Descriptor, as_word, bytes, is_contiguous, word_kind};
-use crate::ir::{
-    Builder, blocks, context, enclosing, is_kernel, name, operations, remove_attribute, set_attribute, signed,
-};
+use crate::ir::{Builder, blocks, context, enclosing, is_kernel, name, operations, remove_attribute, set_attribute};
 use crate::lower::bulk::{self, End, Run};
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::attribute::DenseI32ArrayAttribute;
@@ -295,20 +293,7 @@ pub fn alloc<'c: 'a, 'a>(op: Alloc<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'
     let align = b.i64(op.align().unwrap_or(256));
     let operands = [context_pointer(b, op.ctx()), bytes, align, runtime.location(b)];
     let [memory] = runtime.call(b, &functions::ALLOC, operands);
-
-    let descriptor = Descriptor::ty(b, ty);
-    let mut value = b.value("llvm.mlir.undef", &[], descriptor, &[]);
-    let mut insert = |field: Value<'c, 'c>, position: &[i64]| value = b.insert(value, position, field);
-    insert(memory, &[0]);
-    insert(memory, &[1]);
-    insert(b.i64(0), &[2]);
-    let mut stride = b.i64(1);
-    for (dimension, size) in sizes.iter().enumerate().rev() {
-        insert(*size, &[3, signed(dimension)]);
-        insert(stride, &[4, signed(dimension)]);
-        stride = b.mul(stride, *size);
-    }
-    vec![b.cast(value, ty)]
+    vec![Descriptor::contiguous(b, ty, memory, &sizes)]
 }
 
 /// The product of two sizes, all ones where it takes more than 64 bits: more than any heap has.

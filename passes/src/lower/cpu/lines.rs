@@ -8,8 +8,8 @@ use crate::ir::packets::{EPOCHS, Halves, Line};
 use crate::lower::llvm_ordering;
 use crate::lower::packets;
 use melior::ir::{Attribute, Value};
-use symm_abi::functions;
 use symm_abi::wait::Compare;
+use symm_abi::{check, functions};
 use symm_dialect::ops::Order;
 
 /// Lines that a context's rank writes, and those that it waits for.
@@ -25,8 +25,32 @@ fn relaxed<'c>(b: &Builder<'c>) -> [(&'static str, Attribute<'c>); 2] {
     [("ordering", b.integer(64, llvm_ordering(Order::Relaxed))), ("alignment", b.integer(64, 8))]
 }
 
+impl<'c: 'a, 'a> Lines<'c, 'a, '_> {
+    /// A line that symm-check waits for.
+    fn watched(&self, b: &Builder<'c>, (line, mask): Line<'c>, epoch: Value<'c, 'c>) -> Halves<'c> {
+        let come = |b: &Builder<'c>| {
+            let [data] = self.runtime.call(b, &check::WAIT_PACKET, [line, epoch, self.runtime.location(b)]);
+            let low = b.binary("arith.andi", data, b.i64(0xffff_ffff));
+            vec![low, b.binary("arith.shrui", data, b.i64(32))]
+        };
+        let halves = match mask {
+            Some(mask) => b.choose_all(mask, &[b.int(64); 2], come, |b| vec![b.i64(0); 2]),
+            None => come(b),
+        };
+        [halves[0], halves[1]]
+    }
+}
+
 impl<'c: 'a, 'a> packets::Lines<'c> for Lines<'c, 'a, '_> {
     fn store(&self, b: &Builder<'c>, line: Value<'c, 'c>, halves: Halves<'c>) {
+        if self.runtime.check {
+            let low = b.binary("arith.andi", halves[0], b.i64(0xffff_ffff));
+            let data = b.binary("arith.ori", low, b.binary("arith.shli", halves[1], b.i64(32)));
+            let epoch = b.binary("arith.shrui", halves[0], b.i64(32));
+            let epoch = b.value("arith.trunci", &[epoch], b.int(32), &[]);
+            self.runtime.call(b, &check::PUT_PACKET, [line, data, epoch, self.runtime.location(b)]);
+            return;
+        }
         for ((half, offset), epoch) in halves.into_iter().zip(HALVES).zip(EPOCHS) {
             b.store(half, b.byte_offset_constant(line, offset), &relaxed(b));
             self.runtime.call(b, &functions::WAKE, [b.byte_offset_constant(line, epoch)]);
@@ -38,6 +62,9 @@ impl<'c: 'a, 'a> packets::Lines<'c> for Lines<'c, 'a, '_> {
     }
 
     fn wait(&self, b: &Builder<'c>, lines: &[Line<'c>], epoch: Value<'c, 'c>) -> Vec<Halves<'c>> {
+        if self.runtime.check {
+            return lines.iter().map(|line| self.watched(b, *line, epoch)).collect();
+        }
         let come = |b: &Builder<'c>, line: Value<'c, 'c>| {
             for offset in EPOCHS {
                 let (flag, is_equal) = (b.byte_offset_constant(line, offset), b.i32(Compare::Eq as i64));

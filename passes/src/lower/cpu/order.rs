@@ -1,6 +1,7 @@
 //! Atomics, signals, waits, fences and barriers.
 
-use super::data::{context_pointer, transfer};
+use super::check::{self, group_code, once, order_code, scope_code, spilled, sync_scope};
+use super::data::{context_pointer, transfer_alone};
 use super::device::linear_block;
 use super::runtime::Runtime;
 use crate::contract::{compare, signal_kind};
@@ -12,10 +13,11 @@ use crate::lower::translation::Table;
 use crate::lower::{llvm_bin_op, llvm_ordering};
 use melior::dialect::llvm;
 use melior::ir::{Value, ValueLike};
-use symm_abi::{functions, trace};
+use symm_abi::{check as calls, functions, trace};
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::{
-    AtomicCas, AtomicRmw, Barrier, Comparison, Fence, Order, PutSignal, RmwKind, Signal, SignalKind, SymmOp, Wait,
+    AtomicCas, AtomicRmw, Barrier, Comparison, Fence, Group, Order, PutSignal, RmwKind, Scope, Signal, SignalKind,
+    SymmOp, Wait,
 };
 use symm_dialect::shape::{byte_width, integer_width};
 
@@ -24,20 +26,22 @@ fn rmw<'c>(
     kind: RmwKind,
     address: Value<'c, 'c>,
     value: Value<'c, '_>,
-    order: Order,
+    (order, scope): (Order, &str),
 ) -> Value<'c, 'c> {
     let ty = value.r#type();
-    let attributes = [
+    let mut attributes = vec![
         ("bin_op", b.integer(64, llvm_bin_op(kind))),
         ("ordering", b.integer(64, llvm_ordering(order))),
         ("alignment", b.integer(64, byte_width(ty).cast_signed())),
     ];
+    attributes.extend((!scope.is_empty()).then(|| ("syncscope", b.string(scope))));
     b.value("llvm.atomicrmw", &[address, value], ty, &attributes)
 }
 
 pub fn atomic_rmw<'c: 'a, 'a>(op: AtomicRmw<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'c, 'a>) -> Vec<Value<'c, 'c>> {
     let address = remote_element(SymmOp::AtomicRmw(op), b, op.ptr(), &op.indices());
-    let old = b.masked(op.mask(), op.value().r#type(), |b| rmw(b, op.kind(), address, op.value(), op.sem()));
+    let order = (op.sem(), scope_of(runtime, op.scope()));
+    let old = b.masked(op.mask(), op.value().r#type(), |b| rmw(b, op.kind(), address, op.value(), order));
     runtime.call(b, &functions::WAKE, [address]);
     vec![old]
 }
@@ -48,11 +52,13 @@ pub fn atomic_cas<'c: 'a, 'a>(op: AtomicCas<'c, 'a>, b: &Builder<'c>, runtime: &
     let failure = if op.sem().acquires() { Order::Acquire } else { Order::Relaxed };
     let old = b.masked(op.mask(), ty, |b| {
         let pair = llvm::r#type::r#struct(b.context, &[ty, b.int(1)], false);
-        let attributes = [
+        let scope = scope_of(runtime, op.scope());
+        let mut attributes = vec![
             ("success_ordering", b.integer(64, llvm_ordering(op.sem()))),
             ("failure_ordering", b.integer(64, llvm_ordering(failure))),
             ("alignment", b.integer(64, byte_width(ty).cast_signed())),
         ];
+        attributes.extend((!scope.is_empty()).then(|| ("syncscope", b.string(scope))));
         let pair = b.value("llvm.cmpxchg", &[address, op.expected(), op.desired()], pair, &attributes);
         b.extract(pair, &[0], ty)
     });
@@ -62,16 +68,34 @@ pub fn atomic_cas<'c: 'a, 'a>(op: AtomicCas<'c, 'a>, b: &Builder<'c>, runtime: &
 
 pub fn signal<'c: 'a, 'a>(op: Signal<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'c, 'a>) -> Vec<Value<'c, 'c>> {
     let address = remote_element(SymmOp::Signal(op), b, op.flag(), &op.indices());
+    if runtime.check {
+        let (value, bytes) = spilled(b, op.operation(), op.value());
+        let (order, scope) = (b.i32(order_code(op.sem())), b.i32(scope_code(op.scope())));
+        let (kind, group) = (b.i32(signal_kind(op.kind()) as i64), b.i32(group_code(op.group())));
+        let operands = [address, kind, value, bytes, order, scope, group, runtime.location(b)];
+        runtime.call(b, &calls::SIGNAL, operands);
+        return Vec::new();
+    }
     let notice = Notice { kind: op.kind(), ctx: op.ctx(), peer: op.rank(), value: op.value(), order: op.sem() };
     send(b, runtime, address, &notice);
     Vec::new()
 }
 
 pub fn put_signal<'c: 'a, 'a>(op: PutSignal<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'c, 'a>) -> Vec<Value<'c, 'c>> {
-    let dst = transfer(SymmOp::PutSignal(op), b, runtime).dst;
-    let flag = End { pointer: op.flag(), delta: dst.delta }.at(b, &op.indices());
-    let notice = Notice { kind: op.kind(), ctx: op.ctx(), peer: op.rank(), value: op.value(), order: Order::Release };
-    send(b, runtime, flag, &notice);
+    once(b, runtime, op.group(), |b| {
+        let dst = transfer_alone(SymmOp::PutSignal(op), b, runtime).dst;
+        let flag = End { pointer: op.flag(), delta: dst.delta }.at(b, &op.indices());
+        if runtime.check {
+            let (value, bytes) = spilled(b, op.operation(), op.value());
+            let (order, scope) = (b.i32(order_code(Order::Release)), b.i32(scope_code(Scope::Sys)));
+            let (kind, group) = (b.i32(signal_kind(op.kind()) as i64), b.i32(group_code(Group::Thread)));
+            let operands = [flag, kind, value, bytes, order, scope, group, runtime.location(b)];
+            runtime.call(b, &calls::SIGNAL, operands);
+            return;
+        }
+        let (kind, ctx, peer, value) = (op.kind(), op.ctx(), op.rank(), op.value());
+        send(b, runtime, flag, &Notice { kind, ctx, peer, value, order: Order::Release });
+    });
     Vec::new()
 }
 
@@ -92,7 +116,7 @@ fn send<'c: 'a, 'a>(b: &Builder<'c>, runtime: &Runtime<'c, 'a>, flag: Value<'c, 
             store_flag(b, flag, value, order);
             b.cast(value, value.r#type())
         }
-        SignalKind::Add => b.add(rmw(b, RmwKind::Add, flag, value, order), value),
+        SignalKind::Add => b.add(rmw(b, RmwKind::Add, flag, value, (order, "")), value),
     };
     if runtime.trace {
         let (ctx, peer, kind) = (context_pointer(b, ctx), b.cast(peer, b.int(32)), b.i32(signal_kind(kind) as i64));
@@ -111,11 +135,37 @@ fn store_flag<'c>(b: &Builder<'c>, flag: Value<'c, 'c>, value: Value<'c, '_>, or
 
 pub fn wait<'c: 'a, 'a>(op: Wait<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'c, 'a>) -> Vec<Value<'c, 'c>> {
     let flag = element(b, op.flag(), &op.indices());
+    if runtime.check {
+        return watched_wait(op, b, runtime, flag);
+    }
     // The runtime waits for ever with 0.
     let timeout = op.timeout().map(|timeout| b.binary("arith.maxsi", b.cast(timeout, b.int(64)), b.i64(1)));
     let timeout = timeout.unwrap_or_else(|| b.i64(0));
     let seen = poll(b, runtime, op.ctx(), flag, (op.comparison(), op.is_unsigned()), op.value(), timeout);
     op.satisfied().map(|_| b.value("arith.trunci", &[seen], b.int(1), &[])).into_iter().collect()
+}
+
+/// A wait that symm-check decides.
+fn watched_wait<'c: 'a, 'a>(
+    op: Wait<'c, 'a>,
+    b: &Builder<'c>,
+    runtime: &Runtime<'c, 'a>,
+    flag: Value<'c, 'c>,
+) -> Vec<Value<'c, 'c>> {
+    let compare = compare(op.comparison());
+    let compare = b.i32(if op.is_unsigned() { compare.unsigned() } else { compare } as i64);
+    let (expected, bytes) = spilled(b, op.operation(), op.value());
+    let may_give_up = b.i32(op.timeout().is_some().into());
+    let (order, scope) = (b.i32(order_code(op.sem())), b.i32(scope_code(op.scope())));
+    let group = b.i32(group_code(op.group()));
+    let operands = [flag, compare, expected, bytes, may_give_up, order, scope, group, runtime.location(b)];
+    let [seen] = runtime.call(b, &calls::WAIT, operands);
+    op.satisfied().map(|_| b.value("arith.trunci", &[seen], b.int(1), &[])).into_iter().collect()
+}
+
+/// What an op's scope is called; elsewhere than under symm-check it is always the system's.
+fn scope_of(runtime: &Runtime, scope: Scope) -> &'static str {
+    if runtime.check { sync_scope(scope) } else { "" }
 }
 
 /// Waits for a flag in the runtime, which polls relaxed and fences once (O5). The comparison's number tells signed
@@ -139,7 +189,12 @@ fn poll<'c: 'a, 'a>(
     satisfied
 }
 
-pub fn fence<'c: 'a, 'a>(op: Fence<'c, 'a>, b: &Builder<'c>) -> Vec<Value<'c, 'c>> {
+pub fn fence<'c: 'a, 'a>(op: Fence<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'c, 'a>) -> Vec<Value<'c, 'c>> {
+    if runtime.check {
+        let (order, scope) = (b.i32(order_code(op.sem())), b.i32(scope_code(op.scope())));
+        runtime.call(b, &calls::FENCE, [order, scope, b.i32(group_code(op.group())), runtime.location(b)]);
+        return Vec::new();
+    }
     b.op("llvm.fence", &[], &[], &[("ordering", b.integer(64, llvm_ordering(op.sem())))]);
     Vec::new()
 }
@@ -157,6 +212,17 @@ pub fn barrier<'c: 'a, 'a>(
         return Err(error(operation, "S1: is for kernels; a host function uses symm.barrier_all"));
     };
     let table = Table::new(operation, op.ctx());
+    check::once(b, runtime, op.group(), |b| meet(op, b, runtime, (table, block)));
+    Ok(Vec::new())
+}
+
+/// The part of a barrier that one thread of its group does.
+fn meet<'c: 'a, 'a>(
+    op: Barrier<'c, 'a>,
+    b: &Builder<'c>,
+    runtime: &Runtime<'c, 'a>,
+    (table, block): (Table<'c, 'a>, Value<'c, 'c>),
+) {
     let me = table.rank(b);
     let ranks = table.num_ranks(b);
     let words = b.add(b.as_i64(ranks), b.i64(1));
@@ -183,5 +249,4 @@ pub fn barrier<'c: 'a, 'a>(
         let flag = slot(b, mine, rank);
         poll(b, runtime, op.ctx(), flag, (Comparison::Ge, false), epoch, b.i64(0));
     });
-    Ok(Vec::new())
 }

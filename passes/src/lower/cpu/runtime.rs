@@ -17,6 +17,8 @@ pub struct Runtime<'c, 'a> {
     pub trace: bool,
     /// Whether the kernels run on a GPU.
     pub offload: bool,
+    /// Whether each thread of a block runs by itself, and symm-check is told of what it does.
+    pub check: bool,
     declared: RefCell<HashSet<&'static str>>,
     /// The kernels that wait at a device barrier, by the name under which they are launched.
     pub barrier_kernels: RefCell<HashSet<String>>,
@@ -26,10 +28,10 @@ pub struct Runtime<'c, 'a> {
 }
 
 impl<'c: 'a, 'a> Runtime<'c, 'a> {
-    pub fn new(root: OperationRef<'c, 'a>, trace: bool, offload: bool) -> Self {
+    pub fn new(root: OperationRef<'c, 'a>, (trace, offload, check): (bool, bool, bool)) -> Self {
         let body = blocks(root)[0];
         let (declared, barrier_kernels, waiting_kernels, strings) = Default::default();
-        Self { body, root, trace, offload, declared, barrier_kernels, waiting_kernels, strings }
+        Self { body, root, trace, offload, check, declared, barrier_kernels, waiting_kernels, strings }
     }
 
     /// The block of the module.

@@ -1,0 +1,76 @@
+// RUN: symm-opt %s --symm-instrument-accesses | FileCheck %s
+
+// CHECK-DAG: llvm.func @symm_chk_read(!llvm.ptr, !llvm.ptr, i64, !llvm.ptr)
+// CHECK-DAG: llvm.mlir.global internal constant @_symm_place_{{[0-9]+}}("{{.*}}instrument_accesses.mlir:{{[0-9]+}}:{{[0-9]+}}\00")
+
+// A value goes through the stack.
+// CHECK-LABEL: llvm.func @weak(
+llvm.func @weak(%p: !llvm.ptr, %q: !llvm.ptr) {
+  // CHECK-DAG: %[[READ:.*]] = llvm.alloca
+  // CHECK-DAG: %[[WRITTEN:.*]] = llvm.alloca
+  // CHECK: llvm.call @symm_chk_read(%{{.*}}, %arg0, %{{.*}}, %{{.*}})
+  // CHECK: %[[V:.*]] = llvm.load %{{.*}} : !llvm.ptr -> f32
+  // CHECK: llvm.store %[[V]]
+  // CHECK: llvm.call @symm_chk_write(%arg1
+  %v = llvm.load %p : !llvm.ptr -> f32
+  llvm.store %v, %q : f32, !llvm.ptr
+  llvm.return
+}
+
+// CHECK-LABEL: llvm.func @private(
+// CHECK-NOT: llvm.call
+llvm.func @private() -> i32 {
+  %one = llvm.mlir.constant(1 : i64) : i64
+  %p = llvm.alloca %one x !llvm.array<4 x i32> : (i64) -> !llvm.ptr
+  %q = llvm.getelementptr %p[1] : (!llvm.ptr) -> !llvm.ptr, i32
+  %v = llvm.load %q : !llvm.ptr -> i32
+  llvm.return %v : i32
+}
+
+// CHECK-LABEL: llvm.func @strong(
+llvm.func @strong(%p: !llvm.ptr, %v: i32) -> i32 {
+  // Acquire is 1, release 2, both 3; the scope of the rank 2, of all 3.
+  // CHECK: llvm.mlir.constant(1 : i32)
+  // CHECK: llvm.mlir.constant(2 : i32)
+  // CHECK: llvm.call @symm_chk_load(
+  %a = llvm.load %p atomic syncscope("agent") acquire {alignment = 4 : i64} : !llvm.ptr -> i32
+  // CHECK: llvm.call @symm_chk_store(
+  llvm.store %a, %p atomic release {alignment = 4 : i64} : i32, !llvm.ptr
+  // CHECK: llvm.call @symm_chk_update(
+  %b = llvm.atomicrmw add %p, %v acq_rel : !llvm.ptr, i32
+  // CHECK: llvm.call @symm_chk_compare(
+  // CHECK: llvm.icmp "eq"
+  %c = llvm.cmpxchg %p, %a, %b acq_rel monotonic : !llvm.ptr, i32
+  // CHECK: llvm.call @symm_chk_fence(
+  llvm.fence seq_cst
+  // A volatile access is no race with others of its kind.
+  // CHECK: llvm.call @symm_chk_load(
+  %d = llvm.load volatile %p : !llvm.ptr -> i32
+  llvm.return %d : i32
+}
+
+// CHECK-LABEL: llvm.func @bulk(
+llvm.func @bulk(%p: !llvm.ptr, %q: !llvm.ptr, %n: i64, %byte: i8) {
+  // CHECK: llvm.call @symm_chk_copy(%arg0, %arg1, %arg2
+  "llvm.intr.memcpy"(%p, %q, %n) <{isVolatile = false}> : (!llvm.ptr, !llvm.ptr, i64) -> ()
+  // CHECK: llvm.call @symm_chk_fill(%arg0, %{{.*}}, %arg2
+  "llvm.intr.memset"(%p, %byte, %n) <{isVolatile = false}> : (!llvm.ptr, i8, i64) -> ()
+  llvm.return
+}
+
+// CHECK-LABEL: llvm.func @lanes(
+llvm.func @lanes(%p: !llvm.ptr, %mask: vector<4xi1>, %v: vector<4xf32>) -> vector<4xf32> {
+  // CHECK: llvm.call @symm_chk_read_lanes(
+  %r = llvm.intr.masked.load %p, %mask, %v {alignment = 4 : i32} : (!llvm.ptr, vector<4xi1>, vector<4xf32>) -> vector<4xf32>
+  // CHECK: llvm.call @symm_chk_write_lanes(
+  llvm.intr.masked.store %r, %p, %mask {alignment = 4 : i32} : vector<4xf32>, vector<4xi1> into !llvm.ptr
+  llvm.return %r : vector<4xf32>
+}
+
+// What takes arguments from memory is the runtime's own.
+// CHECK-LABEL: llvm.func @_symm_entry_main(
+// CHECK-NOT: llvm.call @symm_chk
+llvm.func @_symm_entry_main(%slots: !llvm.ptr) {
+  %p = llvm.load %slots : !llvm.ptr -> !llvm.ptr
+  llvm.return
+}
