@@ -73,7 +73,7 @@ def configure(config, lit_config, name):
     )
     config.substitutions.append(("%symm", f"{tools}/symm"))
     substitute("symm-opt", f"{deadline} {tools}/symm-opt{round_trip}")
-    for tool in ["symm-translate", "symm-run", "symm-lsp-server"]:
+    for tool in ["symm-translate", "symm-run", "symm-check", "symm-lsp-server"]:
         substitute(tool, f"{deadline} {tools}/{tool}")
     substitute("FileCheck", f"{llvm}/FileCheck --enable-var-scope --dump-input-filter=all")
     for tool in LLVM_TOOLS:

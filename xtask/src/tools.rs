@@ -7,7 +7,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 /// The names, which are also those of the crates. Each crate has an executable of its own, with LLVM and MLIR in it.
-pub const NAMES: [&str; 4] = ["symm-opt", "symm-run", "symm-translate", "symm-lsp-server"];
+pub const NAMES: [&str; 5] = ["symm-opt", "symm-run", "symm-check", "symm-translate", "symm-lsp-server"];
 
 /// Builds the tools.
 pub fn build() -> Result<()> {

@@ -44,6 +44,15 @@ pub struct Prepared {
     arguments: Vec<Input>,
 }
 
+/// The arguments and results of one call, in memory.
+pub struct Slots {
+    words: Vec<Vec<u64>>,
+    pointers: Vec<*mut c_void>,
+    /// The first of the results.
+    results: usize,
+    _arrays: Vec<Vec<u8>>,
+}
+
 enum Input {
     /// The bits of a scalar.
     Scalar(u64),
@@ -116,6 +125,27 @@ impl Prepared {
 
     /// Calls the function on the calling rank and returns its array results by name.
     pub fn call(&self, ctx: *const i64) -> BTreeMap<String, Array> {
+        let slots = self.slots(ctx);
+        self.enter(&slots);
+        let results = self.signature.outputs.iter().zip(&slots.words[slots.results..]);
+        results
+            .filter_map(|(output, slot)| match &output.ty {
+                ArgumentType::Scalar(_) => None,
+                ArgumentType::Array { element, shape } => {
+                    Some((output.name.clone(), returned(*element, shape.len(), slot)))
+                }
+            })
+            .collect()
+    }
+
+    /// Calls the function on the calling rank. What it returns lies in the slots.
+    pub fn enter(&self, slots: &Slots) {
+        // SAFETY: one pointer for each argument and result, to as many bytes as its type has in memory.
+        unsafe { (self.entry.code)(slots.pointers.as_ptr()) };
+    }
+
+    /// The arguments for one call on one rank, and room for the results.
+    pub fn slots(&self, ctx: *const i64) -> Slots {
         // Every rank has arrays of its own: the program may write to them.
         let mut arrays: Vec<Vec<u8>> = Vec::new();
         let mut slots: Vec<Vec<u64>> = vec![vec![ctx as u64]];
@@ -129,25 +159,15 @@ impl Prepared {
                 }
             });
         }
-        let first_result = slots.len();
+        let results = slots.len();
         for output in &self.signature.outputs {
             slots.push(match &output.ty {
                 ArgumentType::Scalar(_) => vec![0],
                 ArgumentType::Array { shape, .. } => vec![0; 3 + 2 * shape.len()],
             });
         }
-        let pointers: Vec<*mut c_void> = slots.iter_mut().map(|slot| slot.as_mut_ptr().cast()).collect();
-        // SAFETY: one pointer for each argument and result, to as many bytes as its type has in memory.
-        unsafe { (self.entry.code)(pointers.as_ptr()) };
-        let results = self.signature.outputs.iter().zip(&slots[first_result..]);
-        results
-            .filter_map(|(output, slot)| match &output.ty {
-                ArgumentType::Scalar(_) => None,
-                ArgumentType::Array { element, shape } => {
-                    Some((output.name.clone(), returned(*element, shape.len(), slot)))
-                }
-            })
-            .collect()
+        let pointers = slots.iter_mut().map(|slot| slot.as_mut_ptr().cast()).collect();
+        Slots { words: slots, pointers, results, _arrays: arrays }
     }
 }
 

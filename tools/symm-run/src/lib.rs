@@ -3,12 +3,12 @@
 // Unsafe code is where it is allowed by name.
 #![deny(unsafe_code)]
 
-mod array;
+pub mod array;
 #[expect(unsafe_code, reason = "calls of compiled code")]
-mod call;
+pub mod call;
 mod compile;
 mod image;
-mod options;
+pub mod options;
 mod output;
 
 use anyhow::Context as _;

@@ -97,7 +97,11 @@ pub enum Driver {
     Hip,
 }
 
-fn pair(text: &str) -> Result<(String, String), String> {
+/// Reads an option's value; symm-check has the same.
+///
+/// # Errors
+/// What it takes, as text.
+pub fn pair(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() && !value.is_empty() => Ok((name.into(), value.into())),
         _ => Err("takes NAME=VALUE".into()),
@@ -114,13 +118,21 @@ fn file(text: &OsStr) -> Result<(String, OsString), &'static str> {
     }
 }
 
-/// Likewise, of a file that is read.
-fn input(text: &OsStr) -> Result<(String, OsString), &'static str> {
+/// A name and a file that is read, whose name need not be UTF-8.
+/// Reads an option's value; symm-check has the same.
+///
+/// # Errors
+/// What it takes, as text.
+pub fn input(text: &OsStr) -> Result<(String, OsString), &'static str> {
     let (name, path) = file(text)?;
     if path == "-" { Err("takes a file; standard input is /dev/stdin") } else { Ok((name, path)) }
 }
 
-fn ranks(text: &str) -> Result<u32, String> {
+/// Reads an option's value; symm-check has the same.
+///
+/// # Errors
+/// What it takes, as text.
+pub fn ranks(text: &str) -> Result<u32, String> {
     let ranks = text.parse().ok().filter(|ranks| *ranks > 0);
     ranks.ok_or_else(|| "takes a number of ranks, 1 or more".into())
 }
@@ -144,7 +156,11 @@ fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
-fn bytes(text: &str) -> Result<u64, String> {
+/// Reads an option's value; symm-check has the same.
+///
+/// # Errors
+/// What it takes, as text.
+pub fn bytes(text: &str) -> Result<u64, String> {
     let (digits, unit) = match text.char_indices().last() {
         Some((end, 'K' | 'k')) => (&text[..end], 1 << 10),
         Some((end, 'M' | 'm')) => (&text[..end], 1 << 20),

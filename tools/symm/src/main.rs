@@ -16,6 +16,12 @@ struct Tool {
 
 const TOOLS: &[Tool] = &[
     Tool { word: "run", name: "symm-run", summary: "run a program on N ranks", main: symm_run::main },
+    Tool {
+        word: "check",
+        name: "symm-check",
+        summary: "find races, missing releases and deadlocks of a program",
+        main: symm_check::main,
+    },
     Tool { word: "opt", name: "symm-opt", summary: "run passes: mlir-opt with the symm dialect", main: symm_opt::main },
     Tool {
         word: "translate",

@@ -1,0 +1,56 @@
+//! Checks a program: compiles it in process, runs every thread of every rank under the checker's scheduler, and reports
+//! what is wrong in any of the schedules that it tries.
+
+// Unsafe code is where it is allowed by name.
+#![deny(unsafe_code)]
+
+mod compile;
+mod options;
+mod report;
+
+use clap::Parser;
+use options::Options;
+use std::io::Write as _;
+use std::process::ExitCode;
+use symm_abi::heap::{MAX_RANKS, RESERVED_BYTES};
+use symm_checker::check::check;
+use symm_checker::run::Limits;
+use symm_checker_native::{Front, HEAP};
+use symm_tool::{Call, on_large_stack};
+
+/// Something was found.
+const FOUND: u8 = 1;
+/// The program could not be checked.
+const FAILED: u8 = 2;
+
+/// Runs the tool.
+#[must_use]
+pub fn main(call: &Call) -> ExitCode {
+    let options = Options::parse_from(call.line());
+    on_large_stack(|| match run(&options) {
+        Ok(code) => code,
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "symm-check: {error:#}");
+            ExitCode::from(FAILED)
+        }
+    })
+}
+
+fn run(options: &Options) -> anyhow::Result<ExitCode> {
+    anyhow::ensure!(options.ranks <= MAX_RANKS, "--ranks {}: a run has 1 to {MAX_RANKS} ranks", options.ranks);
+    anyhow::ensure!(options.heap_size > RESERVED_BYTES, "--heap-size: more than 2 MiB, which symm uses itself");
+    anyhow::ensure!(options.heap_size <= HEAP, "--heap-size: at most {} bytes", HEAP);
+    let host = compile::program(options)?;
+    let front = Front::new(host, options.ranks, options.heap_size, options.threads)?;
+    let blocks = options.blocks.and_then(|blocks| usize::try_from(blocks).ok()).unwrap_or(usize::MAX);
+    let limits = Limits { steps: options.steps, blocks };
+    let report = check(&front, &options.schedules(), limits);
+    let mut out = std::io::stdout().lock();
+    if options.json {
+        report::json(&mut out, &report)?;
+    } else {
+        report::text(&mut out, &report)?;
+    }
+    out.flush()?;
+    Ok(if report.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(FOUND) })
+}

@@ -1,0 +1,3 @@
+//! The executable of `symm-check`.
+
+symm_tool::main!(symm_check::main(&symm_tool::Call::of_process("symm-check")));

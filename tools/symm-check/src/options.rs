@@ -1,0 +1,124 @@
+//! The command line.
+
+use clap::Parser;
+use clap::builder::{OsStringValueParser, TypedValueParser as _};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use symm_checker::check::Schedules;
+use symm_checker::schedule::Schedule;
+use symm_run::options::{bytes, input, pair, ranks};
+
+/// Find races, missing releases and deadlocks of a symm program, on no GPU.
+///
+/// Every thread of every block of every rank runs by itself under a scheduler, on one thread of this machine, and each
+/// access of memory is looked at by the rules of docs/memory-model.md. Without --schedules, --exhaustive or --replay
+/// there is one execution, in which each thread goes on as long as it can.
+///
+/// The exit status is 0 if nothing was found, 1 if something was, and 2 if the program could not be checked.
+///
+/// Examples:
+///
+///   symm-check examples/message_passing.mlir --ranks 2 --threads 2 --arg messages=6
+///
+///   symm-check program.mlir --ranks 2 --schedules 100 --seed 7
+///
+///   symm-check program.mlir --ranks 2 --exhaustive
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
+#[derive(Parser)]
+#[command(version, verbatim_doc_comment)]
+pub struct Options {
+    /// The program: MLIR text or bytecode; '-' is standard input.
+    pub file: PathBuf,
+    /// How many ranks.
+    #[arg(short = 'n', long, default_value = "2", value_parser = ranks, allow_hyphen_values = true)]
+    pub ranks: u32,
+    /// The most threads of a block; a launch that asks for more gets so many.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub threads: Option<u32>,
+    /// How many blocks of a rank fit on its device at once; without it all do.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub blocks: Option<u32>,
+    /// The host function to run.
+    #[arg(long, default_value = "main")]
+    pub entry: String,
+    /// An array argument, from a NumPy file.
+    #[arg(long = "input", value_name = "NAME=FILE.npy", value_parser = OsStringValueParser::new().try_map(|text| input(&text)))]
+    pub inputs: Vec<(String, OsString)>,
+    /// A scalar argument.
+    #[arg(long = "arg", value_name = "NAME=VALUE", value_parser = pair, allow_hyphen_values = true)]
+    pub args: Vec<(String, String)>,
+    /// Symmetric memory of each rank, with a suffix K, M or G.
+    #[arg(long, value_name = "BYTES", default_value = "64M", value_parser = bytes)]
+    pub heap_size: u64,
+    /// Try so many random schedules, from the seeds --seed, --seed + 1, ….
+    #[arg(long, value_name = "N", conflicts_with_all = ["exhaustive", "replay"])]
+    pub schedules: Option<usize>,
+    /// The first seed of random schedules; alone, that one schedule.
+    #[arg(long, value_name = "N", conflicts_with_all = ["exhaustive", "replay"])]
+    pub seed: Option<u64>,
+    /// How often the priorities of threads change in a random schedule.
+    #[arg(long, value_name = "N", default_value = "3")]
+    pub changes: usize,
+    /// Try all schedules that differ, but no more than --executions.
+    #[arg(long, conflicts_with = "replay")]
+    pub exhaustive: bool,
+    /// The most executions of --exhaustive.
+    #[arg(long, value_name = "N", default_value = "100000")]
+    pub executions: usize,
+    /// Execute the schedule of a report once more.
+    #[arg(long, value_name = "SCHEDULE")]
+    pub replay: Option<Schedule>,
+    /// The most steps of one execution; one that takes more is given up.
+    #[arg(long, value_name = "N", default_value = "1000000")]
+    pub steps: usize,
+    /// Check what is written, and not what the compiler makes of it: nothing is repaired or merged.
+    #[arg(long)]
+    pub as_written: bool,
+    /// Report an error where the compiler would repair a memory order or a scope.
+    #[arg(long, conflicts_with = "as_written")]
+    pub strict: bool,
+    /// Write the report as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl Options {
+    /// The schedules that are asked for.
+    pub fn schedules(&self) -> Schedules {
+        if let Some(schedule) = &self.replay {
+            return Schedules::Replay(schedule.clone());
+        }
+        if self.exhaustive {
+            return Schedules::All { executions: self.executions };
+        }
+        match (self.schedules, self.seed) {
+            (None, None) => Schedules::InTurn,
+            (executions, seed) => Schedules::Random {
+                seed: seed.unwrap_or(1),
+                executions: executions.unwrap_or(1),
+                changes: self.changes,
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Options::command().debug_assert();
+    }
+
+    #[test]
+    fn kinds_of_schedules_exclude_each_other() {
+        let parsed = |options: &[&str]| Options::try_parse_from([&["symm-check", "f"], options].concat());
+        assert!(parsed(&["--exhaustive", "--seed", "3"]).is_err());
+        assert!(parsed(&["--replay", "0 x"]).is_err());
+        assert_eq!(parsed(&[]).ok().map(|options| options.schedules()), Some(Schedules::InTurn));
+        let random = Schedules::Random { seed: 7, executions: 1, changes: 3 };
+        assert_eq!(parsed(&["--seed", "7"]).ok().map(|options| options.schedules()), Some(random));
+    }
+}
