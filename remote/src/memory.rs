@@ -55,7 +55,9 @@ impl Memory {
             let ahead = name.spawn_scoped(scope, || pages.prepare(&written)).ok();
             let tell = |count| {
                 written.store(count, Ordering::Release);
-                ahead.iter().for_each(|ahead| ahead.thread().unpark());
+                if let Some(ahead) = &ahead {
+                    ahead.thread().unpark();
+                }
             };
             let _end = Told(&tell);
             read(self.bytes_mut(), &tell)

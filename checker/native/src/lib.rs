@@ -122,12 +122,11 @@ struct Running<'f> {
 impl Running<'_> {
     /// A task that does its first step.
     fn begin(&self, task: TaskId) -> Result<Fiber, String> {
-        let (rank, work) = match self.state.take_thread(task) {
-            Some((rank, thread)) => (rank, Work::Thread(thread)),
-            None => {
-                let rank = u32::try_from(task).unwrap_or(u32::MAX);
-                (rank, Work::Host((self.front.host)(self.front.tables[task].as_ptr())))
-            }
+        let (rank, work) = if let Some((rank, thread)) = self.state.take_thread(task) {
+            (rank, Work::Thread(thread))
+        } else {
+            let rank = u32::try_from(task).unwrap_or(u32::MAX);
+            (rank, Work::Host((self.front.host)(self.front.tables[task].as_ptr())))
         };
         let context = Rc::new(Context::new(Rc::clone(&self.state), rank, task, work));
         let fiber = Fiber::new(context, &mut self.front.stacks.borrow_mut());

@@ -90,11 +90,6 @@ impl State {
         self.space.place(at as u64, bytes)
     }
 
-    /// The bytes of a rank's heap that belong to symm.
-    pub fn reserved(&self, rank: u32) -> Range {
-        Range { heap: rank, start: 0, bytes: RESERVED_BYTES }
-    }
-
     /// All hosts meet.
     pub fn meeting_of_hosts(&self) -> Op {
         Op::Barrier(HOSTS, (0..self.ranks as TaskId).collect::<Vec<_>>().into())
@@ -176,4 +171,9 @@ impl State {
 pub fn warps(block: &Arc<[TaskId]>) -> Vec<Arc<[TaskId]>> {
     const WARP: usize = 32;
     block.chunks(WARP).map(Arc::from).collect()
+}
+
+/// The bytes of a rank's heap that belong to symm.
+pub fn reserved(rank: u32) -> Range {
+    Range { heap: rank, start: 0, bytes: RESERVED_BYTES }
 }

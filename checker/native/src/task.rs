@@ -1,7 +1,7 @@
 //! What a task is: a rank's host function, or a thread of a block.
 
 use crate::Call;
-use crate::state::State;
+use crate::state::{self, State};
 use corosensei::Yielder;
 use std::cell::Cell;
 use std::ffi::{c_char, c_void};
@@ -65,7 +65,7 @@ impl Context {
     /// The part of a heap that belongs to symm is there from the start, on every rank.
     fn begin(&self) {
         let site: Site = "start".into();
-        self.ask_at(Op::Alloc(self.state.reserved(self.rank), true), site.clone());
+        self.ask_at(Op::Alloc(state::reserved(self.rank), true), site.clone());
         self.ask_at(self.state.meeting_of_hosts(), site);
     }
 

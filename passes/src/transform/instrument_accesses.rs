@@ -86,8 +86,14 @@ fn instrument<'c: 'a, 'a>(
             b.erase(op);
             Ok(())
         }
-        "llvm.intr.memcpy" | "llvm.intr.memcpy.inline" | "llvm.intr.memmove" => copy(op, calls),
-        "llvm.intr.memset" => fill(op, calls),
+        "llvm.intr.memcpy" | "llvm.intr.memcpy.inline" | "llvm.intr.memmove" => {
+            copy(op, calls);
+            Ok(())
+        }
+        "llvm.intr.memset" => {
+            fill(op, calls);
+            Ok(())
+        }
         "llvm.intr.masked.load" | "llvm.intr.masked.gather" => lanes::read(op, calls),
         "llvm.intr.masked.store" | "llvm.intr.masked.scatter" => lanes::write(op, calls),
         "llvm.call" => refuse_call(op, defined),
@@ -186,7 +192,7 @@ fn load<'c: 'a, 'a>(op: OperationRef<'c, 'a>, calls: &Calls<'c, 'a>) -> Result<(
     if is_private(from) {
         return Ok(());
     }
-    let (slot, bytes) = (calls.slot(op, ty), calls.bytes(&b, op, ty)?);
+    let (slot, bytes) = (calls::slot(op, ty), calls::bytes(&b, op, ty)?);
     if is_strong(op) {
         let (order, scope) = (order(&b, op, "ordering")?, scope(&b, op)?);
         calls.call(&b, &check::LOAD, [slot, from, bytes, order, scope, calls.location(&b)]);
@@ -202,8 +208,8 @@ fn store<'c: 'a, 'a>(op: OperationRef<'c, 'a>, calls: &Calls<'c, 'a>) -> Result<
     if is_private(to) {
         return Ok(());
     }
-    let bytes = calls.bytes(&b, op, value.r#type())?;
-    let slot = calls.spill(&b, op, value);
+    let bytes = calls::bytes(&b, op, value.r#type())?;
+    let slot = calls::spill(&b, op, value);
     if is_strong(op) {
         let (order, scope) = (order(&b, op, "ordering")?, scope(&b, op)?);
         calls.call(&b, &check::STORE, [to, slot, bytes, order, scope, calls.location(&b)]);
@@ -234,8 +240,8 @@ fn update<'c: 'a, 'a>(op: OperationRef<'c, 'a>, calls: &Calls<'c, 'a>) -> Result
         11 if ty.is_bf16() => check::Update::AddBf16,
         _ => return Err(error(op, "S1: symm-check does not know this atomic update")),
     };
-    let (bytes, old) = (calls.bytes(&b, op, ty)?, calls.slot(op, ty));
-    let value = calls.spill(&b, op, value);
+    let (bytes, old) = (calls::bytes(&b, op, ty)?, calls::slot(op, ty));
+    let value = calls::spill(&b, op, value);
     let (order, scope, kind) = (order(&b, op, "ordering")?, scope(&b, op)?, b.llvm_i32(kind as i64));
     calls.call(&b, &check::UPDATE, [old, at, kind, value, bytes, order, scope, calls.location(&b)]);
     b.replace(op, &[b.load(old, ty, &[])]);
@@ -245,8 +251,8 @@ fn update<'c: 'a, 'a>(op: OperationRef<'c, 'a>, calls: &Calls<'c, 'a>) -> Result
 fn compare<'c: 'a, 'a>(op: OperationRef<'c, 'a>, calls: &Calls<'c, 'a>) -> Result<(), Reported> {
     let (b, at, expected, desired) = (Builder::before(op), operand(op, 0), operand(op, 1), operand(op, 2));
     let ty = expected.r#type();
-    let (bytes, old, expects) = (calls.bytes(&b, op, ty)?, calls.slot(op, ty), calls.spill(&b, op, expected));
-    let desired = calls.spill(&b, op, desired);
+    let (bytes, old, expects) = (calls::bytes(&b, op, ty)?, calls::slot(op, ty), calls::spill(&b, op, expected));
+    let desired = calls::spill(&b, op, desired);
     let (order, scope) = (order(&b, op, "success_ordering")?, scope(&b, op)?);
     let operands = [old, at, expects, desired, bytes, order, scope, calls.location(&b)];
     calls.call(&b, &check::COMPARE, operands);
@@ -257,29 +263,27 @@ fn compare<'c: 'a, 'a>(op: OperationRef<'c, 'a>, calls: &Calls<'c, 'a>) -> Resul
     Ok(())
 }
 
-fn copy<'c: 'a, 'a>(op: OperationRef<'c, 'a>, calls: &Calls<'c, 'a>) -> Result<(), Reported> {
+fn copy<'c: 'a, 'a>(op: OperationRef<'c, 'a>, calls: &Calls<'c, 'a>) {
     let (b, to, from) = (Builder::before(op), operand(op, 0), operand(op, 1));
     if is_private(to) && is_private(from) {
-        return Ok(());
+        return;
     }
     let bytes = match op.operand(2) {
-        Ok(bytes) => calls.wide(&b, bytes),
+        Ok(bytes) => calls::wide(&b, bytes),
         Err(_) => b.llvm_i64(number(op, "len")),
     };
     calls.call(&b, &check::COPY, [to, from, bytes, calls.location(&b)]);
     b.erase(op);
-    Ok(())
 }
 
-fn fill<'c: 'a, 'a>(op: OperationRef<'c, 'a>, calls: &Calls<'c, 'a>) -> Result<(), Reported> {
+fn fill<'c: 'a, 'a>(op: OperationRef<'c, 'a>, calls: &Calls<'c, 'a>) {
     let (b, to, byte) = (Builder::before(op), operand(op, 0), operand(op, 1));
     if is_private(to) {
-        return Ok(());
+        return;
     }
-    let (byte, bytes) = (b.value("llvm.zext", &[byte], b.int(32), &[]), calls.wide(&b, operand(op, 2)));
+    let (byte, bytes) = (b.value("llvm.zext", &[byte], b.int(32), &[]), calls::wide(&b, operand(op, 2)));
     calls.call(&b, &check::FILL, [to, byte, bytes, calls.location(&b)]);
     b.erase(op);
-    Ok(())
 }
 
 /// Functions that are not in the module and get pointers without accessing what the model knows of.

@@ -39,7 +39,7 @@ pub fn main(call: &Call) -> ExitCode {
 fn run(options: &Options) -> anyhow::Result<ExitCode> {
     anyhow::ensure!(options.ranks <= MAX_RANKS, "--ranks {}: a run has 1 to {MAX_RANKS} ranks", options.ranks);
     anyhow::ensure!(options.heap_size > RESERVED_BYTES, "--heap-size: more than 2 MiB, which symm uses itself");
-    anyhow::ensure!(options.heap_size <= HEAP, "--heap-size: at most {} bytes", HEAP);
+    anyhow::ensure!(options.heap_size <= HEAP, "--heap-size: at most {HEAP} bytes");
     let host = compile::program(options)?;
     let front = Front::new(host, options.ranks, options.heap_size, options.threads)?;
     let blocks = options.blocks.and_then(|blocks| usize::try_from(blocks).ok()).unwrap_or(usize::MAX);

@@ -23,6 +23,7 @@ use symm_run::options::{bytes, input, pair, ranks};
 ///   symm-check program.mlir --ranks 2 --schedules 100 --seed 7
 ///
 ///   symm-check program.mlir --ranks 2 --exhaustive
+#[expect(clippy::doc_markdown, reason = "it is the text of --help")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 #[derive(Parser)]
 #[command(version, verbatim_doc_comment)]

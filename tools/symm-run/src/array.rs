@@ -25,22 +25,49 @@ pub struct Array {
 /// Why a file does not hold the array that the program takes.
 #[derive(Debug, thiserror::Error)]
 pub enum ArrayError {
+    /// The file could not be read or written.
     #[error(transparent)]
     Io(#[from] std::io::Error),
+    /// It holds elements of another type.
     #[error("holds {found}, but the program takes {expected}")]
-    Type { found: String, expected: &'static str },
+    Type {
+        /// NumPy's name of its type.
+        found: String,
+        /// What the program takes.
+        expected: &'static str,
+    },
+    /// It has another shape.
     #[error("has shape {found:?}, but the program takes {expected}")]
-    Shape { found: Vec<u64>, expected: String },
+    Shape {
+        /// Its shape.
+        found: Vec<u64>,
+        /// The shape that the program takes.
+        expected: String,
+    },
+    /// Its first index runs fastest.
     #[error("is in Fortran order; save it with numpy.ascontiguousarray")]
     FortranOrder,
+    /// Its data end early.
     #[error("is cut short: {expected} bytes of data for its shape, got {found}")]
-    CutShort { expected: u64, found: u64 },
+    CutShort {
+        /// Bytes that its shape takes.
+        expected: u64,
+        /// Bytes that are there.
+        found: u64,
+    },
+    /// There is more after its data.
     #[error("is longer than its shape says: {expected} bytes of data, and then more; save it again with numpy.save")]
-    TooLong { expected: u64 },
+    TooLong {
+        /// Bytes that its shape takes.
+        expected: u64,
+    },
+    /// Its header ends early.
     #[error("ends within its header, or is empty: save it with numpy.save")]
     HeaderCutShort,
+    /// Nothing came in time.
     #[error("was not read within {0:?} (--timeout): if it is a pipe, see whether anything writes to it")]
     Late(Duration),
+    /// Its size is no number of 64 bits.
     #[error("is too large: its shape needs more bytes than there are addresses")]
     TooLarge,
 }

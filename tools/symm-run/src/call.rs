@@ -24,11 +24,15 @@ unsafe impl Sync for Entry {}
 
 impl Entry {
     /// The name of the entry that the lowering makes for the host function `name`.
+    #[must_use]
     pub fn symbol(name: &str) -> String {
         kernel::entry(name)
     }
 
     /// Finds an entry by its name.
+    ///
+    /// # Errors
+    /// There is none.
     pub fn new(jit: Jit, symbol: &str) -> Result<Self, Error> {
         let address = jit.address(symbol)?;
         // SAFETY: the lowering makes entries with exactly this signature.
@@ -62,6 +66,9 @@ enum Input {
 impl Prepared {
     /// Matches what the command line gives with what the function takes and returns. Each array is to be read within
     /// `limit`.
+    ///
+    /// # Errors
+    /// What does not match, by its option.
     pub fn new(
         entry: Entry,
         signature: Signature,
@@ -124,6 +131,7 @@ impl Prepared {
     }
 
     /// Calls the function on the calling rank and returns its array results by name.
+    #[must_use]
     pub fn call(&self, ctx: *const i64) -> BTreeMap<String, Array> {
         let slots = self.slots(ctx);
         self.enter(&slots);
@@ -145,6 +153,7 @@ impl Prepared {
     }
 
     /// The arguments for one call on one rank, and room for the results.
+    #[must_use]
     pub fn slots(&self, ctx: *const i64) -> Slots {
         // Every rank has arrays of its own: the program may write to them.
         let mut arrays: Vec<Vec<u8>> = Vec::new();
@@ -153,8 +162,9 @@ impl Prepared {
             slots.push(match argument {
                 Input::Scalar(bits) => vec![*bits],
                 Input::Array(array) => {
-                    arrays.push(array.bytes.clone());
-                    let data = arrays.last_mut().expect("just pushed").as_mut_ptr() as u64;
+                    let mut bytes = array.bytes.clone();
+                    let data = bytes.as_mut_ptr() as u64;
+                    arrays.push(bytes);
                     descriptor(data, &array.shape)
                 }
             });

@@ -3,7 +3,7 @@
 // Unsafe code is where it is allowed by name.
 #![deny(unsafe_code)]
 
-pub mod array;
+mod array;
 #[expect(unsafe_code, reason = "calls of compiled code")]
 pub mod call;
 mod compile;

@@ -72,6 +72,7 @@ pub struct Options {
 impl Options {
     /// What has to be the same on all ranks, because it changes the program, with its name. The bootstrap compares by
     /// itself what the ranks make: heaps, devices, traces.
+    #[must_use]
     pub fn of_the_program(&self) -> Vec<(String, String)> {
         let flag = |given: bool| given.then(|| "given".to_owned());
         let options = [

@@ -144,8 +144,8 @@ fn update_of(kind: u32, value: u64) -> Option<Update> {
 }
 
 /// Updates a value, and says what it was.
-fn updated(task: &Context, at: Value, update: Update, loc: *const c_char) -> u64 {
-    match at {
+fn updated(task: &Context, at: &Value, update: Update, loc: *const c_char) -> u64 {
+    match *at {
         Value::Held(strong) => as_word(&task.ask(Op::Atomic(strong, update), loc)),
         Value::Own(at, bytes) => {
             // SAFETY: the task's own memory.
@@ -176,7 +176,7 @@ pub unsafe extern "C" fn symm_chk_update(
         let Some(update) = update_of(kind, word(by, bytes)) else {
             task.fail(format!("an atomic of an unknown kind, {kind}"), loc)
         };
-        let was = updated(task, value(task, at, bytes, (order, scope), loc), update, loc);
+        let was = updated(task, &value(task, at, bytes, (order, scope), loc), update, loc);
         put_word(old, was, bytes);
     }
 }
@@ -195,7 +195,7 @@ pub unsafe extern "C" fn symm_chk_compare(
     // SAFETY: as above.
     unsafe {
         let update = Update::Compare { expected: word(expected, bytes), desired: word(desired, bytes) };
-        let was = updated(task, value(task, at, bytes, (order, scope), loc), update, loc);
+        let was = updated(task, &value(task, at, bytes, (order, scope), loc), update, loc);
         put_word(old, was, bytes);
     }
 }

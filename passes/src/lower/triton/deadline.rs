@@ -74,10 +74,8 @@ impl Deadline<'_> {
         if self.logs {
             words.push((PROGRAM_WORD, "host"));
         }
-        let written: String = words
-            .into_iter()
-            .map(|(place, value)| format!("st.relaxed.sys.global.b64 {}, {value};\n", word(place)))
-            .collect();
+        let stored = |place, value| format!("st.relaxed.sys.global.b64 {}, {value};\n", word(place));
+        let written = words.into_iter().fold(String::new(), |text, (place, value)| text + &stored(place, value));
         let (state, host) = (word(STATE_WORD), word(HOST_WORD));
         let limit = match self.limit {
             Some(nanoseconds) => format!("mov.b64 limit, {nanoseconds}"),
@@ -101,11 +99,9 @@ impl Deadline<'_> {
     fn log(&self, names: &Looking) -> String {
         let at = |word: usize| format!("[now+{}]", (LOG_WORD + word) * WORD_BYTES);
         let tag = self.tag.to_string();
-        let written: String = [tag.as_str(), names.address, names.expected, names.seen, "host"]
-            .into_iter()
-            .zip(1..)
-            .map(|(value, word)| format!("st.relaxed.sys.global.b64 {}, {value};\n", at(word)))
-            .collect();
+        let stored = |value, word| format!("st.relaxed.sys.global.b64 {}, {value};\n", at(word));
+        let words = [tag.as_str(), names.address, names.expected, names.seen, "host"].into_iter().zip(1..);
+        let written = words.fold(String::new(), |text, (value, word)| text + &stored(value, word));
         format!(
             "setp.le.u32 busy, polls, {POLLS_OF_A_LOOK};\n@busy bra TOLD;\n{}\
              mov.u32 polls, %ctaid.y;\nadd.u32 rest, rest, polls;\nmov.u32 polls, %ctaid.z;\nadd.u32 rest, rest, polls;\n\

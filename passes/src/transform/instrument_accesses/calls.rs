@@ -78,39 +78,6 @@ impl<'c: 'a, 'a> Calls<'c, 'a> {
         b.op("llvm.call", &operands, &[], &attributes);
     }
 
-    /// A place on the stack for a value, made at the start of the function around `op`.
-    pub fn slot(&self, op: OperationRef<'c, 'a>, ty: Type<'c>) -> Value<'c, 'c> {
-        let function = enclosing(op, &["llvm.func"]).unwrap_or(op);
-        let b = Builder::at_start(context(op), blocks(function)[0], op.location());
-        let attributes = [("elem_type", type_attribute(ty)), ("alignment", b.integer(64, 64))];
-        b.value("llvm.alloca", &[b.llvm_i64(1)], b.ptr(), &attributes)
-    }
-
-    /// A place on the stack that holds a value.
-    pub fn spill(&self, b: &Builder<'c>, op: OperationRef<'c, 'a>, value: Value<'c, '_>) -> Value<'c, 'c> {
-        let slot = self.slot(op, value.r#type());
-        b.store(value, slot, &[]);
-        slot
-    }
-
-    /// The bytes that a value of a type has in memory.
-    ///
-    /// # Errors
-    /// It is not known how the value lies there.
-    pub fn bytes(&self, b: &Builder<'c>, op: OperationRef<'c, 'a>, ty: Type<'c>) -> Result<Value<'c, 'c>, Reported> {
-        size(ty)
-            .map(|bytes| b.llvm_i64(bytes.cast_signed()))
-            .ok_or_else(|| error(op, &lossy!("S1: symm-check does not know how a value of type {ty} lies in memory")))
-    }
-
-    /// An integer as `i64`.
-    pub fn wide(&self, b: &Builder<'c>, value: Value<'c, '_>) -> Value<'c, 'c> {
-        match integer_width(value.r#type()) {
-            Some(width) if width < 64 => b.value("llvm.zext", &[value], b.int(64), &[]),
-            _ => crate::ir::lasting(value),
-        }
-    }
-
     /// A pointer to the text of the builder's location.
     pub fn location(&self, b: &Builder<'c>) -> Value<'c, 'c> {
         let text = location_text(b.location());
@@ -147,4 +114,37 @@ pub fn size(ty: Type) -> Option<u64> {
         return Some(lanes.div_ceil(8));
     }
     (integer_width(element).is_some() || element.is_float()).then(|| byte_width(element) * lanes)
+}
+
+/// A place on the stack for a value, made at the start of the function around `op`.
+pub fn slot<'c: 'a, 'a>(op: OperationRef<'c, 'a>, ty: Type<'c>) -> Value<'c, 'c> {
+    let function = enclosing(op, &["llvm.func"]).unwrap_or(op);
+    let b = Builder::at_start(context(op), blocks(function)[0], op.location());
+    let attributes = [("elem_type", type_attribute(ty)), ("alignment", b.integer(64, 64))];
+    b.value("llvm.alloca", &[b.llvm_i64(1)], b.ptr(), &attributes)
+}
+
+/// A place on the stack that holds a value.
+pub fn spill<'c: 'a, 'a>(b: &Builder<'c>, op: OperationRef<'c, 'a>, value: Value<'c, '_>) -> Value<'c, 'c> {
+    let slot = slot(op, value.r#type());
+    b.store(value, slot, &[]);
+    slot
+}
+
+/// The bytes that a value of a type has in memory.
+///
+/// # Errors
+/// It is not known how the value lies there.
+pub fn bytes<'c: 'a, 'a>(b: &Builder<'c>, op: OperationRef<'c, 'a>, ty: Type<'c>) -> Result<Value<'c, 'c>, Reported> {
+    size(ty)
+        .map(|bytes| b.llvm_i64(bytes.cast_signed()))
+        .ok_or_else(|| error(op, &lossy!("S1: symm-check does not know how a value of type {ty} lies in memory")))
+}
+
+/// An integer as `i64`.
+pub fn wide<'c>(b: &Builder<'c>, value: Value<'c, '_>) -> Value<'c, 'c> {
+    match integer_width(value.r#type()) {
+        Some(width) if width < 64 => b.value("llvm.zext", &[value], b.int(64), &[]),
+        _ => crate::ir::lasting(value),
+    }
 }

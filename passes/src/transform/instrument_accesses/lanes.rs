@@ -1,6 +1,6 @@
 //! Accesses of vectors under a mask: a pointer and a byte of mask for each lane.
 
-use super::calls::{Calls, size};
+use super::calls::{Calls, size, slot, spill};
 use super::{operand, result_type};
 use crate::ir::{Builder, signed};
 use melior::ir::operation::OperationLike;
@@ -21,14 +21,13 @@ fn lanes<'c: 'a, 'a>(op: OperationRef<'c, 'a>, ty: Type<'c>) -> Result<(usize, u
 /// The addresses of the lanes, in memory, one after the other.
 fn pointers<'c: 'a, 'a>(
     b: &Builder<'c>,
-    calls: &Calls<'c, 'a>,
     op: OperationRef<'c, 'a>,
     (at, count, bytes): (Value<'c, 'a>, usize, u64),
 ) -> Value<'c, 'c> {
     if !is_llvm_pointer(at.r#type()) {
-        return calls.spill(b, op, at);
+        return spill(b, op, at);
     }
-    let words = calls.slot(op, Type::vector(&[count as u64], b.int(64)));
+    let words = slot(op, Type::vector(&[count as u64], b.int(64)));
     for lane in 0..count {
         let step = b.llvm_i64(signed(lane) * bytes.cast_signed());
         let address = b.byte_offset(at, step);
@@ -38,25 +37,20 @@ fn pointers<'c: 'a, 'a>(
 }
 
 /// The bytes of a mask.
-fn mask<'c: 'a, 'a>(
-    b: &Builder<'c>,
-    calls: &Calls<'c, 'a>,
-    op: OperationRef<'c, 'a>,
-    (mask, count): (Value<'c, 'a>, usize),
-) -> Value<'c, 'c> {
+fn mask<'c: 'a, 'a>(b: &Builder<'c>, op: OperationRef<'c, 'a>, (mask, count): (Value<'c, 'a>, usize)) -> Value<'c, 'c> {
     let bytes = b.value("llvm.zext", &[mask], Type::vector(&[count as u64], b.int(8)), &[]);
-    calls.spill(b, op, bytes)
+    spill(b, op, bytes)
 }
 
 /// A masked load or a gather: pointers, mask, and what lanes hold that are off.
 pub fn read<'c: 'a, 'a>(op: OperationRef<'c, 'a>, calls: &Calls<'c, 'a>) -> Result<(), Reported> {
     let (b, ty) = (Builder::before(op), result_type(op));
     let (count, bytes) = lanes(op, ty)?;
-    let from = pointers(&b, calls, op, (operand(op, 0), count, bytes));
-    let mask = mask(&b, calls, op, (operand(op, 1), count));
+    let from = pointers(&b, op, (operand(op, 0), count, bytes));
+    let mask = mask(&b, op, (operand(op, 1), count));
     let slot = match op.operand(2) {
-        Ok(otherwise) => calls.spill(&b, op, otherwise),
-        Err(_) => calls.spill(&b, op, b.zero(ty)),
+        Ok(otherwise) => spill(&b, op, otherwise),
+        Err(_) => spill(&b, op, b.zero(ty)),
     };
     let (bytes, lanes) = (b.llvm_i64(bytes.cast_signed()), b.llvm_i64(signed(count)));
     calls.call(&b, &check::READ_LANES, [slot, from, bytes, lanes, mask, calls.location(&b)]);
@@ -68,9 +62,9 @@ pub fn read<'c: 'a, 'a>(op: OperationRef<'c, 'a>, calls: &Calls<'c, 'a>) -> Resu
 pub fn write<'c: 'a, 'a>(op: OperationRef<'c, 'a>, calls: &Calls<'c, 'a>) -> Result<(), Reported> {
     let (b, value) = (Builder::before(op), operand(op, 0));
     let (count, bytes) = lanes(op, value.r#type())?;
-    let to = pointers(&b, calls, op, (operand(op, 1), count, bytes));
-    let mask = mask(&b, calls, op, (operand(op, 2), count));
-    let slot = calls.spill(&b, op, value);
+    let to = pointers(&b, op, (operand(op, 1), count, bytes));
+    let mask = mask(&b, op, (operand(op, 2), count));
+    let slot = spill(&b, op, value);
     let (bytes, lanes) = (b.llvm_i64(bytes.cast_signed()), b.llvm_i64(signed(count)));
     calls.call(&b, &check::WRITE_LANES, [to, slot, bytes, lanes, mask, calls.location(&b)]);
     b.erase(op);
