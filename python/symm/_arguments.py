@@ -37,6 +37,11 @@ def elements(pointer):
     return pointer.type.with_element_ty(element) if pointer.type.is_block() else element
 
 
+def same_elements(emit, pointer, original):
+    """Loaded booleans are stored as bytes."""
+    return emit.semantic.cast(pointer, tl.int1) if original.type.scalar.element_ty == tl.int1 else pointer
+
+
 def pair(emit, src, dst):
     """Source and destination of a copy: pointers to the same elements, of one shape."""
     src, dst = emit.pointer(src, "src"), emit.pointer(dst, "dst", written=True)

@@ -29,6 +29,7 @@ from ._arguments import (
     load_cache,
     order_of,
     pair,
+    same_elements,
 )
 from ._carrier import Emitter, Parameters, Result, op
 from ._operands import choice, flag
@@ -41,11 +42,6 @@ __all__ = [
     "atomic_or", "atomic_xor", "atomic_min", "atomic_max", "atomic_xchg", "atomic_cas", "signal", "wait", "put_signal",
     "fence", "barrier",
 ]  # fmt: skip
-
-
-def _same_elements(emit, pointer, original):
-    """Loaded booleans are stored as bytes."""
-    return emit.semantic.cast(pointer, tl.int1) if original.type.scalar.element_ty == tl.int1 else pointer
 
 
 @op
@@ -101,7 +97,7 @@ def load(
         "cache": choice(cache_modifier, "cache_modifier", LoadCache),
         "volatile": flag(volatile, "volatile"),
     }
-    return _same_elements(emit, emit.call("remote_load", operands, attributes, elements(pointer)), ptr)
+    return same_elements(emit, emit.call("remote_load", operands, attributes, elements(pointer)), ptr)
 
 
 @op
