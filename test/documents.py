@@ -4,9 +4,9 @@
 
 It takes every fenced block of README.md, docs/*.md (the generated pages aside) and the README of each folder:
 
-- `sh` and `console`: `symm-run` and `symm-translate` without `--driver` run as they stand, and the output under a
-  `console` command is compared, whatever the order of its lines. Of all other commands the files must be there, and
-  their options must be in the command's own `--help`.
+- `sh` and `console`: `symm-run`, `symm-check` and `symm-translate` without `--driver` run as they stand, and the output
+  under a `console` command is compared, whatever the order of its lines. Of all other commands the files must be there,
+  and their options must be in the command's own `--help`.
 - `mlir`: a whole module is read by symm-opt. Anything else must stand in one of the examples, line for line.
 - `python`: stands in a program that the tests of the Python package run, or is run by them from the page.
 - `c`: is compiled against symm.h.
@@ -183,7 +183,7 @@ def main():
     parser.add_argument("--bin", type=Path, required=True, help="where symm-run and the others are")
     parser.add_argument("--list", action="store_true", help="print what was done with each block")
     options = parser.parse_args()
-    tools = ("symm-opt", "symm-run", "symm-translate", "symm-lsp-server")
+    tools = ("symm-opt", "symm-run", "symm-check", "symm-translate", "symm-lsp-server")
     with tempfile.TemporaryDirectory(prefix="symm-documents-") as folder:
         documents = Documents({name: str(options.bin.resolve() / name) for name in tools}, Path(folder))
         for page in pages():
