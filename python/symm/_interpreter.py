@@ -246,7 +246,14 @@ class Effects:
         if programs > most:
             raise ValueError(f"the grid has {programs} programs, and there are flags for {most} on {words[1]} ranks")
         if (world := _open.current(words)) is not None:
-            meet(world, words, Clock(operands, attributes))
+            try:
+                meet(world, words, Clock(operands, attributes))
+            except SymmError:
+                raise
+            except BaseException:
+                # As in a barrier of the host: other ranks may have counted this one.
+                world.rank.end("interrupted")
+                raise
         elif words[1] > 1:
             raise SymmError("symm barrier needs the ranks of symm.init, but this context is not from there")
 

@@ -34,7 +34,8 @@ def test_right_and_wrong_uses(tmp_path):
 
 @pytest.mark.parametrize("module", [symm.triton, symm.gluon])
 def test_every_op_is_a_function_and_a_method(module):
-    context, *ops = module.__all__
+    context, options, *ops = module.__all__
+    assert options == "options"
     assert ops == _ops.__all__ + _flags.__all__ + _packets.__all__
     defined = [value for each in (_ops, _flags, _packets) for value in vars(each).items()]
     assert set(ops) == {name for name, value in defined if getattr(value, "__triton_builtin__", False)}
