@@ -244,7 +244,7 @@ fn send(queue: &Queue, answers: &Answers, mut writing: Writing) {
                 }
             };
             if let Err(error) = written {
-                answers.lose(&format!("the connection has ended: {error}"));
+                answers.lose(&ended(&error));
                 writing.shut();
                 queue.close();
                 break;
@@ -262,9 +262,14 @@ fn send(queue: &Queue, answers: &Answers, mut writing: Writing) {
 fn receive(queue: &Queue, answers: &Answers, mut reading: Reading<Incoming>) {
     let reason = match answers.take_all(&mut reading) {
         Ok(()) => "it has ended the connection: its output says why".into(),
-        Err(Error::Io(error)) => format!("the connection has ended: {error}"),
+        Err(Error::Io(error)) => ended(&error),
         Err(error) => error.to_string(),
     };
     answers.lose(&reason);
     queue.close();
+}
+
+/// A worker that dies while something is on its way to it resets the connection.
+fn ended(error: &impl std::fmt::Display) -> String {
+    format!("the connection has ended ({error}): its output says why, if it has died")
 }

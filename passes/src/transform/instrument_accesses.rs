@@ -51,6 +51,11 @@ fn run(root: OperationRef, _: &Values) -> Result<Ir, Reported> {
         if [kernel::ENTRY, crate::lower::cpu::KERNEL].iter().any(|prefix| name.starts_with(prefix)) {
             continue;
         }
+        if function.parent_operation() != Some(root) && !blocks(function).is_empty() {
+            let message = "S1: symm-check takes the module's own functions: lower what is in modules of its own first";
+            outcome = outcome.and(Err(error(function, message)));
+            continue;
+        }
         for op in collect(function) {
             outcome = outcome.and(instrument(op, &calls, &defined));
         }

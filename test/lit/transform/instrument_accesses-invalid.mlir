@@ -44,3 +44,14 @@ llvm.func @wrapping(%p: !llvm.ptr, %v: i32) {
   %old = llvm.atomicrmw uinc_wrap %p, %v monotonic : !llvm.ptr, i32
   llvm.return
 }
+
+// -----
+
+// Found by the fuzzer: the calls would name what is in another module.
+gpu.module @kernels {
+  // expected-error @+1 {{S1: symm-check takes the module's own functions: lower what is in modules of its own first}}
+  llvm.func @within(%p: !llvm.ptr) -> i32 {
+    %v = llvm.load %p : !llvm.ptr -> i32
+    llvm.return %v : i32
+  }
+}

@@ -74,3 +74,12 @@ llvm.func @_symm_entry_main(%slots: !llvm.ptr) {
   %p = llvm.load %slots : !llvm.ptr -> !llvm.ptr
   llvm.return
 }
+
+// Found by the fuzzer: a pointer of another address space is the same address on the CPU.
+// CHECK-LABEL: llvm.func @of_another_space(
+// CHECK: %[[P:.*]] = llvm.addrspacecast %{{.*}} : !llvm.ptr<1> to !llvm.ptr
+// CHECK: llvm.call @symm_chk_read(%{{.*}}, %[[P]],
+llvm.func @of_another_space(%p: !llvm.ptr<1>) -> i32 {
+  %v = llvm.load %p : !llvm.ptr<1> -> i32
+  llvm.return %v : i32
+}

@@ -70,6 +70,13 @@ impl<'c: 'a, 'a> Calls<'c, 'a> {
             ];
             top.op_with_regions("llvm.func", &[], &[], &attributes, vec![Region::new()]);
         }
+        // On the CPU all address spaces are one.
+        let generic = |operand: Value<'c, '_>| {
+            let ty = operand.r#type();
+            let other = is_llvm_pointer(ty) && ty != b.ptr();
+            if other { b.value("llvm.addrspacecast", &[operand], b.ptr(), &[]) } else { crate::ir::lasting(operand) }
+        };
+        let operands = operands.map(generic);
         let attributes = [
             ("callee", b.symbol(function.name)),
             ("op_bundle_sizes", b.parse("array<i32>")),
