@@ -58,7 +58,7 @@ pub fn test(arguments: &[String]) -> Result<Tally> {
     let everything = arguments.iter().all(|argument| !argument.starts_with("test/"));
     let pytest = |python: &Path, path: Option<&Path>| {
         let mut pytest = Command::new(python);
-        pytest.args(["-m", "pytest", "-q", "-p", "no:cacheprovider"]).env("PYTHONPATH", "python");
+        pytest.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "--durations=8"]).env("PYTHONPATH", "python");
         // Python's caches would lie about in the tree.
         pytest.env("PYTHONDONTWRITEBYTECODE", "1").env("SYMM_WHEEL", &wheel).env("SYMM_MYPY", &mypy);
         pytest.env("SYMM_OPT", &symm_opt);

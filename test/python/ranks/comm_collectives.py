@@ -94,7 +94,7 @@ def moves():
 
 def long_ones():
     """Messages that take several rounds; in place where that is meant to work."""
-    for call in range(900, 902):
+    for call in range(900, 901 if BRIEF else 902):
         given = [values(rank, call, LONG, torch.bfloat16) for rank in range(RANKS)]
         mine = given[ME].clone()
         COMM.all_reduce(mine)
