@@ -20,7 +20,7 @@ pub fn command(paths: &[&str]) -> Result<Command> {
     Ok(command)
 }
 
-/// Runs lit and counts: what is neither passed, expectedly failed nor unsupported has failed.
+/// Runs lit, and counts: what is neither passed, expectedly failed nor unsupported has failed.
 pub fn count(mut command: Command) -> Result<Tally> {
     let report = tree::target().join("lit/results.json");
     fs::create_dir_all(tree::target().join("lit"))?;
@@ -33,10 +33,10 @@ pub fn count(mut command: Command) -> Result<Tally> {
         match test["code"].as_str().unwrap_or_default() {
             "PASS" | "FLAKYPASS" | "XFAIL" => tally.passed += 1,
             "UNSUPPORTED" | "SKIPPED" | "EXCLUDED" => {}
-            _ => tally.failed += 1,
+            _ => tally.failed.push(test["name"].as_str().unwrap_or("a test without a name").to_owned()),
         }
     }
-    if tally.failed == 0 && !status.success() {
+    if tally.failed.is_empty() && !status.success() {
         bail!("{status}: {}", run::line(&command));
     }
     Ok(tally)

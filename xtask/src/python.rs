@@ -38,7 +38,10 @@ pub struct Arguments {
 
 pub fn run(arguments: &Arguments) -> Result<()> {
     let tally = test(&arguments.pytest)?;
-    ensure!(tally.failed == 0, "{} tests of the Python package failed", tally.failed);
+    for name in &tally.failed {
+        println!("failed: {name}");
+    }
+    ensure!(tally.failed.is_empty(), "{} tests of the Python package failed", tally.failed.len());
     Ok(())
 }
 
@@ -58,7 +61,8 @@ pub fn test(arguments: &[String]) -> Result<Tally> {
     let everything = arguments.iter().all(|argument| !argument.starts_with("test/"));
     let pytest = |python: &Path, path: Option<&Path>| {
         let mut pytest = Command::new(python);
-        pytest.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", "--durations=8"]).env("PYTHONPATH", "python");
+        pytest.args(["-m", "pytest", "-q", "-rfEX", "--durations=8", "-p", "no:cacheprovider"]);
+        pytest.env("PYTHONPATH", "python");
         // Python's caches would lie about in the tree.
         pytest.env("PYTHONDONTWRITEBYTECODE", "1").env("SYMM_WHEEL", &wheel).env("SYMM_MYPY", &mypy);
         pytest.env("SYMM_OPT", &symm_opt);
@@ -110,7 +114,9 @@ fn run_all(runs: Vec<(String, Command)>, at_once: usize, arguments: &[String]) -
             let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
             let Some((name, mut pytest)) = next else { return tallies };
             let output = pytest.output().with_context(|| run::line(&pytest));
-            tallies.push(output.and_then(|output| judge(&name, &output, &run::line(&pytest), arguments)));
+            let judged = output.and_then(|output| judge(&name, &output, &run::line(&pytest), arguments));
+            // One that breaks down has no tests to count: it counts as one, and the others count as they would.
+            tallies.push(judged.unwrap_or_else(|error| Tally::failure(format!("{name}: {error:#}"))));
         }
     };
     let tallies = thread::scope(|scope| {
@@ -120,7 +126,7 @@ fn run_all(runs: Vec<(String, Command)>, at_once: usize, arguments: &[String]) -
     })?;
     let mut total = Tally::default();
     for tally in tallies.into_iter().flatten() {
-        total += tally?;
+        total += tally;
     }
     Ok(total)
 }
@@ -129,16 +135,34 @@ fn run_all(runs: Vec<(String, Command)>, at_once: usize, arguments: &[String]) -
 fn judge(name: &str, output: &Output, line: &str, arguments: &[String]) -> Result<Tally> {
     let text = String::from_utf8_lossy(&output.stdout);
     println!("{name}:\n{text}");
-    let tally = text.lines().rev().find_map(counts).unwrap_or_default();
-    // Triton 3.9.0 ends with a page on what it has leaked.
+    let tally = tally(name, &text);
     // With `-k`, none of the tests may be meant, and without `--long` none of some files with torch.
     let may_be_none = !arguments.is_empty() || name.starts_with("torch");
     let none_meant = may_be_none && output.status.code() == Some(NO_TESTS);
     if !output.status.success() && !none_meant {
         eprintln!("{}", String::from_utf8_lossy(&output.stderr));
-        ensure!(tally.failed > 0, "{}: {line}", output.status);
+        ensure!(!tally.failed.is_empty(), "{}: {line}", output.status);
     }
     Ok(tally)
+}
+
+/// What passed, and the names of what failed, in what pytest has printed.
+fn tally(name: &str, printed: &str) -> Tally {
+    // Not the last line: Triton 3.9.0 ends with a page on what it has leaked.
+    let (passed, count) = printed.lines().rev().find_map(counts).unwrap_or_default();
+    let summary = printed.rsplit_once("= short test summary info =").map_or("", |(_, summary)| summary);
+    let names = summary.lines().filter_map(|line| {
+        let test = ["FAILED ", "ERROR ", "XPASS "].iter().find_map(|kind| line.strip_prefix(kind))?;
+        // A dash in brackets is of a parameter's name.
+        let end = match (test.find('['), test.find(" - ")) {
+            (Some(open), Some(dash)) if open < dash => test.find("] - ").map(|bracket| bracket + 1),
+            (_, dash) => dash,
+        };
+        Some(&test[..end.unwrap_or(test.len())])
+    });
+    let mut failed: Vec<String> = names.take(count).map(|test| format!("{name}: {test}")).collect();
+    failed.resize(count, format!("{name}: a test without a name"));
+    Tally { passed, failed }
 }
 
 /// The Python with each version of Triton, by the version, once the extension lies in the package's sources.
@@ -212,31 +236,52 @@ fn packages_of(name: &str, package: &str) -> Result<PathBuf> {
 }
 
 /// The counts in pytest's last line, `1 failed, 3 passed, 2 errors in 0.10s`.
-fn counts(line: &str) -> Option<Tally> {
+fn counts(line: &str) -> Option<(usize, usize)> {
     let (counts, _) = line.split_once(" in ").filter(|(_, time)| time.starts_with(|c: char| c.is_ascii_digit()))?;
-    let mut tally = Tally::default();
+    let (mut passed, mut failed) = (0, 0);
     for count in counts.split(", ") {
         let (number, what) = count.split_once(' ')?;
         let number: usize = number.parse().ok()?;
         match what {
-            "passed" | "xfailed" => tally.passed += number,
-            "failed" | "error" | "errors" | "xpassed" => tally.failed += number,
+            "passed" | "xfailed" => passed += number,
+            "failed" | "error" | "errors" | "xpassed" => failed += number,
             _ => {}
         }
     }
-    Some(tally)
+    Some((passed, failed))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::counts;
+    use super::{counts, tally};
 
     #[test]
     fn counts_are_read_from_the_last_line_alone() {
-        let read = |line| counts(line).map(|tally| (tally.passed, tally.failed));
-        assert_eq!(read("1 failed, 3 passed, 1 skipped, 2 errors in 0.10s"), Some((3, 3)));
-        assert_eq!(read("70 passed in 61.02s (0:01:01)"), Some((70, 0)));
-        assert_eq!(read("no tests ran in 0.01s"), None);
-        assert_eq!(read("2 things in parts"), None);
+        assert_eq!(counts("1 failed, 3 passed, 1 skipped, 2 errors in 0.10s"), Some((3, 3)));
+        assert_eq!(counts("70 passed in 61.02s (0:01:01)"), Some((70, 0)));
+        assert_eq!(counts("no tests ran in 0.01s"), None);
+        assert_eq!(counts("2 things in parts"), None);
+    }
+
+    #[test]
+    fn what_failed_is_named_with_its_run() {
+        let text = "\
+FAILED is no name here
+=========================== short test summary info ============================
+FAILED test/python/test_a.py::test_b[1 - 2] - assert 1 == 2
+ERROR test/python/test_c.py - ImportError: no module
+2 failed, 3 passed, 1 error in 0.02s
+leaked: 3 objects
+";
+        let tally = tally("Triton 3.9.0", text);
+        assert_eq!(tally.passed, 3);
+        assert_eq!(
+            tally.failed,
+            [
+                "Triton 3.9.0: test/python/test_a.py::test_b[1 - 2]",
+                "Triton 3.9.0: test/python/test_c.py",
+                "Triton 3.9.0: a test without a name",
+            ]
+        );
     }
 }

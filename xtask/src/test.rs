@@ -1,23 +1,31 @@
-//! `./x test`: builds everything, runs every test, and ends with the line `N passed, N failed`.
+//! `./x test`: builds everything, runs every test, and ends with a line `failed: NAME` for each test that failed and the
+//! line `N passed, N failed`.
 
-use crate::{check, contributing, fuzz, lit, python, run, tools};
-use anyhow::{Context, Result, bail};
-use std::io::{BufRead, BufReader};
+mod cargo;
+
+use crate::{check, contributing, fuzz, lit, python, tools};
+use anyhow::{Result, bail};
 use std::ops::AddAssign;
-use std::process::Stdio;
 use std::time::Instant;
 
-/// How many tests passed and failed.
+/// How many tests passed, and which ones failed.
 #[derive(Default)]
 pub struct Tally {
     pub passed: usize,
-    pub failed: usize,
+    pub failed: Vec<String>,
+}
+
+impl Tally {
+    /// One failure.
+    pub fn failure(name: String) -> Self {
+        Self { passed: 0, failed: vec![name] }
+    }
 }
 
 impl AddAssign for Tally {
     fn add_assign(&mut self, other: Self) {
         self.passed += other.passed;
-        self.failed += other.failed;
+        self.failed.extend(other.failed);
     }
 }
 
@@ -27,7 +35,7 @@ const FUZZ_INPUTS: &str = "2000";
 type Stage = (&'static str, fn() -> Result<Tally>);
 
 const STAGES: &[Stage] = &[
-    ("Rust tests", rust_tests),
+    ("Rust tests", cargo::test),
     // The input of every symm-opt also goes through text and bytecode; what the passes then run on is the original.
     ("lit: dialect and passes", || {
         let mut command = lit::command(lit::DIALECT)?;
@@ -61,8 +69,9 @@ pub fn run() -> Result<()> {
             Ok(tally) => total += tally,
             // A stage that breaks down has no tests to count: it counts as one.
             Err(error) => {
-                eprintln!("{name}: {error:#}");
-                total.failed += 1;
+                let error = format!("{name}: {error:#}");
+                eprintln!("{error}");
+                total += Tally::failure(error.lines().next().unwrap_or_default().to_owned());
             }
         }
         ok
@@ -77,8 +86,11 @@ pub fn run() -> Result<()> {
     for (name, time) in times {
         println!("{:>7.1} s  {name}", time.as_secs_f64());
     }
-    println!("{} passed, {} failed", total.passed, total.failed);
-    if total.failed > 0 {
+    for name in &total.failed {
+        println!("failed: {name}");
+    }
+    println!("{} passed, {} failed", total.passed, total.failed.len());
+    if !total.failed.is_empty() {
         bail!("tests failed");
     }
     Ok(())
@@ -87,43 +99,4 @@ pub fn run() -> Result<()> {
 fn build() -> Result<Tally> {
     tools::build_all()?;
     Ok(Tally::default())
-}
-
-fn rust_tests() -> Result<Tally> {
-    let mut command = run::cargo();
-    command.args(["test", "--release", "--no-fail-fast"]);
-    let mut child = command.stdout(Stdio::piped()).spawn().with_context(|| run::line(&command))?;
-    let mut tally = Tally::default();
-    for line in BufReader::new(child.stdout.take().context("stdout is piped")?).lines() {
-        let line = line?;
-        println!("{line}");
-        if let Some((passed, failed)) = counts(&line) {
-            tally.passed += passed;
-            tally.failed += failed;
-        }
-    }
-    let status = child.wait()?;
-    if tally.failed == 0 && !status.success() {
-        bail!("{status}: {}", run::line(&command));
-    }
-    Ok(tally)
-}
-
-/// The counts in `test result: ok. 3 passed; 0 failed; …`.
-fn counts(line: &str) -> Option<(usize, usize)> {
-    let (_, counts) = line.strip_prefix("test result: ")?.split_once(". ")?;
-    let mut numbers = counts.split("; ").map_while(|part| part.split_once(' ')?.0.parse().ok());
-    Some((numbers.next()?, numbers.next()?))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::counts;
-
-    #[test]
-    fn counts_are_read_from_the_summary_alone() {
-        let line = "test result: FAILED. 3 passed; 12 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.1s";
-        assert_eq!(counts(line), Some((3, 12)));
-        assert_eq!(counts("test pool::drops ... ok"), None);
-    }
 }

@@ -28,14 +28,11 @@ fn main() -> ExitCode {
         Some("--as") => ranks::as_rank(&std::env::args().nth(2).expect("what to do")),
         // The harness's own flags, such as --list, ask for nothing that this file has.
         Some(flag) if flag.starts_with("--") && flag != "--nocapture" => ExitCode::SUCCESS,
-        filter => {
-            test_all(filter.filter(|text| !text.starts_with('-')));
-            ExitCode::SUCCESS
-        }
+        filter => test_all(filter.filter(|text| !text.starts_with('-'))),
     }
 }
 
-fn test_all(filter: Option<&str>) {
+fn test_all(filter: Option<&str>) -> ExitCode {
     let tests: [(&str, fn()); 23] = [
         ("ranks_exchange_data", ranks_exchange_data),
         ("ranks_join_and_leave", ranks_join_and_leave),
@@ -69,15 +66,33 @@ fn test_all(filter: Option<&str>) {
     let storm = std::env::var_os("SYMM_STORM").filter(|_| own).map(|_| storm::Storm::begin());
     let signals = if own { &signals::TESTS[..] } else { &[] };
     let more = [&forks::TESTS[..], signals, &spawner::TESTS, &users::TESTS, &worlds::TESTS].concat();
+    let (mut passed, mut failed) = (0, Vec::new());
     for (name, test) in tests.into_iter().chain(more) {
         if filter.is_none_or(|filter| name.contains(filter)) {
             let start = Instant::now();
-            test();
-            println!("test {name} ... ok ({:.1} s)", start.elapsed().as_secs_f64());
+            let outcome = if std::panic::catch_unwind(test).is_ok() {
+                passed += 1;
+                "ok"
+            } else {
+                failed.push(name);
+                "FAILED"
+            };
+            println!("test {name} ... {outcome} ({:.1} s)", start.elapsed().as_secs_f64());
         }
     }
     drop(storm);
     users::clean_up();
+    summary(passed, &failed)
+}
+
+/// As Rust's own harness ends, for those that read it.
+fn summary(passed: usize, failed: &[&str]) -> ExitCode {
+    if !failed.is_empty() {
+        println!("\nfailures:\n    {}", failed.join("\n    "));
+    }
+    let (outcome, count) = (if failed.is_empty() { "ok" } else { "FAILED" }, failed.len());
+    println!("\ntest result: {outcome}. {passed} passed; {count} failed; 0 ignored");
+    if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 fn ranks_exchange_data() {
