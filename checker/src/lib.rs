@@ -28,6 +28,7 @@ pub mod lines;
 pub mod machine;
 pub mod memory;
 pub mod op;
+pub mod report;
 pub mod run;
 pub mod schedule;
 pub mod shadow;

@@ -6,14 +6,14 @@
 
 mod compile;
 mod options;
-mod report;
 
 use clap::Parser;
 use options::Options;
 use std::io::Write as _;
 use std::process::ExitCode;
 use symm_abi::heap::{MAX_RANKS, RESERVED_BYTES};
-use symm_checker::check::check;
+use symm_checker::check::{Found, check};
+use symm_checker::report::{self, Front as Name};
 use symm_checker::run::Limits;
 use symm_checker_native::{Front, HEAP};
 use symm_tool::{Call, on_large_stack};
@@ -22,6 +22,8 @@ use symm_tool::{Call, on_large_stack};
 const FOUND: u8 = 1;
 /// The program could not be checked.
 const FAILED: u8 = 2;
+
+const NAME: Name<'static> = Name { name: "symm-check", again: &again, steps: "--steps" };
 
 /// Runs the tool.
 #[must_use]
@@ -49,8 +51,13 @@ fn run(options: &Options) -> anyhow::Result<ExitCode> {
     if options.json {
         report::json(&mut out, &report)?;
     } else {
-        report::text(&mut out, &report)?;
+        report::text(&mut out, &report, NAME)?;
     }
     out.flush()?;
     Ok(if report.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(FOUND) })
+}
+
+fn again(found: &Found) -> String {
+    let replay = format!("--replay '{}'", found.schedule);
+    found.seed.map_or_else(|| replay.clone(), |seed| format!("--seed {seed}, or {replay}"))
 }

@@ -1,0 +1,77 @@
+//! Reports: as text, with the lines of the source, and as JSON. Each front says its name and its options.
+
+mod json;
+mod text;
+
+pub use json::json;
+pub use text::text;
+
+use crate::check::{Found, Report};
+use std::collections::HashMap;
+
+/// Whose report it is.
+#[derive(Clone, Copy)]
+pub struct Front<'f> {
+    /// The name that comes before the summary.
+    pub name: &'f str,
+    /// How the front is told to show a finding again.
+    pub again: &'f dyn Fn(&Found) -> String,
+    /// How it is told how many steps an execution may take.
+    pub steps: &'f str,
+}
+
+/// The lines of the files that findings name.
+#[derive(Default)]
+struct Sources(HashMap<String, Vec<String>>);
+
+impl Sources {
+    fn line(&mut self, file: &str, line: usize) -> Option<&str> {
+        let read = || std::fs::read_to_string(file).unwrap_or_default().lines().map(str::to_owned).collect();
+        let lines = self.0.entry(file.to_owned()).or_insert_with(read);
+        lines.get(line.checked_sub(1)?).map(String::as_str)
+    }
+}
+
+/// `FILE:LINE:COLUMN` in its parts.
+fn place(site: &str) -> Option<(&str, usize, usize)> {
+    let mut parts = site.rsplitn(3, ':');
+    let (column, line) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+    Some((parts.next()?, line, column))
+}
+
+fn severity(found: &Found) -> &'static str {
+    if found.finding.kind.is_note() { "note" } else { "error" }
+}
+
+/// What was explored, and what follows from it.
+fn summary(report: &Report, steps: &str) -> String {
+    let errors = report.found.iter().filter(|found| !found.finding.kind.is_note()).count();
+    let notes = report.found.len() - errors;
+    let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+    let mut said = vec![match (errors, notes) {
+        (0, 0) => "nothing found".to_owned(),
+        (0, _) => format!("nothing wrong found, {}", counted(notes, "note")),
+        (_, 0) => counted(errors, "error"),
+        _ => format!("{}, {}", counted(errors, "error"), counted(notes, "note")),
+    }];
+    said.push(format!("{} tried", counted(report.executions, "execution")));
+    if report.given_up > 0 {
+        said.push(format!("{} given up after {steps} steps", report.given_up));
+    }
+    said.push(
+        if report.is_exhausted { "there are no others that differ" } else { "of other schedules nothing is known" }
+            .to_owned(),
+    );
+    said.join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_site_has_three_parts() {
+        assert_eq!(place("a:b.mlir:3:14"), Some(("a:b.mlir", 3, 14)));
+        assert_eq!(place("unknown"), None);
+    }
+}

@@ -1,0 +1,70 @@
+//! The report for programs to read.
+
+use super::{place, severity};
+use crate::check::Report;
+use crate::finding::At;
+use serde::Serialize;
+use std::io::{self, Write};
+
+/// Writes the report for programs to read.
+///
+/// # Errors
+/// Those of writing.
+pub fn json(out: &mut impl Write, report: &Report) -> io::Result<()> {
+    let findings = report.found.iter().map(|found| JsonFinding {
+        kind: found.finding.kind.name(),
+        rule: found.finding.kind.rule(),
+        severity: severity(found),
+        places: found.finding.at.iter().map(JsonPlace::of).collect(),
+        help: &found.finding.help,
+        seed: found.seed,
+        schedule: found.schedule.to_string(),
+    });
+    let whole = JsonReport {
+        findings: findings.collect(),
+        executions: report.executions,
+        given_up: report.given_up,
+        exhausted: report.is_exhausted,
+    };
+    serde_json::to_writer_pretty(&mut *out, &whole)?;
+    writeln!(out)
+}
+
+#[derive(Serialize)]
+struct JsonReport<'r> {
+    findings: Vec<JsonFinding<'r>>,
+    executions: usize,
+    given_up: usize,
+    exhausted: bool,
+}
+
+#[derive(Serialize)]
+struct JsonFinding<'r> {
+    kind: &'static str,
+    rule: &'static str,
+    severity: &'static str,
+    places: Vec<JsonPlace<'r>>,
+    help: &'r str,
+    seed: Option<u64>,
+    schedule: String,
+}
+
+#[derive(Serialize)]
+struct JsonPlace<'r> {
+    rank: u32,
+    /// None for a rank's host.
+    block: Option<u32>,
+    thread: Option<u32>,
+    file: &'r str,
+    line: usize,
+    column: usize,
+    what: &'r str,
+}
+
+impl<'r> JsonPlace<'r> {
+    fn of(at: &'r At) -> Self {
+        let (file, line, column) = place(&at.site).unwrap_or((&at.site, 0, 0));
+        let block = (!at.task.is_host()).then_some(at.task.block);
+        Self { rank: at.task.rank, block, thread: at.task.thread, file, line, column, what: &at.what }
+    }
+}

@@ -1,0 +1,47 @@
+//! The report for people to read.
+
+use super::{Front, Sources, place, severity, summary};
+use crate::check::{Found, Report};
+use crate::finding::At;
+use std::io::{self, Write};
+
+/// Writes the report for people to read.
+///
+/// # Errors
+/// Those of writing.
+pub fn text(out: &mut impl Write, report: &Report, front: Front) -> io::Result<()> {
+    let mut sources = Sources::default();
+    for found in &report.found {
+        finding(out, found, front, &mut sources)?;
+    }
+    writeln!(out, "{}: {}", front.name, summary(report, front.steps))
+}
+
+fn finding(out: &mut impl Write, found: &Found, front: Front, sources: &mut Sources) -> io::Result<()> {
+    let finding = &found.finding;
+    let kind = finding.kind;
+    let rule = if kind.rule().is_empty() { String::new() } else { format!(" ({})", kind.rule()) };
+    let first = finding.at.first().map_or("program", |at| &at.site);
+    writeln!(out, "{first}: {}: {kind}{rule}", severity(found))?;
+    let mut last = None;
+    for at in &finding.at {
+        writeln!(out, "{}: note: {}: {}", at.site, at.task, at.what)?;
+        // A place that all tasks are at is shown once.
+        if last != Some(&at.site) {
+            caret(out, at, sources)?;
+        }
+        last = Some(&at.site);
+    }
+    if !finding.help.is_empty() {
+        writeln!(out, "  help: {}", finding.help)?;
+    }
+    writeln!(out, "  again: {}\n", (front.again)(found))
+}
+
+/// The line of source, and a caret below the op.
+fn caret(out: &mut impl Write, at: &At, sources: &mut Sources) -> io::Result<()> {
+    let Some((file, line, column)) = place(&at.site) else { return Ok(()) };
+    let Some(source) = sources.line(file, line) else { return Ok(()) };
+    let indent = source.chars().take(column.saturating_sub(1)).map(|letter| if letter == '\t' { '\t' } else { ' ' });
+    writeln!(out, "{source}\n{}^", indent.collect::<String>())
+}
