@@ -28,23 +28,35 @@ impl Run<'_> {
             }
             Op::Join(_) => "waits until what it has launched ends".into(),
             Op::WaitPacket(_, epoch) => format!("waits for packets of epoch {epoch}"),
+            Op::Poll(ranges, seen) => self.polls_in_vain(ranges, seen),
             _ => "is blocked".into(),
         };
         Some(self.machine.at(task, site, what))
     }
 
     fn wait_in_vain(&self, strong: Strong, until: Until) -> String {
-        let written = self.written(strong.at);
-        let seen = written.last().map_or(0, |last| last.value);
-        let mut who: Vec<_> = written
-            .iter()
-            .filter_map(|written| Some(format!("{} ({})", self.machine.tasks()[written.by?.task], written.site)))
-            .collect();
-        who.dedup();
-        let who =
-            if who.is_empty() { "nobody has signalled it".into() } else { format!("signalled by {}", who.join(", ")) };
-        let sign = until.compare;
+        let seen = self.written(strong.at).last().map_or(0, |last| last.value);
+        let (sign, who) = (until.compare, self.who_signalled(strong.at));
         format!("waits for {} {sign} {}, sees {seen}; {who}", strong.at, until.value)
+    }
+
+    fn polls_in_vain(&self, ranges: &[Range], seen: &[u8]) -> String {
+        match ranges {
+            &[at] if at.bytes <= 8 => {
+                let seen = seen.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte));
+                format!("polls {at} in vain, sees {seen}; {}", self.who_signalled(at))
+            }
+            [first, ..] => format!("polls {} places in vain, the first is {first}", ranges.len()),
+            [] => "runs in a loop that never ends".into(),
+        }
+    }
+
+    /// Who has written a flag.
+    fn who_signalled(&self, at: Range) -> String {
+        let by = |written: &Written| Some(format!("{} ({})", self.machine.tasks()[written.by?.task], written.site));
+        let mut who: Vec<_> = self.written(at).iter().filter_map(by).collect();
+        who.dedup();
+        if who.is_empty() { "nobody has signalled it".into() } else { format!("signalled by {}", who.join(", ")) }
     }
 
     fn written(&self, at: Range) -> &[Written] {
@@ -56,7 +68,7 @@ impl Run<'_> {
     }
 
     fn kind_of_deadlock(&self, blocked: &[TaskId]) -> (Kind, String) {
-        let waits = || blocked.iter().filter_map(|&task| self.waiting(task));
+        let waits = || blocked.iter().filter_map(|&task| self.flag_of(task));
         let divergent = |&task: &TaskId| match self.op(task) {
             Some(Op::Barrier(key, members)) => members.iter().any(|&other| match self.op(other) {
                 None => true,
@@ -80,7 +92,7 @@ impl Run<'_> {
         if blocked.iter().any(divergent) {
             return (Kind::BarrierDivergence, "all tasks of a group come to its barrier, or none does".into());
         }
-        let flags: BTreeSet<_> = waits().map(|(strong, _)| strong.at).collect();
+        let flags: BTreeSet<_> = waits().collect();
         let is_silent = |flag: &Range| self.written(*flag).iter().all(|written| written.by.is_none());
         // Who waits for what it has launched waits for these.
         let others = blocked.iter().filter(|&&task| !matches!(self.op(task), Some(Op::Join(_)))).count();
@@ -96,6 +108,15 @@ impl Run<'_> {
         let holds = |written: &Written| holds(until.compare, written.value, until.value, strong.at.bytes);
         let is_seen = |written: &Written| written.readers.iter().any(|read| read.task == task);
         self.written(strong.at).iter().any(|written| written.by.is_some() && holds(written) && !is_seen(written))
+    }
+
+    /// The flag that a task waits for, if it is one.
+    fn flag_of(&self, task: TaskId) -> Option<Range> {
+        match self.op(task)? {
+            Op::Wait(strong, _) => Some(strong.at),
+            Op::Poll(ranges, _) if ranges.len() == 1 => ranges.first().copied(),
+            _ => None,
+        }
     }
 
     fn waiting(&self, task: TaskId) -> Option<(Strong, Until)> {

@@ -115,7 +115,7 @@ impl<'p> Search<'p> {
         let mut order = own.clone();
         // A step that others disable again may have been possible before any of them; one that is always possible, only
         // before the last ones.
-        let may_pass = matches!(op, Op::Wait(..) | Op::WaitPacket(..));
+        let may_pass = matches!(op, Op::Wait(..) | Op::WaitPacket(..) | Op::Poll(..));
         for earlier in (0..depth).rev() {
             let node = &mut self.nodes[earlier];
             let is_before = if may_pass { own.covers(node.event) } else { order.covers(node.event) };
@@ -205,7 +205,7 @@ fn depend(one: &Op, other: &Op) -> bool {
 
 fn touched(op: &Op) -> (&[Range], bool) {
     match op {
-        Op::Read(ranges) | Op::WaitPacket(ranges, _) => (ranges, false),
+        Op::Read(ranges) | Op::WaitPacket(ranges, _) | Op::TryPacket(ranges, _) | Op::Poll(ranges, _) => (ranges, false),
         Op::Write(ranges, _) | Op::PutPacket(ranges, ..) => (ranges, true),
         Op::Load(strong) | Op::Late(strong, _) | Op::Wait(strong, _) => (std::slice::from_ref(&strong.at), false),
         Op::Store(strong, _) | Op::Atomic(strong, _) | Op::Signal(strong, _) => {

@@ -116,6 +116,7 @@ impl Machine {
             Op::Barrier(..) => usize::from(!matches!(self.states[task].barrier, Some(Arrival::Waits))),
             Op::Join(others) => usize::from(others.iter().all(|&other| self.states[other].has_ended)),
             Op::WaitPacket(lines, epoch) => usize::from(lines.iter().all(|&line| self.epoch_of(line) == *epoch)),
+            Op::Poll(ranges, bytes) => usize::from(self.memory.all(ranges) != *bytes),
             _ => 1,
         }
     }
@@ -168,6 +169,11 @@ impl Machine {
                 Answer::None
             }
             Op::WaitPacket(lines, epoch) => Answer::Bytes(self.wait_packet(task, lines, *epoch, site)),
+            Op::TryPacket(lines, epoch) => Answer::Bytes(self.try_packet(task, lines, *epoch, site)),
+            Op::Poll(ranges, _) => {
+                self.poll(task, ranges);
+                Answer::None
+            }
             Op::Alloc(range, zero) => {
                 self.alloc(task, *range, *zero, site);
                 Answer::None

@@ -77,6 +77,12 @@ impl Memory {
         (allocation.bytes[within].to_vec(), kind)
     }
 
+    /// The bytes of ranges, one after the other.
+    #[must_use]
+    pub fn all(&self, ranges: &[Range]) -> Vec<u8> {
+        ranges.iter().flat_map(|&range| self.read(range).0).collect()
+    }
+
     /// Writes a range as long as `bytes`.
     ///
     /// # Errors

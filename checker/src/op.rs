@@ -223,6 +223,10 @@ pub enum Op {
     PutPacket(Vec<Range>, Vec<u64>, u32),
     /// Blocks until all lines have the epoch; the answer is their data.
     WaitPacket(Vec<Range>, u32),
+    /// Looks once at lines; the answer is their data, and after it for each of them 1 if it has the epoch, else 0.
+    TryPacket(Vec<Range>, u32),
+    /// Blocks until these bytes are others: a loop has read them, and would do the same again as long as they are not.
+    Poll(Vec<Range>, Vec<u8>),
     /// From now on these bytes may be accessed; whether they are zero, or nothing is written there yet.
     Alloc(Range, bool),
     /// From now on they may not.

@@ -59,16 +59,24 @@ impl Machine {
     }
 
     pub(super) fn wait_packet(&mut self, task: TaskId, lines: &[Range], epoch: u32, site: &Site) -> Vec<u8> {
+        let received = lines.iter().filter_map(|&line| self.receive(task, line, epoch, site));
+        received.flat_map(u64::to_le_bytes).collect()
+    }
+
+    pub(super) fn try_packet(&mut self, task: TaskId, lines: &[Range], epoch: u32, site: &Site) -> Vec<u8> {
+        let found: Vec<_> = lines.iter().map(|&line| self.receive(task, line, epoch, site)).collect();
+        let data = found.iter().flat_map(|data| data.unwrap_or(0).to_le_bytes());
+        data.chain(found.iter().map(|data| u8::from(data.is_some()))).collect()
+    }
+
+    /// The data of a line, if it has the epoch.
+    fn receive(&mut self, task: TaskId, at: Range, epoch: u32, site: &Site) -> Option<u64> {
         let now = self.now(task);
-        let mut all = Vec::new();
-        for &at in lines {
-            self.access(task, at, Some(Scope::Sys), false, site);
-            let Some(line) = self.lines.get_mut(&at).filter(|line| line.epoch == epoch) else { continue };
-            line.received.push(now);
-            all.extend(line.data.to_le_bytes());
-            let seen = line.seen.clone();
-            self.states[task].knowledge.seen.join(&seen);
-        }
-        all
+        self.access(task, at, Some(Scope::Sys), false, site);
+        let line = self.lines.get_mut(&at).filter(|line| line.epoch == epoch)?;
+        line.received.push(now);
+        let (data, seen) = (line.data, line.seen.clone());
+        self.states[task].knowledge.seen.join(&seen);
+        Some(data)
     }
 }

@@ -162,6 +162,18 @@ impl Machine {
         1
     }
 
+    /// A loop that has polled sees what has come: of strong writes the newest.
+    pub(super) fn poll(&mut self, task: TaskId, ranges: &[Range]) {
+        let now = self.now(task);
+        for &range in ranges {
+            let from = Range { bytes: 0, ..range };
+            let to = Range { start: range.end(), bytes: 0, ..range };
+            for history in self.cells.range_mut(from..to).map(|(_, history)| history) {
+                history.read(history.all().len() - 1, now);
+            }
+        }
+    }
+
     /// Notes the access, and whether the memory is there.
     fn touch(&mut self, task: TaskId, strong: Strong, writes: bool, site: &Site) {
         if let (_, Some(kind)) = self.memory.read(strong.at)
