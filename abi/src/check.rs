@@ -162,6 +162,9 @@ functions! {
 
     /// Waits for a packet, and returns its data.
     WAIT_PACKET = symm_chk_wait_packet(line: *const u8, epoch: u32, loc: *const c_char) -> u64;
+
+    /// Looks once for a packet: 1 if it is there, and `data` gets its 8 bytes, else 0.
+    TRY_PACKET = symm_chk_try_packet(data: *mut u8, line: *const u8, epoch: u32, loc: *const c_char) -> u32;
 }
 
 #[cfg(test)]

@@ -205,7 +205,9 @@ fn depend(one: &Op, other: &Op) -> bool {
 
 fn touched(op: &Op) -> (&[Range], bool) {
     match op {
-        Op::Read(ranges) | Op::WaitPacket(ranges, _) | Op::TryPacket(ranges, _) | Op::Poll(ranges, _) => (ranges, false),
+        Op::Read(ranges) | Op::WaitPacket(ranges, _) | Op::TryPacket(ranges, _) | Op::Poll(ranges, _) => {
+            (ranges, false)
+        }
         Op::Write(ranges, _) | Op::PutPacket(ranges, ..) => (ranges, true),
         Op::Load(strong) | Op::Late(strong, _) | Op::Wait(strong, _) => (std::slice::from_ref(&strong.at), false),
         Op::Store(strong, _) | Op::Atomic(strong, _) | Op::Signal(strong, _) => {

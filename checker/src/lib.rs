@@ -12,8 +12,7 @@
 //! - A weak access reads and writes the newest value; where it could do otherwise it races, which is reported.
 //! - Of each flag the newest 64 values are kept ([`history::KEPT`]).
 //! - An atomic update that changes nothing is a load, as it may be on AMD GPUs.
-//! - A poll of a packet that may fail sees the newest packet; collective calls of the host that differ between ranks are
-//!   not in it.
+//! - Collective calls of the host that differ between ranks are not in it.
 //!
 //! There is no MLIR in this crate, and no clock: the same program and seed give the same report, byte for byte.
 

@@ -115,6 +115,7 @@ impl Machine {
             Op::Wait(strong, until) => self.wait_ways(task, *strong, *until).len(),
             Op::Barrier(..) => usize::from(!matches!(self.states[task].barrier, Some(Arrival::Waits))),
             Op::Join(others) => usize::from(others.iter().all(|&other| self.states[other].has_ended)),
+            Op::TryPacket(lines, epoch) => 1 + usize::from(self.may_miss(task, lines, *epoch)),
             Op::WaitPacket(lines, epoch) => usize::from(lines.iter().all(|&line| self.epoch_of(line) == *epoch)),
             Op::Poll(ranges, bytes) => usize::from(self.memory.all(ranges) != *bytes),
             _ => 1,
@@ -169,7 +170,7 @@ impl Machine {
                 Answer::None
             }
             Op::WaitPacket(lines, epoch) => Answer::Bytes(self.wait_packet(task, lines, *epoch, site)),
-            Op::TryPacket(lines, epoch) => Answer::Bytes(self.try_packet(task, lines, *epoch, site)),
+            Op::TryPacket(lines, epoch) => Answer::Bytes(self.try_packet(task, lines, *epoch, way == 0, site)),
             Op::Poll(ranges, _) => {
                 self.poll(task, ranges);
                 Answer::None

@@ -258,6 +258,19 @@ fn p1_packets_order_nothing_else() {
 }
 
 #[test]
+fn p1_a_poll_that_finds_its_epoch_is_a_receipt() {
+    let (line, answer) = (LINE, Range { heap: 0, ..LINE });
+    let put = |line, epoch| Op::PutPacket(vec![line], vec![u64::from(epoch)], epoch);
+    let asks = vec![put(line, 1), Op::WaitPacket(vec![answer], 1), put(line, 2)];
+    let polls = |epoch| vec![Op::TryPacket(vec![line], epoch), put(answer, 1)];
+    // Where it comes too early, or asks for another epoch, it has received nothing.
+    assert_eq!(two(asks.clone(), polls(1)), only(Kind::PacketOverwritten));
+    assert_eq!(two(asks.clone(), polls(2)), only(Kind::PacketOverwritten));
+    let looks_again = [vec![Op::WaitPacket(vec![line], 1), Op::TryPacket(vec![line], 3)], polls(1)].concat();
+    assert_eq!(two(asks, looks_again), BTreeSet::new());
+}
+
+#[test]
 fn launches_and_joins_order() {
     let host = |ops| {
         lines(&Task::block(0, 9), [vec![Op::Alloc(Range { heap: 1, start: 0, bytes: 1024 }, true)], ops].concat())

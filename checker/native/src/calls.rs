@@ -12,7 +12,7 @@ use atomics::{symm_chk_compare, symm_chk_load, symm_chk_store, symm_chk_update};
 pub use groups::wait;
 use groups::{
     symm_chk_barrier, symm_chk_enter, symm_chk_fence, symm_chk_put_packet, symm_chk_shared, symm_chk_signal,
-    symm_chk_wait, symm_chk_wait_packet,
+    symm_chk_try_packet, symm_chk_wait, symm_chk_wait_packet,
 };
 use std::ffi::c_char;
 use symm_abi::check::Definitions;
@@ -42,6 +42,7 @@ const DEFINITIONS: Definitions = Definitions {
     symm_chk_shared,
     symm_chk_put_packet,
     symm_chk_wait_packet,
+    symm_chk_try_packet,
 };
 
 /// Bytes that a task reads, from wherever they are.

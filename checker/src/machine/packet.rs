@@ -63,8 +63,30 @@ impl Machine {
         received.flat_map(u64::to_le_bytes).collect()
     }
 
-    pub(super) fn try_packet(&mut self, task: TaskId, lines: &[Range], epoch: u32, site: &Site) -> Vec<u8> {
-        let found: Vec<_> = lines.iter().map(|&line| self.receive(task, line, epoch, site)).collect();
+    /// Whether a poll for packets that are there may still come too early.
+    pub(super) fn may_miss(&self, task: TaskId, lines: &[Range], epoch: u32) -> bool {
+        let seen = &self.states[task].knowledge.seen;
+        lines.iter().filter_map(|line| self.lines.get(line)).any(|line| {
+            let is_received = line.received.iter().any(|receipt| receipt.task == task);
+            line.epoch == epoch && !is_received && !seen.covers(line.by)
+        })
+    }
+
+    /// One look at lines, at what is there or before it has come.
+    pub(super) fn try_packet(
+        &mut self,
+        task: TaskId,
+        lines: &[Range],
+        epoch: u32,
+        is_late: bool,
+        site: &Site,
+    ) -> Vec<u8> {
+        let is_there = |machine: &Self, line: &Range| is_late || !machine.may_miss(task, &[*line], epoch);
+        let mut found = Vec::new();
+        for line in lines {
+            let epoch = if is_there(self, line) { epoch } else { !epoch };
+            found.push(self.receive(task, *line, epoch, site));
+        }
         let data = found.iter().flat_map(|data| data.unwrap_or(0).to_le_bytes());
         data.chain(found.iter().map(|data| u8::from(data.is_some()))).collect()
     }

@@ -81,7 +81,7 @@ fn run(root: OperationRef, options: &Values) -> Result<Ir, Reported> {
     if runtime.offload {
         device::leave_out(&runtime);
     }
-    check(root, &runtime)?;
+    check(root)?;
     host::check_entries(root)?;
     types::convert(root, Spaces::Strip);
     // Device functions first, while they still lie in their gpu.module; launches after their kernels.
@@ -122,7 +122,7 @@ fn refuse_reserved_names<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), R
 }
 
 /// Refuses what this target has no form for (S1), before anything is changed.
-fn check<'c: 'a, 'a>(root: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) -> Result<(), Reported> {
+fn check<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Reported> {
     let mut outcome = Ok(());
     for operation in collect(root) {
         let function = enclosing(operation, &["func.func", "gpu.func"]);
@@ -147,7 +147,6 @@ fn check<'c: 'a, 'a>(root: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) -> R
             SymmOp::TraceBegin(_) | SymmOp::TraceEnd(_) => {
                 "is for kernels on a GPU; the CPU's runtime records by itself"
             }
-            SymmOp::TryPacket(_) if runtime.check => "symm-check can't follow polls of a packet that may fail",
             SymmOp::Ctx(ctx) => match translation::refuse_table(ctx) {
                 Some(complaint) => complaint,
                 None => continue,
@@ -215,11 +214,11 @@ fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, runtime: &Runtime<'c, 'a>) -> Result<()
         Action::Wait(op) => order::wait(op, &b, runtime),
         Action::Fence(op) => order::fence(op, &b, runtime),
         Action::PutPacket(op) => {
-            packets::put(op, &b, &Lines { ctx: op.ctx(), runtime });
+            packets::put(op, &b, &Lines { op: operation, ctx: op.ctx(), runtime });
             Vec::new()
         }
-        Action::WaitPacket(op) => vec![packets::wait(op, &b, &Lines { ctx: op.ctx(), runtime })],
-        Action::TryPacket(op) => packets::attempt(op, &b, &Lines { ctx: op.ctx(), runtime }),
+        Action::WaitPacket(op) => vec![packets::wait(op, &b, &Lines { op: operation, ctx: op.ctx(), runtime })],
+        Action::TryPacket(op) => packets::attempt(op, &b, &Lines { op: operation, ctx: op.ctx(), runtime }),
         Action::Barrier(op) => order::barrier(op, &b, runtime)?,
         Action::Alloc(op) => host::alloc(op, &b, runtime),
         Action::Free(op) => host::free(op, &b, runtime),

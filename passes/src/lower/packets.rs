@@ -24,6 +24,11 @@ pub trait Lines<'c> {
     /// Reads a line once.
     fn load(&self, b: &Builder<'c>, line: Value<'c, 'c>) -> Halves<'c>;
 
+    /// Reads a line once, to see whether it is of an epoch.
+    fn poll(&self, b: &Builder<'c>, line: Value<'c, 'c>, _epoch: Value<'c, 'c>) -> Halves<'c> {
+        self.load(b, line)
+    }
+
     /// Reads lines until all of them are of an epoch; zeros for those that are not read.
     fn wait(&self, b: &Builder<'c>, lines: &[Line<'c>], epoch: Value<'c, 'c>) -> Vec<Halves<'c>>;
 }
@@ -61,15 +66,24 @@ pub fn attempt<'c: 'a, 'a>(op: TryPacket<'c, 'a>, b: &Builder<'c>, lines: &impl 
     let packets = Packets::new(b, ty, op.mask());
     let slots = lines.address(b, element(b, op.slots(), &op.indices()));
     let asked = packets.lines(b, slots);
-    let found: Vec<_> = asked.iter().map(|line| load(b, lines, *line)).collect();
-    let missing = missing(b, &asked, &found, b.cast(op.epoch(), b.int(32)));
+    let epoch = b.cast(op.epoch(), b.int(32));
+    let found: Vec<_> = asked.iter().map(|line| read(b, *line, |b, line| lines.poll(b, line, epoch))).collect();
+    let missing = missing(b, &asked, &found, epoch);
     vec![packets.value(b, &found), b.not(missing)]
 }
 
 /// Reads a line that is on; zeros for one that is not.
-pub fn load<'c>(b: &Builder<'c>, lines: &(impl Lines<'c> + ?Sized), (line, mask): Line<'c>) -> Halves<'c> {
-    let Some(mask) = mask else { return lines.load(b, line) };
-    let halves = b.choose_all(mask, &[b.int(64); 2], |b| lines.load(b, line).to_vec(), |b| vec![b.i64(0); 2]);
+pub fn load<'c>(b: &Builder<'c>, lines: &(impl Lines<'c> + ?Sized), line: Line<'c>) -> Halves<'c> {
+    read(b, line, |b, line| lines.load(b, line))
+}
+
+fn read<'c>(
+    b: &Builder<'c>,
+    (line, mask): Line<'c>,
+    halves: impl Fn(&Builder<'c>, Value<'c, 'c>) -> Halves<'c>,
+) -> Halves<'c> {
+    let Some(mask) = mask else { return halves(b, line) };
+    let halves = b.choose_all(mask, &[b.int(64); 2], |b| halves(b, line).to_vec(), |b| vec![b.i64(0); 2]);
     [halves[0], halves[1]]
 }
 

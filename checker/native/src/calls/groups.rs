@@ -138,3 +138,13 @@ pub unsafe extern "C" fn symm_chk_wait_packet(at: *const u8, epoch: u32, loc: *c
         _ => 0,
     }
 }
+
+pub unsafe extern "C" fn symm_chk_try_packet(data: *mut u8, at: *const u8, epoch: u32, loc: *const c_char) -> u32 {
+    let task = current();
+    let lines = vec![line(task, at, loc)];
+    let Answer::Bytes(found) = task.ask(Op::TryPacket(lines, epoch), loc) else { return 0 };
+    let [value @ .., is_there] = found.as_slice() else { return 0 };
+    // SAFETY: compiled code has room for a packet's data.
+    unsafe { data.copy_from_nonoverlapping(value.as_ptr(), value.len()) };
+    u32::from(*is_there)
+}

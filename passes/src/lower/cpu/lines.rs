@@ -2,18 +2,20 @@
 //! for.
 
 use super::data::context_pointer;
-use super::runtime::Runtime;
+use super::runtime::{Runtime, stack};
 use crate::ir::Builder;
 use crate::ir::packets::{EPOCHS, Halves, Line};
 use crate::lower::llvm_ordering;
 use crate::lower::packets;
-use melior::ir::{Attribute, Value};
+use melior::dialect::arith::CmpiPredicate;
+use melior::ir::{Attribute, OperationRef, Value};
 use symm_abi::wait::Compare;
 use symm_abi::{check, functions};
 use symm_dialect::ops::Order;
 
 /// Lines that a context's rank writes, and those that it waits for.
 pub struct Lines<'c, 'a, 'r> {
+    pub op: OperationRef<'c, 'a>,
     pub ctx: Value<'c, 'a>,
     pub runtime: &'r Runtime<'c, 'a>,
 }
@@ -59,6 +61,23 @@ impl<'c: 'a, 'a> packets::Lines<'c> for Lines<'c, 'a, '_> {
 
     fn load(&self, b: &Builder<'c>, line: Value<'c, 'c>) -> Halves<'c> {
         HALVES.map(|offset| b.load(b.byte_offset_constant(line, offset), b.int(64), &relaxed(b)))
+    }
+
+    fn poll(&self, b: &Builder<'c>, line: Value<'c, 'c>, epoch: Value<'c, 'c>) -> Halves<'c> {
+        if !self.runtime.check {
+            return self.load(b, line);
+        }
+        let slot = stack(self.op, b.int(64), 1);
+        b.store(b.i64(0), slot, &[]);
+        let [there] = self.runtime.call(b, &check::TRY_PACKET, [slot, line, epoch, self.runtime.location(b)]);
+        let is_there = b.compare(CmpiPredicate::Ne, there, b.i32(0));
+        // Any epoch but the one that is asked for.
+        let other = b.binary("arith.xori", epoch, b.i32(1));
+        let epoch = b.value("arith.select", &[is_there, epoch, other], b.int(32), &[]);
+        let epoch = b.binary("arith.shli", b.value("arith.extui", &[epoch], b.int(64), &[]), b.i64(32));
+        let data = b.load(slot, b.int(64), &[]);
+        let low = b.binary("arith.andi", data, b.i64(0xffff_ffff));
+        [low, b.binary("arith.shrui", data, b.i64(32))].map(|half| b.binary("arith.ori", half, epoch))
     }
 
     fn wait(&self, b: &Builder<'c>, lines: &[Line<'c>], epoch: Value<'c, 'c>) -> Vec<Halves<'c>> {
