@@ -108,12 +108,12 @@ struct Check<'p> {
 }
 
 impl Check<'_> {
-    /// One execution; returns how many steps it took.
-    fn run(&mut self, chooser: &mut dyn Chooser, seed: Option<u64>) -> usize {
-        let (findings, schedule, is_whole) = execute(self.program, chooser, self.limits);
-        let steps = schedule.0.len();
+    /// One execution; returns how many tasks and steps it had.
+    fn run(&mut self, chooser: &mut dyn Chooser, seed: Option<u64>) -> (usize, usize) {
+        let Executed { findings, schedule, tasks, is_whole } = execute(self.program, chooser, self.limits);
+        let size = (tasks, schedule.0.len());
         self.note(findings, seed, &schedule, is_whole);
-        steps
+        size
     }
 
     fn note(&mut self, findings: Vec<Finding>, seed: Option<u64>, schedule: &Schedule, is_whole: bool) {
@@ -128,8 +128,7 @@ impl Check<'_> {
     fn random(&mut self, seed: u64, executions: usize, changes: usize) {
         // How long the others are about, and what they launch; it depends on no seed, so that a seed by itself gives its
         // execution again.
-        let steps = self.run(&mut InTurn::default(), None);
-        let tasks = self.program.tasks().len();
+        let (tasks, steps) = self.run(&mut InTurn::default(), None);
         for seed in (0..executions as u64).map(|nth| seed.wrapping_add(nth)) {
             self.run(&mut ByPriority::new(seed, tasks, steps, changes), Some(seed));
         }
@@ -163,7 +162,8 @@ impl Check<'_> {
         loop {
             let better = candidates(&found.schedule).find_map(|candidate| {
                 left = left.checked_sub(1)?;
-                let (findings, schedule, _) = execute(self.program, &mut Follow::new(&candidate), self.limits);
+                let Executed { findings, schedule, .. } =
+                    execute(self.program, &mut Follow::new(&candidate), self.limits);
                 let same = findings.into_iter().find(|finding| finding.kind == kind && finding.key() == key)?;
                 (schedule.switches() < found.schedule.switches()).then_some((schedule, same))
             });
@@ -184,8 +184,16 @@ fn candidates(schedule: &Schedule) -> impl Iterator<Item = Schedule> {
     })
 }
 
-/// One execution: what was found, the steps, and whether it came to its end.
-fn execute(program: &dyn Program, chooser: &mut dyn Chooser, limits: Limits) -> (Vec<Finding>, Schedule, bool) {
+/// What came of one execution.
+struct Executed {
+    findings: Vec<Finding>,
+    schedule: Schedule,
+    tasks: usize,
+    /// Whether it came to its end.
+    is_whole: bool,
+}
+
+fn execute(program: &dyn Program, chooser: &mut dyn Chooser, limits: Limits) -> Executed {
     let mut run = Run::new(program, limits);
     let mut is_whole = true;
     loop {
@@ -200,6 +208,6 @@ fn execute(program: &dyn Program, chooser: &mut dyn Chooser, limits: Limits) -> 
         let choice = chooser.choose(&run, &enabled);
         run.step(choice);
     }
-    let schedule = Schedule(run.choices.clone());
-    (run.findings(), schedule, is_whole)
+    let (schedule, tasks) = (Schedule(run.choices.clone()), run.machine.tasks().len());
+    Executed { findings: run.findings(), schedule, tasks, is_whole }
 }

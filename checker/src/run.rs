@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 /// A program that can be executed again and again: with the same answers its tasks do the same.
 pub trait Program {
-    /// Its tasks. A task's number is its place here. An execution may add some, before it launches them.
+    /// Its tasks. A task's number is its place here, or after these among those that an execution adds.
     fn tasks(&self) -> Vec<Task>;
 
     /// The tasks that start by themselves, which are all of them unless ops launch some.
@@ -25,6 +25,12 @@ pub trait Program {
 pub trait Execution {
     /// What a task does next. The answer is that of its last op.
     fn next(&mut self, task: TaskId, answer: Answer) -> Next;
+
+    /// The tasks that it has added to its program's, before it launches them. Their numbers depend on nothing but the
+    /// steps so far, so that a schedule means the same in each process. A task may be launched again when it has ended.
+    fn added(&self) -> Vec<Task> {
+        Vec::new()
+    }
 
     /// After all tasks have ended: which check of the program failed, if one did.
     fn failed_check(&mut self) -> Option<String> {
@@ -180,7 +186,7 @@ impl<'p> Run<'p> {
     /// Takes in the tasks that the execution has added.
     fn grow(&mut self, launched: &[TaskId]) {
         if launched.iter().any(|&task| task >= self.pending.len()) {
-            self.machine.grow(self.program.tasks());
+            self.machine.grow([self.program.tasks(), self.execution.added()].concat());
             self.pending.resize_with(self.machine.tasks().len(), || None);
         }
     }

@@ -1,6 +1,5 @@
 //! Programs whose tasks are known only when they are launched, and hosts.
 
-use std::cell::RefCell;
 use symm_checker::check::{Report, Schedules, check};
 use symm_checker::finding::Kind;
 use symm_checker::op::{Answer, Float, Op, Order, Range, SHARED, Strong, Update};
@@ -11,11 +10,11 @@ const PLACE: Range = Range { heap: 0, start: 8, bytes: 4 };
 
 /// A host that fails a check, allocates, launches two blocks that write the same place, and joins them. Block 1 fails
 /// where it comes to the end first.
-struct Launches(RefCell<Vec<Task>>);
+struct Launches;
 
 impl Program for Launches {
     fn tasks(&self) -> Vec<Task> {
-        self.0.borrow().clone()
+        vec![Task::host(0)]
     }
 
     fn first(&self) -> Vec<TaskId> {
@@ -23,16 +22,20 @@ impl Program for Launches {
     }
 
     fn start(&self) -> Box<dyn Execution + '_> {
-        Box::new(Running { program: self, at: vec![0; 3] })
+        Box::new(Running { at: vec![0; 3], added: Vec::new() })
     }
 }
 
-struct Running<'p> {
-    program: &'p Launches,
+struct Running {
     at: Vec<usize>,
+    added: Vec<Task>,
 }
 
-impl Execution for Running<'_> {
+impl Execution for Running {
+    fn added(&self) -> Vec<Task> {
+        self.added.clone()
+    }
+
     fn next(&mut self, task: TaskId, answer: Answer) -> Next {
         self.at[task] += 1;
         let count = Op::Atomic(
@@ -43,9 +46,7 @@ impl Execution for Running<'_> {
             (0, 1) => Next::Failed("check".into(), "one is not two".into()),
             (0, 2) => Next::Op(Op::Alloc(Range { bytes: 8, ..PLACE }, true), "alloc".into()),
             (0, 3) => {
-                let mut tasks = self.program.0.borrow_mut();
-                tasks.truncate(1);
-                tasks.extend([Task::thread(0, 0, 0), Task::thread(0, 1, 0)]);
+                self.added = vec![Task::thread(0, 0, 0), Task::thread(0, 1, 0)];
                 Next::Op(Op::Launch([1, 2].into()), "launch".into())
             }
             (0, 4) => Next::Op(Op::Join([1, 2].into()), "launch".into()),
@@ -58,7 +59,7 @@ impl Execution for Running<'_> {
 }
 
 fn checked(schedules: &Schedules, limits: Limits) -> Report {
-    check(&Launches(RefCell::new(vec![Task::host(0)])), schedules, limits)
+    check(&Launches, schedules, limits)
 }
 
 #[test]

@@ -70,7 +70,7 @@ unsafe extern "C" fn symm_rt_free(_: *const i64, ptr: *mut u8, loc: *const c_cha
     let task = current();
     let offset = match task.state.place(ptr, 0) {
         Place::Held(range) if range.heap == task.rank => range.start,
-        _ => task.fail(format!("frees {ptr:p}, which is not in this rank's heap"), loc),
+        _ => task.fail(format!("frees {}, which is not in this rank's heap", task.state.name(ptr)), loc),
     };
     collective(task, &Collective::Free(offset), loc);
     let Some(range) = task.state.free(task.rank, offset) else {
@@ -138,7 +138,7 @@ fn threads_of(
 ) -> Arc<[TaskId]> {
     let small = |number: i64| u32::try_from(number).unwrap_or(0);
     let (blocks, threads) = (small(grid.iter().product()), small(block.iter().product()));
-    let launch = (task.rank, task.state.launch(task.rank), blocks, threads);
+    let launch = (task.rank, blocks, threads);
     let first = task.state.launching.tasks.borrow_mut().launch(launch);
     let place = |number: u32, sizes: [i64; 3]| {
         let (number, [x, y, _]) = (i64::from(number), sizes);

@@ -54,24 +54,24 @@ pub struct Front {
     tables: Vec<Vec<i64>>,
     sites: Sites,
     stacks: RefCell<Stacks>,
-    tasks: Rc<RefCell<Tasks>>,
 }
 
-/// The tasks of all executions so far: the same launch has the same tasks in each.
-#[derive(Default)]
+/// The tasks of an execution: the hosts, and what they have launched.
 pub struct Tasks {
-    all: Vec<Task>,
-    /// The first task of a launch: by its rank, its number there, and how many blocks of how many threads it has.
-    launches: HashMap<(u32, usize, u32, u32), TaskId>,
+    hosts: TaskId,
+    threads: Vec<Task>,
+    /// The first task of the launches of a rank that have so many blocks of so many threads: each comes after the one
+    /// before it, so that they have the same tasks.
+    launches: HashMap<(u32, u32, u32), TaskId>,
 }
 
 impl Tasks {
     /// The first task of a launch; the others follow it, block after block.
-    pub fn launch(&mut self, launch: (u32, usize, u32, u32)) -> TaskId {
-        let (rank, _, blocks, threads) = launch;
-        let Self { all, launches } = self;
+    pub fn launch(&mut self, launch: (u32, u32, u32)) -> TaskId {
+        let (rank, blocks, threads) = launch;
+        let Self { hosts, threads: all, launches } = self;
         *launches.entry(launch).or_insert_with(|| {
-            let first = all.len();
+            let first = *hosts + all.len();
             all.extend((0..blocks).flat_map(|block| (0..threads).map(move |thread| Task::thread(rank, block, thread))));
             first
         })
@@ -88,16 +88,14 @@ impl Front {
         let bases: Vec<i64> = (0..ranks).map(|rank| space.heap(rank).cast_signed()).collect();
         let table = |rank: u32| [vec![rank.into(), ranks.into()], bases.clone()].concat();
         let tables = (0..ranks).map(table).collect();
-        let all = (0..ranks).map(Task::host).collect();
-        let tasks = Rc::new(RefCell::new(Tasks { all, launches: HashMap::new() }));
         let (sites, stacks) = Default::default();
-        Ok(Self { host, ranks, heap_size, threads, space, tables, sites, stacks, tasks })
+        Ok(Self { host, ranks, heap_size, threads, space, tables, sites, stacks })
     }
 }
 
 impl Program for Front {
     fn tasks(&self) -> Vec<Task> {
-        self.tasks.borrow().all.clone()
+        (0..self.ranks).map(Task::host).collect()
     }
 
     fn first(&self) -> Vec<TaskId> {
@@ -105,7 +103,8 @@ impl Program for Front {
     }
 
     fn start(&self) -> Box<dyn Execution + '_> {
-        let launching = Launching { tasks: Rc::clone(&self.tasks), most_threads: self.threads };
+        let tasks = Tasks { hosts: self.ranks as TaskId, threads: Vec::new(), launches: HashMap::new() };
+        let launching = Launching { tasks: RefCell::new(tasks), most_threads: self.threads };
         let (space, sites) = (Rc::clone(&self.space), Rc::clone(&self.sites));
         let state = Rc::new(State::new(space, sites, launching, self.ranks, self.heap_size));
         Box::new(Running { front: self, state, fibers: HashMap::new() })
@@ -147,6 +146,10 @@ impl Execution for Running<'_> {
             self.fibers.insert(task, fiber);
         }
         next
+    }
+
+    fn added(&self) -> Vec<Task> {
+        self.state.launching.tasks.borrow().threads.clone()
     }
 }
 

@@ -9,6 +9,9 @@ use symm_checker::op::{Range, SHARED};
 /// Bytes of addresses for each heap. Nothing is allocated at an address twice, so that what is freed is known.
 pub const HEAP: u64 = 1 << 36;
 
+/// Where heaps usually are.
+const USUAL: usize = 1 << 44;
+
 /// Where memory is that a program accesses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
@@ -37,11 +40,10 @@ impl Space {
     pub fn new(ranks: u32) -> rustix::io::Result<Self> {
         let bytes = HEAP * (u64::from(ranks) + 1) + HEAP_ALIGN;
         let length = usize::try_from(bytes).unwrap_or(usize::MAX);
-        // SAFETY: new addresses, which nothing else has.
-        let start = unsafe {
-            let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
-            mmap_anonymous(std::ptr::null_mut(), length, ProtFlags::empty(), flags)?
-        };
+        let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
+        // SAFETY: new addresses, which nothing else has. They are the same in each process where they are free, so that
+        // a program that looks at them does the same there.
+        let start = unsafe { mmap_anonymous(USUAL as *mut c_void, length, ProtFlags::empty(), flags)? };
         let base = (start as u64).next_multiple_of(HEAP_ALIGN);
         Ok(Self { start, length, base, ranks })
     }

@@ -33,14 +33,13 @@ struct Heap {
     /// Bytes that are allocated now, and how many each allocation has.
     used: u64,
     live: HashMap<u64, u64>,
-    /// How many collective calls it has made, and how many launches.
+    /// How many collective calls it has made.
     calls: usize,
-    launches: usize,
 }
 
 /// How launches are made.
 pub struct Launching {
-    pub tasks: Rc<RefCell<Tasks>>,
+    pub tasks: RefCell<Tasks>,
     /// The most threads of a block.
     pub most_threads: Option<u32>,
 }
@@ -90,6 +89,14 @@ impl State {
         self.space.place(at as u64, bytes)
     }
 
+    /// An address, as reports name it: the same in each process.
+    pub fn name(&self, at: *const u8) -> String {
+        match self.place(at, 0) {
+            Place::Held(range) => range.to_string(),
+            Place::Plain | Place::Nowhere => "memory of its own".into(),
+        }
+    }
+
     /// All hosts meet.
     pub fn meeting_of_hosts(&self) -> Op {
         Op::Barrier(HOSTS, (0..self.ranks as TaskId).collect::<Vec<_>>().into())
@@ -134,13 +141,6 @@ impl State {
         let bytes = heap.live.remove(&start)?;
         heap.used -= bytes;
         Some(Range { heap: rank, start, bytes })
-    }
-
-    /// The number of a rank's next launch.
-    pub fn launch(&self, rank: u32) -> usize {
-        let heap = &mut self.heaps.borrow_mut()[rank as usize];
-        heap.launches += 1;
-        heap.launches - 1
     }
 
     /// Notes a thread that is launched.

@@ -79,6 +79,37 @@ fn the_same_seed_and_the_schedule_of_a_report_show_it_again() {
     }
 }
 
+/// In the last of three rounds rank 2 leaves a word at rank 0, which says so if it finds it.
+unsafe extern "C" fn looks(args: *const *const c_void, _: *const Coords) {
+    // SAFETY: launched with a message and the round.
+    let (message, round) = unsafe { at::<(Message, i64)>(args) };
+    match (rank(message.ctx), *round) {
+        (2, 2) => chk::write(message.there(0, message.mail), &1u32.to_le_bytes(), c"mail"),
+        (0, 2) if chk::read(message.mail, c"read") == 1 => rt::check_failed(c"it is late", &[], c"late"),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_finding_of_a_random_schedule_is_shown_by_a_new_front() {
+    // Launches of ranks come in any order, and each has its own number of threads.
+    let program = || {
+        host(|ctx| {
+            let mail = rt::alloc(ctx, 4, c"alloc");
+            for round in 0..3 {
+                rt::launch(looks, [1, 1, 1], [1 + round, 1, 1], &(Message::to(ctx, mail), round));
+            }
+        })
+    };
+    let report = checked(program(), 3, &RANDOM);
+    assert!(kinds(&report).contains(&Kind::FailedCheck), "{report}");
+    for found in &report.found {
+        let again = checked(program(), 3, &Schedules::Replay(found.schedule.clone()));
+        let same = again.found.iter().find(|other| other.finding == found.finding);
+        assert_eq!(same.map(|same| &same.schedule), Some(&found.schedule), "{found:?}\n{again}");
+    }
+}
+
 /// Each thread writes a word of shared memory and, after a barrier, reads that of the next one.
 unsafe extern "C" fn share(args: *const *const c_void, coords: *const Coords) {
     // SAFETY: launched with whether there is a barrier, and run with a thread's coordinates.

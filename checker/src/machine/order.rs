@@ -1,6 +1,6 @@
 //! Order that no value carries: fences, barriers, launches (rules O1 to O3).
 
-use super::{Arrival, Head, Machine, reaches};
+use super::{Arrival, Head, Machine, State, reaches};
 use crate::diagnose::Miss;
 use crate::finding::Kind;
 use crate::history::Knowledge;
@@ -60,8 +60,10 @@ impl Machine {
     pub(super) fn launch(&mut self, task: TaskId, others: &[TaskId]) {
         let known = self.states[task].knowledge.clone();
         for &other in others {
-            self.states[other].knowledge.join(&known);
-            self.states[other].has_started = true;
+            let mut knowledge = std::mem::take(&mut self.states[other].knowledge);
+            knowledge.join(&known);
+            // What an earlier launch of it has left comes before the launcher.
+            self.states[other] = State { knowledge, has_started: true, ..State::default() };
         }
     }
 
