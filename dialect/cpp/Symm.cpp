@@ -12,6 +12,19 @@
 #include "SymmEnums.cpp.inc"
 #define GET_TYPEDEF_CLASSES
 #include "SymmTypes.cpp.inc"
+
+// `%rank`, or `%ranks each tensor<…xi32>`.
+static mlir::ParseResult parseRank(mlir::OpAsmParser &parser, mlir::OpAsmParser::UnresolvedOperand &rank,
+                                   mlir::Type &type) {
+  if (parser.parseOperand(rank)) return mlir::failure();
+  type = parser.getBuilder().getI32Type();
+  return mlir::succeeded(parser.parseOptionalKeyword("each")) ? parser.parseType(type) : mlir::success();
+}
+static void printRank(mlir::OpAsmPrinter &printer, mlir::Operation *, mlir::Value rank, mlir::Type type) {
+  printer << rank;
+  if (!type.isInteger(32)) printer << " each " << type;
+}
+
 #define GET_OP_CLASSES
 #include "SymmOps.cpp.inc"
 

@@ -26,13 +26,13 @@ def Symm_AtomicRmwOp : Symm_AtomicOp<"atomic_rmw", [AllTypesMatch<["value", "res
     ```
   }];
   let arguments = (ins Symm_RmwKind:$kind, Symm_Ctx:$ctx, Symm_Pointer:$ptr, AnyType:$value,
-                       Variadic<Index>:$indices, I32:$rank, Optional<I64>:$delta, Optional<Symm_Mask>:$mask,
+                       Variadic<Index>:$indices, Symm_Rank:$rank, Optional<I64>:$delta, Optional<Symm_Mask>:$mask,
                        DefaultValuedAttr<Symm_Order, "::symm::Order::AcqRel">:$sem,
                        DefaultValuedAttr<Symm_Scope, "::symm::Scope::Sys">:$scope);
   let results = (outs AnyType:$result);
   let assemblyFormat = [{
-    $kind $ctx `,` $ptr (`[` $indices^ `]`)? `,` $value `,` $rank (`via` $delta^)? (`mask` $mask^ `:` type($mask))?
-    (`sem` $sem^)? (`scope` $scope^)? attr-dict `:` type($ptr) `,` type($value)
+    $kind $ctx `,` $ptr (`[` $indices^ `]`)? `,` $value `,` custom<Rank>($rank, type($rank)) (`via` $delta^)?
+    (`mask` $mask^ `:` type($mask))? (`sem` $sem^)? (`scope` $scope^)? attr-dict `:` type($ptr) `,` type($value)
   }];
 }
 
@@ -40,7 +40,7 @@ def Symm_AtomicCasOp
     : Symm_AtomicOp<"atomic_cas", [AllTypesMatch<["expected", "desired", "result"]>]> {
   let summary = "Compares and swaps a value of another rank atomically and returns the old one";
   let description = [{
-    Stores `desired` if the value equals `expected`, bit for bit. i32 and i64; in a Triton kernel f32 and f64 too.
+    Stores `desired` if the value equals `expected`, bit for bit. i32 and i64; in a Triton kernel i16, f32 and f64 too.
     `sem` defaults to acq_rel and `scope` to sys (O1). Where `mask` is false nothing happens and the result is
     undefined.
 
@@ -49,12 +49,12 @@ def Symm_AtomicCasOp
     ```
   }];
   let arguments = (ins Symm_Ctx:$ctx, Symm_Pointer:$ptr, AnyType:$expected, AnyType:$desired,
-                       Variadic<Index>:$indices, I32:$rank, Optional<I64>:$delta, Optional<Symm_Mask>:$mask,
+                       Variadic<Index>:$indices, Symm_Rank:$rank, Optional<I64>:$delta, Optional<Symm_Mask>:$mask,
                        DefaultValuedAttr<Symm_Order, "::symm::Order::AcqRel">:$sem,
                        DefaultValuedAttr<Symm_Scope, "::symm::Scope::Sys">:$scope);
   let results = (outs AnyType:$result);
   let assemblyFormat = [{
-    $ctx `,` $ptr (`[` $indices^ `]`)? `,` $expected `,` $desired `,` $rank (`via` $delta^)?
+    $ctx `,` $ptr (`[` $indices^ `]`)? `,` $expected `,` $desired `,` custom<Rank>($rank, type($rank)) (`via` $delta^)?
     (`mask` $mask^ `:` type($mask))? (`sem` $sem^)? (`scope` $scope^)? attr-dict `:` type($ptr) `,` type($expected)
   }];
 }

@@ -17,18 +17,22 @@ def Symm_RemoteLoadOp : Symm_AccessOp<"remote_load", ReadEffect> {
     %w = symm.remote_load %ctx, %m[%i, %j], %peer mask %in : i1 other %zero : f32 cache cg : memref<8x8xf32> -> f32
     ```
 
+    Through a tensor of pointers there may be a rank for each element, `%peers each tensor<8xi32>`. An `eviction` policy is
+    a hint to the caches, which Triton obeys, the CPU has no use for, and other kernels for GPUs refuse (S1).
+
     It is a weak access: order comes from `symm.wait`, `symm.fence` and the atomics. `alignment` is in
     bytes; without it the address is aligned to the largest power of two that divides the size of the whole value (16
     for `vector<4xf32>` and for `vector<24xbf16>`, 4 for `vector<3xf32>`), so that a vector is one access, or few.
   }];
   let facts = [Symm_RemoteRead<"ptr">];
-  let arguments = (ins Symm_Ctx:$ctx, Symm_Pointer:$ptr, Variadic<Index>:$indices, I32:$rank, Optional<I64>:$delta,
-                       Optional<Symm_Mask>:$mask, Optional<AnyType>:$other, OptionalAttr<Symm_Cache>:$cache,
-                       UnitAttr:$volatile_, OptionalAttr<I64Attr>:$alignment);
+  let arguments = (ins Symm_Ctx:$ctx, Symm_Pointer:$ptr, Variadic<Index>:$indices, Symm_Rank:$rank,
+                       Optional<I64>:$delta, Optional<Symm_Mask>:$mask, Optional<AnyType>:$other,
+                       OptionalAttr<Symm_Cache>:$cache, OptionalAttr<Symm_Eviction>:$eviction, UnitAttr:$volatile_, OptionalAttr<I64Attr>:$alignment);
   let results = (outs AnyType:$result);
   let assemblyFormat = [{
-    $ctx `,` $ptr (`[` $indices^ `]`)? `,` $rank (`via` $delta^)? (`mask` $mask^ `:` type($mask))?
-    (`other` $other^ `:` type($other))? (`cache` $cache^)? (`volatile` $volatile_^)? attr-dict
+    $ctx `,` $ptr (`[` $indices^ `]`)? `,` custom<Rank>($rank, type($rank)) (`via` $delta^)?
+    (`mask` $mask^ `:` type($mask))? (`other` $other^ `:` type($other))? (`cache` $cache^)? (`eviction` $eviction^)?
+    (`volatile` $volatile_^)? attr-dict
     `:` type($ptr) `->` type($result)
   }];
 }
@@ -44,12 +48,12 @@ def Symm_RemoteStoreOp : Symm_AccessOp<"remote_store", WriteEffect> {
     ```
   }];
   let facts = [Symm_RemoteWrite<"ptr">];
-  let arguments = (ins Symm_Ctx:$ctx, Symm_Pointer:$ptr, Variadic<Index>:$indices, AnyType:$value, I32:$rank,
-                       Optional<I64>:$delta, Optional<Symm_Mask>:$mask, OptionalAttr<Symm_Cache>:$cache,
+  let arguments = (ins Symm_Ctx:$ctx, Symm_Pointer:$ptr, Variadic<Index>:$indices, AnyType:$value,
+                       Symm_Rank:$rank, Optional<I64>:$delta, Optional<Symm_Mask>:$mask, OptionalAttr<Symm_Cache>:$cache,
                        UnitAttr:$volatile_, OptionalAttr<I64Attr>:$alignment);
   let assemblyFormat = [{
-    $ctx `,` $ptr (`[` $indices^ `]`)? `,` $value `,` $rank (`via` $delta^)? (`mask` $mask^ `:` type($mask))?
-    (`cache` $cache^)? (`volatile` $volatile_^)? attr-dict `:` type($ptr) `,` type($value)
+    $ctx `,` $ptr (`[` $indices^ `]`)? `,` $value `,` custom<Rank>($rank, type($rank)) (`via` $delta^)?
+    (`mask` $mask^ `:` type($mask))? (`cache` $cache^)? (`volatile` $volatile_^)? attr-dict `:` type($ptr) `,` type($value)
   }];
 }
 

@@ -204,6 +204,8 @@ class Symm_OrderOp<string mnemonic, list<Trait> traits = []>
 def Symm_Pointer : Type<CPred<"true">, "symmetric pointer", "::mlir::Type">;
 // An `i1`, or a vector or tensor of `i1` shaped like the data it masks.
 def Symm_Mask : Type<CPred<"true">, "mask", "::mlir::Type">;
+// An `i32`; for accesses through a tensor of pointers also a tensor of them, one for each pointer.
+def Symm_Rank : Type<CPred<"true">, "rank", "::mlir::Type">;
 // An `i32` or an `i64` flag or counter.
 def Symm_FlagValue : AnyTypeOf<[I32, I64], "32-bit or 64-bit signless integer">;
 

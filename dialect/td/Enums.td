@@ -62,4 +62,8 @@ def Symm_Cache : Symm_Enum<"Cache", "cache modifier, as in PTX", [
   I32EnumAttrCase<"Wb", 4, "wb">,
   I32EnumAttrCase<"Wt", 5, "wt">]>;
 
+def Symm_Eviction : Symm_Enum<"Eviction", "how soon a cache may give up what was loaded", [
+  I32EnumAttrCase<"First", 0, "evict_first">,
+  I32EnumAttrCase<"Last", 1, "evict_last">]>;
+
 #endif // SYMM_ENUMS_TD

@@ -27,15 +27,16 @@ def Symm_AsRemoteOp : Symm_PureOp<"as_remote", [AllTypesMatch<["ptr", "result"]>
   let description = [{
     `as_remote(p, r) = p - base[me] + base[r]` (T1). The result has the type of the pointer: offset, strides and
     address space are kept, and so is alignment (T4). `as_remote(p, me)` folds to `p` (T2).
+    A tensor of pointers may be given a rank for each of them, `%peers each tensor<8xi32>`.
 
     ```mlir
     %theirs = symm.as_remote %ctx, %mine, %peer : memref<64x64xf32, strided<[128, 1], offset: ?>>
     ```
   }];
   let facts = [Symm_Computes, Symm_Translates<>];
-  let arguments = (ins Symm_Ctx:$ctx, Symm_Pointer:$ptr, I32:$rank, Optional<I64>:$delta);
+  let arguments = (ins Symm_Ctx:$ctx, Symm_Pointer:$ptr, Symm_Rank:$rank, Optional<I64>:$delta);
   let results = (outs Symm_Pointer:$result);
-  let assemblyFormat = "$ctx `,` $ptr `,` $rank (`via` $delta^)? attr-dict `:` type($ptr)";
+  let assemblyFormat = "$ctx `,` $ptr `,` custom<Rank>($rank, type($rank)) (`via` $delta^)? attr-dict `:` type($ptr)";
 }
 
 #endif // SYMM_TRANSLATION_TD

@@ -156,7 +156,7 @@ fn unknown(what: &str, element: &str) -> PyErr {
 /// The bytes of an element by Triton's name for it.
 fn width(element: &str) -> Option<usize> {
     match element {
-        "fp16" | "bf16" => Some(2),
+        "fp16" | "bf16" | "int16" | "uint16" => Some(2),
         "int32" | "uint32" | "fp32" => Some(4),
         "int64" | "uint64" | "fp64" => Some(8),
         _ => None,
@@ -191,10 +191,11 @@ pub fn atomic_cas<'py>(
     expected: &[u8],
     desired: &[u8],
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let bytes = width(element).filter(|bytes| *bytes > 2).ok_or_else(|| unknown("cas", element))?;
+    let bytes = width(element).ok_or_else(|| unknown("cas", element))?;
     let update = |old, index| (old == nth(expected, index, bytes)).then(|| nth(desired, index, bytes));
     let mask = vec![1; pointers.len() / 8];
     let old = match bytes {
+        2 => update_each::<AtomicU16>(pointers, &mask, update),
         4 => update_each::<AtomicU32>(pointers, &mask, update),
         _ => update_each::<AtomicU64>(pointers, &mask, update),
     }?;

@@ -18,8 +18,11 @@ if TYPE_CHECKING:
     Number: TypeAlias = float | tl.tensor
     Mask: TypeAlias = bool | tl.tensor | None
     Rank: TypeAlias = int | tl.tensor
+    # One rank, or a block with one for each element.
+    Ranks: TypeAlias = int | tl.tensor
 
 LoadCache = Literal["", ".ca", ".cg", ".cv"]
+EvictionPolicy = Literal["", "evict_first", "evict_last"]
 StoreCache = Literal["", ".wb", ".cg", ".cs", ".wt"]
 Order = Literal["relaxed", "acquire", "release", "acq_rel"]
 SignalOrder = Literal["relaxed", "release"]

@@ -8,7 +8,7 @@ from typing import TypeVar
 from triton.language import core as tl
 from triton.runtime.interpreter import TensorHandle
 
-from . import _carrier, _flags, _interpreter, _ops, _packets
+from . import _carrier, _flags, _interpreter, _ops, _packets, _signals
 from ._operands import Operands
 
 Class = TypeVar("Class", bound=type)
@@ -49,9 +49,10 @@ class Ops:
     atomic_max = _ops.atomic_max
     atomic_xchg = _ops.atomic_xchg
     atomic_cas = _ops.atomic_cas
-    signal = _ops.signal
-    wait = _ops.wait
-    put_signal = _ops.put_signal
+    signal = _signals.signal
+    wait = _signals.wait
+    put_signal = _signals.put_signal
+    store_signal = _signals.store_signal
     fence = _ops.fence
     barrier = _ops.barrier
     test = _flags.test
@@ -80,7 +81,7 @@ class Watched(Ops):
 
 def device_context(cls: Class) -> Class:
     """Makes a class derived from `Ops` a Triton aggregate, which has no base classes."""
-    ops = [*_ops.__all__, *_flags.__all__, *_packets.__all__]
+    ops = [*_ops.__all__, *_signals.__all__, *_flags.__all__, *_packets.__all__]
     members = {name: member for name, member in vars(Ops).items() if name in ops}
     fields = {"table": tl.tensor}
     if issubclass(cls, Watched):

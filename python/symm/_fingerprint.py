@@ -8,7 +8,7 @@ from pathlib import Path
 from . import _symm
 
 PT_NOTE, NT_GNU_BUILD_ID = 4, 3
-OPS = ("_ops.py", "_arguments.py", "_flags.py", "_packets.py")
+OPS = ("_ops.py", "_arguments.py", "_flags.py", "_packets.py", "_signals.py")
 IRIS = ("iris/_ops.py", "iris/_context.py")
 
 

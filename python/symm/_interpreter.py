@@ -354,14 +354,17 @@ def check_symmetric(words, pointers, mask=True, every=True):
 
 def remote(operands, name, rank="rank", checked=True):
     """The counterparts of pointers on a rank; those of an access are `checked` to be on the heap, each of them."""
-    pointers, to, words = operands[name], int(operands[rank].data.item()), table(operands)
+    pointers, to, words = operands[name], operands[rank].data, table(operands)
     me, num_ranks, *bases = words
-    for number in (to, me):
+    mask = operands["mask"].data if "mask" in operands and name != "flag" else True
+    asked = np.broadcast_to(mask, pointers.data.shape) if to.size > 1 else np.any(mask)
+    for number in (*np.unique(to[asked]), me):
         if not 0 <= number < num_ranks:
             raise RankRangeError(f"rank {number} out of range [0, {num_ranks})")
-    mask = operands["mask"].data if "mask" in operands and name != "flag" else True
     check_symmetric(words, pointers, mask, every=checked)
-    return TensorHandle(pointers.data + np.uint64((bases[to] - bases[me]) % 2**64), pointers.dtype)
+    distances = np.array([(base - bases[me]) % 2**64 for base in bases], np.uint64)
+    to = np.where(asked, to, me)
+    return TensorHandle(pointers.data + distances[to if to.size > 1 else to.item()], pointers.dtype)
 
 
 def load(pointers, mask, other=None):

@@ -142,8 +142,9 @@ def check_operands(name, operands, located):
 
 def moved(pointers, target):
     """Lets pointers to another rank's memory know the counterpart of their tensor's."""
-    if MEMORY in pointers.attr:
-        distance = int(target.data.flat[0]) - int(pointers.data.flat[0])
+    distances = np.unique(target.data - pointers.data)
+    if MEMORY in pointers.attr and distances.size == 1:
+        distance = int(distances.astype(np.int64).item())
         target.attr[MEMORY] = tuple(address + distance for address in pointers.attr[MEMORY])
     return target
 

@@ -95,14 +95,18 @@ class Operands:
             value = self.semantic.cast(value, tl.pointer_type(tl.int8, kind.scalar.address_space))
         return value
 
-    def rank(self, value, name="rank"):
+    def ranks(self, value, pointer):
+        """A rank, or a block of them, one for each of a block of pointers."""
+        return self._like(self.rank(value, one=False), pointer, "rank") if is_block(value) else self.rank(value)
+
+    def rank(self, value, name="rank", one=True):
         value = tl._unwrap_if_constexpr(value)
         if isinstance(value, int) and not isinstance(value, bool):
             if not 0 <= value < 2**31:
                 raise ValueError(f"{name} must be a number from 0 below the number of ranks, not {value}")
         elif not isinstance(value, tl.tensor) or not value.type.scalar.is_int() or value.type.scalar.is_bool():
             raise TypeError(f"{name} must be an integer, not {describe(value)}")
-        elif value.type.is_block():
+        elif one and value.type.is_block():
             raise TypeError(f"{name} must be one integer, not a block: all elements come from or go to one rank")
         value = self.semantic.to_tensor(value)
         if value.type.scalar.primitive_bitwidth > 32:
@@ -192,6 +196,10 @@ def flag(value, name):
     if not isinstance(value, bool):
         raise TypeError(f"{name} must be True or False, not {value!r}")
     return value
+
+
+def is_block(value):
+    return isinstance(value, tl.tensor) and value.type.is_block()
 
 
 def describe(value):

@@ -13,18 +13,14 @@ from typing import TYPE_CHECKING, Any, Concatenate
 from triton.language import core as tl
 
 from ._arguments import (
-    Comparison,
+    EvictionPolicy,
     FenceOrder,
     Group,
     LoadCache,
     Order,
     Scope,
-    SignalKind,
-    SignalOrder,
     StoreCache,
-    WaitOrder,
     elements,
-    flag_operands,
     group_of,
     load_cache,
     order_of,
@@ -35,12 +31,11 @@ from ._carrier import Emitter, Parameters, Result, op
 from ._operands import choice, flag
 
 if TYPE_CHECKING:
-    from ._arguments import Context, Mask, Number, Rank
+    from ._arguments import Context, Mask, Number, Rank, Ranks
 
 __all__ = [
     "rank", "num_ranks", "as_remote", "load", "store", "get", "put", "copy", "atomic_add", "atomic_sub", "atomic_and",
-    "atomic_or", "atomic_xor", "atomic_min", "atomic_max", "atomic_xchg", "atomic_cas", "signal", "wait", "put_signal",
-    "fence", "barrier",
+    "atomic_or", "atomic_xor", "atomic_min", "atomic_max", "atomic_xchg", "atomic_cas", "fence", "barrier",
 ]  # fmt: skip
 
 
@@ -57,13 +52,14 @@ def num_ranks(emit: Emitter, ctx: Context) -> tl.tensor:
 
 
 @op
-def as_remote(emit: Emitter, ctx: Context, ptr: tl.tensor, rank: Rank) -> tl.tensor:
+def as_remote(emit: Emitter, ctx: Context, ptr: tl.tensor, rank: Ranks) -> tl.tensor:
     """The same place in the heap of `rank`: a pointer or block of pointers like `ptr`.
 
     `ptr` points into this rank's heap. The result keeps its alignment and contiguity, and is used with `tl.load`,
-    `tl.store` and so on.
+    `tl.store` and so on. `rank` may be a block, as for `load`.
     """
-    operands = {"ctx": emit.context(ctx), "ptr": emit.pointer(ptr), "rank": emit.rank(rank)}
+    pointer = emit.pointer(ptr)
+    operands = {"ctx": emit.context(ctx), "ptr": pointer, "rank": emit.ranks(rank, pointer)}
     remote = emit.call("as_remote", operands, result=operands["ptr"].type)
     return remote if remote.type == ptr.type else emit.semantic.cast(remote, ptr.type)
 
@@ -73,28 +69,31 @@ def load(
     emit: Emitter,
     ctx: Context,
     ptr: tl.tensor,
-    rank: Rank,
+    rank: Ranks,
     mask: Mask = None,
     other: Number | None = None,
     cache_modifier: LoadCache = "",
     volatile: bool = False,
+    eviction_policy: EvictionPolicy = "",
 ) -> tl.tensor:
     """Loads from `ptr` of `rank`: a value or a block, with the elements that `ptr` points to.
 
     Where `mask` is False nothing is read, and the result is `other`, or undefined without it. `cache_modifier` is
-    "", ".ca", ".cg" or ".cv". It is a plain access: what it may see is decided by `wait`, `fence` and the atomics.
+    "", ".ca", ".cg" or ".cv"; `eviction_policy` is "", "evict_first" or "evict_last". It is a plain access: what it may
+    see is decided by `wait`, `fence` and the atomics. `rank` is one for all elements, or a block: one for each element.
     """
     pointer = emit.pointer(ptr)
     mask = emit.mask(mask, pointer)
     operands = {
         "ctx": emit.context(ctx),
         "ptr": pointer,
-        "rank": emit.rank(rank),
+        "rank": emit.ranks(rank, pointer),
         "mask": mask,
         "other": emit.other(other, pointer, mask),
     }
     attributes = {
         "cache": choice(cache_modifier, "cache_modifier", LoadCache),
+        "eviction": choice(eviction_policy, "eviction_policy", EvictionPolicy),
         "volatile": flag(volatile, "volatile"),
     }
     return same_elements(emit, emit.call("remote_load", operands, attributes, elements(pointer)), ptr)
@@ -106,20 +105,20 @@ def store(
     ctx: Context,
     ptr: tl.tensor,
     value: Number,
-    rank: Rank,
+    rank: Ranks,
     mask: Mask = None,
     cache_modifier: StoreCache = "",
 ) -> None:
     """Stores `value`, cast to what `ptr` points to, at `ptr` of `rank`, where `mask` is True.
 
-    `cache_modifier` is "", ".wb", ".cg", ".cs" or ".wt".
+    `cache_modifier` is "", ".wb", ".cg", ".cs" or ".wt". `rank` may be a block, as for `load`.
     """
     pointer = emit.pointer(ptr, written=True)
     operands = {
         "ctx": emit.context(ctx),
         "value": emit.value(value, pointer),
         "ptr": pointer,
-        "rank": emit.rank(rank),
+        "rank": emit.ranks(rank, pointer),
         "mask": emit.mask(mask, pointer),
     }
     emit.call("remote_store", operands, {"cache": choice(cache_modifier, "cache_modifier", StoreCache)})
@@ -209,7 +208,7 @@ def atomic(
     ctx: Context,
     ptr: tl.tensor,
     value: Number,
-    rank: Rank,
+    rank: Ranks,
     mask: Mask = None,
     sem: Order | None = None,
     scope: Scope | None = None,
@@ -218,7 +217,8 @@ def atomic(
 
     Elements are int32, uint32, int64 or uint64; float32 and float64 but for and, or and xor; float16 and bfloat16 for
     add and sub alone. Where `mask` is False nothing happens and the result is undefined. `sem` is "relaxed", "acquire",
-    "release" or "acq_rel" (default); `scope` is "sys" (default): a narrower one is widened, with a warning.
+    "release" or "acq_rel" (default); `scope` is "sys" (default): a narrower one is widened, with a warning. `rank` may be
+    a block, as for `load`.
     """
     pointer = emit.pointer(ptr, written=True)
     element = pointer.type.scalar.element_ty
@@ -239,7 +239,7 @@ def atomic(
         "ctx": emit.context(ctx),
         "ptr": pointer,
         "value": value,
-        "rank": emit.rank(rank),
+        "rank": emit.ranks(rank, pointer),
         "mask": emit.mask(mask, pointer),
     }
     return emit.call("atomic_rmw", operands, {"kind": kind, **order_of(sem, scope)}, value.type)
@@ -262,18 +262,18 @@ def atomic_cas(
     ptr: tl.tensor,
     expected: Number,
     desired: Number,
-    rank: Rank,
+    rank: Ranks,
     sem: Order | None = None,
     scope: Scope | None = None,
 ) -> tl.tensor:
     """Stores `desired` at `ptr` of `rank` if its value is `expected`, bit for bit; returns the old value.
 
-    Elements have 32 or 64 bits. `sem` and `scope` are as for the other atomics. There is no mask, and with Triton 3.6
-    for AMD no `atomic_cas`: it is refused when the kernel is compiled.
+    Elements have 32 or 64 bits, integers also 16. `rank`, `sem` and `scope` are as for the other atomics. There is no
+    mask, and with Triton 3.6 for AMD no `atomic_cas`: it is refused when the kernel is compiled.
     """
     pointer = emit.pointer(ptr, written=True)
     element = pointer.type.scalar.element_ty
-    if element.primitive_bitwidth not in (32, 64):
+    if element.primitive_bitwidth not in (32, 64) and not (element.is_int() and element.primitive_bitwidth == 16):
         raise TypeError(f"there is no atomic_cas of {element}")
     expected = emit.value(expected, pointer, "expected")
     operands = {
@@ -281,98 +281,9 @@ def atomic_cas(
         "ptr": pointer,
         "expected": expected,
         "desired": emit.value(desired, pointer, "desired"),
-        "rank": emit.rank(rank),
+        "rank": emit.ranks(rank, pointer),
     }
     return emit.call("atomic_cas", operands, order_of(sem, scope), expected.type)
-
-
-@op
-def signal(
-    emit: Emitter,
-    ctx: Context,
-    flag: tl.tensor,
-    value: int | tl.tensor,
-    rank: Rank,
-    op: SignalKind = "set",
-    sem: SignalOrder | None = None,
-    scope: Scope | None = None,
-    group: Group = "block",
-) -> None:
-    """Sets the flag of `rank` to `value`, or adds `value` to it (`op="add"`).
-
-    `flag` is a pointer to an int32, uint32, int64 or uint64; `value` is an integer that fits in it. Every earlier write
-    of this program is visible to whoever waits for the signal, on any rank. `sem` is "release" (default) or "relaxed".
-    """
-    flag, value = flag_operands(emit, flag, value, written=True)
-    operands = {"ctx": emit.context(ctx), "flag": flag, "value": value, "rank": emit.rank(rank)}
-    kind = choice(op, "op", SignalKind) or "set"
-    emit.call("signal", operands, {"kind": kind, **order_of(sem, scope, SignalOrder), **group_of(group)})
-
-
-@op
-def wait(
-    emit: Emitter,
-    ctx: Context,
-    flag: tl.tensor,
-    value: int | tl.tensor,
-    compare: Comparison = "ge",
-    sem: WaitOrder | None = None,
-    scope: Scope | None = None,
-    group: Group = "block",
-    timeout: float | None = None,
-) -> tl.tensor:
-    """Waits until my flag compares with `value` as asked: "eq", "ne", "lt", "le", "gt" or "ge" (default).
-
-    `flag` is a pointer as in `signal`; its type says whether the comparison is signed. What was written before the
-    signal is visible after the wait. `sem` is "acquire" (default) or "relaxed".
-
-    After `timeout` seconds, a constant above 0, the wait gives up: see `World.timeout`. By default it has the World's
-    time-out; with math.inf, none.
-
-    Returns the flag's value, which may have changed since the wait has ended. A wait whose result is not used does not
-    read it; one whose result is used does so with an atomic.
-    """
-    flag, value = flag_operands(emit, flag, value)
-    comparison = choice(compare, "compare", Comparison) or "ge"
-    attributes = {"comparison": comparison, "unsigned": flag.type.element_ty.is_int_unsigned()}
-    attributes |= {**order_of(sem, scope, WaitOrder), **group_of(group)}
-    deadline, more = emit.deadline(ctx, timeout)
-    attributes |= more
-    operands = {"ctx": emit.context(ctx), "flag": flag, "value": value, "deadline": deadline}
-    emit.call("wait", operands, attributes)
-    return emit.seen(ctx, flag, order_of(sem, scope, WaitOrder)) if emit.is_used() else None
-
-
-@op
-def put_signal(
-    emit: Emitter,
-    ctx: Context,
-    src: tl.tensor,
-    dst: tl.tensor,
-    flag: tl.tensor,
-    value: int | tl.tensor,
-    rank: Rank,
-    op: SignalKind = "set",
-    mask: Mask = None,
-    cache_modifier: LoadCache = "",
-    scope: Scope | None = None,
-    group: Group = "block",
-) -> None:
-    """`put`, then a release `signal`, both to `rank`: whoever waits for the signal sees the data."""
-    src, dst = pair(emit, src, dst)
-    flag, value = flag_operands(emit, flag, value, written=True)
-    operands = {
-        "ctx": emit.context(ctx),
-        "src": src,
-        "dst": dst,
-        "flag": flag,
-        "value": value,
-        "rank": emit.rank(rank),
-        "mask": emit.mask(mask, src),
-    }
-    kind = choice(op, "op", SignalKind) or "set"
-    attributes = {"kind": kind, **load_cache(cache_modifier), **order_of(None, scope), **group_of(group)}
-    emit.call("put_signal", operands, attributes)
 
 
 @op

@@ -23,7 +23,7 @@ def wrong(table, p, c, h, b, flag, n, CASE: tl.constexpr):
     elif CASE == 2:
         st.load(table, p, 1.0)  # rank must be an integer, not 1.0
     elif CASE == 3:
-        st.load(table, p, at)  # rank must be one integer, not a block
+        st.get(table, p, p, at)  # rank must be one integer, not a block
     elif CASE == 4:
         st.load(table, p, -1)  # rank must be a number from 0 below the number of ranks, not -1
     elif CASE == 5:

@@ -16,7 +16,7 @@ from symm._device import gpu_of
 HERE = Path(__file__).parent
 EXAMPLES = HERE.parents[1] / "examples/python"
 PROGRAMS = ("host.py", "ops.py", "alias.py", "tma.py", "messages.py", "iris_host.py", "iris_triton.py", "worlds.py")
-PROGRAMS += ("forks.py", "packets.py", "crossed.py", "flags.py", "argument.py", "teams.py")
+PROGRAMS += ("forks.py", "packets.py", "crossed.py", "flags.py", "argument.py", "teams.py", "each.py")
 PROGRAMS += ("streams.py", "records.py")
 SECONDS = 400
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import symm.gluon
 import symm.triton
-from symm import _context, _flags, _ops, _packets
+from symm import _context, _flags, _ops, _packets, _signals
 
 USES = Path(__file__).parent / "typed/uses.py"
 
@@ -36,8 +36,8 @@ def test_right_and_wrong_uses(tmp_path):
 def test_every_op_is_a_function_and_a_method(module):
     context, options, *ops = module.__all__
     assert options == "options"
-    assert ops == _ops.__all__ + _flags.__all__ + _packets.__all__
-    defined = [value for each in (_ops, _flags, _packets) for value in vars(each).items()]
+    assert ops == _ops.__all__ + _signals.__all__ + _flags.__all__ + _packets.__all__
+    defined = [value for each in (_ops, _signals, _flags, _packets) for value in vars(each).items()]
     assert set(ops) == {name for name, value in defined if getattr(value, "__triton_builtin__", False)}
     for op in ops:
         assert getattr(module, op).__doc__

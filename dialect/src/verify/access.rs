@@ -28,9 +28,26 @@ pub fn rmw<'c: 'a, 'a>(rmw: AtomicRmw<'c, 'a>) -> Verdict {
 /// Checks a compare-and-swap.
 pub fn cas<'c: 'a, 'a>(cas: AtomicCas<'c, 'a>) -> Verdict {
     let (op, ty) = (SymmOp::AtomicCas(cas), cas.expected().r#type());
-    let fits = is_flag_type(scalar(ty)) || is_wide_float(scalar(ty));
-    ensure(op, fits && !ty.is_vector(), || lossy!("compares i32, i64, f32 or f64, got {ty}"))?;
+    let is_narrow = integer_width(scalar(ty)) == Some(16);
+    let fits = is_narrow || is_flag_type(scalar(ty)) || is_wide_float(scalar(ty));
+    ensure(op, fits && !ty.is_vector(), || lossy!("compares i16, i32, i64, f32 or f64, got {ty}"))?;
     verify(op, cas.ptr(), &cas.indices(), ty, cas.mask())
+}
+
+/// A rank, or one for each pointer of a tensor.
+pub fn rank<'c: 'a, 'a>(op: SymmOp<'c, 'a>, rank: Type<'c>, ptr: Type<'c>) -> Verdict {
+    let fits = match (Shaped::tensor(rank), Pointer::of(ptr)) {
+        (None, _) => integer_width(rank) == Some(32),
+        (Some(ranks), Some(Pointer::TritonTensor(pointers, _))) => {
+            integer_width(scalar(rank)) == Some(32) && ranks.is_shaped_like(pointers)
+        }
+        _ => false,
+    };
+    ensure(op, fits, || {
+        lossy!("takes a rank of i32, or a tensor of them shaped like a tensor of pointers, got {rank}")
+    })?;
+    let has_distance = !op.operand_group("delta").is_empty();
+    ensure(op, !(has_distance && rank.is_ranked_tensor()), || "takes no distance with a rank for each pointer".into())
 }
 
 /// `ptr[at]` holds a `data`, and the mask `lanes` has its shape.

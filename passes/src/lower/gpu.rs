@@ -190,6 +190,9 @@ fn refuse<'c: 'a, 'a>(op: SymmOp<'c, 'a>, target: &dyn Target) -> Result<(), Rep
 
 /// Why a cache modifier can't be obeyed, if it can't.
 fn refuse_cache(op: SymmOp) -> Option<&'static str> {
+    if matches!(op, SymmOp::RemoteLoad(op) if op.eviction().is_some()) {
+        return Some("an eviction policy is for Triton kernels only");
+    }
     op.ends()
         .and(op.cache())
         .map(|_| "a cache modifier is for single accesses, remote_load and remote_store, not for bulk copies")

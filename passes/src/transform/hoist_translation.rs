@@ -37,6 +37,7 @@ use crate::registration::previous_in_block;
 use melior::ir::{BlockLike, BlockRef, OperationRef, RegionLike, Value, ValueLike, operation::OperationLike};
 use std::collections::HashMap;
 use symm_dialect::ops::{HeapDelta, HeapDeltaParts, SymmOp};
+use symm_dialect::shape::Shaped;
 use symm_dialect::{is_current_rank, set_operand_group};
 
 /// The pass record.
@@ -71,8 +72,10 @@ fn run<'c, 'a>(root: OperationRef<'c, 'a>) -> Ir {
             continue;
         }
         for (rank, delta) in op.translations() {
-            if op.operand_group(delta).is_empty() {
-                let hoisted = distance(&mut distances, ctx, op.operand_group(rank)[0]);
+            let rank = op.operand_group(rank)[0];
+            // A rank for each pointer has many distances.
+            if op.operand_group(delta).is_empty() && Shaped::tensor(rank.r#type()).is_none() {
+                let hoisted = distance(&mut distances, ctx, rank);
                 set_operand_group(op, delta, &[hoisted]);
             }
         }

@@ -7,7 +7,7 @@ it says.
 from triton.language import core as tl
 
 # `triton` installs the compiler of the ops.
-from .. import _ops, _packets, triton  # noqa: F401
+from .. import _ops, _packets, _signals, triton  # noqa: F401
 from .._context import Ops
 
 
@@ -15,7 +15,8 @@ def _parts(**more):
     """Makes a class a Triton aggregate with the methods of a device context, of the parts and `more` fields."""
 
     def make(cls):
-        names = [name for name in (*_ops.__all__, *_packets.__all__) if name not in ("rank", "num_ranks")]
+        every = (*_ops.__all__, *_signals.__all__, *_packets.__all__)
+        names = [name for name in every if name not in ("rank", "num_ranks")]
         fields = {"heap_bases": tl.tensor, "rank_here": tl.tensor, **more}
         members = {name: vars(Ops)[name] for name in names}
         members |= {"__init__": cls.__init__, "__annotations__": fields, "__module__": cls.__module__,

@@ -5,11 +5,12 @@
 
 # First what says that Triton is missing.
 from .. import _need_triton  # noqa: F401
-from .. import _flags, _ops, _packets, _seam
+from .. import _flags, _ops, _packets, _seam, _signals
 from .._context import Ops, device_context
 from .._flags import *
 from .._ops import *
 from .._packets import *
+from .._signals import *
 from .._switches import options
 
 
@@ -19,6 +20,6 @@ class DeviceContext(Ops):
 
 
 __all__ = ["DeviceContext", "options"]
-__all__ += _ops.__all__ + _flags.__all__ + _packets.__all__
+__all__ += _ops.__all__ + _signals.__all__ + _flags.__all__ + _packets.__all__
 
 _seam.install()

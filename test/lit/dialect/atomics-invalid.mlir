@@ -130,7 +130,7 @@ func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %v: i32, %r: i32, %k: vector<4xi1
 // -----
 
 func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %x: f16, %r: i32) {
-  // expected-error @below {{compares i32, i64, f32 or f64, got f16}}
+  // expected-error @below {{compares i16, i32, i64, f32 or f64, got f16}}
   %0 = symm.atomic_cas %ctx, %p, %x, %x, %r : !llvm.ptr, f16
   return
 }
@@ -138,7 +138,7 @@ func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %x: f16, %r: i32) {
 // -----
 
 func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %x: vector<2xi32>, %r: i32) {
-  // expected-error @below {{compares i32, i64, f32 or f64, got vector<2xi32>}}
+  // expected-error @below {{compares i16, i32, i64, f32 or f64, got vector<2xi32>}}
   %0 = symm.atomic_cas %ctx, %p, %x, %x, %r : !llvm.ptr, vector<2xi32>
   return
 }

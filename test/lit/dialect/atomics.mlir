@@ -156,3 +156,18 @@ func.func @defaults(%ctx: !symm.ctx, %p: !llvm.ptr, %r: i32, %i: i32) {
   // CHECK-NEXT: return{{$}}
   return
 }
+
+// A rank for each pointer, and halves of words.
+// CHECK-LABEL: func.func @each(
+// CHECK-SAME: %[[CTX:[a-z0-9]+]]: !symm.ctx, %[[MANY:[a-z0-9]+]]: tensor<8x!tt.ptr<i16>>,
+// CHECK-SAME: %[[COUNTS:[a-z0-9]+]]: tensor<8x!tt.ptr<i32>>, %[[RANKS:[a-z0-9]+]]: tensor<8xi32>,
+// CHECK-SAME: %[[V:[a-z0-9]+]]: tensor<8xi16>
+func.func @each(%ctx: !symm.ctx, %many: tensor<8x!tt.ptr<i16>>, %counts: tensor<8x!tt.ptr<i32>>,
+    %ranks: tensor<8xi32>, %v: tensor<8xi16>) {
+  // CHECK-NEXT: symm.atomic_rmw add %[[CTX]], %[[COUNTS]], %[[RANKS]], %[[RANKS]] each tensor<8xi32> sem relaxed :
+  %0 = symm.atomic_rmw add %ctx, %counts, %ranks, %ranks each tensor<8xi32> sem relaxed
+    : tensor<8x!tt.ptr<i32>>, tensor<8xi32>
+  // CHECK-NEXT: symm.atomic_cas %[[CTX]], %[[MANY]], %[[V]], %[[V]], %[[RANKS]] each tensor<8xi32> :
+  %1 = symm.atomic_cas %ctx, %many, %v, %v, %ranks each tensor<8xi32> : tensor<8x!tt.ptr<i16>>, tensor<8xi16>
+  return
+}

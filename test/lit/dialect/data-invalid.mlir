@@ -738,3 +738,52 @@ func.func @bad(%ctx: !symm.ctx, %m: memref<8xf32>, %r: i32) {
   symm.copy %ctx, %m, %m at %r : memref<8xf32>, memref<8xf32>
   return
 }
+
+// -----
+
+// A rank for each pointer of a tensor.
+func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %ranks: tensor<8xi32>) {
+  // expected-error @below {{takes a rank of i32, or a tensor of them shaped like a tensor of pointers, got tensor<8xi32>}}
+  %0 = symm.remote_load %ctx, %p, %ranks each tensor<8xi32> : !llvm.ptr -> f32
+  return
+}
+
+// -----
+
+func.func @bad(%ctx: !symm.ctx, %p: tensor<8x!tt.ptr<f32>>, %v: tensor<8xf32>, %ranks: tensor<4xi32>) {
+  // expected-error @below {{takes a rank of i32, or a tensor of them shaped like a tensor of pointers, got tensor<4xi32>}}
+  symm.remote_store %ctx, %p, %v, %ranks each tensor<4xi32> : tensor<8x!tt.ptr<f32>>, tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @bad(%ctx: !symm.ctx, %p: tensor<8x!tt.ptr<f32>>, %ranks: tensor<8xi64>) {
+  // expected-error @below {{takes a rank of i32, or a tensor of them shaped like a tensor of pointers, got tensor<8xi64>}}
+  %0 = symm.as_remote %ctx, %p, %ranks each tensor<8xi64> : tensor<8x!tt.ptr<f32>>
+  return
+}
+
+// -----
+
+func.func @bad(%ctx: !symm.ctx, %p: tensor<8x!tt.ptr<f32>>, %r: i64) {
+  // expected-error @below {{takes a rank of i32, or a tensor of them shaped like a tensor of pointers, got i64}}
+  %0 = symm.as_remote %ctx, %p, %r each i64 : tensor<8x!tt.ptr<f32>>
+  return
+}
+
+// -----
+
+func.func @bad(%ctx: !symm.ctx, %p: tensor<8x!tt.ptr<f32>>, %ranks: tensor<8xi32>, %delta: i64) {
+  // expected-error @below {{takes no distance with a rank for each pointer}}
+  %0 = symm.as_remote %ctx, %p, %ranks each tensor<8xi32> via %delta : tensor<8x!tt.ptr<f32>>
+  return
+}
+
+// -----
+
+func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %r: i32) {
+  // expected-error @below {{attribute 'eviction' [evict_first, evict_last]}}
+  %0 = symm.remote_load %ctx, %p, %r eviction never : !llvm.ptr -> f32
+  return
+}

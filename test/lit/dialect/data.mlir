@@ -75,6 +75,27 @@ func.func @load_pointers(%ctx: !symm.ctx, %g: !llvm.ptr<1>, %a: memref<8x8xf32>,
   return
 }
 
+// A rank for each pointer, and how soon a cache may give up what was loaded.
+// CHECK-LABEL: func.func @each(
+// CHECK-SAME: %[[CTX:[a-z0-9]+]]: !symm.ctx, %[[MANY:[a-z0-9]+]]: tensor<8x!tt.ptr<f32>>,
+// CHECK-SAME: %[[RANKS:[a-z0-9]+]]: tensor<8xi32>, %[[R:[a-z0-9]+]]: i32
+func.func @each(%ctx: !symm.ctx, %many: tensor<8x!tt.ptr<f32>>, %ranks: tensor<8xi32>, %r: i32) {
+  // CHECK-NEXT: %[[V:.*]] = symm.remote_load %[[CTX]], %[[MANY]], %[[RANKS]] each tensor<8xi32>
+  // CHECK-SAME: : tensor<8x!tt.ptr<f32>> -> tensor<8xf32>{{$}}
+  %v = symm.remote_load %ctx, %many, %ranks each tensor<8xi32> : tensor<8x!tt.ptr<f32>> -> tensor<8xf32>
+  // CHECK-NEXT: symm.remote_store %[[CTX]], %[[MANY]], %[[V]], %[[RANKS]] each tensor<8xi32>
+  // CHECK-SAME: : tensor<8x!tt.ptr<f32>>, tensor<8xf32>{{$}}
+  symm.remote_store %ctx, %many, %v, %ranks each tensor<8xi32> : tensor<8x!tt.ptr<f32>>, tensor<8xf32>
+  // CHECK-NEXT: symm.as_remote %[[CTX]], %[[MANY]], %[[RANKS]] each tensor<8xi32> : tensor<8x!tt.ptr<f32>>{{$}}
+  %p = symm.as_remote %ctx, %many, %ranks each tensor<8xi32> : tensor<8x!tt.ptr<f32>>
+  // CHECK-NEXT: symm.remote_load %[[CTX]], %[[MANY]], %[[R]] cache cg eviction evict_first volatile :
+  %w = symm.remote_load %ctx, %many, %r cache cg eviction evict_first volatile
+    : tensor<8x!tt.ptr<f32>> -> tensor<8xf32>
+  // CHECK-NEXT: symm.remote_load %[[CTX]], %[[MANY]], %[[R]] eviction evict_last :
+  %x = symm.remote_load %ctx, %many, %r eviction evict_last : tensor<8x!tt.ptr<f32>> -> tensor<8xf32>
+  return
+}
+
 // CHECK-LABEL: func.func @load_options(
 // CHECK-SAME: %[[CTX:[a-z0-9]+]]: !symm.ctx, %[[P:[a-z0-9]+]]: !llvm.ptr, %[[M:[a-z0-9]+]]: memref<8xf32>,
 // CHECK-SAME: %[[MANY:[a-z0-9]+]]: tensor<8x!tt.ptr<f32>>, %[[I:[a-z0-9]+]]: index, %[[R:[a-z0-9]+]]: i32,

@@ -171,6 +171,15 @@ module attributes {gpu.container_module} {
 
 // -----
 
+func.func @compares_halves_of_words(%ctx: !symm.ctx, %m: memref<1xi16>, %v: i16, %peer: i32) {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{S1: compares and swaps i16 in Triton kernels only}}
+  %was = symm.atomic_cas %ctx, %m[%c0], %v, %v, %peer : memref<1xi16>, i16
+  return
+}
+
+// -----
+
 func.func @compares_floats(%ctx: !symm.ctx, %m: memref<1xf32>, %v: f32, %peer: i32) {
   %c0 = arith.constant 0 : index
   // expected-error @below {{S1: compares floats in Triton kernels only}}

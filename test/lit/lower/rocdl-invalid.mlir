@@ -79,6 +79,19 @@ gpu.module @kernels {
 // -----
 
 gpu.module @kernels {
+  gpu.func @for_triton(%ctx: !symm.ctx, %m: memref<1xi16>, %v: i16, %peer: i32) kernel {
+    %c0 = arith.constant 0 : index
+    // expected-error @+1 {{S1: compares and swaps i16 in Triton kernels only}}
+    %was = symm.atomic_cas %ctx, %m[%c0], %v, %v, %peer : memref<1xi16>, i16
+    // expected-error @+1 {{S1: an eviction policy is for Triton kernels only}}
+    %w = symm.remote_load %ctx, %m[%c0], %peer eviction evict_last : memref<1xi16> -> i16
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @kernels {
   gpu.func @compares_floats(%ctx: !symm.ctx, %m: memref<1xf32>, %v: f32, %peer: i32) kernel {
     %c0 = arith.constant 0 : index
     // expected-error @+1 {{S1: compares floats in Triton kernels only}}

@@ -21,6 +21,13 @@
     : tensor<8x!tt.ptr<f32>> -> tensor<8xf32>
   // CHECK: "tt.load"(%{{[^,]*}}, %[[M]]) {isVolatile = true, operandSegmentSizes = array<i32: 1, 1, 0>}
   %w = symm.remote_load %ctx, %p, %r mask %m : tensor<8xi1> volatile : tensor<8x!tt.ptr<f32>> -> tensor<8xf32>
+  // NEW: "tt.load"({{.*}}) {cachePolicy = #tt.cache_policy<cache_modifier = none, eviction_policy = evict_first>,
+  // OLD: "tt.load"({{.*}}) {evict = 2 : i32,
+  %first = symm.remote_load %ctx, %p, %r eviction evict_first : tensor<8x!tt.ptr<f32>> -> tensor<8xf32>
+  // NEW: {cachePolicy = #tt.cache_policy<cache_modifier = ca, eviction_policy = evict_last>, isVolatile = true,
+  // OLD: {cache = 2 : i32, evict = 3 : i32, isVolatile = true,
+  %last = symm.remote_load %ctx, %p, %r cache ca eviction evict_last volatile
+    : tensor<8x!tt.ptr<f32>> -> tensor<8xf32>
   // CHECK: %[[REMOTE:.*]] = "tt.addptr"(%[[Q]], %{{.*}})
   // NEW-NEXT: "tt.store"(%[[REMOTE]], %[[V]], %[[M]]) {cachePolicy = #tt.cache_policy<cache_modifier = wt,
   // OLD-NEXT: "tt.store"(%[[REMOTE]], %[[V]], %[[M]]) {cache = 6 : i32}

@@ -176,3 +176,76 @@ module attributes {symm.heap_stride = 4194304 : i64, symm.num_ranks = 4 : i32, s
   "use"(%q) : (tensor<8x!tt.ptr<i8>>) -> ()
   "tt.return"() : () -> ()
 }) : () -> ()
+
+// -----
+
+// A rank for each pointer: what is out of range reads the first base, and leads to no memory.
+// CHECK-LABEL: sym_name = "each"
+// CHECK: ^bb0(%[[TABLE:[^,]*]]: !tt.ptr<i64>, %[[P:[^,]*]]: tensor<8x!tt.ptr<f32>>, %[[EACH:[^,]*]]: tensor<8xi32>):
+// CHECK: %[[MINE:.*]] = "tt.load"(%{{.*}}) {{.*}} : (!tt.ptr<i64>) -> i64
+// CHECK: %[[IN:.*]] = arith.cmpi ult, %[[EACH]], %{{.*}} : tensor<8xi32>
+// CHECK: %[[SAFE:.*]] = arith.select %[[IN]], %[[EACH]], %{{.*}} : tensor<8xi1>, tensor<8xi32>
+// CHECK-NEXT: %[[INDEX:.*]] = arith.extsi %[[SAFE]] : tensor<8xi32> to tensor<8xi64>
+// CHECK: %[[BASES:.*]] = "tt.splat"(%{{.*}}) : (!tt.ptr<i64>) -> tensor<8x!tt.ptr<i64>>
+// CHECK-NEXT: %[[WORDS:.*]] = "tt.addptr"(%[[BASES]], %[[INDEX]])
+// CHECK-NEXT: %[[THEIRS:.*]] = "tt.load"(%[[WORDS]]) {{.*}} : (tensor<8x!tt.ptr<i64>>) -> tensor<8xi64>
+// CHECK-NEXT: %[[DISTANCE:.*]] = arith.subi %[[THEIRS]], %{{.*}} : tensor<8xi64>
+// CHECK-NEXT: %[[UNMAPPED:.*]] = arith.constant dense<140737488355328> : tensor<8xi64>
+// CHECK-NEXT: %[[DELTA:.*]] = arith.select %[[IN]], %[[DISTANCE]], %[[UNMAPPED]]
+// CHECK-SAME: {tt.divisibility = dense<2097152> : tensor<1xi32>} : tensor<8xi1>, tensor<8xi64>
+// CHECK: %[[ELEMENTS:.*]] = arith.shrsi %[[DELTA]], %{{.*}} {tt.divisibility = dense<524288> : tensor<1xi32>}
+// CHECK-NEXT: %[[REMOTE:.*]] = "tt.addptr"(%[[P]], %[[ELEMENTS]])
+// CHECK-NEXT: %[[V:.*]] = "tt.load"(%[[REMOTE]]) {operandSegmentSizes = array<i32: 1, 0, 0>}
+"tt.func"() <{function_type = (!tt.ptr<i64>, tensor<8x!tt.ptr<f32>>, tensor<8xi32>) -> (), sym_name = "each"}> ({
+^bb0(%table: !tt.ptr<i64>, %p: tensor<8x!tt.ptr<f32>>, %each: tensor<8xi32>):
+  %ctx = symm.ctx %table : !tt.ptr<i64>
+  %v = symm.remote_load %ctx, %p, %each each tensor<8xi32> : tensor<8x!tt.ptr<f32>> -> tensor<8xf32>
+  "tt.store"(%p, %v) : (tensor<8x!tt.ptr<f32>>, tensor<8xf32>) -> ()
+  "tt.return"() : () -> ()
+}) : () -> ()
+
+// -----
+
+// One for each row is looked up once for each row. One for all is no tensor at all.
+// CHECK-LABEL: sym_name = "rows"
+// CHECK: arith.select {{.*}} {tt.divisibility = dense<2097152> : tensor<1xi32>} : tensor<4xi1>, tensor<4xi64>
+// CHECK-NEXT: %[[COLUMN:.*]] = "tt.expand_dims"(%{{.*}}) {axis = 1 : i32} : (tensor<4xi64>) -> tensor<4x1xi64>
+// CHECK-NEXT: %[[ALL:.*]] = "tt.broadcast"(%[[COLUMN]]) : (tensor<4x1xi64>) -> tensor<4x16xi64>
+// CHECK-NEXT: "tt.addptr"(%{{.*}}, %[[ALL]]) : (tensor<4x16x!tt.ptr<i8>>, tensor<4x16xi64>)
+// CHECK: arith.select {{.*}} {tt.divisibility = dense<2097152> : tensor<1xi32>} : i64
+// CHECK-NEXT: %[[ALL:.*]] = "tt.splat"(%{{.*}}) : (i64) -> tensor<4x16xi64>
+// CHECK-NEXT: "tt.addptr"(%{{.*}}, %[[ALL]]) : (tensor<4x16x!tt.ptr<i8>>, tensor<4x16xi64>)
+"tt.func"() <{function_type = (!tt.ptr<i64>, tensor<4x16x!tt.ptr<i8>>, tensor<4xi32>, i32) -> (),
+  sym_name = "rows"}> ({
+^bb0(%table: !tt.ptr<i64>, %p: tensor<4x16x!tt.ptr<i8>>, %peers: tensor<4xi32>, %peer: i32):
+  %ctx = symm.ctx %table : !tt.ptr<i64>
+  %column = "tt.expand_dims"(%peers) {axis = 1 : i32} : (tensor<4xi32>) -> tensor<4x1xi32>
+  %each = "tt.broadcast"(%column) : (tensor<4x1xi32>) -> tensor<4x16xi32>
+  %q = symm.as_remote %ctx, %p, %each each tensor<4x16xi32> : tensor<4x16x!tt.ptr<i8>>
+  %same = "tt.splat"(%peer) : (i32) -> tensor<4x16xi32>
+  %s = symm.as_remote %ctx, %p, %same each tensor<4x16xi32> : tensor<4x16x!tt.ptr<i8>>
+  "use"(%q, %s) : (tensor<4x16x!tt.ptr<i8>>, tensor<4x16x!tt.ptr<i8>>) -> ()
+  "tt.return"() : () -> ()
+}) : () -> ()
+
+// -----
+
+// With a strided heap no base is loaded (T5).
+// CHECK: module {
+module attributes {symm.heap_stride = 4194304 : i64, symm.num_ranks = 4 : i32} {
+  // CHECK-LABEL: sym_name = "each_strided"
+  // CHECK: "tt.load"(%{{.*}}) {{.*}} : (!tt.ptr<i64>) -> i64
+  // CHECK-NOT: "tt.load"
+  // CHECK: arith.muli %{{.*}}, %{{.*}} : tensor<8xi64>
+  // CHECK: arith.select {{.*}} : tensor<8xi1>, tensor<8xi64>
+  // CHECK-NOT: "tt.load"
+  // CHECK: "tt.atomic_rmw"
+  "tt.func"() <{function_type = (!tt.ptr<i64>, tensor<8x!tt.ptr<i32>>, tensor<8xi32>) -> (),
+    sym_name = "each_strided"}> ({
+  ^bb0(%table: !tt.ptr<i64>, %p: tensor<8x!tt.ptr<i32>>, %each: tensor<8xi32>):
+    %ctx = symm.ctx %table : !tt.ptr<i64>
+    %v = symm.atomic_rmw add %ctx, %p, %each, %each each tensor<8xi32> : tensor<8x!tt.ptr<i32>>, tensor<8xi32>
+    "use"(%v) : (tensor<8xi32>) -> ()
+    "tt.return"() : () -> ()
+  }) : () -> ()
+}

@@ -18,6 +18,12 @@ def rank_out_of_range(table, p):
 
 
 @triton.jit
+def one_rank_of_a_block_out_of_range(table, p):
+    at = tl.arange(0, 8)
+    st.load(table, p + at, at, mask=at < 2)  # symm load: rank 1 out of range [0, 1)
+
+
+@triton.jit
 def not_on_the_heap(table, p):
     st.store(table, p + tl.arange(0, 8), 0, 0)  # is not on the symmetric heap of rank 0
 

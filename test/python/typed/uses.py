@@ -21,6 +21,9 @@ def ops_have_names_arguments_and_defaults(table, p, q, flag, peer, n, B: tl.cons
     tl.store(q, ctx.wait(flag, 1) + tl.sum(ctx.wait_all(flag + at, 1, mask=at < n)))
     if ctx.test(flag, 1, compare="eq"):
         ctx.signal_all(flag, 2, op="add")
+    ctx.load(p + at, at, eviction_policy="evict_first")
+    ctx.signal(flag, 1, at, mask=at < n)
+    st.store_signal(ctx, p + at, block, flag, 1, peer, op="add", mask=at < n, group="warp")
     ctx.fence()
     sg.DeviceCtx(table).barrier()
 
@@ -33,6 +36,8 @@ def ops_have_names_arguments_and_defaults(table, p, q, flag, peer, n, B: tl.cons
     ctx.atomic_cas(p, 0, 1, peer, mask=at < n)  # wrong: Unexpected keyword argument "mask"
     ctx.wait(flag, 1, compare="==")  # wrong: Argument "compare" has incompatible type
     ctx.wait_any(flag, 1, sem="release")  # wrong: Argument "sem" has incompatible type
+    ctx.load(p, peer, eviction_policy="first")  # wrong: Argument "eviction_policy" has incompatible type
+    ctx.store_signal(p, 1, flag, 1)  # wrong: Too few arguments
     ctx.signal_all(flag, 1, rank=peer)  # wrong: Unexpected keyword argument "rank"
     st.signal(ctx, flag, 1, peer, sem="acquire")  # wrong: Argument "sem" to "signal" has incompatible type
     sg.fence(ctx, scope="world")  # wrong: Argument "scope" to "fence" has incompatible type

@@ -17,7 +17,7 @@ sys.modules["triton"].__spec__ = sys.modules["symm.triton"] = mock.MagicMock()
 sys.modules |= {"numpy": mock.MagicMock(), "symm._symm": mock.MagicMock(__version__="0")}
 
 import symm  # noqa: E402
-from symm import _context, _flags, _ops, _packets, comm, errors  # noqa: E402
+from symm import _context, _flags, _ops, _packets, _signals, comm, errors  # noqa: E402
 from symm.comm import Communicator  # noqa: E402
 
 INTRODUCTION = """\
@@ -34,7 +34,7 @@ KERNELS = """
 {doc}
 
 A pointer is one into this rank's heap, or a block of such; `rank` is one integer, a Python number or a scalar of the
-kernel. Masks, values and `other` have the shape of the pointers or are broadcast to it, and values are cast as
+kernel, or where an op says so a block of them. Masks, values and `other` have the shape of the pointers or are broadcast to it, and values are cast as
 `tl.store` casts them. In Gluon, results have the layout of the pointers. `scope` is "sys" by default, and a narrower one
 is widened. `group` is there because the dialect's ops have it: a Triton program is one thread to its author, so
 every op is the whole program's, whatever it says. What is wrong with an op is a CompileError that names its line.
@@ -94,7 +94,7 @@ def main():
     print_members("Team", symm.Team)
     # The first line is of the module for Triton, the second of its context.
     print(KERNELS.format(doc=inspect.getdoc(_ops).split("\n\n", 1)[1], context=inspect.getdoc(_context.Ops)))
-    ops = [(name, getattr(module, name)) for module in (_ops, _flags, _packets) for name in module.__all__]
+    ops = [(name, getattr(module, name)) for module in (_ops, _signals, _flags, _packets) for name in module.__all__]
     print("\n".join(entry(name, function).lstrip("\n") + "\n" for name, function in ops), end="")
     print(f"\n## `symm.comm`\n\n{inspect.getdoc(comm)}")
     print(f"\n### `symm.comm.Communicator{signature(Communicator)}`\n\n{inspect.getdoc(Communicator)}")

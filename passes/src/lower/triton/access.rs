@@ -8,7 +8,7 @@ use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::lossy;
 use symm_dialect::ops::{Cache, End, Engine, RemoteLoad, RemoteStore, SymmOp};
 use symm_dialect::pointer::Pointer;
-use symm_dialect::shape::byte_width;
+use symm_dialect::shape::{Shaped, byte_width};
 
 /// What a load may ask of the caches.
 const LOAD_CACHES: &[Cache] = &[Cache::Ca, Cache::Cg, Cache::Cv];
@@ -34,6 +34,11 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
             let complaint = lossy!("S1: takes a !tt.ptr to integers or floats, or a tensor of them, got {ty}");
             return Err(error(op.operation(), &complaint));
         };
+        let rank = op.operand_group(names.0)[0];
+        if Shaped::tensor(rank.r#type()).is_some() {
+            let elements = self.tables.of(op)?.elements_each(b, rank, size);
+            return Ok(b.value("tt.addptr", &[lasting(pointer), elements], ty, &[]));
+        }
         let elements = self.tables.elements(b, op, names, size)?;
         Ok(elements.map_or_else(|| lasting(pointer), |elements| words::offset(b, pointer, elements)))
     }
@@ -43,7 +48,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         refuse_vector(operation, op.result())?;
         refuse_cache(operation, op.cache(), LOAD_CACHES)?;
         let pointer = self.remote(b, operation, op.ptr(), ("rank", "delta"))?;
-        let access = Access { cache: op.cache(), is_volatile: op.volatile_() };
+        let access = Access { cache: op.cache(), eviction: op.eviction(), is_volatile: op.volatile_() };
         Ok(self.words.load(b, pointer, (op.mask(), op.other()), op.result().r#type(), access))
     }
 
@@ -95,7 +100,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         if self.barriers.before(op.operation()) {
             self.words.barrier(b);
         }
-        let value = self.words.load(b, source, (mask, None), data, Access { cache, is_volatile: false });
+        let value = self.words.load(b, source, (mask, None), data, Access { cache, ..Access::default() });
         self.words.store(b, value, target, mask, None);
         Ok(())
     }

@@ -3,7 +3,7 @@
 //! Threads leave the loop on their own, so that nothing in it may need all of them, as atomics of Triton do.
 
 use super::deadline::Deadline;
-use super::words::{assembly, load_scalar, offset};
+use super::words::{assembly, load_words, offset};
 use crate::ir::{Builder, lasting, signed};
 use crate::target::TritonTarget;
 use melior::dialect::arith::CmpiPredicate;
@@ -29,7 +29,7 @@ pub fn poll_until<'c>(
     let word = |b: &Builder<'c>, word: usize| offset(b, deadline.record, b.i64(signed(word)));
     let limit = match deadline.limit {
         Some(nanoseconds) => b.i64(nanoseconds / TICK),
-        None => b.binary("arith.divui", load_scalar(b, word(b, LIMIT_WORD), b.int(64)), b.i64(TICK)),
+        None => b.binary("arith.divui", load_words(b, word(b, LIMIT_WORD), b.int(64)), b.i64(TICK)),
     };
     let (start, state) = (clock(b), word(b, STATE_WORD));
     let left = b.repeat(

@@ -2,15 +2,17 @@
 //!
 //! A word of the table is loaded once, right after the definition of the context, for every question about it.
 
-use super::words;
-use crate::ir::{Builder, constant_value, definition, lasting, set_attribute, signed};
+use super::words::{self, constant_like, element_wise};
+use crate::ir::{Builder, constant_value, definition, lasting, name, set_attribute, signed};
 use melior::dialect::arith::CmpiPredicate;
-use melior::ir::{Attribute, Value, ValueLike, operation::OperationLike};
+use melior::ir::r#type::ShapedTypeLike;
+use melior::ir::{Attribute, Type, Value, ValueLike, operation::OperationLike};
 use std::collections::HashMap;
 use symm_abi::heap::{HEAP_ALIGN, UNMAPPED_IN_TRITON};
 use symm_abi::table::{HEADER_WORDS, NUM_RANKS, RANK};
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::{Ctx, Question, SymmOp};
+use symm_dialect::shape::Shaped;
 use symm_dialect::{
     HEAP_STRIDE_ATTRIBUTE, NUM_RANKS_ATTRIBUTE, TABLE_IN_HEAP_ATTRIBUTE, aligned_range, is_current_rank, module_has,
     module_integer,
@@ -141,7 +143,7 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
         let word = self.early(|b| {
             const { assert!(RANK == 0, "it is where the table starts") };
             let address = if index == RANK { lasting(table) } else { words::offset(b, table, b.i64(signed(index))) };
-            words::load_scalar(b, address, b.int(64))
+            words::load_words(b, address, b.int(64))
         });
         self.words.insert(index, word);
         word
@@ -266,6 +268,58 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
         distance
     }
 
+    /// The distances in elements of `size` bytes from this rank's heap to those of a tensor of ranks, one for each;
+    /// looked up before the tensor is stretched, as Triton then knows along which dimensions they are the same.
+    pub fn elements_each(&mut self, b: &Builder<'c>, rank: Value<'c, 'a>, size: u64) -> Value<'c, 'c> {
+        let ty = element_wise(rank.r#type(), b.int(64));
+        let from = definition(rank).and_then(|op| Some((op, op.operands().next()?)));
+        match from {
+            Some((op, from)) if name(op) == "tt.splat" => {
+                let bytes = self.delta(b, from);
+                b.value("tt.splat", &[in_elements(b.context, bytes, size)], ty, &[])
+            }
+            Some((op, from)) if matches!(name(op), "tt.broadcast" | "tt.expand_dims" | "ttg.convert_layout") => {
+                let inner = self.elements_each(b, from, size);
+                let axis = op.attribute("axis").ok().map(|axis| ("axis", axis));
+                b.value(name(op), &[inner], ty, axis.as_slice())
+            }
+            _ => {
+                let bytes = self.delta_each(b, lasting(rank), ty);
+                if size == 1 {
+                    return bytes;
+                }
+                let shift = constant_like(b, i64::from(size.trailing_zeros()), ty);
+                let divisibility = divisibility_each(b, HEAP_ALIGN / size, ty);
+                b.value("arith.shrsi", &[bytes, shift], ty, &[(DIVISIBILITY, divisibility)])
+            }
+        }
+    }
+
+    /// `delta` for each of a tensor of ranks.
+    fn delta_each(&mut self, b: &Builder<'c>, ranks: Value<'c, 'c>, ty: Type<'c>) -> Value<'c, 'c> {
+        let count = words::splat_like(b, self.num_ranks(), ty);
+        let truth = element_wise(ty, b.int(1));
+        let below = b.integer(64, CmpiPredicate::Ult as i64);
+        let in_range = b.value("arith.cmpi", &[ranks, count], truth, &[("predicate", below)]);
+        let zero = constant_like(b, 0, ranks.r#type());
+        let index = b.value("arith.select", &[in_range, ranks, zero], ranks.r#type(), &[]);
+        let index = b.value("arith.extsi", &[index], ty, &[]);
+        let distance = if let Some(stride) = self.stride {
+            let me = words::splat_like(b, self.wide_rank(), ty);
+            let ranks = b.binary("arith.subi", index, me);
+            b.binary("arith.muli", ranks, constant_like(b, stride, ty))
+        } else {
+            let mine = words::splat_like(b, self.my_base(), ty);
+            let first = words::offset(b, self.ctx.table(), b.i64(self.words_before_bases()));
+            let table = words::splat_like(b, first, ty);
+            let words = b.value("tt.addptr", &[table, index], table.r#type(), &[]);
+            b.binary("arith.subi", words::load_words(b, words, ty), mine)
+        };
+        let unmapped = constant_like(b, UNMAPPED_IN_TRITON, ty);
+        let divisibility = divisibility_each(b, HEAP_ALIGN, ty);
+        b.value("arith.select", &[in_range, distance, unmapped], ty, &[(DIVISIBILITY, divisibility)])
+    }
+
     /// The base of a rank's heap, `i64`. The rank is in range.
     pub fn look_up(&self, b: &Builder<'c>, rank: Value<'c, 'c>) -> Value<'c, 'c> {
         base(b, self.ctx.table(), self.words_before_bases(), b.as_i64(rank))
@@ -318,7 +372,13 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
 /// The base of a rank's heap, `i64`.
 fn base<'c>(b: &Builder<'c>, table: Value<'c, '_>, words_before: i64, rank: Value<'c, 'c>) -> Value<'c, 'c> {
     let index = if words_before == 0 { rank } else { b.add(rank, b.i64(words_before)) };
-    words::load_scalar(b, words::offset(b, table, index), b.int(64))
+    words::load_words(b, words::offset(b, table, index), b.int(64))
+}
+
+/// The same for each element of a tensor type.
+fn divisibility_each<'c>(b: &Builder<'c>, divisor: u64, ty: Type<'c>) -> Attribute<'c> {
+    let dimensions = Shaped::tensor(ty).map_or(0, |tensor| tensor.rank());
+    b.parse(&format!("dense<{divisor}> : tensor<{dimensions}xi32>"))
 }
 
 fn divisibility<'c>(b: &Builder<'c>, divisor: u64) -> Attribute<'c> {

@@ -4,7 +4,7 @@ use super::Version;
 use crate::ir::{Builder, definition, lasting, mutable, name};
 use melior::ir::operation::{OperationLike, OperationMutLike};
 use melior::ir::{Attribute, Type, Value, ValueLike};
-use symm_dialect::ops::{Cache, Order, RmwKind, Scope};
+use symm_dialect::ops::{Cache, Eviction, Order, RmwKind, Scope};
 use symm_dialect::shape::Shaped;
 use symm_dialect::{SEGMENTS, lossy};
 
@@ -18,6 +18,7 @@ const CACHE_POLICY: Version = Version { major: 3, minor: 9 };
 #[derive(Clone, Copy, Default)]
 pub struct Access {
     pub cache: Option<Cache>,
+    pub eviction: Option<Eviction>,
     pub is_volatile: bool,
 }
 
@@ -37,7 +38,7 @@ impl Words {
     ) -> Value<'c, 'c> {
         let segments = format!("array<i32: 1, {}, {}>", i32::from(mask.is_some()), i32::from(other.is_some()));
         let mut attributes = vec![(SEGMENTS, b.parse(&segments))];
-        attributes.extend(access.cache.map(|cache| self.cache(b, cache)));
+        attributes.extend(self.caching(b, access.cache, access.eviction));
         if access.is_volatile {
             attributes.push(("isVolatile", b.parse("true")));
         }
@@ -55,19 +56,29 @@ impl Words {
         mask: Option<Value<'c, '_>>,
         cache: Option<Cache>,
     ) {
-        let attributes: Vec<_> = cache.map(|cache| self.cache(b, cache)).into_iter().collect();
+        let attributes = self.caching(b, cache, None);
         let operands: Vec<Value> =
             [Some(lasting(pointer)), Some(lasting(value)), mask.map(lasting)].into_iter().flatten().collect();
         b.op("tt.store", &operands, &[], &attributes);
     }
 
-    fn cache<'c>(self, b: &Builder<'c>, cache: Cache) -> (&'static str, Attribute<'c>) {
-        if self.0 >= CACHE_POLICY {
-            let keyword = cache.keyword();
-            let policy = format!("#tt.cache_policy<cache_modifier = {keyword}, eviction_policy = evict_normal>");
-            return ("cachePolicy", b.parse(&policy));
+    /// The attributes for the caches.
+    fn caching<'c>(
+        self,
+        b: &Builder<'c>,
+        cache: Option<Cache>,
+        eviction: Option<Eviction>,
+    ) -> Vec<(&'static str, Attribute<'c>)> {
+        if cache.is_none() && eviction.is_none() {
+            return Vec::new();
         }
-        let number = match cache {
+        if self.0 >= CACHE_POLICY {
+            let cache = cache.map_or("none", Cache::keyword);
+            let eviction = eviction.map_or("evict_normal", Eviction::keyword);
+            let policy = format!("#tt.cache_policy<cache_modifier = {cache}, eviction_policy = {eviction}>");
+            return vec![("cachePolicy", b.parse(&policy))];
+        }
+        let number = |cache| match cache {
             Cache::Ca => 2,
             Cache::Cg => 3,
             Cache::Wb => 4,
@@ -75,7 +86,12 @@ impl Words {
             Cache::Wt => 6,
             Cache::Cv => 7,
         };
-        ("cache", b.integer(32, number))
+        let policy = |eviction| match eviction {
+            Eviction::First => 2,
+            Eviction::Last => 3,
+        };
+        let cache = cache.map(|cache| ("cache", b.integer(32, number(cache))));
+        cache.into_iter().chain(eviction.map(|eviction| ("evict", b.integer(32, policy(eviction))))).collect()
     }
 
     /// A barrier of the program's threads.
@@ -89,8 +105,8 @@ impl Words {
     }
 }
 
-/// A load of one word that never changes.
-pub fn load_scalar<'c>(b: &Builder<'c>, pointer: Value<'c, '_>, ty: Type<'c>) -> Value<'c, 'c> {
+/// A load of words that never change.
+pub fn load_words<'c>(b: &Builder<'c>, pointer: Value<'c, '_>, ty: Type<'c>) -> Value<'c, 'c> {
     b.value("tt.load", &[pointer], ty, &[(SEGMENTS, b.parse("array<i32: 1, 0, 0>"))])
 }
 
