@@ -45,7 +45,7 @@ impl<'py> Arguments<'_, 'py> {
         Ok(())
     }
 
-    /// A value that is not within another one.
+    /// A value; if the key is by type, of a number only its type is in it.
     fn argument(&mut self, value: &Bound<'py, PyAny>) -> PyResult<()> {
         let Some(key) = self.key.as_mut().filter(|key| key.by_type) else { return self.value(value) };
         if let Ok(value) = value.cast_exact::<PyFloat>() {
@@ -76,13 +76,13 @@ impl<'py> Arguments<'_, 'py> {
         } else if let Ok(values) = value.cast::<PyList>() {
             self.to.list(values.len()).map_err(too_large)?;
             for value in values.iter() {
-                self.value(&value)?;
+                self.argument(&value)?;
             }
             self.to.close();
         } else if let Ok(values) = value.cast::<PyTuple>() {
             self.to.tuple(values.len()).map_err(too_large)?;
             for value in values.iter_borrowed() {
-                self.value(&value)?;
+                self.argument(&value)?;
             }
             self.to.close();
         } else {

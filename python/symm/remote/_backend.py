@@ -14,6 +14,7 @@ from torch.utils.backend_registration import _setup_privateuseone_for_python_bac
 from .. import _symm
 from . import _autocast, _workers
 from ..errors import UnsupportedError
+from ._attention import attention
 from ._place import place
 from ._run import plan_of, run
 from ._special import route
@@ -245,5 +246,6 @@ def register() -> None:
     own.impl("copy_", _symm.Untraced(_copy_), "PrivateUse1")
     for key in ("PrivateUse1", "AutogradPrivateUse1"):
         own.impl("ctc_loss.Tensor", _ctc_loss, key)
+        own.impl("scaled_dot_product_attention", _symm.Untraced(attention), key)
     torch.autograd.Variable._execution_engine = _Engine(torch.autograd.Variable._execution_engine)
     _libraries.extend([every, own, *_autocast.register()])

@@ -35,8 +35,9 @@ class Plan:
         self.number = next(_numbers)
         overload = "" if func._overloadname == "default" else f".{func._overloadname}"
         self.name = f"{func.namespace}::{func._opname}{overload}"
-        # What a pointwise op returns does not depend on its numbers, only on their types.
-        self.by_type = torch.Tag.pointwise in func.tags
+        # What an op on each element returns does not depend on its numbers, only on their types. Optimizers have others
+        # in each step.
+        self.by_type = torch.Tag.pointwise in func.tags or func._opname.startswith("_foreach_")
         self.worker_knows = func in _WORKER_KNOWS
 
 

@@ -83,11 +83,6 @@ def _indexed(func, args, kwargs):
     return run(func, (args[0], [there(index) for index in args[1]], *args[2:]), kwargs)
 
 
-def _attention_choice(func, args, kwargs):
-    # The other kinds are named after torch's own devices. The worker's kernels for the products are its device's.
-    return int(torch.nn.attention.SDPBackend.MATH)
-
-
 def _with_device(func, args, kwargs):
     """Makes a tensor like another one, or from numbers, on the device that `device` names."""
     tensor = args[0] if args and isinstance(args[0], RemoteTensor) else None
@@ -156,7 +151,6 @@ SPECIAL = {
     aten.index_put.default: _indexed,
     aten.index_put_.default: _indexed,
     aten._index_put_impl_.default: _indexed,
-    aten._fused_sdp_choice.default: _attention_choice,
     aten._pack_padded_sequence.default: _cells.pack_padded_sequence,
     aten._thnn_fused_lstm_cell.default: _cells.lstm,
     aten._thnn_fused_lstm_cell_backward_impl.default: _cells.lstm_backward,

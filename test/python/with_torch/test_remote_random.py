@@ -8,7 +8,7 @@ torch = pytest.importorskip("torch")
 
 from symm import remote  # noqa: E402
 
-DEVICE = remote.launch(1, remote.InProcess())[0]
+DEVICE = remote.launch(1)[0]
 PROGRAMS, OPS = 100, 200
 # Without --all, this many programs run.
 USUAL = 8

@@ -1,5 +1,7 @@
 """Models on a worker train as they do here."""
 
+import contextlib
+
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -8,9 +10,8 @@ from symm import remote  # noqa: E402
 from torch import nn  # noqa: E402
 from torch.nn.attention import SDPBackend, sdpa_kernel  # noqa: E402
 
-remote.launch(1, remote.InProcess())[0]
 # Autograd on an index other than 0 is a case of its own.
-DEVICE = remote.launch(1, remote.InProcess())[0]
+DEVICE = remote.launch(2)[1]
 STEPS = 50
 
 
@@ -52,12 +53,12 @@ def losses(model, optimizer, device):
     optimizer = optimizer(model.parameters())
     torch.manual_seed(4)
     x, target = torch.randn(6, 3, 4, 4).to(device), (torch.arange(6) % 3).to(device)
+    # A worker's stream is its own: nothing was drawn from it for what came from here.
+    torch.manual_seed(5)
     found = []
     for _ in range(STEPS):
         optimizer.zero_grad()
-        # Here the CPU would take a fused kernel for attention, which rounds otherwise; fifty steps make that visible.
-        with sdpa_kernel(SDPBackend.MATH):
-            loss = nn.functional.cross_entropy(model(x), target)
+        loss = nn.functional.cross_entropy(model(x), target)
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
@@ -76,6 +77,56 @@ def test_optimizers(name):
     kind = getattr(torch.optim, name)
     make = lambda parameters: kind(parameters, lr=1e-3)  # noqa: E731
     torch.testing.assert_close(losses("cnn", make, DEVICE), losses("cnn", make, "cpu"), rtol=1e-4, atol=1e-5)
+
+
+ATTENTION = {
+    "plain": {},
+    "causal": {"is_causal": True},
+    "grouped": {"grouped": True},
+    "bias": {"mask": lambda: torch.randn(6, 6)},
+    "mask": {"mask": lambda: torch.randn(2, 4, 6, 6) > 0},
+    "bias with a gradient": {"mask": lambda: torch.randn(6, 6).requires_grad_()},
+    "bfloat16": {"dtype": torch.bfloat16},
+    "three dimensions": {"shape": (4, 6, 8)},
+    "no queries": {"shape": (2, 4, 0, 8)},
+    "only its product": {"kernel": SDPBackend.MATH},
+}
+
+
+def attention(device, shape=(2, 4, 6, 8), dtype=torch.float32, mask=None, grouped=False, kernel=None, is_causal=False):
+    torch.manual_seed(2)
+    few = (2, 2, 6, 8) if grouped else shape
+    made = [torch.randn(sizes, dtype=dtype, requires_grad=True) for sizes in (shape, few, few)] + ([mask()] if mask else [])
+    inputs = [tensor.detach().to(device).requires_grad_(tensor.requires_grad) for tensor in made]
+    with sdpa_kernel(kernel) if kernel else contextlib.nullcontext():
+        output = nn.functional.scaled_dot_product_attention(*inputs, is_causal=is_causal, enable_gqa=grouped)
+    gradients = torch.autograd.grad(output.square().sum(), [tensor for tensor in inputs if tensor.requires_grad])
+    return [tensor.detach().cpu() for tensor in (output, *gradients)], output.stride(), type(output.grad_fn)
+
+
+@pytest.mark.parametrize("case", ATTENTION)
+def test_attention_takes_the_kernel_that_it_takes_here(case):
+    (found, *how), (want, *how_here) = (attention(device, **ATTENTION[case]) for device in (DEVICE, "cpu"))
+    torch.testing.assert_close(found, want)
+    assert how == how_here
+
+
+@pytest.mark.parametrize("foreach", [True, False])
+def test_what_a_step_returns_is_worked_out_once(foreach, monkeypatch):
+    """Adam has other numbers in each step, in lists or alone."""
+    from symm.remote import _run
+
+    x, worked_out = torch.ones(3, device=DEVICE, requires_grad=True), []
+    optimizer = torch.optim.Adam([x, torch.ones(2, 2, device=DEVICE, requires_grad=True)], foreach=foreach)
+    infer = _run.infer
+    monkeypatch.setattr(_run, "infer", lambda func, *rest: worked_out.append(func) or infer(func, *rest))
+    for step in range(6):
+        optimizer.zero_grad()
+        (x * x).sum().backward()
+        optimizer.step()
+        if step == 1:
+            worked_out.clear()
+    assert not worked_out
 
 
 def test_autocast():
@@ -116,8 +167,8 @@ def test_checkpointed_layers_draw_the_same_numbers_again():
     from torch.utils.checkpoint import checkpoint
 
     def gradient(device, run):
+        x = torch.arange(16.0).view(4, 4).to(device).requires_grad_()
         torch.manual_seed(7)
-        x = torch.randn(4, 4).to(device).requires_grad_()
         body = lambda x: nn.functional.dropout(x @ x, 0.5).sum()  # noqa: E731
         run(body, x).backward()
         return x.grad.cpu()
