@@ -48,6 +48,19 @@
 
 // -----
 
+// Packets carry vectors elsewhere.
+"tt.func"() <{function_type = (!tt.ptr<i64>, !tt.ptr<i64>, vector<4xi32>, i32, i32) -> (), sym_name = "k"}> ({
+^bb0(%table: !tt.ptr<i64>, %slots: !tt.ptr<i64>, %v: vector<4xi32>, %e: i32, %r: i32):
+  %ctx = symm.ctx %table : !tt.ptr<i64>
+  // expected-error @below {{S1: Triton has tensors for vectors, got vector<4xi32>}}
+  symm.put_packet %ctx, %slots, %v, %e, %r : !tt.ptr<i64>, vector<4xi32>
+  // expected-error @below {{S1: Triton has tensors for vectors, got vector<2xf16>}}
+  %0 = symm.wait_packet %ctx, %slots, %e : !tt.ptr<i64> -> vector<2xf16>
+  "tt.return"() : () -> ()
+}) : () -> ()
+
+// -----
+
 // A context comes only from a table.
 "tt.func"() <{function_type = (!symm.ctx, !tt.ptr<f32>, i32) -> (), sym_name = "k"}> ({
 ^bb0(%ctx: !symm.ctx, %p: !tt.ptr<f32>, %r: i32):
