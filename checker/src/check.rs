@@ -38,7 +38,7 @@ pub struct Found {
     pub finding: Finding,
     /// The seed of the execution that has it, if it was a random one.
     pub seed: Option<u64>,
-    /// A schedule that has it, with few switches of tasks.
+    /// A schedule that has it, with few switches of tasks. After its end tasks go on in turn; an empty one is that alone.
     pub schedule: Schedule,
 }
 
@@ -70,7 +70,7 @@ impl fmt::Display for Report {
             if let Some(seed) = found.seed {
                 writeln!(f, "  seed {seed}")?;
             }
-            writeln!(f, "  schedule: {}\n", found.schedule)?;
+            writeln!(f, "  schedule: '{}'\n", found.schedule)?;
         }
         let (count, given_up) = (self.executions, self.given_up);
         let what =
@@ -84,8 +84,10 @@ impl fmt::Display for Report {
     }
 }
 
-/// How many executions it may take to find a schedule with fewer switches.
+/// How often a schedule gets fewer switches.
 const MOST_TO_REDUCE: usize = 200;
+/// How many steps the executions may have in all that look for shorter schedules.
+const MOST_STEPS_TO_REDUCE: usize = 500_000;
 
 /// Executes a program in these schedules.
 #[must_use]
@@ -148,28 +150,56 @@ impl Check<'_> {
     }
 
     fn reduced(mut self) -> Report {
-        for (key, mut found) in std::mem::take(&mut self.found) {
-            self.reduce(key.0, &mut found);
+        let mut left = MOST_STEPS_TO_REDUCE;
+        for mut found in std::mem::take(&mut self.found).into_values() {
+            self.reduce(&mut found, &mut left);
             self.report.found.push(found);
         }
         self.report
     }
 
-    /// Moves steps of a task together, as long as the finding stays.
-    fn reduce(&self, kind: Kind, found: &mut Found) {
-        let key = found.finding.key();
-        let mut left = MOST_TO_REDUCE;
-        loop {
+    /// Moves steps of a task together and leaves steps out, as long as the finding stays.
+    fn reduce(&self, found: &mut Found, left: &mut usize) {
+        if let Some((_, finding)) = self.shows(found, &Schedule::default(), left) {
+            *found = Found { finding, schedule: Schedule::default(), seed: found.seed };
+            return;
+        }
+        for _ in 0..MOST_TO_REDUCE {
             let better = candidates(&found.schedule).find_map(|candidate| {
-                left = left.checked_sub(1)?;
-                let Executed { findings, schedule, .. } =
-                    execute(self.program, &mut Follow::new(&candidate), self.limits);
-                let same = findings.into_iter().find(|finding| finding.kind == kind && finding.key() == key)?;
-                (schedule.switches() < found.schedule.switches()).then_some((schedule, same))
+                let (schedule, finding) = self.shows(found, &candidate, left)?;
+                (schedule.switches() < found.schedule.switches()).then_some((schedule, finding))
             });
-            let Some((schedule, finding)) = better else { return };
+            let Some((schedule, finding)) = better else { break };
             *found = Found { finding, schedule, seed: found.seed };
         }
+        self.cut(found, left);
+    }
+
+    /// Leaves out what comes in turn after a schedule's first steps.
+    fn cut(&self, found: &mut Found, left: &mut usize) {
+        let (mut too_few, mut enough) = (0, found.schedule.0.len());
+        while too_few + 1 < enough {
+            let middle = usize::midpoint(too_few, enough);
+            let start = Schedule(found.schedule.0[..middle].to_vec());
+            if let Some((_, finding)) = self.shows(found, &start, left) {
+                enough = middle;
+                *found = Found { finding, schedule: start, seed: found.seed };
+            } else {
+                too_few = middle;
+            }
+        }
+    }
+
+    /// What an execution by this schedule did, if it has the same finding.
+    fn shows(&self, found: &Found, schedule: &Schedule, left: &mut usize) -> Option<(Schedule, Finding)> {
+        if *left == 0 {
+            return None;
+        }
+        let executed = execute(self.program, &mut Follow::new(schedule), self.limits);
+        *left = left.saturating_sub(executed.schedule.0.len());
+        let key = found.finding.key();
+        let same = executed.findings.into_iter().find(|finding| finding.key() == key)?;
+        Some((executed.schedule, same))
     }
 }
 
@@ -197,15 +227,11 @@ fn execute(program: &dyn Program, chooser: &mut dyn Chooser, limits: Limits) -> 
     let mut run = Run::new(program, limits);
     let mut is_whole = true;
     loop {
-        let enabled = run.enabled();
-        if enabled.is_empty() {
-            break;
-        }
+        let Some(choice) = chooser.choose(&mut run) else { break };
         if run.is_at_limit() {
             is_whole = false;
             break;
         }
-        let choice = chooser.choose(&run, &enabled);
         run.step(choice);
     }
     let (schedule, tasks) = (Schedule(run.choices.clone()), run.machine.tasks().len());

@@ -17,6 +17,9 @@ impl Run<'_> {
 
     fn blocked_at(&self, task: TaskId) -> Option<At> {
         let (op, site) = self.pending[task].as_ref()?;
+        if let Some((ranges, seen)) = self.vain(task) {
+            return Some(self.machine.at(task, site, self.polls_in_vain(ranges, seen)));
+        }
         let what = match op {
             _ if !self.fits(task) => "its block waits for a place on the device".into(),
             Op::Wait(strong, until) => self.wait_in_vain(*strong, *until),
@@ -112,6 +115,9 @@ impl Run<'_> {
 
     /// The flag that a task waits for, if it is one.
     fn flag_of(&self, task: TaskId) -> Option<Range> {
+        if let Some((ranges, _)) = self.vain(task) {
+            return ranges.first().copied();
+        }
         match self.op(task)? {
             Op::Wait(strong, _) => Some(strong.at),
             Op::Poll(ranges, _) if ranges.len() == 1 => ranges.first().copied(),

@@ -14,6 +14,8 @@ pub(crate) struct Raced {
     pub earlier: Access,
     pub later: Access,
     pub known: Rc<Clock>,
+    /// Both are of one op, and write the same.
+    pub is_same: bool,
 }
 
 /// A read that saw what another task wrote, and did not get all of its order.
@@ -46,6 +48,10 @@ impl Machine {
         if earlier.strong.is_some() && later.strong.is_some() {
             let help = format!("two atomics of one place: give both scope {scope} and the same bytes");
             return Finding { kind: Kind::NarrowAtomic, at, help };
+        }
+        if raced.is_same {
+            let help = "both write what is there already: one of the two is enough";
+            return Finding { kind: Kind::SameValue, at, help: help.into() };
         }
         if let Some(miss) = self.missed(raced) {
             let (writer, site) = &miss.writer;

@@ -25,6 +25,9 @@ struct Node {
     event: Epoch,
 }
 
+/// How often a loop reads the same until it is known that it goes on only when that changes.
+const MOST_POLLS: usize = 100;
+
 /// The search.
 pub(crate) struct Search<'p> {
     program: &'p dyn Program,
@@ -42,6 +45,8 @@ pub(crate) struct Tried {
 
 impl<'p> Search<'p> {
     pub fn new(program: &'p dyn Program, limits: Limits) -> Self {
+        // Each poll makes an execution longer, and others to try.
+        let limits = Limits { polls: limits.polls.min(MOST_POLLS), ..limits };
         Self { program, limits, nodes: Vec::new(), is_over: false }
     }
 
@@ -203,7 +208,8 @@ fn depend(one: &Op, other: &Op) -> bool {
     (one_writes || other_writes) && one.iter().any(|a| other.iter().any(|b| a.overlaps(*b)))
 }
 
-fn touched(op: &Op) -> (&[Range], bool) {
+/// The places that an op touches, and whether it writes them.
+pub(crate) fn touched(op: &Op) -> (&[Range], bool) {
     match op {
         Op::Read(ranges) | Op::WaitPacket(ranges, _) | Op::TryPacket(ranges, _) | Op::Poll(ranges, _) => {
             (ranges, false)

@@ -9,6 +9,8 @@ use std::fmt;
 pub enum Kind {
     /// Two accesses of one place, one of them a weak one and one of them a write, that nothing orders.
     Race,
+    /// Writes of one value by one op of several tasks, that nothing orders: which comes last does not matter.
+    SameValue,
     /// A write over what another task reads, and nothing tells the writer that it has been read: no credit.
     WriteAfterRead,
     /// What tells the other task that data is there does not release.
@@ -51,8 +53,9 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Race,
+        Self::SameValue,
         Self::WriteAfterRead,
         Self::MissingRelease,
         Self::NarrowRelease,
@@ -79,6 +82,7 @@ impl Kind {
     pub fn name(self) -> &'static str {
         match self {
             Self::Race => "race",
+            Self::SameValue => "same-value",
             Self::WriteAfterRead => "write-after-read",
             Self::MissingRelease => "missing-release",
             Self::NarrowRelease => "narrow-release",
@@ -105,7 +109,7 @@ impl Kind {
     #[must_use]
     pub fn rule(self) -> &'static str {
         match self {
-            Self::MissingRelease | Self::MissingAcquire | Self::WriteAfterRead | Self::Race => "O1",
+            Self::MissingRelease | Self::MissingAcquire | Self::WriteAfterRead | Self::Race | Self::SameValue => "O1",
             Self::NarrowRelease | Self::NarrowAcquire | Self::NarrowAtomic => "O2",
             Self::BarrierDivergence => "O3",
             Self::TooManyBlocks => "O5",
@@ -118,7 +122,7 @@ impl Kind {
     /// Whether it is a note: odd, and no fault of this execution.
     #[must_use]
     pub fn is_note(self) -> bool {
-        self == Self::NeverWaited
+        matches!(self, Self::NeverWaited | Self::SameValue)
     }
 }
 

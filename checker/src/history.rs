@@ -3,6 +3,7 @@
 
 use crate::clock::{Clock, Epoch};
 use crate::op::Site;
+use crate::shadow::Access;
 use crate::task::{Scope, TaskId};
 use std::rc::Rc;
 
@@ -16,6 +17,12 @@ pub struct Knowledge {
 }
 
 impl Knowledge {
+    /// Whether everything that another one knows is known here.
+    #[must_use]
+    pub fn includes(&self, other: &Self) -> bool {
+        self.order.includes(&other.order) && self.seen.includes(&other.seen)
+    }
+
     /// Learns what another one knows.
     pub fn join(&mut self, other: &Self) {
         self.order.join(&other.order);
@@ -95,6 +102,15 @@ impl History {
         };
         let oldest = self.written.iter().rposition(hides).unwrap_or(0);
         (oldest..self.written.len()).rev()
+    }
+
+    /// Whether who knows `clock` has read what a strong write wrote, or what came after it: its own accesses of the place
+    /// come after the write, be it released or not.
+    #[must_use]
+    pub fn has_read(&self, write: &Access, clock: &Clock) -> bool {
+        let is_it = |written: &Written| write.strong.is_some() && written.by == Some(write.epoch);
+        let Some(at) = self.written.iter().position(is_it) else { return false };
+        self.written[at..].iter().any(|written| written.readers.iter().any(|&read| clock.covers(read)))
     }
 
     /// Notes that a step has read a value.

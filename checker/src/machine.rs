@@ -187,6 +187,11 @@ impl Machine {
         Some(answer)
     }
 
+    /// The bytes of some ranges.
+    pub(crate) fn bytes(&self, ranges: &[Range]) -> Vec<u8> {
+        self.memory.all(ranges)
+    }
+
     /// All that was found so far, in a fixed order.
     #[must_use]
     pub fn findings(&self) -> Vec<Finding> {
@@ -235,13 +240,24 @@ impl Machine {
 
     /// Notes an access, and whom it races with.
     fn access(&mut self, task: TaskId, range: Range, strong: Option<Scope>, writes: bool, site: &Site) {
-        let access = Access { epoch: self.now(task), strong, writes, range, site: site.clone() };
+        self.access_as(task, Access { epoch: self.now(task), strong, writes, range, site: site.clone() }, false);
+    }
+
+    /// The same, of a write that may change nothing.
+    fn access_as(&mut self, task: TaskId, access: Access, changes_nothing: bool) {
         let known = &self.states[task].knowledge.order;
         for earlier in self.shadow.record(access.clone(), known, &self.tasks) {
-            let is_known = |raced: &Raced| raced.earlier.site == earlier.site && raced.later.site == *site;
+            if self.cells.get(&earlier.range).is_some_and(|history| history.has_read(&earlier, known)) {
+                continue;
+            }
+            let is_same = changes_nothing && earlier.writes && earlier.strong.is_none() && earlier.site == access.site;
+            let is_known = |raced: &Raced| {
+                let sites = (&raced.earlier.site, &raced.later.site);
+                sites == (&earlier.site, &access.site) && raced.is_same == is_same
+            };
             if !self.raced.iter().any(is_known) {
                 let known = Rc::new(known.clone());
-                self.raced.push(Raced { earlier, later: access.clone(), known });
+                self.raced.push(Raced { earlier, later: access.clone(), known, is_same });
             }
         }
     }
@@ -275,12 +291,14 @@ impl Machine {
             let length = usize::try_from(range.bytes).unwrap_or(usize::MAX).min(rest.len());
             let (mine, after) = rest.split_at(length);
             rest = after;
+            let changes_nothing = self.memory.read(range) == (mine.to_vec(), None);
             let written =
                 if mine.len() as u64 == range.bytes { self.memory.write(range, mine) } else { Err(Kind::OutOfHeap) };
             if let Err(kind) = written {
                 self.fault(kind, task, range, site);
             }
-            self.access(task, range, None, true, site);
+            let access = Access { epoch: self.now(task), strong: None, writes: true, range, site: site.clone() };
+            self.access_as(task, access, changes_nothing);
             self.overwrite(task, range, site);
         }
     }

@@ -16,7 +16,7 @@ pub struct Front<'f> {
     pub name: &'f str,
     /// How the front is told to show a finding again.
     pub again: &'f dyn Fn(&Found) -> String,
-    /// How it is told how many steps an execution may take.
+    /// The option with the most steps of an execution.
     pub steps: &'f str,
 }
 
@@ -56,7 +56,7 @@ fn summary(report: &Report, steps: &str) -> String {
     }];
     said.push(format!("{} tried", counted(report.executions, "execution")));
     if report.given_up > 0 {
-        said.push(format!("{} given up after {steps} steps", report.given_up));
+        said.push(format!("{} given up after {steps}, and nothing is known of what comes later", report.given_up));
     }
     said.push(
         if report.is_exhausted { "there are no others that differ" } else { "of other schedules nothing is known" }

@@ -1,8 +1,11 @@
 //! One execution of a program: its tasks, one step after the other.
 
+use crate::explore::touched;
 use crate::finding::{Finding, Kind};
 use crate::machine::Machine;
-use crate::op::{Answer, Op, Site};
+use crate::op::{Answer, Op, Range, Site};
+use crate::parked::Parked;
+use crate::polls::Polls;
 use crate::schedule::Choice;
 use crate::task::{Task, TaskId};
 use std::collections::BTreeSet;
@@ -58,11 +61,13 @@ pub struct Limits {
     pub steps: usize,
     /// Blocks of a rank that fit on its device at once.
     pub blocks: usize,
+    /// How often a loop reads the same until it is known that it goes on only when that changes.
+    pub polls: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { steps: 1_000_000, blocks: usize::MAX }
+        Self { steps: 1_000_000, blocks: usize::MAX, polls: 10_000 }
     }
 }
 
@@ -86,6 +91,8 @@ pub struct Run<'p> {
     /// Whether a task has failed: others may wait for it.
     has_failed: bool,
     limits: Limits,
+    parked: Parked,
+    polls: Vec<Polls>,
 }
 
 impl<'p> Run<'p> {
@@ -93,8 +100,11 @@ impl<'p> Run<'p> {
     pub fn new(program: &'p dyn Program, limits: Limits) -> Self {
         let tasks = program.tasks();
         let pending = tasks.iter().map(|_| None).collect();
+        let polls = tasks.iter().map(|_| Polls::default()).collect();
+        let mut parked = Parked::default();
+        parked.grow(tasks.len());
         let (machine, execution, choices) = (Machine::new(tasks), program.start(), Vec::new());
-        let mut run = Self { machine, program, execution, pending, choices, has_failed: false, limits };
+        let mut run = Self { machine, program, execution, pending, choices, has_failed: false, limits, parked, polls };
         for task in program.first() {
             run.machine.start(task);
             run.ask(task, Answer::None);
@@ -112,17 +122,26 @@ impl<'p> Run<'p> {
         self.pending[task] = match next {
             Next::Op(op, site) => Some((op, site)),
             Next::End | Next::Failed(..) => {
-                self.machine.end(task);
+                self.end(task);
                 None
             }
             Next::Fail(site, reason) => {
                 self.has_failed = true;
                 let at = self.machine.at(task, &site, reason);
                 self.machine.find(Kind::FailedCheck, vec![at], "");
-                self.machine.end(task);
+                self.end(task);
                 None
             }
         };
+        self.parked.wake(task);
+    }
+
+    fn end(&mut self, task: TaskId) {
+        self.machine.end(task);
+        self.parked.wake_joins();
+        if self.limits.blocks != usize::MAX {
+            self.parked.wake_all();
+        }
     }
 
     /// What a task does next, if it has started and not ended.
@@ -131,15 +150,65 @@ impl<'p> Run<'p> {
         self.pending[task].as_ref().map(|(op, _)| op)
     }
 
-    /// The tasks that can go on, by their numbers.
+    /// How many tasks there are so far.
     #[must_use]
-    pub fn enabled(&self) -> Vec<Enabled> {
-        let fit = self.fitting();
-        let of = |(task, pending): (TaskId, &Option<(Op, Site)>)| {
-            let ways = self.machine.ways(task, &pending.as_ref()?.0);
-            (ways > 0 && fit(self.machine.tasks()[task])).then_some(Enabled { task, ways })
+    pub fn tasks(&self) -> usize {
+        self.pending.len()
+    }
+
+    /// In how many ways a task can go on: 0 if it can't.
+    pub fn ways(&mut self, task: TaskId) -> usize {
+        if self.pending.get(task).is_none_or(Option::is_none) || self.parked.holds(task) {
+            return 0;
+        }
+        self.watch_polls(task);
+        let Some((op, _)) = &self.pending[task] else { return 0 };
+        let is_vain = self.polls[task].vain.as_ref();
+        let ways = if is_vain.is_some() || !self.fitting()(self.machine.tasks()[task]) {
+            0
+        } else {
+            self.machine.ways(task, op)
         };
-        self.pending.iter().enumerate().filter_map(of).collect()
+        if ways == 0 {
+            self.parked.park(task, op, is_vain.map_or(&[], |(ranges, _)| ranges));
+        }
+        ways
+    }
+
+    /// Forgets that a task polls in vain where what it reads has changed, or it does something else.
+    fn watch_polls(&mut self, task: TaskId) {
+        let polls = &mut self.polls[task];
+        if let (Some((ranges, bytes)), Some((op, site))) = (&polls.vain, &self.pending[task])
+            && !(polls.repeats(op, site) && self.machine.bytes(ranges) == *bytes)
+        {
+            *polls = Polls::default();
+        }
+    }
+
+    /// Whether a task polls, so that others should go on first.
+    #[must_use]
+    pub fn is_idle(&self, task: TaskId) -> bool {
+        self.polls.get(task).is_some_and(Polls::is_idle)
+    }
+
+    /// What a task polls in vain, and what is there.
+    pub(crate) fn vain(&self, task: TaskId) -> Option<&(Vec<Range>, Vec<u8>)> {
+        self.polls[task].vain.as_ref()
+    }
+
+    /// The first task from one on that can go on; after the last comes the first.
+    pub fn next_enabled(&mut self, from: TaskId) -> Option<Enabled> {
+        let tasks = self.tasks();
+        (from..tasks).chain(0..from.min(tasks)).find_map(|task| {
+            let ways = self.ways(task);
+            (ways > 0).then_some(Enabled { task, ways })
+        })
+    }
+
+    /// The tasks that can go on, by their numbers.
+    pub fn enabled(&mut self) -> Vec<Enabled> {
+        let each = (0..self.tasks()).map(|task| Enabled { task, ways: self.ways(task) });
+        each.filter(|each| each.ways > 0).collect()
     }
 
     /// Whether a block is on its device: of those of its rank that have not ended, the first ones are.
@@ -172,9 +241,22 @@ impl<'p> Run<'p> {
             self.grow(others);
         }
         let Some(answer) = self.machine.step(choice.task, &op, &site, choice.way) else {
+            if let Op::Barrier(_, members) = &op
+                && self.machine.ways(choice.task, &op) > 0
+            {
+                members.iter().for_each(|&member| self.parked.wake(member));
+            }
             self.pending[choice.task] = Some((op, site));
             return;
         };
+        if let (ranges, true) = touched(&op) {
+            self.parked.wake_at(ranges);
+        }
+        if self.polls[choice.task].note(&op, &site, choice.way, &answer, self.limits.polls) {
+            let places = self.polls[choice.task].places();
+            let bytes = self.machine.bytes(&places);
+            self.polls[choice.task].vain = Some((places, bytes));
+        }
         if let Op::Launch(others) = op {
             for &other in others.iter() {
                 self.ask(other, Answer::None);
@@ -187,7 +269,10 @@ impl<'p> Run<'p> {
     fn grow(&mut self, launched: &[TaskId]) {
         if launched.iter().any(|&task| task >= self.pending.len()) {
             self.machine.grow([self.program.tasks(), self.execution.added()].concat());
-            self.pending.resize_with(self.machine.tasks().len(), || None);
+            let tasks = self.machine.tasks().len();
+            self.pending.resize_with(tasks, || None);
+            self.polls.resize_with(tasks, Polls::default);
+            self.parked.grow(tasks);
         }
     }
 

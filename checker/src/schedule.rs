@@ -1,6 +1,6 @@
 //! Which task goes on: the same one as long as it can, or one by random priorities, or one as a schedule says.
 
-use crate::run::{Enabled, Run};
+use crate::run::Run;
 use crate::task::TaskId;
 use std::fmt;
 use std::str::FromStr;
@@ -71,10 +71,10 @@ impl FromStr for Schedule {
     }
 }
 
-/// Picks the next step of a run. `enabled` is not empty.
+/// Picks the next step of a run.
 pub trait Chooser {
-    /// The step.
-    fn choose(&mut self, run: &Run, enabled: &[Enabled]) -> Choice;
+    /// The step; `None` if no task can go on.
+    fn choose(&mut self, run: &mut Run) -> Option<Choice>;
 }
 
 /// How many steps a task has in a row while others could go on: it may be polling for what they do.
@@ -88,16 +88,15 @@ pub struct InTurn {
 }
 
 impl Chooser for InTurn {
-    fn choose(&mut self, _: &Run, enabled: &[Enabled]) -> Choice {
-        let can_go_on = enabled.iter().any(|each| each.task == self.current);
-        if can_go_on && self.in_a_row < PATIENCE {
+    fn choose(&mut self, run: &mut Run) -> Option<Choice> {
+        let is_patient = self.in_a_row < PATIENCE && !run.is_idle(self.current);
+        if is_patient && run.ways(self.current) > 0 {
             self.in_a_row += 1;
         } else {
-            let after = enabled.iter().find(|each| each.task > self.current);
-            self.current = after.unwrap_or(&enabled[0]).task;
+            self.current = run.next_enabled(self.current + 1)?.task;
             self.in_a_row = 0;
         }
-        Choice { task: self.current, way: 0 }
+        Some(Choice { task: self.current, way: 0 })
     }
 }
 
@@ -130,9 +129,9 @@ impl Random {
 #[derive(Debug)]
 pub struct ByPriority {
     random: Random,
-    priorities: Vec<usize>,
+    /// The tasks, from the highest priority on.
+    order: Vec<TaskId>,
     changes: Vec<usize>,
-    lowest: usize,
     last: TaskId,
     in_a_row: usize,
 }
@@ -142,34 +141,34 @@ impl ByPriority {
     #[must_use]
     pub fn new(seed: u64, tasks: usize, steps: usize, changes: usize) -> Self {
         let mut random = Random::new(seed);
-        let lowest = usize::MAX / 2;
-        let mut priorities: Vec<_> = (lowest + 1..=lowest + tasks).collect();
+        let mut order: Vec<_> = (0..tasks).collect();
         for at in (1..tasks).rev() {
-            priorities.swap(at, random.below(at + 1));
+            order.swap(at, random.below(at + 1));
         }
         let changes = (0..changes).map(|_| random.below(steps.max(1))).collect();
-        Self { random, priorities, changes, lowest, last: 0, in_a_row: 0 }
+        Self { random, order, changes, last: 0, in_a_row: 0 }
     }
 }
 
 impl Chooser for ByPriority {
-    fn choose(&mut self, run: &Run, enabled: &[Enabled]) -> Choice {
-        if self.changes.contains(&run.choices.len()) || self.in_a_row >= PATIENCE {
-            self.priorities[self.last] = self.lowest;
-            self.lowest -= 1;
+    fn choose(&mut self, run: &mut Run) -> Option<Choice> {
+        let is_patient = self.in_a_row < PATIENCE && !run.is_idle(self.last);
+        if self.changes.contains(&run.choices.len()) || !is_patient {
+            let last = self.last;
+            self.order.retain(|&task| task != last);
+            self.order.push(last);
             self.in_a_row = 0;
         }
         // Tasks that were launched since come after all others.
-        while enabled.iter().any(|each| each.task >= self.priorities.len()) {
-            self.priorities.push(self.lowest);
-            self.lowest -= 1;
-        }
-        let highest = enabled.iter().max_by_key(|each| self.priorities[each.task]).unwrap_or(&enabled[0]);
-        self.in_a_row = if highest.task == self.last { self.in_a_row + 1 } else { 0 };
-        self.last = highest.task;
+        let known = self.order.len();
+        self.order.extend(known..run.tasks());
+        let (task, ways) =
+            self.order.iter().find_map(|&task| Some((task, run.ways(task))).filter(|each| each.1 > 0))?;
+        self.in_a_row = if task == self.last { self.in_a_row + 1 } else { 0 };
+        self.last = task;
         // Half of the reads take the newest value, so that what polls comes to its end.
-        let way = if highest.ways > 1 && self.random.below(2) == 1 { self.random.below(highest.ways) } else { 0 };
-        Choice { task: highest.task, way }
+        let way = if ways > 1 && self.random.below(2) == 1 { self.random.below(ways) } else { 0 };
+        Some(Choice { task, way })
     }
 }
 
@@ -189,13 +188,14 @@ impl Follow {
 }
 
 impl Chooser for Follow {
-    fn choose(&mut self, run: &Run, enabled: &[Enabled]) -> Choice {
+    fn choose(&mut self, run: &mut Run) -> Option<Choice> {
         for choice in self.rest.by_ref() {
-            if let Some(each) = enabled.iter().find(|each| each.task == choice.task) {
-                return Choice { way: choice.way.min(each.ways - 1), ..choice };
+            let ways = run.ways(choice.task);
+            if ways > 0 {
+                return Some(Choice { way: choice.way.min(ways - 1), ..choice });
             }
         }
-        self.after.choose(run, enabled)
+        self.after.choose(run)
     }
 }
 

@@ -50,7 +50,7 @@ impl Execution for Running {
                 Next::Op(Op::Launch([1, 2].into()), "launch".into())
             }
             (0, 4) => Next::Op(Op::Join([1, 2].into()), "launch".into()),
-            (1 | 2, 1) => Next::Op(Op::Write(vec![PLACE], vec![0; 4]), "write".into()),
+            (1 | 2, 1) => Next::Op(Op::Write(vec![PLACE], vec![if task == 1 { 1 } else { 2 }; 4]), "write".into()),
             (1 | 2, 2) => Next::Op(count, "count".into()),
             (2, 3) if answer == Answer::Word(0) => Next::Fail("first".into(), "block 1 comes first".into()),
             _ => Next::End,

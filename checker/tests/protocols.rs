@@ -237,7 +237,7 @@ error: missing-release (O1)
   rank 0 block 0, op 1: rank 0 block 0: tells of the first access
   rank 1 block 0, op 0: rank 1 block 0: sees it before the second
   what tells of the first access has to release at scope sys
-  schedule: 0*3 1*2 2*2 0
+  schedule: ''
 
 each of these is in a real execution of the model; 1 execution tried; of others nothing is known
 ";

@@ -7,8 +7,8 @@ use symm_checker::check::{Report, Schedules, check};
 use symm_checker::finding::Kind;
 use symm_checker::lines::Lines;
 use symm_checker::machine::Machine;
-use symm_checker::op::{Op, Order, Range, Signal, Strong, Until};
-use symm_checker::run::Limits;
+use symm_checker::op::{Answer, Op, Order, Range, Signal, Strong, Until};
+use symm_checker::run::{Execution, Limits, Next, Program};
 use symm_checker::task::{Scope, Task, TaskId};
 
 const DATA: Range = Range { heap: 1, start: 64, bytes: 4 };
@@ -104,6 +104,58 @@ fn o1_what_is_missing_is_named() {
     assert_eq!(fences(Scope::Sys, Scope::Sys), BTreeSet::new());
     assert_eq!(fences(Scope::Gpu, Scope::Sys), only(Kind::NarrowRelease));
     assert_eq!(fences(Scope::Sys, Scope::Gpu), only(Kind::NarrowAcquire));
+}
+
+#[test]
+fn o1_a_fence_takes_the_newest_of_what_was_read_in_any_order() {
+    let late = Range { start: 132, ..FLAG };
+    let relaxed = |at| strong(at, Order::Relaxed, Scope::Sys);
+    let sends = vec![
+        Op::Fence(Order::Release, Scope::Sys),
+        Op::Store(relaxed(FLAG), 1),
+        write(DATA),
+        Op::Fence(Order::Release, Scope::Sys),
+        Op::Store(relaxed(late), 1),
+    ];
+    let takes = vec![
+        wait_as(relaxed(late), Compare::Eq, 1),
+        wait_as(relaxed(FLAG), Compare::Eq, 1),
+        Op::Fence(Order::Acquire, Scope::Sys),
+        read(DATA),
+    ];
+    assert_eq!(two(sends, takes), BTreeSet::new());
+}
+
+#[test]
+fn o1_fences_order_in_both_directions() {
+    let relaxed = |at| strong(at, Order::Relaxed, Scope::Sys);
+    let fence = || Op::Fence(Order::AcqRel, Scope::Sys);
+    let comes = |at, value| wait_as(relaxed(at), Compare::Eq, value);
+    // A slot that goes there and comes back twice, each flag taken back by a plain store of who waits.
+    let taken_back = |at| Op::Write(vec![at], vec![0; 4]);
+    let sends =
+        |_| vec![write(DATA), fence(), Op::Store(relaxed(FLAG), 1), comes(CREDIT, 1), fence(), taken_back(CREDIT)];
+    let takes = |_| vec![comes(FLAG, 1), fence(), read(DATA), taken_back(FLAG), fence(), Op::Store(relaxed(CREDIT), 1)];
+    assert_eq!(two((0..2).flat_map(sends).collect(), (0..2).flat_map(takes).collect()), BTreeSet::new());
+}
+
+#[test]
+fn what_several_threads_of_one_op_store_alike_is_a_note() {
+    let site: Arc<str> = "store".into();
+    let stores = |value: u8| vec![(site.clone(), Op::Write(vec![DATA], vec![value; 4]))];
+    let with = |values: [u8; 2]| {
+        let host = program(&[(Task::thread(1, 0, 0), vec![]), (Task::thread(1, 0, 1), vec![])]);
+        let tasks = host.tasks();
+        let start: Vec<_> = lines(
+            &tasks[0],
+            vec![Op::Alloc(Range { heap: 1, start: 0, bytes: 1024 }, true), Op::Launch([1, 2].into())],
+        )
+        .1;
+        Lines::new(vec![(tasks[0], start), (tasks[1], stores(values[0])), (tasks[2], stores(values[1]))])
+    };
+    assert_eq!(kinds(&with([7, 7])), BTreeSet::from(["same-value"]));
+    assert!(report_of(&with([7, 7])).is_clean());
+    assert_eq!(kinds(&with([7, 8])), only(Kind::Race));
 }
 
 #[test]
@@ -295,7 +347,7 @@ fn a_finding_is_replayed_by_its_schedule_and_by_its_seed() {
     let report = random(7, 20);
     assert_eq!(report, random(7, 20), "the same seed gives the same report");
     let found = &report.found[0];
-    assert_eq!(found.schedule.switches(), 2, "{report}");
+    assert!(found.schedule.0.is_empty(), "tasks in turn have it too: {report}");
     let again = check(&program, &Schedules::Replay(found.schedule.to_string().parse().unwrap()), Limits::default());
     assert_eq!(again.found[0].finding, found.finding);
     if let Some(seed) = found.seed {
@@ -310,6 +362,61 @@ fn a_program_that_does_not_end_is_given_up() {
     let report = check(&program, &Schedules::All { executions: 10 }, Limits { steps: 50, ..Limits::default() });
     assert!(!report.is_exhausted && report.given_up == 1, "{report}");
     assert!(report.to_string().contains("1 given up after too many steps"), "{report}");
+}
+
+/// Two tasks that load a place until it has a value, and do something else then.
+struct Polling {
+    value: u64,
+    /// Whether the first one stores the value before it polls.
+    stores: bool,
+}
+
+impl Program for Polling {
+    fn tasks(&self) -> Vec<Task> {
+        vec![Task::host(0), Task::block(0, 0), Task::block(1, 0)]
+    }
+
+    fn first(&self) -> Vec<TaskId> {
+        vec![0]
+    }
+
+    fn start(&self) -> Box<dyn Execution + '_> {
+        Box::new(Loops { program: self, steps: [0; 3] })
+    }
+}
+
+struct Loops<'p> {
+    program: &'p Polling,
+    steps: [usize; 3],
+}
+
+impl Execution for Loops<'_> {
+    fn next(&mut self, task: TaskId, answer: Answer) -> Next {
+        self.steps[task] += 1;
+        let flag = strong(FLAG, Order::Relaxed, Scope::Sys);
+        let op = |op, site: &str| Next::Op(op, site.into());
+        match (task, self.steps[task]) {
+            (0, 1) => op(Op::Alloc(Range { heap: 1, start: 0, bytes: 1024 }, true), "alloc"),
+            (0, 2) => op(Op::Launch([1, 2].into()), "launch"),
+            (1, 1) if self.program.stores => op(Op::Store(flag, self.program.value), "store"),
+            (1 | 2, _) if answer != Answer::Word(self.program.value) => op(Op::Load(flag), "poll"),
+            _ => Next::End,
+        }
+    }
+}
+
+#[test]
+fn loops_that_poll_in_vain_are_a_deadlock_and_others_end() {
+    let random = Schedules::Random { seed: 1, executions: 5, changes: 2 };
+    for schedules in [Schedules::InTurn, random, Schedules::All { executions: 10 }] {
+        let vain = check(&Polling { value: 1, stores: false }, &schedules, Limits::default());
+        let found: Vec<_> = vain.found.iter().map(|found| found.finding.kind).collect();
+        assert_eq!((found, vain.given_up), (vec![Kind::NeverSignalled], 0), "{vain}");
+        let text = vain.to_string();
+        assert!(text.contains("poll: rank 1 block 0: polls 0x80 of rank 1's heap in vain, sees 0; nobody"), "{text}");
+        let ends = check(&Polling { value: 1, stores: true }, &schedules, Limits::default());
+        assert!(ends.found.is_empty() && ends.given_up == 0, "{ends}");
+    }
 }
 
 #[test]

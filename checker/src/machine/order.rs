@@ -43,7 +43,7 @@ impl Machine {
         self.states[task].barrier = Some(Arrival::Waits);
         let here = self.barriers.entry(key).or_default();
         here.push(task);
-        if members.iter().all(|member| here.contains(member)) {
+        if here.len() == members.len() {
             let mut known = Knowledge::default();
             for member in std::mem::take(here) {
                 known.join(&self.states[member].knowledge);

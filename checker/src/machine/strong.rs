@@ -245,7 +245,8 @@ impl Machine {
             let state = &mut self.states[task];
             if !strong.order.acquires() {
                 missing = Kind::MissingAcquire;
-                state.unacquired.retain(|old| old.task != head.task || old.scope > head.scope);
+                let replaces = |old: &Head| old.scope <= head.scope && head.knowledge.includes(&old.knowledge);
+                state.unacquired.retain(|old| !replaces(old));
                 // A fence takes it at the narrower of its own scope and this one's.
                 if reaches_them {
                     state.unacquired.push(head.clone());

@@ -20,10 +20,8 @@ use symm_tool::{Call, on_large_stack};
 
 /// Something was found.
 const FOUND: u8 = 1;
-/// The program could not be checked.
+/// The program could not be checked, or not to its end.
 const FAILED: u8 = 2;
-
-const NAME: Name<'static> = Name { name: "symm-check", again: &again, steps: "--steps" };
 
 /// Runs the tool.
 #[must_use]
@@ -45,16 +43,22 @@ fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let host = compile::program(options)?;
     let front = Front::new(host, options.ranks, options.heap_size, options.threads)?;
     let blocks = options.blocks.and_then(|blocks| usize::try_from(blocks).ok()).unwrap_or(usize::MAX);
-    let limits = Limits { steps: options.steps, blocks };
+    let limits = Limits { steps: options.steps, blocks, ..Limits::default() };
     let report = check(&front, &options.schedules(), limits);
+    let steps = format!("--steps {}", options.steps);
+    let name = Name { name: "symm-check", again: &again, steps: &steps };
     let mut out = std::io::stdout().lock();
     if options.json {
         report::json(&mut out, &report)?;
     } else {
-        report::text(&mut out, &report, NAME)?;
+        report::text(&mut out, &report, name)?;
     }
     out.flush()?;
-    Ok(if report.is_clean() { ExitCode::SUCCESS } else { ExitCode::from(FOUND) })
+    Ok(match (report.is_clean(), report.given_up) {
+        (true, 0) => ExitCode::SUCCESS,
+        (true, _) => ExitCode::from(FAILED),
+        (false, _) => ExitCode::from(FOUND),
+    })
 }
 
 fn again(found: &Found) -> String {

@@ -79,10 +79,10 @@ pub unsafe extern "C" fn symm_chk_load(
 ) {
     // A vector that is read as volatile is several values.
     if bytes > 8 {
-        for part in 0..bytes / 8 {
-            let offset = usize::try_from(8 * part).unwrap_or(0);
+        for start in (0..bytes).step_by(8) {
+            let offset = usize::try_from(start).unwrap_or(0);
             // SAFETY: within the value.
-            unsafe { symm_chk_load(into.add(offset), from.add(offset), 8, order, scope, loc) };
+            unsafe { symm_chk_load(into.add(offset), from.add(offset), 8.min(bytes - start), order, scope, loc) };
         }
         return;
     }
@@ -106,10 +106,10 @@ pub unsafe extern "C" fn symm_chk_store(
     loc: *const c_char,
 ) {
     if bytes > 8 {
-        for part in 0..bytes / 8 {
-            let offset = usize::try_from(8 * part).unwrap_or(0);
+        for start in (0..bytes).step_by(8) {
+            let offset = usize::try_from(start).unwrap_or(0);
             // SAFETY: within the value.
-            unsafe { symm_chk_store(to.add(offset), from.add(offset), 8, order, scope, loc) };
+            unsafe { symm_chk_store(to.add(offset), from.add(offset), 8.min(bytes - start), order, scope, loc) };
         }
         return;
     }

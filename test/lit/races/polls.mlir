@@ -1,0 +1,67 @@
+// Loops that poll for what never comes are a deadlock, and a run that is given up is not taken for a right one.
+
+// RUN: not symm-check %s --ranks 2 --entry vain | FileCheck %s --check-prefix=VAIN
+// RUN: not symm-check %s --ranks 2 --entry vain --seed 3 | FileCheck %s --check-prefix=VAIN
+// RUN: not symm-check %s --ranks 2 --entry vain --exhaustive --executions 4 | FileCheck %s --check-prefix=VAIN
+// RUN: symm-check %s --ranks 2 --entry right | FileCheck %s --check-prefix=RIGHT
+// RUN: not symm-check %s --ranks 2 --entry right --steps 15 | FileCheck %s --check-prefix=SHORT
+// RUN: not symm-check %s --ranks 2 --entry right --steps 15 --json | FileCheck %s --check-prefix=JSON
+
+// VAIN: error: never-signalled
+// VAIN: note: rank 0 block 0 thread 0: polls {{.*}} of rank 0's heap in vain, sees 0; nobody has signalled it
+// VAIN-NEXT: symm.remote_load
+// VAIN: symm-check: 1 error
+// VAIN-NOT: given up
+
+// RIGHT: symm-check: nothing found
+// SHORT: symm-check: nothing found; 1 execution tried; 1 given up after --steps 15, and nothing is known of what comes later
+// JSON: "given_up": 1
+
+!word = memref<1xi32>
+
+module attributes {gpu.container_module} {
+  gpu.module @kernels {
+    // Polls its flag, which rank 1 sets on rank 0 if it is told to. What is read is volatile: each poll is a read.
+    gpu.func @poll(%ctx: !symm.ctx, %flag: !word, %sets: i1) kernel {
+      %c0 = arith.constant 0 : index
+      %zero = arith.constant 0 : i32
+      %one = arith.constant 1 : i32
+      %me = symm.rank %ctx
+      %is_first = arith.cmpi eq, %me, %zero : i32
+      scf.if %is_first {
+        scf.while : () -> () {
+          %seen = symm.remote_load %ctx, %flag[%c0], %me volatile : !word -> i32
+          %missing = arith.cmpi eq, %seen, %zero : i32
+          scf.condition(%missing)
+        } do {
+          scf.yield
+        }
+      } else {
+        scf.if %sets {
+          symm.remote_store %ctx, %flag[%c0], %one, %zero volatile : !word, i32
+        }
+      }
+      gpu.return
+    }
+  }
+
+  func.func @vain(%ctx: !symm.ctx) {
+    %false = arith.constant false
+    func.call @run(%ctx, %false) : (!symm.ctx, i1) -> ()
+    return
+  }
+
+  func.func @right(%ctx: !symm.ctx) {
+    %true = arith.constant true
+    func.call @run(%ctx, %true) : (!symm.ctx, i1) -> ()
+    return
+  }
+
+  func.func private @run(%ctx: !symm.ctx, %sets: i1) {
+    %c1 = arith.constant 1 : index
+    %flag = symm.alloc %ctx : !word
+    gpu.launch_func @kernels::@poll blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1)
+      args(%ctx : !symm.ctx, %flag : !word, %sets : i1)
+    return
+  }
+}
