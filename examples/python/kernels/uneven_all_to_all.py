@@ -13,9 +13,10 @@ def uneven_all_to_all(table, counts, rows, received, arrived, step, COLUMNS: tl.
     ctx = st.DeviceContext(table)
     me, ranks, to = ctx.rank(), ctx.num_ranks(), tl.program_id(0)
     column = tl.arange(0, COLUMNS)
-    # My row of the counts, to the peer; its program for me does the same here.
-    for j in range(ranks):
-        ctx.store(counts + me * ranks + j, tl.load(counts + me * ranks + j), to)
+    # My row of the counts, to the peer; its program for me does the same here. On this rank other programs read it.
+    if to != me:
+        for j in range(ranks):
+            ctx.store(counts + me * ranks + j, tl.load(counts + me * ranks + j), to)
     ctx.signal(arrived + me, 2 * step - 1, to)
     first, place = 0, 0
     for j in range(to):
