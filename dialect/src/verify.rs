@@ -31,10 +31,7 @@ pub fn verify<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Verdict {
             verify_pointer(op, name, *pointer, on_heap)?;
         }
     }
-    // The ops that access a flag, slots or two ends take one rank, as ODS says.
-    if let (Some(rank), Some(pointer)) = (op.operand_group("rank").first(), op.operand_group("ptr").first()) {
-        access::rank(op, rank.r#type(), pointer.r#type())?;
-    }
+    access::rank(op)?;
     if let Some(alignment) = alignment(op) {
         let kept = alignment > 0 && alignment & (alignment - 1) == 0 && alignment <= HEAP_ALIGNMENT;
         ensure(op, kept, || {

@@ -34,8 +34,10 @@ pub fn cas<'c: 'a, 'a>(cas: AtomicCas<'c, 'a>) -> Verdict {
     verify(op, cas.ptr(), &cas.indices(), ty, cas.mask())
 }
 
-/// A rank, or one for each pointer of a tensor.
-pub fn rank<'c: 'a, 'a>(op: SymmOp<'c, 'a>, rank: Type<'c>, ptr: Type<'c>) -> Verdict {
+/// A rank, or one for each pointer of a tensor. The ops that access a flag, slots or two ends take one, as ODS says.
+pub fn rank(op: SymmOp) -> Verdict {
+    let first = |name| op.operand_group(name).first().map(|value| value.r#type());
+    let (Some(rank), Some(ptr)) = (first("rank"), first("ptr")) else { return Ok(()) };
     let fits = match (Shaped::tensor(rank), Pointer::of(ptr)) {
         (None, _) => integer_width(rank) == Some(32),
         (Some(ranks), Some(Pointer::TritonTensor(pointers, _))) => {
