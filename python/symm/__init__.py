@@ -6,6 +6,7 @@ kernels. Importing `symm` itself imports neither Triton nor torch.
 
 from ._symm import __version__
 from ._team import Team
+from ._trace import trace
 from ._world import World, init
 from .errors import (
     ArgumentError,
@@ -61,4 +62,5 @@ __all__ = [
     "World",
     "__version__",
     "init",
+    "trace",
 ]

@@ -5,6 +5,7 @@ earlier programs, but not for later ones.
 """
 
 import ctypes
+import functools
 import math
 import sys
 import time
@@ -12,13 +13,13 @@ from pathlib import Path
 
 import numpy as np
 from triton import knobs
-from triton._C.libtriton import interpreter as memory
 from triton.language import core as tl
 from triton.runtime import interpreter
 from triton.runtime.interpreter import TensorHandle, _get_np_dtype, interpreter_semantic
 
-from . import _interpreter_deadlock, _interpreter_memory, _open, _symm
+from . import _interpreter_deadlock, _interpreter_memory, _interpreter_trace, _open, _symm
 from ._interpreter_deadline import Clock, timed_out
+from ._interpreter_memory import everywhere, load, store
 from ._operands import Operands
 from ._symm import DEADLINE_OFFSET, MAX_RANKS, TABLE_HEADER_WORDS
 from .errors import CompileError, NotSymmetricError, RankRangeError, SymmError
@@ -57,10 +58,16 @@ def in_kernel():
 
 def located(message, kind=CompileError):
     """An error at the line of the kernel that is being interpreted."""
-    frame, here = sys._getframe(1), str(Path(__file__).parent)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith((here, str(Path(tl.__file__).parents[1]))):
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(not_kernels()):
         frame = frame.f_back
     return kind(message, frame.f_code.co_filename, frame.f_lineno)
+
+
+@functools.cache
+def not_kernels():
+    """The folders whose functions are no kernels."""
+    return str(Path(__file__).parent), str(Path(tl.__file__).parents[1])
 
 
 class Interpreter(Operands):
@@ -95,7 +102,12 @@ class Interpreter(Operands):
         for index in range(int(count.handle.data.item())):
             body(self.semantic.to_tensor(index))
 
+    def seen(self, ctx, flag, order, mask=None):
+        with _interpreter_trace.looking(flag, mask):
+            return super().seen(ctx, flag, order, mask)
+
     def until(self, look, kind, ctx):
+        begin = time.monotonic_ns()
         found, over = look()
         words = table({key: value.handle for key, value in self.present({"ctx": self.context(ctx)}).items()})
         text = _interpreter_deadlock.flags_text(found)
@@ -105,6 +117,7 @@ class Interpreter(Operands):
                 found, over = look()
                 if not over:
                     watch.looked()
+        _interpreter_trace.waited(found.handle, begin)
         return found
 
     def reduced(self, block, every):
@@ -115,7 +128,8 @@ class Interpreter(Operands):
         kinds = result if isinstance(result, tuple) else (result,)
         if _interpreter_memory.are_bounds_checked():
             _interpreter_memory.check_operands(name, operands, located)
-        done = getattr(Effects, name)(operands, {**(attributes or {}), "results": kinds})
+        effect = _interpreter_trace.recorded(name, getattr(Effects, name), remote)
+        done = effect(operands, {**(attributes or {}), "results": kinds})
         if isinstance(result, tuple):
             return [self.semantic.tensor(each, kind) for each, kind in zip(done, kinds, strict=True)]
         return None if result is None else self.semantic.tensor(done, result)
@@ -166,16 +180,18 @@ class Effects:
         return like(expected, there, _symm.atomic_cas(there.get_element_ty().name, *blocks))
 
     def signal(operands, attributes):
+        """Returns the flag's new value, for timelines."""
         flag, value = remote(operands, "flag"), operands["value"]
-        element = flag.get_element_ty().name
-        if attributes["kind"] == "add":
-            _symm.atomic_rmw("add", element, contiguous(flag.data), contiguous(value.data), b"\1")
-        else:
+        element, new = flag.get_element_ty().name, value.data.item()
+        if attributes["kind"] == "set":
             _symm.set_flag(element, int(flag.data.item()), bits(value))
+            return new
+        old = _symm.atomic_rmw("add", element, contiguous(flag.data), contiguous(value.data), b"\1")
+        return new + np.frombuffer(old, value.data.dtype).item()
 
     def put_signal(operands, attributes):
         Effects.put(operands, attributes)
-        Effects.signal(operands, attributes)
+        return Effects.signal(operands, attributes)
 
     def wait(operands, attributes):
         flag, words = operands["flag"], table(operands)
@@ -324,10 +340,6 @@ def contiguous(array):
     return np.ascontiguousarray(array).tobytes()
 
 
-def everywhere(pointers):
-    return np.ones(pointers.data.shape, dtype=bool)
-
-
 def like(value, pointers, data):
     """A block of the pointers' shape and the value's type, from bytes."""
     return TensorHandle(np.frombuffer(data, value.data.dtype).reshape(pointers.data.shape), value.dtype)
@@ -357,26 +369,19 @@ def remote(operands, name, rank="rank", checked=True):
     pointers, to, words = operands[name], operands[rank].data, table(operands)
     me, num_ranks, *bases = words
     mask = operands["mask"].data if "mask" in operands and name != "flag" else True
-    asked = np.broadcast_to(mask, pointers.data.shape) if to.size > 1 else np.any(mask)
-    for number in (*np.unique(to[asked]), me):
+    if to.size > 1:
+        to = np.where(mask, to, me)
+    else:
+        to = to.item() if mask is True or mask.any() else me
+    for number in (me, *np.unique(to)) if isinstance(to, np.ndarray) else (me, to):
         if not 0 <= number < num_ranks:
             raise RankRangeError(f"rank {number} out of range [0, {num_ranks})")
     check_symmetric(words, pointers, mask, every=checked)
-    distances = np.array([(base - bases[me]) % 2**64 for base in bases], np.uint64)
-    to = np.where(asked, to, me)
-    return TensorHandle(pointers.data + distances[to if to.size > 1 else to.item()], pointers.dtype)
-
-
-def load(pointers, mask, other=None):
-    element = pointers.get_element_ty()
-    kind = _get_np_dtype(element)
-    mask = everywhere(pointers) if mask is None else mask.data
-    other = np.zeros(pointers.data.shape, dtype=kind) if other is None else other.data
-    return TensorHandle(memory.load(pointers.data, mask, other, kind), element)
-
-
-def store(pointers, value, mask):
-    memory.store(pointers.data, value.data, everywhere(pointers) if mask is None else mask.data)
+    if isinstance(to, np.ndarray):
+        distance = np.array([(base - bases[me]) % 2**64 for base in bases], np.uint64)[to]
+    else:
+        distance = np.uint64((bases[to] - bases[me]) % 2**64)
+    return TensorHandle(pointers.data + distance, pointers.dtype)
 
 
 if knobs.runtime.interpret:

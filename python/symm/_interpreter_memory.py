@@ -13,8 +13,9 @@ import time
 
 import numpy as np
 from triton import language
+from triton._C.libtriton import interpreter as memory
 from triton.runtime import interpreter
-from triton.runtime.interpreter import TensorHandle
+from triton.runtime.interpreter import TensorHandle, _get_np_dtype
 
 from . import _open
 from .errors import ArgumentError, BoundsError
@@ -166,3 +167,19 @@ def check(pointers, located, what, mask=None, width=None):
     message = f"{what}: {int(outside.sum())} of {outside.size} elements are outside of the tensor that the pointers are of: "
     message += f"one is {place}, and the tensor has {size} bytes. Is a mask missing, or wrong?"
     raise located(message, BoundsError)
+
+
+def everywhere(pointers):
+    return np.ones(pointers.data.shape, dtype=bool)
+
+
+def load(pointers, mask, other=None):
+    element = pointers.get_element_ty()
+    kind = _get_np_dtype(element)
+    mask = everywhere(pointers) if mask is None else mask.data
+    other = np.zeros(pointers.data.shape, dtype=kind) if other is None else other.data
+    return TensorHandle(memory.load(pointers.data, mask, other, kind), element)
+
+
+def store(pointers, value, mask):
+    memory.store(pointers.data, value.data, everywhere(pointers) if mask is None else mask.data)

@@ -172,6 +172,12 @@ def test_a_wait_of_a_team_has_a_time_out(ranks):
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 4])
+def test_timelines(ranks, tmp_path):
+    for output, status in outputs(start("traces.py", ranks, FOLDER=str(tmp_path))):
+        assert status == 0, output
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 4])
 def test_bounds_of_tensors(ranks):
     for output, status in outputs(start("bounds.py", ranks, SYMM_BOUNDS_CHECKS="1")):
         assert status == 0, output

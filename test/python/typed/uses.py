@@ -65,6 +65,10 @@ def iris_has_a_typed_host() -> int:
 
 def the_host_is_typed() -> int:
     world: symm.World = symm.init(heap_size=1 << 28, timeout=3)
+    with symm.trace("out.json", world=world):
+        symm.trace.plot().save("out.svg")
+    symm.trace(3)  # wrong: Argument 1 to "trace" has incompatible type
+    symm.trace.plot().show()  # wrong: "Picture" has no attribute "show"
     world.barrier()
     world.tensor([1, 2], dtype=int).add_(world.empty_like(world.zeros(2)))
     world.zero(3)  # wrong: "World" has no attribute "zero"

@@ -92,6 +92,8 @@ def main():
     print_members("World", *symm.World.__mro__)
     print(f"\n### `symm.Team`\n\n{inspect.getdoc(symm.Team)} Other methods are those of `symm.World`.")
     print_members("Team", symm.Team)
+    print(entry("symm.trace", symm.trace))
+    print(entry("symm.trace.plot", symm.trace.plot))
     # The first line is of the module for Triton, the second of its context.
     print(KERNELS.format(doc=inspect.getdoc(_ops).split("\n\n", 1)[1], context=inspect.getdoc(_context.Ops)))
     ops = [(name, getattr(module, name)) for module in (_ops, _signals, _flags, _packets) for name in module.__all__]

@@ -1,0 +1,225 @@
+"""Timelines of interpreted kernels: what each rank and program did when, for Perfetto and as a picture."""
+
+from __future__ import annotations
+
+import bisect
+import fcntl
+import functools
+import json
+import operator
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ._open import worlds
+from ._trace_picture import Picture
+from .errors import ArgumentError, UnsupportedError
+
+if TYPE_CHECKING:
+    from ._world import World
+
+HOLDS = {name: getattr(operator, name) for name in ("eq", "ne", "lt", "le", "gt", "ge")}
+# Nanoseconds in the unit of times in a trace.
+UNIT = 1000
+
+
+class trace:
+    """Records what interpreted kernels do, on all ranks, into a file that https://ui.perfetto.dev opens.
+
+    `with symm.trace("out.json"):` around the launches. Each rank is a process there and each program a thread: its
+    loads, stores, puts, gets, atomics, signals, waits and barriers, with their bytes, flags and lines; arrows go from a
+    signal to the wait that saw it. `path` is the same on all ranks, as is `world`, the World if there are several.
+    Collective: it begins and ends with a barrier. Where it ends by an exception there is no barrier, and the file has what
+    the ranks have recorded by then.
+
+    Kernels on a GPU keep no record of when they do what: there it raises UnsupportedError.
+    """
+
+    _last: Path | None = None
+    _is_open = False
+
+    def __init__(self, path: str | os.PathLike[str], world: World | None = None):
+        _check_path("symm.trace", path)
+        if world is None:
+            if len(worlds) != 1:
+                reason = "call symm.init first" if not worlds else "there are several Worlds: say which, world=…"
+                raise ArgumentError(f"symm.trace: {reason}")
+            [world] = worlds
+        if world not in worlds:
+            raise ArgumentError(f"symm.trace: world must be an open World, not {world!r}")
+        self.path, self.world = Path(path), world
+
+    def __enter__(self) -> trace:
+        recorder = self._recorder()
+        if trace._is_open:
+            raise ArgumentError("symm.trace: a trace is being made already")
+        try:
+            self._part().write_text("")
+            self._part().unlink()
+        except OSError as error:
+            raise ArgumentError(f"symm.trace: cannot write {self.path}: {error}") from None
+        self.world.barrier()
+        trace._is_open = True
+        self._recording, self._recorded = recorder.installed(), recorder
+        self._recording.__enter__()
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        self._recording.__exit__(None, None, None)
+        trace._is_open, trace._last = False, self.path
+        fresh = self._part(".new")
+        fresh.write_text(json.dumps({"programs": self._recorded.programs, "events": self._events()}))
+        fresh.rename(self._part())
+        meets = False
+        try:
+            if kind is None:
+                self.world.barrier()
+                meets = True
+        finally:
+            if not meets or self.world.get_rank() == 0:
+                self._write()
+        if meets:
+            self.world.barrier()
+
+    @staticmethod
+    def plot(path: str | os.PathLike[str] | None = None) -> Picture:
+        """A picture of a timeline: of the file of this name, or of the last trace that this process has made.
+
+        A notebook shows it; `save(path)` writes it, as SVG.
+        """
+        path = trace._last if path is None else path
+        if path is None:
+            raise ArgumentError("symm.trace.plot: this process has made no trace: give the name of a file")
+        _check_path("symm.trace.plot", path)
+        try:
+            return Picture(json.loads(Path(path).read_text())["traceEvents"], Path(path).name)
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise ArgumentError(f"symm.trace.plot: {path} is no timeline: {error}") from None
+
+    def _recorder(self) -> Any:
+        try:
+            from triton import knobs
+
+            is_interpreted = knobs.runtime.interpret
+        except ImportError:
+            is_interpreted = False
+        if self.world.device.type != "cpu" or not is_interpreted:
+            message = "symm.trace: only interpreted kernels are recorded, and a compiled one keeps no record of when it "
+            raise UnsupportedError(message + 'does what: run with TRITON_INTERPRET=1 and device="cpu"')
+        from . import _interpreter
+        from ._interpreter_trace import Recorder
+
+        return Recorder(self.world, _interpreter.located, _interpreter.table)
+
+    def _part(self, more: str = "", rank: int | None = None) -> Path:
+        """Where a rank's part of the trace is until all are there."""
+        rank = self.world.get_rank() if rank is None else rank
+        return self.path.with_name(f"{self.path.name}.rank{rank}{more}")
+
+    def _events(self) -> list[dict[str, Any]]:
+        """The events, each with the name of its flag, the first one of several."""
+        name = functools.cache(self.world.flag_at)
+        for event in self._recorded.events:
+            places = event["signals"] or (event["wait"] or [[]])[0]
+            event["flag"] = name(places[0][1]) if places else ""
+        return self._recorded.events
+
+    def _write(self) -> None:
+        """Makes one file of the parts that are there, and of all of them the last time."""
+        ranks = range(self.world.rank.num_ranks)
+        folder = os.open(self.path.parent, os.O_RDONLY)
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX)
+            files = {rank: part for rank in ranks if (part := self._part(rank=rank)).exists()}
+            parts = {rank: json.loads(part.read_text()) for rank, part in files.items()}
+            whole = self._part(".whole")
+            whole.write_text(json.dumps({"traceEvents": merged(parts), "displayTimeUnit": "ns"}))
+            whole.rename(self.path)
+            if len(parts) == len(ranks):
+                for part in files.values():
+                    part.unlink()
+        finally:
+            os.close(folder)
+
+
+def _check_path(call: str, path: object) -> None:
+    if not isinstance(path, (str, os.PathLike)):
+        raise ArgumentError(f"{call}: path must be the name of a file, not {path!r}")
+
+
+def merged(parts: dict[int, dict[str, Any]]) -> list[dict[str, Any]]:
+    """What ranks have recorded, as Chrome's trace format has it: slices of programs and ops, and the arrows between."""
+    made: list[dict[str, Any]] = []
+    first = min((begin for part in parts.values() for _, _, begin, _ in part["programs"]), default=0)
+    for rank, part in sorted(parts.items()):
+        threads = {place: number for number, place in enumerate(sorted({tuple(each[1]) for each in part["programs"]}))}
+        made.append(_about(rank, 0, "process_name", f"rank {rank}"))
+        made += [_about(rank, number, "thread_name", f"program {place}") for place, number in threads.items()]
+        for kernel, place, begin, end in part["programs"]:
+            made.append(_slice(kernel, "kernel", (rank, threads[tuple(place)]), (begin - first, end - first)))
+        for event in part["events"]:
+            event["at_thread"] = rank, threads[tuple(part["programs"][event["program"]][1])]
+            event["begin"], event["end"] = event["begin"] - first, event["end"] - first
+            made.append(_op(event))
+    return made + _arrows([event for part in parts.values() for event in part["events"]])
+
+
+def _about(rank: int, thread: int, what: str, name: str) -> dict[str, Any]:
+    return {"ph": "M", "pid": rank, "tid": thread, "name": what, "args": {"name": name}}
+
+
+def _slice(name: str, kind: str, at: tuple[int, int], times: tuple[int, int], **args: Any) -> dict[str, Any]:
+    begin, end = times
+    times_of = {"ts": begin / UNIT, "dur": (end - begin) / UNIT}
+    return {"ph": "X", "name": name, "cat": kind, "pid": at[0], "tid": at[1], **times_of, "args": args}
+
+
+def _op(event: dict[str, Any]) -> dict[str, Any]:
+    peers = ", ".join(map(str, event["peers"]))
+    name = f"{event['name']} \u2192 {peers}" if peers else event["name"]
+    args = {"line": event["at"]}
+    args |= {key: event[key] for key in ("bytes", "flag") if event[key]}
+    if event["signals"]:
+        args["value"] = [new for *_, new in event["signals"]]
+    if event["wait"]:
+        args["waits for"] = f"{event['wait'][1]} {event['wait'][2]}"
+    return _slice(name, event["name"], event["at_thread"], (event["begin"], event["end"]), **args)
+
+
+def _arrows(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """From each signal that a wait has seen to the wait."""
+    sent: dict[tuple[int, int], list[tuple[dict[str, Any], Any]]] = {}
+    for event in sorted(events, key=lambda event: event["end"]):
+        for rank, offset, new in event["signals"]:
+            sent.setdefault((rank, offset), []).append((event, new))
+    made: list[dict[str, Any]] = []
+    for wait in events:
+        places, compare, expected = wait["wait"] or ([], "eq", 0)
+        for number, place in enumerate(places):
+            asked = expected[number] if compare == "found" else expected
+            signal = _seen(sent.get(tuple(place), []), wait, HOLDS.get(compare, operator.eq), asked)
+            if signal is not None:
+                made += _arrow(len(made) // 2, signal, wait)
+    return made
+
+
+def _seen(sent: list[tuple[dict[str, Any], Any]], wait: dict[str, Any], holds: Any, asked: Any) -> dict[str, Any] | None:
+    """The signal that has ended a wait: the last one before it, or the first one in it after which it may end."""
+    later = bisect.bisect_right(sent, wait["begin"], key=lambda each: each[0]["end"])
+    for signal, new in sent[max(later - 1, 0) :]:
+        if signal["begin"] > wait["end"]:
+            break
+        if holds(new, asked):
+            return signal
+    return None
+
+
+def _arrow(number: int, signal: dict[str, Any], wait: dict[str, Any]) -> list[dict[str, Any]]:
+    common = {"id": number, "name": "signal", "cat": "signal"}
+    ends = {"s": (signal, min(signal["end"], wait["end"])), "f": (wait, wait["end"])}
+    made = []
+    for phase, (event, time) in ends.items():
+        rank, thread = event["at_thread"]
+        made.append({"ph": phase, "pid": rank, "tid": thread, "ts": time / UNIT, **common})
+    made[1]["bp"] = "e"
+    return made

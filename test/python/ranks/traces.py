@@ -1,0 +1,150 @@
+"""Timelines of interpreted kernels: what they have, where the arrows go, and what ends them."""
+
+import json
+import os
+import xml.etree.ElementTree
+from pathlib import Path
+
+import symm
+import symm.triton as st
+import torch
+import triton
+import triton.language as tl
+
+world = symm.init(heap_size=16 << 20, timeout=60)
+me, ranks = world.get_rank(), world.get_num_ranks()
+folder = Path(os.environ["FOLDER"])
+
+
+@triton.jit
+def ring(world, data, flag, N: tl.constexpr):
+    ctx = st.DeviceContext(world)
+    at, after = tl.program_id(0) * N + tl.arange(0, N), (ctx.rank() + 1) % ctx.num_ranks()
+    ctx.put_signal(data + at, data + 2 * N + at, flag + tl.program_id(0), 1, after, op="add")
+    ctx.wait(flag + tl.program_id(0), 1)
+    ctx.signal_all(flag + 2, 1, op="add")
+    ctx.wait(flag + 2, tl.program_id(0) + 1)
+    tl.store(data + at, ctx.load(data + 2 * N + at, after))
+
+
+def check(events):
+    slices = [each for each in events if each["ph"] == "X"]
+    kernels = [(each["pid"], each["tid"], each["name"]) for each in slices if each["cat"] == "kernel"]
+    assert sorted(kernels) == [(rank, program, "ring") for rank in range(ranks) for program in (0, 1)], kernels
+    for rank in range(ranks):
+        named = sorted(each["name"] for each in slices if each["pid"] == rank and each["cat"] != "kernel")
+        after = (rank + 1) % ranks
+        signals = [f"signal → {each}" for each in range(ranks)]
+        assert named == sorted(2 * [f"load → {after}", f"put_signal → {after}", *signals, "wait", "wait"]), named
+    puts = [each for each in slices if each["cat"] == "put_signal"]
+    assert all(each["args"]["bytes"] == 4 * 8 and each["args"]["line"].endswith("traces.py:23") for each in puts), puts
+    assert {each["args"]["flag"].split(" of ")[0] for each in puts} == {"element 0", "element 1"}, puts
+    # Slices lie in their program's; arrows begin in the signal's, and lead to the end of the wait.
+    inside = {(each["pid"], each["tid"]): each for each in slices if each["cat"] == "kernel"}
+    for each in slices:
+        around = inside[each["pid"], each["tid"]]
+        assert around["ts"] <= each["ts"] <= each["ts"] + each["dur"] <= around["ts"] + around["dur"] + 1e-3, each
+    starts, ends = ({each["id"]: each for each in events if each["ph"] == phase} for phase in "sf")
+    assert len(starts) == len(ends) == 4 * ranks and starts.keys() == ends.keys(), (starts, ends)
+    for number, end in ends.items():
+        start = starts[number]
+        assert start["ts"] <= end["ts"], (start, end)
+        [wait] = [
+            each for each in slices
+            if (each["pid"], each["tid"], each["cat"]) == (end["pid"], end["tid"], "wait")
+            and abs(each["ts"] + each["dur"] - end["ts"]) < 2e-3
+        ]  # fmt: skip
+        if "element 2" not in wait["args"]["flag"]:
+            assert (start["pid"], start["tid"]) == ((end["pid"] - 1) % ranks, end["tid"]), (start, end)
+
+
+data, flag = world.arange(32, dtype=torch.int32), world.zeros(3, dtype=torch.int32)
+with symm.trace(folder / "out.json"):
+    ring[(2,)](world, data, flag, N=8)
+trace = json.loads((folder / "out.json").read_text())
+check(trace["traceEvents"])
+picture = symm.trace.plot()
+tree = xml.etree.ElementTree.fromstring(picture.svg)
+assert picture._repr_svg_() == picture.svg == symm.trace.plot(folder / "out.json").svg
+tags = [each.tag.split("}")[1] for each in tree.iter()]
+assert tags.count("title") >= 2 * ranks and tags.count("line") > 4, tags
+picture.save(folder / f"out{me}.svg")
+world.barrier()
+assert not [*folder.glob("out.json.*")]
+
+
+@triton.jit
+def several(world, flags, slots, N: tl.constexpr):
+    ctx = st.DeviceContext(world)
+    at = tl.arange(0, N)
+    ctx.signal(flags + ctx.rank(), ctx.rank() + 1, at)
+    ctx.wait_all(flags + at, at + 1)
+    if ctx.test(flags, 1):
+        ctx.put_packet(slots + 2 * ctx.rank() + tl.arange(0, 1), tl.arange(0, 1).to(tl.int64), 3, 0)
+    if ctx.rank() == 0:
+        ctx.wait_packet(slots + 2 * at, 3, [N], tl.int64)
+    ctx.barrier()
+
+
+flags, slots = world.zeros(ranks, dtype=torch.int64), world.zeros(2 * ranks, dtype=torch.int64)
+world.barrier()
+pair = world.team(range(ranks))
+with symm.trace(str(folder / "several.json"), world=world):
+    several[(1,)](pair, flags, slots, N=ranks)
+events = json.loads((folder / "several.json").read_text())["traceEvents"]
+names = [each["name"] for each in events if each["ph"] == "X"]
+everyone = ", ".join(map(str, range(ranks)))
+assert names.count("barrier") == names.count("wait for several") == names.count(f"atomic → {everyone}") == ranks, names
+arrows = [each for each in events if each["ph"] == "f"]
+assert len(arrows) == ranks * ranks + ranks, (arrows, names)
+world.barrier()
+
+# Bad input: all of it before any rank waits.
+nobody = symm.init(heap_size=16 << 20)
+wrong = [
+    (lambda: symm.trace(3), "path must be the name of a file, not 3"),
+    (lambda: symm.trace("a.json"), "there are several Worlds: say which, world=…"),
+    (lambda: symm.trace("a.json", world=3), "world must be an open World, not 3"),
+    (lambda: symm.trace("a.json", world=pair), "world must be an open World, not Team"),
+    (lambda: symm.trace(folder / "none" / "a.json", world=world).__enter__(), "cannot write"),
+    (lambda: symm.trace.plot(folder / "none"), "is no timeline"),
+    (lambda: symm.trace.plot(__file__), "is no timeline"),
+    (lambda: symm.trace.plot(3), "path must be the name of a file, not 3"),
+]
+for call, said in wrong:
+    try:
+        call()
+    except symm.ArgumentError as error:
+        assert said in str(error), error
+    else:
+        raise AssertionError(said)
+with symm.trace(folder / "empty.json", world=world):
+    try:
+        symm.trace(folder / "inner.json", world=world).__enter__()
+    except symm.ArgumentError as error:
+        assert "a trace is being made already" in str(error)
+    else:
+        raise AssertionError("a trace in a trace")
+nobody.close()
+xml.etree.ElementTree.fromstring(symm.trace.plot().svg)
+try:
+    symm.trace("a.json", world=nobody)
+except symm.ArgumentError as error:
+    assert "world must be an open World, not World(closed" in str(error), error
+world.barrier()
+
+
+@triton.jit
+def never(world, flag):
+    st.wait(world, flag + 1, 77, timeout=0.2)
+
+
+try:
+    with symm.trace(folder / "failed.json"):
+        never[(1,)](world, flag)
+except Exception as error:
+    assert isinstance(error.__cause__, (symm.WaitTimeoutError, symm.DeadlockError, symm.RankFailedError)), error
+else:
+    raise AssertionError("the wait has ended")
+events = json.loads((folder / "failed.json").read_text())["traceEvents"]
+assert any(each["name"] == "wait" and each["args"]["waits for"] == "ge 77" for each in events), events

@@ -1,0 +1,107 @@
+"""Timelines from recorded events, without ranks: which signal an arrow is from, and pictures of many or odd events."""
+
+import json
+import os
+import subprocess
+import sys
+import xml.etree.ElementTree
+
+import pytest
+import symm
+from symm._trace import merged
+from symm._trace_picture import Picture
+
+SENDER, WAITER = 0, 1
+FLAG = [WAITER, 4096]
+
+
+def event(name, begin, end, program=0, signals=(), wait=None):
+    common = {"at": "ring.py:7", "peers": [], "bytes": 0, "flag": "", "program": program}
+    return {"name": name, "begin": begin, "end": end, "signals": [*signals], "wait": wait, **common}
+
+
+def signal(begin, end, value, flag=FLAG):
+    return event("signal", begin, end, signals=[[*flag, value]])
+
+
+def arrows(signals, waits):
+    """From which signal, by its number, an arrow leads to each wait; None where there is none."""
+    program = ["ring", [0, 0, 0], 0, 10_000_000]
+    found = merged({
+        SENDER: {"programs": [program], "events": signals}, WAITER: {"programs": [program], "events": waits}
+    })  # fmt: skip
+    starts = {each["id"]: each for each in found if each["ph"] == "s"}
+    ends = {each["ts"]: starts[each["id"]]["ts"] for each in found if each["ph"] == "f"}
+    number = {min(each["end"], wait["end"]) / 1000: at for wait in waits for at, each in enumerate(signals)}
+    return [number.get(ends.get(wait["end"] / 1000)) for wait in waits]
+
+
+def wait(begin, end, compare, value):
+    return event("wait", begin, end, wait=[[FLAG], compare, value])
+
+
+@pytest.mark.parametrize(
+    ("signals", "waits", "wanted"),
+    [
+        # What a wait was waiting for.
+        ([signal(100, 110, 1)], [wait(50, 120, "ge", 1)], [0]),
+        # What was there before it: the last one.
+        ([signal(100, 110, 1), signal(120, 130, 2)], [wait(200, 210, "ge", 1)], [1]),
+        # The first one after which it may end, not one that is too small, or comes later.
+        ([signal(100, 110, 1), signal(120, 130, 2), signal(140, 150, 3)], [wait(90, 145, "ge", 2)], [1]),
+        ([signal(100, 110, 1), signal(120, 130, 2)], [wait(50, 115, "ge", 1), wait(116, 135, "ge", 2)], [0, 1]),
+        # None: too small, another flag, or after the wait.
+        ([signal(100, 110, 1)], [wait(50, 300, "ge", 2)], [None]),
+        ([signal(100, 110, 1, [WAITER, 4104])], [wait(50, 300, "ge", 1)], [None]),
+        ([signal(400, 410, 1)], [wait(50, 300, "ge", 1)], [None]),
+        # By its comparison.
+        ([signal(100, 110, 5), signal(120, 130, 6)], [wait(50, 300, "eq", 6)], [1]),
+        ([signal(100, 110, -1)], [wait(50, 300, "lt", 0)], [0]),
+    ],
+)
+def test_an_arrow_is_from_the_signal_that_ended_the_wait(signals, waits, wanted):
+    assert arrows(signals, waits) == wanted
+
+
+def test_times_begin_at_zero_in_microseconds():
+    program = ["ring", [0, 0, 0], 5_000_000, 5_010_000]
+    made = merged({0: {"programs": [program], "events": [signal(5_002_000, 5_003_000, 1, [0, 0])]}})
+    assert [(each["ts"], each["dur"]) for each in made if each["ph"] == "X"] == [(0, 10), (2, 1)]
+
+
+def test_names_are_escaped():
+    odd = '<script>&"\x00\x1b]]>'
+    made = merged({0: {"programs": [[odd, [0, 0, 0], 0, 9000]], "events": [event(odd, 0, 5000)]}})
+    tree = xml.etree.ElementTree.fromstring(Picture(json.loads(json.dumps(made)), odd).svg)
+    titles = [each.text for each in tree.iter() if each.tag.endswith("title")]
+    assert any(each.startswith('<script>&"  ]]>, ') for each in titles), titles
+
+
+def test_a_picture_of_many_events_has_few_boxes():
+    count = 50_000
+    signals = [signal(200 * each, 200 * each + 50, each + 1) for each in range(count)]
+    waits = [wait(200 * each + 10, 200 * each + 90, "ge", each + 1) for each in range(count)]
+    program = ["ring", [0, 0, 0], 0, 200 * count]
+    programs = [program, *(["ring", [each, 0, 0], 0, 10] for each in range(1, 300))]
+    made = merged({0: {"programs": programs, "events": signals}, 1: {"programs": [program], "events": waits}})
+    assert sum(each["ph"] == "f" for each in made) == count
+    svg = Picture(made, "many").svg
+    assert svg.count("<rect") < 10_000 and svg.count("<line") < 10_000 and "268 programs are not shown" in svg
+    xml.etree.ElementTree.fromstring(svg)
+
+
+def test_a_compiled_kernel_is_not_recorded(tmp_path):
+    program = "import symm\nwith symm.trace('out.json', world=symm.init(heap_size=4 << 20, device='cpu')): pass"
+    stand_in = os.path.join(os.path.dirname(__file__), "stand_in")
+    path = os.pathsep.join([stand_in, *sys.path])
+    run = {**os.environ, "PYTHONPATH": path, "TRITON_INTERPRET": "0", "WORLD_SIZE": "1", "RANK": "0"}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, env=run, check=False)
+    said = "symm.errors.UnsupportedError: symm.trace: only interpreted kernels are recorded"
+    assert said in done.stderr and done.returncode == 1 and not [*tmp_path.iterdir()], done.stderr
+
+
+def test_a_trace_needs_a_world():
+    with pytest.raises(symm.ArgumentError, match="symm.trace: call symm.init first"):
+        symm.trace("out.json")
+    with pytest.raises(symm.ArgumentError, match="this process has made no trace"):
+        symm.trace.plot()
