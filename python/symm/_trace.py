@@ -29,8 +29,8 @@ class trace:
     `with symm.trace("out.json"):` around the launches. Each rank is a process there and each program a thread: its
     loads, stores, puts, gets, atomics, signals, waits and barriers, with their bytes, flags and lines; arrows go from a
     signal to the wait that saw it. `path` is the same on all ranks, as is `world`, the World if there are several.
-    Collective: it begins and ends with a barrier. Where it ends by an exception there is no barrier, and the file has what
-    the ranks have recorded by then.
+    Collective: it begins and ends with a barrier. Where it ends by an exception there is no barrier, and the file has
+    what the ranks have recorded by then.
 
     Kernels on a GPU keep no record of when they do what: there it raises UnsupportedError.
     """
@@ -104,8 +104,8 @@ class trace:
         except ImportError:
             is_interpreted = False
         if self.world.device.type != "cpu" or not is_interpreted:
-            message = "symm.trace: only interpreted kernels are recorded, and a compiled one keeps no record of when it "
-            raise UnsupportedError(message + 'does what: run with TRITON_INTERPRET=1 and device="cpu"')
+            message = "symm.trace: only interpreted kernels are recorded, and a compiled one keeps no record of when "
+            raise UnsupportedError(message + 'it does what: run with TRITON_INTERPRET=1 and device="cpu"')
         from . import _interpreter
         from ._interpreter_trace import Recorder
 
@@ -203,7 +203,9 @@ def _arrows(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return made
 
 
-def _seen(sent: list[tuple[dict[str, Any], Any]], wait: dict[str, Any], holds: Any, asked: Any) -> dict[str, Any] | None:
+def _seen(
+    sent: list[tuple[dict[str, Any], Any]], wait: dict[str, Any], holds: Any, asked: Any
+) -> dict[str, Any] | None:
     """The signal that has ended a wait: the last one before it, or the first one in it after which it may end."""
     later = bisect.bisect_right(sent, wait["begin"], key=lambda each: each[0]["end"])
     for signal, new in sent[max(later - 1, 0) :]:

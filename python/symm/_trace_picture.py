@@ -59,13 +59,14 @@ def drawn(events, title):
     rows, left_out = rows_of({(each["pid"], each["tid"]) for each in slices})
     scale = (WIDTH - LEFT - RIGHT) / last
     height = round(TOP + ROW * (max(rows.values(), default=0) + 1) + BOTTOM)
+    told = f"{len(slices)} slices in {time_text(last)}{left_out}"
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" font-family="sans-serif" '
         'font-size="11"><rect width="100%" height="100%" fill="white"/>',
         '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="6" markerHeight="6" '
         'orient="auto"><path d="M0 0L8 4L0 8z" fill="#c2185b"/></marker></defs>',
         f'<text x="12" y="24" font-size="15">{text_of(title)}</text>',
-        f'<text x="{WIDTH - RIGHT}" y="24" text-anchor="end">{len(slices)} slices in {time_text(last)}{left_out}</text>',
+        f'<text x="{WIDTH - RIGHT}" y="24" text-anchor="end">{told}</text>',
     ]
     parts += ticks(last, scale, height) + labels(rows, names)
     parts += boxes(slices, rows, scale) + lines(arrows, rows, scale) + legend(height)
@@ -96,7 +97,8 @@ def ticks(last, scale, height):
     for number in range(int(last / step) + 1):
         x = round(LEFT + number * step * scale, 1)
         made.append(f'<line x1="{x}" y1="{TOP - 4}" x2="{x}" y2="{height - BOTTOM}" stroke="#eeeeee"/>')
-        made.append(f'<text x="{x}" y="{TOP - 8}" text-anchor="middle" fill="#606060">{time_text(number * step)}</text>')
+        label = time_text(number * step)
+        made.append(f'<text x="{x}" y="{TOP - 8}" text-anchor="middle" fill="#606060">{label}</text>')
     return made
 
 

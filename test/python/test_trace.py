@@ -95,7 +95,8 @@ def test_a_compiled_kernel_is_not_recorded(tmp_path):
     stand_in = os.path.join(os.path.dirname(__file__), "stand_in")
     path = os.pathsep.join([stand_in, *sys.path])
     run = {**os.environ, "PYTHONPATH": path, "TRITON_INTERPRET": "0", "WORLD_SIZE": "1", "RANK": "0"}
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path, env=run, check=False)
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=run, check=False)
     said = "symm.errors.UnsupportedError: symm.trace: only interpreted kernels are recorded"
     assert said in done.stderr and done.returncode == 1 and not [*tmp_path.iterdir()], done.stderr
 

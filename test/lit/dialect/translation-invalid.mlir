@@ -116,7 +116,7 @@ func.func @bad(%ctx: !symm.ctx, %x: memref<8xf32, affine_map<(d0) -> (d0 mod 4)>
 // -----
 
 func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %w: i64) {
-  // expected-error @below {{operand #2 must be 32-bit signless integer, but got 'i64'}}
+  // expected-error @below {{takes a rank of i32, or a tensor of them shaped like a tensor of pointers, got i64}}
   %0 = "symm.as_remote"(%ctx, %p, %w) : (!symm.ctx, !llvm.ptr, i64) -> !llvm.ptr
   return
 }
