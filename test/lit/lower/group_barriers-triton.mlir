@@ -26,6 +26,23 @@
   "tt.return"() : () -> ()
 }) : () -> ()
 
+// A barrier of shared memory alone orders nothing here.
+// CHECK-LABEL: sym_name = "local"
+// CHECK:       "tt.store"
+// CHECK-NEXT:  "ttg.barrier"() {addrSpace = 1 : i32}
+// CHECK-NOT:   {{tt.load|tt.store}}
+// CHECK:       [[$BARRIER]]
+// CHECK:       "tt.load"
+// CHECK:       "tt.return"
+"tt.func"() <{function_type = (!tt.ptr<i64>, !line, !line, tensor<128xf32>, i32) -> (), sym_name = "local"}> ({
+^bb0(%table: !tt.ptr<i64>, %a: !line, %b: !line, %x: tensor<128xf32>, %p: i32):
+  %ctx = symm.ctx %table : !tt.ptr<i64>
+  "tt.store"(%a, %x) <{boundaryCheck = array<i32>, cache = 1 : i32, evict = 1 : i32}> : (!line, tensor<128xf32>) -> ()
+  "ttg.barrier"() {addrSpace = 1 : i32} : () -> ()
+  symm.put %ctx, %a, %b, %p : !line, !line
+  "tt.return"() : () -> ()
+}) : () -> ()
+
 // CHECK-LABEL: sym_name = "get"
 // CHECK:       "tt.load"(%{{.*}}) {{.*}}: (tensor<128x!tt.ptr<f32>>)
 // CHECK-NEXT:  "tt.store"
