@@ -69,6 +69,65 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // An author's own acquires, and what may be one: what is loaded before the poll is loaded again after it.
+  // CHECK: gpu.func @loads_atomically(%{{[^,]*}}: !llvm.ptr, %{{[^,]*}}: !llvm.ptr,
+  // PTX-LABEL: .entry loads_atomically
+  // PTX: ld.global.b32
+  // PTX: ld.acquire.sys.global.b32
+  // PTX: ld.global.b32
+  // PTX: st.global.b32
+  // AMD-LABEL: loads_atomically:
+  // AMD: {{s|global|flat}}_load_dword {{.*}}, 0x0{{$}}
+  // AMD: buffer_inv sc0 sc1
+  // AMD: {{global|flat}}_load_dword
+  // AMD: s_endpgm
+  // expected-remark @below {{drops llvm.noalias of argument 1: peers write while a kernel runs (O1)}}
+  gpu.func @loads_atomically(%ctx: !symm.ctx, %p: !llvm.ptr {llvm.noalias}, %out: !llvm.ptr, %flag: !llvm.ptr<1>) kernel {
+    %zero = arith.constant 0 : i32
+    %before = llvm.load %p : !llvm.ptr -> i32
+    scf.while : () -> () {
+      %seen = llvm.load %flag atomic acquire {alignment = 4 : i64} : !llvm.ptr<1> -> i32
+      %again = arith.cmpi eq, %seen, %zero : i32
+      scf.condition(%again)
+    } do {
+      scf.yield
+    }
+    %after = llvm.load %p : !llvm.ptr -> i32
+    %sum = arith.addi %before, %after : i32
+    llvm.store %sum, %out : i32, !llvm.ptr
+    gpu.return
+  }
+
+  // CHECK: gpu.func @assembly(%{{[^,]*}}: !llvm.ptr, %{{[^,]*}}: !llvm.ptr,
+  // expected-remark @below {{drops llvm.noalias of argument 1: peers write while a kernel runs (O1)}}
+  gpu.func @assembly(%ctx: !symm.ctx, %p: !llvm.ptr {llvm.noalias}, %out: !llvm.ptr) kernel {
+    llvm.inline_asm has_side_effects "", "~{memory}" : () -> ()
+    gpu.return
+  }
+
+  // CHECK: gpu.func @intrinsic(%{{[^,]*}}: !llvm.ptr, %{{[^,]*}}: !llvm.ptr,
+  // expected-remark @below {{drops llvm.noalias of argument 1: peers write while a kernel runs (O1)}}
+  gpu.func @intrinsic(%ctx: !symm.ctx, %p: !llvm.ptr {llvm.noalias}, %out: !llvm.ptr) kernel {
+    llvm.call_intrinsic "llvm.sideeffect"() : () -> ()
+    gpu.return
+  }
+
+  // CHECK: gpu.func @updates(%{{[^,]*}}: !llvm.ptr, %{{[^,]*}}: !llvm.ptr,
+  // expected-remark @below {{drops llvm.noalias of argument 1: peers write while a kernel runs (O1)}}
+  gpu.func @updates(%ctx: !symm.ctx, %p: !llvm.ptr {llvm.noalias}, %m: memref<4xi32>, %i: index, %x: i32) kernel {
+    %old = memref.atomic_rmw assign %x, %m[%i] : (i32, memref<4xi32>) -> i32
+    gpu.return
+  }
+
+  // CHECK: gpu.func @computes(%{{[^,]*}}: !llvm.ptr, %{{[^,]*}}: !llvm.ptr {llvm.noalias}
+  gpu.func @computes(%ctx: !symm.ctx, %p: !llvm.ptr {llvm.noalias}, %m: memref<4xi32>, %i: index, %x: i32) kernel {
+    llvm.inline_asm "", "" : () -> ()
+    memref.store %x, %m[%i] : memref<4xi32>
+    %y = llvm.load %p : !llvm.ptr -> i32
+    llvm.store %y, %p : i32, !llvm.ptr
+    gpu.return
+  }
+
   // CHECK: gpu.func @relaxed(%{{[^,]*}}: !llvm.ptr, %{{[^,]*}}: !llvm.ptr {llvm.noalias}
   gpu.func @relaxed(%ctx: !symm.ctx, %p: !llvm.ptr {llvm.noalias}, %peer: i32, %one: i32) kernel {
     %old = symm.atomic_rmw add %ctx, %p, %one, %peer sem relaxed : !llvm.ptr, i32

@@ -6,10 +6,11 @@
 //! not read what peers write meanwhile; there it stays, and scalar code becomes vectors.
 
 use crate::ir::{blocks, context, is_call, name, operations, select, set_attribute};
-use melior::ir::attribute::{ArrayAttribute, DictionaryAttribute};
+use melior::ir::attribute::{ArrayAttribute, DictionaryAttribute, IntegerAttribute};
 use melior::ir::{Attribute, OperationRef, operation::OperationLike};
 use symm_dialect::diagnostic::{Severity, report};
 use symm_dialect::ops::SymmOp;
+use symm_dialect::text;
 
 const NOALIAS: &str = "llvm.noalias";
 const ARGUMENTS: &str = "arg_attrs";
@@ -36,8 +37,26 @@ fn is_ordered(op: OperationRef) -> bool {
         // A packet that is polled is written by a peer, too.
         Some(SymmOp::WaitPacket(_) | SymmOp::TryPacket(_)) => true,
         Some(op) => op.orders(),
-        // A fence of the author's own after a relaxed poll acquires as well.
-        None => matches!(name(op), "llvm.fence" | "llvm.atomicrmw" | "llvm.cmpxchg"),
+        None => may_order(op),
+    }
+}
+
+/// Whether an op of another dialect may be an author's own acquire or release, or part of one.
+fn may_order<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
+    let is_vendors = |name: &str| name.starts_with("nvvm.") || name.starts_with("rocdl.");
+    match name(op) {
+        "llvm.fence" | "llvm.atomicrmw" | "llvm.cmpxchg" | "memref.atomic_rmw" => true,
+        // Their names or texts may be anything.
+        "llvm.call_intrinsic" | "nvvm.inline_ptx" => true,
+        "llvm.load" | "llvm.store" => {
+            let order = op.attribute("ordering").ok().and_then(|order| IntegerAttribute::try_from(order).ok());
+            order.is_some_and(|order| order.value() != 0)
+        }
+        "llvm.inline_asm" => {
+            let constraints = op.attribute("constraints").ok().and_then(text::string);
+            constraints.is_none_or(|constraints| constraints.contains("~{memory}"))
+        }
+        name => is_vendors(name) && (name.contains("fence") || name.contains("memory.barrier")),
     }
 }
 
