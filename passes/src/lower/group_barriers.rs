@@ -299,7 +299,7 @@ impl Look<'_> {
 }
 
 /// Whether an op of another dialect is a barrier of the block that orders all memory.
-fn is_barrier<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
+pub fn is_barrier<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
     match name(op) {
         "gpu.barrier" => true,
         "ttg.barrier" => op.attribute("addrSpace").is_ok_and(|spaces| spaces.to_string().starts_with("31 ")),

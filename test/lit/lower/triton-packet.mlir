@@ -54,3 +54,17 @@
   symm.put_packet %ctx, %p, %v, %e, %r : !tt.ptr<i64>, i64
   "tt.return"() : () -> ()
 }) : () -> ()
+
+// A barrier of shared memory alone does not: what a thread has read may still be on its way.
+// CHECK-LABEL: sym_name = "apart"
+"tt.func"() <{function_type = (!tt.ptr<i64>, !tt.ptr<i64>, i64, i32, i32) -> (), sym_name = "apart"}> ({
+^bb0(%table: !tt.ptr<i64>, %p: !tt.ptr<i64>, %v: i64, %e: i32, %r: i32):
+  %ctx = symm.ctx %table : !tt.ptr<i64>
+  %0 = symm.wait_packet %ctx, %p, %e : !tt.ptr<i64> -> i64
+  // CHECK: "ttg.barrier"() {addrSpace = 1 : i32}
+  "ttg.barrier"() {addrSpace = 1 : i32} : () -> ()
+  // CHECK: gpu.barrier
+  // CHECK: "tt.return"
+  symm.put_packet %ctx, %p, %v, %e, %r : !tt.ptr<i64>, i64
+  "tt.return"() : () -> ()
+}) : () -> ()

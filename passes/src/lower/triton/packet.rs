@@ -11,7 +11,8 @@ use super::Lowering;
 use super::line::{Halves, Line};
 use super::words::{atomic_rmw, constant_like, element_wise, offset, splat_like};
 use crate::analysis::search::{Direction, Meaning, Search};
-use crate::ir::{Builder, lasting, name};
+use crate::ir::{Builder, lasting};
+use crate::lower::group_barriers::is_barrier;
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike};
 use std::collections::HashSet;
@@ -28,7 +29,7 @@ pub fn answers<'c: 'a, 'a>(ops: &[SymmOp<'c, 'a>]) -> HashSet<usize> {
         // One that comes after such has a barrier itself.
         Some(SymmOp::PutPacket(_)) => Meaning::Fence,
         Some(op) if has_barrier(op) => Meaning::Fence,
-        None if matches!(name(op), "gpu.barrier" | "ttg.barrier") => Meaning::Fence,
+        None if is_barrier(op) => Meaning::Fence,
         _ => Meaning::Neutral,
     });
     let puts = ops.iter().filter(|op| matches!(op, SymmOp::PutPacket(_))).map(|op| op.operation());
