@@ -45,9 +45,12 @@ fn is_ordered(op: OperationRef) -> bool {
 fn may_order<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
     let is_vendors = |name: &str| name.starts_with("nvvm.") || name.starts_with("rocdl.");
     match name(op) {
-        "llvm.fence" | "llvm.atomicrmw" | "llvm.cmpxchg" | "memref.atomic_rmw" => true,
-        // Their names or texts may be anything.
-        "llvm.call_intrinsic" | "nvvm.inline_ptx" => true,
+        "llvm.fence"
+        | "llvm.atomicrmw"
+        | "llvm.cmpxchg"
+        | "memref.atomic_rmw"
+        | "llvm.call_intrinsic"
+        | "nvvm.inline_ptx" => true,
         "llvm.load" | "llvm.store" => {
             let order = op.attribute("ordering").ok().and_then(|order| IntegerAttribute::try_from(order).ok());
             order.is_some_and(|order| order.value() != 0)
