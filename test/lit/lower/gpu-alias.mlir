@@ -105,6 +105,20 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // CHECK: gpu.func @fences(%{{[^,]*}}: !llvm.ptr, %{{[^,]*}}: !llvm.ptr,
+  // expected-remark @below {{drops llvm.noalias of argument 1: peers write while a kernel runs (O1)}}
+  gpu.func @fences(%ctx: !symm.ctx, %p: !llvm.ptr {llvm.noalias}, %out: !llvm.ptr) kernel {
+    llvm.fence acquire
+    gpu.return
+  }
+
+  // CHECK: gpu.func @swaps(%{{[^,]*}}: !llvm.ptr, %{{[^,]*}}: !llvm.ptr,
+  // expected-remark @below {{drops llvm.noalias of argument 1: peers write while a kernel runs (O1)}}
+  gpu.func @swaps(%ctx: !symm.ctx, %p: !llvm.ptr {llvm.noalias}, %out: !llvm.ptr<1>, %x: i32) kernel {
+    %old = llvm.cmpxchg %out, %x, %x acq_rel monotonic : !llvm.ptr<1>, i32
+    gpu.return
+  }
+
   // CHECK: gpu.func @intrinsic(%{{[^,]*}}: !llvm.ptr, %{{[^,]*}}: !llvm.ptr,
   // expected-remark @below {{drops llvm.noalias of argument 1: peers write while a kernel runs (O1)}}
   gpu.func @intrinsic(%ctx: !symm.ctx, %p: !llvm.ptr {llvm.noalias}, %out: !llvm.ptr) kernel {

@@ -17,6 +17,14 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // CHECK: gpu.func @adds(%{{[^,]*}}: !llvm.ptr, %{{[^,]*}}: !llvm.ptr, %{{[^,]*}}: !llvm.ptr<1>,
+  // expected-remark @below {{drops llvm.noalias of argument 1: peers write while a kernel runs (O1)}}
+  gpu.func @adds(%ctx: !symm.ctx, %p: !llvm.ptr {llvm.noalias}, %q: !llvm.ptr<1>, %x: i32) kernel {
+    // expected-remark @below {{O2: reaches the threads of this GPU only}}
+    %old = llvm.atomicrmw add %q, %x monotonic : !llvm.ptr<1>, i32
+    gpu.return
+  }
+
   // CHECK: gpu.func @asks(%{{[^,]*}}: !llvm.ptr, %{{[^,]*}}: !llvm.ptr {llvm.noalias})
   gpu.func @asks(%ctx: !symm.ctx, %p: !llvm.ptr {llvm.noalias}) kernel {
     %lane = nvvm.read.ptx.sreg.laneid : i32

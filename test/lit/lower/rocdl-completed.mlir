@@ -32,6 +32,45 @@ gpu.module @kernels {
     }
     gpu.return
   }
+  // The target's own barriers.
+  // CHECK-LABEL: {{^}}by_rocdl_barrier:
+  // CHECK: global_store_dword v
+  // CHECK-NOT: s_barrier
+  // CHECK: s_waitcnt vmcnt(0)
+  // CHECK-NOT: global_store
+  // CHECK: s_barrier
+  // CHECK: s_endpgm
+  gpu.func @by_rocdl_barrier(%ctx: !symm.ctx, %m: memref<1024xf32>, %flag: memref<8xi64>, %x: f32, %peer: i32) kernel {
+    %c0 = arith.constant 0 : index
+    %one = arith.constant 1 : i64
+    %i = gpu.thread_id x
+    %first = arith.cmpi eq, %i, %c0 : index
+    symm.remote_store %ctx, %m[%i], %x, %peer : memref<1024xf32>, f32
+    rocdl.barrier
+    scf.if %first {
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<8xi64>, i64
+    }
+    gpu.return
+  }
+  // CHECK-LABEL: {{^}}by_s_barrier:
+  // CHECK: global_store_dword v
+  // CHECK-NOT: s_barrier
+  // CHECK: s_waitcnt vmcnt(0)
+  // CHECK-NOT: global_store
+  // CHECK: s_barrier
+  // CHECK: s_endpgm
+  gpu.func @by_s_barrier(%ctx: !symm.ctx, %m: memref<1024xf32>, %flag: memref<8xi64>, %x: f32, %peer: i32) kernel {
+    %c0 = arith.constant 0 : index
+    %one = arith.constant 1 : i64
+    %i = gpu.thread_id x
+    %first = arith.cmpi eq, %i, %c0 : index
+    symm.remote_store %ctx, %m[%i], %x, %peer : memref<1024xf32>, f32
+    rocdl.s.barrier
+    scf.if %first {
+      symm.signal set %ctx, %flag[%c0], %one, %peer : memref<8xi64>, i64
+    }
+    gpu.return
+  }
   // A wait of the program's own for something else.
   // CHECK-LABEL: {{^}}after_another_wait:
   // CHECK: global_store_dword v
