@@ -226,8 +226,7 @@ struct Executed {
 fn execute(program: &dyn Program, chooser: &mut dyn Chooser, limits: Limits) -> Executed {
     let mut run = Run::new(program, limits);
     let mut is_whole = true;
-    loop {
-        let Some(choice) = chooser.choose(&mut run) else { break };
+    while let Some(choice) = chooser.choose(&mut run) {
         if run.is_at_limit() {
             is_whole = false;
             break;

@@ -133,11 +133,8 @@ impl Machine {
                 self.write(task, ranges, bytes, site);
                 Answer::None
             }
-            Op::Load(strong) => {
-                let index = self.readable(task, strong.at).nth(way)?;
-                Answer::Word(self.strong_read(task, *strong, index, site))
-            }
-            Op::Issue => Answer::Word(u64::from(self.states[task].knowledge.order.of(task))),
+            Op::Load(strong) => Answer::Word(self.load(task, *strong, way, site)?),
+            Op::Issue => Answer::Word(self.now(task).step.into()),
             Op::Late(strong, issued) => {
                 let index = *self.late(task, *strong, *issued).get(way)?;
                 Answer::Word(self.strong_read(task, *strong, index, site))
@@ -240,11 +237,12 @@ impl Machine {
 
     /// Notes an access, and whom it races with.
     fn access(&mut self, task: TaskId, range: Range, strong: Option<Scope>, writes: bool, site: &Site) {
-        self.access_as(task, Access { epoch: self.now(task), strong, writes, range, site: site.clone() }, false);
+        let access = Access { epoch: self.now(task), strong, writes, range, site: site.clone() };
+        self.access_as(task, &access, false);
     }
 
     /// The same, of a write that may change nothing.
-    fn access_as(&mut self, task: TaskId, access: Access, changes_nothing: bool) {
+    fn access_as(&mut self, task: TaskId, access: &Access, changes_nothing: bool) {
         let known = &self.states[task].knowledge.order;
         for earlier in self.shadow.record(access.clone(), known, &self.tasks) {
             if self.cells.get(&earlier.range).is_some_and(|history| history.has_read(&earlier, known)) {
@@ -298,7 +296,7 @@ impl Machine {
                 self.fault(kind, task, range, site);
             }
             let access = Access { epoch: self.now(task), strong: None, writes: true, range, site: site.clone() };
-            self.access_as(task, access, changes_nothing);
+            self.access_as(task, &access, changes_nothing);
             self.overwrite(task, range, site);
         }
     }

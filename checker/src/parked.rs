@@ -10,7 +10,7 @@ const MOST_BYTES: u64 = 16;
 /// Tasks that were blocked when they were looked at last.
 #[derive(Debug, Default)]
 pub(crate) struct Parked {
-    is_parked: Vec<bool>,
+    blocked: Vec<bool>,
     /// Those that wait for a place to change, by where it starts.
     at: BTreeMap<(u32, u64), Vec<(Range, TaskId)>>,
     /// Those that wait for others.
@@ -20,12 +20,12 @@ pub(crate) struct Parked {
 impl Parked {
     /// Makes room for so many tasks.
     pub fn grow(&mut self, tasks: usize) {
-        self.is_parked.resize(tasks, false);
+        self.blocked.resize(tasks, false);
     }
 
     /// Whether a task can't go on, as far as is known.
     pub fn holds(&self, task: TaskId) -> bool {
-        self.is_parked[task]
+        self.blocked[task]
     }
 
     /// A task can't go on before one of these places changes, or as its op says.
@@ -50,12 +50,12 @@ impl Parked {
                 here.push((*place, task));
             }
         }
-        self.is_parked[task] = true;
+        self.blocked[task] = true;
     }
 
     /// A task may go on.
     pub fn wake(&mut self, task: TaskId) {
-        self.is_parked[task] = false;
+        self.blocked[task] = false;
     }
 
     /// So may those that wait for these places.
@@ -64,7 +64,7 @@ impl Parked {
             let from = (range.heap, range.start.saturating_sub(MOST_BYTES));
             for (_, here) in self.at.range_mut(from..(range.heap, range.end())) {
                 for (_, task) in here.extract_if(.., |(place, _)| place.overlaps(*range)) {
-                    self.is_parked[task] = false;
+                    self.blocked[task] = false;
                 }
             }
         }
@@ -73,13 +73,13 @@ impl Parked {
     /// So may those that wait for others to end.
     pub fn wake_joins(&mut self) {
         for task in self.joins.drain(..) {
-            self.is_parked[task] = false;
+            self.blocked[task] = false;
         }
     }
 
     /// So may all.
     pub fn wake_all(&mut self) {
-        self.is_parked.fill(false);
+        self.blocked.fill(false);
         self.at.clear();
         self.joins.clear();
     }

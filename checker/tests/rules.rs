@@ -7,8 +7,8 @@ use symm_checker::check::{Report, Schedules, check};
 use symm_checker::finding::Kind;
 use symm_checker::lines::Lines;
 use symm_checker::machine::Machine;
-use symm_checker::op::{Answer, Op, Order, Range, Signal, Strong, Until};
-use symm_checker::run::{Execution, Limits, Next, Program};
+use symm_checker::op::{Op, Order, Range, Signal, Strong, Until};
+use symm_checker::run::{Limits, Program};
 use symm_checker::task::{Scope, Task, TaskId};
 
 const DATA: Range = Range { heap: 1, start: 64, bytes: 4 };
@@ -362,61 +362,6 @@ fn a_program_that_does_not_end_is_given_up() {
     let report = check(&program, &Schedules::All { executions: 10 }, Limits { steps: 50, ..Limits::default() });
     assert!(!report.is_exhausted && report.given_up == 1, "{report}");
     assert!(report.to_string().contains("1 given up after too many steps"), "{report}");
-}
-
-/// Two tasks that load a place until it has a value, and do something else then.
-struct Polling {
-    value: u64,
-    /// Whether the first one stores the value before it polls.
-    stores: bool,
-}
-
-impl Program for Polling {
-    fn tasks(&self) -> Vec<Task> {
-        vec![Task::host(0), Task::block(0, 0), Task::block(1, 0)]
-    }
-
-    fn first(&self) -> Vec<TaskId> {
-        vec![0]
-    }
-
-    fn start(&self) -> Box<dyn Execution + '_> {
-        Box::new(Loops { program: self, steps: [0; 3] })
-    }
-}
-
-struct Loops<'p> {
-    program: &'p Polling,
-    steps: [usize; 3],
-}
-
-impl Execution for Loops<'_> {
-    fn next(&mut self, task: TaskId, answer: Answer) -> Next {
-        self.steps[task] += 1;
-        let flag = strong(FLAG, Order::Relaxed, Scope::Sys);
-        let op = |op, site: &str| Next::Op(op, site.into());
-        match (task, self.steps[task]) {
-            (0, 1) => op(Op::Alloc(Range { heap: 1, start: 0, bytes: 1024 }, true), "alloc"),
-            (0, 2) => op(Op::Launch([1, 2].into()), "launch"),
-            (1, 1) if self.program.stores => op(Op::Store(flag, self.program.value), "store"),
-            (1 | 2, _) if answer != Answer::Word(self.program.value) => op(Op::Load(flag), "poll"),
-            _ => Next::End,
-        }
-    }
-}
-
-#[test]
-fn loops_that_poll_in_vain_are_a_deadlock_and_others_end() {
-    let random = Schedules::Random { seed: 1, executions: 5, changes: 2 };
-    for schedules in [Schedules::InTurn, random, Schedules::All { executions: 10 }] {
-        let vain = check(&Polling { value: 1, stores: false }, &schedules, Limits::default());
-        let found: Vec<_> = vain.found.iter().map(|found| found.finding.kind).collect();
-        assert_eq!((found, vain.given_up), (vec![Kind::NeverSignalled], 0), "{vain}");
-        let text = vain.to_string();
-        assert!(text.contains("poll: rank 1 block 0: polls 0x80 of rank 1's heap in vain, sees 0; nobody"), "{text}");
-        let ends = check(&Polling { value: 1, stores: true }, &schedules, Limits::default());
-        assert!(ends.found.is_empty() && ends.given_up == 0, "{ends}");
-    }
 }
 
 #[test]

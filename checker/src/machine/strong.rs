@@ -88,6 +88,11 @@ impl Machine {
         ways
     }
 
+    pub(super) fn load(&mut self, task: TaskId, strong: Strong, way: usize, site: &Site) -> Option<u64> {
+        let index = self.readable(task, strong.at).nth(way)?;
+        Some(self.strong_read(task, strong, index, site))
+    }
+
     pub(super) fn strong_read(&mut self, task: TaskId, strong: Strong, index: usize, site: &Site) -> u64 {
         self.touch(task, strong, false, site);
         self.watched.insert(strong.at);
