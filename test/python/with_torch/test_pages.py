@@ -1,4 +1,5 @@
-"""The programs of docs/comm.md, docs/sendrecv.md, docs/remote.md and docs/providers.md run as they stand.
+"""The programs of docs/comm.md, docs/sendrecv.md, docs/remote.md and docs/providers.md run as they stand, and that of
+docs/python.md for torch.compile.
 
 test_remote_processes.py runs the one on four ranks; those that need a host of their own are read only.
 """
@@ -47,6 +48,12 @@ def test_collectives(tmp_path):
     assert outputs(program, tmp_path, 2) == [f"rank {rank} got [1.0, 1.0, 1.0, 1.0]\n" for rank in range(2)]
     told, got = "all_reduce: rank 0 waited for rank 1\n", "rank {} got 2.0\n"
     assert outputs(late, tmp_path, 2) == [told + got.format(0), got.format(1)]
+
+
+def test_torch_compile(tmp_path):
+    [program] = [block for block in blocks("python.md") if "custom_op" in block]
+    got = [[2.0 * ((rank - 1) % 2 + 3) + 1] * 3 for rank in range(2)]
+    assert outputs(program, tmp_path, 2) == [f"rank {rank} got {got[rank]}\n" for rank in range(2)]
 
 
 PRINTED = (
