@@ -12,6 +12,8 @@ pub const VERSION: u32 = 2;
 pub const MOST_BYTES: usize = 1 << 20;
 /// The most values in a message.
 pub const MOST_VALUES: u32 = 1 << 16;
+/// The most dimensions of a tensor: torch's own.
+pub const MOST_DIMENSIONS: usize = 64;
 /// How deep lists may nest.
 pub const MOST_DEPTH: u32 = 32;
 /// The bytes of a tensor come in frames of at most this many.

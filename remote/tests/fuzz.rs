@@ -144,6 +144,12 @@ fn messages_come_back_as_they_were() {
     }
 }
 
+/// Whether a request can be written; if so, it can be read.
+fn written(request: &Request, encoder: &mut Encoder) -> bool {
+    let frame = request.write(encoder);
+    frame.is_ok_and(|frame| Request::read(frame[4], &frame[5..]).as_ref() == Ok(request))
+}
+
 #[test]
 fn what_is_too_large_is_refused_at_both_ends() {
     let mut deep = Value::None;
@@ -156,6 +162,15 @@ fn what_is_too_large_is_refused_at_both_ends() {
     assert!(reply(Value::Bytes(vec![0; 1 << 21])).write(&mut encoder).is_err());
     assert!(reply(Value::List(vec![Value::None; 70_000])).write(&mut encoder).is_err());
     assert!(reply(Value::List(vec![Value::None; 60_000])).write(&mut encoder).is_ok());
+    for count in [65_536, 65_537] {
+        let outputs = Outputs::Ids(vec![None; count]);
+        let call = Request::Call { op: 1, work: Work { reply: None, outputs, args: Vec::new(), kwargs: Vec::new() } };
+        assert_eq!(written(&call, &mut encoder), count == 65_536);
+    }
+    for dimensions in [64, 65] {
+        let upload = Request::Upload(Announced { id: 1, dtype: Dtype::new(0).unwrap(), shape: vec![1; dimensions] });
+        assert_eq!(written(&upload, &mut encoder), dimensions == 64);
+    }
     // Lists that say that they have many values, one in another: each level may not claim them all.
     let mut body = vec![1];
     for _ in 0..32 {

@@ -1,6 +1,6 @@
 //! Reads messages, and believes nothing that they say.
 
-use super::{MOST_DEPTH, MOST_VALUES, TAGS, Tag};
+use super::{MOST_DEPTH, MOST_DIMENSIONS, MOST_VALUES, TAGS, Tag};
 use crate::error::Malformed;
 use crate::value::{Dtype, LAYOUTS, MEMORY_FORMATS, Meta, Value};
 
@@ -122,7 +122,7 @@ impl<'a> Decoder<'a> {
     /// The bytes are something else.
     pub fn sizes(&mut self) -> Read<Vec<i64>> {
         let count = self.count()?;
-        if count > 64 {
+        if count > MOST_DIMENSIONS {
             return Err(Malformed("a tensor of more than 64 dimensions"));
         }
         (0..count).map(|_| self.signed()).collect()

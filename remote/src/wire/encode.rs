@@ -1,13 +1,14 @@
 //! Writes messages.
 
-use super::{HEAD, MOST_BYTES, MOST_DEPTH, MOST_VALUES, Tag};
+use super::{HEAD, MOST_BYTES, MOST_DEPTH, MOST_DIMENSIONS, MOST_VALUES, Tag};
 use crate::value::{Dtype, Meta, Value};
 use thiserror::Error;
 
 /// More than a message may hold.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 #[error(
-    "too much for one operation: at most {MOST_VALUES} values, {MOST_BYTES} bytes and {MOST_DEPTH} lists in one another"
+    "too much for one operation: at most {MOST_VALUES} values, {MOST_BYTES} bytes, {MOST_DEPTH} lists in one another and \
+     {MOST_DIMENSIONS} dimensions"
 )]
 pub struct TooLarge;
 
@@ -75,7 +76,15 @@ impl Encoder {
 
     /// A count without a tag.
     pub fn count(&mut self, count: usize) {
+        if count > MOST_VALUES as usize {
+            self.refuse();
+        }
         self.number(count as u64);
+    }
+
+    /// Has [`Encoder::finish`] fail: nobody would read this.
+    fn refuse(&mut self) {
+        self.values = MOST_VALUES + 1;
     }
 
     /// A signed number without a tag.
@@ -96,17 +105,20 @@ impl Encoder {
 
     /// Bytes without a tag.
     pub fn raw(&mut self, bytes: &[u8]) {
-        self.count(bytes.len());
+        self.number(bytes.len() as u64);
         // What is too long is refused at the end, and need not be copied.
         if bytes.len() <= MOST_BYTES {
             self.bytes.extend_from_slice(bytes);
         } else {
-            self.values = MOST_VALUES + 1;
+            self.refuse();
         }
     }
 
     /// Sizes without a tag.
     pub fn sizes(&mut self, sizes: &[i64]) {
+        if sizes.len() > MOST_DIMENSIONS {
+            self.refuse();
+        }
         self.count(sizes.len());
         for size in sizes {
             self.signed(*size);

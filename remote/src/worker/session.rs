@@ -270,7 +270,12 @@ impl<E: Engine> Session<'_, E> {
             Ok(staged) => staged,
             Err(failure) => return self.answer(&Answer::Error { request, failure }),
         };
-        self.answer(&Answer::Tensor { request, dtype: meta.dtype, shape: meta.shape })?;
+        let announced = Answer::Tensor { request, dtype: meta.dtype, shape: meta.shape };
+        if let Err(error) = announced.write(&mut self.encoder) {
+            let failure = Failure::new("RuntimeError", format!("the tensor: {error}"));
+            return self.answer(&Answer::Error { request, failure });
+        }
+        self.answer(&announced)?;
         let (mut sent, bytes, writing) = (Ok(()), memory.bytes(), &mut self.writing);
         self.shared.engine.outside(&mut || sent = writing.data(bytes, |_| ()));
         Ok(sent?)

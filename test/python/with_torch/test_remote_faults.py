@@ -14,6 +14,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs torch: ./x python runs it in an environment that has it")
 
+import remote_stopped  # noqa: E402
 from symm import errors, remote  # noqa: E402
 
 WORKER = [sys.executable, "-m", "symm._worker"]
@@ -39,7 +40,7 @@ class Stopped:
         self.link = link
 
     def __enter__(self):
-        os.kill(self.link.pid, signal.SIGSTOP)
+        remote_stopped.stop(self.link.pid)
         self.began = time.monotonic()
         return self
 
@@ -177,7 +178,7 @@ def test_a_worker_that_is_killed(cluster):
 def test_a_worker_that_hangs_is_ended_with_the_cluster():
     cluster = remote.launch(1)
     pid = cluster._links[0].pid
-    os.kill(pid, signal.SIGSTOP)
+    remote_stopped.stop(pid)
     began = time.monotonic()
     cluster.close()
     assert time.monotonic() - began < 60 and not Path(f"/proc/{pid}").exists()

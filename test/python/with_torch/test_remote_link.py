@@ -15,6 +15,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs torch: ./x python runs it in an environment that has it")
 
+import remote_stopped  # noqa: E402
 from symm import _symm, errors  # noqa: E402: it wants torch
 
 HERE = Path(__file__).parent
@@ -148,6 +149,7 @@ def test_what_cannot_be_sent_is_not_queued(link):
         (1 << 70, OverflowError),
         (deep, ValueError),
         ("x" * (1 << 21), ValueError),
+        ([1] * 65_537, ValueError),
         (torch.device("cpu"), TypeError),
     ]:
         with pytest.raises(error):
@@ -155,10 +157,30 @@ def test_what_cannot_be_sent_is_not_queued(link):
     link.sync()
 
 
-@pytest.mark.parametrize("op", ["aten::from_file", "aten::save", "os::system", "prims::nothing", "aten", "", "aten::mm.x"])
+def test_more_than_a_message_holds_is_refused(link):
+    """At this end: what the other end would not read ends the connection."""
+    link.upload(1, torch.ones(3))
+    with pytest.raises(ValueError, match="at most 65536 values"):
+        link.call("aten::unbind.int", (Remote(link, 1),), None, list(range(10, 10 + 65_537)), "here")
+    with pytest.raises(errors.SymmError, match="64 dimensions"):
+        link.upload(2, torch.ones([1] * 65))
+    link.call("aten::ones", ([1] * 65,), None, [2], "here")
+    for read in (lambda: link.fetch(2, torch.ones([1] * 65)), lambda: link.meta(2)):
+        with pytest.raises(errors.WorkerError, match="64 dimensions"):
+            read()
+    assert torch.equal(fetched(link, 1, torch.ones(3)), torch.ones(3))
+
+
+@pytest.mark.parametrize("op", ["aten::save", "prims::nothing", "aten", "aten::mm.x"])
 def test_only_operations_of_the_dispatcher_run(link, op):
     with pytest.raises(errors.RemoteError):
         link.ask(op, (), None, [], "here")
+
+
+@pytest.mark.parametrize("op", ["aten::from_file", "profiler::_record_function_enter_new", "os::system", ""])
+def test_operations_on_files_and_of_other_namespaces_are_refused(link, op):
+    with pytest.raises(errors.RefusedError, match="this worker runs"):
+        link.ask(op, ("name", None), None, [], "here")
 
 
 def test_random_numbers_are_those_of_the_device(link):
@@ -230,7 +252,7 @@ def test_a_deadline_names_the_operation_and_the_link_goes_on(start):
     link = _symm.Link.connect(process.address)
     link.upload(1, torch.ones(3))
     link.sync()
-    os.kill(process.process.pid, signal.SIGSTOP)
+    remote_stopped.stop(process.process.pid)
     link.call("aten::relu", (Remote(link, 1),), None, [2], "slow.py:3")
     began = time.monotonic()
     with pytest.raises(errors.DeadlineError, match="aten::relu") as raised:
@@ -263,7 +285,7 @@ def test_ctrl_c_leaves_both_usable(start):
     link = _symm.Link.connect(process.address)
     link.upload(1, torch.ones(3))
     link.sync()
-    os.kill(process.process.pid, signal.SIGSTOP)
+    remote_stopped.stop(process.process.pid)
     threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
         link.fetch(1, torch.empty(3), deadline=30)
