@@ -244,6 +244,9 @@ def register() -> None:
     # torch.tensor copies below the tensors' own dispatch, where torch has a copy of its own.
     own = torch.library.Library("aten", "IMPL")
     own.impl("copy_", _symm.Untraced(_copy_), "PrivateUse1")
+    if not torch.cuda.is_available():
+        # Torch wants memory of the device's own for DataLoader(pin_memory=True), and there is none to pin it for.
+        own.impl("_pin_memory", lambda tensor, device=None: tensor, "CPU")
     for key in ("PrivateUse1", "AutogradPrivateUse1"):
         own.impl("ctc_loss.Tensor", _ctc_loss, key)
         own.impl("scaled_dot_product_attention", _symm.Untraced(attention), key)

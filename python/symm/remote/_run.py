@@ -56,7 +56,7 @@ def run(func, args, kwargs, worker=None, generator=None):
     """
     plan = plan_of(func)
     key, first = _symm.remote_key(plan.number, plan.by_type, args, kwargs)
-    worker = worker or first
+    worker = worker or first or _worker_of_strided(args, kwargs)
     if worker is None:
         raise UnsupportedError(f"{plan.name}: an argument is no strided tensor on a worker")
     # What cannot be sent is refused where the worker is asked.
@@ -81,6 +81,14 @@ def run(func, args, kwargs, worker=None, generator=None):
         adopt(tensor, wrap(like, tensor._handle))
     new = [like and wrap(like, handle) for like, handle in zip(spec.metas, handles, strict=True)]
     return new[0] if spec.build is None else spec.build(new, args, kwargs)
+
+
+def _worker_of_strided(args, kwargs):
+    """The worker of the first tensor that has one, which says what is wrong with a tensor before it."""
+    tensors = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, torch.Tensor)]
+    if all(tensor.layout is torch.strided for tensor in tensors):
+        return next((tensor._handle.worker for tensor in tensors if isinstance(tensor, RemoteTensor)), None)
+    return None
 
 
 def _spec(metas, build, changed, worker):

@@ -127,6 +127,9 @@ def test_other_devices_are_refused_at_once():
         x + torch.ones(3, device=SECOND)
     with pytest.raises(RuntimeError, match="same device"):
         x + torch.ones(3)
+    here = torch.ones(3)
+    with pytest.raises(RuntimeError, match=r"same device.* on cpu"):
+        here += x
     assert torch.equal(values(x + torch.tensor(2.0)), torch.full((3,), 3.0))
 
 
@@ -198,6 +201,14 @@ def test_deepcopy():
     with torch.no_grad():
         other.weight.zero_()
     assert values(layer.weight).any() and not values(other.weight).any()
+    output = layer(torch.ones(3, device=SECOND))
+    with pytest.raises(RuntimeError, match="graph leaves"):
+        copy.deepcopy(output)
+    output.sum().backward()
+    gradient = copy.deepcopy(layer).weight.grad
+    assert torch.equal(values(gradient), torch.ones(2, 3))
+    gradient.zero_()
+    assert torch.equal(values(layer.weight.grad), torch.ones(2, 3))
 
 
 def test_modules_move_with_their_ties_and_optimizers():
@@ -287,7 +298,9 @@ def test_sparse_results_are_refused_by_name():
 def test_a_detached_device_is_gone():
     device = remote.launch(1, remote.InProcess())[0]
     x = torch.ones(2, device=device)
+    link = remote._workers.find(device).link
     remote.detach(device)
+    assert not link.alive
     with pytest.raises(symm.ArgumentError):
         torch.ones(2, device=device)
     del x

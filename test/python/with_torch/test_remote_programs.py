@@ -267,7 +267,8 @@ def test_gradients_that_are_sparse_are_refused():
         layer(torch.tensor([1, 2], device=DEVICE)).sum().backward()
 
 
-def test_data_comes_from_processes():
+@pytest.mark.parametrize("pin", [False, True])
+def test_data_comes_from_processes(pin):
     # They are forked from this one, and torch seeds all devices there.
-    batches = data.DataLoader(data.TensorDataset(torch.arange(4.0)), 2, num_workers=1)
+    batches = data.DataLoader(data.TensorDataset(torch.arange(4.0)), 2, num_workers=1, pin_memory=pin)
     assert [(batch.to(DEVICE) * 2).tolist() for (batch,) in batches] == [[0, 2], [4, 6]]

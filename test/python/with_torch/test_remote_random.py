@@ -24,6 +24,12 @@ def test_manual_seed_gives_the_stream_of_the_workers_device():
     assert torch.equal(draw(DEVICE), draw("cpu"))
 
 
+def test_a_worker_that_comes_later_has_the_seed():
+    torch.manual_seed(12)
+    with remote.launch(1) as later:
+        assert torch.equal(torch.rand(4, device=later[0]).cpu(), torch.rand(4))
+
+
 def test_generators():
     here, there = torch.Generator(), remote.Generator(DEVICE)
     assert there.device == DEVICE
@@ -38,6 +44,15 @@ def test_generators():
     here.set_state(state)
     torch.randperm(9, generator=here)
     assert torch.equal(x.cpu(), torch.empty(3).normal_(generator=here))
+
+
+def test_a_generator_that_goes_is_dropped_on_the_worker():
+    generator = remote.Generator(DEVICE)
+    link, number = generator._link, generator._id
+    assert link.generator_state(number)
+    del generator
+    with pytest.raises(RuntimeError, match=f"no generator {number}"):
+        link.generator_state(number)
 
 
 def test_generators_of_other_devices_are_refused():
