@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use common::{GE, alloc, atomic, env, failure, launch, launch_as, read, signal, threads, wait};
+use common::{GE, SOON, alloc, atomic, env, failure, launch, launch_as, read, signal, threads, wait};
 use symm_runtime::abi::{symm_rt_check_failed, symm_rt_copy, symm_rt_wait32, symm_rt_wait64};
 use symm_runtime::{Coords, run};
 
@@ -108,13 +108,18 @@ fn waits_compare_signed_and_give_up() {
         let start = Instant::now();
         assert_eq!(wait(5, 0), 0, "-3 >= 0 does not hold");
         assert!(start.elapsed() >= Duration::from_millis(20));
-        assert!(start.elapsed() < Duration::from_secs(5));
+        assert!(start.elapsed() < SOON);
         // SAFETY: the low half of the flag.
         let narrow = unsafe { symm_rt_wait32(ctx, flag.cast(), 2, 0, 0, loc) };
         assert_eq!(narrow, 1, "-3 < 0 in 32 bits");
         Ok(())
     })
     .unwrap();
+}
+
+/// Whether a time is as it should be once: a busy machine may prolong it a few times, a mistake always.
+fn sooner_or_later(is_soon: impl Fn() -> bool) -> bool {
+    (0..5).any(|_| is_soon())
 }
 
 /// Long enough for sleeps that only double to have become longer than the bound of 50 ms by far.
@@ -143,15 +148,17 @@ unsafe extern "C" fn silent_store(args: *const *const c_void, coords: *const Coo
 
 #[test]
 fn a_lost_wake_costs_a_bounded_time() {
-    let outcome = run(&threads(1), |rank| {
-        let data = alloc(rank, 64, c"p:1:1");
-        launch(rank, c"silent", silent_store, 2, data, c"p:2:1");
-        let env = common::Env { ctx: rank.ctx(), data };
-        Ok([read(env.flag(1)), read(env.flag(2))])
-    });
-    let [seen, stored] = outcome.unwrap().values[0];
-    let late = Duration::from_nanos(seen.checked_sub(stored).expect("the wait ended before its signal"));
-    assert!(late < Duration::from_millis(500), "the waiter slept past its bound, {late:?}");
+    let late = || {
+        let outcome = run(&threads(1), |rank| {
+            let data = alloc(rank, 64, c"p:1:1");
+            launch(rank, c"silent", silent_store, 2, data, c"p:2:1");
+            let env = common::Env { ctx: rank.ctx(), data };
+            Ok([read(env.flag(1)), read(env.flag(2))])
+        });
+        let [seen, stored] = outcome.unwrap().values[0];
+        Duration::from_nanos(seen.checked_sub(stored).expect("the wait ended before its signal"))
+    };
+    assert!(sooner_or_later(|| late() < Duration::from_millis(500)), "the waiter slept past its bound");
 }
 
 /// How often [`late_signals`] signals.
@@ -175,6 +182,10 @@ unsafe extern "C" fn late_signals(args: *const *const c_void, coords: *const Coo
 
 #[test]
 fn a_signal_wakes_who_is_parked() {
+    assert!(sooner_or_later(late_signals_arrive), "a signal wakes nobody");
+}
+
+fn late_signals_arrive() -> bool {
     let outcome = run(&threads(1), |rank| {
         let data = alloc(rank, 4096, c"p:1:1");
         launch(rank, c"late_signals", late_signals, 2, data, c"p:2:1");
@@ -187,7 +198,7 @@ fn a_signal_wakes_who_is_parked() {
     delays.sort_unstable();
     // Without the wake each would be anywhere up to 50 ms, and hardly ever would a third of them be this early. A busy
     // machine delays the others.
-    assert!(delays[3] < 3_000_000, "{delays:?} ns");
+    delays[3] < 3_000_000
 }
 
 #[test]

@@ -3,8 +3,9 @@
 mod common;
 
 use std::ffi::c_void;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use common::{GE, env, read, signal, threads, wait};
 use symm_runtime::{Arg, Config, Coords, Error, Grid, Kernel, Rank, join, set_call, set_call_site};
@@ -173,7 +174,6 @@ fn launches_run_and_a_deadlock_is_returned() {
     }) {
         assert!(flag % 256 == 0);
     }
-    let start = Instant::now();
     let ended = on(&threads(2), |rank| {
         let data = rank.alloc(16, 0)?;
         let launched = launch(&rank, 2, data);
@@ -192,26 +192,27 @@ fn launches_run_and_a_deadlock_is_returned() {
             ],
         );
     }
-    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
 }
 
 #[test]
 fn a_timeout_is_for_one_call() {
     let mut config = threads(2);
-    config.timeout = Some(Duration::from_millis(400));
+    config.timeout = Some(Duration::from_secs(2));
     let ended = on(&config, |rank| {
         for _ in 0..8 {
-            thread::sleep(Duration::from_millis(100));
+            thread::sleep(Duration::from_millis(300));
             rank.barrier()?;
         }
         if rank.rank() == 1 {
-            thread::sleep(Duration::from_secs(3));
+            while rank.check().is_ok() {
+                thread::sleep(Duration::from_millis(1));
+            }
         }
         rank.barrier()?;
         rank.leave()
     });
     let text = ended[0].as_ref().unwrap_err().to_string();
-    assert_has(&text, &["not finished after 400ms", "rank 0: barrier_all at", "waits for rank 1"]);
+    assert_has(&text, &["not finished after 2s", "rank 0: barrier_all at", "waits for rank 1"]);
 }
 
 #[test]
@@ -242,17 +243,20 @@ fn impossible_launches_are_returned() {
 
 #[test]
 fn a_rank_makes_one_call_at_a_time() {
-    let start = Instant::now();
+    static HAS_COME: AtomicBool = AtomicBool::new(false);
     let mut ranks = join(&threads(2)).unwrap();
     let (late, early) = (ranks.pop().unwrap(), ranks.pop().unwrap());
-    let both = [early.stream(), early.stream()];
-    let both = both.map(|stream| thread::spawn(move || (stream.barrier(), start.elapsed())));
-    thread::sleep(Duration::from_millis(400));
+    let (ends, ended) = std::sync::mpsc::channel();
+    for stream in [early.stream(), early.stream()] {
+        let ends = ends.clone();
+        thread::spawn(move || ends.send((stream.barrier(), HAS_COME.load(Ordering::SeqCst))));
+    }
+    let (refused, _) = ended.recv().unwrap();
+    HAS_COME.store(true, Ordering::SeqCst);
     late.barrier().unwrap();
-    let ended = both.map(|thread| thread.join().unwrap());
-    let (refused, passed): (Vec<_>, Vec<_>) = ended.into_iter().partition(|(call, _)| call.is_err());
-    assert!(passed.iter().all(|(_, time)| *time >= Duration::from_millis(400)), "before rank 1 has come: {passed:?}");
-    let text = refused[0].0.as_ref().unwrap_err().to_string();
+    let (passed, has_come) = ended.recv().unwrap();
+    assert!(passed.is_ok() && has_come, "before rank 1 has come: {passed:?}");
+    let text = refused.unwrap_err().to_string();
     assert_has(&text, &["rank 0 is in another call already, on another thread: a rank makes one call at a time"]);
     let ends = [early, late].map(|rank| thread::spawn(move || rank.leave()));
     for end in ends {
@@ -343,7 +347,7 @@ fn a_helper_thread_may_set_a_flag_late() {
         let flag = data as usize;
         let helper = thread::spawn(move || {
             thread::sleep(Duration::from_millis(3500));
-            common::atomic(flag as *mut u8).store(1, std::sync::atomic::Ordering::Release);
+            common::atomic(flag as *mut u8).store(1, Ordering::Release);
         });
         let args = [Arg::from(rank.device_ctx()), Arg::from(data)];
         // SAFETY: it takes these arguments.
@@ -371,22 +375,20 @@ fn what_a_rank_lends_keeps_the_heaps_mapped() {
 
 #[test]
 fn a_call_that_waits_can_be_interrupted() {
-    static ASKED: std::sync::atomic::AtomicBool = std::sync::atomic::AtomicBool::new(false);
+    static ASKED: AtomicBool = AtomicBool::new(false);
     thread_local!(static MINE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) });
-    symm_runtime::set_interrupt(|| MINE.get() && ASKED.load(std::sync::atomic::Ordering::Relaxed));
-    let start = Instant::now();
+    symm_runtime::set_interrupt(|| MINE.get() && ASKED.load(Ordering::Relaxed));
     let ended = on(&threads(3), |rank| {
         MINE.set(rank.rank() == 1);
         if rank.rank() == 2 {
             thread::sleep(Duration::from_millis(300));
-            ASKED.store(true, std::sync::atomic::Ordering::Relaxed);
+            ASKED.store(true, Ordering::Relaxed);
             while rank.check().is_ok() {
                 thread::sleep(Duration::from_millis(1));
             }
         }
         rank.barrier()
     });
-    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
     for (index, error) in ended.into_iter().enumerate() {
         let text = error.unwrap_err().to_string();
         assert_has(&text, &["interrupted", "rank 1: barrier_all at"]);

@@ -6,7 +6,7 @@ use std::ffi::{CStr, c_void};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use common::{EQ, GE, alloc, barrier_all, env, failure, launch, signal, threads, wait};
+use common::{EQ, GE, SOON, alloc, barrier_all, env, failure, launch, signal, threads, wait};
 use symm_runtime::abi::{symm_rt_check_failed, symm_rt_wait64};
 use symm_runtime::{Coords, Error, run};
 
@@ -31,8 +31,7 @@ unsafe extern "C" fn consume(args: *const *const c_void, coords: *const Coords) 
 #[test]
 fn a_timeout_says_what_everyone_does() {
     let mut config = threads(3);
-    config.timeout = Some(Duration::from_millis(600));
-    let start = Instant::now();
+    config.timeout = Some(Duration::from_millis(2500));
     let message = failure(&config, |rank| {
         let data = alloc(rank, 4096, c"heat.mlir:10:1");
         if rank.rank() == 2 {
@@ -40,17 +39,16 @@ fn a_timeout_says_what_everyone_does() {
         }
         launch(rank, c"kernels::consume", consume, 4, data, c"heat.mlir:13:3");
     });
-    assert!(start.elapsed() < Duration::from_secs(2));
     assert_contains(
         &message,
         &[
-            "not finished after 600ms (the timeout)",
-            "rank 1, block (3,0,0) of @kernels::consume: wait at heat.mlir:41:7: flag rank 1 heap+0x2000c0: saw -2, expected >= 3, for 0.",
+            "not finished after 2.5s (the timeout)",
+            "rank 1, block (3,0,0) of @kernels::consume: wait at heat.mlir:41:7: flag rank 1 heap+0x2000c0: saw -2, expected >= 3, for ",
             "rank 0, block (1,0,0) of @kernels::consume: wait at heat.mlir:41:7: flag rank 0 heap+0x200040: saw -2, expected == 3,",
-            "rank 0, block (0,0,0) of @kernels::consume: running for 0.",
-            "rank 0: launch of @kernels::consume at heat.mlir:13:3, for 0.",
+            "rank 0, block (0,0,0) of @kernels::consume: running for ",
+            "rank 0: launch of @kernels::consume at heat.mlir:13:3, for ",
             "4 of 4 blocks have not finished",
-            "rank 2: barrier_all at heat.mlir:12:3, for 0.",
+            "rank 2: barrier_all at heat.mlir:12:3, for ",
             "waits for ranks 0, 1",
         ],
     );
@@ -59,7 +57,7 @@ fn a_timeout_says_what_everyone_does() {
 #[test]
 fn long_reports_are_cut() {
     let mut config = threads(1);
-    config.timeout = Some(Duration::from_millis(500));
+    config.timeout = Some(Duration::from_secs(3));
     let message = failure(&config, |rank| {
         let data = alloc(rank, 1 << 16, c"p:1:1");
         launch(rank, c"consume", consume, 100, data, c"p:2:1");
@@ -71,13 +69,13 @@ fn long_reports_are_cut() {
 #[test]
 fn a_host_function_that_does_not_return_is_named() {
     let mut config = threads(2);
-    config.timeout = Some(Duration::from_millis(300));
+    config.timeout = Some(Duration::from_secs(2));
     let message = failure(&config, |rank| {
         if rank.rank() == 1 {
             sleep(Duration::from_secs(3600));
         }
     });
-    assert_contains(&message, &["rank 0: returned", "rank 1: host function running for 0."]);
+    assert_contains(&message, &["rank 0: returned", "rank 1: host function running for "]);
 }
 
 #[test]
@@ -89,7 +87,7 @@ fn a_returned_rank_that_another_waits_for_is_reported_at_once() {
             barrier_all(rank, c"p:2:1");
         }
     });
-    assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
+    assert!(start.elapsed() < SOON, "{:?}", start.elapsed());
     assert_contains(
         &message,
         &[
@@ -116,7 +114,7 @@ fn a_deadlock_is_reported_before_the_deadline() {
         let data = alloc(rank, 8, c"p:1:1");
         launch(rank, c"after_you", after_you, 1, data, c"p:2:1");
     });
-    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+    assert!(start.elapsed() < SOON, "{:?}", start.elapsed());
     let part = |rank| {
         format!(
             "rank {rank}, block (0,0,0) of @after_you: wait at p:20:1: flag rank {rank} heap+0x200000: saw 0, expected >= 1,"

@@ -17,6 +17,9 @@ use symm_runtime::{Config, Coords, KernelFn, Rank, Ranks};
 pub const EQ: u32 = 0;
 pub const GE: u32 = 5;
 
+/// Before the timeout of [`threads`], on a busy machine too.
+pub const SOON: Duration = Duration::from_secs(40);
+
 /// A run of `ranks` threads that fails after a minute at the latest.
 pub fn threads(ranks: u32) -> Config {
     let mut config = Config::new(Ranks::Threads(ranks));

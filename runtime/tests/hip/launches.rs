@@ -61,7 +61,7 @@ fn a_block_that_takes_too_many_registers_is_refused_with_the_numbers() {
 fn a_barrier_that_blocks_on_devices_wait_in_is_told() {
     let _turn = Turn::new(|_| ());
     let mut config = config(3);
-    config.timeout = Some(Duration::from_millis(300));
+    config.timeout = Some(Duration::from_secs(2));
     let text = failure(&config, |rank| match rank.rank() {
         0 => launch_plain(rank, c"kernels::meet", [3, 1, 1, 32, 1, 1, 0], c"!c"),
         1 => launch_plain(rank, c"kernels::meet", [2, 1, 1, 32, 1, 1, 0], c"!c"),

@@ -18,10 +18,13 @@ use std::process::{Child, ExitCode};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use start::{outputs, port, rank, start};
+use start::{next_line, outputs, port, rank, start};
 
-/// Long enough for a busy machine, and less than the 20 seconds that a rank waits for another that says nothing.
-const SOON: Duration = Duration::from_secs(15);
+/// Long enough for a busy machine, and less than [`PATIENCE`].
+const SOON: Duration = Duration::from_secs(60);
+
+/// How long a rank waits for another that says nothing.
+const PATIENCE: Duration = Duration::from_secs(90);
 
 fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {
@@ -97,7 +100,7 @@ fn summary(passed: usize, failed: &[&str]) -> ExitCode {
 
 fn ranks_exchange_data() {
     for ranks in [1, 2, 4] {
-        for (r, (ok, text)) in (0_u32..).zip(outputs(start(ranks, "normal", "around"), Duration::from_secs(20))) {
+        for (r, (ok, text)) in (0_u32..).zip(outputs(start(ranks, "normal", "around"), SOON)) {
             let neighbour = (r + ranks - 1) % ranks;
             assert!(ok && text.contains(&format!("1 of {},", 100_000 + neighbour)), "{text}");
         }
@@ -177,36 +180,34 @@ fn a_missing_rank_is_named() {
     assert!(outputs(alone, SOON)[0].1.contains("rank 0 did not join within 3s"));
 }
 
-/// Rank 2 never comes: the others would wait 20 seconds for it.
+/// Rank 2 never comes: the others would wait for it.
 fn a_rank_that_dies_before_all_have_come_is_named() {
-    let mut children = [0, 1].map(|r| rank(r, 3, "early death", "around").spawn().unwrap());
-    socket_of_run();
-    sleep(Duration::from_secs(1));
+    let mut children = [0, 1].map(|r| rank(r, 3, "early death", "tell").spawn().unwrap());
+    assert_eq!(next_line(&mut children[1]), "announced");
     children[1].kill().unwrap();
-    let begin = Instant::now();
     let found = outputs(children.into(), SOON);
-    assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
     assert!(!found[0].0 && found[0].1.contains("rank 1 died"), "{found:?}");
 }
 
 /// It has announced itself, and dies while all are getting ready.
 fn a_rank_that_dies_before_it_joins_is_named() {
-    let begin = Instant::now();
     let found = outputs(start(3, "early", "die early"), SOON);
-    assert!(begin.elapsed() < Duration::from_secs(6), "{:?}", begin.elapsed());
     assert!([0, 2].iter().all(|r| !found[*r].0 && found[*r].1.contains("rank 1 died")), "{found:?}");
 }
 
 fn a_stopped_rank_0_does_not_answer() {
-    let begin = Instant::now();
     let mut host = rank(0, 2, "stopped", "stop early").spawn().unwrap();
-    let guest = rank(1, 2, "stopped", "stop early").spawn().unwrap().wait_with_output().unwrap();
+    let mut guest = rank(1, 2, "stopped", "stop early").spawn().unwrap();
+    assert_eq!(next_line(&mut guest), "announced");
+    let begin = Instant::now();
+    let guest = guest.wait_with_output().unwrap();
     let (pid, text) = (host.id(), String::from_utf8_lossy(&guest.stderr).into_owned());
     host.kill().unwrap();
     host.wait().unwrap();
     let expected = format!("rank 0 (process {pid}) has not answered for 8s: stopped by a signal such as SIGSTOP");
     assert!(text.contains(&expected), "{text}");
-    assert!(begin.elapsed() < Duration::from_secs(13), "{:?}", begin.elapsed());
+    // An answer that does not come is waited for once, not twice.
+    assert!(begin.elapsed() < Duration::from_secs(15), "{:?}", begin.elapsed());
 }
 
 /// Each of the three learns it, also the one that agrees with the first that came.
@@ -225,7 +226,7 @@ fn a_rank_claimed_twice_is_refused() {
     let found = outputs(std::mem::take(&mut children), SOON);
     assert!(found.iter().all(|(ok, text)| !ok && text.contains("both say that they are rank 1")), "{found:?}");
     assert!(pids.iter().all(|pid| found[0].1.contains(&pid.to_string())), "{found:?}");
-    // All three learn it at once, and not after the 20 seconds in which rank 1 could still come.
+    // All three learn it at once, and not when rank 1 could come no more.
     let hosts: Vec<_> = [0, 0, 2].map(|r| rank(r, 3, "twice 0", "around").spawn().unwrap()).into();
     let found = outputs(hosts, SOON);
     assert!(found.iter().all(|(ok, text)| !ok && text.contains("both say that they are rank 0")), "{found:?}");
@@ -251,7 +252,7 @@ fn different_runs_are_refused() {
     );
 }
 
-/// Rank 2 comes when ranks 0 and 1 have long found that they disagree; alone it would wait 20 seconds for rank 0.
+/// Rank 2 comes when ranks 0 and 1 have long found that they disagree; alone it would wait for rank 0.
 fn a_latecomer_to_a_refused_run_is_told() {
     let mut children: Vec<_> = [0, 1].map(|r| rank(r, 3, "late", "other heap").spawn().unwrap()).into();
     sleep(Duration::from_secs(1));
@@ -260,7 +261,7 @@ fn a_latecomer_to_a_refused_run_is_told() {
     assert!(found.iter().all(|(ok, text)| !ok && text.contains("on rank 1 and 8388608 on rank 0")), "{found:?}");
 }
 
-/// One rank is to run on a GPU that is not there: the others are told at once, instead of waiting 20 seconds for it.
+/// One rank is to run on a GPU that is not there: the others are told at once, instead of waiting for it.
 /// Where there is a GPU, the ranks disagree on what they run on.
 fn a_rank_that_cannot_take_part_is_named() {
     for without in [0, 1] {
@@ -300,7 +301,7 @@ fn socket_of_run() -> String {
 }
 
 fn traces_come_together_on_rank_0() {
-    let found = outputs(start(3, "trace", "trace"), Duration::from_secs(20));
+    let found = outputs(start(3, "trace", "trace"), SOON);
     assert!(found[0].0 && found[0].1.contains(&format!("waits traced {}", 3 * 4 * 100)), "{found:?}");
     assert!(found[1].0 && found[1].1.contains("waits traced 0"), "{found:?}");
 }

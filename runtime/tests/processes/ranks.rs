@@ -9,6 +9,7 @@ use rustix::process::Signal;
 use symm_runtime::trace::What;
 use symm_runtime::{Bootstrap, Config, Coords, Device, Error, Rank, Ranks, Spawn, join, run, spawn_processes};
 
+use crate::PATIENCE;
 use crate::common::{GE, alloc, barrier_all, env, launch, read, signal, wait};
 use crate::storm::{has_stopped_itself, stop_self};
 
@@ -32,7 +33,7 @@ fn place(what: &str) -> Result<Bootstrap, Error> {
     bootstrap.deadline = match what {
         "short" | "stop early" => Duration::from_secs(3),
         "longest" => Duration::MAX,
-        _ => Duration::from_secs(20),
+        _ => PATIENCE,
     };
     bootstrap.fingerprint = match what {
         "other program" if rank == 1 => vec![2],
@@ -102,7 +103,7 @@ fn before_joining(what: &str, bootstrap: &Bootstrap) -> Result<Option<String>, E
         spawned if spawned.starts_with("spawn ") => {
             let program = std::env::current_exe().expect("this program");
             let args = vec!["--as".into(), spawned["spawn ".len()..].into()];
-            let grace = Duration::from_secs(if what.contains("keep") { 1 } else { 60 });
+            let grace = if what.contains("keep") { Duration::from_secs(1) } else { PATIENCE };
             spawn_processes(&Spawn { ranks: 3, program, args, input: Vec::new(), grace })?;
             return Ok(Some(String::new()));
         }
@@ -110,7 +111,7 @@ fn before_joining(what: &str, bootstrap: &Bootstrap) -> Result<Option<String>, E
         "exit at once" => std::process::exit(1),
         "keep" | "keep and fail" => {
             // It has this process's standard output.
-            fork(false, || sleep(Duration::from_secs(8)));
+            fork(false, || sleep(PATIENCE));
             print!("an unfinished line");
             std::io::stdout().flush().expect("an output");
             std::process::exit(i32::from(what == "keep and fail"));
@@ -128,12 +129,17 @@ fn before_joining(what: &str, bootstrap: &Bootstrap) -> Result<Option<String>, E
                 signal_self(Signal::KILL);
             }
         }
+        "tell" => {
+            bootstrap.announce()?;
+            tell("announced");
+        }
         "slow start" => {
             bootstrap.announce()?;
             sleep(Duration::from_millis(30));
         }
         "die early" | "stop early" => {
             bootstrap.announce()?;
+            tell("announced");
             if rank == u32::from(what == "die early") {
                 sleep(Duration::from_millis(300));
                 if what == "die early" { signal_self(Signal::KILL) } else { stop_self() }
@@ -145,6 +151,12 @@ fn before_joining(what: &str, bootstrap: &Bootstrap) -> Result<Option<String>, E
     Ok(None)
 }
 
+/// Says to the test how far this rank is.
+fn tell(what: &str) {
+    println!("{what}");
+    std::io::stdout().flush().expect("an output");
+}
+
 /// The run that a rank asks for.
 fn config(what: &str, bootstrap: Bootstrap) -> Config {
     let rank = bootstrap.rank();
@@ -153,7 +165,7 @@ fn config(what: &str, bootstrap: Bootstrap) -> Config {
         "stop 1" => Some(Duration::from_secs(2)),
         "stop 1 for a while" => None,
         "longest" => Some(Duration::MAX),
-        _ => Some(Duration::from_secs(20)),
+        _ => Some(PATIENCE),
     };
     config.heap_size = if what == "other heap" && rank == 1 { 16 << 20 } else { 8 << 20 };
     config.trace = what.ends_with("trace");
@@ -206,7 +218,7 @@ fn fork_helper() {
             // SAFETY: nobody in this process uses them any more.
             unsafe { libc::close(fd) };
         }
-        sleep(Duration::from_secs(8));
+        sleep(PATIENCE);
     });
 }
 
@@ -270,8 +282,12 @@ fn act(what: &str, rank: &Rank) -> Result<u64, Error> {
     let data = alloc(rank, 64 * 8, c"act.mlir:1:1");
     match what {
         "kill 2" | "kill 0" | "kill 2, trace" if what.starts_with(&format!("kill {}", rank.rank())) => {
-            // The others are to be in their launches by then, also on a busy machine.
-            sleep(Duration::from_millis(if what.ends_with("trace") { 1000 } else { 200 }));
+            // The others are to be in their launches: rank 1 has signalled twice when it waits for rank 0, which waits
+            // for this rank.
+            while what.ends_with("trace") && (0..4).any(|flag| read(data.wrapping_add(8 * flag)) < 2001) {
+                sleep(Duration::from_millis(5));
+            }
+            sleep(Duration::from_millis(200));
             signal_self(Signal::KILL);
             sleep(Duration::from_secs(60));
         }
@@ -309,7 +325,8 @@ fn return_late(rank: &Rank) -> Result<(), Error> {
     rank.broadcast(1, &mut pid)?;
     if rank.rank() == 1 {
         std::thread::spawn(|| {
-            sleep(Duration::from_millis(600));
+            // Its events don't fit the connection.
+            sleep(Duration::from_secs(2));
             stop_self();
         });
         return Ok(());
@@ -317,6 +334,7 @@ fn return_late(rank: &Rank) -> Result<(), Error> {
     while !has_stopped_itself(u32::from_le_bytes(pid)) {
         sleep(Duration::from_millis(5));
     }
+    tell("returns");
     Ok(())
 }
 

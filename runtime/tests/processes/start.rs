@@ -1,5 +1,6 @@
 //! Starting ranks by hand, as torchrun would, and looking at what they leave.
 
+use std::io::Read;
 use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -21,6 +22,16 @@ pub fn signal(pid: u32, signal: Signal) {
 
 pub fn start(ranks: u32, run: &str, what: &str) -> Vec<Child> {
     (0..ranks).map(|r| rank(r, ranks, run, what).spawn().unwrap()).collect()
+}
+
+/// The next line that a child prints; the rest of its output stays where it is.
+pub fn next_line(child: &mut Child) -> String {
+    let output = child.stdout.as_mut().unwrap();
+    let (mut line, mut byte) = (Vec::new(), [0]);
+    while output.read(&mut byte).unwrap() > 0 && byte != [b'\n'] {
+        line.extend(byte);
+    }
+    String::from_utf8(line).unwrap()
 }
 
 /// Output of each child, all of which have to end within `limit`.
