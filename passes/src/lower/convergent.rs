@@ -94,6 +94,10 @@ const AMD_GROUP: &[&str] = &[
     "bpermute",
     "permlane",
     "swizzle",
+    // DPP, without its name: row_shr, quad_perm, wave_shl.
+    "row",
+    "quad",
+    "wave",
     "exec",
 ];
 

@@ -40,6 +40,15 @@ gpu.module @kernels {
     // ROCDL-NEXT: llvm.call_intrinsic "llvm.amdgcn.wave.barrier"
     // ROCDL-NEXT: llvm.inline_asm "v_readfirstlane_b32 $0, $1"
     llvm.inline_asm "v_readfirstlane_b32 $0, $1", "" : () -> ()
+    // ROCDL-NEXT: llvm.call_intrinsic "llvm.amdgcn.wave.barrier"
+    // ROCDL-NEXT: llvm.inline_asm "v_mov_b32 $0, $1 row_shr:1"
+    llvm.inline_asm "v_mov_b32 $0, $1 row_shr:1", "" : () -> ()
+    // ROCDL-NEXT: llvm.call_intrinsic "llvm.amdgcn.wave.barrier"
+    // ROCDL-NEXT: llvm.inline_asm "v_mov_b32 $0, $1 quad_perm:[0,0,2,2]"
+    llvm.inline_asm "v_mov_b32 $0, $1 quad_perm:[0,0,2,2]", "" : () -> ()
+    // ROCDL-NEXT: llvm.call_intrinsic "llvm.amdgcn.wave.barrier"
+    // ROCDL-NEXT: llvm.inline_asm "v_mov_b32 $0, $1 wave_shl:1"
+    llvm.inline_asm "v_mov_b32 $0, $1 wave_shl:1", "" : () -> ()
     // ROCDL-NEXT: llvm.inline_asm "s_waitcnt vmcnt(0)"
     llvm.inline_asm "s_waitcnt vmcnt(0)", "" : () -> ()
     // ROCDL-NEXT: llvm.return
