@@ -1,11 +1,20 @@
 //! Runs `mlir-tblgen` on `td/`, compiles the registration in `cpp/`, and writes the Rust views of the ops.
 
+/// Writes lines of Rust.
+macro_rules! write_lines {
+    ($out:expr, $($line:literal),+ $(,)?) => {
+        $(writeln!($out, $line).unwrap();)+
+    };
+}
+
 #[path = "build/builders.rs"]
 mod builders;
 #[path = "build/facts.rs"]
 mod facts;
 #[path = "build/families.rs"]
 mod families;
+#[path = "build/unions.rs"]
+mod unions;
 #[path = "build/views.rs"]
 mod views;
 
@@ -27,7 +36,10 @@ fn main() {
             .arg(out.join(file))
             .status()
             .unwrap_or_else(|error| {
-                panic!("{prefix}/bin/{tool} does not run ({error}): install MLIR 22 or set MLIR_SYS_220_PREFIX to its prefix")
+                panic!(
+                    "{prefix}/bin/{tool} does not run ({error}): install MLIR 22 or set MLIR_SYS_220_PREFIX to its \
+                        prefix"
+                )
             });
         assert!(status.success(), "{tool} {} failed on td/Symm.td", actions.join(" "));
     };

@@ -13,11 +13,32 @@ pub fn write(out: &mut String, name: &str, mnemonic: &str, arguments: &[(Argumen
     for (argument, field) in arguments {
         writeln!(out, "    /// `{field}`\n    pub {field}: {},", field_type(argument)).unwrap();
     }
-    writeln!(out, "}}\n\nimpl<'c, 'a> {name}<'c, 'a> {{\n    /// What this one is made of.\n    #[must_use]\n    pub fn parts(self) -> {name}Parts{lifetimes} {{\n        {name}Parts {{").unwrap();
+    write_lines!(
+        out,
+        "}}",
+        "",
+        "impl<'c, 'a> {name}<'c, 'a> {{",
+        "    /// What this one is made of.",
+        "    #[must_use]",
+        "    pub fn parts(self) -> {name}Parts{lifetimes} {{",
+        "        {name}Parts {{",
+    );
     for (_, field) in arguments {
         writeln!(out, "            {field}: self.{field}(),").unwrap();
     }
-    writeln!(out, "        }}\n    }}\n}}\n\nimpl<'c, 'a> Make<'c, 'a> for {name}Parts{lifetimes} {{\n    const NAME: &'static str = {name}::NAME;\n    const OPERANDS: &'static [Operands] = {name}::OPERANDS;\n\n    fn values(&self) -> Vec<Vec<Value<'c, 'a>>> {{\n        vec![").unwrap();
+    write_lines!(
+        out,
+        "        }}",
+        "    }}",
+        "}}",
+        "",
+        "impl<'c, 'a> Make<'c, 'a> for {name}Parts{lifetimes} {{",
+        "    const NAME: &'static str = {name}::NAME;",
+        "    const OPERANDS: &'static [Operands] = {name}::OPERANDS;",
+        "",
+        "    fn values(&self) -> Vec<Vec<Value<'c, 'a>>> {{",
+        "        vec![",
+    );
     for (argument, field) in arguments {
         let values = match argument {
             Argument::Operand(Arity::One) => format!("vec![self.{field}]"),
@@ -30,7 +51,12 @@ pub fn write(out: &mut String, name: &str, mnemonic: &str, arguments: &[(Argumen
     writeln!(out, "        ]\n    }}\n").unwrap();
     let attributes: Vec<String> = arguments.iter().filter_map(|(argument, field)| attribute(argument, field)).collect();
     if attributes.is_empty() {
-        writeln!(out, "    fn named(&self, _: &'c Context) -> Vec<(&'static str, MlirAttribute<'c>)> {{\n        Vec::new()\n    }}").unwrap();
+        write_lines!(
+            out,
+            "    fn named(&self, _: &'c Context) -> Vec<(&'static str, MlirAttribute<'c>)> {{",
+            "        Vec::new()",
+            "    }}",
+        );
     } else {
         writeln!(
             out,

@@ -1,4 +1,5 @@
-//! What the passes know of each op: `facts` in `td/`, read from the TableGen records, and written as methods of `SymmOp`.
+//! What the passes know of each op: `facts` in `td/`, read from the TableGen records, and written as methods of
+//! `SymmOp`.
 
 use serde_json::Value;
 use std::fmt::Write;
@@ -41,7 +42,8 @@ impl Facts {
         let mnemonic = record["opName"].as_str().unwrap_or(name);
         let Some(facts) = record["facts"].as_array() else {
             return Err(format!(
-                "symm.{mnemonic} does not say what passes know of it: write `let facts = […];` (td/Dialect.td, Symm_Fact)"
+                "symm.{mnemonic} does not say what passes know of it: write `let facts = […];` \
+                 (td/Dialect.td, Symm_Fact)"
             ));
         };
         let mut found = Self {
@@ -83,6 +85,25 @@ impl Facts {
     /// Whether it asks about ranks and heaps: it computes, and translates nothing.
     pub fn is_question(&self) -> bool {
         self.computes && self.translations.is_empty()
+    }
+
+    /// Whether it changes what another rank may look at meanwhile: a flag, or data in one step.
+    pub fn is_update(&self) -> bool {
+        self.accesses.iter().any(|access| access.writes && (access.is_flag || access.reads))
+    }
+
+    /// Whether it reads or writes memory through its operands.
+    pub fn is_access(&self) -> bool {
+        !self.accesses.is_empty()
+    }
+
+    pub fn waits(&self) -> bool {
+        self.waits
+    }
+
+    /// Whether it releases, always or as its `sem` says.
+    pub fn may_release(&self) -> bool {
+        self.releases != When::Never
     }
 
     fn check(&self, record: &Value) -> Result<(), String> {

@@ -21,8 +21,14 @@ pub fn write(out: &mut String, ops: &[Op]) {
             continue;
         }
         let Form { ty, nothing, .. } = &forms[0];
-        writeln!(out, "\n    /// `{name}` of the ops that have it.\n    #[must_use]\n    pub fn {name}(self) -> {ty} {{\n        match self {{")
-            .unwrap();
+        write_lines!(
+            out,
+            "",
+            "    /// `{name}` of the ops that have it.",
+            "    #[must_use]",
+            "    pub fn {name}(self) -> {ty} {{",
+            "        match self {{",
+        );
         for ((op, _), form) in members.iter().zip(&forms) {
             let get = format!("op.{name}()");
             let get = if form.is_there { format!("Some({get})") } else { get };

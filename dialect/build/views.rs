@@ -4,7 +4,7 @@
 //! that MLIR no longer writes; a pass holds references, and most ops here have optional operands.
 
 use crate::facts::Facts;
-use crate::{builders, facts, families};
+use crate::{builders, facts, families, unions};
 use serde_json::Value;
 use std::fmt::Write;
 
@@ -79,11 +79,25 @@ fn write_enum(out: &mut String, records: &Value, name: &str) {
     for (symbol, ..) in &cases {
         writeln!(out, "        Self::{symbol},").unwrap();
     }
-    writeln!(out, "    ];\n\n    /// Every keyword of the assembly with the number that attributes hold.\n    pub const KEYWORDS: &'static [(&'static str, i64)] = &[").unwrap();
+    write_lines!(
+        out,
+        "    ];",
+        "",
+        "    /// Every keyword of the assembly with the number that attributes hold.",
+        "    pub const KEYWORDS: &'static [(&'static str, i64)] = &[",
+    );
     for (_, value, keyword) in &cases {
         writeln!(out, "        (\"{keyword}\", {value}),").unwrap();
     }
-    writeln!(out, "    ];\n\n    /// The keyword of the assembly.\n    #[must_use]\n    pub fn keyword(self) -> &'static str {{\n        match self {{").unwrap();
+    write_lines!(
+        out,
+        "    ];",
+        "",
+        "    /// The keyword of the assembly.",
+        "    #[must_use]",
+        "    pub fn keyword(self) -> &'static str {{",
+        "        match self {{",
+    );
     for (symbol, _, keyword) in &cases {
         writeln!(out, "            Self::{symbol} => \"{keyword}\",").unwrap();
     }
@@ -151,7 +165,14 @@ fn write_op(out: &mut String, records: &Value, record_name: &str) {
     writeln!(out, "impl<'c, 'a> {name}<'c, 'a> {{").unwrap();
     writeln!(out, "    /// The operation's name.\n    pub const NAME: &'static str = \"symm.{mnemonic}\";").unwrap();
     write_names(out, &arguments, &groups);
-    writeln!(out, "    /// The operation itself.\n    #[must_use]\n    pub fn operation(self) -> OperationRef<'c, 'a> {{\n        self.0\n    }}").unwrap();
+    write_lines!(
+        out,
+        "    /// The operation itself.",
+        "    #[must_use]",
+        "    pub fn operation(self) -> OperationRef<'c, 'a> {{",
+        "        self.0",
+        "    }}",
+    );
     write_operands(out, &groups);
     write_attributes(out, &arguments);
     write_result(out, &results, &groups);
@@ -194,7 +215,15 @@ fn write_operands(out: &mut String, groups: &[(Arity, &str)]) {
             Arity::Optional => ("Option<Value<'c, 'a>>", "optional"),
             Arity::Variadic => ("Vec<Value<'c, 'a>>", "all"),
         };
-        writeln!(out, "\n    /// The operand `{group}`.\n    #[must_use]\n    pub fn {group}(self) -> {ty} {{\n        access::{getter}(self.0, Self::OPERANDS, {index})\n    }}").unwrap();
+        write_lines!(
+            out,
+            "",
+            "    /// The operand `{group}`.",
+            "    #[must_use]",
+            "    pub fn {group}(self) -> {ty} {{",
+            "        access::{getter}(self.0, Self::OPERANDS, {index})",
+            "    }}",
+        );
     }
 }
 
@@ -217,12 +246,21 @@ fn write_attributes(out: &mut String, arguments: &[(Argument, String)]) {
                 (
                     name.clone(),
                     format!(
-                        "access::integer(self.0, \"{argument}\").and_then(|value| access::case({name}::ALL, value)).unwrap_or({default})"
+                        "access::integer(self.0, \"{argument}\")\
+                         .and_then(|value| access::case({name}::ALL, value)).unwrap_or({default})"
                     ),
                 )
             }
         };
-        writeln!(out, "\n    /// The attribute `{argument}`.\n    #[must_use]\n    pub fn {argument}(self) -> {ty} {{\n        {body}\n    }}").unwrap();
+        write_lines!(
+            out,
+            "",
+            "    /// The attribute `{argument}`.",
+            "    #[must_use]",
+            "    pub fn {argument}(self) -> {ty} {{",
+            "        {body}",
+            "    }}",
+        );
     }
 }
 
@@ -235,7 +273,15 @@ fn write_result(out: &mut String, results: &[(Argument, String)], groups: &[(Ari
             Arity::One => ("Value<'c, 'a>", "result"),
             _ => ("Option<Value<'c, 'a>>", "optional_result"),
         };
-        writeln!(out, "\n    /// The result `{result}`.\n    #[must_use]\n    pub fn {method}(self) -> {ty} {{\n        access::{getter}(self.0)\n    }}").unwrap();
+        write_lines!(
+            out,
+            "",
+            "    /// The result `{result}`.",
+            "    #[must_use]",
+            "    pub fn {method}(self) -> {ty} {{",
+            "        access::{getter}(self.0)",
+            "    }}",
+        );
     }
 }
 
@@ -250,7 +296,15 @@ fn write_union(out: &mut String, records: &Value, ops: &[String]) {
     for op in ops {
         writeln!(out, "        {}::NAME,", rust_name(op)).unwrap();
     }
-    writeln!(out, "    ];\n\n    /// What the definition of the op of this name, without `symm.`, says.\n    #[must_use]\n    pub fn definition(mnemonic: &str) -> Option<Definition> {{\n        let (name, operands, attributes) = match mnemonic {{").unwrap();
+    write_lines!(
+        out,
+        "    ];",
+        "",
+        "    /// What the definition of the op of this name, without `symm.`, says.",
+        "    #[must_use]",
+        "    pub fn definition(mnemonic: &str) -> Option<Definition> {{",
+        "        let (name, operands, attributes) = match mnemonic {{",
+    );
     for op in ops {
         writeln!(
             out,
@@ -260,7 +314,19 @@ fn write_union(out: &mut String, records: &Value, ops: &[String]) {
         )
         .unwrap();
     }
-    writeln!(out, "            _ => return None,\n        }};\n        Some(Definition {{ name, operands, attributes }})\n    }}\n\n    /// The view of `operation`, if it is an op of this dialect.\n    #[must_use]\n    pub fn cast(operation: OperationRef<'c, 'a>) -> Option<Self> {{\n        let name = operation.name();\n        match name.as_string_ref().as_str().ok()?.strip_prefix(\"symm.\")? {{").unwrap();
+    write_lines!(
+        out,
+        "            _ => return None,",
+        "        }};",
+        "        Some(Definition {{ name, operands, attributes }})",
+        "    }}",
+        "",
+        "    /// The view of `operation`, if it is an op of this dialect.",
+        "    #[must_use]",
+        "    pub fn cast(operation: OperationRef<'c, 'a>) -> Option<Self> {{",
+        "        let name = operation.name();",
+        "        match name.as_string_ref().as_str().ok()?.strip_prefix(\"symm.\")? {{",
+    );
     for op in ops {
         writeln!(
             out,
@@ -287,12 +353,23 @@ fn write_union(out: &mut String, records: &Value, ops: &[String]) {
     facts::write(out, &facts);
     let arguments = |op: &String| (rust_name(op).to_owned(), entries(records, &records[op]["arguments"]));
     families::write(out, &ops.iter().map(arguments).collect::<Vec<_>>());
+    unions::write_methods(out, &facts);
     write_halves(out, &facts);
+    unions::write(out, &facts);
 }
 
 /// The end of the union, and its two halves, which lowerings match one after the other.
 fn write_halves(out: &mut String, ops: &[(String, Facts)]) {
-    writeln!(out, "\n    /// An op that asks about ranks and heaps, or else one that does something.\n    ///\n    /// # Errors\n    /// It does something.\n    pub fn question(self) -> Result<Question<'c, 'a>, Action<'c, 'a>> {{\n        match self {{").unwrap();
+    write_lines!(
+        out,
+        "",
+        "    /// An op that asks about ranks and heaps, or else one that does something.",
+        "    ///",
+        "    /// # Errors",
+        "    /// It does something.",
+        "    pub fn question(self) -> Result<Question<'c, 'a>, Action<'c, 'a>> {{",
+        "        match self {{",
+    );
     for (op, facts) in ops {
         let half = if facts.is_question() { "Ok(Question" } else { "Err(Action" };
         writeln!(out, "            Self::{op}(op) => {half}::{op}(op)),").unwrap();

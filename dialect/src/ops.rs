@@ -156,6 +156,12 @@ impl<'c: 'a, 'a> SymmOp<'c, 'a> {
         self.acquires() || self.releases() || self.waits() && self.sem().is_some()
     }
 
+    /// Whether it looks at memory that peers write meanwhile: a flag of its own, or its packets.
+    #[must_use]
+    pub fn polls(self) -> bool {
+        self.accesses().iter().any(|access| access.is_flag && access.reads)
+    }
+
     /// Source and destination of a bulk copy; `None` for any other op.
     #[must_use]
     pub fn ends(self) -> Option<(End<'c, 'a>, End<'c, 'a>)> {

@@ -6,8 +6,8 @@
 //!   peer may read old data, and after a read its peer may overwrite what has not been read yet. A relaxed `wait` with
 //!   accesses after it that no acquire fence covers may read old data: it is made acquire.
 //!
-//! A relaxed atomic update of an array of flags, one that the function waits for, is what a relaxed `signal` is: a credit
-//! that gives a slot back, say.
+//! A relaxed atomic update of an array of flags, one that the function waits for, is what a relaxed `signal` is: a
+//! credit that gives a slot back, say.
 //!
 //! A fence covers the signals and waits of its own group. `symm.barrier` is a release fence for the signals of its own
 //! group after it, and no acquire fence for a wait before it: it acquires what its own flags hand over. Where threads
@@ -23,8 +23,8 @@
 //! // remark: O1: relaxed, but writes come before it without a release fence; made release
 //! ```
 //!
-//! An operation that is not known to touch no memory of the heap counts as a write and a read, as does a call. Memory of
-//! the block or of the thread does not count.
+//! An operation that is not known to touch no memory of the heap counts as a write and a read, as does a call. Memory
+//! of the block or of the thread does not count.
 //!
 //! Limits: it looks at one function, along its structured control flow and its blocks, and so not at what the callers
 //! do. In a function of a `gpu.module` that is no kernel, its start and its end count as an access. Elsewhere the
@@ -38,7 +38,7 @@ use crate::pass::{Ir, Kind, Pass, PassOption, Values};
 use melior::ir::{OperationRef, Value, ValueLike};
 use std::collections::{HashMap, HashSet};
 use symm_dialect::diagnostic::{Reported, Severity, error, report};
-use symm_dialect::ops::{Group, Order, Scope, SymmOp};
+use symm_dialect::ops::{Group, Order, Scope, SymmOp, Update};
 
 /// Whether what would be repaired is an error.
 pub const STRICT: PassOption =
@@ -109,10 +109,10 @@ impl Flags {
 
     /// The order of an atomic update of a flag.
     fn update(&self, op: SymmOp) -> Option<Order> {
-        let (flag, order) = match op {
-            SymmOp::AtomicRmw(op) => (op.ptr(), op.sem()),
-            SymmOp::AtomicCas(op) => (op.ptr(), op.sem()),
-            _ => return None,
+        let (flag, order) = match op.update()? {
+            Update::AtomicRmw(op) => (op.ptr(), op.sem()),
+            Update::AtomicCas(op) => (op.ptr(), op.sem()),
+            Update::Signal(_) | Update::PutSignal(_) | Update::PutPacket(_) => return None,
         };
         self.0.contains(&key(flag)).then_some(order)
     }

@@ -81,8 +81,9 @@ impl Rocdl {
         (left, scope)
     }
 
-    /// Keeps LLVM from loading into scalar registers what comes after an acquire: it invalidates the vector cache alone,
-    /// and a fence or a volatile read before it is no reason to LLVM why the scalar cache should hold what was there before.
+    /// Keeps LLVM from loading into scalar registers what comes after an acquire: it invalidates the vector cache
+    /// alone, and a fence or a volatile read before it is no reason to LLVM why the scalar cache should hold what was
+    /// there before.
     fn distrust_scalar_cache(b: &Builder) {
         let attributes =
             [("asm_string", b.string("")), ("constraints", b.string("~{memory}")), ("has_side_effects", b.unit())];
@@ -98,9 +99,9 @@ impl Target for Rocdl {
         if op.engine() == Some(Engine::Bulk) {
             return Some("AMD GPUs have no bulk copy engine".into());
         }
-        if self.no_release && matches!(op, SymmOp::PutPacket(_) | SymmOp::WaitPacket(_) | SymmOp::TryPacket(_)) {
-            let complaint = "on gfx90a packets do not reach peers through a cached heap; fine-grained-heap=true says that \
-                             it is not cached";
+        if self.no_release && op.slots().is_some() {
+            let complaint = "on gfx90a packets do not reach peers through a cached heap; fine-grained-heap=true says \
+                             that it is not cached";
             return Some(complaint.into());
         }
         let scope = op.scope().unwrap_or(Scope::Sys);
@@ -222,8 +223,8 @@ impl Target for Rocdl {
     }
 
     fn before_barrier<'c: 'a, 'a>(&self, b: &Builder<'c>, barrier: OperationRef<'c, 'a>) {
-        // A barrier's own release waits for no vector memory, as all waves of a block share their first cache. The fence
-        // keeps LLVM from moving stores after the wait.
+        // A barrier's own release waits for no vector memory, as all waves of a block share their first cache. The
+        // fence keeps LLVM from moving stores after the wait.
         let is_ours = |before: OperationRef<'c, 'a>| {
             name(before) == "rocdl.s.waitcnt"
                 && before.attribute("bitfield").is_ok_and(|bits| bits == b.integer(32, WAIT_FOR_VECTOR_MEMORY))
@@ -234,9 +235,9 @@ impl Target for Rocdl {
     }
 
     fn warp_barrier(&self, b: &Builder) {
-        // A wave runs in step; only the compiler has to be told: by fences of what it may not move, and by a barrier that
-        // is convergent and becomes no instruction. Without it LLVM runs the other lanes' way through what follows to its
-        // end before the first lane has polled.
+        // A wave runs in step; only the compiler has to be told: by fences of what it may not move, and by a barrier
+        // that is convergent and becomes no instruction. Without it LLVM runs the other lanes' way through what follows
+        // to its end before the first lane has polled.
         let fence = || {
             b.op("llvm.fence", &[], &[], &[("ordering", b.integer(64, 6)), ("syncscope", b.string("wavefront"))]);
         };

@@ -57,7 +57,7 @@ use melior::ir::r#type::ShapedTypeLike;
 use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike};
 use symm_abi::heap::RESERVED_BYTES;
 use symm_dialect::diagnostic::{Reported, error};
-use symm_dialect::ops::{FaultParts, HeapBaseParts, NumRanksParts, RankParts, SymmOp};
+use symm_dialect::ops::{Accessing, FaultParts, HeapBaseParts, NumRanksParts, RankParts, SymmOp};
 use symm_dialect::pointer::Pointer;
 use symm_dialect::shape::{Shaped, byte_width, natural_alignment, scalar};
 use symm_dialect::{HEAP_SIZE_ATTRIBUTE, module_integer};
@@ -142,6 +142,18 @@ enum Extent<'c, 'a> {
 }
 
 fn accesses<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Vec<Access<'c, 'a>> {
+    let mut all = match (op.accessing(), op) {
+        (Some(op), _) => reached(op),
+        (None, SymmOp::AsRemote(op)) => {
+            vec![Access { pointer: op.ptr(), indices: Vec::new(), extent: Extent::Pointer, alignment: 1 }]
+        }
+        (None, _) => Vec::new(),
+    };
+    all.retain(|access| matches!(Pointer::of(access.pointer.r#type()), Some(Pointer::Llvm | Pointer::MemRef(_))));
+    all
+}
+
+fn reached<'c: 'a, 'a>(op: Accessing<'c, 'a>) -> Vec<Access<'c, 'a>> {
     let one =
         |pointer, indices, ty| Access { pointer, indices, extent: Extent::Value(ty), alignment: natural_alignment(ty) };
     let data = |pointer, indices, ty, alignment: Option<i64>| {
@@ -156,32 +168,26 @@ fn accesses<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Vec<Access<'c, 'a>> {
         let alignment = element.map_or(1, |element| byte_width(element).cast_signed());
         Access { pointer, indices: Vec::new(), extent, alignment }
     };
-    let mut all = match op {
-        SymmOp::RemoteLoad(op) => vec![data(op.ptr(), op.indices(), op.result().r#type(), op.alignment())],
-        SymmOp::RemoteStore(op) => vec![data(op.ptr(), op.indices(), op.value().r#type(), op.alignment())],
-        SymmOp::AtomicRmw(op) => vec![one(op.ptr(), op.indices(), op.value().r#type())],
-        SymmOp::AtomicCas(op) => vec![one(op.ptr(), op.indices(), op.expected().r#type())],
-        SymmOp::Signal(op) => vec![one(op.flag(), op.indices(), op.value().r#type())],
-        SymmOp::Wait(op) => vec![one(op.flag(), op.indices(), op.value().r#type())],
-        SymmOp::PutPacket(op) => vec![lines(op.slots(), op.indices(), op.value().r#type())],
-        SymmOp::WaitPacket(op) => vec![lines(op.slots(), op.indices(), op.value().r#type())],
-        SymmOp::TryPacket(op) => {
+    match op {
+        Accessing::RemoteLoad(op) => vec![data(op.ptr(), op.indices(), op.result().r#type(), op.alignment())],
+        Accessing::RemoteStore(op) => vec![data(op.ptr(), op.indices(), op.value().r#type(), op.alignment())],
+        Accessing::AtomicRmw(op) => vec![one(op.ptr(), op.indices(), op.value().r#type())],
+        Accessing::AtomicCas(op) => vec![one(op.ptr(), op.indices(), op.expected().r#type())],
+        Accessing::Signal(op) => vec![one(op.flag(), op.indices(), op.value().r#type())],
+        Accessing::Wait(op) => vec![one(op.flag(), op.indices(), op.value().r#type())],
+        Accessing::PutPacket(op) => vec![lines(op.slots(), op.indices(), op.value().r#type())],
+        Accessing::WaitPacket(op) => vec![lines(op.slots(), op.indices(), op.value().r#type())],
+        Accessing::TryPacket(op) => {
             let value = op.operation().results().next().map(|result| Value::from(result).r#type());
             value.into_iter().map(|value| lines(op.slots(), op.indices(), value)).collect()
         }
-        SymmOp::Get(op) => vec![bulk(op.src(), op.src(), op.count(), op.element())],
-        SymmOp::Put(op) => vec![bulk(op.dst(), op.src(), op.count(), op.element())],
-        SymmOp::Copy(op) => [op.src(), op.dst()].map(|end| bulk(end, op.src(), op.count(), op.element())).into(),
-        SymmOp::AsRemote(op) => {
-            vec![Access { pointer: op.ptr(), indices: Vec::new(), extent: Extent::Pointer, alignment: 1 }]
-        }
-        SymmOp::PutSignal(op) => {
+        Accessing::Get(op) => vec![bulk(op.src(), op.src(), op.count(), op.element())],
+        Accessing::Put(op) => vec![bulk(op.dst(), op.src(), op.count(), op.element())],
+        Accessing::Copy(op) => [op.src(), op.dst()].map(|end| bulk(end, op.src(), op.count(), op.element())).into(),
+        Accessing::PutSignal(op) => {
             vec![bulk(op.dst(), op.src(), op.count(), op.element()), one(op.flag(), op.indices(), op.value().r#type())]
         }
-        _ => Vec::new(),
-    };
-    all.retain(|access| matches!(Pointer::of(access.pointer.r#type()), Some(Pointer::Llvm | Pointer::MemRef(_))));
-    all
+    }
 }
 
 fn fault<'c: 'a, 'a>(b: &Builder<'c>, ctx: Value<'c, 'a>, message: &str, values: &[Value<'c, 'a>]) {

@@ -33,7 +33,9 @@ use melior::ir::{
 };
 use symm_abi::WORD_BYTES;
 use symm_abi::trace::{CLOCK, CLOCK_RECORD, Event};
-use symm_dialect::ops::{Comparison, Group, Order, Scope, SymmOp, TraceBeginParts, TraceEndParts, Wait, WaitParts};
+use symm_dialect::ops::{
+    Action, Comparison, Group, Order, Scope, SymmOp, TraceBeginParts, TraceEndParts, Wait, WaitParts,
+};
 use symm_dialect::pointer::Pointer;
 use symm_dialect::symbol::symbol;
 
@@ -82,39 +84,40 @@ fn record<'c: 'a, 'a>(op: SymmOp<'c, 'a>) {
         |pointer, count: Option<Value<'c, 'a>>, ty: Option<Type<'c>>| address::bytes(&b, pointer, count.zip(ty));
     let peer = |rank| b.as_i64(rank);
     let value = |value| b.as_i64(value);
-    match op {
-        SymmOp::Put(put) => {
+    let Err(action) = op.question() else { return };
+    match action {
+        Action::Put(put) => {
             let moved = bytes(put.src(), put.count(), put.element());
             between(op, &b, Event::Put, &[start(put.dst()), peer(put.rank()), moved], put.group());
         }
-        SymmOp::Get(get) => {
+        Action::Get(get) => {
             let moved = bytes(get.src(), get.count(), get.element());
             between(op, &b, Event::Get, &[start(get.src()), peer(get.rank()), moved], get.group());
         }
-        SymmOp::Copy(copy) => {
+        Action::Copy(copy) => {
             let moved = bytes(copy.src(), copy.count(), copy.element());
             between(op, &b, Event::Copy, &[start(copy.dst()), peer(copy.to()), moved], copy.group());
         }
-        SymmOp::PutSignal(put) => {
+        Action::PutSignal(put) => {
             let flag = at(put.flag(), &put.indices());
             let what = Event::PutSignal(signal_kind(put.kind()));
             between(op, &b, what, &[flag, peer(put.rank()), value(put.value())], put.group());
             let moved = bytes(put.src(), put.count(), put.element());
             between(op, &b, Event::Put, &[start(put.dst()), peer(put.rank()), moved], put.group());
         }
-        SymmOp::Signal(signal) => {
+        Action::Signal(signal) => {
             let flag = at(signal.flag(), &signal.indices());
             let what = Event::Signal(signal_kind(signal.kind()));
             between(op, &b, what, &[flag, peer(signal.rank()), value(signal.value())], signal.group());
         }
-        SymmOp::Wait(wait) => {
+        Action::Wait(wait) => {
             let flag = at(wait.flag(), &wait.indices());
             let what = Event::Wait { compare: compare(wait.comparison()), unsigned: wait.is_unsigned() };
             let record = begin(&b, wait.ctx(), what, &[flag, value(wait.value())], wait.group());
             end_wait(wait, record);
         }
-        SymmOp::Barrier(barrier) => between(op, &b, Event::Barrier, &[], barrier.group()),
-        SymmOp::Fence(fence) => {
+        Action::Barrier(barrier) => between(op, &b, Event::Barrier, &[], barrier.group()),
+        Action::Fence(fence) => {
             // A fence has no context; the kernel that it is in may have one.
             let order = format!("{} {}", fence.sem().keyword(), fence.scope().keyword());
             if let Some(ctx) = context_of(op.operation()) {
@@ -122,7 +125,23 @@ fn record<'c: 'a, 'a>(op: SymmOp<'c, 'a>) {
                 end(op.operation(), record);
             }
         }
-        _ => {}
+        // The timeline leaves out accesses of single threads, packets, and what is a host's.
+        Action::RemoteLoad(_)
+        | Action::RemoteStore(_)
+        | Action::AtomicRmw(_)
+        | Action::AtomicCas(_)
+        | Action::PutPacket(_)
+        | Action::WaitPacket(_)
+        | Action::TryPacket(_)
+        | Action::AsRemote(_)
+        | Action::Alloc(_)
+        | Action::Free(_)
+        | Action::BarrierAll(_)
+        | Action::Check(_)
+        | Action::Print(_)
+        | Action::Fault(_)
+        | Action::TraceBegin(_)
+        | Action::TraceEnd(_) => {}
     }
 }
 

@@ -29,7 +29,7 @@ use crate::ir::{Builder, collect};
 use crate::pass::{Ir, Kind, Pass, PassOption, Values};
 use melior::ir::{OperationRef, Value, ValueLike};
 use symm_dialect::ops::{
-    Comparison, FaultParts, Group, HeapBaseParts, Order, RankParts, Scope, SymmOp, Wait, WaitPacket, WaitParts,
+    Comparison, FaultParts, Group, HeapBaseParts, Order, RankParts, Scope, SymmOp, Wait, WaitPacket, WaitParts, Waiting,
 };
 use symm_dialect::pointer::Pointer;
 use symm_dialect::shape::byte_width;
@@ -55,10 +55,18 @@ fn run(root: OperationRef, options: &Values) -> Ir {
     for operation in collect(root) {
         let is_memory =
             |pointer: Value| matches!(Pointer::of(pointer.r#type()), Some(Pointer::Llvm | Pointer::MemRef(_)));
-        match SymmOp::cast(operation) {
-            Some(SymmOp::Wait(wait)) if wait.timeout().is_none() && is_memory(wait.flag()) => watch(wait, nanoseconds),
-            Some(SymmOp::WaitPacket(wait)) if is_memory(wait.slots()) => watch_packet(wait, nanoseconds),
-            _ => {}
+        match SymmOp::cast(operation).and_then(SymmOp::waiting) {
+            Some(Waiting::Wait(wait)) => {
+                if wait.timeout().is_none() && is_memory(wait.flag()) {
+                    watch(wait, nanoseconds);
+                }
+            }
+            Some(Waiting::WaitPacket(wait)) => {
+                if is_memory(wait.slots()) {
+                    watch_packet(wait, nanoseconds);
+                }
+            }
+            Some(Waiting::Barrier(_) | Waiting::BarrierAll(_) | Waiting::Alloc(_) | Waiting::Free(_)) | None => {}
         }
     }
     Ir::Changed

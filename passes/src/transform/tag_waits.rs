@@ -21,7 +21,7 @@ use crate::pass::{Ir, Pass, Values};
 use melior::ir::{OperationRef, operation::OperationLike};
 use symm_dialect::WAITS_ATTRIBUTE;
 use symm_dialect::diagnostic::file_line_column;
-use symm_dialect::ops::SymmOp;
+use symm_dialect::ops::{SymmOp, Waiting};
 use symm_dialect::symbol::symbol;
 
 /// The pass record.
@@ -58,14 +58,17 @@ fn run(root: OperationRef, _: &Values) -> Ir {
 
 /// What an op with a deadline but no number does.
 fn untagged(op: SymmOp) -> Option<String> {
-    match op {
-        SymmOp::Wait(wait) if wait.deadline().is_some() && wait.tag().is_none() => {
+    if op.deadline().is_none() || op.tag().is_some() {
+        return None;
+    }
+    match op.waiting()? {
+        Waiting::Wait(wait) => {
             let unsigned = if wait.is_unsigned() { " unsigned" } else { "" };
             Some(format!("wait {}{unsigned}", wait.comparison().keyword()))
         }
-        SymmOp::WaitPacket(wait) if wait.deadline().is_some() && wait.tag().is_none() => Some("wait_packet".to_owned()),
-        SymmOp::Barrier(wait) if wait.deadline().is_some() && wait.tag().is_none() => Some("barrier".to_owned()),
-        _ => None,
+        Waiting::WaitPacket(_) => Some("wait_packet".to_owned()),
+        Waiting::Barrier(_) => Some("barrier".to_owned()),
+        Waiting::BarrierAll(_) | Waiting::Alloc(_) | Waiting::Free(_) => None,
     }
 }
 

@@ -12,7 +12,7 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use symm_dialect::diagnostic::Reported;
-use symm_dialect::ops::{Group, Scope, SymmOp};
+use symm_dialect::ops::{Group, Releasing, Scope, SymmOp, Update};
 
 /// The most threads that a warp has on any GPU.
 const MOST_LANES: i64 = 64;
@@ -44,9 +44,9 @@ impl<'c: 'a, 'a> OneThread<'c, 'a> {
 
     /// Reports the release of one op, if it is one that its block's writes need.
     pub fn check(&mut self, op: SymmOp<'c, 'a>) -> Result<(), Reported> {
-        if !self.releases_for_less_than_block(op) {
+        let Some(release) = op.releasing().filter(|release| self.releases_for_less_than_block(*release)) else {
             return Ok(());
-        }
+        };
         let operation = op.operation();
         let Some((branch, few)) = masked(op).or_else(|| self.branches.around(operation)) else { return Ok(()) };
         let Some(write) = self.write_before(branch, few) else { return Ok(()) };
@@ -58,38 +58,40 @@ impl<'c: 'a, 'a> OneThread<'c, 'a> {
             "O3: one {one} signals what the other {others} of its block have written before, and nothing releases \
              that; use group block"
         );
-        find(operation, self.strict && is_for(op, write), &message)
+        find(operation, self.strict && is_for(release, write), &message)
     }
 
     /// Whether an op releases what its own thread or warp has written, and nobody else's writes.
-    fn releases_for_less_than_block(&mut self, op: SymmOp<'c, 'a>) -> bool {
+    fn releases_for_less_than_block(&mut self, op: Releasing<'c, 'a>) -> bool {
         match op {
-            SymmOp::Signal(op) => op.group() != Group::Block && op.sem().releases(),
-            SymmOp::PutSignal(op) => op.group() != Group::Block,
-            SymmOp::AtomicRmw(op) => op.sem().releases(),
-            SymmOp::AtomicCas(op) => op.sem().releases(),
-            SymmOp::Barrier(op) => op.group() != Group::Block,
-            SymmOp::Fence(fence) => {
+            Releasing::Signal(op) => op.group() != Group::Block && op.sem().releases(),
+            Releasing::PutSignal(op) => op.group() != Group::Block,
+            Releasing::AtomicRmw(op) => op.sem().releases(),
+            Releasing::AtomicCas(op) => op.sem().releases(),
+            Releasing::Barrier(op) => op.group() != Group::Block,
+            Releasing::Fence(fence) => {
                 let is_release = fence.group() != Group::Block && fence.sem().releases() && fence.scope() > Scope::Cta;
                 is_release && self.has_signal_after_fence(fence.operation())
             }
-            _ => false,
+            // A host's.
+            Releasing::BarrierAll(_) => false,
         }
     }
 
     fn has_signal_after_fence(&mut self, fence: OperationRef<'c, 'a>) -> bool {
         let Some(function) = enclosing(fence, FUNCTIONS) else { return false };
-        let is_signal = |op| match SymmOp::cast(op) {
-            Some(SymmOp::Signal(op)) => op.group() != Group::Block && !op.sem().releases(),
-            Some(SymmOp::AtomicRmw(op)) => !op.sem().releases(),
-            Some(SymmOp::AtomicCas(op)) => !op.sem().releases(),
-            Some(SymmOp::RemoteStore(op)) => op.volatile_(),
-            _ => false,
+        let is_signal = |op: SymmOp| match op.update() {
+            Some(Update::Signal(op)) => op.group() != Group::Block && !op.sem().releases(),
+            Some(Update::AtomicRmw(op)) => !op.sem().releases(),
+            Some(Update::AtomicCas(op)) => !op.sem().releases(),
+            // One releases by itself, and a packet needs nobody's order (P1).
+            Some(Update::PutSignal(_) | Update::PutPacket(_)) => false,
+            None => op.writes() && op.volatile_(),
         };
         *self
             .signals_after_fences
             .entry(function.to_raw().ptr as usize)
-            .or_insert_with(|| !select(function, |op| is_signal(op).then_some(())).is_empty())
+            .or_insert_with(|| !select(function, |op| SymmOp::cast(op).filter(|op| is_signal(*op))).is_empty())
     }
 
     /// A write of the block's threads before a branch of a few of them, with no barrier of the block in between.
@@ -142,28 +144,28 @@ fn meaning<'c: 'a, 'a>(op: OperationRef<'c, 'a>, few: Group, branches: &Branches
 }
 
 /// Whether a release is sure to be meant for a write: it tells the rank that was written to, or all.
-fn is_for<'c: 'a, 'a>(release: SymmOp<'c, 'a>, write: OperationRef<'c, 'a>) -> bool {
+fn is_for<'c: 'a, 'a>(release: Releasing<'c, 'a>, write: OperationRef<'c, 'a>) -> bool {
     let to = match SymmOp::cast(write) {
         Some(SymmOp::RemoteStore(op)) => op.rank(),
         Some(SymmOp::Put(op)) => op.rank(),
         _ => return false,
     };
     match release {
-        SymmOp::Signal(op) => same(op.rank(), to),
-        SymmOp::PutSignal(op) => same(op.rank(), to),
-        SymmOp::AtomicRmw(op) => same(op.rank(), to),
-        SymmOp::AtomicCas(op) => same(op.rank(), to),
-        SymmOp::Barrier(_) => true,
-        _ => false,
+        Releasing::Signal(op) => same(op.rank(), to),
+        Releasing::PutSignal(op) => same(op.rank(), to),
+        Releasing::AtomicRmw(op) => same(op.rank(), to),
+        Releasing::AtomicCas(op) => same(op.rank(), to),
+        Releasing::Barrier(_) => true,
+        Releasing::Fence(_) | Releasing::BarrierAll(_) => false,
     }
 }
 
 /// An atomic under a mask that leaves a few threads of a block, and how few.
 fn masked<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Option<(OperationRef<'c, 'a>, Group)> {
-    let mask = match op {
-        SymmOp::AtomicRmw(op) => op.mask(),
-        SymmOp::AtomicCas(op) => op.mask(),
-        _ => None,
+    let mask = match op.update()? {
+        Update::AtomicRmw(op) => op.mask(),
+        Update::AtomicCas(op) => op.mask(),
+        Update::Signal(_) | Update::PutSignal(_) | Update::PutPacket(_) => None,
     }?;
     let few = few(mask, true, threads_around(op.operation()), &mut MOST_VALUES.clone())?;
     Some((op.operation(), few))
@@ -209,8 +211,8 @@ fn threads_around(op: OperationRef) -> Option<i64> {
     (0..sizes.len()).map(|index| sizes.element(index).ok().map(i64::from)).product()
 }
 
-/// Whether one thread of a block alone, or one warp, finds that a condition holds, or, unless `holds`, that it does not.
-/// Blocks of so few threads have no others.
+/// Whether one thread of a block alone, or one warp, finds that a condition holds, or, unless `holds`, that it does
+/// not. Blocks of so few threads have no others.
 fn few<'c: 'a, 'a>(condition: Value<'c, 'a>, holds: bool, threads: Option<i64>, left: &mut u32) -> Option<Group> {
     *left = left.checked_sub(1)?;
     let op = definition(condition)?;
@@ -293,8 +295,8 @@ impl Predicate {
         }
     }
 
-    /// How many threads of a block or of a warp, no more than a warp has, find that their number, or what is made of it,
-    /// and another number compare like this.
+    /// How many threads of a block or of a warp, no more than a warp has, find that their number, or what is made of
+    /// it, and another number compare like this.
     fn leaves<'c: 'a, 'a>(self, number: Value<'c, 'a>, other: Value<'c, 'a>) -> Option<(i64, Group)> {
         let first = match self {
             Self::Equal => 1,

@@ -7,19 +7,20 @@ use crate::ir::{blocks, constant_value, definition, name, operations, select};
 use melior::ir::block::BlockArgument;
 use melior::ir::{OperationRef, Value, operation::OperationLike};
 use symm_dialect::diagnostic::{Severity, report};
-use symm_dialect::ops::{Group, SymmOp};
+use symm_dialect::ops::{Group, SymmOp, Update, Waiting};
 
 /// The threads of a warp on the GPU whose warps are the largest.
 const WARP: i64 = 64;
 
 /// Reports a wait of single threads in one branch of an `scf.if` that parts warps, where the other one sends.
 pub fn check<'c: 'a, 'a>(op: SymmOp<'c, 'a>) {
-    let waits = match op {
-        SymmOp::Wait(wait) => wait.group() == Group::Thread && wait.timeout().is_none(),
-        SymmOp::WaitPacket(_) => true,
-        _ => false,
+    let waits = |op| match op {
+        Waiting::Wait(wait) => wait.group() == Group::Thread && wait.timeout().is_none(),
+        Waiting::WaitPacket(_) => true,
+        // Threads come to these together.
+        Waiting::Barrier(_) | Waiting::BarrierAll(_) | Waiting::Alloc(_) | Waiting::Free(_) => false,
     };
-    if waits && sends_in_other_branch(op.operation()) {
+    if op.waiting().is_some_and(waits) && sends_in_other_branch(op.operation()) {
         report(
             Severity::Remark,
             op.operation(),
@@ -46,13 +47,12 @@ fn sends_in_other_branch<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
 
 /// Whether single threads tell others something in an operation, or in one within it.
 fn sends<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
-    let is_send = |op| match SymmOp::cast(op) {
-        Some(SymmOp::Signal(op)) => op.group() == Group::Thread,
-        Some(SymmOp::PutSignal(op)) => op.group() == Group::Thread,
-        Some(SymmOp::PutPacket(_) | SymmOp::AtomicRmw(_) | SymmOp::AtomicCas(_)) => true,
-        _ => false,
+    let is_send = |update| match update {
+        Update::Signal(op) => op.group() == Group::Thread,
+        Update::PutSignal(op) => op.group() == Group::Thread,
+        Update::PutPacket(_) | Update::AtomicRmw(_) | Update::AtomicCas(_) => true,
     };
-    !select(op, |op| is_send(op).then_some(())).is_empty()
+    !select(op, |op| SymmOp::cast(op)?.update().filter(|update| is_send(*update))).is_empty()
 }
 
 /// Whether a condition may differ between the threads of a warp, as far as the numbers of threads show it.

@@ -1,9 +1,9 @@
 //! `llvm.noalias` in kernels that acquire or release: it says that nobody else writes there while the kernel runs.
 //!
 //! LLVM takes it at its word: what a kernel only reads through such a pointer it loads once, above the acquire or below
-//! the release, or through a path that neither reaches (`ld.global.nc` in PTX, the scalar cache on AMD GPUs). What a peer
-//! wrote before its signal would not be seen, and what it writes after ours would be (O1). A kernel that does neither may
-//! not read what peers write meanwhile; there it stays, and scalar code becomes vectors.
+//! the release, or through a path that neither reaches (`ld.global.nc` in PTX, the scalar cache on AMD GPUs). What a
+//! peer wrote before its signal would not be seen, and what it writes after ours would be (O1). A kernel that does
+//! neither may not read what peers write meanwhile; there it stays, and scalar code becomes vectors.
 
 use crate::ir::{blocks, context, is_call, name, operations, select, set_attribute};
 use melior::ir::attribute::{ArrayAttribute, DictionaryAttribute, IntegerAttribute};
@@ -35,8 +35,7 @@ fn holds<'c: 'a, 'a>(root: OperationRef<'c, 'a>, what: impl Fn(OperationRef<'c, 
 fn is_ordered(op: OperationRef) -> bool {
     match SymmOp::cast(op) {
         // A packet that is polled is written by a peer, too.
-        Some(SymmOp::WaitPacket(_) | SymmOp::TryPacket(_)) => true,
-        Some(op) => op.orders(),
+        Some(op) => op.orders() || op.polls(),
         None => may_order(op),
     }
 }

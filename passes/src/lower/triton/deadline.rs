@@ -1,8 +1,8 @@
 //! Deadlines of waits: what a thread does now and then that has waited long, in PTX. On AMD: `amd_deadline.rs`.
 //!
-//! It looks whether the record says that a wait has given up, and then at the clock. The first thread whose time is over
-//! writes the record; where that is a rank's own, the first of each program's writes into its log, too. A wait whose flag
-//! comes soon does none of this.
+//! It looks whether the record says that a wait has given up, and then at the clock. The first thread whose time is
+//! over writes the record; where that is a rank's own, the first of each program's writes into its log, too. A wait
+//! whose flag comes soon does none of this.
 
 use super::Lowering;
 use super::target::compare_as;
@@ -43,18 +43,12 @@ pub struct Looking<'t> {
 impl<'c: 'a, 'a> Lowering<'c, 'a> {
     /// The deadline of an op; S1 where it is not known here how the target has one.
     pub fn deadline(&self, op: SymmOp<'c, 'a>) -> Result<Option<Deadline<'c>>, Reported> {
-        let (record, tag, limit, logs) = match op {
-            SymmOp::Wait(op) => (op.deadline(), op.tag(), op.limit(), op.logs()),
-            SymmOp::WaitPacket(op) => (op.deadline(), op.tag(), op.limit(), op.logs()),
-            SymmOp::Barrier(op) => (op.deadline(), op.tag(), op.limit(), op.logs()),
-            _ => return Ok(None),
-        };
-        let Some(record) = record else { return Ok(None) };
+        let Some(record) = op.deadline() else { return Ok(None) };
         if matches!((&self.target, op), (TritonTarget::Hip(_), SymmOp::WaitPacket(_))) {
             let complaint = "S1: packets have deadlines on NVIDIA GPUs only: give the kernel a context without timeout";
             return Err(error(op.operation(), complaint));
         }
-        Ok(Some(Deadline { record: lasting(record), tag: tag.unwrap_or(0), limit, logs }))
+        Ok(Some(Deadline { record: lasting(record), tag: op.tag().unwrap_or(0), limit: op.limit(), logs: op.logs() }))
     }
 }
 
@@ -104,9 +98,11 @@ impl Deadline<'_> {
         let written = words.fold(String::new(), |text, (value, word)| text + &stored(value, word));
         format!(
             "setp.le.u32 busy, polls, {POLLS_OF_A_LOOK};\n@busy bra TOLD;\n{}\
-             mov.u32 polls, %ctaid.y;\nadd.u32 rest, rest, polls;\nmov.u32 polls, %ctaid.z;\nadd.u32 rest, rest, polls;\n\
+             mov.u32 polls, %ctaid.y;\nadd.u32 rest, rest, polls;\n\
+             mov.u32 polls, %ctaid.z;\nadd.u32 rest, rest, polls;\n\
              and.b32 rest, rest, {};\nmul.wide.u32 now, rest, {};\nadd.s64 now, now, {};\n\
-             atom.relaxed.sys.global.exch.b64 limit, {}, 1;\nsetp.ne.s64 busy, limit, 0;\n@busy bra TOLD;\n{written}TOLD:\n",
+             atom.relaxed.sys.global.exch.b64 limit, {}, 1;\nsetp.ne.s64 busy, limit, 0;\n@busy bra TOLD;\n\
+             {written}TOLD:\n",
             program(),
             LOG_ENTRIES - 1,
             ENTRY_WORDS * WORD_BYTES,

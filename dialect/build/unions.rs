@@ -1,0 +1,73 @@
+//! Ops that have a fact in common, as an enum of their own. A match on one names every member: an op that gets the fact
+//! later does not build before each such match has its answer.
+
+use crate::facts::Facts;
+use std::fmt::Write;
+
+struct Union {
+    name: &'static str,
+    /// The method of `SymmOp` that returns it.
+    method: &'static str,
+    doc: &'static str,
+    has: fn(&Facts) -> bool,
+}
+
+const UNIONS: [Union; 4] = [
+    Union {
+        name: "Waiting",
+        method: "waiting",
+        doc: "An op that goes on when another rank has done something",
+        has: Facts::waits,
+    },
+    Union {
+        name: "Releasing",
+        method: "releasing",
+        doc: "An op that hands over what came before it, always or as its `sem` says",
+        has: Facts::may_release,
+    },
+    Union {
+        name: "Update",
+        method: "update",
+        doc: "An op that changes what another rank may look at meanwhile: a flag, or data in one step",
+        has: Facts::is_update,
+    },
+    Union {
+        name: "Accessing",
+        method: "accessing",
+        doc: "An op that reads or writes memory through its operands",
+        has: Facts::is_access,
+    },
+];
+
+/// Methods of `SymmOp`: the op as a member of each union.
+pub fn write_methods(out: &mut String, ops: &[(String, Facts)]) {
+    for Union { name, method, doc, has } in UNIONS {
+        write_lines!(
+            out,
+            "",
+            "    /// {doc}.",
+            "    #[must_use]",
+            "    pub fn {method}(self) -> Option<{name}<'c, 'a>> {{",
+            "        match self {{",
+        );
+        for (op, facts) in ops {
+            if has(facts) {
+                writeln!(out, "            Self::{op}(op) => Some({name}::{op}(op)),").unwrap();
+            } else {
+                writeln!(out, "            Self::{op}(_) => None,").unwrap();
+            }
+        }
+        writeln!(out, "        }}\n    }}").unwrap();
+    }
+}
+
+/// The enums.
+pub fn write(out: &mut String, ops: &[(String, Facts)]) {
+    for Union { name, doc, has, .. } in UNIONS {
+        writeln!(out, "/// {doc}.\n#[derive(Clone, Copy)]\npub enum {name}<'c, 'a> {{").unwrap();
+        for (op, _) in ops.iter().filter(|(_, facts)| has(facts)) {
+            writeln!(out, "    /// The op of this name.\n    {op}({op}<'c, 'a>),").unwrap();
+        }
+        writeln!(out, "}}\n").unwrap();
+    }
+}
