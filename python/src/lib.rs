@@ -89,6 +89,8 @@ fn _symm(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("MAX_RANKS", heap::MAX_RANKS)?;
     module.add("TABLE_HEADER_WORDS", table::HEADER_WORDS)?;
+    module.add("RESERVED_BYTES", heap::RESERVED_BYTES)?;
+    module.add("TABLE_OFFSET", heap::TABLE_OFFSET)?;
     module.add("DEADLINE_OFFSET", heap::DEADLINE_OFFSET)?;
     module.add("DEADLINE_RECORD", deadline_record(module.py())?)?;
     module.add_function(wrap_pyfunction!(max_barrier_blocks, module)?)?;

@@ -10,6 +10,9 @@ __version__: str
 MAX_RANKS: int
 # The words of a context table before the bases of the heaps.
 TABLE_HEADER_WORDS: int
+# The bytes at the start of a heap that no allocation has, and where the context table starts in them.
+RESERVED_BYTES: int
+TABLE_OFFSET: int
 # The words of the record of a deadline: "limit" (ns), "state", "tag", "address", "expected", "seen", "host", "base", and
 # how many there are: "words".
 # Where a rank's own record starts, in bytes from the start of its heap.

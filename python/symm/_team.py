@@ -15,6 +15,7 @@ from ._argument import Argument
 from ._memory import Memory, torch
 from ._open import teams
 from ._streams import Streams
+from ._symm import RESERVED_BYTES, TABLE_OFFSET
 from .errors import ArgumentError, ClosedError, RankRangeError
 
 if TYPE_CHECKING:
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 
     from ._world import World
 
-# The size of what symm keeps at the start of a heap, and where the context table is in it; a page for the host's barriers.
-RESERVED, TABLE, MEETINGS = 2 << 20, (2 << 20) - 4096, 4096
+# A page for the host's barriers.
+MEETINGS = 4096
 
 
 class Splits:
@@ -97,7 +98,7 @@ class Team(Splits, Streams, Argument, _timeouts.Timed):
 
     def __init__(self, world: World, members: tuple[int, ...]):
         self.world, self.members, self.device, self.rank = world, members, world.device, world.rank
-        self._memory = world._allocate(RESERVED + MEETINGS, "World.team", 8)
+        self._memory = world._allocate(RESERVED_BYTES + MEETINGS, "World.team", 8)
         self._offset = self._memory.address - world.bases[world.get_rank()]
         self.bases = [world.bases[rank] + self._offset for rank in members]
         self._number = members.index(world.get_rank())
@@ -116,7 +117,7 @@ class Team(Splits, Streams, Argument, _timeouts.Timed):
         return f"Team(rank={self._number}, num_ranks={len(self.members)}, members={list(self.members)})"
 
     def data_ptr(self):
-        return self._memory.address + TABLE
+        return self._memory.address + TABLE_OFFSET
 
     def _place(self):
         self._usable()
@@ -177,7 +178,7 @@ class Team(Splits, Streams, Argument, _timeouts.Timed):
 
         self._usable()
         self.check()
-        meet(self, self._memory.address + RESERVED, stream)
+        meet(self, self._memory.address + RESERVED_BYTES, stream)
 
     def check(self) -> None:
         """An error when another rank of the World has failed, or a wait in a kernel has taken too long."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import _world
 from .._memory import torch
+from .._symm import RESERVED_BYTES
 from .._team import Team
 from ..errors import RankFailedError, UnsupportedError
 from ._logging import logger
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 
     from .ccl import CCL
 
-# What symm keeps of each heap, beside what a program may fill.
-RESERVED = 2 << 20
 HEADER_WORDS = 2
 LEFT_OUT = ("ops", "tracing", "get_copy_engine_ctx", "as_symmetric")
 
@@ -51,7 +50,7 @@ class Iris:
 
     def __init__(self, heap_size: int = 1 << 30, allocator_type: str = "torch"):
         _close_gone()
-        self.world = _world.init(heap_size + RESERVED)
+        self.world = _world.init(heap_size + RESERVED_BYTES)
         # Programs for Iris may fill tensors in different ways on different ranks.
         self.world.compares_functions = False
         self._ccl = None
