@@ -3,12 +3,12 @@
 
     ./x bench remote [--in-process] [--repeats N]
 
-It needs torch. *op* is the time of the calling thread for an op that is sent and not waited for: an addition of two small
-tensors, a multiplication by a number, a view, an op in place; *here* is an addition here. *step* is a training step of a
-small transformer on a worker on the CPU, and here on the same CPU; then the processors' time of each process for a step.
-*transfer* is 64 MiB to the worker and back, into new memory as always, and between two processes over a plain Unix socket:
-into new memory, which is what a program that makes a tensor does, and into the same memory again. What is compared takes
-turns; times are the shortest, and `--repeats` says of how many.
+It needs torch. *op* is the time of the calling thread for an op that is sent and not waited for: an addition of two
+small tensors, a multiplication by a number, a view, an op in place; *here* is an addition here. *step* is a training
+step of a small transformer on a worker on the CPU, and here on the same CPU; then the processors' time of each process
+for a step. *transfer* is 64 MiB to the worker and back, into new memory as always, and between two processes over a
+plain Unix socket: into new memory, which is what a program that makes a tensor does, and into the same memory again.
+What is compared takes turns; times are the shortest, and `--repeats` says of how many.
 """
 
 import argparse

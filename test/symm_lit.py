@@ -4,7 +4,7 @@
 output with the end of the test (golden.py). `%sequences` prints what kernels compile to (sequences.py), and
 `%assemble` assembles it (assemble.py), `%divergence` follows its control flow (divergence.py), and `%convergence`
 counts the barriers of every group op (convergence.py). `%extents` runs the tests that staged loops begin with
-(extents.py). `%symm` is the executable that is all tools. Every tool runs under a deadline: a tool that hangs is killed,
+(extents.py). `%symm` is the executable that is all tools. Every tool runs under a deadline: one that hangs is killed,
 which lit reports as exit status -9 and `not` as a crash.
 
 Parameters (`lit -D NAME=VALUE`): `bin`, the folder of the built tools; `driver`, the driver of `%run-all`.

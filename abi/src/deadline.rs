@@ -1,5 +1,5 @@
-//! The record of a deadline: what waits in a kernel ask when they have waited long, and what the first one that gives up
-//! writes. It is words of 64 bits, in memory of the device.
+//! The record of a deadline: what waits in a kernel ask when they have waited long, and what the first one that gives
+//! up writes. It is words of 64 bits, in memory of the device.
 
 /// After how many nanoseconds a wait gives up, unless it has a limit of its own; without end where it is 2^63 - 1.
 pub const LIMIT_WORD: usize = 0;
@@ -31,8 +31,8 @@ pub const WORDS: usize = 8;
 /// Of a rank's own record, which begins with such words: the program that gave up; see [`PROGRAM_SHIFTS`].
 pub const PROGRAM_WORD: usize = WORDS;
 
-/// The first word of its log: what programs were waiting for when a wait had given up. A program has the entry of the sum
-/// of its numbers, modulo [`LOG_ENTRIES`]; who comes second finds it taken.
+/// The first word of its log: what programs were waiting for when a wait had given up. A program has the entry of the
+/// sum of its numbers, modulo [`LOG_ENTRIES`]; who comes second finds it taken.
 pub const LOG_WORD: usize = WORDS + 2;
 
 /// How many entries the log has. A power of two.

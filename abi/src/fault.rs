@@ -1,7 +1,7 @@
 //! What a kernel on a GPU leaves in the host's memory when a safety check fails: one record of words, then a trap.
 //!
-//! The first thread to turn the state from [`EMPTY`] to [`TAKEN`] writes the record and sets it to [`WHOLE`]; the others
-//! wait for that, so that no trap comes before the record is whole.
+//! The first thread to turn the state from [`EMPTY`] to [`TAKEN`] writes the record and sets it to [`WHOLE`]; the
+//! others wait for that, so that no trap comes before the record is whole.
 
 /// The word of the state.
 pub const STATE: usize = 0;

@@ -101,8 +101,8 @@ functions! {
 
     /// Launches `kernel` on this rank and returns when all of its blocks are done.
     ///
-    /// `dims` holds the [numbers of a launch](crate::kernel::LAUNCH_DIMS); on the CPU the bytes of shared memory are the
-    /// kernel's own. `args` holds one pointer for each argument. `kinds` is the text of
+    /// `dims` holds the [numbers of a launch](crate::kernel::LAUNCH_DIMS); on the CPU the bytes of shared memory are
+    /// the kernel's own. `args` holds one pointer for each argument. `kinds` is the text of
     /// [`Kinds`](crate::kernel::Kinds). A kernel that runs on a GPU has no code here; it is known by its name.
     LAUNCH = symm_rt_launch(
         ctx: *const i64,
@@ -126,8 +126,8 @@ functions! {
     /// `fmt` has a `{}` for each value, `types` a [`ValueKind`](crate::site::ValueKind)'s letter.
     PRINT = symm_rt_print(fmt: *const c_char, types: *const c_char, args: *const u64, loc: *const c_char);
 
-    /// Waits until the flag compares with `expected` as `cmp` says, a [`Compare`](crate::wait::Compare)'s number; 0 when
-    /// `timeout_ns` nanoseconds passed first. No timeout is 0.
+    /// Waits until the flag compares with `expected` as `cmp` says, a [`Compare`](crate::wait::Compare)'s number; 0
+    /// when `timeout_ns` nanoseconds passed first. No timeout is 0.
     WAIT32 = symm_rt_wait32(
         ctx: *const i64, flag: *const u32, cmp: u32, expected: u32, timeout_ns: u64, loc: *const c_char
     ) -> u32;

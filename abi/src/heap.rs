@@ -1,5 +1,5 @@
-//! The start of every heap belongs to symm itself: the flags of the device barrier, then on GPUs the context table, then
-//! the record of what kernels wait for.
+//! The start of every heap belongs to symm itself: the flags of the device barrier, then on GPUs the context table,
+//! then the record of what kernels wait for.
 
 use crate::{WORD_BYTES, deadline, table};
 
@@ -9,20 +9,20 @@ pub const HEAP_ALIGN: u64 = 2 << 20;
 /// Bytes at the start of every heap that no allocation has. Zero at the start.
 pub const RESERVED_BYTES: u64 = 2 << 20;
 
-/// Bytes at the end of what is reserved in which the rank's context table lies, where heaps are mapped on a GPU, and the
-/// record of what its kernels wait for.
+/// Bytes at the end of what is reserved in which the rank's context table lies, where heaps are mapped on a GPU, and
+/// the record of what its kernels wait for.
 pub const TABLE_BYTES: u64 = 4 << 10;
 
 /// Where the context table starts, in bytes from the start of the heap.
 pub const TABLE_OFFSET: u64 = RESERVED_BYTES - TABLE_BYTES;
 
-/// Where a rank's own record of what its kernels wait for starts ([`deadline`]), on the CPU too: after the context table,
-/// or what is in its place there.
+/// Where a rank's own record of what its kernels wait for starts ([`deadline`]), on the CPU too: after the context
+/// table, or what is in its place there.
 pub const DEADLINE_OFFSET: u64 = TABLE_OFFSET + 1280;
 
 /// The words at the start of each heap that belong to barriers. With n ranks, block b of a kernel owns the n + 1 words
-/// from b × (n + 1) on: an epoch, then a flag for each rank. What comes after the last block's belongs to the barrier in
-/// the order of a stream.
+/// from b × (n + 1) on: an epoch, then a flag for each rank. What comes after the last block's belongs to the barrier
+/// in the order of a stream.
 pub const BARRIER_WORDS: u64 = TABLE_OFFSET / WORD_BYTES as u64;
 
 /// Most ranks of a run.

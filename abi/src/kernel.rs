@@ -40,8 +40,8 @@ pub type KernelFn = unsafe extern "C" fn(args: *const *const c_void, coords: *co
 /// The numbers of a launch: grid x, y, z, block x, y, z, and bytes of shared memory.
 pub const LAUNCH_DIMS: usize = 7;
 
-/// The function by which a host function is called: `slots` has a pointer to each argument, then one to where each result
-/// goes.
+/// The function by which a host function is called: `slots` has a pointer to each argument, then one to where each
+/// result goes.
 pub type EntryFn = unsafe extern "C" fn(slots: *const *mut c_void);
 
 /// The name of a host function's entry, an [`EntryFn`].

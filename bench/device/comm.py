@@ -6,7 +6,8 @@
 On two ranks all-reduces are measured against kernels by hand, too (by_hand_comm.cu), which needs CuPy: of these the
 fastest with its fastest grid is looked for first. Every call is captured some times in a graph; a time is the median
 over the rounds of what the slowest rank took. `--host` measures instead how long an eager call takes on the host. The
-results are checked before anything is measured. Needs torch and Triton; nothing is installed. `--device cpu` tries the script itself.
+results are checked before anything is measured. Needs torch and Triton; nothing is installed. `--device cpu` tries the
+script itself.
 """
 
 import argparse

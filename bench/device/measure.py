@@ -5,8 +5,8 @@
     python3 bench/device/measure.py device-2.ptx -o device.json
 
 `./x bench device` does both, and makes device-4.ptx for 4 ranks. On a machine without a build carry these there, and
-bring device.json back to target/bench; `./x bench publish` makes tables and pictures of it. Needs CuPy, and two GPUs (with one, both ranks are on
-it, which tries the script and says nothing). Competitors take turns; about three minutes.
+bring device.json back to target/bench; `./x bench publish` makes tables and pictures of it. Needs CuPy, and two GPUs
+(with one, both ranks are on it, which tries the script and says nothing). Competitors take turns; about three minutes.
 """
 
 import argparse

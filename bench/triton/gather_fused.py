@@ -137,8 +137,8 @@ def gather_multiply(table, heap, a, b, c, flags, ready, done, epochs, plan, part
     gl.warp_specialize(
         [
             (multiply, (a_tiles, b_tiles, c_tile, full, empty, c, me, ROWS, N, K, RANKS, BM, BN, BK, GROUP, STAGES)),
-            (bring, (table, a, b, a_tiles, b_tiles, full, empty, flags, epoch * (gl.num_programs(0) // GROUPS), ROWS, N, K,
-                     RANKS, CHUNKS, BM, BN, BK, GROUP, STAGES)),
+            (bring, (table, a, b, a_tiles, b_tiles, full, empty, flags, epoch * (gl.num_programs(0) // GROUPS),
+                     ROWS, N, K, RANKS, CHUNKS, BM, BN, BK, GROUP, STAGES)),
             (pull, (table, heap, flags, ready, done, plan, parts, epoch, ROWS, K, RANKS, CHUNKS, BLOCK, GROUPS)),
         ],
         [1, 2],

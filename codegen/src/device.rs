@@ -99,8 +99,8 @@ fn ptx_version(chip: &str) -> &'static str {
 /// Translates the kernels of a module that a device pipeline has lowered, and optimises them.
 ///
 /// # Errors
-/// [`Error::NoKernels`] if the module has no `gpu.module`, or more than one, [`Error::NotLowered`] if they are not lowered
-/// for this GPU; [`Error::Translate`] and [`Error::Llvm`] as in [`crate::translate`].
+/// [`Error::NoKernels`] if the module has no `gpu.module`, or more than one, [`Error::NotLowered`] if they are not
+/// lowered for this GPU; [`Error::Translate`] and [`Error::Llvm`] as in [`crate::translate`].
 pub fn translate_device(module: &Module, gpu: &Gpu, level: Level) -> Result<LlvmModule, Error> {
     let found = gpu_modules(module);
     if let [kernels] = found[..] {
@@ -219,8 +219,8 @@ pub fn assembly(llvm: &LlvmModule, gpu: &Gpu, level: Level) -> Result<String, Er
 /// A linked AMD code object.
 ///
 /// # Errors
-/// [`Error::MissingLinker`] if there is no `ld.lld`, [`Error::Link`] if it fails, [`Error::NotAmd`] for another GPU, and
-/// as [`assembly`].
+/// [`Error::MissingLinker`] if there is no `ld.lld`, [`Error::Link`] if it fails, [`Error::NotAmd`] for another GPU,
+/// and as [`assembly`].
 pub fn hsaco(llvm: &LlvmModule, gpu: &Gpu, level: Level) -> Result<Vec<u8>, Error> {
     let Gpu::Amd(chip) = gpu else { return Err(Error::NotAmd) };
     ensure_defined(llvm, gpu)?;

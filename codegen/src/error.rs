@@ -105,7 +105,10 @@ pub enum Error {
     /// There is no such host function.
     #[error(
         "no host function '{entry}' whose first argument is a !symm.ctx; {}",
-        if candidates.is_empty() { "the program has none".to_owned() } else { format!("there is {}", candidates.join(", ")) }
+        match candidates.join(", ").as_str() {
+            "" => "the program has none".to_owned(),
+            names => format!("there is {names}"),
+        }
     )]
     MissingEntry {
         /// The name that was asked for.

@@ -170,8 +170,8 @@ fn host(level: Level) -> Result<TargetMachine, Error> {
         .ok_or_else(|| Error::Llvm(format!("no code generator for {triple}")))
 }
 
-/// What this machine's processor can do, without its instructions for bf16: they take the smallest values for zero, which
-/// no GPU does, and LLVM 22 ends the process on vectors of 9, 17, 33, … elements of bf16 where it may use them.
+/// What this machine's processor can do, without its instructions for bf16: they take the smallest values for zero,
+/// which no GPU does, and LLVM 22 ends the process on vectors of 9, 17, 33, … elements of bf16 where it may use them.
 fn host_features() -> String {
     let features = TargetMachine::get_host_cpu_features();
     let features = features.to_string_lossy();

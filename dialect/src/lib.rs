@@ -55,7 +55,8 @@ pub const TABLE_IN_HEAP_ATTRIBUTE: &str = "symm.table_in_heap";
 /// The module attribute that says how large each heap is (`i64`, bytes), for bounds checks.
 pub const HEAP_SIZE_ATTRIBUTE: &str = "symm.heap_size";
 
-/// The module attribute that says what number of stages a launch has asked Triton for, where it is not the default (`i32`).
+/// The module attribute that says what number of stages a launch has asked Triton for, where it is not the default
+/// (`i32`).
 pub const NUM_STAGES_ATTRIBUTE: &str = "symm.num_stages";
 
 /// The module attribute that says what the tags of waits stand for (text): symm-tag-waits.

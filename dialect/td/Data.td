@@ -145,7 +145,8 @@ def Symm_CopyOp
     symm.copy %ctx, %src at %from, %dst at %to : memref<16xi32>, memref<16xi32>
     ```
   }]);
-  let facts = [Symm_RemoteRead<"src", Symm_Way<"from", "from_delta">>, Symm_RemoteWrite<"dst", Symm_Way<"to", "to_delta">>];
+  let facts = [Symm_RemoteRead<"src", Symm_Way<"from", "from_delta">>,
+               Symm_RemoteWrite<"dst", Symm_Way<"to", "to_delta">>];
 }
 
 #endif // SYMM_DATA_TD

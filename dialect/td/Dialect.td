@@ -26,11 +26,11 @@ def Symm_Dialect : Dialect {
     - **T2** `as_remote(p, me)` is `p`; `as_remote(p + i, r)` is `as_remote(p, r) + i`.
     - **T3** Heap bases never change while a kernel runs.
     - **T4** Bases are aligned to at least 2 MiB: a translated pointer keeps alignment and contiguity.
-    - **T5** With a strided heap the distance between two ranks is `(r - me) * stride`, a constant stride. The module says
-      so with `symm.heap_stride` (bytes, `i64`). Where it says `symm.num_ranks` (`i32`) and `symm.table_in_heap` as well,
-      all heaps begin at a multiple of the power of two that they fit into together, and each rank's context table lies
-      in the rank's own heap: its address says which rank is `me`. A rank that is out of range has no such distance:
-      the one it gets, `2^60` bytes (`2^47` in Triton), leads to no mapped address, strided or not.
+    - **T5** With a strided heap the distance between two ranks is `(r - me) * stride`, a constant stride. The module
+      says so with `symm.heap_stride` (bytes, `i64`). Where it says `symm.num_ranks` (`i32`) and `symm.table_in_heap` as
+      well, all heaps begin at a multiple of the power of two that they fit into together, and each rank's context table
+      lies in the rank's own heap: its address says which rank is `me`. A rank that is out of range has no such
+      distance: the one it gets, `2^60` bytes (`2^47` in Triton), leads to no mapped address, strided or not.
     - **O1** The default order is release for `signal`, acquire for `wait`, acq_rel for atomics and fences; the
       default scope is sys.
     - **O2** A cross-rank access with a scope narrower than sys is widened, and an error under `strict`.
@@ -63,8 +63,8 @@ def Symm_Dialect : Dialect {
     ```
 
     *Pointers* are whatever the level of the IR has: `!llvm.ptr` (address space 0 or 1), `memref` with any
-    offset and strides, and, as opaque types of an unregistered dialect, `!tt.ptr<T>` and tensors of it. The pointer to a
-    memref's memory, its offset not counted, comes from MLIR's own ops:
+    offset and strides, and, as opaque types of an unregistered dialect, `!tt.ptr<T>` and tensors of it. The pointer to
+    a memref's memory, its offset not counted, comes from MLIR's own ops:
 
     ```mlir
     %address = memref.extract_aligned_pointer_as_index %m : memref<64xf32> -> index

@@ -48,11 +48,11 @@ def Symm_WaitOp : Symm_OrderOp<"wait", [AttrSizedOperandSegments]> {
     With `timeout`, a number of nanoseconds, the op gives up after that long and returns whether the flag was seen.
     With zero, or less, it looks once.
 
-    With `deadline`, the address of a record of `symm_abi::deadline`, the op gives up when the record's time is over, and
-    at once where the record says that a wait has already given up: the first one that does writes there what it waited
-    for, with the number `tag`. Threads may give up at different times, and what follows runs as if the flag had come. So
-    it is for kernels whose results nobody uses until somebody has looked at the record. With `limit`, a number of
-    nanoseconds, that is this op's time, and not the record's. Without `tag` it gets one from symm-tag-waits, and the
+    With `deadline`, the address of a record of `symm_abi::deadline`, the op gives up when the record's time is over,
+    and at once where the record says that a wait has already given up: the first one that does writes there what it
+    waited for, with the number `tag`. Threads may give up at different times, and what follows runs as if the flag had
+    come. So it is for kernels whose results nobody uses until somebody has looked at the record. With `limit`, a number
+    of nanoseconds, that is this op's time, and not the record's. Without `tag` it gets one from symm-tag-waits, and the
     record is a rank's own, with a log. Deadlines are Triton's.
 
     ```mlir

@@ -7,11 +7,11 @@ include "Enums.td"
 
 defvar PacketLines = [{
 
-    A packet is a line of 16 bytes in `slots`, `{d0, e, d1, e}` in words of 32 bits: 8 bytes of data, and the epoch after
-    each half of them, so that a half is known by its own epoch to have arrived (P1). A scalar of 8 to 64 bits takes one
-    packet, a vector of n elements `ceil(n * size / 8)` packets, one after the other; of a tensor of pointers each element
-    is a packet at its pointer. Slots are aligned to 16 bytes and take `16 * packets` bytes: twice the data, rounded up
-    to 16.
+    A packet is a line of 16 bytes in `slots`, `{d0, e, d1, e}` in words of 32 bits: 8 bytes of data, and the epoch
+    after each half of them, so that a half is known by its own epoch to have arrived (P1). A scalar of 8 to 64 bits
+    takes one packet, a vector of n elements `ceil(n * size / 8)` packets, one after the other; of a tensor of pointers
+    each element is a packet at its pointer. Slots are aligned to 16 bytes and take `16 * packets` bytes: twice the
+    data, rounded up to 16.
 }];
 
 def Symm_PutPacketOp : Symm_AccessOp<"put_packet", CopyEffect> {
@@ -23,9 +23,9 @@ def Symm_PutPacketOp : Symm_AccessOp<"put_packet", CopyEffect> {
 
     A packet is written where `mask` is true for any of its elements; what the others hold is undefined.
 
-    Memory of the heap is epoch 0 when it is new, so that the first epoch is 1. Epochs are compared for equality and wrap
-    around. A slot may be written again when its value is known to be received: two buffers in turn do where each of two
-    ranks answers a packet with one.
+    Memory of the heap is epoch 0 when it is new, so that the first epoch is 1. Epochs are compared for equality and
+    wrap around. A slot may be written again when its value is known to be received: two buffers in turn do where each
+    of two ranks answers a packet with one.
 
     ```mlir
     symm.put_packet %ctx, %slots[%i], %v, %epoch, %peer : memref<64xi32>, f32
@@ -71,9 +71,9 @@ def Symm_WaitPacketOp : Symm_AccessOp<"wait_packet", CopyEffect> {
 def Symm_TryPacketOp : Symm_AccessOp<"try_packet", CopyEffect> {
   let summary = "Looks once for a value that carries its own flag";
   let description = [{
-    Reads my `slots` once and returns the value that `symm.wait_packet` would wait for, and whether it is there: an `i1`,
-    or for a tensor of pointers one for each element. A value that is not there is undefined; what is not asked for, by
-    `mask`, is there and 0. It is for programs that poll several peers at once.
+    Reads my `slots` once and returns the value that `symm.wait_packet` would wait for, and whether it is there: an
+    `i1`, or for a tensor of pointers one for each element. A value that is not there is undefined; what is not asked
+    for, by `mask`, is there and 0. It is for programs that poll several peers at once.
 
     ```mlir
     %v, %valid = symm.try_packet %ctx, %slots[%i], %epoch : memref<64xi32> -> i64, i1

@@ -38,10 +38,11 @@ def pull_rows(ctx, a, arrived, step, M, K, PULLING: tl.constexpr, BM: tl.constex
     for i in range(tl.program_id(0), chunks - mine, PULLING):
         chunk = ((ctx.rank() + 1) * mine + i) % chunks
         owner = chunk // mine
-        # The owner's rows lie at the same offset in its heap as their copy here: source and destination are one pointer.
+        # The owner's rows lie at the same offset in its heap as their copy here: source and destination are one
+        # pointer.
         rows = a + chunk.to(tl.int64) * BM * K
-        # Loops of remote loads are given stages, so that enough is under way; but not where the compiler has to think that
-        # one iteration reads what another has written. Here none does, so they are given by hand.
+        # Loops of remote loads are given stages, so that enough is under way; but not where the compiler has to think
+        # that one iteration reads what another has written. Here none does, so they are given by hand.
         for start in tl.range(0, BM * K, PIECE, num_stages=8):
             at = start + tl.arange(0, PIECE)
             ctx.get(rows + at, rows + at, owner)

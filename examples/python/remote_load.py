@@ -19,7 +19,8 @@ import triton
 import triton.language as tl
 
 
-# An ordinary Triton kernel. It also takes the context table, from which a DeviceContext knows the ranks and their heaps.
+# An ordinary Triton kernel. It also takes the context table, from which a DeviceContext knows the ranks and their
+# heaps.
 @triton.jit
 def sum_of_all(table, vector, total, n, BLOCK: tl.constexpr):
     ctx = st.DeviceContext(table)

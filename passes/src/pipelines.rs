@@ -55,8 +55,8 @@ pub const PIPELINES: &[Pipeline] = &[
     triton::PIPELINE,
 ];
 
-/// What every target does before it lowers; `fence_waits` says whether one fence costs less than the acquires of several
-/// waits.
+/// What every target does before it lowers; `fence_waits` says whether one fence costs less than the acquires of
+/// several waits.
 fn canonical(options: &Values, fence_waits: bool) -> String {
     let watchdog = if options.flag("watchdog") {
         format!("symm-insert-watchdog{{timeout-ms={}}},", options.text("timeout-ms"))

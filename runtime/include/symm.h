@@ -65,7 +65,7 @@ typedef struct symm_options {
   double deadline;           /* the longest time to wait for all ranks to join; 0: 30 seconds */
   const void *fingerprint;   /* what has to be the same on all ranks, such as a hash of the program; may be null */
   size_t fingerprint_bytes;
-  uint32_t helpers_signal;   /* 1 if threads that are no rank's set flags: then no deadlock is reported, only timeouts */
+  uint32_t helpers_signal;   /* 1 if threads that are no rank's set flags: no deadlock is reported, only timeouts */
 } symm_options;
 
 /* What a rank is. The tables live as long as the rank. */

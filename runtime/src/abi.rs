@@ -1,9 +1,10 @@
-//! The functions that compiled programs call, as [`symm_abi::functions`] has them. `codegen/` links them by name through
-//! [`symbols`].
+//! The functions that compiled programs call, as [`symm_abi::functions`] has them. `codegen/` links them by name
+//! through [`symbols`].
 //!
 //! Compiled code cannot unwind: a fatal error ends the run and parks the calling thread for ever.
 
-// Each function's contract is in its own line of documentation; the promise that compiled code keeps is the same for all.
+// Each function's contract is in its own line of documentation; the promise that compiled code keeps is the same for
+// all.
 #![allow(
     clippy::missing_safety_doc,
     clippy::must_use_candidate,
@@ -168,7 +169,8 @@ pub unsafe extern "C" fn symm_rt_wait64(
 pub unsafe extern "C" fn symm_rt_wake(flag: *const u8) {
     Agent::with(|agent| {
         wait::wake(agent, flag, || {
-            // SAFETY: `wake` asks only for flags in a mapped heap, which outlives the use, and the alignment is checked.
+            // SAFETY: `wake` asks only for flags in a mapped heap, which outlives the use, and the alignment is
+            // checked.
             low_word(flag).is_aligned().then(|| unsafe { &*low_word(flag) })
         });
     });

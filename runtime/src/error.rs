@@ -41,7 +41,8 @@ pub enum Error {
 
     /// An environment variable that describes the ranks is missing or is no number.
     #[error(
-        "environment variable {variable} {problem}: start the ranks with torchrun, mpirun, srun or `symm-run --processes`"
+        "environment variable {variable} {problem}: start the ranks with torchrun, mpirun, srun or \
+         `symm-run --processes`"
     )]
     Environment {
         /// Name of the variable.
@@ -52,7 +53,8 @@ pub enum Error {
 
     /// The ranks are spread over several hosts.
     #[error(
-        "{world} ranks were started, but not all on this host ({variable} is {value}): ranks reach each other through shared memory, so start all on one host"
+        "{world} ranks were started, but not all on this host ({variable} is {value}): ranks reach each other through \
+         shared memory, so start all on one host"
     )]
     SeveralHosts {
         /// Ranks in all.
@@ -65,7 +67,8 @@ pub enum Error {
 
     /// Two ranks were started with different ideas of the run.
     #[error(
-        "ranks {rank} and {other} do not belong to one run: {what} is {theirs} on rank {rank} and {ours} on rank {other}; start all ranks with the same program and options"
+        "ranks {rank} and {other} do not belong to one run: {what} is {theirs} on rank {rank} and {ours} on rank \
+         {other}; start all ranks with the same program and options"
     )]
     RunMismatch {
         /// The rank that was refused.
@@ -82,7 +85,8 @@ pub enum Error {
 
     /// Two processes say that they are the same rank.
     #[error(
-        "{} and {} both say that they are rank {rank}: give every process its own RANK, and every run its own MASTER_PORT or run id",
+        "{} and {} both say that they are rank {rank}: give every process its own RANK, and every run its own \
+         MASTER_PORT or run id",
         Process(*first),
         Process(*second)
     )]
@@ -148,7 +152,8 @@ pub enum Error {
 
     /// An allocation does not fit.
     #[error(
-        "the symmetric heap is exhausted: asked for {asked} bytes aligned to {align}, but of its {heap} bytes {free} are free and the largest free run is {largest}; \
+        "the symmetric heap is exhausted: asked for {asked} bytes aligned to {align}, but of its {heap} bytes {free} \
+         are free and the largest free run is {largest}; \
          free something, or ask for larger heaps (heap_size, --heap-size)"
     )]
     HeapExhausted {
@@ -182,7 +187,8 @@ pub enum Error {
 
     /// Ranks met in different collective operations.
     #[error(
-        "ranks disagree on a collective operation; every rank has to call the same ones in the same order with the same sizes:{}",
+        "ranks disagree on a collective operation; every rank has to call the same ones in the same order with the \
+         same sizes:{}",
         Posts(posts)
     )]
     CollectiveMismatch {
@@ -227,7 +233,8 @@ pub enum Error {
 
     /// Two devices that cannot reach each other's memory, by their numbers in this process.
     #[error(
-        "device {from} cannot access the memory of device {to}: symm needs NVLink, Infinity Fabric or peer access over PCIe between all devices of a run; choose others with CUDA_VISIBLE_DEVICES or HIP_VISIBLE_DEVICES"
+        "device {from} cannot access the memory of device {to}: symm needs NVLink, Infinity Fabric or peer access \
+         over PCIe between all devices of a run; choose others with CUDA_VISIBLE_DEVICES or HIP_VISIBLE_DEVICES"
     )]
     NoPeerAccess {
         /// The device that would load and store.
@@ -238,7 +245,8 @@ pub enum Error {
 
     /// A kernel on a GPU was given memory of the host.
     #[error(
-        "argument {index} of kernel @{kernel} is memory of the host, which a GPU cannot reach: copy it into symmetric memory (symm.alloc, gpu.memcpy) and pass that"
+        "argument {index} of kernel @{kernel} is memory of the host, which a GPU cannot reach: copy it into symmetric \
+         memory (symm.alloc, gpu.memcpy) and pass that"
     )]
     HostArgument {
         /// The kernel.
@@ -249,7 +257,8 @@ pub enum Error {
 
     /// A kernel was to take a context table from somewhere else than this rank's heap.
     #[error(
-        "argument {index} of kernel @{kernel} is no context table of this rank: {address:#x} is neither the one that the runtime has made nor in this rank's heap"
+        "argument {index} of kernel @{kernel} is no context table of this rank: {address:#x} is neither the one that \
+         the runtime has made nor in this rank's heap"
     )]
     WrongContext {
         /// The kernel.
@@ -386,15 +395,4 @@ pub enum Error {
         /// Why the run ended.
         source: Box<Error>,
     },
-}
-
-impl Error {
-    /// The innermost error, without the places around it.
-    #[must_use]
-    pub fn cause(&self) -> &Self {
-        match self {
-            Self::At { source, .. } | Self::AfterChecks { source, .. } => source.cause(),
-            other => other,
-        }
-    }
 }

@@ -23,12 +23,12 @@ pub(crate) struct Session {
     beside: Mutex<Option<(JoinHandle<()>, Option<Monitor>)>>,
 }
 
-/// Joins a run, and returns the ranks of this process: all of [`crate::Ranks::Threads`], for each of which the caller has a
-/// thread, or the one of [`crate::Ranks::Process`].
+/// Joins a run, and returns the ranks of this process: all of [`crate::Ranks::Threads`], for each of which the caller
+/// has a thread, or the one of [`crate::Ranks::Process`].
 ///
 /// A rank goes with [`Rank::leave`]. Of `config`, `timeout` is the longest time that one call of this process's ranks
-/// may take; nothing is traced. On CUDA, a process that has other threads sets `CUDA_MODULE_LOADING=EAGER` itself, before
-/// anything uses CUDA: a kernel that is loaded only when it is launched would wait for those that wait for it.
+/// may take; nothing is traced. On CUDA, a process that has other threads sets `CUDA_MODULE_LOADING=EAGER` itself,
+/// before anything uses CUDA: a kernel that is loaded only when it is launched would wait for those that wait for it.
 ///
 /// ```
 /// use symm_runtime::{Arg, Config, Coords, Error, Grid, Kernel, Rank, Ranks, join};

@@ -172,7 +172,8 @@ fn parts(shared: *const u8, bytes: usize) -> (usize, usize) {
     (before, (bytes - before) / 8)
 }
 
-/// Copies from memory that others may write to at the same time: each byte, and each aligned word, is one that was there.
+/// Copies from memory that others may write to at the same time: each byte, and each aligned word, is one that was
+/// there.
 ///
 /// # Safety
 /// Both ranges are valid for `bytes` bytes; nobody else uses `dst`.

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use crate::control::{Control, RankArea};
 use crate::driver::gpu::api::Identity;
 
-/// How long to wait for the others to say it, which all do as soon as they have met. Without it a pair of devices is not
-/// checked beforehand: then the vendor's library refuses it, in its own words.
+/// How long to wait for the others to say it, which all do as soon as they have met. Without it a pair of devices is
+/// not checked beforehand: then the vendor's library refuses it, in its own words.
 const SAYS_IN: Duration = Duration::from_secs(2);
 const RETRY: Duration = Duration::from_millis(1);
 

@@ -47,8 +47,8 @@ pub struct Config {
     pub trace: bool,
     /// What kernels run on.
     pub device: Device,
-    /// Whether threads that no rank knows of set flags: helpers of the caller's. Then ranks that all wait for each other
-    /// are no deadlock, and only a timeout ends what never comes.
+    /// Whether threads that no rank knows of set flags: helpers of the caller's. Then ranks that all wait for each
+    /// other are no deadlock, and only a timeout ends what never comes.
     pub helpers_signal: bool,
 }
 
@@ -122,8 +122,8 @@ pub struct Outcome<T> {
 pub struct Failure {
     /// The first fault of any rank.
     pub error: Error,
-    /// What happened on the ranks that could still tell it, as in [`Outcome::trace`]. What had begun and not ended, such
-    /// as a wait that nobody answered, ends with the run.
+    /// What happened on the ranks that could still tell it, as in [`Outcome::trace`]. What had begun and not ended,
+    /// such as a wait that nobody answered, ends with the run.
     pub trace: Option<Box<Trace>>,
 }
 

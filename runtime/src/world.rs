@@ -177,8 +177,8 @@ impl World {
     }
 
     /// Closes the heaps of other processes once all ranks have returned, and waits until those have closed this one's:
-    /// before that it may not be freed. One that has died meanwhile, or is stopped, does not come: then what this process
-    /// has lent goes when it ends.
+    /// before that it may not be freed. One that has died meanwhile, or is stopped, does not come: then what this
+    /// process has lent goes when it ends.
     pub(crate) fn part(&self) {
         let memory = self.heaps.memory();
         if !memory.has_others() || self.failed() {

@@ -43,8 +43,10 @@ fn a_timeout_says_what_everyone_does() {
         &message,
         &[
             "not finished after 2.5s (the timeout)",
-            "rank 1, block (3,0,0) of @kernels::consume: wait at heat.mlir:41:7: flag rank 1 heap+0x2000c0: saw -2, expected >= 3, for ",
-            "rank 0, block (1,0,0) of @kernels::consume: wait at heat.mlir:41:7: flag rank 0 heap+0x200040: saw -2, expected == 3,",
+            "rank 1, block (3,0,0) of @kernels::consume: wait at heat.mlir:41:7: flag rank 1 heap+0x2000c0: saw -2, \
+             expected >= 3, for ",
+            "rank 0, block (1,0,0) of @kernels::consume: wait at heat.mlir:41:7: flag rank 0 heap+0x200040: saw -2, \
+             expected == 3,",
             "rank 0, block (0,0,0) of @kernels::consume: running for ",
             "rank 0: launch of @kernels::consume at heat.mlir:13:3, for ",
             "4 of 4 blocks have not finished",
@@ -117,7 +119,8 @@ fn a_deadlock_is_reported_before_the_deadline() {
     assert!(start.elapsed() < SOON, "{:?}", start.elapsed());
     let part = |rank| {
         format!(
-            "rank {rank}, block (0,0,0) of @after_you: wait at p:20:1: flag rank {rank} heap+0x200000: saw 0, expected >= 1,"
+            "rank {rank}, block (0,0,0) of @after_you: wait at p:20:1: flag rank {rank} heap+0x200000: saw 0, \
+             expected >= 1,"
         )
     };
     assert_contains(&message, &["deadlock", &part(0), &part(1)]);

@@ -1,4 +1,4 @@
-"""Random calls that all ranks make alike, on several streams and in graphs, and the runs of a script that makes them."""
+"""Random calls that all ranks make alike, on several streams and in graphs, and runs of a script that makes them."""
 
 import argparse
 import os

@@ -42,7 +42,8 @@ def models(torch):
             return self.out(self.layers(self.enter(x.flatten(2).transpose(1, 2))).mean(1))
 
     def convolutions():
-        return nn.Sequential(nn.Conv2d(16, 32, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(512, 8))
+        pooled = nn.Conv2d(16, 32, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2)
+        return nn.Sequential(*pooled, nn.Flatten(), nn.Linear(512, 8))
 
     return {"LSTM": Recurrent, "CNN": convolutions, "transformer": Transformer}
 
@@ -84,7 +85,8 @@ def train(torch, device, there):
         ok = apart < 1e-3 and local[-1] < local[0]
         right &= ok
         times = f"{seconds:.2f} s here, {remote_seconds:.2f} s there"
-        print(f"{'ok  ' if ok else 'FAIL'} {name}, {STEPS} steps on {there}: losses {apart:.1e} apart, {times}", flush=True)
+        outcome = "ok  " if ok else "FAIL"
+        print(f"{outcome} {name}, {STEPS} steps on {there}: losses {apart:.1e} apart, {times}", flush=True)
     return right
 
 

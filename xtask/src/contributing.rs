@@ -116,7 +116,8 @@ fn blocks(page: &str) -> Result<Vec<Block>> {
     Ok(blocks)
 }
 
-/// Makes the copy what the tree is with the blocks in it. What is as it was keeps its time, so that it is not built again.
+/// Makes the copy what the tree is with the blocks in it. What is as it was keeps its time, so that it is not built
+/// again.
 fn write_copy(copy: &Path, blocks: &[Block]) -> Result<()> {
     let list = run::output(Command::new("git").args(["ls-files", "--cached", "--others", "--exclude-standard"]))?;
     let mut files: BTreeMap<PathBuf, Vec<u8>> = BTreeMap::new();

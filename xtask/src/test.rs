@@ -1,5 +1,5 @@
-//! `./x test`: builds everything, runs every test, and ends with a line `failed: NAME` for each test that failed and the
-//! line `N passed, N failed`.
+//! `./x test`: builds everything, runs every test, and ends with a line `failed: NAME` for each test that failed and
+//! the line `N passed, N failed`.
 
 mod cargo;
 

@@ -1,7 +1,8 @@
 """A kernel that waits for other ranks, under triton.autotune: each config is timed as often on every rank.
 
 Triton's own benchmark runs a config until some time has passed: ranks would run it differently often, wait for each
-other in vain, and choose different configs. Here they time a fixed number of runs, and agree on the slowest rank's time.
+other in vain, and choose different configs. Here they time a fixed number of runs, and agree on the slowest rank's
+time.
 """
 
 import time
@@ -17,7 +18,7 @@ CONFIGS = [triton.Config({"BLOCK": block}, num_warps=warps) for block, warps in 
 
 @triton.jit
 def shift(table, source, target, steps, arrived, n, BLOCK: tl.constexpr):
-    """Puts `source` into `target` of the next rank; each program counts its steps in memory, so runs may be repeated."""
+    """Puts `source` into `target` of the next rank; each program counts its steps in memory, so runs may repeat."""
     ctx = st.DeviceContext(table)
     program, after = tl.program_id(0), (ctx.rank() + 1) % ctx.num_ranks()
     step = tl.load(steps + program) + 1

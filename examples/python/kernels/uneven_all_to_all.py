@@ -9,7 +9,7 @@ import triton.language as tl
 
 @triton.jit
 def uneven_all_to_all(table, counts, rows, received, arrived, step, COLUMNS: tl.constexpr):
-    """`counts[i, j]` is how many rows rank i sends to rank j. A program for each peer; `rows` are sorted by receiver."""
+    """`counts[i, j]` is how many rows rank i sends to rank j. One program a peer; `rows` are sorted by receiver."""
     ctx = st.DeviceContext(table)
     me, ranks, to = ctx.rank(), ctx.num_ranks(), tl.program_id(0)
     column = tl.arange(0, COLUMNS)

@@ -1,12 +1,13 @@
 //! What memory the accesses of a loop may touch, as two addresses that code before the loop computes.
 //!
-//! A block of pointers is made of one pointer by adding integers. Each integer is followed back to what is known in front
-//! of the loop, and its least and its greatest value in all iterations are computed there, in 64 bits. Narrower
-//! arithmetic wraps around, and the bounds do not: so each intermediate result's bounds have to lie within its type. What
-//! has to hold for the bounds to be right is collected as conditions, which the code that uses them has to check.
+//! A block of pointers is made of one pointer by adding integers. Each integer is followed back to what is known in
+//! front of the loop, and its least and its greatest value in all iterations are computed there, in 64 bits. Narrower
+//! arithmetic wraps around, and the bounds do not: so each intermediate result's bounds have to lie within its type.
+//! What has to hold for the bounds to be right is collected as conditions, which the code that uses them has to check.
 //!
-//! Limits: sums, differences, products, extensions, smaller and larger of two, choices, and division by what is the same
-//! in all iterations; what a loop carries if it adds to it. Of a mask `x < n` over an access, `x` is bounded by `n`.
+//! Limits: sums, differences, products, extensions, smaller and larger of two, choices, and division by what is the
+//! same in all iterations; what a loop carries if it adds to it. Of a mask `x < n` over an access, `x` is bounded by
+//! `n`.
 
 mod arithmetic;
 

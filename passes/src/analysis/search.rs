@@ -1,5 +1,5 @@
-//! Searches of a function along its structured control flow and its blocks, forwards or backwards: whether a way meets an
-//! access before it meets what orders it.
+//! Searches of a function along its structured control flow and its blocks, forwards or backwards: whether a way meets
+//! an access before it meets what orders it.
 
 use crate::ir::{blocks, enclosing, name, operations};
 use crate::registration::previous_in_block;

@@ -77,7 +77,8 @@ fn is_uniform<'c: 'a, 'a>(value: Value<'c, 'a>, left: &mut u32) -> bool {
     known && op.operands().all(|operand| is_uniform(operand, left))
 }
 
-/// The arguments of a kernel, what the host has made before the launch, and the counter of a loop that all threads run alike.
+/// The arguments of a kernel, what the host has made before the launch, and the counter of a loop that all threads run
+/// alike.
 fn is_uniform_argument<'c: 'a, 'a>(value: Value<'c, 'a>, left: &mut u32) -> bool {
     // Asked first: melior prints what it can't convert.
     if !value.is_block_argument() {

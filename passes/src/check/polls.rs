@@ -11,8 +11,8 @@
 //! ```
 //!
 //! To Triton's compilers a plain load of one place gives one value for as long as the thread itself does not
-//! write there. They load once, and a loop that does nothing else then never ends, which they take for code that is never
-//! reached, and drop. `symm.wait` polls, and acquires what was released.
+//! write there. They load once, and a loop that does nothing else then never ends, which they take for code that is
+//! never reached, and drop. `symm.wait` polls, and acquires what was released.
 //!
 //! A loop is one that polls if it loads and computes only, and goes on as a load from one place says: with a remote
 //! load whatever else its condition takes, with a Triton load if it takes nothing else that changes.
@@ -55,8 +55,8 @@ fn check<'c: 'a, 'a>(around: OperationRef<'c, 'a>) {
     for load in seen.loads.iter().copied() {
         let pointer = load.operands().nth(usize::from(SymmOp::cast(load).is_some()));
         if SymmOp::cast(load).is_some() || pointer.is_some_and(is_remote) || !seen.changes {
-            let complaint = "polls memory in a loop with a plain load: compilers load once, or drop the loop; use wait, \
-                             which polls until the flag is as asked and acquires what was released";
+            let complaint = "polls memory in a loop with a plain load: compilers load once, or drop the loop; use \
+                             wait, which polls until the flag is as asked and acquires what was released";
             report(Severity::Warning, load, complaint);
         }
     }

@@ -7,9 +7,9 @@
 //! ```
 //!
 //! - **One thread or warp signals for its block** (O3). The writes of a block's other threads are released by nobody
-//!   when one thread or one warp of it releases (a signal, an atomic, a fence, a barrier) in a branch or under a mask on
-//!   the thread's number, and no barrier of the block lies in between: use `group block`. An error under strict where
-//!   the other threads have last written to the rank that is told.
+//!   when one thread or one warp of it releases (a signal, an atomic, a fence, a barrier) in a branch or under a mask
+//!   on the thread's number, and no barrier of the block lies in between: use `group block`. An error under strict
+//!   where the other threads have last written to the rank that is told.
 //! - **A counter may be past.** `wait eq` on a flag to which this kernel only adds; `ge` holds whenever `eq` does. A
 //!   counter that is meant to wrap around, or to be taken back, says so with `unsigned eq`. Never an error.
 //! - **A flag that is set is not counted.** Where every signal of the kernel to a flag sets a constant and none of
@@ -17,15 +17,15 @@
 //! - **A count does not say who.** Where a signal adds to one flag of every rank in turn, a wait in a loop for one
 //!   more each time is satisfied by whoever comes first, not by the rank whose data the loop reads next. An error under
 //!   strict.
-//! - **Threads that wait for their own warp** (O5). One thread of a warp waits in a branch, with `group thread` or for a
-//!   packet, and others send in the other branch. A warp may run the branches one after the other. Never an error.
+//! - **Threads that wait for their own warp** (O5). One thread of a warp waits in a branch, with `group thread` or for
+//!   a packet, and others send in the other branch. A warp may run the branches one after the other. Never an error.
 //!
 //! Limits: signals and waits of one function on one array of flags, which is followed through views. Nothing is said
 //! of an array that the function also writes in another way or passes on, nor of a flag that is set where another
 //! function of the module signals flags of its type; what the host writes between launches does not count. Branches
 //! are those of `scf.if`; neither what callers have written is looked at, nor what one thread or warp writes for
-//! another, nor what a function releases that is called in the branch. Run it after `symm-check-memory-order`, which may make a
-//! signal of one thread release.
+//! another, nor what a function releases that is called in the branch. Run it after `symm-check-memory-order`, which
+//! may make a signal of one thread release.
 
 mod flags;
 mod one_thread;

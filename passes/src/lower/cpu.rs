@@ -18,8 +18,8 @@
 //!
 //! With `trace=true` puts, gets and signals are recorded. With `offload=true` the kernels run on a GPU: they are left
 //! out, and a launch names its kernel and tells the layout of its arguments. With `check=true` a kernel runs once for
-//! each thread, and signals, waits and barriers become calls of `symm_chk_…` (abi/src/check.rs). Limits (S1): no tensors
-//! of pointers, no shuffles, no `gpu.dynamic_shared_memory`, no asynchronous launches.
+//! each thread, and signals, waits and barriers become calls of `symm_chk_…` (abi/src/check.rs). Limits (S1): no
+//! tensors of pointers, no shuffles, no `gpu.dynamic_shared_memory`, no asynchronous launches.
 
 mod check;
 mod data;

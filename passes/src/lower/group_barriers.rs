@@ -1,5 +1,5 @@
-//! Where the copies and the waits of a group need barriers: before a copy, so that it sees what each thread of the group
-//! has done, and after both, so that each thread sees what they have done (O3).
+//! Where the copies and the waits of a group need barriers: before a copy, so that it sees what each thread of the
+//! group has done, and after both, so that each thread sees what they have done (O3).
 //!
 //! ```mlir
 //! memref.store %x, %src[%thread] : memref<64xf32>
@@ -9,14 +9,14 @@
 //! %y = memref.load %near[%thread] : memref<64xf32>
 //! ```
 //!
-//! A barrier is left out where every path to the op, or from it, has a barrier of the group before it has an access of a
-//! thread of the group; after a wait it may be that of another wait, because one thread waits for all. Where that holds
-//! within a loop, and only what lies around the loop needs the barrier, it stands at the loop, if all threads get there
-//! together.
+//! A barrier is left out where every path to the op, or from it, has a barrier of the group before it has an access of
+//! a thread of the group; after a wait it may be that of another wait, because one thread waits for all. Where that
+//! holds within a loop, and only what lies around the loop needs the barrier, it stands at the loop, if all threads get
+//! there together.
 //!
 //! Between a `get` or `copy` and another access the barrier is the `get`'s: what follows finds the group together. The
-//! source of a `put` may be read until the next barrier of its group, so a write that may come earlier needs one. Puts that follow
-//! each other are not ordered among themselves, and neither are gets: between those there is none.
+//! source of a `put` may be read until the next barrier of its group, so a write that may come earlier needs one. Puts
+//! that follow each other are not ordered among themselves, and neither are gets: between those there is none.
 //!
 //! Limits: an access counts whatever its address is; a call counts as what its callee does, if that is known.
 
@@ -219,8 +219,8 @@ impl Look<'_> {
         })
     }
 
-    /// Whether an op has a barrier of the group of `member`: before it does anything else, seen from before it, or after it
-    /// has done all else, seen from after it.
+    /// Whether an op has a barrier of the group of `member`: before it does anything else, seen from before it, or
+    /// after it has done all else, seen from after it.
     fn is_barrier_of<'c: 'a, 'a>(&self, op: SymmOp<'c, 'a>, direction: Direction, member: GroupOp) -> bool {
         let is_after = direction == Direction::After;
         let covers = |group| self.group(group) >= member.group;

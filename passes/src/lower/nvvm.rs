@@ -94,8 +94,8 @@ struct Nvvm {
     sm: u32,
 }
 
-/// Whether a kernel that runs `op` may have dynamic shared memory of its own: what it holds, and what any function holds
-/// that it may call. A function may be called by any kernel.
+/// Whether a kernel that runs `op` may have dynamic shared memory of its own: what it holds, and what any function
+/// holds that it may call. A function may be called by any kernel.
 fn may_take_dynamic_shared(op: OperationRef) -> bool {
     let function = |op| enclosing(op, &["gpu.func", "func.func"]);
     let kernel = function(op).filter(|function| is_kernel(*function));

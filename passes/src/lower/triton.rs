@@ -29,8 +29,8 @@
 //! Packets are stores, loads and loops of assembly, one thread's each, with no barrier but the one that lets a packet
 //! answer another one (P1, `packet.rs`).
 //!
-//! Stores of the engine for tensors (TMA) are waited for before a release, and before an access of these ops that may meet
-//! one (`engine.rs`).
+//! Stores of the engine for tensors (TMA) are waited for before a release, and before an access of these ops that may
+//! meet one (`engine.rs`).
 //!
 //! Limits: contexts are made in the function that uses them. No bulk copies of a `count` of elements, no `wait` with a
 //! timeout, no masks on `atomic_cas`. On AMD, orders for gfx942 and gfx950 only.

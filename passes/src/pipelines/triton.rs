@@ -94,9 +94,9 @@ pub fn take_waits<'c: 'a, 'a>(module: OperationRef<'c, 'a>) -> String {
     waits.unwrap_or_default()
 }
 
-/// Erases what computes values that nothing takes, of which Triton's front end and the lowering leave a third: text that
-/// is not written need not be read. Triton's passes would erase them all the same; but constants they merge, and what is
-/// left then has no line where the lines differ.
+/// Erases what computes values that nothing takes, of which Triton's front end and the lowering leave a third: text
+/// that is not written need not be read. Triton's passes would erase them all the same; but constants they merge, and
+/// what is left then has no line where the lines differ.
 fn erase_unused(root: OperationRef) {
     // Users come after what they use, in their block or in one within it.
     for op in collect(root).into_iter().rev() {

@@ -233,8 +233,8 @@ impl<'c: 'a, 'a> InferOrder<'c, 'a> {
             && self.all_is_let_in(*op, fence.group())
     }
 
-    /// Whether nothing that ran before `op` leaves it to a later fence of the group to let in what it has seen. The polls of
-    /// a wait may acquire one by one: then they are no fence for the relaxed reads before them.
+    /// Whether nothing that ran before `op` leaves it to a later fence of the group to let in what it has seen. The
+    /// polls of a wait may acquire one by one: then they are no fence for the relaxed reads before them.
     fn all_is_let_in(&mut self, op: OperationRef<'c, 'a>, group: Group) -> bool {
         let (mut at, mut passed) = (op, Vec::new());
         let answer = loop {

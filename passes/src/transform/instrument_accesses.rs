@@ -1,5 +1,5 @@
-//! Tells symm-check of every access of memory: in a program in the LLVM dialect each load, store, atomic, fence and copy
-//! becomes a call of `symm_chk_…` (abi/src/check.rs). A value goes through the stack.
+//! Tells symm-check of every access of memory: in a program in the LLVM dialect each load, store, atomic, fence and
+//! copy becomes a call of `symm_chk_…` (abi/src/check.rs). A value goes through the stack.
 //!
 //! ```mlir
 //! %v = llvm.load %p : !llvm.ptr -> f32

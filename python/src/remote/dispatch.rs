@@ -51,8 +51,8 @@ struct Scratch {
 
 #[pymethods]
 impl Dispatcher {
-    /// `make` makes a tensor from the arguments that specs have, `place` gives the line of the program, and `other` does
-    /// what this cannot do.
+    /// `make` makes a tensor from the arguments that specs have, `place` gives the line of the program, and `other`
+    /// does what this cannot do.
     #[new]
     fn new(py: Python<'_>, make: Py<PyAny>, place: Py<PyAny>, other: Py<PyAny>) -> PyResult<Self> {
         let (remote, tracing) = (configured()?, Tracing::new(py)?);

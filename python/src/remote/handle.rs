@@ -39,8 +39,8 @@ impl Drop for Handle {
                 link.get().forget(self.id);
                 return;
             }
-            // It may go while an exception is under way, with which no Python may be called. Who drops cannot do anything
-            // about an error of its own.
+            // It may go while an exception is under way, with which no Python may be called. Who drops cannot do
+            // anything about an error of its own.
             let raised = PyErr::take(py);
             drop(link.call_method1(intern!(py, "drop"), (self.id,)));
             if let Some(raised) = raised {

@@ -5,8 +5,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The device's type, as torch's guard for devices made in Python asks for it.
 ///
-/// The guard asks when an operation of a backward pass is left, also when an exception has left it. With that exception in
-/// place no call can succeed, and torch would end the process. So the exception is kept here, for who has begun the
+/// The guard asks when an operation of a backward pass is left, also when an exception has left it. With that exception
+/// in place no call can succeed, and torch would end the process. So the exception is kept here, for who has begun the
 /// backward pass.
 #[pyclass(frozen, module = "symm._symm")]
 pub struct DeviceKind {

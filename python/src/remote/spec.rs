@@ -5,7 +5,8 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 
-/// The metadata of a new tensor and the arguments of what makes it; None where there is none, or it is more than a call.
+/// The metadata of a new tensor and the arguments of what makes it; None where there is none, or it is more than a
+/// call.
 type Part = Option<(Py<PyAny>, Py<PyTuple>)>;
 
 /// What an operation returns, on one worker.

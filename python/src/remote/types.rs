@@ -18,8 +18,8 @@ pub struct Types {
     memory_formats: Vec<Option<Py<PyAny>>>,
 }
 
-/// The class of remote tensors. An instance has a `Handle` in `_handle`, and in `_meta` an object whose `number` stands for
-/// its metadata.
+/// The class of remote tensors. An instance has a `Handle` in `_handle`, and in `_meta` an object whose `number` stands
+/// for its metadata.
 pub struct Remote {
     pub class: Py<PyType>,
 }

@@ -36,7 +36,8 @@ fn claim(assertions: &mut String, what: &str, value: usize) {
 #[test]
 fn structs_and_numbers_are_the_same_in_c() {
     let mut assertions = "#include \"symm.h\"\n".to_owned();
-    same!(assertions, "symm_options", Options, driver heap_size timeout deadline fingerprint fingerprint_bytes helpers_signal);
+    same!(assertions, "symm_options", Options,
+        driver heap_size timeout deadline fingerprint fingerprint_bytes helpers_signal);
     same!(assertions, "symm_rank_info", RankInfo, rank num_ranks heap_size heap_bases ctx device_ctx);
     same!(assertions, "symm_grid", CGrid, blocks threads shared_bytes waits barrier);
     same!(assertions, "symm_coords", Coords, block grid);

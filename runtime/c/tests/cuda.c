@@ -1,6 +1,6 @@
 // Stands in for NVIDIA's libcuda.so, for test/device/graphs.c and devices.c: devices are memory of this process, heaps
-// are memfds, streams are threads, and the kernels are those below. What it is given is checked; what is left at the end of a
-// process that went well makes it one that did not.
+// are memfds, streams are threads, and the kernels are those below. What it is given is checked; what is left at the
+// end of a process that went well makes it one that did not.
 
 #define _GNU_SOURCE
 #include <fcntl.h>

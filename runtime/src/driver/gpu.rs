@@ -120,7 +120,8 @@ impl Shared {
         Arc::clone(&lock(&self.local)[&rank])
     }
 
-    /// The number in this process of the device of a rank; `None` where this process cannot tell it, or does not see it.
+    /// The number in this process of the device of a rank; `None` where this process cannot tell it, or does not see
+    /// it.
     fn device_of(&self, rank: u32, local: &[u32], identity: Option<Identity>) -> Option<Ordinal> {
         if local.contains(&rank) {
             return Some(self.device(rank));
@@ -231,8 +232,8 @@ impl Shared {
         self.start_tracing(local)
     }
 
-    /// Where in its own heap a rank's context table is, if heaps are mapped: a kernel then knows its rank by the table's
-    /// address (rule T5).
+    /// Where in its own heap a rank's context table is, if heaps are mapped: a kernel then knows its rank by the
+    /// table's address (rule T5).
     fn table_in_heap(&self, table: &[i64]) -> Option<u64> {
         let base = table[table::HEADER_WORDS + usize::try_from(table[table::RANK]).expect("a rank")].cast_unsigned();
         self.api.maps().then_some(base + TABLE_OFFSET)

@@ -167,8 +167,8 @@ mod tests {
         let met = Limits { numbers: Use { has: Some(32_700), most: Some(32_768) }, ..limits() };
         assert_eq!(
             met.describe(7),
-            "each block is a thread, and a rank has 7 of its own; a limit is reached: 32700 of at most 32768 threads of \
-             this system (kernel.pid_max)"
+            "each block is a thread, and a rank has 7 of its own; a limit is reached: 32700 of at most 32768 threads \
+             of this system (kernel.pid_max)"
         );
     }
 

@@ -1,6 +1,6 @@
-//! Threads for blocks, of which there may be thousands. A thread of the standard library has a second stack for handlers
-//! of signals in a mapping of its own, with a guard of its own: four mappings, of which a process may have 65 530. Here
-//! that stack is a part of the first, and a thread has two.
+//! Threads for blocks, of which there may be thousands. A thread of the standard library has a second stack for
+//! handlers of signals in a mapping of its own, with a guard of its own: four mappings, of which a process may have 65
+//! 530. Here that stack is a part of the first, and a thread has two.
 
 use std::ffi::c_void;
 use std::io;

@@ -1,5 +1,6 @@
 //! Where in the program something happened.
 
+use super::Error;
 use std::fmt;
 
 /// Where in the program something happened.
@@ -22,6 +23,17 @@ impl fmt::Display for Place {
         match &self.block {
             Some(([x, y, z], kernel)) => write!(f, ", block ({x},{y},{z}) of @{kernel}"),
             None => Ok(()),
+        }
+    }
+}
+
+impl Error {
+    /// The innermost error, without the places around it.
+    #[must_use]
+    pub fn cause(&self) -> &Self {
+        match self {
+            Self::At { source, .. } | Self::AfterChecks { source, .. } => source.cause(),
+            other => other,
         }
     }
 }

@@ -143,7 +143,8 @@ impl Bootstrap {
         Self::launcher().is_some()
     }
 
-    /// Reads the variables that torchrun sets, or else Open MPI's, or else those of MPICH and Intel MPI, or else Slurm's.
+    /// Reads the variables that torchrun sets, or else Open MPI's, or else those of MPICH and Intel MPI, or else
+    /// Slurm's.
     ///
     /// With torchrun those are `RANK`, `WORLD_SIZE`, `LOCAL_WORLD_SIZE`, `MASTER_PORT` and `TORCHELASTIC_RUN_ID`.
     /// `MASTER_PORT` and the run's id only tell runs apart: no network is used.

@@ -181,8 +181,8 @@ fn enter(bootstrap: &Bootstrap, stream: &Kept, offer: &Offer) -> Result<(OwnedFd
     }
 }
 
-/// Waits until there is an answer to read, or the time is over; unlike reading, this can be interrupted. The rest of the
-/// time.
+/// Waits until there is an answer to read, or the time is over; unlike reading, this can be interrupted. The rest of
+/// the time.
 fn await_answer(stream: &Kept, after: Duration) -> Result<Duration, Error> {
     let (mut timer, step) = (Timer::new(after), Timespec::try_from(RETRY).expect("a short time"));
     // Whatever else there is to say of the connection, reading says.

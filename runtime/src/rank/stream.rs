@@ -219,8 +219,8 @@ impl Drop for Stream {
     fn drop(&mut self) {
         if self.owned {
             let failed = self.seat.world.failed();
-            // Where that fails the device has failed, which others have said. On HIP it may wait for what the stream has
-            // to do: after a failure perhaps for ever.
+            // Where that fails the device has failed, which others have said. On HIP it may wait for what the stream
+            // has to do: after a failure perhaps for ever.
             let _ = self.seat.end(|api| {
                 if !failed || !matches!(api.is_done(self.raw), Ok(false)) {
                     api.destroy_stream(self.raw);

@@ -1,7 +1,7 @@
 //! Barriers of blocks: which waits are a part of one, who is missing in it, and whether the grids can meet at all.
 //!
-//! The words are those of `passes/src/lower/cpu/order.rs` at the start of each heap: for each block an epoch, then a flag
-//! for each rank, which that rank sets to the epoch that it has come to.
+//! The words are those of `passes/src/lower/cpu/order.rs` at the start of each heap: for each block an epoch, then a
+//! flag for each rank, which that rank sets to the epoch that it has come to.
 
 use std::collections::BTreeMap;
 
@@ -55,8 +55,8 @@ pub(crate) struct OnDevice {
     missing: Vec<u32>,
 }
 
-/// The blocks of kernels on devices that wait in barriers: their words in the heaps are all that shows it. A device that
-/// does not answer is left alone.
+/// The blocks of kernels on devices that wait in barriers: their words in the heaps are all that shows it. A device
+/// that does not answer is left alone.
 pub(crate) fn on_devices(world: &World) -> Vec<OnDevice> {
     let mut found = Vec::new();
     for (rank, area) in (0..).zip(world.control.areas()).filter(|(_, area)| is_on_device(world, area)) {

@@ -2,9 +2,9 @@
 //!
 //! MLIR 22 does not check everything it reads: there are malformed programs, above all as bytecode, on which its
 //! reader or one of its passes runs into a null pointer or out of stack. A tool that holds a [`Guard`] then ends
-//! with one line on standard error and status 1, and with another line where it is out of its stack. The same holds where
-//! it asks for more memory than the machine has, which would otherwise end this process, or another one, without a
-//! word. With `SYMM_BACKTRACE=1` in the environment it crashes as it would without, with LLVM's stack dump.
+//! with one line on standard error and status 1, and with another line where it is out of its stack. The same holds
+//! where it asks for more memory than the machine has, which would otherwise end this process, or another one, without
+//! a word. With `SYMM_BACKTRACE=1` in the environment it crashes as it would without, with LLVM's stack dump.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::ffi::{c_int, c_void};
@@ -19,8 +19,8 @@ pub const MESSAGE: &str = "error: MLIR crashed on this input, or did not come to
                            is not checked, or has met a bug; SYMM_BACKTRACE=1 in the environment shows where";
 
 /// What is said instead where the stack of [`note_stack`] was too small.
-const DEEP: &str = "error: the program is nested too deeply, or has too long a chain of operations: MLIR ran out of its \
-                    stack of 64 MiB";
+const DEEP: &str = "error: the program is nested too deeply, or has too long a chain of operations: MLIR ran out of \
+                    its stack of 64 MiB";
 
 /// How far from the end of its stack a thread may fault that has run over it, in bytes: frames before and beyond it.
 const NEAR: (usize, usize) = (256 << 10, 1 << 20);

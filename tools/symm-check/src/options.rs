@@ -44,7 +44,11 @@ pub struct Options {
     #[arg(long, default_value = "main")]
     pub entry: String,
     /// An array argument, from a NumPy file.
-    #[arg(long = "input", value_name = "NAME=FILE.npy", value_parser = OsStringValueParser::new().try_map(|text| input(&text)))]
+    #[arg(
+        long = "input",
+        value_name = "NAME=FILE.npy",
+        value_parser = OsStringValueParser::new().try_map(|text| input(&text)),
+    )]
     pub inputs: Vec<(String, OsString)>,
     /// A scalar argument.
     #[arg(long = "arg", value_name = "NAME=VALUE", value_parser = pair, allow_hyphen_values = true)]

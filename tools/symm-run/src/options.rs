@@ -38,10 +38,18 @@ pub struct Options {
     #[arg(long, default_value = "main")]
     pub entry: String,
     /// An array argument, from a NumPy file.
-    #[arg(long = "input", value_name = "NAME=FILE.npy", value_parser = OsStringValueParser::new().try_map(|text| input(&text)))]
+    #[arg(
+        long = "input",
+        value_name = "NAME=FILE.npy",
+        value_parser = OsStringValueParser::new().try_map(|text| input(&text)),
+    )]
     pub inputs: Vec<(String, OsString)>,
     /// Where an array result goes: rank 0's, or every rank's if the name holds {rank}.
-    #[arg(long = "output", value_name = "NAME=FILE.npy", value_parser = OsStringValueParser::new().try_map(|text| file(&text)))]
+    #[arg(
+        long = "output",
+        value_name = "NAME=FILE.npy",
+        value_parser = OsStringValueParser::new().try_map(|text| file(&text)),
+    )]
     pub outputs: Vec<(String, OsString)>,
     /// A scalar argument.
     #[arg(long = "arg", value_name = "NAME=VALUE", value_parser = pair, allow_hyphen_values = true)]
@@ -64,7 +72,8 @@ pub struct Options {
     /// Check every rank and address at run time, and end the run at the op that is wrong.
     #[arg(long)]
     pub check_bounds: bool,
-    /// Standard input holds the program as the symm-run that has started this rank has compiled it; the file is not read.
+    /// Standard input holds the program as the symm-run that has started this rank has compiled it; the file is not
+    /// read.
     #[arg(long, hide = true)]
     pub compiled: bool,
 }

@@ -29,7 +29,13 @@ struct Options {
     #[arg(long)]
     pipeline: Option<String>,
     /// How much LLVM optimises, 0 to 3.
-    #[arg(short = 'O', long, value_name = "LEVEL", default_value_t = 2, value_parser = clap::value_parser!(u8).range(0..=3))]
+    #[arg(
+        short = 'O',
+        long,
+        value_name = "LEVEL",
+        default_value_t = 2,
+        value_parser = clap::value_parser!(u8).range(0..=3),
+    )]
     optimize: u8,
     /// Where to write; '-' is standard output.
     #[arg(short, long, default_value = "-")]

@@ -75,8 +75,8 @@ fn answer(asked: Option<&OsStr>) -> ExitCode {
 fn usage() -> String {
     let tools = TOOLS.iter().map(|tool| format!("  {:<12}{}\n", tool.word, tool.summary));
     format!(
-        "Usage: symm TOOL [ARGUMENT]...\n\n{}\n`symm TOOL --help` says more. A link to this executable that is called symm-TOOL is that \
-         tool.\n",
+        "Usage: symm TOOL [ARGUMENT]...\n\n{}\n`symm TOOL --help` says more. A link to this executable that is called \
+         symm-TOOL is that tool.\n",
         tools.collect::<String>()
     )
 }

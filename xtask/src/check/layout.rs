@@ -15,6 +15,9 @@ const MOST_LINES_OF_A_FUNCTION: usize = 60;
 const LONG_FUNCTIONS: &[(&str, &str)] = &[("wrong", "a table of wrong uses, each in a branch")];
 /// Where a file's lines count.
 const SOURCES: &[&str] = &["c", "cpp", "h", "py", "rs", "td"];
+const MOST_COLUMNS: usize = 120;
+/// The folders whose lines may be longer.
+const LONG_LINES: &[&str] = &["checker/", "python/symm/", "remote/", "test/python/"];
 /// The files that may be longer, and why.
 const LONG_FILES: &[(&str, &str)] = &[("bench/device/measure.py", "carried alone to machines with GPUs")];
 
@@ -69,11 +72,8 @@ pub fn programs_not_run() -> Result<Vec<String>> {
 /// A file holds one idea.
 pub fn long_files() -> Result<Vec<String>> {
     let mut complaints = Vec::new();
-    let is_source = |file: &&String| {
-        let suffix = Path::new(file).extension().and_then(OsStr::to_str).unwrap_or_default();
-        SOURCES.contains(&suffix) && !LONG_FILES.iter().any(|(long, _)| file == long)
-    };
-    for file in files()?.iter().filter(is_source) {
+    let may_be_long = |file: &str| LONG_FILES.iter().any(|(long, _)| file == *long);
+    for file in files()?.iter().filter(|file| is_source(file) && !may_be_long(file)) {
         let lines = tree::read(file)?.lines().count();
         if lines > MOST_LINES {
             complaints.push(format!("{file} has {lines} lines: split it, {MOST_LINES} are the most"));
@@ -82,10 +82,29 @@ pub fn long_files() -> Result<Vec<String>> {
     Ok(complaints)
 }
 
+/// rustfmt leaves comments and strings as they are.
+pub fn long_lines() -> Result<Vec<String>> {
+    let mut complaints = Vec::new();
+    for file in files()? {
+        let is_text = is_source(&file) || file == "x" || has_suffix(&file, &["sh"]);
+        if !is_text || LONG_LINES.iter().any(|folder| file.starts_with(folder)) {
+            continue;
+        }
+        for (number, line) in tree::read(&file)?.lines().enumerate() {
+            let columns = line.chars().count();
+            if columns > MOST_COLUMNS {
+                let place = format!("{file}:{}", number + 1);
+                complaints.push(format!("{place} has {columns} columns: break it, {MOST_COLUMNS} are the most"));
+            }
+        }
+    }
+    Ok(complaints)
+}
+
 /// A Python function does one thing.
 pub fn long_functions() -> Result<Vec<String>> {
     let mut complaints = Vec::new();
-    for file in files()?.iter().filter(|file| Path::new(file).extension().is_some_and(|suffix| suffix == "py")) {
+    for file in files()?.iter().filter(|file| has_suffix(file, &["py"])) {
         for (name, lines) in python_functions(&tree::read(file)?) {
             if lines > MOST_LINES_OF_A_FUNCTION && !LONG_FUNCTIONS.iter().any(|(long, _)| name == *long) {
                 complaints.push(format!(
@@ -145,6 +164,14 @@ fn files() -> Result<Vec<String>> {
     Ok(list.lines().filter(|file| Path::new(file).is_file()).map(str::to_owned).collect())
 }
 
+fn is_source(file: &str) -> bool {
+    has_suffix(file, SOURCES)
+}
+
+fn has_suffix(file: &str, suffixes: &[&str]) -> bool {
+    Path::new(file).extension().and_then(OsStr::to_str).is_some_and(|suffix| suffixes.contains(&suffix))
+}
+
 fn stem(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
@@ -155,8 +182,10 @@ mod tests {
 
     #[test]
     fn bodies_of_python_functions_are_counted() {
-        let text = "def f(\n    a,\n    b,\n):  # fmt: skip\n    x = 1\n\n    # why\n    return g(\n        x\n    )\n\n\nclass C:\n    def h(self): pass\n";
-        assert_eq!(python_functions(text), [("f", 4), ("h", 0)]);
+        let signature = "def f(\n    a,\n    b,\n):  # fmt: skip\n";
+        let body = "    x = 1\n\n    # why\n    return g(\n        x\n    )\n";
+        let text = format!("{signature}{body}\n\nclass C:\n    def h(self): pass\n");
+        assert_eq!(python_functions(&text), [("f", 4), ("h", 0)]);
     }
 
     #[test]

@@ -64,7 +64,8 @@ pub fn draw(json: &str) -> Result<String> {
     let height = bottom + 40.0;
     writeln!(
         svg,
-        r#"<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" font-family="sans-serif" font-size="12">"#
+        r#"<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}"
+font-family="sans-serif" font-size="12">"#
     )?;
     writeln!(svg, r#"<rect width="100%" height="100%" fill="white"/>"#)?;
     draw_legend(&mut svg)?;
@@ -79,7 +80,8 @@ pub fn draw(json: &str) -> Result<String> {
             let (from, width) = (x(span.start), (x(span.end) - x(span.start)).max(1.5));
             writeln!(
                 svg,
-                r#"<rect x="{from:.1}" y="{}" width="{width:.1}" height="{}" fill="{colour}"><title>{} ({:.1} µs)</title></rect>"#,
+                r#"<rect x="{from:.1}" y="{}" width="{width:.1}" height="{}" fill="{colour}">
+<title>{} ({:.1} µs)</title></rect>"#,
                 y + lower,
                 BAR - 2.0 * lower,
                 escape(&span.name),
@@ -93,7 +95,8 @@ pub fn draw(json: &str) -> Result<String> {
         let bend = x1.midpoint(x2);
         writeln!(
             svg,
-            r##"<path d="M{x1:.1},{y1} C{bend:.1},{y1} {bend:.1},{y2} {x2:.1},{y2}" fill="none" stroke="#333" stroke-opacity="0.6"/><circle cx="{x2:.1}" cy="{y2}" r="3" fill="#333"/>"##
+            r##"<path d="M{x1:.1},{y1} C{bend:.1},{y1} {bend:.1},{y2} {x2:.1},{y2}"
+fill="none" stroke="#333" stroke-opacity="0.6"/><circle cx="{x2:.1}" cy="{y2}" r="3" fill="#333"/>"##
         )?;
     }
     draw_ticks(&mut svg, end - start, bottom, |time| x(start + time))?;

@@ -34,10 +34,11 @@ KERNELS = """
 {doc}
 
 A pointer is one into this rank's heap, or a block of such; `rank` is one integer, a Python number or a scalar of the
-kernel, or where an op says so a block of them. Masks, values and `other` have the shape of the pointers or are broadcast to it, and values are cast as
-`tl.store` casts them. In Gluon, results have the layout of the pointers. `scope` is "sys" by default, and a narrower one
-is widened. `group` is there because the dialect's ops have it: a Triton program is one thread to its author, so
-every op is the whole program's, whatever it says. What is wrong with an op is a CompileError that names its line.
+kernel, or where an op says so a block of them. Masks, values and `other` have the shape of the pointers or are
+broadcast to it, and values are cast as `tl.store` casts them. In Gluon, results have the layout of the pointers.
+`scope` is "sys" by default, and a narrower one is widened. `group` is there because the dialect's ops have it: a Triton
+program is one thread to its author, so every op is the whole program's, whatever it says. What is wrong with an op is a
+CompileError that names its line.
 
 ### `symm.triton.DeviceContext(table)`, `symm.gluon.DeviceCtx(table)`
 
@@ -110,7 +111,8 @@ def main():
         print(entry(f"symm.comm.{kind.__name__}", kind))
     for name in ("check", "recover", "close", "link_kind", "seam", "endpoint", "get_geometry"):
         print(entry(f"P2pTransport.{name}", getattr(comm.P2pTransport, name)))
-    print("\n## Exceptions and warnings\n\nEvery exception is a `symm.SymmError`, every warning a `symm.SymmWarning`.\n")
+    print("\n## Exceptions and warnings\n")
+    print("Every exception is a `symm.SymmError`, every warning a `symm.SymmWarning`.\n")
     print("| class | what it says |\n| :-- | :-- |")
     for name, kind in vars(errors).items():
         if inspect.isclass(kind) and issubclass(kind, (symm.SymmError, Warning)):

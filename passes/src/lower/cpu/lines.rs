@@ -1,5 +1,5 @@
-//! The lines of packets on the CPU: each half is one 64-bit atomic access, and its epoch the flag that the runtime waits
-//! for.
+//! The lines of packets on the CPU: each half is one 64-bit atomic access, and its epoch the flag that the runtime
+//! waits for.
 
 use super::data::context_pointer;
 use super::runtime::{Runtime, stack};

@@ -1,7 +1,7 @@
 //! Faults on a GPU: a record in the report buffer, then a trap.
 //!
-//! The report buffer is memory of the host that the device can write; a word of the context table after the bases points
-//! to it, or is zero. What it holds is [`symm_abi::fault`]. The host fills in the message.
+//! The report buffer is memory of the host that the device can write; a word of the context table after the bases
+//! points to it, or is zero. What it holds is [`symm_abi::fault`]. The host fills in the message.
 
 use super::{Target, order, site, threads};
 use crate::ir::address::{as_word, word_kind};

@@ -1,7 +1,7 @@
 //! Records of what a block does, in the trace buffer of its rank.
 //!
-//! The buffer is memory of the device; a word of the context table after the bases points to it, or is zero. What it holds
-//! is [`symm_abi::trace`]. The runtime reads it, also while the kernel hangs, so every store is volatile.
+//! The buffer is memory of the device; a word of the context table after the bases points to it, or is zero. What it
+//! holds is [`symm_abi::trace`]. The runtime reads it, also while the kernel hangs, so every store is volatile.
 
 use super::{Target, site, threads};
 use crate::ir::{Builder, signed};

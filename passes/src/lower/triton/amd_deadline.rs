@@ -15,7 +15,8 @@ use symm_abi::deadline::{
 use symm_dialect::ops::{Order, Scope};
 use symm_dialect::shape::byte_width;
 
-/// Nanoseconds from one tick of the clock that all compute units share to the next: it has 100 MHz on gfx942 and gfx950.
+/// Nanoseconds from one tick of the clock that all compute units share to the next: it has 100 MHz on gfx942 and
+/// gfx950.
 const TICK: i64 = 10;
 
 /// Polls a flag in every thread until it is as asked, or its deadline is over.

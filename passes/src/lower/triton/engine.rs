@@ -14,8 +14,8 @@ use std::collections::HashSet;
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::SymmOp;
 
-/// What runs some of a kernel's warps on code of their own: its first region is the default partition, and the regions of
-/// what its second one holds are the others.
+/// What runs some of a kernel's warps on code of their own: its first region is the default partition, and the regions
+/// of what its second one holds are the others.
 const SPECIALIZE: &str = "ttg.warp_specialize";
 const PARTITIONS: &str = "ttg.warp_specialize.partitions";
 
@@ -86,16 +86,16 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         }
     }
 
-    /// What comes after a copy to this rank: each thread orders what it has stored before loads of the engine, which another
-    /// thread starts after the next barrier.
+    /// What comes after a copy to this rank: each thread orders what it has stored before loads of the engine, which
+    /// another thread starts after the next barrier.
     pub fn after_copy(&self, b: &Builder<'c>, op: SymmOp<'c, 'a>) {
         if self.engine.fetched.contains(&address(op.operation())) {
             self.target.order_loads(b);
         }
     }
 
-    /// Has partitions of specialised warps complete their stores where they wait for them, and where they end: a symm op
-    /// of other warps can't.
+    /// Has partitions of specialised warps complete their stores where they wait for them, and where they end: a symm
+    /// op of other warps can't.
     pub fn complete_waits(&self, root: OperationRef<'c, 'a>, ops: &[SymmOp<'c, 'a>]) -> Result<(), Reported> {
         let ops: Vec<_> = ops.iter().filter(|op| op.accesses_data() || op.releases()).collect();
         if !self.engine.stores || !self.target.has_engine() || ops.is_empty() {
@@ -111,8 +111,8 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
                 && !is_waited_for(store)
             {
                 let complaint = "S1: releases what this partition of the warps did, while another one stores through \
-                                 tensor descriptors and does not wait for it: wait there with tma.store_wait before it is \
-                                 told to this partition, or signal there";
+                                 tensor descriptors and does not wait for it: wait there with tma.store_wait before \
+                                 it is told to this partition, or signal there";
                 outcome = Err(error(op.operation(), complaint));
             }
         }

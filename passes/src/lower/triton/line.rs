@@ -119,8 +119,8 @@ impl<'c> Line<'c> {
                      AGAIN:\nmov.b64 {{lo, early}}, first;\nmov.b64 {{hi, late}}, second;\n\
                      setp.ne.b32 missing, early, $4;\nsetp.ne.or.b32 missing, late, $4, missing;\n{is_on}\
                      @!missing bra HERE;\nadd.u32 polls, polls, 1;\nsetp.gt.u32 tired, polls, {EAGER_POLLS};\n\
-                     @tired nanosleep.u32 64;\n{look}ld.relaxed.sys.global.v2.b64 {{first, second}}, [$3];\nbra AGAIN;\n\
-                     HERE:\nmov.b64 $0, {{lo, hi}};\n}}"
+                     @tired nanosleep.u32 64;\n{look}ld.relaxed.sys.global.v2.b64 {{first, second}}, [$3];\n\
+                     bra AGAIN;\nHERE:\nmov.b64 $0, {{lo, hi}};\n}}"
                 );
                 assembly(b, &text, &constraints("=l", &kinds), &operands, &[self.word(b)])[0]
             }

@@ -38,8 +38,8 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         Ok(())
     }
 
-    /// S1, where Triton hands a loop to partitions of the warps, on `sm_90` all of its kernel: what is no load or store of
-    /// tensors it moves, drops, or does in several of them, and what one of them orders is not what the others do.
+    /// S1, where Triton hands a loop to partitions of the warps, on `sm_90` all of its kernel: what is no load or store
+    /// of tensors it moves, drops, or does in several of them, and what one of them orders is not what the others do.
     pub fn refuse_specialized(&self, op: SymmOp<'c, 'a>) -> Result<(), Reported> {
         let is_plain = matches!(op, SymmOp::AsRemote(_) | SymmOp::RemoteLoad(_) | SymmOp::RemoteStore(_));
         if !self.target.has_engine() || op.question().is_ok() || is_plain {
@@ -58,9 +58,9 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         if !is_met {
             return Ok(());
         }
-        let complaint = "S1: in a loop with warp_specialize=True, which Triton divides among partitions of the warps, and on \
-                         sm_90 anywhere in its kernel, it may move or drop this op or do it once for each of them: put it \
-                         into another kernel, or write the partitions in Gluon";
+        let complaint = "S1: in a loop with warp_specialize=True, which Triton divides among partitions of the warps, \
+                         and on sm_90 anywhere in its kernel, it may move or drop this op or do it once for each of \
+                         them: put it into another kernel, or write the partitions in Gluon";
         Err(error(op.operation(), complaint))
     }
 

@@ -4,8 +4,8 @@
 //! were not there, one by one.
 //!
 //! To its author a program is one thread: a packet that it sends after it has received others may tell the peer that it
-//! has them, and that their slots are free. So all threads meet before such a packet. Threads that hold the same element
-//! store it more than once, which this barrier keeps from coming late.
+//! has them, and that their slots are free. So all threads meet before such a packet. Threads that hold the same
+//! element store it more than once, which this barrier keeps from coming late.
 
 use super::Lowering;
 use super::line::{Halves, Line};
@@ -42,7 +42,8 @@ fn has_barrier(op: SymmOp) -> bool {
     match action {
         Action::Signal(op) => op.sem().releases(),
         Action::Wait(_) | Action::PutSignal(_) | Action::Fence(_) | Action::Barrier(_) => true,
-        // Atomics have one before a release alone, and copies where they need one; none of the last three is in a Triton kernel.
+        // Atomics have one before a release alone, and copies where they need one; none of the last three is in a
+        // Triton kernel.
         Action::AtomicCas(_)
         | Action::AtomicRmw(_)
         | Action::Copy(_)
@@ -126,8 +127,8 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
 }
 
 /// Both halves of lines, read by one thread each: threads that hold the same element, or the same scalar, may read
-/// different things, where one that found a packet would leave a loop which others go on in. Triton hands what an atomic
-/// returns to all of them, and makes no copies of it.
+/// different things, where one that found a packet would leave a loop which others go on in. Triton hands what an
+/// atomic returns to all of them, and makes no copies of it.
 fn read_once<'c>(b: &Builder<'c>, slots: Value<'c, 'c>, mask: Option<Value<'c, '_>>) -> Halves<'c> {
     let (ty, text) = (
         slots.r#type(),

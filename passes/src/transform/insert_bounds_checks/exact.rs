@@ -95,9 +95,9 @@ pub fn linear<'c>(b: &Builder<'c>, memref: &Descriptor<'c>, indices: &[Value<'c,
     })
 }
 
-/// The memory that so many elements of each dimension take with a memref's strides: how many elements the lowest of them
-/// lies before the one with indices zero, and the elements from there to the end of the highest, none where a size is
-/// zero.
+/// The memory that so many elements of each dimension take with a memref's strides: how many elements the lowest of
+/// them lies before the one with indices zero, and the elements from there to the end of the highest, none where a size
+/// is zero.
 pub fn span<'c>(b: &Builder<'c>, memref: &Descriptor<'c>, sizes: &[Value<'c, 'c>]) -> (Exact<'c>, Exact<'c>) {
     let (zero, one) = (b.i64(0), Exact::constant(b, 1));
     let (mut before, mut after, mut count) = (Exact::constant(b, 0), one, one);

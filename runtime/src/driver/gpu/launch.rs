@@ -84,7 +84,8 @@ pub(super) fn start(shared: &Shared, agent: &Agent, launch: &Launch<'_>, functio
     if u64::from(launch.blocks) > fit {
         let ranks = if sharing > 1 { format!(", shared by {sharing} ranks") } else { String::new() };
         let mend = format!(
-            "its blocks wait for each other, so all {} have to be on the device at the same time, and {fit} fit: {each} \
+            "its blocks wait for each other, so all {} have to be on the device at the same time, and {fit} fit: \
+             {each} \
              of {} threads and {} bytes of shared memory on each of {multiprocessors} multiprocessors{ranks}; launch \
              fewer blocks and let them stride",
             launch.blocks, threads, start.shared,

@@ -1,7 +1,7 @@
 //! What kernels have recorded in their rank's trace buffer, as events.
 //!
-//! Its layout is [`symm_abi::trace`]. It is read after each launch. While a kernel runs long it is looked at now and then: when it fails, its device may
-//! not be read any more.
+//! Its layout is [`symm_abi::trace`]. It is read after each launch. While a kernel runs long it is looked at now and
+//! then: when it fails, its device may not be read any more.
 
 use std::ffi::CString;
 use std::sync::Mutex;
