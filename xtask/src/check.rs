@@ -5,7 +5,7 @@ mod layout;
 
 pub use coverage::metadata;
 
-use crate::{docs, generate, run};
+use crate::{docs, generate, release, run};
 use anyhow::{Context, Result, bail, ensure};
 
 type Check = (&'static str, fn() -> Result<()>);
@@ -17,6 +17,7 @@ const CHECKS: &[Check] = &[
     ("./x test runs every crate", || none(&coverage::crates_not_tested()?)),
     ("no library hides tests from ./x test", || none(&coverage::tests_left_out()?)),
     ("./x test runs every folder of test/", || none(&coverage::folders_not_tested()?)),
+    ("published crates need published ones", || none(&release::unpublished_needs(&metadata()?))),
     ("files are short", || none(&layout::long_files()?)),
     ("lines are short", || none(&layout::long_lines()?)),
     ("Python functions are short", || none(&layout::long_functions()?)),

@@ -44,6 +44,24 @@ fn not_published(metadata: &Value) -> Vec<&str> {
     private.filter_map(|package| package["name"].as_str()).collect()
 }
 
+/// What a crate that is published needs of the workspace is published too: `cargo package` would not find it.
+pub fn unpublished_needs(metadata: &Value) -> Vec<String> {
+    let private = not_published(metadata);
+    let mut complaints = Vec::new();
+    for package in metadata["packages"].as_array().into_iter().flatten() {
+        let name = package["name"].as_str().unwrap_or_default();
+        if private.contains(&name) {
+            continue;
+        }
+        let needs = package["dependencies"].as_array().into_iter().flatten().filter_map(|need| need["name"].as_str());
+        for need in needs.filter(|need| private.contains(need)) {
+            complaints
+                .push(format!("{name} is published and needs {need}: drop `publish = false` in {need}'s Cargo.toml"));
+        }
+    }
+    complaints
+}
+
 /// The version of everything: the workspace's.
 fn version() -> Result<String> {
     let manifest = tree::read("Cargo.toml")?;
@@ -53,7 +71,7 @@ fn version() -> Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::not_published;
+    use super::{not_published, unpublished_needs};
     use serde_json::json;
 
     #[test]
@@ -64,5 +82,17 @@ mod tests {
             {"name": "symm-abi", "publish": ["crates-io"]},
         ]});
         assert_eq!(not_published(&packages), ["symm-bench"]);
+    }
+
+    #[test]
+    fn what_a_published_crate_needs_is_published() {
+        let packages = json!({"packages": [
+            {"name": "symm", "publish": null, "dependencies": [{"name": "symm-abi"}, {"name": "symm-checker"}]},
+            {"name": "symm-abi", "publish": null, "dependencies": []},
+            {"name": "symm-checker", "publish": [], "dependencies": [{"name": "symm-bench"}]},
+            {"name": "symm-bench", "publish": [], "dependencies": []},
+        ]});
+        let complaints = unpublished_needs(&packages);
+        assert!(complaints.len() == 1 && complaints[0].starts_with("symm is published and needs symm-checker"));
     }
 }
