@@ -49,6 +49,12 @@ pub fn write(out: &mut String, name: &str, mnemonic: &str, arguments: &[(Argumen
         writeln!(out, "            {values},").unwrap();
     }
     writeln!(out, "        ]\n    }}\n").unwrap();
+    write_named(out, arguments);
+    writeln!(out, "}}\n").unwrap();
+}
+
+/// The method that makes the attributes.
+fn write_named(out: &mut String, arguments: &[(Argument, String)]) {
     let attributes: Vec<String> = arguments.iter().filter_map(|(argument, field)| attribute(argument, field)).collect();
     if attributes.is_empty() {
         write_lines!(
@@ -68,7 +74,6 @@ pub fn write(out: &mut String, name: &str, mnemonic: &str, arguments: &[(Argumen
         }
         writeln!(out, "        ].into_iter().flatten().collect()\n    }}").unwrap();
     }
-    writeln!(out, "}}\n").unwrap();
 }
 
 fn field_type(argument: &Argument) -> String {

@@ -71,3 +71,31 @@ pub fn write(out: &mut String, ops: &[(String, Facts)]) {
         writeln!(out, "}}\n").unwrap();
     }
 }
+
+/// The end of the union, and its two halves, which lowerings match one after the other.
+pub fn write_halves(out: &mut String, ops: &[(String, Facts)]) {
+    write_lines!(
+        out,
+        "",
+        "    /// An op that asks about ranks and heaps, or else one that does something.",
+        "    ///",
+        "    /// # Errors",
+        "    /// It does something.",
+        "    pub fn question(self) -> Result<Question<'c, 'a>, Action<'c, 'a>> {{",
+        "        match self {{",
+    );
+    for (op, facts) in ops {
+        let half = if facts.is_question() { "Ok(Question" } else { "Err(Action" };
+        writeln!(out, "            Self::{op}(op) => {half}::{op}(op)),").unwrap();
+    }
+    writeln!(out, "        }}\n    }}\n}}\n").unwrap();
+    for (half, doc, is_question) in
+        [("Question", "An op that asks about ranks and heaps", true), ("Action", "An op that does something", false)]
+    {
+        writeln!(out, "/// {doc}.\n#[derive(Clone, Copy)]\npub enum {half}<'c, 'a> {{").unwrap();
+        for (op, _) in ops.iter().filter(|(_, facts)| facts.is_question() == is_question) {
+            writeln!(out, "    /// The op of this name.\n    {op}({op}<'c, 'a>),").unwrap();
+        }
+        writeln!(out, "}}\n").unwrap();
+    }
+}

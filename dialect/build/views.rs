@@ -296,6 +296,30 @@ fn write_union(out: &mut String, records: &Value, ops: &[String]) {
     for op in ops {
         writeln!(out, "        {}::NAME,", rust_name(op)).unwrap();
     }
+    write_casts(out, records, ops);
+    write_method(out, ops, "The operation itself.", "operation(self) -> OperationRef<'c, 'a>", |name| {
+        format!("Self::{name}(op) => op.operation()")
+    });
+    write_method(out, ops, "The names of the operands, in order.", "operands(self) -> &'static [Operands]", |name| {
+        format!("Self::{name}(_) => {name}::OPERANDS")
+    });
+    let facts: Vec<(String, Facts)> = ops
+        .iter()
+        .map(|op| {
+            let facts = Facts::of(records, op).unwrap_or_else(|complaint| panic!("{complaint}"));
+            (rust_name(op).to_owned(), facts)
+        })
+        .collect();
+    facts::write(out, &facts);
+    let arguments = |op: &String| (rust_name(op).to_owned(), entries(records, &records[op]["arguments"]));
+    families::write(out, &ops.iter().map(arguments).collect::<Vec<_>>());
+    unions::write_methods(out, &facts);
+    unions::write_halves(out, &facts);
+    unions::write(out, &facts);
+}
+
+/// From a name, or an operation, to the op.
+fn write_casts(out: &mut String, records: &Value, ops: &[String]) {
     write_lines!(
         out,
         "    ];",
@@ -337,53 +361,6 @@ fn write_union(out: &mut String, records: &Value, ops: &[String]) {
         .unwrap();
     }
     writeln!(out, "            _ => None,\n        }}\n    }}").unwrap();
-    write_method(out, ops, "The operation itself.", "operation(self) -> OperationRef<'c, 'a>", |name| {
-        format!("Self::{name}(op) => op.operation()")
-    });
-    write_method(out, ops, "The names of the operands, in order.", "operands(self) -> &'static [Operands]", |name| {
-        format!("Self::{name}(_) => {name}::OPERANDS")
-    });
-    let facts: Vec<(String, Facts)> = ops
-        .iter()
-        .map(|op| {
-            let facts = Facts::of(records, op).unwrap_or_else(|complaint| panic!("{complaint}"));
-            (rust_name(op).to_owned(), facts)
-        })
-        .collect();
-    facts::write(out, &facts);
-    let arguments = |op: &String| (rust_name(op).to_owned(), entries(records, &records[op]["arguments"]));
-    families::write(out, &ops.iter().map(arguments).collect::<Vec<_>>());
-    unions::write_methods(out, &facts);
-    write_halves(out, &facts);
-    unions::write(out, &facts);
-}
-
-/// The end of the union, and its two halves, which lowerings match one after the other.
-fn write_halves(out: &mut String, ops: &[(String, Facts)]) {
-    write_lines!(
-        out,
-        "",
-        "    /// An op that asks about ranks and heaps, or else one that does something.",
-        "    ///",
-        "    /// # Errors",
-        "    /// It does something.",
-        "    pub fn question(self) -> Result<Question<'c, 'a>, Action<'c, 'a>> {{",
-        "        match self {{",
-    );
-    for (op, facts) in ops {
-        let half = if facts.is_question() { "Ok(Question" } else { "Err(Action" };
-        writeln!(out, "            Self::{op}(op) => {half}::{op}(op)),").unwrap();
-    }
-    writeln!(out, "        }}\n    }}\n}}\n").unwrap();
-    for (half, doc, is_question) in
-        [("Question", "An op that asks about ranks and heaps", true), ("Action", "An op that does something", false)]
-    {
-        writeln!(out, "/// {doc}.\n#[derive(Clone, Copy)]\npub enum {half}<'c, 'a> {{").unwrap();
-        for (op, _) in ops.iter().filter(|(_, facts)| facts.is_question() == is_question) {
-            writeln!(out, "    /// The op of this name.\n    {op}({op}<'c, 'a>),").unwrap();
-        }
-        writeln!(out, "}}\n").unwrap();
-    }
 }
 
 /// A method of the union that matches its op: `arm` says what it does for one.
