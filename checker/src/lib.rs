@@ -11,7 +11,7 @@
 //! - A read takes no value that is written after it, except a load that a program itself makes late ([`op::Op::Late`]).
 //! - A weak access reads and writes the newest value; where it could do otherwise it races, which is reported.
 //! - Of each flag the newest 64 values are kept ([`history::KEPT`]).
-//! - A loop that has read the same 10,000 times, and nothing else is done by its task, is taken for one that ends only when
+//! - A loop that has read the same 10,000 times, while its task does nothing else, is taken for one that ends only when
 //!   what it reads changes ([`run::Limits::polls`]).
 //! - An atomic update that changes nothing is a load, as it may be on AMD GPUs.
 //! - Collective calls of the host that differ between ranks are not in it.
