@@ -4,6 +4,9 @@
 // RUN: symm-check %s --ranks 4 --entry right --schedules 20 | FileCheck %s --check-prefix=SOME
 // RUN: not symm-check %s --ranks 2 --entry relaxed --as-written | FileCheck %s --check-prefix=RELAXED
 // RUN: symm-check %s --ranks 2 --entry relaxed 2>&1 | FileCheck %s --check-prefix=REPAIRED
+// RUN: not symm-check %s --ranks 3 --entry not_awaited --schedules 5 > %t.once
+// RUN: not symm-check %s --ranks 3 --entry not_awaited --schedules 5 > %t.again
+// RUN: cmp %t.once %t.again
 // RUN: not symm-check %s --ranks 2 --entry not_acquired --as-written | FileCheck %s --check-prefix=ACQUIRE
 // RUN: not symm-check %s --ranks 2 --entry narrow --as-written | FileCheck %s --check-prefix=NARROW
 // RUN: not symm-check %s --ranks 2 --entry not_awaited | FileCheck %s --check-prefix=RACE
