@@ -31,7 +31,6 @@ pub fn verify<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Verdict {
             verify_pointer(op, name, *pointer, on_heap)?;
         }
     }
-    access::rank(op)?;
     if let Some(alignment) = alignment(op) {
         let kept = alignment > 0 && alignment & (alignment - 1) == 0 && alignment <= HEAP_ALIGNMENT;
         ensure(op, kept, || {
@@ -52,10 +51,9 @@ pub fn verify<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Verdict {
                 lossy!("T1: 'result' is one pointer without a shape, got {ty}")
             })
         }
+        SymmOp::AsRemote(_) => access::rank(op),
         SymmOp::RemoteLoad(load) => access::load(load),
-        SymmOp::RemoteStore(store) => {
-            access::verify(op, store.ptr(), &store.indices(), store.value().r#type(), store.mask())
-        }
+        SymmOp::RemoteStore(store) => access::store(store),
         SymmOp::AtomicRmw(rmw) => access::rmw(rmw),
         SymmOp::AtomicCas(cas) => access::cas(cas),
         SymmOp::PutSignal(put) => flag::verify(op, put.flag(), &put.indices(), put.value()),

@@ -2,7 +2,7 @@
 
 use super::{Verdict, ensure};
 use crate::lossy;
-use crate::ops::{AtomicCas, AtomicRmw, RemoteLoad, RmwKind, SymmOp};
+use crate::ops::{AtomicCas, AtomicRmw, RemoteLoad, RemoteStore, RmwKind, SymmOp};
 use crate::pointer::{Pointer, strides};
 use crate::shape::{Shaped, float_width, integer_width, is_data, scalar};
 use melior::ir::r#type::ShapedTypeLike;
@@ -16,6 +16,11 @@ pub fn load<'c: 'a, 'a>(load: RemoteLoad<'c, 'a>) -> Verdict {
     })?;
     ensure(op, load.other().is_none() || load.mask().is_some(), || "takes 'other' only with a mask".into())?;
     verify(op, load.ptr(), &load.indices(), result, load.mask())
+}
+
+/// Checks a store.
+pub fn store<'c: 'a, 'a>(store: RemoteStore<'c, 'a>) -> Verdict {
+    verify(SymmOp::RemoteStore(store), store.ptr(), &store.indices(), store.value().r#type(), store.mask())
 }
 
 /// Checks an update, whose kind decides what it may be of.
@@ -36,7 +41,7 @@ pub fn cas<'c: 'a, 'a>(cas: AtomicCas<'c, 'a>) -> Verdict {
 
 /// A rank, or one for each pointer of a tensor. The ops that access a flag, slots or two ends take one, as ODS says.
 pub fn rank(op: SymmOp) -> Verdict {
-    let first = |name| op.operand_group(name).first().map(|value| value.r#type());
+    let first = |name| op.operand_group(name).first().map(ValueLike::r#type);
     let (Some(rank), Some(ptr)) = (first("rank"), first("ptr")) else { return Ok(()) };
     let fits = match (Shaped::tensor(rank), Pointer::of(ptr)) {
         (None, _) => integer_width(rank) == Some(32),
@@ -62,6 +67,7 @@ pub fn verify<'c: 'a, 'a>(
 ) -> Verdict {
     let pointer_type = ptr.r#type();
     let Some(pointer) = Pointer::of(pointer_type) else { return Ok(()) };
+    rank(op)?;
     indices(op, pointer, at)?;
     let element = scalar(data);
     ensure(op, is_data(element), || lossy!("accesses integers, floats and index, or vectors of them, got {data}"))?;
