@@ -207,9 +207,29 @@ def test_remote_functions_run_by_name_only(link):
     assert fetched(link, 101, torch.zeros(())) == 10
     found = link.run_function("remote_functions", "gradient", (vector,), None, 200, "here")
     assert torch.equal(fetched(link, found.id, x), 2 * x)
-    for module, name in [("remote_functions", "private"), ("remote_functions", "torch"), ("os", "system")]:
-        with pytest.raises(errors.RefusedError):
+    for module, name, why in [
+        ("remote_functions", "private", "no remote function"),
+        ("remote_functions", "torch", "no remote function"),
+        ("os", "system", "not started with --module os"),
+    ]:
+        with pytest.raises(errors.RefusedError, match=why):
             link.run_function(module, name, (vector,), None, 300, "here")
+
+
+def test_what_was_made_for_a_client_goes_with_it():
+    from symm._worker_verbs import Refused, Verbs
+
+    verbs = Verbs("cpu", [], [], allow_code=True)
+    for session in (1, 2):
+        verbs.new_generator(session, 5, 0)
+        verbs.define(session, "kernels", "kernel = None")
+    verbs.ended(1)
+    with pytest.raises(RuntimeError, match="no generator 5"):
+        verbs.generator(1, 5)
+    assert verbs.generator(2, 5)
+    for session, why in ((1, "neither sent"), (2, "not a Triton kernel")):
+        with pytest.raises(Refused, match=why):
+            verbs.launch(session, "kernels", "kernel", (1,), (), {})
 
 
 def test_source_is_taken_only_with_allow_code(start, link):

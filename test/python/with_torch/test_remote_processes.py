@@ -132,6 +132,25 @@ def test_a_running_worker_is_reached_by_its_address():
         assert torch.ones(2, device=cluster[0]).tolist() == [1, 1]
 
 
+def test_a_forked_process_has_no_links(cluster):
+    x, (read, write) = torch.ones(2, device=cluster[0]), os.pipe()
+    child = os.fork()
+    if child == 0:
+        said, _ = [], remote.deadline(20)
+        for use in (lambda: x + 1, x.cpu, lambda: torch.ones(2, device=cluster[0]), lambda: torch.ones(2).to(cluster[0])):
+            try:
+                said.append(str(use()))
+            except symm.errors.WorkerLostError as error:
+                said.append("forked" if "this process was forked" in str(error) else str(error))
+        os.write(write, " ".join(said).encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert os.read(read, 1000) == b"forked forked forked forked"
+    os.close(read)
+    os.close(write)
+    assert (x + 1).tolist() == [2, 2]
+
+
 def test_a_worker_that_does_not_start():
     with pytest.raises(symm.BootstrapError, match="has ended with status"):
         remote.launch(1, remote.Processes(modules=["there_is_no_such_module"]))
