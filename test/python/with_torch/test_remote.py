@@ -95,6 +95,9 @@ def test_shapes_that_depend_on_values():
     x = torch.tensor([0.0, 2.0, 0.0, 3.0], device=FIRST)
     assert torch.equal(values(x.nonzero()), torch.tensor([[1], [3]]))
     assert torch.equal(values(x[x > 1]), torch.tensor([2.0, 3.0]))
+    out = torch.empty(0, dtype=torch.int64, device=FIRST)
+    torch.nonzero(x, out=out)
+    assert out.shape == (2, 1) and out.tolist() == [[1], [3]]
     assert torch.equal(values(torch.unique(x)), torch.tensor([0.0, 2.0, 3.0]))
     assert torch.equal(x, x.clone()) and x.sum().item() == 5
 

@@ -117,6 +117,14 @@ def test_dtypes_go_and_come(link, dtype):
         link.fetch(1, torch.empty(7, dtype=torch.float64))
 
 
+def test_views_that_conjugate_or_negate_come_as_values(link):
+    x = torch.tensor([1 + 2j, 3 - 1j])
+    link.upload(1, x)
+    link.call("aten::_conj", (Remote(link, 1),), None, [2], "here")
+    link.call("aten::_neg_view", (Remote(link, 1),), None, [3], "here")
+    assert torch.equal(fetched(link, 2, x), x.conj()) and torch.equal(fetched(link, 3, x), -x)
+
+
 def test_an_error_has_the_operation_and_its_place(link):
     link.upload(1, torch.ones(3, 4))
     link.call("aten::mm", (Remote(link, 1), Remote(link, 1)), None, [2], "model.py:7")
