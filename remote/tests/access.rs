@@ -6,6 +6,7 @@ mod common;
 
 use common::*;
 use std::fs;
+use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::thread;
@@ -14,7 +15,9 @@ use symm_remote::address::Address;
 use symm_remote::client::{Client, Target};
 use symm_remote::credentials::Token;
 use symm_remote::error::Error;
+use symm_remote::message::{Answer, Hello, Request};
 use symm_remote::tls::{Identity, read_certificate};
+use symm_remote::wire::{Encoder, VERSION};
 use symm_remote::worker::{Options, Worker};
 
 const TOKEN: &str = "a token of many characters";
@@ -98,8 +101,24 @@ fn a_client_that_speaks_no_tls_is_gone() {
     let (worker, engine) = tcp(folder.path());
     let Address::Tcp(host, port) = worker.address() else { unreachable!() };
     let mut stream = std::net::TcpStream::connect((host.as_str(), *port)).unwrap();
-    std::io::Write::write_all(&mut stream, b"GET / HTTP/1.1\r\n\r\n").unwrap();
+    stream.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
     eventually("it is logged", || !engine.log.lock().unwrap().is_empty());
+}
+
+#[test]
+fn another_version_is_refused_and_logged() {
+    let folder = tempfile::tempdir().unwrap();
+    let (worker, engine) = worker(folder.path(), "a");
+    let Address::Unix(path) = worker.address() else { unreachable!() };
+    assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o777, 0o600);
+    let mut stream = std::os::unix::net::UnixStream::connect(path).unwrap();
+    let hello = Request::Hello(Hello { version: VERSION + 1, token: None, gives_to: None });
+    stream.write_all(hello.write(&mut Encoder::default()).unwrap()).unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).unwrap();
+    let read = Answer::read(answer[4], &answer[5..]);
+    assert!(matches!(&read, Ok(Answer::Refused(reason)) if reason.contains("install the same symm")), "{read:?}");
+    eventually("it is logged", || logged(&engine, "install the same symm"));
 }
 
 #[test]

@@ -137,10 +137,12 @@ fn messages_come_back_as_they_were() {
     for request in requests() {
         let frame = request.write(&mut encoder).unwrap();
         assert_eq!(Request::read(frame[4], &frame[5..]), Ok(request));
+        assert!(Request::read(frame[4], &[&frame[5..], &[0]].concat()).is_err());
     }
     for answer in answers() {
         let frame = answer.write(&mut encoder).unwrap();
         assert_eq!(Answer::read(frame[4], &frame[5..]), Ok(answer));
+        assert!(Answer::read(frame[4], &[&frame[5..], &[0]].concat()).is_err());
     }
 }
 

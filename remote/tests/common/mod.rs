@@ -89,6 +89,10 @@ impl Engine for Vectors {
                 thread::sleep(Duration::from_secs_f64(*seconds));
                 return Ok(Produced { tensors: Vec::new(), value: Value::None });
             }
+            ("note", _) => {
+                self.log.lock().unwrap().push("note".into());
+                return Ok(Produced { tensors: Vec::new(), value: Value::None });
+            }
             ("sum", [Value::Tensor(a)]) => {
                 let sum = tensors.tensor(*a)?.numbers.iter().sum::<f32>();
                 return Ok(Produced { tensors: Vec::new(), value: Value::Float(sum.into()) });
@@ -161,6 +165,11 @@ pub fn worker(folder: &Path, name: &str) -> (Worker<Vectors>, Vectors) {
 pub fn connect(address: &Address) -> Client {
     let target = Target { address: address.clone(), token: None, certificate: None };
     Client::connect(target, Duration::from_secs(10)).unwrap()
+}
+
+/// Whether this has been logged.
+pub fn logged(engine: &Vectors, text: &str) -> bool {
+    engine.log.lock().unwrap().iter().any(|line| line.contains(text))
 }
 
 /// Waits until it is true, at most a minute.
