@@ -53,6 +53,8 @@ pub struct Report {
     pub given_up: usize,
     /// Whether there is no other execution that reads other values.
     pub is_exhausted: bool,
+    /// What was repaired in the program before it was executed, each as a text with its place; a front says so.
+    pub repairs: Vec<String>,
 }
 
 impl Report {

@@ -55,6 +55,9 @@ fn summary(report: &Report, steps: &str) -> String {
         _ => format!("{}, {}", counted(errors, "error"), counted(notes, "note")),
     }];
     said.push(format!("{} tried", counted(report.executions, "execution")));
+    if !report.repairs.is_empty() {
+        said.push(format!("{} of what was checked", counted(report.repairs.len(), "repair")));
+    }
     if report.given_up > 0 {
         said.push(format!("{} given up after {steps}, and nothing is known of what comes later", report.given_up));
     }

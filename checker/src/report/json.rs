@@ -24,6 +24,7 @@ pub fn json(out: &mut impl Write, report: &Report) -> io::Result<()> {
         findings: findings.collect(),
         executions: report.executions,
         given_up: report.given_up,
+        repairs: &report.repairs,
         exhausted: report.is_exhausted,
     };
     serde_json::to_writer_pretty(&mut *out, &whole)?;
@@ -35,6 +36,7 @@ struct JsonReport<'r> {
     findings: Vec<JsonFinding<'r>>,
     executions: usize,
     given_up: usize,
+    repairs: &'r [String],
     exhausted: bool,
 }
 

@@ -3,7 +3,8 @@
 // RUN: symm-check %s --ranks 2 --entry right --exhaustive | FileCheck %s --check-prefix=RIGHT
 // RUN: symm-check %s --ranks 4 --entry right --schedules 20 | FileCheck %s --check-prefix=SOME
 // RUN: not symm-check %s --ranks 2 --entry relaxed --as-written | FileCheck %s --check-prefix=RELAXED
-// RUN: symm-check %s --ranks 2 --entry relaxed 2>&1 | FileCheck %s --check-prefix=REPAIRED
+// RUN: symm-check %s --ranks 2 --entry relaxed | FileCheck %s --check-prefix=REPAIRED
+// RUN: symm-check %s --ranks 2 --entry relaxed --json | FileCheck %s --check-prefix=REPAIRS
 // RUN: not symm-check %s --ranks 3 --entry not_awaited --schedules 5 > %t.once
 // RUN: not symm-check %s --ranks 3 --entry not_awaited --schedules 5 > %t.again
 // RUN: cmp %t.once %t.again
@@ -12,8 +13,8 @@
 // RUN: not symm-check %s --ranks 2 --entry not_awaited | FileCheck %s --check-prefix=RACE
 // RUN: not symm-check %s --ranks 2 --entry silent | FileCheck %s --check-prefix=SILENT
 
-// RIGHT: symm-check: nothing found; {{[0-9]+}} execution{{s?}} tried; there are no others that differ
-// SOME: symm-check: nothing found; 21 executions tried; of other schedules nothing is known
+// RIGHT: symm-check: nothing found; {{[0-9]+}} execution{{s?}} tried; 3 repairs of what was checked; there are no others that differ
+// SOME: symm-check: nothing found; 21 executions tried; 3 repairs of what was checked; of other schedules nothing is known
 
 // The place of the first access, then both accesses with their lines, then what was to hand over the first.
 // RELAXED: message.mlir:{{[0-9]+}}:7: error: missing-release (O1)
@@ -28,7 +29,11 @@
 // RELAXED: symm-check: 1 error; 1 execution tried; of other schedules nothing is known
 
 // REPAIRED: remark: {{.*}}release
-// REPAIRED: symm-check: nothing found
+// REPAIRED-NEXT: symm.signal set
+// REPAIRED: symm-check: nothing found; 1 execution tried; 3 repairs of what was checked
+
+// REPAIRS: "repairs": [
+// REPAIRS-NEXT: {{.*}}message.mlir:{{.*}}remark: {{.*}}release
 
 !word = memref<1xi32>
 

@@ -1,16 +1,28 @@
 //! From a program's file to its host function in this process, whose accesses call the checker.
 
 use crate::options::Options;
+use std::cell::RefCell;
+use std::io::Write as _;
 use std::rc::Rc;
 use symm_checker_native::{HEAP, Host, symbols};
 use symm_codegen::{Frontend, Jit, Level, Signature, Source, declared, ensure_defined, translate};
 use symm_dialect::{HeapLayout, set_heap_layout};
 use symm_run::call::{Entry, Prepared};
 
-/// Compiles and loads the program.
-pub fn program(options: &Options) -> anyhow::Result<Host> {
+/// Compiles and loads the program; with what the compiler has repaired in it.
+pub fn program(options: &Options) -> anyhow::Result<(Host, Vec<String>)> {
     let source = Source::new(&options.file)?;
-    let frontend = Frontend::new();
+    let repairs = Rc::new(RefCell::new(Vec::new()));
+    let frontend = Frontend::with_diagnostics({
+        let repairs = Rc::clone(&repairs);
+        move |_, text| {
+            if text.contains(": remark: ") {
+                repairs.borrow_mut().push(text.to_owned());
+            } else {
+                drop(std::io::stderr().write_all(text.as_bytes()));
+            }
+        }
+    });
     let guard = symm_tool::crash::guard("symm-check");
     guard.reads_bytes(&source.bytes());
     let mut module = source.parse(&frontend)?;
@@ -30,8 +42,9 @@ pub fn program(options: &Options) -> anyhow::Result<Host> {
     let object = llvm.object(llvm.affordable(Level::O1))?;
     let entry = Entry::new(Jit::load(&object, &symbols)?, &entry)?;
     let prepared = Rc::new(Prepared::new(entry, signature, &options.inputs, &[], &options.args, None)?);
-    Ok(Box::new(move |ctx| {
+    let host: Host = Box::new(move |ctx| {
         let (prepared, slots) = (Rc::clone(&prepared), prepared.slots(ctx));
         Box::new(move || prepared.enter(&slots))
-    }))
+    });
+    Ok((host, repairs.take()))
 }
