@@ -88,8 +88,6 @@ impl fmt::Display for Report {
 
 /// How often a schedule gets fewer switches.
 const MOST_TO_REDUCE: usize = 200;
-/// How many steps the executions may have in all that look for shorter schedules.
-const MOST_STEPS_TO_REDUCE: usize = 500_000;
 
 /// Executes a program in these schedules.
 #[must_use]
@@ -152,7 +150,7 @@ impl Check<'_> {
     }
 
     fn reduced(mut self) -> Report {
-        let mut left = MOST_STEPS_TO_REDUCE;
+        let mut left = self.limits.reducing;
         for mut found in std::mem::take(&mut self.found).into_values() {
             self.reduce(&mut found, &mut left);
             self.report.found.push(found);

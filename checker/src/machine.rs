@@ -168,10 +168,7 @@ impl Machine {
             }
             Op::WaitPacket(lines, epoch) => Answer::Bytes(self.wait_packet(task, lines, *epoch, site)),
             Op::TryPacket(lines, epoch) => Answer::Bytes(self.try_packet(task, lines, *epoch, way == 0, site)),
-            Op::Poll(ranges, _) => {
-                self.poll(task, ranges);
-                Answer::None
-            }
+            Op::Poll(ranges, _) => self.poll(task, ranges),
             Op::Alloc(range, zero) => {
                 self.alloc(task, *range, *zero, site);
                 Answer::None
@@ -304,6 +301,10 @@ impl Machine {
     fn alloc(&mut self, task: TaskId, range: Range, zero: bool, site: &Site) {
         if range.bytes > MOST_BYTES || range.start.checked_add(range.bytes).is_none() {
             return self.fault(Kind::OutOfHeap, task, range, site);
+        }
+        if self.memory.has(range) {
+            // Ranks that allocate together all say so.
+            return;
         }
         self.memory.alloc(range, zero);
         self.shadow.forget(range);

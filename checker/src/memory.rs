@@ -38,6 +38,13 @@ impl Memory {
         self.allocations.insert((range.heap, range.start), Allocation { bytes, written, is_live: true });
     }
 
+    /// Whether these bytes are an allocation, and not freed.
+    #[must_use]
+    pub fn has(&self, range: Range) -> bool {
+        let found = self.allocations.get(&(range.heap, range.start));
+        found.is_some_and(|allocation| allocation.is_live && allocation.bytes.len() as u64 == range.bytes)
+    }
+
     /// Takes an allocation back.
     ///
     /// # Errors

@@ -63,11 +63,13 @@ pub struct Limits {
     pub blocks: usize,
     /// How often a loop reads the same until it is known that it goes on only when that changes.
     pub polls: usize,
+    /// Steps of all executions that look for shorter schedules.
+    pub reducing: usize,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { steps: 1_000_000, blocks: usize::MAX, polls: 10_000 }
+        Self { steps: 1_000_000, blocks: usize::MAX, polls: 10_000, reducing: 500_000 }
     }
 }
 

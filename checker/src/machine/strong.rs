@@ -5,7 +5,7 @@ use crate::clock::Epoch;
 use crate::diagnose::{Miss, Waited};
 use crate::finding::Kind;
 use crate::history::Written;
-use crate::op::{Order, Range, Signal, Site, Strong, Until, Update, holds};
+use crate::op::{Answer, Order, Range, Signal, Site, Strong, Until, Update, holds};
 use crate::task::{Scope, TaskId};
 use std::rc::Rc;
 
@@ -168,7 +168,7 @@ impl Machine {
     }
 
     /// A loop that has polled sees what has come: of strong writes the newest.
-    pub(super) fn poll(&mut self, task: TaskId, ranges: &[Range]) {
+    pub(super) fn poll(&mut self, task: TaskId, ranges: &[Range]) -> Answer {
         let now = self.now(task);
         for &range in ranges {
             let from = Range { bytes: 0, ..range };
@@ -177,6 +177,7 @@ impl Machine {
                 history.read(history.all().len() - 1, now);
             }
         }
+        Answer::None
     }
 
     /// Notes the access, and whether the memory is there.
