@@ -29,6 +29,7 @@ FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.S | re.M)
 ELSEWHERE = {"docs/how-it-works.md", "CONTRIBUTING.md"}
 # Tests that run the programs of pages, and how they name one.
 PAGES_OF = {"test/python/test_ranks.py": "run_from_page", "test/python/with_torch/test_pages.py": "blocks"}
+PAGES_OF["test/python/test_check.py"] = "run_from_page"
 # Commands that install something, or run what the user has.
 OF_OTHERS = {"pip", "python3 -m venv"}
 # Options of a launcher; what follows the script is the script's.
@@ -114,7 +115,10 @@ class Documents:
             return "options checked"
         if name == "python3":
             self.exists(words[1])
-            if words[1] != "-m":
+            if words[1:3] == ["-m", "symm.check"]:
+                self.exists(next(word for word in words[3:] if word.endswith(".py")))
+                self.options("symm.check", words[3:], (ROOT / "python/symm/check/__main__.py").read_text())
+            elif words[1] != "-m":
                 self.options(words[1], words[2:], self.help([sys.executable, str(ROOT / words[1])]))
             return "options checked"
         if name == "torchrun":

@@ -3,6 +3,7 @@
 // Unsafe code is where it is allowed by name.
 #![deny(unsafe_code)]
 
+mod check;
 mod failure;
 #[expect(unsafe_code, reason = "addresses of an interpreted kernel")]
 mod interpreter;
@@ -106,5 +107,6 @@ fn _symm(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(interpreter::packet::put_packets, module)?)?;
     module.add_function(wrap_pyfunction!(interpreter::packet::await_packets, module)?)?;
     module.add_function(wrap_pyfunction!(interpreter::packet::try_packets, module)?)?;
+    module.add_function(wrap_pyfunction!(check::check_program, module)?)?;
     remote::add(module)
 }

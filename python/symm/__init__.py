@@ -4,6 +4,8 @@
 kernels. Importing `symm` itself imports neither Triton nor torch.
 """
 
+from typing import TYPE_CHECKING
+
 from ._symm import __version__
 from ._team import Team
 from ._trace import trace
@@ -13,6 +15,7 @@ from .errors import (
     BootstrapError,
     BoundsError,
     CallMismatchError,
+    CheckError,
     ClosedError,
     CompileError,
     DeadlockError,
@@ -34,11 +37,18 @@ from .errors import (
     WaitTimeoutError,
 )
 
+if TYPE_CHECKING:
+    # A module that can be called, which type checkers have no word for.
+    from .check._api import checker as check
+else:
+    from . import check
+
 __all__ = [
     "ArgumentError",
     "BootstrapError",
     "BoundsError",
     "CallMismatchError",
+    "CheckError",
     "ClosedError",
     "CompileError",
     "DeadlockError",
@@ -61,6 +71,7 @@ __all__ = [
     "WaitTimeoutError",
     "World",
     "__version__",
+    "check",
     "init",
     "trace",
 ]

@@ -3,9 +3,11 @@
 import ctypes
 import weakref
 
-from ._symm import TABLE_HEADER_WORDS, full_fence
+from ._symm import TABLE_HEADER_WORDS, full_fence, join_run
 from .errors import SymmError
 
+# How a World joins; symm.check has a way of its own.
+join = join_run
 # In the order in which all ranks have joined them.
 worlds = []
 # Some of their ranks each.

@@ -88,6 +88,22 @@ def put_packets(pointers: bytes, data: bytes, epoch: int, mask: bytes) -> None: 
 def await_packets(pointers: bytes, epoch: int, mask: bytes, seconds: float) -> bytes | None: ...
 def try_packets(pointers: bytes, epoch: int, mask: bytes) -> tuple[bytes, bytes]: ...
 
+def check_program(
+    program: Any,
+    ranks: int,
+    schedules: tuple[str, int],
+    seed: int,
+    changes: int,
+    replay: str,
+    limits: tuple[int, int | None],
+) -> str:
+    """Runs a `symm.check._program.Program` on the checker's schedules; its report, as JSON (docs/checking.md).
+
+    `schedules` are "in turn", "random", "exhaustive" or "replay", and how many executions at most; `limits` are the most
+    steps of one, and how many programs of a rank fit on its device. Raises what a call of `program` raises, and ValueError
+    for an op that is none, with its place, or a `replay` that is no schedule.
+    """
+
 # Tensors on workers. What goes wrong raises an exception of `symm.errors`; times are in seconds.
 #
 # An argument of an operation is None, a bool, int, float, complex, str, bytes, a torch dtype, layout, memory

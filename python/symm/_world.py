@@ -13,7 +13,7 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
-from . import _sending, _symm, _timeouts
+from . import _open, _sending, _timeouts
 from ._argument import Argument
 from ._device import driver_of, gpu_of, place, usual_device
 from ._factories import Factories
@@ -93,7 +93,7 @@ class World(Factories, Splits, Streams, Argument, _timeouts.Timed):
         driver, number = driver_of(device)
         with as_torch_has_joined():
             try:
-                self.rank = _symm.join_run(heap_size, driver, timeout, place())
+                self.rank = _open.join(heap_size, driver, timeout, place())
             except (TypeError, ValueError, OverflowError) as error:
                 raise ArgumentError(f"symm.init: {error}") from None
         self.device = torch().device("cpu")

@@ -156,6 +156,17 @@ class WaitTimeoutError(LocatedError, TimeoutError):
         self.expected, self.seen, self.others = expected, seen, others
 
 
+class CheckError(SymmError):
+    """`symm.check` has found something: `report` is its Report. It is None where the program could not be checked."""
+
+    def __init__(self, message: str, report: Any = None):
+        super().__init__(message, report)
+        self.message, self.report = message, report
+
+    def __str__(self) -> str:
+        return self.message
+
+
 class UnsupportedError(SymmError, RuntimeError):
     """Something that Iris or torch does and symm does not, or an argument that they would refuse too."""
 

@@ -6,6 +6,7 @@ import symm.iris as iris
 import symm.triton as st
 import triton
 import triton.language as tl
+from symm.check import Report
 
 
 @triton.jit
@@ -78,3 +79,12 @@ def the_host_is_typed() -> int:
         return world.get_rank()
     except symm.CompileError as error:
         return error.line  # wrong: Incompatible return value type (got "int | None", expected "int")
+
+
+def a_program_is_checked(world: symm.World) -> Report:
+    with symm.check.raises("race", "deadlock") as caught:
+        symm.check(a_program_is_checked, ranks=4, schedules=3)
+    print(caught.report.findings[0].places[0].line, caught.report.is_clean)
+    symm.check.raise_("race")  # wrong: "Checker" has no attribute "raise_"
+    symm.check.run(a_program_is_checked, rank=2)  # wrong: Unexpected keyword argument "rank"
+    return symm.check.run(a_program_is_checked, exhaustive=True)

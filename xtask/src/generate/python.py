@@ -86,6 +86,16 @@ def print_members(name, *kinds):
             print(entry(f"{name}.{each}", member))
 
 
+def print_check():
+    print(f"\n## `symm.check`\n\n{inspect.getdoc(symm.check)}")
+    for name in ("run", "raises"):
+        print(entry(f"symm.check.{name}", getattr(symm.check, name)))
+    print(entry("symm.check", symm.check.__call__))
+    for kind in (symm.check.Report, symm.check.Finding, symm.check.Place):
+        print(entry(f"symm.check.{kind.__name__}", kind))
+    print(f"\n### `Report.json()`\n\n{inspect.getdoc(symm.check.Report.json)}")
+
+
 def main():
     print(INTRODUCTION + "\n## `symm`")
     print(entry("symm.init", symm.init))
@@ -99,6 +109,7 @@ def main():
     print(KERNELS.format(doc=inspect.getdoc(_ops).split("\n\n", 1)[1], context=inspect.getdoc(_context.Ops)))
     ops = [(name, getattr(module, name)) for module in (_ops, _signals, _flags, _packets) for name in module.__all__]
     print("\n".join(entry(name, function).lstrip("\n") + "\n" for name, function in ops), end="")
+    print_check()
     print(f"\n## `symm.comm`\n\n{inspect.getdoc(comm)}")
     print(f"\n### `symm.comm.Communicator{signature(Communicator)}`\n\n{inspect.getdoc(Communicator)}")
     for name, member in vars(Communicator).items():

@@ -1,0 +1,304 @@
+//! Triton's interpreter under the checker: each host of a rank and each program of a kernel is a task, on a thread of
+//! Python's of which one runs at a time. A task says what it does next, and goes on when the checker lets it.
+//!
+//! Values are in the program's own memory, and every write is done there when the checker does it.
+
+mod batch;
+#[expect(unsafe_code, reason = "addresses of an interpreted kernel")]
+mod memory;
+mod spin;
+
+use batch::{Batch, Step, lines};
+use memory::{Memory, PRIVATE, read};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyTuple};
+use spin::Trace;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use symm_checker::check::{Schedules, check};
+use symm_checker::op::{Answer, Op, Range, Signal, Site};
+use symm_checker::report::json;
+use symm_checker::run::{Execution, Limits, Next, Program};
+use symm_checker::task::{Task, TaskId};
+
+/// The program, as Python has it: `python/symm/check/_program.py`.
+struct Front {
+    python: Py<PyAny>,
+    ranks: usize,
+    /// What has ended the check.
+    error: RefCell<Option<PyErr>>,
+}
+
+/// One execution.
+struct Running<'f> {
+    front: &'f Front,
+    python: Option<Py<PyAny>>,
+    memory: Memory,
+    tasks: HashMap<TaskId, Doing>,
+}
+
+/// What Python says: the ops; the state of the task's variables, if it was asked for; of a host its place, and memory.
+type Said<'py> = (Vec<Bound<'py, PyTuple>>, Option<i64>, Option<(String, Vec<Bound<'py, PyTuple>>)>);
+
+/// Where a task is.
+#[derive(Default)]
+struct Doing {
+    batch: Batch,
+    /// What the checker has been asked for.
+    current: Option<Step>,
+    trace: Trace,
+}
+
+/// Runs a program in many schedules; the report, as JSON. `python/symm/_symm.pyi` says what the arguments are.
+#[pyfunction]
+#[pyo3(signature = (program, ranks, schedules, seed, changes, replay, limits))]
+pub fn check_program(
+    program: Py<PyAny>,
+    ranks: usize,
+    schedules: (&str, usize),
+    seed: u64,
+    changes: usize,
+    replay: &str,
+    limits: (usize, Option<usize>),
+) -> PyResult<String> {
+    let (kind, executions) = schedules;
+    let schedules = match kind {
+        "random" => Schedules::Random { seed, executions, changes },
+        "exhaustive" => Schedules::All { executions },
+        "replay" => Schedules::Replay(replay.parse().map_err(|error| PyValueError::new_err(format!("{error}")))?),
+        _ => Schedules::InTurn,
+    };
+    let (steps, blocks) = limits;
+    // Loops that poll are found here, by their variables.
+    let limits = Limits { steps, blocks: blocks.unwrap_or(usize::MAX), polls: usize::MAX, reducing: REDUCING };
+    let front = Front { python: program, ranks, error: RefCell::default() };
+    let report = check(&front, &schedules, limits);
+    if let Some(error) = front.error.take() {
+        return Err(error);
+    }
+    let mut text = Vec::new();
+    json(&mut text, &report)?;
+    Ok(String::from_utf8_lossy(&text).into_owned())
+}
+
+impl Front {
+    /// What a call of Python gives; an exception ends the check.
+    fn call<T>(&self, body: impl FnOnce(Python<'_>) -> PyResult<T>) -> Option<T> {
+        if self.error.borrow().is_some() {
+            return None;
+        }
+        Python::attach(|py| match body(py) {
+            Ok(found) => Some(found),
+            Err(error) => {
+                *self.error.borrow_mut() = Some(error);
+                None
+            }
+        })
+    }
+}
+
+impl Program for Front {
+    fn tasks(&self) -> Vec<Task> {
+        (0..self.ranks).map(|rank| Task::host(u32::try_from(rank).unwrap_or(u32::MAX))).collect()
+    }
+
+    fn first(&self) -> Vec<TaskId> {
+        (0..self.ranks).collect()
+    }
+
+    fn start(&self) -> Box<dyn Execution + '_> {
+        let python = self.call(|py| self.python.call_method0(py, "start"));
+        Box::new(Running { front: self, python, memory: Memory::default(), tasks: HashMap::new() })
+    }
+}
+
+impl Execution for Running<'_> {
+    fn next(&mut self, task: TaskId, answer: Answer) -> Next {
+        let mut doing = self.tasks.remove(&task).unwrap_or_default();
+        if let Some(step) = doing.current.take() {
+            doing.done(&step, &answer, &mut self.memory);
+        }
+        while doing.batch.steps.is_empty() {
+            if let Some((site, reason)) = doing.batch.failure.take() {
+                return Next::Fail(site, reason);
+            }
+            let front = self.front;
+            let Some(more) = front.call(|py| self.resume(py, task, &mut doing)) else { return Next::End };
+            if !more {
+                return Next::End;
+            }
+        }
+        let Some(step) = doing.batch.steps.pop_front() else { return Next::End };
+        let next = Next::Op(step.op.clone(), step.site.clone());
+        doing.current = Some(step);
+        self.tasks.insert(task, doing);
+        next
+    }
+
+    fn added(&self) -> Vec<Task> {
+        let Some(python) = &self.python else { return Vec::new() };
+        let said: Option<Vec<(u32, u32)>> = self.front.call(|py| python.getattr(py, "added")?.extract(py));
+        said.unwrap_or_default().into_iter().map(|(rank, block)| Task::block(rank, block)).collect()
+    }
+}
+
+impl Running<'_> {
+    /// Lets a task run to its next batch; whether there is one.
+    fn resume(&mut self, py: Python<'_>, task: TaskId, doing: &mut Doing) -> PyResult<bool> {
+        let Some(python) = &self.python else { return Ok(false) };
+        let answers: Vec<_> = doing.batch.answers.iter().map(|answer| PyBytes::new(py, answer)).collect();
+        let said = python.bind(py).call_method1("resume", (task, answers, doing.trace.asks))?;
+        if said.is_none() {
+            return Ok(false);
+        }
+        let (asked, state, host): Said = said.extract()?;
+        let told = host.map(|(site, regions)| self.told(&site.into(), &regions)).transpose()?;
+        let mut batch = Batch::of(asked, &mut self.memory)?;
+        for step in told.into_iter().flat_map(|told| told.steps).rev() {
+            batch.steps.push_front(step);
+        }
+        if let Some(first) = batch.steps.front().filter(|step| is_look(&step.op)) {
+            let site = first.site.clone();
+            if let Some((ranges, bytes)) = doing.trace.polls(&site, state) {
+                let op = Op::Poll(ranges, bytes);
+                batch.steps.push_front(Step { op, site, addresses: Vec::new(), answer: None });
+            }
+        }
+        doing.batch = batch;
+        Ok(true)
+    }
+
+    /// What a host says before its op: memory that is new to the checker, and what it has written itself.
+    fn told(&mut self, site: &Site, regions: &[Bound<'_, PyTuple>]) -> PyResult<Batch> {
+        let mut told = Batch::default();
+        let mut changed = Vec::new();
+        for region in regions {
+            let (address, bytes, heap, start, is_heap): (u64, u64, u32, u64, bool) = region.extract()?;
+            let range = Range { heap, start, bytes };
+            if is_heap {
+                self.memory.add_heap(address, range);
+                continue;
+            }
+            let is_new = !self.memory.knows(address, range);
+            if is_new {
+                self.memory.add(address, range);
+            }
+            if is_new || heap < PRIVATE {
+                let op = Op::Alloc(range, true);
+                told.steps.push_back(Step { op, site: site.clone(), addresses: Vec::new(), answer: None });
+            }
+            changed.extend((heap >= PRIVATE).then_some(address));
+        }
+        changed.extend(self.memory.addresses(|range| range.heap < PRIVATE));
+        told.told(&changed, site, &mut self.memory);
+        Ok(told)
+    }
+}
+
+/// Steps of all executions that look for shorter schedules: each takes some 100 µs.
+const REDUCING: usize = 20_000;
+
+/// Whether an op may be a look of a loop that polls.
+fn is_look(op: &Op) -> bool {
+    matches!(op, Op::Read(_) | Op::Load(_) | Op::Atomic(..) | Op::TryPacket(..))
+}
+
+impl Doing {
+    /// A step has been done: what it does to the program's memory, and what it answers.
+    fn done(&mut self, step: &Step, answer: &Answer, memory: &mut Memory) {
+        let address = step.addresses.first().copied().unwrap_or_default();
+        let seen = match (&step.op, answer) {
+            (Op::Read(ranges), Answer::Bytes(bytes)) => Some((ranges.clone(), bytes.clone())),
+            (Op::Load(strong), Answer::Word(value)) => Some((vec![strong.at], word(*value, strong.at.bytes))),
+            (Op::Atomic(strong, update), Answer::Word(old)) => {
+                let changed = update.apply(*old, strong.at.bytes).filter(|new| new != old);
+                if let Some(new) = changed {
+                    memory.write(address, &word(new, strong.at.bytes));
+                }
+                changed.is_none().then(|| (vec![strong.at], word(*old, strong.at.bytes)))
+            }
+            (Op::TryPacket(ranges, epoch), Answer::Bytes(found)) => {
+                let there = lines(&step.addresses);
+                // A look that came too early does not poll in vain.
+                (!came_too_early(&there, found, *epoch)).then(|| (ranges.clone(), there))
+            }
+            (Op::Poll(..) | Op::Fence(..), _) => return,
+            (op, _) => {
+                write(op, &step.addresses, memory);
+                None
+            }
+        };
+        match seen {
+            Some((ranges, bytes)) => self.trace.note(step.site.clone(), ranges, bytes),
+            None => self.trace.forget(),
+        }
+        self.answer(step, answer);
+    }
+
+    fn answer(&mut self, step: &Step, answer: &Answer) {
+        let Some((number, at)) = step.answer else { return };
+        let bytes = match (&step.op, answer) {
+            (Op::Load(strong) | Op::Atomic(strong, _), Answer::Word(value)) => word(*value, strong.at.bytes),
+            (_, Answer::Bytes(bytes)) => bytes.clone(),
+            _ => return,
+        };
+        let all = &mut self.batch.answers[number];
+        if all.len() < at + bytes.len() {
+            all.resize(at + bytes.len(), 0);
+        }
+        all[at..at + bytes.len()].copy_from_slice(&bytes);
+    }
+}
+
+/// Writes what an op writes, whatever was there.
+fn write(op: &Op, addresses: &[u64], memory: &mut Memory) {
+    let first = addresses.first().copied().unwrap_or_default();
+    match op {
+        Op::Write(ranges, bytes) => {
+            let mut rest = bytes.as_slice();
+            for (range, &address) in ranges.iter().zip(addresses) {
+                let (mine, after) = rest.split_at(usize::try_from(range.bytes).unwrap_or(0).min(rest.len()));
+                memory.write(address, mine);
+                rest = after;
+            }
+        }
+        Op::Store(strong, value) | Op::Signal(strong, Signal::Set(value)) => {
+            memory.write(first, &word(*value, strong.at.bytes));
+        }
+        Op::Signal(strong, Signal::Add(by)) => {
+            let old = read(first, usize::try_from(strong.at.bytes).unwrap_or(0));
+            let old = old.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte));
+            memory.write(first, &word(old.wrapping_add(*by), strong.at.bytes));
+        }
+        Op::PutPacket(_, data, epoch) => {
+            for (&address, data) in addresses.iter().zip(data) {
+                let halves = [data & 0xffff_ffff, data >> 32].map(|half| half | u64::from(*epoch) << 32);
+                memory.write(address, &halves.map(u64::to_le_bytes).concat());
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Whether a look at lines has missed one that is there.
+fn came_too_early(there: &[u8], found: &[u8], epoch: u32) -> bool {
+    let valid = &found[found.len() / 9 * 8..];
+    let is_there = |line: &[u8]| line[4..8] == epoch.to_le_bytes() && line[12..16] == epoch.to_le_bytes();
+    there.chunks_exact(16).zip(valid).any(|(line, &valid)| valid == 0 && is_there(line))
+}
+
+/// The low bytes of a value.
+fn word(value: u64, bytes: u64) -> Vec<u8> {
+    value.to_le_bytes()[..usize::try_from(bytes.min(8)).unwrap_or(8)].to_vec()
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        let Some(python) = self.python.take() else { return };
+        let stopped = Python::attach(|py| python.call_method0(py, "stop").map(|_| ()));
+        if let Err(error) = stopped {
+            self.front.error.borrow_mut().get_or_insert(error);
+        }
+    }
+}

@@ -1,0 +1,26 @@
+"""Finds races, missing order and deadlocks of programs with Triton kernels, on no GPU.
+
+All ranks, and all programs of their kernels, run in this process under the scheduler of symm's checker, which looks at
+each access by the rules of the memory model: `symm.check(main, ranks=2)`, and `python -m symm.check script.py`. Kernels
+are those of Triton's interpreter: `TRITON_INTERPRET=1` has to be set before Triton is imported.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+
+from ..errors import CheckError
+from ._api import check, raises, run
+from ._report import Finding, Place, Report
+
+__all__ = ["CheckError", "Finding", "Place", "Report", "raises", "run"]
+
+
+class _Callable(types.ModuleType):
+    """The module is the function too: `symm.check(main)`."""
+
+    __call__ = staticmethod(check)
+
+
+sys.modules[__name__].__class__ = _Callable

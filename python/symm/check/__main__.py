@@ -1,0 +1,76 @@
+"""Checks a script: `python -m symm.check script.py`, as if each of its ranks ran it."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import os
+import sys
+import types
+from pathlib import Path
+
+
+def main():
+    # Before Triton is imported.
+    os.environ["TRITON_INTERPRET"] = "1"
+    options = _parser().parse_args()
+    from . import _api
+
+    script = Path(options.script)
+    try:
+        code = compile(script.read_text(), str(script.resolve()), "exec")
+    except (OSError, SyntaxError, ValueError) as error:
+        sys.exit(_failed(error))
+    sys.path[0] = str(script.resolve().parent)
+    sys.argv = [options.script, *options.arguments]
+    keywords = {name: value for name, value in vars(options).items() if name not in ("script", "arguments", "json")}
+    try:
+        # What each rank prints in each execution is not shown.
+        with contextlib.redirect_stdout(io.StringIO()):
+            report = _api.run(lambda: _execute(code), **keywords)
+    except Exception as error:
+        if not isinstance(error, _api.ArgumentError | _api.CheckError | _api.UnsupportedError):
+            sys.excepthook(type(error), error, error.__traceback__)
+        sys.exit(_failed(error))
+    print(report.json() if options.json else report)
+    sys.exit(1 if not report.is_clean else 2 if report.given_up else 0)
+
+
+def _failed(error):
+    print(f"symm.check: {type(error).__name__}: {error}", file=sys.stderr)
+    return 2
+
+
+def _execute(code):
+    module = types.ModuleType("__main__")
+    module.__file__ = code.co_filename
+    try:
+        exec(code, module.__dict__)
+    except SystemExit as left:
+        if left.code not in (None, 0):
+            raise RuntimeError(f"the script ends with status {left.code}") from left
+
+
+def _parser():
+    text = "Finds races, missing order and deadlocks of a script with Triton kernels, on no GPU. The exit status is 0 "
+    text += "if nothing was found, 1 if something was, and 2 if the script could not be checked."
+    parser = argparse.ArgumentParser(prog="python -m symm.check", description=text)
+    parser.add_argument("script", help="a program that calls symm.init; each rank runs it")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="what the script gets")
+    parser.add_argument("--ranks", type=int, default=2, help="how many ranks (2)")
+    parser.add_argument("--schedules", type=int, help="random schedules to try (10)")
+    parser.add_argument("--seed", type=int, help="the first seed of random schedules; alone, that one schedule")
+    parser.add_argument("--changes", type=int, default=3, help="how often priorities change in a random schedule (3)")
+    parser.add_argument("--exhaustive", action="store_true", help="try all schedules that differ")
+    parser.add_argument("--executions", type=int, default=100_000, help="the most executions of --exhaustive (100000)")
+    parser.add_argument("--replay", help="execute the schedule of a report once more")
+    parser.add_argument("--programs", type=int, help="how many programs of a rank fit on its device at once")
+    parser.add_argument("--steps", type=int, default=200_000, help="the most steps of one execution (200000)")
+    parser.add_argument("--seconds", type=float, default=60.0, help="how long a task may do nothing that is seen (60)")
+    parser.add_argument("--json", action="store_true", help="write the report as JSON")
+    return parser
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,198 @@
+"""What users call: `symm.check(…)`, `symm.check.run(…)`, `symm.check.raises(…)`."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ArgumentError, CheckError, UnsupportedError
+from ._report import Finding, Place, Report
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+# The most executions of an exhaustive search, and steps of one.
+MOST_EXECUTIONS, MOST_STEPS = 100_000, 200_000
+# Random schedules, and how often priorities change in each.
+SCHEDULES, CHANGES = 10, 3
+# How long a task may run without a step that the checker sees, in seconds.
+SECONDS = 60.0
+HEAP_SIZE = 1 << 30
+# What the checker says of a text that is no schedule.
+NO_SCHEDULE = "is no step of a schedule"
+
+
+def run(
+    program: Callable[..., Any],
+    ranks: int = 2,
+    *,
+    args: Callable[..., Any] | None = None,
+    grid: Any = None,
+    schedules: int | None = None,
+    seed: int | None = None,
+    changes: int = CHANGES,
+    exhaustive: bool = False,
+    executions: int = MOST_EXECUTIONS,
+    replay: str | None = None,
+    programs: int | None = None,
+    steps: int = MOST_STEPS,
+    seconds: float = SECONDS,
+    heap_size: int = HEAP_SIZE,
+) -> Report:
+    """Runs a program on `ranks` ranks, all in this process, and returns what is wrong in any of the schedules tried.
+
+    `program` is a function that each rank calls, with its World as the argument, if it takes one; or it is a kernel, of
+    which each rank launches `kernel[grid](*args(world))` after a barrier; `args` may also return a dict.
+
+    There is one execution in which each task goes on as long as it can, and so many random `schedules` (10), from the
+    seeds `seed`, `seed` + 1, …; `seed` alone is that one. `exhaustive` tries all that differ instead, at most
+    `executions`. `replay` is the schedule of a finding. `programs` is how many programs of a rank fit on its device at
+    once. An execution of more than `steps` steps is given up; `seconds` is how long a task may do nothing that the
+    checker sees.
+
+    Raises what the program raises, but for an AssertionError, which is a finding; ArgumentError, UnsupportedError where
+    Triton's interpreter cannot run a kernel, and CheckError where a task neither ends nor does anything.
+    """
+    _check_arguments(ranks, schedules, seed, exhaustive, replay)
+    function = _function(program, args, grid, heap_size)
+    kind = "replay" if replay is not None else "exhaustive" if exhaustive else "in turn"
+    if kind == "in turn" and schedules != 0:
+        kind, executions = "random", schedules or (SCHEDULES if seed is None else 1)
+    from .. import _symm
+    from ._kernels import checked
+    from ._program import Program, task
+
+    if task() is not None:
+        raise ArgumentError("symm.check is called in a program that it checks")
+    checking = Program(function, ranks, seconds)
+    try:
+        with checked():
+            limits = steps, programs
+            said = _symm.check_program(checking, ranks, (kind, executions), 1 if seed is None else seed, changes, replay or "", limits)
+    except BaseException as error:
+        if checking.error is not None:
+            _explain(checking.error, error)
+        elif isinstance(error, ValueError) and not isinstance(error, ArgumentError):
+            # The checker does not take an op, or the schedule.
+            raise (ArgumentError if NO_SCHEDULE in str(error) else CheckError)(f"symm.check: {error}") from None
+        raise
+    return Report._of(said, checking)
+
+
+def check(program: Callable[..., Any], ranks: int = 2, **options: Any) -> Report:
+    """`symm.check.run`, with CheckError where anything is wrong or an execution was given up: for tests."""
+    report = run(program, ranks, **options)
+    if not report.is_clean or report.given_up:
+        what = "has given up an execution" if report.is_clean else "has found something"
+        raise CheckError(f"symm.check {what}\n{report}", report)
+    return report
+
+
+class Caught:
+    """What `raises` has found, when its block is over."""
+
+    report: Report
+
+
+@contextlib.contextmanager
+def raises(*kinds: str) -> Iterator[Caught]:
+    """For tests: what is called within has to find these kinds of errors, at least one each, and no other ones."""
+    caught = Caught()
+    try:
+        yield caught
+    except CheckError as error:
+        if error.report is None:
+            raise
+        caught.report = error.report
+    else:
+        raise AssertionError(f"symm.check has found nothing, and not {', '.join(kinds) or 'anything'}")
+    found = {finding.kind for finding in caught.report.findings if finding.severity == "error"}
+    if kinds and found != set(kinds):
+        wanted = ", ".join(sorted(kinds))
+        raise AssertionError(f"symm.check has found {', '.join(sorted(found))}, not {wanted}\n{caught.report}")
+
+
+class Checker:
+    """What `symm.check` is to a type checker: the module, which can be called."""
+
+    Report, Finding, Place, CheckError = Report, Finding, Place, CheckError
+    __call__ = staticmethod(check)
+    run, raises = staticmethod(run), staticmethod(raises)
+
+
+checker = Checker()
+
+
+def _check_arguments(ranks, schedules, seed, exhaustive, replay):
+    from .._symm import MAX_RANKS
+
+    if isinstance(ranks, bool) or not isinstance(ranks, int) or not 1 <= ranks <= MAX_RANKS:
+        raise ArgumentError(f"symm.check: ranks must be 1 to {MAX_RANKS}, not {ranks!r}")
+    if schedules is not None and (isinstance(schedules, bool) or not isinstance(schedules, int) or schedules < 0):
+        raise ArgumentError(f"symm.check: schedules must be a number of them, not {schedules!r}")
+    if (schedules is not None or seed is not None) + exhaustive + (replay is not None) > 1:
+        raise ArgumentError("symm.check: random schedules, exhaustive and replay exclude each other")
+    if os.environ.get("TRITON_INTERPRET", "0") != "1":
+        message = "symm.check runs kernels in Triton's interpreter: set TRITON_INTERPRET=1 before Triton is imported, "
+        raise ArgumentError(message + "or call python -m symm.check script.py")
+    _need_interpreter()
+
+
+def _need_interpreter():
+    from .. import _need_triton  # noqa: F401  # An error that says what is missing.
+
+    from triton import knobs
+
+    if not knobs.runtime.interpret:
+        raise ArgumentError("symm.check: TRITON_INTERPRET=1 was set after Triton was imported: set it before")
+
+
+def _function(program, args, grid, heap_size):
+    """What each rank's task does."""
+    from triton.runtime.jit import JITFunction, KernelInterface
+
+    import symm
+
+    def world():
+        return symm.init(heap_size=heap_size, device="cpu")
+
+    if isinstance(program, JITFunction):
+        name = program.__name__
+        raise ArgumentError(f"symm.check: {name} was made without TRITON_INTERPRET=1: set it before Triton is imported")
+    if isinstance(program, KernelInterface):
+        if args is None or grid is None:
+            raise ArgumentError("symm.check: a kernel needs grid, and args: a function that makes them of a World")
+
+        def launch(_):
+            joined = world()
+            given = args(joined)
+            joined.barrier()
+            if isinstance(given, dict):
+                program[grid](**given)
+            else:
+                program[grid](*given)
+
+        return launch
+    if args is not None or grid is not None:
+        raise ArgumentError("symm.check: args and grid are for kernels")
+    if not callable(program):
+        raise ArgumentError(f"symm.check: the program must be a function or a kernel, not {program!r}")
+    takes = any(each.default is each.empty for each in inspect.signature(program).parameters.values())
+    return (lambda _: program(world())) if takes else (lambda _: program())
+
+
+def _explain(where, error):
+    """Adds whose exception it is."""
+    rank, kernel, grid, raised = where
+    who = "host" if kernel is None else f"program {', '.join(map(str, grid[0]))} of kernel {kernel}"
+    cause = raised
+    while cause is not None:
+        if isinstance(cause, NotImplementedError):
+            message = f"symm.check: rank {rank}, {who}: Triton's interpreter cannot run this: {cause}"
+            raise UnsupportedError(message) from error
+        cause = cause.__cause__
+    if sys.version_info >= (3, 11):
+        error.add_note(f"symm.check: raised by rank {rank}, {who}")

@@ -1,0 +1,168 @@
+"""The heaps of ranks that are all in this process, and their places in the run."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+from typing import Any
+
+from .. import _open
+from .._symm import TABLE_HEADER_WORDS
+from ..errors import ArgumentError, HeapExhaustedError, MismatchError
+
+# Flags of barriers are before the table, in what symm keeps of a heap for itself.
+RESERVED, FLAGS, ALIGN = 2 << 20, (2 << 20) - 4096, 256
+# Linux's MAP_NORESERVE, which Python has a name for since 3.11.
+NO_RESERVE = 0x4000
+# Heaps from this number on are memory of one rank alone; check.rs has it too.
+PRIVATE = 1 << 20
+
+
+class Heaps:
+    """Memory for the heaps, which all executions use."""
+
+    def __init__(self, ranks):
+        self.ranks = ranks
+        # For each world that a rank joins, the memory of each rank's heap, and how large they are.
+        self.worlds: list[tuple[list, int]] = []
+
+    def clear(self):
+        for maps, _ in self.worlds:
+            for each in maps:
+                each.madvise(mmap.MADV_DONTNEED)
+
+    def runs(self):
+        return Runs(self)
+
+    def of(self, world, size):
+        """The memory of a world's heaps, and their addresses."""
+        if world == len(self.worlds):
+            flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NO_RESERVE
+            try:
+                made = [mmap.mmap(-1, size + RESERVED, flags=flags) for _ in range(self.ranks)]
+            except (OSError, OverflowError) as error:
+                raise ArgumentError(f"symm.init: {self.ranks} heaps of {size} bytes: {error}") from None
+            self.worlds.append((made, size))
+        maps, known = self.worlds[world]
+        if known != size:
+            raise MismatchError(f"symm.init: ranks gave heaps of different sizes: {known} and {size} bytes")
+        first = [ctypes.addressof(ctypes.c_char.from_buffer(each)) for each in maps]
+        return maps, [-(-address // RESERVED) * RESERVED for address in first]
+
+
+class Runs(list):
+    """The worlds that ranks have joined in one execution."""
+
+    def __init__(self, heaps):
+        super().__init__()
+        self.heaps = heaps
+        # How often each program has met those of its number.
+        self.epochs: dict[tuple, int] = {}
+        # Of each rank the pieces of memory of its own: where they are for the checker, and their names.
+        self.private: dict[int, dict] = {}
+
+    def join(self, task, size):
+        """The place of a task's rank in its next world."""
+        number, task.joined = task.joined, task.joined + 1
+        if number == len(self):
+            self.append(Run(number, self.heaps, size))
+        elif self[number].size != size:
+            raise MismatchError(f"symm.init: ranks gave heaps of different sizes: {self[number].size} and {size} bytes")
+        run = self[number]
+        for rank, base in enumerate(run.bases):
+            task.regions += [(base, run.size, run.heap(rank), 0, True), (base, FLAGS, run.heap(rank), 0, False)]
+        return Rank(run, task)
+
+
+class Run:
+    """One world: what its ranks have allocated and told each other."""
+
+    def __init__(self, number, heaps, size):
+        self.number, self.ranks, self.size = number, heaps.ranks, size
+        self.maps, self.bases = heaps.of(number, size)
+        self.allocations: list[tuple] = []
+        self.end = RESERVED
+        self.messages: dict[int, bytes] = {}
+        # The World of one of its ranks, which names its tensors.
+        self.world: Any = None
+
+    def heap(self, rank):
+        """The checker's number of a rank's heap."""
+        return self.number * self.ranks + rank
+
+
+class Rank:
+    """What a World asks of its rank: `symm._symm.Rank` says what each method is."""
+
+    def __init__(self, run, task):
+        self._run, self._task = run, task
+        self.rank, self.num_ranks, self.heap_size = task.rank, run.ranks, run.size
+        self.heap_bases = run.bases
+        self._words = (ctypes.c_int64 * (TABLE_HEADER_WORDS + run.ranks))(task.rank, run.ranks, *run.bases)
+        self.table = ctypes.addressof(self._words)
+        self._allocated = self._told = 0
+
+    def is_symmetric(self, address):
+        return 0 <= address - self.heap_bases[self.rank] < self.heap_size
+
+    def as_remote(self, address, rank):
+        return address - self.heap_bases[self.rank] + self.heap_bases[rank]
+
+    def hold(self):
+        return self._run.maps, self._words
+
+    def check(self):
+        pass
+
+    def end(self, reason):
+        pass
+
+    def alloc(self, size, call, place):
+        run, nth = self._run, self._allocated
+        self._allocated += 1
+        run.world = next((world for world in _open.worlds if world.rank is self), run.world)
+        if nth == len(run.allocations):
+            offset = run.end
+            if offset + size > run.size:
+                raise HeapExhaustedError(f"{call}: {size} bytes, and the heap has {run.size - offset} left")
+            run.end = -(-(offset + size) // ALIGN) * ALIGN
+            run.allocations.append((offset, size, call, place, self.rank))
+        offset, known, said, where, who = run.allocations[nth]
+        if (known, said) != (size, call):
+            told = f"\n  rank {who} at {where}: {said}\n  rank {self.rank} at {place}: {call}"
+            raise MismatchError(f"ranks make different tensors: all make the same ones, in the same order{told}")
+        # Whoever comes first allocates on all ranks: nobody waits for the others here, and others may be ahead.
+        for rank, base in enumerate(run.bases):
+            self._task.regions.append((base + offset, size, run.heap(rank), offset, False))
+        return run.bases[self.rank] + offset
+
+    def free(self, address, place):
+        pass
+
+    def barrier(self, place):
+        self._task.ask(("barrier", self._run.number, self.num_ranks))
+
+    def stream_barrier(self, stream, place):
+        self.barrier(place)
+
+    def broadcast(self, root, data, place):
+        number, self._told = self._told, self._told + 1
+        if root == self.rank:
+            self._run.messages[number] = data
+        self.barrier(place)
+        return self._run.messages[number]
+
+    def leave(self, place):
+        self.barrier(place)
+
+
+def private(task, tensors):
+    """The pieces of memory of a rank's own tensors that a kernel gets: names of arguments, addresses, sizes."""
+    known = task.execution.runs.private.setdefault(task.rank, {})
+    found = []
+    for name, address, size in tensors:
+        if (address, size) not in known:
+            end = max((start + known_size for (_, known_size), (start, _) in known.items()), default=0)
+            known[address, size] = -(-end // ALIGN) * ALIGN, name
+        found.append((address, size, PRIVATE + task.rank, known[address, size][0], False))
+    return found

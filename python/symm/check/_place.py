@@ -1,0 +1,124 @@
+"""Lines of the user's code: where a task is, and whether it is there again as it was."""
+
+from __future__ import annotations
+
+import importlib.util
+import linecache
+import sys
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+HERE = str(Path(__file__).parents[1]) + "/"
+# Kernels of the package itself are lines too.
+KERNELS = HERE + "comm/"
+
+
+@cache
+def _triton():
+    found = importlib.util.find_spec("triton")
+    return str(Path(found.origin).parent) + "/" if found and found.origin else "\0"
+
+
+@cache
+def _is_ours(file):
+    """Whether a file is symm's or Triton's, so that it is no place to report."""
+    return file.startswith((HERE, _triton())) and not file.startswith(KERNELS)
+
+
+def _user_frame(end=None):
+    """The innermost frame that is the user's, of those that the function with the code `end` has called."""
+    frame = sys._getframe(1)
+    while frame is not None and frame.f_code is not end and _is_ours(frame.f_code.co_filename):
+        frame = frame.f_back
+    return None if frame is None or frame.f_code is end else frame
+
+
+class Sites:
+    """Places as the checker has them, FILE:LINE:COLUMN, and what is known of each."""
+
+    def __init__(self):
+        self.kernels: dict[str, list[str]] = {}
+        self.ends: dict[str, int] = {}
+        self.known: dict[tuple, str] = {}
+        # Where symm.check was called, which is what hosts do that run no function of the user's.
+        frame = _user_frame()
+        self.caller = (frame.f_code, frame.f_lineno, frame.f_lasti) if frame else (Sites.here.__code__, 0, -1)
+
+    def here(self, kernel, end):
+        """Where the calling task is; the function with the code `end` has called it."""
+        frame = _user_frame(end)
+        place = (frame.f_code, frame.f_lineno, frame.f_lasti) if frame else self.caller
+        return self._of(*place, kernel)
+
+    def of(self, walked, kernel):
+        """The innermost place of a traceback that is the user's."""
+        places = [(frame.f_code, line, -1) for frame, line in walked if not _is_ours(frame.f_code.co_filename)]
+        return self._of(*(places or [self.caller])[-1], kernel)
+
+    def _of(self, code, line, at, kernel):
+        key = code, line, at, kernel
+        if key not in self.known:
+            column, end = _columns(code, line, at, kernel)
+            site = f"{code.co_filename}:{line}:{column}"
+            self.known[key], self.ends[site] = site, end
+            names = self.kernels.setdefault(site, [])
+            if kernel is not None and kernel not in names:
+                names.append(kernel)
+        return self.known[key]
+
+
+def _columns(code, line, at, kernel):
+    """The first and the last column of an instruction, from 1; those of the whole line where Python does not say."""
+    text = linecache.getline(code.co_filename, line).rstrip()
+    first, last = len(text) - len(text.lstrip()) + 1, len(text)
+    positions = list(code.co_positions())[at // 2] if at >= 0 and hasattr(code, "co_positions") else (None,) * 4
+    start, end, column, end_column = positions
+    if start != line or column is None:
+        return first, last
+    # The interpreter compiles a kernel again, from its text without indentation.
+    head = linecache.getline(code.co_filename, code.co_firstlineno)
+    moved = len(head) - len(head.lstrip()) if kernel is not None and head.lstrip().startswith("def ") else 0
+    return column + moved + 1, (end_column + moved if end == line else last)
+
+
+def stuck(task, seconds):
+    """What to say of a task that neither ends nor does anything that the checker sees."""
+    frame = sys._current_frames().get(task.thread.ident)
+    while frame is not None and frame.f_back is not None and _is_ours(frame.f_code.co_filename):
+        frame = frame.f_back
+    place = f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else "an unknown place"
+    who = "its host" if task.kernel is None else f"kernel {task.kernel}"
+    return f"{place}: rank {task.rank}, {who}: nothing that the checker sees for {seconds:g} s, and no end: a loop?"
+
+
+def fingerprint(end):
+    """A number for where the calling task is, up to the function with the code `end`, and its variables' values."""
+    frame, state = _user_frame(end), []
+    while frame is not None and frame.f_code is not end:
+        ours = _is_ours(frame.f_code.co_filename)
+        values = () if ours else tuple((name, _value(value)) for name, value in sorted(frame.f_locals.items()))
+        state.append((id(frame.f_code), frame.f_lasti, values))
+        frame = frame.f_back
+    return hash(tuple(state))
+
+
+def _value(value):
+    """What two values have in common that a kernel cannot tell apart."""
+    handle = getattr(value, "handle", None)
+    if isinstance(data := getattr(handle, "data", None), np.ndarray):
+        return data.dtype.str, data.shape, data.tobytes()
+    if value is None or isinstance(value, (bool, int, float, str, bytes)):
+        return type(value).__name__, value
+    if isinstance(value, (tuple, list)):
+        return tuple(map(_value, value))
+    if hasattr(value, "table"):
+        return tuple(_value(each) for _, each in sorted(vars(value).items()))
+    if callable(value) or isinstance(value, type(sys)):
+        return id(value)
+    # Triton's constants, types and tuples; anything else may be another one each time.
+    for name in ("value", "values", "name"):
+        if type(value).__module__.startswith("triton.language") and hasattr(value, name):
+            return name, _value(getattr(value, name))
+    return object()

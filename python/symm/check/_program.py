@@ -1,0 +1,172 @@
+"""A program on all ranks, in this process: each rank's host and each program of a kernel is a task of the checker.
+
+A task is a thread. One of them runs at a time: it says what it does next and waits, and the checker, which runs on the
+thread that has called it, lets one go on (`python/src/check.rs`).
+"""
+
+from __future__ import annotations
+
+import threading
+import traceback
+from typing import Any
+
+from .. import _open
+from ..errors import CheckError
+from . import _place
+from ._heaps import Heaps, Rank
+
+# Where the task of the calling thread is.
+_here = threading.local()
+
+
+class Stop(BaseException):
+    """The execution is over, and the task with it."""
+
+
+def task() -> Task | None:
+    """The task that the calling thread is, if it is one."""
+    return getattr(_here, "task", None)
+
+
+class Program:
+    """What the checker executes again and again: a function on each rank."""
+
+    def __init__(self, function, ranks, seconds, heaps=None):
+        self.function, self.ranks, self.seconds = function, ranks, seconds
+        self.heaps = heaps or Heaps(ranks)
+        self.sites = _place.Sites()
+        # Of the last execution, to name memory by: a World of each number, and the ranks' own tensors.
+        self.worlds: dict[int, Any] = {}
+        self.private: dict[int, dict] = {}
+        self.error: tuple | None = None
+
+    def start(self):
+        self.heaps.clear()
+        return Execution(self)
+
+
+class Execution:
+    """One execution."""
+
+    def __init__(self, program):
+        self.program, self.over = program, False
+        # Held while a task runs.
+        self.back = threading.Semaphore(0)
+        self.tasks: dict[int, Task] = {}
+        # The programs of all kernels so far: the rank, and the number in the grid.
+        self.added: list[tuple[int, int]] = []
+        # What tasks that are launched do.
+        self.waiting: dict[int, tuple] = {}
+        self.runs = program.heaps.runs()
+
+    def launch(self, rank, programs):
+        """The first task of a launch."""
+        first = self.program.ranks + len(self.added)
+        self.added += [(rank, number) for number in range(programs)]
+        return first
+
+    def resume(self, number, answers, asks):
+        """Lets a task run until it says what it does next; None where it has ended."""
+        if number not in self.tasks:
+            rank, *rest = self.waiting.pop(number, (number, None, self.program.function, None))
+            self.tasks[number] = Task(self, rank, *rest)
+        return self.tasks[number].resume(answers, asks)
+
+    def stop(self):
+        """Ends what has not ended."""
+        self.over = True
+        for each in self.tasks.values():
+            each.end()
+        self.program.private = self.runs.private
+        self.program.worlds = {run.number: run.world for run in self.runs}
+        for world in [world for world in _open.worlds if isinstance(world.rank, Rank)]:
+            world._forget()
+
+
+class Task:
+    """A thread: of a rank's host, or of a program of a kernel, which has a `grid` (its number, and the grid's size)."""
+
+    def __init__(self, execution, rank, kernel, body, grid):
+        self.execution, self.rank, self.kernel, self.body, self.grid = execution, rank, kernel, body, grid
+        self.turn = threading.Semaphore(0)
+        self.answers: list[bytes] = []
+        self.said: tuple | None = None
+        self.error: BaseException | None = None
+        self.asks = self.has_ended = False
+        # How many worlds it has joined; pieces of memory that the checker is to know.
+        self.joined = 0
+        self.regions: list[tuple] = []
+        self.thread = threading.Thread(target=self._run, name=f"rank {rank}", daemon=True)
+        self.thread.start()
+
+    def resume(self, answers, asks):
+        self.answers, self.asks = answers, asks
+        self._go_on()
+        if self.error is not None:
+            raise self.error
+        return self.said
+
+    def end(self):
+        if not self.has_ended:
+            self._go_on()
+
+    def _go_on(self):
+        self.said = None
+        self.turn.release()
+        if not self.execution.back.acquire(timeout=self.execution.program.seconds):
+            self.has_ended = True
+            raise CheckError(_place.stuck(self, self.execution.program.seconds))
+
+    def ask(self, *ops: tuple) -> list[bytes]:
+        """Says what this task does next, at the line that it is at; the answers, when it has done so."""
+        if self.execution.over:
+            raise Stop
+        site = self.execution.program.sites.here(self.kernel, Task._run.__code__)
+        said = [(name, site, *rest) for name, *rest in ops]
+        state = _place.fingerprint(Task._run.__code__) if self.asks else None
+        host = None
+        if self.kernel is None:
+            host, self.regions = (site, self.regions), []
+        self.said = said, state, host
+        self.execution.back.release()
+        self.turn.acquire()
+        if self.execution.over:
+            raise Stop
+        self._enter()
+        return self.answers
+
+    def _enter(self):
+        """Triton's interpreter has one place for the number of the program that runs."""
+        if self.grid is not None:
+            from triton.runtime.interpreter import interpreter_builder
+
+            interpreter_builder.grid_idx, interpreter_builder.grid_dim = self.grid
+
+    def _run(self):
+        _here.task = self
+        self.turn.acquire()
+        try:
+            if not self.execution.over:
+                self._enter()
+                self.body(self)
+        except Stop:
+            pass
+        except BaseException as error:
+            self._fail(error)
+        finally:
+            self.has_ended = True
+            self.execution.back.release()
+
+    def _fail(self, error):
+        """A failed assertion is found by the checker; all else ends the check."""
+        asserted = error
+        while asserted is not None and not isinstance(asserted, AssertionError):
+            asserted = asserted.__cause__
+        if asserted is not None and not self.execution.over:
+            site = self.execution.program.sites.of(traceback.walk_tb(asserted.__traceback__), self.kernel)
+            text = str(asserted) or "an assertion does not hold"
+            self.said = [("fail", site, text)], None, None
+            return
+        self.error = error
+        if self.execution.program.error is None:
+            self.execution.program.error = self.rank, self.kernel, self.grid, error

@@ -1,0 +1,157 @@
+"""What has been found: for people, and for programs."""
+
+from __future__ import annotations
+
+import json
+import linecache
+import os
+import re
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ._heaps import FLAGS, PRIVATE
+
+# How the checker says a place in memory, and a task.
+MEMORY = re.compile(r"(0x[0-9a-f]+) of rank (\d+)'s heap")
+TASK = re.compile(r"rank (\d+) block (\d+)")
+
+# What a host does while its kernel runs.
+LAUNCHED = "waits until what it has launched ends"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A task at a line: `program` is its number in the grid, None for a rank's host; `kernel` that of the program."""
+
+    rank: int
+    program: int | None
+    kernel: str | None
+    file: str
+    line: int
+    column: int
+    what: str
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong: docs/checking.md has the kinds. `rule` is one of the memory model, or empty.
+
+    `severity` is "error" or "note". `seed` and `schedule` show it again; `seed` is None where the schedule was no random
+    one.
+    """
+
+    kind: str
+    rule: str
+    severity: str
+    places: tuple[Place, ...]
+    help: str
+    seed: int | None
+    schedule: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was found in so many `executions`, of which some were `given_up` after too many steps.
+
+    `exhausted` says that there are no others that differ. `str` of it is for people, with the lines of the source.
+    """
+
+    findings: tuple[Finding, ...]
+    executions: int
+    given_up: int
+    exhausted: bool
+    _ends: dict[str, int]
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether nothing is wrong: there are notes at most."""
+        return all(finding.severity == "note" for finding in self.findings)
+
+    def json(self) -> str:
+        """The report for programs to read: the fields of this class and of its findings."""
+        fields = {name: value for name, value in asdict(self).items() if not name.startswith("_")}
+        return json.dumps(fields, indent=2)
+
+    def __str__(self) -> str:
+        return "".join(f"{self._text(finding)}\n\n" for finding in self.findings) + f"symm.check: {self._summary()}"
+
+    @staticmethod
+    def _of(said: str, program: Any) -> Report:
+        """The report that the checker has written of a program."""
+        whole = json.loads(said)
+        findings = []
+        for found in whole["findings"]:
+            places = [_place(place, program) for place in found.pop("places")]
+            # A host that waits for its kernel says nothing of its own.
+            programs = [place for place in places if place.program is not None or place.what != LAUNCHED]
+            places = tuple(programs or places)
+            findings.append(Finding(places=places, **found))
+        counts = whole["executions"], whole["given_up"], whole["exhausted"]
+        return Report(tuple(findings), *counts, _ends=program.sites.ends)
+
+    def _text(self, finding):
+        rule = f" ({finding.rule})" if finding.rule else ""
+        first = f"{_where(finding.places[0])}: " if finding.places else ""
+        lines, last = [f"{first}{finding.severity}: {finding.kind}{rule}"], None
+        for place in finding.places:
+            where = _where(place)
+            who = "host" if place.program is None else f"program {place.program} of {place.kernel}"
+            what = place.what.replace(f"{os.getcwd()}/", "")
+            lines.append(f"{where}: rank {place.rank}, {who}: {what}")
+            if where != last:
+                lines += self._caret(place)
+            last = where
+        lines += [f"  help: {finding.help}"] if finding.help else []
+        seed = f"seed={finding.seed}, or " if finding.seed is not None else ""
+        return "\n".join([*lines, f"  again: {seed}replay='{finding.schedule}'"])
+
+    def _caret(self, place):
+        source = linecache.getline(place.file, place.line).rstrip()
+        if not source:
+            return []
+        end = self._ends.get(f"{place.file}:{place.line}:{place.column}", place.column)
+        indent = "".join("\t" if letter == "\t" else " " for letter in source[: place.column - 1])
+        return [source, indent + "^" + "~" * (min(end, len(source)) - place.column)]
+
+    def _summary(self):
+        errors = sum(finding.severity == "error" for finding in self.findings)
+        notes = len(self.findings) - errors
+        found = [_counted(errors, "error")] * bool(errors) + [_counted(notes, "note")] * bool(notes)
+        said = [", ".join(found) or "nothing found", f"{_counted(self.executions, 'execution')} tried"]
+        if self.given_up:
+            said.append(f"{self.given_up} given up after too many steps")
+        known = "there are no others that differ" if self.exhausted else "of other schedules nothing is known"
+        return "; ".join([*said, known])
+
+
+def _counted(number, what):
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _where(place):
+    file = os.path.relpath(place.file)
+    return f"{place.file if file.startswith('..') else file}:{place.line}:{place.column}"
+
+
+def _place(said, program):
+    site = f"{said['file']}:{said['line']}:{said['column']}"
+    kernel = None if said["block"] is None else " or ".join(program.sites.kernels.get(site, [])) or None
+    what = MEMORY.sub(lambda found: _memory(int(found[1], 16), int(found[2]), program), said["what"])
+    what = TASK.sub(r"rank \1 program \2", what)
+    return Place(said["rank"], said["block"], kernel, said["file"], said["line"], said["column"], what)
+
+
+def _memory(start, heap, program):
+    """What lies at a place: an element of a tensor of the World, or a rank's own tensor."""
+    if heap >= PRIVATE:
+        rank = heap - PRIVATE
+        known = program.private.get(rank, {})
+        for (_, size), (first, name) in known.items():
+            if first <= start < first + size:
+                return f"byte {start - first} of rank {rank}'s own tensor {name}"
+        return f"memory of rank {rank}'s own"
+    number, rank = divmod(heap, program.ranks)
+    if start < FLAGS:
+        return f"the barriers' flags of rank {rank}"
+    world = program.worlds.get(number)
+    return f"{world.flag_at(start) if world is not None else hex(start)} of rank {rank}"

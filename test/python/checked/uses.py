@@ -1,0 +1,114 @@
+"""How a test calls symm.check."""
+
+import bugs
+import pytest
+import symm
+import symm.triton as st
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def copies(world, box, VALUE: tl.constexpr):
+    st.store(world, box + 8 + st.rank(world), VALUE, 1 - st.rank(world))
+
+
+def small(program, **options):
+    return symm.check(program, heap_size=1 << 24, schedules=1, **options)
+
+
+def test_a_kernel_that_is_right():
+    report = small(copies, grid=(1,), args=lambda world: (world, world.zeros(16, dtype=torch.int32), 7))
+    assert report.is_clean and report.findings == () and report.executions == 2
+    named = {"VALUE": 7}
+    small(copies, grid=(1,), args=lambda world: {"world": world, "box": world.zeros(16, dtype=torch.int32), **named})
+
+
+def test_values_are_there_after_the_kernel():
+    seen = []
+
+    def program(world):
+        box = world.zeros(16, dtype=torch.int32)
+        own = torch.zeros(4, dtype=torch.int32)
+        world.barrier()
+        copies[(1,)](world, box, 7)
+        world.barrier()
+        box += 1
+        copy_of_mine[(1,)](box, own)
+        seen.append((world.get_rank(), own.tolist()))
+        assert world.broadcast(world.get_rank(), 1) == 1
+        world.close()
+
+    small(program)
+    assert sorted(seen) == [(0, [1, 8, 1, 1])] * 2 + [(1, [8, 1, 1, 1])] * 2
+    assert symm._open.worlds == []
+
+
+@triton.jit
+def copy_of_mine(box, own):
+    tl.store(own + tl.arange(0, 4), tl.load(box + 8 + tl.arange(0, 4)))
+
+
+def test_expected_findings():
+    program, _ = bugs.CASES["relaxed_signal"]
+    with symm.check.raises("missing-release") as caught:
+        small(program)
+    [finding] = caught.report.findings
+    assert finding.rule == "O1" and finding.places[0].kernel == "relaxed_signal"
+    with pytest.raises(AssertionError, match="has found missing-release, not deadlock"), symm.check.raises("deadlock"):
+        small(program)
+    with pytest.raises(AssertionError, match="has found nothing, and not race"), symm.check.raises("race"):
+        small(bugs.CASES["message"][0])
+    with pytest.raises(symm.CheckError, match="symm.check has found something\n.*missing-release"):
+        small(program)
+
+
+def test_the_host_takes_part():
+    def late(world):
+        box = world.zeros(16, dtype=torch.int32)
+        world.barrier()
+        copies[(1,)](world, box, 7)
+        box.fill_(3)
+        world.barrier()
+
+    with symm.check.raises("race") as caught:
+        symm.check(late, heap_size=1 << 24)
+    assert any(place.program is None for finding in caught.report.findings for place in finding.places)
+
+
+def test_a_barrier_that_a_rank_does_not_come_to():
+    def uneven(world):
+        if world.get_rank() == 0:
+            world.barrier()
+
+    with symm.check.raises("barrier-divergence"):
+        small(uneven)
+
+
+def test_exceptions_are_the_programs():
+    def wrong(world):
+        world.zeros(4 + world.get_rank(), dtype=torch.int32)
+
+    with pytest.raises(symm.MismatchError, match="ranks make different tensors"):
+        small(wrong)
+    with pytest.raises(ZeroDivisionError) as raised:
+        small(lambda: 1 // 0)
+    if hasattr(raised.value, "__notes__"):
+        assert raised.value.__notes__ == ["symm.check: raised by rank 0, host"]
+    with pytest.raises(symm.HeapExhaustedError):
+        small(lambda world: world.zeros(1 << 24, dtype=torch.int64))
+
+
+WRONG = [{"ranks": True}, {"schedules": -1}, {"grid": (1,)}, {"seed": 1, "exhaustive": True}]
+
+
+@pytest.mark.parametrize("options", WRONG)
+def test_wrong_arguments(options):
+    with pytest.raises(symm.ArgumentError, match="symm.check: "):
+        symm.check(lambda: None, **options)
+
+
+def test_a_kernel_needs_its_arguments():
+    with pytest.raises(symm.ArgumentError, match="a kernel needs grid, and args"):
+        symm.check(copies)

@@ -1,0 +1,215 @@
+"""`symm.check`: what it finds in kernels with bugs, that it finds nothing in right ones, and how it is called.
+
+Kernels are run by programs of their own, with Triton's interpreter; `checked/cases.py` runs all of `checked/bugs.py`.
+"""
+
+import functools
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import symm
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+BUGS = (HERE / "checked/bugs.py").read_text()
+# The kinds that each case is to have found.
+CASES = {name: set(kinds.split()) for kinds, name in re.findall(r"^# finds:(.*)\n(?:@.*\n)+def (\w+)", BUGS, re.M)}
+KERNELS = sorted((ROOT / "examples/python/kernels").glob("*.py"))
+TUTORIALS = sorted((ROOT / "examples/python").glob("*.py"))
+SECONDS = 300
+
+
+def python(*command, folder=None, **environment):
+    """Runs Python with Triton's interpreter; what it has printed, and its status."""
+    run = {**os.environ, "TRITON_INTERPRET": "1", **environment}
+    paths = [str(HERE / "stand_in")] if importlib.util.find_spec("torch") is None else []
+    run["PYTHONPATH"] = os.pathsep.join([*paths, str(Path(symm.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+    command = [sys.executable, *map(str, command)]
+    return subprocess.run(command, capture_output=True, text=True, env=run, cwd=folder, timeout=SECONDS, check=False)
+
+
+def checked(script, *options, **environment):
+    return python("-m", "symm.check", *options, script, **environment)
+
+
+@functools.cache
+def found():
+    done = python(HERE / "checked/cases.py", folder=ROOT)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def kinds(report):
+    return {finding["kind"] for finding in report["findings"] if finding["severity"] == "error"}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_case(case):
+    report = found()[case]
+    assert kinds(report) == CASES[case], report["text"]
+    assert report["given_up"] == 0
+
+
+def test_all_cases_say_what_they_find():
+    assert set(found()) == set(CASES)
+
+
+def test_a_report_has_both_places_and_what_is_missing():
+    text = found()["relaxed_signal"]["text"]
+    lines = BUGS.splitlines()
+    start = next(at for at, line in enumerate(lines) if line.startswith("def relaxed_signal"))
+    store, signal, wait, load = (start + more for more in (3, 4, 6, 7))
+    world = BUGS[: BUGS.index("world.zeros(64")].count("\n") + 1
+    file, tensor = "bugs.py", f"element 0 of World.zeros: torch.int32, (64,) (made at test/python/checked/bugs.py:{world})"
+    for number, column, said in (
+        (store, 9, f"rank 0, program 0 of relaxed_signal: writes 4 bytes at {tensor} of rank 1"),
+        (load, 27, f"rank 1, program 0 of relaxed_signal: reads 4 bytes at {tensor} of rank 1"),
+        (signal, 9, "rank 0, program 0 of relaxed_signal: tells of the first access"),
+        (wait, 9, "rank 1, program 0 of relaxed_signal: sees it before the second"),
+    ):
+        place = f"{file}:{number}:{column}: {said}\n{lines[number - 1]}\n{' ' * (column - 1)}^~~"
+        assert place in text, text
+    assert "  help: what tells of the first access has to release at scope sys\n" in text
+    assert re.search(r"  again: (seed=\d+, or )?replay='[\d .*]*'", text)
+
+
+def test_a_deadlock_has_its_wait_graph():
+    [finding] = found()["set_and_waited_for_as_a_sum"]["findings"]
+    [place] = finding["places"]
+    assert (place["rank"], place["program"], place["kernel"]) == (0, 0, "set_and_waited_for_as_a_sum")
+    assert re.search(r"waits for element 0 of World.zeros.* >= 2, sees 1; signalled by rank [12] program 0 \(", place["what"])
+
+
+def test_a_loop_that_polls_in_vain_says_for_what():
+    text = found()["polls_in_vain"]["text"]
+    assert "polls element 0 of World.zeros" in text and "in vain, sees 0; nobody has signalled it" in text
+
+
+def test_all_schedules_of_a_small_program():
+    assert found()["a_lock"]["exhausted"] and found()["a_lock"]["executions"] > 10
+
+
+def test_kernels_of_the_examples_are_right():
+    done = python(HERE / "checked/examples.py", *KERNELS)
+    assert done.returncode == 0, done.stderr
+    reports = json.loads(done.stdout)
+    assert set(reports) == {file.stem for file in KERNELS}
+    for name, text in reports.items():
+        assert text.startswith("symm.check: nothing found; 3 executions tried"), f"{name}\n{text}"
+
+
+@pytest.mark.parametrize("script", TUTORIALS, ids=lambda path: path.stem)
+def test_tutorial_is_right(script):
+    done = checked(script, "--ranks=3", "--schedules=1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.startswith("symm.check: nothing found; 2 executions tried")
+
+
+SCRIPT = """
+import sys
+import symm
+import symm.triton as st
+import torch
+import triton
+import triton.language as tl
+
+@triton.jit
+def kernel(world, box, flag):
+{body}
+
+world = symm.init(heap_size=16 << 20)
+box, flag = (world.zeros(8, dtype=torch.int32) for _ in range(2))
+world.barrier()
+print("printed by", world.get_rank())
+kernel[(1,)](world, box, flag)
+world.close()
+"""
+ASM = "    tl.inline_asm_elementwise('', '=r,r', [tl.load(box)], tl.int32, True, 1)"
+UNALIGNED = "    tl.atomic_add((box.to(tl.int64) + 2).to(tl.pointer_type(tl.int32)), 1)"
+RACY = "    tl.store(st.as_remote(world, box, 0), 1 + st.rank(world))"
+
+
+def script(folder, body=RACY, after=""):
+    path = folder / "script.py"
+    path.write_text(SCRIPT.format(body=body) + after)
+    return path
+
+
+def test_the_script_as_a_command(tmp_path):
+    done = checked(script(tmp_path), "--schedules=2", "--seed=5")
+    assert (done.returncode, done.stderr) == (1, ""), done.stderr
+    assert "error: race (O1)" in done.stdout and "printed" not in done.stdout
+    again = checked(script(tmp_path), "--schedules=2", "--seed=5")
+    assert done.stdout == again.stdout
+    replay = re.search(r"replay='(.*)'", done.stdout)[1]
+    replayed = checked(script(tmp_path), f"--replay={replay}", "--json")
+    assert replayed.returncode == 1, replayed.stderr
+    report = json.loads(replayed.stdout)
+    [finding] = report["findings"]
+    assert (finding["kind"], finding["schedule"], report["executions"]) == ("race", replay, 1)
+    assert {(place["rank"], place["program"]) for place in finding["places"]} == {(0, 0), (1, 0)}
+
+
+def test_a_script_gets_its_arguments_and_ends_as_it_says(tmp_path):
+    path = script(tmp_path, "    pass", "assert sys.argv[1:] == ['--of', 'mine']\nsys.exit(0)\n")
+    assert checked(path, "--schedules=0").returncode == 1
+    done = python("-m", "symm.check", "--schedules=0", path, "--of", "mine")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("body", "options", "status", "said"),
+    [
+        ("    tl.store(box, undefined)", (), 2, "NameError"),
+        (ASM, (), 2, "cannot run this: inline_asm"),
+        ("    while True:\n        tl.store(box, 1)", ("--steps=300", "--ranks=1"), 2, "1 given up after too many steps"),
+        ("    while True:\n        pass", ("--seconds=10",), 2, "kernel kernel: nothing that the checker sees for 10 s"),
+        ("    pass", ("--replay=x",), 2, "'x' is no step of a schedule"),
+        ("    pass", ("--ranks=0",), 2, "ranks must be 1 to"),
+        ("    pass", ("--exhaustive", "--seed=1"), 2, "exclude each other"),
+        (UNALIGNED, (), 2, "no address of a value of 4 bytes"),
+    ],
+)
+def test_what_cannot_be_checked_is_said(tmp_path, body, options, status, said):
+    options = options if {"--replay=x", "--exhaustive"} & set(options) else (*options, "--schedules=0")
+    done = checked(script(tmp_path, body), *options)
+    assert done.returncode == status, done.stdout + done.stderr
+    assert said in done.stdout + done.stderr
+
+
+def test_no_script(tmp_path):
+    done = checked(tmp_path / "none.py")
+    assert done.returncode == 2 and "FileNotFoundError" in done.stderr
+
+
+def test_as_a_function_of_a_test(tmp_path):
+    done = python("-m", "pytest", "-q", "-p", "no:cacheprovider", HERE / "checked/uses.py", "--rootdir", tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def run_from_page(page, folder):
+    """Runs the test of a page; the report of its kernel with the order relaxed, and the one that the page shows."""
+    text = (ROOT / "docs" / page).read_text()
+    program, shown = (text.split(f"```{fence}\n")[1].split("```")[0] for fence in ("python", "text"))
+    (folder / "test_send.py").write_text(program)
+    done = python("-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", folder, folder / "test_send.py")
+    assert done.returncode == 0, done.stdout + done.stderr
+    report = "import os, sys; sys.path.insert(0, os.curdir); import test_send as t, symm; "
+    report += "print(symm.check.run(t.send, grid=(1,), args=t.arguments('relaxed')))"
+    return python("-c", report, folder=folder).stdout, shown
+
+
+def test_the_page(tmp_path):
+    printed, shown = run_from_page("checking.md", tmp_path)
+    assert printed.startswith(f"{shown}  again: "), printed
+
+
+def test_it_needs_the_interpreter():
+    done = python("-c", "import symm; symm.check(print)", TRITON_INTERPRET="0")
+    assert "ArgumentError: symm.check runs kernels in Triton's interpreter: set TRITON_INTERPRET=1" in done.stderr
