@@ -39,14 +39,14 @@ n = 13
 scatter[(1,)](world, rows, inbox, back, counts, old, n, N=N, WIDTH=WIDTH)
 world.barrier()
 for rank in range(ranks):
-    got = inbox.numpy()[rank * N : (rank + 1) * N]
+    got = inbox.cpu().numpy()[rank * N : (rank + 1) * N]
     wanted = [values[i] + 1000 * rank if i < n and i % ranks == me else [0] * WIDTH for i in range(N)]
     np.testing.assert_array_equal(got, wanted)
 total = ranks * (ranks + 1) // 2
-np.testing.assert_array_equal(counts.numpy(), [total if i < n and i % ranks == me else 0 for i in range(N)])
+np.testing.assert_array_equal(counts.cpu().numpy(), [total if i < n and i % ranks == me else 0 for i in range(N)])
 wanted = np.where(np.arange(N)[:, None] < n, values + 1000 * me, -1)
 wanted[:2] *= 2
-np.testing.assert_array_equal(back.numpy(), wanted)
+np.testing.assert_array_equal(back.cpu().numpy(), wanted)
 
 
 @triton.jit
@@ -102,12 +102,12 @@ def take(world, halves, old, N: tl.constexpr):
 
 
 for dtype in (torch.int16, torch.int32):
-    halves, old = world.full(N, -1, dtype=dtype), world.zeros(N, dtype=dtype)
+    halves, old = world.full((N,), -1, dtype=dtype), world.zeros(N, dtype=dtype)
     world.barrier()
     take[(1,)](world, halves, old, N=N)
     world.barrier()
-    owners = world.as_remote(halves, 0).numpy()
+    owners = world.as_remote(halves, 0).cpu().numpy()
     assert ((owners >= 0) & (owners < ranks)).all(), owners
-    np.testing.assert_array_equal(old.numpy() == -1, owners == me)
+    np.testing.assert_array_equal(old.cpu().numpy() == -1, owners == me)
     world.barrier()
 world.close()

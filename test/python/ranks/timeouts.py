@@ -16,6 +16,8 @@ me, ranks = world.get_rank(), world.get_num_ranks()
 on_gpu = world.device.type != "cpu"
 flags = world.zeros(8, dtype=torch.int32)  # made
 slots = world.zeros(64, dtype=torch.int64)
+# That a rank has waited in vain, for the one that does not come; no kernel waits for this element.
+told = world.as_remote(flags, ranks - 1)[7:]
 SECONDS = 0.5
 
 
@@ -123,11 +125,16 @@ def main():
     world.barrier()
     begun = time.monotonic()
     if me == ranks - 1 and ranks > 1:
-        time.sleep(4 * SECONDS)
+        # As long as another rank takes to compile its kernel, and to wait in vain.
         if on_gpu:
             with pytest.raises(symm.WaitTimeoutError) as raised:
-                world.check()
+                while time.monotonic() < begun + 60:
+                    world.check()
+                    time.sleep(0.05)
             assert raised.value.rank != me
+        else:
+            while flags[7].item() == 0 and time.monotonic() < begun + 60:
+                time.sleep(0.05)
     else:
         kinds = (symm.WaitTimeoutError, triton.runtime.errors.InterpreterError)
         with pytest.raises(kinds) as raised:
@@ -146,6 +153,8 @@ def main():
         if on_gpu:
             with pytest.raises(symm.WaitTimeoutError):
                 world.barrier()
+        else:
+            told.fill_(1)
     # The others are not to find this one dead instead.
     time.sleep(6 * SECONDS)
     os._exit(0)

@@ -194,6 +194,8 @@ randn = maker(lambda shape: np.random.standard_normal(shape))
 
 
 def full(size, value, **keywords):
+    if isinstance(size, int):
+        raise TypeError("full() received an invalid combination of arguments - got (int, ...)")
     usual = "int64" if isinstance(value, int) else "float32"
     return maker(lambda shape: np.full(shape, value), usual)(size, **keywords)
 
