@@ -130,6 +130,9 @@ class trace:
         folder = os.open(self.path.parent, os.O_RDONLY)
         try:
             fcntl.flock(folder, fcntl.LOCK_EX)
+            if not self._part().exists():
+                # Another rank has found all of them, and made the file.
+                return
             files = {rank: part for rank in ranks if (part := self._part(rank=rank)).exists()}
             parts = {rank: json.loads(part.read_text()) for rank, part in files.items()}
             whole = self._part(".whole")

@@ -5,6 +5,7 @@ Kernels are compiled for GPUs that need not be there.
 
 import atexit
 import os
+import signal
 import tempfile
 
 import pytest
@@ -15,6 +16,8 @@ atexit.register(cache.cleanup)
 os.environ["TRITON_CACHE_DIR"] = cache.name
 os.environ["TRITON_ALWAYS_COMPILE"] = "1"
 os.environ.setdefault("TRITON_DEFAULT_FP_FUSION", "1")
+# A shell's background jobs ignore Ctrl-C, and what they start inherits that.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser):

@@ -129,10 +129,12 @@ def test_a_slow_rank_is_no_deadlock():
 
 
 def run_from_page_all(page, prelude, folder):
-    """Runs the blocks of a page as one program on two ranks: the last ones define what the first ones use."""
+    """Runs the blocks of a page as one program on two ranks: those with kernels first, then the others from the last."""
     blocks = [block.split("```")[0] for block in (HERE.parents[1] / "docs" / page).read_text().split("```python\n")[1:]]
     program = folder / "program.py"
-    program.write_text(prelude + "".join(reversed(blocks)))
+    blocks = sorted(reversed(blocks), key=lambda block: "@triton.jit" not in block)
+    # Files that a block writes.
+    program.write_text(f"{prelude}\nimport os\nos.chdir({str(folder)!r})\n" + "".join(blocks))
     for output, status in outputs(start(program, 2)):
         assert status == 0, output
 

@@ -143,8 +143,11 @@ try:
     with symm.trace(folder / "failed.json"):
         never[(1,)](world, flag)
 except Exception as error:
-    assert isinstance(error.__cause__, (symm.WaitTimeoutError, symm.DeadlockError, symm.RankFailedError)), error
+    cause = error.__cause__
+    assert isinstance(cause, (symm.WaitTimeoutError, symm.DeadlockError, symm.RankFailedError)), error
 else:
     raise AssertionError("the wait has ended")
 events = json.loads((folder / "failed.json").read_text())["traceEvents"]
-assert any(each["name"] == "wait" and each["args"]["waits for"] == "ge 77" for each in events), events
+waited = any(each["name"] == "wait" and each["args"]["waits for"] == "ge 77" for each in events)
+# Another rank's end may have come before this one's wait had begun.
+assert waited or isinstance(cause, symm.RankFailedError), events
