@@ -10,6 +10,7 @@ use crate::message::{Answer, Copy, Outputs, Request, Verb, Work};
 use crate::transport::{Incoming, Reading, Writing};
 use crate::value::{Meta, Value};
 use crate::wire::Encoder;
+use std::io::{self, ErrorKind};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -29,6 +30,8 @@ struct Session<'a, E: Engine> {
     tensors: Tensors<E::Tensor>,
     sending: Sending,
     message: u64,
+    /// The client hears no more. What it wanted may be done all the same: its goodbye, which may be on its way, says so.
+    unheard: bool,
     failed: Result<(), Error>,
 }
 
@@ -55,6 +58,7 @@ pub fn run<E: Engine>(
                 tensors: Tensors::new(number),
                 sending: Sending::default(),
                 message: 0,
+                unheard: false,
                 failed: Ok(()),
             };
             session.work();
@@ -101,16 +105,30 @@ impl<E: Engine> Session<'_, E> {
     }
 
     fn answer(&mut self, answer: &Answer) -> Result<(), Error> {
-        match answer.write(&mut self.encoder) {
-            Ok(frame) => Ok(self.writing.frames(frame)?),
+        if self.unheard {
+            return Ok(());
+        }
+        let sent = match answer.write(&mut self.encoder) {
+            Ok(frame) => self.writing.frames(frame),
             // A result that is too large for a message is its request's failure.
             Err(error) => {
                 let failure = Failure::new("RuntimeError", format!("the result: {error}"));
                 let Answer::Reply { request, .. } = answer else { return Err(Error::Refused(error.to_string())) };
                 let answer = Answer::Error { request: *request, failure };
                 let frame = answer.write(&mut self.encoder).map_err(|error| Error::Refused(error.to_string()))?;
-                Ok(self.writing.frames(frame)?)
+                self.writing.frames(frame)
             }
+        };
+        self.heard(sent)
+    }
+
+    fn heard(&mut self, sent: io::Result<()>) -> Result<(), Error> {
+        match sent {
+            Err(error) if matches!(error.kind(), ErrorKind::BrokenPipe | ErrorKind::ConnectionReset) => {
+                self.unheard = true;
+                Ok(())
+            }
+            sent => Ok(sent?),
         }
     }
 
@@ -276,9 +294,12 @@ impl<E: Engine> Session<'_, E> {
             return self.answer(&Answer::Error { request, failure });
         }
         self.answer(&announced)?;
+        if self.unheard {
+            return Ok(());
+        }
         let (mut sent, bytes, writing) = (Ok(()), memory.bytes(), &mut self.writing);
         self.shared.engine.outside(&mut || sent = writing.data(bytes, |_| ()));
-        Ok(sent?)
+        self.heard(sent)
     }
 
     fn copy(&mut self, copy: &Copy) -> Result<(), Error> {
