@@ -17,8 +17,8 @@ def Symm_RemoteLoadOp : Symm_AccessOp<"remote_load", ReadEffect> {
     %w = symm.remote_load %ctx, %m[%i, %j], %peer mask %in : i1 other %zero : f32 cache cg : memref<8x8xf32> -> f32
     ```
 
-    Through a tensor of pointers there may be a rank for each element, `%peers each tensor<8xi32>`. An `eviction` policy is
-    a hint to the caches, which Triton obeys, the CPU has no use for, and other kernels for GPUs refuse (S1).
+    Through a tensor of pointers there may be a rank for each element, `%peers each tensor<8xi32>`. An `eviction`
+    policy is a hint to the caches, which Triton obeys, the CPU has no use for, and other kernels for GPUs refuse (S1).
 
     It is a weak access: order comes from `symm.wait`, `symm.fence` and the atomics. `alignment` is in
     bytes; without it the address is aligned to the largest power of two that divides the size of the whole value (16
@@ -27,7 +27,8 @@ def Symm_RemoteLoadOp : Symm_AccessOp<"remote_load", ReadEffect> {
   let facts = [Symm_RemoteRead<"ptr">];
   let arguments = (ins Symm_Ctx:$ctx, Symm_Pointer:$ptr, Variadic<Index>:$indices, Symm_Rank:$rank,
                        Optional<I64>:$delta, Optional<Symm_Mask>:$mask, Optional<AnyType>:$other,
-                       OptionalAttr<Symm_Cache>:$cache, OptionalAttr<Symm_Eviction>:$eviction, UnitAttr:$volatile_, OptionalAttr<I64Attr>:$alignment);
+                       OptionalAttr<Symm_Cache>:$cache, OptionalAttr<Symm_Eviction>:$eviction, UnitAttr:$volatile_,
+                       OptionalAttr<I64Attr>:$alignment);
   let results = (outs AnyType:$result);
   let assemblyFormat = [{
     $ctx `,` $ptr (`[` $indices^ `]`)? `,` custom<Rank>($rank, type($rank)) (`via` $delta^)?
@@ -49,11 +50,12 @@ def Symm_RemoteStoreOp : Symm_AccessOp<"remote_store", WriteEffect> {
   }];
   let facts = [Symm_RemoteWrite<"ptr">];
   let arguments = (ins Symm_Ctx:$ctx, Symm_Pointer:$ptr, Variadic<Index>:$indices, AnyType:$value,
-                       Symm_Rank:$rank, Optional<I64>:$delta, Optional<Symm_Mask>:$mask, OptionalAttr<Symm_Cache>:$cache,
-                       UnitAttr:$volatile_, OptionalAttr<I64Attr>:$alignment);
+                       Symm_Rank:$rank, Optional<I64>:$delta, Optional<Symm_Mask>:$mask,
+                       OptionalAttr<Symm_Cache>:$cache, UnitAttr:$volatile_, OptionalAttr<I64Attr>:$alignment);
   let assemblyFormat = [{
     $ctx `,` $ptr (`[` $indices^ `]`)? `,` $value `,` custom<Rank>($rank, type($rank)) (`via` $delta^)?
-    (`mask` $mask^ `:` type($mask))? (`cache` $cache^)? (`volatile` $volatile_^)? attr-dict `:` type($ptr) `,` type($value)
+    (`mask` $mask^ `:` type($mask))? (`cache` $cache^)? (`volatile` $volatile_^)?
+    attr-dict `:` type($ptr) `,` type($value)
   }];
 }
 

@@ -28,6 +28,8 @@ FOR_EVER = 2**63 - 1
 GOOD, BROKEN, TOLD = 0, 1, 2
 # How long the other ranks have to say what they wait for.
 SECONDS_TO_SAY = 1.0
+# How often a rank without kernels that could tell looks whether another has given up.
+SECONDS_BETWEEN_LOOKS = 0.1
 # What the compiler said of waits, by their tags: kernel, file, line and what it does.
 waits = {}
 
@@ -69,6 +71,7 @@ class Timeouts:
         if world.device.type != "cpu":
             self.host = torch().zeros(1, dtype=torch().int64, device="cpu", pin_memory=True)
             self.state = ctypes.c_int64.from_address(self.host.data_ptr())
+            self.looked, self.stream = time.monotonic(), None
         self.record = self._record_of(world.get_rank())
         self.record[WORD["limit"]] = self._limit()
         self.record[WORD["host"]] = ctypes.addressof(self.state)
@@ -103,6 +106,24 @@ class Timeouts:
         """Raises what has gone wrong so far, without waiting for the device while all is well."""
         if self.state.value:
             self._raise()
+        if self.world.device.type != "cpu" and time.monotonic() > self.looked + SECONDS_BETWEEN_LOOKS:
+            self._look()
+
+    def _look(self):
+        """Looks whether another rank has told, as a kernel here would: the next check sees what is copied now."""
+        cuda = torch().cuda
+        if cuda.is_current_stream_capturing():
+            return
+        if self.stream is None:
+            self.stream = cuda.Stream(self.world.device)
+            self.copied = torch().zeros(1, dtype=torch().int64, device="cpu", pin_memory=True)
+        if self.copied.item() >= TOLD:
+            self.state.value = self.copied.item()
+            self._raise()
+        self.looked = time.monotonic()
+        with cuda.stream(self.stream):
+            at = WORD["state"]
+            self.copied.copy_(self.record[at : at + 1], non_blocking=True)
 
     def has_been_told(self):
         """The errors that somebody has been told of already."""

@@ -34,7 +34,7 @@ use melior::ir::{
 use symm_abi::WORD_BYTES;
 use symm_abi::trace::{CLOCK, CLOCK_RECORD, Event};
 use symm_dialect::ops::{
-    Action, Comparison, Group, Order, Scope, SymmOp, TraceBeginParts, TraceEndParts, Wait, WaitParts,
+    Action, Comparison, Fence, Group, Order, Scope, SymmOp, TraceBeginParts, TraceEndParts, Wait, WaitParts,
 };
 use symm_dialect::pointer::Pointer;
 use symm_dialect::symbol::symbol;
@@ -113,18 +113,10 @@ fn record<'c: 'a, 'a>(op: SymmOp<'c, 'a>) {
         Action::Wait(wait) => {
             let flag = at(wait.flag(), &wait.indices());
             let what = Event::Wait { compare: compare(wait.comparison()), unsigned: wait.is_unsigned() };
-            let record = begin(&b, wait.ctx(), what, &[flag, value(wait.value())], wait.group());
-            end_wait(wait, record);
+            end_wait(wait, begin(&b, wait.ctx(), what, &[flag, value(wait.value())], wait.group()));
         }
         Action::Barrier(barrier) => between(op, &b, Event::Barrier, &[], barrier.group()),
-        Action::Fence(fence) => {
-            // A fence has no context; the kernel that it is in may have one.
-            let order = format!("{} {}", fence.sem().keyword(), fence.scope().keyword());
-            if let Some(ctx) = context_of(op.operation()) {
-                let record = begin(&b, ctx, Event::Fence(&order), &[], fence.group());
-                end(op.operation(), record);
-            }
-        }
+        Action::Fence(fence) => record_fence(&b, fence),
         // The timeline leaves out accesses of single threads, packets, and what is a host's.
         Action::RemoteLoad(_)
         | Action::RemoteStore(_)
@@ -142,6 +134,14 @@ fn record<'c: 'a, 'a>(op: SymmOp<'c, 'a>) {
         | Action::Fault(_)
         | Action::TraceBegin(_)
         | Action::TraceEnd(_) => {}
+    }
+}
+
+/// A fence has no context; the kernel that it is in may have one.
+fn record_fence<'c: 'a, 'a>(b: &Builder<'c>, fence: Fence<'c, 'a>) {
+    if let Some(ctx) = context_of(fence.operation()) {
+        let order = format!("{} {}", fence.sem().keyword(), fence.scope().keyword());
+        end(fence.operation(), begin(b, ctx, Event::Fence(&order), &[], fence.group()));
     }
 }
 

@@ -378,7 +378,7 @@ def test_two_ranks_share_symmetric_tensors(start):
     links = [_symm.Link.connect(rank.address) for rank in ranks]
     assert [(link.rank, link.num_ranks) for link in links] == [(0, 2), (1, 2)]
     for link in links:
-        link.define_source("kernels", KERNEL)
+        link.define_source("kernels", (HERE / "remote_tell.py").read_text())
     for link in links:
         link.join_start(64 << 20, "join")
         link.zeros(1, (4,), torch.float32, "zeros")
@@ -392,17 +392,3 @@ def test_two_ranks_share_symmetric_tensors(start):
     for link in links:
         link.sync(60)
         link.close()
-
-
-KERNEL = """
-import triton
-import triton.language as tl
-import symm.triton as st
-
-
-@triton.jit
-def tell(table, mine, N: tl.constexpr):
-    ctx = st.DeviceContext(table)
-    at = mine + tl.arange(0, N)
-    ctx.store(at, tl.full((N,), 1.0, tl.float32) + ctx.rank(), (ctx.rank() + 1) % ctx.num_ranks())
-"""
