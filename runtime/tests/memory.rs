@@ -3,41 +3,45 @@
 mod common;
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
 use std::ffi::c_void;
 use std::io::{self, Write};
 use std::process::Command;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use common::{alloc, launch, threads};
 use symm_runtime::trace::{Event, Trace, What};
 use symm_runtime::{Coords, run};
 
-/// Counts bytes, and says so when nothing may be allocated any more.
+/// Counts a thread's bytes, and says so when it may not allocate any more. What other threads do meanwhile, and other
+/// tests' are among them, is theirs.
 struct Counting;
 
-static FORBIDDEN: AtomicBool = AtomicBool::new(false);
-static LIVE: AtomicUsize = AtomicUsize::new(0);
-static MOST: AtomicUsize = AtomicUsize::new(0);
+thread_local! {
+    static FORBIDDEN: Cell<bool> = const { Cell::new(false) };
+    /// Below zero where a thread frees what another has allocated.
+    static LIVE: Cell<isize> = const { Cell::new(0) };
+    static MOST: Cell<isize> = const { Cell::new(0) };
+}
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-// SAFETY: the system's, with counters.
+// SAFETY: the system's, with counters that need no memory and no destructor.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        if FORBIDDEN.load(Ordering::Relaxed) {
+        if FORBIDDEN.get() {
             let text = b"allocated\n";
             // SAFETY: memory of this function.
             unsafe { libc::write(2, text.as_ptr().cast(), text.len()) };
         }
-        let live = LIVE.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
-        MOST.fetch_max(live, Ordering::Relaxed);
+        LIVE.set(LIVE.get() + layout.size().cast_signed());
+        MOST.set(MOST.get().max(LIVE.get()));
         // SAFETY: the caller's promise.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        LIVE.fetch_sub(layout.size(), Ordering::Relaxed);
+        LIVE.set(LIVE.get() - layout.size().cast_signed());
         // SAFETY: the caller's promise.
         unsafe { System.dealloc(at, layout) }
     }
@@ -45,7 +49,7 @@ unsafe impl GlobalAlloc for Counting {
 
 /// Touches memory that is not there.
 unsafe extern "C" fn crash(_: *const *const c_void, _: *const Coords) {
-    FORBIDDEN.store(true, Ordering::Relaxed);
+    FORBIDDEN.set(true);
     // SAFETY: it is not, which is the point.
     unsafe { std::ptr::without_provenance_mut::<u8>(0x1234).write_volatile(1) };
 }
@@ -95,11 +99,11 @@ fn a_timeline_is_written_event_by_event() {
         Event { rank, block, start, end: start + 50, loc: "p.mlir:3:5".into(), what }
     };
     let trace = Trace { events: (0..100_000).map(event).collect(), ..Trace::default() };
-    let before = LIVE.load(Ordering::Relaxed);
-    MOST.store(before, Ordering::Relaxed);
+    let before = LIVE.get();
+    MOST.set(before);
     let mut to = Discard(0);
     trace.write_chrome(&mut to).unwrap();
-    let more = MOST.load(Ordering::Relaxed) - before;
+    let more = MOST.get() - before;
     println!("{} bytes written, {more} taken", to.0);
     assert!(more < 100_000 * 60, "{more} bytes for 100000 events");
 }
