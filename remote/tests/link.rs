@@ -11,10 +11,11 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 use symm_remote::address::Address;
-use symm_remote::client::Outcome;
+use symm_remote::client::{Client, Outcome};
 use symm_remote::message::{Copy, Hello, Outputs, Request, Work};
 use symm_remote::value::Value;
 use symm_remote::wire::{Encoder, VERSION};
+use symm_remote::worker::Worker;
 
 #[test]
 fn operations_run_in_order_and_tensors_are_freed() {
@@ -240,6 +241,14 @@ fn a_worker_that_stops_is_lost() {
     assert!(!folder.path().join("a").exists());
 }
 
+/// Has one client's worker send a tensor to the other's.
+fn give(from: &Client, id: u64, to: &Worker<Vectors>, there: &Client, new_id: u64) {
+    let session = there.welcome().session;
+    let address = to.address().to_string();
+    let copy = Copy { id, address, token: None, certificate: None, session, new_id, milliseconds: 10_000 };
+    from.request(&Request::Copy(Box::new(copy))).unwrap();
+}
+
 #[test]
 fn workers_give_tensors_to_each_other() {
     let folder = tempfile::tempdir().unwrap();
@@ -248,10 +257,7 @@ fn workers_give_tensors_to_each_other() {
     let numbers: Vec<f32> = (0..300_000).map(|number| number as f32).collect();
     upload(&there, 1, &numbers);
     let copy = |id, new_id| {
-        let session = here.welcome().session;
-        let address = b.address().to_string();
-        let copy = Copy { id, address, token: None, certificate: None, session, new_id, milliseconds: 10_000 };
-        there.request(&Request::Copy(Box::new(copy))).unwrap();
+        give(&there, id, &b, &here, new_id);
         here.request(&Request::Expect { id: new_id, milliseconds: 10_000 }).unwrap();
     };
     copy(1, 5);
@@ -265,6 +271,41 @@ fn workers_give_tensors_to_each_other() {
     assert_eq!((there.failures().len(), here.failures().len()), (1, 1));
     drop(there);
     eventually("the giver has freed its tensors", || engine.alive.load(Ordering::SeqCst) == 0);
+}
+
+#[test]
+fn a_worker_that_waits_takes_all_that_comes_meanwhile() {
+    let folder = tempfile::tempdir().unwrap();
+    let ((a, _), (b, engine)) = (worker(folder.path(), "a"), worker(folder.path(), "b"));
+    let (there, here) = (connect(a.address()), connect(b.address()));
+    upload(&there, 1, &[3.0]);
+    // What the session waits for comes last.
+    let last = 5000;
+    for new_id in 2..last {
+        give(&there, 1, &b, &here, new_id);
+    }
+    here.request(&Request::Expect { id: last, milliseconds: 60_000 }).unwrap();
+    give(&there, 1, &b, &here, last);
+    for id in 2..last {
+        here.request(&Request::Expect { id, milliseconds: 10_000 }).unwrap();
+    }
+    assert_eq!(fetch(&here, 2, 1), Ok(vec![3.0]));
+    assert_eq!(sync(&there), Outcome::Value(Value::None));
+    assert_eq!((there.failures(), here.failures()), (Vec::new(), Vec::new()));
+    assert_eq!(engine.alive.load(Ordering::SeqCst) as u64, last - 1);
+}
+
+#[test]
+fn a_tensor_that_comes_too_late_is_dropped() {
+    let folder = tempfile::tempdir().unwrap();
+    let ((a, _), (b, engine)) = (worker(folder.path(), "a"), worker(folder.path(), "b"));
+    let (there, here) = (connect(a.address()), connect(b.address()));
+    upload(&there, 1, &[3.0]);
+    here.request(&Request::Expect { id: 5, milliseconds: 1 }).unwrap();
+    assert!(matches!(fetch(&here, 5, 1), Err(Outcome::Poisoned(_))));
+    give(&there, 1, &b, &here, 5);
+    assert_eq!(sync(&there), Outcome::Value(Value::None));
+    eventually("it is dropped", || engine.alive.load(Ordering::SeqCst) == 0);
 }
 
 #[test]

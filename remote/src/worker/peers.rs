@@ -11,54 +11,57 @@ use crate::socket::Socket;
 use crate::transport::{Incoming, Reading, Writing};
 use crate::value::{Meta, Value};
 use crate::wire::{Encoder, MOST_BYTES};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// So many tensors may have come for one session that it has not expected yet.
-const MOST_EARLY: usize = 1024;
 /// The longest that connecting takes, and each wait within a transfer.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 /// How often a wait looks at whether the client is still there.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Tensors that other workers have sent to a session.
+/// Tensors that other workers have sent to a session. Each was asked for by its client: how many come before the session
+/// expects them is how far ahead of it the client is.
 pub struct Mailbox<T> {
-    come: Mutex<HashMap<u64, Result<T, Failure>>>,
+    state: Mutex<State<T>>,
     changed: Condvar,
+}
+
+struct State<T> {
+    come: HashMap<u64, Result<T, Failure>>,
+    /// Waited for in vain: what comes late is dropped.
+    given_up: HashSet<u64>,
 }
 
 impl<T> Default for Mailbox<T> {
     fn default() -> Self {
-        Self { come: Mutex::default(), changed: Condvar::new() }
+        let state = State { come: HashMap::new(), given_up: HashSet::new() };
+        Self { state: Mutex::new(state), changed: Condvar::new() }
     }
 }
 
 impl<T> Mailbox<T> {
-    fn put(&self, id: u64, tensor: Result<T, Failure>) -> Result<(), Error> {
-        let mut come = lock(&self.come);
-        if come.len() >= MOST_EARLY {
-            return Err(Error::Refused("too many tensors that nobody expects".into()));
-        }
-        let old = come.insert(id, tensor);
-        drop(come);
-        drop(old);
+    fn put(&self, id: u64, tensor: Result<T, Failure>) {
+        let mut state = lock(&self.state);
+        let unwanted = if state.given_up.remove(&id) { Some(tensor) } else { state.come.insert(id, tensor) };
+        drop(state);
+        drop(unwanted);
         self.changed.notify_all();
-        Ok(())
     }
 
     /// Waits for a tensor until then, or until it is wanted no more.
     pub fn take(&self, id: u64, until: Instant, abandoned: impl Fn() -> bool) -> Result<T, Failure> {
-        let mut come = lock(&self.come);
+        let mut state = lock(&self.state);
         loop {
-            if let Some(tensor) = come.remove(&id) {
+            if let Some(tensor) = state.come.remove(&id) {
                 return tensor;
             }
             if Instant::now() >= until || abandoned() {
+                state.given_up.insert(id);
                 return Err(Failure::new("TimeoutError", "the other worker has not sent this tensor in time"));
             }
-            (come, _) = self.changed.wait_timeout(come, LOOK).unwrap_or_else(PoisonError::into_inner);
+            (state, _) = self.changed.wait_timeout(state, LOOK).unwrap_or_else(PoisonError::into_inner);
         }
     }
 }
@@ -86,10 +89,10 @@ pub fn receive_tensors<E: Engine>(
         match Request::read(kind, body)? {
             Request::Give(announced) => {
                 let tensor = arrive(&shared.engine, &mut reading, &announced)?;
-                mailbox.put(announced.id, tensor)?;
+                mailbox.put(announced.id, tensor);
                 answer(&mut writing, &Answer::Reply { request: announced.id, value: Value::None })?;
             }
-            Request::NoGift { id, failure } => mailbox.put(id, Err(failure))?,
+            Request::NoGift { id, failure } => mailbox.put(id, Err(failure)),
             _ => return Err(Malformed("something else than a tensor").into()),
         }
     }
