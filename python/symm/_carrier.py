@@ -18,13 +18,16 @@ from triton import knobs
 from triton._C.libtriton import ir
 from triton.language import core as tl
 
-from . import _interpreter
+from . import _interpreter, _switches
 from ._operands import Operands
 from ._symm import DEADLINE_OFFSET
 from .errors import CompileError
 
 # On a module that holds carriers, so that the hook can leave all others alone.
 MARK = "symm.carriers"
+# The operands that point to what an op writes, and the ops that only read there.
+WRITTEN = {"ptr", "dst", "flag", "slots"}
+READING = {"as_remote", "remote_load", "wait", "wait_packet", "try_packet"}
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -182,8 +185,22 @@ class Emitter(Operands):
         function = detached.get_or_insert_function(module, symbol, signature, "private", True)
         function.set_attr("symm.carrier", builder.get_string_attr(carrier))
         module.push_back(function)
+        if _switches.current.is_analysed:
+            self._tell_writes(function, () if name in READING else WRITTEN.intersection(operands), operands, results)
         module.set_attr(MARK, builder.get_int32_attr(1))
         return function
+
+    def _tell_writes(self, function, written, operands, results):
+        """Gives a carrier a body that writes where the op does: torch looks there for what a kernel writes."""
+        cache, eviction = ir.CACHE_MODIFIER.NONE, ir.EVICTION_POLICY.NORMAL
+        with self._inside():
+            self.builder.set_insertion_point_to_start(function.add_entry_block())
+            for index, name in enumerate(operands):
+                if name in written:
+                    place = function.args(index)
+                    value = self.builder.create_load(place, cache, eviction, False)
+                    self.builder.create_store(place, value, cache, eviction)
+            self.builder.ret([self.builder.create_poison(each) for each in results])
 
 
 def _types(result):

@@ -9,6 +9,7 @@ import importlib.util
 import logging
 import os
 import re
+import sys
 import warnings
 
 import triton
@@ -32,6 +33,8 @@ FIRST_STAGES = {Language.TRITON: ("ttir",), Language.GLUON: ("glir", "ttgir")}
 LAYOUT = "llvm.data_layout"
 # How many stages a launch asks for, where it is not Triton's default.
 STAGES = "symm.num_stages"
+# Torch's module that compiles a kernel to look what it writes.
+ANALYSIS = "torch._higher_order_ops.triton_kernel_wrap"
 # What is kept of a kernel's warnings in Triton's cache, and the kernels that have just said theirs.
 WARNINGS = "symm_warnings"
 SAID = set()
@@ -236,6 +239,7 @@ def _with_our_errors(make_ir):
     def wrapper(*args, **kwargs):
         source = args[0]
         _switches.current.name, _switches.current.switches = source.name, _switches.of(source.fn)
+        _switches.current.is_analysed = sys._getframe(1).f_globals.get("__name__") == ANALYSIS
         try:
             return make_ir(*args, **kwargs)
         except Exception as error:

@@ -34,9 +34,11 @@ class Switches(NamedTuple):
 
 
 class Current(threading.local):
-    """The kernel that this thread compiles: its name, its hash and its switches."""
+    """The kernel that this thread compiles: its name, its hash and its switches; whether torch does, to look what it
+    writes.
+    """
 
-    name, hash, switches = "", "", Switches()
+    name, hash, switches, is_analysed = "", "", Switches(), False
 
 
 current = Current()
