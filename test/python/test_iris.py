@@ -1,5 +1,6 @@
 """`symm.iris` in kernels: every op of its three interfaces is assembled for both targets, and what its code says."""
 
+import importlib
 import inspect
 import re
 import warnings
@@ -221,6 +222,12 @@ def test_names_of_iris():
         with pytest.raises(AttributeError, match=f"symm.iris has no {name}: docs/iris.md says what it leaves out"):
             getattr(iris, name)
     assert not hasattr(iris, "laod")
+
+
+def test_the_module_of_the_same_name():
+    module = importlib.import_module("symm.iris.iris")
+    assert inspect.ismodule(module) and inspect.isfunction(iris.iris)
+    assert {name: getattr(module, name) for name in module.__all__} == {name: getattr(iris, name) for name in module.__all__}
 
 
 def test_what_is_left_out_is_on_its_page():

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from .. import _need_triton, _seam  # noqa: F401
 from ._bench import do_bench
 from ._context import Context, DeviceContext
-from ._host import Iris, iris
 from ._logging import DEBUG, ERROR, INFO, WARNING, logger, set_logger_level
 from ._ops import (
     atomic_add,
@@ -29,6 +28,9 @@ from ._ops import (
     store,
 )
 from ._platform import get_device_id_for_rank, is_simulation_env
+
+# From the module of this name, so that the name is the function: a later `import symm.iris.iris` leaves it that.
+from .iris import Iris, iris
 
 __all__ = [
     "DEBUG",
@@ -64,7 +66,7 @@ _seam.install()
 
 # Iris' names that are not here: docs/iris.md has the reasons.
 LEFT_OUT = ("AllReduceConfig", "CUDAArrayInterface", "TensorView", "Tile", "TileView", "TraceEvent", "bench", "hip")
-LEFT_OUT += ("make_tensor_view", "ops", "tensor_creation", "tensor_from_ptr")
+LEFT_OUT += ("make_tensor_view", "ops", "put_tile", "quiet", "tensor_creation", "tensor_from_ptr")
 
 if not TYPE_CHECKING:
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .ccl import CCL
 
 HEADER_WORDS = 2
-LEFT_OUT = ("ops", "tracing", "get_copy_engine_ctx", "as_symmetric")
+LEFT_OUT = ("ops", "tracing", "get_copy_engine_ctx", "as_symmetric", "put", "quiet", "tensor_from_ptr")
 
 
 def iris(heap_size: int = 1 << 30, allocator_type: str = "torch") -> Iris:
