@@ -14,6 +14,14 @@ pub const TRACE: usize = 1;
 /// The words after the bases. A table on the host has none.
 pub const EXTENSION_WORDS: usize = 2;
 
+/// The third word after the bases, where an engine reaches some ranks: the reach of rank 0. Then come the other ranks'.
+/// [`NEAR`] is a rank whose heap is mapped.
+pub const REACH: usize = EXTENSION_WORDS;
+/// The reach of a rank whose heap is mapped (rule N1).
+pub const NEAR: i64 = 1;
+/// The reach of a rank that the engine's calls lead to.
+pub const FAR: i64 = 0;
+
 /// The words of a table with its extensions.
 #[must_use]
 pub const fn words(num_ranks: u32) -> usize {

@@ -1,7 +1,7 @@
 //! Folds: T2 (translation to oneself is nothing), and what is known about ranks at compile time.
 
 use crate::ops::SymmOp;
-use crate::{NUM_RANKS_ATTRIBUTE, module_integer};
+use crate::{ENGINE_ATTRIBUTE, NUM_RANKS_ATTRIBUTE, module_has, module_integer};
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::operation::OperationResult;
 use melior::ir::{Attribute, Value, ValueLike};
@@ -19,6 +19,11 @@ pub fn fold<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Option<Folded<'c, 'a>> {
     match op {
         SymmOp::AsRemote(op) if is_current_rank(op.ctx(), op.rank()) => Some(Folded::Value(op.ptr())),
         SymmOp::HeapDelta(op) if is_current_rank(op.ctx(), op.rank()) => Some(constant(op.result(), 0)),
+        SymmOp::IsNear(op)
+            if is_current_rank(op.ctx(), op.rank()) || !module_has(&op.operation(), ENGINE_ATTRIBUTE) =>
+        {
+            Some(constant(op.result(), 1))
+        }
         SymmOp::Rank(op) => parts(op.ctx()).map(|(rank, _)| Folded::Value(rank)),
         SymmOp::NumRanks(op) => match parts(op.ctx()) {
             Some((_, num_ranks)) => Some(Folded::Value(num_ranks)),

@@ -52,6 +52,12 @@ pub const HEAP_STRIDE_ATTRIBUTE: &str = "symm.heap_stride";
 /// at a multiple of the power of two that it fits into. With it a rank is known by the table's address (rule T5).
 pub const TABLE_IN_HEAP_ATTRIBUTE: &str = "symm.table_in_heap";
 
+/// The module attribute that names what reaches ranks whose heaps are not mapped (text; rule N1).
+pub const ENGINE_ATTRIBUTE: &str = "symm.engine";
+
+/// The engines that there are.
+pub const ENGINES: [&str; 1] = ["openshmem"];
+
 /// The module attribute that says how large each heap is (`i64`, bytes), for bounds checks.
 pub const HEAP_SIZE_ATTRIBUTE: &str = "symm.heap_size";
 
@@ -113,6 +119,8 @@ pub fn set_heap_layout(module: &mut Module, layout: HeapLayout) {
     let mut operation = module.as_operation_mut();
     // Where tables lie is not the program's to say: see `set_table_in_heap`.
     let _ = operation.remove_attribute(TABLE_IN_HEAP_ATTRIBUTE);
+    // Nor is how ranks are reached.
+    let _ = operation.remove_attribute(ENGINE_ATTRIBUTE);
     for (name, width, value) in [
         (NUM_RANKS_ATTRIBUTE, 32, Some(u64::from(layout.num_ranks))),
         (HEAP_SIZE_ATTRIBUTE, 64, Some(layout.heap_size)),

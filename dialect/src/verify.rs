@@ -12,8 +12,10 @@ use crate::lossy;
 use crate::ops::{Access, Arity, Order, SymmOp};
 use crate::pointer::{Pointer, is_block_memory, layout};
 use crate::shape::{DYNAMIC, integer_width, is_data};
-use crate::{HEAP_SIZE_ATTRIBUTE, HEAP_STRIDE_ATTRIBUTE, NUM_RANKS_ATTRIBUTE, TABLE_IN_HEAP_ATTRIBUTE};
-use melior::ir::attribute::{AttributeLike, IntegerAttribute};
+use crate::{
+    ENGINE_ATTRIBUTE, ENGINES, HEAP_SIZE_ATTRIBUTE, HEAP_STRIDE_ATTRIBUTE, NUM_RANKS_ATTRIBUTE, TABLE_IN_HEAP_ATTRIBUTE,
+};
+use melior::ir::attribute::{AttributeLike, IntegerAttribute, StringAttribute};
 use melior::ir::r#type::{MemRefType, ShapedTypeLike};
 use melior::ir::{Attribute, OperationRef, Type, TypeLike, Value, ValueLike, operation::OperationLike};
 use symm_abi::heap::HEAP_ALIGN;
@@ -99,12 +101,17 @@ pub fn verify_attribute<'c: 'a, 'a>(op: OperationRef<'c, 'a>, name: &str, attrib
             "an i64 in bytes, above 0 and a multiple of 2 MiB (T4, T5)"
         }
         HEAP_SIZE_ATTRIBUTE if integer(64).is_none_or(|size| size <= 0) => "an i64 in bytes, above 0",
+        ENGINE_ATTRIBUTE if !is_engine(attribute) => "the name of an engine, \"openshmem\" (N1)",
         TABLE_IN_HEAP_ATTRIBUTE if !attribute.is_unit() || !has_fixed_range(op) => {
             "a unit, on a module with 'symm.num_ranks' and 'symm.heap_stride' (T5)"
         }
         _ => return Ok(()),
     };
     Err(error(op, &lossy!("takes a '{name}' that is {complaint}, got {attribute}")))
+}
+
+fn is_engine(attribute: Attribute) -> bool {
+    StringAttribute::try_from(attribute).is_ok_and(|name| ENGINES.contains(&name.value()))
 }
 
 /// Whether a module says how many heaps there are and how far apart.

@@ -66,4 +66,20 @@ def Symm_HeapBaseOp : Symm_PureOp<"heap_base"> {
   let assemblyFormat = "$ctx `,` $rank attr-dict `:` type($result)";
 }
 
+def Symm_IsNearOp : Symm_PureOp<"is_near"> {
+  let summary = "Whether a rank's heap is mapped here (N1)";
+  let description = [{
+    True where pointers lead to the heap of `rank`; a peer for which it is false is reached by the module's engine.
+    Folds to true for the current rank, and for every rank in a module without `symm.engine`. With an engine it is
+    false for a rank that is out of range.
+
+    ```mlir
+    %near = symm.is_near %ctx, %peer
+    ```
+  }];
+  let arguments = (ins Symm_Ctx:$ctx, I32:$rank);
+  let results = (outs I1:$result);
+  let assemblyFormat = "$ctx `,` $rank attr-dict";
+}
+
 #endif // SYMM_CONTEXT_TD

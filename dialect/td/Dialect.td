@@ -46,6 +46,15 @@ def Symm_Dialect : Dialect {
     - **P1** A packet carries its own flag: who receives it has its value, never part of it or another one. It orders
       nothing else. In Triton, where a program is one thread to its author, a `put_packet` comes after the program's
       earlier `wait_packet` and `try_packet`, so that it may tell the peer that their slots are free.
+    - **N1** A peer is *near* where its heap is mapped, and *far* otherwise. An engine reaches far peers: the module
+      names it with `symm.engine` (text). Without one every rank is near. A rank is near to itself; reach is mutual, and
+      never changes while a program runs.
+    - **N2** Every op that names a rank means the same for a near and a far peer: the same values, orders, atomicity
+      and results. A near peer is reached as without an engine, by loads and stores; a far one by the engine's calls.
+    - **N3** What an op writes to a far peer is there when the op is done, and its source may be used again. So all that
+      releases promises for far peers what it promises for near ones.
+    - **N4** `as_remote` of a far peer is nowhere: an address in no memory, which may be computed and passed on. Ops of
+      this dialect take the rank instead; an ordinary access through it is a fault.
     - **S1** What cannot be lowered for a target is refused at the op's location.
 
     Every op is written in the same order: what it does, where it has kinds (`add`, `set`); the context; the memory

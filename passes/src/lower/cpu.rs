@@ -77,6 +77,7 @@ fn run(root: OperationRef, options: &Values) -> Result<Ir, Reported> {
         return Err(error(root, "is lowered as a whole module"));
     }
     refuse_reserved_names(root)?;
+    translation::refuse_engine(root)?;
     let runtime = Runtime::new(root, (options.flag("trace"), options.flag("offload"), options.flag("check")));
     if runtime.offload {
         device::leave_out(&runtime);
@@ -163,11 +164,11 @@ fn check<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Reported> {
 
 /// Whether an op becomes a call of the runtime, which is declared in the program's module.
 fn calls_runtime<'c: 'a, 'a>(operation: OperationRef<'c, 'a>) -> bool {
-    use SymmOp::{AsRemote, Ctx, Fence, HeapBase, HeapDelta, NumRanks, Rank, RemoteLoad, RemoteStore};
+    use SymmOp::{AsRemote, Ctx, Fence, HeapBase, HeapDelta, IsNear, NumRanks, Rank, RemoteLoad, RemoteStore};
     match SymmOp::cast(operation) {
         Some(
-            Ctx(_) | Rank(_) | NumRanks(_) | HeapBase(_) | HeapDelta(_) | AsRemote(_) | RemoteLoad(_) | RemoteStore(_)
-            | Fence(_),
+            Ctx(_) | Rank(_) | NumRanks(_) | HeapBase(_) | HeapDelta(_) | IsNear(_) | AsRemote(_) | RemoteLoad(_)
+            | RemoteStore(_) | Fence(_),
         ) => false,
         Some(_) => true,
         None => matches!(name(operation), "gpu.launch_func" | "gpu.memcpy" | "cf.assert"),

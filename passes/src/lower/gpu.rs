@@ -108,6 +108,7 @@ pub fn lower_module<'c: 'a, 'a>(root: OperationRef<'c, 'a>, target: &dyn Target)
     if name(root) != "builtin.module" {
         return Err(error(root, "is lowered as a whole module"));
     }
+    translation::refuse_engine(root)?;
     program::check(root)?;
     for op in operations(blocks(root)[0]) {
         if name(op) == "gpu.module" {

@@ -4,18 +4,18 @@
 //! `symm.heap_stride` on the module no base is loaded at all (T5).
 
 use crate::ir::address::{BASE_ALIGNMENT_MASK, generic};
-use crate::ir::{Builder, constant_value, definition, has_uses, signed};
+use crate::ir::{Builder, collect, constant_value, definition, has_uses, signed};
 use melior::dialect::arith::CmpiPredicate;
-use melior::ir::{Attribute, OperationRef, Type, Value, ValueLike};
+use melior::ir::{Attribute, OperationRef, Type, Value, ValueLike, operation::OperationLike};
 use symm_abi::WORD_BYTES;
 use symm_abi::heap::UNMAPPED;
-use symm_abi::table::{HEADER_WORDS, NUM_RANKS, RANK};
+use symm_abi::table::{FAR, HEADER_WORDS, NUM_RANKS, RANK, REACH};
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::{Ctx, Question, SymmOp};
 use symm_dialect::pointer::is_llvm_pointer;
 use symm_dialect::{
-    HEAP_STRIDE_ATTRIBUTE, NUM_RANKS_ATTRIBUTE, TABLE_IN_HEAP_ATTRIBUTE, aligned_range, is_current_rank, module_has,
-    module_integer,
+    ENGINE_ATTRIBUTE, HEAP_STRIDE_ATTRIBUTE, NUM_RANKS_ATTRIBUTE, TABLE_IN_HEAP_ATTRIBUTE, aligned_range,
+    is_current_rank, module_has, module_integer,
 };
 
 /// A context at the place of an op that uses it.
@@ -28,6 +28,8 @@ pub struct Table<'c, 'a> {
     num_ranks: Option<i64>,
     /// Whether the table's address says whose it is.
     in_heap: bool,
+    /// Whether an engine reaches some ranks.
+    has_engine: bool,
 }
 
 impl<'c: 'a, 'a> Table<'c, 'a> {
@@ -41,6 +43,7 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
             stride: module_integer(&op, HEAP_STRIDE_ATTRIBUTE),
             num_ranks: module_integer(&op, NUM_RANKS_ATTRIBUTE),
             in_heap: module_has(&op, TABLE_IN_HEAP_ATTRIBUTE),
+            has_engine: module_has(&op, ENGINE_ATTRIBUTE),
         }
     }
 
@@ -101,6 +104,20 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
         let words = b.add(b.as_i64(self.num_ranks(b)), b.i64(signed(HEADER_WORDS + index)));
         let address = b.byte_offset(self.pointer, b.mul(words, b.i64(8)));
         Some(invariant_load(b, address, b.int(64)))
+    }
+
+    /// Whether a rank's heap is mapped, `i1` (N1): without an engine all are. One that is out of range has no heap.
+    pub fn is_near(&self, b: &Builder<'c>, rank: Value<'c, 'a>) -> Value<'c, 'c> {
+        if !self.has_engine || is_current_rank(self.ctx, rank) {
+            return b.constant(b.int(1), 1);
+        }
+        let reach = |rank| {
+            let words = b.add(b.as_i64(self.num_ranks(b)), b.i64(signed(HEADER_WORDS + REACH)));
+            let words = b.add(words, b.as_i64(rank));
+            invariant_load(b, b.byte_offset(self.pointer, b.mul(words, b.i64(8))), b.int(64))
+        };
+        let reach = self.guarded(b, rank, reach, |b| b.i64(FAR));
+        b.compare(CmpiPredicate::Ne, reach, b.i64(FAR))
     }
 
     /// The base of a rank's heap as this rank sees it, of type `ty` (`i64` or a pointer). The rank is in range.
@@ -233,8 +250,18 @@ pub fn lower<'c: 'a, 'a>(
             table.guarded(b, op.rank(), |rank| table.base(b, rank, ty), |b| b.zero(ty))
         }
         Question::HeapDelta(op) => table(op.ctx()).delta(b, op.rank()),
+        Question::IsNear(op) => table(op.ctx()).is_near(b, op.rank()),
         Question::Ctx(_) => return None,
     })
+}
+
+/// Refuses a module whose engine a target has not (S1).
+pub fn refuse_engine<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Reported> {
+    let module = collect(root).into_iter().find(|op| op.has_attribute(ENGINE_ATTRIBUTE));
+    let Some(module) = module.or_else(|| root.has_attribute(ENGINE_ATTRIBUTE).then_some(root)) else { return Ok(()) };
+    let engine = module.attribute(ENGINE_ATTRIBUTE).map(|engine| engine.to_string()).unwrap_or_default();
+    let complaint = format!("S1: asks for the engine {engine}, which this target has not: leave symm.engine out");
+    Err(error(module, &complaint))
 }
 
 /// Why a target can't take the table of a `symm.ctx`, if it can't (S1): a memref would have to be taken apart first.

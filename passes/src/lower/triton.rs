@@ -49,6 +49,7 @@ mod words;
 
 use super::gpu::Gathered;
 use super::group_barriers::{GroupBarriers, Threads};
+use super::translation::refuse_engine;
 use crate::analysis::search::Direction;
 use crate::ir::{Builder, has_uses, name, remove_attribute, select, symm_ops};
 use crate::pass::{Ir, Kind, Pass, PassOption, Values};
@@ -136,6 +137,7 @@ fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<Ir, Repor
     if ops.is_empty() {
         return Ok(Ir::Kept);
     }
+    refuse_engine(root)?;
     let barriers = GroupBarriers::new(root, Threads::Program, &Gathered::default());
     let engine = TensorEngine::of(root, &ops);
     let answers = packet::answers(&ops);

@@ -251,3 +251,13 @@ module attributes {symm.heap_size = -4 : i64} {}
 
 // expected-error @below {{takes a 'symm.heap_size' that is an i64 in bytes, above 0, got "q"}}
 module attributes {symm.heap_size = "q"} {}
+
+// -----
+
+// expected-error @below {{takes a 'symm.engine' that is the name of an engine, "openshmem" (N1), got "smoke"}}
+module attributes {symm.engine = "smoke"} {}
+
+// -----
+
+// expected-error @below {{takes a 'symm.engine' that is the name of an engine, "openshmem" (N1), got unit}}
+module attributes {symm.engine} {}

@@ -78,3 +78,12 @@ func.func @attributes(%ctx: !symm.ctx, %peer: i32) {
   // CHECK-NEXT: return{{$}}
   return
 }
+
+// CHECK-LABEL: func.func @is_near(
+// CHECK-SAME: %[[CTX:[a-z0-9]+]]: !symm.ctx, %[[PEER:[a-z0-9]+]]: i32
+func.func @is_near(%ctx: !symm.ctx, %peer: i32) -> i1 {
+  // CHECK-NEXT: %[[NEAR:.*]] = symm.is_near %[[CTX]], %[[PEER]]{{$}}
+  %near = symm.is_near %ctx, %peer
+  // CHECK-NEXT: return %[[NEAR]] : i1{{$}}
+  return %near : i1
+}

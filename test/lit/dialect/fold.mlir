@@ -98,3 +98,31 @@ module attributes {symm.num_ranks = 4 : i32} {
     }
   }
 }
+
+// -----
+
+// Without an engine all ranks are near (N1).
+// CHECK-LABEL: func.func @all_near(
+func.func @all_near(%ctx: !symm.ctx, %peer: i32) -> i1 {
+  // CHECK-NEXT: %[[TRUE:.*]] = arith.constant true
+  // CHECK-NEXT: return %[[TRUE]]
+  %near = symm.is_near %ctx, %peer
+  return %near : i1
+}
+
+// -----
+
+// With one, this rank is.
+module attributes {symm.engine = "openshmem"} {
+  // CHECK-LABEL: func.func @near(
+  // CHECK-SAME: %[[CTX:.*]]: !symm.ctx, %[[PEER:.*]]: i32
+  func.func @near(%ctx: !symm.ctx, %peer: i32) -> (i1, i1) {
+    // CHECK-NEXT: %[[TRUE:.*]] = arith.constant true
+    // CHECK-NEXT: %[[NEAR:.*]] = symm.is_near %[[CTX]], %[[PEER]]
+    // CHECK-NEXT: return %[[TRUE]], %[[NEAR]]
+    %me = symm.rank %ctx
+    %mine = symm.is_near %ctx, %me
+    %near = symm.is_near %ctx, %peer
+    return %mine, %near : i1, i1
+  }
+}

@@ -87,6 +87,8 @@ impl<'c: 'a, 'a> Tables<'c, 'a> {
                 b.value("tt.int_to_ptr", &[base], ty, &[])
             }
             Question::HeapDelta(op) => table.delta(b, op.rank()),
+            // An engine has been refused.
+            Question::IsNear(_) => b.constant(b.int(1), 1),
             Question::Ctx(_) => unreachable!("contexts go last"),
         })
     }
