@@ -50,6 +50,12 @@ class Shown(inspect.Signature):
         return Shown([*parameters, keyword("_semantic"), keyword("_generator")])
 
 
+def shown(made, parameters):
+    """A class that Triton has made an aggregate, whose `help` has these parameters."""
+    made.__signature__ = made.__new__.__signature__ = Shown.of(parameters)
+    return made
+
+
 def op(function: Callable[Concatenate[Any, Parameters], Result]) -> Callable[Parameters, Result]:
     """Makes `function(emit, ctx, …)` a builtin of Triton and Gluon, called as `builtin(ctx, …)`.
 

@@ -90,8 +90,8 @@ def device_context(cls: Class) -> Class:
     members |= {"__module__": cls.__module__, "__doc__": cls.__mro__[1].__doc__}
     made = tl._aggregate(type(cls.__name__, (), members))
     parameters = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in fields]
-    made.__signature__, made.__repr__ = _carrier.Shown.of(parameters), described
-    return made
+    made.__repr__ = described
+    return _carrier.shown(made, parameters)
 
 
 def described(context):

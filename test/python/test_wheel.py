@@ -40,6 +40,12 @@ def test_size_and_content(wheel):
     assert package == {file for file in files if not (here.parent / file).is_dir()}
 
 
+def test_the_index_page_links_to_nothing_that_is_not_there():
+    page = (Path(__file__).parents[2] / "python/README.md").read_text()
+    assert page.startswith("# symm\n")
+    assert [link for link in re.findall(r"\]\(([^)]*)\)", page) if not link.startswith("https://")] == []
+
+
 @pytest.fixture(scope="module")
 def library(wheel, tmp_path_factory):
     folder = tmp_path_factory.mktemp("library")

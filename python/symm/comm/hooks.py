@@ -4,15 +4,20 @@ A hook is a function with `@triton.jit` or `@gluon.jit`: `produce(c)` returns th
 `consume(c, value)` takes them on the other side. Hooks are never called for a tile beyond the end of the message.
 """
 
+import inspect
+
 import triton
 import triton.language as tl
 from triton.language import core
 from triton.runtime.interpreter import interpreter_semantic
 
+from .._carrier import Shown, shown
+
 
 def builtin(function):
     """A method of an aggregate that emits by itself, in Triton, Gluon and the interpreter."""
     function.__triton_builtin__ = True
+    function.__signature__ = Shown(inspect.signature(function).parameters.values())
     return function
 
 
@@ -22,7 +27,8 @@ def aggregate(fields, **members):
     def made(cls):
         own = {name: member for name, member in vars(cls).items() if not name.startswith("__") or name == "__init__"}
         own |= {"__annotations__": fields, "__module__": cls.__module__, "__doc__": cls.__doc__}
-        return core._aggregate(type(cls.__name__, (), own | members))
+        parameters = list(inspect.signature(cls.__init__).parameters.values())[1:]
+        return shown(core._aggregate(type(cls.__name__, (), own | members)), [each for each in parameters if each.name[0] != "_"])
 
     return made
 

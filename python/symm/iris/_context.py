@@ -1,8 +1,10 @@
 """Iris' device contexts, one for Triton kernels and one for Gluon's."""
 
+import inspect
+
 from triton.language import core as tl
 
-from .._carrier import op
+from .._carrier import op, shown
 from ._ops import Methods
 
 # The words of the context table before the bases.
@@ -56,7 +58,8 @@ def _context(name, fields, initialize, doc):
     members = {key: member for key, member in vars(Methods).items() if not key.startswith("__")}
     members["__annotations__"] = {**fields, "heap_bases": tl.tensor, "table": tl.tensor}
     members |= {"__init__": init, "__module__": __name__, "__doc__": doc, "initialize": staticmethod(initialize)}
-    return tl._aggregate(type(name, (), members))
+    parameters = [inspect.Parameter(field, inspect.Parameter.POSITIONAL_OR_KEYWORD) for field in members["__annotations__"]]
+    return shown(tl._aggregate(type(name, (), members)), parameters)
 
 
 Context = _context(
