@@ -39,7 +39,7 @@ enum Found<'c, 'a> {
 type Point = (usize, bool);
 
 /// Ops whose body runs again and again: its other iterations lie beyond this one.
-const LOOPS: &[&str] = &["scf.for", "scf.while", "affine.for", "scf.parallel", "scf.forall"];
+const LOOPS: &[&str] = &["scf.for", "scf.while", "affine.for", "affine.parallel", "scf.parallel", "scf.forall"];
 
 /// Ops whose end is the end of the search.
 const FUNCTIONS: &[&str] = &["func.func", "gpu.func", "llvm.func", "tt.func", "gpu.launch"];

@@ -425,4 +425,17 @@ gpu.module @kernels {
     symm.put %ctx, %b, %a, %one group block : !line, !line
     gpu.return
   }
+
+  // A loop whose order is open is one, too.
+  // CHECK-LABEL: .entry parallel(
+  // CHECK-COUNT-2: bar.sync
+  // CHECK-NOT:   bar.sync
+  // CHECK:       ret;
+  gpu.func @parallel(%ctx: !symm.ctx, %a: !line, %b: !line, %i: index, %x: i32, %p: i32) kernel {
+    affine.parallel (%k) = (0) to (4) {
+      symm.put %ctx, %a, %b, %p group block : !line, !line
+      memref.store %x, %a[%i] : !line
+    }
+    gpu.return
+  }
 }
