@@ -9,6 +9,8 @@ pub enum Value {
     Bool(bool),
     /// A whole number.
     Int(i64),
+    /// A whole number that is too large for [`Value::Int`].
+    Unsigned(u64),
     /// A number.
     Float(f64),
     /// A complex number: real and imaginary part.

@@ -7,7 +7,7 @@ pub use decode::Decoder;
 pub use encode::{Encoder, TooLarge};
 
 /// The version of the wire: both ends must have the same.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 /// The most bytes in a frame that is not data.
 pub const MOST_BYTES: usize = 1 << 20;
 /// The most values in a message.
@@ -29,6 +29,7 @@ enum Tag {
     False,
     True,
     Int,
+    Unsigned,
     Float,
     Complex,
     Text,
@@ -47,11 +48,12 @@ enum Tag {
     Dict,
 }
 
-const TAGS: [Tag; 20] = [
+const TAGS: [Tag; 21] = [
     Tag::None,
     Tag::False,
     Tag::True,
     Tag::Int,
+    Tag::Unsigned,
     Tag::Float,
     Tag::Complex,
     Tag::Text,

@@ -36,6 +36,7 @@ fn values() -> Vec<Value> {
         Value::None,
         Value::Bool(true),
         Value::Int(i64::MIN),
+        Value::Unsigned(u64::MAX),
         Value::Float(-0.5),
         Value::Complex(1.0, -2.0),
         Value::Text("größer".into()),

@@ -20,6 +20,7 @@ pub fn object<'py>(
         Value::None => py.None().into_bound(py),
         Value::Bool(value) => value.into_pyobject(py)?.to_owned().into_any(),
         Value::Int(value) => value.into_pyobject(py)?.into_any(),
+        Value::Unsigned(value) => value.into_pyobject(py)?.into_any(),
         Value::Float(value) => value.into_pyobject(py)?.into_any(),
         Value::Complex(real, imaginary) => PyComplex::from_doubles(py, *real, *imaginary).into_any(),
         Value::Text(value) => value.into_pyobject(py)?.into_any(),

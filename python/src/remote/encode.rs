@@ -4,7 +4,7 @@ use super::handle::Handle;
 use super::key::{Key, Kind};
 use super::types::{Remote, Types};
 use super::{GeneratorId, SymmContext, TensorId};
-use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyOverflowError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{
@@ -51,8 +51,9 @@ impl<'py> Arguments<'_, 'py> {
         if let Ok(value) = value.cast_exact::<PyFloat>() {
             key.kind(self.to, Kind::Float, |to| to.float(value.value()));
         } else if let Ok(value) = value.cast_exact::<PyInt>() {
-            let value = value.extract()?;
-            key.kind(self.to, Kind::Int, |to| to.int(value));
+            let mut written = Ok(());
+            key.kind(self.to, Kind::Int, |to| written = int(to, value));
+            written?;
         } else if let Ok(value) = value.cast_exact::<PyComplex>() {
             key.kind(self.to, Kind::Complex, |to| to.complex(value.real(), value.imag()));
         } else {
@@ -70,7 +71,7 @@ impl<'py> Arguments<'_, 'py> {
         } else if let Ok(value) = value.cast_exact::<PyBool>() {
             self.to.bool(value.is_true());
         } else if let Ok(value) = value.cast_exact::<PyInt>() {
-            self.to.int(value.extract()?);
+            int(self.to, value)?;
         } else if let Ok(value) = value.cast_exact::<PyFloat>() {
             self.to.float(value.value());
         } else if let Ok(values) = value.cast::<PyList>() {
@@ -161,7 +162,7 @@ impl<'py> Arguments<'_, 'py> {
         } else if value.is_instance_of::<SymmContext>() {
             self.to.context();
         } else if let Ok(value) = value.cast::<PyInt>() {
-            self.to.int(value.extract()?);
+            int(self.to, value)?;
         } else if let Ok(value) = value.cast::<PyFloat>() {
             self.to.float(value.value());
         } else {
@@ -224,6 +225,17 @@ impl<'py> Arguments<'_, 'py> {
             Some(key) => key.local(self.to, dtype, |to| to.scalar(dtype, bytes)),
         }
     }
+}
+
+/// A whole number; torch takes those of 64 bits, with a sign or without.
+fn int(to: &mut Encoder, value: &Bound<'_, PyInt>) -> PyResult<()> {
+    if let Ok(value) = value.extract() {
+        to.int(value);
+    } else {
+        let large = |_| PyOverflowError::new_err(format!("{value} is no number of 64 bits"));
+        to.unsigned(value.extract().map_err(large)?);
+    }
+    Ok(())
 }
 
 fn is_exactly(value: &Bound<'_, PyAny>, class: &Py<PyType>) -> bool {

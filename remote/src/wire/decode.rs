@@ -157,6 +157,7 @@ impl<'a> Decoder<'a> {
             Tag::False => Value::Bool(false),
             Tag::True => Value::Bool(true),
             Tag::Int => Value::Int(self.signed()?),
+            Tag::Unsigned => Value::Unsigned(self.number()?),
             Tag::Float => Value::Float(self.float()?),
             Tag::Complex => Value::Complex(self.float()?, self.float()?),
             Tag::Text => Value::Text(self.string()?),

@@ -141,6 +141,12 @@ impl Encoder {
         self.signed(value);
     }
 
+    /// [`Value::Unsigned`].
+    pub fn unsigned(&mut self, value: u64) {
+        self.tag(Tag::Unsigned);
+        self.number(value);
+    }
+
     /// [`Value::Float`].
     pub fn float(&mut self, value: f64) {
         self.tag(Tag::Float);
@@ -268,6 +274,7 @@ impl Encoder {
             Value::None => self.none(),
             Value::Bool(value) => self.bool(*value),
             Value::Int(value) => self.int(*value),
+            Value::Unsigned(value) => self.unsigned(*value),
             Value::Float(value) => self.float(*value),
             Value::Complex(real, imaginary) => self.complex(*real, *imaginary),
             Value::Text(value) => self.text(value),

@@ -69,7 +69,7 @@ impl Results<'_, '_> {
             return Ok(Value::Bool(value.is_true()));
         }
         if let Ok(value) = result.cast::<PyInt>() {
-            return Ok(Value::Int(value.extract()?));
+            return value.extract().map(Value::Int).or_else(|_| value.extract().map(Value::Unsigned));
         }
         if let Ok(value) = result.cast::<PyFloat>() {
             return Ok(Value::Float(value.value()));
