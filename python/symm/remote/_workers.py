@@ -103,11 +103,12 @@ def set_current(index: int) -> None:
 
 
 def seed_all(seed: int) -> None:
-    """Seeds every worker, and those that come later."""
+    """Seeds every worker that is not lost, and those that come later."""
     global last_seed
     last_seed = seed
     for worker in alive():
-        worker.link.seed(seed)
+        if worker.link.alive:
+            worker.link.seed(seed)
 
 
 def set_deadline(seconds: float) -> None:

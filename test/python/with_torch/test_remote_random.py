@@ -1,12 +1,14 @@
 """Random numbers are the worker's device's own, and random programs do what they do here."""
 
+import os
 import random
+import signal
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
-from symm import remote  # noqa: E402
+from symm import errors, remote  # noqa: E402
 
 DEVICE = remote.launch(1)[0]
 PROGRAMS, OPS = 100, 200
@@ -22,6 +24,25 @@ def test_manual_seed_gives_the_stream_of_the_workers_device():
         return torch.cat([x, y, torch.randn(3, device=device), torch.randperm(5, device=device)]).cpu()
 
     assert torch.equal(draw(DEVICE), draw("cpu"))
+
+
+@pytest.mark.parametrize("seed", [2**63 + 7, 2**64 - 1, -5, -(2**63)])
+def test_seeds_have_64_bits_with_a_sign_or_without(seed):
+    def draw(device, generator):
+        torch.manual_seed(seed)
+        generator.manual_seed(seed)
+        return [torch.rand(3, device=device).tolist(), torch.rand(3, device=device, generator=generator).tolist()]
+
+    assert draw(DEVICE, remote.Generator(DEVICE)) == draw("cpu", torch.Generator())
+
+
+def test_a_worker_that_is_lost_is_not_seeded_and_others_are():
+    with remote.launch(2) as later:
+        os.kill(later._links[0].pid, signal.SIGKILL)
+        with pytest.raises(errors.WorkerLostError):
+            torch.remote.synchronize(later[0])
+        torch.manual_seed(13)
+        assert torch.equal(torch.rand(4, device=later[1]).cpu(), torch.rand(4))
 
 
 def test_a_worker_that_comes_later_has_the_seed():

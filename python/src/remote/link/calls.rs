@@ -11,6 +11,22 @@ use symm_remote::message::{Outputs, Request, Verb, Work, kind};
 use symm_remote::value::Value;
 use symm_remote::wire::Encoder;
 
+/// Where random numbers begin: 64 bits, which torch takes with a sign or without.
+#[derive(FromPyObject)]
+enum Seed {
+    Signed(i64),
+    Unsigned(u64),
+}
+
+impl Seed {
+    fn value(self) -> Value {
+        match self {
+            Self::Signed(seed) => Value::Int(seed),
+            Self::Unsigned(seed) => Value::Unsigned(seed),
+        }
+    }
+}
+
 #[pymethods]
 impl Link {
     #[pyo3(signature = (op, args, kwargs, outputs, place))]
@@ -88,12 +104,12 @@ impl Link {
     }
 
     #[pyo3(signature = (seed, generator = None))]
-    fn seed(&self, py: Python<'_>, seed: i64, generator: Option<u64>) -> PyResult<()> {
-        self.plain_verb(py, Verb::Seed, vec![Value::Int(seed), generator.map_or(Value::None, Value::Generator)])
+    fn seed(&self, py: Python<'_>, seed: Seed, generator: Option<u64>) -> PyResult<()> {
+        self.plain_verb(py, Verb::Seed, vec![seed.value(), generator.map_or(Value::None, Value::Generator)])
     }
 
-    fn new_generator(&self, py: Python<'_>, id: u64, seed: i64) -> PyResult<()> {
-        self.plain_verb(py, Verb::NewGenerator, vec![Value::Int(id.cast_signed()), Value::Int(seed)])
+    fn new_generator(&self, py: Python<'_>, id: u64, seed: Seed) -> PyResult<()> {
+        self.plain_verb(py, Verb::NewGenerator, vec![Value::Int(id.cast_signed()), seed.value()])
     }
 
     fn drop_generator(&self, py: Python<'_>, id: u64) {
