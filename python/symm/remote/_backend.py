@@ -194,6 +194,10 @@ def _copy_(target, source, non_blocking=False):
     return _dispatch(torch.ops.aten.copy_.default, (target, source, non_blocking), {})
 
 
+def _local_scalar_dense(tensor):
+    return _dispatch(torch.ops.aten._local_scalar_dense.default, (tensor,), {})
+
+
 def _ctc_loss(scores, targets, scores_lengths, targets_lengths, *rest):
     """With the lengths as numbers: they may be here, and a worker with a GPU wants them on its CPU."""
     return torch.ops.aten.ctc_loss.IntList(scores, targets, scores_lengths.tolist(), targets_lengths.tolist(), *rest)
@@ -241,9 +245,10 @@ def register() -> None:
     torch.serialization.register_package(5, lambda storage: None, _restore)
     every = torch.library.Library("_", "IMPL")
     every.fallback(_symm.Untraced(_of_device), "PrivateUse1")
-    # torch.tensor copies below the tensors' own dispatch, where torch has a copy of its own.
+    # torch.tensor copies, and reads numbers, below the tensors' own dispatch, where a fallback is not for them.
     own = torch.library.Library("aten", "IMPL")
     own.impl("copy_", _symm.Untraced(_copy_), "PrivateUse1")
+    own.impl("_local_scalar_dense", _symm.Untraced(_local_scalar_dense), "PrivateUse1")
     if not torch.cuda.is_available():
         # Torch wants memory of the device's own for DataLoader(pin_memory=True), and there is none to pin it for.
         own.impl("_pin_memory", lambda tensor, device=None: tensor, "CPU")

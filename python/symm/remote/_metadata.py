@@ -1,6 +1,6 @@
 """What an op's results look like, found out without running it.
 
-`Meta` is shape, strides, offset and dtype; equal ones are the same object. `infer` runs an op on tensors without data,
+`Meta` is shape, strides, offset and dtype; equal ones are the same object, as long as there are not too many. `infer` runs an op on tensors without data,
 as if they were on the worker's own device.
 """
 
@@ -57,7 +57,9 @@ def contiguous(shape, dtype) -> Meta:
 
 def is_contiguous(shape: Meta) -> bool:
     """Whether a tensor has its elements in order, without gaps, from the start of its memory."""
-    return shape is contiguous(shape.shape, shape.dtype)
+    like = contiguous(shape.shape, shape.dtype)
+    # A Meta may be older than what is remembered.
+    return shape is like or (shape.stride, shape.offset, shape.conj, shape.neg) == (like.stride, 0, False, False)
 
 
 def empty(like: Meta, device) -> torch.Tensor:

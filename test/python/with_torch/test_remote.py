@@ -13,6 +13,7 @@ torch = pytest.importorskip("torch")
 
 import symm  # noqa: E402
 from symm import remote  # noqa: E402
+from symm.remote import _metadata  # noqa: E402
 
 FIRST = remote.launch(1, remote.InProcess())[0]
 SECOND = remote.launch(1, remote.InProcess())[0]
@@ -165,6 +166,20 @@ def test_values_come_by_the_ways_that_cuda_has():
         x.numpy()
     with pytest.raises(RuntimeError, match="has no address"):
         x.data_ptr()
+
+
+def test_a_tensor_of_numbers_that_are_tensors_themselves():
+    losses = [torch.tensor(2.5, device=FIRST), torch.tensor(4, device=SECOND), 1]
+    assert torch.tensor(losses).tolist() == [2.5, 4, 1]
+    assert torch.tensor(losses, device=SECOND).tolist() == [2.5, 4, 1]
+
+
+def test_metadata_that_is_older_than_what_is_remembered():
+    x = torch.arange(4.0, device=FIRST)
+    same = x.detach()
+    _metadata._metas.clear()
+    x.resize_(2)
+    assert same.tolist() == [0, 1, 2, 3] and x.tolist() == [0, 1]
 
 
 def test_saved_and_loaded():
