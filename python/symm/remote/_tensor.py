@@ -1,6 +1,7 @@
 """The tensor: metadata here, values on a worker."""
 
 import collections
+import copy
 import sys
 
 import torch
@@ -58,10 +59,11 @@ class RemoteTensor(torch.Tensor):
         return rebuild, (self.detach().cpu(), self.dtype, str(self.device), self.requires_grad)
 
     def __copy__(self):
-        copy = alias(self).requires_grad_(self.requires_grad)
+        made = alias(self).requires_grad_(self.requires_grad)
         if isinstance(self, torch.nn.Parameter):
-            copy._is_param = True
-        return copy
+            made._is_param = True
+        vars(made).update(_of_program(self))
+        return made
 
     def __deepcopy__(self, memo):
         if id(self) in memo:
@@ -71,13 +73,16 @@ class RemoteTensor(torch.Tensor):
                 "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment."
             )
         with torch.no_grad():
-            copy = self.detach().clone(memory_format=torch.preserve_format).requires_grad_(self.requires_grad)
-            if self.grad is not None:
-                copy.grad = self.grad.__deepcopy__(memo)
+            made = self.detach().clone(memory_format=torch.preserve_format).requires_grad_(self.requires_grad)
+        memo[id(self)] = made
         if isinstance(self, torch.nn.Parameter):
-            copy._is_param = True
-        memo[id(self)] = copy
-        return copy
+            # Torch copies neither the gradient nor the attributes of a parameter.
+            made._is_param = True
+            return made
+        if self.grad is not None:
+            made.grad = copy.deepcopy(self.grad, memo)
+        vars(made).update(copy.deepcopy(_of_program(self), memo))
+        return made
 
     def tolist(self):
         return self.detach().cpu().tolist()
@@ -143,6 +148,11 @@ def alias(tensor: RemoteTensor) -> RemoteTensor:
     """Another tensor object for the same tensor of the worker."""
     tensor._handle.worker.fresh = None
     return wrap(tensor._meta, tensor._handle)
+
+
+def _of_program(tensor) -> dict:
+    """The attributes that the program has given to a tensor."""
+    return {name: value for name, value in vars(tensor).items() if name not in ("_handle", "_meta", "_is_param")}
 
 
 def _values(tensor) -> str:

@@ -222,11 +222,23 @@ def test_deepcopy():
     output = layer(torch.ones(3, device=SECOND))
     with pytest.raises(RuntimeError, match="graph leaves"):
         copy.deepcopy(output)
-    output.sum().backward()
-    gradient = copy.deepcopy(layer).weight.grad
-    assert torch.equal(values(gradient), torch.ones(2, 3))
-    gradient.zero_()
-    assert torch.equal(values(layer.weight.grad), torch.ones(2, 3))
+
+
+@pytest.mark.parametrize("device", ["cpu", FIRST])
+def test_what_copies_have_besides_values(device):
+    made = torch.nn.Parameter(torch.ones(2, device=device)), torch.ones(2, device=device, requires_grad=True)
+    for tensor in made:
+        tensor.grad, tensor.mine = torch.ones(2, device=device), [1]
+    parameter, plain = (copy.deepcopy(tensor) for tensor in made)
+    assert parameter.grad is None and not hasattr(parameter, "mine")
+    assert plain.grad.tolist() == [1, 1] and plain.mine == [1]
+    plain.grad.zero_()
+    plain.mine.clear()
+    assert made[1].grad.tolist() == [1, 1] and made[1].mine == [1]
+    for tensor in made:
+        same = copy.copy(tensor)
+        assert same.grad is None and same.mine is tensor.mine and type(same) is type(tensor)
+        assert isinstance(same, torch.nn.Parameter) is isinstance(tensor, torch.nn.Parameter)
 
 
 def test_modules_move_with_their_ties_and_optimizers():
