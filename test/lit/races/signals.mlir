@@ -48,6 +48,13 @@
 // RUN: not symm-check %t.lost.mlir --ranks 3 --as-written | FileCheck %s --check-prefix=LOST
 // LOST: error: narrow-atomic (O2)
 
+// A put_signal that releases at the scope of a GPU.
+// RUN: sed 's/peer group block$/peer scope gpu group block/' %S/../../../examples/all_to_all.mlir > %t.put.mlir
+// RUN: not symm-check %t.put.mlir --ranks 2 --threads 2 --as-written | FileCheck %s --check-prefix=PUT
+// PUT: error: narrow-release (O2)
+// PUT: tells of the first access
+// PUT-NEXT: symm.put_signal
+
 !word = memref<1xi32>
 !mail = memref<2xi32>
 

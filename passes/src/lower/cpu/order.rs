@@ -87,7 +87,7 @@ pub fn put_signal<'c: 'a, 'a>(op: PutSignal<'c, 'a>, b: &Builder<'c>, runtime: &
         let flag = End { pointer: op.flag(), delta: dst.delta }.at(b, &op.indices());
         if runtime.check {
             let (value, bytes) = spilled(b, op.operation(), op.value());
-            let (order, scope) = (b.i32(order_code(Order::Release)), b.i32(scope_code(Scope::Sys)));
+            let (order, scope) = (b.i32(order_code(Order::Release)), b.i32(scope_code(op.scope())));
             let (kind, group) = (b.i32(signal_kind(op.kind()) as i64), b.i32(group_code(Group::Thread)));
             let operands = [flag, kind, value, bytes, order, scope, group, runtime.location(b)];
             runtime.call(b, &calls::SIGNAL, operands);
