@@ -56,7 +56,7 @@ pub fn bytes_at(task: &Context, from: *const u8, bytes: u64, loc: *const c_char)
         },
         // SAFETY: the program's own memory, which it reads.
         Place::Plain => unsafe { std::slice::from_raw_parts(from, count) }.to_vec(),
-        Place::Nowhere => nowhere(task, from, bytes, loc),
+        Place::Unmapped => unmapped(task, from, bytes, loc),
     }
 }
 
@@ -69,11 +69,11 @@ pub fn put_bytes(task: &Context, to: *mut u8, bytes: Vec<u8>, loc: *const c_char
         }
         // SAFETY: the program's own memory, which it writes.
         Place::Plain => unsafe { to.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) },
-        Place::Nowhere => nowhere(task, to, bytes.len() as u64, loc),
+        Place::Unmapped => unmapped(task, to, bytes.len() as u64, loc),
     }
 }
 
-fn nowhere(task: &Context, at: *const u8, bytes: u64, loc: *const c_char) -> ! {
+fn unmapped(task: &Context, at: *const u8, bytes: u64, loc: *const c_char) -> ! {
     task.fail(
         format!("accesses {bytes} bytes at {at:p}, where there is no memory; is the rank one that there is?"),
         loc,

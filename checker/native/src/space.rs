@@ -20,7 +20,7 @@ pub enum Place {
     /// It is this process's: a host's memory, or a thread's own.
     Plain,
     /// Nothing can be there.
-    Nowhere,
+    Unmapped,
 }
 
 /// The addresses.
@@ -69,7 +69,7 @@ impl Space {
             return Place::Held(Range { heap, start: offset % HEAP, bytes });
         }
         let is_possible = address >= LOWEST && address.checked_add(bytes).is_some_and(|end| end <= HIGHEST);
-        if is_possible { Place::Plain } else { Place::Nowhere }
+        if is_possible { Place::Plain } else { Place::Unmapped }
     }
 }
 
@@ -93,6 +93,6 @@ mod tests {
         assert_eq!(space.place(space.shared(16), 4), range(SHARED, 16));
         let here = 0u64;
         assert_eq!(space.place(&raw const here as u64, 8), Place::Plain);
-        assert_eq!((space.place(0, 1), space.place(1 << 60, 8)), (Place::Nowhere, Place::Nowhere));
+        assert_eq!((space.place(0, 1), space.place(1 << 60, 8)), (Place::Unmapped, Place::Unmapped));
     }
 }

@@ -93,7 +93,7 @@ impl State {
     pub fn name(&self, at: *const u8) -> String {
         match self.place(at, 0) {
             Place::Held(range) => range.to_string(),
-            Place::Plain | Place::Nowhere => "memory of its own".into(),
+            Place::Plain | Place::Unmapped => "memory of its own".into(),
         }
     }
 

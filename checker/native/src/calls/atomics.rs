@@ -1,6 +1,6 @@
 //! Atomic and volatile accesses of single values.
 
-use super::nowhere;
+use super::unmapped;
 use crate::fiber::current;
 use crate::space::Place;
 use crate::task::Context;
@@ -20,7 +20,7 @@ pub fn value(task: &Context, at: *const u8, bytes: u64, (order, scope): (u32, u3
     match task.state.place(at, bytes) {
         Place::Held(at) => Value::Held(Strong { at, order: order_of(order), scope: scope_of(scope) }),
         Place::Plain => Value::Own(at.cast_mut(), usize::try_from(bytes).unwrap_or(0)),
-        Place::Nowhere => nowhere(task, at, bytes, loc),
+        Place::Unmapped => unmapped(task, at, bytes, loc),
     }
 }
 

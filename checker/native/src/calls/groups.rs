@@ -119,7 +119,7 @@ pub unsafe extern "C" fn symm_chk_shared(number: u32, bytes: u64, loc: *const c_
 fn line(task: &Context, at: *const u8, loc: *const c_char) -> Range {
     match task.state.place(at, op::LINE_BYTES) {
         Place::Held(range) => range,
-        Place::Plain | Place::Nowhere => task.fail("a packet's slot is not in the symmetric heap".into(), loc),
+        Place::Plain | Place::Unmapped => task.fail("a packet's slot is not in the symmetric heap".into(), loc),
     }
 }
 
