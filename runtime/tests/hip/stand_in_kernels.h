@@ -97,7 +97,7 @@ static int execute(const struct kernel *kernel, const struct launch *launch, str
     stream->hangs = 1;
   } else if (!strcmp(kernel->name, "stall_and_fail")) {
     stall(bases, rank, ranks);
-    stream->fails_at = now() + 400000000;
+    stream->fails_at = now() + 2000000000;
   } else if (!strcmp(kernel->name, "_symm_clock")) {
     struct clock clock = {(int64_t *)launch->values[1], launch->values[2], current, stream};
     pthread_t thread;
