@@ -53,8 +53,7 @@ impl Polls {
 
     /// Whether an op would read once more what was read in vain.
     pub fn repeats(&self, op: &Op, site: &Site) -> bool {
-        let place = polled(op, &Answer::Word(0));
-        place.is_some_and(|place| self.seen.iter().any(|(at, range, _)| *range == place && at == site))
+        self.seen.iter().any(|(at, range, answer)| at == site && polled(op, answer) == Some(*range))
     }
 
     /// The places that it reads.

@@ -3,6 +3,7 @@
 // RUN: not symm-check %s --ranks 2 --entry vain | FileCheck %s --check-prefix=VAIN
 // RUN: not symm-check %s --ranks 2 --entry vain --seed 3 | FileCheck %s --check-prefix=VAIN
 // RUN: not symm-check %s --ranks 2 --entry vain --exhaustive --executions 4 | FileCheck %s --check-prefix=VAIN
+// RUN: not symm-check %s --ranks 2 --entry locked | FileCheck %s --check-prefix=LOCKED
 // RUN: symm-check %s --ranks 2 --entry right | FileCheck %s --check-prefix=RIGHT
 // RUN: not symm-check %s --ranks 2 --entry right --steps 15 | FileCheck %s --check-prefix=SHORT
 // RUN: not symm-check %s --ranks 2 --entry right --steps 15 --json | FileCheck %s --check-prefix=JSON
@@ -12,6 +13,12 @@
 // VAIN-NEXT: symm.remote_load
 // VAIN: symm-check: 1 error
 // VAIN-NOT: given up
+
+// Several spin for one lock: that each tries to take it does not wake the others.
+// LOCKED: error: deadlock
+// LOCKED: note: rank {{[01]}} block 0 thread {{[01]}}: polls {{.*}} of rank 0's heap in vain, sees 1
+// LOCKED: symm-check: 1 error
+// LOCKED-NOT: given up
 
 // RIGHT: symm-check: nothing found
 // SHORT: symm-check: nothing found; 1 execution tried; 1 given up after --steps 15, and nothing is known of what comes later
@@ -43,6 +50,30 @@ module attributes {gpu.container_module} {
       }
       gpu.return
     }
+
+    // Takes a lock and does not give it back.
+    gpu.func @lock(%ctx: !symm.ctx, %lock: !word) kernel {
+      %c0 = arith.constant 0 : index
+      %zero = arith.constant 0 : i32
+      %one = arith.constant 1 : i32
+      scf.while : () -> () {
+        %was = symm.atomic_cas %ctx, %lock[%c0], %zero, %one, %zero : !word, i32
+        %busy = arith.cmpi ne, %was, %zero : i32
+        scf.condition(%busy)
+      } do {
+        scf.yield
+      }
+      gpu.return
+    }
+  }
+
+  func.func @locked(%ctx: !symm.ctx) {
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %lock = symm.alloc %ctx : !word
+    gpu.launch_func @kernels::@lock blocks in (%c1, %c1, %c1) threads in (%c2, %c1, %c1)
+      args(%ctx : !symm.ctx, %lock : !word)
+    return
   }
 
   func.func @vain(%ctx: !symm.ctx) {
