@@ -1,8 +1,10 @@
 //! Executes a program in many schedules, and reports what was found in any of them.
 
+use crate::allow::Allowed;
 use crate::explore::Search;
 use crate::finding::{Finding, Kind};
 use crate::op::Site;
+use crate::picture::{self, Picture};
 use crate::run::{Limits, Program, Run};
 use crate::schedule::{ByPriority, Choice, Chooser, Follow, InTurn, Schedule};
 use std::collections::BTreeMap;
@@ -53,12 +55,16 @@ pub struct Report {
     pub given_up: usize,
     /// Whether there is no other execution that reads other values.
     pub is_exhausted: bool,
+    /// What was found and is allowed.
+    pub allowed: Vec<(Found, Allowed)>,
+    /// Allowances of nothing that was found, each as a text with its place.
+    pub unused: Vec<String>,
     /// What was repaired in the program before it was executed, each as a text with its place; a front says so.
     pub repairs: Vec<String>,
 }
 
 impl Report {
-    /// Whether nothing is wrong: there are notes at most.
+    /// Whether nothing is wrong: there are notes at most, and what is allowed.
     #[must_use]
     pub fn is_clean(&self) -> bool {
         self.found.iter().all(|found| found.finding.kind.is_note())
@@ -100,6 +106,21 @@ pub fn check(program: &dyn Program, schedules: &Schedules, limits: Limits) -> Re
         Schedules::All { executions } => check.all(*executions),
     }
     check.reduced()
+}
+
+/// What is drawn of a finding: its schedule is executed once more.
+#[must_use]
+pub fn draw(program: &dyn Program, found: &Found, limits: Limits) -> Picture {
+    let mut run = Run::new(program, limits);
+    run.record();
+    let mut chooser = Follow::new(&found.schedule);
+    while let Some(choice) = chooser.choose(&mut run).filter(|_| !run.is_at_limit()) {
+        run.step(choice);
+    }
+    let trace = run.recorded().unwrap_or_default();
+    let key = found.finding.key();
+    let same = run.findings().into_iter().find(|finding| finding.key() == key);
+    same.map_or_else(Picture::default, |finding| picture::of(&trace, &finding))
 }
 
 struct Check<'p> {

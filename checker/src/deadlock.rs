@@ -10,7 +10,11 @@ use std::collections::BTreeSet;
 impl Run<'_> {
     /// Says what kind of deadlock it is, with one line for each task that is blocked.
     pub(crate) fn deadlock(&mut self, blocked: &[TaskId]) {
-        let at: Vec<_> = blocked.iter().filter_map(|&task| self.blocked_at(task)).collect();
+        // A host that waits for its kernel says nothing of its own.
+        let launched = |task: &&TaskId| matches!(self.op(**task), Some(Op::Join(_)));
+        let is_all = blocked.iter().all(|task| launched(&task));
+        let at: Vec<_> =
+            blocked.iter().filter(|task| is_all || !launched(task)).filter_map(|&task| self.blocked_at(task)).collect();
         let (kind, help) = self.kind_of_deadlock(blocked);
         self.machine.find(kind, at, help);
     }

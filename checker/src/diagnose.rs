@@ -5,7 +5,7 @@ use crate::finding::{At, Finding, Kind};
 use crate::machine::Machine;
 use crate::op::{Range, Site};
 use crate::shadow::Access;
-use crate::task::{Scope, TaskId};
+use crate::task::Scope;
 use std::rc::Rc;
 
 /// Two accesses that race, and what the later one's task knew.
@@ -24,8 +24,8 @@ pub(crate) struct Miss {
     pub kind: Kind,
     pub read: Epoch,
     pub site: Site,
-    /// Who wrote it, and where.
-    pub writer: (TaskId, Site),
+    /// Which step wrote it, and where.
+    pub writer: (Epoch, Site),
     /// All that the writer had done.
     pub full: Rc<Clock>,
 }
@@ -55,8 +55,8 @@ impl Machine {
         }
         if let Some(miss) = self.missed(raced) {
             let (writer, site) = &miss.writer;
-            let signal = self.at(*writer, site, "tells of the first access");
-            let wait = self.at(miss.read.task, &miss.site, "sees it before the second");
+            let signal = self.at_step(*writer, site, "tells of the first access");
+            let wait = self.at_step(miss.read, &miss.site, "sees it before the second");
             at.extend([signal, wait]);
             let help = match miss.kind {
                 Kind::MissingRelease => format!("what tells of the first access has to release at scope {scope}"),
@@ -66,13 +66,17 @@ impl Machine {
             };
             return Finding { kind: miss.kind, at, help };
         }
+        let mut is_ahead = false;
         if let Some((waited, signal)) = self.wrong_event(raced) {
-            at.push(self.at(waited.wait.task, &waited.site, "waits, and goes on with another event than this signal:"));
-            at.push(signal);
-            let help = "give each event a flag of its own, or wait for a value that only this one can make";
-            return Finding { kind: Kind::WrongEvent, at, help: help.into() };
+            is_ahead = self.is_ahead(raced, waited);
+            if !is_ahead {
+                let other = "waits, and goes on with another event than this signal:";
+                at.extend([self.at_step(waited.wait, &waited.site, other), signal]);
+                let help = "give each event a flag of its own, or wait for a value that only this one can make";
+                return Finding { kind: Kind::WrongEvent, at, help: help.into() };
+            }
         }
-        let (kind, help) = if earlier.writes {
+        let (kind, help) = if earlier.writes && !is_ahead {
             (Kind::Race, "nothing orders the two: signal after the first, and wait before the second")
         } else {
             (
@@ -83,10 +87,19 @@ impl Machine {
         Finding { kind, at, help: help.into() }
     }
 
+    /// Whether the writer has written the place once more, and the reader is still at an earlier event of the writer's,
+    /// which no wait before has ended with.
+    fn is_ahead(&self, Raced { earlier, later, known, .. }: &Raced, waited: &Waited) -> bool {
+        let is_before = |by: Epoch| by.task == earlier.epoch.task && by.step < earlier.epoch.step;
+        let is_again = |other: &Waited| other.by == waited.by && other.wait != waited.wait && known.covers(other.wait);
+        let is_new = waited.by.is_some_and(is_before) && !self.waited.iter().any(is_again);
+        earlier.writes && !later.writes && is_new
+    }
+
     fn place(&self, access: &Access) -> At {
         let verb = if access.writes { "writes" } else { "reads" };
         let what = format!("{verb} {} bytes at {}", access.range.bytes, access.range);
-        self.at(access.epoch.task, &access.site, what)
+        self.at_step(access.epoch, &access.site, what)
     }
 
     /// The last read on the later task's way that saw a write after the earlier access.
@@ -102,7 +115,7 @@ impl Machine {
             let signal = self.history(waited.flag)?.all().iter().find(|written| {
                 written.by.is_some() && written.by != waited.by && written.full.covers(raced.earlier.epoch)
             })?;
-            Some((waited, self.at(signal.by?.task, &signal.site, "signals that the first access is done")))
+            Some((waited, self.at_step(signal.by?, &signal.site, "signals that the first access is done")))
         })
     }
 }

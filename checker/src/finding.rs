@@ -1,8 +1,11 @@
 //! What is found, told apart.
 
+use crate::clock::Epoch;
 use crate::op::Site;
 use crate::task::Task;
+use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 /// What is wrong. Each has the rule of docs/memory-model.md that it is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -105,6 +108,42 @@ impl Kind {
         }
     }
 
+    /// What it means, in a sentence.
+    #[must_use]
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::Race => "Two accesses of one place, at least one of them a write, and nothing orders them.",
+            Self::SameValue => {
+                "An op of several threads writes one value to one place; which comes last does not matter."
+            }
+            Self::WriteAfterRead => "A place is written again, and nothing tells the writer that it has been read.",
+            Self::MissingRelease => {
+                "The signal that tells of the data does not release, so the data may come after it."
+            }
+            Self::NarrowRelease => {
+                "The signal that tells of the data releases at a scope that does not reach the reader."
+            }
+            Self::MissingAcquire => {
+                "The wait sees the signal and does not acquire, so reads after it may come before it."
+            }
+            Self::NarrowAcquire => "The wait acquires at a scope that does not reach the writer.",
+            Self::NarrowAtomic => "Two atomics of one place that are not atomic for each other.",
+            Self::WrongEvent => "A wait goes on with another event than the one that is meant.",
+            Self::PassedBy => "A flag was what a wait waits for, and was past it before the wait looked.",
+            Self::SetAgainstAdd => "One task sets a flag that another one adds to, so that one of the two is lost.",
+            Self::Deadlock => "No task can go on.",
+            Self::NeverSignalled => "No task can go on: nobody has signalled the flag.",
+            Self::TooManyBlocks => "Blocks on the device wait for blocks that do not fit on it.",
+            Self::BarrierDivergence => "Some tasks of a group are at a barrier that others do not come to.",
+            Self::NeverWaited => "A flag is signalled, and nobody looks at it.",
+            Self::NeverWritten => "Memory is read that nothing has been written to.",
+            Self::Freed => "Memory is accessed that was freed.",
+            Self::OutOfHeap => "Memory is accessed that was never allocated.",
+            Self::PacketOverwritten => "A packet is put over one that nobody is known to have received.",
+            Self::FailedCheck => "A check of the program failed.",
+        }
+    }
+
     /// The rule that it is about; empty where none has a label.
     #[must_use]
     pub fn rule(self) -> &'static str {
@@ -133,7 +172,7 @@ impl fmt::Display for Kind {
 }
 
 /// A task at a place of its program.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone)]
 pub struct At {
     /// Who.
     pub task: Task,
@@ -141,6 +180,41 @@ pub struct At {
     pub site: Site,
     /// What it does there.
     pub what: String,
+    /// Which of its steps that is, in the execution that was looked at; all steps of a loop are one place.
+    pub step: Option<Epoch>,
+}
+
+impl At {
+    /// All that makes two of them the same.
+    fn place(&self) -> (Task, &Site, &str) {
+        (self.task, &self.site, &self.what)
+    }
+}
+
+impl PartialEq for At {
+    fn eq(&self, other: &Self) -> bool {
+        self.place() == other.place()
+    }
+}
+
+impl Eq for At {}
+
+impl Hash for At {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.place().hash(state);
+    }
+}
+
+impl PartialOrd for At {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for At {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.place().cmp(&other.place())
+    }
 }
 
 /// One thing that is wrong.

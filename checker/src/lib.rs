@@ -18,6 +18,7 @@
 //!
 //! There is no MLIR in this crate, and no clock: the same program and seed give the same report, byte for byte.
 
+pub mod allow;
 pub mod check;
 pub mod clock;
 mod deadlock;
@@ -30,9 +31,11 @@ pub mod machine;
 pub mod memory;
 pub mod op;
 mod parked;
+pub mod picture;
 mod polls;
 pub mod report;
 pub mod run;
 pub mod schedule;
 pub mod shadow;
 pub mod task;
+mod trace;

@@ -12,6 +12,7 @@ use crate::memory::{MOST_BYTES, Memory};
 use crate::op::{Answer, Op, Order, Range, Site, truncated};
 use crate::shadow::{Access, Shadow};
 use crate::task::{Scope, Task, TaskId};
+use crate::trace::Edge;
 use packet::Line;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
@@ -49,6 +50,8 @@ pub struct Machine {
     pub(crate) raced: Vec<Raced>,
     pub(crate) misses: Vec<Miss>,
     pub(crate) waited: Vec<Waited>,
+    /// Who has seen what whom wrote, if it is to be drawn.
+    pub(crate) edges: Option<Vec<Edge>>,
     findings: BTreeSet<Finding>,
     /// Flags that somebody has looked at, and the first signal to each flag.
     watched: BTreeSet<Range>,
@@ -71,6 +74,7 @@ impl Machine {
             raced: Vec::new(),
             misses: Vec::new(),
             waited: Vec::new(),
+            edges: None,
             findings: BTreeSet::new(),
             watched: BTreeSet::new(),
             signalled: BTreeMap::new(),
@@ -209,8 +213,23 @@ impl Machine {
         self.findings.insert(Finding { kind, at, help: help.into() });
     }
 
+    /// What a task does now.
     pub(crate) fn at(&self, task: TaskId, site: &Site, what: impl Into<String>) -> At {
-        At { task: self.tasks[task], site: site.clone(), what: what.into() }
+        self.at_step(self.now(task), site, what)
+    }
+
+    /// What a task has done in one of its steps.
+    pub(crate) fn at_step(&self, step: Epoch, site: &Site, what: impl Into<String>) -> At {
+        At { task: self.tasks[step.task], site: site.clone(), what: what.into(), step: Some(step) }
+    }
+
+    /// Notes that a step has seen what another task's step wrote.
+    fn draw(&mut self, from: Epoch, to: Epoch, orders: bool) {
+        if from.task != to.task
+            && let Some(edges) = &mut self.edges
+        {
+            edges.push(Edge { from, to, orders });
+        }
     }
 
     pub(crate) fn history(&self, at: Range) -> Option<&History> {
@@ -224,7 +243,7 @@ impl Machine {
         }
     }
 
-    fn now(&self, task: TaskId) -> Epoch {
+    pub(crate) fn now(&self, task: TaskId) -> Epoch {
         Epoch { task, step: self.clock(task).of(task) }
     }
 

@@ -1,9 +1,14 @@
-//! Reports: as text, with the lines of the source, and as JSON. Each front says its name and its options.
+//! Reports: as text, with the lines of the source, as JSON, and as a page. Each front says its name and its options.
 
+mod drawing;
+mod html;
 mod json;
+mod page;
 mod text;
 
+pub use html::html;
 pub use json::json;
+pub use page::{Page, Place, Section, pictures};
 pub use text::text;
 
 use crate::check::{Found, Report};
@@ -49,12 +54,16 @@ fn summary(report: &Report, steps: &str) -> String {
     let notes = report.found.len() - errors;
     let counted = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     let mut said = vec![match (errors, notes) {
-        (0, 0) => "nothing found".to_owned(),
+        (0, 0) if report.allowed.is_empty() => "nothing found".to_owned(),
+        (0, 0) => "nothing else found".to_owned(),
         (0, _) => format!("nothing wrong found, {}", counted(notes, "note")),
         (_, 0) => counted(errors, "error"),
         _ => format!("{}, {}", counted(errors, "error"), counted(notes, "note")),
     }];
     said.push(format!("{} tried", counted(report.executions, "execution")));
+    if !report.allowed.is_empty() {
+        said.push(format!("{} allowed", report.allowed.len()));
+    }
     if !report.repairs.is_empty() {
         said.push(format!("{} of what was checked", counted(report.repairs.len(), "repair")));
     }

@@ -8,6 +8,7 @@ use crate::parked::Parked;
 use crate::polls::Polls;
 use crate::schedule::Choice;
 use crate::task::{Task, TaskId};
+use crate::trace::Trace;
 use std::collections::BTreeSet;
 
 /// A program that can be executed again and again: with the same answers its tasks do the same.
@@ -95,6 +96,8 @@ pub struct Run<'p> {
     limits: Limits,
     parked: Parked,
     polls: Vec<Polls>,
+    /// What was done, if it is to be drawn.
+    trace: Option<Trace>,
 }
 
 impl<'p> Run<'p> {
@@ -106,7 +109,8 @@ impl<'p> Run<'p> {
         let mut parked = Parked::default();
         parked.grow(tasks.len());
         let (machine, execution, choices) = (Machine::new(tasks), program.start(), Vec::new());
-        let mut run = Self { machine, program, execution, pending, choices, has_failed: false, limits, parked, polls };
+        let (has_failed, trace) = (false, None);
+        let mut run = Self { machine, program, execution, pending, choices, has_failed, limits, parked, polls, trace };
         for task in program.first() {
             run.machine.start(task);
             run.ask(task, Answer::None);
@@ -242,7 +246,13 @@ impl<'p> Run<'p> {
         if let Op::Launch(others) = &op {
             self.grow(others);
         }
-        let Some(answer) = self.machine.step(choice.task, &op, &site, choice.way) else {
+        let answer = self.machine.step(choice.task, &op, &site, choice.way);
+        if let Some(trace) = &mut self.trace
+            && !(matches!(op, Op::Barrier(..)) && answer.is_some())
+        {
+            trace.note(self.machine.now(choice.task), &op, &site);
+        }
+        let Some(answer) = answer else {
             if let Op::Barrier(_, members) = &op
                 && self.machine.ways(choice.task, &op) > 0
             {
@@ -295,6 +305,25 @@ impl<'p> Run<'p> {
 }
 
 impl Run<'_> {
+    /// Keeps what is done from now on.
+    pub(crate) fn record(&mut self) {
+        self.trace = Some(Trace::default());
+        self.machine.edges = Some(Vec::new());
+    }
+
+    /// What was done since, and what tasks are blocked at.
+    pub(crate) fn recorded(&mut self) -> Option<Trace> {
+        let mut trace = self.trace.take()?;
+        trace.tasks = self.machine.tasks().to_vec();
+        trace.edges = self.machine.edges.take().unwrap_or_default();
+        for (task, pending) in self.pending.iter().enumerate() {
+            if let Some((op, site)) = pending {
+                trace.block(self.machine.now(task), op, site);
+            }
+        }
+        Some(trace)
+    }
+
     pub(crate) fn limits(&self) -> Limits {
         self.limits
     }

@@ -1,6 +1,7 @@
 //! Order that no value carries: fences, barriers, launches (rules O1 to O3).
 
 use super::{Arrival, Head, Machine, State, reaches};
+use crate::clock::Epoch;
 use crate::diagnose::Miss;
 use crate::finding::Kind;
 use crate::history::Knowledge;
@@ -20,7 +21,8 @@ impl Machine {
                 }
                 let kind = if reaches_me { Kind::NarrowAcquire } else { Kind::NarrowRelease };
                 let (read, full) = (self.now(task), Rc::new(head.knowledge.order.clone()));
-                let writer = (head.task, site.clone());
+                let released = Epoch { task: head.task, step: head.knowledge.order.of(head.task) };
+                let writer = (released, site.clone());
                 self.misses.push(Miss { kind, read, site: site.clone(), writer, full });
                 self.states[task].unacquired.push(head);
             }

@@ -51,7 +51,7 @@ impl Machine {
         if !line.received.is_empty() && line.received.iter().all(|&receipt| seen.covers(receipt)) {
             return;
         }
-        let before = self.at(line.by.task, &line.site, format!("puts the packet of epoch {}", line.epoch));
+        let before = self.at_step(line.by, &line.site, format!("puts the packet of epoch {}", line.epoch));
         let after = self.at(task, site, format!("puts that of epoch {epoch} into the same line"));
         let help =
             "nothing tells the sender that the packet has been received: wait for an answer, or use more lines in turn";
@@ -97,7 +97,8 @@ impl Machine {
         self.access(task, at, Some(Scope::Sys), false, site);
         let line = self.lines.get_mut(&at).filter(|line| line.epoch == epoch)?;
         line.received.push(now);
-        let (data, seen) = (line.data, line.seen.clone());
+        let (data, seen, by) = (line.data, line.seen.clone(), line.by);
+        self.draw(by, now, true);
         self.states[task].knowledge.seen.join(&seen);
         Some(data)
     }

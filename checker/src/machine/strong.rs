@@ -146,7 +146,7 @@ impl Machine {
             && !self.clock(task).covers(by)
         {
             let what = |adds| if adds { "adds to the flag" } else { "sets the flag" };
-            let at = vec![self.at(by.task, &before.site, what(added)), self.at(task, site, what(adds))];
+            let at = vec![self.at_step(by, &before.site, what(added)), self.at(task, site, what(adds))];
             self.find(Kind::SetAgainstAdd, at, "one of the two is lost: let both set it, or both add");
         }
         match signal {
@@ -265,11 +265,11 @@ impl Machine {
                 state.knowledge.join(&head.knowledge);
             }
         }
-        if let Some(by) = written.by
-            && !self.clock(task).includes(&written.full)
-        {
-            let read = self.now(task);
-            let (full, writer) = (written.full.clone(), (by.task, written.site.clone()));
+        let Some(by) = written.by else { return };
+        let (read, orders) = (self.now(task), self.clock(task).includes(&written.full));
+        self.draw(by, read, orders);
+        if !orders {
+            let (full, writer) = (written.full.clone(), (by, written.site.clone()));
             self.misses.push(Miss { kind: missing, read, site: site.clone(), writer, full });
         }
     }

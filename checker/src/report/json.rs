@@ -1,7 +1,7 @@
 //! The report for programs to read.
 
 use super::{place, severity};
-use crate::check::Report;
+use crate::check::{Found, Report};
 use crate::finding::At;
 use serde::Serialize;
 use std::io::{self, Write};
@@ -11,17 +11,15 @@ use std::io::{self, Write};
 /// # Errors
 /// Those of writing.
 pub fn json(out: &mut impl Write, report: &Report) -> io::Result<()> {
-    let findings = report.found.iter().map(|found| JsonFinding {
-        kind: found.finding.kind.name(),
-        rule: found.finding.kind.rule(),
-        severity: severity(found),
-        places: found.finding.at.iter().map(JsonPlace::of).collect(),
-        help: &found.finding.help,
-        seed: found.seed,
-        schedule: found.schedule.to_string(),
+    let allowed = report.allowed.iter().map(|(found, allowed)| JsonAllowed {
+        finding: JsonFinding::of(found),
+        reason: &allowed.reason,
+        stands: &allowed.stands,
     });
     let whole = JsonReport {
-        findings: findings.collect(),
+        findings: report.found.iter().map(JsonFinding::of).collect(),
+        allowed: allowed.collect(),
+        unused: &report.unused,
         executions: report.executions,
         given_up: report.given_up,
         repairs: &report.repairs,
@@ -34,6 +32,8 @@ pub fn json(out: &mut impl Write, report: &Report) -> io::Result<()> {
 #[derive(Serialize)]
 struct JsonReport<'r> {
     findings: Vec<JsonFinding<'r>>,
+    allowed: Vec<JsonAllowed<'r>>,
+    unused: &'r [String],
     executions: usize,
     given_up: usize,
     repairs: &'r [String],
@@ -49,6 +49,29 @@ struct JsonFinding<'r> {
     help: &'r str,
     seed: Option<u64>,
     schedule: String,
+}
+
+#[derive(Serialize)]
+struct JsonAllowed<'r> {
+    #[serde(flatten)]
+    finding: JsonFinding<'r>,
+    reason: &'r str,
+    /// The line that allows it.
+    stands: &'r str,
+}
+
+impl<'r> JsonFinding<'r> {
+    fn of(found: &'r Found) -> Self {
+        Self {
+            kind: found.finding.kind.name(),
+            rule: found.finding.kind.rule(),
+            severity: severity(found),
+            places: found.finding.at.iter().map(JsonPlace::of).collect(),
+            help: &found.finding.help,
+            seed: found.seed,
+            schedule: found.schedule.to_string(),
+        }
+    }
 }
 
 #[derive(Serialize)]

@@ -17,6 +17,13 @@ pub fn text(out: &mut impl Write, report: &Report, front: Front) -> io::Result<(
     for found in &report.found {
         finding(out, found, front, &mut sources)?;
     }
+    for (found, allowed) in &report.allowed {
+        let first = found.finding.at.first().map_or("program", |at| &at.site);
+        writeln!(out, "{first}: allowed: {} ({}): {}\n", found.finding.kind, allowed.stands, allowed.reason)?;
+    }
+    for unused in &report.unused {
+        writeln!(out, "{unused}\n")?;
+    }
     writeln!(out, "{}: {}", front.name, summary(report, front.steps))
 }
 

@@ -7,13 +7,17 @@
 mod compile;
 mod options;
 
+use anyhow::Context as _;
 use clap::Parser;
 use options::Options;
+use std::fs;
 use std::io::Write as _;
+use std::path::Path;
 use std::process::ExitCode;
 use symm_abi::heap::{MAX_RANKS, RESERVED_BYTES};
-use symm_checker::check::{Found, Report, check};
-use symm_checker::report::{self, Front as Name};
+use symm_checker::allow::Allowances;
+use symm_checker::check::{Found, Report, check, draw};
+use symm_checker::report::{self, Front as Name, Page};
 use symm_checker::run::Limits;
 use symm_checker_native::{Front, HEAP};
 use symm_tool::{Call, on_large_stack};
@@ -40,13 +44,23 @@ fn run(options: &Options) -> anyhow::Result<ExitCode> {
     anyhow::ensure!(options.ranks <= MAX_RANKS, "--ranks {}: a run has 1 to {MAX_RANKS} ranks", options.ranks);
     anyhow::ensure!(options.heap_size > RESERVED_BYTES, "--heap-size: more than 2 MiB, which symm uses itself");
     anyhow::ensure!(options.heap_size <= HEAP, "--heap-size: at most {HEAP} bytes");
+    let allowed = options.allow.as_deref().map(allowances).transpose()?;
     let (host, repairs) = compile::program(options)?;
     let front = Front::new(host, options.ranks, options.heap_size, options.threads)?;
     let blocks = options.blocks.and_then(|blocks| usize::try_from(blocks).ok()).unwrap_or(usize::MAX);
     let limits = Limits { steps: options.steps, blocks, ..Limits::default() };
-    let report = Report { repairs, ..check(&front, &options.schedules(), limits) };
+    let mut report = Report { repairs, ..check(&front, &options.schedules(), limits) };
+    if let Some(allowed) = allowed {
+        allowed.apply(&mut report);
+    }
     let steps = format!("--steps {}", options.steps);
     let name = Name { name: "symm-check", again: &again, steps: &steps };
+    if let Some(path) = &options.html {
+        let again = |found: &Found| options.replaying(&found.schedule);
+        let drawn = |found: &Found| draw(&front, found, limits);
+        let page = Page::new(&title(options), &report, Name { again: &again, ..name }, &drawn);
+        fs::write(path, report::html(&page)).with_context(|| format!("--html {}", path.display()))?;
+    }
     let mut out = std::io::stdout().lock();
     if options.json {
         report::json(&mut out, &report)?;
@@ -59,6 +73,17 @@ fn run(options: &Options) -> anyhow::Result<ExitCode> {
         (true, _) => ExitCode::from(FAILED),
         (false, _) => ExitCode::from(FOUND),
     })
+}
+
+/// What the page says that it is of.
+fn title(options: &Options) -> String {
+    let entry = if options.entry == "main" { String::new() } else { format!(", @{}", options.entry) };
+    format!("symm-check: {}{entry} on {} ranks", options.file.display(), options.ranks)
+}
+
+fn allowances(path: &Path) -> anyhow::Result<Allowances> {
+    let text = fs::read_to_string(path).with_context(|| format!("--allow {}", path.display()))?;
+    Ok(Allowances::read(&path.display().to_string(), &text)?)
 }
 
 fn again(found: &Found) -> String {

@@ -86,9 +86,47 @@ pub struct Options {
     /// Write the report as JSON.
     #[arg(long)]
     pub json: bool,
+    /// Write the report as a page for a browser, too, with each finding's execution drawn.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Findings that are allowed: lines of PLACE KIND REASON.
+    #[arg(long, value_name = "FILE")]
+    pub allow: Option<PathBuf>,
 }
 
 impl Options {
+    /// The command line that executes a schedule once more.
+    pub fn replaying(&self, schedule: &Schedule) -> String {
+        let mut words = vec!["symm-check".to_owned(), self.file.display().to_string()];
+        let mut option = |name: &str, value: String| words.extend([format!("--{name}"), value]);
+        option("ranks", self.ranks.to_string());
+        let numbers = [("threads", self.threads), ("blocks", self.blocks)];
+        numbers
+            .into_iter()
+            .filter_map(|(name, value)| Some((name, value?)))
+            .for_each(|(name, value)| option(name, value.to_string()));
+        if self.entry != "main" {
+            option("entry", self.entry.clone());
+        }
+        for (name, file) in &self.inputs {
+            option("input", format!("{name}={}", file.display()));
+        }
+        for (name, value) in &self.args {
+            option("arg", format!("{name}={value}"));
+        }
+        if self.heap_size != HEAP_SIZE {
+            option("heap-size", self.heap_size.to_string());
+        }
+        if self.steps != STEPS {
+            option("steps", self.steps.to_string());
+        }
+        if self.as_written {
+            words.push("--as-written".into());
+        }
+        let words: Vec<_> = words.iter().map(|word| quoted(word)).collect();
+        format!("{} --replay '{schedule}'", words.join(" "))
+    }
+
     /// The schedules that are asked for.
     pub fn schedules(&self) -> Schedules {
         if let Some(schedule) = &self.replay {
@@ -108,6 +146,20 @@ impl Options {
     }
 }
 
+/// What `--heap-size` and `--steps` are where they are not given.
+const HEAP_SIZE: u64 = 64 << 20;
+const STEPS: usize = 1_000_000;
+
+/// A word as a shell reads it.
+fn quoted(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./=:,+@%".contains(letter);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.into()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -116,6 +168,18 @@ mod tests {
     #[test]
     fn the_command_line_is_well_formed() {
         Options::command().debug_assert();
+    }
+
+    #[test]
+    fn what_replays_is_a_command_line() {
+        let line = ["symm-check", "a b.mlir", "--ranks", "3", "--arg", "x=it's", "--seed", "7", "--as-written"];
+        let parsed = Options::try_parse_from(line).ok();
+        let schedule: Schedule = "0*3 1.2".parse().unwrap_or_default();
+        let text = parsed.map(|options| options.replaying(&schedule));
+        let whole = r"symm-check 'a b.mlir' --ranks 3 --arg 'x=it'\''s' --as-written --replay '0*3 1.2'";
+        assert_eq!(text.as_deref(), Some(whole));
+        let defaults = Options::try_parse_from(["symm-check", "f"]).ok();
+        assert_eq!(defaults.map(|options| (options.heap_size, options.steps)), Some((HEAP_SIZE, STEPS)));
     }
 
     #[test]
