@@ -16,9 +16,10 @@ use pyo3::types::{PyBytes, PyTuple};
 use spin::Trace;
 use std::cell::RefCell;
 use std::collections::HashMap;
-use symm_checker::check::{Schedules, check};
+use symm_checker::allow::Allowances;
+use symm_checker::check::{Schedules, check, draw};
 use symm_checker::op::{Answer, Op, Range, Signal, Site};
-use symm_checker::report::json;
+use symm_checker::report::{Page, html, json, pictures};
 use symm_checker::run::{Execution, Limits, Next, Program};
 use symm_checker::task::{Task, TaskId};
 
@@ -50,9 +51,10 @@ struct Doing {
     trace: Trace,
 }
 
-/// Runs a program in many schedules; the report, as JSON. `python/symm/_symm.pyi` says what the arguments are.
+/// Runs a program in many schedules; the report and its pictures, as JSON. Its arguments: `python/symm/_symm.pyi`.
 #[pyfunction]
-#[pyo3(signature = (program, ranks, schedules, seed, changes, replay, limits))]
+#[pyo3(signature = (program, ranks, schedules, seed, changes, replay, limits, allow, draws))]
+#[expect(clippy::too_many_arguments, reason = "they are what a user may say")]
 pub fn check_program(
     program: Py<PyAny>,
     ranks: usize,
@@ -61,7 +63,11 @@ pub fn check_program(
     changes: usize,
     replay: &str,
     limits: (usize, Option<usize>),
-) -> PyResult<String> {
+    allow: Option<(String, String)>,
+    draws: bool,
+) -> PyResult<(String, String)> {
+    let allow = allow.map(|(name, text)| Allowances::read(&name, &text)).transpose();
+    let allow = allow.map_err(|error| PyValueError::new_err(format!("allow: {error}")))?;
     let (kind, executions) = schedules;
     let schedules = match kind {
         "random" => Schedules::Random { seed, executions, changes },
@@ -73,13 +79,24 @@ pub fn check_program(
     // Loops that poll are found here, by their variables.
     let limits = Limits { steps, blocks: blocks.unwrap_or(usize::MAX), polls: usize::MAX, reducing: REDUCING };
     let front = Front { python: program, ranks, error: RefCell::default() };
-    let report = check(&front, &schedules, limits);
+    let mut report = check(&front, &schedules, limits);
+    if let Some(allow) = allow {
+        allow.apply(&mut report);
+    }
+    let images = if draws { pictures(&report, &|found| draw(&front, found, limits)) } else { String::new() };
     if let Some(error) = front.error.take() {
         return Err(error);
     }
     let mut text = Vec::new();
     json(&mut text, &report)?;
-    Ok(String::from_utf8_lossy(&text).into_owned())
+    Ok((String::from_utf8_lossy(&text).into_owned(), images))
+}
+
+/// A report's page, from what it says as JSON.
+#[pyfunction]
+pub fn check_page(page: &str) -> PyResult<String> {
+    let page = Page::read(page).map_err(|error| PyValueError::new_err(format!("{error}")))?;
+    Ok(html(&page))
 }
 
 impl Front {

@@ -108,5 +108,6 @@ fn _symm(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(interpreter::packet::await_packets, module)?)?;
     module.add_function(wrap_pyfunction!(interpreter::packet::try_packets, module)?)?;
     module.add_function(wrap_pyfunction!(check::check_program, module)?)?;
+    module.add_function(wrap_pyfunction!(check::check_page, module)?)?;
     remote::add(module)
 }

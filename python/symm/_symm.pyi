@@ -96,13 +96,20 @@ def check_program(
     changes: int,
     replay: str,
     limits: tuple[int, int | None],
-) -> str:
+    allow: tuple[str, str] | None,
+    draws: bool,
+) -> tuple[str, str]:
     """Runs a `symm.check._program.Program` on the checker's schedules; its report, as JSON (docs/checking.md).
 
     `schedules` are "in turn", "random", "exhaustive" or "replay", and how many executions at most; `limits` are the most
-    steps of one, and how many programs of a rank fit on its device. Raises what a call of `program` raises, and ValueError
-    for an op that is none, with its place, or a `replay` that is no schedule.
+    steps of one, and how many programs of a rank fit on its device; `allow` is the name and the text of a file. With
+    `draws`, the pictures of what was found and of what is allowed come with it, as JSON. Raises what a call of `program`
+    raises, and ValueError for an op that is none, with its place, a `replay` that is no schedule, or an `allow` that
+    allows nothing.
     """
+
+def check_page(page: str) -> str:
+    """A report's page, as HTML, from what it says as JSON: checker/src/report/page.rs."""
 
 # Tensors on workers. What goes wrong raises an exception of `symm.errors`; times are in seconds.
 #

@@ -12,9 +12,9 @@ import types
 
 from ..errors import CheckError
 from ._api import check, raises, run
-from ._report import Finding, Place, Report
+from ._report import Allowed, Finding, Place, Report
 
-__all__ = ["CheckError", "Finding", "Place", "Report", "raises", "run"]
+__all__ = ["Allowed", "CheckError", "Finding", "Place", "Report", "raises", "run"]
 
 
 class _Callable(types.ModuleType):

@@ -25,6 +25,7 @@ def main():
     sys.path[0] = str(script.resolve().parent)
     sys.argv = [options.script, *options.arguments]
     keywords = {name: value for name, value in vars(options).items() if name not in ("script", "arguments", "json")}
+    _api.command = _command(options)
     try:
         # What each rank prints in each execution is not shown.
         with contextlib.redirect_stdout(io.StringIO()):
@@ -35,6 +36,13 @@ def main():
         sys.exit(_failed(error))
     print(report.json() if options.json else report)
     sys.exit(1 if not report.is_clean else 2 if report.given_up else 0)
+
+
+def _command(options):
+    """This command line, without what says which schedules are tried; and what comes after it."""
+    words = ["python3", "-m", "symm.check", "--ranks", str(options.ranks)]
+    words += ["--programs", str(options.programs)] if options.programs is not None else []
+    return words, [options.script, *options.arguments]
 
 
 def _failed(error):
@@ -68,6 +76,8 @@ def _parser():
     parser.add_argument("--programs", type=int, help="how many programs of a rank fit on its device at once")
     parser.add_argument("--steps", type=int, default=200_000, help="the most steps of one execution (200000)")
     parser.add_argument("--seconds", type=float, default=60.0, help="how long a task may do nothing that is seen (60)")
+    parser.add_argument("--html", help="write the report as a page for a browser, too, with each finding drawn")
+    parser.add_argument("--allow", help="findings that are allowed: a file with lines of PLACE KIND REASON")
     parser.add_argument("--json", action="store_true", help="write the report as JSON")
     return parser
 

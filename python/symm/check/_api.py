@@ -5,11 +5,13 @@ from __future__ import annotations
 import contextlib
 import inspect
 import os
+import shlex
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError, CheckError, UnsupportedError
-from ._report import Finding, Place, Report
+from ._report import Allowed, Finding, Place, Report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,8 +23,10 @@ SCHEDULES, CHANGES = 10, 3
 # How long a task may run without a step that the checker sees, in seconds.
 SECONDS = 60.0
 HEAP_SIZE = 1 << 30
-# What the checker says of a text that is no schedule.
-NO_SCHEDULE = "is no step of a schedule"
+# What the checker says of a text that is no schedule, or of a file that allows nothing.
+NO_ARGUMENT = "is no step of a schedule", "allow: "
+# `python -m symm.check` and its options, and the script and what it gets, where that is what checks.
+command: tuple[list[str], list[str]] | None = None
 
 
 def run(
@@ -41,6 +45,8 @@ def run(
     steps: int = MOST_STEPS,
     seconds: float = SECONDS,
     heap_size: int = HEAP_SIZE,
+    html: str | os.PathLike[str] | None = None,
+    allow: str | os.PathLike[str] | None = None,
 ) -> Report:
     """Runs a program on `ranks` ranks, all in this process, and returns what is wrong in any of the schedules tried.
 
@@ -52,6 +58,9 @@ def run(
     `executions`. `replay` is the schedule of a finding. `programs` is how many programs of a rank fit on its device at
     once. An execution of more than `steps` steps is given up; `seconds` is how long a task may do nothing that the
     checker sees.
+
+    `html` is a file for the report as a page for a browser, with each finding's execution drawn. `allow` is a file that
+    says which findings are allowed, in lines of PLACE KIND REASON: docs/checking.md.
 
     Raises what the program raises, but for an AssertionError, which is a finding; ArgumentError, UnsupportedError where
     Triton's interpreter cannot run a kernel, and CheckError where a task neither ends nor does anything.
@@ -67,19 +76,47 @@ def run(
 
     if task() is not None:
         raise ArgumentError("symm.check is called in a program that it checks")
+    allowed = _allowances(allow)
     checking = Program(function, ranks, seconds)
     try:
         with checked():
             limits = steps, programs
-            said = _symm.check_program(checking, ranks, (kind, executions), 1 if seed is None else seed, changes, replay or "", limits)
+            schedule = (kind, executions), 1 if seed is None else seed, changes, replay or ""
+            said, pictures = _symm.check_program(checking, ranks, *schedule, limits, allowed, html is not None)
     except BaseException as error:
         if checking.error is not None:
             _explain(checking.error, error)
         elif isinstance(error, ValueError) and not isinstance(error, ArgumentError):
             # The checker does not take an op, or the schedule.
-            raise (ArgumentError if NO_SCHEDULE in str(error) else CheckError)(f"symm.check: {error}") from None
+            is_argument = any(text in str(error) for text in NO_ARGUMENT)
+            raise (ArgumentError if is_argument else CheckError)(f"symm.check: {error}") from None
         raise
-    return Report._of(said, checking)
+    report = Report._of(said, checking)
+    if html is not None:
+        _write_page(html, report, pictures, checking, getattr(program, "__name__", "a program"))
+    return report
+
+
+def _allowances(path):
+    """The name and the text of a file."""
+    if path is None:
+        return None
+    try:
+        return os.fspath(path), Path(path).read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
+        raise ArgumentError(f"symm.check: allow: {error}") from None
+
+
+def _write_page(path, report, pictures, checking, name):
+    from . import _page
+
+    def again(schedule):
+        if command is None:
+            return f"replay='{schedule}'"
+        return shlex.join([*command[0], "--replay", schedule, *command[1]])
+
+    what = name if command is None else command[1][0]
+    _page.write(path, report, pictures, checking, f"symm.check: {what} on {checking.ranks} ranks", again)
 
 
 def check(program: Callable[..., Any], ranks: int = 2, **options: Any) -> Report:
@@ -118,7 +155,7 @@ def raises(*kinds: str) -> Iterator[Caught]:
 class Checker:
     """What `symm.check` is to a type checker: the module, which can be called."""
 
-    Report, Finding, Place, CheckError = Report, Finding, Place, CheckError
+    Report, Finding, Place, Allowed, CheckError = Report, Finding, Place, Allowed, CheckError
     __call__ = staticmethod(check)
     run, raises = staticmethod(run), staticmethod(raises)
 

@@ -15,9 +15,6 @@ from ._heaps import FLAGS, PRIVATE
 MEMORY = re.compile(r"(0x[0-9a-f]+) of rank (\d+)'s heap")
 TASK = re.compile(r"rank (\d+) block (\d+)")
 
-# What a host does while its kernel runs.
-LAUNCHED = "waits until what it has launched ends"
-
 
 @dataclass(frozen=True)
 class Place:
@@ -50,13 +47,25 @@ class Finding:
 
 
 @dataclass(frozen=True)
+class Allowed:
+    """A finding that a file of allowances allows: why, and which of its lines says so (FILE:LINE)."""
+
+    finding: Finding
+    reason: str
+    stands: str
+
+
+@dataclass(frozen=True)
 class Report:
     """What was found in so many `executions`, of which some were `given_up` after too many steps.
 
-    `exhausted` says that there are no others that differ. `str` of it is for people, with the lines of the source.
+    `exhausted` says that there are no others that differ; `unused` says which lines of the allowances allow nothing that
+    was found. `str` of it is for people, with the lines of the source.
     """
 
     findings: tuple[Finding, ...]
+    allowed: tuple[Allowed, ...]
+    unused: tuple[str, ...]
     executions: int
     given_up: int
     exhausted: bool
@@ -64,7 +73,7 @@ class Report:
 
     @property
     def is_clean(self) -> bool:
-        """Whether nothing is wrong: there are notes at most."""
+        """Whether nothing is wrong: there are notes at most, and what is allowed."""
         return all(finding.severity == "note" for finding in self.findings)
 
     def json(self) -> str:
@@ -73,21 +82,23 @@ class Report:
         return json.dumps(fields, indent=2)
 
     def __str__(self) -> str:
-        return "".join(f"{self._text(finding)}\n\n" for finding in self.findings) + f"symm.check: {self._summary()}"
+        said = [self._text(finding) for finding in self.findings]
+        for each in self.allowed:
+            where = f"{_where(each.finding.places[0])}: " if each.finding.places else ""
+            said.append(f"{where}allowed: {each.finding.kind} ({each.stands}): {each.reason}")
+        return "\n\n".join([*said, *self.unused, f"symm.check: {self.summary()}"])
 
     @staticmethod
     def _of(said: str, program: Any) -> Report:
         """The report that the checker has written of a program."""
         whole = json.loads(said)
-        findings = []
-        for found in whole["findings"]:
-            places = [_place(place, program) for place in found.pop("places")]
-            # A host that waits for its kernel says nothing of its own.
-            programs = [place for place in places if place.program is not None or place.what != LAUNCHED]
-            places = tuple(programs or places)
-            findings.append(Finding(places=places, **found))
+        findings = tuple(_finding(found, program) for found in whole["findings"])
+        allowed = []
+        for found in whole["allowed"]:
+            why = {name: found.pop(name) for name in ("reason", "stands")}
+            allowed.append(Allowed(_finding(found, program), **why))
         counts = whole["executions"], whole["given_up"], whole["exhausted"]
-        return Report(tuple(findings), *counts, _ends=program.sites.ends)
+        return Report(findings, tuple(allowed), tuple(whole["unused"]), *counts, _ends=program.sites.ends)
 
     def _text(self, finding):
         rule = f" ({finding.rule})" if finding.rule else ""
@@ -113,11 +124,14 @@ class Report:
         indent = "".join("\t" if letter == "\t" else " " for letter in source[: place.column - 1])
         return [source, indent + "^" + "~" * (min(end, len(source)) - place.column)]
 
-    def _summary(self):
+    def summary(self) -> str:
+        """The last line of the text: how much was found, in how many executions."""
         errors = sum(finding.severity == "error" for finding in self.findings)
         notes = len(self.findings) - errors
         found = [_counted(errors, "error")] * bool(errors) + [_counted(notes, "note")] * bool(notes)
-        said = [", ".join(found) or "nothing found", f"{_counted(self.executions, 'execution')} tried"]
+        nothing = "nothing else found" if self.allowed else "nothing found"
+        said = [", ".join(found) or nothing, f"{_counted(self.executions, 'execution')} tried"]
+        said += [f"{len(self.allowed)} allowed"] * bool(self.allowed)
         if self.given_up:
             said.append(f"{self.given_up} given up after too many steps")
         known = "there are no others that differ" if self.exhausted else "of other schedules nothing is known"
@@ -133,12 +147,21 @@ def _where(place):
     return f"{place.file if file.startswith('..') else file}:{place.line}:{place.column}"
 
 
+def _finding(said, program):
+    return Finding(places=tuple(_place(place, program) for place in said.pop("places")), **said)
+
+
 def _place(said, program):
     site = f"{said['file']}:{said['line']}:{said['column']}"
     kernel = None if said["block"] is None else " or ".join(program.sites.kernels.get(site, [])) or None
-    what = MEMORY.sub(lambda found: _memory(int(found[1], 16), int(found[2]), program), said["what"])
-    what = TASK.sub(r"rank \1 program \2", what)
+    what = named(said["what"], program)
     return Place(said["rank"], said["block"], kernel, said["file"], said["line"], said["column"], what)
+
+
+def named(text, program):
+    """What the checker says, with the names that memory and tasks have here."""
+    text = MEMORY.sub(lambda found: _memory(int(found[1], 16), int(found[2]), program), text)
+    return TASK.sub(r"rank \1 program \2", text)
 
 
 def _memory(start, heap, program):

@@ -91,9 +91,10 @@ def print_check():
     for name in ("run", "raises"):
         print(entry(f"symm.check.{name}", getattr(symm.check, name)))
     print(entry("symm.check", symm.check.__call__))
-    for kind in (symm.check.Report, symm.check.Finding, symm.check.Place):
+    for kind in (symm.check.Report, symm.check.Finding, symm.check.Place, symm.check.Allowed):
         print(entry(f"symm.check.{kind.__name__}", kind))
-    print(f"\n### `Report.json()`\n\n{inspect.getdoc(symm.check.Report.json)}")
+    for name in ("json", "summary"):
+        print(f"\n### `Report.{name}()`\n\n{inspect.getdoc(getattr(symm.check.Report, name))}")
 
 
 def main():

@@ -1,0 +1,62 @@
+"""`python -m symm.check`: the report as a page, and findings that are allowed."""
+
+import json
+import re
+
+import pytest
+from test_check import RACY, checked, script
+
+LINE = 11
+
+
+def test_the_page_draws_both_programs(tmp_path):
+    first, second = (tmp_path / name for name in ("first.html", "second.html"))
+    path = script(tmp_path, RACY + "  # <b>&")
+    for page in (first, second):
+        done = checked(path, "--schedules=0", f"--html={page}")
+        assert done.returncode == 1, done.stdout + done.stderr
+    text = first.read_text()
+    assert text == second.read_text()
+    assert f"<h1>symm.check: {path} on 2 ranks</h1>" in text
+    assert ">program 0</text>" in text and ">nothing orders the two</text>" in text
+    assert "4 bytes at element 0</text>" in text and f">script.py:{LINE}</text>" in text
+    store = "<mark>tl.store(st.as_remote(world, box, 0), 1 + st.rank(world))</mark>"
+    assert f"{store}  # &lt;b&gt;&amp;" in text and "<b>&" not in text and "<script" not in text
+    assert re.search(rf"<pre>python3 -m symm.check --ranks 2 --replay .*? {path}</pre>", text)
+    assert "Drawn are" in text
+
+
+def test_a_page_that_cannot_be_written(tmp_path):
+    done = checked(script(tmp_path, "    pass"), "--schedules=0", f"--html={tmp_path}")
+    assert done.returncode == 2 and "ArgumentError: symm.check: html: " in done.stderr
+
+
+def test_what_is_allowed_is_said_and_does_not_fail(tmp_path):
+    allowed = tmp_path / "allowed"
+    allowed.write_text(f"script.py:{LINE} race either rank may win\n*.py never-waited of nothing here\n")
+    done = checked(script(tmp_path), "--schedules=0", f"--allow={allowed}")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"script.py:{LINE}:5: allowed: race ({allowed}:1): either rank may win\n" in done.stdout
+    assert f"{allowed}:2: allows nothing that was found\n" in done.stdout
+    assert "symm.check: nothing else found; 1 execution tried; 1 allowed; " in done.stdout
+    report = json.loads(checked(script(tmp_path), "--schedules=0", f"--allow={allowed}", "--json").stdout)
+    [each] = report["allowed"]
+    assert (each["reason"], each["finding"]["kind"], report["findings"]) == ("either rank may win", "race", [])
+    assert report["unused"] == [f"{allowed}:2: allows nothing that was found"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("\nscript.py race", "allowed:2: it says no reason: write after 'race'"),
+        ("script.py rcae why", "allowed:1: 'rcae' is no kind of finding"),
+        ("script.py", "allowed:1: write PLACE KIND REASON"),
+        (None, "No such file"),
+    ],
+)
+def test_bad_allowances(tmp_path, text, said):
+    allowed = tmp_path / "allowed"
+    if text is not None:
+        allowed.write_text(text)
+    done = checked(script(tmp_path), "--schedules=0", f"--allow={allowed}")
+    assert done.returncode == 2 and "ArgumentError: symm.check: allow: " in done.stderr and said in done.stderr
