@@ -58,7 +58,9 @@ class Documents:
 
     def check_console(self, page, body):
         first, expected = body.split("\n", 1)
-        got = self.run(shlex.split(first.removeprefix("$ ")))
+        # What finds something says so with its status, too.
+        status = int(re.search(r"^symm-check: \d+ errors?[;,]", expected, re.M) is not None)
+        got = self.run(shlex.split(first.removeprefix("$ ")), status=status)
         if sorted(got.splitlines()) != sorted(expected.splitlines()):
             raise Wrong(f"`{first}` prints\n{got}instead of\n{expected}")
         return "ran, and printed what the page says"
@@ -70,7 +72,7 @@ class Documents:
         wanted = [line.strip() for line in body.splitlines() if line.strip() and "…" not in line]
         if "…" in body:
             return "is a sketch"
-        for example in sorted((ROOT / "examples").glob("*.mlir")):
+        for example in sorted((ROOT / "examples").rglob("*.mlir")):
             lines = iter(line.strip() for line in example.read_text().splitlines())
             if all(line in lines for line in wanted):
                 return f"stands in {example.name}"
@@ -158,7 +160,7 @@ class Documents:
             self.helps[key] = self.run([*command, flag])
         return self.helps[key]
 
-    def run(self, words, text=None):
+    def run(self, words, text=None, status=0):
         """What a command prints; it runs in a folder of its own that has the examples."""
         words = [self.tools.get(Path(words[0]).name, words[0]), *words[1:]]
         for name in ("examples", "test"):
@@ -167,7 +169,7 @@ class Documents:
                 link.symlink_to(ROOT / name)
         kept = {"input": text} if text is not None else {"stdin": subprocess.DEVNULL}
         done = subprocess.run(words, cwd=self.folder, capture_output=True, text=True, timeout=300, **kept)
-        if done.returncode:
+        if done.returncode != status:
             raise Wrong(f"`{' '.join(words)}` ends with {done.returncode}:\n{done.stdout}{done.stderr}")
         return done.stdout
 
