@@ -66,7 +66,7 @@ def multiply(a_tiles, b_tiles, c_tile, full, empty, c, me, ROWS: gl.constexpr, N
 def bring(table, a, b, a_tiles, b_tiles, full, empty, flags, target, ROWS: gl.constexpr, N: gl.constexpr,
           K: gl.constexpr, RANKS: gl.constexpr, CHUNKS: gl.constexpr, BM: gl.constexpr, BN: gl.constexpr,
           BK: gl.constexpr, GROUP: gl.constexpr, STAGES: gl.constexpr):  # fmt: skip
-    ctx = sg.DeviceCtx(table)
+    ctx = sg.DeviceContext(table)
     me = ctx.rank()
     step = 0
     for tile in range(gl.program_id(0), RANKS * (ROWS // BM) * (N // BN), gl.num_programs(0)):
@@ -89,7 +89,7 @@ def pull(table, heap, flags, ready, done, plan, parts, epoch, ROWS: gl.constexpr
 
     While one group signals, the others load.
     """
-    ctx = sg.DeviceCtx(table)
+    ctx = sg.DeviceContext(table)
     me = ctx.rank()
     number, programs = gl.program_id(0) // GROUPS, gl.num_programs(0) // GROUPS
     if gl.program_id(0) == 0:

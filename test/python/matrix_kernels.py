@@ -52,7 +52,7 @@ def triton_data(table, p, q, n, peer, OP: tl.constexpr, MASK: tl.constexpr, BLOC
 
 @gluon.jit
 def gluon_data(table, p, q, n, peer, OP: gl.constexpr, MASK: gl.constexpr, BLOCK: gl.constexpr, THREADS: gl.constexpr):
-    ctx = sg.DeviceCtx(table)
+    ctx = sg.DeviceContext(table)
     if BLOCK == 0:
         gluon_move(ctx, p, q, peer, n > 0 if MASK else None, OP)
     else:
@@ -79,7 +79,7 @@ def gluon_atomic(
     table, p, old, n, peer, OP: gl.constexpr, SEM: gl.constexpr, MASK: gl.constexpr, BLOCK: gl.constexpr,
     THREADS: gl.constexpr,
 ):  # fmt: skip
-    ctx = sg.DeviceCtx(table)
+    ctx = sg.DeviceContext(table)
     if BLOCK == 0:
         gluon_update(ctx, p, old, peer, n > 0 if MASK else None, OP, SEM)
     else:

@@ -7,7 +7,7 @@ from triton.experimental.gluon import language as gl
 
 @gluon.jit
 def bring(table, p, q, peer, layout: gl.constexpr):
-    ctx = sg.DeviceCtx(table)
+    ctx = sg.DeviceContext(table)
     at = gl.arange(0, 256, layout=layout)
     gl.store(q + at, ctx.load(p + at, peer))
 

@@ -23,7 +23,7 @@ def store(tile, shared, done, WAIT: gl.constexpr):
 def hand_over(table, flag, done, SIGNAL: gl.constexpr):
     mbarrier.wait(done, 0)
     if SIGNAL:
-        sg.DeviceCtx(table).signal(flag, 1, 1)
+        sg.DeviceContext(table).signal(flag, 1, 1)
 
 
 @gluon.jit
@@ -35,4 +35,4 @@ def stores_in_a_partition(table, flag, tile, WAIT: gl.constexpr, WITHIN: gl.cons
     mbarrier.init(done, count=1)
     gl.warp_specialize([(hand_over, (table, flag, done, WITHIN)), (store, (tile, shared, done, WAIT))], [4], [80])
     if not WITHIN:
-        sg.DeviceCtx(table).signal(flag, 1, 1)
+        sg.DeviceContext(table).signal(flag, 1, 1)

@@ -154,7 +154,7 @@ def test_values_become_what_the_pointer_points_to():
 
 @gluon.jit
 def gluon_data(table, p, peer):
-    ctx = sg.DeviceCtx(table)
+    ctx = sg.DeviceContext(table)
     at = gl.arange(0, 512, layout=gl.BlockedLayout([4], [32], [4], [0]))
     x = ctx.load(p + at, peer, mask=at < 100, other=0)
     sg.store(ctx, p + at, x + 1, peer)

@@ -59,7 +59,7 @@ def gluon_kernel(
     at = gl.arange(0, 16, layout=gl.SliceLayout(1, layout))
     to = tl.load(ranks + at, mask=at < n, other=-1)
     columns = gl.arange(0, WIDTH, layout=gl.SliceLayout(0, layout))
-    gluon_each(sg.DeviceCtx(table), rows, inbox, ranks, counts, halves, n, at, columns, to, OP, WIDTH)
+    gluon_each(sg.DeviceContext(table), rows, inbox, ranks, counts, halves, n, at, columns, to, OP, WIDTH)
 
 
 OPS = ("store", "load", "as_remote", "atomic", "cas", "signal", "store_signal")

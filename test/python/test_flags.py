@@ -56,7 +56,7 @@ def each(ctx, flags, found, data, at, OP: tl.constexpr):
 
 
 def gluon_flags(table, flags, found, data, OP: gl.constexpr, N: gl.constexpr, THREADS: gl.constexpr):
-    ctx = sg.DeviceCtx(table)
+    ctx = sg.DeviceContext(table)
     at = gl.arange(0, N, layout=gl.BlockedLayout([1], [THREADS], [4], [0]))
     gluon_each(ctx, flags, found, data, at, OP)
 

@@ -30,7 +30,7 @@ def order(table, p, q, flag, peer, CONTEXT: tl.constexpr, OP: tl.constexpr, KIND
         ctx.barrier(group=GROUP)
 
 
-KERNELS = {"triton": (triton.jit(order), st.DeviceContext), "gluon": (gluon.jit(order), sg.DeviceCtx)}
+KERNELS = {"triton": (triton.jit(order), st.DeviceContext), "gluon": (gluon.jit(order), sg.DeviceContext)}
 KINDS = {
     "signal": ("set", "add"),
     "wait": ("eq", "ne", "lt", "le", "gt", "ge"),

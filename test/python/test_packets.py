@@ -36,7 +36,7 @@ def one_shot(table, p, o, slots, epoch, peer, n, T: tl.constexpr, N: tl.constexp
 @gluon.jit
 def one_shot_gluon(table, p, o, slots, epoch, peer, n, T: gl.constexpr, N: gl.constexpr, MASKED: gl.constexpr):
     layout: gl.constexpr = gl.BlockedLayout([8 // (T.primitive_bitwidth // 8)], [gl.num_warps() * 8], [4], [0])
-    ctx = sg.DeviceCtx(table)
+    ctx = sg.DeviceContext(table)
     at = gl.arange(0, N, layout=layout)
     value = gl.load(p + at)
     if MASKED:

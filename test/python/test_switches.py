@@ -26,7 +26,7 @@ def strict(table, data):
 @sg.options(strict=False)
 @gluon.jit
 def lenient(table, data):
-    sg.DeviceCtx(table).atomic_add(data, 1.0, 1, scope="gpu")
+    sg.DeviceContext(table).atomic_add(data, 1.0, 1, scope="gpu")
 
 
 @pytest.mark.parametrize("target", ["sm_90", "gfx942"])

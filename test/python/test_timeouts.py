@@ -22,7 +22,7 @@ def triton_kernel(world, flags, slots, OP: triton.language.constexpr, SECONDS: t
 
 
 def gluon_kernel(world, flags, slots, OP: triton.language.constexpr, SECONDS: triton.language.constexpr):
-    gluon_each(sg.DeviceCtx(world), flags, slots, OP, SECONDS)
+    gluon_each(sg.DeviceContext(world), flags, slots, OP, SECONDS)
 
 
 def each(ctx, flags, slots, OP: triton.language.constexpr, SECONDS: triton.language.constexpr):

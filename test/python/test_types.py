@@ -45,7 +45,7 @@ def test_every_op_is_a_function_and_a_method(module):
         assert getattr(_context.Ops, op) is getattr(getattr(module, context), op) is getattr(module, op)
 
 
-@pytest.mark.parametrize("context", [symm.triton.DeviceContext, symm.gluon.DeviceCtx])
+@pytest.mark.parametrize("context", [symm.triton.DeviceContext, symm.gluon.DeviceContext])
 def test_help_shows_what_a_user_gives(context):
     text = pydoc.plain(pydoc.render_doc(context))
     assert f"{context.__name__}(table)" in text

@@ -1,6 +1,6 @@
 """Ops for Gluon kernels: `symm.gluon.load(ctx, ptr + offs, peer)`.
 
-`ctx` is the World that the kernel was given, or the context table; or a `DeviceCtx` made of it in the kernel.
+`ctx` is the World that the kernel was given, or the context table; or a `DeviceContext` made of it in the kernel.
 """
 
 # First what says that Triton is missing.
@@ -15,11 +15,11 @@ from .._switches import options
 
 
 @device_context
-class DeviceCtx(Ops):
+class DeviceContext(Ops):
     """The context of Gluon kernels."""
 
 
-__all__ = ["DeviceCtx", "options"]
+__all__ = ["DeviceContext", "options"]
 __all__ += _ops.__all__ + _signals.__all__ + _flags.__all__ + _packets.__all__
 
 _seam.install()

@@ -26,7 +26,7 @@ def ops_have_names_arguments_and_defaults(table, p, q, flag, peer, n, B: tl.cons
     ctx.signal(flag, 1, at, mask=at < n)
     st.store_signal(ctx, p + at, block, flag, 1, peer, op="add", mask=at < n, group="warp")
     ctx.fence()
-    sg.DeviceCtx(table).barrier()
+    sg.DeviceContext(table).barrier()
 
     ctx.lod(p, peer)  # wrong: "DeviceContext" has no attribute "lod"
     ctx.load(p)  # wrong: Too few arguments
@@ -43,7 +43,7 @@ def ops_have_names_arguments_and_defaults(table, p, q, flag, peer, n, B: tl.cons
     st.signal(ctx, flag, 1, peer, sem="acquire")  # wrong: Argument "sem" to "signal" has incompatible type
     sg.fence(ctx, scope="world")  # wrong: Argument "scope" to "fence" has incompatible type
     st.atomic(ctx, p, 1, peer)  # wrong: Module has no attribute "atomic"
-    st.DeviceCtx(table)  # wrong: Module has no attribute "DeviceCtx"
+    st.DeviceContext(table)  # wrong: Module has no attribute "DeviceContext"
 
 
 @triton.jit

@@ -40,7 +40,7 @@ broadcast to it, and values are cast as `tl.store` casts them. In Gluon, results
 program is one thread to its author, so every op is the whole program's, whatever it says. What is wrong with an op is a
 CompileError that names its line.
 
-### `symm.triton.DeviceContext(table)`, `symm.gluon.DeviceCtx(table)`
+### `symm.triton.DeviceContext(table)`, `symm.gluon.DeviceContext(table)`
 
 {context}
 """
