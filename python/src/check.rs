@@ -9,7 +9,8 @@ mod memory;
 mod spin;
 
 use batch::{Batch, Step, lines};
-use memory::{Memory, PRIVATE, read};
+pub use memory::PRIVATE_HEAPS;
+use memory::{Memory, read};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
@@ -201,13 +202,13 @@ impl Running<'_> {
             if is_new {
                 self.memory.add(address, range);
             }
-            if is_new || heap < PRIVATE {
+            if is_new || heap < PRIVATE_HEAPS {
                 let op = Op::Alloc(range, true);
                 told.steps.push_back(Step { op, site: site.clone(), addresses: Vec::new(), answer: None });
             }
-            changed.extend((heap >= PRIVATE).then_some(address));
+            changed.extend((heap >= PRIVATE_HEAPS).then_some(address));
         }
-        changed.extend(self.memory.addresses(|range| range.heap < PRIVATE));
+        changed.extend(self.memory.addresses(|range| range.heap < PRIVATE_HEAPS));
         told.told(&changed, site, &mut self.memory);
         Ok(told)
     }

@@ -92,6 +92,7 @@ fn _symm(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("TABLE_HEADER_WORDS", table::HEADER_WORDS)?;
     module.add("RESERVED_BYTES", heap::RESERVED_BYTES)?;
     module.add("TABLE_OFFSET", heap::TABLE_OFFSET)?;
+    module.add("PRIVATE_HEAPS", check::PRIVATE_HEAPS)?;
     module.add("DEADLINE_OFFSET", heap::DEADLINE_OFFSET)?;
     module.add("DEADLINE_RECORD", deadline_record(module.py())?)?;
     module.add_function(wrap_pyfunction!(max_barrier_blocks, module)?)?;

@@ -3,7 +3,7 @@
 import ctypes
 import weakref
 
-from ._symm import TABLE_HEADER_WORDS, full_fence, join_run
+from ._symm import TABLE_HEADER_WORDS, TABLE_OFFSET, full_fence, join_run
 from .errors import SymmError
 
 # How a World joins; symm.check has a way of its own.
@@ -42,8 +42,8 @@ def address_of(tensor):
         return 0
 
 
-# Where a heap on the CPU has a page that no allocation, barrier or table uses, and bytes of a Standing's text.
-LAST_PAGE, TEXT_BYTES = (2 << 20) - 4096, 1024
+# A Standing lies where a heap on a GPU has its table, and one on the CPU has nothing; these are the bytes of its text.
+TEXT_BYTES = 1024
 
 
 class Standing(ctypes.Structure):
@@ -61,7 +61,7 @@ class Standing(ctypes.Structure):
     @staticmethod
     def of(base):
         """That of the rank whose heap begins at an address."""
-        return Standing.from_address(base + LAST_PAGE)
+        return Standing.from_address(base + TABLE_OFFSET)
 
     @property
     def text(self):

@@ -13,6 +13,8 @@ TABLE_HEADER_WORDS: int
 # The bytes at the start of a heap that no allocation has, and where the context table starts in them.
 RESERVED_BYTES: int
 TABLE_OFFSET: int
+# Heaps from this number on are memory of one rank alone, to the checker.
+PRIVATE_HEAPS: int
 # The words of the record of a deadline: "limit" (ns), "state", "tag", "address", "expected", "seen", "host", "base", and
 # how many there are: "words".
 # Where a rank's own record starts, in bytes from the start of its heap.

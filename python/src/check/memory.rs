@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use symm_checker::op::Range;
 
-/// Heaps from this number on are memory of one rank alone; `python/symm/check/_heaps.py` has it too.
-pub const PRIVATE: u32 = 1 << 20;
+/// Heaps from this number on are memory of one rank alone.
+pub const PRIVATE_HEAPS: u32 = 1 << 20;
 
 /// A piece of memory that the checker knows.
 struct Region {
@@ -35,7 +35,7 @@ impl Memory {
             self.regions.remove(&start);
         }
         let mut told = vec![0; usize::try_from(range.bytes).unwrap_or(0)];
-        if range.heap >= PRIVATE {
+        if range.heap >= PRIVATE_HEAPS {
             // Something is there already, all of which is told.
             told = read(address, told.len()).iter().map(|byte| !byte).collect();
         }

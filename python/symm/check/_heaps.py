@@ -7,15 +7,12 @@ import mmap
 from typing import Any
 
 from .. import _open
-from .._symm import TABLE_HEADER_WORDS
+from .._symm import PRIVATE_HEAPS, RESERVED_BYTES, TABLE_HEADER_WORDS, TABLE_OFFSET
 from ..errors import ArgumentError, HeapExhaustedError, MismatchError
 
-# Flags of barriers are before the table, in what symm keeps of a heap for itself.
-RESERVED, FLAGS, ALIGN = 2 << 20, (2 << 20) - 4096, 256
+ALIGN = 256
 # Linux's MAP_NORESERVE, which Python has a name for since 3.11.
 NO_RESERVE = 0x4000
-# Heaps from this number on are memory of one rank alone; check.rs has it too.
-PRIVATE = 1 << 20
 
 
 class Heaps:
@@ -39,7 +36,7 @@ class Heaps:
         if world == len(self.worlds):
             flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NO_RESERVE
             try:
-                made = [mmap.mmap(-1, size + RESERVED, flags=flags) for _ in range(self.ranks)]
+                made = [mmap.mmap(-1, size + RESERVED_BYTES, flags=flags) for _ in range(self.ranks)]
             except (OSError, OverflowError) as error:
                 raise ArgumentError(f"symm.init: {self.ranks} heaps of {size} bytes: {error}") from None
             self.worlds.append((made, size))
@@ -47,7 +44,7 @@ class Heaps:
         if known != size:
             raise MismatchError(f"symm.init: ranks gave heaps of different sizes: {known} and {size} bytes")
         first = [ctypes.addressof(ctypes.c_char.from_buffer(each)) for each in maps]
-        return maps, [-(-address // RESERVED) * RESERVED for address in first]
+        return maps, [-(-address // RESERVED_BYTES) * RESERVED_BYTES for address in first]
 
 
 class Runs(list):
@@ -70,7 +67,8 @@ class Runs(list):
             raise MismatchError(f"symm.init: ranks gave heaps of different sizes: {self[number].size} and {size} bytes")
         run = self[number]
         for rank, base in enumerate(run.bases):
-            task.regions += [(base, run.size, run.heap(rank), 0, True), (base, FLAGS, run.heap(rank), 0, False)]
+            # Flags of barriers are before the table.
+            task.regions += [(base, run.size, run.heap(rank), 0, True), (base, TABLE_OFFSET, run.heap(rank), 0, False)]
         return Rank(run, task)
 
 
@@ -81,7 +79,7 @@ class Run:
         self.number, self.ranks, self.size = number, heaps.ranks, size
         self.maps, self.bases = heaps.of(number, size)
         self.allocations: list[tuple] = []
-        self.end = RESERVED
+        self.end = RESERVED_BYTES
         self.messages: dict[int, bytes] = {}
         # The World of one of its ranks, which names its tensors.
         self.world: Any = None
@@ -164,5 +162,5 @@ def private(task, tensors):
         if (address, size) not in known:
             end = max((start + known_size for (_, known_size), (start, _) in known.items()), default=0)
             known[address, size] = -(-end // ALIGN) * ALIGN, name
-        found.append((address, size, PRIVATE + task.rank, known[address, size][0], False))
+        found.append((address, size, PRIVATE_HEAPS + task.rank, known[address, size][0], False))
     return found

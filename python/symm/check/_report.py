@@ -9,7 +9,7 @@ import re
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ._heaps import FLAGS, PRIVATE
+from .._symm import PRIVATE_HEAPS, TABLE_OFFSET
 
 # How the checker says a place in memory, and a task.
 MEMORY = re.compile(r"(0x[0-9a-f]+) of rank (\d+)'s heap")
@@ -166,15 +166,15 @@ def named(text, program):
 
 def _memory(start, heap, program):
     """What lies at a place: an element of a tensor of the World, or a rank's own tensor."""
-    if heap >= PRIVATE:
-        rank = heap - PRIVATE
+    if heap >= PRIVATE_HEAPS:
+        rank = heap - PRIVATE_HEAPS
         known = program.private.get(rank, {})
         for (_, size), (first, name) in known.items():
             if first <= start < first + size:
                 return f"byte {start - first} of rank {rank}'s own tensor {name}"
         return f"memory of rank {rank}'s own"
     number, rank = divmod(heap, program.ranks)
-    if start < FLAGS:
+    if start < TABLE_OFFSET:
         return f"the barriers' flags of rank {rank}"
     world = program.worlds.get(number)
     return f"{world.flag_at(start) if world is not None else hex(start)} of rank {rank}"
