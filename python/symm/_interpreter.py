@@ -135,6 +135,27 @@ class Interpreter(Operands):
         return None if result is None else self.semantic.tensor(done, result)
 
 
+def data_ops(load, store):
+    """`remote_store`, `get`, `put` and `copy`, made of what loads a block and what stores one."""
+
+    def remote_store(operands, attributes):
+        store(remote(operands, "ptr"), operands["value"], operands.get("mask"))
+
+    def get(operands, attributes):
+        mask = operands.get("mask")
+        store(operands["dst"], load(remote(operands, "src"), mask), mask)
+
+    def put(operands, attributes):
+        mask = operands.get("mask")
+        store(remote(operands, "dst"), load(operands["src"], mask), mask)
+
+    def copy(operands, attributes):
+        mask = operands.get("mask")
+        store(remote(operands, "dst", "to"), load(remote(operands, "src", "from"), mask), mask)
+
+    return remote_store, get, put, copy
+
+
 class Effects:
     """What each op does, from its operands by the dialect's names and its attributes."""
 
@@ -151,20 +172,7 @@ class Effects:
         _interpreter_memory.look_at_ranks()
         return load(remote(operands, "ptr"), operands.get("mask"), operands.get("other"))
 
-    def remote_store(operands, attributes):
-        store(remote(operands, "ptr"), operands["value"], operands.get("mask"))
-
-    def get(operands, attributes):
-        mask = operands.get("mask")
-        store(operands["dst"], load(remote(operands, "src"), mask), mask)
-
-    def put(operands, attributes):
-        mask = operands.get("mask")
-        store(remote(operands, "dst"), load(operands["src"], mask), mask)
-
-    def copy(operands, attributes):
-        mask = operands.get("mask")
-        store(remote(operands, "dst", "to"), load(remote(operands, "src", "from"), mask), mask)
+    remote_store, get, put, copy = data_ops(load, store)
 
     def atomic_rmw(operands, attributes):
         there, value = remote(operands, "ptr"), operands["value"]

@@ -96,20 +96,7 @@ class Checked:
     def remote_load(operands, attributes):
         return load(remote(operands, "ptr"), operands.get("mask"), operands.get("other"), attributes.get("volatile"))
 
-    def remote_store(operands, attributes):
-        store(remote(operands, "ptr"), operands["value"], operands.get("mask"))
-
-    def get(operands, attributes):
-        mask = operands.get("mask")
-        store(operands["dst"], load(remote(operands, "src"), mask), mask)
-
-    def put(operands, attributes):
-        mask = operands.get("mask")
-        store(remote(operands, "dst"), load(operands["src"], mask), mask)
-
-    def copy(operands, attributes):
-        mask = operands.get("mask")
-        store(remote(operands, "dst", "to"), load(remote(operands, "src", "from"), mask), mask)
+    remote_store, get, put, copy = _interpreter.data_ops(load, store)
 
     def atomic_rmw(operands, attributes):
         there = remote(operands, "ptr")
