@@ -1,4 +1,7 @@
-// Copies: one memcpy where memory is contiguous, rows of it where the innermost dimension is, elements otherwise.
+// Copies: one memcpy where memory is contiguous, rows of it where the innermost dimension is, elements otherwise. GPUs call
+// the device library, which is MLIR as it stands.
+// RUN: symm-opt %S/../../../passes/src/lower/gpu/library.mlir -o %t
+// RUN: symm-opt %S/../../../passes/src/lower/gpu/bulk_engine.mlir -o %t
 // RUN: %golden symm-opt %s --symm-lower-to-cpu --canonicalize --cse --mlir-print-local-scope
 
 func.func private @contiguous(%ctx: !symm.ctx, %a: memref<4x8xf32>, %b: memref<4x8xf32>, %r: i32, %d: i64) {

@@ -18,7 +18,7 @@ use symm_dialect::pointer::strides;
 use symm_dialect::shape::{Shaped, byte_width};
 use symm_dialect::symbol::symbol;
 
-/// The device library, in MLIR, for an element width to be filled in.
+/// The device library, in MLIR, for elements of four bytes.
 const LIBRARY: &str = include_str!("library.mlir");
 
 /// The part of the library that drives the bulk copy engine of `sm_90`.
@@ -127,6 +127,29 @@ fn contiguous<'c: 'a, 'a>(
     b.call(&bulk, &[dst, src, bytes, number, count, opens], &[]);
 }
 
+/// A part of the library for elements of `width` bytes, of which a thread has `depth` times 16 bytes in flight.
+fn specialised(part: &str, (width, depth): (u64, u64)) -> String {
+    // A thread moves an element or 16 bytes at a time.
+    let aliases = [
+        ("!element", format!("i{}", 8 * width)),
+        ("#width", format!("{width} : i64")),
+        ("#least", format!("{} : i64", width.min(16))),
+        ("#tile_vectors", format!("{} : i64", 32 * depth)),
+    ];
+    let set = |line: &str| match aliases.iter().find(|(name, _)| line.starts_with(&format!("{name} = "))) {
+        Some((name, value)) => format!("{name} = {value}\n"),
+        None => format!("{line}\n"),
+    };
+    let text = part.lines().map(set).collect::<String>().replace(TILE, &tile(depth));
+    let copy = format!("{width}x{depth}");
+    let names =
+        [("@_symm_copy_elements", width.to_string()), ("@_symm_copy", copy.clone()), ("@_symm_bulk_copy", copy)];
+    names.iter().fold(text, |text, (name, suffix)| text.replace(&format!("{name}("), &format!("{name}_{suffix}(")))
+}
+
+/// The library's call for a tile.
+const TILE: &str = "func.call @_symm_copy_tile(%s, %d) : (!llvm.ptr, !llvm.ptr) -> ()";
+
 /// What a thread moves of a tile: from `%s` to `%d`, 32 vectors apart, and all loaded before the first is stored.
 fn tile(depth: u64) -> String {
     let each = |line: &dyn Fn(u64) -> String| (0..depth).map(line).collect::<String>();
@@ -155,12 +178,7 @@ fn import<'c: 'a, 'a>(
     if missing.is_empty() {
         return;
     }
-    // A thread moves an element or 16 bytes at a time.
-    let numbers = [("WIDTH", width), ("BITS", 8 * width), ("LEAST", width.min(16)), ("DEPTH", depth)];
-    let numbers = [("TILE_VECTORS", 32 * depth)].into_iter().chain(numbers);
-    let text = numbers.fold(part.to_owned(), |text, (name, value)| text.replace(name, &value.to_string()));
-    let text = text.replace("TILE", &tile(depth));
-    let library = Module::parse(b.context, &text).expect("the device library parses");
+    let library = Module::parse(b.context, &specialised(part, (width, depth))).expect("the device library parses");
     let first = operations(body)[0];
     for function in operations(library.body()) {
         if symbol(function).is_some_and(|name| missing.contains(&name.as_str())) {

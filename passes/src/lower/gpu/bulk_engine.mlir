@@ -91,13 +91,13 @@ func.func private @_symm_bulk_fill(%src: !llvm.ptr<1>, %bytes: i64, %c: i64, %s:
   return
 }
 
-func.func private @_symm_copy_WIDTHxDEPTH(!llvm.ptr, !llvm.ptr, i64, i64, i64)
+func.func private @_symm_copy(!llvm.ptr, !llvm.ptr, i64, i64, i64)
 
 // Copies by a block: what lies between the first and the last multiple of 16 by the engine, the rest by the threads. All
 // of it by the threads where the engine can't serve, or is not worth its start: up to four times 16 bytes a thread; after
 // a barrier, if `%opens` asks for it. What the engine wrote is known to the thread that drives it, and after the group's
 // next barrier to all.
-func.func private @_symm_bulk_copy_WIDTHxDEPTH(%dst: !llvm.ptr, %src: !llvm.ptr, %bytes: i64, %tid: i64, %n: i64,
+func.func private @_symm_bulk_copy(%dst: !llvm.ptr, %src: !llvm.ptr, %bytes: i64, %tid: i64, %n: i64,
                                                %opens: i1) {
   %c0 = arith.constant 0 : i64
   %c1 = arith.constant 1 : i64
@@ -169,14 +169,14 @@ func.func private @_symm_bulk_copy_WIDTHxDEPTH(%dst: !llvm.ptr, %src: !llvm.ptr,
       %tail_at = arith.subi %bytes, %tail : i64
       %td = llvm.getelementptr %dst[%tail_at] : (!llvm.ptr, i64) -> !llvm.ptr, i8
       %ts = llvm.getelementptr %src[%tail_at] : (!llvm.ptr, i64) -> !llvm.ptr, i8
-      func.call @_symm_copy_WIDTHxDEPTH(%dst, %src, %head, %from_last, %n) : (!llvm.ptr, !llvm.ptr, i64, i64, i64) -> ()
-      func.call @_symm_copy_WIDTHxDEPTH(%td, %ts, %tail, %from_last, %n) : (!llvm.ptr, !llvm.ptr, i64, i64, i64) -> ()
+      func.call @_symm_copy(%dst, %src, %head, %from_last, %n) : (!llvm.ptr, !llvm.ptr, i64, i64, i64) -> ()
+      func.call @_symm_copy(%td, %ts, %tail, %from_last, %n) : (!llvm.ptr, !llvm.ptr, i64, i64, i64) -> ()
     }
   } else {
     scf.if %opens {
       gpu.barrier
     }
-    func.call @_symm_copy_WIDTHxDEPTH(%dst, %src, %bytes, %tid, %n) : (!llvm.ptr, !llvm.ptr, i64, i64, i64) -> ()
+    func.call @_symm_copy(%dst, %src, %bytes, %tid, %n) : (!llvm.ptr, !llvm.ptr, i64, i64, i64) -> ()
   }
   return
 }

@@ -1,18 +1,29 @@
-// The device library, for elements of WIDTH bytes: copies of contiguous bytes by a group of threads. `tid` is the
-// thread's number in its group, `n` how many there are; all of them call with the same operands.
+// The device library: copies of contiguous bytes by a group of threads. `tid` is the thread's number in its group, `n`
+// how many there are; all of them call with the same operands. As it stands it is for elements of four bytes, of which
+// a thread has four times 16 bytes in flight. For other ones bulk.rs sets the aliases below, adds the numbers to the
+// names of the functions, and puts a tile's loads and stores in the place of its call.
 //
 // Where everything is a multiple of 16 and little enough, a thread moves up to four times 16 bytes, and that is all.
 // Otherwise, where source and destination are aligned alike modulo 16, a head of single elements brings the destination
-// to a multiple of 16. Then 32 threads each move tiles, 16 bytes a thread and DEPTH of them at a time: eight where it
+// to a multiple of 16. Then 32 threads each move tiles, 16 bytes a thread and several of them at a time: eight where it
 // reads from a peer, so that with 512 threads 64 KiB are in flight, which is what one SM needs to read over the link at
 // full speed; four where it writes, which starts sooner. In a tile the distances are constants, so that 1024 threads
 // still have registers enough. What is no tile moves four at a time, then singly, and a tail of single elements
 // remains. Where they are not aligned alike, elements are moved one by one.
 //
 // Each instruction costs a scheduler of the GPU a slot for every warp of the block: threads that have nothing to move
-// leave at once, and what is rare is behind a branch.
+// leave at once, and what is rare is under a branch.
 
-func.func private @_symm_copy_WIDTHxDEPTH(%dst: !llvm.ptr, %src: !llvm.ptr, %bytes: i64, %tid: i64, %n: i64) {
+// An element, its bytes, the least bytes that a thread moves at a time, and the vectors of a tile of 32 threads.
+!element = i32
+#width = 4 : i64
+#least = 4 : i64
+#tile_vectors = 128 : i64
+
+// Moves vectors from %s to %d, 32 apart.
+func.func private @_symm_copy_tile(!llvm.ptr, !llvm.ptr)
+
+func.func private @_symm_copy(%dst: !llvm.ptr, %src: !llvm.ptr, %bytes: i64, %tid: i64, %n: i64) {
   %c0 = arith.constant 0 : i64
   %c2 = arith.constant 2 : i64
   %c3 = arith.constant 3 : i64
@@ -21,8 +32,8 @@ func.func private @_symm_copy_WIDTHxDEPTH(%dst: !llvm.ptr, %src: !llvm.ptr, %byt
   %c16 = arith.constant 16 : i64
   %c32 = arith.constant 32 : i64
   %c64 = arith.constant 64 : i64
-  %tile = arith.constant TILE_VECTORS : i64
-  %w = arith.constant WIDTH : i64
+  %tile = arith.constant #tile_vectors
+  %w = arith.constant #width
   %target = llvm.ptrtoint %dst : !llvm.ptr to i64
   %source = llvm.ptrtoint %src : !llvm.ptr to i64
   %ends = arith.ori %target, %source : i64
@@ -85,7 +96,7 @@ func.func private @_symm_copy_WIDTHxDEPTH(%dst: !llvm.ptr, %src: !llvm.ptr, %byt
     }
   } else {
     // The least that each thread before this one moves.
-    %least = arith.constant LEAST : i64
+    %least = arith.constant #least
     %before = arith.muli %tid, %least : i64
     %has_work = arith.cmpi ult, %before, %bytes : i64
     scf.if %has_work {
@@ -112,7 +123,7 @@ func.func private @_symm_copy_WIDTHxDEPTH(%dst: !llvm.ptr, %src: !llvm.ptr, %byt
           %i = arith.addi %first, %lane : i64
           %s = llvm.getelementptr %bs[%i] : (!llvm.ptr, i64) -> !llvm.ptr, vector<4xi32>
           %d = llvm.getelementptr %bd[%i] : (!llvm.ptr, i64) -> !llvm.ptr, vector<4xi32>
-          TILE
+          func.call @_symm_copy_tile(%s, %d) : (!llvm.ptr, !llvm.ptr) -> ()
         }
         %tiled = arith.muli %tiles, %tile : i64
         %start = arith.addi %tiled, %tid : i64
@@ -163,24 +174,24 @@ func.func private @_symm_copy_WIDTHxDEPTH(%dst: !llvm.ptr, %src: !llvm.ptr, %byt
           %tail_at = arith.subi %bytes, %tail : i64
           %td = llvm.getelementptr %dst[%tail_at] : (!llvm.ptr, i64) -> !llvm.ptr, i8
           %ts = llvm.getelementptr %src[%tail_at] : (!llvm.ptr, i64) -> !llvm.ptr, i8
-          func.call @_symm_copy_elements_WIDTH(%dst, %src, %head_elements, %tid, %n) : (!llvm.ptr, !llvm.ptr, i64, i64, i64) -> ()
-          func.call @_symm_copy_elements_WIDTH(%td, %ts, %tail_elements, %tid, %n) : (!llvm.ptr, !llvm.ptr, i64, i64, i64) -> ()
+          func.call @_symm_copy_elements(%dst, %src, %head_elements, %tid, %n) : (!llvm.ptr, !llvm.ptr, i64, i64, i64) -> ()
+          func.call @_symm_copy_elements(%td, %ts, %tail_elements, %tid, %n) : (!llvm.ptr, !llvm.ptr, i64, i64, i64) -> ()
         }
       } else {
         %elements = arith.divui %bytes, %w : i64
-        func.call @_symm_copy_elements_WIDTH(%dst, %src, %elements, %tid, %n) : (!llvm.ptr, !llvm.ptr, i64, i64, i64) -> ()
+        func.call @_symm_copy_elements(%dst, %src, %elements, %tid, %n) : (!llvm.ptr, !llvm.ptr, i64, i64, i64) -> ()
       }
     }
   }
   return
 }
 
-func.func private @_symm_copy_elements_WIDTH(%dst: !llvm.ptr, %src: !llvm.ptr, %count: i64, %tid: i64, %n: i64) {
+func.func private @_symm_copy_elements(%dst: !llvm.ptr, %src: !llvm.ptr, %count: i64, %tid: i64, %n: i64) {
   scf.for %i = %tid to %count step %n : i64 {
-    %from = llvm.getelementptr %src[%i] : (!llvm.ptr, i64) -> !llvm.ptr, iBITS
-    %to = llvm.getelementptr %dst[%i] : (!llvm.ptr, i64) -> !llvm.ptr, iBITS
-    %v = llvm.load %from {alignment = WIDTH : i64} : !llvm.ptr -> iBITS
-    llvm.store %v, %to {alignment = WIDTH : i64} : iBITS, !llvm.ptr
+    %from = llvm.getelementptr %src[%i] : (!llvm.ptr, i64) -> !llvm.ptr, !element
+    %to = llvm.getelementptr %dst[%i] : (!llvm.ptr, i64) -> !llvm.ptr, !element
+    %v = llvm.load %from {alignment = #width} : !llvm.ptr -> !element
+    llvm.store %v, %to {alignment = #width} : !element, !llvm.ptr
   }
   return
 }
