@@ -88,6 +88,17 @@ fn what_nothing_takes_is_not_written() {
 }
 
 #[test]
+fn constants_that_nothing_takes_keep_their_lines() {
+    let made =
+        |line| format!("    %c{line} = \"arith.constant\"() <{{value = 11 : i64}}> : () -> i64 loc(#loc{line})\n");
+    let first = "    %a = \"ttg.local_alloc\"";
+    let kernel = kernel(ADD).replace(first, &(made(50) + &made(60) + first));
+    let text = lowered(&format!("{kernel}#loc50 = loc(\"kernel.py\":50:1)\n#loc60 = loc(\"kernel.py\":60:1)\n"));
+    assert_eq!(text.matches("value = 11 : i64").count(), 2, "{text}");
+    assert!(text.contains("\"kernel.py\":50:1") && text.contains("\"kernel.py\":60:1"), "{text}");
+}
+
+#[test]
 fn what_is_made_has_the_location_of_the_op() {
     let text = lowered(&kernel(ADD));
     let line = text.lines().find(|line| line.contains("tt.atomic_rmw")).expect("there is one");
