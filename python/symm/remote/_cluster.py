@@ -106,9 +106,8 @@ class Cluster(Collectives):
 
         A rank that waits for others longer than the deadline of now (`symm.remote.deadline`) says for which.
         """
+        self._need_processes()
         for rank, link in enumerate(self._links):
-            if not hasattr(link, "join_start"):
-                raise UnsupportedError("workers in this process are no ranks: use symm.remote.Processes")
             if (link.rank, link.num_ranks) != (rank, len(self)):
                 raise ArgumentError(
                     f"the worker at {link.address} is not rank {rank} of {len(self)}: start each with RANK and WORLD_SIZE "
@@ -165,6 +164,7 @@ class Cluster(Collectives):
         is symm.triton, and nothing else of this program. A `Ranked` argument is each rank's own part; the class
         `symm.remote.Context` stands for the rank's context.
         """
+        self._need_processes()
         grid = _grid(grid)
         # All are right, or none is launched: ranks would wait for those that are not.
         own = [
@@ -175,6 +175,10 @@ class Cluster(Collectives):
         line = self._together()
         for link, (places, names) in zip(self._links, own, strict=True):
             link.launch(module, kernel, grid, places, names, line)
+
+    def _need_processes(self):
+        if not all(hasattr(link, "join_start") for link in self._links):
+            raise UnsupportedError("workers in this process are no ranks: use symm.remote.Processes")
 
     def _together(self):
         """The line that asks all ranks for something. Raises if one is lost: the others would wait for it."""
