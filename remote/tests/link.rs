@@ -93,6 +93,23 @@ fn a_number_of_results_that_differs_is_a_failure() {
 }
 
 #[test]
+fn results_that_no_answer_can_hold_are_not_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let (worker, engine) = worker(folder.path(), "a");
+    let client = connect(worker.address());
+    op(&client, 0, "test::many");
+    for (count, fits) in [(3, true), (70_000, false)] {
+        let request = client.expect(None);
+        let work =
+            Work { reply: Some(request), outputs: Outputs::From(1), args: vec![Value::Int(count)], kwargs: Vec::new() };
+        client.request(&Request::Call { op: 0, work }).unwrap();
+        assert_eq!(matches!(answer(&client, request), Outcome::Value(_)), fits);
+        sync(&client);
+        assert_eq!(engine.alive.load(Ordering::SeqCst), 3);
+    }
+}
+
+#[test]
 fn large_tensors_go_and_come() {
     let folder = tempfile::tempdir().unwrap();
     let (worker, _) = worker(folder.path(), "a");

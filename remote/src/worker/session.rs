@@ -202,14 +202,17 @@ impl<E: Engine> Session<'_, E> {
     fn produced(&mut self, work: &Work, produced: Result<Produced<E::Tensor>, Failure>) -> Result<(), Error> {
         match produced {
             Ok(mut produced) => {
-                for (position, tensor) in produced.tensors.into_iter().enumerate() {
-                    if let (Some(id), Some(tensor)) = (work.outputs.id(position), tensor) {
-                        self.tensors.put(id, Slot::Tensor(tensor));
-                    }
-                }
-                let Some(request) = work.reply else { return Ok(()) };
+                let Some(request) = work.reply else {
+                    self.put(&work.outputs, produced.tensors);
+                    return Ok(());
+                };
                 number(&mut produced.value, &work.outputs);
-                self.answer(&Answer::Reply { request, value: produced.value })
+                let answer = Answer::Reply { request, value: produced.value };
+                // A client never drops what it does not hear of.
+                if answer.write(&mut self.encoder).is_ok() {
+                    self.put(&work.outputs, produced.tensors);
+                }
+                self.answer(&answer)
             }
             Err(failure) => {
                 self.poison_outputs(&work.outputs, self.message);
@@ -217,6 +220,14 @@ impl<E: Engine> Session<'_, E> {
                     Some(request) => self.answer(&Answer::Error { request, failure }),
                     None => self.answer(&Answer::Failed { message: self.message, failure }),
                 }
+            }
+        }
+    }
+
+    fn put(&mut self, outputs: &Outputs, tensors: Vec<Option<E::Tensor>>) {
+        for (position, tensor) in tensors.into_iter().enumerate() {
+            if let (Some(id), Some(tensor)) = (outputs.id(position), tensor) {
+                self.tensors.put(id, Slot::Tensor(tensor));
             }
         }
     }

@@ -93,6 +93,11 @@ impl Engine for Vectors {
                 self.log.lock().unwrap().push("note".into());
                 return Ok(Produced { tensors: Vec::new(), value: Value::None });
             }
+            ("many", [Value::Int(count)]) => {
+                let tensors: Vec<_> = (0..*count).map(|_| Some(self.vector(vec![0.0]))).collect();
+                let value = Value::List(vec![Value::None; tensors.len()]);
+                return Ok(Produced { tensors, value });
+            }
             ("sum", [Value::Tensor(a)]) => {
                 let sum = tensors.tensor(*a)?.numbers.iter().sum::<f32>();
                 return Ok(Produced { tensors: Vec::new(), value: Value::Float(sum.into()) });
