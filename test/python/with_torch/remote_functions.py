@@ -1,5 +1,7 @@
 """Functions that a worker runs for its clients, and one that it does not."""
 
+import sys
+
 import torch
 
 
@@ -18,6 +20,11 @@ def gradient(x):
     x = x.detach().requires_grad_()
     (x * x).sum().backward()
     return x.grad
+
+
+@remote
+def leave():
+    sys.exit(3)
 
 
 def private(x):

@@ -222,6 +222,8 @@ def test_remote_functions_run_by_name_only(link):
     ]:
         with pytest.raises(errors.RefusedError, match=why):
             link.run_function(module, name, (vector,), None, 300, "here")
+    with pytest.raises(RuntimeError, match="^SystemExit: 3\n"):
+        link.run_function("remote_functions", "leave", (), None, 400, "here")
 
 
 def test_what_was_made_for_a_client_goes_with_it():

@@ -1,7 +1,7 @@
 //! What torch gives back: tensors, values and exceptions.
 
 use super::super::types::Types;
-use pyo3::exceptions::{PyRuntimeError, PyTypeError};
+use pyo3::exceptions::{PyException, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyComplex, PyComplexMethods, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use symm_remote::engine::Produced;
@@ -113,7 +113,9 @@ pub fn failure(py: Python<'_>, error: &PyErr) -> Failure {
             _ => None,
         })
     };
-    let known = class.mro().iter().find_map(|class| name(&class).ok().flatten());
+    // A program that catches exceptions does not expect SystemExit of a worker.
+    let is_exception = class.is_subclass_of::<PyException>().unwrap_or(false);
+    let known = if is_exception { class.mro().iter().find_map(|class| name(&class).ok().flatten()) } else { None };
     let kind = known.unwrap_or_else(|| "RuntimeError".into());
     let own = class.name().map_or_else(|_| String::new(), |name| name.to_string());
     if text.contains("DefaultCPUAllocator: can't allocate memory") || kind == "MemoryError" {
