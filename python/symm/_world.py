@@ -6,6 +6,7 @@ import atexit
 import contextlib
 import ctypes
 import logging
+import math
 import operator
 import os
 import pickle
@@ -91,9 +92,11 @@ class World(Factories, Splits, Streams, Argument, _timeouts.Timed):
             raise ArgumentError(f"symm.init: timeout must be a number of seconds, not {timeout}")
         seconds = _timeouts.default(timeout)
         driver, number = driver_of(device)
+        # What is longer than any run is none.
+        most = None if timeout and seconds == math.inf else timeout
         with as_torch_has_joined():
             try:
-                self.rank = _open.join(heap_size, driver, timeout, place())
+                self.rank = _open.join(heap_size, driver, most, place())
             except (TypeError, ValueError, OverflowError) as error:
                 raise ArgumentError(f"symm.init: {error}") from None
         self.device = torch().device("cpu")

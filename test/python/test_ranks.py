@@ -250,6 +250,8 @@ def test_ranks_are_those_of_torch_distributed():
         ({"WORLD_SIZE": "four"}, "symm.errors.BootstrapError: environment variable WORLD_SIZE"),
         ({"WORLD_SIZE": "129"}, "symm.errors.BootstrapError: environment variable WORLD_SIZE is 129, and a run has 1 to 128"),
         ({}, "this rank has left the run"),
+        ({"TIMEOUT": "inf"}, "this rank has left the run"),
+        ({"TIMEOUT": "1e300"}, "this rank has left the run"),
     ],
 )
 def test_wrong_start_is_said(environment, message):
