@@ -103,6 +103,14 @@ def add_in_place(table, p, q, n, peer, B: tl.constexpr):
 
 
 @triton.jit
+def add_in_place_of_each(table, p, q, n, peer, B: tl.constexpr):
+    ctx = st.DeviceContext(table)
+    at = tl.arange(0, B)
+    for i in range(n):
+        tl.store(p + i * B + at, tl.load(p + i * B + at) + ctx.load(p + i * B + at, peer))
+
+
+@triton.jit
 def over_ranks(table, p, q, B: tl.constexpr):
     ctx = st.DeviceContext(table)
     at = tl.arange(0, B)
@@ -197,7 +205,8 @@ def test_a_loop_that_stores_nothing_is_staged_without_a_test(caplog):
     assert caplog.messages[0].endswith("is given 11 stages of 8192 bytes")
 
 
-LEFT_ALONE = [push, put_blocks, add_in_place, over_ranks, over_eight, gather, own_stages, waits]
+LEFT_ALONE = [push, put_blocks, add_in_place, add_in_place_of_each, over_ranks, over_eight]
+LEFT_ALONE += [gather, own_stages, waits]
 # Newer versions have no block pointers.
 LEFT_ALONE += [to_a_block_pointer] if VERSION < (3, 7) else []
 

@@ -83,6 +83,20 @@ const FEWEST_AHEAD: u64 = 2;
 /// How many iterations a loop has to have, where that is known: with fewer the stages are not filled for long.
 const FEWEST_TRIPS: i64 = 16;
 
+/// How many values two addresses are compared by; those that are made of more count as different.
+const MOST_VALUES: u32 = 64;
+
+/// The ops of Triton that an address is made with.
+const ADDRESSING: &[&str] = &[
+    "tt.addptr",
+    "tt.broadcast",
+    "tt.expand_dims",
+    "tt.get_num_programs",
+    "tt.get_program_id",
+    "tt.make_range",
+    "tt.splat",
+];
+
 fn run(root: OperationRef, options: &Values) -> Ir {
     let capability = options.text("target").strip_prefix("cuda:").and_then(|number| number.parse().ok());
     let Some(shared) = capability.and_then(shared_memory) else { return Ir::Kept };
@@ -223,7 +237,9 @@ fn counts_ranks<'c: 'a, 'a>(bound: Value<'c, 'a>) -> bool {
 /// Whether no iteration of a loop loads what one stores, found out before it; `None` where that can't be.
 fn is_apart<'c: 'a, 'a>(op: OperationRef<'c, 'a>, traffic: &Traffic<'c, 'a>) -> Option<Value<'c, 'c>> {
     let pairs = || traffic.loads.iter().flat_map(|load| traffic.stores.iter().map(move |store| (load, store)));
-    if pairs().any(|(load, store)| load.side == store.side && is_same(load.pointer, store.pointer)) {
+    if pairs()
+        .any(|(load, store)| load.side == store.side && is_same(load.pointer, store.pointer, &mut { MOST_VALUES }))
+    {
         return None;
     }
     let mut extents = Extents::of(op);
@@ -243,15 +259,23 @@ fn is_apart<'c: 'a, 'a>(op: OperationRef<'c, 'a>, traffic: &Traffic<'c, 'a>) -> 
     facts.into_iter().reduce(|one, other| b.binary("arith.andi", one, other))
 }
 
-/// Whether two pointers are one, or made of one in the same way.
-fn is_same<'c: 'a, 'a>(one: Value<'c, 'a>, other: Value<'c, 'a>) -> bool {
-    one == other
-        || definition(one).zip(definition(other)).is_some_and(|(one, other)| {
-            matches!(name(one), "tt.addptr" | "tt.splat" | "tt.broadcast" | "tt.expand_dims")
-                && name(one) == name(other)
-                && one.operand_count() == other.operand_count()
-                && one.operands().zip(other.operands()).all(|(one, other)| is_same(one, other))
-        })
+/// Whether two values are one, or computed from one in the same way: nothing has been merged yet.
+fn is_same<'c: 'a, 'a>(one: Value<'c, 'a>, other: Value<'c, 'a>, left: &mut u32) -> bool {
+    if one == other {
+        return true;
+    }
+    let (Some(first), Some(second), Some(one_less)) = (definition(one), definition(other), left.checked_sub(1)) else {
+        return false;
+    };
+    *left = one_less;
+    (name(first).starts_with("arith.") || ADDRESSING.contains(&name(first)))
+        && name(first) == name(second)
+        && one.r#type() == other.r#type()
+        && first.attributes().eq(second.attributes())
+        // What an op of Triton's holds beside its attributes, as no dialect is there to say.
+        && ["axis", "end", "start"].into_iter().all(|held| first.attribute(held).ok() == second.attribute(held).ok())
+        && first.operand_count() == second.operand_count()
+        && first.operands().zip(second.operands()).all(|(one, other)| is_same(one, other, left))
 }
 
 /// What a loop does to memory; `None` if it does more than load and store.

@@ -146,6 +146,23 @@
     %at2 = "tt.addptr"(%qs, %range) : (tensor<8192x!tt.ptr<f16>>, tensor<8192xi32>) -> tensor<8192x!tt.ptr<f16>>
     "tt.store"(%at2, %sum2) : (tensor<8192x!tt.ptr<f16>>, tensor<8192xf16>) -> ()
   }
+  // The same, with all of the address computed again.
+  scf.for %i = %c0 to %n step %n : i32 {
+    %v = symm.remote_load %ctx, %ss, %peer : tensor<8192x!tt.ptr<f16>> -> tensor<8192xf16>
+    %by = arith.muli %i, %n : i32
+    %r = "tt.make_range"() <{end = 8192 : i32, start = 0 : i32}> : () -> tensor<8192xi32>
+    %bys = "tt.splat"(%by) : (i32) -> tensor<8192xi32>
+    %offset = arith.addi %bys, %r : tensor<8192xi32>
+    %at = "tt.addptr"(%qs, %offset) : (tensor<8192x!tt.ptr<f16>>, tensor<8192xi32>) -> tensor<8192x!tt.ptr<f16>>
+    %w = "tt.load"(%at) : (tensor<8192x!tt.ptr<f16>>) -> tensor<8192xf16>
+    %sum3 = arith.addf %v, %w : tensor<8192xf16>
+    %by2 = arith.muli %i, %n : i32
+    %r2 = "tt.make_range"() <{end = 8192 : i32, start = 0 : i32}> : () -> tensor<8192xi32>
+    %bys2 = "tt.splat"(%by2) : (i32) -> tensor<8192xi32>
+    %offset2 = arith.addi %bys2, %r2 : tensor<8192xi32>
+    %at2 = "tt.addptr"(%qs, %offset2) : (tensor<8192x!tt.ptr<f16>>, tensor<8192xi32>) -> tensor<8192x!tt.ptr<f16>>
+    "tt.store"(%at2, %sum3) : (tensor<8192x!tt.ptr<f16>>, tensor<8192xf16>) -> ()
+  }
   // Offsets that are not followed: any, and those that a carried pointer is not moved by alone.
   // CHECK-NOT: arith.cmpi
   scf.for %i = %c0 to %n step %n : i32 {
