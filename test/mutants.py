@@ -27,14 +27,15 @@ CHECKS = [
     ["--ranks", "2", "--threads", "2"],
     ["--ranks", "2", "--threads", "2", "--schedules", "5", "--steps", "100000"],
     ["--ranks", "3", "--threads", "2", "--schedules", "1", "--steps", "100000"],
+    ["--ranks", "4", "--threads", "2"],
 ]
 OP = re.compile(
     r"(?:(%\w+) = )?(symm\.(?:signal|wait|put_signal|fence|barrier|barrier_all|atomic_rmw|atomic_cas|wait_packet)"
     r"|gpu\.barrier)\b"
 )
 NARROW = ["scope gpu", "scope cta"]
-# What a clause is put before, in the order of the assembly.
-LATER = {"sem": r" scope | group | engine | \{| : ", "scope": r" group | engine | \{| : "}
+# What a clause is put before, in the order of the assembly; else it stands before the types.
+LATER = {"sem": r" scope | group | engine | \{", "scope": r" group | engine | \{"}
 
 
 @dataclass
@@ -100,9 +101,9 @@ def with_clause(op, clause):
     """The op with a `sem` or `scope` of its own."""
     word = clause.split()[0]
     op = re.sub(rf" {word} \w+", "", op)
-    at = re.search(LATER[word] if " : " in op else r" scope | group |$", op)
-    # Types come last; a mask has one before.
-    start = op.rindex(" : ") if at[0] == " : " else at.start()
+    later = re.search(LATER[word], op)
+    types = op.rindex(" : ") if " : " in op else len(op)
+    start = later.start() if later else types
     return f"{op[:start]} {clause}{op[start:]}"
 
 
