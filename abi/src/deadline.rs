@@ -31,6 +31,12 @@ pub const WORDS: usize = 8;
 /// Of a rank's own record, which begins with such words: the program that gave up; see [`PROGRAM_SHIFTS`].
 pub const PROGRAM_WORD: usize = WORDS;
 
+/// And the address of the list of its tensors, 0 where there is none: how many stretches of its memory, then the first
+/// address of each and that after it. The first one is the heap without what is symm's own; the others lie in it. A
+/// kernel that looks whether it stays in its tensors finds them there. An access that does not writes the record as
+/// waits do, with its lowest address outside; [`EXPECTED_WORD`] and [`SEEN_WORD`] are the ends of the tensor's memory.
+pub const TENSORS_WORD: usize = WORDS + 1;
+
 /// The first word of its log: what programs were waiting for when a wait had given up. A program has the entry of the
 /// sum of its numbers, modulo [`LOG_ENTRIES`]; who comes second finds it taken.
 pub const LOG_WORD: usize = WORDS + 2;

@@ -50,8 +50,9 @@ impl<'c> Shaped<'c> {
             .collect()
     }
 
-    /// The encoding of a tensor (Triton's layout), null if there is none.
-    fn encoding(self) -> Option<Attribute<'c>> {
+    /// The encoding of a tensor (Triton's layout), if there is one.
+    #[must_use]
+    pub fn encoding(self) -> Option<Attribute<'c>> {
         if !self.0.is_ranked_tensor() {
             return None;
         }

@@ -33,6 +33,7 @@ pub const PASSES: &[Pass] = &[
     check::polls::PASS,
     check::sync::PASS,
     transform::insert_bounds_checks::PASS,
+    transform::guard_accesses::PASS,
     transform::insert_watchdog::PASS,
     transform::hoist_translation::PASS,
     transform::coalesce_signals::PASS,

@@ -1,6 +1,7 @@
 //! Transformations within the dialect.
 
 pub mod coalesce_signals;
+pub mod guard_accesses;
 pub mod hoist_translation;
 pub mod infer_order;
 pub mod insert_bounds_checks;

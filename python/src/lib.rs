@@ -25,7 +25,7 @@ type Lowered = (Vec<u8>, Vec<Note>, String, Vec<(&'static str, String)>);
 
 /// Lowers the symm ops in a Triton module; `python/symm/_symm.pyi` says how.
 #[pyfunction]
-#[pyo3(signature = (text, version, target, strict = false, stages = false))]
+#[pyo3(signature = (text, version, target, strict = false, stages = false, bounds_checks = false))]
 fn lower_triton(
     py: Python<'_>,
     text: &str,
@@ -33,8 +33,10 @@ fn lower_triton(
     target: &str,
     strict: bool,
     stages: bool,
+    bounds_checks: bool,
 ) -> PyResult<Lowered> {
-    match py.detach(|| symm_triton::lower_as(text, version, target, Switches { strict, stages })) {
+    let switches = Switches { strict, bounds_checks, stages };
+    match py.detach(|| symm_triton::lower_as(text, version, target, switches)) {
         Ok(lowered) => {
             let notes = lowered.notes.into_iter().map(tuple).collect();
             Ok((lowered.module, notes, lowered.waits, lowered.stages))
@@ -73,6 +75,7 @@ fn deadline_record(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         ("base", deadline::BASE_WORD),
         ("words", deadline::WORDS),
         ("program", deadline::PROGRAM_WORD),
+        ("tensors", deadline::TENSORS_WORD),
         ("log", deadline::LOG_WORD),
         ("log_entries", deadline::LOG_ENTRIES),
         ("entry_words", deadline::ENTRY_WORDS),

@@ -7,6 +7,7 @@ import weakref
 import zlib
 from typing import TYPE_CHECKING, Any
 
+from . import _bounds
 from ._device import place
 from ._memory import Memory, torch
 from .errors import ArgumentError, HeapExhaustedError
@@ -144,6 +145,7 @@ class Factories:
             with self._meeting(call, here):
                 address = self.rank.alloc(size, call, here)
         self._made_at[address - self._mine] = size, itemsize, call, here
+        _bounds.tell(self)
         memory = Memory(address, size, self.rank.hold())
         weakref.finalize(memory, self._dropped.add, address).atexit = False
         return memory
@@ -154,6 +156,11 @@ class Factories:
             if start <= offset < start + size:
                 return f"element {(offset - start) // itemsize} of {call} (made at {here})"
         return f"heap+{offset:#x}"
+
+    def tensor_at(self, offset: int, size: int) -> str:
+        """What has so many bytes from there on, for messages: a tensor, or the heap."""
+        made = self._made_at.get(offset)
+        return f"{made[2]} (made at {made[3]})" if made is not None and made[0] == size else "the heap"
 
     def _free_dropped(self, here):
         """Frees what no rank has a tensor on any more; whether there was such."""

@@ -8,7 +8,6 @@ pointer that is made of an integer knows none, and is not checked.
 
 import functools
 import inspect
-import os
 import time
 
 import numpy as np
@@ -17,11 +16,11 @@ from triton._C.libtriton import interpreter as memory
 from triton.runtime import interpreter
 from triton.runtime.interpreter import TensorHandle, _get_np_dtype
 
-from . import _open
-from .errors import ArgumentError, BoundsError
+from . import _open, _switches
+from .errors import BoundsError
 
-# The switch, and the attribute of a pointer with the first address of its tensor's memory and that after it.
-SWITCH, MEMORY = "SYMM_BOUNDS_CHECKS", "symm.memory"
+# The attribute of a pointer with the first address of its tensor's memory and that after it.
+MEMORY = "symm.memory"
 # Bytes of a line of packets.
 LINE = 16
 SECONDS_BETWEEN_LOOKS = 0.05
@@ -72,10 +71,7 @@ def _patching_once(patch):
 
 @functools.cache
 def are_bounds_checked():
-    value = os.environ.get(SWITCH, "")
-    if value not in ("", "0", "1"):
-        raise ArgumentError(f"{SWITCH} must be 0 or 1, not {value!r}")
-    return value == "1"
+    return _switches.is_on(_switches.BOUNDS)
 
 
 def _watched(access, located, what, at, mask_at):

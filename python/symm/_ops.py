@@ -79,8 +79,9 @@ def load(
     """Loads from `ptr` of `rank`: a value or a block, with the elements that `ptr` points to.
 
     Where `mask` is False nothing is read, and the result is `other`, or undefined without it. `cache_modifier` is
-    "", ".ca", ".cg" or ".cv"; `eviction_policy` is "", "evict_first" or "evict_last". It is a plain access: what it may
-    see is decided by `wait`, `fence` and the atomics. `rank` is one for all elements, or a block: one for each element.
+    "", ".ca", ".cg" or ".cv"; `eviction_policy` is "", "evict_first" or "evict_last", which goes with neither
+    ".ca", ".cg" nor `volatile`. It is a plain access: what it may see is decided by `wait`, `fence` and the atomics.
+    `rank` is one for all elements, or a block: one for each element.
     """
     pointer = emit.pointer(ptr)
     mask = emit.mask(mask, pointer)
@@ -96,6 +97,8 @@ def load(
         "eviction": choice(eviction_policy, "eviction_policy", EvictionPolicy),
         "volatile": flag(volatile, "volatile"),
     }
+    if attributes["eviction"] and (attributes["cache"] in ("ca", "cg") or attributes["volatile"]):
+        raise TypeError("eviction_policy goes with neither '.ca', '.cg' nor volatile")
     return same_elements(emit, emit.call("remote_load", operands, attributes, elements(pointer)), ptr)
 
 

@@ -17,20 +17,25 @@ from triton.runtime.jit import JITFunction
 from .errors import ArgumentError
 
 Kernel = TypeVar("Kernel")
-STRICT, DUMP = "SYMM_STRICT", "SYMM_DUMP"
+STRICT, DUMP, BOUNDS = "SYMM_STRICT", "SYMM_DUMP", "SYMM_BOUNDS_CHECKS"
 # What a kernel has of its own, and no other process asks the cache for.
 OWN, THIS_PROCESS = "symm_switches", uuid.uuid4().hex
 
 
 class Switches(NamedTuple):
-    """`strict`: errors instead of repairs. `dump`: the folder for the text of each stage."""
+    """`strict`: errors instead of repairs. `dump`: the folder for the text of each stage. `bounds`: what leaves its
+    tensor is left out, and told.
+    """
 
     strict: bool = False
     dump: str = ""
+    bounds: bool = False
 
     def key(self):
         """What tells kernels compiled with these from others; empty with none."""
-        return f"strict={self.strict} dump={self.dump and THIS_PROCESS}" if self != Switches() else ""
+        if self == Switches():
+            return ""
+        return f"strict={self.strict} dump={self.dump and THIS_PROCESS}" + (" bounds" if self.bounds else "")
 
 
 class Current(threading.local):
@@ -44,22 +49,26 @@ class Current(threading.local):
 current = Current()
 
 
-def options(*, strict: bool | None = None, dump: str | os.PathLike[str] | None = None) -> Any:
+def options(
+    *, strict: bool | None = None, dump: str | os.PathLike[str] | None = None, bounds_checks: bool | None = None
+) -> Any:
     """A decorator of kernels, before `@triton.jit` or `@gluon.jit`, for switches of the compiler.
 
     With `strict` what the compiler would repair and warn of is an error. With `dump`, a folder, it writes there what it is
-    given, what each pass makes of it, and all that Triton makes of that. What is None is as the environment says:
-    SYMM_STRICT=1, SYMM_DUMP=FOLDER.
+    given, what each pass makes of it, and all that Triton makes of that. With `bounds_checks` the compiled kernel leaves
+    out an access that leaves its tensor, and World.check and all that waits for the device raises BoundsError. What is
+    None is as the environment says: SYMM_STRICT=1, SYMM_DUMP=FOLDER, SYMM_BOUNDS_CHECKS=1.
     """
-    if strict is not None and not isinstance(strict, bool):
-        raise ArgumentError(f"options: strict must be True or False, not {strict!r}")
+    for name, told in {"strict": strict, "bounds_checks": bounds_checks}.items():
+        if told is not None and not isinstance(told, bool):
+            raise ArgumentError(f"options: {name} must be True or False, not {told!r}")
     if dump is not None and not isinstance(dump, (str, os.PathLike)):
         raise ArgumentError(f"options: dump must be a folder, not {dump!r}")
 
     def decorate(kernel: Kernel) -> Kernel:
         if not isinstance(kernel, JITFunction) and not hasattr(kernel, "fn"):
             raise ArgumentError(f"options: {kernel!r} is no kernel: write it above @triton.jit")
-        setattr(kernel, OWN, (strict, dump))
+        setattr(kernel, OWN, (strict, dump, bounds_checks))
         return kernel
 
     return decorate
@@ -67,13 +76,20 @@ def options(*, strict: bool | None = None, dump: str | os.PathLike[str] | None =
 
 def of(kernel):
     """The switches of a kernel."""
-    strict, dump = getattr(kernel, OWN, (None, None))
-    if strict is None:
-        told = os.environ.get(STRICT, "")
-        if told not in ("", "0", "1"):
-            raise ArgumentError(f"{STRICT} must be 0 or 1, not {told!r}")
-        strict = told == "1"
-    return Switches(strict, os.fspath(dump) if dump is not None else os.environ.get(DUMP, ""))
+    strict, dump, bounds = getattr(kernel, OWN, (None, None, None))
+    if bounds is None:
+        # What comes with symm is right, and not to be slower.
+        bounds = is_on(BOUNDS) and not getattr(kernel, "__module__", "").startswith(f"{__package__}.")
+    folder = os.fspath(dump) if dump is not None else os.environ.get(DUMP, "")
+    return Switches(is_on(STRICT) if strict is None else strict, folder, bounds)
+
+
+def is_on(name):
+    """A switch of the environment, off where nothing is said."""
+    told = os.environ.get(name, "")
+    if told not in ("", "0", "1"):
+        raise ArgumentError(f"{name} must be 0 or 1, not {told!r}")
+    return told == "1"
 
 
 def write(folder, name, number, texts):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any
 
-from . import _timeouts
+from . import _bounds, _timeouts
 from ._argument import Argument
 from ._memory import Memory, torch
 from ._open import teams
@@ -107,6 +107,7 @@ class Team(Splits, Streams, Argument, _timeouts.Timed):
         memory.copy_(torch().tensor(table, dtype=torch().int64))
         self._timeouts = _timeouts.Timeouts(self, world._timeouts.seconds)
         teams.add(self)
+        _bounds.tell(world)
 
     def __reduce__(self):
         raise ArgumentError("a Team cannot be pickled or copied: pass the Team itself, or numbers and tensors")
@@ -194,6 +195,9 @@ class Team(Splits, Streams, Argument, _timeouts.Timed):
 
     def flag_at(self, offset):
         return self.world.flag_at(offset + self._offset)
+
+    def tensor_at(self, offset, size):
+        return self.world.tensor_at(offset + self._offset, size)
 
 
 def grouped(world, members, number, color, key):

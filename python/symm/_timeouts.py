@@ -14,14 +14,16 @@ import os
 import time
 from typing import TYPE_CHECKING, Any
 
+from . import _bounds
 from ._memory import Memory, torch
 from ._symm import DEADLINE_OFFSET, DEADLINE_RECORD
-from .errors import ArgumentError, WaitTimeoutError
+from .errors import ArgumentError, BoundsError, WaitTimeoutError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 WORD = DEADLINE_RECORD
+program_of = _bounds.program_of
 # Longer than any run.
 FOR_EVER = 2**63 - 1
 # The states of a record: a wait of this rank has given up; from TOLD on, the rank of that number says that it has.
@@ -59,6 +61,8 @@ def learn(lines):
     for line in lines.splitlines():
         tag, kernel, file, number, what = line.split("\t")
         waits[int(tag)] = kernel, file, int(number), what
+        if what.startswith(_bounds.OUTSIDE):
+            _bounds.require()
 
 
 class Timeouts:
@@ -127,23 +131,29 @@ class Timeouts:
 
     def has_been_told(self):
         """The errors that somebody has been told of already."""
-        return (WaitTimeoutError,) if self.error is not None else ()
+        return (self.error[0],) if self.error is not None else ()
 
     def _raise(self):
         if self.error is None:
             if self.world.device.type != "cpu" and torch().cuda.is_current_stream_capturing():
-                raise WaitTimeoutError("a wait in a kernel has timed out: end the capture, and call World.check for more")
+                what = "a wait in a kernel has timed out, or an access has left its tensor"
+                raise WaitTimeoutError(f"{what}: end the capture, and call World.check for more")
             self.error = self._found()
-        raise WaitTimeoutError(*self.error)
+        kind, *arguments = self.error
+        raise kind(*arguments)
 
     def _found(self):
+        """The type of the error, and its arguments."""
         state, me, ranks = self.state.value, self.world.get_rank(), range(self.world.get_num_ranks())
         if state == BROKEN:
             self._tell()
         late = me if state == BROKEN else state - TOLD
         words = self._words_of(late)
+        what = waits.get(words[WORD["tag"]])
+        if what is not None and what[-1].startswith(_bounds.OUTSIDE):
+            return BoundsError, *_bounds.described(self.world, late, words, what)
         others = [(rank, entry) for rank in ranks for entry in self._log_of(rank)]
-        return self._described(late, words, others)
+        return WaitTimeoutError, *self._described(late, words, others)
 
     def _tell(self):
         """Has the waits of all ranks leave, and gives them time to say what they waited for."""
@@ -205,11 +215,6 @@ class Timeouts:
 
 
 COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
-
-
-def program_of(packed):
-    """The numbers of a program."""
-    return packed & 0xFFFF_FFFF, packed >> 32 & 0xFFFF, packed >> 48 & 0xFFFF
 
 
 class Timed:

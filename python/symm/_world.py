@@ -14,7 +14,7 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
-from . import _open, _sending, _timeouts
+from . import _bounds, _open, _sending, _timeouts
 from ._argument import Argument
 from ._device import driver_of, gpu_of, place, usual_device
 from ._factories import Factories
@@ -118,6 +118,7 @@ class World(Factories, Splits, Streams, Argument, _timeouts.Timed):
         self._timeouts = _timeouts.Timeouts(self, seconds)
         _sending.install(is_on_a_heap)
         worlds.append(self)
+        _bounds.tell(self)
         atexit.register(self._at_exit)
 
     def __reduce__(self):
@@ -315,7 +316,7 @@ class World(Factories, Splits, Streams, Argument, _timeouts.Timed):
             raise raised[0]
 
     def check(self) -> None:
-        """An error when another rank has failed, or a wait in a kernel has taken too long."""
+        """An error when another rank has failed, a wait in a kernel has taken too long, or a kernel has left its tensors."""
         self.rank.check()
         for each in (self, *(team for team in teams if team.world is self)):
             if each._timeouts is not None:

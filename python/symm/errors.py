@@ -53,7 +53,26 @@ class LocatedError(SymmError):
 
 
 class BoundsError(LocatedError, IndexError):
-    """With `SYMM_BOUNDS_CHECKS=1`: an interpreted kernel leaves the tensor that its pointers are of."""
+    """With `SYMM_BOUNDS_CHECKS=1`: a kernel leaves the tensor that its pointers are of.
+
+    Of a compiled kernel, `kernel` is its name, `rank` and `program` say who it was, `tensor` is the call that made the
+    tensor, and `offset` the first byte outside, from the tensor's first. Of an interpreted one they are None.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        file: str | None = None,
+        line: int | None = None,
+        kernel: str | None = None,
+        rank: int | None = None,
+        program: tuple[int, ...] | None = None,
+        tensor: str | None = None,
+        offset: int | None = None,
+    ):
+        super().__init__(message, file, line)
+        self.args = (message, file, line, kernel, rank, program, tensor, offset)
+        self.kernel, self.rank, self.program, self.tensor, self.offset = kernel, rank, program, tensor, offset
 
 
 class DeadlockError(LocatedError):

@@ -45,7 +45,7 @@ mod order;
 mod packet;
 mod table;
 mod target;
-mod words;
+pub mod words;
 
 use super::gpu::Gathered;
 use super::group_barriers::{GroupBarriers, Threads};

@@ -3,7 +3,7 @@
 
 use crate::analysis::order::is_quiet;
 use crate::ir::{Builder, collect, has_uses, name, remove_attribute};
-use crate::pass::{Pass, Pipeline, Values};
+use crate::pass::{Kind, Pass, PassOption, Pipeline, Values};
 use crate::target::TARGET;
 use crate::{check, lower, transform};
 use melior::ir::OperationRef;
@@ -15,8 +15,16 @@ use symm_dialect::{WAITS_ATTRIBUTE, text};
 pub const PIPELINE: Pipeline = Pipeline {
     flag: "symm-triton",
     summary: "From a Triton or Gluon kernel with carriers of symm ops to one without",
-    options: &[check::memory_order::STRICT, lower::triton::VERSION, TARGET],
-    text: |options| STEPS.iter().map(|pass| step(pass, options)).collect::<Vec<_>>().join(","),
+    options: &[check::memory_order::STRICT, BOUNDS, lower::triton::VERSION, TARGET],
+    text: |options| steps(options).map(|pass| step(pass, options)).collect::<Vec<_>>().join(","),
+};
+
+/// Whether what leaves its tensor is left out, and recorded.
+const BOUNDS: PassOption = PassOption {
+    name: "bounds-checks",
+    kind: Kind::Bool,
+    initial: "false",
+    help: "leave out and record what leaves its tensor",
 };
 
 /// Its passes, whose options are the pipeline's, but for one that follows from the target. Triton's own passes fold and
@@ -27,11 +35,18 @@ const STEPS: &[Pass] = &[
     check::polls::PASS,
     check::memory_order::PASS,
     transform::tag_waits::PASS,
+    transform::guard_accesses::PASS,
     transform::infer_order::PASS,
     transform::hoist_translation::PASS,
     transform::pipeline_remote::PASS,
     lower::triton::PASS,
 ];
+
+/// The passes that are asked for.
+fn steps(options: &Values) -> impl Iterator<Item = &'static Pass> {
+    let checks_bounds = options.flag(BOUNDS.name);
+    STEPS.iter().filter(move |pass| checks_bounds || pass.flag != transform::guard_accesses::PASS.flag)
+}
 
 /// What Python has put on the module: that it holds carriers, and what makes Triton print it in generic form.
 const MARKS: [&str; 2] = ["symm.carriers", "llvm.data_layout"];
@@ -73,7 +88,7 @@ pub fn run<'c: 'a, 'a>(
     for mark in MARKS {
         remove_attribute(module, mark);
     }
-    for pass in STEPS {
+    for pass in steps(values) {
         begin(pass.flag);
         pass.run_on(module, &Values::new(pass.options, values_of(pass, values)))?;
         // What the kernel's author wrote; after the other passes nothing but a bug of theirs would be found, by

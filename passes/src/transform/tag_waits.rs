@@ -16,13 +16,15 @@
 //!
 //! Limits: waits that have a tag keep it.
 
-use crate::ir::{Builder, enclosing, set_attribute, symm_ops};
+use crate::ir::{Builder, context, enclosing, set_attribute, symm_ops};
 use crate::pass::{Ir, Pass, Values};
+use melior::ir::attribute::StringAttribute;
 use melior::ir::{OperationRef, operation::OperationLike};
 use symm_dialect::WAITS_ATTRIBUTE;
 use symm_dialect::diagnostic::file_line_column;
 use symm_dialect::ops::{SymmOp, Waiting};
 use symm_dialect::symbol::symbol;
+use symm_dialect::text;
 
 /// The pass record.
 pub const PASS: Pass = Pass {
@@ -33,27 +35,47 @@ pub const PASS: Pass = Pass {
 };
 
 fn run(root: OperationRef, _: &Values) -> Ir {
-    let mut lines: Vec<String> = Vec::new();
+    let mut tags = Tags::default();
     for op in symm_ops(root) {
         let Some(what) = untagged(op) else { continue };
         let operation = op.operation();
-        let kernel = enclosing(operation, &["tt.func"]).and_then(symbol).unwrap_or_default();
-        let (file, line, column) = file_line_column(operation.location()).unwrap_or_default();
-        let tag = hash(&format!("{kernel}\t{file}\t{line}\t{column}\t{what}"));
+        let tag = tags.of(operation, &what);
         let b = Builder::before(operation);
         set_attribute(operation, "tag", b.integer(64, tag));
         set_attribute(operation, "logs", b.unit());
+    }
+    tags.leave(root)
+}
+
+/// Numbers for ops, and what they stand for.
+#[derive(Default)]
+pub struct Tags {
+    lines: Vec<String>,
+}
+
+impl Tags {
+    /// The number of an op that does `what`.
+    pub fn of<'c: 'a, 'a>(&mut self, op: OperationRef<'c, 'a>, what: &str) -> i64 {
+        let kernel = enclosing(op, &["tt.func"]).and_then(symbol).unwrap_or_default();
+        let (file, line, column) = file_line_column(op.location()).unwrap_or_default();
+        let tag = hash(&format!("{kernel}\t{file}\t{line}\t{column}\t{what}"));
         let described = format!("{tag}\t{kernel}\t{file}\t{line}\t{what}\n");
-        if !lines.contains(&described) {
-            lines.push(described);
+        if !self.lines.contains(&described) {
+            self.lines.push(described);
         }
+        tag
     }
-    if lines.is_empty() {
-        return Ir::Kept;
+
+    /// Leaves what the numbers stand for on the module, after what is there.
+    pub fn leave<'c: 'a, 'a>(self, module: OperationRef<'c, 'a>) -> Ir {
+        if self.lines.is_empty() {
+            return Ir::Kept;
+        }
+        let before = module.attribute(WAITS_ATTRIBUTE).ok().and_then(text::string).unwrap_or_default();
+        let lines = StringAttribute::new(context(module), &(before + &self.lines.concat()));
+        set_attribute(module, WAITS_ATTRIBUTE, lines.into());
+        Ir::Changed
     }
-    let text = Builder::before(symm_ops(root)[0].operation()).string(&lines.concat());
-    set_attribute(root, WAITS_ATTRIBUTE, text);
-    Ir::Changed
 }
 
 /// What an op with a deadline but no number does.

@@ -53,6 +53,8 @@ pub struct Lowered {
 pub struct Switches {
     /// Errors where the compiler would repair the kernel and warn.
     pub strict: bool,
+    /// Accesses that leave their tensors are left out, and recorded.
+    pub bounds_checks: bool,
     /// The module's text before each pass and after the last.
     pub stages: bool,
 }
@@ -72,8 +74,9 @@ pub fn lower(text: &str, version: &str, target: &str) -> Result<Lowered, Vec<Not
 /// # Errors
 /// Those of [`lower`].
 pub fn lower_as(text: &str, version: &str, target: &str, switches: Switches) -> Result<Lowered, Vec<Note>> {
-    let strict = if switches.strict { "true" } else { "false" };
-    let values = Values::new(PIPELINE.options, vec![("version", version), ("target", target), ("strict", strict)]);
+    let [strict, bounds] = [switches.strict, switches.bounds_checks].map(|on| if on { "true" } else { "false" });
+    let options = vec![("version", version), ("target", target), ("strict", strict), ("bounds-checks", bounds)];
+    let values = Values::new(PIPELINE.options, options);
     let complaint = values.complaint();
     // MLIR's text ends at a zero byte.
     let complaint = complaint.or_else(|| text.contains('\0').then(|| "the text holds a zero byte".into()));

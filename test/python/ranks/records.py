@@ -1,11 +1,13 @@
-"""What the hosts say when kernels on GPUs have written records of waits whose time is over; here this program writes them."""
+"""What the hosts say when kernels on GPUs have written records of waits whose time is over, or of accesses that leave their
+tensor; here this program writes them."""
 
+import gc
 import re
 
 import pytest
 import symm
 import torch
-from symm import _timeouts
+from symm import _bounds, _timeouts
 from symm._timeouts import BROKEN, TOLD, WORD
 
 world = symm.init(heap_size=16 << 20)
@@ -13,7 +15,7 @@ me, ranks = world.get_rank(), world.get_num_ranks()
 flags = world.zeros(2, 4, dtype=torch.int32)
 offset = flags.data_ptr() - world.get_heap_bases().tolist()[me]
 _timeouts.learn("11\tring\tk.py\t20\twait ge\n12\tmeet\tk.py\t30\tbarrier\n13\tmail\tk.py\t40\twait_packet\n")
-_timeouts.learn("14\tring\tk.py\t50\twait lt unsigned\n")
+_timeouts.learn("14\tring\tk.py\t50\twait lt unsigned\n15\tspill\tk.py\t60\toutside symm put dst\n")
 
 
 def write(timeouts, entries, state=BROKEN):
@@ -32,10 +34,10 @@ def write(timeouts, entries, state=BROKEN):
     record[WORD["state"]] = state
 
 
-def raised(where):
-    with pytest.raises(symm.WaitTimeoutError) as error:
+def raised(where, kind=symm.WaitTimeoutError):
+    with pytest.raises(kind) as error:
         where.check()
-    with pytest.raises(symm.WaitTimeoutError, match=re.escape(str(error.value).splitlines()[0])):
+    with pytest.raises(kind, match=re.escape(str(error.value).splitlines()[0])):
         world.barrier()
     return error.value
 
@@ -53,7 +55,37 @@ def by_a_team():
     world.rank.barrier("")
 
 
+def outside(first, bounds, tensor, place):
+    """A team's kernel has left a tensor, or the heap; offsets are from the start of the World's heap."""
+    team = world.team(range(ranks))
+    world.rank.barrier("")
+    if me == 0:
+        mine = team._timeouts.record[WORD["base"]]
+        start, end = (mine - team._offset + end for end in bounds)
+        write(team._timeouts, [(15, first - team._offset, start, end, 3)])
+        team._timeouts.state.value = BROKEN
+        error = raised(world, symm.BoundsError)
+        assert (error.file, error.line, error.kernel, error.rank, error.program) == ("k.py", 60, "spill", 0, (3, 0, 0)), error
+        assert error.tensor.split(" (made")[0] == tensor and error.offset == first - bounds[0], error
+        assert f"program (3, 0, 0): symm put: dst is outside of {tensor}" in str(error) and place in str(error), error
+        assert isinstance(error, IndexError) and error.__reduce__()[1] == error.args and len(error.args) == 8
+    world.rank.barrier("")
+
+
 assert world.check() is None
+# What kernels are given to know: the heap, and its tensors.
+count, *ends = _bounds.words_of(world)
+mine = world.get_heap_bases().tolist()[me]
+stretches = list(zip(ends[::2], ends[1::2], strict=True))
+assert len(stretches) == count and stretches[0] == (mine + symm._symm.RESERVED_BYTES, mine + world.heap_size)
+assert (mine + offset, mine + offset + 32) in stretches[1:]
+outside(offset + 32, (offset, offset + 32), "World.zeros: torch.int32, (2, 4)", "at byte 32, and the tensor has 32 bytes")
+gc.collect()
+outside(offset - 8, (offset, offset + 32), "World.zeros: torch.int32, (2, 4)", "8 bytes before its first")
+gc.collect()
+outside(16 << 20, (2 << 20, world.heap_size), "the heap", "at byte ")
+# Their errors hold the teams, of which the World would tell again.
+gc.collect()
 by_a_team()
 if me == 0:
     # The barrier's words of program 1: an epoch, then a flag of each rank.

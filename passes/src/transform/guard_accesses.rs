@@ -1,0 +1,271 @@
+//! Leaves out what a Triton or Gluon kernel would access outside of its tensors, and writes down which access it was.
+//!
+//! ```mlir
+//! symm.remote_store %ctx, %p, %v, %peer : tensor<128x!tt.ptr<f32>>, tensor<128xf32>
+//! ```
+//!
+//! becomes
+//!
+//! ```mlir
+//! …                                           // right after the context: %start and %end of the tensor that the
+//!                                             // kernel's argument lies in, which %p is made of
+//! %address = "tt.ptr_to_int"(%p)
+//! …                                           // %bad: %address - %start is beyond %end - %start - 4
+//! %which = arith.select %bad, %address, %none // %none: all bits set
+//! %lowest = "tt.reduce"(%which)               // the least, as unsigned numbers
+//! %outside = arith.cmpi ne, %lowest, %none : i64
+//! scf.if %outside {
+//!   …                                         // the first one of the rank writes the record of its waits
+//! }
+//! scf.if %inside {
+//!   symm.remote_store %ctx, %p, %v, %peer : tensor<128x!tt.ptr<f32>>, tensor<128xf32>
+//! }
+//! ```
+//!
+//! The access itself stays what it is: its caches, its width, its order. Where it is left out it gives zeros, and a
+//! packet that is not looked at is said to be there. What a mask leaves out is not looked at.
+//!
+//! Besides symm ops these are Triton's loads, stores and atomics through a pointer of `symm.as_remote`, or through one of
+//! the kernel's arguments, in functions whose context is made of one. The tensors are those of the list that the
+//! record points to (`symm_abi::deadline::TENSORS_WORD`). What is in none of them, but on the heap, may be anywhere on
+//! the heap; what is elsewhere may be anywhere.
+//!
+//! What the numbers in the record stand for is left in `symm.waits` of the module (symm-tag-waits).
+//!
+//! Limits: where a pointer may be of one of several arguments, a peer's memory is checked to be on its heap, and other
+//! memory not at all. Triton's accesses through what `as_remote` makes with a tensor of ranks are not checked, and
+//! neither are tensor descriptors, block pointers, and loops that Triton divides among warps.
+
+mod pointers;
+
+use super::tag_waits::Tags;
+use crate::ir::{Builder, argument, collect, definition, enclosing, lasting, signed};
+use crate::lower::triton::words::{self, atomic_rmw, constant_like, element_wise, load_words, splat_like};
+use crate::pass::{Ir, Pass};
+use melior::dialect::arith::CmpiPredicate;
+use melior::ir::{Block, OperationRef, Region, RegionLike, Type, TypeLike, Value, ValueLike, operation::OperationLike};
+use pointers::{Access, Place};
+use std::collections::HashMap;
+use symm_abi::WORD_BYTES;
+use symm_abi::deadline::{
+    ADDRESS_WORD, BROKEN, EXPECTED_WORD, GOOD, HOST_WORD, PROGRAM_SHIFTS, PROGRAM_WORD, SEEN_WORD, STATE_WORD,
+    TAG_WORD, TENSORS_WORD,
+};
+use symm_abi::heap::DEADLINE_OFFSET;
+use symm_dialect::lossy;
+use symm_dialect::ops::{FenceParts, Group, HeapBaseParts, HeapDeltaParts, Order, RankParts, RmwKind, Scope};
+use symm_dialect::shape::{Shaped, float_width, integer_width, scalar};
+
+/// The pass record.
+pub const PASS: Pass = Pass {
+    flag: "symm-guard-accesses",
+    summary: "Leave out what a Triton or Gluon kernel would access outside of its tensors, and record it",
+    options: &[],
+    run: |root, _| Ok(run(root)),
+};
+
+/// A loop that Triton divides among partitions of the warps.
+const SPECIALIZED: &str = "tt.warp_specialize";
+
+/// The memory that an access may touch, as this rank's addresses, and where it is written down that it would leave it.
+#[derive(Clone, Copy)]
+struct Bounds<'c> {
+    record: Value<'c, 'c>,
+    start: Value<'c, 'c>,
+    end: Value<'c, 'c>,
+}
+
+fn run<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Ir {
+    let (mut known, mut tags) = (HashMap::new(), Tags::default());
+    let contexts = pointers::contexts(root);
+    for op in collect(root) {
+        let is_divided = enclosing(op, &["scf.for"]).is_some_and(|around| around.has_attribute(SPECIALIZED));
+        let accesses = if is_divided { Vec::new() } else { pointers::accesses(&contexts, op) };
+        if !accesses.is_empty() && op.results().all(|result| has_zero(result.r#type())) {
+            guard(op, &accesses, &mut known, &mut tags);
+        }
+    }
+    tags.leave(root)
+}
+
+/// Whether there is a zero of a type.
+fn has_zero(ty: Type) -> bool {
+    let element = scalar(ty);
+    integer_width(element).is_some() || float_width(element).is_some()
+}
+
+type Known<'c> = HashMap<(usize, Option<usize>), Bounds<'c>>;
+
+/// Has an op happen only where its accesses stay in bounds.
+fn guard<'c: 'a, 'a>(op: OperationRef<'c, 'a>, accesses: &[Access<'c, 'a>], known: &mut Known<'c>, tags: &mut Tags) {
+    let b = Builder::before(op);
+    let mut is_inside: Option<Value<'c, 'c>> = None;
+    for access in accesses {
+        let root = access.root.map(|root| root.to_raw().ptr as usize);
+        let key = (access.ctx.to_raw().ptr as usize, root);
+        let bounds = *known.entry(key).or_insert_with(|| bounds(access));
+        let lowest = lowest_outside(&b, access, bounds);
+        let inside = b.compare(CmpiPredicate::Eq, lowest, b.i64(-1));
+        let tag = tags.of(op, &format!("outside {} {}", access.op, access.operand));
+        b.when(b.not(inside), |b| record(b, bounds, tag, lowest));
+        is_inside = Some(is_inside.map_or(inside, |others| b.binary("arith.andi", others, inside)));
+    }
+    let is_inside = is_inside.expect("there are accesses");
+    let types: Vec<Type> = op.results().map(|result| result.r#type()).collect();
+    if types.is_empty() {
+        b.when(is_inside, |b| _ = b.copy(op));
+        b.erase(op);
+        return;
+    }
+    let results = b.choose_all(
+        is_inside,
+        &types,
+        |b| b.copy(op).results().map(|result| lasting(result.into())).collect(),
+        |b| types.iter().map(|ty| left_out(b, *ty)).collect(),
+    );
+    b.replace(op, &results);
+}
+
+/// What an access gives that is left out: zeros, and that a packet is there, so that nobody polls for it.
+fn left_out<'c>(b: &Builder<'c>, ty: Type<'c>) -> Value<'c, 'c> {
+    let element = scalar(ty);
+    if let Some(width) = integer_width(element) {
+        return constant_like(b, i64::from(width == 1), ty);
+    }
+    let text = if Shaped::tensor(ty).is_some() { lossy!("dense<0.0> : {ty}") } else { lossy!("0.0 : {ty}") };
+    b.value("arith.constant", &[], ty, &[("value", b.parse(&text))])
+}
+
+/// The lowest address of an access that is out of bounds, as unsigned numbers; all bits set where there is none.
+fn lowest_outside<'c: 'a, 'a>(b: &Builder<'c>, access: &Access<'c, 'a>, bounds: Bounds<'c>) -> Value<'c, 'c> {
+    let ty = element_wise(access.pointer.r#type(), b.int(64));
+    let truth = element_wise(access.pointer.r#type(), b.int(1));
+    let mut address = b.value("tt.ptr_to_int", &[access.pointer], ty, &[]);
+    if let Place::Moved(rank) = access.place {
+        let delta = b.make_value(&HeapDeltaParts { ctx: access.ctx, rank }, b.int(64));
+        address = b.binary("arith.subi", address, splat_like(b, delta, ty));
+    }
+    let size = b.binary("arith.subi", bounds.end, bounds.start);
+    let width = b.i64(access.bytes);
+    let fits = b.compare(CmpiPredicate::Uge, size, width);
+    let room = b.add(b.binary("arith.subi", size, width), b.i64(1));
+    let room = b.value("arith.select", &[fits, room, b.i64(0)], b.int(64), &[]);
+    let from = b.binary("arith.subi", address, splat_like(b, bounds.start, ty));
+    let beyond = ("predicate", b.integer(64, CmpiPredicate::Uge as i64));
+    let mut bad = b.value("arith.cmpi", &[from, splat_like(b, room, ty)], truth, &[beyond]);
+    if let Some(mask) = access.mask {
+        let mask = if mask.r#type() == truth { lasting(mask) } else { splat_like(b, lasting(mask), ty) };
+        bad = b.binary("arith.andi", bad, mask);
+    }
+    let found = b.value("arith.select", &[bad, address, constant_like(b, -1, ty)], ty, &[]);
+    lowest(b, found)
+}
+
+/// The least of a tensor of unsigned numbers, `i64`.
+fn lowest<'c>(b: &Builder<'c>, values: Value<'c, 'c>) -> Value<'c, 'c> {
+    let Some(tensor) = Shaped::tensor(values.r#type()) else { return values };
+    let word = b.int(64);
+    let region = Region::new();
+    let block = region.append_block(Block::new(&[(word, b.location()), (word, b.location())]));
+    let inner = Builder::at_end(b.context, block, b.location());
+    let least = inner.binary("arith.minui", argument(block, 0), argument(block, 1));
+    inner.op("tt.reduce.return", &[least], &[], &[]);
+    let ty = without_first(tensor, word);
+    let op = b.op_with_regions("tt.reduce", &[values], &[ty], &[("axis", b.integer(32, 0))], vec![region]);
+    lowest(b, op.result(0).expect("one was asked for").into())
+}
+
+/// The type of a tensor reduced along its first dimension. The layout is a slice of the tensor's, unless it is yet to
+/// be found out.
+fn without_first<'c>(tensor: Shaped<'c>, element: Type<'c>) -> Type<'c> {
+    let rest = &tensor.dimensions()[1..];
+    if rest.is_empty() {
+        return element;
+    }
+    let sizes = rest.iter().fold(String::new(), |text, size| text + &size.unwrap_or(1).to_string() + "x");
+    let layout = match tensor.encoding().map(|layout| lossy!("{layout}")) {
+        None => String::new(),
+        Some(layout) if layout.contains("auto_encoding") => format!(", {layout}"),
+        Some(layout) => format!(", #ttg.slice<{{dim = 0, parent = {layout}}}>"),
+    };
+    let text = lossy!("tensor<{sizes}{element}{layout}>");
+    Type::parse(symm_dialect::context(element.context()), &text).expect("a tensor type as Triton writes it")
+}
+
+/// Writes down an access that is out of bounds, if it is the rank's first, and tells the host.
+fn record<'c>(b: &Builder<'c>, bounds: Bounds<'c>, tag: i64, lowest: Value<'c, 'c>) {
+    let word = |b: &Builder<'c>, word: usize| words::offset(b, bounds.record, b.i64(signed(word)));
+    let store = |b: &Builder<'c>, place: Value<'c, 'c>, value: Value<'c, 'c>| {
+        b.op("tt.store", &[place, value], &[], &[]);
+    };
+    let state = word(b, STATE_WORD);
+    let broken = b.i64(BROKEN);
+    // A state that is greater is that of somebody who was first.
+    let before = atomic_rmw(b, RmwKind::UMax, state, broken, None, (Order::Relaxed, Scope::Sys));
+    b.when(b.compare(CmpiPredicate::Eq, before, b.i64(GOOD)), |b| {
+        let found = [
+            (TAG_WORD, b.i64(tag)),
+            (ADDRESS_WORD, lowest),
+            (EXPECTED_WORD, bounds.start),
+            (SEEN_WORD, bounds.end),
+            (PROGRAM_WORD, program(b)),
+        ];
+        for (place, value) in found {
+            store(b, word(b, place), value);
+        }
+        let host = load_words(b, word(b, HOST_WORD), b.int(64));
+        b.when(b.compare(CmpiPredicate::Ne, host, b.i64(0)), |b| {
+            b.make(&FenceParts { sem: Order::Release, scope: Scope::Sys, group: Group::Block }, &[]);
+            let host = b.value("tt.int_to_ptr", &[host], bounds.record.r#type(), &[]);
+            store(b, host, b.i64(BROKEN));
+        });
+    });
+}
+
+/// The numbers of this program in one word.
+fn program<'c>(b: &Builder<'c>) -> Value<'c, 'c> {
+    let number = |axis| {
+        let number = b.value("tt.get_program_id", &[], b.int(32), &[("axis", b.integer(32, axis))]);
+        b.value("arith.extui", &[number], b.int(64), &[])
+    };
+    let [by_y, by_z] = PROGRAM_SHIFTS.map(i64::from);
+    let y = b.binary("arith.shli", number(1), b.i64(by_y));
+    let z = b.binary("arith.shli", number(2), b.i64(by_z));
+    b.binary("arith.ori", number(0), b.binary("arith.ori", y, z))
+}
+
+/// Looks up, right after the context, where an access may go.
+fn bounds<'c: 'a, 'a>(access: &Access<'c, 'a>) -> Bounds<'c> {
+    let made = definition(access.ctx).expect("a context is made by an op");
+    let b = &Builder::after_value_at(symm_dialect::context(access.ctx.context()), access.ctx, made.location());
+    let (word, ctx) = (b.int(64), access.ctx);
+    let words_type = Type::parse(b.context, "!tt.ptr<i64>").expect("a type of an unregistered dialect");
+    let rank = b.make_value(&RankParts { ctx }, b.int(32));
+    let heap = b.make_value(&HeapBaseParts { ctx, rank }, words_type);
+    let record = words::offset(b, heap, b.i64(DEADLINE_OFFSET.cast_signed() / signed(WORD_BYTES)));
+    let tensors = load_words(b, words::offset(b, record, b.i64(signed(TENSORS_WORD))), word);
+    let is_given = b.compare(CmpiPredicate::Ne, tensors, b.i64(0));
+    let tensors = b.value("tt.int_to_ptr", &[tensors], words_type, &[]);
+    let count = b.choose(is_given, word, |b| load_words(b, tensors, word), |b| b.i64(0));
+    let count = match access.root {
+        Some(_) => count,
+        // The first one is the heap.
+        None => b.binary("arith.minui", count, b.i64(1)),
+    };
+    let start = access.root.map(|root| b.value("tt.ptr_to_int", &[root], word, &[]));
+    let found = b.repeat(
+        &[b.i64(0), b.i64(0), b.i64(-1)],
+        |b, values| (b.compare(CmpiPredicate::Ult, values[0], count), values.to_vec()),
+        |b, values| {
+            let at = words::offset(b, tensors, b.add(b.mul(values[0], b.i64(2)), b.i64(1)));
+            let (from, until) = (load_words(b, at, word), load_words(b, words::offset(b, at, b.i64(1)), word));
+            let next = b.add(values[0], b.i64(1));
+            let Some(start) = start else { return vec![next, from, until] };
+            let within = b.binary("arith.subi", start, from);
+            let is_here = b.compare(CmpiPredicate::Ult, within, b.binary("arith.subi", until, from));
+            let chosen = |ours, others| b.value("arith.select", &[is_here, ours, others], word, &[]);
+            vec![next, chosen(from, values[1]), chosen(until, values[2])]
+        },
+    );
+    Bounds { record, start: found[1], end: found[2] }
+}
