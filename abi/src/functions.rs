@@ -140,6 +140,15 @@ functions! {
     /// Wakes waiters of `flag`; to be called after every signal's write.
     WAKE = symm_rt_wake(flag: *const u8);
 
+    /// Copies `bytes` bytes, either end of which may be on a far rank. They are there when it returns (rule N3).
+    FAR_COPY = symm_rt_far_copy(ctx: *const i64, dst: *mut u8, src: *const u8, bytes: u64, loc: *const c_char);
+
+    /// Updates a value of `bytes` bytes on a far rank at once; the old value, zero-extended. `kind` is an
+    /// [`Update`](crate::far::Update)'s number, `expected` what a swap expects.
+    FAR_UPDATE = symm_rt_far_update(
+        ctx: *const i64, ptr: *mut u8, kind: u32, bytes: u32, value: u64, expected: u64, loc: *const c_char
+    ) -> u64;
+
     /// A transfer begins; `kind` is a [`Transfer`](crate::trace::Transfer)'s number, `remote` an address in the peer's
     /// heap.
     TRACE_BEGIN = symm_rt_trace_begin(

@@ -8,6 +8,7 @@
 
 pub mod check;
 pub mod deadline;
+pub mod far;
 pub mod fault;
 pub mod format;
 pub mod functions;

@@ -38,7 +38,10 @@ pub use fold::is_current_rank;
 
 use melior::dialect::DialectHandle;
 use melior::ir::{
-    Attribute, Module, attribute::IntegerAttribute, operation::OperationLike, operation::OperationMutLike,
+    Attribute, Module,
+    attribute::{IntegerAttribute, StringAttribute},
+    operation::OperationLike,
+    operation::OperationMutLike,
     r#type::IntegerType,
 };
 
@@ -141,4 +144,10 @@ pub fn set_heap_layout(module: &mut Module, layout: HeapLayout) {
 pub fn set_table_in_heap(module: &mut Module) {
     let context = context(module.context());
     module.as_operation_mut().set_attribute(TABLE_IN_HEAP_ATTRIBUTE, Attribute::unit(context));
+}
+
+/// Tells a module which engine reaches the ranks whose heaps are not mapped (N1).
+pub fn set_engine(module: &mut Module, engine: &str) {
+    let name = StringAttribute::new(context(module.context()), engine);
+    module.as_operation_mut().set_attribute(ENGINE_ATTRIBUTE, name.into());
 }

@@ -22,6 +22,7 @@ use crate::check::CheckFailure;
 use crate::collective;
 use crate::condition::Condition;
 use crate::error::Error;
+use crate::far;
 use crate::launch::{self, Code, Launch};
 use crate::loc::Loc;
 use crate::lock::lock;
@@ -176,6 +177,32 @@ pub unsafe extern "C" fn symm_rt_wake(flag: *const u8) {
     });
 }
 
+/// [`symm_abi::functions::FAR_COPY`].
+pub unsafe extern "C" fn symm_rt_far_copy(
+    _ctx: *const i64,
+    dst: *mut u8,
+    src: *const u8,
+    bytes: u64,
+    loc: *const c_char,
+) {
+    // SAFETY: `loc` is a string constant of the program; compiled code passes valid ranges.
+    call(unsafe { Loc::new(loc) }, |agent, _| unsafe { far::copy(agent, dst, src, bytes) });
+}
+
+/// [`symm_abi::functions::FAR_UPDATE`].
+pub unsafe extern "C" fn symm_rt_far_update(
+    _ctx: *const i64,
+    ptr: *mut u8,
+    kind: u32,
+    bytes: u32,
+    value: u64,
+    expected: u64,
+    loc: *const c_char,
+) -> u64 {
+    // SAFETY: `loc` is a string constant of the program.
+    call(unsafe { Loc::new(loc) }, |agent, _| far::update(agent, ptr, (kind, bytes), (value, expected)))
+}
+
 /// [`symm_abi::functions::TRACE_BEGIN`].
 pub unsafe extern "C" fn symm_rt_trace_begin(
     kind: u32,
@@ -233,6 +260,8 @@ const DEFINITIONS: Definitions = Definitions {
     symm_rt_wait32,
     symm_rt_wait64,
     symm_rt_wake,
+    symm_rt_far_copy,
+    symm_rt_far_update,
     symm_rt_trace_begin,
     symm_rt_trace_end,
     symm_rt_trace_signal,

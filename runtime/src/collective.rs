@@ -19,6 +19,8 @@ use crate::trace::What;
 const SPINS: u32 = 2000;
 /// The longest sleep between two looks whether the run has failed.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// The same where others arrive through an engine, which wakes nobody.
+const FAR_LOOK_EVERY: Duration = Duration::from_micros(200);
 
 /// The offset of null, which is in no heap.
 pub const NOTHING: u64 = u64::MAX;
@@ -145,6 +147,18 @@ pub(crate) fn enter(agent: &Agent) -> Result<(), Error> {
     arrive(agent, Loc::from(c"the start"))
 }
 
+/// The last rendezvous of ranks that an engine reaches: afterwards all have returned. Others see each other return.
+pub(crate) fn end(agent: &Agent) -> Result<(), Error> {
+    if agent.world.far.is_none() {
+        return Ok(());
+    }
+    meet(agent, Collective::Leave, Loc::from(c"the end"))?;
+    for area in agent.world.control.areas() {
+        area.host.state.store(HostState::Returned as u32, Ordering::Release);
+    }
+    Ok(())
+}
+
 /// A rank that has come to the last rendezvous.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Leaving {
@@ -230,7 +244,11 @@ fn post(agent: &Agent, op: Collective, loc: Loc<'_>) -> Result<u64, Error> {
         return Err(agent.world.stopped());
     }
     let number = agent.world.local_rank(agent.rank).collectives.fetch_add(1, Ordering::Relaxed);
-    posted(agent, agent.rank, number).set(op, loc);
+    let post = posted(agent, agent.rank, number);
+    post.set(op, loc);
+    if let Some(far) = &agent.world.far {
+        far.publish(post, (number % 2) as usize);
+    }
     agent.area().host.post.store((number % 2) as u32, Ordering::Relaxed);
     Ok(number)
 }
@@ -243,6 +261,9 @@ fn posted(agent: &Agent, rank: u32, number: u64) -> &Post {
 
 /// Whether all ranks, who have met, called the same.
 fn compare(agent: &Agent, op: Collective, number: u64) -> Result<(), Error> {
+    if let Some(far) = &agent.world.far {
+        far.fetch_posts(&agent.world.control, (number % 2) as usize);
+    }
     let posts: Vec<Posted> = (0..agent.world.num_ranks()).map(|rank| posted(agent, rank, number).get(rank)).collect();
     let own = &posts[agent.rank as usize].call;
     if posts.iter().all(|posted| posted.op == op && posted.call == *own) {
@@ -259,6 +280,9 @@ pub(crate) fn broadcast(agent: &Agent, root: u32, bytes: &mut [u8], loc: Loc<'_>
 }
 
 fn send_to_all(agent: &Agent, root: u32, bytes: &mut [u8], loc: Loc<'_>) -> Result<(), Error> {
+    if agent.world.far.is_some() {
+        return Err(Error::Program("a broadcast of the host, which engines do not have".to_owned()));
+    }
     meet(agent, Collective::Broadcast { root, bytes: bytes.len() as u64 }, loc)?;
     for piece in bytes.chunks_mut(8 * MAIL_WORDS) {
         let mail = || agent.world.control.mail.iter();
@@ -294,11 +318,15 @@ fn arrive(agent: &Agent, loc: Loc<'_>) -> Result<(), Error> {
 fn come(agent: &Agent, loc: Loc<'_>) -> u32 {
     let control = &agent.world.control;
     let host = &agent.area().host;
-    let generation = control.generation.0.load(Ordering::Acquire);
+    let far = agent.world.far.as_ref();
+    let generation = far.map_or_else(|| control.generation.0.load(Ordering::Acquire), |far| far.generation() + 1);
     host.generation.store(generation, Ordering::Relaxed);
     host.since.store(clock::now(), Ordering::Relaxed);
     host.loc.set(loc.bytes());
     agent.set_host(HostState::InCollective);
+    if let Some(far) = far {
+        return far.come();
+    }
     if control.arrived.0.fetch_add(1, Ordering::AcqRel) + 1 == agent.world.num_ranks() {
         control.arrived.0.store(0, Ordering::Relaxed);
         control.generation.0.store(generation.wrapping_add(1), Ordering::Release);
@@ -310,7 +338,11 @@ fn come(agent: &Agent, loc: Loc<'_>) -> u32 {
 /// Waits until all have come to the barrier, while `stays` says so; whether they have.
 fn wait_for_all(agent: &Agent, generation: u32, stays: impl Fn() -> Result<bool, Error>) -> Result<bool, Error> {
     let control = &agent.world.control;
-    let passed = || control.generation.0.load(Ordering::Acquire) != generation;
+    let far = agent.world.far.as_ref();
+    let passed = || match far {
+        Some(far) => far.missing(generation).next().is_none(),
+        None => control.generation.0.load(Ordering::Acquire) != generation,
+    };
     let mut spins = 0;
     while !passed() && spins < SPINS && agent.world.cores_suffice() {
         std::hint::spin_loop();
@@ -320,7 +352,10 @@ fn wait_for_all(agent: &Agent, generation: u32, stays: impl Fn() -> Result<bool,
         agent.count_runnable(-1);
         let mut goes_on = Ok(true);
         while !passed() && !agent.world.failed() && matches!(goes_on, Ok(true)) {
-            futex::sleep(&control.generation.0, generation, Some(LOOK_EVERY));
+            match far {
+                Some(_) => std::thread::sleep(FAR_LOOK_EVERY),
+                None => futex::sleep(&control.generation.0, generation, Some(LOOK_EVERY)),
+            }
             goes_on = if passed() { Ok(true) } else { stays() };
         }
         agent.count_runnable(1);

@@ -184,6 +184,11 @@ pub(crate) struct Text<const N: usize> {
 type TextByte = std::sync::atomic::AtomicU8;
 
 impl<const N: usize> Text<N> {
+    /// No text.
+    pub(crate) fn new() -> Self {
+        Self { bytes: std::array::from_fn(|_| TextByte::new(0)) }
+    }
+
     pub(crate) fn set(&self, text: &[u8]) {
         let end = &text[text.len().saturating_sub(N)..];
         for (to, &from) in self.bytes.iter().zip(end) {
@@ -210,7 +215,7 @@ mod tests {
 
     #[test]
     fn text_keeps_the_end() {
-        let text = Text::<8> { bytes: std::array::from_fn(|_| TextByte::new(0)) };
+        let text = Text::<8>::new();
         assert_eq!(text.get(), "");
         text.set(b"heat.mlir:41:7");
         assert_eq!(text.get(), "lir:41:7");

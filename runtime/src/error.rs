@@ -15,10 +15,8 @@ use show::{Checks, Lines, Posts, Ranks, WaitsIn};
 use std::time::Duration;
 use system::hint;
 
-/// Every way in which a run fails.
-///
-/// The message of each variant says who has to act: the author of the program, whoever started the ranks, or this
-/// machine's administrator.
+/// Every way in which a run fails. The message of each variant says who has to act: the author of the program, whoever
+/// started the ranks, or this machine's administrator.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The caller asked for a run that cannot exist.
@@ -64,6 +62,10 @@ pub enum Error {
         /// Its value.
         value: u32,
     },
+
+    /// An engine cannot be used: its name, and why.
+    #[error("the engine {0} cannot be used: {1}")]
+    NoEngine(&'static str, String),
 
     /// Two ranks were started with different ideas of the run.
     #[error(

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use crate::error::Error;
 use crate::memory::{self, Range};
 use symm_abi::heap::HEAP_ALIGN;
+use symm_abi::table;
 
 /// Size of a heap when nothing else is asked for: 64 MiB. Pages that no program touches cost nothing.
 pub const DEFAULT_HEAP_SIZE: u64 = 64 << 20;
@@ -37,6 +38,11 @@ pub(crate) trait HeapMemory: Debug + Send + Sync {
 
     /// Whether each is [`heap_stride`] after the one before.
     fn strided(&self) -> bool;
+
+    /// Which ranks' heaps are mapped, where an engine reaches the others (rule N1).
+    fn near(&self) -> Option<&[bool]> {
+        None
+    }
 
     /// Makes `bytes` from `offset` on in `rank`'s heap read as zero. They are inside of the heap. Where that has to be
     /// waited for, `meanwhile` is called, and its error ends the wait.
@@ -110,10 +116,18 @@ impl HeapMap {
         self.size
     }
 
-    /// The context table of `rank`: `[rank, num_ranks, base_0 …]`.
+    /// The context table of `rank`: `[rank, num_ranks, base_0 …]`, with an engine the reach of each rank, too.
     pub(crate) fn table(&self, rank: u32) -> Box<[i64]> {
         let words = [u64::from(rank), self.bases().len() as u64].into_iter().chain(self.bases().iter().copied());
-        words.map(u64::cast_signed).collect()
+        let near = self.memory.near();
+        let extensions = near.into_iter().flat_map(|_| [0; table::REACH]);
+        let reach = near.into_iter().flatten().map(|near| if *near { table::NEAR } else { table::FAR });
+        words.map(u64::cast_signed).chain(extensions).chain(reach).collect()
+    }
+
+    /// Whether a rank's heap is mapped.
+    pub(crate) fn is_near(&self, rank: u32) -> bool {
+        self.memory.near().is_none_or(|near| near[rank as usize])
     }
 
     /// Where `address` is in this process.

@@ -30,7 +30,10 @@ mod control;
 #[expect(unsafe_code, reason = "handlers of signals")]
 mod crash;
 mod driver;
+mod engine;
 mod error;
+#[expect(unsafe_code, reason = "memory that an engine shares")]
+mod far;
 #[expect(unsafe_code, reason = "fork, and what may be called after it")]
 mod fork;
 mod futex;
@@ -71,7 +74,9 @@ pub use control::MAX_BLOCKS;
 pub use driver::Device;
 pub use driver::gpu::DeviceCode;
 pub use driver::gpu::api::DeviceInfo;
+pub use engine::ENGINES;
 pub use error::{Error, Exit, HELPERS_MEND, Place, RankExit};
+pub use far::EngineRanks;
 pub use heap::{DEFAULT_HEAP_SIZE, heap_stride};
 pub use interrupt::{catch_interrupts, set_interrupt};
 pub use join::join;

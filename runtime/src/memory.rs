@@ -89,6 +89,23 @@ impl Range {
         Ok(())
     }
 
+    /// Maps shared memory that is mapped at `from` already a second time, at `offset` in the range.
+    ///
+    /// # Safety
+    /// `bytes` bytes from `from` on are one mapping that can be shared.
+    pub(crate) unsafe fn map_again(&mut self, offset: u64, from: *mut u8, bytes: u64) -> Result<(), Error> {
+        let available = self.whole.as_ptr() as usize + self.len - self.start.as_ptr() as usize;
+        let (at, len) = (offset as usize, bytes as usize);
+        assert!(at.checked_add(len).is_some_and(|end| end <= available), "mapping outside of its range");
+        // SAFETY: the target lies in addresses this Range reserved; with an old size of 0 the old mapping stays.
+        unsafe {
+            let target = self.start.as_ptr().add(at).cast();
+            rustix::mm::mremap_fixed(from.cast(), 0, len, rustix::mm::MremapFlags::MAYMOVE, target)
+        }
+        .map_err(Error::system(format!("map {bytes} bytes of shared memory again")))?;
+        Ok(())
+    }
+
     /// First address.
     pub(crate) fn start(&self) -> *mut u8 {
         self.start.as_ptr()

@@ -48,6 +48,9 @@ fn limited(out: &mut String, lines: Vec<String>, most: usize, what: &str) {
 
 /// The ranks whose host threads are not in the barrier that everyone is to meet in now.
 pub(crate) fn missing(world: &World) -> Vec<u32> {
+    if let Some(far) = &world.far {
+        return far.missing(far.generation()).collect();
+    }
     let current = world.control.generation.0.load(Ordering::Acquire);
     let areas = (0..).zip(world.control.areas());
     areas.filter(|(_, area)| !in_barrier(area, current)).map(|(rank, _)| rank).collect()
@@ -63,6 +66,7 @@ fn host(world: &World, rank: u32, area: &RankArea) -> String {
     let slot = &area.host;
     let time = seconds(slot.since.load(Ordering::Relaxed));
     match slot.state() {
+        HostState::Starting if world.far.is_some() => format!("rank {rank}: its own process knows"),
         HostState::Starting => format!("rank {rank}: not started"),
         HostState::Running => format!("rank {rank}: host function running for {time}"),
         HostState::Returned => format!("rank {rank}: returned"),

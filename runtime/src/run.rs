@@ -13,6 +13,7 @@ use crate::control::{Control, HostState};
 use crate::crash;
 use crate::driver::Device;
 use crate::error::Error;
+use crate::far::EngineRanks;
 use crate::heap::{DEFAULT_HEAP_SIZE, heap_stride};
 use crate::lock::lock;
 use crate::memory;
@@ -59,6 +60,8 @@ pub enum Ranks {
     Threads(u32),
     /// One in this process, the others in other processes of this host.
     Process(Bootstrap),
+    /// One in this process, the others wherever an engine reaches them.
+    Engine(EngineRanks),
 }
 
 impl Config {
@@ -77,6 +80,7 @@ impl Config {
         let ranks = match &self.ranks {
             Ranks::Threads(ranks) => *ranks,
             Ranks::Process(bootstrap) => bootstrap.num_ranks,
+            Ranks::Engine(ranks) => ranks.num_ranks(),
         };
         if ranks == 0 || ranks > MAX_RANKS {
             let what = format!("{ranks} ranks");
@@ -182,6 +186,7 @@ impl World {
         match &config.ranks {
             Ranks::Threads(ranks) => Ok((in_threads(config, *ranks, joined)?, Vec::new())),
             Ranks::Process(bootstrap) => in_process(config, bootstrap, joined),
+            Ranks::Engine(ranks) => Ok((by_engine(config, ranks, joined)?, Vec::new())),
         }
     }
 }
@@ -196,7 +201,7 @@ fn in_threads(config: &Config, ranks: u32, joined: bool) -> Result<World, Error>
     let heaps = local.iter().map(heap).collect::<Result<_, _>>()?;
     let identities = vec![None; local.len()];
     let heaps = driver.map_heaps(heaps, config.heap_size, &local, &identities)?;
-    World::new(control, heaps, &local, driver, config.mode(joined))
+    World::new(control, heaps, None, &local, driver, config.mode(joined))
 }
 
 fn in_process(config: &Config, bootstrap: &Bootstrap, joined: bool) -> Result<(World, Vec<Link>), Error> {
@@ -216,7 +221,21 @@ fn in_process(config: &Config, bootstrap: &Bootstrap, joined: bool) -> Result<(W
     let identities =
         driver.queues().map(|_| peers::identities(&control, rank, driver.identity(rank))).unwrap_or_default();
     let heaps = driver.map_heaps(session.heaps, config.heap_size, &[rank], &identities)?;
-    Ok((World::new(control, heaps, &[rank], driver, mode)?, session.links))
+    Ok((World::new(control, heaps, None, &[rank], driver, mode)?, session.links))
+}
+
+fn by_engine(config: &Config, ranks: &EngineRanks, joined: bool) -> Result<World, Error> {
+    let rank = ranks.rank();
+    if !matches!(config.device, Device::Cpu) || config.trace {
+        let what = "an engine with GPUs or a timeline".to_owned();
+        return Err(Error::InvalidConfig { what, mend: "engines reach ranks on CPUs, and record nothing" });
+    }
+    let driver = config.device.open()?;
+    let control = memory::create("symm-control", Control::bytes(ranks.num_ranks() as usize))?;
+    let control = Control::map(control, ranks.num_ranks() as usize)?;
+    let (heaps, far) = ranks.map(config.heap_size)?;
+    far.progress()?;
+    World::new(control, heaps, Some(far), &[rank], driver, config.mode(joined))
 }
 
 /// Why a rank cannot take part.
@@ -288,8 +307,10 @@ fn host<T>(world: &Arc<World>, rank: u32, body: &dyn Fn(&Rank) -> Result<T, Erro
             let elsewhere = world.local().len() < world.num_ranks() as usize;
             if elsewhere && world.driver.queues().is_some() { collective::enter(agent) } else { Ok(()) }
         };
-        let outcome = catch_unwind(AssertUnwindSafe(|| enter().and_then(|()| body(&rank_view))))
-            .unwrap_or_else(|panic| Err(Error::Panic(panic_message(&*panic))));
+        let outcome = catch_unwind(AssertUnwindSafe(|| {
+            enter().and_then(|()| body(&rank_view)).and_then(|value| collective::end(agent).map(|()| value))
+        }))
+        .unwrap_or_else(|panic| Err(Error::Panic(panic_message(&*panic))));
         if world.is_a_parents() {
             // The body has forked, and this is the child: nothing here is its own.
             return None;

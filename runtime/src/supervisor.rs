@@ -72,6 +72,7 @@ pub(crate) fn watch(world: &World, limit: Option<Limit>) {
     let me = world.local()[0].rank;
     loop {
         let events = world.control.events.0.load(Ordering::Acquire);
+        world.listen();
         let state = world.control.fault.state.load(Ordering::Acquire);
         if state == FAULT_COMPLETE || (state == NO_FAULT && all_returned(world)) {
             return;

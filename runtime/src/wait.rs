@@ -25,6 +25,10 @@ const FIRST_SLEEP: Duration = Duration::from_millis(1);
 /// The longest sleep, and so the longest delay that a lost wake can cause.
 const LONGEST_SLEEP: Duration = Duration::from_millis(50);
 
+/// The same where an engine sets flags.
+const FIRST_FAR_SLEEP: Duration = Duration::from_micros(100);
+const LONGEST_FAR_SLEEP: Duration = Duration::from_millis(2);
+
 /// A flag of 32 or 64 bits.
 pub(crate) trait Flag {
     const BITS: u32;
@@ -135,7 +139,9 @@ impl<F: Flag> Wait<'_, F> {
         if let Some(parked) = parked {
             parked.fetch_add(1, Ordering::SeqCst);
         }
-        let mut sleep = first_sleep(agent);
+        // An engine wakes nobody.
+        let longest = if agent.world.far.is_some() { LONGEST_FAR_SLEEP } else { LONGEST_SLEEP };
+        let mut sleep = if agent.world.far.is_some() { FIRST_FAR_SLEEP } else { first_sleep(agent) };
         let satisfied = loop {
             let saw = self.flag.read();
             if self.condition.holds(saw) {
@@ -150,7 +156,7 @@ impl<F: Flag> Wait<'_, F> {
             }
             agent.still_sees(saw);
             futex::sleep(self.word, saw as u32, Some(left.map_or(sleep, |left| left.min(sleep))));
-            sleep = (sleep * 2).min(LONGEST_SLEEP);
+            sleep = (sleep * 2).min(longest);
         };
         if let Some(parked) = parked {
             parked.fetch_sub(1, Ordering::Relaxed);

@@ -9,6 +9,7 @@ use crate::check::Checks;
 use crate::control::{Control, FAULT_CLAIMED, FAULT_COMPLETE, NO_FAULT};
 use crate::driver::Driver;
 use crate::error::Error;
+use crate::far::Far;
 use crate::fork::Origin;
 use crate::futex;
 use crate::heap::HeapMap;
@@ -28,6 +29,8 @@ pub(crate) struct World {
     pub(crate) control: Control,
     pub(crate) heaps: HeapMap,
     pub(crate) driver: Box<dyn Driver>,
+    /// What reaches ranks that are not mapped, if anything does.
+    pub(crate) far: Option<Far>,
     pub(crate) checks: Checks,
     pub(crate) trace: Option<Sink>,
     /// Whether all that the program printed in this process could be written.
@@ -71,6 +74,7 @@ impl World {
     pub(crate) fn new(
         control: Control,
         heaps: HeapMap,
+        far: Option<Far>,
         local: &[u32],
         driver: Box<dyn Driver>,
         Mode { trace, joined, helpers_signal }: Mode,
@@ -92,6 +96,7 @@ impl World {
             control,
             heaps,
             driver,
+            far,
             checks: Checks::default(),
             trace: trace.then(|| Sink::new(processes)),
             printed: Mutex::new(Ok(())),
@@ -141,12 +146,28 @@ impl World {
             return;
         }
         slot.rank.store(rank, Ordering::Relaxed);
-        slot.summary.set(error.to_string().lines().next().unwrap_or_default().as_bytes());
+        let summary = error.to_string().lines().next().unwrap_or_default().to_owned();
+        slot.summary.set(summary.as_bytes());
         *lock(&self.fault) = Some(error);
         slot.state.store(FAULT_COMPLETE, Ordering::Release);
+        if let Some(far) = &self.far {
+            far.tell(rank, &summary);
+        }
         self.announce();
         // Whoever waits in a host barrier looks whether the run has failed.
         futex::wake(&self.control.generation.0);
+    }
+
+    /// Takes over a fault that another rank has told of through the engine.
+    pub(crate) fn listen(&self) {
+        let Some((rank, summary)) = self.far.as_ref().and_then(Far::heard) else { return };
+        let slot = &self.control.fault;
+        let claim = slot.state.compare_exchange(NO_FAULT, FAULT_CLAIMED, Ordering::AcqRel, Ordering::Relaxed);
+        if claim.is_ok() {
+            slot.rank.store(rank, Ordering::Relaxed);
+            slot.summary.set(summary.as_bytes());
+            slot.state.store(FAULT_COMPLETE, Ordering::Release);
+        }
     }
 
     /// The fault because of which a thread stops that has not caused it.

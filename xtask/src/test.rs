@@ -3,9 +3,10 @@
 
 mod cargo;
 
-use crate::{check, contributing, fuzz, lit, python, tools};
-use anyhow::{Result, bail};
+use crate::{check, contributing, fuzz, lit, python, run, tools, tree};
+use anyhow::{Context as _, Result, bail};
 use std::ops::AddAssign;
+use std::process::{Command, Stdio};
 use std::time::Instant;
 
 /// How many tests passed, and which ones failed.
@@ -43,6 +44,8 @@ const STAGES: &[Stage] = &[
         lit::count(command)
     }),
     ("lit: programs", || lit::count(lit::command(lit::PROGRAMS)?)),
+    // A few programs; all of them in all modes: test/nodes.py --bin target/release --long.
+    ("nodes", nodes),
     ("CONTRIBUTING's examples", contributing::run),
     // Not all of the compile matrix, which takes a quarter of an hour of two cores: ./x python --all.
     ("Python", || python::test(&["--cover".into()])),
@@ -99,4 +102,21 @@ pub fn run() -> Result<()> {
 fn build() -> Result<Tally> {
     tools::build_all()?;
     Ok(Tally::default())
+}
+
+/// Programs on ranks that OpenSHMEM reaches.
+fn nodes() -> Result<Tally> {
+    let mut command = Command::new("python3");
+    command.args(["test/nodes.py", "--bin"]).arg(tree::target().join("release"));
+    command.env("PYTHONDONTWRITEBYTECODE", "1");
+    let output = command.stderr(Stdio::inherit()).output().with_context(|| run::line(&command))?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    print!("{said}");
+    let failed: Vec<String> =
+        said.lines().filter_map(|line| line.strip_prefix("failed: ")).map(str::to_owned).collect();
+    let passed = said.lines().filter_map(|line| line.strip_suffix(" passed")?.parse::<usize>().ok()).sum();
+    if failed.is_empty() && !output.status.success() {
+        bail!("{}: {}", output.status, run::line(&command));
+    }
+    Ok(Tally { passed, failed })
 }

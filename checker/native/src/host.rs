@@ -33,6 +33,8 @@ const DEFINITIONS: Definitions = Definitions {
     symm_rt_wait32,
     symm_rt_wait64,
     symm_rt_wake,
+    symm_rt_far_copy,
+    symm_rt_far_update,
     symm_rt_trace_begin,
     symm_rt_trace_end,
     symm_rt_trace_signal,
@@ -223,6 +225,23 @@ unsafe extern "C" fn symm_rt_wait64(
 
 /// The scheduler knows what a write makes possible.
 unsafe extern "C" fn symm_rt_wake(_: *const u8) {}
+
+/// A program has no engine here: near and far mean the same.
+unsafe extern "C" fn symm_rt_far_copy(_: *const i64, _: *mut u8, _: *const u8, _: u64, loc: *const c_char) {
+    current().fail("a copy by an engine, which no program has here".to_owned(), loc);
+}
+
+unsafe extern "C" fn symm_rt_far_update(
+    _: *const i64,
+    _: *mut u8,
+    _: u32,
+    _: u32,
+    _: u64,
+    _: u64,
+    loc: *const c_char,
+) -> u64 {
+    current().fail("an update by an engine, which no program has here".to_owned(), loc);
+}
 
 unsafe extern "C" fn symm_rt_trace_begin(_: u32, _: *const i64, _: i32, _: *const u8, _: u64, _: *const c_char) {}
 

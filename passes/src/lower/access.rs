@@ -58,7 +58,7 @@ fn alignment_of(ty: Type, alignment: Option<i64>) -> i64 {
 }
 
 /// A mask with a lane for each element.
-fn is_lane_mask(mask: Value) -> bool {
+pub fn is_lane_mask(mask: Value) -> bool {
     Shaped::vector(mask.r#type()).is_some()
 }
 
@@ -168,9 +168,14 @@ fn apart<'c>(b: &Builder<'c>, value: Value<'c, 'c>) -> Value<'c, 'c> {
 
 /// `remote_load`.
 pub fn remote_load<'c: 'a, 'a>(op: RemoteLoad<'c, 'a>, b: &Builder<'c>) -> Vec<Value<'c, 'c>> {
+    let address = remote_element(SymmOp::RemoteLoad(op), b, op.ptr(), &op.indices());
+    vec![load_at(op, b, address)]
+}
+
+/// `remote_load` from an address.
+pub fn load_at<'c: 'a, 'a>(op: RemoteLoad<'c, 'a>, b: &Builder<'c>, address: Value<'c, 'c>) -> Value<'c, 'c> {
     let ty = op.result().r#type();
     let moved = memory_type(b, ty);
-    let address = remote_element(SymmOp::RemoteLoad(op), b, op.ptr(), &op.indices());
     // `cv` fetches again what may be cached, as a volatile access does; the other modifiers are hints.
     let volatile = op.volatile_() || op.cache() == Some(Cache::Cv);
     let address = if volatile { known_space(b, address) } else { address };
@@ -201,14 +206,20 @@ pub fn remote_load<'c: 'a, 'a>(op: RemoteLoad<'c, 'a>, b: &Builder<'c>) -> Vec<V
         }
         Some(mask) => b.choose(mask, moved, whole, other),
     };
-    vec![from_memory(b, value, ty)]
+    from_memory(b, value, ty)
 }
 
 /// `remote_store`.
 pub fn remote_store<'c: 'a, 'a>(op: RemoteStore<'c, 'a>, b: &Builder<'c>) -> Vec<Value<'c, 'c>> {
+    let address = remote_element(SymmOp::RemoteStore(op), b, op.ptr(), &op.indices());
+    store_at(op, b, address);
+    Vec::new()
+}
+
+/// `remote_store` to an address.
+pub fn store_at<'c: 'a, 'a>(op: RemoteStore<'c, 'a>, b: &Builder<'c>, address: Value<'c, 'c>) {
     let ty = op.value().r#type();
     let value = apart(b, to_memory(b, op.value()));
-    let address = remote_element(SymmOp::RemoteStore(op), b, op.ptr(), &op.indices());
     // `wt` writes through the caches, as a volatile access does; the other modifiers are hints.
     let volatile = op.volatile_() || op.cache() == Some(Cache::Wt);
     let address = if volatile { known_space(b, address) } else { address };
@@ -234,5 +245,4 @@ pub fn remote_store<'c: 'a, 'a>(op: RemoteStore<'c, 'a>, b: &Builder<'c>) -> Vec
         }
         Some(mask) => b.when(mask, whole),
     }
-    Vec::new()
 }

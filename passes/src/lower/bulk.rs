@@ -68,15 +68,31 @@ impl<'c: 'a, 'a> Transfer<'c, 'a> {
 
 /// Copies from `src` to `dst`.
 pub fn copy<'c>(b: &Builder<'c>, src: End<'c, '_>, dst: End<'c, '_>, count: Option<(Value<'c, '_>, Type<'c>)>) {
+    copy_by(b, (src, dst), count, &move_run);
+}
+
+/// Copies from one end to the other by `copy(to, from, run)` for what is contiguous at both.
+pub fn copy_by<'c>(
+    b: &Builder<'c>,
+    (src, dst): (End<'c, '_>, End<'c, '_>),
+    count: Option<(Value<'c, '_>, Type<'c>)>,
+    copy: &dyn Fn(&Builder<'c>, Value<'c, 'c>, Value<'c, 'c>, Run<'c>),
+) {
     let (from, to) = (src.pointer.r#type(), dst.pointer.r#type());
     if count.is_some() || (is_contiguous(from) && is_contiguous(to)) {
-        memcpy(b, dst.start(b), src.start(b), bytes(b, src.pointer, count));
+        let (to, from) = (dst.start(b), src.start(b));
+        copy(b, to, from, Run::Bytes(bytes(b, src.pointer, count)));
         return;
     }
-    rows_or_elements(b, src, dst, &|b, to, from, run| match run {
+    rows_or_elements(b, src, dst, copy);
+}
+
+/// Copies a part by what LLVM has for it.
+pub fn move_run<'c>(b: &Builder<'c>, to: Value<'c, 'c>, from: Value<'c, 'c>, run: Run<'c>) {
+    match run {
         Run::Bytes(bytes) => memcpy(b, to, from, bytes),
         Run::Element(ty) => b.store(b.load(from, ty, &[]), to, &[]),
-    });
+    }
 }
 
 /// A part of a copy: what lies one after the other at both ends.

@@ -18,12 +18,14 @@
 //!
 //! With `trace=true` puts, gets and signals are recorded. With `offload=true` the kernels run on a GPU: they are left
 //! out, and a launch names its kernel and tells the layout of its arguments. With `check=true` a kernel runs once for
-//! each thread, and signals, waits and barriers become calls of `symm_chk_…` (abi/src/check.rs). Limits (S1): no
+//! each thread, and signals, waits and barriers become calls of `symm_chk_…` (abi/src/check.rs). In a module
+//! with an engine each access of a peer has two ways, and calls `symm_rt_far_…` for a far one (N2). Limits (S1): no
 //! tensors of pointers, no shuffles, no `gpu.dynamic_shared_memory`, no asynchronous launches.
 
 mod check;
 mod data;
 mod device;
+mod far;
 mod host;
 mod lines;
 mod order;
@@ -38,6 +40,7 @@ use lines::Lines;
 use melior::ir::{OperationRef, ValueLike, operation::OperationLike};
 use runtime::Runtime;
 use symm_abi::kernel;
+use symm_dialect::ENGINE_ATTRIBUTE;
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::{Action, SymmOp};
 use symm_dialect::pointer::Pointer;
@@ -77,7 +80,6 @@ fn run(root: OperationRef, options: &Values) -> Result<Ir, Reported> {
         return Err(error(root, "is lowered as a whole module"));
     }
     refuse_reserved_names(root)?;
-    translation::refuse_engine(root)?;
     let runtime = Runtime::new(root, (options.flag("trace"), options.flag("offload"), options.flag("check")));
     if runtime.offload {
         device::leave_out(&runtime);
@@ -125,9 +127,10 @@ fn refuse_reserved_names<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), R
 /// Refuses what this target has no form for (S1), before anything is changed.
 fn check<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Reported> {
     let mut outcome = Ok(());
+    let has_engine = root.has_attribute(ENGINE_ATTRIBUTE);
     for operation in collect(root) {
         let function = enclosing(operation, &["func.func", "gpu.func"]);
-        if calls_runtime(operation) && function.is_some() && !sees_runtime(operation, root) {
+        if calls_runtime(operation, has_engine) && function.is_some() && !sees_runtime(operation, root) {
             let complaint = "S1: calls the runtime, which can't be seen from within another module or an unknown op";
             outcome = Err(error(operation, complaint));
             continue;
@@ -148,6 +151,9 @@ fn check<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Reported> {
             SymmOp::TraceBegin(_) | SymmOp::TraceEnd(_) => {
                 "is for kernels on a GPU; the CPU's runtime records by itself"
             }
+            SymmOp::Ctx(ctx) if ctx.rank().is_some() && has_engine => {
+                "a context made from parts does not say which ranks the engine reaches"
+            }
             SymmOp::Ctx(ctx) => match translation::refuse_table(ctx) {
                 Some(complaint) => complaint,
                 None => continue,
@@ -163,13 +169,11 @@ fn check<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Reported> {
 }
 
 /// Whether an op becomes a call of the runtime, which is declared in the program's module.
-fn calls_runtime<'c: 'a, 'a>(operation: OperationRef<'c, 'a>) -> bool {
+fn calls_runtime<'c: 'a, 'a>(operation: OperationRef<'c, 'a>, has_engine: bool) -> bool {
     use SymmOp::{AsRemote, Ctx, Fence, HeapBase, HeapDelta, IsNear, NumRanks, Rank, RemoteLoad, RemoteStore};
     match SymmOp::cast(operation) {
-        Some(
-            Ctx(_) | Rank(_) | NumRanks(_) | HeapBase(_) | HeapDelta(_) | IsNear(_) | AsRemote(_) | RemoteLoad(_)
-            | RemoteStore(_) | Fence(_),
-        ) => false,
+        Some(RemoteLoad(_) | RemoteStore(_)) => has_engine,
+        Some(Ctx(_) | Rank(_) | NumRanks(_) | HeapBase(_) | HeapDelta(_) | IsNear(_) | AsRemote(_) | Fence(_)) => false,
         Some(_) => true,
         None => matches!(name(operation), "gpu.launch_func" | "gpu.memcpy" | "cf.assert"),
     }
@@ -200,10 +204,11 @@ fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, runtime: &Runtime<'c, 'a>) -> Result<()
             return Ok(());
         }
     };
+    let near = if matches!(op, SymmOp::PutPacket(_)) { far::near(op, &b, runtime) } else { None };
     let results = match action {
         Action::AsRemote(op) => access::as_remote(op, &b),
-        Action::RemoteLoad(op) => access::remote_load(op, &b),
-        Action::RemoteStore(op) => access::remote_store(op, &b),
+        Action::RemoteLoad(op) => far::remote_load(op, &b, runtime),
+        Action::RemoteStore(op) => far::remote_store(op, &b, runtime),
         Action::Get(_) | Action::Put(_) | Action::Copy(_) => {
             data::transfer(op, &b, runtime);
             Vec::new()
@@ -215,11 +220,11 @@ fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, runtime: &Runtime<'c, 'a>) -> Result<()
         Action::Wait(op) => order::wait(op, &b, runtime),
         Action::Fence(op) => order::fence(op, &b, runtime),
         Action::PutPacket(op) => {
-            packets::put(op, &b, &Lines { op: operation, ctx: op.ctx(), runtime });
+            packets::put(op, &b, &Lines { op: operation, ctx: op.ctx(), near, runtime });
             Vec::new()
         }
-        Action::WaitPacket(op) => vec![packets::wait(op, &b, &Lines { op: operation, ctx: op.ctx(), runtime })],
-        Action::TryPacket(op) => packets::attempt(op, &b, &Lines { op: operation, ctx: op.ctx(), runtime }),
+        Action::WaitPacket(op) => vec![packets::wait(op, &b, &Lines { op: operation, ctx: op.ctx(), near, runtime })],
+        Action::TryPacket(op) => packets::attempt(op, &b, &Lines { op: operation, ctx: op.ctx(), near, runtime }),
         Action::Barrier(op) => order::barrier(op, &b, runtime)?,
         Action::Alloc(op) => host::alloc(op, &b, runtime),
         Action::Free(op) => host::free(op, &b, runtime),

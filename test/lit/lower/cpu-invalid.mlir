@@ -198,3 +198,14 @@ func.func @traces(%ctx: !symm.ctx) {
   symm.trace_end %record
   return
 }
+
+// -----
+
+module attributes {symm.engine = "openshmem"} {
+  func.func @parts(%bases: !llvm.ptr, %me: i32, %n: i32, %p: !llvm.ptr, %v: i64) {
+    // expected-error @below {{S1: a context made from parts does not say which ranks the engine reaches}}
+    %ctx = symm.ctx %bases rank %me of %n : !llvm.ptr
+    symm.remote_store %ctx, %p, %v, %n : !llvm.ptr, i64
+    return
+  }
+}

@@ -9,7 +9,7 @@ use std::io::Read as _;
 use symm_codegen::{
     Frontend, Level, Module, Signature, Source, assembly, declared, ensure_defined, hsaco, translate, translate_devices,
 };
-use symm_dialect::{HeapLayout, set_heap_layout, set_table_in_heap};
+use symm_dialect::{HeapLayout, set_engine, set_heap_layout, set_table_in_heap};
 use symm_runtime::{Device, DeviceCode, DeviceInfo, heap_stride};
 
 /// A compiled program.
@@ -82,8 +82,11 @@ pub fn program(source: &Source, options: &Options, num_ranks: u32, diagnostics: 
     let heap_size = options.heap_size;
     // Where heaps cannot be mapped next to each other, kernels find them in the context table.
     let mapped = gpus.iter().all(|gpu| gpu.mapped);
-    let heap_stride = mapped.then(|| heap_stride(heap_size));
+    let heap_stride = (mapped && options.engine.is_none()).then(|| heap_stride(heap_size));
     set_heap_layout(&mut module, HeapLayout { num_ranks, heap_size, heap_stride });
+    if let Some(engine) = &options.engine {
+        set_engine(&mut module, engine);
+    }
     let kernels = match options.driver {
         Driver::Cpu => Vec::new(),
         Driver::Cuda => kernels(options, &nvidia_chip(&gpus)?, &frontend, (&module, mapped))?,

@@ -8,6 +8,7 @@ mod array;
 pub mod call;
 mod compile;
 mod image;
+mod nodes;
 pub mod options;
 mod output;
 
@@ -26,7 +27,7 @@ use std::time::Duration;
 use symm_codegen::Source;
 use symm_runtime::trace::Trace;
 use symm_runtime::{
-    Bootstrap, Config, Device, HELPERS_MEND, Launcher, Ranks, Spawn, catch_interrupts, spawn_processes,
+    Bootstrap, Config, Device, Error, HELPERS_MEND, Launcher, Ranks, Spawn, catch_interrupts, spawn_processes,
 };
 use symm_tool::{Call, on_large_stack};
 
@@ -56,6 +57,9 @@ fn say(line: std::fmt::Arguments) {
 
 fn run(options: &Options, call: &Call) -> anyhow::Result<ExitCode> {
     let program = Program::new(options)?;
+    if let Some(engine) = &options.engine {
+        return nodes::run(options, engine, program);
+    }
     let launcher = launcher(options)?;
     if launcher.is_some() {
         // Already while it compiles: the others would take a rank that Ctrl-C ends there for dead.
@@ -65,6 +69,7 @@ fn run(options: &Options, call: &Call) -> anyhow::Result<ExitCode> {
     let num_ranks = match &ranks {
         Ranks::Threads(ranks) => *ranks,
         Ranks::Process(bootstrap) => bootstrap.num_ranks(),
+        Ranks::Engine(ranks) => ranks.num_ranks(),
     };
     let mut config = config(options, ranks);
     if let (Program::Source(source), true, None) = (&program, options.processes, launcher) {
@@ -157,6 +162,9 @@ fn execute(options: &Options, config: &Config, prepared: Prepared) -> anyhow::Re
             if let Err(error) = traced {
                 say(format_args!("symm-run: {error:#}"));
             }
+            if matches!(config.ranks, Ranks::Engine(_)) && matches!(failure.error, Error::Stopped { .. }) {
+                nodes::let_others_speak();
+            }
             // Its message holds its causes already. A program has no threads but its ranks'.
             anyhow::bail!(failure.error.to_string().replace(HELPERS_MEND, ""));
         }
@@ -212,6 +220,7 @@ fn can_run(options: &Options, config: &Config) -> anyhow::Result<()> {
     let (mine, ranks) = match &config.ranks {
         Ranks::Threads(ranks) => (0..*ranks, *ranks),
         Ranks::Process(bootstrap) => (bootstrap.rank()..bootstrap.rank() + 1, bootstrap.num_ranks()),
+        Ranks::Engine(ranks) => (ranks.rank()..ranks.rank() + 1, ranks.num_ranks()),
     };
     let inputs = options.inputs.iter().map(|(name, path)| (format!("--input {name}"), Path::new(path)));
     let read: Vec<_> = inputs.chain([("the program".to_owned(), options.file.as_path())]).collect();

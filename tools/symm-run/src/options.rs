@@ -18,6 +18,8 @@ use symm_codegen::Level;
 ///   symm-run examples/ring_all_reduce.mlir --ranks 4
 ///
 ///   symm-run examples/heat.mlir --ranks 4 --processes --input image=in.npy --output result=out.npy --trace t.json
+///
+///   oshrun -n 4 symm-run examples/ring_all_reduce.mlir --engine openshmem
 #[expect(clippy::doc_markdown, reason = "it is the text of --help")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 #[derive(Parser)]
@@ -34,6 +36,12 @@ pub struct Options {
     /// A process for each rank instead of a thread.
     #[arg(long)]
     pub processes: bool,
+    /// What reaches ranks whose memory is not mapped, on other nodes; its launcher has started this process.
+    #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(symm_runtime::ENGINES))]
+    pub engine: Option<String>,
+    /// How many ranks count as one node, on one host too; without it those whose memory is mapped.
+    #[arg(long, value_name = "RANKS", value_parser = ranks, requires = "engine", allow_hyphen_values = true)]
+    pub domain: Option<u32>,
     /// The host function to run.
     #[arg(long, default_value = "main")]
     pub entry: String,

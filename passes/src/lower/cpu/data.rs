@@ -1,5 +1,6 @@
 //! Copies, between the calls that record them.
 
+use super::far;
 use super::runtime::Runtime;
 use crate::ir::{Builder, address, definition};
 use crate::lower::bulk::{self, End, Transfer};
@@ -36,7 +37,11 @@ pub fn transfer_alone<'c: 'a, 'a>(op: SymmOp<'c, 'a>, b: &Builder<'c>, runtime: 
         let start = remote.delta.map_or(near, |delta| b.byte_offset(near, delta));
         runtime.call(b, &functions::TRACE_BEGIN, [kind, ctx, peer, start, bytes, runtime.location(b)]);
     }
-    bulk::copy(b, transfer.src, transfer.dst, transfer.count);
+    let near = far::near(op, b, runtime);
+    match near {
+        None => bulk::copy(b, transfer.src, transfer.dst, transfer.count),
+        Some(near) => far::copy(op, b, runtime, &transfer, near),
+    }
     if runtime.trace {
         runtime.call(b, &functions::TRACE_END, []);
     }

@@ -2,6 +2,7 @@
 //! waits for.
 
 use super::data::context_pointer;
+use super::far::Far;
 use super::runtime::{Runtime, stack};
 use crate::ir::Builder;
 use crate::ir::packets::{EPOCHS, Halves, Line};
@@ -17,6 +18,8 @@ use symm_dialect::ops::Order;
 pub struct Lines<'c, 'a, 'r> {
     pub op: OperationRef<'c, 'a>,
     pub ctx: Value<'c, 'a>,
+    /// Whether who lines are written to is near, if it may be far.
+    pub near: Option<Value<'c, 'c>>,
     pub runtime: &'r Runtime<'c, 'a>,
 }
 
@@ -53,8 +56,11 @@ impl<'c: 'a, 'a> packets::Lines<'c> for Lines<'c, 'a, '_> {
             self.runtime.call(b, &check::PUT_PACKET, [line, data, epoch, self.runtime.location(b)]);
             return;
         }
+        let far = Far { ctx: self.ctx, runtime: self.runtime };
         for ((half, offset), epoch) in halves.into_iter().zip(HALVES).zip(EPOCHS) {
-            b.store(half, b.byte_offset_constant(line, offset), &relaxed(b));
+            let address = b.byte_offset_constant(line, offset);
+            let store = |b: &Builder<'c>| b.store(half, address, &relaxed(b));
+            far.set(b, self.near, (address, half), store);
             self.runtime.call(b, &functions::WAKE, [b.byte_offset_constant(line, epoch)]);
         }
     }

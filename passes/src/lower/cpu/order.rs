@@ -3,6 +3,7 @@
 use super::check::{self, group_code, once, order_code, scope_code, spilled, sync_scope};
 use super::data::{context_pointer, transfer_alone};
 use super::device::linear_block;
+use super::far::{self, Far};
 use super::runtime::Runtime;
 use crate::contract::{compare, signal_kind};
 use crate::ir::Builder;
@@ -41,7 +42,11 @@ fn rmw<'c>(
 pub fn atomic_rmw<'c: 'a, 'a>(op: AtomicRmw<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'c, 'a>) -> Vec<Value<'c, 'c>> {
     let address = remote_element(SymmOp::AtomicRmw(op), b, op.ptr(), &op.indices());
     let order = (op.sem(), scope_of(runtime, op.scope()));
-    let old = b.masked(op.mask(), op.value().r#type(), |b| rmw(b, op.kind(), address, op.value(), order));
+    let (near, far) = (far::near(SymmOp::AtomicRmw(op), b, runtime), Far { ctx: op.ctx(), runtime });
+    let old = b.masked(op.mask(), op.value().r#type(), |b| {
+        let update = |b: &Builder<'c>| rmw(b, op.kind(), address, op.value(), order);
+        far.update(b, near, (op.kind(), address, op.value()), update)
+    });
     runtime.call(b, &functions::WAKE, [address]);
     vec![old]
 }
@@ -50,7 +55,8 @@ pub fn atomic_cas<'c: 'a, 'a>(op: AtomicCas<'c, 'a>, b: &Builder<'c>, runtime: &
     let address = remote_element(SymmOp::AtomicCas(op), b, op.ptr(), &op.indices());
     let ty = op.expected().r#type();
     let failure = if op.sem().acquires() { Order::Acquire } else { Order::Relaxed };
-    let old = b.masked(op.mask(), ty, |b| {
+    let (near, far) = (far::near(SymmOp::AtomicCas(op), b, runtime), Far { ctx: op.ctx(), runtime });
+    let swap = |b: &Builder<'c>| {
         let pair = llvm::r#type::r#struct(b.context, &[ty, b.int(1)], false);
         let scope = scope_of(runtime, op.scope());
         let mut attributes = vec![
@@ -61,7 +67,9 @@ pub fn atomic_cas<'c: 'a, 'a>(op: AtomicCas<'c, 'a>, b: &Builder<'c>, runtime: &
         attributes.extend((!scope.is_empty()).then(|| ("syncscope", b.string(scope))));
         let pair = b.value("llvm.cmpxchg", &[address, op.expected(), op.desired()], pair, &attributes);
         b.extract(pair, &[0], ty)
-    });
+    };
+    let values = (op.expected(), op.desired());
+    let old = b.masked(op.mask(), ty, |b| far.swap(b, near, (address, values), swap));
     runtime.call(b, &functions::WAKE, [address]);
     vec![old]
 }
@@ -76,7 +84,9 @@ pub fn signal<'c: 'a, 'a>(op: Signal<'c, 'a>, b: &Builder<'c>, runtime: &Runtime
         runtime.call(b, &calls::SIGNAL, operands);
         return Vec::new();
     }
-    let notice = Notice { kind: op.kind(), ctx: op.ctx(), peer: op.rank(), value: op.value(), order: op.sem() };
+    let near = far::near(SymmOp::Signal(op), b, runtime);
+    let (kind, ctx, peer, value, order) = (op.kind(), op.ctx(), op.rank(), op.value(), op.sem());
+    let notice = Notice { kind, ctx, peer, near, value, order };
     send(b, runtime, address, &notice);
     Vec::new()
 }
@@ -94,7 +104,8 @@ pub fn put_signal<'c: 'a, 'a>(op: PutSignal<'c, 'a>, b: &Builder<'c>, runtime: &
             return;
         }
         let (kind, ctx, peer, value) = (op.kind(), op.ctx(), op.rank(), op.value());
-        send(b, runtime, flag, &Notice { kind, ctx, peer, value, order: Order::Release });
+        let near = far::near(SymmOp::PutSignal(op), b, runtime);
+        send(b, runtime, flag, &Notice { kind, ctx, peer, near, value, order: Order::Release });
     });
     Vec::new()
 }
@@ -104,19 +115,25 @@ struct Notice<'c, 'a> {
     kind: SignalKind,
     ctx: Value<'c, 'a>,
     peer: Value<'c, 'a>,
+    /// Whether the peer is near, if it may be far.
+    near: Option<Value<'c, 'c>>,
     value: Value<'c, 'a>,
     order: Order,
 }
 
 /// Sets or adds to a flag and wakes whoever waits for it.
 fn send<'c: 'a, 'a>(b: &Builder<'c>, runtime: &Runtime<'c, 'a>, flag: Value<'c, 'c>, notice: &Notice<'c, 'a>) {
-    let Notice { kind, ctx, peer, value, order } = *notice;
+    let Notice { kind, ctx, peer, near, value, order } = *notice;
+    let far = Far { ctx, runtime };
     let after = match kind {
         SignalKind::Set => {
-            store_flag(b, flag, value, order);
+            far.set(b, near, (flag, value), |b| store_flag(b, flag, value, order));
             b.cast(value, value.r#type())
         }
-        SignalKind::Add => b.add(rmw(b, RmwKind::Add, flag, value, (order, "")), value),
+        SignalKind::Add => {
+            let add = |b: &Builder<'c>| rmw(b, RmwKind::Add, flag, value, (order, ""));
+            b.add(far.update(b, near, (RmwKind::Add, flag, value), add), value)
+        }
     };
     if runtime.trace {
         let (ctx, peer, kind) = (context_pointer(b, ctx), b.cast(peer, b.int(32)), b.i32(signal_kind(kind) as i64));
@@ -238,7 +255,9 @@ fn meet<'c: 'a, 'a>(
     let zero = b.i32(0);
     b.for_each(zero, ranks, |b, rank| {
         let theirs = slot(b, table.base(b, rank, b.ptr()), me);
-        store_flag(b, theirs, epoch, Order::Release);
+        let near = runtime.engine.then(|| table.is_near(b, rank));
+        let far = Far { ctx: op.ctx(), runtime };
+        far.set(b, near, (theirs, epoch), |b| store_flag(b, theirs, epoch, Order::Release));
         if runtime.trace {
             let (ctx, kind) = (context_pointer(b, op.ctx()), b.i32(trace::SignalKind::Set as i64));
             runtime.call(b, &functions::TRACE_SIGNAL, [ctx, rank, theirs, kind, epoch, runtime.location(b)]);

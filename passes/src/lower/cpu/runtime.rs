@@ -8,8 +8,10 @@ use melior::ir::{BlockRef, OperationRef, Region, Type, Value};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use symm_abi::functions::{self, Function};
+use symm_dialect::ENGINE_ATTRIBUTE;
 
 /// The runtime as one module sees it.
+#[expect(clippy::struct_excessive_bools, reason = "each is a question of its own")]
 pub struct Runtime<'c, 'a> {
     body: BlockRef<'c, 'a>,
     root: OperationRef<'c, 'a>,
@@ -17,6 +19,8 @@ pub struct Runtime<'c, 'a> {
     pub trace: bool,
     /// Whether the kernels run on a GPU.
     pub offload: bool,
+    /// Whether an engine reaches some ranks; not under symm-check, to which all of them mean the same (N2).
+    pub engine: bool,
     /// Whether each thread of a block runs by itself, and symm-check is told of what it does.
     pub check: bool,
     declared: RefCell<HashSet<&'static str>>,
@@ -31,7 +35,8 @@ impl<'c: 'a, 'a> Runtime<'c, 'a> {
     pub fn new(root: OperationRef<'c, 'a>, (trace, offload, check): (bool, bool, bool)) -> Self {
         let body = blocks(root)[0];
         let (declared, barrier_kernels, waiting_kernels, strings) = Default::default();
-        Self { body, root, trace, offload, check, declared, barrier_kernels, waiting_kernels, strings }
+        let engine = root.has_attribute(ENGINE_ATTRIBUTE) && !check;
+        Self { body, root, trace, offload, engine, check, declared, barrier_kernels, waiting_kernels, strings }
     }
 
     /// The block of the module.

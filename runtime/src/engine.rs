@@ -1,0 +1,81 @@
+//! Engines: what moves data to ranks whose heaps are not mapped (rule N1). Each is a table of functions over a library
+//! that is found and loaded when it is asked for.
+
+#[expect(unsafe_code, reason = "calls of a library that is loaded at run time")]
+mod openshmem;
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use crate::error::Error;
+
+/// The names of the engines.
+pub const ENGINES: [&str; 1] = ["openshmem"];
+
+/// What every engine does. An address is one in this rank's symmetric memory, and stands for the same place of the rank
+/// that is named. What a call writes there is there when the call returns (rule N3).
+#[expect(unsafe_code, reason = "addresses that the caller answers for")]
+pub(crate) trait Engine: Debug + Send + Sync {
+    /// This process's rank.
+    fn rank(&self) -> u32;
+
+    /// How many ranks there are.
+    fn num_ranks(&self) -> u32;
+
+    /// Takes symmetric memory, aligned to [`symm_abi::heap::HEAP_ALIGN`], at the same place of every rank; `None` where
+    /// there is not so much. Collective.
+    fn alloc(&self, bytes: u64) -> Option<*mut u8>;
+
+    /// Where a rank's memory is mapped here, if it is.
+    fn mapped(&self, at: *mut u8, rank: u32) -> Option<*mut u8>;
+
+    /// Copies to a rank.
+    ///
+    /// # Safety
+    /// `from` is valid for `bytes` bytes, and `at` is in symmetric memory for as many.
+    unsafe fn put(&self, rank: u32, at: *mut u8, from: *const u8, bytes: usize);
+
+    /// Copies from a rank.
+    ///
+    /// # Safety
+    /// `to` is valid for `bytes` bytes, and `at` is in symmetric memory for as many.
+    unsafe fn get(&self, rank: u32, to: *mut u8, at: *const u8, bytes: usize);
+
+    /// Updates an aligned value of 4 or 8 bytes at once; the old one. It swaps 8 bytes only: Open MPI 4.1's
+    /// `shmem_int_atomic_compare_swap` writes 8 bytes to 4 of its stack.
+    ///
+    /// # Safety
+    /// `at` is in symmetric memory.
+    unsafe fn update(&self, rank: u32, at: *mut u8, bytes: usize, update: Native) -> u64;
+
+    /// Lets what others do to this rank's memory happen.
+    fn progress(&self);
+
+    /// Waits for all ranks to come here.
+    fn meet(&self);
+
+    /// Ends this process, and the run if others are still in it.
+    fn exit(&self, code: i32) -> !;
+}
+
+/// What engines do at once themselves.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Native {
+    /// Adds.
+    Add(u64),
+    /// Replaces.
+    Set(u64),
+    /// Replaces the first by the second.
+    Swap(u64, u64),
+}
+
+/// Starts an engine, with so much symmetric memory for each rank. What has started the ranks tells it who they are.
+pub(crate) fn start(name: &str, bytes: u64) -> Result<Arc<dyn Engine>, Error> {
+    match name {
+        "openshmem" => Ok(Arc::new(openshmem::OpenShmem::start(bytes)?)),
+        other => {
+            let what = format!("an engine '{other}'");
+            Err(Error::InvalidConfig { what, mend: "there is the engine openshmem" })
+        }
+    }
+}

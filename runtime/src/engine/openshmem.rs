@@ -1,0 +1,219 @@
+//! OpenSHMEM 1.4, as Open MPI has it (`liboshmem.so`).
+//!
+//! One call at a time, whatever thread it comes from: that is all that the library has to be able to do. A call waits
+//! until what it wrote has arrived (`shmem_quiet`). Open MPI 4.1's `shmem_finalize` crashes, also in a program that
+//! does nothing: a run ends by `shmem_global_exit` after a barrier instead.
+
+use std::ffi::{c_int, c_longlong, c_void};
+use std::io::Write as _;
+use std::sync::Mutex;
+
+use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
+
+use super::{Engine, Native};
+use crate::error::Error;
+use crate::lock::lock;
+use symm_abi::heap::HEAP_ALIGN;
+
+/// The variable that names another library, by path or file name.
+const LIBRARY_VARIABLE: &str = "SYMM_OPENSHMEM_LIBRARY";
+/// The library where the variable is not set.
+const LIBRARY: &str = "liboshmem.so.40";
+/// Variables of which a launcher sets one for each rank.
+const LAUNCHED: [&str; 4] = ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"];
+/// The variables that say how much symmetric memory a rank has, in bytes: OpenSHMEM's, and an older name of it.
+const MEMORY: [&str; 2] = ["SHMEM_SYMMETRIC_SIZE", "SHMEM_SYMMETRIC_HEAP_SIZE"];
+/// Calls from several threads, one at a time.
+const SERIALIZED: c_int = 2;
+
+macro_rules! functions {
+    ($($field:ident = $symbol:literal: fn($($parameter:ty),*) $(-> $result:ty)?;)*) => {
+        /// The library's functions.
+        struct Functions {
+            $($field: unsafe extern "C" fn($($parameter),*) $(-> $result)?,)*
+        }
+
+        impl Functions {
+            /// Finds all of them, or says which is missing.
+            fn find(library: &Library) -> Result<Self, &'static str> {
+                Ok(Self {
+                    $(
+                        // SAFETY: the signature is the standard's.
+                        $field: unsafe { *library.get($symbol).map_err(|_| {
+                            str::from_utf8($symbol).unwrap_or_default()
+                        })? },
+                    )*
+                })
+            }
+        }
+    };
+}
+
+functions! {
+    init_thread = b"shmem_init_thread": fn(c_int, *mut c_int) -> c_int;
+    my_pe = b"shmem_my_pe": fn() -> c_int;
+    n_pes = b"shmem_n_pes": fn() -> c_int;
+    align = b"shmem_align": fn(usize, usize) -> *mut c_void;
+    ptr = b"shmem_ptr": fn(*const c_void, c_int) -> *mut c_void;
+    putmem = b"shmem_putmem": fn(*mut c_void, *const c_void, usize, c_int);
+    getmem = b"shmem_getmem": fn(*mut c_void, *const c_void, usize, c_int);
+    quiet = b"shmem_quiet": fn();
+    barrier_all = b"shmem_barrier_all": fn();
+    global_exit = b"shmem_global_exit": fn(c_int);
+    add4 = b"shmem_int_atomic_fetch_add": fn(*mut c_int, c_int, c_int) -> c_int;
+    add8 = b"shmem_longlong_atomic_fetch_add": fn(*mut c_longlong, c_longlong, c_int) -> c_longlong;
+    set4 = b"shmem_int_atomic_swap": fn(*mut c_int, c_int, c_int) -> c_int;
+    set8 = b"shmem_longlong_atomic_swap": fn(*mut c_longlong, c_longlong, c_int) -> c_longlong;
+    swap8 = b"shmem_longlong_atomic_compare_swap": fn(*mut c_longlong, c_longlong, c_longlong, c_int) -> c_longlong;
+}
+
+/// The engine `openshmem`.
+pub(super) struct OpenShmem {
+    functions: Functions,
+    /// Open MPI's own: what arrives is looked at.
+    progress: unsafe extern "C" fn(),
+    rank: u32,
+    num_ranks: u32,
+    /// Held during each call.
+    call: Mutex<()>,
+    /// Never closed: the library's threads and handlers stay.
+    #[expect(dead_code, reason = "it keeps the library open")]
+    library: std::mem::ManuallyDrop<Library>,
+}
+
+impl std::fmt::Debug for OpenShmem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "OpenShmem({} of {})", self.rank, self.num_ranks)
+    }
+}
+
+impl OpenShmem {
+    pub(super) fn start(bytes: u64) -> Result<Self, Error> {
+        let no = |reason: String| Error::NoEngine("openshmem", reason);
+        if !LAUNCHED.iter().any(|variable| std::env::var_os(variable).is_some()) {
+            let reason =
+                "nothing has started this process as a rank; start the ranks with `oshrun -n RANKS symm-run …`";
+            return Err(no(reason.to_owned()));
+        }
+        let path = std::env::var_os(LIBRARY_VARIABLE).unwrap_or_else(|| LIBRARY.into());
+        let shown = path.to_string_lossy();
+        // SAFETY: whoever installed the library, or names another, vouches for what it does when it is loaded. Its
+        // plug-ins find its symbols among the global ones.
+        let library = unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_GLOBAL) }.map_err(|error| {
+            no(format!(
+                "{shown} cannot be loaded ({error}); install Open MPI with OpenSHMEM (on Debian: apt-get install \
+                 openmpi-bin libopenmpi3), or name its library in {LIBRARY_VARIABLE}"
+            ))
+        })?;
+        let lacks = |symbol| no(format!("{shown} has no {symbol}: it has to be OpenSHMEM 1.4 of Open MPI 4 or later"));
+        let functions = Functions::find(&library).map_err(lacks)?;
+        // SAFETY: a function of Open MPI without parameters, whose result nobody looks at.
+        let progress =
+            unsafe { library.get(b"opal_progress") }.map(|found| *found).map_err(|_| lacks("opal_progress"))?;
+        for variable in MEMORY.into_iter().filter(|variable| std::env::var_os(variable).is_none()) {
+            // SAFETY: symm-run asks for an engine before it starts threads that read the environment.
+            unsafe { std::env::set_var(variable, bytes.to_string()) };
+        }
+        let mut provided = 0;
+        // SAFETY: the first call, from one thread; the library stores a number.
+        let failed = unsafe { (functions.init_thread)(SERIALIZED, &raw mut provided) };
+        if failed != 0 || provided < SERIALIZED {
+            return Err(no(format!(
+                "{shown} cannot be started with calls from several threads ({failed}, {provided})"
+            )));
+        }
+        // SAFETY: it has been started.
+        let (rank, num_ranks) = unsafe { ((functions.my_pe)(), (functions.n_pes)()) };
+        let (rank, num_ranks) = (rank.cast_unsigned(), num_ranks.cast_unsigned());
+        let library = std::mem::ManuallyDrop::new(library);
+        Ok(Self { functions, progress, rank, num_ranks, call: Mutex::new(()), library })
+    }
+}
+
+/// A rank as the library counts it.
+fn pe(rank: u32) -> c_int {
+    rank.cast_signed()
+}
+
+impl Engine for OpenShmem {
+    fn rank(&self) -> u32 {
+        self.rank
+    }
+
+    fn num_ranks(&self) -> u32 {
+        self.num_ranks
+    }
+
+    fn alloc(&self, bytes: u64) -> Option<*mut u8> {
+        let _call = lock(&self.call);
+        // SAFETY: all ranks ask for the same, says the caller.
+        let memory = unsafe { (self.functions.align)(HEAP_ALIGN as usize, bytes as usize) };
+        (!memory.is_null()).then_some(memory.cast())
+    }
+
+    fn mapped(&self, at: *mut u8, rank: u32) -> Option<*mut u8> {
+        let _call = lock(&self.call);
+        // SAFETY: it answers with null for what it does not know.
+        let mapped = unsafe { (self.functions.ptr)(at.cast(), pe(rank)) };
+        (!mapped.is_null()).then_some(mapped.cast())
+    }
+
+    unsafe fn put(&self, rank: u32, at: *mut u8, from: *const u8, bytes: usize) {
+        let _call = lock(&self.call);
+        // SAFETY: the caller's promise.
+        unsafe {
+            (self.functions.putmem)(at.cast(), from.cast(), bytes, pe(rank));
+            (self.functions.quiet)();
+        }
+    }
+
+    unsafe fn get(&self, rank: u32, to: *mut u8, at: *const u8, bytes: usize) {
+        let _call = lock(&self.call);
+        // SAFETY: the caller's promise.
+        unsafe { (self.functions.getmem)(to.cast(), at.cast(), bytes, pe(rank)) };
+    }
+
+    unsafe fn update(&self, rank: u32, at: *mut u8, bytes: usize, update: Native) -> u64 {
+        let (functions, rank, _call) = (&self.functions, pe(rank), lock(&self.call));
+        #[expect(clippy::cast_ptr_alignment, reason = "an aligned value, says the caller")]
+        let (narrow, wide) = (at.cast::<c_int>(), at.cast::<c_longlong>());
+        let half = |value: u64| (value as u32).cast_signed();
+        let narrowly = |old: c_int| u64::from(old.cast_unsigned());
+        // SAFETY: the caller's promise.
+        unsafe {
+            match update {
+                Native::Add(value) if bytes == 4 => narrowly((functions.add4)(narrow, half(value), rank)),
+                Native::Set(value) if bytes == 4 => narrowly((functions.set4)(narrow, half(value), rank)),
+                Native::Add(value) => (functions.add8)(wide, value.cast_signed(), rank).cast_unsigned(),
+                Native::Set(value) => (functions.set8)(wide, value.cast_signed(), rank).cast_unsigned(),
+                Native::Swap(expected, value) => {
+                    (functions.swap8)(wide, expected.cast_signed(), value.cast_signed(), rank).cast_unsigned()
+                }
+            }
+        }
+    }
+
+    fn progress(&self) {
+        if let Ok(_call) = self.call.try_lock() {
+            // SAFETY: one call at a time.
+            unsafe { (self.progress)() };
+        }
+    }
+
+    fn meet(&self) {
+        let _call = lock(&self.call);
+        // SAFETY: one call at a time.
+        unsafe { (self.functions.barrier_all)() };
+    }
+
+    fn exit(&self, code: i32) -> ! {
+        // What has not been written by now is lost either way.
+        let _ = std::io::stdout().flush();
+        if code == 0 {
+            // SAFETY: it ends this process, as the last call.
+            unsafe { (self.functions.global_exit)(0) };
+        }
+        // SAFETY: without the library's own handlers of exits, which crash. The launcher ends the other ranks.
+        unsafe { libc::_exit(code) }
+    }
+}

@@ -1,0 +1,134 @@
+"""Runs programs on ranks that OpenSHMEM reaches: far over TCP, near in shared memory, and in nodes of two ranks.
+
+Without `--long` a few programs that together have every op; with it all of conformance, examples and litmus. Skips
+where Open MPI is not installed.
+"""
+
+import argparse
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import litmus
+
+TEST = Path(__file__).parent
+SECONDS_PER_RUN = 120
+
+# Those of conformance that have no far peers by what they are: ordinary accesses of a peer's heap, which are faults
+# there (N4), contexts from parts (S1), and programs whose checks have to fail.
+NEAR_ONLY = {"as_remote", "ctx", "heap_base", "check"}
+FEW = ["atomic_rmw", "atomic_rmw_float", "atomic_cas", "barrier", "copy", "packets", "put_signal"]
+FEW += ["remote_load_mask", "remote_store_mask", "wait"]
+
+# The transports that UCX may use, the ranks, and those of a node.
+SHARED = "self,posix,sysv"
+MODES = {
+    "far-2": ("tcp,self", 2, None),
+    "far-4": ("tcp,self", 4, None),
+    "near-2": (SHARED, 2, None),
+    "near-4": (SHARED, 4, None),
+    "mixed-4": (SHARED + ",tcp", 4, 2),
+}
+FEW_MODES = ["far-2", "mixed-4"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--bin", required=True, help="the folder of symm-run")
+    parser.add_argument("--long", action="store_true", help="all programs in all modes")
+    options = parser.parse_args()
+    if not shutil.which("oshrun"):
+        print("no oshrun, so nothing runs across nodes here (on Debian: apt-get install openmpi-bin)")
+        return
+    symm_run = str(Path(options.bin) / "symm-run")
+    with tempfile.TemporaryDirectory() as scratch:
+        failures = list(run_all(symm_run, scratch, options.long))
+    failures += [name for name, check in CHECKS.items() if not check(symm_run)]
+    for name in failures:
+        print(f"failed: {name}")
+    sys.exit(1 if failures else 0)
+
+
+def run_all(symm_run, scratch, is_long):
+    """The names of the runs that fail."""
+    passed = 0
+    for mode in MODES if is_long else FEW_MODES:
+        for program, arguments in programs(scratch, is_long, mode):
+            result = start(symm_run, mode, [str(program), "--timeout", str(SECONDS_PER_RUN / 2), *arguments])
+            if result.returncode == 0:
+                passed += 1
+            else:
+                print(f"{mode} {program}: exit status {result.returncode}\n{result.stdout}", flush=True)
+                yield f"nodes/{mode}/{program.name}"
+    print(f"{passed} passed", flush=True)
+
+
+def programs(scratch, is_long, mode):
+    """The programs of a mode, each with its arguments."""
+    conformance = TEST / "conformance"
+    if not is_long:
+        passing = litmus.write(TEST / "litmus/mp.litmus", scratch)
+        return [(conformance / f"{name}.mlir", []) for name in FEW] + [(passing, [])]
+    all_near = mode.startswith("near")
+    named = sorted(conformance.glob("*.mlir"))
+    leave_out = {"check", "ctx"} if all_near else NEAR_ONLY
+    found = [(path, []) for path in named if path.stem not in leave_out]
+    found += [(litmus.write(path, scratch), []) for path in sorted((TEST / "litmus").glob("*.litmus"))]
+    examples = TEST.parent / "examples"
+    heat = ["--input", f"image={examples}/data/heat.npy", "--output", f"result={scratch}/heat.npy"]
+    special = {"heat": heat, "sharded_matmul": ["--arg", "m=13", "--arg", "k=29", "--arg", "n=17"]}
+    return found + [(path, special.get(path.stem, [])) for path in sorted(examples.glob("*.mlir"))]
+
+
+def command(symm_run, mode, arguments):
+    transports, ranks, domain = MODES[mode]
+    env = {"UCX_TLS": transports, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    # Ranks share the cores; a launcher of one host needs no way to others.
+    env |= {"OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_plm": "isolated", "RUST_BACKTRACE": "0"}
+    line = ["oshrun", "-n", str(ranks), symm_run, "--engine", "openshmem", *arguments]
+    line += ["--domain", str(domain)] if domain else []
+    return {"args": line, "env": os.environ | env, "stdin": subprocess.DEVNULL, "text": True}
+
+
+def start(symm_run, mode, arguments):
+    """What came of a run, with everything that it said."""
+    how = command(symm_run, mode, arguments) | {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    with subprocess.Popen(**how, start_new_session=True) as process:
+        try:
+            said, _ = process.communicate(timeout=SECONDS_PER_RUN)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            said, _ = process.communicate()
+            said += f"\nkilled after {SECONDS_PER_RUN} s"
+        return subprocess.CompletedProcess(process.args, process.returncode, said)
+
+
+def says(result, *texts):
+    """Whether a run has failed and said so."""
+    missing = [text for text in texts if text not in result.stdout]
+    if result.returncode != 0 and not missing:
+        return True
+    print(f"{result.args}: exit status {result.returncode}, does not say {missing}:\n{result.stdout}", flush=True)
+    return False
+
+
+def a_fault_ends_all(symm_run):
+    """An ordinary access of a far peer's heap is a fault (N4), and says whose block it was."""
+    result = start(symm_run, "far-2", [str(TEST / "conformance/as_remote.mlir"), "--timeout", "60"])
+    return says(result, "of @kernels::write: touched memory at", "not mapped")
+
+
+def a_check_that_fails(symm_run):
+    """One rank's failed check is the run's."""
+    result = start(symm_run, "far-2", [str(TEST / "conformance/check.mlir"), "--arg", "wrong=1", "--timeout", "60"])
+    return says(result, "check")
+
+
+CHECKS = {"nodes/a_fault_ends_all": a_fault_ends_all, "nodes/a_check_that_fails": a_check_that_fails}
+
+if __name__ == "__main__":
+    main()
