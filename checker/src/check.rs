@@ -40,7 +40,8 @@ pub struct Found {
     pub finding: Finding,
     /// The seed of the execution that has it, if it was a random one.
     pub seed: Option<u64>,
-    /// A schedule that has it, with few switches of tasks. After its end tasks go on in turn; an empty one is that alone.
+    /// A schedule that has it, with few switches of tasks. After its end tasks go on in turn; an empty one is that
+    /// alone.
     pub schedule: Schedule,
 }
 
@@ -149,8 +150,8 @@ impl Check<'_> {
     }
 
     fn random(&mut self, seed: u64, executions: usize, changes: usize) {
-        // How long the others are about, and what they launch; it depends on no seed, so that a seed by itself gives its
-        // execution again.
+        // How long the others are about, and what they launch; it depends on no seed, so that a seed by itself gives
+        // its execution again.
         let (tasks, steps) = self.run(&mut InTurn::default(), None);
         for seed in (0..executions as u64).map(|nth| seed.wrapping_add(nth)) {
             self.run(&mut ByPriority::new(seed, tasks, steps, changes), Some(seed));

@@ -81,7 +81,8 @@ impl Machine {
         } else {
             (
                 Kind::WriteAfterRead,
-                "nothing tells the writer that the place has been read: signal after the read (a credit), and wait before the write",
+                "nothing tells the writer that the place has been read: signal after the read (a credit), and wait \
+                 before the write",
             )
         };
         Finding { kind, at, help: help.into() }

@@ -1,5 +1,6 @@
 //! All executions of a small program that differ in what they read: depth-first search with partial-order reduction
-//! (dynamic, Flanagan and Godefroid 2005) and sleep sets. Steps that touch no place in common are tried in one order only.
+//! (dynamic, Flanagan and Godefroid 2005) and sleep sets. Steps that touch no place in common are tried in one order
+//! only.
 
 use crate::clock::{Clock, Epoch};
 use crate::finding::Finding;

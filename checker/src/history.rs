@@ -104,8 +104,8 @@ impl History {
         (oldest..self.written.len()).rev()
     }
 
-    /// Whether who knows `clock` has read what a strong write wrote, or what came after it: its own accesses of the place
-    /// come after the write, be it released or not.
+    /// Whether who knows `clock` has read what a strong write wrote, or what came after it: its own accesses of the
+    /// place come after the write, be it released or not.
     #[must_use]
     pub fn has_read(&self, write: &Access, clock: &Clock) -> bool {
         let is_it = |written: &Written| write.strong.is_some() && written.by == Some(write.epoch);

@@ -17,7 +17,10 @@ use crate::task::{Task, TaskId};
 /// let place = Range { heap: 1, start: 0, bytes: 4 };
 /// let writes = |byte| ("writes".into(), Op::Write(vec![place], vec![byte; 4]));
 /// let program = Lines::new(vec![
-///     (Task::block(2, 0), vec![("allocates".into(), Op::Alloc(place, true)), ("launches".into(), Op::Launch([1, 2].into()))]),
+///     (
+///         Task::block(2, 0),
+///         vec![("allocates".into(), Op::Alloc(place, true)), ("launches".into(), Op::Launch([1, 2].into()))],
+///     ),
 ///     (Task::block(0, 0), vec![writes(1)]),
 ///     (Task::block(1, 0), vec![writes(2)]),
 /// ]);

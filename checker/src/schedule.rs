@@ -14,7 +14,8 @@ pub struct Choice {
     pub way: usize,
 }
 
-/// The steps of an execution, which is replayed by them. As text `0*3 1.2 0`: task 0 three times, task 1 in way 2, task 0.
+/// The steps of an execution, which is replayed by them. As text `0*3 1.2 0`: task 0 three times, task 1 in way 2, task
+/// 0.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Schedule(pub Vec<Choice>);
 
@@ -124,8 +125,8 @@ impl Random {
     }
 }
 
-/// Probabilistic concurrency testing (Burckhardt et al., 2010): the task of the highest priority goes on; priorities are
-/// random, and at a few random steps the task that goes on gets the lowest one.
+/// Probabilistic concurrency testing (Burckhardt et al., 2010): the task of the highest priority goes on; priorities
+/// are random, and at a few random steps the task that goes on gets the lowest one.
 #[derive(Debug)]
 pub struct ByPriority {
     random: Random,

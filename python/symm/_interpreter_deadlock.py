@@ -1,9 +1,9 @@
 """Finds out that interpreted kernels wait for each other for ever, without waiting for a time-out.
 
-Each rank says in its heap whether it waits in a kernel, for what, and how often it has looked in vain. When all ranks of a
-run wait, nobody writes, so that what one of them has not found by then does not come: it is enough that each has looked
-once more since. A rank that is in a call where all ranks meet waits too, if another one has come to fewer of them and
-waits in a kernel. A rank that polls in a loop of its own is not known to wait.
+Each rank says in its heap whether it waits in a kernel, for what, and how often it has looked in vain. When all ranks
+of a run wait, nobody writes, so that what one of them has not found by then does not come: it is enough that each has
+looked once more since. A rank that is in a call where all ranks meet waits too, if another one has come to fewer of
+them and waits in a kernel. A rank that polls in a loop of its own is not known to wait.
 """
 
 from triton.runtime.interpreter import interpreter_semantic
@@ -44,7 +44,9 @@ class Watch:
         elif self.before is None or any(then[:-1] != each[:-1] for then, each in zip(self.before, now, strict=True)):
             self.before = now
         # Of two looks since then one has begun since then.
-        elif all(not each.waits or each.looks - then[-1] >= 2 for then, each in zip(self.before, self.standings, strict=True)):
+        elif all(
+            not each.waits or each.looks - then[-1] >= 2 for then, each in zip(self.before, self.standings, strict=True)
+        ):
             raise self.located(self._report(), DeadlockError)
 
     def _all_wait(self):

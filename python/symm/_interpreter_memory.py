@@ -160,7 +160,9 @@ def check(pointers, located, what, mask=None, width=None):
         return
     first, size = int(offsets[outside].flat[0]), end - start
     place = f"{-first} bytes before its first" if first < 0 else f"at byte {first}"
-    message = f"{what}: {int(outside.sum())} of {outside.size} elements are outside of the tensor that the pointers are of: "
+    message = (
+        f"{what}: {int(outside.sum())} of {outside.size} elements are outside of the tensor that the pointers are of: "
+    )
     message += f"one is {place}, and the tensor has {size} bytes. Is a mask missing, or wrong?"
     raise located(message, BoundsError)
 

@@ -220,8 +220,8 @@ def atomic(
 
     Elements are int32, uint32, int64 or uint64; float32 and float64 but for and, or and xor; float16 and bfloat16 for
     add and sub alone. Where `mask` is False nothing happens and the result is undefined. `sem` is "relaxed", "acquire",
-    "release" or "acq_rel" (default); `scope` is "sys" (default): a narrower one is widened, with a warning. `rank` may be
-    a block, as for `load`.
+    "release" or "acq_rel" (default); `scope` is "sys" (default): a narrower one is widened, with a warning. `rank` may
+    be a block, as for `load`.
     """
     pointer = emit.pointer(ptr, written=True)
     element = pointer.type.scalar.element_ty

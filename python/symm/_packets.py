@@ -81,10 +81,10 @@ def wait_packet(
     """Waits for packets of the number `epoch` in my `slots`, and returns their value.
 
     `shape` and `dtype` (int64 without it) are those of the value, as the sender has it; with a block of pointers as
-    `slots` the shape is theirs. All lines are polled at once, so that one block for all peers, of shape (peers, n), is the way to wait for
-    several. Elements whose `mask` is False are 0. The sender's other writes may not be there yet: for those there are
-    `signal` and `wait`. In Gluon `layout` is the result's. `timeout` is as for `wait`, on NVIDIA GPUs and in the
-    interpreter.
+    `slots` the shape is theirs. All lines are polled at once, so that one block for all peers, of shape (peers, n), is
+    the way to wait for several. Elements whose `mask` is False are 0. The sender's other writes may not be there yet:
+    for those there are `signal` and `wait`. In Gluon `layout` is the result's. `timeout` is as for `wait`, on NVIDIA
+    GPUs and in the interpreter.
     """
     packets, operands, kind = _asked(emit, ctx, slots, epoch, (shape, dtype, layout), mask)
     operands["deadline"], more = emit.deadline(ctx, timeout)
@@ -105,8 +105,8 @@ def try_packet(
 ) -> tuple[tl.tensor, tl.tensor]:
     """Looks once for what `wait_packet` waits for; returns the value and where it is there, a boolean for each element.
 
-    What is not there is undefined. Elements whose `mask` is False are 0, and there. Each look is two atomics for a line;
-    `wait_packet` is cheaper.
+    What is not there is undefined. Elements whose `mask` is False are 0, and there. Each look is two atomics for a
+    line; `wait_packet` is cheaper.
     """
     packets, operands, kind = _asked(emit, ctx, slots, epoch, (shape, dtype, layout), mask)
     words, valid = emit.call("try_packet", operands, result=(kind, _of_elements(kind, tl.int1)))

@@ -145,8 +145,8 @@ def _warn(found):
 
 
 def _inline(module, language):
-    """Makes functions of a kernel one: what the compiler hoists, it hoists out of the caller's loops too. Those that are
-    not to be inlined are, too: Triton's pipeliner moves loads above calls.
+    """Makes functions of a kernel one: what the compiler hoists, it hoists out of the caller's loops too. Those that
+    are not to be inlined are, too: Triton's pipeliner moves loads above calls.
     """
     functions = []
 
@@ -254,8 +254,8 @@ def _with_our_errors(make_ir):
 
 
 def _with_hidden_globals(visit_attribute):
-    """Where an `if` calls `ctx.store(…)`, Triton looks for `return` in `store` of a global `ctx`, though the kernel has a
-    variable of that name, and fails if there is none. What a method holds is not returned from the kernel.
+    """Where an `if` calls `ctx.store(…)`, Triton looks for `return` in `store` of a global `ctx`, though the kernel has
+    a variable of that name, and fails if there is none. What a method holds is not returned from the kernel.
     """
 
     @functools.wraps(visit_attribute)

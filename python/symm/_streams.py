@@ -38,8 +38,8 @@ class Streams:
     ) -> None:
         """Sets the flag of `rank` to `value`, or adds `value` to it (`op="add"`), when all before it is done.
 
-        `flag` is a tensor on the heap with one element, int32 or int64. Whoever waits for the signal, here or in a kernel,
-        sees what this rank's stream did before.
+        `flag` is a tensor on the heap with one element, int32 or int64. Whoever waits for the signal, here or in a
+        kernel, sees what this rank's stream did before.
         """
         from . import _host_kernels
 
@@ -83,7 +83,9 @@ class Streams:
             if not isinstance(tensor, torch().Tensor):
                 raise NotSymmetricError(f"{call}: {name} must be a tensor, not {tensor!r}")
         if tuple(src.shape) != tuple(dst.shape) or src.dtype != dst.dtype:
-            said = [f"{name} is {tuple(tensor.shape)} of {tensor.dtype}" for name, tensor in (("src", src), ("dst", dst))]
+            said = [
+                f"{name} is {tuple(tensor.shape)} of {tensor.dtype}" for name, tensor in (("src", src), ("dst", dst))
+            ]
             raise ArgumentError(f"{call}: {' and '.join(said)}: they must be alike")
         with contextlib.nullcontext() if stream is None else torch().cuda.stream(stream):
             to.copy_(source)

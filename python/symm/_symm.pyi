@@ -15,9 +15,8 @@ RESERVED_BYTES: int
 TABLE_OFFSET: int
 # Heaps from this number on are memory of one rank alone, to the checker.
 PRIVATE_HEAPS: int
-# The words of the record of a deadline: "limit" (ns), "state", "tag", "address", "expected", "seen", "host", "base", and
-# how many there are: "words".
-# Where a rank's own record starts, in bytes from the start of its heap.
+# Where a rank's own record of a deadline starts, in bytes from the start of its heap, and the words of such a record:
+# "limit" (ns), "state", "tag", "address", "expected", "seen", "host", "base", and how many there are: "words".
 DEADLINE_OFFSET: int
 DEADLINE_RECORD: dict[str, int]
 
@@ -118,8 +117,8 @@ def check_page(page: str) -> str:
 #
 # An argument of an operation is None, a bool, int, float, complex, str, bytes, a torch dtype, layout, memory
 # format or device, a tensor, a GeneratorId, or a list, tuple or dict (with str keys) of them. A device of the remote
-# backend or "meta" is the worker's own; of this process's tensors, only those on the CPU without dimensions can be sent.
-# TypeError, ValueError (too large) and RuntimeError (a tensor elsewhere) are raised before anything is queued.
+# backend or "meta" is the worker's own; of this process's tensors, only those on the CPU without dimensions can be
+# sent. TypeError, ValueError (too large) and RuntimeError (a tensor elsewhere) are raised before anything is queued.
 #
 # `place` is any object: what errors have as their `place`. `outputs` are ids for the tensors in the result, in order,
 # None for one that is not kept.
@@ -128,7 +127,9 @@ def remote_secrets(folder: str | os.PathLike[str]) -> tuple[Path, Path, Path]:
     """The files of a folder with a worker's secrets: token, certificate, key. Makes folder and files if need be."""
 
 def remote_configure(tensor_class: type) -> None:
-    """Says which class remote tensors have. An instance has a Handle in `_handle`, and in `_meta` an object with `number`."""
+    """Says which class remote tensors have. An instance has a Handle in `_handle`, and in `_meta` an object with
+    `number`.
+    """
 
 def reserve_ids(count: int) -> int:
     """The first of that many ids in a row, which no tensor of this process has had."""
@@ -145,9 +146,9 @@ class Spec:
     """What an operation returns on one worker.
 
     `metas` has an entry for each tensor among the results, depth first: metadata for a new one, None for one that is an
-    argument or nothing. `build` makes the result from the list of new tensors, the arguments, and those by name; None: it
-    is the first. `changed` are the arguments whose metadata the operation changes. `parts` has for each new tensor the
-    arguments of the function that makes it, and is None where a tensor needs more than that.
+    argument or nothing. `build` makes the result from the list of new tensors, the arguments, and those by name; None:
+    it is the first. `changed` are the arguments whose metadata the operation changes. `parts` has for each new tensor
+    the arguments of the function that makes it, and is None where a tensor needs more than that.
     """
 
     def __init__(
@@ -162,12 +163,14 @@ def remote_key(
 ) -> tuple[bytes | None, Any]:
     """What the results of an operation depend on, and the worker of its first tensor.
 
-    `number` stands for the operation; if `by_type`, its results depend on the types of its numbers only. The key is None
-    where an argument cannot be sent.
+    `number` stands for the operation; if `by_type`, its results depend on the types of its numbers only. The key is
+    None where an argument cannot be sent.
     """
 
 class DeviceKind:
-    """Gives `kind` when it is called. An exception that is under way then is kept: torch asks for it where none may be."""
+    """Gives `kind` when it is called. An exception that is under way then is kept:
+    torch asks for it where none may be.
+    """
 
     def __init__(self, kind: Any) -> None: ...
     def __call__(self) -> Any: ...
@@ -187,7 +190,9 @@ class Dispatcher:
     """
 
     def __init__(self, make: Callable[..., Any], place: Callable[[], object], other: Callable[..., Any]) -> None: ...
-    def __call__(self, cls: type, func: Any, types: tuple, args: tuple, kwargs: dict[str, Any] | None = None) -> Any: ...
+    def __call__(
+        self, cls: type, func: Any, types: tuple, args: tuple, kwargs: dict[str, Any] | None = None
+    ) -> Any: ...
     def add(self, func: Any, name: str, number: int, by_type: bool) -> None:
         """Says that an operation is sent as it is called. `number` and `by_type` are those of `remote_key`."""
 
@@ -252,7 +257,9 @@ class Link:
     def call(
         self, op: str, args: tuple, kwargs: dict[str, Any] | None, outputs: Sequence[int | None], place: object
     ) -> None:
-        """Runs `namespace::op.overload`. With other than `len(outputs)` tensors in its result it fails, if not empty."""
+        """Runs `namespace::op.overload`. With other than `len(outputs)` tensors in its result it fails,
+        if not empty.
+        """
     def drop(self, ids: int | list[int]) -> None:
         """Frees tensors. Never raises, and never waits."""
     def flush(self) -> None: ...

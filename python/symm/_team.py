@@ -1,8 +1,8 @@
 """Teams: some of a World's ranks, with numbers, barriers and time-outs of their own.
 
-A team's context table has the addresses of its pad on its ranks' heaps where the World's has those of the heaps. Distances
-are the same, so that pointers lead where they should, and what lies at the start of a heap for barriers and time-outs has
-its place at the start of the pad.
+A team's context table has the addresses of its pad on its ranks' heaps where the World's has those of the heaps.
+Distances are the same, so that pointers lead where they should, and what lies at the start of a heap for barriers and
+time-outs has its place at the start of the pad.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class Splits:
     def team(self, ranks: Sequence[int]) -> Team:
         """The team of these ranks, in this order: numbers that they have here. It holds the caller.
 
-        Collective over all ranks of the World: each gives the team that it is to be in, in the same order as the others of
-        that team. For ranks that are to be in none, there is `split`.
+        Collective over all ranks of the World: each gives the team that it is to be in, in the same order as the others
+        of that team. For ranks that are to be in none, there is `split`.
         """
         world, members = self._place()
         refused, chosen = None, None
@@ -92,8 +92,8 @@ class Team(Splits, Streams, Argument, _timeouts.Timed):
     """Some of a World's ranks, numbered from 0 in their order: what `World.team` and `World.split` give.
 
     It is an argument of kernels as a World is, and there the context of ops, with the team's numbers; tensors are the
-    World's. Its barriers meet those of this team alone; it takes 2 MiB of every heap, which are the World's again when it
-    is gone on all ranks. Time-outs are those of the World when it was made, until `timeout` says otherwise.
+    World's. Its barriers meet those of this team alone; it takes 2 MiB of every heap, which are the World's again when
+    it is gone on all ranks. Time-outs are those of the World when it was made, until `timeout` says otherwise.
     """
 
     def __init__(self, world: World, members: tuple[int, ...]):

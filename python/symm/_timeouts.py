@@ -1,8 +1,8 @@
 """Time-outs of waits in kernels: the rank's record on its heap, and what is told of a wait whose time is over.
 
 A kernel is watched whose context is a World with a time-out: the table that it is given then points to unsigned words,
-so that Triton compiles it once more. A wait that gives up writes the record (`symm_abi::deadline`), leaves as if what it
-waits for had come, and all later ones of the rank leave at once: kernels end soon, and the host looks at the record.
+so that Triton compiles it once more. A wait that gives up writes the record (`symm_abi::deadline`), leaves as if what
+it waits for had come, and all later ones of the rank leave at once: kernels end soon, and the host looks at the record.
 """
 
 from __future__ import annotations
@@ -171,7 +171,9 @@ class Timeouts:
         words, size = self._words_of(rank), WORD["entry_words"]
         entries = (words[at : at + size] for at in range(WORD["log"], WORD["logged_words"], size))
         names = "tag", "address", "expected", "seen", "program"
-        return [{**dict(zip(names, entry[1:], strict=True)), "base": words[WORD["base"]]} for entry in entries if entry[1]]
+        return [
+            {**dict(zip(names, entry[1:], strict=True)), "base": words[WORD["base"]]} for entry in entries if entry[1]
+        ]
 
     def _described(self, rank, words, others):
         """The arguments of the error that a rank's record tells of."""
@@ -180,13 +182,17 @@ class Timeouts:
         kernel, file, line, text, flag = self._wait_text(first)
         program = program_of(first["program"])
         message = f"kernel {kernel}: rank {rank}, program {program} has waited {self.limit_text(words)} for {text}"
-        message += ". Nobody waits in this World's kernels any more, and what they have written is no result: end the run"
+        message += (
+            ". Nobody waits in this World's kernels any more, and what they have written is no result: end the run"
+        )
         said = []
         for other, entry in others:
             if (other, entry["program"], entry["tag"]) != (rank, first["program"], first["tag"]):
                 its_kernel, its_file, its_line, its_text, _ = self._wait_text(entry)
                 place = f"{its_file}:{its_line}: " if its_file else ""
-                said.append(f"rank {other}, program {program_of(entry['program'])}, {place}kernel {its_kernel}: {its_text}")
+                said.append(
+                    f"rank {other}, program {program_of(entry['program'])}, {place}kernel {its_kernel}: {its_text}"
+                )
         silent = sorted(set(range(self.world.get_num_ranks())) - {rank} - {other for other, _ in others})
         said += [f"rank {other} waits in no watched kernel" for other in silent]
         message += "".join(f"\n  {each}" for each in said)
@@ -230,13 +236,13 @@ class Timed:
     def timeout(self, seconds: float | None) -> Iterator[None]:
         """Gives waits and barriers of kernels so many seconds, in those that are launched in a `with` block.
 
-        None, or math.inf, is none. The default is that of `symm.init`, or SYMM_TIMEOUT of the environment, or none; waits
-        of kernels that have none cost nothing for it. It is that of all streams while the block's kernels run, from the
-        current one's order on.
+        None, or math.inf, is none. The default is that of `symm.init`, or SYMM_TIMEOUT of the environment, or none;
+        waits of kernels that have none cost nothing for it. It is that of all streams while the block's kernels run,
+        from the current one's order on.
 
         A wait whose time is over leaves as if what it waits for had come, and all later ones of the run leave at once:
-        the kernels end soon, and what they have written is no result. `check`, `synchronize` and every call of the World
-        then raises WaitTimeoutError, on all ranks. An interpreted kernel raises it at the wait.
+        the kernels end soon, and what they have written is no result. `check`, `synchronize` and every call of the
+        World then raises WaitTimeoutError, on all ranks. An interpreted kernel raises it at the wait.
         """
         wanted = math.inf if seconds is None else seconds_of(seconds, "World.timeout: seconds")
         before = self._timeouts.seconds

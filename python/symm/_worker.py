@@ -60,7 +60,9 @@ def _options(arguments):
     parser.add_argument("--listen", required=True, metavar="ADDRESS", help="unix:PATH or tcp:HOST:PORT (port 0: any)")
     parser.add_argument("--device", default="cpu", help="cpu or cuda:N")
     parser.add_argument("--memory-limit", type=int, metavar="BYTES", help="the most memory for tensors")
-    parser.add_argument("--secrets", metavar="DIR", help="token, certificate.pem and key.pem; made there if it is empty")
+    parser.add_argument(
+        "--secrets", metavar="DIR", help="token, certificate.pem and key.pem; made there if it is empty"
+    )
     parser.add_argument("--token-file", metavar="FILE", help="the secret that clients must have; tcp needs one")
     parser.add_argument("--certificate", metavar="FILE", help="PEM file that clients have too; tcp needs one")
     parser.add_argument("--key", metavar="FILE", help="PEM file with the certificate's key")

@@ -45,7 +45,8 @@ def init(heap_size: int = HEAP_SIZE, device: str | Device | None = None, timeout
 
     `heap_size` is in bytes, for each rank; symm takes the first 2 MiB. `device` is "cuda", "hip" or "cpu", as text or
     as torch's; by default the GPU, or the CPU under `TRITON_INTERPRET=1` and where torch finds no GPU; ranks use GPU
-    number `rank` modulo their number, and a device with another number is an error. `timeout` is the longest time in seconds that a call may wait for other ranks.
+    number `rank` modulo their number, and a device with another number is an error. `timeout` is the longest time in
+    seconds that a call may wait for other ranks.
 
     Returns the World. Raises ArgumentError, BootstrapError, DeviceError or SymmError.
     """

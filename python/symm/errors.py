@@ -76,7 +76,9 @@ class BoundsError(LocatedError, IndexError):
 
 
 class DeadlockError(LocatedError):
-    """Interpreted kernels of all ranks wait, and nothing is left that could signal: the message has each rank's wait."""
+    """Interpreted kernels of all ranks wait, and nothing is left that could signal:
+    the message has each rank's wait.
+    """
 
 
 class CompileError(LocatedError):
@@ -120,9 +122,9 @@ class CallMismatchError(MismatchError):
 class CollectiveTimeoutError(SymmError, TimeoutError):
     """A rank of a communicator has waited for another one for longer than the communicator's `timeout`.
 
-    `op` is the call that waited; `rank` is the number of the rank that waited and `peer` that of the rank that it waited
-    for, in the communicator; `slot` is what it waited for: a flag or a line of packets of a block. `expected` is the
-    number that it waited for, and `seen` the one that was there. Each is None where it is not known.
+    `op` is the call that waited; `rank` is the number of the rank that waited and `peer` that of the rank that it
+    waited for, in the communicator; `slot` is what it waited for: a flag or a line of packets of a block. `expected` is
+    the number that it waited for, and `seen` the one that was there. Each is None where it is not known.
 
     The communicator is broken then: what its calls since have written is not their results, and each call raises this
     error again, on all ranks, until all of them call `Communicator.recover`.
@@ -151,9 +153,9 @@ class WaitTimeoutError(LocatedError, TimeoutError):
     """A wait in a kernel has taken longer than its time-out: `World.timeout`, `symm.init` or the wait's own.
 
     `kernel` is the kernel's name, and `file` and `line` are the wait's; `rank` and `program`, its numbers along the
-    axes of the grid, say who waited. `flag` is what for: the element and its tensor. `expected` is the value that it was
-    compared with, and `seen` the one that was there. `others` says what the other programs and ranks wait for, a text
-    each. What is not known is None.
+    axes of the grid, say who waited. `flag` is what for: the element and its tensor. `expected` is the value that it
+    was compared with, and `seen` the one that was there. `others` says what the other programs and ranks wait for, a
+    text each. What is not known is None.
     """
 
     def __init__(

@@ -1,4 +1,5 @@
-//! Bytes: a frame is its length (32 bits, little endian), its kind (8 bits) and its body; a body is made of tagged values.
+//! Bytes: a frame is its length (32 bits, little endian), its kind (8 bits) and its body; a body is made of tagged
+//! values.
 
 mod decode;
 mod encode;

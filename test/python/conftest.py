@@ -22,8 +22,12 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 def pytest_addoption(parser):
     parser.addoption("--all", action="store_true", help="every cell of the compile matrix, not one of each kind")
-    parser.addoption("--cover", action="store_true", help="of the compile matrix what ./x test runs: every two ways together")
-    parser.addoption("--long", action="store_true", help="also what takes minutes: torch's samples of its ops, torch.compile")
+    parser.addoption(
+        "--cover", action="store_true", help="of the compile matrix what ./x test runs: every two ways together"
+    )
+    parser.addoption(
+        "--long", action="store_true", help="also what takes minutes: torch's samples of its ops, torch.compile"
+    )
     parser.addoption("--bless", action="store_true", help="rewrite what is made in docs/how-it-works.md")
 
 

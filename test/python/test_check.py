@@ -66,7 +66,10 @@ def test_a_report_has_both_places_and_what_is_missing():
     start = next(at for at, line in enumerate(lines) if line.startswith("def relaxed_signal"))
     store, signal, wait, load = (start + more for more in (3, 4, 6, 7))
     world = BUGS[: BUGS.index("world.zeros(64")].count("\n") + 1
-    file, tensor = "bugs.py", f"element 0 of World.zeros: torch.int32, (64,) (made at test/python/checked/bugs.py:{world})"
+    file, tensor = (
+        "bugs.py",
+        f"element 0 of World.zeros: torch.int32, (64,) (made at test/python/checked/bugs.py:{world})",
+    )
     for number, column, said in (
         (store, 9, f"rank 0, program 0 of relaxed_signal: writes 4 bytes at {tensor} of rank 1"),
         (load, 27, f"rank 1, program 0 of relaxed_signal: reads 4 bytes at {tensor} of rank 1"),
@@ -83,7 +86,9 @@ def test_a_deadlock_has_its_wait_graph():
     [finding] = found()["set_and_waited_for_as_a_sum"]["findings"]
     [place] = finding["places"]
     assert (place["rank"], place["program"], place["kernel"]) == (0, 0, "set_and_waited_for_as_a_sum")
-    assert re.search(r"waits for element 0 of World.zeros.* >= 2, sees 1; signalled by rank [12] program 0 \(", place["what"])
+    assert re.search(
+        r"waits for element 0 of World.zeros.* >= 2, sees 1; signalled by rank [12] program 0 \(", place["what"]
+    )
 
 
 def test_a_loop_that_polls_in_vain_says_for_what():
@@ -168,8 +173,18 @@ def test_a_script_gets_its_arguments_and_ends_as_it_says(tmp_path):
     [
         ("    tl.store(box, undefined)", (), 2, "NameError"),
         (ASM, (), 2, "cannot run this: inline_asm"),
-        ("    while True:\n        tl.store(box, 1)", ("--steps=300", "--ranks=1"), 2, "1 given up after too many steps"),
-        ("    while True:\n        pass", ("--seconds=10",), 2, "kernel kernel: nothing that the checker sees for 10 s"),
+        (
+            "    while True:\n        tl.store(box, 1)",
+            ("--steps=300", "--ranks=1"),
+            2,
+            "1 given up after too many steps",
+        ),
+        (
+            "    while True:\n        pass",
+            ("--seconds=10",),
+            2,
+            "kernel kernel: nothing that the checker sees for 10 s",
+        ),
         ("    pass", ("--replay=x",), 2, "'x' is no step of a schedule"),
         ("    pass", ("--ranks=0",), 2, "ranks must be 1 to"),
         ("    pass", ("--exhaustive", "--seed=1"), 2, "exclude each other"),

@@ -56,7 +56,9 @@ def test_sums_compile(kernel, number, target):
 
 @pytest.mark.parametrize("target", ["sm_90", "gfx942"])
 @pytest.mark.parametrize("kernel", [exchange, direct_exchange])
-@pytest.mark.parametrize(("shape", "element", "item"), [("all", "i64", 8), ("from root", "i32", 4), ("to root", "u8", 1)])
+@pytest.mark.parametrize(
+    ("shape", "element", "item"), [("all", "i64", 8), ("from root", "i32", 4), ("to root", "u8", 1)]
+)
 def test_moves_compile(kernel, shape, element, item, target):
     if kernel is direct_exchange and shape == "to root":
         pytest.skip("what goes to a root goes through slots")
@@ -79,8 +81,8 @@ def test_data_are_accessed_by_16_bytes(kernel):
 
 def test_nothing_spills():
     for kernel in (exchange, two_shot, direct_all_reduce, direct_exchange):
-        text = machine_text(compiled("sm_90", kernel, "bf16", SHAPE="all", OP="sum", ACC=tl.float32, warps=32,
-                                     **of_bytes(2, 64 << 10 if kernel in (exchange, two_shot) else 32 << 10)))  # fmt: skip
+        block = of_bytes(2, 64 << 10 if kernel in (exchange, two_shot) else 32 << 10)
+        text = machine_text(compiled("sm_90", kernel, "bf16", SHAPE="all", OP="sum", ACC=tl.float32, warps=32, **block))
         assert "local" not in text
 
 

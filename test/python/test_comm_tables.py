@@ -59,7 +59,9 @@ def test_shipped_table_is_read():
 
 def test_nearest_row_is_found():
     tuned = table({"bytes": 1 << 12, "programs": 1}, {"bytes": 1 << 20, "programs": 2})
-    found = {size: tuned.find(2, "all_reduce", 2, size) for size in (1 << 9, 1 << 10, 1 << 14, 1 << 16, 1 << 18, 1 << 30)}
+    found = {
+        size: tuned.find(2, "all_reduce", 2, size) for size in (1 << 9, 1 << 10, 1 << 14, 1 << 16, 1 << 18, 1 << 30)
+    }
     programs = [choice and choice.programs for choice in found.values()]
     # Too far from any row there is none, but after the last.
     assert programs == [None, 1, 1, None, 2, 2]

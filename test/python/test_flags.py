@@ -80,7 +80,9 @@ def test_compiles(target, front_end, op):
     if op == "signal_all":
         # One fence for all ranks, and what it releases before the loop of signals.
         assert len(re.findall(r"fence\.\S*sys", text)) == 1, text
-        assert re.search(r"st\.global.*bar\.sync.*fence\.\S*sys.*\$L__BB\d+_\d+:.*\b(atom|red)\.\S*relaxed", text, re.S), text
+        assert re.search(
+            r"st\.global.*bar\.sync.*fence\.\S*sys.*\$L__BB\d+_\d+:.*\b(atom|red)\.\S*relaxed", text, re.S
+        ), text
     else:
         [look] = re.findall(r"\batom\.\S*", text)
         assert {"or", "acquire", "sys", "b32"} <= {*look.split(".")}, text
@@ -122,7 +124,10 @@ def acquiring(table, flags, found, data):
 @pytest.mark.parametrize(
     ("kernel", "message"),
     [
-        (one_pointer, "symm wait_all: flags must be a block of pointers, not pointer<uint32>: for one flag there is wait"),
+        (
+            one_pointer,
+            "symm wait_all: flags must be a block of pointers, not pointer<uint32>: for one flag there is wait",
+        ),
         (floats, "symm wait_any: a flag is an int32, uint32, int64 or uint64, but this one is fp32"),
         (wide_value, "symm test: value 8589934592 does not fit in a flag of uint32"),
         (comparison, "symm test: compare must be one of 'eq', 'ne', 'lt', 'le', 'gt', 'ge', not '=='"),

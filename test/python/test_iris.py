@@ -201,7 +201,12 @@ def engine_of_a_context(p, context_tensor, peer):
         (engine_of_a_context, {"context_tensor": "*i64"}, 4, "symm put: symm.iris has no copy engines: leave out"),
         (wrong_bases, {"heap_bases": "*fp32"}, 2, "symm load: heap_bases must be the pointer to the heap bases, not "),
         (rank_not_constant, {"context_tensor": "*i64"}, 2, "rank must be a tl.constexpr, as Iris demands"),
-        (rank_not_constant, {"context_tensor": "*i32"}, 2, "ctx must be a DeviceContext, or the World or context table"),
+        (
+            rank_not_constant,
+            {"context_tensor": "*i32"},
+            2,
+            "ctx must be a DeviceContext, or the World or context table",
+        ),
         (traced, {"context_tensor": "*i64"}, 2, "symm.iris has no tracing"),
         (wrong_rank, {"heap_bases": "*u64"}, 2, "symm store: rank must be an integer, not 1.5"),
     ],

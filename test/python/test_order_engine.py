@@ -73,7 +73,10 @@ def test_an_access_waits_for_the_stores_of_the_iteration_before():
 
 LAYOUT = gl.NVMMASharedLayout.get_default_for([64, 64], gl.float32)
 SPECIALIZED = {"table": "*i64", "flag": "*i32", "tile": f"tensordesc<fp32[64, 64],{LAYOUT!r}>"}
-STEPS = r"cp\.async\.bulk\.(?:tensor|wait_group(?:\.read)?\b)|bar(?:rier)?\.sync|mbarrier\.arrive|mbarrier\.try_wait|atom\.\S+"
+STEPS = (
+    r"cp\.async\.bulk\.(?:tensor|wait_group(?:\.read)?\b)|bar(?:rier)?\.sync|mbarrier\.arrive|mbarrier\.try_wait"
+    r"|atom\.\S+"
+)
 
 
 def test_a_partition_s_own_store_wait_is_complete():

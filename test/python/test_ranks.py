@@ -129,7 +129,9 @@ def test_a_slow_rank_is_no_deadlock():
 
 
 def run_from_page_all(page, prelude, folder):
-    """Runs the blocks of a page as one program on two ranks: those with kernels first, then the others from the last."""
+    """Runs the blocks of a page as one program on two ranks: those with kernels first,
+    then the others from the last.
+    """
     blocks = [block.split("```")[0] for block in (HERE.parents[1] / "docs" / page).read_text().split("```python\n")[1:]]
     program = folder / "program.py"
     blocks = sorted(reversed(blocks), key=lambda block: "@triton.jit" not in block)

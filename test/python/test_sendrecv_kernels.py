@@ -16,8 +16,8 @@ from symm.comm._transfers import in_gluon
 from symm.comm.kernels_channel import mail, swap, swap_in_place, transfer
 from symm.comm.seam import NETWORK, NODE
 
-POINTERS = ("table", "record", "send_dst", "recv_src", "rings", "signals", "to_signals", "from_signals", "flags", "to_flags",
-            "from_flags", "to_cursors", "from_cursors", "cursors", "inp", "out", "landing")  # fmt: skip
+POINTERS = ("table", "record", "send_dst", "recv_src", "rings", "signals", "to_signals", "from_signals", "flags",
+            "to_flags", "from_flags", "to_cursors", "from_cursors", "cursors", "inp", "out", "landing")  # fmt: skip
 NUMBERS = {"to": "i32", "source": "i32", "rank_here": "i32"}
 TYPED = ("send_dst", "recv_src", "rings", "inp", "out", "landing")
 GEOMETRY = {"SENDS": True, "RECEIVES": True, "BLOCKS": 32, "RING": 1 << 20, "GROUP": 1, "OUT_GROUP": 1, "WORDS": 512,

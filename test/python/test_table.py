@@ -54,7 +54,14 @@ def after_a_wait(table, p, q, n, CASE: tl.constexpr):
 
 @pytest.mark.parametrize(
     ("kernel", "case"),
-    [(after_a_store, "next"), (after_a_store, "other"), (after_a_store, "given"), (twice, ""), (one_call, ""), (after_a_wait, "")],
+    [
+        (after_a_store, "next"),
+        (after_a_store, "other"),
+        (after_a_store, "given"),
+        (twice, ""),
+        (one_call, ""),
+        (after_a_wait, ""),
+    ],
 )
 def test_the_table_is_read_by_scalar_loads(kernel, case):
     text = machine_text(compile_for("gfx942", kernel, SIGNATURE, CASE=case))

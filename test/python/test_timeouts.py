@@ -48,7 +48,10 @@ def test_the_default_and_a_waits_own():
     plain, record = ["wait(ctx, flag, value) {comparison = ge, group = block}"], ["rank(ctx)", "heap_base(ctx, rank)"]
     assert named(PLAIN, OP="wait", SECONDS=None) == plain
     assert named(WATCHED, OP="wait", SECONDS=float("inf")) == plain
-    assert named(WATCHED, OP="wait", SECONDS=None) == [*record, "wait(ctx, flag, value, deadline) {comparison = ge, group = block}"]
+    assert named(WATCHED, OP="wait", SECONDS=None) == [
+        *record,
+        "wait(ctx, flag, value, deadline) {comparison = ge, group = block}",
+    ]
     own = [*record, "wait(ctx, flag, value, deadline) {comparison = ge, group = block, limit = 500000000}"]
     assert named(PLAIN, OP="wait", SECONDS=0.5) == named(WATCHED, OP="wait", SECONDS=0.5) == own
 
@@ -88,7 +91,9 @@ def _waits(compiled):
 
 @pytest.mark.parametrize("seconds", [0, -1, True, "soon", float("nan")])
 def test_wrong_seconds(seconds):
-    with pytest.raises(symm.CompileError, match="symm wait: timeout must be a constant number of seconds above 0, not "):
+    with pytest.raises(
+        symm.CompileError, match="symm wait: timeout must be a constant number of seconds above 0, not "
+    ):
         compile_for("sm_90", triton_kernel, PLAIN, OP="wait", SECONDS=seconds)
 
 
@@ -103,5 +108,3 @@ def test_seconds_of_the_host(monkeypatch):
 
 def test_the_numbers_of_a_program():
     assert _timeouts.program_of(5 | 6 << 32 | 7 << 48) == (5, 6, 7)
-
-

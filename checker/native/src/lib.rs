@@ -1,8 +1,8 @@
 //! A compiled program under the checker: each rank's host function and each thread of each block is a task, whose steps
 //! are what it calls `symm_chk_…` and `symm_rt_…` for ([`symbols`]).
 //!
-//! Heaps have addresses that nothing is mapped at, and values are the checker's: an access that the checker is not told of
-//! ends the process. There is no MLIR in this crate.
+//! Heaps have addresses that nothing is mapped at, and values are the checker's: an access that the checker is not told
+//! of ends the process. There is no MLIR in this crate.
 
 // Unsafe code is where it is allowed by name.
 #![deny(unsafe_code)]

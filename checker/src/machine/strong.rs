@@ -33,8 +33,8 @@ impl Machine {
         cells.entry(at).or_insert_with(|| History::new(word(&memory.read(at).0)))
     }
 
-    /// What a load that was issued at a step may read: nothing that the load comes before, nor anything that would order
-    /// what its task has done since.
+    /// What a load that was issued at a step may read: nothing that the load comes before, nor anything that would
+    /// order what its task has done since.
     pub(super) fn late(&self, task: TaskId, strong: Strong, issued: u32) -> Vec<usize> {
         let Some(history) = self.cells.get(&strong.at) else { return vec![0] };
         let load = Epoch { task, step: issued };

@@ -33,8 +33,8 @@ class Place:
 class Finding:
     """One thing that is wrong: docs/checking.md has the kinds. `rule` is one of the memory model, or empty.
 
-    `severity` is "error" or "note". `seed` and `schedule` show it again; `seed` is None where the schedule was no random
-    one.
+    `severity` is "error" or "note". `seed` and `schedule` show it again; `seed` is None where the schedule was no
+    random one.
     """
 
     kind: str

@@ -59,7 +59,9 @@ def watched_by(table, record, rank_here, WATCH: tl.constexpr):
 
 
 def seconds_of(timeout, device, maker="Communicator"):
-    """How long a wait may take: what the caller of `maker` says, or the environment, or the default; without end is math.inf."""
+    """How long a wait may take: what the caller of `maker` says, or the environment, or the default; without end is
+    math.inf.
+    """
     told = timeout
     if timeout is None:
         told = os.environ.get("SYMM_TIMEOUT") or (math.inf if torch().version.hip else USUAL_SECONDS)

@@ -13,9 +13,9 @@ class Recovery:
     The numbers of the stages only grow, so that these flags need no reset. A rank that gives up in a stage goes on in
     it when it is called again: after the first one others may already have sent what a second reset would lose.
 
-    `record` is on the heap, as that of `watched` is; `flags` is the address of a line for each member. `members` (int32,
-    on the device) has their numbers in the World, which are others than those here in a `subset`. `reset` makes all as
-    it was when it was new.
+    `record` is on the heap, as that of `watched` is; `flags` is the address of a line for each member. `members`
+    (int32, on the device) has their numbers in the World, which are others than those here in a `subset`. `reset` makes
+    all as it was when it was new.
     """
 
     def __init__(self, watched, record, members, flags, reset, subset=False):

@@ -38,8 +38,8 @@ class Communicator:
     the grid of a call are those of the table that SYMM_COMM_TABLE names, or of the device's table that comes with symm.
 
     `timeout` is how many seconds a call may wait for another rank on the device: by default SYMM_TIMEOUT of the
-    environment, or 300; `math.inf` is for ever. After that it ends without a result, the communicator is broken, and all
-    ranks' next calls raise CollectiveTimeoutError, until all have called `recover`. There is none on AMD GPUs.
+    environment, or 300; `math.inf` is for ever. After that it ends without a result, the communicator is broken, and
+    all ranks' next calls raise CollectiveTimeoutError, until all have called `recover`. There is none on AMD GPUs.
 
     Tensors may lie anywhere on the device, have any strides and any number of elements. They raise ArgumentError and
     DtypeError for what they do not take, RankRangeError for a rank that does not exist, ClosedError after `close`.

@@ -82,8 +82,8 @@ def all_to_all(
     `out` that is a transposed view has each part transposed on the way.
 
     With `zero_copy` the parts are put where the result is, in memory of the transport (`landing`), and `consume` has
-    nothing to do. The result is valid until the next such call on any rank: copy what you want to keep, or send it. Every
-    rank makes the same call.
+    nothing to do. The result is valid until the next such call on any rank: copy what you want to keep, or send it.
+    Every rank makes the same call.
     """
     call = Transfer("all_to_all", transport, channel, rows, wire, blocks, extra)
     produce, consume = hook("all_to_all", produce, "produce"), hook("all_to_all", consume, "consume")

@@ -186,7 +186,9 @@ class Iris:
         return self.world.uniform(size, low, high, dtype=dtype or torch().float32)
 
     def allocate_symmetric(self, *size: Any, dtype: Any = None) -> tuple[Tensor, Tensor]:
-        """A tensor like `empty`'s, and the address of each rank's counterpart in this process (int64, on the device)."""
+        """A tensor like `empty`'s, and the address of each rank's counterpart in this process (int64,
+        on the device).
+        """
         tensor = self.world.empty(*size, dtype=dtype)
         offset = tensor.data_ptr() - self.world.bases[self.cur_rank]
         addresses = torch().tensor([base + offset for base in self.world.bases], dtype=torch().int64)

@@ -1,6 +1,7 @@
 """Attention on a worker with a CPU: its fused kernel, where torch takes it for tensors on this process's CPU.
 
-Torch itself asks only its own devices which kernel they have, and takes a product, a softmax and a product on all others.
+Torch itself asks only its own devices which kernel they have, and takes a product, a softmax and a product on all
+others.
 """
 
 import torch

@@ -46,7 +46,9 @@ class _Guard(torch._C._acc.DeviceGuard):
 
 
 class _Uninterrupted:
-    """Keeps Ctrl-C for the end: torch ends the process where Python is interrupted within its engine. The second is not kept."""
+    """Keeps Ctrl-C for the end: torch ends the process where Python is interrupted within its engine. The second is not
+    kept.
+    """
 
     def __enter__(self):
         self._before, self._kept = None, None
@@ -187,7 +189,9 @@ def _of_device(func, *args, **kwargs):
 
 def _restore(storage, location):
     if location.partition(":")[0] == "remote":
-        raise NotImplementedError(f"memory is not loaded to {location}: load with map_location='cpu', then use .to('{location}')")
+        raise NotImplementedError(
+            f"memory is not loaded to {location}: load with map_location='cpu', then use .to('{location}')"
+        )
 
 
 def _copy_(target, source, non_blocking=False):
@@ -228,13 +232,15 @@ def register() -> None:
         return
     if torch.cuda.is_initialized():
         warnings.warn(
-            "from here on, backward passes of tensors on a GPU of this process fail within torch: it has autograd for one "
-            "kind of accelerator in a process, and symm.remote's device is one",
+            "from here on, backward passes of tensors on a GPU of this process fail within torch: it has autograd for"
+            " one kind of accelerator in a process, and symm.remote's device is one",
             stacklevel=3,
         )
     taken = torch._C._get_privateuse1_backend_name()
     if taken != "privateuseone":
-        raise UnsupportedError(f"torch has room for one device of other packages, and {taken!r} has taken it in this process")
+        raise UnsupportedError(
+            f"torch has room for one device of other packages, and {taken!r} has taken it in this process"
+        )
     _keep_guard()
     _setup_privateuseone_for_python_backend("remote", _Module(), _Hooks(), _Guard())
     RemoteTensor.__torch_dispatch__ = classmethod(_dispatcher)

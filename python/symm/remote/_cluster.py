@@ -42,7 +42,9 @@ def launch(count: int, provider=None, gpu: str | None = None) -> "Cluster":
         return _cluster(provider, provider.start(count))
     if not getattr(provider, "chooses_gpus", False):
         kind = type(provider).__name__
-        raise ArgumentError(f"launch(gpu={gpu!r}): {kind} takes the GPUs that are there, and cannot choose: leave gpu out")
+        raise ArgumentError(
+            f"launch(gpu={gpu!r}): {kind} takes the GPUs that are there, and cannot choose: leave gpu out"
+        )
     return _cluster(provider, provider.start(count, gpu))
 
 
@@ -110,8 +112,8 @@ class Cluster(Collectives):
         for rank, link in enumerate(self._links):
             if (link.rank, link.num_ranks) != (rank, len(self)):
                 raise ArgumentError(
-                    f"the worker at {link.address} is not rank {rank} of {len(self)}: start each with RANK and WORLD_SIZE "
-                    "in its environment, or have a provider do it that makes ranks"
+                    f"the worker at {link.address} is not rank {rank} of {len(self)}: start each with RANK and"
+                    " WORLD_SIZE in its environment, or have a provider do it that makes ranks"
                 )
         line = self._together()
         for link in self._links:
@@ -160,15 +162,18 @@ class Cluster(Collectives):
         """Launches a Triton kernel on every rank, without waiting.
 
         `kernel` is "module:name" of a module that the workers were started with, or a kernel of this program, whose
-        source is sent: the workers have to be started with `allow_code`. It sees `tl`, `triton`, `torch` and `st`, which
-        is symm.triton, and nothing else of this program. A `Ranked` argument is each rank's own part; the class
+        source is sent: the workers have to be started with `allow_code`. It sees `tl`, `triton`, `torch` and `st`,
+        which is symm.triton, and nothing else of this program. A `Ranked` argument is each rank's own part; the class
         `symm.remote.Context` stands for the rank's context.
         """
         self._need_processes()
         grid = _grid(grid)
         # All are right, or none is launched: ranks would wait for those that are not.
         own = [
-            (tuple(self._of(rank, value) for value in args), {name: self._of(rank, value) for name, value in kwargs.items()})
+            (
+                tuple(self._of(rank, value) for value in args),
+                {name: self._of(rank, value) for name, value in kwargs.items()},
+            )
             for rank in range(len(self))
         ]
         module, kernel = self._source(kernel)
@@ -216,7 +221,8 @@ class Cluster(Collectives):
             argument = argument[rank]
         if isinstance(argument, RemoteTensor) and argument._link is not self._links[rank]:
             raise ArgumentError(
-                f"rank {rank} is given a tensor of {argument.device}: a `Ranked` has one for each rank, on its own device"
+                f"rank {rank} is given a tensor of {argument.device}: a `Ranked` has one for each rank, on its own"
+                " device"
             )
         return argument
 

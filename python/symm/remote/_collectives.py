@@ -101,12 +101,16 @@ class Collectives:
             first = tensors[0]
             if tensor.shape != first.shape or tensor.dtype != first.dtype:
                 what, there = f"{tuple(tensor.shape)} of {tensor.dtype}", f"{tuple(first.shape)} of {first.dtype}"
-                raise ArgumentError(f"{name}: rank {rank}'s tensor is {what}, rank 0's {there}: all are of one shape and dtype")
+                raise ArgumentError(
+                    f"{name}: rank {rank}'s tensor is {what}, rank 0's {there}: all are of one shape and dtype"
+                )
         return tensors[0]._meta
 
     def _part(self, name, like, parts, joined):
         """What a result of `joined` parts looks like, of tensors of `parts`."""
         shape = list(like.shape) or [1]
         if shape[0] % parts:
-            raise ArgumentError(f"{name}: a tensor of shape {tuple(like.shape)} has not {parts} equal parts, one for each rank")
+            raise ArgumentError(
+                f"{name}: a tensor of shape {tuple(like.shape)} has not {parts} equal parts, one for each rank"
+            )
         return contiguous((shape[0] * joined // parts, *shape[1:]), like.dtype)

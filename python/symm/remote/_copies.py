@@ -21,7 +21,9 @@ def fetch(tensor: RemoteTensor) -> torch.Tensor:
     tensor._link.fetch(tensor._id, local, progress=bar("from", tensor.device, local.nbytes))
     if is_contiguous(like) or like.offset == 0 and local.stride() == like.stride:
         return local
-    ordered = torch.empty_like(torch.empty_strided(like.shape, like.stride, dtype=like.dtype, device="meta"), device="cpu")
+    ordered = torch.empty_like(
+        torch.empty_strided(like.shape, like.stride, dtype=like.dtype, device="meta"), device="cpu"
+    )
     return local if ordered.stride() == local.stride() else ordered.copy_(local)
 
 

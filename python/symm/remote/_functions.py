@@ -25,7 +25,9 @@ def function(plain):
     `f.on(device)(3)`. The call waits for the worker; on a worker, and on local tensors, it is the plain function.
     """
     if not inspect.isfunction(plain) or "." in plain.__qualname__:
-        raise ArgumentError(f"{plain!r} is not at the top of a module: a worker finds a remote function by its name there")
+        raise ArgumentError(
+            f"{plain!r} is not at the top of a module: a worker finds a remote function by its name there"
+        )
 
     @functools.wraps(plain)
     def call(*args, **kwargs):
@@ -46,7 +48,9 @@ def function(plain):
 def _call(plain, worker, args, kwargs):
     if plain.__module__ == "__main__":
         name = plain.__name__
-        raise ArgumentError(f"{name} is in the program itself, and no code is sent: put it into a module that the worker has")
+        raise ArgumentError(
+            f"{name} is in the program itself, and no code is sent: put it into a module that the worker has"
+        )
     first = _symm.reserve_ids(_RESERVED)
     result = worker.link.run_function(plain.__module__, plain.__name__, args, kwargs, first, place())
     return received(result, worker)

@@ -43,7 +43,14 @@ def meta(shape, stride, offset, dtype, conj=False, neg=False) -> Meta:
 
 def meta_of(tensor: torch.Tensor) -> Meta:
     """The Meta that describes a tensor."""
-    return meta(tuple(tensor.shape), tuple(tensor.stride()), tensor.storage_offset(), tensor.dtype, tensor.is_conj(), tensor.is_neg())
+    return meta(
+        tuple(tensor.shape),
+        tuple(tensor.stride()),
+        tensor.storage_offset(),
+        tensor.dtype,
+        tensor.is_conj(),
+        tensor.is_neg(),
+    )
 
 
 def contiguous(shape, dtype) -> Meta:

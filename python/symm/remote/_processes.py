@@ -14,9 +14,9 @@ class Processes:
     """Workers as processes on this host, which are ranks of one world and end with this process.
 
     `device` is "cpu" or "cuda"; with "cuda" the worker of rank r has the GPU r. `modules` are those whose remote
-    functions and kernels may run; `allow_code` lets this program send source, `memory_limit` is in bytes for each worker.
-    `environment` is added to this process's; `deadline` is for the start, in seconds. A worker's messages go to this
-    process's stderr.
+    functions and kernels may run; `allow_code` lets this program send source, `memory_limit` is in bytes for each
+    worker. `environment` is added to this process's; `deadline` is for the start, in seconds. A worker's messages go to
+    this process's stderr.
     """
 
     def __init__(

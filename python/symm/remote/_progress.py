@@ -10,7 +10,9 @@ _shown = None
 
 
 def progress(show: bool | None) -> None:
-    """Whether transfers of 64 MiB and more show a bar on stderr. None, as at the start: where it is a terminal or a notebook."""
+    """Whether transfers of 64 MiB and more show a bar on stderr. None, as at the start: where it is a terminal or a
+    notebook.
+    """
     global _shown
     _shown = show
 
@@ -34,7 +36,10 @@ class _Bar:
         speed = done / max(time.monotonic() - self._began, 1e-6)
         cells = done * _CELLS // total
         left = "" if done == total or not speed else f", {(total - done) / speed:.0f} s left"
-        line = f"\r{self._what} [{'#' * cells:{_CELLS}}] {done / 1e6:.0f} of {total / 1e6:.0f} MB, {speed / 1e6:.0f} MB/s{left}"
+        line = (
+            f"\r{self._what} [{'#' * cells:{_CELLS}}] {done / 1e6:.0f} of {total / 1e6:.0f} MB, {speed / 1e6:.0f}"
+            f" MB/s{left}"
+        )
         # Over what was longer.
         sys.stderr.write(f"{line:100}" + ("\n" if done == total else ""))
         sys.stderr.flush()

@@ -13,8 +13,8 @@ from ._in_process import InProcessLink
 class Provider(Protocol):
     """Starts workers and ends them.
 
-    One that can choose GPUs by type has `chooses_gpus = True`, and takes the type, such as "H200", as a second argument of
-    `start`.
+    One that can choose GPUs by type has `chooses_gpus = True`, and takes the type, such as "H200", as a second argument
+    of `start`.
     """
 
     def start(self, count: int) -> list:

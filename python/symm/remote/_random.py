@@ -59,7 +59,8 @@ def on_wire(generator: torch.Generator, worker):
     own = _generators.get(generator._cdata)
     if own is None:
         raise RuntimeError(
-            f"Expected a 'remote' device type for generator but found '{generator.device.type}': use symm.remote.Generator"
+            f"Expected a 'remote' device type for generator but found '{generator.device.type}': use"
+            " symm.remote.Generator"
         )
     if own._link is not worker.link:
         raise RuntimeError(f"Expected a generator on {worker.device} but found one on {own.device}")

@@ -14,8 +14,8 @@ class Ray:
     Joins the cluster at `address` if this program has joined none: "auto", "ray://host:10001", or None for one of its
     own on this host. Each actor has `cpus` CPUs and, with `device="cuda"`, a GPU; `launch(…, gpu="H200")` says of which
     type, by Ray's name (`accelerator_type`). With `spread` they may be on several nodes, and are no ranks then.
-    `command`, a list of words, starts a worker there, the node's own `symm-worker` if not given. The workers listen on TCP, with TLS and
-    a token made for this launch, which Ray carries to them.
+    `command`, a list of words, starts a worker there, the node's own `symm-worker` if not given. The workers listen on
+    TCP, with TLS and a token made for this launch, which Ray carries to them.
 
     `modules`, `allow_code`, `memory_limit`, `environment` and `deadline` are those of `Processes`.
     """
@@ -81,7 +81,9 @@ class Ray:
         if not self._group.wait(self._deadline):
             where = "its nodes have" if self._spread else "none of its nodes has"
             what = ", ".join(f"{name}: {number}" for name, number in needs.items())
-            raise BootstrapError(f"Ray's cluster has no room: {where} {count} times {{{what}}} free within {self._deadline} s")
+            raise BootstrapError(
+                f"Ray's cluster has no room: {where} {count} times {{{what}}} free within {self._deadline} s"
+            )
         from .._ray_actor import Actor
 
         resources = {name: number for name, number in needs.items() if ":" in name}

@@ -47,7 +47,9 @@ def _set_tensor(func, args, kwargs):
 
 
 def _no_storage(func, args, kwargs):
-    raise NotImplementedError(f"{func}: the memory of a tensor on {args[0].device} is on its worker; set_ takes a tensor")
+    raise NotImplementedError(
+        f"{func}: the memory of a tensor on {args[0].device} is on its worker; set_ takes a tensor"
+    )
 
 
 def _empty(func, args, kwargs):
@@ -92,11 +94,15 @@ def _with_device(func, args, kwargs):
     if device.type != "remote":
         if "_like" in func._opname or func._opname.startswith("new_"):
             return func(empty(tensor._meta, device), *args[1:], **kwargs)
-        local = tree_map(lambda value: _copies.fetch(value) if isinstance(value, RemoteTensor) else value, (args, kwargs))
+        local = tree_map(
+            lambda value: _copies.fetch(value) if isinstance(value, RemoteTensor) else value, (args, kwargs)
+        )
         return func(*local[0], **local[1])
     worker = _workers.find(device)
     if tensor is not None and tensor._handle.worker is not worker:
-        tensor = run(aten.empty_strided.default, (tensor._meta.shape, tensor._meta.stride), _options(tensor, device), worker)
+        tensor = run(
+            aten.empty_strided.default, (tensor._meta.shape, tensor._meta.stride), _options(tensor, device), worker
+        )
         args = (tensor, *args[1:])
     return _with_generator(func, args, kwargs, worker)
 

@@ -21,11 +21,12 @@ class Ssh:
     """Workers on a host that `ssh` reaches, which are ranks of one world and end with this program.
 
     `host` is what ssh takes: a name of ~/.ssh/config, or "user@host". Ssh asks for nothing, so it needs a key or an
-    agent, and it has to know the host's key. `options` are further words for it, such as `["-p", "2222"]`. `command` starts
-    a worker there, as one writes it in a shell: `symm-worker`, or where that is. Everything goes through ssh's
+    agent, and it has to know the host's key. `options` are further words for it, such as `["-p", "2222"]`. `command`
+    starts a worker there, as one writes it in a shell: `symm-worker`, or where that is. Everything goes through ssh's
     connections, one for each worker.
 
-    `device`, `modules`, `allow_code`, `memory_limit` and `deadline` are those of `Processes`; `environment` is the workers'.
+    `device`, `modules`, `allow_code`, `memory_limit` and `deadline` are those of `Processes`; `environment` is the
+    workers'.
     """
 
     def __init__(
@@ -56,7 +57,9 @@ class Ssh:
                 self._started.append(self._spawn(rank, f"/tmp/symm-remote-{run}-{rank}", environment))
             end = time.monotonic() + self._deadline
             inside = [_spawn.address(worker, rank, end) for rank, worker in enumerate(self._started)]
-            links = [_symm.Link.connect(f"unix:{self._folder}/{rank}", inside=there) for rank, there in enumerate(inside)]
+            links = [
+                _symm.Link.connect(f"unix:{self._folder}/{rank}", inside=there) for rank, there in enumerate(inside)
+            ]
         except BaseException:
             self.stop()
             raise

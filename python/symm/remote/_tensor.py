@@ -51,7 +51,8 @@ class RemoteTensor(torch.Tensor):
     def __reduce_ex__(self, protocol):
         if not _is_saving():
             raise UnsupportedError(
-                f"a tensor on {self.device} is not pickled: its values are on a worker. Use torch.save, or pickle tensor.cpu()"
+                f"a tensor on {self.device} is not pickled: its values are on a worker. Use torch.save, or pickle"
+                " tensor.cpu()"
             )
         if isinstance(self, torch.nn.Parameter):
             return torch._utils._rebuild_parameter, (self.data, self.requires_grad, collections.OrderedDict())
@@ -70,7 +71,8 @@ class RemoteTensor(torch.Tensor):
             return memo[id(self)]
         if not self.is_leaf:
             raise RuntimeError(
-                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment."
+                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the"
+                " moment."
             )
         with torch.no_grad():
             made = self.detach().clone(memory_format=torch.preserve_format).requires_grad_(self.requires_grad)
@@ -109,7 +111,9 @@ class RemoteTensor(torch.Tensor):
     @data.setter
     def data(self, other):
         if not isinstance(other, RemoteTensor):
-            raise TypeError(f"the data of a tensor on {self.device} is not on {other.device}: use other.to('{self.device}')")
+            raise TypeError(
+                f"the data of a tensor on {self.device} is not on {other.device}: use other.to('{self.device}')"
+            )
         adopt(self, other)
 
 

@@ -77,7 +77,9 @@ def find(device) -> Worker:
     index = _current if device.index is None else device.index
     worker = _workers[index] if 0 <= index < len(_workers) else None
     if worker is None:
-        raise ArgumentError(f"there is no device remote:{index}: connect to a worker with symm.remote.connect or symm.remote.launch")
+        raise ArgumentError(
+            f"there is no device remote:{index}: connect to a worker with symm.remote.connect or symm.remote.launch"
+        )
     return worker
 
 

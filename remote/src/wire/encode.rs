@@ -7,8 +7,8 @@ use thiserror::Error;
 /// More than a message may hold.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
 #[error(
-    "too much for one operation: at most {MOST_VALUES} values, {MOST_BYTES} bytes, {MOST_DEPTH} lists in one another and \
-     {MOST_DIMENSIONS} dimensions"
+    "too much for one operation: at most {MOST_VALUES} values, {MOST_BYTES} bytes, {MOST_DEPTH} lists in one another \
+     and {MOST_DIMENSIONS} dimensions"
 )]
 pub struct TooLarge;
 

@@ -30,7 +30,8 @@ struct Session<'a, E: Engine> {
     tensors: Tensors<E::Tensor>,
     sending: Sending,
     message: u64,
-    /// The client hears no more. What it wanted may be done all the same: its goodbye, which may be on its way, says so.
+    /// The client hears no more. What it wanted may be done all the same: its goodbye, which may be on its way, says
+    /// so.
     unheard: bool,
     failed: Result<(), Error>,
 }

@@ -28,7 +28,10 @@ def case(call, nbytes=96):
 def measured():
     for call in tune.CALLS:
         for name, choice in CHOICES.items():
-            if name.endswith(("two shot", "all reduce")) != (call == "all_reduce") and name not in ("packets", "exchange"):
+            if name.endswith(("two shot", "all reduce")) != (call == "all_reduce") and name not in (
+                "packets",
+                "exchange",
+            ):
                 continue
             for on_heap in {False, name.startswith("direct")}:
                 assert TUNER.measure(case(call), choice, on_heap) > 0, (call, choice)
@@ -70,14 +73,16 @@ def choices():
 
 
 def tables_that_differ():
-    row = {"ranks": RANKS, "call": "all_reduce", "element_bytes": 4, "bytes": 400, "algorithm": "exchange", "programs": 1,
-           "block_bytes": 1024, "warps": 2, "tiles": 1, "microseconds": 1.0}  # fmt: skip
+    row = {"ranks": RANKS, "call": "all_reduce", "element_bytes": 4, "bytes": 400, "algorithm": "exchange",
+           "programs": 1, "block_bytes": 1024, "warps": 2, "tiles": 1, "microseconds": 1.0}  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table.json"
         os.environ["SYMM_COMM_TABLE"] = str(path)
         path.write_text(tune.written({"device": "interpreter", "rows": [row]}))
         comm = Communicator(WORLD, blocks=2, staging=4 << 20)
-        assert torch.equal(comm.all_reduce(torch.full((100,), ME + 1.0)), torch.full((100,), sum(range(1, RANKS + 1)) * 1.0))
+        assert torch.equal(
+            comm.all_reduce(torch.full((100,), ME + 1.0)), torch.full((100,), sum(range(1, RANKS + 1)) * 1.0)
+        )
         assert {launch.kernel.__name__ for launch in comm._calls.launches.values()} == {"exchange"}
         row["programs"] += ME == RANKS - 1
         path.write_text(json.dumps({"device": "interpreter", "rows": [row]}) + " ")

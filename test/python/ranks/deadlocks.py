@@ -1,4 +1,6 @@
-"""Interpreted kernels that wait for each other for ever, as CASE says: each rank is told at once, and who waits where."""
+"""Interpreted kernels that wait for each other for ever, as CASE says: each rank is told at once,
+and who waits where.
+"""
 
 import os
 import time

@@ -1,4 +1,6 @@
-"""Packets on every rank: all element types, scalars, blocks, masks, tails, epochs that wrap, and polls of several peers."""
+"""Packets on every rank: all element types, scalars, blocks, masks, tails, epochs that wrap, and polls of several
+peers.
+"""
 
 import numpy as np
 import symm

@@ -50,7 +50,10 @@ def by_a_team():
         write(team._timeouts, [(13, offset - team._offset, 4, -3, 0)])
         team._timeouts.state.value = BROKEN
         error = raised(world)
-        assert (error.rank, error.flag.split(" (made")[0]) == (0, "element 0 of World.zeros: torch.int32, (2, 4)"), error
+        assert (error.rank, error.flag.split(" (made")[0]) == (
+            0,
+            "element 0 of World.zeros: torch.int32, (2, 4)",
+        ), error
         assert "a packet of epoch 4 at element 0 of World.zeros" in error.message and "it is of -3" in error.message
     world.rank.barrier("")
 
@@ -98,7 +101,8 @@ if me == 0:
     world._timeouts.state.value = BROKEN
     error = raised(world)
     told = [
-        f"rank 0, program (1, 0, 0), k.py:30: kernel meet: rank {ranks - 1} to come to its barrier number 9: it has come to 8"
+        f"rank 0, program (1, 0, 0), k.py:30: kernel meet: rank {ranks - 1} to come to its barrier number 9: it has"
+        " come to 8"
     ]
     if ranks > 1:
         told.append("rank 1, program (2, 0, 0), k.py:50: kernel ring: element 0 of World.zeros")
@@ -112,9 +116,13 @@ if me > 0:
     world._timeouts.state.value = world._timeouts.record[WORD["state"]]
     assert world._timeouts.state.value == TOLD + 0
     error = raised(world)
-assert str(error).startswith("k.py:20: kernel ring: rank 0, program (5, 6, 7) has waited as long as it may for element 6 of ")
+assert str(error).startswith(
+    "k.py:20: kernel ring: rank 0, program (5, 6, 7) has waited as long as it may for element 6 of "
+)
 assert (error.rank, error.program, error.kernel, error.expected, error.seen) == (0, (5, 6, 7), "ring", 3, -1)
-assert (error.file, error.line) == ("k.py", 20) and error.flag.startswith("element 6 of World.zeros: torch.int32, (2, 4)")
+assert (error.file, error.line) == ("k.py", 20) and error.flag.startswith(
+    "element 6 of World.zeros: torch.int32, (2, 4)"
+)
 assert isinstance(error, TimeoutError) and "Nobody waits in this World's kernels any more" in str(error)
 world.rank.barrier("")
 # Who has been told may leave.

@@ -73,7 +73,9 @@ def sent_around(team, members):
 
 
 def met(teams):
-    """Kernels of several teams, and of the World, one after the other. Teams of the same split meet differently often."""
+    """Kernels of several teams, and of the World, one after the other.
+    Teams of the same split meet differently often.
+    """
     fresh()
     for slot, team in enumerate(teams):
         meet_often[(2,)](team, data, 4 * slot, 3 + 2 * (me % 2) if team is teams[0] else 5)
@@ -105,7 +107,9 @@ def refused():
         world.split(0, key="first")
     if ranks > 1:
         # One rank's mistake is told to all, and nobody waits.
-        with pytest.raises(symm.ArgumentError, match="has a rank twice" if me == 0 else "team: rank 0 gave none: .* twice"):
+        with pytest.raises(
+            symm.ArgumentError, match="has a rank twice" if me == 0 else "team: rank 0 gave none: .* twice"
+        ):
             world.team([0, 0] if me == 0 else everyone)
         with pytest.raises(symm.ArgumentError, match="rank . of the World is in this team, but gave"):
             world.team(everyone if me == 0 else everyone[::-1])

@@ -28,7 +28,10 @@ class device:
     __repr__ = __str__ = lambda self: self.type
 
 
-DTYPES = [dtype(name, name) for name in ("uint8", "int8", "int16", "int32", "int64", "uint64", "float16", "float32", "float64")]
+DTYPES = [
+    dtype(name, name)
+    for name in ("uint8", "int8", "int16", "int32", "int64", "uint64", "float16", "float32", "float64")
+]
 DTYPES += [dtype("bool", "bool"), dtype("bfloat16", "uint16")]
 globals().update({each.name: each for each in DTYPES})
 
@@ -168,7 +171,9 @@ def from_numpy(array):
 
 def tensor(values, dtype=None, device="cpu", requires_grad=False):
     array = np.array(values, dtype and dtype.stored)
-    usual = {"float64": float32, "int64": int64, "bool": globals()["bool"]}[array.dtype.name] if dtype is None else dtype
+    usual = (
+        {"float64": float32, "int64": int64, "bool": globals()["bool"]}[array.dtype.name] if dtype is None else dtype
+    )
     return Tensor(array.astype(usual.stored), usual, device)
 
 

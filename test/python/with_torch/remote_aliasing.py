@@ -220,7 +220,15 @@ def an_index_out_of_range(device):
 def no_elements(device):
     x = torch.empty(0, 3).to(device)
     at = torch.zeros(0, dtype=torch.int64).to(device)
-    return x.sum(), x.mean(0), torch.cat([x, ones(device, 1, 3)]), x @ ones(device, 3, 2), x[at], x.reshape(3, 0), x.nonzero()
+    return (
+        x.sum(),
+        x.mean(0),
+        torch.cat([x, ones(device, 1, 3)]),
+        x @ ones(device, 3, 2),
+        x[at],
+        x.reshape(3, 0),
+        x.nonzero(),
+    )
 
 
 @program
@@ -232,7 +240,16 @@ def no_dimensions(device):
     mixed = y.clone()
     mixed[1] = torch.tensor(9.0)
     mixed.mul_(torch.tensor(3))
-    return x[()], x[None], y, mixed, torch.where(y > 1, y, 0.0), torch.tensor(2) + x, 2**x, torch.lerp(y, mixed, torch.tensor(0.5))
+    return (
+        x[()],
+        x[None],
+        y,
+        mixed,
+        torch.where(y > 1, y, 0.0),
+        torch.tensor(2) + x,
+        2**x,
+        torch.lerp(y, mixed, torch.tensor(0.5)),
+    )
 
 
 @program

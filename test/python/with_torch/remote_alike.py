@@ -16,7 +16,9 @@ def outcome(function, device):
     """The result on the CPU, or what was raised."""
     torch.manual_seed(0)
     try:
-        result = tree_map(lambda value: value.detach().cpu() if isinstance(value, torch.Tensor) else value, function(device))
+        result = tree_map(
+            lambda value: value.detach().cpu() if isinstance(value, torch.Tensor) else value, function(device)
+        )
         if device != "cpu":
             torch.remote.synchronize()
         return result

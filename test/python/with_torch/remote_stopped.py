@@ -7,7 +7,9 @@ from pathlib import Path
 
 
 def stop(pid):
-    """Stops a process, and waits until each of its threads has stopped: the signal alone lets them go on for a while."""
+    """Stops a process, and waits until each of its threads has stopped:
+    the signal alone lets them go on for a while.
+    """
     os.kill(pid, signal.SIGSTOP)
     end = time.monotonic() + 30
     while not all(state(task) in "Tt" for task in Path(f"/proc/{pid}/task").iterdir()):

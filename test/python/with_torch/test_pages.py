@@ -97,7 +97,11 @@ def test_providers(tmp_path):
 
     hosts = {"user@host": remote.Ssh, "tcp:host:7000": remote.Running}
     for text, provider in zip(others, hosts.values(), strict=True):
-        (call,) = [call for call in ast.walk(ast.parse(text)) if isinstance(call, ast.Call) and ast.unparse(call.func) == f"remote.{provider.__name__}"]
+        (call,) = [
+            call
+            for call in ast.walk(ast.parse(text))
+            if isinstance(call, ast.Call) and ast.unparse(call.func) == f"remote.{provider.__name__}"
+        ]
         arguments, options = [None] * len(call.args), {option.arg: None for option in call.keywords}
         inspect.signature(provider).bind(*arguments, **options)
     made = {}

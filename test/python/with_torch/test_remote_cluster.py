@@ -56,7 +56,9 @@ EXPECTED = {
     "broadcast": lambda parts: [parts[0]] * RANKS,
     "reduce_scatter": lambda parts: list(sum(parts).chunk(RANKS)),
     "all_gather": lambda parts: [torch.cat(parts)] * RANKS,
-    "all_to_all": lambda parts: [torch.cat(column) for column in zip(*(part.chunk(RANKS) for part in parts), strict=True)],
+    "all_to_all": lambda parts: [
+        torch.cat(column) for column in zip(*(part.chunk(RANKS) for part in parts), strict=True)
+    ],
 }
 
 
@@ -79,7 +81,9 @@ def test_collectives_with_a_root(cluster):
     own = on_ranks(cluster, parts)
     gathered = cluster.gather(own, root=1)
     assert gathered.device == cluster[1] and torch.equal(gathered.cpu(), torch.cat(parts))
-    assert [part.tolist() for part in cluster.scatter(gathered, root=1)] == [part.tolist() for part in torch.cat(parts).chunk(RANKS)]
+    assert [part.tolist() for part in cluster.scatter(gathered, root=1)] == [
+        part.tolist() for part in torch.cat(parts).chunk(RANKS)
+    ]
     largest = cluster.reduce(own, root=1, op="max")
     assert largest.device == cluster[1] and largest.tolist() == parts[1].tolist()
 
@@ -138,8 +142,16 @@ def test_what_run_does_not_take(cluster):
         (lambda: cluster.run(number, -1, remote.Context, out), errors.ArgumentError, "not -1"),
         (lambda: cluster.run(number, (), remote.Context, out), errors.ArgumentError, r"not \(\)"),
         (lambda: cluster.run(number, (1,) * 4, remote.Context, out), errors.ArgumentError, r"not \(1, 1, 1, 1\)"),
-        (lambda: cluster.run(number, 1, remote.Context, out[0], 1), errors.ArgumentError, "rank 1 is given a tensor of remote:0"),
-        (lambda: cluster.run(number, 1, remote.Context, remote.Ranked(out[:1]), 1), errors.ArgumentError, "for 1 ranks"),
+        (
+            lambda: cluster.run(number, 1, remote.Context, out[0], 1),
+            errors.ArgumentError,
+            "rank 1 is given a tensor of remote:0",
+        ),
+        (
+            lambda: cluster.run(number, 1, remote.Context, remote.Ranked(out[:1]), 1),
+            errors.ArgumentError,
+            "for 1 ranks",
+        ),
         (lambda: cluster.run(number, 1, remote.Context, out, object()), TypeError, "object"),
     ]:
         with pytest.raises(error, match=message):

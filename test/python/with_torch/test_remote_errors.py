@@ -76,7 +76,8 @@ with warnings.catch_warnings(record=True) as seen:
     warnings.simplefilter("always")
     for _ in range(2):
         remote.launch(1, remote.InProcess())
-print([str(warning.message).split(":")[0] for warning in seen], seen[0].filename, torch.accelerator.current_accelerator())
+said = [str(warning.message).split(":")[0] for warning in seen]
+print(said, seen[0].filename, torch.accelerator.current_accelerator())
 """
 
 

@@ -122,7 +122,12 @@ def test_a_rank_that_hangs_is_named():
 def test_ctrl_c_leaves_both_usable(cluster):
     x = torch.ones(16 << 20, device=cluster[1])
     torch.remote.synchronize()
-    for wait in (lambda: x.cpu(), lambda: torch.zeros(32 << 20).to(cluster[1]), cluster.synchronize, lambda: x.sum().item()):
+    for wait in (
+        lambda: x.cpu(),
+        lambda: torch.zeros(32 << 20).to(cluster[1]),
+        cluster.synchronize,
+        lambda: x.sum().item(),
+    ):
         with Stopped(cluster._links[1]):
             threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
             with pytest.raises(KeyboardInterrupt):
@@ -253,7 +258,17 @@ class Network:
         self.inside("ip", "link", "set", self.there, "up")
         self.inside("ip", "link", "set", "lo", "up")
         secrets = folder / "secrets"
-        command = ["ip", "netns", "exec", self.name, *WORKER, "--listen", f"tcp:{subnet}.2:0", "--secrets", str(secrets)]
+        command = [
+            "ip",
+            "netns",
+            "exec",
+            self.name,
+            *WORKER,
+            "--listen",
+            f"tcp:{subnet}.2:0",
+            "--secrets",
+            str(secrets),
+        ]
         self.worker = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         address = self.worker.stdout.readline().split()[-1]
         token = (secrets / "token").read_text()
@@ -268,7 +283,9 @@ class Network:
     def slow(self, *how):
         """For instance `rate 4mbit burst 16k latency 400ms`, in both directions; with nothing, as fast as ever."""
         for side, device in ((self.run, self.here), (self.inside, self.there)):
-            side("tc", "qdisc", "replace", "dev", device, "root", *(("tbf", *how) if how else ("pfifo", "limit", "1000")))
+            side(
+                "tc", "qdisc", "replace", "dev", device, "root", *(("tbf", *how) if how else ("pfifo", "limit", "1000"))
+            )
 
     def cut(self, is_cut=True):
         self.run("ip", "link", "set", self.here, "down" if is_cut else "up")

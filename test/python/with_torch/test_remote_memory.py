@@ -83,7 +83,10 @@ def test_memory_comes_back_when_a_client_ends(worker, end):
     _, pid, address = worker
     before = size(pid, "VmSize")
     connect = f"import torch\nfrom symm import remote\ndevice = remote.connect({address!r})\n"
-    make = f"x = torch.empty({5 * PART}, dtype=torch.uint8, device=device)\ny = x.view(5, -1)[1]\ntorch.remote.synchronize()\n"
+    make = (
+        f"x = torch.empty({5 * PART}, dtype=torch.uint8, device=device)\ny = x.view(5,"
+        " -1)[1]\ntorch.remote.synchronize()\n"
+    )
     wait = "print('made', flush=True)\ninput()\n"
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     process = subprocess.Popen([sys.executable, "-c", connect + make + wait + end], **pipes)

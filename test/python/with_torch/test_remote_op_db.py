@@ -1,7 +1,7 @@
 """torch's own samples of its ops (op_db), on a worker: values, strides and gradients as on the CPU here.
 
-Always the first sample of some ops; with `--long` that of every op, with `--long --all` all samples. Ops that are not as
-here are in remote_op_db.txt, each with its reason.
+Always the first sample of some ops; with `--long` that of every op, with `--long --all` all samples. Ops that are not
+as here are in remote_op_db.txt, each with its reason.
 """
 
 import itertools

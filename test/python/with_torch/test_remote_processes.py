@@ -97,7 +97,9 @@ def test_a_kernel_runs_on_all_ranks(cluster, sent):
         kernel = remote_kernels.greet
     cluster.run(kernel, 1, remote.Context, mail, arrived, BLOCK=8)
     cluster.barrier()
-    assert [part.tolist() for part in mail] == [[100 * ((rank - 1) % RANKS) + i for i in range(8)] for rank in range(RANKS)]
+    assert [part.tolist() for part in mail] == [
+        [100 * ((rank - 1) % RANKS) + i for i in range(8)] for rank in range(RANKS)
+    ]
 
 
 def test_functions_of_the_workers_modules(cluster):
@@ -146,7 +148,12 @@ def test_a_forked_process_has_no_links(cluster):
     child = os.fork()
     if child == 0:
         said, _ = [], remote.deadline(20)
-        for use in (lambda: x + 1, x.cpu, lambda: torch.ones(2, device=cluster[0]), lambda: torch.ones(2).to(cluster[0])):
+        for use in (
+            lambda: x + 1,
+            x.cpu,
+            lambda: torch.ones(2, device=cluster[0]),
+            lambda: torch.ones(2).to(cluster[0]),
+        ):
             try:
                 said.append(str(use()))
             except symm.errors.WorkerLostError as error:

@@ -125,7 +125,15 @@ def derivatives_of_all_kinds(device):
         forward = torch.autograd.forward_ad.unpack_dual(dual.exp() * dual).tangent
     each = torch.vmap(torch.func.grad(lambda row: (row**2).sum()))(rows)
     hessian = torch.func.hessian(lambda x: (x**3).sum())(y)
-    return first, x.grad, forward, each, hessian, torch.func.jacfwd(lambda x: x * x)(y), torch.vmap(torch.dot)(rows, rows)
+    return (
+        first,
+        x.grad,
+        forward,
+        each,
+        hessian,
+        torch.func.jacfwd(lambda x: x * x)(y),
+        torch.vmap(torch.dot)(rows, rows),
+    )
 
 
 @program
@@ -235,7 +243,13 @@ def texts(device):
 @program
 def tensors_as_python_numbers(device):
     x = torch.tensor(3).to(device)
-    return int(x), [10, 11, 12, 13][x], len(range(x)), 2.0 in torch.arange(3.0).to(device), len(torch.ones(4, 2).to(device))
+    return (
+        int(x),
+        [10, 11, 12, 13][x],
+        len(range(x)),
+        2.0 in torch.arange(3.0).to(device),
+        len(torch.ones(4, 2).to(device)),
+    )
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

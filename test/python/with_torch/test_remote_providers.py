@@ -19,7 +19,9 @@ from symm import errors, remote  # noqa: E402
 HERE = Path(__file__).parent
 WORKER = [sys.executable, "-m", "symm._worker"]
 # What a worker needs in its environment to find this package, the module of these tests, and no GPU.
-PATHS = os.pathsep.join([str(HERE), *(os.path.abspath(path) for path in os.environ.get("PYTHONPATH", "").split(os.pathsep))])
+PATHS = os.pathsep.join(
+    [str(HERE), *(os.path.abspath(path) for path in os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+)
 ENVIRONMENT = {"TRITON_INTERPRET": "1", "PYTHONPATH": PATHS, "OMP_NUM_THREADS": "1"}
 USUAL = {"modules": ["remote_kernels"], "environment": ENVIRONMENT}
 
@@ -98,7 +100,9 @@ def test_tensors_ops_and_errors(case):
     assert torch.equal((x.to(second) @ x.t().to(second)).cpu(), x @ x.t())
     assert torch.ones(3, device=first).sum().item() == 3
     wrong = torch.gather(torch.ones(3, device=second), 0, torch.tensor([7], device=second))
-    with pytest.raises(errors.WorkerError, match=r"(?s)out of bounds.*aten::gather.*test_remote_providers.py") as raised:
+    with pytest.raises(
+        errors.WorkerError, match=r"(?s)out of bounds.*aten::gather.*test_remote_providers.py"
+    ) as raised:
         wrong.cpu()
     assert raised.value.worker
     assert torch.ones(3, device=second).sum().item() == 3
@@ -144,7 +148,9 @@ def test_nothing_is_left(case):
     """The last test of this file: it closes the cluster."""
     cluster, case = case
     pids = {worker.link.pid for worker in cluster._workers} - {os.getpid()}
-    inside = [Path(link.inside.removeprefix("unix:")).parent for link in cluster._links if link.inside.startswith("unix:")]
+    inside = [
+        Path(link.inside.removeprefix("unix:")).parent for link in cluster._links if link.inside.startswith("unix:")
+    ]
     cluster.close()
     with pytest.raises(errors.ArgumentError, match="no device remote:"):
         torch.ones(1, device=cluster[0])
@@ -190,7 +196,9 @@ def test_workers_that_are_no_ranks_of_one_world_say_so(tmp_path):
         process = stack.enter_context(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
         stack.callback(process.terminate)
         address = process.stdout.readline().split()[-1]
-        with remote.launch(1, remote.Running(address)) as cluster, pytest.raises(errors.ArgumentError, match="not rank 0 of 1"):
+        with remote.launch(1, remote.Running(address)) as cluster, pytest.raises(
+            errors.ArgumentError, match="not rank 0 of 1"
+        ):
             cluster.zeros(3)
 
 

@@ -131,7 +131,9 @@ def program(seed, device):
         yield torch.stack(tensors).cpu()
 
 
-@pytest.mark.parametrize("seed", [pytest.param(i, marks=pytest.mark.rare if i >= USUAL else []) for i in range(PROGRAMS)])
+@pytest.mark.parametrize(
+    "seed", [pytest.param(i, marks=pytest.mark.rare if i >= USUAL else []) for i in range(PROGRAMS)]
+)
 def test_random_programs_step_by_step(seed):
     for step, (found, want) in enumerate(zip(program(seed, DEVICE), program(seed, "cpu"), strict=True)):
         torch.testing.assert_close(found, want, rtol=1e-3, atol=1e-4, msg=lambda text, at=step: f"step {at}: {text}")

@@ -96,7 +96,9 @@ ATTENTION = {
 def attention(device, shape=(2, 4, 6, 8), dtype=torch.float32, mask=None, grouped=False, kernel=None, is_causal=False):
     torch.manual_seed(2)
     few = (2, 2, 6, 8) if grouped else shape
-    made = [torch.randn(sizes, dtype=dtype, requires_grad=True) for sizes in (shape, few, few)] + ([mask()] if mask else [])
+    made = [torch.randn(sizes, dtype=dtype, requires_grad=True) for sizes in (shape, few, few)] + (
+        [mask()] if mask else []
+    )
     inputs = [tensor.detach().to(device).requires_grad_(tensor.requires_grad) for tensor in made]
     with sdpa_kernel(kernel) if kernel else contextlib.nullcontext():
         output = nn.functional.scaled_dot_product_attention(*inputs, is_causal=is_causal, enable_gqa=grouped)
@@ -181,7 +183,9 @@ def test_transforms_of_functions():
     x = torch.randn(3, 4, device=DEVICE)
     torch.testing.assert_close(torch.vmap(lambda row: row.sin().sum())(x).cpu(), x.cpu().sin().sum(1))
     torch.testing.assert_close(torch.func.grad(lambda x: (x * x).sum())(x).cpu(), 2 * x.cpu())
-    torch.autograd.gradcheck(lambda x: x.sin().exp(), torch.randn(3, dtype=torch.float64, device=DEVICE).requires_grad_())
+    torch.autograd.gradcheck(
+        lambda x: x.sin().exp(), torch.randn(3, dtype=torch.float64, device=DEVICE).requires_grad_()
+    )
 
 
 def test_inference_mode():
