@@ -33,6 +33,17 @@ pub struct Facts {
     releases: When,
     accesses: Vec<Access>,
     translations: Vec<(String, String)>,
+    looks: Vec<Look>,
+}
+
+/// What its definition has, apart from its `facts`.
+#[derive(Debug, PartialEq)]
+enum Look {
+    /// An argument `group`.
+    Group,
+    /// A result that is memory.
+    Memory,
+    Folder,
 }
 
 impl Facts {
@@ -53,6 +64,7 @@ impl Facts {
             releases: When::Never,
             accesses: Vec::new(),
             translations: Vec::new(),
+            looks: looks(record),
         };
         for fact in facts {
             let name = fact["def"].as_str().unwrap_or_default();
@@ -101,6 +113,21 @@ impl Facts {
         self.waits
     }
 
+    /// Whether a `group` of threads does it together.
+    pub fn has_group(&self) -> bool {
+        self.looks.contains(&Look::Group)
+    }
+
+    /// Whether its result is memory.
+    pub fn returns_memory(&self) -> bool {
+        self.looks.contains(&Look::Memory)
+    }
+
+    /// Whether its definition says that it has a folder.
+    pub fn has_folder(&self) -> bool {
+        self.looks.contains(&Look::Folder)
+    }
+
     /// Whether it releases, always or as its `sem` says.
     pub fn may_release(&self) -> bool {
         self.releases != When::Never
@@ -111,12 +138,7 @@ impl Facts {
         if self.computes && (orders || !self.accesses.is_empty()) {
             return Err("what only computes accesses and orders nothing: drop Symm_Computes or the other facts".into());
         }
-        let arguments: Vec<&str> = record["arguments"]["args"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(|entry| entry[1].as_str())
-            .collect();
+        let arguments: Vec<&str> = arguments(record).map(|(_, name)| name).collect();
         let pointers = self.accesses.iter().map(|access| &access.pointer);
         let ways = self.translations.iter().flat_map(|(rank, delta)| [rank, delta]);
         if let Some(name) = pointers.chain(ways).find(|name| !arguments.contains(&name.as_str())) {
@@ -127,6 +149,30 @@ impl Facts {
         }
         Ok(())
     }
+}
+
+fn looks(record: &Value) -> Vec<Look> {
+    let all = [
+        (Look::Group, arguments(record).any(|(_, name)| name == "group")),
+        (Look::Memory, results(record).any(|ty| matches!(ty, "Symm_Pointer" | "AnyMemRef"))),
+        (Look::Folder, record["hasFolder"].as_i64() == Some(1)),
+    ];
+    all.into_iter().filter_map(|(look, has)| has.then_some(look)).collect()
+}
+
+/// The types and names of an op's arguments.
+fn arguments(record: &Value) -> impl Iterator<Item = (&str, &str)> {
+    typed_names(&record["arguments"])
+}
+
+/// The types of an op's results.
+fn results(record: &Value) -> impl Iterator<Item = &str> {
+    typed_names(&record["results"]).map(|(ty, _)| ty)
+}
+
+fn typed_names(dag: &Value) -> impl Iterator<Item = (&str, &str)> {
+    let entries = dag["args"].as_array().into_iter().flatten();
+    entries.filter_map(|entry| Some((entry[0]["def"].as_str().unwrap_or_default(), entry[1].as_str()?)))
 }
 
 /// The operands of a fact's translation, if it has one.

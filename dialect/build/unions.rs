@@ -12,7 +12,7 @@ struct Union {
     has: fn(&Facts) -> bool,
 }
 
-const UNIONS: [Union; 4] = [
+const UNIONS: [Union; 7] = [
     Union {
         name: "Waiting",
         method: "waiting",
@@ -37,6 +37,14 @@ const UNIONS: [Union; 4] = [
         doc: "An op that reads or writes memory through its operands",
         has: Facts::is_access,
     },
+    Union {
+        name: "Grouped",
+        method: "grouped",
+        doc: "An op that a `group` of threads does together",
+        has: Facts::has_group,
+    },
+    Union { name: "Pointing", method: "pointing", doc: "An op that returns memory", has: Facts::returns_memory },
+    Union { name: "Folding", method: "folding", doc: "An op that has a folder", has: Facts::has_folder },
 ];
 
 /// Methods of `SymmOp`: the op as a member of each union.

@@ -1,7 +1,7 @@
 //! Canonicalisation: a mask that is known to be true goes, and so does an access whose mask is known to be false.
 
 use crate::edit::set_operand_group;
-use crate::ops::SymmOp;
+use crate::ops::{Accessing, SymmOp};
 use melior::RewriterBase;
 use melior::ir::attribute::{DenseElementsAttribute, IntegerAttribute};
 use melior::ir::operation::{OperationLike, OperationResult};
@@ -21,15 +21,25 @@ pub fn canonicalize<'c: 'a, 'a>(op: SymmOp<'c, 'a>, rewriter: RewriterBase<'c, '
         rewriter.finalize_op_modification(operation);
         return true;
     }
-    match op {
-        SymmOp::RemoteLoad(load) => match load.other() {
+    let Some(access) = op.accessing() else { return false };
+    match access {
+        Accessing::RemoteLoad(load) => match load.other() {
             Some(other) => rewriter.replace_op_with_values(operation, &[other]),
             None => return false,
         },
-        SymmOp::PutPacket(_) => rewriter.erase_op(operation),
-        // What also orders, a put_signal, does so without its data.
-        _ if op.accesses_data() && !op.orders() && operation.result_count() == 0 => rewriter.erase_op(operation),
-        _ => return false,
+        Accessing::RemoteStore(_)
+        | Accessing::Get(_)
+        | Accessing::Put(_)
+        | Accessing::Copy(_)
+        | Accessing::PutPacket(_) => rewriter.erase_op(operation),
+        // What also orders, a put_signal, does so without its data; a result is left that nothing defines otherwise.
+        Accessing::PutSignal(_)
+        | Accessing::Signal(_)
+        | Accessing::Wait(_)
+        | Accessing::AtomicRmw(_)
+        | Accessing::AtomicCas(_)
+        | Accessing::WaitPacket(_)
+        | Accessing::TryPacket(_) => return false,
     }
     true
 }

@@ -1,6 +1,6 @@
 //! Folds: T2 (translation to oneself is nothing), and what is known about ranks at compile time.
 
-use crate::ops::SymmOp;
+use crate::ops::{Folding, SymmOp};
 use crate::{ENGINE_ATTRIBUTE, NUM_RANKS_ATTRIBUTE, module_has, module_integer};
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::operation::OperationResult;
@@ -16,20 +16,18 @@ pub enum Folded<'c, 'a> {
 
 /// Folds a pure op with one result, or returns `None`.
 pub fn fold<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Option<Folded<'c, 'a>> {
-    match op {
-        SymmOp::AsRemote(op) if is_current_rank(op.ctx(), op.rank()) => Some(Folded::Value(op.ptr())),
-        SymmOp::HeapDelta(op) if is_current_rank(op.ctx(), op.rank()) => Some(constant(op.result(), 0)),
-        SymmOp::IsNear(op)
-            if is_current_rank(op.ctx(), op.rank()) || !module_has(&op.operation(), ENGINE_ATTRIBUTE) =>
-        {
-            Some(constant(op.result(), 1))
+    match op.folding()? {
+        Folding::AsRemote(op) => is_current_rank(op.ctx(), op.rank()).then_some(Folded::Value(op.ptr())),
+        Folding::HeapDelta(op) => is_current_rank(op.ctx(), op.rank()).then(|| constant(op.result(), 0)),
+        Folding::IsNear(op) => {
+            let near = is_current_rank(op.ctx(), op.rank()) || !module_has(&op.operation(), ENGINE_ATTRIBUTE);
+            near.then(|| constant(op.result(), 1))
         }
-        SymmOp::Rank(op) => parts(op.ctx()).map(|(rank, _)| Folded::Value(rank)),
-        SymmOp::NumRanks(op) => match parts(op.ctx()) {
+        Folding::Rank(op) => parts(op.ctx()).map(|(rank, _)| Folded::Value(rank)),
+        Folding::NumRanks(op) => match parts(op.ctx()) {
             Some((_, num_ranks)) => Some(Folded::Value(num_ranks)),
             None => module_integer(&op.operation(), NUM_RANKS_ATTRIBUTE).map(|ranks| constant(op.result(), ranks)),
         },
-        _ => None,
     }
 }
 
@@ -49,10 +47,8 @@ fn definition<'c: 'a, 'a>(value: Value<'c, 'a>) -> Option<SymmOp<'c, 'a>> {
 
 /// The rank and the number of ranks of a context that is made from its parts.
 fn parts<'c: 'a, 'a>(ctx: Value<'c, 'a>) -> Option<(Value<'c, 'a>, Value<'c, 'a>)> {
-    match definition(ctx)? {
-        SymmOp::Ctx(op) => op.rank().zip(op.num_ranks()),
-        _ => None,
-    }
+    let SymmOp::Ctx(op) = definition(ctx)? else { return None };
+    op.rank().zip(op.num_ranks())
 }
 
 /// Whether `rank` is the current rank of `ctx`, by its definition.

@@ -149,6 +149,12 @@ impl<'c: 'a, 'a> SymmOp<'c, 'a> {
         self.accesses().iter().any(|access| !access.is_flag)
     }
 
+    /// Whether it writes data.
+    #[must_use]
+    pub fn writes_data(self) -> bool {
+        self.accesses().iter().any(|access| access.writes && !access.is_flag)
+    }
+
     /// Whether accesses around it may be ordered: it acquires or releases, or is a wait, even a relaxed one, after
     /// which a fence acquires.
     #[must_use]

@@ -9,7 +9,7 @@ mod packet;
 use crate::access::range;
 use crate::diagnostic::{Reported, error};
 use crate::lossy;
-use crate::ops::{Access, Arity, Order, SymmOp};
+use crate::ops::{Access, Action, Arity, Order, Question, SymmOp};
 use crate::pointer::{Pointer, is_block_memory, layout};
 use crate::shape::{DYNAMIC, integer_width, is_data};
 use crate::{
@@ -42,50 +42,58 @@ pub fn verify<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Verdict {
     if let Some((src, dst)) = op.ends() {
         bulk::verify(op, src.pointer, dst.pointer)?;
     }
-    match op {
-        SymmOp::Ctx(ctx) => ensure(op, ctx.rank().is_some() == ctx.num_ranks().is_some(), || {
+    match op.question() {
+        Ok(Question::Ctx(ctx)) => ensure(op, ctx.rank().is_some() == ctx.num_ranks().is_some(), || {
             "takes both a rank and a number of ranks, or neither".into()
         }),
-        SymmOp::HeapBase(base) => {
+        Ok(Question::HeapBase(base)) => {
             verify_pointer(op, "result", base.result(), true)?;
             let ty = base.result().r#type();
             ensure(op, matches!(Pointer::of(ty), Some(Pointer::Llvm | Pointer::Triton(_))), || {
                 lossy!("T1: 'result' is one pointer without a shape, got {ty}")
             })
         }
-        SymmOp::AsRemote(_) => access::rank(op),
-        SymmOp::RemoteLoad(load) => access::load(load),
-        SymmOp::RemoteStore(store) => access::store(store),
-        SymmOp::AtomicRmw(rmw) => access::rmw(rmw),
-        SymmOp::AtomicCas(cas) => access::cas(cas),
-        SymmOp::PutSignal(put) => flag::verify(op, put.flag(), &put.indices(), put.value()),
-        SymmOp::Signal(signal) => flag::signal(signal),
-        SymmOp::Wait(wait) => flag::wait(wait),
-        SymmOp::WaitPacket(wait) => {
+        // ODS says all that is to be said of the other questions.
+        Ok(_) => Ok(()),
+        Err(action) => verify_action(op, action),
+    }
+}
+
+fn verify_action<'c: 'a, 'a>(op: SymmOp<'c, 'a>, action: Action<'c, 'a>) -> Verdict {
+    match action {
+        Action::AsRemote(_) => access::rank(op),
+        Action::RemoteLoad(load) => access::load(load),
+        Action::RemoteStore(store) => access::store(store),
+        Action::AtomicRmw(rmw) => access::rmw(rmw),
+        Action::AtomicCas(cas) => access::cas(cas),
+        Action::PutSignal(put) => flag::verify(op, put.flag(), &put.indices(), put.value()),
+        Action::Signal(signal) => flag::signal(signal),
+        Action::Wait(wait) => flag::wait(wait),
+        Action::WaitPacket(wait) => {
             let extras = [("tag", wait.tag().is_some()), ("limit", wait.limit().is_some()), ("log", wait.logs())];
             flag::deadline(op, Some(wait.slots()), wait.deadline(), extras)?;
             packet::verify(op)
         }
-        SymmOp::Barrier(wait) => {
+        Action::Barrier(wait) => {
             let extras = [("tag", wait.tag().is_some()), ("limit", wait.limit().is_some()), ("log", wait.logs())];
             flag::deadline(op, None, wait.deadline(), extras)
         }
-        SymmOp::PutPacket(_) | SymmOp::TryPacket(_) => packet::verify(op),
-        SymmOp::Fence(fence) => {
+        Action::PutPacket(_) | Action::TryPacket(_) => packet::verify(op),
+        Action::Fence(fence) => {
             ensure(op, fence.sem() != Order::Relaxed, || "O1: a relaxed fence orders nothing".into())
         }
-        SymmOp::Alloc(alloc) => {
+        Action::Alloc(alloc) => {
             verify_pointer(op, "memory", alloc.memory(), true)?;
             verify_alloc(op, alloc.memory().r#type(), alloc.sizes().len())
         }
-        SymmOp::Free(free) => verify_pointer(op, "memory", free.memory(), true),
-        SymmOp::Check(check) => message::verify(op, &check.message(), &check.values()),
-        SymmOp::Print(print) => message::verify(op, &print.message(), &print.values()),
-        SymmOp::Fault(fault) => message::fault(fault),
-        SymmOp::TraceBegin(begin) => message::trace_begin(begin),
-        SymmOp::TraceEnd(end) => message::trace_end(end),
-        // ODS says all that is to be said of the others.
-        _ => Ok(()),
+        Action::Free(free) => verify_pointer(op, "memory", free.memory(), true),
+        Action::Check(check) => message::verify(op, &check.message(), &check.values()),
+        Action::Print(print) => message::verify(op, &print.message(), &print.values()),
+        Action::Fault(fault) => message::fault(fault),
+        Action::TraceBegin(begin) => message::trace_begin(begin),
+        Action::TraceEnd(end) => message::trace_end(end),
+        // The ends of a copy are checked above.
+        Action::Get(_) | Action::Put(_) | Action::Copy(_) | Action::BarrierAll(_) => Ok(()),
     }
 }
 

@@ -24,7 +24,7 @@ def Symm_CtxOp : Symm_PureOp<"ctx"> {
   let assemblyFormat = "$table (`rank` $rank^ `of` $num_ranks)? attr-dict `:` type($table)";
 }
 
-def Symm_RankOp : Symm_PureOp<"rank"> {
+def Symm_RankOp : Symm_FoldedOp<"rank"> {
   let summary = "The number of the current rank, from 0";
   let description = [{
     ```mlir
@@ -36,7 +36,7 @@ def Symm_RankOp : Symm_PureOp<"rank"> {
   let assemblyFormat = "$ctx attr-dict";
 }
 
-def Symm_NumRanksOp : Symm_PureOp<"num_ranks"> {
+def Symm_NumRanksOp : Symm_FoldedOp<"num_ranks"> {
   let summary = "How many ranks there are";
   let description = [{
     Folds to a constant where the module says `symm.num_ranks = N : i32`.
@@ -66,7 +66,7 @@ def Symm_HeapBaseOp : Symm_PureOp<"heap_base"> {
   let assemblyFormat = "$ctx `,` $rank attr-dict `:` type($result)";
 }
 
-def Symm_IsNearOp : Symm_PureOp<"is_near"> {
+def Symm_IsNearOp : Symm_FoldedOp<"is_near"> {
   let summary = "Whether a rank's heap is mapped here (N1)";
   let description = [{
     True where pointers lead to the heap of `rank`; a peer for which it is false is reached by the module's engine.

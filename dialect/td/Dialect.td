@@ -173,9 +173,13 @@ class Symm_Op<string mnemonic, list<Trait> traits = []> : Op<Symm_Dialect, mnemo
   let extraClassDefinition = RustVerifier;
 }
 
-// A `Symm_Op` without side effects that dialect/src/fold.rs can fold.
+// A `Symm_Op` without side effects.
 class Symm_PureOp<string mnemonic, list<Trait> traits = []> : Symm_Op<mnemonic, traits # [Pure]> {
   let facts = [Symm_Computes];
+}
+
+// One that dialect/src/fold.rs folds.
+class Symm_FoldedOp<string mnemonic, list<Trait> traits = []> : Symm_PureOp<mnemonic, traits> {
   let hasFolder = 1;
   let extraClassDefinition = !strconcat(RustVerifier, RustFolder);
 }

@@ -4,7 +4,7 @@
 
 include "Dialect.td"
 
-def Symm_HeapDeltaOp : Symm_PureOp<"heap_delta"> {
+def Symm_HeapDeltaOp : Symm_FoldedOp<"heap_delta"> {
   let summary = "The distance in bytes from my heap to that of a rank";
   let description = [{
     `base[rank] - base[me]`: what a translation adds to a pointer (T1). It depends on the context and the rank
@@ -22,7 +22,7 @@ def Symm_HeapDeltaOp : Symm_PureOp<"heap_delta"> {
   let assemblyFormat = "$ctx `,` $rank attr-dict";
 }
 
-def Symm_AsRemoteOp : Symm_PureOp<"as_remote", [AllTypesMatch<["ptr", "result"]>]> {
+def Symm_AsRemoteOp : Symm_FoldedOp<"as_remote", [AllTypesMatch<["ptr", "result"]>]> {
   let summary = "The same object on another rank";
   let description = [{
     `as_remote(p, r) = p - base[me] + base[r]` (T1). The result has the type of the pointer: offset, strides and

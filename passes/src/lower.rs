@@ -17,7 +17,7 @@ mod types;
 
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::{TypeLike, ValueLike};
-use symm_dialect::ops::{Comparison, Order, RmwKind, SymmOp};
+use symm_dialect::ops::{Comparison, Order, RmwKind, SymmOp, Update};
 use symm_dialect::shape::integer_width;
 
 /// The number LLVM's dialect gives a memory order.
@@ -50,13 +50,13 @@ pub fn llvm_bin_op(kind: RmwKind) -> i64 {
 /// Why an atomic can't be LLVM's (S1), if it can't: LLVM compares integers.
 pub fn refuse_atomic(op: SymmOp) -> Option<&'static str> {
     let narrow = |ty| integer_width(ty) == Some(16);
-    if matches!(op, SymmOp::AtomicCas(op) if narrow(op.expected().r#type())) {
-        return Some("compares and swaps i16 in Triton kernels only");
-    }
-    let is_float = match op {
-        SymmOp::AtomicRmw(op) if matches!(op.kind(), RmwKind::Min | RmwKind::Max) => op.value().r#type().is_float(),
-        SymmOp::AtomicCas(op) => op.expected().r#type().is_float(),
-        _ => false,
+    let is_float = match op.update()? {
+        Update::AtomicCas(op) if narrow(op.expected().r#type()) => {
+            return Some("compares and swaps i16 in Triton kernels only");
+        }
+        Update::AtomicCas(op) => op.expected().r#type().is_float(),
+        Update::AtomicRmw(op) => matches!(op.kind(), RmwKind::Min | RmwKind::Max) && op.value().r#type().is_float(),
+        Update::Signal(_) | Update::PutSignal(_) | Update::PutPacket(_) => false,
     };
     is_float.then_some("compares floats in Triton kernels only")
 }

@@ -14,7 +14,7 @@ use crate::ir::{definition, enclosing, name, select};
 use crate::pass::{Ir, Pass, Values};
 use melior::ir::{OperationRef, Value, operation::OperationLike};
 use symm_dialect::diagnostic::{Reported, error};
-use symm_dialect::ops::SymmOp;
+use symm_dialect::ops::{Pointing, SymmOp};
 
 /// The pass record.
 pub const PASS: Pass = Pass {
@@ -82,11 +82,12 @@ fn is_access<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
 /// Whether a value is a view of what `symm.alloc` returned.
 fn is_heap<'c: 'a, 'a>(mut value: Value<'c, 'a>) -> bool {
     while let Some(op) = definition(value) {
-        value = match SymmOp::cast(op) {
-            Some(SymmOp::Alloc(_)) => return true,
-            Some(SymmOp::AsRemote(remote)) => remote.ptr(),
+        value = match SymmOp::cast(op).map(SymmOp::pointing) {
+            Some(Some(Pointing::Alloc(_))) => return true,
+            Some(Some(Pointing::AsRemote(remote))) => remote.ptr(),
             None if VIEWS.contains(&name(op)) && op.operand_count() > 0 => op.operand(0).expect("counted"),
-            _ => return false,
+            // A heap's start is a pointer, and no memref that a host op takes.
+            Some(Some(Pointing::HeapBase(_)) | None) | None => return false,
         };
     }
     false

@@ -38,7 +38,7 @@ use crate::pass::{Ir, Kind, Pass, PassOption, Values};
 use melior::ir::{OperationRef, Value, ValueLike};
 use std::collections::{HashMap, HashSet};
 use symm_dialect::diagnostic::{Reported, Severity, error, report};
-use symm_dialect::ops::{Group, Order, Scope, SymmOp, Update};
+use symm_dialect::ops::{Group, Grouped, Order, Scope, SymmOp, Update};
 
 /// Whether what would be repaired is an error.
 pub const STRICT: PassOption =
@@ -154,31 +154,49 @@ struct Look {
 }
 
 fn meaning<'c: 'a, 'a>(op: OperationRef<'c, 'a>, look: Look, flags: &Flags) -> Meaning {
-    let before = look.direction == Direction::Before;
     match SymmOp::cast(op) {
-        // A group signals and waits through its first thread: fences of the others order nothing for it (O3).
-        Some(SymmOp::Fence(fence)) => {
-            let wanted = if before { Order::Release } else { Order::Acquire };
-            let covers = fence.sem() == wanted || fence.sem() == Order::AcqRel;
-            let is_fence = fence.scope() == Scope::Sys && fence.group() == look.group && covers;
-            if is_fence { Meaning::Fence } else { together(op, fence.group(), look) }
-        }
-        Some(SymmOp::Barrier(barrier)) if before && barrier.group() == look.group => Meaning::Fence,
-        Some(SymmOp::Barrier(barrier)) => together(op, barrier.group(), look),
-        Some(SymmOp::Signal(signal)) => together(op, signal.group(), look),
-        Some(SymmOp::Wait(wait)) => together(op, wait.group(), look),
-        Some(SymmOp::BarrierAll(_)) => Meaning::Fence,
-        // A packet needs nobody's order (P1), but that its slot is read may be what a signal says.
-        Some(SymmOp::WaitPacket(_) | SymmOp::TryPacket(_)) if before && look.reads => Meaning::Access,
-        Some(op) if before && flags.update(op).is_some() => together(op.operation(), Group::Thread, look),
-        // The order of an atomic or a put_signal is its own, and not that of the signal or wait.
-        Some(op) if op.accesses_data() && (op.writes() || look.reads && op.reads()) => Meaning::Access,
+        Some(op) => meaning_of_symm(op, look, flags),
         None if name(op) == "nvvm.bar.warp.sync" => together(op, Group::Warp, look),
         None if is_barrier(name(op)) => together(op, Group::Block, look),
         None if look.reads && only_reads_heap(op) => Meaning::Access,
         None if may_write_heap(op) => Meaning::Access,
-        _ => Meaning::Neutral,
+        None => Meaning::Neutral,
     }
+}
+
+fn meaning_of_symm<'c: 'a, 'a>(op: SymmOp<'c, 'a>, look: Look, flags: &Flags) -> Meaning {
+    let before = look.direction == Direction::Before;
+    let meets = |group| together(op.operation(), group, look);
+    match op.grouped() {
+        // A group signals and waits through its first thread: fences of the others order nothing for it (O3).
+        Some(Grouped::Fence(fence)) => {
+            let wanted = if before { Order::Release } else { Order::Acquire };
+            let covers = fence.sem() == wanted || fence.sem() == Order::AcqRel;
+            let is_fence = fence.scope() == Scope::Sys && fence.group() == look.group && covers;
+            return if is_fence { Meaning::Fence } else { meets(fence.group()) };
+        }
+        Some(Grouped::Barrier(barrier)) if before && barrier.group() == look.group => return Meaning::Fence,
+        Some(Grouped::Barrier(barrier)) => return meets(barrier.group()),
+        Some(Grouped::Signal(signal)) => return meets(signal.group()),
+        Some(Grouped::Wait(wait)) => return meets(wait.group()),
+        // The order of a put_signal is its own, and not that of the signal or wait.
+        Some(Grouped::PutSignal(_) | Grouped::Get(_) | Grouped::Put(_) | Grouped::Copy(_) | Grouped::TraceBegin(_))
+        | None => {}
+    }
+    // All ranks' host threads meet.
+    if matches!(op, SymmOp::BarrierAll(_)) {
+        return Meaning::Fence;
+    }
+    // A packet needs nobody's order (P1), but that its slot is read may be what a signal says.
+    if op.slots().is_some() && op.polls() && before && look.reads {
+        return Meaning::Access;
+    }
+    if before && flags.update(op).is_some() {
+        return meets(Group::Thread);
+    }
+    // The order of an atomic is its own, too.
+    let is_access = op.accesses_data() && (op.writes() || look.reads && op.reads());
+    if is_access { Meaning::Access } else { Meaning::Neutral }
 }
 
 /// What it means that the threads of a group come together in an op: to fewer threads, that others come in.

@@ -1,7 +1,7 @@
 //! Loads bits as bytes, in a GPU's code in LLVM's dialect.
 //!
 //! The NVPTX back end of LLVM 22 gives a load of one bit no place in the order of its block: it goes past barriers,
-//! fences and stores, and vanishes where nothing needs the bit, be it volatile.
+//! fences and stores, and vanishes where nothing needs the bit, even if it is volatile.
 //!
 //! ```mlir
 //! %bit = llvm.load volatile %p : !llvm.ptr -> i1

@@ -42,7 +42,7 @@ use runtime::Runtime;
 use symm_abi::kernel;
 use symm_dialect::ENGINE_ATTRIBUTE;
 use symm_dialect::diagnostic::{Reported, error};
-use symm_dialect::ops::{Action, SymmOp};
+use symm_dialect::ops::{Action, Question, SymmOp};
 use symm_dialect::pointer::Pointer;
 use symm_dialect::symbol::symbol;
 
@@ -140,42 +140,85 @@ fn check<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Reported> {
         let types: Vec<_> = types.chain(operation.results().map(|value| value.r#type())).collect();
         let triton =
             types.iter().any(|ty| matches!(Pointer::of(*ty), Some(Pointer::TritonTensor(..) | Pointer::Triton(_))));
-        let complaint = match op {
-            _ if triton => "the CPU has no Triton pointers",
-            _ if function.is_none() => "is lowered in a func.func or a gpu.func",
-            SymmOp::Alloc(_) | SymmOp::Free(_) | SymmOp::BarrierAll(_)
-                if enclosing(operation, &["gpu.module"]).is_some() =>
-            {
-                "is for host functions, not for kernels"
+        let complaint = match op.question() {
+            _ if triton => Some("the CPU has no Triton pointers"),
+            _ if function.is_none() => Some("is lowered in a func.func or a gpu.func"),
+            Ok(Question::Ctx(ctx)) if ctx.rank().is_some() && has_engine => {
+                Some("a context made from parts does not say which ranks the engine reaches")
             }
-            SymmOp::TraceBegin(_) | SymmOp::TraceEnd(_) => {
-                "is for kernels on a GPU; the CPU's runtime records by itself"
-            }
-            SymmOp::Ctx(ctx) if ctx.rank().is_some() && has_engine => {
-                "a context made from parts does not say which ranks the engine reaches"
-            }
-            SymmOp::Ctx(ctx) => match translation::refuse_table(ctx) {
-                Some(complaint) => complaint,
-                None => continue,
-            },
-            _ => match refuse_atomic(op) {
-                Some(complaint) => complaint,
-                None => continue,
-            },
+            Ok(Question::Ctx(ctx)) => translation::refuse_table(ctx),
+            Ok(_) => None,
+            Err(action) => refuse(action),
         };
-        outcome = Err(error(operation, &format!("S1: {complaint}")));
+        if let Some(complaint) = complaint {
+            outcome = Err(error(operation, &format!("S1: {complaint}")));
+        }
     }
     outcome
 }
 
+/// Why an op has no form here, if it has none.
+fn refuse<'c: 'a, 'a>(action: Action<'c, 'a>) -> Option<&'static str> {
+    let in_kernel =
+        |op: OperationRef<'c, 'a>| enclosing(op, &["gpu.module"]).map(|_| "is for host functions, not for kernels");
+    match action {
+        Action::Alloc(op) => in_kernel(op.operation()),
+        Action::Free(op) => in_kernel(op.operation()),
+        Action::BarrierAll(op) => in_kernel(op.operation()),
+        Action::TraceBegin(_) | Action::TraceEnd(_) => {
+            Some("is for kernels on a GPU; the CPU's runtime records by itself")
+        }
+        Action::AtomicRmw(op) => refuse_atomic(SymmOp::AtomicRmw(op)),
+        Action::AtomicCas(op) => refuse_atomic(SymmOp::AtomicCas(op)),
+        Action::AsRemote(_)
+        | Action::RemoteLoad(_)
+        | Action::RemoteStore(_)
+        | Action::Get(_)
+        | Action::Put(_)
+        | Action::Copy(_)
+        | Action::Signal(_)
+        | Action::PutSignal(_)
+        | Action::Wait(_)
+        | Action::Fence(_)
+        | Action::Barrier(_)
+        | Action::PutPacket(_)
+        | Action::WaitPacket(_)
+        | Action::TryPacket(_)
+        | Action::Check(_)
+        | Action::Print(_)
+        | Action::Fault(_) => None,
+    }
+}
+
 /// Whether an op becomes a call of the runtime, which is declared in the program's module.
 fn calls_runtime<'c: 'a, 'a>(operation: OperationRef<'c, 'a>, has_engine: bool) -> bool {
-    use SymmOp::{AsRemote, Ctx, Fence, HeapBase, HeapDelta, IsNear, NumRanks, Rank, RemoteLoad, RemoteStore};
-    match SymmOp::cast(operation) {
-        Some(RemoteLoad(_) | RemoteStore(_)) => has_engine,
-        Some(Ctx(_) | Rank(_) | NumRanks(_) | HeapBase(_) | HeapDelta(_) | IsNear(_) | AsRemote(_) | Fence(_)) => false,
-        Some(_) => true,
-        None => matches!(name(operation), "gpu.launch_func" | "gpu.memcpy" | "cf.assert"),
+    let Some(op) = SymmOp::cast(operation) else {
+        return matches!(name(operation), "gpu.launch_func" | "gpu.memcpy" | "cf.assert");
+    };
+    let Err(action) = op.question() else { return false };
+    match action {
+        Action::AsRemote(_) | Action::Fence(_) => false,
+        Action::RemoteLoad(_) | Action::RemoteStore(_) => has_engine,
+        Action::Get(_)
+        | Action::Put(_)
+        | Action::Copy(_)
+        | Action::AtomicRmw(_)
+        | Action::AtomicCas(_)
+        | Action::Signal(_)
+        | Action::PutSignal(_)
+        | Action::Wait(_)
+        | Action::Barrier(_)
+        | Action::PutPacket(_)
+        | Action::WaitPacket(_)
+        | Action::TryPacket(_)
+        | Action::Alloc(_)
+        | Action::Free(_)
+        | Action::BarrierAll(_)
+        | Action::Check(_)
+        | Action::Print(_)
+        | Action::Fault(_)
+        | Action::TraceBegin(_)
+        | Action::TraceEnd(_) => true,
     }
 }
 

@@ -28,7 +28,7 @@ use crate::ir::{blocks, collect, enclosing, name, operations, symm_ops};
 use melior::ir::{OperationRef, operation::OperationLike};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
-use symm_dialect::ops::{Group, SymmOp};
+use symm_dialect::ops::{Group, Grouped, SymmOp};
 use symm_dialect::symbol::symbol;
 use symm_dialect::text;
 
@@ -167,14 +167,18 @@ struct Look<'s> {
 impl Look<'_> {
     /// The copy or wait of a group that an op is. In Triton all threads wait.
     fn member<'c: 'a, 'a>(&self, op: SymmOp<'c, 'a>) -> Option<GroupOp> {
-        let kind = match (op.ends(), op) {
-            (Some((src, dst)), _) => match (src.way, dst.way) {
+        let kind = if let Some((src, dst)) = op.ends() {
+            match (src.way, dst.way) {
                 (_, None) => Kind::Get,
                 (None, Some(_)) => Kind::Put,
                 (Some(_), Some(_)) => Kind::Copy,
-            },
-            (None, SymmOp::Wait(op)) if self.threads == Threads::Grouped && op.timeout().is_none() => Kind::Wait,
-            (None, _) => return None,
+            }
+        } else {
+            let SymmOp::Wait(wait) = op else { return None };
+            if self.threads == Threads::Program || wait.timeout().is_some() {
+                return None;
+            }
+            Kind::Wait
         };
         let group = self.group(op.group()?);
         (group != Group::Thread).then_some(GroupOp { group, kind })
@@ -225,42 +229,50 @@ impl Look<'_> {
         let is_after = direction == Direction::After;
         let covers = |group| self.group(group) >= member.group;
         if let Some(other) = self.member(op).filter(|other| other.kind != Kind::Wait) {
-            return match op {
-                _ if self.after.borrow().contains(&key(op.operation())) && !is_after => covers(other.group),
-                SymmOp::PutSignal(_) if !is_after => covers(other.group),
-                _ if other.group != member.group => false,
-                _ => match (member.kind, other.kind) {
-                    // What one of them needs on a side, the other one has there.
-                    (Kind::Put, Kind::Put) | (Kind::Get, Kind::Get) => true,
-                    // They have a barrier before them where a put, but no other one since, may be under way.
-                    (Kind::Put, Kind::Get | Kind::Copy) => is_after,
-                    _ => false,
-                },
+            let has_one_after =
+                self.after.borrow().contains(&key(op.operation())) || matches!(op, SymmOp::PutSignal(_));
+            if has_one_after && !is_after {
+                return covers(other.group);
+            }
+            let is_needless = match (member.kind, other.kind) {
+                // What one of them needs on a side, the other one has there.
+                (Kind::Put, Kind::Put) | (Kind::Get, Kind::Get) => true,
+                // They have a barrier before them where a put, but no other one since, may be under way.
+                (Kind::Put, Kind::Get | Kind::Copy) => is_after,
+                (Kind::Get, Kind::Put | Kind::Copy) | (Kind::Copy | Kind::Wait, _) | (_, Kind::Wait) => false,
             };
+            return is_needless && other.group == member.group;
         }
-        match op {
-            SymmOp::Signal(_) if self.gathered.contains(op.operation()) => false,
-            SymmOp::Signal(op) => covers(op.group()) && (self.threads == Threads::Grouped || op.sem().releases()),
+        let Some(grouped) = op.grouped() else { return false };
+        match grouped {
+            Grouped::Signal(_) if self.gathered.contains(op.operation()) => false,
+            Grouped::Signal(op) => covers(op.group()) && (self.threads == Threads::Grouped || op.sem().releases()),
             // One thread reads the flag before its barrier, after it has waited for another one.
-            SymmOp::Wait(op) if is_after && member.kind == Kind::Wait => {
+            Grouped::Wait(op) if is_after && member.kind == Kind::Wait => {
                 op.group() == member.group && op.timeout().is_none()
             }
-            SymmOp::Wait(op) => covers(op.group()) && (!is_after || member.kind == Kind::Put),
-            SymmOp::Fence(op) => covers(op.group()),
-            SymmOp::Barrier(op) => covers(op.group()),
-            _ => false,
+            Grouped::Wait(op) => covers(op.group()) && (!is_after || member.kind == Kind::Put),
+            Grouped::Fence(op) => covers(op.group()),
+            Grouped::Barrier(op) => covers(op.group()),
+            // Copies of one thread; a record in a timeline orders nothing.
+            Grouped::Get(_) | Grouped::Put(_) | Grouped::Copy(_) | Grouped::PutSignal(_) | Grouped::TraceBegin(_) => {
+                false
+            }
         }
     }
 
     fn effect_of_symm<'c: 'a, 'a>(&self, op: SymmOp<'c, 'a>) -> Effect {
-        match op {
-            // What they write is no program's. A fence without a barrier, or a signal that needs none, is no access.
-            SymmOp::Signal(op) if self.gathered.contains(op.operation()) => Effect::None,
-            SymmOp::Wait(_) => Effect::Reads,
-            _ if op.writes() || op.waits() || op.accesses().iter().any(|access| access.is_flag) => Effect::Writes,
-            _ if op.reads() => Effect::Reads,
-            _ => Effect::None,
+        // What they write is no program's. A fence without a barrier, or a signal that needs none, is no access.
+        if matches!(op, SymmOp::Signal(_)) && self.gathered.contains(op.operation()) {
+            return Effect::None;
         }
+        if matches!(op, SymmOp::Wait(_)) {
+            return Effect::Reads;
+        }
+        if op.writes() || op.waits() || op.accesses().iter().any(|access| access.is_flag) {
+            return Effect::Writes;
+        }
+        if op.reads() { Effect::Reads } else { Effect::None }
     }
 
     /// What an op of another dialect does to memory, apart from what its regions hold.

@@ -34,7 +34,7 @@ use melior::dialect::llvm;
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::{OperationRef, TypeLike, Value, ValueLike, operation::OperationLike};
 use symm_dialect::diagnostic::{Reported, Severity, error, report};
-use symm_dialect::ops::{Cache, Engine, Order, RemoteLoad, RemoteStore, RmwKind, Scope, SymmOp};
+use symm_dialect::ops::{Accessing, Cache, Engine, Order, RemoteLoad, RemoteStore, RmwKind, Scope, SymmOp};
 use symm_dialect::pointer::{Pointer, is_block_memory};
 use symm_dialect::shape::byte_width;
 
@@ -131,21 +131,34 @@ impl Target for Nvvm {
                              gpu.dynamic_shared_memory takes it too: let the threads copy";
             return Some(complaint.into());
         }
-        match op {
-            SymmOp::AtomicRmw(op) => {
+        match op.accessing()? {
+            Accessing::AtomicRmw(op) => {
                 let ty = op.value().r#type();
                 (op.kind() == RmwKind::FAdd && ty.is_bf16() && self.sm < 90)
                     .then(|| format!("fadd of bf16 needs sm_90, the chip is sm_{}", self.sm))
             }
-            SymmOp::RemoteLoad(op) => match op.cache()? {
+            Accessing::RemoteLoad(op) => match op.cache()? {
                 cache @ (Cache::Wb | Cache::Wt) => Some(format!("PTX has no load with .{}", cache.keyword())),
-                _ => words::refuse_width(op.result().r#type(), op.mask().is_some_and(|mask| mask.r#type().is_vector())),
+                Cache::Ca | Cache::Cg | Cache::Cs | Cache::Cv => {
+                    words::refuse_width(op.result().r#type(), op.mask().is_some_and(|mask| mask.r#type().is_vector()))
+                }
             },
-            SymmOp::RemoteStore(op) => match op.cache()? {
+            Accessing::RemoteStore(op) => match op.cache()? {
                 cache @ (Cache::Ca | Cache::Cv) => Some(format!("PTX has no store with .{}", cache.keyword())),
-                _ => words::refuse_width(op.value().r#type(), op.mask().is_some_and(|mask| mask.r#type().is_vector())),
+                Cache::Cg | Cache::Cs | Cache::Wb | Cache::Wt => {
+                    words::refuse_width(op.value().r#type(), op.mask().is_some_and(|mask| mask.r#type().is_vector()))
+                }
             },
-            _ => None,
+            Accessing::AtomicCas(_)
+            | Accessing::Signal(_)
+            | Accessing::Wait(_)
+            | Accessing::PutSignal(_)
+            | Accessing::Get(_)
+            | Accessing::Put(_)
+            | Accessing::Copy(_)
+            | Accessing::PutPacket(_)
+            | Accessing::WaitPacket(_)
+            | Accessing::TryPacket(_) => None,
         }
     }
 

@@ -126,7 +126,7 @@ fn distance<'c, 'a>(
     })
 }
 
-/// Moves a context as a rank that is computed: each call of a function of symm's may have made one of its own.
+/// Moves a context as a rank that is computed: each of symm's functions that is called may have made its own.
 fn hoist_context<'c: 'a, 'a>(op: SymmOp<'c, 'a>) {
     let made = op.operation();
     if !matches!(op, SymmOp::Ctx(_)) {

@@ -66,7 +66,7 @@ use fences::{Done, covers, make_fence};
 use melior::ir::block::BlockArgument;
 use melior::ir::{BlockLike, BlockRef, OperationRef, Value, operation::OperationLike};
 use std::collections::HashMap;
-use symm_dialect::ops::{Comparison, Fence, Group, Order, Scope, Signal, SymmOp, Wait};
+use symm_dialect::ops::{Accessing, Comparison, Fence, Group, Grouped, Order, Scope, Signal, SymmOp, Wait};
 
 /// The pass record.
 pub const PASS: Pass = Pass {
@@ -103,6 +103,25 @@ enum Kind<'c, 'a> {
     Other,
 }
 
+impl<'c: 'a, 'a> Kind<'c, 'a> {
+    fn of(op: SymmOp<'c, 'a>) -> Self {
+        let Some(grouped) = op.grouped() else { return if op.is_pure() { Self::Quiet } else { Self::Other } };
+        match grouped {
+            Grouped::Signal(signal) if signal.scope() == Scope::Sys => Self::Signals(signal),
+            Grouped::Wait(wait) if wait.scope() == Scope::Sys && wait.timeout().is_none() => Self::Waits(wait),
+            Grouped::Fence(fence) => Self::Fence(fence),
+            Grouped::Signal(_)
+            | Grouped::Wait(_)
+            | Grouped::PutSignal(_)
+            | Grouped::Barrier(_)
+            | Grouped::Get(_)
+            | Grouped::Put(_)
+            | Grouped::Copy(_)
+            | Grouped::TraceBegin(_) => Self::Other,
+        }
+    }
+}
+
 struct InferOrder<'c, 'a> {
     /// The kinds of the operations with regions, which take a look at all they hold.
     known: HashMap<usize, Kind<'c, 'a>>,
@@ -132,22 +151,22 @@ impl<'c: 'a, 'a> InferOrder<'c, 'a> {
     }
 
     fn kind(&mut self, op: OperationRef<'c, 'a>) -> Kind<'c, 'a> {
-        match SymmOp::cast(op) {
-            Some(SymmOp::Signal(signal)) if signal.scope() == Scope::Sys => Kind::Signals(signal),
-            Some(SymmOp::Wait(wait)) if wait.scope() == Scope::Sys && wait.timeout().is_none() => Kind::Waits(wait),
-            Some(SymmOp::Fence(fence)) => Kind::Fence(fence),
-            _ if is_quiet(op) => Kind::Quiet,
-            _ if !is_loop(op) && !is_branch(op) => Kind::Other,
-            _ => {
-                let address = op.to_raw().ptr as usize;
-                if let Some(kind) = self.known.get(&address) {
-                    return *kind;
-                }
-                let kind = self.kind_of_body(op);
-                self.known.insert(address, kind);
-                kind
-            }
+        if let Some(op) = SymmOp::cast(op) {
+            return Kind::of(op);
         }
+        if is_quiet(op) {
+            return Kind::Quiet;
+        }
+        if !is_loop(op) && !is_branch(op) {
+            return Kind::Other;
+        }
+        let address = op.to_raw().ptr as usize;
+        if let Some(kind) = self.known.get(&address) {
+            return *kind;
+        }
+        let kind = self.kind_of_body(op);
+        self.known.insert(address, kind);
+        kind
     }
 
     /// The kind of a loop or branch.
@@ -244,15 +263,17 @@ impl<'c: 'a, 'a> InferOrder<'c, 'a> {
             }
             passed.push(key);
             if let Some(before) = previous_in_block(at) {
-                match SymmOp::cast(before) {
-                    Some(SymmOp::Fence(fence))
-                        if fence.sem().acquires() && fence.scope() == Scope::Sys && fence.group() == group =>
-                    {
-                        break true;
-                    }
-                    _ if collect(before).into_iter().any(needs_fence) => break false,
-                    _ => at = before,
+                if let Some(SymmOp::Fence(fence)) = SymmOp::cast(before)
+                    && fence.sem().acquires()
+                    && fence.scope() == Scope::Sys
+                    && fence.group() == group
+                {
+                    break true;
                 }
+                if collect(before).into_iter().any(needs_fence) {
+                    break false;
+                }
+                at = before;
                 continue;
             }
             let Some(block) = at.block() else { break false };
@@ -333,11 +354,7 @@ fn members<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Vec<OperationRef<'c, 'a>> {
 
 /// Whether a signal releases or a wait acquires.
 fn is_ordered<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
-    match SymmOp::cast(op) {
-        Some(SymmOp::Signal(signal)) => signal.sem() != Order::Relaxed,
-        Some(SymmOp::Wait(wait)) => wait.sem() != Order::Relaxed,
-        _ => false,
-    }
+    SymmOp::cast(op).and_then(SymmOp::sem).is_some_and(|sem| sem != Order::Relaxed)
 }
 
 /// Whether one fence is cheaper than the orders of `count` operations.
@@ -355,35 +372,25 @@ fn is_reached(run: &[Step], group: Group) -> bool {
 
 /// Whether an operation may see what another rank has released and leave it to a later fence to let it in.
 fn needs_fence<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
-    use SymmOp::{AtomicCas, AtomicRmw, Barrier, BarrierAll, Copy, Get, Put, RemoteLoad, RemoteStore};
-    match SymmOp::cast(op) {
-        Some(SymmOp::Wait(wait)) => !wait.sem().acquires(),
-        Some(AtomicRmw(atomic)) => !atomic.sem().acquires(),
-        Some(AtomicCas(atomic)) => !atomic.sem().acquires(),
+    let Some(symm) = SymmOp::cast(op) else {
+        let is_plain =
+            matches!(name(op), "gpu.barrier" | "memref.load" | "memref.store" | "vector.load" | "vector.store")
+                || matches!(name(op), "vector.transfer_read" | "vector.transfer_write");
+        return !is_plain && !is_loop(op) && !is_branch(op) && !is_quiet(op);
+    };
+    // A fence or a barrier leaves nothing to a later one; of the others that are no access nothing is known.
+    let Some(access) = symm.accessing() else { return !symm.is_pure() && !symm.acquires() && !symm.releases() };
+    match access {
+        Accessing::Wait(wait) => !wait.sem().acquires(),
+        Accessing::AtomicRmw(atomic) => !atomic.sem().acquires(),
+        Accessing::AtomicCas(atomic) => !atomic.sem().acquires(),
         // What a volatile load sees may be a flag: it counts as a relaxed wait.
-        Some(RemoteLoad(load)) => load.volatile_(),
-        Some(
-            SymmOp::Signal(_)
-            | SymmOp::Fence(_)
-            | Barrier(_)
-            | BarrierAll(_)
-            | RemoteStore(_)
-            | Put(_)
-            | Get(_)
-            | Copy(_),
-        ) => false,
-        _ => {
-            let is_plain = matches!(
-                name(op),
-                "gpu.barrier"
-                    | "memref.load"
-                    | "memref.store"
-                    | "vector.load"
-                    | "vector.store"
-                    | "vector.transfer_read"
-                    | "vector.transfer_write"
-            );
-            !is_plain && !is_loop(op) && !is_branch(op) && !is_quiet(op)
-        }
+        Accessing::RemoteLoad(load) => load.volatile_(),
+        Accessing::Signal(_)
+        | Accessing::RemoteStore(_)
+        | Accessing::Put(_)
+        | Accessing::Get(_)
+        | Accessing::Copy(_) => false,
+        Accessing::PutSignal(_) | Accessing::PutPacket(_) | Accessing::WaitPacket(_) | Accessing::TryPacket(_) => true,
     }
 }

@@ -37,7 +37,7 @@
 //!   multiprocessor's shared memory or a little above (128 KiB on `sm_90`). On H200s four programs read 176 GB/s with
 //!   80 KiB, 168 with 96 or 112, and 122 with 48. Where not even two iterations fit, the loop is left alone: one ahead
 //!   is slower than none. `symm.num_stages` on the module, a launch's number, is taken as it is, as far as shared
-//!   memory goes; 1 is none.
+//!   memory goes; with 1 the loop is left alone.
 //!
 //! A remark says which loop has been given how many stages.
 //!
@@ -55,7 +55,7 @@ use melior::ir::attribute::IntegerAttribute;
 use melior::ir::r#type::IntegerType;
 use melior::ir::{OperationRef, Type, Value, ValueLike, operation::OperationLike};
 use symm_dialect::diagnostic::{Severity, report};
-use symm_dialect::ops::{Cache, SymmOp};
+use symm_dialect::ops::{Accessing, Cache, SymmOp};
 use symm_dialect::pointer::Pointer;
 use symm_dialect::shape::{Shaped, byte_width};
 use symm_dialect::{NUM_STAGES_ATTRIBUTE, module_integer};
@@ -220,15 +220,12 @@ fn counts_ranks<'c: 'a, 'a>(bound: Value<'c, 'a>) -> bool {
     fn leaves<'c: 'a, 'a>(value: Value<'c, 'a>, left: &mut u32, has_count: &mut bool) -> bool {
         let (Some(op), Some(one_less)) = (definition(value), left.checked_sub(1)) else { return false };
         *left = one_less;
-        match SymmOp::cast(op) {
-            Some(SymmOp::NumRanks(_)) => *has_count = true,
-            Some(SymmOp::Rank(_)) => {}
-            Some(_) => return false,
-            None => {
-                return name(op).starts_with("arith.") && op.operands().all(|operand| leaves(operand, left, has_count));
-            }
+        if let Some(op) = SymmOp::cast(op) {
+            let is_count = matches!(op, SymmOp::NumRanks(_));
+            *has_count |= is_count;
+            return is_count || matches!(op, SymmOp::Rank(_));
         }
-        true
+        name(op).starts_with("arith.") && op.operands().all(|operand| leaves(operand, left, has_count))
     }
     let (mut left, mut has_count) = (32, false);
     leaves(bound, &mut left, &mut has_count) && has_count
@@ -283,29 +280,48 @@ fn traffic<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Option<Traffic<'c, 'a>> {
     let mut traffic = Traffic::default();
     for inner in blocks(op).into_iter().flat_map(operations).flat_map(collect) {
         let operand = |index| inner.operands().nth(index);
-        let at = |distance: Option<Value<'c, 'a>>| distance.map_or(Side::Unknown, Side::Far);
         match SymmOp::cast(inner) {
-            Some(SymmOp::RemoteLoad(load)) if !load.volatile_() && load.cache() != Some(Cache::Cv) => {
-                traffic.load(load.ptr(), at(load.delta()), load.mask());
-            }
-            Some(SymmOp::RemoteStore(store)) => traffic.store(store.ptr(), at(store.delta()), store.mask()),
-            Some(SymmOp::Get(get)) => traffic.copy((get.src(), at(get.delta())), (get.dst(), Side::Near), get.mask()),
-            Some(SymmOp::Put(put)) => traffic.copy((put.src(), Side::Near), (put.dst(), at(put.delta())), put.mask()),
-            Some(SymmOp::Copy(copy)) => {
-                traffic.copy((copy.src(), at(copy.from_delta())), (copy.dst(), at(copy.to_delta())), copy.mask());
-            }
-            _ if is_quiet(inner) || name(inner) == "scf.if" => {}
+            Some(op) => match op.accessing() {
+                Some(access) => traffic.access(access)?,
+                None if op.is_pure() => {}
+                None => return None,
+            },
+            None if is_quiet(inner) || name(inner) == "scf.if" => {}
             None if name(inner) == "tt.load" && !is_volatile(inner) => {
                 traffic.load(operand(0)?, Side::Near, operand(1));
             }
             None if name(inner) == "tt.store" => traffic.store(operand(0)?, Side::Near, operand(2)),
-            _ => return None,
+            None => return None,
         }
     }
     Some(traffic)
 }
 
 impl<'c: 'a, 'a> Traffic<'c, 'a> {
+    /// Notes what an op loads and stores; `None` if it does more.
+    fn access(&mut self, access: Accessing<'c, 'a>) -> Option<()> {
+        let at = |distance: Option<Value<'c, 'a>>| distance.map_or(Side::Unknown, Side::Far);
+        match access {
+            Accessing::RemoteLoad(load) if load.volatile_() || load.cache() == Some(Cache::Cv) => return None,
+            Accessing::RemoteLoad(load) => self.load(load.ptr(), at(load.delta()), load.mask()),
+            Accessing::RemoteStore(store) => self.store(store.ptr(), at(store.delta()), store.mask()),
+            Accessing::Get(get) => self.copy((get.src(), at(get.delta())), (get.dst(), Side::Near), get.mask()),
+            Accessing::Put(put) => self.copy((put.src(), Side::Near), (put.dst(), at(put.delta())), put.mask()),
+            Accessing::Copy(copy) => {
+                self.copy((copy.src(), at(copy.from_delta())), (copy.dst(), at(copy.to_delta())), copy.mask());
+            }
+            Accessing::PutSignal(_)
+            | Accessing::Signal(_)
+            | Accessing::Wait(_)
+            | Accessing::AtomicRmw(_)
+            | Accessing::AtomicCas(_)
+            | Accessing::PutPacket(_)
+            | Accessing::WaitPacket(_)
+            | Accessing::TryPacket(_) => return None,
+        }
+        Some(())
+    }
+
     fn load(&mut self, pointer: Value<'c, 'a>, side: Side<'c, 'a>, mask: Option<Value<'c, 'a>>) {
         self.is_remote |= side != Side::Near || is_remote(pointer);
         self.loads.push(Access { pointer, side, mask });

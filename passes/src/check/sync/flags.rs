@@ -7,7 +7,7 @@ use melior::ir::block::BlockArgument;
 use melior::ir::{BlockLike, OperationRef, Type, Value, ValueLike, operation::OperationLike};
 use std::collections::{HashMap, HashSet};
 use symm_dialect::diagnostic::Reported;
-use symm_dialect::ops::{Comparison, SignalKind, SymmOp, Wait};
+use symm_dialect::ops::{Accessing, Comparison, SignalKind, SymmOp, Wait};
 use symm_dialect::pointer::Pointer;
 
 /// The arrays of flags of a program.
@@ -53,37 +53,40 @@ struct Sent<'c, 'a> {
 }
 
 impl<'c: 'a, 'a> Flags<'c, 'a> {
-    /// Notes what an op of symm's does, or one that may write.
+    /// Notes what a symm op does, or another one that may write.
     pub fn note(&mut self, op: OperationRef<'c, 'a>, function: OperationRef<'c, 'a>) {
         let function = address(function);
-        match SymmOp::cast(op) {
-            Some(SymmOp::Signal(signal)) => {
+        let Some(symm) = SymmOp::cast(op) else {
+            for operand in op.operands().filter(|operand| Pointer::of(operand.r#type()).is_some()) {
+                self.array(operand, function).is_written = true;
+            }
+            return;
+        };
+        let Some(access) = symm.accessing() else { return };
+        match access {
+            Accessing::Signal(signal) => {
                 let (flag, kind, indices) = (signal.flag(), signal.kind(), signal.indices());
                 self.send(&Sent { op, flag, kind, indices, value: signal.value(), rank: signal.rank() }, function);
             }
-            Some(SymmOp::PutSignal(put)) => {
+            Accessing::PutSignal(put) => {
                 let (flag, kind, indices) = (put.flag(), put.kind(), put.indices());
                 self.send(&Sent { op, flag, kind, indices, value: put.value(), rank: put.rank() }, function);
                 self.array(put.dst(), function).is_written = true;
             }
-            Some(SymmOp::Wait(wait)) => self.array(wait.flag(), function).waits.push(wait),
-            Some(SymmOp::AtomicRmw(atomic)) => {
+            Accessing::Wait(wait) => self.array(wait.flag(), function).waits.push(wait),
+            Accessing::AtomicRmw(atomic) => {
                 self.signallers.entry(atomic.value().r#type()).or_default().insert(function);
                 self.array(atomic.ptr(), function).is_written = true;
             }
-            Some(SymmOp::AtomicCas(atomic)) => {
+            Accessing::AtomicCas(atomic) => {
                 self.signallers.entry(atomic.desired().r#type()).or_default().insert(function);
                 self.array(atomic.ptr(), function).is_written = true;
             }
-            Some(SymmOp::RemoteStore(store)) => self.array(store.ptr(), function).is_written = true,
-            Some(SymmOp::Put(put)) => self.array(put.dst(), function).is_written = true,
-            Some(SymmOp::Get(get)) => self.array(get.dst(), function).is_written = true,
-            Some(SymmOp::Copy(copy)) => self.array(copy.dst(), function).is_written = true,
-            Some(_) => {}
-            None => {
-                for operand in op.operands().filter(|operand| Pointer::of(operand.r#type()).is_some()) {
-                    self.array(operand, function).is_written = true;
-                }
+            Accessing::RemoteStore(store) => self.array(store.ptr(), function).is_written = true,
+            Accessing::Put(put) => self.array(put.dst(), function).is_written = true,
+            Accessing::Get(get) => self.array(get.dst(), function).is_written = true,
+            Accessing::Copy(copy) => self.array(copy.dst(), function).is_written = true,
+            Accessing::RemoteLoad(_) | Accessing::PutPacket(_) | Accessing::WaitPacket(_) | Accessing::TryPacket(_) => {
             }
         }
     }
@@ -216,10 +219,7 @@ fn holds(wait: Wait, flag: i64, expected: i64) -> bool {
 /// Whether an op reads what another rank may write.
 fn reads<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
     match SymmOp::cast(op) {
-        Some(op) => matches!(
-            op,
-            SymmOp::RemoteLoad(_) | SymmOp::Get(_) | SymmOp::Put(_) | SymmOp::Copy(_) | SymmOp::PutSignal(_)
-        ),
+        Some(op) => op.accesses().iter().any(|access| access.reads && !access.writes && !access.is_flag),
         None => only_reads_heap(op),
     }
 }

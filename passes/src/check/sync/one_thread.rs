@@ -12,7 +12,7 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use symm_dialect::diagnostic::Reported;
-use symm_dialect::ops::{Group, Releasing, Scope, SymmOp, Update};
+use symm_dialect::ops::{Group, Grouped, Releasing, Scope, SymmOp, Update};
 
 /// The most threads that a warp has on any GPU.
 const MOST_LANES: i64 = 64;
@@ -109,26 +109,23 @@ fn meaning<'c: 'a, 'a>(op: OperationRef<'c, 'a>, few: Group, branches: &Branches
     // One thread may be of the only warp, which comes together.
     let is_together = |group: Group| group > few;
     let is_write = match SymmOp::cast(op) {
-        Some(SymmOp::Signal(signal)) if is_together(signal.group()) => return Meaning::Fence,
-        Some(SymmOp::PutSignal(put)) if is_together(put.group()) => return Meaning::Fence,
-        Some(SymmOp::Wait(wait)) if is_together(wait.group()) => return Meaning::Fence,
-        Some(SymmOp::Fence(fence)) if is_together(fence.group()) => return Meaning::Fence,
-        Some(SymmOp::Barrier(barrier)) if is_together(barrier.group()) => return Meaning::Fence,
-        // Threads that tell a flag of their own what they have written.
-        Some(SymmOp::Signal(signal)) if signal.sem().releases() && branches.around(op).is_none() => {
-            return Meaning::Fence;
+        Some(symm) => {
+            let is_fence = symm.grouped().is_some_and(|grouped| match grouped {
+                // Threads that tell a flag of their own what they have written.
+                Grouped::Signal(signal) => {
+                    is_together(signal.group()) || signal.sem().releases() && branches.around(op).is_none()
+                }
+                Grouped::PutSignal(put) => is_together(put.group()) || branches.around(op).is_none(),
+                Grouped::Wait(wait) => is_together(wait.group()),
+                Grouped::Fence(fence) => is_together(fence.group()),
+                Grouped::Barrier(barrier) => is_together(barrier.group()),
+                Grouped::Get(_) | Grouped::Put(_) | Grouped::Copy(_) | Grouped::TraceBegin(_) => false,
+            });
+            if is_fence {
+                return Meaning::Fence;
+            }
+            symm.writes_data()
         }
-        Some(SymmOp::PutSignal(_)) if branches.around(op).is_none() => return Meaning::Fence,
-        Some(
-            SymmOp::RemoteStore(_)
-            | SymmOp::Put(_)
-            | SymmOp::Get(_)
-            | SymmOp::Copy(_)
-            | SymmOp::AtomicRmw(_)
-            | SymmOp::AtomicCas(_)
-            | SymmOp::PutSignal(_),
-        ) => true,
-        Some(_) => false,
         // A barrier with operands has a number of its own, and threads that it counts.
         None if is_barrier(name(op)) => {
             let group = if name(op) == "nvvm.bar.warp.sync" { Group::Warp } else { Group::Block };

@@ -19,7 +19,7 @@ use crate::analysis::order::is_quiet;
 use crate::ir::{blocks, name, operations, select};
 use melior::ir::{BlockRef, OperationRef};
 use std::collections::HashSet;
-use symm_dialect::ops::{Group, Order, SymmOp};
+use symm_dialect::ops::{Group, Grouped, Order, SymmOp};
 
 /// The operations that need no barrier.
 #[derive(Default)]
@@ -57,23 +57,40 @@ impl Gathered {
     ) -> Option<Together> {
         for op in operations(block) {
             together = match SymmOp::cast(op) {
-                Some(SymmOp::Signal(signal)) if signal.group() != Group::Thread => {
-                    let released = signal.sem() == Order::Release;
-                    let before = together.filter(|before| before.group == signal.group());
-                    let known = before.filter(|before| before.released || !released);
-                    if known.is_some() {
-                        self.signals.insert(key(op));
-                    }
-                    Some(known.unwrap_or(Together { group: signal.group(), released }))
-                }
-                Some(SymmOp::Fence(fence)) if fence.group() != Group::Thread => {
-                    Some(Together { group: fence.group(), released: fence.sem().releases() })
-                }
-                _ if is_quiet(op) => together,
-                _ => self.run_on_regions(op, together),
+                Some(op) => self.run_on_symm(op, together),
+                None if is_quiet(op) => together,
+                None => self.run_on_regions(op, together),
             };
         }
         together
+    }
+
+    /// Who is together after an op.
+    fn run_on_symm<'c: 'a, 'a>(&mut self, op: SymmOp<'c, 'a>, together: Option<Together>) -> Option<Together> {
+        let Some(grouped) = op.grouped() else { return together.filter(|_| op.is_pure()) };
+        match grouped {
+            Grouped::Signal(signal) if signal.group() != Group::Thread => {
+                let released = signal.sem() == Order::Release;
+                let before = together.filter(|before| before.group == signal.group());
+                let known = before.filter(|before| before.released || !released);
+                if known.is_some() {
+                    self.signals.insert(key(op.operation()));
+                }
+                Some(known.unwrap_or(Together { group: signal.group(), released }))
+            }
+            Grouped::Fence(fence) if fence.group() != Group::Thread => {
+                Some(Together { group: fence.group(), released: fence.sem().releases() })
+            }
+            Grouped::Signal(_)
+            | Grouped::Fence(_)
+            | Grouped::Wait(_)
+            | Grouped::PutSignal(_)
+            | Grouped::Barrier(_)
+            | Grouped::Get(_)
+            | Grouped::Put(_)
+            | Grouped::Copy(_)
+            | Grouped::TraceBegin(_) => None,
+        }
     }
 
     fn run_on_regions<'c: 'a, 'a>(&mut self, op: OperationRef<'c, 'a>, together: Option<Together>) -> Option<Together> {
@@ -95,12 +112,10 @@ impl Together {
     }
 
     fn outlast_one(self, op: OperationRef) -> bool {
-        match SymmOp::cast(op) {
-            Some(SymmOp::Signal(signal)) => {
-                signal.group() == self.group && (self.released || signal.sem() == Order::Relaxed)
-            }
-            _ => is_quiet(op) || is_loop(op) || name(op) == "scf.if",
+        if let Some(SymmOp::Signal(signal)) = SymmOp::cast(op) {
+            return signal.group() == self.group && (self.released || signal.sem() == Order::Relaxed);
         }
+        is_quiet(op) || is_loop(op) || name(op) == "scf.if"
     }
 }
 

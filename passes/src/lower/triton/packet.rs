@@ -25,33 +25,32 @@ use symm_dialect::shape::{byte_width, integer_width, scalar};
 /// Where packets are sent that may come after others have been received, with no barrier in between.
 pub fn answers<'c: 'a, 'a>(ops: &[SymmOp<'c, 'a>]) -> HashSet<usize> {
     let mut search = Search::new(Direction::Before, true, |op| match SymmOp::cast(op) {
-        Some(SymmOp::WaitPacket(_) | SymmOp::TryPacket(_)) => Meaning::Access,
-        // One that comes after such has a barrier itself.
-        Some(SymmOp::PutPacket(_)) => Meaning::Fence,
-        Some(op) if has_barrier(op) => Meaning::Fence,
+        Some(op) => meaning(op),
         None if is_barrier(op) => Meaning::Fence,
-        _ => Meaning::Neutral,
+        None => Meaning::Neutral,
     });
     let puts = ops.iter().filter(|op| matches!(op, SymmOp::PutPacket(_))).map(|op| op.operation());
     puts.filter(|put| search.unordered(*put).is_some()).map(key).collect()
 }
 
-/// Whether an op brings the threads of a program together.
-fn has_barrier(op: SymmOp) -> bool {
-    let Err(action) = op.question() else { return false };
+/// What an op is to a packet after it: a receipt, or what brings the threads of a program together.
+fn meaning(op: SymmOp) -> Meaning {
+    let Err(action) = op.question() else { return Meaning::Neutral };
     match action {
-        Action::Signal(op) => op.sem().releases(),
-        Action::Wait(_) | Action::PutSignal(_) | Action::Fence(_) | Action::Barrier(_) => true,
+        Action::WaitPacket(_) | Action::TryPacket(_) => Meaning::Access,
+        Action::Signal(op) if op.sem().releases() => Meaning::Fence,
+        // A packet that comes after a receipt has a barrier itself.
+        Action::PutPacket(_) | Action::Wait(_) | Action::PutSignal(_) | Action::Fence(_) | Action::Barrier(_) => {
+            Meaning::Fence
+        }
         // Atomics have one before a release alone, and copies where they need one; none of the last three is in a
         // Triton kernel.
-        Action::AtomicCas(_)
+        Action::Signal(_)
+        | Action::AtomicCas(_)
         | Action::AtomicRmw(_)
         | Action::Copy(_)
         | Action::Get(_)
         | Action::Put(_)
-        | Action::PutPacket(_)
-        | Action::WaitPacket(_)
-        | Action::TryPacket(_)
         | Action::AsRemote(_)
         | Action::RemoteLoad(_)
         | Action::RemoteStore(_)
@@ -62,7 +61,7 @@ fn has_barrier(op: SymmOp) -> bool {
         | Action::TraceEnd(_)
         | Action::Alloc(_)
         | Action::BarrierAll(_)
-        | Action::Free(_) => false,
+        | Action::Free(_) => Meaning::Neutral,
     }
 }
 
