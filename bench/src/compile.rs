@@ -19,8 +19,10 @@ use modules::Source;
 use serde::{Deserialize, Serialize};
 use symm_codegen::Frontend;
 
-/// The passes that check and improve a program, on one function after the other, as our pipelines run them.
-pub const SYMM: &str = "any(symm-check-ranks,symm-check-host-access,symm-check-memory-order,symm-hoist-translation)";
+/// The passes that check and improve a program, as every pipeline runs them before it lowers, without MLIR's own between
+/// them.
+pub const SYMM: &str = "any(symm-check-ranks,symm-check-host-access,symm-check-memory-order),symm-check-sync,\
+                        any(symm-check-memory-order),any(symm-hoist-translation,symm-coalesce-signals,symm-infer-order)";
 /// What they are compared with, on the whole module, as `mlir-opt --canonicalize --cse` runs them.
 pub const UPSTREAM: &str = "canonicalize,cse";
 
@@ -47,7 +49,10 @@ const COMPETITORS: &[Competitor] = &[
     competitor("symm-check-ranks", Source::Symm, "symm-check-ranks"),
     competitor("symm-check-host-access", Source::Symm, "symm-check-host-access"),
     competitor("symm-check-memory-order", Source::Symm, "symm-check-memory-order"),
+    competitor("symm-check-sync", Source::Symm, "symm-check-sync"),
     competitor("symm-hoist-translation", Source::Symm, "symm-hoist-translation"),
+    competitor("symm-coalesce-signals", Source::Symm, "symm-coalesce-signals"),
+    competitor("symm-infer-order", Source::Symm, "symm-infer-order"),
     competitor("symm-lower-to-cpu", Source::Symm, "symm-lower-to-cpu"),
 ];
 
