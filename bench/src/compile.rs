@@ -19,10 +19,11 @@ use modules::Source;
 use serde::{Deserialize, Serialize};
 use symm_codegen::Frontend;
 
-/// The passes that check and improve a program, as every pipeline runs them before it lowers, without MLIR's own between
-/// them.
+/// The passes that check and improve a program, as every pipeline runs them before it lowers, without MLIR's own in
+/// between.
 pub const SYMM: &str = "any(symm-check-ranks,symm-check-host-access,symm-check-memory-order),symm-check-sync,\
-                        any(symm-check-memory-order),any(symm-hoist-translation,symm-coalesce-signals,symm-infer-order)";
+                        any(symm-check-memory-order),\
+                        any(symm-hoist-translation,symm-coalesce-signals,symm-infer-order)";
 /// What they are compared with, on the whole module, as `mlir-opt --canonicalize --cse` runs them.
 pub const UPSTREAM: &str = "canonicalize,cse";
 
