@@ -36,7 +36,8 @@ pub struct BadAllowance {
 }
 
 impl Allowances {
-    /// The lines of the file of this name: `PLACE KIND REASON`. Empty lines, and those that begin with `#`, say nothing.
+    /// The lines of the file of this name: `PLACE KIND REASON`. Empty lines, and those that begin with `#`, say
+    /// nothing.
     /// A place is `FILE`, `FILE:LINE` or `FILE:LINE:COLUMN`, or the end of one from a `/` on; `*` in it is any text.
     ///
     /// # Errors

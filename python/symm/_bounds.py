@@ -55,8 +55,8 @@ def described(world, rank, words, what):
     tensor = world.tensor_at(start - words[DEADLINE_RECORD["base"]], end - start)
     place = f"{-offset} bytes before its first" if offset < 0 else f"at byte {offset}"
     message = f"kernel {kernel}: rank {rank}, program {program}: {where} {op}: {operand} is outside of {tensor}: it is "
-    message += f"{place}, and the tensor has {end - start} bytes. Is a mask missing, or wrong? The access was left out, "
-    message += "and what this World's kernels have written is no result: end the run"
+    message += f"{place}, and the tensor has {end - start} bytes. Is a mask missing, or wrong? The access was left "
+    message += "out, and what this World's kernels have written is no result: end the run"
     return message, file, line, kernel, rank, program, tensor, offset
 
 

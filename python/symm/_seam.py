@@ -123,7 +123,9 @@ def lower(module, target, language, stages=None):
     kernel = _switches.current
     name, switches = f"{kernel.name}-{kernel.hash[:8]}", kernel.switches
     asked = (switches.strict, bool(switches.dump), switches.bounds) if any(switches) else ()
-    lowered, notes, waits, stages = _symm.lower_triton(text, triton.__version__, f"{target.backend}:{target.arch}", *asked)
+    lowered, notes, waits, stages = _symm.lower_triton(
+        text, triton.__version__, f"{target.backend}:{target.arch}", *asked
+    )
     if switches.dump:
         texts = [(f"before-{stage}.mlir", text) for stage, text in stages[:-1]]
         _switches.write(switches.dump, name, 0, [*texts, ("lowered.mlir", stages[-1][1])])

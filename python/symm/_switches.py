@@ -54,10 +54,10 @@ def options(
 ) -> Any:
     """A decorator of kernels, before `@triton.jit` or `@gluon.jit`, for switches of the compiler.
 
-    With `strict` what the compiler would repair and warn of is an error. With `dump`, a folder, it writes there what it is
-    given, what each pass makes of it, and all that Triton makes of that. With `bounds_checks` the compiled kernel leaves
-    out an access that leaves its tensor, and World.check and all that waits for the device raises BoundsError. What is
-    None is as the environment says: SYMM_STRICT=1, SYMM_DUMP=FOLDER, SYMM_BOUNDS_CHECKS=1.
+    With `strict` what the compiler would repair and warn of is an error. With `dump`, a folder, it writes there what it
+    is given, what each pass makes of it, and all that Triton makes of that. With `bounds_checks` the compiled kernel
+    leaves out an access that leaves its tensor, and World.check and all that waits for the device raises BoundsError.
+    What is None is as the environment says: SYMM_STRICT=1, SYMM_DUMP=FOLDER, SYMM_BOUNDS_CHECKS=1.
     """
     for name, told in {"strict": strict, "bounds_checks": bounds_checks}.items():
         if told is not None and not isinstance(told, bool):

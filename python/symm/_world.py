@@ -317,7 +317,7 @@ class World(Factories, Splits, Streams, Argument, _timeouts.Timed):
             raise raised[0]
 
     def check(self) -> None:
-        """An error when another rank has failed, a wait in a kernel has taken too long, or a kernel has left its tensors."""
+        """An error when another rank has failed, a wait in a kernel took too long, or a kernel has left its tensors."""
         self.rank.check()
         for each in (self, *(team for team in teams if team.world is self)):
             if each._timeouts is not None:

@@ -65,7 +65,9 @@ LOOKED_AT = {
     "evicted": ["symm load ptr", "tl.store pointer"],
     "as_remote": ["tl.load pointer", "tl.store pointer", "tl.atomic pointer"],
     "loop": ["symm get src", "symm get dst"],
-    "scalar": ["symm put_signal src", "symm put_signal dst", "symm put_signal flag", "symm wait flag", "symm atomic ptr"],
+    "scalar": [
+        "symm put_signal src", "symm put_signal dst", "symm put_signal flag", "symm wait flag", "symm atomic ptr",
+    ],
     "tile": ["symm put src", "symm put dst"],
     "gluon": ["symm put src", "symm put dst"],
 }  # fmt: skip

@@ -164,7 +164,7 @@ def wrong(table, p, flag, h, n, CASE: tl.constexpr):
     elif CASE == 22:
         st.store(table, p + at, 1, [0, 1])  # rank must be an integer, not [0, 1]
     elif CASE == 23:
-        st.load(table, p, 1, cache_modifier=".cg", eviction_policy="evict_last")  # with neither '.ca', '.cg' nor volatile
+        st.load(table, p, 1, cache_modifier=".cg", eviction_policy="evict_last")  # with neither '.ca', '.cg' nor
     elif CASE == 24:
         st.load(table, p, 1, volatile=True, eviction_policy="evict_first")  # with neither '.ca', '.cg' nor volatile
 

@@ -1,4 +1,5 @@
-//! The picture of an execution: a row for each task, time from left to right, arrows from what is written to who sees it.
+//! The picture of an execution: a row for each task, time from left to right, arrows from what is written to
+//! who sees it.
 
 use super::html::escaped;
 use super::place;
@@ -36,8 +37,8 @@ pub(super) fn drawing(out: &mut String, picture: &Picture) {
     }
     let _ = writeln!(
         out,
-        "</svg>\n<svg class=\"steps\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" role=\"img\" \
-         aria-label=\"The execution: a row for each task, time from left to right\">"
+        "</svg>\n<svg class=\"steps\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
+         role=\"img\" aria-label=\"The execution: a row for each task, time from left to right\">"
     );
     for row in 0..picture.rows.len() {
         let y = top(row) + HEIGHT / 2;
@@ -116,8 +117,8 @@ fn boxed(out: &mut String, step: &Step, x: usize) {
     }
     let _ = writeln!(
         out,
-        "<g class=\"{class}\"><title>{}</title><rect x=\"{x}\" y=\"{y}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" rx=\"6\"/>\
-         <text x=\"{left}\" y=\"{}\" class=\"verb\">{}</text><text x=\"{left}\" y=\"{}\">{}</text>\
+        "<g class=\"{class}\"><title>{}</title><rect x=\"{x}\" y=\"{y}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" \
+         rx=\"6\"/><text x=\"{left}\" y=\"{}\" class=\"verb\">{}</text><text x=\"{left}\" y=\"{}\">{}</text>\
          <text x=\"{left}\" y=\"{}\" class=\"site\">{}</text></g>",
         escaped(&title),
         y + 17,

@@ -11,8 +11,8 @@ const STYLE: &str = include_str!("page.css");
 
 /// What a report says of itself.
 const CLAIM: &str = "Every finding is wrong in a real execution of the memory model, which the command under it shows \
-                     again. Where nothing is found, nothing is wrong in the schedules that were tried, for these ranks, \
-                     threads and arguments.";
+                     again. Where nothing is found, nothing is wrong in the schedules that were tried, for these \
+                     ranks, threads and arguments.";
 
 /// Lines of source before and after the one that is meant.
 const AROUND: usize = 2;
@@ -51,12 +51,12 @@ pub fn html(page: &Page) -> String {
 
 /// The heads of arrows, which all drawings use.
 const ARROWHEADS: &str = "<svg class=\"defs\" width=\"0\" height=\"0\" aria-hidden=\"true\"><defs>\
-    <marker id=\"orders\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" orient=\"auto\">\
-    <path d=\"M0 0L8 4L0 8z\"/></marker>\
+    <marker id=\"orders\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" \
+    orient=\"auto\"><path d=\"M0 0L8 4L0 8z\"/></marker>\
     <marker id=\"seen\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" orient=\"auto\">\
     <path d=\"M0 0L8 4L0 8z\"/></marker>\
-    <marker id=\"missing\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" orient=\"auto\">\
-    <path d=\"M0 0L8 4L0 8z\"/></marker></defs></svg>\n";
+    <marker id=\"missing\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" \
+    orient=\"auto\"><path d=\"M0 0L8 4L0 8z\"/></marker></defs></svg>\n";
 
 fn contents(out: &mut String, page: &Page) {
     if page.findings.len() < 2 {

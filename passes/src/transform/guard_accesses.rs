@@ -25,8 +25,8 @@
 //! The access itself stays what it is: its caches, its width, its order. Where it is left out it gives zeros, and a
 //! packet that is not looked at is said to be there. What a mask leaves out is not looked at.
 //!
-//! Besides symm ops these are Triton's loads, stores and atomics through a pointer of `symm.as_remote`, or through one of
-//! the kernel's arguments, in functions whose context is made of one. The tensors are those of the list that the
+//! Besides symm ops these are Triton's loads, stores and atomics through a pointer of `symm.as_remote`, or through one
+//! of the kernel's arguments, in functions whose context is made of one. The tensors are those of the list that the
 //! record points to (`symm_abi::deadline::TENSORS_WORD`). What is in none of them, but on the heap, may be anywhere on
 //! the heap; what is elsewhere may be anywhere.
 //!

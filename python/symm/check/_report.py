@@ -59,8 +59,8 @@ class Allowed:
 class Report:
     """What was found in so many `executions`, of which some were `given_up` after too many steps.
 
-    `exhausted` says that there are no others that differ; `unused` says which lines of the allowances allow nothing that
-    was found. `str` of it is for people, with the lines of the source.
+    `exhausted` says that there are no others that differ; `unused` says which lines of the allowances allow nothing
+    that was found. `str` of it is for people, with the lines of the source.
     """
 
     findings: tuple[Finding, ...]

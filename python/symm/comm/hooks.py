@@ -28,7 +28,8 @@ def aggregate(fields, **members):
         own = {name: member for name, member in vars(cls).items() if not name.startswith("__") or name == "__init__"}
         own |= {"__annotations__": fields, "__module__": cls.__module__, "__doc__": cls.__doc__}
         parameters = list(inspect.signature(cls.__init__).parameters.values())[1:]
-        return shown(core._aggregate(type(cls.__name__, (), own | members)), [each for each in parameters if each.name[0] != "_"])
+        public = [each for each in parameters if each.name[0] != "_"]
+        return shown(core._aggregate(type(cls.__name__, (), own | members)), public)
 
     return made
 

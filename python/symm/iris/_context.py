@@ -58,7 +58,8 @@ def _context(name, fields, initialize, doc):
     members = {key: member for key, member in vars(Methods).items() if not key.startswith("__")}
     members["__annotations__"] = {**fields, "heap_bases": tl.tensor, "table": tl.tensor}
     members |= {"__init__": init, "__module__": __name__, "__doc__": doc, "initialize": staticmethod(initialize)}
-    parameters = [inspect.Parameter(field, inspect.Parameter.POSITIONAL_OR_KEYWORD) for field in members["__annotations__"]]
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    parameters = [inspect.Parameter(field, kind) for field in members["__annotations__"]]
     return shown(tl._aggregate(type(name, (), members)), parameters)
 
 

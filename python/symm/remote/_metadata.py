@@ -1,7 +1,7 @@
 """What an op's results look like, found out without running it.
 
-`Meta` is shape, strides, offset and dtype; equal ones are the same object, as long as there are not too many. `infer` runs an op on tensors without data,
-as if they were on the worker's own device.
+`Meta` is shape, strides, offset and dtype; equal ones are the same object, as long as there are not too many.
+`infer` runs an op on tensors without data, as if they were on the worker's own device.
 """
 
 import itertools

@@ -21,8 +21,8 @@ const LONGEST_WAIT: Duration = Duration::from_secs(30);
 /// How often a wait looks at whether the client is still there.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Tensors that other workers have sent to a session. Each was asked for by its client: how many come before the session
-/// expects them is how far ahead of it the client is.
+/// Tensors that other workers have sent to a session. Each was asked for by its client: how many come before the
+/// session expects them is how far ahead of it the client is.
 pub struct Mailbox<T> {
     state: Mutex<State<T>>,
     changed: Condvar,

@@ -1,5 +1,5 @@
-"""What the hosts say when kernels on GPUs have written records of waits whose time is over, or of accesses that leave their
-tensor; here this program writes them."""
+"""What the hosts say when kernels on GPUs have written records of waits whose time is over, or of accesses that leave
+their tensor; here this program writes them."""
 
 import gc
 import re
@@ -68,7 +68,8 @@ def outside(first, bounds, tensor, place):
         write(team._timeouts, [(15, first - team._offset, start, end, 3)])
         team._timeouts.state.value = BROKEN
         error = raised(world, symm.BoundsError)
-        assert (error.file, error.line, error.kernel, error.rank, error.program) == ("k.py", 60, "spill", 0, (3, 0, 0)), error
+        told = error.file, error.line, error.kernel, error.rank, error.program
+        assert told == ("k.py", 60, "spill", 0, (3, 0, 0)), error
         assert error.tensor.split(" (made")[0] == tensor and error.offset == first - bounds[0], error
         assert f"program (3, 0, 0): symm put: dst is outside of {tensor}" in str(error) and place in str(error), error
         assert isinstance(error, IndexError) and error.__reduce__()[1] == error.args and len(error.args) == 8
@@ -82,9 +83,10 @@ mine = world.get_heap_bases().tolist()[me]
 stretches = list(zip(ends[::2], ends[1::2], strict=True))
 assert len(stretches) == count and stretches[0] == (mine + symm._symm.RESERVED_BYTES, mine + world.heap_size)
 assert (mine + offset, mine + offset + 32) in stretches[1:]
-outside(offset + 32, (offset, offset + 32), "World.zeros: torch.int32, (2, 4)", "at byte 32, and the tensor has 32 bytes")
+zeros = "World.zeros: torch.int32, (2, 4)"
+outside(offset + 32, (offset, offset + 32), zeros, "at byte 32, and the tensor has 32 bytes")
 gc.collect()
-outside(offset - 8, (offset, offset + 32), "World.zeros: torch.int32, (2, 4)", "8 bytes before its first")
+outside(offset - 8, (offset, offset + 32), zeros, "8 bytes before its first")
 gc.collect()
 outside(16 << 20, (2 << 20, world.heap_size), "the heap", "at byte ")
 # Their errors hold the teams, of which the World would tell again.

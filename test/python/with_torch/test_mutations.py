@@ -55,8 +55,8 @@ def helper(ctx, a, b):
 
 # A wait whose result is used reads with an atomic. What is made of the table, too, may be written there.
 CASES = {
-    "load": ["b"], "store": ["b"], "put": ["b"], "get": ["a"], "signal": ["flag"], "wait": ["b", "flag"], "atomic_add": ["flag"],
-    "put_signal": ["b", "flag"], "as_remote": ["table", "a"],
+    "load": ["b"], "store": ["b"], "put": ["b"], "get": ["a"], "signal": ["flag"], "wait": ["b", "flag"],
+    "atomic_add": ["flag"], "put_signal": ["b", "flag"], "as_remote": ["table", "a"],
 }  # fmt: skip
 
 
