@@ -30,8 +30,8 @@ ELSEWHERE = {"docs/how-it-works.md", "CONTRIBUTING.md"}
 # Tests that run the programs of pages, and how they name one.
 PAGES_OF = {"test/python/test_ranks.py": "run_from_page", "test/python/with_torch/test_pages.py": "blocks"}
 PAGES_OF["test/python/test_check.py"] = "run_from_page"
-# Commands that install something, or run what the user has.
-OF_OTHERS = {"pip", "python3 -m venv"}
+# Commands that install something, or run what the user has; `oshrun` is for test/nodes.py.
+OF_OTHERS = {"pip", "python3 -m venv", "apt-get", "oshrun"}
 # Options of a launcher; what follows the script is the script's.
 TORCHRUN = re.compile(r"--nproc-per-node \d+ (\S+)(.*)")
 
