@@ -88,9 +88,9 @@ fn run<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Ir {
     tags.leave(root)
 }
 
-/// Whether there is a zero of a type.
+/// Whether there is a zero of a type; Triton has no vectors.
 fn has_zero(ty: Type) -> bool {
-    let element = scalar(ty);
+    let element = if Shaped::tensor(ty).is_some() { scalar(ty) } else { ty };
     integer_width(element).is_some() || float_width(element).is_some()
 }
 

@@ -80,6 +80,13 @@ pub const KNOWN: &[Known] = &[
         signature: "finalize-memref-to-llvm: no longer verifies: llvm.cmpxchg",
         frame: "",
     },
+    // Casts fold into gpu.memcpy, also where the sizes that they know differ.
+    Known {
+        what: "gpu.memcpy whose ends turn out to have different sizes",
+        stage: "symm-",
+        signature: "canonicalize: no longer verifies: gpu.memcpy op arguments have incompatible shape",
+        frame: "",
+    },
     // llvm.getelementptr, llvm.alloca and others verify with an element type of another dialect, such as memref or
     // an unsized one, and the translation takes it for one of LLVM's.
     Known {

@@ -114,6 +114,34 @@
   %v = symm.remote_load %ctx, %p, %peer : !pointers -> !floats
   "tt.return"() : () -> ()
 }) : () -> ()
+// Not kernels of Triton's: they stay as they are. Vectors are none of Triton's types, and are refused when it is lowered.
+// CHECK-LABEL: sym_name = "not_triton"
+// CHECK-NOT: scf.if
+"func.func"() <{function_type = (!symm.ctx, memref<4xf32>, f32, i32) -> (), sym_name = "not_triton"}> ({
+^bb0(%ctx: !symm.ctx, %p: memref<4xf32>, %v: f32, %peer: i32):
+  %zero = arith.constant 0 : index
+  symm.remote_store %ctx, %p[%zero], %v, %peer : memref<4xf32>, f32
+  "func.return"() : () -> ()
+}) : () -> ()
+
+// CHECK-LABEL: sym_name = "table"
+// CHECK-NOT: scf.if
+"func.func"() <{function_type = (!llvm.ptr, memref<4xf32>, f32, i32) -> (), sym_name = "table"}> ({
+^bb0(%table: !llvm.ptr, %p: memref<4xf32>, %v: f32, %peer: i32):
+  %ctx = symm.ctx %table : !llvm.ptr
+  %zero = arith.constant 0 : index
+  symm.remote_store %ctx, %p[%zero], %v, %peer : memref<4xf32>, f32
+  "func.return"() : () -> ()
+}) : () -> ()
+
+// CHECK-LABEL: sym_name = "vector"
+// CHECK-NOT: scf.if
+"tt.func"() <{function_type = (!words, !tt.ptr<f32>, i32) -> (), sym_name = "vector"}> ({
+^bb0(%table: !words, %p: !tt.ptr<f32>, %peer: i32):
+  %ctx = symm.ctx %table : !words
+  %v = symm.remote_load %ctx, %p, %peer : !tt.ptr<f32> -> vector<4xf32>
+  "tt.return"() : () -> ()
+}) : () -> ()
 // CHECK: symm.waits = "{{[0-9]+}}\09store\09k.py\097\09outside symm store ptr\0A{{[0-9]+}}\09store\09
 // CHECK-SAME: outside symm load ptr\0A{{[0-9]+}}\09plain\09
 // CHECK-SAME: outside tl.load pointer\0A

@@ -31,6 +31,8 @@ pub struct Access<'c, 'a> {
     pub operand: &'static str,
 }
 
+const FUNCTION: &str = "tt.func";
+
 /// What makes a pointer of its first operand, in the same tensor.
 const STEPS: [&str; 9] = [
     "tt.splat",
@@ -52,22 +54,23 @@ const PLAIN: [(&str, &str, Option<usize>); 4] = [
     ("tt.atomic_cas", "tl.atomic_cas", None),
 ];
 
-/// The contexts of all functions that are made of arguments: what a function accesses comes after them.
+/// The contexts of all kernels of Triton's that are made of arguments: what a function accesses comes after them.
 pub fn contexts<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Vec<Ctx<'c, 'a>> {
     let made = symm_ops(root).into_iter().filter_map(|op| if let SymmOp::Ctx(ctx) = op { Some(ctx) } else { None });
-    made.filter(|ctx| ctx.table().is_block_argument() && ctx.rank().is_none()).collect()
+    let is_of_kernel = |ctx: &Ctx<'c, 'a>| enclosing(ctx.operation(), &[FUNCTION]).is_some();
+    made.filter(|ctx| ctx.table().is_block_argument() && ctx.rank().is_none() && is_of_kernel(ctx)).collect()
 }
 
 /// What an op accesses of which it is known where it may go.
 pub fn accesses<'c: 'a, 'a>(contexts: &[Ctx<'c, 'a>], op: OperationRef<'c, 'a>) -> Vec<Access<'c, 'a>> {
     match SymmOp::cast(op) {
-        Some(op) => symms(op),
+        Some(op) => symms(contexts, op),
         None => plain(contexts, op).into_iter().collect(),
     }
 }
 
-fn symms<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Vec<Access<'c, 'a>> {
-    let Some(ctx) = op.ctx() else { return Vec::new() };
+fn symms<'c: 'a, 'a>(contexts: &[Ctx<'c, 'a>], op: SymmOp<'c, 'a>) -> Vec<Access<'c, 'a>> {
+    let Some(ctx) = op.ctx().filter(|ctx| contexts.iter().any(|made| made.ctx() == *ctx)) else { return Vec::new() };
     let mask = op.operand_group("mask").first().copied();
     let access = |access: &symm_dialect::ops::Access| {
         let pointer = *op.operand_group(access.pointer).first()?;
@@ -118,13 +121,14 @@ fn plain<'c: 'a, 'a>(contexts: &[Ctx<'c, 'a>], op: OperationRef<'c, 'a>) -> Opti
 }
 
 fn context_of<'c: 'a, 'a>(contexts: &[Ctx<'c, 'a>], op: OperationRef<'c, 'a>) -> Option<Value<'c, 'a>> {
-    let function = enclosing(op, &["tt.func"])?;
-    contexts.iter().find(|ctx| enclosing(ctx.operation(), &["tt.func"]) == Some(function)).map(|ctx| ctx.ctx())
+    let function = enclosing(op, &[FUNCTION])?;
+    contexts.iter().find(|ctx| enclosing(ctx.operation(), &[FUNCTION]) == Some(function)).map(|ctx| ctx.ctx())
 }
 
 /// The bytes of an element that a pointer of Triton's points to.
 fn bytes_at(pointer: Value) -> Option<i64> {
-    let pointer = Pointer::of(pointer.r#type())?;
+    let pointer = Pointer::of(pointer.r#type())
+        .filter(|pointer| matches!(pointer, Pointer::Triton(_) | Pointer::TritonTensor(..)))?;
     Some(byte_width(pointer.pointee()?).cast_signed())
 }
 
@@ -152,7 +156,7 @@ fn origin<'c: 'a, 'a>(pointer: Value<'c, 'a>) -> Option<Origin<'c, 'a>> {
     let argument = BlockArgument::try_from(start).ok()?;
     let around = owner(argument).parent_operation()?;
     match name(around) {
-        "tt.func" => Some(Origin::Argument(start)),
+        FUNCTION => Some(Origin::Argument(start)),
         // What a loop adds to stays in the tensor that it has come in with.
         "scf.for" => {
             let index = argument.argument_number().checked_sub(1)?;
