@@ -49,12 +49,12 @@ def words_of(world):
 def described(world, rank, words, what):
     """The arguments of the error that a record tells of; `what` is what the compiler said of the access."""
     kernel, file, line, access = what
-    _, where, op, operand = access.split(" ")
+    op, operand = access.removeprefix(OUTSIDE).rsplit(" ", 1)
     address, start, end = (words[DEADLINE_RECORD[name]] for name in ("address", "expected", "seen"))
     offset, program = address - start, program_of(words[DEADLINE_RECORD["program"]])
     tensor = world.tensor_at(start - words[DEADLINE_RECORD["base"]], end - start)
     place = f"{-offset} bytes before its first" if offset < 0 else f"at byte {offset}"
-    message = f"kernel {kernel}: rank {rank}, program {program}: {where} {op}: {operand} is outside of {tensor}: it is "
+    message = f"kernel {kernel}: rank {rank}, program {program}: {op}: {operand} is outside of {tensor}: it is "
     message += f"{place}, and the tensor has {end - start} bytes. Is a mask missing, or wrong? The access was left "
     message += "out, and what this World's kernels have written is no result: end the run"
     return message, file, line, kernel, rank, program, tensor, offset

@@ -25,6 +25,9 @@ SHOWN = 40
 # The cases of timeouts.py, and what else is in the environment. One rank meets nobody who could not come.
 TIMEOUTS = {"waiting": {}, "impatient": {}, "meeting": {"SYMM_TIMEOUT": "0.5"}, "receiving": {}, "in_a_helper": {},
             "slow": {}, "wrong": {}}  # fmt: skip
+# Kernels of bounds.py that leave their tensors.
+BOUNDS = ["forgotten_mask", "whole_program_outside", "before", "wrong_mask", "far_away", "source_of_a_copy",
+          "flag_of_another", "packets"]  # fmt: skip
 
 
 def run(program, ranks, environment, seconds, arguments=()):
@@ -70,6 +73,8 @@ def main():
     names += ["graph.py", "iris_gluon.py"] if on_gpu else []
     programs = [(program, {}) for program in [*(TESTS / name for name in names), *sorted(EXAMPLES.glob("*.py"))]]
     programs += [(TESTS / "timeouts.py", {"CASE": case, **more}) for case, more in TIMEOUTS.items()]
+    bounds = [{}, *({"CASE": case} for case in BOUNDS if on_gpu)]
+    programs += [(TESTS / "bounds.py", {"SYMM_BOUNDS_CHECKS": "1", **more}) for more in bounds]
     if options.only:
         programs = [(program, more) for program, more in programs if program.stem in options.only]
     failed = 0

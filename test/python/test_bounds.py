@@ -113,6 +113,24 @@ def test_the_access_itself_stays_what_it_is(monkeypatch, target, op):
     assert re.search(rf"{LIST}\b|{LIST:#x}\b", checked)
 
 
+@pytest.mark.parametrize("access", sorted(set(sum(LOOKED_AT.values(), []))))
+def test_each_access_is_told(access):
+    world = mock.Mock()
+    world.tensor_at.return_value = "World.zeros: torch.int32, (100,)"
+    words = [0] * DEADLINE_RECORD["logged_words"]
+    told = {"base": 0x1000, "address": 0x1590, "expected": 0x1400, "seen": 0x1590, "program": 5 | 2 << 32 | 1 << 48}
+    for name, value in told.items():
+        words[DEADLINE_RECORD[name]] = value
+    message, *fields = _bounds.described(world, 3, words, ("ring", "ring.py", 20, f"outside {access}"))
+    assert fields == ["ring.py", 20, "ring", 3, (5, 2, 1), "World.zeros: torch.int32, (100,)", 400]
+    op, operand = access.rsplit(" ", 1)
+    assert message.startswith(
+        f"kernel ring: rank 3, program (5, 2, 1): {op}: {operand} is outside of World.zeros: torch.int32, (100,): it is "
+        "at byte 400, and the tensor has 400 bytes."
+    )
+    assert world.tensor_at.call_args == mock.call(0x400, 400)
+
+
 @st.options(bounds_checks=True)
 @triton.jit
 def several(world, src, dst, flag, n, N: tl.constexpr):

@@ -1,5 +1,13 @@
-"""With SYMM_BOUNDS_CHECKS=1, a kernel that leaves its tensors is told where, and one that does not is left alone."""
+"""With SYMM_BOUNDS_CHECKS=1, a kernel that leaves its tensors is told where, and one that does not is left alone.
 
+Interpreted kernels are told one after the other. A compiled one is the last of its World: on a GPU CASE is its name.
+What it has loaded is used, and so is the World: what is not leaves a compiled kernel before it is looked at.
+"""
+
+import os
+import time
+
+import pytest
 import symm
 import symm.triton as st
 import torch
@@ -10,7 +18,7 @@ world = symm.init(heap_size=16 << 20, timeout=60)
 me, ranks = world.get_rank(), world.get_num_ranks()
 # Neighbours in the heap; `plain` is not on it.
 p, q, flag = world.zeros(100, dtype=torch.int32), world.zeros(4096, dtype=torch.int32), world.zeros(1, dtype=torch.int64)
-plain = torch.zeros(100, dtype=torch.int32)
+plain = torch.zeros(100, dtype=torch.int32, device=world.device)
 
 
 @triton.jit
@@ -40,18 +48,18 @@ assert p.tolist() == [5] * 8 + list(range(9, 101))
 
 @triton.jit
 def forgotten_mask(world, p, plain, flag):
-    at = tl.arange(0, 128)
-    tl.store(p + at, at)  # tl.store: 28 of 128 elements are outside of the tensor that the pointers are of: one is at byte 400
+    at = tl.arange(0, 128) + st.rank(world)
+    tl.store(p + at - st.rank(world), at)  # tl.store: 28 of 128 elements are outside of the tensor that the pointers are of: one is at byte 400
 
 
 @triton.jit
 def whole_program_outside(world, p, plain, flag):
-    tl.load(p + 128 + tl.arange(0, 4))  # tl.load: 4 of 4 elements
+    st.store(world, flag, tl.sum(tl.load(p + 128 + tl.arange(0, 4))).to(tl.int64), 0)  # tl.load: 4 of 4 elements
 
 
 @triton.jit
 def before(world, p, plain, flag):
-    tl.load(p - 1)  # tl.load: 1 of 1 elements are outside of the tensor that the pointers are of: one is 4 bytes before its first
+    st.store(world, flag, tl.load(p - 1).to(tl.int64), 0)  # tl.load: 1 of 1 elements are outside of the tensor that the pointers are of: one is 4 bytes before its first
 
 
 @triton.jit
@@ -67,7 +75,7 @@ def wrong_mask(world, p, plain, flag):
 
 @triton.jit
 def far_away(world, p, plain, flag):
-    tl.load(st.as_remote(world, p, 0) + 100)  # tl.load: 1 of 1 elements are outside of the tensor
+    st.store(world, flag, tl.load(st.as_remote(world, p, 0) + 100).to(tl.int64), 0)  # tl.load: 1 of 1 elements are outside of the tensor
 
 
 @triton.jit
@@ -86,21 +94,72 @@ def packets(world, p, plain, flag):
     st.put_packet(world, p + 96, tl.arange(0, 4).to(tl.int64), 1, 0)  # symm put_packet: slots: 3 of 4
 
 
+# What is said of compiled kernels: the operand, and the first byte outside. What is not on the heap is not looked at.
+COMPILED = {
+    "forgotten_mask": ("tl.store pointer", 400),
+    "whole_program_outside": ("tl.load pointer", 512),
+    "before": ("tl.load pointer", -4),
+    "wrong_mask": ("symm store ptr", 400),
+    "far_away": ("tl.load pointer", 400),
+    "source_of_a_copy": ("symm put src", 400),
+    "flag_of_another": ("symm signal flag", 8),
+    "packets": ("symm put_packet slots", 400),
+}
 lines = open(__file__).read().splitlines()
-for kernel in (forgotten_mask, whole_program_outside, before, not_on_the_heap, wrong_mask, far_away, source_of_a_copy,
-               flag_of_another, packets):  # fmt: skip
-    name = kernel.fn.__name__
+
+
+def line_of(name):
+    """The number of the line of a kernel that is wrong, and what is said of it."""
     start = lines.index(f"def {name}(world, p, plain, flag):")
     number = next(number for number in range(start, len(lines)) if "  # " in lines[number])
+    return number + 1, lines[number].split("  # ")[1]
+
+
+def check_interpreted(kernel):
+    number, text = line_of(kernel.fn.__name__)
     try:
         kernel[(1,)](world, p, plain, flag)
     except triton.runtime.errors.InterpreterError as error:
         cause = error.__cause__
         assert isinstance(cause, symm.BoundsError) and isinstance(cause, IndexError), error
-        assert lines[number].split("  # ")[1] in str(cause), cause
-        assert (cause.file, cause.line) == (__file__, number + 1), cause
+        assert text in str(cause), cause
+        assert (cause.file, cause.line) == (__file__, number), cause
     else:
-        raise AssertionError(f"{name}: no BoundsError")
+        raise AssertionError(f"{kernel.fn.__name__}: no BoundsError")
+
+
+def check_compiled(name):
+    before = q.tolist(), p.tolist()
+    world.barrier()
+    with pytest.raises(symm.BoundsError) as raised:
+        globals()[name][(1,)](world, p, plain, flag)
+        world.synchronize()
+        # Of another rank's.
+        while True:
+            world.check()
+            time.sleep(0.05)
+    error, (access, offset) = raised.value, COMPILED[name]
+    made = next(number for number, line in enumerate(lines, 1) if line.startswith("p, q, flag ="))
+    assert (error.file, error.line, error.kernel) == (__file__, line_of(name)[0], name), error
+    assert (error.program, error.offset) == ((0, 0, 0), offset) and error.rank < ranks, error
+    op, operand = access.rsplit(" ", 1)
+    assert f"{op}: {operand} is outside of World.zeros: torch." in str(error), error
+    assert error.tensor.endswith(f"(made at {__file__}:{made})"), error
+    # Nothing of the access was made; what could not be loaded is zero.
+    assert (q.tolist(), p.tolist()) == before
+    assert me != 0 or flag.item() == (0 if "load" in access else 1)
+    print(error)
+
+
+if world.device.type == "cpu":
+    for kernel in (forgotten_mask, whole_program_outside, before, not_on_the_heap, wrong_mask, far_away,
+                   source_of_a_copy, flag_of_another, packets):  # fmt: skip
+        check_interpreted(kernel)
+elif "CASE" in os.environ:
+    check_compiled(os.environ["CASE"])
+    # The others are not to find this one dead instead.
+    time.sleep(3)
+    os._exit(0)
 assert q.tolist() == [1] * 4096
 world.barrier()
 world.close()
