@@ -1,7 +1,7 @@
 """Runs programs on ranks that OpenSHMEM reaches: far over TCP, near in shared memory, and in nodes of two ranks.
 
-Without `--long` a few programs that together have every op; with it all of conformance, examples and litmus. Skips
-where Open MPI is not installed.
+Without `--long` a few programs that together have every op; with it all of conformance, examples and litmus. Then
+two ranks in network namespaces of their own, where this user may make them. Skips where Open MPI is not installed.
 """
 
 import argparse
@@ -11,12 +11,16 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import litmus
+import namespaces
 
 TEST = Path(__file__).parent
 SECONDS_PER_RUN = 120
+# The numbers of a rank's part that two nodes send each other: more than all else that launchers and engines say.
+WIDTH = 1 << 18
 
 # Those of conformance that have no far peers by what they are: ordinary accesses of a peer's heap, which are faults
 # there (N4), contexts from parts (S1), and programs whose checks have to fail.
@@ -128,7 +132,63 @@ def a_check_that_fails(symm_run):
     return says(result, "check")
 
 
-CHECKS = {"nodes/a_fault_ends_all": a_fault_ends_all, "nodes/a_check_that_fails": a_check_that_fails}
+def a_killed_rank_ends_all(symm_run):
+    """A rank that is killed ends the others, and is named."""
+    arguments = [str(TEST / "conformance/parted_threads.mlir"), "--arg", "rounds=1000000000", "--timeout", "60"]
+    how = command(symm_run, "far-2", arguments) | {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    with subprocess.Popen(**how, start_new_session=True) as process:
+        while process.poll() is None and not (found := process_of_rank(1, process.pid)):
+            time.sleep(0.05)
+        if process.poll() is None:
+            os.kill(found, signal.SIGKILL)
+        begun = time.monotonic()
+        said, _ = process.communicate()
+    # Far below what the program itself may take.
+    result = subprocess.CompletedProcess(process.args, process.returncode, said)
+    return says(result, "process rank 1 ", "exited on signal 9 (Killed)") and time.monotonic() - begun < 30
+
+
+def process_of_rank(rank, launcher):
+    """The process of a rank that a launcher has started, once it has loaded the engine."""
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            parent = int((path / "stat").read_text().rsplit(")", 1)[1].split()[1])
+            environment = (path / "environ").read_bytes().split(b"\0") if parent == launcher else []
+            if b"OMPI_COMM_WORLD_RANK=%d" % rank in environment and "liboshmem" in (path / "maps").read_text():
+                return int(path.name)
+        except OSError:
+            continue
+    return None
+
+
+def ranks_in_two_namespaces(symm_run):
+    """What the ranks of two nodes send crosses the cable between them."""
+    with namespaces.two_nodes() as nodes:
+        if not nodes:
+            return True
+        program = str(TEST.parent / "examples/ring_all_reduce.mlir")
+        how = command(symm_run, "far-2", [program, "--arg", f"width={WIDTH}", "--timeout", "60"])
+        how["args"] = nodes.oshrun() + how["args"][1:]
+        how["env"]["UCX_NET_DEVICES"] = namespaces.CABLE
+        del how["env"]["OMPI_MCA_plm"]
+        before = nodes.received()
+        result = subprocess.run(
+            **how, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=SECONDS_PER_RUN, check=False
+        )
+        crossed = nodes.received() - before
+    print(f"two namespaces: {crossed} bytes crossed", flush=True)
+    if result.returncode == 0 and crossed > 4 * WIDTH:
+        return True
+    print(f"two namespaces: exit status {result.returncode}\n{result.stdout}", flush=True)
+    return False
+
+
+CHECKS = {
+    "nodes/a_fault_ends_all": a_fault_ends_all,
+    "nodes/a_check_that_fails": a_check_that_fails,
+    "nodes/a_killed_rank_ends_all": a_killed_rank_ends_all,
+    "nodes/ranks_in_two_namespaces": ranks_in_two_namespaces,
+}
 
 if __name__ == "__main__":
     main()

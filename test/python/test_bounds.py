@@ -55,7 +55,7 @@ def each_in_gluon(world, src, dst, flag, n, OP: gl.constexpr, WARP: gl.constexpr
     rows = gl.arange(0, 16, layout=gl.SliceLayout(1, layout))
     columns = gl.arange(0, 256, layout=gl.SliceLayout(0, layout))
     tile = rows[:, None] * 256 + columns[None, :]
-    sg.DeviceCtx(world).put(src + tile, dst + tile, 1, mask=tile < n)
+    sg.DeviceContext(world).put(src + tile, dst + tile, 1, mask=tile < n)
 
 
 # What is looked at: each op, and its operand.

@@ -43,7 +43,7 @@ def ops_have_names_arguments_and_defaults(table, p, q, flag, peer, n, B: tl.cons
     st.signal(ctx, flag, 1, peer, sem="acquire")  # wrong: Argument "sem" to "signal" has incompatible type
     sg.fence(ctx, scope="world")  # wrong: Argument "scope" to "fence" has incompatible type
     st.atomic(ctx, p, 1, peer)  # wrong: Module has no attribute "atomic"
-    st.DeviceContext(table)  # wrong: Module has no attribute "DeviceContext"
+    st.DeviceCtx(table)  # wrong: Module has no attribute "DeviceCtx"
 
 
 @triton.jit
