@@ -100,8 +100,11 @@ def command(symm_run, mode, arguments):
 
 def start(symm_run, mode, arguments):
     """What came of a run, with everything that it said."""
-    how = command(symm_run, mode, arguments) | {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    with subprocess.Popen(**how, start_new_session=True) as process:
+    return finish(command(symm_run, mode, arguments))
+
+
+def finish(how):
+    with subprocess.Popen(**how, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True) as process:
         try:
             said, _ = process.communicate(timeout=SECONDS_PER_RUN)
         except subprocess.TimeoutExpired:
@@ -130,6 +133,24 @@ def a_check_that_fails(symm_run):
     """One rank's failed check is the run's."""
     result = start(symm_run, "far-2", [str(TEST / "conformance/check.mlir"), "--arg", "wrong=1", "--timeout", "60"])
     return says(result, "check")
+
+
+def wrong_starts_are_refused(symm_run):
+    """What a user may get wrong is one sentence."""
+    program, other = (str(TEST / f"conformance/{name}.mlir") for name in ("copy", "barrier"))
+    plain = command(symm_run, "near-2", [program])["args"]
+    alone, more = plain[3:], [":", "-n", "1"]
+    of_other = command(symm_run, "near-2", [other])["args"][3:]
+    cases = [
+        (alone, {}, "nothing has started this process as a rank; start the ranks with `oshrun -n RANKS symm-run"),
+        (plain, {"SYMM_OPENSHMEM_LIBRARY": "nowhere.so"}, "nowhere.so cannot be loaded"),
+        (plain, {"SYMM_OPENSHMEM_LIBRARY": "libm.so.6"}, "libm.so.6 has no shmem_init_thread: it has to be OpenSHMEM"),
+        (plain + ["--heap-size", "999999999999"], {}, "ask for smaller ones (--heap-size)"),
+        (plain + ["--domain", "1", *more, *alone, "--domain", "2"], {}, "--domain is 2 on rank 2 and 1 on rank 0"),
+        (plain + more + of_other, {}, "ranks 2 and 0 do not belong to one run"),
+    ]
+    how = command(symm_run, "near-2", [program])
+    return all([says(finish(how | {"args": args, "env": how["env"] | env}), text) for args, env, text in cases])
 
 
 def a_killed_rank_ends_all(symm_run):
@@ -172,9 +193,7 @@ def ranks_in_two_namespaces(symm_run):
         how["env"]["UCX_NET_DEVICES"] = namespaces.CABLE
         del how["env"]["OMPI_MCA_plm"]
         before = nodes.received()
-        result = subprocess.run(
-            **how, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=SECONDS_PER_RUN, check=False
-        )
+        result = finish(how)
         crossed = nodes.received() - before
     print(f"two namespaces: {crossed} bytes crossed", flush=True)
     if result.returncode == 0 and crossed > 4 * WIDTH:
@@ -186,6 +205,7 @@ def ranks_in_two_namespaces(symm_run):
 CHECKS = {
     "nodes/a_fault_ends_all": a_fault_ends_all,
     "nodes/a_check_that_fails": a_check_that_fails,
+    "nodes/wrong_starts_are_refused": wrong_starts_are_refused,
     "nodes/a_killed_rank_ends_all": a_killed_rank_ends_all,
     "nodes/ranks_in_two_namespaces": ranks_in_two_namespaces,
 }

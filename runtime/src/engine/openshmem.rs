@@ -21,6 +21,8 @@ const LIBRARY_VARIABLE: &str = "SYMM_OPENSHMEM_LIBRARY";
 const LIBRARY: &str = "liboshmem.so.40";
 /// Variables of which a launcher sets one for each rank.
 const LAUNCHED: [&str; 4] = ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"];
+/// How many ranks Open MPI has started on this host.
+const RANKS_OF_HOST: &str = "OMPI_COMM_WORLD_LOCAL_SIZE";
 /// The variables that say how much symmetric memory a rank has, in bytes: OpenSHMEM's, and an older name of it.
 const MEMORY: [&str; 2] = ["SHMEM_SYMMETRIC_SIZE", "SHMEM_SYMMETRIC_HEAP_SIZE"];
 /// Calls from several threads, one at a time.
@@ -95,6 +97,7 @@ impl OpenShmem {
                 "nothing has started this process as a rank; start the ranks with `oshrun -n RANKS symm-run …`";
             return Err(no(reason.to_owned()));
         }
+        fits(bytes).map_err(no)?;
         let path = std::env::var_os(LIBRARY_VARIABLE).unwrap_or_else(|| LIBRARY.into());
         let shown = path.to_string_lossy();
         // SAFETY: whoever installed the library, or names another, vouches for what it does when it is loaded. Its
@@ -128,6 +131,21 @@ impl OpenShmem {
         let library = std::mem::ManuallyDrop::new(library);
         Ok(Self { functions, progress, rank, num_ranks, call: Mutex::new(()), library })
     }
+}
+
+/// Refuses heaps that this host has no memory for: the library would fill shared memory with them and never come back.
+fn fits(bytes: u64) -> Result<(), String> {
+    let ranks = std::env::var(RANKS_OF_HOST).ok().and_then(|told| told.parse().ok()).unwrap_or(1);
+    // SAFETY: it asks for a number.
+    let pages = unsafe { libc::sysconf(libc::_SC_PHYS_PAGES) };
+    let memory = u64::try_from(pages).unwrap_or(u64::MAX).saturating_mul(rustix::param::page_size() as u64);
+    if bytes.saturating_mul(ranks) <= memory {
+        return Ok(());
+    }
+    Err(format!(
+        "heaps of {bytes} bytes for {ranks} ranks of this host are more than the {memory} bytes of memory that it has; \
+         ask for smaller ones (--heap-size)"
+    ))
 }
 
 /// A rank as the library counts it.
