@@ -1,7 +1,7 @@
 //! The functions that compiled programs call, as [`symm_abi::functions`] has them. `codegen/` links them by name
 //! through [`symbols`].
 //!
-//! Compiled code cannot unwind: a fatal error ends the run and parks the calling thread for ever.
+//! Compiled code cannot unwind: a fatal error ends the run and parks the calling thread forever.
 
 // Each function's contract is in its own line of documentation; the promise that compiled code keeps is the same for
 // all.

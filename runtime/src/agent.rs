@@ -124,7 +124,7 @@ impl Agent {
     }
 
     /// Whether a thread that waits is to go on: when the run has failed, what it waits for may never come. Then a rank
-    /// whose host function was called waits for ever, and one that has joined gets an error.
+    /// whose host function was called waits forever, and one that has joined gets an error.
     pub(crate) fn goes_on(&self) -> Result<(), Error> {
         if self.world.failed() {
             return if self.world.joined { Err(self.world.stopped()) } else { park_for_ever() };
@@ -159,7 +159,7 @@ impl Agent {
         Place { rank: self.rank, block, loc: loc.text() }
     }
 
-    /// Ends the run with `error` and parks this thread for ever: compiled code cannot unwind. In a child of the rank's
+    /// Ends the run with `error` and parks this thread forever: compiled code cannot unwind. In a child of the rank's
     /// process, only the child ends.
     pub(crate) fn fatal(&self, loc: Loc<'_>, error: Error) -> ! {
         if self.world.is_a_parents() {

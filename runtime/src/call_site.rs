@@ -17,7 +17,7 @@ thread_local! {
 }
 
 /// Says where the calls of this thread come from, such as `train.py:41`, for callers in another language than Rust;
-/// `None` for Rust's own knowledge. Texts are kept for ever: one for each line of code is meant.
+/// `None` for Rust's own knowledge. Texts are kept forever: one for each line of code is meant.
 pub fn set_call_site(site: Option<&str>) {
     SET.set(site.map(interned));
 }
@@ -62,7 +62,7 @@ fn visible(text: &str) -> String {
     text.chars().map(escape).collect()
 }
 
-/// The text as a string that lives for ever: recorders know a call site by its address.
+/// The text as a string that lives forever: recorders know a call site by its address.
 fn interned(site: &str) -> &'static CStr {
     static SITES: LazyLock<Mutex<HashSet<&'static CStr>>> = LazyLock::new(Mutex::default);
     // An error's call site is part of one line, and a string of C ends at a zero.

@@ -1,7 +1,7 @@
 //! Leaving a run that was joined.
 //!
 //! All ranks leave together, so a leave waits for the others. A process may be in several runs: where another rank
-//! waits for it in a second one, it would wait here for ever, and so would that rank. So this leave lets its caller
+//! waits for it in a second one, it would wait here forever, and so would that rank. So this leave lets its caller
 //! go, and ends on a thread of its own when the others come, too: at once where that rank is seen to wait, and after
 //! some seconds otherwise, for the runtime does not see all that waits. A process that goes for good leaves its last
 //! run: that leave waits for all that are still under way.

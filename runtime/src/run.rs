@@ -140,7 +140,7 @@ impl From<Error> for Failure {
 /// Calls `body` once on each rank of this process, each on a thread of its own, and waits for all ranks to return.
 ///
 /// # Errors
-/// The first fault of any rank. Threads that were blocked then stay parked for ever, with whatever `body` holds: a
+/// The first fault of any rank. Threads that were blocked then stay parked forever, with whatever `body` holds: a
 /// caller should report the error and end the process. Failed checks are no error here; see [`Outcome::checks`].
 pub fn run<T, F>(config: &Config, body: F) -> Result<Outcome<T>, Failure>
 where

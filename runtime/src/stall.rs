@@ -1,5 +1,5 @@
 //! Says once what a run on GPUs waits for, where nothing else would: the blocks of a device cannot be looked into, so
-//! nobody can be sure of a deadlock of theirs, and without a timeout the run goes on for ever.
+//! nobody can be sure of a deadlock of theirs, and without a timeout the run goes on forever.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;

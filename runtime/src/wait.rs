@@ -61,7 +61,7 @@ pub(crate) struct Wait<'a, F> {
     /// The 32 bits of the flag to sleep on.
     pub(crate) word: &'a AtomicU32,
     pub(crate) condition: Condition,
-    /// How long until it gives up; for ever when `None`.
+    /// How long until it gives up; forever when `None`.
     pub(crate) limit: Option<Duration>,
     pub(crate) loc: Loc<'a>,
 }

@@ -120,7 +120,7 @@ fn shared_memory(capability: u32) -> Option<u64> {
     }
 }
 
-/// Where an access is to, beside its pointer.
+/// Where an access is to, besides its pointer.
 #[derive(Clone, Copy, PartialEq)]
 enum Side<'c, 'a> {
     /// Where the pointer says.
@@ -269,7 +269,7 @@ fn is_same<'c: 'a, 'a>(one: Value<'c, 'a>, other: Value<'c, 'a>, left: &mut u32)
         && name(first) == name(second)
         && one.r#type() == other.r#type()
         && first.attributes().eq(second.attributes())
-        // What an op of Triton's holds beside its attributes, as no dialect is there to say.
+        // What a Triton op holds besides its attributes, since its dialect is not registered.
         && ["axis", "end", "start"].into_iter().all(|held| first.attribute(held).ok() == second.attribute(held).ok())
         && first.operand_count() == second.operand_count()
         && first.operands().zip(second.operands()).all(|(one, other)| is_same(one, other, left))

@@ -52,7 +52,7 @@ pub const PASS: Pass = Pass {
 /// The attribute that says what calls of a function stand for.
 const CARRIER: &str = "symm.carrier";
 
-/// The operands that make a context of its parts, beside the bases.
+/// The operands that make a context of its parts, besides the bases.
 const PARTS: [&str; 2] = ["ctx.rank", "ctx.num_ranks"];
 
 fn run(root: OperationRef, _: &Values) -> Result<Ir, Reported> {

@@ -81,7 +81,7 @@ impl Pool {
         let Code::Host(kernel) = launch.code else {
             return Err(Error::Program(format!("@{} has no code for the CPU", launch.name)));
         };
-        // A block may stay in its kernel for ever when the run fails: then a joined rank still returns to its caller.
+        // A block may stay in its kernel forever when the run fails: then a joined rank still returns to its caller.
         let hosted = u32::from(!agent.world.joined);
         let mut workers = lock(&self.workers);
         let wanted = (launch.blocks - hosted).saturating_sub(workers.len() as u32);
@@ -129,7 +129,7 @@ impl Pool {
         for worker in lock(&self.workers).drain(..) {
             worker.send(Order::Exit);
             if failed {
-                // It may be in a kernel for ever.
+                // It may be in a kernel forever.
                 worker.thread.detach();
             } else {
                 worker.thread.join();

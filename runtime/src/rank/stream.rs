@@ -145,7 +145,7 @@ impl Stream {
         // SAFETY: the caller's promise; the values live until the kernel has them.
         let launched = unsafe { self.launch_with(kernel, grid, &pointers) };
         if launched.is_err() {
-            // On the CPU blocks of a run that has failed may stay for ever in a kernel that reads them.
+            // On the CPU blocks of a run that has failed may stay forever in a kernel that reads them.
             std::mem::forget((values, pointers));
         }
         launched
@@ -154,7 +154,7 @@ impl Stream {
     /// Likewise with a pointer to each argument's value, as C passes them.
     ///
     /// # Safety
-    /// As for [`Stream::launch`]. The values are valid until the call returns; after an error for ever.
+    /// As for [`Stream::launch`]. The values are valid until the call returns; after an error forever.
     ///
     /// # Errors
     /// As for [`Stream::launch`].
@@ -220,7 +220,7 @@ impl Drop for Stream {
         if self.owned {
             let failed = self.seat.world.failed();
             // Where that fails the device has failed, which others have said. On HIP it may wait for what the stream
-            // has to do: after a failure perhaps for ever.
+            // has to do: after a failure perhaps forever.
             let _ = self.seat.end(|api| {
                 if !failed || !matches!(api.is_done(self.raw), Ok(false)) {
                     api.destroy_stream(self.raw);

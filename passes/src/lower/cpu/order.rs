@@ -155,7 +155,7 @@ pub fn wait<'c: 'a, 'a>(op: Wait<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'c,
     if runtime.check {
         return watched_wait(op, b, runtime, flag);
     }
-    // The runtime waits for ever with 0.
+    // The runtime waits forever with 0.
     let timeout = op.timeout().map(|timeout| b.binary("arith.maxsi", b.cast(timeout, b.int(64)), b.i64(1)));
     let timeout = timeout.unwrap_or_else(|| b.i64(0));
     let seen = poll(b, runtime, op.ctx(), flag, (op.comparison(), op.is_unsigned()), op.value(), timeout);

@@ -181,7 +181,7 @@ fn look(deadline: Deadline, record: &str) -> (String, String) {
     (format!("{}.reg .b64 wanted, found;\n", Deadline::REGISTERS), look)
 }
 
-/// What AMD's assembly changes beside its results.
+/// What AMD's assembly changes besides its results.
 const AMD_CLOBBERS: &str = ",~{vcc},~{scc}";
 
 /// The constraints of assembly that may read and write any memory.

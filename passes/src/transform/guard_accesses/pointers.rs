@@ -1,4 +1,4 @@
-//! The accesses of an op of Triton's or symm's, and what their pointers are made of.
+//! The accesses of a Triton or symm op, and what their pointers are made of.
 
 use crate::ir::packets::LINE;
 use crate::ir::{blocks, definition, enclosing, name, operations, owner, symm_ops};
@@ -54,7 +54,7 @@ const PLAIN: [(&str, &str, Option<usize>); 4] = [
     ("tt.atomic_cas", "tl.atomic_cas", None),
 ];
 
-/// The contexts of all kernels of Triton's that are made of arguments: what a function accesses comes after them.
+/// The contexts of all Triton kernels that are made of arguments: what a function accesses comes after them.
 pub fn contexts<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Vec<Ctx<'c, 'a>> {
     let made = symm_ops(root).into_iter().filter_map(|op| if let SymmOp::Ctx(ctx) = op { Some(ctx) } else { None });
     let is_of_kernel = |ctx: &Ctx<'c, 'a>| enclosing(ctx.operation(), &[FUNCTION]).is_some();
@@ -125,7 +125,7 @@ fn context_of<'c: 'a, 'a>(contexts: &[Ctx<'c, 'a>], op: OperationRef<'c, 'a>) ->
     contexts.iter().find(|ctx| enclosing(ctx.operation(), &[FUNCTION]) == Some(function)).map(|ctx| ctx.ctx())
 }
 
-/// The bytes of an element that a pointer of Triton's points to.
+/// The bytes of an element that a Triton pointer points to.
 fn bytes_at(pointer: Value) -> Option<i64> {
     let pointer = Pointer::of(pointer.r#type())
         .filter(|pointer| matches!(pointer, Pointer::Triton(_) | Pointer::TritonTensor(..)))?;
