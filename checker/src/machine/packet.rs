@@ -59,7 +59,7 @@ impl Machine {
     }
 
     pub(super) fn wait_packet(&mut self, task: TaskId, lines: &[Range], epoch: u32, site: &Site) -> Vec<u8> {
-        let received = lines.iter().filter_map(|&line| self.receive(task, line, epoch, site));
+        let received = lines.iter().map(|&line| self.receive(task, line, epoch, site).unwrap_or(0));
         received.flat_map(u64::to_le_bytes).collect()
     }
 
@@ -95,11 +95,26 @@ impl Machine {
     fn receive(&mut self, task: TaskId, at: Range, epoch: u32, site: &Site) -> Option<u64> {
         let now = self.now(task);
         self.access(task, at, Some(Scope::Sys), false, site);
-        let line = self.lines.get_mut(&at).filter(|line| line.epoch == epoch)?;
+        let Some(line) = self.lines.get_mut(&at) else {
+            return (epoch == 0).then(|| self.first_data(task, at, site));
+        };
+        if line.epoch != epoch {
+            return None;
+        }
         line.received.push(now);
         let (data, seen, by) = (line.data, line.seen.clone(), line.by);
         self.draw(by, now, true);
         self.states[task].knowledge.seen.join(&seen);
         Some(data)
+    }
+
+    /// The data of a line that no packet has come to yet.
+    fn first_data(&mut self, task: TaskId, at: Range, site: &Site) -> u64 {
+        let (bytes, fault) = self.memory.read(at);
+        if let Some(kind) = fault {
+            self.fault(kind, task, at, site);
+        }
+        let half = |from: usize| bytes[from..from + 4].iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte));
+        half(0) | half(8) << 32
     }
 }

@@ -182,7 +182,8 @@ def lines_of(operands):
 
 def spread(found, pointers, mask, masked=0):
     """What was found of each line that is not masked, at its place in the block."""
-    on = everywhere(pointers) if mask is None else np.broadcast_to(mask.data, pointers.data.shape)
+    # A mask that is computed may be one of numbers, which numpy takes for places.
+    on = everywhere(pointers) if mask is None else np.broadcast_to(mask.data, pointers.data.shape).astype(bool)
     values = np.full(pointers.data.shape, masked, found.dtype)
     values[on] = found
     return values
