@@ -82,11 +82,11 @@ pub const PASS: Pass = Pass {
 };
 
 fn run(root: OperationRef, fences_waits: bool) -> Ir {
-    let mut pass = InferOrder { known: HashMap::new(), let_in: HashMap::new(), fences_waits };
+    let mut pass = InferOrder { known: HashMap::new(), let_in: HashMap::new(), fences_waits, outcome: Ir::Kept };
     for block in blocks(root) {
         pass.run_on_block(block);
     }
-    Ir::Changed
+    pass.outcome
 }
 
 /// What an operation is to the operations around it in its block.
@@ -128,6 +128,7 @@ struct InferOrder<'c, 'a> {
     /// For ops that were looked at, and groups: whether all is let in that was seen before them.
     let_in: HashMap<(usize, Group), bool>,
     fences_waits: bool,
+    outcome: Ir,
 }
 
 impl<'c: 'a, 'a> InferOrder<'c, 'a> {
@@ -205,8 +206,9 @@ impl<'c: 'a, 'a> InferOrder<'c, 'a> {
                 Kind::Fence(fence) => {
                     if self.is_covered(done.last(), fence) {
                         Builder::before(op).erase(op);
-                    } else {
-                        done.push_fence(op, fence);
+                        self.outcome = Ir::Changed;
+                    } else if done.push_fence(op, fence) {
+                        self.outcome = Ir::Changed;
                     }
                     rest = &rest[1..];
                     continue;
@@ -224,6 +226,7 @@ impl<'c: 'a, 'a> InferOrder<'c, 'a> {
                 done.extend(run);
                 continue;
             }
+            self.outcome = Ir::Changed;
             for member in &members {
                 set_keyword(*member, "sem", Order::Relaxed as i64);
             }

@@ -44,8 +44,8 @@ impl<'c: 'a, 'a> Done<'c, 'a> {
         self.steps.extend(steps);
     }
 
-    /// Adds a fence, or makes the fence directly before it as strong as both.
-    pub fn push_fence(&mut self, op: OperationRef<'c, 'a>, fence: Fence<'c, 'a>) {
+    /// Adds a fence, or makes the fence directly before it as strong as both, and says so.
+    pub fn push_fence(&mut self, op: OperationRef<'c, 'a>, fence: Fence<'c, 'a>) -> bool {
         if let Some((before, Kind::Fence(other))) = self.steps.last()
             && other.group() == fence.group()
         {
@@ -56,10 +56,11 @@ impl<'c: 'a, 'a> Done<'c, 'a> {
                 set_keyword(*before, "scope", scope as i64);
                 self.locations.push(op.location());
                 Builder::before(op).erase(op);
-                return;
+                return true;
             }
         }
         self.extend(&[(op, Kind::Fence(fence))]);
+        false
     }
 
     /// Gives the last fence the locations of those that it stands for.
