@@ -260,7 +260,7 @@ impl Machine {
     /// The same, of a write that may change nothing.
     fn access_as(&mut self, task: TaskId, access: &Access, changes_nothing: bool) {
         let known = &self.states[task].knowledge.order;
-        for earlier in self.shadow.record(access.clone(), known, &self.tasks) {
+        for earlier in self.shadow.record(access, known, &self.tasks) {
             if self.cells.get(&earlier.range).is_some_and(|history| history.has_read(&earlier, known)) {
                 continue;
             }

@@ -11,8 +11,32 @@ pub const MOST_BYTES: u64 = 1 << 32;
 struct Allocation {
     bytes: Vec<u8>,
     /// For each byte whether it was written; `None` where all hold something.
-    written: Option<Vec<bool>>,
+    written: Option<Bits>,
     is_live: bool,
+}
+
+/// A bit for each byte.
+#[derive(Debug)]
+struct Bits(Vec<u64>);
+
+impl Bits {
+    /// The words that have bits of these bytes, and a mask of them.
+    fn words(bytes: std::ops::Range<usize>) -> impl Iterator<Item = (usize, u64)> {
+        (bytes.start / 64..bytes.end.div_ceil(64)).map(move |nth| {
+            let from = bytes.start.saturating_sub(64 * nth);
+            let to = (bytes.end - 64 * nth).min(64);
+            let ones = |bits: usize| u64::MAX.checked_shr(64 - u32::try_from(bits).unwrap_or(64)).unwrap_or(0);
+            (nth, ones(to) & !ones(from))
+        })
+    }
+
+    fn set(&mut self, bytes: std::ops::Range<usize>) {
+        Self::words(bytes).for_each(|(nth, mask)| self.0[nth] |= mask);
+    }
+
+    fn are_set(&self, bytes: std::ops::Range<usize>) -> bool {
+        Self::words(bytes).all(|(nth, mask)| self.0[nth] & mask == mask)
+    }
 }
 
 /// The allocations of all heaps.
@@ -34,7 +58,7 @@ impl Memory {
             self.allocations.remove(&at);
         }
         let bytes = vec![0; usize::try_from(range.bytes).unwrap_or(0)];
-        let written = (!zero).then(|| vec![false; bytes.len()]);
+        let written = (!zero).then(|| Bits(vec![0; bytes.len().div_ceil(64)]));
         self.allocations.insert((range.heap, range.start), Allocation { bytes, written, is_live: true });
     }
 
@@ -75,7 +99,7 @@ impl Memory {
         let Some((allocation, _, within)) = self.find(range) else {
             return (vec![0; usize::try_from(range.bytes.min(MOST_BYTES)).unwrap_or(0)], Some(Kind::OutOfHeap));
         };
-        let is_there = |written: &Vec<bool>| written[within.clone()].iter().all(|&is| is);
+        let is_there = |written: &Bits| written.are_set(within.clone());
         let kind = match &allocation.written {
             _ if !allocation.is_live => Some(Kind::Freed),
             Some(written) if !is_there(written) => Some(Kind::NeverWritten),
@@ -103,7 +127,7 @@ impl Memory {
         let allocation = self.allocations.get_mut(&at).ok_or(Kind::OutOfHeap)?;
         allocation.bytes[within.clone()].copy_from_slice(bytes);
         if let Some(written) = &mut allocation.written {
-            written[within].fill(true);
+            written.set(within);
         }
         Ok(())
     }
@@ -142,5 +166,16 @@ mod tests {
         memory.write(range(0, 4), &[1; 4]).unwrap();
         assert_eq!(memory.read(range(0, 4)).1, None);
         assert_eq!(memory.read(range(2, 4)).1, Some(Kind::NeverWritten));
+    }
+
+    #[test]
+    fn each_byte_has_its_bit() {
+        for (start, end) in [(0, 64), (0, 1), (63, 65), (10, 200), (128, 192), (64, 64), (5, 5)] {
+            let mut bits = Bits(vec![0; 4]);
+            bits.set(start..end);
+            let set = |byte: usize| bits.are_set(byte..byte + 1);
+            assert!((0..256).all(|byte| set(byte) == (start..end).contains(&byte)), "{start}..{end}");
+            assert!(bits.are_set(start..end) && (end == start || !bits.are_set(start..end + 1)));
+        }
     }
 }

@@ -1,8 +1,19 @@
 //! Who has accessed which bytes last: on each range of bytes, the writes and reads that a later access may race with.
+//!
+//! A heap is cut into stretches, which begin and end at multiples of a page. A stretch is a grid of cells, whose bytes
+//! have the same accesses: one cell as long as nobody accesses a part of it; a page that somebody does gets cells as
+//! small as these parts.
+
+mod cells;
+mod grid;
+mod past;
 
 use crate::clock::{Clock, Epoch};
 use crate::op::{Range, Site};
 use crate::task::{Scope, Task};
+use cells::Cells;
+use grid::{Heap, LAST, Stretch};
+use past::{Entry, Numbered, Past, Sites};
 use std::collections::{BTreeMap, HashMap};
 
 /// One access of a range.
@@ -20,107 +31,99 @@ pub struct Access {
     pub site: Site,
 }
 
-impl Access {
-    /// Whether two strong accesses are atomic to each other: the same bytes, and scopes that cover both tasks.
-    fn is_atomic_with(&self, other: &Self, tasks: &[Task]) -> bool {
-        let (me, them) = (tasks[self.epoch.task], tasks[other.epoch.task]);
-        let (Some(mine), Some(theirs)) = (self.strong, other.strong) else { return false };
-        self.range == other.range && mine.covers(me, them) && theirs.covers(them, me)
-    }
-
-    /// Whether whoever is ordered after `self`, or atomic with it, is so with `older`, which `self` comes after.
-    fn replaces(&self, older: &Self) -> bool {
-        if !self.writes && (older.writes || older.epoch.task != self.epoch.task) {
-            return false;
-        }
-        match (self.strong, older.strong) {
-            (None, _) => true,
-            (Some(_), None) => false,
-            (Some(mine), Some(theirs)) => self.range == older.range && theirs >= mine,
-        }
-    }
-}
-
-/// Bytes with the same accesses.
-#[derive(Debug, Clone)]
-struct Segment {
-    end: u64,
-    accesses: Vec<usize>,
-}
-
 /// The accesses of all heaps.
 #[derive(Debug, Default)]
 pub struct Shadow {
-    accesses: Vec<Access>,
-    heaps: HashMap<u32, BTreeMap<u64, Segment>>,
+    heaps: HashMap<u32, BTreeMap<u64, Stretch>>,
+    cells: Cells,
+    sites: Sites,
 }
 
 impl Shadow {
     /// Notes an access of a task that knows `clock`. Returns the earlier accesses that it races with, each once.
-    pub fn record(&mut self, access: Access, clock: &Clock, tasks: &[Task]) -> Vec<Access> {
-        let Range { heap, start, .. } = access.range;
-        let end = access.range.end();
-        let segments = self.heaps.entry(heap).or_default();
-        split(segments, start);
-        split(segments, end);
-        fill(segments, start, end);
-        let id = self.accesses.len();
-        let mut races = Vec::new();
-        for (_, segment) in segments.range_mut(start..end) {
-            segment.accesses.retain(|&older| {
-                let before = &self.accesses[older];
-                if clock.covers(before.epoch) {
-                    return !access.replaces(before);
-                }
-                if (before.writes || access.writes) && !access.is_atomic_with(before, tasks) && !races.contains(&older)
-                {
-                    races.push(older);
-                }
-                true
-            });
-            segment.accesses.push(id);
+    pub fn record(&mut self, access: &Access, clock: &Clock, tasks: &[Task]) -> Vec<Access> {
+        let Self { heaps, cells, sites } = self;
+        let Access { epoch, strong, writes, range, .. } = *access;
+        let past = Past { epoch, strong, writes, range, site: sites.number(&access.site) };
+        let (start, end) = (range.start, range.end().min(LAST));
+        if start >= end {
+            return Vec::new();
         }
-        self.accesses.push(access);
-        races.into_iter().map(|race| self.accesses[race].clone()).collect()
+        let stretches = heaps.entry(range.heap).or_default();
+        let first = Heap { number: range.heap, stretches, cells }.cut(start, end);
+        let mut races = Races { past, clock, tasks, found: Vec::new() };
+        let mut entry = None;
+        let mut before = Vec::new();
+        for (&from, stretch) in stretches.range_mut(first..end) {
+            let grain = stretch.grain(from);
+            let is_one = (from.max(start), stretch.end.min(end)) == (start, end) && end - start == grain;
+            for nth in stretch.within(from, start, end) {
+                let entry = *entry.get_or_insert_with(|| {
+                    let fits = is_one && range.end() == end;
+                    let own = fits.then(|| Entry::of(&past)).flatten();
+                    own.unwrap_or_else(|| Entry::number(cells.numbered.add(past)))
+                });
+                let range = Range { start: from + nth as u64 * grain, bytes: grain, ..range };
+                let cell = &mut stretch.cells[nth];
+                cells.list(*cell, &mut before);
+                before.retain(|&older| races.keeps(older, range, &mut cells.numbered));
+                before.push(entry);
+                cells.numbered.take(entry);
+                cells.set(cell, &before);
+            }
+        }
+        races.found.iter().map(|(_, past)| sites.access(past)).collect()
     }
 
     /// Forgets what was done with memory that is allocated anew.
     pub fn forget(&mut self, range: Range) {
-        let segments = self.heaps.entry(range.heap).or_default();
-        split(segments, range.start);
-        split(segments, range.end());
-        let old: Vec<_> = segments.range(range.start..range.end()).map(|(&at, _)| at).collect();
-        for at in old {
-            segments.remove(&at);
+        let Self { heaps, cells, .. } = self;
+        let (start, end) = (range.start, range.end().min(LAST));
+        let stretches = heaps.entry(range.heap).or_default();
+        let mut heap = Heap { number: range.heap, stretches, cells };
+        heap.split(start);
+        heap.split(end);
+        let first = heap.first(start);
+        let mut empty = Vec::new();
+        for (&from, stretch) in stretches.range_mut(first..end) {
+            for nth in stretch.within(from, start, end) {
+                cells.empty(&mut stretch.cells[nth]);
+            }
+            empty.extend((start <= from && stretch.end <= end).then_some(from));
+        }
+        for from in empty {
+            stretches.remove(&from);
         }
     }
 }
 
-/// Makes a segment that has `at` inside two.
-fn split(segments: &mut BTreeMap<u64, Segment>, at: u64) {
-    let Some((_, segment)) = segments.range_mut(..at).next_back() else { return };
-    if segment.end > at {
-        let after = Segment { end: segment.end, accesses: segment.accesses.clone() };
-        segment.end = at;
-        segments.insert(at, after);
-    }
+/// The earlier accesses that one races with.
+struct Races<'t> {
+    past: Past,
+    clock: &'t Clock,
+    tasks: &'t [Task],
+    /// Each with its number, if it has one.
+    found: Vec<(Option<u32>, Past)>,
 }
 
-/// Makes segments where there are none between two bytes.
-fn fill(segments: &mut BTreeMap<u64, Segment>, start: u64, end: u64) {
-    let mut gaps = Vec::new();
-    let mut at = start;
-    for (&next, segment) in segments.range(start..end) {
-        if next > at {
-            gaps.push((at, next));
+impl Races<'_> {
+    /// Whether a cell keeps an earlier access, beside this one.
+    fn keeps(&mut self, older: Entry, cell: Range, numbered: &mut Numbered) -> bool {
+        let (access, before) = (&self.past, numbered.get(older, cell));
+        if self.clock.covers(before.epoch) {
+            let is_replaced = access.replaces(&before);
+            if is_replaced {
+                numbered.leave(older);
+            }
+            return !is_replaced;
         }
-        at = segment.end;
-    }
-    if at < end {
-        gaps.push((at, end));
-    }
-    for (from, to) in gaps {
-        segments.insert(from, Segment { end: to, accesses: Vec::new() });
+        if (before.writes || access.writes) && !access.is_atomic_with(&before, self.tasks) {
+            let number = older.as_number();
+            if number.is_none() || !self.found.iter().any(|(known, _)| *known == number) {
+                self.found.push((number, before));
+            }
+        }
+        true
     }
 }
 
@@ -146,9 +149,9 @@ mod tests {
     #[test]
     fn only_bytes_in_common_race() {
         let mut shadow = Shadow::default();
-        assert!(shadow.record(access(0, 1, 0, 16, true, None), &clock(0, 1), &tasks()).is_empty());
-        assert!(shadow.record(access(1, 1, 16, 4, true, None), &clock(1, 1), &tasks()).is_empty());
-        let races = shadow.record(access(1, 2, 8, 4, false, None), &clock(1, 2), &tasks());
+        assert!(shadow.record(&access(0, 1, 0, 16, true, None), &clock(0, 1), &tasks()).is_empty());
+        assert!(shadow.record(&access(1, 1, 16, 4, true, None), &clock(1, 1), &tasks()).is_empty());
+        let races = shadow.record(&access(1, 2, 8, 4, false, None), &clock(1, 2), &tasks());
         assert_eq!(races, [access(0, 1, 0, 16, true, None)]);
     }
 
@@ -157,11 +160,11 @@ mod tests {
         let mut shadow = Shadow::default();
         for reader in [1, 2] {
             let read = access(reader, 1, 0, 4, false, None);
-            assert!(shadow.record(read, &clock(reader, 1), &tasks()).is_empty());
+            assert!(shadow.record(&read, &clock(reader, 1), &tasks()).is_empty());
         }
         let mut knows = clock(0, 1);
         knows.join(&clock(2, 1));
-        let races = shadow.record(access(0, 1, 0, 4, true, None), &knows, &tasks());
+        let races = shadow.record(&access(0, 1, 0, 4, true, None), &knows, &tasks());
         assert_eq!(races, [access(1, 1, 0, 4, false, None)]);
     }
 
@@ -169,8 +172,8 @@ mod tests {
     fn strong_accesses_race_with_weak_ones_and_with_too_narrow_ones() {
         let race = |older: Option<Scope>, newer: Option<Scope>, bytes| {
             let mut shadow = Shadow::default();
-            shadow.record(access(1, 1, 0, 4, true, older), &clock(1, 1), &tasks());
-            let at_other = shadow.record(access(0, 1, 0, bytes, true, newer), &clock(0, 1), &tasks());
+            shadow.record(&access(1, 1, 0, 4, true, older), &clock(1, 1), &tasks());
+            let at_other = shadow.record(&access(0, 1, 0, bytes, true, newer), &clock(0, 1), &tasks());
             !at_other.is_empty()
         };
         assert!(!race(Some(Scope::Sys), Some(Scope::Sys), 4));
@@ -183,18 +186,80 @@ mod tests {
     #[test]
     fn a_strong_write_does_not_hide_a_weak_one_before_it() {
         let mut shadow = Shadow::default();
-        shadow.record(access(1, 1, 0, 4, true, None), &clock(1, 1), &tasks());
-        shadow.record(access(1, 2, 0, 4, true, Some(Scope::Sys)), &clock(1, 2), &tasks());
-        let races = shadow.record(access(0, 1, 0, 4, false, Some(Scope::Sys)), &clock(0, 1), &tasks());
+        shadow.record(&access(1, 1, 0, 4, true, None), &clock(1, 1), &tasks());
+        shadow.record(&access(1, 2, 0, 4, true, Some(Scope::Sys)), &clock(1, 2), &tasks());
+        let races = shadow.record(&access(0, 1, 0, 4, false, Some(Scope::Sys)), &clock(0, 1), &tasks());
         assert_eq!(races, [access(1, 1, 0, 4, true, None)]);
     }
 
     #[test]
     fn memory_that_is_allocated_anew_has_no_past() {
         let mut shadow = Shadow::default();
-        shadow.record(access(1, 1, 0, 16, true, None), &clock(1, 1), &tasks());
+        shadow.record(&access(1, 1, 0, 16, true, None), &clock(1, 1), &tasks());
         shadow.forget(Range { heap: 0, start: 4, bytes: 4 });
-        assert!(shadow.record(access(0, 1, 4, 4, true, None), &clock(0, 1), &tasks()).is_empty());
-        assert_eq!(shadow.record(access(0, 2, 8, 1, true, None), &clock(0, 2), &tasks()).len(), 1);
+        assert!(shadow.record(&access(0, 1, 4, 4, true, None), &clock(0, 1), &tasks()).is_empty());
+        assert_eq!(shadow.record(&access(0, 2, 8, 1, true, None), &clock(0, 2), &tasks()).len(), 1);
+    }
+
+    /// The same for each byte by itself, all accesses with numbers of their own.
+    #[derive(Default)]
+    struct Bytes {
+        all: Vec<(Access, Past)>,
+        bytes: BTreeMap<u64, Vec<usize>>,
+    }
+
+    impl Bytes {
+        fn record(&mut self, access: &Access, clock: &Clock) -> Vec<Access> {
+            let Access { epoch, strong, writes, range, .. } = *access;
+            let past = Past { epoch, strong, writes, range, site: 0 };
+            let mut races = Vec::new();
+            for byte in range.start..range.end() {
+                let here = self.bytes.entry(byte).or_default();
+                here.retain(|&older| {
+                    let before = &self.all[older].1;
+                    let is_known = clock.covers(before.epoch);
+                    let is_race = (before.writes || writes) && !past.is_atomic_with(before, &tasks());
+                    if !is_known && is_race && !races.contains(&older) {
+                        races.push(older);
+                    }
+                    !(is_known && past.replaces(before))
+                });
+                here.push(self.all.len());
+            }
+            self.all.push((access.clone(), past));
+            races.into_iter().map(|race| self.all[race].0.clone()).collect()
+        }
+    }
+
+    #[test]
+    fn cells_say_what_each_byte_by_itself_does() {
+        let mut random = crate::schedule::Random::new(1);
+        let (mut shadow, mut bytes) = (Shadow::default(), Bytes::default());
+        let mut clocks = vec![Clock::default(); 3];
+        let mut races = 0;
+        for round in 0..6000 {
+            let (task, other) = (random.below(3), random.below(3));
+            if random.below(4) == 0 {
+                let known = clocks[other].clone();
+                clocks[task].join(&known);
+            }
+            let step = clocks[task].tick(task).step;
+            let size = [1, 2, 4, 8, 16, 24, 512, 700, 1500][random.below(if round < 3000 { 5 } else { 9 })];
+            let start = random.below(1800) as u64 / [1, 8][random.below(2)] * 8;
+            let start = if size == 1 { start + random.below(8) as u64 } else { start };
+            let strong = [None, None, Some(Scope::Gpu), Some(Scope::Sys)][random.below(4)];
+            let access = access(task, step, start, size, random.below(2) == 0, strong);
+            let found = shadow.record(&access, &clocks[task], &tasks());
+            assert_eq!(found, bytes.record(&access, &clocks[task]), "{round}: {access:?}");
+            races += found.len();
+            if random.below(500) == 0 {
+                let range = Range { heap: 0, start, bytes: size };
+                shadow.forget(range);
+                bytes.bytes.retain(|&byte, _| !(range.start..range.end()).contains(&byte));
+            }
+        }
+        assert!(races > 500);
+        shadow.forget(Range { heap: 0, start: 0, bytes: 1 << 20 });
+        assert!(shadow.cells.is_unused() && shadow.heaps[&0].is_empty());
     }
 }
