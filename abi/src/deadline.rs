@@ -1,6 +1,8 @@
 //! The record of a deadline: what waits in a kernel ask when they have waited long, and what the first one that gives
 //! up writes. It is words of 64 bits, in memory of the device.
 
+use crate::heap::MAX_RANKS;
+
 /// After how many nanoseconds a wait gives up, unless it has a limit of its own; without end where it is 2^63 - 1.
 pub const LIMIT_WORD: usize = 0;
 
@@ -10,7 +12,8 @@ pub const STATE_WORD: usize = 1;
 /// The `tag` of the op that gave up.
 pub const TAG_WORD: usize = 2;
 
-/// The address of the flag, or of the line of a packet.
+/// The address of the flag, or of the line of a packet. A loop that polls by an atomic writes the address on this
+/// rank's heap, with the rank of the place, plus one, above: see [`RANK_SHIFT`].
 pub const ADDRESS_WORD: usize = 3;
 
 /// What was waited for: the value, or the packet's epoch.
@@ -52,6 +55,11 @@ pub const LOGGED_WORDS: usize = LOG_WORD + LOG_ENTRIES * ENTRY_WORDS;
 
 /// Where the numbers of a program along y and z are in its word; the one along x has the bits below.
 pub const PROGRAM_SHIFTS: [u32; 2] = [32, 48];
+
+/// Where the rank of a place, plus one, is above its address.
+pub const RANK_SHIFT: u32 = 56;
+
+const _: () = assert!(MAX_RANKS < 0xff, "a rank plus one has 8 bits");
 
 /// No wait has given up.
 pub const GOOD: i64 = 0;

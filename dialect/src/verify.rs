@@ -70,14 +70,10 @@ fn verify_action<'c: 'a, 'a>(op: SymmOp<'c, 'a>, action: Action<'c, 'a>) -> Verd
         Action::Signal(signal) => flag::signal(signal),
         Action::Wait(wait) => flag::wait(wait),
         Action::WaitPacket(wait) => {
-            let extras = [("tag", wait.tag().is_some()), ("limit", wait.limit().is_some()), ("log", wait.logs())];
-            flag::deadline(op, Some(wait.slots()), wait.deadline(), extras)?;
+            flag::deadline(op, Some(wait.slots()))?;
             packet::verify(op)
         }
-        Action::Barrier(wait) => {
-            let extras = [("tag", wait.tag().is_some()), ("limit", wait.limit().is_some()), ("log", wait.logs())];
-            flag::deadline(op, None, wait.deadline(), extras)
-        }
+        Action::Barrier(_) => flag::deadline(op, None),
         Action::PutPacket(_) | Action::TryPacket(_) => packet::verify(op),
         Action::Fence(fence) => {
             ensure(op, fence.sem() != Order::Relaxed, || "O1: a relaxed fence orders nothing".into())

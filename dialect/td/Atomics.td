@@ -20,6 +20,9 @@ def Symm_AtomicRmwOp : Symm_AtomicOp<"atomic_rmw", [AllTypesMatch<["value", "res
     bf16, f32 and f64; `xchg` takes them all. In a Triton kernel `min` and `max` take f32 and f64 too. `sem` defaults
     to acq_rel and `scope` to sys (O1). Where `mask` is false nothing happens and the result is undefined.
 
+    With `deadline` a loop that polls by this op leaves when the record's time is over (symm-limit-polls), as a wait
+    does that gives up; `tag`, `limit` and `logs` are as in `symm.wait`. Elsewhere it means nothing.
+
     ```mlir
     %old = symm.atomic_rmw add %ctx, %m[%i], %one, %peer : memref<4xi32>, i32
     %was = symm.atomic_rmw fadd %ctx, %p, %x, %peer sem relaxed : !llvm.ptr, f32
@@ -27,12 +30,14 @@ def Symm_AtomicRmwOp : Symm_AtomicOp<"atomic_rmw", [AllTypesMatch<["value", "res
   }];
   let arguments = (ins Symm_RmwKind:$kind, Symm_Ctx:$ctx, Symm_Pointer:$ptr, AnyType:$value,
                        Variadic<Index>:$indices, Symm_Rank:$rank, Optional<I64>:$delta, Optional<Symm_Mask>:$mask,
-                       DefaultValuedAttr<Symm_Order, "::symm::Order::AcqRel">:$sem,
+                       Optional<Symm_Pointer>:$deadline, OptionalAttr<I64Attr>:$tag, OptionalAttr<I64Attr>:$limit,
+                       UnitAttr:$logs, DefaultValuedAttr<Symm_Order, "::symm::Order::AcqRel">:$sem,
                        DefaultValuedAttr<Symm_Scope, "::symm::Scope::Sys">:$scope);
   let results = (outs AnyType:$result);
   let assemblyFormat = [{
     $kind $ctx `,` $ptr (`[` $indices^ `]`)? `,` $value `,` custom<Rank>($rank, type($rank)) (`via` $delta^)?
-    (`mask` $mask^ `:` type($mask))? (`sem` $sem^)? (`scope` $scope^)? attr-dict `:` type($ptr) `,` type($value)
+    (`mask` $mask^ `:` type($mask))? (`deadline` $deadline^ `:` type($deadline))? (`tag` $tag^)? (`limit` $limit^)?
+    (`logs` $logs^)? (`sem` $sem^)? (`scope` $scope^)? attr-dict `:` type($ptr) `,` type($value)
   }];
 }
 
@@ -42,7 +47,7 @@ def Symm_AtomicCasOp
   let description = [{
     Stores `desired` if the value equals `expected`, bit for bit. i32 and i64; in a Triton kernel i16, f32 and f64 too.
     `sem` defaults to acq_rel and `scope` to sys (O1). Where `mask` is false nothing happens and the result is
-    undefined.
+    undefined. `deadline`, `tag`, `limit` and `logs` are as in `symm.atomic_rmw`.
 
     ```mlir
     %old = symm.atomic_cas %ctx, %lock[%i], %free, %mine, %peer : memref<1xi64>, i64
@@ -50,12 +55,14 @@ def Symm_AtomicCasOp
   }];
   let arguments = (ins Symm_Ctx:$ctx, Symm_Pointer:$ptr, AnyType:$expected, AnyType:$desired,
                        Variadic<Index>:$indices, Symm_Rank:$rank, Optional<I64>:$delta, Optional<Symm_Mask>:$mask,
-                       DefaultValuedAttr<Symm_Order, "::symm::Order::AcqRel">:$sem,
+                       Optional<Symm_Pointer>:$deadline, OptionalAttr<I64Attr>:$tag, OptionalAttr<I64Attr>:$limit,
+                       UnitAttr:$logs, DefaultValuedAttr<Symm_Order, "::symm::Order::AcqRel">:$sem,
                        DefaultValuedAttr<Symm_Scope, "::symm::Scope::Sys">:$scope);
   let results = (outs AnyType:$result);
   let assemblyFormat = [{
     $ctx `,` $ptr (`[` $indices^ `]`)? `,` $expected `,` $desired `,` custom<Rank>($rank, type($rank)) (`via` $delta^)?
-    (`mask` $mask^ `:` type($mask))? (`sem` $sem^)? (`scope` $scope^)? attr-dict `:` type($ptr) `,` type($expected)
+    (`mask` $mask^ `:` type($mask))? (`deadline` $deadline^ `:` type($deadline))? (`tag` $tag^)? (`limit` $limit^)?
+    (`logs` $logs^)? (`sem` $sem^)? (`scope` $scope^)? attr-dict `:` type($ptr) `,` type($expected)
   }];
 }
 

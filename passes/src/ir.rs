@@ -10,7 +10,7 @@ mod raw;
 pub use builder::{Builder, argument};
 pub use raw::{
     Aggregate, aggregate, dialects, erase_argument, fuse_locations, has_one_use, has_uses, lasting, lasting_op,
-    move_after, mutable, name, owner, select, take_body,
+    move_after, mutable, name, owner, select, take_body, take_region,
 };
 
 use melior::Context;
@@ -111,6 +111,11 @@ pub fn enclosing<'c: 'a, 'a>(op: OperationRef<'c, 'a>, names: &[&str]) -> Option
         parent = op.parent_operation();
     }
     None
+}
+
+/// Whether an operation is in a region of another one.
+pub fn is_within<'c: 'a, 'a>(op: OperationRef<'c, 'a>, around: OperationRef<'c, 'a>) -> bool {
+    std::iter::successors(op.parent_operation(), OperationRef::parent_operation).any(|parent| parent == around)
 }
 
 /// Whether an op is a `gpu.func` that can be launched.

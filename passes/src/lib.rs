@@ -40,6 +40,7 @@ pub const PASSES: &[Pass] = &[
     transform::infer_order::PASS,
     transform::pipeline_remote::PASS,
     transform::tag_waits::PASS,
+    transform::limit_polls::PASS,
     transform::insert_trace::PASS,
     lower::cpu::PASS,
     lower::nvvm::PASS,

@@ -74,6 +74,7 @@ fn deadline_record(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         ("host", deadline::HOST_WORD),
         ("base", deadline::BASE_WORD),
         ("words", deadline::WORDS),
+        ("rank_shift", deadline::RANK_SHIFT as usize),
         ("program", deadline::PROGRAM_WORD),
         ("tensors", deadline::TENSORS_WORD),
         ("log", deadline::LOG_WORD),

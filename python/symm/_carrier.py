@@ -135,10 +135,11 @@ class Emitter(Operands):
             self.builder.set_insertion_point_to_start(loop.get_body(0))
             body(self.semantic.tensor(loop.get_induction_var(), count.type))
 
-    def until(self, look, kind, ctx):
+    def until(self, look, kind, ctx, waited):
         """Emits a loop that does `look` until it says that it is over, and returns what it has found at last.
 
-        `look` returns what it has found, of the type `kind`, and whether it is over.
+        `look` returns what it has found, of the type `kind`, and whether it is over; the compiler finds out from that
+        what is `waited` for.
         """
         types = [kind.to_ir(self.builder)]
         loop = self.builder.create_while_op(types, [])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Callable, NamedTuple
 
 from triton.language import core as tl
 
@@ -42,7 +42,9 @@ def test(
     `wait`. A loop that does nothing but look is better a `wait`, which polls without atomics.
     """
     flag, value = flag_operands(emit, flag, value)
-    return _holds(emit, emit.seen(ctx, flag, order_of(sem, scope, WaitOrder)), value, compare)
+    asked = choice(compare, "compare", Comparison) or "ge", value
+    seen = emit.seen(ctx, flag, order_of(sem, scope, WaitOrder), deadline=emit.polling(ctx), asked=asked)
+    return _holds(emit, seen, value, compare)
 
 
 @op
@@ -81,14 +83,15 @@ def wait_all(
     mask: Mask = None,
     sem: WaitOrder | None = None,
     scope: Scope | None = None,
+    timeout: float | None = None,
 ) -> tl.tensor:
     """Waits until each of my flags compares with `value` as asked; returns a block of what it has seen.
 
     `flags` is a block of pointers, to flags as in `signal`; `value` is an integer, or a block of them. All flags are
     looked at together, again and again; each look is an atomic for each flag. Where `mask` is False a flag is not
-    looked at, and its value is undefined.
+    looked at, and its value is undefined. `timeout` is that of `wait`: the error names the first flag that is missing.
     """
-    return _wait(emit, ctx, (flags, value, compare, mask), order_of(sem, scope, WaitOrder), every=True)
+    return _wait(emit, ctx, (flags, value, compare, mask, timeout), order_of(sem, scope, WaitOrder), every=True)
 
 
 @op
@@ -101,33 +104,53 @@ def wait_any(
     mask: Mask = None,
     sem: WaitOrder | None = None,
     scope: Scope | None = None,
+    timeout: float | None = None,
 ) -> tl.tensor:
     """Waits until one of my flags compares with `value` as asked; returns a block of what it has seen.
 
     Arguments are those of `wait_all`: compare the result with `value` to know which flags it is. With a mask that is
-    False everywhere it waits for ever. Neither has a time-out.
+    False everywhere it waits for ever, or for as long as it has time.
     """
-    return _wait(emit, ctx, (flags, value, compare, mask), order_of(sem, scope, WaitOrder), every=False)
+    return _wait(emit, ctx, (flags, value, compare, mask, timeout), order_of(sem, scope, WaitOrder), every=False)
+
+
+class Waited(NamedTuple):
+    """What a wait for several flags waits for. `missing`, of what it has found, says which flags are not there; `any`:
+    one of them is enough; `deadline` is its record and the attributes that go with it.
+    """
+
+    flags: tl.tensor
+    value: tl.tensor
+    comparison: str
+    any: bool
+    missing: Callable
+    deadline: tuple
 
 
 def _wait(emit, ctx, asked, order, every):
-    flags, value, compare, mask = asked
+    flags, value, compare, mask, timeout = asked
     if getattr(ctx, "deadline", None) is not None:
         raise TypeError("waits for several flags have no deadline: use wait for each, or another context")
     if not isinstance(flags, tl.tensor) or not flags.type.is_block():
         raise TypeError(f"flags must be a block of pointers, not {describe(flags)}: for one flag there is wait")
     flags, value = flag_operands(emit, flags, value, scalar=False)
-    mask = emit.mask(mask, flags)
+    mask, deadline = emit.mask(mask, flags), emit.deadline(ctx, timeout)
 
     def look():
-        values = emit.seen(ctx, flags, order, mask)
+        values = emit.seen(ctx, flags, order, mask, deadline)
         holds = _holds(emit, values, value, compare)
         if mask is not None:
             left_out = emit.semantic.invert(mask)
             holds = emit.semantic.or_(holds, left_out) if every else emit.semantic.and_(holds, mask)
         return values, emit.reduced(holds, every)
 
-    return emit.until(look, flags.type.with_element_ty(flags.type.scalar.element_ty), ctx)
+    def missing(values):
+        is_missing = emit.semantic.invert(_holds(emit, values, value, compare))
+        return is_missing if mask is None else emit.semantic.and_(is_missing, mask)
+
+    comparison = choice(compare, "compare", Comparison) or "ge"
+    waited = Waited(flags, value, comparison, not every, missing, deadline)
+    return emit.until(look, flags.type.with_element_ty(flags.type.scalar.element_ty), ctx, waited)
 
 
 def _holds(emit, seen, value, compare):

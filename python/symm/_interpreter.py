@@ -8,7 +8,6 @@ import ctypes
 import functools
 import math
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -17,15 +16,13 @@ from triton.language import core as tl
 from triton.runtime import interpreter
 from triton.runtime.interpreter import TensorHandle, _get_np_dtype, interpreter_semantic
 
-from . import _interpreter_deadlock, _interpreter_memory, _interpreter_trace, _open, _symm
+from . import _interpreter_deadlock, _interpreter_memory, _interpreter_polls, _interpreter_trace, _open, _symm
 from ._interpreter_deadline import Clock, timed_out
 from ._interpreter_memory import everywhere, load, store
 from ._operands import Operands
 from ._symm import DEADLINE_OFFSET, MAX_RANKS, TABLE_HEADER_WORDS
 from .errors import CompileError, NotSymmetricError, RankRangeError, SymmError
 
-# How long a wait for several flags sleeps between two looks.
-SECONDS_BETWEEN_LOOKS = 1e-5
 # Where the epochs of a line are, in bytes.
 EPOCHS = (4, 12)
 
@@ -102,23 +99,15 @@ class Interpreter(Operands):
         for index in range(int(count.handle.data.item())):
             body(self.semantic.to_tensor(index))
 
-    def seen(self, ctx, flag, order, mask=None):
+    def seen(self, ctx, flag, order, mask=None, deadline=None, asked=None):
+        # A loop that waits for several flags looks at the time itself.
+        deadline = deadline if asked else None
         with _interpreter_trace.looking(flag, mask):
-            return super().seen(ctx, flag, order, mask)
+            return super().seen(ctx, flag, order, mask, deadline and (deadline[0], {**deadline[1], "asked": asked}))
 
-    def until(self, look, kind, ctx):
-        begin = time.monotonic_ns()
-        found, over = look()
+    def until(self, look, kind, ctx, waited):
         words = table({key: value.handle for key, value in self.present({"ctx": self.context(ctx)}).items()})
-        text = _interpreter_deadlock.flags_text(found)
-        with _interpreter_deadlock.waiting(_open.current(words), located, text) as watch:
-            while not over:
-                time.sleep(SECONDS_BETWEEN_LOOKS)
-                found, over = look()
-                if not over:
-                    watch.looked()
-        _interpreter_trace.waited(found.handle, begin)
-        return found
+        return _interpreter_polls.until(look, words, located, waited)
 
     def reduced(self, block, every):
         return bool(block.handle.data.all() if every else block.handle.data.any())
@@ -128,6 +117,7 @@ class Interpreter(Operands):
         kinds = result if isinstance(result, tuple) else (result,)
         if _interpreter_memory.are_bounds_checked():
             _interpreter_memory.check_operands(name, operands, located)
+        _interpreter_polls.heard(name)
         effect = _interpreter_trace.recorded(name, getattr(Effects, name), remote)
         done = effect(operands, {**(attributes or {}), "results": kinds})
         if isinstance(result, tuple):
@@ -179,13 +169,17 @@ class Effects:
         check_ranks(table(operands))
         mask = operands["mask"].data if "mask" in operands else everywhere(there)
         blocks = (contiguous(each) for each in (there.data, value.data, mask.astype(np.uint8)))
-        return like(value, there, _symm.atomic_rmw(attributes["kind"], there.get_element_ty().name, *blocks))
+        old = like(value, there, _symm.atomic_rmw(attributes["kind"], there.get_element_ty().name, *blocks))
+        _interpreter_polls.polled(operands, attributes, table(operands), old, located)
+        return old
 
     def atomic_cas(operands, attributes):
         there, expected, desired = remote(operands, "ptr"), operands["expected"], operands["desired"]
         check_ranks(table(operands))
         blocks = (contiguous(each.data) for each in (there, expected, desired))
-        return like(expected, there, _symm.atomic_cas(there.get_element_ty().name, *blocks))
+        old = like(expected, there, _symm.atomic_cas(there.get_element_ty().name, *blocks))
+        _interpreter_polls.polled(operands, attributes, table(operands), old, located)
+        return old
 
     def signal(operands, attributes):
         """Returns the flag's new value, for timelines."""

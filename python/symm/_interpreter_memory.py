@@ -33,6 +33,12 @@ ACCESSES = {
 }
 
 
+class State:
+    """How many stores and atomics of Triton's have been made."""
+
+    written = 0
+
+
 def install(located):
     """Wraps Triton's interpreter, once. `located` makes an error at the line of the kernel."""
     if getattr(install, "done", False):
@@ -78,6 +84,7 @@ def _watched(access, located, what, at, mask_at):
     @functools.wraps(access)
     def wrapper(self, *args):
         look_at_ranks()
+        State.written += what != "tl.load"
         if located is not None:
             check(args[at], located, what, None if mask_at is None else args[mask_at])
         return access(self, *args)

@@ -54,8 +54,16 @@ class Operands:
         # What 63 bits hold of nanoseconds.
         return (self.record_of(ctx), {"limit": int(timeout * 1e9)}) if timeout < 2**63 / 1e9 else (None, {})
 
-    def seen(self, ctx, flag, order, mask=None):
-        """What my flag is, or each of a block: by an atomic, so that all threads of the program see the same."""
+    def polling(self, ctx):
+        """The deadline of a loop that polls by an atomic; a context's own is for waits alone."""
+        return (None, {}) if getattr(ctx, "deadline", None) is not None else self.deadline(ctx)
+
+    def seen(self, ctx, flag, order, mask=None, deadline=None, asked=None):
+        """What my flag is, or each of a block: by an atomic, so that all threads of the program see the same.
+
+        A loop that polls by it has a `deadline`; `asked` is the comparison that it is for, and the value.
+        """
+        record, more = deadline or (None, {})
         context = self.context(ctx)
         element = flag.type.scalar.element_ty
         kind = flag.type.with_element_ty(element) if flag.type.is_block() else element
@@ -65,9 +73,10 @@ class Operands:
             "value": self.value(0, flag),
             "rank": self.call("rank", {"ctx": context}, result=tl.int32),
             "mask": mask,
+            "deadline": record,
         }
         order = {**order, "sem": order["sem"] or "acquire"}
-        return self.call("atomic_rmw", operands, {"kind": "or", **order}, kind)
+        return self.call("atomic_rmw", operands, {"kind": "or", **order, **more}, kind)
 
     def present(self, operands):
         """The operands that are there, by name; a context of parts is three."""

@@ -245,7 +245,8 @@ def atomic(
         "rank": emit.ranks(rank, pointer),
         "mask": emit.mask(mask, pointer),
     }
-    return emit.call("atomic_rmw", operands, {"kind": kind, **order_of(sem, scope)}, value.type)
+    operands["deadline"], more = emit.polling(ctx)
+    return emit.call("atomic_rmw", operands, {"kind": kind, **order_of(sem, scope), **more}, value.type)
 
 
 atomic_add = atomic("add", "Adds `value`")
@@ -286,7 +287,8 @@ def atomic_cas(
         "desired": emit.value(desired, pointer, "desired"),
         "rank": emit.ranks(rank, pointer),
     }
-    return emit.call("atomic_cas", operands, order_of(sem, scope), expected.type)
+    operands["deadline"], more = emit.polling(ctx)
+    return emit.call("atomic_cas", operands, {**order_of(sem, scope), **more}, expected.type)
 
 
 @op

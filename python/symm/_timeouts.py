@@ -172,13 +172,15 @@ class Timeouts:
         entries = (words[at : at + size] for at in range(WORD["log"], WORD["logged_words"], size))
         names = "tag", "address", "expected", "seen", "program"
         return [
-            {**dict(zip(names, entry[1:], strict=True)), "base": words[WORD["base"]]} for entry in entries if entry[1]
+            {**dict(zip(names, entry[1:], strict=True)), "base": words[WORD["base"]], "rank": rank}
+            for entry in entries
+            if entry[1]
         ]
 
     def _described(self, rank, words, others):
         """The arguments of the error that a rank's record tells of."""
         names = "tag", "address", "expected", "seen", "program", "base"
-        first = {name: words[WORD[name]] for name in names}
+        first = {"rank": rank, **{name: words[WORD[name]] for name in names}}
         kernel, file, line, text, flag = self._wait_text(first)
         program = program_of(first["program"])
         message = f"kernel {kernel}: rank {rank}, program {program} has waited {self.limit_text(words)} for {text}"
@@ -206,8 +208,12 @@ class Timeouts:
         """Kernel, file, line of a wait, what it waits for, and its flag."""
         unknown = "of another program", None, None, "wait"
         kernel, file, line, what = waits.get(found["tag"], unknown)
-        offset = found["address"] - found["base"]
+        # A loop that polls by an atomic says on which rank.
+        holder = (found["address"] >> WORD["rank_shift"] & 0xFF) - 1
+        offset = (found["address"] & (1 << WORD["rank_shift"]) - 1) - found["base"]
         flag = self.world.flag_at(offset)
+        if holder not in (-1, found["rank"]):
+            flag += f" of rank {holder}"
         if what == "barrier":
             ranks = self.world.get_num_ranks()
             missing = offset // 8 % (ranks + 1) - 1
@@ -216,8 +222,20 @@ class Timeouts:
         if what == "wait_packet":
             text = f"a packet of epoch {found['expected']} at {flag}: it is of {found['seen']}"
             return kernel, file, line, text, flag
-        comparison = COMPARISONS.get(what.split()[1] if " " in what else "", "to be as asked, with")
-        return kernel, file, line, f"{flag} {comparison} {found['expected']}: it is {found['seen']}", flag
+        comparison, *more = what.split()[1:] or [""]
+        asked = None if what == "poll" else (comparison, found["expected"], "any" in more)
+        return kernel, file, line, flag_text(flag, asked, found["seen"]), flag
+
+
+def flag_text(flag, asked, seen):
+    """What is waited for, of a flag or a place that a loop polls; `asked` is the comparison, the value and whether it
+    is one of several flags, or None where that is not known.
+    """
+    if asked is None:
+        return f"a loop to end that looks at {flag}: it is {seen}"
+    comparison, expected, is_any = asked
+    among = "one of several flags, the first of them " if is_any else ""
+    return f"{among}{flag} {COMPARISONS.get(comparison, 'to be as asked, with')} {expected}: it is {seen}"
 
 
 COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}

@@ -24,7 +24,8 @@ TESTS, EXAMPLES = ROOT / "test/python/ranks", ROOT / "examples/python"
 SHOWN = 40
 # The cases of timeouts.py, and what else is in the environment. One rank meets nobody who could not come.
 TIMEOUTS = {"waiting": {}, "impatient": {}, "meeting": {"SYMM_TIMEOUT": "0.5"}, "receiving": {}, "in_a_helper": {},
-            "slow": {}, "wrong": {}}  # fmt: skip
+            "several": {}, "one_of": {}, "locked": {}, "testing": {}, "put_signalled": {}, "slow": {},
+            "wrong": {}}  # fmt: skip
 # Kernels of bounds.py that leave their tensors.
 BOUNDS = ["forgotten_mask", "whole_program_outside", "before", "wrong_mask", "far_away", "source_of_a_copy",
           "flag_of_another", "packets"]  # fmt: skip

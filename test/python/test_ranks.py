@@ -163,7 +163,8 @@ def test_the_page_on_kernels(tmp_path):
     run_from_page_all("kernels.md", PRELUDE, tmp_path)
 
 
-TIMEOUTS = {"waiting": {}, "impatient": {}, "meeting": {"SYMM_TIMEOUT": "0.5"}, "receiving": {}, "in_a_helper": {}}
+TIMEOUTS = {"waiting": {}, "impatient": {}, "meeting": {"SYMM_TIMEOUT": "0.5"}, "receiving": {}, "in_a_helper": {},
+            "several": {}, "one_of": {}, "locked": {}, "testing": {}, "put_signalled": {}}  # fmt: skip
 
 
 @pytest.mark.parametrize(("case", "environment"), TIMEOUTS.items())

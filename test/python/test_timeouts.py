@@ -8,7 +8,7 @@ import symm
 import symm.gluon as sg
 import symm.triton as st
 import triton
-from compiling import carriers, compile_for, exported, machine_text
+from compiling import VERSION, carriers, compile_for, exported, machine_text
 from symm import _timeouts
 from symm._symm import DEADLINE_OFFSET
 from triton.experimental import gluon
@@ -30,11 +30,35 @@ def each(ctx, flags, slots, OP: triton.language.constexpr, SECONDS: triton.langu
         ctx.wait(flags + 1, 3, timeout=SECONDS)
     elif OP == "barrier":
         ctx.barrier(timeout=SECONDS)
-    else:
+    elif OP == "packet":
         ctx.wait_packet(slots, 3, timeout=SECONDS)
+    else:
+        polls(ctx, flags, OP, SECONDS)
+
+
+def triton_polls(ctx, flags, OP: triton.language.constexpr, SECONDS: triton.language.constexpr):
+    if OP == "all":
+        ctx.wait_all(flags + triton.language.arange(0, 4), 3, timeout=SECONDS)
+    elif OP == "any":
+        ctx.wait_any(flags + triton.language.arange(0, 4), 3, mask=triton.language.arange(0, 4) > 1, timeout=SECONDS)
+    elif OP == "cas":
+        while ctx.atomic_cas(flags, 0, 1, 0) != 0:
+            pass
+    elif OP == "test":
+        while not ctx.test(flags, 3):
+            pass
+    elif OP == "carried":
+        seen = ctx.atomic_or(flags, 0, 0)
+        while seen < 3:
+            seen = ctx.atomic_or(flags, 0, 0)
+    else:
+        while ctx.atomic_add(flags, 1, 0) < 3:
+            pass
 
 
 LINE = each.__code__.co_firstlineno + 2
+POLLS = triton_polls.__code__.co_firstlineno
+polls = triton.jit(triton_polls)
 gluon_each, gluon_kernel = gluon.jit(each), gluon.jit(gluon_kernel)
 each, triton_kernel = triton.jit(each), triton.jit(triton_kernel)
 KERNELS = {"triton": triton_kernel, "gluon": gluon_kernel}
@@ -83,6 +107,37 @@ def test_compiles(target, front_end, op):
         assert re.search(rf"\+{16}\], {tag};", machine_text(on))
         assert "mov.b64 limit, 2000000;" in machine_text(compiled(PLAIN, 0.002))
     assert str(DEADLINE_OFFSET) in machine_text(on) or f"{DEADLINE_OFFSET:#x}" in machine_text(on)
+
+
+# Where the atomics of polls are, from its first line, and what is said of them.
+LOOPS = {"all": (2, "wait ge"), "any": (4, "wait ge any"), "cas": (6, "wait eq"), "test": (9, "wait ge"),
+         "carried": (14, "wait ge")}  # fmt: skip
+
+
+@pytest.mark.parametrize("op", [*LOOPS, "turn"])
+@pytest.mark.parametrize("target", ["sm_90", "gfx942"])
+def test_loops_that_poll(target, op):
+    def compiled(signature, seconds=None):
+        return compile_for(target, triton_kernel, signature, OP=op, SECONDS=seconds)
+
+    if target == "gfx942" and op == "cas" and VERSION < (3, 7):
+        pytest.skip("there is no atomic_cas")
+    clock = "globaltimer" if target == "sm_90" else "s_memrealtime"
+    off = compiled(PLAIN)
+    assert clock not in machine_text(off) and not _waits(off)
+    on = compiled(WATCHED)
+    if op == "turn":
+        # It is at work, and takes as long as it takes.
+        assert clock not in machine_text(on) and not _waits(on)
+        return
+    line, what = LOOPS[op]
+    tag, *wait = _waits(on).rstrip("\n").split("\t")
+    assert wait == ["triton_kernel", __file__, str(POLLS + line), what]
+    assert clock in machine_text(on)
+    if target == "sm_90":
+        assert re.search(rf"\+{16}\], {tag};", machine_text(on))
+    if op in ("all", "any") and target == "sm_90":
+        assert "mov.b64 limit, 2000000;" in machine_text(compiled(PLAIN, 0.002))
 
 
 def _waits(compiled):

@@ -1,6 +1,6 @@
 //! Loads, stores and atomics: their elements, indices and masks.
 
-use super::{Verdict, ensure};
+use super::{Verdict, ensure, flag};
 use crate::lossy;
 use crate::ops::{AtomicCas, AtomicRmw, RemoteLoad, RemoteStore, RmwKind, SymmOp};
 use crate::pointer::{Pointer, strides};
@@ -27,6 +27,7 @@ pub fn store<'c: 'a, 'a>(store: RemoteStore<'c, 'a>) -> Verdict {
 pub fn rmw<'c: 'a, 'a>(rmw: AtomicRmw<'c, 'a>) -> Verdict {
     let (op, ty) = (SymmOp::AtomicRmw(rmw), rmw.value().r#type());
     rmw_type(op, rmw.kind(), ty)?;
+    flag::deadline(op, Some(rmw.ptr()))?;
     verify(op, rmw.ptr(), &rmw.indices(), ty, rmw.mask())
 }
 
@@ -36,6 +37,7 @@ pub fn cas<'c: 'a, 'a>(cas: AtomicCas<'c, 'a>) -> Verdict {
     let is_narrow = integer_width(scalar(ty)) == Some(16);
     let fits = is_narrow || is_flag_type(scalar(ty)) || is_wide_float(scalar(ty));
     ensure(op, fits && !ty.is_vector(), || lossy!("compares i16, i32, i64, f32 or f64, got {ty}"))?;
+    flag::deadline(op, Some(cas.ptr()))?;
     verify(op, cas.ptr(), &cas.indices(), ty, cas.mask())
 }
 

@@ -28,8 +28,7 @@ pub fn wait<'c: 'a, 'a>(wait: Wait<'c, 'a>) -> Verdict {
     ensure(op, wait.timeout().is_none() || wait.deadline().is_none(), || {
         "has a timeout or a deadline, not both".into()
     })?;
-    let extras = [("tag", wait.tag().is_some()), ("limit", wait.limit().is_some()), ("log", wait.logs())];
-    deadline(op, Some(wait.flag()), wait.deadline(), extras)?;
+    deadline(op, Some(wait.flag()))?;
     verify(op, wait.flag(), &wait.indices(), wait.value())
 }
 
@@ -52,15 +51,10 @@ pub fn verify<'c: 'a, 'a>(
     })
 }
 
-/// A deadline is the address of its record, for flags and slots in Triton kernels: programs have timeouts. `extras` are
-/// the attributes that only a record takes, and whether they are there.
-pub fn deadline<'c: 'a, 'a>(
-    op: SymmOp<'c, 'a>,
-    waited_for: Option<Value<'c, 'a>>,
-    record: Option<Value<'c, 'a>>,
-    extras: [(&str, bool); 3],
-) -> Verdict {
-    let Some(record) = record else {
+/// A deadline is the address of its record, for flags and slots in Triton kernels: programs have timeouts.
+pub fn deadline<'c: 'a, 'a>(op: SymmOp<'c, 'a>, waited_for: Option<Value<'c, 'a>>) -> Verdict {
+    let Some(record) = op.deadline() else {
+        let extras = [("tag", op.tag().is_some()), ("limit", op.limit().is_some()), ("log", op.logs())];
         let extra = extras.into_iter().find_map(|(name, is_there)| is_there.then_some(name));
         return ensure(op, extra.is_none(), || {
             format!("has a {}, but no deadline whose record it would be in", extra.unwrap_or_default())

@@ -20,7 +20,7 @@
 //! Limits: `scf.while`; volatile loads are left alone.
 
 use crate::analysis::order::{is_quiet, is_remote, is_volatile};
-use crate::ir::{blocks, collect, definition, name, operations, owner};
+use crate::ir::{blocks, collect, definition, is_within, name, operations, owner};
 use crate::pass::{Ir, Pass};
 use melior::ir::block::BlockArgument;
 use melior::ir::{BlockLike, OperationRef, Value, ValueLike, operation::OperationLike};
@@ -119,10 +119,6 @@ impl<'c: 'a, 'a> Seen<'c, 'a> {
         self.changes |= !is_loaded && !is_handed_on;
         self.look_at(next);
     }
-}
-
-fn is_within<'c: 'a, 'a>(op: OperationRef<'c, 'a>, around: OperationRef<'c, 'a>) -> bool {
-    std::iter::successors(op.parent_operation(), OperationRef::parent_operation).any(|parent| parent == around)
 }
 
 /// Whether a value is the same in all iterations.

@@ -148,9 +148,14 @@ pub fn move_after<'c: 'a, 'a>(op: OperationRef<'c, 'a>, value: Value<'c, 'a>) {
     }
 }
 
-/// Takes the blocks out of an operation's only region.
+/// Takes the blocks out of an operation's first region.
 pub fn take_body<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Region<'c> {
-    let region = OperationLike::region(&op, 0).expect("an operation with a body has a region");
+    take_region(op, 0)
+}
+
+/// Takes the blocks out of one of an operation's regions.
+pub fn take_region<'c: 'a, 'a>(op: OperationRef<'c, 'a>, index: usize) -> Region<'c> {
+    let region = OperationLike::region(&op, index).expect("the operation has that region");
     let body = Region::new();
     // SAFETY: both regions are alive; the blocks are `body`'s from now on.
     unsafe { mlirRegionTakeBody(body.to_raw(), region.to_raw()) };

@@ -38,7 +38,7 @@
 mod access;
 mod amd_deadline;
 mod atomic;
-mod deadline;
+pub mod deadline;
 mod engine;
 mod line;
 mod order;

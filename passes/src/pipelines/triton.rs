@@ -35,6 +35,7 @@ const STEPS: &[Pass] = &[
     check::polls::PASS,
     check::memory_order::PASS,
     transform::tag_waits::PASS,
+    transform::limit_polls::PASS,
     transform::guard_accesses::PASS,
     transform::infer_order::PASS,
     transform::hoist_translation::PASS,

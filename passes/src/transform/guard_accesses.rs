@@ -39,11 +39,11 @@
 mod pointers;
 
 use super::tag_waits::Tags;
-use crate::ir::{Builder, argument, collect, definition, enclosing, lasting, signed};
-use crate::lower::triton::words::{self, atomic_rmw, constant_like, element_wise, load_words, splat_like};
+use crate::ir::{Builder, collect, definition, enclosing, lasting, signed};
+use crate::lower::triton::words::{self, atomic_rmw, constant_like, element_wise, load_words, lowest, splat_like};
 use crate::pass::{Ir, Pass};
 use melior::dialect::arith::CmpiPredicate;
-use melior::ir::{Block, OperationRef, Region, RegionLike, Type, TypeLike, Value, ValueLike, operation::OperationLike};
+use melior::ir::{OperationRef, Type, Value, ValueLike, operation::OperationLike};
 use pointers::{Access, Place};
 use std::collections::HashMap;
 use symm_abi::WORD_BYTES;
@@ -159,37 +159,6 @@ fn lowest_outside<'c: 'a, 'a>(b: &Builder<'c>, access: &Access<'c, 'a>, bounds: 
     }
     let found = b.value("arith.select", &[bad, address, constant_like(b, -1, ty)], ty, &[]);
     lowest(b, found)
-}
-
-/// The least of a tensor of unsigned numbers, `i64`.
-fn lowest<'c>(b: &Builder<'c>, values: Value<'c, 'c>) -> Value<'c, 'c> {
-    let Some(tensor) = Shaped::tensor(values.r#type()) else { return values };
-    let word = b.int(64);
-    let region = Region::new();
-    let block = region.append_block(Block::new(&[(word, b.location()), (word, b.location())]));
-    let inner = Builder::at_end(b.context, block, b.location());
-    let least = inner.binary("arith.minui", argument(block, 0), argument(block, 1));
-    inner.op("tt.reduce.return", &[least], &[], &[]);
-    let ty = without_first(tensor, word);
-    let op = b.op_with_regions("tt.reduce", &[values], &[ty], &[("axis", b.integer(32, 0))], vec![region]);
-    lowest(b, op.result(0).expect("one was asked for").into())
-}
-
-/// The type of a tensor reduced along its first dimension. The layout is a slice of the tensor's, unless it is yet to
-/// be found out.
-fn without_first<'c>(tensor: Shaped<'c>, element: Type<'c>) -> Type<'c> {
-    let rest = &tensor.dimensions()[1..];
-    if rest.is_empty() {
-        return element;
-    }
-    let sizes = rest.iter().fold(String::new(), |text, size| text + &size.unwrap_or(1).to_string() + "x");
-    let layout = match tensor.encoding().map(|layout| lossy!("{layout}")) {
-        None => String::new(),
-        Some(layout) if layout.contains("auto_encoding") => format!(", {layout}"),
-        Some(layout) => format!(", #ttg.slice<{{dim = 0, parent = {layout}}}>"),
-    };
-    let text = lossy!("tensor<{sizes}{element}{layout}>");
-    Type::parse(symm_dialect::context(element.context()), &text).expect("a tensor type as Triton writes it")
 }
 
 /// Writes down an access that is out of bounds, if it is the rank's first, and tells the host.

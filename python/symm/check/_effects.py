@@ -189,7 +189,7 @@ def spread(found, pointers, mask, masked=0):
     return values
 
 
-def until(self, look, kind, ctx):
+def until(self, look, kind, ctx, waited):
     """`Interpreter.until`: the checker sees that a loop polls in vain."""
     over = False
     while not over:

@@ -164,7 +164,7 @@ func.func @bad(%ctx: !symm.ctx, %f: memref<4xi64>, %i: index, %w: i64, %r: i32, 
 // Generic forms.
 func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %v: i32, %r: i32) {
   // expected-error @below {{failed to verify that all of {value, result} have same type}}
-  %0 = "symm.atomic_rmw"(%ctx, %p, %v, %r) <{kind = 0 : i32, operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 0, 0>}>
+  %0 = "symm.atomic_rmw"(%ctx, %p, %v, %r) <{kind = 0 : i32, operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 0, 0, 0>}>
     : (!symm.ctx, !llvm.ptr, i32, i32) -> i64
   return
 }
@@ -173,7 +173,7 @@ func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %v: i32, %r: i32) {
 
 func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %v: i32, %w: i64, %r: i32) {
   // expected-error @below {{failed to verify that all of {expected, desired, result} have same type}}
-  %0 = "symm.atomic_cas"(%ctx, %p, %v, %w, %r) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 1, 0, 0>}>
+  %0 = "symm.atomic_cas"(%ctx, %p, %v, %w, %r) <{operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 1, 0, 0, 0>}>
     : (!symm.ctx, !llvm.ptr, i32, i64, i32) -> i32
   return
 }
@@ -182,7 +182,7 @@ func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %v: i32, %w: i64, %r: i32) {
 
 func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %v: i32, %r: i32) {
   // expected-error @below {{requires attribute 'kind'}}
-  %0 = "symm.atomic_rmw"(%ctx, %p, %v, %r) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 0, 0>}>
+  %0 = "symm.atomic_rmw"(%ctx, %p, %v, %r) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 0, 0, 0>}>
     : (!symm.ctx, !llvm.ptr, i32, i32) -> i32
   return
 }
@@ -191,7 +191,7 @@ func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %v: i32, %r: i32) {
 
 func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %v: i32, %r: i32) {
   // expected-error @below {{Invalid attribute `kind` in property conversion: 11 : i32}}
-  %0 = "symm.atomic_rmw"(%ctx, %p, %v, %r) <{kind = 11 : i32, operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 0, 0>}>
+  %0 = "symm.atomic_rmw"(%ctx, %p, %v, %r) <{kind = 11 : i32, operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 0, 0, 0>}>
     : (!symm.ctx, !llvm.ptr, i32, i32) -> i32
   return
 }
@@ -200,7 +200,7 @@ func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %v: i32, %r: i32) {
 
 func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %v: i32) {
   // expected-error @below {{'symm.atomic_cas' op takes one operand 'desired', got 2}}
-  %0 = "symm.atomic_cas"(%ctx, %p, %v, %v, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 2, 0, 0, 0, 0>}>
+  %0 = "symm.atomic_cas"(%ctx, %p, %v, %v, %v) <{operandSegmentSizes = array<i32: 1, 1, 1, 2, 0, 0, 0, 0, 0>}>
     : (!symm.ctx, !llvm.ptr, i32, i32, i32) -> i32
   return
 }
@@ -209,7 +209,7 @@ func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %v: i32) {
 
 func.func @bad(%ctx: !symm.ctx) {
   // expected-error @below {{'symm.atomic_rmw' op expected 4 or more operands, but found 1}}
-  %0 = "symm.atomic_rmw"(%ctx) <{kind = 0 : i32, operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0>}>
+  %0 = "symm.atomic_rmw"(%ctx) <{kind = 0 : i32, operandSegmentSizes = array<i32: 1, 0, 0, 0, 0, 0, 0, 0>}>
     : (!symm.ctx) -> i32
   return
 }
@@ -236,5 +236,14 @@ func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %v: i32, %r: i32) {
 func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %v: i32, %r: i32) {
   // expected-error @below {{attribute 'scope' [cta, cluster, gpu, sys]}}
   %0 = symm.atomic_rmw add %ctx, %p, %v, %r scope node : !llvm.ptr, i32
+  return
+}
+
+// -----
+
+// A deadline is for Triton's pointers.
+func.func @deadline(%ctx: !symm.ctx, %p: !llvm.ptr, %d: !tt.ptr<i64>, %v: i32) {
+  // expected-error @below {{S1: has a deadline for Triton's pointers only, got !llvm.ptr: take timeout}}
+  %0 = symm.atomic_rmw or %ctx, %p, %v, %v deadline %d : !tt.ptr<i64> : !llvm.ptr, i32
   return
 }

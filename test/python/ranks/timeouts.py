@@ -44,6 +44,41 @@ def receiving(world, flags, slots):
 
 
 @triton.jit
+def several(world, flags, slots):
+    at = tl.arange(0, 4)
+    st.wait_all(world, flags + at, tl.where(at == 2, 4, 0), timeout=0.5)  # wait
+
+
+@triton.jit
+def one_of(world, flags, slots):
+    at = tl.arange(0, 8)
+    st.wait_any(world, flags + at, 5, mask=(at == 3) | (at == 4))  # wait
+
+
+@triton.jit
+def locked(world, flags, slots):
+    while st.atomic_cas(world, flags + 6, 0, 1, st.rank(world)) != 0:  # wait
+        pass
+
+
+@triton.jit
+def testing(world, flags, slots):
+    while not st.test(world, flags + 1, 2):  # wait
+        pass
+
+
+@triton.jit
+def put_signalled(world, flags, slots):
+    last = st.num_ranks(world) - 1
+    at = tl.arange(0, 16)
+    # The last rank does not come.
+    if (st.rank(world) == last) & (last > 0):
+        st.put_signal(world, slots + at, slots + 16 + at, flags + 3, 1, 0)
+    else:
+        st.wait(world, flags + 3, 1)  # wait
+
+
+@triton.jit
 def in_a_helper(world, flags, slots):
     helper(world, flags)
 
@@ -70,6 +105,12 @@ FLAGS = {
     "impatient": ("element 0 of World.zeros: torch.int32, (8,) (made at ", 1, 0),
     "meeting": (f"the barrier's flag of rank {ranks - 1}", 1, 0),
     "receiving": ("element 0 of World.zeros: torch.int64, (64,) (made at ", 7, 0),
+    "several": ("element 2 of World.zeros: torch.int32, (8,) (made at ", 4, 0),
+    "one_of": ("element 3 of World.zeros: torch.int32, (8,) (made at ", 5, 0),
+    # Who takes the lock first ends, and leaves it taken.
+    "locked": ("element 6 of World.zeros: torch.int32, (8,) (made at ", 0, 1),
+    "testing": ("element 1 of World.zeros: torch.int32, (8,) (made at ", 2, 0),
+    "put_signalled": ("element 3 of World.zeros: torch.int32, (8,) (made at ", 1, 0),
     "in_a_helper": ("element 5 of World.zeros: torch.int32, (8,) (made at ", 1, 0),
 }
 

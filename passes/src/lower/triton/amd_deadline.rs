@@ -2,7 +2,7 @@
 //!
 //! Threads leave the loop on their own, so that nothing in it may need all of them, as atomics of Triton do.
 
-use super::deadline::Deadline;
+use super::deadline::{Deadline, Place};
 use super::words::{assembly, load_words, offset};
 use crate::ir::{Builder, lasting, signed};
 use crate::target::TritonTarget;
@@ -28,10 +28,7 @@ pub fn poll_until<'c>(
     deadline: Deadline<'c>,
 ) {
     let word = |b: &Builder<'c>, word: usize| offset(b, deadline.record, b.i64(signed(word)));
-    let limit = match deadline.limit {
-        Some(nanoseconds) => b.i64(nanoseconds / TICK),
-        None => b.binary("arith.divui", load_words(b, word(b, LIMIT_WORD), b.int(64)), b.i64(TICK)),
-    };
+    let limit = limit(b, deadline);
     let (start, state) = (clock(b), word(b, STATE_WORD));
     let left = b.repeat(
         &[b.i32(1)],
@@ -49,7 +46,41 @@ pub fn poll_until<'c>(
             vec![b.add(polls[0], b.i32(1))]
         },
     );
-    b.when(left[1], |b| give_up(target, b, deadline, (flag, expected, left[2]), left[0]));
+    b.when(left[1], |b| {
+        let address = b.value("tt.ptr_to_int", &[flag], b.int(64), &[]);
+        let place = Place { address, expected: widened(b, expected), seen: widened(b, left[2]) };
+        give_up(target, b, deadline, &place, left[0]);
+    });
+}
+
+/// Has every thread look at the record and the clock; when it began to.
+pub fn look<'c>(
+    target: &TritonTarget,
+    b: &Builder<'c>,
+    place: &Place<'c>,
+    (polls, start): (Value<'c, 'c>, Value<'c, 'c>),
+    deadline: Deadline<'c>,
+) -> Value<'c, 'c> {
+    let now = clock(b);
+    let begins = b.compare(CmpiPredicate::Eq, polls, b.i32(POLLS_OF_A_LOOK));
+    let start = b.value("arith.select", &[begins, now, start], b.int(64), &[]);
+    let state = offset(b, deadline.record, b.i64(signed(STATE_WORD)));
+    let state = target.load_flag(b, state, b.int(64), (Order::Relaxed, Scope::Sys));
+    let is_late = b.compare(CmpiPredicate::Uge, b.binary("arith.subi", now, start), limit(b, deadline));
+    let is_gone = b.compare(CmpiPredicate::Ne, state, b.i64(GOOD));
+    b.when(b.binary("arith.ori", is_late, is_gone), |b| give_up(target, b, deadline, place, polls));
+    start
+}
+
+/// The time that a wait has, in ticks.
+fn limit<'c>(b: &Builder<'c>, deadline: Deadline<'c>) -> Value<'c, 'c> {
+    match deadline.limit {
+        Some(nanoseconds) => b.i64(nanoseconds / TICK),
+        None => {
+            let limit = load_words(b, offset(b, deadline.record, b.i64(signed(LIMIT_WORD))), b.int(64));
+            b.binary("arith.divui", limit, b.i64(TICK))
+        }
+    }
 }
 
 /// What a thread does whose time is over.
@@ -57,13 +88,12 @@ fn give_up<'c>(
     target: &TritonTarget,
     b: &Builder<'c>,
     deadline: Deadline<'c>,
-    (flag, expected, seen): (Value<'c, 'c>, Value<'c, 'c>, Value<'c, 'c>),
+    place: &Place<'c>,
     polls: Value<'c, 'c>,
 ) {
     let word = |b: &Builder<'c>, index: Value<'c, 'c>| offset(b, deadline.record, index);
-    let address = b.value("tt.ptr_to_int", &[flag], b.int(64), &[]);
     let (program, sum) = program(b);
-    let values = [b.i64(deadline.tag), address, widened(b, expected), widened(b, seen), program];
+    let values = [b.i64(deadline.tag), place.address, place.expected, place.seen, program];
     let old = exchange(b, "smax", word(b, b.i64(signed(STATE_WORD))), BROKEN);
     let is_first = b.compare(CmpiPredicate::Eq, old, b.i64(GOOD));
     let state = b.value("arith.select", &[is_first, b.i64(BROKEN), old], b.int(64), &[]);

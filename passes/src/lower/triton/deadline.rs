@@ -29,6 +29,13 @@ pub struct Deadline<'c> {
     pub logs: bool,
 }
 
+/// A place that is not as a program waits for it to be: its address, what it waits for and what is there, 64 bits each.
+pub struct Place<'c> {
+    pub address: Value<'c, 'c>,
+    pub expected: Value<'c, 'c>,
+    pub seen: Value<'c, 'c>,
+}
+
 /// The registers of a thread that looks, by their names in its assembly.
 pub struct Looking<'t> {
     pub record: &'t str,
@@ -86,6 +93,17 @@ impl Deadline<'_> {
              GONE:\n{log}ld.relaxed.sys.global.b64 host, {host};\nsetp.ne.s64 busy, host, 0;\n\
              @busy st.release.sys.global.b64 [host], state;\n",
             POLLS_OF_A_LOOK - 1
+        )
+    }
+
+    /// What a thread does now and then whose program polls with all threads together: `$1` is the record, `$2` to `$4` a
+    /// [`Place`], `$5` counts the polls, and `$6` is when it began to look at the clock, which `$0` is for the next time.
+    pub fn looks(&self) -> String {
+        let names = Looking { record: "$1", address: "$2", expected: "$3", seen: "$4", poll: "POLL" };
+        format!(
+            "{{\n.reg .b32 polls;\n{}mov.u32 polls, $5;\nmov.b64 start, $6;\n{}POLL:\nmov.b64 $0, start;\n}}",
+            Self::REGISTERS,
+            self.look(&names)
         )
     }
 

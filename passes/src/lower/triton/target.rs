@@ -1,7 +1,7 @@
 //! What Triton has no op for, in the assembly of the GPU: fences, a load that acquires, a pause.
 
 use super::amd_deadline;
-use super::deadline::Deadline;
+use super::deadline::{Deadline, Place};
 use super::words::assembly;
 use crate::ir::Builder;
 use crate::target::TritonTarget;
@@ -101,6 +101,21 @@ impl TritonTarget {
         let text = deadline.polls(predicate, if is_wide { 64 } else { 32 }, scope, eager_polls);
         let constraints = format!("=r,l,{},l,~{{memory}}", if is_wide { "l" } else { "r" });
         assembly(b, &text, &constraints, &[flag, expected, deadline.record], b.int(32));
+    }
+
+    /// Has every thread look at a deadline whose program has polled `polls` times; when it began to, by its own clock.
+    pub fn look<'c>(
+        &self,
+        b: &Builder<'c>,
+        place: &Place<'c>,
+        (polls, start): (Value<'c, 'c>, Value<'c, 'c>),
+        deadline: Deadline<'c>,
+    ) -> Value<'c, 'c> {
+        if matches!(self, Self::Hip(_)) {
+            return amd_deadline::look(self, b, place, (polls, start), deadline);
+        }
+        let operands = [deadline.record, place.address, place.expected, place.seen, polls, start];
+        assembly(b, &deadline.looks(), "=l,l,l,l,l,r,l,~{memory}", &operands, b.int(64))
     }
 
     /// Acquires, in every thread, what was released by whoever wrote a flag.

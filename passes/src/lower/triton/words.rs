@@ -1,9 +1,9 @@
 //! Triton's ops as each of its versions writes them.
 
 use super::Version;
-use crate::ir::{Builder, definition, lasting, mutable, name};
+use crate::ir::{Builder, argument, definition, lasting, mutable, name};
 use melior::ir::operation::{OperationLike, OperationMutLike};
-use melior::ir::{Attribute, Type, Value, ValueLike};
+use melior::ir::{Attribute, Block, Region, RegionLike, Type, TypeLike, Value, ValueLike};
 use symm_dialect::ops::{Cache, Eviction, Order, RmwKind, Scope};
 use symm_dialect::shape::Shaped;
 use symm_dialect::{SEGMENTS, lossy};
@@ -164,6 +164,37 @@ pub fn constant_like<'c>(b: &Builder<'c>, value: i64, ty: Type<'c>) -> Value<'c,
         }
         None => b.constant(ty, value),
     }
+}
+
+/// The least of a tensor of unsigned numbers, `i64`.
+pub fn lowest<'c>(b: &Builder<'c>, values: Value<'c, 'c>) -> Value<'c, 'c> {
+    let Some(tensor) = Shaped::tensor(values.r#type()) else { return values };
+    let word = b.int(64);
+    let region = Region::new();
+    let block = region.append_block(Block::new(&[(word, b.location()), (word, b.location())]));
+    let inner = Builder::at_end(b.context, block, b.location());
+    let least = inner.binary("arith.minui", argument(block, 0), argument(block, 1));
+    inner.op("tt.reduce.return", &[least], &[], &[]);
+    let ty = without_first(tensor, word);
+    let op = b.op_with_regions("tt.reduce", &[values], &[ty], &[("axis", b.integer(32, 0))], vec![region]);
+    lowest(b, op.result(0).expect("one was asked for").into())
+}
+
+/// The type of a tensor reduced along its first dimension. The layout is a slice of the tensor's, unless it is yet to
+/// be found out.
+fn without_first<'c>(tensor: Shaped<'c>, element: Type<'c>) -> Type<'c> {
+    let rest = &tensor.dimensions()[1..];
+    if rest.is_empty() {
+        return element;
+    }
+    let sizes = rest.iter().fold(String::new(), |text, size| text + &size.unwrap_or(1).to_string() + "x");
+    let layout = match tensor.encoding().map(|layout| lossy!("{layout}")) {
+        None => String::new(),
+        Some(layout) if layout.contains("auto_encoding") => format!(", {layout}"),
+        Some(layout) => format!(", #ttg.slice<{{dim = 0, parent = {layout}}}>"),
+    };
+    let text = lossy!("tensor<{sizes}{element}{layout}>");
+    Type::parse(symm_dialect::context(element.context()), &text).expect("a tensor type as Triton writes it")
 }
 
 /// An atomic read-modify-write; the old value. There is no subtraction.

@@ -1,0 +1,243 @@
+//! Has a loop of a Triton or Gluon kernel that polls by an atomic leave when the atomic's deadline is over.
+//!
+//! ```mlir
+//! scf.while : () -> () {
+//!   %old = symm.atomic_cas %ctx, %lock, %free, %mine, %peer deadline %record : !tt.ptr<i64> : !tt.ptr<i32>, i32
+//!   %go_on = arith.cmpi ne, %old, %free : i32
+//!   scf.condition(%go_on)
+//! } do {
+//!   scf.yield
+//! }
+//! ```
+//!
+//! becomes
+//!
+//! ```mlir
+//! scf.while (%polls = %c0, %start = %c0, %was_gone = %false) : … {
+//!   %old = symm.atomic_cas …
+//!   %go_on = arith.cmpi ne, %old, %free : i32
+//!   %count = arith.addi %polls, %c1 : i32
+//!   …                                             // %due: the loop goes on, and %count is a multiple of 64
+//!   %gone, %since = scf.if %due -> (i1, i64) {
+//!     …                                           // every thread looks at record and clock, as in a wait;
+//!                                                 // who is first writes the place, what it waits for and what is
+//!     %state = "tt.atomic_rmw"(…)                 // of the record: one thread reads it for all
+//!     …
+//!   }
+//!   …                                             // %leave: not %go_on, or %gone
+//!   scf.condition(%stay) %count, %since, %gone : i32, i64, i1
+//! } do { … }
+//! ```
+//!
+//! A loop polls where its condition depends on such an atomic, and where all that it does can be done again and again
+//! without anybody hearing of it: loads, arithmetic, fences, compare-and-swaps of one place, and updates of one place
+//! that come to the same however often they are made. The atomic stands in the loop itself, not under an `if`. The loop
+//! of `wait_all` and `wait_any` is one.
+//!
+//! All threads of a program leave a loop together, though each has its own time: what decides is the state that one of
+//! them reads. Of a tensor of flags the record names the first that is not there, by its address, whose top byte is the
+//! rank of the place, plus one. Numbers and what they stand for are as in symm-tag-waits.
+//!
+//! Limits: `scf.while`; loops that do something else between two looks, such as stores or Triton's own atomics.
+
+mod polled;
+
+use super::tag_waits::Tags;
+use crate::ir::{
+    Builder, argument, blocks, collect, context, definition, is_within, lasting, name, operations, signed, take_region,
+};
+use crate::lower::triton::deadline::{Deadline, Place};
+use crate::lower::triton::words::{self, atomic_rmw, constant_like, element_wise, lowest, splat_like};
+use crate::pass::{Ir, Pass, Values};
+use crate::target::{TARGET, TritonTarget};
+use melior::dialect::arith::CmpiPredicate;
+use melior::ir::{BlockLike, BlockRef, OperationRef, Type, Value, ValueLike, operation::OperationLike};
+use polled::{Asked, Polled, inverse, polled};
+use symm_abi::deadline::{GOOD, POLLS_OF_A_LOOK, RANK_SHIFT, STATE_WORD};
+use symm_dialect::ops::{Order, RmwKind, Scope, SymmOp};
+use symm_dialect::shape::{Shaped, byte_width, integer_width, scalar};
+
+/// The pass record.
+pub const PASS: Pass = Pass {
+    flag: "symm-limit-polls",
+    summary: "Have a loop of a Triton or Gluon kernel that polls by an atomic leave when its deadline is over",
+    options: &[TARGET],
+    run: |root, options| Ok(run(root, options)),
+};
+
+fn run<'c: 'a, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Ir {
+    let target = options.text(TARGET.name).parse().expect("the option was checked");
+    let mut tags = Tags::default();
+    // Outer loops come first: what they hold does not look at a clock yet.
+    let loops: Vec<_> = collect(root).into_iter().filter(|op| name(*op) == "scf.while").collect();
+    for around in loops {
+        if let Some(polled) = polled(around) {
+            limit(&target, &polled, &mut tags);
+        }
+    }
+    tags.leave(root)
+}
+
+/// What a loop carries besides: how many looks it has taken, when they began, and whether it has to leave.
+type Carried<'c> = [Value<'c, 'c>; 3];
+
+fn limit<'c: 'a, 'a>(target: &TritonTarget, polled: &Polled<'c, 'a>, tags: &mut Tags) {
+    let (around, op) = (polled.around, polled.op.operation());
+    let at = |place: OperationRef<'c, 'a>| Builder::at(context(op), place, op.location());
+    let blocks = blocks(around);
+    let [test, body] = [blocks[0], blocks[1]];
+    let [test_end, body_end] = [test, body].map(|block| *operations(block).last().expect("a region has an end"));
+    let (b, in_test, in_body) = (at(around), at(test_end), at(body_end));
+    let [tested, carried] = [test, body].map(|block| carry(&b, block));
+    let go_on = lasting(test_end.operand(0).expect("a condition is one"));
+    let mut look = |b: &Builder<'c>, go_on, carried| {
+        let asked = asked(b, polled);
+        let tag = polled.op.tag().unwrap_or_else(|| tags.of(op, &what(asked)));
+        let record = lasting(polled.op.deadline().expect("the loop has one"));
+        let deadline = Deadline { record, tag, limit: polled.op.limit(), logs: polled.op.tag().is_none() };
+        step(target, b, deadline, (go_on, carried), |b| place(b, polled.op, asked))
+    };
+    let (tested, carried) = if polled.is_in_test {
+        (look(&in_test, Some(go_on), tested), carried)
+    } else {
+        (tested, look(&in_body, None, carried))
+    };
+    let stays = in_test.binary("arith.andi", go_on, in_test.not(tested[2]));
+    let rest: Vec<_> = test_end.operands().skip(1).map(lasting).chain(tested).collect();
+    in_test.op("scf.condition", &[&[stays], rest.as_slice()].concat(), &[], &[]);
+    in_test.erase(test_end);
+    let next: Vec<_> = body_end.operands().map(lasting).chain(carried).collect();
+    in_body.op("scf.yield", &next, &[], &[]);
+    in_body.erase(body_end);
+    let first: Vec<_> = around.operands().map(lasting).chain([b.i32(0), b.i64(0), b.constant(b.int(1), 0)]).collect();
+    let types: Vec<Type> = around.results().map(|result| result.r#type()).chain(types(&b)).collect();
+    let regions = vec![take_region(around, 0), take_region(around, 1)];
+    let made = b.op_with_regions("scf.while", &first, &types, &[], regions);
+    let results: Vec<Value> = made.results().map(Into::into).take(around.result_count()).collect();
+    b.replace(around, &results);
+}
+
+fn types<'c>(b: &Builder<'c>) -> [Type<'c>; 3] {
+    [32, 64, 1].map(|width| b.int(width))
+}
+
+/// Gives a region's block what the loop carries besides.
+fn carry<'c>(b: &Builder<'c>, block: BlockRef<'c, '_>) -> Carried<'c> {
+    types(b).map(|ty| {
+        block.add_argument(ty, b.location());
+        argument(block, block.argument_count() - 1)
+    })
+}
+
+/// Counts a look of the loop; now and then, if it goes on, its threads look at the record and the clock.
+fn step<'c>(
+    target: &TritonTarget,
+    b: &Builder<'c>,
+    deadline: Deadline<'c>,
+    (go_on, [polls, start, was_gone]): (Option<Value<'c, 'c>>, Carried<'c>),
+    place: impl FnOnce(&Builder<'c>) -> Place<'c>,
+) -> Carried<'c> {
+    let count = b.add(polls, b.i32(1));
+    let rest = b.binary("arith.andi", count, b.i32(POLLS_OF_A_LOOK - 1));
+    let is_time = b.compare(CmpiPredicate::Eq, rest, b.i32(0));
+    let due = go_on.map_or(is_time, |go_on| b.binary("arith.andi", is_time, go_on));
+    let looked = b.choose_all(
+        due,
+        &types(b)[1..],
+        |b| {
+            let place = place(b);
+            let since = target.look(b, &place, (count, start), deadline);
+            let state = words::offset(b, deadline.record, b.i64(signed(STATE_WORD)));
+            let state = atomic_rmw(b, RmwKind::Or, state, b.i64(0), None, (Order::Relaxed, Scope::Sys));
+            vec![since, b.compare(CmpiPredicate::Ne, state, b.i64(GOOD))]
+        },
+        |_| vec![start, was_gone],
+    );
+    [count, looked[0], looked[1]]
+}
+
+/// What the loop waits for, if its parts are there at the end of the block that the atomic is in.
+fn asked<'c: 'a, 'a>(b: &Builder<'c>, polled: &Polled<'c, 'a>) -> Option<Asked<'c, 'c>> {
+    let op = polled.op.operation();
+    let lasts = |asked: Asked<'c, 'a>| {
+        let expected = match definition(asked.expected) {
+            Some(made) if is_within(made, polled.around) && name(made) == "arith.constant" => {
+                b.copy(made).result(0).ok()?.into()
+            }
+            Some(made) if is_within(made, polled.around) && made.block() != op.block() => return None,
+            None if !polled::is_outside(asked.expected, polled.around) => return None,
+            _ => asked.expected,
+        };
+        Some(Asked { expected: lasting(expected), predicate: asked.predicate, any: asked.any })
+    };
+    let has_type = |asked: &Asked<'c, 'a>| op.result(0).is_ok_and(|seen| seen.r#type() == asked.expected.r#type());
+    let swapped = match polled.op {
+        SymmOp::AtomicCas(cas) => Some(Asked { predicate: CmpiPredicate::Eq, expected: cas.expected(), any: false }),
+        _ => None,
+    };
+    let integers = |asked: &Asked<'c, 'a>| integer_width(scalar(asked.expected.r#type())).is_some();
+    polled.asked.filter(has_type).and_then(lasts).or_else(|| swapped.filter(integers).and_then(lasts))
+}
+
+/// What a loop waits for, in words: as waits have them where it compares.
+fn what(asked: Option<Asked>) -> String {
+    let Some(asked) = asked else { return "poll".to_owned() };
+    let (comparison, unsigned) = match asked.predicate {
+        CmpiPredicate::Eq => ("eq", ""),
+        CmpiPredicate::Ne => ("ne", ""),
+        CmpiPredicate::Slt => ("lt", ""),
+        CmpiPredicate::Sle => ("le", ""),
+        CmpiPredicate::Sgt => ("gt", ""),
+        CmpiPredicate::Sge => ("ge", ""),
+        CmpiPredicate::Ult => ("lt", " unsigned"),
+        CmpiPredicate::Ule => ("le", " unsigned"),
+        CmpiPredicate::Ugt => ("gt", " unsigned"),
+        CmpiPredicate::Uge => ("ge", " unsigned"),
+    };
+    format!("wait {comparison}{unsigned}{}", if asked.any { " any" } else { "" })
+}
+
+/// The first place that is not as asked.
+fn place<'c: 'a, 'a>(b: &Builder<'c>, op: SymmOp<'c, 'a>, asked: Option<Asked<'c, 'c>>) -> Place<'c> {
+    let operand = |name| op.operand_group(name).first().map(|value| lasting(*value));
+    let (pointer, rank) = (operand("ptr").expect("an atomic has one"), operand("rank").expect("an atomic has one"));
+    let result = lasting(op.operation().result(0).expect("an atomic has one").into());
+    let ty = element_wise(pointer.r#type(), b.int(64));
+    let address = b.value("tt.ptr_to_int", &[pointer], ty, &[]);
+    let number = widened(b, rank);
+    let above = b.binary("arith.addi", number, constant_like(b, 1, number.r#type()));
+    let above = b.binary("arith.shli", above, constant_like(b, RANK_SHIFT.into(), number.r#type()));
+    let above = if above.r#type() == ty { above } else { splat_like(b, above, ty) };
+    let address = b.binary("arith.ori", address, above);
+    let seen = widened(b, result);
+    let expected = asked.map(|asked| widened(b, asked.expected));
+    if Shaped::tensor(ty).is_none() {
+        return Place { address, expected: expected.unwrap_or_else(|| b.i64(0)), seen };
+    }
+    let truth = element_wise(ty, b.int(1));
+    let compared = |predicate: CmpiPredicate, left, right| {
+        b.value("arith.cmpi", &[left, right], truth, &[("predicate", b.integer(64, predicate as i64))])
+    };
+    let missing = asked.map(|asked| compared(inverse(asked.predicate), result, asked.expected));
+    let chosen = [missing, operand("mask")].into_iter().flatten().reduce(|a, other| b.binary("arith.andi", a, other));
+    let nothing = constant_like(b, -1, ty);
+    let only = |chosen, value| b.value("arith.select", &[chosen, value, nothing], ty, &[]);
+    let found = chosen.map_or(address, |chosen| only(chosen, address));
+    let address = lowest(b, found);
+    let is_it = compared(CmpiPredicate::Eq, found, splat_like(b, address, ty));
+    let of_it = |value| lowest(b, only(is_it, value));
+    Place { address, expected: expected.map_or_else(|| b.i64(0), of_it), seen: of_it(seen) }
+}
+
+/// An integer as 64 bits, or a tensor of them; the bits of a float.
+fn widened<'c>(b: &Builder<'c>, value: Value<'c, 'c>) -> Value<'c, 'c> {
+    let ty = value.r#type();
+    match integer_width(scalar(ty)) {
+        Some(64) => value,
+        Some(_) => b.value("arith.extsi", &[value], element_wise(ty, b.int(64)), &[]),
+        None => {
+            let bits = b.int(if byte_width(scalar(ty)) == 8 { 64 } else { 32 });
+            widened(b, b.value("tt.bitcast", &[value], element_wise(ty, bits), &[]))
+        }
+    }
+}

@@ -1,0 +1,92 @@
+// A loop that polls by an atomic with a deadline counts its looks, and now and then looks at the clock; others stay.
+// RUN: symm-opt %s --allow-unregistered-dialect --symm-limit-polls --mlir-print-op-generic | FileCheck %s
+// RUN: symm-opt %s --allow-unregistered-dialect --symm-limit-polls=target=hip:gfx942 --mlir-print-op-generic | FileCheck %s --check-prefix=AMD
+
+// A lock on another rank: the place is in the record with its rank.
+// CHECK-LABEL: sym_name = "lock"
+// AMD-LABEL: sym_name = "lock"
+"tt.func"() <{function_type = (!tt.ptr<i64>, !tt.ptr<i32>, i32, !tt.ptr<i64>) -> (), sym_name = "lock"}> ({
+^bb0(%table: !tt.ptr<i64>, %p: !tt.ptr<i32>, %peer: i32, %d: !tt.ptr<i64>):
+  %ctx = symm.ctx %table : !tt.ptr<i64>
+  %free = arith.constant 0 : i32
+  %mine = arith.constant 1 : i32
+  // CHECK: "scf.while"
+  // CHECK-NEXT: ^bb0(%[[POLLS:.*]]: i32, %[[START:.*]]: i64, %[[WAS:.*]]: i1):
+  // CHECK-NEXT: "symm.atomic_cas"
+  // CHECK: %[[COUNT:.*]] = "arith.addi"(%[[POLLS]],
+  // CHECK: %[[LOOKED:.*]]:2 = "scf.if"
+  // CHECK: "tt.ptr_to_int"
+  // CHECK: "arith.shli"
+  // CHECK: "arith.ori"
+  // CHECK: "tt.elementwise_inline_asm"(%{{.*}}, %[[COUNT]], %[[START]])
+  // CHECK-SAME: mov.u32 polls, $5;\0Amov.b64 start, $6;
+  // CHECK-SAME: ld.relaxed.sys.global.b64 state, [$1+8];
+  // CHECK-SAME: [$1+24], $2;
+  // CHECK-SAME: POLL:\0Amov.b64 $0, start;
+  // CHECK: "tt.atomic_rmw"
+  // CHECK: "scf.yield"(%[[START]], %[[WAS]])
+  // CHECK: "scf.condition"(%{{.*}}, %[[COUNT]], %[[LOOKED]]#0, %[[LOOKED]]#1)
+  // CHECK-NEXT: }, {
+  // AMD: s_memrealtime
+  // AMD: global_atomic_smax_x2
+  // AMD: "tt.atomic_rmw"
+  scf.while : () -> () {
+    %old = symm.atomic_cas %ctx, %p, %free, %mine, %peer deadline %d : !tt.ptr<i64> : !tt.ptr<i32>, i32 loc("k.py":7:3)
+    %go_on = arith.cmpi ne, %old, %free : i32
+    scf.condition(%go_on)
+  } do {
+    scf.yield
+  }
+  "tt.return"() : () -> ()
+}) : () -> ()
+
+// One that claims its turn as it looks is no poll, and neither is one that stores.
+// CHECK-LABEL: sym_name = "work"
+// CHECK-NOT: globaltimer
+"tt.func"() <{function_type = (!tt.ptr<i64>, !tt.ptr<i32>, i32, !tt.ptr<i64>) -> (), sym_name = "work"}> ({
+^bb0(%table: !tt.ptr<i64>, %p: !tt.ptr<i32>, %peer: i32, %d: !tt.ptr<i64>):
+  %ctx = symm.ctx %table : !tt.ptr<i64>
+  %one = arith.constant 1 : i32
+  scf.while : () -> () {
+    %old = symm.atomic_rmw add %ctx, %p, %one, %peer deadline %d : !tt.ptr<i64> : !tt.ptr<i32>, i32
+    %go_on = arith.cmpi slt, %old, %peer : i32
+    scf.condition(%go_on)
+  } do {
+    scf.yield
+  }
+  scf.while : () -> () {
+    %old = symm.atomic_rmw or %ctx, %p, %one, %peer deadline %d : !tt.ptr<i64> : !tt.ptr<i32>, i32
+    %go_on = arith.cmpi slt, %old, %peer : i32
+    scf.condition(%go_on)
+  } do {
+    "tt.store"(%p, %one) : (!tt.ptr<i32>, i32) -> ()
+    scf.yield
+  }
+  "tt.return"() : () -> ()
+}) : () -> ()
+
+// Looked at behind the condition: the loop leaves the next time.
+// CHECK-LABEL: sym_name = "after"
+"tt.func"() <{function_type = (!tt.ptr<i64>, !tt.ptr<i32>, i32, !tt.ptr<i64>) -> (), sym_name = "after"}> ({
+^bb0(%table: !tt.ptr<i64>, %p: !tt.ptr<i32>, %peer: i32, %d: !tt.ptr<i64>):
+  %ctx = symm.ctx %table : !tt.ptr<i64>
+  %zero = arith.constant 0 : i32
+  // CHECK: "scf.while"
+  // CHECK: %[[NOT:.*]] = "arith.xori"(%[[GONE:.*]], %{{.*}}) : (i1, i1) -> i1
+  // CHECK-NEXT: %[[STAYS:.*]] = "arith.andi"(%{{.*}}, %[[NOT]])
+  // CHECK: "scf.condition"(%[[STAYS]], %{{.*}}, %{{.*}}, %{{.*}}, %[[GONE]])
+  // CHECK: "symm.atomic_rmw"
+  // CHECK: globaltimer
+  // CHECK: "scf.yield"
+  %last = scf.while (%seen = %zero) : (i32) -> i32 {
+    %go_on = arith.cmpi slt, %seen, %peer : i32
+    scf.condition(%go_on) %seen : i32
+  } do {
+  ^bb0(%was: i32):
+    %old = symm.atomic_rmw or %ctx, %p, %zero, %peer deadline %d : !tt.ptr<i64> tag 5 : !tt.ptr<i32>, i32
+    scf.yield %old : i32
+  }
+  "tt.return"() : () -> ()
+}) : () -> ()
+
+// CHECK: symm.waits = "{{[0-9]+}}\09lock\09k.py\097\09wait eq\0A"
