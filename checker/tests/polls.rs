@@ -1,7 +1,8 @@
-//! Loops that poll: those that something ends, and those that nothing does.
+//! Loops that poll, those that something ends and those that nothing does, and polls for packets.
 
 use symm_checker::check::{Schedules, check};
 use symm_checker::finding::Kind;
+use symm_checker::machine::Machine;
 use symm_checker::op::{Answer, Op, Order, Range, Strong};
 use symm_checker::run::{Execution, Limits, Next, Program};
 use symm_checker::task::{Scope, Task, TaskId};
@@ -61,4 +62,21 @@ fn loops_that_poll_in_vain_are_a_deadlock_and_others_end() {
         let ends = check(&Polling { value: 1, stores: true }, &schedules, Limits::default());
         assert!(ends.found.is_empty() && ends.given_up == 0, "{ends}");
     }
+}
+
+#[test]
+fn p1_new_memory_is_of_epoch_0() {
+    let new = Range { heap: 1, start: 256, bytes: 16 };
+    let used = Range { start: new.end(), ..new };
+    let site = "here".into();
+    let mut machine = Machine::new(vec![Task::block(1, 0)]);
+    let mut step = |op| machine.step(0, &op, &site, 0);
+    step(Op::Alloc(Range { heap: 1, start: 0, bytes: 1024 }, true));
+    step(Op::PutPacket(vec![used], vec![5], 0));
+    let both = || vec![new, used];
+    let words = [0_u64, 5].map(u64::to_le_bytes).concat();
+    assert_eq!(step(Op::WaitPacket(both(), 0)), Some(Answer::Bytes(words.clone())));
+    assert_eq!(step(Op::TryPacket(both(), 0)), Some(Answer::Bytes([words, vec![1, 1]].concat())));
+    assert_eq!(step(Op::TryPacket(vec![new], 1)), Some(Answer::Bytes(vec![0; 9])));
+    assert!(machine.findings().is_empty());
 }

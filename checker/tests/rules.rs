@@ -7,7 +7,7 @@ use symm_checker::check::{Report, Schedules, check};
 use symm_checker::finding::Kind;
 use symm_checker::lines::Lines;
 use symm_checker::machine::Machine;
-use symm_checker::op::{Answer, Op, Order, Range, Signal, Strong, Until};
+use symm_checker::op::{Op, Order, Range, Signal, Strong, Until};
 use symm_checker::run::{Limits, Program};
 use symm_checker::task::{Scope, Task, TaskId};
 
@@ -299,22 +299,6 @@ fn p1_a_line_is_used_again_when_its_packet_is_known_to_be_received() {
     let asks = vec![put(line(), 1), take(answer(), 1), put(line(), 2)];
     let answers = vec![take(line(), 1), put(answer(), 1), take(line(), 2)];
     assert_eq!(two(asks, answers), BTreeSet::new());
-}
-
-#[test]
-fn p1_new_memory_is_of_epoch_0() {
-    let (new, used) = (LINE, Range { start: LINE.end(), ..LINE });
-    let site = "here".into();
-    let mut machine = Machine::new(vec![Task::block(1, 0)]);
-    let mut step = |op| machine.step(0, &op, &site, 0);
-    step(Op::Alloc(Range { heap: 1, start: 0, bytes: 1024 }, true));
-    step(Op::PutPacket(vec![used], vec![5], 0));
-    let both = || vec![new, used];
-    let words = [0_u64, 5].map(u64::to_le_bytes).concat();
-    assert_eq!(step(Op::WaitPacket(both(), 0)), Some(Answer::Bytes(words.clone())));
-    assert_eq!(step(Op::TryPacket(both(), 0)), Some(Answer::Bytes([words, vec![1, 1]].concat())));
-    assert_eq!(step(Op::TryPacket(vec![new], 1)), Some(Answer::Bytes(vec![0; 9])));
-    assert!(machine.findings().is_empty());
 }
 
 #[test]

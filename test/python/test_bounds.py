@@ -125,8 +125,8 @@ def test_each_access_is_told(access):
     assert fields == ["ring.py", 20, "ring", 3, (5, 2, 1), "World.zeros: torch.int32, (100,)", 400]
     op, operand = access.rsplit(" ", 1)
     assert message.startswith(
-        f"kernel ring: rank 3, program (5, 2, 1): {op}: {operand} is outside of World.zeros: torch.int32, (100,): it is "
-        "at byte 400, and the tensor has 400 bytes."
+        f"kernel ring: rank 3, program (5, 2, 1): {op}: {operand} is outside of World.zeros: torch.int32, (100,): "
+        "it is at byte 400, and the tensor has 400 bytes."
     )
     assert world.tensor_at.call_args == mock.call(0x400, 400)
 

@@ -74,13 +74,11 @@ pub fn look<'c>(
 
 /// The time that a wait has, in ticks.
 fn limit<'c>(b: &Builder<'c>, deadline: Deadline<'c>) -> Value<'c, 'c> {
-    match deadline.limit {
-        Some(nanoseconds) => b.i64(nanoseconds / TICK),
-        None => {
-            let limit = load_words(b, offset(b, deadline.record, b.i64(signed(LIMIT_WORD))), b.int(64));
-            b.binary("arith.divui", limit, b.i64(TICK))
-        }
-    }
+    let of_record = || {
+        let limit = load_words(b, offset(b, deadline.record, b.i64(signed(LIMIT_WORD))), b.int(64));
+        b.binary("arith.divui", limit, b.i64(TICK))
+    };
+    deadline.limit.map_or_else(of_record, |nanoseconds| b.i64(nanoseconds / TICK))
 }
 
 /// What a thread does whose time is over.

@@ -96,8 +96,9 @@ impl Deadline<'_> {
         )
     }
 
-    /// What a thread does now and then whose program polls with all threads together: `$1` is the record, `$2` to `$4` a
-    /// [`Place`], `$5` counts the polls, and `$6` is when it began to look at the clock, which `$0` is for the next time.
+    /// What a thread does now and then whose program polls with all threads together: `$1` is the record, `$2` to `$4`
+    /// a [`Place`], `$5` counts the polls, and `$6` is when it began to look at the clock, which `$0` is for the next
+    /// time.
     pub fn looks(&self) -> String {
         let names = Looking { record: "$1", address: "$2", expected: "$3", seen: "$4", poll: "POLL" };
         format!(

@@ -87,8 +87,13 @@ fn does_nothing_else<'c: 'a, 'a>(op: OperationRef<'c, 'a>, around: OperationRef<
         Some(SymmOp::AtomicCas(cas)) => is_fixed(cas.ptr()) && is_fixed(cas.rank()),
         Some(SymmOp::AtomicRmw(rmw)) => {
             let comes_to_the_same = match rmw.kind() {
-                RmwKind::And | RmwKind::Or | RmwKind::Xchg => true,
-                RmwKind::Min | RmwKind::Max | RmwKind::UMin | RmwKind::UMax => true,
+                RmwKind::And
+                | RmwKind::Or
+                | RmwKind::Xchg
+                | RmwKind::Min
+                | RmwKind::Max
+                | RmwKind::UMin
+                | RmwKind::UMax => true,
                 RmwKind::Add | RmwKind::Sub | RmwKind::Xor => is_constant(rmw.value(), &[0]),
                 RmwKind::FAdd => false,
             };
