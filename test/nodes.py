@@ -5,6 +5,7 @@ two ranks in network namespaces of their own, where this user may make them. Ski
 """
 
 import argparse
+import contextlib
 import os
 import shutil
 import signal
@@ -103,15 +104,32 @@ def start(symm_run, mode, arguments):
     return finish(command(symm_run, mode, arguments))
 
 
-def finish(how):
-    with subprocess.Popen(**how, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True) as process:
+def finish(how, meanwhile=lambda process: None, seconds=SECONDS_PER_RUN):
+    """What came of a run, within a time whatever the launcher does: Open MPI's may wait forever for a rank that ended
+    while it was starting."""
+    with tempfile.TemporaryFile("w+") as said:
+        # Not a pipe, which stays open for as long as any process of the run is left.
+        process = subprocess.Popen(**how, stdout=said, stderr=subprocess.STDOUT, start_new_session=True)
         try:
-            said, _ = process.communicate(timeout=SECONDS_PER_RUN)
+            meanwhile(process)
+            process.wait(timeout=seconds)
+            late = ""
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            said, _ = process.communicate()
-            said += f"\nkilled after {SECONDS_PER_RUN} s"
-        return subprocess.CompletedProcess(process.args, process.returncode, said)
+            late = f"\nkilled after {seconds} s"
+        for each in processes_of_session(process.pid):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(each, signal.SIGKILL)
+        process.wait()
+        said.seek(0)
+        return subprocess.CompletedProcess(process.args, process.returncode, said.read() + late)
+
+
+def processes_of_session(session):
+    """The processes that a run has started, also those that are in process groups of their own, as ranks are."""
+    for path in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if int((path / "stat").read_text().rsplit(")", 1)[1].split()[3]) == session:
+                yield int(path.name)
 
 
 def says(result, *texts):
@@ -156,30 +174,30 @@ def wrong_starts_are_refused(symm_run):
 def a_killed_rank_ends_all(symm_run):
     """A rank that is killed ends the others, and is named."""
     arguments = [str(TEST / "conformance/parted_threads.mlir"), "--arg", "rounds=1000000000", "--timeout", "60"]
-    how = command(symm_run, "far-2", arguments) | {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    with subprocess.Popen(**how, start_new_session=True) as process:
-        while process.poll() is None and not (found := process_of_rank(1, process.pid)):
+    begun = 0
+
+    def kill_rank_1(process):
+        nonlocal begun
+        both = {"symm rank 0", "symm rank 1"}
+        while process.poll() is None and not both <= (found := ranks_that_run(process.pid)).keys():
             time.sleep(0.05)
         if process.poll() is None:
-            os.kill(found, signal.SIGKILL)
+            os.kill(found["symm rank 1"], signal.SIGKILL)
         begun = time.monotonic()
-        said, _ = process.communicate()
+
+    result = finish(command(symm_run, "far-2", arguments), kill_rank_1)
     # Far below what the program itself may take.
-    result = subprocess.CompletedProcess(process.args, process.returncode, said)
     return says(result, "process rank 1 ", "exited on signal 9 (Killed)") and time.monotonic() - begun < 30
 
 
-def process_of_rank(rank, launcher):
-    """The process of a rank that a launcher has started, once it has loaded the engine."""
-    for path in Path("/proc").glob("[0-9]*"):
-        try:
-            parent = int((path / "stat").read_text().rsplit(")", 1)[1].split()[1])
-            environment = (path / "environ").read_bytes().split(b"\0") if parent == launcher else []
-            if b"OMPI_COMM_WORLD_RANK=%d" % rank in environment and "liboshmem" in (path / "maps").read_text():
-                return int(path.name)
-        except OSError:
-            continue
-    return None
+def ranks_that_run(session):
+    """The processes of a run's ranks by the names of the threads that run their programs, once these have begun."""
+    found = {}
+    for process in processes_of_session(session):
+        for name in Path(f"/proc/{process}/task").glob("*/comm"):
+            with contextlib.suppress(OSError):
+                found[name.read_text().strip()] = process
+    return found
 
 
 def ranks_in_two_namespaces(symm_run):

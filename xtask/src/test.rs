@@ -5,6 +5,7 @@ mod cargo;
 
 use crate::{check, contributing, fuzz, lit, python, run, tools, tree};
 use anyhow::{Context as _, Result, bail};
+use std::io::{BufRead, BufReader};
 use std::ops::AddAssign;
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -107,16 +108,22 @@ fn build() -> Result<Tally> {
 /// Programs on ranks that OpenSHMEM reaches.
 fn nodes() -> Result<Tally> {
     let mut command = Command::new("python3");
-    command.args(["test/nodes.py", "--bin"]).arg(tree::target().join("release"));
-    command.env("PYTHONDONTWRITEBYTECODE", "1");
-    let output = command.stderr(Stdio::inherit()).output().with_context(|| run::line(&command))?;
-    let said = String::from_utf8_lossy(&output.stdout);
-    print!("{said}");
-    let failed: Vec<String> =
-        said.lines().filter_map(|line| line.strip_prefix("failed: ")).map(str::to_owned).collect();
-    let passed = said.lines().filter_map(|line| line.strip_suffix(" passed")?.parse::<usize>().ok()).sum();
-    if failed.is_empty() && !output.status.success() {
-        bail!("{}: {}", output.status, run::line(&command));
+    command.args(["-u", "test/nodes.py", "--bin"]).arg(tree::target().join("release"));
+    command.env("PYTHONDONTWRITEBYTECODE", "1").stdout(Stdio::piped());
+    let mut child = command.spawn().with_context(|| run::line(&command))?;
+    let mut tally = Tally::default();
+    // As it comes: a run that does not end shows how far it got.
+    for line in BufReader::new(child.stdout.take().context("no output")?).lines() {
+        let line = line?;
+        println!("{line}");
+        if let Some(name) = line.strip_prefix("failed: ") {
+            tally.failed.push(name.to_owned());
+        }
+        tally.passed += line.strip_suffix(" passed").and_then(|count| count.parse::<usize>().ok()).unwrap_or(0);
     }
-    Ok(Tally { passed, failed })
+    let status = child.wait()?;
+    if tally.failed.is_empty() && !status.success() {
+        bail!("{status}: {}", run::line(&command));
+    }
+    Ok(tally)
 }
