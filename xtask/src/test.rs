@@ -2,6 +2,7 @@
 //! the line `N passed, N failed`.
 
 mod cargo;
+mod deadline;
 
 use crate::{check, contributing, fuzz, lit, python, run, tools, tree};
 use anyhow::{Context as _, Result, bail};
@@ -66,7 +67,7 @@ pub fn run() -> Result<()> {
     let mut stage = |(name, body): Stage| {
         println!("\n== {name}");
         let start = Instant::now();
-        let outcome = body();
+        let outcome = deadline::stage(body);
         times.push((name, start.elapsed()));
         let ok = outcome.is_ok();
         match outcome {
