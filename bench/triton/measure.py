@@ -22,7 +22,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 #: The parts, each with its number of ranks.
-PARTS = {"copies": 2, "launch": 1, "gather": 4}
+PARTS = {"copies": 2, "launch": 1, "gather": 4, "switches": 1}
 
 
 def run(part, ranks, environment, folder, seconds):
