@@ -1,13 +1,12 @@
 """Kernels that the host launches for itself: flags in the order of a stream, and the barrier of a team."""
 
-import contextlib
-
 import triton
 import triton.language as tl
 
 # `triton` installs the compiler of the ops.
 from . import triton as st
 from ._memory import Memory, torch
+from ._streams import on
 
 
 @triton.jit
@@ -32,7 +31,7 @@ def stream_wait(world, flag, value, COMPARE: tl.constexpr):
 
 def launch(kernel, stream, *arguments):
     """Launches a kernel of one program, in the order of a stream: torch's current one without it."""
-    with contextlib.nullcontext() if stream is None else torch().cuda.stream(stream):
+    with on(stream):
         kernel[(1,)](*arguments, num_warps=1)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import operator
 from typing import TYPE_CHECKING, Any, Literal
 
 from ._memory import torch
@@ -24,14 +25,15 @@ class Streams:
     # A World's and a Team's.
     as_remote: Any
     check: Any
+    _place: Any
 
     def put(self, src: Tensor, dst: Tensor, rank: int, stream: Stream | None = None) -> None:
         """Copies my `src` to `dst` of `rank`: a tensor on the heap, of the same shape and dtype."""
-        self._copied("put", src, dst, self.as_remote(dst, rank), src, stream)
+        self._copied("put", src, dst, self._counterpart("put", "dst", dst, rank), src, stream)
 
     def get(self, src: Tensor, dst: Tensor, rank: int, stream: Stream | None = None) -> None:
         """Copies `src` of `rank`, a tensor on the heap, to my `dst`, of the same shape and dtype."""
-        self._copied("get", src, dst, dst, self.as_remote(src, rank), stream)
+        self._copied("get", src, dst, dst, self._counterpart("get", "src", src, rank), stream)
 
     def signal(
         self, flag: Tensor, value: int, rank: int, op: Literal["set", "add"] = "set", stream: Stream | None = None
@@ -45,8 +47,7 @@ class Streams:
 
         if op not in KINDS:
             raise ArgumentError(f"signal: op must be 'set' or 'add', not {op!r}")
-        # It says what is wrong with the tensor and the rank.
-        self.as_remote(flag, rank)
+        self._counterpart("signal", "flag", flag, rank)
         _host_kernels.launch(_host_kernels.stream_signal, stream, *self._flag("signal", flag, value), int(rank), op)
 
     def wait(
@@ -64,7 +65,7 @@ class Streams:
 
         if compare not in COMPARISONS:
             raise ArgumentError(f"wait: compare must be one of {', '.join(COMPARISONS)}, not {compare!r}")
-        self.as_remote(flag, 0)
+        self._counterpart("wait", "flag", flag, 0)
         _host_kernels.launch(_host_kernels.stream_wait, stream, *self._flag("wait", flag, value), compare)
 
     def _flag(self, call, flag, value):
@@ -73,9 +74,17 @@ class Streams:
         bits = {torch().int32: 32, torch().int64: 64}.get(flag.dtype)
         if bits is None or flag.numel() != 1:
             raise ArgumentError(f"{call}: flag must be one int32 or int64, not {tuple(flag.shape)} of {flag.dtype}")
-        if isinstance(value, bool) or not isinstance(value, int) or not -(2 ** (bits - 1)) <= value < 2 ** (bits - 1):
+        number = integer(value)
+        if number is None or not -(2 ** (bits - 1)) <= number < 2 ** (bits - 1):
             raise ArgumentError(f"{call}: value must be an integer of {bits} bits, not {value!r}")
-        return self, flag, value
+        return self, flag, number
+
+    def _counterpart(self, call, name, tensor, rank):
+        """The counterpart of an argument of a call on a rank's heap."""
+        world, _ = self._place()
+        if not isinstance(tensor, torch().Tensor) or not world.is_symmetric(tensor):
+            raise NotSymmetricError(f"{call}: {name} must be a tensor on this World's symmetric heap")
+        return self.as_remote(tensor, rank)
 
     def _copied(self, call, src, dst, to, source, stream):
         self.check()
@@ -87,5 +96,25 @@ class Streams:
                 f"{name} is {tuple(tensor.shape)} of {tensor.dtype}" for name, tensor in (("src", src), ("dst", dst))
             ]
             raise ArgumentError(f"{call}: {' and '.join(said)}: they must be alike")
-        with contextlib.nullcontext() if stream is None else torch().cuda.stream(stream):
+        with on(stream):
             to.copy_(source)
+
+
+def integer(value):
+    """The integer that a value of Python, numpy or torch is; None where it is none, or a boolean."""
+    try:
+        return None if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        return None
+
+
+def checked(stream, has="cuda_stream"):
+    """A stream that the caller has given, if any."""
+    if stream is not None and not hasattr(stream, has):
+        raise ArgumentError(f"stream must be a torch stream, not {stream!r}")
+    return stream
+
+
+def on(stream):
+    """In the order of a stream: torch's current one without it."""
+    return contextlib.nullcontext() if checked(stream) is None else torch().cuda.stream(stream)

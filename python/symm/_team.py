@@ -14,7 +14,7 @@ from . import _bounds, _timeouts
 from ._argument import Argument
 from ._memory import Memory, torch
 from ._open import teams
-from ._streams import Streams
+from ._streams import Streams, checked, integer
 from ._symm import RESERVED_BYTES, TABLE_OFFSET
 from .errors import ArgumentError, ClosedError, RankRangeError
 
@@ -42,8 +42,9 @@ class Splits:
         """
         world, members = self._place()
         for name, value in (("color", color), ("key", key)):
-            if isinstance(value, bool) or (value is not None and not isinstance(value, int)):
+            if value is not None and integer(value) is None:
                 raise ArgumentError(f"split: {name} must be an integer or None, not {value!r}")
+        color, key = integer(color), integer(key)
         mine, groups = grouped(world, members, self.get_rank(), color, key)
         made = Team(world, groups[mine])
         return None if color is None else made
@@ -163,7 +164,7 @@ class Team(Splits, Streams, Argument, _timeouts.Timed):
 
         The ranks meet on the device, by a kernel.
         """
-        if stream is None:
+        if checked(stream, "synchronize") is None:
             self.world._synchronize()
         else:
             self.world._wait_for(stream.synchronize)

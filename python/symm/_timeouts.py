@@ -51,7 +51,7 @@ def seconds_of(told, where):
 def default(timeout):
     """The time-out of kernels' waits: what `symm.init` was given, or the environment; math.inf without."""
     if timeout is not None:
-        return seconds_of(timeout, "symm.init: timeout") if timeout else math.inf
+        return seconds_of(timeout, "symm.init: timeout") if timeout or timeout is False else math.inf
     told = os.environ.get("SYMM_TIMEOUT")
     return seconds_of(told, "SYMM_TIMEOUT") if told else math.inf
 
@@ -263,6 +263,7 @@ class Timed:
         World then raises WaitTimeoutError, on all ranks. An interpreted kernel raises it at the wait.
         """
         wanted = math.inf if seconds is None else seconds_of(seconds, "World.timeout: seconds")
+        self.check()
         before = self._timeouts.seconds
         self._timeouts.set(wanted)
         try:

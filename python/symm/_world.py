@@ -20,7 +20,7 @@ from ._device import driver_of, gpu_of, place, usual_device
 from ._factories import Factories
 from ._memory import Memory, torch
 from ._open import Standing, address_of, is_on_a_heap, teams, worlds
-from ._streams import Streams
+from ._streams import Streams, checked
 from ._team import Splits
 from ._torch_ranks import as_torch_has_joined
 from .errors import ArgumentError, BootstrapError, NotSymmetricError, RankRangeError
@@ -54,7 +54,7 @@ def init(heap_size: int = HEAP_SIZE, device: str | Device | None = None, timeout
         message = "symm.init: another thread of this process is in it: all ranks join runs in the same order, so let "
         raise BootstrapError(message + "one thread call it, or each after the other")
     try:
-        return World(heap_size, device or usual_device(), timeout)
+        return World(heap_size, usual_device() if device is None else device, timeout)
     finally:
         JOINING.release()
 
@@ -194,9 +194,7 @@ class World(Factories, Splits, Streams, Argument, _timeouts.Timed):
 
     def barrier(self, stream: Stream | None = None) -> None:
         """Waits on the host until every rank is here and its GPU, or `stream` alone, has done what it was given."""
-        if stream is not None and not hasattr(stream, "synchronize"):
-            raise ArgumentError(f"stream must be a torch stream, not {stream!r}")
-        if stream is None:
+        if checked(stream, "synchronize") is None:
             self._synchronize()
         else:
             self._wait_for(stream.synchronize)
@@ -210,8 +208,7 @@ class World(Factories, Splits, Streams, Argument, _timeouts.Timed):
 
         `stream` is torch's current one by default. It can be captured in a CUDA graph. Each rank calls it as often.
         """
-        if stream is not None and not hasattr(stream, "cuda_stream"):
-            raise ArgumentError(f"stream must be a torch stream, not {stream!r}")
+        checked(stream)
         self.check()
         handle = 0
         if self.device.type != "cpu":

@@ -254,6 +254,7 @@ def test_ranks_are_those_of_torch_distributed():
         ({"DEVICE": "hip", "HIP_VISIBLE_DEVICES": ""}, "BootstrapError: rank 0 could not join the run: no HIP "),
         ({"DEVICE": "cuda:1", "CUDA_VISIBLE_DEVICES": ""}, "BootstrapError: rank 0 could not join the run: no CUDA "),
         ({"DEVICE": "cuda:x"}, "symm.errors.ArgumentError: symm.init: no device \"cuda:x\": cpu, cuda or hip"),
+        ({"DEVICE": ""}, "symm.errors.ArgumentError: symm.init: no device \"\": cpu, cuda or hip"),
         ({"DEVICE": "tpu"}, "symm.errors.ArgumentError: symm.init: no device \"tpu\": cpu, cuda or hip"),
         ({"HEAP_SIZE": "-1"}, "symm.errors.ArgumentError: symm.init: heap_size must be a number of bytes, not -1"),
         ({"TIMEOUT": "-1"}, "symm.errors.ArgumentError: symm.init: timeout must be a number of seconds, not -1"),

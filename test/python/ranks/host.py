@@ -120,7 +120,8 @@ for wrong in (lambda: world.uniform("a"), lambda: world.uniform((3,), "a", 1), l
               lambda: world.uniform((3,), 2, 1), lambda: world.zeros("a"),
               lambda: world.zeros(2, out=table), lambda: world.zeros(2, layout="sparse"),
               lambda: world.uniform((3,), dtype=torch.int32), lambda: world.is_symmetric(None),
-              lambda: world.barrier("x"), lambda: world.device_barrier("x")):  # fmt: skip
+              lambda: world.barrier("x"), lambda: world.device_barrier("x"),
+              lambda: symm.init(timeout=False)):  # fmt: skip
     raised(symm.ArgumentError, wrong)
 assert "cannot be pickled" in raised(symm.ArgumentError, world.broadcast, lambda: 0, ranks - 1)
 if hasattr(torch, "channels_last"):

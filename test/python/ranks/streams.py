@@ -2,6 +2,7 @@
 
 import time
 
+import numpy as np
 import pytest
 import symm
 import symm.triton as st
@@ -74,18 +75,34 @@ world.barrier()
 for wrong, what in (
     (lambda: world.put(mine, mail[:2], after), "put: src is .* and dst is .*: they must be alike"),
     (lambda: world.get(wide, out, after), "get: src is .* and dst is .*: they must be alike"),
-    (lambda: world.put(torch.zeros(4, 8), torch.zeros(4, 8), after), "requires a tensor on the symmetric heap"),
+    (lambda: world.put(mine, torch.zeros(4, 8), after), "put: dst must be a tensor on this World's symmetric heap"),
+    (lambda: world.get(None, out, after), "get: src must be a tensor on this World's symmetric heap"),
+    (lambda: team.put(mine, torch.zeros(4, 8), 0), "put: dst must be a tensor on this World's symmetric heap"),
     (lambda: world.put(mine, mail, ranks), "out of range"),
     (lambda: world.put(3, mail, after), "put: src must be a tensor, not 3"),
     (lambda: world.signal(mail, 1, after), "signal: flag must be one int32 or int64, not "),
-    (lambda: world.signal(torch.zeros(1, dtype=torch.int32), 1, after), "requires a tensor on the symmetric heap"),
+    (lambda: world.signal(torch.zeros(1, dtype=torch.int32), 1, after), "signal: flag must be a tensor on this World"),
+    (lambda: world.wait([1], 1), "wait: flag must be a tensor on this World's symmetric heap"),
     (lambda: world.signal(flag, 2**31, after), "signal: value must be an integer of 32 bits, not 2147483648"),
     (lambda: world.signal(flag, 1.0, after), "signal: value must be an integer of 32 bits, not 1.0"),
     (lambda: world.signal(flag, 1, after, op="or"), "signal: op must be 'set' or 'add', not 'or'"),
     (lambda: world.signal(flag, 1, -1), "out of range"),
     (lambda: world.wait(flag, 1, "geq"), "wait: compare must be one of eq, .*, not 'geq'"),
     (lambda: world.wait(flag, True), "wait: value must be an integer of 32 bits, not True"),
+    (lambda: world.put(mine, mail, after, stream=3), "stream must be a torch stream, not 3"),
+    (lambda: world.get(mine, out, after, stream="x"), "stream must be a torch stream, not 'x'"),
+    (lambda: world.signal(flag, 1, after, stream="x"), "stream must be a torch stream, not 'x'"),
+    (lambda: world.wait(flag, 0, stream="x"), "stream must be a torch stream, not 'x'"),
+    (lambda: team.barrier(stream="x"), "stream must be a torch stream, not 'x'"),
+    (lambda: team.device_barrier(stream="x"), "stream must be a torch stream, not 'x'"),
 ):
     with pytest.raises((symm.ArgumentError, symm.NotSymmetricError, symm.RankRangeError), match=what):
         wrong()
+# An integer of numpy is one, too.
+world.signal(wide, np.int32(40), np.int64(after))
+world.wait(wide, np.int64(40))
 world.barrier()
+world.close()
+for late in (world.timeout(1), team.timeout(1)):
+    with pytest.raises(symm.SymmError, match="has left the run"), late:
+        pass

@@ -5,6 +5,7 @@ import os
 import pickle
 import time
 
+import numpy as np
 import pytest
 import symm
 import symm.triton as st
@@ -144,7 +145,7 @@ def time_out(team, members):
 
 
 halves = [rank for rank in range(ranks) if rank % 2 == me % 2]
-parity = world.split(me % 2)
+parity = world.split(np.int64(me % 2))
 assert parity.dtype == torch.int64
 sent_around(parity, halves)
 backwards = world.team(range(ranks - 1, -1, -1))
