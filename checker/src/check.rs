@@ -6,7 +6,7 @@ use crate::finding::{Finding, Kind};
 use crate::op::Site;
 use crate::picture::{self, Picture};
 use crate::run::{Limits, Program, Run};
-use crate::schedule::{ByPriority, Choice, Chooser, Follow, InTurn, Schedule};
+use crate::schedule::{ByPriority, Chooser, Follow, InTurn, Schedule};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -135,7 +135,7 @@ impl Check<'_> {
     /// One execution; returns how many tasks and steps it had.
     fn run(&mut self, chooser: &mut dyn Chooser, seed: Option<u64>) -> (usize, usize) {
         let Executed { findings, schedule, tasks, is_whole } = execute(self.program, chooser, self.limits);
-        let size = (tasks, schedule.0.len());
+        let size = (tasks, schedule.len());
         self.note(findings, seed, &schedule, is_whole);
         size
     }
@@ -199,10 +199,10 @@ impl Check<'_> {
 
     /// Leaves out what comes in turn after a schedule's first steps.
     fn cut(&self, found: &mut Found, left: &mut usize) {
-        let (mut too_few, mut enough) = (0, found.schedule.0.len());
+        let (mut too_few, mut enough) = (0, found.schedule.len());
         while too_few + 1 < enough {
             let middle = usize::midpoint(too_few, enough);
-            let start = Schedule(found.schedule.0[..middle].to_vec());
+            let start = found.schedule.first(middle);
             if let Some((_, finding)) = self.shows(found, &start, left) {
                 enough = middle;
                 *found = Found { finding, schedule: start, seed: found.seed };
@@ -218,7 +218,7 @@ impl Check<'_> {
             return None;
         }
         let executed = execute(self.program, &mut Follow::new(schedule), self.limits);
-        *left = left.saturating_sub(executed.schedule.0.len());
+        *left = left.saturating_sub(executed.schedule.len());
         let key = found.finding.key();
         let same = executed.findings.into_iter().find(|finding| finding.key() == key)?;
         Some((executed.schedule, same))
@@ -227,12 +227,12 @@ impl Check<'_> {
 
 /// Schedules in which a run of one task's steps comes right after the one before it.
 fn candidates(schedule: &Schedule) -> impl Iterator<Item = Schedule> {
-    let runs: Vec<Vec<Choice>> = schedule.0.chunk_by(|a, b| a.task == b.task).map(<[Choice]>::to_vec).collect();
-    (0..runs.len()).filter_map(move |first| {
-        let next = (first + 1..runs.len()).find(|&next| runs[next][0].task == runs[first][0].task)?;
-        let mut order: Vec<_> = (0..runs.len()).filter(|&at| at != next).collect();
+    let turns = schedule.turns();
+    (0..turns.len()).filter_map(move |first| {
+        let next = (first + 1..turns.len()).find(|&next| turns[next].task() == turns[first].task())?;
+        let mut order: Vec<_> = (0..turns.len()).filter(|&at| at != next).collect();
         order.insert(first + 1, next);
-        Some(Schedule(order.into_iter().flat_map(|at| runs[at].clone()).collect()))
+        Some(order.into_iter().map(|at| &turns[at]).collect())
     })
 }
 
@@ -255,6 +255,6 @@ fn execute(program: &dyn Program, chooser: &mut dyn Chooser, limits: Limits) -> 
         }
         run.step(choice);
     }
-    let (schedule, tasks) = (Schedule(run.choices.clone()), run.machine.tasks().len());
+    let (schedule, tasks) = (run.choices.clone(), run.machine.tasks().len());
     Executed { findings: run.findings(), schedule, tasks, is_whole }
 }

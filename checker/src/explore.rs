@@ -94,7 +94,7 @@ impl<'p> Search<'p> {
         }
         let is_whole = !run.is_at_limit() || run.enabled().is_empty();
         self.backtrack();
-        let schedule = Schedule(run.choices.clone());
+        let schedule = run.choices.clone();
         (!repeats).then(|| Tried { findings: run.findings(), schedule, is_whole })
     }
 

@@ -6,7 +6,7 @@ use crate::machine::Machine;
 use crate::op::{Answer, Op, Range, Site};
 use crate::parked::Parked;
 use crate::polls::Polls;
-use crate::schedule::Choice;
+use crate::schedule::{Choice, Schedule};
 use crate::task::{Task, TaskId};
 use crate::trace::Trace;
 use std::collections::BTreeSet;
@@ -90,7 +90,7 @@ pub struct Run<'p> {
     execution: Box<dyn Execution + 'p>,
     pub(crate) pending: Vec<Option<(Op, Site)>>,
     /// What was done so far.
-    pub choices: Vec<Choice>,
+    pub choices: Schedule,
     /// Whether a task has failed: others may wait for it.
     has_failed: bool,
     limits: Limits,
@@ -108,7 +108,7 @@ impl<'p> Run<'p> {
         let polls = tasks.iter().map(|_| Polls::default()).collect();
         let mut parked = Parked::default();
         parked.grow(tasks.len());
-        let (machine, execution, choices) = (Machine::new(tasks), program.start(), Vec::new());
+        let (machine, execution, choices) = (Machine::new(tasks), program.start(), Schedule::default());
         let (has_failed, trace) = (false, None);
         let mut run = Self { machine, program, execution, pending, choices, has_failed, limits, parked, polls, trace };
         for task in program.first() {
@@ -242,7 +242,7 @@ impl<'p> Run<'p> {
     /// Lets a task that is enabled do its step.
     pub fn step(&mut self, choice: Choice) {
         let Some((op, site)) = self.pending[choice.task].take() else { return };
-        self.choices.push(choice);
+        self.choices.push(choice, 1);
         if let Op::Launch(others) = &op {
             self.grow(others);
         }

@@ -17,26 +17,81 @@ pub struct Choice {
 /// The steps of an execution, which is replayed by them. As text `0*3 1.2 0`: task 0 three times, task 1 in way 2, task
 /// 0.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
-pub struct Schedule(pub Vec<Choice>);
+pub struct Schedule {
+    /// Steps that are the same, and how often they come in a row: neighbours differ.
+    runs: Vec<(Choice, usize)>,
+    steps: usize,
+}
 
 impl Schedule {
+    /// How many steps it has.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.steps
+    }
+
+    /// Whether it has none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.steps == 0
+    }
+
+    /// Adds a step, so many times.
+    pub fn push(&mut self, choice: Choice, times: usize) {
+        self.steps += times;
+        match self.runs.last_mut() {
+            Some((last, before)) if *last == choice => *before += times,
+            _ if times > 0 => self.runs.push((choice, times)),
+            _ => {}
+        }
+    }
+
+    /// Its first steps.
+    #[must_use]
+    pub fn first(&self, steps: usize) -> Self {
+        let mut first = Self::default();
+        for &(choice, times) in &self.runs {
+            first.push(choice, times.min(steps - first.steps));
+        }
+        first
+    }
+
+    /// Its steps by the turns of tasks: each begins where another task goes on than the one before.
+    #[must_use]
+    pub fn turns(&self) -> Vec<Self> {
+        let turns = self.runs.chunk_by(|a, b| a.0.task == b.0.task);
+        turns.map(|runs| Self { runs: runs.to_vec(), steps: runs.iter().map(|(_, times)| times).sum() }).collect()
+    }
+
+    /// The task of its first step.
+    pub(crate) fn task(&self) -> Option<TaskId> {
+        self.runs.first().map(|(choice, _)| choice.task)
+    }
+
     /// How often another task goes on than the one before.
     #[must_use]
     pub fn switches(&self) -> usize {
-        self.0.windows(2).filter(|pair| pair[0].task != pair[1].task).count()
+        self.runs.windows(2).filter(|pair| pair[0].0.task != pair[1].0.task).count()
+    }
+}
+
+impl<'s> FromIterator<&'s Schedule> for Schedule {
+    fn from_iter<I: IntoIterator<Item = &'s Schedule>>(parts: I) -> Self {
+        let mut all = Self::default();
+        parts.into_iter().flat_map(|part| &part.runs).for_each(|&(choice, times)| all.push(choice, times));
+        all
     }
 }
 
 impl fmt::Display for Schedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (nth, run) in self.0.chunk_by(|a, b| a == b).enumerate() {
-            let Choice { task, way } = run[0];
+        for (nth, &(Choice { task, way }, times)) in self.runs.iter().enumerate() {
             write!(f, "{}{task}", if nth == 0 { "" } else { " " })?;
             if way > 0 {
                 write!(f, ".{way}")?;
             }
-            if run.len() > 1 {
-                write!(f, "*{}", run.len())?;
+            if times > 1 {
+                write!(f, "*{times}")?;
             }
         }
         Ok(())
@@ -51,13 +106,13 @@ impl fmt::Display for Schedule {
 pub struct NoSchedule(String);
 
 /// The most steps that a schedule's text may say.
-const MOST_STEPS: usize = 10_000_000;
+const MOST_STEPS: usize = 10_000_000_000;
 
 impl FromStr for Schedule {
     type Err = NoSchedule;
 
     fn from_str(text: &str) -> Result<Self, NoSchedule> {
-        let mut steps = Vec::new();
+        let mut steps = Self::default();
         for word in text.split_whitespace() {
             let number = |text: &str| text.parse::<usize>().map_err(|_| NoSchedule(word.into()));
             let (step, times) = word.split_once('*').unwrap_or((word, "1"));
@@ -66,9 +121,9 @@ impl FromStr for Schedule {
             if times > MOST_STEPS - steps.len() {
                 return Err(NoSchedule(word.into()));
             }
-            steps.extend(std::iter::repeat_n(choice, times));
+            steps.push(choice, times);
         }
-        Ok(Self(steps))
+        Ok(steps)
     }
 }
 
@@ -176,7 +231,8 @@ impl Chooser for ByPriority {
 /// Follows a schedule as far as it can: a step whose task is blocked is left out. After it, in turn.
 #[derive(Debug)]
 pub struct Follow {
-    rest: std::vec::IntoIter<Choice>,
+    rest: std::vec::IntoIter<(Choice, usize)>,
+    current: Option<(Choice, usize)>,
     after: InTurn,
 }
 
@@ -184,15 +240,17 @@ impl Follow {
     /// Follows this one.
     #[must_use]
     pub fn new(schedule: &Schedule) -> Self {
-        Self { rest: schedule.0.clone().into_iter(), after: InTurn::default() }
+        Self { rest: schedule.runs.clone().into_iter(), current: None, after: InTurn::default() }
     }
 }
 
 impl Chooser for Follow {
     fn choose(&mut self, run: &mut Run) -> Option<Choice> {
-        for choice in self.rest.by_ref() {
+        while let Some((choice, times)) = self.current.take().or_else(|| self.rest.next()) {
             let ways = run.ways(choice.task);
+            // A task that is blocked is so for all of its steps here: nobody else goes on between them.
             if ways > 0 {
+                self.current = (times > 1).then(|| (choice, times - 1));
                 return Some(Choice { way: choice.way.min(ways - 1), ..choice });
             }
         }
@@ -208,10 +266,23 @@ mod tests {
     fn a_schedule_is_its_text() {
         let text = "0*3 1.2 0 10.1*2";
         let schedule: Schedule = text.parse().unwrap();
-        assert_eq!((schedule.to_string().as_str(), schedule.0.len(), schedule.switches()), (text, 7, 3));
+        assert_eq!((schedule.to_string().as_str(), schedule.len(), schedule.switches()), (text, 7, 3));
         for bad in ["x", "1.", "1*", "-1", "1*99999999999", "1.2.3"] {
             assert_eq!(bad.parse::<Schedule>(), Err(NoSchedule(bad.into())));
         }
+    }
+
+    #[test]
+    fn a_schedule_is_its_parts() {
+        let schedule: Schedule = "0*3 1.2 1*2 0 0*0 0 2".parse().unwrap();
+        assert_eq!((schedule.len(), schedule.to_string().as_str()), (9, "0*3 1.2 1*2 0*2 2"));
+        let turns = schedule.turns();
+        let texts: Vec<_> = turns.iter().map(Schedule::to_string).collect();
+        assert_eq!(texts, ["0*3", "1.2 1*2", "0*2", "2"]);
+        assert_eq!(turns.iter().map(Schedule::len).sum::<usize>(), 9);
+        assert_eq!(turns.iter().collect::<Schedule>(), schedule);
+        let first = [0, 2, 4, 9, 100].map(|steps| schedule.first(steps).to_string());
+        assert_eq!(first, ["", "0*2", "0*3 1.2", "0*3 1.2 1*2 0*2 2", "0*3 1.2 1*2 0*2 2"]);
     }
 
     #[test]

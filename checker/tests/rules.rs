@@ -347,7 +347,7 @@ fn a_finding_is_replayed_by_its_schedule_and_by_its_seed() {
     let report = random(7, 20);
     assert_eq!(report, random(7, 20), "the same seed gives the same report");
     let found = &report.found[0];
-    assert!(found.schedule.0.is_empty(), "tasks in turn have it too: {report}");
+    assert!(found.schedule.is_empty(), "tasks in turn have it too: {report}");
     let again = check(&program, &Schedules::Replay(found.schedule.to_string().parse().unwrap()), Limits::default());
     assert_eq!(again.found[0].finding, found.finding);
     if let Some(seed) = found.seed {
