@@ -6,6 +6,7 @@
 // Unsafe code is where it is allowed by name.
 #![deny(unsafe_code)]
 
+mod check;
 mod comm;
 mod compile;
 mod compile_gpu;
@@ -34,8 +35,8 @@ use std::process::ExitCode;
 #[derive(Parser)]
 #[command(bin_name = "./x bench")]
 struct Arguments {
-    /// `compile`, `cpu`, `compile-gpu`, `device`, `triton` or `comm` (need GPUs), or `publish`; compile and cpu without
-    /// a name. `./x bench remote` is bench/remote.py
+    /// `compile`, `cpu`, `check`, `compile-gpu`, `device`, `triton` or `comm` (need GPUs), or `publish`; compile and cpu
+    /// without a name. `./x bench remote` is bench/remote.py
     name: Option<String>,
     /// Small sizes and few repeats: that everything runs, not how fast
     #[arg(long)]
@@ -66,6 +67,7 @@ type Benchmark = (&'static str, fn(Effort) -> Result<()>);
 const BENCHMARKS: &[Benchmark] = &[
     ("compile", compile::run),
     ("cpu", cpu::run),
+    ("check", check::run),
     ("compile-gpu", compile_gpu::run),
     ("device", device::run),
     ("comm", comm::run),

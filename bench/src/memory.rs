@@ -1,4 +1,4 @@
-//! The peak of a process's memory, as the kernel tells when the process has ended.
+//! The peak of a process's memory and its processor time, as the kernel tells when the process has ended.
 //!
 //! A process inherits the peak of the one that starts it. So the bench, which holds large modules, does not start what
 //! it measures: it starts itself anew, and that process starts it.
@@ -15,20 +15,32 @@ pub fn command(program: &OsStr) -> Result<Command> {
     Ok(command)
 }
 
-/// Runs what [`command`] has made: its peak in bytes, and its standard error.
-pub fn peak(mut command: Command) -> Result<(u64, String)> {
+/// What a process has taken.
+pub struct Usage {
+    /// Of memory, in bytes.
+    pub peak: u64,
+    /// Of processor time, in seconds.
+    pub seconds: f64,
+    /// Its standard error.
+    pub complaints: String,
+}
+
+/// Runs what [`command`] has made.
+pub fn usage(mut command: Command) -> Result<Usage> {
     let output = command.stdin(Stdio::null()).output()?;
     let complaints = String::from_utf8_lossy(&output.stderr).into_owned();
     ensure!(output.status.success(), "{complaints}");
-    let peak = String::from_utf8_lossy(&output.stdout).trim().parse().context("the peak is a number")?;
-    Ok((peak, complaints))
+    let said = String::from_utf8_lossy(&output.stdout);
+    let (peak, seconds) = said.trim().split_once(' ').context("the peak and the time are two numbers")?;
+    Ok(Usage { peak: peak.parse()?, seconds: seconds.parse()?, complaints })
 }
 
-/// Runs a program and prints its peak in bytes.
+/// Runs a program and prints its peak in bytes, and its processor time in seconds.
 pub fn print_peak(program: &OsStr, arguments: &[OsString]) -> Result<()> {
     let mut child = Command::new(program).args(arguments).stdout(Stdio::null()).spawn()?;
     let done = child.wait4()?;
     ensure!(done.status.success(), "{}: {}", program.display(), done.status);
-    println!("{}", done.rusage.maxrss);
+    let time = done.rusage.utime + done.rusage.stime;
+    println!("{} {}", done.rusage.maxrss, time.as_secs_f64());
     Ok(())
 }

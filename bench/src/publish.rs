@@ -5,7 +5,7 @@ use crate::machine::{Host, InWords, Machine};
 use crate::plot::{Axis, Chart, Line};
 use crate::samples::Samples;
 use crate::table::{Table, number};
-use crate::{Raw, cpu, device, kept, root, target, triton};
+use crate::{Raw, check, cpu, device, kept, root, target, triton};
 use anyhow::{Context as _, Result, ensure};
 use std::fs;
 
@@ -36,6 +36,9 @@ pub fn run(force: bool) -> Result<()> {
     if let Some(raw) = kept::<cpu::Figures, Machine>("cpu")? {
         page.fill("cpu", &raw, &cpu::tables(&raw.figures))?;
         page.draw("put.svg", bandwidth(&raw.figures));
+    }
+    if let Some(raw) = kept::<Vec<check::Figures>, Machine>("check")? {
+        page.fill("check", &raw, &check::tables(&raw.figures))?;
     }
     if let Some(raw) = kept::<device::Figures, Host>("device")? {
         page.fill("device", &raw, &device::tables(&raw.figures))?;

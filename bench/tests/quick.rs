@@ -1,4 +1,4 @@
-//! Everything that `./x bench` does runs; how fast is not tested. symm-opt has to be built.
+//! Everything that `./x bench` does runs; how fast is not tested. symm-opt, symm-run and symm-check have to be built.
 
 use std::fs;
 use std::path::Path;
@@ -67,6 +67,14 @@ fn figures_of_another_machine_are_published_by_force_only() {
     assert!(publish(&root, &[]).status.success(), "now the page has this machine's");
     let elsewhere = publish(Path::new("/"), &[]);
     assert!(text(&elsewhere.stderr).contains("is not in symm's repository"), "{}", text(&elsewhere.stderr));
+}
+
+#[test]
+fn programs_are_checked() {
+    let output = bench("checked", &["check", "--quick"]);
+    let (out, complaints) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success(), "{out}{complaints}");
+    assert!(out.contains("ring all-reduce of 1 MiB") && out.contains("all schedules"), "{out}");
 }
 
 #[test]

@@ -48,9 +48,9 @@ fn run(name: &str, tool: &Path, source: Source, module: &Path, pipeline: &str, r
             "-o",
             "/dev/null",
         ]);
-        let (peak, report) = memory::peak(command)?;
-        best.passes = best.passes.min(report.lines().filter_map(|line| time(line, pipeline)).sum());
-        best.peak = best.peak.max(peak);
+        let used = memory::usage(command)?;
+        best.passes = best.passes.min(used.complaints.lines().filter_map(|line| time(line, pipeline)).sum());
+        best.peak = best.peak.max(used.peak);
     }
     Ok(best)
 }
