@@ -91,6 +91,12 @@ impl Front {
         let (sites, stacks) = Default::default();
         Ok(Self { host, ranks, heap_size, threads, space, tables, sites, stacks })
     }
+
+    /// Whether some execution has come to this place of the program.
+    #[must_use]
+    pub fn has_come_to(&self, site: &str) -> bool {
+        self.sites.borrow().values().any(|known| **known == *site)
+    }
 }
 
 impl Program for Front {

@@ -13,8 +13,8 @@
 // RUN: not symm-check %s --ranks 2 --entry not_awaited | FileCheck %s --check-prefix=RACE
 // RUN: not symm-check %s --ranks 2 --entry silent | FileCheck %s --check-prefix=SILENT
 
-// RIGHT: symm-check: nothing found; {{[0-9]+}} execution{{s?}} tried; 3 repairs of what was checked; there are no others that differ
-// SOME: symm-check: nothing found; 21 executions tried; 3 repairs of what was checked; of other schedules nothing is known
+// RIGHT: symm-check: nothing found; {{[0-9]+}} execution{{s?}} tried; there are no others that differ
+// SOME: symm-check: nothing found; 21 executions tried; of other schedules nothing is known
 
 // The place of the first access, then both accesses with their lines, then what was to hand over the first.
 // RELAXED: message.mlir:{{[0-9]+}}:7: error: missing-release (O1)
@@ -28,9 +28,11 @@
 // RELAXED-NEXT: again: --replay '
 // RELAXED: symm-check: 1 error; 1 execution tried; of other schedules nothing is known
 
+// What is repaired in kernels that are not launched is not listed.
 // REPAIRED: remark: {{.*}}release
 // REPAIRED-NEXT: symm.signal set
-// REPAIRED: symm-check: nothing found; 1 execution tried; 3 repairs of what was checked
+// REPAIRED-NOT: remark:
+// REPAIRED: symm-check: nothing found; 1 execution tried; 1 repair of what was checked
 
 // REPAIRS: "repairs": [
 // REPAIRS-NEXT: {{.*}}message.mlir:{{.*}}remark: {{.*}}release
