@@ -11,27 +11,27 @@ const TWINE: &str = "twine==6.2.0";
 
 pub fn run() -> Result<()> {
     let version = version()?;
-    println!("== the changelog is about {version}");
+    println!("== changelog: its first entry is of {version}");
     let changelog = tree::read("CHANGELOG.md")?;
     let newest = changelog.lines().find_map(|line| line.strip_prefix("## ")).context("CHANGELOG.md has no version")?;
     ensure!(
         newest.split(' ').next() == Some(&version),
         "Cargo.toml says {version}, CHANGELOG.md begins with {newest}; write down what has changed"
     );
-    println!("== wheel");
+    println!("== wheel: built by maturin, checked by twine and auditwheel (minutes)");
     let wheel = python::wheel()?;
     let tools = python::environment("release", &[AUDITWHEEL, TWINE])?;
     run::run(Command::new(&tools).args(["-m", "twine", "check", "--strict"]).arg(&wheel))?;
     let shown = run::output(Command::new(&tools).args(["-m", "auditwheel", "show"]).arg(&wheel))?;
     ensure!(shown.contains("\"manylinux_2_"), "not a manylinux wheel:\n{shown}");
-    println!("== crates");
+    println!("== crates: packaged and built from their packages by cargo (10 minutes the first time)");
     let mut package = run::cargo();
-    package.args(["package", "--workspace", "--allow-dirty", "--quiet"]);
-    // Cargo builds each crate as it is packaged: with one folder for all, what they are made of is built once.
+    package.args(["package", "--workspace", "--allow-dirty"]);
+    // Cargo builds each crate as it is packaged: with one folder for all, their dependencies are built once.
     let folder = std::path::absolute(tree::target().join("packages"))?;
     package.arg("--target-dir").arg(&folder).env("CARGO_PROFILE_DEV_DEBUG", "0");
     run::run(package.args(not_published(&metadata()?).iter().flat_map(|name| ["--exclude", name])))?;
-    println!("== book");
+    println!("== book: built by mkdocs; a broken link is an error");
     let book = docs::book()?;
     println!("symm {version}: {}, {}, {}", wheel.display(), folder.join("package").display(), book.display());
     Ok(())
