@@ -20,8 +20,8 @@ def Symm_AtomicRmwOp : Symm_AtomicOp<"atomic_rmw", [AllTypesMatch<["value", "res
     bf16, f32 and f64; `xchg` takes them all. In a Triton kernel `min` and `max` take f32 and f64 too. `sem` defaults
     to acq_rel and `scope` to sys (O1). Where `mask` is false nothing happens and the result is undefined.
 
-    With `deadline` a loop that polls by this op leaves when the record's time is over (symm-limit-polls), as a wait
-    does that gives up; `tag`, `limit` and `logs` are as in `symm.wait`. Elsewhere it means nothing.
+    With `deadline`, a loop that polls by this op exits when the record's time is over (`symm-limit-polls`), as a
+    `symm.wait` gives up; `tag`, `limit` and `logs` are as there. Outside of such a loop `deadline` has no effect.
 
     ```mlir
     %old = symm.atomic_rmw add %ctx, %m[%i], %one, %peer : memref<4xi32>, i32

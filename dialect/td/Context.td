@@ -1,4 +1,4 @@
-// Who am I, how many are we, where do the heaps lie.
+// The current rank, the number of ranks, and where the heaps lie.
 #ifndef SYMM_CONTEXT_TD
 #define SYMM_CONTEXT_TD
 
@@ -7,16 +7,16 @@ include "Dialect.td"
 def Symm_CtxOp : Symm_PureOp<"ctx"> {
   let summary = "Makes a device context from a pointer to the table, or from its parts";
   let description = [{
-    With one operand, `table` points to the context table `[rank, num_ranks, base_0 …]` of int64 words. With
-    `rank … of …`, `table` points to the bases alone (int64 words `[base_0 …]`) and the other two words are given.
+    With one operand, `table` points to the context table, the int64 words `[rank, num_ranks, base_0 …]`. With
+    `rank … of …`, `table` points to the bases alone, `[base_0 …]`, and the first two words are operands.
 
     ```mlir
     %ctx = symm.ctx %table : !llvm.ptr
     %ctx = symm.ctx %bases rank %me of %n : !llvm.ptr
     ```
 
-    A context made from parts can be used where its definition is in sight; passing one to a function or through
-    a block argument is refused when it is lowered (S1), because there is no table to point to.
+    A context made from parts is used where its definition is visible. Lowering rejects one that is passed to a function
+    or through a block argument (S1), because it has no table to point to.
   }];
   let arguments = (ins Symm_Pointer:$table, Optional<I32>:$rank, Optional<I32>:$num_ranks);
   let results = (outs Symm_Ctx:$ctx);
@@ -37,9 +37,9 @@ def Symm_RankOp : Symm_FoldedOp<"rank"> {
 }
 
 def Symm_NumRanksOp : Symm_FoldedOp<"num_ranks"> {
-  let summary = "How many ranks there are";
+  let summary = "The number of ranks";
   let description = [{
-    Folds to a constant where the module says `symm.num_ranks = N : i32`.
+    Folds to a constant if the module has `symm.num_ranks = N : i32`.
 
     ```mlir
     %n = symm.num_ranks %ctx
@@ -51,11 +51,10 @@ def Symm_NumRanksOp : Symm_FoldedOp<"num_ranks"> {
 }
 
 def Symm_HeapBaseOp : Symm_PureOp<"heap_base"> {
-  let summary = "Where this rank sees the heap of a rank";
+  let summary = "The address at which a rank's heap is mapped here";
   let description = [{
     The address at which the current rank has mapped the heap of `rank`, aligned to at least 2 MiB (T4). It never
-    changes while a kernel runs (T3). A rank that is out of range gives a null pointer; computing it is never a
-    fault.
+    changes while a kernel runs (T3). An out-of-range rank gives a null pointer; the op itself never faults.
 
     ```mlir
     %base = symm.heap_base %ctx, %peer : !llvm.ptr
@@ -69,9 +68,9 @@ def Symm_HeapBaseOp : Symm_PureOp<"heap_base"> {
 def Symm_IsNearOp : Symm_FoldedOp<"is_near"> {
   let summary = "Whether a rank's heap is mapped here (N1)";
   let description = [{
-    True where pointers lead to the heap of `rank`; a peer for which it is false is reached by the module's engine.
-    Folds to true for the current rank, and for every rank in a module without `symm.engine`. With an engine it is
-    false for a rank that is out of range.
+    True if translated pointers reach the heap of `rank`; otherwise the module's engine reaches it. Folds to true for
+    the current rank, and for every rank in a module without `symm.engine`. With an engine it is false for an
+    out-of-range rank.
 
     ```mlir
     %near = symm.is_near %ctx, %peer

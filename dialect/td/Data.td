@@ -10,19 +10,19 @@ def Symm_RemoteLoadOp : Symm_AccessOp<"remote_load", ReadEffect> {
   let description = [{
     Reads `ptr` (with `indices` where it is a memref) of rank `rank`. The result is a scalar, a vector of
     consecutive elements (the memref's innermost stride is then 1), or, for a tensor of pointers, a tensor.
-    Where `mask` is false nothing is read and the result is `other`, or undefined without it.
+    Where `mask` is false nothing is read, and the result is `other`, or undefined without `other`.
 
     ```mlir
     %v = symm.remote_load %ctx, %p, %peer : !llvm.ptr -> vector<4xf32>
     %w = symm.remote_load %ctx, %m[%i, %j], %peer mask %in : i1 other %zero : f32 cache cg : memref<8x8xf32> -> f32
     ```
 
-    Through a tensor of pointers there may be a rank for each element, `%peers each tensor<8xi32>`. An `eviction`
-    policy is a hint to the caches, which Triton obeys, the CPU has no use for, and other kernels for GPUs refuse (S1).
+    A tensor of pointers may come with a rank for each element, `%peers each tensor<8xi32>`. An `eviction` policy is a
+    hint to the caches: Triton kernels use it, the CPU ignores it, and other GPU kernels reject it (S1).
 
-    It is a weak access: order comes from `symm.wait`, `symm.fence` and the atomics. `alignment` is in
-    bytes; without it the address is aligned to the largest power of two that divides the size of the whole value (16
-    for `vector<4xf32>` and for `vector<24xbf16>`, 4 for `vector<3xf32>`), so that a vector is one access, or few.
+    It is a weak access: order comes from `symm.wait`, `symm.fence` and the atomics. `alignment` is in bytes; without it
+    the address must be aligned to the largest power of two that divides the size of the whole value (16 for
+    `vector<4xf32>` and for `vector<24xbf16>`, 4 for `vector<3xf32>`), so that a vector takes one access or a few.
   }];
   let facts = [Symm_RemoteRead<"ptr">];
   let arguments = (ins Symm_Ctx:$ctx, Symm_Pointer:$ptr, Variadic<Index>:$indices, Symm_Rank:$rank,
@@ -61,22 +61,22 @@ def Symm_RemoteStoreOp : Symm_AccessOp<"remote_store", WriteEffect> {
 
 defvar BulkShapes = [{
 
-    Two memrefs have the same shape and element type (any offset and strides) and are copied whole. Sizes that their
-    types leave open are the same too; where they are not the behavior is undefined, as with `memref.copy`, and
-    `--check-bounds` reports it. Two pointers are copied `count` elements of a type. Two tensors of pointers are copied
-    element by element, where `mask` is true. The two ranges do not overlap.
+    Two memrefs have the same shape and element type (any offset and strides), and all of it is copied. Their dynamic
+    sizes must be equal too; otherwise the behavior is undefined, as with `memref.copy`, and `--check-bounds` reports
+    it. Between two pointers, `count` elements of a type are copied; between two tensors of pointers, each element whose
+    `mask` is true. The two ranges do not overlap.
 
-    The threads of `group` do it together: they all reach the op with the same operands. The group comes together first,
-    so that the op reads what any of its threads has written, and writes over what any of them has read (O3). The
-    barriers are the op's own.
+    The threads of `group` copy together: all of them reach the op with the same operands. It begins with a barrier of
+    the group, so that it may read what any of its threads has written and overwrite what any of them has read (O3). The
+    op makes its own barriers.
 
-    A cache modifier is for the loads and stores that Triton makes of the op. Other kernels for GPUs refuse it (S1), and
-    the CPU has no use for it.
+    A cache modifier applies to the loads and stores that Triton makes of the op. Other GPU kernels reject it (S1), and
+    the CPU ignores it.
 
     With `engine bulk`, for `group block` on sm_90 and later, one thread drives the GPU's bulk copy engine through
-    dynamic shared memory, which the launch provides: 16 KiB for each of up to 12 stages and 128 bytes. The kernel has
-    no other use for it. With less than two stages, where source and destination are not aligned alike to 16 bytes,
-    and for up to 64 bytes a thread, the threads copy.
+    dynamic shared memory, which the launch provides: 128 bytes, and 16 KiB for each of up to 12 stages. The kernel must
+    not use it for anything else. The threads copy instead if there are fewer than two stages, if source and destination
+    differ in their alignment to 16 bytes, or if there are at most 64 bytes for each thread.
 }];
 
 // The arguments of a bulk copy after its ends, and their assembly.
@@ -90,25 +90,25 @@ defvar BulkHow = (ins DefaultValuedAttr<Symm_Group, "::symm::Group::Thread">:$gr
                       OptionalAttr<I64Attr>:$alignment);
 defvar BulkHowFormat = "(`group` $group^)? (`engine` $engine^)?";
 
-// A copy from `src` to `dst`, of which `ends` and `format` say where they are.
+// A copy from `src` to `dst`; `ends` and `format` say where they are.
 class Symm_BulkOp<string mnemonic, dag ends, string format> : Symm_AccessOp<mnemonic, CopyEffect> {
   let arguments = !con((ins Symm_Ctx:$ctx), ends, BulkWhat, BulkHow);
   let assemblyFormat = !strconcat("$ctx `,` ", format, BulkWhatFormat, BulkHowFormat,
                                   " attr-dict `:` type($src) `,` type($dst)");
 }
-// One between this rank and another one.
+// A bulk copy between this rank and another one.
 class Symm_TransferOp<string mnemonic>
     : Symm_BulkOp<mnemonic, (ins Symm_Pointer:$src, Symm_Pointer:$dst, I32:$rank, Optional<I64>:$delta),
                   "$src `,` $dst `,` $rank (`via` $delta^)? ">;
 
 def Symm_GetOp : Symm_TransferOp<"get"> {
-  let summary = "Copies from another rank's memory into mine";
+  let summary = "Copies from another rank's memory into the current rank's";
   let description = !strconcat([{
-    Copies `src` of rank `rank` to the local `dst`. Every thread of the group may read it right after the op, and write
-    over it (O3).
+    Copies `src` of rank `rank` to the local `dst`. Every thread of the group may read and overwrite `dst` right after
+    the op (O3).
 
-    Gets of a group that follow each other, with no other access between them, come in no order among themselves: none
-    of them writes what another one reads, or another value to the same place.
+    Consecutive gets of a group, with no other access between them, are unordered among themselves: none of them may
+    write what another one reads, or write a different value to the same place.
   }], BulkShapes, [{
     ```mlir
     symm.get %ctx, %src, %dst, %peer group block : memref<1024xf32>, memref<1024xf32>
@@ -119,13 +119,13 @@ def Symm_GetOp : Symm_TransferOp<"get"> {
 }
 
 def Symm_PutOp : Symm_TransferOp<"put"> {
-  let summary = "Copies from my memory into another rank's";
+  let summary = "Copies from the current rank's memory into another's";
   let description = !strconcat([{
-    Copies the local `src` to `dst` of rank `rank`. Every thread of the group may write over `src` right after the op
-    (O3). That `dst` is written is known to whoever acquires a later signal of the group, on this rank too.
+    Copies the local `src` to `dst` of rank `rank`. Every thread of the group may overwrite `src` right after the op
+    (O3). `dst` is visible to whoever acquires a later signal of the group, on this rank too.
 
-    Puts of a group that follow each other, with no other access between them, come in no order among themselves: none
-    of them writes what another one reads, or another value to the same place.
+    Consecutive puts of a group, with no other access between them, are unordered among themselves: none of them may
+    write what another one reads, or write a different value to the same place.
   }], BulkShapes, [{
     ```mlir
     symm.put %ctx, %src, %dst, %peer group block : memref<1024xf32>, memref<1024xf32>
@@ -140,8 +140,8 @@ def Symm_CopyOp
                   "$src `at` $from (`via` $from_delta^)? `,` $dst `at` $to (`via` $to_delta^)? "> {
   let summary = "Copies from one rank's memory into another's";
   let description = !strconcat([{
-    Copies `src` of rank `from` to `dst` of rank `to`; either may be the current rank, or neither. As `dst` may be this
-    rank's, every thread of the group may read it right after the op, and write over it (O3).
+    Copies `src` of rank `from` to `dst` of rank `to`; both, one or neither may be the current rank. Every thread of the
+    group may read and overwrite `dst` right after the op (O3), since it may be this rank's.
   }], BulkShapes, [{
     ```mlir
     symm.copy %ctx, %src at %from, %dst at %to : memref<16xi32>, memref<16xi32>

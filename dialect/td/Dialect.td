@@ -12,12 +12,12 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 def Symm_Dialect : Dialect {
   let name = "symm";
   let cppNamespace = "::symm";
-  let summary = "The symmetric heap: what happens between the memories of N ranks";
+  let summary = "Symmetric memory: accesses, order and synchronization between N ranks";
   let description = [{
     N *ranks* (GPUs, or threads or processes of a CPU) each own a *symmetric heap*. The same offset in every
-    heap holds the same object, so that a pointer into one's own heap together with a rank names an object of
-    that rank. The ops of this dialect say what is to happen; the passes decide the address, the width, the
-    order, the scope and the barriers.
+    heap holds the same object: a pointer into the current rank's heap, together with a rank, names that rank's
+    copy of the object. The ops say what happens; the passes choose addresses, access widths, orders, scopes and
+    barriers.
 
     Rules that verifiers, lowerings and tests refer to by label:
 
@@ -26,11 +26,11 @@ def Symm_Dialect : Dialect {
     - **T2** `as_remote(p, me)` is `p`; `as_remote(p + i, r)` is `as_remote(p, r) + i`.
     - **T3** Heap bases never change while a kernel runs.
     - **T4** Bases are aligned to at least 2 MiB: a translated pointer keeps alignment and contiguity.
-    - **T5** With a strided heap the distance between two ranks is `(r - me) * stride`, a constant stride. The module
-      says so with `symm.heap_stride` (bytes, `i64`). Where it says `symm.num_ranks` (`i32`) and `symm.table_in_heap` as
-      well, all heaps begin at a multiple of the power of two that they fit into together, and each rank's context table
-      lies in the rank's own heap: its address says which rank is `me`. A rank that is out of range has no such
-      distance: the one it gets, `2^60` bytes (`2^47` in Triton), leads to no mapped address, strided or not.
+    - **T5** In a strided heap the distance to rank `r` is `(r - me) * stride`. The module states the stride in
+      `symm.heap_stride` (bytes, `i64`). If it also has `symm.num_ranks` (`i32`) and `symm.table_in_heap`, all heaps
+      begin at a multiple of the power of two that they fit into together, and each rank's context table lies in that
+      rank's heap, so that the table's address tells which rank is `me`. An out-of-range rank has no such distance: it
+      gets `2^60` bytes (`2^47` in Triton), which leads to no mapped address, strided or not.
     - **O1** The default order is release for `signal`, acquire for `wait`, acq_rel for atomics and fences; the
       default scope is sys.
     - **O2** A cross-rank access with a scope narrower than sys is widened, and an error under `strict`.
@@ -38,30 +38,30 @@ def Symm_Dialect : Dialect {
       whoever acquires it; `wait` with `group block` makes it visible to every thread of the block. `put`, `get`,
       `copy` and `put_signal` of a group come after every earlier access of each of its threads; later accesses of each
       of them come after a `get` or `copy`, and later writes after a `put` or `put_signal`. Puts with no other access
-      between them come in no order among themselves, and so do gets.
-    - **O4** A `wait` is never dead, never duplicated, never moved, and no access moves above it.
-    - **O5** A `wait` polls relaxed, backs off, and pays for acquire once, after the poll succeeds; its first polls may
-      acquire where that is faster than a fence.
-    - **O6** Comparison is on the signed or the unsigned value, as the op says.
-    - **P1** A packet carries its own flag: who receives it has its value, never part of it or another one. It orders
-      nothing else. In Triton, where a program is one thread to its author, a `put_packet` comes after the program's
-      earlier `wait_packet` and `try_packet`, so that it may tell the peer that their slots are free.
-    - **N1** A peer is *near* where its heap is mapped, and *far* otherwise. An engine reaches far peers: the module
+      between them are unordered among themselves, and so are gets.
+    - **O4** A `wait` is never removed, duplicated or moved, and no access moves above it.
+    - **O5** A `wait` polls with relaxed loads, backs off, and acquires once, after the poll succeeds; its first polls
+      may acquire where that is faster than a fence.
+    - **O6** The op says whether it compares signed or unsigned values.
+    - **P1** A packet carries its own flag: a receiver gets the whole value, never a part of it or of another one. It
+      orders nothing else. In Triton, where a program is one thread to its author, a `put_packet` comes after the
+      program's earlier `wait_packet` and `try_packet`, so that it may tell the peer that their slots are free.
+    - **N1** A peer is *near* if its heap is mapped here, and *far* otherwise. An engine reaches far peers: the module
       names it with `symm.engine` (text). Without one every rank is near. A rank is near to itself; reach is mutual, and
       never changes while a program runs.
     - **N2** Every op that names a rank means the same for a near and a far peer: the same values, orders, atomicity
-      and results. A near peer is reached as without an engine, by loads and stores; a far one by the engine's calls.
-    - **N3** What an op writes to a far peer is there when the op is done, and its source may be used again. So all that
-      releases promises for far peers what it promises for near ones.
-    - **N4** `as_remote` of a far peer is nowhere: an address in no memory, which may be computed and passed on. Ops of
-      this dialect take the rank instead; an ordinary access through it is a fault.
-    - **S1** What cannot be lowered for a target is refused at the op's location.
+      and results. A near peer is reached by loads and stores, as without an engine; a far one by the engine's calls.
+    - **N3** When an op is done, what it wrote to a far peer has arrived, and its source may be reused. So every release
+      guarantees the same for far peers as for near ones.
+    - **N4** `as_remote` of a far peer is an unmapped address, which may be computed and passed on. Ops of this dialect
+      use the rank instead; an ordinary access through that address faults.
+    - **S1** An op that a target cannot lower is rejected at its location.
 
-    Every op is written in the same order: what it does, where it has kinds (`add`, `set`); the context; the memory
-    that it accesses, with its indices; the values that go there; the rank; then the clauses (`via`, `mask`, `sem`,
-    `group`, …). An op with two pieces of memory has the source before the destination, and `copy`, which has a rank
-    at either end, each with its own (`at`). The types at the end are those of the memory and of the values, in that
-    order, and of the result after `->`. The type of a clause's operand stands in the clause: `mask %in : i1`.
+    The assembly of every op has one order: its kind, if it has kinds (`add`, `set`); the context; the memory that it
+    accesses, with indices; the values that go there; the rank; then the clauses (`via`, `mask`, `sem`, `group`, …).
+    An op on two pieces of memory names the source before the destination; `copy` gives each of them a rank (`at`).
+    The types at the end are those of the memory and of the values, in that order, and of the result after `->`. The
+    type of a clause's operand is part of the clause: `mask %in : i1`.
 
     ```mlir
     %v = symm.remote_load %ctx, %m[%i], %peer : memref<64xf32> -> f32
@@ -71,9 +71,9 @@ def Symm_Dialect : Dialect {
     symm.put %ctx, %src, %dst, %peer : memref<64xf32>, memref<64xf32>
     ```
 
-    *Pointers* are whatever the level of the IR has: `!llvm.ptr` (address space 0 or 1), `memref` with any
-    offset and strides, and, as opaque types of an unregistered dialect, `!tt.ptr<T>` and tensors of it. The pointer to
-    a memref's memory, its offset not counted, comes from MLIR's own ops:
+    *Pointers* have the type of the IR's level: `!llvm.ptr` (address space 0 or 1), `memref` with any offset and
+    strides, and, as opaque types of an unregistered dialect, `!tt.ptr<T>` and tensors of it. MLIR's own ops give the
+    pointer to a memref's memory, without its offset:
 
     ```mlir
     %address = memref.extract_aligned_pointer_as_index %m : memref<64xf32> -> index
@@ -93,7 +93,7 @@ def Symm_Dialect : Dialect {
 
 def Symm_Ctx : TypeDef<Symm_Dialect, "Ctx"> {
   let mnemonic = "ctx";
-  let summary = "The device context: who this rank is, and where every rank's heap lies";
+  let summary = "The device context: the current rank, and the base of every rank's heap";
   let description = [{
     A handle to the context table, int64 words `[rank, num_ranks, base_0, base_1, …]`; words after that belong
     to extensions. Every target lowers it to a pointer to that table.
@@ -114,27 +114,27 @@ defvar RustCanonicalizer = [{
   }
 }];
 
-// What the passes know of an op, from which dialect/build/facts.rs makes predicates in Rust.
+// What the passes know about an op; dialect/build/facts.rs makes Rust predicates of it.
 class Symm_Fact;
 // It touches no memory and waits for nobody.
 def Symm_Computes : Symm_Fact;
-// It goes on when another rank has done something.
+// It blocks until another rank has done something.
 def Symm_Waits : Symm_Fact;
-// It lets in what others have released, always or as its `sem` says.
+// It acquires, always or depending on its `sem`.
 def Symm_Acquires : Symm_Fact;
 def Symm_AcquiresBySem : Symm_Fact;
-// It hands over what came before it, always or as its `sem` says.
+// It releases, always or depending on its `sem`.
 def Symm_Releases : Symm_Fact;
 def Symm_ReleasesBySem : Symm_Fact;
 
-// The operands of a translation: it leads to another rank's heap, by its rank or by a distance.
+// The operands of a translation to another rank's heap: its rank, and the distance if that is known.
 class Symm_Way<string rank_, string delta_> {
   string rank = rank_;
   string delta = delta_;
 }
 def Symm_There : Symm_Way<"rank", "delta">;
 
-// An operand is translated, and not accessed.
+// An operand is translated, but not accessed.
 class Symm_Translates<Symm_Way way_ = Symm_There> : Symm_Fact {
   Symm_Way way = way_;
 }
@@ -144,7 +144,7 @@ class Symm_Access<string pointer_, bit reads_, bit writes_> : Symm_Fact {
   string pointer = pointer_;
   bit reads = reads_;
   bit writes = writes_;
-  // Whether the memory is a flag: it is for order, and no data.
+  // Whether the memory is a flag, which is for order and is no data.
   bit flag = 0;
 }
 // Memory of another rank.
@@ -157,16 +157,16 @@ class Symm_RemoteUpdate<string pointer, Symm_Way way = Symm_There> : Symm_Remote
 class Symm_RemoteFlag<string pointer> : Symm_RemoteWrite<pointer> {
   let flag = 1;
 }
-// Memory of mine, on the heap or not.
+// Memory of the current rank, on the heap or not.
 class Symm_LocalRead<string pointer> : Symm_Access<pointer, 1, 0>;
 class Symm_LocalWrite<string pointer> : Symm_Access<pointer, 0, 1>;
-// A flag of mine, on the heap: others set it.
+// A flag on the current rank's heap, which others set.
 class Symm_OwnFlag<string pointer> : Symm_Access<pointer, 1, 0> {
   let flag = 1;
 }
 
-// An op whose verifier is dialect/src/verify.rs. One that states no facts does not build; `[]` states that there is
-// nothing to know: it touches no memory that a rank shares, and orders none.
+// An op whose verifier is dialect/src/verify.rs. An op that states no facts does not build; `[]` states that it neither
+// touches nor orders memory that ranks share.
 class Symm_Op<string mnemonic, list<Trait> traits = []> : Op<Symm_Dialect, mnemonic, traits> {
   list<Symm_Fact> facts = ?;
   let hasVerifier = 1;
@@ -178,7 +178,7 @@ class Symm_PureOp<string mnemonic, list<Trait> traits = []> : Symm_Op<mnemonic, 
   let facts = [Symm_Computes];
 }
 
-// One that dialect/src/fold.rs folds.
+// An op that dialect/src/fold.rs folds.
 class Symm_FoldedOp<string mnemonic, list<Trait> traits = []> : Symm_PureOp<mnemonic, traits> {
   let hasFolder = 1;
   let extraClassDefinition = !strconcat(RustVerifier, RustFolder);

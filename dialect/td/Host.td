@@ -5,11 +5,11 @@
 include "Dialect.td"
 
 def Symm_AllocOp : Symm_Op<"alloc", [MemoryEffects<[MemAlloc, MemRead, MemWrite]>]> {
-  let summary = "Allocates symmetric memory; every rank does so together";
+  let summary = "Allocates symmetric memory, collectively";
   let description = [{
     Collective: all ranks allocate the same size and alignment in the same order, and get the same offset. The
-    memory is zero. `align` is in bytes, a power of two, 256 without it. Ranks that ask for different sizes, or a
-    full heap, end the program with an error at this op's location.
+    memory is zero. `align` is in bytes, a power of two, by default 256. Different sizes on different ranks, or a full
+    heap, end the program with an error at this op's location.
 
     ```mlir
     %data = symm.alloc %ctx : memref<64x64xf32>
@@ -23,7 +23,7 @@ def Symm_AllocOp : Symm_Op<"alloc", [MemoryEffects<[MemAlloc, MemRead, MemWrite]
 }
 
 def Symm_FreeOp : Symm_Op<"free", [MemoryEffects<[MemFree, MemRead, MemWrite]>]> {
-  let summary = "Frees symmetric memory; every rank does so together";
+  let summary = "Frees symmetric memory, collectively";
   let description = [{
     Collective, like `symm.alloc`. The operand is a memref that `symm.alloc` returned.
 
@@ -37,7 +37,7 @@ def Symm_FreeOp : Symm_Op<"free", [MemoryEffects<[MemFree, MemRead, MemWrite]>]>
 }
 
 def Symm_BarrierAllOp : Symm_OrderOp<"barrier_all"> {
-  let summary = "Waits until every rank's host function is here and its kernels are done";
+  let summary = "Waits until every rank's host function has arrived and its kernels are done";
   let description = [{
     ```mlir
     symm.barrier_all %ctx
@@ -49,10 +49,10 @@ def Symm_BarrierAllOp : Symm_OrderOp<"barrier_all"> {
 }
 
 def Symm_CheckOp : Symm_Op<"check", [MemoryEffects<[MemWrite]>]> {
-  let summary = "Fails the run if a condition is false, and says why";
+  let summary = "Fails the run with a message if a condition is false";
   let description = [{
-    The message holds one `{}` for each operand (`{{` and `}}` are braces): integers, index, floats. The program
-    goes on after a failed check; `symm-run` ends with a non-zero exit code.
+    The message has one `{}` for each operand (`{{` and `}}` are braces): integers, index, floats. The program
+    continues after a failed check; `symm-run` exits with a non-zero status.
 
     ```mlir
     symm.check %same, "element {} is {}, expected {}"(%i, %got, %want) : index, f32, f32
@@ -64,7 +64,7 @@ def Symm_CheckOp : Symm_Op<"check", [MemoryEffects<[MemWrite]>]> {
 }
 
 def Symm_PrintOp : Symm_Op<"print", [MemoryEffects<[MemWrite]>]> {
-  let summary = "Prints a line, with the rank in front";
+  let summary = "Prints a line that begins with the rank";
   let description = [{
     The message is as in `symm.check`. Lines of different ranks are never mixed.
 

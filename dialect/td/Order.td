@@ -1,4 +1,4 @@
-// Who may see what, and when.
+// Signals, waits, fences and barriers.
 #ifndef SYMM_ORDER_TD
 #define SYMM_ORDER_TD
 
@@ -10,11 +10,11 @@ def Symm_SignalOp : Symm_OrderOp<"signal", [AttrSizedOperandSegments]> {
   let summary = "Tells another rank that something has happened";
   let description = [{
     Sets the flag `flag` of rank `rank` to `value`, or adds `value` to it. `sem` is release (default, O1) or
-    relaxed. With `group block` (or `warp`) every thread of the group reaches the op and every earlier write of
+    relaxed. With `group block` (or `warp`) every thread of the group reaches the op, and every earlier write of
     each of them is visible to whoever acquires the signal; one thread sends it (O3). Flags are i32 or i64.
 
-    The same signal to several ranks, with no memory access in between, is a broadcast: all of it comes after what
-    came before its first signal, and its signals come in no order among themselves.
+    The same signal to several ranks, with no memory access in between, is a broadcast: all of its signals come after
+    everything before the first of them, and are unordered among themselves.
 
     ```mlir
     symm.signal set %ctx, %flag[%i], %seven, %peer : memref<4xi64>, i64
@@ -34,26 +34,26 @@ def Symm_SignalOp : Symm_OrderOp<"signal", [AttrSizedOperandSegments]> {
 }
 
 def Symm_WaitOp : Symm_OrderOp<"wait", [AttrSizedOperandSegments]> {
-  let summary = "Waits until a flag of mine compares with a value as asked";
+  let summary = "Waits until a local flag satisfies a comparison with a value";
   let description = [{
-    Polls the local flag until `flag <comparison> value` holds; signed values, or unsigned ones after `unsigned`
-    (O6); `unsigned eq` says that the counter is meant to wrap around or to be taken back. `sem` is acquire
-    (default, O1) or relaxed. It polls relaxed, backs off, and acquires once after the poll succeeds (O5). It is
-    never removed, merged or moved (O4). With `group block` (or `warp`) one thread polls and every thread of the
-    group goes on together (O3).
+    Polls the local flag until `flag <comparison> value` holds, for signed values, or after `unsigned` for unsigned
+    ones (O6); `unsigned eq` says that the counter is meant to wrap around or to be decremented. `sem` is acquire
+    (default, O1) or relaxed. It polls with relaxed loads, backs off, and acquires once, after the poll succeeds (O5).
+    It is never removed, merged or moved (O4). With `group block` (or `warp`) one thread polls, and then every thread of
+    the group continues (O3).
 
     Consecutive waits with `ge` or `gt`, with no memory access in between, may be satisfied in any order, because
-    counts only grow; what follows the last of them comes after them all.
+    counts only grow; what follows the last of them comes after all of them.
 
-    With `timeout`, a number of nanoseconds, the op gives up after that long and returns whether the flag was seen.
-    With zero, or less, it looks once.
+    With `timeout`, in nanoseconds, the op gives up after that time, and returns whether the comparison held. With zero
+    or a negative number it looks once.
 
     With `deadline`, the address of a record of `symm_abi::deadline`, the op gives up when the record's time is over,
-    and at once where the record says that a wait has already given up: the first one that does writes there what it
-    waited for, with the number `tag`. Threads may give up at different times, and what follows runs as if the flag had
-    come. So it is for kernels whose results nobody uses until somebody has looked at the record. With `limit`, a number
-    of nanoseconds, that is this op's time, and not the record's. Without `tag` it gets one from symm-tag-waits, and the
-    record is a rank's own, with a log. Deadlines are Triton's.
+    and at once if the record says that another wait has given up. The first one to give up records what it waited for
+    and its `tag`. Threads may give up at different times, and what follows runs as if the flag had come: a deadline is
+    for kernels whose results are not used until the record has been looked at. `limit`, in nanoseconds, replaces the
+    record's time for this op. A wait without a `tag` gets one from `symm-tag-waits`; its record belongs to one rank and
+    has a log. Only Triton kernels have deadlines.
 
     ```mlir
     symm.wait %ctx, %flag[%i] ge %seven : memref<4xi64>, i64
@@ -82,7 +82,7 @@ def Symm_PutSignalOp : Symm_OrderOp<"put_signal", [AttrSizedOperandSegments]> {
   let summary = "Copies into another rank's memory, then signals that rank";
   let description = [{
     `symm.put` of `src` to `dst`, followed by a release `symm.signal` of `flag`, both on rank `rank`: whoever
-    acquires the signal sees the data. Shapes as in `symm.put`, and like it the op begins with its group together (O3).
+    acquires the signal sees the data. Shapes and the barrier at its start are those of `symm.put` (O3).
 
     ```mlir
     symm.put_signal set %ctx, %src, %dst, %flag[%i], %one, %peer group block
@@ -104,13 +104,13 @@ def Symm_PutSignalOp : Symm_OrderOp<"put_signal", [AttrSizedOperandSegments]> {
 }
 
 def Symm_FenceOp : Symm_OrderOp<"fence"> {
-  let summary = "Orders the memory accesses before it and after it";
+  let summary = "Orders the memory accesses before it and those after it";
   let description = [{
     A fence of this thread; `sem` is acquire, release or acq_rel (default), `scope` defaults to sys (O1).
 
     With `group block` (or `warp`) every thread of the group reaches the op, and it is one fence for the signals
-    and waits of the group (O3): release orders every earlier access of each of them before the group's signals that
-    follow, acquire orders the group's earlier waits before every later access of each of them.
+    and waits of the group (O3): release orders every earlier access of each thread before the group's later signals,
+    acquire orders the group's earlier waits before every later access of each thread.
 
     ```mlir
     symm.fence
@@ -126,13 +126,13 @@ def Symm_FenceOp : Symm_OrderOp<"fence"> {
 }
 
 def Symm_BarrierOp : Symm_OrderOp<"barrier"> {
-  let summary = "Waits until the same block of every rank is here";
+  let summary = "Waits until the same block of every rank has arrived";
   let description = [{
-    Block b of every rank waits for block b of every other rank; what any of them wrote before it is visible to
-    all of them after it. Every rank launches the same grid, and every block that reaches one barrier reaches as
-    many. With `group thread` one thread of the block calls it for itself; with `group block` (or `warp`) all of
-    its threads do. It acquires what the other ranks' barriers hand over; for a relaxed wait before it, it is no
-    fence (O1). `deadline`, `tag`, `limit` and `logs` are as in `symm.wait`.
+    Block b of every rank waits for block b of every other rank; what any of them wrote before the barrier is visible to
+    all of them after it. Every rank launches the same grid, and block b of every rank reaches the same number of
+    barriers. With `group thread` one thread of the block calls it for itself; with `group block` (or `warp`) all of
+    its threads do. It acquires what the other ranks' barriers release; it is not an acquire fence for a relaxed wait
+    before it (O1). `deadline`, `tag`, `limit` and `logs` are as in `symm.wait`.
 
     ```mlir
     symm.barrier %ctx group block

@@ -7,25 +7,25 @@ include "Enums.td"
 
 defvar PacketLines = [{
 
-    A packet is a line of 16 bytes in `slots`, `{d0, e, d1, e}` in words of 32 bits: 8 bytes of data, and the epoch
-    after each half of them, so that a half is known by its own epoch to have arrived (P1). A scalar of 8 to 64 bits
-    takes one packet, a vector of n elements `ceil(n * size / 8)` packets, one after the other; of a tensor of pointers
-    each element is a packet at its pointer. Slots are aligned to 16 bytes and take `16 * packets` bytes: twice the
-    data, rounded up to 16.
+    A packet is a line of 16 bytes in `slots`, the 32-bit words `{d0, e, d1, e}`: 8 bytes of data with the epoch after
+    each half, so that each half shows by its own epoch that it has arrived (P1). A scalar of 8 to 64 bits takes one
+    packet, a vector of n elements `ceil(n * size / 8)` consecutive packets; for a tensor of pointers each element is a
+    packet at its pointer. Slots are aligned to 16 bytes and take `16 * packets` bytes: twice the data, rounded up to
+    16.
 }];
 
 def Symm_PutPacketOp : Symm_AccessOp<"put_packet", CopyEffect> {
   let summary = "Sends another rank a value that carries its own flag";
   let description = !strconcat([{
-    Writes `value` to `slots` of rank `rank`, as packets of the number `epoch`. Who receives a packet has its value; the
-    op orders nothing else (P1).
+    Writes `value` to `slots` of rank `rank`, as packets with the number `epoch`. Whoever receives a packet has its
+    value; the op orders nothing else (P1).
   }], PacketLines, [{
 
-    A packet is written where `mask` is true for any of its elements; what the others hold is undefined.
+    A packet is written if `mask` is true for any of its elements; its other elements are undefined.
 
-    Memory of the heap is epoch 0 when it is new, so that the first epoch is 1. Epochs are compared for equality and
-    wrap around. A slot may be written again when its value is known to be received: two buffers in turn do where each
-    of two ranks answers a packet with one.
+    New memory of the heap has epoch 0, so the first epoch is 1. Epochs are compared for equality and wrap around. A
+    slot may be written again once its value is known to have been received: if two ranks answer each packet with one,
+    two alternating buffers are enough.
 
     ```mlir
     symm.put_packet %ctx, %slots[%i], %v, %epoch, %peer : memref<64xi32>, f32
@@ -44,13 +44,13 @@ def Symm_PutPacketOp : Symm_AccessOp<"put_packet", CopyEffect> {
 def Symm_WaitPacketOp : Symm_AccessOp<"wait_packet", CopyEffect> {
   let summary = "Waits for a value that carries its own flag";
   let description = !strconcat([{
-    Polls my `slots` until packets of the number `epoch` are there, and returns their value. It is never removed, merged
-    or moved (O4), and it acquires nothing: what the sender wrote elsewhere may not be there yet (P1).
+    Polls the local `slots` until packets with the number `epoch` are there, and returns their value. It is never
+    removed, merged or moved (O4), and it acquires nothing: what the sender wrote elsewhere may not be visible yet (P1).
   }], PacketLines, [{
 
-    Where `mask` is true for none of a packet's elements it is not waited for. Elements whose mask is false are 0.
+    The op does not wait for a packet whose `mask` is false for all of its elements. Elements whose mask is false are 0.
 
-    `deadline`, `tag`, `limit` and `logs` are as in `symm.wait`. A value that has not come is undefined.
+    `deadline`, `tag`, `limit` and `logs` are as in `symm.wait`. When the op gives up, its value is undefined.
 
     ```mlir
     %v = symm.wait_packet %ctx, %slots[%i], %epoch : memref<64xi32> -> f32
@@ -71,9 +71,9 @@ def Symm_WaitPacketOp : Symm_AccessOp<"wait_packet", CopyEffect> {
 def Symm_TryPacketOp : Symm_AccessOp<"try_packet", CopyEffect> {
   let summary = "Looks once for a value that carries its own flag";
   let description = [{
-    Reads my `slots` once and returns the value that `symm.wait_packet` would wait for, and whether it is there: an
-    `i1`, or for a tensor of pointers one for each element. A value that is not there is undefined; what is not asked
-    for, by `mask`, is there and 0. It is for programs that poll several peers at once.
+    Reads the local `slots` once and returns the value that `symm.wait_packet` would wait for, and whether it is there:
+    an `i1`, or for a tensor of pointers one for each element. A value that is not there is undefined; elements whose
+    `mask` is false count as there, and are 0. It is for programs that poll several peers at once.
 
     ```mlir
     %v, %valid = symm.try_packet %ctx, %slots[%i], %epoch : memref<64xi32> -> i64, i1

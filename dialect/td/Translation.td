@@ -1,16 +1,16 @@
-// From a pointer of mine to the same object of another rank.
+// From a pointer into the current rank's heap to the same object on another rank.
 #ifndef SYMM_TRANSLATION_TD
 #define SYMM_TRANSLATION_TD
 
 include "Dialect.td"
 
 def Symm_HeapDeltaOp : Symm_FoldedOp<"heap_delta"> {
-  let summary = "The distance in bytes from my heap to that of a rank";
+  let summary = "The distance in bytes from the current rank's heap to another's";
   let description = [{
-    `base[rank] - base[me]`: what a translation adds to a pointer (T1). It depends on the context and the rank
-    alone, so it is computed once and hoisted out of every loop (T3): `symm-hoist-translation` makes one for each
-    (context, rank) and hands it to the ops that translate, after `via`. A multiple of 2 MiB (T4). A rank that is
-    out of range gives a distance that leads to no mapped address; computing it is never a fault.
+    `base[rank] - base[me]`: what a translation adds to a pointer (T1), a multiple of 2 MiB (T4). It depends on the
+    context and the rank alone, so it can be hoisted out of every loop (T3): `symm-hoist-translation` computes one for
+    each pair of context and rank and passes it to the ops that translate, after `via`. An out-of-range rank gives a
+    distance that leads to no mapped address; the op itself never faults.
 
     ```mlir
     %delta = symm.heap_delta %ctx, %peer
@@ -25,9 +25,9 @@ def Symm_HeapDeltaOp : Symm_FoldedOp<"heap_delta"> {
 def Symm_AsRemoteOp : Symm_FoldedOp<"as_remote", [AllTypesMatch<["ptr", "result"]>]> {
   let summary = "The same object on another rank";
   let description = [{
-    `as_remote(p, r) = p - base[me] + base[r]` (T1). The result has the type of the pointer: offset, strides and
-    address space are kept, and so is alignment (T4). `as_remote(p, me)` folds to `p` (T2).
-    A tensor of pointers may be given a rank for each of them, `%peers each tensor<8xi32>`.
+    `as_remote(p, r) = p - base[me] + base[r]` (T1). The result has the pointer's type: offset, strides and address
+    space are kept, and so is alignment (T4). `as_remote(p, me)` folds to `p` (T2). A tensor of pointers may come with a
+    rank for each of them, `%peers each tensor<8xi32>`.
 
     ```mlir
     %theirs = symm.as_remote %ctx, %mine, %peer : memref<64x64xf32, strided<[128, 1], offset: ?>>

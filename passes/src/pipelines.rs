@@ -7,14 +7,18 @@ use crate::pass::{Kind, PassOption, Pipeline, Values};
 use crate::transform::insert_watchdog::TIMEOUT_MS;
 
 const STRICT: PassOption =
-    PassOption { name: "strict", kind: Kind::Bool, initial: "false", help: "what would be repaired is an error" };
+    PassOption { name: "strict", kind: Kind::Bool, initial: "false", help: "report an error instead of repairing" };
 
-const BOUNDS: PassOption =
-    PassOption { name: "bounds-checks", kind: Kind::Bool, initial: "false", help: "check ranks and addresses" };
+const BOUNDS: PassOption = PassOption {
+    name: "bounds-checks",
+    kind: Kind::Bool,
+    initial: "false",
+    help: "check ranks and addresses at run time",
+};
 const WATCHDOG: PassOption =
-    PassOption { name: "watchdog", kind: Kind::Bool, initial: "false", help: "report waits that do not end" };
+    PassOption { name: "watchdog", kind: Kind::Bool, initial: "false", help: "report waits that exceed a deadline" };
 const TRACE: PassOption =
-    PassOption { name: "trace", kind: Kind::Bool, initial: "false", help: "record what blocks do for a timeline" };
+    PassOption { name: "trace", kind: Kind::Bool, initial: "false", help: "record what blocks do, for the timeline" };
 
 const AS_WRITTEN: PassOption =
     PassOption { name: "as-written", kind: Kind::Bool, initial: "false", help: "repair and merge nothing" };
@@ -36,7 +40,7 @@ pub const PIPELINES: &[Pipeline] = &[
     },
     Pipeline {
         flag: "symm-check",
-        summary: "From a program to the LLVM dialect for symm-check, which is told of every access",
+        summary: "From a program to the LLVM dialect for symm-check, with a call for every access",
         options: &[STRICT, AS_WRITTEN],
         text: check_text,
     },

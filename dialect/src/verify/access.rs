@@ -74,7 +74,7 @@ pub fn verify<'c: 'a, 'a>(
     let element = scalar(data);
     ensure(op, is_data(element), || lossy!("accesses integers, floats and index, or vectors of them, got {data}"))?;
     let fits = matches!(pointer, Pointer::Llvm) || pointer.pointee() == Some(element);
-    ensure(op, fits, || lossy!("accesses elements as what they are: {pointer_type} holds no {element}"))?;
+    ensure(op, fits, || lossy!("accesses elements with their own type: {pointer_type} does not hold {element}"))?;
     let vector = Shaped::vector(data);
     let tensor = Shaped::tensor(data);
     match pointer {
@@ -98,7 +98,7 @@ pub fn verify<'c: 'a, 'a>(
         })?;
         // In memory an i1 takes a byte, in a vector a bit.
         ensure(op, integer_width(element) != Some(1), || {
-            lossy!("accesses no vectors of i1, got {data}: extend it to i8, of which memory holds one for each i1")
+            lossy!("does not access vectors of i1, got {data}: extend it to i8, an i1 takes a byte in memory")
         })?;
     }
     lanes.map_or(Ok(()), |lanes| mask(op, lanes.r#type(), data))

@@ -17,7 +17,7 @@ pub fn verify<'c: 'a, 'a>(op: SymmOp<'c, 'a>, src: Value<'c, 'a>, dst: Value<'c,
     let (count, mask) = (usize::from(op.count().is_some()), op.mask());
     let element = op.operation().attribute("element").is_ok();
     ensure(op, op.engine() != Some(Engine::Bulk) || op.group() == Some(Group::Block), || {
-        "drives the bulk copy engine for a block: group block".into()
+        "takes engine bulk only with group block".into()
     })?;
     match (source, target) {
         (Pointer::MemRef(source), Pointer::MemRef(target)) => {
@@ -39,7 +39,7 @@ pub fn verify<'c: 'a, 'a>(op: SymmOp<'c, 'a>, src: Value<'c, 'a>, dst: Value<'c,
         // One element, as Triton has it.
         (Pointer::Triton(_), Pointer::Triton(_)) if count == 0 && !element => {
             let pointee = source.pointee().filter(|pointee| Some(*pointee) == target.pointee());
-            ensure(op, pointee.is_some(), || lossy!("copies elements as what they are, got {from} and {to}"))?;
+            ensure(op, pointee.is_some(), || lossy!("copies elements of one type, got {from} and {to}"))?;
             let is_bool = mask.is_none_or(|mask| integer_width(mask.r#type()) == Some(1));
             ensure(op, is_bool, || "takes an i1 as the mask of one element".into())
         }
@@ -57,7 +57,7 @@ pub fn verify<'c: 'a, 'a>(op: SymmOp<'c, 'a>, src: Value<'c, 'a>, dst: Value<'c,
                 )
             })?;
             let fits = |pointer: Pointer<'c>| matches!(pointer, Pointer::Llvm) || pointer.pointee() == moved;
-            ensure(op, fits(source) && fits(target), || lossy!("copies elements as what they are, got {from} and {to}"))
+            ensure(op, fits(source) && fits(target), || lossy!("copies elements of one type, got {from} and {to}"))
         }
         (Pointer::TritonTensor(source, pointer), Pointer::TritonTensor(target, other)) => {
             ensure(op, count == 0 && !element, || "takes no count for tensors of pointers; use a mask".into())?;

@@ -47,7 +47,7 @@ pub fn verify<'c: 'a, 'a>(
     access::indices(op, pointer, indices)?;
     let width = value.r#type();
     ensure(op, pointer.pointee().is_none_or(|pointee| pointee == width), || {
-        lossy!("compares and sets a flag as what it is: {ty} holds no {width}")
+        lossy!("uses a flag with its own type: {ty} does not hold {width}")
     })
 }
 
@@ -56,9 +56,7 @@ pub fn deadline<'c: 'a, 'a>(op: SymmOp<'c, 'a>, waited_for: Option<Value<'c, 'a>
     let Some(record) = op.deadline() else {
         let extras = [("tag", op.tag().is_some()), ("limit", op.limit().is_some()), ("log", op.logs())];
         let extra = extras.into_iter().find_map(|(name, is_there)| is_there.then_some(name));
-        return ensure(op, extra.is_none(), || {
-            format!("has a {}, but no deadline whose record it would be in", extra.unwrap_or_default())
-        });
+        return ensure(op, extra.is_none(), || format!("has a {}, but no deadline", extra.unwrap_or_default()));
     };
     let ty = record.r#type();
     let is_record = matches!(Pointer::of(ty), Some(Pointer::Triton(_)))
@@ -66,5 +64,5 @@ pub fn deadline<'c: 'a, 'a>(op: SymmOp<'c, 'a>, waited_for: Option<Value<'c, 'a>
     ensure(op, is_record, || lossy!("takes as deadline a !tt.ptr<i64>, the address of its record, got {ty}"))?;
     let Some(waited_for) = waited_for.map(|value| value.r#type()) else { return Ok(()) };
     let is_triton = matches!(Pointer::of(waited_for), Some(Pointer::Triton(_) | Pointer::TritonTensor(..)));
-    ensure(op, is_triton, || lossy!("S1: has a deadline for Triton's pointers only, got {waited_for}: take timeout"))
+    ensure(op, is_triton, || lossy!("S1: takes a deadline only with Triton's pointers, got {waited_for}: use timeout"))
 }

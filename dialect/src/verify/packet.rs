@@ -48,7 +48,7 @@ fn verify_slots<'c: 'a, 'a>(op: SymmOp<'c, 'a>, (ty, pointer): (Type<'c>, Pointe
     ensure(op, are_integers, || lossy!("P1: slots are memory of i8, i16, i32 or i64, got {ty}"))?;
     if let Pointer::MemRef(memref) = pointer {
         ensure(op, memref.rank() > 0 && strides(ty).last() == Some(&1), || {
-            lossy!("P1: the lines of slots follow each other: a memref whose innermost stride is 1, got {ty}")
+            lossy!("P1: slots are contiguous: a memref whose innermost stride is 1, got {ty}")
         })?;
     }
     let has_shape = match (pointer, Shaped::tensor(value)) {
@@ -57,7 +57,7 @@ fn verify_slots<'c: 'a, 'a>(op: SymmOp<'c, 'a>, (ty, pointer): (Type<'c>, Pointe
         (_, None) => true,
     };
     ensure(op, has_shape, || {
-        lossy!("P1: a tensor of pointers to lines has a packet for each element of a tensor, got {ty} and {value}")
+        lossy!("P1: a tensor of pointers takes a tensor with a packet for each pointer, got {ty} and {value}")
     })
 }
 

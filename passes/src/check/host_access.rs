@@ -1,4 +1,4 @@
-//! Refuses host code that touches the symmetric heap directly.
+//! Rejects host code that accesses the symmetric heap directly.
 //!
 //! On a GPU the heap is device memory: a host function copies to and from it with `gpu.memcpy`. On the CPU a direct
 //! access would work, and the program would fail on the first GPU.
@@ -19,7 +19,7 @@ use symm_dialect::ops::{Pointing, SymmOp};
 /// The pass record.
 pub const PASS: Pass = Pass {
     flag: "symm-check-host-access",
-    summary: "Refuse host code that reads or writes the symmetric heap directly",
+    summary: "Reject host code that reads or writes the symmetric heap directly",
     options: &[],
     run,
 };
@@ -65,7 +65,7 @@ fn run(root: OperationRef, _: &Values) -> Result<Ir, Reported> {
     let mut outcome = Ok(Ir::Kept);
     for op in select(root, |op| is_access(op).then_some(op)) {
         if enclosing(op, &["gpu.func", "gpu.launch", "gpu.module"]).is_none() && op.operands().any(is_heap) {
-            outcome = Err(error(op, "touches the symmetric heap from host code; use gpu.memcpy, or do it in a kernel"));
+            outcome = Err(error(op, "accesses the symmetric heap from host code; use gpu.memcpy or a kernel"));
         }
     }
     outcome

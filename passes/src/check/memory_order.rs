@@ -1,18 +1,18 @@
-//! Repairs memory orders that publish nothing and scopes that reach nobody (O1, O2).
+//! Repairs memory orders and scopes that are too weak between ranks (O1, O2).
 //!
 //! - **O2** A cross-rank atomic, signal or wait with a scope narrower than sys does not reach the other rank: the
 //!   scope is widened to sys. A narrower fence is left alone, and covers nothing below.
-//! - **O1** A relaxed `signal` with accesses before it that no release fence covers is made release: after a write its
+//! - **O1** A relaxed `signal` with earlier accesses that no release fence covers is made release: after a write its
 //!   peer may read old data, and after a read its peer may overwrite what has not been read yet. A relaxed `wait` with
-//!   accesses after it that no acquire fence covers may read old data: it is made acquire.
+//!   later accesses that no acquire fence covers may let them read old data: it is made acquire.
 //!
-//! A relaxed atomic update of an array of flags, one that the function waits for, is what a relaxed `signal` is: a
-//! credit that gives a slot back, say.
+//! A relaxed atomic update counts as a relaxed `signal` if the function also waits for a flag of the same array: it may
+//! be a credit that gives a slot back.
 //!
 //! A fence covers the signals and waits of its own group. `symm.barrier` is a release fence for the signals of its own
-//! group after it, and no acquire fence for a wait before it: it acquires what its own flags hand over. Where threads
-//! come together between a fence and a signal or wait of fewer threads (`gpu.barrier`, an op of a wider group), the
-//! fence does not cover what the other threads did.
+//! group after it, but no acquire fence for a wait before it: it acquires only through its own flags. If threads
+//! synchronize (`gpu.barrier`, an op of a wider group) between a fence and a signal or wait of fewer threads, the fence
+//! does not cover what the other threads did.
 //!
 //! Each repair is a remark at the op; with `strict=true` it is an error instead.
 //!
@@ -23,13 +23,13 @@
 //! // remark: O1: relaxed, but writes come before it without a release fence; made release
 //! ```
 //!
-//! An operation that is not known to touch no memory of the heap counts as a write and a read, as does a call. Memory
-//! of the block or of the thread does not count.
+//! An operation counts as a write and a read, and so does a call, unless it is known not to access the heap. Memory of
+//! the block or of the thread does not count.
 //!
-//! Limits: it looks at one function, along its structured control flow and its blocks, and so not at what the callers
-//! do. In a function of a `gpu.module` that is no kernel, its start and its end count as an access. Elsewhere the
-//! pipelines look again after `inline`; in a function that is not inlined, a relaxed signal or wait publishes or lets
-//! in what the function itself does, and nothing of its callers' without a fence.
+//! Limits: it looks at one function, along its structured control flow and its blocks, and not at its callers. In a
+//! function of a `gpu.module` that is no kernel, the start and the end count as accesses. Elsewhere the pipelines run
+//! the pass again after `inline`; in a function that is not inlined, a relaxed signal or wait orders the function's own
+//! accesses, and its callers' only if they have a fence.
 
 use crate::analysis::order::{array, is_barrier, may_write_heap, only_reads_heap, set_keyword};
 use crate::analysis::search::{Direction, Meaning, Search};
@@ -47,7 +47,7 @@ pub const STRICT: PassOption =
 /// The pass record.
 pub const PASS: Pass = Pass {
     flag: "symm-check-memory-order",
-    summary: "Widen scopes and strengthen orders that would be wrong across ranks (O1, O2)",
+    summary: "Widen scopes and strengthen orders that are too weak across ranks (O1, O2)",
     options: &[STRICT],
     run,
 };

@@ -10,12 +10,12 @@
 //! }
 //! ```
 //!
-//! To Triton's compilers a plain load of one place gives one value for as long as the thread itself does not
-//! write there. They load once, and a loop that does nothing else then never ends, which they take for code that is
-//! never reached, and drop. `symm.wait` polls, and acquires what was released.
+//! Triton's compilers assume that a plain load from one address gives the same value until the thread itself writes
+//! there. They load once; a loop that does nothing else then never ends, so they treat it as unreachable and remove it.
+//! `symm.wait` polls, and acquires what was released.
 //!
-//! A loop is one that polls if it loads and computes only, and goes on as a load from one place says: with a remote
-//! load whatever else its condition takes, with a Triton load if it takes nothing else that changes.
+//! A loop polls if it only loads and computes, and its condition depends on a load from a fixed address: for a remote
+//! load in any case, for a Triton load if nothing else that the condition depends on changes.
 //!
 //! Limits: `scf.while`; volatile loads are left alone.
 

@@ -1,16 +1,15 @@
-//! Refuses constant ranks that no run can have (T1), and constant counts of elements below zero.
+//! Rejects constant ranks that no run can have (T1), and constant counts of elements below zero.
 //!
 //! A rank is in [0, `num_ranks`). A constant below zero is an error; so is one that is not below the module's
-//! `symm.num_ranks`, where the module fixes it (`symm-run --ranks` does) and the op does not stand under a condition: a
-//! program may ask how many ranks there are. So is a `count` of a bulk copy below zero.
+//! `symm.num_ranks`, if the module fixes it (`symm-run --ranks` does) and the op is not under a condition: a program
+//! may ask how many ranks there are. A bulk copy's `count` below zero is an error too.
 //!
 //! ```mlir
 //! %far = arith.constant 7 : i32
 //! %q = symm.as_remote %ctx, %p, %far : !llvm.ptr  // error with symm.num_ranks = 4 : i32
 //! ```
 //!
-//! Limits: it sees constants only, and runs before constants are propagated. A loop counts as a condition, and so does
-//! a branch.
+//! Limits: it sees constants only, and runs before constants are propagated. Loops and branches count as conditions.
 
 use crate::analysis::uniform::is_reached_unconditionally;
 use crate::ir::{constant_value, symm_ops};
@@ -20,8 +19,12 @@ use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::{NUM_RANKS_ATTRIBUTE, module_integer};
 
 /// The pass record.
-pub const PASS: Pass =
-    Pass { flag: "symm-check-ranks", summary: "Refuse constant ranks and counts out of range (T1)", options: &[], run };
+pub const PASS: Pass = Pass {
+    flag: "symm-check-ranks",
+    summary: "Reject constant ranks and counts that are out of range (T1)",
+    options: &[],
+    run,
+};
 
 fn run(root: OperationRef, _: &Values) -> Result<Ir, Reported> {
     let mut outcome = Ok(Ir::Kept);

@@ -1,4 +1,4 @@
-//! Finds signals and waits that do not fit each other, as far as one kernel shows it. It changes nothing.
+//! Finds signals and waits that do not match, as far as one kernel shows. It changes nothing.
 //!
 //! ```mlir
 //! symm.signal add %ctx, %count[%c0], %one, %peer : memref<1xi64>, i64
@@ -6,25 +6,25 @@
 //! // remark: a counter that is added to may already be past what 'eq' waits for; ...
 //! ```
 //!
-//! - **One thread or warp signals for its block** (O3). The writes of a block's other threads are released by nobody
-//!   when one thread or one warp of it releases (a signal, an atomic, a fence, a barrier) in a branch or under a mask
-//!   on the thread's number, and no barrier of the block lies in between: use `group block`. An error under strict
-//!   where the other threads have last written to the rank that is told.
-//! - **A counter may be past.** `wait eq` on a flag to which this kernel only adds; `ge` holds whenever `eq` does. A
-//!   counter that is meant to wrap around, or to be taken back, says so with `unsigned eq`. Never an error.
-//! - **A flag that is set is not counted.** Where every signal of the kernel to a flag sets a constant and none of
-//!   them satisfies a wait for a constant, the wait is for something that is added up. An error under strict.
-//! - **A count does not say who.** Where a signal adds to one flag of every rank in turn, a wait in a loop for one
-//!   more each time is satisfied by whoever comes first, not by the rank whose data the loop reads next. An error under
-//!   strict.
+//! - **One thread or warp signals for its block** (O3). If one thread or warp releases (a signal, an atomic, a fence, a
+//!   barrier) in a branch or under a mask on the thread's number, without a barrier of the block before it, nothing
+//!   releases the writes of the block's other threads: use `group block`. An error under strict if the other threads
+//!   have last written to the rank that is signalled.
+//! - **A counter may be past the value.** `wait eq` on a flag to which this kernel only adds; `ge` holds whenever `eq`
+//!   does. For a counter that is meant to wrap around or to be decremented, use `unsigned eq`. Never an error.
+//! - **A flag that is set is not counted.** Every signal of the kernel to a flag sets a constant, and a wait is for a
+//!   constant that none of them satisfies, so it expects a sum. An error under strict.
+//! - **A count does not say who.** A signal adds to one flag of every rank in turn, and a loop waits for one more in
+//!   each iteration: whichever rank comes first satisfies the wait, not the rank whose data the loop reads next. An
+//!   error under strict.
 //! - **Threads that wait for their own warp** (O5). One thread of a warp waits in a branch, with `group thread` or for
 //!   a packet, and others send in the other branch. A warp may run the branches one after the other. Never an error.
 //!
-//! Limits: signals and waits of one function on one array of flags, which is followed through views. Nothing is said
-//! of an array that the function also writes in another way or passes on, nor of a flag that is set where another
+//! Limits: signals and waits of one function on one array of flags, which is followed through views. The pass is silent
+//! about an array that the function also writes in another way or passes on, and about a flag that is set if another
 //! function of the module signals flags of its type; what the host writes between launches does not count. Branches
-//! are those of `scf.if`; neither what callers have written is looked at, nor what one thread or warp writes for
-//! another, nor what a function releases that is called in the branch. Run it after `symm-check-memory-order`, which
+//! are those of `scf.if`. The pass looks neither at what callers have written, nor at what one thread or warp writes
+//! for another, nor at what a function called in the branch releases. Run it after `symm-check-memory-order`, which
 //! may make a signal of one thread release.
 
 mod flags;
@@ -43,12 +43,12 @@ use symm_dialect::ops::SymmOp;
 /// The pass record.
 pub const PASS: Pass = Pass {
     flag: "symm-check-sync",
-    summary: "Find signals and waits of a kernel that do not fit each other (O3)",
+    summary: "Find signals and waits of a kernel that do not match (O3)",
     options: &[PassOption {
         name: "strict",
         kind: Kind::Bool,
         initial: "false",
-        help: "report an error instead of a remark where a finding is sure",
+        help: "report certain findings as errors instead of remarks",
     }],
     run,
 };

@@ -14,7 +14,7 @@
 //! %bit = llvm.trunc %byte : i8 to i1
 //! ```
 //!
-//! In structures and arrays, too, whose other parts stay as they are.
+//! The same is done in structures and arrays, whose other elements stay as they are.
 //!
 //! Limits: functions of a `gpu.module`; a vector of more than one bit, which LLVM loads as bytes, stays as it is.
 

@@ -1,4 +1,4 @@
-//! Tells LLVM what GPU front ends tell it of the functions of a `gpu.module`, once they are in its dialect.
+//! Adds the attributes to the functions of a `gpu.module` that LLVM expects from a GPU's front end.
 //!
 //! ```mlir
 //! llvm.func @exchange(…) { … }                  // convergent, no_unwind
@@ -6,13 +6,13 @@
 //! llvm.inline_asm has_side_effects "bar.sync 1;", "~{memory}" : () -> ()
 //! ```
 //!
-//! - **Convergent**: which threads run a call together is a part of its meaning, so it is not moved into a branch or
-//!   duplicated. A group op is such a call, and so is what holds one. Where nothing convergent is in a function, LLVM
-//!   takes the word off again.
-//! - **Assembly** that names an instruction of a group has no such attribute in MLIR. An intrinsic beside it keeps
-//!   its block in one piece: `llvm.nvvm.activemask`, or `llvm.amdgcn.wave.barrier`, which is no instruction.
-//! - **Block sizes** on AMD: MLIR says that a block has at most 256 threads, and LLVM gives out registers accordingly.
-//!   A kernel that does not say how large its blocks are has up to 1024.
+//! - **Convergent**: which threads execute a call together is part of its meaning, so LLVM must not move it into a
+//!   branch or duplicate it. That is true of a group op, and of a function that contains one. LLVM removes the attribute
+//!   from functions in which nothing is convergent.
+//! - **Assembly** with an instruction of a group cannot have the attribute in MLIR. An intrinsic next to it keeps its
+//!   block in one piece: `llvm.nvvm.activemask`, or `llvm.amdgcn.wave.barrier`, which emits no instruction.
+//! - **Block sizes** on AMD: MLIR says that a block has at most 256 threads, and LLVM allocates registers accordingly.
+//!   A kernel that does not state its block size may have up to 1024.
 //!
 //! Limits: functions of a `gpu.module`; instructions of groups are known by their names.
 
@@ -30,7 +30,7 @@ pub const PASS: Pass = Pass {
         name: "target",
         kind: Kind::Choice(&["nvvm", "rocdl"]),
         initial: "nvvm",
-        help: "whose assembly it is",
+        help: "the kind of GPU",
     }],
     run: |root, options| Ok(run(root, options)),
 };

@@ -1,9 +1,9 @@
 //! Lowers a program to the CPU driver: heap-base arithmetic, LLVM memory operations and calls of the runtime.
 //!
-//! Kernels become functions that run a block of one thread, so that a group of any kind is one thread and a
-//! `gpu.barrier` is nothing; launches, host ops and waits become calls of `symm_rt_…` (abi/src/functions.rs). Every
-//! public function whose first argument is a `!symm.ctx` gets an entry `_symm_entry_<name>(args)` that takes and
-//! returns everything through memory.
+//! Kernels become functions that run a block of one thread, so a group of any kind is one thread and a `gpu.barrier`
+//! disappears; launches, host ops and waits become calls of `symm_rt_…` (abi/src/functions.rs). Every public function
+//! whose first argument is a `!symm.ctx` gets an entry `_symm_entry_<name>(args)` that passes its arguments and results
+//! through memory.
 //!
 //! ```mlir
 //! symm.signal set %ctx, %flag[%i], %v, %peer : memref<4xi64>, i64
@@ -16,11 +16,12 @@
 //! func.call @symm_rt_wake(%theirs) : (!llvm.ptr) -> ()
 //! ```
 //!
-//! With `trace=true` puts, gets and signals are recorded. With `offload=true` the kernels run on a GPU: they are left
-//! out, and a launch names its kernel and tells the layout of its arguments. With `check=true` a kernel runs once for
-//! each thread, and signals, waits and barriers become calls of `symm_chk_…` (abi/src/check.rs). In a module
-//! with an engine each access of a peer has two ways, and calls `symm_rt_far_…` for a far one (N2). Limits (S1): no
-//! tensors of pointers, no shuffles, no `gpu.dynamic_shared_memory`, no asynchronous launches.
+//! With `trace=true` puts, gets and signals are recorded. With `offload=true` the kernels run on a GPU: they are
+//! dropped, and a launch passes its kernel's name and the layout of its arguments. With `check=true` a kernel runs once
+//! for each thread, and signals, waits and barriers become calls of `symm_chk_…` (abi/src/check.rs). In a module with
+//! an engine each access to a peer branches: for a far peer it calls `symm_rt_far_…` (N2).
+//!
+//! Limits (S1): no tensors of pointers, no shuffles, no `gpu.dynamic_shared_memory`, no asynchronous launches.
 
 mod check;
 mod data;
@@ -48,14 +49,14 @@ use symm_dialect::symbol::symbol;
 
 /// Whether kernels run on a GPU.
 pub const OFFLOAD: PassOption =
-    PassOption { name: "offload", kind: Kind::Bool, initial: "false", help: "kernels run on a GPU: leave them out" };
+    PassOption { name: "offload", kind: Kind::Bool, initial: "false", help: "kernels run on a GPU: drop them" };
 
 /// Whether symm-check runs the program.
 pub const CHECK: PassOption = PassOption {
     name: "check",
     kind: Kind::Bool,
     initial: "false",
-    help: "for symm-check: blocks of several threads, and calls for each signal, wait and barrier",
+    help: "for symm-check: blocks have several threads, and each signal, wait and barrier is a call",
 };
 
 /// The pass record.
@@ -67,7 +68,7 @@ pub const PASS: Pass = Pass {
             name: "trace",
             kind: Kind::Bool,
             initial: "false",
-            help: "record puts, gets and signals for a timeline",
+            help: "record puts, gets and signals for the timeline",
         },
         OFFLOAD,
         CHECK,
@@ -116,7 +117,7 @@ fn refuse_reserved_names<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), R
         let name = symbol(op).unwrap_or_default();
         if [kernel::ENTRY, device::KERNEL, device::DEVICE].iter().any(|prefix| name.starts_with(prefix)) {
             let complaint = format!(
-                "S1: has the name '{name}', which this lowering gives: the module is lowered already, or takes it"
+                "S1: has the name '{name}', which the lowering reserves: rename it, or lower the module only once"
             );
             return Err(error(op, &complaint));
         }
@@ -131,7 +132,7 @@ fn check<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Reported> {
     for operation in collect(root) {
         let function = enclosing(operation, &["func.func", "gpu.func"]);
         if calls_runtime(operation, has_engine) && function.is_some() && !sees_runtime(operation, root) {
-            let complaint = "S1: calls the runtime, which can't be seen from within another module or an unknown op";
+            let complaint = "S1: calls the runtime, which is not visible in a nested module or an unknown op";
             outcome = Err(error(operation, complaint));
             continue;
         }
@@ -142,7 +143,7 @@ fn check<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Reported> {
             types.iter().any(|ty| matches!(Pointer::of(*ty), Some(Pointer::TritonTensor(..) | Pointer::Triton(_))));
         let complaint = match op.question() {
             _ if triton => Some("the CPU has no Triton pointers"),
-            _ if function.is_none() => Some("is lowered in a func.func or a gpu.func"),
+            _ if function.is_none() => Some("is lowered only in a func.func or a gpu.func"),
             Ok(Question::Ctx(ctx)) if ctx.rank().is_some() && has_engine => {
                 Some("a context made from parts does not say which ranks the engine reaches")
             }

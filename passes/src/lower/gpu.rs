@@ -273,7 +273,7 @@ fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, target: &dyn Target, together: &Togethe
             Vec::new()
         }
         Action::Check(_) | Action::Print(_) => {
-            return Err(error(operation, "S1: a kernel on a GPU has no output; check and print in the host function"));
+            return Err(error(operation, "S1: a GPU kernel has no output; check and print in the host function"));
         }
     };
     b.replace(operation, &results);

@@ -44,7 +44,7 @@ pub const FINE_GRAINED_HEAP: PassOption = PassOption {
     name: "fine-grained-heap",
     kind: Kind::Bool,
     initial: "false",
-    help: "the heap is fine-grained memory: lifts gfx90a's refusal of releases at system scope",
+    help: "the heap is fine-grained memory: allow releases at system scope on gfx90a",
 };
 
 /// The pass record.

@@ -260,7 +260,8 @@ pub fn refuse_engine<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Repor
     let module = collect(root).into_iter().find(|op| op.has_attribute(ENGINE_ATTRIBUTE));
     let Some(module) = module.or_else(|| root.has_attribute(ENGINE_ATTRIBUTE).then_some(root)) else { return Ok(()) };
     let engine = module.attribute(ENGINE_ATTRIBUTE).map(|engine| engine.to_string()).unwrap_or_default();
-    let complaint = format!("S1: asks for the engine {engine}, which this target has not: run it without --engine");
+    let complaint =
+        format!("S1: needs the engine {engine}, which this target does not support: run it without --engine");
     Err(error(module, &complaint))
 }
 

@@ -1,8 +1,8 @@
 //! Lowers symm ops in Triton and Gluon kernels to Triton's own ops.
 //!
-//! Triton's vectoriser and pipeliner see ordinary loads through ordinary pointers: a translation is an addition of the
-//! distance to the rank's heap, counted in elements, of which Triton is told what divides it (T4). The distance is
-//! made of loads from the context table, each of which is made once, where the table becomes known (T3).
+//! Triton's vectoriser and pipeliner see ordinary loads through ordinary pointers: a translation adds the distance to
+//! the rank's heap, in elements, with a `tt.divisibility` for Triton (T4). The distance is computed from words of the
+//! context table, each of which is loaded once, where the table is defined (T3).
 //!
 //! ```mlir
 //! %delta = symm.heap_delta %ctx, %peer
@@ -22,15 +22,15 @@
 //! ```
 //!
 //! A Triton program is one thread to its author, so every op is the whole program's, whatever its `group` says.
-//! A release of any kind comes after a barrier, and an acquire before one (O3): then what a program did before it
-//! signals is what all of its threads did. A `wait` is a loop around a load, which no Triton pass moves
-//! a load across (O4); it acquires once, after the loop (O5).
+//! A release of any kind comes after a barrier, and an acquire before one (O3), so that a program's signal releases
+//! what all of its threads did. A `wait` is a loop around a load, and no Triton pass moves a load across such a loop
+//! (O4); it acquires once, after the loop (O5).
 //!
-//! Packets are stores, loads and loops of assembly, one thread's each, with no barrier but the one that lets a packet
-//! answer another one (P1, `packet.rs`).
+//! Packets are loads, stores and loops in assembly, each of one thread, with a single barrier: the one that lets a
+//! packet answer another one (P1, `packet.rs`).
 //!
-//! Stores of the engine for tensors (TMA) are waited for before a release, and before an access of these ops that may
-//! meet one (`engine.rs`).
+//! Stores of the tensor memory accelerator (TMA) are waited for before a release, and before an access of these ops
+//! that may overlap one (`engine.rs`).
 //!
 //! Limits: contexts are made in the function that uses them. No bulk copies of a `count` of elements, no `wait` with a
 //! timeout, no masks on `atomic_cas`. On AMD, orders for gfx942 and gfx950 only.
@@ -107,7 +107,7 @@ impl FromStr for Version {
         let mut numbers = text.split('.').map(|word| word.parse::<u32>().ok());
         let version = match (numbers.next().flatten(), numbers.next().flatten()) {
             (Some(major), Some(minor)) => Self { major, minor },
-            _ => return Err(format!("'{text}' is no version of Triton")),
+            _ => return Err(format!("'{text}' is not a version of Triton")),
         };
         if version >= Self::OLDEST { Ok(version) } else { Err(format!("Triton {text} is older than 3.6.0")) }
     }
@@ -228,7 +228,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
                 return Err(error(operation, "S1: is for host functions, not for kernels"));
             }
             Action::Check(_) | Action::Print(_) | Action::Fault(_) => {
-                return Err(error(operation, "S1: a Triton kernel has no output of ours; use Triton's"));
+                return Err(error(operation, "S1: is not available in Triton kernels; use Triton's own"));
             }
             Action::TraceBegin(_) | Action::TraceEnd(_) => {
                 return Err(error(operation, "S1: a Triton kernel records nothing for a timeline"));

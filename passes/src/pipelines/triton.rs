@@ -24,7 +24,7 @@ const BOUNDS: PassOption = PassOption {
     name: "bounds-checks",
     kind: Kind::Bool,
     initial: "false",
-    help: "leave out and record what leaves its tensor",
+    help: "skip and record accesses outside of their tensor",
 };
 
 /// Its passes, whose options are the pipeline's, but for one that follows from the target. Triton's own passes fold and

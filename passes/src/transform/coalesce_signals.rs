@@ -1,4 +1,4 @@
-//! Makes one signal of several to the same flag of the same rank.
+//! Merges signals to the same flag of the same rank.
 //!
 //! ```mlir
 //! symm.signal add %ctx, %flag[%i], %a, %peer : memref<4xi64>, i64
@@ -20,18 +20,18 @@
 //!
 //! The order is the stronger of the two, the scope the wider one.
 //!
-//! Why this is right: the two signals follow each other with nothing in between that touches memory, so the merged
-//! program does what the given one does when both arrive at one moment: every behaviour of the merged program is one
-//! of the given program. What is lost is that somebody may see the value in between. No wait can rely on that, not
-//! even one with `eq`: it polls now and then, and nothing keeps the second signal back until it has. Both release
-//! the same accesses, so the stronger order on one of them is enough. With `group block` (or `warp`) both signals are
-//! the group's, and the one that is left owns the barrier (O3).
+//! Why this is right: nothing between the two signals touches memory, so the merged program does what the original does
+//! when both arrive at the same moment: every behaviour of the merged program is one of the original. What is lost is
+//! the value in between, which somebody might have seen. No wait can rely on seeing it, not even one with `eq`: it
+//! polls from time to time, and nothing holds the second signal back until it has. Both release the same accesses, so
+//! one signal with the stronger order is enough. With `group block` (or `warp`) both signals are the group's, and the
+//! merged one makes the barrier (O3).
 //!
-//! Limits: only signals of one group, in one block, to the same `flag`, `indices` and `rank` by value or as equal
-//! constants (run `cse` first; the pipelines do); any access, wait, fence, call or region in between, or a signal to
-//! another flag, which may be the same one by another name, keeps them apart. `put_signal` is left alone. Fences are
-//! merged by `symm-infer-order`. A `symm.barrier` after another is never dropped: ranks count their barriers, and
-//! another rank may come through two that have something in between.
+//! Limits: both signals belong to one group and one block, and have the same `flag`, `indices` and `rank` as values or
+//! as equal constants (run `cse` first; the pipelines do). An access, wait, fence, call or region in between keeps them
+//! apart, and so does a signal to another flag, which may alias this one. `put_signal` is left alone.
+//! `symm-infer-order` merges fences. Of two `symm.barrier` in a row neither is dropped: ranks count their barriers, and
+//! on another rank the same two may have something in between.
 
 use crate::analysis::order::{is_quiet, join, same, set_keyword};
 use crate::ir::{Builder, blocks, collect, constant_value, fuse_locations, operations};
@@ -44,7 +44,7 @@ use symm_dialect::shape::integer_width;
 /// The pass record.
 pub const PASS: Pass = Pass {
     flag: "symm-coalesce-signals",
-    summary: "Make one signal of several to the same flag of the same rank",
+    summary: "Merge signals to the same flag of the same rank",
     options: &[],
     run: |root, _| Ok(run(root)),
 };

@@ -1,4 +1,4 @@
-//! Leaves out what a Triton or Gluon kernel would access outside of its tensors, and writes down which access it was.
+//! Skips the accesses of a Triton or Gluon kernel that would leave its tensors, and records them.
 //!
 //! ```mlir
 //! symm.remote_store %ctx, %p, %v, %peer : tensor<128x!tt.ptr<f32>>, tensor<128xf32>
@@ -7,34 +7,34 @@
 //! becomes
 //!
 //! ```mlir
-//! …                                           // right after the context: %start and %end of the tensor that the
-//!                                             // kernel's argument lies in, which %p is made of
+//! …                                           // right after the context: %start and %end of the tensor that holds
+//!                                             // the kernel's argument from which %p is computed
 //! %address = "tt.ptr_to_int"(%p)
 //! …                                           // %bad: %address - %start is beyond %end - %start - 4
 //! %which = arith.select %bad, %address, %none // %none: all bits set
-//! %lowest = "tt.reduce"(%which)               // the least, as unsigned numbers
+//! %lowest = "tt.reduce"(%which)               // the unsigned minimum
 //! %outside = arith.cmpi ne, %lowest, %none : i64
 //! scf.if %outside {
-//!   …                                         // the first one of the rank writes the record of its waits
+//!   …                                         // the rank's first such access fills the record of its waits
 //! }
 //! scf.if %inside {
 //!   symm.remote_store %ctx, %p, %v, %peer : tensor<128x!tt.ptr<f32>>, tensor<128xf32>
 //! }
 //! ```
 //!
-//! The access itself stays what it is: its caches, its width, its order. Where it is left out it gives zeros, and a
-//! packet that is not looked at is said to be there. What a mask leaves out is not looked at.
+//! The access keeps its cache modifier, its width and its order. A skipped access gives zeros, and a skipped packet
+//! counts as there. Elements that a mask disables are not checked.
 //!
-//! Besides symm ops these are Triton's loads, stores and atomics through a pointer of `symm.as_remote`, or through one
-//! of the kernel's arguments, in functions whose context is made of one. The tensors are those of the list that the
-//! record points to (`symm_abi::deadline::TENSORS_WORD`). What is in none of them, but on the heap, may be anywhere on
-//! the heap; what is elsewhere may be anywhere.
+//! The pass checks symm ops, and Triton's loads, stores and atomics through the result of a `symm.as_remote` or through
+//! an argument of the kernel, in functions that make their context of an argument. The tensors are those of the list
+//! that the record points to (`symm_abi::deadline::TENSORS_WORD`). A pointer into the heap but into none of them is
+//! checked against the whole heap; any other pointer is not checked.
 //!
-//! What the numbers in the record stand for is left in `symm.waits` of the module (symm-tag-waits).
+//! The module's `symm.waits` says what the numbers in the record stand for (`symm-tag-waits`).
 //!
-//! Limits: where a pointer may be of one of several arguments, a peer's memory is checked to be on its heap, and other
-//! memory not at all. Triton's accesses through what `as_remote` makes with a tensor of ranks are not checked, and
-//! neither are tensor descriptors, block pointers, and loops that Triton divides among warps.
+//! Limits: if a pointer may come from several arguments, a peer's memory is checked against its heap, and local memory
+//! not at all. Triton's accesses through an `as_remote` with a tensor of ranks are not checked, and neither are tensor
+//! descriptors, block pointers, and loops that Triton divides among warps.
 
 mod pointers;
 
@@ -59,7 +59,7 @@ use symm_dialect::shape::{Shaped, float_width, integer_width, scalar};
 /// The pass record.
 pub const PASS: Pass = Pass {
     flag: "symm-guard-accesses",
-    summary: "Leave out what a Triton or Gluon kernel would access outside of its tensors, and record it",
+    summary: "Skip and record accesses of a Triton or Gluon kernel outside of its tensors",
     options: &[],
     run: |root, _| Ok(run(root)),
 };

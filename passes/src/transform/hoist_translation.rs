@@ -1,4 +1,4 @@
-//! Computes the distance to each rank's heap once, as early as possible, and hands it to every op that translates.
+//! Computes the distance to each rank's heap once, as early as possible, and passes it to every op that translates.
 //!
 //! A translation adds `base[rank] - base[me]` to a pointer (T1). That distance depends on the context and the rank
 //! alone and never changes (T3), so it is computed right after their definitions: out of every loop, once for all
@@ -20,14 +20,14 @@
 //! }
 //! ```
 //!
-//! A rank that is computed in a loop of values from outside it, `(me + 1) % n`, is hoisted before it first. For
-//! most kernels `loop-invariant-code-motion` has done so; it knows no loops of unregistered dialects, as Triton's are.
-//! So is a rank, and a context, that is computed after something that may write memory: what reads the context table
-//! there would on AMD be a vector's load, because LLVM loads into scalar registers only what nothing before has
-//! written.
+//! A rank that a loop computes from values defined outside of it, `(me + 1) % n`, is hoisted first. For most kernels
+//! `loop-invariant-code-motion` has done so; it does not know the loops of unregistered dialects, such as Triton's.
+//! Ranks and contexts that are computed after something that may write memory are hoisted too: there, on AMD, the
+//! context table would be read by vector loads, because LLVM uses scalar loads only for memory that nothing before
+//! them has written.
 //!
-//! Limits: integer arithmetic of `arith` is hoisted, divisions by constants and the number of ranks only. A rank that
-//! only a loop or a load knows is looked up there.
+//! Limits: only integer arithmetic of `arith` is hoisted, with divisions only by constants and by the number of ranks.
+//! For a rank that a loop computes or a load returns, the distance is looked up there.
 
 use crate::analysis::dominance::{block_of, later};
 use crate::analysis::order::{is_quiet, only_reads};

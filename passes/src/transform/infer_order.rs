@@ -1,4 +1,4 @@
-//! Finds the cheapest order that is as strong as the program's: one fence for a run of signals or of waits.
+//! Finds the cheapest orders as strong as the program's: one fence for a run of signals or of waits.
 //!
 //! ```mlir
 //! symm.signal set %ctx, %flag[%i], %v, %p : memref<8xi64>, i64
@@ -24,36 +24,36 @@
 //! symm.fence sem acquire
 //! ```
 //!
-//! What is done, and why it is right. *Next to each other* means that nothing lies in between but operations that
-//! touch no memory and wait for nobody; nothing is ever moved (O4), only fences are put in and orders weakened.
+//! What it does, and why that is right. Two ops are *next to each other* if every operation between them touches no
+//! memory and waits for nobody. The pass moves nothing (O4): it only inserts fences and weakens orders.
 //!
-//! - **Signals.** The same signal to several ranks is a broadcast, whose parts are in no order among themselves
-//!   (`symm.signal`). What each of them releases is what comes before the first, for nothing lies in between: one
-//!   release fence in front, of the threads that signal, releases it for all (O1). Signals that differ in more than
-//!   the rank are no broadcast: the second releases the first, which may be the reset of a flag that the second hands
-//!   over. Directly after a release fence the fence is there already.
-//! - **Waits.** Consecutive waits with `ge` or `gt` are satisfied in no order among themselves (`symm.wait`), so one
-//!   acquire fence after the last lets in what all of them have seen (O5). Waits with another comparison keep their
-//!   acquire: without it the second could be satisfied by a value that the first one's sender has overwritten.
+//! - **Signals.** The same signal to several ranks is a broadcast, whose signals are unordered among themselves
+//!   (`symm.signal`). Nothing lies between them, so each releases what comes before the first: one release fence of the
+//!   signalling threads in front of the first releases it for all (O1). Signals that differ in more than the rank are
+//!   no broadcast: the second releases the first, which may reset a flag that the second hands over. Right after a
+//!   release fence no other fence is needed.
+//! - **Waits.** Consecutive waits with `ge` or `gt` are unordered among themselves (`symm.wait`), so one acquire fence
+//!   after the last acquires what all of them have seen (O5). Waits with another comparison keep their acquire: without
+//!   it the second could be satisfied by a value that the first one's sender has overwritten.
 //! - **Groups.** A group signals and waits through its first thread, and a fence of the group is a fence of that
-//!   thread, after a barrier that collects what the others did (O3). So a run is of one group, and its fence is the
-//!   group's. Every thread of the group has to reach it: the run has an op that all of them reach in the same block,
-//!   or only uniform loops and branches lie around it.
-//! - **Fences** next to each other become one, where one is as strong as the other or both have one scope. An
-//!   acquire fence next to an acquire wait before it goes: what the wait has seen, it lets in itself (O5). It stays
-//!   where it may let in what something else has seen: where on the way to the wait, from the fence before it or the
-//!   start of the kernel, lies a relaxed wait or atomic, a volatile load or an operation that is not known.
+//!   thread, after a barrier that collects what the others did (O3). So a run belongs to one group, and its fence to
+//!   the same group. Every thread of the group must reach it: the run has an op that all of them reach in the same
+//!   block, or only uniform loops and branches surround it.
+//! - **Fences** next to each other become one, if one is at least as strong as the other or both have the same scope.
+//!   An acquire fence right after an acquire wait is removed: the wait itself acquires what it has seen (O5). The fence
+//!   stays if it may acquire what something else has seen: if there is a relaxed wait or atomic, a volatile load or an
+//!   unknown operation between the previous fence, or the start of the kernel, and the wait.
 //!
-//! A single release signal stays: what it releases may lie in a caller, in an earlier kernel, or be a read whose
-//! place the peer may now overwrite. So does every order of an op in a region or block of which this pass can't say
-//! that it follows the fence directly.
+//! A single release signal stays: what it releases may be in a caller, in an earlier kernel, or a read of memory that
+//! the peer may now overwrite. An op in a region or block keeps its order too, unless the pass can tell that it follows
+//! the fence directly.
 //!
-//! Where an acquire costs nothing but its poll, as on NVIDIA GPUs in a Triton kernel, a fence after several waits
-//! costs more than their acquires do: `fence-waits=false` leaves waits alone.
+//! If an acquire costs no more than its poll, as in Triton kernels on NVIDIA GPUs, a fence after several waits costs
+//! more than their acquires: `fence-waits=false` leaves waits alone.
 //!
 //! Limits: runs in one block, with `scf.for`, `scf.while`, `affine.for` and `scf.if` in it that hold nothing else;
-//! an `scf.if` alone starts no run, because on the way around it the fence would be for nothing. Waits with a
-//! timeout, `put_signal`, atomics and scopes narrower than sys are left alone: run `symm-check-memory-order` first.
+//! an `scf.if` alone starts no run, because its other branch would not need the fence. Waits with a timeout,
+//! `put_signal`, atomics and scopes narrower than sys are left alone: run `symm-check-memory-order` first.
 
 mod fences;
 
@@ -71,12 +71,12 @@ use symm_dialect::ops::{Accessing, Comparison, Fence, Group, Grouped, Order, Sco
 /// The pass record.
 pub const PASS: Pass = Pass {
     flag: "symm-infer-order",
-    summary: "Find the cheapest order that is as strong as the program's: one fence for a run of signals or waits",
+    summary: "Find the cheapest orders as strong as the program's: one fence for a run of signals or waits",
     options: &[PassOption {
         name: "fence-waits",
         kind: pass::Kind::Bool,
         initial: "true",
-        help: "an acquire fence is cheaper than a second acquire",
+        help: "replace the acquires of several waits by one fence",
     }],
     run: |root, options| Ok(run(root, options.flag("fence-waits"))),
 };

@@ -1,8 +1,8 @@
 //! Checks every access to symmetric memory: the rank is in range, the whole access lies in the part of the heap that
-//! `symm.alloc` gives out, and its address is aligned as the op says, or as the value naturally is; of copies also that
-//! both memrefs have one shape.
+//! `symm.alloc` allocates from, and the address has the op's alignment, or the value's natural one. Of a copy it also
+//! checks that both memrefs have the same shape.
 //!
-//! What fails a check is reported by `symm.fault` with the op's location, and does not happen. The heap's size is the
+//! An access that fails a check is reported by `symm.fault` with the op's location, and not made. The heap's size is the
 //! module attribute `symm.heap_size` (bytes; `symm-run --check-bounds` sets it). Its first 2 MiB are symm's own: the
 //! flags of barriers, and on GPUs the context table.
 //!
@@ -32,15 +32,15 @@
 //! symm.remote_store %ctx, %p, %v, %peer : !llvm.ptr, f32
 //! ```
 //!
-//! A pointer that `symm.as_remote` translates is checked there: the rank, and that the pointer lies in that part of the
-//! heap or right after its end. So are the accesses of other dialects through what it is translated to, in the heap of
-//! that rank, as far as the function shows where their pointers come from.
+//! A `symm.as_remote` is checked too: its rank, and that its pointer lies in that part of the heap or right after its
+//! end. Accesses of other dialects through its result are checked against the heap of that rank, as far as the
+//! function shows where their pointers come from.
 //!
-//! No index and no size is too large for the checks: what wraps around in 64 bits is out of bounds.
+//! No index and no size is too large for the checks: an address that wraps around in 64 bits is out of bounds.
 //!
-//! Limits: an access with a mask of one lane each is checked as a whole; tensors of pointers are not checked, and
+//! Limits: an access whose mask has a bit for each lane is checked as a whole; tensors of pointers are not checked, and
 //! neither is the local side of a copy, which need not lie on the heap. Of other dialects it knows loads, stores and
-//! atomics of `llvm` and `memref`, `memref.copy`, and unmasked loads and stores of `vector`, and it follows pointers
+//! atomics of `llvm` and `memref`, `memref.copy`, and unmasked loads and stores of `vector`. It follows pointers
 //! through views, offsets and conversions, and around an `scf.for`.
 
 mod exact;
@@ -65,7 +65,7 @@ use symm_dialect::{HEAP_SIZE_ATTRIBUTE, module_integer};
 /// The pass record.
 pub const PASS: Pass = Pass {
     flag: "symm-insert-bounds-checks",
-    summary: "Check ranks and addresses of every access at run time",
+    summary: "Check the rank and the address of every access at run time",
     options: &[],
     run,
 };

@@ -1,7 +1,7 @@
 //! Gives every wait that has no timeout a deadline, after which it reports instead of hanging.
 //!
-//! The report (`symm.fault`) says which rank waits where, on which flag, what it saw and what it expected. Waits that
-//! have a timeout of their own stay as they are.
+//! The report (`symm.fault`) says which rank waits where, on which flag, what it saw and what it expected. Waits with
+//! a timeout of their own stay as they are.
 //!
 //! ```mlir
 //! symm.wait %ctx, %flag[%i] ge %v : memref<4xi64>, i64
@@ -19,7 +19,7 @@
 //! }
 //! ```
 //!
-//! A `wait_packet` gets such waits for the epochs of its lines before it.
+//! Before a `wait_packet` the pass inserts such waits for the epochs of its lines.
 //!
 //! Limits: the deadline is for each wait, on the device's clock; a `symm.barrier` has none.
 
@@ -45,7 +45,7 @@ pub const TIMEOUT_MS: PassOption = PassOption {
 /// The pass record.
 pub const PASS: Pass = Pass {
     flag: "symm-insert-watchdog",
-    summary: "Report a wait that is not over by a deadline instead of hanging",
+    summary: "Report a wait that exceeds a deadline instead of hanging",
     options: &[TIMEOUT_MS],
     run: |root, options| Ok(run(root, options)),
 };

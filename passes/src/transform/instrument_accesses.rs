@@ -1,5 +1,5 @@
-//! Tells symm-check of every access of memory: in a program in the LLVM dialect each load, store, atomic, fence and
-//! copy becomes a call of `symm_chk_…` (abi/src/check.rs). A value goes through the stack.
+//! Reports every memory access to symm-check: in a program in the LLVM dialect each load, store, atomic, fence and copy
+//! becomes a call of `symm_chk_…` (abi/src/check.rs). Values are passed through the stack.
 //!
 //! ```mlir
 //! %v = llvm.load %p : !llvm.ptr -> f32
@@ -12,9 +12,9 @@
 //! %v = llvm.load %slot : !llvm.ptr -> f32
 //! ```
 //!
-//! What is on the stack of its own function stays as it is, and so do the functions that take a kernel's or a host
-//! function's arguments from memory. An op that may access memory and is not known here is refused (S1): none goes by
-//! unseen. So are calls, with a pointer, of functions that are not in the module, and globals that are written.
+//! Accesses to the stack of their own function stay as they are, and so do the functions that load the arguments of a
+//! kernel or a host function. An unknown op that may access memory is rejected (S1), so that no access is missed. So
+//! are calls with a pointer to functions outside of the module, and globals that are written.
 
 mod calls;
 mod lanes;
@@ -35,7 +35,7 @@ use symm_dialect::text;
 /// The pass record.
 pub const PASS: Pass = Pass {
     flag: "symm-instrument-accesses",
-    summary: "Call symm-check for every access of memory, in the LLVM dialect",
+    summary: "Report every memory access of a program in the LLVM dialect to symm-check",
     options: &[],
     run,
 };
@@ -52,7 +52,7 @@ fn run(root: OperationRef, _: &Values) -> Result<Ir, Reported> {
             continue;
         }
         if function.parent_operation() != Some(root) && !blocks(function).is_empty() {
-            let message = "S1: symm-check takes the module's own functions: lower what is in modules of its own first";
+            let message = "S1: symm-check takes no functions of nested modules: lower those modules first";
             outcome = outcome.and(Err(error(function, message)));
             continue;
         }
@@ -69,7 +69,7 @@ fn run(root: OperationRef, _: &Values) -> Result<Ir, Reported> {
 /// A global that is written would keep its value from one execution to the next.
 fn refuse_global<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<(), Reported> {
     if name(op) == "llvm.mlir.global" && !op.has_attribute("constant") {
-        return Err(error(op, "S1: symm-check can't follow globals that may be written; use symm.alloc"));
+        return Err(error(op, "S1: symm-check cannot follow globals that may be written; use symm.alloc"));
     }
     Ok(())
 }
@@ -303,7 +303,7 @@ fn refuse_call<'c: 'a, 'a>(op: OperationRef<'c, 'a>, defined: &HashSet<String>) 
         return Ok(());
     }
     if op.operands().any(|operand| holds_pointer(operand.r#type())) {
-        return Err(error(op, &format!("S1: symm-check can't see what '{callee}' does with the memory that it gets")));
+        return Err(error(op, &format!("S1: symm-check cannot see what '{callee}' does with its pointers")));
     }
     Ok(())
 }

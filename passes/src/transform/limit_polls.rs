@@ -1,4 +1,4 @@
-//! Has a loop of a Triton or Gluon kernel that polls by an atomic leave when the atomic's deadline is over.
+//! Makes loops of a Triton or Gluon kernel that poll by an atomic exit when the atomic's deadline is over.
 //!
 //! ```mlir
 //! scf.while : () -> () {
@@ -19,8 +19,8 @@
 //!   %count = arith.addi %polls, %c1 : i32
 //!   …                                             // %due: the loop goes on, and %count is a multiple of 64
 //!   %gone, %since = scf.if %due -> (i1, i64) {
-//!     …                                           // every thread looks at record and clock, as in a wait;
-//!                                                 // who is first writes the place, what it waits for and what is
+//!     …                                           // every thread reads record and clock, as in a wait; the first to
+//!                                                 // give up writes the address, the expected and the seen value
 //!     %state = "tt.atomic_rmw"(…)                 // of the record: one thread reads it for all
 //!     …
 //!   }
@@ -29,16 +29,16 @@
 //! } do { … }
 //! ```
 //!
-//! A loop polls where its condition depends on such an atomic, and where all that it does can be done again and again
-//! without anybody hearing of it: loads, arithmetic, fences, compare-and-swaps of one place, and updates of one place
-//! that come to the same however often they are made. The atomic stands in the loop itself, not under an `if`. The loop
-//! of `wait_all` and `wait_any` is one.
+//! A loop polls if its condition depends on such an atomic, and everything in it can be repeated without an effect:
+//! loads, arithmetic, fences, compare-and-swaps at a fixed address, and idempotent updates at a fixed address. The
+//! atomic is in the loop itself, not under an `if`. The loop of `wait_all` and `wait_any` is one.
 //!
-//! All threads of a program leave a loop together, though each has its own time: what decides is the state that one of
-//! them reads. Of a tensor of flags the record names the first that is not there, by its address, whose top byte is the
-//! rank of the place, plus one. Numbers and what they stand for are as in symm-tag-waits.
+//! All threads of a program exit a loop together, though each has its own clock: the state that one of them reads
+//! decides. Of a tensor of flags the record names the first that is missing, by its address, whose top byte is the rank
+//! that it is on, plus one. Numbers and what they stand for are as in `symm-tag-waits`.
 //!
-//! Limits: `scf.while`; loops that do something else between two looks, such as stores or Triton's own atomics.
+//! Limits: only `scf.while`; a loop that does anything else between two polls, such as stores or Triton's own atomics,
+//! is left alone.
 
 mod polled;
 
@@ -60,7 +60,7 @@ use symm_dialect::shape::{Shaped, byte_width, integer_width, scalar};
 /// The pass record.
 pub const PASS: Pass = Pass {
     flag: "symm-limit-polls",
-    summary: "Have a loop of a Triton or Gluon kernel that polls by an atomic leave when its deadline is over",
+    summary: "Make loops of a Triton or Gluon kernel that poll by an atomic exit when their deadline is over",
     options: &[TARGET],
     run: |root, options| Ok(run(root, options)),
 };

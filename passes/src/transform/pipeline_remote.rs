@@ -1,7 +1,7 @@
 //! Has Triton's pipeliner start the loads of later iterations early, in loops that load blocks from other ranks.
 //!
-//! A remote load takes a long time, and one block fills its share of the link only with about 64 KiB under way. A
-//! loop that loads, then stores, has one iteration under way. Triton pipelines such a loop if it is told how deep:
+//! A remote load takes a long time, and one block fills its share of the link only with about 64 KiB in flight. A
+//! loop that loads, then stores, has one iteration in flight. Triton pipelines such a loop if it is told how deep:
 //!
 //! ```mlir
 //! scf.for %i = %lo to %hi step %n : i32 {
@@ -13,7 +13,7 @@
 //! becomes
 //!
 //! ```mlir
-//! %apart = …  // what is loaded, from first to last byte, ends before what is stored begins, or the other way round
+//! %apart = …  // the range of all bytes loaded ends before that of all bytes stored begins, or the other way round
 //! scf.if %apart {
 //!   scf.for … { … } {tt.num_stages = 6 : i32}
 //! } else {
@@ -23,23 +23,23 @@
 //!
 //! as if written `tl.range(…, num_stages=6)`: loads go to shared memory, five iterations ahead.
 //!
-//! - **What is pipelined.** Innermost loops that load blocks from another rank and may store, whose number of
-//!   stages is not given, and which hold such accesses and arithmetic only: nothing that waits, orders or updates (O4),
-//!   nothing volatile or `cv`, no calls, and no `tt.dot`, for which Triton has its own rule. A loop in which only
-//!   stores are remote is left alone, and so is one of few iterations: over the ranks, or fewer than sixteen.
-//! - **Why it is right.** Loads of later iterations go above stores of earlier ones. Accesses of one thread are weak,
-//!   so all that could tell is that thread reading what it has written. What is loaded and what is stored must have
-//!   no byte in common, in all iterations: the kernel finds out before the loop, from the addresses themselves, so that
-//!   it holds for any arguments, any peer, this rank too, and any offsets (`extent.rs` says which are followed).
-//!   Where an offset can't be followed, or a load and a store are of one address for all to see, the loop is left
-//!   alone. A loop that stores nothing needs no test.
-//! - **How deep.** What is under way lies in shared memory: 80 KiB, 15 iterations at most, and no more than half of a
-//!   multiprocessor's shared memory or a little above (128 KiB on `sm_90`). On H200s four programs read 176 GB/s with
-//!   80 KiB, 168 with 96 or 112, and 122 with 48. Where not even two iterations fit, the loop is left alone: one ahead
-//!   is slower than none. `symm.num_stages` on the module, a launch's number, is taken as it is, as far as shared
-//!   memory goes; with 1 the loop is left alone.
+//! - **What is pipelined.** Innermost loops without a given number of stages that load blocks from another rank and may
+//!   store. They hold only such accesses and arithmetic: nothing that waits, orders or updates (O4), nothing volatile
+//!   or `cv`, no calls, and no `tt.dot`, for which Triton has its own rule. A loop in which only stores are remote is
+//!   left alone, and so is a loop over the ranks or one of fewer than sixteen iterations.
+//! - **Why it is right.** Loads of later iterations move above stores of earlier ones. The accesses are weak, so only
+//!   the thread itself could notice, by reading what it has written. So the bytes loaded and the bytes stored, in all
+//!   iterations, must be disjoint. The kernel tests that before the loop, on the addresses themselves: the test holds
+//!   for any arguments, any peer, this rank too, and any offsets (`extent.rs` says which are followed). If an offset
+//!   cannot be followed, or a load and a store plainly have the same address, the loop is left alone. A loop that
+//!   stores nothing needs no test.
+//! - **How deep.** Loads in flight occupy shared memory: 80 KiB, 15 iterations at most, and no more than about half of
+//!   a multiprocessor's shared memory (128 KiB on `sm_90`). On H200s four programs read 176 GB/s with 80 KiB, 168 with
+//!   96 or 112, and 122 with 48. If not even two iterations fit, the loop is left alone: one ahead is slower than none.
+//!   `symm.num_stages` on the module, a launch's number, replaces the computed one, as far as shared memory allows;
+//!   with 1 the loop is left alone.
 //!
-//! A remark says which loop has been given how many stages.
+//! A remark names each such loop and its number of stages.
 //!
 //! Limits: NVIDIA GPUs from `sm_80` on.
 
@@ -171,7 +171,7 @@ fn stage<'c: 'a, 'a>(op: OperationRef<'c, 'a>, shared: u64) -> bool {
         }
         return false;
     };
-    report(Severity::Remark, op, &format!("{what} where what it loads and what it stores have no byte in common"));
+    report(Severity::Remark, op, &format!("{what} if the bytes it loads and the bytes it stores do not overlap"));
     let types: Vec<Type> = op.results().map(|result| result.r#type()).collect();
     let copy = |b: &Builder<'c>| lasting_op(b.copy(op));
     let early = |b: &Builder<'c>| {

@@ -1,7 +1,7 @@
-//! Makes symm ops of the calls that stand for them in a Triton or Gluon kernel.
+//! Replaces the calls that stand for symm ops in a Triton or Gluon kernel by the ops.
 //!
 //! Triton's front end knows no symm ops. Instead it calls functions without a body, *carriers*, whose
-//! `symm.carrier` says which op the call is, what its operands are and what attributes it has:
+//! `symm.carrier` names the op, its operands and its attributes:
 //!
 //! ```mlir
 //! "tt.func"() <{function_type = (!tt.ptr<i64>, !tt.ptr<f32>, i32) -> f32, sym_name = "symm.remote_load.1f3a",
@@ -18,15 +18,15 @@
 //! %v = symm.remote_load %ctx, %p, %peer cache cg : !tt.ptr<f32> -> f32
 //! ```
 //!
-//! Operands have the names of the op's definition and come in its order. Attributes too; keywords are the assembly's,
-//! and `volatile`, `unsigned` and `compare` may be written for `volatile_`, `is_unsigned` and `comparison`. The text
-//! may also be the function's name: `symm.remote_load(ctx,ptr,rank){cache=cg}.1f3a`. A program of Triton is a block, so
-//! that `group` is `block` where nothing is said. There is one context for each table, right after its definition.
+//! Operands and attributes have the names and the order of the op's definition. Keywords are the assembly's;
+//! `volatile`, `unsigned` and `compare` are short for `volatile_`, `is_unsigned` and `comparison`. The text may also be
+//! the function's name: `symm.remote_load(ctx,ptr,rank){cache=cg}.1f3a`. A Triton program is a block, so `group`
+//! defaults to `block`. Each table gets one context, right after its definition.
 //!
-//! With `ctx.rank` and `ctx.num_ranks` after `ctx`, that one points to the bases alone and the context is made of
-//! these parts, after the last of them.
+//! With `ctx.rank` and `ctx.num_ranks` after `ctx`, `ctx` points to the bases alone, and the context is made of these
+//! parts, after the last of them.
 //!
-//! Limits: operands and results have the types that the op demands; nothing is converted.
+//! Limits: operands and results must have the types that the op requires; nothing is converted.
 
 use crate::analysis::dominance::later;
 use crate::ir::{Builder, blocks, collect, constant_value, lasting, name, operations};
@@ -44,7 +44,7 @@ use symm_dialect::{SEGMENTS, text};
 /// The pass record.
 pub const PASS: Pass = Pass {
     flag: "symm-raise-carriers",
-    summary: "Make symm ops of the calls that stand for them in a Triton or Gluon kernel",
+    summary: "Replace the calls that stand for symm ops in a Triton or Gluon kernel by the ops",
     options: &[],
     run,
 };
@@ -62,7 +62,7 @@ fn run(root: OperationRef, _: &Values) -> Result<Ir, Reported> {
         let Some((name, words)) = carrier(function) else { continue };
         match Carrier::parse(&words) {
             Ok(carrier) => _ = carriers.insert(name, (function, carrier)),
-            Err(complaint) => outcome = Err(error(function, &format!("is no carrier of a symm op: {complaint}"))),
+            Err(complaint) => outcome = Err(error(function, &format!("is not a carrier of a symm op: {complaint}"))),
         }
     }
     outcome?;
@@ -122,7 +122,7 @@ impl Carrier {
         let operands: Vec<String> = list(operands).map(str::to_owned).collect();
         let parts = operands.iter().filter(|operand| PARTS.contains(&operand.as_str())).count();
         if parts != 0 && (parts != PARTS.len() || !operands.iter().any(|operand| operand == "ctx")) {
-            return Err(format!("{} go with ctx, and together", PARTS.join(" and ")));
+            return Err(format!("{} need ctx, and each other", PARTS.join(" and ")));
         }
         for operand in operands.iter().filter(|operand| !PARTS.contains(&operand.as_str())) {
             if !op.operands.iter().any(|known| known.name == operand) {
@@ -169,7 +169,9 @@ fn parse_setting(op: &Definition, setting: &str) -> Result<Option<(&'static str,
             "false" => None,
             _ => return Err(format!("'{key}' is true or false, not '{value}'")),
         },
-        Form::Integer => Some(Setting::Integer(value.parse().map_err(|_| format!("'{key}' is no number: '{value}'"))?)),
+        Form::Integer => {
+            Some(Setting::Integer(value.parse().map_err(|_| format!("'{key}' is not a number: '{value}'"))?))
+        }
         Form::String => Some(Setting::String(value.to_owned())),
         Form::Type => Some(Setting::Type(value.to_owned())),
         Form::Keyword(keywords) => {
@@ -224,7 +226,7 @@ fn raise<'c: 'a, 'a>(
             Setting::String(text) => b.string(text),
             Setting::Type(text) => match Type::parse(b.context, text) {
                 Some(ty) => crate::ir::type_attribute(ty),
-                None => return Err(error(call, &format!("'{text}' is no type"))),
+                None => return Err(error(call, &format!("'{text}' is not a type"))),
             },
         };
         attributes.push((name, value));

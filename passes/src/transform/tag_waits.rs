@@ -1,4 +1,4 @@
-//! Numbers what waits with a deadline in Triton kernels, so that the record of one that gives up says which one it was.
+//! Numbers the ops of a Triton kernel that wait with a deadline, so that the record tells which of them gave up.
 //!
 //! ```mlir
 //! symm.wait %ctx, %p ge %v deadline %record : !tt.ptr<i64> : !tt.ptr<i64>, i64
@@ -10,9 +10,9 @@
 //! symm.wait %ctx, %p ge %v deadline %record : !tt.ptr<i64> tag 5011…, logs : !tt.ptr<i64>, i64
 //! ```
 //!
-//! The number is made of the kernel, the place in its source and the op, so that it is the same on all ranks and in all
-//! runs. What each number stands for is left in `symm.waits` of the module: a line for each wait with the number, the
-//! kernel, the file, the line, and what it does, after tabs.
+//! The number is a hash of the kernel, the source location and the op, so it is the same on all ranks and in all runs.
+//! The module's attribute `symm.waits` has a line for each wait, separated by tabs: the number, the kernel, the file,
+//! the line, and what it does.
 //!
 //! Limits: waits that have a tag keep it.
 
@@ -29,7 +29,7 @@ use symm_dialect::text;
 /// The pass record.
 pub const PASS: Pass = Pass {
     flag: "symm-tag-waits",
-    summary: "Number what waits with a deadline in a Triton kernel",
+    summary: "Number the ops of a Triton kernel that wait with a deadline",
     options: &[],
     run: |root, options| Ok(run(root, options)),
 };

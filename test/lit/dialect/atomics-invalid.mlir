@@ -82,7 +82,7 @@ func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %x: tensor<8xi32>, %r: i32) {
 // -----
 
 func.func @bad(%ctx: !symm.ctx, %many: tensor<8x!tt.ptr<f32>>, %x: tensor<8xi32>, %r: i32) {
-  // expected-error @below {{accesses elements as what they are: tensor<8x!tt.ptr<f32>> holds no i32}}
+  // expected-error @below {{accesses elements with their own type: tensor<8x!tt.ptr<f32>> does not hold i32}}
   %0 = symm.atomic_rmw add %ctx, %many, %x, %r : tensor<8x!tt.ptr<f32>>, tensor<8xi32>
   return
 }
@@ -90,7 +90,7 @@ func.func @bad(%ctx: !symm.ctx, %many: tensor<8x!tt.ptr<f32>>, %x: tensor<8xi32>
 // -----
 
 func.func @bad(%ctx: !symm.ctx, %f: memref<4xi64>, %i: index, %v: i32, %r: i32) {
-  // expected-error @below {{accesses elements as what they are: memref<4xi64> holds no i32}}
+  // expected-error @below {{accesses elements with their own type: memref<4xi64> does not hold i32}}
   %0 = symm.atomic_rmw add %ctx, %f[%i], %v, %r : memref<4xi64>, i32
   return
 }
@@ -146,7 +146,7 @@ func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %x: vector<2xi32>, %r: i32) {
 // -----
 
 func.func @bad(%ctx: !symm.ctx, %f: memref<4xi64>, %i: index, %v: i32, %r: i32) {
-  // expected-error @below {{accesses elements as what they are: memref<4xi64> holds no i32}}
+  // expected-error @below {{accesses elements with their own type: memref<4xi64> does not hold i32}}
   %0 = symm.atomic_cas %ctx, %f[%i], %v, %v, %r : memref<4xi64>, i32
   return
 }
@@ -243,7 +243,7 @@ func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %v: i32, %r: i32) {
 
 // A deadline is for Triton's pointers.
 func.func @deadline(%ctx: !symm.ctx, %p: !llvm.ptr, %d: !tt.ptr<i64>, %v: i32) {
-  // expected-error @below {{S1: has a deadline for Triton's pointers only, got !llvm.ptr: take timeout}}
+  // expected-error @below {{S1: takes a deadline only with Triton's pointers, got !llvm.ptr: use timeout}}
   %0 = symm.atomic_rmw or %ctx, %p, %v, %v deadline %d : !tt.ptr<i64> : !llvm.ptr, i32
   return
 }

@@ -222,7 +222,7 @@ func.func @bad(%ctx: !symm.ctx, %mm: memref<4xmemref<4xf32>>, %i: index, %r: i32
 // -----
 
 func.func @bad(%ctx: !symm.ctx, %mv: memref<4xvector<4xf32>>, %i: index, %r: i32) {
-  // expected-error @below {{accesses elements as what they are: memref<4xvector<4xf32>> holds no f32}}
+  // expected-error @below {{accesses elements with their own type: memref<4xvector<4xf32>> does not hold f32}}
   %0 = symm.remote_load %ctx, %mv[%i], %r : memref<4xvector<4xf32>> -> vector<4xf32>
   return
 }
@@ -230,7 +230,7 @@ func.func @bad(%ctx: !symm.ctx, %mv: memref<4xvector<4xf32>>, %i: index, %r: i32
 // -----
 
 func.func @bad(%ctx: !symm.ctx, %m: memref<8xf32>, %i: index, %r: i32) {
-  // expected-error @below {{accesses elements as what they are: memref<8xf32> holds no i32}}
+  // expected-error @below {{accesses elements with their own type: memref<8xf32> does not hold i32}}
   %0 = symm.remote_load %ctx, %m[%i], %r : memref<8xf32> -> i32
   return
 }
@@ -238,7 +238,7 @@ func.func @bad(%ctx: !symm.ctx, %m: memref<8xf32>, %i: index, %r: i32) {
 // -----
 
 func.func @bad(%ctx: !symm.ctx, %t: !tt.ptr<f32>, %r: i32) {
-  // expected-error @below {{accesses elements as what they are: !tt.ptr<f32> holds no f16}}
+  // expected-error @below {{accesses elements with their own type: !tt.ptr<f32> does not hold f16}}
   %0 = symm.remote_load %ctx, %t, %r : !tt.ptr<f32> -> f16
   return
 }
@@ -247,7 +247,7 @@ func.func @bad(%ctx: !symm.ctx, %t: !tt.ptr<f32>, %r: i32) {
 
 // A pointer to no integer or float is passed on, but not accessed; its text is not an error of its own.
 func.func @bad(%ctx: !symm.ctx, %b: !tt.ptr<tensor<4x4xf32, #x.y>>, %r: i32) {
-  // expected-error @below {{accesses elements as what they are: !tt.ptr<tensor<4x4xf32, #x.y>> holds no f32}}
+  // expected-error @below {{accesses elements with their own type: !tt.ptr<tensor<4x4xf32, #x.y>> does not hold f32}}
   %0 = symm.remote_load %ctx, %b, %r : !tt.ptr<tensor<4x4xf32, #x.y>> -> f32
   return
 }
@@ -255,7 +255,7 @@ func.func @bad(%ctx: !symm.ctx, %b: !tt.ptr<tensor<4x4xf32, #x.y>>, %r: i32) {
 // -----
 
 func.func @bad(%ctx: !symm.ctx, %b: !tt.ptr<foo>, %r: i32) {
-  // expected-error @below {{accesses elements as what they are: !tt.ptr<foo> holds no f32}}
+  // expected-error @below {{accesses elements with their own type: !tt.ptr<foo> does not hold f32}}
   %0 = symm.remote_load %ctx, %b, %r : !tt.ptr<foo> -> f32
   return
 }
@@ -288,7 +288,7 @@ func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %r: i32) {
 // -----
 
 func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %r: i32) {
-  // expected-error @below {{accesses no vectors of i1, got vector<8xi1>: extend it to i8, of which memory holds one for each i1}}
+  // expected-error @below {{does not access vectors of i1, got vector<8xi1>: extend it to i8, an i1 takes a byte in memory}}
   %0 = symm.remote_load %ctx, %p, %r : !llvm.ptr -> vector<8xi1>
   return
 }
@@ -548,7 +548,7 @@ func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %r: i32, %n: index) {
 // -----
 
 func.func @bad(%ctx: !symm.ctx, %t: !tt.ptr<f32>, %r: i32, %n: index) {
-  // expected-error @below {{copies elements as what they are, got !tt.ptr<f32> and !tt.ptr<f32>}}
+  // expected-error @below {{copies elements of one type, got !tt.ptr<f32> and !tt.ptr<f32>}}
   symm.get %ctx, %t, %t, %r count %n : index of f16 : !tt.ptr<f32>, !tt.ptr<f32>
   return
 }
@@ -556,7 +556,7 @@ func.func @bad(%ctx: !symm.ctx, %t: !tt.ptr<f32>, %r: i32, %n: index) {
 // -----
 
 func.func @bad(%ctx: !symm.ctx, %t: !tt.ptr<f32>, %u: !tt.ptr<f16>, %r: i32, %n: index) {
-  // expected-error @below {{copies elements as what they are, got !tt.ptr<f32> and !tt.ptr<f16>}}
+  // expected-error @below {{copies elements of one type, got !tt.ptr<f32> and !tt.ptr<f16>}}
   symm.get %ctx, %t, %u, %r count %n : index of f32 : !tt.ptr<f32>, !tt.ptr<f16>
   return
 }

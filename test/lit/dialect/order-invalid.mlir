@@ -44,7 +44,7 @@ func.func @bad() {
 
 // Flags.
 func.func @bad(%ctx: !symm.ctx, %f: memref<4xi64>, %i: index, %v: i32, %r: i32) {
-  // expected-error @below {{compares and sets a flag as what it is: memref<4xi64> holds no i32}}
+  // expected-error @below {{uses a flag with its own type: memref<4xi64> does not hold i32}}
   symm.signal set %ctx, %f[%i], %v, %r : memref<4xi64>, i32
   return
 }
@@ -52,7 +52,7 @@ func.func @bad(%ctx: !symm.ctx, %f: memref<4xi64>, %i: index, %v: i32, %r: i32) 
 // -----
 
 func.func @bad(%ctx: !symm.ctx, %m: memref<8xf32>, %i: index, %v: i32) {
-  // expected-error @below {{compares and sets a flag as what it is: memref<8xf32> holds no i32}}
+  // expected-error @below {{uses a flag with its own type: memref<8xf32> does not hold i32}}
   symm.wait %ctx, %m[%i] eq %v : memref<8xf32>, i32
   return
 }
@@ -60,7 +60,7 @@ func.func @bad(%ctx: !symm.ctx, %m: memref<8xf32>, %i: index, %v: i32) {
 // -----
 
 func.func @bad(%ctx: !symm.ctx, %t: !tt.ptr<f32>, %v: i32) {
-  // expected-error @below {{compares and sets a flag as what it is: !tt.ptr<f32> holds no i32}}
+  // expected-error @below {{uses a flag with its own type: !tt.ptr<f32> does not hold i32}}
   symm.wait %ctx, %t eq %v : !tt.ptr<f32>, i32
   return
 }
@@ -68,7 +68,7 @@ func.func @bad(%ctx: !symm.ctx, %t: !tt.ptr<f32>, %v: i32) {
 // -----
 
 func.func @bad(%ctx: !symm.ctx, %f: memref<4xindex>, %i: index, %w: i64) {
-  // expected-error @below {{compares and sets a flag as what it is: memref<4xindex> holds no i64}}
+  // expected-error @below {{uses a flag with its own type: memref<4xindex> does not hold i64}}
   symm.wait %ctx, %f[%i] eq %w : memref<4xindex>, i64
   return
 }
@@ -76,7 +76,7 @@ func.func @bad(%ctx: !symm.ctx, %f: memref<4xindex>, %i: index, %w: i64) {
 // -----
 
 func.func @bad(%ctx: !symm.ctx, %m: memref<8xf32>, %f: memref<4xi64>, %i: index, %v: i32, %r: i32) {
-  // expected-error @below {{compares and sets a flag as what it is: memref<4xi64> holds no i32}}
+  // expected-error @below {{uses a flag with its own type: memref<4xi64> does not hold i32}}
   symm.put_signal set %ctx, %m, %m, %f[%i], %v, %r : memref<8xf32>, memref<8xf32>, memref<4xi64>, i32
   return
 }
@@ -183,7 +183,7 @@ func.func @bad(%ctx: !symm.ctx, %m: memref<8xf32>, %p: !llvm.ptr, %w: i64, %r: i
 
 // A deadline is for Triton's pointers, and instead of a timeout.
 func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %v: i32, %d: !tt.ptr<i64>) {
-  // expected-error @below {{S1: has a deadline for Triton's pointers only, got !llvm.ptr: take timeout}}
+  // expected-error @below {{S1: takes a deadline only with Triton's pointers, got !llvm.ptr: use timeout}}
   symm.wait %ctx, %p eq %v deadline %d : !tt.ptr<i64> : !llvm.ptr, i32
   return
 }
@@ -191,7 +191,7 @@ func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %v: i32, %d: !tt.ptr<i64>) {
 // -----
 
 func.func @bad(%ctx: !symm.ctx, %m: memref<4xi32>, %i: index, %v: i32, %d: !tt.ptr<i64>) {
-  // expected-error @below {{S1: has a deadline for Triton's pointers only, got memref<4xi32>: take timeout}}
+  // expected-error @below {{S1: takes a deadline only with Triton's pointers, got memref<4xi32>: use timeout}}
   %0 = symm.wait_packet %ctx, %m[%i], %v deadline %d : !tt.ptr<i64> : memref<4xi32> -> i32
   return
 }
@@ -215,7 +215,7 @@ func.func @bad(%ctx: !symm.ctx, %p: !tt.ptr<i32>, %v: i32, %d: !llvm.ptr) {
 // -----
 
 func.func @bad(%ctx: !symm.ctx, %p: !tt.ptr<i32>, %v: i32) {
-  // expected-error @below {{has a tag, but no deadline whose record it would be in}}
+  // expected-error @below {{has a tag, but no deadline}}
   symm.wait %ctx, %p eq %v tag 3 : !tt.ptr<i32>, i32
   return
 }
@@ -223,7 +223,7 @@ func.func @bad(%ctx: !symm.ctx, %p: !tt.ptr<i32>, %v: i32) {
 // -----
 
 func.func @bad(%ctx: !symm.ctx) {
-  // expected-error @below {{has a limit, but no deadline whose record it would be in}}
+  // expected-error @below {{has a limit, but no deadline}}
   symm.barrier %ctx limit 3
   return
 }

@@ -26,7 +26,7 @@ func.func @bad(%ctx: !symm.ctx, %m: memref<8xf32>, %i: index, %e: i32) {
 // -----
 
 func.func @bad(%ctx: !symm.ctx, %m: memref<8x8xi32, strided<[8, 2]>>, %i: index, %e: i32) {
-  // expected-error @below {{P1: the lines of slots follow each other: a memref whose innermost stride is 1}}
+  // expected-error @below {{P1: slots are contiguous: a memref whose innermost stride is 1}}
   %0 = symm.wait_packet %ctx, %m[%i, %i], %e : memref<8x8xi32, strided<[8, 2]>> -> f32
   return
 }
@@ -42,7 +42,7 @@ func.func @bad(%ctx: !symm.ctx, %m: memref<8xi32>, %e: i32) {
 // -----
 
 func.func @bad(%ctx: !symm.ctx, %p: tensor<8x!tt.ptr<i64>>, %e: i32, %r: i32, %v: tensor<4xi64>) {
-  // expected-error @below {{P1: a tensor of pointers to lines has a packet for each element of a tensor}}
+  // expected-error @below {{P1: a tensor of pointers takes a tensor with a packet for each pointer}}
   symm.put_packet %ctx, %p, %v, %e, %r : tensor<8x!tt.ptr<i64>>, tensor<4xi64>
   return
 }

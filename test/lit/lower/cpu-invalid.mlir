@@ -71,14 +71,14 @@ func.func @parts_to_a_block(%bases: !llvm.ptr, %me: i32, %n: i32, %p: !llvm.ptr,
 // -----
 
 llvm.func @function_of_llvm(%x: i64) {
-  // expected-error @below {{'symm.print' op S1: is lowered in a func.func or a gpu.func}}
+  // expected-error @below {{'symm.print' op S1: is lowered only in a func.func or a gpu.func}}
   symm.print "{}"(%x) : i64
   llvm.return
 }
 
 // -----
 
-// expected-error @below {{'symm.print' op S1: is lowered in a func.func or a gpu.func}}
+// expected-error @below {{'symm.print' op S1: is lowered only in a func.func or a gpu.func}}
 symm.print "in no function"
 
 // -----

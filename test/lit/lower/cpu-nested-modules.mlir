@@ -3,18 +3,18 @@
 
 module {
   func.func @host(%ctx: !symm.ctx, %b: i1, %m: memref<4xi32>) {
-    // expected-error @below {{S1: calls the runtime, which can't be seen from within another module or an unknown op}}
+    // expected-error @below {{S1: calls the runtime, which is not visible in a nested module or an unknown op}}
     symm.check %b, "never"
-    // expected-error @below {{S1: calls the runtime, which can't be seen from within another module or an unknown op}}
+    // expected-error @below {{S1: calls the runtime, which is not visible in a nested module or an unknown op}}
     cf.assert %b, "never"
-    // expected-error @below {{S1: calls the runtime, which can't be seen from within another module or an unknown op}}
+    // expected-error @below {{S1: calls the runtime, which is not visible in a nested module or an unknown op}}
     gpu.memcpy %m, %m : memref<4xi32>, memref<4xi32>
     return
   }
 }
 func.func @unknown(%b: i1) {
   "test.unknown"() ({
-    // expected-error @below {{S1: calls the runtime, which can't be seen from within another module or an unknown op}}
+    // expected-error @below {{S1: calls the runtime, which is not visible in a nested module or an unknown op}}
     symm.check %b, "never"
   }) : () -> ()
   return

@@ -48,7 +48,7 @@ gpu.module @kernels {
     symm.remote_store %ctx, %m[%c0], %v, %peer cache cv : memref<64xf32>, f32
     // expected-error @+1 {{S1: a cache modifier needs an access of 1, 2, 4, 8 or 16 bytes, got vector<8xf32>}}
     %c = symm.remote_load %ctx, %m[%c0], %peer cache cg : memref<64xf32> -> vector<8xf32>
-    // expected-error @+1 {{S1: a cache modifier needs a mask of one i1, not one a lane}}
+    // expected-error @+1 {{S1: a cache modifier needs a mask of one i1, not one for each lane}}
     %d = symm.remote_load %ctx, %m[%c0], %peer mask %in : vector<4xi1> cache cg : memref<64xf32> -> vector<4xf32>
     gpu.return
   }
@@ -64,9 +64,9 @@ gpu.module @kernels {
     symm.free %ctx, %m : memref<4xf32>
     // expected-error @+1 {{S1: is for host functions, not for kernels}}
     symm.barrier_all %ctx
-    // expected-error @+1 {{S1: a kernel on a GPU has no output; check and print in the host function}}
+    // expected-error @+1 {{S1: a GPU kernel has no output; check and print in the host function}}
     symm.check %is, "wrong"
-    // expected-error @+1 {{S1: a kernel on a GPU has no output; check and print in the host function}}
+    // expected-error @+1 {{S1: a GPU kernel has no output; check and print in the host function}}
     symm.print "here"
     gpu.return
   }
@@ -173,7 +173,7 @@ gpu.module @kernels {
 
 gpu.module @kernels {
   gpu.func @memory_space(%ctx: !symm.ctx, %m: memref<64xf32, "shared">, %n: memref<64xf32>, %peer: i32) kernel {
-    // expected-error @+1 {{S1: knows memory spaces that are numbers and those of the gpu dialect, got memref<64xf32, "shared">}}
+    // expected-error @+1 {{S1: takes memory spaces that are numbers or of the gpu dialect, got memref<64xf32, "shared">}}
     symm.put %ctx, %m, %n, %peer : memref<64xf32, "shared">, memref<64xf32>
     gpu.return
   }

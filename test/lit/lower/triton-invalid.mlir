@@ -19,7 +19,7 @@
   symm.put %ctx, %p, %p, %r group block engine bulk : !tt.ptr<i64>, !tt.ptr<i64>
   // expected-error @below {{S1: a wait in a Triton kernel has no timeout}}
   %2 = symm.wait %ctx, %p ge %v timeout %v : !tt.ptr<i64>, i64 -> i1
-  // expected-error @below {{S1: takes the flag as a !tt.ptr}}
+  // expected-error @below {{S1: takes a flag of type !tt.ptr}}
   symm.wait %ctx, %mem[] ge %v : memref<i64>, i64
   // expected-error @below {{S1: Triton's compare-and-swap takes no mask}}
   %3 = symm.atomic_cas %ctx, %p, %v, %v, %r mask %m : i1 : !tt.ptr<i64>, i64
@@ -27,7 +27,7 @@
   %4 = symm.trace_begin %ctx, "something"(%v)
   // expected-error @below {{S1: is for host functions, not for kernels}}
   symm.barrier_all %ctx
-  // expected-error @below {{S1: a Triton kernel has no output of ours; use Triton's}}
+  // expected-error @below {{S1: is not available in Triton kernels; use Triton's own}}
   symm.print "{}"(%v) : i64
   // expected-error @below {{S1: a Triton kernel records nothing for a timeline}}
   symm.trace_end %v
@@ -64,7 +64,7 @@
 // A context comes only from a table.
 "tt.func"() <{function_type = (!symm.ctx, !tt.ptr<f32>, i32) -> (), sym_name = "k"}> ({
 ^bb0(%ctx: !symm.ctx, %p: !tt.ptr<f32>, %r: i32):
-  // expected-error @below {{S1: takes a context that a symm.ctx of the same function has made}}
+  // expected-error @below {{S1: takes a context that a symm.ctx of the same function makes}}
   %0 = symm.as_remote %ctx, %p, %r : !tt.ptr<f32>
   "tt.return"() : () -> ()
 }) : () -> ()

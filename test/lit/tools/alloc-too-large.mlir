@@ -4,10 +4,10 @@
 // RUN: not symm-run %s --arg a=2 --arg b=-2 2>&1 | FileCheck %s --check-prefix=SECOND
 // RUN: not symm-run %s --entry fixed 2>&1 | FileCheck %s --check-prefix=FIXED
 // RUN: symm-run %s --arg a=4294967296 --arg b=0
-// CHECK: alloc-too-large.mlir:14:12: rank 0: the allocation takes more bytes than there are addresses
+// CHECK: alloc-too-large.mlir:14:12: rank 0: the allocation is larger than the address space
 // FIRST: alloc-too-large.mlir:14:12: rank 0: the allocation's dimension 0 has the size -1
 // SECOND: alloc-too-large.mlir:14:12: rank 0: the allocation's dimension 1 has the size -2
-// FIXED: alloc-too-large.mlir:18:12: rank 0: the allocation takes more bytes than there are addresses
+// FIXED: alloc-too-large.mlir:18:12: rank 0: the allocation is larger than the address space
 
 module {
   func.func @main(%ctx: !symm.ctx, %a: index {symm.name = "a"}, %b: index {symm.name = "b"}) {

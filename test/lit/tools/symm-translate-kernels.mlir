@@ -12,7 +12,7 @@
 
 // RUN: not symm-translate %t/print.mlir --to ptx 2>&1 | FileCheck %s --check-prefix=OP
 // RUN: not symm-translate %t/print.mlir --to hsaco 2>&1 | FileCheck %s --check-prefix=OP
-// OP: print.mlir:3:5: error: 'symm.print' op S1: a kernel on a GPU has no output; check and print in the host function
+// OP: print.mlir:3:5: error: 'symm.print' op S1: a GPU kernel has no output; check and print in the host function
 // OP: symm-translate: the program can't be compiled: pass pipeline '{{.*}}' failed
 // OP-NOT: {{.}}
 

@@ -11,20 +11,20 @@ llvm.func @assembly(%p: !llvm.ptr) {
 llvm.func @elsewhere(!llvm.ptr)
 
 llvm.func @call(%p: !llvm.ptr) {
-  // expected-error @+1 {{S1: symm-check can't see what 'elsewhere' does with the memory that it gets}}
+  // expected-error @+1 {{S1: symm-check cannot see what 'elsewhere' does with its pointers}}
   llvm.call @elsewhere(%p) : (!llvm.ptr) -> ()
   llvm.return
 }
 
 // -----
 
-// expected-error @+1 {{S1: symm-check can't follow globals that may be written; use symm.alloc}}
+// expected-error @+1 {{S1: symm-check cannot follow globals that may be written; use symm.alloc}}
 llvm.mlir.global internal @counter(0 : i32) : i32
 
 // -----
 
 llvm.func @structure(%p: !llvm.ptr) {
-  // expected-error @+1 {{S1: symm-check does not know how a value of type !llvm.struct<(i32, i8)> lies in memory}}
+  // expected-error @+1 {{S1: symm-check does not know the memory layout of type !llvm.struct<(i32, i8)>}}
   %v = llvm.load %p : !llvm.ptr -> !llvm.struct<(i32, i8)>
   llvm.return
 }
@@ -49,7 +49,7 @@ llvm.func @wrapping(%p: !llvm.ptr, %v: i32) {
 
 // Found by the fuzzer: the calls would name what is in another module.
 gpu.module @kernels {
-  // expected-error @+1 {{S1: symm-check takes the module's own functions: lower what is in modules of its own first}}
+  // expected-error @+1 {{S1: symm-check takes no functions of nested modules: lower those modules first}}
   llvm.func @within(%p: !llvm.ptr) -> i32 {
     %v = llvm.load %p : !llvm.ptr -> i32
     llvm.return %v : i32

@@ -1,5 +1,5 @@
-// Loops that load blocks from other ranks get as many stages as keep 80 KiB under way, where what they load and what they
-// store have no byte in common; others stay as they are.
+// Loops that load blocks from other ranks get as many stages as keep 80 KiB in flight, where what they load and what they
+// store do not overlap; others stay as they are.
 // RUN: symm-opt %s --allow-unregistered-dialect --symm-hoist-translation --symm-pipeline-remote 2>&1 | FileCheck %s
 // RUN: symm-opt %s --allow-unregistered-dialect --symm-hoist-translation --symm-pipeline-remote=target=cuda:75 \
 // RUN:   | FileCheck %s --check-prefix=NONE
@@ -25,7 +25,7 @@
 
   // A load from another rank, 16 KiB: five ahead, where its last byte, in the last iteration, lies before what is stored
   // or what is stored before its first one.
-  // CHECK: remark: 'scf.for' op is given 6 stages of 16384 bytes where what it loads and what it stores have no byte in
+  // CHECK: remark: 'scf.for' op is given 6 stages of 16384 bytes if the bytes it loads and the bytes it stores do not overlap
   // CHECK-LABEL: sym_name = "kernel"
   // CHECK: ^bb0(%{{.*}}: !tt.ptr<i64>, %[[P:.*]]: !tt.ptr<f16>, %[[Q:.*]]: !tt.ptr<f16>, %{{.*}}: !tt.ptr<f16>,
   // CHECK-SAME: %{{.*}}: i32, %[[N:.*]]: i32,

@@ -1,42 +1,42 @@
 // A carrier that says nothing sensible, and a call that does not fit its carrier.
 // RUN: symm-opt %s --allow-unregistered-dialect --symm-raise-carriers --split-input-file --verify-diagnostics
 
-// expected-error @+1 {{is no carrier of a symm op: there is no op symm.remote_lode}}
+// expected-error @+1 {{is not a carrier of a symm op: there is no op symm.remote_lode}}
 "tt.func"() <{function_type = () -> (), sym_name = "symm.a"}> ({}) {symm.carrier = "remote_lode(ctx)"} : () -> ()
 
 // -----
 
-// expected-error @+1 {{is no carrier of a symm op: 'rank' names no operands}}
+// expected-error @+1 {{is not a carrier of a symm op: 'rank' names no operands}}
 "tt.func"() <{function_type = () -> (), sym_name = "symm.a"}> ({}) {symm.carrier = "rank"} : () -> ()
 
 // -----
 
-// expected-error @+1 {{is no carrier of a symm op: 'rank(ctx' lacks a ')'}}
+// expected-error @+1 {{is not a carrier of a symm op: 'rank(ctx' lacks a ')'}}
 "tt.func"() <{function_type = () -> (), sym_name = "symm.a"}> ({}) {symm.carrier = "rank(ctx"} : () -> ()
 
 // -----
 
-// expected-error @+1 {{is no carrier of a symm op: 'fence() {sem = release' lacks a '}'}}
+// expected-error @+1 {{is not a carrier of a symm op: 'fence() {sem = release' lacks a '}'}}
 "tt.func"() <{function_type = () -> (), sym_name = "symm.a"}> ({}) {symm.carrier = "fence() {sem = release"} : () -> ()
 
 // -----
 
-// expected-error @+1 {{is no carrier of a symm op: symm.rank has no operand 'peer', but ctx}}
+// expected-error @+1 {{is not a carrier of a symm op: symm.rank has no operand 'peer', but ctx}}
 "tt.func"() <{function_type = () -> (), sym_name = "symm.a"}> ({}) {symm.carrier = "rank(ctx, peer)"} : () -> ()
 
 // -----
 
-// expected-error @+1 {{is no carrier of a symm op: symm.fence has no attribute 'cache'}}
+// expected-error @+1 {{is not a carrier of a symm op: symm.fence has no attribute 'cache'}}
 "tt.func"() <{function_type = () -> (), sym_name = "symm.a"}> ({}) {symm.carrier = "fence() {cache = cg}"} : () -> ()
 
 // -----
 
-// expected-error @+1 {{is no carrier of a symm op: 'sem' is relaxed or acquire or release or acq_rel, not 'soon'}}
+// expected-error @+1 {{is not a carrier of a symm op: 'sem' is relaxed or acquire or release or acq_rel, not 'soon'}}
 "tt.func"() <{function_type = () -> (), sym_name = "symm.a"}> ({}) {symm.carrier = "fence() {sem = soon}"} : () -> ()
 
 // -----
 
-// expected-error @+1 {{is no carrier of a symm op: 'release' is not key = value}}
+// expected-error @+1 {{is not a carrier of a symm op: 'release' is not key = value}}
 "tt.func"() <{function_type = () -> (), sym_name = "symm.a"}> ({}) {symm.carrier = "fence() {release}"} : () -> ()
 
 // -----
@@ -58,12 +58,12 @@
 
 // -----
 
-// expected-error @+1 {{is no carrier of a symm op: ctx.rank and ctx.num_ranks go with ctx, and together}}
+// expected-error @+1 {{is not a carrier of a symm op: ctx.rank and ctx.num_ranks need ctx, and each other}}
 "tt.func"() <{function_type = () -> (), sym_name = "symm.a"}> ({}) {symm.carrier = "rank(ctx, ctx.rank)"} : () -> ()
 
 // -----
 
-// expected-error @+1 {{is no carrier of a symm op: ctx.rank and ctx.num_ranks go with ctx, and together}}
+// expected-error @+1 {{is not a carrier of a symm op: ctx.rank and ctx.num_ranks need ctx, and each other}}
 "tt.func"() <{function_type = () -> (), sym_name = "symm.a"}> ({}) {symm.carrier = "fence(ctx.rank, ctx.num_ranks)"}
   : () -> ()
 

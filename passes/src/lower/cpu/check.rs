@@ -90,7 +90,7 @@ pub fn shared<'c: 'a, 'a>(
     let sizes = Shaped::memref(ty).map(|memref| (memref.dimensions(), memref.element()));
     let Some((sizes, element)) = sizes else { return Err(error(op, "S1: shared memory is a memref")) };
     let Some(sizes) = sizes.into_iter().collect::<Option<Vec<u64>>>() else {
-        return Err(error(op, "S1: shared memory has a size that is known"));
+        return Err(error(op, "S1: shared memory needs a static size"));
     };
     let bytes = sizes.iter().product::<u64>() * byte_width(element);
     let operands = [b.i32(number), b.i64(bytes.cast_signed()), runtime.location(b)];

@@ -169,7 +169,7 @@ fn flatten_function<'c: 'a, 'a>(
         let position = entry.argument_count() - 1 - arguments.len();
         let memory = if runtime.check && position < workgroup {
             if !is_kernel {
-                return Err(error(op, "S1: symm-check has shared memory of kernels alone"));
+                return Err(error(op, "S1: symm-check supports shared memory only in kernels"));
             }
             check::shared(&b, runtime, op, (signed(position), buffer.r#type()))?
         } else {

@@ -106,7 +106,7 @@ pub fn lower<'c: 'a, 'a>(op: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) ->
             b.erase(op);
         }
         "gpu.alloc" if runtime.offload => {
-            return Err(error(op, "S1: a GPU has no memory but the symmetric heap here; use symm.alloc"));
+            return Err(error(op, "S1: the only memory on a GPU is the symmetric heap; use symm.alloc"));
         }
         "gpu.alloc" => {
             synchronous(op)?;
@@ -203,7 +203,7 @@ fn synchronous<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Result<(), Reported> {
 fn launch<'c: 'a, 'a>(op: OperationRef<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'c, 'a>) -> Result<(), Reported> {
     synchronous(op)?;
     if enclosing(op, &["func.func"]).is_none() {
-        return Err(error(op, "S1: is lowered in a func.func"));
+        return Err(error(op, "S1: is lowered only in a func.func"));
     }
     let Some((module, function)) = op.attribute("kernel").ok().and_then(nested_symbol) else {
         return Err(error(op, "launches a kernel of a gpu.module"));
@@ -288,7 +288,7 @@ pub fn alloc<'c: 'a, 'a>(op: Alloc<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'
         b.when(is_negative, |b| message(b, runtime, op.operation(), &functions::FAULT, &text, &[*size]));
     }
     let bytes = sizes.iter().fold(width, |bytes, size| saturating_mul(b, bytes, *size));
-    let text = "the allocation takes more bytes than there are addresses";
+    let text = "the allocation is larger than the address space";
     let is_too_large = b.compare(CmpiPredicate::Eq, bytes, b.i64(-1));
     b.when(is_too_large, |b| message(b, runtime, op.operation(), &functions::FAULT, text, &[]));
     let align = b.i64(op.align().unwrap_or(256));

@@ -22,11 +22,13 @@ pub fn check<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Reported> {
     let mut outcome = Ok(());
     for module in modules {
         if enclosing(module, &["builtin.module"]).is_some_and(|around| around != root) {
-            outcome =
-                Err(error(module, "S1: is in a module within the program, and kernels are looked for at its top"));
+            outcome = Err(error(
+                module,
+                "S1: is in a nested module; kernels must be in a gpu.module at the top of the program",
+            ));
         }
         for reduction in select(module, |op| REDUCTIONS.contains(&name(op)).then_some(op)) {
-            let complaint = "S1: has no lowering to a GPU; add up with gpu.shuffle, and between warps in shared memory";
+            let complaint = "S1: has no lowering for GPUs; reduce with gpu.shuffle, and between warps in shared memory";
             outcome = Err(error(reduction, complaint));
         }
         for op in operations(blocks(module)[0]) {
@@ -43,16 +45,16 @@ fn complaints<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Vec<String> {
     let kinds = inputs.iter().map(|ty| ("takes", ty)).chain(results.iter().map(|ty| ("returns", ty)));
     let odd = kinds.filter(|(_, ty)| ty.is_tensor() || ty.is_tuple() || ty.is_none() || ty.is_function());
     let types = odd.map(|(verb, ty)| {
-        format!("{verb} {ty}; what a GPU's functions take and return are scalars, vectors, memrefs and LLVM pointers")
+        format!("{verb} {ty}; a GPU's functions take and return scalars, vectors, memrefs and LLVM pointers")
     });
     let symbol = symbol_of(op).filter(|symbol| !is_name(symbol, is_kernel(op)));
     let names = symbol.map(|symbol| {
-        format!("assemblers know no name '{symbol}'; a name is of letters, digits, _ and $, and begins with no digit")
+        format!("assemblers reject the name '{symbol}': use letters, digits, _ and $, with no digit first")
     });
     let ours = symbol_of(op).filter(|symbol| OURS.iter().any(|ours| symbol.starts_with(ours)));
     let ours = ours.map(|symbol| format!("'{symbol}' is a name of the device library, which is reserved"));
     let sizes = SIZES.iter().filter(|attribute| has_no_size(op, attribute));
-    let sizes = sizes.map(|attribute| format!("{attribute} is no size of a block: it has 1 thread or more each way"));
+    let sizes = sizes.map(|attribute| format!("{attribute} is not a block size: each dimension has at least 1 thread"));
     types.chain(names).chain(ours).chain(sizes).collect()
 }
 

@@ -25,7 +25,7 @@ pub fn make_generic<'c: 'a, 'a>(op: OperationRef<'c, 'a>, b: &Builder<'c>) -> Re
     for (index, operand) in op.operands().enumerate() {
         let ty = operand.r#type();
         if !has_known_space(ty) {
-            let message = "S1: knows memory spaces that are numbers and those of the gpu dialect, got ";
+            let message = "S1: takes memory spaces that are numbers or of the gpu dialect, got ";
             return Err(error(op, &format!("{message}{ty}")));
         }
         if is_block_memory(ty) {

@@ -55,7 +55,7 @@ pub fn refuse_width(ty: Type, lane_mask: bool) -> Option<String> {
     if !matches!(bytes, 1 | 2 | 4 | 8 | 16) {
         return Some(format!("a cache modifier needs an access of 1, 2, 4, 8 or 16 bytes, got {ty}"));
     }
-    lane_mask.then(|| "a cache modifier needs a mask of one i1, not one a lane".into())
+    lane_mask.then(|| "a cache modifier needs a mask of one i1, not one for each lane".into())
 }
 
 /// How PTX text moves a value: as 16-, 32- or 64-bit words, up to four of 32 bits.

@@ -135,7 +135,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
             return Err(error(op.operation(), "S1: a wait in a Triton kernel has no timeout; it may have a deadline"));
         }
         if !matches!(Pointer::of(op.flag().r#type()), Some(Pointer::Triton(_))) {
-            return Err(error(op.operation(), "S1: takes the flag as a !tt.ptr"));
+            return Err(error(op.operation(), "S1: takes a flag of type !tt.ptr"));
         }
         let poll = Poll {
             flag: lasting(op.flag()),

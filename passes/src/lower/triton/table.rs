@@ -56,7 +56,7 @@ impl<'c: 'a, 'a> Tables<'c, 'a> {
         let operation = op.operation();
         let ctx = op.ctx().expect("an op about ranks has a context");
         let Some(SymmOp::Ctx(made)) = definition(ctx).and_then(SymmOp::cast) else {
-            return Err(error(operation, "S1: takes a context that a symm.ctx of the same function has made"));
+            return Err(error(operation, "S1: takes a context that a symm.ctx of the same function makes"));
         };
         Ok(self.tables.entry(address(ctx)).or_insert_with(|| Table {
             ctx: made,

@@ -145,7 +145,7 @@ pub fn spill<'c: 'a, 'a>(b: &Builder<'c>, op: OperationRef<'c, 'a>, value: Value
 pub fn bytes<'c: 'a, 'a>(b: &Builder<'c>, op: OperationRef<'c, 'a>, ty: Type<'c>) -> Result<Value<'c, 'c>, Reported> {
     size(ty)
         .map(|bytes| b.llvm_i64(bytes.cast_signed()))
-        .ok_or_else(|| error(op, &lossy!("S1: symm-check does not know how a value of type {ty} lies in memory")))
+        .ok_or_else(|| error(op, &lossy!("S1: symm-check does not know the memory layout of type {ty}")))
 }
 
 /// An integer as `i64`.

@@ -15,7 +15,7 @@ fn lanes<'c: 'a, 'a>(op: OperationRef<'c, 'a>, ty: Type<'c>) -> Result<(usize, u
     let count = Shaped::vector(ty).and_then(|vector| vector.dimensions().into_iter().product::<Option<u64>>());
     let count = count.and_then(|count| usize::try_from(count).ok());
     let whole = size(scalar(ty)).filter(|_| symm_dialect::shape::integer_width(scalar(ty)) != Some(1));
-    count.zip(whole).ok_or_else(|| error(op, "S1: symm-check does not know how its lanes lie in memory"))
+    count.zip(whole).ok_or_else(|| error(op, "S1: symm-check does not know the memory layout of its lanes"))
 }
 
 /// The addresses of the lanes, in memory, one after the other.
