@@ -1,4 +1,4 @@
-"""Ops on flags that are made of others: a look that does not wait, and several ranks or flags at once."""
+"""Ops on flags that are made of other ops: a test that does not wait, and several ranks or flags at once."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ def test(
     sem: WaitOrder | None = None,
     scope: Scope | None = None,
 ) -> tl.tensor:
-    """Whether my flag compares with `value` as asked, now: one look that does not wait; a boolean.
+    """Whether the local flag satisfies a comparison with `value` now: a boolean, without waiting.
 
-    Arguments are those of `wait`. Where it is True, what was written before the signal is visible after it, as after a
-    `wait`. A loop that does nothing but look is better a `wait`, which polls without atomics.
+    The arguments are those of `wait`. If it is True, what was written before the signal is visible after it, as after a
+    `wait`. Instead of a loop that only tests use `wait`, which polls without atomics.
     """
     flag, value = flag_operands(emit, flag, value)
     asked = choice(compare, "compare", Comparison) or "ge", value
@@ -58,7 +58,7 @@ def signal_all(
     scope: Scope | None = None,
     group: Group = "block",
 ) -> None:
-    """`signal` to every rank, mine too, from the one after mine around the ring; with one fence for all of them."""
+    """`signal` to every rank, this one too, beginning with the next one around the ring, with a single fence."""
     flag, value = flag_operands(emit, flag, value, written=True)
     kind = choice(op, "op", SignalKind) or "set"
     attributes = {"kind": kind, **order_of(sem, scope, SignalOrder), **group_of(group)}
@@ -85,11 +85,11 @@ def wait_all(
     scope: Scope | None = None,
     timeout: float | None = None,
 ) -> tl.tensor:
-    """Waits until each of my flags compares with `value` as asked; returns a block of what it has seen.
+    """Waits until each of the local flags satisfies a comparison with `value`; returns a block of the values seen.
 
     `flags` is a block of pointers, to flags as in `signal`; `value` is an integer, or a block of them. All flags are
-    looked at together, again and again; each look is an atomic for each flag. Where `mask` is False a flag is not
-    looked at, and its value is undefined. `timeout` is that of `wait`: the error names the first flag that is missing.
+    polled together, each with an atomic. Where `mask` is False a flag is not polled, and its value is undefined.
+    `timeout` is that of `wait`: the error names the first flag that is missing.
     """
     return _wait(emit, ctx, (flags, value, compare, mask, timeout), order_of(sem, scope, WaitOrder), every=True)
 
@@ -106,10 +106,10 @@ def wait_any(
     scope: Scope | None = None,
     timeout: float | None = None,
 ) -> tl.tensor:
-    """Waits until one of my flags compares with `value` as asked; returns a block of what it has seen.
+    """Waits until one of the local flags satisfies a comparison with `value`; returns a block of the values seen.
 
-    Arguments are those of `wait_all`: compare the result with `value` to know which flags it is. With a mask that is
-    False everywhere it waits for ever, or for as long as it has time.
+    The arguments are those of `wait_all`; compare the result with `value` to see which flags do. With a mask that is
+    False everywhere it waits forever, or until its time-out.
     """
     return _wait(emit, ctx, (flags, value, compare, mask, timeout), order_of(sem, scope, WaitOrder), every=False)
 

@@ -1,7 +1,7 @@
 """The ops for kernels: one implementation for Triton and Gluon.
 
-Each is called as `op(ctx, …)` with a device context, or as its method: `ctx.op(…)`. They check and cast what the
-user wrote; everything else is the compiler's.
+Each is called as `op(ctx, …)` with a device context, or as its method: `ctx.op(…)`. They check and cast their
+arguments; the compiler does everything else.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ def rank(emit: Emitter, ctx: Context) -> tl.tensor:
 
 @op
 def num_ranks(emit: Emitter, ctx: Context) -> tl.tensor:
-    """How many ranks there are (int32)."""
+    """The number of ranks (int32)."""
     return emit.call("num_ranks", {"ctx": emit.context(ctx)}, result=tl.int32)
 
 
 @op
 def as_remote(emit: Emitter, ctx: Context, ptr: tl.tensor, rank: Ranks) -> tl.tensor:
-    """The same place in the heap of `rank`: a pointer or block of pointers like `ptr`.
+    """The same object on the heap of `rank`: a pointer or block of pointers like `ptr`.
 
     `ptr` points into this rank's heap. The result keeps its alignment and contiguity, and is used with `tl.load`,
     `tl.store` and so on. `rank` may be a block, as for `load`.
@@ -80,7 +80,7 @@ def load(
 
     Where `mask` is False nothing is read, and the result is `other`, or undefined without it. `cache_modifier` is
     "", ".ca", ".cg" or ".cv"; `eviction_policy` is "", "evict_first" or "evict_last", which goes with neither
-    ".ca", ".cg" nor `volatile`. It is a plain access: what it may see is decided by `wait`, `fence` and the atomics.
+    ".ca", ".cg" nor `volatile`. It is a plain access: `wait`, `fence` and the atomics order it.
     `rank` is one for all elements, or a block: one for each element.
     """
     pointer = emit.pointer(ptr)
@@ -137,7 +137,7 @@ def get(
     mask: Mask = None,
     cache_modifier: LoadCache = "",
 ) -> None:
-    """Copies `src` of `rank` to my `dst`, element by element, where `mask` is True."""
+    """Copies `src` of `rank` to the local `dst`, element by element, where `mask` is True."""
     src, dst = pair(emit, src, dst)
     operands = {"src": src, "dst": dst, "rank": emit.rank(rank), "mask": emit.mask(mask, src)}
     emit.call("get", {"ctx": emit.context(ctx), **operands}, load_cache(cache_modifier))
@@ -153,7 +153,7 @@ def put(
     mask: Mask = None,
     cache_modifier: LoadCache = "",
 ) -> None:
-    """Copies my `src` to `dst` of `rank`, element by element, where `mask` is True."""
+    """Copies the local `src` to `dst` of `rank`, element by element, where `mask` is True."""
     src, dst = pair(emit, src, dst)
     operands = {"src": src, "dst": dst, "rank": emit.rank(rank), "mask": emit.mask(mask, src)}
     emit.call("put", {"ctx": emit.context(ctx), **operands}, load_cache(cache_modifier))
@@ -172,7 +172,7 @@ def copy(
 ) -> None:
     """Copies `src` of `from_rank` to `dst` of `to_rank`, element by element, where `mask` is True.
 
-    Either rank may be mine, or neither.
+    Both, one or neither may be the current rank.
     """
     src, dst = pair(emit, src, dst)
     operands = {
@@ -218,10 +218,10 @@ def atomic(
 ) -> tl.tensor:
     """at `ptr` of `rank`, atomically; returns the old value.
 
-    Elements are int32, uint32, int64 or uint64; float32 and float64 but for and, or and xor; float16 and bfloat16 for
-    add and sub alone. Where `mask` is False nothing happens and the result is undefined. `sem` is "relaxed", "acquire",
-    "release" or "acq_rel" (default); `scope` is "sys" (default): a narrower one is widened, with a warning. `rank` may
-    be a block, as for `load`.
+    Elements are int32, uint32, int64 or uint64; also float32 and float64, except for and, or and xor; for add and sub
+    also float16 and bfloat16. Where `mask` is False nothing happens and the result is undefined. `sem` is "relaxed",
+    "acquire", "release" or "acq_rel" (default); `scope` is "sys" (default): a narrower one is widened, with a warning.
+    `rank` may be a block, as for `load`.
     """
     pointer = emit.pointer(ptr, written=True)
     element = pointer.type.scalar.element_ty
@@ -272,8 +272,8 @@ def atomic_cas(
 ) -> tl.tensor:
     """Stores `desired` at `ptr` of `rank` if its value is `expected`, bit for bit; returns the old value.
 
-    Elements have 32 or 64 bits, integers also 16. `rank`, `sem` and `scope` are as for the other atomics. There is no
-    mask, and with Triton 3.6 for AMD no `atomic_cas`: it is refused when the kernel is compiled.
+    Elements have 32 or 64 bits, integers also 16. `rank`, `sem` and `scope` are as for the other atomics. It has no
+    mask. With Triton 3.6 for AMD it does not compile.
     """
     pointer = emit.pointer(ptr, written=True)
     element = pointer.type.scalar.element_ty
@@ -295,10 +295,10 @@ def atomic_cas(
 def fence(
     emit: Emitter, ctx: Context, sem: FenceOrder | None = None, scope: Scope | None = None, group: Group = "block"
 ) -> None:
-    """Orders the memory accesses of this program before it and after it.
+    """Orders this program's memory accesses before it and those after it.
 
-    `sem` is "acquire", "release" or "acq_rel" (default). `scope` is "sys" (default), "gpu" or "cta". Unlike that of the
-    other ops, a narrower one is not widened: such a fence orders nothing for another GPU.
+    `sem` is "acquire", "release" or "acq_rel" (default). `scope` is "sys" (default), "gpu" or "cta". Unlike for other
+    ops, a narrower one is not widened: such a fence orders nothing for another GPU.
     """
     emit.context(ctx)
     emit.call("fence", {}, {**order_of(sem, scope, FenceOrder), **group_of(group)})
@@ -306,10 +306,10 @@ def fence(
 
 @op
 def barrier(emit: Emitter, ctx: Context, group: Group = "block", timeout: float | None = None) -> None:
-    """Waits until the program of this number of every rank is here; each then sees what any of them wrote before.
+    """Waits until the program with this number of every rank has arrived; each then sees what any of them wrote before.
 
-    Every rank launches the same grid, of no more programs than symm has flags for: each takes 8 bytes × (ranks + 1) of
-    the first 2 MiB of the heap, so that 29,069 programs fit with 8 ranks. A larger grid ends with an assertion.
+    Every rank launches the same grid, with no more programs than symm has flags for: each takes 8 bytes × (ranks + 1)
+    of the first 2 MiB of the heap, so 29,069 programs fit with 8 ranks. A larger grid fails an assertion.
     `timeout` is as for `wait`.
     """
     deadline, attributes = emit.deadline(ctx, timeout)

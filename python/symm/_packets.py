@@ -37,17 +37,17 @@ def put_packet(
     rank: Rank,
     mask: Mask = None,
 ) -> None:
-    """Sends `value` to `slots` of `rank` as packets of the number `epoch`: who receives a packet has its value.
+    """Sends `value` to `slots` of `rank` as packets with the number `epoch`: whoever receives a packet has its value.
 
-    It orders nothing else: what else this program has written may come later.
+    It orders nothing else: other writes of this program may arrive later.
 
-    `value` is a scalar or a block of 8 to 64 bits an element, row by row from the line of 16 bytes that `slots` points
-    to (a pointer to integers, aligned to 16 bytes). A line holds 8 bytes of data, so that slots take twice the bytes of
-    the value, rounded up to 16. Blocks of 8-byte elements are the fastest: others are packed first, which may take
-    Triton a change of layout. `slots` may also be a block of pointers, one to a line for each element.
+    `value` is a scalar or a block with elements of 8 to 64 bits, row by row from the line of 16 bytes that `slots`
+    points to (a pointer to integers, aligned to 16 bytes). A line holds 8 bytes of data, so slots take twice the bytes
+    of the value, rounded up to 16. Blocks of 8-byte elements are the fastest: others are packed first, which may need a
+    change of layout. `slots` may also be a block of pointers, one to a line for each element.
 
     `epoch` is an int32, compared for equality; new memory of the heap has epoch 0, so begin with 1. Where `mask` is
-    False nothing is sent, but for elements that share their line with others.
+    False nothing is sent, except for elements that share their line with others.
     """
     packets = _Packets(emit, slots, written=True)
     if not isinstance(value, tl.tensor) or value.type.scalar.is_ptr():
@@ -78,13 +78,12 @@ def wait_packet(
     layout: Any = None,
     timeout: float | None = None,
 ) -> tl.tensor:
-    """Waits for packets of the number `epoch` in my `slots`, and returns their value.
+    """Waits for packets with the number `epoch` in the local `slots`, and returns their value.
 
-    `shape` and `dtype` (int64 without it) are those of the value, as the sender has it; with a block of pointers as
-    `slots` the shape is theirs. All lines are polled at once, so that one block for all peers, of shape (peers, n), is
-    the way to wait for several. Elements whose `mask` is False are 0. The sender's other writes may not be there yet:
-    for those there are `signal` and `wait`. In Gluon `layout` is the result's. `timeout` is as for `wait`, on NVIDIA
-    GPUs and in the interpreter.
+    `shape` and `dtype` (default int64) are those of the sender's value; if `slots` is a block of pointers, it gives the
+    shape. All lines are polled at once: to wait for several peers, use one block of shape (peers, n). Elements whose
+    `mask` is False are 0. The sender's other writes may not be visible yet: use `signal` and `wait` for those. In Gluon
+    `layout` is the result's. `timeout` is as for `wait`, on NVIDIA GPUs and in the interpreter.
     """
     packets, operands, kind = _asked(emit, ctx, slots, epoch, (shape, dtype, layout), mask)
     operands["deadline"], more = emit.deadline(ctx, timeout)
@@ -103,10 +102,10 @@ def try_packet(
     mask: Mask = None,
     layout: Any = None,
 ) -> tuple[tl.tensor, tl.tensor]:
-    """Looks once for what `wait_packet` waits for; returns the value and where it is there, a boolean for each element.
+    """Looks once for what `wait_packet` waits for; returns the value, and for each element a boolean: is it there?
 
-    What is not there is undefined. Elements whose `mask` is False are 0, and there. Each look is two atomics for a
-    line; `wait_packet` is cheaper.
+    An element that is not there is undefined. Elements whose `mask` is False are 0, and count as there. Each look takes
+    two atomics for a line; `wait_packet` is cheaper.
     """
     packets, operands, kind = _asked(emit, ctx, slots, epoch, (shape, dtype, layout), mask)
     words, valid = emit.call("try_packet", operands, result=(kind, _of_elements(kind, tl.int1)))

@@ -49,8 +49,8 @@ def signal(
     `flag` is a pointer to an int32, uint32, int64 or uint64; `value` is an integer that fits in it. Every earlier write
     of this program is visible to whoever waits for the signal, on any rank. `sem` is "release" (default) or "relaxed".
 
-    `rank` may be a block: all these ranks are signalled at once, but those where `mask` is False. `flag` and `value`
-    may then be blocks, too, with one for each rank.
+    `rank` may be a block: all these ranks are signalled at once, except those where `mask` is False. `flag` and `value`
+    may then be blocks too, with one element for each rank.
     """
     kind, order = choice(op, "op", SignalKind) or "set", order_of(sem, scope, SignalOrder)
     group, mask = group_of(group), tl._unwrap_if_constexpr(mask)
@@ -75,7 +75,7 @@ def wait(
     group: Group = "block",
     timeout: float | None = None,
 ) -> tl.tensor:
-    """Waits until my flag compares with `value` as asked: "eq", "ne", "lt", "le", "gt" or "ge" (default).
+    """Waits until the local flag satisfies a comparison with `value`: "eq", "ne", "lt", "le", "gt" or "ge" (default).
 
     `flag` is a pointer as in `signal`; its type says whether the comparison is signed. What was written before the
     signal is visible after the wait. `sem` is "acquire" (default) or "relaxed".
@@ -83,8 +83,8 @@ def wait(
     After `timeout` seconds, a constant above 0, the wait gives up: see `World.timeout`. By default it has the World's
     time-out; with math.inf, none.
 
-    Returns the flag's value, which may have changed since the wait has ended. A wait whose result is not used does not
-    read it; one whose result is used does so with an atomic.
+    Returns the flag's value, which may have changed since the wait ended. It is read by an atomic, and only if the
+    result is used.
     """
     flag, value = flag_operands(emit, flag, value)
     comparison = choice(compare, "compare", Comparison) or "ge"
@@ -152,7 +152,7 @@ def store_signal(
 
 
 def _signal_each(emit, ctx, asked, kind, order):
-    """Signals to a block of ranks: atomics of which nobody takes the result."""
+    """Signals to a block of ranks: atomics whose results are not used."""
     flag, value, ranks, mask = asked
     flag = emit.pointer(flag, "flag", written=True)
     if not flag.type.is_block() or flag.type.numel < ranks.type.numel:

@@ -1,4 +1,4 @@
-"""What the host does in the order of a stream: copies to other ranks and from them, signals and waits."""
+"""Host operations in the order of a stream: copies to and from other ranks, signals and waits."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ COMPARISONS, KINDS = ("eq", "ne", "lt", "le", "gt", "ge"), ("set", "add")
 
 
 class Streams:
-    """What a World and a Team do in the order of `stream`, torch's current one by default.
+    """Operations of a World or a Team in the order of `stream`, by default torch's current one.
 
-    All of it can be captured in a CUDA graph. Signals and waits are small kernels.
+    All of them can be captured in a CUDA graph. Signals and waits are small kernels.
     """
 
     # A World's and a Team's.
@@ -28,17 +28,17 @@ class Streams:
     _place: Any
 
     def put(self, src: Tensor, dst: Tensor, rank: int, stream: Stream | None = None) -> None:
-        """Copies my `src` to `dst` of `rank`: a tensor on the heap, of the same shape and dtype."""
+        """Copies the local `src` to `dst` of `rank`: a tensor on the heap, of the same shape and dtype."""
         self._copied("put", src, dst, self._counterpart("put", "dst", dst, rank), src, stream)
 
     def get(self, src: Tensor, dst: Tensor, rank: int, stream: Stream | None = None) -> None:
-        """Copies `src` of `rank`, a tensor on the heap, to my `dst`, of the same shape and dtype."""
+        """Copies `src` of `rank`, a tensor on the heap, to the local `dst`, of the same shape and dtype."""
         self._copied("get", src, dst, dst, self._counterpart("get", "src", src, rank), stream)
 
     def signal(
         self, flag: Tensor, value: int, rank: int, op: Literal["set", "add"] = "set", stream: Stream | None = None
     ) -> None:
-        """Sets the flag of `rank` to `value`, or adds `value` to it (`op="add"`), when all before it is done.
+        """Sets the flag of `rank` to `value`, or adds `value` to it (`op="add"`), when all earlier work is done.
 
         `flag` is a tensor on the heap with one element, int32 or int64. Whoever waits for the signal, here or in a
         kernel, sees what this rank's stream did before.
@@ -57,7 +57,7 @@ class Streams:
         compare: Literal["eq", "ne", "lt", "le", "gt", "ge"] = "ge",
         stream: Stream | None = None,
     ) -> None:
-        """What comes after it waits until my flag compares with `value` as asked. The host does not.
+        """Makes the stream, not the host, wait until the local flag satisfies a comparison with `value`.
 
         `flag` is as for `signal`. Time-outs are those of kernels.
         """
@@ -69,7 +69,7 @@ class Streams:
         _host_kernels.launch(_host_kernels.stream_wait, stream, *self._flag("wait", flag, value), compare)
 
     def _flag(self, call, flag, value):
-        """The arguments that a signal and a wait have in common."""
+        """The common arguments of a signal and a wait."""
         self.check()
         bits = {torch().int32: 32, torch().int64: 64}.get(flag.dtype)
         if bits is None or flag.numel() != 1:

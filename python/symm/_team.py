@@ -1,8 +1,8 @@
 """Teams: some of a World's ranks, with numbers, barriers and time-outs of their own.
 
-A team's context table has the addresses of its pad on its ranks' heaps where the World's has those of the heaps.
-Distances are the same, so that pointers lead where they should, and what lies at the start of a heap for barriers and
-time-outs has its place at the start of the pad.
+A team's context table has the addresses of the team's pad on each rank's heap in place of the heaps' own addresses.
+Distances are the same, so translation works as in the World; the words for barriers and time-outs, which are at the
+start of a heap, are at the start of the pad.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ MEETINGS = 4096
 
 
 class Splits:
-    """What makes teams, in a World and in a Team."""
+    """The methods of a World and a Team that make teams."""
 
     def split(self, color: int | None, key: int | None = None) -> Team | None:
         """The team of the ranks that give the same color, in the order of `key`, then of their numbers.
 
-        With None as `color`, a rank is in none, and the result is None. A team can be split again. Collective over all
-        ranks of the World: each splits the team that it is in, and one that is in none splits the World, with None.
+        A rank that gives None as `color` is in no team, and gets None. A team can be split again. Collective over all
+        ranks of the World: each splits its own team; a rank without a team splits the World, with None.
         """
         world, members = self._place()
         for name, value in (("color", color), ("key", key)):
@@ -50,10 +50,10 @@ class Splits:
         return None if color is None else made
 
     def team(self, ranks: Sequence[int]) -> Team:
-        """The team of these ranks, in this order: numbers that they have here. It holds the caller.
+        """The team of these ranks, by their numbers here, in this order. The caller is one of them.
 
-        Collective over all ranks of the World: each gives the team that it is to be in, in the same order as the others
-        of that team. For ranks that are to be in none, there is `split`.
+        Collective over all ranks of the World: each gives its own new team, in the same order as that team's other
+        ranks. Use `split` if some ranks are in no team.
         """
         world, members = self._place()
         refused, chosen = None, None
@@ -92,9 +92,9 @@ class Splits:
 class Team(Splits, Streams, Argument, _timeouts.Timed):
     """Some of a World's ranks, numbered from 0 in their order: what `World.team` and `World.split` give.
 
-    It is an argument of kernels as a World is, and there the context of ops, with the team's numbers; tensors are the
-    World's. Its barriers meet those of this team alone; it takes 2 MiB of every heap, which are the World's again when
-    it is gone on all ranks. Time-outs are those of the World when it was made, until `timeout` says otherwise.
+    Like a World it is an argument of kernels, and there the context of ops, with the team's numbers; tensors are the
+    World's. Its barriers are for its ranks only. It takes 2 MiB of every heap, until it is gone on all ranks. Time-outs
+    are those that the World had when the team was made, until `timeout` sets others.
     """
 
     def __init__(self, world: World, members: tuple[int, ...]):
@@ -138,11 +138,11 @@ class Team(Splits, Streams, Argument, _timeouts.Timed):
         return self._number
 
     def get_num_ranks(self) -> int:
-        """How many ranks the team has."""
+        """The number of ranks of the team."""
         return len(self.members)
 
     def get_members(self) -> tuple[int, ...]:
-        """The numbers that the team's ranks have in the World."""
+        """The numbers of the team's ranks in the World."""
         return self.members
 
     def get_device(self) -> Device:
@@ -150,7 +150,7 @@ class Team(Splits, Streams, Argument, _timeouts.Timed):
         return self.device
 
     def as_remote(self, tensor: Tensor, rank: int) -> Tensor:
-        """`World.as_remote`, of a rank of the team."""
+        """`World.as_remote`, for a rank of the team."""
         try:
             number = operator.index(rank)
         except TypeError:
@@ -160,9 +160,9 @@ class Team(Splits, Streams, Argument, _timeouts.Timed):
         return self.world.as_remote(tensor, self.members[number])
 
     def barrier(self, stream: Stream | None = None) -> None:
-        """Waits on the host until every rank of the team is here and its GPU, or `stream` alone, is done.
+        """Waits on the host until every rank of the team has arrived and its GPU, or only `stream`, is done.
 
-        The ranks meet on the device, by a kernel.
+        The ranks meet on the device, in a kernel.
         """
         if checked(stream, "synchronize") is None:
             self.world._synchronize()
@@ -172,9 +172,9 @@ class Team(Splits, Streams, Argument, _timeouts.Timed):
         self.synchronize()
 
     def device_barrier(self, stream: Stream | None = None) -> None:
-        """Waits on the device: what a stream is given after it sees what the streams of the team's ranks did before it.
+        """Waits on the device: later work on a stream sees earlier work on the streams of all ranks of the team.
 
-        `stream` is torch's current one by default. It can be captured in a CUDA graph. Each rank calls it as often.
+        `stream` is by default torch's current one. It can be captured in a CUDA graph. All ranks call it equally often.
         """
         from ._host_kernels import meet
 

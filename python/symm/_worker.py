@@ -59,18 +59,18 @@ def _options(arguments):
     parser = argparse.ArgumentParser("symm-worker", description=__doc__)
     parser.add_argument("--listen", required=True, metavar="ADDRESS", help="unix:PATH or tcp:HOST:PORT (port 0: any)")
     parser.add_argument("--device", default="cpu", help="cpu or cuda:N")
-    parser.add_argument("--memory-limit", type=int, metavar="BYTES", help="the most memory for tensors")
+    parser.add_argument("--memory-limit", type=int, metavar="BYTES", help="limit on the memory of tensors")
     parser.add_argument(
-        "--secrets", metavar="DIR", help="token, certificate.pem and key.pem; made there if it is empty"
+        "--secrets", metavar="DIR", help="folder of token, certificate.pem and key.pem, which are made if it is empty"
     )
-    parser.add_argument("--token-file", metavar="FILE", help="the secret that clients must have; tcp needs one")
-    parser.add_argument("--certificate", metavar="FILE", help="PEM file that clients have too; tcp needs one")
+    parser.add_argument("--token-file", metavar="FILE", help="the secret that clients must present; required for tcp")
+    parser.add_argument("--certificate", metavar="FILE", help="PEM file that clients have too; required for tcp")
     parser.add_argument("--key", metavar="FILE", help="PEM file with the certificate's key")
-    parser.add_argument("--module", action="append", default=[], metavar="NAME", help="its remote functions may run")
-    parser.add_argument("--namespace", action="append", default=[], metavar="NAME", help="its operations may run")
-    parser.add_argument("--allow-code", action="store_true", help="clients may send Python source: they are trusted")
-    parser.add_argument("--once", action="store_true", help="end when the first client has gone")
-    parser.add_argument("--parent-fd", type=int, metavar="FD", help="end when the other end of this pipe is closed")
+    parser.add_argument("--module", action="append", default=[], metavar="NAME", help="allow its remote functions")
+    parser.add_argument("--namespace", action="append", default=[], metavar="NAME", help="allow its operations")
+    parser.add_argument("--allow-code", action="store_true", help="let clients send Python source: trust them")
+    parser.add_argument("--once", action="store_true", help="exit when the first client disconnects")
+    parser.add_argument("--parent-fd", type=int, metavar="FD", help="exit when the other end of this pipe is closed")
     return parser.parse_args(arguments)
 
 

@@ -1,4 +1,4 @@
-"""The host API: this rank's heap, torch tensors on it, and what all ranks do together."""
+"""The host API: this rank's heap, torch tensors on it, and collective operations."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ JOINING = threading.Lock()
 
 
 def init(heap_size: int = HEAP_SIZE, device: str | Device | None = None, timeout: float | None = None) -> World:
-    """Joins the run that torchrun, an MPI or Slurm has started, or one of a single rank. Collective.
+    """Joins the run that torchrun, an MPI or Slurm has started, or starts one with a single rank. Collective.
 
-    Where the program has started torch.distributed, the ranks are its ranks. A process may join several runs, one after
-    the other or at once, each with heaps of its own; all ranks join them in the same order.
+    If the program has initialized torch.distributed, the ranks are its ranks. A process may join several runs, one
+    after the other or at once, each with heaps of its own; all ranks join them in the same order.
 
     `heap_size` is in bytes, for each rank; symm takes the first 2 MiB. `device` is "cuda", "hip" or "cpu", as text or
-    as torch's; by default the GPU, or the CPU under `TRITON_INTERPRET=1` and where torch finds no GPU; ranks use GPU
-    number `rank` modulo their number, and a device with another number is an error. `timeout` is the longest time in
+    as torch's; by default the GPU, or the CPU under `TRITON_INTERPRET=1` and where torch finds no GPU; a rank uses GPU
+    `rank` modulo the number of GPUs, and a device with another number is an error. `timeout` is the longest time in
     seconds that a call may wait for other ranks.
 
     Returns the World. Raises ArgumentError, BootstrapError, DeviceError or SymmError.
@@ -69,13 +69,13 @@ class _Log(logging.LoggerAdapter):
 class World(Factories, Splits, Streams, Argument, _timeouts.Timed):
     """This process's rank, and tensors that every rank has at the same offset of its heap.
 
-    What makes tensors is collective: every rank makes the same ones, with the same function, of the same shape and
-    dtype, in the same order. Their values are each rank's own. The functions have the names, arguments and results of
-    torch's. A tensor's memory is given back some time after the last tensor on it is gone on all ranks.
+    Functions that make tensors are collective: every rank makes the same ones, with the same function, of the same
+    shape and dtype, in the same order. Their values are each rank's own. The functions have the names, arguments and
+    results of torch's. A tensor's memory is freed some time after the last tensor on it is gone on all ranks.
 
-    They raise HeapExhaustedError where the heap has no room and MismatchError where ranks make different tensors. All
-    that waits for other ranks raises RankFailedError when one of them has failed or does not come in time. Ctrl-C ends
-    such a call, and the run with it: the others get a RankFailedError. In a process that is forked from a rank's, all
+    They raise HeapExhaustedError if the heap is full, and MismatchError if ranks make different tensors. Every call
+    that waits for other ranks raises RankFailedError if one of them has failed or does not come in time. Ctrl-C ends
+    such a call, and the run with it: the others get a RankFailedError. In a process forked from a rank, every call
     raises ForkedError.
 
     A World is an argument of kernels, `kernel[grid](world, …)`, and there the context of ops: `st.load(world, …)`.
@@ -133,11 +133,11 @@ class World(Factories, Splits, Streams, Argument, _timeouts.Timed):
         return f"World({ranks}, heap_size={self.heap_size}, device={str(self.device)!r})"
 
     def data_ptr(self):
-        """Where the context table is: as an argument of kernels it is that."""
+        """The address of the context table, which is what kernels get for this argument."""
         return self.rank.table
 
     def _place(self):
-        """The World, and the ranks that are meant."""
+        """The World, and its ranks."""
         return self, tuple(range(self.get_num_ranks()))
 
     # Ranks.
@@ -147,7 +147,7 @@ class World(Factories, Splits, Streams, Argument, _timeouts.Timed):
         return self.rank.rank
 
     def get_num_ranks(self) -> int:
-        """How many ranks there are."""
+        """The number of ranks."""
         return self.rank.num_ranks
 
     def get_device(self) -> Device:
@@ -155,7 +155,7 @@ class World(Factories, Splits, Streams, Argument, _timeouts.Timed):
         return self.device
 
     def get_cu_count(self) -> int:
-        """How many multiprocessors (compute units) the device has; on the CPU, its cores."""
+        """The number of multiprocessors (compute units) of the device; on the CPU, of its cores."""
         if self.device.type == "cpu":
             return len(os.sched_getaffinity(0))
         return torch().cuda.get_device_properties(self.device).multi_processor_count
@@ -165,7 +165,7 @@ class World(Factories, Splits, Streams, Argument, _timeouts.Timed):
         return torch().tensor(self.rank.heap_bases, dtype=torch().int64)
 
     def is_symmetric(self, tensor: Tensor) -> bool:
-        """Whether a tensor lies on this rank's heap, so that every rank has its counterpart."""
+        """Whether a tensor is on this rank's heap, so that every rank has its counterpart."""
         if not isinstance(tensor, torch().Tensor):
             raise ArgumentError(f"is_symmetric takes a tensor, not {tensor!r}")
         return tensor.device.type == self.device.type and self.rank.is_symmetric(address_of(tensor))
@@ -173,8 +173,8 @@ class World(Factories, Splits, Streams, Argument, _timeouts.Timed):
     def as_remote(self, tensor: Tensor, rank: int) -> Tensor:
         """The counterpart of a tensor on a rank's heap, with the same shape and strides. It keeps the tensor alive.
 
-        Raises NotSymmetricError for what is no tensor on the heap, RankRangeError, and ArgumentError for a rank that is
-        no integer; all are ValueErrors.
+        Raises NotSymmetricError for anything but a tensor on the heap, RankRangeError, and ArgumentError for a rank
+        that is not an integer; all are ValueErrors.
         """
         rank = _integer(rank)
         if not isinstance(tensor, torch().Tensor) or not self.is_symmetric(tensor):
@@ -193,7 +193,7 @@ class World(Factories, Splits, Streams, Argument, _timeouts.Timed):
     # All ranks together.
 
     def barrier(self, stream: Stream | None = None) -> None:
-        """Waits on the host until every rank is here and its GPU, or `stream` alone, has done what it was given."""
+        """Waits on the host until every rank has arrived and its GPU, or only `stream`, is done."""
         if checked(stream, "synchronize") is None:
             self._synchronize()
         else:
@@ -204,9 +204,9 @@ class World(Factories, Splits, Streams, Argument, _timeouts.Timed):
             self.rank.barrier(here)
 
     def device_barrier(self, stream: Stream | None = None) -> None:
-        """Waits on the device: what a stream is given after it sees what every rank's stream did before it.
+        """Waits on the device: later work on a stream sees earlier work on every rank's stream.
 
-        `stream` is torch's current one by default. It can be captured in a CUDA graph. Each rank calls it as often.
+        `stream` is by default torch's current one. It can be captured in a CUDA graph. All ranks call it equally often.
         """
         checked(stream)
         self.check()
@@ -216,7 +216,7 @@ class World(Factories, Splits, Streams, Argument, _timeouts.Timed):
         self.rank.stream_barrier(handle, place())
 
     def broadcast(self, value: Any, source: int = 0) -> Any:
-        """The value that rank `source` has: a tensor, or what can be pickled. Collective."""
+        """The value of rank `source`: a tensor, or anything that can be pickled. Collective."""
         source = _integer(source)
         if not 0 <= source < self.get_num_ranks():
             raise RankRangeError(f"rank {source} out of range [0, {self.get_num_ranks()})")
@@ -236,14 +236,14 @@ class World(Factories, Splits, Streams, Argument, _timeouts.Timed):
         return value.to(self.device) if isinstance(value, torch().Tensor) else value
 
     def close(self) -> None:
-        """Leaves the run when all ranks have come to do so. Collective; again, it does nothing.
+        """Leaves the run when all ranks do. Collective; a second call does nothing.
 
-        Several runs may be closed in any order: where another rank waits for this one in a second run, it returns
-        before the others have come, within five seconds. The process's last close waits for all, and raises what has
-        failed in the others meanwhile.
+        Several runs may be closed in any order: if another rank waits for this one in a second run, the call returns
+        within five seconds, before the others have come. The process's last close waits for all of them, and raises
+        any error that they had in the meantime.
 
-        Tensors on the heap, and those of `as_remote`, stay what they are: memory is given back with the last of them.
-        The ops of kernels are not for them any more.
+        Tensors on the heap, and those of `as_remote`, stay valid, and memory is freed with the last of them. Kernels
+        must not use symm's ops on them any more.
         """
         self._leave(place())
 

@@ -8,19 +8,19 @@ from typing import Any
 
 
 class SymmError(Exception):
-    """What this package raises: catch it to catch all of them."""
+    """The base class of this package's exceptions."""
 
 
 class ArgumentError(SymmError, ValueError):
-    """A function of the host API was given what it does not take."""
+    """A function of the host API was given an invalid argument."""
 
 
 class DtypeError(ArgumentError, TypeError):
-    """A collective was given tensors of a type that it does not take: ArgumentError."""
+    """A collective was given tensors of a dtype that it does not take: an ArgumentError."""
 
 
 class StagingError(ArgumentError):
-    """What a communicator may use of the heap is too small: an ArgumentError."""
+    """A communicator's part of the heap is too small: an ArgumentError."""
 
 
 class ClosedError(SymmError):
@@ -34,8 +34,8 @@ class MissingDependencyError(SymmError, ImportError):
 class LocatedError(SymmError):
     """BoundsError, CompileError, DeadlockError, NotSymmetricError, RankRangeError or WaitTimeoutError.
 
-    `message` says what; `file` and `line` (from 1) are the Python line of the op in a kernel, or None where it is not
-    known or the host API has raised it.
+    `message` says what went wrong; `file` and `line` (from 1) are the Python line of the op in a kernel, or None if it
+    is not known or the host API raised the error.
     """
 
     def __init__(self, message: str, file: str | None = None, line: int | None = None):
@@ -53,10 +53,11 @@ class LocatedError(SymmError):
 
 
 class BoundsError(LocatedError, IndexError):
-    """With `SYMM_BOUNDS_CHECKS=1`: a kernel leaves the tensor that its pointers are of.
+    """With `SYMM_BOUNDS_CHECKS=1`: a kernel accesses memory outside of the tensor that its pointers come from.
 
-    Of a compiled kernel, `kernel` is its name, `rank` and `program` say who it was, `tensor` is the call that made the
-    tensor, and `offset` the first byte outside, from the tensor's first. Of an interpreted one they are None.
+    For a compiled kernel, `kernel` is its name, `rank` and `program` say which program it was, `tensor` is the call
+    that made the tensor, and `offset` the first byte outside, relative to the tensor. For an interpreted kernel they
+    are None.
     """
 
     def __init__(
@@ -76,9 +77,7 @@ class BoundsError(LocatedError, IndexError):
 
 
 class DeadlockError(LocatedError):
-    """Interpreted kernels of all ranks wait, and nothing is left that could signal:
-    the message has each rank's wait.
-    """
+    """Interpreted kernels of all ranks wait, and none can signal: the message has each rank's wait."""
 
 
 class CompileError(LocatedError):
@@ -86,7 +85,7 @@ class CompileError(LocatedError):
 
 
 class SymmWarning(UserWarning):
-    """What the compiler repaired in a kernel, such as a scope too narrow for another GPU."""
+    """The compiler repaired a kernel, such as a scope too narrow for another GPU."""
 
 
 class UntestedVersionWarning(SymmWarning):
@@ -94,7 +93,7 @@ class UntestedVersionWarning(SymmWarning):
 
 
 class HeapExhaustedError(SymmError, MemoryError):
-    """The symmetric heap has no room: free tensors, or give symm.init a larger heap_size."""
+    """The symmetric heap is full: free tensors, or give symm.init a larger heap_size."""
 
 
 class NotSymmetricError(LocatedError, ValueError):
@@ -106,16 +105,16 @@ class RankRangeError(LocatedError, ValueError):
 
 
 class MismatchError(SymmError):
-    """Ranks called different things, or made tensors of different shapes or dtypes: the message has each rank's line.
+    """Ranks made different calls, or tensors of different shapes or dtypes: the message has each rank's line.
 
-    The ranks are out of step then, so the run is over: what they call next raises RankFailedError.
+    The ranks are then out of step, so the run is over: their next calls raise RankFailedError.
     """
 
 
 class CallMismatchError(MismatchError):
     """Ranks of a communicator called different collectives, or with other sizes, dtypes or roots: each rank's line.
 
-    It is raised in its debug mode only. Nothing was communicated, and the communicator can be used again.
+    It is raised only in a communicator's debug mode. Nothing was communicated, and the communicator stays usable.
     """
 
 
@@ -126,8 +125,8 @@ class CollectiveTimeoutError(SymmError, TimeoutError):
     waited for, in the communicator; `slot` is what it waited for: a flag or a line of packets of a block. `expected` is
     the number that it waited for, and `seen` the one that was there. Each is None where it is not known.
 
-    The communicator is broken then: what its calls since have written is not their results, and each call raises this
-    error again, on all ranks, until all of them call `Communicator.recover`.
+    The communicator is then broken: the outputs of its calls since are not valid, and each call raises this error
+    again, on all ranks, until all of them call `Communicator.recover`.
     """
 
     def __init__(
@@ -153,9 +152,9 @@ class WaitTimeoutError(LocatedError, TimeoutError):
     """A wait in a kernel has taken longer than its time-out: `World.timeout`, `symm.init` or the wait's own.
 
     `kernel` is the kernel's name, and `file` and `line` are the wait's; `rank` and `program`, its numbers along the
-    axes of the grid, say who waited. `flag` is what for: the element and its tensor. `expected` is the value that it
-    was compared with, and `seen` the one that was there. `others` says what the other programs and ranks wait for, a
-    text each. What is not known is None.
+    axes of the grid, say who waited. `flag` is the element and the tensor that it waited for. `expected` is the value
+    that it was compared with, and `seen` the one that was there. `others` has a text for each other program and rank:
+    what it waits for. Each is None where it is not known.
     """
 
     def __init__(
@@ -178,7 +177,7 @@ class WaitTimeoutError(LocatedError, TimeoutError):
 
 
 class CheckError(SymmError):
-    """`symm.check` has found something: `report` is its Report. It is None where the program could not be checked."""
+    """`symm.check` has findings: `report` is its Report, or None if the program could not be checked."""
 
     def __init__(self, message: str, report: Any = None):
         super().__init__(message, report)
@@ -189,7 +188,7 @@ class CheckError(SymmError):
 
 
 class UnsupportedError(SymmError, RuntimeError):
-    """Something that Iris or torch does and symm does not, or an argument that they would refuse too."""
+    """symm does not support something that Iris or torch does, or they would reject the argument too."""
 
 
 class BootstrapError(SymmError):
@@ -205,7 +204,7 @@ class RankFailedError(SymmError):
 
 
 class ForkedError(SymmError, RuntimeError):
-    """This process was forked from a rank's, and is no rank itself."""
+    """This process was forked from a rank, and is not a rank itself."""
 
 
 class RemoteError(SymmError, RuntimeError):
@@ -260,7 +259,7 @@ class DeadlineError(RemoteError, TimeoutError):
 
 
 class RefusedError(RemoteError, PermissionError):
-    """A worker does not let this client in, or does not do this for it."""
+    """A worker rejects this client or its request."""
 
 
 _KINDS: dict[str, type[WorkerError]] = {}

@@ -61,23 +61,23 @@ def _execute(code):
 
 
 def _parser():
-    text = "Finds races, missing order and deadlocks of a script with Triton kernels, on no GPU. The exit status is 0 "
-    text += "if nothing was found, 1 if something was, and 2 if the script could not be checked."
+    text = "Finds races, missing order and deadlocks of a script with Triton kernels, without a GPU. "
+    text += "The exit status is 0 if nothing was found, 1 if something was, and 2 if the script could not be checked."
     parser = argparse.ArgumentParser(prog="python -m symm.check", description=text)
     parser.add_argument("script", help="a program that calls symm.init; each rank runs it")
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="what the script gets")
-    parser.add_argument("--ranks", type=int, default=2, help="how many ranks (2)")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the arguments of the script")
+    parser.add_argument("--ranks", type=int, default=2, help="number of ranks (2)")
     parser.add_argument("--schedules", type=int, help="random schedules to try (10)")
-    parser.add_argument("--seed", type=int, help="the first seed of random schedules; alone, that one schedule")
-    parser.add_argument("--changes", type=int, default=3, help="how often priorities change in a random schedule (3)")
-    parser.add_argument("--exhaustive", action="store_true", help="try all schedules that differ")
-    parser.add_argument("--executions", type=int, default=100_000, help="the most executions of --exhaustive (100000)")
-    parser.add_argument("--replay", help="execute the schedule of a report once more")
-    parser.add_argument("--programs", type=int, help="how many programs of a rank fit on its device at once")
-    parser.add_argument("--steps", type=int, default=200_000, help="the most steps of one execution (200000)")
-    parser.add_argument("--seconds", type=float, default=60.0, help="how long a task may do nothing that is seen (60)")
-    parser.add_argument("--html", help="write the report as a page for a browser, too, with each finding drawn")
-    parser.add_argument("--allow", help="findings that are allowed: a file with lines of PLACE KIND REASON")
+    parser.add_argument("--seed", type=int, help="first seed of random schedules; alone, only this one")
+    parser.add_argument("--changes", type=int, default=3, help="changes of priority in a random schedule (3)")
+    parser.add_argument("--exhaustive", action="store_true", help="try every distinct schedule")
+    parser.add_argument("--executions", type=int, default=100_000, help="limit of --exhaustive (100000)")
+    parser.add_argument("--replay", help="run the schedule of a report again")
+    parser.add_argument("--programs", type=int, help="programs of a rank that are resident on its device at once")
+    parser.add_argument("--steps", type=int, default=200_000, help="limit on the steps of one execution (200000)")
+    parser.add_argument("--seconds", type=float, default=60.0, help="limit on a task without a visible step (60)")
+    parser.add_argument("--html", help="also write the report as a web page that draws each finding")
+    parser.add_argument("--allow", help="file of known findings, with lines of PLACE KIND REASON")
     parser.add_argument("--json", action="store_true", help="write the report as JSON")
     return parser
 

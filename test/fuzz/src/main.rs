@@ -36,28 +36,28 @@ struct Options {
     /// Fixes every input, together with the corpus
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// How many inputs
+    /// Number of inputs
     #[arg(long, default_value_t = 5000)]
     inputs: u64,
     /// The number of the first input
     #[arg(long, default_value_t = 0)]
     first: u64,
-    /// Stop after so many seconds
+    /// Stop after this many seconds
     #[arg(long, value_name = "SECONDS")]
     time: Option<u64>,
-    /// How many inputs at once
+    /// Inputs that run at once
     #[arg(long, default_value_t = 2)]
     jobs: usize,
-    /// How many command lines of symm-opt
+    /// Number of command lines of symm-opt
     #[arg(long, default_value_t = 100)]
     command_lines: u64,
-    /// How many programs whose threads part around group ops
+    /// Number of programs whose threads diverge around group ops
     #[arg(long, default_value_t = 12)]
     divergent: u64,
     /// Run this file instead
     #[arg(long, value_name = "FILE")]
     replay: Option<PathBuf>,
-    /// Be a worker: for the fuzzer itself
+    /// Run as a worker: for the fuzzer itself
     #[arg(long, hide = true)]
     worker: bool,
 }
