@@ -34,7 +34,7 @@ ACCESSES = {
 
 
 class State:
-    """How many stores and atomics of Triton's have been made."""
+    """The number of Triton stores and atomics so far."""
 
     written = 0
 

@@ -190,7 +190,7 @@ def test_a_loop_is_staged_where_its_accesses_are_apart(kernel, caplog):
     ahead = 80 // (16 if kernel is add_from else 8)
     [remark] = caplog.messages
     assert f"{__file__}:{line_of(kernel, 'for ')}: 'scf.for' op is given {ahead + 1} stages of " in remark
-    assert "where what it loads and what it stores have no byte in common" in remark
+    assert "if the bytes it loads and the bytes it stores do not overlap" in remark
     blocks = blocks_of(text)
     # A loop whose loads are those of a later iteration, and one that stores what it has just loaded.
     assert any(block and block[-1].startswith("cp") and block[0].startswith("st") for block in blocks), blocks

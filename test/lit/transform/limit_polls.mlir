@@ -65,7 +65,7 @@
   "tt.return"() : () -> ()
 }) : () -> ()
 
-// Looked at behind the condition: the loop leaves the next time.
+// The poll comes after the condition: the loop exits the next time.
 // CHECK-LABEL: sym_name = "after"
 "tt.func"() <{function_type = (!tt.ptr<i64>, !tt.ptr<i32>, i32, !tt.ptr<i64>) -> (), sym_name = "after"}> ({
 ^bb0(%table: !tt.ptr<i64>, %p: !tt.ptr<i32>, %peer: i32, %d: !tt.ptr<i64>):
