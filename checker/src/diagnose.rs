@@ -5,7 +5,8 @@ use crate::finding::{At, Finding, Kind};
 use crate::machine::Machine;
 use crate::op::{Range, Site};
 use crate::shadow::Access;
-use crate::task::Scope;
+use crate::task::{Scope, TaskId};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 /// Two accesses that race, and what the later one's task knew.
@@ -36,6 +37,8 @@ pub(crate) struct Waited {
     pub wait: Epoch,
     pub flag: Range,
     pub site: Site,
+    /// What it has compared the flag with.
+    pub expected: u64,
     pub by: Option<Epoch>,
 }
 
@@ -76,25 +79,41 @@ impl Machine {
                 return Finding { kind: Kind::WrongEvent, at, help: help.into() };
             }
         }
-        let (kind, help) = if earlier.writes && !is_ahead {
-            (Kind::Race, "nothing orders the two: signal after the first, and wait before the second")
-        } else {
-            (
-                Kind::WriteAfterRead,
-                "nothing tells the writer that the place has been read: signal after the read (a credit), and wait \
-                 before the write",
-            )
-        };
-        Finding { kind, at, help: help.into() }
+        if earlier.writes && !is_ahead {
+            let help = "nothing orders the two: signal after the first, and wait before the second";
+            return Finding { kind: Kind::Race, at, help: help.into() };
+        }
+        if earlier.writes {
+            // The write is what comes too early.
+            at.swap(0, 1);
+        }
+        let help = "nothing tells the writer that the place has been read: signal after the read (a credit), and wait \
+                    before the write";
+        Finding { kind: Kind::WriteAfterRead, at, help: help.into() }
     }
 
-    /// Whether the writer has written the place once more, and the reader is still at an earlier event of the writer's,
-    /// which no wait before has ended with.
+    /// Whether one of a reader and a writer is ahead: it has accessed the place once more, and the other one is still
+    /// at an earlier event of its. Where one event lets a task through twice, it is the event that is wrong.
     fn is_ahead(&self, Raced { earlier, later, known, .. }: &Raced, waited: &Waited) -> bool {
         let is_before = |by: Epoch| by.task == earlier.epoch.task && by.step < earlier.epoch.step;
-        let is_again = |other: &Waited| other.by == waited.by && other.wait != waited.wait && known.covers(other.wait);
+        let is_again = |other: &Waited| {
+            let is_other = other.by == waited.by && other.wait != waited.wait && known.covers(other.wait);
+            is_other && waited.expected <= other.expected
+        };
         let is_new = waited.by.is_some_and(is_before) && !self.waited.iter().any(is_again);
-        earlier.writes && !later.writes && is_new
+        let is_stale = || self.lets_through_twice([earlier.epoch.task, later.epoch.task]);
+        is_new && earlier.writes != later.writes && (earlier.writes || !is_stale())
+    }
+
+    /// Whether one of these tasks has waited twice, the second time for no more, and both waits ended with one event.
+    fn lets_through_twice(&self, tasks: [TaskId; 2]) -> bool {
+        let mut ended = HashMap::new();
+        let mut waits = self.waited.iter().filter(|waited| tasks.contains(&waited.wait.task));
+        waits.any(|waited| {
+            let Some(by) = waited.by else { return false };
+            let before = ended.insert((waited.wait.task, by.task, by.step), waited.expected);
+            before.is_some_and(|before| waited.expected <= before)
+        })
     }
 
     fn place(&self, access: &Access) -> At {
@@ -113,9 +132,13 @@ impl Machine {
     fn wrong_event(&self, raced: &Raced) -> Option<(&Waited, At)> {
         let waits = self.waited.iter().rev().filter(|waited| raced.known.covers(waited.wait));
         waits.into_iter().find_map(|waited| {
-            let signal = self.history(waited.flag)?.all().iter().find(|written| {
-                written.by.is_some() && written.by != waited.by && written.full.covers(raced.earlier.epoch)
-            })?;
+            // A task does not wait for what it signals itself.
+            let is_other = |by: Epoch| Some(by) != waited.by && by.task != waited.wait.task;
+            let signal = self
+                .history(waited.flag)?
+                .all()
+                .iter()
+                .find(|written| written.by.is_some_and(is_other) && written.full.covers(raced.earlier.epoch))?;
             Some((waited, self.at_step(signal.by?, &signal.site, "signals that the first access is done")))
         })
     }

@@ -222,7 +222,7 @@ impl Ord for At {
 pub struct Finding {
     /// What.
     pub kind: Kind,
-    /// The tasks and places that take part; of a race the earlier access first.
+    /// The tasks and places that take part; of a race the earlier access first, of a missing credit the read.
     pub at: Vec<At>,
     /// What is missing, or how to mend it.
     pub help: String,

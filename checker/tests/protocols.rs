@@ -132,6 +132,24 @@ fn a_ring_without_head_is_found() {
 }
 
 #[test]
+fn ranks_that_exchange_without_credits_are_told_of_credits_alone() {
+    let exchange = |rank: u32| {
+        let peer = 1 - rank;
+        let round = |round| {
+            [fill(slot(peer, 0)), signal(peer, TAIL, round), ge(rank, TAIL, round), Op::Read(vec![slot(rank, 0)])]
+        };
+        (Task::block(rank, 0), (1..4).flat_map(round).collect())
+    };
+    let report = random(&program(2, &[vec![exchange(0), exchange(1)]]));
+    assert_eq!(kinds(&report), BTreeSet::from(["write-after-read"]), "{report}");
+    // Whichever of the two came first, the read is told first.
+    for found in &report.found {
+        let what: Vec<_> = found.finding.at.iter().map(|at| at.what.split(' ').next()).collect();
+        assert_eq!(what, [Some("reads"), Some("writes")], "{report}");
+    }
+}
+
+#[test]
 fn a_relaxed_head_is_found() {
     let report = random(&ring(2, 3, 2, Credit::Relaxed));
     assert_eq!(kinds(&report), BTreeSet::from(["missing-release"]), "{report}");

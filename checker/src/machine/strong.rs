@@ -163,7 +163,8 @@ impl Machine {
         };
         self.strong_read(task, strong, index, site);
         let by = self.cell(strong.at).all()[index].by;
-        self.waited.push(Waited { wait: self.now(task), flag: strong.at, site: site.clone(), by });
+        let (wait, expected) = (self.now(task), until.value);
+        self.waited.push(Waited { wait, flag: strong.at, site: site.clone(), expected, by });
         1
     }
 

@@ -321,7 +321,7 @@ def barriers(world, box):
         st.barrier(world)
 
 
-# finds: wrong-event write-after-read
+# finds: write-after-read
 @case
 @triton.jit
 def one_barrier_too_few(world, box):
