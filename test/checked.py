@@ -25,6 +25,7 @@ KINDS = {
 LONG = {"free": ["--steps", "20000"]}
 ARGUMENTS = {
     "message_passing": ["--arg", "messages=6"],
+    "group_copies": ["--arg", "rounds=2"],
     "heat": ["--input", f"image={ROOT / 'examples/data/heat.npy'}", "--arg", "steps=2"],
     "sharded_matmul": ["--arg", "m=4", "--arg", "k=6", "--arg", "n=5"],
 }
