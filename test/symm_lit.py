@@ -5,9 +5,9 @@ output with the end of the test (golden.py). `%sequences` prints what kernels co
 `%assemble` assembles it (assemble.py), `%divergence` follows its control flow (divergence.py), and `%convergence`
 counts the barriers of every group op (convergence.py). `%extents` runs the tests that staged loops begin with
 (extents.py). `%checked` checks programs that are right (checked.py), `%mutants` what is left of them with less order
-(mutants.py), `%weak` the weak litmus tests (weak.py), and `%rma` the cases of a benchmark (rma.py). `%symm` is the
-executable that is all tools. Every tool runs under a deadline: one that hangs is killed, which lit reports as exit
-status -9 and `not` as a crash.
+(mutants.py), `%check-litmus` the litmus tests (check_litmus.py), and `%rma` the cases of a benchmark (rma.py). `%symm`
+is the executable that is all tools. Every tool runs under a deadline: one that hangs is killed, which lit reports as
+exit status -9 and `not` as a crash.
 
 Parameters (`lit -D NAME=VALUE`): `bin`, the folder of the built tools; `driver`, the driver of `%run-all`.
 With SYMM_ROUNDTRIP=1 every symm-opt also prints its input, as text and as bytecode, and compares what it reads back.
@@ -72,7 +72,7 @@ def configure(config, lit_config, name):
     config.substitutions.append(("%checked", script("checked.py", "--bin", str(tools))))
     config.substitutions.append(("%mutants", script("mutants.py", "--bin", str(tools))))
     config.substitutions.append(("%rma", script("rma.py", "--bin", str(tools))))
-    config.substitutions.append(("%weak", script("weak.py", "--bin", str(tools))))
+    config.substitutions.append(("%check-litmus", script("check_litmus.py", "--bin", str(tools))))
     config.substitutions.append(("%documents", script("documents.py", "--bin", str(tools))))
     config.substitutions.append(
         ("%run-all", f"timeout -s KILL {SECONDS_PER_PROGRAM} " + script("run_all.py", "--driver", driver, "%s"))
