@@ -20,6 +20,10 @@ pub const TABLE_OFFSET: u64 = RESERVED_BYTES - TABLE_BYTES;
 /// table, or what is in its place there.
 pub const DEADLINE_OFFSET: u64 = TABLE_OFFSET + 1280;
 
+/// Where the word starts that holds the address of the trace buffer ([`crate::trace`]) of a rank's Triton kernels, or
+/// zero.
+pub const TRACE_OFFSET: u64 = TABLE_OFFSET + TABLE_BYTES - WORD_BYTES as u64;
+
 /// The words at the start of each heap that belong to barriers. With n ranks, block b of a kernel owns the n + 1 words
 /// from b × (n + 1) on: an epoch, then a flag for each rank. What comes after the last block's belongs to the barrier
 /// in the order of a stream.
@@ -48,8 +52,8 @@ const _: () = assert!(
     "the table of every run fits"
 );
 const _: () = assert!(
-    DEADLINE_OFFSET + (deadline::LOGGED_WORDS * WORD_BYTES) as u64 <= TABLE_OFFSET + TABLE_BYTES,
-    "the record fits after the table"
+    DEADLINE_OFFSET + (deadline::LOGGED_WORDS * WORD_BYTES) as u64 <= TRACE_OFFSET,
+    "the record fits after the table, and a word after it"
 );
 
 #[cfg(test)]

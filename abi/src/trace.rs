@@ -31,6 +31,11 @@ pub const LATE_VALUES: usize = 6;
 /// Most of them.
 pub const MOST_LATE_VALUES: usize = RECORD_WORDS - LATE_VALUES;
 
+/// Of a record of a Triton kernel, whose [`PLACE`] is its op's tag: the address of the context table.
+pub const TABLE: usize = 6;
+/// And the program, its numbers in one word ([`crate::deadline::PROGRAM_SHIFTS`]).
+pub const PROGRAM: usize = 7;
+
 /// The kernel `(context, words, rounds)` by which the runtime learns how the device's clock runs: each time the first
 /// word has become one more, it writes the time into the end of the record at [`CLOCK_RECORD`].
 pub const CLOCK: &str = "_symm_clock";

@@ -41,6 +41,7 @@ pub const PASSES: &[Pass] = &[
     transform::pipeline_remote::PASS,
     transform::tag_waits::PASS,
     transform::limit_polls::PASS,
+    transform::trace_programs::PASS,
     transform::insert_trace::PASS,
     lower::cpu::PASS,
     lower::nvvm::PASS,

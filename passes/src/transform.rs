@@ -12,3 +12,4 @@ pub mod limit_polls;
 pub mod pipeline_remote;
 pub mod raise_carriers;
 pub mod tag_waits;
+pub mod trace_programs;

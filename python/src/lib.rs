@@ -14,7 +14,7 @@ mod remote;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use symm_abi::{deadline, heap, table};
+use symm_abi::{deadline, heap, table, trace};
 use symm_triton::Switches;
 
 /// What the compiler has to say: severity, message, file and line.
@@ -25,7 +25,8 @@ type Lowered = (Vec<u8>, Vec<Note>, String, Vec<(&'static str, String)>);
 
 /// Lowers the symm ops in a Triton module; `python/symm/_symm.pyi` says how.
 #[pyfunction]
-#[pyo3(signature = (text, version, target, strict = false, stages = false, bounds_checks = false))]
+#[pyo3(signature = (text, version, target, strict = false, stages = false, bounds_checks = false, trace = false))]
+#[expect(clippy::too_many_arguments, clippy::fn_params_excessive_bools, reason = "switches by name in Python")]
 fn lower_triton(
     py: Python<'_>,
     text: &str,
@@ -34,8 +35,9 @@ fn lower_triton(
     strict: bool,
     stages: bool,
     bounds_checks: bool,
+    trace: bool,
 ) -> PyResult<Lowered> {
-    let switches = Switches { strict, bounds_checks, stages };
+    let switches = Switches { strict, bounds_checks, stages, trace };
     match py.detach(|| symm_triton::lower_as(text, version, target, switches)) {
         Ok(lowered) => {
             let notes = lowered.notes.into_iter().map(tuple).collect();
@@ -88,6 +90,26 @@ fn deadline_record(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     Ok(record)
 }
 
+/// The words of a trace buffer and of its records by their names.
+fn trace_record(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let record = PyDict::new(py);
+    let words = [
+        ("asked", trace::ASKED),
+        ("room", trace::ROOM),
+        ("tag", trace::PLACE),
+        ("begin", trace::BEGIN),
+        ("end", trace::END),
+        ("values", trace::VALUES),
+        ("table", trace::TABLE),
+        ("program", trace::PROGRAM),
+        ("words", trace::RECORD_WORDS),
+    ];
+    for (name, number) in words {
+        record.set_item(name, number)?;
+    }
+    Ok(record)
+}
+
 /// The compiler of the package `symm`.
 #[pymodule]
 fn _symm(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -99,6 +121,8 @@ fn _symm(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("PRIVATE_HEAPS", check::PRIVATE_HEAPS)?;
     module.add("DEADLINE_OFFSET", heap::DEADLINE_OFFSET)?;
     module.add("DEADLINE_RECORD", deadline_record(module.py())?)?;
+    module.add("TRACE_OFFSET", heap::TRACE_OFFSET)?;
+    module.add("TRACE_RECORD", trace_record(module.py())?)?;
     module.add_function(wrap_pyfunction!(max_barrier_blocks, module)?)?;
     module.add_function(wrap_pyfunction!(lower_triton, module)?)?;
     module.add_function(wrap_pyfunction!(rank::join_run, module)?)?;

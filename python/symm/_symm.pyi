@@ -19,20 +19,32 @@ PRIVATE_HEAPS: int
 # "limit" (ns), "state", "tag", "address", "expected", "seen", "host", "base", and how many there are: "words".
 DEADLINE_OFFSET: int
 DEADLINE_RECORD: dict[str, int]
+# Where the word is that holds the address of a rank's trace buffer, or zero, in bytes from the start of its heap; and the
+# words of the buffer, "asked" and "room" (records), and of a record: "tag", "begin", "end", "values", "table", "program",
+# and how many there are: "words".
+TRACE_OFFSET: int
+TRACE_RECORD: dict[str, int]
 
 def max_barrier_blocks(num_ranks: int) -> int:
     """How many programs of a kernel may use the device barrier."""
 
 def lower_triton(
-    text: str, version: str, target: str, strict: bool = False, stages: bool = False, bounds_checks: bool = False
+    text: str,
+    version: str,
+    target: str,
+    strict: bool = False,
+    stages: bool = False,
+    bounds_checks: bool = False,
+    trace: bool = False,
 ) -> tuple[bytes, list[tuple[str, str, str | None, int]], str, list[tuple[str, str]]]:
     """Lowers the symm ops in a Triton module, in MLIR's generic form with locations.
 
     `version` is Triton's ("3.9.0"), `target` "cuda:90" or "hip:gfx942". Returns the module, as bytecode or as text in generic form, and
     what the compiler has to say: (severity, message, file, line) each, severity "warning" or "remark"; and for each wait with
-    a time-out, or access that is looked at, a line with its tag, the kernel, the file, the line and what it does, after tabs; and with `stages` each pass
+    a time-out, access that is looked at, or record of a timeline, a line with its tag, the kernel, the file, the line and what it does, after tabs; and with `stages` each pass
     and the module's text before it, "lowered" last. With `strict`, an error where it would repair and warn;
-    with `bounds_checks` accesses that leave their tensors are left out, and recorded.
+    with `bounds_checks` accesses that leave their tensors are left out, and recorded; with `trace` programs record when
+    they and their ops begin and end.
     Raises `symm.CompileError` where an op cannot be lowered.
     """
 

@@ -45,6 +45,7 @@ mod order;
 mod packet;
 mod table;
 mod target;
+mod trace;
 pub mod words;
 
 use super::gpu::Gathered;
@@ -54,6 +55,7 @@ use crate::analysis::search::Direction;
 use crate::ir::{Builder, has_uses, name, remove_attribute, select, symm_ops};
 use crate::pass::{Ir, Kind, Pass, PassOption, Values};
 use crate::target::{TARGET, TritonTarget};
+use crate::transform::tag_waits::Tags;
 use engine::TensorEngine;
 use melior::ir::{OperationRef, Value, operation::OperationLike};
 use std::collections::HashSet;
@@ -128,6 +130,8 @@ struct Lowering<'c, 'a> {
     barriers: GroupBarriers<'c, 'a>,
     /// The packets that are sent after others have been waited for.
     answers: HashSet<usize>,
+    /// What records of a timeline are of.
+    traced: Tags,
 }
 
 fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<Ir, Reported> {
@@ -141,7 +145,8 @@ fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<Ir, Repor
     let barriers = GroupBarriers::new(root, Threads::Program, &Gathered::default());
     let engine = TensorEngine::of(root, &ops);
     let answers = packet::answers(&ops);
-    let mut lowering = Lowering { words: Words(version), target, engine, tables: Tables::default(), barriers, answers };
+    let (words, tables, traced) = (Words(version), Tables::default(), Tags::default());
+    let mut lowering = Lowering { words, target, engine, tables, barriers, answers, traced };
     lowering.complete_waits(root, &ops)?;
     lowering.place_loop_barriers();
     // First what others take: by then they see what it has become.
@@ -153,6 +158,7 @@ fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<Ir, Repor
         }
     }
     outcome?;
+    lowering.traced.leave(root);
     let contexts: Vec<_> =
         questions.into_iter().filter_map(|op| if let SymmOp::Ctx(ctx) = op { Some(ctx) } else { None }).collect();
     for ctx in &contexts {
@@ -230,8 +236,10 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
             Action::Check(_) | Action::Print(_) | Action::Fault(_) => {
                 return Err(error(operation, "S1: is not available in Triton kernels; use Triton's own"));
             }
-            Action::TraceBegin(_) | Action::TraceEnd(_) => {
-                return Err(error(operation, "S1: a Triton kernel records nothing for a timeline"));
+            Action::TraceBegin(op) => Some(self.trace_begin(b, op)?),
+            Action::TraceEnd(op) => {
+                self.trace_end(b, op)?;
+                None
             }
         };
         let results: Vec<Value> = result.into_iter().collect();

@@ -15,7 +15,7 @@ use symm_dialect::{WAITS_ATTRIBUTE, text};
 pub const PIPELINE: Pipeline = Pipeline {
     flag: "symm-triton",
     summary: "From a Triton or Gluon kernel with carriers of symm ops to one without",
-    options: &[check::memory_order::STRICT, BOUNDS, lower::triton::VERSION, TARGET],
+    options: &[check::memory_order::STRICT, BOUNDS, TRACE, lower::triton::VERSION, TARGET],
     text: |options| steps(options).map(|pass| step(pass, options)).collect::<Vec<_>>().join(","),
 };
 
@@ -25,6 +25,14 @@ const BOUNDS: PassOption = PassOption {
     kind: Kind::Bool,
     initial: "false",
     help: "skip and record accesses outside of their tensor",
+};
+
+/// Whether programs record what they do when.
+const TRACE: PassOption = PassOption {
+    name: "trace",
+    kind: Kind::Bool,
+    initial: "false",
+    help: "record when programs and their ops begin and end",
 };
 
 /// Its passes, whose options are the pipeline's, but for one that follows from the target. Triton's own passes fold and
@@ -40,13 +48,15 @@ const STEPS: &[Pass] = &[
     transform::infer_order::PASS,
     transform::hoist_translation::PASS,
     transform::pipeline_remote::PASS,
+    transform::trace_programs::PASS,
     lower::triton::PASS,
 ];
 
 /// The passes that are asked for.
 fn steps(options: &Values) -> impl Iterator<Item = &'static Pass> {
-    let checks_bounds = options.flag(BOUNDS.name);
-    STEPS.iter().filter(move |pass| checks_bounds || pass.flag != transform::guard_accesses::PASS.flag)
+    let left_out = [(BOUNDS, transform::guard_accesses::PASS), (TRACE, transform::trace_programs::PASS)]
+        .map(|(option, pass)| (!options.flag(option.name)).then_some(pass.flag));
+    STEPS.iter().filter(move |pass| !left_out.contains(&Some(pass.flag)))
 }
 
 /// What Python has put on the module: that it holds carriers, and what makes Triton print it in generic form.

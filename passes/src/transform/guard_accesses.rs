@@ -192,7 +192,7 @@ fn record<'c>(b: &Builder<'c>, bounds: Bounds<'c>, tag: i64, lowest: Value<'c, '
 }
 
 /// The numbers of this program in one word.
-fn program<'c>(b: &Builder<'c>) -> Value<'c, 'c> {
+pub fn program<'c>(b: &Builder<'c>) -> Value<'c, 'c> {
     let number = |axis| {
         let number = b.value("tt.get_program_id", &[], b.int(32), &[("axis", b.integer(32, axis))]);
         b.value("arith.extui", &[number], b.int(64), &[])

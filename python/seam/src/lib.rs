@@ -40,7 +40,7 @@ pub struct Lowered {
     /// The module with its locations: as bytecode; as text in generic form, if types and attributes that are opaque
     /// here name aliases, which bytecode has not.
     pub module: Vec<u8>,
-    /// What the tags of waits with a deadline stand for: a line each, as symm-tag-waits writes it.
+    /// What the tags of waits with a deadline and of records stand for: a line each, as symm-tag-waits writes it.
     pub waits: String,
     /// If they were asked for: what comes next, and the module's text before that.
     pub stages: Vec<(&'static str, String)>,
@@ -50,6 +50,7 @@ pub struct Lowered {
 
 /// What is asked for beside the module.
 #[derive(Clone, Copy, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "any of them may be on")]
 pub struct Switches {
     /// Errors where the compiler would repair the kernel and warn.
     pub strict: bool,
@@ -57,6 +58,8 @@ pub struct Switches {
     pub bounds_checks: bool,
     /// The module's text before each pass and after the last.
     pub stages: bool,
+    /// Programs record when they and their ops begin and end.
+    pub trace: bool,
 }
 
 /// Lowers the symm ops, and the carriers of symm ops, in a Triton module.
@@ -74,8 +77,10 @@ pub fn lower(text: &str, version: &str, target: &str) -> Result<Lowered, Vec<Not
 /// # Errors
 /// Those of [`lower`].
 pub fn lower_as(text: &str, version: &str, target: &str, switches: Switches) -> Result<Lowered, Vec<Note>> {
-    let [strict, bounds] = [switches.strict, switches.bounds_checks].map(|on| if on { "true" } else { "false" });
-    let options = vec![("version", version), ("target", target), ("strict", strict), ("bounds-checks", bounds)];
+    let [strict, bounds, trace] =
+        [switches.strict, switches.bounds_checks, switches.trace].map(|on| if on { "true" } else { "false" });
+    let options =
+        vec![("version", version), ("target", target), ("strict", strict), ("bounds-checks", bounds), ("trace", trace)];
     let values = Values::new(PIPELINE.options, options);
     let complaint = values.complaint();
     // MLIR's text ends at a zero byte.

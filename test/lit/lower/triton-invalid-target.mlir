@@ -20,6 +20,8 @@
   symm.wait %ctx, %p ge %v sem relaxed : !tt.ptr<i64>, i64
   // expected-error @below {{S1: the memory order of gfx1100 is not known here}}
   symm.fence
+  // expected-error @below {{S1: the clock of gfx1100 is not known here, which a timeline needs}}
+  %4 = symm.trace_begin %ctx, "wait 0 ge"(%v)
   %3 = symm.atomic_cas %ctx, %q, %w, %w, %r sem relaxed : tensor<8x!tt.ptr<i64>>, tensor<8xi64>
   "tt.return"() : () -> ()
 }) : () -> ()

@@ -23,14 +23,12 @@
   symm.wait %ctx, %mem[] ge %v : memref<i64>, i64
   // expected-error @below {{S1: Triton's compare-and-swap takes no mask}}
   %3 = symm.atomic_cas %ctx, %p, %v, %v, %r mask %m : i1 : !tt.ptr<i64>, i64
-  // expected-error @below {{S1: a Triton kernel records nothing for a timeline}}
-  %4 = symm.trace_begin %ctx, "something"(%v)
   // expected-error @below {{S1: is for host functions, not for kernels}}
   symm.barrier_all %ctx
   // expected-error @below {{S1: is not available in Triton kernels; use Triton's own}}
   symm.print "{}"(%v) : i64
-  // expected-error @below {{S1: a Triton kernel records nothing for a timeline}}
-  symm.trace_end %v
+  // expected-error @below {{S1: a record of a Triton kernel takes no values at its end}}
+  symm.trace_end %v(%v)
   "tt.return"() : () -> ()
 }) : () -> ()
 

@@ -120,7 +120,7 @@ fn give_up<'c>(
 }
 
 /// The clock, in ticks.
-fn clock<'c>(b: &Builder<'c>) -> Value<'c, 'c> {
+pub fn clock<'c>(b: &Builder<'c>) -> Value<'c, 'c> {
     assembly(b, "s_memrealtime $0\ns_waitcnt lgkmcnt(0)", "=s,~{memory}", &[], b.int(64))
 }
 

@@ -2,6 +2,7 @@
 //!
 //! A word of the table is loaded once, right after the definition of the context, for every question about it.
 
+use super::trace;
 use super::words::{self, constant_like, element_wise};
 use crate::ir::{Builder, constant_value, definition, lasting, name, set_attribute, signed};
 use melior::dialect::arith::CmpiPredicate;
@@ -38,6 +39,8 @@ pub struct Table<'c, 'a> {
     narrow: HashMap<usize, Value<'c, 'c>>,
     /// The base of this rank's heap.
     mine: Option<Value<'c, 'c>>,
+    /// Where this rank's trace buffer is.
+    trace: Option<Value<'c, 'c>>,
     /// The last value made after the context: the next one comes after it.
     last: Value<'c, 'c>,
     stride: Option<i64>,
@@ -63,6 +66,7 @@ impl<'c: 'a, 'a> Tables<'c, 'a> {
             words: HashMap::new(),
             narrow: HashMap::new(),
             mine: None,
+            trace: None,
             last: lasting(ctx),
             stride: module_integer(&operation, HEAP_STRIDE_ATTRIBUTE),
             num_ranks: module_integer(&operation, NUM_RANKS_ATTRIBUTE),
@@ -123,7 +127,7 @@ fn in_elements<'c>(context: &'c melior::Context, bytes: Value<'c, 'c>, size: u64
     }
     let b = Builder::after_value(context, bytes);
     let shift = b.i64(i64::from(size.trailing_zeros()));
-    let divisibility = divisibility(&b, HEAP_ALIGN / size);
+    let divisibility = divisibility(&b, HEAP_ALIGN / size, b.int(64));
     b.value("arith.shrsi", &[bytes, shift], b.int(64), &[(DIVISIBILITY, divisibility)])
 }
 
@@ -179,7 +183,7 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
     }
 
     /// The address of the table, `i64`.
-    fn address(&mut self) -> Value<'c, 'c> {
+    pub fn address(&mut self) -> Value<'c, 'c> {
         let table = self.ctx.table();
         self.early(|b| b.value("tt.ptr_to_int", &[table], b.int(64), &[]))
     }
@@ -228,6 +232,17 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
         mine
     }
 
+    /// The address of this rank's trace buffer, `i64`, or 0.
+    pub fn trace_buffer(&mut self) -> Value<'c, 'c> {
+        if let Some(buffer) = self.trace {
+            return buffer;
+        }
+        let mine = self.my_base();
+        let buffer = self.early(|b| trace::buffer_of(b, mine));
+        self.trace = Some(buffer);
+        buffer
+    }
+
     /// How many words of the table come before the bases.
     fn words_before_bases(&self) -> i64 {
         if self.ctx.rank().is_some() { 0 } else { signed(HEADER_WORDS) }
@@ -265,7 +280,7 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
         };
         // An element of one byte is counted by this very value.
         if let Some(op) = definition(distance) {
-            set_attribute(op, DIVISIBILITY, divisibility(b, HEAP_ALIGN));
+            set_attribute(op, DIVISIBILITY, divisibility(b, HEAP_ALIGN, b.int(64)));
         }
         distance
     }
@@ -291,7 +306,7 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
                     return bytes;
                 }
                 let shift = constant_like(b, i64::from(size.trailing_zeros()), ty);
-                let divisibility = divisibility_each(b, HEAP_ALIGN / size, ty);
+                let divisibility = divisibility(b, HEAP_ALIGN / size, ty);
                 b.value("arith.shrsi", &[bytes, shift], ty, &[(DIVISIBILITY, divisibility)])
             }
         }
@@ -318,7 +333,7 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
             b.binary("arith.subi", words::load_words(b, words, ty), mine)
         };
         let unmapped = constant_like(b, UNMAPPED_IN_TRITON, ty);
-        let divisibility = divisibility_each(b, HEAP_ALIGN, ty);
+        let divisibility = divisibility(b, HEAP_ALIGN, ty);
         b.value("arith.select", &[in_range, distance, unmapped], ty, &[(DIVISIBILITY, divisibility)])
     }
 
@@ -377,12 +392,8 @@ fn base<'c>(b: &Builder<'c>, table: Value<'c, '_>, words_before: i64, rank: Valu
     words::load_words(b, words::offset(b, table, index), b.int(64))
 }
 
-/// The same for each element of a tensor type.
-fn divisibility_each<'c>(b: &Builder<'c>, divisor: u64, ty: Type<'c>) -> Attribute<'c> {
-    let dimensions = Shaped::tensor(ty).map_or(0, |tensor| tensor.rank());
+/// A divisor of a value, or of the elements of a tensor along each dimension.
+fn divisibility<'c>(b: &Builder<'c>, divisor: u64, ty: Type<'c>) -> Attribute<'c> {
+    let dimensions = Shaped::tensor(ty).map_or(1, |tensor| tensor.rank());
     b.parse(&format!("dense<{divisor}> : tensor<{dimensions}xi32>"))
-}
-
-fn divisibility<'c>(b: &Builder<'c>, divisor: u64) -> Attribute<'c> {
-    b.parse(&format!("dense<{divisor}> : tensor<1xi32>"))
 }

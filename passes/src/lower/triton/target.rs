@@ -129,6 +129,14 @@ impl TritonTarget {
         }
     }
 
+    /// The time: in nanoseconds on NVIDIA GPUs, in ticks of 10 on AMD's.
+    pub fn time<'c>(&self, b: &Builder<'c>) -> Value<'c, 'c> {
+        match self {
+            Self::Cuda(_) => assembly(b, "mov.u64 $0, %globaltimer;", "=l,~{memory}", &[], b.int(64)),
+            Self::Hip(_) => amd_deadline::clock(b),
+        }
+    }
+
     /// Whether it has an engine for tensors.
     pub fn has_engine(&self) -> bool {
         matches!(self, Self::Cuda(90..))

@@ -168,16 +168,21 @@ pub fn constant_like<'c>(b: &Builder<'c>, value: i64, ty: Type<'c>) -> Value<'c,
 
 /// The least of a tensor of unsigned numbers, `i64`.
 pub fn lowest<'c>(b: &Builder<'c>, values: Value<'c, 'c>) -> Value<'c, 'c> {
+    reduced(b, values, "arith.minui")
+}
+
+/// What an op makes of all elements of a tensor, `i64`.
+pub fn reduced<'c>(b: &Builder<'c>, values: Value<'c, 'c>, combine: &str) -> Value<'c, 'c> {
     let Some(tensor) = Shaped::tensor(values.r#type()) else { return values };
     let word = b.int(64);
     let region = Region::new();
     let block = region.append_block(Block::new(&[(word, b.location()), (word, b.location())]));
     let inner = Builder::at_end(b.context, block, b.location());
-    let least = inner.binary("arith.minui", argument(block, 0), argument(block, 1));
-    inner.op("tt.reduce.return", &[least], &[], &[]);
+    let both = inner.binary(combine, argument(block, 0), argument(block, 1));
+    inner.op("tt.reduce.return", &[both], &[], &[]);
     let ty = without_first(tensor, word);
     let op = b.op_with_regions("tt.reduce", &[values], &[ty], &[("axis", b.integer(32, 0))], vec![region]);
-    lowest(b, op.result(0).expect("one was asked for").into())
+    reduced(b, op.result(0).expect("one was asked for").into(), combine)
 }
 
 /// The type of a tensor reduced along its first dimension. The layout is a slice of the tensor's, unless it is yet to

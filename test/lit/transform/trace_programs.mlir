@@ -1,0 +1,114 @@
+// Each op between the begin and the end of its record, and the kernel from its start to its returns.
+// RUN: symm-opt %s --allow-unregistered-dialect --symm-trace-programs | FileCheck %s
+
+!words = !tt.ptr<i64>
+!flags = tensor<8x!tt.ptr<i32>>
+
+// CHECK-LABEL: sym_name = "scalars"
+"tt.func"() <{function_type = (!words, !words, i64, i32, i1) -> (), sym_name = "scalars"}> ({
+// CHECK: ^bb0(%[[TABLE:.*]]: !tt.ptr<i64>, %[[P:.*]]: !tt.ptr<i64>, %[[V:.*]]: i64, %[[R:.*]]: i32, %[[M:.*]]: i1):
+^bb0(%table: !words, %p: !words, %v: i64, %r: i32, %m: i1):
+  // CHECK-NEXT: %[[OUTER:.*]] = symm.ctx %[[TABLE]]
+  // CHECK-NEXT: %[[KERNEL:.*]] = symm.trace_begin %[[OUTER]], "kernel 0" group block
+  // CHECK: %[[CTX:.*]] = symm.ctx %[[TABLE]]
+  %ctx = symm.ctx %table : !words
+  // The flag's address in the peer's heap, no block of ranks, and the value.
+  // CHECK-DAG: %[[FLAG:.*]] = "tt.ptr_to_int"(%[[P]])
+  // CHECK-DAG: %[[DELTA:.*]] = symm.heap_delta %[[CTX]], %[[R]]
+  // CHECK: %[[THERE:.*]] = arith.addi %[[FLAG]], %[[DELTA]]
+  // CHECK: %[[RECORD:.*]] = symm.trace_begin %[[CTX]], "signal 0 add"(%[[THERE]], %{{.*}}, %[[V]]) group block
+  // CHECK-NEXT: symm.signal add
+  // CHECK-NEXT: symm.trace_end %[[RECORD]]
+  symm.signal add %ctx, %p, %v, %r : !words, i64
+  // A flag of this rank's own.
+  // CHECK: %[[MINE:.*]] = "tt.ptr_to_int"(%[[P]])
+  // CHECK-NOT: symm.heap_delta
+  // CHECK: symm.trace_begin %[[CTX]], "wait 0 unsigned gt"(%[[MINE]], %{{.*}}, %[[V]]) group block
+  // CHECK-NEXT: symm.wait
+  // CHECK-NEXT: symm.trace_end
+  symm.wait %ctx, %p unsigned gt %v : !words, i64
+  // Of data where the peer's heap starts.
+  // CHECK: %[[BASE:.*]] = symm.heap_base %[[CTX]], %[[R]]
+  // CHECK: %[[HEAP:.*]] = "tt.ptr_to_int"(%[[BASE]])
+  // CHECK: symm.trace_begin %[[CTX]], "load <8"(%[[HEAP]]
+  // CHECK-NEXT: symm.remote_load
+  // CHECK-NEXT: symm.trace_end
+  %0 = symm.remote_load %ctx, %p, %r mask %m : i1 : !words -> i64
+  // CHECK: "atomic 8"
+  %1 = symm.atomic_rmw max %ctx, %p, %v, %r : !words, i64
+  // A look is no event.
+  // CHECK-NOT: symm.trace_begin
+  // CHECK: symm.atomic_rmw or
+  %2 = symm.atomic_rmw or %ctx, %p, %v, %r : !words, i64
+  // CHECK: symm.trace_begin %[[CTX]], "barrier 0"
+  // CHECK-NEXT: symm.barrier
+  // CHECK-NEXT: symm.trace_end
+  symm.barrier %ctx group block
+  // CHECK-NEXT: symm.trace_end %[[KERNEL]]
+  // CHECK-NEXT: tt.return
+  "tt.return"() : () -> ()
+}) : () -> ()
+
+// Blocks: the lowest of the flags that the mask leaves, and a bit for each rank.
+// CHECK-LABEL: sym_name = "blocks"
+"tt.func"() <{function_type = (!words, !flags, tensor<8xi32>, tensor<8xi32>, tensor<8xi1>) -> (),
+    sym_name = "blocks"}> ({
+^bb0(%table: !words, %p: !flags, %v: tensor<8xi32>, %r: tensor<8xi32>, %m: tensor<8xi1>):
+  %ctx = symm.ctx %table : !words
+  // CHECK: %[[ALL:.*]] = "tt.ptr_to_int"
+  // CHECK: %[[LEFT:.*]] = arith.select %{{.*}}, %[[ALL]], %{{.*}} : tensor<8xi1>, tensor<8xi64>
+  // CHECK: %[[LOWEST:.*]] = "tt.reduce"(%[[LEFT]])
+  // CHECK: arith.minui
+  // CHECK: arith.cmpi ult
+  // CHECK: %[[BITS:.*]] = arith.shli
+  // CHECK: %[[KNOWN:.*]] = arith.select %{{.*}}, %[[BITS]]
+  // CHECK: %[[THEIRS:.*]] = arith.select %{{.*}}, %[[KNOWN]]
+  // CHECK: %[[RANKS:.*]] = "tt.reduce"(%[[THEIRS]])
+  // CHECK: arith.ori
+  // CHECK: arith.extsi
+  // CHECK: symm.trace_begin %{{.*}}, "atomic <32 set"(%[[LOWEST]], %[[RANKS]], %{{.*}}) group block
+  %0 = symm.atomic_rmw xchg %ctx, %p, %v, %r each tensor<8xi32> mask %m : tensor<8xi1>
+    : !flags, tensor<8xi32>
+  "tt.return"() : () -> ()
+}) : () -> ()
+
+// A context that is not made of the kernel's arguments alone: its ops are recorded, the kernel is not. What a loop's
+// condition looks at is a wait of its own; its body is as any code.
+// CHECK-LABEL: sym_name = "loop"
+"tt.func"() <{function_type = (!words, !words, i64, i32) -> (), sym_name = "loop"}> ({
+^bb0(%argument: !words, %p: !words, %v: i64, %r: i32):
+  %table = "tt.addptr"(%argument, %v) : (!words, i64) -> !words
+  %ctx = symm.ctx %table : !words
+  // CHECK-NOT: symm.trace_begin
+  // CHECK: scf.while
+  scf.while : () -> () {
+    // CHECK-NOT: symm.trace_begin
+    // CHECK: symm.atomic_cas
+    %old = symm.atomic_cas %ctx, %p, %v, %v, %r : !words, i64
+    %go = arith.cmpi ne, %old, %v : i64
+    // CHECK: scf.condition
+    scf.condition(%go)
+  } do {
+    // CHECK: "atomic_cas 8"
+    // CHECK-NEXT: symm.atomic_cas
+    // CHECK-NEXT: symm.trace_end
+    %old = symm.atomic_cas %ctx, %p, %v, %v, %r : !words, i64
+    scf.yield
+  }
+  // CHECK-NOT: symm.trace_end
+  // CHECK: tt.return
+  "tt.return"() : () -> ()
+}) : () -> ()
+
+// CHECK-LABEL: sym_name = "specialized"
+// CHECK-NOT: symm.trace_begin
+"tt.func"() <{function_type = (!words, !words, i64, i32) -> (), sym_name = "specialized"}> ({
+^bb0(%table: !words, %p: !words, %v: i64, %r: i32):
+  %ctx = symm.ctx %table : !words
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  scf.for %i = %zero to %r step %one : i32 {
+    symm.signal set %ctx, %p, %v, %r : !words, i64
+  } {tt.warp_specialize}
+  "tt.return"() : () -> ()
+}) : () -> ()
