@@ -33,7 +33,7 @@ class Recorder:
 
     def __init__(self, world, located, table):
         self.world, self.located, self.table = world, located, table
-        self.programs, self.events, self.launches = [], [], []
+        self.programs, self.events, self.launches, self.about = [], [], [], {}
         self.is_looking, self.looked = False, None
 
     @contextlib.contextmanager

@@ -3,7 +3,8 @@
 import ctypes
 import weakref
 
-from ._symm import TABLE_HEADER_WORDS, TABLE_OFFSET, full_fence, join_run
+from ._memory import Memory, torch
+from ._symm import TABLE_HEADER_WORDS, TABLE_OFFSET, TRACE_OFFSET, full_fence, join_run
 from .errors import SymmError
 
 # How a World joins; symm.check has a way of its own.
@@ -40,6 +41,19 @@ def address_of(tensor):
         return tensor.data_ptr() if tensor.numel() else tensor.untyped_storage().data_ptr()
     except (RuntimeError, NotImplementedError):
         return 0
+
+
+def record_into(world, address):
+    """Has compiled kernels of a World and its teams record what they do at an address; 0 for nowhere."""
+    world.records_at = address
+    for each in (world, *(team for team in tuple(teams) if team.world is world)):
+        point(each, address)
+
+
+def point(each, address):
+    """Tells kernels of a World or Team on a GPU where to record what they do."""
+    word = each.bases[each.get_rank()] + TRACE_OFFSET
+    Memory(word, 8, each.rank.hold()).tensor(each.device, torch().int64, (1,)).fill_(address)
 
 
 # A Standing lies where a heap on a GPU has its table, and one on the CPU has nothing; these are the bytes of its text.

@@ -122,7 +122,7 @@ def lower(module, target, language, stages=None):
     text = generic_text(module)
     kernel = _switches.current
     name, switches = f"{kernel.name}-{kernel.hash[:8]}", kernel.switches
-    asked = (switches.strict, bool(switches.dump), switches.bounds) if any(switches) else ()
+    asked = (switches.strict, bool(switches.dump), switches.bounds, switches.trace) if any(switches) else ()
     lowered, notes, waits, stages = _symm.lower_triton(
         text, triton.__version__, f"{target.backend}:{target.arch}", *asked
     )

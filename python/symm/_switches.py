@@ -24,18 +24,26 @@ OWN, THIS_PROCESS = "symm_switches", uuid.uuid4().hex
 
 class Switches(NamedTuple):
     """`strict`: errors instead of repairs. `dump`: the folder for the text of each stage. `bounds`: what leaves its
-    tensor is left out, and told.
+    tensor is left out, and told. `trace`: programs record what they do.
     """
 
     strict: bool = False
     dump: str = ""
     bounds: bool = False
+    trace: bool = False
 
     def key(self):
         """What tells kernels compiled with these from others; empty with none."""
         if self == Switches():
             return ""
-        return f"strict={self.strict} dump={self.dump and THIS_PROCESS}" + (" bounds" if self.bounds else "")
+        more = [name for name in ("bounds", "trace") if getattr(self, name)]
+        return " ".join([f"strict={self.strict}", f"dump={self.dump and THIS_PROCESS}", *more])
+
+
+class Tracing:
+    """Whether this process makes a timeline of compiled kernels."""
+
+    is_on = False
 
 
 class Current(threading.local):
@@ -77,11 +85,12 @@ def options(
 def of(kernel):
     """The switches of a kernel."""
     strict, dump, bounds = getattr(kernel, OWN, (None, None, None))
+    # What comes with symm is right, and not to be slower.
+    is_ours = getattr(kernel, "__module__", "").startswith(f"{__package__}.")
     if bounds is None:
-        # What comes with symm is right, and not to be slower.
-        bounds = is_on(BOUNDS) and not getattr(kernel, "__module__", "").startswith(f"{__package__}.")
+        bounds = is_on(BOUNDS) and not is_ours
     folder = os.fspath(dump) if dump is not None else os.environ.get(DUMP, "")
-    return Switches(is_on(STRICT) if strict is None else strict, folder, bounds)
+    return Switches(is_on(STRICT) if strict is None else strict, folder, bounds, Tracing.is_on and not is_ours)
 
 
 def is_on(name):

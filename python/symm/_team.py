@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from . import _bounds, _timeouts
 from ._argument import Argument
 from ._memory import Memory, torch
-from ._open import teams
+from ._open import point, teams
 from ._streams import Streams, checked, integer
 from ._symm import RESERVED_BYTES, TABLE_OFFSET
 from .errors import ArgumentError, ClosedError, RankRangeError
@@ -108,6 +108,8 @@ class Team(Splits, Streams, Argument, _timeouts.Timed):
         memory.copy_(torch().tensor(table, dtype=torch().int64))
         self._timeouts = _timeouts.Timeouts(self, world._timeouts.seconds)
         teams.add(self)
+        if world.records_at:
+            point(self, world.records_at)
         _bounds.tell(world)
 
     def __reduce__(self):

@@ -1,4 +1,4 @@
-"""Timelines of interpreted kernels: what each rank and program did when, for Perfetto and as a picture."""
+"""Timelines of kernels: what each rank and program did when, for Perfetto and as a picture."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ import functools
 import json
 import operator
 import os
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ._open import worlds
 from ._trace_picture import Picture
-from .errors import ArgumentError, UnsupportedError
+from .errors import ArgumentError, SymmWarning, UnsupportedError
 
 if TYPE_CHECKING:
     from ._world import World
@@ -21,10 +22,12 @@ if TYPE_CHECKING:
 HOLDS = {name: getattr(operator, name) for name in ("eq", "ne", "lt", "le", "gt", "ge")}
 # Nanoseconds in the unit of times in a trace.
 UNIT = 1000
+# How many records of compiled kernels there is room for: 64 bytes each, on the rank's GPU.
+MAX_EVENTS = 1 << 17
 
 
 class trace:
-    """Records what interpreted kernels do, on all ranks, into a file that https://ui.perfetto.dev opens.
+    """Records what kernels do, on all ranks, into a file that https://ui.perfetto.dev opens.
 
     `with symm.trace("out.json"):` around the launches. Each rank is a process there and each program a thread: its
     loads, stores, puts, gets, atomics, signals, waits and barriers, with their bytes, flags and lines; arrows go from a
@@ -32,14 +35,18 @@ class trace:
     Collective: it begins and ends with a barrier. Where it ends by an exception there is no barrier, and the file has
     what the ranks have recorded by then.
 
-    Kernels on a GPU keep no record of when they do what: there it raises UnsupportedError.
+    Kernels are those that Triton interprets, and compiled ones on a GPU: these are compiled once more, to record into a
+    buffer on the GPU. It has room for `max_events`; a SymmWarning says how many found none. Kernels that come with symm
+    are not recorded there.
     """
 
     _last: Path | None = None
     _is_open = False
 
-    def __init__(self, path: str | os.PathLike[str], world: World | None = None):
+    def __init__(self, path: str | os.PathLike[str], world: World | None = None, max_events: int = MAX_EVENTS):
         _check_path("symm.trace", path)
+        if isinstance(max_events, bool) or not isinstance(max_events, int) or not 0 < max_events < 2**31:
+            raise ArgumentError(f"symm.trace: max_events must be a number of events, not {max_events!r}")
         if world is None:
             if len(worlds) != 1:
                 reason = "call symm.init first" if not worlds else "there are several Worlds: say which, world=…"
@@ -47,7 +54,7 @@ class trace:
             [world] = worlds
         if world not in worlds:
             raise ArgumentError(f"symm.trace: world must be an open World, not {world!r}")
-        self.path, self.world = Path(path), world
+        self.path, self.world, self.max_events = Path(path), world, max_events
 
     def __enter__(self) -> trace:
         recorder = self._recorder()
@@ -59,19 +66,20 @@ class trace:
         except OSError as error:
             raise ArgumentError(f"symm.trace: cannot write {self.path}: {error}") from None
         self.world.barrier()
-        trace._is_open = True
         self._recording, self._recorded = recorder.installed(), recorder
         self._recording.__enter__()
+        trace._is_open = True
         return self
 
-    def __exit__(self, kind: object, *_: object) -> None:
-        self._recording.__exit__(None, None, None)
-        trace._is_open, trace._last = False, self.path
-        fresh = self._part(".new")
-        fresh.write_text(json.dumps({"programs": self._recorded.programs, "events": self._events()}))
-        fresh.rename(self._part())
+    def __exit__(self, kind: Any, value: Any, traceback: Any) -> None:
         meets = False
         try:
+            try:
+                # What it waits for may have failed.
+                self._recording.__exit__(kind, value, traceback)
+            finally:
+                trace._is_open, trace._last = False, self.path
+                self._leave_part()
             if kind is None:
                 self.world.barrier()
                 meets = True
@@ -80,6 +88,18 @@ class trace:
                 self._write()
         if meets:
             self.world.barrier()
+
+    def _leave_part(self) -> None:
+        """Writes what this rank has recorded, for the one that makes a file of all."""
+        about = self._recorded.about
+        part = {"programs": self._recorded.programs, "events": self._events(), "about": about}
+        fresh = self._part(".new")
+        fresh.write_text(json.dumps(part))
+        fresh.rename(self._part())
+        if about.get("dropped_events"):
+            message = f"symm.trace: {about['dropped_events']} events of rank {self.world.get_rank()} found no room and "
+            more = f"are not in the timeline: there was room for max_events={self.max_events}"
+            warnings.warn(message + more, SymmWarning, stacklevel=3)
 
     @staticmethod
     def plot(path: str | os.PathLike[str] | None = None) -> Picture:
@@ -103,9 +123,14 @@ class trace:
             is_interpreted = knobs.runtime.interpret
         except ImportError:
             is_interpreted = False
+        if self.world.device.type != "cpu" and not is_interpreted:
+            from ._trace_device import Recorder as DeviceRecorder
+
+            return DeviceRecorder(self.world, self.max_events)
         if self.world.device.type != "cpu" or not is_interpreted:
-            message = "symm.trace: only interpreted kernels are recorded, and a compiled one keeps no record of when "
-            raise UnsupportedError(message + 'it does what: run with TRITON_INTERPRET=1 and device="cpu"')
+            kernels = "interpreted" if is_interpreted else "compiled"
+            message = f"symm.trace: this World is on {self.world.device}, and kernels are {kernels}: compiled ones are "
+            raise UnsupportedError(message + 'recorded on a GPU, and with TRITON_INTERPRET=1 those on device="cpu"')
         from . import _interpreter
         from ._interpreter_trace import Recorder
 
@@ -136,7 +161,7 @@ class trace:
             files = {rank: part for rank in ranks if (part := self._part(rank=rank)).exists()}
             parts = {rank: json.loads(part.read_text()) for rank, part in files.items()}
             whole = self._part(".whole")
-            whole.write_text(json.dumps({"traceEvents": merged(parts), "displayTimeUnit": "ns"}))
+            whole.write_text(json.dumps({"traceEvents": merged(parts), "displayTimeUnit": "ns", **_about_all(parts)}))
             whole.rename(self.path)
             if len(parts) == len(ranks):
                 for part in files.values():
@@ -148,6 +173,13 @@ class trace:
 def _check_path(call: str, path: object) -> None:
     if not isinstance(path, (str, os.PathLike)):
         raise ArgumentError(f"{call}: path must be the name of a file, not {path!r}")
+
+
+def _about_all(parts: dict[int, dict[str, Any]]) -> dict[str, Any]:
+    """What is known of the whole: of compiled kernels how wrong the clocks may be, and how much was not recorded."""
+    names = ("clock_error_ns", "dropped_events")
+    told = {f"rank {rank}": part["about"] for rank, part in sorted(parts.items()) if part["about"]}
+    return {"otherData": {name: {rank: about[name] for rank, about in told.items()} for name in names}} if told else {}
 
 
 def merged(parts: dict[int, dict[str, Any]]) -> list[dict[str, Any]]:
@@ -164,7 +196,9 @@ def merged(parts: dict[int, dict[str, Any]]) -> list[dict[str, Any]]:
             event["at_thread"] = rank, threads[tuple(part["programs"][event["program"]][1])]
             event["begin"], event["end"] = event["begin"] - first, event["end"] - first
             made.append(_op(event))
-    return made + _arrows([event for part in parts.values() for event in part["events"]])
+    # By so much two ranks' clocks may differ.
+    slack = 2 * max((part.get("about", {}).get("clock_error_ns", 0) for part in parts.values()), default=0)
+    return made + _arrows([event for part in parts.values() for event in part["events"]], slack)
 
 
 def _about(rank: int, thread: int, what: str, name: str) -> dict[str, Any]:
@@ -183,13 +217,14 @@ def _op(event: dict[str, Any]) -> dict[str, Any]:
     args = {"line": event["at"]}
     args |= {key: event[key] for key in ("bytes", "flag") if event[key]}
     if event["signals"]:
-        args["value"] = [new for *_, new in event["signals"]]
+        # Compiled kernels know what they add to a flag, not what it then is.
+        args["value"] = event["value"] if "value" in event else [new for *_, new in event["signals"]]
     if event["wait"]:
         args["waits for"] = f"{event['wait'][1]} {event['wait'][2]}"
     return _slice(name, event["name"], event["at_thread"], (event["begin"], event["end"]), **args)
 
 
-def _arrows(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _arrows(events: list[dict[str, Any]], slack: int) -> list[dict[str, Any]]:
     """From each signal that a wait has seen to the wait."""
     sent: dict[tuple[int, int], list[tuple[dict[str, Any], Any]]] = {}
     for event in sorted(events, key=lambda event: event["end"]):
@@ -200,23 +235,29 @@ def _arrows(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
         places, compare, expected = wait["wait"] or ([], "eq", 0)
         for number, place in enumerate(places):
             asked = expected[number] if compare == "found" else expected
-            signal = _seen(sent.get(tuple(place), []), wait, HOLDS.get(compare, operator.eq), asked)
+            signal = _seen(sent.get(tuple(place), []), wait, (HOLDS.get(compare, operator.eq), asked), slack)
             if signal is not None:
                 made += _arrow(len(made) // 2, signal, wait)
     return made
 
 
 def _seen(
-    sent: list[tuple[dict[str, Any], Any]], wait: dict[str, Any], holds: Any, asked: Any
+    sent: list[tuple[dict[str, Any], Any]], wait: dict[str, Any], asked: tuple[Any, Any], slack: int
 ) -> dict[str, Any] | None:
-    """The signal that has ended a wait: the last one before it, or the first one in it after which it may end."""
+    """The signal that has ended a wait: the last one before it, or the first one in it after which it may end. Where it
+    is not known what a flag was then, the last one that had come.
+    """
+    holds, value = asked
     later = bisect.bisect_right(sent, wait["begin"], key=lambda each: each[0]["end"])
+    last = None
     for signal, new in sent[max(later - 1, 0) :]:
-        if signal["begin"] > wait["end"]:
+        if signal["begin"] > wait["end"] + slack:
             break
-        if holds(new, asked):
+        if new is None:
+            last = signal if last is None or signal["end"] <= wait["end"] + slack else last
+        elif holds(new, value):
             return signal
-    return None
+    return last
 
 
 def _arrow(number: int, signal: dict[str, Any], wait: dict[str, Any]) -> list[dict[str, Any]]:

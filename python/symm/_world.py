@@ -115,6 +115,8 @@ class World(Factories, Splits, Streams, Argument, _timeouts.Timed):
         self._mine = self.bases[self.get_rank()]
         # Whether ranks that make tensors have to use the same function.
         self.compares_functions = True
+        # Where compiled kernels record what they do, while a trace is made.
+        self.records_at = 0
         self._process = os.getpid()
         self._timeouts = _timeouts.Timeouts(self, seconds)
         _sending.install(is_on_a_heap)

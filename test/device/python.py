@@ -69,9 +69,9 @@ def main():
     options = parser.parse_args()
     on_gpu = options.device == "gpu"
     names = ["host.py", "ops.py", "alias.py", "tma.py", "messages.py", "iris_host.py", "iris_triton.py", "worlds.py"]
-    names += ["flags.py", "teams.py", "streams.py", "packets.py", "each.py"]
-    # Triton's interpreter has no Gluon.
-    names += ["graph.py", "iris_gluon.py"] if on_gpu else []
+    names += ["flags.py", "teams.py", "streams.py", "packets.py", "each.py", "traces.py"]
+    # Triton's interpreter has no Gluon, and kernels that are compiled before a trace.
+    names += ["graph.py", "iris_gluon.py", "traced.py"] if on_gpu else []
     programs = [(program, {}) for program in [*(TESTS / name for name in names), *sorted(EXAMPLES.glob("*.py"))]]
     programs += [(TESTS / "timeouts.py", {"CASE": case, **more}) for case, more in TIMEOUTS.items()]
     bounds = [{}, *({"CASE": case} for case in BOUNDS if on_gpu)]
@@ -86,12 +86,16 @@ def main():
         environment["REPEATS"] = str(options.repeats)
         if not on_gpu:
             environment["TRITON_INTERPRET"] = "1"
+        if options.speed:
+            environment["SPEED"] = "1"
         for ranks in options.ranks:
             speed = [(TESTS / "speed.py", {})] if options.speed and ranks > 1 else []
             for program, more in programs + speed:
                 if ranks == 1 and more.get("CASE") == "meeting":
                     continue
-                ok, seconds, lines = run(program, ranks, {**environment, **more}, options.seconds)
+                with tempfile.TemporaryDirectory() as made:
+                    told = {**environment, **more, "FOLDER": made}
+                    ok, seconds, lines = run(program, ranks, told, options.seconds)
                 failed += not ok
                 what = " ".join([program.name, *more.values()])
                 verdict = f"{'ok  ' if ok else 'FAIL'} {what} on {ranks} ranks, {seconds:.1f} s"

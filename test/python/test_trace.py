@@ -57,10 +57,28 @@ def wait(begin, end, compare, value):
         # By its comparison.
         ([signal(100, 110, 5), signal(120, 130, 6)], [wait(50, 300, "eq", 6)], [1]),
         ([signal(100, 110, -1)], [wait(50, 300, "lt", 0)], [0]),
+        # Where it is not known what a flag then was, the last one that had come; if none had, the first.
+        ([signal(100, 110, None), signal(120, 130, None), signal(140, 150, None)], [wait(90, 145, "ge", 2)], [1]),
+        ([signal(100, 110, None), signal(120, 130, None)], [wait(200, 210, "ge", 2)], [1]),
+        ([signal(140, 150, None)], [wait(90, 145, "ge", 1)], [0]),
+        ([signal(150, 160, None)], [wait(90, 145, "ge", 1)], [None]),
     ],
 )
 def test_an_arrow_is_from_the_signal_that_ended_the_wait(signals, waits, wanted):
     assert arrows(signals, waits) == wanted
+
+
+def test_clocks_may_be_wrong():
+    programs = [["ring", [0, 0, 0], 0, 10_000_000]]
+    sender, waiter = {"events": [signal(150, 160, 1)]}, {"events": [wait(90, 145, "ge", 1)]}
+    for error, count in ((2, 0), (3, 1)):
+        about = {"clock_error_ns": error, "dropped_events": 0}
+        parts = [{"programs": programs, "about": about, **json.loads(json.dumps(each))} for each in (sender, waiter)]
+        found = merged(dict(enumerate(parts)))
+        assert sum(each["ph"] == "f" for each in found) == count
+        # An arrow does not lead back in time.
+        times = [each["ts"] for each in found if each["ph"] in "sf"]
+        assert times == sorted(times)
 
 
 def test_times_begin_at_zero_in_microseconds():
@@ -90,14 +108,14 @@ def test_a_picture_of_many_events_has_few_boxes():
     xml.etree.ElementTree.fromstring(svg)
 
 
-def test_a_compiled_kernel_is_not_recorded(tmp_path):
+def test_a_compiled_kernel_on_the_cpu_is_not_recorded(tmp_path):
     program = "import symm\nwith symm.trace('out.json', world=symm.init(heap_size=4 << 20, device='cpu')): pass"
     stand_in = os.path.join(os.path.dirname(__file__), "stand_in")
     path = os.pathsep.join([stand_in, *sys.path])
     run = {**os.environ, "PYTHONPATH": path, "TRITON_INTERPRET": "0", "WORLD_SIZE": "1", "RANK": "0"}
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=run, check=False)
-    said = "symm.errors.UnsupportedError: symm.trace: only interpreted kernels are recorded"
+    said = "symm.errors.UnsupportedError: symm.trace: this World is on cpu, and kernels are compiled: "
     assert said in done.stderr and done.returncode == 1 and not [*tmp_path.iterdir()], done.stderr
 
 
