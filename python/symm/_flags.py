@@ -132,7 +132,7 @@ def _wait(emit, ctx, asked, order, every):
     if getattr(ctx, "deadline", None) is not None:
         raise TypeError("waits for several flags have no deadline: use wait for each, or another context")
     if not isinstance(flags, tl.tensor) or not flags.type.is_block():
-        raise TypeError(f"flags must be a block of pointers, not {describe(flags)}: for one flag there is wait")
+        raise TypeError(f"flags must be a block of pointers, not {describe(flags)}: for one flag use wait")
     flags, value = flag_operands(emit, flags, value, scalar=False)
     mask, deadline = emit.mask(mask, flags), emit.deadline(ctx, timeout)
 

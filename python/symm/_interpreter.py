@@ -273,7 +273,7 @@ class Effects:
                 world.rank.end("interrupted")
                 raise
         elif words[1] > 1:
-            raise SymmError("symm barrier needs the ranks of symm.init, but this context is not from there")
+            raise SymmError("symm barrier needs the ranks of symm.init, but this context is not from symm.init")
 
 
 def meet(world, words, clock):
@@ -356,7 +356,7 @@ def table(operands):
         return [int(operands["ctx.rank"].data.item()), ranks, *bases]
     rank, num_ranks = (ctypes.c_int64 * TABLE_HEADER_WORDS).from_address(address)
     if not 0 <= rank < num_ranks <= MAX_RANKS:
-        raise TypeError("ctx is no context table: give the kernel what get_device_context() returns")
+        raise TypeError("ctx is not a context table: pass what get_device_context() returns")
     return (ctypes.c_int64 * (TABLE_HEADER_WORDS + num_ranks)).from_address(address)
 
 

@@ -156,7 +156,7 @@ class _Packets:
     def bits(self, value):
         """The elements as they lie in memory."""
         if self.in_block and not value.type.is_block():
-            raise TypeError("value is one, but slots are a block of pointers: send a block of the same shape")
+            raise TypeError("value is a scalar, but slots are a block of pointers: send a block of the same shape")
         if self.dtype.is_bool():
             value = self.semantic.cast(value, tl.int8)
         return value if self.each == 1 else self.semantic.bitcast(value, WORDS[self.size])

@@ -40,7 +40,7 @@ def address(worker, rank, end):
     while not text.endswith(b"\n"):
         left = end - time.monotonic()
         if not select.select([worker.stdout], [], [], max(0.0, left))[0]:
-            raise BootstrapError(f"worker {rank} does not listen in time: give its provider a longer deadline")
+            raise BootstrapError(f"worker {rank} did not listen in time: give its provider a longer deadline")
         part = os.read(worker.stdout.fileno(), 4096)
         if not part:
             raise BootstrapError(f"worker {rank} has ended with status {worker.wait()}: its own messages say why")

@@ -75,7 +75,7 @@ def options(
 
     def decorate(kernel: Kernel) -> Kernel:
         if not isinstance(kernel, JITFunction) and not hasattr(kernel, "fn"):
-            raise ArgumentError(f"options: {kernel!r} is no kernel: write it above @triton.jit")
+            raise ArgumentError(f"options: {kernel!r} is not a kernel: write it above @triton.jit")
         setattr(kernel, OWN, (strict, dump, bounds_checks))
         return kernel
 

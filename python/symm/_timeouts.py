@@ -1,8 +1,8 @@
-"""Time-outs of waits in kernels: the rank's record on its heap, and what is told of a wait whose time is over.
+"""Time-outs of waits in kernels: the rank's record on its heap, and the report of a wait that has timed out.
 
-A kernel is watched whose context is a World with a time-out: the table that it is given then points to unsigned words,
-so that Triton compiles it once more. A wait that gives up writes the record (`symm_abi::deadline`), leaves as if what
-it waits for had come, and all later ones of the rank leave at once: kernels end soon, and the host looks at the record.
+Kernels whose context is a World with a time-out are watched: their table points to unsigned words, so that Triton
+compiles them once more. A wait that gives up writes the record (`symm_abi::deadline`) and returns as if its flag had
+come, and all later waits of the rank return at once: kernels end soon, and the host looks at the record.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class Timeouts:
         return list(record) if self.world.device.type == "cpu" else record.tolist()
 
     def check(self):
-        """Raises what has gone wrong so far, without waiting for the device while all is well."""
+        """Raises an error that has occurred so far. Does not wait for the device if there is none."""
         if self.state.value:
             self._raise()
         if self.world.device.type != "cpu" and time.monotonic() > self.looked + SECONDS_BETWEEN_LOOKS:
@@ -252,15 +252,15 @@ class Timed:
 
     @contextlib.contextmanager
     def timeout(self, seconds: float | None) -> Iterator[None]:
-        """Gives waits and barriers of kernels so many seconds, in those that are launched in a `with` block.
+        """Sets a time-out in seconds for waits and barriers of the kernels that are launched in a `with` block.
 
-        None, or math.inf, is none. The default is that of `symm.init`, or SYMM_TIMEOUT of the environment, or none;
-        waits of kernels that have none cost nothing for it. It is that of all streams while the block's kernels run,
-        from the current one's order on.
+        None, or math.inf, is no time-out. The default is that of `symm.init`, or SYMM_TIMEOUT of the environment, or
+        none; kernels without a time-out pay nothing for it. It is set in the current stream's order, and holds for all
+        streams while the block's kernels run.
 
-        A wait whose time is over leaves as if what it waits for had come, and all later ones of the run leave at once:
-        the kernels end soon, and what they have written is no result. `check`, `synchronize` and every call of the
-        World then raises WaitTimeoutError, on all ranks. An interpreted kernel raises it at the wait.
+        A wait that times out returns as if its flag had come, and all later waits of the run return at once: the
+        kernels end soon, and their results are not valid. `check`, `synchronize` and every call of the World then
+        raise WaitTimeoutError, on all ranks. An interpreted kernel raises it at the wait.
         """
         wanted = math.inf if seconds is None else seconds_of(seconds, "World.timeout: seconds")
         self.check()
@@ -273,6 +273,6 @@ class Timed:
                 self._timeouts.set(before)
 
     def synchronize(self) -> None:
-        """Waits until the device has done what it was given. Raises what `check` raises."""
+        """Waits until the device is done. Raises what `check` raises."""
         self._synchronize()
         self.check()

@@ -135,7 +135,7 @@ class Verbs:
             raise Refused(f"module {module}: this worker was not started with --module {module}")
         function = getattr(getattr(self._modules[module], name, None), "__symm_remote_function__", None)
         if function is None:
-            raise Refused(f"{module}.{name} is no remote function: decorate it with symm.remote.function")
+            raise Refused(f"{module}.{name} is not a remote function: decorate it with symm.remote.function")
         with torch.enable_grad():
             return _detached(function(*args, **kwargs))
 
@@ -186,7 +186,7 @@ class Verbs:
         from .comm import Communicator
 
         if name not in _COLLECTIVES:
-            raise Refused(f"{name} is no collective: they are {', '.join(sorted(_COLLECTIVES))}")
+            raise Refused(f"{name} is not a collective: the collectives are {', '.join(sorted(_COLLECTIVES))}")
         world = self._joined()
         if self._comm is None:
             self._comm = Communicator(world)
@@ -210,7 +210,7 @@ def _rank():
     try:
         return tuple(int(number) for number in place)
     except ValueError:
-        raise ArgumentError(f"RANK and WORLD_SIZE in the environment are {place}: they are numbers") from None
+        raise ArgumentError(f"RANK and WORLD_SIZE in the environment are {place}: they must be numbers") from None
 
 
 def _detached(result):

@@ -126,7 +126,7 @@ def acquiring(table, flags, found, data):
     [
         (
             one_pointer,
-            "symm wait_all: flags must be a block of pointers, not pointer<uint32>: for one flag there is wait",
+            "symm wait_all: flags must be a block of pointers, not pointer<uint32>: for one flag use wait",
         ),
         (floats, "symm wait_any: a flag is an int32, uint32, int64 or uint64, but this one is fp32"),
         (wide_value, "symm test: value 8589934592 does not fit in a flag of uint32"),

@@ -71,7 +71,7 @@ def test_wrong_switches(monkeypatch, tmp_path):
         st.options(strict=1)
     with pytest.raises(symm.ArgumentError, match="options: dump must be a folder, not 3"):
         st.options(dump=3)
-    with pytest.raises(symm.ArgumentError, match="is no kernel: write it above @triton.jit"):
+    with pytest.raises(symm.ArgumentError, match="is not a kernel: write it above @triton.jit"):
         st.options(strict=True)(3)
     monkeypatch.setenv("SYMM_STRICT", "yes")
     with pytest.raises(symm.ArgumentError, match="SYMM_STRICT must be 0 or 1, not 'yes'"):

@@ -1,8 +1,8 @@
-"""Finds races, missing order and deadlocks of programs with Triton kernels, on no GPU.
+"""Finds races, missing order and deadlocks of programs with Triton kernels, without a GPU.
 
-All ranks, and all programs of their kernels, run in this process under the scheduler of symm's checker, which looks at
+All ranks, and all programs of their kernels, run in this process under the scheduler of symm's checker, which checks
 each access by the rules of the memory model: `symm.check(main, ranks=2)`, and `python -m symm.check script.py`. Kernels
-are those of Triton's interpreter: `TRITON_INTERPRET=1` has to be set before Triton is imported.
+run in Triton's interpreter: set `TRITON_INTERPRET=1` before Triton is imported.
 """
 
 from __future__ import annotations

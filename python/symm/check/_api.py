@@ -48,22 +48,22 @@ def run(
     html: str | os.PathLike[str] | None = None,
     allow: str | os.PathLike[str] | None = None,
 ) -> Report:
-    """Runs a program on `ranks` ranks, all in this process, and returns what is wrong in any of the schedules tried.
+    """Runs a program on `ranks` ranks, all in this process, and reports what is wrong in any of the schedules tried.
 
     `program` is a function that each rank calls, with its World as the argument, if it takes one; or it is a kernel, of
     which each rank launches `kernel[grid](*args(world))` after a barrier; `args` may also return a dict.
 
-    There is one execution in which each task goes on as long as it can, and so many random `schedules` (10), from the
-    seeds `seed`, `seed` + 1, …; `seed` alone is that one. `exhaustive` tries all that differ instead, at most
-    `executions`. `replay` is the schedule of a finding. `programs` is how many programs of a rank fit on its device at
-    once. An execution of more than `steps` steps is given up; `seconds` is how long a task may do nothing that the
-    checker sees.
+    It runs one execution in which each task runs as long as it can, and `schedules` (10) random ones, from the seeds
+    `seed`, `seed` + 1, …; `seed` alone runs only that one. `exhaustive` tries every distinct schedule instead, up to
+    `executions`. `replay` is the schedule of a finding. `programs` is the number of programs of a rank that are
+    resident on its device at once. An execution of more than `steps` steps is given up; `seconds` limits the time of a
+    task without a step that the checker sees.
 
-    `html` is a file for the report as a page for a browser, with each finding's execution drawn. `allow` is a file that
-    says which findings are allowed, in lines of PLACE KIND REASON: docs/checking.md.
+    `html` is a file for the report as a web page that draws each finding's execution. `allow` is a file of known
+    findings, in lines of PLACE KIND REASON: docs/checking.md.
 
-    Raises what the program raises, but for an AssertionError, which is a finding; ArgumentError, UnsupportedError where
-    Triton's interpreter cannot run a kernel, and CheckError where a task neither ends nor does anything.
+    Raises what the program raises, except for an AssertionError, which is a finding; ArgumentError; UnsupportedError if
+    Triton's interpreter cannot run a kernel; and CheckError if a task neither ends nor takes a step.
     """
     _check_arguments(ranks, schedules, seed, exhaustive, replay)
     function = _function(program, args, grid, heap_size)
@@ -75,7 +75,7 @@ def run(
     from ._program import Program, task
 
     if task() is not None:
-        raise ArgumentError("symm.check is called in a program that it checks")
+        raise ArgumentError("symm.check cannot be called in a program that it checks")
     allowed = _allowances(allow)
     checking = Program(function, ranks, seconds)
     try:
@@ -120,7 +120,7 @@ def _write_page(path, report, pictures, checking, name):
 
 
 def check(program: Callable[..., Any], ranks: int = 2, **options: Any) -> Report:
-    """`symm.check.run`, with CheckError where anything is wrong or an execution was given up: for tests."""
+    """For tests: `symm.check.run`, with a CheckError if anything is wrong or an execution was given up."""
     report = run(program, ranks, **options)
     if not report.is_clean or report.given_up:
         what = "has given up an execution" if report.is_clean else "has found something"
@@ -136,7 +136,7 @@ class Caught:
 
 @contextlib.contextmanager
 def raises(*kinds: str) -> Iterator[Caught]:
-    """For tests: what is called within has to find these kinds of errors, at least one each, and no other ones."""
+    """For tests: the calls in the block must find these kinds of errors, at least one of each, and no others."""
     caught = Caught()
     try:
         yield caught

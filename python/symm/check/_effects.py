@@ -156,7 +156,7 @@ class Checked:
         if programs > most:
             raise ValueError(f"the grid has {programs} programs, and there are flags for {most} on {ranks} ranks")
         if current(words) is None:
-            raise ValueError("a barrier needs the ranks of symm.init, but this context is not from there")
+            raise ValueError("a barrier needs the ranks of symm.init, but this context is not from symm.init")
         meet(me, bases, int(x) + width * (int(y) + height * int(z)))
 
 

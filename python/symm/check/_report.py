@@ -1,4 +1,4 @@
-"""What has been found: for people, and for programs."""
+"""The report: for people, and for programs."""
 
 from __future__ import annotations
 
@@ -33,8 +33,7 @@ class Place:
 class Finding:
     """One thing that is wrong: docs/checking.md has the kinds. `rule` is one of the memory model, or empty.
 
-    `severity` is "error" or "note". `seed` and `schedule` show it again; `seed` is None where the schedule was no
-    random one.
+    `severity` is "error" or "note". `seed` and `schedule` reproduce it; `seed` is None if the schedule was not random.
     """
 
     kind: str
@@ -57,10 +56,10 @@ class Allowed:
 
 @dataclass(frozen=True)
 class Report:
-    """What was found in so many `executions`, of which some were `given_up` after too many steps.
+    """The findings of a number of `executions`, of which `given_up` were ended after too many steps.
 
-    `exhausted` says that there are no others that differ; `unused` says which lines of the allowances allow nothing
-    that was found. `str` of it is for people, with the lines of the source.
+    `exhausted` says that every distinct schedule was tried; `unused` names the lines of the allowances that match no
+    finding. `str` of it is for people, with the lines of the source.
     """
 
     findings: tuple[Finding, ...]
@@ -73,7 +72,7 @@ class Report:
 
     @property
     def is_clean(self) -> bool:
-        """Whether nothing is wrong: there are notes at most, and what is allowed."""
+        """Whether there are no errors, apart from allowed ones; notes do not count."""
         return all(finding.severity == "note" for finding in self.findings)
 
     def json(self) -> str:

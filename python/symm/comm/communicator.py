@@ -26,23 +26,23 @@ if TYPE_CHECKING:
 class Communicator:
     """Collectives of all ranks of a World, or of some of them (`split`). Making one is collective.
 
-    Every rank makes the same calls in the same order, with tensors of one size and dtype. Calls are done in the order
-    of torch's current stream, without a wait on the host; they can be captured in CUDA graphs, which can be replayed as
-    often as one likes, between other calls. Results are the same on all ranks, bit for bit, and from call to call: sums
+    Every rank makes the same calls in the same order, with tensors of one size and dtype. Calls run in the order of
+    torch's current stream, without waiting on the host. They can be captured in CUDA graphs, which can be replayed any
+    number of times, between other calls. Results are the same on all ranks, bit for bit, and from call to call: sums
     are made in the order of the ranks, in float32 for smaller floats.
 
-    `blocks` is how many blocks (multiprocessors) a call may take at most; `staging` is how many bytes of the heap the
-    communicator takes, and is the same on all ranks. By default these are 128 blocks and 108 MiB for each rank, and
-    fewer where that is more than a quarter of the heap. With `check`, or with SYMM_COMM_CHECK=1 in the environment,
-    ranks that make different calls are told by a CallMismatchError; each call then waits on the host. The algorithm and
-    the grid of a call are those of the table that SYMM_COMM_TABLE names, or of the device's table that comes with symm.
+    `blocks` is the largest number of blocks (multiprocessors) of a call; `staging` is the number of bytes of the heap
+    that the communicator takes, and is the same on all ranks. The defaults are 128 blocks and 108 MiB for each rank, or
+    a quarter of the heap if that is less. With `check`, or with SYMM_COMM_CHECK=1 in the environment, ranks that make
+    different calls get a CallMismatchError; each call then waits on the host. The algorithm and the grid of a call come
+    from the table that SYMM_COMM_TABLE names, or from the device's table that comes with symm.
 
-    `timeout` is how many seconds a call may wait for another rank on the device: by default SYMM_TIMEOUT of the
-    environment, or 300; `math.inf` is for ever. After that it ends without a result, the communicator is broken, and
-    all ranks' next calls raise CollectiveTimeoutError, until all have called `recover`. There is none on AMD GPUs.
+    `timeout` is the time in seconds that a call may wait for another rank on the device: by default SYMM_TIMEOUT of the
+    environment, or 300; `math.inf` is forever. After that the call ends without a result, the communicator is broken,
+    and all ranks' next calls raise CollectiveTimeoutError, until all have called `recover`. AMD GPUs have no time-out.
 
-    Tensors may lie anywhere on the device, have any strides and any number of elements. They raise ArgumentError and
-    DtypeError for what they do not take, RankRangeError for a rank that does not exist, ClosedError after `close`.
+    Tensors may be anywhere on the device, with any strides and any number of elements. Calls raise ArgumentError and
+    DtypeError for invalid arguments, RankRangeError for a rank that does not exist, ClosedError after `close`.
     """
 
     def __init__(
@@ -90,16 +90,16 @@ class Communicator:
         return self._rank
 
     def get_num_ranks(self) -> int:
-        """How many ranks the communicator has."""
+        """The number of ranks of the communicator."""
         return self._size
 
     def split(self, color: int | None, key: int | None = None) -> Communicator | None:
         """A communicator of the ranks that give the same color, in the order of `key`, then of their numbers.
 
-        With None as `color`, a rank is in none, and the result is None. What is made by a split can be split again.
+        A rank that gives None as `color` is in none, and gets None. A communicator made by a split can be split again.
 
-        Collective over all ranks of the world, as all that takes memory of the heap: each rank splits the communicator
-        that it is in. Ranks that are in none split that of all ranks, with None.
+        Collective over all ranks of the world, like every call that takes memory of the heap: each rank splits its own
+        communicator; a rank without one splits that of all ranks, with None.
         """
         self._usable()
         for name, value in (("color", color), ("key", key)):
@@ -118,16 +118,16 @@ class Communicator:
         self._calls.deadline.synchronize()
 
     def recover(self) -> None:
-        """Makes a communicator good again whose calls have waited too long. Collective over its ranks.
+        """Makes a communicator usable again after a call has timed out. Collective over its ranks.
 
-        It waits on the host for all of them, as long as a call does: then it raises CollectiveTimeoutError, and may be
-        called again. What calls have left undone stays so. Graphs that were captured before can be replayed.
+        It waits on the host for all of them, for as long as a call does: then it raises CollectiveTimeoutError, and may
+        be called again. Calls that did not finish stay unfinished. Graphs that were captured before can be replayed.
         """
         self._open()
         self._recovery.run()
 
     def close(self) -> None:
-        """Gives back what the communicator has of the heap; its calls raise ClosedError then."""
+        """Frees the communicator's part of the heap; its calls then raise ClosedError."""
         self._calls = self._recovery = None
 
     # Collectives.
@@ -142,9 +142,9 @@ class Communicator:
         return self._do("all_reduce", tensor, out, 1, 1, op)
 
     def reduce_scatter(self, tensor: Tensor, op: str = "sum", *, out: Tensor | None = None) -> Tensor:
-        """Of as many parts of `tensor` as there are ranks, part r of all ranks summed, on rank r.
+        """The sum (or `op`) over all ranks of part r of `tensor`, on rank r.
 
-        The first dimension is a multiple of the number of ranks, or `out` says what a part is.
+        The first dimension is a multiple of the number of ranks, or `out` gives the shape of a part.
         """
         return self._do("reduce_scatter", tensor, out, self._size, 1, op)
 
@@ -153,18 +153,18 @@ class Communicator:
         return self._do("all_gather", tensor, out, 1, self._size)
 
     def all_to_all(self, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
-        """Part r of `tensor` goes to rank r; what comes from rank r is part r of the result.
+        """Part r of `tensor` goes to rank r; part r of the result comes from rank r.
 
         There are as many parts as ranks, along the first dimension, which is a multiple of their number.
         """
         return self._do("all_to_all", tensor, out, self._size, self._size)
 
     def all_to_all_v(self, tensor: Tensor, counts: Tensor, out: Tensor) -> Tensor:
-        """All-to-all of different numbers of rows, which are on the device: the host does not know them, nor waits.
+        """All-to-all with a number of rows for each rank, on the device: the host neither knows it nor waits for it.
 
         Rows are the first dimension. `counts` (int32 or int64, one for each rank) says how many rows of `tensor` go to
-        each rank, one rank's after the other's. `out` gets the rows that come, in the order of the ranks; those that it
-        has no room for are left out. Returns how many each rank sent, int64 on the device, with those.
+        each rank, one rank's after the other's. `out` gets the rows of all ranks, in the order of the ranks; rows that
+        do not fit are dropped. Returns how many rows each rank sent, dropped ones included, int64 on the device.
         """
         call = "all_to_all_v"
         self._usable()
@@ -223,7 +223,7 @@ class Communicator:
         return self._do("scatter", tensor, out, self._size, 1, root=root)
 
     def barrier(self) -> None:
-        """What torch's current stream is given after it sees what all ranks' streams did before it."""
+        """Later work on torch's current stream sees earlier work on all ranks' streams."""
         self._usable()
         if self._check:
             self._compare("barrier", None, 0, None, None)

@@ -21,12 +21,12 @@ def send(
 ) -> None:  # fmt: skip
     """Sends a tensor to a rank, which receives it with `recv` or `sendrecv`.
 
-    `produce(c)` is called in the kernel for each tile, and makes what is sent, of the type `wire` (the tensor's without
-    it); `extra` are tensors and numbers that it gets as `c.extra`. With `rows` the message is a matrix of so many rows,
-    and goes in tiles of rows and columns: the tensor may then have any strides. Both sides give the same number of
-    bytes, `rows`, `blocks` and channel, and elements of the same size.
+    `produce(c)` is called in the kernel for each tile, and returns its values, of the type `wire` (by default the
+    tensor's); `extra` are tensors and numbers that it gets as `c.extra`. With `rows` the message is a matrix of that
+    many rows, and is sent in tiles of rows and columns: the tensor may then have any strides. Both sides give the same
+    number of bytes, `rows`, `blocks` and channel, and elements of the same size.
 
-    It is done in the order of torch's current stream, and may be captured in a CUDA graph.
+    It runs in the order of torch's current stream, and may be captured in a CUDA graph.
     """
     call = Transfer("send", transport, channel, rows, wire, blocks, extra)
     to = call.peer(peer)
@@ -40,7 +40,7 @@ def recv(
 ) -> Tensor:  # fmt: skip
     """Receives from a rank into a tensor, and returns it.
 
-    `consume(c, value)` is called in the kernel for each tile with what was sent. All else is as for `send`.
+    `consume(c, value)` is called in the kernel for each tile with its values. Everything else is as for `send`.
     """
     call = Transfer("recv", transport, channel, rows, wire, blocks, extra)
     source = call.peer(peer)
@@ -55,9 +55,9 @@ def sendrecv(
     rows: int | None = None, produce: Any = None, consume: Any = None, extra: tuple = (), wire: Dtype | None = None,
     blocks: int | None = None,
 ) -> Tensor:  # fmt: skip
-    """Sends `tensor` to a rank while it receives `out` from a rank, maybe another one, and returns `out`.
+    """Sends `tensor` to a rank while it receives `out` from the same or another rank, and returns `out`.
 
-    The two may have different numbers of elements, each as its other side has it. A rank may send to itself.
+    The two may have different numbers of elements; each matches its other side. A rank may send to itself.
     """
     call = Transfer("sendrecv", transport, channel, rows, wire, blocks, extra)
     to, source = call.peer(to, itself=True), call.peer(source, itself=True)
@@ -75,14 +75,14 @@ def all_to_all(
     produce: Any = None, consume: Any = None, extra: tuple = (), wire: Dtype | None = None, blocks: int | None = None,
     zero_copy: bool = False,
 ) -> Tensor:  # fmt: skip
-    """Part r of `tensor` goes to rank r; what comes from rank r is part r of the result.
+    """Part r of `tensor` goes to rank r; part r of the result comes from rank r.
 
     There are as many parts as ranks, along the first dimension; in a hook, `c.shard_idx` is the part. With `rows` a
-    part is a matrix of so many rows, and `tensor` and `out`, of shape (ranks, rows, columns), may have any strides: an
-    `out` that is a transposed view has each part transposed on the way.
+    part is a matrix of that many rows, and `tensor` and `out`, of shape (ranks, rows, columns), may have any strides:
+    an `out` that is a transposed view gets each part transposed.
 
-    With `zero_copy` the parts are put where the result is, in memory of the transport (`landing`), and `consume` has
-    nothing to do. The result is valid until the next such call on any rank: copy what you want to keep, or send it.
+    With `zero_copy` the parts are put directly into the result, in memory of the transport (`landing`), and `consume`
+    has nothing to do. The result is valid until the next such call on any rank: copy what you want to keep, or send it.
     Every rank makes the same call.
     """
     call = Transfer("all_to_all", transport, channel, rows, wire, blocks, extra)

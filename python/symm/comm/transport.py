@@ -1,8 +1,7 @@
-"""Transports: which memory, flags and ops lead to each peer.
+"""Transports: the memory, flags and ops that reach each peer.
 
 A transport has *channels*, lanes of fixed geometry between each two ranks, one for each direction: rings at the
-receiver, flags on both sides, and cursors. What is sent on one channel comes in its order; channels know nothing of
-each other.
+receiver, flags on both sides, and cursors. Messages on one channel arrive in order; channels are independent.
 """
 
 from __future__ import annotations
@@ -42,11 +41,11 @@ class LinkKind(enum.Enum):
 
 
 class PeerEndpoint(NamedTuple):
-    """What a kernel needs for one peer on one channel: tensors for its arguments.
+    """The arguments that a kernel needs for one peer on one channel, as tensors.
 
-    `send_dst` is the ring that my messages go to, at the peer; `recv_src` the one here that the peer's come to. Signals
-    to the peer go to `signal_dst`, its own are waited for at `signal_src`. `cursors` count what was sent and taken. The
-    first three are addresses of this rank's heap, as all ops take them. `rank` is the peer's number.
+    `send_dst` is the peer's ring, for this rank's messages; `recv_src` is this rank's ring, for the peer's. Signals to
+    the peer go to `signal_dst`; its own arrive at `signal_src`. `cursors` count what was sent and received. The first
+    three are addresses on this rank's heap, as all ops take them. `rank` is the peer's number.
     """
 
     send_dst: Tensor
@@ -131,18 +130,18 @@ class Memory:
 
 
 class P2pTransport:
-    """What `send`, `recv` and `all_to_all` go through: memory and ops for each peer. Making one is collective.
+    """Memory and ops for each peer, for `send`, `recv` and `all_to_all`. Making one is collective.
 
-    `blocks` is the most programs that a call may take in one direction, `channels` how many channels there are, and
-    `staging` how many bytes of the heap they take, the same on all ranks: by default 36 MiB for each rank and channel,
-    or a quarter of the heap if that is less. `landing` is how many bytes each rank's part may have in `all_to_all` with
-    `zero_copy`; they come on top.
+    `blocks` is the largest number of programs of a call in one direction, `channels` the number of channels, and
+    `staging` the number of bytes of the heap that they take, the same on all ranks: by default 36 MiB for each rank and
+    channel, or a quarter of the heap if that is less. `landing` is the largest size in bytes of a rank's part in
+    `all_to_all` with `zero_copy`, in addition to `staging`.
 
-    `timeout` is how many seconds a call may wait for another rank on the device: by default SYMM_TIMEOUT of the
-    environment, or 300; `math.inf` is for ever. After that it ends without a result, the transport is broken, and all
-    ranks' next calls raise CollectiveTimeoutError, until all have called `recover`. There is none on AMD GPUs.
+    `timeout` is the time in seconds that a call may wait for another rank on the device: by default SYMM_TIMEOUT of the
+    environment, or 300; `math.inf` is forever. After that the call ends without a result, the transport is broken, and
+    all ranks' next calls raise CollectiveTimeoutError, until all have called `recover`. AMD GPUs have no time-out.
 
-    What it cannot do raises ArgumentError, DtypeError, RankRangeError, StagingError, or ClosedError after `close`.
+    Invalid calls raise ArgumentError, DtypeError, RankRangeError or StagingError, and ClosedError after `close`.
     """
 
     kind = LinkKind.NODE
@@ -179,9 +178,9 @@ class P2pTransport:
         world.barrier()
 
     def close(self) -> None:
-        """Gives back what the transport has of the heap; calls on it raise ClosedError then.
+        """Frees the transport's part of the heap; calls on it then raise ClosedError.
 
-        The memory of one of a mesh goes back when both have been closed.
+        The memory of a transport of a mesh is freed when both have been closed.
         """
         self.open = False
         self.memory, self._watch, self.made = None, None, {}
@@ -199,11 +198,11 @@ class P2pTransport:
         self.watch.deadline.synchronize()
 
     def recover(self) -> None:
-        """Makes a transport good again whose calls have waited too long, on all ranks: each has to call it.
+        """Makes a transport usable again after a call has timed out. Collective over its ranks.
 
-        It waits on the host for all of them, as long as a call does: then it raises CollectiveTimeoutError, and may be
-        called again. Messages that have not been received are lost. Graphs that were captured before can be replayed.
-        The transports of a mesh recover together.
+        It waits on the host for all of them, for as long as a call does: then it raises CollectiveTimeoutError, and may
+        be called again. Messages that have not been received are lost. Graphs that were captured before can be
+        replayed. The transports of a mesh recover together.
         """
         self.stays_open("recover")
         self.watch.recovery.run()
@@ -251,7 +250,7 @@ class P2pTransport:
         return self.world_size, self.ops, self.ops
 
     def endpoint(self, peer: int, dtype: Dtype, channel: int = 0) -> PeerEndpoint:
-        """What a kernel of yours needs to send to a peer, and to receive from it, elements of a type."""
+        """The arguments for your own kernel that sends elements of a type to a peer and receives them from it."""
         self.usable("endpoint")
         peer, channel = self.peer("endpoint", peer), self.channel("endpoint", channel)
         memory = self.link(peer).memory
@@ -281,16 +280,16 @@ class NodeTransport(P2pTransport):
 
 
 class NetworkTransport(P2pTransport):
-    """The transport between hosts: a name that is reserved. A kernel that uses it is refused when it is compiled."""
+    """The transport between hosts: a reserved name. A kernel that uses it does not compile."""
 
     kind = LinkKind.NETWORK
     ops = NETWORK
 
 
 class MeshTransport(P2pTransport):
-    """Routes to each peer: through `intra` within my domain of `local_domain_size` ranks, through `inter` to others.
+    """Routes to each peer: through `intra` in a domain of `local_domain_size` ranks, through `inter` to other domains.
 
-    A peer is in my domain where `peer // local_domain_size` is what it is for me. Both have the same geometry.
+    Two ranks are in one domain if `rank // local_domain_size` is the same for both. Both have the same geometry.
     """
 
     def __init__(self, intra: P2pTransport, inter: P2pTransport, local_domain_size: int):

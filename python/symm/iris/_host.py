@@ -41,8 +41,8 @@ def iris(heap_size: int = 1 << 30, allocator_type: str = "torch") -> Iris:
 class Iris:
     """This process's rank, and tensors that every rank has at the same offset of its heap.
 
-    What makes tensors is collective; functions have the names, arguments and results of torch's. With `out`, which has
-    to be a tensor on the heap, they fill that one.
+    Functions that make tensors are collective, and have the names, arguments and results of torch's. With `out`, a
+    tensor on the heap, they fill that one.
     """
 
     # Those made so far, which may be gone, and their Worlds.
@@ -81,7 +81,7 @@ class Iris:
         return self.cur_rank
 
     def get_num_ranks(self) -> int:
-        """How many ranks there are."""
+        """The number of ranks."""
         return self.num_ranks
 
     def get_device(self) -> Device:
@@ -93,7 +93,7 @@ class Iris:
         return self.gpu_id
 
     def get_cu_count(self) -> int:
-        """How many compute units (multiprocessors) the device has; on the CPU, its cores."""
+        """The number of compute units (multiprocessors) of the device; on the CPU, of its cores."""
         return self.world.get_cu_count()
 
     def get_heap_bases(self) -> Tensor:
@@ -182,7 +182,7 @@ class Iris:
         return self._make("randint", arguments, out, keywords)
 
     def uniform(self, size: Any, low: float = 0.0, high: float = 1.0, dtype: Any = None) -> Tensor:
-        """Random numbers from `low` to below `high`, all as likely; float32 by default."""
+        """Uniform random numbers in [`low`, `high`); float32 by default."""
         return self.world.uniform(size, low, high, dtype=dtype or torch().float32)
 
     def allocate_symmetric(self, *size: Any, dtype: Any = None) -> tuple[Tensor, Tensor]:
@@ -195,7 +195,7 @@ class Iris:
         return tensor, addresses.to(self.get_device())
 
     def is_symmetric(self, tensor: Tensor) -> bool:
-        """Whether a tensor lies on this rank's heap."""
+        """Whether a tensor is on this rank's heap."""
         return self.world.is_symmetric(tensor)
 
     def as_remote(self, tensor: Tensor, rank: int) -> Tensor:
@@ -230,9 +230,9 @@ class Iris:
     # All ranks together.
 
     def barrier(self, stream: Stream | None = None, group: Any = None) -> None:
-        """Waits on the host until every rank is here and its GPU, or its `stream`, has done what it was given.
+        """Waits on the host until every rank has arrived and its GPU, or its `stream`, is done.
 
-        `group` may be a `symm.Team` of `world`: then it is the ranks of that team.
+        `group` may be a `symm.Team` of `world`: then it waits for that team's ranks.
         """
         self._whom(group).barrier(stream)
 
@@ -243,9 +243,9 @@ class Iris:
     def broadcast(
         self, value: Any, src: int = 0, *, source_rank: int | None = None, src_rank: int | None = None
     ) -> Any | ndarray:
-        """The value that rank `src` has: a numpy array for a tensor, an array or a list of numbers. Collective.
+        """The value of rank `src`: a numpy array for a tensor, an array or a list of numbers. Collective.
 
-        `source_rank` and `src_rank` are what earlier versions of Iris call `src`.
+        `source_rank` and `src_rank` are the names of `src` in earlier versions of Iris.
         """
         source = next((rank for rank in (source_rank, src_rank) if rank is not None), src)
         return self.world.broadcast(_plain(value) if self.cur_rank == source else None, source)

@@ -1,7 +1,7 @@
 """Iris' functions for kernels, and the methods of its contexts, as symm's ops.
 
 The functions take the heap bases, and two ranks: a pointer into the heap of the first is used on the second. A method
-knows the first. `hint` says what Iris loses on the way, how pointers are aligned; symm keeps it, and takes no notice.
+knows the first. `hint` is the alignment of pointers, which Iris would lose; symm keeps alignments and ignores it.
 """
 
 from triton.language import core as tl

@@ -1,7 +1,7 @@
 """Torch tensors on other machines: the device `remote`.
 
-`symm.remote.launch(1)` starts a worker, and `torch.randn(3, device="remote:0")` is then a tensor of that worker: here
-is its metadata only, and what is done with it is done there. Importing this registers the device with torch.
+`symm.remote.launch(1)` starts a worker, and `torch.randn(3, device="remote:0")` is then a tensor of that worker: only
+its metadata is here, and operations on it run there. Importing this module registers the device with torch.
 """
 
 from .. import _need_torch as _need_torch

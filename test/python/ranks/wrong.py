@@ -35,7 +35,7 @@ def rank_is_no_integer(table, p):
 
 @triton.jit
 def table_of_bases(table, p):
-    st.load(table, p, 0)  # symm load: ctx is no context table: give the kernel what get_device_context() returns
+    st.load(table, p, 0)  # symm load: ctx is not a context table: pass what get_device_context() returns
 
 
 @triton.jit

@@ -172,7 +172,7 @@ def test_nothing_is_left(case):
     [
         (lambda: remote.Processes(modules=["there_is_no_such_module"]), "has ended with status"),
         (lambda: remote.Ssh("127.0.0.1", options=["-F", "none", "-p", "1"]), "has ended with status 255"),
-        (lambda: remote.Processes(environment={"PYTHONSTARTUP": ""}, deadline=0.0), "does not listen in time"),
+        (lambda: remote.Processes(environment={"PYTHONSTARTUP": ""}, deadline=0.0), "did not listen in time"),
     ],
 )
 def test_a_worker_that_does_not_start_leaves_nothing(provider, message, tmp_path, monkeypatch):
