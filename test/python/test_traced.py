@@ -49,6 +49,7 @@ RECORDS = [
     (1, "kernel 0"), (7, "put_signal 64 add"), (8, "wait 0 eq"), (10, "load <64"), (10, "store <64"),
     (12, "atomic 32 add"), (13, "barrier 0"),
 ]  # fmt: skip
+PAIRS = [(False, False), (False, True), (True, False), (True, True)]
 KERNELS = {"triton": exchange, "gluon": gluon_exchange}
 
 
@@ -92,6 +93,11 @@ def test_with_the_other_switches(target, tracing, monkeypatch):
     monkeypatch.setenv("SYMM_BOUNDS_CHECKS", "1")
     watched = {**SIGNATURE, "world": "*u64"}
     assert "trace wait 0 eq" in compile_for(target, exchange, watched, N=16).metadata.symm_waits
+
+
+def test_kernels_of_different_switches_are_different():
+    every = [_switches.Switches(strict, "", *more) for strict in (False, True) for more in PAIRS]
+    assert len({each.key() for each in every}) == len(every)
 
 
 def test_symms_own_kernels_are_not_recorded(tracing):
@@ -216,9 +222,10 @@ def test_a_block_of_ranks_has_the_numbers_of_its_team():
 
 def test_an_op_is_in_the_last_run_of_its_program():
     made = found(
-        record(1, 500, 600), record(1, 100, 200), record(1, 100, 900, program=1), record(6, 110, 120),
+        record(1, 500, 600), record(1, 100, 200), record(1, 100, 900, program=1), record(6, 100, 120),
         record(6, 550, 560), record(6, 560, 570, program=1),
     )  # fmt: skip
+    # One begins in the very tick in which its program does.
     runs = [made.programs[event["program"]] for event in made.events]
     assert runs == [["ring", [0, 0, 0], 0, 100], ["ring", [0, 0, 0], 400, 500], ["ring", [1, 0, 0], 0, 800]]
 
