@@ -2,10 +2,11 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
-from symm.comm import _plan, _table
+from symm.comm import _hierarchy, _plan, _table
 from symm.comm._candidates import candidates
 from symm.comm._geometry import Geometry, geometry_for
 from symm.comm._launch import Launch
@@ -44,6 +45,26 @@ def test_choices_fit(call, geometry):
             what = call, geometry.size, count, itemsize, geometry, call in SUMS
             for choice in (_plan.default(*what), _plan.choose(shipped, *what), *candidates(*what)):
                 assert fits(choice, count, itemsize, geometry, call), (choice, count)
+            # Ranks that are far are put to, signalled and waited for, whatever the table says.
+            choice = _plan.choose(shipped, *what, far=True)
+            assert fits(choice, count, itemsize, geometry, call) and choice.algorithm in ("exchange", "two shot")
+
+
+def test_hierarchies_pay_for_large_messages_and_many_domains():
+    for size, domain in ((4, 2), (8, 4), (16, 8), (72, 8), (1000, 8)):
+        paid = [_hierarchy.pays(size, domain, 1 << power) for power in range(3, 31)]
+        # From some size on.
+        assert paid == sorted(paid) and paid[-1]
+    assert not _hierarchy.pays(4, 2, 64 << 10) and _hierarchy.pays(4, 2, 1 << 20)
+    assert _hierarchy.pays(72, 8, 8)
+
+
+def test_the_model_of_hierarchies_has_the_figures_of_the_page():
+    page = (Path(__file__).parents[2] / "docs/scale.md").read_text(encoding="utf-8")
+    near, far = _hierarchy.NEAR, _hierarchy.FAR
+    near_row = f"{near.latency * 1e6:g} µs; a packet 1.245 µs | {near.gap * 1e6:g} µs | {near.bandwidth / 1e9:g} GB/s |"
+    far_row = f"| assumed | {far.latency * 1e6:g} µs | {far.gap * 1e6:g} µs | {far.bandwidth / 1e9:g} GB/s |"
+    assert near_row in page and far_row in page
 
 
 def test_shipped_table_is_read():

@@ -25,14 +25,14 @@ def stem(program):
     return Path(program).stem
 
 
-def start(program, ranks, **environment):
-    """Starts a program, of `ranks/` or given by its path, once for each rank."""
+def start(program, ranks, *arguments, **environment):
+    """Starts a program, of `ranks/` or given by its path, once for each rank, with some arguments."""
     run = {**os.environ, "TRITON_INTERPRET": "1", "WORLD_SIZE": str(ranks), "TORCHELASTIC_RUN_ID": uuid.uuid4().hex}
     # Where torch is not installed, something stands in for it.
     if importlib.util.find_spec("torch") is None:
         run["PYTHONPATH"] = f"{HERE / 'stand_in'}:{os.environ.get('PYTHONPATH', '')}"
     run.update(environment)
-    command = [sys.executable, "-W", "error::RuntimeWarning", HERE / "ranks" / program]
+    command = [sys.executable, "-W", "error::RuntimeWarning", HERE / "ranks" / program, *arguments]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
     return [subprocess.Popen(command, env={**run, "RANK": str(rank)}, **pipes) for rank in range(ranks)]
 

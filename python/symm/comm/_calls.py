@@ -45,20 +45,23 @@ class Made(NamedTuple):
 
 
 class Calls:
-    """The calls of one communicator that have been made so far."""
+    """The calls of one communicator that have been made so far, or of a part of its hierarchy.
 
-    def __init__(self, world, geometry, rank, members, seconds, table=None):
+    With `far`, some of its ranks are only put to, signalled and waited for. `numbers` are what its ranks are called.
+    """
+
+    def __init__(self, world, geometry, rank, members, seconds, table=None, far=False, numbers=None):
         self.world, self.geometry, self.rank, self.size = world, geometry, rank, len(members)
         self.device, self.rank_here = world.device, world.get_rank()
         self.table = world.get_device_context()
         record, self.members = geometry.record("calls")
         self.members.copy_(torch().tensor(members, dtype=torch().int32))
         first = geometry.memory.data_ptr()
-        self.deadline = Deadline(world, members, rank, record, first, geometry.locate, seconds)
+        self.deadline = Deadline(world, members, rank, record, first, geometry.locate, seconds, numbers=numbers)
         self.subset = members != tuple(range(world.get_num_ranks()))
         self.heap = range(world.bases[world.get_rank()], world.bases[world.get_rank()] + world.heap_size)
         self.made, self.launches = {}, {}
-        self.choose = functools.partial(_plan.choose, table or Table())
+        self.choose = functools.partial(_plan.choose, table or Table(), far=far)
         # All use the same slots.
         self.order = StreamOrder(self.device)
 

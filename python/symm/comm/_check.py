@@ -35,7 +35,7 @@ def compare(comm, calls, number, call, op, count, dtype, root):
     everybody = torch().empty(comm.get_num_ranks() * LONGEST, dtype=torch().uint8, device=device)
     calls.run("all_gather", None, mine, everybody, LONGEST)
     lines = everybody.cpu()
-    calls.deadline.check()
+    comm._deadline.check()
     told = [bytes(each).rstrip(b"\0").decode() for each in lines.view(-1, LONGEST).tolist()]
     if len(set(told)) > 1:
         shown = "".join(f"\n  rank {rank}: {each}" for rank, each in enumerate(told))

@@ -92,12 +92,15 @@ class Deadline:
     """The record of the waits of a communicator or a transport (`whose`), or of those that recover it.
 
     `memory` is the record on the heap, at the same place of all members; `locate` says what lies a number of bytes
-    after `first`, an address.
+    after `first`, an address. `numbers` are what the members are called, if not by their own numbers.
     """
 
-    def __init__(self, world, members, me, memory, first, locate, seconds, whose="communicator"):
+    def __init__(self, world, members, me, memory, first, locate, seconds, whose="communicator", numbers=None):
         self.world, self.members, self.me, self.whose = world, members, me, whose
         self.memory, self.first, self.locate, self.seconds = memory, first, locate, seconds
+        self.numbers = range(len(members)) if numbers is None else numbers
+        # The call that all of them are a part of, if it is not their own.
+        self.called = None
         self.is_on = seconds < math.inf
         on_gpu = world.device.type != "cpu"
         # Which a kernel can write to, and the host can read while it runs.
@@ -112,7 +115,7 @@ class Deadline:
 
     def tag(self, call):
         """What a kernel gets as WATCH."""
-        return TAGS[call] if self.is_on else 0
+        return TAGS[self.called or call] if self.is_on else 0
 
     def check(self):
         """Raises what has gone wrong so far, without waiting for the device while all is well."""
@@ -167,14 +170,18 @@ class Deadline:
 
     def _described(self, rank):
         """The error that a rank's record tells of."""
-        words = self._words(rank)
+        return self.described(self.numbers[rank], self._words(rank), self.numbers)
+
+    def described(self, rank, words, numbers):
+        """The error that the record of a rank says, whose members have these numbers."""
         tag, address, expected, seen = (words[WORD[name]] for name in ("tag", "address", "expected", "seen"))
         calls = {number: call for call, number in TAGS.items()}
         place = self.locate(address - words[WORD["base"]])
         if tag not in calls or place is None:
             return (f"rank {rank} has given up a call, and has recovered since: call recover on all ranks",)
+        source = numbers[place.source]
         message = (
-            f"{calls[tag]}: rank {rank} has waited {self.seconds:g} s for rank {place.source}: its {place.what} has "
+            f"{calls[tag]}: rank {rank} has waited {self.seconds:g} s for rank {source}: its {place.what} has "
             f"number {seen} and not {expected}. The {self.whose} is broken: call recover() on all ranks, or close it"
         )
-        return message, calls[tag], rank, place.source, place.what, expected, seen
+        return message, calls[tag], rank, source, place.what, expected, seen

@@ -42,10 +42,10 @@ TILED = ("exchange", "two shot")
 MOST_SUMMED = 32 << 10
 
 
-def default(call, size, count, itemsize, geometry, reduces):
-    """The choice for messages of `count` elements."""
+def default(call, size, count, itemsize, geometry, reduces, far=False):
+    """The choice for messages of `count` elements; if some ranks are `far`, what only puts, signals and waits."""
     message, algorithm = count * itemsize, "exchange"
-    if message <= min(PACKET_BYTES.get(size, USUAL_PACKET_BYTES), geometry.programs * MOST_WORDS * 8):
+    if not far and message <= min(PACKET_BYTES.get(size, USUAL_PACKET_BYTES), geometry.programs * MOST_WORDS * 8):
         words = -(-message // 8)
         block = next((each for most, each in WORDS if words <= most), LARGE_WORDS)
         while -(-words // block) > geometry.programs:
@@ -56,7 +56,7 @@ def default(call, size, count, itemsize, geometry, reduces):
     found = ((block, warps) for most, block, warps in BLOCKS if message <= most)
     block, warps = next(found, (LARGEST_BLOCK, MOST_WARPS))
     tiles = LARGE_TILES if message > TILES_BYTES else 1
-    if call in DIRECT and count * itemsize > DIRECT_BYTES:
+    if not far and call in DIRECT and count * itemsize > DIRECT_BYTES:
         block, algorithm = DIRECT_BLOCK, "direct all reduce" if call == "all_reduce" else "direct"
     choice = Choice(algorithm, geometry.programs, block, warps, tiles)
     return usable(choice, call, size, count, itemsize, geometry, reduces)
@@ -85,8 +85,11 @@ def usable(choice, call, size, count, itemsize, geometry, reduces):
     return Choice(algorithm, programs, block, min(warps, max(1, block // 512)), tiles)
 
 
-def choose(table, call, size, count, itemsize, geometry, reduces):
-    """The table's choice for messages of `count` elements; where it has none that fits, the model's."""
-    found = table.find(size, call, itemsize if reduces else 0, count * itemsize)
+def choose(table, call, size, count, itemsize, geometry, reduces, far=False):
+    """The table's choice for messages of `count` elements; where it has none that fits, the model's.
+
+    Tables are of ranks that are near.
+    """
+    found = None if far else table.find(size, call, itemsize if reduces else 0, count * itemsize)
     found = found and usable(found, call, size, count, itemsize, geometry, reduces)
-    return found or default(call, size, count, itemsize, geometry, reduces)
+    return found or default(call, size, count, itemsize, geometry, reduces, far)

@@ -22,7 +22,7 @@ class Recovery:
         world, size = watched.world, len(watched.members)
         self.watched, self.members, self.flags, self.reset = watched, members, flags, reset
         self.deadline = Deadline(world, watched.members, watched.me, record, watched.first, watched.locate,
-                                 watched.seconds, watched.whose)  # fmt: skip
+                                 watched.seconds, watched.whose, watched.numbers)  # fmt: skip
         types = torch().int64, torch().int64, torch().int32, torch().int64
         constants = {"WORLD": size, "SUBSET": subset, "WATCH": self.deadline.tag("recover")}
         self.launch, self.table, self.stage = Launch(assemble, 1, 1, types, constants), world.get_device_context(), 0

@@ -80,13 +80,13 @@ def shipped(device_name):
     return read(path) if path.is_file() else Table()
 
 
-def compare(world, table):
-    """Raises a MismatchError on all ranks if their tables differ: they would choose different algorithms."""
-    told = [world.broadcast(table.digest, rank) for rank in range(world.get_num_ranks())]
-    if len(set(told)) > 1:
-        others = ", ".join(str(rank) for rank, digest in enumerate(told) if digest != told[0])
-        message = f"ranks {others} have another table of collectives than rank 0"
-        raise MismatchError(f"{message}: give all the same {VARIABLE}")
+def compare(world, table, domain):
+    """Raises a MismatchError on all ranks if their tables or domains differ: they would choose different algorithms."""
+    told = [world.broadcast((table.digest, domain), rank) for rank in range(world.get_num_ranks())]
+    for which, what, mend in ((0, "table of collectives", f"the same {VARIABLE}"), (1, "domain", "the same one")):
+        others = ", ".join(str(rank) for rank, each in enumerate(told) if each[which] != told[0][which])
+        if others:
+            raise MismatchError(f"ranks {others} have another {what} than rank 0: give all {mend}")
 
 
 def table_for(device):

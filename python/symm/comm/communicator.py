@@ -14,6 +14,7 @@ from ._calls import Calls
 from ._check import compare, rank_in
 from ._deadline import seconds_of
 from ._geometry import geometry_for
+from ._hierarchy import Deadlines, Hierarchy, Recoveries, checked
 from ._recovery import recovery_of
 from ._table import compare as compare_tables
 from ._table import table_for
@@ -41,6 +42,11 @@ class Communicator:
     environment, or 300; `math.inf` is forever. After that the call ends without a result, the communicator is broken,
     and all ranks' next calls raise CollectiveTimeoutError, until all have called `recover`. AMD GPUs have no time-out.
 
+    With `domain`, every `domain` consecutive ranks form a domain: rank r is in domain r // domain. Ranks of other
+    domains are only reached by puts and signals, and no kernel loads from them. An all-reduce uses a hierarchy where the
+    model expects that to be faster: a sum in each domain, then one between domains. Smaller floats are then rounded after
+    each sum. Such a communicator takes `staging` three times, by default no more than without domains.
+
     Tensors may be anywhere on the device, with any strides and any number of elements. Calls raise ArgumentError and
     DtypeError for invalid arguments, RankRangeError for a rank that does not exist, ClosedError after `close`.
     """
@@ -53,35 +59,49 @@ class Communicator:
         staging: int | None = None,
         check: bool | None = None,
         timeout: float | None = None,
+        domain: int | None = None,
     ):
         if not isinstance(world, World):
             raise ArgumentError(f"Communicator: world must be what symm.init returns, not {world!r}")
         everybody = tuple(range(world.get_num_ranks()))
-        self._join(world, everybody, [len(everybody)], blocks, staging, check, timeout)
+        self._join(world, everybody, [len(everybody)], blocks, staging, check, timeout, domain)
 
-    def _join(self, world, members, sizes, blocks, staging, check, timeout):
+    def _join(self, world, members, sizes, blocks, staging, check, timeout, domain=None):
         """Makes this the communicator of `members`. All ranks of the world are here, in groups of these sizes."""
         if blocks is not None and (not isinstance(blocks, int) or not 1 <= blocks <= 1024):
             raise ArgumentError(f"Communicator: blocks must be a number from 1 to 1024, not {blocks!r}")
         if staging is not None and (not isinstance(staging, int) or staging < 0):
             raise ArgumentError(f"Communicator: staging must be a number of bytes, not {staging!r}")
-        seconds = seconds_of(timeout, world.device)
+        seconds, asked, domain = seconds_of(timeout, world.device), domain, checked(domain, len(members))
         # The blocks of a call wait for each other's ranks, so all of them have to run at once.
         most_blocks = None if world.device.type == "cpu" else world.get_cu_count()
 
+        self._rank, table = members.index(world.get_rank()), table_for(world.device)
+        first, place = self._rank - self._rank % domain, self._rank % domain
+        numbers = [range(len(members))]
+        if 1 < domain < len(members):
+            numbers += [numbers[0][first : first + domain], numbers[0][place::domain]]
+
         def geometry(size):
-            return geometry_for(size, world.heap_size, most_blocks, blocks, staging)
+            return geometry_for(size, world.heap_size // len(numbers), most_blocks, blocks, staging)
+
+        def calls_of(part, sizes, far):
+            mine, ranks = geometry(len(part)), tuple(members[number] for number in part)
+            mine.place(world.zeros(max(geometry(size).bytes for size in sizes), dtype=torch().uint8))
+            return Calls(world, mine, part.index(self._rank), ranks, seconds, table, far, part)
 
         self.world, self._members, self._settings = world, members, (blocks, staging, check, timeout)
         self._check = os.environ.get("SYMM_COMM_CHECK", "0") == "1" if check is None else check
         self._device, self._size, self._count = world.device, len(members), 0
-        mine = geometry(len(members))
-        mine.place(world.zeros(max(geometry(size).bytes for size in sizes), dtype=torch().uint8))
-        self._rank = members.index(world.get_rank())
-        table = table_for(world.device)
-        compare_tables(world, table)
-        self._calls = Calls(world, mine, self._rank, members, seconds, table)
-        self._recovery = recovery_of(self._calls)
+        compare_tables(world, table, asked)
+        self._calls = calls_of(numbers[0], sizes, domain < len(members))
+        self._deadline, self._recovery, self._hierarchy = self._calls.deadline, recovery_of(self._calls), None
+        if len(numbers) > 1:
+            inner, outer = (calls_of(part, [len(part)], far) for part, far in zip(numbers[1:], (False, True)))
+            self._hierarchy = Hierarchy(self._calls, inner, outer)
+            self._deadline = Deadlines(self._hierarchy)
+            each = [self._recovery, recovery_of(inner), recovery_of(outer)]
+            self._recovery = Recoveries(each, self._deadline)
         # Nobody signals a rank whose flags are not there yet.
         world.barrier()
 
@@ -115,7 +135,7 @@ class Communicator:
         another rank's so far, has waited too long. Results are right when this returns.
         """
         self._open()
-        self._calls.deadline.synchronize()
+        self._deadline.synchronize()
 
     def recover(self) -> None:
         """Makes a communicator usable again after a call has timed out. Collective over its ranks.
@@ -128,7 +148,7 @@ class Communicator:
 
     def close(self) -> None:
         """Frees the communicator's part of the heap; its calls then raise ClosedError."""
-        self._calls = self._recovery = None
+        self._calls = self._recovery = self._deadline = self._hierarchy = None
 
     # Collectives.
 
@@ -191,7 +211,7 @@ class Communicator:
                 out[:rows] = torch().where(here, source[:rows], out[:rows])
             return came
         self._calls.ragged(source, row, counts, out, came)
-        self._calls.deadline.check()
+        self._deadline.check()
         return came
 
     def broadcast(self, tensor: Tensor, root: int = 0) -> Tensor:
@@ -229,13 +249,13 @@ class Communicator:
             self._compare("barrier", None, 0, None, None)
         if self._size > 1:
             self._calls.meet()
-            self._calls.deadline.check()
+            self._deadline.check()
 
     # What all of them do.
 
     def _usable(self):
         self._open()
-        self._calls.deadline.check()
+        self._deadline.check()
 
     def _open(self):
         if self._calls is None:
@@ -266,10 +286,12 @@ class Communicator:
             else:
                 if call == "broadcast":
                     self._calls.broadcast(source, root)
+                elif self._hierarchy and self._hierarchy.takes(call, source.nbytes):
+                    self._hierarchy.all_reduce(op, source, target, count)
                 else:
                     self._calls.run(call, op, source, target, count, root)
                 # In the interpreter the call is over.
-                self._calls.deadline.check()
+                self._deadline.check()
         if at_root:
             return None
         if out is not None and target is not out:

@@ -24,6 +24,12 @@ def test_ranks_that_do_not_come(ranks):
         assert status == 0, output
 
 
+@pytest.mark.parametrize(("ranks", "arguments"), [(2, []), (4, []), (4, ["late"])])
+def test_domains(ranks, arguments):
+    for output, status in outputs(start("comm_hierarchy.py", ranks, *arguments, OMP_NUM_THREADS="1")):
+        assert status == 0, output
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("ranks", [3, 4])
 @pytest.mark.parametrize("program", ["comm_collectives.py", "comm_large.py"])
