@@ -25,7 +25,7 @@ impl Default for Frontend {
 }
 
 impl Frontend {
-    /// A context with every upstream dialect and pass, the symm dialect and its passes. Diagnostics go to standard
+    /// A context with every upstream dialect, the symm dialect, and the passes of both. Diagnostics go to standard
     /// error.
     #[must_use]
     pub fn new() -> Self {
@@ -38,7 +38,7 @@ impl Frontend {
     pub fn with_diagnostics(handler: impl Fn(DiagnosticSeverity, &str) + 'static) -> Self {
         static ONCE: std::sync::Once = std::sync::Once::new();
         ONCE.call_once(|| {
-            melior::utility::register_all_passes();
+            symm_passes::register_upstream();
             symm_passes::register();
         });
         let registry = DialectRegistry::new();

@@ -22,7 +22,7 @@ pub use lower::nvvm::CHIPS as NVIDIA_CHIPS;
 pub use lower::rocdl::CHIPS as AMD_CHIPS;
 pub use pass::{Ir, Kind, Pass, PassOption, Pipeline, Values};
 pub use pipelines::PIPELINES;
-pub use registration::register;
+pub use registration::{register, register_upstream};
 
 /// Every pass, in the order in which the pipelines run them.
 pub const PASSES: &[Pass] = &[

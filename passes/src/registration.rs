@@ -9,7 +9,15 @@ use std::ffi::c_void;
 
 unsafe extern "C" {
     fn symmRegisterPasses();
+    fn symmRegisterUpstreamPasses();
     fn symmPreviousInBlock(op: MlirOperation) -> MlirOperation;
+}
+
+/// Registers MLIR's own passes with its pass registry. Call it once.
+pub fn register_upstream() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    // SAFETY: the registry is a process-wide static; `Once` makes the call the only one.
+    ONCE.call_once(|| unsafe { symmRegisterUpstreamPasses() });
 }
 
 /// Makes every pass and pipeline of this crate known to MLIR's pass registry. Call it once.

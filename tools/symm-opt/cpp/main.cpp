@@ -1,12 +1,10 @@
-// mlir-opt's main function with every upstream dialect and pass and one more dialect.
+// mlir-opt's main function with every upstream dialect and one more. Its caller has registered the passes.
 #include "mlir/CAPI/IR.h"
 #include "mlir/InitAllDialects.h"
 #include "mlir/InitAllExtensions.h"
-#include "mlir/InitAllPasses.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
 extern "C" int symmOptMain(int argc, char **argv, MlirDialectHandle dialect) {
-  mlir::registerAllPasses();
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);

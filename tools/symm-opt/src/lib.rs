@@ -1,4 +1,4 @@
-//! `mlir-opt` with the symm dialect and its passes: all of its flags, and `--symm-…`.
+//! `mlir-opt` with the symm dialect and its passes. It lacks `--llvm-target-to-…` (passes/cpp/upstream.cpp).
 
 use mlir_sys::MlirDialectHandle;
 use std::ffi::{c_char, c_int};
@@ -28,6 +28,7 @@ fn work(call: &Call) -> ! {
             std::process::exit(1);
         }
     }
+    symm_passes::register_upstream();
     symm_passes::register();
     // SAFETY: it hands its arguments on to MLIR, which reads them before it returns.
     unsafe { symm_tool::mlir::run(symmOptMain, call) }
