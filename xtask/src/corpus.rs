@@ -19,16 +19,16 @@ const PACKAGES: [&str; 7] = [
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Packages of PyPI instead of those that have been chosen, such as liger-kernel==0.8.5
+    /// Packages of PyPI instead of the chosen ones, such as liger-kernel==0.8.5
     #[arg(long, num_args = 1.., value_name = "PACKAGE")]
     packages: Vec<String>,
     /// Kernels of each package, spread over it; 0: all, which takes hours
     #[arg(long, default_value_t = 40)]
     limit: u32,
-    /// Seconds for one kernel
+    /// Time limit for one kernel, in seconds
     #[arg(long, default_value_t = 60)]
     seconds: u32,
-    /// Instead: makes up to so many accesses of each kernel remote, one at a time, and says what else that changes
+    /// Instead: make up to this many accesses of each kernel remote, one at a time, and show what else changes
     #[arg(long, value_name = "ACCESSES", default_value_t = 0)]
     remote: u32,
 }
@@ -37,7 +37,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let chosen = PACKAGES.map(str::to_owned);
     let packages = if arguments.packages.is_empty() { chosen.as_slice() } else { &arguments.packages };
     let pythons = python::ready_for_kernels()?;
-    let (_, python) = pythons.first().context("there is no version of Triton")?;
+    let (_, python) = pythons.first().context("there is not a version of Triton")?;
     let folder = std::path::absolute(tree::target().join("corpus"))?;
     let folders = packages.iter().map(|package| installed(python, package, &folder)).collect::<Result<Vec<_>>>()?;
     let results = folder.join("results");

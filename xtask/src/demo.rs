@@ -18,7 +18,7 @@ pub struct Arguments {
     /// Time steps
     #[arg(long, default_value_t = 100)]
     steps: u32,
-    /// A process for each rank instead of a thread
+    /// Run each rank as a process instead of a thread
     #[arg(long)]
     processes: bool,
 }

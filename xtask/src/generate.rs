@@ -12,7 +12,7 @@ use std::path::Path;
 
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Write nothing; show what would change, and fail if anything would
+    /// Write nothing; show what would change, and fail if anything does
     #[arg(long)]
     pub check: bool,
 }

@@ -10,7 +10,7 @@ use symm_codegen::Level;
 /// Run a symm program on N ranks.
 ///
 /// The program's host function runs once per rank, as a thread each, or as a process each with --processes or under
-/// torchrun, mpirun or srun. The exit code is not zero if a check of the program fails, if it can't be compiled, if
+/// torchrun, mpirun or srun. The exit status is not zero if a check of the program fails, if it cannot be compiled, if
 /// it does not end in time, or if a rank dies.
 ///
 /// Examples:
@@ -27,19 +27,19 @@ use symm_codegen::Level;
 pub struct Options {
     /// The program: MLIR text or bytecode; '-' is standard input.
     pub file: PathBuf,
-    /// How many ranks; 1 without it, or as many as the launcher started.
+    /// Number of ranks; default 1, or as many as the launcher has started.
     #[arg(short = 'n', long, value_parser = ranks, allow_hyphen_values = true)]
     pub ranks: Option<u32>,
     /// What the ranks run on.
     #[arg(long, value_enum, default_value_t = Driver::Cpu)]
     pub driver: Driver,
-    /// A process for each rank instead of a thread.
+    /// Run each rank as a process instead of a thread.
     #[arg(long)]
     pub processes: bool,
-    /// What reaches ranks whose memory is not mapped, on other nodes; its launcher has started this process.
+    /// Engine that reaches ranks on other nodes; start symm-run with that engine's launcher.
     #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(symm_runtime::ENGINES))]
     pub engine: Option<String>,
-    /// How many ranks count as one node, on one host too; without it those whose memory is mapped.
+    /// Treat this many ranks as one node, even on one host; default: all ranks whose memory is mapped.
     #[arg(long, value_name = "RANKS", value_parser = ranks, requires = "engine", allow_hyphen_values = true)]
     pub domain: Option<u32>,
     /// The host function to run.
@@ -52,7 +52,7 @@ pub struct Options {
         value_parser = OsStringValueParser::new().try_map(|text| input(&text)),
     )]
     pub inputs: Vec<(String, OsString)>,
-    /// Where an array result goes: rank 0's, or every rank's if the name holds {rank}.
+    /// File for an array result: rank 0's, or every rank's if the name contains {rank}.
     #[arg(
         long = "output",
         value_name = "NAME=FILE.npy",
@@ -62,22 +62,22 @@ pub struct Options {
     /// A scalar argument.
     #[arg(long = "arg", value_name = "NAME=VALUE", value_parser = pair, allow_hyphen_values = true)]
     pub args: Vec<(String, String)>,
-    /// Write a timeline of ranks and blocks that ui.perfetto.dev opens.
+    /// Write a timeline of ranks and blocks, for ui.perfetto.dev.
     #[arg(long, value_name = "FILE.json")]
     pub trace: Option<PathBuf>,
-    /// Give up after so many seconds and say which rank waits where.
+    /// Stop after this time and report which rank waits where.
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_hyphen_values = true)]
     pub timeout: Option<f64>,
-    /// How much LLVM optimises, 0 to 3; without it 2, and 3 for GPUs.
+    /// LLVM's optimization level, 0 to 3; default 2, for GPUs 3.
     #[arg(short = 'O', long, value_name = "LEVEL", value_parser = level)]
     pub optimize: Option<Level>,
-    /// Symmetric memory of each rank, with a suffix K, M or G.
+    /// Size of each rank's symmetric heap, with a suffix K, M or G.
     #[arg(long, value_name = "BYTES", default_value = "64M", value_parser = bytes)]
     pub heap_size: u64,
     /// Report an error where the compiler would repair a memory order or a scope.
     #[arg(long)]
     pub strict: bool,
-    /// Check every rank and address at run time, and end the run at the op that is wrong.
+    /// Check every rank and address at run time, and end the run at the first op that is wrong.
     #[arg(long)]
     pub check_bounds: bool,
     /// Standard input holds the program as the symm-run that has started this rank has compiled it; the file is not

@@ -19,16 +19,16 @@ use symm_tool::{Call, on_large_stack};
 struct Options {
     /// The program: MLIR text or bytecode; '-' is standard input.
     file: PathBuf,
-    /// What to make.
+    /// The form of the output.
     #[arg(long, value_enum, default_value_t = Form::Llvm)]
     to: Form,
-    /// The GPU to compile the kernels for, such as sm_90 or gfx942; this machine's processor without it.
+    /// The GPU to compile the kernels for, such as sm_90 or gfx942; default: this machine's processor.
     #[arg(long)]
     chip: Option<String>,
-    /// The pass pipeline that lowers the program, instead of the one for the chip; empty for none.
+    /// The pass pipeline that lowers the program; default: the chip's; empty for none.
     #[arg(long)]
     pipeline: Option<String>,
-    /// How much LLVM optimises, 0 to 3.
+    /// LLVM's optimization level, 0 to 3.
     #[arg(
         short = 'O',
         long,
@@ -37,7 +37,7 @@ struct Options {
         value_parser = clap::value_parser!(u8).range(0..=3),
     )]
     optimize: u8,
-    /// Where to write; '-' is standard output.
+    /// The output file; '-' is standard output.
     #[arg(short, long, default_value = "-")]
     output: PathBuf,
 }
