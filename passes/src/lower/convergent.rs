@@ -7,8 +7,8 @@
 //! ```
 //!
 //! - **Convergent**: which threads execute a call together is part of its meaning, so LLVM must not move it into a
-//!   branch or duplicate it. That is true of a group op, and of a function that contains one. LLVM removes the attribute
-//!   from functions in which nothing is convergent.
+//!   branch or duplicate it. That is true of a group op, and of a function that contains one. LLVM removes the
+//!   attribute from functions in which nothing is convergent.
 //! - **Assembly** with an instruction of a group cannot have the attribute in MLIR. An intrinsic next to it keeps its
 //!   block in one piece: `llvm.nvvm.activemask`, or `llvm.amdgcn.wave.barrier`, which emits no instruction.
 //! - **Block sizes** on AMD: MLIR says that a block has at most 256 threads, and LLVM allocates registers accordingly.

@@ -2,7 +2,7 @@
 //! `symm.alloc` allocates from, and the address has the op's alignment, or the value's natural one. Of a copy it also
 //! checks that both memrefs have the same shape.
 //!
-//! An access that fails a check is reported by `symm.fault` with the op's location, and not made. The heap's size is the
+//! An access that fails a check is reported by `symm.fault` with its location, and skipped. The heap's size is the
 //! module attribute `symm.heap_size` (bytes; `symm-run --check-bounds` sets it). Its first 2 MiB are symm's own: the
 //! flags of barriers, and on GPUs the context table.
 //!
