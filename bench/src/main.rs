@@ -35,8 +35,8 @@ use std::process::ExitCode;
 #[derive(Parser)]
 #[command(bin_name = "./x bench")]
 struct Arguments {
-    /// `compile`, `cpu`, `check`, `compile-gpu`, `device`, `triton` or `comm` (need GPUs), or `publish`; compile and cpu
-    /// without a name. `./x bench remote` is bench/remote.py
+    /// `compile`, `cpu`, `check`, `compile-gpu`, `device`, `triton` or `comm` (need GPUs), or `publish`; compile and
+    /// cpu without a name. `./x bench remote` is bench/remote.py
     name: Option<String>,
     /// Small sizes and few repeats: that everything runs, not how fast
     #[arg(long)]

@@ -43,9 +43,9 @@ class Communicator:
     and all ranks' next calls raise CollectiveTimeoutError, until all have called `recover`. AMD GPUs have no time-out.
 
     With `domain`, every `domain` consecutive ranks form a domain: rank r is in domain r // domain. Ranks of other
-    domains are only reached by puts and signals, and no kernel loads from them. An all-reduce uses a hierarchy where the
-    model expects that to be faster: a sum in each domain, then one between domains. Smaller floats are then rounded after
-    each sum. Such a communicator takes `staging` three times, by default no more than without domains.
+    domains are reached by puts and signals only, and no kernel loads from them. An all-reduce uses a hierarchy where
+    the model expects that to be faster: a sum in each domain, then one between domains. Smaller floats are then rounded
+    after each sum. Such a communicator takes `staging` three times, by default no more than without domains.
 
     Tensors may be anywhere on the device, with any strides and any number of elements. Calls raise ArgumentError and
     DtypeError for invalid arguments, RankRangeError for a rank that does not exist, ClosedError after `close`.

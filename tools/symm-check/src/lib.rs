@@ -76,8 +76,8 @@ fn run(options: &Options) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// Whether what was repaired has run: a file may have other kernels. Where it is in a function that was inlined, its place
-/// has no single line, and it counts.
+/// Whether what was repaired has run: a file may have other kernels. Where it is in a function that was inlined, its
+/// place has no single line, and it counts.
 fn has_run(repair: &str, front: &Front) -> bool {
     let place = repair.split(": remark: ").next().unwrap_or_default();
     place.starts_with("loc(") || front.has_come_to(place)
