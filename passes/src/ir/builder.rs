@@ -42,6 +42,17 @@ impl<'c> Builder<'c> {
         Self { is_device: true, ..Self::before(op) }
     }
 
+    /// Inserts after `op`, with its location. `op` may be the last one: an unregistered function needs no terminator.
+    pub fn after<'a>(op: OperationRef<'c, 'a>) -> Self
+    where
+        'c: 'a,
+    {
+        match (op.next_in_block(), op.block()) {
+            (None, Some(block)) => Self::at_end(context(op), block, op.location()),
+            (next, _) => Self::at(context(op), next.unwrap_or(op), op.location()),
+        }
+    }
+
     /// Inserts after the definition of `value`, with its location.
     pub fn after_value(context: &'c Context, value: Value<'c, '_>) -> Self {
         let rewriter = IrRewriter::new(context);

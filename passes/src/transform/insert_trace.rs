@@ -161,19 +161,13 @@ fn begin<'c: 'a, 'a>(
     b.make_value(&TraceBeginParts { ctx, what: what.to_string(), values: values.to_vec(), group }, b.int(64))
 }
 
-/// A builder after an op, which ends no block.
-fn after<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Builder<'c> {
-    let b = Builder::before(op);
-    op.next_in_block().map_or(b, |next| Builder::at(crate::ir::context(op), next, op.location()))
-}
-
 fn end<'c: 'a, 'a>(op: OperationRef<'c, 'a>, record: Value<'c, 'c>) {
-    after(op).make(&TraceEndParts { record, values: Vec::new() }, &[]);
+    Builder::after(op).make(&TraceEndParts { record, values: Vec::new() }, &[]);
 }
 
 /// Only the thread that has the record looks at the flag.
 fn end_wait<'c: 'a, 'a>(wait: Wait<'c, 'a>, record: Value<'c, 'c>) {
-    let b = after(wait.operation());
+    let b = Builder::after(wait.operation());
     b.when(b.compare(CmpiPredicate::Ne, record, b.i64(0)), |b| {
         let ty = wait.value().r#type();
         let alignment = b.integer(64, symm_dialect::shape::byte_width(ty).cast_signed());

@@ -233,8 +233,7 @@ fn begin<'c: 'a, 'a>(b: &Builder<'c>, ctx: Value<'c, 'a>, what: &str, values: &[
 fn between<'c: 'a, 'a>(b: &Builder<'c>, op: SymmOp<'c, 'a>, record: &Record<'c>) {
     let ctx = op.ctx().expect("what is recorded has a context");
     let begun = begin(b, ctx, &record.what, &[record.address, record.peers, record.value]);
-    let next = op.operation().next_in_block().expect("a terminator comes after it");
-    end(&Builder::at(context(op.operation()), next, op.operation().location()), begun);
+    end(&Builder::after(op.operation()), begun);
 }
 
 fn end<'c>(b: &Builder<'c>, record: Value<'c, 'c>) {

@@ -112,3 +112,13 @@
   } {tt.warp_specialize}
   "tt.return"() : () -> ()
 }) : () -> ()
+
+// A function of an unregistered dialect may end with any op.
+// CHECK-LABEL: sym_name = "unfinished"
+// CHECK: symm.signal
+// CHECK-NEXT: symm.trace_end
+"tt.func"() <{function_type = (!words, !words, i64, i32) -> (), sym_name = "unfinished"}> ({
+^bb0(%table: !words, %p: !words, %v: i64, %r: i32):
+  %ctx = symm.ctx %table : !words
+  symm.signal set %ctx, %p, %v, %r : !words, i64
+}) : () -> ()

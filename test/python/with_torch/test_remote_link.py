@@ -216,8 +216,8 @@ def test_remote_functions_run_by_name_only(link):
     found = link.run_function("remote_functions", "gradient", (vector,), None, 200, "here")
     assert torch.equal(fetched(link, found.id, x), 2 * x)
     for module, name, why in [
-        ("remote_functions", "private", "no remote function"),
-        ("remote_functions", "torch", "no remote function"),
+        ("remote_functions", "private", "is not a remote function"),
+        ("remote_functions", "torch", "is not a remote function"),
         ("os", "system", "not started with --module os"),
     ]:
         with pytest.raises(errors.RefusedError, match=why):
