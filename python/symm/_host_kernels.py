@@ -19,6 +19,28 @@ def team_barrier(team, words):
         ctx.wait(words + 1 + rank, epoch)
 
 
+@triton.jit
+def _is_in(low, high, rank):
+    """Whether a rank's bit is set in a group: 64 ranks in each word."""
+    return (tl.where(rank < 64, low, high).to(tl.int64) >> (rank % 64)) & 1 == 1
+
+
+@triton.jit(do_not_specialize=["low", "high"])
+def group_barrier(world, words, low, high):
+    """`words`: of each rank, how often it has met this one in a group; then how often this one has met each.
+
+    Two ranks meet in all groups that both are in, in the same order, so that no group has flags of its own.
+    """
+    ctx = st.DeviceContext(world)
+    mine = words + ctx.num_ranks()
+    for rank in range(ctx.num_ranks()):
+        if _is_in(low, high, rank):
+            ctx.signal(words + ctx.rank(), tl.atomic_add(mine + rank, 1) + 1, rank)
+    for rank in range(ctx.num_ranks()):
+        if _is_in(low, high, rank):
+            ctx.wait(words + rank, tl.load(mine + rank))
+
+
 @triton.jit(do_not_specialize=["value", "rank"])
 def stream_signal(world, flag, value, rank, OP: tl.constexpr):
     st.signal(world, flag, value.to(flag.dtype.element_ty), rank, op=OP)
@@ -33,6 +55,13 @@ def launch(kernel, stream, *arguments):
     """Launches a kernel of one program, in the order of a stream: torch's current one without it."""
     with on(stream):
         kernel[(1,)](*arguments, num_warps=1)
+
+
+def meet_group(world, words, ranks):
+    """Lets torch's current stream wait for those of some ranks of a World, mine among them."""
+    bits = sum(1 << rank for rank in ranks)
+    low, high = ((bits >> shift & (1 << 64) - 1) for shift in (0, 64))
+    launch(group_barrier, None, world, words, *(word - (word >> 63 << 64) for word in (low, high)))
 
 
 def meet(team, address, stream):

@@ -10,6 +10,7 @@ import iris_kernels
 import pytest
 import symm
 import symm.iris as iris
+import tile_kernels
 import triton
 import triton.language as tl
 from compiling import VERSION, carriers, compile_for, exported, machine_text
@@ -80,6 +81,18 @@ def test_compare_and_swap(target, interface):
         assert re.search(r"bar\.sync.*\batom\.\S*(?:release\.sys|sys\.release)\S*\.cas\.b32", text, re.S), text
     else:
         assert re.search(r"buffer_wbl2 sc0 sc1.*s_barrier.*_atomic_cmpswap .*sc1", text, re.S), text
+
+
+@pytest.mark.parametrize("op", tile_kernels.OPS)
+@pytest.mark.parametrize("target", THREADS)
+def test_tiles(target, op):
+    pointers = {"context_tensor": "*i64", "source": "*fp32", "target": "*fp32", "locks": "*i32"}
+    signature = {**pointers, "M": "i32", "N": "i32", "width": "i32"}
+    constants = {"rank": 1, "world_size": 4, "OP": op, "BLOCK_M": 16, "BLOCK_N": 4 * THREADS[target]}
+    compiled = compile_for(target, tile_kernels.tiles, signature, list(signature), {"num_warps": WARPS}, **constants)
+    moved = accesses(machine_text(compiled), target)
+    # Rows are as wide as they may be, without hints; an atomic moves no vectors.
+    assert moved.count(128) >= (4 if op == "all_reduce_atomic" else 8), machine_text(compiled)
 
 
 @triton.jit
@@ -183,22 +196,22 @@ def wrong_rank(p, heap_bases, peer):
 
 @triton.jit
 def engine(p, heap_bases, peer):
-    iris.put(p, p, 0, peer, heap_bases, copy_engine=None)
+    iris.put(p, p, 0, peer, heap_bases, copy_engine=None, copy_engine_ctx=None, use_copy_engine=False)
     iris.put(p, p, 0, peer, heap_bases, copy_engine=p)
 
 
 @triton.jit
 def engine_of_a_context(p, context_tensor, peer):
     ctx = TritonContext.initialize(context_tensor, 0, 2)
-    ctx.put(p, p, peer, copy_engine=None)
-    ctx.put(p, p, peer, copy_engine=p)
+    ctx.put(p, p, peer, copy_engine=None, copy_engine_ctx=None, use_copy_engine=False)
+    ctx.put(p, p, peer, use_copy_engine=True)
 
 
 @pytest.mark.parametrize(
     ("kernel", "signature", "line", "message"),
     [
         (engine, {"heap_bases": "*u64"}, 3, "symm put: symm.iris has no copy engines: leave out copy_engine"),
-        (engine_of_a_context, {"context_tensor": "*i64"}, 4, "symm put: symm.iris has no copy engines: leave out"),
+        (engine_of_a_context, {"context_tensor": "*i64"}, 4, "symm put: symm.iris has no copy engines: leave out use_"),
         (wrong_bases, {"heap_bases": "*fp32"}, 2, "symm load: heap_bases must be the pointer to the heap bases, not "),
         (rank_not_constant, {"context_tensor": "*i64"}, 2, "rank must be a tl.constexpr, as Iris demands"),
         (

@@ -17,7 +17,7 @@ HERE = Path(__file__).parent
 EXAMPLES = HERE.parents[1] / "examples/python"
 PROGRAMS = ("host.py", "ops.py", "alias.py", "tma.py", "messages.py", "iris_host.py", "iris_triton.py", "worlds.py")
 PROGRAMS += ("forks.py", "packets.py", "crossed.py", "flags.py", "argument.py", "teams.py", "each.py")
-PROGRAMS += ("streams.py", "records.py")
+PROGRAMS += ("streams.py", "records.py", "iris_tiles.py")
 SECONDS = 400
 
 

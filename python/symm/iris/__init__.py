@@ -27,7 +27,8 @@ from ._ops import (
     put,
     store,
 )
-from ._platform import get_device_id_for_rank, is_simulation_env
+from ._platform import get_device_id_for_rank, is_simulation_env, tensor_from_ptr
+from ._tiles import TensorView, Tile, TileView, make_tensor_view
 
 # From the module of this name, so that the name is the function: a later `import symm.iris.iris` leaves it that.
 from .iris import Iris, iris
@@ -40,6 +41,9 @@ __all__ = [
     "Context",
     "DeviceContext",
     "Iris",
+    "TensorView",
+    "Tile",
+    "TileView",
     "atomic_add",
     "atomic_and",
     "atomic_cas",
@@ -57,16 +61,18 @@ __all__ = [
     "is_simulation_env",
     "load",
     "logger",
+    "make_tensor_view",
     "put",
     "set_logger_level",
     "store",
+    "tensor_from_ptr",
 ]
 
 _seam.install()
 
 # Iris' names that are not here: docs/iris.md has the reasons.
-LEFT_OUT = ("AllReduceConfig", "CUDAArrayInterface", "TensorView", "Tile", "TileView", "TraceEvent", "bench", "hip")
-LEFT_OUT += ("make_tensor_view", "ops", "put_tile", "quiet", "tensor_creation", "tensor_from_ptr")
+LEFT_OUT = ("AllReduceConfig", "CUDAArrayInterface", "TraceEvent", "bench", "hip")
+LEFT_OUT += ("ops", "put_tile", "quiet", "tensor_creation")
 
 if not TYPE_CHECKING:
 

@@ -6,6 +6,7 @@ from triton.language import core as tl
 
 from .._carrier import op, shown
 from ._ops import Methods
+from ._tiles import METHODS
 
 # The words of the context table before the bases.
 HEADER_WORDS = 2
@@ -46,8 +47,8 @@ def _initialize_gluon(emit, context_tensor, tracing=False):
     return IrisDeviceCtx(rank, num_ranks, _heap_bases(emit, table), table)
 
 
-def _context(name, fields, initialize, doc):
-    """A class of contexts with these fields, the context table, and every op as a method."""
+def _context(name, fields, initialize, doc, more=None):
+    """A class of contexts with these fields, the context table, and every op and `more` as a method."""
 
     def init(self, *values):
         for field, value in zip(members["__annotations__"], values, strict=True):
@@ -55,7 +56,7 @@ def _context(name, fields, initialize, doc):
 
     # Triton hashes what a kernel refers to: this is hashed with the version of symm.
     init.__triton_builtin__ = True
-    members = {key: member for key, member in vars(Methods).items() if not key.startswith("__")}
+    members = {key: member for key, member in vars(Methods).items() if not key.startswith("__")} | (more or {})
     members["__annotations__"] = {**fields, "heap_bases": tl.tensor, "table": tl.tensor}
     members |= {"__init__": init, "__module__": __name__, "__doc__": doc, "initialize": staticmethod(initialize)}
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
@@ -71,6 +72,7 @@ Context = _context(
 
     `rank` and `world_size` are `tl.constexpr`; `heap_bases` is what the functions of `symm.iris` take.
     """,
+    METHODS,
 )
 DeviceContext = Context
 

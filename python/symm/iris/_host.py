@@ -27,15 +27,17 @@ if TYPE_CHECKING:
     from .ccl import CCL
 
 HEADER_WORDS = 2
-LEFT_OUT = ("ops", "tracing", "get_copy_engine_ctx", "as_symmetric", "put", "quiet", "tensor_from_ptr")
+LEFT_OUT = ("ops", "tracing", "put", "put_tile", "put_tiles", "quiet")
+# What barriers of torch's groups take of the heap.
+MEETINGS = 4096
 
 
-def iris(heap_size: int = 1 << 30, allocator_type: str = "torch") -> Iris:
+def iris(heap_size: int = 1 << 30, allocator_type: str = "torch", copy_engine: None = None) -> Iris:
     """Joins the ranks of torch.distributed, or else of the launcher, and returns this rank's `Iris`. Collective.
 
-    `heap_size` is in bytes, for each rank. `allocator_type` is Iris', and has no effect.
+    `heap_size` is in bytes, for each rank. `allocator_type` is Iris', and has no effect; `copy_engine` has to be None.
     """
-    return Iris(heap_size, allocator_type)
+    return Iris(heap_size, allocator_type, copy_engine)
 
 
 class Iris:
@@ -48,12 +50,15 @@ class Iris:
     # Those made so far, which may be gone, and their Worlds.
     _made = []
 
-    def __init__(self, heap_size: int = 1 << 30, allocator_type: str = "torch"):
+    def __init__(self, heap_size: int = 1 << 30, allocator_type: str = "torch", copy_engine: None = None):
+        if copy_engine is not None:
+            raise UnsupportedError(f"symm.iris has no copy engines: leave out copy_engine={copy_engine!r}")
         _close_gone()
-        self.world = _world.init(heap_size + RESERVED_BYTES)
+        self.world = _world.init(heap_size + RESERVED_BYTES + MEETINGS)
         # Programs for Iris may fill tensors in different ways on different ranks.
         self.world.compares_functions = False
         self._ccl = None
+        self._met = self.world.zeros(2 * self.world.get_num_ranks(), dtype=torch().int64)
         Iris._made.append((weakref.ref(self), self.world))
         self.cur_rank = self.world.get_rank()
         self.num_ranks = self.world.get_num_ranks()
@@ -107,6 +112,10 @@ class Iris:
     def get_backend(self) -> Tensor:
         """`get_device_context`, as early versions of Iris call it for Gluon."""
         return self.get_device_context()
+
+    def get_copy_engine_ctx(self) -> None:
+        """Iris' handle of its copy engines, which is None without them."""
+        return None
 
     @property
     def ccl(self) -> CCL:
@@ -194,6 +203,14 @@ class Iris:
         addresses = torch().tensor([base + offset for base in self.world.bases], dtype=torch().int64)
         return tensor, addresses.to(self.get_device())
 
+    def as_symmetric(self, external_tensor: Tensor) -> Tensor:
+        """A copy of a tensor on the heap, contiguous, as with Iris' usual allocator: neither changes with the other."""
+        if not isinstance(external_tensor, torch().Tensor):
+            raise UnsupportedError(f"as_symmetric takes a tensor, not {external_tensor!r}")
+        made = self.world.empty(tuple(external_tensor.shape), dtype=external_tensor.dtype)
+        made.copy_(external_tensor.detach())
+        return made
+
     def is_symmetric(self, tensor: Tensor) -> bool:
         """Whether a tensor is on this rank's heap."""
         return self.world.is_symmetric(tensor)
@@ -232,13 +249,32 @@ class Iris:
     def barrier(self, stream: Stream | None = None, group: Any = None) -> None:
         """Waits on the host until every rank has arrived and its GPU, or its `stream`, is done.
 
-        `group` may be a `symm.Team` of `world`: then it waits for that team's ranks.
+        `group` may be a `symm.Team` of `world`, or a group of torch.distributed that this rank is in: then it waits for
+        its ranks.
         """
-        self._whom(group).barrier(stream)
+        who = self._whom(group)
+        if not isinstance(who, list):
+            who.barrier(stream)
+            return
+        if stream is None:
+            self.world.synchronize()
+        else:
+            stream.synchronize()
+        torch().distributed.barrier(group=group)
 
     def device_barrier(self, group: Any = None) -> None:
-        """Waits on the device, in torch's current stream; it can be captured in a CUDA graph."""
-        self._whom(group).device_barrier()
+        """Waits on the device, in torch's current stream; it can be captured in a CUDA graph. `group` is as for
+        `barrier`: two ranks meet in the same order in all groups of torch's that both are in.
+        """
+        who = self._whom(group)
+        if not isinstance(who, list):
+            who.device_barrier()
+            return
+        # Kernels are compiled where they are needed.
+        from .._host_kernels import meet_group
+
+        self.world.check()
+        meet_group(self.world, self._met, who)
 
     def broadcast(
         self, value: Any, src: int = 0, *, source_rank: int | None = None, src_rank: int | None = None
@@ -255,19 +291,20 @@ class Iris:
         return self.broadcast(value, source_rank)
 
     def _whom(self, group):
-        """Who meets in a group: the World, or a Team of it."""
+        """Who meets in a group: the World, a Team of it, or these of its ranks."""
         if isinstance(group, Team) and group.world is self.world:
             return group
         if group is None:
             return self.world
         try:
-            ranks = len(torch().distributed.get_process_group_ranks(group))
+            ranks = list(torch().distributed.get_process_group_ranks(group))
         except (AttributeError, KeyError, RuntimeError, TypeError, ValueError):
-            raise UnsupportedError(f"group must be one of torch.distributed's, not {group!r}") from None
-        if ranks != self.num_ranks:
-            wanted = "give a Team of world.team or world.split, or leave out group"
-            raise UnsupportedError(f"symm.iris has barriers of all ranks, and of Teams: {wanted}")
-        return self.world
+            wanted = "one of torch.distributed's that this rank is in, or a Team of this World"
+            raise UnsupportedError(f"group must be {wanted}, not {group!r}") from None
+        if self.cur_rank not in ranks or max(ranks) >= self.num_ranks:
+            who = f"{self.cur_rank} of {self.num_ranks}"
+            raise UnsupportedError(f"the group of ranks {ranks} is none that rank {who} can meet")
+        return self.world if len(ranks) == self.num_ranks else ranks
 
 
 def _close_gone():

@@ -55,9 +55,12 @@ def _copy(emit, ctx, source, target, from_rank, to_rank, mask, load_cache, store
     _store(emit, ctx, target, value, to_rank, mask, store_cache)
 
 
-def _no_copy_engine(copy_engine):
-    if tl._unwrap_if_constexpr(copy_engine) is not None:
-        raise ValueError("symm.iris has no copy engines: leave out copy_engine")
+def _no_copy_engine(copy_engine, copy_engine_ctx, use_copy_engine):
+    for name, value in (("copy_engine", copy_engine), ("copy_engine_ctx", copy_engine_ctx)):
+        if tl._unwrap_if_constexpr(value) is not None:
+            raise ValueError(f"symm.iris has no copy engines: leave out {name}")
+    if tl._unwrap_if_constexpr(use_copy_engine):
+        raise ValueError("symm.iris has no copy engines: leave out use_copy_engine")
 
 
 @op
@@ -121,12 +124,14 @@ def put(
     store_cache_modifier=None,
     hint=None,
     copy_engine=None,
+    copy_engine_ctx=None,
+    use_copy_engine=False,
 ):
     """Copies my `from_ptr` to `to_rank`. `to_ptr` is into the heap of `from_rank`, which is mine.
 
-    `copy_engine` is Iris', and has to be None.
+    `copy_engine` and `copy_engine_ctx` are Iris', and have to be None, `use_copy_engine` False.
     """
-    _no_copy_engine(copy_engine)
+    _no_copy_engine(copy_engine, copy_engine_ctx, use_copy_engine)
     ctx = Bases(heap_bases, from_rank)
     _put(emit, ctx, from_ptr, to_ptr, to_rank, mask, load_cache_modifier, store_cache_modifier)
 
@@ -230,8 +235,10 @@ class Methods:
         store_cache_modifier=None,
         hint=None,
         copy_engine=None,
+        copy_engine_ctx=None,
+        use_copy_engine=False,
     ):
-        _no_copy_engine(copy_engine)
+        _no_copy_engine(copy_engine, copy_engine_ctx, use_copy_engine)
         _put(emit, ctx, from_ptr, to_ptr, to_rank, mask, load_cache_modifier, store_cache_modifier)
 
     @op

@@ -48,6 +48,26 @@ for size in ((3, 5), ((3, 5),)):
     assert shmem.is_symmetric(tensor) and addresses.tolist()[rank] == tensor.data_ptr()
 assert shmem.allocate_symmetric(2)[0].dtype == torch.float32
 
+# A copy of a tensor, and a tensor of an address.
+outside = torch.arange(6).view((2, 3))
+copied = shmem.as_symmetric(outside)
+assert copied.dtype == outside.dtype and numbers(copied).tolist() == [[0, 1, 2], [3, 4, 5]]
+assert shmem.is_symmetric(copied) and not shmem.is_symmetric(outside)
+seen = iris.tensor_from_ptr(copied.data_ptr(), 48, torch.int64, shape=(3, 2))
+seen.copy_(torch.full((3, 2), 7, dtype=torch.int64))
+assert numbers(copied).tolist() == [[7] * 3] * 2 and outside.tolist() == [[0, 1, 2], [3, 4, 5]]
+assert iris.tensor_from_ptr(copied.data_ptr(), 48).dtype == torch.float32
+assert tuple(iris.tensor_from_ptr(copied.data_ptr(), 48, shape=(0, 2)).shape) == (0, 2)
+assert "more than 40 bytes" in raised(
+    symm.UnsupportedError, iris.tensor_from_ptr, copied.data_ptr(), 40, torch.int64, shape=(6,)
+)
+assert "takes a tensor" in raised(symm.UnsupportedError, shmem.as_symmetric, [1])
+
+# Without copy engines there is no handle of them.
+assert shmem.get_copy_engine_ctx() is None
+assert "no copy engines" in raised(symm.UnsupportedError, iris.iris, 1 << 20, copy_engine="sdma")
+del copied, seen
+
 # What Iris says of the machine.
 assert not iris.is_simulation_env() and isinstance(iris.get_device_id_for_rank(rank), int)
 os.environ["IRIS_SIMULATION"] = "True"
@@ -162,7 +182,21 @@ shmem = iris_gl.iris(1 << 20)
 assert dict(os.environ) == variables
 assert (shmem.get_rank(), found) == (joining, [ranks])
 shmem.barrier(group=range(ranks))
-assert "all ranks, and of Teams" in raised(RuntimeError, shmem.barrier, group=range(ranks + 1))
+for wrong in (range(ranks + 1), [each for each in range(ranks) if each != joining]):
+    assert "is none that rank" in raised(RuntimeError, shmem.barrier, group=wrong)
+# Smaller groups of torch's: in each, a rank finds what those that are in it did before.
+meetings, came = [], shmem.zeros(ranks, dtype=torch.int32)
+torch.distributed.barrier = lambda group: meetings.append(group)
+if ranks > 1:
+    shmem.barrier(group=[joining])
+    shmem.barrier(stream=types.SimpleNamespace(synchronize=lambda: meetings.append("stream")), group=[joining])
+    assert meetings == [[joining], "stream", [joining]]
+for turn in range(1, 9):
+    group = range(joining % 2, ranks, 2) if turn % 2 else (joining // 2 * 2, min(joining | 1, ranks - 1))
+    shmem.as_remote(came, group[0]).view(ranks)[joining : joining + 1].fill_(turn)
+    shmem.device_barrier(group=sorted(set(group)))
+    assert all(numbers(shmem.as_remote(came, group[0]))[member] >= turn for member in group), (turn, group)
+del came
 # A team meets on its own: rank 0 as often as it likes.
 large = symm.iris.iris(8 << 20)
 alone = large.world.split(shmem.get_rank())

@@ -1,0 +1,233 @@
+"""Iris' tiles and tensor views for Triton kernels, and what its context does with them.
+
+A tensor view is a matrix with strides, a tile a block of it: its place, its size and, in a `Tile`, its values.
+"""
+
+import functools
+import inspect
+
+import triton
+import triton.language as tl
+from triton.language import core
+from triton.runtime.interpreter import interpreter_semantic
+from triton.runtime.jit import JITCallable
+
+from .._carrier import shown
+
+
+def _method(function):
+    """A function of a kernel as a method of an aggregate, which takes no other ones.
+
+    What Triton's interpreter runs instead of a function of a kernel is none to it.
+    """
+    made = triton.jit(function)
+    if isinstance(made, JITCallable):
+        return made
+
+    @functools.wraps(function)
+    def interpreted(*args, **keywords):
+        return made(*args, **keywords)
+
+    return interpreted
+
+
+def _aggregate(cls):
+    """Makes a class of fields and methods an aggregate of Triton, constructed from its fields."""
+    kinds = dict(cls.__annotations__)
+
+    def init(self, *values, _semantic=None, **named):
+        given = dict(zip(kinds, values, strict=False))
+        if given.keys() & named.keys() or (given | named).keys() != kinds.keys() or len(values) > len(kinds):
+            raise TypeError(f"{cls.__name__} takes {', '.join(kinds)}")
+        for name, value in (given | named).items():
+            setattr(self, name, _field(cls, name, value, kinds[name], _semantic or interpreter_semantic))
+
+    # Triton hashes what a kernel refers to: this is hashed with the version of symm.
+    init.__triton_builtin__ = True
+    cls.__init__ = init
+    parameters = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in kinds]
+    return shown(core._aggregate(cls), parameters)
+
+
+def _field(cls, name, value, kind, semantic):
+    """A field of an aggregate: a constant, or a value of the kernel."""
+    value = core._unwrap_if_constexpr(value)
+    if kind is core.constexpr:
+        if not isinstance(value, int):
+            raise TypeError(f"{cls.__name__}: {name} must be a tl.constexpr, as Iris demands")
+        return core.constexpr(value)
+    if not isinstance(value, (core.tensor, int)):
+        raise TypeError(f"{cls.__name__}: {name} must be a value of the kernel, not {value!r}")
+    return semantic.to_tensor(value)
+
+
+@triton.jit
+def _inside(rows, columns, M, N):
+    return (rows[:, None] < M) & (columns[None, :] < N)
+
+
+@_aggregate
+class TileView:
+    """The place and size of a block of a matrix: `TileView(pid_m, pid_n, BLOCK_M, BLOCK_N)`."""
+
+    pid_m: core.tensor
+    pid_n: core.tensor
+    block_m: core.constexpr
+    block_n: core.constexpr
+
+    @_method
+    def indices(self):
+        rows = self.pid_m * self.block_m + tl.arange(0, self.block_m)
+        return rows, self.pid_n * self.block_n + tl.arange(0, self.block_n)
+
+    @_method
+    def layout(self, M, N):
+        rows, columns = self.indices()
+        return rows, columns, _inside(rows, columns, M, N)
+
+
+@_aggregate
+class Tile:
+    """A block of a matrix with its values: `Tile(pid_m, pid_n, BLOCK_M, BLOCK_N, data)`."""
+
+    pid_m: core.tensor
+    pid_n: core.tensor
+    block_m: core.constexpr
+    block_n: core.constexpr
+    data: core.tensor
+
+    @_method
+    def indices(self):
+        rows = self.pid_m * self.block_m + tl.arange(0, self.block_m)
+        return rows, self.pid_n * self.block_n + tl.arange(0, self.block_n)
+
+    @_method
+    def layout(self, M, N):
+        rows, columns = self.indices()
+        return rows, columns, _inside(rows, columns, M, N)
+
+
+@_aggregate
+class TensorView:
+    """A matrix in memory: `make_tensor_view(pointer, M, N, stride_m, stride_n)`."""
+
+    ptr: core.tensor
+    M: core.tensor
+    N: core.tensor
+    stride_m: core.tensor
+    stride_n: core.tensor
+
+    @_method
+    def tile_ptr_from_indices(self, rows, columns, block_m=None, block_n=None):
+        offsets = rows.to(tl.int64)[:, None] * self.stride_m + columns.to(tl.int64)[None, :] * self.stride_n
+        return self.ptr + offsets, _inside(rows, columns, self.M, self.N)
+
+    @_method
+    def tile_ptr(self, tile):
+        rows, columns = tile.indices()
+        return self.tile_ptr_from_indices(rows, columns)
+
+    @_method
+    def offset_tile_ptr(self, tile, offset_m=0, offset_n=0, src_mask=None):
+        rows, columns = tile.indices()
+        pointers, mask = self.tile_ptr_from_indices(rows + offset_m, columns + offset_n)
+        if src_mask is not None:
+            mask = mask & src_mask
+        return pointers, mask
+
+    @_method
+    def offset(self, offset_m=0, offset_n=0):
+        pointer = self.ptr + offset_m * self.stride_m.to(tl.int64) + offset_n * self.stride_n.to(tl.int64)
+        return TensorView(pointer, self.M, self.N, self.stride_m, self.stride_n)
+
+    @_method
+    def number_of_tiles(self, block_m, block_n):
+        return tl.cdiv(self.M, block_m) * tl.cdiv(self.N, block_n)
+
+
+@triton.jit
+def make_tensor_view(ptr, M, N, stride_m, stride_n):
+    """The view of a matrix in memory; strides are in elements."""
+    return TensorView(ptr, M, N, stride_m, stride_n)
+
+
+@triton.jit
+def _number(view, tile):
+    """The number of a tile, row by row: that of its lock."""
+    return tile.pid_m * tl.cdiv(view.N, tile.block_n) + tile.pid_n
+
+
+@triton.jit
+def _sum(ctx, tile, src_view, lock, generation):
+    """The tiles of all ranks: mine from registers, the others' when their locks have the number."""
+    pointers, mask = src_view.tile_ptr(tile)
+    wide: tl.constexpr = tl.float32 if tile.data.dtype.primitive_bitwidth == 16 else tile.data.dtype
+    total = tile.data.to(wide)
+    for rank in range(ctx.world_size):
+        if rank != ctx.rank:
+            while ctx.atomic_add(lock, 0, rank, sem="acquire", scope="sys") != generation:
+                pass
+            total += ctx.load(pointers, rank, mask=mask, other=0).to(wide)
+    return total.to(tile.data.dtype)
+
+
+class Tiles:
+    """What a context does with tiles. Locks are flags, one of each tile, that a rank sets to `generation` by an atomic
+    that releases, when its tile is in `src_view`.
+    """
+
+    @_method
+    def gather(self, tile, src_view, source_rank, hint=None):
+        pointers, mask = src_view.tile_ptr(tile)
+        return self.load(pointers, source_rank, mask=mask, other=0)
+
+    @_method
+    def all_gather(self, tile, dst_view, dim: tl.constexpr):
+        # What is past the end of my part is the next rank's.
+        if dim == 0:
+            part = dst_view.M // self.world_size
+            _, _, mine = tile.layout(part, dst_view.N)
+            pointers, mask = dst_view.offset_tile_ptr(tile, self.rank * part, 0, mine)
+        else:
+            part = dst_view.N // self.world_size
+            _, _, mine = tile.layout(dst_view.M, part)
+            pointers, mask = dst_view.offset_tile_ptr(tile, 0, self.rank * part, mine)
+        for rank in range(self.world_size):
+            self.store(pointers, tile.data, rank, mask=mask)
+
+    @_method
+    def all_reduce_atomic(self, tile, dst_view):
+        pointers, mask = dst_view.tile_ptr(tile)
+        for rank in range(self.world_size):
+            self.atomic_add(pointers, tile.data, rank, mask=mask)
+
+    @_method
+    def all_reduce_one_shot(self, tile, src_view, dst_view, locks, generation=1):
+        total = _sum(self, tile, src_view, locks + _number(dst_view, tile), generation)
+        pointers, mask = dst_view.tile_ptr(tile)
+        tl.store(pointers, total, mask=mask)
+
+    @_method
+    def all_reduce_two_shot(self, tile, src_view, dst_view, locks, generation=1):
+        number = _number(dst_view, tile)
+        if number % self.world_size == self.rank:
+            total = _sum(self, tile, src_view, locks + number, generation)
+            pointers, mask = dst_view.tile_ptr(tile)
+            for rank in range(self.world_size):
+                self.store(pointers, total, rank, mask=mask)
+
+    @_method
+    def reduce_scatter(self, tile, src_view, dst_view, locks):
+        number = _number(dst_view, tile)
+        count = dst_view.number_of_tiles(tile.block_m, tile.block_n)
+        first = self.rank * (count // self.world_size)
+        last = first + count // self.world_size
+        if self.rank == self.world_size - 1:
+            last = count
+        if (number >= first) & (number < last):
+            total = _sum(self, tile, src_view, locks + number, 1)
+            pointers, mask = dst_view.tile_ptr(tile)
+            tl.store(pointers, total, mask=mask)
+
+
+METHODS = {name: member for name, member in vars(Tiles).items() if not name.startswith("__")}
