@@ -3,6 +3,7 @@
 
     python3 test/device/comm.py --wheel target/wheels/symm-*.whl --ranks 2 4 --calls 1000000 --replays 10000
     python3 test/device/comm.py --wheel target/wheels/symm-*.whl --ranks 2 4 --faults
+    python3 test/device/comm.py --wheel target/wheels/symm-*.whl --ranks 2 4 --domain 1 --calls 100000
 
 Each rank is a process. It needs torch and Triton; nothing is installed. Prints a line for each run, and what failed.
 `--faults` has ranks not come, in calls and in graphs, and all recover (test/python/ranks/comm_deadline.py).
@@ -125,7 +126,8 @@ def rank_main(options):
 
     on_gpu = options.device == "gpu"
     world = symm.init(heap_size=options.heap << 20, timeout=60)
-    whole = Communicator(world)
+    domain = options.domain if options.domain and world.get_num_ranks() % options.domain == 0 else None
+    whole = Communicator(world, domain=domain)
     half = whole.split(world.get_rank() % 2) if world.get_num_ranks() > 2 else Communicator(world, blocks=4)
     largest = SIZES[-1] if on_gpu else 1000
     start, right = time.monotonic(), True
@@ -144,6 +146,7 @@ def rank_main(options):
 def main():
     parser = parser_of(__doc__, calls=20_000, replays=10_000, heap=4096)
     parser.add_argument("--faults", action="store_true", help="ranks that do not come, instead of calls")
+    parser.add_argument("--domain", type=int, help="ranks of a domain, where it divides the number of ranks")
     options = parser.parse_args()
     if "RANK" in os.environ:
         return rank_main(options)

@@ -69,7 +69,7 @@ def main():
     options = parser.parse_args()
     on_gpu = options.device == "gpu"
     names = ["host.py", "ops.py", "alias.py", "tma.py", "messages.py", "iris_host.py", "iris_triton.py", "worlds.py"]
-    names += ["flags.py", "teams.py", "streams.py", "packets.py", "each.py", "traces.py"]
+    names += ["iris_tiles.py", "flags.py", "teams.py", "streams.py", "packets.py", "each.py", "traces.py"]
     # Triton's interpreter has no Gluon, and kernels that are compiled before a trace.
     names += ["graph.py", "iris_gluon.py", "traced.py"] if on_gpu else []
     programs = [(program, {}) for program in [*(TESTS / name for name in names), *sorted(EXAMPLES.glob("*.py"))]]
