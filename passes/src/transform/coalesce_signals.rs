@@ -52,16 +52,20 @@ pub const PASS: Pass = Pass {
 fn run(root: OperationRef) -> Ir {
     // All blocks first: the walk may not meet a signal that is gone.
     let all: Vec<BlockRef> = collect(root).into_iter().flat_map(blocks).collect();
-    all.into_iter().for_each(run_on_block);
-    Ir::Changed
+    let merged = all.into_iter().map(run_on_block).sum::<usize>();
+    if merged == 0 { Ir::Kept } else { Ir::Changed }
 }
 
-fn run_on_block<'c: 'a, 'a>(block: BlockRef<'c, 'a>) {
-    let mut before: Option<Merged> = None;
+/// How many signals it has merged into others.
+fn run_on_block<'c: 'a, 'a>(block: BlockRef<'c, 'a>) -> usize {
+    let (mut before, mut count): (Option<Merged>, usize) = (None, 0);
     for op in operations(block) {
         if let Some(SymmOp::Signal(signal)) = SymmOp::cast(op) {
             match &mut before {
-                Some(merged) if is_same_place(merged.signal, signal) => merged.add(signal),
+                Some(merged) if is_same_place(merged.signal, signal) => {
+                    merged.add(signal);
+                    count += 1;
+                }
                 _ => {
                     before.replace(Merged { signal, locations: Vec::new() }).iter().for_each(Merged::finish);
                 }
@@ -71,6 +75,7 @@ fn run_on_block<'c: 'a, 'a>(block: BlockRef<'c, 'a>) {
         }
     }
     before.iter().for_each(Merged::finish);
+    count
 }
 
 /// The signal that is left of several.
