@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Predicts how long all-reduce and all-to-all take on many ranks: python3 bench/scale.py --plot docs/benchmarks
+"""Predicts how long collectives take on many ranks: python3 bench/scale.py --plot docs/benchmarks
 
 Ranks are in domains: within one they reach each other over a near level, others over a far one. A level is what
 docs/benchmarks.md and docs/scale.md say was measured of it, but for `adapter`, which is assumed; `--levels` lists them.
@@ -62,6 +62,8 @@ ADAPTER = Level(
     ("| `adapter` | assumed | 5 µs | 0.5 µs | 50 GB/s |",),
 )  # fmt: skip
 LEVELS = {level.name: level for level in (NVLINK, OPENSHMEM, ADAPTER)}
+# What is compared with measurements, of which docs/scale.md says more.
+CHECKED = ("all_reduce", "all_to_all", "all_gather")
 # In how many chunks a message may go through the stages.
 CHUNKS = (1, 2, 4, 8, 16, 32, 64)
 # Most bytes that go as packets.
@@ -113,7 +115,7 @@ def simulate(stages, levels, chunks, packets=False):
 
 
 def to_all(layout, nbytes):
-    """A message of so many bytes for each other rank."""
+    """A message of this many bytes for each other rank."""
     return [Send(NEAR, layout.domain - 1, nbytes), Send(FAR, layout.ranks - layout.domain, nbytes)]
 
 
@@ -151,7 +153,40 @@ def all_to_alls(layout, nbytes):
     return found
 
 
-CALLS = {"all_reduce": all_reduces, "all_to_all": all_to_alls}
+def all_gathers(layout, nbytes):
+    """The same for all-gather of `nbytes` of each rank; a reduce-scatter is its mirror image."""
+    found = {"flat": [to_all(layout, nbytes)]}
+    d, k = layout.domain, layout.domains
+    if d > 1 and k > 1:
+        # First from the ranks that have my place.
+        found["hierarchy"] = [[Send(FAR, k - 1, nbytes)], [Send(NEAR, d - 1, k * nbytes)]]
+    return found
+
+
+def broadcasts(layout, nbytes):
+    """The same for a broadcast of `nbytes`, as the root sends them; a reduce is its mirror image."""
+    n, d, k = layout.ranks, layout.domain, layout.domains
+    found = {"whole": [to_all(layout, nbytes)], "in parts": [to_all(layout, nbytes / n)] * 2}
+    if d > 1 and k > 1:
+        inside = [Send(NEAR, d - 1, nbytes / d)]
+        found["hierarchy, whole"] = [[Send(FAR, k - 1, nbytes)], [Send(NEAR, d - 1, nbytes)]]
+        found["hierarchy, in parts"] = [inside, [Send(FAR, k - 1, nbytes / d)], inside]
+        # Shards of the root's domain go between domains as a flat broadcast in parts does.
+        found["hierarchy, in parts twice"] = [inside, *[[Send(FAR, k - 1, nbytes / n)]] * 2, inside]
+    return found
+
+
+def scatters(layout, nbytes):
+    """The same for a scatter of `nbytes` for each rank; a gather is its mirror image."""
+    found = {"flat": [to_all(layout, nbytes)]}
+    d, k = layout.domain, layout.domains
+    if d > 1 and k > 1:
+        found["hierarchy"] = [[Send(NEAR, d - 1, k * nbytes)], [Send(FAR, k - 1, nbytes)]]
+    return found
+
+
+CALLS = {"all_reduce": all_reduces, "all_to_all": all_to_alls, "all_gather": all_gathers, "broadcast": broadcasts,
+         "scatter": scatters}  # fmt: skip
 
 
 def predict(call, layout, nbytes):
@@ -198,7 +233,7 @@ def check(page):
     """Rows of (GPUs, call, bytes, predicted, measured), in microseconds."""
     for gpus in (2, 4):
         figures = measured(page, gpus)
-        for call in CALLS:
+        for call in CHECKED:
             for nbytes, microseconds in figures[call].items():
                 layout = Layout(gpus, gpus, NVLINK, NVLINK)
                 yield gpus, call, nbytes, min(predict(call, layout, nbytes).values()) / MICRO, microseconds
@@ -240,8 +275,9 @@ def print_predictions(options, size_text):
                 for kind, (_, seconds) in best.items():
                     line = lines.setdefault(call, {}).setdefault(f"{ranks} ranks, {kind}", [])
                     line.append((nbytes, seconds / MICRO))
-                cells = [f"{text_of(seconds)}, {name.removeprefix('hierarchy, ')}" if call == "all_reduce" else
-                         text_of(seconds) for name, seconds in best.values()]  # fmt: skip
+                several = call in ("all_reduce", "broadcast")
+                cells = [f"{text_of(seconds)}, {name.removeprefix('hierarchy, ')}" if several else text_of(seconds)
+                         for name, seconds in best.values()]  # fmt: skip
                 cells += ["–"] * (2 - len(cells))
                 ratio = f"{best['flat'][1] / best['hierarchy'][1]:.2g}" if len(best) > 1 else "–"
                 print(f"| `{call}` | {ranks} | {size_text(nbytes)} | {cells[0]} | {cells[1]} | {ratio} |")

@@ -155,7 +155,7 @@ def main():
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
         for path in sorted((ROOT / "test/litmus").glob("*.litmus")):
-            table = litmus.Table(path)
+            table = litmus.LitmusTest(path)
             for title, _, steps in table.variants:
                 line, wrong = check(options, table, title, steps, folder)
                 print(line if wrong is None else f"not what is expected: {line}\n{wrong}")

@@ -144,7 +144,7 @@ def ends_in_trap(block):
 
 
 def without_traps(blocks):
-    """Cuts the ways into blocks from which nothing but a trap is reached: nobody rejoins after it."""
+    """Cuts the ways into blocks from which nothing but a trap is reached: no thread rejoins after it."""
     dead = {number for number, block in enumerate(blocks) if ends_in_trap(block)}
     while more := {
         number

@@ -136,7 +136,7 @@ def counts(text):
 
 
 def in_ir(path, chip, level):
-    """Likewise for the barriers of AMD's waves, which are not instructions: in LLVM IR."""
+    """The same for the barriers of AMD's waves, which are not instructions: in LLVM IR."""
     text = assemble.run(["symm-translate", str(path), "--to", "llvm", "--chip", chip, f"-O{level}"])
     functions = dict(re.findall(r"^define [^\n]*@(\w+)\([^\n]*\n(.*?)^}", text, re.MULTILINE | re.DOTALL))
 

@@ -80,7 +80,7 @@ class Analysis(Values):
         return self.counted[key]
 
     def between(self, function, start, end, kinds):
-        """Likewise from the start of one block to the start of another."""
+        """The same from the start of one block to the start of another."""
         met = {}
 
         def visit(number, path):

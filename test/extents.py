@@ -145,7 +145,7 @@ class Run:
                 bytes_.update((address + distance + byte) % 2**64 for byte in (0, 1))
 
     def step(self, line):
-        """Runs a line that is no loop or branch."""
+        """Runs a line that is neither loop nor branch."""
         names, values = re.findall(r"%[\w-]+", line), self.values
         if found := re.match(r"(%[\w-]+) = arith\.constant (-?\w+)", line):
             values[found[1]] = {"true": 1, "false": 0}.get(found[2]) if found[2] in ("true", "false") else int(found[2])

@@ -65,7 +65,7 @@ class Word(str):
         return types[kind] if kind else str(self).replace("timeout ", "timeout %")
 
 
-class Table:
+class LitmusTest:
     """The head, the name, the forbidden outcome (bit k: r<k> is new), and the variants of a test."""
 
     def __init__(self, path):
@@ -181,7 +181,7 @@ def histogram(table):
 
 def program(path):
     """The program of a table, as text."""
-    table = Table(path)
+    table = LitmusTest(path)
     parts = {
         "HEAD": table.head,
         "ACTORS": str(table.actors),

@@ -45,23 +45,26 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bin", required=True, help="the folder of symm-run")
     parser.add_argument("--long", action="store_true", help="all programs in all modes")
+    parser.add_argument("--modes", nargs="+", choices=MODES, help="all programs in these modes, and nothing else")
     options = parser.parse_args()
     if not shutil.which("oshrun"):
         print("no oshrun, so nothing runs across nodes here (on Debian: apt-get install openmpi-bin)")
         return
     symm_run = str(Path(options.bin) / "symm-run")
     with tempfile.TemporaryDirectory() as scratch:
-        failures = list(run_all(symm_run, scratch, options.long))
-    failures += [name for name, check in CHECKS.items() if not check(symm_run)]
+        modes = options.modes or (MODES if options.long else FEW_MODES)
+        failures = list(run_all(symm_run, scratch, options.long or bool(options.modes), modes))
+    checks = {} if options.modes else CHECKS
+    failures += [name for name, check in checks.items() if not check(symm_run)]
     for name in failures:
         print(f"failed: {name}")
     sys.exit(1 if failures else 0)
 
 
-def run_all(symm_run, scratch, is_long):
+def run_all(symm_run, scratch, is_long, modes):
     """The names of the runs that fail."""
     passed = 0
-    for mode in MODES if is_long else FEW_MODES:
+    for mode in modes:
         for program, arguments in programs(scratch, is_long, mode):
             result = start(symm_run, mode, [str(program), "--timeout", str(SECONDS_PER_RUN / 2), *arguments])
             if result.returncode == 0:
@@ -147,6 +150,17 @@ def a_fault_ends_all(symm_run):
     return says(result, "of @kernels::write: touched memory at", "not mapped")
 
 
+def a_checked_fault_names_the_rank(symm_run):
+    """With checks such an access is reported before it happens; those of symm's ops are right."""
+    conformance, checked = TEST / "conformance", ["--check-bounds", "--timeout", "60"]
+    right = [start(symm_run, "far-2", [str(conformance / f"{name}.mlir"), *checked]) for name in FEW]
+    for result in (result for result in right if result.returncode):
+        print(f"{result.args}: exit status {result.returncode}\n{result.stdout}", flush=True)
+        return False
+    result = start(symm_run, "far-2", [str(conformance / "as_remote.mlir"), *checked])
+    return says(result, "an access through symm.as_remote of rank ", "which is far", "as_remote.mlir:")
+
+
 def a_check_that_fails(symm_run):
     """One rank's failed check is the run's."""
     result = start(symm_run, "far-2", [str(TEST / "conformance/check.mlir"), "--arg", "wrong=1", "--timeout", "60"])
@@ -158,14 +172,18 @@ def wrong_starts_are_refused(symm_run):
     program, other = (str(TEST / f"conformance/{name}.mlir") for name in ("copy", "barrier"))
     plain = command(symm_run, "near-2", [program])["args"]
     alone, more = plain[3:], [":", "-n", "1"]
+    # One that would meet the others as processes do.
+    without = [alone[0], program]
     of_other = command(symm_run, "near-2", [other])["args"][3:]
     cases = [
-        (alone, {}, "nothing has started this process as a rank; start the ranks with `oshrun -n RANKS symm-run"),
+        (alone, {}, "no launcher has started this process as a rank; start the ranks with `oshrun -n RANKS symm-run"),
         (plain, {"SYMM_OPENSHMEM_LIBRARY": "nowhere.so"}, "nowhere.so cannot be loaded"),
         (plain, {"SYMM_OPENSHMEM_LIBRARY": "libm.so.6"}, "libm.so.6 has no shmem_init_thread: it has to be OpenSHMEM"),
         (plain + ["--heap-size", "999999999999"], {}, "ask for smaller ones (--heap-size)"),
         (plain + ["--domain", "1", *more, *alone, "--domain", "2"], {}, "--domain is 2 on rank 2 and 1 on rank 0"),
         (plain + more + of_other, {}, "ranks 2 and 0 do not belong to one run"),
+        (plain + more + without, {}, "--engine is not given on rank 2 and openshmem on rank 0"),
+        (plain[:3] + without + more + alone, {}, "--engine is openshmem on rank 2 and not given on rank 0"),
     ]
     how = command(symm_run, "near-2", [program])
     return all([says(finish(how | {"args": args, "env": how["env"] | env}), text) for args, env, text in cases])
@@ -222,6 +240,7 @@ def ranks_in_two_namespaces(symm_run):
 
 CHECKS = {
     "nodes/a_fault_ends_all": a_fault_ends_all,
+    "nodes/a_checked_fault_names_the_rank": a_checked_fault_names_the_rank,
     "nodes/a_check_that_fails": a_check_that_fails,
     "nodes/wrong_starts_are_refused": wrong_starts_are_refused,
     "nodes/a_killed_rank_ends_all": a_killed_rank_ends_all,

@@ -49,6 +49,8 @@ def amd_calls(function, names):
             holds[found[1]] = holds.get(found[2])
         elif found := re.match(r"s_mov_b32 s(\d+), s(\d+)", text):
             holds[found[1]] = holds.get(found[2])
+        elif (found := re.match(r"s_setpc_b64 s\[(\d+):", text)) and holds.get(found[1]) in names:
+            called[id(instruction)] = holds[found[1]]  # A tail call; else it returns.
         elif found := re.match(r"s_swappc_b64 \S+, s\[(\d+):", text):
             if holds.get(found[1]) not in names:
                 raise ValueError(f"{function.name}: who is called by '{text}'?")

@@ -1,7 +1,7 @@
-//! What a kernel that is compiled for symm-check calls: each access of memory, each signal, wait and barrier.
+//! The calls of a kernel compiled for symm-check: one for each memory access, signal, wait and barrier.
 //!
-//! A value is handed over by its address, on the stack of who calls. `order`, `scope` and `group` are the numbers of
-//! [`Order`], [`Scope`] and [`Group`]; `loc` is a NUL-terminated `file:line:col`. In `bytes` are those of one value.
+//! A value is passed by its address, on the caller's stack. `order`, `scope` and `group` are the numbers of
+//! [`Order`], [`Scope`] and [`Group`]; `loc` is a NUL-terminated `file:line:col`. `bytes` is the size of one value.
 
 use crate::functions::{Function, Machine, functions};
 use std::ffi::c_char;
@@ -38,7 +38,7 @@ codes! {
 }
 
 codes! {
-    /// Whom an order is for.
+    /// The scope of an order.
     Scope:
     /// The block.
     Cta = 0,
@@ -64,7 +64,7 @@ codes! {
 codes! {
     /// How an atomic changes its value.
     Update:
-    /// The new one.
+    /// The operand.
     Exchange = 0,
     /// The sum.
     Add = 1,
@@ -101,10 +101,17 @@ functions! {
     /// A weak write.
     WRITE = symm_chk_write(to: *mut u8, from: *const u8, bytes: u64, loc: *const c_char);
 
+    /// A weak read and then a weak write of one place, with nothing between them that is reported. The value that is
+    /// read is where the result points to, and the one to write goes there. If that is `slot`, only the read is done,
+    /// and [`WRITE`] has to follow.
+    CHANGE = symm_chk_change(
+        slot: *mut u8, at: *mut u8, bytes: u64, read_loc: *const c_char, write_loc: *const c_char
+    ) -> *mut u8;
+
     /// A weak read and a weak write of as many bytes.
     COPY = symm_chk_copy(to: *mut u8, from: *const u8, bytes: u64, loc: *const c_char);
 
-    /// A weak write of one byte again and again.
+    /// A weak write that repeats one byte.
     FILL = symm_chk_fill(to: *mut u8, byte: u32, bytes: u64, loc: *const c_char);
 
     /// Weak reads of those of `lanes` values whose byte in `mask` is not zero; the others stay as they are.
@@ -112,7 +119,7 @@ functions! {
         into: *mut u8, from: *const *const u8, bytes: u64, lanes: u64, mask: *const u8, loc: *const c_char
     );
 
-    /// Weak writes, likewise.
+    /// The same for weak writes.
     WRITE_LANES = symm_chk_write_lanes(
         to: *const *const u8, from: *const u8, bytes: u64, lanes: u64, mask: *const u8, loc: *const c_char
     );
@@ -137,12 +144,15 @@ functions! {
     /// A fence of a group.
     FENCE = symm_chk_fence(order: u32, scope: u32, group: u32, loc: *const c_char);
 
+    /// One more round of a loop, or a call of a function.
+    TURN = symm_chk_turn(loc: *const c_char);
+
     /// A signal of a group; `kind` is a [`SignalKind`](crate::trace::SignalKind)'s number.
     SIGNAL = symm_chk_signal(
         flag: *mut u8, kind: u32, value: *const u8, bytes: u64, order: u32, scope: u32, group: u32, loc: *const c_char
     );
 
-    /// A wait of a group; `compare` is a [`Compare`](crate::wait::Compare)'s number. 0 if it may give up, and does.
+    /// A wait of a group; `compare` is a [`Compare`](crate::wait::Compare)'s number. 0 if it may give up and does so.
     WAIT = symm_chk_wait(
         flag: *const u8, compare: u32, expected: *const u8, bytes: u64, may_give_up: u32, order: u32, scope: u32,
         group: u32, loc: *const c_char
@@ -151,10 +161,17 @@ functions! {
     /// A barrier of a group.
     BARRIER = symm_chk_barrier(group: u32, loc: *const c_char);
 
-    /// A barrier of a group, after which one thread, for which it returns 1, does what the group is to do.
+    /// A barrier of a group. It returns 1 to one thread, which then acts for the group.
     ENTER = symm_chk_enter(group: u32, loc: *const c_char) -> u32;
 
-    /// A block's shared memory with this number. All threads of the block ask, and go on together.
+    /// A barrier of a group, whose threads share a `put`: the copies that each of them calls for from here to
+    /// `symm_chk_end_put` are the whole group's.
+    BEGIN_PUT = symm_chk_begin_put(group: u32, loc: *const c_char);
+
+    /// Makes this thread's part of the copies, of elements of so many bytes. Then the group meets.
+    END_PUT = symm_chk_end_put(group: u32, element: u64, loc: *const c_char);
+
+    /// A block's shared memory with this number. All threads of the block call it, and go on together.
     SHARED = symm_chk_shared(number: u32, bytes: u64, loc: *const c_char) -> *mut u8;
 
     /// Writes a packet into a line.
@@ -163,8 +180,17 @@ functions! {
     /// Waits for a packet, and returns its data.
     WAIT_PACKET = symm_chk_wait_packet(line: *const u8, epoch: u32, loc: *const c_char) -> u64;
 
-    /// Looks once for a packet: 1 if it is there, and `data` gets its 8 bytes, else 0.
+    /// Polls once for a packet: 1 if it has arrived, and `data` gets its 8 bytes, else 0.
     TRY_PACKET = symm_chk_try_packet(data: *mut u8, line: *const u8, epoch: u32, loc: *const c_char) -> u32;
+
+    /// Writes floats into a line, or clears it: all bits are set then.
+    PUT_FLOATS = symm_chk_put_floats(line: *mut u8, first: u64, second: u64, loc: *const c_char);
+
+    /// Waits until no word of a line of floats of `bits` bits is as it was cleared; `data` gets its 16 bytes.
+    WAIT_FLOATS = symm_chk_wait_floats(data: *mut u8, line: *const u8, bits: u32, loc: *const c_char);
+
+    /// Looks once: 1 if none is, and `data` gets them, else 0.
+    TRY_FLOATS = symm_chk_try_floats(data: *mut u8, line: *const u8, bits: u32, loc: *const c_char) -> u32;
 }
 
 #[cfg(test)]

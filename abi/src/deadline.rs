@@ -1,12 +1,12 @@
-//! The record of a deadline: what waits in a kernel ask when they have waited long, and what the first one that gives
-//! up writes. It is words of 64 bits, in memory of the device.
+//! The record of a deadline: long waits in a kernel read it, and the first wait that gives up fills it. It consists of
+//! 64-bit words in device memory.
 
 use crate::heap::MAX_RANKS;
 
-/// After how many nanoseconds a wait gives up, unless it has a limit of its own; without end where it is 2^63 - 1.
+/// After how many nanoseconds a wait gives up, unless it has its own limit; 2^63 - 1 means never.
 pub const LIMIT_WORD: usize = 0;
 
-/// [`GOOD`], [`BROKEN`], or another number, which somebody else has written here for waits to give up.
+/// [`GOOD`], [`BROKEN`], or another number, written here from outside to make waits give up.
 pub const STATE_WORD: usize = 1;
 
 /// The `tag` of the op that gave up.
@@ -16,22 +16,23 @@ pub const TAG_WORD: usize = 2;
 /// rank's heap, with the rank of the place, plus one, above: see [`RANK_SHIFT`].
 pub const ADDRESS_WORD: usize = 3;
 
-/// What was waited for: the value, or the packet's epoch.
+/// The expected value, or the packet's epoch.
 pub const EXPECTED_WORD: usize = 4;
 
-/// What was there.
+/// The value seen.
 pub const SEEN_WORD: usize = 5;
 
-/// The address of a word that gets the state when a wait gives up: of the host's memory, for it to look at.
+/// The address of a word of host memory that gets the state when a wait gives up, for the host to poll.
 pub const HOST_WORD: usize = 6;
 
-/// For who has made the record: what addresses in it are counted from. No wait looks at it.
+/// For the record's owner: the base of the addresses in it. No wait reads it.
 pub const BASE_WORD: usize = 7;
 
 /// How many words a record has.
 pub const WORDS: usize = 8;
 
-/// Of a rank's own record, which begins with such words: the program that gave up; see [`PROGRAM_SHIFTS`].
+/// The next word of a rank's own record, which begins with the words above: the program that gave up; see
+/// [`PROGRAM_SHIFTS`].
 pub const PROGRAM_WORD: usize = WORDS;
 
 /// And the address of the list of its tensors, 0 where there is none: how many stretches of its memory, then the first
@@ -41,13 +42,13 @@ pub const PROGRAM_WORD: usize = WORDS;
 pub const TENSORS_WORD: usize = WORDS + 1;
 
 /// The first word of its log: what programs were waiting for when a wait had given up. A program has the entry of the
-/// sum of its numbers, modulo [`LOG_ENTRIES`]; who comes second finds it taken.
+/// sum of its numbers, modulo [`LOG_ENTRIES`]; a second program finds it taken.
 pub const LOG_WORD: usize = WORDS + 2;
 
 /// How many entries the log has. A power of two.
 pub const LOG_ENTRIES: usize = 32;
 
-/// The words of an entry: not 0 where it is taken; then tag, address, expected, seen and program.
+/// The words of an entry: not 0 if it is taken; then tag, address, expected, seen and program.
 pub const ENTRY_WORDS: usize = 6;
 
 /// How many words a rank's own record has with its log.
@@ -67,5 +68,5 @@ pub const GOOD: i64 = 0;
 /// A wait has given up, and written the record.
 pub const BROKEN: i64 = 1;
 
-/// After how many polls that pause a wait on a GPU looks at the clock and the state again. A power of two.
+/// After how many pausing polls a wait on a GPU reads the clock and the state again. A power of two.
 pub const POLLS_OF_A_LOOK: i64 = 64;

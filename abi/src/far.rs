@@ -1,6 +1,6 @@
-//! What compiled code asks of the engine that reaches far ranks (rules N1 to N4).
+//! What compiled code requests from the engine that reaches far ranks (rules N1 to N4).
 
-/// An update of a value on a far rank; the old value is returned. The numbers are what `symm_rt_far_update` takes.
+/// An update of a value on a far rank, which returns the old value. The numbers are those of `symm_rt_far_update`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Update {
     /// Becomes the operand.
@@ -23,7 +23,7 @@ pub enum Update {
     UnsignedMin = 8,
     /// The larger one, unsigned.
     UnsignedMax = 9,
-    /// Becomes the operand if it is what is expected.
+    /// The operand, if the old value is the expected one.
     Swap = 10,
 }
 
@@ -49,7 +49,7 @@ impl Update {
         Self::ALL.get(code as usize).copied()
     }
 
-    /// What becomes of `old`, of `bits` bits; both values are zero-extended.
+    /// The new value for `old`, of `bits` bits; both are zero-extended.
     #[must_use]
     pub fn apply(self, old: u64, operand: u64, expected: u64, bits: u32) -> u64 {
         let mask = u64::MAX >> (64 - bits);

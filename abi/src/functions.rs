@@ -2,12 +2,12 @@
 //! defines them.
 //!
 //! In all of them `ctx` is a pointer to the calling rank's context table and `loc` a NUL-terminated `file:line:col`.
-//! Which rank and block calls is known from the thread, so `ctx` is not read. Texts end with a zero byte.
+//! The thread identifies the calling rank and block, so `ctx` is not read. Texts end with a zero byte.
 
 use crate::kernel::KernelFn;
 use std::ffi::{c_char, c_void};
 
-/// The type of a parameter or a result, as a machine has it.
+/// The machine type of a parameter or a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Type {
     /// An integer of 32 bits.
@@ -29,7 +29,7 @@ pub struct Function<const PARAMETERS: usize, const RESULTS: usize> {
     pub results: [Type; RESULTS],
 }
 
-/// What Rust's types are for a machine.
+/// The machine types of Rust's types.
 pub(crate) trait Machine {
     const TYPE: Type;
 }
@@ -74,7 +74,7 @@ macro_rules! functions {
         }
 
         impl Definitions {
-            /// The name and the address of every function, for whoever links compiled code.
+            /// The name and the address of every function, for linking compiled code.
             #[must_use]
             pub fn symbols(&self) -> Vec<(&'static str, usize)> {
                 vec![$((stringify!($name), self.$name as *const () as usize)),*]
@@ -85,15 +85,15 @@ macro_rules! functions {
 pub(crate) use functions;
 
 functions! {
-    /// Takes `bytes` zeroed bytes of the symmetric heap, at the same offset on every rank. Collective.
+    /// Allocates `bytes` zeroed bytes of the symmetric heap, at the same offset on every rank. Collective.
     ///
     /// `align` is in bytes; 0 means 256.
     ALLOC = symm_rt_alloc(ctx: *const i64, bytes: u64, align: u64, loc: *const c_char) -> *mut u8;
 
-    /// Gives back what [`ALLOC`] returned. Collective.
+    /// Frees what [`ALLOC`] returned. Collective.
     FREE = symm_rt_free(ctx: *const i64, ptr: *mut u8, loc: *const c_char);
 
-    /// Waits on the host for all ranks. A rank's launches are complete when it arrives, for they are when they return.
+    /// Waits on the host for all ranks. A rank's launches are complete when it arrives: launches return when they are.
     BARRIER_ALL = symm_rt_barrier_all(ctx: *const i64, loc: *const c_char);
 
     /// Copies `bytes` bytes between host memory and a heap.
@@ -140,11 +140,11 @@ functions! {
     /// Wakes waiters of `flag`; to be called after every signal's write.
     WAKE = symm_rt_wake(flag: *const u8);
 
-    /// Copies `bytes` bytes, either end of which may be on a far rank. They are there when it returns (rule N3).
+    /// Copies `bytes` bytes, either end of which may be on a far rank. They have arrived when it returns (rule N3).
     FAR_COPY = symm_rt_far_copy(ctx: *const i64, dst: *mut u8, src: *const u8, bytes: u64, loc: *const c_char);
 
-    /// Updates a value of `bytes` bytes on a far rank at once; the old value, zero-extended. `kind` is an
-    /// [`Update`](crate::far::Update)'s number, `expected` what a swap expects.
+    /// Updates a value of `bytes` bytes on a far rank atomically; returns the old value, zero-extended. `kind` is an
+    /// [`Update`](crate::far::Update)'s number, `expected` the value that a swap expects.
     FAR_UPDATE = symm_rt_far_update(
         ctx: *const i64, ptr: *mut u8, kind: u32, bytes: u32, value: u64, expected: u64, loc: *const c_char
     ) -> u64;
@@ -158,7 +158,7 @@ functions! {
     /// The transfer that this thread began last has ended.
     TRACE_END = symm_rt_trace_end();
 
-    /// A signal was sent to `flag`, whose value it made `value`; `op` is a
+    /// A signal was sent to `flag`, which now has the value `value`; `op` is a
     /// [`SignalKind`](crate::trace::SignalKind)'s number.
     TRACE_SIGNAL = symm_rt_trace_signal(
         ctx: *const i64, peer: i32, flag: *const u8, op: u32, value: u64, loc: *const c_char

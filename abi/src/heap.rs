@@ -3,10 +3,10 @@
 
 use crate::{WORD_BYTES, deadline, table};
 
-/// What the start of every heap, and so every distance between heaps, is a multiple of, in bytes (rule T4).
+/// The alignment of every heap, and so of every distance between heaps, in bytes (rule T4).
 pub const HEAP_ALIGN: u64 = 2 << 20;
 
-/// Bytes at the start of every heap that no allocation has. Zero at the start.
+/// Bytes at the start of every heap that are never allocated. They start as zeros.
 pub const RESERVED_BYTES: u64 = 2 << 20;
 
 /// Bytes at the end of what is reserved in which the rank's context table lies, where heaps are mapped on a GPU, and
@@ -18,24 +18,24 @@ pub const TABLE_OFFSET: u64 = RESERVED_BYTES - TABLE_BYTES;
 
 /// Where a rank's own record of what its kernels wait for starts ([`deadline`]), on the CPU too: after the context
 /// table, or what is in its place there.
-pub const DEADLINE_OFFSET: u64 = TABLE_OFFSET + 1280;
+pub const DEADLINE_OFFSET: u64 = TABLE_OFFSET + 2176;
 
 /// Where the word starts that holds the address of the trace buffer ([`crate::trace`]) of a rank's Triton kernels, or
 /// zero.
 pub const TRACE_OFFSET: u64 = TABLE_OFFSET + TABLE_BYTES - WORD_BYTES as u64;
 
 /// The words at the start of each heap that belong to barriers. With n ranks, block b of a kernel owns the n + 1 words
-/// from b × (n + 1) on: an epoch, then a flag for each rank. What comes after the last block's belongs to the barrier
-/// in the order of a stream.
+/// from b × (n + 1) on: an epoch, then a flag for each rank. The words after the last block's belong to the barrier in
+/// stream order.
 pub const BARRIER_WORDS: u64 = TABLE_OFFSET / WORD_BYTES as u64;
 
-/// Most ranks of a run.
+/// The most ranks of a run.
 pub const MAX_RANKS: u32 = 128;
 
-/// Most blocks of one rank that may use the device barrier.
+/// The most blocks of one rank that may use the device barrier.
 #[must_use]
 pub const fn max_barrier_blocks(num_ranks: u32) -> u64 {
-    // Widening, which `From` may not do in a constant.
+    // Widening, since `From` is not const.
     BARRIER_WORDS / (num_ranks as u64 + 1) - 1
 }
 
@@ -48,8 +48,8 @@ pub const UNMAPPED_IN_TRITON: i64 = 1 << 47;
 
 const _: () = assert!(RESERVED_BYTES.is_multiple_of(HEAP_ALIGN), "what follows is as aligned as the heap");
 const _: () = assert!(
-    (table::words(MAX_RANKS) * WORD_BYTES) as u64 <= DEADLINE_OFFSET - TABLE_OFFSET,
-    "the table of every run fits"
+    (table::words_with_reach(MAX_RANKS) * WORD_BYTES) as u64 <= DEADLINE_OFFSET - TABLE_OFFSET,
+    "the table of every run fits, also where an engine reaches ranks"
 );
 const _: () = assert!(
     DEADLINE_OFFSET + (deadline::LOGGED_WORDS * WORD_BYTES) as u64 <= TRACE_OFFSET,

@@ -40,8 +40,8 @@ pub type KernelFn = unsafe extern "C" fn(args: *const *const c_void, coords: *co
 /// The numbers of a launch: grid x, y, z, block x, y, z, and bytes of shared memory.
 pub const LAUNCH_DIMS: usize = 7;
 
-/// The function by which a host function is called: `slots` has a pointer to each argument, then one to where each
-/// result goes.
+/// The function by which a host function is called: `slots` has a pointer to each argument, then one to the place of
+/// each result.
 pub type EntryFn = unsafe extern "C" fn(slots: *const *mut c_void);
 
 /// The name of a host function's entry, an [`EntryFn`].
@@ -50,16 +50,25 @@ pub fn entry(function: &str) -> String {
     format!("{ENTRY}{function}")
 }
 
-/// What the names of entries begin with.
+/// The prefix of entries' names.
 pub const ENTRY: &str = "_symm_entry_";
 
-/// What a launch calls a kernel.
+/// The name of a kernel's function that takes its arguments through memory, a [`KernelFn`].
+#[must_use]
+pub fn packed(module: &str, kernel: &str) -> String {
+    format!("{PACKED}{module}_{kernel}")
+}
+
+/// The prefix of these functions' names.
+pub const PACKED: &str = "_symm_kernel_";
+
+/// A kernel's title, as a launch names it.
 #[must_use]
 pub fn title(module: &str, kernel: &str) -> String {
     format!("{module}::{kernel}")
 }
 
-/// The module and the kernel of a title; without a module where there is none in it.
+/// The module and the kernel of a title, which may have no module.
 #[must_use]
 pub fn parts(title: &str) -> (&str, &str) {
     title.split_once("::").unwrap_or(("", title))

@@ -1,7 +1,7 @@
-//! The contract between compiled code and the runtime: where things lie in memory, what functions are called, and how
-//! what is handed over as text is written.
+//! The contract between compiled code and the runtime: the layout of memory, the functions that are called, and the
+//! syntax of what is passed as text.
 //!
-//! The passes, the runtime, the tools and the Python package take it from here, so that the two sides of a call or of a
+//! The passes, the runtime, the tools and the Python package take it from here, so that the two sides of a call or a
 //! record cannot differ. It has no dependencies. A word is 64 bits.
 
 #![forbid(unsafe_code)]
@@ -14,6 +14,7 @@ pub mod format;
 pub mod functions;
 pub mod heap;
 pub mod kernel;
+pub mod packet;
 pub mod site;
 pub mod table;
 pub mod trace;

@@ -1,4 +1,4 @@
-//! The places in the source that the records of a GPU's kernels name by a number, and the types of values in messages.
+//! Source locations, which the records of GPU kernels name by a number, and the types of values in messages.
 //!
 //! The symbol [`SITES`] of a module holds a text for each place: location, types of values and message, with tabs in
 //! between, and a zero byte at the end.
@@ -36,7 +36,7 @@ pub fn parse(bytes: &[u8]) -> Vec<Site> {
     texts.map(site).collect()
 }
 
-/// How 64 bits that a message shows are read.
+/// The type of a 64-bit value in a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ValueKind {
     /// As a signed integer.
@@ -50,7 +50,7 @@ pub enum ValueKind {
 }
 
 impl ValueKind {
-    /// The letter that stands for it.
+    /// Its letter.
     #[must_use]
     pub fn letter(self) -> char {
         match self {
@@ -61,7 +61,7 @@ impl ValueKind {
         }
     }
 
-    /// What a letter stands for.
+    /// The kind with this letter.
     #[must_use]
     pub fn from_letter(letter: u8) -> Option<Self> {
         [Self::Signed, Self::Unsigned, Self::Float, Self::Pointer]

@@ -27,3 +27,9 @@ pub const FAR: i64 = 0;
 pub const fn words(num_ranks: u32) -> usize {
     HEADER_WORDS + num_ranks as usize + EXTENSION_WORDS
 }
+
+/// The words of a table that also says which ranks are near.
+#[must_use]
+pub const fn words_with_reach(num_ranks: u32) -> usize {
+    words(num_ranks) + num_ranks as usize
+}

@@ -1,34 +1,34 @@
 //! What blocks on a GPU record in the trace buffer of their rank, in the device's memory.
 //!
 //! The buffer starts with [`RECORD_WORDS`] words of its own, of which [`ASKED`] and [`ROOM`] are used; records of as
-//! many words follow. A record is written by the one thread that took it, and its end is zero until it has come. The
+//! many words follow. A record is written by the one thread that took it, and its end is zero until then. The
 //! values say where and how much; which they are depends on the [`Event`].
 
 use crate::wait::Compare;
 use std::fmt;
 
-/// How many records were asked for.
+/// How many records were requested.
 pub const ASKED: usize = 0;
-/// How many there is room for.
+/// How many records fit.
 pub const ROOM: usize = 1;
 
 /// The words of a record.
 pub const RECORD_WORDS: usize = 8;
 /// The word that holds the site and, from bit [`BLOCK_SHIFT`] on, the block.
 pub const PLACE: usize = 0;
-/// Where in [`PLACE`] the block starts.
+/// The bit of [`PLACE`] at which the block starts.
 pub const BLOCK_SHIFT: u32 = 32;
-/// The word of the time at the begin, in nanoseconds of the device's clock.
+/// The word of the start time, in nanoseconds of the device's clock.
 pub const BEGIN: usize = 1;
-/// The word of the time at the end.
+/// The word of the end time.
 pub const END: usize = 2;
-/// The first of the values that are known at the begin.
+/// The first of the values that are known at the start.
 pub const VALUES: usize = 3;
-/// Most of them.
+/// The most of them.
 pub const MOST_VALUES: usize = LATE_VALUES - VALUES;
 /// The first of the values that are known at the end.
 pub const LATE_VALUES: usize = 6;
-/// Most of them.
+/// The most of them.
 pub const MOST_LATE_VALUES: usize = RECORD_WORDS - LATE_VALUES;
 
 /// Of a record of a Triton kernel, whose [`PLACE`] is its op's tag: the address of the context table.
@@ -95,7 +95,7 @@ impl Transfer {
     }
 }
 
-/// What a record is of. Its text is the message of the record's [site](crate::site).
+/// The event of a record. Its text is the message of the record's [site](crate::site).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event<'a> {
     /// A block of a kernel. No values.
@@ -143,7 +143,7 @@ impl fmt::Display for Event<'_> {
 }
 
 impl<'a> Event<'a> {
-    /// The event that is written so.
+    /// The event with this text.
     #[must_use]
     pub fn parse(text: &'a str) -> Option<Self> {
         let (name, rest) = text.split_once(' ').unwrap_or((text, ""));

@@ -49,13 +49,13 @@ impl Compare {
         Self::ALL.get(code as usize).copied()
     }
 
-    /// The comparison, signed where that matters, that the dialect calls so.
+    /// The comparison with this name in the dialect; the signed one, where there are two.
     #[must_use]
     pub fn from_keyword(keyword: &str) -> Option<Self> {
         Self::ALL.into_iter().take(6).find(|compare| compare.keyword() == keyword)
     }
 
-    /// What the dialect calls it; whether it is unsigned is said elsewhere.
+    /// Its name in the dialect, which states unsignedness elsewhere.
     #[must_use]
     pub fn keyword(self) -> &'static str {
         match self {
@@ -103,7 +103,7 @@ impl fmt::Display for Compare {
 /// How often a wait on a GPU polls before it starts to pause between polls.
 pub const EAGER_POLLS: i64 = 256;
 
-/// How often a wait polls in order, on a GPU that does, before it takes the flag for one that comes later.
+/// How often a wait polls with acquire, on GPUs that do so, before it switches to relaxed polls.
 pub const ORDERED_POLLS: i64 = 64;
 
 #[cfg(test)]

@@ -5,14 +5,14 @@ from pathlib import Path
 # Bytes up to which a kernel is tried: packets take twice their bytes of the link.
 MOST_PACKET_BYTES, MOST_LINE_BYTES = 16 << 20, 64 << 20
 THREADS = (128, 256, 512, 1024)
-# All blocks of a launch run at once, on any GPU with so many multiprocessors.
+# All blocks of a launch run at once, on any GPU with this many multiprocessors.
 BLOCKS = (1, 2, 4, 8, 16, 32, 64, 128)
 MOST_BLOCKS = BLOCKS[-1]
 FLAG_BYTES = 128
 
 
 class AllReduces:
-    """On two ranks, of bfloat16. `slots` is memory of the heap for messages of so many bytes."""
+    """On two ranks, of bfloat16. `slots` is heap memory for messages of this many bytes."""
 
     def __init__(self, world, largest):
         import cupy

@@ -19,7 +19,7 @@ import sys
 import time
 from pathlib import Path
 
-# Multicast is no part of what is measured, and not every host allows it.
+# Multicast is not measured, and not every host allows it.
 os.environ.setdefault("NCCL_NVLS_ENABLE", "0")
 os.environ.setdefault("CUDA_MODULE_LOADING", "EAGER")
 

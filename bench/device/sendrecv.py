@@ -5,7 +5,7 @@
 
 Two ranks. *one way*: rank 0 sends a graph of messages, and rank 1 receives them; a time is a message's, of the slower
 rank. *there and back*: half of what a message and its answer take. *both ways*: both ranks send and receive at once.
-The bulk copy (`cp.async.bulk`, bench/device/by_hand.cu) has the blocks that symm has, and tells nobody that it is done.
+The bulk copy (`cp.async.bulk`, bench/device/by_hand.cu) has as many blocks as symm's, and does not signal its end.
 Competitors take turns; times are medians over the rounds. The results are checked first. Needs torch and Triton;
 nothing is installed. `--device cpu` tries the script itself.
 """

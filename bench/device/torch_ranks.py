@@ -23,7 +23,7 @@ def start(program, ranks, wheel, device):
         environment = {
             **os.environ, "PYTHONPATH": path or "", "WORLD_SIZE": str(ranks), "MASTER_ADDR": "127.0.0.1",
             "MASTER_PORT": str(free.getsockname()[1]), "TORCHELASTIC_RUN_ID": uuid.uuid4().hex,
-            # Multicast is no part of what is measured, and not every host allows it.
+            # Multicast is not measured, and not every host allows it.
             "NCCL_NVLS_ENABLE": "0",
         }  # fmt: skip
         free.close()

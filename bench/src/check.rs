@@ -2,13 +2,13 @@
 
 use crate::machine::{InWords as _, Machine};
 use crate::samples::Samples;
-use crate::table::{Table, number, ratio};
+use crate::table::{TextTable, number, ratio};
 use crate::{Effort, keep, memory, root};
 use anyhow::{Context as _, Result, ensure};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// A program, and what it is asked for.
+/// A program, and its arguments.
 struct Case {
     name: &'static str,
     file: &'static str,
@@ -113,10 +113,11 @@ impl Case {
 }
 
 /// What the figures say.
-pub fn tables(figures: &[Figures]) -> Vec<(&'static str, Table)> {
-    let mut time = Table::new(&["processor time, s", "symm-run", "symm-check", "ratio", "without start: ratio", "aim"]);
+pub fn tables(figures: &[Figures]) -> Vec<(&'static str, TextTable)> {
+    let mut time =
+        TextTable::new(&["processor time, s", "symm-run", "symm-check", "ratio", "without start: ratio", "aim"]);
     let mut memory =
-        Table::new(&["memory, MiB", "heaps", "symm-check", "its start", "growth", "growth / heaps", "aim"]);
+        TextTable::new(&["memory, MiB", "heaps", "symm-check", "its start", "growth", "growth / heaps", "aim"]);
     #[allow(clippy::cast_precision_loss, reason = "sizes of memory")]
     let mib = |bytes: u64| bytes as f64 / MIB as f64;
     for each in figures {

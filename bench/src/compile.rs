@@ -10,8 +10,8 @@ mod tools;
 
 use crate::machine::{InWords as _, Machine};
 use crate::samples::{Samples, processor_time};
-use crate::table::{Table, number, ratio};
-use crate::{Effort, keep};
+use crate::table::{TextTable, number, ratio};
+use crate::{Effort, keep, pipeline};
 use anyhow::{Context as _, Result};
 use melior::ir::Module;
 use melior::pass::PassManager;
@@ -19,43 +19,58 @@ use modules::Source;
 use serde::{Deserialize, Serialize};
 use symm_codegen::Frontend;
 
-/// The passes that check and improve a program, as every pipeline runs them before it lowers, without MLIR's own in
-/// between.
-pub const SYMM: &str = "any(symm-check-ranks,symm-check-host-access,symm-check-memory-order),symm-check-sync,\
-                        any(symm-check-memory-order),\
-                        any(symm-hoist-translation,symm-coalesce-signals,symm-infer-order)";
-/// What they are compared with, on the whole module, as `mlir-opt --canonicalize --cse` runs them.
+/// What ours are compared with, on the whole module, as `mlir-opt --canonicalize --cse` runs them.
 pub const UPSTREAM: &str = "canonicalize,cse";
 
+const OURS: &str = "symm passes";
+const THEIRS: &str = "canonicalize, cse";
 /// The competitor that works on one function after the other, as ours do.
 const PER_FUNCTION: &str = "any(canonicalize, cse)";
+const BEFORE: &str = "symm, all before lowering";
+const BEFORE_WITHOUT: &str = "all before lowering, without symm";
+const WHOLE: &str = "symm-nvvm, all of it";
+const WHOLE_WITHOUT: &str = "symm-nvvm, without symm";
 
 /// A pipeline on one of the two kinds of modules.
 struct Competitor {
-    name: &'static str,
+    name: String,
     source: Source,
-    pipeline: &'static str,
+    pipeline: String,
+    /// The most ops of a module that it runs on.
+    most: usize,
 }
 
-const fn competitor(name: &'static str, source: Source, pipeline: &'static str) -> Competitor {
-    Competitor { name, source, pipeline }
+/// The passes that check and improve a program before it is lowered, without MLIR's own in between, as the pipeline for
+/// GPUs runs them.
+pub fn symm() -> String {
+    pipeline::only_symm(&pipeline::before_lowering(&pipeline::nvvm()))
 }
 
-/// The first is ours, the second what it is compared with.
-const COMPETITORS: &[Competitor] = &[
-    competitor("symm passes", Source::Symm, SYMM),
-    competitor("canonicalize, cse", Source::Upstream, UPSTREAM),
-    competitor(PER_FUNCTION, Source::Upstream, "any(canonicalize,cse)"),
-    competitor("canonicalize, cse on symm ops", Source::Symm, UPSTREAM),
-    competitor("symm-check-ranks", Source::Symm, "symm-check-ranks"),
-    competitor("symm-check-host-access", Source::Symm, "symm-check-host-access"),
-    competitor("symm-check-memory-order", Source::Symm, "symm-check-memory-order"),
-    competitor("symm-check-sync", Source::Symm, "symm-check-sync"),
-    competitor("symm-hoist-translation", Source::Symm, "symm-hoist-translation"),
-    competitor("symm-coalesce-signals", Source::Symm, "symm-coalesce-signals"),
-    competitor("symm-infer-order", Source::Symm, "symm-infer-order"),
-    competitor("symm-lower-to-cpu", Source::Symm, "symm-lower-to-cpu"),
-];
+fn competitors() -> Vec<Competitor> {
+    let (symm, all) = (symm(), pipeline::nvvm());
+    let before = pipeline::before_lowering(&all);
+    let of = |name: &str, source, pipeline: &str| Competitor {
+        name: name.to_owned(),
+        source,
+        pipeline: pipeline.to_owned(),
+        most: usize::MAX,
+    };
+    let mut competitors = vec![
+        of(OURS, Source::Symm, &symm),
+        of(THEIRS, Source::Upstream, UPSTREAM),
+        of(PER_FUNCTION, Source::Upstream, "any(canonicalize,cse)"),
+        of("canonicalize, cse on symm ops", Source::Symm, UPSTREAM),
+        of(BEFORE, Source::Symm, &before),
+        of(BEFORE_WITHOUT, Source::Upstream, &pipeline::without_symm(&before)),
+    ];
+    competitors.extend(pipeline::names(&symm).into_iter().map(|name| of(name, Source::Symm, name)));
+    competitors.push(of("symm-lower-to-cpu", Source::Symm, "symm-lower-to-cpu"));
+    // A larger module takes them minutes, and says the same.
+    competitors.push(Competitor { most: 100_000, ..of(WHOLE, Source::Symm, &all) });
+    let without = pipeline::without_symm(&all);
+    competitors.push(Competitor { most: 100_000, ..of(WHOLE_WITHOUT, Source::Upstream, &without) });
+    competitors
+}
 
 /// What was measured on modules of one size.
 #[derive(Serialize, Deserialize)]
@@ -101,7 +116,7 @@ impl Size {
 pub fn run(effort: Effort) -> Result<()> {
     let sizes: &[usize] = effort.pick(&[1_000, 10_000, 100_000, 1_000_000], &[1_000, 3_000]);
     let machine = Machine::here();
-    println!("compile: {SYMM}\n     vs. {UPSTREAM}\n{}\n", machine.line());
+    println!("compile: {}\n     vs. {UPSTREAM}\n{}\n", symm(), machine.line());
     let mut figures = Vec::new();
     for &size in sizes {
         figures.push(measure(size, effort)?);
@@ -132,19 +147,20 @@ fn measure(size: usize, effort: Effort) -> Result<Size> {
     }
     let context = symm_dialect::context(modules[0].context());
     let mut managers = Vec::new();
-    for competitor in COMPETITORS {
+    let competitors: Vec<_> = competitors().into_iter().filter(|each| size <= each.most).collect();
+    for competitor in &competitors {
         let manager = PassManager::new(context);
         let text = format!("builtin.module({})", competitor.pipeline);
         melior::utility::parse_pass_pipeline(manager.as_operation_pass_manager(), &text)
             .with_context(|| format!("pipeline {text}"))?;
         managers.push(manager);
     }
-    let mut times = vec![Samples::default(); COMPETITORS.len()];
+    let mut times = vec![Samples::default(); competitors.len()];
     let (most, least, budget) = effort.pick((25, 3, 6.0), (1, 1, 0.0));
-    let mut spent = vec![0.0; COMPETITORS.len()];
+    let mut spent = vec![0.0; competitors.len()];
     // The first round warms up: caches, and what a pass manager prepares when it runs for the first time.
     for round in 0..=most {
-        for (((competitor, manager), times), spent) in COMPETITORS.iter().zip(&managers).zip(&mut times).zip(&mut spent)
+        for (((competitor, manager), times), spent) in competitors.iter().zip(&managers).zip(&mut times).zip(&mut spent)
         {
             if times.0.len() >= least && *spent > budget {
                 continue;
@@ -154,7 +170,7 @@ fn measure(size: usize, effort: Effort) -> Result<Size> {
             let copy = (*original.as_operation()).clone();
             let mut copy = Module::from_operation(copy).context("the clone of a module is a module")?;
             let start = processor_time();
-            manager.run(&mut copy).with_context(|| competitor.pipeline)?;
+            manager.run(&mut copy).with_context(|| competitor.pipeline.clone())?;
             let time = processor_time() - start;
             if round > 0 {
                 times.0.push(time);
@@ -164,10 +180,10 @@ fn measure(size: usize, effort: Effort) -> Result<Size> {
         }
     }
     drop(modules);
-    let runs = COMPETITORS
-        .iter()
+    let runs = competitors
+        .into_iter()
         .zip(times)
-        .map(|(competitor, times)| Run { name: competitor.name.into(), source: competitor.source, times })
+        .map(|(competitor, times)| Run { name: competitor.name, source: competitor.source, times })
         .collect();
     Ok(Size { asked: size, modules: shapes, runs, tools: tools::measure(size, effort)? })
 }
@@ -175,31 +191,36 @@ fn measure(size: usize, effort: Effort) -> Result<Size> {
 /// One of the times of a module.
 type Part = fn(&Shape) -> f64;
 
+/// The competitors that the picture shows.
+pub const DRAWN: [&str; 6] = [OURS, THEIRS, PER_FUNCTION, BEFORE, BEFORE_WITHOUT, "symm-lower-to-cpu"];
+
 /// What the figures say.
-pub fn tables(figures: &[Size]) -> Vec<(&'static str, Table)> {
-    let (ours, theirs) = (COMPETITORS[0].name, COMPETITORS[1].name);
+pub fn tables(figures: &[Size]) -> Vec<(&'static str, TextTable)> {
     let mut titles = vec!["ns per op".to_owned()];
     titles.extend(figures.iter().map(|size| format!("{} ops", size.asked)));
     titles.push("growth".into());
     let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
-    let mut times = Table::new(&titles);
+    let mut times = TextTable::new(&titles);
     let from = figures.iter().find(|size| size.asked >= 10_000).unwrap_or(&figures[0]);
     let last = figures.last().expect("a run has sizes");
-    for competitor in COMPETITORS {
-        let mut cells = vec![competitor.name.to_owned()];
-        cells.extend(figures.iter().map(|size| number(size.per_op(competitor.name))));
-        cells.push(ratio(last.per_op(competitor.name) / from.per_op(competitor.name)));
+    for name in figures[0].runs.iter().map(|run| &run.name) {
+        let mut cells = vec![name.clone()];
+        cells.extend(figures.iter().map(|size| number(size.per_op(name))));
+        cells.push(ratio(last.per_op(name) / from.per_op(name)));
         times.row(cells);
     }
-    for (name, other) in
-        [(format!("**{ours} / {theirs}**"), theirs), (format!("{ours} / {PER_FUNCTION}"), PER_FUNCTION)]
-    {
-        let mut cells = vec![name];
-        cells.extend(figures.iter().map(|size| ratio(size.per_op(ours) / size.per_op(other))));
+    for (title, one, other) in [
+        (format!("**{OURS} / {THEIRS}**"), OURS, THEIRS),
+        (format!("{OURS} / {PER_FUNCTION}"), OURS, PER_FUNCTION),
+        ("all before lowering: with / without symm".to_owned(), BEFORE, BEFORE_WITHOUT),
+        ("symm-nvvm: with / without symm".to_owned(), WHOLE, WHOLE_WITHOUT),
+    ] {
+        let mut cells = vec![title];
+        cells.extend(figures.iter().map(|size| ratio(size.per_op(one) / size.per_op(other))));
         cells.push(String::new());
         times.row(cells);
     }
-    let mut text = Table::new(&titles);
+    let mut text = TextTable::new(&titles);
     for (name, part) in [("parse", (|shape| shape.parse) as Part), ("print", |shape| shape.print)] {
         for source in [Source::Symm, Source::Upstream] {
             let per_op = |size: &Size| {

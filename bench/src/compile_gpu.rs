@@ -13,6 +13,7 @@
 
 mod kernels;
 
+use crate::pipeline::{self, until_lowered, without_symm};
 use crate::{Effort, target};
 use anyhow::Result;
 use kernels::{Mix, with_pointers, with_symm};
@@ -38,35 +39,6 @@ const HEAPS: &[(&str, &str)] = &[
     ("strided", "symm.num_ranks = 8 : i32, symm.heap_stride = 4294967296 : i64, symm.table_in_heap, "),
 ];
 
-/// The pipeline for the chip with its options as they are at first.
-fn pipeline() -> String {
-    let pipeline = symm_passes::PIPELINES.iter().find(|pipeline| pipeline.flag == "symm-nvvm").expect("there is one");
-    (pipeline.text)(&symm_passes::Values::new(pipeline.options, Vec::new()))
-}
-
-/// A pipeline without the passes of this project.
-fn without_symm(pipeline: &str) -> String {
-    let passes: Vec<&str> = passes(pipeline).into_iter().filter(|pass| !pass.starts_with("symm-")).collect();
-    passes.join(",")
-}
-
-/// A pipeline up to the pass that lowers symm ops.
-fn until_lowered(pipeline: &str) -> String {
-    let passes = passes(pipeline);
-    let last = passes.iter().position(|pass| pass.starts_with("symm-lower-")).expect("the pipeline lowers them");
-    passes[..=last].join(",")
-}
-
-/// The passes of a pipeline, those in brackets as one.
-fn passes(pipeline: &str) -> Vec<&str> {
-    let mut depth = 0;
-    let at_top = |letter: char| {
-        depth += i32::from("{(".contains(letter)) - i32::from("})".contains(letter));
-        letter == ',' && depth == 0
-    };
-    pipeline.split(at_top).collect()
-}
-
 /// The processor time of this thread so far.
 fn processor_time() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
@@ -87,7 +59,7 @@ fn compile(frontend: &Frontend, source: &Path, pipeline: &str) -> Result<([f64; 
     let parse = lap();
     frontend.run_pipeline(&mut module, pipeline)?;
     let lower = lap();
-    let llvm = translate_device(&module, &gpu, Level::O2)?;
+    let llvm = translate_device(&module, &gpu, Level::O2, None)?;
     let optimise = lap();
     let ptx = assembly(&llvm, &gpu, Level::O2)?;
     let emit = lap();
@@ -105,9 +77,12 @@ pub fn run(effort: Effort) -> Result<()> {
     let frontend = Frontend::new();
     let folder = target()?.join("compile-gpu");
     std::fs::create_dir_all(&folder)?;
-    let symm_pipeline = pipeline();
+    let symm_pipeline = pipeline::nvvm();
     let pipelines = [symm_pipeline.clone(), without_symm(&symm_pipeline), without_symm(&symm_pipeline)];
-    println!("| kernel | | parse | lower | optimise | emit | all, ms |\n|---|---|---:|---:|---:|---:|---:|");
+    println!(
+        "| kernel | | parse | lower | optimise | emit | all, ms | instructions |\n\
+         |---|---|---:|---:|---:|---:|---:|---:|"
+    );
     for (mix, (heaps, attributes)) in MIXES.iter().flat_map(|mix| HEAPS.iter().map(move |heaps| (mix, heaps))) {
         let name = format!("{}, {heaps}", mix.name);
         let files =
@@ -117,7 +92,8 @@ pub fn run(effort: Effort) -> Result<()> {
         let mut lowered = frontend.parse(&files[0])?;
         frontend.run_pipeline(&mut lowered, &until_lowered(&symm_pipeline))?;
         std::fs::write(&files[2], lowered.as_operation().to_string())?;
-        print_rows(&name, &measure(&frontend, &files, &pipelines, effort.pick(60, 1))?);
+        let samples = measure(&frontend, &files, &pipelines, effort.pick(60, 1))?;
+        print_rows(&name, &samples, &files.map(|file| instructions(&file.with_extension("ptx"))));
     }
     Ok(())
 }
@@ -143,15 +119,25 @@ fn measure(
     Ok(samples)
 }
 
-fn print_rows(name: &str, samples: &[Vec<[f64; 4]>]) {
+/// How many instructions of PTX a kernel has.
+fn instructions(ptx: &Path) -> usize {
+    let text = std::fs::read_to_string(ptx).unwrap_or_default();
+    let is_instruction = |line: &&str| {
+        let line = line.trim();
+        line.ends_with(';') && !line.starts_with(['.', '/', ')']) && line != ";"
+    };
+    text.lines().filter(is_instruction).count()
+}
+
+fn print_rows(name: &str, samples: &[Vec<[f64; 4]>], instructions: &[usize; COMPETITORS.len()]) {
     let total = |index: usize| median(samples[index].iter().map(|times| times.iter().sum()));
     for (index, what) in COMPETITORS.into_iter().enumerate() {
         print!("| {name} | {what} ");
         for stage in 0..4 {
             print!("| {:.2} ", 1e3 * median(samples[index].iter().map(|times| times[stage])));
         }
-        println!("| {:.2} |", 1e3 * total(index));
+        println!("| {:.2} | {} |", 1e3 * total(index), instructions[index]);
     }
-    println!("| {name} | to direct pointers | | | | | {:.3} |", total(0) / total(1));
-    println!("| {name} | to written out | | | | | {:.3} |", total(0) / total(2));
+    println!("| {name} | to direct pointers | | | | | {:.3} | |", total(0) / total(1));
+    println!("| {name} | to written out | | | | | {:.3} | |", total(0) / total(2));
 }

@@ -7,7 +7,7 @@ mod program;
 pub mod put;
 
 use crate::machine::{InWords as _, Machine};
-use crate::table::Table;
+use crate::table::TextTable;
 use crate::{Effort, keep};
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
@@ -38,7 +38,7 @@ pub fn run(effort: Effort) -> Result<()> {
 }
 
 /// What the figures say.
-pub fn tables(figures: &Figures) -> Vec<(&'static str, Table)> {
+pub fn tables(figures: &Figures) -> Vec<(&'static str, TextTable)> {
     vec![
         ("Signal ping-pong between two ranks", figures.ping_pong.table()),
         ("Bulk put", put::table(&figures.put)),

@@ -4,7 +4,7 @@
 
 use crate::machine::Host;
 use crate::samples::Samples;
-use crate::table::{Table, number, ratio};
+use crate::table::{TextTable, number, ratio};
 use crate::{Effort, cpu, kept, root, target};
 use anyhow::{Context as _, Result, ensure};
 use serde::Deserialize;
@@ -91,7 +91,7 @@ pub fn run(effort: Effort) -> Result<()> {
 }
 
 /// What the figures say.
-pub fn tables(figures: &Figures) -> Vec<(&'static str, Table)> {
+pub fn tables(figures: &Figures) -> Vec<(&'static str, TextTable)> {
     vec![
         ("Bulk put, one way: symm in GB/s, and its ratio to the best by hand", copies(figures, "put", false)),
         ("Bulk get, one way", copies(figures, "get", false)),
@@ -102,7 +102,7 @@ pub fn tables(figures: &Figures) -> Vec<(&'static str, Table)> {
     ]
 }
 
-fn copies(figures: &Figures, op: &str, both: bool) -> Table {
+fn copies(figures: &Figures, op: &str, both: bool) -> TextTable {
     let points = || figures.copies.iter().filter(|point| point.op == op && point.both == both);
     let mut blocks: Vec<_> = points().map(|point| point.blocks).collect();
     let mut sizes: Vec<_> = points().map(|point| point.bytes).collect();
@@ -112,7 +112,7 @@ fn copies(figures: &Figures, op: &str, both: bool) -> Table {
     sizes.dedup();
     let titles: Vec<_> =
         std::iter::once("blocks".to_owned()).chain(sizes.iter().copied().map(cpu::put::bytes)).collect();
-    let mut table = Table::new(&titles.iter().map(String::as_str).collect::<Vec<_>>());
+    let mut table = TextTable::new(&titles.iter().map(String::as_str).collect::<Vec<_>>());
     for count in blocks {
         let cell = |size: &u64| {
             let point = points().find(|point| point.blocks == count && point.bytes == *size);
@@ -126,8 +126,8 @@ fn copies(figures: &Figures, op: &str, both: bool) -> Table {
     table
 }
 
-fn others(figures: &Figures) -> Table {
-    let mut table = Table::new(&["size", "copy engine", "both ways", "NCCL", "both ways"]);
+fn others(figures: &Figures) -> TextTable {
+    let mut table = TextTable::new(&["size", "copy engine", "both ways", "NCCL", "both ways"]);
     for one_way in figures.others.iter().filter(|others| !others.both) {
         let both = figures.others.iter().find(|others| others.both && others.bytes == one_way.bytes);
         let cell = |others: Option<&Others>, name| {
@@ -140,8 +140,8 @@ fn others(figures: &Figures) -> Table {
     table
 }
 
-fn latency(figures: &Figures) -> Table {
-    let mut table = Table::new(&["µs", "symm", "by hand", "ratio"]);
+fn latency(figures: &Figures) -> TextTable {
+    let mut table = TextTable::new(&["µs", "symm", "by hand", "ratio"]);
     for row in &figures.latency {
         let median = |ours| {
             let runs = row.runs.iter().filter(|(name, _)| is_ours(name) == ours);

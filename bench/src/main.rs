@@ -14,6 +14,7 @@ mod cpu;
 mod device;
 mod machine;
 mod memory;
+mod pipeline;
 mod plot;
 mod publish;
 mod samples;

@@ -8,7 +8,7 @@ use std::ffi::{OsStr, OsString};
 use std::process::{Command, Stdio};
 use wait4::Wait4;
 
-/// A command to give to [`peak`], whose standard output is lost.
+/// A command to give to [`usage`], whose standard output is lost.
 pub fn command(program: &OsStr) -> Result<Command> {
     let mut command = Command::new(std::env::current_exe()?);
     command.arg("--").arg(program);

@@ -4,10 +4,11 @@ use crate::compile::{self, Size};
 use crate::machine::{Host, InWords, Machine};
 use crate::plot::{Axis, Chart, Line};
 use crate::samples::Samples;
-use crate::table::{Table, number};
+use crate::table::{TextTable, number};
 use crate::{Raw, check, cpu, device, kept, root, target, triton};
 use anyhow::{Context as _, Result, ensure};
 use std::fs;
+use std::process::Command;
 
 /// The document whose tables are written; each lies between `<!-- NAME -->` and `<!-- end -->`.
 const DOCUMENT: &str = "docs/benchmarks.md";
@@ -75,7 +76,7 @@ impl Page {
         &mut self,
         name: &'static str,
         raw: &Raw<T, impl InWords>,
-        tables: &[(&'static str, Table)],
+        tables: &[(&'static str, TextTable)],
     ) -> Result<()> {
         ensure!(!raw.quick, "the figures of {name} are from a quick run: run `./x bench {name}` without --quick");
         let mark = format!("<!-- {name} -->\n");
@@ -88,7 +89,7 @@ impl Page {
             "the figures of {name} are of {hardware}, and those in {DOCUMENT} of {}: measure there, or add --force",
             old.unwrap_or_default().trim_end_matches('.')
         );
-        let mut block = format!("Measured on: {}.\n", raw.machine.line());
+        let mut block = format!("Measured on: {}; published after commit {}.\n", raw.machine.line(), commit()?);
         for (title, table) in tables {
             block.extend(["\n", title, ":\n\n", &table.text()]);
         }
@@ -96,6 +97,14 @@ impl Page {
         self.names.push(name);
         Ok(())
     }
+}
+
+/// The newest commit and its date, by which readers find the code that was measured.
+fn commit() -> Result<String> {
+    let output =
+        Command::new("git").args(["log", "-1", "--format=%h of %cs"]).output().context("git does not start")?;
+    ensure!(output.status.success(), "git log: {}", String::from_utf8_lossy(&output.stderr));
+    Ok(String::from_utf8(output.stdout)?.trim().to_owned())
 }
 
 fn time_per_op(figures: &[Size]) -> Chart<'static> {
@@ -108,8 +117,8 @@ fn time_per_op(figures: &[Size]) -> Chart<'static> {
     Chart {
         title: "Time per op in the passes",
         x: Axis { title: "ops in the module", base: Some(10.0), label: |ops| format!("{ops:.0}") },
-        y: Axis { title: "ns per op", base: Some(10.0), label: number },
-        lines: figures[0].runs.iter().map(|run| line(&run.name)).collect(),
+        y: Axis { title: "ns per op", base: Some(2.0), label: number },
+        lines: compile::DRAWN.map(line).into(),
     }
 }
 

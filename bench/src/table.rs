@@ -1,11 +1,11 @@
 //! Tables that read well on a terminal and in Markdown.
 
 /// A table; the first column is text, the others are numbers.
-pub struct Table {
+pub struct TextTable {
     rows: Vec<Vec<String>>,
 }
 
-impl Table {
+impl TextTable {
     /// A table with these titles.
     pub fn new(titles: &[&str]) -> Self {
         Self { rows: vec![titles.iter().map(|&title| title.to_owned()).collect()] }
@@ -65,11 +65,11 @@ pub fn ratio(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::Table;
+    use super::TextTable;
 
     #[test]
     fn columns_are_aligned() {
-        let mut table = Table::new(&["what", "ns"]);
+        let mut table = TextTable::new(&["what", "ns"]);
         table.row(["a longer name".to_owned(), "1".to_owned()]);
         assert_eq!(table.text(), "| what          | ns |\n|---------------|---:|\n| a longer name |  1 |\n");
     }

@@ -5,7 +5,7 @@
 use crate::machine::Host;
 use crate::plot::{Axis, Chart, Line};
 use crate::samples::Samples;
-use crate::table::{Table, number, ratio};
+use crate::table::{TextTable, number, ratio};
 use crate::{Effort, cpu, kept, root, target};
 use anyhow::{Context as _, Result, ensure};
 use serde::Deserialize;
@@ -23,7 +23,7 @@ pub struct Figures {
 struct Copies {
     loops: Vec<Loop>,
     blocks: Vec<Block>,
-    engines: Vec<Engine>,
+    engines: Vec<CopyEngine>,
 }
 
 /// Samples of each competitor.
@@ -49,7 +49,7 @@ struct Block {
 
 /// Copies without a kernel of ours: GB/s of each of two GPUs.
 #[derive(Deserialize)]
-struct Engine {
+struct CopyEngine {
     bytes: u64,
     runs: Runs,
 }
@@ -96,7 +96,7 @@ pub fn run(effort: Effort) -> Result<()> {
 }
 
 /// What the figures say.
-pub fn tables(figures: &Figures) -> Vec<(&'static str, Table)> {
+pub fn tables(figures: &Figures) -> Vec<(&'static str, TextTable)> {
     let Figures { copies, gather, launch } = figures;
     vec![
         (
@@ -116,15 +116,15 @@ fn median(runs: &Runs, name: &str) -> f64 {
 }
 
 /// The numbers of programs that there are figures of, as titles.
-fn programs(first: &str, points: impl Iterator<Item = u32>) -> (Vec<u32>, Table) {
+fn programs(first: &str, points: impl Iterator<Item = u32>) -> (Vec<u32>, TextTable) {
     let mut programs: Vec<_> = points.collect();
     programs.sort_unstable();
     programs.dedup();
     let titles: Vec<_> = std::iter::once(first.to_owned()).chain(programs.iter().map(u32::to_string)).collect();
-    (programs, Table::new(&titles.iter().map(String::as_str).collect::<Vec<_>>()))
+    (programs, TextTable::new(&titles.iter().map(String::as_str).collect::<Vec<_>>()))
 }
 
-fn loops(copies: &Copies, op: &str) -> Table {
+fn loops(copies: &Copies, op: &str) -> TextTable {
     let points = || copies.loops.iter().filter(|point| point.op == op);
     let (programs, mut table) = programs("type, programs", points().map(|point| point.programs));
     let mut types: Vec<_> = points().map(|point| &point.ty).collect();
@@ -149,7 +149,7 @@ fn best(runs: &Runs, ours: bool) -> f64 {
     runs.map(|(_, samples)| samples.median()).fold(f64::NAN, f64::max)
 }
 
-fn blocks(copies: &Copies) -> Table {
+fn blocks(copies: &Copies) -> TextTable {
     let (programs, mut table) = programs("op, programs", copies.blocks.iter().map(|point| point.programs));
     for op in ["get", "put"] {
         let cell = |count: &u32| {
@@ -164,19 +164,19 @@ fn blocks(copies: &Copies) -> Table {
     table
 }
 
-fn engines(copies: &Copies) -> Table {
+fn engines(copies: &Copies) -> TextTable {
     let names: Vec<_> = copies.engines.iter().flat_map(|engine| engine.runs.keys()).map(String::as_str).collect();
     let names = &names[..copies.engines.first().map_or(0, |engine| engine.runs.len())];
-    let mut table = Table::new(&[&["size"], names].concat());
-    for Engine { bytes, runs } in &copies.engines {
+    let mut table = TextTable::new(&[&["size"], names].concat());
+    for CopyEngine { bytes, runs } in &copies.engines {
         let cells = names.iter().map(|name| number(median(runs, name)));
         table.row(std::iter::once(cpu::put::bytes(*bytes)).chain(cells));
     }
     table
 }
 
-fn products(gather: &[Product]) -> Table {
-    let mut table = Table::new(
+fn products(gather: &[Product]) -> TextTable {
+    let mut table = TextTable::new(
         &std::iter::once("µs".to_owned())
             .chain(gather.iter().map(|Product { m, n, k, .. }| format!("{m} × {n} × {k}")))
             .collect::<Vec<_>>()
@@ -192,8 +192,8 @@ fn products(gather: &[Product]) -> Table {
     table
 }
 
-fn launches(launch: &Launch) -> Table {
-    let mut table = Table::new(&["kernel", "median", "half lie within ±"]);
+fn launches(launch: &Launch) -> TextTable {
+    let mut table = TextTable::new(&["kernel", "median", "half lie within ±"]);
     for (name, samples) in &launch.launch {
         table.row([name.clone(), number(samples.median()), format!("{:.0} %", samples.spread() * 100.0)]);
     }

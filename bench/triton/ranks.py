@@ -5,7 +5,7 @@ import os
 import sys
 from pathlib import Path
 
-# Multicast is no part of what is measured, and not every host allows it.
+# Multicast is not measured, and not every host allows it.
 os.environ.setdefault("NCCL_NVLS_ENABLE", "0")
 os.environ.setdefault("TORCH_SYMM_MEM_DISABLE_MULTICAST", "1")
 

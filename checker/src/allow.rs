@@ -41,7 +41,7 @@ impl Allowances {
     /// A place is `FILE`, `FILE:LINE` or `FILE:LINE:COLUMN`, or the end of one from a `/` on; `*` in it is any text.
     ///
     /// # Errors
-    /// The first line that is no allowance.
+    /// The first line that is not an allowance.
     pub fn read(name: &str, text: &str) -> Result<Self, BadAllowance> {
         let lines = text.lines().enumerate().map(|(at, line)| (at + 1, line.trim()));
         let said = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
@@ -76,10 +76,10 @@ impl Allowance {
         }
         let Some(kind) = Kind::ALL.into_iter().find(|each| each.name() == kind) else {
             let all = Kind::ALL.map(Kind::name).join(", ");
-            return bad(format!("'{kind}' is no kind of finding; they are {all}"));
+            return bad(format!("'{kind}' is not a kind of finding; they are {all}"));
         };
         if reason.trim().is_empty() {
-            return bad(format!("it says no reason: write after '{kind}' why this is allowed"));
+            return bad(format!("the reason is missing: write after '{kind}' why this is allowed"));
         }
         Ok(Self { stands, place: place.into(), kind, reason: reason.trim().into() })
     }
@@ -147,7 +147,7 @@ mod tests {
         assert_eq!(read("# why\n\n a.mlir:3\trace   it is a hint \n*  never-waited of an older version"), Ok(2));
         let first = |text: &str| read(text).unwrap_err();
         assert!(first("\na.mlir").starts_with("f:2: write PLACE KIND REASON"));
-        assert!(first("a.mlir rcae why").starts_with("f:1: 'rcae' is no kind of finding; they are race, "));
-        assert!(first("a.mlir race  ").starts_with("f:1: it says no reason"));
+        assert!(first("a.mlir rcae why").starts_with("f:1: 'rcae' is not a kind of finding; they are race, "));
+        assert!(first("a.mlir race  ").starts_with("f:1: the reason is missing"));
     }
 }

@@ -54,6 +54,8 @@ pub struct Report {
     pub executions: usize,
     /// How many of them were given up, because they took too many steps.
     pub given_up: usize,
+    /// How many steps of a schedule that was replayed could not be followed: it is one of another program.
+    pub left_out: usize,
     /// Whether there is no other execution that reads other values.
     pub is_exhausted: bool,
     /// What was found and is allowed.
@@ -88,7 +90,7 @@ impl fmt::Display for Report {
         if given_up > 0 {
             write!(f, ", {given_up} given up after too many steps")?;
         }
-        let space = if self.is_exhausted { "there are no others that differ" } else { "of others nothing is known" };
+        let space = if self.is_exhausted { "there are no others that differ" } else { "nothing is known of others" };
         writeln!(f, "; {space}")
     }
 }
@@ -102,7 +104,11 @@ pub fn check(program: &dyn Program, schedules: &Schedules, limits: Limits) -> Re
     let mut check = Check { program, limits, report: Report::default(), found: BTreeMap::new() };
     match schedules {
         Schedules::InTurn => drop(check.run(&mut InTurn::default(), None)),
-        Schedules::Replay(schedule) => drop(check.run(&mut Follow::new(schedule), None)),
+        Schedules::Replay(schedule) => {
+            let mut follow = Follow::new(schedule);
+            check.run(&mut follow, None);
+            check.report.left_out = follow.left_out;
+        }
         Schedules::Random { seed, executions, changes } => check.random(*seed, *executions, *changes),
         Schedules::All { executions } => check.all(*executions),
     }
@@ -115,9 +121,7 @@ pub fn draw(program: &dyn Program, found: &Found, limits: Limits) -> Picture {
     let mut run = Run::new(program, limits);
     run.record();
     let mut chooser = Follow::new(&found.schedule);
-    while let Some(choice) = chooser.choose(&mut run).filter(|_| !run.is_at_limit()) {
-        run.step(choice);
-    }
+    while chooser.advance(&mut run) {}
     let trace = run.recorded().unwrap_or_default();
     let key = found.finding.key();
     let same = run.findings().into_iter().find(|finding| finding.key() == key);
@@ -247,14 +251,8 @@ struct Executed {
 
 fn execute(program: &dyn Program, chooser: &mut dyn Chooser, limits: Limits) -> Executed {
     let mut run = Run::new(program, limits);
-    let mut is_whole = true;
-    while let Some(choice) = chooser.choose(&mut run) {
-        if run.is_at_limit() {
-            is_whole = false;
-            break;
-        }
-        run.step(choice);
-    }
+    while chooser.advance(&mut run) {}
+    let is_whole = !run.is_at_limit() || run.enabled().is_empty();
     let (schedule, tasks) = (run.choices.clone(), run.machine.tasks().len());
     Executed { findings: run.findings(), schedule, tasks, is_whole }
 }

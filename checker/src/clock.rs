@@ -18,12 +18,14 @@ pub struct Clock(Vec<u32>);
 impl Clock {
     /// The last step of a task that comes before; 0 if none does.
     #[must_use]
+    #[inline]
     pub fn of(&self, task: TaskId) -> u32 {
         self.0.get(task).copied().unwrap_or(0)
     }
 
     /// Whether a step comes before.
     #[must_use]
+    #[inline]
     pub fn covers(&self, epoch: Epoch) -> bool {
         self.of(epoch.task) >= epoch.step
     }
@@ -44,13 +46,41 @@ impl Clock {
         }
     }
 
-    /// One more step of a task.
-    pub fn tick(&mut self, task: TaskId) -> Epoch {
-        if self.0.len() <= task {
-            self.0.resize(task + 1, 0);
+    /// What it knows, but of one task no more than this step.
+    #[must_use]
+    pub fn up_to(mut self, epoch: Epoch) -> Self {
+        if let Some(step) = self.0.get_mut(epoch.task) {
+            *step = epoch.step.min(*step);
         }
-        self.0[task] += 1;
-        Epoch { task, step: self.0[task] }
+        self
+    }
+
+    /// Learns of a step of a task, and of all before it.
+    pub fn reach(&mut self, epoch: Epoch) {
+        if self.0.len() <= epoch.task {
+            self.0.resize(epoch.task + 1, 0);
+        }
+        let step = &mut self.0[epoch.task];
+        *step = epoch.step.max(*step);
+    }
+
+    /// So many more steps of a task.
+    #[inline]
+    pub fn advance(&mut self, task: TaskId, steps: u32) {
+        let step = self.of(task).wrapping_add(steps);
+        self.reach(Epoch { task, step });
+    }
+
+    /// One more step of a task.
+    #[inline]
+    pub fn tick(&mut self, task: TaskId) -> Epoch {
+        if let Some(step) = self.0.get_mut(task) {
+            *step += 1;
+            return Epoch { task, step: *step };
+        }
+        self.0.resize(task + 1, 0);
+        self.0[task] = 1;
+        Epoch { task, step: 1 }
     }
 }
 

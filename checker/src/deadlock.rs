@@ -35,6 +35,7 @@ impl Run<'_> {
             }
             Op::Join(_) => "waits until what it has launched ends".into(),
             Op::WaitPacket(_, epoch) => format!("waits for packets of epoch {epoch}"),
+            Op::WaitFloats(..) => "waits for floats in cleared lines".to_owned(),
             Op::Poll(ranges, seen) => self.polls_in_vain(ranges, seen),
             _ => "is blocked".into(),
         };
@@ -44,7 +45,8 @@ impl Run<'_> {
     fn wait_in_vain(&self, strong: Strong, until: Until) -> String {
         let seen = self.written(strong.at).last().map_or(0, |last| last.value);
         let (sign, who) = (until.compare, self.who_signalled(strong.at));
-        format!("waits for {} {sign} {}, sees {seen}; {who}", strong.at, until.value)
+        let [value, seen] = [until.value, seen].map(|value| until.shown(value, strong.at.bytes));
+        format!("waits for {} {sign} {value}, sees {seen}; {who}", strong.at)
     }
 
     fn polls_in_vain(&self, ranges: &[Range], seen: &[u8]) -> String {
@@ -106,7 +108,11 @@ impl Run<'_> {
         if others == waits().count() && flags.len() == 1 && flags.iter().all(is_silent) {
             return (Kind::NeverSignalled, "nobody is left who could signal it: the signal is missing".into());
         }
-        (Kind::Deadlock, "each waits for what another one does later".into())
+        let help = match others {
+            1 => "nobody is left who could end it: a signal or a packet is missing, or it waits for more than has come",
+            _ => "each waits for what another one does later, or a signal or a packet is missing",
+        };
+        (Kind::Deadlock, help.into())
     }
 
     /// Whether the flag that a task waits for held once, and the task has not seen it.

@@ -17,6 +17,8 @@ pub(crate) struct Raced {
     pub known: Rc<Clock>,
     /// Both are of one op, and write the same.
     pub is_same: bool,
+    /// A read and a write, and the reader's task has waited for nothing of the writer's.
+    pub is_first: bool,
 }
 
 /// A read that saw what another task wrote, and did not get all of its order.
@@ -87,9 +89,13 @@ impl Machine {
             // The write is what comes too early.
             at.swap(0, 1);
         }
-        let help = "nothing tells the writer that the place has been read: signal after the read (a credit), and wait \
-                    before the write";
-        Finding { kind: Kind::WriteAfterRead, at, help: help.into() }
+        let mut help = "nothing tells the writer that the place has been read: signal after the read (a credit), and \
+                        wait before the write"
+            .to_owned();
+        if raced.is_first {
+            help += "; if the read is to see this write, wait for the writer before it";
+        }
+        Finding { kind: Kind::WriteAfterRead, at, help }
     }
 
     /// Whether one of a reader and a writer is ahead: it has accessed the place once more, and the other one is still

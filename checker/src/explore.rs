@@ -121,7 +121,7 @@ impl<'p> Search<'p> {
         let mut order = own.clone();
         // A step that others disable again may have been possible before any of them; one that is always possible, only
         // before the last ones.
-        let may_pass = matches!(op, Op::Wait(..) | Op::WaitPacket(..) | Op::Poll(..));
+        let may_pass = op.awaits_memory();
         for earlier in (0..depth).rev() {
             let node = &mut self.nodes[earlier];
             let is_before = if may_pass { own.covers(node.event) } else { order.covers(node.event) };
@@ -218,10 +218,15 @@ fn depend(one: &Op, other: &Op) -> bool {
 /// The places that an op touches, and whether it writes them.
 pub(crate) fn touched(op: &Op) -> (&[Range], bool) {
     match op {
-        Op::Read(ranges) | Op::WaitPacket(ranges, _) | Op::TryPacket(ranges, _) | Op::Poll(ranges, _) => {
-            (ranges, false)
+        Op::Read(ranges)
+        | Op::WaitPacket(ranges, _)
+        | Op::TryPacket(ranges, _)
+        | Op::WaitFloats(ranges, _)
+        | Op::TryFloats(ranges, _)
+        | Op::Poll(ranges, _) => (ranges, false),
+        Op::Write(ranges, _) | Op::Put(ranges, _) | Op::PutPacket(ranges, ..) | Op::PutFloats(ranges, ..) => {
+            (ranges, true)
         }
-        Op::Write(ranges, _) | Op::PutPacket(ranges, ..) => (ranges, true),
         Op::Load(strong) | Op::Late(strong, _) | Op::Wait(strong, _) => (std::slice::from_ref(&strong.at), false),
         Op::Store(strong, _) | Op::Atomic(strong, _) | Op::Signal(strong, _) => {
             (std::slice::from_ref(&strong.at), true)

@@ -14,19 +14,23 @@ pub struct Knowledge {
     pub order: Clock,
     /// The same, and what packets have told.
     pub seen: Clock,
+    /// What was done before this task was launched, or before one that it has had a packet from: the end of a kernel
+    /// completes its writes.
+    pub settled: Clock,
 }
 
 impl Knowledge {
     /// Whether everything that another one knows is known here.
     #[must_use]
     pub fn includes(&self, other: &Self) -> bool {
-        self.order.includes(&other.order) && self.seen.includes(&other.seen)
+        self.order.includes(&other.order) && self.seen.includes(&other.seen) && self.settled.includes(&other.settled)
     }
 
     /// Learns what another one knows.
     pub fn join(&mut self, other: &Self) {
         self.order.join(&other.order);
         self.seen.join(&other.seen);
+        self.settled.join(&other.settled);
     }
 }
 

@@ -18,18 +18,21 @@
 //!
 //! There is no MLIR in this crate, and no clock: the same program and seed give the same report, byte for byte.
 
+pub mod ahead;
 pub mod allow;
 pub mod check;
 pub mod clock;
 mod deadlock;
 mod diagnose;
 mod explore;
+mod filter;
 pub mod finding;
 pub mod history;
 pub mod lines;
 pub mod machine;
 pub mod memory;
 pub mod op;
+mod pages;
 mod parked;
 pub mod picture;
 mod polls;

@@ -1,11 +1,15 @@
 //! The state of an execution, and what each op does to it: docs/memory-model.md as code.
 
+mod floats;
+mod near;
 mod order;
 mod packet;
 mod strong;
+mod weak;
 
 use crate::clock::{Clock, Epoch};
 use crate::diagnose::{Miss, Raced, Waited};
+use crate::filter::Filter;
 use crate::finding::{At, Finding, Kind};
 use crate::history::{Head, History, Knowledge};
 use crate::memory::{MOST_BYTES, Memory};
@@ -13,8 +17,9 @@ use crate::op::{Answer, Op, Order, Range, Site, truncated};
 use crate::shadow::{Access, Shadow};
 use crate::task::{Scope, Task, TaskId};
 use crate::trace::Edge;
+use floats::FloatLine;
 use packet::Line;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 /// What the machine knows of a task.
@@ -28,6 +33,10 @@ struct State {
     has_started: bool,
     has_ended: bool,
     barrier: Option<Arrival>,
+    /// The last step before its part of a put, where it has done nothing since.
+    before_put: Option<u32>,
+    /// What its group has put: its writes come after that, and do not hand it over.
+    put: Option<Rc<Clock>>,
 }
 
 /// Where a task is that has come to a barrier.
@@ -45,7 +54,10 @@ pub struct Machine {
     memory: Memory,
     shadow: Shadow,
     cells: BTreeMap<Range, History>,
+    /// The places of these.
+    strong: Filter,
     lines: HashMap<Range, Line>,
+    floats: HashMap<Range, FloatLine>,
     barriers: HashMap<u64, Vec<TaskId>>,
     pub(crate) raced: Vec<Raced>,
     pub(crate) misses: Vec<Miss>,
@@ -53,6 +65,8 @@ pub struct Machine {
     /// Who has seen what whom wrote, if it is to be drawn.
     pub(crate) edges: Option<Vec<Edge>>,
     findings: BTreeSet<Finding>,
+    /// The accesses of memory that is not there, by kind and place: a loop may make millions.
+    faults: HashSet<(Kind, Site)>,
     /// Flags that somebody has looked at, and the first signal to each flag.
     watched: BTreeSet<Range>,
     signalled: BTreeMap<Range, At>,
@@ -69,13 +83,16 @@ impl Machine {
             memory: Memory::default(),
             shadow: Shadow::default(),
             cells: BTreeMap::new(),
+            strong: Filter::default(),
             lines: HashMap::new(),
+            floats: HashMap::new(),
             barriers: HashMap::new(),
             raced: Vec::new(),
             misses: Vec::new(),
             waited: Vec::new(),
             edges: None,
             findings: BTreeSet::new(),
+            faults: HashSet::new(),
             watched: BTreeSet::new(),
             signalled: BTreeMap::new(),
         }
@@ -121,8 +138,23 @@ impl Machine {
             Op::Join(others) => usize::from(others.iter().all(|&other| self.states[other].has_ended)),
             Op::TryPacket(lines, epoch) => 1 + usize::from(self.may_miss(task, lines, *epoch)),
             Op::WaitPacket(lines, epoch) => usize::from(lines.iter().all(|&line| self.epoch_of(line) == *epoch)),
+            Op::TryFloats(lines, bits) => {
+                1 + usize::from(self.floats_have_come(lines, *bits) && self.may_miss_floats(task, lines))
+            }
+            Op::WaitFloats(lines, bits) => usize::from(self.floats_have_come(lines, *bits)),
             Op::Poll(ranges, bytes) => usize::from(self.memory.all(ranges) != *bytes),
-            _ => 1,
+            Op::Read(_)
+            | Op::Write(..)
+            | Op::Put(..)
+            | Op::Issue
+            | Op::Store(..)
+            | Op::Signal(..)
+            | Op::Fence(..)
+            | Op::Launch(_)
+            | Op::PutPacket(..)
+            | Op::PutFloats(..)
+            | Op::Alloc(..)
+            | Op::Free(_) => 1,
         }
     }
 
@@ -135,6 +167,10 @@ impl Machine {
             Op::Read(ranges) => Answer::Bytes(self.read(task, ranges, site)),
             Op::Write(ranges, bytes) => {
                 self.write(task, ranges, bytes, site);
+                Answer::None
+            }
+            Op::Put(ranges, bytes) => {
+                self.put(task, ranges, bytes, site);
                 Answer::None
             }
             Op::Load(strong) => Answer::Word(self.load(task, *strong, way, site)?),
@@ -166,12 +202,8 @@ impl Machine {
                 self.join(task, others);
                 Answer::None
             }
-            Op::PutPacket(lines, data, epoch) => {
-                self.put_packet(task, lines, data, *epoch, site);
-                Answer::None
-            }
-            Op::WaitPacket(lines, epoch) => Answer::Bytes(self.wait_packet(task, lines, *epoch, site)),
-            Op::TryPacket(lines, epoch) => Answer::Bytes(self.try_packet(task, lines, *epoch, way == 0, site)),
+            Op::PutPacket(..) | Op::WaitPacket(..) | Op::TryPacket(..) => self.packet_step(task, op, site, way),
+            Op::PutFloats(..) | Op::WaitFloats(..) | Op::TryFloats(..) => self.floats_step(task, op, site, way),
             Op::Poll(ranges, _) => self.poll(task, ranges),
             Op::Alloc(range, zero) => {
                 self.alloc(task, *range, *zero, site);
@@ -237,18 +269,42 @@ impl Machine {
     }
 
     fn tick(&mut self, task: TaskId) {
-        let epoch = self.states[task].knowledge.order.tick(task);
-        while self.states[task].knowledge.seen.of(task) < epoch.step {
-            self.states[task].knowledge.seen.tick(task);
-        }
+        self.tick_order(task);
+        self.catch_up(task);
     }
 
+    /// The same where `seen` is brought up later: by [`Machine::catch_up`].
+    #[inline]
+    fn tick_order(&mut self, task: TaskId) -> Epoch {
+        let state = &mut self.states[task];
+        state.before_put = None;
+        state.knowledge.order.tick(task)
+    }
+
+    /// A task has seen what it has done itself.
+    pub(crate) fn catch_up(&mut self, task: TaskId) {
+        let Knowledge { order, seen, .. } = &mut self.states[task].knowledge;
+        seen.reach(Epoch { task, step: order.of(task) });
+    }
+
+    #[inline]
     pub(crate) fn now(&self, task: TaskId) -> Epoch {
         Epoch { task, step: self.clock(task).of(task) }
     }
 
+    #[inline]
     fn clock(&self, task: TaskId) -> &Clock {
         &self.states[task].knowledge.order
+    }
+
+    /// What comes before a task's writes, where that is more than what comes before its reads.
+    fn with_put(&mut self, task: TaskId) -> Option<Clock> {
+        let State { knowledge, put, .. } = &mut self.states[task];
+        drop(put.take_if(|put| knowledge.order.includes(put)));
+        let put = put.as_ref()?;
+        let mut known = knowledge.order.clone();
+        known.join(put);
+        Some(known)
     }
 
     /// Notes an access, and whom it races with.
@@ -259,7 +315,8 @@ impl Machine {
 
     /// The same, of a write that may change nothing.
     fn access_as(&mut self, task: TaskId, access: &Access, changes_nothing: bool) {
-        let known = &self.states[task].knowledge.order;
+        let with_put = self.with_put(task).filter(|_| access.writes);
+        let known = with_put.as_ref().unwrap_or(&self.states[task].knowledge.order);
         for earlier in self.shadow.record(access, known, &self.tasks) {
             if self.cells.get(&earlier.range).is_some_and(|history| history.has_read(&earlier, known)) {
                 continue;
@@ -270,13 +327,21 @@ impl Machine {
                 sites == (&earlier.site, &access.site) && raced.is_same == is_same
             };
             if !self.raced.iter().any(is_known) {
-                let known = Rc::new(known.clone());
-                self.raced.push(Raced { earlier, later: access.clone(), known, is_same });
+                let (is_first, known) = (self.has_none_of(&earlier, access), Rc::new(known.clone()));
+                self.raced.push(Raced { earlier, later: access.clone(), known, is_same, is_first });
             }
         }
     }
 
+    /// Whether a reader has waited for nothing of the writer, up to now.
+    fn has_none_of(&self, read: &Access, write: &Access) -> bool {
+        !read.writes && self.clock(read.epoch.task).of(write.epoch.task) == 0
+    }
+
     fn fault(&mut self, kind: Kind, task: TaskId, range: Range, site: &Site) {
+        if !self.faults.insert((kind, site.clone())) {
+            return;
+        }
         let what = format!("{} bytes at {range}", range.bytes);
         let help = match kind {
             Kind::NeverWritten => "nothing has been written there",
@@ -284,37 +349,6 @@ impl Machine {
             _ => "no allocation has these bytes",
         };
         self.find(kind, vec![self.at(task, site, what)], help);
-    }
-
-    fn read(&mut self, task: TaskId, ranges: &[Range], site: &Site) -> Vec<u8> {
-        let mut all = Vec::new();
-        for &range in ranges {
-            let (bytes, fault) = self.memory.read(range);
-            if let Some(kind) = fault {
-                self.fault(kind, task, range, site);
-            }
-            self.access(task, range, None, false, site);
-            all.extend(bytes);
-        }
-        all
-    }
-
-    fn write(&mut self, task: TaskId, ranges: &[Range], bytes: &[u8], site: &Site) {
-        let mut rest = bytes;
-        for &range in ranges {
-            let length = usize::try_from(range.bytes).unwrap_or(usize::MAX).min(rest.len());
-            let (mine, after) = rest.split_at(length);
-            rest = after;
-            let changes_nothing = self.memory.read(range) == (mine.to_vec(), None);
-            let written =
-                if mine.len() as u64 == range.bytes { self.memory.write(range, mine) } else { Err(Kind::OutOfHeap) };
-            if let Err(kind) = written {
-                self.fault(kind, task, range, site);
-            }
-            let access = Access { epoch: self.now(task), strong: None, writes: true, range, site: site.clone() };
-            self.access_as(task, &access, changes_nothing);
-            self.overwrite(task, range, site);
-        }
     }
 
     fn alloc(&mut self, task: TaskId, range: Range, zero: bool, site: &Site) {
@@ -329,6 +363,7 @@ impl Machine {
         self.shadow.forget(range);
         self.cells.retain(|cell, _| !cell.overlaps(range));
         self.lines.retain(|line, _| !line.overlaps(range));
+        self.floats.retain(|line, _| !line.overlaps(range));
     }
 
     /// To free is to write: what others do there has to come before.
@@ -340,7 +375,7 @@ impl Machine {
     }
 }
 
-fn word(bytes: &[u8]) -> u64 {
+pub(crate) fn word(bytes: &[u8]) -> u64 {
     bytes.iter().take(8).rev().fold(0, |value, &byte| value << 8 | u64::from(byte))
 }
 
@@ -355,7 +390,7 @@ fn reaches(head: &Head, tasks: &[Task], reader: TaskId, scope: Scope) -> (bool, 
     (head.scope.covers(from, to), scope.covers(to, from))
 }
 
-/// The order of a read, of which a release is no part.
+/// The order of a read, which a release is not part of.
 fn read_order(order: Order) -> Order {
     if order.acquires() { Order::Acquire } else { Order::Relaxed }
 }

@@ -10,7 +10,7 @@ use symm_abi::wait::Compare;
 pub type Site = Arc<str>;
 
 /// Bytes of one rank's heap.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Range {
     /// The rank whose heap it is.
     pub heap: u32,
@@ -20,8 +20,8 @@ pub struct Range {
     pub bytes: u64,
 }
 
-/// The number of the memory that blocks share among their threads, which is no rank's heap. Each block has a place of
-/// its own in it.
+/// The number of the memory that blocks share among their threads, which is not a rank's heap. Each block has a place
+/// of its own in it.
 pub const SHARED: u32 = u32::MAX;
 
 impl fmt::Display for Range {
@@ -36,6 +36,7 @@ impl fmt::Display for Range {
 impl Range {
     /// Where it ends, in bytes from the start of the heap.
     #[must_use]
+    #[inline]
     pub fn end(self) -> u64 {
         self.start.saturating_add(self.bytes)
     }
@@ -74,7 +75,7 @@ impl Order {
     }
 }
 
-/// An access of one value that is no race with others of its kind: an atomic, a signal, a wait or a volatile access.
+/// An access of one value that does not race with others of its kind: an atomic, a signal, a wait or a volatile access.
 /// The range is the value's, of 1, 2, 4 or 8 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Strong {
@@ -186,8 +187,18 @@ pub fn holds(compare: Compare, seen: u64, expected: u64, bytes: u64) -> bool {
     }
 }
 
-/// The bytes of a packet's line, and of each of its halves (rule P1).
-pub const LINE_BYTES: u64 = 16;
+/// The bit of the numbers of the barriers around a group's put: what a task has put since its last other access, the
+/// others of its group do not know after it. Their later writes come after it all the same (rule O3).
+pub const COPIES: u64 = 1 << 62;
+
+/// The bits of a line that has not come, in each half of it (rule P1).
+pub const CLEARED: u64 = u64::MAX;
+
+/// Whether no word of a line's bytes has all bits set: words of 32 bits, or of 64 for floats of 64.
+#[must_use]
+pub fn have_come(line: &[u8], bits: u32) -> bool {
+    line.chunks(bits.max(32) as usize / 8).all(|word| word.iter().any(|&byte| byte != u8::MAX))
+}
 
 /// One step of a task. A group's signal or wait is a `Barrier` of the group and the op of its first thread (rule O3);
 /// where a task is a whole block, the op alone.
@@ -197,6 +208,9 @@ pub enum Op {
     Read(Vec<Range>),
     /// Weak writes of bytes, one after the other.
     Write(Vec<Range>, Vec<u8>),
+    /// Weak writes, of a task's part of what its group puts together: a later barrier of [`COPIES`] does not hand them
+    /// over.
+    Put(Vec<Range>, Vec<u8>),
     /// A strong read; the answer is the value.
     Load(Strong),
     /// A load takes effect at its `Late`, and stands before what its task writes from here on. The answer names it.
@@ -225,12 +239,47 @@ pub enum Op {
     WaitPacket(Vec<Range>, u32),
     /// Looks once at lines; the answer is their data, and after it for each of them 1 if it has the epoch, else 0.
     TryPacket(Vec<Range>, u32),
+    /// Writes floats into lines of a heap, or clears these: all bits are set then.
+    PutFloats(Vec<Range>, Vec<[u64; 2]>),
+    /// Blocks until no word of lines of floats of so many bits is as it was cleared; the answer is their bytes.
+    WaitFloats(Vec<Range>, u32),
+    /// Looks once at lines; the answer is their bytes, and after it for each of them 1 if it has come, else 0.
+    TryFloats(Vec<Range>, u32),
     /// Blocks until these bytes are others: a loop has read them, and would do the same again as long as they are not.
     Poll(Vec<Range>, Vec<u8>),
     /// From now on these bytes may be accessed; whether they are zero, or nothing is written there yet.
     Alloc(Range, bool),
     /// From now on they may not.
     Free(Range),
+}
+
+impl Op {
+    /// Whether it waits until memory is as it asks, which others may undo.
+    #[must_use]
+    pub fn awaits_memory(&self) -> bool {
+        match self {
+            Self::Wait(..) | Self::WaitPacket(..) | Self::WaitFloats(..) | Self::Poll(..) => true,
+            Self::Read(_)
+            | Self::Write(..)
+            | Self::Put(..)
+            | Self::Load(_)
+            | Self::Issue
+            | Self::Late(..)
+            | Self::Store(..)
+            | Self::Atomic(..)
+            | Self::Signal(..)
+            | Self::Fence(..)
+            | Self::Barrier(..)
+            | Self::Launch(_)
+            | Self::Join(_)
+            | Self::PutPacket(..)
+            | Self::TryPacket(..)
+            | Self::PutFloats(..)
+            | Self::TryFloats(..)
+            | Self::Alloc(..)
+            | Self::Free(_) => false,
+        }
+    }
 }
 
 /// What a signal does to its flag.
@@ -251,6 +300,15 @@ pub struct Until {
     pub value: u64,
     /// Whether it may give up at any time. The answer is 1 if the flag came, else 0.
     pub timeout: bool,
+}
+
+impl Until {
+    /// A flag's value as the wait compares it, for reports.
+    #[must_use]
+    pub(crate) fn shown(self, value: u64, bytes: u64) -> String {
+        let value = truncated(value, bytes);
+        if self.compare.is_unsigned() { value.to_string() } else { sign_extended(value, bytes).to_string() }
+    }
 }
 
 /// What an op gives back.
@@ -275,6 +333,14 @@ mod tests {
         assert!(holds(Compare::UnsignedGe, 0xffff_ffff, 0, 4));
         assert!(holds(Compare::Ge, 0xffff_ffff, 0, 8));
         assert!(holds(Compare::Eq, 1 << 32 | 7, 7, 4));
+    }
+
+    #[test]
+    fn values_are_shown_as_they_are_compared() {
+        let shown = |compare, value, bytes| Until { compare, value: 0, timeout: false }.shown(value, bytes);
+        assert_eq!(shown(Compare::Ge, 0xffff_fffe, 4), "-2");
+        assert_eq!(shown(Compare::UnsignedGe, 0xffff_fffe, 4), "4294967294");
+        assert_eq!(shown(Compare::Eq, 0xffff_fffe, 8), "4294967294");
     }
 
     #[test]

@@ -8,7 +8,7 @@ mod text;
 
 pub use html::html;
 pub use json::json;
-pub use page::{Page, Place, Section, pictures};
+pub use page::{Page, PagePlace, Section, pictures};
 pub use text::text;
 
 use crate::check::{Found, Report};
@@ -70,8 +70,14 @@ fn summary(report: &Report, steps: &str) -> String {
     if report.given_up > 0 {
         said.push(format!("{} given up after {steps}, and nothing is known of what comes later", report.given_up));
     }
+    if report.left_out > 0 {
+        said.push(format!(
+            "{} of the schedule not followed: it is another program's",
+            counted(report.left_out, "step")
+        ));
+    }
     said.push(
-        if report.is_exhausted { "there are no others that differ" } else { "of other schedules nothing is known" }
+        if report.is_exhausted { "there are no others that differ" } else { "nothing is known of other schedules" }
             .to_owned(),
     );
     said.join("; ")

@@ -1,9 +1,11 @@
 //! One execution of a program: its tasks, one step after the other.
 
+use crate::ahead::{Ahead, Sides, watch};
 use crate::explore::touched;
 use crate::finding::{Finding, Kind};
 use crate::machine::Machine;
 use crate::op::{Answer, Op, Range, Site};
+use crate::pages::Pages;
 use crate::parked::Parked;
 use crate::polls::Polls;
 use crate::schedule::{Choice, Schedule};
@@ -29,6 +31,11 @@ pub trait Program {
 pub trait Execution {
     /// What a task does next. The answer is that of its last op.
     fn next(&mut self, task: TaskId, answer: Answer) -> Next;
+
+    /// The same, where the task may make its next accesses by itself.
+    fn next_ahead(&mut self, task: TaskId, answer: Answer, _: &mut Ahead) -> Next {
+        self.next(task, answer)
+    }
 
     /// The tasks that it has added to its program's, before it launches them. Their numbers depend on nothing but the
     /// steps so far, so that a schedule means the same in each process. A task may be launched again when it has ended.
@@ -96,6 +103,7 @@ pub struct Run<'p> {
     limits: Limits,
     parked: Parked,
     polls: Vec<Polls>,
+    pages: Pages,
     /// What was done, if it is to be drawn.
     trace: Option<Trace>,
 }
@@ -109,22 +117,33 @@ impl<'p> Run<'p> {
         let mut parked = Parked::default();
         parked.grow(tasks.len());
         let (machine, execution, choices) = (Machine::new(tasks), program.start(), Schedule::default());
-        let (has_failed, trace) = (false, None);
-        let mut run = Self { machine, program, execution, pending, choices, has_failed, limits, parked, polls, trace };
+        let (has_failed, trace, pages) = (false, None, Pages::default());
+        let mut run =
+            Self { machine, program, execution, pending, choices, has_failed, limits, parked, polls, pages, trace };
         for task in program.first() {
             run.machine.start(task);
-            run.ask(task, Answer::None);
+            run.ask(task, Answer::None, 0);
         }
         run
     }
 
-    fn ask(&mut self, task: TaskId, answer: Answer) {
-        let mut next = self.execution.next(task, answer);
-        while let Next::Failed(site, reason) = next {
+    /// Asks a task what it does next, after at most so many accesses of its own; how many it has made.
+    fn ask(&mut self, task: TaskId, answer: Answer, more: usize) -> usize {
+        let (mut answer, mut done) = (answer, 0);
+        let next = loop {
+            let polls = &mut self.polls[task];
+            let left = if polls.is_idle() { 0 } else { more - done };
+            let Self { machine, parked, pages, .. } = self;
+            let mut ahead = Ahead::new(Sides { machine, parked, polls, pages }, task, left, self.limits.polls);
+            let next = self.execution.next_ahead(task, answer, &mut ahead);
+            done += ahead.end();
+            self.machine.catch_up(task);
+            let Next::Failed(site, reason) = next else { break next };
             let at = self.machine.at(task, &site, reason);
             self.machine.find(Kind::FailedCheck, vec![at], "");
-            next = self.execution.next(task, Answer::None);
-        }
+            answer = Answer::None;
+        };
+        self.choices.push(Choice { task, way: 0 }, done);
         self.pending[task] = match next {
             Next::Op(op, site) => Some((op, site)),
             Next::End | Next::Failed(..) => {
@@ -140,6 +159,7 @@ impl<'p> Run<'p> {
             }
         };
         self.parked.wake(task);
+        done
     }
 
     fn end(&mut self, task: TaskId) {
@@ -153,7 +173,7 @@ impl<'p> Run<'p> {
     /// What a task does next, if it has started and not ended.
     #[must_use]
     pub fn op(&self, task: TaskId) -> Option<&Op> {
-        self.pending[task].as_ref().map(|(op, _)| op)
+        self.pending.get(task)?.as_ref().map(|(op, _)| op)
     }
 
     /// How many tasks there are so far.
@@ -185,9 +205,9 @@ impl<'p> Run<'p> {
     fn watch_polls(&mut self, task: TaskId) {
         let polls = &mut self.polls[task];
         if let (Some((ranges, bytes)), Some((op, site))) = (&polls.vain, &self.pending[task])
-            && !(polls.repeats(op, site) && self.machine.bytes(ranges) == *bytes)
+            && !(polls.repeats(op, self.machine.site(site)) && self.machine.bytes(ranges) == *bytes)
         {
-            *polls = Polls::default();
+            polls.forget();
         }
     }
 
@@ -241,7 +261,14 @@ impl<'p> Run<'p> {
 
     /// Lets a task that is enabled do its step.
     pub fn step(&mut self, choice: Choice) {
-        let Some((op, site)) = self.pending[choice.task].take() else { return };
+        self.steps(choice, 0);
+    }
+
+    /// Lets a task that is enabled do its step, and so many more by itself as long as nobody else may come first; how
+    /// many it has done so.
+    pub fn steps(&mut self, choice: Choice, more: usize) -> usize {
+        // A program that was stopped by an error has no tasks any more.
+        let Some((op, site)) = self.pending.get_mut(choice.task).and_then(Option::take) else { return 0 };
         self.choices.push(choice, 1);
         if let Op::Launch(others) = &op {
             self.grow(others);
@@ -259,22 +286,24 @@ impl<'p> Run<'p> {
                 members.iter().for_each(|&member| self.parked.wake(member));
             }
             self.pending[choice.task] = Some((op, site));
-            return;
+            return 0;
         };
+        let mut is_alone = self.trace.is_none();
         if let (ranges, true) = touched(&op) {
-            self.parked.wake_at(ranges);
+            is_alone &= !self.parked.wake_at(ranges);
         }
-        if self.polls[choice.task].note(&op, &site, choice.way, &answer, self.limits.polls) {
-            let places = self.polls[choice.task].places();
-            let bytes = self.machine.bytes(&places);
-            self.polls[choice.task].vain = Some((places, bytes));
+        let site = self.machine.site(&site);
+        if self.polls[choice.task].note(&op, site, choice.way, &answer, self.limits.polls) {
+            watch(&mut self.polls[choice.task], &self.machine);
         }
         if let Op::Launch(others) = op {
+            is_alone = false;
             for &other in others.iter() {
-                self.ask(other, Answer::None);
+                self.ask(other, Answer::None, 0);
             }
         }
-        self.ask(choice.task, answer);
+        let more = more.min(self.limits.steps.saturating_sub(self.choices.len()));
+        self.ask(choice.task, answer, if is_alone { more } else { 0 })
     }
 
     /// Takes in the tasks that the execution has added.

@@ -98,10 +98,10 @@ impl fmt::Display for Schedule {
     }
 }
 
-/// A text that is no schedule.
+/// A text that is not a schedule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "'{0}' is no step of a schedule: write TASK, TASK.WAY, TASK*TIMES or TASK.WAY*TIMES, with spaces between steps"
+    "'{0}' is not a step of a schedule: write TASK, TASK.WAY, TASK*TIMES or TASK.WAY*TIMES, with spaces between steps"
 )]
 pub struct NoSchedule(String);
 
@@ -131,6 +131,23 @@ impl FromStr for Schedule {
 pub trait Chooser {
     /// The step; `None` if no task can go on.
     fn choose(&mut self, run: &mut Run) -> Option<Choice>;
+
+    /// How many more steps the task that was chosen would have, as long as each is possible in one way, nobody else
+    /// can go on since, and it does not poll.
+    fn more(&self, _: &Run) -> usize {
+        0
+    }
+
+    /// It has had so many of them.
+    fn went_on(&mut self, _: usize) {}
+
+    /// Lets a run do what is chosen next; whether it can, and has steps left.
+    fn advance(&mut self, run: &mut Run) -> bool {
+        let Some(choice) = self.choose(run).filter(|_| !run.is_at_limit()) else { return false };
+        let done = run.steps(choice, self.more(run));
+        self.went_on(done);
+        true
+    }
 }
 
 /// How many steps a task has in a row while others could go on: it may be polling for what they do.
@@ -153,6 +170,14 @@ impl Chooser for InTurn {
             self.in_a_row = 0;
         }
         Some(Choice { task: self.current, way: 0 })
+    }
+
+    fn more(&self, _: &Run) -> usize {
+        PATIENCE - self.in_a_row
+    }
+
+    fn went_on(&mut self, steps: usize) {
+        self.in_a_row += steps;
     }
 }
 
@@ -201,7 +226,8 @@ impl ByPriority {
         for at in (1..tasks).rev() {
             order.swap(at, random.below(at + 1));
         }
-        let changes = (0..changes).map(|_| random.below(steps.max(1))).collect();
+        // With one for each step there are no more that matter, and no memory would hold any number of them.
+        let changes = (0..changes.min(steps)).map(|_| random.below(steps.max(1))).collect();
         Self { random, order, changes, last: 0, in_a_row: 0 }
     }
 }
@@ -226,6 +252,17 @@ impl Chooser for ByPriority {
         let way = if ways > 1 && self.random.below(2) == 1 { self.random.below(ways) } else { 0 };
         Some(Choice { task, way })
     }
+
+    fn more(&self, run: &Run) -> usize {
+        // The step that was chosen comes first.
+        let next = run.choices.len() + 1;
+        let change = self.changes.iter().filter(|&&change| change >= next).min();
+        change.map_or(usize::MAX, |change| change - next).min(PATIENCE - self.in_a_row)
+    }
+
+    fn went_on(&mut self, steps: usize) {
+        self.in_a_row += steps;
+    }
 }
 
 /// Follows a schedule as far as it can: a step whose task is blocked is left out. After it, in turn.
@@ -234,13 +271,17 @@ pub struct Follow {
     rest: std::vec::IntoIter<(Choice, usize)>,
     current: Option<(Choice, usize)>,
     after: InTurn,
+    is_after: bool,
+    /// How many steps could not be followed.
+    pub(crate) left_out: usize,
 }
 
 impl Follow {
     /// Follows this one.
     #[must_use]
     pub fn new(schedule: &Schedule) -> Self {
-        Self { rest: schedule.runs.clone().into_iter(), current: None, after: InTurn::default() }
+        let (rest, after) = (schedule.runs.clone().into_iter(), InTurn::default());
+        Self { rest, current: None, after, is_after: false, left_out: 0 }
     }
 }
 
@@ -251,10 +292,29 @@ impl Chooser for Follow {
             // A task that is blocked is so for all of its steps here: nobody else goes on between them.
             if ways > 0 {
                 self.current = (times > 1).then(|| (choice, times - 1));
+                self.left_out += usize::from(choice.way >= ways);
                 return Some(Choice { way: choice.way.min(ways - 1), ..choice });
             }
+            self.left_out += times;
         }
+        self.is_after = true;
         self.after.choose(run)
+    }
+
+    fn more(&self, run: &Run) -> usize {
+        match self.current {
+            _ if self.is_after => self.after.more(run),
+            Some((choice, times)) if choice.way == 0 => times,
+            _ => 0,
+        }
+    }
+
+    fn went_on(&mut self, steps: usize) {
+        if self.is_after {
+            self.after.went_on(steps);
+        } else if let Some((choice, times)) = self.current.take() {
+            self.current = (times > steps).then(|| (choice, times - steps));
+        }
     }
 }
 
@@ -283,6 +343,12 @@ mod tests {
         assert_eq!(turns.iter().collect::<Schedule>(), schedule);
         let first = [0, 2, 4, 9, 100].map(|steps| schedule.first(steps).to_string());
         assert_eq!(first, ["", "0*2", "0*3 1.2", "0*3 1.2 1*2 0*2 2", "0*3 1.2 1*2 0*2 2"]);
+    }
+
+    #[test]
+    fn no_more_priorities_change_than_there_are_steps() {
+        let changes = |changes| ByPriority::new(1, 2, 10, changes).changes.len();
+        assert_eq!([0, 3, usize::MAX].map(changes), [0, 3, 10]);
     }
 
     #[test]

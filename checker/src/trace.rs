@@ -75,19 +75,25 @@ fn said(op: &Op) -> Option<(&'static str, String)> {
     Some(match op {
         Op::Issue => return None,
         Op::Read(ranges) => ("reads", places(ranges)),
-        Op::Write(ranges, _) => ("writes", places(ranges)),
+        Op::Write(ranges, _) | Op::Put(ranges, _) => ("writes", places(ranges)),
         Op::Load(strong) | Op::Late(strong, _) => ("loads", ordered(*strong)),
         Op::Store(strong, value) => ("stores", format!("{value}, {}", ordered(*strong))),
         Op::Atomic(strong, _) => ("updates", ordered(*strong)),
         Op::Signal(strong, Signal::Set(value)) => ("signals", format!("= {value}, {}", ordered(*strong))),
         Op::Signal(strong, Signal::Add(value)) => ("signals", format!("+ {value}, {}", ordered(*strong))),
-        Op::Wait(strong, until) => ("waits", format!("{} {}, {}", until.compare, until.value, ordered(*strong))),
+        Op::Wait(strong, until) => {
+            let value = until.shown(until.value, strong.at.bytes);
+            ("waits", format!("{} {value}, {}", until.compare, ordered(*strong)))
+        }
         Op::Fence(order, scope) => ("fence", format!("{} {}", order_of(*order), scope.keyword())),
         Op::Barrier(_, members) => ("barrier", format!("of {} tasks", members.len())),
         Op::Launch(tasks) => ("launches", format!("{} tasks", tasks.len())),
         Op::Join(tasks) => ("joins", format!("{} tasks", tasks.len())),
         Op::PutPacket(lines, _, epoch) => ("puts", format!("packet {epoch}, {}", places(lines))),
         Op::WaitPacket(lines, epoch) => ("waits", format!("packet {epoch}, {}", places(lines))),
+        Op::PutFloats(lines, ..) => ("puts", format!("floats, {}", places(lines))),
+        Op::WaitFloats(lines, _) => ("waits", format!("floats, {}", places(lines))),
+        Op::TryFloats(lines, _) => ("looks for", format!("floats, {}", places(lines))),
         Op::TryPacket(lines, epoch) => ("looks for", format!("packet {epoch}, {}", places(lines))),
         Op::Poll(ranges, _) => ("polls", places(ranges)),
         Op::Alloc(range, _) => ("allocates", format!("{} bytes at {range}", range.bytes)),

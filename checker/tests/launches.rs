@@ -1,5 +1,6 @@
 //! Programs whose tasks are known only when they are launched, and hosts.
 
+use std::cell::Cell;
 use symm_checker::check::{Report, Schedules, check};
 use symm_checker::finding::Kind;
 use symm_checker::op::{Answer, Float, Op, Order, Range, SHARED, Strong, Update};
@@ -110,4 +111,43 @@ fn floats_are_added() {
     // 1 and 2 in half precision and in bfloat16.
     assert_eq!(sum(Float::F16, 0x3c00, 0x4000, 2), Some(0x4200));
     assert_eq!(sum(Float::Bf16, 0x3f80, 0x4000, 2), Some(0x4040));
+}
+
+/// The same, whose first execution is its last: in all others its tasks end at once.
+struct Stops(Cell<usize>);
+
+impl Program for Stops {
+    fn tasks(&self) -> Vec<Task> {
+        Launches.tasks()
+    }
+
+    fn first(&self) -> Vec<TaskId> {
+        Launches.first()
+    }
+
+    fn start(&self) -> Box<dyn Execution + '_> {
+        let nth = self.0.replace(self.0.get() + 1);
+        Box::new(Running { at: if nth == 0 { vec![0; 3] } else { vec![9; 3] }, added: Vec::new() })
+    }
+}
+
+#[test]
+fn a_program_that_an_error_has_stopped_is_followed_no_further() {
+    for schedules in [Schedules::All { executions: 9 }, Schedules::Random { seed: 1, executions: 9, changes: 3 }] {
+        let report = check(&Stops(Cell::new(0)), &schedules, Limits::default());
+        assert!(report.executions > 0, "{report}");
+    }
+}
+
+#[test]
+fn steps_of_another_program_are_counted() {
+    let left_out = |text: &str| {
+        let schedule = text.parse().unwrap();
+        check(&Launches, &Schedules::Replay(schedule), Limits::default()).left_out
+    };
+    assert_eq!(left_out("0*2 2 1*2"), 0);
+    assert_eq!(left_out("0*2 9*40 1.7 2*2 1"), 41);
+    for found in check(&Launches, &Schedules::All { executions: 100 }, Limits::default()).found {
+        assert_eq!(left_out(&found.schedule.to_string()), 0, "{}", found.schedule);
+    }
 }

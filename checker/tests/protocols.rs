@@ -259,7 +259,7 @@ error: missing-release (O1)
   what tells of the first access has to release at scope sys
   schedule: ''
 
-each of these is in a real execution of the model; 1 execution tried; of others nothing is known
+each of these is in a real execution of the model; 1 execution tried; nothing is known of others
 ";
     assert_eq!(report.to_string(), expected);
 }

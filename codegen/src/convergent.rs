@@ -1,13 +1,12 @@
-//! Device code as clang has it: functions, calls and inline assembly are convergent and do not unwind. MLIR can say it
-//! of functions and calls, which a custom pipeline may not have done (`symm-mark-convergent`), but not of
-//! assembly.
+//! Marks device code as clang does: functions, calls and inline assembly are convergent and do not unwind. MLIR can
+//! mark functions and calls (`symm-mark-convergent`, which a custom pipeline may lack), but not assembly.
 
 use crate::LlvmModule;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::basic_block::BasicBlock;
 use inkwell::values::{AsValueRef, CallSiteValue, InstructionOpcode, InstructionValue};
 
-/// Marks everything in a module for a GPU, but intrinsics, which have attributes of their own.
+/// Marks everything in a module for a GPU, except intrinsics, which have their own attributes.
 pub fn mark(llvm: &LlvmModule) {
     let attributes = ["convergent", "nounwind"]
         .map(|name| llvm.module.get_context().create_enum_attribute(Attribute::get_named_enum_kind_id(name), 0));

@@ -1,5 +1,5 @@
-//! What LLVM's code generator calls where a processor has no instruction: libgcc has it from version 13 on, and Debian
-//! 12 an older one.
+//! Functions that LLVM's code generator calls where a processor lacks an instruction. libgcc has them from version 13
+//! on; Debian 12 has an older one.
 
 use half::{bf16, f16};
 use std::ffi::CStr;

@@ -1,7 +1,7 @@
 //! Code for GPUs: LLVM IR, PTX, AMD assembly and HSACO from a module whose kernels have been lowered.
 
 use crate::llvm::module_of;
-use crate::{Error, Level, LlvmModule, convergent};
+use crate::{DeviceLibrary, Error, Level, LlvmModule, convergent};
 use inkwell::module::Linkage;
 use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine, TargetTriple};
 use inkwell::types::AnyTypeEnum;
@@ -13,7 +13,7 @@ use std::process::Command;
 use symm_dialect::diagnostic::{Severity, report};
 use symm_dialect::symbol::symbol;
 
-/// LLVM's numbers of the calling conventions of kernels.
+/// LLVM's numbers for kernels' calling conventions.
 const PTX_KERNEL: u32 = 71;
 const AMDGPU_KERNEL: u32 = 91;
 
@@ -43,7 +43,7 @@ impl Gpu {
         Err(Error::UnknownChip { chip: chip.into(), known: [nvidia, amd].concat().join(", ") })
     }
 
-    /// The NVIDIA GPUs that there is a lowering for.
+    /// The NVIDIA GPUs that symm lowers to.
     #[must_use]
     pub fn nvidia_chips() -> &'static [&'static str] {
         symm_passes::NVIDIA_CHIPS
@@ -55,7 +55,7 @@ impl Gpu {
         self.pipeline_with("")
     }
 
-    /// Likewise with more of the pipeline's options, such as `strict=true`.
+    /// The same with more of the pipeline's options, such as `strict=true`.
     #[must_use]
     pub fn pipeline_with(&self, options: &str) -> String {
         let space = if options.is_empty() { "" } else { " " };
@@ -67,10 +67,15 @@ impl Gpu {
 
     /// LLVM's code generator for this GPU.
     fn machine(&self, level: Level) -> Result<TargetMachine, Error> {
+        self.machine_with(level, OLDEST_PTX)
+    }
+
+    /// The same for code that needs this version of PTX.
+    fn machine_with(&self, level: Level, ptx: &'static str) -> Result<TargetMachine, Error> {
         let (triple, chip, features) = match self {
             Self::Nvidia(chip) => {
                 Target::initialize_nvptx(&InitializationConfig::default());
-                ("nvptx64-nvidia-cuda", chip, ptx_version(chip))
+                ("nvptx64-nvidia-cuda", chip, ptx_version(chip, ptx))
             }
             Self::Amd(chip) => {
                 Target::initialize_amd_gpu(&InitializationConfig::default());
@@ -86,48 +91,81 @@ impl Gpu {
 }
 
 /// The oldest PTX that knows a chip and its atomics; drivers of CUDA 12 take it where the chip allows.
-fn ptx_version(chip: &str) -> &'static str {
+fn ptx_version(chip: &str, needed: &'static str) -> &'static str {
     match chip {
         "sm_103" | "sm_103a" | "sm_121" | "sm_121a" => "+ptx88",
         "sm_110" | "sm_110a" => "+ptx90",
         "sm_120" | "sm_120a" => "+ptx87",
         "sm_100" | "sm_100a" => "+ptx86",
-        _ => "+ptx80",
+        _ => needed,
     }
 }
 
-/// Translates the kernels of a module that a device pipeline has lowered, and optimises them.
+/// The PTX of what symm itself makes.
+const OLDEST_PTX: &str = "+ptx80";
+
+/// What assembly in an engine's code needs newer PTX for; NVSHMEM 3.8 has all of it.
+const NEWER_PTX: [(&str, &str); 3] = [("fence.acquire", "+ptx86"), ("fence.release", "+ptx86"), (".mmio", "+ptx82")];
+
+/// The PTX that code needs.
+fn needed_ptx(llvm: &LlvmModule) -> &'static str {
+    if !DeviceLibrary::is_linked(llvm) {
+        return OLDEST_PTX;
+    }
+    let text = llvm.text();
+    NEWER_PTX.iter().find(|(instruction, _)| text.contains(instruction)).map_or(OLDEST_PTX, |(_, version)| version)
+}
+
+/// Translates the kernels of a module that a device pipeline has lowered, and optimises them, with the engine's device
+/// library where they call it.
 ///
 /// # Errors
-/// [`Error::NoKernels`] if the module has no `gpu.module`, or more than one, [`Error::NotLowered`] if they are not
-/// lowered for this GPU; [`Error::Translate`] and [`Error::Llvm`] as in [`crate::translate`].
-pub fn translate_device(module: &Module, gpu: &Gpu, level: Level) -> Result<LlvmModule, Error> {
+/// [`Error::NoDeviceLibrary`]; [`Error::NoKernels`] if the module has no `gpu.module`, or more than one;
+/// [`Error::NotLowered`] if they are not lowered for this GPU; [`Error::Translate`] and [`Error::Llvm`] as in
+/// [`crate::translate`].
+pub fn translate_device(
+    module: &Module,
+    gpu: &Gpu,
+    level: Level,
+    library: Option<&DeviceLibrary>,
+) -> Result<LlvmModule, Error> {
     let found = gpu_modules(module);
     if let [kernels] = found[..] {
-        return translate_kernels(kernels, gpu, level);
+        return translate_kernels(kernels, gpu, level, library);
     }
     Err(Error::NoKernels { found: found.into_iter().filter_map(symbol).collect() })
 }
 
-/// Likewise for each `gpu.module` of a module, by its name; there may be none.
+/// The same for each `gpu.module` of a module, by name; there may be none.
 ///
 /// # Errors
 /// [`Error::NotLowered`], and as in [`crate::translate`].
-pub fn translate_devices(module: &Module, gpu: &Gpu, level: Level) -> Result<Vec<(String, LlvmModule)>, Error> {
-    let named = |kernels| Ok((symbol(kernels).unwrap_or_default(), translate_kernels(kernels, gpu, level)?));
+pub fn translate_devices(
+    module: &Module,
+    gpu: &Gpu,
+    level: Level,
+    library: Option<&DeviceLibrary>,
+) -> Result<Vec<(String, LlvmModule)>, Error> {
+    let named = |kernels| Ok((symbol(kernels).unwrap_or_default(), translate_kernels(kernels, gpu, level, library)?));
     gpu_modules(module).into_iter().map(named).collect()
 }
 
-fn translate_kernels(kernels: OperationRef, gpu: &Gpu, level: Level) -> Result<LlvmModule, Error> {
+fn translate_kernels(
+    kernels: OperationRef,
+    gpu: &Gpu,
+    level: Level,
+    library: Option<&DeviceLibrary>,
+) -> Result<LlvmModule, Error> {
     ensure_lowered(kernels, gpu)?;
     let machine = gpu.machine(level)?;
     describe(kernels, &machine);
     let llvm = module_of(kernels.to_raw())?;
+    DeviceLibrary::link_into(library, &llvm)?;
     if matches!(gpu, Gpu::Nvidia(_)) {
         declare_dynamic_shared(&llvm);
     }
     for function in llvm.module.get_functions() {
-        // Only kernels are called from outside; what is inlined everywhere is not compiled again for itself.
+        // Only kernels are called from outside; a function inlined everywhere is not compiled again.
         let is_kernel = [PTX_KERNEL, AMDGPU_KERNEL].contains(&function.get_call_conventions());
         if function.count_basic_blocks() > 0 && !is_kernel {
             function.set_linkage(Linkage::Internal);
@@ -151,7 +189,7 @@ fn declare_dynamic_shared(llvm: &LlvmModule) {
     }
 }
 
-/// That a pipeline has lowered the kernels, and for this kind of GPU: LLVM ends the process where it meets another's.
+/// Checks that a pipeline has lowered the kernels for this kind of GPU: LLVM ends the process on another's.
 fn ensure_lowered(kernels: OperationRef, gpu: &Gpu) -> Result<(), Error> {
     let (mine, mark, other, others) = match gpu {
         Gpu::Nvidia(_) => ("nvvm", "rocdl.kernel", "rocdl", "an AMD GPU"),
@@ -177,7 +215,7 @@ fn ensure_lowered(kernels: OperationRef, gpu: &Gpu) -> Result<(), Error> {
     Err(Error::NotLowered { chip: chip.clone(), pipeline: gpu.pipeline() })
 }
 
-/// Says how the target lays out data before the translation, which aligns accesses by it: LLVM's default layout aligns
+/// Sets the target's data layout before the translation, which aligns accesses by it: LLVM's default layout aligns
 /// i64 to 4 bytes, and an access of 8 bytes would be torn into two.
 fn describe(kernels: OperationRef, machine: &TargetMachine) {
     let layout = machine.get_target_data().get_data_layout();
@@ -188,10 +226,10 @@ fn describe(kernels: OperationRef, machine: &TargetMachine) {
     kernels.set_attribute("llvm.data_layout", layout.into());
 }
 
-/// What ptxas and the CUDA driver define.
+/// Functions that ptxas and the CUDA driver define.
 const DEFINED_BY_CUDA: [&str; 4] = ["vprintf", "malloc", "free", "__assertfail"];
 
-/// That everything is defined that kernels call.
+/// Checks that everything that kernels call is defined.
 fn ensure_defined(llvm: &LlvmModule, gpu: &Gpu) -> Result<(), Error> {
     for function in llvm.module.get_functions() {
         let symbol = function.get_name().to_string_lossy();
@@ -211,7 +249,8 @@ fn ensure_defined(llvm: &LlvmModule, gpu: &Gpu) -> Result<(), Error> {
 /// [`Error::UndefinedOnDevice`] if a kernel calls what nothing defines, [`Error::Llvm`] if code generation fails.
 pub fn assembly(llvm: &LlvmModule, gpu: &Gpu, level: Level) -> Result<String, Error> {
     ensure_defined(llvm, gpu)?;
-    let text = gpu.machine(level)?.write_to_memory_buffer(&llvm.module, FileType::Assembly);
+    let machine = gpu.machine_with(level, needed_ptx(llvm))?;
+    let text = machine.write_to_memory_buffer(&llvm.module, FileType::Assembly);
     let text = text.map_err(|error| Error::Llvm(error.to_string()))?;
     Ok(String::from_utf8_lossy(text.as_slice()).trim_end_matches('\0').to_owned())
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-/// Whose fault it is, and what to do.
+/// Each message says what is wrong and what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The file can't be read.
@@ -19,7 +19,7 @@ pub enum Error {
         /// The file.
         path: PathBuf,
     },
-    /// The program's text has brackets in brackets, more than MLIR can read.
+    /// The program's text nests brackets deeper than MLIR can read.
     #[error("{}:{line}:{column}: error: is nested more than {} deep", path.display(), symm_dialect::nesting::MOST)]
     TooDeep {
         /// The file.
@@ -40,11 +40,14 @@ pub enum Error {
     PipelineText {
         /// The pipeline's text.
         pipeline: String,
-        /// What the parser says.
+        /// The parser's message.
         reason: String,
     },
-    /// Something is left that has no LLVM form; the diagnostics have been printed.
-    #[error("what the pipeline leaves has no LLVM form; after a pipeline of symm that is a bug, please report it")]
+    /// An operation is left that has no LLVM form; the diagnostics have been printed.
+    #[error(
+        "the pipeline's output has no LLVM form; after one of symm's own pipelines that is a bug, please report
+    #it"
+    )]
     Translate,
     /// LLVM refused the module or the target.
     #[error("LLVM: {0}")]
@@ -63,12 +66,21 @@ pub enum Error {
         /// The function.
         symbol: String,
     },
+    /// A device library of NVSHMEM lacks a function that far accesses call.
+    #[error("the device library of NVSHMEM has no '{symbol}': it has to be NVSHMEM 3.4 or later")]
+    NotNvshmem {
+        /// The function.
+        symbol: String,
+    },
+    /// Kernels call an engine whose device library is not there.
+    #[error("the kernels call NVSHMEM, and no device library of it was given")]
+    NoDeviceLibrary,
     /// No pass lowers to this GPU.
     #[error("unknown chip '{chip}'; the chips are {known}")]
     UnknownChip {
-        /// The name that was asked for.
+        /// The name that was given.
         chip: String,
-        /// The names there are.
+        /// The known names.
         known: String,
     },
     /// The pipeline has not made of the kernels what a GPU's code generator takes; the diagnostic has been printed.
@@ -111,7 +123,7 @@ pub enum Error {
         }
     )]
     MissingEntry {
-        /// The name that was asked for.
+        /// The name that was given.
         entry: String,
         /// The host functions there are.
         candidates: Vec<String>,

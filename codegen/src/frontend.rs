@@ -29,7 +29,7 @@ impl Frontend {
     /// error.
     #[must_use]
     pub fn new() -> Self {
-        // What cannot be written is no failure of its own.
+        // A failure to write a diagnostic is no error.
         Self::with_diagnostics(|_, text| drop(std::io::stderr().write_all(text.as_bytes())))
     }
 
@@ -85,8 +85,8 @@ impl Frontend {
             if is_of_module(pipeline) { pipeline.trim().to_owned() } else { format!("builtin.module({pipeline})") };
         melior::utility::parse_pass_pipeline(manager.as_operation_pass_manager(), &text)
             .map_err(|error| Error::PipelineText { pipeline: pipeline.into(), reason: error.to_string() })?;
-        // Once at the end: what was parsed is right, and to look at it all after each of some thirty passes takes
-        // longer than most of them. symm-opt does, and the tests run every pass through it.
+        // Verifies once at the end: the parsed program is valid, and verifying it after each of some thirty passes
+        // takes longer than most of them. symm-opt does that, and the tests run every pass through it.
         manager.enable_verifier(false);
         let is_right = manager.run(module).is_ok() && module.as_operation().verify();
         if is_right { Ok(()) } else { Err(Error::Pipeline { pipeline: pipeline.into() }) }
@@ -127,7 +127,7 @@ pub fn declared(error: Error, module: &Module) -> Error {
     let mut next = module.body().first_operation();
     while let Some(op) = next {
         if op.attribute("sym_name").ok().and_then(string).is_some_and(|name| name == *symbol) {
-            // The name of what is called in C's way.
+            // The C name of the callee.
             let symbol = symbol.strip_prefix("_mlir_ciface_").unwrap_or(symbol).to_owned();
             let place = place(op.location()).0;
             let place = if place.is_empty() { place } else { format!("{place}error: ") };

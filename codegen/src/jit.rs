@@ -18,7 +18,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// An object loaded into this process.
 pub struct Jit {
     engine: LLVMOrcLLJITRef,
-    /// What went wrong while LLVM linked, which it reports apart from the call that fails. After the engine, which
+    /// LLVM's errors while linking, which it reports apart from the call that fails. Declared after the engine, which
     /// writes to it.
     reports: Box<Reports>,
 }
@@ -58,7 +58,7 @@ impl Jit {
         Ok(jit)
     }
 
-    /// Gives functions of this process their names.
+    /// Defines symbols for functions of this process.
     fn define(&self, symbols: &[(&str, usize)]) -> Result<(), Error> {
         let conversions = conversions::symbols().map(|(name, address)| (name.to_owned(), address));
         let named = |(name, address): &(&str, usize)| Some((CString::new(*name).ok()?, *address));
@@ -99,7 +99,7 @@ impl Drop for Jit {
     }
 }
 
-/// Sees that what a module calls is in `symbols` or in this process.
+/// Checks that what a module calls is in `symbols` or in this process.
 ///
 /// # Errors
 /// [`Error::UndefinedSymbol`] if a function is in neither.
@@ -130,7 +130,7 @@ fn function() -> LLVMJITSymbolFlags {
     LLVMJITSymbolFlags { GenericFlags: flags, TargetFlags: 0 }
 }
 
-/// Called by LLVM with what goes wrong while it links.
+/// LLVM calls it with errors while linking.
 extern "C" fn note(reports: *mut c_void, error: LLVMErrorRef) {
     // SAFETY: LLVM is given the reports of an engine that lives.
     let reports = unsafe { &*reports.cast::<Reports>() };
@@ -143,7 +143,7 @@ fn lock(reports: &Reports) -> MutexGuard<'_, Vec<String>> {
     reports.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a call of LLVM's returned.
+/// The result of an LLVM call.
 fn taken(error: LLVMErrorRef) -> Result<(), Error> {
     message(error).map_err(Error::Llvm)
 }

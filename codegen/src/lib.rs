@@ -12,7 +12,7 @@
 //! # }
 //! ```
 
-// Unsafe code is where it is allowed by name.
+// Unsafe code is allowed by name.
 #![deny(unsafe_code)]
 
 #[expect(unsafe_code, reason = "what inkwell does not ask of a call")]
@@ -20,6 +20,7 @@ mod convergent;
 mod conversions;
 #[expect(unsafe_code, reason = "what inkwell and melior cannot change")]
 mod device;
+mod device_library;
 mod error;
 #[expect(unsafe_code, reason = "parsing with a name for the text")]
 mod frontend;
@@ -32,6 +33,7 @@ mod signature;
 mod source;
 
 pub use device::{Gpu, assembly, hsaco, translate_device, translate_devices};
+pub use device_library::DeviceLibrary;
 pub use error::Error;
 pub use frontend::{Frontend, copy_of, declared};
 pub use jit::{Jit, ensure_defined};

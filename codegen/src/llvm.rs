@@ -4,6 +4,7 @@ use crate::Error;
 use inkwell::OptimizationLevel;
 use inkwell::basic_block::BasicBlock;
 use inkwell::context::Context;
+use inkwell::memory_buffer::MemoryBuffer;
 use inkwell::module::Linkage;
 use inkwell::passes::PassBuilderOptions;
 use inkwell::targets::{CodeModel, FileType, InitializationConfig, RelocMode, Target, TargetMachine};
@@ -12,14 +13,14 @@ use melior::ir::Module;
 use mlir_sys::MlirOperation;
 use std::mem::ManuallyDrop;
 
-/// From so many instructions in one block on, code is generated fast: in a second, LLVM's scheduler and its pass for
-/// two-address instructions come no further.
+/// From this many instructions in one block on, code is generated without optimisation: LLVM's scheduler and its
+/// two-address pass would take longer than a second.
 const MOST_INSTRUCTIONS: usize = 8192;
 
 /// How much LLVM optimises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
-    /// Not at all.
+    /// No optimisation.
     O0,
     /// Little.
     O1,
@@ -92,6 +93,16 @@ pub(crate) fn module_of(operation: MlirOperation) -> Result<LlvmModule, Error> {
 }
 
 impl LlvmModule {
+    /// Adds the functions of another module, as bitcode.
+    pub(crate) fn link(&self, bitcode: &[u8]) -> Result<(), Error> {
+        let other = read(&self.context, bitcode)?;
+        other.set_data_layout(&self.module.get_data_layout());
+        // SAFETY: it becomes a part of a module of the same context.
+        let other =
+            unsafe { std::mem::transmute::<inkwell::module::Module<'_>, inkwell::module::Module<'static>>(other) };
+        self.module.link_in_module(other).map_err(|error| Error::Llvm(error.to_string()))
+    }
+
     /// LLVM IR as text.
     #[must_use]
     pub fn text(&self) -> String {
@@ -123,8 +134,8 @@ impl LlvmModule {
         self.module.run_passes(level.passes(), machine, options).map_err(|error| Error::Llvm(error.to_string()))
     }
 
-    /// Leaves one function to be called from outside: what it does not need is not compiled, and what is inlined
-    /// everywhere is not compiled again for itself.
+    /// Makes all functions but one internal: unused ones are not compiled, and those inlined everywhere are not
+    /// compiled again.
     pub fn keep_only(&self, entry: &str) {
         for function in self.module.get_functions().filter(|function| function.count_basic_blocks() > 0) {
             if function.get_name().to_bytes() != entry.as_bytes() {
@@ -133,8 +144,7 @@ impl LlvmModule {
         }
     }
 
-    /// How much the code generator is to optimise, where nobody says it: much of it takes time in the square of a
-    /// block's instructions.
+    /// The code generator's default level: much of its work is quadratic in a block's instructions.
     #[must_use]
     pub fn affordable(&self, level: Level) -> Level {
         let blocks = self.module.get_functions().flat_map(FunctionValue::get_basic_block_iter);
@@ -150,6 +160,15 @@ impl LlvmModule {
         let object = host(level)?.write_to_memory_buffer(&self.module, FileType::Object);
         object.map(|buffer| buffer.as_slice().to_vec()).map_err(|error| Error::Llvm(error.to_string()))
     }
+}
+
+/// A module from bitcode, without what debuggers need.
+fn read<'c>(context: &'c Context, bitcode: &[u8]) -> Result<inkwell::module::Module<'c>, Error> {
+    let buffer = MemoryBuffer::create_from_memory_range_copy(bitcode, "bitcode");
+    let module = inkwell::module::Module::parse_bitcode_from_buffer(&buffer, context);
+    let module = module.map_err(|error| Error::Llvm(error.to_string()))?;
+    module.strip_debug_info();
+    Ok(module)
 }
 
 /// The code generator for this machine.

@@ -221,7 +221,7 @@ fn host_functions<'c, 'a>(module: &'a Module<'c>) -> Vec<(String, OperationRef<'
     functions
 }
 
-/// What a type is outside of the program. An argument's elements lie in row-major order; a result is read by its
+/// A type as seen from outside the program. An argument's elements lie in row-major order; a result is read by its
 /// strides.
 fn argument_type(function: &str, what: &str, ty: Type, is_argument: bool) -> Result<ArgumentType, Error> {
     let unsupported =

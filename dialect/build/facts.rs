@@ -104,6 +104,11 @@ impl Facts {
         self.accesses.iter().any(|access| access.writes && (access.is_flag || access.reads))
     }
 
+    /// The operands that point to what it writes.
+    pub fn written(&self) -> Vec<&str> {
+        self.accesses.iter().filter(|access| access.writes).map(|access| access.pointer.as_str()).collect()
+    }
+
     /// Whether it reads or writes memory through its operands.
     pub fn is_access(&self) -> bool {
         !self.accesses.is_empty()

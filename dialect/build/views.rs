@@ -264,9 +264,12 @@ fn write_attributes(out: &mut String, arguments: &[(Argument, String)]) {
     }
 }
 
-/// A method for the result, if there is one.
+/// A method for the result, if there is one that is always there.
 fn write_result(out: &mut String, results: &[(Argument, String)], groups: &[(Arity, &str)]) {
-    if let [(Argument::Operand(arity), result)] = results {
+    let is_optional = |(result, _): &(Argument, String)| matches!(result, Argument::Operand(Arity::Optional));
+    if let [(Argument::Operand(arity), result), others @ ..] = results
+        && others.iter().all(is_optional)
+    {
         // An operand may bear the result's name (`ctx`): the operand keeps it.
         let method = if groups.iter().any(|(_, group)| group == result) { "result" } else { result.as_str() };
         let (ty, getter) = match arity {
@@ -303,19 +306,17 @@ fn write_union(out: &mut String, records: &Value, ops: &[String]) {
     write_method(out, ops, "The names of the operands, in order.", "operands(self) -> &'static [Operands]", |name| {
         format!("Self::{name}(_) => {name}::OPERANDS")
     });
-    let facts: Vec<(String, Facts)> = ops
-        .iter()
-        .map(|op| {
-            let facts = Facts::of(records, op).unwrap_or_else(|complaint| panic!("{complaint}"));
-            (rust_name(op).to_owned(), facts)
-        })
-        .collect();
+    let facts: Vec<(String, Facts)> = ops.iter().map(|op| (rust_name(op).to_owned(), facts_of(records, op))).collect();
     facts::write(out, &facts);
     let arguments = |op: &String| (rust_name(op).to_owned(), entries(records, &records[op]["arguments"]));
     families::write(out, &ops.iter().map(arguments).collect::<Vec<_>>());
     unions::write_methods(out, &facts);
     unions::write_halves(out, &facts);
     unions::write(out, &facts);
+}
+
+fn facts_of(records: &Value, op: &str) -> Facts {
+    Facts::of(records, op).unwrap_or_else(|complaint| panic!("{complaint}"))
 }
 
 /// From a name, or an operation, to the op.
@@ -327,14 +328,15 @@ fn write_casts(out: &mut String, records: &Value, ops: &[String]) {
         "    /// What the definition of the op of this name, without `symm.`, says.",
         "    #[must_use]",
         "    pub fn definition(mnemonic: &str) -> Option<Definition> {{",
-        "        let (name, operands, attributes) = match mnemonic {{",
+        "        let (name, operands, attributes, written): (_, _, _, &[_]) = match mnemonic {{",
     );
     for op in ops {
         writeln!(
             out,
-            "            \"{0}\" => ({1}::NAME, {1}::OPERANDS, {1}::ATTRIBUTES),",
+            "            \"{0}\" => ({1}::NAME, {1}::OPERANDS, {1}::ATTRIBUTES, &{2:?}),",
             text(&records[op], "opName"),
-            rust_name(op)
+            rust_name(op),
+            facts_of(records, op).written()
         )
         .unwrap();
     }
@@ -342,7 +344,7 @@ fn write_casts(out: &mut String, records: &Value, ops: &[String]) {
         out,
         "            _ => return None,",
         "        }};",
-        "        Some(Definition {{ name, operands, attributes }})",
+        "        Some(Definition {{ name, operands, attributes, written }})",
         "    }}",
         "",
         "    /// The view of `operation`, if it is an op of this dialect.",

@@ -1,4 +1,4 @@
-//! MLIR's bytecode, for a reader that is of another MLIR.
+//! MLIR's bytecode, for readers of another MLIR version.
 
 use crate::hooks::copy_properties_to_attributes;
 use melior::ir::OperationRef;
@@ -8,7 +8,7 @@ use mlir_sys::{
 };
 use std::ffi::c_void;
 
-/// What bytecode begins with.
+/// The magic bytes of bytecode.
 pub const MAGIC: &[u8] = b"ML\xefR";
 
 /// The last version that writes all of an operation's attributes with their names. The next writes properties in the

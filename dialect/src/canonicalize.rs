@@ -1,4 +1,4 @@
-//! Canonicalisation: a mask that is known to be true goes, and so does an access whose mask is known to be false.
+//! Canonicalisation: drops masks that are known to be true, and accesses whose mask is known to be false.
 
 use crate::edit::set_operand_group;
 use crate::ops::{Accessing, SymmOp};
@@ -32,7 +32,7 @@ pub fn canonicalize<'c: 'a, 'a>(op: SymmOp<'c, 'a>, rewriter: RewriterBase<'c, '
         | Accessing::Put(_)
         | Accessing::Copy(_)
         | Accessing::PutPacket(_) => rewriter.erase_op(operation),
-        // What also orders, a put_signal, does so without its data; a result is left that nothing defines otherwise.
+        // Kept: a put_signal also orders, and nothing else would define the result of the others.
         Accessing::PutSignal(_)
         | Accessing::Signal(_)
         | Accessing::Wait(_)
@@ -46,7 +46,7 @@ pub fn canonicalize<'c: 'a, 'a>(op: SymmOp<'c, 'a>, rewriter: RewriterBase<'c, '
 
 /// The value of a mask that is a constant, the same in every lane.
 fn constant_mask(mask: Value) -> Option<bool> {
-    // Asked first: melior prints what it can't convert.
+    // Checked first: melior prints what it can't convert.
     if !mask.is_operation_result() {
         return None;
     }

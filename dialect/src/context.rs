@@ -8,10 +8,10 @@ thread_local! {
     static WORDS: RefCell<HashMap<usize, &'static ContextRef<'static>>> = RefCell::default();
 }
 
-/// The context behind a handle.
+/// The context of a handle.
 ///
-/// `ContextRef::to_ref` returns a reference into the handle itself, which is mostly a temporary; this one stays
-/// valid as long as the context does. It keeps one word for each context that a thread ever asks for.
+/// `ContextRef::to_ref` returns a reference into the handle itself, usually a temporary; this reference stays valid as
+/// long as the context does. It keeps one word for each context that a thread ever uses.
 #[must_use]
 pub fn context(handle: ContextRef<'_>) -> &Context {
     // SAFETY: `handle` is alive while its raw form is read.

@@ -3,14 +3,14 @@
 use crate::{hooks, text};
 use melior::ir::{Location, OperationRef, operation::OperationLike};
 
-/// How much a diagnostic matters.
+/// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
     /// The program is wrong; compilation fails.
     Error = 0,
     /// The program is suspect.
     Warning = 1,
-    /// The compiler says what it did.
+    /// The compiler reports what it did.
     Remark = 2,
 }
 
@@ -26,14 +26,14 @@ pub fn report_at(severity: Severity, location: Location, message: &str, note: Op
     hooks::emit(severity, location, message, note);
 }
 
-/// Reports an error about an operation, and is the failure that a pass returns.
+/// Reports an error about an operation; returns the failure for a pass to return.
 #[must_use]
 pub fn error<'c: 'a, 'a>(op: OperationRef<'c, 'a>, message: &str) -> Reported {
     report(Severity::Error, op, message);
     Reported
 }
 
-/// The error has been reported as a diagnostic: nothing is left to say.
+/// An error that has already been reported as a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reported;
 

@@ -1,4 +1,4 @@
-//! Folds: T2 (translation to oneself is nothing), and what is known about ranks at compile time.
+//! Folds: translation to oneself (T2), and ranks known at compile time.
 
 use crate::ops::{Folding, SymmOp};
 use crate::{ENGINE_ATTRIBUTE, NUM_RANKS_ATTRIBUTE, module_has, module_integer};
@@ -8,7 +8,7 @@ use melior::ir::{Attribute, Value, ValueLike};
 
 /// What an op folds to.
 pub enum Folded<'c, 'a> {
-    /// A value that is there already.
+    /// An existing value.
     Value(Value<'c, 'a>),
     /// A constant of the result's type.
     Constant(Attribute<'c>),

@@ -1,9 +1,9 @@
 //! The symm dialect: its registration with MLIR, Rust views of its ops, its verifiers and its folds.
 //!
 //! The ops are defined in `td/`, the one source of their names, operands, assembly and documentation. `cpp/` is
-//! what ODS forces to be C++: registration, and hooks that call [`hooks`].
+//! what ODS forces to be C++: registration, and hooks that call `src/hooks.rs`.
 
-// Unsafe code is where it is allowed by name.
+// Unsafe code is allowed by name.
 #![deny(unsafe_code)]
 
 mod access;
@@ -58,8 +58,8 @@ pub const TABLE_IN_HEAP_ATTRIBUTE: &str = "symm.table_in_heap";
 /// The module attribute that names what reaches ranks whose heaps are not mapped (text; rule N1).
 pub const ENGINE_ATTRIBUTE: &str = "symm.engine";
 
-/// The engines that there are.
-pub const ENGINES: [&str; 1] = ["openshmem"];
+/// The known engines.
+pub const ENGINES: [&str; 2] = ["openshmem", "nvshmem"];
 
 /// The module attribute that says how large each heap is (`i64`, bytes), for bounds checks.
 pub const HEAP_SIZE_ATTRIBUTE: &str = "symm.heap_size";
@@ -67,6 +67,9 @@ pub const HEAP_SIZE_ATTRIBUTE: &str = "symm.heap_size";
 /// The module attribute that says what number of stages a launch has asked Triton for, where it is not the default
 /// (`i32`).
 pub const NUM_STAGES_ATTRIBUTE: &str = "symm.num_stages";
+
+/// The module attribute that says that waits of a Triton kernel have a deadline where they are given none (`i32`).
+pub const DEFAULT_TIMEOUT_ATTRIBUTE: &str = "symm.default_timeout";
 
 /// The module attribute that says what the tags of waits stand for (text): symm-tag-waits.
 pub const WAITS_ATTRIBUTE: &str = "symm.waits";
@@ -97,7 +100,7 @@ pub fn module_has<'c: 'a, 'a>(operation: &impl OperationLike<'c, 'a>, name: &str
         .any(|module| module.has_attribute(name))
 }
 
-/// Where a program will run, as far as the compiler may know.
+/// The run that a program is compiled for, as far as it is fixed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeapLayout {
     /// How many ranks there are.
@@ -120,9 +123,9 @@ pub fn aligned_range(num_ranks: i64, heap_stride: i64) -> Option<i64> {
 pub fn set_heap_layout(module: &mut Module, layout: HeapLayout) {
     let context = context(module.context());
     let mut operation = module.as_operation_mut();
-    // Where tables lie is not the program's to say: see `set_table_in_heap`.
+    // The program does not choose where tables lie: see `set_table_in_heap`.
     let _ = operation.remove_attribute(TABLE_IN_HEAP_ATTRIBUTE);
-    // Nor is how ranks are reached.
+    // Nor how ranks are reached.
     let _ = operation.remove_attribute(ENGINE_ATTRIBUTE);
     for (name, width, value) in [
         (NUM_RANKS_ATTRIBUTE, 32, Some(u64::from(layout.num_ranks))),
@@ -130,7 +133,7 @@ pub fn set_heap_layout(module: &mut Module, layout: HeapLayout) {
         (HEAP_STRIDE_ATTRIBUTE, 64, layout.heap_stride),
     ] {
         let Some(value) = value else {
-            // That the module has none is what is to be known.
+            // A missing attribute is the answer.
             let _ = operation.remove_attribute(name);
             continue;
         };

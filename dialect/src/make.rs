@@ -7,7 +7,7 @@ use melior::ir::attribute::{DenseI32ArrayAttribute, IntegerAttribute, StringAttr
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, Type, Value};
 
-/// What an operation is made of.
+/// The parts of an operation.
 pub trait Make<'c, 'a> {
     /// Its name.
     const NAME: &'static str;
@@ -37,7 +37,7 @@ pub trait Make<'c, 'a> {
     }
 }
 
-/// An integer of so many bits.
+/// An integer of this many bits.
 pub(crate) fn integer(context: &Context, bits: u32, value: i64) -> Attribute<'_> {
     IntegerAttribute::new(IntegerType::new(context, bits).into(), value).into()
 }

@@ -1,5 +1,5 @@
-//! How deeply a program's text is nested. MLIR recurses along it, and several of its passes take time in the square of
-//! it: some ten thousand regions end its stack, or do not come to an end.
+//! How deeply a program's text is nested. MLIR recurses along it, and several of its passes are quadratic in it: some
+//! ten thousand regions overflow its stack, or take forever.
 
 /// The deepest nesting of brackets that the tools read.
 pub const MOST: usize = 1000;
@@ -19,7 +19,7 @@ pub fn too_deep(program: &[u8]) -> Option<(usize, usize)> {
                 at += program[at..].iter().position(|letter| *letter == b'\n').unwrap_or(program.len());
                 continue;
             }
-            // Comparisons and arrows are no brackets.
+            // Comparisons and arrows are not brackets.
             b'<' if program.get(at + 1) == Some(&b'=') => {}
             b'>' if at > 0 && program[at - 1] == b'-' || program.get(at + 1) == Some(&b'=') => {}
             b'{' | b'[' | b'(' | b'<' => {

@@ -43,7 +43,7 @@ pub struct Attribute {
 /// What an attribute holds.
 #[derive(Clone, Copy, Debug)]
 pub enum Form {
-    /// Nothing: it is there or not.
+    /// Nothing: a unit attribute.
     Flag,
     /// An `i64`.
     Integer,
@@ -64,10 +64,11 @@ pub struct Definition {
     pub operands: &'static [Operands],
     /// The attributes.
     pub attributes: &'static [Attribute],
+    /// The operands that point to what the op writes.
+    pub written: &'static [&'static str],
 }
 
-/// Whether an op with these operands keeps how many values each of them stands for. With one of varying number, MLIR
-/// counts.
+/// Whether an op with these operands stores their segment sizes. With a single variable group, MLIR derives them.
 #[must_use]
 pub fn has_segments(operands: &[Operands]) -> bool {
     operands.iter().filter(|operands| operands.arity != Arity::One).count() > 1
@@ -82,7 +83,7 @@ pub struct Access {
     pub reads: bool,
     /// Whether it writes there.
     pub writes: bool,
-    /// Whether the memory is a flag: it is for order, and no data.
+    /// Whether the memory is a flag, which orders and holds no data.
     pub is_flag: bool,
     /// The names of the operands for the rank and for the distance, if it is another rank's memory.
     pub way: Option<(&'static str, &'static str)>,
@@ -106,13 +107,13 @@ pub struct End<'c, 'a> {
 }
 
 impl Order {
-    /// Whether it holds back what comes after it.
+    /// Whether it acquires: later accesses stay after it.
     #[must_use]
     pub fn acquires(self) -> bool {
         matches!(self, Self::Acquire | Self::AcqRel)
     }
 
-    /// Whether it holds back what comes before it.
+    /// Whether it releases: earlier accesses stay before it.
     #[must_use]
     pub fn releases(self) -> bool {
         matches!(self, Self::Release | Self::AcqRel)
@@ -162,7 +163,7 @@ impl<'c: 'a, 'a> SymmOp<'c, 'a> {
         self.acquires() || self.releases() || self.waits() && self.sem().is_some()
     }
 
-    /// Whether it looks at memory that peers write meanwhile: a flag of its own, or its packets.
+    /// Whether it reads memory that peers write concurrently: its flag, or its packets.
     #[must_use]
     pub fn polls(self) -> bool {
         self.accesses().iter().any(|access| access.is_flag && access.reads)

@@ -13,7 +13,7 @@ use mlir_sys::{
     mlirTypeIsALLVMPointerType, mlirTypeIsAOpaque,
 };
 
-/// What kind of pointer a value is.
+/// The kinds of pointers.
 #[derive(Clone, Copy, Debug)]
 pub enum Pointer<'c> {
     /// `!llvm.ptr`, in any address space: the pointee's type is not known.
@@ -54,15 +54,15 @@ impl<'c> Pointer<'c> {
         }
     }
 
-    /// The numeric address space of `ty`, 0 where nothing says it; 1, as on GPUs, for the gpu dialect's global memory.
+    /// The numeric address space of `ty`, 0 without one; 1, as on GPUs, for the gpu dialect's global memory.
     #[must_use]
     pub fn address_space(ty: Type) -> u64 {
         if is_llvm_pointer(ty) {
-            // SAFETY: just seen to be an LLVM pointer type.
+            // SAFETY: just checked to be an LLVM pointer type.
             return u64::from(unsafe { mlirLLVMPointerTypeGetAddressSpace(ty.to_raw()) });
         }
         if ty.is_mem_ref() {
-            // SAFETY: just seen to be a memref; the space may be null, and is an integer where it is read as one.
+            // SAFETY: just checked to be a memref; the space may be null, and is an integer where it is read as one.
             unsafe {
                 let space = mlirMemRefTypeGetMemorySpace(ty.to_raw());
                 if !space.ptr.is_null() && mlirAttributeIsAInteger(space) {
@@ -89,7 +89,7 @@ pub fn has_known_space(ty: Type) -> bool {
     if !ty.is_mem_ref() {
         return true;
     }
-    // SAFETY: just seen to be a memref; the space may be null.
+    // SAFETY: just checked to be a memref; the space may be null.
     let is_number = unsafe {
         let space = mlirMemRefTypeGetMemorySpace(ty.to_raw());
         space.ptr.is_null() || mlirAttributeIsAInteger(space)
@@ -111,10 +111,10 @@ fn is_in(memref: Type, spaces: &[&str]) -> bool {
 #[must_use]
 pub fn layout(ty: Type) -> Option<(Vec<i64>, i64)> {
     let memref = Shaped::memref(ty)?;
-    // SAFETY: just seen to be a memref; its layout is an attribute that lives as long as its context.
+    // SAFETY: just checked to be a memref; its layout is an attribute that lives as long as its context.
     let has_strides = unsafe { mlirAttributeIsAStridedLayout(mlirMemRefTypeGetLayout(ty.to_raw())) };
     if !has_strides && MemRefType::try_from(ty).is_ok_and(|memref| memref.affine_map().is_identity()) {
-        // What is written most, and what MLIR would go through affine expressions for.
+        // The most common layout, for which MLIR would build affine expressions.
         return Some((row_major(&memref.dimensions()), 0));
     }
     let (mut strides, mut offset) = (vec![0; memref.rank()], 0);
@@ -162,7 +162,7 @@ fn opaque(ty: Type) -> Option<(String, String)> {
     }
 }
 
-/// What stands between the angle brackets of `!tt.ptr<…>`.
+/// The text between the angle brackets of `!tt.ptr<…>`.
 fn triton_inner(ty: Type) -> Option<String> {
     let (namespace, data) = opaque(ty)?;
     let inner = data.strip_prefix("ptr<")?.strip_suffix('>')?;

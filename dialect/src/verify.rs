@@ -53,7 +53,7 @@ pub fn verify<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Verdict {
                 lossy!("T1: 'result' is one pointer without a shape, got {ty}")
             })
         }
-        // ODS says all that is to be said of the other questions.
+        // ODS fully checks the other questions.
         Ok(_) => Ok(()),
         Err(action) => verify_action(op, action),
     }
@@ -73,8 +73,12 @@ fn verify_action<'c: 'a, 'a>(op: SymmOp<'c, 'a>, action: Action<'c, 'a>) -> Verd
             flag::deadline(op, Some(wait.slots()))?;
             packet::verify(op)
         }
+        Action::TryPacket(look) => {
+            flag::deadline(op, Some(look.slots()))?;
+            packet::verify(op)
+        }
         Action::Barrier(_) => flag::deadline(op, None),
-        Action::PutPacket(_) | Action::TryPacket(_) => packet::verify(op),
+        Action::PutPacket(_) => packet::verify(op),
         Action::Fence(fence) => {
             ensure(op, fence.sem() != Order::Relaxed, || "O1: a relaxed fence orders nothing".into())
         }
@@ -105,7 +109,7 @@ pub fn verify_attribute<'c: 'a, 'a>(op: OperationRef<'c, 'a>, name: &str, attrib
             "an i64 in bytes, above 0 and a multiple of 2 MiB (T4, T5)"
         }
         HEAP_SIZE_ATTRIBUTE if integer(64).is_none_or(|size| size <= 0) => "an i64 in bytes, above 0",
-        ENGINE_ATTRIBUTE if !is_engine(attribute) => "the name of an engine, \"openshmem\" (N1)",
+        ENGINE_ATTRIBUTE if !is_engine(attribute) => "the name of an engine, \"openshmem\" or \"nvshmem\" (N1)",
         TABLE_IN_HEAP_ATTRIBUTE if !attribute.is_unit() || !has_fixed_range(op) => {
             "a unit, on a module with 'symm.num_ranks' and 'symm.heap_stride' (T5)"
         }

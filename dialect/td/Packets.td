@@ -12,6 +12,14 @@ defvar PacketLines = [{
     packet, a vector of n elements `ceil(n * size / 8)` consecutive packets; for a tensor of pointers each element is a
     packet at its pointer. Slots are aligned to 16 bytes and take `16 * packets` bytes: twice the data, rounded up to
     16.
+
+    With `sentinel`, the bits of the value's floats, there is no epoch, and a line is 16 bytes of data: as much as the
+    data, rounded up. It has come when each of its words of 32 bits, or of 64 with `sentinel 64`, has a bit that is not
+    set (P1). A scalar takes one line, a vector `ceil(n * size / 16)`. A word of the value with all bits set, a NaN, is
+    sent without its highest bit, as another NaN; all else arrives as it is. Slots begin with all bits set, and are
+    cleared again by their receiver: `clear` sets all bits, whatever the value is. Elements are floats of 8, 16, 32 or
+    64 bits in which all bits set are a NaN (not f8E4M3FNUZ and the like), or i64 of such. In Triton kernels a line is
+    two i64: `value`, and `upper` for its second half.
 }];
 
 def Symm_PutPacketOp : Symm_AccessOp<"put_packet", CopyEffect> {
@@ -30,14 +38,18 @@ def Symm_PutPacketOp : Symm_AccessOp<"put_packet", CopyEffect> {
     ```mlir
     symm.put_packet %ctx, %slots[%i], %v, %epoch, %peer : memref<64xi32>, f32
     symm.put_packet %ctx, %p, %w, %epoch, %peer mask %in : vector<8xi1> : !llvm.ptr, vector<8xbf16>
+    symm.put_packet %ctx, %p, %x, sentinel 32, %peer : !llvm.ptr, vector<4xf32>
+    symm.put_packet %ctx, %old, %x, sentinel 32, %me clear : !llvm.ptr, vector<4xf32>
     ```
   }]);
   let facts = [Symm_RemoteFlag<"slots">];
-  let arguments = (ins Symm_Ctx:$ctx, Symm_Pointer:$slots, Variadic<Index>:$indices, AnyType:$value, I32:$epoch,
-                       I32:$rank, Optional<I64>:$delta, Optional<Symm_Mask>:$mask);
+  let arguments = (ins Symm_Ctx:$ctx, Symm_Pointer:$slots, Variadic<Index>:$indices, AnyType:$value,
+                       Optional<AnyType>:$upper, Optional<I32>:$epoch, I32:$rank, Optional<I64>:$delta,
+                       Optional<Symm_Mask>:$mask, OptionalAttr<I64Attr>:$sentinel, UnitAttr:$clear);
   let assemblyFormat = [{
-    $ctx `,` $slots (`[` $indices^ `]`)? `,` $value `,` $epoch `,` $rank (`via` $delta^)?
-    (`mask` $mask^ `:` type($mask))? attr-dict `:` type($slots) `,` type($value)
+    $ctx `,` $slots (`[` $indices^ `]`)? `,` $value (`upper` $upper^)? `,` (`sentinel` $sentinel^):($epoch)? `,` $rank
+    (`via` $delta^)? (`clear` $clear^)? (`mask` $mask^ `:` type($mask))? attr-dict `:` type($slots) `,` type($value)
+    (`,` type($upper)^)?
   }];
 }
 
@@ -54,17 +66,19 @@ def Symm_WaitPacketOp : Symm_AccessOp<"wait_packet", CopyEffect> {
 
     ```mlir
     %v = symm.wait_packet %ctx, %slots[%i], %epoch : memref<64xi32> -> f32
+    %x = symm.wait_packet %ctx, %p, sentinel 32 : !llvm.ptr -> vector<4xf32>
     ```
   }]);
   let facts = [Symm_OwnFlag<"slots">, Symm_Waits];
-  let arguments = (ins Symm_Ctx:$ctx, Symm_Pointer:$slots, Variadic<Index>:$indices, I32:$epoch,
-                       Optional<Symm_Mask>:$mask, Optional<Symm_Pointer>:$deadline, OptionalAttr<I64Attr>:$tag,
-                       OptionalAttr<I64Attr>:$limit, UnitAttr:$logs);
-  let results = (outs AnyType:$value);
+  let arguments = (ins Symm_Ctx:$ctx, Symm_Pointer:$slots, Variadic<Index>:$indices,
+                       Optional<I32>:$epoch, Optional<Symm_Mask>:$mask, Optional<Symm_Pointer>:$deadline,
+                       OptionalAttr<I64Attr>:$sentinel, OptionalAttr<I64Attr>:$tag, OptionalAttr<I64Attr>:$limit,
+                       UnitAttr:$logs);
+  let results = (outs AnyType:$value, Optional<AnyType>:$upper);
   let assemblyFormat = [{
-    $ctx `,` $slots (`[` $indices^ `]`)? `,` $epoch (`mask` $mask^ `:` type($mask))?
+    $ctx `,` $slots (`[` $indices^ `]`)? `,` (`sentinel` $sentinel^):($epoch)? (`mask` $mask^ `:` type($mask))?
     (`deadline` $deadline^ `:` type($deadline))? (`tag` $tag^)? (`limit` $limit^)? (`logs` $logs^)? attr-dict
-    `:` type($slots) `->` type($value)
+    `:` type($slots) `->` type($value) (`,` type($upper)^)?
   }];
 }
 
@@ -73,19 +87,22 @@ def Symm_TryPacketOp : Symm_AccessOp<"try_packet", CopyEffect> {
   let description = [{
     Reads the local `slots` once and returns the value that `symm.wait_packet` would wait for, and whether it is there:
     an `i1`, or for a tensor of pointers one for each element. A value that is not there is undefined; elements whose
-    `mask` is false count as there, and are 0. It is for programs that poll several peers at once.
+    `mask` is false count as there, and are 0. It is for programs that poll several peers at once. With `deadline` a
+    loop that polls by this op exits when the record's time is over, as with `symm.atomic_rmw`.
 
     ```mlir
     %v, %valid = symm.try_packet %ctx, %slots[%i], %epoch : memref<64xi32> -> i64, i1
     ```
   }];
   let facts = [Symm_OwnFlag<"slots">];
-  let arguments = (ins Symm_Ctx:$ctx, Symm_Pointer:$slots, Variadic<Index>:$indices, I32:$epoch,
-                       Optional<Symm_Mask>:$mask);
-  let results = (outs AnyType:$value, AnyType:$valid);
+  let arguments = (ins Symm_Ctx:$ctx, Symm_Pointer:$slots, Variadic<Index>:$indices, Optional<I32>:$epoch,
+                       Optional<Symm_Mask>:$mask, Optional<Symm_Pointer>:$deadline, OptionalAttr<I64Attr>:$tag,
+                       OptionalAttr<I64Attr>:$limit, UnitAttr:$logs, OptionalAttr<I64Attr>:$sentinel);
+  let results = (outs AnyType:$value, AnyType:$valid, Optional<AnyType>:$upper);
   let assemblyFormat = [{
-    $ctx `,` $slots (`[` $indices^ `]`)? `,` $epoch (`mask` $mask^ `:` type($mask))? attr-dict
-    `:` type($slots) `->` type($value) `,` type($valid)
+    $ctx `,` $slots (`[` $indices^ `]`)? `,` (`sentinel` $sentinel^):($epoch)? (`mask` $mask^ `:` type($mask))?
+    (`deadline` $deadline^ `:` type($deadline))? (`tag` $tag^)? (`limit` $limit^)? (`logs` $logs^)? attr-dict
+    `:` type($slots) `->` type($value) `,` type($valid) (`,` type($upper)^)?
   }];
 }
 

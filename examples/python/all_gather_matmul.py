@@ -86,11 +86,11 @@ def multiply(
 # Triton compiles a kernel again for numbers that are 1 or multiples of 16; the step is any number.
 @triton.jit(do_not_specialize=["step"])
 def all_gather_matmul(
-    table, a, b, c, arrived, tickets, step, M, N, K,
+    world, a, b, c, arrived, tickets, step, M, N, K,
     PULLING: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr,
     PIECE: tl.constexpr,
 ):  # fmt: skip
-    ctx = st.DeviceContext(table)
+    ctx = st.DeviceContext(world)
     if tl.program_id(0) < PULLING:
         pull_rows(ctx, a, arrived, step, M, K, PULLING, BM, PIECE)
     multiply(ctx, a, b, c, arrived, tickets, step, M, N, K, BM, BN, BK, GROUP)
@@ -115,7 +115,6 @@ class AllGatherMatmul:
         self.c = torch.empty((M, N), dtype=a.dtype, device=world.get_device())
         self.arrived = world.zeros(M // tile["BM"], dtype=torch.int32)
         self.tickets = torch.zeros(1, dtype=torch.int32, device=world.get_device())
-        self.table = world.get_device_context()
         self.step = 0
         world.barrier()
 
@@ -124,7 +123,7 @@ class AllGatherMatmul:
         # Every rank's rows are in place; the ranks' streams wait for each other, not the hosts.
         self.world.device_barrier()
         all_gather_matmul[(self.programs,)](
-            self.table, self.a, self.b, self.c, self.arrived, self.tickets, self.step, *self.sizes, **self.tile
+            self.world, self.a, self.b, self.c, self.arrived, self.tickets, self.step, *self.sizes, **self.tile
         )
         # Every rank has pulled: from here on A may be written again.
         self.world.device_barrier()

@@ -19,11 +19,10 @@ import triton
 import triton.language as tl
 
 
-# An ordinary Triton kernel. It also takes the context table, from which a DeviceContext knows the ranks and their
-# heaps.
+# An ordinary Triton kernel. It also takes the World, from which a DeviceContext knows the ranks and their heaps.
 @triton.jit
-def sum_of_all(table, vector, total, n, BLOCK: tl.constexpr):
-    ctx = st.DeviceContext(table)
+def sum_of_all(world, vector, total, n, BLOCK: tl.constexpr):
+    ctx = st.DeviceContext(world)
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     inside = at < n
     result = tl.zeros([BLOCK], tl.float32)
@@ -51,7 +50,7 @@ def main():
     # Nobody reads before everybody has written. This waits on the host, until all GPUs are done; what the GPUs can wait
     # for themselves is in ring_of_slots.py.
     world.barrier()
-    sum_of_all[(triton.cdiv(n, 1024),)](world.get_device_context(), vector, total, n, BLOCK=1024)
+    sum_of_all[(triton.cdiv(n, 1024),)](world, vector, total, n, BLOCK=1024)
 
     # And nobody overwrites, or ends, before everybody has read.
     world.barrier()

@@ -32,8 +32,8 @@ SLOTS = 4
 
 
 @triton.jit
-def stage(table, slots, arrived, taken, results, batches, SLOTS: tl.constexpr, BLOCK: tl.constexpr):
-    ctx = st.DeviceContext(table)
+def stage(world, slots, arrived, taken, results, batches, SLOTS: tl.constexpr, BLOCK: tl.constexpr):
+    ctx = st.DeviceContext(world)
     me, last = ctx.rank(), ctx.num_ranks() - 1
     # Each program is a pipeline of its own, with its own slots and counters.
     lane = tl.program_id(0)
@@ -77,8 +77,7 @@ def main():
 
     # The counters are zero everywhere before anybody signals.
     world.barrier()
-    table = world.get_device_context()
-    stage[(lanes,)](table, slots, arrived, taken, results, batches, SLOTS=SLOTS, BLOCK=block)
+    stage[(lanes,)](world, slots, arrived, taken, results, batches, SLOTS=SLOTS, BLOCK=block)
     world.barrier()
 
     if me == ranks - 1:

@@ -1,7 +1,7 @@
 //! Prints the tables of passes and pipelines as JSON, from which `./x gen` makes docs/generated/passes.md.
 
 use serde_json::{Value, json};
-use symm_passes::{Kind, PASSES, PIPELINES, PassOption, Values};
+use symm_passes::{OptionKind, PASSES, PIPELINES, PassOption, Values};
 
 fn main() {
     let passes: Vec<Value> = PASSES.iter().map(|pass| row(pass.flag, pass.summary, pass.options)).collect();
@@ -21,10 +21,10 @@ fn row(flag: &str, summary: &str, options: &[PassOption]) -> Value {
         .iter()
         .map(|option| {
             let values = match option.kind {
-                Kind::Bool => vec!["false", "true"],
-                Kind::Choice(words) => words.to_vec(),
-                Kind::Form(form, _) => vec![form],
-                Kind::Number => vec!["a number"],
+                OptionKind::Bool => vec!["false", "true"],
+                OptionKind::Choice(words) => words.to_vec(),
+                OptionKind::Form(form, _) => vec![form],
+                OptionKind::Number => vec!["a number"],
             };
             json!({ "name": option.name, "values": values, "initial": option.initial, "help": option.help })
         })

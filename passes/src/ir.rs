@@ -6,6 +6,9 @@ mod builder;
 pub mod packets;
 #[expect(unsafe_code)]
 mod raw;
+pub mod records;
+pub mod tags;
+pub mod triton;
 
 pub use builder::{Builder, argument};
 pub use raw::{
@@ -18,6 +21,7 @@ use melior::ir::attribute::{IntegerAttribute, TypeAttribute};
 use melior::ir::operation::{OperationLike, OperationMutLike, OperationResult};
 use melior::ir::{Attribute, BlockLike, BlockRef, Location, OperationRef, RegionLike, Type, Value, ValueLike};
 use symm_dialect::diagnostic::file_line_column;
+use symm_dialect::lossy;
 use symm_dialect::ops::SymmOp;
 
 /// Whether an op calls a function, by its name or through a pointer.
@@ -77,6 +81,12 @@ pub fn constant_value(value: Value) -> Option<i64> {
         return None;
     }
     Some(IntegerAttribute::try_from(op.attribute("value").ok()?).ok()?.value())
+}
+
+/// The number that all elements of a constant are.
+pub fn splat_value<'c: 'a, 'a>(constant: OperationRef<'c, 'a>) -> Option<i64> {
+    let value = constant.attribute("value").ok()?;
+    lossy!("{value}").strip_prefix("dense<")?.split('>').next()?.parse().ok()
 }
 
 /// Sets an attribute of an operation.

@@ -18,13 +18,14 @@ mod registration;
 mod target;
 mod transform;
 
+pub use lower::nvshmem;
 pub use lower::nvvm::CHIPS as NVIDIA_CHIPS;
 pub use lower::rocdl::CHIPS as AMD_CHIPS;
-pub use pass::{Ir, Kind, Pass, PassOption, Pipeline, Values};
+pub use pass::{Ir, OptionKind, Pass, PassOption, Pipeline, Values};
 pub use pipelines::PIPELINES;
 pub use registration::{register, register_upstream};
 
-/// Every pass, in the order in which the pipelines run them.
+/// Every pass, in the order of the generated page. Pipelines have an order of their own.
 pub const PASSES: &[Pass] = &[
     transform::raise_carriers::PASS,
     check::ranks::PASS,

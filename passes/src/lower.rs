@@ -7,6 +7,7 @@ pub mod convergent;
 pub mod cpu;
 mod gpu;
 mod group_barriers;
+pub mod nvshmem;
 pub mod nvvm;
 pub mod packets;
 mod pieces;

@@ -56,7 +56,7 @@ pub struct PassOption {
     /// The name.
     pub name: &'static str,
     /// What values it takes.
-    pub kind: Kind,
+    pub kind: OptionKind,
     /// The value if it is not given.
     pub initial: &'static str,
     /// One line for `--help`.
@@ -65,7 +65,7 @@ pub struct PassOption {
 
 /// The values an option takes.
 #[derive(Clone, Copy)]
-pub enum Kind {
+pub enum OptionKind {
     /// `true` or `false`.
     Bool,
     /// A whole number above zero.
@@ -81,12 +81,12 @@ impl PassOption {
     #[must_use]
     pub fn complaint(&self, value: &str) -> Option<String> {
         let choices: &[&str] = match self.kind {
-            Kind::Bool => &["true", "false"],
-            Kind::Choice(choices) => choices,
-            Kind::Form(form, takes) => {
+            OptionKind::Bool => &["true", "false"],
+            OptionKind::Choice(choices) => choices,
+            OptionKind::Form(form, takes) => {
                 return (!takes(value)).then(|| format!("option '{}' takes {form}, got '{value}'", self.name));
             }
-            Kind::Number => {
+            OptionKind::Number => {
                 return (!value.parse().is_ok_and(|number: i64| number > 0))
                     .then(|| format!("option '{}' takes a whole number above zero, got '{value}'", self.name));
             }
@@ -109,7 +109,7 @@ impl<'v> Values<'v> {
         Self { options, given }
     }
 
-    /// Why these are no values for the options, if they are not.
+    /// Why these values are not valid for the options, if they are not.
     #[must_use]
     pub fn complaint(&self) -> Option<String> {
         self.given.iter().find_map(|(name, value)| match self.options.iter().find(|option| option.name == *name) {

@@ -3,25 +3,37 @@
 pub mod triton;
 
 use crate::lower::{cpu, nvvm, rocdl};
-use crate::pass::{Kind, PassOption, Pipeline, Values};
+use crate::pass::{OptionKind, PassOption, Pipeline, Values};
 use crate::transform::insert_watchdog::TIMEOUT_MS;
 
-const STRICT: PassOption =
-    PassOption { name: "strict", kind: Kind::Bool, initial: "false", help: "report an error instead of repairing" };
+const STRICT: PassOption = PassOption {
+    name: "strict",
+    kind: OptionKind::Bool,
+    initial: "false",
+    help: "report an error instead of repairing",
+};
 
 const BOUNDS: PassOption = PassOption {
     name: "bounds-checks",
-    kind: Kind::Bool,
+    kind: OptionKind::Bool,
     initial: "false",
     help: "check ranks and addresses at run time",
 };
-const WATCHDOG: PassOption =
-    PassOption { name: "watchdog", kind: Kind::Bool, initial: "false", help: "report waits that exceed a deadline" };
-const TRACE: PassOption =
-    PassOption { name: "trace", kind: Kind::Bool, initial: "false", help: "record what blocks do, for the timeline" };
+const WATCHDOG: PassOption = PassOption {
+    name: "watchdog",
+    kind: OptionKind::Bool,
+    initial: "false",
+    help: "report waits that exceed a deadline",
+};
+const TRACE: PassOption = PassOption {
+    name: "trace",
+    kind: OptionKind::Bool,
+    initial: "false",
+    help: "record what blocks do, for the timeline",
+};
 
 const AS_WRITTEN: PassOption =
-    PassOption { name: "as-written", kind: Kind::Bool, initial: "false", help: "repair and merge nothing" };
+    PassOption { name: "as-written", kind: OptionKind::Bool, initial: "false", help: "repair and merge nothing" };
 
 /// Every named pipeline.
 pub const PIPELINES: &[Pipeline] = &[
@@ -33,7 +45,12 @@ pub const PIPELINES: &[Pipeline] = &[
             BOUNDS,
             WATCHDOG,
             TIMEOUT_MS,
-            PassOption { name: "trace", kind: Kind::Bool, initial: "false", help: "record puts, gets and signals" },
+            PassOption {
+                name: "trace",
+                kind: OptionKind::Bool,
+                initial: "false",
+                help: "record puts, gets and signals",
+            },
             cpu::OFFLOAD,
         ],
         text: cpu_text,

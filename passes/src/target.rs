@@ -1,13 +1,13 @@
 //! What Triton compiles for, as an option of passes.
 
-use crate::pass::{Kind, PassOption};
+use crate::pass::{OptionKind, PassOption};
 use std::fmt;
 use std::str::FromStr;
 
 /// The option of the passes that ask for it.
 pub const TARGET: PassOption = PassOption {
     name: "target",
-    kind: Kind::Form("cuda:90 or hip:gfx942, or another such", |text| text.parse::<TritonTarget>().is_ok()),
+    kind: OptionKind::Form("cuda:90 or hip:gfx942, or another such", |text| text.parse::<TritonTarget>().is_ok()),
     initial: "cuda:90",
     help: "the GPU that Triton compiles for",
 };

@@ -1,10 +1,10 @@
 //! Options of passes and pipelines, and their values.
 
-use symm_passes::{Kind, PASSES, PIPELINES, PassOption, Values};
+use symm_passes::{OptionKind, PASSES, PIPELINES, PassOption, Values};
 
 const OPTIONS: &[PassOption] = &[
-    PassOption { name: "strict", kind: Kind::Bool, initial: "false", help: "" },
-    PassOption { name: "timeout-ms", kind: Kind::Number, initial: "10", help: "" },
+    PassOption { name: "strict", kind: OptionKind::Bool, initial: "false", help: "" },
+    PassOption { name: "timeout-ms", kind: OptionKind::Number, initial: "10", help: "" },
 ];
 
 #[test]

@@ -19,7 +19,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use symm_checker::allow::Allowances;
 use symm_checker::check::{Schedules, check, draw};
-use symm_checker::op::{Answer, Op, Range, Signal, Site};
+use symm_checker::op::{Answer, Op, Range, Signal, Site, have_come};
 use symm_checker::report::{Page, html, json, pictures};
 use symm_checker::run::{Execution, Limits, Next, Program};
 use symm_checker::task::{Task, TaskId};
@@ -47,7 +47,7 @@ type Said<'py> = (Vec<Bound<'py, PyTuple>>, Option<i64>, Option<(String, Vec<Bou
 #[derive(Default)]
 struct Doing {
     batch: Batch,
-    /// What the checker has been asked for.
+    /// The checker's options.
     current: Option<Step>,
     trace: Trace,
 }
@@ -219,7 +219,7 @@ const REDUCING: usize = 20_000;
 
 /// Whether an op may be a look of a loop that polls.
 fn is_look(op: &Op) -> bool {
-    matches!(op, Op::Read(_) | Op::Load(_) | Op::Atomic(..) | Op::TryPacket(..))
+    matches!(op, Op::Read(_) | Op::Load(_) | Op::Atomic(..) | Op::TryPacket(..) | Op::TryFloats(..))
 }
 
 impl Doing {
@@ -240,6 +240,12 @@ impl Doing {
                 let there = lines(&step.addresses);
                 // A look that came too early does not poll in vain.
                 (!came_too_early(&there, found, *epoch)).then(|| (ranges.clone(), there))
+            }
+            (Op::TryFloats(ranges, bits), Answer::Bytes(found)) => {
+                let there = lines(&step.addresses);
+                let valid = &found[found.len() / 17 * 16..];
+                let too_early = |(line, &valid): (&[u8], &u8)| valid == 0 && have_come(line, *bits);
+                (!there.chunks_exact(16).zip(valid).any(too_early)).then(|| (ranges.clone(), there))
             }
             (Op::Poll(..) | Op::Fence(..), _) => return,
             (op, _) => {
@@ -289,13 +295,36 @@ fn write(op: &Op, addresses: &[u64], memory: &mut Memory) {
             let old = old.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte));
             memory.write(first, &word(old.wrapping_add(*by), strong.at.bytes));
         }
+        Op::PutFloats(_, data) => {
+            for (&address, words) in addresses.iter().zip(data) {
+                memory.write(address, &words.map(u64::to_le_bytes).concat());
+            }
+        }
         Op::PutPacket(_, data, epoch) => {
             for (&address, data) in addresses.iter().zip(data) {
                 let halves = [data & 0xffff_ffff, data >> 32].map(|half| half | u64::from(*epoch) << 32);
                 memory.write(address, &halves.map(u64::to_le_bytes).concat());
             }
         }
-        _ => {}
+        // They write nothing, or as their answer says; the interpreter makes no puts.
+        Op::Read(_)
+        | Op::Put(..)
+        | Op::Load(_)
+        | Op::Issue
+        | Op::Late(..)
+        | Op::Atomic(..)
+        | Op::Wait(..)
+        | Op::Fence(..)
+        | Op::Barrier(..)
+        | Op::Launch(_)
+        | Op::Join(_)
+        | Op::WaitPacket(..)
+        | Op::TryPacket(..)
+        | Op::WaitFloats(..)
+        | Op::TryFloats(..)
+        | Op::Poll(..)
+        | Op::Alloc(..)
+        | Op::Free(_) => {}
     }
 }
 

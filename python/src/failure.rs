@@ -8,7 +8,7 @@ pub const OUT_OF_STEP: &str = "the ranks had called different things (MismatchEr
 
 /// What the runtime says to programs of several languages, and what it is in Python.
 const WORDS: [(&str, &str); 6] = [
-    // Where a rank of Python's waits, none of its threads is known to the runtime: it is never taken for stuck.
+    // The runtime knows no thread of a rank that Python has joined and that waits: it is never taken for stuck.
     (HELPERS_MEND, ""),
     ("(heap_size, --heap-size)", "(heap_size of symm.init)"),
     ("torchrun, mpirun, srun or `symm-run --processes`", "torchrun, mpirun or srun"),
@@ -30,6 +30,7 @@ pub fn raise(py: Python<'_>, error: &Error) -> PyErr {
 /// Whose fault an error is, as a class in `symm/errors.py`.
 fn class(error: &Error) -> &'static str {
     match error {
+        Error::NoEngine(..) => "EngineError",
         Error::HeapExhausted { .. } => "HeapExhaustedError",
         Error::NotSymmetric { .. } | Error::NotAllocated { .. } => "NotSymmetricError",
         Error::NoSuchRank { .. } => "RankRangeError",

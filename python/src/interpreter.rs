@@ -1,9 +1,11 @@
-//! What ops do to memory under `TRITON_INTERPRET=1` and numpy cannot: atomics, signals and polls; packets are in a file
-//! of their own, `interpreter/packet.rs`.
+//! What ops do to memory under `TRITON_INTERPRET=1` and numpy cannot: atomics, signals and polls; what travels in
+//! lines is in `interpreter/`.
 //!
 //! Blocks come as the bytes of numpy's arrays: `pointers` as 64-bit addresses, `mask` a byte for each. All accesses are
 //! sequentially consistent, which is at least what any op asks for.
 
+pub mod floats;
+mod line;
 pub mod packet;
 
 use pyo3::exceptions::PyValueError;
@@ -56,7 +58,7 @@ fn at<C: Cell>(address: u64) -> PyResult<&'static C> {
     let pointer = std::ptr::with_exposed_provenance::<C>(usize::try_from(address).unwrap_or(0));
     if address == 0 || !pointer.is_aligned() {
         let bytes = C::BYTES;
-        return Err(PyValueError::new_err(format!("{address:#x} is no address of a value of {bytes} bytes")));
+        return Err(PyValueError::new_err(format!("{address:#x} is not the address of a value of {bytes} bytes")));
     }
     // SAFETY: the kernel says that this much memory is there; all access to it here is atomic.
     Ok(unsafe { &*pointer })

@@ -12,9 +12,11 @@ mod interrupt;
 mod rank;
 mod remote;
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
-use symm_abi::{deadline, heap, table, trace};
+use pyo3::types::{PyBytes, PyDict};
+use symm_abi::{deadline, heap, packet, table, trace};
+use symm_dialect::ops::SymmOp;
 use symm_triton::Switches;
 
 /// What the compiler has to say: severity, message, file and line.
@@ -55,6 +57,14 @@ fn lower_triton(
 
 fn tuple(note: symm_triton::Note) -> Note {
     (note.severity, note.message, note.file, note.line)
+}
+
+/// What kernels are linked with to reach far ranks; `python/symm/_symm.pyi` says how.
+#[pyfunction]
+fn far_library<'py>(py: Python<'py>, nvshmem: &Bound<'py, PyBytes>) -> PyResult<Bound<'py, PyBytes>> {
+    let nvshmem = nvshmem.as_bytes();
+    let made = py.detach(|| symm_far::library(nvshmem));
+    made.map(|made| PyBytes::new(py, &made)).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 /// How many programs of a kernel may use the device barrier.
@@ -110,11 +120,22 @@ fn trace_record(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     Ok(record)
 }
 
+/// For each op, by its name in carriers, the operands that point to what it writes.
+fn written(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    let written = PyDict::new(py);
+    for name in SymmOp::NAMES.iter().filter_map(|name| name.strip_prefix("symm.")) {
+        let operands = SymmOp::definition(name).map_or(&[][..], |definition| definition.written);
+        written.set_item(name, operands)?;
+    }
+    Ok(written)
+}
+
 /// The compiler of the package `symm`.
 #[pymodule]
 fn _symm(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("MAX_RANKS", heap::MAX_RANKS)?;
+    module.add("TABLE_REACH", table::REACH)?;
     module.add("TABLE_HEADER_WORDS", table::HEADER_WORDS)?;
     module.add("RESERVED_BYTES", heap::RESERVED_BYTES)?;
     module.add("TABLE_OFFSET", heap::TABLE_OFFSET)?;
@@ -123,9 +144,14 @@ fn _symm(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("DEADLINE_RECORD", deadline_record(module.py())?)?;
     module.add("TRACE_OFFSET", heap::TRACE_OFFSET)?;
     module.add("TRACE_RECORD", trace_record(module.py())?)?;
+    module.add("PACKET_LINE_BYTES", packet::LINE_BYTES)?;
+    module.add("PACKET_EPOCHS", packet::EPOCHS)?;
+    module.add("WRITTEN", written(module.py())?)?;
     module.add_function(wrap_pyfunction!(max_barrier_blocks, module)?)?;
     module.add_function(wrap_pyfunction!(lower_triton, module)?)?;
+    module.add_function(wrap_pyfunction!(far_library, module)?)?;
     module.add_function(wrap_pyfunction!(rank::join_run, module)?)?;
+    module.add_function(wrap_pyfunction!(rank::decline_run, module)?)?;
     module.add_class::<rank::JoinedRank>()?;
     module.add_class::<rank::Heaps>()?;
     module.add_function(wrap_pyfunction!(interpreter::atomic_rmw, module)?)?;
@@ -136,6 +162,10 @@ fn _symm(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(interpreter::packet::put_packets, module)?)?;
     module.add_function(wrap_pyfunction!(interpreter::packet::await_packets, module)?)?;
     module.add_function(wrap_pyfunction!(interpreter::packet::try_packets, module)?)?;
+    module.add_function(wrap_pyfunction!(interpreter::floats::sent_floats, module)?)?;
+    module.add_function(wrap_pyfunction!(interpreter::floats::put_floats, module)?)?;
+    module.add_function(wrap_pyfunction!(interpreter::floats::await_floats, module)?)?;
+    module.add_function(wrap_pyfunction!(interpreter::floats::try_floats, module)?)?;
     module.add_function(wrap_pyfunction!(check::check_program, module)?)?;
     module.add_function(wrap_pyfunction!(check::check_page, module)?)?;
     remote::add(module)

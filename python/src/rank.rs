@@ -8,7 +8,10 @@ use pyo3::types::PyBytes;
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
 use std::time::Duration;
-use symm_runtime::{Bootstrap, Config, Device, Error, Ranks, Watch, join, set_call, set_call_site, set_interrupt};
+use symm_remote::lock::lock;
+use symm_runtime::{
+    Bootstrap, Config, Device, EngineOfGpus, Error, Ranks, Watch, join, nvshmem, set_call, set_call_site, set_interrupt,
+};
 
 /// Time between two attempts to make a call while another thread makes one.
 const RETRY: Duration = Duration::from_millis(1);
@@ -18,7 +21,7 @@ const RETRY: Duration = Duration::from_millis(1);
 pub struct JoinedRank {
     /// Empty when it has left. Held during a call, which may wait for other ranks.
     rank: Mutex<Option<symm_runtime::Rank>>,
-    /// The run, for who does not wait; empty likewise. Never held for long.
+    /// The run, for callers that do not wait; empty after the same. Never held for long.
     watch: Mutex<Option<Watch>>,
     /// The process that is the rank: one that it forks has a copy of this, and is not a rank.
     process: u32,
@@ -43,7 +46,16 @@ pub fn join_run(
     device: &str,
     timeout: Option<f64>,
     place: &str,
+    reached_by: (Option<String>, Option<u32>),
 ) -> PyResult<JoinedRank> {
+    let (name, domain) = reached_by;
+    let engine = match &name {
+        None => None,
+        Some(name) if name == nvshmem::NAME => Some(EngineOfGpus { domain }),
+        Some(name) => return Err(PyValueError::new_err(format!("no engine {name:?}: {:?}", nvshmem::NAME))),
+    };
+    let domain = domain.map(|ranks| ranks.to_string());
+    let terms = [("the engine", name), ("the domain", domain)];
     let device = match device {
         "cpu" => Device::Cpu,
         "cuda" => Device::Cuda(Vec::new()),
@@ -55,14 +67,27 @@ pub fn join_run(
     outcome(py, "symm.init", place, || {
         let ranks = if Bootstrap::is_launched() {
             let mut bootstrap = Bootstrap::from_env()?;
+            let terms = terms.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+            bootstrap.options = terms.collect();
             bootstrap.deadline = timeout.map_or(bootstrap.deadline, |timeout| timeout.min(bootstrap.deadline));
             Ranks::Process(bootstrap)
         } else {
             Ranks::Threads(1)
         };
-        let joined = join(&Config { heap_size, timeout, device, ..Config::new(ranks) })?.pop();
+        let joined = join(&Config { heap_size, timeout, device, engine, ..Config::new(ranks) })?.pop();
         joined.map(JoinedRank::new).ok_or_else(|| Error::Program("this process has no rank".to_owned()))
     })
+}
+
+/// Tells the other ranks of the run that the environment describes why this one cannot take part.
+#[pyfunction]
+pub fn decline_run(py: Python<'_>, reason: &str) {
+    py.detach(|| {
+        let launched = Bootstrap::is_launched().then(|| Bootstrap::from_env().ok()).flatten();
+        if let Some(bootstrap) = launched.filter(|bootstrap| bootstrap.num_ranks() > 1) {
+            bootstrap.decline(reason);
+        }
+    });
 }
 
 /// Calls the runtime without holding Python's lock; `call` and `place` are what errors say of the caller's code.
@@ -101,15 +126,16 @@ impl JoinedRank {
         }
     }
 
-    /// An error in a process that was forked from the rank's. Locks are not touched there: somebody may have held them.
+    /// An error in a process that was forked from the rank's. Locks are not touched there: another thread may have held
+    /// them at the fork.
     fn check_process(&self, py: Python<'_>) -> PyResult<()> {
         if std::process::id() == self.process {
             return Ok(());
         }
         let (rank, num_ranks) = (self.number, self.heap_bases.len());
         let message = format!(
-            "this process was forked from rank {rank} of {num_ranks} (process {}), and is no rank: use symm there, or \
-             start this process in another way, as multiprocessing's \"spawn\"",
+            "this process was forked from rank {rank} of {num_ranks} (process {}), and is not a rank: use symm there, \
+             or start this process in another way, as multiprocessing's \"spawn\"",
             self.process
         );
         Err(PyErr::from_value(py.import("symm.errors")?.getattr("ForkedError")?.call1((message,))?))
@@ -118,7 +144,7 @@ impl JoinedRank {
     /// The run, if this rank is in it.
     fn watch(&self, py: Python<'_>) -> PyResult<Watch> {
         self.check_process(py)?;
-        let watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let watch = lock(&self.watch).clone();
         watch.ok_or_else(|| raise(py, &has_left()))
     }
 
@@ -257,7 +283,7 @@ impl JoinedRank {
             });
             if slot.is_none() {
                 // Memory that no tensor holds goes with the run.
-                *self.watch.lock().unwrap_or_else(PoisonError::into_inner) = None;
+                *lock(&self.watch) = None;
             }
             left
         })

@@ -1,10 +1,10 @@
-//! Tensors on workers: a client's link, and the worker's engine, which runs torch. `python/symm/_symm.pyi` says what
+//! Tensors on workers: a client's link, and the worker's executor, which runs torch. `python/symm/_symm.pyi` says what
 //! each function is.
 
 mod decode;
 mod dispatch;
 mod encode;
-mod engine;
+mod executor;
 mod handle;
 mod journal;
 mod key;

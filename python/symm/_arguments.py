@@ -52,7 +52,7 @@ def pair(emit, src, dst):
     if source != target:
         raise TypeError(f"src points to {source} and dst to {target}: a copy does not cast, use load and store")
     if src.type.is_block() or dst.type.is_block():
-        src, dst = emit.semantic.broadcast_impl_value(src, dst)
+        src, dst = emit.together(src, dst, "src", "dst")
     return src, dst
 
 

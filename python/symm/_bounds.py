@@ -1,5 +1,5 @@
-"""Bounds checks of compiled kernels: the list of a rank's tensors on its device, and what is told of an access that
-leaves them.
+"""Bounds checks of compiled kernels: the list of a rank's tensors on its device, and the report of an
+access outside of them.
 
 The compiler (symm-guard-accesses) has a kernel look up its arguments in that list, leave out what is outside of their
 tensors, and write the record that waits write when their time is over.
@@ -9,8 +9,16 @@ from . import _open
 from ._memory import torch
 from ._symm import DEADLINE_RECORD, RESERVED_BYTES
 
-# How what the compiler says of such an access begins.
-OUTSIDE = "outside "
+# How what the compiler says of an access begins that leaves its tensor, and of one through a far rank's as_remote.
+OUTSIDE, FAR = "outside ", "far "
+
+
+LEFT_OUT = "The access was skipped, and what this World's kernels have written is not valid: end the run"
+
+
+def is_of(what):
+    """Whether what the compiler says is of an access."""
+    return what.startswith((OUTSIDE, FAR))
 
 
 class Asked:
@@ -20,7 +28,7 @@ class Asked:
 
 
 def require():
-    """From now on devices know the tensors of all Worlds."""
+    """Makes devices know the tensors of all Worlds from now on."""
     if not Asked.yet:
         Asked.yet = True
         for world in _open.worlds:
@@ -28,7 +36,7 @@ def require():
 
 
 def tell(world):
-    """Has a World's device know its tensors, if a kernel may ask."""
+    """Writes the list of a World's tensors to its device, if a kernel may look there."""
     if not Asked.yet or world.device.type == "cpu" or torch().cuda.is_current_stream_capturing():
         return
     # Kernels under way may read the old list until they are done.
@@ -47,16 +55,22 @@ def words_of(world):
 
 
 def described(world, rank, words, what):
-    """The arguments of the error that a record tells of; `what` is what the compiler said of the access."""
+    """The arguments of the error in a record; `what` is what the compiler said of the access."""
     kernel, file, line, access = what
-    op, operand = access.removeprefix(OUTSIDE).rsplit(" ", 1)
+    is_far = access.startswith(FAR)
+    op, operand = access.removeprefix(FAR if is_far else OUTSIDE).rsplit(" ", 1)
     address, start, end = (words[DEADLINE_RECORD[name]] for name in ("address", "expected", "seen"))
-    offset, program = address - start, program_of(words[DEADLINE_RECORD["program"]])
-    tensor = world.tensor_at(start - words[DEADLINE_RECORD["base"]], end - start)
+    program, base = program_of(words[DEADLINE_RECORD["program"]]), words[DEADLINE_RECORD["base"]]
+    if is_far:
+        tensor = world.flag_at(address - base)
+        message = f"kernel {kernel}: rank {rank}, program {program}: {op}: {operand} leads to {tensor} of rank {start}"
+        message += f", which is far: its heap is not mapped, so use symm's ops, which take the rank. {LEFT_OUT}"
+        return message, file, line, kernel, rank, program, tensor, address - base
+    offset = address - start
+    tensor = world.tensor_at(start - base, end - start)
     place = f"{-offset} bytes before its first" if offset < 0 else f"at byte {offset}"
     message = f"kernel {kernel}: rank {rank}, program {program}: {op}: {operand} is outside of {tensor}: it is "
-    message += f"{place}, and the tensor has {end - start} bytes. Is a mask missing, or wrong? The access was left "
-    message += "out, and what this World's kernels have written is no result: end the run"
+    message += f"{place}, and the tensor has {end - start} bytes. Is a mask missing, or wrong? {LEFT_OUT}"
     return message, file, line, kernel, rank, program, tensor, offset
 
 

@@ -1,4 +1,4 @@
-"""How an op of ours travels through Triton's front end.
+"""How one of symm's ops travels through Triton's front end.
 
 An op is emitted as a *carrier*: a `tt.call` of a private function without body. Triton neither removes, merges nor
 moves such calls, whatever their operands and layouts; the compiler (passes/) turns them back into symm ops. What does
@@ -20,14 +20,13 @@ from triton.language import core as tl
 
 from . import _interpreter, _switches
 from ._operands import Operands
-from ._symm import DEADLINE_OFFSET
+from ._symm import DEADLINE_OFFSET, WRITTEN
 from .errors import CompileError
 
 # On a module that holds carriers, so that the hook can leave all others alone.
 MARK = "symm.carriers"
-# The operands that point to what an op writes, and the ops that only read there.
-WRITTEN = {"ptr", "dst", "flag", "slots"}
-READING = {"as_remote", "remote_load", "wait", "wait_packet", "try_packet"}
+# On a module whose waits have a time-out where they are given none: loops that poll by Triton's atomics then have it.
+DEFAULT_TIMEOUT = "symm.default_timeout"
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -100,6 +99,12 @@ class Emitter(Operands):
         self.builder = semantic.builder
         self.generator = generator
 
+    def context(self, value):
+        context = super().context(value)
+        if self.is_watched(value):
+            self.generator.module.set_attr(DEFAULT_TIMEOUT, self.builder.get_int32_attr(1))
+        return context
+
     def call(self, name, operands, attributes=None, result=None):
         """Emits one op.
 
@@ -141,6 +146,9 @@ class Emitter(Operands):
         `look` returns what it has found, of the type `kind`, and whether it is over; the compiler finds out from that
         what is `waited` for.
         """
+        if _switches.current.is_analysed:
+            # Torch's analysis of what a kernel writes gives up at a loop whose values are not carried.
+            return look()[0]
         types = [kind.to_ir(self.builder)]
         loop = self.builder.create_while_op(types, [])
         with self._inside():
@@ -193,7 +201,7 @@ class Emitter(Operands):
         function.set_attr("symm.carrier", builder.get_string_attr(carrier))
         module.push_back(function)
         if _switches.current.is_analysed:
-            self._tell_writes(function, () if name in READING else WRITTEN.intersection(operands), operands, results)
+            self._tell_writes(function, WRITTEN[name], operands, results)
         module.set_attr(MARK, builder.get_int32_attr(1))
         return function
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 from triton.language import core as tl
 from triton.runtime.interpreter import TensorHandle
 
-from . import _carrier, _flags, _interpreter, _ops, _packets, _signals
+from . import _carrier, _flags, _floats, _interpreter, _ops, _packets, _signals
 from ._operands import Operands
 
 Class = TypeVar("Class", bound=type)
@@ -34,6 +34,7 @@ class Ops:
 
     rank = _ops.rank
     num_ranks = _ops.num_ranks
+    is_near = _ops.is_near
     as_remote = _ops.as_remote
     load = _ops.load
     store = _ops.store
@@ -62,6 +63,10 @@ class Ops:
     put_packet = _packets.put_packet
     wait_packet = _packets.wait_packet
     try_packet = _packets.try_packet
+    put_floats = _floats.put_floats
+    wait_floats = _floats.wait_floats
+    try_floats = _floats.try_floats
+    clear_floats = _floats.clear_floats
 
 
 class Watched(Ops):
@@ -81,7 +86,7 @@ class Watched(Ops):
 
 def device_context(cls: Class) -> Class:
     """Makes a class derived from `Ops` a Triton aggregate, which has no base classes."""
-    ops = [*_ops.__all__, *_signals.__all__, *_flags.__all__, *_packets.__all__]
+    ops = [*_ops.__all__, *_signals.__all__, *_flags.__all__, *_packets.__all__, *_floats.__all__]
     members = {name: member for name, member in vars(Ops).items() if name in ops}
     fields = {"table": tl.tensor}
     if issubclass(cls, Watched):

@@ -28,7 +28,7 @@ def driver_of(device):
 
 
 def gpu_of(rank, count, wanted):
-    """The number of a rank's GPU, of as many as there are; `wanted` is what the caller says that it is."""
+    """The number of a rank's GPU among all GPUs; `wanted` is the number that the caller gave."""
     number = rank % count
     if wanted not in (None, number):
         raise ArgumentError(f"symm.init: rank {rank} uses GPU {number} of {count}, not {wanted}: leave out the number")

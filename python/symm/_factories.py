@@ -79,7 +79,7 @@ class Factories:
         return self._filled("randint", arguments, keywords)
 
     def uniform(self, size: Any, low: float = 0.0, high: float = 1.0, **keywords: Any) -> Tensor:
-        """Random numbers from `low` to below `high`, all as likely."""
+        """Uniform random numbers in [`low`, `high`)."""
         shaped = self._model("empty", (size,), keywords)
         try:
             can_draw = shaped.dtype.is_floating_point and bool(low <= high)
@@ -157,15 +157,15 @@ class Factories:
         for start, (size, itemsize, call, here) in tuple(self._made_at.items()):
             if start <= offset < start + size:
                 return f"element {(offset - start) // itemsize} of {call} (made at {here})"
-        return f"heap+{offset:#x}"
+        return f"heap+{offset:#x}" if 0 <= offset < self.heap_size else "memory outside of the heap"
 
     def tensor_at(self, offset: int, size: int) -> str:
-        """What has so many bytes from there on, for messages: a tensor, or the heap."""
+        """What begins at an offset and has this many bytes, for messages: a tensor, or the heap."""
         made = self._made_at.get(offset)
         return f"{made[2]} (made at {made[3]})" if made is not None and made[0] == size else "the heap"
 
     def _free_dropped(self, here):
-        """Frees what no rank has a tensor on any more; whether there was such."""
+        """Frees memory that no rank has a tensor on any more; returns whether there was any."""
         gc.collect()
         self._synchronize()
         mine = sorted(address - self._mine for address in tuple(self._dropped))

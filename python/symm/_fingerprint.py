@@ -8,14 +8,14 @@ from pathlib import Path
 from . import _symm
 
 PT_NOTE, NT_GNU_BUILD_ID = 4, 3
-OPS = ("_ops.py", "_arguments.py", "_flags.py", "_packets.py", "_signals.py")
+OPS = ("_ops.py", "_arguments.py", "_flags.py", "_floats.py", "_packets.py", "_signals.py")
 IRIS = ("iris/_ops.py", "iris/_context.py")
 
 
 @functools.cache
 def fingerprint():
     digest = hashlib.sha256(_build_id(_symm.__file__) or Path(_symm.__file__).read_bytes())
-    for name in (*OPS, *IRIS, "_operands.py", "_carrier.py", "_seam.py"):
+    for name in (*OPS, *IRIS, "_operands.py", "_carrier.py", "_seam.py", "_engine.py"):
         digest.update((Path(__file__).parent / name).read_bytes())
     return f"symm-{_symm.__version__}-{digest.hexdigest()[:16]}"
 

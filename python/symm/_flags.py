@@ -108,8 +108,8 @@ def wait_any(
 ) -> tl.tensor:
     """Waits until one of the local flags satisfies a comparison with `value`; returns a block of the values seen.
 
-    The arguments are those of `wait_all`; compare the result with `value` to see which flags do. With a mask that is
-    False everywhere it waits forever, or until its time-out.
+    The arguments are those of `wait_all`; compare the result with `value` to see which flags do. `mask` is True for one
+    flag at least: otherwise a compiled kernel waits forever, or until its time-out; in the interpreter it is an error.
     """
     return _wait(emit, ctx, (flags, value, compare, mask, timeout), order_of(sem, scope, WaitOrder), every=False)
 
@@ -134,6 +134,8 @@ def _wait(emit, ctx, asked, order, every):
     if not isinstance(flags, tl.tensor) or not flags.type.is_block():
         raise TypeError(f"flags must be a block of pointers, not {describe(flags)}: for one flag use wait")
     flags, value = flag_operands(emit, flags, value, scalar=False)
+    if tl._unwrap_if_constexpr(mask) is False and not every:
+        raise ValueError("mask is False everywhere: no flag could end this wait")
     mask, deadline = emit.mask(mask, flags), emit.deadline(ctx, timeout)
 
     def look():

@@ -51,6 +51,53 @@ def stream_wait(world, flag, value, COMPARE: tl.constexpr):
     st.wait(world, flag, value.to(flag.dtype.element_ty), compare=COMPARE)
 
 
+@triton.jit(do_not_specialize=["rank"])
+def far_copy(world, src, dst, size, rank, PUT: tl.constexpr, BLOCK: tl.constexpr):
+    for start in range(tl.program_id(0) * BLOCK, size, tl.num_programs(0) * BLOCK):
+        at = start + tl.arange(0, BLOCK).to(tl.int64)
+        if PUT:
+            st.put(world, src + at, dst + at, rank, mask=at < size)
+        else:
+            st.get(world, src + at, dst + at, rank, mask=at < size)
+
+
+@triton.jit(do_not_specialize=["rank", "count"])
+def far_words(world, src, dst, count, rank, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.store(dst + at, st.load(world, src + at, rank, mask=at < count, other=0), mask=at < count)
+
+
+def words_of(world, words, rank):
+    """What a rank has in the place of words on the heap, int64, as a list; the rank may be far.
+
+    They come by loads, for which no memory here has to be known to the engine.
+    """
+    if rank == world.get_rank():
+        return words.tolist()
+    if world.is_near(rank):
+        return world.as_remote(words, rank).tolist()
+    count = words.numel()
+    found = torch().zeros(count, dtype=torch().int64, device=world.device)
+    launch(far_words, None, world, words, found, count, rank, triton.next_power_of_2(count))
+    return found.tolist()
+
+
+def set_word(world, words, index, value, rank):
+    """Sets one of them on a rank, which may be far."""
+    if world.is_near(rank):
+        world.as_remote(words, rank)[index] = value
+    else:
+        launch(stream_signal, None, world, words[index : index + 1], value, rank, "set")
+
+
+def copy_far(world, src, dst, rank, is_put, stream):
+    """Copies bytes to or from a far rank, in the order of a stream."""
+    block, size = 16384, src.numel()
+    with on(stream):
+        grid = (min(16, -(-size // block)),)
+        far_copy[grid](world, src, dst, size, rank, is_put, block, num_warps=8)
+
+
 def launch(kernel, stream, *arguments):
     """Launches a kernel of one program, in the order of a stream: torch's current one without it."""
     with on(stream):

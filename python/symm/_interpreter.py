@@ -16,15 +16,20 @@ from triton.language import core as tl
 from triton.runtime import interpreter
 from triton.runtime.interpreter import TensorHandle, _get_np_dtype, interpreter_semantic
 
-from . import _interpreter_deadlock, _interpreter_memory, _interpreter_polls, _interpreter_trace, _open, _symm
+from . import (
+    _interpreter_deadlock,
+    _interpreter_floats,
+    _interpreter_memory,
+    _interpreter_polls,
+    _interpreter_trace,
+    _open,
+    _symm,
+)
 from ._interpreter_deadline import Clock, timed_out
-from ._interpreter_memory import everywhere, load, store
+from ._interpreter_memory import check_lines, everywhere, from_packets, load, store
 from ._operands import Operands
 from ._symm import DEADLINE_OFFSET, MAX_RANKS, TABLE_HEADER_WORDS
 from .errors import CompileError, NotSymmetricError, RankRangeError, SymmError
-
-# Where the epochs of a line are, in bytes.
-EPOCHS = (4, 12)
 
 
 def run(function, args, kwargs):
@@ -46,7 +51,7 @@ def run(function, args, kwargs):
 
 
 def in_kernel():
-    """Whether Triton's interpreter has called what is being called."""
+    """Whether Triton's interpreter is the caller."""
     frame = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename != interpreter.__file__:
         frame = frame.f_back
@@ -63,7 +68,7 @@ def located(message, kind=CompileError):
 
 @functools.cache
 def not_kernels():
-    """The folders whose functions are no kernels."""
+    """The folders whose functions are not kernels."""
     return str(Path(__file__).parent), str(Path(tl.__file__).parents[1])
 
 
@@ -115,7 +120,7 @@ class Interpreter(Operands):
     def call(self, name, operands, attributes=None, result=None):
         operands = {key: value.handle for key, value in self.present(operands).items()}
         kinds = result if isinstance(result, tuple) else (result,)
-        if _interpreter_memory.are_bounds_checked():
+        if _interpreter_memory.checking.is_on:
             _interpreter_memory.check_operands(name, operands, located)
         _interpreter_polls.heard(name)
         effect = _interpreter_trace.recorded(name, getattr(Effects, name), remote)
@@ -155,7 +160,17 @@ class Effects:
     def num_ranks(operands, attributes):
         return integer(table(operands)[1])
 
+    def is_near(operands, attributes):
+        words, number = table(operands), int(operands["rank"].data.item())
+        world = _open.current(words)
+        near = 0 <= number < words[1] and (world is None or world.is_near(number))
+        return TensorHandle(np.array([near]), tl.int1)
+
     def as_remote(operands, attributes):
+        world = _open.current(table(operands))
+        for number in np.unique(operands["rank"].data):
+            if world is not None and 0 <= number < world.get_num_ranks() and not world.is_near(int(number)):
+                raise NotSymmetricError(f"rank {number} is far: its heap is not mapped, so use ops that take the rank")
         return _interpreter_memory.moved(operands["ptr"], remote(operands, "ptr", checked=False))
 
     def remote_load(operands, attributes):
@@ -170,7 +185,7 @@ class Effects:
         mask = operands["mask"].data if "mask" in operands else everywhere(there)
         blocks = (contiguous(each) for each in (there.data, value.data, mask.astype(np.uint8)))
         old = like(value, there, _symm.atomic_rmw(attributes["kind"], there.get_element_ty().name, *blocks))
-        _interpreter_polls.polled(operands, attributes, table(operands), old, located)
+        _interpreter_polls.polled_by_ours(operands, attributes, table(operands), old, located)
         return old
 
     def atomic_cas(operands, attributes):
@@ -178,7 +193,7 @@ class Effects:
         check_ranks(table(operands))
         blocks = (contiguous(each.data) for each in (there, expected, desired))
         old = like(expected, there, _symm.atomic_cas(there.get_element_ty().name, *blocks))
-        _interpreter_polls.polled(operands, attributes, table(operands), old, located)
+        _interpreter_polls.polled_by_ours(operands, attributes, table(operands), old, located)
         return old
 
     def signal(operands, attributes):
@@ -218,6 +233,8 @@ class Effects:
                 watch.looked()
 
     def put_packet(operands, attributes):
+        if "sentinel" in attributes:
+            return _interpreter_floats.put(operands, attributes)
         there, value = remote(operands, "slots"), operands["value"]
         check_lines(there)
         data = value.data.view(f"u{value.data.itemsize}").astype(np.uint64)
@@ -225,9 +242,9 @@ class Effects:
         _symm.put_packets(lines, contiguous(data), bits(operands["epoch"]), mask)
 
     def wait_packet(operands, attributes):
-        here, words = operands["slots"], table(operands)
-        check_symmetric(words, here, operands["mask"].data if "mask" in operands else True)
-        check_lines(here)
+        if "sentinel" in attributes:
+            return _interpreter_floats.wait(operands, attributes)
+        here, words = lines_of(operands), table(operands)
         asked = contiguous(here.data), bits(operands["epoch"]), mask_bytes(operands, here)
         clock = Clock(operands, attributes)
         world = None if clock.tag else _open.current(words)
@@ -235,23 +252,22 @@ class Effects:
             while (data := _symm.await_packets(*asked, clock.time_of_a_poll())) is None:
                 check_ranks(words)
                 if clock.is_over():
-                    address, wanted, found = missing_line(here, *asked)
                     if not clock.tag:
-                        place = world.flag_at(address - words[TABLE_HEADER_WORDS + words[0]])
-                        text = f"a packet of epoch {wanted} at {place}: it is of {found}"
-                        raise timed_out(world, located, clock, (place, text, wanted, found))
-                    clock.give_up(address, wanted, found)
+                        raise _interpreter_polls.late_packet(world, words, located, clock, (here, *asked))
+                    clock.give_up(*_interpreter_polls.missing_line(here, *asked))
                     data = bytes(here.data.nbytes)
                     break
                 watch.looked()
         return from_packets(data, here, attributes["results"][0])
 
     def try_packet(operands, attributes):
-        here, words = operands["slots"], table(operands)
-        check_symmetric(words, here, operands["mask"].data if "mask" in operands else True)
-        check_lines(here)
+        if "sentinel" in attributes:
+            return _interpreter_floats.look(operands, attributes)
+        here, words = lines_of(operands), table(operands)
         check_ranks(words)
-        data, valid = _symm.try_packets(contiguous(here.data), bits(operands["epoch"]), mask_bytes(operands, here))
+        asked = contiguous(here.data), bits(operands["epoch"]), mask_bytes(operands, here)
+        data, valid = _symm.try_packets(*asked)
+        _interpreter_polls.polled_packets(operands, attributes, words, valid, (located, here, *asked))
         valid = np.frombuffer(valid, np.uint8).reshape(here.data.shape).astype(bool)
         return from_packets(data, here, attributes["results"][0]), TensorHandle(valid, tl.int1)
 
@@ -297,31 +313,9 @@ def meet(world, words, clock):
                 watch.looked()
 
 
-def missing_line(pointers, addresses, epoch, mask):
-    """The address of the first line that is not of an epoch, the epoch, and that of the line."""
-    _, valid = _symm.try_packets(addresses, epoch, mask)
-    address = int(pointers.data.flat[max(valid.find(0), 0)])
-    epochs = [ctypes.c_int32.from_address(address + offset).value for offset in EPOCHS]
-    wanted = ctypes.c_int32(epoch).value
-    return address, wanted, epochs[0] if epochs[0] != wanted else epochs[1]
-
-
-def check_lines(pointers):
-    if (pointers.data % 16).any():
-        raise ValueError("slots must be aligned to 16 bytes: each line has 16")
-
-
 def mask_bytes(operands, pointers):
     mask = operands["mask"].data if "mask" in operands else everywhere(pointers)
     return contiguous(mask.astype(np.uint8))
-
-
-def from_packets(data, pointers, kind):
-    """A block of the data of packets, from 8 bytes each."""
-    element = kind.scalar
-    dtype = np.dtype(_get_np_dtype(element))
-    words = np.frombuffer(data, np.uint64).astype(f"u{dtype.itemsize}").view(dtype)
-    return TensorHandle(words.reshape(pointers.data.shape), element)
 
 
 def check_ranks(words):
@@ -366,6 +360,14 @@ def check_symmetric(words, pointers, mask=True, every=True):
         world.check_symmetric(pointers.data[np.broadcast_to(mask, pointers.data.shape)], words[0], every)
 
 
+def lines_of(operands):
+    """The lines on this rank's heap that an op looks at."""
+    here = operands["slots"]
+    check_symmetric(table(operands), here, operands["mask"].data if "mask" in operands else True)
+    check_lines(here)
+    return here
+
+
 def remote(operands, name, rank="rank", checked=True):
     """The counterparts of pointers on a rank; those of an access are `checked` to be on the heap, each of them."""
     pointers, to, words = operands[name], operands[rank].data, table(operands)
@@ -387,4 +389,5 @@ def remote(operands, name, rank="rank", checked=True):
 
 
 if knobs.runtime.interpret:
-    _interpreter_memory.install(located)
+    _interpreter_memory.install(located, _interpreter_polls.polled_by_triton)
+    _interpreter_polls.install()

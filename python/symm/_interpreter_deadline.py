@@ -1,4 +1,4 @@
-"""How long a wait of an interpreted kernel polls, and what it does when its deadline is over.
+"""How long a wait of an interpreted kernel polls, and what it does when its deadline has passed.
 
 A wait with a number of its own (`tag`) writes its record, as those of `symm.comm` do on a GPU; another one is an error
 at once.
@@ -56,9 +56,9 @@ class Clock:
 
 
 def timed_out(world, located, clock, waited):
-    """The error of a wait that is over time; `waited` is the flag, what it waited for, expected and seen."""
+    """The error of a wait that has timed out; `waited` is the flag, what it waited for, expected and seen."""
     flag, text, expected, seen = waited
-    kernel, program = _kernel(), tuple(int(number) for number in interpreter_semantic.builder.grid_idx)
+    kernel, program = kernel_name(), tuple(int(number) for number in interpreter_semantic.builder.grid_idx)
     rank = world.get_rank()
     home, members = world._place()
     others = tuple(_standing(home, each, other) for other, each in enumerate(members) if other != rank)
@@ -68,7 +68,7 @@ def timed_out(world, located, clock, waited):
     return located(message, lambda *place: WaitTimeoutError(*place, *details))
 
 
-def _kernel():
+def kernel_name():
     """The name of the kernel that is interpreted."""
     frame, names = sys._getframe(1), []
     while frame is not None:
@@ -82,4 +82,4 @@ def _kernel():
 def _standing(world, number, rank):
     """What another rank waits for, which is number `number` in the World."""
     standing = Standing.of(world.bases[number])
-    return f"rank {rank}: {standing.text}" if standing.waits or standing.meets else f"rank {rank} does not wait"
+    return f"rank {rank}: {standing.text}" if standing.waits or standing.meets else f"rank {rank} is not waiting"

@@ -9,10 +9,11 @@ them and waits in a kernel. A rank that polls in a loop of its own is not known 
 from triton.runtime.interpreter import interpreter_semantic
 
 from . import _symm
+from ._interpreter_deadline import kernel_name
 from ._open import Standing
+from ._timeouts import COMPARISONS
 from .errors import DeadlockError
 
-COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 FLAGS_SHOWN = 16
 
 
@@ -28,7 +29,7 @@ class Watch:
     def __enter__(self):
         _, file, line = self.located("").args
         program = tuple(interpreter_semantic.builder.grid_idx)
-        self.mine.begin(f"program {program}, {file}:{line}: {self.asked}")
+        self.mine.begin(f"program {program}, {file}:{line}: kernel {kernel_name()}: {self.asked}")
         return self
 
     def __exit__(self, *_):
@@ -59,7 +60,7 @@ class Watch:
 
 
 class Alone:
-    """A wait that nobody else can know of: the context is of no World on the CPU."""
+    """A wait that no other rank can know of: the context belongs to no World on the CPU."""
 
     def __enter__(self):
         return self
@@ -80,15 +81,23 @@ def waiting(world, located, what):
 
 def flag_text(world, address, comparison, element, value, seen):
     """What a wait for a flag waits for."""
-    world = getattr(world, "world", world)
-    if world is not None:
-        first = world.bases[world.get_rank()]
-        address = f"heap+{address - first:#x}"
-    return f"wait for a flag of {element} at {address} to be {COMPARISONS[comparison]} {value}: it is {seen}"
+    return f"wait for {_flag(world, address, element)} to be {COMPARISONS[comparison]} {value}: it is {seen}"
 
 
-def flags_text(found):
-    """What a wait for several flags waits for."""
+def flags_text(world, found, waited):
+    """What a wait for several flags waits for; `waited` is the address of the first that is missing, the type of its
+    element, the comparison and the value.
+    """
+    address, element, comparison, value = waited
     values = found.handle.data.reshape(-1)
     more = ", …" if values.size > FLAGS_SHOWN else ""
-    return f"wait for several flags: they are {', '.join(map(str, values[:FLAGS_SHOWN]))}{more}"
+    said = f"they are {', '.join(map(str, values[:FLAGS_SHOWN]))}{more}"
+    first = _flag(world, address, element)
+    return f"wait for several flags, first for {first} to be {COMPARISONS[comparison]} {value}: {said}"
+
+
+def _flag(world, address, element):
+    world = getattr(world, "world", world)
+    if world is None:
+        return f"a flag of {element} at {address:#x}"
+    return world.flag_at(address - world.bases[world.get_rank()])

@@ -1,28 +1,28 @@
-"""What Triton's own loads, stores and atomics do besides, in interpreted kernels of a program with ranks.
+"""What Triton's own loads, stores and atomics do in addition, in interpreted kernels of a program with ranks.
 
-They look whether another rank has failed, as the kernel may poll with them. With `SYMM_BOUNDS_CHECKS=1` a kernel reads
-and writes the tensors that its pointers were made of, and no other memory. To Triton's interpreter a pointer is a
-number; here it also knows the memory of the tensor that was the kernel's argument, and so does what is made of it. A
-pointer that is made of an integer knows none, and is not checked.
+They look whether another rank has failed, as the kernel may poll with them. With bounds checks a kernel reads and
+writes the tensors that its pointers were made of, and no other memory. To Triton's interpreter a pointer is a number;
+while such a kernel runs it also knows the memory of the tensor that was the kernel's argument, and so does what is made
+of it. A pointer that is made of an integer knows none, and is not checked.
 """
 
 import functools
 import inspect
+import threading
 import time
 
 import numpy as np
 from triton import language
 from triton._C.libtriton import interpreter as memory
 from triton.runtime import interpreter
-from triton.runtime.interpreter import TensorHandle, _get_np_dtype
+from triton.runtime.interpreter import TensorHandle, _get_np_dtype, interpreter_semantic
 
-from . import _open, _switches
+from . import _open, _switches, _symm
+from ._interpreter_deadline import kernel_name
 from .errors import BoundsError
 
 # The attribute of a pointer with the first address of its tensor's memory and that after it.
 MEMORY = "symm.memory"
-# Bytes of a line of packets.
-LINE = 16
 SECONDS_BETWEEN_LOOKS = 0.05
 # The accesses of Triton's interpreter: what a kernel calls them, and which arguments are the pointers and the mask.
 ACCESSES = {
@@ -31,28 +31,89 @@ ACCESSES = {
     "create_atomic_cas": ("tl.atomic_cas", 0, None),
     "create_atomic_rmw": ("tl.atomic", 1, 3),
 }
+# What its atomics take.
+ATOMICS = {"create_atomic_cas": ("ptr", "expected", "desired"), "create_atomic_rmw": ("kind", "ptr", "value", "mask")}
 
 
 class State:
-    """The number of Triton stores and atomics so far."""
+    """The number of Triton stores so far."""
 
     written = 0
 
 
-def install(located):
-    """Wraps Triton's interpreter, once. `located` makes an error at the line of the kernel."""
+class Checking(threading.local):
+    """Whether the kernel that this thread interprets keeps to its tensors."""
+
+    is_on = False
+
+
+class Knowing:
+    """While kernels that are checked run, in whatever threads: pointers know their tensors."""
+
+    lock, kernels, before = threading.Lock(), 0, {}
+
+
+checking = Checking()
+
+
+def install(located, polled):
+    """Wraps Triton's interpreter, once. `located` makes an error at the line of the kernel; `polled` hears what atomics
+    of Triton have found.
+    """
     if getattr(install, "done", False):
         return
     install.done = True
+    # A wrong value is an error at once.
+    _switches.is_on(_switches.BOUNDS)
     interpreter._patch_lang = _patching_once(interpreter._patch_lang)
-    builder, checks = interpreter.InterpreterBuilder, are_bounds_checked()
+    builder = interpreter.InterpreterBuilder
     for name, (what, at, mask_at) in ACCESSES.items():
-        setattr(builder, name, _watched(getattr(builder, name), located if checks else None, what, at, mask_at))
-    if checks:
-        interpreter._implicit_cvt = _knowing_tensors(interpreter._implicit_cvt)
+        setattr(builder, name, _watched(getattr(builder, name), located, what, at, mask_at))
+    for name in ATOMICS:
+        setattr(builder, name, _polling(getattr(builder, name), polled, located, ATOMICS[name]))
+    interpreter.InterpretedFunction.run = _checked(interpreter.InterpretedFunction.run)
+
+
+def _checked(run):
+    """A launch of a kernel that keeps to its tensors, if that is asked for."""
+
+    @functools.wraps(run)
+    def wrapper(kernel, *args, **keywords):
+        before, checking.is_on = checking.is_on, _switches.are_bounds_checked(kernel)
+        try:
+            if not checking.is_on:
+                return run(kernel, *args, **keywords)
+            _know()
+            try:
+                return run(kernel, *args, **keywords)
+            finally:
+                _know_no_more()
+        finally:
+            checking.is_on = before
+
+    return wrapper
+
+
+def _know():
+    with Knowing.lock:
+        Knowing.kernels += 1
+        if Knowing.kernels > 1:
+            return
+        builder = interpreter.InterpreterBuilder
+        Knowing.before = {(interpreter, "_implicit_cvt"): interpreter._implicit_cvt}
         for name, make in inspect.getmembers(builder, inspect.isfunction):
             if name.startswith("create_") and name not in ACCESSES:
-                setattr(builder, name, _knowing(make))
+                Knowing.before[builder, name] = make
+        for (place, name), function in Knowing.before.items():
+            setattr(place, name, (_knowing_tensors if place is interpreter else _knowing)(function))
+
+
+def _know_no_more():
+    with Knowing.lock:
+        Knowing.kernels -= 1
+        if Knowing.kernels == 0:
+            for (place, name), function in Knowing.before.items():
+                setattr(place, name, function)
 
 
 def _patching_once(patch):
@@ -75,25 +136,31 @@ def _patching_once(patch):
     return wrapper
 
 
-@functools.cache
-def are_bounds_checked():
-    return _switches.is_on(_switches.BOUNDS)
-
-
 def _watched(access, located, what, at, mask_at):
     @functools.wraps(access)
     def wrapper(self, *args):
         look_at_ranks()
-        State.written += what != "tl.load"
-        if located is not None:
+        State.written += what == "tl.store"
+        if checking.is_on:
             check(args[at], located, what, None if mask_at is None else args[mask_at])
         return access(self, *args)
 
     return wrapper
 
 
+def _polling(access, polled, located, names):
+    @functools.wraps(access)
+    def wrapper(self, *args):
+        found = access(self, *args)
+        given = zip(names, args, strict=False)
+        polled({name: arg for name, arg in given if isinstance(arg, TensorHandle)}, found, located)
+        return found
+
+    return wrapper
+
+
 def look_at_ranks():
-    """An error when another rank has failed, if nobody has looked for some time."""
+    """An error when another rank has failed; checked only now and then."""
     now = time.monotonic()
     if now - look_at_ranks.last > SECONDS_BETWEEN_LOOKS:
         look_at_ranks.last = now
@@ -136,12 +203,13 @@ def _knowing(make):
 
 
 def check_operands(name, operands, located):
-    """An error where an op of ours would leave the memory of its pointers' tensor, on whatever rank."""
+    """An error where one of symm's ops would leave the memory of its pointers' tensor, on any rank."""
     for each in ("ptr", "src", "dst", "flag", "slots"):
         if each in operands and name != "as_remote":
             mask = None if each == "flag" else operands.get("mask")
             called = name.removeprefix("remote_").replace("atomic_rmw", "atomic")
-            check(operands[each], located, f"symm {called}: {each}", mask, LINE if each == "slots" else None)
+            width = _symm.PACKET_LINE_BYTES if each == "slots" else None
+            check(operands[each], located, f"symm {called}: {each}", mask, width)
 
 
 def moved(pointers, target):
@@ -170,8 +238,23 @@ def check(pointers, located, what, mask=None, width=None):
     message = (
         f"{what}: {int(outside.sum())} of {outside.size} elements are outside of the tensor that the pointers are of: "
     )
-    message += f"one is {place}, and the tensor has {size} bytes. Is a mask missing, or wrong?"
-    raise located(message, BoundsError)
+    kernel, program = kernel_name(), tuple(int(number) for number in interpreter_semantic.builder.grid_idx)
+    rank, tensor = _whose(start, size)
+    of_rank, made = "" if rank is None else f"rank {rank}, ", "" if tensor is None else f", {tensor},"
+    message += f"one is {place}, and the tensor{made} has {size} bytes. Is a mask missing, or wrong?"
+    message += f" (kernel {kernel}: {of_rank}program {program})"
+    raise located(message, lambda *place: BoundsError(*place, kernel, rank, program, tensor, first))
+
+
+def _whose(start, size):
+    """The rank that this process is in the World on whose heap an address is, and what tensor begins there; None for
+    what is not known.
+    """
+    for world in _open.worlds:
+        offset = next((start - base for base in world.bases if 0 <= start - base < world.heap_size), None)
+        if offset is not None:
+            return world.get_rank(), world.tensor_at(offset, size)
+    return (_open.worlds[0].get_rank() if len(_open.worlds) == 1 else None), None
 
 
 def everywhere(pointers):
@@ -188,3 +271,17 @@ def load(pointers, mask, other=None):
 
 def store(pointers, value, mask):
     memory.store(pointers.data, value.data, everywhere(pointers) if mask is None else mask.data)
+
+
+def check_lines(pointers):
+    size = _symm.PACKET_LINE_BYTES
+    if (pointers.data % size).any():
+        raise ValueError(f"slots must be aligned to {size} bytes: each line has {size}")
+
+
+def from_packets(data, pointers, kind):
+    """A block of the data of packets, from 8 bytes each."""
+    element = kind.scalar
+    dtype = np.dtype(_get_np_dtype(element))
+    words = np.frombuffer(data, np.uint64).astype(f"u{dtype.itemsize}").view(dtype)
+    return TensorHandle(words.reshape(pointers.data.shape), element)

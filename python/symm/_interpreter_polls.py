@@ -1,10 +1,11 @@
 """Loops of an interpreted kernel that poll: those of waits for several flags, and a kernel's own.
 
-The latter are `while` loops in which an atomic of ours finds the same again and again, and nobody else would hear of
-anything that the kernel does. With a time-out such a loop ends with an error, as a wait does.
+The latter are `while` loops in which an atomic, or a look for a packet, finds the same again and again, and nobody else
+would hear of anything that the kernel does. With a time-out such a loop ends with an error, as a wait does.
 """
 
 import ast
+import ctypes
 import functools
 import linecache
 import sys
@@ -12,12 +13,14 @@ import threading
 import time
 
 import numpy as np
+from triton.language import core as tl
 from triton.runtime import interpreter
-from triton.runtime.interpreter import interpreter_semantic
+from triton.runtime.interpreter import TensorHandle, interpreter_semantic
 
 from . import _interpreter_deadlock, _interpreter_memory, _interpreter_trace, _open
 from ._interpreter_deadline import Clock, timed_out
-from ._symm import TABLE_HEADER_WORDS
+from ._memory import torch
+from ._symm import DEADLINE_OFFSET, PACKET_EPOCHS, TABLE_HEADER_WORDS, try_packets
 from ._timeouts import flag_text
 
 # How long a wait for several flags sleeps between two looks.
@@ -32,7 +35,11 @@ def until(look, words, located, waited):
     record, attributes = waited.deadline
     clock = Clock({} if record is None else {"deadline": record.handle}, attributes)
     found, over = look()
-    text = _interpreter_deadlock.flags_text(found)
+    check_mask(found, over, waited)
+    at = 0 if over else int(np.argmax(waited.missing(found).handle.data))
+    flags, value = waited.flags.handle, _element(waited.value.handle.data, at)
+    first = _element(flags.data, at), flags.get_element_ty().name, waited.comparison, value
+    text = _interpreter_deadlock.flags_text(world, found, first)
     with _interpreter_deadlock.waiting(world, located, text) as watch:
         while not over:
             if clock.is_over():
@@ -44,18 +51,64 @@ def until(look, words, located, waited):
             found, over = look()
             if not over:
                 watch.looked()
-    _interpreter_trace.waited(found.handle, begin)
+    _interpreter_trace.waited("wait_any" if waited.any else "wait_all", found.handle, begin)
     return found
 
 
+def check_mask(found, over, waited):
+    """An error for a wait that goes on, and for no flag: its mask is False everywhere."""
+    if not over and not waited.missing(found).handle.data.any():
+        raise ValueError("mask is False everywhere: no flag could end this wait")
+
+
 class Polls(threading.local):
-    """What a kernel polls by: by the place in its code what an atomic was given and has found, and since when."""
+    """What a kernel polls by: by the place in its code what an atomic was given and has found, and since when; and the
+    World of the kernel, where that has a time-out.
+    """
 
     def __init__(self):
-        self.found, self.written = {}, 0
+        self.found, self.written, self.world = {}, 0, None
 
 
 polls = Polls()
+
+
+def install():
+    """Wraps launches of Triton's interpreter, once."""
+    if not getattr(install, "done", False):
+        install.done = True
+        interpreter.InterpretedFunction.run = _launched(interpreter.InterpretedFunction.run)
+
+
+def _launched(run):
+    """A launch: what one before it has polled by is over."""
+
+    @functools.wraps(run)
+    def wrapper(kernel, *args, **keywords):
+        before, polls.world = polls.world, _watched((*args, *keywords.values()))
+        polls.found.clear()
+        try:
+            return run(kernel, *args, **keywords)
+        finally:
+            polls.world = before
+
+    return wrapper
+
+
+def _watched(args):
+    """The first World or Team among the arguments of a kernel whose waits have a time-out."""
+    for arg in args:
+        if isinstance(arg, (tuple, list)):
+            found = _watched(arg)
+        elif hasattr(arg, "data_ptr") and getattr(arg, "dtype", None) == torch().uint64:
+            address = arg.data_ptr()
+            known = (world for world in (*_open.worlds, *_open.teams) if world.data_ptr() == address)
+            found = next(known, None)
+        else:
+            found = None
+        if found is not None:
+            return found
+    return None
 
 
 def heard(name):
@@ -64,43 +117,116 @@ def heard(name):
         polls.found.clear()
 
 
-def polled(operands, attributes, words, old, located):
-    """An atomic has found `old`: an error where its loop has found nothing else for longer than it may."""
+def polled(operands, attributes, old, is_there, late):
+    """An op has found `old`: an error, which `late` makes, where its loop has found nothing else for longer than it
+    may. Where what it looks for `is_there`, the loop ends.
+    """
     if "deadline" not in operands:
         return
     if polls.written != _interpreter_memory.State.written:
         polls.found.clear()
         polls.written = _interpreter_memory.State.written
     frames = _frames()
-    names = ("ptr", "rank", "value", "expected", "mask")
+    names = ("ptr", "slots", "rank", "value", "expected", "epoch", "mask")
     given = [operands[name].data.tobytes() for name in names if name in operands]
     place = tuple((frame.f_code, frame.f_lasti) for frame in frames)
-    key = tuple(interpreter_semantic.builder.grid_idx), given, old.data.tobytes()
+    key = tuple(interpreter_semantic.builder.grid_idx), given, old
     before, clock = polls.found.get(place, (None, None))
-    if before != key:
+    if is_there:
+        polls.found.pop(place, None)
+    elif before != key:
         if before is not None:
             polls.found.clear()
         polls.found[place] = key, Clock(operands, attributes)
     elif clock.is_over() and any(_is_in_while(frame.f_code.co_filename, frame.f_lineno) for frame in frames):
-        raise _late(_open.current(words), words, located, clock, _first(operands, attributes, old))
+        raise late(clock)
 
 
-def _first(operands, attributes, old):
-    """The address and rank of the first element that an atomic polls for, what it is to be, and what it is."""
+def polled_by_ours(operands, attributes, words, old, located):
+    """An atomic of ours has found `old`."""
     asked, at = attributes.get("asked"), 0
     if asked is not None:
         comparison, value = asked
         asked = comparison, _element(value.handle.data, 0), False
     elif "expected" in operands:
-        expected = operands["expected"].data
-        at = int(np.argmax(old.data != expected))
-        asked = "eq", _element(expected, at), False
-    place = _element(operands["ptr"].data, at), _element(operands["rank"].data, at)
-    return *place, asked, _element(old.data, at)
+        asked, at = _swapped(operands, old)
+
+    def late(clock):
+        world, address = _open.current(words), _element(operands["ptr"].data, at)
+        rank, seen = _element(operands["rank"].data, at), _element(old.data, at)
+        return _late(world, words, located, clock, (address, rank, asked, seen))
+
+    polled(operands, attributes, old.data.tobytes(), _is_there(operands, old), late)
+
+
+def polled_by_triton(operands, old, located):
+    """An atomic of Triton's has found `old`."""
+    world = polls.world
+    if world is None:
+        return
+    record = np.array([world.bases[world.get_rank()] + DEADLINE_OFFSET], dtype=np.uint64)
+    operands["deadline"] = TensorHandle(record, tl.pointer_type(tl.int64))
+
+    def late(clock):
+        asked, at = _swapped(operands, old) if "expected" in operands else (None, 0)
+        flag, seen = _flag(world, _element(operands["ptr"].data, at)), _element(old.data, at)
+        expected = None if asked is None else asked[1]
+        return timed_out(world, located, clock, (flag, flag_text(flag, asked, seen), expected, seen))
+
+    polled(operands, {}, old.data.tobytes(), _is_there(operands, old), late)
+
+
+def polled_packets(operands, attributes, words, valid, asked):
+    """A look for packets has found some of them."""
+    located, *asked = asked
+
+    def late(clock):
+        return late_packet(_open.current(words), words, located, clock, asked)
+
+    polled(operands, attributes, valid, 0 not in valid, late)
+
+
+def late_packet(world, words, located, clock, asked):
+    """The error of a wait for packets that is over time."""
+    address, wanted, found = missing_line(*asked)
+    place = world.flag_at(address - words[TABLE_HEADER_WORDS + words[0]])
+    text = f"a packet of epoch {wanted} at {place}: it is of {found}"
+    return timed_out(world, located, clock, (place, text, wanted, found))
+
+
+def missing_line(pointers, addresses, epoch, mask):
+    """The address of the first line that is not of an epoch, the epoch, and that of the line."""
+    _, valid = try_packets(addresses, epoch, mask)
+    address = int(pointers.data.flat[max(valid.find(0), 0)])
+    epochs = [ctypes.c_int32.from_address(address + offset).value for offset in PACKET_EPOCHS]
+    wanted = ctypes.c_int32(epoch).value
+    return address, wanted, epochs[0] if epochs[0] != wanted else epochs[1]
+
+
+def _is_there(operands, old):
+    """Whether a compare-and-swap has swapped."""
+    return "expected" in operands and bool((old.data == operands["expected"].data).all())
+
+
+def _swapped(operands, old):
+    """What a compare-and-swap waits for, and the first element that is not so."""
+    expected = operands["expected"].data
+    at = int(np.argmax(old.data != expected))
+    return ("eq", _element(expected, at), False), at
+
+
+def _flag(world, address):
+    """What lies at an address of whatever rank, for messages."""
+    home, members = world._place()
+    for rank, member in enumerate(members):
+        offset = address - home.bases[member]
+        if 0 <= offset < home.heap_size:
+            return home.flag_at(offset) + ("" if rank == world.get_rank() else f" of rank {rank}")
+    return home.flag_at(-1)
 
 
 def _late(world, words, located, clock, waited):
-    """The error of a loop that is over time."""
+    """The error of a loop that has timed out."""
     address, rank, asked, seen = waited
     flag = world.flag_at(address - words[TABLE_HEADER_WORDS + words[0]])
     flag += "" if rank == words[0] else f" of rank {rank}"
@@ -114,11 +240,12 @@ def _element(data, index):
 
 def _frames():
     """The frames of the kernel that is interpreted, the innermost first."""
-    frame, frames = sys._getframe(2), []
-    while frame is not None and frame.f_code.co_filename != interpreter.__file__:
-        frames.append(frame)
+    frame, frames, launch = sys._getframe(2), [], interpreter.GridExecutor.__call__.__code__
+    while frame is not None and frame.f_code is not launch:
+        if not frame.f_globals.get("__name__", "").startswith((f"{__package__}.", "triton.")):
+            frames.append(frame)
         frame = frame.f_back
-    return [frame for frame in frames if not frame.f_globals.get("__name__", "").startswith(f"{__package__}.")]
+    return frames
 
 
 def _is_in_while(file, line):

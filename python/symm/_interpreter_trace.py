@@ -162,10 +162,10 @@ def recorded(name, effect, remote):
     return effect if State.recorder is None else State.recorder.recorded(name, effect, remote)
 
 
-def waited(found, begin):
-    """A wait for several flags is over."""
+def waited(name, found, begin):
+    """A wait for several flags is over: `wait_all` or `wait_any`."""
     if State.recorder is not None:
-        State.recorder.waited("wait for several", found, begin)
+        State.recorder.waited(name, found, begin)
 
 
 def looking(flags, mask):

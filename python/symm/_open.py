@@ -4,11 +4,11 @@ import ctypes
 import weakref
 
 from ._memory import Memory, torch
-from ._symm import TABLE_HEADER_WORDS, TABLE_OFFSET, TRACE_OFFSET, full_fence, join_run
+from ._symm import TABLE_HEADER_WORDS, TABLE_OFFSET, TRACE_OFFSET, decline_run, full_fence, join_run
 from .errors import SymmError
 
 # How a World joins; symm.check has a way of its own.
-join = join_run
+join, decline = join_run, decline_run
 # In the order in which all ranks have joined them.
 worlds = []
 # Some of their ranks each.
@@ -44,7 +44,7 @@ def address_of(tensor):
 
 
 def record_into(world, address):
-    """Has compiled kernels of a World and its teams record what they do at an address; 0 for nowhere."""
+    """Has compiled kernels of a World and its teams record what they do at an address; 0 turns recording off."""
     world.records_at = address
     for each in (world, *(team for team in tuple(teams) if team.world is world)):
         point(each, address)

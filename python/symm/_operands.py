@@ -1,4 +1,4 @@
-"""What a user wrote in an op, checked, and cast as `tl.load` and `tl.store` do."""
+"""What a user wrote in an op, checked, and cast as `tl.load` and `tl.store` cast it."""
 
 from typing import Any, NamedTuple, get_args
 
@@ -46,13 +46,19 @@ class Operands:
                 raise TypeError("this context has a deadline of its own: leave out timeout")
             return record, {"tag": tl._unwrap_if_constexpr(ctx.tag)}
         if timeout is None:
-            table = self.context(ctx)
-            is_watched = isinstance(table, tl.tensor) and table.type.element_ty == tl.uint64
-            return (self.record_of(ctx) if is_watched else None), {}
+            self.context(ctx)
+            return (self.record_of(ctx) if self.is_watched(ctx) else None), {}
         if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not timeout > 0:
             raise TypeError(f"timeout must be a constant number of seconds above 0, not {describe(timeout)}")
         # What 63 bits hold of nanoseconds.
         return (self.record_of(ctx), {"limit": int(timeout * 1e9)}) if timeout < 2**63 / 1e9 else (None, {})
+
+    @staticmethod
+    def is_watched(ctx):
+        """Whether the waits of a context have a time-out where they are given none; a context's own does not count."""
+        table = getattr(ctx, "table", ctx)
+        is_table = isinstance(table, tl.tensor) and table.type.element_ty == tl.uint64
+        return is_table and getattr(ctx, "deadline", None) is None
 
     def polling(self, ctx):
         """The deadline of a loop that polls by an atomic; a context's own is for waits alone."""
@@ -112,14 +118,14 @@ class Operands:
         value = tl._unwrap_if_constexpr(value)
         if isinstance(value, int) and not isinstance(value, bool):
             if not 0 <= value < 2**31:
-                raise ValueError(f"{name} must be a number from 0 below the number of ranks, not {value}")
+                raise ValueError(f"{name} must be at least 0 and below the number of ranks, not {value}")
         elif not isinstance(value, tl.tensor) or not value.type.scalar.is_int() or value.type.scalar.is_bool():
             raise TypeError(f"{name} must be an integer, not {describe(value)}")
         elif one and value.type.is_block():
             raise TypeError(f"{name} must be one integer, not a block: all elements come from or go to one rank")
         value = self.semantic.to_tensor(value)
         if value.type.scalar.primitive_bitwidth > 32:
-            # What 32 bits do not hold is no rank, whatever the lower half is.
+            # What 32 bits do not hold is not a rank, whatever the lower half is.
             none = tl.PropagateNan.NONE
             value = self.semantic.minimum(value, self.semantic.to_tensor(2**31 - 1), none)
             value = self.semantic.maximum(value, self.semantic.to_tensor(-1), none)
@@ -182,11 +188,22 @@ class Operands:
             if value.type.is_block():
                 raise TypeError(f"{name} is a block, but the pointer is not")
             return value
-        pointer_shape = pointer.type.get_block_shapes()
-        widened, value = self.semantic.broadcast_impl_value(pointer, value)
-        if widened.type.get_block_shapes() != pointer_shape:
-            raise ValueError(f"{name} has shape {value.type.get_block_shapes()}, but the pointers have {pointer_shape}")
-        return value
+        widened, like = self.together(pointer, value, "the pointers", name)
+        if shape_of(widened) != shape_of(pointer):
+            raise ValueError(f"{name} has shape {shape_of(value)}, but the pointers have {shape_of(pointer)}")
+        return like
+
+    def together(self, first, second, name, other):
+        """Two values with the shape of both; `name` and `other` are what they are called in a kernel."""
+        try:
+            return self.semantic.broadcast_impl_value(first, second)
+        except (AssertionError, ValueError) as error:
+            shapes = shape_of(first), shape_of(second)
+            if shapes[0] == shapes[1]:
+                # Gluon's layouts.
+                raise ValueError(f"{other} is not like {name}: {error}") from None
+            has = "have" if name == "the pointers" else "has"
+            raise ValueError(f"{other} has shape {shapes[1]}, but {name} {has} {shapes[0]}") from None
 
 
 def choice(value, name, choices):
@@ -211,8 +228,16 @@ def is_block(value):
     return isinstance(value, tl.tensor) and value.type.is_block()
 
 
+def shape_of(value):
+    """The shape of a value, as it is written in a kernel."""
+    return [tl._unwrap_if_constexpr(size) for size in value.type.get_block_shapes()] if is_block(value) else []
+
+
 def describe(value):
     value = tl._unwrap_if_constexpr(value)
+    # Asked first: in some versions of Triton a tuple raises ValueError for an attribute that it has not.
+    if isinstance(value, tl.tuple):
+        return f"the tuple ({', '.join(map(describe, value))})"
     if hasattr(value, "data_ptr"):
         return "a tensor of the host"
     return str(value.type) if isinstance(value, tl.tensor) else repr(value)

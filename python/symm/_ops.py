@@ -34,8 +34,9 @@ if TYPE_CHECKING:
     from ._arguments import Context, Mask, Number, Rank, Ranks
 
 __all__ = [
-    "rank", "num_ranks", "as_remote", "load", "store", "get", "put", "copy", "atomic_add", "atomic_sub", "atomic_and",
-    "atomic_or", "atomic_xor", "atomic_min", "atomic_max", "atomic_xchg", "atomic_cas", "fence", "barrier",
+    "rank", "num_ranks", "is_near", "as_remote", "load", "store", "get", "put", "copy", "atomic_add", "atomic_sub",
+    "atomic_and", "atomic_or", "atomic_xor", "atomic_min", "atomic_max", "atomic_xchg", "atomic_cas", "fence",
+    "barrier",
 ]  # fmt: skip
 
 
@@ -49,6 +50,12 @@ def rank(emit: Emitter, ctx: Context) -> tl.tensor:
 def num_ranks(emit: Emitter, ctx: Context) -> tl.tensor:
     """The number of ranks (int32)."""
     return emit.call("num_ranks", {"ctx": emit.context(ctx)}, result=tl.int32)
+
+
+@op
+def is_near(emit: Emitter, ctx: Context, rank: Rank) -> tl.tensor:
+    """Whether the heap of `rank` is mapped here (int1): always, without an engine."""
+    return emit.call("is_near", {"ctx": emit.context(ctx), "rank": emit.rank(rank)}, result=tl.int1)
 
 
 @op
@@ -79,8 +86,8 @@ def load(
     """Loads from `ptr` of `rank`: a value or a block, with the elements that `ptr` points to.
 
     Where `mask` is False nothing is read, and the result is `other`, or undefined without it. `cache_modifier` is
-    "", ".ca", ".cg" or ".cv"; `eviction_policy` is "", "evict_first" or "evict_last", which goes with neither
-    ".ca", ".cg" nor `volatile`. It is a plain access: `wait`, `fence` and the atomics order it.
+    "", ".ca", ".cg" or ".cv"; `eviction_policy` is "", "evict_first" or "evict_last", which cannot be combined with
+    ".ca", ".cg" or `volatile`. It is a plain access: `wait`, `fence` and the atomics order it.
     `rank` is one for all elements, or a block: one for each element.
     """
     pointer = emit.pointer(ptr)
@@ -98,7 +105,7 @@ def load(
         "volatile": flag(volatile, "volatile"),
     }
     if attributes["eviction"] and (attributes["cache"] in ("ca", "cg") or attributes["volatile"]):
-        raise TypeError("eviction_policy goes with neither '.ca', '.cg' nor volatile")
+        raise TypeError("eviction_policy cannot be combined with '.ca', '.cg' or volatile")
     return same_elements(emit, emit.call("remote_load", operands, attributes, elements(pointer)), ptr)
 
 
@@ -295,7 +302,7 @@ def atomic_cas(
 def fence(
     emit: Emitter, ctx: Context, sem: FenceOrder | None = None, scope: Scope | None = None, group: Group = "block"
 ) -> None:
-    """Orders this program's memory accesses before it and those after it.
+    """Orders this program's memory accesses before it against those after it.
 
     `sem` is "acquire", "release" or "acq_rel" (default). `scope` is "sys" (default), "gpu" or "cta". Unlike for other
     ops, a narrower one is not widened: such a fence orders nothing for another GPU.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from triton.language import core as tl
 
 from ._carrier import Emitter, op
-from ._operands import describe
+from ._operands import describe, shape_of
 
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -102,13 +102,14 @@ def try_packet(
     mask: Mask = None,
     layout: Any = None,
 ) -> tuple[tl.tensor, tl.tensor]:
-    """Looks once for what `wait_packet` waits for; returns the value, and for each element a boolean: is it there?
+    """Looks once for what `wait_packet` waits for; returns the value, and a boolean for each element: has it arrived?
 
-    An element that is not there is undefined. Elements whose `mask` is False are 0, and count as there. Each look takes
-    two atomics for a line; `wait_packet` is cheaper.
+    An element that has not arrived is undefined. Elements whose `mask` is False are 0, and count as arrived. Each look
+    takes two atomics for a line; `wait_packet` is cheaper.
     """
     packets, operands, kind = _asked(emit, ctx, slots, epoch, (shape, dtype, layout), mask)
-    words, valid = emit.call("try_packet", operands, result=(kind, _of_elements(kind, tl.int1)))
+    operands["deadline"], more = emit.polling(ctx)
+    words, valid = emit.call("try_packet", operands, more, (kind, _of_elements(kind, tl.int1)))
     return tl.tuple([packets.masked(packets.unpack(words), mask), packets.spread(valid)])
 
 
@@ -190,7 +191,7 @@ class _Packets:
         return self._in_layout(value, self.layout)
 
     def spread(self, words):
-        """For each element what is so of its packet."""
+        """For each element the value of its packet."""
         if not self.is_plain:
             for _ in range(self.each.bit_length() - 1):
                 words = self._neighbours(words, words)
@@ -236,9 +237,13 @@ class _Packets:
 
     def _of_shape(self, mask):
         """A mask of the value's shape."""
-        if _shape_of(mask) != self.shape:
-            return self.semantic.broadcast_impl_shape(mask, list(self.shape))
-        return mask
+        return self._widened(mask, self.shape) if _shape_of(mask) != self.shape else mask
+
+    def _widened(self, mask, shape):
+        try:
+            return self.semantic.broadcast_impl_shape(mask, list(shape))
+        except (AssertionError, ValueError):
+            raise ValueError(f"mask has shape {shape_of(mask)}, but the value has {list(shape)}") from None
 
     def _like(self, value, like):
         """A block with the shape and the layout of another one."""
@@ -249,9 +254,7 @@ class _Packets:
         if not value.type.is_block():
             return self.semantic.broadcast_impl_value(like, value)[1]
         value = self._in_layout(value, getattr(like.type, "layout", None))
-        if _shape_of(value) != _shape_of(like):
-            value = self.semantic.broadcast_impl_shape(value, list(_shape_of(like)))
-        return value
+        return self._widened(value, _shape_of(like)) if _shape_of(value) != _shape_of(like) else value
 
     def _in_layout(self, value, layout):
         layout = tl._unwrap_if_constexpr(layout)
@@ -265,7 +268,7 @@ class _Packets:
         return self.semantic.arange(0, count, layout or self._layout_of_words())
 
     def _layout_of_words(self):
-        """A layout for a block of words that comes: where it can, the one that unpacking turns into the result's."""
+        """A layout for a block of received words: if possible the one that unpacking turns into the result's."""
         from triton.experimental.gluon.language import BlockedLayout
 
         layout = tl._unwrap_if_constexpr(self.layout)
@@ -309,7 +312,7 @@ def _dtype(dtype):
     dtype = tl._unwrap_if_constexpr(dtype)
     dtype = tl.int64 if dtype is None else dtype
     if not isinstance(dtype, tl.dtype) or dtype.is_ptr() or dtype.is_block() or dtype.name == "void":
-        raise TypeError(f"dtype must be a type of elements, as tl.bfloat16, not {dtype!r}")
+        raise TypeError(f"dtype must be an element type such as tl.bfloat16, not {dtype!r}")
     return dtype
 
 
@@ -318,7 +321,7 @@ def _shape(shape):
     sizes = shape if isinstance(shape, (tuple, list, tl.tuple)) else [shape]
     sizes = tuple(tl._unwrap_if_constexpr(size) for size in sizes)
     if not all(isinstance(size, int) and size > 0 and size & (size - 1) == 0 for size in sizes):
-        raise ValueError(f"shape must be powers of two, not {shape!r}")
+        raise ValueError(f"shape must consist of powers of two, not {shape!r}")
     return sizes
 
 

@@ -1,4 +1,4 @@
-"""What `symm.remote.Ray` runs in an actor of Ray's: it starts a worker on the actor's node and ends it.
+"""What `symm.remote.Ray` runs in a Ray actor: it starts a worker on the actor's node and ends it.
 
 A module of its own, so that an actor imports no torch.
 """

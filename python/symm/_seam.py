@@ -1,7 +1,7 @@
 """Where the compiler joins Triton's: a module is printed, lowered and read again before Triton's first pass.
 
-Triton's `add_stages` is wrapped, not replaced through its inspection hook: a hook of somebody else's, installed
-before or after, goes on working, and there is no cost at launches.
+Triton's `add_stages` is wrapped, not replaced through its inspection hook: a hook of another package, installed
+before or after, goes on working. A launch only looks whether switches are set.
 """
 
 import functools
@@ -18,8 +18,9 @@ from triton.backends import backends
 from triton.backends.compiler import Language
 from triton.compiler import code_generator
 from triton.compiler.compiler import ASTSource, CompiledKernel
+from triton.runtime import jit
 
-from . import _switches, _symm, _timeouts
+from . import _engine, _switches, _symm, _timeouts
 from ._carrier import MARK
 from ._fingerprint import fingerprint
 from .errors import CompileError, SymmWarning, UntestedVersionWarning
@@ -33,6 +34,8 @@ FIRST_STAGES = {Language.TRITON: ("ttir",), Language.GLUON: ("glir", "ttgir")}
 LAYOUT = "llvm.data_layout"
 # How many stages a launch asks for, where it is not Triton's default.
 STAGES = "symm.num_stages"
+# What reaches ranks whose heaps are not mapped.
+ENGINE = "symm.engine"
 # Torch's module that compiles a kernel to look what it writes.
 ANALYSIS = "torch._higher_order_ops.triton_kernel_wrap"
 # What is kept of a kernel's warnings in Triton's cache, and the kernels that have just said theirs.
@@ -62,7 +65,9 @@ def install():
         source.make_ir = _with_our_errors(source.make_ir)
         if "hash" in vars(source):
             source.hash = _with_switches(source.hash)
+    CompiledKernel._init_handles = _with_engine(CompiledKernel._init_handles)
     CompiledKernel.__init__ = _with_kept_warnings(CompiledKernel.__init__)
+    jit.compute_cache_key = _switches.with_switches(jit.compute_cache_key)
     # Newer versions may do without it.
     if checker := getattr(code_generator, "ContainsReturnChecker", None):
         checker.visit_Attribute = _with_hidden_globals(checker.visit_Attribute)
@@ -80,11 +85,31 @@ def _with_stage(add_stages):
     @functools.wraps(add_stages)
     def wrapper(self, stages, options, language):
         add_stages(self, stages, options, language)
+        if _engine.Current.name and self.target.backend == "cuda":
+            _link(functools.partial(add_stages, self), stages, options, language, self.target.arch)
         # Another hook may have put a stage in front, which Triton passes over.
         first = next(name for name in FIRST_STAGES[language] if name in stages)
         stages[first] = _lowering_first(stages[first], self.target, language, options)
 
     return wrapper
+
+
+def _link(add_stages, stages, options, language, capability):
+    """Links kernels that call the engine with it."""
+    plain = stages["llir"]
+
+    def stage(module, metadata):
+        if not metadata.get(_engine.LINKED):
+            return plain(module, metadata)
+        linked = {}
+        add_stages(linked, _engine.linked(options, capability), language)
+        text = linked["llir"](module, metadata)
+        if _engine.STATE not in text:
+            # Nothing of it is called, and there would be nothing to connect.
+            del metadata[_engine.LINKED]
+        return text
+
+    stages["llir"] = stage
 
 
 def _lowering_first(compile_ir, target, language, options):
@@ -96,6 +121,8 @@ def _lowering_first(compile_ir, target, language, options):
                 raise CompileError(message)
             _switches.current.hash = metadata["hash"]
             module, found, waits = lower(module, target, language, _asked_stages(options))
+            if _switches.current.switches.engine:
+                metadata[_engine.LINKED] = _engine.Current.name
             if waits:
                 metadata[WAITS] = waits
             if found:
@@ -107,7 +134,7 @@ def _lowering_first(compile_ir, target, language, options):
 
 
 def _asked_stages(options):
-    """The number of stages of a launch; None where it is the default, which nobody may have asked for."""
+    """The number of stages of a launch; None if it is the default, which may not have been requested."""
     return None if options.num_stages == type(options).num_stages else options.num_stages
 
 
@@ -119,8 +146,10 @@ def lower(module, target, language, stages=None):
     _inline(module, language)
     if stages is not None:
         module.set_attr(STAGES, ir.builder(context).get_int32_attr(stages))
-    text = generic_text(module)
     kernel = _switches.current
+    if kernel.switches.engine:
+        module.set_attr(ENGINE, ir.builder(context).get_string_attr(_engine.Current.name))
+    text = generic_text(module)
     name, switches = f"{kernel.name}-{kernel.hash[:8]}", kernel.switches
     asked = (switches.strict, bool(switches.dump), switches.bounds, switches.trace) if any(switches) else ()
     lowered, notes, waits, stages = _symm.lower_triton(
@@ -217,6 +246,19 @@ def _with_kept_warnings(init):
     return wrapper
 
 
+def _with_engine(init_handles):
+    """Connects a kernel's module with the engine after each load."""
+
+    @functools.wraps(init_handles)
+    def wrapper(self):
+        is_new = self.module is None
+        init_handles(self)
+        if is_new and self.module is not None and getattr(self.metadata, _engine.LINKED, ""):
+            _engine.loaded(self.module)
+
+    return wrapper
+
+
 def _dump(kernel, name):
     """Writes what Triton has made of a kernel whose stages have just been written."""
     folder, number = DUMPED.pop(name, (None, 0))
@@ -228,7 +270,7 @@ def _dump(kernel, name):
 def _with_switches(source_hash):
     @functools.wraps(source_hash)
     def wrapper(self):
-        key = _switches.of(self.fn).key()
+        key = _switches.hashed(self).key()
         return f"{source_hash(self)}-{key}" if key else source_hash(self)
 
     return wrapper
@@ -240,7 +282,7 @@ def _with_our_errors(make_ir):
     @functools.wraps(make_ir)
     def wrapper(*args, **kwargs):
         source = args[0]
-        _switches.current.name, _switches.current.switches = source.name, _switches.of(source.fn)
+        _switches.current.name, _switches.current.switches = source.name, _switches.kept(source)
         _switches.current.is_analysed = sys._getframe(1).f_globals.get("__name__") == ANALYSIS
         try:
             return make_ir(*args, **kwargs)
@@ -256,8 +298,8 @@ def _with_our_errors(make_ir):
 
 
 def _with_hidden_globals(visit_attribute):
-    """Where an `if` calls `ctx.store(…)`, Triton looks for `return` in `store` of a global `ctx`, though the kernel has
-    a variable of that name, and fails if there is none. What a method holds is not returned from the kernel.
+    """Where an `if` calls `ctx.store(…)`, Triton looks for `return` in `store` of a global `ctx`, even if the kernel
+    has a variable of that name, and fails if there is none. What a method holds is not returned from the kernel.
     """
 
     @functools.wraps(visit_attribute)

@@ -15,7 +15,7 @@ def install(is_ours):
         return
     install.done = True
     for kind in (torch().Tensor, torch().nn.Parameter):
-        # As torch has registered it, or somebody after it.
+        # As registered by torch, or by another package after it.
         before = ForkingPickler._extra_reducers.get(kind)
         if before is not None:
             ForkingPickler.register(kind, _copying(before, is_ours))

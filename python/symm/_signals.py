@@ -156,7 +156,7 @@ def _signal_each(emit, ctx, asked, kind, order):
     flag, value, ranks, mask = asked
     flag = emit.pointer(flag, "flag", written=True)
     if not flag.type.is_block() or flag.type.numel < ranks.type.numel:
-        flag, _ = emit.semantic.broadcast_impl_value(flag, ranks)
+        flag, _ = emit.together(flag, ranks, "flag", "rank")
     flag, value = flag_operands(emit, flag, value, written=True, scalar=False)
     operands = {
         "ctx": emit.context(ctx),

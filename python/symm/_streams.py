@@ -24,16 +24,19 @@ class Streams:
 
     # A World's and a Team's.
     as_remote: Any
+    is_near: Any
     check: Any
     _place: Any
 
     def put(self, src: Tensor, dst: Tensor, rank: int, stream: Stream | None = None) -> None:
         """Copies the local `src` to `dst` of `rank`: a tensor on the heap, of the same shape and dtype."""
-        self._copied("put", src, dst, self._counterpart("put", "dst", dst, rank), src, stream)
+        to = self._counterpart("put", "dst", dst, rank)
+        self._copied("put", src, dst, (to, src), rank, stream)
 
     def get(self, src: Tensor, dst: Tensor, rank: int, stream: Stream | None = None) -> None:
         """Copies `src` of `rank`, a tensor on the heap, to the local `dst`, of the same shape and dtype."""
-        self._copied("get", src, dst, dst, self._counterpart("get", "src", src, rank), stream)
+        source = self._counterpart("get", "src", src, rank)
+        self._copied("get", src, dst, (dst, source), rank, stream)
 
     def signal(
         self, flag: Tensor, value: int, rank: int, op: Literal["set", "add"] = "set", stream: Stream | None = None
@@ -80,13 +83,15 @@ class Streams:
         return self, flag, number
 
     def _counterpart(self, call, name, tensor, rank):
-        """The counterpart of an argument of a call on a rank's heap."""
+        """The counterpart of an argument of a call on a rank's heap; None for a far rank."""
         world, _ = self._place()
         if not isinstance(tensor, torch().Tensor) or not world.is_symmetric(tensor):
             raise NotSymmetricError(f"{call}: {name} must be a tensor on this World's symmetric heap")
+        if not self.is_near(rank):
+            return None
         return self.as_remote(tensor, rank)
 
-    def _copied(self, call, src, dst, to, source, stream):
+    def _copied(self, call, src, dst, ends, rank, stream):
         self.check()
         for name, tensor in (("src", src), ("dst", dst)):
             if not isinstance(tensor, torch().Tensor):
@@ -95,15 +100,31 @@ class Streams:
             said = [
                 f"{name} is {tuple(tensor.shape)} of {tensor.dtype}" for name, tensor in (("src", src), ("dst", dst))
             ]
-            raise ArgumentError(f"{call}: {' and '.join(said)}: they must be alike")
+            raise ArgumentError(f"{call}: {' and '.join(said)}: they must be the same")
+        to, source = ends
+        if to is None or source is None:
+            return self._copied_far(call, src, dst, rank, stream)
         with on(stream):
             to.copy_(source)
+
+    def _copied_far(self, call, src, dst, rank, stream):
+        """Likewise to or from a far rank, by a kernel."""
+        from . import _host_kernels
+
+        if not src.is_contiguous() or not dst.is_contiguous():
+            raise ArgumentError(f"{call}: rank {rank} is far, so both tensors must be contiguous")
+        if src.numel():
+            source, to = (tensor.view(-1).view(torch().uint8) for tensor in (src, dst))
+            _host_kernels.copy_far(self, source, to, int(rank), call == "put", stream)
 
 
 def integer(value):
     """The integer that a value of Python, numpy or torch is; None where it is none, or a boolean."""
+    # Torch makes an index of its booleans.
+    if isinstance(value, bool) or getattr(value, "dtype", None) == torch().bool:
+        return None
     try:
-        return None if isinstance(value, bool) else operator.index(value)
+        return operator.index(value)
     except TypeError:
         return None
 

@@ -1,43 +1,75 @@
-"""Switches of the compiler: for all kernels in the environment, for one by a decorator.
+"""Switches of the compiler: for all kernels in the environment, for one by a decorator, for launches in a `with` block.
 
-They are part of what Triton's cache of compiled kernels is asked for. A kernel that is dumped is compiled anew in each
-process.
+They are part of what Triton's caches of compiled kernels are asked for: that of a process, and that on the disk. A
+kernel that is dumped is compiled anew in each process.
 """
 
 from __future__ import annotations
 
+import functools
 import os
 import threading
 import uuid
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from triton.runtime.interpreter import InterpretedFunction
 from triton.runtime.jit import JITFunction
 
+from . import _engine
 from .errors import ArgumentError
 
 Kernel = TypeVar("Kernel")
 STRICT, DUMP, BOUNDS = "SYMM_STRICT", "SYMM_DUMP", "SYMM_BOUNDS_CHECKS"
-# What a kernel has of its own, and no other process asks the cache for.
-OWN, THIS_PROCESS = "symm_switches", uuid.uuid4().hex
+# As the environment holds them: a look at it in text takes a microsecond.
+IN_ENVIRONMENT = tuple(name.encode() for name in (STRICT, DUMP, BOUNDS))
+# What a kernel has of its own, what a source to be compiled has kept, and what no other process asks the cache for.
+OWN, KEPT, THIS_PROCESS = "symm_switches", "symm_kept_switches", uuid.uuid4().hex
+
+
+class Asked(NamedTuple):
+    """What somebody has asked for; None is what the environment says."""
+
+    strict: bool | None = None
+    dump: str | None = None
+    bounds: bool | None = None
+
+    def over(self, other):
+        """This, and another where this asks for nothing."""
+        return Asked(*(theirs if mine is None else mine for mine, theirs in zip(self, other, strict=True)))
+
+
+class Block(NamedTuple):
+    """A `with` block of launches: what is asked for in it, and the block around it."""
+
+    asked: Asked = Asked()
+    around: Any = None
+
+
+# Of this thread.
+BLOCK: ContextVar[Block | None] = ContextVar("symm.options", default=None)
 
 
 class Switches(NamedTuple):
-    """`strict`: errors instead of repairs. `dump`: the folder for the text of each stage. `bounds`: what leaves its
-    tensor is left out, and told. `trace`: programs record what they do.
+    """`strict`: errors instead of repairs. `dump`: the folder for the text of each stage. `bounds`: an access outside
+    of its tensor is skipped and reported. `trace`: programs record what they do. `engine`: what reaches
+    far ranks.
     """
 
     strict: bool = False
     dump: str = ""
     bounds: bool = False
     trace: bool = False
+    engine: str = ""
 
     def key(self):
         """What tells kernels compiled with these from others; empty with none."""
         if self == Switches():
             return ""
         more = [name for name in ("bounds", "trace") if getattr(self, name)]
-        return " ".join([f"strict={self.strict}", f"dump={self.dump and THIS_PROCESS}", *more])
+        more += [f"engine={self.engine}"] if self.engine else []
+        return " ".join([f"strict={self.strict}", f"dump={self.dump and f'{THIS_PROCESS} {self.dump}'}", *more])
 
 
 class Tracing:
@@ -57,40 +89,113 @@ class Current(threading.local):
 current = Current()
 
 
-def options(
-    *, strict: bool | None = None, dump: str | os.PathLike[str] | None = None, bounds_checks: bool | None = None
-) -> Any:
-    """A decorator of kernels, before `@triton.jit` or `@gluon.jit`, for switches of the compiler.
+class options:
+    """Switches of the compiler: a decorator of kernels, above `@triton.jit` or `@gluon.jit`, and a `with` block.
 
-    With `strict` what the compiler would repair and warn of is an error. With `dump`, a folder, it writes there what it
-    is given, what each pass makes of it, and all that Triton makes of that. With `bounds_checks` the compiled kernel
-    leaves out an access that leaves its tensor, and World.check and all that waits for the device raises BoundsError.
-    What is None is as the environment says: SYMM_STRICT=1, SYMM_DUMP=FOLDER, SYMM_BOUNDS_CHECKS=1.
+    `with st.options(bounds_checks=True):` applies to the kernels that this thread launches in it, before the
+    decorator's. With `strict`, what the compiler would repair with a warning is an error. With `dump`, a folder, the
+    compiler writes its input there, the text after each pass, and that of each of Triton's stages. With `bounds_checks`
+    a compiled kernel skips an access outside of its tensor, and World.check and every call that waits for the device
+    raise BoundsError; an interpreted kernel raises it at the access. None means what the environment says:
+    SYMM_STRICT=1, SYMM_DUMP=FOLDER, SYMM_BOUNDS_CHECKS=1. A kernel that is launched with other switches than before is
+    compiled again.
     """
-    for name, told in {"strict": strict, "bounds_checks": bounds_checks}.items():
-        if told is not None and not isinstance(told, bool):
-            raise ArgumentError(f"options: {name} must be True or False, not {told!r}")
-    if dump is not None and not isinstance(dump, (str, os.PathLike)):
-        raise ArgumentError(f"options: dump must be a folder, not {dump!r}")
 
-    def decorate(kernel: Kernel) -> Kernel:
-        if not isinstance(kernel, JITFunction) and not hasattr(kernel, "fn"):
+    def __init__(
+        self,
+        *,
+        strict: bool | None = None,
+        dump: str | os.PathLike[str] | None = None,
+        bounds_checks: bool | None = None,
+    ):
+        for name, told in {"strict": strict, "bounds_checks": bounds_checks}.items():
+            if told is not None and not isinstance(told, bool):
+                raise ArgumentError(f"options: {name} must be True or False, not {told!r}")
+        folder = os.fspath(dump) if isinstance(dump, (str, os.PathLike)) else dump
+        if folder is not None and not isinstance(folder, str):
+            raise ArgumentError(f"options: dump must be a folder, not {dump!r}")
+        self._asked = Asked(strict, folder, bounds_checks)
+
+    def __call__(self, kernel: Kernel) -> Kernel:
+        inner: Any = kernel
+        while not isinstance(inner, (JITFunction, InterpretedFunction)) and hasattr(inner, "fn"):
+            inner = inner.fn
+        if not isinstance(inner, (JITFunction, InterpretedFunction)):
             raise ArgumentError(f"options: {kernel!r} is not a kernel: write it above @triton.jit")
-        setattr(kernel, OWN, (strict, dump, bounds_checks))
+        # What is above goes before what is below.
+        setattr(inner, OWN, self._asked.over(getattr(inner, OWN, Asked())))
         return kernel
 
-    return decorate
+    def __enter__(self) -> options:
+        block = BLOCK.get()
+        BLOCK.set(Block(self._asked.over(block.asked) if block else self._asked, block))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        block = BLOCK.get()
+        BLOCK.set(block and block.around)
+
+
+def asked_for(kernel):
+    """What a launch asks for, and its kernel where the launch does not."""
+    block, own = BLOCK.get(), getattr(kernel, OWN, Asked())
+    return block.asked.over(own) if block else own
 
 
 def of(kernel):
-    """The switches of a kernel."""
-    strict, dump, bounds = getattr(kernel, OWN, (None, None, None))
+    """The switches of a kernel that is launched now."""
+    strict, dump, bounds = asked_for(kernel)
     # What comes with symm is right, and not to be slower.
     is_ours = getattr(kernel, "__module__", "").startswith(f"{__package__}.")
-    if bounds is None:
+    if bounds is None or is_ours:
         bounds = is_on(BOUNDS) and not is_ours
-    folder = os.fspath(dump) if dump is not None else os.environ.get(DUMP, "")
-    return Switches(is_on(STRICT) if strict is None else strict, folder, bounds, Tracing.is_on and not is_ours)
+    folder = os.environ.get(DUMP, "") if dump is None else dump
+    return Switches(is_on(STRICT) if strict is None else strict, folder, bounds, Tracing.is_on, _engine.key())
+
+
+def hashed(source):
+    """The switches of a source that is to be compiled, when Triton asks for its hash.
+
+    A thread that compiles for another one asks again, and gets what was asked for there.
+    """
+    thread = threading.get_ident()
+    if getattr(source, KEPT, (thread, None))[0] == thread:
+        setattr(source, KEPT, (thread, of(source.fn)))
+    return kept(source)
+
+
+def kept(source):
+    """The switches of a source when its hash was asked for."""
+    return getattr(source, KEPT)[1] if hasattr(source, KEPT) else of(source.fn)
+
+
+def are_bounds_checked(kernel):
+    """Whether an interpreted kernel is to keep to its tensors; symm's own are, too."""
+    bounds = asked_for(kernel).bounds
+    return is_on(BOUNDS) if bounds is None else bounds
+
+
+def of_launch():
+    """What tells launches of a kernel with different switches from each other: empty with none. Every launch asks."""
+    # The public mapping would encode each name.
+    told = os.environ._data
+    strict, dump, bounds = IN_ENVIRONMENT
+    is_told = strict in told or dump in told or bounds in told
+    if is_told or Tracing.is_on or BLOCK.get() is not None or _engine.Current.name:
+        block, others = BLOCK.get() or Block(), (Tracing.is_on, _engine.Current.name)
+        return f"-{tuple(block.asked)}{is_on(STRICT), os.environ.get(DUMP, ''), is_on(BOUNDS), others}"
+    return ""
+
+
+def with_switches(compute_key):
+    """Triton's function for the key of a launch in a kernel's cache, with the switches."""
+
+    @functools.wraps(compute_key)
+    def wrapper(*args):
+        key, more = compute_key(*args), of_launch()
+        return key + more if more else key
+
+    return wrapper
 
 
 def is_on(name):

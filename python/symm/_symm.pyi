@@ -2,12 +2,14 @@
 
 import os
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 __version__: str
 
 # The most ranks of a run.
 MAX_RANKS: int
+TABLE_REACH: int
 # The words of a context table before the bases of the heaps.
 TABLE_HEADER_WORDS: int
 # The bytes at the start of a heap that no allocation has, and where the context table starts in them.
@@ -24,9 +26,20 @@ DEADLINE_RECORD: dict[str, int]
 # and how many there are: "words".
 TRACE_OFFSET: int
 TRACE_RECORD: dict[str, int]
+# Bytes of a line of packets or of floats, and where the epochs of a line of packets lie in it.
+PACKET_LINE_BYTES: int
+PACKET_EPOCHS: list[int]
+# For each op of the dialect the operands that point to what it writes.
+WRITTEN: dict[str, list[str]]
 
 def max_barrier_blocks(num_ranks: int) -> int:
     """How many programs of a kernel may use the device barrier."""
+
+def far_library(nvshmem: bytes) -> bytes:
+    """What kernels are linked with to reach far ranks, as bitcode, from NVSHMEM's device library.
+
+    Raises ValueError if that is no bitcode, or has not all that is called.
+    """
 
 def lower_triton(
     text: str,
@@ -48,12 +61,18 @@ def lower_triton(
     Raises `symm.CompileError` where an op cannot be lowered.
     """
 
-def join_run(heap_size: int, device: str, timeout: float | None, place: str) -> Rank:
+def join_run(
+    heap_size: int, device: str, timeout: float | None, place: str, reached_by: tuple[str | None, int | None]
+) -> Rank:
     """Joins the run that the environment describes, or one of a single rank.
 
     `device` is "cpu", "cuda" or "hip", `timeout` the longest time in seconds that a call may wait. In all of these,
     `place` is where the user calls from ("train.py:41"), and what goes wrong raises an exception of `symm.errors`.
+    `reached_by` is the engine's name, and how many ranks count as one node; all ranks say the same.
     """
+
+def decline_run(reason: str) -> None:
+    """Tells the other ranks why this one does not join the run that the environment describes; at most 5 seconds."""
 
 class Rank:
     """A rank that has joined a run. Addresses are this process's; sizes are in bytes.
@@ -101,6 +120,12 @@ def full_fence() -> None: ...
 def put_packets(pointers: bytes, data: bytes, epoch: int, mask: bytes) -> None: ...
 def await_packets(pointers: bytes, epoch: int, mask: bytes, seconds: float) -> bytes | None: ...
 def try_packets(pointers: bytes, epoch: int, mask: bytes) -> tuple[bytes, bytes]: ...
+
+# Lines of floats of so many bits, 16 bytes each.
+def sent_floats(data: bytes, bits: int) -> bytes: ...
+def put_floats(pointers: bytes, data: bytes, mask: bytes) -> None: ...
+def await_floats(pointers: bytes, bits: int, mask: bytes, seconds: float) -> bytes | None: ...
+def try_floats(pointers: bytes, bits: int, mask: bytes) -> tuple[bytes, bytes]: ...
 
 def check_program(
     program: Any,

@@ -7,16 +7,17 @@ start of a heap, are at the start of the pad.
 
 from __future__ import annotations
 
-import operator
+from collections.abc import Mapping, Set
 from typing import TYPE_CHECKING, Any
 
 from . import _bounds, _timeouts
 from ._argument import Argument
 from ._memory import Memory, torch
 from ._open import point, teams
+from ._places import rank_in
 from ._streams import Streams, checked, integer
 from ._symm import RESERVED_BYTES, TABLE_OFFSET
-from .errors import ArgumentError, ClosedError, RankRangeError
+from .errors import ArgumentError, ClosedError, EngineError, RankRangeError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,10 +42,6 @@ class Splits:
         ranks of the World: each splits its own team; a rank without a team splits the World, with None.
         """
         world, members = self._place()
-        for name, value in (("color", color), ("key", key)):
-            if value is not None and integer(value) is None:
-                raise ArgumentError(f"split: {name} must be an integer or None, not {value!r}")
-        color, key = integer(color), integer(key)
         mine, groups = grouped(world, members, self.get_rank(), color, key)
         made = Team(world, groups[mine])
         return None if color is None else made
@@ -73,14 +70,15 @@ class Splits:
 
     def _checked(self, ranks):
         """The ranks of a team, as its caller gave them."""
+        # Their order is that of the team, which a set does not have.
+        listed = not isinstance(ranks, (Set, Mapping, str, bytes))
         try:
-            chosen = [operator.index(rank) for rank in ranks]
+            chosen = [integer(rank) for rank in ranks] if listed else [None]
         except TypeError:
-            raise ArgumentError(f"team: ranks must be a list of integers, not {ranks!r}") from None
-        count = self.get_num_ranks()
-        for rank in chosen:
-            if not 0 <= rank < count:
-                raise RankRangeError(f"team: rank {rank} out of range [0, {count})")
+            chosen = [None]
+        if None in chosen:
+            raise ArgumentError(f"team: ranks must be a list of integers, not {ranks!r}")
+        chosen = [rank_in(rank, self.get_num_ranks(), call="team: ") for rank in chosen]
         if len(set(chosen)) < len(chosen):
             raise ArgumentError(f"team: {_listed(chosen)} has a rank twice")
         if self.get_rank() not in chosen:
@@ -98,6 +96,8 @@ class Team(Splits, Streams, Argument, _timeouts.Timed):
     """
 
     def __init__(self, world: World, members: tuple[int, ...]):
+        if world.engine is not None and not all(world.is_near(rank) for rank in members):
+            raise EngineError("a team cannot have far ranks yet: use the World, or teams of ranks that are near")
         self.world, self.members, self.device, self.rank = world, members, world.device, world.rank
         self._memory = world._allocate(RESERVED_BYTES + MEETINGS, "World.team", 8)
         self._offset = self._memory.address - world.bases[world.get_rank()]
@@ -147,19 +147,21 @@ class Team(Splits, Streams, Argument, _timeouts.Timed):
         """The numbers of the team's ranks in the World."""
         return self.members
 
+    def is_near(self, rank: int) -> bool:
+        """`World.is_near`, for a rank of the team."""
+        return self.world.is_near(self._member(rank))
+
     def get_device(self) -> Device:
         """The torch device of this rank's tensors."""
         return self.device
 
     def as_remote(self, tensor: Tensor, rank: int) -> Tensor:
         """`World.as_remote`, for a rank of the team."""
-        try:
-            number = operator.index(rank)
-        except TypeError:
-            raise ArgumentError(f"rank must be an integer, not {rank!r}") from None
-        if not 0 <= number < len(self.members):
-            raise RankRangeError(f"rank {number} out of range [0, {len(self.members)})")
-        return self.world.as_remote(tensor, self.members[number])
+        return self.world.as_remote(tensor, self._member(rank))
+
+    def _member(self, rank):
+        """The number in the World of a rank of the team."""
+        return self.members[rank_in(rank, len(self.members))]
 
     def barrier(self, stream: Stream | None = None) -> None:
         """Waits on the host until every rank of the team has arrived and its GPU, or only `stream`, is done.
@@ -206,11 +208,20 @@ class Team(Splits, Streams, Argument, _timeouts.Timed):
 def grouped(world, members, number, color, key):
     """The ranks of the World in groups, by what all of them say; and the group of this one.
 
-    This one is number `number` of `members`. Who gives no color is in a group of its own.
+    This one is number `number` of `members`. Who gives no color is in a group of its own. What one of them gives wrong
+    is an error of all, so that nobody waits for it.
     """
+    asked = {"color": color, "key": key}
+    wrong = [name for name, value in asked.items() if value is not None and integer(value) is None]
+    refused = "".join(f"{name} must be an integer or None, not {asked[name]!r}" for name in wrong[:1])
+    color, order = integer(color), number if key is None else integer(key)
+    told = [world.broadcast((members, color, order, number, refused), rank) for rank in range(world.get_num_ranks())]
+    if refused:
+        raise ArgumentError(f"split: {refused}")
     mine, groups = None, {}
-    for rank in range(world.get_num_ranks()):
-        parent, each, *order = world.broadcast((members, color, number if key is None else key, number), rank)
+    for rank, (parent, each, *order, refused) in enumerate(told):
+        if refused:
+            raise ArgumentError(f"split: rank {rank} of the World: {refused}")
         name = parent, each, rank if each is None else None
         groups.setdefault(name, []).append((*order, rank))
         mine = name if rank == world.get_rank() else mine

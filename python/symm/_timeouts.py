@@ -26,6 +26,8 @@ WORD = DEADLINE_RECORD
 program_of = _bounds.program_of
 # Longer than any run.
 FOR_EVER = 2**63 - 1
+# The address that a record has of the first flag that is missing, where a mask leaves out all.
+NOWHERE = -1
 # The states of a record: a wait of this rank has given up; from TOLD on, the rank of that number says that it has.
 GOOD, BROKEN, TOLD = 0, 1, 2
 # How long the other ranks have to say what they wait for.
@@ -51,7 +53,7 @@ def seconds_of(told, where):
 def default(timeout):
     """The time-out of kernels' waits: what `symm.init` was given, or the environment; math.inf without."""
     if timeout is not None:
-        return seconds_of(timeout, "symm.init: timeout") if timeout or timeout is False else math.inf
+        return seconds_of(timeout, "symm.init: timeout")
     told = os.environ.get("SYMM_TIMEOUT")
     return seconds_of(told, "SYMM_TIMEOUT") if told else math.inf
 
@@ -61,12 +63,15 @@ def learn(lines):
     for line in lines.splitlines():
         tag, kernel, file, number, what = line.split("\t")
         waits[int(tag)] = kernel, file, int(number), what
-        if what.startswith(_bounds.OUTSIDE):
+        if _bounds.is_of(what):
             _bounds.require()
 
 
 class Timeouts:
     """The time-outs of a World's kernels."""
+
+    # Whether ranks are being asked for their records: far ones by kernels, and interpreted kernels check, too.
+    is_asking = False
 
     def __init__(self, world, seconds):
         self.world, self.seconds, self.error = world, seconds, None
@@ -97,24 +102,30 @@ class Timeouts:
 
     def _record_of(self, rank):
         """The words of a rank's record: a tensor on a GPU, an array on the CPU."""
-        address, size = self.world.bases[rank] + DEADLINE_OFFSET, WORD["logged_words"]
         if self.world.device.type == "cpu":
-            return (ctypes.c_int64 * size).from_address(address)
+            return (ctypes.c_int64 * WORD["logged_words"]).from_address(self.world.bases[rank] + DEADLINE_OFFSET)
+        return self._tensor_of(rank)
+
+    def _tensor_of(self, rank):
+        address, size = self.world.bases[rank] + DEADLINE_OFFSET, WORD["logged_words"]
         return Memory(address, 8 * size, self.world.rank.hold()).tensor(self.world.device, torch().int64, (size,))
 
     def _words_of(self, rank):
-        record = self._record_of(rank)
-        return list(record) if self.world.device.type == "cpu" else record.tolist()
+        if self.world.is_near(rank):
+            return self._tensor_of(rank).tolist()
+        from . import _host_kernels
+
+        return _host_kernels.words_of(self.world, self._tensor_of(self.world.get_rank()), rank)
 
     def check(self):
         """Raises an error that has occurred so far. Does not wait for the device if there is none."""
-        if self.state.value:
+        if self.state.value and not self.is_asking:
             self._raise()
         if self.world.device.type != "cpu" and time.monotonic() > self.looked + SECONDS_BETWEEN_LOOKS:
             self._look()
 
     def _look(self):
-        """Looks whether another rank has told, as a kernel here would: the next check sees what is copied now."""
+        """Looks whether another rank has given up, as a kernel here would: the next check sees what is copied now."""
         cuda = torch().cuda
         if cuda.is_current_stream_capturing():
             return
@@ -130,7 +141,7 @@ class Timeouts:
             self.copied.copy_(self.record[at : at + 1], non_blocking=True)
 
     def has_been_told(self):
-        """The errors that somebody has been told of already."""
+        """The errors that have already been reported."""
         return (self.error[0],) if self.error is not None else ()
 
     def _raise(self):
@@ -138,7 +149,11 @@ class Timeouts:
             if self.world.device.type != "cpu" and torch().cuda.is_current_stream_capturing():
                 what = "a wait in a kernel has timed out, or an access has left its tensor"
                 raise WaitTimeoutError(f"{what}: end the capture, and call World.check for more")
-            self.error = self._found()
+            Timeouts.is_asking = True
+            try:
+                self.error = self._found()
+            finally:
+                Timeouts.is_asking = False
         kind, *arguments = self.error
         raise kind(*arguments)
 
@@ -150,21 +165,31 @@ class Timeouts:
         late = me if state == BROKEN else state - TOLD
         words = self._words_of(late)
         what = waits.get(words[WORD["tag"]])
-        if what is not None and what[-1].startswith(_bounds.OUTSIDE):
+        if what is not None and _bounds.is_of(what[-1]):
             return BoundsError, *_bounds.described(self.world, late, words, what)
         others = [(rank, entry) for rank in ranks for entry in self._log_of(rank)]
         return WaitTimeoutError, *self._described(late, words, others)
 
     def _tell(self):
-        """Has the waits of all ranks leave, and gives them time to say what they waited for."""
+        """Ends the waits of all ranks, and gives them time to say what they waited for."""
         me = self.world.get_rank()
         for rank in range(self.world.get_num_ranks()):
             if rank != me:
-                self._record_of(rank)[WORD["state"]] = TOLD + me
+                self._tell_one(rank)
         until = time.monotonic() + SECONDS_TO_SAY
         others = [rank for rank in range(self.world.get_num_ranks()) if rank != me]
         while time.monotonic() < until and not all(self._log_of(rank) for rank in others):
             time.sleep(SECONDS_TO_SAY / 20)
+
+    def _tell_one(self, rank):
+        told = TOLD + self.world.get_rank()
+        if self.world.is_near(rank):
+            self._record_of(rank)[WORD["state"]] = told
+            return
+        from . import _host_kernels
+
+        mine = self._tensor_of(self.world.get_rank())
+        _host_kernels.set_word(self.world, mine, WORD["state"], told, rank)
 
     def _log_of(self, rank):
         """What programs of a rank have waited for: as the words of a record."""
@@ -178,15 +203,13 @@ class Timeouts:
         ]
 
     def _described(self, rank, words, others):
-        """The arguments of the error that a rank's record tells of."""
+        """The arguments of the error in a rank's record."""
         names = "tag", "address", "expected", "seen", "program", "base"
         first = {"rank": rank, **{name: words[WORD[name]] for name in names}}
         kernel, file, line, text, flag = self._wait_text(first)
         program = program_of(first["program"])
         message = f"kernel {kernel}: rank {rank}, program {program} has waited {self.limit_text(words)} for {text}"
-        message += (
-            ". Nobody waits in this World's kernels any more, and what they have written is no result: end the run"
-        )
+        message += ". This World's kernels no longer wait, and what they have written is not valid: end the run"
         said = []
         for other, entry in others:
             if (other, entry["program"], entry["tag"]) != (rank, first["program"], first["tag"]):
@@ -196,18 +219,20 @@ class Timeouts:
                     f"rank {other}, program {program_of(entry['program'])}, {place}kernel {its_kernel}: {its_text}"
                 )
         silent = sorted(set(range(self.world.get_num_ranks())) - {rank} - {other for other, _ in others})
-        said += [f"rank {other} waits in no watched kernel" for other in silent]
+        said += [f"rank {other} is not waiting in a watched kernel" for other in silent]
         message += "".join(f"\n  {each}" for each in said)
         return message, file, line, kernel, rank, program, flag, first["expected"], first["seen"], tuple(said)
 
     def limit_text(self, words):
         limit = words[WORD["limit"]]
-        return "as long as it may" if limit == FOR_EVER else f"{limit / 1e9:g} s"
+        return "too long" if limit == FOR_EVER else f"{limit / 1e9:g} s"
 
     def _wait_text(self, found):
         """Kernel, file, line of a wait, what it waits for, and its flag."""
         unknown = "of another program", None, None, "wait"
         kernel, file, line, what = waits.get(found["tag"], unknown)
+        if found["address"] == NOWHERE:
+            return kernel, file, line, "one of several flags, of which its mask leaves out all", None
         # A loop that polls by an atomic says on which rank.
         holder = (found["address"] >> WORD["rank_shift"] & 0xFF) - 1
         offset = (found["address"] & (1 << WORD["rank_shift"]) - 1) - found["base"]
@@ -232,10 +257,10 @@ def flag_text(flag, asked, seen):
     is one of several flags, or None where that is not known.
     """
     if asked is None:
-        return f"a loop to end that looks at {flag}: it is {seen}"
+        return f"a loop that polls {flag} to end: it is {seen}"
     comparison, expected, is_any = asked
     among = "one of several flags, the first of them " if is_any else ""
-    return f"{among}{flag} {COMPARISONS.get(comparison, 'to be as asked, with')} {expected}: it is {seen}"
+    return f"{among}{flag} {COMPARISONS.get(comparison, 'to satisfy a comparison with')} {expected}: it is {seen}"
 
 
 COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
@@ -260,7 +285,8 @@ class Timed:
 
         A wait that times out returns as if its flag had come, and all later waits of the run return at once: the
         kernels end soon, and their results are not valid. `check`, `synchronize` and every call of the World then
-        raise WaitTimeoutError, on all ranks. An interpreted kernel raises it at the wait.
+        raise WaitTimeoutError, on all ranks. An interpreted kernel raises it at the wait, on its rank alone; where all
+        ranks wait it is a DeadlockError, at once.
         """
         wanted = math.inf if seconds is None else seconds_of(seconds, "World.timeout: seconds")
         self.check()

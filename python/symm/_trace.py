@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ._open import worlds
-from ._trace_picture import Picture
+from ._trace_picture import Picture, events_of
 from .errors import ArgumentError, SymmWarning, UnsupportedError
 
 if TYPE_CHECKING:
@@ -32,12 +32,11 @@ class trace:
     `with symm.trace("out.json"):` around the launches. Each rank is a process there and each program a thread: its
     loads, stores, puts, gets, atomics, signals, waits and barriers, with their bytes, flags and lines; arrows go from a
     signal to the wait that saw it. `path` is the same on all ranks, as is `world`, the World if there are several.
-    Collective: it begins and ends with a barrier. Where it ends by an exception there is no barrier, and the file has
+    Collective: it begins and ends with a barrier. If it ends with an exception there is no barrier, and the file has
     what the ranks have recorded by then.
 
     Kernels are those that Triton interprets, and compiled ones on a GPU: these are compiled once more, to record into a
-    buffer on the GPU. It has room for `max_events`; a SymmWarning says how many found none. Kernels that come with symm
-    are not recorded there.
+    buffer on the GPU. It holds `max_events`; a SymmWarning says how many did not fit.
     """
 
     _last: Path | None = None
@@ -97,8 +96,8 @@ class trace:
         fresh.write_text(json.dumps(part))
         fresh.rename(self._part())
         if about.get("dropped_events"):
-            message = f"symm.trace: {about['dropped_events']} events of rank {self.world.get_rank()} found no room and "
-            more = f"are not in the timeline: there was room for max_events={self.max_events}"
+            message = f"symm.trace: {about['dropped_events']} events of rank {self.world.get_rank()} did not fit and "
+            more = f"are not in the timeline: the buffer holds max_events={self.max_events}"
             warnings.warn(message + more, SymmWarning, stacklevel=3)
 
     @staticmethod
@@ -112,9 +111,9 @@ class trace:
             raise ArgumentError("symm.trace.plot: this process has made no trace: give the name of a file")
         _check_path("symm.trace.plot", path)
         try:
-            return Picture(json.loads(Path(path).read_text())["traceEvents"], Path(path).name)
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise ArgumentError(f"symm.trace.plot: {path} is no timeline: {error}") from None
+            return Picture(events_of(json.loads(Path(path).read_text())), Path(path).name)
+        except (OSError, ValueError, TypeError) as error:
+            raise ArgumentError(f"symm.trace.plot: {path} is not a timeline: {error}") from None
 
     def _recorder(self) -> Any:
         try:
@@ -183,7 +182,7 @@ def _about_all(parts: dict[int, dict[str, Any]]) -> dict[str, Any]:
 
 
 def merged(parts: dict[int, dict[str, Any]]) -> list[dict[str, Any]]:
-    """What ranks have recorded, as Chrome's trace format has it: slices of programs and ops, and the arrows between."""
+    """What ranks have recorded, in Chrome's trace format: slices of programs and ops, and the arrows between."""
     made: list[dict[str, Any]] = []
     first = min((begin for part in parts.values() for _, _, begin, _ in part["programs"]), default=0)
     for rank, part in sorted(parts.items()):

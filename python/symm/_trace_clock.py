@@ -1,4 +1,4 @@
-"""How the clock of a GPU runs, by the system's: the host asks a kernel for the time, and takes the shortest answer."""
+"""How a GPU's clock runs against the system's: the host asks a kernel for the time, and takes the fastest answer."""
 
 import ctypes
 import time
@@ -68,7 +68,7 @@ def asked(words, unit):
         words[0] = question
         while not words[question]:
             if time.monotonic() > until:
-                raise DeviceError(f"symm.trace: the GPU has not said within {SECONDS} s what time it is")
+                raise DeviceError(f"symm.trace: the GPU has not reported its clock within {SECONDS} s")
         after = time.monotonic_ns()
         device = words[question] * unit
         ahead, error = device - (before + after) // 2, (after - before + 1) // 2

@@ -4,13 +4,8 @@ A word of each heap says where the buffer is, or that there is none: what was co
 trace records nothing after it.
 """
 
-import collections
 import contextlib
-import copy
-import functools
 import threading
-
-from triton.runtime.jit import JITFunction
 
 from . import _open, _switches, _trace_clock
 from ._memory import torch
@@ -18,8 +13,6 @@ from ._symm import TRACE_RECORD
 from ._trace_records import Found
 
 WORD = TRACE_RECORD
-# Where a kernel has its twin, which is compiled to record.
-TWIN = "symm_traced"
 # How long kernels have to end after an error, and then what they have recorded to come.
 SECONDS_TO_END = 5
 # Buffers that kernels may still write to.
@@ -43,18 +36,18 @@ class Recorder:
         _open.record_into(self.world, self.buffer.data_ptr())
         # Kernels of all streams see it.
         self.world._synchronize()
-        run, is_done = JITFunction.run, False
-        JITFunction.run, _switches.Tracing.is_on = on_twins(run), True
+        # What is compiled in this process already records nothing: with another switch it is compiled once more.
+        is_done, _switches.Tracing.is_on = False, True
         try:
             yield
             self.world._synchronize()
             is_done = True
         finally:
-            JITFunction.run, _switches.Tracing.is_on = run, False
+            _switches.Tracing.is_on = False
             self._end(is_done)
 
     def _end(self, is_done):
-        """Reads what has been recorded, and has kernels record no more; those that do not end are left alone."""
+        """Reads what has been recorded, and stops the recording; kernels that do not end are left alone."""
         cuda, device = torch().cuda, self.world.device
         if not is_done:
             is_done = within(SECONDS_TO_END, lambda: cuda.synchronize(device) or True)
@@ -93,23 +86,3 @@ def within(seconds, function):
     thread.start()
     thread.join(seconds)
     return found[0] if found else None
-
-
-def on_twins(run):
-    """Triton's launch, of the kernel's twin: what is compiled in this process already records nothing."""
-
-    @functools.wraps(run)
-    def wrapper(kernel, *args, **keywords):
-        return run(twin_of(kernel) if _switches.of(kernel).trace else kernel, *args, **keywords)
-
-    return wrapper
-
-
-def twin_of(kernel):
-    """The same kernel, with compiled ones of its own."""
-    twin = vars(kernel).get(TWIN)
-    if twin is None:
-        twin = copy.copy(kernel)
-        twin.device_caches = collections.defaultdict(twin.create_binder)
-        setattr(kernel, TWIN, twin)
-    return twin

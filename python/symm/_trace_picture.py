@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
 
+from .errors import ArgumentError
+
 if TYPE_CHECKING:
     import os
 
@@ -19,10 +21,17 @@ COLOURS = {
     "atomics": "#008c9e",
 }  # fmt: skip
 KINDS = {
-    "kernel": "kernel", "wait": "waits", "wait for several": "waits", "wait_packet": "waits", "barrier": "waits",
+    "kernel": "kernel",
+    "wait": "waits", "wait_all": "waits", "wait_any": "waits", "wait_packet": "waits", "barrier": "waits",
     "signal": "signals", "put_signal": "signals", "put": "puts", "store": "puts", "put_packet": "puts", "copy": "puts",
     "get": "gets", "load": "gets",
 }  # fmt: skip
+# What a picture needs of an event, by its kind: its names, and its times in microseconds.
+NAMES_OF_EVENTS = {
+    "M": ("name", "pid", "tid", "args"), "X": ("name", "cat", "pid", "tid", "args"),
+    "s": ("pid", "tid", "id"), "f": ("pid", "tid", "id"),
+}  # fmt: skip
+TIMES_OF_EVENTS = {"M": (), "X": ("ts", "dur"), "s": ("ts",), "f": ("ts",)}
 TIMES = (("s", 1e6), ("ms", 1e3), ("µs", 1))
 
 
@@ -36,8 +45,31 @@ class Picture:
         return self.svg
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes it to a file."""
+        """Writes it to a file, as SVG."""
+        if Path(path).suffix not in ("", ".svg"):
+            raise ArgumentError(f"save writes SVG: the path must end in .svg, not {Path(path).suffix}")
         Path(path).write_text(self.svg, encoding="utf-8")
+
+
+def events_of(told: Any) -> list[dict[str, Any]]:
+    """The events in what a file holds; raises a ValueError that says what they lack."""
+    events = told.get("traceEvents") if isinstance(told, dict) else None
+    if not isinstance(events, list):
+        raise ValueError("it has no list traceEvents")
+    for number, event in enumerate(events):
+        kind = event.get("ph") if isinstance(event, dict) else None
+        if kind is None:
+            raise ValueError(f"event {number} of traceEvents has no 'ph', which says what it is")
+        lacks = [name for name in NAMES_OF_EVENTS.get(kind, ()) if name not in event]
+        lacks += [name for name in TIMES_OF_EVENTS.get(kind, ()) if not _is_time(event.get(name))]
+        lacks += [] if isinstance(event.get("args", {}), dict) else ["args"]
+        if lacks:
+            raise ValueError(f"event {number} of traceEvents, {event.get('name', kind)!r}, has no {', '.join(lacks)}")
+    return [event for event in events if event["ph"] in NAMES_OF_EVENTS]
+
+
+def _is_time(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def text_of(value):
@@ -52,7 +84,9 @@ def time_text(microseconds):
 
 def drawn(events, title):
     """The picture of a trace's events, in time that is linear in their number."""
-    names = {(each["name"], each["pid"], each["tid"]): each["args"]["name"] for each in events if each["ph"] == "M"}
+    names = {
+        (each["name"], each["pid"], each["tid"]): each["args"].get("name", "") for each in events if each["ph"] == "M"
+    }
     slices = [each for each in events if each["ph"] == "X"]
     arrows = [each for each in events if each["ph"] in "sf"]
     last = max((each["ts"] + each["dur"] for each in slices), default=1.0) or 1.0

@@ -12,8 +12,9 @@ from ._timeouts import program_of, waits
 WORD = TRACE_RECORD
 # How what the tag of a record stands for begins, and the name that a record of a whole program has after it.
 TRACED, KERNEL = "trace ", "kernel"
-# Ops that look at flags.
-WAITS = ("wait", "wait_packet")
+# Ops that look at flags, and those that look at several: the word with their places says how many there are above this
+# bit, and below it how far the last one is from the first.
+WAITS, SEVERAL, SPAN_BITS = ("wait", "wait_packet"), ("wait_all", "wait_any"), 40
 
 
 class Found:
@@ -73,8 +74,12 @@ class Found:
         event["bytes"] = f"at most {size[1:]}" if size.startswith("<") else int(size)
         address, bits, value = record[WORD["values"] : WORD["values"] + 3]
         rank, offset = self._place(address)
-        if name in WAITS:
-            unsigned = value & 2**64 - 1 if "unsigned" in how else value
+        unsigned = value & 2**64 - 1 if "unsigned" in how else value
+        if name in SEVERAL:
+            if how:
+                places = [[rank, each] for each in flags_of(offset, bits)] if rank >= 0 else []
+                event["wait"] = [places, how[-1], unsigned]
+        elif name in WAITS:
             compare = "eq" if name == "wait_packet" else how[-1]
             event["wait"] = [[[rank, offset]] if rank >= 0 else [], compare, unsigned]
         elif name != "barrier":
@@ -98,6 +103,14 @@ class Found:
         teams = [team for team in tuple(_open.teams) if team.world is self.world and team.data_ptr() == table]
         members = teams[0].members if teams else range(len(self.world.bases))
         return sorted(rank for number, rank in enumerate(members) if bits >> number & 1)
+
+
+def flags_of(first, word):
+    """Where the flags of a wait for several are: the first alone, if they do not lie evenly."""
+    count, span = word >> SPAN_BITS, word & (1 << SPAN_BITS) - 1
+    if count < 2 or span % (count - 1):
+        return [first] if count else []
+    return [first + number * span // (count - 1) for number in range(count)]
 
 
 def _what(record):

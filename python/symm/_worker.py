@@ -75,7 +75,7 @@ def _options(arguments):
 
 
 def _limit(limit, verbs):
-    """Has torch fail with an error for memory beyond the limit, rather than the system end the process."""
+    """Makes torch raise an error for memory beyond the limit, before the system ends the process."""
     if verbs.device.type == "cuda":
         verbs.limit_memory(limit)
         return

@@ -7,26 +7,25 @@ import contextlib
 import ctypes
 import logging
 import math
-import operator
 import os
 import pickle
 import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
-from . import _bounds, _open, _sending, _timeouts
+from . import _bounds, _engine, _exits, _open, _sending, _timeouts
 from ._argument import Argument
 from ._device import driver_of, gpu_of, place, usual_device
 from ._factories import Factories
-from ._memory import Memory, torch
-from ._open import Standing, address_of, is_on_a_heap, teams, worlds
+from ._memory import torch
+from ._open import Standing, is_on_a_heap, teams, worlds
+from ._places import Places, near, rank_in
 from ._streams import Streams, checked
 from ._team import Splits
 from ._torch_ranks import as_torch_has_joined
-from .errors import ArgumentError, BootstrapError, NotSymmetricError, RankRangeError
+from .errors import ArgumentError, BootstrapError, EngineError
 
 if TYPE_CHECKING:
-    from torch import Tensor
     from torch import device as Device
     from torch.cuda import Stream
 
@@ -37,24 +36,35 @@ SECONDS_OF_A_LOOK = 0.05
 JOINING = threading.Lock()
 
 
-def init(heap_size: int = HEAP_SIZE, device: str | Device | None = None, timeout: float | None = None) -> World:
-    """Joins the run that torchrun, an MPI or Slurm has started, or starts one with a single rank. Collective.
+def init(
+    heap_size: int = HEAP_SIZE,
+    device: str | Device | None = None,
+    timeout: float | None = None,
+    engine: str | None = None,
+    domain: int | None = None,
+) -> World:
+    """Joins the run that torchrun, an MPI launcher or Slurm has started, or starts one with a single rank. Collective.
 
     If the program has initialized torch.distributed, the ranks are its ranks. A process may join several runs, one
     after the other or at once, each with heaps of its own; all ranks join them in the same order.
 
     `heap_size` is in bytes, for each rank; symm takes the first 2 MiB. `device` is "cuda", "hip" or "cpu", as text or
-    as torch's; by default the GPU, or the CPU under `TRITON_INTERPRET=1` and where torch finds no GPU; a rank uses GPU
-    `rank` modulo the number of GPUs, and a device with another number is an error. `timeout` is the longest time in
-    seconds that a call may wait for other ranks.
+    a torch.device; by default the GPU, or the CPU under `TRITON_INTERPRET=1` and where torch finds no GPU. A rank uses
+    the GPU `rank` modulo the number of GPUs, and a device with another number is an error. `timeout` is the longest
+    time in seconds that a call may wait for other ranks.
 
-    Returns the World. Raises ArgumentError, BootstrapError, DeviceError or SymmError.
+    `engine` is what reaches ranks whose heaps are not mapped: "nvshmem", on NVIDIA GPUs. All ranks give the same,
+    before they compile kernels. `domain` is how many ranks count as one node: all others are far, even on this host;
+    all ranks give the same. On the CPU far ranks are simulated. None means what SYMM_ENGINE and SYMM_DOMAIN of the
+    environment say.
+
+    Returns the World. Raises ArgumentError, BootstrapError, DeviceError, EngineError or SymmError.
     """
     if not JOINING.acquire(blocking=False):
         message = "symm.init: another thread of this process is in it: all ranks join runs in the same order, so let "
         raise BootstrapError(message + "one thread call it, or each after the other")
     try:
-        return World(heap_size, usual_device() if device is None else device, timeout)
+        return World(heap_size, usual_device() if device is None else device, timeout, engine, domain)
     finally:
         JOINING.release()
 
@@ -66,7 +76,7 @@ class _Log(logging.LoggerAdapter):
         return f"{self.extra['prefix']} {message}", keywords
 
 
-class World(Factories, Splits, Streams, Argument, _timeouts.Timed):
+class World(Factories, Splits, Streams, Places, Argument, _timeouts.Timed):
     """This process's rank, and tensors that every rank has at the same offset of its heap.
 
     Functions that make tensors are collective: every rank makes the same ones, with the same function, of the same
@@ -86,18 +96,29 @@ class World(Factories, Splits, Streams, Argument, _timeouts.Timed):
     # Whether one of this process's runs could not be left at its end.
     _could_not_leave = False
 
-    def __init__(self, heap_size: int, device: str | Device, timeout: float | None):
+    def __init__(
+        self,
+        heap_size: int,
+        device: str | Device,
+        timeout: float | None,
+        engine: str | None = None,
+        domain: int | None = None,
+    ):
         if isinstance(heap_size, bool) or (isinstance(heap_size, int) and not 0 < heap_size < 2**63):
             raise ArgumentError(f"symm.init: heap_size must be a number of bytes, not {heap_size}")
-        if isinstance(timeout, (int, float)) and timeout < 0:
-            raise ArgumentError(f"symm.init: timeout must be a number of seconds, not {timeout}")
         seconds = _timeouts.default(timeout)
         driver, number = driver_of(device)
+        try:
+            engine, domain = _engine.asked(engine, domain, driver)
+        except (ArgumentError, EngineError) as error:
+            # The others would wait for this rank.
+            _open.decline(str(error))
+            raise
         # What is longer than any run is none.
         most = None if timeout and seconds == math.inf else timeout
         with as_torch_has_joined():
             try:
-                self.rank = _open.join(heap_size, driver, most, place())
+                self.rank = _open.join(heap_size, driver, most, place(), (engine, domain))
             except (TypeError, ValueError, OverflowError) as error:
                 raise ArgumentError(f"symm.init: {error}") from None
         self.device = torch().device("cpu")
@@ -113,6 +134,11 @@ class World(Factories, Splits, Streams, Argument, _timeouts.Timed):
         self._made_at = {}
         self.bases, self.heap_size = self.rank.heap_bases, self.rank.heap_size
         self._mine = self.bases[self.get_rank()]
+        self.engine, self._words_of_meetings = engine, None
+        # Which ranks are near.
+        self._near = near(self, domain)
+        if engine is not None:
+            _engine.use(engine)
         # Whether ranks that make tensors have to use the same function.
         self.compares_functions = True
         # Where compiled kernels record what they do, while a trace is made.
@@ -122,6 +148,7 @@ class World(Factories, Splits, Streams, Argument, _timeouts.Timed):
         _sending.install(is_on_a_heap)
         worlds.append(self)
         _bounds.tell(self)
+        _exits.watch()
         atexit.register(self._at_exit)
 
     def __reduce__(self):
@@ -162,36 +189,6 @@ class World(Factories, Splits, Streams, Argument, _timeouts.Timed):
             return len(os.sched_getaffinity(0))
         return torch().cuda.get_device_properties(self.device).multi_processor_count
 
-    def get_heap_bases(self) -> Tensor:
-        """The address of each rank's heap in this process: int64, on the CPU."""
-        return torch().tensor(self.rank.heap_bases, dtype=torch().int64)
-
-    def is_symmetric(self, tensor: Tensor) -> bool:
-        """Whether a tensor is on this rank's heap, so that every rank has its counterpart."""
-        if not isinstance(tensor, torch().Tensor):
-            raise ArgumentError(f"is_symmetric takes a tensor, not {tensor!r}")
-        return tensor.device.type == self.device.type and self.rank.is_symmetric(address_of(tensor))
-
-    def as_remote(self, tensor: Tensor, rank: int) -> Tensor:
-        """The counterpart of a tensor on a rank's heap, with the same shape and strides. It keeps the tensor alive.
-
-        Raises NotSymmetricError for anything but a tensor on the heap, RankRangeError, and ArgumentError for a rank
-        that is not an integer; all are ValueErrors.
-        """
-        rank = _integer(rank)
-        if not isinstance(tensor, torch().Tensor) or not self.is_symmetric(tensor):
-            raise NotSymmetricError("as_remote requires a tensor on the symmetric heap")
-        if tensor.is_conj() or tensor.is_neg():
-            message = "as_remote: torch conjugates or negates this view as it reads: make the view of the result"
-            raise NotSymmetricError(message)
-        if not 0 <= rank < self.get_num_ranks():
-            raise RankRangeError(f"rank {rank} out of range [0, {self.get_num_ranks()})")
-        last = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
-        size = (last + 1) * tensor.element_size() if tensor.numel() else tensor.element_size()
-        address = self.rank.as_remote(address_of(tensor), rank)
-        memory = Memory(address, size, tensor)
-        return memory.tensor(self.device, tensor.dtype, tensor.shape, tensor.stride())
-
     # All ranks together.
 
     def barrier(self, stream: Stream | None = None) -> None:
@@ -213,15 +210,23 @@ class World(Factories, Splits, Streams, Argument, _timeouts.Timed):
         checked(stream)
         self.check()
         handle = 0
+        if self.engine is not None and not all(self._near):
+            from . import _host_kernels
+
+            return _host_kernels.meet(self, self._meetings().address, stream)
         if self.device.type != "cpu":
             handle = (stream or torch().cuda.current_stream(self.device)).cuda_stream
         self.rank.stream_barrier(handle, place())
 
+    def _meetings(self):
+        """Words for barriers in the order of a stream, which the first of them allocates: it is collective."""
+        if self._words_of_meetings is None:
+            self._words_of_meetings = self._allocate(4096, "World.device_barrier", 8)
+        return self._words_of_meetings
+
     def broadcast(self, value: Any, source: int = 0) -> Any:
         """The value of rank `source`: a tensor, or anything that can be pickled. Collective."""
-        source = _integer(source)
-        if not 0 <= source < self.get_num_ranks():
-            raise RankRangeError(f"rank {source} out of range [0, {self.get_num_ranks()})")
+        source = rank_in(source, self.get_num_ranks(), "source")
         tensor = isinstance(value, torch().Tensor)
         packed, refused = b"", f"broadcast: what rank {source} has cannot be pickled"
         if self.get_rank() == source:
@@ -269,6 +274,7 @@ class World(Factories, Splits, Streams, Argument, _timeouts.Timed):
     @contextlib.contextmanager
     def _meeting(self, call, here):
         """While this rank is in a call where all ranks meet."""
+        _exits.forget()
         standing = self._standing()
         if standing is not None:
             standing.meet(f"{call} at {here}")
@@ -317,28 +323,22 @@ class World(Factories, Splits, Streams, Argument, _timeouts.Timed):
 
     def check(self) -> None:
         """An error when another rank has failed, a wait in a kernel took too long, or a kernel has left its tensors."""
+        _exits.forget()
         self.rank.check()
         for each in (self, *(team for team in teams if team.world is self)):
             if each._timeouts is not None:
                 each._timeouts.check()
 
-    def check_symmetric(self, addresses, rank, every=True):
-        """An error for an address in a kernel that is not on a rank's heap; if not for `every` one, for all of them."""
-        self.get_rank()  # Not in a forked process.
-        first = self.bases[rank]
-        end = first + self.heap_size
-        outside = addresses[(addresses < first) | (addresses >= end)]
-        if outside.size and (every or outside.size == addresses.size):
-            raise NotSymmetricError(f"{int(outside.flat[0]):#x} is not on the symmetric heap of rank {rank}")
-
     def _at_exit(self):
         if not self.is_open():
-            # A forked process is no rank.
+            # A forked process is not a rank.
             return
         number = self.get_rank()
         if hasattr(sys, "last_value"):
             # A rank that ends by an exception does not wait for the others: they are told.
             self.rank.end(f"rank {number} ended by {type(sys.last_value).__name__}; its own output says why")
+        elif (ending := _exits.failure()) is not None:
+            self.rank.end(f"rank {number} ended by {ending}; its own output says why")
         elif World._could_not_leave:
             self.rank.end(f"rank {number} could not leave another run; its own output says why")
         else:
@@ -360,10 +360,3 @@ def _fail_at_exit():
     # What is registered last is called first.
     for function, argument in (libc._exit, 1), (libc.fflush, None):
         libc.__cxa_atexit(ctypes.cast(function, address), address(argument), None)
-
-
-def _integer(rank):
-    try:
-        return operator.index(rank)
-    except TypeError:
-        raise ArgumentError(f"rank must be an integer, not {rank!r}") from None

@@ -55,9 +55,9 @@ class LocatedError(SymmError):
 class BoundsError(LocatedError, IndexError):
     """With `SYMM_BOUNDS_CHECKS=1`: a kernel accesses memory outside of the tensor that its pointers come from.
 
-    For a compiled kernel, `kernel` is its name, `rank` and `program` say which program it was, `tensor` is the call
-    that made the tensor, and `offset` the first byte outside, relative to the tensor. For an interpreted kernel they
-    are None.
+    `kernel` is its name, `rank` and `program` say which program it was, `tensor` is the call that made the tensor, and
+    `offset` the first byte outside, relative to the tensor. Of an interpreted kernel `tensor` is None if it is not on a
+    heap, and `rank` if that is not known either.
     """
 
     def __init__(
@@ -90,6 +90,14 @@ class SymmWarning(UserWarning):
 
 class UntestedVersionWarning(SymmWarning):
     """This version of Triton is outside the tested range."""
+
+
+class EngineError(SymmError):
+    """The engine that reaches ranks of other nodes is missing, is of the wrong version, or has failed."""
+
+
+class FarRankError(SymmError, ValueError):
+    """The heap of a rank is not mapped here: an engine reaches it, in kernels and by `put`, `get` and `signal`."""
 
 
 class HeapExhaustedError(SymmError, MemoryError):

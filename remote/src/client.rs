@@ -4,11 +4,12 @@ mod greet;
 mod queue;
 mod receive;
 
-pub use greet::Target;
+pub use greet::Endpoint;
 pub(crate) use greet::greet;
 pub use receive::Outcome;
 
 use crate::error::{Error, Failure};
+use crate::lock::lock;
 use crate::memory::Memory;
 use crate::message::{DATA, Request, Welcome};
 use crate::socket::Socket;
@@ -18,19 +19,19 @@ use queue::{Part, Queue, Sent};
 use receive::Answers;
 use std::process;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// A tensor of at most so many bytes is copied to the queue.
+/// The largest tensor, in bytes, that is copied to the queue.
 const SMALL: usize = 1 << 16;
 
-/// A link. What it queues, the worker does in order.
+/// A link to a worker. The worker handles queued messages in order.
 pub struct Client {
     socket: Arc<Socket>,
     queue: Arc<Queue>,
     answers: Arc<Answers>,
-    target: Target,
+    endpoint: Endpoint,
     welcome: Welcome,
     process: u32,
     threads: Mutex<Vec<JoinHandle<()>>>,
@@ -43,9 +44,9 @@ impl Client {
     /// Connects to a worker.
     ///
     /// # Errors
-    /// It cannot be reached in time, does not let us in, or is not trusted.
-    pub fn connect(target: Target, within: Duration) -> Result<Self, Error> {
-        let (socket, reading, writing, welcome) = greet(&target, None, within)?;
+    /// The worker cannot be reached in time, refuses the connection, or is not trusted.
+    pub fn connect(endpoint: Endpoint, within: Duration) -> Result<Self, Error> {
+        let (socket, reading, writing, welcome) = greet(&endpoint, None, within)?;
         socket.set_timeouts(None, None)?;
         let (queue, answers) = (Arc::new(Queue::default()), Arc::new(Answers::default()));
         let sender = thread::Builder::new().name("symm-link-send".into()).spawn({
@@ -57,7 +58,7 @@ impl Client {
             move || receive(&queue, &answers, reading)
         })?;
         let threads = Mutex::new(vec![sender, receiver]);
-        Ok(Self { socket, queue, answers, target, welcome, process: process::id(), threads })
+        Ok(Self { socket, queue, answers, endpoint, welcome, process: process::id(), threads })
     }
 
     /// Who the worker is.
@@ -68,8 +69,8 @@ impl Client {
 
     /// How the worker is reached.
     #[must_use]
-    pub fn target(&self) -> &Target {
-        &self.target
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
     }
 
     /// Queues a message, a whole frame, and gives its place in the order, from 1.
@@ -154,12 +155,12 @@ impl Client {
         self.answers.received(request)
     }
 
-    /// Nobody waits for this answer any more.
+    /// Drops the request: its answer is no longer needed.
     pub fn forget(&self, request: u64) {
         self.answers.forget(request);
     }
 
-    /// Everything up to this message is done.
+    /// The last message that is done, with all before it.
     #[must_use]
     pub fn acknowledged(&self) -> u64 {
         self.answers.acknowledged()
@@ -195,11 +196,11 @@ impl Client {
 
     /// Says goodbye and ends the connection; what is queued is still sent, within this time.
     pub fn close(&self, within: Duration) {
-        // The socket and its threads are those of the process that was forked.
+        // After a fork, the socket and its threads belong to the parent.
         if process::id() != self.process {
             return;
         }
-        let threads = std::mem::take(&mut *self.threads.lock().unwrap_or_else(PoisonError::into_inner));
+        let threads = std::mem::take(&mut *lock(&self.threads));
         if threads.is_empty() {
             return;
         }
@@ -261,7 +262,7 @@ fn send(queue: &Queue, answers: &Answers, mut writing: Writing) {
 
 fn receive(queue: &Queue, answers: &Answers, mut reading: Reading<Incoming>) {
     let reason = match answers.take_all(&mut reading) {
-        Ok(()) => "it has ended the connection: its output says why".into(),
+        Ok(()) => "it ended the connection: its output says why".into(),
         Err(Error::Io(error)) => ended(&error),
         Err(error) => error.to_string(),
     };
@@ -269,7 +270,7 @@ fn receive(queue: &Queue, answers: &Answers, mut reading: Reading<Incoming>) {
     queue.close();
 }
 
-/// A worker that dies while something is on its way to it resets the connection.
+/// If a worker dies while data is in flight to it, the connection is reset.
 fn ended(error: &impl std::fmt::Display) -> String {
-    format!("the connection has ended ({error}): its output says why, if it has died")
+    format!("the connection ended ({error}): if it has died, its output says why")
 }

@@ -13,7 +13,7 @@ use subtle::ConstantTimeEq;
 /// The fewest characters of a token.
 const FEWEST: usize = 16;
 
-/// A secret that the worker and its clients have in common.
+/// A secret shared by the worker and its clients.
 #[derive(Clone)]
 pub struct Token(String);
 
@@ -44,7 +44,7 @@ impl Token {
         Self::new(&text).map_err(wrong)
     }
 
-    /// Whether this is the token, in a time that says nothing about it.
+    /// Whether this is the token, compared in constant time.
     #[must_use]
     pub fn is(&self, other: &str) -> bool {
         self.0.as_bytes().ct_eq(other.trim().as_bytes()).into()
@@ -57,7 +57,7 @@ pub struct Secrets {
     pub token: PathBuf,
     /// The certificate, PEM: its clients have it too.
     pub certificate: PathBuf,
-    /// The certificate's key, PEM: nobody else has it.
+    /// The certificate's key, PEM: only the worker has it.
     pub key: PathBuf,
 }
 
@@ -82,7 +82,7 @@ impl Secrets {
             Ok(()) => Ok(found),
             Err(_) if is_there() => Ok(found),
             Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {
-                Err(wrong("it holds other files: give a folder that is empty or not there".into()))
+                Err(wrong("it holds other files: give a folder that is empty or does not exist".into()))
             }
             Err(error) => Err(wrong(error.to_string())),
         }

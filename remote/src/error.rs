@@ -1,4 +1,4 @@
-//! What goes wrong between a client and a worker.
+//! Errors between a client and a worker.
 
 use std::io;
 use thiserror::Error;
@@ -7,9 +7,9 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum Error {
     /// An address that cannot be read.
-    #[error("{0:?} is no address: write unix:/path/of/socket or tcp:host:port")]
+    #[error("{0:?} is not an address: write unix:/path/of/socket or tcp:host:port")]
     Address(String),
-    /// TCP without what makes it safe.
+    /// TCP without authentication or encryption.
     #[error("tcp needs {0}: only a unix socket goes without")]
     Unprotected(&'static str),
     /// A file with a token, a certificate or a key.
@@ -29,7 +29,7 @@ pub enum Error {
     /// The time was over.
     #[error("{0}")]
     Late(String),
-    /// Bytes that are no message.
+    /// Malformed bytes.
     #[error(transparent)]
     Malformed(#[from] Malformed),
     /// Something in the system.

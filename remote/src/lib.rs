@@ -1,14 +1,15 @@
 //! Tensors on another machine: the wire format, a client's link, and the part of a worker that needs no torch.
 //!
 //! A [`client::Client`] queues messages and never waits for an operation; a [`worker::Worker`] runs them in order on an
-//! [`engine::Engine`]. Nothing on the wire is code: every message is one of [`message::Request`] or
+//! [`executor::Executor`]. Nothing on the wire is code: every message is one of [`message::Request`] or
 //! [`message::Answer`], made of [`value::Value`]s.
 
 pub mod address;
 pub mod client;
 pub mod credentials;
-pub mod engine;
 pub mod error;
+pub mod executor;
+pub mod lock;
 pub mod memory;
 pub mod message;
 mod socket;

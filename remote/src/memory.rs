@@ -1,15 +1,15 @@
-//! Memory of somebody else's, such as a tensor's, that a transfer reads or writes.
+//! Borrowed memory, such as a tensor's, that a transfer reads or writes.
 
 use rustix::mm::{Advice, madvise};
 use std::any::Any;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// Memory of so many bytes is worth a thread that prepares it.
+/// From this many bytes on, a thread that prepares the memory pays off.
 const LARGE: usize = 4 << 20;
-/// So many bytes are asked for at once.
+/// Bytes of each request.
 const BLOCK: usize = 4 << 20;
-/// So many bytes before those that are written next are asked for, and no more: a sender may never send them.
+/// How many bytes ahead of the writes are requested, and no more: a sender may never send them.
 const AHEAD: usize = 16 << 20;
 
 /// Bytes at an address, with what keeps them there.

@@ -1,4 +1,4 @@
-//! What a client and a worker say to each other.
+//! The messages of a client and a worker.
 
 mod answer;
 mod request;
@@ -23,7 +23,7 @@ fn key(read: &mut Decoder<'_>) -> Result<Key, Malformed> {
 
 fn write_failure(to: &mut Encoder, failure: &Failure) {
     to.raw(failure.kind.as_bytes());
-    // A text of a megabyte helps nobody, and would be no message.
+    // A text of a megabyte helps nobody, and would not fit a message.
     let end = (0..=failure.text.len().min(1 << 16)).rev().find(|end| failure.text.is_char_boundary(*end));
     to.raw(&failure.text.as_bytes()[..end.unwrap_or_default()]);
 }

@@ -9,8 +9,9 @@ pub use tensors::{Slot, Tensors};
 
 use crate::address::Address;
 use crate::credentials::Token;
-use crate::engine::Engine;
 use crate::error::{Error, Malformed};
+use crate::executor::Executor;
+use crate::lock::lock;
 use crate::message::{Answer, Hello, Key, Request, Welcome};
 use crate::socket::Socket;
 use crate::tls::{Identity, random};
@@ -23,17 +24,17 @@ use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// A client has so long to say who it is.
+/// How long a client may take to greet.
 const GREETING: Duration = Duration::from_secs(10);
-/// A client that does not take answers for so long is gone.
+/// A client that takes no answers for this long is considered gone.
 const DEAF: Duration = Duration::from_secs(120);
-/// A greeting is short.
+/// The most bytes of a greeting.
 const GREETING_BYTES: usize = 4096;
-/// So many connections at once.
+/// The most simultaneous connections.
 const MOST_CONNECTIONS: usize = 256;
 
 /// How a worker is started.
@@ -44,18 +45,18 @@ pub struct Options {
     pub token: Option<Token>,
     /// The certificate that clients know, for TCP.
     pub identity: Option<Identity>,
-    /// What happens that an operator should know.
+    /// The log, for the operator.
     pub log: Box<dyn Fn(&str) + Send + Sync>,
 }
 
 /// A worker that listens.
-pub struct Worker<E: Engine> {
+pub struct Worker<E: Executor> {
     shared: Arc<Shared<E>>,
     address: Address,
 }
 
-pub(crate) struct Shared<E: Engine> {
-    pub engine: E,
+pub(crate) struct Shared<E: Executor> {
+    pub executor: E,
     pub options: Options,
     sessions: Mutex<HashMap<Key, Arc<Mailbox<E::Tensor>>>>,
     connections: Mutex<HashMap<u64, Arc<Socket>>>,
@@ -69,15 +70,15 @@ enum Listener {
     Tcp(TcpListener),
 }
 
-impl<E: Engine> Worker<E> {
+impl<E: Executor> Worker<E> {
     /// Listens, and serves clients on threads of its own.
     ///
     /// # Errors
     /// The address is in use, or TCP is not protected.
-    pub fn start(engine: E, options: Options) -> Result<Self, Error> {
+    pub fn start(executor: E, options: Options) -> Result<Self, Error> {
         let (listener, address) = listen(&options)?;
         let shared = Arc::new(Shared {
-            engine,
+            executor,
             options,
             sessions: Mutex::default(),
             connections: Mutex::default(),
@@ -119,20 +120,16 @@ impl<E: Engine> Worker<E> {
     }
 }
 
-impl<E: Engine> Drop for Worker<E> {
+impl<E: Executor> Drop for Worker<E> {
     fn drop(&mut self) {
         self.stop();
     }
 }
 
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 fn listen(options: &Options) -> Result<(Listener, Address), Error> {
     match &options.listen {
         Address::Unix(path) => {
-            // A socket that nobody listens at is what a killed worker has left.
+            // A socket without a listener was left by a killed worker.
             if path.exists() && std::os::unix::net::UnixStream::connect(path).is_err() {
                 let _ = fs::remove_file(path);
             }
@@ -158,7 +155,7 @@ fn listen(options: &Options) -> Result<(Listener, Address), Error> {
     }
 }
 
-fn accept_all<E: Engine>(shared: &Arc<Shared<E>>, listener: &Listener) {
+fn accept_all<E: Executor>(shared: &Arc<Shared<E>>, listener: &Listener) {
     while !shared.stopped.load(Ordering::Acquire) {
         let accepted = match listener {
             Listener::Unix(listener) => {
@@ -182,7 +179,7 @@ fn accept_all<E: Engine>(shared: &Arc<Shared<E>>, listener: &Listener) {
     }
 }
 
-fn connection<E: Engine>(shared: &Arc<Shared<E>>, socket: &Arc<Socket>) {
+fn connection<E: Executor>(shared: &Arc<Shared<E>>, socket: &Arc<Socket>) {
     let number = shared.count.fetch_add(1, Ordering::Relaxed) + 1;
     let peer = socket.peer();
     let full = {
@@ -200,7 +197,7 @@ fn connection<E: Engine>(shared: &Arc<Shared<E>>, socket: &Arc<Socket>) {
     lock(&shared.connections).remove(&number);
 }
 
-fn serve<E: Engine>(shared: &Arc<Shared<E>>, number: u64, socket: &Arc<Socket>) -> Result<(), Error> {
+fn serve<E: Executor>(shared: &Arc<Shared<E>>, number: u64, socket: &Arc<Socket>) -> Result<(), Error> {
     socket.prepare()?;
     socket.set_timeouts(Some(GREETING), Some(GREETING))?;
     let tls = match (&shared.options.identity, &shared.options.listen) {
@@ -223,7 +220,7 @@ fn serve<E: Engine>(shared: &Arc<Shared<E>>, number: u64, socket: &Arc<Socket>) 
         return peers::receive_tensors(shared, &key, reading, writing, socket);
     }
     let session = random()?;
-    let about = shared.engine.about();
+    let about = shared.executor.about();
     let welcome = Welcome {
         session,
         pid: std::process::id().into(),
@@ -242,7 +239,7 @@ fn serve<E: Engine>(shared: &Arc<Shared<E>>, number: u64, socket: &Arc<Socket>) 
     served
 }
 
-fn hello<E: Engine>(shared: &Shared<E>, socket: &Socket, reading: &mut Reading<Incoming>) -> Result<Hello, Error> {
+fn hello<E: Executor>(shared: &Shared<E>, socket: &Socket, reading: &mut Reading<Incoming>) -> Result<Hello, Error> {
     let me = rustix::process::geteuid().as_raw();
     if let Some(user) = socket.user()?.filter(|user| *user != me) {
         return Err(Error::Refused(format!("user {user} is not the user of this worker ({me})")));

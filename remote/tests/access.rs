@@ -12,7 +12,7 @@ use std::path::Path;
 use std::thread;
 use std::time::Duration;
 use symm_remote::address::Address;
-use symm_remote::client::{Client, Target};
+use symm_remote::client::{Client, Endpoint};
 use symm_remote::credentials::Token;
 use symm_remote::error::Error;
 use symm_remote::message::{Answer, Hello, Request};
@@ -32,21 +32,21 @@ fn certificate(folder: &Path, name: &str) -> (std::path::PathBuf, std::path::Pat
 
 fn tcp(folder: &Path) -> (Worker<Vectors>, Vectors) {
     let (certificate, key) = certificate(folder, "worker");
-    let engine = Vectors::default();
-    let log = engine.log.clone();
+    let executor = Vectors::default();
+    let log = executor.log.clone();
     let options = Options {
         listen: "tcp:127.0.0.1:0".parse().unwrap(),
         token: Some(Token::new(TOKEN).unwrap()),
         identity: Some(Identity::read(&certificate, &key).unwrap()),
         log: Box::new(move |line| log.lock().unwrap().push(line.into())),
     };
-    (Worker::start(engine.clone(), options).unwrap(), engine)
+    (Worker::start(executor.clone(), options).unwrap(), executor)
 }
 
 fn reach(address: &Address, token: &str, certificate: &Path) -> Result<Client, Error> {
     let certificate = Some(read_certificate(certificate).unwrap().to_vec());
-    let target = Target { address: address.clone(), token: Some(token.into()), certificate };
-    Client::connect(target, Duration::from_secs(10))
+    let endpoint = Endpoint { address: address.clone(), token: Some(token.into()), certificate };
+    Client::connect(endpoint, Duration::from_secs(10))
 }
 
 #[test]
@@ -62,20 +62,20 @@ fn tensors_go_over_tls() {
 #[test]
 fn a_wrong_token_is_refused_and_logged() {
     let folder = tempfile::tempdir().unwrap();
-    let (worker, engine) = tcp(folder.path());
+    let (worker, executor) = tcp(folder.path());
     let refused = reach(worker.address(), "another token of many letters", &folder.path().join("worker.pem"));
     assert!(matches!(refused, Err(Error::Refused(reason)) if reason == "wrong token"));
-    eventually("it is logged", || engine.log.lock().unwrap().iter().any(|line| line.contains("wrong token")));
+    eventually("it is logged", || executor.log.lock().unwrap().iter().any(|line| line.contains("wrong token")));
 }
 
 #[test]
 fn another_certificate_is_not_trusted() {
     let folder = tempfile::tempdir().unwrap();
-    let (worker, engine) = tcp(folder.path());
+    let (worker, executor) = tcp(folder.path());
     let (other, _) = certificate(folder.path(), "other");
     let refused = reach(worker.address(), TOKEN, &other);
     assert!(matches!(refused, Err(Error::Refused(reason)) if reason.contains("another certificate")));
-    eventually("the worker logs it", || engine.log.lock().unwrap().iter().any(|line| line.contains("TLS")));
+    eventually("the worker logs it", || executor.log.lock().unwrap().iter().any(|line| line.contains("TLS")));
 }
 
 #[test]
@@ -98,17 +98,17 @@ fn tcp_without_tls_or_token_does_not_start() {
 #[test]
 fn a_client_that_speaks_no_tls_is_gone() {
     let folder = tempfile::tempdir().unwrap();
-    let (worker, engine) = tcp(folder.path());
+    let (worker, executor) = tcp(folder.path());
     let Address::Tcp(host, port) = worker.address() else { unreachable!() };
     let mut stream = std::net::TcpStream::connect((host.as_str(), *port)).unwrap();
     stream.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
-    eventually("it is logged", || !engine.log.lock().unwrap().is_empty());
+    eventually("it is logged", || !executor.log.lock().unwrap().is_empty());
 }
 
 #[test]
 fn another_version_is_refused_and_logged() {
     let folder = tempfile::tempdir().unwrap();
-    let (worker, engine) = worker(folder.path(), "a");
+    let (worker, executor) = worker(folder.path(), "a");
     let Address::Unix(path) = worker.address() else { unreachable!() };
     assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o777, 0o600);
     let mut stream = std::os::unix::net::UnixStream::connect(path).unwrap();
@@ -118,7 +118,7 @@ fn another_version_is_refused_and_logged() {
     stream.read_to_end(&mut answer).unwrap();
     let read = Answer::read(answer[4], &answer[5..]);
     assert!(matches!(&read, Ok(Answer::Refused(reason)) if reason.contains("install the same symm")), "{read:?}");
-    eventually("it is logged", || logged(&engine, "install the same symm"));
+    eventually("it is logged", || logged(&executor, "install the same symm"));
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn another_user_is_refused_and_logged() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let (worker, engine) = worker(folder.path(), "a");
+    let (worker, executor) = worker(folder.path(), "a");
     // Let the other user as far as the socket.
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
     fs::set_permissions(folder.path().join("a"), fs::Permissions::from_mode(0o666)).unwrap();
@@ -137,9 +137,9 @@ fn another_user_is_refused_and_logged() {
         let nobody = rustix::process::Uid::from_raw(65534);
         // This thread alone becomes the other user.
         rustix::thread::set_thread_uid(nobody).unwrap();
-        Client::connect(Target { address, token: None, certificate: None }, Duration::from_secs(10)).map(|_| ())
+        Client::connect(Endpoint { address, token: None, certificate: None }, Duration::from_secs(10)).map(|_| ())
     });
     let refused = refused.join().unwrap();
     assert!(matches!(&refused, Err(Error::Refused(reason)) if reason.contains("65534")), "{refused:?}");
-    eventually("it is logged", || engine.log.lock().unwrap().iter().any(|line| line.contains("user 65534")));
+    eventually("it is logged", || executor.log.lock().unwrap().iter().any(|line| line.contains("user 65534")));
 }

@@ -200,7 +200,7 @@ fn mutated_frames_are_errors_or_other_messages() {
 #[test]
 fn a_worker_outlives_mutated_clients() {
     let folder = tempfile::tempdir().unwrap();
-    let (worker, engine) = worker(folder.path(), "a");
+    let (worker, executor) = worker(folder.path(), "a");
     let Address::Unix(path) = worker.address() else { unreachable!() };
     let mut encoder = Encoder::default();
     let hello = Request::Hello(Hello { version: VERSION, token: None, gives_to: None });
@@ -234,5 +234,5 @@ fn a_worker_outlives_mutated_clients() {
     upload(&client, 1, &[1.5]);
     assert_eq!(fetch(&client, 1, 1), Ok(vec![1.5]));
     drop(client);
-    eventually("all is freed", || engine.alive.load(std::sync::atomic::Ordering::SeqCst) == 0);
+    eventually("all is freed", || executor.alive.load(std::sync::atomic::Ordering::SeqCst) == 0);
 }

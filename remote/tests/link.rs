@@ -20,7 +20,7 @@ use symm_remote::worker::Worker;
 #[test]
 fn operations_run_in_order_and_tensors_are_freed() {
     let folder = tempfile::tempdir().unwrap();
-    let (worker, engine) = worker(folder.path(), "a");
+    let (worker, executor) = worker(folder.path(), "a");
     let client = connect(worker.address());
     op(&client, 0, "test::full");
     op(&client, 1, "test::add");
@@ -31,11 +31,11 @@ fn operations_run_in_order_and_tensors_are_freed() {
     assert_eq!(fetch(&client, 1000, 4), Ok(vec![1000.0; 4]));
     let dropped = client.request(&Request::Drop((1..1000).collect())).unwrap();
     sync(&client);
-    assert_eq!(engine.alive.load(Ordering::SeqCst), 1);
+    assert_eq!(executor.alive.load(Ordering::SeqCst), 1);
     eventually("all is acknowledged", || client.acknowledged() > dropped);
     client.close(Duration::from_secs(5));
-    eventually("the last one is freed", || engine.alive.load(Ordering::SeqCst) == 0);
-    eventually("the engine hears of the end", || logged(&engine, "session 1 ended"));
+    eventually("the last one is freed", || executor.alive.load(Ordering::SeqCst) == 0);
+    eventually("the executor hears of the end", || logged(&executor, "session 1 ended"));
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn a_number_of_results_that_differs_is_a_failure() {
 #[test]
 fn results_that_no_answer_can_hold_are_not_kept() {
     let folder = tempfile::tempdir().unwrap();
-    let (worker, engine) = worker(folder.path(), "a");
+    let (worker, executor) = worker(folder.path(), "a");
     let client = connect(worker.address());
     op(&client, 0, "test::many");
     for (count, fits) in [(3, true), (70_000, false)] {
@@ -105,7 +105,7 @@ fn results_that_no_answer_can_hold_are_not_kept() {
         client.request(&Request::Call { op: 0, work }).unwrap();
         assert_eq!(matches!(answer(&client, request), Outcome::Value(_)), fits);
         sync(&client);
-        assert_eq!(engine.alive.load(Ordering::SeqCst), 3);
+        assert_eq!(executor.alive.load(Ordering::SeqCst), 3);
     }
 }
 
@@ -155,15 +155,15 @@ fn a_wait_ends_in_time_and_the_late_answer_is_ignored() {
 #[test]
 fn a_client_that_dies_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    let (worker, engine) = worker(folder.path(), "a");
+    let (worker, executor) = worker(folder.path(), "a");
     let (client, other) = (connect(worker.address()), connect(worker.address()));
     upload(&client, 1, &[1.0; 100]);
     upload(&other, 1, &[2.0; 100]);
     sync(&client);
     sync(&other);
-    assert_eq!(engine.alive.load(Ordering::SeqCst), 2);
+    assert_eq!(executor.alive.load(Ordering::SeqCst), 2);
     drop(client);
-    eventually("the client's tensor is freed", || engine.alive.load(Ordering::SeqCst) == 1);
+    eventually("the client's tensor is freed", || executor.alive.load(Ordering::SeqCst) == 1);
     assert_eq!(fetch(&other, 1, 100), Ok(vec![2.0; 100]));
     eventually("its connection is gone", || worker.connections() == 1);
 }
@@ -171,7 +171,7 @@ fn a_client_that_dies_leaves_nothing() {
 #[test]
 fn nobody_does_what_a_client_wanted_that_has_died() {
     let folder = tempfile::tempdir().unwrap();
-    let (worker, engine) = worker(folder.path(), "a");
+    let (worker, executor) = worker(folder.path(), "a");
     let Address::Unix(path) = worker.address() else { unreachable!() };
     let work = |args| Work { reply: None, outputs: Outputs::Ids(Vec::new()), args, kwargs: Vec::new() };
     let mut requests = vec![
@@ -189,14 +189,14 @@ fn nobody_does_what_a_client_wanted_that_has_died() {
     // The session has begun when its client is welcome.
     stream.read_exact(&mut [0]).unwrap();
     drop(stream);
-    eventually("its session ends", || logged(&engine, "session 1 ended"));
-    assert!(!logged(&engine, "note"));
+    eventually("its session ends", || logged(&executor, "session 1 ended"));
+    assert!(!logged(&executor, "note"));
 }
 
 #[test]
 fn what_a_client_wanted_that_says_goodbye_is_done() {
     let folder = tempfile::tempdir().unwrap();
-    let (worker, engine) = worker(folder.path(), "a");
+    let (worker, executor) = worker(folder.path(), "a");
     let client = connect(worker.address());
     op(&client, 0, "test::sleep");
     op(&client, 1, "test::note");
@@ -205,17 +205,17 @@ fn what_a_client_wanted_that_says_goodbye_is_done() {
     }
     call(&client, 1, Vec::new(), &[], None);
     client.close(Duration::from_secs(5));
-    eventually("all is done", || logged(&engine, "note"));
+    eventually("all is done", || logged(&executor, "note"));
 }
 
 #[test]
 fn a_tensor_is_waited_for_only_as_long_as_its_client_is_there() {
     let folder = tempfile::tempdir().unwrap();
-    let (worker, engine) = worker(folder.path(), "a");
+    let (worker, executor) = worker(folder.path(), "a");
     let client = connect(worker.address());
     client.request(&Request::Expect { id: 1, milliseconds: 3_600_000 }).unwrap();
     drop(client);
-    eventually("its session ends", || logged(&engine, "session 1 ended"));
+    eventually("its session ends", || logged(&executor, "session 1 ended"));
 }
 
 #[test]
@@ -269,7 +269,7 @@ fn give(from: &Client, id: u64, to: &Worker<Vectors>, there: &Client, new_id: u6
 #[test]
 fn workers_give_tensors_to_each_other() {
     let folder = tempfile::tempdir().unwrap();
-    let ((a, engine), (b, _)) = (worker(folder.path(), "a"), worker(folder.path(), "b"));
+    let ((a, executor), (b, _)) = (worker(folder.path(), "a"), worker(folder.path(), "b"));
     let (there, here) = (connect(a.address()), connect(b.address()));
     let numbers: Vec<f32> = (0..300_000).map(|number| number as f32).collect();
     upload(&there, 1, &numbers);
@@ -287,13 +287,13 @@ fn workers_give_tensors_to_each_other() {
     sync(&there);
     assert_eq!((there.failures().len(), here.failures().len()), (1, 1));
     drop(there);
-    eventually("the giver has freed its tensors", || engine.alive.load(Ordering::SeqCst) == 0);
+    eventually("the giver has freed its tensors", || executor.alive.load(Ordering::SeqCst) == 0);
 }
 
 #[test]
 fn a_worker_that_waits_takes_all_that_comes_meanwhile() {
     let folder = tempfile::tempdir().unwrap();
-    let ((a, _), (b, engine)) = (worker(folder.path(), "a"), worker(folder.path(), "b"));
+    let ((a, _), (b, executor)) = (worker(folder.path(), "a"), worker(folder.path(), "b"));
     let (there, here) = (connect(a.address()), connect(b.address()));
     upload(&there, 1, &[3.0]);
     // What the session waits for comes last.
@@ -309,20 +309,20 @@ fn a_worker_that_waits_takes_all_that_comes_meanwhile() {
     assert_eq!(fetch(&here, 2, 1), Ok(vec![3.0]));
     assert_eq!(sync(&there), Outcome::Value(Value::None));
     assert_eq!((there.failures(), here.failures()), (Vec::new(), Vec::new()));
-    assert_eq!(engine.alive.load(Ordering::SeqCst) as u64, last - 1);
+    assert_eq!(executor.alive.load(Ordering::SeqCst) as u64, last - 1);
 }
 
 #[test]
 fn a_tensor_that_comes_too_late_is_dropped() {
     let folder = tempfile::tempdir().unwrap();
-    let ((a, _), (b, engine)) = (worker(folder.path(), "a"), worker(folder.path(), "b"));
+    let ((a, _), (b, executor)) = (worker(folder.path(), "a"), worker(folder.path(), "b"));
     let (there, here) = (connect(a.address()), connect(b.address()));
     upload(&there, 1, &[3.0]);
     here.request(&Request::Expect { id: 5, milliseconds: 1 }).unwrap();
     assert!(matches!(fetch(&here, 5, 1), Err(Outcome::Poisoned(_))));
     give(&there, 1, &b, &here, 5);
     assert_eq!(sync(&there), Outcome::Value(Value::None));
-    eventually("it is dropped", || engine.alive.load(Ordering::SeqCst) == 0);
+    eventually("it is dropped", || executor.alive.load(Ordering::SeqCst) == 0);
 }
 
 #[test]

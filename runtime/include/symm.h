@@ -3,24 +3,24 @@
  * Every rank owns a heap; what is allocated lies at the same offset in each, and every rank can address all of them.
  * A process has one rank (symm_join) or a thread for each rank (symm_join_threads).
  *
- * Every function that can fail returns SYMM_OK (0) or what kind of thing went wrong; symm_last_error then says it in
+ * Every function that can fail returns SYMM_OK (0) or the kind of error; symm_last_error then describes it in
  * words. Results are stored through the last parameter, and only on success. Pointers may not be null, except where
  * it says so. Sizes are in bytes, times in seconds and below 1e9, except where the name says otherwise.
  *
- * "Collective" functions are to be called on every rank, in the same order and with the same values; they return when
- * all ranks have come. A rank makes one call at a time: a second one is SYMM_INVALID where it would do harm. When the
+ * "Collective" functions must be called on every rank, in the same order and with the same values; they return when
+ * all ranks have arrived. A rank makes one call at a time: a second one is SYMM_INVALID if it could do harm. When the
  * run has failed on any rank, every call on every other returns SYMM_STOPPED, now and later, and so do later calls on
- * the rank itself: nothing hangs. Only what destroys something, or asks what is known already, goes on.
+ * the rank itself: nothing hangs. Only calls that destroy something, or return what is already known, still work.
  *
- * A handle that is gone, or stands for something else, is SYMM_INVALID, and nothing for what destroys it.
+ * A handle that is gone or of another kind is SYMM_INVALID; functions that destroy one ignore it.
  *
- * Calls can be made until the process ends, in handlers of atexit and destructors of statics, too. They leave the
- * device that is current on the calling thread as it was.
+ * Calls can be made until the process ends, even in atexit handlers and destructors of statics. They leave the
+ * calling thread's current device as it was.
  *
  * A child of fork() is not part of the run: its calls return SYMM_INVALID, symm_leave and symm_abandon only free the
- * handle, and others notice the parent's end while the child lives.
+ * handle, and other ranks notice the parent's end even while the child lives.
  *
- * With SYMM_CUDA, set CUDA_MODULE_LOADING=EAGER in a process that has threads of its own: a kernel that is loaded when
+ * With SYMM_CUDA, set CUDA_MODULE_LOADING=EAGER in a process with several threads: a kernel that is loaded when
  * it is first launched would wait for those that wait for it.
  */
 #ifndef SYMM_H
@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-/* What went wrong, by who has to act. */
+/* The kinds of error, by who has to act. */
 enum {
   SYMM_OK = 0,
   SYMM_INVALID = 1,       /* the caller: an argument, a launch or an address that cannot be */
@@ -47,7 +47,7 @@ enum {
   SYMM_INTERNAL = 9       /* a fault of symm */
 };
 
-/* What ranks run on. */
+/* The kind of device that ranks run on. */
 enum { SYMM_CPU = 0, SYMM_CUDA = 1, SYMM_HIP = 2 };
 
 typedef struct symm_rank symm_rank;
@@ -57,7 +57,7 @@ typedef struct symm_graph symm_graph;
 typedef struct symm_module symm_module;
 typedef struct symm_kernel symm_kernel;
 
-/* How to join. All zero is a good start. */
+/* How to join. Zero selects every default. */
 typedef struct symm_options {
   uint32_t driver;           /* SYMM_CPU, SYMM_CUDA, SYMM_HIP; rank r uses device r modulo their number */
   uint64_t heap_size;        /* bytes of each rank's heap, 2 MiB of which are symm's; 0: 64 MiB */
@@ -77,7 +77,7 @@ typedef struct symm_rank_info {
   uint64_t device_ctx;       /* the address of the context table that kernels take */
 } symm_rank_info;
 
-/* Blocks of threads. The CPU runs one thread of a block, each block on a thread of its own. */
+/* Blocks of threads. The CPU runs one thread of a block, each block on its own thread. */
 typedef struct symm_grid {
   uint32_t blocks[3], threads[3];
   uint32_t shared_bytes;     /* dynamic shared memory of each block */
@@ -93,16 +93,16 @@ typedef struct symm_coords {
 /* A kernel on the CPU, called once for each block: args[i] points to the value of argument i. */
 typedef void (*symm_host_kernel)(const void *const *args, const symm_coords *coords);
 
-/* The words of this thread's last failed call; valid until its next call that fails. Never null. */
+/* The message of this thread's last failed call; valid until its next failed call. Never null. */
 const char *symm_last_error(void);
 
-/* Lets calls that wait ask `asked` now and then, on the thread that waits, at most 20 times a second: when it answers
- * anything but 0, the call returns SYMM_STOPPED, and the run ends on all ranks. For languages that only take note of a
- * signal (Ctrl-C) while a call lasts. For the whole process; null: nobody is asked. */
+/* Makes waiting calls call `asked` now and then, on the waiting thread, at most 20 times a second: when it returns
+ * anything but 0, the call returns SYMM_STOPPED, and the run ends on all ranks. For languages that only notice a
+ * signal (Ctrl-C) after a call. Set for the whole process; null removes it. */
 void symm_set_interrupt(int (*asked)(void));
 
-/* Says where this thread's calls come from, such as "train.py:41", for errors that name it; null: nothing known. The
- * text is copied and kept for ever, so it is to name lines of code. */
+/* Says where this thread's calls come from, such as "train.py:41", so that errors name it; null: unknown. The
+ * text is copied and kept forever, so use one per line of code. */
 int symm_set_call_site(const char *site);
 
 /* ---- Joining and leaving ---- */
@@ -111,31 +111,32 @@ int symm_set_call_site(const char *site);
  * Errors: SYMM_BOOTSTRAP, SYMM_DEVICE. */
 int symm_join(const symm_options *options, symm_rank **rank);
 
-/* Joins as all ranks, for each of which the caller has a thread: ranks[0] to ranks[num_ranks - 1]. Each handle is used
+/* Joins as all ranks; the caller has a thread for each: ranks[0] to ranks[num_ranks - 1]. Each handle is used
  * by one thread at a time. */
 int symm_join_threads(const symm_options *options, uint32_t num_ranks, symm_rank **ranks);
 
-/* Leaves when all ranks do. Collective. A process may leave several runs in any order: where another rank waits for it
- * in another one, this returns before, within five seconds; what fails from there on is the error of its last leave,
- * which waits for all. The rank's streams are done; events, streams, graphs, modules and kernels of it are destroyed
- * before. The handle is gone, also after an error, except SYMM_MISMATCH, and SYMM_INVALID where another thread is in a
+/* Leaves when all ranks do. Collective. A process may leave several runs in any order: if another rank waits for it
+ * in another run, this returns early, within five seconds; a failure after that is the error of its last leave,
+ * which waits for all. The rank's streams must be done, and its events, streams, graphs, modules and kernels destroyed
+ * before. The handle is gone, even after an error, except SYMM_MISMATCH, and SYMM_INVALID while another thread is in a
  * call for the rank: then it has not left.
- * When the last rank of the process has left, the heaps are unmapped: their addresses are not to be used any more. */
+ * When the last rank of the process has left, the heaps are unmapped: their addresses are invalid from then on. */
 int symm_leave(symm_rank *rank);
 
-/* Leaves without the others: the run ends with SYMM_STOPPED on all ranks, also in a call of another thread for this
- * one. The handle is gone. Null is nothing. */
+/* Leaves without the others: the run ends with SYMM_STOPPED on all ranks, even in a call of another thread for this
+ * one. The handle is gone. Null is ignored. */
 void symm_abandon(symm_rank *rank);
 
 int symm_get_info(const symm_rank *rank, symm_rank_info *info);
 
 /* ---- Memory ---- */
 
-/* Takes zeroed memory at the same offset on every rank. Collective. `align`: a power of two up to 2 MiB, or 0 for 256.
+/* Allocates zeroed memory at the same offset on every rank. Collective.
+ * `align`: a power of two up to 2 MiB, or 0 for 256.
  * Errors: SYMM_OUT_OF_MEMORY with the bytes asked for, free, and in the largest free run. */
 int symm_alloc(symm_rank *rank, uint64_t bytes, uint64_t align, void **pointer);
 
-/* Gives it back. Collective. Null is nothing to give back: on all ranks, or they disagree. */
+/* Frees it. Collective. Null frees nothing; if one rank passes null, all must. */
 int symm_free(symm_rank *rank, void *pointer);
 
 /* 1 if the address is in this rank's heap, else 0. */
@@ -144,7 +145,7 @@ int symm_is_symmetric(const symm_rank *rank, const void *pointer);
 /* The counterpart on rank `peer` of an address in this rank's heap. */
 int symm_as_remote(const symm_rank *rank, const void *pointer, uint32_t peer, void **remote);
 
-/* Copies from or to one heap, any rank's, after what the rank's own stream has to do; returns when it is done. */
+/* Copies from or to one heap, any rank's, after the work in the rank's own stream; returns when it is done. */
 int symm_read(symm_rank *rank, const void *from, void *into, size_t bytes);
 int symm_write(symm_rank *rank, void *to, const void *from, size_t bytes);
 
@@ -153,13 +154,13 @@ int symm_write(symm_rank *rank, void *to, const void *from, size_t bytes);
 /* Waits for all ranks. Collective. */
 int symm_barrier(symm_rank *rank);
 
-/* Gives every rank the bytes that `root` has. Collective. */
+/* Copies the bytes of `root` to every rank. Collective. */
 int symm_broadcast(symm_rank *rank, uint32_t root, void *data, size_t bytes);
 
-/* ---- Streams and events: work in order. On the CPU every call does its work at once. ---- */
+/* ---- Streams and events: work in order. On the CPU every call does its work immediately. ---- */
 
-/* The stream that the rank has from the start; another one; or somebody else's (CUstream, hipStream_t), which has to
- * outlive the handle. */
+/* The stream that the rank has from the start; a new one; or one created elsewhere (CUstream, hipStream_t), which
+ * has to outlive the handle. */
 int symm_stream_own(symm_rank *rank, symm_stream **stream);
 int symm_stream_create(symm_rank *rank, symm_stream **stream);
 int symm_stream_borrow(symm_rank *rank, void *handle, symm_stream **stream);
@@ -174,7 +175,7 @@ int symm_stream_synchronize(symm_stream *stream);
 /* Stores 1 if all work is done, else 0. */
 int symm_stream_is_done(symm_stream *stream, int *done);
 
-/* Waits on the device for the streams of all ranks. Collective; can be captured. */
+/* A barrier on the device between the streams of all ranks. Collective; can be captured. */
 int symm_stream_barrier(symm_stream *stream);
 
 /* Copies between host memory, heaps and device memory, all valid until it is done. */
@@ -183,7 +184,7 @@ int symm_stream_copy(symm_stream *stream, void *to, const void *from, size_t byt
 int symm_event_create(symm_rank *rank, symm_event **event);
 void symm_event_destroy(symm_event *event);
 
-/* Marks the end of what the stream has been given; lets what it is given from here on wait for that. */
+/* Marks the end of the stream's work so far; makes its later work wait for such a mark. */
 int symm_event_record(symm_event *event, symm_stream *stream);
 int symm_event_await(symm_event *event, symm_stream *stream);
 
@@ -193,7 +194,7 @@ int symm_event_has_happened(symm_event *event, int *happened);
 /* Time on the device's clock between two events that have happened. */
 int symm_event_milliseconds(symm_event *from, symm_event *to, float *milliseconds);
 
-/* ---- Graphs: what a stream is given between begin and end is recorded, and done with each launch ---- */
+/* ---- Graphs: work given to a stream between begin and end is recorded, and executed by each launch ---- */
 
 int symm_capture_begin(symm_stream *stream);
 int symm_capture_end(symm_stream *stream, symm_graph **graph);
@@ -203,7 +204,7 @@ void symm_graph_destroy(symm_graph *graph);
 /* ---- Kernels ---- */
 
 /* Loads PTX or a code object; the same bytes are loaded once, and stay loaded until the run ends: kernels outlive the
- * handle. `name` is what errors call it. Code that is cut off is SYMM_INVALID. */
+ * handle. Errors use `name`. Truncated code is SYMM_INVALID. */
 int symm_module_load(symm_rank *rank, const char *name, const void *image, size_t bytes, symm_module **module);
 void symm_module_destroy(symm_module *module);
 int symm_module_kernel(symm_module *module, const char *name, symm_kernel **kernel);

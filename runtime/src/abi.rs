@@ -1,14 +1,14 @@
-//! The functions that compiled programs call, as [`symm_abi::functions`] has them. `codegen/` links them by name
+//! The functions that compiled programs call, declared in [`symm_abi::functions`]. `codegen/` links them by name
 //! through [`symbols`].
 //!
 //! Compiled code cannot unwind: a fatal error ends the run and parks the calling thread forever.
 
-// Each function's contract is in its own line of documentation; the promise that compiled code keeps is the same for
-// all.
+// Each function's documentation states its contract. Compiled code makes the same promise to all: its pointers are
+// valid.
 #![allow(
     clippy::missing_safety_doc,
     clippy::must_use_candidate,
-    reason = "for compiled code, which passes valid pointers: that is the whole contract"
+    reason = "called by compiled code, which passes valid pointers: that is the whole contract"
 )]
 
 use std::ffi::{CStr, c_char, c_void};
@@ -170,8 +170,7 @@ pub unsafe extern "C" fn symm_rt_wait64(
 pub unsafe extern "C" fn symm_rt_wake(flag: *const u8) {
     Agent::with(|agent| {
         wait::wake(agent, flag, || {
-            // SAFETY: `wake` asks only for flags in a mapped heap, which outlives the use, and the alignment is
-            // checked.
+            // SAFETY: `wake` reads only flags in a mapped heap, which outlives the use, and the alignment is checked.
             low_word(flag).is_aligned().then(|| unsafe { &*low_word(flag) })
         });
     });
@@ -214,7 +213,7 @@ pub unsafe extern "C" fn symm_rt_trace_begin(
 ) {
     // SAFETY: `loc` is a string constant of the program.
     call(unsafe { Loc::new(loc) }, |agent, loc| {
-        let unknown = || Error::Program(format!("trace of an unknown kind of transfer, {kind}"));
+        let unknown = || Error::Program(format!("trace of an unknown kind of transfer: {kind}"));
         agent.begin_transfer(Transfer::from_code(kind).ok_or_else(unknown)?.into(), peer, remote, bytes, loc);
         Ok(())
     });
@@ -239,7 +238,7 @@ pub unsafe extern "C" fn symm_rt_trace_signal(
 ) {
     // SAFETY: `loc` is a string constant of the program.
     call(unsafe { Loc::new(loc) }, |agent, loc| {
-        let unknown = || Error::Program(format!("trace of an unknown kind of signal, {op}"));
+        let unknown = || Error::Program(format!("trace of an unknown kind of signal: {op}"));
         let op = SignalKind::from_code(op).ok_or_else(unknown)?.into();
         let flag = FlagAddress::of(agent.world.heaps.locate(flag));
         agent.record_signal(loc, || What::Signal { flag, peer, op, value: Some(value) });
@@ -294,10 +293,10 @@ fn call<'a, T>(loc: Loc<'a>, body: impl FnOnce(&Agent, Loc<'a>) -> Result<T, Err
 unsafe fn wait_for<F: Flag>(flag: *const F, cmp: u32, expected: u64, timeout_ns: u64, loc: Loc<'_>) -> u32 {
     call(loc, |agent, loc| {
         if !flag.is_aligned() {
-            let wrong = format!("wait for a flag of {} bits at {flag:p}, which is not aligned to it", F::BITS);
+            let wrong = format!("wait for a flag of {} bits at {flag:p}, which is not aligned to its size", F::BITS);
             return Err(Error::Program(wrong));
         }
-        let unknown = || Error::Program(format!("wait with an unknown comparison, {cmp}"));
+        let unknown = || Error::Program(format!("wait with an unknown comparison: {cmp}"));
         let compare = Compare::from_code(cmp).ok_or_else(unknown)?;
         let limit = (timeout_ns != 0).then(|| Duration::from_nanos(timeout_ns));
         let condition = Condition { compare, bits: F::BITS, expected };

@@ -25,22 +25,22 @@ pub(crate) struct Agent {
 
 thread_local! {
     static CURRENT: RefCell<Option<Rc<Agent>>> = const { RefCell::new(None) };
-    /// Whether this thread has ever been an agent: to ask it takes no memory, as the first look at `CURRENT` does.
+    /// Whether this thread has ever been an agent. Reading it allocates nothing; the first access to `CURRENT` does.
     static IS_KNOWN: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The calling thread's agent. At the end of a thread, when its local data is gone already, there is none.
+/// The calling thread's agent. A thread that is ending has none: its local data is gone.
 fn current() -> Option<Rc<Agent>> {
     CURRENT.try_with(|current| current.borrow().clone()).ok().flatten()
 }
 
-/// Makes the calling thread another agent, and returns the one that it was; at the end of a thread it stays none.
+/// Makes the calling thread another agent, and returns its previous one. A thread that is ending gets none.
 fn replace(agent: Option<Rc<Agent>>) -> Option<Rc<Agent>> {
     IS_KNOWN.set(true);
     CURRENT.try_with(|current| current.replace(agent)).ok().flatten()
 }
 
-/// Gives a thread back the agent that it was before.
+/// Restores a thread's previous agent.
 struct Restore(Option<Rc<Agent>>);
 
 impl Drop for Restore {
@@ -69,7 +69,7 @@ impl Agent {
         replace(Some(Self::new(world, rank)));
     }
 
-    /// Acts for `rank` on the calling thread, which may be anyone's.
+    /// Acts for `rank` on the calling thread, which may be any thread of the process.
     pub(crate) fn act<R>(
         world: &Arc<World>,
         rank: u32,
@@ -92,7 +92,7 @@ impl Agent {
         result
     }
 
-    /// The calling thread's agent. Without one there is no run that could report the fault: the process ends.
+    /// The calling thread's agent. Without one no run can report the fault, so the process ends.
     #[inline]
     pub(crate) fn with<R>(use_it: impl FnOnce(&Agent) -> R) -> R {
         let Some(agent) = current() else {
@@ -102,7 +102,7 @@ impl Agent {
         use_it(&agent)
     }
 
-    /// The calling thread's agent, if it is one and can be asked now. For handlers of signals: it allocates nothing.
+    /// The calling thread's agent, if it has one that can be read now. For signal handlers: it allocates nothing.
     pub(crate) fn try_with<R>(use_it: impl FnOnce(&Agent) -> R) -> Option<R> {
         if !IS_KNOWN.get() {
             return None;
@@ -111,19 +111,19 @@ impl Agent {
         Some(use_it(&agent))
     }
 
-    /// Keeps other threads from calls for this rank that come one after the other, until the value is dropped.
+    /// Keeps other threads from making calls for this rank until the value is dropped: a rank makes one call at a time.
     pub(crate) fn alone(&self) -> Result<Alone<'_>, Error> {
         let busy = &self.world.local_rank(self.rank).busy;
         if busy.swap(true, Ordering::Acquire) {
             let rank = self.rank;
             return Err(Error::Program(format!(
-                "rank {rank} is in another call already, on another thread: a rank makes one call at a time"
+                "another thread is already in a call for rank {rank}: a rank makes one call at a time"
             )));
         }
         Ok(Alone(busy))
     }
 
-    /// Whether a thread that waits is to go on: when the run has failed, what it waits for may never come. Then a rank
+    /// Whether a waiting thread should go on: after the run has failed, what it waits for may never come. Then a rank
     /// whose host function was called waits forever, and one that has joined gets an error.
     pub(crate) fn goes_on(&self) -> Result<(), Error> {
         if self.world.failed() {
@@ -132,7 +132,7 @@ impl Agent {
         self.check_interrupt()
     }
 
-    /// An error, which ends the run, if the caller of this rank wants to wait no longer.
+    /// An error, which ends the run, if the caller of this rank no longer wants to wait.
     pub(crate) fn check_interrupt(&self) -> Result<(), Error> {
         if !self.world.joined || !interrupt::is_asked() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Which bytes of a heap are taken: first fit over free runs that merge when they touch.
+//! Which bytes of a heap are allocated: first fit over free runs, which merge when they touch.
 //!
 //! It holds offsets only. Every rank has its own copy and makes the same calls, so all copies agree.
 
@@ -29,7 +29,7 @@ impl Allocator {
 
     /// Takes `bytes` bytes and returns their offset, a multiple of `align` (0 means [`DEFAULT_ALIGN`]).
     ///
-    /// No bytes take one, so that every allocation has an address of its own.
+    /// An empty allocation takes one byte, so that every allocation has its own address.
     pub(crate) fn alloc(&mut self, bytes: u64, align: u64) -> Result<u64, Error> {
         let align = if align == 0 { DEFAULT_ALIGN } else { align };
         if !align.is_power_of_two() || align > HEAP_ALIGN {
@@ -52,7 +52,7 @@ impl Allocator {
         Ok(start)
     }
 
-    /// Gives back the allocation at `offset`; `None` when none starts there.
+    /// Frees the allocation at `offset`; `None` when none starts there.
     pub(crate) fn free(&mut self, offset: u64) -> Option<()> {
         let bytes = self.taken.remove(&offset)?;
         let (mut start, mut end) = (offset, offset + bytes);

@@ -1,4 +1,4 @@
-//! Where in its caller's code a call of this crate is, for what errors say.
+//! Where in its caller's code this crate was called. Errors name it.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
@@ -12,30 +12,30 @@ use crate::lock::lock;
 thread_local! {
     static CALL: RefCell<String> = const { RefCell::new(String::new()) };
     static SET: Cell<Option<&'static CStr>> = const { Cell::new(None) };
-    /// The texts of locations that this thread has been at, by their addresses.
+    /// The locations that this thread has been at, as text by address.
     static KNOWN: RefCell<HashMap<usize, &'static CStr>> = RefCell::default();
 }
 
-/// Says where the calls of this thread come from, such as `train.py:41`, for callers in another language than Rust;
-/// `None` for Rust's own knowledge. Texts are kept forever: one for each line of code is meant.
+/// Says where the calls of this thread come from, such as `train.py:41`, for callers in a language other than Rust;
+/// `None` uses what Rust knows. Texts are kept forever, so pass one for each line of code.
 pub fn set_call_site(site: Option<&str>) {
     SET.set(site.map(interned));
 }
 
-/// Says what this thread calls in its caller's words, such as `World.barrier`, for what errors say; nothing for this
-/// crate's own. Ranks that meet have to call the same in these words, too.
+/// Says what this thread calls in its caller's words, such as `World.barrier`, so that errors name it; empty uses this
+/// crate's own words. Ranks that meet must agree on these words, too.
 pub fn set_call(call: &str) {
-    // At the end of a thread there is nothing left to say it to.
+    // A thread that is ending has lost its local data.
     let _ = CALL.try_with(|said| *said.borrow_mut() = visible(call));
 }
 
-/// What this thread calls, or nothing.
+/// What this thread calls, or empty.
 pub(crate) fn call() -> String {
     // At the end of a thread, its local data is gone before its last calls.
     CALL.try_with(|call| call.borrow().clone()).unwrap_or_default()
 }
 
-/// Says that this thread's calls come from another language than Rust, and from no known call site until
+/// Says that this thread's calls come from a language other than Rust, and from no known call site until
 /// [`set_call_site`] says where.
 pub fn set_foreign() {
     if SET.get().is_none() {
@@ -56,7 +56,7 @@ pub(crate) fn here() -> Loc<'static> {
     Loc::from(SET.get().unwrap_or_else(known))
 }
 
-/// The text with what controls a terminal written as Rust would write it.
+/// The text with control characters escaped as Rust escapes them.
 fn visible(text: &str) -> String {
     let escape = |char: char| if char.is_control() { char.escape_default().to_string() } else { char.to_string() };
     text.chars().map(escape).collect()

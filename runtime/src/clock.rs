@@ -1,4 +1,4 @@
-//! `CLOCK_MONOTONIC` in nanoseconds: the same on every process of a host.
+//! `CLOCK_MONOTONIC` in nanoseconds: the same in every process of a host.
 
 use std::time::Duration;
 

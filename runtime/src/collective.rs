@@ -17,9 +17,9 @@ use crate::trace::What;
 
 /// Polls of the barrier before sleeping, while there are cores to spare.
 const SPINS: u32 = 2000;
-/// The longest sleep between two looks whether the run has failed.
+/// The longest sleep between two checks whether the run has failed.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// The same where others arrive through an engine, which wakes nobody.
+/// The same where others arrive through an engine, which does not wake sleepers.
 const FAR_LOOK_EVERY: Duration = Duration::from_micros(200);
 
 /// The offset of null, which is in no heap.
@@ -48,7 +48,7 @@ pub enum Collective {
     Broadcast {
         /// The rank that has the bytes.
         root: u32,
-        /// How many.
+        /// The number of bytes.
         bytes: u64,
     },
 }
@@ -87,7 +87,7 @@ impl fmt::Display for Posted {
     }
 }
 
-/// A place after what happens there, if it is known.
+/// Appends a place to a phrase, if it is known.
 pub(crate) fn at(loc: &str) -> String {
     if loc.is_empty() { String::new() } else { format!(" at {loc}") }
 }
@@ -126,7 +126,7 @@ pub(crate) fn barrier_all(agent: &Agent, loc: Loc<'_>) -> Result<(), Error> {
     traced(agent, loc, What::Barrier, || meet(agent, Collective::BarrierAll, loc))
 }
 
-/// Records an operation, with its end unless it stays in it because the run has failed.
+/// Records an operation. One that never returns, because the run has failed, gets no end.
 fn traced<R>(
     agent: &Agent,
     loc: Loc<'_>,
@@ -147,7 +147,7 @@ pub(crate) fn enter(agent: &Agent) -> Result<(), Error> {
     arrive(agent, Loc::from(c"the start"))
 }
 
-/// The last rendezvous of ranks that an engine reaches: afterwards all have returned. Others see each other return.
+/// The last rendezvous of ranks that an engine reaches: after it all have returned. Other ranks see each other return.
 pub(crate) fn end(agent: &Agent) -> Result<(), Error> {
     if agent.world.far.is_none() {
         return Ok(());
@@ -159,21 +159,21 @@ pub(crate) fn end(agent: &Agent) -> Result<(), Error> {
     Ok(())
 }
 
-/// A rank that has come to the last rendezvous.
+/// A rank that has reached the last rendezvous.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Leaving {
     number: u64,
     generation: u32,
 }
 
-/// Comes to the last rendezvous of the ranks.
+/// Reaches the last rendezvous of the ranks.
 pub(crate) fn come_to_leave(agent: &Agent, loc: Loc<'_>) -> Result<Leaving, Error> {
     let _alone = agent.alone()?;
     let number = post(agent, Collective::Leave, loc)?;
     Ok(Leaving { number, generation: come(agent, loc) })
 }
 
-/// Waits for the others there, while `stays` says so; whether all have come.
+/// Waits for the others there while `stays` returns true; returns whether all have arrived.
 pub(crate) fn leave(agent: &Agent, leaving: Leaving, stays: impl Fn() -> Result<bool, Error>) -> Result<bool, Error> {
     let _alone = agent.alone()?;
     let all = wait_for_all(agent, leaving.generation, stays)?;
@@ -206,7 +206,7 @@ pub(crate) fn alloc(agent: &Agent, size: u64, align: u64, loc: Loc<'_>) -> Resul
     })
 }
 
-/// Gives back what [`alloc`] returned; null is nothing to free, on every rank.
+/// Frees what [`alloc`] returned. Null frees nothing, and every rank must pass null then.
 pub(crate) fn free(agent: &Agent, pointer: *const u8, loc: Loc<'_>) -> Result<(), Error> {
     let offset = match agent.world.heaps.locate(pointer) {
         _ if pointer.is_null() => NOTHING,
@@ -230,16 +230,16 @@ pub(crate) fn free(agent: &Agent, pointer: *const u8, loc: Loc<'_>) -> Result<()
     })
 }
 
-/// A barrier after which every rank knows that all called the same operation.
+/// A barrier that also checks that all ranks called the same operation.
 fn meet(agent: &Agent, op: Collective, loc: Loc<'_>) -> Result<(), Error> {
     let number = post(agent, op, loc)?;
     arrive(agent, loc)?;
     compare(agent, op, number)
 }
 
-/// Says what this rank has called; the number of the call.
+/// Posts what this rank has called; returns the number of the call.
 fn post(agent: &Agent, op: Collective, loc: Loc<'_>) -> Result<u64, Error> {
-    // Nor does anybody post who does not meet: others may still compare what this rank has called last.
+    // A rank that does not meet the others must not post: they may still compare its last call.
     if agent.world.failed() {
         return Err(agent.world.stopped());
     }
@@ -253,13 +253,13 @@ fn post(agent: &Agent, op: Collective, loc: Loc<'_>) -> Result<u64, Error> {
     Ok(number)
 }
 
-/// Two posts a rank are enough: nobody posts again at this parity before all have met once more, and so have compared
+/// Two posts per rank are enough: no rank posts again at this parity before all have met once more, and have compared
 /// these.
 fn posted(agent: &Agent, rank: u32, number: u64) -> &Post {
     &agent.world.control.areas()[rank as usize].posts[(number % 2) as usize]
 }
 
-/// Whether all ranks, who have met, called the same.
+/// Whether all ranks, which have met, called the same operation.
 fn compare(agent: &Agent, op: Collective, number: u64) -> Result<(), Error> {
     if let Some(far) = &agent.world.far {
         far.fetch_posts(&agent.world.control, (number % 2) as usize);
@@ -273,7 +273,7 @@ fn compare(agent: &Agent, op: Collective, number: u64) -> Result<(), Error> {
     }
 }
 
-/// Gives every rank the bytes that `root` has.
+/// Copies the bytes of `root` to every rank.
 pub(crate) fn broadcast(agent: &Agent, root: u32, bytes: &mut [u8], loc: Loc<'_>) -> Result<(), Error> {
     let size = bytes.len() as u64;
     traced(agent, loc, What::Broadcast { bytes: size }, || send_to_all(agent, root, bytes, loc))
@@ -281,7 +281,7 @@ pub(crate) fn broadcast(agent: &Agent, root: u32, bytes: &mut [u8], loc: Loc<'_>
 
 fn send_to_all(agent: &Agent, root: u32, bytes: &mut [u8], loc: Loc<'_>) -> Result<(), Error> {
     if agent.world.far.is_some() {
-        return Err(Error::Program("a broadcast of the host, which engines do not have".to_owned()));
+        return Err(Error::Program("a broadcast on the host, which engines do not support".to_owned()));
     }
     meet(agent, Collective::Broadcast { root, bytes: bytes.len() as u64 }, loc)?;
     for piece in bytes.chunks_mut(8 * MAIL_WORDS) {
@@ -299,7 +299,7 @@ fn send_to_all(agent: &Agent, root: u32, bytes: &mut [u8], loc: Loc<'_>) -> Resu
                 to.copy_from_slice(&from.load(Ordering::Relaxed).to_ne_bytes()[..to.len()]);
             }
         }
-        // Nobody may write the next piece before all have read this one.
+        // `root` may not write the next piece before all have read this one.
         arrive(agent, loc)?;
     }
     Ok(())
@@ -314,7 +314,7 @@ fn arrive(agent: &Agent, loc: Loc<'_>) -> Result<(), Error> {
     wait_for_all(agent, generation, || agent.check_interrupt().map(|()| true)).map(drop)
 }
 
-/// Comes to the barrier; its number.
+/// Arrives at the barrier; returns its number.
 fn come(agent: &Agent, loc: Loc<'_>) -> u32 {
     let control = &agent.world.control;
     let host = &agent.area().host;
@@ -335,7 +335,7 @@ fn come(agent: &Agent, loc: Loc<'_>) -> u32 {
     generation
 }
 
-/// Waits until all have come to the barrier, while `stays` says so; whether they have.
+/// Waits until all have arrived at the barrier, while `stays` returns true; returns whether they have.
 fn wait_for_all(agent: &Agent, generation: u32, stays: impl Fn() -> Result<bool, Error>) -> Result<bool, Error> {
     let control = &agent.world.control;
     let far = agent.world.far.as_ref();

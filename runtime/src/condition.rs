@@ -1,8 +1,8 @@
-//! What a wait waits for: a comparison of a flag, as a signed or unsigned value (rule O6).
+//! The condition of a wait: a comparison of a flag, as a signed or unsigned value (rule O6).
 
 use symm_abi::wait::Compare;
 
-/// What a wait waits for. Values of 32 bits are held zero-extended.
+/// The condition of a wait. Values of 32 bits are stored zero-extended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Condition {
     pub(crate) compare: Compare,
@@ -11,7 +11,7 @@ pub(crate) struct Condition {
 }
 
 impl Condition {
-    /// Whether `saw` satisfies it, as a signed or unsigned value of its width (rule O6).
+    /// Whether `saw` satisfies it, compared as a signed or unsigned value of its width (rule O6).
     #[inline]
     pub(crate) fn holds(self, saw: u64) -> bool {
         let (a, b) = (self.signed(saw), self.signed(self.expected));

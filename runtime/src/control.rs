@@ -13,12 +13,12 @@ pub const MAX_BLOCKS: u32 = 8192;
 /// The mapped control memory: a [`Header`] and a [`RankArea`] for each rank.
 pub(crate) type Control = View<Header, RankArea>;
 
-/// A value with a cache line of its own.
+/// A value on its own cache line.
 #[repr(C, align(128))]
 #[derive(Debug)]
 pub(crate) struct Line<T>(pub(crate) T);
 
-/// What concerns all ranks.
+/// State shared by all ranks.
 #[repr(C)]
 #[derive(Debug)]
 pub(crate) struct Header {
@@ -26,19 +26,35 @@ pub(crate) struct Header {
     pub(crate) generation: Line<AtomicU32>,
     /// Hosts that have arrived in the current host barrier.
     pub(crate) arrived: Line<AtomicU32>,
-    /// Grows when a fault is complete or a rank returns; a futex for supervisors.
+    /// Incremented when a fault is complete or a rank returns; a futex for supervisors.
     pub(crate) events: Line<AtomicU32>,
     /// Host threads and blocks that are neither parked nor waiting for something, on all ranks.
     pub(crate) runnable: Line<AtomicI32>,
     /// Processes that have closed the heaps of all others; a futex.
     pub(crate) closed: Line<AtomicU32>,
     pub(crate) fault: FaultSlot,
-    /// What one rank has for all others, a piece at a time.
+    pub(crate) engine: EngineSlot,
+    /// What one rank broadcasts to all others, a piece at a time.
     pub(crate) mail: [AtomicU64; MAIL_WORDS],
 }
 
 /// Words of a piece of a broadcast.
 pub(crate) const MAIL_WORDS: usize = 8192;
+
+/// What rank 0 tells the others so that their engines meet.
+#[repr(C, align(128))]
+#[derive(Debug)]
+pub(crate) struct EngineSlot {
+    /// One of [`ENGINE_UNKNOWN`], [`ENGINE_KNOWN`], [`ENGINE_FAILED`].
+    pub(crate) state: AtomicU32,
+    pub(crate) id: [AtomicU64; ENGINE_ID_WORDS],
+}
+
+/// Words of what an engine calls a run.
+pub(crate) const ENGINE_ID_WORDS: usize = 16;
+pub(crate) const ENGINE_UNKNOWN: u32 = 0;
+pub(crate) const ENGINE_KNOWN: u32 = 1;
+pub(crate) const ENGINE_FAILED: u32 = 2;
 
 /// The first fault of the run.
 #[repr(C, align(128))]
@@ -46,17 +62,17 @@ pub(crate) const MAIL_WORDS: usize = 8192;
 pub(crate) struct FaultSlot {
     /// One of [`NO_FAULT`], [`FAULT_CLAIMED`], [`FAULT_COMPLETE`].
     pub(crate) state: AtomicU32,
-    /// The rank whose process knows it in full.
+    /// The rank whose process has the whole error.
     pub(crate) rank: AtomicU32,
     pub(crate) summary: Text<1024>,
 }
 
 pub(crate) const NO_FAULT: u32 = 0;
-/// One thread writes the slot.
+/// Only the thread that claimed the slot writes it.
 pub(crate) const FAULT_CLAIMED: u32 = 1;
 pub(crate) const FAULT_COMPLETE: u32 = 2;
 
-/// What concerns one rank. Only that rank's threads write it, but for `parked`.
+/// State of one rank. Only that rank's threads write it, except for `parked`.
 #[repr(C, align(128))]
 #[derive(Debug)]
 pub(crate) struct RankArea {
@@ -64,12 +80,12 @@ pub(crate) struct RankArea {
     pub(crate) parked: Line<AtomicU32>,
     /// Blocks of the current launch that have not finished.
     pub(crate) live: Line<AtomicU32>,
-    /// Threads that have still to be started for it.
+    /// Threads that are still to be started for it.
     pub(crate) wanted: Line<AtomicU32>,
-    /// Grows whenever a block enters or leaves a parked wait, ends, or the host changes state.
+    /// Incremented whenever a block enters or leaves a parked wait, ends, or the host changes state.
     pub(crate) transitions: Line<AtomicU64>,
     pub(crate) host: HostSlot,
-    /// What the rank called in the last two collective operations, by parity of their number.
+    /// The rank's last two collective operations, by parity of their number.
     pub(crate) posts: [Post; 2],
     pub(crate) blocks: [BlockSlot; MAX_BLOCKS as usize],
 }
@@ -82,16 +98,16 @@ pub(crate) struct HostSlot {
     pub(crate) state: AtomicU32,
     /// The rank's process.
     pub(crate) pid: AtomicU32,
-    /// 1 once the identity of the rank's device is there.
+    /// 1 once the identity of the rank's device is known.
     pub(crate) identified: AtomicU32,
-    /// Two words; zero where there is none.
+    /// Two words; zero without one.
     pub(crate) identity: [AtomicU64; 2],
-    /// The PID namespace in which that is its number; 0 if that is not known.
+    /// The PID namespace of `pid`; 0 if it is not known.
     pub(crate) namespace: AtomicU64,
-    /// In a collective operation: the number of its barrier, and which of the rank's posts tells it.
+    /// In a collective operation: the number of its barrier, which also selects the rank's post.
     pub(crate) generation: AtomicU32,
     pub(crate) post: AtomicU32,
-    /// Since when, in monotonic nanoseconds.
+    /// When this state began, in monotonic nanoseconds.
     pub(crate) since: AtomicU64,
     /// Grid of the current launch.
     pub(crate) grid: [AtomicU32; 3],
@@ -108,9 +124,9 @@ pub(crate) enum HostState {
     InCollective,
     InLaunch,
     Returned,
-    /// Waits for what its device has to do.
+    /// Waits for its device.
     OnDevice,
-    /// Is in the last barrier, and its caller is elsewhere: nobody waits here.
+    /// Is in the last barrier, and its caller has moved on: no thread waits here.
     Leaving,
 }
 
@@ -139,7 +155,7 @@ pub(crate) struct Post {
     pub(crate) op: AtomicU32,
     pub(crate) size: AtomicU64,
     pub(crate) align: AtomicU64,
-    /// The caller's words for it, or nothing.
+    /// The caller's words for it, or empty.
     pub(crate) call: Text<128>,
     pub(crate) loc: Text<128>,
 }
@@ -154,18 +170,18 @@ pub(crate) struct BlockSlot {
     pub(crate) condition: AtomicU32,
     /// The rank whose heap holds the flag; [`NO_RANK`] when it is in no heap.
     pub(crate) flag_rank: AtomicU32,
-    /// 1 when the wait gives up by itself.
+    /// 1 when the wait has a timeout.
     pub(crate) gives_up: AtomicU32,
     pub(crate) flag_offset: AtomicU64,
     pub(crate) expected: AtomicU64,
-    /// Since when it runs or waits, in monotonic nanoseconds.
+    /// When it began to run or to wait, in monotonic nanoseconds.
     pub(crate) since: AtomicU64,
     pub(crate) loc: Text<72>,
 }
 
 pub(crate) const BLOCK_IDLE: u32 = 0;
 pub(crate) const BLOCK_RUNNING: u32 = 1;
-/// In a wait, the fields of which are valid.
+/// In a wait; the fields below are valid.
 pub(crate) const BLOCK_WAITING: u32 = 2;
 pub(crate) const NO_RANK: u32 = u32::MAX;
 
@@ -174,7 +190,7 @@ unsafe impl Shared for Header {}
 // SAFETY: repr(C), atomics only, alignment 128.
 unsafe impl Shared for RankArea {}
 
-/// Up to `N` bytes of text. Of longer text the end is kept: in `dir/file:line:col` it says most.
+/// Up to `N` bytes of text. A longer text keeps its end, the informative part of `dir/file:line:col`.
 #[repr(C)]
 #[derive(Debug)]
 pub(crate) struct Text<const N: usize> {

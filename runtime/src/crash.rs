@@ -1,4 +1,4 @@
-//! Memory faults of a program: one line that says which block of which rank it was, instead of silence.
+//! Memory faults of a program: one line names the block and the rank, instead of a silent death.
 
 use std::ffi::{c_int, c_void};
 use std::fmt::{self, Write as _};
@@ -6,11 +6,10 @@ use std::sync::Once;
 
 use crate::agent::{Agent, coordinates};
 
-/// Seconds that the handler has. It takes no lock and no memory; a fault in it would be another reason to hang.
+/// Seconds until the handler is killed. It takes no lock and allocates nothing, but a fault in it could still hang.
 const PATIENCE: u32 = 2;
 
-/// Text without memory of its own from the allocator, which the fault may have left locked. What does not fit is left
-/// out.
+/// Text that does not use the allocator, which the fault may have left locked. What does not fit is dropped.
 struct Line {
     bytes: [u8; 768],
     len: usize,
@@ -63,12 +62,12 @@ extern "C" fn end(signal: c_int, info: *mut libc::siginfo_t, _: *mut c_void) {
 /// What happened and where, as one line.
 fn report(signal: c_int, address: usize) -> Line {
     let mut line = Line { bytes: [0; 768], len: 0 };
-    // Writing to it does not fail.
+    // Writing to a `Line` does not fail.
     let _ = line.write_str("symm: ");
     let _ = Agent::try_with(|agent| agent.write_place(&mut line));
     let _ = match signal {
-        libc::SIGFPE => line.write_str("divided by zero, or an integer division overflowed"),
-        libc::SIGILL => line.write_str("ran into code that can't be reached"),
+        libc::SIGFPE => line.write_str("divided by zero, or overflowed in an integer division"),
+        libc::SIGILL => line.write_str("reached code marked unreachable"),
         libc::SIGBUS => write!(line, "touched memory at {address:#x} that has no backing"),
         _ => write!(
             line,

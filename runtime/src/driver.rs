@@ -1,6 +1,6 @@
-//! What one kind of device does differently from the others.
+//! What a driver provides: whatever differs between kinds of device.
 
-#[expect(unsafe_code, reason = "copies between ranges that the caller answers for")]
+#[expect(unsafe_code, reason = "copies between ranges whose validity the caller promises")]
 mod cpu;
 pub(crate) mod gpu;
 mod limits;
@@ -21,6 +21,8 @@ use gpu::hip::Hip;
 
 use self::gpu::api::{Before, Devices as _, Function, Identity, Module, Queues, Stream};
 use crate::agent::Agent;
+use crate::control::ENGINE_ID_WORDS;
+use crate::engine::nvshmem::Nvshmem;
 use crate::error::Error;
 use crate::heap::HeapMap;
 use crate::launch::Launch;
@@ -29,9 +31,9 @@ use crate::trace::Sink;
 use crate::world::World;
 
 /// A kind of device: how its memory is shared and how kernels run on it.
-#[expect(unsafe_code, reason = "copies and launches take pointers that the caller answers for")]
+#[expect(unsafe_code, reason = "copies and launches take pointers whose validity the caller promises")]
 pub(crate) trait Driver: Debug + Send + Sync {
-    /// What all ranks have to have the same of.
+    /// What must be the same on all ranks.
     fn name(&self) -> &'static str;
 
     /// Starts the devices of the ranks of this process.
@@ -40,7 +42,7 @@ pub(crate) trait Driver: Debug + Send + Sync {
     /// Creates a heap that can be sent to the other ranks as a file descriptor.
     fn create_heap(&self, rank: u32, size: u64) -> Result<OwnedFd, Error>;
 
-    /// Whether a heap that another process sends has to be a sealed memfd, so that it cannot shrink under this one.
+    /// Whether a heap sent by another process must be a sealed memfd, so that it cannot shrink while this one uses it.
     fn checks_heaps(&self) -> bool;
 
     /// Maps every rank's heap, in the order of ranks; `local` are the ranks of this process.
@@ -53,7 +55,18 @@ pub(crate) trait Driver: Debug + Send + Sync {
         identities: &[Option<Identity>],
     ) -> Result<HeapMap, Error>;
 
-    /// What all processes call the device of a rank of this one; `None` where that does not matter or is not known.
+    /// Starts an engine for a rank, of so many, and takes the ranks' heaps of this size in its memory. `is_of_node`
+    /// says whose heaps may be near.
+    fn map_engine(
+        &self,
+        engine: Nvshmem,
+        of: (u32, u32, u64),
+        id: [u64; ENGINE_ID_WORDS],
+        is_of_node: &dyn Fn(u32) -> bool,
+    ) -> Result<HeapMap, Error>;
+
+    /// The name that all processes have for the device of a rank of this one; `None` where it does not matter or is
+    /// unknown.
     fn identity(&self, rank: u32) -> Option<Identity>;
 
     /// Prepares the device of a rank of this process, whose context table is `table`, to record if `trace`.
@@ -62,10 +75,10 @@ pub(crate) trait Driver: Debug + Send + Sync {
     /// Called first on a rank's host thread.
     fn enter(&self, rank: u32) -> Result<(), Error>;
 
-    /// Most blocks of one launch.
+    /// The largest number of blocks in one launch.
     fn max_blocks(&self) -> u32;
 
-    /// The streams, events and graphs of the vendor's library; the CPU has none, and does everything at once.
+    /// The streams, events and graphs of the vendor's library; the CPU has none, and does everything immediately.
     fn queues(&self) -> Option<&dyn Queues>;
 
     /// Remembers which device is current on this thread, until the value is dropped.
@@ -74,52 +87,52 @@ pub(crate) trait Driver: Debug + Send + Sync {
     /// A kernel of loaded code.
     fn function(&self, module: Module, name: &CStr) -> Result<Function, Error>;
 
-    /// The stream and the context table that a rank of this process has.
+    /// The stream and the context table of a rank of this process.
     fn own(&self, rank: u32) -> Own;
 
-    /// Copies between host memory and heaps, or between heaps, in the order of a stream.
+    /// Copies between host memory and heaps, or between heaps, in stream order.
     ///
     /// # Safety
-    /// Both ranges are valid for `bytes` bytes until the stream has come to the copy.
+    /// Both ranges are valid for `bytes` bytes until the stream has done the copy.
     unsafe fn copy(&self, rank: u32, dst: *mut u8, src: *const u8, bytes: usize, stream: Stream) -> Result<(), Error>;
 
-    /// As [`Driver::copy`] and at once, from a heap that others may write to at the same time.
+    /// Like [`Driver::copy`], but immediate, from a heap that others may write at the same time.
     ///
     /// # Safety
     /// Both ranges are valid for `bytes` bytes; nobody else uses `dst`.
     unsafe fn read_now(&self, agent: &Agent, dst: *mut u8, src: *const u8, bytes: usize) -> Result<(), Error>;
 
-    /// Likewise to such a heap.
+    /// The same in the other direction, into such a heap.
     ///
     /// # Safety
     /// Both ranges are valid for `bytes` bytes; nobody writes to `src`.
     unsafe fn write_now(&self, agent: &Agent, dst: *mut u8, src: *const u8, bytes: usize) -> Result<(), Error>;
 
-    /// Loads code for a rank's device, or finds it loaded.
+    /// Loads code for a rank's device, unless it is already loaded.
     fn load(&self, agent: &Agent, code: &gpu::DeviceCode) -> Result<Module, Error>;
 
-    /// Runs all blocks of a checked launch, in the order of a stream.
+    /// Runs all blocks of a checked launch, in stream order.
     ///
     /// # Safety
     /// The kernel may be called once for each block, on several threads at once, with these arguments.
     unsafe fn launch(&self, agent: &Agent, launch: &Launch<'_>, stream: Stream) -> Result<(), Error>;
 
-    /// A barrier of all ranks, in the order of a stream.
+    /// A barrier of all ranks, in stream order.
     fn barrier(&self, agent: &Agent, stream: Stream, loc: Loc<'_>) -> Result<(), Error>;
 
-    /// Waits until a stream is done; the error of a kernel names `launch`, or else what was launched last.
+    /// Waits until a stream is done. A kernel's error names `launch`, or else the last launch.
     fn wait(&self, agent: &Agent, stream: Stream, launch: Option<&Launch<'_>>) -> Result<(), Error>;
 
     /// Adds what this process's kernels have recorded to the trace of a run that has failed.
     fn trace_failed(&self, world: &World, sink: &Sink);
 
-    /// Lets go of `rank`'s threads once it will launch nothing more; `failed` says that some may never end.
+    /// Releases `rank`'s threads when it will launch nothing more; `failed` says that some may never end.
     fn finish(&self, rank: u32, failed: bool);
 }
 
 #[expect(unsafe_code, reason = "as the trait")]
 impl dyn Driver {
-    /// Copies in the order of the rank's own stream, and waits for it.
+    /// Copies in the order of the rank's own stream, and waits for the copy.
     ///
     /// # Safety
     /// Both ranges are valid for `bytes` bytes.
@@ -137,7 +150,7 @@ impl dyn Driver {
     }
 }
 
-/// What a rank of this process has on its device.
+/// The state of a rank of this process on its device.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Own {
     pub(crate) stream: Stream,
@@ -145,7 +158,7 @@ pub(crate) struct Own {
     pub(crate) table: u64,
 }
 
-/// A kind of device to run on.
+/// The kind of device to run on.
 #[derive(Debug, Clone, Default)]
 pub enum Device {
     /// This machine's processor.
@@ -158,20 +171,20 @@ pub enum Device {
 }
 
 impl Device {
-    /// The CUDA devices of this machine, in the order in which ranks use them.
+    /// The CUDA devices of this machine, in the order that ranks use them.
     ///
     /// # Errors
-    /// [`Error::NoGpu`] where there is no driver library or no device.
+    /// [`Error::NoGpu`] without a driver library or a device.
     pub fn cuda_devices() -> Result<Vec<DeviceInfo>, Error> {
         Cuda::open()?.devices()
     }
 
-    /// The HIP devices of this machine, in the order in which ranks use them.
+    /// The HIP devices of this machine, in the order that ranks use them.
     ///
     /// The library is `libamdhip64.so`, or what the environment variable `SYMM_HIP_LIBRARY` names.
     ///
     /// # Errors
-    /// [`Error::NoGpu`] where there is no driver library, one that is too old, or no device.
+    /// [`Error::NoGpu`] without a driver library or a device, or with a library that is too old.
     pub fn hip_devices() -> Result<Vec<DeviceInfo>, Error> {
         Hip::open()?.devices()
     }

@@ -1,6 +1,32 @@
-//! Engines: what moves data to ranks whose heaps are not mapped (rule N1). Each is a table of functions over a library
-//! that is found and loaded when it is asked for.
+//! Engines move data to ranks whose heaps are not mapped (rule N1). Each is a table of functions over a library that is
+//! loaded on demand.
 
+/// Functions of a library, each with its symbol.
+macro_rules! functions {
+    ($($field:ident = $symbol:literal: fn($($parameter:ty),*) $(-> $result:ty)?;)*) => {
+        /// The library's functions.
+        struct Functions {
+            $($field: unsafe extern "C" fn($($parameter),*) $(-> $result)?,)*
+        }
+
+        impl Functions {
+            /// Finds all of them, or says which is missing.
+            fn find(library: &libloading::os::unix::Library) -> Result<Self, &'static str> {
+                Ok(Self {
+                    $(
+                        // SAFETY: the signature is the library's.
+                        $field: unsafe { *library.get($symbol).map_err(|_| {
+                            str::from_utf8($symbol).unwrap_or_default()
+                        })? },
+                    )*
+                })
+            }
+        }
+    };
+}
+
+#[expect(unsafe_code, reason = "calls of a library that is loaded at run time")]
+pub mod nvshmem;
 #[expect(unsafe_code, reason = "calls of a library that is loaded at run time")]
 mod openshmem;
 
@@ -10,11 +36,11 @@ use std::sync::Arc;
 use crate::error::Error;
 
 /// The names of the engines.
-pub const ENGINES: [&str; 1] = ["openshmem"];
+pub const ENGINES: [&str; 2] = ["openshmem", nvshmem::NAME];
 
-/// What every engine does. An address is one in this rank's symmetric memory, and stands for the same place of the rank
-/// that is named. What a call writes there is there when the call returns (rule N3).
-#[expect(unsafe_code, reason = "addresses that the caller answers for")]
+/// What every engine does. An address in this rank's symmetric memory stands for the same place on the rank that is
+/// named. When a call returns, what it wrote has arrived (rule N3).
+#[expect(unsafe_code, reason = "addresses whose validity the caller promises")]
 pub(crate) trait Engine: Debug + Send + Sync {
     /// This process's rank.
     fn rank(&self) -> u32;
@@ -22,11 +48,11 @@ pub(crate) trait Engine: Debug + Send + Sync {
     /// How many ranks there are.
     fn num_ranks(&self) -> u32;
 
-    /// Takes symmetric memory, aligned to [`symm_abi::heap::HEAP_ALIGN`], at the same place of every rank; `None` where
-    /// there is not so much. Collective.
+    /// Takes symmetric memory, aligned to [`symm_abi::heap::HEAP_ALIGN`], at the same place on every rank; `None` where
+    /// there is too little. Collective.
     fn alloc(&self, bytes: u64) -> Option<*mut u8>;
 
-    /// Where a rank's memory is mapped here, if it is.
+    /// The address at which a rank's memory is mapped here, if it is.
     fn mapped(&self, at: *mut u8, rank: u32) -> Option<*mut u8>;
 
     /// Copies to a rank.
@@ -41,24 +67,25 @@ pub(crate) trait Engine: Debug + Send + Sync {
     /// `to` is valid for `bytes` bytes, and `at` is in symmetric memory for as many.
     unsafe fn get(&self, rank: u32, to: *mut u8, at: *const u8, bytes: usize);
 
-    /// Updates an aligned value of 4 or 8 bytes at once; the old one. It swaps 8 bytes only: Open MPI 4.1's
+    /// Updates an aligned value of 4 or 8 bytes atomically; returns the old one. It compares and swaps 8 bytes only:
+    /// Open MPI 4.1's
     /// `shmem_int_atomic_compare_swap` writes 8 bytes to 4 of its stack.
     ///
     /// # Safety
     /// `at` is in symmetric memory.
     unsafe fn update(&self, rank: u32, at: *mut u8, bytes: usize, update: Native) -> u64;
 
-    /// Lets what others do to this rank's memory happen.
+    /// Makes progress: what others do to this rank's memory happens.
     fn progress(&self);
 
-    /// Waits for all ranks to come here.
+    /// Waits for all ranks to arrive.
     fn meet(&self);
 
     /// Ends this process, and the run if others are still in it.
     fn exit(&self, code: i32) -> !;
 }
 
-/// What engines do at once themselves.
+/// The atomic updates of engines.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Native {
     /// Adds.
@@ -69,13 +96,13 @@ pub(crate) enum Native {
     Swap(u64, u64),
 }
 
-/// Starts an engine, with so much symmetric memory for each rank. What has started the ranks tells it who they are.
+/// Starts an engine, with this much symmetric memory for each rank. The launcher of the ranks tells it who they are.
 pub(crate) fn start(name: &str, bytes: u64) -> Result<Arc<dyn Engine>, Error> {
     match name {
         "openshmem" => Ok(Arc::new(openshmem::OpenShmem::start(bytes)?)),
         other => {
             let what = format!("an engine '{other}'");
-            Err(Error::InvalidConfig { what, mend: "there is the engine openshmem" })
+            Err(Error::InvalidConfig { what, mend: "on CPUs there is the engine openshmem" })
         }
     }
 }

@@ -37,7 +37,7 @@ pub enum Error {
         answer: std::io::Error,
     },
 
-    /// An environment variable that describes the ranks is missing or is no number.
+    /// An environment variable that describes the ranks is missing or is not a number.
     #[error(
         "environment variable {variable} {problem}: start the ranks with torchrun, mpirun, srun or \
          `symm-run --processes`"
@@ -103,25 +103,25 @@ pub enum Error {
 
     /// Not every rank came to the bootstrap.
     #[error(
-        "{} did not join within {deadline:?}: see what became of it, and that all ranks share MASTER_PORT and run id, \
-         and in containers the network namespace",
+        "{} did not join within {deadline:?}: check that it runs, and that all ranks share MASTER_PORT and run id, \
+         in containers the network namespace, and the engine between nodes",
         Ranks(ranks)
     )]
     RanksAbsent {
         /// Ranks that did not join.
         ranks: Vec<u32>,
-        /// How long the others waited.
+        /// How long the others waited for them.
         deadline: Duration,
     },
 
-    /// A rank has come to the bootstrap, and then says nothing.
+    /// A rank has come to the bootstrap, and then stays silent.
     #[error("rank {rank} ({}) has not answered for {after:?}: {state}", Process(*pid))]
     Silent {
         /// The rank.
         rank: u32,
-        /// Its process; 0 as above.
+        /// Its process id; 0 as above.
         pid: i32,
-        /// How long it had time to answer.
+        /// How long the others waited for its answer.
         after: Duration,
         /// What its process was doing then.
         state: ProcessState,
@@ -171,7 +171,7 @@ pub enum Error {
         heap: u64,
     },
 
-    /// An alignment that is no power of two, or larger than the heap's own.
+    /// An alignment that is not a power of two, or larger than the heap's own.
     #[error("alignment {align} is not a power of two of at most {most} bytes")]
     BadAlignment {
         /// The alignment asked for.
@@ -181,7 +181,7 @@ pub enum Error {
     },
 
     /// Something was freed that is not allocated.
-    #[error("freed {what}, which no allocation starts at: it was freed before, or it is not what alloc returned")]
+    #[error("freed {what}, where no allocation starts: it was freed before, or alloc did not return it")]
     NotAllocated {
         /// The address, relative to a heap where possible.
         what: String,
@@ -211,7 +211,7 @@ pub enum Error {
         mend: String,
     },
 
-    /// There is no GPU of this kind, or nothing that drives it.
+    /// There is no GPU of this kind, or no driver for it.
     #[error("no {vendor} device can be used: {reason}")]
     NoGpu {
         /// `CUDA` or `HIP`.
@@ -227,7 +227,7 @@ pub enum Error {
         vendor: &'static str,
         /// What was attempted.
         action: String,
-        /// The driver's name of the error.
+        /// The driver's name for the error.
         name: String,
         /// The driver's words.
         reason: String,
@@ -239,15 +239,15 @@ pub enum Error {
          over PCIe between all devices of a run; choose others with CUDA_VISIBLE_DEVICES or HIP_VISIBLE_DEVICES"
     )]
     NoPeerAccess {
-        /// The device that would load and store.
+        /// The device that accesses the memory.
         from: u32,
-        /// The device whose memory that is.
+        /// The device that owns the memory.
         to: u32,
     },
 
-    /// A kernel on a GPU was given memory of the host.
+    /// A kernel on a GPU was given host memory.
     #[error(
-        "argument {index} of kernel @{kernel} is memory of the host, which a GPU cannot reach: copy it into symmetric \
+        "argument {index} of kernel @{kernel} is host memory, which a GPU cannot access: copy it into symmetric \
          memory (symm.alloc, gpu.memcpy) and pass that"
     )]
     HostArgument {
@@ -257,7 +257,7 @@ pub enum Error {
         index: usize,
     },
 
-    /// A kernel was to take a context table from somewhere else than this rank's heap.
+    /// A kernel was given a context table that is not this rank's.
     #[error(
         "argument {index} of kernel @{kernel} is no context table of this rank: {address:#x} is neither the one that \
          the runtime has made nor in this rank's heap"
@@ -271,10 +271,10 @@ pub enum Error {
         address: u64,
     },
 
-    /// Something that this driver does not have.
+    /// Something that this driver does not support.
     #[error("the driver {driver} has no {what}: {mend}")]
     Unsupported {
-        /// What was asked for.
+        /// What was requested.
         what: &'static str,
         /// `cpu`, `cuda` or `hip`.
         driver: &'static str,
@@ -285,31 +285,31 @@ pub enum Error {
     /// A rank that does not exist.
     #[error("rank {rank} out of range [0, {num_ranks})")]
     NoSuchRank {
-        /// The rank asked for.
+        /// The rank that was named.
         rank: u32,
-        /// How many there are.
+        /// How many ranks there are.
         num_ranks: u32,
     },
 
-    /// An address outside of the heap that it has to be in.
-    #[error("{bytes} bytes at {address:#x} are not in {what}: alloc gives such memory")]
+    /// An address outside the heap that it has to be in.
+    #[error("{bytes} bytes at {address:#x} are not in {what}: pass memory that alloc returned")]
     NotSymmetric {
         /// The address.
         address: u64,
-        /// Bytes asked for from there on.
+        /// The number of bytes from there on.
         bytes: u64,
-        /// What they have to be in.
+        /// The heap or heaps that they have to be in.
         what: &'static str,
     },
 
-    /// A rank that had joined was dropped before the end.
-    #[error("rank {rank} left the run without saying so; call Rank::leave (symm_leave) when all is done")]
+    /// A rank that had joined was dropped before it left.
+    #[error("rank {rank} was dropped without leaving the run; call Rank::leave (symm_leave) when all is done")]
     Left {
         /// The rank.
         rank: u32,
     },
 
-    /// A process that a rank has forked made a call that only the rank itself may make.
+    /// A process forked from a rank made a call that only the rank itself may make.
     #[error(
         "this process was forked from rank {rank} and is not part of the run: only rank {rank} itself may call this"
     )]
@@ -322,7 +322,7 @@ pub enum Error {
     #[error("{0}")]
     Program(String),
 
-    /// A check that a safety pass inserted has failed.
+    /// A check inserted by a safety pass has failed.
     #[error("{message}")]
     Fault {
         /// What was checked, and the values.
@@ -333,7 +333,7 @@ pub enum Error {
     #[error("panicked: {0}; this is a fault of the runtime, not of the program")]
     Panic(String),
 
-    /// Any of the above, with the place in the program at which it happened.
+    /// Any of the above, with its place in the program.
     #[error("{place}: {source}")]
     At {
         /// Which rank, block and kernel, and where in the source.
@@ -357,7 +357,7 @@ pub enum Error {
         report: String,
     },
 
-    /// Every thread of every rank waits and none can wake another.
+    /// Every thread of every rank waits, and none can wake another.
     #[error(
         "deadlock: every block and host thread waits, and nothing is left that could signal{}\n{report}",
         HELPERS_MEND
@@ -367,7 +367,7 @@ pub enum Error {
         report: String,
     },
 
-    /// The run took longer than it may.
+    /// The run took longer than its timeout.
     #[error("not finished after {after:?} (the timeout)\n{report}")]
     Timeout {
         /// The time it was given.
@@ -379,7 +379,7 @@ pub enum Error {
     /// Whoever runs the program wants it to end, by Ctrl-C or [`crate::set_interrupt`].
     #[error("interrupted{}{report}", if report.is_empty() { "" } else { "\n" })]
     Interrupted {
-        /// What every rank is doing, one line each; nothing before there is a run.
+        /// What every rank is doing, one line each; empty before the run has begun.
         report: String,
     },
 

@@ -1,5 +1,5 @@
-//! A run whose ranks an engine reaches: what they tell each other, which of them are near, and accesses of those that
-//! are far (rules N1 to N4).
+//! A run whose ranks are reached by an engine: how they communicate, which of them are near, and accesses to the far
+//! ones (rules N1 to N4).
 //!
 //! Each rank has a [`Shared`] in the engine's memory, which others write to. The heap of a far rank has addresses here,
 //! at which nothing is mapped: they say whose heap it is and where in it (N4).
@@ -20,22 +20,22 @@ use crate::heap::{HeapAddress, HeapMap, HeapMemory, Meanwhile, heap_stride};
 use crate::memory::{self, Range};
 use symm_abi::heap::{MAX_RANKS, RESERVED_BYTES};
 
-/// Bytes of symmetric memory beside the heap: what is shared, and what aligning it takes.
+/// Bytes of symmetric memory besides the heap: what is shared, and padding to align the heap.
 const MORE: u64 = 32 << 20;
-/// Time between two looks at what arrives. The other ranks of a host want its cores, too.
+/// Time between two polls for what arrives. The other ranks of a host need its cores, too.
 const PROGRESS_EVERY: Duration = Duration::from_micros(100);
-/// How long others may take to hear of a fault.
+/// How long others may take to learn of a fault.
 const HEARS_IN: Duration = Duration::from_millis(500);
-/// What the sizes of mappings are multiples of, on every machine that this runs on.
+/// The page size: every mapping's size is a multiple of it, on every supported machine.
 const PAGE: u64 = 64 << 10;
-/// Most bytes of the terms of a run.
+/// The largest size of a run's terms, in bytes.
 const MOST_TERMS: usize = 4096;
 
-/// What others tell this rank. Only `terms` and `posts` are written by it itself.
+/// What others tell this rank. It writes only `terms` and `posts` itself.
 #[repr(C)]
 #[derive(Debug)]
 struct Shared {
-    /// The last barrier that each rank has come to.
+    /// The last barrier that each rank has reached.
     arrived: [AtomicU64; MAX_RANKS as usize],
     /// The exit code of each rank.
     codes: [AtomicU64; MAX_RANKS as usize],
@@ -44,15 +44,15 @@ struct Shared {
     posts: [Post; 2],
 }
 
-/// Ranks that an engine reaches, of which this process is one.
+/// Ranks that an engine reaches; this process is one of them.
 #[derive(Debug, Clone)]
 pub struct EngineRanks {
-    /// How many ranks, from rank 0 on, count as one node: those of others are far whether they are mapped or not. With
-    /// `None` a rank is near where the engine has mapped its memory.
+    /// How many consecutive ranks, from rank 0 on, count as one node: ranks of other nodes are far even if mapped. With
+    /// `None`, a rank is near if the engine has mapped its memory.
     pub domain: Option<u32>,
-    /// What has to be the same on all ranks, such as a hash of the program.
+    /// What must be the same on all ranks, such as a hash of the program.
     pub fingerprint: Vec<u8>,
-    /// Likewise, each with the name by which an error calls it.
+    /// The same for single values, each with the name that an error gives it.
     pub options: Vec<(String, String)>,
     link: Arc<Link>,
 }
@@ -62,7 +62,7 @@ pub struct EngineRanks {
 pub(crate) struct Link {
     engine: Arc<dyn Engine>,
     shared: *mut Shared,
-    /// Barriers that this rank has come to.
+    /// Barriers that this rank has reached.
     generation: AtomicU32,
 }
 
@@ -81,7 +81,7 @@ impl EngineRanks {
         let too_many = engine.num_ranks() > MAX_RANKS;
         let small = || Error::InvalidConfig {
             what: format!("a heap of {heap_size} bytes in the memory of the engine {name}"),
-            mend: "it has not so much: make the heap smaller, or SHMEM_SYMMETRIC_SIZE larger",
+            mend: "it has less: make the heap smaller, or SHMEM_SYMMETRIC_SIZE larger",
         };
         if too_many {
             let what = format!("{} ranks", engine.num_ranks());
@@ -108,8 +108,8 @@ impl EngineRanks {
         self.link.engine.num_ranks()
     }
 
-    /// Ends this process with a code, and with it the run: by the largest code of any rank where all have come to the
-    /// end of the program, and at once where it failed.
+    /// Ends this process with a code, and the run with it. If all ranks have come to the end of the program, the run's
+    /// code is the largest of all; after a failure it ends at once.
     pub fn end(&self, code: u8, failed: bool) -> ! {
         let link = &self.link;
         if failed {
@@ -136,14 +136,14 @@ impl EngineRanks {
         lines.collect::<Vec<_>>().join("\n")
     }
 
-    /// Meets the other ranks: the heaps of all, and who is near.
+    /// Meets the other ranks: finds all heaps, and which ranks are near.
     pub(crate) fn map(&self, heap_size: u64) -> Result<(HeapMap, Far), Error> {
         let link = Arc::clone(&self.link);
         link.agree(&self.terms(heap_size))?;
         let (me, ranks) = (self.rank(), self.num_ranks());
         let heap = link.engine.alloc(heap_stride(heap_size)).ok_or_else(|| Error::InvalidConfig {
             what: format!("a heap of {heap_size} bytes in the engine's memory"),
-            mend: "it has not so much: make the heap smaller, or SHMEM_SYMMETRIC_SIZE larger",
+            mend: "it has less: make the heap smaller, or SHMEM_SYMMETRIC_SIZE larger",
         })?;
         // SAFETY: this rank's own memory, before others may write to it.
         unsafe { memory::clear(heap, RESERVED_BYTES as usize) };
@@ -190,7 +190,7 @@ impl Link {
         let (me, shared) = (self.engine.rank(), self.shared());
         shared.terms.set(terms.as_bytes());
         self.engine.meet();
-        // Rank 0's are compared with: then each difference is told once.
+        // Compares with rank 0's, so that each difference is reported once.
         let theirs = Text::<MOST_TERMS>::new();
         // SAFETY: both are that large, and the former is this function's own.
         unsafe {
@@ -228,7 +228,7 @@ pub(crate) struct Far {
 }
 
 impl Far {
-    /// Lets what others send arrive, until the process ends.
+    /// The progress thread: receives what others send, until the process ends.
     pub(crate) fn progress(&self) -> Result<(), Error> {
         let link = Arc::clone(&self.link);
         let look = move || {
@@ -241,7 +241,7 @@ impl Far {
         thread.map(drop).map_err(Error::io("start a thread for the engine"))
     }
 
-    /// Comes to the next barrier of the hosts; its number.
+    /// Arrives at the next barrier of the hosts; returns its number.
     pub(crate) fn come(&self) -> u32 {
         let link = &self.link;
         let generation = link.generation.fetch_add(1, Ordering::Relaxed) + 1;
@@ -252,26 +252,26 @@ impl Far {
         generation
     }
 
-    /// The ranks that have not come to a barrier.
+    /// The ranks that have not arrived at a barrier.
     pub(crate) fn missing(&self, generation: u32) -> impl Iterator<Item = u32> {
         let arrived = self.link.shared().arrived.iter().take(self.link.engine.num_ranks() as usize);
         let arrived = (0..).zip(arrived).filter(move |(_, seen)| seen.load(Ordering::Acquire) < generation.into());
         arrived.map(|(rank, _)| rank)
     }
 
-    /// The number of the barrier that this rank has come to last.
+    /// The number of the last barrier that this rank has reached.
     pub(crate) fn generation(&self) -> u32 {
         self.link.generation.load(Ordering::Relaxed)
     }
 
-    /// Lets others see what this rank calls.
+    /// Posts what this rank calls.
     pub(crate) fn publish(&self, post: &Post, parity: usize) {
         let shared = &self.link.shared().posts[parity];
         // SAFETY: both are posts, made of atomics; others read this one after the barrier that follows.
         unsafe { memory::copy((&raw const *shared).cast_mut().cast(), (&raw const *post).cast(), size_of::<Post>()) };
     }
 
-    /// Fetches what the others call, for those who compare it.
+    /// Fetches what the others call, to compare it.
     pub(crate) fn fetch_posts(&self, control: &Control, parity: usize) {
         let me = self.link.engine.rank();
         for (rank, area) in (0..).zip(control.areas()).filter(|(rank, _)| *rank != me) {
@@ -282,7 +282,7 @@ impl Far {
         }
     }
 
-    /// Tells the others of a fault. Those that can't be reached hear of it from the launcher.
+    /// Tells the others of a fault. Those that can't be reached learn of it from the launcher.
     pub(crate) fn tell(&self, fault: u32, summary: &str) {
         let (link, (sender, told)) = (Arc::clone(&self.link), mpsc::channel());
         let text = Text::<1024>::new();
@@ -307,14 +307,14 @@ impl Far {
         }
     }
 
-    /// The fault that another rank has told of.
+    /// The fault that another rank has reported.
     pub(crate) fn heard(&self) -> Option<(u32, String)> {
         let slot = &self.link.shared().fault;
         let complete = slot.state.load(Ordering::Acquire) == FAULT_COMPLETE;
         complete.then(|| (slot.rank.load(Ordering::Relaxed), slot.summary.get()))
     }
 
-    /// The place that stands for one of a rank's heap.
+    /// The address here that stands for one in a rank's heap.
     fn at(&self, address: HeapAddress) -> *mut u8 {
         (self.heap as u64 + address.offset) as *mut u8
     }
@@ -323,7 +323,7 @@ impl Far {
 /// Heaps in an engine's memory.
 #[derive(Debug)]
 struct Heaps {
-    /// The addresses of all but this rank's, those of far ones with nothing behind them.
+    /// The addresses of the other ranks' heaps; nothing is mapped at those of far ranks.
     _range: Range,
     bases: Vec<u64>,
     near: Vec<bool>,

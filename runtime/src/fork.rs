@@ -1,5 +1,5 @@
-//! A process that a rank forks is no part of the run: it neither acts for its parent nor keeps a connection of it, by
-//! which others see that the parent is alive.
+//! A process forked from a rank is no part of the run: it neither acts for its parent nor keeps the parent's
+//! connections open, by which others see that the parent is alive.
 
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd, OwnedFd};
 use std::sync::Once;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
 
-/// Most connections of a process that its children lose: those of a run's ranks, and as many others.
+/// How many of a process's connections its children close at most: those of a run's ranks, and as many others.
 const MOST: usize = 512;
 /// No descriptor.
 const NONE: i32 = -1;
@@ -15,7 +15,7 @@ const NONE: i32 = -1;
 /// How many forks lie between this process and the first one that used symm.
 static FORKS: AtomicU32 = AtomicU32::new(0);
 static KEPT: [AtomicI32; MOST] = [const { AtomicI32::new(NONE) }; MOST];
-/// A socket without another end, which replaces a child's connections: their numbers stay taken.
+/// A socket without a peer, which replaces a child's connections so that their numbers stay taken.
 static UNCONNECTED: AtomicI32 = AtomicI32::new(NONE);
 
 /// The process in which something was made.
@@ -28,21 +28,21 @@ impl Origin {
         Self(FORKS.load(Ordering::Relaxed))
     }
 
-    /// Whether this process is a child of that one, or a child's child.
+    /// Whether this process descends from that one.
     #[inline]
     pub(crate) fn is_a_parent(self) -> bool {
         FORKS.load(Ordering::Relaxed) != self.0
     }
 }
 
-/// A descriptor that children lose.
+/// A descriptor that children close.
 #[derive(Debug)]
 pub(crate) struct Kept(OwnedFd);
 
 impl Kept {
     pub(crate) fn new(fd: OwnedFd) -> Self {
         watch();
-        // With more than there is room for, a child has the last ones.
+        // If there are more than fit, a child keeps the last ones open.
         let _ = KEPT.iter().find(|slot| exchange(slot, NONE, fd.as_raw_fd()));
         Self(fd)
     }
@@ -66,16 +66,16 @@ fn exchange(slot: &AtomicI32, from: i32, to: i32) -> bool {
     slot.compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed).is_ok()
 }
 
-/// From here on, children are told.
+/// From here on, children are handled.
 fn watch() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        // Without it children keep their connections, and a death is told when they end.
+        // Without it children keep their connections, and a death is noticed only when they end.
         if let Ok(socket) = socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None) {
             UNCONNECTED.store(socket.into_raw_fd(), Ordering::Release);
         }
         // SAFETY: the handler makes system calls and touches atomics only, as a child of a program with threads may.
-        // It fails where there is no memory for it; then children are not told.
+        // It fails only without memory; then children are not handled.
         unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
     });
 }

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use rustix::thread::futex::{self, Flags, Timespec};
 
-/// Sleeps while `word` is `seen`, until a [`wake`], at most `limit`. May return early: callers look again.
+/// Sleeps while `word` is `seen`, until a [`wake`], at most `limit`. It may return early, so callers check again.
 pub(crate) fn sleep(word: &AtomicU32, seen: u32, limit: Option<Duration>) {
     let limit = limit.map(|limit| Timespec {
         tv_sec: i64::try_from(limit.as_secs()).unwrap_or(i64::MAX),
         tv_nsec: i64::from(limit.subsec_nanos()),
     });
-    // Every outcome, errors included, means: look at the word again.
+    // Whatever the outcome, errors included, the caller checks the word again.
     let _ = futex::wait(word, Flags::empty(), seen, limit.as_ref());
 }
 

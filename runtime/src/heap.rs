@@ -9,10 +9,10 @@ use crate::memory::{self, Range};
 use symm_abi::heap::HEAP_ALIGN;
 use symm_abi::table;
 
-/// Size of a heap when nothing else is asked for: 64 MiB. Pages that no program touches cost nothing.
+/// The default size of a heap: 64 MiB. Pages that no program touches cost nothing.
 pub const DEFAULT_HEAP_SIZE: u64 = 64 << 20;
 
-/// From this many bytes on, clearing gives pages back to the system instead of writing zeros.
+/// From this many bytes on, clearing returns pages to the system instead of writing zeros.
 const PUNCH_FROM: u64 = 256 << 10;
 
 /// Distance in bytes between the heaps of two neighbouring ranks (rule T5): the size, rounded up to [`HEAP_ALIGN`].
@@ -44,14 +44,14 @@ pub(crate) trait HeapMemory: Debug + Send + Sync {
         None
     }
 
-    /// Makes `bytes` from `offset` on in `rank`'s heap read as zero. They are inside of the heap. Where that has to be
-    /// waited for, `meanwhile` is called, and its error ends the wait.
+    /// Zeroes `bytes` bytes from `offset` on in `rank`'s heap; they lie inside the heap. If that takes a wait,
+    /// `meanwhile` is called, and its error ends the wait.
     fn clear(&self, rank: u32, offset: u64, bytes: u64, meanwhile: Meanwhile<'_>) -> Result<(), Error>;
 
-    /// The value of 4 or 8 aligned bytes, zero-extended, while others write them. They are inside of a heap.
+    /// The value of 4 or 8 aligned bytes, zero-extended, while others write them. They lie inside a heap.
     fn read(&self, address: u64, bytes: usize) -> Option<u64>;
 
-    /// Whether heaps of other processes are open, which have to be closed before those may free them.
+    /// Whether heaps of other processes are open; they must be closed before their owners may free them.
     fn has_others(&self) -> bool {
         false
     }
@@ -63,7 +63,7 @@ pub(crate) trait HeapMemory: Debug + Send + Sync {
     fn others_have_closed(&self) {}
 }
 
-/// What is done now and then in a wait for the device; it is told whether that takes long already.
+/// Called now and then during a wait for the device, with whether the wait is already long.
 pub(crate) type Meanwhile<'a> = &'a mut dyn FnMut(bool) -> Result<(), Error>;
 
 /// Every rank's heap, as this process sees them.
@@ -116,7 +116,7 @@ impl HeapMap {
         self.size
     }
 
-    /// The context table of `rank`: `[rank, num_ranks, base_0 …]`, with an engine the reach of each rank, too.
+    /// The context table of `rank`: `[rank, num_ranks, base_0 …]`, and with an engine whether each rank is near.
     pub(crate) fn table(&self, rank: u32) -> Box<[i64]> {
         let words = [u64::from(rank), self.bases().len() as u64].into_iter().chain(self.bases().iter().copied());
         let near = self.memory.near();
@@ -161,7 +161,7 @@ impl HeapMap {
         self.memory.read(self.pointer(address) as u64, bytes as usize)
     }
 
-    /// Makes `bytes` from `offset` on in `rank`'s heap read as zero.
+    /// Zeroes `bytes` bytes from `offset` on in `rank`'s heap.
     pub(crate) fn clear(&self, rank: u32, offset: u64, bytes: u64, meanwhile: Meanwhile<'_>) -> Result<(), Error> {
         assert!(offset.checked_add(bytes).is_some_and(|end| end <= self.size), "clearing outside of the heap");
         self.memory.clear(rank, offset, bytes, meanwhile)

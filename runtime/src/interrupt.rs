@@ -1,4 +1,4 @@
-//! Ctrl-C, and whatever else makes a caller want to wait no longer.
+//! Ctrl-C, and other reasons for a caller to stop waiting.
 
 use std::cell::Cell;
 use std::sync::RwLock;
@@ -10,8 +10,8 @@ use crate::error::Error;
 /// Nanoseconds between two questions of one thread.
 const ASK_EVERY: u64 = 50_000_000;
 
-/// Nanoseconds in which further signals are the same press of Ctrl-C: `timeout`, for one, sends a process one as itself
-/// and one as a member of its group.
+/// Nanoseconds in which further signals count as the same Ctrl-C: `timeout`, for one, signals both the process and its
+/// group.
 const ONE_PRESS: u64 = 300_000_000;
 
 type Question = fn() -> bool;
@@ -26,9 +26,10 @@ thread_local! {
     static ASKED: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Lets calls that wait ask now and then whether to go on, on the thread that waits, at most 20 times a second: the
-/// next answer `true` ends the run with [`Error::Interrupted`]. A rank cannot take back that it has come to a barrier,
-/// so the run cannot go on without it. For languages that only take note of a signal while a call lasts.
+/// Sets a question that waiting calls ask now and then, on the waiting thread, at most 20 times a second: whether to
+/// stop. The first answer `true` ends the run with [`Error::Interrupted`]. A rank cannot take back that it has come to
+/// a barrier,
+/// so the run cannot go on without it. It is for languages whose signal handlers do not run during a call.
 ///
 /// In [`crate::run`] the calling thread asks, at least ten times a second.
 pub fn set_interrupt(question: fn() -> bool) {
@@ -69,7 +70,7 @@ extern "C" fn note(signal: std::ffi::c_int) {
     }
 }
 
-/// Whether somebody wants this thread to wait no longer. Without a question it costs a load.
+/// Whether this thread should stop waiting. Without a question it costs a load.
 pub(crate) fn is_asked() -> bool {
     let Some(question) = QUESTION.read().ok().and_then(|slot| *slot) else { return false };
     let now = clock::now();
@@ -80,7 +81,7 @@ pub(crate) fn is_asked() -> bool {
     question()
 }
 
-/// An error if somebody wants this thread to wait no longer, for waits that no run can be told of.
+/// An error if this thread should stop waiting, for waits before there is a run to end.
 pub(crate) fn check() -> Result<(), Error> {
     if is_asked() { Err(Error::Interrupted { report: String::new() }) } else { Ok(()) }
 }

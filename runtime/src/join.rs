@@ -16,7 +16,8 @@ use crate::run::Config;
 use crate::supervisor::{Limit, watch};
 use crate::world::World;
 
-/// What runs beside the ranks of a process: who sees that the run has failed, and that another process has ended.
+/// The threads that run beside the ranks of a process. They notice that the run has failed, and that another process
+/// has ended.
 #[derive(Debug)]
 pub(crate) struct Session {
     world: Arc<World>,
@@ -26,7 +27,7 @@ pub(crate) struct Session {
 /// Joins a run, and returns the ranks of this process: all of [`crate::Ranks::Threads`], for each of which the caller
 /// has a thread, or the one of [`crate::Ranks::Process`].
 ///
-/// A rank goes with [`Rank::leave`]. Of `config`, `timeout` is the longest time that one call of this process's ranks
+/// A rank leaves with [`Rank::leave`]. Of `config`, `timeout` is the longest time that one call of this process's ranks
 /// may take; nothing is traced. On CUDA, a process that has other threads sets `CUDA_MODULE_LOADING=EAGER` itself,
 /// before anything uses CUDA: a kernel that is loaded only when it is launched would wait for those that wait for it.
 ///
@@ -70,7 +71,7 @@ pub(crate) struct Session {
 ///
 /// # Errors
 /// Those of the bootstrap: [`Error::RanksAbsent`], [`Error::Refused`], [`Error::RunMismatch`], [`Error::NoGpu`],
-/// [`Error::InvalidConfig`] and so on. The others are told.
+/// [`Error::InvalidConfig`] and so on. The other ranks are told of it.
 #[track_caller]
 pub fn join(config: &Config) -> Result<Vec<Rank>, Error> {
     let (world, links) = World::start(config, true)?;
@@ -87,7 +88,7 @@ pub fn join(config: &Config) -> Result<Vec<Rank>, Error> {
     let ranks: Vec<Rank> =
         world.local().iter().map(|local| Rank::new(&world, local.rank, Some(Arc::clone(&session)))).collect();
     if apart {
-        // Nobody may write into a heap before its rank has cleared the signal pad.
+        // No rank may write into a heap before its owner has cleared the signal pad.
         ranks.iter().try_for_each(|rank| rank.seat.act(|agent, _| collective::enter(agent)))?;
     }
     Ok(ranks)
@@ -109,12 +110,12 @@ impl Drop for Session {
     fn drop(&mut self) {
         let beside = lock(&self.beside).take();
         if self.world.is_a_parents() {
-            // The threads are the parent's, and what the device has.
+            // The threads and the device's state are the parent's.
             std::mem::forget((beside, Arc::clone(&self.world)));
             return;
         }
         if let Some((watcher, monitor)) = beside {
-            // It ends because all ranks have left or the run has failed, and has said what there is to say.
+            // It ends because all ranks have left or the run has failed, which has been reported.
             let _ = watcher.join();
             let _ = monitor.map(|monitor| monitor.finish(None));
         }

@@ -1,4 +1,4 @@
-//! What a kernel launch asks for, and whether that is possible.
+//! What a kernel launch requests, and whether that is possible.
 
 use std::ffi::c_void;
 use std::sync::atomic::Ordering;
@@ -13,10 +13,11 @@ use crate::trace::What;
 use symm_abi::heap::max_barrier_blocks;
 use symm_abi::kernel::{Argument, KernelFn};
 
-/// Most threads of a block, as on GPUs. The CPU driver runs one of them, but a program must not work here only.
+/// The largest number of threads in a block, as on GPUs. The CPU driver runs one of them, but a program that runs here
+/// must run on GPUs, too.
 const MAX_THREADS: i64 = 1024;
 
-/// A launch whose dimensions are known to be possible.
+/// A launch with valid dimensions.
 #[derive(Debug)]
 pub(crate) struct Launch<'a> {
     pub(crate) name: &'a str,
@@ -43,7 +44,7 @@ pub(crate) enum Code {
     Host(KernelFn),
     /// A kernel that has been looked up.
     Device(Function),
-    /// `module::kernel` among what the device was started with.
+    /// `module::kernel` in the code that the device was started with.
     ByName,
 }
 
@@ -80,7 +81,7 @@ pub(crate) fn count_blocks(
     Ok(blocks.cast_unsigned() as u32)
 }
 
-/// Runs a launch on the rank's device, in the order of `stream`; returns when it is done if `finish`.
+/// Runs a launch on the rank's device, in the order of `stream`; with `finish`, returns when it is done.
 ///
 /// # Safety
 /// The kernel may be called once for each block, on several threads at once, with these arguments.

@@ -1,10 +1,9 @@
 //! Leaving a run that was joined.
 //!
-//! All ranks leave together, so a leave waits for the others. A process may be in several runs: where another rank
-//! waits for it in a second one, it would wait here forever, and so would that rank. So this leave lets its caller
-//! go, and ends on a thread of its own when the others come, too: at once where that rank is seen to wait, and after
-//! some seconds otherwise, for the runtime does not see all that waits. A process that goes for good leaves its last
-//! run: that leave waits for all that are still under way.
+//! All ranks leave together, so a leave waits for the others. A process may be in several runs: if another rank waited
+//! for it in a second one, both would wait forever. So this leave then returns to its caller, and a thread completes it
+//! when the others leave, too. It returns at once if that rank is seen to wait, and otherwise after some seconds, since
+//! the runtime does not see every wait. The leave of a process's last run waits for all leaves that are still pending.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, Weak};
@@ -26,17 +25,17 @@ use crate::stuck::all_blocked;
 use crate::supervisor::all_returned;
 use crate::world::World;
 
-/// The longest sleep between two looks whether all ranks have left.
+/// The longest sleep between two checks whether all ranks have left.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// How long a leave waits for ranks that are not seen to wait elsewhere, if its caller is in another run.
 const HOLDS_FOR: Duration = Duration::from_secs(5);
 
 /// The runs that this process has joined.
 static RUNS: Mutex<Vec<Weak<World>>> = Mutex::new(Vec::new());
-/// The leaves that have let their callers go, of runs in several processes.
+/// The pending leaves, which have returned to their callers, of runs in several processes.
 static UNDER_WAY: Mutex<Vec<UnderWay>> = Mutex::new(Vec::new());
 
-/// A leave that goes on without its caller.
+/// A pending leave.
 struct UnderWay {
     origin: Origin,
     rank: u32,
@@ -52,12 +51,11 @@ pub(crate) fn note(world: &Arc<World>) {
 }
 
 impl Rank {
-    /// Leaves the run when all ranks have come to do so. Collective. What the caller has put into streams of its own
-    /// has to be done.
+    /// Leaves the run together with all ranks. Collective. Work in streams of the caller's own must be done.
     ///
     /// A process that is in several runs may leave them in any order: where another rank waits for it in a second run,
-    /// it returns before the others have come, at the latest after five seconds. What fails in the first one from there
-    /// on is returned by the leave of the process's last run, which waits for all.
+    /// it returns before the others have come, at the latest after five seconds. If the first leave fails after that,
+    /// the leave of the process's last run, which waits for all, returns the error.
     ///
     /// A rank that is dropped without it ends the run with an error on all ranks. One that [`crate::run`] gave leaves
     /// by returning. In a process that was forked from the rank's, there is nothing to leave: it only drops the rank.
@@ -69,7 +67,7 @@ impl Rank {
         self.try_leave().map_err(|(error, _)| error)
     }
 
-    /// Likewise, and gives the rank back where it is still in the run: when others called something else than leave, or
+    /// The same, but returns the rank if it is still in the run: when others called something other than leave, or
     /// another thread is in a call for this rank.
     ///
     /// # Errors
@@ -79,21 +77,22 @@ impl Rank {
         if self.session.is_none() || self.seat.world.is_a_parents() {
             return Ok(());
         }
-        // Without closures: they would be the caller.
+        // No closures here: the call site would be in them.
         if let Err(error) = self.stream().synchronize() {
             return Err((error, None));
         }
         let seat = self.seat.clone();
         let begin = Instant::now();
         let stays = |agent: &Agent| agent.check_interrupt().map(|()| !is_wanted_elsewhere(&seat, begin));
-        // One act: who has come sees what the others have called, also when one of them has told of it already.
+        // One act: a rank that has arrived compares what the others called, even if one of them has reported it
+        // already.
         let left = self.seat.act(|agent, loc| {
             let leaving = collective::come_to_leave(agent, loc)?;
             Ok((collective::leave(agent, leaving, || stays(agent))?, leaving))
         });
         match left {
             Err(error) => {
-                // It is an error of the program that the rank is in another call.
+                // The program is wrong: the rank is in another call.
                 let stays = matches!(error.cause(), Error::CollectiveMismatch { .. } | Error::Program(_));
                 return Err((error, stays.then_some(self)));
             }
@@ -103,19 +102,19 @@ impl Rank {
         wait_for_leaves(&seat).map_err(|error| (error, None))
     }
 
-    /// Goes, as all others do.
+    /// Leaves, as all others do.
     fn go(self, asks: bool) -> Result<(), Error> {
         self.retire();
         let world = &self.seat.world;
         loop {
             let events = world.control.events.0.load(Ordering::Acquire);
-            // Whoever has come so far leaves, also when another fails now.
+            // A rank that has come this far leaves, even if another fails now.
             if all_returned(world) || world.failed() {
                 world.part();
                 return Ok(());
             }
             futex::sleep(&world.control.events.0, events, Some(LOOK_EVERY));
-            // All others are about to return as well: this ends what watches the run, and harms none of them.
+            // All others are about to return as well: this ends the threads that watch the run, and harms nobody.
             if asks {
                 interrupt::check()
                     .inspect_err(|_| world.fail(self.rank(), Error::Interrupted { report: String::new() }))?;
@@ -123,7 +122,7 @@ impl Rank {
         }
     }
 
-    /// Waits for the others on a thread of its own.
+    /// Waits for the others on a separate thread.
     fn leave_later(self, leaving: Leaving) -> Result<(), Error> {
         self.seat.world.local_rank(self.rank()).leaves.store(true, Ordering::Release);
         self.seat.show(HostState::InCollective, HostState::Leaving);
@@ -142,7 +141,7 @@ impl Rank {
         };
         let thread = thread::Builder::new().name("symm leaves".to_owned()).spawn(ends);
         let thread = thread.map_err(Error::io("start a thread"))?;
-        // Ranks that are threads of one process are not waited for: it does not go while they are there.
+        // Nothing waits for ranks that are threads of one process: the process does not end while they run.
         if apart {
             lock(&UNDER_WAY).push(UnderWay { origin: Origin::here(), rank, world, thread });
         }
@@ -154,7 +153,7 @@ impl Rank {
         let world = &self.seat.world;
         world.driver.finish(self.rank(), world.failed());
         world.control.runnable.0.fetch_sub(1, Ordering::Relaxed);
-        // Acting for a rank fails where its device has failed, which has been said.
+        // Acting for a rank fails if its device has failed, which has been reported.
         let _ = Agent::act(world, self.rank(), |agent| {
             agent.set_host(HostState::Returned);
             Ok(())
@@ -162,8 +161,8 @@ impl Rank {
         world.announce();
     }
 
-    /// Ends the run with an error on all ranks, as dropping the rank does, also while another thread is in a call of
-    /// this one. Nothing for a rank that has left, and for one that [`crate::run`] gave.
+    /// Ends the run with an error on all ranks, as dropping the rank does, even while another thread is in a call for
+    /// it. Does nothing for a rank that has left, or that [`crate::run`] gave.
     pub fn abandon(&self) {
         if self.may_leave() {
             self.seat.world.fail(self.rank(), Error::Left { rank: self.rank() });
@@ -195,7 +194,7 @@ impl Seat {
         self.area().host.state() == HostState::Returned
     }
 
-    /// Shows another state where it is the first one, from now on.
+    /// Changes the state, if it is the first one, to the second.
     fn show(&self, from: HostState, to: HostState) {
         let area = self.area();
         let host = &area.host;
@@ -206,11 +205,11 @@ impl Seat {
         }
     }
 
-    /// The rank that has this one's caller in another run, if it has not left that.
+    /// The rank that this one's caller has in another run, unless it has left that.
     fn elsewhere(&self, run: &Weak<World>) -> Option<Self> {
         let world = run.upgrade().filter(|world| !Arc::ptr_eq(world, &self.world) && !world.failed())?;
         let local = world.local();
-        // Of several, the caller's thread is taken to have the same.
+        // With several, the same thread is assumed to have the same number.
         let rank = local.iter().find(|local| local.rank == self.rank).filter(|_| local.len() > 1);
         let rank = rank.or_else(|| local.first().filter(|_| local.len() == 1))?.rank;
         let seat = Self { world, rank };
@@ -241,7 +240,7 @@ fn is_wanted_elsewhere(seat: &Seat, begin: Instant) -> bool {
     elsewhere.iter().any(Seat::is_awaited) || (!elsewhere.is_empty() && begin.elapsed() >= HOLDS_FOR)
 }
 
-/// Waits for the leaves that are under way, unless the caller of a rank, who has left, is in another run.
+/// Waits for the pending leaves, unless the caller of a rank that has left is in another run.
 fn wait_for_leaves(seat: &Seat) -> Result<(), Error> {
     let mut told = Ok(());
     while seat.all_elsewhere().is_empty() {
@@ -268,7 +267,7 @@ type Leaves = (Vec<JoinHandle<Result<(), Error>>>, Vec<(u32, Weak<World>)>);
 
 fn leaves_under_way() -> Leaves {
     let mut all = lock(&UNDER_WAY);
-    // A parent's are no threads of this process.
+    // The parent's leaves are not threads of this process.
     let own = |leave: &UnderWay| !leave.origin.is_a_parent();
     let ended =
         all.extract_if(.., |leave| own(leave) && leave.thread.is_finished()).map(|leave| leave.thread).collect();

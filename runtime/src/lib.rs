@@ -2,15 +2,16 @@
 //! the reports of what went wrong.
 //!
 //! [`run`] starts the ranks and calls the program's host function on each; compiled code calls back through [`abi`].
-//! [`join`] gives the ranks of this process to its caller instead. Either way a [`Rank`] is what one of them can do.
+//! [`join`] gives the ranks of this process to its caller instead. Either way, a [`Rank`] has the calls that one rank
+//! can make.
 //! There is no MLIR and no LLVM in this crate.
 
-// Unsafe code is where it is allowed by name: at the border to compiled code, in what touches shared memory, and in
-// what starts kernels and processes.
+// Unsafe code is allowed by name: at the border to compiled code, in what touches shared memory, and in what starts
+// kernels and processes.
 #![deny(unsafe_code)]
 #![allow(
     clippy::cast_possible_truncation,
-    reason = "offsets and sizes are u64 in the ABI and usize in memory, which are the same on every 64-bit host"
+    reason = "offsets and sizes are u64 in the ABI and usize in memory, the same width on every 64-bit host"
 )]
 
 #[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
@@ -74,7 +75,7 @@ pub use control::MAX_BLOCKS;
 pub use driver::Device;
 pub use driver::gpu::DeviceCode;
 pub use driver::gpu::api::DeviceInfo;
-pub use engine::ENGINES;
+pub use engine::{ENGINES, nvshmem};
 pub use error::{Error, Exit, HELPERS_MEND, Place, RankExit};
 pub use far::EngineRanks;
 pub use heap::{DEFAULT_HEAP_SIZE, heap_stride};
@@ -82,7 +83,7 @@ pub use interrupt::{catch_interrupts, set_interrupt};
 pub use join::join;
 pub use process::{Bootstrap, Launcher, ProcessState, Spawn, spawn_processes};
 pub use rank::{Arg, Event, Graph, Grid, Kernel, Memory, Module, Rank, Stream};
-pub use run::{Config, Failure, Outcome, Ranks, run};
+pub use run::{Config, EngineOfGpus, Failure, Outcome, Ranks, run};
 pub use symm_abi::heap::{HEAP_ALIGN, MAX_RANKS, RESERVED_BYTES, max_barrier_blocks};
 pub use symm_abi::kernel::{Coords, KernelFn};
 pub use watch::Watch;

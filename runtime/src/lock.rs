@@ -1,4 +1,4 @@
-//! Taking a mutex that a panic may have left: what is guarded here is whole at every step.
+//! Locking a mutex that a panic may have poisoned: the values guarded in this crate are consistent at every step.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -13,7 +13,7 @@ use rustix::mm::{MapFlags, ProtFlags};
 use crate::error::Error;
 use symm_abi::heap::HEAP_ALIGN;
 
-/// Creates `bytes` of zeroed memory that can be sent to other processes and whose size nobody can change any more.
+/// Creates `bytes` bytes of zeroed memory that can be sent to other processes, and whose size is sealed.
 pub(crate) fn create(name: &str, bytes: u64) -> Result<OwnedFd, Error> {
     let fd = rustix::fs::memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)
         .map_err(Error::system("create shared memory"))?;
@@ -24,7 +24,7 @@ pub(crate) fn create(name: &str, bytes: u64) -> Result<OwnedFd, Error> {
     Ok(fd)
 }
 
-/// Whether a file may have so many bytes. Where it may not, the system would end this process with a signal.
+/// Whether a file may have this many bytes. If it may not, the system would end this process with a signal.
 pub(crate) fn may_write(bytes: u64) -> rustix::io::Result<()> {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Fsize).current;
     if limit.is_some_and(|limit| bytes > limit) { Err(rustix::io::Errno::FBIG) } else { Ok(()) }
@@ -36,7 +36,7 @@ pub(crate) fn is_sealed(fd: impl AsFd, bytes: u64) -> bool {
     sized && rustix::fs::fcntl_get_seals(&fd).is_ok_and(|seals| seals.contains(SealFlags::SHRINK))
 }
 
-/// Makes `bytes` of `fd` from `offset` on read as zero again and gives their pages back.
+/// Zeroes `bytes` bytes of `fd` from `offset` on, and returns their pages.
 pub(crate) fn punch(fd: impl AsFd, offset: u64, bytes: u64) -> Result<(), Error> {
     use rustix::fs::FallocateFlags;
     rustix::fs::fallocate(fd, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, offset, bytes)
@@ -89,7 +89,7 @@ impl Range {
         Ok(())
     }
 
-    /// Maps shared memory that is mapped at `from` already a second time, at `offset` in the range.
+    /// Maps shared memory that is already mapped at `from` a second time, at `offset` in the range.
     ///
     /// # Safety
     /// `bytes` bytes from `from` on are one mapping that can be shared.
@@ -120,7 +120,7 @@ impl Drop for Range {
     }
 }
 
-/// Types that shared, zeroed memory may be viewed as.
+/// Types that may view shared, zeroed memory.
 ///
 /// # Safety
 /// Only `repr(C)` types made of atomics, aligned to at most [`HEAP_ALIGN`]: valid when all bytes are zero, and safe to
@@ -183,14 +183,13 @@ pub(crate) unsafe fn copy(dst: *mut u8, src: *const u8, bytes: usize) {
     unsafe { ptr::copy(src, dst, bytes) }
 }
 
-/// Words of 8 bytes of shared memory, by the parts that are not aligned to them before and after.
+/// Splits shared memory into aligned words of 8 bytes, and the bytes before and after them.
 fn parts(shared: *const u8, bytes: usize) -> (usize, usize) {
     let before = shared.align_offset(8).min(bytes);
     (before, (bytes - before) / 8)
 }
 
-/// Copies from memory that others may write to at the same time: each byte, and each aligned word, is one that was
-/// there.
+/// Copies from memory that others may write at the same time: no byte and no aligned word is torn.
 ///
 /// # Safety
 /// Both ranges are valid for `bytes` bytes; nobody else uses `dst`.
@@ -209,7 +208,7 @@ pub(crate) unsafe fn read_shared(dst: *mut u8, src: *const u8, bytes: usize) {
     }
 }
 
-/// Likewise to such memory.
+/// The same in the other direction, into such memory.
 ///
 /// # Safety
 /// Both ranges are valid for `bytes` bytes; nobody writes to `src`.

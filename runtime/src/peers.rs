@@ -1,15 +1,19 @@
-//! Which devices the ranks of several processes use. A number says nothing there: `CUDA_VISIBLE_DEVICES` gives each
-//! process numbers of its own.
+//! Which devices the ranks of several processes use. Numbers do not identify them: `CUDA_VISIBLE_DEVICES` gives each
+//! process its own.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use crate::control::{Control, RankArea};
+use crate::control::{Control, ENGINE_FAILED, ENGINE_ID_WORDS, ENGINE_KNOWN, ENGINE_UNKNOWN, RankArea};
 use crate::driver::gpu::api::Identity;
+use crate::engine::nvshmem::{NAME, Nvshmem};
+use crate::error::Error;
 
-/// How long to wait for the others to say it, which all do as soon as they have met. Without it a pair of devices is
-/// not checked beforehand: then the vendor's library refuses it, in its own words.
+/// How long to wait for the others' identities, which they post as soon as they have met. Without them a pair of
+/// devices is not checked beforehand; the vendor's library then refuses it in its own words.
 const SAYS_IN: Duration = Duration::from_secs(2);
+/// How long rank 0 may take to say what the engine calls the run.
+const STARTS_IN: Duration = Duration::from_secs(30);
 const RETRY: Duration = Duration::from_millis(1);
 
 /// The identities of all ranks' devices, as far as they are known; `own` is that of `rank`.
@@ -39,4 +43,25 @@ fn heard(area: &RankArea) -> Option<Identity> {
         to.copy_from_slice(&from.load(Ordering::Relaxed).to_le_bytes());
     }
     (identity != Identity::default()).then_some(identity)
+}
+
+/// What the engine calls this run, which rank 0 has it say.
+pub(crate) fn engine_id(control: &Control, rank: u32, engine: &Nvshmem) -> Result<[u64; ENGINE_ID_WORDS], Error> {
+    let slot = &control.engine;
+    if rank == 0 {
+        let made = engine.new_id();
+        for (to, from) in slot.id.iter().zip(made.as_ref().map_or(&[][..], |id| &id[..])) {
+            to.store(*from, Ordering::Relaxed);
+        }
+        slot.state.store(if made.is_ok() { ENGINE_KNOWN } else { ENGINE_FAILED }, Ordering::Release);
+        return made;
+    }
+    let end = Instant::now() + STARTS_IN;
+    while slot.state.load(Ordering::Acquire) == ENGINE_UNKNOWN && Instant::now() < end {
+        std::thread::sleep(RETRY);
+    }
+    match slot.state.load(Ordering::Acquire) {
+        ENGINE_KNOWN => Ok(std::array::from_fn(|word| slot.id[word].load(Ordering::Relaxed))),
+        _ => Err(Error::NoEngine(NAME, "rank 0 could not start it".to_owned())),
+    }
 }

@@ -1,4 +1,4 @@
-//! One rank, as whoever runs it sees it: its memory, the other ranks, what its device does.
+//! One rank, as its caller sees it: its memory, the other ranks, its device.
 
 mod graph;
 mod kernel;
@@ -23,7 +23,7 @@ use crate::join::Session;
 use crate::loc::Loc;
 use crate::world::World;
 
-/// Who acts: a rank of this process.
+/// The handle by which calls act for a rank of this process.
 #[derive(Debug, Clone)]
 pub(crate) struct Seat {
     pub(crate) world: Arc<World>,
@@ -45,7 +45,7 @@ impl Seat {
         Agent::act(&self.world, self.rank, |agent| body(agent, loc).map_err(|error| agent.returned(loc, error)))
     }
 
-    /// Gives back what the rank has on its device, also when the run has failed.
+    /// Frees what the rank has on its device, even if the run has failed.
     pub(crate) fn end(&self, end: impl FnOnce(&dyn Queues)) -> Result<(), Error> {
         Agent::act(&self.world, self.rank, |agent| {
             if let Some(queues) = agent.world.driver.queues() {
@@ -55,7 +55,7 @@ impl Seat {
         })
     }
 
-    /// As [`Seat::act`]; a fault of the system or the device ends the run: other ranks would wait for this one.
+    /// Like [`Seat::act`], but a fault of the system or the device ends the run: other ranks would wait for this one.
     #[track_caller]
     pub(crate) fn act_or_end<R>(
         &self,
@@ -82,22 +82,22 @@ impl Agent {
 
 /// One rank. [`crate::run`] gives it to the host function, [`crate::join`] to its caller.
 ///
-/// Calls that are marked *collective* are to be made by every rank, in the same order and with the same values. They
-/// return when all ranks have come, or with [`Error::CollectiveMismatch`] on all ranks when those called different
-/// things, or with [`Error::Stopped`] when the run has failed. A rank makes one call at a time.
+/// Calls marked *collective* must be made by every rank, in the same order and with the same values. They return when
+/// all ranks have arrived, or with [`Error::CollectiveMismatch`] on all ranks when the calls differ, or with
+/// [`Error::Stopped`] when the run has failed. A rank makes one call at a time.
 ///
-/// Addresses are of the process, or of the device where there is one: those of a symmetric heap are reached by kernels,
-/// and by the host through [`Rank::read`] and [`Rank::write`].
+/// Addresses are of the process, or of the device if there is one. Kernels access a symmetric heap directly, the host
+/// through [`Rank::read`] and [`Rank::write`].
 #[derive(Debug)]
 pub struct Rank {
     pub(crate) seat: Seat,
-    /// What this process shares until all of its ranks have left; none for a rank of [`crate::run`].
+    /// What this process shares until all of its ranks have left; `None` for a rank of [`crate::run`].
     pub(crate) session: Option<Arc<Session>>,
     /// A rank makes one call at a time.
     pub(crate) alone: Alone,
 }
 
-/// In a type whose values no two threads may use at the same time.
+/// A marker that makes a type `!Sync`: no two threads may use its values at the same time.
 pub(crate) type Alone = PhantomData<Cell<()>>;
 
 /// Keeps the heaps of a run mapped: see [`Rank::memory`].
@@ -173,7 +173,7 @@ impl Rank {
         })
     }
 
-    /// Takes `bytes` zeroed bytes at the same offset in every rank's heap. Collective.
+    /// Allocates `bytes` zeroed bytes at the same offset in every rank's heap. Collective.
     ///
     /// `align` is in bytes, a power of two of at most 2 MiB; 0 means [`crate::DEFAULT_ALIGN`].
     ///
@@ -196,8 +196,7 @@ impl Rank {
         self.seat.act_or_end(|agent, loc| collective::alloc(agent, bytes, align, loc))
     }
 
-    /// Gives back what [`Rank::alloc`] returned. Collective. Null is nothing to give back: on every rank,
-    /// or the ranks disagree.
+    /// Frees what [`Rank::alloc`] returned. Collective. Null frees nothing; if one rank passes null, all must.
     ///
     /// # Errors
     /// [`Error::NotAllocated`].
@@ -206,7 +205,7 @@ impl Rank {
         self.seat.act(|agent, loc| collective::free(agent, pointer, loc))
     }
 
-    /// Waits on the host for all ranks. Collective. What a rank's streams have not done yet, they do later: see
+    /// Waits on the host for all ranks. Collective. It does not wait for the ranks' streams: see
     /// [`Stream::barrier`].
     ///
     /// # Errors
@@ -216,7 +215,7 @@ impl Rank {
         self.seat.act(collective::barrier_all)
     }
 
-    /// Whether the run goes on, for a caller that waits by itself.
+    /// Whether the run goes on, for a caller that waits by other means.
     ///
     /// # Errors
     /// [`Error::Stopped`] when it has failed.
@@ -225,7 +224,7 @@ impl Rank {
         self.seat.act(|_, _| Ok(()))
     }
 
-    /// Gives every rank the bytes that `root` has. Collective.
+    /// Copies the bytes of `root` to every rank. Collective.
     ///
     /// ```
     /// # use symm_runtime::{Config, Failure, Ranks, run};
@@ -248,8 +247,8 @@ impl Rank {
         })
     }
 
-    /// Copies from a heap, this rank's or another's, after what its own stream ([`Rank::stream`]) has to do; returns
-    /// when it is done. What something writes at the same time may be torn between its bytes, but is no data race.
+    /// Copies from a heap, this rank's or another's, after the work in its own stream ([`Rank::stream`]); returns when
+    /// it is done. Concurrent writes may be torn between bytes, but are no data race.
     ///
     /// # Errors
     /// [`Error::NotSymmetric`] when not all of it is in one heap.
@@ -257,12 +256,12 @@ impl Rank {
     pub fn read(&self, from: *const u8, into: &mut [u8]) -> Result<(), Error> {
         self.seat.act_or_end(|agent, _| {
             let from = agent.in_heap(from, into.len())?;
-            // SAFETY: in a mapped heap, as just seen; the slice has as many bytes.
+            // SAFETY: in a mapped heap, as just checked; the slice has as many bytes.
             unsafe { agent.world.driver.read_now(agent, into.as_mut_ptr(), from, into.len()) }
         })
     }
 
-    /// Copies into a heap, likewise.
+    /// Copies into a heap, in the same way.
     ///
     /// ```
     /// # use symm_runtime::{Config, Failure, Ranks, run};
@@ -285,14 +284,14 @@ impl Rank {
     pub fn write(&self, to: *mut u8, from: &[u8]) -> Result<(), Error> {
         self.seat.act_or_end(|agent, _| {
             let to = agent.in_heap(to, from.len())?;
-            // SAFETY: in a mapped heap, as just seen; the slice has as many bytes.
+            // SAFETY: in a mapped heap, as just checked; the slice has as many bytes.
             unsafe { agent.world.driver.write_now(agent, to, from.as_ptr(), from.len()) }
         })
     }
 
-    /// Keeps the heaps mapped as long as the value lives, also when the rank has left: for whoever has handed out
-    /// addresses in them that may still be read. Nothing that is written there reaches anybody any more. Heaps of other
-    /// processes that are opened through the vendor's handles (`SYMM_IPC`) are closed by [`Rank::leave`] all the same.
+    /// Keeps the heaps mapped as long as the value lives, even after the rank has left, for callers that have handed
+    /// out addresses in them. After that, writes there reach no other rank. [`Rank::leave`] still closes heaps of other
+    /// processes that were opened through the vendor's handles (`SYMM_IPC`).
     #[must_use]
     pub fn memory(&self) -> Memory {
         Memory { _world: Arc::clone(&self.seat.world) }
@@ -313,7 +312,7 @@ impl Rank {
         Stream::create(&self.seat)
     }
 
-    /// A stream of somebody else's: `CUstream` or `hipStream_t` as a number. On the CPU it says nothing.
+    /// A stream that was created elsewhere: `CUstream` or `hipStream_t` as a number. The CPU ignores the number.
     ///
     /// # Safety
     /// It is a stream of this rank's device and outlives what is returned.
@@ -331,8 +330,8 @@ impl Rank {
         Event::create(&self.seat)
     }
 
-    /// Loads code on the rank's device; the same code is loaded once. To be done before kernels that wait for others
-    /// run there, for which loading may wait.
+    /// Loads code on the rank's device; the same code is loaded once. Call it before kernels that wait for others run
+    /// there: loading may wait for them.
     ///
     /// # Errors
     /// [`Error::Gpu`] with the compiler's words; [`Error::Unsupported`] on the CPU, see [`Kernel::host`].
@@ -348,7 +347,7 @@ impl Agent {
         if rank < num_ranks { Ok(()) } else { Err(Error::NoSuchRank { rank, num_ranks }) }
     }
 
-    /// The address `at` of so many bytes in one heap.
+    /// The address `at` of this many bytes in one heap.
     fn in_heap(&self, at: *const u8, bytes: usize) -> Result<*mut u8, Error> {
         let heaps = &self.world.heaps;
         let whole = heaps.locate(at).filter(|found| (bytes as u64) <= heaps.size() - found.offset);

@@ -18,7 +18,7 @@ use crate::world::World;
 const MOST_HOSTS: usize = 16;
 const MOST_BLOCKS: usize = 32;
 
-/// One line for each host thread and each block that has not finished, the longest-waiting kind first.
+/// One line for each host thread and each block that has not finished; the kind that has waited longest comes first.
 pub(crate) fn report(world: &World) -> String {
     let areas = world.control.areas();
     let hosts = (0..).zip(areas).map(|(rank, area)| host(world, rank, area) + &stopped(area)).collect();
@@ -46,7 +46,7 @@ fn limited(out: &mut String, lines: Vec<String>, most: usize, what: &str) {
     }
 }
 
-/// The ranks whose host threads are not in the barrier that everyone is to meet in now.
+/// The ranks whose host threads are missing in the current barrier.
 pub(crate) fn missing(world: &World) -> Vec<u32> {
     if let Some(far) = &world.far {
         return far.missing(far.generation()).collect();
@@ -56,7 +56,7 @@ pub(crate) fn missing(world: &World) -> Vec<u32> {
     areas.filter(|(_, area)| !in_barrier(area, current)).map(|(rank, _)| rank).collect()
 }
 
-/// Whether the rank has come to the host barrier number `current`, and not gone on.
+/// Whether the rank is in the host barrier number `current`.
 pub(crate) fn in_barrier(area: &RankArea, current: u32) -> bool {
     matches!(area.host.state(), HostState::InCollective | HostState::Leaving)
         && area.host.generation.load(Ordering::Relaxed) == current
@@ -91,13 +91,13 @@ fn host(world: &World, rank: u32, area: &RankArea) -> String {
     }
 }
 
-/// That a rank's process cannot go on, if so.
+/// A note if a rank's process cannot go on.
 fn stopped(area: &RankArea) -> String {
     let stopped = stopped_process(area);
     stopped.map_or_else(String::new, |pid| format!("; process {pid}: {}", ProcessState::Stopped))
 }
 
-/// The rank's process, if a signal has stopped it and that can be seen from here.
+/// The rank's process, if this process can see that a signal has stopped it.
 pub(crate) fn stopped_process(area: &RankArea) -> Option<i32> {
     let (pid, namespace) = (&area.host.pid, area.host.namespace.load(Ordering::Relaxed));
     let pid = pid.load(Ordering::Relaxed).cast_signed();
@@ -137,7 +137,7 @@ fn waiting(world: &World, slot: &BlockSlot) -> String {
     format!("wait at {loc}: flag {flag_text}: saw {saw}, expected {compare} {expected},")
 }
 
-/// What a waiting block waits for, and where; no address where the flag is in no heap.
+/// A waiting block's flag and condition; no address if the flag is in no heap.
 pub(crate) fn flag(slot: &BlockSlot) -> (Condition, Option<HeapAddress>) {
     let expected = slot.expected.load(Ordering::Relaxed);
     let condition = Condition::decode(slot.condition.load(Ordering::Relaxed), expected);

@@ -12,6 +12,7 @@ use crate::collective;
 use crate::control::{Control, HostState};
 use crate::crash;
 use crate::driver::Device;
+use crate::engine::nvshmem::Nvshmem;
 use crate::error::Error;
 use crate::far::EngineRanks;
 use crate::heap::{DEFAULT_HEAP_SIZE, heap_stride};
@@ -28,39 +29,49 @@ use symm_abi::heap::{MAX_RANKS, RESERVED_BYTES};
 
 /// Stack of a host thread, in bytes.
 const HOST_STACK: usize = 8 << 20;
-/// The largest heap: with all ranks mapped it still fits half of the address space.
+/// The largest heap: with all ranks mapped, half of the address space still holds it.
 const MAX_HEAP_SIZE: u64 = 1 << 39;
 
-/// Most bytes of all heaps together on GPUs: an aligned range of the next power of two, 64 TiB, is one that the 128 TiB
-/// of a process cannot hold beside what else is there.
+/// The largest size of all heaps together on GPUs: the 128 TiB of a process cannot hold an aligned range of the next
+/// power of two, 64 TiB, besides everything else.
 const MAX_GPU_RANGE: u64 = 32 << 40;
 
 /// How to run.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// Which ranks there are.
+    /// How many ranks there are, and where.
     pub ranks: Ranks,
     /// Bytes of each rank's heap; the first [`RESERVED_BYTES`] of it belong to symm.
     pub heap_size: u64,
-    /// Time for the whole run, from when all ranks have joined; with [`crate::join`] for each call.
+    /// The time limit for the whole run, from when all ranks have joined; with [`crate::join`], for each call.
     pub timeout: Option<Duration>,
     /// Whether to record a [`Trace`].
     pub trace: bool,
-    /// What kernels run on.
+    /// The kind of device that kernels run on.
     pub device: Device,
-    /// Whether threads that no rank knows of set flags: helpers of the caller's. Then ranks that all wait for each
-    /// other are no deadlock, and only a timeout ends what never comes.
+    /// Whether helper threads of the caller, unknown to any rank, set flags. Then ranks that all wait for each other
+    /// are no deadlock, and only a timeout ends a wait that is never satisfied.
     pub helpers_signal: bool,
+    /// What reaches ranks on other GPUs, where that is not mapped memory alone.
+    pub engine: Option<EngineOfGpus>,
+}
+
+/// The engine of a run whose ranks are processes with NVIDIA GPUs: NVSHMEM. All ranks have the same.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EngineOfGpus {
+    /// How many ranks, from rank 0 on, count as one node: those of others are far whether they are mapped or not. With
+    /// `None` a rank is near where the engine has mapped its memory.
+    pub domain: Option<u32>,
 }
 
 /// Where the ranks are.
 #[derive(Debug, Clone)]
 pub enum Ranks {
-    /// All of this many in this process.
+    /// This many, all in this process.
     Threads(u32),
     /// One in this process, the others in other processes of this host.
     Process(Bootstrap),
-    /// One in this process, the others wherever an engine reaches them.
+    /// One in this process, the others on any node that an engine reaches.
     Engine(EngineRanks),
 }
 
@@ -68,11 +79,11 @@ impl Config {
     /// A run with default heaps, no timeout and no trace.
     #[must_use]
     pub fn new(ranks: Ranks) -> Self {
-        let (timeout, trace, helpers_signal) = (None, false, false);
-        Self { ranks, heap_size: DEFAULT_HEAP_SIZE, timeout, trace, device: Device::Cpu, helpers_signal }
+        let (timeout, trace, helpers_signal, engine) = (None, false, false, None);
+        Self { ranks, heap_size: DEFAULT_HEAP_SIZE, timeout, trace, device: Device::Cpu, helpers_signal, engine }
     }
 
-    /// Whether there can be such a run.
+    /// Whether the configuration is valid.
     ///
     /// # Errors
     /// [`Error::InvalidConfig`].
@@ -91,32 +102,36 @@ impl Config {
             let mend = "heap_size has to be more than 2 MiB, which symm uses itself, and at most 512 GiB";
             return Err(Error::InvalidConfig { what, mend });
         }
+        let takes_engine = matches!((&self.ranks, &self.device), (Ranks::Process(_), Device::Cuda(_)));
+        if self.engine.is_some() && (!takes_engine || self.trace) {
+            let mend = "NVSHMEM reaches ranks that are processes, each with an NVIDIA GPU, and records no timeline";
+            return Err(Error::InvalidConfig { what: "an engine of GPUs".to_owned(), mend });
+        }
         let whole = u64::from(ranks) * heap_stride(self.heap_size);
         if !matches!(self.device, Device::Cpu) && whole > MAX_GPU_RANGE {
             let what = format!("{ranks} heaps of {} bytes on GPUs, {whole} bytes of addresses", self.heap_size);
-            let mend =
-                "they lie in one range that is aligned to its size, and have at most 32 TiB there: make them smaller";
+            let mend = "they lie in one range aligned to its size, which holds at most 32 TiB: make them smaller";
             return Err(Error::InvalidConfig { what, mend });
         }
         Ok(())
     }
 
-    /// What a world has to know of it.
+    /// The settings that a world needs.
     fn mode(&self, joined: bool) -> Mode {
         Mode { trace: self.trace && !joined, joined, helpers_signal: self.helpers_signal }
     }
 }
 
-/// What came of a run that ended by itself.
+/// The result of a run that ended by itself.
 #[derive(Debug)]
 pub struct Outcome<T> {
     /// What `body` returned on each rank of this process, in the order of ranks.
     pub values: Vec<T>,
-    /// The checks that failed in this process. Any failure makes the run one that failed.
+    /// The checks that failed in this process. Any of them makes the run a failure.
     pub checks: CheckFailures,
     /// Whether all that the program printed in this process could be written: [`Error::System`] if not.
     pub printed: Result<(), Error>,
-    /// What happened on all ranks, when asked for. With a process for each rank, rank 0 has it.
+    /// What happened on all ranks, if requested. With a process for each rank, rank 0 has it.
     pub trace: Option<Trace>,
 }
 
@@ -126,8 +141,8 @@ pub struct Outcome<T> {
 pub struct Failure {
     /// The first fault of any rank.
     pub error: Error,
-    /// What happened on the ranks that could still tell it, as in [`Outcome::trace`]. What had begun and not ended,
-    /// such as a wait that nobody answered, ends with the run.
+    /// What happened on the ranks that could still report it, as in [`Outcome::trace`]. An unfinished event, such as an
+    /// unsatisfied wait, ends with the run.
     pub trace: Option<Box<Trace>>,
 }
 
@@ -137,11 +152,11 @@ impl From<Error> for Failure {
     }
 }
 
-/// Calls `body` once on each rank of this process, each on a thread of its own, and waits for all ranks to return.
+/// Calls `body` once on each rank of this process, each on its own thread, and waits for all ranks to return.
 ///
 /// # Errors
-/// The first fault of any rank. Threads that were blocked then stay parked forever, with whatever `body` holds: a
-/// caller should report the error and end the process. Failed checks are no error here; see [`Outcome::checks`].
+/// The first fault of any rank. Blocked threads then stay parked forever, with everything that `body` holds: a caller
+/// should report the error and end the process. Failed checks are no error here; see [`Outcome::checks`].
 pub fn run<T, F>(config: &Config, body: F) -> Result<Outcome<T>, Failure>
 where
     T: Send + 'static,
@@ -150,7 +165,7 @@ where
     crash::install();
     let (world, links) = World::start(config, false)?;
     let world = Arc::new(world);
-    // Others learn why this rank goes, instead of its death.
+    // The others learn why this rank leaves, instead of seeing it die.
     let tell = |error: &Error| world.fail(world.local()[0].rank, Error::Program(error.to_string()));
     let monitor = (!links.is_empty()).then(|| Monitor::start(&world, links)).transpose().inspect_err(tell)?;
     let hosts = Hosts::start(&world, body).inspect_err(tell)?;
@@ -209,10 +224,15 @@ fn in_process(config: &Config, bootstrap: &Bootstrap, joined: bool) -> Result<(W
     bootstrap.announce()?;
     let prepared = config.device.open().and_then(|driver| {
         driver.prepare(&[rank])?;
-        let heap = driver.create_heap(rank, config.heap_size)?;
-        Ok((driver, heap))
+        let engine = config.engine.as_ref().map(|_| Nvshmem::load()).transpose()?;
+        // The heap is the engine's where there is one.
+        let heap = match engine {
+            Some(_) => memory::create("symm-no-heap", 0)?,
+            None => driver.create_heap(rank, config.heap_size)?,
+        };
+        Ok((driver, engine, heap))
     });
-    let (driver, heap) =
+    let (driver, engine, heap) =
         prepared.map_err(|error| cannot(rank, &error)).inspect_err(|error| bootstrap.decline(&error.to_string()))?;
     let (heap_size, mode, device) = (config.heap_size, config.mode(joined), driver.name());
     let trace = mode.trace;
@@ -220,7 +240,16 @@ fn in_process(config: &Config, bootstrap: &Bootstrap, joined: bool) -> Result<(W
     let control = Control::map(session.control, bootstrap.num_ranks as usize)?;
     let identities =
         driver.queues().map(|_| peers::identities(&control, rank, driver.identity(rank))).unwrap_or_default();
-    let heaps = driver.map_heaps(session.heaps, config.heap_size, &[rank], &identities)?;
+    let heaps = match engine {
+        None => driver.map_heaps(session.heaps, config.heap_size, &[rank], &identities)?,
+        Some(engine) => {
+            let domain = config.engine.as_ref().and_then(|engine| engine.domain);
+            let node = |other: u32| domain.map_or(0, |ranks| other / ranks.max(1));
+            let is_of_node = |other| node(other) == node(rank);
+            let id = peers::engine_id(&control, rank, &engine)?;
+            driver.map_engine(engine, (rank, bootstrap.num_ranks, config.heap_size), id, &is_of_node)?
+        }
+    };
     Ok((World::new(control, heaps, None, &[rank], driver, mode)?, session.links))
 }
 
@@ -286,7 +315,7 @@ impl<T: Send + 'static> Hosts<T> {
     /// The values of ranks that have all returned.
     fn join(self) -> Vec<T> {
         for thread in self.threads {
-            // The thread caught its panics; all of its ranks have returned.
+            // The thread caught its panics, and all ranks have returned.
             let _ = thread.join();
         }
         lock(&self.values).drain(..).flatten().collect()
@@ -303,7 +332,7 @@ fn host<T>(world: &Arc<World>, rank: u32, body: &dyn Fn(&Rank) -> Result<T, Erro
         let rank_view = Rank::new(world, rank, None);
         let enter = || {
             world.driver.enter(rank)?;
-            // Nobody may write into a heap on a device before its rank has cleared the signal pad.
+            // No rank may write into a heap on a device before its owner has cleared the signal pad.
             let elsewhere = world.local().len() < world.num_ranks() as usize;
             if elsewhere && world.driver.queues().is_some() { collective::enter(agent) } else { Ok(()) }
         };
@@ -322,7 +351,7 @@ fn host<T>(world: &Arc<World>, rank: u32, body: &dyn Fn(&Rank) -> Result<T, Erro
     })
 }
 
-/// What a panic said.
+/// The message of a panic.
 pub(crate) fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(ToString::to_string);
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())

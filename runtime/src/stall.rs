@@ -1,5 +1,5 @@
-//! Says once what a run on GPUs waits for, where nothing else would: the blocks of a device cannot be looked into, so
-//! nobody can be sure of a deadlock of theirs, and without a timeout the run goes on forever.
+//! Prints once what a run on GPUs waits for. A device's blocks cannot be inspected, so a deadlock of theirs is never
+//! certain, and without a timeout the run would wait silently forever.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -8,9 +8,9 @@ use crate::clock;
 use crate::report::{barrier, report};
 use crate::world::World;
 
-/// Time between two looks at barriers: a block that waits for the same ones in both is told of.
+/// Time between two looks at barriers: a block that waits for the same ranks in both is reported.
 const LOOK_EVERY: Duration = Duration::from_secs(3);
-/// How long kernels may run, and no rank come further, until they are told of: some take that long.
+/// How long kernels may run without any rank's progress before they are reported: some take this long.
 const QUIET: Duration = Duration::from_secs(60);
 
 /// What was seen at the last look.
@@ -18,14 +18,14 @@ const QUIET: Duration = Duration::from_secs(60);
 pub(crate) struct Stall {
     told: bool,
     transitions: Vec<u64>,
-    /// Since when those are the same, in the clock's nanoseconds.
+    /// Since when they have been the same, in the clock's nanoseconds.
     since: u64,
     looked: u64,
     waiting: Vec<barrier::OnDevice>,
 }
 
 impl Stall {
-    /// Looks now and then. The process of rank 0 speaks for all.
+    /// Looks now and then. Only the process of rank 0 reports.
     pub(crate) fn look(&mut self, world: &World) {
         if self.told || world.driver.queues().is_none() || world.local()[0].rank != 0 {
             return;
@@ -42,9 +42,9 @@ impl Stall {
         (self.looked, self.waiting) = (clock::now(), waiting);
         let runs = || world.control.areas().iter().any(|area| barrier::is_on_device(world, area));
         let what = if waits {
-            format!("blocks on GPUs have waited in a barrier for {LOOK_EVERY:?} and more")
+            format!("blocks on GPUs have waited in a barrier for {LOOK_EVERY:?} or more")
         } else if clock::since(self.since) >= QUIET && runs() {
-            format!("kernels have run on GPUs for {QUIET:?}, and no rank has come further")
+            format!("kernels have run on GPUs for {QUIET:?}, and no rank has made progress")
         } else {
             return;
         };

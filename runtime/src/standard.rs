@@ -1,5 +1,5 @@
-//! Standard input and outputs of a process that closed them (`2>&-`): the next descriptors that it makes get their
-//! numbers, and whatever a library prints there would reach a heap or another rank.
+//! Standard input and outputs of a process that closed them (`2>&-`): its next descriptors would get their numbers, and
+//! what a library prints there would reach a heap or another rank.
 
 use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd};
 
@@ -9,7 +9,7 @@ use rustix::stdio::{raw_stderr, stderr, stdin, stdout};
 
 use crate::error::Error;
 
-/// Opens /dev/null where one of them is closed, as Rust's programs do before `main`.
+/// Opens /dev/null in place of a closed one, as Rust programs do before `main`.
 pub(crate) fn keep_apart() -> Result<(), Error> {
     let closed = |fd: BorrowedFd| fcntl_getfd(fd) == Err(Errno::BADF);
     while [stdin(), stdout(), stderr()].into_iter().any(closed) {

@@ -1,10 +1,10 @@
-//! Recognises runs that cannot end, without a deadline and without ever being wrong, if none but ranks and their blocks
-//! set flags: a caller that has helpers which do says so (`Config::helpers_signal`).
+//! Recognises runs that cannot end, without a deadline and without ever being wrong, provided that only ranks and their
+//! blocks set flags. A caller whose helpers do says so (`Config::helpers_signal`).
 //!
-//! A deadlock: each host thread has returned, or is in a collective operation that is not complete, or in a launch of
-//! which blocks are left; each of those is parked in a wait without timeout, on a flag in a heap that does not satisfy
-//! it now; and between the first look and the last no thread changed its state. Then none of them wrote a flag in
-//! between, and nothing is left that could write one.
+//! A deadlock: each host thread has returned, or is in an incomplete collective operation, or in a launch with
+//! unfinished blocks. Each of those blocks is parked in a wait without timeout, on a flag in a heap that does not
+//! satisfy it now. And between the first look and the last, no thread changed its state. Then none of them wrote a flag
+//! in between, and nothing is left that could write one.
 
 use std::sync::atomic::{Ordering, fence};
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::report::{flag, in_barrier, launched, missing, report};
 use crate::world::World;
 
-/// How long nothing may have changed before a deadlock is reported. Not needed for certainty: it spares the looks.
+/// How long the state must be unchanged before a deadlock is checked for. It makes looks rarer, not more certain.
 const QUIET: Duration = Duration::from_secs(2);
 
 /// Remembers since when nothing changed.
@@ -44,7 +44,7 @@ impl Detector {
 /// A rank that has returned will not come to the barrier in which others already are.
 fn rank_returned(world: &World) -> Option<Error> {
     let areas = world.control.areas();
-    // In this order: who is seen as returned here cannot be among those who complete the barrier read afterwards.
+    // In this order: a rank seen as returned here cannot complete the barrier that is read afterwards.
     let returned: Vec<u32> =
         (0..).zip(areas).filter(|(_, area)| area.host.state() == HostState::Returned).map(|(rank, _)| rank).collect();
     if returned.is_empty() {

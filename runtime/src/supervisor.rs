@@ -15,12 +15,12 @@ use crate::world::{WRITES_FAULT_IN, World};
 
 /// Time between two looks for stopped processes.
 const LOOK_FOR_STOPPED_EVERY: Duration = Duration::from_millis(500);
-/// How often in a row a process is seen as stopped before the others say so.
+/// How often in a row a process must be seen stopped before the others report it.
 const STOPPED_FOR: u32 = 6;
 
 /// The longest sleep between two looks.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// How long something may take.
+/// A deadline and its length.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Limit {
     /// The whole run.
@@ -30,7 +30,7 @@ pub(crate) enum Limit {
 }
 
 impl Limit {
-    /// The time that is over, if it is.
+    /// The time that has passed, if it has.
     fn over(self, world: &World, start: Instant) -> Option<Duration> {
         match self {
             Self::Run(limit) => (start.elapsed() >= limit).then_some(limit),
@@ -61,10 +61,10 @@ pub(crate) fn supervise(world: &World, limit: Option<Limit>) -> Result<(), Error
     }
     Err(world
         .fault()
-        .unwrap_or_else(|| Error::Program("stopped, because a rank died while it reported a fault".to_owned())))
+        .unwrap_or_else(|| Error::Program("stopped because a rank died while it reported a fault".to_owned())))
 }
 
-/// Likewise, and leaves the fault where it is.
+/// The same, but leaves the fault in place.
 pub(crate) fn watch(world: &World, limit: Option<Limit>) {
     let start = Instant::now();
     let mut detector = Detector::default();
@@ -101,11 +101,11 @@ pub(crate) fn watch(world: &World, limit: Option<Limit>) {
     }
 }
 
-/// Says who is stopped while others wait: nothing else would tell it, without a timeout.
+/// Reports stopped ranks while others wait: without a timeout, nothing else would.
 #[derive(Debug, Default)]
 struct Stopped {
     looked: Option<Instant>,
-    /// For each rank, how often in a row it was stopped.
+    /// For each rank, how often in a row it was seen stopped.
     seen: Vec<u32>,
 }
 
@@ -118,14 +118,14 @@ impl Stopped {
         let areas = world.control.areas();
         self.seen.resize(areas.len(), 0);
         let stopped: Vec<_> = areas.iter().map(stopped_process).collect();
-        // One of those who go on speaks for all.
+        // Only one of the running processes reports it.
         let speaks = stopped.iter().position(Option::is_none) == Some(world.local()[0].rank as usize);
         for ((rank, pid), seen) in (0..).zip(stopped).zip(&mut self.seen) {
             *seen = if pid.is_some() { seen.saturating_add(1) } else { 0 };
             if let Some(pid) = pid.filter(|_| *seen == STOPPED_FOR && speaks) {
                 eprintln!(
                     "symm: rank {rank} (process {pid}) has been stopped by a signal such as SIGSTOP for {:?}, and the \
-                     others wait for it; `kill -CONT {pid}` lets it go on",
+                     others wait for it; `kill -CONT {pid}` resumes it",
                     LOOK_FOR_STOPPED_EVERY * STOPPED_FOR
                 );
             }

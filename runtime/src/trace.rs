@@ -17,10 +17,9 @@ pub(crate) use record::{Recorder, Sink};
 pub struct Trace {
     /// In no particular order.
     pub events: Vec<Event>,
-    /// Events left out because a process, or on a GPU a launch, recorded too many. Those that came first are kept.
+    /// Events dropped because a process, or on a GPU a launch, recorded too many. The earliest are kept.
     pub dropped: u64,
-    /// For each rank on a GPU, by how many nanoseconds the times of what its blocks did may be wrong: their clock is
-    /// not the host's.
+    /// For each rank on a GPU, the error of its blocks' times in nanoseconds: their clock is not the host's.
     pub clock_errors: BTreeMap<u32, u64>,
 }
 
@@ -33,7 +32,7 @@ pub struct Event {
     pub block: Option<u32>,
     /// Start in nanoseconds of `CLOCK_MONOTONIC`, the same for all processes of a host.
     pub start: u64,
-    /// End in the same clock; equal to `start` for a signal of the CPU, of which only one moment is known.
+    /// End in the same clock; equal to `start` for a signal on the CPU, for which only one moment is known.
     pub end: u64,
     /// `file:line:col`.
     pub loc: Arc<str>,
@@ -86,11 +85,11 @@ pub enum What {
     },
     /// An access to another rank's heap.
     Transfer {
-        /// Which.
+        /// The kind of access.
         kind: TransferKind,
         /// The other rank.
         peer: i32,
-        /// Where in its heap; `None` when outside of every heap.
+        /// Where in its heap; `None` outside every heap.
         offset: Option<u64>,
         /// Bytes.
         bytes: u64,
@@ -103,7 +102,7 @@ pub enum What {
         peer: i32,
         /// Whether the flag was set or added to.
         op: SignalOp,
-        /// Its value after the signal; a GPU's does not say what it was when it adds.
+        /// Its value after the signal; unknown for an addition on a GPU.
         value: Option<u64>,
     },
     /// `symm.wait`.

@@ -25,7 +25,7 @@ const FIRST_SLEEP: Duration = Duration::from_millis(1);
 /// The longest sleep, and so the longest delay that a lost wake can cause.
 const LONGEST_SLEEP: Duration = Duration::from_millis(50);
 
-/// The same where an engine sets flags.
+/// The same for flags that an engine sets.
 const FIRST_FAR_SLEEP: Duration = Duration::from_micros(100);
 const LONGEST_FAR_SLEEP: Duration = Duration::from_millis(2);
 
@@ -61,13 +61,13 @@ pub(crate) struct Wait<'a, F> {
     /// The 32 bits of the flag to sleep on.
     pub(crate) word: &'a AtomicU32,
     pub(crate) condition: Condition,
-    /// How long until it gives up; forever when `None`.
+    /// The timeout; `None` waits forever.
     pub(crate) limit: Option<Duration>,
     pub(crate) loc: Loc<'a>,
 }
 
 impl<F: Flag> Wait<'_, F> {
-    /// Waits; false when it gave up.
+    /// Waits; false after its timeout.
     #[inline]
     pub(crate) fn run(&self, agent: &Agent) -> bool {
         let start = if agent.recorder.is_some() || self.limit.is_some() { clock::now() } else { 0 };
@@ -90,7 +90,7 @@ impl<F: Flag> Wait<'_, F> {
         }
     }
 
-    /// Polls up to `polls` times; the value that satisfied the condition.
+    /// Polls up to `polls` times; returns the value that satisfied the condition.
     #[inline]
     fn spin(&self, polls: u32) -> Option<u64> {
         for _ in 0..polls {
@@ -139,7 +139,7 @@ impl<F: Flag> Wait<'_, F> {
         if let Some(parked) = parked {
             parked.fetch_add(1, Ordering::SeqCst);
         }
-        // An engine wakes nobody.
+        // An engine does not wake sleepers.
         let longest = if agent.world.far.is_some() { LONGEST_FAR_SLEEP } else { LONGEST_SLEEP };
         let mut sleep = if agent.world.far.is_some() { FIRST_FAR_SLEEP } else { first_sleep(agent) };
         let satisfied = loop {
@@ -185,7 +185,7 @@ fn leave(agent: &Agent) {
     agent.count_runnable(1);
     if let Some(slot) = agent.slot() {
         agent.transition();
-        // Whoever sees what this block does next also sees the transition.
+        // A thread that sees what this block does next also sees the transition.
         fence(Ordering::SeqCst);
         set_state(slot, BLOCK_RUNNING);
     }
@@ -203,7 +203,7 @@ fn first_sleep(agent: &Agent) -> Duration {
     (FIRST_SLEEP * per_core.max(1)).min(LONGEST_SLEEP)
 }
 
-/// Wakes who is parked on `flag`, after its value has changed.
+/// Wakes the threads parked on `flag`, after its value has changed.
 #[inline]
 pub(crate) fn wake(agent: &Agent, flag: *const u8, word: impl FnOnce() -> Option<&'static AtomicU32>) {
     let Some(found) = agent.world.heaps.locate(flag) else {

@@ -1,16 +1,16 @@
-//! What other threads may ask of a rank while it makes a call, and after it has left.
+//! What other threads may do for a rank while it makes a call, and after it has left.
 
 use crate::error::Error;
 use crate::rank::{Rank, Seat};
 
-/// A rank's run, seen from any thread. Its heaps stay mapped as long as this lives, also after the rank has left.
+/// A rank's run, seen from any thread. Its heaps stay mapped as long as this lives, even after the rank has left.
 #[derive(Debug, Clone)]
 pub struct Watch {
     seat: Seat,
 }
 
 impl Watch {
-    /// Whether the run goes on, for a caller that waits by itself.
+    /// Whether the run goes on, for a caller that waits by other means.
     ///
     /// # Errors
     /// [`Error::Stopped`] when it has failed.

@@ -29,15 +29,15 @@ pub(crate) struct World {
     pub(crate) control: Control,
     pub(crate) heaps: HeapMap,
     pub(crate) driver: Box<dyn Driver>,
-    /// What reaches ranks that are not mapped, if anything does.
+    /// The engine that reaches ranks whose heaps are not mapped, if there is one.
     pub(crate) far: Option<Far>,
     pub(crate) checks: Checks,
     pub(crate) trace: Option<Sink>,
     /// Whether all that the program printed in this process could be written.
     pub(crate) printed: Mutex<std::io::Result<()>>,
-    /// Cores that this process may use.
+    /// The number of cores that this process may use.
     pub(crate) cores: i32,
-    /// Whether the ranks' host threads are the caller's own, to whom a fault has to be returned.
+    /// Whether the ranks' host threads belong to the caller: then a fault is returned to it.
     pub(crate) joined: bool,
     /// See [`crate::Config::helpers_signal`].
     pub(crate) helpers_signal: bool,
@@ -63,9 +63,9 @@ pub(crate) struct LocalRank {
     pub(crate) allocator: Mutex<Allocator>,
     /// Collective operations called so far.
     pub(crate) collectives: AtomicU64,
-    /// Whether a thread is in a call for it that has to be the only one.
+    /// Whether a thread is in a call for it: there may be only one.
     pub(crate) busy: AtomicBool,
-    /// Whether it leaves, and its caller is elsewhere.
+    /// Whether its leave is pending.
     pub(crate) leaves: AtomicBool,
 }
 
@@ -124,12 +124,12 @@ impl World {
         &self.local
     }
 
-    /// The one that is `rank`, which must be local.
+    /// The local rank `rank`, which must be one.
     pub(crate) fn local_rank(&self, rank: u32) -> &LocalRank {
         &self.local[(rank - self.local[0].rank) as usize]
     }
 
-    /// Whether there are cores left for spinning: as many as threads that want one.
+    /// Whether there are enough cores for spinning: at least as many as running threads.
     #[inline]
     pub(crate) fn cores_suffice(&self) -> bool {
         self.control.runnable.0.load(Ordering::Relaxed) <= self.cores
@@ -154,11 +154,11 @@ impl World {
             far.tell(rank, &summary);
         }
         self.announce();
-        // Whoever waits in a host barrier looks whether the run has failed.
+        // Wakes threads in host barriers: they check whether the run has failed.
         futex::wake(&self.control.generation.0);
     }
 
-    /// Takes over a fault that another rank has told of through the engine.
+    /// Takes over a fault that another rank has reported through the engine.
     pub(crate) fn listen(&self) {
         let Some((rank, summary)) = self.far.as_ref().and_then(Far::heard) else { return };
         let slot = &self.control.fault;
@@ -170,7 +170,7 @@ impl World {
         }
     }
 
-    /// The fault because of which a thread stops that has not caused it.
+    /// The error of a thread that stops because of another's fault.
     pub(crate) fn stopped(&self) -> Error {
         let slot = &self.control.fault;
         let start = Instant::now();
@@ -198,8 +198,8 @@ impl World {
     }
 
     /// Closes the heaps of other processes once all ranks have returned, and waits until those have closed this one's:
-    /// before that it may not be freed. One that has died meanwhile, or is stopped, does not come: then what this
-    /// process has lent goes when it ends.
+    /// before that it may not be freed. A process that has died or is stopped does not close it; then this process's
+    /// heap is freed when it ends.
     pub(crate) fn part(&self) {
         let memory = self.heaps.memory();
         if !memory.has_others() || self.failed() {

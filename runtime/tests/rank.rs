@@ -23,7 +23,7 @@ fn on<T: Send + 'static>(
     threads.into_iter().map(|thread| thread.join().unwrap()).collect()
 }
 
-/// Likewise where no rank may fail.
+/// The same, where no rank may fail.
 fn well<T: Send + 'static>(
     ranks: u32,
     body: impl Fn(Rank) -> Result<T, Error> + Send + Sync + Clone + 'static,
@@ -130,8 +130,8 @@ fn a_rank_that_is_dropped_ends_the_run() {
         let text = ended[rank].as_ref().unwrap_err().to_string();
         assert_eq!(
             text,
-            "stopped, because rank 1 reported: rank 1 left the run without saying so; call Rank::leave (symm_leave) \
-             when all is done"
+            "stopped, because rank 1 reported: rank 1 was dropped without leaving the run; call Rank::leave \
+             (symm_leave) when all is done"
         );
     }
     let after = on(&threads(2), |rank| {
@@ -226,7 +226,7 @@ fn the_cpus_streams_are_done_at_once() {
         assert!(stream.is_done()? && after.has_happened()? && after.milliseconds_since(&before)? >= 3.0);
         stream.barrier()?;
         let text = stream.begin_capture().unwrap_err().to_string();
-        assert_has(&text, &["the driver cpu has no graphs: there every call does its work at once"]);
+        assert_has(&text, &["the driver cpu has no graphs: there every call does its work immediately"]);
         rank.leave()
     });
 }
@@ -257,7 +257,7 @@ fn a_rank_makes_one_call_at_a_time() {
     let (passed, has_come) = ended.recv().unwrap();
     assert!(passed.is_ok() && has_come, "before rank 1 has come: {passed:?}");
     let text = refused.unwrap_err().to_string();
-    assert_has(&text, &["rank 0 is in another call already, on another thread: a rank makes one call at a time"]);
+    assert_has(&text, &["another thread is already in a call for rank 0: a rank makes one call at a time"]);
     let ends = [early, late].map(|rank| thread::spawn(move || rank.leave()));
     for end in ends {
         end.join().unwrap().unwrap();
@@ -327,7 +327,7 @@ fn a_rank_is_abandoned_while_it_waits() {
         rank.barrier()
     });
     for error in ended.into_iter().map(Result::unwrap_err) {
-        assert_has(&error.to_string(), &["rank 1 left the run without saying so"]);
+        assert_has(&error.to_string(), &["rank 1 was dropped without leaving the run"]);
     }
 }
 

@@ -4,7 +4,8 @@
 
 module attributes {gpu.container_module} {
   gpu.module @kernels {
-    // Element i of rank r is 1000 r + i + 1. Rows: every third element, all, none, and every other lane, the odd first.
+    // Element i of rank r is 1000 r + i + 1. Rows: every third element, all, none, and every other lane, the
+    // odd first, but all of the first two vectors.
     gpu.func @write(%ctx: !symm.ctx, %data: memref<4x32xi32>) kernel {
       %c0 = arith.constant 0 : index
       %c1 = arith.constant 1 : index
@@ -46,7 +47,10 @@ module attributes {gpu.container_module} {
         %rows = vector.broadcast %row : i32 to vector<4xi32>
         %sum = arith.addi %rows, %lanes : vector<4xi32>
         %parity = arith.andi %sum, %ones : vector<4xi32>
-        %odd = arith.cmpi eq, %parity, %ones : vector<4xi32>
+        %odds = arith.cmpi eq, %parity, %ones : vector<4xi32>
+        %begins = arith.cmpi ult, %k, %c2 : index
+        %every = vector.broadcast %begins : i1 to vector<4xi1>
+        %odd = arith.ori %odds, %every : vector<4xi1>
         %count = arith.index_cast %i : index to i32
         %base = arith.addi %start, %count : i32
         %bases = vector.broadcast %base : i32 to vector<4xi32>
@@ -102,7 +106,9 @@ module attributes {gpu.container_module} {
           %sum = arith.addi %k, %i : index
           %rest = arith.remui %sum, %c2 : index
           %odd = arith.cmpi eq, %rest, %c1 : index
-          scf.yield %odd : i1
+          %begins = arith.cmpi ult, %k, %c2 : index
+          %on = arith.ori %odd, %begins : i1
+          scf.yield %on : i1
         }
         %count = arith.index_cast %i : index to i32
         %sum = arith.addi %theirs, %count : i32

@@ -4,6 +4,7 @@
     python3 test/device/comm.py --wheel target/wheels/symm-*.whl --ranks 2 4 --calls 1000000 --replays 10000
     python3 test/device/comm.py --wheel target/wheels/symm-*.whl --ranks 2 4 --faults
     python3 test/device/comm.py --wheel target/wheels/symm-*.whl --ranks 2 4 --domain 1 --calls 100000
+    python3 test/device/comm.py --wheel target/wheels/symm-*.whl --ranks 2 --domain 1 --engine nvshmem --replays 1000
 
 Each rank is a process. It needs torch and Triton; nothing is installed. Prints a line for each run, and what failed.
 `--faults` has ranks not come, in calls and in graphs, and all recover (test/python/ranks/comm_deadline.py).
@@ -147,10 +148,14 @@ def main():
     parser = parser_of(__doc__, calls=20_000, replays=10_000, heap=4096)
     parser.add_argument("--faults", action="store_true", help="ranks that do not come, instead of calls")
     parser.add_argument("--domain", type=int, help="ranks of a domain, where it divides the number of ranks")
+    parser.add_argument("--engine", choices=["nvshmem"], help="what reaches the ranks of other domains, in graphs too")
     options = parser.parse_args()
     if "RANK" in os.environ:
         return rank_main(options)
     from python import TESTS
+
+    if options.engine:
+        os.environ |= {"SYMM_ENGINE": options.engine, "SYMM_DOMAIN": str(options.domain or 1)}
 
     return run_all(TESTS / "comm_deadline.py" if options.faults else Path(__file__), options)
 

@@ -1,5 +1,5 @@
 """What happens when a run goes wrong: each fault ends within its deadline on every surviving rank, with an error that
-names rank and cause, and leaves no process, socket or shared memory behind; the next run works.
+names rank and cause, and leaves no process, socket or shared memory; the next run works.
 
 Ranks are started one by one, with the variables that torchrun sets. A wrong context table and ranks of different
 versions can't be had through symm-run; the runtime's own tests have them.
@@ -197,7 +197,7 @@ def try_one(scenario, symm_run, driver, size):
     while remains() and time.monotonic() < end:
         time.sleep(0.1)
     if remains():
-        raise AssertionError(f"left behind: {remains()}")
+        raise AssertionError(f"left over: {remains()}")
     world = World(symm_run, driver, size)
     try:
         world.start_all(HELLO)

@@ -29,6 +29,8 @@ TIMEOUTS = {"waiting": {}, "impatient": {}, "meeting": {"SYMM_TIMEOUT": "0.5"}, 
 # Kernels of bounds.py that leave their tensors.
 BOUNDS = ["forgotten_mask", "whole_program_outside", "before", "wrong_mask", "far_away", "source_of_a_copy",
           "flag_of_another", "packets"]  # fmt: skip
+# Another, where ranks are far.
+FAR_BOUNDS = "of_a_far_rank"
 
 
 def run(program, ranks, environment, seconds, arguments=()):
@@ -65,16 +67,19 @@ def main():
     parser.add_argument("--only", nargs="+", metavar="STEM", help="programs: ops, ring_of_slots, …")
     parser.add_argument("--speed", action="store_true", help="also measure, on two ranks and more")
     parser.add_argument("--device", choices=["gpu", "cpu"], default="gpu")
+    parser.add_argument("--engine", choices=["nvshmem"], help="what reaches far ranks")
+    parser.add_argument("--domain", type=int, help="how many ranks count as a node")
     parser.add_argument("--seconds", type=int, default=180, help="for one run")
     options = parser.parse_args()
     on_gpu = options.device == "gpu"
     names = ["host.py", "ops.py", "alias.py", "tma.py", "messages.py", "iris_host.py", "iris_triton.py", "worlds.py"]
-    names += ["iris_tiles.py", "flags.py", "teams.py", "streams.py", "packets.py", "each.py", "traces.py"]
+    names += ["iris_tiles.py", "flags.py", "teams.py", "streams.py", "packets.py", "each.py", "traces.py", "far.py"]
     # Triton's interpreter has no Gluon, and kernels that are compiled before a trace.
     names += ["graph.py", "iris_gluon.py", "traced.py"] if on_gpu else []
     programs = [(program, {}) for program in [*(TESTS / name for name in names), *sorted(EXAMPLES.glob("*.py"))]]
     programs += [(TESTS / "timeouts.py", {"CASE": case, **more}) for case, more in TIMEOUTS.items()]
-    bounds = [{}, *({"CASE": case} for case in BOUNDS if on_gpu)]
+    cases = [*BOUNDS, FAR_BOUNDS] if options.domain == 1 and max(options.ranks) > 1 else BOUNDS
+    bounds = [{}, *({"CASE": case} for case in cases if on_gpu)]
     programs += [(TESTS / "bounds.py", {"SYMM_BOUNDS_CHECKS": "1", **more}) for more in bounds]
     if options.only:
         programs = [(program, more) for program, more in programs if program.stem in options.only]
@@ -84,6 +89,8 @@ def main():
         path = os.pathsep.join(filter(None, [folder, os.environ.get("PYTHONPATH")]))
         environment = {**os.environ, "PYTHONPATH": path, "ROUNDS": str(options.rounds)}
         environment["REPEATS"] = str(options.repeats)
+        environment |= {"SYMM_ENGINE": options.engine} if options.engine else {}
+        environment |= {"SYMM_DOMAIN": str(options.domain)} if options.domain else {}
         if not on_gpu:
             environment["TRITON_INTERPRET"] = "1"
         if options.speed:
@@ -91,7 +98,7 @@ def main():
         for ranks in options.ranks:
             speed = [(TESTS / "speed.py", {})] if options.speed and ranks > 1 else []
             for program, more in programs + speed:
-                if ranks == 1 and more.get("CASE") == "meeting":
+                if ranks == 1 and more.get("CASE") in ("meeting", FAR_BOUNDS):
                     continue
                 with tempfile.TemporaryDirectory() as made:
                     told = {**environment, **more, "FOLDER": made}

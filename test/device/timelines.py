@@ -78,7 +78,7 @@ def show(done):
 
 
 def run_failed(symm_run, driver, ranks):
-    """The timeline of runs that hang: it shows who waits. How many were wrong."""
+    """The timeline of runs that hang: it shows which blocks wait. Returns how many were wrong."""
     failed = 0
     for mode in [[], ["--processes"]]:
         with tempfile.TemporaryDirectory() as scratch:

@@ -25,13 +25,18 @@ TUTORIALS = sorted((ROOT / "examples/python").glob("*.py"))
 SECONDS = 300
 
 
-def python(*command, folder=None, **environment):
+def python(*command, folder=None, given=None, **environment):
     """Runs Python with Triton's interpreter; what it has printed, and its status."""
-    run = {**os.environ, "TRITON_INTERPRET": "1", **environment}
-    paths = [str(HERE / "stand_in")] if importlib.util.find_spec("torch") is None else []
-    run["PYTHONPATH"] = os.pathsep.join([*paths, str(Path(symm.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+    run = {**os.environ, "TRITON_INTERPRET": "1", **environment, "PYTHONPATH": stand_ins()}
     command = [sys.executable, *map(str, command)]
-    return subprocess.run(command, capture_output=True, text=True, env=run, cwd=folder, timeout=SECONDS, check=False)
+    how = {"capture_output": True, "text": True, "timeout": SECONDS, "check": False}
+    return subprocess.run(command, input=given, env=run, cwd=folder, **how)
+
+
+def stand_ins():
+    """Python's path, with what stands in for torch where that is not installed."""
+    paths = [str(HERE / "stand_in")] if importlib.util.find_spec("torch") is None else []
+    return os.pathsep.join([*paths, str(Path(symm.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
 
 
 def checked(script, *options, **environment):
@@ -54,6 +59,16 @@ def test_case(case):
     report = found()[case]
     assert kinds(report) == CASES[case], report["text"]
     assert report["given_up"] == 0
+
+
+def test_the_checker_knows_every_op():
+    program = """if True:
+        from symm import _interpreter
+        from symm.check import _effects
+        print(*sorted(set(vars(_interpreter.Effects)) - set(dir(_effects.Checked))))
+        """
+    done = python("-c", program)
+    assert (done.stdout, done.returncode) == ("\n", 0), done
 
 
 def test_all_cases_say_what_they_find():
@@ -172,6 +187,7 @@ def test_a_script_gets_its_arguments_and_ends_as_it_says(tmp_path):
     ("body", "options", "status", "said"),
     [
         ("    tl.store(box, undefined)", (), 2, "NameError"),
+        ("    tl.store(box, undefined)", ("--exhaustive",), 2, "NameError"),
         (ASM, (), 2, "cannot run this: inline_asm"),
         (
             "    while True:\n        tl.store(box, 1)",
@@ -183,12 +199,19 @@ def test_a_script_gets_its_arguments_and_ends_as_it_says(tmp_path):
             "    while True:\n        pass",
             ("--seconds=10",),
             2,
-            "kernel kernel: nothing that the checker sees for 10 s",
+            "kernel kernel: no step that the checker sees for 10 s",
         ),
-        ("    pass", ("--replay=x",), 2, "'x' is no step of a schedule"),
+        ("    pass", ("--replay=x",), 2, "'x' is not a step of a schedule"),
         ("    pass", ("--ranks=0",), 2, "ranks must be 1 to"),
+        ("    pass", ("--steps=-1",), 2, "steps must be 0 to 2**64 - 1, not -1"),
+        ("    pass", ("--seconds=nan",), 2, "seconds must be more than 0, not nan"),
+        ("    pass", ("--programs=0",), 2, "programs must be 1 to 2**64 - 1, not 0"),
+        ("    pass", (f"--changes={1 << 64}",), 2, "changes must be 0 to 2**64 - 1"),
+        ("    pass", ("--exhaustive", "--executions=0"), 2, "executions must be 1 to 2**64 - 1, not 0"),
+        ("    pass", ("--executions=5",), 2, "--executions is the limit of --exhaustive"),
+        ("    pass", ("--html=-",), 2, "--html -: give a file"),
         ("    pass", ("--exhaustive", "--seed=1"), 2, "exclude each other"),
-        (UNALIGNED, (), 2, "no address of a value of 4 bytes"),
+        (UNALIGNED, (), 2, "not the address of a value of 4 bytes"),
     ],
 )
 def test_what_cannot_be_checked_is_said(tmp_path, body, options, status, said):
@@ -196,11 +219,22 @@ def test_what_cannot_be_checked_is_said(tmp_path, body, options, status, said):
     done = checked(script(tmp_path, body), *options)
     assert done.returncode == status, done.stdout + done.stderr
     assert said in done.stdout + done.stderr
+    assert "PanicException" not in done.stderr
 
 
 def test_no_script(tmp_path):
     done = checked(tmp_path / "none.py")
     assert done.returncode == 2 and "FileNotFoundError" in done.stderr
+    (tmp_path / "empty.py").write_text("")
+    done = checked(tmp_path / "empty.py", "--schedules=0")
+    assert done.returncode == 2 and "empty.py has not called symm.init, so nothing was checked" in done.stderr
+
+
+def test_a_report_that_cannot_be_written(tmp_path):
+    command = f'{sys.executable} -m symm.check --schedules=0 "{script(tmp_path, "    pass")}" > /dev/full'
+    run = {**os.environ, "PYTHONPATH": stand_ins()}
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, env=run, timeout=SECONDS, check=False)
+    assert (done.returncode, done.stderr) == (2, "symm.check: OSError: [Errno 28] No space left on device\n")
 
 
 def test_as_a_function_of_a_test(tmp_path):

@@ -31,6 +31,23 @@ def test_a_page_that_cannot_be_written(tmp_path):
     assert done.returncode == 2 and "ArgumentError: symm.check: html: " in done.stderr
 
 
+RELAXED = """    if st.rank(world) == 0:
+        st.store(world, box, 7, 1)
+        st.signal(world, flag, 1, 1, sem="relaxed")
+    else:
+        st.wait(world, flag, 1)
+        tl.store(box + 1, tl.load(box))"""
+
+
+def test_what_the_compiler_would_repair_is_found_and_no_repair(tmp_path):
+    page = tmp_path / "page.html"
+    done = checked(script(tmp_path, RELAXED), "--schedules=0", f"--html={page}", "--json")
+    assert done.returncode == 1, done.stdout + done.stderr
+    [finding] = json.loads(done.stdout)["findings"]
+    assert (finding["kind"], finding["severity"]) == ("missing-release", "error")
+    assert not any("repair" in text.lower() for text in (done.stdout, done.stderr, page.read_text()))
+
+
 def test_what_is_allowed_is_said_and_does_not_fail(tmp_path):
     allowed = tmp_path / "allowed"
     allowed.write_text(f"script.py:{LINE} race either rank may win\n*.py never-waited of nothing here\n")
@@ -38,6 +55,9 @@ def test_what_is_allowed_is_said_and_does_not_fail(tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"script.py:{LINE}:5: allowed: race ({allowed}:1): either rank may win\n" in done.stdout
     assert f"{allowed}:2: allows nothing that was found\n" in done.stdout
+    by_input = checked(tmp_path / "script.py", "--schedules=0", "--allow=-", given=allowed.read_text())
+    assert by_input.returncode == 0, by_input.stdout + by_input.stderr
+    assert f"script.py:{LINE}:5: allowed: race (-:1): either rank may win\n" in by_input.stdout
     assert "symm.check: nothing else found; 1 execution tried; 1 allowed; " in done.stdout
     report = json.loads(checked(script(tmp_path), "--schedules=0", f"--allow={allowed}", "--json").stdout)
     [each] = report["allowed"]
@@ -48,8 +68,8 @@ def test_what_is_allowed_is_said_and_does_not_fail(tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("\nscript.py race", "allowed:2: it says no reason: write after 'race'"),
-        ("script.py rcae why", "allowed:1: 'rcae' is no kind of finding"),
+        ("\nscript.py race", "allowed:2: the reason is missing: write after 'race'"),
+        ("script.py rcae why", "allowed:1: 'rcae' is not a kind of finding"),
         ("script.py", "allowed:1: write PLACE KIND REASON"),
         (None, "No such file"),
     ],

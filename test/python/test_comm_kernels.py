@@ -12,6 +12,7 @@ from triton.experimental.gluon import language as gl
 from symm.comm._deadline import WatchedContext
 from symm.comm.kernels_direct import direct_all_reduce, direct_exchange
 from symm.comm.kernels_exchange import exchange, meet
+from symm.comm.kernels_floats import send_floats
 from symm.comm.kernels_packets import send_packets
 from symm.comm.kernels_two_shot import two_shot
 
@@ -97,6 +98,32 @@ def test_packets_compile(number, target):
                                  BLOCK=256))  # fmt: skip
 
 
+FLOATS = [name for name, (item, _) in ELEMENTS.items() if name.startswith(("fp", "bf")) and item <= 4]
+
+
+@pytest.mark.parametrize(("element", "target"), [*halves(FLOATS, TARGETS)])
+def test_floats_compile(element, target):
+    op = OPS[FLOATS.index(element)]
+    for world, whole in ((2, True), (3, False)):
+        text = machine_text(compiled(target, send_floats, element, WORLD=world, OP=op, ACC=tl.float32, WHOLE=whole,
+                                     SHAPE="all", BLOCK=512, PARTED=world == 3, SUBSET=world == 3))  # fmt: skip
+        # A line of 16 bytes for each of 256 threads: a float for each peer, and what clears a peer's.
+        one = r"st\.relaxed\.sys\.global\.v4\.b32" if target == "sm_90" else r"global_store_dwordx2 .*offset:8 sc0 sc1"
+        assert len(re.findall(one, text)) == 2 * (world - 1), text
+
+
+def test_half_as_many_lines_carry_an_all_reduce_of_floats():
+    text = machine_text(compiled("sm_90", send_floats, "bf16", warps=8, SHAPE="all", OP="sum", ACC=tl.float32,
+                                 WHOLE=True, BLOCK=512))  # fmt: skip
+    found = accesses(text)
+    assert found.count("st.relaxed.sys.global.v4.b32") == 2 and found.count("ld.relaxed.sys.global.v4.b32") == 2
+    assert not re.search(r"\b(fence|membar|atom|red)\b", text)
+    # What has come is taken by all threads before the first clears it.
+    loads, stores = ([at for at, access in enumerate(found) if access == f"{kind}.relaxed.sys.global.v4.b32"]
+                     for kind in ("ld", "st"))  # fmt: skip
+    assert "bar.sync" in found[loads[-1] : stores[-1]], found
+
+
 def test_small_all_reduce_is_loads_packets_polls_sums_and_stores():
     text = machine_text(compiled("sm_90", send_packets, "bf16", warps=8, SHAPE="all", OP="sum", ACC=tl.float32,
                                  WHOLE=True, BLOCK=256))  # fmt: skip
@@ -114,7 +141,8 @@ def accesses(text):
     return re.findall(r"\b(?:ld|st|atom|red|fence|bar)\.[\w.:]*", re.sub(r"\bld\.param\S*", "", text))
 
 
-@pytest.mark.parametrize("kernel", [send_packets, exchange, two_shot, direct_all_reduce, direct_exchange, meet])
+@pytest.mark.parametrize("kernel", [send_packets, send_floats, exchange, two_shot, direct_all_reduce, direct_exchange,
+                                    meet])
 def test_deadlines_cost_nothing_where_there_are_none(kernel):
     """A kernel without one is, to the letter, what it is with a context that knows of none."""
     settings = {"SHAPE": "all", "OP": "sum", "ACC": tl.float32, **of_bytes(2), "WHOLE": True}

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from symm import triton as st
 from symm.comm import _hierarchy, _plan, _table
 from symm.comm._candidates import candidates
 from symm.comm._geometry import Geometry, geometry_for
-from symm.comm._launch import Launch
+from symm.comm._launch import Launch, launcher
 from symm.comm._plan import Choice
 from symm.errors import ArgumentError, StagingError
 
@@ -20,12 +21,12 @@ ROW = {"ranks": 2, "call": "all_reduce", "element_bytes": 2, "bytes": 4096, "alg
 
 
 def table(*rows):
-    return _table.Table([{**ROW, **row} for row in rows])
+    return _table.TunedTable([{**ROW, **row} for row in rows])
 
 
 def fits(choice, count, itemsize, geometry, call):
     """Whether a choice asks for nothing that a kernel or the communicator's memory does not have."""
-    if choice.algorithm == "packets":
+    if choice.algorithm in ("packets", "floats"):
         return choice.programs <= geometry.programs and choice.programs * choice.block_bytes >= count * itemsize
     return (
         1 <= choice.programs <= geometry.programs
@@ -52,11 +53,23 @@ def test_choices_fit(call, geometry):
 
 def test_hierarchies_pay_for_large_messages_and_many_domains():
     for size, domain in ((4, 2), (8, 4), (16, 8), (72, 8), (1000, 8)):
-        paid = [_hierarchy.pays(size, domain, 1 << power) for power in range(3, 31)]
-        # From some size on.
-        assert paid == sorted(paid) and paid[-1]
-    assert not _hierarchy.pays(4, 2, 64 << 10) and _hierarchy.pays(4, 2, 1 << 20)
-    assert _hierarchy.pays(72, 8, 8)
+        for call in ("all_reduce", "all_gather", "reduce_scatter", "gather", "scatter"):
+            paid = [_hierarchy.pays(call, size, domain, 1 << power) for power in range(3, 31)]
+            # From some size on.
+            assert paid == sorted(paid) and paid[-1], (call, size, domain)
+    assert not _hierarchy.pays("all_reduce", 4, 2, 64 << 10) and _hierarchy.pays("all_reduce", 4, 2, 1 << 20)
+    calls = (*SUMS, "all_gather", "all_to_all", "broadcast", "gather", "scatter", "barrier")
+    assert all(_hierarchy.pays(call, 72, 8, 8) for call in calls)
+    # All bytes have to cross either way, and some go within the domain first.
+    assert not _hierarchy.pays("all_to_all", 16, 8, 64 << 20)
+
+
+def test_messages_of_one_rank_are_cut_into_shards_where_they_are_large():
+    costs = _hierarchy.Costs(72, 8)
+    for call in ("broadcast", "reduce"):
+        whole, sharded = ([each(1 << power, costs.between(call)) for power in (10, 24)]
+                          for each in (costs.whole, costs.sharded))  # fmt: skip
+        assert whole[0] < sharded[0] and whole[1] > sharded[1], call
 
 
 def test_the_model_of_hierarchies_has_the_figures_of_the_page():
@@ -90,10 +103,33 @@ def test_nearest_row_is_found():
     assert tuned.find(2, "all_reduce", 2, 0) is None
 
 
+def test_a_table_may_say_that_floats_show_that_they_have_come():
+    geometry, tuned = Geometry(2, 8, 16 << 20), table({"algorithm": "floats", "block_bytes": 2048})
+    what = 2, 2048, 2, geometry, True
+    found = {call: _plan.choose(tuned, call, *what, are_floats=True) for call in SUMS[:2]}
+    assert found["all_reduce"] == Choice("floats", 2, 2048, 4)
+    # Never the model itself.
+    assert found["reduce_scatter"] == _plan.default("reduce_scatter", *what) and found["reduce_scatter"][0] == "packets"
+    # What is no float, or has 8 bytes.
+    assert _plan.choose(tuned, "all_reduce", *what) == Choice("packets", 2, 2048, 4)
+    wide = _plan.choose(tuned, "all_reduce", 2, 512, 8, geometry, True, are_floats=True)
+    assert wide == Choice("packets", 2, 2048, 4)
+    # A communicator without lines for floats.
+    little = Geometry(2, 8, 7 << 20)
+    assert not little.has_floats
+    assert _plan.choose(tuned, "all_reduce", 2, 2048, 2, little, True, are_floats=True) == Choice("packets", 2, 2048, 4)
+    assert "floats" not in {choice.algorithm for choice in candidates("all_reduce", 2, 2048, 2, little, True)}
+    # More lines than the communicator has.
+    large = "all_reduce", 2, 1 << 17, 2, geometry, True
+    assert _plan.choose(tuned, *large, are_floats=True) == _plan.default(*large)
+    assert {choice.algorithm for choice in candidates("all_reduce", *what)} >= {"packets", "floats"}
+    assert "floats" not in {choice.algorithm for choice in candidates("reduce", *what)}
+
+
 def test_a_miss_takes_the_model():
     geometry = Geometry(2, 8, 16 << 20)
     what = "all_reduce", 2, 2048, 2, geometry, True
-    assert _plan.choose(_table.Table(), *what) == _plan.default(*what)
+    assert _plan.choose(_table.TunedTable(), *what) == _plan.default(*what)
     assert _plan.choose(table({"programs": 2, "block_bytes": 2048}), *what) == Choice("packets", 2, 2048, 4)
     # More lines than the communicator has.
     large = "all_reduce", 2, 1 << 17, 2, geometry, True
@@ -101,7 +137,7 @@ def test_a_miss_takes_the_model():
 
 
 @pytest.mark.parametrize(("change", "said"), [
-    ({"algorithm": "guess"}, "there is no algorithm 'guess'"), ({"warps": 3}, "a power of two is meant"),
+    ({"algorithm": "guess"}, "there is no algorithm 'guess'"), ({"warps": 3}, "it must be a power of two"),
     ({"warps": 64}, "a block has 32 at most"), ({"bytes": 0}, "bytes is 0"), ({"programs": "4"}, "programs is '4'"),
 ])  # fmt: skip
 def test_bad_rows(tmp_path, change, said):
@@ -133,6 +169,9 @@ def test_usual_geometry():
     assert usual(8 << 30, blocks=1000) == (132, 64 << 10)
     assert usual(8 << 30, staging=52 << 20) == (32, 64 << 10)
     assert geometry_for(2, 8 << 30, 100).programs == 64
+    # Lines for floats take nothing from the slots.
+    assert geometry_for(2, 8 << 30, 132).has_floats and geometry_for(2, 256 << 20, 132).has_floats
+    assert not geometry_for(2, 8 << 30, 132, staging=52 << 20).has_floats
     # Without a GPU nothing says how many there may be.
     assert geometry_for(2, 8 << 30, None).programs == 32
     assert geometry_for(2, 8 << 30, None, blocks=200).programs == 200
@@ -156,3 +195,25 @@ def test_what_a_launch_is_compiled_for(loose, aligned):
     kernel = Kernel()
     Launch(kernel, 1, 1, ("x", "y", "y"), {"WORLD": 2}, loose).compile()
     assert kernel.addresses == aligned
+
+
+@pytest.mark.parametrize("hooks", [(), None])
+def test_a_launch_with_other_switches_compiles_again(monkeypatch, hooks):
+    """`hooks`: those of Triton's launches, in this version and in another one."""
+    done = []
+
+    class Compiled(dict):
+        run, function, packed_metadata = (lambda self, *arguments: done.append("ran")), 0, ()
+
+        def __missing__(self, grid):
+            return lambda *arguments, **options: done.append("ran")
+
+    hook = type("Hook", (), {} if hooks is None else {"calls": []})()
+    monkeypatch.setattr("triton.knobs.runtime.launch_enter_hook", hook)
+    monkeypatch.setattr("triton.knobs.runtime.launch_exit_hook", hook)
+    launch = launcher(Compiled(), (1, 1, 1), (), lambda *arguments: done.append(f"compiled for {arguments}"))
+    launch(0, 1)
+    with st.options(strict=True):
+        launch(0, 2)
+    launch(0, 3)
+    assert done == ["ran", "compiled for (0, 2)", "ran"]

@@ -120,7 +120,7 @@ def wrong(table, p, flag, h, n, CASE: tl.constexpr):
     if CASE == 0:
         st.load(table, p, at)  # symm load: rank is a block, but the pointer is not
     elif CASE == 1:
-        st.store(table, p + at, 1, tl.arange(0, 64))  # symm store:
+        st.store(table, p + at, 1, tl.arange(0, 64))  # rank has shape [64], but the pointers have [32]
     elif CASE == 2:
         st.load(table, p + at, at * 0.5)  # rank must be an integer, not <['32'], fp32>
     elif CASE == 3:
@@ -150,7 +150,7 @@ def wrong(table, p, flag, h, n, CASE: tl.constexpr):
     elif CASE == 15:
         st.signal(table, flag, 0.5, at)  # value must be an integer, not 0.5
     elif CASE == 16:
-        st.signal(table, flag + tl.arange(0, 64), 1, at)  # symm signal:
+        st.signal(table, flag + tl.arange(0, 64), 1, at)  # rank has shape [32], but the pointers have [64]
     elif CASE == 17:
         st.signal(table, p, 1, at)  # a flag is an int32, uint32, int64 or uint64, but this one is fp32
     elif CASE == 18:
@@ -162,11 +162,11 @@ def wrong(table, p, flag, h, n, CASE: tl.constexpr):
     elif CASE == 21:
         st.atomic_add(table, h, 1, 1)  # there is no atomic_add of int16
     elif CASE == 22:
-        st.store(table, p + at, 1, [0, 1])  # rank must be an integer, not [0, 1]
+        st.store(table, p + at, 1, [0, 1])  # rank must be an integer, not the tuple (0, 1)
     elif CASE == 23:
-        st.load(table, p, 1, cache_modifier=".cg", eviction_policy="evict_last")  # with neither '.ca', '.cg' nor
+        st.load(table, p, 1, cache_modifier=".cg", eviction_policy="evict_last")  # cannot be combined with '.ca', '.cg'
     elif CASE == 24:
-        st.load(table, p, 1, volatile=True, eviction_policy="evict_first")  # with neither '.ca', '.cg' nor volatile
+        st.load(table, p, 1, volatile=True, eviction_policy="evict_first")  # cannot be combined with '.ca', '.cg' or
 
 
 SOURCE, FIRST = inspect.getsourcelines(wrong.fn)
@@ -177,5 +177,6 @@ CASES = [line for line in SOURCE if "  # " in line]
 def test_wrong_uses_name_the_line(case):
     with pytest.raises(symm.CompileError) as caught:
         compile_for("sm_90", wrong, KERNEL, CASE=case)
-    assert CASES[case].split("  # ")[1].strip() in str(caught.value)
+    # The line is shown below the message, with the comment.
+    assert CASES[case].split("  # ")[1].strip() in str(caught.value).rsplit("\n", 1)[0]
     assert (caught.value.file, caught.value.line) == (__file__, FIRST + SOURCE.index(CASES[case]))

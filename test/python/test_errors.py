@@ -25,7 +25,7 @@ def wrong(table, p, c, h, b, flag, n, CASE: tl.constexpr):
     elif CASE == 3:
         st.get(table, p, p, at)  # rank must be one integer, not a block
     elif CASE == 4:
-        st.load(table, p, -1)  # rank must be a number from 0 below the number of ranks, not -1
+        st.load(table, p, -1)  # rank must be at least 0 and below the number of ranks, not -1
     elif CASE == 5:
         st.load(table, p + at, 1, mask=at)  # mask must be boolean, not <['64'], int32>
     elif CASE == 6:
@@ -55,19 +55,19 @@ def wrong(table, p, c, h, b, flag, n, CASE: tl.constexpr):
     elif CASE == 18:
         st.load(table, p, 1, volatile=2)  # volatile must be True or False, not 2
     elif CASE == 19:
-        st.DeviceContext(n).barrier()  # symm DeviceContext: ctx must be a DeviceContext or the pointer
+        st.DeviceContext(n).barrier()  # symm DeviceContext: ctx must be a DeviceContext, or the World
     elif CASE == 20:
         st.atomic_cas(table, h, 1, 2, 1)  # there is no atomic_cas of fp16
     elif CASE == 21:
         st.load(table)  # missing 2 required positional arguments: 'ptr' and 'rank'
     elif CASE == 22:
-        st.store(table, p + at, tl.load(p + tl.arange(0, 32)), 1)  # symm store:
+        st.store(table, p + at, tl.load(p + tl.arange(0, 32)), 1)  # value has shape [32], but the pointers have [64]
     elif CASE == 23:
         st.store(table, c, 1, 1)  # ptr is a pointer to constants, and cannot be written to
     elif CASE == 24:
         st.store(table, p, "x", 1)  # value must be a number or a block, not 'x'
     elif CASE == 25:
-        st.store(table, p + tl.arange(0, 1), p + at, 1)  # symm store:
+        st.store(table, p + tl.arange(0, 1), tl.load(p + at), 1)  # value has shape [64], but the pointers have [1]
     elif CASE == 26:
         st.load(table, at, 1)  # ptr must be a pointer or a block of pointers, not
     elif CASE == 27:
@@ -82,6 +82,24 @@ def wrong(table, p, c, h, b, flag, n, CASE: tl.constexpr):
         st.put_signal(table, p, p, flag, n * 0.5, 1)  # value must be an integer, not fp32
     elif CASE == 32:
         st.wait(table, flag.to(tl.pointer_type(tl.int32)), n.to(tl.int64))  # value is int64, but the flag is int32
+    elif CASE == 33:
+        st.put(table, p + at, p + tl.arange(0, 32), 1)  # dst has shape [32], but src has [64]
+    elif CASE == 34:
+        st.wait_any(table, flag + at, 1, mask=tl.arange(0, 32) > 1)  # mask has shape [32], but the pointers have [64]
+    elif CASE == 35:
+        st.wait_all(table, flag + at, tl.arange(0, 16))  # value has shape [16], but the pointers have [64]
+    elif CASE == 36:
+        st.signal(table, flag + at, 1, tl.arange(0, 32))  # rank has shape [32], but the pointers have [64]
+    elif CASE == 37:
+        st.signal(table, flag + tl.arange(0, 16), 1, at % 32)  # rank has shape [64], but flag has [16]
+    elif CASE == 38:
+        st.wait_packet(table, flag, 1, 64, mask=tl.arange(0, 32) > 1)  # mask has shape [32], but the value has [64]
+    elif CASE == 39:
+        st.put_packet(table, flag + 2 * at, tl.load(flag + at), 1, 1, tl.arange(0, 16) > 1)  # mask has shape [16], but
+    elif CASE == 40:
+        st.load(table, p + at[:, None], at[None, :])  # rank has shape [1, 64], but the pointers have [64, 1]
+    elif CASE == 41:
+        st.wait_any(table, flag + at, 1, mask=False)  # mask is False everywhere: no flag could end this wait
 
 
 SOURCE = inspect.getsource(wrong.fn)
@@ -95,8 +113,10 @@ def test_message_and_line(case):
         compile_for("sm_90", wrong, SIGNATURE, CASE=case)
     error = caught.value
     code, message = CASES[case].strip().split("  # ")
-    assert message in error.message
-    assert code in error.message
+    # The line is shown below the message, with the comment.
+    said, shown = error.message.rsplit("\n", 1)
+    assert message in said
+    assert code in shown
     assert error.file == __file__
     assert error.line == FIRST + SOURCE.splitlines().index(CASES[case])
     assert str(error).startswith(f"{__file__}:{error.line}: symm ")

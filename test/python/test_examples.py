@@ -1,7 +1,6 @@
 """The kernels of examples/python/kernels are compiled for both targets; test_ranks.py runs them."""
 
 import importlib.util
-import inspect
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,9 +11,9 @@ from compiling import compile_for, machine_text
 FOLDER = Path(__file__).parents[2] / "examples/python/kernels"
 FILES = sorted(FOLDER.glob("*.py"))
 LINES = 40
-SIZES = {"BLOCK": 256, "BM": 16, "BN": 16, "BK": 16, "SLOTS": 2, "COLUMNS": 64, "WIDTH": 64, "EXPERTS": 2}
-NUMBERS = ("n", "step", "steps", "rows", "columns", "tasks", "senders", "M", "N", "K")
-ELEMENTS = {"table": "i64", "a": "fp16", "b": "fp16", "vector": "fp32", "total": "fp32", "parts": "fp32", "c": "fp32"}
+SIZES = {"BLOCK": 256, "BM": 16, "BN": 16, "N": 32, "K": 32, "SLOTS": 2, "COLUMNS": 64, "WIDTH": 64, "EXPERTS": 2}
+NUMBERS = ("n", "step", "steps", "rows", "columns", "tasks")
+ELEMENTS = {"world": "i64", "a": "fp16", "b": "fp16", "vector": "fp32", "total": "fp32", "parts": "fp32", "c": "fp32"}
 ELEMENTS |= {"cells": "fp32", "halo": "fp32", "tokens": "fp32", "inbox": "fp32", "part": "fp32", "whole": "fp32"}
 # Pointers that other kernels have as numbers.
 POINTERS = {("shift", "steps"), ("uneven_all_to_all", "rows")}
@@ -47,7 +46,7 @@ def test_kernel(file, target, monkeypatch):
         assert machine_text(compile_for(target, kernel, signature(kernel), **constants))
 
 
-def test_kernels_are_short(monkeypatch):
+def test_files_are_short():
     assert len(FILES) == 10
-    for kernel in (kernel for file in FILES for kernel in kernels(file, monkeypatch)):
-        assert len(inspect.getsource(kernel.fn).splitlines()) < LINES, kernel.__name__
+    for file in FILES:
+        assert len(file.read_text().splitlines()) < LINES, file

@@ -184,6 +184,12 @@ def rank_not_constant(p, context_tensor, peer):
 
 
 @triton.jit
+def rank_is_a_boolean(p, context_tensor, peer):
+    ctx = iris.DeviceContext.initialize(context_tensor, True, 2)
+    ctx.store(p, 1, 1)
+
+
+@triton.jit
 def traced(p, context_tensor, peer):
     ctx = iris.DeviceContext.initialize(context_tensor, 0, 2, tracing=True)
     ctx.store(p, 1, 1)
@@ -220,6 +226,7 @@ def engine_of_a_context(p, context_tensor, peer):
             2,
             "ctx must be a DeviceContext, or the World or context table",
         ),
+        (rank_is_a_boolean, {"context_tensor": "*i64"}, 2, "rank must be a tl.constexpr, as Iris demands"),
         (traced, {"context_tensor": "*i64"}, 2, "symm.iris has no tracing"),
         (wrong_rank, {"heap_bases": "*u64"}, 2, "symm store: rank must be an integer, not 1.5"),
     ],

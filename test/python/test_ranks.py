@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 import uuid
 from pathlib import Path
 
@@ -82,8 +83,10 @@ def test_wrong_kernel_names_the_line(case):
     name = next(line for line in reversed(lines[:at]) if line.startswith("def "))[4:].split("(")[0]
     [(output, status)] = outputs(start("wrong.py", 1, CASE=name))
     assert status == 1, output
-    assert WRONG[case].split("  # ")[1] in output
-    assert f"wrong.py:{at + 1}: symm " in output, output
+    # Above it the traceback shows the line, with the comment.
+    said = output.splitlines()[-1]
+    assert WRONG[case].split("  # ")[1] in said, output
+    assert f"wrong.py:{at + 1}: symm " in said, output
 
 
 DEAD = ("wait_for_the_dead", "spin_for_the_dead", "poll_for_the_dead", "load_for_the_dead", "look_for_the_dead")
@@ -99,13 +102,13 @@ def test_waiting_for_a_rank_that_fails_ends(case):
 
 
 DEADLOCKS = {
-    "nobody_signals": "wait for a flag of int32 at heap+0x200008 to be >= 3: it is 0",
-    "later_program": "{file}:{wait}: wait for a flag of int32 at heap+0x200000 to be == 1: it is 0",
-    "another_flag": "wait for several flags: they are 1, 1, 0, 0, 0, 0, 0, 0",
+    "nobody_signals": "wait for element 2 of {tensor} to be >= 3: it is 0",
+    "later_program": "{file}:{wait}: kernel later_program: wait for element 0 of {tensor} to be == 1: it is 0",
+    "another_flag": "several flags, first for element 2 of {tensor} to be >= 1: they are 1, 1, 0, 0, 0, 0, 0, 0",
     "no_packets": "wait_packet, epoch 7",
-    "one_in_a_barrier": "{file}:{barrier}: barrier number 1",
+    "one_in_a_barrier": "{file}:{barrier}: kernel one_in_a_barrier: barrier number 1",
     "barrier_of_the_host": "rank 1: World.barrier at {file}:{host}",
-    "barriers_of_two_programs": "rank 1: program (1, 0, 0), {file}:{wait}: barrier number 1",
+    "barriers_of_two_programs": "program (1, 0, 0), {file}:{wait}: kernel barriers_of_two_programs: barrier number 1",
     "one_has_ended": "rank 1: World.barrier at {file}:{host}",
 }
 
@@ -123,7 +126,9 @@ def test_a_deadlock_is_found_at_once(case, said):
 
     # The host's barrier after the launch is within a `try`.
     places = {"wait": first("# wait"), "barrier": first("st.barrier(world)"), "host": first("    world.barrier()")}
-    assert said.format(file=file, **places) in told, told
+    made = next(n for n, line in enumerate(lines, 1) if line.startswith("flags = world.zeros"))
+    tensor = f"World.zeros: torch.int32, (8,) (made at {file}:{made})"
+    assert said.format(file=file, tensor=tensor, **places) in told, told
 
 
 @pytest.mark.parametrize("ranks", [1, 4])
@@ -164,7 +169,8 @@ def test_the_page_on_kernels(tmp_path):
 
 
 TIMEOUTS = {"waiting": {}, "impatient": {}, "meeting": {"SYMM_TIMEOUT": "0.5"}, "receiving": {}, "in_a_helper": {},
-            "several": {}, "one_of": {}, "locked": {}, "testing": {}, "put_signalled": {}}  # fmt: skip
+            "several": {}, "one_of": {}, "locked": {}, "testing": {}, "put_signalled": {}, "spinning": {},
+            "spinning_there": {}, "trying": {}, "trying_several": {}}  # fmt: skip
 
 
 @pytest.mark.parametrize(("case", "environment"), TIMEOUTS.items())
@@ -173,9 +179,18 @@ def test_a_wait_has_a_time_out(case, environment):
         assert status == 0, output
 
 
-@pytest.mark.parametrize(("case", "ranks"), [("waiting", 1), ("meeting", 4), ("slow", 1), ("slow", 4), ("wrong", 1)])
+@pytest.mark.parametrize(
+    ("case", "ranks"), [("waiting", 1), ("meeting", 4), ("slow", 1), ("slow", 4), ("again", 1), ("wrong", 1)]
+)
 def test_time_outs_of_one_and_of_four_ranks(case, ranks):
     for output, status in outputs(start("timeouts.py", ranks, CASE=case)):
+        assert status == 0, output
+
+
+@pytest.mark.parametrize(("ranks", "domain"), [(2, 1), (4, 2)])
+def test_time_outs_of_far_ranks(ranks, domain):
+    """Far ranks are told by a signal, and their records are read by loads."""
+    for output, status in outputs(start("records.py", ranks, SYMM_DOMAIN=str(domain))):
         assert status == 0, output
 
 
@@ -235,6 +250,13 @@ def test_a_rank_that_ends_while_others_go_on_is_said():
         assert "rank 1: World.close at the end of the program\n" in output, output
 
 
+@pytest.mark.parametrize("status", [0, 3])
+def test_a_rank_that_leaves_with_a_status(status):
+    (looking, first), (_, second) = outputs(start("exits.py", 2, STATUS=str(status)))
+    assert (first, second) == (min(status, 1), status), looking
+    assert ("rank 1 ended by sys.exit(3)" in looking) == bool(status), looking
+
+
 def test_one_thread_joins_at_a_time():
     [(output, status)] = outputs(start("joins_twice.py", 1, WORLD_SIZE="2"))
     assert status == 0, output
@@ -257,7 +279,8 @@ def test_ranks_are_those_of_torch_distributed():
         ({"DEVICE": ""}, "symm.errors.ArgumentError: symm.init: no device \"\": cpu, cuda or hip"),
         ({"DEVICE": "tpu"}, "symm.errors.ArgumentError: symm.init: no device \"tpu\": cpu, cuda or hip"),
         ({"HEAP_SIZE": "-1"}, "symm.errors.ArgumentError: symm.init: heap_size must be a number of bytes, not -1"),
-        ({"TIMEOUT": "-1"}, "symm.errors.ArgumentError: symm.init: timeout must be a number of seconds, not -1"),
+        ({"TIMEOUT": "-1"}, "symm.errors.ArgumentError: symm.init: timeout must be a number of seconds above 0"),
+        ({"TIMEOUT": "0"}, "symm.errors.ArgumentError: symm.init: timeout must be a number of seconds above 0"),
         ({"HEAP_SIZE": str(1 << 70)}, "symm.errors.ArgumentError: symm.init: heap_size must be a number of bytes, not"),
         ({"HEAP_SIZE": "4096"}, "symm.errors.SymmError: a heap of 4096 bytes: heap_size has to be more"),
         ({"WORLD_SIZE": "four"}, "symm.errors.BootstrapError: environment variable WORLD_SIZE"),
@@ -299,7 +322,7 @@ def test_a_driver_that_is_too_old_is_said(tmp_path):
     shutil.copy(tmp_path / "libcuda.so", tmp_path / "libcuda.so.1")
     [(output, status)] = outputs(start("start.py", 1, DEVICE="cuda", LD_LIBRARY_PATH=str(tmp_path)))
     assert status == 1
-    message = "the driver is one for CUDA 11.8, too old: install one for CUDA 12.0 or later"
+    message = "the driver is for CUDA 11.8, which is too old: install one for CUDA 12.0 or later"
     assert "symm.errors.BootstrapError: " in output.splitlines()[-1], output
     assert message in output.splitlines()[-1], output
 
@@ -313,6 +336,30 @@ def test_ranks_that_differ_are_told():
         process.kill()
     told = [output for output, _ in outputs([processes[0][0], processes[1][0]])]
     assert all("the heap's size is 33554432 on rank 1 and 16777216 on rank 0" in output for output in told), told
+
+
+DISAGREEING = (
+    ({"SYMM_DOMAIN": "1"}, {"SYMM_DOMAIN": "2"}, "the domain is 2 on rank 1 and 1 on rank 0"),
+    ({"SYMM_DOMAIN": "1"}, {}, "the domain is not given on rank 1 and 1 on rank 0"),
+    ({"SYMM_ENGINE": "nvshmem"}, {}, "rank 0 could not join the run: symm.init: no engine reaches ranks on the CPU"),
+    ({}, {"SYMM_ENGINE": "a"}, "rank 1 could not join the run: symm.init: engine must be 'nvshmem' or None, not 'a'"),
+)
+
+
+@pytest.mark.parametrize(("first", "second", "said"), DISAGREEING)
+def test_ranks_that_disagree_on_the_engine_are_told_at_once(first, second, said):
+    run = uuid.uuid4().hex
+    processes = [start("start.py", 2, TORCHELASTIC_RUN_ID=run, TIMEOUT="60", **told) for told in (first, second)]
+    # Of each start, one rank.
+    extra = [processes[0].pop(1), processes[1].pop(0)]
+    for process in extra:
+        process.kill()
+    begin = time.monotonic()
+    for (output, status), own in zip(outputs([processes[0][0], processes[1][0]]), (first, second)):
+        # Who is wrong alone says so without the words for the others.
+        assert status == 1 and (said if own.get("SYMM_ENGINE") is None else said.split("run: ")[1]) in output, output
+    # Not after the time that ranks wait for each other.
+    assert time.monotonic() - begin < 45
 
 
 def test_absent_rank_is_named():

@@ -59,6 +59,15 @@ def test_every_algorithm_sends_what_it_has_to():
     assert sent(found["flat"], scale.FAR) == sent(found["hierarchy"], scale.FAR) == 8 * 100
     # The flat one sends a part to each of its domain, the other one also what is for others' domains.
     assert (sent(found["flat"], scale.NEAR), sent(found["hierarchy"], scale.NEAR)) == (3 * 100, 3 * 300)
+    # A part crosses once to each domain, and is then sent to all others of it.
+    for stages in (scale.all_gathers, scale.scatters):
+        found = stages(layout, nbytes)
+        assert (sent(found["flat"], scale.FAR), sent(found["hierarchy"], scale.FAR)) == (8 * nbytes, 2 * nbytes)
+        assert sent(found["hierarchy"], scale.NEAR) == 3 * 3 * nbytes
+    found = scale.broadcasts(layout, nbytes)
+    assert sent(found["whole"], scale.FAR) == 8 * nbytes and sent(found["hierarchy, whole"], scale.FAR) == 2 * nbytes
+    assert sent(found["hierarchy, in parts"], scale.FAR) == 2 * nbytes / 4
+    assert sent(found["hierarchy, in parts twice"], scale.FAR) == 2 * 2 * nbytes / 12
 
 
 def test_one_domain_has_no_hierarchy():
@@ -77,13 +86,13 @@ def test_the_page_has_what_the_script_prints(capsys):
 def test_predictions_are_a_floor():
     page = (ROOT / "docs/comm.md").read_text(encoding="utf-8")
     ratios = [predicted / seen for *_, predicted, seen in scale.check(page)]
-    assert len(ratios) == 34
+    assert len(ratios) == 51
     assert 0.49 < min(ratios) <= max(ratios) < 1
 
 
 def test_charts_are_written(tmp_path):
     scale.main(["--ranks", "8", "16", "--bytes", "1024", "65536", "--plot", str(tmp_path)])
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["scale_all_reduce.svg", "scale_all_to_all.svg"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(f"scale_{call}.svg" for call in scale.CALLS)
     assert "16 ranks, hierarchy" in (tmp_path / "scale_all_reduce.svg").read_text(encoding="utf-8")
 
 

@@ -13,13 +13,15 @@ import symm
 from symm.comm import hooks
 from symm.comm._deadline import TAGS
 from symm.comm._transfers import in_gluon
+from symm.comm.device import Lane, Message, send
 from symm.comm.kernels_channel import mail, swap, swap_in_place, transfer
 from symm.comm.seam import NETWORK, NODE
 
 POINTERS = ("table", "record", "send_dst", "recv_src", "rings", "signals", "to_signals", "from_signals", "flags",
-            "to_flags", "from_flags", "to_cursors", "from_cursors", "cursors", "inp", "out", "landing")  # fmt: skip
+            "to_flags", "from_flags", "to_cursors", "from_cursors", "cursors", "inp", "out", "landing", "staging",
+            "far_send_dst", "far_rings", "far_signals", "far_flags", "far_cursors")  # fmt: skip
 NUMBERS = {"to": "i32", "source": "i32", "rank_here": "i32"}
-TYPED = ("send_dst", "recv_src", "rings", "inp", "out", "landing")
+TYPED = ("send_dst", "recv_src", "rings", "inp", "out", "landing", "staging", "far_send_dst", "far_rings")
 GEOMETRY = {"SENDS": True, "RECEIVES": True, "BLOCKS": 32, "RING": 1 << 20, "GROUP": 1, "OUT_GROUP": 1, "WORDS": 512,
             "SEND_BLOCKS": 32, "RECV_BLOCKS": 32, "ME": 1, "WORLD": 3, "VECTOR": 1, "SEND_OPS": NODE, "RECV_OPS": NODE,
             "DOMAIN": 2, "NEAR_OPS": NODE, "FAR_OPS": NODE, "PRODUCE": hooks.produce, "CONSUME": hooks.consume,
@@ -127,12 +129,40 @@ def test_matrices_with_rows_are_read_by_more_than_an_element():
     assert re.search(r"ld\.global\.v4\.b32|ld\.global\.v2\.b64", text)
 
 
-@pytest.mark.parametrize("kernel", [transfer, mail], ids=lambda kernel: kernel.fn.__name__)
-def test_between_nodes_is_refused_when_compiled(kernel):
-    ways = {"SEND_OPS": NETWORK} if kernel is transfer else {"SEND_OPS": NETWORK, "RECEIVES": False}
-    said = "a channel between nodes is not available: NetworkTransport is a reserved"
-    with pytest.raises(symm.CompileError, match=said):
-        compiled("sm_90", kernel, "fp32", 1024, **ways)
+@pytest.mark.parametrize("target", ["sm_90", "gfx942"])
+@pytest.mark.parametrize("kernel", [transfer, swap, swap_in_place], ids=lambda kernel: kernel.fn.__name__)
+def test_between_nodes_compiles(kernel, target):
+    ways = {"FAR_OPS": NETWORK, "SEND_OPS": NETWORK}
+    assert machine_text(compiled(target, kernel, "fp32", 4096, **ways))
+    assert machine_text(compiled(target, kernel, "bf16", 1024, 32, 32, GROUP=4, OUT_GROUP=4, **ways))
+    assert machine_text(compiled(target, kernel, "fp32", 1024, 0, 0, GLUON_WARPS, True, **ways))
+
+
+def test_what_is_between_nodes_waits_for_staging():
+    near, far = (machine_text(compiled("sm_90", transfer, "i64", 8192, warps=32, SEND_OPS=ops, RECEIVES=False))
+                 for ops in (NODE, NETWORK))  # fmt: skip
+    # HEAD and SENT: before tiles that are full, and before those that are not.
+    assert 2 * near.count("ld.acquire.sys") == far.count("ld.acquire.sys") > 0
+    assert "ld.global.v2.b64" in far and "st.global.v2.b64" in far and "local" not in far
+
+
+@triton.jit
+def without_staging(table, region, flags, cursors, inp, OPS: tl.constexpr):
+    send(Lane(table, region, flags, flags, cursors, 1, 4, 1 << 16), Message(inp, 100, 1024), tl.program_id(0), 1, OPS,
+         hooks.produce)  # fmt: skip
+
+
+def test_a_lane_without_staging_is_told():
+    signature = {"table": "*i64", "region": "*fp32", "flags": "*i64", "cursors": "*i64", "inp": "*fp32"}
+    for ops in (NODE, NETWORK):
+        try:
+            compile_for("sm_90", without_staging, signature, list(signature), {"num_warps": 4}, OPS=ops)
+        except triton.CompilationError as error:
+            while error.__cause__ is not None:
+                error = error.__cause__
+            assert ops is NETWORK and "give the Lane the endpoint's staging" in str(error), error
+        else:
+            assert ops is NODE
 
 
 @pytest.mark.parametrize("in_front", [False, True], ids=["triton", "gluon"])

@@ -1,13 +1,18 @@
 """Switches of the compiler: in the environment, and of one kernel."""
 
+import threading
+
 import pytest
 import symm
 import symm.gluon as sg
 import symm.triton as st
 import triton
-from compiling import compile_for
+import triton.language as tl
+from compiling import TARGETS, compile_for
 from symm import _switches
+from triton.compiler.compiler import ASTSource
 from triton.experimental import gluon
+from triton.runtime.jit import MockTensor
 
 SIGNATURE = {"table": "*i64", "data": "*fp32"}
 
@@ -15,6 +20,11 @@ SIGNATURE = {"table": "*i64", "data": "*fp32"}
 @triton.jit
 def narrow(table, data):
     st.DeviceContext(table).atomic_add(data, 1.0, 1, scope="gpu")
+
+
+@triton.jit
+def arriving(table, flag):
+    st.DeviceContext(table).wait(flag, 1)
 
 
 @st.options(strict=True)
@@ -71,8 +81,13 @@ def test_wrong_switches(monkeypatch, tmp_path):
         st.options(strict=1)
     with pytest.raises(symm.ArgumentError, match="options: dump must be a folder, not 3"):
         st.options(dump=3)
-    with pytest.raises(symm.ArgumentError, match="is not a kernel: write it above @triton.jit"):
-        st.options(strict=True)(3)
+    with pytest.raises(symm.ArgumentError, match="options: dump must be a folder, not b'dumps'"):
+        st.options(dump=b"dumps")
+    with pytest.raises(TypeError, match="takes 1 positional argument"):
+        st.options(True)
+    for wrong in (3, narrow.fn, st.options):
+        with pytest.raises(symm.ArgumentError, match="is not a kernel: write it above @triton.jit"):
+            st.options(strict=True)(wrong)
     monkeypatch.setenv("SYMM_STRICT", "yes")
     with pytest.raises(symm.ArgumentError, match="SYMM_STRICT must be 0 or 1, not 'yes'"):
         compile_for("sm_90", narrow, SIGNATURE)
@@ -81,3 +96,125 @@ def test_wrong_switches(monkeypatch, tmp_path):
     monkeypatch.setenv("SYMM_DUMP", str(tmp_path / "file"))
     with pytest.raises(symm.ArgumentError, match="SYMM_DUMP: cannot write to "):
         compile_for("sm_90", narrow, SIGNATURE)
+
+
+class Driver:
+    """As on a machine with a GPU."""
+
+    def __init__(self, target):
+        self.target = TARGETS[target]
+
+    def get_current_target(self):
+        return self.target
+
+    def get_current_device(self):
+        return 0
+
+    def get_current_stream(self, device):
+        return 0
+
+
+def launched(kernel):
+    """A kernel as a launch finds it, or compiles it."""
+    return kernel.warmup(MockTensor(tl.int64), MockTensor(tl.float32), grid=(1,))
+
+
+def fresh(kernel):
+    """The same kernel, of which nothing is compiled in this process."""
+    return (gluon if type(kernel) is not type(narrow) else triton).jit(kernel.fn)
+
+
+@pytest.mark.parametrize("target", ["sm_90", "gfx942"])
+@pytest.mark.parametrize("kernel", [narrow, lenient], ids=["triton", "gluon"])
+@pytest.mark.filterwarnings("ignore::symm.SymmWarning")
+def test_a_launch_with_other_switches_compiles_again(monkeypatch, tmp_path, kernel, target):
+    monkeypatch.setattr(triton.runtime.driver, "_active", Driver(target))
+    # With which Triton looks at tensors of torch, on AMD GPUs.
+    monkeypatch.setenv("AMDGCN_USE_BUFFER_OPS", "0")
+    kernel = fresh(kernel)
+    plain = launched(kernel)
+    assert launched(kernel) is plain
+
+    def others():
+        """The same switches, in the environment and of a `with` block."""
+        monkeypatch.setenv("SYMM_BOUNDS_CHECKS", "1")
+        yield launched(kernel)
+        monkeypatch.delenv("SYMM_BOUNDS_CHECKS")
+        with st.options(bounds_checks=True):
+            yield launched(kernel)
+
+    text = "ptx" if target == "sm_90" else "amdgcn"
+    for other in others():
+        assert other is not plain and other.asm[text] != plain.asm[text]
+        assert "outside symm atomic ptr" in other.metadata.symm_waits
+    for folder in ("one", "another"):
+        with st.options(dump=tmp_path / folder):
+            assert launched(kernel) is not plain
+        assert len(list((tmp_path / folder).iterdir())) == 1
+    with pytest.raises(symm.CompileError, match="O2"), st.options(strict=True):
+        launched(kernel)
+    monkeypatch.setenv("SYMM_STRICT", "1")
+    with pytest.raises(symm.CompileError, match="O2"):
+        launched(kernel)
+    with st.options(strict=False):
+        assert launched(kernel).asm[text] == plain.asm[text]
+    monkeypatch.setenv("SYMM_STRICT", "perhaps")
+    with pytest.raises(symm.ArgumentError, match="SYMM_STRICT must be 0 or 1, not 'perhaps'"):
+        launched(kernel)
+    monkeypatch.delenv("SYMM_STRICT")
+    assert launched(kernel) is plain
+
+
+def test_what_goes_before_what(monkeypatch):
+    kernel = fresh(narrow)
+    outer, inner = st.options(strict=True, bounds_checks=False), st.options(strict=False)
+    with outer:
+        assert _switches.of(kernel) == (True, "", False, False, "")
+        with inner, inner:
+            assert _switches.of(kernel) == (False, "", False, False, "")
+            with pytest.raises(KeyError), st.options(dump="there"):
+                assert _switches.of(kernel).dump == "there"
+                raise KeyError
+        assert _switches.of(kernel).strict
+        other = threading.Thread(target=lambda: seen.append(_switches.of(kernel)))
+        seen = []
+        other.start()
+        other.join()
+        assert seen == [_switches.Switches()]
+    assert _switches.of(kernel) == _switches.Switches() and _switches.of_launch() == ""
+    # The launch, the decorators from the top down, the environment.
+    monkeypatch.setenv("SYMM_DUMP", "everywhere")
+    assert st.options(strict=True, dump="")(st.options(strict=False, bounds_checks=True)(kernel)) is kernel
+    assert _switches.of(kernel) == (True, "", True, False, "")
+    with st.options(bounds_checks=False, dump="here"):
+        assert _switches.of(kernel) == (True, "here", False, False, "")
+
+
+def test_a_decorator_above_autotune():
+    tuned = triton.autotune([triton.Config({})], key=[])(triton.heuristics({})(fresh(narrow)))
+    assert st.options(strict=True)(tuned) is tuned
+    assert _switches.of(tuned.fn.fn).strict
+
+
+def test_a_thread_that_compiles_for_another(monkeypatch):
+    """As where Triton compiles in the background."""
+    source = ASTSource(fresh(narrow), SIGNATURE)
+    with st.options(strict=True):
+        asked = source.hash()
+    hashes = []
+    thread = threading.Thread(target=lambda: hashes.extend([source.hash(), _switches.kept(source).strict]))
+    thread.start()
+    thread.join()
+    assert hashes == [asked, True]
+    # Who asks again is told anew.
+    assert source.hash() != asked and not _switches.kept(source).strict
+
+
+def test_a_kernel_is_compiled_once_with_time_outs_and_once_without(monkeypatch):
+    """Of a World with a time-out the table has another type."""
+    monkeypatch.setattr(triton.runtime.driver, "_active", Driver("sm_90"))
+    kernel = fresh(arriving)
+    tables = (tl.int64, tl.uint64, tl.int64, tl.uint64)
+    plain, watched, *again = (kernel.warmup(MockTensor(table), MockTensor(tl.int32), grid=(1,)) for table in tables)
+    assert "globaltimer" in watched.asm["ptx"] and "globaltimer" not in plain.asm["ptx"]
+    assert again[0] is plain and again[1] is watched

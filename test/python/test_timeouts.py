@@ -33,10 +33,10 @@ def each(ctx, flags, slots, OP: triton.language.constexpr, SECONDS: triton.langu
     elif OP == "packet":
         ctx.wait_packet(slots, 3, timeout=SECONDS)
     else:
-        polls(ctx, flags, OP, SECONDS)
+        polls(ctx, flags, slots, OP, SECONDS)
 
 
-def triton_polls(ctx, flags, OP: triton.language.constexpr, SECONDS: triton.language.constexpr):
+def triton_polls(ctx, flags, slots, OP: triton.language.constexpr, SECONDS: triton.language.constexpr):
     if OP == "all":
         ctx.wait_all(flags + triton.language.arange(0, 4), 3, timeout=SECONDS)
     elif OP == "any":
@@ -51,6 +51,24 @@ def triton_polls(ctx, flags, OP: triton.language.constexpr, SECONDS: triton.lang
         seen = ctx.atomic_or(flags, 0, 0)
         while seen < 3:
             seen = ctx.atomic_or(flags, 0, 0)
+    elif OP == "spin":
+        while triton.language.atomic_cas(flags, 0, 1) == 1:
+            ctx.num_ranks()
+    elif OP == "spin there":
+        while triton.language.atomic_xchg(ctx.as_remote(flags, 0), 1) != 0:
+            pass
+    elif OP == "try":
+        value, is_there = ctx.try_packet(slots, 3)
+        while not is_there:
+            value, is_there = ctx.try_packet(slots, 3)
+    elif OP == "try several":
+        missing = triton.language.arange(0, 8) >= 0
+        while triton.language.max(missing.to(triton.language.int32), 0) != 0:
+            value, is_there = ctx.try_packet(slots, 3, 8, triton.language.float16, mask=missing)
+            missing = missing & (is_there == 0)
+    elif OP == "own turn":
+        while triton.language.atomic_add(flags, 1) < 3:
+            ctx.fence()
     else:
         while ctx.atomic_add(flags, 1, 0) < 3:
             pass
@@ -111,22 +129,23 @@ def test_compiles(target, front_end, op):
 
 # Where the atomics of polls are, from its first line, and what is said of them.
 LOOPS = {"all": (2, "wait ge"), "any": (4, "wait ge any"), "cas": (6, "wait eq"), "test": (9, "wait ge"),
-         "carried": (14, "wait ge")}  # fmt: skip
+         "carried": (14, "wait ge"), "spin": (16, "wait ne"), "spin there": (19, "wait eq"), "try": (24, "wait_packet"),
+         "try several": (28, "wait_packet")}  # fmt: skip
 
 
-@pytest.mark.parametrize("op", [*LOOPS, "turn"])
+@pytest.mark.parametrize("op", [*LOOPS, "turn", "own turn"])
 @pytest.mark.parametrize("target", ["sm_90", "gfx942"])
 def test_loops_that_poll(target, op):
     def compiled(signature, seconds=None):
         return compile_for(target, triton_kernel, signature, OP=op, SECONDS=seconds)
 
-    if target == "gfx942" and op == "cas" and VERSION < (3, 7):
+    if target == "gfx942" and op in ("cas", "spin") and VERSION < (3, 7):
         pytest.skip("there is no atomic_cas")
     clock = "globaltimer" if target == "sm_90" else "s_memrealtime"
     off = compiled(PLAIN)
     assert clock not in machine_text(off) and not _waits(off)
     on = compiled(WATCHED)
-    if op == "turn":
+    if op in ("turn", "own turn"):
         # It is at work, and takes as long as it takes.
         assert clock not in machine_text(on) and not _waits(on)
         return

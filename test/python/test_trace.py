@@ -108,6 +108,39 @@ def test_a_picture_of_many_events_has_few_boxes():
     xml.etree.ElementTree.fromstring(svg)
 
 
+SLICE = {"ph": "X", "name": "load", "cat": "load", "pid": 0, "tid": 0, "ts": 1.0, "dur": 2.0, "args": {}}
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ([1, 2], "it has no list traceEvents"),
+        ({"weights": []}, "it has no list traceEvents"),
+        ({"traceEvents": {"ph": "X"}}, "it has no list traceEvents"),
+        ({"traceEvents": [3]}, "event 0 of traceEvents has no 'ph', which says what it is"),
+        (
+            {"traceEvents": [SLICE, {key: SLICE[key] for key in SLICE if key not in ("ts", "dur")}]},
+            "event 1 of traceEvents, 'load', has no ts, dur",
+        ),
+        ({"traceEvents": [SLICE | {"ts": "soon"}]}, "event 0 of traceEvents, 'load', has no ts"),
+        ({"traceEvents": [SLICE | {"args": [1]}]}, "event 0 of traceEvents, 'load', has no args"),
+        ({"traceEvents": [{"ph": "s", "pid": 0, "tid": 0, "id": 1}]}, "event 0 of traceEvents, 's', has no ts"),
+    ],
+)
+def test_what_a_file_lacks_for_a_picture_is_said(tmp_path, told, said):
+    path = tmp_path / "told.json"
+    path.write_text(json.dumps(told))
+    with pytest.raises(symm.ArgumentError) as raised:
+        symm.trace.plot(path)
+    assert str(raised.value) == f"symm.trace.plot: {path} is not a timeline: {said}"
+
+
+def test_a_picture_leaves_out_events_of_other_kinds(tmp_path):
+    path = tmp_path / "told.json"
+    path.write_text(json.dumps({"traceEvents": [SLICE, {"ph": "C"}, {"ph": "sf"}]}))
+    assert ">1 slices in" in symm.trace.plot(path).svg
+
+
 def test_a_compiled_kernel_on_the_cpu_is_not_recorded(tmp_path):
     program = "import symm\nwith symm.trace('out.json', world=symm.init(heap_size=4 << 20, device='cpu')): pass"
     stand_in = os.path.join(os.path.dirname(__file__), "stand_in")

@@ -11,7 +11,7 @@ import symm.triton as st
 import triton
 import triton.language as tl
 from compiling import compile_for, machine_text
-from symm import _host_kernels, _switches, _symm, _timeouts, _trace_clock, _trace_device
+from symm import _host_kernels, _switches, _symm, _timeouts, _trace_clock
 from symm._trace import merged
 from symm._trace_records import Found
 from triton.experimental import gluon
@@ -47,7 +47,7 @@ def gluon_exchange(world, data, flags, on, N: tl.constexpr):
 LINE = exchange.fn.__code__.co_firstlineno
 RECORDS = [
     (1, "kernel 0"), (7, "put_signal 64 add"), (8, "wait 0 eq"), (10, "load <64"), (10, "store <64"),
-    (12, "atomic 32 add"), (13, "barrier 0"),
+    (11, "wait_all 0 ge"), (12, "atomic 32 add"), (13, "barrier 0"),
 ]  # fmt: skip
 PAIRS = [(False, False), (False, True), (True, False), (True, True)]
 KERNELS = {"triton": exchange, "gluon": gluon_exchange}
@@ -80,7 +80,7 @@ def test_compiles(front_end, target):
     assert re.search(place, machine_text(on))
     # Begin and end of each record; what is inlined or unrolled has more.
     tags = [line.split("\t")[0] for line in on.metadata.symm_waits.splitlines()]
-    assert machine_text(on).count(clock) >= 2 * len(tags) == 2 * (7 if front_end == "triton" else 3)
+    assert machine_text(on).count(clock) >= 2 * len(tags) == 2 * (8 if front_end == "triton" else 3)
     for tag in map(int, tags):
         parts = [tag] if target == "sm_90" else [tag & 2**32 - 1, tag >> 32]
         assert all(re.search(rf"\b({part}|{part:#x})\b", machine_text(on)) for part in parts), tag
@@ -100,24 +100,49 @@ def test_kernels_of_different_switches_are_different():
     assert len({each.key() for each in every}) == len(every)
 
 
-def test_symms_own_kernels_are_not_recorded(tracing):
-    assert not _switches.of(_host_kernels.team_barrier).trace and _switches.of(exchange).trace
+def test_symms_own_kernels_are_recorded_too(tracing):
+    assert _switches.of(_host_kernels.team_barrier).trace and _switches.of(exchange).trace
     compiled = compile_for("sm_90", _host_kernels.team_barrier, {"team": "*i64", "words": "*i64"})
-    assert "globaltimer" not in machine_text(compiled)
+    assert "globaltimer" in machine_text(compiled)
 
 
-def test_what_is_compiled_already_is_compiled_once_more():
-    ran = []
-    run = _trace_device.on_twins(lambda kernel, *args, **keywords: ran.append((kernel, args, keywords)))
-    run(exchange, 1, grid=(2,))
-    with mock.patch.object(_switches.Tracing, "is_on", True):
-        run(exchange, 1, grid=(2,))
-        run(exchange)
-        run(_host_kernels.team_barrier)
-    (plain, *_), (twin, args, keywords), (again, *_), (ours, *_) = ran
-    assert plain is exchange and ours is _host_kernels.team_barrier and twin is again is not exchange
-    assert (args, keywords, twin.fn, twin.cache_key) == ((1,), {"grid": (2,)}, exchange.fn, exchange.cache_key)
-    assert twin.device_caches is not exchange.device_caches and twin.device_caches.default_factory.__self__ is twin
+@triton.jit
+def waits(world, flags, unsigned, N: tl.constexpr):
+    ctx, at = st.DeviceContext(world), tl.arange(0, N)
+    ctx.wait_any(unsigned + at, 5, compare="gt", mask=at < 3)
+    ctx.wait_all(flags + 16 * at, at.to(tl.int64), compare="eq", timeout=2.0)
+    while tl.sum(ctx.wait_all(flags + at, 1)) < 99:
+        ctx.signal(flags, 1, 0)
+    # A loop of the kernel's own.
+    while not ctx.test(flags, 1):
+        pass
+
+
+@pytest.mark.parametrize("target", ["sm_90", "gfx942"])
+@pytest.mark.parametrize("table", ["*i64", "*u64"])
+def test_waits_for_several_flags_compile(target, table, tracing):
+    made = compile_for(target, waits, {"world": table, "flags": "*i64", "unsigned": "*u32"}, N=8)
+    told = [line.split("\t")[-1] for line in made.metadata.symm_waits.splitlines()]
+    assert [each.removeprefix("trace ") for each in told if each.startswith("trace ")] == [
+        "kernel 0", "wait_any 0 unsigned gt", "wait_all 0 eq", "wait_all 0 ge", "signal 0 set",
+    ]  # fmt: skip
+    assert "globaltimer" in machine_text(made) or "s_memrealtime" in machine_text(made)
+
+
+@pytest.mark.parametrize("target", ["sm_90", "gfx942"])
+def test_kernels_of_collectives(target, tracing):
+    from test_comm_kernels import compiled, exchange, of_bytes, two_shot
+
+    for kernel in (exchange, two_shot):
+        made = compiled(target, kernel, "fp32", SHAPE="all", OP="sum", ACC=tl.float32, **of_bytes(4))
+        told = {line.split("\t")[-1].split()[1] for line in made.metadata.symm_waits.splitlines()}
+        assert {"kernel", "signal", "wait"} <= told, told
+
+
+def test_what_is_compiled_already_is_compiled_once_more(monkeypatch):
+    assert _switches.of_launch() == ""
+    monkeypatch.setattr(_switches.Tracing, "is_on", True)
+    assert _switches.of_launch() != ""
 
 
 @pytest.mark.parametrize(("target", "on_amd"), [("sm_90", False), ("gfx942", True)])
@@ -166,6 +191,9 @@ TAGS = {
     8: ("ring", "a.py", 8, "trace put_packet 32 packet"),
     9: ("ring", "a.py", 9, "trace wait_packet 32 packet"),
     10: ("ring", "a.py", 10, "wait ge"),
+    11: ("ring", "a.py", 11, "trace wait_all 0 ge"),
+    12: ("ring", "a.py", 12, "trace wait_any 0 unsigned ge"),
+    13: ("ring", "a.py", 13, "trace wait_all 0"),
 }
 
 
@@ -209,6 +237,23 @@ def test_events_are_those_of_the_interpreter():
         {**common, "name": "wait_packet", "begin": 720, "end": 730, "at": "a.py:9", "bytes": 32,
          "wait": [[[0, 128]], "eq", 3]},
     ]  # fmt: skip
+
+
+def several(first, count, stride, tag=11, value=3):
+    [event] = found(record(tag, 100, 110, first, count << 40 | max(count - 1, 0) * stride, value)).events
+    return event
+
+
+def test_waits_for_several_flags():
+    event = several(BASES[0] + 64, 4, 16)
+    assert (event["name"], event["signals"], event["peers"], event["bytes"]) == ("wait_all", [], [], 0)
+    assert event["wait"] == [[[0, 64], [0, 80], [0, 96], [0, 112]], "ge", 3]
+    assert several(BASES[0] + 8, 1, 0, 12, -1)["wait"] == [[[0, 8]], "ge", 2**64 - 1]
+    # A mask that leaves out all; flags that do not lie evenly; and a loop that asks for something else.
+    assert several(2**64 - 1, 0, 0)["wait"] == [[], "ge", 3]
+    [event] = found(record(11, 100, 110, BASES[0], 3 << 40 | 9, 3)).events
+    assert event["wait"] == [[[0, 0]], "ge", 3]
+    assert several(BASES[0], 2, 8, 13)["wait"] is None
 
 
 def test_a_block_of_ranks_has_the_numbers_of_its_team():

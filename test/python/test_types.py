@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 import symm.gluon
 import symm.triton
-from symm import _context, _flags, _ops, _packets, _signals
+from symm import _context, _flags, _floats, _ops, _packets, _signals
 
 USES = Path(__file__).parent / "typed/uses.py"
+STUB = Path(_ops.__file__).with_name("_symm.pyi")
 
 
 def test_right_and_wrong_uses(tmp_path):
@@ -24,11 +25,11 @@ def test_right_and_wrong_uses(tmp_path):
     options = ["--check-untyped-defs", "--no-implicit-reexport", "--ignore-missing-imports"]
     options += ["--follow-imports=silent", "--cache-dir", tmp_path]
     environment = {**os.environ, "MYPYPATH": str(package)}
-    done = subprocess.run([mypy, *options, USES], capture_output=True, text=True, check=False, env=environment)
+    done = subprocess.run([mypy, *options, USES, STUB], capture_output=True, text=True, check=False, env=environment)
     found = {int(line): message for line, message in re.findall(r"uses\.py:(\d+): error: (.*)", done.stdout)}
     lines = USES.read_text().splitlines()
     wanted = {number: line.split("  # wrong: ")[1] for number, line in enumerate(lines, 1) if "  # wrong: " in line}
-    assert found.keys() == wanted.keys(), done.stdout + done.stderr
+    assert found.keys() == wanted.keys() and "_symm.pyi" not in done.stdout, done.stdout + done.stderr
     for number, message in wanted.items():
         assert message in found[number], f"line {number}: {found[number]}"
 
@@ -37,8 +38,8 @@ def test_right_and_wrong_uses(tmp_path):
 def test_every_op_is_a_function_and_a_method(module):
     context, options, *ops = module.__all__
     assert options == "options"
-    assert ops == _ops.__all__ + _signals.__all__ + _flags.__all__ + _packets.__all__
-    defined = [value for each in (_ops, _signals, _flags, _packets) for value in vars(each).items()]
+    assert ops == _ops.__all__ + _signals.__all__ + _flags.__all__ + _packets.__all__ + _floats.__all__
+    defined = [value for each in (_ops, _signals, _flags, _packets, _floats) for value in vars(each).items()]
     assert set(ops) == {name for name, value in defined if getattr(value, "__triton_builtin__", False)}
     for op in ops:
         assert getattr(module, op).__doc__

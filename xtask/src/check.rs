@@ -18,6 +18,7 @@ const CHECKS: &[Check] = &[
     ("no library hides tests from ./x test", || none(&coverage::tests_left_out()?)),
     ("./x test runs every folder of test/", || none(&coverage::folders_not_tested()?)),
     ("published crates need published ones", || none(&release::unpublished_needs(&metadata()?))),
+    ("passes share code through ir and analysis", || none(&layout::rooms_used()?)),
     ("files are short", || none(&layout::long_files()?)),
     ("lines are short", || none(&layout::long_lines()?)),
     ("Python functions are short", || none(&layout::long_functions()?)),

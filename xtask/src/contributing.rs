@@ -32,7 +32,7 @@ impl Block {
     }
 }
 
-/// As [`run`]; a test that fails is an error.
+/// As [`run()`]; a test that fails is an error.
 pub fn check() -> Result<()> {
     let tally = run()?;
     ensure!(tally.failed.is_empty(), "tests of the examples failed: {}", tally.failed.join(", "));

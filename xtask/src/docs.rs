@@ -7,6 +7,10 @@ use std::process::Command;
 
 const MKDOCS: &str = "mkdocs-material==9.7.0";
 
+/// Rustdoc makes no page for a workspace, to which its own pages link.
+const FIRST_CRATE: &str = "<meta charset=\"utf-8\"><meta http-equiv=\"refresh\" content=\"0; \
+                           url=symm_runtime/index.html\"><a href=\"symm_runtime/index.html\">symm_runtime</a>\n";
+
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Leave out the crates' own documentation, which takes minutes the first time
@@ -18,15 +22,17 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let site = book()?;
     if !arguments.no_rust {
         let mut rustdoc = run::cargo();
-        run::run(rustdoc.args(["doc", "--workspace", "--no-deps", "--release", "--quiet"]))?;
+        rustdoc.args(["doc", "--workspace", "--no-deps", "--release", "--quiet"]).env("RUSTDOCFLAGS", "-D warnings");
+        run::run(&mut rustdoc)?;
         let _ = std::fs::remove_dir_all(site.join("rust"));
         run::run(Command::new("cp").arg("-r").arg(tree::target().join("doc")).arg(site.join("rust")))?;
+        std::fs::write(site.join("rust/index.html"), FIRST_CRATE)?;
     }
     println!("{}", site.join("index.html").display());
     Ok(())
 }
 
-/// Builds the pages; a link to what does not exist is an error. Returns the folder.
+/// Builds the pages; a link to what does not exist is an error, as in the crates' own. Returns the folder.
 pub fn book() -> Result<PathBuf> {
     let python = python::environment("docs", &[MKDOCS])?;
     let site = std::path::absolute(tree::target().join("site"))?;

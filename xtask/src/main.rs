@@ -1,4 +1,4 @@
-//! The project's own tool, behind `./x`: one file a command.
+//! The project's own tool, which `./x` runs: one file per command.
 
 #![forbid(unsafe_code)]
 
@@ -57,7 +57,7 @@ enum Command {
     Release,
     /// Build the book, one searchable site, into target/site
     Docs(docs::Arguments),
-    /// Measure: ./x bench [NAME] [ARGUMENT…]
+    #[command(about = "Measure: ./x bench [NAME] [ARGUMENT…]")]
     Bench(bench::Arguments),
     /// Mutate the lit corpus through symm-opt
     Fuzz(fuzz::Arguments),

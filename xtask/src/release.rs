@@ -1,4 +1,4 @@
-//! `./x release`: makes what a release is, and checks it. It publishes nothing.
+//! `./x release`: builds and checks everything in a release. It publishes nothing.
 
 use crate::check::metadata;
 use crate::{docs, python, run, tree};

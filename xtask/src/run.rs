@@ -33,7 +33,7 @@ pub fn output(command: &mut Command) -> Result<String> {
     String::from_utf8(output.stdout).with_context(|| format!("not UTF-8 from {line}"))
 }
 
-/// A command as one would type it in the root of the tree.
+/// A command as typed in the root of the tree.
 pub fn line(command: &Command) -> String {
     let program = Path::new(command.get_program());
     // Cargo is known by its full path only, which nobody types.

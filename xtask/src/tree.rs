@@ -1,7 +1,9 @@
 //! Where things are in the tree. Every command runs in its root.
 
+use crate::run;
 use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::{env, fs};
 
 /// Makes the root of the tree the current folder.
@@ -17,6 +19,12 @@ pub fn enter() -> Result<()> {
 pub fn read(path: impl AsRef<Path>) -> Result<String> {
     let path = path.as_ref();
     fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
+}
+
+/// What git tracks or would track.
+pub fn files() -> Result<Vec<String>> {
+    let list = run::output(Command::new("git").args(["ls-files", "--cached", "--others", "--exclude-standard"]))?;
+    Ok(list.lines().filter(|file| Path::new(file).is_file()).map(str::to_owned).collect())
 }
 
 /// Cargo's target folder.

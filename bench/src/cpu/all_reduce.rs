@@ -3,7 +3,7 @@
 use super::program::{Argument, Memory, Program, meet};
 use crate::Effort;
 use crate::samples::Samples;
-use crate::table::{Table, number};
+use crate::table::{TextTable, number};
 use anyhow::{Result, ensure};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -82,9 +82,9 @@ pub fn measure(effort: Effort) -> Result<Figures> {
 
 impl Figures {
     /// What the figures say.
-    pub fn table(&self) -> Table {
+    pub fn table(&self) -> TextTable {
         let Self { ranks, blocks, .. } = self;
-        let mut table = Table::new(&[&format!("{ranks} ranks × {blocks} blocks"), "ms"]);
+        let mut table = TextTable::new(&[&format!("{ranks} ranks × {blocks} blocks"), "ms"]);
         let mut row = |name: &str, seconds: f64| table.row([name.to_owned(), number(seconds * 1e3)]);
         row("the first, with allocation, check and the start of all threads", self.first);
         row("one all-reduce, median", self.whole.median());

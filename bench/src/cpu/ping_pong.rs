@@ -3,7 +3,7 @@
 use super::program::{Argument, Program, pin};
 use crate::Effort;
 use crate::samples::Samples;
-use crate::table::{Table, number, ratio};
+use crate::table::{TextTable, number, ratio};
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -109,8 +109,8 @@ impl Figures {
     }
 
     /// What the figures say.
-    pub fn table(&self) -> Table {
-        let mut table = Table::new(&["one message", "median ns", "fastest", "half lie within ±"]);
+    pub fn table(&self) -> TextTable {
+        let mut table = TextTable::new(&["one message", "median ns", "fastest", "half lie within ±"]);
         for (name, samples) in [("Rust atomics, by hand", &self.by_hand), ("symm.signal, symm.wait", &self.symm)] {
             let within = format!("{:.0} %", samples.spread() * 100.0);
             table.row([name.to_owned(), number(samples.median() * 1e9), number(samples.quantile(0.0) * 1e9), within]);

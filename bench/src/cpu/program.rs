@@ -122,7 +122,7 @@ pub fn meet(rank: &Rank) {
     unsafe { symm_rt_barrier_all(rank.ctx(), HERE.as_ptr()) }
 }
 
-/// Keeps the calling thread on one core, if there are so many.
+/// Keeps the calling thread on one core, if there are enough.
 pub fn pin(core: u32) {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let mut set = rustix::thread::CpuSet::new();

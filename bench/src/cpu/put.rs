@@ -3,7 +3,7 @@
 use super::program::{Argument, Memory, Program, meet, pin};
 use crate::Effort;
 use crate::samples::{Samples, processor_time};
-use crate::table::{Table, number, ratio};
+use crate::table::{TextTable, number, ratio};
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
 use std::hint::black_box;
@@ -87,8 +87,8 @@ pub fn measure(effort: Effort) -> Result<Vec<Size>> {
 }
 
 /// What the figures say.
-pub fn table(sizes: &[Size]) -> Table {
-    let mut table = Table::new(&[
+pub fn table(sizes: &[Size]) -> TextTable {
+    let mut table = TextTable::new(&[
         "size",
         "put GB/s",
         "memcpy, same buffers",

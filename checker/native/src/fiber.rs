@@ -1,15 +1,18 @@
 //! Tasks of compiled code: each runs on a stack of its own until it has something to ask.
 
 use crate::task::Context;
-use corosensei::stack::DefaultStack;
+use corosensei::stack::{DefaultStack, Stack};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::cell::Cell;
 use std::rc::Rc;
+use symm_checker::ahead::Ahead;
 use symm_checker::op::Answer;
 use symm_checker::run::Next;
 
 /// Bytes of a task's stack. Pages that nobody touches cost nothing.
 const STACK: usize = 512 << 10;
+/// Bytes of it that a function has at least.
+const SPARE: usize = 128 << 10;
 
 thread_local! {
     /// The task that runs on this thread.
@@ -40,7 +43,9 @@ impl Fiber {
     pub fn new(context: Rc<Context>, stacks: &mut Stacks) -> std::io::Result<Self> {
         // A stack that is reset drops nothing, so nothing is owned there.
         let inner = Rc::as_ptr(&context);
-        let coroutine = Coroutine::with_stack(stacks.take()?, move |yielder: &Yielder<Answer, Next>, _| {
+        let stack = stacks.take()?;
+        context.lowest.set(stack.limit().get() + SPARE);
+        let coroutine = Coroutine::with_stack(stack, move |yielder: &Yielder<Answer, Next>, _| {
             // SAFETY: the fiber has the context for as long as it has the stack.
             let context = unsafe { &*inner };
             context.set_yielder(yielder);
@@ -50,9 +55,11 @@ impl Fiber {
     }
 
     /// Goes on until the task asks or ends.
-    pub fn resume(&mut self, answer: Answer) -> Next {
+    pub fn resume(&mut self, answer: Answer, ahead: Option<&mut Ahead>) -> Next {
         let before = CURRENT.replace(Rc::as_ptr(&self.context));
+        self.context.set_ahead(ahead);
         let result = self.coroutine.resume(answer);
+        self.context.set_ahead(None);
         CURRENT.set(before);
         match result {
             CoroutineResult::Yield(next) => next,
@@ -75,6 +82,7 @@ impl Fiber {
 ///
 /// # Panics
 /// Compiled code does not run as a task: it is called through [`Fiber`] alone.
+#[inline]
 pub fn current<'t>() -> &'t Context {
     // SAFETY: set for as long as the task runs, which holds its context.
     unsafe { CURRENT.get().as_ref() }.expect("compiled code runs as a task")

@@ -1,6 +1,6 @@
 //! The functions that a host function calls ([`symm_abi::functions`]): memory, launches, collective calls, messages.
 
-use crate::calls::{bytes_at, put_bytes, wait};
+use crate::calls::{copy_bytes, wait};
 use crate::fiber::current;
 use crate::space::Place;
 use crate::state::{Collective, warps};
@@ -48,7 +48,7 @@ const MOST_TASKS: i64 = 1 << 15;
 /// Notes a call that all ranks have to make.
 fn collective(task: &Context, call: &Collective, loc: *const c_char) {
     if let Err((other, site)) = task.state.collective(task.rank, call, &task.state.site(loc)) {
-        task.fail(format!("this rank calls {call:?} where another one calls {other:?}, at {site}"), loc);
+        task.fail(format!("this rank {call}, where another one {other}, at {site}"), loc);
     }
 }
 
@@ -90,7 +90,7 @@ unsafe extern "C" fn symm_rt_barrier_all(_: *const i64, loc: *const c_char) {
 
 unsafe extern "C" fn symm_rt_copy(_: *const i64, dst: *mut u8, src: *const u8, bytes: u64, loc: *const c_char) {
     let task = current();
-    put_bytes(task, dst, bytes_at(task, src, bytes, loc), loc);
+    copy_bytes(task, dst, src, bytes, loc);
 }
 
 unsafe extern "C" fn symm_rt_launch(

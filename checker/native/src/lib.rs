@@ -27,6 +27,7 @@ use state::{Launching, Sites, State};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
+use symm_checker::ahead::Ahead;
 use symm_checker::op::Answer;
 use symm_checker::run::{Execution, Next, Program};
 use symm_checker::task::{Task, TaskId};
@@ -113,7 +114,7 @@ impl Program for Front {
         let launching = Launching { tasks: RefCell::new(tasks), most_threads: self.threads };
         let (space, sites) = (Rc::clone(&self.space), Rc::clone(&self.sites));
         let state = Rc::new(State::new(space, sites, launching, self.ranks, self.heap_size));
-        Box::new(Running { front: self, state, fibers: HashMap::new() })
+        Box::new(Running { front: self, state, fibers: Vec::new() })
     }
 }
 
@@ -121,7 +122,8 @@ impl Program for Front {
 struct Running<'f> {
     front: &'f Front,
     state: Rc<State>,
-    fibers: HashMap<TaskId, Fiber>,
+    /// Those of the tasks that have begun and not ended, by task.
+    fibers: Vec<Option<Fiber>>,
 }
 
 impl Running<'_> {
@@ -135,23 +137,39 @@ impl Running<'_> {
         };
         let context = Rc::new(Context::new(Rc::clone(&self.state), rank, task, work));
         let fiber = Fiber::new(context, &mut self.front.stacks.borrow_mut());
-        fiber.map_err(|error| format!("there is no memory for another thread's stack: {error}; give fewer --threads"))
+        fiber.map_err(|error| format!("not enough memory for another thread's stack: {error}; give fewer --threads"))
+    }
+}
+
+impl Running<'_> {
+    fn resume(&mut self, task: TaskId, answer: Answer, ahead: Option<&mut Ahead>) -> Next {
+        if self.fibers.len() <= task {
+            self.fibers.resize_with(task + 1, || None);
+        }
+        if self.fibers[task].is_none() {
+            match self.begin(task) {
+                Ok(fiber) => self.fibers[task] = Some(fiber),
+                Err(reason) => return Next::Fail("start".into(), reason),
+            }
+        }
+        let Some(fiber) = &mut self.fibers[task] else { return Next::End };
+        let next = fiber.resume(answer, ahead);
+        if matches!(next, Next::End | Next::Fail(..))
+            && let Some(fiber) = self.fibers[task].take()
+        {
+            fiber.end(&mut self.front.stacks.borrow_mut());
+        }
+        next
     }
 }
 
 impl Execution for Running<'_> {
     fn next(&mut self, task: TaskId, answer: Answer) -> Next {
-        let mut fiber = match self.fibers.remove(&task).map_or_else(|| self.begin(task), Ok) {
-            Ok(fiber) => fiber,
-            Err(reason) => return Next::Fail("start".into(), reason),
-        };
-        let next = fiber.resume(answer);
-        if matches!(next, Next::End | Next::Fail(..)) {
-            fiber.end(&mut self.front.stacks.borrow_mut());
-        } else {
-            self.fibers.insert(task, fiber);
-        }
-        next
+        self.resume(task, answer, None)
+    }
+
+    fn next_ahead(&mut self, task: TaskId, answer: Answer, ahead: &mut Ahead) -> Next {
+        self.resume(task, answer, Some(ahead))
     }
 
     fn added(&self) -> Vec<Task> {
@@ -161,7 +179,7 @@ impl Execution for Running<'_> {
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
-        for (_, fiber) in self.fibers.drain() {
+        for fiber in self.fibers.drain(..).flatten() {
             fiber.end(&mut self.front.stacks.borrow_mut());
         }
     }

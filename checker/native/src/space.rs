@@ -23,6 +23,30 @@ pub enum Place {
     Unmapped,
 }
 
+/// The addresses of the memory that the checker holds.
+#[derive(Debug, Clone, Copy)]
+pub struct Held {
+    base: u64,
+    ranks: u32,
+}
+
+impl Held {
+    /// The address of a range.
+    pub fn address(self, range: Range) -> u64 {
+        self.base + HEAP * u64::from(range.heap.min(self.ranks)) + range.start
+    }
+
+    /// The range of so many bytes from an address on, if the checker holds it.
+    #[inline]
+    pub fn held(self, address: u64, bytes: u64) -> Option<Range> {
+        let offset = address.wrapping_sub(self.base);
+        let heap = offset / HEAP;
+        let ranks = u64::from(self.ranks);
+        let heap = if heap == ranks { SHARED } else { u32::try_from(heap).ok().filter(|&heap| heap < self.ranks)? };
+        Some(Range { heap, start: offset % HEAP, bytes })
+    }
+}
+
 /// The addresses.
 #[derive(Debug)]
 pub struct Space {
@@ -58,15 +82,17 @@ impl Space {
         self.heap(self.ranks) + offset
     }
 
+    /// The addresses of the memory that the checker holds.
+    pub fn held_addresses(&self) -> Held {
+        Held { base: self.base, ranks: self.ranks }
+    }
+
     /// Where so many bytes from an address on are.
     pub fn place(&self, address: u64, bytes: u64) -> Place {
         const LOWEST: u64 = 1 << 12;
         const HIGHEST: u64 = 1 << 47;
-        if address.checked_sub(self.base).is_some_and(|offset| offset < HEAP * (u64::from(self.ranks) + 1)) {
-            let offset = address - self.base;
-            let heap = u32::try_from(offset / HEAP).unwrap_or(self.ranks);
-            let heap = if heap == self.ranks { SHARED } else { heap };
-            return Place::Held(Range { heap, start: offset % HEAP, bytes });
+        if let Some(range) = self.held_addresses().held(address, bytes) {
+            return Place::Held(range);
         }
         let is_possible = address >= LOWEST && address.checked_add(bytes).is_some_and(|end| end <= HIGHEST);
         if is_possible { Place::Plain } else { Place::Unmapped }

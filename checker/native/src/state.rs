@@ -6,23 +6,34 @@ use crate::task::Thread;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ffi::{CStr, c_char};
+use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 use symm_abi::heap::RESERVED_BYTES;
-use symm_checker::op::{Op, Range, Site};
+use symm_checker::op::{COPIES, Op, Range, Site};
 use symm_checker::task::TaskId;
 
 /// The number of the hosts' barrier; those of groups are numbers of tasks.
-const HOSTS: u64 = u64::MAX;
+const HOSTS: u64 = COPIES - 1;
 
 /// A call that all ranks make, with the same values.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum Collective {
     /// Bytes and alignment.
     Alloc(u64, u64),
     /// The offset in the heap.
     Free(u64),
     Barrier,
+}
+
+impl fmt::Display for Collective {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Alloc(bytes, align) => write!(f, "allocates {bytes} bytes, aligned to {align}"),
+            Self::Free(offset) => write!(f, "frees what is {offset:#x} from the start of its heap"),
+            Self::Barrier => f.write_str("is at a barrier of all ranks"),
+        }
+    }
 }
 
 /// What a rank has of its heap.
@@ -133,6 +144,13 @@ impl State {
         heap.used += bytes;
         heap.live.insert(start, bytes);
         Ok(Range { heap: rank, start, bytes })
+    }
+
+    /// Whether a range ends after all that was allocated so far, so that no memory has all of its bytes.
+    pub fn is_beyond(&self, range: Range) -> bool {
+        let heaps = self.heaps.borrow();
+        let end = heaps.get(range.heap as usize).map_or_else(|| *self.shared_end.borrow(), |heap| heap.next);
+        range.end() > end
     }
 
     /// Gives an allocation back; `None` if none starts there.

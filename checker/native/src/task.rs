@@ -1,17 +1,35 @@
 //! What a task is: a rank's host function, or a thread of a block.
 
 use crate::Call;
+use crate::calls::Put;
+use crate::space::Held;
 use crate::state::{self, State};
 use corosensei::Yielder;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::ffi::{c_char, c_void};
 use std::rc::Rc;
 use std::sync::Arc;
 use symm_abi::check::Group;
 use symm_abi::kernel::{KernelFn, ThreadCoords};
-use symm_checker::op::{Answer, Op, Site};
+use symm_checker::ahead::Ahead;
+use symm_checker::op::{Answer, COPIES, Op, Range, Site};
 use symm_checker::run::Next;
 use symm_checker::task::TaskId;
+
+/// Turns that are a step where a task does nothing else.
+const TURNS: u64 = 1024;
+
+thread_local! {
+    /// What the task that runs on this thread may do by itself.
+    static AHEAD: Cell<*mut Ahead<'static>> = const { Cell::new(std::ptr::null_mut()) };
+}
+
+/// What the task that runs may do by itself, if it may do anything.
+#[inline]
+pub fn ahead<'t>() -> Option<&'t mut Ahead<'static>> {
+    // SAFETY: set for as long as the task runs, and used by nobody else meanwhile.
+    unsafe { AHEAD.get().as_mut() }
+}
 
 /// A thread of a block.
 pub struct Thread {
@@ -39,15 +57,73 @@ pub struct Context {
     pub task: TaskId,
     pub work: Work,
     yielder: Cell<*const Yielder<Answer, Next>>,
+    /// Rounds of loops, and calls of functions.
+    turns: Cell<u64>,
+    /// How often it was resumed, and what it had done when its turns were looked at last.
+    resumed: Cell<u64>,
+    done: Cell<(u64, usize)>,
+    /// Where its stack is nearly full.
+    pub lowest: Cell<usize>,
+    /// The addresses of the memory that the checker holds.
+    space: Held,
+    /// What its group puts, while it says so.
+    pub put: RefCell<Option<Put>>,
+    /// How many puts of its groups there were.
+    pub puts: Cell<u64>,
 }
 
 impl Context {
     pub fn new(state: Rc<State>, rank: u32, task: TaskId, work: Work) -> Self {
-        Self { state, rank, task, work, yielder: Cell::new(std::ptr::null()) }
+        Self {
+            space: state.space.held_addresses(),
+            state,
+            rank,
+            task,
+            work,
+            turns: Cell::default(),
+            resumed: Cell::default(),
+            done: Cell::default(),
+            lowest: Cell::default(),
+            yielder: Cell::new(std::ptr::null()),
+            put: RefCell::default(),
+            puts: Cell::default(),
+        }
     }
 
     pub fn set_yielder(&self, yielder: &Yielder<Answer, Next>) {
         self.yielder.set(yielder);
+    }
+
+    /// What the task may do until it asks.
+    pub fn set_ahead(&self, ahead: Option<&mut Ahead>) {
+        self.resumed.set(self.resumed.get() + 1);
+        AHEAD.set(ahead.map_or(std::ptr::null_mut(), |ahead| std::ptr::from_mut(ahead).cast()));
+    }
+
+    /// The range that the checker holds at an address, if it holds one.
+    #[inline]
+    pub fn held(&self, at: *const u8, bytes: u64) -> Option<Range> {
+        self.space.held(at as u64, bytes)
+    }
+
+    /// Reads a range if it is this task's turn for sure.
+    pub fn reads(&self, range: Range, into: &mut [u8], loc: *const c_char) -> bool {
+        let ahead = ahead();
+        ahead.is_some_and(|ahead| {
+            let is_done = ahead.read(range, into, loc as usize, || self.state.site(loc));
+            ahead.keep_near(self.space.address(range), range);
+            is_done
+        })
+    }
+
+    /// Writes a range if it is this task's turn for sure.
+    pub fn writes(&self, range: Range, bytes: &[u8], loc: *const c_char) -> bool {
+        let ahead = ahead();
+        ahead.is_some_and(|ahead| {
+            let is_done = ahead.write(range, bytes, loc as usize, || self.state.site(loc));
+            ahead.keep_near(self.space.address(range), range);
+            is_done
+        })
     }
 
     /// Runs the task, on its own stack.
@@ -67,6 +143,32 @@ impl Context {
         let site: Site = "start".into();
         self.ask_at(Op::Alloc(state::reserved(self.rank), true), site.clone());
         self.ask_at(self.state.meeting_of_hosts(), site);
+    }
+
+    /// A loop goes round once more, or a function is called.
+    #[inline]
+    pub fn turn(&self, loc: *const c_char) {
+        let turns = self.turns.get() + 1;
+        self.turns.set(turns);
+        if (&raw const turns).addr() < self.lowest.get() {
+            self.fail("its stack is full: is there an end to how often functions call themselves?".into(), loc);
+        }
+        if turns.is_multiple_of(TURNS) {
+            self.look(loc);
+        }
+    }
+
+    /// Makes so many turns without anything else a step, so that --steps ends them.
+    #[cold]
+    fn look(&self, loc: *const c_char) {
+        if self.done.get() == self.so_far() {
+            self.ask(Op::Issue, loc);
+        }
+        self.done.set(self.so_far());
+    }
+
+    fn so_far(&self) -> (u64, usize) {
+        (self.resumed.get(), ahead().map_or(0, |ahead| ahead.done()))
     }
 
     /// Lets the checker do an op, when it is this task's turn.
@@ -105,6 +207,13 @@ impl Context {
     pub fn meet(&self, group: Group, loc: *const c_char) {
         if let Some((key, members)) = self.group(group) {
             self.ask(Op::Barrier(key, Arc::clone(members)), loc);
+        }
+    }
+
+    /// Comes to a barrier of a group around a put.
+    pub fn meet_for_put(&self, group: Group, loc: *const c_char) {
+        if let Some((key, members)) = self.group(group) {
+            self.ask(Op::Barrier(key | COPIES, Arc::clone(members)), loc);
         }
     }
 

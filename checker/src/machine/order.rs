@@ -1,11 +1,11 @@
 //! Order that no value carries: fences, barriers, launches (rules O1 to O3).
 
 use super::{Arrival, Head, Machine, State, reaches};
-use crate::clock::Epoch;
+use crate::clock::{Clock, Epoch};
 use crate::diagnose::Miss;
 use crate::finding::Kind;
 use crate::history::Knowledge;
-use crate::op::{Answer, Order, Site};
+use crate::op::{Answer, COPIES, Order, Site};
 use crate::task::{Scope, TaskId};
 use std::rc::Rc;
 
@@ -41,18 +41,31 @@ impl Machine {
             self.states[task].knowledge.join(&known);
             return Some(Answer::None);
         }
+        let before_put = self.states[task].before_put.filter(|_| key & COPIES != 0);
         self.tick(task);
+        self.states[task].before_put = before_put;
         self.states[task].barrier = Some(Arrival::Waits);
         let here = self.barriers.entry(key).or_default();
         here.push(task);
         if here.len() == members.len() {
-            let mut known = Knowledge::default();
-            for member in std::mem::take(here) {
-                known.join(&self.states[member].knowledge);
+            here.clear();
+            let (mut known, mut all) = (Knowledge::default(), Clock::default());
+            for &member in members {
+                let State { knowledge: Knowledge { order, seen, settled }, before_put, .. } = &self.states[member];
+                all.join(order);
+                known.seen.join(seen);
+                known.settled.join(settled);
+                match *before_put {
+                    Some(step) => known.order.join(&order.clone().up_to(Epoch { task: member, step })),
+                    None => known.order.join(order),
+                }
             }
+            let put = (all != known.order).then(|| Rc::new(all));
             let known = Rc::new(known);
             for &member in members {
-                self.states[member].barrier = Some(Arrival::MayLeave(known.clone()));
+                let state = &mut self.states[member];
+                state.barrier = Some(Arrival::MayLeave(known.clone()));
+                state.put = put.clone().or(state.put.take());
             }
         }
         None
@@ -60,7 +73,8 @@ impl Machine {
 
     /// What the launcher has done comes before what it launches.
     pub(super) fn launch(&mut self, task: TaskId, others: &[TaskId]) {
-        let known = self.states[task].knowledge.clone();
+        let mut known = self.states[task].knowledge.clone();
+        known.settled.join(&known.order);
         for &other in others {
             let mut knowledge = std::mem::take(&mut self.states[other].knowledge);
             knowledge.join(&known);

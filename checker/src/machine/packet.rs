@@ -4,7 +4,7 @@
 use super::Machine;
 use crate::clock::{Clock, Epoch};
 use crate::finding::Kind;
-use crate::op::{Range, Site};
+use crate::op::{Answer, Op, Range, Site};
 use crate::task::{Scope, TaskId};
 use std::rc::Rc;
 
@@ -26,7 +26,18 @@ impl Machine {
         self.lines.get(&line).map_or(0, |line| line.epoch)
     }
 
-    pub(super) fn put_packet(&mut self, task: TaskId, lines: &[Range], data: &[u64], epoch: u32, site: &Site) {
+    /// Does an op on packets.
+    pub(super) fn packet_step(&mut self, task: TaskId, op: &Op, site: &Site, way: usize) -> Answer {
+        match op {
+            Op::PutPacket(lines, data, epoch) => self.put_packet(task, lines, data, *epoch, site),
+            Op::WaitPacket(lines, epoch) => return Answer::Bytes(self.wait_packet(task, lines, *epoch, site)),
+            Op::TryPacket(lines, epoch) => return Answer::Bytes(self.try_packet(task, lines, *epoch, way == 0, site)),
+            _ => unreachable!("an op of packets"),
+        }
+        Answer::None
+    }
+
+    fn put_packet(&mut self, task: TaskId, lines: &[Range], data: &[u64], epoch: u32, site: &Site) {
         let seen = Rc::new(self.states[task].knowledge.seen.clone());
         let by = self.now(task);
         for (&at, &data) in lines.iter().zip(data) {
@@ -58,7 +69,7 @@ impl Machine {
         self.find(Kind::PacketOverwritten, vec![before, after], help);
     }
 
-    pub(super) fn wait_packet(&mut self, task: TaskId, lines: &[Range], epoch: u32, site: &Site) -> Vec<u8> {
+    fn wait_packet(&mut self, task: TaskId, lines: &[Range], epoch: u32, site: &Site) -> Vec<u8> {
         let received = lines.iter().map(|&line| self.receive(task, line, epoch, site).unwrap_or(0));
         received.flat_map(u64::to_le_bytes).collect()
     }
@@ -73,14 +84,7 @@ impl Machine {
     }
 
     /// One look at lines, at what is there or before it has come.
-    pub(super) fn try_packet(
-        &mut self,
-        task: TaskId,
-        lines: &[Range],
-        epoch: u32,
-        is_late: bool,
-        site: &Site,
-    ) -> Vec<u8> {
+    fn try_packet(&mut self, task: TaskId, lines: &[Range], epoch: u32, is_late: bool, site: &Site) -> Vec<u8> {
         let is_there = |machine: &Self, line: &Range| is_late || !machine.may_miss(task, &[*line], epoch);
         let mut found = Vec::new();
         for line in lines {

@@ -29,8 +29,11 @@ impl Machine {
 
     /// The value of a place that has no history yet is the memory's.
     fn cell(&mut self, at: Range) -> &mut History {
-        let Self { cells, memory, .. } = self;
-        cells.entry(at).or_insert_with(|| History::new(word(&memory.read(at).0)))
+        let Self { cells, memory, strong, .. } = self;
+        cells.entry(at).or_insert_with(|| {
+            strong.add(at);
+            History::new(word(&memory.read(at).0))
+        })
     }
 
     /// What a load that was issued at a step may read: nothing that the load comes before, nor anything that would

@@ -151,8 +151,11 @@ fn arrow(out: &mut String, arrow: &Arrow, picture: &Picture, xs: &[usize]) {
             let (x0, x1) = (xs[from.0] + WIDTH * 2 / 3, xs[to.0] + WIDTH / 3);
             let (y0, y1) =
                 if is_down { (top(from.1) + HEIGHT, top(to.1) - 2) } else { (top(from.1), top(to.1) + HEIGHT + 2) };
-            let middle = y0.midpoint(y1);
-            (format!("M{x0} {y0}C{x0} {middle} {x1} {middle} {x1} {y1}"), x0.midpoint(x1), middle + 4)
+            // It goes along between its row and the next one, and from there straight to its end.
+            let between = ROW - HEIGHT;
+            let end = if is_down { y0 + between } else { y0 - between };
+            let middle = y0.midpoint(end);
+            (format!("M{x0} {y0}C{x0} {middle} {x1} {middle} {x1} {end}V{y1}"), x0.midpoint(x1), middle + 4)
         }
     };
     let _ = writeln!(out, "<path class=\"arrow {class}\" d=\"{path}\" marker-end=\"url(#{class})\"/>");
@@ -166,5 +169,35 @@ fn arrow(out: &mut String, arrow: &Arrow, picture: &Picture, xs: &[usize]) {
             y - 12,
             escaped(&arrow.text)
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_arrow_says_is_on_no_box() {
+        let step = |row, verb: &str| Step {
+            row,
+            verb: verb.into(),
+            detail: String::new(),
+            site: "a.mlir:1:1".into(),
+            count: 1,
+            gap: 0,
+            mark: None,
+            is_blocked: false,
+        };
+        for (from, to) in [(0, 2), (2, 0), (0, 1), (1, 0), (3, 0), (1, 1)] {
+            let boxes = [from, 0, 1, 2, 3, to].map(|row| step(row, "writes")).to_vec();
+            let arrows = vec![Arrow { from: Some(0), to: 5, line: Line::Missing, text: "no credit".into() }];
+            let rows = (0..4).map(|rank| format!("rank {rank} host")).collect();
+            let mut out = String::new();
+            drawing(&mut out, &Picture { rows, boxes, arrows, left_out: None });
+            let back = out.split("arrow-back").nth(1).unwrap();
+            let y: usize = back.split("y=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap().parse().unwrap();
+            let is_free = (0..4).all(|row| y + 16 <= top(row) || y >= top(row) + HEIGHT);
+            assert!(is_free, "{from} to {to}: {y}");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! The report as one page for a browser: no scripts, and nothing from elsewhere.
 
 use super::drawing::drawing;
-use super::page::{Page, Place, Section};
+use super::page::{Page, PagePlace, Section};
 use super::{Sources, place};
 use crate::finding::Kind;
 use std::fmt::Write;
@@ -96,7 +96,7 @@ fn finding(out: &mut String, section: &Section, id: &str, sources: &mut Sources)
     let _ = writeln!(out, "<p class=\"again\">Again:</p>\n<pre>{}</pre>\n</section>", escaped(&section.again));
 }
 
-fn places(out: &mut String, places: &[Place], sources: &mut Sources) {
+fn places(out: &mut String, places: &[PagePlace], sources: &mut Sources) {
     out.push_str("<ol class=\"places\">\n");
     for (nth, each) in places.iter().enumerate() {
         let (who, what, site) = (escaped(&each.who), escaped(&each.what), escaped(&each.site));
@@ -111,7 +111,7 @@ fn places(out: &mut String, places: &[Place], sources: &mut Sources) {
 }
 
 /// The lines around a place.
-fn source(out: &mut String, at: &Place, sources: &mut Sources) {
+fn source(out: &mut String, at: &PagePlace, sources: &mut Sources) {
     let Some((file, line, column)) = place(&at.site) else { return };
     if sources.line(file, line).is_none() {
         return;

@@ -22,6 +22,7 @@ pub fn json(out: &mut impl Write, report: &Report) -> io::Result<()> {
         unused: &report.unused,
         executions: report.executions,
         given_up: report.given_up,
+        left_out: report.left_out,
         repairs: &report.repairs,
         exhausted: report.is_exhausted,
     };
@@ -36,6 +37,7 @@ struct JsonReport<'r> {
     unused: &'r [String],
     executions: usize,
     given_up: usize,
+    left_out: usize,
     repairs: &'r [String],
     exhausted: bool,
 }

@@ -32,7 +32,7 @@ pub struct Section {
     /// `error` or `note`.
     pub severity: String,
     /// Who takes part.
-    pub places: Vec<Place>,
+    pub places: Vec<PagePlace>,
     /// What would mend it, or empty.
     pub help: String,
     /// How to see it again: a command.
@@ -45,7 +45,7 @@ pub struct Section {
 
 /// A task at a place.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Place {
+pub struct PagePlace {
     /// The task's name.
     pub who: String,
     /// `FILE:LINE:COLUMN`.
@@ -64,7 +64,7 @@ impl Page {
             kind: found.finding.kind.name().into(),
             rule: found.finding.kind.rule().into(),
             severity: severity(found).into(),
-            places: found.finding.at.iter().map(Place::of).collect(),
+            places: found.finding.at.iter().map(PagePlace::of).collect(),
             help: found.finding.help.clone(),
             again: (front.again)(found),
             reason,
@@ -84,7 +84,7 @@ impl Page {
     /// The page that a front has written as JSON, with texts of its own.
     ///
     /// # Errors
-    /// It is no page.
+    /// It is not a page.
     pub fn read(text: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(text)
     }
@@ -97,7 +97,7 @@ pub fn pictures(report: &Report, draw: &dyn Fn(&Found) -> Picture) -> String {
     serde_json::to_string(&all.map(draw).collect::<Vec<_>>()).unwrap_or_default()
 }
 
-impl Place {
+impl PagePlace {
     fn of(at: &crate::finding::At) -> Self {
         let column = super::place(&at.site).map_or(0, |(_, _, column)| column);
         Self { who: at.task.to_string(), site: at.site.to_string(), end: column, what: at.what.clone() }

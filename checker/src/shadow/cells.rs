@@ -1,11 +1,102 @@
 //! Cells of bytes that have the same accesses.
 
-use super::past::{Entry, Numbered};
+use super::grid::Recent;
+use super::past::{Entry, Numbered, Past, SITES};
+use crate::clock::{Clock, Epoch};
 use crate::op::Range;
+use std::cell::Cell as Shared;
+use std::rc::Rc;
 
 /// The accesses of a cell, oldest first: as many as there is room for, or the number of a list.
-pub(super) type Cell = [Entry; 2];
+pub(crate) type Cell = [Entry; 2];
 pub(super) const EMPTY: Cell = [Entry::NONE; 2];
+
+/// The cells of a stretch. Who accesses a page again and again holds them, too.
+pub(crate) type Grid = Rc<[Slots]>;
+
+/// Where a cell is: each of its accesses changes by itself.
+#[derive(Debug)]
+pub(crate) struct Slots([Shared<Entry>; 2]);
+
+impl Slots {
+    /// A cell that has these.
+    pub fn new(cell: Cell) -> Self {
+        Self(cell.map(Shared::new))
+    }
+
+    #[expect(clippy::inline_always, reason = "it is a part of each access")]
+    #[inline(always)]
+    pub fn get(&self) -> Cell {
+        [self.0[0].get(), self.0[1].get()]
+    }
+
+    #[expect(clippy::inline_always, reason = "it is a part of each access")]
+    #[inline(always)]
+    pub fn set(&self, [first, second]: Cell) {
+        self.0[0].set(first);
+        self.0[1].set(second);
+    }
+}
+
+/// A weak access of one cell, by its numbers, which fit.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Near {
+    pub task: u32,
+    pub step: u32,
+    pub site: u32,
+}
+
+impl Near {
+    /// A place of this number fits.
+    pub fn fits(site: u32) -> bool {
+        site < SITES
+    }
+
+    /// Notes it in a cell that nobody else has accessed; else does nothing. Of accesses of one task a cell keeps the
+    /// last write, and the last read after it.
+    #[expect(clippy::inline_always, reason = "it is a part of each access")]
+    #[inline(always)]
+    pub fn note_alone(self, writes: bool, Slots(cell): &Slots) -> bool {
+        let entry = Entry::weak(self.task, self.step, self.site, writes);
+        let [first, second] = [cell[0].get(), cell[1].get()];
+        if !entry.is_own(first) || !entry.is_own(second) || !writes && second.writes() {
+            return false;
+        }
+        if !writes && first.writes() {
+            cell[1].set(entry);
+            return true;
+        }
+        cell[0].set(entry);
+        if !second.is_none() {
+            cell[1].set(Entry::NONE);
+        }
+        true
+    }
+
+    /// Notes it in a cell that has few accesses, where its task knows `clock` and it races with none; else does
+    /// nothing.
+    pub fn note(self, writes: bool, cell: &Slots, clock: &Clock) -> bool {
+        let epoch = Epoch { task: self.task as usize, step: self.step };
+        let past = Past { epoch, strong: None, writes, range: Range::default(), site: self.site };
+        let Some(entries) = after(cell.get(), &past, clock) else { return false };
+        cell.set(entries);
+        true
+    }
+}
+
+/// What a cell has after a weak access, where it has few accesses and none of them races with that one.
+#[expect(clippy::inline_always, reason = "it is a part of each access")]
+#[inline(always)]
+pub(super) fn after(cell: Cell, past: &Past, clock: &Clock) -> Option<Cell> {
+    let entry = Entry::of(past)?;
+    let [first, second] = cell;
+    match (past.keeps(first, clock)?, past.keeps(second, clock)?) {
+        (false, false) => Some([entry, Entry::NONE]),
+        (true, false) => Some([first, entry]),
+        (false, true) => Some([second, entry]),
+        (true, true) => None,
+    }
+}
 
 /// What cells share.
 #[derive(Debug, Default)]
@@ -14,9 +105,40 @@ pub(super) struct Cells {
     /// The accesses of cells that have more than fit, and which of these lists no cell has.
     lists: Vec<Vec<Entry>>,
     unused: Vec<u32>,
+    /// The cells of each stretch, by its number, and the numbers that no stretch has.
+    pub grids: Vec<Grid>,
+    unused_grids: Vec<usize>,
+    pub recent: Recent,
 }
 
 impl Cells {
+    /// The number of cells of a new stretch.
+    pub fn new_grid(&mut self, cells: Grid) -> usize {
+        if let Some(number) = self.unused_grids.pop() {
+            self.grids[number] = cells;
+            return number;
+        }
+        self.grids.push(cells);
+        self.grids.len() - 1
+    }
+
+    /// No stretch has these cells any more.
+    pub fn drop_grid(&mut self, number: usize) {
+        self.grids[number] = Rc::default();
+        self.unused_grids.push(number);
+    }
+
+    /// Notes a weak access of one cell that has few accesses, where it races with none of them; else does nothing.
+    #[expect(clippy::inline_always, reason = "it is a part of each access")]
+    #[inline(always)]
+    pub fn note_at_once(&mut self, past: &Past, clock: &Clock) -> bool {
+        let Some((grid, nth)) = self.recent.cell(past.range) else { return false };
+        let Some(cell) = self.grids.get(grid).and_then(|cells| cells.get(nth)) else { return false };
+        let Some(entries) = after(cell.get(), past, clock) else { return false };
+        cell.set(entries);
+        true
+    }
+
     /// Whether no cell has any access.
     #[cfg(test)]
     pub fn is_unused(&self) -> bool {

@@ -1,11 +1,12 @@
 //! How a heap is cut into cells.
 
-use super::cells::{Cell, Cells, EMPTY};
+use super::cells::{Cells, EMPTY, Slots};
 use crate::op::Range;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// Bytes of a page, a power of two.
-const PAGE: u64 = 512;
+pub(crate) const PAGE: u64 = 512;
 /// Where the last page begins, which no allocation reaches.
 pub(super) const LAST: u64 = u64::MAX - (PAGE - 1);
 
@@ -13,19 +14,16 @@ pub(super) const LAST: u64 = u64::MAX - (PAGE - 1);
 #[derive(Debug)]
 pub(super) struct Stretch {
     pub end: u64,
-    pub cells: Box<[Cell]>,
+    /// Bytes of each cell.
+    pub grain: u64,
+    /// The number of its cells, which lie one after the other.
+    pub grid: usize,
 }
 
 impl Stretch {
-    /// Bytes of each cell, of a stretch that begins there.
-    pub fn grain(&self, from: u64) -> u64 {
-        (self.end - from) / self.cells.len() as u64
-    }
-
-    /// The cells between two bytes, which cells begin and end at where they are in the stretch.
+    /// The cells between two bytes, which cells begin and end at where they are in the stretch, which begins at `from`.
     pub fn within(&self, from: u64, start: u64, end: u64) -> std::ops::Range<usize> {
-        let grain = self.grain(from);
-        let number = |at: u64| usize::try_from((at.clamp(from, self.end) - from) / grain).unwrap_or(0);
+        let number = |at: u64| usize::try_from((at.clamp(from, self.end) - from) / self.grain).unwrap_or(0);
         number(start)..number(end)
     }
 }
@@ -43,7 +41,7 @@ impl Heap<'_> {
         if let Some((&from, stretch)) = self.stretches.range(..=start).next_back()
             && stretch.end >= end
         {
-            let (grain, is_whole) = (stretch.grain(from), (from, stretch.end) == (start, end));
+            let (grain, is_whole) = (stretch.grain, (from, stretch.end) == (start, end));
             if is_whole || (start - from).is_multiple_of(grain) && (end - from).is_multiple_of(grain) {
                 return from;
             }
@@ -70,7 +68,8 @@ impl Heap<'_> {
         }
         gaps.push((at, end));
         for (from, to) in gaps.into_iter().filter(|(from, to)| from < to) {
-            self.stretches.insert(from, Stretch { end: to, cells: Box::new([EMPTY]) });
+            let grid = self.cells.new_grid(Rc::new([Slots::new(EMPTY)]));
+            self.stretches.insert(from, Stretch { end: to, grain: to - from, grid });
         }
     }
 
@@ -99,27 +98,103 @@ impl Heap<'_> {
         let Self { number: heap, stretches, cells } = self;
         let Some((&from, stretch)) = stretches.range_mut(..at).next_back() else { return };
         let bytes = Range { heap: *heap, start: from, bytes: stretch.end - from };
-        let entries = cells.share(&mut stretch.cells[0], bytes);
-        let rest = cells.copy(stretch.cells[0], &entries);
+        let mut cell = cells.grids[stretch.grid][0].get();
+        let entries = cells.share(&mut cell, bytes);
+        cells.grids[stretch.grid][0].set(cell);
+        let rest = cells.copy(cell, &entries);
         let end = std::mem::replace(&mut stretch.end, at);
-        stretches.insert(at, Stretch { end, cells: Box::new([rest]) });
+        stretch.grain = at - from;
+        let grid = cells.new_grid(Rc::new([Slots::new(rest)]));
+        stretches.insert(at, Stretch { end, grain: end - at, grid });
     }
 
     /// Gives a page cells so small that one begins at a byte of it.
     fn refine(&mut self, page: u64, at: u64) {
         let Self { number: heap, stretches, cells } = self;
         let Some(stretch) = stretches.get_mut(&page) else { return };
-        let (bytes, grain) = (stretch.grain(page), 1 << (at - page).trailing_zeros());
+        let (bytes, grain) = (stretch.grain, 1 << (at - page).trailing_zeros());
         if grain >= bytes {
             return;
         }
-        let mut finer = Vec::with_capacity(stretch.cells.len() * usize::try_from(bytes / grain).unwrap_or(1));
-        for (nth, cell) in stretch.cells.iter_mut().enumerate() {
+        let coarser = std::mem::take(&mut cells.grids[stretch.grid]);
+        let mut finer = Vec::with_capacity(coarser.len() * usize::try_from(bytes / grain).unwrap_or(1));
+        for (nth, cell) in coarser.iter().enumerate() {
             let range = Range { heap: *heap, start: page + nth as u64 * bytes, bytes };
-            let entries = cells.share(cell, range);
-            finer.push(*cell);
-            finer.extend((1..bytes / grain).map(|_| cells.copy(*cell, &entries)));
+            let mut cell = cell.get();
+            let entries = cells.share(&mut cell, range);
+            finer.push(Slots::new(cell));
+            finer.extend((1..bytes / grain).map(|_| Slots::new(cells.copy(cell, &entries))));
         }
-        stretch.cells = finer.into();
+        cells.grids[stretch.grid] = finer.into();
+        stretch.grain = grain;
+        cells.recent.forget(*heap, page);
+    }
+}
+
+/// Pages that were accessed last, whose cells are small.
+#[derive(Debug)]
+pub(super) struct Recent {
+    pages: [Page; RECENT],
+    /// How often the cells of a page were replaced.
+    pub replaced: u64,
+}
+
+const RECENT: usize = 256;
+
+/// A page, and the number of its cells.
+#[derive(Debug, Clone, Copy)]
+struct Page {
+    heap: u32,
+    shift: u32,
+    start: u64,
+    grid: usize,
+}
+
+const NO_PAGE: Page = Page { heap: 0, shift: 0, start: u64::MAX, grid: 0 };
+
+impl Default for Recent {
+    fn default() -> Self {
+        Self { pages: [NO_PAGE; RECENT], replaced: 0 }
+    }
+}
+
+impl Recent {
+    #[inline]
+    fn nth(heap: u32, start: u64) -> usize {
+        let mixed = (start / PAGE).wrapping_add(u64::from(heap).wrapping_mul(37));
+        usize::try_from(mixed % RECENT as u64).unwrap_or(0)
+    }
+
+    /// The number of the cells that one is among, and of that one in them, whose bytes are these.
+    #[expect(clippy::inline_always, reason = "it is a part of each access")]
+    #[inline(always)]
+    pub fn cell(&self, range: Range) -> Option<(usize, usize)> {
+        let start = range.start - range.start % PAGE;
+        let page = self.pages[Self::nth(range.heap, start)];
+        let offset = range.start - start;
+        let is_one = range.bytes == 1 << page.shift && offset & (range.bytes - 1) == 0;
+        let is_it = page.start == start && page.heap == range.heap && is_one;
+        is_it.then(|| (page.grid, usize::try_from(offset >> page.shift).unwrap_or(0)))
+    }
+
+    /// Notes where the cells of a stretch are, if it is a page with cells of a few bytes.
+    pub fn note(&mut self, heap: u32, start: u64, stretch: &Stretch) {
+        if stretch.end - start == PAGE && stretch.grain < PAGE {
+            let shift = stretch.grain.trailing_zeros();
+            self.pages[Self::nth(heap, start)] = Page { heap, shift, start, grid: stretch.grid };
+        }
+    }
+
+    fn forget(&mut self, heap: u32, start: u64) {
+        self.replaced += 1;
+        let page = &mut self.pages[Self::nth(heap, start)];
+        if (page.heap, page.start) == (heap, start) {
+            *page = NO_PAGE;
+        }
+    }
+
+    pub fn clear(&mut self) {
+        self.pages.fill(NO_PAGE);
+        self.replaced += 1;
     }
 }

@@ -1,10 +1,10 @@
-//! Packets (P1): values of 8 to 64 bits an element, and slots that hold their lines.
+//! Packets (P1): values of 8 to 64 bits an element, what flags them, and slots that hold their lines.
 
 use super::{Verdict, access, ensure};
 use crate::lossy;
 use crate::ops::SymmOp;
 use crate::pointer::{Pointer, strides};
-use crate::shape::{Shaped, integer_width, is_data, scalar};
+use crate::shape::{Shaped, float_width, integer_width, is_data, scalar};
 use melior::ir::operation::OperationLike;
 use melior::ir::r#type::ShapedTypeLike;
 use melior::ir::{Type, TypeLike, Value, ValueLike};
@@ -14,15 +14,18 @@ pub fn verify<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Verdict {
     // Not by number: melior's error for one that is not there prints the op, which verifies it.
     let operation = op.operation();
     let mut results = operation.results().map(|result| Value::from(result).r#type());
-    let (value, valid) = match op {
-        SymmOp::PutPacket(put) => (Some(put.value().r#type()), None),
-        _ => (results.next(), results.next()),
+    let (value, valid, upper) = match op {
+        SymmOp::PutPacket(put) => (Some(put.value().r#type()), None, put.upper().map(|upper| upper.r#type())),
+        SymmOp::TryPacket(_) => (results.next(), results.next(), results.next()),
+        SymmOp::WaitPacket(_) => (results.next(), None, results.next()),
+        _ => unreachable!("an op of packets"),
     };
     let slots = op.operand_group("slots").first().map(ValueLike::r#type);
     let (Some(value), Some(slots)) = (value, slots) else { return Ok(()) };
     let Some(pointer) = Pointer::of(slots) else { return Ok(()) };
     access::indices(op, pointer, &op.operand_group("indices"))?;
     verify_value(op, value)?;
+    verify_flag(op, pointer, value, upper)?;
     verify_slots(op, (slots, pointer), value)?;
     if let Some(valid) = valid {
         verify_valid(op, valid, value)?;
@@ -38,6 +41,43 @@ fn verify_value<'c: 'a, 'a>(op: SymmOp<'c, 'a>, value: Type<'c>) -> Verdict {
     ensure(op, Shaped::vector(value).is_none_or(|vector| vector.rank() == 1 && !value.is_scalable_vector()), || {
         lossy!("P1: packets carry vectors of one fixed dimension, got {value}")
     })
+}
+
+/// An epoch for any value, or for floats the one that is not sent.
+fn verify_flag<'c: 'a, 'a>(
+    op: SymmOp<'c, 'a>,
+    pointer: Pointer<'c>,
+    value: Type<'c>,
+    upper: Option<Type<'c>>,
+) -> Verdict {
+    let (has_epoch, clears) =
+        (!op.operand_group("epoch").is_empty(), matches!(op, SymmOp::PutPacket(put) if put.clear()));
+    let Some(bits) = op.sentinel() else {
+        ensure(op, has_epoch, || "P1: packets have an epoch, or a sentinel".into())?;
+        ensure(op, !clears, || "P1: there is nothing to clear where packets have an epoch".into())?;
+        return ensure(op, upper.is_none(), || "P1: a packet with an epoch has one word".into());
+    };
+    ensure(op, !has_epoch, || "P1: packets have an epoch or a sentinel, not both".into())?;
+    ensure(op, matches!(bits, 8 | 16 | 32 | 64), || format!("P1: a sentinel has 8, 16, 32 or 64 bits, not {bits}"))?;
+    let element = scalar(value);
+    let is_word = integer_width(element) == Some(64);
+    let is_float = float_width(element).is_some_and(|width| i64::from(width) == bits) && has_nan_of_ones(element);
+    ensure(op, is_word || is_float, || {
+        lossy!(
+            "S1: a sentinel is for floats of {bits} bits in which all bits set are a NaN, or i64 of such, not {element}"
+        )
+    })?;
+    let is_triton = matches!(pointer, Pointer::Triton(_) | Pointer::TritonTensor(..));
+    let has_both = upper.is_some_and(|upper| upper == value && is_word);
+    ensure(op, if is_triton { has_both } else { upper.is_none() }, || {
+        "P1: a line of floats is two words of 64 bits of one shape in a Triton kernel, and elsewhere a vector".into()
+    })
+}
+
+/// Of floats of 8 bits, those called FNUZ have one NaN elsewhere, and those without a sign no other NaN.
+fn has_nan_of_ones(ty: Type) -> bool {
+    let name = ty.to_string();
+    !name.ends_with("UZ") && !name.ends_with("FNU")
 }
 
 /// Lines are bytes: the elements of the slots say how far apart indices are, and nothing about the value.

@@ -8,9 +8,9 @@ import triton.language as tl
 
 
 @triton.jit
-def gather_columns(table, part, whole, rows, columns, BM: tl.constexpr, BN: tl.constexpr):
+def gather_columns(world, part, whole, rows, columns, BM: tl.constexpr, BN: tl.constexpr):
     """`part` is [rows, columns] on each rank, `whole` [rows, ranks × columns]. Programs: rows, columns, ranks."""
-    ctx = st.DeviceContext(table)
+    ctx = st.DeviceContext(world)
     m = tl.program_id(0) * BM + tl.arange(0, BM)
     n = tl.program_id(1) * BN + tl.arange(0, BN)
     peer = (ctx.rank() + tl.program_id(2)) % ctx.num_ranks()
@@ -28,9 +28,8 @@ def check(world):
     part.copy_(torch.from_numpy(values[me]))
     world.barrier()
     grid = triton.cdiv(rows, 16), triton.cdiv(columns, 16), ranks
-    gather_columns[grid](world.get_device_context(), part, whole, rows, columns, BM=16, BN=16)
+    gather_columns[grid](world, part, whole, rows, columns, BM=16, BN=16)
     found = whole.cpu().numpy()
     assert np.array_equal(found[:rows], np.concatenate(values, 1)), found
     # What the masks leave out is as it was.
     assert (found[rows] == -1).all(), found[rows]
-    world.barrier()

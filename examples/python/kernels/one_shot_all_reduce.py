@@ -8,8 +8,8 @@ import triton.language as tl
 
 
 @triton.jit
-def one_shot_all_reduce(table, vector, total, n, BLOCK: tl.constexpr):
-    ctx = st.DeviceContext(table)
+def one_shot_all_reduce(world, vector, total, n, BLOCK: tl.constexpr):
+    ctx = st.DeviceContext(world)
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     # Programs of one number meet: what all ranks wrote before the launch is there.
     ctx.barrier()
@@ -26,6 +26,6 @@ def check(world):
     vector, total = (world.zeros(n, dtype=torch.float32) for _ in range(2))
     for step in range(2):
         vector.copy_(torch.from_numpy(np.arange(n, dtype=np.float32) * (me + step)))
-        one_shot_all_reduce[(4,)](world.get_device_context(), vector, total, n, BLOCK=256)
+        one_shot_all_reduce[(4,)](world, vector, total, n, BLOCK=256)
         wanted = np.arange(n) * sum(rank + step for rank in range(ranks))
         assert np.array_equal(total.cpu().numpy(), wanted), (step, total)

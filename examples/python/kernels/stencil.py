@@ -8,9 +8,9 @@ import triton.language as tl
 
 
 @triton.jit
-def stencil(table, cells, halo, arrived, steps, BLOCK: tl.constexpr):
+def stencil(world, cells, halo, arrived, steps, BLOCK: tl.constexpr):
     """`halo` has the left and the right neighbour's edge, for odd and for even steps."""
-    ctx = st.DeviceContext(table)
+    ctx = st.DeviceContext(world)
     left, right = (ctx.rank() + ctx.num_ranks() - 1) % ctx.num_ranks(), (ctx.rank() + 1) % ctx.num_ranks()
     at = tl.arange(0, BLOCK)
     for step in range(1, steps + 1):
@@ -28,15 +28,11 @@ def stencil(table, cells, halo, arrived, steps, BLOCK: tl.constexpr):
         tl.store(cells + at, mean)
 
 
-def check(world):
-    block, steps, me, ranks = 256, 20, world.get_rank(), world.get_num_ranks()
-    cells, halo = world.zeros(block, dtype=torch.float32), world.zeros((2, 2), dtype=torch.float32)
-    arrived = world.zeros(2, dtype=torch.int32)
-    whole = np.random.default_rng(7).random(block * ranks).astype(np.float32)
-    cells.copy_(torch.from_numpy(whole[me * block : (me + 1) * block]))
-    world.barrier()
-    stencil[(1,)](world.get_device_context(), cells, halo, arrived, steps, BLOCK=block)
+def check(world, block=256, steps=20):
+    mine = slice(world.get_rank() * block, (world.get_rank() + 1) * block)
+    whole = np.random.default_rng(7).random(block * world.get_num_ranks()).astype(np.float32)
+    cells, halo = world.tensor(whole[mine], dtype=torch.float32), world.zeros(2, 2)
+    stencil[(1,)](world, cells, halo, world.zeros(2, dtype=torch.int32), steps, block)
     for _ in range(steps):
         whole = (np.roll(whole, 1) + whole + np.roll(whole, -1)) / 3
-    assert np.allclose(cells.cpu().numpy(), whole[me * block : (me + 1) * block], atol=1e-6), cells
-    world.barrier()
+    assert np.allclose(cells.cpu().numpy(), whole[mine], atol=1e-6), cells

@@ -8,8 +8,8 @@ import triton.language as tl
 
 
 @triton.jit
-def two_shot_all_reduce(table, vector, total, n, BLOCK: tl.constexpr):
-    ctx = st.DeviceContext(table)
+def two_shot_all_reduce(world, vector, total, n, BLOCK: tl.constexpr):
+    ctx = st.DeviceContext(world)
     me, ranks = ctx.rank(), ctx.num_ranks()
     shard = tl.cdiv(n, ranks)
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
@@ -32,6 +32,6 @@ def check(world):
     programs = triton.cdiv(triton.cdiv(n, ranks), 512)
     for step in range(2):
         vector.copy_(torch.from_numpy(np.arange(n, dtype=np.float32) * (me + step)))
-        two_shot_all_reduce[(programs,)](world.get_device_context(), vector, total, n, BLOCK=512)
+        two_shot_all_reduce[(programs,)](world, vector, total, n, BLOCK=512)
         wanted = np.arange(n) * sum(rank + step for rank in range(ranks))
         assert np.array_equal(total.cpu().numpy(), wanted), (step, total)

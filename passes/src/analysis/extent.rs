@@ -11,7 +11,7 @@
 
 mod arithmetic;
 
-use crate::ir::{Builder, blocks, constant_value, definition, name, operations, owner};
+use crate::ir::{Builder, blocks, constant_value, definition, name, operations, owner, splat_value};
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::block::BlockArgument;
 use melior::ir::{BlockLike, OperationRef, Value, ValueLike, operation::OperationLike};
@@ -57,9 +57,9 @@ pub struct Extents<'c, 'a> {
     b: Builder<'c>,
     /// What has to hold for the bounds to be right, `i1` each.
     conditions: Vec<Value<'c, 'c>>,
-    /// What has been looked at for the access at hand; `None` where it is being looked at, and where nothing is known.
+    /// What is known so far for the current access; `None` for what is being computed or unknown.
     known: HashMap<usize, Option<Extent<'c>>>,
-    /// The values that are below others wherever the access at hand is made.
+    /// The values known to be below others at the current access.
     below: Vec<(Value<'c, 'a>, Value<'c, 'a>)>,
     /// How often the loop comes round after its first iteration.
     rounds: Option<Value<'c, 'c>>,
@@ -201,7 +201,7 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
         }
         let extent = match name {
             "arith.constant" => {
-                let number = constant_value(op.result(0).ok()?.into()).or_else(|| splat(op))?;
+                let number = constant_value(op.result(0).ok()?.into()).or_else(|| splat_value(op))?;
                 let number = self.b.i64(number);
                 return Some(Extent::of_one(number));
             }
@@ -304,7 +304,7 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
         Some(self.sum(before, step))
     }
 
-    /// The bounds of the loop's counter. Where there is no iteration they may be anything.
+    /// The bounds of the loop's counter. Without an iteration they may be anything.
     fn counter(&mut self) -> Option<Extent<'c>> {
         let rounds = self.rounds()?;
         let (start, step) = (self.end(0)?, self.end(2)?);
@@ -365,9 +365,4 @@ impl<'c: 'a, 'a> Extents<'c, 'a> {
 
 fn lossy_attribute<'c: 'a, 'a>(op: OperationRef<'c, 'a>, name: &str) -> String {
     op.attribute(name).map_or_else(|_| String::new(), |attribute| lossy!("{attribute}"))
-}
-
-/// The number that all elements of a constant are.
-fn splat<'c: 'a, 'a>(constant: OperationRef<'c, 'a>) -> Option<i64> {
-    lossy_attribute(constant, "value").strip_prefix("dense<")?.split('>').next()?.parse().ok()
 }

@@ -1,5 +1,6 @@
 //! What the passes about memory order share: what may lie between two operations, and changing their order.
 
+use super::accesses::{self, Does};
 use crate::ir::{constant_value, context, definition, name, owner, set_attribute};
 use melior::Context;
 use melior::ir::attribute::IntegerAttribute;
@@ -8,7 +9,7 @@ use melior::ir::operation::OperationLike;
 use melior::ir::r#type::IntegerType;
 use melior::ir::{Attribute, BlockLike, OperationRef, Value, ValueLike};
 use symm_dialect::lossy;
-use symm_dialect::ops::{Order, SymmOp};
+use symm_dialect::ops::{Order, Pointing, SymmOp};
 use symm_dialect::pointer::{Pointer, is_block_memory};
 
 /// What makes a pointer of a pointer, its first operand.
@@ -52,15 +53,7 @@ pub fn is_quiet<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
 
 /// Whether an op of another dialect reads memory and writes none.
 pub fn only_reads(name: &str) -> bool {
-    let (dialect, rest) = name.split_once('.').unwrap_or_default();
-    let is_load = match dialect {
-        "affine" => matches!(rest, "load" | "vector_load"),
-        "llvm" | "memref" | "tt" => rest == "load",
-        "ttg" => rest == "async_copy_global_to_local",
-        "vector" => matches!(rest, "load" | "maskedload" | "transfer_read" | "gather" | "expandload"),
-        _ => false,
-    };
-    is_load || is_bulk_load(name)
+    accesses::of(name).is_some_and(|access| access.does == Does::Read) || is_bulk_load(name)
 }
 
 /// Whether an op of another dialect reads memory that another rank may write, and writes none.
@@ -77,9 +70,7 @@ pub fn may_write_heap<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
 
 /// Whether an op of another dialect writes through its pointers, and does nothing else.
 pub fn is_store(name: &str) -> bool {
-    matches!(name, "affine.store" | "affine.vector_store" | "llvm.store" | "memref.atomic_rmw" | "memref.store")
-        || matches!(name, "vector.compressstore" | "vector.maskedstore" | "vector.scatter" | "vector.store")
-        || name == "vector.transfer_write"
+    accesses::of(name).is_some_and(|access| access.does == Does::Write)
 }
 
 /// Whether all memory that an op is given is the thread's or the block's own.
@@ -119,7 +110,7 @@ fn is_own_memory<'c: 'a, 'a>(pointer: Value<'c, 'a>) -> bool {
 const SHARED: u64 = 3;
 const PRIVATE: u64 = 5;
 
-/// Whether an op of another dialect that is no load touches no memory that another rank may see, apart from what its
+/// Whether an op of another dialect that is not a load touches no memory that another rank may see, apart from what its
 /// regions hold. An op that is not known here does.
 fn touches_no_heap<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
     let name = name(op);
@@ -141,7 +132,7 @@ fn touches_no_heap<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
             matches!(rest, "alloc" | "alloca" | "dealloc" | "alloca_scope" | "alloca_scope.return" | "prefetch")
                 || matches!(rest, "assume_alignment")
         }
-        "vector" => !matches!(rest, "store" | "maskedstore" | "transfer_write" | "scatter" | "compressstore"),
+        "vector" => !is_store(name),
         "tt" => {
             matches!(rest, "return" | "dot" | "dot_scaled" | "scan" | "scan.return" | "histogram" | "gather")
                 || matches!(rest, "unsplat" | "mulhiui" | "precise_sqrt" | "precise_divf" | "print" | "assert")
@@ -207,13 +198,12 @@ pub fn is_bulk_load(name: &str) -> bool {
 
 /// Whether a pointer has been made one to another rank's memory, as far as that can be seen.
 pub fn is_remote<'c: 'a, 'a>(pointer: Value<'c, 'a>) -> bool {
-    let from = match definition(pointer) {
-        Some(op) if matches!(SymmOp::cast(op), Some(SymmOp::AsRemote(_))) => return true,
-        Some(op) if MOVES.contains(&name(op)) => op.operands().next(),
-        Some(_) => None,
-        None => carried_from(pointer),
-    };
-    from.is_some_and(is_remote)
+    let Some(op) = definition(pointer) else { return carried_from(pointer).is_some_and(is_remote) };
+    match SymmOp::cast(op).map(SymmOp::pointing) {
+        Some(Some(Pointing::AsRemote(_))) => true,
+        Some(Some(Pointing::Alloc(_) | Pointing::HeapBase(_)) | None) => false,
+        None => MOVES.contains(&name(op)) && op.operands().next().is_some_and(is_remote),
+    }
 }
 
 /// What a loop starts with, of a value that it carries around.

@@ -156,8 +156,9 @@ impl<'c: 'a, 'a, M: Fn(OperationRef<'c, 'a>) -> Meaning> Search<'c, 'a, M> {
         (None, ends)
     }
 
-    /// The next op, in one block.
+    /// The next op, in one block. The module is in none.
     fn step(&self, op: OperationRef<'c, 'a>) -> Option<OperationRef<'c, 'a>> {
+        op.block()?;
         match self.direction {
             Direction::Before => previous_in_block(op),
             Direction::After => op.next_in_block(),

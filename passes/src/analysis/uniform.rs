@@ -41,7 +41,7 @@ pub fn is_reached_together<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
     false
 }
 
-/// Whether whoever calls or launches the function that holds `op` gets to it: no loop or branch is around it.
+/// Whether every call or launch of the function that holds `op` reaches it: no loop or branch is around it.
 pub fn is_reached_unconditionally<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
     let first = op.block().and_then(|block| Some(block.parent_region()?.first_block() == Some(block)));
     let Some(parent) = op.parent_operation() else { return true };
@@ -67,8 +67,7 @@ fn is_uniform<'c: 'a, 'a>(value: Value<'c, 'a>, left: &mut u32) -> bool {
         return true;
     }
     let known = match SymmOp::cast(op) {
-        Some(SymmOp::Ctx(_) | SymmOp::Rank(_) | SymmOp::NumRanks(_)) => true,
-        Some(_) => false,
+        Some(op) => op.question().is_ok(),
         None => match name(op) {
             "gpu.block_id" | "gpu.grid_dim" | "gpu.block_dim" => return true,
             name => name.starts_with("arith.") || name.starts_with("index.") || name == "memref.dim",

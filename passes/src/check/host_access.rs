@@ -10,6 +10,7 @@
 //!
 //! Limits: it follows a value from `symm.alloc` through views and casts in one function, not through calls.
 
+use crate::analysis::accesses;
 use crate::ir::{definition, enclosing, name, select};
 use crate::pass::{Ir, Pass, Values};
 use melior::ir::{OperationRef, Value, operation::OperationLike};
@@ -23,29 +24,6 @@ pub const PASS: Pass = Pass {
     options: &[],
     run,
 };
-
-/// Ops that access the memory of their memref operands; every op of linalg does too.
-const ACCESSES: &[&str] = &[
-    "memref.load",
-    "memref.store",
-    "memref.copy",
-    "memref.atomic_rmw",
-    "memref.generic_atomic_rmw",
-    "vector.load",
-    "vector.store",
-    "vector.maskedload",
-    "vector.maskedstore",
-    "vector.gather",
-    "vector.scatter",
-    "vector.expandload",
-    "vector.compressstore",
-    "vector.transfer_read",
-    "vector.transfer_write",
-    "affine.load",
-    "affine.store",
-    "affine.vector_load",
-    "affine.vector_store",
-];
 
 /// Ops whose result is a view of their first operand.
 const VIEWS: &[&str] = &[
@@ -75,7 +53,7 @@ fn run(root: OperationRef, _: &Values) -> Result<Ir, Reported> {
 fn is_access<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
     match SymmOp::cast(op) {
         Some(op) => op.reads() || op.writes(),
-        None => ACCESSES.contains(&name(op)) || name(op).starts_with("linalg."),
+        None => accesses::of(name(op)).is_some() || name(op).starts_with("linalg."),
     }
 }
 

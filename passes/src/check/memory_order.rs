@@ -27,22 +27,26 @@
 //! the block or of the thread does not count.
 //!
 //! Limits: it looks at one function, along its structured control flow and its blocks, and not at its callers. In a
-//! function of a `gpu.module` that is no kernel, the start and the end count as accesses. Elsewhere the pipelines run
-//! the pass again after `inline`; in a function that is not inlined, a relaxed signal or wait orders the function's own
-//! accesses, and its callers' only if they have a fence.
+//! function of a `gpu.module` that is not a kernel, the start and the end count as accesses. Elsewhere the pipelines
+//! run the pass again after `inline`; in a function that is not inlined, a relaxed signal or wait orders the function's
+//! own accesses, and its callers' only if they have a fence.
 
 use crate::analysis::order::{array, is_barrier, may_write_heap, only_reads_heap, set_keyword};
 use crate::analysis::search::{Direction, Meaning, Search};
 use crate::ir::{enclosing, name, symm_ops};
-use crate::pass::{Ir, Kind, Pass, PassOption, Values};
+use crate::pass::{Ir, OptionKind, Pass, PassOption, Values};
 use melior::ir::{OperationRef, Value, ValueLike};
 use std::collections::{HashMap, HashSet};
 use symm_dialect::diagnostic::{Reported, Severity, error, report};
-use symm_dialect::ops::{Group, Grouped, Order, Scope, SymmOp, Update};
+use symm_dialect::ops::{Group, Grouped, Order, Scope, SymmOp, Update, Wait, Waiting};
 
 /// Whether what would be repaired is an error.
-pub const STRICT: PassOption =
-    PassOption { name: "strict", kind: Kind::Bool, initial: "false", help: "report an error instead of repairing" };
+pub const STRICT: PassOption = PassOption {
+    name: "strict",
+    kind: OptionKind::Bool,
+    initial: "false",
+    help: "report an error instead of repairing",
+};
 
 /// The pass record.
 pub const PASS: Pass = Pass {
@@ -71,12 +75,8 @@ fn run(root: OperationRef, options: &Values) -> Result<Ir, Reported> {
             let message = format!("O2: scope {} does not reach another rank", scope.keyword());
             outcome = outcome.and(repairs.set(operation, "scope", Scope::Sys as i64, &message, "widened to sys"));
         }
-        let signal = match op {
-            SymmOp::Signal(op) => Some((op.sem(), op.group())),
-            _ => flags.update(op).map(|order| (order, Group::Thread)),
-        };
-        let (order, message, done) = match (op, signal) {
-            (_, Some((Order::Relaxed, group))) => {
+        let (order, message, done) = match (flags.signal(op), wait(op)) {
+            (Some((Order::Relaxed, group)), _) => {
                 let message = if unordered(operation, Direction::Before, false, group) {
                     "O1: relaxed, but writes come before it without a release fence"
                 } else if unordered(operation, Direction::Before, true, group) {
@@ -86,9 +86,7 @@ fn run(root: OperationRef, options: &Values) -> Result<Ir, Reported> {
                 };
                 (Order::Release, message, "made release")
             }
-            (SymmOp::Wait(op), _)
-                if op.sem() == Order::Relaxed && unordered(operation, Direction::After, true, op.group()) =>
-            {
+            (_, Some(op)) if op.sem() == Order::Relaxed && unordered(operation, Direction::After, true, op.group()) => {
                 (Order::Acquire, "O1: relaxed, but reads come after it without an acquire fence", "made acquire")
             }
             _ => continue,
@@ -103,18 +101,31 @@ struct Flags(HashSet<usize>);
 
 impl Flags {
     fn of(ops: &[SymmOp]) -> Self {
-        let waited = |op: &SymmOp| if let SymmOp::Wait(op) = op { Some(key(op.flag())) } else { None };
-        Self(ops.iter().filter_map(waited).collect())
+        Self(ops.iter().filter_map(|op| Some(key(wait(*op)?.flag()))).collect())
     }
 
-    /// The order of an atomic update of a flag.
-    fn update(&self, op: SymmOp) -> Option<Order> {
+    /// The order of a signal, or of an atomic update of a flag, and the group that does it.
+    fn signal(&self, op: SymmOp) -> Option<(Order, Group)> {
         let (flag, order) = match op.update()? {
+            Update::Signal(op) => return Some((op.sem(), op.group())),
             Update::AtomicRmw(op) => (op.ptr(), op.sem()),
             Update::AtomicCas(op) => (op.ptr(), op.sem()),
-            Update::Signal(_) | Update::PutSignal(_) | Update::PutPacket(_) => return None,
+            // The order of the first is its own, and a packet needs nobody's (P1).
+            Update::PutSignal(_) | Update::PutPacket(_) => return None,
         };
-        self.0.contains(&key(flag)).then_some(order)
+        self.0.contains(&key(flag)).then_some((order, Group::Thread))
+    }
+}
+
+/// A wait for a flag; the others that wait have an order of their own.
+fn wait<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Option<Wait<'c, 'a>> {
+    match op.waiting()? {
+        Waiting::Wait(wait) => Some(wait),
+        Waiting::WaitPacket(_)
+        | Waiting::Barrier(_)
+        | Waiting::BarrierAll(_)
+        | Waiting::Alloc(_)
+        | Waiting::Free(_) => None,
     }
 }
 
@@ -187,11 +198,11 @@ fn meaning_of_symm<'c: 'a, 'a>(op: SymmOp<'c, 'a>, look: Look, flags: &Flags) ->
     if matches!(op, SymmOp::BarrierAll(_)) {
         return Meaning::Fence;
     }
-    // A packet needs nobody's order (P1), but that its slot is read may be what a signal says.
+    // A packet needs no order (P1), but a signal may say that its slot has been read.
     if op.slots().is_some() && op.polls() && before && look.reads {
         return Meaning::Access;
     }
-    if before && flags.update(op).is_some() {
+    if before && flags.signal(op).is_some() {
         return meets(Group::Thread);
     }
     // The order of an atomic is its own, too.

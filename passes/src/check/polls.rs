@@ -26,7 +26,7 @@ use melior::ir::block::BlockArgument;
 use melior::ir::{BlockLike, OperationRef, Value, ValueLike, operation::OperationLike};
 use std::collections::HashSet;
 use symm_dialect::diagnostic::{Severity, report};
-use symm_dialect::ops::{Cache, SymmOp};
+use symm_dialect::ops::{Accessing, Cache, SymmOp};
 
 /// The pass record.
 pub const PASS: Pass = Pass {
@@ -63,10 +63,25 @@ fn check<'c: 'a, 'a>(around: OperationRef<'c, 'a>) {
 }
 
 fn is_plain_load<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
-    match SymmOp::cast(op) {
-        Some(SymmOp::RemoteLoad(load)) => !load.volatile_() && load.cache() != Some(Cache::Cv),
-        Some(_) => false,
-        None => name(op) == "tt.load" && !is_volatile(op),
+    let Some(symm) = SymmOp::cast(op) else { return name(op) == "tt.load" && !is_volatile(op) };
+    match symm.accessing() {
+        Some(Accessing::RemoteLoad(load)) => !load.volatile_() && load.cache() != Some(Cache::Cv),
+        // They return nothing that was read, or read it as a flag.
+        Some(
+            Accessing::RemoteStore(_)
+            | Accessing::Get(_)
+            | Accessing::Put(_)
+            | Accessing::Copy(_)
+            | Accessing::AtomicRmw(_)
+            | Accessing::AtomicCas(_)
+            | Accessing::Signal(_)
+            | Accessing::PutSignal(_)
+            | Accessing::Wait(_)
+            | Accessing::PutPacket(_)
+            | Accessing::WaitPacket(_)
+            | Accessing::TryPacket(_),
+        )
+        | None => false,
     }
 }
 

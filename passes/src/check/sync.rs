@@ -1,24 +1,22 @@
-//! Finds signals and waits that do not match, as far as one kernel shows. It changes nothing.
+//! Finds signals and waits that do not match, where one kernel shows for sure that they do not. It changes nothing.
 //!
 //! ```mlir
-//! symm.signal add %ctx, %count[%c0], %one, %peer : memref<1xi64>, i64
-//! symm.wait %ctx, %count[%c0] eq %eight : memref<1xi64>, i64
-//! // remark: a counter that is added to may already be past what 'eq' waits for; ...
+//! symm.signal set %ctx, %count[%c0], %one, %peer : memref<1xi64>, i64
+//! symm.wait %ctx, %count[%c0] ge %eight : memref<1xi64>, i64
+//! // remark: the kernel only sets this flag, and to nothing that satisfies the wait; ...
 //! ```
 //!
-//! - **One thread or warp signals for its block** (O3). If one thread or warp releases (a signal, an atomic, a fence, a
-//!   barrier) in a branch or under a mask on the thread's number, without a barrier of the block before it, nothing
-//!   releases the writes of the block's other threads: use `group block`. An error under strict if the other threads
-//!   have last written to the rank that is signalled.
-//! - **A counter may be past the value.** `wait eq` on a flag to which this kernel only adds; `ge` holds whenever `eq`
-//!   does. For a counter that is meant to wrap around or to be decremented, use `unsigned eq`. Never an error.
+//! - **One thread or warp signals for its block** (O3). Every thread writes to a rank, and one thread or warp signals
+//!   that rank (a signal, an atomic, a barrier) in a branch or under a mask on the thread's number, without a barrier
+//!   of the block in between: nothing releases the writes of the other threads. Use `group block`. An error under
+//!   strict.
 //! - **A flag that is set is not counted.** Every signal of the kernel to a flag sets a constant, and a wait is for a
 //!   constant that none of them satisfies, so it expects a sum. An error under strict.
-//! - **A count does not say who.** A signal adds to one flag of every rank in turn, and a loop waits for one more in
-//!   each iteration: whichever rank comes first satisfies the wait, not the rank whose data the loop reads next. An
-//!   error under strict.
 //! - **Threads that wait for their own warp** (O5). One thread of a warp waits in a branch, with `group thread` or for
 //!   a packet, and others send in the other branch. A warp may run the branches one after the other. Never an error.
+//!
+//! What depends on the values at run time, on other kernels or on the host, `symm-check` finds: a counter that has
+//! passed what `eq` waits for, a count that does not say who has come, a race.
 //!
 //! Limits: signals and waits of one function on one array of flags, which is followed through views. The pass is silent
 //! about an array that the function also writes in another way or passes on, and about a flag that is set if another
@@ -33,7 +31,7 @@ mod progress;
 
 use crate::analysis::order::may_write_heap;
 use crate::ir::{collect, definition, enclosing};
-use crate::pass::{Ir, Kind, Pass, PassOption, Values};
+use crate::pass::{Ir, OptionKind, Pass, PassOption, Values};
 use flags::Flags;
 use melior::ir::{OperationRef, Value, operation::OperationLike};
 use one_thread::OneThread;
@@ -46,7 +44,7 @@ pub const PASS: Pass = Pass {
     summary: "Find signals and waits of a kernel that do not match (O3)",
     options: &[PassOption {
         name: "strict",
-        kind: Kind::Bool,
+        kind: OptionKind::Bool,
         initial: "false",
         help: "report certain findings as errors instead of remarks",
     }],
@@ -75,7 +73,7 @@ fn run(root: OperationRef, options: &Values) -> Result<Ir, Reported> {
     outcome.and(flags.check(strict)).map(|()| Ir::Kept)
 }
 
-/// A finding: a remark, and an error where it is sure and asked for.
+/// A finding: a remark, or an error where that is asked for.
 fn find<'c: 'a, 'a>(op: OperationRef<'c, 'a>, is_error: bool, message: &str) -> Result<(), Reported> {
     if is_error {
         return Err(error(op, message));

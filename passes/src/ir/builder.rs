@@ -239,7 +239,7 @@ impl<'c> Builder<'c> {
 
     /// The pointer to an element of an array that starts at `pointer`.
     pub fn element(&self, pointer: Value<'c, '_>, index: Value<'c, '_>, element: Type<'c>) -> Value<'c, 'c> {
-        // One index, which is no constant.
+        // One index, which is not constant.
         let constant = DenseI32ArrayAttribute::new(self.context, &[i32::MIN]).into();
         let attributes = [("rawConstantIndices", constant), ("elem_type", type_attribute(element))];
         self.value("llvm.getelementptr", &[pointer, index], pointer.r#type(), &attributes)
@@ -273,7 +273,7 @@ impl<'c> Builder<'c> {
         self.value("builtin.unrealized_conversion_cast", &[value], ty, &[])
     }
 
-    /// A call of one of LLVM's intrinsics.
+    /// A call of an LLVM intrinsic.
     pub fn intrinsic(&self, name: &str, operands: &[Value<'c, '_>], results: &[Type<'c>]) -> OperationRef<'c, 'c> {
         let attributes = [
             ("intrin", self.string(name)),

@@ -94,7 +94,7 @@ pub enum Aggregate<'c> {
     Array(Type<'c>, u32),
 }
 
-/// Of what a type of LLVM's dialect is made, if it is a structure or an array.
+/// What a type of the LLVM dialect is made of, if it is a structure or an array.
 pub fn aggregate(ty: Type) -> Option<Aggregate> {
     // SAFETY: each question is asked of a type that has been seen to have an answer.
     unsafe {

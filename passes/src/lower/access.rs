@@ -53,7 +53,7 @@ fn how<'c>(b: &Builder<'c>, volatile: bool) -> Vec<(&'static str, Attribute<'c>)
 }
 
 /// The alignment of an access in bytes: as the op says, or as the value naturally is.
-fn alignment_of(ty: Type, alignment: Option<i64>) -> i64 {
+pub fn alignment_of(ty: Type, alignment: Option<i64>) -> i64 {
     alignment.unwrap_or_else(|| natural_alignment(ty))
 }
 
@@ -70,11 +70,16 @@ fn is_full<'c>(b: &Builder<'c>, mask: Value<'c, '_>, ty: Type<'c>, alignment: i6
     if alignment <= byte_width(scalar(ty)).cast_signed() {
         return None;
     }
+    Some(every_lane(b, mask, lanes))
+}
+
+/// Whether all of so many lanes of a mask are true, `i1`.
+pub fn every_lane<'c>(b: &Builder<'c>, mask: Value<'c, '_>, lanes: u64) -> Value<'c, 'c> {
     let maker = definition(mask).filter(|op| name(*op) == "vector.create_mask" && op.operand_count() == 1);
-    if let Some(count) = maker.and_then(|op| op.operands().next()) {
-        return Some(b.compare(CmpiPredicate::Sge, count, b.index_constant(lanes.cast_signed())));
+    match maker.and_then(|op| op.operands().next()) {
+        Some(count) => b.compare(CmpiPredicate::Sge, count, b.index_constant(lanes.cast_signed())),
+        None => b.value("llvm.intr.vector.reduce.and", &[mask], b.int(1), &[]),
     }
-    Some(b.value("llvm.intr.vector.reduce.and", &[mask], b.int(1), &[]))
 }
 
 /// The lanes of a vector with the pointers to them, if each stands in memory for itself.

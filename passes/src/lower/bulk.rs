@@ -98,7 +98,7 @@ pub fn move_run<'c>(b: &Builder<'c>, to: Value<'c, 'c>, from: Value<'c, 'c>, run
 /// A part of a copy: what lies one after the other at both ends.
 #[derive(Clone, Copy)]
 pub enum Run<'c> {
-    /// So many bytes: a row.
+    /// A row of this many bytes.
     Bytes(Value<'c, 'c>),
     /// One element of a type.
     Element(Type<'c>),

@@ -17,7 +17,7 @@
 //! Limits: functions of a `gpu.module`; instructions of groups are known by their names.
 
 use crate::ir::{Builder, collect, context, name, select, set_attribute};
-use crate::pass::{Ir, Kind, Pass, PassOption, Values};
+use crate::pass::{Ir, OptionKind, Pass, PassOption, Values};
 use melior::ir::attribute::StringAttribute;
 use melior::ir::{Attribute, OperationRef, operation::OperationLike};
 use symm_dialect::text;
@@ -28,7 +28,7 @@ pub const PASS: Pass = Pass {
     summary: "Mark device functions, calls and assembly as convergent for LLVM",
     options: &[PassOption {
         name: "target",
-        kind: Kind::Choice(&["nvvm", "rocdl"]),
+        kind: OptionKind::Choice(&["nvvm", "rocdl"]),
         initial: "nvvm",
         help: "the kind of GPU",
     }],
@@ -101,7 +101,7 @@ const AMD_GROUP: &[&str] = &[
     "exec",
 ];
 
-/// Whether a text holds one of these words; words end at `.`, `_` and all that is no letter.
+/// Whether a text holds one of these words; words end at `.`, `_` and any other character that is not a letter.
 fn names_any(text: &str, words: &[&str]) -> bool {
     words.iter().any(|word| {
         text.match_indices(word).any(|(at, _)| {

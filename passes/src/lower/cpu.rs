@@ -35,8 +35,7 @@ mod runtime;
 use super::types::{self, Spaces};
 use super::{access, packets, refuse_atomic, translation};
 use crate::ir::{Builder, blocks, collect, context, enclosing, name, operations};
-use crate::pass::{Ir, Kind, Pass, PassOption, Values};
-pub use device::KERNEL;
+use crate::pass::{Ir, OptionKind, Pass, PassOption, Values};
 use lines::Lines;
 use melior::ir::{OperationRef, ValueLike, operation::OperationLike};
 use runtime::Runtime;
@@ -49,12 +48,12 @@ use symm_dialect::symbol::symbol;
 
 /// Whether kernels run on a GPU.
 pub const OFFLOAD: PassOption =
-    PassOption { name: "offload", kind: Kind::Bool, initial: "false", help: "kernels run on a GPU: drop them" };
+    PassOption { name: "offload", kind: OptionKind::Bool, initial: "false", help: "kernels run on a GPU: drop them" };
 
 /// Whether symm-check runs the program.
 pub const CHECK: PassOption = PassOption {
     name: "check",
-    kind: Kind::Bool,
+    kind: OptionKind::Bool,
     initial: "false",
     help: "for symm-check: blocks have several threads, and each signal, wait and barrier is a call",
 };
@@ -66,7 +65,7 @@ pub const PASS: Pass = Pass {
     options: &[
         PassOption {
             name: "trace",
-            kind: Kind::Bool,
+            kind: OptionKind::Bool,
             initial: "false",
             help: "record puts, gets and signals for the timeline",
         },
@@ -84,6 +83,10 @@ fn run(root: OperationRef, options: &Values) -> Result<Ir, Reported> {
     let runtime = Runtime::new(root, (options.flag("trace"), options.flag("offload"), options.flag("check")));
     if runtime.offload {
         device::leave_out(&runtime);
+    }
+    // On a GPU it is the kernels that call the engine.
+    if !runtime.offload {
+        translation::refuse_engine(root, Some("openshmem"))?;
     }
     check(root)?;
     host::check_entries(root)?;
@@ -115,7 +118,7 @@ fn run(root: OperationRef, options: &Values) -> Result<Ir, Reported> {
 fn refuse_reserved_names<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Reported> {
     for op in operations(blocks(root)[0]) {
         let name = symbol(op).unwrap_or_default();
-        if [kernel::ENTRY, device::KERNEL, device::DEVICE].iter().any(|prefix| name.starts_with(prefix)) {
+        if [kernel::ENTRY, kernel::PACKED, device::DEVICE].iter().any(|prefix| name.starts_with(prefix)) {
             let complaint = format!(
                 "S1: has the name '{name}', which the lowering reserves: rename it, or lower the module only once"
             );

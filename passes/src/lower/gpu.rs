@@ -6,6 +6,7 @@
 mod alias;
 mod barriers;
 pub mod bulk;
+mod far;
 mod fault;
 mod gathered;
 mod lines;
@@ -27,11 +28,17 @@ pub use gathered::Gathered;
 use lines::Lines;
 use melior::ir::{OperationRef, Value, ValueLike, operation::OperationLike};
 use symm_dialect::diagnostic::{Reported, error};
-use symm_dialect::ops::{Action, Order, RemoteLoad, RemoteStore, RmwKind, Scope, SymmOp};
+use symm_dialect::ops::{Action, Ctx, Order, RemoteLoad, RemoteStore, RmwKind, Scope, SymmOp};
 use symm_dialect::pointer::Pointer;
+use symm_dialect::{ENGINE_ATTRIBUTE, module_has};
+
+pub use program::SIZES;
 
 /// How a GPU spells the pieces.
 pub trait Target {
+    /// The engine whose calls the target has for far ranks, if there is one.
+    fn engine(&self) -> Option<&'static str>;
+
     /// Why the target can't do `op`, if it can't (S1).
     fn refusal(&self, op: SymmOp) -> Option<String>;
 
@@ -69,11 +76,12 @@ pub trait Target {
         order: (Order, Scope),
     ) -> Value<'c, 'c>;
 
-    /// Writes both halves of a packet's line in global memory, relaxed at system scope and each as a whole.
-    fn store_line<'c>(&self, b: &Builder<'c>, line: Value<'c, 'c>, halves: Halves<'c>);
+    /// Writes both halves of a packet's line in global memory, relaxed at system scope and each as a whole, or if the
+    /// line is in `words`, each word of 32 bits.
+    fn store_line<'c>(&self, b: &Builder<'c>, line: Value<'c, 'c>, halves: Halves<'c>, words: bool);
 
     /// Reads both halves of a packet's line in global memory, likewise.
-    fn load_line<'c>(&self, b: &Builder<'c>, line: Value<'c, 'c>) -> Halves<'c>;
+    fn load_line<'c>(&self, b: &Builder<'c>, line: Value<'c, 'c>, words: bool) -> Halves<'c>;
 
     /// Whether a load that acquires costs less than a relaxed one with a fence after it.
     fn polls_in_order(&self) -> bool;
@@ -108,7 +116,7 @@ pub fn lower_module<'c: 'a, 'a>(root: OperationRef<'c, 'a>, target: &dyn Target)
     if name(root) != "builtin.module" {
         return Err(error(root, "is lowered as a whole module"));
     }
-    translation::refuse_engine(root)?;
+    translation::refuse_engine(root, target.engine())?;
     program::check(root)?;
     for op in operations(blocks(root)[0]) {
         if name(op) == "gpu.module" {
@@ -124,7 +132,7 @@ pub fn lower_module<'c: 'a, 'a>(root: OperationRef<'c, 'a>, target: &dyn Target)
     let mut outcome = Ok(());
     for operation in collect(root) {
         match SymmOp::cast(operation) {
-            Some(SymmOp::Ctx(ctx)) => match translation::refuse_table(ctx) {
+            Some(SymmOp::Ctx(ctx)) => match translation::refuse_table(ctx).or(refuse_parts(ctx)) {
                 Some(complaint) => outcome = Err(error(operation, &format!("S1: {complaint}"))),
                 None => contexts.push(ctx),
             },
@@ -189,6 +197,13 @@ fn refuse<'c: 'a, 'a>(op: SymmOp<'c, 'a>, target: &dyn Target) -> Result<(), Rep
     }
 }
 
+/// Why a context from parts is not for this module, if it is not (S1).
+fn refuse_parts(ctx: Ctx) -> Option<&'static str> {
+    let has_engine = module_has(&ctx.operation(), ENGINE_ATTRIBUTE);
+    let complaint = "a context made from parts does not say which ranks the engine reaches";
+    (ctx.rank().is_some() && has_engine).then_some(complaint)
+}
+
 /// Why a cache modifier can't be obeyed, if it can't.
 fn refuse_cache(op: SymmOp) -> Option<&'static str> {
     if matches!(op, SymmOp::RemoteLoad(op) if op.eviction().is_some()) {
@@ -221,6 +236,21 @@ impl<'c: 'a, 'a> Together<'c, 'a> {
     }
 }
 
+/// A load of a near rank.
+fn load<'c: 'a, 'a>(op: RemoteLoad<'c, 'a>, b: &Builder<'c>, target: &dyn Target) -> Value<'c, 'c> {
+    match op.cache().and_then(|_| target.cached_load(b, op)) {
+        Some(value) => value,
+        None => access::remote_load(op, b)[0],
+    }
+}
+
+/// A store to a near rank.
+fn store<'c: 'a, 'a>(op: RemoteStore<'c, 'a>, b: &Builder<'c>, target: &dyn Target) {
+    if op.cache().is_none() || !target.cached_store(b, op) {
+        access::remote_store(op, b);
+    }
+}
+
 fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, target: &dyn Target, together: &Together) -> Result<(), Reported> {
     let operation = op.operation();
     refuse(op, target)?;
@@ -237,14 +267,15 @@ fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, target: &dyn Target, together: &Togethe
     };
     let results: Vec<Value> = match action {
         Action::AsRemote(op) => access::as_remote(op, &b),
-        Action::RemoteLoad(op) => match op.cache().and_then(|_| target.cached_load(&b, op)) {
-            Some(value) => vec![value],
-            None => access::remote_load(op, &b),
-        },
-        Action::RemoteStore(op) if op.cache().is_some() && target.cached_store(&b, op) => Vec::new(),
-        Action::RemoteStore(op) => access::remote_store(op, &b),
+        Action::RemoteLoad(op) => vec![far::load(op, &b, |b| load(op, b, target))],
+        Action::RemoteStore(op) => {
+            far::store(op, &b, |b| store(op, b, target));
+            Vec::new()
+        }
         Action::Get(_) | Action::Put(_) | Action::Copy(_) => {
-            bulk::lower(op, &b, target, &together.barriers);
+            far::copy(op, &b, target, |b| {
+                bulk::lower(op, b, target, &together.barriers);
+            });
             Vec::new()
         }
         Action::AtomicRmw(op) => vec![order::atomic_rmw(op, &b, target)],
@@ -254,11 +285,12 @@ fn lower<'c: 'a, 'a>(op: SymmOp<'c, 'a>, target: &dyn Target, together: &Togethe
         Action::Wait(op) => wait::wait(op, &b, target, together.barriers.after(operation)),
         Action::Fence(op) => order::group_fence(op, &b, target),
         Action::PutPacket(op) => {
-            packets::put(op, &b, &Lines(target));
+            let far = far::Far::flag(SymmOp::PutPacket(op), &b);
+            packets::put(op, &b, &Lines { target, far });
             Vec::new()
         }
-        Action::WaitPacket(op) => vec![packets::wait(op, &b, &Lines(target))],
-        Action::TryPacket(op) => packets::attempt(op, &b, &Lines(target)),
+        Action::WaitPacket(op) => vec![packets::wait(op, &b, &Lines { target, far: None })],
+        Action::TryPacket(op) => packets::attempt(op, &b, &Lines { target, far: None }),
         Action::Barrier(op) => order::barrier(op, &b, target),
         Action::Alloc(_) | Action::Free(_) | Action::BarrierAll(_) => {
             return Err(error(operation, "S1: is for host functions, not for kernels"));

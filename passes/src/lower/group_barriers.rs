@@ -18,7 +18,7 @@
 //! source of a `put` may be read until the next barrier of its group, so a write that may come earlier needs one. Puts
 //! that follow each other are not ordered among themselves, and neither are gets: between those there is none.
 //!
-//! Limits: an access counts whatever its address is; a call counts as what its callee does, if that is known.
+//! Limits: an access counts at any address; a call counts as what its callee does, if that is known.
 
 use super::gpu::Gathered;
 use crate::analysis::order::{is_store, may_write_heap, only_reads};
@@ -174,11 +174,19 @@ impl Look<'_> {
                 (Some(_), Some(_)) => Kind::Copy,
             }
         } else {
-            let SymmOp::Wait(wait) = op else { return None };
-            if self.threads == Threads::Program || wait.timeout().is_some() {
-                return None;
+            match op.grouped()? {
+                Grouped::Wait(wait) if self.threads == Threads::Grouped && wait.timeout().is_none() => Kind::Wait,
+                // The first two come together of themselves; the ends of the others are known above.
+                Grouped::Signal(_)
+                | Grouped::Barrier(_)
+                | Grouped::Fence(_)
+                | Grouped::TraceBegin(_)
+                | Grouped::Wait(_)
+                | Grouped::Get(_)
+                | Grouped::Put(_)
+                | Grouped::Copy(_)
+                | Grouped::PutSignal(_) => return None,
             }
-            Kind::Wait
         };
         let group = self.group(op.group()?);
         (group != Group::Thread).then_some(GroupOp { group, kind })
@@ -211,7 +219,7 @@ impl Look<'_> {
                 None if direction == Direction::Before && self.loops.borrow().contains(&at_loop) => {
                     return Meaning::Fence;
                 }
-                // A wait ends together whatever comes: only another barrier makes its own superfluous.
+                // A wait always ends together: only another barrier makes its own superfluous.
                 None if member.kind == Kind::Wait && name(op).ends_with(".return") => Effect::Writes,
                 None => self.effect(op),
             };
@@ -262,7 +270,7 @@ impl Look<'_> {
     }
 
     fn effect_of_symm<'c: 'a, 'a>(&self, op: SymmOp<'c, 'a>) -> Effect {
-        // What they write is no program's. A fence without a barrier, or a signal that needs none, is no access.
+        // They write no data of the program. A fence without a barrier, or a signal that needs none, is not an access.
         if matches!(op, SymmOp::Signal(_)) && self.gathered.contains(op.operation()) {
             return Effect::None;
         }

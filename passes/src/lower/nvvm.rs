@@ -23,12 +23,12 @@
 mod ptx;
 mod words;
 
-use super::gpu::{Target, lower_module, order};
-use super::{llvm_ordering, refuse_atomic};
+use super::gpu::{SIZES, Target, lower_module, order};
+use super::{llvm_ordering, nvshmem, refuse_atomic};
 use crate::ir::address::GLOBAL;
 use crate::ir::packets::Halves;
-use crate::ir::{Builder, collect, enclosing, is_kernel, name, select};
-use crate::pass::{Ir, Kind, Pass, PassOption, Values};
+use crate::ir::{Builder, collect, enclosing, is_kernel, name, select, set_attribute};
+use crate::pass::{Ir, OptionKind, Pass, PassOption, Values};
 use melior::dialect::arith::CmpiPredicate;
 use melior::dialect::llvm;
 use melior::ir::attribute::IntegerAttribute;
@@ -37,6 +37,7 @@ use symm_dialect::diagnostic::{Reported, Severity, error, report};
 use symm_dialect::ops::{Accessing, Cache, Engine, Order, RemoteLoad, RemoteStore, RmwKind, Scope, SymmOp};
 use symm_dialect::pointer::{Pointer, is_block_memory};
 use symm_dialect::shape::byte_width;
+use symm_dialect::{ENGINE_ATTRIBUTE, module_has};
 
 /// The chips that can be asked for.
 pub const CHIPS: &[&str] = &[
@@ -49,7 +50,7 @@ const SHARED: u64 = 3;
 
 /// The GPU to compile for.
 pub const CHIP: PassOption =
-    PassOption { name: "chip", kind: Kind::Choice(CHIPS), initial: "sm_90", help: "the GPU to compile for" };
+    PassOption { name: "chip", kind: OptionKind::Choice(CHIPS), initial: "sm_90", help: "the GPU to compile for" };
 
 /// The pass record.
 pub const PASS: Pass = Pass {
@@ -63,8 +64,24 @@ fn run(root: OperationRef, options: &Values) -> Result<Ir, Reported> {
     let digits: String = options.text("chip").chars().filter(char::is_ascii_digit).collect();
     let Ok(sm) = digits.parse() else { return Err(error(root, "S1: unknown chip")) };
     check_updates(root)?;
+    bound_registers(root);
     lower_module(root, &Nvvm { sm })?;
     Ok(Ir::Changed)
+}
+
+/// The most threads of a block.
+const MOST_THREADS: &str = "array<i32: 1024>";
+
+/// Has the assembler give no kernel more registers than blocks of any size have for each thread, where an engine's
+/// functions take some: without a word of how large its blocks are a kernel gets as many as it may use.
+fn bound_registers(root: OperationRef) {
+    let is_meant = |op: OperationRef| {
+        let is_said = || SIZES.iter().any(|size| op.has_attribute(size));
+        is_kernel(op) && name(op) == "gpu.func" && module_has(&op, ENGINE_ATTRIBUTE) && !is_said()
+    };
+    for kernel in select(root, |op| is_meant(op).then_some(op)) {
+        set_attribute(kernel, "nvvm.maxntid", Builder::before(kernel).parse(MOST_THREADS));
+    }
 }
 
 /// LLVM's own read-modify-writes have neither order nor scope in PTX. An order that would be lost is refused (S1); of a
@@ -109,6 +126,10 @@ fn may_take_dynamic_shared(op: OperationRef) -> bool {
 }
 
 impl Target for Nvvm {
+    fn engine(&self) -> Option<&'static str> {
+        Some(nvshmem::ENGINE)
+    }
+
     fn refusal(&self, op: SymmOp) -> Option<String> {
         if let Some(complaint) = refuse_atomic(op) {
             return Some(complaint.into());
@@ -224,13 +245,26 @@ impl Target for Nvvm {
         order::cmpxchg(b, self, ptr, values, order)
     }
 
-    fn store_line<'c>(&self, b: &Builder<'c>, line: Value<'c, 'c>, [first, second]: Halves<'c>) {
-        // Of a vector PTX promises that its elements are accessed as wholes: a half is one.
-        let text = "st.relaxed.sys.global.v2.b64 [$0], {$1, $2};";
-        ptx::inline(b, text, "l,l,l,~{memory}", &[line, first, second], None);
+    fn store_line<'c>(&self, b: &Builder<'c>, line: Value<'c, 'c>, [first, second]: Halves<'c>, words: bool) {
+        // Of a vector PTX promises that its elements are accessed as wholes: a half is one, or a word.
+        if words {
+            let words = [first, second].into_iter().flat_map(|half| ptx::words(b, half));
+            let operands: Vec<_> = std::iter::once(line).chain(words).collect();
+            let text = "st.relaxed.sys.global.v4.b32 [$0], {$1, $2, $3, $4};";
+            ptx::inline(b, text, "l,r,r,r,r,~{memory}", &operands, None);
+        } else {
+            let text = "st.relaxed.sys.global.v2.b64 [$0], {$1, $2};";
+            ptx::inline(b, text, "l,l,l,~{memory}", &[line, first, second], None);
+        }
     }
 
-    fn load_line<'c>(&self, b: &Builder<'c>, line: Value<'c, 'c>) -> Halves<'c> {
+    fn load_line<'c>(&self, b: &Builder<'c>, line: Value<'c, 'c>, words: bool) -> Halves<'c> {
+        if words {
+            let four = llvm::r#type::r#struct(b.context, &[b.int(32); 4], false);
+            let text = "ld.relaxed.sys.global.v4.b32 {$0, $1, $2, $3}, [$4];";
+            let found = ptx::inline(b, text, "=r,=r,=r,=r,l,~{memory}", &[line], Some(four)).expect("a result");
+            return [0, 2].map(|low| ptx::half(b, [low, low + 1].map(|word| b.extract(found, &[word], b.int(32)))));
+        }
         let halves = llvm::r#type::r#struct(b.context, &[b.int(64); 2], false);
         let text = "ld.relaxed.sys.global.v2.b64 {$0, $1}, [$2];";
         let found = ptx::inline(b, text, "=l,=l,l,~{memory}", &[line], Some(halves)).expect("a result");
@@ -248,7 +282,7 @@ impl Target for Nvvm {
     }
 
     fn before_barrier<'c: 'a, 'a>(&self, _: &Builder<'c>, _: OperationRef<'c, 'a>) {
-        // What a barrier orders is released by whoever releases after it.
+        // A release after a barrier releases what the barrier orders.
     }
 
     fn warp_barrier(&self, b: &Builder) {

@@ -1,12 +1,11 @@
-//! Packets (P1): lines that are written, read and awaited, each half of which is one access.
+//! Packets (P1): lines that are written, read and awaited, each half or word of which is one access.
 //!
 //! A target says how it does that ([`Lines`]); how values lie in lines is in [`crate::ir::packets`].
 
 use super::access::remote_element;
 use crate::ir::Builder;
 use crate::ir::address::element;
-use crate::ir::packets::{Halves, Line, Packets};
-use melior::dialect::arith::CmpiPredicate;
+use crate::ir::packets::{CLEARED, Flag, Halves, Line, Packets, Sentinel};
 use melior::ir::{Value, ValueLike, operation::OperationLike};
 use symm_dialect::ops::{PutPacket, SymmOp, TryPacket, WaitPacket};
 
@@ -19,62 +18,83 @@ pub trait Lines<'c> {
     }
 
     /// Writes a line.
-    fn store(&self, b: &Builder<'c>, line: Value<'c, 'c>, halves: Halves<'c>);
+    fn store(&self, b: &Builder<'c>, line: Value<'c, 'c>, halves: Halves<'c>, flag: Flag<'c>);
 
     /// Reads a line once.
-    fn load(&self, b: &Builder<'c>, line: Value<'c, 'c>) -> Halves<'c>;
+    fn load(&self, b: &Builder<'c>, line: Value<'c, 'c>, flag: Flag<'c>) -> Halves<'c>;
 
-    /// Reads a line once, to see whether it is of an epoch.
-    fn poll(&self, b: &Builder<'c>, line: Value<'c, 'c>, _epoch: Value<'c, 'c>) -> Halves<'c> {
-        self.load(b, line)
+    /// Reads a line once, to see whether it has come.
+    fn poll(&self, b: &Builder<'c>, line: Value<'c, 'c>, flag: Flag<'c>) -> Halves<'c> {
+        self.load(b, line, flag)
     }
 
-    /// Reads lines until all of them are of an epoch; zeros for those that are not read.
-    fn wait(&self, b: &Builder<'c>, lines: &[Line<'c>], epoch: Value<'c, 'c>) -> Vec<Halves<'c>>;
+    /// Reads lines until all of them have come; zeros for those that are not read.
+    fn wait(&self, b: &Builder<'c>, lines: &[Line<'c>], flag: Flag<'c>) -> Vec<Halves<'c>>;
 }
 
 /// `put_packet`.
 pub fn put<'c: 'a, 'a>(op: PutPacket<'c, 'a>, b: &Builder<'c>, lines: &impl Lines<'c>) {
     let slots = remote_element(SymmOp::PutPacket(op), b, op.slots(), &op.indices());
-    let packets = Packets::new(b, op.value().r#type(), op.mask());
-    let epoch = b.value("arith.extui", &[op.epoch()], b.int(64), &[]);
-    let epoch = b.binary("arith.shli", epoch, b.i64(32));
-    let words = packets.words(b, op.value());
-    for ((line, mask), word) in packets.lines(b, lines.address(b, slots)).into_iter().zip(words) {
-        let low = b.binary("arith.andi", word, b.i64(0xffff_ffff));
-        let high = b.binary("arith.shrui", word, b.i64(32));
-        let halves = [low, high].map(|data| b.binary("arith.ori", data, epoch));
+    let packets = Packets::new(b, op.value().r#type(), op.mask(), op.sentinel());
+    let flag = Flag::new(b, op.epoch(), op.sentinel());
+    let all = match flag {
+        Flag::Epoch(epoch) => with_epoch(b, epoch, |b| packets.words(b, op.value())),
+        Flag::Sentinel(sentinel) => floats(b, &packets.words(b, op.value()), sentinel, op.clear()),
+    };
+    for ((line, mask), halves) in packets.lines(b, lines.address(b, slots)).into_iter().zip(all) {
         match mask {
-            Some(mask) => b.when(mask, |b| lines.store(b, line, halves)),
-            None => lines.store(b, line, halves),
+            Some(mask) => b.when(mask, |b| lines.store(b, line, halves, flag)),
+            None => lines.store(b, line, halves, flag),
         }
     }
 }
 
+/// Lines of words of data, with the epoch after each half of them.
+fn with_epoch<'c>(
+    b: &Builder<'c>,
+    epoch: Value<'c, 'c>,
+    words: impl Fn(&Builder<'c>) -> Vec<Value<'c, 'c>>,
+) -> Vec<Halves<'c>> {
+    let epoch = b.value("arith.extui", &[epoch], b.int(64), &[]);
+    let epoch = b.binary("arith.shli", epoch, b.i64(32));
+    let halves = |word| {
+        let low = b.binary("arith.andi", word, b.i64(0xffff_ffff));
+        let high = b.binary("arith.shrui", word, b.i64(32));
+        [low, high].map(|data| b.binary("arith.ori", data, epoch))
+    };
+    words(b).into_iter().map(halves).collect()
+}
+
+/// Lines of two words of floats each, or cleared ones.
+fn floats<'c>(b: &Builder<'c>, words: &[Value<'c, 'c>], sentinel: Sentinel, clear: bool) -> Vec<Halves<'c>> {
+    let half = |word| if clear { b.i64(CLEARED) } else { sentinel.sent(b, word, |bits| b.i64(bits)) };
+    words.chunks(2).map(|line| [line[0], line[1]].map(half)).collect()
+}
+
 /// `wait_packet`: the value.
 pub fn wait<'c: 'a, 'a>(op: WaitPacket<'c, 'a>, b: &Builder<'c>, lines: &impl Lines<'c>) -> Value<'c, 'c> {
-    let packets = Packets::new(b, op.value().r#type(), op.mask());
+    let packets = Packets::new(b, op.value().r#type(), op.mask(), op.sentinel());
     let slots = lines.address(b, element(b, op.slots(), &op.indices()));
-    let epoch = b.cast(op.epoch(), b.int(32));
-    let found = lines.wait(b, &packets.lines(b, slots), epoch);
+    let flag = Flag::new(b, op.epoch(), op.sentinel());
+    let found = lines.wait(b, &packets.lines(b, slots), flag);
     packets.value(b, &found)
 }
 
 /// `try_packet`: the value, and whether it is there.
 pub fn attempt<'c: 'a, 'a>(op: TryPacket<'c, 'a>, b: &Builder<'c>, lines: &impl Lines<'c>) -> Vec<Value<'c, 'c>> {
     let ty = op.operation().results().next().map(|result| Value::from(result).r#type()).expect("it has two results");
-    let packets = Packets::new(b, ty, op.mask());
+    let packets = Packets::new(b, ty, op.mask(), op.sentinel());
     let slots = lines.address(b, element(b, op.slots(), &op.indices()));
     let asked = packets.lines(b, slots);
-    let epoch = b.cast(op.epoch(), b.int(32));
-    let found: Vec<_> = asked.iter().map(|line| read(b, *line, |b, line| lines.poll(b, line, epoch))).collect();
-    let missing = missing(b, &asked, &found, epoch);
+    let flag = Flag::new(b, op.epoch(), op.sentinel());
+    let found: Vec<_> = asked.iter().map(|line| read(b, *line, |b, line| lines.poll(b, line, flag))).collect();
+    let missing = missing(b, &asked, &found, flag);
     vec![packets.value(b, &found), b.not(missing)]
 }
 
 /// Reads a line that is on; zeros for one that is not.
-pub fn load<'c>(b: &Builder<'c>, lines: &(impl Lines<'c> + ?Sized), line: Line<'c>) -> Halves<'c> {
-    read(b, line, |b, line| lines.load(b, line))
+pub fn load<'c>(b: &Builder<'c>, lines: &(impl Lines<'c> + ?Sized), line: Line<'c>, flag: Flag<'c>) -> Halves<'c> {
+    read(b, line, |b, line| lines.load(b, line, flag))
 }
 
 fn read<'c>(
@@ -87,14 +107,10 @@ fn read<'c>(
     [halves[0], halves[1]]
 }
 
-/// Whether any line that is on is not of an epoch.
-pub fn missing<'c>(b: &Builder<'c>, lines: &[Line<'c>], found: &[Halves<'c>], epoch: Value<'c, 'c>) -> Value<'c, 'c> {
+/// Whether any line that is on has not come.
+pub fn missing<'c>(b: &Builder<'c>, lines: &[Line<'c>], found: &[Halves<'c>], flag: Flag<'c>) -> Value<'c, 'c> {
     let is_missing = |((_, mask), halves): (&Line<'c>, &Halves<'c>)| {
-        let [first, second] = halves.map(|half| {
-            let found = b.binary("arith.shrui", half, b.i64(32));
-            b.compare(CmpiPredicate::Ne, b.value("arith.trunci", &[found], b.int(32), &[]), epoch)
-        });
-        let missing = b.binary("arith.ori", first, second);
+        let missing = flag.missing(b, *halves);
         mask.map_or(missing, |mask| b.binary("arith.andi", missing, mask))
     };
     let all = lines.iter().zip(found).map(is_missing);

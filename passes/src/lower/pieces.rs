@@ -1,4 +1,4 @@
-//! Vectors whose size is no power of two: moved in the widest pieces that their alignment allows.
+//! Vectors whose size is not a power of two: moved in the widest pieces that their alignment allows.
 //!
 //! LLVM's NVPTX back end takes such a vector apart into 64 bits at most; 24 × bf16, which is aligned to 16 bytes,
 //! becomes three accesses of 128 bits, and 6 × f32 on an address of 16 bytes one of 128 and one of 64.

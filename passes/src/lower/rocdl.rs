@@ -24,7 +24,7 @@ use super::gpu::{Target, lower_module, order};
 use super::{llvm_bin_op, refuse_atomic};
 use crate::ir::packets::Halves;
 use crate::ir::{Builder, name, signed};
-use crate::pass::{Ir, Kind, Pass, PassOption, Values};
+use crate::pass::{Ir, OptionKind, Pass, PassOption, Values};
 use crate::registration::previous_in_block;
 use melior::dialect::arith::CmpiPredicate;
 use melior::dialect::llvm;
@@ -37,12 +37,12 @@ pub const CHIPS: &[&str] = &["gfx90a", "gfx942", "gfx950"];
 
 /// The GPU to compile for.
 pub const CHIP: PassOption =
-    PassOption { name: "chip", kind: Kind::Choice(CHIPS), initial: "gfx942", help: "the GPU to compile for" };
+    PassOption { name: "chip", kind: OptionKind::Choice(CHIPS), initial: "gfx942", help: "the GPU to compile for" };
 
 /// Whether the heap is fine-grained memory.
 pub const FINE_GRAINED_HEAP: PassOption = PassOption {
     name: "fine-grained-heap",
-    kind: Kind::Bool,
+    kind: OptionKind::Bool,
     initial: "false",
     help: "the heap is fine-grained memory: allow releases at system scope on gfx90a",
 };
@@ -92,6 +92,10 @@ impl Rocdl {
 }
 
 impl Target for Rocdl {
+    fn engine(&self) -> Option<&'static str> {
+        None
+    }
+
     fn refusal(&self, op: SymmOp) -> Option<String> {
         if let Some(complaint) = refuse_atomic(op) {
             return Some(complaint.into());
@@ -128,7 +132,7 @@ impl Target for Rocdl {
     }
 
     fn size<'c: 'a, 'a>(&self, b: &Builder<'c>, op: OperationRef<'c, 'a>) -> Option<Value<'c, 'c>> {
-        // MLIR calls AMD's device library, which is no part of LLVM; the words are in the implicit kernel arguments
+        // MLIR calls AMD's device library, which is not part of LLVM; the words are in the implicit kernel arguments
         // (LLVM's AMDGPU usage, code object V5: hidden_block_count_x at 0, hidden_group_size_x at 12).
         let (first, bits) = match name(op) {
             "gpu.grid_dim" => (0, 32),
@@ -199,14 +203,14 @@ impl Target for Rocdl {
         old
     }
 
-    fn store_line<'c>(&self, b: &Builder<'c>, line: Value<'c, 'c>, halves: Halves<'c>) {
+    fn store_line<'c>(&self, b: &Builder<'c>, line: Value<'c, 'c>, halves: Halves<'c>, _words: bool) {
         // No instruction of 128 bits is promised to be made as a whole.
         for (half, offset) in halves.into_iter().zip([0, 8]) {
             order::store(b, self, b.byte_offset_constant(line, offset), half, (Order::Relaxed, Scope::Sys));
         }
     }
 
-    fn load_line<'c>(&self, b: &Builder<'c>, line: Value<'c, 'c>) -> Halves<'c> {
+    fn load_line<'c>(&self, b: &Builder<'c>, line: Value<'c, 'c>, _words: bool) -> Halves<'c> {
         let attributes = order::atomic(b, self, "ordering", (Order::Relaxed, Scope::Sys), b.int(64));
         [0, 8].map(|offset| b.load(b.byte_offset_constant(line, offset), b.int(64), &attributes))
     }
@@ -274,7 +278,7 @@ impl Target for Rocdl {
     }
 }
 
-/// A call of one of LLVM's intrinsics for AMD GPUs.
+/// A call of an LLVM intrinsic for AMD GPUs.
 fn intrinsic<'c>(b: &Builder<'c>, name: &str, operands: &[Value<'c, 'c>], result: Type<'c>) -> Value<'c, 'c> {
     b.intrinsic(name, operands, &[result]).result(0).expect("one result was asked for").into()
 }

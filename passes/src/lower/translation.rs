@@ -6,10 +6,11 @@
 use crate::ir::address::{BASE_ALIGNMENT_MASK, generic};
 use crate::ir::{Builder, collect, constant_value, definition, has_uses, signed};
 use melior::dialect::arith::CmpiPredicate;
+use melior::ir::attribute::StringAttribute;
 use melior::ir::{Attribute, OperationRef, Type, Value, ValueLike, operation::OperationLike};
 use symm_abi::WORD_BYTES;
 use symm_abi::heap::UNMAPPED;
-use symm_abi::table::{FAR, HEADER_WORDS, NUM_RANKS, RANK, REACH};
+use symm_abi::table::{FAR, HEADER_WORDS, NEAR, NUM_RANKS, RANK, REACH};
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::{Ctx, Question, SymmOp};
 use symm_dialect::pointer::is_llvm_pointer;
@@ -108,6 +109,16 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
 
     /// Whether a rank's heap is mapped, `i1` (N1): without an engine all are. One that is out of range has no heap.
     pub fn is_near(&self, b: &Builder<'c>, rank: Value<'c, 'a>) -> Value<'c, 'c> {
+        self.has_reach(b, rank, FAR)
+    }
+
+    /// Whether a rank is reached by loads and stores, `i1`: one that is out of range is, at an address of no memory.
+    pub fn is_accessed(&self, b: &Builder<'c>, rank: Value<'c, 'a>) -> Value<'c, 'c> {
+        self.has_reach(b, rank, NEAR)
+    }
+
+    /// Whether a rank is not far; one that is out of range counts as `otherwise`.
+    fn has_reach(&self, b: &Builder<'c>, rank: Value<'c, 'a>, otherwise: i64) -> Value<'c, 'c> {
         if !self.has_engine || is_current_rank(self.ctx, rank) {
             return b.constant(b.int(1), 1);
         }
@@ -116,7 +127,7 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
             let words = b.add(words, b.as_i64(rank));
             invariant_load(b, b.byte_offset(self.pointer, b.mul(words, b.i64(8))), b.int(64))
         };
-        let reach = self.guarded(b, rank, reach, |b| b.i64(FAR));
+        let reach = self.guarded(b, rank, reach, |b| b.i64(otherwise));
         b.compare(CmpiPredicate::Ne, reach, b.i64(FAR))
     }
 
@@ -165,7 +176,7 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
         self.guarded(b, rank, distance, |b| b.i64(UNMAPPED))
     }
 
-    /// The distance in bytes from this rank's heap to `rank`'s, with so many bytes from each to the next (T5).
+    /// The distance in bytes from this rank's heap to `rank`'s, with this many bytes from each to the next (T5).
     fn strided(&self, b: &Builder<'c>, rank: Value<'c, 'a>, stride: i64) -> Value<'c, 'c> {
         let me = self.wide_rank(b);
         b.mul(b.binary("arith.subi", b.as_i64(rank), me), b.i64(stride))
@@ -255,10 +266,13 @@ pub fn lower<'c: 'a, 'a>(
     })
 }
 
-/// Refuses a module whose engine a target has not (S1).
-pub fn refuse_engine<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Result<(), Reported> {
-    let module = collect(root).into_iter().find(|op| op.has_attribute(ENGINE_ATTRIBUTE));
-    let Some(module) = module.or_else(|| root.has_attribute(ENGINE_ATTRIBUTE).then_some(root)) else { return Ok(()) };
+/// Refuses a module with another engine than the one that the target has (S1).
+pub fn refuse_engine<'c: 'a, 'a>(root: OperationRef<'c, 'a>, known: Option<&str>) -> Result<(), Reported> {
+    let has_other = |op: &OperationRef<'c, 'a>| {
+        let engine = op.attribute(ENGINE_ATTRIBUTE).and_then(StringAttribute::try_from);
+        engine.is_ok_and(|engine| Some(engine.value()) != known)
+    };
+    let Some(module) = std::iter::once(root).chain(collect(root)).find(has_other) else { return Ok(()) };
     let engine = module.attribute(ENGINE_ATTRIBUTE).map(|engine| engine.to_string()).unwrap_or_default();
     let complaint =
         format!("S1: needs the engine {engine}, which this target does not support: run it without --engine");

@@ -32,47 +32,49 @@
 //! Stores of the tensor memory accelerator (TMA) are waited for before a release, and before an access of these ops
 //! that may overlap one (`engine.rs`).
 //!
+//! With an engine (`symm.engine`), what names a rank has two paths: for a near peer the above, for a far one calls
+//! (`far.rs`).
+//!
 //! Limits: contexts are made in the function that uses them. No bulk copies of a `count` of elements, no `wait` with a
 //! timeout, no masks on `atomic_cas`. On AMD, orders for gfx942 and gfx950 only.
 
 mod access;
-mod amd_deadline;
 mod atomic;
-pub mod deadline;
+mod contiguous;
 mod engine;
+mod far;
+mod floats;
 mod line;
 mod order;
 mod packet;
 mod table;
-mod target;
 mod trace;
-pub mod words;
+mod whole;
 
 use super::gpu::Gathered;
 use super::group_barriers::{GroupBarriers, Threads};
-use super::translation::refuse_engine;
 use crate::analysis::search::Direction;
+use crate::ir::tags::Tags;
+use crate::ir::triton::Version;
+use crate::ir::triton::words::Words;
 use crate::ir::{Builder, has_uses, name, remove_attribute, select, symm_ops};
-use crate::pass::{Ir, Kind, Pass, PassOption, Values};
+use crate::pass::{Ir, OptionKind, Pass, PassOption, Values};
 use crate::target::{TARGET, TritonTarget};
-use crate::transform::tag_waits::Tags;
 use engine::TensorEngine;
 use melior::ir::{OperationRef, Value, operation::OperationLike};
 use std::collections::HashSet;
-use std::fmt;
-use std::str::FromStr;
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::{Action, SymmOp};
 use symm_dialect::{
-    HEAP_SIZE_ATTRIBUTE, HEAP_STRIDE_ATTRIBUTE, NUM_RANKS_ATTRIBUTE, NUM_STAGES_ATTRIBUTE, TABLE_IN_HEAP_ATTRIBUTE,
+    DEFAULT_TIMEOUT_ATTRIBUTE, ENGINE_ATTRIBUTE, HEAP_SIZE_ATTRIBUTE, HEAP_STRIDE_ATTRIBUTE, NUM_RANKS_ATTRIBUTE,
+    NUM_STAGES_ATTRIBUTE, TABLE_IN_HEAP_ATTRIBUTE,
 };
 use table::Tables;
-use words::Words;
 
 /// The version of Triton that reads the result.
 pub const VERSION: PassOption = PassOption {
     name: "version",
-    kind: Kind::Form("3.6.0 or a later version of Triton", |text| text.parse::<Version>().is_ok()),
+    kind: OptionKind::Form("3.6.0 or a later version of Triton", |text| text.parse::<Version>().is_ok()),
     initial: "3.9.0",
     help: "the version of Triton that reads the result",
 };
@@ -86,40 +88,15 @@ pub const PASS: Pass = Pass {
 };
 
 /// The attributes of a module that are this dialect's.
-const OURS: [&str; 5] =
-    [NUM_RANKS_ATTRIBUTE, HEAP_STRIDE_ATTRIBUTE, HEAP_SIZE_ATTRIBUTE, TABLE_IN_HEAP_ATTRIBUTE, NUM_STAGES_ATTRIBUTE];
-
-/// A version of Triton, as far as its ops depend on it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Version {
-    major: u32,
-    minor: u32,
-}
-
-impl Version {
-    /// The first one whose ops these are.
-    const OLDEST: Self = Self { major: 3, minor: 6 };
-}
-
-impl FromStr for Version {
-    type Err = String;
-
-    /// Reads `3.9.0`, and what a custom build calls itself: `3.9.0+git1f3a`.
-    fn from_str(text: &str) -> Result<Self, String> {
-        let mut numbers = text.split('.').map(|word| word.parse::<u32>().ok());
-        let version = match (numbers.next().flatten(), numbers.next().flatten()) {
-            (Some(major), Some(minor)) => Self { major, minor },
-            _ => return Err(format!("'{text}' is not a version of Triton")),
-        };
-        if version >= Self::OLDEST { Ok(version) } else { Err(format!("Triton {text} is older than 3.6.0")) }
-    }
-}
-
-impl fmt::Display for Version {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        write!(f, "{}.{}", self.major, self.minor)
-    }
-}
+const OURS: [&str; 7] = [
+    NUM_RANKS_ATTRIBUTE,
+    HEAP_STRIDE_ATTRIBUTE,
+    HEAP_SIZE_ATTRIBUTE,
+    TABLE_IN_HEAP_ATTRIBUTE,
+    NUM_STAGES_ATTRIBUTE,
+    ENGINE_ATTRIBUTE,
+    DEFAULT_TIMEOUT_ATTRIBUTE,
+];
 
 /// What the parts of the lowering know.
 struct Lowering<'c, 'a> {
@@ -132,6 +109,8 @@ struct Lowering<'c, 'a> {
     answers: HashSet<usize>,
     /// What records of a timeline are of.
     traced: Tags,
+    /// Whether some of a kernel's warps run code of their own.
+    is_specialized: bool,
 }
 
 fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<Ir, Reported> {
@@ -141,12 +120,13 @@ fn run<'c, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Result<Ir, Repor
     if ops.is_empty() {
         return Ok(Ir::Kept);
     }
-    refuse_engine(root)?;
+    far::refuse_engine(&ops, &target)?;
+    let is_specialized = far::is_specialized(root);
     let barriers = GroupBarriers::new(root, Threads::Program, &Gathered::default());
     let engine = TensorEngine::of(root, &ops);
     let answers = packet::answers(&ops);
     let (words, tables, traced) = (Words(version), Tables::default(), Tags::default());
-    let mut lowering = Lowering { words, target, engine, tables, barriers, answers, traced };
+    let mut lowering = Lowering { words, target, engine, tables, barriers, answers, traced, is_specialized };
     lowering.complete_waits(root, &ops)?;
     lowering.place_loop_barriers();
     // First what others take: by then they see what it has become.
@@ -198,11 +178,6 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         self.refuse_order(op)?;
         self.refuse_specialized(op)?;
         self.before_access(b, op);
-        if let SymmOp::TryPacket(packet) = op {
-            let results = self.try_packet(b, packet)?;
-            b.replace(operation, &results);
-            return Ok(());
-        }
         let nothing = |()| None;
         let action = match op.question() {
             Err(action) => action,
@@ -223,8 +198,16 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
             Action::PutSignal(op) => self.put_signal(b, op).map(nothing)?,
             Action::Wait(op) => self.wait(b, op).map(nothing)?,
             Action::PutPacket(op) => self.put_packet(b, op).map(nothing)?,
-            Action::WaitPacket(op) => Some(self.wait_packet(b, op)?),
-            Action::TryPacket(_) => unreachable!("lowered above"),
+            Action::WaitPacket(packet) => {
+                let results = self.wait_packet(b, packet)?;
+                b.replace(operation, &results);
+                return Ok(());
+            }
+            Action::TryPacket(packet) => {
+                let results = self.try_packet(b, packet)?;
+                b.replace(operation, &results);
+                return Ok(());
+            }
             Action::Fence(op) => {
                 self.fence(b, op.sem(), op.scope());
                 None

@@ -3,7 +3,7 @@
 
 use crate::analysis::order::is_quiet;
 use crate::ir::{Builder, collect, has_uses, name, remove_attribute};
-use crate::pass::{Kind, Pass, PassOption, Pipeline, Values};
+use crate::pass::{OptionKind, Pass, PassOption, Pipeline, Values};
 use crate::target::TARGET;
 use crate::{check, lower, transform};
 use melior::ir::OperationRef;
@@ -22,7 +22,7 @@ pub const PIPELINE: Pipeline = Pipeline {
 /// Whether what leaves its tensor is left out, and recorded.
 const BOUNDS: PassOption = PassOption {
     name: "bounds-checks",
-    kind: Kind::Bool,
+    kind: OptionKind::Bool,
     initial: "false",
     help: "skip and record accesses outside of their tensor",
 };
@@ -30,7 +30,7 @@ const BOUNDS: PassOption = PassOption {
 /// Whether programs record what they do when.
 const TRACE: PassOption = PassOption {
     name: "trace",
-    kind: Kind::Bool,
+    kind: OptionKind::Bool,
     initial: "false",
     help: "record when programs and their ops begin and end",
 };
@@ -90,7 +90,7 @@ pub fn repairs(flag: &str) -> bool {
 /// Runs the passes on a module; `begin` hears the flag of each before it runs.
 ///
 /// # Errors
-/// A pass refused the kernel, or its carriers do not verify; diagnostics have said why.
+/// A pass refused the kernel; diagnostics have said why.
 pub fn run<'c: 'a, 'a>(
     module: OperationRef<'c, 'a>,
     values: &Values,
@@ -102,11 +102,6 @@ pub fn run<'c: 'a, 'a>(
     for pass in steps(values) {
         begin(pass.flag);
         pass.run_on(module, &Values::new(pass.options, values_of(pass, values)))?;
-        // What the kernel's author wrote; after the other passes nothing but a bug of theirs would be found, by
-        // Triton.
-        if pass.flag == transform::raise_carriers::PASS.flag && !module.verify() {
-            return Err(Reported);
-        }
     }
     erase_unused(module);
     Ok(())

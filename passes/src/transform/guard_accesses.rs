@@ -30,31 +30,32 @@
 //! that the record points to (`symm_abi::deadline::TENSORS_WORD`). A pointer into the heap but into none of them is
 //! checked against the whole heap; any other pointer is not checked.
 //!
+//! With an engine, an access of Triton's through an `as_remote` of a far rank is left out and recorded, too: nothing is
+//! mapped there (N4).
+//!
 //! The module's `symm.waits` says what the numbers in the record stand for (`symm-tag-waits`).
 //!
 //! Limits: if a pointer may come from several arguments, a peer's memory is checked against its heap, and local memory
 //! not at all. Triton's accesses through an `as_remote` with a tensor of ranks are not checked, and neither are tensor
 //! descriptors, block pointers, and loops that Triton divides among warps.
 
-mod pointers;
+pub mod pointers;
 
-use super::tag_waits::Tags;
+use crate::ir::tags::Tags;
+use crate::ir::triton::words::{self, atomic_rmw, constant_like, element_wise, load_words, lowest, splat_like};
+use crate::ir::triton::{deadline, program};
 use crate::ir::{Builder, collect, definition, enclosing, lasting, signed};
-use crate::lower::triton::words::{self, atomic_rmw, constant_like, element_wise, load_words, lowest, splat_like};
 use crate::pass::{Ir, Pass};
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::{OperationRef, Type, Value, ValueLike, operation::OperationLike};
-use pointers::{Access, Place};
+use pointers::{Access, Destination};
 use std::collections::HashMap;
-use symm_abi::WORD_BYTES;
 use symm_abi::deadline::{
-    ADDRESS_WORD, BROKEN, EXPECTED_WORD, GOOD, HOST_WORD, PROGRAM_SHIFTS, PROGRAM_WORD, SEEN_WORD, STATE_WORD,
-    TAG_WORD, TENSORS_WORD,
+    ADDRESS_WORD, BROKEN, EXPECTED_WORD, GOOD, HOST_WORD, PROGRAM_WORD, SEEN_WORD, STATE_WORD, TAG_WORD, TENSORS_WORD,
 };
-use symm_abi::heap::DEADLINE_OFFSET;
-use symm_dialect::lossy;
-use symm_dialect::ops::{FenceParts, Group, HeapBaseParts, HeapDeltaParts, Order, RankParts, RmwKind, Scope};
+use symm_dialect::ops::{FenceParts, Group, HeapDeltaParts, IsNearParts, Order, RmwKind, Scope};
 use symm_dialect::shape::{Shaped, float_width, integer_width, scalar};
+use symm_dialect::{ENGINE_ATTRIBUTE, lossy, module_has};
 
 /// The pass record.
 pub const PASS: Pass = Pass {
@@ -104,11 +105,20 @@ fn guard<'c: 'a, 'a>(op: OperationRef<'c, 'a>, accesses: &[Access<'c, 'a>], know
         let root = access.root.map(|root| root.to_raw().ptr as usize);
         let key = (access.ctx.to_raw().ptr as usize, root);
         let bounds = *known.entry(key).or_insert_with(|| bounds(access));
-        let lowest = lowest_outside(&b, access, bounds);
-        let inside = b.compare(CmpiPredicate::Eq, lowest, b.i64(-1));
-        let tag = tags.of(op, &format!("outside {} {}", access.op, access.operand));
-        b.when(b.not(inside), |b| record(b, bounds, tag, lowest));
-        is_inside = Some(is_inside.map_or(inside, |others| b.binary("arith.andi", others, inside)));
+        let address = own_address(&b, access);
+        let mut refuse = |why: &str, lowest, ends| {
+            let inside = b.compare(CmpiPredicate::Eq, lowest, b.i64(-1));
+            let tag = tags.of(op, &format!("{why} {} {}", access.op, access.operand));
+            b.when(b.not(inside), |b| record(b, bounds.record, tag, (lowest, ends)));
+            is_inside = Some(is_inside.map_or(inside, |others| b.binary("arith.andi", others, inside)));
+        };
+        refuse("outside", lowest_outside(&b, access, address, bounds), (bounds.start, bounds.end));
+        if let (Destination::Moved(rank), true) = (access.place, module_has(&op, ENGINE_ATTRIBUTE)) {
+            let near = b.make_value(&IsNearParts { ctx: access.ctx, rank }, b.int(1));
+            let touched = lowest_touched(&b, access, address);
+            let lowest = b.value("arith.select", &[near, b.i64(-1), touched], b.int(64), &[]);
+            refuse("far", lowest, (b.as_i64(rank), b.i64(0)));
+        }
     }
     let is_inside = is_inside.expect("there are accesses");
     let types: Vec<Type> = op.results().map(|result| result.r#type()).collect();
@@ -126,7 +136,7 @@ fn guard<'c: 'a, 'a>(op: OperationRef<'c, 'a>, accesses: &[Access<'c, 'a>], know
     b.replace(op, &results);
 }
 
-/// What an access gives that is left out: zeros, and that a packet is there, so that nobody polls for it.
+/// The result of an access that is left out: zeros, and that a packet has arrived, so that no loop polls for it.
 fn left_out<'c>(b: &Builder<'c>, ty: Type<'c>) -> Value<'c, 'c> {
     let element = scalar(ty);
     if let Some(width) = integer_width(element) {
@@ -136,15 +146,40 @@ fn left_out<'c>(b: &Builder<'c>, ty: Type<'c>) -> Value<'c, 'c> {
     b.value("arith.constant", &[], ty, &[("value", b.parse(&text))])
 }
 
-/// The lowest address of an access that is out of bounds, as unsigned numbers; all bits set where there is none.
-fn lowest_outside<'c: 'a, 'a>(b: &Builder<'c>, access: &Access<'c, 'a>, bounds: Bounds<'c>) -> Value<'c, 'c> {
+/// The addresses of an access, in the heap of this rank.
+fn own_address<'c: 'a, 'a>(b: &Builder<'c>, access: &Access<'c, 'a>) -> Value<'c, 'c> {
+    let ty = element_wise(access.pointer.r#type(), b.int(64));
+    let address = b.value("tt.ptr_to_int", &[access.pointer], ty, &[]);
+    let Destination::Moved(rank) = access.place else { return address };
+    let delta = b.make_value(&HeapDeltaParts { ctx: access.ctx, rank }, b.int(64));
+    b.binary("arith.subi", address, splat_like(b, delta, ty))
+}
+
+/// The mask of an access for each of its elements.
+fn mask_of<'c: 'a, 'a>(b: &Builder<'c>, access: &Access<'c, 'a>) -> Option<Value<'c, 'c>> {
     let ty = element_wise(access.pointer.r#type(), b.int(64));
     let truth = element_wise(access.pointer.r#type(), b.int(1));
-    let mut address = b.value("tt.ptr_to_int", &[access.pointer], ty, &[]);
-    if let Place::Moved(rank) = access.place {
-        let delta = b.make_value(&HeapDeltaParts { ctx: access.ctx, rank }, b.int(64));
-        address = b.binary("arith.subi", address, splat_like(b, delta, ty));
-    }
+    access.mask.map(|mask| if mask.r#type() == truth { lasting(mask) } else { splat_like(b, lasting(mask), ty) })
+}
+
+/// The lowest address of an access, as unsigned numbers; all bits set where its mask is false for all elements.
+fn lowest_touched<'c: 'a, 'a>(b: &Builder<'c>, access: &Access<'c, 'a>, address: Value<'c, 'c>) -> Value<'c, 'c> {
+    let ty = address.r#type();
+    let touched = match mask_of(b, access) {
+        Some(mask) => b.value("arith.select", &[mask, address, constant_like(b, -1, ty)], ty, &[]),
+        None => address,
+    };
+    lowest(b, touched)
+}
+
+/// The lowest address of an access that is out of bounds, as unsigned numbers; all bits set where there is none.
+fn lowest_outside<'c: 'a, 'a>(
+    b: &Builder<'c>,
+    access: &Access<'c, 'a>,
+    address: Value<'c, 'c>,
+    bounds: Bounds<'c>,
+) -> Value<'c, 'c> {
+    let (ty, truth) = (address.r#type(), element_wise(access.pointer.r#type(), b.int(1)));
     let size = b.binary("arith.subi", bounds.end, bounds.start);
     let width = b.i64(access.bytes);
     let fits = b.compare(CmpiPredicate::Uge, size, width);
@@ -153,30 +188,35 @@ fn lowest_outside<'c: 'a, 'a>(b: &Builder<'c>, access: &Access<'c, 'a>, bounds: 
     let from = b.binary("arith.subi", address, splat_like(b, bounds.start, ty));
     let beyond = ("predicate", b.integer(64, CmpiPredicate::Uge as i64));
     let mut bad = b.value("arith.cmpi", &[from, splat_like(b, room, ty)], truth, &[beyond]);
-    if let Some(mask) = access.mask {
-        let mask = if mask.r#type() == truth { lasting(mask) } else { splat_like(b, lasting(mask), ty) };
+    if let Some(mask) = mask_of(b, access) {
         bad = b.binary("arith.andi", bad, mask);
     }
     let found = b.value("arith.select", &[bad, address, constant_like(b, -1, ty)], ty, &[]);
     lowest(b, found)
 }
 
-/// Writes down an access that is out of bounds, if it is the rank's first, and tells the host.
-fn record<'c>(b: &Builder<'c>, bounds: Bounds<'c>, tag: i64, lowest: Value<'c, 'c>) {
-    let word = |b: &Builder<'c>, word: usize| words::offset(b, bounds.record, b.i64(signed(word)));
+/// Writes down an access that is left out, if it is the rank's first, and tells the host: its lowest address, and the
+/// ends of the tensor, or the rank that is far.
+fn record<'c>(
+    b: &Builder<'c>,
+    record: Value<'c, 'c>,
+    tag: i64,
+    (lowest, ends): (Value<'c, 'c>, (Value<'c, 'c>, Value<'c, 'c>)),
+) {
+    let word = |b: &Builder<'c>, word: usize| words::offset(b, record, b.i64(signed(word)));
     let store = |b: &Builder<'c>, place: Value<'c, 'c>, value: Value<'c, 'c>| {
         b.op("tt.store", &[place, value], &[], &[]);
     };
     let state = word(b, STATE_WORD);
     let broken = b.i64(BROKEN);
-    // A state that is greater is that of somebody who was first.
+    // A greater state was set by another thread first.
     let before = atomic_rmw(b, RmwKind::UMax, state, broken, None, (Order::Relaxed, Scope::Sys));
     b.when(b.compare(CmpiPredicate::Eq, before, b.i64(GOOD)), |b| {
         let found = [
             (TAG_WORD, b.i64(tag)),
             (ADDRESS_WORD, lowest),
-            (EXPECTED_WORD, bounds.start),
-            (SEEN_WORD, bounds.end),
+            (EXPECTED_WORD, ends.0),
+            (SEEN_WORD, ends.1),
             (PROGRAM_WORD, program(b)),
         ];
         for (place, value) in found {
@@ -185,22 +225,10 @@ fn record<'c>(b: &Builder<'c>, bounds: Bounds<'c>, tag: i64, lowest: Value<'c, '
         let host = load_words(b, word(b, HOST_WORD), b.int(64));
         b.when(b.compare(CmpiPredicate::Ne, host, b.i64(0)), |b| {
             b.make(&FenceParts { sem: Order::Release, scope: Scope::Sys, group: Group::Block }, &[]);
-            let host = b.value("tt.int_to_ptr", &[host], bounds.record.r#type(), &[]);
+            let host = b.value("tt.int_to_ptr", &[host], record.r#type(), &[]);
             store(b, host, b.i64(BROKEN));
         });
     });
-}
-
-/// The numbers of this program in one word.
-pub fn program<'c>(b: &Builder<'c>) -> Value<'c, 'c> {
-    let number = |axis| {
-        let number = b.value("tt.get_program_id", &[], b.int(32), &[("axis", b.integer(32, axis))]);
-        b.value("arith.extui", &[number], b.int(64), &[])
-    };
-    let [by_y, by_z] = PROGRAM_SHIFTS.map(i64::from);
-    let y = b.binary("arith.shli", number(1), b.i64(by_y));
-    let z = b.binary("arith.shli", number(2), b.i64(by_z));
-    b.binary("arith.ori", number(0), b.binary("arith.ori", y, z))
 }
 
 /// Looks up, right after the context, where an access may go.
@@ -209,9 +237,7 @@ fn bounds<'c: 'a, 'a>(access: &Access<'c, 'a>) -> Bounds<'c> {
     let b = &Builder::after_value_at(symm_dialect::context(access.ctx.context()), access.ctx, made.location());
     let (word, ctx) = (b.int(64), access.ctx);
     let words_type = Type::parse(b.context, "!tt.ptr<i64>").expect("a type of an unregistered dialect");
-    let rank = b.make_value(&RankParts { ctx }, b.int(32));
-    let heap = b.make_value(&HeapBaseParts { ctx, rank }, words_type);
-    let record = words::offset(b, heap, b.i64(DEADLINE_OFFSET.cast_signed() / signed(WORD_BYTES)));
+    let record = deadline::record(b, ctx);
     let tensors = load_words(b, words::offset(b, record, b.i64(signed(TENSORS_WORD))), word);
     let is_given = b.compare(CmpiPredicate::Ne, tensors, b.i64(0));
     let tensors = b.value("tt.int_to_ptr", &[tensors], words_type, &[]);

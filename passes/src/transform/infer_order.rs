@@ -74,7 +74,7 @@ pub const PASS: Pass = Pass {
     summary: "Find the cheapest orders as strong as the program's: one fence for a run of signals or waits",
     options: &[PassOption {
         name: "fence-waits",
-        kind: pass::Kind::Bool,
+        kind: pass::OptionKind::Bool,
         initial: "true",
         help: "replace the acquires of several waits by one fence",
     }],
@@ -94,7 +94,7 @@ fn run(root: OperationRef, fences_waits: bool) -> Ir {
 enum Kind<'c, 'a> {
     /// It touches no memory.
     Quiet,
-    /// A signal, or a loop or branch that holds the same one only, for whatever ranks.
+    /// A signal, or a loop or branch that holds only the same one, for any ranks.
     Signals(Signal<'c, 'a>),
     /// A wait, or a loop or branch that holds such only.
     Waits(Wait<'c, 'a>),
@@ -256,7 +256,7 @@ impl<'c: 'a, 'a> InferOrder<'c, 'a> {
     }
 
     /// Whether nothing that ran before `op` leaves it to a later fence of the group to let in what it has seen. The
-    /// polls of a wait may acquire one by one: then they are no fence for the relaxed reads before them.
+    /// polls of a wait may acquire one by one: then they do not act as a fence for the relaxed reads before them.
     fn all_is_let_in(&mut self, op: OperationRef<'c, 'a>, group: Group) -> bool {
         let (mut at, mut passed) = (op, Vec::new());
         let answer = loop {
@@ -381,7 +381,7 @@ fn needs_fence<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
                 || matches!(name(op), "vector.transfer_read" | "vector.transfer_write");
         return !is_plain && !is_loop(op) && !is_branch(op) && !is_quiet(op);
     };
-    // A fence or a barrier leaves nothing to a later one; of the others that are no access nothing is known.
+    // A fence or a barrier leaves nothing to a later one; nothing is known of others that are not accesses.
     let Some(access) = symm.accessing() else { return !symm.is_pure() && !symm.acquires() && !symm.releases() };
     match access {
         Accessing::Wait(wait) => !wait.sem().acquires(),

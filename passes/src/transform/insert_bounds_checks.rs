@@ -34,7 +34,7 @@
 //!
 //! A `symm.as_remote` is checked too: its rank, and that its pointer lies in that part of the heap or right after its
 //! end. Accesses of other dialects through its result are checked against the heap of that rank, as far as the
-//! function shows where their pointers come from.
+//! function shows where their pointers come from. With an engine it is also checked that the rank is near (N4).
 //!
 //! No index and no size is too large for the checks: an address that wraps around in 64 bits is out of bounds.
 //!
@@ -47,7 +47,7 @@ mod exact;
 mod ordinary;
 
 use crate::ir::address::{self, Descriptor};
-use crate::ir::packets::{self, LINE};
+use crate::ir::packets::{self, LINE, Sentinel};
 use crate::ir::{Builder, collect, signed};
 use crate::pass::{Ir, Pass, Values};
 use exact::Exact;
@@ -57,10 +57,12 @@ use melior::ir::r#type::ShapedTypeLike;
 use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike};
 use symm_abi::heap::RESERVED_BYTES;
 use symm_dialect::diagnostic::{Reported, error};
-use symm_dialect::ops::{Accessing, FaultParts, HeapBaseParts, NumRanksParts, RankParts, SymmOp};
+use symm_dialect::ops::{
+    Accessing, FaultParts, HeapBaseParts, IsNearParts, NumRanksParts, Pointing, RankParts, SymmOp,
+};
 use symm_dialect::pointer::Pointer;
 use symm_dialect::shape::{Shaped, byte_width, natural_alignment, scalar};
-use symm_dialect::{HEAP_SIZE_ATTRIBUTE, module_integer};
+use symm_dialect::{ENGINE_ATTRIBUTE, HEAP_SIZE_ATTRIBUTE, module_has, module_integer};
 
 /// The pass record.
 pub const PASS: Pass = Pass {
@@ -86,6 +88,9 @@ fn run<'c, 'a>(root: OperationRef<'c, 'a>, _: &Values) -> Result<Ir, Reported> {
         };
         let b = Builder::before(operation);
         for (translation, access) in &reached {
+            if module_has(&operation, ENGINE_ATTRIBUTE) {
+                check_reach(&b, translation.ctx(), translation.rank());
+            }
             check_address(&b, Heap { ctx: translation.ctx(), rank: Some(translation.rank()), size }, access);
         }
         let Some(op) = op else { continue };
@@ -131,9 +136,9 @@ struct Access<'c, 'a> {
 enum Extent<'c, 'a> {
     /// One value of this type.
     Value(Type<'c>),
-    /// The lines of packets that hold a value of this type.
-    Packets(Type<'c>),
-    /// So many elements of a type.
+    /// The lines of packets that hold a value of this type, floats if there is a sentinel.
+    Packets(Type<'c>, Option<Sentinel>),
+    /// This many elements of a type.
     Elements(Value<'c, 'a>, Type<'c>),
     /// A copy of a whole memref: this one's shape, between it and the other end.
     MemRef(Value<'c, 'a>),
@@ -142,12 +147,12 @@ enum Extent<'c, 'a> {
 }
 
 fn accesses<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Vec<Access<'c, 'a>> {
-    let mut all = match (op.accessing(), op) {
+    let mut all = match (op.accessing(), op.pointing()) {
         (Some(op), _) => reached(op),
-        (None, SymmOp::AsRemote(op)) => {
+        (None, Some(Pointing::AsRemote(op))) => {
             vec![Access { pointer: op.ptr(), indices: Vec::new(), extent: Extent::Pointer, alignment: 1 }]
         }
-        (None, _) => Vec::new(),
+        (None, Some(Pointing::Alloc(_) | Pointing::HeapBase(_)) | None) => Vec::new(),
     };
     all.retain(|access| matches!(Pointer::of(access.pointer.r#type()), Some(Pointer::Llvm | Pointer::MemRef(_))));
     all
@@ -160,7 +165,10 @@ fn reached<'c: 'a, 'a>(op: Accessing<'c, 'a>) -> Vec<Access<'c, 'a>> {
         let access = one(pointer, indices, ty);
         Access { alignment: alignment.unwrap_or(access.alignment), ..access }
     };
-    let lines = |pointer, indices, ty| Access { pointer, indices, extent: Extent::Packets(ty), alignment: LINE };
+    let lines = |pointer, indices, ty, sentinel| {
+        let extent = Extent::Packets(ty, Sentinel::new(sentinel));
+        Access { pointer, indices, extent, alignment: LINE }
+    };
     let bulk = |pointer: Value<'c, 'a>, src, count: Option<Value<'c, 'a>>, element: Option<Type<'c>>| {
         let counted = count.zip(element).map(|(count, element)| Extent::Elements(count, element));
         let extent = counted.unwrap_or(Extent::MemRef(src));
@@ -175,11 +183,11 @@ fn reached<'c: 'a, 'a>(op: Accessing<'c, 'a>) -> Vec<Access<'c, 'a>> {
         Accessing::AtomicCas(op) => vec![one(op.ptr(), op.indices(), op.expected().r#type())],
         Accessing::Signal(op) => vec![one(op.flag(), op.indices(), op.value().r#type())],
         Accessing::Wait(op) => vec![one(op.flag(), op.indices(), op.value().r#type())],
-        Accessing::PutPacket(op) => vec![lines(op.slots(), op.indices(), op.value().r#type())],
-        Accessing::WaitPacket(op) => vec![lines(op.slots(), op.indices(), op.value().r#type())],
+        Accessing::PutPacket(op) => vec![lines(op.slots(), op.indices(), op.value().r#type(), op.sentinel())],
+        Accessing::WaitPacket(op) => vec![lines(op.slots(), op.indices(), op.value().r#type(), op.sentinel())],
         Accessing::TryPacket(op) => {
             let value = op.operation().results().next().map(|result| Value::from(result).r#type());
-            value.into_iter().map(|value| lines(op.slots(), op.indices(), value)).collect()
+            value.into_iter().map(|value| lines(op.slots(), op.indices(), value, op.sentinel())).collect()
         }
         Accessing::Get(op) => vec![bulk(op.src(), op.src(), op.count(), op.element())],
         Accessing::Put(op) => vec![bulk(op.dst(), op.src(), op.count(), op.element())],
@@ -198,6 +206,14 @@ fn check_rank<'c: 'a, 'a>(b: &Builder<'c>, ctx: Value<'c, 'a>, rank: Value<'c, '
     let ranks = b.make_value(&NumRanksParts { ctx }, b.int(32));
     let far = b.compare(CmpiPredicate::Uge, rank, ranks);
     b.when(far, |b| fault(b, ctx, "rank {} out of range [0, {})", &[rank, ranks]));
+}
+
+/// The rank that a pointer leads to is to be near: nothing is mapped there otherwise (N4).
+fn check_reach<'c: 'a, 'a>(b: &Builder<'c>, ctx: Value<'c, 'a>, rank: Value<'c, 'a>) {
+    let near = b.make_value(&IsNearParts { ctx, rank }, b.int(1));
+    let message =
+        "an access through symm.as_remote of rank {}, which is far: its heap is not mapped, so use symm's ops";
+    b.when(b.not(near), |b| fault(b, ctx, message, &[rank]));
 }
 
 /// Both ends of a copy of whole memrefs are to have one shape, of which types say a part.
@@ -229,7 +245,7 @@ fn stretch<'c: 'a, 'a>(b: &Builder<'c>, access: &Access<'c, 'a>) -> (Exact<'c>, 
     let memref = Descriptor::new(b, access.pointer);
     let width = Exact::constant(b, byte_width(ty.element()).cast_signed());
     let first = match access.extent {
-        Extent::Value(_) | Extent::Packets(_) => access.indices.clone(),
+        Extent::Value(_) | Extent::Packets(..) => access.indices.clone(),
         _ => address::first(b, access.pointer),
     };
     let start = exact::linear(b, &memref, &first).multiply(b, width);
@@ -239,7 +255,7 @@ fn stretch<'c: 'a, 'a>(b: &Builder<'c>, access: &Access<'c, 'a>) -> (Exact<'c>, 
     (start.add(b, back), elements.multiply(b, width))
 }
 
-/// The bytes of what is no whole memref.
+/// The bytes of anything but a whole memref.
 fn length<'c: 'a, 'a>(b: &Builder<'c>, extent: &Extent<'c, 'a>) -> Exact<'c> {
     match extent {
         Extent::Value(ty) => {
@@ -254,7 +270,7 @@ fn length<'c: 'a, 'a>(b: &Builder<'c>, extent: &Extent<'c, 'a>) -> Exact<'c> {
             let bytes = b.mul(count, b.i64(width));
             Exact::any(b, b.value("arith.select", &[too_many, b.i64(i64::MAX), bytes], b.int(64), &[]))
         }
-        Extent::Packets(ty) => Exact::constant(b, LINE * packets::count(*ty).cast_signed()),
+        Extent::Packets(ty, sentinel) => Exact::constant(b, LINE * packets::count(*ty, *sentinel).cast_signed()),
         Extent::MemRef(_) | Extent::Pointer => Exact::constant(b, 0),
     }
 }
@@ -276,7 +292,7 @@ fn check_address<'c: 'a, 'a>(b: &Builder<'c>, heap: Heap<'c, 'a>, access: &Acces
     let offset = Exact::address(b.binary("arith.subi", address, base)).add(b, from_start).saturated(b);
     let bytes = bytes.saturated(b);
     let room = b.i64((size - RESERVED_BYTES.cast_signed()).max(0));
-    // Unsigned: an address below the first allocation is far above the last. Too many bytes are no room at all.
+    // Unsigned: an address below the first allocation is far above the last. Too many bytes leave no room.
     let from = b.binary("arith.subi", offset, b.i64(RESERVED_BYTES.cast_signed()));
     if matches!(access.extent, Extent::Pointer) {
         let message =

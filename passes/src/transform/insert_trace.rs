@@ -24,6 +24,7 @@
 
 use crate::contract::{compare, signal_kind};
 use crate::ir::address::{self, as_word};
+use crate::ir::records::{begin, end};
 use crate::ir::{Builder, argument, blocks, collect, enclosing, is_kernel, name, signed, symm_ops, type_attribute};
 use crate::pass::{Ir, Pass};
 use melior::dialect::arith::CmpiPredicate;
@@ -33,9 +34,7 @@ use melior::ir::{
 };
 use symm_abi::WORD_BYTES;
 use symm_abi::trace::{CLOCK, CLOCK_RECORD, Event};
-use symm_dialect::ops::{
-    Action, Comparison, Fence, Group, Order, Scope, SymmOp, TraceBeginParts, TraceEndParts, Wait, WaitParts,
-};
+use symm_dialect::ops::{Action, Comparison, Fence, Group, Order, Scope, SymmOp, Wait, WaitParts};
 use symm_dialect::pointer::Pointer;
 use symm_dialect::symbol::symbol;
 
@@ -51,7 +50,7 @@ pub const PASS: Pass = Pass {
 };
 
 fn run(root: OperationRef) -> Ir {
-    // It has been here.
+    // The pass has run already.
     if collect(root).into_iter().any(|op| is_kernel(op) && symbol(op).as_deref() == Some(CLOCK)) {
         return Ir::Kept;
     }
@@ -113,7 +112,8 @@ fn record<'c: 'a, 'a>(op: SymmOp<'c, 'a>) {
         Action::Wait(wait) => {
             let flag = at(wait.flag(), &wait.indices());
             let what = Event::Wait { compare: compare(wait.comparison()), unsigned: wait.is_unsigned() };
-            end_wait(wait, begin(&b, wait.ctx(), what, &[flag, value(wait.value())], wait.group()));
+            let values = [flag, value(wait.value())];
+            end_wait(wait, begin(&b, wait.ctx(), what.to_string(), &values, wait.group()));
         }
         Action::Barrier(barrier) => between(op, &b, Event::Barrier, &[], barrier.group()),
         Action::Fence(fence) => record_fence(&b, fence),
@@ -141,28 +141,15 @@ fn record<'c: 'a, 'a>(op: SymmOp<'c, 'a>) {
 fn record_fence<'c: 'a, 'a>(b: &Builder<'c>, fence: Fence<'c, 'a>) {
     if let Some(ctx) = context_of(fence.operation()) {
         let order = format!("{} {}", fence.sem().keyword(), fence.scope().keyword());
-        end(fence.operation(), begin(b, ctx, Event::Fence(&order), &[], fence.group()));
+        let record = begin(b, ctx, Event::Fence(&order).to_string(), &[], fence.group());
+        end(&Builder::after(fence.operation()), record, Vec::new());
     }
 }
 
 fn between<'c: 'a, 'a>(op: SymmOp<'c, 'a>, b: &Builder<'c>, what: Event, values: &[Value<'c, 'c>], group: Group) {
     let ctx = op.ctx().expect("what has a peer has a context");
-    let record = begin(b, ctx, what, values, group);
-    end(op.operation(), record);
-}
-
-fn begin<'c: 'a, 'a>(
-    b: &Builder<'c>,
-    ctx: Value<'c, 'a>,
-    what: Event,
-    values: &[Value<'c, 'c>],
-    group: Group,
-) -> Value<'c, 'c> {
-    b.make_value(&TraceBeginParts { ctx, what: what.to_string(), values: values.to_vec(), group }, b.int(64))
-}
-
-fn end<'c: 'a, 'a>(op: OperationRef<'c, 'a>, record: Value<'c, 'c>) {
-    Builder::after(op).make(&TraceEndParts { record, values: Vec::new() }, &[]);
+    let record = begin(b, ctx, what.to_string(), values, group);
+    end(&Builder::after(op.operation()), record, Vec::new());
 }
 
 /// Only the thread that has the record looks at the flag.
@@ -174,7 +161,7 @@ fn end_wait<'c: 'a, 'a>(wait: Wait<'c, 'a>, record: Value<'c, 'c>) {
         let flag = address::element(b, wait.flag(), &wait.indices());
         let saw = b.as_i64(b.load(flag, ty, &[("volatile_", b.unit()), ("alignment", alignment)]));
         let satisfied = wait.satisfied().map_or_else(|| b.i64(1), |satisfied| as_word(b, satisfied));
-        b.make(&TraceEndParts { record, values: vec![saw, satisfied] }, &[]);
+        end(b, record, vec![saw, satisfied]);
     });
 }
 
@@ -196,10 +183,10 @@ fn context_type<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Type<'c> {
 fn record_block<'c: 'a, 'a>(kernel: OperationRef<'c, 'a>) {
     let (Some(ctx), Some(entry)) = (context_argument(kernel), blocks(kernel).first().copied()) else { return };
     let b = Builder::at_start(crate::ir::context(kernel), entry, kernel.location());
-    let record = begin(&b, ctx, Event::Block, &[], Group::Block);
+    let record = begin(&b, ctx, Event::Block.to_string(), &[], Group::Block);
     for block in blocks(kernel) {
         if let Some(last) = block.terminator().filter(|op| name(*op) == "gpu.return") {
-            Builder::before(last).make(&TraceEndParts { record, values: Vec::new() }, &[]);
+            end(&Builder::before(last), record, Vec::new());
         }
     }
 }
@@ -232,9 +219,7 @@ fn add_clock<'c: 'a, 'a>(module: OperationRef<'c, 'a>) {
             group: Group::Thread,
         };
         let seen = b.make_value(&asked, b.int(1));
-        b.when(seen, |b| {
-            b.make(&TraceEndParts { record, values: Vec::new() }, &[]);
-        });
+        b.when(seen, |b| end(b, record, Vec::new()));
     });
     b.op("gpu.return", &[], &[], &[]);
     let attributes = [

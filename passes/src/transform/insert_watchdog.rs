@@ -19,15 +19,16 @@
 //! }
 //! ```
 //!
-//! Before a `wait_packet` the pass inserts such waits for the epochs of its lines.
+//! Before a `wait_packet` the pass inserts such waits for the epochs of its lines, or for each of their floats.
 //!
 //! Limits: the deadline is for each wait, on the device's clock; a `symm.barrier` has none.
 
 use crate::ir::address;
-use crate::ir::packets;
+use crate::ir::packets::{self, CLEARED, Sentinel};
 use crate::ir::{Builder, collect};
-use crate::pass::{Ir, Kind, Pass, PassOption, Values};
+use crate::pass::{Ir, OptionKind, Pass, PassOption, Values};
 use melior::ir::{OperationRef, Value, ValueLike};
+use symm_abi::packet::EPOCHS;
 use symm_dialect::ops::{
     Comparison, FaultParts, Group, HeapBaseParts, Order, RankParts, Scope, SymmOp, Wait, WaitPacket, WaitParts, Waiting,
 };
@@ -37,7 +38,7 @@ use symm_dialect::shape::byte_width;
 /// How long a wait may take.
 pub const TIMEOUT_MS: PassOption = PassOption {
     name: "timeout-ms",
-    kind: Kind::Number,
+    kind: OptionKind::Number,
     initial: "10000",
     help: "how long a wait may take, in milliseconds",
 };
@@ -99,10 +100,11 @@ fn heap_offset<'c>(b: &Builder<'c>, ctx: Value<'c, '_>, pointer: Value<'c, 'c>) 
     b.cast(offset, b.int(64))
 }
 
-/// A wait for the epoch of a line, for so long.
-fn await_epoch<'c: 'a, 'a>(
+/// A wait for the flag of a line, for so long.
+fn await_flag<'c: 'a, 'a>(
     packet: WaitPacket<'c, 'a>,
     flag: Value<'c, 'a>,
+    (comparison, value): (Comparison, Value<'c, 'a>),
     timeout: Value<'c, 'a>,
 ) -> WaitParts<'c, 'a> {
     WaitParts {
@@ -110,8 +112,8 @@ fn await_epoch<'c: 'a, 'a>(
         flag,
         indices: Vec::new(),
         is_unsigned: false,
-        comparison: Comparison::Eq,
-        value: packet.epoch(),
+        comparison,
+        value,
         timeout: Some(timeout),
         deadline: None,
         tag: None,
@@ -123,22 +125,37 @@ fn await_epoch<'c: 'a, 'a>(
     }
 }
 
-/// Waits for the epochs of a packet's lines, of which the packet's own wait finds that they are there.
+/// Where the flags of a line lie, and when they have come.
+fn flags<'c: 'a, 'a>(b: &Builder<'c>, wait: WaitPacket<'c, 'a>) -> (Vec<i64>, Comparison, Value<'c, 'a>) {
+    match (Sentinel::new(wait.sentinel()), wait.epoch()) {
+        (Some(sentinel), _) => {
+            let bits = sentinel.word_bits();
+            (sentinel.words(), Comparison::Ne, b.constant(b.int(bits), CLEARED))
+        }
+        (None, epoch) => (EPOCHS.into(), Comparison::Eq, epoch.expect("a packet has an epoch or a sentinel")),
+    }
+}
+
+/// Waits for the flags of a packet's lines, of which the packet's own wait finds that they are there.
 fn watch_packet<'c: 'a, 'a>(wait: WaitPacket<'c, 'a>, nanoseconds: i64) {
     let b = &Builder::before(wait.operation());
     let timeout = b.i64(nanoseconds);
     let slots = address::element(b, wait.slots(), &wait.indices());
+    let (offsets, comparison, value) = flags(b, wait);
+    let message = match comparison {
+        Comparison::Eq => "wait_packet on heap offset {}: saw epoch {}, expected {}",
+        _ => "wait_packet on heap offset {}: saw {}, expected anything but {}",
+    };
     for (line, mask) in packets::asked(wait, b, slots) {
         let watch_line = |b: &Builder<'c>| {
-            for offset in packets::EPOCHS {
+            for &offset in &offsets {
                 let flag = b.byte_offset_constant(line, offset);
-                let seen = b.make_value(&await_epoch(wait, flag, timeout), b.int(1));
+                let seen = b.make_value(&await_flag(wait, flag, (comparison, value), timeout), b.int(1));
                 b.when(b.not(seen), |b| {
-                    let how = [("volatile_", b.unit()), ("alignment", b.integer(64, 4))];
-                    let saw = b.load(flag, b.int(32), &how);
-                    let message = "wait_packet on heap offset {}: saw epoch {}, expected {}".to_owned();
-                    let values = vec![heap_offset(b, wait.ctx(), flag), saw, wait.epoch()];
-                    b.make(&FaultParts { ctx: wait.ctx(), message, values }, &[]);
+                    let alignment = b.integer(64, byte_width(value.r#type()).cast_signed());
+                    let saw = b.load(flag, value.r#type(), &[("volatile_", b.unit()), ("alignment", alignment)]);
+                    let values = vec![heap_offset(b, wait.ctx(), flag), saw, value];
+                    b.make(&FaultParts { ctx: wait.ctx(), message: message.to_owned(), values }, &[]);
                 });
             }
         };

@@ -12,18 +12,24 @@
 //! %v = llvm.load %slot : !llvm.ptr -> f32
 //! ```
 //!
+//! A place that is read and then written, with nothing but arithmetic between, is reported by one call:
+//! `symm_chk_change` returns where the value is, for both accesses.
+//!
+//! Each round of a loop is reported, too, and each call of a function that calls others (`symm_chk_turn`).
+//!
 //! Accesses to the stack of their own function stay as they are, and so do the functions that load the arguments of a
 //! kernel or a host function. An unknown op that may access memory is rejected (S1), so that no access is missed. So
 //! are calls with a pointer to functions outside of the module, and globals that are written.
 
 mod calls;
+mod changes;
 mod lanes;
 
 use crate::ir::{Builder, blocks, collect, definition, name};
 use crate::pass::{Ir, Pass, Values};
 use calls::Calls;
 use melior::ir::attribute::IntegerAttribute;
-use melior::ir::{OperationRef, Type, TypeLike, Value, ValueLike, operation::OperationLike};
+use melior::ir::{BlockLike, OperationRef, Type, TypeLike, Value, ValueLike, operation::OperationLike};
 use std::collections::HashSet;
 use symm_abi::{check, kernel};
 use symm_dialect::diagnostic::{Reported, error};
@@ -48,7 +54,7 @@ fn run(root: OperationRef, _: &Values) -> Result<Ir, Reported> {
     let mut outcome = Ok(());
     for function in functions {
         let name = symbol(function).unwrap_or_default();
-        if [kernel::ENTRY, crate::lower::cpu::KERNEL].iter().any(|prefix| name.starts_with(prefix)) {
+        if [kernel::ENTRY, kernel::PACKED].iter().any(|prefix| name.starts_with(prefix)) {
             continue;
         }
         if function.parent_operation() != Some(root) && !blocks(function).is_empty() {
@@ -56,6 +62,8 @@ fn run(root: OperationRef, _: &Values) -> Result<Ir, Reported> {
             outcome = outcome.and(Err(error(function, message)));
             continue;
         }
+        turns(function, &calls);
+        changes::pair(function, &calls);
         for op in collect(function) {
             outcome = outcome.and(instrument(op, &calls, &defined));
         }
@@ -64,6 +72,23 @@ fn run(root: OperationRef, _: &Values) -> Result<Ir, Reported> {
         outcome = outcome.and(refuse_global(op));
     }
     outcome.map(|()| Ir::Changed)
+}
+
+/// A loop tells of each of its rounds, and a function that calls others of each of its own calls: they may have no end.
+/// Each loop has a branch to a block that is not after its own.
+fn turns<'c: 'a, 'a>(function: OperationRef<'c, 'a>, calls: &Calls<'c, 'a>) {
+    let all = blocks(function);
+    let tell = |op: OperationRef<'c, 'a>| {
+        let b = Builder::before(op);
+        calls.call(&b, &check::TURN, [calls.location(&b)]);
+    };
+    for (nth, block) in all.iter().enumerate() {
+        let back = block.terminator().filter(|op| op.successors().any(|next| all[..=nth].contains(&next)));
+        back.into_iter().for_each(tell);
+    }
+    if collect(function).into_iter().any(|op| name(op) == "llvm.call") {
+        all.first().and_then(BlockLike::first_operation).into_iter().for_each(tell);
+    }
 }
 
 /// A global that is written would keep its value from one execution to the next.
@@ -144,6 +169,7 @@ fn holds_pointer(ty: Type) -> bool {
 pub(super) fn is_private(pointer: Value) -> bool {
     match definition(pointer) {
         Some(op) if name(op) == "llvm.alloca" => true,
+        Some(op) if name(op) == "llvm.call" => changes::is_place(pointer),
         Some(op) if matches!(name(op), "llvm.getelementptr" | "llvm.bitcast" | "llvm.addrspacecast") => {
             op.operand(0).is_ok_and(is_private)
         }
@@ -298,7 +324,7 @@ fn refuse_call<'c: 'a, 'a>(op: OperationRef<'c, 'a>, defined: &HashSet<String>) 
     let Some(callee) = op.attribute("callee").ok().and_then(text::symbol) else {
         return Ok(());
     };
-    let is_ours = callee.starts_with("symm_rt_") || callee.starts_with("symm_chk_");
+    let is_ours = callee.starts_with("symm_rt_") || callee.starts_with("symm_chk_") || callee == changes::CHANGED;
     if is_ours || defined.contains(&callee) || KNOWN.contains(&callee.as_str()) {
         return Ok(());
     }

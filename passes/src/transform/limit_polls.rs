@@ -1,4 +1,4 @@
-//! Makes loops of a Triton or Gluon kernel that poll by an atomic exit when the atomic's deadline is over.
+//! Makes loops of a Triton or Gluon kernel that poll exit when their deadline is over.
 //!
 //! ```mlir
 //! scf.while : () -> () {
@@ -29,38 +29,48 @@
 //! } do { … }
 //! ```
 //!
-//! A loop polls if its condition depends on such an atomic, and everything in it can be repeated without an effect:
-//! loads, arithmetic, fences, compare-and-swaps at a fixed address, and idempotent updates at a fixed address. The
-//! atomic is in the loop itself, not under an `if`. The loop of `wait_all` and `wait_any` is one.
+//! A loop polls if its condition depends on such an atomic or a `symm.try_packet`, and everything in it can be repeated
+//! without an effect: loads, arithmetic, fences, compare-and-swaps at a fixed address, idempotent updates at a fixed
+//! address, and looks for a packet of a fixed epoch in fixed slots. The op is in the loop itself, not under an `if`.
+//! The loop of `wait_all` and `wait_any` is one.
+//!
+//! Triton's own atomics, `tt.atomic_cas` and `tt.atomic_rmw`, have no deadline. In a module with `symm.default_timeout`
+//! a loop that polls by them has that of the kernel's context.
 //!
 //! All threads of a program exit a loop together, though each has its own clock: the state that one of them reads
 //! decides. Of a tensor of flags the record names the first that is missing, by its address, whose top byte is the rank
-//! that it is on, plus one. Numbers and what they stand for are as in `symm-tag-waits`.
+//! that it is on, plus one; an address on another rank is that of its counterpart here. Numbers and what they stand for
+//! are as in `symm-tag-waits`.
 //!
-//! Limits: only `scf.while`; a loop that does anything else between two polls, such as stores or Triton's own atomics,
-//! is left alone.
+//! Limits: only `scf.while`; a loop that does anything else between two polls, such as stores, is left alone. If there
+//! are several contexts, Triton's atomics have the deadline of the first that a wait of the kernel has.
 
-mod polled;
+mod place;
+mod poll;
+pub mod polled;
 
-use super::tag_waits::Tags;
+use super::guard_accesses::pointers;
+use crate::ir::tags::Tags;
+use crate::ir::triton::deadline::{self, Awaited, Deadline};
+use crate::ir::triton::words::{self, atomic_rmw};
 use crate::ir::{
-    Builder, argument, blocks, collect, context, definition, is_within, lasting, name, operations, signed, take_region,
+    Builder, argument, blocks, collect, context, definition, is_within, lasting, name, operations, signed, symm_ops,
+    take_region,
 };
-use crate::lower::triton::deadline::{Deadline, Place};
-use crate::lower::triton::words::{self, atomic_rmw, constant_like, element_wise, lowest, splat_like};
 use crate::pass::{Ir, Pass, Values};
 use crate::target::{TARGET, TritonTarget};
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::{BlockLike, BlockRef, OperationRef, Type, Value, ValueLike, operation::OperationLike};
-use polled::{Asked, Polled, inverse, polled};
-use symm_abi::deadline::{GOOD, POLLS_OF_A_LOOK, RANK_SHIFT, STATE_WORD};
-use symm_dialect::ops::{Order, RmwKind, Scope, SymmOp};
-use symm_dialect::shape::{Shaped, byte_width, integer_width, scalar};
+use polled::{Asked, Polled, polled};
+use symm_abi::deadline::{GOOD, POLLS_OF_A_LOOK, STATE_WORD};
+use symm_dialect::ops::{Ctx, Order, RmwKind, Scope, SymmOp};
+use symm_dialect::shape::{integer_width, scalar};
+use symm_dialect::{DEFAULT_TIMEOUT_ATTRIBUTE, module_has};
 
 /// The pass record.
 pub const PASS: Pass = Pass {
     flag: "symm-limit-polls",
-    summary: "Make loops of a Triton or Gluon kernel that poll by an atomic exit when their deadline is over",
+    summary: "Make loops of a Triton or Gluon kernel that poll exit when their deadline is over",
     options: &[TARGET],
     run: |root, options| Ok(run(root, options)),
 };
@@ -70,12 +80,24 @@ fn run<'c: 'a, 'a>(root: OperationRef<'c, 'a>, options: &Values) -> Ir {
     let mut tags = Tags::default();
     // Outer loops come first: what they hold does not look at a clock yet.
     let loops: Vec<_> = collect(root).into_iter().filter(|op| name(*op) == "scf.while").collect();
+    let contexts = contexts(root);
     for around in loops {
-        if let Some(polled) = polled(around) {
+        let has_default = module_has(&around, DEFAULT_TIMEOUT_ATTRIBUTE);
+        let ctx = has_default.then(|| pointers::context_of(&contexts, around)).flatten();
+        if let Some(polled) = polled(around, ctx) {
             limit(&target, &polled, &mut tags);
         }
     }
     tags.leave(root)
+}
+
+/// The contexts of kernels, first those that waits have deadlines of.
+fn contexts<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Vec<Ctx<'c, 'a>> {
+    let waits = symm_ops(root).into_iter().filter(|op| op.deadline().is_some() && op.limit().is_none());
+    let watched: Vec<_> = waits.filter_map(SymmOp::ctx).collect();
+    let mut contexts = pointers::contexts(root);
+    contexts.sort_by_key(|ctx| !watched.contains(&ctx.ctx()));
+    contexts
 }
 
 /// What a loop carries besides: how many looks it has taken, when they began, and whether it has to leave.
@@ -89,13 +111,17 @@ fn limit<'c: 'a, 'a>(target: &TritonTarget, polled: &Polled<'c, 'a>, tags: &mut 
     let [test_end, body_end] = [test, body].map(|block| *operations(block).last().expect("a region has an end"));
     let (b, in_test, in_body) = (at(around), at(test_end), at(body_end));
     let [tested, carried] = [test, body].map(|block| carry(&b, block));
+    let symm = polled.op.symm();
+    let record = symm.map_or_else(|| polled.ctx.map(|ctx| deadline::record(&b, ctx)), |op| op.deadline().map(lasting));
+    let record = record.expect("the loop has a deadline");
     let go_on = lasting(test_end.operand(0).expect("a condition is one"));
     let mut look = |b: &Builder<'c>, go_on, carried| {
         let asked = asked(b, polled);
-        let tag = polled.op.tag().unwrap_or_else(|| tags.of(op, &what(asked)));
-        let record = lasting(polled.op.deadline().expect("the loop has one"));
-        let deadline = Deadline { record, tag, limit: polled.op.limit(), logs: polled.op.tag().is_none() };
-        step(target, b, deadline, (go_on, carried), |b| place(b, polled.op, asked))
+        let what = if polled.op.packet().is_some() { "wait_packet".to_owned() } else { what(asked) };
+        let told = symm.and_then(SymmOp::tag);
+        let tag = told.unwrap_or_else(|| tags.of(op, &what));
+        let deadline = Deadline { record, tag, limit: symm.and_then(SymmOp::limit), logs: told.is_none() };
+        step(target, b, deadline, (go_on, carried), |b| place::place(b, polled.op, asked))
     };
     let (tested, carried) = if polled.is_in_test {
         (look(&in_test, Some(go_on), tested), carried)
@@ -135,7 +161,7 @@ fn step<'c>(
     b: &Builder<'c>,
     deadline: Deadline<'c>,
     (go_on, [polls, start, was_gone]): (Option<Value<'c, 'c>>, Carried<'c>),
-    place: impl FnOnce(&Builder<'c>) -> Place<'c>,
+    place: impl FnOnce(&Builder<'c>) -> Awaited<'c>,
 ) -> Carried<'c> {
     let count = b.add(polls, b.i32(1));
     let rest = b.binary("arith.andi", count, b.i32(POLLS_OF_A_LOOK - 1));
@@ -171,73 +197,27 @@ fn asked<'c: 'a, 'a>(b: &Builder<'c>, polled: &Polled<'c, 'a>) -> Option<Asked<'
         Some(Asked { expected: lasting(expected), predicate: asked.predicate, any: asked.any })
     };
     let has_type = |asked: &Asked<'c, 'a>| op.result(0).is_ok_and(|seen| seen.r#type() == asked.expected.r#type());
-    let swapped = match polled.op {
-        SymmOp::AtomicCas(cas) => Some(Asked { predicate: CmpiPredicate::Eq, expected: cas.expected(), any: false }),
-        _ => None,
-    };
+    let swapped = polled.op.expected().map(|expected| Asked { predicate: CmpiPredicate::Eq, expected, any: false });
     let integers = |asked: &Asked<'c, 'a>| integer_width(scalar(asked.expected.r#type())).is_some();
     polled.asked.filter(has_type).and_then(lasts).or_else(|| swapped.filter(integers).and_then(lasts))
 }
 
 /// What a loop waits for, in words: as waits have them where it compares.
-fn what(asked: Option<Asked>) -> String {
+pub fn what(asked: Option<Asked>) -> String {
     let Some(asked) = asked else { return "poll".to_owned() };
-    let (comparison, unsigned) = match asked.predicate {
-        CmpiPredicate::Eq => ("eq", ""),
-        CmpiPredicate::Ne => ("ne", ""),
-        CmpiPredicate::Slt => ("lt", ""),
-        CmpiPredicate::Sle => ("le", ""),
-        CmpiPredicate::Sgt => ("gt", ""),
-        CmpiPredicate::Sge => ("ge", ""),
-        CmpiPredicate::Ult => ("lt", " unsigned"),
-        CmpiPredicate::Ule => ("le", " unsigned"),
-        CmpiPredicate::Ugt => ("gt", " unsigned"),
-        CmpiPredicate::Uge => ("ge", " unsigned"),
+    let comparison = match asked.predicate {
+        CmpiPredicate::Eq => "eq",
+        CmpiPredicate::Ne => "ne",
+        CmpiPredicate::Slt | CmpiPredicate::Ult => "lt",
+        CmpiPredicate::Sle | CmpiPredicate::Ule => "le",
+        CmpiPredicate::Sgt | CmpiPredicate::Ugt => "gt",
+        CmpiPredicate::Sge | CmpiPredicate::Uge => "ge",
     };
+    let unsigned = if is_unsigned(asked.predicate) { " unsigned" } else { "" };
     format!("wait {comparison}{unsigned}{}", if asked.any { " any" } else { "" })
 }
 
-/// The first place that is not as asked.
-fn place<'c: 'a, 'a>(b: &Builder<'c>, op: SymmOp<'c, 'a>, asked: Option<Asked<'c, 'c>>) -> Place<'c> {
-    let operand = |name| op.operand_group(name).first().map(|value| lasting(*value));
-    let (pointer, rank) = (operand("ptr").expect("an atomic has one"), operand("rank").expect("an atomic has one"));
-    let result = lasting(op.operation().result(0).expect("an atomic has one").into());
-    let ty = element_wise(pointer.r#type(), b.int(64));
-    let address = b.value("tt.ptr_to_int", &[pointer], ty, &[]);
-    let number = widened(b, rank);
-    let above = b.binary("arith.addi", number, constant_like(b, 1, number.r#type()));
-    let above = b.binary("arith.shli", above, constant_like(b, RANK_SHIFT.into(), number.r#type()));
-    let above = if above.r#type() == ty { above } else { splat_like(b, above, ty) };
-    let address = b.binary("arith.ori", address, above);
-    let seen = widened(b, result);
-    let expected = asked.map(|asked| widened(b, asked.expected));
-    if Shaped::tensor(ty).is_none() {
-        return Place { address, expected: expected.unwrap_or_else(|| b.i64(0)), seen };
-    }
-    let truth = element_wise(ty, b.int(1));
-    let compared = |predicate: CmpiPredicate, left, right| {
-        b.value("arith.cmpi", &[left, right], truth, &[("predicate", b.integer(64, predicate as i64))])
-    };
-    let missing = asked.map(|asked| compared(inverse(asked.predicate), result, asked.expected));
-    let chosen = [missing, operand("mask")].into_iter().flatten().reduce(|a, other| b.binary("arith.andi", a, other));
-    let nothing = constant_like(b, -1, ty);
-    let only = |chosen, value| b.value("arith.select", &[chosen, value, nothing], ty, &[]);
-    let found = chosen.map_or(address, |chosen| only(chosen, address));
-    let address = lowest(b, found);
-    let is_it = compared(CmpiPredicate::Eq, found, splat_like(b, address, ty));
-    let of_it = |value| lowest(b, only(is_it, value));
-    Place { address, expected: expected.map_or_else(|| b.i64(0), of_it), seen: of_it(seen) }
-}
-
-/// An integer as 64 bits, or a tensor of them; the bits of a float.
-fn widened<'c>(b: &Builder<'c>, value: Value<'c, 'c>) -> Value<'c, 'c> {
-    let ty = value.r#type();
-    match integer_width(scalar(ty)) {
-        Some(64) => value,
-        Some(_) => b.value("arith.extsi", &[value], element_wise(ty, b.int(64)), &[]),
-        None => {
-            let bits = b.int(if byte_width(scalar(ty)) == 8 { 64 } else { 32 });
-            widened(b, b.value("tt.bitcast", &[value], element_wise(ty, bits), &[]))
-        }
-    }
+/// Whether numbers are compared as unsigned ones.
+pub fn is_unsigned(predicate: CmpiPredicate) -> bool {
+    matches!(predicate, CmpiPredicate::Ult | CmpiPredicate::Ule | CmpiPredicate::Ugt | CmpiPredicate::Uge)
 }

@@ -16,15 +16,11 @@
 //!
 //! Limits: waits that have a tag keep it.
 
-use crate::ir::{Builder, context, enclosing, set_attribute, symm_ops};
+use crate::ir::tags::Tags;
+use crate::ir::{Builder, set_attribute, symm_ops};
 use crate::pass::{Ir, Pass, Values};
-use melior::ir::attribute::StringAttribute;
-use melior::ir::{OperationRef, operation::OperationLike};
-use symm_dialect::WAITS_ATTRIBUTE;
-use symm_dialect::diagnostic::file_line_column;
+use melior::ir::OperationRef;
 use symm_dialect::ops::{SymmOp, Waiting};
-use symm_dialect::symbol::symbol;
-use symm_dialect::text;
 
 /// The pass record.
 pub const PASS: Pass = Pass {
@@ -47,37 +43,6 @@ fn run(root: OperationRef, _: &Values) -> Ir {
     tags.leave(root)
 }
 
-/// Numbers for ops, and what they stand for.
-#[derive(Default)]
-pub struct Tags {
-    lines: Vec<String>,
-}
-
-impl Tags {
-    /// The number of an op that does `what`.
-    pub fn of<'c: 'a, 'a>(&mut self, op: OperationRef<'c, 'a>, what: &str) -> i64 {
-        let kernel = enclosing(op, &["tt.func"]).and_then(symbol).unwrap_or_default();
-        let (file, line, column) = file_line_column(op.location()).unwrap_or_default();
-        let tag = hash(&format!("{kernel}\t{file}\t{line}\t{column}\t{what}"));
-        let described = format!("{tag}\t{kernel}\t{file}\t{line}\t{what}\n");
-        if !self.lines.contains(&described) {
-            self.lines.push(described);
-        }
-        tag
-    }
-
-    /// Leaves what the numbers stand for on the module, after what is there.
-    pub fn leave<'c: 'a, 'a>(self, module: OperationRef<'c, 'a>) -> Ir {
-        if self.lines.is_empty() {
-            return Ir::Kept;
-        }
-        let before = module.attribute(WAITS_ATTRIBUTE).ok().and_then(text::string).unwrap_or_default();
-        let lines = StringAttribute::new(context(module), &(before + &self.lines.concat()));
-        set_attribute(module, WAITS_ATTRIBUTE, lines.into());
-        Ir::Changed
-    }
-}
-
 /// What an op with a deadline but no number does.
 fn untagged(op: SymmOp) -> Option<String> {
     if op.deadline().is_none() || op.tag().is_some() {
@@ -92,12 +57,4 @@ fn untagged(op: SymmOp) -> Option<String> {
         Waiting::Barrier(_) => Some("barrier".to_owned()),
         Waiting::BarrierAll(_) | Waiting::Alloc(_) | Waiting::Free(_) => None,
     }
-}
-
-/// FNV-1a of a text, as a number above 0.
-fn hash(text: &str) -> i64 {
-    let bits = text
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
-    (bits >> 1).cast_signed().max(1)
 }

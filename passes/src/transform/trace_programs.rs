@@ -20,19 +20,26 @@
 //!
 //! It comes last before the lowering, so that the recorded program is the one that runs without it.
 //!
-//! Limits: what a `while` loop looks at in its condition is a wait of the kernel's own, and not recorded; neither are
-//! an atomic `or`, by which kernels look at flags, and kernels with a loop that Triton divides among warps. The end of
-//! a load or a copy is when its accesses were issued. Of several flags the one with the lowest address counts; of a
-//! block of ranks, those below 64.
+//! A loop that only looks at a block of flags is `wait_all` or `wait_any`. Its values are the lowest address, the
+//! distance to the highest with the number of flags above bit 40, and what the flags are compared with.
+//!
+//! Limits: what another `while` loop looks at in its condition is a wait of the kernel's own, and not recorded; neither
+//! are an atomic `or`, by which kernels look at flags, and kernels with a loop that Triton divides among warps. The end
+//! of a load or a copy is when its accesses were issued. Of several flags of a signal the one with the lowest address
+//! counts; of a block of ranks, those below 64. A kernel whose context is made of more than its arguments is recorded
+//! from there on, if nothing but loads and arithmetic comes before it.
 
+mod several;
+
+use crate::analysis::order::{is_quiet, only_reads};
+use crate::ir::records::{begin, end};
+use crate::ir::triton::words::{constant_like, element_wise, lowest, reduced};
 use crate::ir::{Builder, blocks, collect, context, enclosing, lasting, name, operations, symm_ops};
-use crate::lower::triton::words::{constant_like, element_wise, lowest, reduced};
 use crate::pass::{Ir, Pass};
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::{OperationRef, Type, Value, ValueLike, block::BlockArgument, operation::OperationLike};
-use symm_dialect::ops::{
-    Action, Group, HeapBaseParts, HeapDeltaParts, RmwKind, SymmOp, TraceBeginParts, TraceEndParts,
-};
+use several::record_waits;
+use symm_dialect::ops::{Action, Group, HeapBaseParts, HeapDeltaParts, RmwKind, SymmOp};
 use symm_dialect::pointer::Pointer;
 use symm_dialect::shape::{Shaped, byte_width, integer_width, scalar};
 
@@ -62,6 +69,7 @@ fn run(root: OperationRef) -> Ir {
                 record(*op);
             }
         }
+        record_waits(&below);
         record_program(function, &ops, &below);
     }
     Ir::Changed
@@ -114,15 +122,26 @@ fn record<'c: 'a, 'a>(op: SymmOp<'c, 'a>) {
             let how = format!("{unsigned}{}", wait.comparison().keyword());
             ("wait", how, Some(wait.flag()), Some(wait.value()))
         }
-        Action::PutPacket(put) => ("put_packet", "packet".to_owned(), Some(put.slots()), Some(put.epoch())),
-        Action::WaitPacket(wait) => ("wait_packet", "packet".to_owned(), Some(wait.slots()), Some(wait.epoch())),
+        Action::PutPacket(put) => ("put_packet", "packet".to_owned(), Some(put.slots()), put.epoch()),
+        Action::WaitPacket(wait) => ("wait_packet", "packet".to_owned(), Some(wait.slots()), wait.epoch()),
         Action::Barrier(_) => ("barrier", String::new(), None, None),
-        _ => return,
+        // What takes no time between ranks, what only hosts do, and what a timeline has by other means.
+        Action::AsRemote(_)
+        | Action::TryPacket(_)
+        | Action::Fence(_)
+        | Action::Alloc(_)
+        | Action::Free(_)
+        | Action::BarrierAll(_)
+        | Action::Check(_)
+        | Action::Print(_)
+        | Action::Fault(_)
+        | Action::TraceBegin(_)
+        | Action::TraceEnd(_) => return,
     };
     let what = format!("{called} {}{}{how}", bytes(op), if how.is_empty() { "" } else { " " });
     let (address, peers) = place(b, op, flag);
     let value = value.map_or_else(|| b.i64(0), |value| word_of(b, op, value));
-    between(b, op, &Record { what, address, peers, value });
+    between(b, op, Record { what, address, peers, value });
 }
 
 /// What an atomic does to flags, if its elements are few enough to be some.
@@ -225,36 +244,38 @@ fn unmasked<'c: 'a, 'a>(b: &Builder<'c>, op: SymmOp<'c, 'a>, words: Value<'c, 'c
     b.value("arith.select", &[mask, words, constant_like(b, otherwise, ty)], ty, &[])
 }
 
-fn begin<'c: 'a, 'a>(b: &Builder<'c>, ctx: Value<'c, 'a>, what: &str, values: &[Value<'c, 'c>]) -> Value<'c, 'c> {
-    let parts = TraceBeginParts { ctx, what: what.to_owned(), values: values.to_vec(), group: Group::Block };
-    b.make_value(&parts, b.int(64))
-}
-
-fn between<'c: 'a, 'a>(b: &Builder<'c>, op: SymmOp<'c, 'a>, record: &Record<'c>) {
+fn between<'c: 'a, 'a>(b: &Builder<'c>, op: SymmOp<'c, 'a>, record: Record<'c>) {
     let ctx = op.ctx().expect("what is recorded has a context");
-    let begun = begin(b, ctx, &record.what, &[record.address, record.peers, record.value]);
-    end(&Builder::after(op.operation()), begun);
+    let values = [record.address, record.peers, record.value];
+    let begun = begin(b, ctx, record.what, &values, Group::Block);
+    end(&Builder::after(op.operation()), begun, Vec::new());
 }
 
-fn end<'c>(b: &Builder<'c>, record: Value<'c, 'c>) {
-    b.make(&TraceEndParts { record, values: Vec::new() }, &[]);
-}
-
-/// Records a kernel from its start to each of its returns.
+/// Records a kernel from its start, or from where its context is made, to each of its returns.
 fn record_program<'c: 'a, 'a>(function: OperationRef<'c, 'a>, ops: &[SymmOp<'c, 'a>], below: &[OperationRef<'c, 'a>]) {
     let Some(entry) = blocks(function).first().copied() else { return };
     let is_argument = |value: Value<'c, 'a>| {
         value.is_block_argument() && BlockArgument::try_from(value).is_ok_and(|argument| argument.owner() == entry)
     };
     let is_of_arguments = |op: &OperationRef<'c, 'a>| op.operands().all(is_argument);
-    let made = ops.iter().map(|op| op.operation()).find(|op| name(*op) == "symm.ctx" && is_of_arguments(op));
-    let Some(made) = made.filter(|made| enclosing(*made, &[FUNCTION, "ttg.warp_specialize"]) == Some(function)) else {
-        return;
+    let contexts = || ops.iter().map(|op| op.operation()).filter(|op| name(*op) == "symm.ctx");
+    let made = contexts().find(is_of_arguments);
+    let record = if let Some(made) = made {
+        if enclosing(made, &[FUNCTION, "ttg.warp_specialize"]) != Some(function) {
+            return;
+        }
+        let b = &Builder::at_start(context(function), entry, function.location());
+        let ctx = b.copy(made).result(0).expect("a context").into();
+        begin(b, ctx, "kernel 0".to_owned(), &[], Group::Block)
+    } else {
+        let passes = |op: &OperationRef<'c, 'a>| is_quiet(*op) || only_reads(name(*op)) || name(*op) == "symm.ctx";
+        let early: Vec<_> = operations(entry).into_iter().take_while(passes).collect();
+        let Some(made) = contexts().find(|made| early.contains(made)) else { return };
+        let b = &Builder::at(context(function), made, function.location());
+        let ctx = b.copy(made).result(0).expect("a context").into();
+        begin(b, ctx, "kernel 0".to_owned(), &[], Group::Block)
     };
-    let b = &Builder::at_start(context(function), entry, function.location());
-    let ctx = b.copy(made).result(0).expect("a context").into();
-    let record = begin(b, ctx, "kernel 0", &[]);
     for last in below.iter().filter(|op| name(**op) == "tt.return") {
-        end(&Builder::before(*last), record);
+        end(&Builder::before(*last), record, Vec::new());
     }
 }

@@ -42,13 +42,13 @@ pub struct Lowered {
     pub module: Vec<u8>,
     /// What the tags of waits with a deadline and of records stand for: a line each, as symm-tag-waits writes it.
     pub waits: String,
-    /// If they were asked for: what comes next, and the module's text before that.
+    /// If requested: what comes next, and the module's text before that.
     pub stages: Vec<(&'static str, String)>,
     /// Warnings and remarks.
     pub notes: Vec<Note>,
 }
 
-/// What is asked for beside the module.
+/// The requests besides the module.
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "any of them may be on")]
 pub struct Switches {
@@ -123,7 +123,7 @@ thread_local! {
 }
 
 impl Kept {
-    /// A context forgets nothing: after so many bytes of text, a new one takes its place.
+    /// A context never frees anything: after this many bytes of text, a new one replaces it.
     const MOST_BYTES: usize = 4 << 20;
 
     /// Uses this thread's context to read `bytes` of text. After a panic nothing is left of it.

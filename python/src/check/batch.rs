@@ -10,8 +10,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use std::collections::VecDeque;
 use std::sync::Arc;
+use symm_abi::packet::LINE_BYTES;
 use symm_abi::wait::Compare;
-use symm_checker::op::{Float, LINE_BYTES, Op, Order, Range, Signal, Site, Strong, Until, Update};
+use symm_checker::op::{Float, Op, Order, Range, Signal, Site, Strong, Until, Update};
 use symm_checker::task::Scope;
 
 /// An op of the checker, and what it does to the program's memory.
@@ -48,7 +49,7 @@ impl Block {
     }
 }
 
-/// The `index`th value of so many bytes.
+/// The `index`th value of this many bytes.
 fn word(values: &[u8], index: usize, width: usize) -> u64 {
     let mut bytes = [0; 8];
     if let Some(found) = values.get(index * width..(index + 1) * width) {
@@ -164,6 +165,7 @@ impl Batch {
                 self.strong(&site, &said.block()?, said.order(6)?, memory, of)?;
             }
             "put_packet" | "wait_packet" | "try_packet" => self.packets(&name, &site, said, memory)?,
+            "put_floats" | "wait_floats" | "try_floats" => self.floats(&name, &site, said, memory)?,
             "fail" => self.failure = Some((site, said.get(2)?)),
             _ => self.step(plain(&name, said)?, &site),
         }
@@ -234,7 +236,8 @@ impl Batch {
             let bytes = block.width as u64;
             let found = memory.find(address).filter(|range| range.bytes >= bytes);
             let Some(range) = found.filter(|_| address % bytes == 0) else {
-                let message = format!("{address:#x} is no address of a value of {bytes} bytes that a kernel was given");
+                let message =
+                    format!("{address:#x} is not the address of a value of {bytes} bytes that a kernel was given");
                 return Err(PyValueError::new_err(message));
             };
             let op = of(Strong { at: Range { bytes, ..range }, order, scope }, index)?;
@@ -247,15 +250,8 @@ impl Batch {
     /// `("put_packet", site, pointers, mask, 8, data, epoch)`; others have no data.
     fn packets(&mut self, name: &str, site: &Site, said: &Said, memory: &Memory) -> PyResult<()> {
         let (block, data, epoch) = (said.block()?, said.get::<Vec<u8>>(5)?, said.get::<u32>(6)?);
-        let (mut lines, mut addresses, mut words) = (Vec::new(), Vec::new(), Vec::new());
-        for (index, address) in block.elements() {
-            let Some(range) = memory.find(address).filter(|range| range.bytes >= LINE_BYTES) else {
-                return Err(PyValueError::new_err(format!("{address:#x} is no line of packets of the heap")));
-            };
-            lines.push(Range { bytes: LINE_BYTES, ..range });
-            addresses.push(address);
-            words.push(word(&data, index, 8));
-        }
+        let (lines, addresses) = lines_of(&block, memory)?;
+        let words = block.elements().map(|(index, _)| word(&data, index, 8)).collect();
         let op = match name {
             "put_packet" => Op::PutPacket(lines, words, epoch),
             "wait_packet" => Op::WaitPacket(lines, epoch),
@@ -265,6 +261,36 @@ impl Batch {
         self.steps.push_back(Step { op, site: site.clone(), addresses, answer });
         Ok(())
     }
+
+    /// `("put_floats", site, pointers, mask, 8, data, bits)`, with 16 bytes of data for each line.
+    fn floats(&mut self, name: &str, site: &Site, said: &Said, memory: &Memory) -> PyResult<()> {
+        let (block, data, bits) = (said.block()?, said.get::<Vec<u8>>(5)?, said.get::<u32>(6)?);
+        let (lines, addresses) = lines_of(&block, memory)?;
+        let op = match name {
+            "put_floats" => {
+                let words = |(index, _)| [0, 1].map(|half| word(&data, 2 * index + half, 8));
+                Op::PutFloats(lines, block.elements().map(words).collect())
+            }
+            "wait_floats" => Op::WaitFloats(lines, bits),
+            _ => Op::TryFloats(lines, bits),
+        };
+        let answer = Some((self.answers.len() - 1, 0));
+        self.steps.push_back(Step { op, site: site.clone(), addresses, answer });
+        Ok(())
+    }
+}
+
+/// The lines of a block of pointers, and their addresses.
+fn lines_of(block: &Block, memory: &Memory) -> PyResult<(Vec<Range>, Vec<u64>)> {
+    let (mut lines, mut addresses) = (Vec::new(), Vec::new());
+    for (_, address) in block.elements() {
+        let Some(range) = memory.find(address).filter(|range| range.bytes >= LINE_BYTES) else {
+            return Err(PyValueError::new_err(format!("{address:#x} is not a line of packets of the heap")));
+        };
+        lines.push(Range { bytes: LINE_BYTES, ..range });
+        addresses.push(address);
+    }
+    Ok((lines, addresses))
 }
 
 fn until(said: &Said) -> PyResult<Until> {
@@ -296,7 +322,7 @@ fn plain(name: &str, said: &Said) -> PyResult<Op> {
     })
 }
 
-/// Sorted places of so many bytes each, those that follow each other in one piece of memory as one range.
+/// Sorted places of this many bytes each; adjacent ones become one range.
 fn merged(places: &[u64], width: u64, memory: &Memory) -> (Vec<Range>, Vec<u64>) {
     let (mut ranges, mut addresses): (Vec<Range>, Vec<u64>) = Default::default();
     let mut end = 0;

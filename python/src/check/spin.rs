@@ -1,5 +1,5 @@
 //! Loops that poll in vain. A program that reads the same values at the same lines twice, with the same values of all
-//! its variables, does so forever, unless somebody changes what it reads.
+//! its variables, does so forever, unless another task changes what it reads.
 
 use symm_checker::op::{Range, Site};
 

@@ -13,7 +13,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyBytes, PyDict, PyString, PyTuple};
 use std::cell::Cell;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
+use symm_remote::lock::lock;
 use symm_remote::message::kind;
 use symm_remote::wire::Encoder;
 
@@ -93,7 +94,7 @@ impl Dispatcher {
 
 impl Dispatcher {
     fn lock_plans(&self) -> std::sync::MutexGuard<'_, HashMap<usize, Arc<Plan>>> {
-        self.plans.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.plans)
     }
 
     fn plan_of(&self, func: &Bound<'_, PyAny>) -> Option<Arc<Plan>> {
@@ -102,7 +103,7 @@ impl Dispatcher {
 
     /// Gives memory to `work`, in which any Python may run.
     fn with_scratch<T>(&self, work: impl FnOnce(&mut Scratch) -> PyResult<T>) -> PyResult<T> {
-        let lock = || self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = || lock(&self.scratch);
         let mut scratch = std::mem::take(&mut *lock());
         let done = work(&mut scratch);
         *lock() = scratch;

@@ -1,7 +1,7 @@
 //! From Python's objects to a message, without anything in between.
 
 use super::handle::Handle;
-use super::key::{Key, Kind};
+use super::key::{Key, NumberType};
 use super::types::{Remote, Types};
 use super::{GeneratorId, SymmContext, TensorId};
 use pyo3::exceptions::{PyOverflowError, PyRuntimeError, PyTypeError, PyValueError};
@@ -49,13 +49,13 @@ impl<'py> Arguments<'_, 'py> {
     fn argument(&mut self, value: &Bound<'py, PyAny>) -> PyResult<()> {
         let Some(key) = self.key.as_mut().filter(|key| key.by_type) else { return self.value(value) };
         if let Ok(value) = value.cast_exact::<PyFloat>() {
-            key.kind(self.to, Kind::Float, |to| to.float(value.value()));
+            key.kind(self.to, NumberType::Float, |to| to.float(value.value()));
         } else if let Ok(value) = value.cast_exact::<PyInt>() {
             let mut written = Ok(());
-            key.kind(self.to, Kind::Int, |to| written = int(to, value));
+            key.kind(self.to, NumberType::Int, |to| written = int(to, value));
             written?;
         } else if let Ok(value) = value.cast_exact::<PyComplex>() {
-            key.kind(self.to, Kind::Complex, |to| to.complex(value.real(), value.imag()));
+            key.kind(self.to, NumberType::Complex, |to| to.complex(value.real(), value.imag()));
         } else {
             return self.value(value);
         }
@@ -232,7 +232,7 @@ fn int(to: &mut Encoder, value: &Bound<'_, PyInt>) -> PyResult<()> {
     if let Ok(value) = value.extract() {
         to.int(value);
     } else {
-        let large = |_| PyOverflowError::new_err(format!("{value} is no number of 64 bits"));
+        let large = |_| PyOverflowError::new_err(format!("{value} is not a number of 64 bits"));
         to.unsigned(value.extract().map_err(large)?);
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Which operations are under way, and where the program has asked for them.
+//! Pending operations, and where the program called them.
 
 use pyo3::prelude::*;
 use std::collections::{HashMap, VecDeque};
@@ -6,9 +6,9 @@ use std::sync::Arc;
 use symm_remote::client::Client;
 use symm_remote::error::Failure;
 
-/// So many failed operations are remembered for those that read their results.
+/// The most failed operations that are remembered for those that read their results.
 const MOST_FAILED: usize = 1024;
-/// So many operations may be done before their entries are dropped.
+/// The most finished operations before their entries are dropped.
 const SOME: usize = 256;
 
 /// An operation that is under way.
@@ -71,7 +71,7 @@ impl Journal {
         (removed, old)
     }
 
-    /// The first failure that nobody has been told of; the others are forgotten with it.
+    /// The first unreported failure; the others are forgotten with it.
     pub fn take_pending(&mut self) -> Option<Failed> {
         self.pending.take()
     }

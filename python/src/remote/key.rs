@@ -21,7 +21,7 @@ pub struct Key {
 /// Which type a number has.
 #[repr(u8)]
 #[derive(Clone, Copy)]
-pub enum Kind {
+pub enum NumberType {
     Int,
     Float,
     Complex,
@@ -59,7 +59,7 @@ impl Key {
     }
 
     /// Writes a type in the place of a number.
-    pub fn kind(&mut self, to: &mut Encoder, kind: Kind, write: impl FnOnce(&mut Encoder)) {
+    pub fn kind(&mut self, to: &mut Encoder, kind: NumberType, write: impl FnOnce(&mut Encoder)) {
         self.before(to);
         self.bytes.extend_from_slice(&[NUMBER, kind as u8]);
         write(to);

@@ -1,7 +1,8 @@
 //! What torch asks of a device while an exception is under way.
 
 use pyo3::prelude::*;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
+use symm_remote::lock::lock;
 
 /// The device's type, as torch's guard for devices made in Python asks for it.
 ///
@@ -37,6 +38,6 @@ impl DeviceKind {
 
 impl DeviceKind {
     fn lock(&self) -> MutexGuard<'_, Option<PyErr>> {
-        self.raised.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.raised)
     }
 }

@@ -11,17 +11,18 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use symm_remote::client::{Client, Outcome, Target};
+use symm_remote::client::{Client, Endpoint, Outcome};
 use symm_remote::error::Error;
+use symm_remote::lock::lock;
 use symm_remote::message::Request;
 use symm_remote::tls;
 use symm_remote::wire::Encoder;
 
 /// How often a wait looks for signals.
 const LOOK: Duration = Duration::from_millis(50);
-/// How long a wait is if nobody says.
+/// The default length of a wait.
 const DEADLINE: f64 = 600.0;
 /// How long a link that is closed may still send.
 const GOODBYE: Duration = Duration::from_secs(5);
@@ -44,10 +45,6 @@ pub struct Link {
     specs: Py<PyDict>,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 fn seconds(seconds: f64) -> Duration {
     Duration::try_from_secs_f64(seconds.clamp(0.0, 1e6)).unwrap_or(Duration::ZERO)
 }
@@ -67,7 +64,7 @@ impl Link {
         let connected = py.detach(|| {
             let certificate = certificate.map(|file| tls::read_certificate(&file)).transpose()?;
             let certificate = certificate.map(|certificate| certificate.to_vec());
-            Client::connect(Target { address: address.parse()?, token, certificate }, seconds(deadline))
+            Client::connect(Endpoint { address: address.parse()?, token, certificate }, seconds(deadline))
         });
         let client = connected.map_err(|error| raise::error(py, &error, address))?;
         let rank = client.welcome().rank.map(|(rank, _)| format!(" (rank {rank})"));
@@ -261,7 +258,7 @@ impl Link {
         raise::exception(py, "DeadlineError", &text, origin)
     }
 
-    /// Raises the first failure of an operation that nobody waited for.
+    /// Raises the first failure of an operation that no call waited for.
     fn raise_pending(&self, py: Python<'_>) -> PyResult<()> {
         self.settle();
         let pending = lock(&self.journal).take_pending();

@@ -10,7 +10,7 @@ use symm_remote::value::Dtype;
 pub fn of(tensor: &Bound<'_, PyAny>, types: &Types) -> PyResult<(Dtype, Memory)> {
     let wrong = |what: &str| PyValueError::new_err(format!("a transfer needs a contiguous tensor on the CPU, {what}"));
     if !tensor.is_instance(types.tensor.bind(tensor.py()))? {
-        return Err(wrong("and this is no tensor"));
+        return Err(wrong("and this is not a tensor"));
     }
     let dtype = types.dtype_row(&tensor.getattr("dtype")?).ok_or_else(|| wrong("of plain numbers"))?;
     if tensor.getattr("device")?.getattr("type")?.extract::<String>()? != "cpu" {

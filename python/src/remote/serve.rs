@@ -1,12 +1,12 @@
 //! A worker in this process: `python/symm/_worker.py` starts it.
 
-use super::engine::Torch;
+use super::executor::Torch;
 use super::raise;
 use pyo3::prelude::*;
 use std::path::PathBuf;
 use symm_remote::credentials::{Secrets, Token};
-use symm_remote::engine::About;
 use symm_remote::error::Error;
+use symm_remote::executor::About;
 use symm_remote::tls::Identity;
 use symm_remote::worker::{self, Options};
 
@@ -42,7 +42,7 @@ impl Worker {
             rank: bound.getattr("rank")?.extract()?,
         };
         let device = bound.getattr("device")?.unbind();
-        let engine = Torch { apart: about.device != "cpu", about, verbs, device };
+        let executor = Torch { apart: about.device != "cpu", about, verbs, device };
         let start = || -> Result<worker::Worker<Torch>, Error> {
             let token = token_file.map(|file| Token::read(&file)).transpose()?;
             let identity = match (certificate, key) {
@@ -51,7 +51,7 @@ impl Worker {
                 _ => return Err(Error::Unprotected("a certificate together with its key")),
             };
             let log = Box::new(|line: &str| eprintln!("symm-worker: {line}"));
-            worker::Worker::start(engine, Options { listen: listen.parse()?, token, identity, log })
+            worker::Worker::start(executor, Options { listen: listen.parse()?, token, identity, log })
         };
         py.detach(start).map(Self).map_err(|error| raise::error(py, &error, listen))
     }

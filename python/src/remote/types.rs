@@ -3,7 +3,8 @@
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
+use symm_remote::lock::lock;
 use symm_remote::value::{DTYPES, Dtype, LAYOUTS, MEMORY_FORMATS};
 
 /// What torch has.
@@ -49,14 +50,14 @@ pub fn types(py: Python<'_>) -> PyResult<&Types> {
 #[pyfunction]
 pub fn remote_configure(py: Python<'_>, tensor_class: Py<PyType>) -> PyResult<()> {
     types(py)?;
-    let old = REMOTE.lock().unwrap_or_else(PoisonError::into_inner).replace(Arc::new(Remote { class: tensor_class }));
+    let old = lock(&REMOTE).replace(Arc::new(Remote { class: tensor_class }));
     drop(old);
     Ok(())
 }
 
 /// What remote tensors are, if that has been said.
 pub fn remote() -> Option<Arc<Remote>> {
-    REMOTE.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    lock(&REMOTE).clone()
 }
 
 impl Types {

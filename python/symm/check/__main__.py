@@ -14,7 +14,12 @@ from pathlib import Path
 def main():
     # Before Triton is imported.
     os.environ["TRITON_INTERPRET"] = "1"
-    options = _parser().parse_args()
+    parser = _parser()
+    options = parser.parse_args()
+    if options.executions is not None and not options.exhaustive:
+        parser.error("--executions is the limit of --exhaustive")
+    if options.html == "-":
+        parser.error("--html -: give a file; the report is on standard output")
     from . import _api
 
     script = Path(options.script)
@@ -25,6 +30,8 @@ def main():
     sys.path[0] = str(script.resolve().parent)
     sys.argv = [options.script, *options.arguments]
     keywords = {name: value for name, value in vars(options).items() if name not in ("script", "arguments", "json")}
+    if options.executions is None:
+        del keywords["executions"]
     _api.command = _command(options)
     try:
         # What each rank prints in each execution is not shown.
@@ -34,7 +41,12 @@ def main():
         if not isinstance(error, _api.ArgumentError | _api.CheckError | _api.UnsupportedError):
             sys.excepthook(type(error), error, error.__traceback__)
         sys.exit(_failed(error))
-    print(report.json() if options.json else report)
+    try:
+        print(report.json() if options.json else report, flush=True)
+    except OSError as error:
+        # Nothing is left to be written when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(_failed(error))
     sys.exit(1 if not report.is_clean else 2 if report.given_up else 0)
 
 
@@ -71,13 +83,13 @@ def _parser():
     parser.add_argument("--seed", type=int, help="first seed of random schedules; alone, only this one")
     parser.add_argument("--changes", type=int, default=3, help="changes of priority in a random schedule (3)")
     parser.add_argument("--exhaustive", action="store_true", help="try every distinct schedule")
-    parser.add_argument("--executions", type=int, default=100_000, help="limit of --exhaustive (100000)")
+    parser.add_argument("--executions", type=int, help="limit of --exhaustive (100000)")
     parser.add_argument("--replay", help="run the schedule of a report again")
     parser.add_argument("--programs", type=int, help="programs of a rank that are resident on its device at once")
     parser.add_argument("--steps", type=int, default=200_000, help="limit on the steps of one execution (200000)")
     parser.add_argument("--seconds", type=float, default=60.0, help="limit on a task without a visible step (60)")
     parser.add_argument("--html", help="also write the report as a web page that draws each finding")
-    parser.add_argument("--allow", help="file of known findings, with lines of PLACE KIND REASON")
+    parser.add_argument("--allow", help="file of known findings, with lines of PLACE KIND REASON; - is standard input")
     parser.add_argument("--json", action="store_true", help="write the report as JSON")
     return parser
 

@@ -23,8 +23,8 @@ SCHEDULES, CHANGES = 10, 3
 # How long a task may run without a step that the checker sees, in seconds.
 SECONDS = 60.0
 HEAP_SIZE = 1 << 30
-# What the checker says of a text that is no schedule, or of a file that allows nothing.
-NO_ARGUMENT = "is no step of a schedule", "allow: "
+# What the checker says of a text that is not a schedule, or of a file that allows nothing.
+NO_ARGUMENT = "is not a step of a schedule", "allow: "
 # `python -m symm.check` and its options, and the script and what it gets, where that is what checks.
 command: tuple[list[str], list[str]] | None = None
 
@@ -60,12 +60,16 @@ def run(
     task without a step that the checker sees.
 
     `html` is a file for the report as a web page that draws each finding's execution. `allow` is a file of known
-    findings, in lines of PLACE KIND REASON: docs/checking.md.
+    findings, in lines of PLACE KIND REASON: docs/checking.md; "-" is standard input.
 
     Raises what the program raises, except for an AssertionError, which is a finding; ArgumentError; UnsupportedError if
     Triton's interpreter cannot run a kernel; and CheckError if a task neither ends nor takes a step.
     """
     _check_arguments(ranks, schedules, seed, exhaustive, replay)
+    _check_numbers(changes=(changes, 0), executions=(executions, 1), steps=(steps, 0), seed=(seed, 0))
+    _check_numbers(programs=(programs, 1))
+    if not seconds > 0:
+        raise ArgumentError(f"symm.check: seconds must be more than 0, not {seconds!r}")
     function = _function(program, args, grid, heap_size)
     kind = "replay" if replay is not None else "exhaustive" if exhaustive else "in turn"
     if kind == "in turn" and schedules != 0:
@@ -92,17 +96,20 @@ def run(
             raise (ArgumentError if is_argument else CheckError)(f"symm.check: {error}") from None
         raise
     report = Report._of(said, checking)
+    if command is not None and report.is_clean and not report.given_up and not checking.worlds:
+        raise ArgumentError(f"symm.check: {command[1][0]} has not called symm.init, so nothing was checked")
     if html is not None:
         _write_page(html, report, pictures, checking, getattr(program, "__name__", "a program"))
     return report
 
 
 def _allowances(path):
-    """The name and the text of a file."""
+    """The name and the text of a file; `-` is standard input."""
     if path is None:
         return None
     try:
-        return os.fspath(path), Path(path).read_text(encoding="utf-8")
+        text = sys.stdin.read() if os.fspath(path) == "-" else Path(path).read_text(encoding="utf-8")
+        return os.fspath(path), text
     except (OSError, ValueError) as error:
         raise ArgumentError(f"symm.check: allow: {error}") from None
 
@@ -145,7 +152,7 @@ def raises(*kinds: str) -> Iterator[Caught]:
             raise
         caught.report = error.report
     else:
-        raise AssertionError(f"symm.check has found nothing, and not {', '.join(kinds) or 'anything'}")
+        raise AssertionError(f"symm.check has found nothing, but should have found {', '.join(kinds) or 'anything'}")
     found = {finding.kind for finding in caught.report.findings if finding.severity == "error"}
     if kinds and found != set(kinds):
         wanted = ", ".join(sorted(kinds))
@@ -176,6 +183,15 @@ def _check_arguments(ranks, schedules, seed, exhaustive, replay):
         message = "symm.check runs kernels in Triton's interpreter: set TRITON_INTERPRET=1 before Triton is imported, "
         raise ArgumentError(message + "or call python -m symm.check script.py")
     _need_interpreter()
+
+
+def _check_numbers(**numbers):
+    """Each is an integer that is at least so large, and that the checker has room for; or it is None."""
+    for name, (value, least) in numbers.items():
+        if value is None and name in ("seed", "programs"):
+            continue
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value < 1 << 64:
+            raise ArgumentError(f"symm.check: {name} must be {least} to 2**64 - 1, not {value!r}")
 
 
 def _need_interpreter():

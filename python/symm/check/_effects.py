@@ -8,8 +8,20 @@ import numpy as np
 from triton.runtime.interpreter import TensorHandle, _get_np_dtype, interpreter_semantic
 
 from .. import _interpreter, _symm
-from .._interpreter import bits, check_lines, check_symmetric, contiguous, everywhere, from_packets, remote, table
+from .._interpreter import (
+    bits,
+    check_lines,
+    check_symmetric,
+    contiguous,
+    everywhere,
+    from_packets,
+    lines_of,
+    remote,
+    table,
+)
 from .._open import current
+from .._interpreter_floats import line_bytes
+from .._interpreter_polls import check_mask
 from . import _program
 
 
@@ -91,7 +103,7 @@ class Checked:
     """What each op does, as `Effects` in `_interpreter.py`."""
 
     rank, num_ranks = _interpreter.Effects.rank, _interpreter.Effects.num_ranks
-    as_remote = _interpreter.Effects.as_remote
+    is_near, as_remote = _interpreter.Effects.is_near, _interpreter.Effects.as_remote
 
     def remote_load(operands, attributes):
         return load(remote(operands, "ptr"), operands.get("mask"), operands.get("other"), attributes.get("volatile"))
@@ -124,6 +136,8 @@ class Checked:
         ask("wait", *block(flag), *asked)
 
     def put_packet(operands, attributes):
+        if "sentinel" in attributes:
+            return put_floats(operands, attributes)
         there, value = remote(operands, "slots"), operands["value"]
         check_lines(there)
         data = value.data.view(f"u{value.data.itemsize}").astype(np.uint64)
@@ -131,12 +145,16 @@ class Checked:
         ask("put_packet", *lines, contiguous(np.broadcast_to(data, there.data.shape)), bits(operands["epoch"]))
 
     def wait_packet(operands, attributes):
+        if "sentinel" in attributes:
+            return wait_floats(operands, attributes)
         here = lines_of(operands)
         answer = ask("wait_packet", *block(here, operands.get("mask"), 8), b"", bits(operands["epoch"]))
         words = spread(np.frombuffer(answer, np.uint64), here, operands.get("mask"))
         return from_packets(contiguous(words), here, attributes["results"][0])
 
     def try_packet(operands, attributes):
+        if "sentinel" in attributes:
+            return try_floats(operands, attributes)
         here, mask = lines_of(operands), operands.get("mask")
         answer = ask("try_packet", *block(here, mask, 8), b"", bits(operands["epoch"]))
         count = len(answer) // 9
@@ -160,6 +178,35 @@ class Checked:
         meet(me, bases, int(x) + width * (int(y) + height * int(z)))
 
 
+def put_floats(operands, attributes):
+    there = remote(operands, "slots")
+    check_lines(there)
+    ask("put_floats", *block(there, operands.get("mask"), 8), line_bytes(operands, attributes, there),
+        attributes["sentinel"])  # fmt: skip
+
+
+def wait_floats(operands, attributes):
+    here, mask = lines_of(operands), operands.get("mask")
+    answer = ask("wait_floats", *block(here, mask, 8), b"", attributes["sentinel"])
+    return halves_of(answer, here, mask)
+
+
+def try_floats(operands, attributes):
+    here, mask = lines_of(operands), operands.get("mask")
+    answer = ask("try_floats", *block(here, mask, 8), b"", attributes["sentinel"])
+    # The bytes of all lines, then one for each.
+    data = len(answer) // (_symm.PACKET_LINE_BYTES + 1) * _symm.PACKET_LINE_BYTES
+    lower, upper = halves_of(answer[:data], here, mask)
+    valid = spread(np.frombuffer(answer[data:], np.uint8), here, mask, 1).astype(bool)
+    return lower, TensorHandle(valid, _interpreter.tl.int1), upper
+
+
+def halves_of(answer, pointers, mask):
+    words = np.frombuffer(answer, np.uint64).reshape(-1, 2)
+    halves = (spread(words[:, half], pointers, mask) for half in (0, 1))
+    return tuple(TensorHandle(half, _interpreter.tl.uint64) for half in halves)
+
+
 def meet(me, bases, program):
     """The barrier of a program's number: a signal to each rank, and a wait for each."""
     task = _program.task()
@@ -173,13 +220,6 @@ def meet(me, bases, program):
     task.ask(*signals, *waits)
 
 
-def lines_of(operands):
-    here = operands["slots"]
-    check_symmetric(table(operands), here, operands["mask"].data if "mask" in operands else True)
-    check_lines(here)
-    return here
-
-
 def spread(found, pointers, mask, masked=0):
     """What was found of each line that is not masked, at its place in the block."""
     # A mask that is computed may be one of numbers, which numpy takes for places.
@@ -191,7 +231,8 @@ def spread(found, pointers, mask, masked=0):
 
 def until(self, look, kind, ctx, waited):
     """`Interpreter.until`: the checker sees that a loop polls in vain."""
-    over = False
+    found, over = look()
+    check_mask(found, over, waited)
     while not over:
         found, over = look()
     return found

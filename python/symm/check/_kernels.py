@@ -55,10 +55,10 @@ def _either(ours, theirs):
 
 
 def _joining(theirs):
-    def join(heap_size, driver, timeout, place):
+    def join(heap_size, driver, timeout, place, reached_by):
         task = _program.task()
         if task is None or driver != "cpu":
-            return theirs(heap_size, driver, timeout, place)
+            return theirs(heap_size, driver, timeout, place, reached_by)
         return task.execution.runs.join(task, heap_size)
 
     return join

@@ -23,7 +23,7 @@ def _triton():
 
 @cache
 def _is_ours(file):
-    """Whether a file is symm's or Triton's, so that it is no place to report."""
+    """Whether a file is symm's or Triton's, which are not places to report."""
     return file.startswith((HERE, _triton())) and not file.startswith(KERNELS)
 
 
@@ -90,7 +90,8 @@ def stuck(task, seconds):
         frame = frame.f_back
     place = f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else "an unknown place"
     who = "its host" if task.kernel is None else f"kernel {task.kernel}"
-    return f"{place}: rank {task.rank}, {who}: nothing that the checker sees for {seconds:g} s, and no end: a loop?"
+    stuck = f"no step that the checker sees for {seconds:g} s, and no end: an endless loop?"
+    return f"{place}: rank {task.rank}, {who}: {stuck}"
 
 
 def fingerprint(end):

@@ -58,6 +58,7 @@ class Allowed:
 class Report:
     """The findings of a number of `executions`, of which `given_up` were ended after too many steps.
 
+    `left_out` is how many steps of a replayed schedule could not be followed: it is one of another program.
     `exhausted` says that every distinct schedule was tried; `unused` names the lines of the allowances that match no
     finding. `str` of it is for people, with the lines of the source.
     """
@@ -67,6 +68,7 @@ class Report:
     unused: tuple[str, ...]
     executions: int
     given_up: int
+    left_out: int
     exhausted: bool
     _ends: dict[str, int]
 
@@ -96,7 +98,7 @@ class Report:
         for found in whole["allowed"]:
             why = {name: found.pop(name) for name in ("reason", "stands")}
             allowed.append(Allowed(_finding(found, program), **why))
-        counts = whole["executions"], whole["given_up"], whole["exhausted"]
+        counts = whole["executions"], whole["given_up"], whole["left_out"], whole["exhausted"]
         return Report(findings, tuple(allowed), tuple(whole["unused"]), *counts, _ends=program.sites.ends)
 
     def _text(self, finding):
@@ -133,7 +135,9 @@ class Report:
         said += [f"{len(self.allowed)} allowed"] * bool(self.allowed)
         if self.given_up:
             said.append(f"{self.given_up} given up after too many steps")
-        known = "there are no others that differ" if self.exhausted else "of other schedules nothing is known"
+        if self.left_out:
+            said.append(f"{_counted(self.left_out, 'step')} of the schedule not followed: it is another program's")
+        known = "there are no others that differ" if self.exhausted else "nothing is known of other schedules"
         return "; ".join([*said, known])
 
 

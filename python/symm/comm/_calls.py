@@ -9,10 +9,11 @@ from . import _plan
 from ._deadline import Deadline
 from ._geometry import LINES
 from ._launch import Launch, StreamOrder, current_stream
-from ._table import Table
+from ._table import TunedTable
 from ._types import reduction, words
 from .kernels_direct import direct_all_reduce, direct_exchange
 from .kernels_exchange import exchange, meet
+from .kernels_floats import send_floats
 from .kernels_packets import send_packets
 from .kernels_ragged import ragged
 from .kernels_two_shot import two_shot
@@ -61,7 +62,7 @@ class Calls:
         self.subset = members != tuple(range(world.get_num_ranks()))
         self.heap = range(world.bases[world.get_rank()], world.bases[world.get_rank()] + world.heap_size)
         self.made, self.launches = {}, {}
-        self.choose = functools.partial(_plan.choose, table or Table(), far=far)
+        self.choose = functools.partial(_plan.choose, table or TunedTable(), far=far)
         # All use the same slots.
         self.order = StreamOrder(self.device)
 
@@ -69,11 +70,12 @@ class Calls:
         """Does a collective: `count` elements from each rank to each."""
         here, there = source.data_ptr(), target.data_ptr()
         key = call, op, source.dtype, count, (here | there) & 15
-        made = self.made.get(key)
+        # Its waits may be those of another call.
+        made = self.made.get((self.deadline.called, *key))
         if made is None:
             if len(self.made) >= MOST_KEPT:
                 self.made.clear()
-            made = self.made[key] = self._make(*key)
+            made = self.made[self.deadline.called, *key] = self._make(*key)
         stream = current_stream(self.device)
         self.order.follow(stream)
         launch, before, after, direct, rooted = made
@@ -156,7 +158,8 @@ class Calls:
             element = words()[math.gcd(bytes_each, offset or 16, 8)]
             count = bytes_each // element.itemsize
         item = element.itemsize
-        choice = self.choose(call, self.size, count, item, self.geometry, reduces)
+        are_floats = reduces and dtype.is_floating_point
+        choice = self.choose(call, self.size, count, item, self.geometry, reduces, are_floats=are_floats)
         # What one vector of the kernel's loads has.
         wide = 16 // item if offset == 0 else 1
         direct, shape = choice.algorithm.startswith("direct"), SHAPES[call]
@@ -182,7 +185,7 @@ class Calls:
         constants |= {"OP": name, "ACC": accumulator, "VECTOR": vector, "SUBSET": self.subset}
         constants["WATCH"] = self.deadline.tag(call)
         lane = "all" if shape == "all" or direct else "rooted"
-        if choice.algorithm == "packets":
+        if choice.algorithm in ("packets", "floats"):
             return self._packets(choice, call, shape, name, element, accumulator, count, offset)
         launch = self._launch(kernel, choice, element, offset == 0, constants)
         slots = self.geometry.slots(lane)
@@ -200,8 +203,10 @@ class Calls:
             "WHOLE": offset % 8 == 0 and count * element.itemsize % 8 == 0, "SUBSET": self.subset,
             "WATCH": self.deadline.tag(call),
         }  # fmt: skip
-        lane = "packets" if shape == "all" else "rooted packets"
-        launch = self._launch(send_packets, choice, element, offset == 0, constants, torch().int64)
+        lane, kernel = "packets" if shape == "all" else "rooted packets", send_packets
+        if choice.algorithm == "floats":
+            lane, kernel = "floats", send_floats
+        launch = self._launch(kernel, choice, element, offset == 0, constants, torch().int64)
         after = count, count if call in PARTED else 0, count if call in JOINED else 0, self.rank, self.rank_here
         return Made(launch, (*self._state(lane), self.geometry.slots(lane)), after, "", True)
 

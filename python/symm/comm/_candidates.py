@@ -13,6 +13,8 @@ PACKETS = ((64, 2), (128, 4), (256, 4), (256, 8), (512, 8), (512, 16), (1024, 16
 PROGRAMS = (1, 2, 4, 8, 16, 32, 64, 128)
 # Packets take twice their bytes of the link: more than so many are never the fastest.
 MOST_PACKET_BYTES = 2 << 20
+# Floats that show by themselves that they have come take as many as they are, and a thread's time for each 16.
+MOST_FLOAT_BYTES = 4 << 20
 # How many blocks go with one signal.
 TILES = (1, 2, 4)
 LEAST_TILE = 16 << 10
@@ -26,6 +28,9 @@ def candidates(call, size, count, itemsize, geometry, reduces):
     if message <= MOST_PACKET_BYTES:
         sizes = [(words, warps) for words, warps in PACKETS if words <= LINES and (words == 64 or 4 * words < message)]
         found += [Choice("packets", 1, 8 * words, warps) for words, warps in sizes]
+    if reduces and message <= MOST_FLOAT_BYTES:
+        sizes = [(lines, warps) for lines, warps in PACKETS if lines == 64 or 8 * lines < message]
+        found += [Choice("floats", 1, 16 * lines, warps) for lines, warps in sizes]
     names = ["exchange"]
     if call == "all_reduce":
         names += ["two shot", "direct all reduce"]

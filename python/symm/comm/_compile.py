@@ -61,7 +61,7 @@ def launches(options):
 
 
 def share(arguments, number):
-    """Compiles every so-manieth launch, beginning with that of a number."""
+    """Compiles the launches of one of `options.jobs` processes, which has this number."""
     from .tune import parse
 
     options = parse(arguments)

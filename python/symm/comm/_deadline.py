@@ -1,4 +1,4 @@
-"""Deadlines of what waits in kernels, and what is told of one that is over.
+"""Deadlines of what waits in kernels, and the report of one that has passed.
 
 A kernel waits with the ops of a context that has a deadline: `watched(table, members, rank_here, WATCH)`, with 0 or a
 number of `TAGS` as the constant `WATCH`. With 0 it is a plain context, `Parts`. When the time is over a wait leaves as
@@ -14,6 +14,7 @@ import os
 import triton
 import triton.language as tl
 
+from .. import _host_kernels
 from .._context import Watched, device_context
 from .._memory import torch
 from .._symm import DEADLINE_RECORD
@@ -123,7 +124,7 @@ class Deadline:
             self._raise()
 
     def synchronize(self):
-        """The same after the device has done all that it was given, and looking at the other ranks, too."""
+        """The same after the device has finished all of its work, and looks at the other ranks too."""
         self.world._synchronize()
         if not self.state.value and self.is_on:
             self.state.value = self._state_of_all()
@@ -144,8 +145,7 @@ class Deadline:
         return next((TOLD + peer for peer in broken), 0)
 
     def _words(self, member):
-        memory = self.memory if member == self.me else self.world.as_remote(self.memory, self.members[member])
-        return memory.tolist()
+        return _host_kernels.words_of(self.world, self.memory, self.members[member])
 
     def _raise(self):
         if self.error is None:
@@ -161,15 +161,14 @@ class Deadline:
         raise CollectiveTimeoutError(*self.error)
 
     def _tell(self):
-        """Has the waits of all members leave."""
+        """Ends the waits of all members."""
         for peer, rank in enumerate(self.members):
             if peer != self.me:
-                theirs = self.world.as_remote(self.memory, rank)
-                theirs[WORD["state"]] = TOLD + self.me
+                _host_kernels.set_word(self.world, self.memory, WORD["state"], TOLD + self.me, rank)
         self.world._synchronize()
 
     def _described(self, rank):
-        """The error that a rank's record tells of."""
+        """The error in a rank's record."""
         return self.described(self.numbers[rank], self._words(rank), self.numbers)
 
     def described(self, rank, words, numbers):
@@ -180,8 +179,9 @@ class Deadline:
         if tag not in calls or place is None:
             return (f"rank {rank} has given up a call, and has recovered since: call recover on all ranks",)
         source = numbers[place.source]
+        found = f"has number {seen}, not {expected}" if getattr(place, "is_numbered", True) else "has not come"
         message = (
-            f"{calls[tag]}: rank {rank} has waited {self.seconds:g} s for rank {source}: its {place.what} has "
-            f"number {seen} and not {expected}. The {self.whose} is broken: call recover() on all ranks, or close it"
+            f"{calls[tag]}: rank {rank} has waited {self.seconds:g} s for rank {source}: its {place.what} {found}. "
+            f"The {self.whose} is broken: call recover() on all ranks, or close it"
         )
         return message, calls[tag], rank, source, place.what, expected, seen

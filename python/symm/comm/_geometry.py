@@ -3,23 +3,23 @@
 from typing import NamedTuple
 
 from .._memory import torch
-from .._symm import DEADLINE_RECORD
+from .._symm import DEADLINE_RECORD, PACKET_LINE_BYTES
 from ..errors import StagingError
 
 # As in kernels_parts.py.
 BUFFERS, FLAG_WORDS = 4, 16
 # Each kind of kernel has flags, steps and slots of its own: in some a rank sends that has received nothing.
 LANES = {"all": 0, "gathered": 1, "rooted": 2}
-# So do the kernels of packets, whose lines are 16 bytes; a program has so many for each rank.
-PACKET_LANES = {"packets": 3, "rooted packets": 4}
-PACKET_BUFFERS, LINES, LINE_BYTES = 2, 1024, 16
+# So do the kernels of packets; a program has so many for each rank.
+PACKET_LANES = {"packets": 3, "rooted packets": 4, "floats": 5}
+PACKET_BUFFERS, LINES = 2, 1024
 SMALLEST_SLOT = 1024
 # In front of the numbers of the members, there is the record of a deadline: once for the calls, once for `recover`.
 RECORD_BYTES = 8 * DEADLINE_RECORD["words"]
 USES = {"calls": 0, "recover": 1}
 # How many blocks a call may take, and what slots of 64 KiB and lines for as many take of the heap, for each rank. Who
 # gives no number of blocks gets the first whose slots find room.
-USUAL = {128: 108 << 20, 64: 56 << 20, 32: 26 << 20}
+USUAL = {128: 108 << 20, 64: 56 << 20, 32: 27 << 20}
 FEWEST = min(USUAL)
 # The share of the heap that a communicator takes at most, unless its maker says how much.
 SHARE = 4
@@ -31,6 +31,8 @@ class Origin(NamedTuple):
     program: int
     source: int
     what: str
+    # Whether it counts calls, or has nothing but floats.
+    is_numbered: bool = True
 
 
 def geometry_for(size, heap_size, most_blocks, blocks=None, staging=None):
@@ -54,14 +56,17 @@ class Geometry:
     def __init__(self, size, programs, staging):
         self.size, self.programs = size, programs
         slots = len(LANES) * BUFFERS * size * programs
-        self.packet_bytes = PACKET_BUFFERS * size * programs * LINES * LINE_BYTES
-        packets = len(PACKET_LANES) * self.packet_bytes
+        self.packet_bytes = PACKET_BUFFERS * size * programs * LINES * PACKET_LINE_BYTES
+        packets = (len(PACKET_LANES) - 1) * self.packet_bytes
         self.slot_bytes = 1 << max((max(staging - packets, 0) // slots).bit_length() - 1, 0)
         if self.slot_bytes < SMALLEST_SLOT:
             least = slots * SMALLEST_SLOT + packets
             message = f"staging of {staging} bytes is too small for {size} ranks and {programs} blocks"
             raise StagingError(f"{message}: give it {least} bytes or more, or take fewer blocks")
         self.lane_bytes = BUFFERS * size * programs * self.slot_bytes
+        # Floats have lines if these take nothing from the slots.
+        self.has_floats = len(LANES) * self.lane_bytes + packets + self.packet_bytes <= staging
+        packets += self.packet_bytes if self.has_floats else 0
         self.flag_bytes = 8 * FLAG_WORDS * size * programs
         self.first_packet = len(LANES) * self.lane_bytes
         self.first_flag = self.first_packet + packets
@@ -76,11 +81,18 @@ class Geometry:
         # The steps that a program has done are its own rank's business.
         lanes = len(LANES) + len(PACKET_LANES)
         self.counted = torch().zeros(lanes * self.programs, dtype=torch().int64, device=memory.device)
+        self._clear_floats()
+
+    def _clear_floats(self):
+        """Sets all bits of the lines of floats, as `clear_floats` does."""
+        first = self.first_packet + (PACKET_LANES["floats"] - len(LANES)) * self.packet_bytes
+        self.memory[first : self.first_flag].fill_(0xFF)
 
     def reset(self):
-        """Makes all as it was when it was new."""
+        """Restores the initial state."""
         self.memory[self.first_packet : self.first_recovery].zero_()
         self.counted.zero_()
+        self._clear_floats()
 
     def record(self, use):
         """The record of the deadlines of calls or of `recover`, and after it the numbers of the members."""
@@ -94,11 +106,13 @@ class Geometry:
     def locate(self, offset):
         """What lies so many bytes after the beginning, of what waits wait for; None if it is nothing."""
         if self.first_packet <= offset < self.first_flag:
-            line, rest = divmod((offset - self.first_packet) % self.packet_bytes, LINE_BYTES)
+            line, rest = divmod((offset - self.first_packet) % self.packet_bytes, PACKET_LINE_BYTES)
             each, line = divmod(line, LINES)
             each, program = divmod(each, self.programs)
             buffer, source = divmod(each, self.size)
-            return Origin(program, source, f"line {line} of block {program} in buffer {buffer}")
+            lane = (offset - self.first_packet) // self.packet_bytes + len(LANES)
+            what = f"line {line} of block {program} in buffer {buffer}"
+            return Origin(program, source, what, lane != PACKET_LANES["floats"])
         if self.first_flag <= offset < self.first_record:
             number = (offset - self.first_flag) // (8 * FLAG_WORDS)
             program, source = divmod(number % (self.programs * self.size), self.size)

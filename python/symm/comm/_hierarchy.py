@@ -1,11 +1,13 @@
-"""All-reduce of ranks in domains: within a domain as everywhere, between domains by put, signal and wait.
+"""Collectives of ranks in domains: within a domain as everywhere, between domains by put, signal and wait.
 
-A rank's *place* is its number in its domain. The ranks of a domain sum a shard each; those of one place sum their shard
-over the domains; then the ranks of a domain give each other their shards.
+A rank's *place* is its number in its domain. What goes between domains goes between ranks of one place, so that a rank
+sends as few messages there as there are domains, and no data twice to one domain. An all-reduce is a sum of a shard by
+each rank of a domain, a sum of each shard over the domains, and an all-gather in each domain.
 """
 
 from typing import NamedTuple
 
+from .. import _host_kernels
 from .._memory import torch
 from ..errors import ArgumentError, CollectiveTimeoutError
 from ._deadline import BROKEN, TOLD, WORD
@@ -29,16 +31,56 @@ class Link(NamedTuple):
 NEAR, FAR = Link(1.923e-6, 0.0245e-6, 368e9), Link(5e-6, 0.5e-6, 50e9)
 
 
-def pays(size, domain, nbytes):
-    """Whether the model expects an all-reduce of `nbytes` of each rank to be faster in a hierarchy."""
-    domains = size // domain
+class Costs:
+    """What the model expects of a call of `size` ranks in domains, of which each rank sends or gets parts of some size:
+    work on local memory takes no time, and a step of messages begins when the one before has ended.
+    """
 
-    def to_all(each):
-        return max(NEAR.step(domain - 1, each), FAR.step(size - domain, each))
+    def __init__(self, size, domain):
+        self.size, self.domain, self.domains = size, domain, size // domain
 
-    flat = min(to_all(nbytes), 2 * to_all(nbytes / size))
-    between = min(FAR.step(domains - 1, nbytes / domain), 2 * FAR.step(domains - 1, nbytes / size))
-    return 2 * NEAR.step(domain - 1, nbytes / domain) + between < flat
+    def near(self, nbytes):
+        return NEAR.step(self.domain - 1, nbytes)
+
+    def far(self, nbytes):
+        return FAR.step(self.domains - 1, nbytes)
+
+    def to_all(self, nbytes):
+        return max(self.near(nbytes), FAR.step(self.size - self.domain, nbytes))
+
+    def flat(self, call, nbytes):
+        """Seconds of messages from rank to rank."""
+        once = self.to_all(nbytes)
+        return min(once, 2 * self.to_all(nbytes / self.size)) if call in ("all_reduce", "broadcast") else once
+
+    def whole(self, nbytes, between):
+        """Of a message that one rank of a domain has for all others, or gets of them."""
+        return between(nbytes) + self.near(nbytes)
+
+    def sharded(self, nbytes, between):
+        """Of the same by all ranks of a domain, a shard each."""
+        return 2 * self.near(nbytes / self.domain) + between(nbytes / self.domain)
+
+    def between(self, call):
+        """How long one message of a rank takes to those of its place: a broadcast may go in two steps of parts."""
+        parted = call == "broadcast"
+        return lambda nbytes: min(self.far(nbytes), 2 * self.far(nbytes / self.domains)) if parted else self.far(nbytes)
+
+    def staged(self, call, nbytes):
+        """Seconds in a hierarchy."""
+        d, k = self.domain, self.domains
+        if call == "all_reduce":
+            between = min(self.far(nbytes / d), 2 * self.far(nbytes / self.size))
+            return 2 * self.near(nbytes / d) + between
+        if call in ("broadcast", "reduce"):
+            return min(each(nbytes, self.between(call)) for each in (self.whole, self.sharded))
+        return self.near(k * nbytes) + self.far(d * nbytes if call == "all_to_all" else nbytes)
+
+
+def pays(call, size, domain, nbytes):
+    """Whether the model expects a call with messages of `nbytes` to be faster in a hierarchy."""
+    costs = Costs(size, domain)
+    return costs.staged(call, nbytes) < costs.flat(call, nbytes)
 
 
 def checked(domain, size):
@@ -52,26 +94,127 @@ def checked(domain, size):
 
 
 class Hierarchy:
-    """What does an all-reduce in three calls: of the ranks of my domain, of those of my place, and of the former."""
+    """What does a call in several, of the ranks of my domain and of those of my place.
+
+    Parts for all ranks lie by domain and place. Those for one place, or from it, are put together first: `by_place`.
+    """
 
     def __init__(self, whole, inner, outer):
         self.whole, self.inner, self.outer = whole, inner, outer
-        inner.deadline.called = outer.deadline.called = "all_reduce"
+        self.costs = Costs(whole.size, inner.size)
 
     def takes(self, call, nbytes):
-        return call == "all_reduce" and pays(self.whole.size, self.inner.size, nbytes)
+        """Whether messages of so many bytes go through it."""
+        return pays(call, self.whole.size, self.inner.size, nbytes)
 
-    def all_reduce(self, op, source, target, count):
-        source, target = source.view(-1), target.view(-1)
-        shard = count // self.inner.size
-        most = shard * self.inner.size
-        mine = target[self.inner.rank * shard : (self.inner.rank + 1) * shard]
+    def run(self, call, op, source, target, count, root):
+        """Does a collective: `count` elements from each rank to each."""
+        self.inner.deadline.called = self.outer.deadline.called = call
+        source, target, root = source.view(-1), target.view(-1), divmod(root, self.inner.size)
+        getattr(self, call)(op, source, target, count, root)
+
+    def barrier(self):
+        self.inner.deadline.called = self.outer.deadline.called = "barrier"
+        self.inner.meet()
+        # Who is here says that all of its domain are.
+        self.outer.meet()
+
+    def all_reduce(self, op, source, target, count, _root):
+        shard, most, mine = self.shard_of(count)
         if shard:
-            self.inner.run("reduce_scatter", op, source[:most], mine, shard)
-            self.outer.run("all_reduce", op, mine, mine, shard)
-            self.inner.run("all_gather", None, mine, target[:most], shard)
+            self.inner.run("reduce_scatter", op, source[:most], target[mine], shard)
+            self.outer.run("all_reduce", op, target[mine], target[mine], shard)
+            self.inner.run("all_gather", None, target[mine], target[:most], shard)
         if most < count:
             self.whole.run("all_reduce", op, source[most:], target[most:], count - most)
+
+    def reduce_scatter(self, op, source, target, count, _root):
+        places = self.by_place(source)
+        mine = places[self.inner.rank]
+        self.inner.run("reduce_scatter", op, places, mine, mine.numel())
+        self.outer.run("reduce_scatter", op, mine, target, count)
+
+    def all_gather(self, _op, source, target, count, _root):
+        places = source.new_empty(self.inner.size, self.outer.size, count)
+        mine = places[self.inner.rank]
+        self.outer.run("all_gather", None, source, mine, count)
+        self.inner.run("all_gather", None, mine, places, mine.numel())
+        self.by_rank(target, places)
+
+    def all_to_all(self, _op, source, target, count, _root):
+        places = self.by_place(source)
+        self.inner.run("all_to_all", None, places, places, places[0].numel())
+        domains = places.transpose(0, 1).contiguous()
+        self.outer.run("all_to_all", None, domains, target, domains[0].numel())
+
+    def broadcast(self, _op, _source, target, count, root):
+        domain, place = root
+        shard, most, mine = self.shard_of(count, "broadcast", target.itemsize)
+        if shard:
+            if self.outer.rank == domain:
+                self.inner.run("scatter", None, target[:most], target[mine], shard, place)
+            self.outer.broadcast(target[mine], domain)
+            self.inner.run("all_gather", None, target[mine], target[:most], shard)
+        if most < count:
+            if self.inner.rank == place:
+                self.outer.broadcast(target[most:], domain)
+            self.inner.broadcast(target[most:], place)
+
+    def reduce(self, op, source, target, count, root):
+        domain, place = root
+        shard, most, mine = self.shard_of(count, "reduce", source.itemsize)
+        if shard:
+            total = source.new_empty(shard)
+            self.inner.run("reduce_scatter", op, source[:most], total, shard)
+            self.outer.run("reduce", op, total, total, shard, domain)
+            if self.outer.rank == domain:
+                self.inner.run("gather", None, total, target[:most], shard, place)
+        if most < count:
+            rest, takes = source[most:], self.inner.rank == place
+            total = target[most:] if (self.outer.rank, self.inner.rank) == root else rest.new_empty(count - most)
+            self.inner.run("reduce", op, rest, total, count - most, place)
+            if takes:
+                self.outer.run("reduce", op, total, total, count - most, domain)
+
+    def gather(self, _op, source, target, count, root):
+        domain, place = root
+        if self.outer.rank != domain:
+            return self.outer.run("gather", None, source, source, count, domain)
+        mine = source.new_empty(self.outer.size, count)
+        self.outer.run("gather", None, source, mine, count, domain)
+        if self.inner.rank != place:
+            return self.inner.run("gather", None, mine, mine, mine.numel(), place)
+        places = source.new_empty(self.inner.size, self.outer.size, count)
+        self.inner.run("gather", None, mine, places, mine.numel(), place)
+        return self.by_rank(target, places)
+
+    def scatter(self, _op, source, target, count, root):
+        domain, place = root
+        mine = target
+        if self.outer.rank == domain:
+            mine = source.new_empty(self.outer.size, count)
+            given = self.by_place(source) if self.inner.rank == place else mine
+            self.inner.run("scatter", None, given, mine, mine.numel(), place)
+        self.outer.run("scatter", None, mine, target, count, domain)
+
+    def by_place(self, parts):
+        """A copy of all ranks' parts, one place after the other."""
+        return parts.view(self.outer.size, self.inner.size, -1).transpose(0, 1).contiguous()
+
+    def by_rank(self, target, places):
+        """Copies parts that lie one place after the other to where those of all ranks are."""
+        target.view(self.outer.size, self.inner.size, -1).copy_(places.transpose(0, 1))
+
+    def shard_of(self, count, call=None, itemsize=0):
+        """The elements of a rank's shard, of all shards, and mine; for a call of one rank's there are none where it is
+        expected to be faster that one rank of each domain has all.
+        """
+        size, place = self.inner.size, self.inner.rank
+        shard = count // size
+        message = count * itemsize, self.costs.between(call)
+        if call and self.costs.whole(*message) <= self.costs.sharded(*message):
+            shard = 0
+        return shard, shard * size, slice(place * shard, (place + 1) * shard)
 
 
 class Deadlines:
@@ -91,7 +234,7 @@ class Deadlines:
             self._raise()
 
     def synchronize(self):
-        """The same after the device has done all that it was given, and looking at the other ranks, too."""
+        """The same after the device has finished all of its work, and looks at the other ranks too."""
         whole = self.whole
         whole.world._synchronize()
         if whole.is_on and not any(deadline.state.value for deadline in self.each):
@@ -118,11 +261,11 @@ class Deadlines:
         raise CollectiveTimeoutError(*self.error)
 
     def _tell(self):
-        """Has the waits of all ranks leave, in all parts."""
+        """Ends the waits of all ranks, in all parts."""
         whole = self.whole
         for number, rank in enumerate(whole.members):
             for deadline in self.each if number != whole.me else ():
-                whole.world.as_remote(deadline.memory, rank)[WORD["state"]] = TOLD + whole.me
+                _host_kernels.set_word(whole.world, deadline.memory, WORD["state"], TOLD + whole.me, rank)
         whole.world._synchronize()
 
     def _found(self, rank):
@@ -131,10 +274,7 @@ class Deadlines:
         numbers = range(len(self.whole.members))
         for deadline, members in zip(self.each, (numbers, numbers[first : first + self.domain],
                                                  numbers[rank % self.domain :: self.domain])):  # fmt: skip
-            memory = deadline.memory
-            if rank != self.whole.me:
-                memory = self.whole.world.as_remote(memory, self.whole.members[rank])
-            words = memory.tolist()
+            words = _host_kernels.words_of(self.whole.world, deadline.memory, self.whole.members[rank])
             if words[WORD["tag"]]:
                 return deadline, words, members
         return None

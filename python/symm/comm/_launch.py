@@ -10,6 +10,8 @@ from triton import knobs
 from triton.runtime import driver
 
 from .._memory import torch
+from .._switches import of_launch
+from ..errors import SymmError
 
 
 class Pointer:
@@ -59,23 +61,30 @@ class Launch:
         )
 
     def _first(self, stream, *arguments):
-        """Compiles the kernel; later launches begin with it."""
-        self.launch = launcher(self.compile(), self.grid, self.constants)
+        """Compiles the kernel; later launches begin with it, unless the compiler's switches are other ones then."""
+        try:
+            self.launch = launcher(self.compile(), self.grid, self.constants, self._first)
+        except RuntimeError as error:
+            # What the driver says of a module that it does not load now.
+            if not torch().cuda.is_current_stream_capturing():
+                raise
+            message = "a kernel cannot be loaded while a graph is captured: make the same call once before the capture"
+            raise SymmError(f"symm.comm: {message}: {error}") from error
         self.launch(stream, *arguments)
 
 
-def launcher(compiled, grid, constants):
-    """What launches a compiled kernel: a function of a stream and arguments."""
-    runner, runtime = compiled[grid], knobs.runtime
+def launcher(compiled, grid, constants, again):
+    """What launches a compiled kernel: a function of a stream and arguments; `again` is one that compiles it first."""
+    runner, runtime, switches = compiled[grid], knobs.runtime, of_launch()
     run, function, metadata = compiled.run, compiled.function, compiled.packed_metadata
     # Triton's runner describes each launch for hooks, of which there are none but under a profiler.
     calls = [getattr(hook, "calls", None) for hook in (runtime.launch_enter_hook, runtime.launch_exit_hook)]
-    if None in calls:
-        return lambda stream, *arguments: runner(*arguments, *constants, stream=stream)
     entering, leaving = calls
 
     def launch(stream, *arguments):
-        if entering or leaving:
+        if of_launch() != switches:
+            again(stream, *arguments)
+        elif entering is None or leaving is None or entering or leaving:
             runner(*arguments, *constants, stream=stream)
         else:
             run(*grid, stream, function, metadata, None, None, None, *arguments, *constants)

@@ -171,9 +171,9 @@ class Tuner:
         self.heap = [world.empty(largest, dtype=torch().uint8) for _ in range(2)]
 
     def use(self, choice):
-        """Has the communicator take a choice for all calls."""
+        """Makes the communicator use a choice for all calls."""
         self.calls.made.clear()
-        self.calls.choose = lambda *message: usable(choice, *message)
+        self.calls.choose = lambda *message, **_: usable(choice, *message)
 
     def measure(self, case, choice, on_heap):
         """Microseconds of a choice; an error if it gives wrong results."""
@@ -193,6 +193,8 @@ class Tuner:
             # As what is only moved is moved.
             count, item = (count * item // 8, 8) if count * item % 8 == 0 else (count, item)
         found = candidates(case.call, case.ranks, count, item, self.calls.geometry, reduces)
+        if not case.dtype.is_floating_point:
+            found = [choice for choice in found if choice.algorithm != "floats"]
         only = self.options.only
         return [choice for choice in found if not only or choice.algorithm in only], count * item
 

@@ -150,7 +150,7 @@ def parts_of(call, tensor, name, device, ranks, rows, access):
     view = checked(call, tensor, name, device)
     if not view.ndim or view.shape[0] % ranks:
         shape = tuple(view.shape)
-        raise ArgumentError(f"{call}: {name} of shape {shape} has not {ranks} equal parts along its first dimension")
+        raise ArgumentError(f"{call}: {name} of shape {shape} does not have {ranks} equal parts in its first dimension")
     memory = _memory_of(call, name, view, access, rows is None)
     if rows is None:
         return Flat(memory, view, tensor, ranks)
@@ -193,7 +193,7 @@ def _matrices(call, tensor, name, shape):
     count = math.prod(shape)
     if not tensor.is_contiguous() or count == 0 or tensor.numel() % count:
         wanted = ", ".join(map(str, shape))
-        said = f"{name} of shape {tuple(tensor.shape)} is no matrix of {shape[-1]} rows"
+        said = f"{name} of shape {tuple(tensor.shape)} is not a matrix of {shape[-1]} rows"
         raise ArgumentError(f"{call}: {said}: give a tensor of shape ({wanted}, columns), or one that is contiguous")
     return tensor.view(*shape, -1)
 

@@ -7,7 +7,7 @@ it says.
 from triton.language import core as tl
 
 # `triton` installs the compiler of the ops.
-from .. import _ops, _packets, _signals, triton  # noqa: F401
+from .. import _floats, _ops, _packets, _signals, triton  # noqa: F401
 from .._context import Ops
 
 
@@ -15,7 +15,7 @@ def _parts(**more):
     """Makes a class a Triton aggregate with the methods of a device context, of the parts and `more` fields."""
 
     def make(cls):
-        every = (*_ops.__all__, *_signals.__all__, *_packets.__all__)
+        every = (*_ops.__all__, *_signals.__all__, *_packets.__all__, *_floats.__all__)
         names = [name for name in every if name not in ("rank", "num_ranks")]
         fields = {"heap_bases": tl.tensor, "rank_here": tl.tensor, **more}
         members = {name: vars(Ops)[name] for name in names}

@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from .._symm import PACKET_LINE_BYTES
 from ._geometry import LINES
 
 
@@ -38,6 +39,8 @@ PARTED_BROADCAST_BYTES, PART_ALIGN = 2 << 20, 16
 DIRECT = ("all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast", "scatter")
 # What may put several blocks with one signal.
 TILED = ("exchange", "two shot")
+# What floats that show by themselves that they have come can do, and the most bytes of an element.
+SUMS_OF_FLOATS, FLOAT_BYTES = ("all_reduce", "reduce_scatter"), 4
 # Elements whose sums the registers of a program hold.
 MOST_SUMMED = 32 << 10
 
@@ -71,6 +74,12 @@ def usable(choice, call, size, count, itemsize, geometry, reduces):
         block = min(block, LINES * 8)
         programs = -(-words // (block // 8))
         return Choice(algorithm, programs, block, warps) if programs <= geometry.programs else None
+    if algorithm == "floats":
+        # All of a line is data.
+        block = max(PACKET_LINE_BYTES, min(block, LINES * PACKET_LINE_BYTES))
+        programs = -(-message // block)
+        fits = takes_floats(call, itemsize, geometry) and reduces and programs <= geometry.programs
+        return Choice(algorithm, programs, block, warps) if fits else None
     if algorithm.endswith(("two shot", "all reduce")):
         if call != "all_reduce":
             return None
@@ -85,11 +94,18 @@ def usable(choice, call, size, count, itemsize, geometry, reduces):
     return Choice(algorithm, programs, block, min(warps, max(1, block // 512)), tiles)
 
 
-def choose(table, call, size, count, itemsize, geometry, reduces, far=False):
+def takes_floats(call, itemsize, geometry):
+    """Whether sums of floats of so many bytes may show by themselves that they have come."""
+    return geometry.has_floats and call in SUMS_OF_FLOATS and itemsize <= FLOAT_BYTES
+
+
+def choose(table, call, size, count, itemsize, geometry, reduces, far=False, are_floats=False):
     """The table's choice for messages of `count` elements; where it has none that fits, the model's.
 
-    Tables are of ranks that are near.
+    Tables are of ranks that are near. Where it has floats, other elements go as packets.
     """
     found = None if far else table.find(size, call, itemsize if reduces else 0, count * itemsize)
+    if found and found.algorithm == "floats" and not (are_floats and takes_floats(call, itemsize, geometry)):
+        found = found._replace(algorithm="packets")
     found = found and usable(found, call, size, count, itemsize, geometry, reduces)
     return found or default(call, size, count, itemsize, geometry, reduces, far)

@@ -18,13 +18,13 @@ from ._plan import Choice
 VARIABLE = "SYMM_COMM_TABLE"
 FIELDS = {"ranks": int, "call": str, "element_bytes": int, "bytes": int, "algorithm": str, "programs": int,
           "block_bytes": int, "warps": int, "tiles": int}  # fmt: skip
-ALGORITHMS = ("packets", "exchange", "two shot", "direct", "direct all reduce")
+ALGORITHMS = ("packets", "floats", "exchange", "two shot", "direct", "direct all reduce")
 #: A row is for messages of up to so many times its size more or less, the last one for all that are larger; for others
 #: the model decides.
 REACH = 4.0
 
 
-class Table:
+class TunedTable:
     """Rows by what they are for: {(ranks, call, element bytes): [(bytes, choice), …]}, smallest messages first."""
 
     def __init__(self, rows=(), text=b""):
@@ -58,13 +58,13 @@ def read(path):
                 raise ValueError(f"there is no algorithm {row['algorithm']!r}: there are {', '.join(ALGORITHMS)}")
             for name in ("programs", "block_bytes", "warps", "tiles"):
                 if row[name] < 1 or (name != "programs" and row[name] & (row[name] - 1)):
-                    raise ValueError(f"{name} is {row[name]} in {row}: a power of two is meant")
+                    raise ValueError(f"{name} is {row[name]} in {row}: it must be a power of two")
             if row["warps"] > 32:
                 raise ValueError(f"warps is {row['warps']} in {row}: a block has 32 at most")
     except (OSError, KeyError, TypeError, ValueError) as error:
         message = f"{path} is not a table of collectives ({type(error).__name__}: {error})"
         raise ArgumentError(f"{message}: write one with `python -m symm.comm.tune`") from error
-    return Table(rows, text)
+    return TunedTable(rows, text)
 
 
 def file_of(device_name):
@@ -77,7 +77,7 @@ def file_of(device_name):
 def shipped(device_name):
     """The table that comes with symm for a device, or one without rows."""
     path = Path(__file__).parent / "tables" / file_of(device_name)
-    return read(path) if path.is_file() else Table()
+    return read(path) if path.is_file() else TunedTable()
 
 
 def compare(world, table, domain):
@@ -94,7 +94,7 @@ def table_for(device):
     if path := os.environ.get(VARIABLE):
         return read(path)
     if device.type == "cpu":
-        return Table()
+        return TunedTable()
     from .._memory import torch
 
     return shipped(torch().cuda.get_device_name(device))

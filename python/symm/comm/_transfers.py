@@ -39,7 +39,7 @@ class Transfer:
             raise ArgumentError(f"{call}: transport must be a NodeTransport or another transport, not {transport!r}")
         transport.usable(call)
         if rows is not None and (isinstance(rows, bool) or not isinstance(rows, int) or rows < 1):
-            raise ArgumentError(f"{call}: rows must be a number of rows from 1, not {rows!r}")
+            raise ArgumentError(f"{call}: rows must be a number of rows, at least 1, not {rows!r}")
         if not isinstance(extra, tuple):
             raise ArgumentError(f"{call}: extra must be a tuple of tensors and numbers, not {extra!r}")
         if wire is not None:
@@ -94,7 +94,8 @@ class Transfer:
         hooks = produce or copy_in, consume or copy_out
         whole = torch().int64
         regions = [whole, whole] if packets else [one.kind, other.kind]
-        types = [whole, whole, *regions, *[whole] * 6, one.operand.dtype, other.operand.dtype]
+        staging = [] if packets else [one.kind]
+        types = [whole, whole, *regions, *[whole] * 6, *staging, one.operand.dtype, other.operand.dtype]
         addresses = self._addresses(there.memory, here.memory, to, source, packets)
         addresses = *addresses, one.operand.address, other.operand.address
         constants = {"SENDS": goes is not None, "RECEIVES": comes is not None, "BLOCKS": there.memory.blocks}
@@ -122,6 +123,7 @@ class Transfer:
             *self._context(), place(there, channel, me), place(here, channel, source),
             there.flags(channel, me), here.flags(channel, me), there.flags(channel, to), here.flags(channel, source),
             there.cursors_of(channel, to), here.cursors_of(channel, source),
+            *([] if packets else [there.stage(channel, to)]),
         )  # fmt: skip
 
     # All-to-all.
@@ -131,21 +133,25 @@ class Transfer:
         if not source.count:
             return
         cut, kind, (inp, out) = self._cut(source, [source, target], produce is None and consume is None)
-        transport = self.transport
-        memory, channel = transport.memory, self.channel
+        transport, channel = self.transport, self.channel
+        memory, far = (link.memory for link in transport.domain()[1:])
         addresses = (
-            *self._context(), memory.rings(channel, transport.me), memory.rings(channel, 0),
-            memory.flags(channel, transport.me), memory.flags(channel, 0), memory.cursors_of(channel, 0), inp.address,
-            out.address,
+            *self._context(), *self._lanes(memory), *self._lanes(far), far.stage(channel, 0), inp.address, out.address,
         )  # fmt: skip
         whole = torch().int64
-        types = [whole, whole, kind, kind, whole, whole, whole, inp.dtype, out.dtype]
+        types = [whole, whole, *[kind, kind, whole, whole, whole] * 2, kind, inp.dtype, out.dtype]
         numbers = *inp.numbers(), *out.strides, inp.apart, out.apart, transport.me
         hooks = produce or copy_in, consume or copy_out
         constants = {**self._world(), "RING": memory.ring, "GROUP": cut.group, **self._tiles(cut, inp, out),
                      "PRODUCE": hooks[0], "CONSUME": hooks[1]}  # fmt: skip
         programs = cut.programs * (1 if interpreted() else 2)
         self.launch(kernels_channel.swap, programs, cut.warps, types, addresses, numbers, constants, hooks)
+
+    def _lanes(self, memory):
+        """Where the lanes of all peers begin, in one transport's memory."""
+        me, channel = self.transport.me, self.channel
+        flags = memory.flags(channel, me), memory.flags(channel, 0)
+        return memory.rings(channel, me), memory.rings(channel, 0), *flags, memory.cursors_of(channel, 0)
 
     def land(self, source, produce):
         """Launches all-to-all into the transport's memory; returns the view of it."""
@@ -195,7 +201,7 @@ class Transfer:
         return self.transport.table.data_ptr(), self.transport.watch.deadline.memory.data_ptr()
 
     def _kernels_have(self, *types):
-        """Raises DtypeError for elements that are no numbers in a kernel: they can only be moved."""
+        """Raises DtypeError for elements that are not numbers in a kernel: they can only be moved."""
         for each in types:
             if triton_type(each) is None:
                 raise DtypeError(f"{self.call}: kernels have no elements of {each}: view them as floats or integers")
@@ -207,7 +213,8 @@ class Transfer:
     def _tiles(self, cut, inp, out, vector=16):
         domain, near, far = self.transport.domain()
         vector = math.gcd(vector, *(16 // each.dtype.itemsize for each in (inp, out)), inp.apart, out.apart)
-        return {**tiles(cut, ""), "LAYOUT": cut, "VECTOR": vector, "DOMAIN": domain, "NEAR_OPS": near, "FAR_OPS": far}
+        return {**tiles(cut, ""), "LAYOUT": cut, "VECTOR": vector, "DOMAIN": domain, "NEAR_OPS": near.ops,
+                "FAR_OPS": far.ops}  # fmt: skip
 
     # Launches.
 
@@ -294,7 +301,7 @@ def interpreted():
 
 @functools.cache
 def triton_type(dtype):
-    """Triton's name for elements of torch's; None where it has none."""
+    """Triton's name for a torch dtype; None where it has none."""
     name = str(dtype).removeprefix("torch.")
     return getattr(tl, FLOAT8.get(name, name), None)
 

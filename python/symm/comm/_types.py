@@ -8,6 +8,8 @@ from .._memory import torch
 from ..errors import ArgumentError, DtypeError
 
 OPS = ("sum", "avg", "min", "max", "prod")
+# What does one of them.
+SUMS = ("all_reduce", "reduce_scatter", "reduce")
 # Booleans are bytes of 0 and 1.
 OF_BOOLEANS = {"sum": "max", "max": "max", "prod": "min", "min": "min"}
 

@@ -43,7 +43,7 @@ def locate_in(memories, offset):
 
 
 def reset_all(memories, streams):
-    """Makes all as it was when it was new; nobody waits."""
+    """Restores the initial state; nobody waits."""
     for memory in memories:
         memory.reset()
     streams.clear()

@@ -7,18 +7,19 @@ import os
 from typing import TYPE_CHECKING
 
 from .._memory import torch
+from .._places import rank_in
 from .._team import grouped
 from .._world import World
-from ..errors import ArgumentError, ClosedError
+from ..errors import ArgumentError, CallMismatchError, ClosedError
 from ._calls import Calls
-from ._check import compare, rank_in
+from ._check import capturing, compare, counted, wrong_counts
 from ._deadline import seconds_of
 from ._geometry import geometry_for
 from ._hierarchy import Deadlines, Hierarchy, Recoveries, checked
 from ._recovery import recovery_of
 from ._table import compare as compare_tables
 from ._table import table_for
-from ._types import reduction
+from ._types import SUMS, reduction
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -34,18 +35,20 @@ class Communicator:
 
     `blocks` is the largest number of blocks (multiprocessors) of a call; `staging` is the number of bytes of the heap
     that the communicator takes, and is the same on all ranks. The defaults are 128 blocks and 108 MiB for each rank, or
-    a quarter of the heap if that is less. With `check`, or with SYMM_COMM_CHECK=1 in the environment, ranks that make
-    different calls get a CallMismatchError; each call then waits on the host. The algorithm and the grid of a call come
-    from the table that SYMM_COMM_TABLE names, or from the device's table that comes with symm.
+    a quarter of the heap if that is less. Ranks that make different calls, or any call with tensors of different sizes
+    or dtypes, wait for each other until `timeout`, or get garbage. With `check`, or with SYMM_COMM_CHECK=1 in the
+    environment, they get a CallMismatchError instead; each call then waits on the host. The algorithm and the grid of a
+    call come from the table that SYMM_COMM_TABLE names, or from the device's table that comes with symm.
 
     `timeout` is the time in seconds that a call may wait for another rank on the device: by default SYMM_TIMEOUT of the
     environment, or 300; `math.inf` is forever. After that the call ends without a result, the communicator is broken,
     and all ranks' next calls raise CollectiveTimeoutError, until all have called `recover`. AMD GPUs have no time-out.
 
     With `domain`, every `domain` consecutive ranks form a domain: rank r is in domain r // domain. Ranks of other
-    domains are reached by puts and signals only, and no kernel loads from them. An all-reduce uses a hierarchy where
-    the model expects that to be faster: a sum in each domain, then one between domains. Smaller floats are then rounded
-    after each sum. Such a communicator takes `staging` three times, by default no more than without domains.
+    domains are reached by puts and signals only, and no kernel loads from them. All calls but `all_to_all_v` go in a
+    hierarchy where the model expects that to be faster: in steps within each domain and between domains. Smaller floats
+    are then rounded after the sums of each step. Such a communicator takes `staging` three times, by default no more
+    than without domains.
 
     Tensors may be anywhere on the device, with any strides and any number of elements. Calls raise ArgumentError and
     DtypeError for invalid arguments, RankRangeError for a rank that does not exist, ClosedError after `close`.
@@ -68,9 +71,9 @@ class Communicator:
 
     def _join(self, world, members, sizes, blocks, staging, check, timeout, domain=None):
         """Makes this the communicator of `members`. All ranks of the world are here, in groups of these sizes."""
-        if blocks is not None and (not isinstance(blocks, int) or not 1 <= blocks <= 1024):
+        if blocks is not None and (not _is_int(blocks) or not 1 <= blocks <= 1024):
             raise ArgumentError(f"Communicator: blocks must be a number from 1 to 1024, not {blocks!r}")
-        if staging is not None and (not isinstance(staging, int) or staging < 0):
+        if staging is not None and (not _is_int(staging) or staging < 0):
             raise ArgumentError(f"Communicator: staging must be a number of bytes, not {staging!r}")
         seconds, asked, domain = seconds_of(timeout, world.device), domain, checked(domain, len(members))
         # The blocks of a call wait for each other's ranks, so all of them have to run at once.
@@ -122,9 +125,6 @@ class Communicator:
         communicator; a rank without one splits that of all ranks, with None.
         """
         self._usable()
-        for name, value in (("color", color), ("key", key)):
-            if value is not None and not isinstance(value, int):
-                raise ArgumentError(f"split: {name} must be an integer or None, not {value!r}")
         mine, groups = grouped(self.world, self._members, self._rank, color, key)
         made = Communicator.__new__(Communicator)
         made._join(self.world, groups[mine], [len(ranks) for ranks in groups.values()], *self._settings)
@@ -147,7 +147,7 @@ class Communicator:
         self._recovery.run()
 
     def close(self) -> None:
-        """Frees the communicator's part of the heap; its calls then raise ClosedError."""
+        """Frees the communicator's part of the heap; its calls then raise ClosedError. A second call does nothing."""
         self._calls = self._recovery = self._deadline = self._hierarchy = None
 
     # Collectives.
@@ -185,6 +185,9 @@ class Communicator:
         Rows are the first dimension. `counts` (int32 or int64, one for each rank) says how many rows of `tensor` go to
         each rank, one rank's after the other's. `out` gets the rows of all ranks, in the order of the ranks; rows that
         do not fit are dropped. Returns how many rows each rank sent, dropped ones included, int64 on the device.
+
+        A count below 0 is taken for 0, and rows after the last one of `tensor` are not sent. With `check` both are an
+        ArgumentError, and the other ranks get a CallMismatchError.
         """
         call = "all_to_all_v"
         self._usable()
@@ -199,18 +202,20 @@ class Communicator:
         if not source.ndim or source.shape[1:] != out.shape[1:] or source.dtype != out.dtype:
             of, there = f"{tuple(source.shape)} of {source.dtype}", f"{tuple(out.shape)} of {out.dtype}"
             raise ArgumentError(f"{call}: the rows of out must be like those of the tensor: {there}, not {of}")
-        row = math.prod(source.shape[1:])
+        rows, row = source.shape[0], math.prod(source.shape[1:])
         if self._check:
-            self._compare(call, None, row, source.dtype, None)
+            self._compare_counts(call, counts, rows, row, source.dtype)
+        if self._size == 1:
+            room = min(rows, out.shape[0])
+            if row and room:
+                here = torch().arange(room, device=self._device).view(-1, *[1] * (source.ndim - 1)) < counts
+                out[:room] = torch().where(here, source[:room], out[:room])
+            return counted(counts, rows)
         came = torch().empty(self._size, dtype=torch().int64, device=self._device)
-        if self._size == 1 or not row:
-            came.copy_(counts)
-            rows = min(source.shape[0], out.shape[0])
-            if row and rows:
-                here = torch().arange(rows, device=self._device).view(-1, *[1] * (source.ndim - 1)) < counts
-                out[:rows] = torch().where(here, source[:rows], out[:rows])
-            return came
-        self._calls.ragged(source, row, counts, out, came)
+        if row:
+            self._calls.ragged(source, row, counts, out, came)
+        else:
+            self._calls.run("all_to_all", None, counted(counts, rows), came, 1)
         self._deadline.check()
         return came
 
@@ -248,7 +253,10 @@ class Communicator:
         if self._check:
             self._compare("barrier", None, 0, None, None)
         if self._size > 1:
-            self._calls.meet()
+            if self._hierarchy and self._hierarchy.takes("barrier", 0):
+                self._hierarchy.barrier()
+            else:
+                self._calls.meet()
             self._deadline.check()
 
     # What all of them do.
@@ -267,27 +275,28 @@ class Communicator:
         """A collective of `parts` of a tensor, into an `out` of `joined` parts."""
         self._usable()
         source = self._tensor(call, tensor, "tensor")
-        root = 0 if root is None else self._root(call, root)
-        if op is not None:
+        given = None if root is None else self._root(call, root)
+        root = given or 0
+        if call in SUMS:
             reduction(call, source.dtype, op)
         count, rest = divmod(source.numel(), parts)
         if rest or (out is None and parts > 1 and (not source.ndim or source.shape[0] % parts)):
             shape = tuple(source.shape)
-            raise ArgumentError(f"{call}: a tensor of shape {shape} has not {parts} equal parts, one for each rank")
+            raise ArgumentError(f"{call}: a tensor of shape {shape} does not have {parts} equal parts, one a rank")
         at_root = call in ("reduce", "gather") and self._rank != root
         target = source
         if not at_root:
             target = self._out(call, out, source, count * joined, parts, joined)
         if self._check:
-            self._compare(call, op, count, source.dtype, root)
+            self._compare(call, op, count, source.dtype, given)
         if count:
             if self._size == 1:
                 target.view(-1).copy_(source.view(-1))
             else:
-                if call == "broadcast":
+                if self._hierarchy and self._hierarchy.takes(call, count * source.itemsize):
+                    self._hierarchy.run(call, op, source, target, count, root)
+                elif call == "broadcast":
                     self._calls.broadcast(source, root)
-                elif self._hierarchy and self._hierarchy.takes(call, source.nbytes):
-                    self._hierarchy.all_reduce(op, source, target, count)
                 else:
                     self._calls.run(call, op, source, target, count, root)
                 # In the interpreter the call is over.
@@ -323,6 +332,8 @@ class Communicator:
             raise ArgumentError(f"{call}: out is of {out.dtype} and the tensor of {source.dtype}")
         if out.numel() != count:
             raise ArgumentError(f"{call}: out has {out.numel()} elements, and the result has {count}")
+        if any(size > 1 and not stride for size, stride in zip(out.shape, out.stride(), strict=True)):
+            raise ArgumentError(f"{call}: elements of out share memory: clone() it")
         if out.is_contiguous() and not out.is_conj() and not out.is_neg():
             return out
         if call == "broadcast":
@@ -331,12 +342,27 @@ class Communicator:
         return torch().empty(count, dtype=source.dtype, device=self._device)
 
     def _root(self, call, root):
-        return rank_in(call, "root", root, self._size)
+        return rank_in(root, self._size, "root", f"{call}: ")
 
     def _compare(self, *made):
         """An error if another rank makes another call."""
         self._count += 1
         compare(self, self._calls, self._count, *made)
+
+    def _compare_counts(self, call, counts, rows, row, dtype):
+        """Likewise for `all_to_all_v`; and an error for counts that are wrong, of which the other ranks are told."""
+        wrong = None if capturing(self._device) else wrong_counts(counts, rows)
+        try:
+            self._compare(call, None, row, dtype, None, wrong)
+        except CallMismatchError:
+            if wrong is None:
+                raise
+        if wrong is not None:
+            raise ArgumentError(f"{call}: {wrong}")
+
+
+def _is_int(value):
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _described(value):

@@ -117,7 +117,7 @@ class Ctx:
     `region_ptr + slot_base` its first element. `block_id` of `num_blocks` programs, `peer` and `recv_peer` are whom
     this message goes to and comes from, `shard_idx` is the part of an all_to_all. `extra` is what the caller gave.
 
-    `tile`, `tile_rows`, `tile_cols` (0 where the message is no matrix) are constants.
+    `tile`, `tile_rows`, `tile_cols` (0 where the message is not a matrix) are constants.
     """
 
     @builtin
@@ -150,11 +150,7 @@ class Ctx:
     def slots(self, _semantic=None):
         """Pointers to the tile's elements in the ring, one after the other."""
         semantic = _semantic or interpreter_semantic
-        first = semantic.add(self.region_ptr, self.slot_base, False)
-        if not self.tile_rows.value:
-            return semantic.add(first, numbers(semantic, self), False)
-        rows = semantic.mul(numbers(semantic, self, 0), number(semantic, self.tile_cols), False)
-        return semantic.add(first, semantic.add(rows, numbers(semantic, self, 1), False), False)
+        return in_a_row(semantic, self, semantic.add(self.region_ptr, self.slot_base, False))
 
     @builtin
     def index(self, _semantic=None):
@@ -177,6 +173,20 @@ class Ctx:
         down = semantic.less_than(numbers(semantic, self, 0), left(semantic, self.shape[0], self.row, self.tile_rows))
         across = left(semantic, self.shape[1], self.column, self.tile_cols)
         return semantic.and_(down, semantic.less_than(numbers(semantic, self, 1), across))
+
+
+def in_a_row(semantic, ctx, first):
+    """Pointers to as many elements as a tile has, one after the other."""
+    if not ctx.tile_rows.value:
+        return semantic.add(first, numbers(semantic, ctx), False)
+    rows = semantic.mul(numbers(semantic, ctx, 0), number(semantic, ctx.tile_cols), False)
+    return semantic.add(first, semantic.add(rows, numbers(semantic, ctx, 1), False), False)
+
+
+@builtin
+def place_for(ctx, first, _semantic=None):
+    """Pointers to where a tile is kept, from a pointer on."""
+    return in_a_row(_semantic or interpreter_semantic, ctx, first)
 
 
 @builtin

@@ -20,7 +20,8 @@ from .kernels_ring import (
     MAILED,
     MEETINGS,
     MET,
-    SENT,
+    PUSHED,
+    STAGED,
     TAKEN,
     Lane,
     chunks_of,
@@ -57,7 +58,7 @@ def roles(SENDS: tl.constexpr, RECEIVES: tl.constexpr):
 @triton.jit(do_not_specialize=[*SHAPES, "to", "source", "rank_here"])
 def transfer(
     table, record, send_dst, recv_src, to_signals, from_signals, to_flags, from_flags, to_cursors, from_cursors,
-    inp, out,
+    staging, inp, out,
     count: tl.int64, rows: tl.int64, cols: tl.int64, row_stride, col_stride,
     out_count: tl.int64, out_rows: tl.int64, out_cols: tl.int64, out_row_stride, out_col_stride,
     to: tl.int32, source: tl.int32, rank_here: tl.int32, extra,
@@ -70,14 +71,15 @@ def transfer(
 ):  # fmt: skip
     """Sends a message to `to`, receives one from `source`, or both.
 
-    The two may be reached through different transports: each direction has the signals of its own.
+    The two may be reached through different transports: each direction has the signals of its own. `staging` is of the
+    lane to `to`.
     """
     block, sends, receives = roles(SENDS, RECEIVES)
     sent = Message(inp, count, TILE, LAYOUT, rows, cols, row_stride, col_stride, TILE_ROWS, TILE_COLS, GROUP)
     got = Message(out, out_count, OUT_TILE, OUT_LAYOUT, out_rows, out_cols, out_row_stride, out_col_stride,
                   OUT_TILE_ROWS, OUT_TILE_COLS, OUT_GROUP)  # fmt: skip
     ctx = watched_by(table, record, rank_here, WATCH)
-    there = Lane(ctx, send_dst, to_signals, to_flags, to_cursors, to, BLOCKS, RING)
+    there = Lane(ctx, send_dst, to_signals, to_flags, to_cursors, to, BLOCKS, RING, staging)
     here = Lane(ctx, recv_src, from_signals, from_flags, from_cursors, source, BLOCKS, RING)
     if SENDS and RECEIVES:
         puts = tl.where(sends, chunks_of(sent, block, SEND_BLOCKS), 0)
@@ -165,9 +167,46 @@ def own_chunk(inp, out, region, chunk, step, block, blocks, me, extra, PRODUCE: 
                  CONSUME)  # fmt: skip
 
 
+@triton.jit
+def starts(
+    cursors, far_cursors, block, ME: tl.constexpr, WORLD: tl.constexpr, BLOCKS: tl.constexpr, DOMAIN: tl.constexpr,
+    CHUNK: tl.constexpr,
+):  # fmt: skip
+    """Where the first chunks of a call to all peers begin, and those from all."""
+    sent, taken = (), ()
+    for i in tl.static_range(1, WORLD):
+        to, source = (ME + i) % WORLD, (ME + WORLD - i) % WORLD
+        to_cursors = cursors if (ME + i) % WORLD // DOMAIN == ME // DOMAIN else far_cursors
+        from_cursors = cursors if (ME + WORLD - i) % WORLD // DOMAIN == ME // DOMAIN else far_cursors
+        sending = tl.load(to_cursors + ((to * CURSORS_OF_A_BLOCK + PUSHED) * BLOCKS + block))
+        taking = tl.load(from_cursors + ((source * CURSORS_OF_A_BLOCK + TAKEN) * BLOCKS + block))
+        sent, taken = sent + (sending + (CHUNK - 1) & -CHUNK,), taken + (taking + (CHUNK - 1) & -CHUNK,)
+    return sent, taken
+
+
+@triton.jit
+def keep(
+    cursors, far_cursors, sent, taken, puts, takes, block, ME: tl.constexpr, WORLD: tl.constexpr, BLOCKS: tl.constexpr,
+    DOMAIN: tl.constexpr, CHUNK: tl.constexpr,
+):  # fmt: skip
+    """Keeps where the next call begins."""
+    # Every thread has read them.
+    tl.debug_barrier()
+    for i in tl.static_range(1, WORLD):
+        to, source = (ME + i) % WORLD, (ME + WORLD - i) % WORLD
+        to_cursors = cursors if (ME + i) % WORLD // DOMAIN == ME // DOMAIN else far_cursors
+        from_cursors = cursors if (ME + WORLD - i) % WORLD // DOMAIN == ME // DOMAIN else far_cursors
+        if puts > 0:
+            tl.store(to_cursors + ((to * CURSORS_OF_A_BLOCK + PUSHED) * BLOCKS + block), sent[i - 1] + puts * CHUNK)
+        if takes > 0:
+            at = (source * CURSORS_OF_A_BLOCK + TAKEN) * BLOCKS + block
+            tl.store(from_cursors + at, taken[i - 1] + takes * CHUNK)
+
+
 @triton.jit(do_not_specialize=[*SHAPES[:3], "in_apart", "out_apart", "rank_here"])
 def swap(
-    table, record, send_dst, rings, signals, flags, cursors, inp, out,
+    table, record, send_dst, rings, signals, flags, cursors, far_send_dst, far_rings, far_signals, far_flags,
+    far_cursors, staging, inp, out,
     count: tl.int64, rows: tl.int64, cols: tl.int64, row_stride, col_stride,
     out_row_stride, out_col_stride, in_apart: tl.int64, out_apart: tl.int64, rank_here: tl.int32, extra,
     ME: tl.constexpr, WORLD: tl.constexpr, BLOCKS: tl.constexpr, RING: tl.constexpr, GROUP: tl.constexpr,
@@ -177,8 +216,8 @@ def swap(
 ):  # fmt: skip
     """All-to-all of parts of one shape: part r lies `r * in_apart` elements into `inp`, and goes to rank r.
 
-    `rings`, `flags` and `cursors` are those of rank 0 as a peer; the other peers' come after them. Peers in my
-    domain of `DOMAIN` ranks are reached with `NEAR_OPS`, the others with `FAR_OPS`.
+    `rings`, `flags`, `cursors` and `staging` are those of rank 0 as a peer; the other peers' come after them. Peers in
+    my domain of `DOMAIN` ranks are reached with `NEAR_OPS`, the others with `FAR_OPS` through memory of their own.
     """
     ctx = watched_by(table, record, rank_here, WATCH)
     block, sends, receives = roles(True, True)
@@ -186,15 +225,11 @@ def swap(
     in_apart, out_apart = tl.multiple_of(in_apart, VECTOR), tl.multiple_of(out_apart, VECTOR)
     CHUNK: tl.constexpr = GROUP * TILE * size_of(rings)
     APART: tl.constexpr = BLOCKS * (RING // size_of(rings))
+    STAGES_APART: tl.constexpr = BLOCKS * ((RING // STAGED + 8 * LINE) // size_of(rings))
     first = Message(inp, count, TILE, LAYOUT, rows, cols, row_stride, col_stride, TILE_ROWS, TILE_COLS, GROUP)
     steps = chunks_of(first, block, blocks)
     puts, takes = tl.where(sends, steps, 0), tl.where(receives, steps, 0)
-    sent, taken = (), ()
-    for i in tl.static_range(1, WORLD):
-        to, source = (ME + i) % WORLD, (ME + WORLD - i) % WORLD
-        sending = tl.load(cursors + ((to * CURSORS_OF_A_BLOCK + SENT) * BLOCKS + block))
-        taking = tl.load(cursors + ((source * CURSORS_OF_A_BLOCK + TAKEN) * BLOCKS + block))
-        sent, taken = sent + (sending + (CHUNK - 1) & -CHUNK,), taken + (taking + (CHUNK - 1) & -CHUNK,)
+    sent, taken = starts(cursors, far_cursors, block, ME, WORLD, BLOCKS, DOMAIN, CHUNK)
     for i in range(tl.maximum(puts, takes + 1)):
         if i < puts:
             for j in tl.static_range(WORLD):
@@ -205,12 +240,16 @@ def swap(
                                  TILE_ROWS, TILE_COLS, GROUP)  # fmt: skip
                 if j == 0:
                     own_chunk(part, target, rings, block + i * blocks, i, block, blocks, ME, extra, PRODUCE, CONSUME)
-                else:
+                elif (ME + j) % WORLD // DOMAIN == ME // DOMAIN:
                     lane = Lane(ctx, send_dst, signals, flags + to * (BLOCKS * FLAGS_OF_A_BLOCK), cursors, to, BLOCKS,
-                                RING)  # fmt: skip
+                                RING, staging + to * STAGES_APART)  # fmt: skip
                     push(lane, part, target, block + i * blocks, i, sent[j - 1] + i * CHUNK, block, blocks, to, to,
-                         extra, NEAR_OPS if (ME + j) % WORLD // DOMAIN == ME // DOMAIN else FAR_OPS, PRODUCE,
-                         CHUNK)  # fmt: skip
+                         extra, NEAR_OPS, PRODUCE, CHUNK)  # fmt: skip
+                else:
+                    lane = Lane(ctx, far_send_dst, far_signals, far_flags + to * (BLOCKS * FLAGS_OF_A_BLOCK),
+                                far_cursors, to, BLOCKS, RING, staging + to * STAGES_APART)  # fmt: skip
+                    push(lane, part, target, block + i * blocks, i, sent[j - 1] + i * CHUNK, block, blocks, to, to,
+                         extra, FAR_OPS, PRODUCE, CHUNK)  # fmt: skip
         if (i > 0) & (i <= takes):
             for j in tl.static_range(1, WORLD):
                 source = (ME + WORLD - j) % WORLD
@@ -218,20 +257,18 @@ def swap(
                                TILE_ROWS, TILE_COLS, GROUP)  # fmt: skip
                 target = Message(out + source * out_apart, count, TILE, LAYOUT, rows, cols, out_row_stride,
                                  out_col_stride, TILE_ROWS, TILE_COLS, GROUP)  # fmt: skip
-                lane = Lane(ctx, rings + source * APART, signals, flags + source * (BLOCKS * FLAGS_OF_A_BLOCK),
-                            cursors, source, BLOCKS, RING)  # fmt: skip
-                pull(lane, part, target, block + (i - 1) * blocks, i - 1, taken[j - 1] + (i - 1) * CHUNK, block, blocks,
-                     source, source, extra,
-                     NEAR_OPS if (ME + WORLD - j) % WORLD // DOMAIN == ME // DOMAIN else FAR_OPS, CONSUME,
-                     CHUNK)  # fmt: skip
-    # Every thread has read them.
-    tl.debug_barrier()
-    for i in tl.static_range(1, WORLD):
-        to, source = (ME + i) % WORLD, (ME + WORLD - i) % WORLD
-        if puts > 0:
-            tl.store(cursors + ((to * CURSORS_OF_A_BLOCK + SENT) * BLOCKS + block), sent[i - 1] + puts * CHUNK)
-        if takes > 0:
-            tl.store(cursors + ((source * CURSORS_OF_A_BLOCK + TAKEN) * BLOCKS + block), taken[i - 1] + takes * CHUNK)
+                if (ME + WORLD - j) % WORLD // DOMAIN == ME // DOMAIN:
+                    lane = Lane(ctx, rings + source * APART, signals, flags + source * (BLOCKS * FLAGS_OF_A_BLOCK),
+                                cursors, source, BLOCKS, RING)  # fmt: skip
+                    pull(lane, part, target, block + (i - 1) * blocks, i - 1, taken[j - 1] + (i - 1) * CHUNK, block,
+                         blocks, source, source, extra, NEAR_OPS, CONSUME, CHUNK)  # fmt: skip
+                else:
+                    lane = Lane(ctx, far_rings + source * APART, far_signals,
+                                far_flags + source * (BLOCKS * FLAGS_OF_A_BLOCK), far_cursors, source, BLOCKS,
+                                RING)  # fmt: skip
+                    pull(lane, part, target, block + (i - 1) * blocks, i - 1, taken[j - 1] + (i - 1) * CHUNK, block,
+                         blocks, source, source, extra, FAR_OPS, CONSUME, CHUNK)  # fmt: skip
+    keep(cursors, far_cursors, sent, taken, puts, takes, block, ME, WORLD, BLOCKS, DOMAIN, CHUNK)
 
 
 @triton.jit

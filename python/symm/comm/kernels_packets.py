@@ -10,7 +10,7 @@ import triton
 import triton.language as tl
 
 from ._deadline import watched
-from .kernels_parts import FLAG_WORDS, combine, epoch_of, narrowed, rank_of
+from .kernels_parts import FLAG_WORDS, INTERPRETED, combine, epoch_of, narrowed, rank_of
 
 # Of the lines of a program.
 PACKET_BUFFERS = tl.constexpr(2)
@@ -78,17 +78,26 @@ def take_sum(
     WORLD: tl.constexpr, BLOCK: tl.constexpr, OP: tl.constexpr, ACC: tl.constexpr, WHOLE: tl.constexpr,
 ):  # fmt: skip
     """Sums my words and the peers', in the order of the ranks, element by element of a word."""
-    TYPE: tl.constexpr = out.dtype.element_ty
-    EACH: tl.constexpr = 64 // TYPE.primitive_bitwidth
     everyone = ()
     for source in tl.static_range(WORLD):
-        if WORLD == 2:
-            # The order of two does not matter.
+        if WORLD == 2 and not INTERPRETED:
+            # The order of two does not matter: a GPU's sums of NaNs and its extrema of zeros are the same.
             theirs = own if source == 0 else ctx.wait_packet(lines + (1 - me) * apart, epoch, mask=mask)
         else:
             theirs = ctx.wait_packet(lines + source * apart, epoch, mask=mask & (source != me))
             theirs = tl.where(source == me, own, theirs)
         everyone = everyone + (theirs,)
+    store_sum(everyone, out, count, WORLD, BLOCK, OP, ACC, WHOLE)
+
+
+@triton.jit
+def store_sum(
+    everyone, out, count, WORLD: tl.constexpr, BLOCK: tl.constexpr, OP: tl.constexpr, ACC: tl.constexpr,
+    WHOLE: tl.constexpr,
+):  # fmt: skip
+    """Sums the words of all ranks, in their order, element by element."""
+    TYPE: tl.constexpr = out.dtype.element_ty
+    EACH: tl.constexpr = 64 // TYPE.primitive_bitwidth
     result = tl.zeros((BLOCK,), tl.int64)
     for which in tl.static_range(EACH):
         total = element_of(everyone[0], which, TYPE).to(ACC)

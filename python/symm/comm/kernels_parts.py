@@ -108,6 +108,10 @@ def narrowed(value, TYPE: tl.constexpr):
         BITS: tl.constexpr = 7 if TYPE == tl.bfloat16 else (3 if TYPE == tl.float8e4nv else 2)
         LEAST: tl.constexpr = 2.0 ** (-126 if TYPE == tl.bfloat16 else (-6 if TYPE == tl.float8e4nv else -14))
         SHIFT: tl.constexpr = 1.5 * 2.0 ** (23 - BITS) * LEAST
-        scaled = value * (2.0 ** (23 - BITS) + 1.0)
-        value = tl.where(tl.abs(value) < LEAST, (value + SHIFT) - SHIFT, scaled - (scaled - value))
+        # Infinities and NaNs stay what they are, and what is large is not scaled beyond the largest number.
+        is_finite, is_large = tl.abs(value) < float("inf"), tl.abs(value) > 2.0**100
+        number = tl.where(is_finite, tl.where(is_large, value * 2.0**-32, value), 0.0)
+        scaled = number * (2.0 ** (23 - BITS) + 1.0)
+        rounded = tl.where(tl.abs(number) < LEAST, (number + SHIFT) - SHIFT, scaled - (scaled - number))
+        value = tl.where(is_finite, tl.where(is_large, rounded * 2.0**32, rounded), value)
     return value.to(TYPE)

@@ -5,13 +5,17 @@ there of the bytes that have been put, and a counter HEAD at the sender of the b
 bytes, never go back, and are kept in device memory from call to call. They advance by chunks, a number of tiles that
 may be another one in every call; a chunk begins at a multiple of its size. A sender waits until HEAD says that what its
 chunk overwrites has been taken. Of a negative number of bytes that is so from the start.
+
+A link that sends from memory has staging at the sender, half as large as the ring, and a third counter: SENT, of the
+bytes that have left it. It counts what TAIL counts, on this side: before a chunk is written to staging, the sender
+waits until what it overwrites there has left.
 """
 
 import triton
 import triton.language as tl
 from triton.runtime.interpreter import interpreter_semantic
 
-from .hooks import Ctx, aggregate, builtin, constant, is_full, number, origin_of, tiles_of, unmasked
+from .hooks import Ctx, aggregate, builtin, constant, is_full, number, origin_of, place_for, tiles_of, unmasked
 
 # Flags of a peer, by kind: one line of 128 bytes for each program.
 TAIL, HEAD, MAIL, MET = (tl.constexpr(kind) for kind in range(4))
@@ -19,11 +23,14 @@ FLAG_NAMES = ("TAIL", "HEAD", "MAIL", "MET")
 FLAG_KINDS, FLAG_WORDS = 4, 16
 LINE = tl.constexpr(FLAG_WORDS)
 # Cursors of a peer, by kind: one word for each program.
-SENT, TAKEN, MAILED, FETCHED, MEETINGS = (tl.constexpr(kind) for kind in range(5))
+PUSHED, TAKEN, MAILED, FETCHED, MEETINGS = (tl.constexpr(kind) for kind in range(5))
 CURSOR_KINDS = 5
+# Of a ring, the part that staging has.
+STAGED = tl.constexpr(2)
 
 LANE = {"ctx": tl.core.base_value, "region": tl.tensor, "signals": tl.tensor, "flags": tl.tensor, "cursors": tl.tensor,
-        "peer": tl.tensor, "BLOCKS": tl.constexpr, "RING": tl.constexpr}  # fmt: skip
+        "peer": tl.tensor, "staging": tl.tensor, "BLOCKS": tl.constexpr, "RING": tl.constexpr,
+        "STAGE": tl.constexpr}  # fmt: skip
 
 
 @aggregate(LANE)
@@ -32,15 +39,19 @@ class Lane:
 
     `ctx` is what the ops take: the pointer to the context table, or a context.
     `region` is the endpoint's `send_dst` for a sender and its `recv_src` for a receiver, with the elements that travel.
-    `BLOCKS` is the number of programs that the channel has rings for, of `RING` bytes each.
+    `BLOCKS` is the number of programs that the channel has rings for, of `RING` bytes each. `staging` is the
+    endpoint's, for a sender whose seam sends from memory.
     """
 
     @builtin
-    def __init__(self, ctx, region, signals, flags, cursors, peer, BLOCKS, RING, _semantic=None):
+    def __init__(self, ctx, region, signals, flags, cursors, peer, BLOCKS, RING, staging=None, _semantic=None):
         semantic = _semantic or interpreter_semantic
         self.ctx, self.region, self.signals, self.flags = ctx, region, signals, flags
         self.cursors, self.peer = cursors, number(semantic, peer)
         self.BLOCKS, self.RING = constant(BLOCKS), constant(RING)
+        staging = tl.core._unwrap_if_constexpr(staging)
+        self.staging = region if staging is None else staging
+        self.STAGE = tl.constexpr(0 if staging is None else self.RING.value // STAGED.value)
 
 
 @builtin
@@ -79,12 +90,36 @@ def chunks_of(message, block, blocks):
 
 
 @triton.jit
-def put_tile(lane, c, freed, number, OPS: tl.constexpr, PRODUCE: tl.constexpr):
+def sent_flag(lane, block):
+    """The counter SENT, which comes after the staging of all programs."""
+    flags = lane.staging + lane.BLOCKS * (lane.STAGE // size_of(lane.region))
+    return flags.to(tl.pointer_type(tl.int64), bitcast=True) + block * LINE
+
+
+@triton.jit
+def staged(lane, c, cursor):
+    """Where the tile at a cursor is kept until it has been sent."""
+    ITEM: tl.constexpr = size_of(lane.region)
+    base = c.block_id.to(tl.int64) * (lane.STAGE // ITEM) + (cursor & (lane.STAGE - 1)) // ITEM
+    return place_for(c, lane.staging + base)
+
+
+@triton.jit
+def put_tile(lane, c, cursor, freed, number, OPS: tl.constexpr, PRODUCE: tl.constexpr):
     value = PRODUCE(c)
     # There is room for the whole chunk then.
     if number == 0:
         OPS.wait(lane.ctx, lane.flags + (HEAD * lane.BLOCKS + c.block_id) * LINE, freed)
-    OPS.put(lane.ctx, c.slots(), value, lane.peer, c.mask())
+    if OPS.copy is None:
+        OPS.put(lane.ctx, c.slots(), value, lane.peer, c.mask())
+    else:
+        tl.static_assert(lane.STAGE > 0, "this seam sends from memory: give the Lane the endpoint's staging")
+        if number == 0:
+            OPS.wait(lane.ctx, sent_flag(lane, c.block_id), freed + (lane.RING - lane.STAGE))
+        tl.store(staged(lane, c, cursor), value, c.mask())
+        # Whoever copies an element need not have stored it.
+        tl.debug_barrier()
+        OPS.copy(lane.ctx, staged(lane, c, cursor), c.slots(), lane.peer, c.mask())
 
 
 @triton.jit
@@ -105,9 +140,9 @@ def push_tile(
     c = Ctx(inp, inp, out, lane.region, base, tile, place_of(inp, tile), slot, step, block, blocks, lane.peer,
             recv_peer, shard, extra)  # fmt: skip
     if is_full(inp, tile):
-        put_tile(lane, unmasked(c), freed, number, OPS, PRODUCE)
+        put_tile(lane, unmasked(c), cursor, freed, number, OPS, PRODUCE)
     else:
-        put_tile(lane, c, freed, number, OPS, PRODUCE)
+        put_tile(lane, c, cursor, freed, number, OPS, PRODUCE)
 
 
 @triton.jit
@@ -126,6 +161,8 @@ def push(
             push_tile(lane, inp, out, chunk * inp.GROUP + i, step * inp.GROUP + i, i, cursor + i * BYTES, freed, block,
                       blocks, recv_peer, shard, extra, OPS, PRODUCE, BYTES)  # fmt: skip
     OPS.signal(lane.ctx, lane.signals + (TAIL * lane.BLOCKS + block) * LINE, cursor + CHUNK, lane.peer)
+    if OPS.copy is not None:
+        OPS.sent(lane.ctx, sent_flag(lane, block), cursor + CHUNK, lane.peer)
 
 
 @triton.jit
@@ -136,7 +173,7 @@ def tiles_in(message, chunk):
 
 @triton.jit
 def place_of(message, tile):
-    """The row and column of a tile; of a message that is no matrix, the number of its first element is the column."""
+    """The row and column of a tile; of a message that is not a matrix, the column is its first element's number."""
     if message.TILE_ROWS > 0:
         return origin_of(message, tile)
     else:
@@ -205,7 +242,7 @@ def send(lane, message, block, blocks, OPS: tl.constexpr, PRODUCE: tl.constexpr,
 
     The receiver has as many programs, and tiles and chunks of as many bytes.
     """
-    go_through(lane, message, block, blocks, OPS, PRODUCE, extra, push, SENT)
+    go_through(lane, message, block, blocks, OPS, PRODUCE, extra, push, PUSHED)
 
 
 @triton.jit
@@ -222,7 +259,7 @@ def exchange_tiles(
     """Sends `puts` chunks and receives `takes`, in turn: one is sent before that of the same number is waited for."""
     CHUNK: tl.constexpr = bytes_of_chunk(to, inp)
     OUT_CHUNK: tl.constexpr = bytes_of_chunk(source, out)
-    sent, taken = start_of(to, block, SENT, CHUNK), start_of(source, block, TAKEN, OUT_CHUNK)
+    sent, taken = start_of(to, block, PUSHED, CHUNK), start_of(source, block, TAKEN, OUT_CHUNK)
     for i in range(tl.maximum(puts, takes + 1)):
         if i < puts:
             push(to, inp, out, block + i * send_blocks, i, sent + i * CHUNK, block, send_blocks, source.peer, 0, extra,
@@ -231,7 +268,7 @@ def exchange_tiles(
             pull(source, inp, out, block + (i - 1) * recv_blocks, i - 1, taken + (i - 1) * OUT_CHUNK, block,
                  recv_blocks, to.peer, 0, extra, RECV_OPS, CONSUME, OUT_CHUNK)  # fmt: skip
     if puts > 0:
-        finish(to, block, sent + puts * CHUNK, SENT)
+        finish(to, block, sent + puts * CHUNK, PUSHED)
     if takes > 0:
         finish(source, block, taken + takes * OUT_CHUNK, TAKEN)
 

@@ -7,6 +7,12 @@ other nodes. A seam of your own has functions with these arguments, of which `ct
 - `get(ctx, src, rank, mask)` loads one,
 - `signal(ctx, flag, value, rank)` sets a flag of `rank` after all that was put before,
 - `wait(ctx, flag, value)` waits until my flag is at least `value`; what was put before it is seen then.
+
+A link may send from memory, as networks do, and not from registers. Its seam has two more, and its lanes have staging:
+
+- `copy(ctx, src, dst, rank, mask)` copies a block of mine, which the whole program has written, to `dst` of `rank`,
+- `sent(ctx, flag, value, rank)`, after copies and their signal, sets a flag of mine to `value` once all that was copied
+  to `rank` so far has left its source: at once, or later where copies are not waited for.
 """
 
 from typing import Any, NamedTuple
@@ -15,16 +21,17 @@ import triton
 import triton.language as tl
 
 from .. import triton as st
-from .._carrier import op
 
 
 class Seam(NamedTuple):
-    """The four ops of a link, functions with `@triton.jit`."""
+    """The ops of a link, functions with `@triton.jit`: four, or six of one that sends from memory."""
 
     put: Any
     get: Any
     signal: Any
     wait: Any
+    copy: Any = None
+    sent: Any = None
 
 
 @triton.jit
@@ -55,31 +62,15 @@ def node_wait_packet(ctx, lines, epoch, SHAPE: tl.constexpr, DTYPE: tl.constexpr
 NODE = Seam(node_put, node_get, node_signal, node_wait)
 
 
-@op
-def between_nodes(emit, ctx):
-    """Refuses to be compiled: there is no transport between nodes yet."""
-    message = "a channel between nodes is not available: NetworkTransport is a reserved name. Use NodeTransport, or in "
-    raise NotImplementedError(message + "a MeshTransport only peers of the own domain")
+@triton.jit
+def network_copy(ctx, src, dst, rank, mask):
+    st.put(ctx, src, dst, rank, mask)
 
 
 @triton.jit
-def network_put(ctx, dst, value, rank, mask):
-    between_nodes(ctx)
+def network_sent(ctx, flag, value, rank):
+    # A put is done when its source may be used again.
+    tl.store(flag, value)
 
 
-@triton.jit
-def network_get(ctx, src, rank, mask):
-    between_nodes(ctx)
-
-
-@triton.jit
-def network_signal(ctx, flag, value, rank):
-    between_nodes(ctx)
-
-
-@triton.jit
-def network_wait(ctx, flag, value):
-    between_nodes(ctx)
-
-
-NETWORK = Seam(network_put, network_get, network_signal, network_wait)
+NETWORK = Seam(node_put, node_get, node_signal, node_wait, network_copy, network_sent)

@@ -10,14 +10,15 @@ import enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._memory import torch
+from .._places import rank_in
+from .._symm import PACKET_LINE_BYTES
 from .._world import World
 from ..errors import ArgumentError, ClosedError, DtypeError, StagingError
-from ._check import rank_in
 from ._deadline import seconds_of
 from ._geometry import RECORD_BYTES, Origin
 from ._watch import Watch
 from .kernels_channel import MAIL_BUFFERS
-from .kernels_ring import CURSOR_KINDS, FLAG_KINDS, FLAG_NAMES, FLAG_WORDS
+from .kernels_ring import CURSOR_KINDS, FLAG_KINDS, FLAG_NAMES, FLAG_WORDS, STAGED
 from .seam import NETWORK, NODE, Seam
 
 if TYPE_CHECKING:
@@ -26,10 +27,10 @@ if TYPE_CHECKING:
 
 # By default a transport takes so many bytes for each rank and channel, and a quarter of the heap at most.
 BLOCKS, STAGING = 32, 36 << 20
-# Words of 8 bytes of a program's packets, of a line of 16 bytes each.
+# Words of 8 bytes of a program's packets, a line for each.
 MAIL_WORDS = 512
 SMALLEST_RING, LARGEST_RING = 2048, 1 << 20
-LINE_BYTES = 16
+FLAG_BYTES = 8 * FLAG_WORDS
 RECORDS = 2
 
 
@@ -45,7 +46,8 @@ class PeerEndpoint(NamedTuple):
 
     `send_dst` is the peer's ring, for this rank's messages; `recv_src` is this rank's ring, for the peer's. Signals to
     the peer go to `signal_dst`; its own arrive at `signal_src`. `cursors` count what was sent and received. The first
-    three are addresses on this rank's heap, as all ops take them. `rank` is the peer's number.
+    three are addresses on this rank's heap, as all ops take them. `rank` is the peer's number. `staging` is what a
+    `Lane` takes to send to the peer from memory; None where it is sent from registers.
     """
 
     send_dst: Tensor
@@ -54,16 +56,17 @@ class PeerEndpoint(NamedTuple):
     signal_src: Tensor
     cursors: Tensor
     rank: int
+    staging: Tensor | None = None
 
 
 class Memory:
     """The memory of all channels of a transport, at one place on each rank's heap."""
 
-    def __init__(self, world, blocks, channels, staging, landing):
+    def __init__(self, world, blocks, channels, staging, landing, stages=False):
         size = world.get_num_ranks()
         pairs = size * channels
         self.blocks, self.size, self.landing_bytes = blocks, size, landing
-        self.mail_bytes = blocks * MAIL_BUFFERS.value * MAIL_WORDS * LINE_BYTES
+        self.mail_bytes = blocks * MAIL_BUFFERS.value * MAIL_WORDS * PACKET_LINE_BYTES
         self.flag_bytes = blocks * FLAG_KINDS * FLAG_WORDS * 8
         fixed = pairs * (self.mail_bytes + self.flag_bytes)
         ring = 1 << max((max(staging - fixed, 0) // (pairs * blocks)).bit_length() - 1, 0)
@@ -78,7 +81,12 @@ class Memory:
         self.first_recovery = self.first_flag + pairs * self.flag_bytes
         first_record = self.first_recovery + size * FLAG_WORDS * 8
         self.first_landing = first_record + RECORDS * RECORD_BYTES
-        self.heap = world.zeros(self.first_landing + size * landing, dtype=torch().uint8)
+        self.pairs, end = pairs, self.first_landing + size * landing
+        # What the programs of a lane send from memory, and their counters of what has left it.
+        self.first_stage = -(-end // FLAG_BYTES) * FLAG_BYTES
+        self.staged_bytes = blocks * self.ring // STAGED.value
+        self.stage_bytes = self.staged_bytes + blocks * FLAG_BYTES if stages else 0
+        self.heap = world.zeros(self.first_stage + pairs * self.stage_bytes, dtype=torch().uint8)
         # Of the deadlines of calls, and of those of `recover`.
         self.records = self.heap[first_record : self.first_landing].view(torch().int64).view(RECORDS, -1)
         # What has been sent and taken is each rank's own business.
@@ -99,6 +107,10 @@ class Memory:
     def cursors_of(self, channel, rank):
         return self.cursors.data_ptr() + 8 * self.pair(channel, rank) * self.blocks * CURSOR_KINDS
 
+    def stage(self, channel, rank):
+        """Where messages to a rank lie until they have been sent; unused by a link that sends from registers."""
+        return self.heap.data_ptr() + self.first_stage + self.pair(channel, rank) * self.stage_bytes
+
     def recovery_flags(self):
         return self.heap.data_ptr() + self.first_recovery
 
@@ -106,8 +118,10 @@ class Memory:
         return self.heap.data_ptr() + self.first_landing
 
     def reset(self):
-        """Makes all as it was when it was new."""
+        """Restores the initial state."""
         self.heap[self.first_mail : self.first_recovery].zero_()
+        if self.stage_bytes:
+            self.heap[self.first_stage :].view(self.pairs, -1)[:, self.staged_bytes :].zero_()
         self.cursors.zero_()
 
     def locate(self, offset):
@@ -116,7 +130,7 @@ class Memory:
             pair, rest = divmod(offset - self.first_mail, self.mail_bytes)
             channel, source = divmod(pair, self.size)
             program, rest = divmod(rest, self.mail_bytes // self.blocks)
-            buffer, line = divmod(rest // LINE_BYTES, MAIL_WORDS)
+            buffer, line = divmod(rest // PACKET_LINE_BYTES, MAIL_WORDS)
             what = f"line {line} of block {program} in buffer {buffer} of channel {channel}"
             return Origin(program, source, what)
         if self.first_flag <= offset < self.first_recovery:
@@ -126,6 +140,11 @@ class Memory:
             return Origin(program, source, f"{FLAG_NAMES[kind]} of block {program} of channel {channel}")
         if self.first_recovery <= offset < self.first_recovery + self.size * FLAG_WORDS * 8:
             return Origin(0, (offset - self.first_recovery) // (FLAG_WORDS * 8), "flag of block 0")
+        if self.stage_bytes and self.first_stage <= offset < self.heap.numel():
+            pair, rest = divmod(offset - self.first_stage, self.stage_bytes)
+            channel, to = divmod(pair, self.size)
+            program = (rest - self.staged_bytes) // FLAG_BYTES
+            return Origin(program, to, f"SENT of block {program} of channel {channel}")
         return None
 
 
@@ -169,7 +188,7 @@ class P2pTransport:
         self.world, self.blocks, self.channels, self.device = world, blocks, channels, world.device
         self.me, self.world_size = world.get_rank(), world.get_num_ranks()
         self.table = world.get_device_context()
-        self.memory = Memory(world, blocks, channels, staging, -(-landing // 16) * 16)
+        self.memory = Memory(world, blocks, channels, staging, -(-landing // 16) * 16, self.ops.copy is not None)
         self.per_peer_bytes = blocks * self.memory.ring
         self.made: dict[Any, Any] = {}
         self.open = True
@@ -178,7 +197,7 @@ class P2pTransport:
         world.barrier()
 
     def close(self) -> None:
-        """Frees the transport's part of the heap; calls on it then raise ClosedError.
+        """Frees the transport's part of the heap; calls on it then raise ClosedError. A second call does nothing.
 
         The memory of a transport of a mesh is freed when both have been closed.
         """
@@ -221,11 +240,11 @@ class P2pTransport:
             raise ClosedError(f"{call}: {said}")
 
     def peer(self, call: str, rank: int) -> int:
-        """A rank that there is; raises ArgumentError and RankRangeError."""
-        return rank_in(call, "peer", rank, self.world_size)
+        """An existing rank; raises ArgumentError and RankRangeError."""
+        return rank_in(rank, self.world_size, "peer", f"{call}: ")
 
     def channel(self, call: str, number: int) -> int:
-        """A channel that there is; raises ArgumentError."""
+        """An existing channel; raises ArgumentError."""
         if not _is_int(number) or not 0 <= number < self.channels:
             said = f"{call}: there is no channel {number!r}: this transport has {self.channels}"
             raise ArgumentError(f"{said}; make it with channels={number + 1 if _is_int(number) and number >= 0 else 2}")
@@ -245,9 +264,9 @@ class P2pTransport:
         """The ops for a peer, for kernels."""
         return self.link(self.peer("seam", peer)).ops
 
-    def domain(self) -> tuple[int, Seam, Seam]:
-        """How many ranks a domain has, and the ops for peers in mine and in others."""
-        return self.world_size, self.ops, self.ops
+    def domain(self) -> tuple[int, P2pTransport, P2pTransport]:
+        """How many ranks a domain has, and the transports that lead to peers in mine and in others."""
+        return self.world_size, self, self
 
     def endpoint(self, peer: int, dtype: Dtype, channel: int = 0) -> PeerEndpoint:
         """The arguments for your own kernel that sends elements of a type to a peer and receives them from it."""
@@ -267,6 +286,7 @@ class P2pTransport:
             part(memory.flags(channel, self.me), first, flags, torch().int64),
             part(memory.flags(channel, peer), first, flags, torch().int64),
             memory.cursors[at : at + memory.blocks * CURSOR_KINDS], peer,
+            part(memory.stage(channel, peer), first, memory.stage_bytes, dtype) if memory.stage_bytes else None,
         )  # fmt: skip
 
     def get_geometry(self) -> dict[str, int]:
@@ -280,7 +300,11 @@ class NodeTransport(P2pTransport):
 
 
 class NetworkTransport(P2pTransport):
-    """The transport between hosts: a reserved name. A kernel that uses it does not compile."""
+    """The transport between hosts: its peers are only put to, signalled and waited for.
+
+    Messages are put from memory of the sender, half as much as the rings have, in addition to `staging`. It is used
+    again when its part of a message has left. No message is a packet.
+    """
 
     kind = LinkKind.NETWORK
     ops = NETWORK
@@ -298,10 +322,13 @@ class MeshTransport(P2pTransport):
                 raise ArgumentError(f"MeshTransport: {name} must be a transport, not {each!r}")
             if isinstance(each, MeshTransport):
                 raise ArgumentError(f"MeshTransport: {name} is a mesh itself: give it the transport of one link")
+        if intra.ops.copy is not None:
+            said = "intra sends from memory, as between hosts: give it a NodeTransport"
+            raise ArgumentError(f"MeshTransport: {said}")
         if intra.world is not inter.world:
             raise ArgumentError("MeshTransport: intra and inter are transports of two Worlds")
         if not _is_int(local_domain_size) or local_domain_size < 1:
-            said = f"local_domain_size must be a number of ranks from 1, not {local_domain_size!r}"
+            said = f"local_domain_size must be a number of ranks, at least 1, not {local_domain_size!r}"
             raise ArgumentError(f"MeshTransport: {said}")
         geometries = [(each.blocks, each.channels, each.memory.ring) for each in (intra, inter)]
         if geometries[0] != geometries[1]:
@@ -325,7 +352,7 @@ class MeshTransport(P2pTransport):
             each.stays_open(call)
 
     def domain(self):
-        return self.local_domain_size, self.intra.ops, self.inter.ops
+        return self.local_domain_size, self.intra, self.inter
 
     def link(self, peer):
         same = peer // self.local_domain_size == self.me // self.local_domain_size
@@ -335,7 +362,7 @@ class MeshTransport(P2pTransport):
 def element_size(call: str, dtype: Dtype) -> int:
     """Bytes of an element that messages can have; raises DtypeError."""
     if not isinstance(dtype, torch().dtype):
-        raise DtypeError(f"{call}: dtype must be a dtype of torch's, not {dtype!r}")
+        raise DtypeError(f"{call}: dtype must be a torch dtype, not {dtype!r}")
     if dtype.is_complex or dtype.itemsize > 8 or dtype in _quantised():
         raise DtypeError(f"{call}: kernels have no elements of {dtype}: view them as floats or integers")
     return dtype.itemsize
@@ -359,7 +386,7 @@ def check_transfer(transport: P2pTransport, numel: int, dtype: Dtype, num_blocks
 
 def check_blocks(call: str, transport: P2pTransport, blocks: int) -> None:
     if not _is_int(blocks) or blocks < 1:
-        raise ArgumentError(f"{call}: blocks must be a number from 1, not {blocks!r}")
+        raise ArgumentError(f"{call}: blocks must be at least 1, not {blocks!r}")
     if blocks > transport.blocks:
         said = f"{blocks} blocks, but the channels have flags and rings for {transport.blocks}"
         raise ArgumentError(f"{call}: {said}: give fewer, or make the transport with blocks={blocks}")

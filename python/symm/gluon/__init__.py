@@ -5,9 +5,10 @@
 
 # First what says that Triton is missing.
 from .. import _need_triton  # noqa: F401
-from .. import _flags, _ops, _packets, _seam, _signals
+from .. import _flags, _floats, _ops, _packets, _seam, _signals
 from .._context import Ops, device_context
 from .._flags import *
+from .._floats import *
 from .._ops import *
 from .._packets import *
 from .._signals import *
@@ -20,6 +21,6 @@ class DeviceContext(Ops):
 
 
 __all__ = ["DeviceContext", "options"]
-__all__ += _ops.__all__ + _signals.__all__ + _flags.__all__ + _packets.__all__
+__all__ += _ops.__all__ + _signals.__all__ + _flags.__all__ + _packets.__all__ + _floats.__all__
 
 _seam.install()

@@ -72,7 +72,7 @@ _seam.install()
 
 # Iris' names that are not here: docs/iris.md has the reasons.
 LEFT_OUT = ("AllReduceConfig", "CUDAArrayInterface", "TraceEvent", "bench", "hip")
-LEFT_OUT += ("ops", "put_tile", "quiet", "tensor_creation")
+LEFT_OUT += ("USE_COPY_ENGINE", "ops", "put_tile", "quiet", "tensor_creation", "tracing")
 
 if not TYPE_CHECKING:
 

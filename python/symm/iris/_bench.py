@@ -67,7 +67,7 @@ def _on_host(fn):
 
 
 def _quantile(ordered, share):
-    """What a share of the values is not above, between two of them in proportion."""
+    """The quantile of sorted values, interpolated between two of them."""
     if not 0 <= share <= 1:
         raise ValueError(f"a quantile is from 0 to 1, not {share}")
     below, part = divmod(share * (len(ordered) - 1), 1)

@@ -18,7 +18,7 @@ def _heap_bases(emit, table):
 
 def _constant(value, name):
     value = tl._unwrap_if_constexpr(value)
-    if not isinstance(value, int):
+    if not isinstance(value, int) or isinstance(value, bool):
         raise TypeError(f"{name} must be a tl.constexpr, as Iris demands")
     return tl.constexpr(value)
 

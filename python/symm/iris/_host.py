@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 HEADER_WORDS = 2
 LEFT_OUT = ("ops", "tracing", "put", "put_tile", "put_tiles", "quiet")
-# What barriers of torch's groups take of the heap.
+# How much of the heap barriers of torch's groups take.
 MEETINGS = 4096
 
 
@@ -264,7 +264,7 @@ class Iris:
 
     def device_barrier(self, group: Any = None) -> None:
         """Waits on the device, in torch's current stream; it can be captured in a CUDA graph. `group` is as for
-        `barrier`: two ranks meet in the same order in all groups of torch's that both are in.
+        `barrier`: two ranks meet in the same order in all torch groups that both are in.
         """
         who = self._whom(group)
         if not isinstance(who, list):
@@ -303,12 +303,12 @@ class Iris:
             raise UnsupportedError(f"group must be {wanted}, not {group!r}") from None
         if self.cur_rank not in ranks or max(ranks) >= self.num_ranks:
             who = f"{self.cur_rank} of {self.num_ranks}"
-            raise UnsupportedError(f"the group of ranks {ranks} is none that rank {who} can meet")
+            raise UnsupportedError(f"rank {who} cannot meet the group of ranks {ranks}")
         return self.world if len(ranks) == self.num_ranks else ranks
 
 
 def _close_gone():
-    """Closes the Worlds of which the Iris is gone on every rank, for their memory."""
+    """Closes the Worlds whose Iris is gone on every rank, to free their memory."""
     Iris._made = [(each, world) for each, world in Iris._made if world.is_open()]
     if not Iris._made:
         return

@@ -46,8 +46,8 @@ class _Guard(torch._C._acc.DeviceGuard):
 
 
 class _Uninterrupted:
-    """Keeps Ctrl-C for the end: torch ends the process where Python is interrupted within its engine. The second is not
-    kept.
+    """Delays Ctrl-C to the end: torch ends the process where Python is interrupted within its engine. A second Ctrl-C
+    is not delayed.
     """
 
     def __enter__(self):
@@ -134,7 +134,7 @@ class _Module:
         return [torch.bfloat16, torch.float16]
 
     def synchronize(self, device=None):
-        """Waits until all workers, or one, have done what they were told; raises what went wrong there."""
+        """Waits until all workers, or one, have finished their work; raises what went wrong there."""
         for worker in _workers.alive() if device is None else [_workers.find(_device(device))]:
             worker.link.sync()
 
@@ -208,7 +208,7 @@ def _ctc_loss(scores, targets, scores_lengths, targets_lengths, *rest):
 
 
 def _keep_guard() -> None:
-    """Has torch make its stand-in for CUDA's guard, which all fake modes use, in a thread that does not end.
+    """Makes torch create its stand-in for CUDA's guard, which all fake modes use, in a thread that does not end.
 
     It goes with the thread that has made it, and without CUDA the next fake mode of another thread then crashes.
     """

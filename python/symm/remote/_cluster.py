@@ -106,7 +106,7 @@ class Cluster(Collectives):
     def join(self, heap_size: int | None = None) -> None:
         """Makes the workers ranks of one world with symmetric heaps of `heap_size` bytes. `zeros` does it if need be.
 
-        A rank that waits for others longer than the deadline of now (`symm.remote.deadline`) says for which.
+        A rank that waits for others for longer than the current deadline (`symm.remote.deadline`) says for which.
         """
         self._need_processes()
         for rank, link in enumerate(self._links):
@@ -125,9 +125,9 @@ class Cluster(Collectives):
         """A symmetric tensor: on each rank's heap, at the same offset, one remote tensor."""
         size = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], (tuple, list, torch.Size)) else shape
         if not all(type(length) is int and length >= 0 for length in size):
-            raise ArgumentError(f"zeros: a tensor's sizes are whole numbers, 0 or more, not {size}")
+            raise ArgumentError(f"zeros: sizes must be integers, 0 or more, not {size}")
         if not isinstance(dtype, torch.dtype):
-            raise ArgumentError(f"zeros: dtype is one of torch's, such as torch.float32, not {dtype!r}")
+            raise ArgumentError(f"zeros: dtype must be a torch dtype such as torch.float32, not {dtype!r}")
         if not self._joined:
             self.join()
         line, like = self._together(), contiguous(size, dtype)
@@ -137,7 +137,7 @@ class Cluster(Collectives):
         return Ranked(wrap(like, handle) for handle in handles)
 
     def barrier(self) -> None:
-        """Waits until every rank has done what it was told. Raises the first rank's error that there is."""
+        """Waits until every rank has done its work so far. Raises the error of the first rank that has one."""
         if not self._joined:
             self.join()
         line = self._together()
@@ -183,7 +183,7 @@ class Cluster(Collectives):
 
     def _need_processes(self):
         if not all(hasattr(link, "join_start") for link in self._links):
-            raise UnsupportedError("workers in this process are no ranks: use symm.remote.Processes")
+            raise UnsupportedError("workers in this process are not ranks: use symm.remote.Processes")
 
     def _together(self):
         """The line that asks all ranks for something. Raises if one is lost: the others would wait for it."""

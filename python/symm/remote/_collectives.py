@@ -111,6 +111,6 @@ class Collectives:
         shape = list(like.shape) or [1]
         if shape[0] % parts:
             raise ArgumentError(
-                f"{name}: a tensor of shape {tuple(like.shape)} has not {parts} equal parts, one for each rank"
+                f"{name}: a tensor of shape {tuple(like.shape)} does not have {parts} equal parts, one for each rank"
             )
         return contiguous((shape[0] * joined // parts, *shape[1:]), like.dtype)

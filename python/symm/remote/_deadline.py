@@ -9,9 +9,9 @@ from . import _workers
 class deadline:  # noqa: N801: it is used as a statement, as torch.no_grad is
     """Sets the longest wait for a worker, in seconds: `with deadline(5): …`, or `deadline(5)` from here on.
 
-    What waits longer raises `symm.errors.DeadlineError`, which names the worker and the op that it is busy with. The
-    link stays usable, and what comes late is ignored. At the start it is 600 s. It is for all devices of this process,
-    those to come too; workers of `InProcess` have none, because their ops run in the program's own thread.
+    A longer wait raises `symm.errors.DeadlineError`, which names the worker and the op that it is busy with. The link
+    stays usable, and late answers are ignored. The default is 600 s. It applies to all devices of this process, future
+    ones included; workers of `InProcess` have none, because their ops run in the program's own thread.
     """
 
     def __init__(self, seconds: float):

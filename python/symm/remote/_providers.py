@@ -27,7 +27,7 @@ class Provider(Protocol):
 class InProcess:
     """Workers in this process, without a wire: to try a program, and to test this package.
 
-    They run each op when it is issued, share this process's random numbers, and are no ranks of a world.
+    They run each op when it is issued, share this process's random numbers, and are not ranks of a world.
     """
 
     def __init__(self, device: str = "cpu"):
@@ -51,7 +51,7 @@ class Running:
 
     def start(self, count):
         if count != len(self._addresses):
-            raise ArgumentError(f"{count} workers are asked for, and {len(self._addresses)} addresses are given")
+            raise ArgumentError(f"launch asks for {count} workers, but Running has {len(self._addresses)} addresses")
         return [_symm.Link.connect(address, self._token, self._certificate) for address in self._addresses]
 
     def stop(self):

@@ -9,11 +9,11 @@ from ..errors import BootstrapError, MissingDependencyError
 
 
 class Ray:
-    """Workers as actors of Ray's, ranks of one world on one node, which end with this program.
+    """Workers as Ray actors: ranks of one world on one node, which end with this program.
 
     Joins the cluster at `address` if this program has joined none: "auto", "ray://host:10001", or None for one of its
     own on this host. Each actor has `cpus` CPUs and, with `device="cuda"`, a GPU; `launch(…, gpu="H200")` says of which
-    type, by Ray's name (`accelerator_type`). With `spread` they may be on several nodes, and are no ranks then.
+    type, by Ray's name (`accelerator_type`). With `spread` they may be on several nodes, and are then not ranks.
     `command`, a list of words, starts a worker there, the node's own `symm-worker` if not given. The workers listen on
     TCP, with TLS and a token made for this launch, which Ray carries to them.
 
@@ -108,7 +108,7 @@ class Ray:
         except ray.exceptions.RayTaskError as error:
             raise BootstrapError(str(error.cause)) from None
         except ray.exceptions.GetTimeoutError:
-            raise BootstrapError(f"Ray's actors have started no workers within {self._deadline} s") from None
+            raise BootstrapError(f"the Ray actors have started no workers within {self._deadline} s") from None
 
 
 def _ray():

@@ -58,7 +58,7 @@ def run(func, args, kwargs, worker=None, generator=None):
     key, first = _symm.remote_key(plan.number, plan.by_type, args, kwargs)
     worker = worker or first or _worker_of_strided(args, kwargs)
     if worker is None:
-        raise UnsupportedError(f"{plan.name}: an argument is no strided tensor on a worker")
+        raise UnsupportedError(f"{plan.name}: an argument is not a strided tensor on a worker")
     # What cannot be sent is refused where the worker is asked.
     spec = _ASK if key is None else worker.cache.get(key)
     if spec is None:

@@ -9,7 +9,7 @@ import uuid
 
 from .. import _spawn, _symm
 
-# The connection is lost after so many seconds without a sign of life.
+# The connection counts as lost after this many seconds without a sign of life.
 _ALIVE = ["-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3", "-o", "ConnectTimeout=10"]
 # It asks nothing, and is this program's alone.
 _OWN = ["-T", "-o", "BatchMode=yes", "-o", "ControlPath=none", "-o", "ExitOnForwardFailure=yes"]

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 /// How a worker is reached.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Target {
+pub struct Endpoint {
     /// Where it listens.
     pub address: Address,
     /// The secret that it was started with.
@@ -24,22 +24,22 @@ pub struct Target {
 
 /// Connects, and is let in. The socket keeps its timeouts.
 pub(crate) fn greet(
-    target: &Target,
+    endpoint: &Endpoint,
     gives_to: Option<Key>,
     within: Duration,
 ) -> Result<(Arc<Socket>, Reading<Incoming>, Writing, Welcome), Error> {
-    if let Address::Tcp(..) = target.address {
-        if target.certificate.is_none() {
+    if let Address::Tcp(..) = endpoint.address {
+        if endpoint.certificate.is_none() {
             return Err(Error::Unprotected("the worker's certificate"));
         }
-        if target.token.is_none() {
+        if endpoint.token.is_none() {
             return Err(Error::Unprotected("the worker's token"));
         }
     }
-    let socket = Arc::new(Socket::connect(&target.address, within)?);
+    let socket = Arc::new(Socket::connect(&endpoint.address, within)?);
     socket.set_timeouts(Some(within), Some(within))?;
-    let late = |error| late(error, &target.address, within);
-    let tls = match &target.certificate {
+    let late = |error| late(error, &endpoint.address, within);
+    let tls = match &endpoint.certificate {
         Some(certificate) => {
             let mut tls = tls::connect(certificate)?;
             shake_hands(&socket, &mut tls).map_err(late)?;
@@ -48,14 +48,14 @@ pub(crate) fn greet(
         None => None,
     };
     let (mut reading, mut writing) = split(socket.clone(), tls);
-    let hello = Request::Hello(Hello { version: VERSION, token: target.token.clone(), gives_to });
+    let hello = Request::Hello(Hello { version: VERSION, token: endpoint.token.clone(), gives_to });
     let mut encoder = Encoder::default();
     let frame = hello.write(&mut encoder).map_err(|error| Error::Refused(error.to_string()))?;
     // A worker that refuses may do so before it has read this.
     let written = writing.frames(frame);
     let Some((kind, body)) = reading.message(MOST_BYTES).map_err(late)? else {
         written?;
-        return Err(Error::Lost(format!("{} has ended the connection at once", target.address)));
+        return Err(Error::Lost(format!("{} has ended the connection at once", endpoint.address)));
     };
     match Answer::read(kind, body)? {
         Answer::Welcome(welcome) => Ok((socket, reading, writing, *welcome)),

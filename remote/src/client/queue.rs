@@ -1,16 +1,17 @@
 //! What is to be sent.
 
+use crate::lock::lock;
 use crate::memory::Memory;
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// So many bytes are sent without waiting for more.
+/// From this many bytes on, the sender does not wait for more.
 const ENOUGH: usize = 1 << 15;
-/// So long the sender waits for more.
+/// How long the sender waits for more.
 const GATHER: Duration = Duration::from_micros(200);
-/// So many bytes may wait.
+/// The most bytes that may be queued.
 const MOST: usize = 8 << 20;
 
 /// Messages, or a tensor.
@@ -19,7 +20,7 @@ pub enum Part {
     Upload(Memory, Arc<Sent>),
 }
 
-/// How much of an upload has gone.
+/// How much of an upload has been sent.
 pub struct Sent {
     pub bytes: AtomicUsize,
     pub total: usize,
@@ -46,10 +47,10 @@ struct Waiting {
 
 impl Queue {
     fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.waiting)
     }
 
-    /// Adds so many messages of so many bytes; how many there have been.
+    /// Adds this many messages of this many bytes; returns the number of messages so far.
     pub fn push(&self, write: impl FnOnce(&mut Vec<u8>), messages: u64, bytes: usize) -> u64 {
         let mut waiting = self.lock();
         if !matches!(waiting.parts.back(), Some(Part::Frames(_))) {
@@ -99,9 +100,9 @@ impl Queue {
         drop(self.less.wait_timeout_while(self.lock(), time, full));
     }
 
-    /// Tells who waits that a part has been sent, and is gone.
+    /// Notifies waiters that a part has been sent and freed.
     pub fn part_done(&self) {
-        // With the lock, so that nobody looks before and waits after.
+        // Under the lock, so that no waiter checks before and sleeps after.
         drop(self.lock());
         self.less.notify_all();
     }
@@ -131,7 +132,7 @@ impl Queue {
         Some(std::mem::take(&mut waiting.parts))
     }
 
-    /// Nothing will be added any more.
+    /// Nothing more will be added.
     pub fn close(&self) {
         self.lock().closed = true;
         self.more.notify_one();
@@ -142,7 +143,7 @@ impl Queue {
     pub fn ended(&self) {
         let mut waiting = self.lock();
         waiting.ended = true;
-        // What nobody will send holds memory of its owner's.
+        // Unsent data holds memory of its owner.
         let left = std::mem::take(&mut waiting.parts);
         drop(waiting);
         drop(left);

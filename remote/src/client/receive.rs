@@ -1,6 +1,7 @@
 //! Answers, and who waits for them.
 
 use crate::error::{Error, Failure, Malformed};
+use crate::lock::lock;
 use crate::memory::Memory;
 use crate::message::Answer;
 use crate::transport::Reading;
@@ -12,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// So many failures are kept until somebody asks for them.
+/// The most failures that are kept until they are fetched.
 const MOST_FAILURES: usize = 1024;
 
 /// How a request has ended.
@@ -26,7 +27,7 @@ pub enum Outcome {
     Mismatch(Dtype, Vec<i64>),
     /// With an exception.
     Error(Failure),
-    /// It reads what this message should have made.
+    /// It reads the result of this message, which failed.
     Poisoned(u64),
     /// The worker is lost.
     Lost(String),
@@ -59,7 +60,7 @@ struct Waiting {
 
 impl Answers {
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     pub fn expect(&self, memory: Option<Memory>) -> u64 {
@@ -121,7 +122,7 @@ impl Answers {
         self.lock().lost.clone()
     }
 
-    /// The first reason is the one.
+    /// The first reason counts.
     pub fn lose(&self, reason: &str) {
         self.lock().lost.get_or_insert_with(|| reason.into());
         self.is_lost.store(true, Ordering::Release);

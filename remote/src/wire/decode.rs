@@ -1,4 +1,4 @@
-//! Reads messages, and believes nothing that they say.
+//! Reads messages, and validates everything in them.
 
 use super::{MOST_DEPTH, MOST_DIMENSIONS, MOST_VALUES, TAGS, Tag};
 use crate::error::Malformed;

@@ -1,17 +1,17 @@
 //! What a client has sent and the session has not done yet.
 
-use super::lock;
-use crate::engine::Engine;
 use crate::error::{Error, Failure};
+use crate::executor::Executor;
+use crate::lock::lock;
 use crate::message::{Announced, Request};
 use crate::transport::{Incoming, Reading};
 use crate::wire::MOST_BYTES;
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// So many bytes of messages may wait; tensors come one at a time.
+/// The most bytes of messages that may wait; tensors come one at a time.
 const MOST: usize = 8 << 20;
-/// What a message takes besides its bytes.
+/// The overhead of a message, in bytes.
 const OVERHEAD: usize = 64;
 
 /// A message, or a tensor that has come.
@@ -40,7 +40,7 @@ impl<T> Default for Inbox<T> {
 }
 
 impl<T: Send + 'static> Inbox<T> {
-    /// Takes up to so many items, and waits for the first; nothing when there will be none.
+    /// Takes up to this many items, and waits for the first; empty when no more will come.
     pub fn take(&self, most: usize) -> Option<Vec<Item<T>>> {
         let empty = |state: &mut State<T>| state.items.is_empty() && !state.ended;
         let mut state = self.changed.wait_while(lock(&self.state), empty).unwrap_or_else(PoisonError::into_inner);
@@ -55,7 +55,7 @@ impl<T: Send + 'static> Inbox<T> {
         Some(taken.into_iter().map(|(_, item)| item).collect())
     }
 
-    /// The client is gone: what it wanted is wanted no more.
+    /// The client is gone: its work is dropped.
     pub fn is_abandoned(&self) -> bool {
         lock(&self.state).ended
     }
@@ -67,13 +67,13 @@ impl<T: Send + 'static> Inbox<T> {
     }
 
     /// Reads all that comes, until the client says goodbye or the connection ends. Gives back what it had no time for.
-    pub fn fill<E: Engine<Tensor = T>>(&self, engine: &E, reading: &mut Reading<Incoming>) -> Result<(), Error> {
-        let read = self.read(engine, reading);
+    pub fn fill<E: Executor<Tensor = T>>(&self, executor: &E, reading: &mut Reading<Incoming>) -> Result<(), Error> {
+        let read = self.read(executor, reading);
         let mut state = lock(&self.state);
         state.ended = true;
         let left = match &read {
             Ok(true) => VecDeque::new(),
-            // Nobody waits for what a client wanted that has died.
+            // The work of a dead client is dropped.
             _ => std::mem::take(&mut state.items),
         };
         drop(state);
@@ -82,13 +82,13 @@ impl<T: Send + 'static> Inbox<T> {
         read.map(|_| ())
     }
 
-    fn read<E: Engine<Tensor = T>>(&self, engine: &E, reading: &mut Reading<Incoming>) -> Result<bool, Error> {
+    fn read<E: Executor<Tensor = T>>(&self, executor: &E, reading: &mut Reading<Incoming>) -> Result<bool, Error> {
         while let Some((kind, body)) = reading.message(MOST_BYTES)? {
             let bytes = body.len() + OVERHEAD;
             match Request::read(kind, body)? {
                 Request::Bye => return Ok(true),
                 Request::Upload(announced) => {
-                    let arrived = arrive(engine, reading, &announced)?;
+                    let arrived = arrive(executor, reading, &announced)?;
                     self.put(bytes, Item::Arrived(announced.id, arrived));
                 }
                 request => self.put(bytes, Item::Request(request)),
@@ -113,16 +113,16 @@ impl<T: Send + 'static> Inbox<T> {
     }
 }
 
-/// Takes the bytes of a tensor; where there is no memory for it, they go nowhere.
-pub fn arrive<E: Engine>(
-    engine: &E,
+/// Takes the bytes of a tensor; without memory for it, they are discarded.
+pub fn arrive<E: Executor>(
+    executor: &E,
     reading: &mut Reading<Incoming>,
     announced: &Announced,
 ) -> Result<Result<E::Tensor, Failure>, Error> {
     let Some(bytes) = announced.dtype.bytes(&announced.shape) else {
         return Err(crate::error::Malformed("a tensor of no size").into());
     };
-    match engine.receive(announced.dtype, &announced.shape) {
+    match executor.receive(announced.dtype, &announced.shape) {
         Ok((tensor, mut memory)) => {
             memory.fill(|bytes, tell| reading.data(bytes, tell))?;
             Ok(Ok(tensor))

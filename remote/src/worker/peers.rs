@@ -1,10 +1,11 @@
 //! Tensors from worker to worker: one sends, the other one's session has been told to expect it.
 
 use super::inbox::arrive;
-use super::{Shared, answer, lock};
-use crate::client::{Target, greet};
-use crate::engine::Engine;
+use super::{Shared, answer};
+use crate::client::{Endpoint, greet};
 use crate::error::{Error, Failure, Malformed};
+use crate::executor::Executor;
+use crate::lock::lock;
 use crate::memory::Memory;
 use crate::message::{Announced, Answer, Copy, Key, Request, Welcome};
 use crate::socket::Socket;
@@ -67,7 +68,7 @@ impl<T> Mailbox<T> {
 }
 
 /// Serves another worker that sends tensors to a session.
-pub fn receive_tensors<E: Engine>(
+pub fn receive_tensors<E: Executor>(
     shared: &Shared<E>,
     key: &Key,
     mut reading: Reading<Incoming>,
@@ -79,7 +80,7 @@ pub fn receive_tensors<E: Engine>(
         answer(&mut writing, &Answer::Refused(reason.into()))?;
         return Err(Error::Refused(reason.into()));
     };
-    let about = shared.engine.about();
+    let about = shared.executor.about();
     let (device, host, torch) = (about.device, about.host, about.torch);
     let pid = std::process::id().into();
     let welcome = Welcome { session: *key, pid, device, host, torch, rank: about.rank };
@@ -88,7 +89,7 @@ pub fn receive_tensors<E: Engine>(
     while let Some((kind, body)) = reading.message(MOST_BYTES)? {
         match Request::read(kind, body)? {
             Request::Give(announced) => {
-                let tensor = arrive(&shared.engine, &mut reading, &announced)?;
+                let tensor = arrive(&shared.executor, &mut reading, &announced)?;
                 mailbox.put(announced.id, tensor);
                 answer(&mut writing, &Answer::Reply { request: announced.id, value: Value::None })?;
             }
@@ -104,7 +105,7 @@ type Connection = (Reading<Incoming>, Writing, Arc<Socket>);
 /// A session's connections to other workers.
 #[derive(Default)]
 pub struct Sending {
-    connections: HashMap<(Target, Key), Connection>,
+    connections: HashMap<(Endpoint, Key), Connection>,
 }
 
 impl Sending {
@@ -120,8 +121,8 @@ impl Sending {
             error => Failure::new("ConnectionError", format!("copy to {}: {error}", copy.address)),
         };
         let address = copy.address.parse().map_err(lost)?;
-        let target = Target { address, token: copy.token.clone(), certificate: copy.certificate.clone() };
-        let key = (target, copy.session);
+        let endpoint = Endpoint { address, token: copy.token.clone(), certificate: copy.certificate.clone() };
+        let key = (endpoint, copy.session);
         let mut connection = if let Some(connection) = self.connections.remove(&key) {
             connection
         } else {

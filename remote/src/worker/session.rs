@@ -1,11 +1,12 @@
 //! One client's session: does what the inbox has, in order.
 
+use super::Shared;
 use super::inbox::{Inbox, Item};
 use super::peers::{Mailbox, Sending};
 use super::tensors::{Slot, Tensors};
-use super::{Shared, lock};
-use crate::engine::{Engine, Produced};
 use crate::error::{Error, Failure};
+use crate::executor::{Executor, Produced};
+use crate::lock::lock;
 use crate::message::{Answer, Copy, Outputs, Request, Verb, Work};
 use crate::transport::{Incoming, Reading, Writing};
 use crate::value::{Meta, Value};
@@ -15,12 +16,12 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// So many messages are done before others get their turn, and before they are acknowledged.
+/// How many messages are done before other sessions get their turn, and before they are acknowledged.
 const TURN: usize = 64;
 /// No wait is longer than this, whatever a client says.
 const LONGEST_WAIT: Duration = Duration::from_secs(3600);
 
-struct Session<'a, E: Engine> {
+struct Session<'a, E: Executor> {
     shared: &'a Shared<E>,
     mailbox: &'a Mailbox<E::Tensor>,
     inbox: &'a Inbox<E::Tensor>,
@@ -37,7 +38,7 @@ struct Session<'a, E: Engine> {
 }
 
 /// Serves a client until it goes.
-pub fn run<E: Engine>(
+pub fn run<E: Executor>(
     shared: &Arc<Shared<E>>,
     number: u64,
     mailbox: &Arc<Mailbox<E::Tensor>>,
@@ -66,17 +67,17 @@ pub fn run<E: Engine>(
             *lock(&ended) = session.failed;
         }
     })?;
-    let filled = inbox.fill(&shared.engine, &mut reading);
+    let filled = inbox.fill(&shared.executor, &mut reading);
     let joined = executor.join();
     joined.map_err(|_| Error::Lost("a session of this worker has panicked".into()))?;
     let ended = std::mem::replace(&mut *lock(&ended), Ok(()));
     ended.and(filled)
 }
 
-impl<E: Engine> Session<'_, E> {
+impl<E: Executor> Session<'_, E> {
     fn work(&mut self) {
         let shared = self.shared;
-        shared.engine.enter(&mut || {
+        shared.executor.enter(&mut || {
             while let Some(items) = self.next() {
                 if let Err(error) = self.turn(items) {
                     self.failed = Err(error);
@@ -87,13 +88,13 @@ impl<E: Engine> Session<'_, E> {
             }
             self.tensors.clear();
             self.ops.clear();
-            shared.engine.ended(self.tensors.session());
+            shared.executor.ended(self.tensors.session());
         });
     }
 
     fn next(&self) -> Option<Vec<Item<E::Tensor>>> {
         let (mut items, inbox) = (None, self.inbox);
-        self.shared.engine.outside(&mut || items = inbox.take(TURN));
+        self.shared.executor.outside(&mut || items = inbox.take(TURN));
         items
     }
 
@@ -136,7 +137,7 @@ impl<E: Engine> Session<'_, E> {
     fn item(&mut self, item: Item<E::Tensor>) -> Result<(), Error> {
         let request = match item {
             Item::Arrived(id, tensor) => {
-                let tensor = tensor.and_then(|tensor| self.shared.engine.received(tensor));
+                let tensor = tensor.and_then(|tensor| self.shared.executor.received(tensor));
                 return self.keep(id, tensor);
             }
             Item::Request(request) => request,
@@ -154,7 +155,7 @@ impl<E: Engine> Session<'_, E> {
             Request::Fetch { request, id } => self.fetch(request, id),
             Request::Meta { request, id } => self.meta(request, id),
             Request::Sync { request } => {
-                let done = self.shared.engine.synchronize();
+                let done = self.shared.executor.synchronize();
                 self.reply(request, done.map(|()| Value::None))
             }
             Request::Copy(copy) => self.copy(&copy),
@@ -169,7 +170,7 @@ impl<E: Engine> Session<'_, E> {
         if index as usize != self.ops.len() || index > 1 << 16 {
             return Err(crate::error::Malformed("operations out of order").into());
         }
-        let found = self.shared.engine.resolve(&name);
+        let found = self.shared.executor.resolve(&name);
         self.ops.push((name, found));
         Ok(())
     }
@@ -184,7 +185,7 @@ impl<E: Engine> Session<'_, E> {
         let produced = match op {
             Ok(op) => self
                 .shared
-                .engine
+                .executor
                 .call(op, &work.args, &work.kwargs, &self.tensors, work.reply.is_some())
                 .and_then(|produced| counted(name, work, produced)),
             Err(failure) => Err(failure.clone()),
@@ -196,7 +197,7 @@ impl<E: Engine> Session<'_, E> {
         if let Some(poison) = self.poison(work) {
             return self.poisoned(work, poison);
         }
-        let produced = self.shared.engine.verb(verb, &work.args, &work.kwargs, &self.tensors);
+        let produced = self.shared.executor.verb(verb, &work.args, &work.kwargs, &self.tensors);
         self.produced(work, produced)
     }
 
@@ -209,7 +210,7 @@ impl<E: Engine> Session<'_, E> {
                 };
                 number(&mut produced.value, &work.outputs);
                 let answer = Answer::Reply { request, value: produced.value };
-                // A client never drops what it does not hear of.
+                // A client never drops a tensor that it does not know of.
                 if answer.write(&mut self.encoder).is_ok() {
                     self.put(&work.outputs, produced.tensors);
                 }
@@ -288,7 +289,7 @@ impl<E: Engine> Session<'_, E> {
         if let Some(message) = self.tensors.poison(id) {
             return self.answer(&Answer::Poisoned { request, message });
         }
-        let meta = self.tensors.tensor(id).and_then(|tensor| self.shared.engine.meta(tensor));
+        let meta = self.tensors.tensor(id).and_then(|tensor| self.shared.executor.meta(tensor));
         self.reply(request, meta.map(|meta| Value::Meta(Meta { id: Some(id), ..meta })))
     }
 
@@ -296,7 +297,7 @@ impl<E: Engine> Session<'_, E> {
         if let Some(message) = self.tensors.poison(id) {
             return self.answer(&Answer::Poisoned { request, message });
         }
-        let (meta, memory) = match self.tensors.tensor(id).and_then(|tensor| self.shared.engine.bytes(tensor)) {
+        let (meta, memory) = match self.tensors.tensor(id).and_then(|tensor| self.shared.executor.bytes(tensor)) {
             Ok(staged) => staged,
             Err(failure) => return self.answer(&Answer::Error { request, failure }),
         };
@@ -310,7 +311,7 @@ impl<E: Engine> Session<'_, E> {
             return Ok(());
         }
         let (mut sent, bytes, writing) = (Ok(()), memory.bytes(), &mut self.writing);
-        self.shared.engine.outside(&mut || sent = writing.data(bytes, |_| ()));
+        self.shared.executor.outside(&mut || sent = writing.data(bytes, |_| ()));
         self.heard(sent)
     }
 
@@ -318,10 +319,10 @@ impl<E: Engine> Session<'_, E> {
         let poison = self.tensors.poison(copy.id);
         let tensor = match poison {
             Some(_) => Err(Failure::new("RuntimeError", "the operation that makes the source of this copy has failed")),
-            None => self.tensors.tensor(copy.id).and_then(|tensor| self.shared.engine.bytes(tensor)),
+            None => self.tensors.tensor(copy.id).and_then(|tensor| self.shared.executor.bytes(tensor)),
         };
         let (mut sent, sending) = (Ok(()), &mut self.sending);
-        self.shared.engine.outside(&mut || sent = sending.send(copy, &tensor));
+        self.shared.executor.outside(&mut || sent = sending.send(copy, &tensor));
         // What poisons the source has been reported.
         let failed = sent.and(tensor.map(|_| ()));
         match failed {
@@ -334,9 +335,9 @@ impl<E: Engine> Session<'_, E> {
         let until = Instant::now() + Duration::from_millis(milliseconds).min(LONGEST_WAIT);
         let (mut tensor, mailbox, inbox) = (None, self.mailbox, self.inbox);
         let shared = self.shared;
-        shared.engine.outside(&mut || tensor = Some(mailbox.take(id, until, || inbox.is_abandoned())));
+        shared.executor.outside(&mut || tensor = Some(mailbox.take(id, until, || inbox.is_abandoned())));
         let nothing = || Err(Failure::new("RuntimeError", "nothing has come"));
-        let tensor = tensor.unwrap_or_else(nothing).and_then(|tensor| shared.engine.received(tensor));
+        let tensor = tensor.unwrap_or_else(nothing).and_then(|tensor| shared.executor.received(tensor));
         self.keep(id, tensor)
     }
 }

@@ -1,4 +1,4 @@
-//! An engine of its own for these tests: vectors of float32, and a few operations on them.
+//! An executor of its own for these tests: vectors of float32, and a few operations on them.
 #![allow(dead_code, missing_docs, reason = "each test uses a part of this")]
 #![allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap, reason = "the numbers are small")]
 
@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 use symm_remote::address::Address;
-use symm_remote::client::{Client, Outcome, Target};
-use symm_remote::engine::{About, Engine, Produced};
+use symm_remote::client::{Client, Endpoint, Outcome};
 use symm_remote::error::Failure;
+use symm_remote::executor::{About, Executor, Produced};
 use symm_remote::memory::Memory;
 use symm_remote::message::{Announced, Outputs, Request, Verb, Work};
 use symm_remote::value::{Dtype, Meta, Value};
@@ -45,7 +45,7 @@ pub fn float() -> Dtype {
     Dtype::named("float32").unwrap()
 }
 
-impl Engine for Vectors {
+impl Executor for Vectors {
     type Tensor = Arc<Vector>;
     type Op = String;
 
@@ -156,25 +156,25 @@ impl Engine for Vectors {
 
 /// A worker at a unix socket in this folder, with what it logs.
 pub fn worker(folder: &Path, name: &str) -> (Worker<Vectors>, Vectors) {
-    let engine = Vectors::default();
-    let log = engine.log.clone();
+    let executor = Vectors::default();
+    let log = executor.log.clone();
     let options = Options {
         listen: Address::Unix(folder.join(name)),
         token: None,
         identity: None,
         log: Box::new(move |line| log.lock().unwrap().push(line.into())),
     };
-    (Worker::start(engine.clone(), options).unwrap(), engine)
+    (Worker::start(executor.clone(), options).unwrap(), executor)
 }
 
 pub fn connect(address: &Address) -> Client {
-    let target = Target { address: address.clone(), token: None, certificate: None };
-    Client::connect(target, Duration::from_secs(10)).unwrap()
+    let endpoint = Endpoint { address: address.clone(), token: None, certificate: None };
+    Client::connect(endpoint, Duration::from_secs(10)).unwrap()
 }
 
 /// Whether this has been logged.
-pub fn logged(engine: &Vectors, text: &str) -> bool {
-    engine.log.lock().unwrap().iter().any(|line| line.contains(text))
+pub fn logged(executor: &Vectors, text: &str) -> bool {
+    executor.log.lock().unwrap().iter().any(|line| line.contains(text))
 }
 
 /// Waits until it is true, at most a minute.

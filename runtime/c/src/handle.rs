@@ -1,4 +1,4 @@
-//! Handles: numbers in place of pointers, and what they stand for.
+//! Handles: numbers in place of pointers, and their values.
 //!
 //! None is given twice. So one that is gone, or of something else, is refused, and what a call of another thread still
 //! uses stays until that has returned.
@@ -23,12 +23,12 @@ struct Entry {
     process: u32,
 }
 
-struct Table {
+struct Handles {
     last: usize,
     known: BTreeMap<usize, Entry>,
 }
 
-static TABLE: Mutex<Table> = Mutex::new(Table { last: 0, known: BTreeMap::new() });
+static HANDLES: Mutex<Handles> = Mutex::new(Handles { last: 0, known: BTreeMap::new() });
 
 /// What a handle stands for.
 pub(crate) struct Held<T>(T);
@@ -46,14 +46,14 @@ impl<T> Deref for Held<T> {
 }
 
 /// The table, which no fork leaves locked in a child.
-fn table() -> MutexGuard<'static, Table> {
+fn handles() -> MutexGuard<'static, Handles> {
     static ONCE: Once = Once::new();
     // SAFETY: the handlers lock and unlock on the thread that forks. Without memory for them, a child that is made
     // while another thread is in the table would wait for that.
     ONCE.call_once(|| unsafe {
         pthread_atfork(Some(before_fork), Some(after_fork), Some(after_fork));
     });
-    TABLE.lock().unwrap_or_else(PoisonError::into_inner)
+    HANDLES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 unsafe extern "C" {
@@ -65,15 +65,15 @@ unsafe extern "C" {
 }
 
 /// The lock during a fork.
-struct Forks(UnsafeCell<Option<MutexGuard<'static, Table>>>);
+struct Forks(UnsafeCell<Option<MutexGuard<'static, Handles>>>);
 
-// SAFETY: whoever uses it holds the lock that is in it.
+// SAFETY: its user holds the lock in it.
 unsafe impl Sync for Forks {}
 
 static FORKS: Forks = Forks(UnsafeCell::new(None));
 
 extern "C" fn before_fork() {
-    let table = TABLE.lock().unwrap_or_else(PoisonError::into_inner);
+    let table = HANDLES.lock().unwrap_or_else(PoisonError::into_inner);
     // SAFETY: this thread holds the lock.
     unsafe { *FORKS.0.get() = Some(table) };
 }
@@ -92,7 +92,7 @@ pub(crate) unsafe fn hand_over<T: Send + 'static>(place: *mut *mut T, value: T) 
     if place.is_null() {
         return Err(invalid("the place for the result is null"));
     }
-    let mut table = table();
+    let mut table = handles();
     table.last += STEP;
     let handle = table.last;
     table.insert(handle, value);
@@ -102,7 +102,7 @@ pub(crate) unsafe fn hand_over<T: Send + 'static>(place: *mut *mut T, value: T) 
     Ok(())
 }
 
-impl Table {
+impl Handles {
     fn insert<T: Send + 'static>(&mut self, handle: usize, value: T) {
         let entry = Entry { value: Arc::new(Held(value)), process: std::process::id() };
         self.known.insert(handle, entry);
@@ -123,7 +123,7 @@ fn refused<T>(handle: *const T, what: &str) -> Error {
 
 /// What a handle stands for.
 pub(crate) fn find<T: Send + 'static>(handle: *const T, what: &str) -> Result<Arc<Held<T>>, Error> {
-    let found = table().find(handle).map(|(_, value)| value);
+    let found = handles().find(handle).map(|(_, value)| value);
     found.ok_or_else(|| refused(handle, what))
 }
 
@@ -133,7 +133,7 @@ pub(crate) fn give_up<T: Send + 'static>(
     what: &str,
     end: impl FnOnce(T) -> Result<(), (Error, Option<T>)>,
 ) -> Result<(), Error> {
-    let mut entries = table();
+    let mut entries = handles();
     let (process, value) = {
         let (entry, value) = entries.find(handle).ok_or_else(|| refused(handle, what))?;
         (entry.process, value)
@@ -148,7 +148,7 @@ pub(crate) fn give_up<T: Send + 'static>(
     let Some(Held(value)) = Arc::into_inner(value) else { return Ok(()) };
     end(value).map_err(|(error, stays)| {
         if let Some(value) = stays {
-            table().insert(handle as usize, value);
+            handles().insert(handle as usize, value);
         }
         error
     })
@@ -156,7 +156,7 @@ pub(crate) fn give_up<T: Send + 'static>(
 
 /// Ends a handle. Nothing for one that is null or gone.
 pub(crate) fn destroy<T: Send + 'static>(handle: *mut T, before: impl FnOnce(&T)) {
-    let mut entries = table();
+    let mut entries = handles();
     let Some(value) = entries.find(handle).map(|(_, value)| value) else { return };
     entries.known.remove(&(handle as usize));
     drop(entries);

@@ -86,7 +86,7 @@ impl Status {
     }
 }
 
-/// A call that the caller has made wrongly.
+/// An invalid call.
 fn invalid(what: impl Into<String>) -> Error {
     Error::Program(what.into())
 }
@@ -100,7 +100,7 @@ fn call(body: impl FnOnce() -> Result<(), Error>) -> c_int {
         Err(panic) => (Status::Internal, format!("panicked: {}; this is a fault of symm", said(&*panic))),
     };
     let text: Vec<u8> = text.bytes().filter(|byte| *byte != 0).collect();
-    // There are no zero bytes left.
+    // No zero bytes are left.
     let text = CString::new(text).unwrap_or_default();
     let kept = LAST_ERROR.try_with(|last| *last.borrow_mut() = text.clone());
     if kept.is_err() {
@@ -127,7 +127,7 @@ unsafe fn store<T>(place: *mut T, value: T) -> Result<(), Error> {
     Ok(())
 }
 
-/// What a pointer of the caller points to.
+/// The value that a caller's pointer points to.
 ///
 /// # Safety
 /// `pointer` is null or valid.
@@ -146,7 +146,7 @@ unsafe fn text<'a>(text: *const c_char, what: &str) -> Result<&'a str, Error> {
     unsafe { CStr::from_ptr(text) }.to_str().map_err(|_| invalid(format!("{what} is not in UTF-8")))
 }
 
-/// Refuses what no memory has.
+/// Refuses sizes that no memory has.
 fn check_size(size: usize, what: &str) -> Result<(), Error> {
     match isize::try_from(size) {
         Ok(_) => Ok(()),
@@ -167,7 +167,7 @@ unsafe fn bytes<'a>(data: *const u8, bytes: usize, what: &str) -> Result<&'a [u8
     unsafe { borrow(data, what).map(|data| std::slice::from_raw_parts(data, bytes)) }
 }
 
-/// Likewise, for writes.
+/// The same, for writes.
 ///
 /// # Safety
 /// `data` is valid for reads and writes of `bytes` bytes that nobody else uses.

@@ -214,7 +214,7 @@ static void after_the_end(void) {
   OK(symm_barrier(next.rank));
   symm_abandon(next.rank);
   symm_abandon(next.rank);
-  FAILS(symm_stream_barrier(next.stream), SYMM_STOPPED, "rank 0 left the run without saying so");
+  FAILS(symm_stream_barrier(next.stream), SYMM_STOPPED, "rank 0 was dropped without leaving the run");
 }
 
 static void after_a_failure(void) {
@@ -222,11 +222,11 @@ static void after_a_failure(void) {
   OK(symm_join_threads(&OPTIONS, 2, ranks));
   struct all it = of(ranks[0]);
   symm_abandon(ranks[1]);
-  all_fail(it, SYMM_STOPPED, SYMM_STOPPED, "rank 1 left the run without saying so");
+  all_fail(it, SYMM_STOPPED, SYMM_STOPPED, "rank 1 was dropped without leaving the run");
   symm_rank_info info;
   OK(symm_get_info(it.rank, &info));
   CHECK(info.num_ranks == 2);
-  FAILS(symm_leave(it.rank), SYMM_STOPPED, "rank 1 left");
+  FAILS(symm_leave(it.rank), SYMM_STOPPED, "rank 1 was dropped");
   FAILS(symm_leave(it.rank), SYMM_INVALID, "the rank is gone");
   symm_stream_destroy(it.stream);
   symm_event_destroy(it.event);
@@ -259,7 +259,7 @@ static void on_two_threads(void) {
   symm_abandon(ranks[0]);
   CHECK(met(waits) == SYMM_STOPPED);
   FAILS(symm_barrier(ranks[0]), SYMM_INVALID, "the rank is gone");
-  FAILS(symm_leave(ranks[1]), SYMM_STOPPED, "rank 0 left");
+  FAILS(symm_leave(ranks[1]), SYMM_STOPPED, "rank 0 was dropped");
 
   /* Both leave at once: one of them does. */
   OK(symm_join_threads(&OPTIONS, 1, ranks));
@@ -273,7 +273,7 @@ static symm_rank *asker;
 static atomic_int answers;
 static int asks(void) {
   if (atomic_load(&answers)) return 0;
-  FAILS(symm_barrier(asker), SYMM_INVALID, "is in another call already");
+  FAILS(symm_barrier(asker), SYMM_INVALID, "is already in a call for rank");
   FAILS(symm_leave(asker), SYMM_INVALID, "the rank is in another call");
   symm_rank_info info;
   OK(symm_get_info(asker, &info));
@@ -300,8 +300,8 @@ static void within_a_call(void) {
 static void calls(const void *const *args, const symm_coords *at) {
   symm_rank *rank = *(symm_rank *const *)args[0];
   (void)at;
-  FAILS(symm_barrier(rank), SYMM_INVALID, "is in another call already");
-  FAILS(symm_leave(rank), SYMM_INVALID, "is in another call already");
+  FAILS(symm_barrier(rank), SYMM_INVALID, "is already in a call for rank");
+  FAILS(symm_leave(rank), SYMM_INVALID, "is already in a call for rank");
 }
 
 static void within_a_kernel(void) {
@@ -358,12 +358,12 @@ static void at_an_end(void *unused) {
   struct all none = {0};
   all_fail(none, SYMM_INVALID, SYMM_INVALID, "is null");
   FAILS(symm_barrier(ranks_at_the_end[1]), SYMM_INVALID, "the rank is gone");
-  FAILS(symm_barrier(ranks_at_the_end[0]), SYMM_STOPPED, "rank 1 left the run without saying so");
+  FAILS(symm_barrier(ranks_at_the_end[0]), SYMM_STOPPED, "rank 1 was dropped without leaving the run");
 }
 
 static void at_the_end(void) {
   at_an_end(NULL);
-  FAILS(symm_leave(ranks_at_the_end[0]), SYMM_STOPPED, "rank 1 left");
+  FAILS(symm_leave(ranks_at_the_end[0]), SYMM_STOPPED, "rank 1 was dropped");
   FAILS(symm_leave(ranks_at_the_end[0]), SYMM_INVALID, "the rank is gone");
   printf("ended\n");
 }

@@ -77,7 +77,7 @@ static void addresses(symm_rank *rank, const symm_rank_info *me) {
   CHECK(words[3] == 103);
   FAILS(symm_broadcast(rank, 7, words, sizeof words), SYMM_INVALID, "rank 7 out of range");
   OK(symm_free(rank, data));
-  FAILS(symm_free(rank, data), SYMM_INVALID, "no allocation starts at");
+  FAILS(symm_free(rank, data), SYMM_INVALID, "where no allocation starts");
   OK(symm_free(rank, NULL));
 }
 
@@ -183,8 +183,8 @@ static void *go(void *handle) {
     symm_abandon(handle);
     return NULL;
   }
-  FAILS(symm_barrier(handle), SYMM_STOPPED, "rank 1 left the run without saying so");
-  FAILS(symm_leave(handle), SYMM_STOPPED, "rank 1 left");
+  FAILS(symm_barrier(handle), SYMM_STOPPED, "rank 1 was dropped without leaving the run");
+  FAILS(symm_leave(handle), SYMM_STOPPED, "rank 1 was dropped");
   return NULL;
 }
 

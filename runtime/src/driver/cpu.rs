@@ -11,7 +11,9 @@ use super::pool::Pool;
 use super::{Driver, Own};
 use crate::agent::Agent;
 use crate::collective;
+use crate::control::ENGINE_ID_WORDS;
 use crate::control::MAX_BLOCKS;
+use crate::engine::nvshmem::Nvshmem;
 use crate::error::Error;
 use crate::heap::HeapMap;
 use crate::launch::Launch;
@@ -26,7 +28,7 @@ use crate::world::World;
 pub(crate) struct Cpu {
     /// The threads of each rank.
     pools: Mutex<HashMap<u32, Arc<Pool>>>,
-    /// Where each rank's context table is.
+    /// The address of each rank's context table.
     tables: Mutex<HashMap<u32, u64>>,
 }
 
@@ -55,6 +57,16 @@ impl Driver for Cpu {
         _identities: &[Option<Identity>],
     ) -> Result<HeapMap, Error> {
         HeapMap::map(heaps, size)
+    }
+
+    fn map_engine(
+        &self,
+        _: Nvshmem,
+        _: (u32, u32, u64),
+        _: [u64; ENGINE_ID_WORDS],
+        _: &dyn Fn(u32) -> bool,
+    ) -> Result<HeapMap, Error> {
+        Err(Error::Unsupported { what: "NVSHMEM", driver: "cpu", mend: "use the driver cuda" })
     }
 
     fn identity(&self, _rank: u32) -> Option<Identity> {
@@ -111,7 +123,7 @@ impl Driver for Cpu {
 
     fn load(&self, _agent: &Agent, _code: &DeviceCode) -> Result<Module, Error> {
         Err(Error::Unsupported {
-            what: "modules to load",
+            what: "loadable modules",
             driver: "cpu",
             mend: "kernels are functions of this process there (Kernel::host, symm_kernel_host)",
         })
@@ -133,7 +145,7 @@ impl Driver for Cpu {
     }
 
     fn trace_failed(&self, _world: &World, _sink: &Sink) {
-        // Its kernels record where they run, in the sink.
+        // CPU kernels record into the sink as they run.
     }
 
     fn finish(&self, rank: u32, failed: bool) {

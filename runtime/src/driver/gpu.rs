@@ -1,7 +1,7 @@
 //! GPUs: heaps are device memory that is shared through file descriptors, each block runs on a device.
 //!
-//! Rank r uses device r modulo the number of devices, so several ranks may share one. Everything of a vendor is behind
-//! [`Api`]; what is here is the same for all.
+//! Rank r uses device r modulo the number of devices, so several ranks may share one. [`Api`] hides each vendor's
+//! library; this file is the same for all vendors.
 
 #[expect(unsafe_code, reason = "copies and launches take pointers that the caller answers for")]
 pub(crate) mod api;
@@ -27,12 +27,13 @@ mod trace;
 use std::collections::HashMap;
 use std::ffi::CString;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, TryLockError};
+use std::sync::{Arc, Mutex, OnceLock, TryLockError};
 use std::time::{Duration, Instant};
 
 use self::api::{Api, Before, DeviceInfo, Function, Identity, Module, Ordinal, Stream};
 use self::report::{Report, Sites};
 use self::trace::Tracing;
+use crate::engine::nvshmem::{self, Nvshmem};
 use crate::error::Error;
 use crate::heap::Meanwhile;
 use crate::lock::lock;
@@ -41,9 +42,9 @@ use symm_abi::kernel::parts;
 use symm_abi::site::SITES;
 use symm_abi::table;
 
-/// How long to poll for the end of a kernel or a copy without giving up the core.
+/// How long to poll for the end of a kernel or a copy before yielding the core.
 const SPIN: Duration = Duration::from_micros(200);
-/// How long a look at a device may take while kernels run: what cannot be seen is not worth more.
+/// How long reading a device may take while kernels run; later, the report does without.
 const LOOKS_FOR: Duration = Duration::from_secs(1);
 /// The longest sleep between two polls.
 const LONGEST_SLEEP: Duration = Duration::from_micros(500);
@@ -67,13 +68,15 @@ pub(crate) struct Shared {
     api: Arc<dyn Api>,
     devices: Vec<DeviceInfo>,
     code: Vec<DeviceCode>,
+    /// What reaches far ranks, if anything does.
+    engine: OnceLock<Arc<Nvshmem>>,
     local: Mutex<HashMap<u32, Arc<Local>>>,
-    /// Heaps that are not mapped but opened: where they are.
+    /// The addresses of heaps that are opened, not mapped.
     plain: Mutex<HashMap<u32, (Ordinal, u64)>>,
-    /// Whether another process may have those open.
+    /// Whether another process may have them open.
     lent: AtomicBool,
     loaded: Mutex<HashMap<Ordinal, Vec<Arc<Loaded>>>>,
-    /// Held while code is loaded, so that the same code is loaded once. Whoever only looks for some does not take it.
+    /// Held while code is loaded, so that the same code is loaded once. Looking code up does not take it.
     loading: Mutex<()>,
 }
 
@@ -81,22 +84,22 @@ pub(crate) struct Shared {
 #[derive(Debug)]
 struct Local {
     device: Ordinal,
-    /// Launches and copies, one after the other.
+    /// Launches and copies, in order.
     stream: Stream,
-    /// The context table in device memory; 0 before there is one.
+    /// The context table in device memory; 0 before it exists.
     table: u64,
     /// The context table in host memory, which host code passes to launches.
     host_table: u64,
     report: Report,
     barrier: Option<Function>,
-    /// Where the run is traced and the kernels record.
+    /// Present when the run is traced and the kernels record.
     tracing: Option<Tracing>,
 }
 
 /// A `gpu.module` on a device.
 #[derive(Debug)]
 struct Loaded {
-    /// What it was loaded from.
+    /// The code that it was loaded from.
     code: DeviceCode,
     module: Module,
     sites: Sites,
@@ -105,8 +108,8 @@ struct Loaded {
 impl Gpu {
     pub(crate) fn new(api: Arc<dyn Api>, code: Vec<DeviceCode>) -> Result<Self, Error> {
         let devices = api.devices()?;
-        let (local, plain, lent, loaded, loading) = Default::default();
-        Ok(Self(Arc::new(Shared { api, devices, code, local, plain, lent, loaded, loading })))
+        let (engine, local, plain, lent, loaded, loading) = Default::default();
+        Ok(Self(Arc::new(Shared { api, devices, code, engine, local, plain, lent, loaded, loading })))
     }
 }
 
@@ -146,7 +149,8 @@ impl Shared {
         Ok(())
     }
 
-    /// Loads code on a device, or finds it loaded. Before anything runs there is best: loading may wait for kernels.
+    /// Loads code on a device, unless it is already loaded. Best done before anything runs: loading may wait for
+    /// kernels.
     fn load(&self, device: Ordinal, code: &DeviceCode, meanwhile: Meanwhile<'_>) -> Result<Module, Error> {
         let known = || {
             let same = |known: &&Arc<Loaded>| known.code.module == code.module && known.code.image == code.image;
@@ -159,7 +163,7 @@ impl Shared {
             match self.loading.try_lock() {
                 Ok(loads) => break loads,
                 Err(TryLockError::Poisoned(poisoned)) => break poisoned.into_inner(),
-                // Who loads may wait for its device.
+                // Loading may wait for the device.
                 Err(TryLockError::WouldBlock) => std::thread::sleep(LONGEST_SLEEP),
             }
             meanwhile(true)?;
@@ -169,8 +173,11 @@ impl Shared {
         }
         image::is_whole(code)?;
         let module = self.api.load(&code.image)?;
+        if let Some(engine) = self.engine.get().filter(|_| contains(&code.image, nvshmem::STATE)) {
+            engine.prepare(module.0)?;
+        }
         let sites = self.sites(module, code, meanwhile).inspect_err(|error| {
-            // After a failure a kernel may never end, for which this would wait.
+            // After a failure this could wait for a kernel that never ends.
             if !matches!(error, Error::Stopped { .. } | Error::Interrupted { .. }) {
                 self.api.unload(module);
             }
@@ -180,15 +187,15 @@ impl Shared {
         Ok(module)
     }
 
-    /// What a module's checks say.
+    /// The messages of a module's checks.
     fn sites(&self, module: Module, code: &DeviceCode, meanwhile: Meanwhile<'_>) -> Result<Sites, Error> {
-        // Only asked for where it is: compute-sanitizer counts a question without an answer as an error.
+        // Only queried where it exists: compute-sanitizer counts a failed query as an error.
         let name = CString::new(SITES).expect("a symbol");
-        let has_sites = code.image.windows(SITES.len()).any(|bytes| bytes == SITES.as_bytes());
+        let has_sites = contains(&code.image, SITES);
         let Some((address, bytes)) = has_sites.then(|| self.api.global(module, &name)).flatten() else {
             return Ok(Sites::default());
         };
-        // Not the rank's, in which a kernel may wait for what comes after this.
+        // Not the rank's stream, where a kernel may wait for what comes after this.
         let stream = self.api.create_stream()?;
         let mut text = vec![0_u8; bytes];
         // SAFETY: the global has this many bytes, and so has the vector, which outlives the copy or is leaked.
@@ -209,7 +216,7 @@ impl Shared {
         self.api.function(self.load(device, &code, &mut |_| Ok(()))?, c"symm_barrier").map(Some)
     }
 
-    /// Gives a rank what its launches need.
+    /// Creates what a rank's launches need.
     fn prepare(&self, local: &mut Local, table: &[i64], trace: bool) -> Result<(), Error> {
         for code in &self.code {
             self.load(local.device, code, &mut |_| Ok(()))?;
@@ -220,9 +227,13 @@ impl Shared {
         let records = local.tracing.as_ref().map_or(0, |tracing| tracing.buffer);
         let mut more = [0; table::EXTENSION_WORDS];
         (more[table::FAULT], more[table::TRACE]) = (local.report.address(), records);
-        let words: Vec<i64> = table.iter().copied().chain(more.map(u64::cast_signed)).collect();
+        // Where an engine reaches some ranks, words follow that say which.
+        let bases = table::HEADER_WORDS + usize::try_from(table[table::NUM_RANKS]).expect("as many as heaps");
+        let reach = table.iter().skip(bases + table::EXTENSION_WORDS).copied();
+        let words: Vec<i64> = table[..bases].iter().copied().chain(more.map(u64::cast_signed)).chain(reach).collect();
         let bytes = size_of_val(words.as_slice());
-        local.table = match self.table_in_heap(table) {
+        let in_heap = self.table_in_heap(table).filter(|_| self.engine.get().is_none());
+        local.table = match in_heap {
             Some(place) => place,
             None => self.api.alloc(bytes as u64, local.stream)?,
         };
@@ -239,9 +250,9 @@ impl Shared {
         self.api.maps().then_some(base + TABLE_OFFSET)
     }
 
-    /// Gives back what a rank has, on its device.
+    /// Frees what a rank has on its device.
     fn let_go(&self, local: &Local) {
-        if local.table != 0 && !self.api.maps() {
+        if local.table != 0 && (!self.api.maps() || self.engine.get().is_some()) {
             // Whatever fails here has failed before, and the process ends.
             let _ = self.api.free(local.table, local.stream);
         }
@@ -288,7 +299,12 @@ impl Drop for Shared {
     }
 }
 
-/// For [`Shared::drain`]: goes on for as long as a look may take.
+/// Whether code has a symbol.
+fn contains(image: &[u8], symbol: &str) -> bool {
+    image.windows(symbol.len()).any(|bytes| bytes == symbol.as_bytes())
+}
+
+/// For [`Shared::drain`]: an error once a look has taken too long.
 fn for_a_look() -> impl FnMut(bool) -> Result<(), Error> {
     let end = Instant::now() + LOOKS_FOR;
     let late = || Error::Program("the device does not answer".to_owned());

@@ -1,4 +1,4 @@
-//! Which limit a thread has met that could not be started: the system says only that there is one.
+//! Which limit kept a thread from being started: the system only says that there is one.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -6,10 +6,10 @@ use std::path::Path;
 
 use super::thread::MAPPINGS;
 
-/// From this share of a limit on it counts as met: other processes take and give back threads meanwhile.
+/// From this share of a limit on, it counts as reached: other processes start and end threads meanwhile.
 const NEARLY: (u64, u64) = (98, 100);
 
-/// What a process has of something, and may have.
+/// How much of a resource is used, and its limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Use {
     has: Option<u64>,
@@ -17,7 +17,7 @@ struct Use {
 }
 
 impl Use {
-    /// Whether so many more do not fit.
+    /// Whether this many more do not fit.
     fn is_too_little_for(self, more: u64) -> bool {
         self.has.zip(self.most).is_some_and(|(has, most)| has.saturating_add(more) > most)
     }
@@ -32,23 +32,24 @@ impl Use {
 #[derive(Debug)]
 struct Limits {
     mappings: Use,
-    /// Threads of all processes, of which each has a number.
+    /// Threads of all processes: each has a number.
     numbers: Use,
     all: Use,
     /// Threads of a control group.
     group: Use,
     /// Threads of this user, except for root.
     user: Use,
-    /// Bytes of addresses.
+    /// Bytes of address space.
     addresses: Use,
 }
 
-/// The limits that are met, or else all that there are, with what mends it.
+/// The limits that are reached, or else all limits, with the way to raise them.
 pub(super) fn met(started: usize) -> String {
     Limits::now().describe(started)
 }
 
-/// Why so many threads more, of all ranks of this system, cannot be started; `None` if nothing is known to forbid it.
+/// Why this many more threads, of all ranks of this system, cannot be started; `None` if no limit is known to forbid
+/// it.
 pub(super) fn refusal(more: u64) -> Option<String> {
     Limits::now().refuse(more)
 }
@@ -57,11 +58,11 @@ fn number(path: impl AsRef<Path>) -> Option<u64> {
     fs::read_to_string(path).ok()?.trim().parse().ok()
 }
 
-/// The control group with the least room of those that this process is in.
+/// Of the control groups of this process, the one with the least room.
 fn group() -> Use {
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     let of = |line: &str| {
-        // `0::/path`, or, of the first version, `7:pids:/path`.
+        // `0::/path`, or in version 1 `7:pids:/path`.
         let (root, path) = match line.splitn(3, ':').collect::<Vec<_>>()[..] {
             [_, "", path] => ("/sys/fs/cgroup", path),
             [_, "pids", path] => ("/sys/fs/cgroup/pids", path),
@@ -75,7 +76,7 @@ fn group() -> Use {
     groups.lines().flat_map(of).min_by_key(room).unwrap_or(Use { has: None, most: None })
 }
 
-/// The threads of this user, who is not root.
+/// The threads of this user, unless it is root.
 fn user() -> Use {
     let user = rustix::process::geteuid();
     let most = rustix::process::getrlimit(rustix::process::Resource::Nproc).current;
@@ -84,7 +85,7 @@ fn user() -> Use {
     }
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
     let mine = processes.filter(|process| process.metadata().is_ok_and(|found| found.uid() == user.as_raw()));
-    // A folder has two links, and one for each folder in it.
+    // A directory has two links, and one more for each directory in it.
     let threads = mine.filter_map(|process| Some(fs::metadata(process.path().join("task")).ok()?.nlink() - 2));
     Use { has: Some(threads.sum()), most }
 }
@@ -121,7 +122,7 @@ impl Limits {
         let (usage, whose) = limits.into_iter().find(|(usage, _)| usage.is_too_little_for(more))?;
         let (has, most) = usage.has.zip(usage.most)?;
         Some(format!(
-            "the ranks of this system want {more} more, where there are {has} of at most {most} threads {whose}"
+            "the ranks of this system need {more} more threads, and {has} of at most {most} threads {whose} are in use"
         ))
     }
 
@@ -142,7 +143,7 @@ impl Limits {
         let said = known.into_iter().filter(|(met, _)| *met || !is_met).map(|(_, text)| text);
         let said: Vec<_> = said.collect();
         let which = if is_met { "a limit is reached" } else { "one of these limits is reached" };
-        format!("each block is a thread, and a rank has {started} of its own; {which}: {}", said.join("; "))
+        format!("each block is a thread, and a rank has started {started}; {which}: {}", said.join("; "))
     }
 }
 
@@ -167,7 +168,7 @@ mod tests {
         let met = Limits { numbers: Use { has: Some(32_700), most: Some(32_768) }, ..limits() };
         assert_eq!(
             met.describe(7),
-            "each block is a thread, and a rank has 7 of its own; a limit is reached: 32700 of at most 32768 threads \
+            "each block is a thread, and a rank has started 7; a limit is reached: 32700 of at most 32768 threads \
              of this system (kernel.pid_max)"
         );
     }
@@ -186,8 +187,8 @@ mod tests {
         let little = Limits { group: Use { has: Some(900), most: Some(1000) }, ..limits() };
         assert_eq!(
             little.refuse(101).unwrap(),
-            "the ranks of this system want 101 more, where there are 900 of at most 1000 threads of this control group \
-             (pids.max)"
+            "the ranks of this system need 101 more threads, and 900 of at most 1000 threads of this control group \
+             (pids.max) are in use"
         );
         assert_eq!(little.refuse(100), None);
         assert!(limits().refuse(32_764).is_some_and(|why| why.contains("10 of at most 32768")), "{:?}", limits());

@@ -1,5 +1,5 @@
-//! The threads that run a rank's blocks. Blocks wait for each other, so each has a thread of its own; the host thread,
-//! which waits for them anyway, runs the first.
+//! The threads that run a rank's blocks. Blocks wait for each other, so each has its own thread; the host thread, which
+//! waits for them anyway, runs the first.
 
 use std::ffi::c_void;
 use std::io;
@@ -21,11 +21,11 @@ use symm_abi::kernel::{Coords, KernelFn};
 
 /// Stack of a block, in bytes. The system gives it pages only as they are touched.
 const STACK: usize = 1 << 20;
-/// With fewer threads to start the system's limits are not looked at first.
+/// Below this many threads to start, the system's limits are not checked first.
 const MANY: u32 = 64;
 /// Polls for the end of the last block before the host thread parks.
 const SPINS: u32 = 1000;
-/// The longest sleep of a joined rank between two looks whether the run has failed.
+/// The longest sleep of a joined rank between two checks whether the run has failed.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// One rank's threads.
@@ -45,7 +45,7 @@ struct Worker {
 #[derive(Debug, Default)]
 struct Mailbox {
     order: Mutex<Option<Order>>,
-    /// The thread, for who has put in an order; there before it looks for the first.
+    /// The thread, to be woken after an order was put in; set before it looks for its first.
     reader: OnceLock<std::thread::Thread>,
 }
 
@@ -138,10 +138,10 @@ impl Pool {
     }
 }
 
-/// Starts so many threads more, or none if the system has no room for them and for what other ranks are starting.
+/// Starts this many more threads, or none if the system has no room for them and for those that other ranks start.
 fn start(agent: &Agent, launch: &Launch<'_>, workers: &mut Vec<Worker>, wanted: u32) -> Result<(), Error> {
     let mine = &agent.area().wanted.0;
-    // In this order: of ranks that start threads at once, the last sees what all want.
+    // In this order: of ranks that start threads at once, the last sees the demand of all.
     mine.store(wanted, Ordering::SeqCst);
     if wanted >= MANY {
         let all = agent.world.control.areas().iter().map(|area| u64::from(area.wanted.0.load(Ordering::SeqCst))).sum();
@@ -171,14 +171,14 @@ impl Worker {
 
     fn send(&self, order: Order) {
         *lock(&self.mailbox.order) = Some(order);
-        // One that is not there yet looks before it sleeps.
+        // A thread that has not started yet looks before it sleeps.
         if let Some(reader) = self.mailbox.reader.get() {
             reader.unpark();
         }
     }
 }
 
-/// Why there are no more than so many threads.
+/// Why there are only this many threads.
 fn no_thread(answer: &io::Error, started: usize) -> Error {
     Error::Program(format!("could not start a thread for a block: {answer}; {}; launch fewer blocks", met(started)))
 }

@@ -1,6 +1,6 @@
-//! Threads for blocks, of which there may be thousands. A thread of the standard library has a second stack for
-//! handlers of signals in a mapping of its own, with a guard of its own: four mappings, of which a process may have 65
-//! 530. Here that stack is a part of the first, and a thread has two.
+//! Threads for blocks, of which there may be thousands. A thread of the standard library has a second stack for signal
+//! handlers, which has its own mapping and guard: four mappings in all, and a process may have 65 530. Here that stack
+//! is a part of the first, and a thread has two mappings.
 
 use std::ffi::c_void;
 use std::io;
@@ -10,7 +10,7 @@ use std::ptr;
 
 /// Mappings of a thread: its stack, and the guard below.
 pub(super) const MAPPINGS: u64 = 2;
-/// Bytes of the stack for handlers of signals: one that reports a fault, with the registers of any processor.
+/// Bytes of the stack for signal handlers: enough to report a fault, with the registers of any processor.
 const HANDLER_STACK: usize = 32 << 10;
 
 /// A thread that has been started.
@@ -21,7 +21,7 @@ pub(super) struct Thread(libc::pthread_t);
 type Body = Box<dyn FnOnce() + Send>;
 
 impl Thread {
-    /// Starts a thread with so many bytes of stack.
+    /// Starts a thread with this many bytes of stack.
     pub(super) fn start(name: &str, stack: usize, body: impl FnOnce() + Send + 'static) -> io::Result<Self> {
         let name: Box<str> = name.into();
         let named: Body = Box::new(move || {
@@ -53,7 +53,7 @@ impl Thread {
         unsafe { libc::pthread_join(self.0, ptr::null_mut()) };
     }
 
-    /// Lets it end by itself.
+    /// Detaches it.
     pub(super) fn detach(self) {
         // SAFETY: as above.
         unsafe { libc::pthread_detach(self.0) };
@@ -71,13 +71,13 @@ fn call_it(name: &str) {
 }
 
 extern "C" fn run(argument: *mut c_void) -> *mut c_void {
-    // Above everything that the thread will ever have on its stack.
+    // Above everything else on the thread's stack.
     #[allow(clippy::large_stack_arrays, reason = "the stack has been made larger by as much")]
     let mut handlers = [MaybeUninit::<u8>::uninit(); HANDLER_STACK];
     let stack = libc::stack_t { ss_sp: handlers.as_mut_ptr().cast(), ss_flags: 0, ss_size: HANDLER_STACK };
     let none = libc::stack_t { ss_sp: ptr::null_mut(), ss_flags: libc::SS_DISABLE, ss_size: 0 };
     // SAFETY: the array lives until it is not the stack for handlers any more; the box was made by `start` for this
-    // thread. What it panics with it has said.
+    // thread. The panic hook has printed its message.
     unsafe {
         libc::sigaltstack(&raw const stack, ptr::null_mut());
         let body = Box::from_raw(argument.cast::<Body>());

@@ -1,6 +1,6 @@
 //! OpenSHMEM 1.4, as Open MPI has it (`liboshmem.so`).
 //!
-//! One call at a time, whatever thread it comes from: that is all that the library has to be able to do. A call waits
+//! Calls come one at a time, from any thread: the library needs to support no more than that. A call waits
 //! until what it wrote has arrived (`shmem_quiet`). Open MPI 4.1's `shmem_finalize` crashes, also in a program that
 //! does nothing: a run ends by `shmem_global_exit` after a barrier instead.
 
@@ -21,35 +21,12 @@ const LIBRARY_VARIABLE: &str = "SYMM_OPENSHMEM_LIBRARY";
 const LIBRARY: &str = "liboshmem.so.40";
 /// Variables of which a launcher sets one for each rank.
 const LAUNCHED: [&str; 4] = ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"];
-/// How many ranks Open MPI has started on this host.
+/// The variable with the number of ranks that Open MPI has started on this host.
 const RANKS_OF_HOST: &str = "OMPI_COMM_WORLD_LOCAL_SIZE";
-/// The variables that say how much symmetric memory a rank has, in bytes: OpenSHMEM's, and an older name of it.
+/// The variables that set a rank's symmetric memory, in bytes: OpenSHMEM's, and its older name.
 const MEMORY: [&str; 2] = ["SHMEM_SYMMETRIC_SIZE", "SHMEM_SYMMETRIC_HEAP_SIZE"];
 /// Calls from several threads, one at a time.
 const SERIALIZED: c_int = 2;
-
-macro_rules! functions {
-    ($($field:ident = $symbol:literal: fn($($parameter:ty),*) $(-> $result:ty)?;)*) => {
-        /// The library's functions.
-        struct Functions {
-            $($field: unsafe extern "C" fn($($parameter),*) $(-> $result)?,)*
-        }
-
-        impl Functions {
-            /// Finds all of them, or says which is missing.
-            fn find(library: &Library) -> Result<Self, &'static str> {
-                Ok(Self {
-                    $(
-                        // SAFETY: the signature is the standard's.
-                        $field: unsafe { *library.get($symbol).map_err(|_| {
-                            str::from_utf8($symbol).unwrap_or_default()
-                        })? },
-                    )*
-                })
-            }
-        }
-    };
-}
 
 functions! {
     init_thread = b"shmem_init_thread": fn(c_int, *mut c_int) -> c_int;
@@ -72,7 +49,7 @@ functions! {
 /// The engine `openshmem`.
 pub(super) struct OpenShmem {
     functions: Functions,
-    /// Open MPI's own: what arrives is looked at.
+    /// Open MPI's own progress function.
     progress: unsafe extern "C" fn(),
     rank: u32,
     num_ranks: u32,
@@ -94,14 +71,14 @@ impl OpenShmem {
         let no = |reason: String| Error::NoEngine("openshmem", reason);
         if !LAUNCHED.iter().any(|variable| std::env::var_os(variable).is_some()) {
             let reason =
-                "nothing has started this process as a rank; start the ranks with `oshrun -n RANKS symm-run …`";
+                "no launcher has started this process as a rank; start the ranks with `oshrun -n RANKS symm-run …`";
             return Err(no(reason.to_owned()));
         }
         fits(bytes).map_err(no)?;
         let path = std::env::var_os(LIBRARY_VARIABLE).unwrap_or_else(|| LIBRARY.into());
         let shown = path.to_string_lossy();
-        // SAFETY: whoever installed the library, or names another, vouches for what it does when it is loaded. Its
-        // plug-ins find its symbols among the global ones.
+        // SAFETY: whoever installed or named the library vouches for what it does when it is loaded. Its plug-ins look
+        // up its symbols globally.
         let library = unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_GLOBAL) }.map_err(|error| {
             no(format!(
                 "{shown} cannot be loaded ({error}); install Open MPI with OpenSHMEM (on Debian: apt-get install \
@@ -110,11 +87,11 @@ impl OpenShmem {
         })?;
         let lacks = |symbol| no(format!("{shown} has no {symbol}: it has to be OpenSHMEM 1.4 of Open MPI 4 or later"));
         let functions = Functions::find(&library).map_err(lacks)?;
-        // SAFETY: a function of Open MPI without parameters, whose result nobody looks at.
+        // SAFETY: a function of Open MPI without parameters, whose result is ignored.
         let progress =
             unsafe { library.get(b"opal_progress") }.map(|found| *found).map_err(|_| lacks("opal_progress"))?;
         for variable in MEMORY.into_iter().filter(|variable| std::env::var_os(variable).is_none()) {
-            // SAFETY: symm-run asks for an engine before it starts threads that read the environment.
+            // SAFETY: symm-run starts an engine before it starts threads that read the environment.
             unsafe { std::env::set_var(variable, bytes.to_string()) };
         }
         let mut provided = 0;
@@ -133,7 +110,7 @@ impl OpenShmem {
     }
 }
 
-/// Refuses heaps that this host has no memory for: the library would fill shared memory with them and never come back.
+/// Refuses heaps that this host has no memory for: the library would fill shared memory and never return.
 fn fits(bytes: u64) -> Result<(), String> {
     let ranks = std::env::var(RANKS_OF_HOST).ok().and_then(|told| told.parse().ok()).unwrap_or(1);
     // SAFETY: it asks for a number.
@@ -143,12 +120,12 @@ fn fits(bytes: u64) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "heaps of {bytes} bytes for {ranks} ranks of this host are more than the {memory} bytes of memory that it has; \
+        "heaps of {bytes} bytes for {ranks} ranks of this host do not fit its {memory} bytes of memory; \
          ask for smaller ones (--heap-size)"
     ))
 }
 
-/// A rank as the library counts it.
+/// A rank in the library's type.
 fn pe(rank: u32) -> c_int {
     rank.cast_signed()
 }
@@ -225,7 +202,7 @@ impl Engine for OpenShmem {
     }
 
     fn exit(&self, code: i32) -> ! {
-        // What has not been written by now is lost either way.
+        // What is not written by now is lost either way.
         let _ = std::io::stdout().flush();
         if code == 0 {
             // SAFETY: it ends this process, as the last call.

@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-/// How a started process ended, when not well.
+/// How a started process failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RankExit {
     /// The rank.
     pub rank: u32,
-    /// What it did.
+    /// How it ended.
     pub how: Exit,
 }
 
@@ -20,7 +20,7 @@ pub enum Exit {
     Signal(i32),
     /// It did not end after another rank had failed, and was killed.
     Straggler,
-    /// Likewise, and a signal such as SIGSTOP had stopped it.
+    /// The same, and a signal such as SIGSTOP had stopped it.
     Stopped,
 }
 

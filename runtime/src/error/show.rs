@@ -6,8 +6,8 @@ use crate::check::CheckFailure;
 use crate::collective::Posted;
 use crate::error::RankExit;
 
-/// What [`Error::Deadlock`](super::Error::Deadlock) says to callers that may have threads which are no rank's: for
-/// those that have none to leave out.
+/// What [`Error::Deadlock`](super::Error::Deadlock) tells callers that may have threads of their own; a caller without
+/// any leaves it out.
 pub const HELPERS_MEND: &str = "; if another thread of the program sets a flag, say so (Config::helpers_signal, \
                                 helpers_signal of symm_options)";
 

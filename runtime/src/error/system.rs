@@ -14,13 +14,13 @@ impl Error {
     }
 }
 
-/// Which limit to raise, where the system only says that one was reached.
+/// Which limit to raise: the system only says that one was reached.
 pub(super) fn hint(answer: &std::io::Error) -> &'static str {
     match answer.raw_os_error() {
         Some(libc::EMFILE) => "; raise the limit on open files (ulimit -n)",
-        Some(libc::ETOOMANYREFS) => "; too many descriptors of this user are on their way: raise the limit (ulimit -n)",
+        Some(libc::ETOOMANYREFS) => "; this user has too many descriptors in flight: raise the limit (ulimit -n)",
         Some(libc::EAGAIN) => "; a limit is reached: on processes and threads (ulimit -u) or on addresses (ulimit -v)",
-        Some(libc::EFBIG) => "; raise the limit on the size of files, which is one on shared memory too (ulimit -f)",
+        Some(libc::EFBIG) => "; raise the limit on file size, which limits shared memory too (ulimit -f)",
         Some(libc::ENOMEM) => "; memory, or the limit on addresses (ulimit -v), is used up",
         _ => "",
     }

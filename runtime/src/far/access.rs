@@ -1,4 +1,4 @@
-//! Accesses of far ranks' heaps, which compiled code asks for.
+//! Accesses to far ranks' heaps, called by compiled code.
 
 use std::sync::atomic::{Ordering, fence};
 
@@ -9,11 +9,11 @@ use crate::error::Error;
 use crate::heap::HeapAddress;
 use symm_abi::far::Update;
 
-/// Bytes that go at once from one far rank to another.
+/// Bytes of one piece of a copy from one far rank to another.
 const PIECE: usize = 256 << 10;
 
 impl Agent {
-    /// Where an address is in the heap of a far rank, for so many bytes; `None` for another address.
+    /// Where an address lies in the heap of a far rank, with this many bytes; `None` if it lies in none.
     fn far(&self, at: *const u8, bytes: u64) -> Result<Option<HeapAddress>, Error> {
         let heaps = &self.world.heaps;
         let Some(found) = heaps.locate(at).filter(|found| !heaps.is_near(found.rank)) else { return Ok(None) };
@@ -25,7 +25,7 @@ impl Agent {
     }
 }
 
-/// The error for an address that no op of the dialect makes of a far rank's.
+/// The error for an address in no heap: no op of the dialect makes one from valid operands.
 fn nobodys(at: *const u8) -> Error {
     Error::Program(format!("{at:p} is in the heap of no rank that the engine reaches: a rank or an index out of range"))
 }
@@ -93,7 +93,7 @@ impl Far {
             // SAFETY: in a heap and aligned, says the caller.
             return unsafe { engine.update(place.rank, self.at(place), bytes as usize, native) };
         }
-        // A narrow value is a part of a word: it goes in with the rest of the word as it is.
+        // A narrow value is updated with its whole word; the rest of the word stays as it is.
         let inside = place.offset % 8;
         let (shift, bits) = (8 * inside, 8 * bytes);
         let mask = u64::MAX >> (64 - bits);

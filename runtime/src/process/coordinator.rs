@@ -1,6 +1,6 @@
-//! Rank 0 while the ranks meet: who has come, who is ready, who has died, and what is wrong.
+//! Rank 0 while the ranks meet: which ranks have come, are ready or have died, and what is wrong.
 //!
-//! One thread listens to all of them and waits for none: what is not whole yet is looked at again.
+//! One thread listens to all of them and waits for none: an incomplete message is looked at again.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
@@ -25,28 +25,28 @@ use crate::interrupt;
 use crate::memory;
 use symm_abi::heap::MAX_RANKS;
 
-/// How long rank 0 stays after a death, likewise: those who have come are told at once.
+/// How long rank 0 stays after a death, for the same reason: those that have come are told at once.
 pub(super) const STAYS_AFTER_DEATH: Duration = Duration::from_millis(500);
-/// Connections that may wait until they are accepted; the system has a limit of its own.
+/// The backlog of connections; the system has its own limit.
 const BACKLOG: i32 = 4096;
-/// Most connections that have not said who they are: with more, the oldest goes.
+/// The most connections that have not said which rank they are: with more, the oldest is closed.
 const MOST_PENDING: usize = MAX_RANKS as usize;
-/// Most that are accepted between two looks at those who have come.
+/// The most connections accepted between two looks at the members.
 const MOST_AT_ONCE: usize = 64;
 
-/// Rank 0, where the other ranks come to.
+/// Rank 0, to which the other ranks connect.
 #[derive(Debug)]
 pub(super) struct Coordinator {
     listener: Kept,
-    /// Processes of this user that have not said who they are.
+    /// Processes of this user that have not introduced themselves.
     pending: Vec<Pending>,
-    /// Those who have come, rank 1 first.
+    /// The ranks that have come, rank 1 first.
     members: Vec<Option<Member>>,
-    /// Those who have come and do not belong here.
+    /// Processes that have come and do not belong to this run.
     rejected: Vec<Member>,
 }
 
-/// A connection whose process has not said who it is.
+/// A connection whose process has not introduced itself.
 #[derive(Debug)]
 struct Pending {
     stream: Kept,
@@ -72,7 +72,7 @@ impl Coordinator {
         Ok(Self { listener, pending: Vec::new(), members, rejected: Vec::new() })
     }
 
-    /// Waits until all ranks are ready, and gives each everyone's memory.
+    /// Waits until all ranks are ready, and sends each the memory of all.
     pub(super) fn gather(mut self, bootstrap: &Bootstrap, offer: Offer) -> Result<Session, Error> {
         let (hello, memory) = (Hello::new(bootstrap), Memory::of(&offer));
         let mut timer = Timer::new(bootstrap.deadline);
@@ -88,8 +88,8 @@ impl Coordinator {
         welcome(offer, self.members.into_iter().flatten().collect(), bootstrap.deadline)
     }
 
-    /// Tells all ranks why there is no run, also those that come a little later: with rank 0 gone they would wait for
-    /// it until their deadline.
+    /// Tells all ranks why there is no run, including those that come a little later: without rank 0 they would wait
+    /// until their deadline.
     pub(super) fn close(mut self, bootstrap: &Bootstrap, error: &Error) {
         let stays = match error {
             Error::RanksAbsent { .. } | Error::Silent { .. } | Error::Interrupted { .. } => Duration::ZERO,
@@ -103,8 +103,8 @@ impl Coordinator {
         loop {
             for member in known.drain(..) {
                 member.refuse(error);
-                // Processes are counted, not their ranks: of two with the same number, one was meant to be another. One
-                // that was told and died then is told by who has started it.
+                // Counts processes, not ranks: of two with the same number, one was meant to be another rank. One that
+                // died after it was told is reported by its launcher.
                 if !(member.hello.died && told.contains(&member.hello.rank)) {
                     told.push(member.hello.rank);
                 }
@@ -118,7 +118,7 @@ impl Coordinator {
         }
     }
 
-    /// What is to be said when the deadline has passed.
+    /// The error when the deadline has passed.
     fn late(&self, after: Duration) -> Error {
         let absent: Vec<u32> =
             (1..).zip(&self.members).filter(|(_, member)| member.is_none()).map(|(rank, _)| rank).collect();
@@ -131,10 +131,10 @@ impl Coordinator {
         }
     }
 
-    /// Waits a short time for something to happen, and sees to it.
+    /// Waits a short time for events, and handles them.
     fn step(&mut self, hello: &Hello, memory: &Memory, offer: &Offer) -> Result<(), Error> {
         let (come, spoke) = self.wait()?;
-        // Whoever has come is told what is wrong, so all of them are looked at first.
+        // Every process that has come is told what is wrong, so all are looked at first.
         let mut wrong = None;
         for (member, _) in self.members.iter_mut().flatten().zip(spoke).filter(|(_, spoke)| *spoke) {
             wrong = wrong.or(member.listen_to(memory, offer).err());
@@ -152,16 +152,16 @@ impl Coordinator {
         wrong.map_or(Ok(()), Err)
     }
 
-    /// The index of a member that belongs to this run; none if it only brings news that are known.
+    /// The index of a member that belongs to this run; `None` if it only brings known news.
     fn admit(&self, member: &Member, hello: &Hello) -> Result<Option<usize>, Error> {
         let rank = member.hello.rank;
         let index = rank.checked_sub(1).map(|index| index as usize);
         let there = index.and_then(|index| self.members.get(index));
         if member.hello.died {
-            // One that has come tells it by its connection, after what it had to say.
+            // A member that has come tells its death by its connection, after its messages.
             return if there.is_some_and(Option::is_none) { Err(Error::RankDied { rank }) } else { Ok(None) };
         }
-        // Of two ranks 0 it says nothing more that they are of different runs.
+        // For two ranks 0, a difference between their runs is no further help.
         if rank != 0 {
             member.hello.compare(hello)?;
         }
@@ -173,8 +173,8 @@ impl Coordinator {
         }
     }
 
-    /// Lets in who comes within a short time; who has said who it is, and which of the members have something to say
-    /// or are gone.
+    /// Accepts connections for a short time. Returns those that have introduced themselves, and the members that have
+    /// sent something or are gone.
     fn wait(&mut self) -> Result<(Vec<Member>, Vec<bool>), Error> {
         let pending = self.pending.iter().map(|connection| &connection.stream);
         let present = self.members.iter().flatten().map(|member| &member.stream);
@@ -210,7 +210,7 @@ impl Coordinator {
                 Err(Errno::AGAIN | Errno::INTR | Errno::CONNABORTED) => break,
                 Err(errno) => return Err(Error::system("accept another rank")(errno)),
             };
-            // Only this user's ranks are ours: any other connection just closes.
+            // Only processes of this user are our ranks: any other connection is closed.
             let Some(peer) = Peer::of(&stream).filter(|peer| peer.is_ours()) else { continue };
             if self.pending.len() == MOST_PENDING {
                 self.pending.remove(0);
@@ -223,7 +223,7 @@ impl Coordinator {
 }
 
 impl Pending {
-    /// Hears who it is. It stays pending while it has not said it all, and goes if it says something else.
+    /// Reads its introduction. It stays pending while that is incomplete, and is closed if it sends anything else.
     fn listen_to(mut self, pending: &mut Vec<Self>, come: &mut Vec<Member>) {
         match self.inbox.take(&self.stream) {
             Ok(Some((hello, _))) => {
@@ -237,7 +237,7 @@ impl Pending {
 }
 
 impl Member {
-    /// Hears what it has to say.
+    /// Reads its message.
     fn listen_to(&mut self, memory: &Memory, offer: &Offer) -> Result<(), Error> {
         let rank = self.hello.rank;
         let refused = |reason: String| Error::Refused { rank, reason };
@@ -245,7 +245,7 @@ impl Member {
         let said = self.inbox.take(&self.stream).map_err(failed)?;
         let Some((ready, fds)) = said else { return Ok(()) };
         if self.heap.is_some() {
-            return Err(refused("it spoke when it was to wait for an answer".to_owned()));
+            return Err(refused("it sent something when it should have waited for an answer".to_owned()));
         }
         match ready {
             Ready::Declines(reason) => Err(refused(reason)),
@@ -253,14 +253,14 @@ impl Member {
                 theirs.compare(rank, memory)?;
                 let heap = fds.into_iter().next();
                 let sound = heap.filter(|heap| !offer.sealed || memory::is_sealed(heap, offer.heap_size));
-                self.heap = Some(sound.ok_or_else(|| refused("its heap is not what it says".to_owned()))?);
+                self.heap = Some(sound.ok_or_else(|| refused("its heap is not what it announced".to_owned()))?);
                 Ok(())
             }
         }
     }
 
     fn refuse(&self, error: &Error) {
-        // One that is gone already needs no reason.
+        // A process that is already gone needs no reason.
         let _ = send(&self.stream, &Answer::Refused(error.to_string()), &[], TELLS_IN);
     }
 }
@@ -272,7 +272,7 @@ fn welcome(offer: Offer, mut members: Vec<Member>, deadline: Duration) -> Result
     let all: Vec<_> = std::iter::once(&control).chain(&heaps).map(AsFd::as_fd).collect();
     for (index, member) in members.iter().enumerate() {
         match send(&member.stream, &Answer::Welcome, &all, deadline) {
-            // It has died; the others are told as of any death in the run, which has begun.
+            // It has died; the run has begun, so the others learn of it as of any death.
             Err(error) if is_gone(&error) => {}
             Err(error) => {
                 let error = Error::io(format!("send rank {} everyone's memory", member.hello.rank))(error);
@@ -299,7 +299,7 @@ fn open(bootstrap: &Bootstrap) -> Result<Kept, Error> {
             Err(errno) => return Err(failed()(errno)),
         }
         match dial(bootstrap) {
-            // It has ended just now, or does not listen yet.
+            // It has just ended, or does not listen yet.
             Err(Errno::CONNREFUSED) if timer.pause(RETRY) => {}
             Err(Errno::CONNREFUSED) => return Err(failed()(Errno::ADDRINUSE)),
             other => return Err(taken(bootstrap, other)),
@@ -307,13 +307,13 @@ fn open(bootstrap: &Bootstrap) -> Result<Kept, Error> {
     }
 }
 
-/// Who has this run's socket already.
+/// The process that has already taken this run's socket.
 fn taken(bootstrap: &Bootstrap, other: Result<(Kept, Peer), Errno>) -> Error {
     let refused = |reason: &str| Error::Refused { rank: 0, reason: reason.to_owned() };
     match other {
         Ok((_, peer)) if !peer.is_ours() => refused(FOREIGN),
         Ok((other, peer)) => {
-            // So that it learns of two with its number. It does not when it has met the others already.
+            // So that it learns of the duplicate. It does not if it has already met the others.
             let _ = send(&other, &Hello::new(bootstrap), &[], TELLS_IN);
             Error::DuplicateRank { rank: 0, first: peer.pid, second: std::process::id().cast_signed() }
         }

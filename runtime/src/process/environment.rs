@@ -9,9 +9,9 @@ use super::rendezvous::Presence;
 use crate::error::Error;
 use symm_abi::heap::MAX_RANKS;
 
-/// How long ranks wait for each other to start, when nothing else is said.
+/// How long ranks wait for each other to start, by default.
 const DEADLINE: Duration = Duration::from_secs(30);
-/// Slurm's numbers from here on are of no step that srun started: the batch script's, an interactive shell's.
+/// Slurm's step numbers from here on are not started by srun: the batch script, an interactive shell.
 const RESERVED_STEPS: u32 = 0xffff_fff0;
 
 /// This process's place in a run with a process for each rank.
@@ -19,19 +19,21 @@ const RESERVED_STEPS: u32 = 0xffff_fff0;
 pub struct Bootstrap {
     /// Time for all ranks to join; 30 seconds unless changed.
     pub deadline: Duration,
-    /// What has to be the same on all ranks, such as a hash of the program.
+    /// What must be the same on all ranks, such as a hash of the program.
     pub fingerprint: Vec<u8>,
-    /// Likewise, each with the name by which an error calls it. A name that only one rank has is a difference, too.
+    /// The same for single values, each with the name that an error gives it. A name that only one rank has is a
+    /// difference, too.
     pub options: Vec<(String, String)>,
     pub(crate) rank: u32,
     pub(crate) num_ranks: u32,
-    /// Name of the socket that rank 0 listens on, in Linux's abstract namespace: it is no file and ends with rank 0.
+    /// Name of the socket that rank 0 listens on. It is in Linux's abstract namespace: not a file, and gone with rank
+    /// 0.
     pub(crate) socket: String,
-    /// Whether the others know already that this rank is there.
+    /// Whether the others already know that this rank is there.
     pub(super) presence: Arc<Mutex<Option<Presence>>>,
 }
 
-/// What has started this process as a rank.
+/// The launcher that started this process as a rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Launcher {
     /// torchrun, or [`crate::spawn_processes`].
@@ -44,17 +46,17 @@ pub enum Launcher {
     Slurm,
 }
 
-/// One launcher's names for the same things.
+/// One launcher's names of variables.
 struct Variables {
     launcher: Launcher,
     rank: &'static str,
-    /// Where more than one name is possible, the first that is set counts.
+    /// Of several names, the first that is set counts.
     num_ranks: &'static [&'static str],
     /// Ranks on this host, where the launcher says so.
     local: &'static str,
-    /// Where it does not: the number of hosts.
+    /// Otherwise, the number of hosts.
     hosts: &'static str,
-    /// What tells one run from another.
+    /// What distinguishes one run from another.
     run: &'static [&'static str],
 }
 
@@ -94,13 +96,13 @@ const LAUNCHERS: [Variables; 4] = [
 ];
 
 impl Variables {
-    /// Whether this launcher has started this process. What only says how many ranks there are is half of an answer.
+    /// Whether this launcher has started this process. The number of ranks alone is not enough.
     fn are_set(&self, get: &impl Fn(&str) -> Option<String>) -> bool {
         let rank = get(self.rank);
         if self.launcher != Launcher::Slurm {
             return rank.is_some() || self.num_ranks.iter().any(|name| get(name).is_some());
         }
-        // Slurm's script and shell have the variables of a rank 0, and the others are started from there.
+        // Slurm's script and shell have the variables of rank 0, and start the ranks.
         let step = get("SLURM_STEP_ID").and_then(|step| step.parse().ok());
         rank.is_some_and(|rank| step.map_or(rank.trim() != "0", |step: u32| step < RESERVED_STEPS))
     }
@@ -131,7 +133,7 @@ impl Launcher {
 }
 
 impl Bootstrap {
-    /// What has started this process as one rank of several, if anything has.
+    /// The launcher that started this process as one rank of several, if any.
     #[must_use]
     pub fn launcher() -> Option<Launcher> {
         launched_by(&variable).map(|variables| variables.launcher)
@@ -147,7 +149,7 @@ impl Bootstrap {
     /// Slurm's.
     ///
     /// With torchrun those are `RANK`, `WORLD_SIZE`, `LOCAL_WORLD_SIZE`, `MASTER_PORT` and `TORCHELASTIC_RUN_ID`.
-    /// `MASTER_PORT` and the run's id only tell runs apart: no network is used.
+    /// `MASTER_PORT` and the run's id only distinguish runs: no network is used.
     ///
     /// # Errors
     /// [`Error::Environment`] for a missing or bad value, [`Error::SeveralHosts`] when ranks are elsewhere.
@@ -160,7 +162,7 @@ impl Bootstrap {
         let ranks_from = launcher.num_ranks(&get);
         let wrong = |variable: &str, problem| Error::Environment { variable: variable.to_owned(), problem };
         if get(launcher.rank).is_none() && get(ranks_from).is_some() {
-            let problem = format!("is not set, but {ranks_from} is (if nothing starts the ranks, unset that)");
+            let problem = format!("is not set, but {ranks_from} is (if no launcher starts the ranks, unset that)");
             return Err(wrong(launcher.rank, problem));
         }
         let (rank, num_ranks) = (number(&get, launcher.rank)?, number(&get, ranks_from)?);
@@ -262,7 +264,7 @@ mod tests {
         assert!(!is_launched(&[script[0], script[1], ("SLURM_STEP_ID", "4294967290")]), "an interactive step");
         assert!(is_launched(&[script[0], script[1], ("SLURM_STEP_ID", "0")]));
         assert!(is_launched(&[("SLURM_PROCID", "1"), script[1]]));
-        assert!(is_launched(&[("WORLD_SIZE", "2")]), "half of torchrun's variables");
+        assert!(is_launched(&[("WORLD_SIZE", "2")]), "some of torchrun's variables");
         assert!(!is_launched(&[]));
     }
 

@@ -1,6 +1,6 @@
 //! Frames of any kind on the bootstrap's sockets: nobody panics, nobody hangs.
 //!
-//! Frames in all: `SYMM_FUZZ_FRAMES`. What they are: `SYMM_FUZZ_SEED`, which is printed.
+//! `SYMM_FUZZ_FRAMES` sets the number of frames, `SYMM_FUZZ_SEED` the seed, which is printed.
 
 use std::io::{IoSlice, Read};
 use std::mem::MaybeUninit;
@@ -25,7 +25,7 @@ use crate::memory;
 
 const FRAMES: u32 = 900;
 const HEAP: u64 = 4 << 20;
-/// How long ranks wait here for one that does not say all it should.
+/// How long ranks wait here for one that sends too little.
 const DEADLINE: Duration = Duration::from_millis(10);
 /// How long a rank may take in all, on a busy machine.
 const HANGS: Duration = Duration::from_secs(30);
@@ -47,7 +47,7 @@ fn dice() -> Rng {
     Rng::with_seed(seed)
 }
 
-/// The bootstrap of a rank in a run of two ranks that nobody else knows.
+/// The bootstrap of a rank in a run of two ranks, with a unique name.
 fn bootstrap(rank: u32, run: u32, deadline: Duration) -> Bootstrap {
     let get = |name: &str| match name {
         "RANK" => Some(rank.to_string()),
@@ -70,7 +70,7 @@ fn offer() -> Offer {
     Offer { heap, heap_size: HEAP, trace: false, device: "cpu", sealed: true }
 }
 
-/// A rank that meets another, on a thread of its own.
+/// A rank that meets another, on its own thread.
 fn rank(bootstrap: Bootstrap) -> Receiver<Result<Session, Error>> {
     let (send, receive) = channel();
     thread::spawn(move || send.send(join(&bootstrap, offer())));
@@ -81,7 +81,7 @@ fn address(bootstrap: &Bootstrap) -> SocketAddr {
     SocketAddr::from_abstract_name(&bootstrap.socket).unwrap()
 }
 
-/// None when the rank has ended before: its deadline is short.
+/// `None` when the rank has already ended: its deadline is short.
 fn connect(bootstrap: &Bootstrap, host: &Receiver<Result<Session, Error>>) -> Option<UnixStream> {
     let address = address(bootstrap);
     loop {
@@ -145,7 +145,7 @@ fn set_length(frame: &mut [u8]) {
     }
 }
 
-/// Sends in pieces, with descriptors beside any of them. Who does not listen any more hears nothing.
+/// Sends in pieces, any of them with descriptors. Errors are ignored: the receiver may be gone.
 fn say(dice: &mut Rng, stream: &UnixStream, mut frame: &[u8], fd: &OwnedFd) {
     while !frame.is_empty() {
         let piece = if dice.u32(..3) == 0 { 1 + dice.usize(..frame.len()) } else { frame.len() };
@@ -160,7 +160,7 @@ fn say(dice: &mut Rng, stream: &UnixStream, mut frame: &[u8], fd: &OwnedFd) {
     }
 }
 
-/// Some end their half, some the whole, some wait for what they are told.
+/// Some close their half, some the whole, some wait for an answer.
 fn part(dice: &mut Rng, mut stream: UnixStream) {
     match dice.u32(..8) {
         0 => drop(stream.shutdown(std::net::Shutdown::Write)),
@@ -173,7 +173,7 @@ fn part(dice: &mut Rng, mut stream: UnixStream) {
     }
 }
 
-/// What is no greeting changes nothing for the ranks.
+/// A frame that is no greeting changes nothing for the ranks.
 #[test]
 fn strangers_do_not_hold_up_rank_0() {
     let (mut dice, run) = (dice(), next_run());
@@ -198,7 +198,7 @@ fn strangers_do_not_hold_up_rank_0() {
     }
 }
 
-/// Whatever another rank says, rank 0 ends well or with an error.
+/// Whatever another rank sends, rank 0 succeeds or ends with an error.
 #[test]
 fn rank_0_survives_other_ranks() {
     let mut dice = dice();
@@ -223,7 +223,7 @@ fn rank_0_survives_other_ranks() {
     }
 }
 
-/// Whatever rank 0 says, another rank ends well or with an error.
+/// Whatever rank 0 sends, another rank succeeds or ends with an error.
 #[test]
 fn a_rank_survives_its_rank_0() {
     let mut dice = dice();

@@ -25,10 +25,10 @@ const HEADER: usize = 16;
 const MOST_FDS: usize = MAX_RANKS as usize + 1;
 /// Most bytes that are read at once.
 const PIECE: u64 = 1 << 20;
-/// Time until another attempt, where a user has as many descriptors on their way as may be.
+/// Time until another attempt, when the user has the most descriptors in flight that the system allows.
 const AGAIN: Duration = Duration::from_millis(2);
 
-/// Sends `body` and `fds`, with so much time for the other end to take them.
+/// Sends `body` and `fds`; the other end must take them within this time.
 pub(super) fn send(stream: impl AsFd, body: &impl Serialize, fds: &[BorrowedFd<'_>], time: Duration) -> io::Result<()> {
     let mut message = [MAGIC.as_slice(), &[0; 8]].concat();
     serde_json::to_writer(&mut message, body)?;
@@ -41,7 +41,7 @@ pub(super) fn send(stream: impl AsFd, body: &impl Serialize, fds: &[BorrowedFd<'
         if !fds.is_empty() && !beside.push(SendAncillaryMessage::ScmRights(fds)) {
             return Err(io::Error::other("more file descriptors than a message holds"));
         }
-        // A signal would end a process that is not Rust's when the other end closes.
+        // Without it, SIGPIPE would end a process that is not Rust's when the other end closes.
         let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
         let in_time = match sendmsg(&stream, &[IoSlice::new(rest)], &mut beside, flags) {
             Ok(sent) => {
@@ -50,7 +50,7 @@ pub(super) fn send(stream: impl AsFd, body: &impl Serialize, fds: &[BorrowedFd<'
             }
             Err(Errno::INTR) => true,
             Err(Errno::AGAIN) => timer.wait_for(&stream, PollFlags::OUT)?,
-            // The others take theirs meanwhile. Root is exempt from this limit.
+            // The receivers take theirs meanwhile. Root is exempt from this limit.
             Err(Errno::TOOMANYREFS) => timer.pause(AGAIN).then_some(true).ok_or(Errno::TOOMANYREFS)?,
             Err(errno) => return Err(errno.into()),
         };
@@ -61,7 +61,7 @@ pub(super) fn send(stream: impl AsFd, body: &impl Serialize, fds: &[BorrowedFd<'
     Ok(())
 }
 
-/// Receives a message of at most `most` bytes within a time. Whatever else comes is [`io::ErrorKind::InvalidData`].
+/// Receives a message of at most `most` bytes within a time. Anything else is [`io::ErrorKind::InvalidData`].
 pub(super) fn receive<T: DeserializeOwned>(
     stream: impl AsFd,
     most: u64,
@@ -78,7 +78,7 @@ pub(super) fn receive<T: DeserializeOwned>(
     }
 }
 
-/// What has come so far of a message.
+/// The part of a message that has arrived so far.
 #[derive(Debug)]
 pub(super) struct Inbox {
     most: u64,
@@ -87,12 +87,12 @@ pub(super) struct Inbox {
 }
 
 impl Inbox {
-    /// For messages of at most so many bytes.
+    /// For messages of at most this many bytes.
     pub(super) fn new(most: u64) -> Self {
         Self { most, bytes: Vec::new(), fds: Vec::new() }
     }
 
-    /// Reads what is there and no more than the message; none while it is not whole. Never waits.
+    /// Reads what has arrived, and no more than the message; `None` while it is incomplete. Never waits.
     pub(super) fn take<T: DeserializeOwned>(&mut self, stream: impl AsFd) -> io::Result<Option<(T, Vec<OwnedFd>)>> {
         loop {
             let end = self.end()?;
@@ -110,7 +110,7 @@ impl Inbox {
         }
     }
 
-    /// Bytes of the whole message, once its header is there.
+    /// The size of the whole message, once its header has arrived.
     fn end(&self) -> io::Result<Option<u64>> {
         let known = self.bytes.len().min(MAGIC.len());
         if self.bytes[..known] != MAGIC[..known] {
@@ -124,7 +124,7 @@ impl Inbox {
         Ok(Some(HEADER as u64 + length))
     }
 
-    /// Reads up to the byte `end`; how many came.
+    /// Reads up to the byte `end`; returns how many arrived.
     fn read(&mut self, stream: impl AsFd, end: u64) -> io::Result<usize> {
         let have = self.bytes.len();
         self.bytes.resize(have + (end - have as u64).min(PIECE) as usize, 0);

@@ -18,11 +18,11 @@ use crate::supervisor::all_returned;
 use crate::trace::Trace;
 use crate::world::World;
 
-/// Time between two looks whether to go on.
+/// Time between two checks whether to go on.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// How long a rank may take to hand over its events.
 const HANDS_OVER_IN: Duration = Duration::from_secs(60);
-/// Likewise when the run has failed, all ranks together: some may be dead.
+/// The same for all ranks together when the run has failed: some may be dead.
 const FAILED_HANDS_OVER_IN: Duration = Duration::from_secs(5);
 /// Bytes of the largest trace of one rank.
 const MOST_TRACE: u64 = 16 << 30;
@@ -65,7 +65,7 @@ impl Monitor {
                 send(&link.stream, &parts[0], &[], HANDS_OVER_IN).map_err(failed)?;
                 return Ok(None);
             }
-            // One that has died takes none of the others with it: they are heard, too.
+            // A dead rank does not keep the others' events from being read.
             let time = if wrong.is_ok() { HANDS_OVER_IN } else { FAILED_HANDS_OVER_IN };
             match receive(&link.stream, MOST_TRACE, time) {
                 Ok((part, _)) => parts.push(part),
@@ -75,7 +75,7 @@ impl Monitor {
         wrong.map(|()| Some(Trace::merge(parts)))
     }
 
-    /// Likewise once the run has failed, from the ranks that are still there.
+    /// The same after the run has failed, from the ranks that are still there.
     pub(crate) fn finish_failed(self, trace: Option<Trace>) -> Option<Trace> {
         let links = self.stop();
         let mut parts = vec![trace?];
@@ -83,7 +83,7 @@ impl Monitor {
         for link in links.iter() {
             let left = end.saturating_duration_since(Instant::now());
             if link.rank == 0 {
-                // A rank 0 that is gone writes no file.
+                // If rank 0 is gone, nobody writes the file.
                 let _ = send(&link.stream, &parts[0], &[], left);
                 return None;
             }
@@ -96,7 +96,7 @@ impl Monitor {
     /// Ends the watch.
     fn stop(self) -> Arc<Vec<Link>> {
         self.closing.store(true, Ordering::Release);
-        // The thread catches nothing because it has nothing that panics; its work is over either way.
+        // The thread has nothing that panics, and its work is over either way.
         let _ = self.thread.join();
         self.links
     }
@@ -118,7 +118,7 @@ fn watch(world: &World, links: &[Link], closing: &AtomicBool) {
                 return true;
             }
             // A process stays until all ranks have returned; then it hands over its events and goes. A close before
-            // is a death, whatever the rank itself had reached.
+            // that is a death, however far the rank had come.
             if is_closed(&link.stream) && !all_returned(world) {
                 world.fail(world.local()[0].rank, Error::RankDied { rank: link.rank });
             }

@@ -1,4 +1,4 @@
-//! What started processes write, forwarded in whole lines, so that those of several ranks do not mix.
+//! The output of started processes, forwarded in whole lines, so that those of several ranks do not mix.
 
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
@@ -13,15 +13,15 @@ use crate::error::Error;
 
 /// Most bytes that are read at once.
 const PIECE: usize = 64 << 10;
-/// Most bytes of a pipe, unless an administrator allows more: what a process has written before its end.
+/// The capacity of a pipe, unless an administrator allows more: what may be left to read when a process has ended.
 const PIPE: usize = 1 << 20;
 
 /// The outputs of all processes.
 pub(super) struct Outputs {
     threads: Vec<JoinHandle<io::Result<()>>>,
-    /// Can be read once nobody waits for more.
+    /// Readable once nothing waits for more output.
     over: Arc<OwnedFd>,
-    /// Each thread has a sender, and sends nothing.
+    /// Each thread holds a sender and sends nothing; dropping it says that the thread is done.
     done: (Sender<()>, Receiver<()>),
 }
 
@@ -47,15 +47,15 @@ impl Outputs {
         Ok(())
     }
 
-    /// To be called when the processes have ended: whether all that they have written was forwarded. Children of theirs
-    /// that keep a pipe open have so much time.
+    /// Called when the processes have ended: whether all of their output was forwarded. Their children that keep a pipe
+    /// open get this much time.
     pub(super) fn finish(self, grace: Duration) -> io::Result<()> {
         let (sender, done) = self.done;
         drop(sender);
         if done.recv_timeout(grace) == Err(RecvTimeoutError::Timeout) {
             rustix::io::write(&self.over, &1_u64.to_ne_bytes())?;
         }
-        // The threads have nothing that panics.
+        // The threads never panic.
         self.threads.into_iter().try_for_each(|thread| thread.join().unwrap_or(Ok(())))
     }
 }
@@ -80,7 +80,7 @@ fn copy(mut from: impl Read + AsFd, mut to: impl Write, over: impl AsFd) -> io::
                 let whole = piece.iter().rposition(|byte| *byte == b'\n').map(|at| lines.len() + at + 1);
                 lines.extend_from_slice(piece);
                 if let Some(whole) = whole {
-                    // A closed output of ours is no reason to stop the ranks; it is told in the end.
+                    // If our output is closed, the ranks go on; the error is reported at the end.
                     copied = copied.and_then(|()| to.write_all(&lines[..whole]).and_then(|()| to.flush()));
                     lines.drain(..whole);
                 }

@@ -1,4 +1,4 @@
-//! Who is at the other end of a connection.
+//! The process at the other end of a connection.
 
 use std::fmt;
 use std::os::fd::{AsFd, AsRawFd};
@@ -7,17 +7,17 @@ use std::os::fd::{AsFd, AsRawFd};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Peer {
     user: u32,
-    /// 0 where this process cannot see it: in a container of its own.
+    /// 0 where this process cannot see it, as in another container.
     pub(super) pid: i32,
 }
 
 impl Peer {
-    /// None when the system does not say it.
+    /// `None` when the system does not know it.
     pub(super) fn of(connection: impl AsFd) -> Option<Self> {
         let mut credentials = libc::ucred { pid: 0, uid: 0, gid: 0 };
         let mut bytes = size_of::<libc::ucred>() as libc::socklen_t;
-        // rustix has no process without a number.
-        // SAFETY: a place for the answer, and its size.
+        // rustix cannot express a process without a number.
+        // SAFETY: a buffer for the answer, and its size.
         let failed = unsafe {
             let fd = connection.as_fd().as_raw_fd();
             let place = (&raw mut credentials).cast();
@@ -27,7 +27,7 @@ impl Peer {
         whole.then_some(Self { user: credentials.uid, pid: credentials.pid })
     }
 
-    /// Whether it belongs to the user whose ranks these are.
+    /// Whether it belongs to the user of these ranks.
     pub(super) fn is_ours(self) -> bool {
         self.user == rustix::process::geteuid().as_raw()
     }

@@ -1,7 +1,7 @@
-//! How processes find each other: rank 0 listens, the others connect, everyone gets everyone's memory.
+//! How processes find each other: rank 0 listens, the others connect, and each gets the memory of all.
 //!
-//! A rank first announces itself, then gets ready, then joins: one that dies while it gets ready is noticed by its
-//! connection, which closes.
+//! A rank first announces itself, then gets ready, then joins. If it dies while it gets ready, its connection closes,
+//! and the others notice.
 
 use std::fs;
 use std::io;
@@ -33,26 +33,26 @@ pub(super) const MOST_BYTES: u64 = 16 << 20;
 pub(super) const RETRY: Duration = Duration::from_millis(10);
 /// How many attempts to connect lie between two looks for rank 0 in another user namespace.
 const LOOKS_ABOUT: u32 = 20;
-/// Time beyond the deadline for rank 0 to say what is wrong.
+/// Time after the deadline in which rank 0 can still say what is wrong.
 pub(super) const GRACE: Duration = Duration::from_secs(5);
-/// How long an answer may take that ends a rank's part: it fits what the system keeps for the other end.
+/// How long sending a final answer may take: it fits the socket's buffer.
 pub(super) const TELLS_IN: Duration = Duration::from_secs(1);
 /// How long rank 0 stays after a refusal, for those who have not come yet.
 pub(super) const STAYS_AFTER_REFUSAL: Duration = Duration::from_secs(5);
 
-/// What this rank brings to the run.
+/// What this rank contributes to the run.
 #[derive(Debug)]
 pub(crate) struct Offer {
     pub(crate) heap: OwnedFd,
     pub(crate) heap_size: u64,
     pub(crate) trace: bool,
-    /// What the ranks run on.
+    /// The kind of device that the ranks run on.
     pub(crate) device: &'static str,
-    /// Whether heaps are memfds of that size, sealed.
+    /// Whether heaps must be sealed memfds of that size.
     pub(crate) sealed: bool,
 }
 
-/// Everyone's memory, and the connections that tell who is alive.
+/// The memory of all ranks, and the connections that show which are alive.
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) control: OwnedFd,
@@ -61,14 +61,14 @@ pub(crate) struct Session {
     pub(crate) links: Vec<Link>,
 }
 
-/// A connection: rank 0 has one to each other rank, those have one to rank 0.
+/// A connection: rank 0 has one to each other rank; each of those has one to rank 0.
 #[derive(Debug)]
 pub(crate) struct Link {
     pub(crate) rank: u32,
     pub(crate) stream: Kept,
 }
 
-/// How a rank that has announced itself is there for the others.
+/// What a rank that has announced itself keeps open.
 #[derive(Debug)]
 pub(super) enum Presence {
     /// Rank 0.
@@ -77,7 +77,7 @@ pub(super) enum Presence {
     Member(Kept),
 }
 
-/// Meets the other ranks and returns when all have come.
+/// Meets the other ranks; returns when all have come.
 pub(crate) fn join(bootstrap: &Bootstrap, offer: Offer) -> Result<Session, Error> {
     match bootstrap.present(bootstrap.deadline)? {
         Presence::Coordinator(coordinator) => coordinator.gather(bootstrap, offer),
@@ -89,8 +89,8 @@ pub(crate) fn join(bootstrap: &Bootstrap, offer: Offer) -> Result<Session, Error
 }
 
 impl Bootstrap {
-    /// Shows the other ranks that this one is there, before it gets ready to join: should it die meanwhile, they learn
-    /// of it when they join. [`crate::run`] and [`crate::join`] do so by themselves. Waits for rank 0 to be there.
+    /// Announces this rank to the others before it gets ready to join: if it dies meanwhile, they learn of it when they
+    /// join. [`crate::run`] and [`crate::join`] call this themselves. Waits for rank 0.
     ///
     /// # Errors
     /// [`Error::RanksAbsent`], [`Error::DuplicateRank`].
@@ -100,24 +100,36 @@ impl Bootstrap {
         Ok(())
     }
 
-    /// Tells the other ranks why this one cannot take part, so that they do not wait for it: for whoever finds that out
-    /// before it joins. [`crate::run`] does so by itself. Takes at most 5 seconds.
+    /// Meets the other ranks, which are all of this host, only to see that they agree on what has to be the same: for
+    /// callers whose ranks then meet in another way, which would hang where one of them does not. Takes at most the
+    /// deadline.
+    ///
+    /// # Errors
+    /// [`Error::RunMismatch`], and those of [`crate::join`].
+    pub fn agree(&self, heap_size: u64) -> Result<(), Error> {
+        let heap = memory::create("symm-no-heap", 0)?;
+        let offer = Offer { heap, heap_size, trace: false, device: "cpu", sealed: false };
+        join(self, offer).map(drop)
+    }
+
+    /// Tells the other ranks why this one cannot take part, so that they do not wait for it. It is for callers that
+    /// find this out before they join; [`crate::run`] calls it itself. Takes at most 5 seconds.
     pub fn decline(&self, reason: &str) {
-        // The reason of another rank's refusal says so already.
+        // The reason of another rank's refusal already begins like this.
         let known = format!("rank {} could not join the run: ", self.rank);
         let reason = reason.strip_prefix(&known).unwrap_or(reason).to_owned();
         match self.present(self.deadline.min(STAYS_AFTER_REFUSAL)) {
             Ok(Presence::Coordinator(coordinator)) => coordinator.close(self, &Error::Refused { rank: 0, reason }),
-            // Nothing is lost when it cannot be told: this rank reports its error, and the others their deadline.
+            // If this fails nothing is lost: this rank reports its error, and the others their deadline.
             Ok(Presence::Member(stream)) => drop(send(&stream, &Ready::Declines(reason), &[], TELLS_IN)),
             Err(_) => {}
         }
     }
 
-    /// Tells the other ranks that this one has died, if they are still to meet: for who has started it.
+    /// Tells the other ranks that this one has died, if they have not met yet. It is for the launcher.
     pub(super) fn report_death(&self) {
         if self.rank == 0 {
-            // The name is taken, or nobody comes, where the run has begun.
+            // If the run has begun, the name is taken, or nobody comes.
             let _ = Coordinator::open(self).map(|coordinator| coordinator.close(self, &Error::RankDied { rank: 0 }));
         } else {
             let _ = reach(self, STAYS_AFTER_DEATH).map(|stream| send(&stream, &Hello::of_dead(self), &[], TELLS_IN));
@@ -137,7 +149,7 @@ impl Bootstrap {
         let sent = send(&stream, &Hello::new(self), &[], deadline.saturating_add(GRACE));
         match sent.map_err(|error| error.kind()) {
             Err(io::ErrorKind::TimedOut) => Err(silent(&stream, deadline.saturating_add(GRACE))),
-            // There is an answer that says why, or none because rank 0 has died: seen when it is read.
+            // Reading shows whether an answer says why, or rank 0 has died.
             _ => Ok(Presence::Member(stream)),
         }
     }
@@ -149,7 +161,7 @@ fn silent(stream: &Kept, after: Duration) -> Error {
     Error::Silent { rank: 0, pid, after, state: state::of(pid) }
 }
 
-/// Joins as another rank than 0: the control memory and the heaps.
+/// Joins as a rank other than 0; returns the control memory and the heaps.
 fn enter(bootstrap: &Bootstrap, stream: &Kept, offer: &Offer) -> Result<(OwnedFd, Vec<OwnedFd>), Error> {
     let refused = |reason: String| Error::Refused { rank: bootstrap.rank, reason };
     let after = bootstrap.deadline.saturating_add(GRACE);
@@ -174,18 +186,18 @@ fn enter(bootstrap: &Bootstrap, stream: &Kept, offer: &Offer) -> Result<(OwnedFd
             let whole = |heap| !offer.sealed || memory::is_sealed(heap, offer.heap_size);
             let sound = heaps.len() == ranks && heaps.iter().all(whole);
             if !sound || !memory::is_sealed(&control, Control::bytes(ranks)) {
-                return Err(refused("rank 0 sent other memory than promised".to_owned()));
+                return Err(refused("rank 0 sent different memory than it promised".to_owned()));
             }
             Ok((control, heaps))
         }
     }
 }
 
-/// Waits until there is an answer to read, or the time is over; unlike reading, this can be interrupted. The rest of
-/// the time.
+/// Waits until there is an answer to read, or the time is over; returns the time left. Unlike reading, this can be
+/// interrupted.
 fn await_answer(stream: &Kept, after: Duration) -> Result<Duration, Error> {
     let (mut timer, step) = (Timer::new(after), Timespec::try_from(RETRY).expect("a short time"));
-    // Whatever else there is to say of the connection, reading says.
+    // Reading reports any other event of the connection.
     let silent = || matches!(poll(&mut [PollFd::new(stream, PollFlags::IN)], Some(&step)), Ok(0) | Err(Errno::INTR));
     while silent() && !timer.is_over() {
         interrupt::check()?;
@@ -220,8 +232,8 @@ fn reach(bootstrap: &Bootstrap, deadline: Duration) -> Result<Kept, Error> {
     Err(Error::RanksAbsent { ranks: vec![0], deadline })
 }
 
-/// An error, of which rank 0 is told, if that is this user's in another user namespace: there the user has another
-/// number, and so the socket another name.
+/// An error, which rank 0 is told, if rank 0 runs as this user in another user namespace: there the user has another
+/// number, so the socket has another name.
 fn not_apart(bootstrap: &Bootstrap) -> Result<(), Error> {
     let run = |name: &str| {
         let (user, run) = name.strip_prefix("symm-")?.split_once('-')?;
@@ -238,7 +250,7 @@ fn not_apart(bootstrap: &Bootstrap) -> Result<(), Error> {
             "it is in another user namespace than rank 0 (user {theirs} there is user {mine} here): start all ranks in \
              the same one"
         );
-        // Nothing is lost when it cannot be told.
+        // If this fails nothing is lost.
         let _ = send(&stream, &Hello::new(bootstrap), &[], TELLS_IN)
             .and_then(|()| send(&stream, &Ready::Declines(reason.clone()), &[], TELLS_IN));
         return Err(Error::Refused { rank: bootstrap.rank, reason });
@@ -246,7 +258,7 @@ fn not_apart(bootstrap: &Bootstrap) -> Result<(), Error> {
     Ok(())
 }
 
-/// One attempt to connect, which does not wait, and who listens.
+/// One attempt to connect, which does not wait; returns the process that listens.
 pub(super) fn dial(bootstrap: &Bootstrap) -> Result<(Kept, Peer), Errno> {
     dial_name(&bootstrap.socket)
 }
@@ -265,7 +277,7 @@ pub(super) fn is_gone(error: &io::Error) -> bool {
     matches!(error.kind(), BrokenPipe | ConnectionReset | UnexpectedEof)
 }
 
-/// What is said of a run's socket that somebody else has.
+/// The errors when another process has the run's socket.
 pub(super) const FOREIGN: &str = "another user listens on this run's socket; choose another MASTER_PORT";
 pub(super) const OCCUPIED: &str = "a process listens on this run's socket and does not answer: rank 0 if it is \
                                    stopped, or another user's; choose another MASTER_PORT";

@@ -23,26 +23,26 @@ use crate::error::{Error, Exit, RankExit};
 use crate::interrupt;
 use crate::memory;
 
-/// Time between two looks for stopped processes, once a rank has failed, and for Ctrl-C.
+/// Time between two checks for Ctrl-C and, once a rank has failed, for stopped processes.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 /// How long processes may take to stop.
 const STOP_IN: Duration = Duration::from_secs(1);
-/// Looks in a row that have to find a process stopped: a signal may stop it for a moment.
+/// How many checks in a row must find a process stopped: a signal may stop it for a moment.
 const STOPPED_FOR: u32 = 4;
 
 /// Processes to start.
 #[derive(Debug, Clone)]
 pub struct Spawn {
-    /// How many.
+    /// The number of processes.
     pub ranks: u32,
-    /// What to run, such as `std::env::current_exe()`.
+    /// The program to run, such as `std::env::current_exe()`.
     pub program: PathBuf,
     /// Its arguments, the same for every rank.
     pub args: Vec<OsString>,
-    /// What each of them reads from its standard input.
+    /// The standard input of each.
     pub input: Vec<u8>,
-    /// How long the others have to end by themselves once one has failed; then they are killed. Those that a signal has
-    /// stopped, within a second. When all have ended, children of theirs that keep an output open have as long.
+    /// How long the others have to end by themselves once one has failed; then they are killed. Processes stopped by a
+    /// signal are killed within a second. When all have ended, their children that keep an output open have as long.
     pub grace: Duration,
 }
 
@@ -52,7 +52,7 @@ pub struct Spawn {
 ///
 /// # Errors
 /// [`Error::RanksFailed`] when any did not exit with code 0, in the order in which they ended;
-/// [`Error::System`] when one could not be started, or when output of theirs is lost.
+/// [`Error::System`] when one could not be started, or when some of their output is lost.
 pub fn spawn_processes(spawn: &Spawn) -> Result<(), Error> {
     let _statuses = Statuses::kept();
     let run = format!("symm-{}-{}", std::process::id(), clock::now());
@@ -76,7 +76,7 @@ pub fn spawn_processes(spawn: &Spawn) -> Result<(), Error> {
     }
 }
 
-/// Stops processes that are to be killed: then none of them sees another go, and calls that a death. One of several
+/// Stops processes before they are killed, so that none sees another end and reports a death. One of a process's
 /// threads takes the signal, and the others run on until it has.
 fn stop(running: &[Process]) {
     running.iter().for_each(Process::stop);
@@ -86,8 +86,8 @@ fn stop(running: &[Process]) {
     }
 }
 
-/// Has the system keep the statuses of children, which it does not where SIGCHLD is ignored: a process that ignores it
-/// hands that down to those that it starts.
+/// Makes the system keep the exit statuses of children, which it does not while SIGCHLD is ignored. Ignoring it is
+/// inherited.
 struct Statuses(Option<libc::sigaction>);
 
 impl Statuses {
@@ -164,7 +164,7 @@ impl Process {
         watched.map(|ended| Self { rank, bootstrap, child, ended, stopped: 0 })
     }
 
-    /// What tells that the child has ended, and what copies its output.
+    /// A descriptor that is readable once the child has ended, and the thread that copies its output.
     fn watch(child: &mut Child, outputs: &mut Outputs, failed: impl Fn() -> String) -> Result<OwnedFd, Error> {
         let ended = pidfd_open(Pid::from_child(child), PidfdFlags::empty()).map_err(Error::system(failed()))?;
         let (out, err) = (child.stdout.take().expect("piped"), child.stderr.take().expect("piped"));
@@ -173,21 +173,21 @@ impl Process {
         Ok(ended)
     }
 
-    /// Whether it has been stopped for a while, to be asked again and again.
+    /// Whether it has been stopped for a while; called repeatedly.
     fn stays_stopped(&mut self) -> bool {
         let is_stopped = state::of(self.child.id().cast_signed()) == ProcessState::Stopped;
         self.stopped = if is_stopped { self.stopped + 1 } else { 0 };
         self.stopped >= STOPPED_FOR
     }
 
-    /// Whether it has neither ended nor stopped. It leaves that to be waited for.
+    /// Whether it has neither ended nor stopped. Its status is still to be waited for.
     fn runs(&self) -> bool {
         let looks = WaitIdOptions::STOPPED | WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         waitid(WaitId::Pid(Pid::from_child(&self.child)), looks).is_ok_and(|status| status.is_none())
     }
 
     fn stop(&self) {
-        // Likewise.
+        // The same.
         let _ = rustix::process::kill_process(Pid::from_child(&self.child), Signal::STOP);
     }
 
@@ -196,19 +196,19 @@ impl Process {
         let _ = self.child.kill().and_then(|()| self.child.wait());
     }
 
-    /// How it ended, if not well. `killed` says why we killed it, if we did.
+    /// How it failed, if it did. `killed` says why we killed it, if we did.
     fn reap(mut self, killed: Option<Exit>) -> Result<Option<RankExit>, Error> {
         let status = self.child.wait().map_err(Error::io(format!("wait for rank {}", self.rank)))?;
         let exit = exit(status, killed);
         if exit.is_some() && killed.is_none() {
-            // Without the thread the others learn it later.
+            // Without the thread the others learn of it later.
             let _ = thread::Builder::new().spawn(move || self.bootstrap.report_death());
         }
         Ok(exit.map(|how| RankExit { rank: self.rank, how }))
     }
 }
 
-/// A file of its own for each process: those who share one also share the place up to which it has been read.
+/// Its own open file for each process: a shared one would share the read position.
 fn input(bytes: &[u8]) -> Result<Stdio, Error> {
     if bytes.is_empty() {
         return Ok(Stdio::null());
@@ -230,14 +230,15 @@ fn exit(status: ExitStatus, killed: Option<Exit>) -> Option<Exit> {
     }
 }
 
-/// Waits for all to end: how those ended that failed, and what is left of the grace.
+/// Waits for all to end; returns the failures, and the rest of the grace time.
 fn wait(running: Vec<Process>, grace: Duration) -> Result<(Vec<RankExit>, Duration), Error> {
     let mut running: Vec<(Process, Option<Exit>)> = running.into_iter().map(|process| (process, None)).collect();
     let mut failed = Vec::new();
     let (mut timer, mut looked): (Option<Timer>, Option<Instant>) = (None, None);
     while !running.is_empty() {
         if timer.is_none() && interrupt::is_asked() {
-            // They tell what they wait for, and leave their timeline; a terminal has told them so already.
+            // The ranks then report what they wait for, and write their timeline. On a terminal they have received the
+            // signal already.
             for (process, _) in &running {
                 let _ = rustix::process::kill_process(Pid::from_child(&process.child), Signal::INT);
             }

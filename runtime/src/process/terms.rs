@@ -1,4 +1,4 @@
-//! What processes that meet say to each other.
+//! The messages of processes that meet.
 
 use std::fmt::Write;
 use std::hash::{DefaultHasher, Hasher};
@@ -9,35 +9,35 @@ use super::environment::Bootstrap;
 use super::rendezvous::Offer;
 use crate::error::Error;
 
-/// Grows whenever the messages or the control memory change.
-pub(super) const VERSION: u32 = 8;
-/// Characters of the longest value that is sent as it is.
+/// Incremented whenever the messages or the control memory change.
+pub(super) const VERSION: u32 = 9;
+/// The longest value, in characters, that is sent in full.
 const MOST_TEXT: usize = 256;
 
-/// What a rank says about itself when it comes. Fields that another version lacks are 0: the version is compared first.
+/// A rank's greeting. Fields that another version lacks are 0: the version is compared first.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Hello {
     version: u32,
     pub(super) rank: u32,
     pub(super) num_ranks: u32,
-    /// The fingerprint in words.
+    /// The fingerprint's parts, by name.
     program: String,
     options: Vec<(String, String)>,
-    /// Said for a rank that has died, by who started it: it may not have said anything itself.
+    /// Sent for a dead rank by its launcher: the rank may have sent nothing itself.
     pub(super) died: bool,
 }
 
-/// What a rank says when it is ready.
+/// A rank's message when it is ready.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Ready {
-    /// Its heap comes along.
+    /// Its heap is attached.
     Brings(Memory),
     /// Why it cannot take part.
     Declines(String),
 }
 
-/// What a rank has made for the run.
+/// What a rank has created for the run.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Memory {
     heap_size: u64,
@@ -45,10 +45,10 @@ pub(super) struct Memory {
     device: String,
 }
 
-/// What rank 0 answers.
+/// Rank 0's answer.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Answer {
-    /// The control memory and all heaps come along.
+    /// The control memory and all heaps are attached.
     Welcome,
     Refused(String),
 }
@@ -65,12 +65,12 @@ impl Hello {
         Self { version: VERSION, rank, num_ranks, program, options, died: false }
     }
 
-    /// What is said for a rank that has died.
+    /// The message for a rank that has died.
     pub(super) fn of_dead(bootstrap: &Bootstrap) -> Self {
         Self { died: true, ..Self::new(bootstrap) }
     }
 
-    /// Whether another rank is of the same run.
+    /// Whether another rank belongs to the same run.
     pub(super) fn compare(&self, ours: &Self) -> Result<(), Error> {
         let terms = |hello: &Self| {
             [
@@ -91,7 +91,7 @@ impl Hello {
     }
 }
 
-/// A value that is compared: of a long one, how it begins, its length and a hash.
+/// A value to compare; a long one becomes its beginning, its length and a hash.
 fn short(value: String) -> String {
     if value.len() <= MOST_TEXT {
         return value;
@@ -107,7 +107,7 @@ impl Memory {
         Self { heap_size: offer.heap_size, trace: offer.trace, device: offer.device.to_owned() }
     }
 
-    /// Whether what `rank` has made fits what rank 0 has.
+    /// Whether what `rank` has created matches what rank 0 has.
     pub(super) fn compare(&self, rank: u32, ours: &Self) -> Result<(), Error> {
         let terms = |memory: &Self| {
             [

@@ -1,4 +1,4 @@
-//! Time that others have, in which this process was not stopped itself.
+//! A deadline for others. Time in which this process itself was stopped does not count.
 
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
@@ -8,10 +8,11 @@ use rustix::io::Errno;
 
 /// The longest time between two looks of a process that runs.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// What counts of the time between two looks: beyond it, a signal had stopped this process, as a shell does to a job.
+/// The most that counts between two looks: if more has passed, a signal had stopped this process, as a shell does to a
+/// job.
 const MOST: Duration = Duration::from_secs(1);
 
-/// A deadline. It is to be looked at all the time.
+/// A deadline, which must be polled.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Timer {
     left: Duration,
@@ -34,14 +35,14 @@ impl Timer {
         self.left().is_zero()
     }
 
-    /// Sleeps before another attempt at something; false when there is no time for one.
+    /// Sleeps before another attempt; false when there is no time for one.
     pub(super) fn pause(&mut self, pause: Duration) -> bool {
         let left = self.left();
         std::thread::sleep(left.min(pause));
         !left.is_zero()
     }
 
-    /// Waits until something can be read or written, or a little shorter; false when the time is over.
+    /// Waits a little for something to become readable or writable; false when the time is over.
     pub(super) fn wait_for(&mut self, fd: impl AsFd, flags: PollFlags) -> rustix::io::Result<bool> {
         let left = self.left();
         let timeout = Timespec::try_from(left.min(LOOK_EVERY)).expect("a short time");

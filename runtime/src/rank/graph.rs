@@ -1,12 +1,12 @@
-//! Work that was recorded once and is done many times.
+//! Work that is recorded once and executed many times.
 
 use super::{Alone, Seat};
 use crate::driver::gpu::api;
 
 /// What a stream recorded between [`super::Stream::begin_capture`] and [`super::Stream::end_capture`].
 ///
-/// Kernels that wait are right in it if they count: a wait for a value that the last replay has left would pass at
-/// once. symm's barriers count epochs.
+/// Kernels in it that wait must count: a wait for a value that the last replay left would pass at once. symm's barriers
+/// count epochs.
 #[derive(Debug)]
 pub struct Graph {
     seat: Seat,
@@ -23,7 +23,7 @@ impl Graph {
 
 impl Drop for Graph {
     fn drop(&mut self) {
-        // Where that fails the device has failed, which others have said.
+        // If this fails, the device has failed, which has been reported.
         let _ = self.seat.end(|api| api.destroy_graph(self.raw));
     }
 }

@@ -33,7 +33,7 @@ impl Module {
     /// [`Error::Gpu`] when there is none.
     #[track_caller]
     pub fn kernel(&self, name: &str) -> Result<Kernel, Error> {
-        let no_name = |_| Error::Program(format!("a kernel's name has no zero byte, as {name:?} has"));
+        let no_name = |_| Error::Program(format!("the name of a kernel contains no zero byte, but {name:?} does"));
         let code = self.seat.act(|agent, _| {
             let name = CString::new(name).map_err(no_name)?;
             agent.world.driver.function(self.raw, &name).map(Code::Device)
@@ -101,20 +101,20 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// So many blocks of so many threads, which wait for nothing.
+    /// This many blocks of this many threads, which wait for nothing.
     #[must_use]
     pub fn new(blocks: u32, threads: u32) -> Self {
         Self { blocks: [blocks, 1, 1], threads: [threads, 1, 1], shared_bytes: 0, waits: false, barrier: false }
     }
 
-    /// The same with blocks that wait for flags or for each other.
+    /// The same, with blocks that wait for flags or for each other.
     #[must_use]
     pub fn waiting(self) -> Self {
         Self { waits: true, ..self }
     }
 }
 
-/// A kernel's argument: a number or an address. A kernel takes as many of its bytes as its parameter has.
+/// A kernel's argument: a number or an address. A kernel reads as many of its bytes as its parameter has.
 #[derive(Debug, Clone, Copy)]
 #[repr(transparent)]
 pub struct Arg(u64);

@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::loc::Loc;
 use crate::lock::lock;
 
-/// A queue of work on a rank's device. What is put in is done in order; calls return before that, unless they say
+/// A queue of work on a rank's device. The work is done in order; calls return before it is done, unless they say
 /// otherwise.
 ///
 /// The CPU has no queues: there every call returns when its work is done.
@@ -29,7 +29,7 @@ use crate::lock::lock;
 pub struct Stream {
     seat: Seat,
     raw: api::Stream,
-    /// Whether it ends with this.
+    /// Whether dropping this destroys the stream.
     owned: bool,
     /// A rank makes one call at a time.
     alone: Alone,
@@ -51,7 +51,7 @@ impl Stream {
         Ok(Self { seat: seat.clone(), raw, owned: true, alone: Alone::default() })
     }
 
-    /// The driver's own handle as a number: `CUstream`, `hipStream_t`; 0 on the CPU.
+    /// The driver's handle as a number: `CUstream`, `hipStream_t`; 0 on the CPU.
     #[must_use]
     pub fn handle(&self) -> usize {
         self.raw.0
@@ -63,13 +63,13 @@ impl Stream {
         self.seat.act(|agent, _| agent.world.driver.queues().map_or_else(|| Ok(R::default()), ask))
     }
 
-    /// Likewise, and it has to be there.
+    /// The same, where it has to be there.
     #[track_caller]
     fn ask_gpu<R>(&self, ask: impl FnOnce(&dyn api::Queues) -> Result<R, Error>) -> Result<R, Error> {
         let no_graphs = || Error::Unsupported {
             what: "graphs",
             driver: "cpu",
-            mend: "there every call does its work at once, so make the calls again",
+            mend: "there every call does its work immediately, so repeat the calls",
         };
         self.seat.act(|agent, _| ask(agent.world.driver.queues().ok_or_else(no_graphs)?))
     }
@@ -101,8 +101,8 @@ impl Stream {
         self.seat.act(|agent, _| agent.world.driver.queues().map_or(Ok(true), |api| api.is_done(self.raw)))
     }
 
-    /// Waits on the device for the streams of all ranks: what comes after on any rank sees what came before on every
-    /// rank. Collective, and a rank's barriers come one after the other even if they are in several streams.
+    /// A barrier on the device between the streams of all ranks: what follows it on any rank sees what preceded it on
+    /// every rank. Collective; a rank's barriers run one after the other, even in several streams.
     ///
     /// It can be captured in a graph. On the CPU it is [`super::Rank::barrier`].
     ///
@@ -116,8 +116,8 @@ impl Stream {
     /// Copies between host memory, heaps and device memory.
     ///
     /// # Safety
-    /// Both ranges are valid for `bytes` bytes until the stream has come to the copy, and those of `dst` are used by
-    /// nobody else until then.
+    /// Both ranges are valid for `bytes` bytes until the stream has done the copy, and nothing else uses `dst` until
+    /// then.
     ///
     /// # Errors
     /// [`Error::Gpu`].
@@ -129,12 +129,12 @@ impl Stream {
 
     /// Launches a kernel.
     ///
-    /// If its blocks wait for each other or for other ranks, `grid` has to say so: then all of them are on the device
-    /// at the same time, or the launch is refused with the numbers.
+    /// If its blocks wait for each other or for other ranks, `grid` must say so: then all of them are on the device at
+    /// the same time, or the launch is refused with the numbers.
     ///
     /// # Safety
-    /// The kernel takes these arguments and may run with them: it touches only memory that exists and that nobody
-    /// frees, on any rank, until the stream has come past it.
+    /// The kernel takes these arguments and may run with them: it touches only memory that exists, and that no rank
+    /// frees until the stream has passed the kernel.
     ///
     /// # Errors
     /// [`Error::BadLaunch`]; [`Error::Stopped`] when the run has failed.
@@ -145,13 +145,13 @@ impl Stream {
         // SAFETY: the caller's promise; the values live until the kernel has them.
         let launched = unsafe { self.launch_with(kernel, grid, &pointers) };
         if launched.is_err() {
-            // On the CPU blocks of a run that has failed may stay forever in a kernel that reads them.
+            // On the CPU, blocks of a failed run may stay forever in a kernel that reads them.
             std::mem::forget((values, pointers));
         }
         launched
     }
 
-    /// Likewise with a pointer to each argument's value, as C passes them.
+    /// The same with a pointer to each argument's value, as C passes them.
     ///
     /// # Safety
     /// As for [`Stream::launch`]. The values are valid until the call returns; after an error forever.
@@ -174,7 +174,7 @@ impl Stream {
         self.ask(|api| event.raw.map_or(Ok(()), |raw| api.record(raw, self.raw)))
     }
 
-    /// Lets what this stream is given from here on wait for an event.
+    /// Makes later work in this stream wait for an event.
     ///
     /// # Errors
     /// [`Error::Gpu`].
@@ -183,8 +183,8 @@ impl Stream {
         self.ask(|api| event.raw.map_or(Ok(()), |raw| api.await_event(self.raw, raw)))
     }
 
-    /// From here on, what this thread gives the stream is recorded and not done, until [`Stream::end_capture`].
-    /// Launches, copies, events and [`Stream::barrier`] can be recorded; what waits or allocates cannot.
+    /// From here on, what this thread gives the stream is recorded and not executed, until [`Stream::end_capture`].
+    /// Launches, copies, events and [`Stream::barrier`] can be recorded; calls that wait or allocate cannot.
     ///
     /// # Errors
     /// [`Error::Unsupported`] on the CPU.
@@ -193,7 +193,7 @@ impl Stream {
         self.ask_gpu(|api| api.begin_capture(self.raw))
     }
 
-    /// What was recorded, to be launched as often as wanted.
+    /// Ends the recording; the graph can be launched any number of times.
     ///
     /// # Errors
     /// [`Error::Gpu`] when something was called that cannot be recorded; [`Error::Unsupported`] on the CPU.
@@ -202,10 +202,10 @@ impl Stream {
         Ok(Graph::new(&self.seat, self.ask_gpu(|api| api.end_capture(self.raw))?))
     }
 
-    /// Does what was recorded.
+    /// Executes what was recorded.
     ///
     /// # Safety
-    /// Everything that was recorded may be done again: see [`Stream::launch`] and [`Stream::copy`].
+    /// All recorded work may be executed again: see [`Stream::launch`] and [`Stream::copy`].
     ///
     /// # Errors
     /// [`Error::Gpu`].
@@ -219,8 +219,8 @@ impl Drop for Stream {
     fn drop(&mut self) {
         if self.owned {
             let failed = self.seat.world.failed();
-            // Where that fails the device has failed, which others have said. On HIP it may wait for what the stream
-            // has to do: after a failure perhaps forever.
+            // If this fails, the device has failed, which has been reported. On HIP it may wait for the stream's work,
+            // after a failure perhaps forever.
             let _ = self.seat.end(|api| {
                 if !failed || !matches!(api.is_done(self.raw), Ok(false)) {
                     api.destroy_stream(self.raw);
@@ -231,7 +231,7 @@ impl Drop for Stream {
 }
 
 impl Agent {
-    /// Shows that this host thread waits for its device: the report of a run that does not end tells the launch.
+    /// Shows that this host thread waits for its device: the report of a run that does not end then names the launch.
     fn show_waiting(&self, loc: Loc<'_>) {
         let host = &self.area().host;
         if host.kernel.get().is_empty() {
@@ -249,7 +249,7 @@ pub struct Event {
     seat: Seat,
     /// None on the CPU.
     raw: Option<api::Event>,
-    /// When it was recorded: on the CPU, also when it happened.
+    /// When it was recorded; on the CPU, this is also when it happened.
     recorded: Mutex<Option<Instant>>,
     /// A rank makes one call at a time.
     alone: Alone,

@@ -1,7 +1,7 @@
-//! Barriers of blocks: which waits are a part of one, who is missing in it, and whether the grids can meet at all.
+//! Barriers of blocks: which waits belong to one, which ranks are missing, and whether the grids can meet at all.
 //!
 //! The words are those of `passes/src/lower/cpu/order.rs` at the start of each heap: for each block an epoch, then a
-//! flag for each rank, which that rank sets to the epoch that it has come to.
+//! flag for each rank, which that rank sets to the epoch that it has reached.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::report::launched;
 use crate::world::World;
 use symm_abi::heap::RESERVED_BYTES;
 
-/// How many blocks of a rank on a device are looked at.
+/// How many blocks of a rank on a device are inspected.
 const MOST_LOOKED_AT: u32 = 256;
 
 /// A barrier that a block waits in.
@@ -39,7 +39,7 @@ pub(super) fn of(world: &World, slot: &BlockSlot) -> Option<Barrier> {
 impl Barrier {
     pub(super) fn describe(&self) -> String {
         let Self { loc, missing } = self;
-        // All may have come since.
+        // All may have arrived since.
         let waits = if missing.is_empty() { String::new() } else { format!(" waits for {},", ranks(missing)) };
         format!("barrier at {loc}:{waits}")
     }
@@ -55,8 +55,8 @@ pub(crate) struct OnDevice {
     missing: Vec<u32>,
 }
 
-/// The blocks of kernels on devices that wait in barriers: their words in the heaps are all that shows it. A device
-/// that does not answer is left alone.
+/// The blocks on devices that wait in barriers: only their words in the heaps show it. A device that does not answer is
+/// skipped.
 pub(crate) fn on_devices(world: &World) -> Vec<OnDevice> {
     let mut found = Vec::new();
     for (rank, area) in (0..).zip(world.control.areas()).filter(|(_, area)| is_on_device(world, area)) {
@@ -71,7 +71,7 @@ pub(crate) fn on_devices(world: &World) -> Vec<OnDevice> {
 }
 
 impl OnDevice {
-    /// The ranks that are missing in the barrier that a block on a device waits in, none if it is in none; `None` where
+    /// The ranks that are missing in the barrier where a block on a device waits, empty if it is in none; `None` if
     /// that cannot be seen.
     fn new(world: &World, rank: u32, block: u32) -> Option<Self> {
         let num_ranks = world.num_ranks();
@@ -100,9 +100,8 @@ fn blocks(grid: [i64; 3]) -> u32 {
     grid.iter().product::<i64>().try_into().unwrap_or(u32::MAX)
 }
 
-/// That ranks whose blocks wait in a barrier have launched a kernel with different grids, for each such kernel: blocks
-/// that have no counterpart on every rank never meet.
-/// `on_devices` says that blocks on devices wait in one.
+/// For each kernel that ranks launched with different grids while blocks wait in a barrier, a note of it: blocks
+/// without a counterpart on every rank never meet. `on_devices` says that blocks on devices wait in one.
 pub(super) fn grids(world: &World, on_devices: bool) -> Vec<String> {
     let mut launches: BTreeMap<String, BTreeMap<[i64; 3], Vec<u32>>> = BTreeMap::new();
     let areas = (0..).zip(world.control.areas());

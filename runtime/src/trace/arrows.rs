@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use super::{Event, FlagAddress, What};
 
-/// How much later than the end of a wait its signal may have been recorded: the flag is written first and the time
-/// taken then, and in between the thread may lose its core.
+/// How much later than the end of a wait its signal may be recorded: the time is taken after the flag is written, and
+/// the thread may lose its core in between.
 const RECORDED_WITHIN: u64 = 10_000_000;
 
 /// A signal and a wait that it ended, as indices of events.
@@ -20,9 +20,9 @@ type Signals = Vec<(u64, usize)>;
 
 /// The arrow for each satisfied wait of `events` that a signal ended.
 ///
-/// It comes from the latest signal before the wait's end that gave the flag the value that was seen; or else from one
-/// recorded a little later; or else, when the value was never seen by itself, from the last signal before the end; or
-/// else from the first a little later whose value is not known.
+/// It starts, in this order of preference, at the latest signal before the wait's end that set the flag to the value
+/// seen; at one recorded a little later; if no signal set that value, at the last signal before the end; at the first
+/// one a little later whose value is unknown.
 pub(super) fn arrows(events: &[Event]) -> Vec<Arrow> {
     let mut by_flag: HashMap<FlagAddress, Signals> = HashMap::new();
     let mut by_value: HashMap<(FlagAddress, u64), Signals> = HashMap::new();

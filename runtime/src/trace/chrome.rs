@@ -10,7 +10,8 @@ use super::arrows::arrows;
 use super::{Event, FlagAddress, SignalOp, Trace, What};
 use crate::error::Error;
 
-/// Length of a signal's slice, in nanoseconds, where nothing follows sooner. Arrows start at slices, not at instants.
+/// Length of a signal's slice, in nanoseconds, unless something follows sooner. Arrows start at slices, not at
+/// instants.
 const SIGNAL_LENGTH: u64 = 500;
 
 /// One event of the format.
@@ -32,10 +33,10 @@ struct Entry {
     args: Value,
 }
 
-/// A rank and a thread of it: 0 for the host, 1 more than the block for blocks.
+/// A rank and one of its threads: 0 for the host, and for a block its number plus 1.
 type Lane = (u32, u32);
 
-/// Start and end of an event, as it is drawn.
+/// An event's start and end, as drawn.
 type Times = [u64; 2];
 
 /// Writes entries one by one: a trace has many.
@@ -76,7 +77,7 @@ impl Trace {
         let arrows = arrows(events);
         let mut times: Vec<Times> = events.iter().map(|event| [event.start, event.end]).collect();
         for arrow in &arrows {
-            // The wait saw the flag, so the flag was written before: a later time is that of a late record.
+            // The wait saw the flag, so the flag was written before: a later time was recorded late.
             let seen = events[arrow.wait].end.saturating_sub(1);
             let [start, end] = times[arrow.signal];
             let earlier = start.min(seen);
@@ -102,7 +103,7 @@ fn lane(event: &Event) -> Lane {
     (event.rank, event.block.map_or(0, |block| block + 1))
 }
 
-/// Gives signals that have none a length, ending before anything else on their threads starts or ends.
+/// Gives signals without a length one that ends before anything else on their threads starts or ends.
 fn lengthen_signals(events: &[Event], times: &mut [Times]) {
     let is_moment = |event: &Event, [start, end]: Times| matches!(event.what, What::Signal { .. }) && start == end;
     let mut edges: HashMap<Lane, Vec<u64>> = HashMap::new();
@@ -226,7 +227,7 @@ fn flag_text(flag: FlagAddress) -> String {
     format!("rank {} heap+{:#x}", flag.rank, flag.offset)
 }
 
-#[allow(clippy::cast_precision_loss, reason = "a run of 104 days is still exact to the nanosecond")]
+#[allow(clippy::cast_precision_loss, reason = "exact to the nanosecond for runs of up to 104 days")]
 fn micros(nanos: u64) -> f64 {
     nanos as f64 / 1000.0
 }

@@ -10,9 +10,9 @@ use crate::clock;
 use crate::loc::Loc;
 use crate::lock::lock;
 
-/// Most events of a run, shared evenly by its processes: about 200 MB, and on rank 0 those of all.
+/// The most events of a run, shared evenly by its processes: about 200 MB in all, which rank 0 gathers.
 const MOST_EVENTS: usize = 1 << 20;
-/// Room that a thread takes from its process at a time, so that threads seldom meet.
+/// How many events of room a thread takes from its process at a time, so that threads seldom contend.
 const ROOM_AT_A_TIME: usize = 64;
 
 /// The process's events.
@@ -26,18 +26,18 @@ pub(crate) struct Sink {
 #[derive(Debug, Default)]
 struct Gathered {
     trace: Trace,
-    /// Of every thread, so that what it has recorded is found also when it never ends.
+    /// The recorders of all threads, so that a thread's events are found even if it never ends.
     threads: Vec<Arc<Recorder>>,
 }
 
-/// Takes up to `wanted` of what room is left.
+/// Takes up to `wanted` of the room that is left.
 fn take_room(room: &AtomicUsize, wanted: usize) -> usize {
     let taken = room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| Some(left - left.min(wanted)));
     taken.map_or(0, |left| left.min(wanted))
 }
 
 impl Sink {
-    /// For one of so many processes.
+    /// For one of this many processes.
     pub(crate) fn new(processes: usize) -> Self {
         let room = Arc::new(AtomicUsize::new(MOST_EVENTS / processes.max(1)));
         Self { gathered: Mutex::default(), room }
@@ -51,7 +51,7 @@ impl Sink {
         recorder
     }
 
-    /// Adds what was recorded elsewhere, as far as there is room.
+    /// Adds events recorded elsewhere, as far as there is room.
     pub(crate) fn add(&self, mut part: Trace) {
         let kept = take_room(&self.room, part.events.len());
         part.dropped += (part.events.len() - kept) as u64;
@@ -59,19 +59,20 @@ impl Sink {
         lock(&self.gathered).trace.add(part);
     }
 
-    /// Adds a thread's events, for which it had room, and takes back what is left of that.
+    /// Adds a thread's events, which had room reserved, and takes back the rest of its room.
     fn hand_in(&self, part: Trace, room: usize) {
         self.room.fetch_add(room, Ordering::Relaxed);
         lock(&self.gathered).trace.add(part);
     }
 
-    /// All events; what has begun and not ended yet ends now.
+    /// All events; unfinished ones end now.
     pub(crate) fn take(&self) -> Trace {
         let now = clock::now();
         let Gathered { trace, threads } = std::mem::take(&mut *lock(&self.gathered));
         let parts = threads.iter().map(|thread| {
             let mut buffer = lock(&thread.0);
-            // What lasts until the end of a run that has failed says most of why: there is always room for it.
+            // An event that lasts until the end of a failed run says most about the failure: there is always room for
+            // it.
             buffer.room += buffer.open.len();
             for mut event in std::mem::take(&mut buffer.open) {
                 event.end = now.max(event.start);
@@ -93,7 +94,7 @@ struct Buffer {
     /// How many more events this thread may record, and its process.
     room: usize,
     left: Arc<AtomicUsize>,
-    /// What has begun, the outermost first; none has an end yet.
+    /// Unfinished events, the outermost first.
     open: Vec<Event>,
     /// Locations by the address of their text, which compiled code keeps for the whole run.
     locs: HashMap<usize, Arc<str>>,
@@ -147,12 +148,12 @@ impl Agent {
         }
     }
 
-    /// Something begins, which [`Self::end`] ends.
+    /// Begins an event, which [`Self::end`] ends.
     pub(crate) fn begin(&self, loc: Loc<'_>, what: impl FnOnce() -> What) {
         self.begin_at(clock::now(), loc, what);
     }
 
-    /// Likewise something that has begun at `start`.
+    /// The same for one that began at `start`.
     pub(crate) fn begin_at(&self, start: u64, loc: Loc<'_>, what: impl FnOnce() -> What) {
         if let Some(recorder) = &self.recorder {
             let mut buffer = lock(&recorder.0);
@@ -161,13 +162,13 @@ impl Agent {
         }
     }
 
-    /// A transfer begins; `remote` is its address in the peer's heap.
+    /// Begins a transfer; `remote` is its address in the peer's heap.
     pub(crate) fn begin_transfer(&self, kind: TransferKind, peer: i32, remote: *const u8, bytes: u64, loc: Loc<'_>) {
         let offset = || self.world.heaps.locate(remote).map(|place| place.offset);
         self.begin(loc, || What::Transfer { kind, peer, offset: offset(), bytes });
     }
 
-    /// What began last has ended.
+    /// Ends the event that began last.
     pub(crate) fn end(&self) {
         if let Some(recorder) = &self.recorder {
             let end = clock::now();
@@ -187,7 +188,7 @@ impl Agent {
         }
     }
 
-    /// What began last is recorded in another way.
+    /// Drops the event that began last: it is recorded in another way.
     pub(crate) fn forget(&self) {
         if let Some(recorder) = &self.recorder {
             lock(&recorder.0).open.pop();

@@ -61,7 +61,7 @@ fn memory_of_the_host_and_faults_are_told_alike() {
         let mut words = [0_i64; 8];
         crate::launch_write(rank, words.as_mut_ptr().cast(), crate::ONE_BLOCK, c"cm1v");
     });
-    assert_has(&text, &["argument 1 of kernel @kernels::write is memory of the host"]);
+    assert_has(&text, &["argument 1 of kernel @kernels::write is host memory"]);
 }
 
 #[test]

@@ -88,7 +88,7 @@ fn a_barrier_that_hangs_without_a_timeout_is_told_while_it_hangs() {
     child.kill().unwrap();
     child.wait().unwrap();
     let parts = [
-        "symm: blocks on GPUs have waited in a barrier for 3s and more:",
+        "symm: blocks on GPUs have waited in a barrier for 3s or more:",
         "rank 0: launch of @kernels::meet at p.mlir:9:3",
         "rank 1: returned",
         "rank 0, block (0,0,0) of @kernels::meet: barrier: waits for rank 1",

@@ -68,7 +68,7 @@ fn program(rank: &Rank, kinds: &CStr) -> ([i64; WORDS], u64) {
     let at = alloc(rank, size_of::<[i64; WORDS]>() as u64, c"p.mlir:1:1");
     let (filled, mut cleared, mut result) = ([7_i64; WORDS], [7_i64; WORDS], [7_i64; WORDS]);
     let (bytes, loc) = (size_of_val(&result) as u64, c"p.mlir:2:1".as_ptr());
-    // SAFETY: so many bytes each.
+    // SAFETY: this many bytes each.
     unsafe {
         symm_rt_copy(rank.ctx(), cleared.as_mut_ptr().cast(), at, bytes, loc);
         assert_eq!(cleared, [0; WORDS], "alloc clears");
@@ -77,7 +77,7 @@ fn program(rank: &Rank, kinds: &CStr) -> ([i64; WORDS], u64) {
     barrier_all(rank, c"p.mlir:3:1");
     launch_write(rank, at, [3, 2, 1, 64, 2, 1, 512], kinds);
     barrier_all(rank, c"p.mlir:4:1");
-    // SAFETY: so many bytes each.
+    // SAFETY: this many bytes each.
     unsafe { symm_rt_copy(rank.ctx(), result.as_mut_ptr().cast(), at, bytes, loc) };
     free(rank, at, c"p.mlir:5:1");
     (result, at as u64)
@@ -173,7 +173,7 @@ fn memory_of_the_host_is_refused_as_an_argument() {
         let mut words = [0_i64; WORDS];
         launch_write(rank, words.as_mut_ptr().cast(), ONE_BLOCK, c"cm1v");
     });
-    assert_has(&text, &["p.mlir:9:3", "argument 1 of kernel @kernels::write is memory of the host", "symm.alloc"]);
+    assert_has(&text, &["p.mlir:9:3", "argument 1 of kernel @kernels::write is host memory", "symm.alloc"]);
 }
 
 #[test]
@@ -287,7 +287,7 @@ fn devices_are_described_and_have_to_do() {
         let _turn = Turn::new(change);
         run(&config(2), |_| Ok(())).unwrap_err().to_string()
     };
-    assert_has(&refused(|state| state.devices = 0), &["no HIP device can be used: the driver knows no device"]);
+    assert_has(&refused(|state| state.devices = 0), &["no HIP device can be used: the driver found no device"]);
     let cached_only = |state: &mut State| (state.gfx90a, state.uncached) = (1, 0);
     assert_has(&refused(cached_only), &["take 4194304 bytes of device 0 for a symmetric heap: invalid argument"]);
     assert_has(&refused(|state| state.peers = 0), &["device 0 cannot access the memory of device 1"]);

@@ -146,7 +146,7 @@ impl Turn {
     /// Another library in its place.
     pub fn name_library(&mut self, path: &Path) {
         *self.named = Some(path.to_owned());
-        // SAFETY: whoever reads the environment in this process does so through the standard library, which takes care.
+        // SAFETY: this process reads the environment only through the standard library, which locks it.
         unsafe { std::env::set_var("SYMM_HIP_LIBRARY", path) };
     }
 

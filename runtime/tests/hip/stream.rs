@@ -128,7 +128,7 @@ fn events_are_recorded_awaited_and_measured() {
         let (happened, between) = (second.has_happened()?, second.milliseconds_since(&first)?);
         drop((stream, first, second));
         let barrier = rank.stream().barrier().unwrap_err().to_string();
-        assert_has(&barrier, &["the driver hip has no barrier in the order of a stream", "symm.barrier"]);
+        assert_has(&barrier, &["the driver hip has no barrier in stream order", "symm.barrier"]);
         rank.leave().map(|()| (happened, between))
     });
     for ended in ended {
@@ -293,5 +293,5 @@ fn code_that_is_cut_off_is_refused_before_the_library_reads_it() {
         let code = symm_runtime::DeviceCode { module: "cut".to_owned(), image };
         Ok(rank.load(&code).unwrap_err().to_string())
     });
-    assert_has(ended[0].as_ref().unwrap(), &["the code of @cut is cut off: it has 128 bytes, and needs 4416"]);
+    assert_has(ended[0].as_ref().unwrap(), &["the code of @cut is truncated: it has 128 bytes, and needs 4416"]);
 }

@@ -1,4 +1,4 @@
-//! A process that a rank forks is no part of the run, and holds nothing up.
+//! A process forked from a rank is not part of the run, and delays nothing.
 
 use crate::SOON;
 use crate::start::{outputs, start};

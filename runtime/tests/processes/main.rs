@@ -124,7 +124,7 @@ fn ranks_join_and_leave() {
     }
 }
 
-/// Who is said to have reported: whoever of the others saw it first.
+/// The rank named as the reporter: the first of the others to see it.
 fn reporter(text: &str) -> char {
     text.chars().nth("stopped, because rank ".len()).unwrap_or('?')
 }
@@ -177,7 +177,8 @@ fn a_missing_rank_is_named() {
     let found = outputs(three.into(), SOON);
     assert!(found.iter().all(|(ok, text)| !ok && text.contains("rank 2 did not join within 3s")), "{found:?}");
     let alone = vec![rank(1, 2, "nobody", "short").spawn().unwrap()];
-    assert!(outputs(alone, SOON)[0].1.contains("rank 0 did not join within 3s"));
+    let said = &outputs(alone, SOON)[0].1;
+    assert!(said.contains("rank 0 did not join within 3s") && said.contains("and the engine between nodes"), "{said}");
 }
 
 /// Rank 2 never comes: the others would wait for it.

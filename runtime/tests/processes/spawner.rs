@@ -106,7 +106,7 @@ fn limited(limit: &str) -> String {
     String::from_utf8_lossy(&shell.output().unwrap().stderr).into_owned()
 }
 
-/// The system would end whoever makes shared memory beyond it with a signal.
+/// The system would end a process that makes shared memory beyond it with a signal.
 fn a_limit_on_files_is_named() {
     let text = limited("-f 1000");
     for part in ["cannot make 8388608 bytes of shared memory: ", "(ulimit -f)", "rank 2 exited with code 1"] {

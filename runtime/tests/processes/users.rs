@@ -191,7 +191,7 @@ fn message(body: &str) -> Vec<u8> {
 fn hello(rank: u32, num_ranks: u32) -> Vec<u8> {
     let options = r#"[["steps","7"]]"#;
     message(&format!(
-        r#"{{"version":8,"rank":{rank},"num_ranks":{num_ranks},"program":"01","options":{options},"died":false}}"#
+        r#"{{"version":9,"rank":{rank},"num_ranks":{num_ranks},"program":"01","options":{options},"died":false}}"#
     ))
 }
 
@@ -279,9 +279,9 @@ fn threads_of_all_ranks_together_are_refused() {
     let ranks = [0, 1].map(|r| ordinary(&rank(r, 2, "threads", "many blocks"), limit).spawn().unwrap());
     let found = outputs(ranks.into(), SOON);
     assert!(found.iter().all(|(ok, _)| !ok), "{found:?}");
-    // Whoever is the second counts what the first has started meanwhile among those that are there.
+    // The second rank counts the threads that the first has started meanwhile.
     let numbers = |text: &str| -> Option<[u32; 2]> {
-        let (more, rest) = text.split_once("want ")?.1.split_once(" more, where there are ")?;
+        let (more, rest) = text.split_once(" need ")?.1.split_once(" more threads, and ")?;
         let (there, _) = rest.split_once(" of at most 9000 threads of this user (ulimit -u)")?;
         Some([more.parse().ok()?, there.parse().ok()?])
     };

@@ -122,7 +122,7 @@ fn a_run_is_left_while_others_look_into_another() {
 
 fn what_fails_in_a_run_after_its_leave_is_told_at_the_last() {
     let found = outputs(start(2, "dropped", "worlds, dropped"), SOON);
-    assert!(found[0].0 && found[0].1.contains("rank 1 left"), "{found:?}");
+    assert!(found[0].0 && found[0].1.contains("rank 1 was dropped"), "{found:?}");
     assert!(found[1].0 && found[1].1.trim() == "dropped", "{found:?}");
 }
 

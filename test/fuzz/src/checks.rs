@@ -13,7 +13,7 @@ use std::path::Path;
 use std::rc::Rc;
 use symm_codegen::{Error, Frontend, Gpu, Level, Signature, translate, translate_device};
 use symm_dialect::{HeapLayout, set_heap_layout};
-use symm_passes::{Kind, PASSES, PIPELINES, PassOption, Values};
+use symm_passes::{OptionKind, PASSES, PIPELINES, PassOption, Values};
 
 /// How far an input came.
 #[derive(Default, Serialize, Deserialize)]
@@ -213,7 +213,7 @@ impl Checker {
     fn translate(&mut self, module: &Module, chip: Option<&str>) -> Step<()> {
         let outcome = match chip {
             None => translate(module),
-            Some(chip) => Gpu::new(chip).and_then(|gpu| translate_device(module, &gpu, Level::O0)),
+            Some(chip) => Gpu::new(chip).and_then(|gpu| translate_device(module, &gpu, Level::O0, None)),
         };
         match outcome {
             Err(Error::Llvm(message)) => Err(self.wrong(&format!("LLVM refuses: {}", normal(&message)), &message)),
@@ -230,10 +230,10 @@ fn is_error(severity: DiagnosticSeverity, _: &str) -> bool {
 /// A value of an option: mostly the one it has if it is not given.
 fn value(random: &mut Random, option: &PassOption) -> &'static str {
     let choices: &[&str] = match option.kind {
-        Kind::Bool => &["false", "true"],
-        Kind::Choice(choices) => choices,
-        Kind::Number => &["1", "1000"],
-        Kind::Form(..) => &[option.initial],
+        OptionKind::Bool => &["false", "true"],
+        OptionKind::Choice(choices) => choices,
+        OptionKind::Number => &["1", "1000"],
+        OptionKind::Form(..) => &[option.initial],
     };
     if random.once_in(2) { option.initial } else { choices[random.below(choices.len())] }
 }

@@ -42,6 +42,13 @@ pub const KNOWN: &[Known] = &[
         signature: "segmentation fault in mlir::FloatType::getWidth",
         frame: "parseDenseArrayAttr",
     },
+    // AtomicRMWOp::parse asks whether the value's type is a scalable vector before it asks whether it is one of LLVM's.
+    Known {
+        what: "llvm.atomicrmw of a type that LLVM does not have",
+        stage: "parse: segmentation fault in mlir::LLVM::isScalableVectorType",
+        signature: "",
+        frame: "mlir::LLVM::AtomicRMWOp::parse",
+    },
     // The attribute of a container module is verified before the ops in it: a gpu.func whose body does not have the
     // arguments of its type, or a gpu.launch_func with a wrong number of operands, is read as if it were right.
     Known {
@@ -65,6 +72,13 @@ pub const KNOWN: &[Known] = &[
         stage: "symm-",
         signature: "",
         frame: "mlir::Inliner::doInlining",
+    },
+    // An op that is not registered might be a symbol table, so that a call within its region finds no function.
+    Known {
+        what: "a call of a function within the region of an op that is not registered",
+        stage: "symm-",
+        signature: "does not reference a valid function",
+        frame: "",
     },
     // memref.dim of an alloc with a constant index beyond the rank folds to the operand after the last one.
     Known {

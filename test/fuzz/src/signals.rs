@@ -130,7 +130,7 @@ pub fn time() {
 pub fn wait(child: libc::pid_t) -> std::io::Result<std::process::ExitStatus> {
     let mut status = 0;
     loop {
-        // SAFETY: the child is this process's, and nobody else waits for it.
+        // SAFETY: the child is this process's, and nothing else waits for it.
         if unsafe { libc::waitpid(child, &raw mut status, 0) } == child {
             return Ok(std::os::unix::process::ExitStatusExt::from_raw(status));
         }

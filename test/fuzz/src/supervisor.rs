@@ -185,6 +185,8 @@ impl Worker {
         let file = File::options().create(true).truncate(true).read(true).write(true).open(&errors)?;
         let mut child = Command::new(std::env::current_exe()?)
             .arg("--worker")
+            // glibc overwrites freed memory with this, so that a use after it is seen.
+            .env("MALLOC_PERTURB_", "165")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(file)

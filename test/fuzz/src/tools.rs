@@ -7,7 +7,7 @@ use std::fs::File;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use symm_passes::{Kind, PASSES, PIPELINES, Values};
+use symm_passes::{OptionKind, PASSES, PIPELINES, Values};
 
 /// A program that every pass takes.
 const PROGRAM: &str = "func.func @f(%c: !symm.ctx, %m: memref<4xi64>, %v: i64) {
@@ -121,10 +121,10 @@ fn arguments(random: &mut Random) -> Vec<String> {
         if let Some(option) = random.pick(options) {
             let open = if as_pipeline { "{" } else { "=" };
             let value = match option.kind {
-                Kind::Bool => "true",
-                Kind::Number => "7",
-                Kind::Choice(choices) => random.pick(choices).copied().unwrap_or_default(),
-                Kind::Form(..) => option.initial,
+                OptionKind::Bool => "true",
+                OptionKind::Number => "7",
+                OptionKind::Choice(choices) => random.pick(choices).copied().unwrap_or_default(),
+                OptionKind::Form(..) => option.initial,
             };
             let value = if random.once_in(3) { MARKS[random.below(MARKS.len())] } else { value };
             pieces.extend([open.into(), option.name.into(), "=".into(), value.into()]);

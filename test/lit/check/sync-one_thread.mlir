@@ -1,5 +1,5 @@
-// One thread or one warp releases what its block has written (O3), in every spelling. What is sure is an error under
-// strict, the rest stays a remark, and nothing is changed. A barrier of the block parts the cases of a kernel.
+// One thread or one warp releases what its block has written to the rank that it signals (O3), in every spelling: a
+// remark, and an error under strict. Nothing is changed. A barrier of the block parts the cases of a kernel.
 // RUN: sed 's/expected-sure/expected-remark/' %s > %t.1
 // RUN: symm-opt %t.1 --symm-check-sync --split-input-file --verify-diagnostics > %t.out
 // RUN: symm-opt %t.1 --split-input-file | diff - %t.out
@@ -50,20 +50,17 @@ gpu.module @kernels {
     gpu.barrier
     symm.remote_store %ctx, %m[%i], %x, %peer : memref<?xf32>, f32
     scf.if %first {
-      // expected-remark @+1 {{one thread signals}}
       symm.signal set %ctx, %flag[%c0], %one, %other : memref<1xi32>, i32
     }
     gpu.barrier
     symm.remote_store %ctx, %m[%i], %x, %peer : memref<?xf32>, f32
     scf.if %first {
-      // expected-remark @+1 {{one thread signals}}
       symm.fence sem release
       symm.signal set %ctx, %flag[%c0], %one, %peer sem relaxed : memref<1xi32>, i32
     }
     gpu.barrier
     symm.remote_store %ctx, %m[%i], %x, %peer : memref<?xf32>, f32
     scf.if %first {
-      // expected-remark @+1 {{one thread signals}}
       symm.fence scope gpu
       symm.remote_store %ctx, %m[%c0], %x, %peer volatile : memref<?xf32>, f32
     }
@@ -469,40 +466,35 @@ gpu.module @kernels {
     gpu.barrier
     memref.store %x, %m[%i] : memref<?xf32>
     scf.if %first {
-      // expected-remark @+1 {{one thread signals}}
       symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
     }
     gpu.barrier
     %v_24 = vector.broadcast %x : f32 to vector<4xf32>
     vector.transfer_write %v_24, %m[%i] : vector<4xf32>, memref<?xf32>
     scf.if %first {
-      // expected-remark @+1 {{one thread signals}}
       symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
     }
     gpu.barrier
     %sum_25 = memref.atomic_rmw addf %x, %m[%i] : (f32, memref<?xf32>) -> f32
     scf.if %first {
-      // expected-remark @+1 {{one thread signals}}
       symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
     }
     gpu.barrier
     %sum_26 = symm.atomic_rmw fadd %ctx, %m[%i], %x, %peer sem relaxed : memref<?xf32>, f32
     scf.if %first {
-      // expected-remark @+1 {{one thread signals}}
       symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
     }
     gpu.barrier
     func.call @write(%m, %x) : (memref<?xf32>, f32) -> ()
     scf.if %first {
-      // expected-remark @+1 {{one thread signals}}
       symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
     }
     gpu.barrier
     scf.for %k_28 = %c0 to %n step %c1 {
-      memref.store %x, %m[%k_28] : memref<?xf32>
+      symm.remote_store %ctx, %m[%k_28], %x, %peer : memref<?xf32>, f32
     }
     scf.if %first {
-      // expected-remark @+1 {{one thread signals}}
+      // expected-sure @+1 {{one thread signals}}
       symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
     }
     gpu.barrier
@@ -510,11 +502,11 @@ gpu.module @kernels {
     %old_29 = scf.if %first -> i32 {
       scf.yield %one : i32
     } else {
-      memref.store %x, %m[%i] : memref<?xf32>
+      symm.remote_store %ctx, %m[%i], %x, %peer : memref<?xf32>, f32
       scf.yield %one : i32
     }
     scf.if %first {
-      // expected-remark @+1 {{one thread signals}}
+      // expected-sure @+1 {{one thread signals}}
       symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
     }
     gpu.barrier
@@ -530,7 +522,7 @@ gpu.module @kernels {
     }
     gpu.barrier
     scf.if %first {
-      memref.store %x, %m[%i] : memref<?xf32>
+      symm.remote_store %ctx, %m[%i], %x, %peer : memref<?xf32>, f32
     }
     scf.if %first {
       symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
@@ -538,7 +530,7 @@ gpu.module @kernels {
     gpu.barrier
     %me_33 = arith.cmpi ult, %i, %c1 : index
     scf.if %me_33 {
-      memref.store %x, %m[%i] : memref<?xf32>
+      symm.remote_store %ctx, %m[%i], %x, %peer : memref<?xf32>, f32
     }
     scf.if %first {
       symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
@@ -637,7 +629,7 @@ gpu.module @kernels {
     }
     gpu.barrier
     scf.for %k = %c0 to %n step %c1 {
-      memref.store %x, %m[%k] : memref<?xf32>
+      symm.remote_store %ctx, %m[%k], %x, %peer : memref<?xf32>, f32
       gpu.barrier
     }
     scf.if %first {
@@ -647,10 +639,10 @@ gpu.module @kernels {
     // In an earlier turn of the loop.
     scf.for %k = %c0 to %n step %c1 {
       scf.if %first {
-        // expected-remark @+1 {{one thread signals}}
+        // expected-sure @+1 {{one thread signals}}
         symm.signal set %ctx, %flag[%c0], %one, %peer : memref<1xi32>, i32
       }
-      memref.store %x, %m[%i] : memref<?xf32>
+      symm.remote_store %ctx, %m[%i], %x, %peer : memref<?xf32>, f32
     }
     gpu.barrier
     gpu.return

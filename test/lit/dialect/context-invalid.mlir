@@ -254,10 +254,10 @@ module attributes {symm.heap_size = "q"} {}
 
 // -----
 
-// expected-error @below {{takes a 'symm.engine' that is the name of an engine, "openshmem" (N1), got "smoke"}}
+// expected-error @below {{takes a 'symm.engine' that is the name of an engine, "openshmem" or "nvshmem" (N1), got "smoke"}}
 module attributes {symm.engine = "smoke"} {}
 
 // -----
 
-// expected-error @below {{takes a 'symm.engine' that is the name of an engine, "openshmem" (N1), got unit}}
+// expected-error @below {{takes a 'symm.engine' that is the name of an engine, "openshmem" or "nvshmem" (N1), got unit}}
 module attributes {symm.engine} {}

@@ -70,3 +70,75 @@ func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr<3>, %e: i32) {
   %0 = symm.wait_packet %ctx, %p, %e : !llvm.ptr<3> -> i32
   return
 }
+
+// -----
+
+func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %v: vector<4xi32>, %r: i32) {
+  // expected-error @below {{S1: a sentinel is for floats of 32 bits in which all bits set are a NaN, or i64 of such, not i32}}
+  symm.put_packet %ctx, %p, %v, sentinel 32, %r : !llvm.ptr, vector<4xi32>
+  return
+}
+
+// -----
+
+func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr) {
+  // expected-error @below {{S1: a sentinel is for floats of 8 bits}}
+  %0 = symm.wait_packet %ctx, %p, sentinel 8 : !llvm.ptr -> vector<16xf8E4M3FNUZ>
+  return
+}
+
+// -----
+
+func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr) {
+  // expected-error @below {{S1: a sentinel is for floats of 16 bits}}
+  %0, %1 = symm.try_packet %ctx, %p, sentinel 16 : !llvm.ptr -> f32, i1
+  return
+}
+
+// -----
+
+func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr) {
+  // expected-error @below {{P1: a sentinel has 8, 16, 32 or 64 bits, not 24}}
+  %0 = symm.wait_packet %ctx, %p, sentinel 24 : !llvm.ptr -> f32
+  return
+}
+
+// -----
+
+func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %v: f32, %e: i32, %r: i32) {
+  // expected-error @below {{P1: there is nothing to clear where packets have an epoch}}
+  symm.put_packet %ctx, %p, %v, %e, %r clear : !llvm.ptr, f32
+  return
+}
+
+// -----
+
+func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %v: f32, %r: i32) {
+  // expected-error @below {{P1: packets have an epoch, or a sentinel}}
+  symm.put_packet %ctx, %p, %v, , %r : !llvm.ptr, f32
+  return
+}
+
+// -----
+
+func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %v: i64, %r: i32) {
+  // expected-error @below {{P1: a line of floats is two words of 64 bits of one shape in a Triton kernel, and elsewhere a vector}}
+  symm.put_packet %ctx, %p, %v upper %v, sentinel 32, %r : !llvm.ptr, i64, i64
+  return
+}
+
+// -----
+
+func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %v: i64, %e: i32, %r: i32) {
+  // expected-error @below {{P1: a packet with an epoch has one word}}
+  symm.put_packet %ctx, %p, %v upper %v, %e, %r : !llvm.ptr, i64, i64
+  return
+}
+
+// -----
+
+func.func @bad(%ctx: !symm.ctx, %p: !llvm.ptr, %e: i32) {
+  // expected-error @below {{has a tag, but no deadline}}
+  %0, %1 = symm.try_packet %ctx, %p, %e tag 3 : !llvm.ptr -> i64, i1
+  return
+}

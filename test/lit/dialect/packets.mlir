@@ -57,3 +57,17 @@ func.func @masks(%ctx: !symm.ctx, %p: !llvm.ptr, %e: i32, %r: i32, %v: i64) {
   symm.put_packet %ctx, %p, %v, %e, %r mask %false : i1 : !llvm.ptr, i64
   return
 }
+
+// Floats that show by themselves that they have come, and lines that are cleared.
+// CHECK-LABEL: func.func @floats(
+func.func @floats(%ctx: !symm.ctx, %p: !llvm.ptr, %v: vector<8xf32>, %h: bf16, %peer: i32, %on: i1) {
+  // CHECK: symm.put_packet %{{.*}}, %{{.*}}, %{{.*}}, sentinel 32, %{{.*}} : !llvm.ptr, vector<8xf32>
+  symm.put_packet %ctx, %p, %v, sentinel 32, %peer : !llvm.ptr, vector<8xf32>
+  // CHECK: symm.put_packet %{{.*}}, sentinel 16, %{{.*}} clear mask %{{.*}} : i1 : !llvm.ptr, bf16
+  symm.put_packet %ctx, %p, %h, sentinel 16, %peer clear mask %on : i1 : !llvm.ptr, bf16
+  // CHECK: symm.wait_packet %{{.*}}, %{{.*}}, sentinel 32 : !llvm.ptr -> vector<8xf32>
+  %w = symm.wait_packet %ctx, %p, sentinel 32 : !llvm.ptr -> vector<8xf32>
+  // CHECK: symm.try_packet %{{.*}}, %{{.*}}, sentinel 16 : !llvm.ptr -> bf16, i1
+  %x, %valid = symm.try_packet %ctx, %p, sentinel 16 : !llvm.ptr -> bf16, i1
+  return
+}

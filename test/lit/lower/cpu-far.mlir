@@ -51,4 +51,33 @@ module attributes {symm.engine = "openshmem", symm.num_ranks = 4 : i32} {
     %sum = symm.atomic_rmw fadd %ctx, %p, %x, %peer : !llvm.ptr, f32
     return
   }
+
+  // A vector is one call, under a mask if all of its lanes are on.
+  // CHECK-LABEL: func.func @vectors(
+  // CHECK-SAME: %[[MASK:[^:]*]]: vector<4xi1>
+  func.func @vectors(%mask: vector<4xi1>, %ctx: !symm.ctx, %p: !llvm.ptr, %v: vector<4xi32>, %peer: i32)
+      -> vector<4xi32> {
+    // CHECK-DAG: %[[ELEMENT:.*]] = arith.constant 4 : i64
+    // CHECK-DAG: %[[ALL:.*]] = arith.constant 16 : i64
+    // CHECK: } else {
+    // CHECK: call @symm_rt_far_copy(%{{.*}}, %{{.*}}, %{{.*}}, %[[ALL]],
+    // CHECK-NOT: symm_rt_far_copy
+    symm.remote_store %ctx, %p, %v, %peer : !llvm.ptr, vector<4xi32>
+    // CHECK: llvm.intr.masked.store
+    // CHECK: %[[FULL:.*]] = "llvm.intr.vector.reduce.and"(%[[MASK]])
+    // CHECK: scf.if %[[FULL]]
+    // CHECK-NEXT: call @symm_rt_far_copy(%{{.*}}, %{{.*}}, %{{.*}}, %[[ALL]],
+    // CHECK-NEXT: } else {
+    // CHECK-COUNT-4: call @symm_rt_far_copy(%{{.*}}, %{{.*}}, %{{.*}}, %[[ELEMENT]],
+    symm.remote_store %ctx, %p, %v, %peer mask %mask : vector<4xi1> : !llvm.ptr, vector<4xi32>
+    // CHECK: llvm.intr.masked.load
+    // CHECK: %[[FULL:.*]] = "llvm.intr.vector.reduce.and"(%[[MASK]])
+    // CHECK: scf.if %[[FULL]]
+    // CHECK-NEXT: call @symm_rt_far_copy(%{{.*}}, %{{.*}}, %{{.*}}, %[[ALL]],
+    // CHECK: } else {
+    // CHECK-COUNT-4: call @symm_rt_far_copy(%{{.*}}, %{{.*}}, %{{.*}}, %[[ELEMENT]],
+    %got = symm.remote_load %ctx, %p, %peer mask %mask : vector<4xi1> other %v : vector<4xi32>
+        : !llvm.ptr -> vector<4xi32>
+    return %got : vector<4xi32>
+  }
 }

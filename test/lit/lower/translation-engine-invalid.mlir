@@ -1,7 +1,6 @@
 // An engine that a target has not is refused (S1, N1).
 // RUN: not symm-opt %s --symm-lower-to-nvvm=chip=sm_90 2>&1 | FileCheck %s
 // RUN: not symm-opt %s --symm-lower-to-rocdl=chip=gfx942 2>&1 | FileCheck %s
-// RUN: not symm-opt %s --symm-lower-to-triton 2>&1 | FileCheck %s
 
 // CHECK: :[[@LINE+1]]:1: error: 'builtin.module' op S1: needs the engine "openshmem", which this target does not support: run it without --engine
 module attributes {symm.engine = "openshmem"} {

@@ -54,3 +54,13 @@
   %0 = symm.wait_packet %ctx, %p, %e deadline %d : !tt.ptr<i64> tag 2 : tensor<128x!tt.ptr<i64>> -> tensor<128xi64>
   "tt.return"() : () -> ()
 }) : () -> ()
+
+// -----
+
+"tt.func"() <{function_type = (!tt.ptr<i64>, tensor<128x!tt.ptr<i64>>, !tt.ptr<i64>) -> (), sym_name = "floats"}> ({
+^bb0(%table: !tt.ptr<i64>, %p: tensor<128x!tt.ptr<i64>>, %d: !tt.ptr<i64>):
+  %ctx = symm.ctx %table : !tt.ptr<i64>
+  // expected-error @below {{S1: floats in lines have deadlines on NVIDIA GPUs only: give the kernel a context without timeout}}
+  %0, %1 = symm.wait_packet %ctx, %p, sentinel 32 deadline %d : !tt.ptr<i64> tag 2 : tensor<128x!tt.ptr<i64>> -> tensor<128xi64>, tensor<128xi64>
+  "tt.return"() : () -> ()
+}) : () -> ()

@@ -230,6 +230,22 @@ module attributes {symm.heap_stride = 4194304 : i64, symm.num_ranks = 4 : i32, s
 
 // -----
 
+// Ranks made of what is no tensor of them, by an op that nothing has verified, are looked up one by one.
+// CHECK-LABEL: sym_name = "unverified"
+// CHECK: %[[EACH:.*]] = "tt.broadcast"
+// CHECK: arith.cmpi ult, %[[EACH]], %{{.*}} : tensor<4x16xi32>
+"tt.func"() <{function_type = (!tt.ptr<i64>, tensor<4x16x!tt.ptr<i8>>, memref<3x5xi32>) -> (),
+  sym_name = "unverified"}> ({
+^bb0(%table: !tt.ptr<i64>, %p: tensor<4x16x!tt.ptr<i8>>, %peers: memref<3x5xi32>):
+  %ctx = symm.ctx %table : !tt.ptr<i64>
+  %each = "tt.broadcast"(%peers) : (memref<3x5xi32>) -> tensor<4x16xi32>
+  %q = symm.as_remote %ctx, %p, %each each tensor<4x16xi32> : tensor<4x16x!tt.ptr<i8>>
+  "use"(%q) : (tensor<4x16x!tt.ptr<i8>>) -> ()
+  "tt.return"() : () -> ()
+}) : () -> ()
+
+// -----
+
 // With a strided heap no base is loaded (T5).
 // CHECK: module {
 module attributes {symm.heap_stride = 4194304 : i64, symm.num_ranks = 4 : i32} {

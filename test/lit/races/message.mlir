@@ -14,7 +14,7 @@
 // RUN: not symm-check %s --ranks 2 --entry silent | FileCheck %s --check-prefix=SILENT
 
 // RIGHT: symm-check: nothing found; {{[0-9]+}} execution{{s?}} tried; there are no others that differ
-// SOME: symm-check: nothing found; 21 executions tried; of other schedules nothing is known
+// SOME: symm-check: nothing found; 21 executions tried; nothing is known of other schedules
 
 // The place of the first access, then both accesses with their lines, then what was to hand over the first.
 // RELAXED: message.mlir:{{[0-9]+}}:7: error: missing-release (O1)
@@ -26,7 +26,7 @@
 // RELAXED-NEXT: symm.signal
 // RELAXED: help: what tells of the first access has to release at scope sys
 // RELAXED-NEXT: again: --replay '
-// RELAXED: symm-check: 1 error; 1 execution tried; of other schedules nothing is known
+// RELAXED: symm-check: 1 error; 1 execution tried; nothing is known of other schedules
 
 // What is repaired in kernels that are not launched is not listed.
 // REPAIRED: remark: {{.*}}release

@@ -27,7 +27,7 @@
 // RUN: echo 'func.func @f() { return }' | not symm-translate - --pipeline 'any(cse),any(cse)' 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=REST
 // REST: error: cannot be converted to LLVM IR
-// REST: symm-translate: what the pipeline leaves has no LLVM form
+// REST: symm-translate: the pipeline's output has no LLVM form
 
 gpu.module @kernels {
   gpu.func @signal(%ctx: !symm.ctx, %flag: memref<1xi64>, %one: i64, %peer: i32) kernel {

@@ -214,4 +214,13 @@ module attributes {symm.heap_size = 4194304 : i64} {
     %1, %2 = symm.try_packet %ctx, %p, %e : !llvm.ptr -> f32, i1
     return
   }
+
+  // Lines of floats are data alone: one for 12 bytes.
+  // CHECK-LABEL: @floats
+  // CHECK: symm.fault %{{.*}}, "{} bytes at heap offset {} are outside of {{.*}}"(%c16_i64
+  // CHECK: symm.wait_packet
+  func.func @floats(%ctx: !symm.ctx, %p: !llvm.ptr) {
+    %0 = symm.wait_packet %ctx, %p, sentinel 32 : !llvm.ptr -> vector<3xf32>
+    return
+  }
 }

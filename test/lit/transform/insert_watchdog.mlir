@@ -43,3 +43,14 @@ func.func @masked_packet(%ctx: !symm.ctx, %p: !llvm.ptr, %e: i32, %on: i1) -> i6
   %v = symm.wait_packet %ctx, %p, %e mask %on : i1 : !llvm.ptr -> i64
   return %v : i64
 }
+
+// Of floats, for each word.
+// CHECK-LABEL: @floats
+// CHECK: symm.wait %{{.*}}, %{{.*}} ne %[[SIGN:.*]] timeout %{{.*}} sem relaxed : !llvm.ptr, i32 -> i1
+// CHECK: symm.fault %{{.*}}, "wait_packet on heap offset {}: saw {}, expected anything but {}"
+// CHECK-COUNT-3: symm.wait
+// CHECK: symm.wait_packet
+func.func @floats(%ctx: !symm.ctx, %slots: memref<?xi32>, %i: index) -> vector<4xf32> {
+  %v = symm.wait_packet %ctx, %slots[%i], sentinel 32 : memref<?xi32> -> vector<4xf32>
+  return %v : vector<4xf32>
+}

@@ -17,6 +17,28 @@ llvm.func @weak(%p: !llvm.ptr, %q: !llvm.ptr) {
   llvm.return
 }
 
+// A loop tells of its rounds, and a function that calls another one of its own call.
+// CHECK-LABEL: llvm.func @turns(
+llvm.func @turns(%n: i64) {
+  // CHECK: llvm.call @symm_chk_turn(
+  // CHECK: llvm.call @turns
+  // CHECK-NOT: symm_chk_turn
+  // CHECK: llvm.br
+  // CHECK: llvm.call @symm_chk_turn(
+  // CHECK-NEXT: llvm.cond_br
+  // CHECK-NOT: symm_chk_turn
+  // CHECK: llvm.return
+  %one = llvm.mlir.constant(1 : i64) : i64
+  llvm.call @turns(%one) : (i64) -> ()
+  llvm.br ^loop(%n : i64)
+^loop(%i: i64):
+  %next = llvm.sub %i, %one : i64
+  %more = llvm.icmp "ne" %next, %one : i64
+  llvm.cond_br %more, ^loop(%next : i64), ^end
+^end:
+  llvm.return
+}
+
 // CHECK-LABEL: llvm.func @private(
 // CHECK-NOT: llvm.call
 llvm.func @private() -> i32 {
@@ -82,4 +104,35 @@ llvm.func @_symm_entry_main(%slots: !llvm.ptr) {
 llvm.func @of_another_space(%p: !llvm.ptr<1>) -> i32 {
   %v = llvm.load %p : !llvm.ptr<1> -> i32
   llvm.return %v : i32
+}
+
+// A place that is read and then written: one call says where the value is. If that is the slot, the write is reported
+// after it.
+// CHECK-LABEL: llvm.func @update(
+llvm.func @update(%p: !llvm.ptr, %q: !llvm.ptr, %v: i32) {
+  // CHECK: %[[PLACE:.*]] = llvm.call @symm_chk_change(%[[SLOT:.*]], %arg0, %{{.*}}, %{{.*}}, %[[THERE:[0-9]+]])
+  // CHECK: %[[OLD:.*]] = llvm.load %[[PLACE]] : !llvm.ptr -> i32
+  // CHECK: %[[NEW:.*]] = llvm.add %[[OLD]], %arg2
+  // CHECK: llvm.store %[[NEW]], %[[PLACE]] : i32, !llvm.ptr
+  // CHECK: llvm.call @_symm_changed(%arg0, %[[SLOT]], %[[PLACE]], %{{.*}}, %[[THERE]])
+  %old = llvm.load %p : !llvm.ptr -> i32
+  %new = llvm.add %old, %v : i32
+  llvm.store %new, %p : i32, !llvm.ptr
+
+  // Another access between them, another place, another type, a strong access.
+  // CHECK-NOT: symm_chk_change
+  %a = llvm.load %p : !llvm.ptr -> i32
+  %b = llvm.load %q : !llvm.ptr -> i32
+  llvm.store %a, %p : i32, !llvm.ptr
+  %c = llvm.load %p : !llvm.ptr -> i32
+  llvm.store %c, %q : i32, !llvm.ptr
+  %d = llvm.load %p : !llvm.ptr -> i16
+  llvm.store %c, %p : i32, !llvm.ptr
+  %e = llvm.load %p : !llvm.ptr -> i32
+  llvm.store volatile %e, %p : i32, !llvm.ptr
+  %f = llvm.load %p : !llvm.ptr -> i32
+  llvm.call @update(%p, %q, %f) : (!llvm.ptr, !llvm.ptr, i32) -> ()
+  llvm.store %f, %p : i32, !llvm.ptr
+  // CHECK: llvm.return
+  llvm.return
 }

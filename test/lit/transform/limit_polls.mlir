@@ -89,4 +89,92 @@
   "tt.return"() : () -> ()
 }) : () -> ()
 
-// CHECK: symm.waits = "{{[0-9]+}}\09lock\09k.py\097\09wait eq\0A"
+// A packet: the record has the line that is missing, and the epoch that is there instead.
+// CHECK-LABEL: sym_name = "packet"
+// AMD-LABEL: sym_name = "packet"
+"tt.func"() <{function_type = (!tt.ptr<i64>, !tt.ptr<i64>, i32, !tt.ptr<i64>) -> (), sym_name = "packet"}> ({
+^bb0(%table: !tt.ptr<i64>, %p: !tt.ptr<i64>, %epoch: i32, %d: !tt.ptr<i64>):
+  %ctx = symm.ctx %table : !tt.ptr<i64>
+  %true = arith.constant true
+  // CHECK: "scf.while"
+  // CHECK: %[[TRY:.*]]:2 = "symm.try_packet"(
+  // CHECK: %[[LOOKED:.*]]:2 = "scf.if"
+  // CHECK: %[[ALL:.*]] = "tt.ptr_to_int"(%[[SLOTS:.*]]) : (!tt.ptr<i64>) -> i64
+  // CHECK: %[[AT:.*]] = "arith.select"(%[[TRY]]#1, %{{.*}}, %[[ALL]]) : (i1, i64, i64) -> i64
+  // CHECK: %[[EPOCH:.*]] = "arith.extsi"(%{{.*}}) : (i32) -> i64
+  // CHECK: %[[SEEN:.*]] = "scf.if"
+  // CHECK-COUNT-2: "tt.atomic_rmw"
+  // CHECK: "tt.elementwise_inline_asm"(%{{.*}}, %[[AT]], %[[EPOCH]], %[[SEEN]], %{{.*}}, %{{.*}})
+  // AMD: s_memrealtime
+  %value = scf.while : () -> i64 {
+    %v, %is_there = symm.try_packet %ctx, %p, %epoch deadline %d : !tt.ptr<i64> : !tt.ptr<i64> -> i64, i1 loc("k.py":17:3)
+    %go_on = arith.xori %is_there, %true : i1
+    scf.condition(%go_on) %v : i64
+  } do {
+  ^bb0(%was: i64):
+    scf.yield
+  }
+  "tt.return"() : () -> ()
+}) : () -> ()
+
+// Of several packets, the first line that is missing. Masks may change: nothing is written.
+// CHECK-LABEL: sym_name = "packets"
+"tt.func"() <{function_type = (!tt.ptr<i64>, tensor<4x!tt.ptr<i64>>, i32, !tt.ptr<i64>) -> (), sym_name = "packets"}> ({
+^bb0(%table: !tt.ptr<i64>, %p: tensor<4x!tt.ptr<i64>>, %epoch: i32, %d: !tt.ptr<i64>):
+  %ctx = symm.ctx %table : !tt.ptr<i64>
+  %all = arith.constant dense<true> : tensor<4xi1>
+  // CHECK: %[[TRY:.*]]:2 = "symm.try_packet"(
+  // CHECK: %[[LEFT:.*]] = "arith.select"(%[[TRY]]#1, %{{.*}}, %{{.*}}) : (tensor<4xi1>, tensor<4xi64>, tensor<4xi64>)
+  // CHECK: %[[AT:.*]] = "tt.reduce"(%[[LEFT]])
+  // CHECK: arith.minui
+  // CHECK: "arith.cmpi"(%[[AT]],
+  // CHECK: "tt.int_to_ptr"(%[[AT]]) : (i64) -> !tt.ptr<i64>
+  // CHECK: globaltimer
+  %rest = scf.while (%missing = %all) : (tensor<4xi1>) -> tensor<4xi1> {
+    %v, %is_there = symm.try_packet %ctx, %p, %epoch mask %missing : tensor<4xi1> deadline %d : !tt.ptr<i64> : tensor<4x!tt.ptr<i64>> -> tensor<4xi64>, tensor<4xi1>
+    %left = arith.xori %is_there, %all : tensor<4xi1>
+    %go_on = "tt.reduce"(%left) <{axis = 0 : i32}> ({
+    ^bb0(%one: i1, %other: i1):
+      %any = arith.ori %one, %other : i1
+      "tt.reduce.return"(%any) : (i1) -> ()
+    }) : (tensor<4xi1>) -> i1
+    scf.condition(%go_on) %left : tensor<4xi1>
+  } do {
+  ^bb0(%was: tensor<4xi1>):
+    scf.yield %was : tensor<4xi1>
+  }
+  "tt.return"() : () -> ()
+}) : () -> ()
+
+// Who looks at other slots, or for another epoch, each time receives.
+// CHECK-LABEL: sym_name = "receives"
+// CHECK-NOT: globaltimer
+// CHECK: "tt.return"
+"tt.func"() <{function_type = (!tt.ptr<i64>, !tt.ptr<i64>, i32, !tt.ptr<i64>) -> (), sym_name = "receives"}> ({
+^bb0(%table: !tt.ptr<i64>, %p: !tt.ptr<i64>, %first: i32, %d: !tt.ptr<i64>):
+  %ctx = symm.ctx %table : !tt.ptr<i64>
+  %zero = arith.constant 0 : i64
+  %one = arith.constant 1 : i32
+  %last = scf.while (%epoch = %first) : (i32) -> i32 {
+    %v, %is_there = symm.try_packet %ctx, %p, %epoch deadline %d : !tt.ptr<i64> : !tt.ptr<i64> -> i64, i1
+    %go_on = arith.cmpi ne, %v, %zero : i64
+    %more = arith.extui %is_there : i1 to i32
+    %next = arith.addi %epoch, %more : i32
+    scf.condition(%go_on) %next : i32
+  } do {
+  ^bb0(%was: i32):
+    scf.yield %was : i32
+  }
+  %end = scf.while (%slot = %p) : (!tt.ptr<i64>) -> !tt.ptr<i64> {
+    %v, %is_there = symm.try_packet %ctx, %slot, %first deadline %d : !tt.ptr<i64> : !tt.ptr<i64> -> i64, i1
+    %go_on = arith.cmpi ne, %v, %zero : i64
+    %next = "tt.addptr"(%slot, %one) : (!tt.ptr<i64>, i32) -> !tt.ptr<i64>
+    scf.condition(%go_on) %next : !tt.ptr<i64>
+  } do {
+  ^bb0(%was: !tt.ptr<i64>):
+    scf.yield %was : !tt.ptr<i64>
+  }
+  "tt.return"() : () -> ()
+}) : () -> ()
+
+// CHECK: symm.waits = "{{[0-9]+}}\09lock\09k.py\097\09wait eq\0A{{[0-9]+}}\09packet\09k.py\0917\09wait_packet\0A

@@ -77,3 +77,14 @@
   %a = "tt.call"(%bases, %me, %n) <{callee = @symm.rank.a}> : (!tt.ptr<i64>, i64, i32) -> i32
   "tt.return"() : () -> ()
 }) : () -> ()
+
+// -----
+
+"tt.func"() <{function_type = (!tt.ptr<i64>, !tt.ptr<f32>, i32) -> f32, sym_name = "symm.remote_load.a"}> ({})
+  {symm.carrier = "remote_load(ctx, ptr, rank)"} : () -> ()
+"tt.func"() <{function_type = (!tt.ptr<i64>, !tt.ptr<f32>, i32) -> (), sym_name = "kernel"}> ({
+^bb0(%table: !tt.ptr<i64>, %p: !tt.ptr<f32>, %peer: i32):
+  // expected-error @+1 {{accesses elements with their own type: !tt.ptr<f32> does not hold i16}}
+  %a = "tt.call"(%table, %p, %peer) <{callee = @symm.remote_load.a}> : (!tt.ptr<i64>, !tt.ptr<f32>, i32) -> i16
+  "tt.return"() : () -> ()
+}) : () -> ()

@@ -72,11 +72,14 @@
   "tt.return"() : () -> ()
 }) : () -> ()
 
-// A context that is not made of the kernel's arguments alone: its ops are recorded, the kernel is not. What a loop's
+// A context that is not made of the kernel's arguments alone: the kernel is recorded from there on. What a loop's
 // condition looks at is a wait of its own; its body is as any code.
 // CHECK-LABEL: sym_name = "loop"
 "tt.func"() <{function_type = (!words, !words, i64, i32) -> (), sym_name = "loop"}> ({
 ^bb0(%argument: !words, %p: !words, %v: i64, %r: i32):
+  // CHECK: %[[TABLE:.*]] = "tt.addptr"
+  // CHECK-NEXT: %[[OUTER:.*]] = symm.ctx %[[TABLE]]
+  // CHECK-NEXT: %[[KERNEL:.*]] = symm.trace_begin %[[OUTER]], "kernel 0" group block
   %table = "tt.addptr"(%argument, %v) : (!words, i64) -> !words
   %ctx = symm.ctx %table : !words
   // CHECK-NOT: symm.trace_begin
@@ -95,8 +98,76 @@
     %old = symm.atomic_cas %ctx, %p, %v, %v, %r : !words, i64
     scf.yield
   }
-  // CHECK-NOT: symm.trace_end
-  // CHECK: tt.return
+  // CHECK: symm.trace_end %[[KERNEL]]
+  // CHECK-NEXT: tt.return
+  "tt.return"() : () -> ()
+}) : () -> ()
+
+// Nor one that comes after what others hear of: its ops are recorded, the kernel is not.
+// CHECK-LABEL: sym_name = "late"
+// CHECK-NOT: "kernel 0"
+// CHECK: "tt.return"
+"tt.func"() <{function_type = (!words, !words, i64, i32) -> (), sym_name = "late"}> ({
+^bb0(%argument: !words, %p: !words, %v: i64, %r: i32):
+  "tt.store"(%p, %v) : (!words, i64) -> ()
+  %table = "tt.addptr"(%argument, %v) : (!words, i64) -> !words
+  %ctx = symm.ctx %table : !words
+  symm.signal set %ctx, %p, %v, %r : !words, i64
+  "tt.return"() : () -> ()
+}) : () -> ()
+
+// A loop that only looks at a block of flags: the first of those that the mask leaves, how far the last one is and how
+// many they are, and what they are compared with.
+// CHECK-LABEL: sym_name = "several"
+"tt.func"() <{function_type = (!words, !flags, tensor<8xi1>, i32) -> (), sym_name = "several"}> ({
+^bb0(%table: !words, %p: !flags, %m: tensor<8xi1>, %v: i32):
+  %ctx = symm.ctx %table : !words
+  %me = symm.rank %ctx
+  // CHECK-DAG: %[[VALUE:.*]] = arith.extsi %arg3 : i32 to i64
+  // CHECK-DAG: arith.minui
+  // CHECK-DAG: arith.maxui
+  // CHECK: %[[RECORD:.*]] = symm.trace_begin %{{.*}}, "wait_all 0 ge"(%{{.*}}, %{{.*}}, %[[VALUE]]) group block
+  // CHECK-NEXT: scf.while
+  // CHECK-NOT: symm.trace
+  // CHECK: symm.trace_end %[[RECORD]]
+  %found = scf.while : () -> tensor<8xi32> {
+    %zero = arith.constant dense<0> : tensor<8xi32>
+    %old = symm.atomic_rmw or %ctx, %p, %zero, %me mask %m : tensor<8xi1> sem acquire : !flags, tensor<8xi32>
+    %values = "tt.splat"(%v) : (i32) -> tensor<8xi32>
+    %holds = arith.cmpi sge, %old, %values : tensor<8xi32>
+    %over = "tt.reduce"(%holds) <{axis = 0 : i32}> ({
+    ^bb0(%a: i1, %b: i1):
+      %both = arith.andi %a, %b : i1
+      "tt.reduce.return"(%both) : (i1) -> ()
+    }) : (tensor<8xi1>) -> i1
+    %true = arith.constant true
+    %go = arith.xori %over, %true : i1
+    scf.condition(%go) %old : tensor<8xi32>
+  } do {
+  ^bb0(%seen: tensor<8xi32>):
+    scf.yield
+  }
+  // A loop that does more between two looks is at work.
+  // CHECK-NOT: "wait_any
+  // CHECK: symm.signal
+  scf.while : () -> () {
+    %zero = arith.constant dense<0> : tensor<8xi32>
+    %old = symm.atomic_rmw or %ctx, %p, %zero, %me sem acquire : !flags, tensor<8xi32>
+    %values = "tt.splat"(%v) : (i32) -> tensor<8xi32>
+    %holds = arith.cmpi sge, %old, %values : tensor<8xi32>
+    %over = "tt.reduce"(%holds) <{axis = 0 : i32}> ({
+    ^bb0(%a: i1, %b: i1):
+      %either = arith.ori %a, %b : i1
+      "tt.reduce.return"(%either) : (i1) -> ()
+    }) : (tensor<8xi1>) -> i1
+    %true = arith.constant true
+    %go = arith.xori %over, %true : i1
+    scf.condition(%go)
+  } do {
+    %i = arith.extsi %v : i32 to i64
+    symm.signal set %ctx, %table, %i, %me : !words, i64
+    scf.yield
+  }
   "tt.return"() : () -> ()
 }) : () -> ()
 

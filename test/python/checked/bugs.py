@@ -39,6 +39,14 @@ def message(world, box, flag):
         tl.store(box + 8 + at, tl.load(box + at))
 
 
+# finds:
+@case
+@triton.jit
+def asks_who_is_near(world, box, flag):
+    if st.is_near(world, 1):
+        tl.store(box, st.rank(world))
+
+
 # finds: narrow-release narrow-atomic
 @case
 @triton.jit

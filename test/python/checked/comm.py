@@ -35,11 +35,11 @@ def take(box, out, COUNT: tl.constexpr):
     tl.store(out + tl.arange(0, COUNT), tl.load(box + tl.arange(0, COUNT)))
 
 
-def collectives(world, tensor, kernels):
+def collectives(world, tensor, kernels, domain=None):
     """Every collective twice, with other roots."""
     from symm.comm import Communicator
 
-    comm = Communicator(world, blocks=2, staging=1 << 20)
+    comm = Communicator(world, blocks=2, staging=1 << 20, domain=domain)
     me, ranks = comm.get_rank(), comm.get_num_ranks()
     each = COUNT // ranks
     given = [torch.arange(each * ranks, dtype=torch.float32) + 100 * rank for rank in range(ranks)]
@@ -65,7 +65,9 @@ def collectives(world, tensor, kernels):
         same(comm.scatter(mine if me == root else None, root, out=part), parts[root][me])
         same(comm.broadcast(filled(), root), given[root])
         comm.barrier()
-    kernels |= {key[0] if isinstance(key, tuple) else key for key in comm._calls.launches}
+    hierarchy = [comm._hierarchy.inner, comm._hierarchy.outer] if comm._hierarchy else []
+    for calls in (comm._calls, *hierarchy):
+        kernels |= {key[0] if isinstance(key, tuple) else key for key in calls.launches}
     comm.close()
 
 
@@ -137,6 +139,23 @@ def ahead_in_packets(world, kernels):
     ahead(world, kernels)
 
 
+def floats(world, kernels):
+    """Sums of floats that show by themselves that they have come: a rank may be ahead of the others by a call."""
+    from symm.comm import Communicator
+    from symm.comm._plan import Choice, usable
+
+    comm = Communicator(world, blocks=2, staging=2 << 20)
+    me, ranks = comm.get_rank(), comm.get_num_ranks()
+    comm._calls.choose = lambda *what, **_: usable(Choice("floats", 2, 128, 1), *what)
+    for call in range(3):
+        given = [torch.arange(COUNT * ranks, dtype=torch.float32) + 100 * rank + call for rank in range(ranks)]
+        total, mine = sum(given), given[me][:COUNT].clone()
+        assert torch.equal(comm.all_reduce(mine), total[:COUNT])
+        assert torch.equal(comm.reduce_scatter(given[me], out=torch.empty(COUNT)), total[me * COUNT :][:COUNT])
+    kernels |= {key[0] if isinstance(key, tuple) else key for key in comm._calls.launches}
+    comm.close()
+
+
 def ahead_in_slots(world, kernels):
     plans()
     ahead(world, kernels)
@@ -171,13 +190,23 @@ def some_ranks(world, kernels):
     kernels |= {key[0] for key in half._calls.launches}
 
 
-def messages(world, kernels):
+def domains(world, kernels):
+    """All calls between domains: each rank is one, or two are, and then everything goes in a hierarchy."""
+    from symm.comm import _hierarchy
+
+    plans()
+    _hierarchy.FAR = _hierarchy.FAR._replace(gap=1.0, bandwidth=1.0)
+    collectives(world, own, kernels, domain=2 if world.get_num_ranks() > 2 else 1)
+
+
+def messages(world, kernels, network=False):
     """Messages around the ring of ranks, in pairs, and to all: as packets, and through rings that wrap around."""
-    from symm.comm import NodeTransport, all_to_all, recv, send, sendrecv
+    from symm.comm import NetworkTransport, NodeTransport, all_to_all, recv, send, sendrecv
 
     me, ranks = world.get_rank(), world.get_num_ranks()
     # The smallest rings, of four chunks of 512 bytes each.
-    link = NodeTransport(world, blocks=2, staging=133 * 1024 * ranks, landing=128)
+    kind = NetworkTransport if network else NodeTransport
+    link = kind(world, blocks=2, staging=133 * 1024 * ranks, landing=128)
     after, before = (me + 1) % ranks, (me - 1) % ranks
 
     def of(rank, count):
@@ -202,8 +231,14 @@ def messages(world, kernels):
     link.close()
 
 
+def network(world, kernels):
+    """The same messages between nodes, which leave from staging."""
+    messages(world, kernels, network=True)
+
+
 CASES = {each.__name__: each for each in (packets, slots, two_shot, direct, direct_elsewhere, ahead_in_packets,
-                                          ahead_in_slots, rows, some_ranks, messages)}  # fmt: skip
+                                          ahead_in_slots, rows, some_ranks, messages, domains, network,
+                                          floats)}  # fmt: skip
 
 TELL_ALL = "        ctx.signal(flags + me * FLAG_WORDS, value, rank_of(members, 1 - me, SUBSET))\n"
 AWAIT_ALL = "        ctx.wait(flags + (me + i) % WORLD * FLAG_WORDS, value)\n"
@@ -236,6 +271,11 @@ LESS = {
     "packets: nothing says that they were taken": (
         "kernels_packets.py", "        tell_taken(ctx, members, flags, step, at, me, WORLD, SUBSET)\n",
         "        pass\n", "ahead_in_packets", 2, "deadlock"),
+    "floats: one buffer": ("kernels_floats.py", "step % PACKET_BUFFERS", "0", "floats", 2, "packet-overwritten"),
+    "floats: not cleared": (
+        "kernels_floats.py",
+        "        ctx.clear_floats(lines + (me + i) % WORLD * APART, BLOCK, TYPE, mask, words=True)\n",
+        "        pass\n", "floats", 2, "packet-overwritten"),
     "mail: no wait for room": (
         "kernels_channel.py",
         "                SEND_OPS.wait(ctx, to_flags + (MAIL * BLOCKS + block) * LINE, step - HALF)\n",

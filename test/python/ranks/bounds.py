@@ -32,7 +32,11 @@ def right(world, p, q, plain, flag):
     ctx.wait(flag, 1)
     tl.store(plain + at, tl.load(p + at, mask=there), mask=there)
     ctx.barrier()
-    tl.store(ctx.as_remote(p, peer) + at, tl.load(ctx.as_remote(p + at, peer), mask=there, other=0) + 1, mask=there)
+    if ctx.is_near(peer):
+        theirs = tl.load(ctx.as_remote(p + at, peer), mask=there, other=0)
+        tl.store(ctx.as_remote(p, peer) + at, theirs + 1, mask=there)
+    else:
+        ctx.store(p + at, ctx.load(p + at, peer, mask=there, other=0) + 1, peer, mask=there)
     ctx.barrier()
     tl.store(q + at[:, None] * 32 + tl.arange(0, 32)[None, :], 1)
     tl.atomic_add(p + tl.where(there, at, 99), 0)
@@ -94,6 +98,11 @@ def packets(world, p, plain, flag):
     st.put_packet(world, p + 96, tl.arange(0, 4).to(tl.int64), 1, 0)  # symm put_packet: slots: 3 of 4
 
 
+@triton.jit
+def of_a_far_rank(world, p, plain, flag):
+    st.store(world, flag, tl.load(st.as_remote(world, p + 3, (st.rank(world) + 1) % st.num_ranks(world))).to(tl.int64), 0)  # rank 0 is far
+
+
 # What is said of compiled kernels: the operand, and the first byte outside. What is not on the heap is not looked at.
 COMPILED = {
     "forgotten_mask": ("tl.store pointer", 400),
@@ -105,6 +114,8 @@ COMPILED = {
     "flag_of_another": ("symm signal flag", 8),
     "packets": ("symm put_packet slots", 400),
 }
+# Of an access through the as_remote of a rank that is far: where there is one.
+FAR = "of_a_far_rank"
 lines = open(__file__).read().splitlines()
 
 
@@ -124,6 +135,10 @@ def check_interpreted(kernel):
         assert isinstance(cause, symm.BoundsError) and isinstance(cause, IndexError), error
         assert text in str(cause), cause
         assert (cause.file, cause.line) == (__file__, number), cause
+        name, me = kernel.fn.__name__, world.get_rank()
+        assert (cause.kernel, cause.rank, cause.program) == (name, me, (0, 0, 0)), cause.args
+        assert f"(kernel {name}: rank {me}, program (0, 0, 0))" in str(cause), cause
+        assert cause.tensor is None or cause.tensor.startswith("World."), cause.args
     else:
         raise AssertionError(f"{kernel.fn.__name__}: no BoundsError")
 
@@ -138,7 +153,13 @@ def check_compiled(name):
         while True:
             world.check()
             time.sleep(0.05)
-    error, (access, offset) = raised.value, COMPILED[name]
+    error = raised.value
+    if name == FAR:
+        assert (error.file, error.line, error.kernel) == (__file__, line_of(name)[0], name), error
+        found = f"tl.load: pointer leads to element 3 of World.zeros: torch.int32, (100,) (made at {__file__}:"
+        assert found in str(error) and "which is far" in str(error), error
+        return print(error)
+    access, offset = COMPILED[name]
     made = next(number for number, line in enumerate(lines, 1) if line.startswith("p, q, flag ="))
     assert (error.file, error.line, error.kernel) == (__file__, line_of(name)[0], name), error
     assert (error.program, error.offset) == ((0, 0, 0), offset) and error.rank < ranks, error
@@ -151,7 +172,33 @@ def check_compiled(name):
     print(error)
 
 
+def check_switched():
+    """Of one kernel, of launches in a block, and of both: the block goes before. Elsewhere nothing is checked."""
+    before = os.environ.pop("SYMM_BOUNDS_CHECKS", "0")
+    try:
+        off, on = st.options(bounds_checks=False), st.options(bounds_checks=True)
+        forgotten_mask[(1,)](world, p, plain, flag)
+        with on:
+            check_interpreted(forgotten_mask)
+            with off:
+                forgotten_mask[(1,)](world, p, plain, flag)
+        forgotten_mask[(1,)](world, p, plain, flag)
+        decorated = on(triton.jit(forgotten_mask.fn))
+        check_interpreted(decorated)
+        with off:
+            decorated[(1,)](world, p, plain, flag)
+        decorated[(1,)](world, p, plain, flag)
+    except triton.runtime.errors.InterpreterError as error:
+        assert isinstance(error.__cause__, symm.BoundsError), error
+    else:
+        raise AssertionError("it has not been checked at last")
+    finally:
+        os.environ["SYMM_BOUNDS_CHECKS"] = before
+        q.fill_(1)
+
+
 if world.device.type == "cpu":
+    check_switched()
     for kernel in (forgotten_mask, whole_program_outside, before, not_on_the_heap, wrong_mask, far_away,
                    source_of_a_copy, flag_of_another, packets):  # fmt: skip
         check_interpreted(kernel)

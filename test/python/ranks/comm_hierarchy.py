@@ -3,6 +3,7 @@
 With an argument: ranks that do not come.
 """
 
+import contextlib
 import itertools
 import sys
 import time
@@ -13,6 +14,7 @@ import torch
 from comm_values import check, expected, values
 from symm import _interpreter, errors
 from symm.comm import Communicator, _hierarchy, _plan
+from triton.runtime.interpreter import GridExecutor
 
 WORLD = symm.init(heap_size=96 << 20)
 ME, RANKS = WORLD.get_rank(), WORLD.get_num_ranks()
@@ -85,7 +87,7 @@ def sums(comm):
 
 
 def all_calls(comm):
-    """What has no hierarchy goes between domains in the same way."""
+    """With messages of sizes that each have a way."""
     for count in (3, 700):
         part = torch.full((count,), float(ME))
         parts = torch.arange(RANKS).repeat_interleave(count).to(torch.float32) + 10 * ME
@@ -106,6 +108,58 @@ def all_calls(comm):
     comm.check()
 
 
+# What waits for the device, so that no graph can capture it.
+WAITS = [(type(WORLD), name) for name in ("_synchronize", "barrier", "broadcast")]
+WAITS += [(torch.Tensor, name) for name in ("item", "tolist", "cpu", "__bool__", "__int__")]
+
+
+@contextlib.contextmanager
+def only_launches():
+    """Has everything fail that waits for the device, but for what interprets kernels."""
+    launch, kernels = GridExecutor.__call__, []
+
+    def launched(self, *arguments, **keywords):
+        kernels.append(self)
+        try:
+            return launch(self, *arguments, **keywords)
+        finally:
+            kernels.pop()
+
+    def refused(name, theirs):
+        def called(*arguments, **keywords):
+            assert kernels, f"a call waits for the device: {name}"
+            return theirs(*arguments, **keywords)
+
+        return called
+
+    before = [(where, name, getattr(where, name)) for where, name in WAITS]
+    GridExecutor.__call__ = launched
+    for where, name, theirs in before:
+        setattr(where, name, refused(name, theirs))
+    try:
+        yield
+    finally:
+        GridExecutor.__call__ = launch
+        for where, name, theirs in before:
+            setattr(where, name, theirs)
+
+
+def as_a_graph_captures_them(comm):
+    """Calls are kernels and copies in the order of a stream."""
+    part, parts = torch.full((700,), ME + 1.0), torch.arange(RANKS).repeat_interleave(700).to(torch.float32)
+    for launched in (contextlib.nullcontext, only_launches):
+        # The first time there may be something to allocate.
+        with launched():
+            summed, gathered = comm.all_reduce(part.clone()), comm.all_gather(part)
+            exchanged, scattered = comm.all_to_all(parts), comm.reduce_scatter(parts)
+            told, reduced = comm.broadcast(part.clone(), LAST), comm.reduce(part.clone(), LAST)
+            comm.barrier()
+    total = sum(range(RANKS + 1))
+    assert summed.tolist() == [total] * 700 and told.tolist() == [RANKS] * 700
+    assert gathered.tolist() == (parts + 1).tolist() and exchanged.tolist() == [ME] * len(parts)
+    assert scattered.tolist() == [RANKS * ME] * 700 and (ME != LAST or reduced.tolist() == [total] * 700)
+
+
 def on_the_heap(comm):
     """Tensors that peers could load from: those of other domains do not."""
     heap = WORLD.zeros(1000, dtype=torch.float32)
@@ -122,7 +176,6 @@ def model():
     comm = communicator()
     if RANKS == 4:
         assert [comm._hierarchy.takes("all_reduce", nbytes) for nbytes in (8, 1 << 20)] == [False, True]
-        assert not comm._hierarchy.takes("all_gather", 1 << 20)
     for domain in (1, RANKS, None):
         other = communicator(domain=domain)
         assert other._hierarchy is None
@@ -232,7 +285,7 @@ else:
     watch_ops()
     COMM = communicator()
     assert (COMM._hierarchy is None) == (RANKS == 2)
-    for part in (sums, all_calls, on_the_heap) if RANKS == 4 else (all_calls, on_the_heap):
+    for part in (sums, all_calls, as_a_graph_captures_them, on_the_heap) if RANKS == 4 else (all_calls, on_the_heap):
         part(COMM)
     assert DOMAIN_OPS == {"remote_store", "signal"}, DOMAIN_OPS
     different_calls()

@@ -16,7 +16,8 @@ ME, RANKS = WORLD.get_rank(), WORLD.get_num_ranks()
 OPTIONS = tune.parse(["--ranks", "2", "--blocks", "2", "--staging", str(4 << 20), "--sizes", "96", "--checks", "2",
                       "--rounds", "1"])  # fmt: skip
 TUNER = _measure.Tuner(OPTIONS, WORLD)
-CHOICES = {"packets": Choice("packets", 1, 512, 1), "exchange": Choice("exchange", 1, 1024, 2, 2),
+CHOICES = {"packets": Choice("packets", 1, 512, 1), "floats": Choice("floats", 1, 512, 1),
+           "exchange": Choice("exchange", 1, 1024, 2, 2),
            "two shot": Choice("two shot", 2, 1024, 2), "direct": Choice("direct", 2, 1024, 2),
            "direct all reduce": Choice("direct all reduce", 1, 1024, 2)}  # fmt: skip
 
@@ -28,8 +29,11 @@ def case(call, nbytes=96):
 def measured():
     for call in tune.CALLS:
         for name, choice in CHOICES.items():
+            if name == "floats" and call not in ("all_reduce", "reduce_scatter"):
+                continue
             if name.endswith(("two shot", "all reduce")) != (call == "all_reduce") and name not in (
                 "packets",
+                "floats",
                 "exchange",
             ):
                 continue

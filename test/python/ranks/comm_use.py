@@ -60,6 +60,8 @@ def nested():
     # Ranks in none take part with that of all ranks.
     again = (alone or COMM).split(None if alone is None else 7)
     assert (again is None) == (ME == 1) and (again is None or again.get_num_ranks() == 1)
+    color = "red" if ME == RANKS - 1 else 0
+    raises(errors.ArgumentError, "color must be an integer or None", halves.split, color)
     pairs = halves.split(5, 0)
     assert pairs.broadcast(torch.tensor([ME]), 0).tolist() == [half[0]]
     for comm in (pairs, turned, halves):
@@ -85,25 +87,32 @@ def wrong():
     raises(errors.ArgumentError, "out must be a tensor on cpu, not one on meta", COMM.all_reduce, good, out=elsewhere)
     raises(errors.ArgumentError, "must be strided", COMM.all_reduce, good.to_sparse())
     raises(errors.ArgumentError, "op must be one of 'sum'", COMM.all_reduce, good, "mean")
+    for call in (COMM.all_reduce, COMM.reduce_scatter):
+        raises(errors.ArgumentError, "op must be one of 'sum', 'avg', 'min', 'max', 'prod', not None", call, good, None)
+    raises(errors.ArgumentError, "elements of out share memory: clone()", COMM.all_reduce, good[:1].expand(4))
     said = "there is no avg of torch.int32: averages are of floats"
     raises(errors.DtypeError, said, COMM.all_reduce, good.int(), "avg")
     raises(errors.DtypeError, "there is no sum of torch.complex64", COMM.reduce, good.to(torch.complex64))
     raises(errors.DtypeError, "there is no avg of torch.bool", COMM.reduce_scatter, good.bool(), "avg")
     if RANKS > 1:
-        raises(errors.ArgumentError, f"has not {RANKS} equal parts", COMM.reduce_scatter, odd)
-        raises(errors.ArgumentError, f"has not {RANKS} equal parts", COMM.all_to_all, torch.tensor(1.0))
+        raises(errors.ArgumentError, f"does not have {RANKS} equal parts", COMM.reduce_scatter, odd)
+        raises(errors.ArgumentError, f"does not have {RANKS} equal parts", COMM.all_to_all, torch.tensor(1.0))
     said = "out is of torch.int32 and the tensor of torch.float32"
     raises(errors.ArgumentError, said, COMM.all_reduce, good, out=good.int())
     raises(errors.ArgumentError, "out has", COMM.all_gather, good, out=torch.zeros(5))
     raises(errors.RankRangeError, f"rank {RANKS} out of range [0, {RANKS})", COMM.broadcast, good, RANKS)
     raises(errors.RankRangeError, "rank -1 out of range", COMM.reduce, good, -1)
-    raises(errors.ArgumentError, "root must be an integer, not 0.0", COMM.gather, good, 0.0)
+    for root in (0.0, False, True, torch.tensor(True)):
+        raises(errors.ArgumentError, f"root must be an integer, not {root!r}", COMM.gather, good, root)
+        raises(errors.ArgumentError, f"root must be an integer, not {root!r}", COMM.scatter, None, root, out=good)
     raises(errors.ArgumentError, "is the root, and gives the tensor", COMM.scatter, None, ME, out=good)
     if RANKS > 1:
         said = "give `out` on the ranks that are not the root"
         raises(errors.ArgumentError, said, COMM.scatter, None, (ME + 1) % RANKS)
     raises(errors.ArgumentError, "world must be what symm.init returns", Communicator, 3)
-    raises(errors.ArgumentError, "blocks must be a number from 1 to 1024", Communicator, WORLD, blocks=0)
+    for blocks in (0, True):
+        raises(errors.ArgumentError, "blocks must be a number from 1 to 1024", Communicator, WORLD, blocks=blocks)
+    raises(errors.ArgumentError, "staging must be a number of bytes, not True", Communicator, WORLD, staging=True)
     raises(errors.StagingError, "too small", Communicator, WORLD, staging=1000)
     raises(errors.HeapExhaustedError, "", Communicator, WORLD, staging=1 << 40)
     assert issubclass(errors.DtypeError, TypeError) and issubclass(errors.StagingError, ValueError)
@@ -117,7 +126,9 @@ def checked():
     if RANKS == 1:
         return
     told = errors.CallMismatchError
-    raises(told, "rank 1: call 3: all_reduce (sum), 13 elements of torch.float32", comm.all_reduce, mine)
+    # No root is told of a call that has none.
+    said = "12 elements of torch.float32\n  rank 1: call 3: all_reduce (sum), 13 elements of torch.float32"
+    raises(told, said, comm.all_reduce, mine)
     raises(told, "rank 1: call 4: all_reduce (max)", comm.all_reduce, same, "max" if ME == 1 else "sum")
     double = torch.ones(12, dtype=torch.float64 if ME == 1 else torch.float32)
     raises(told, "12 elements of torch.float64", comm.all_gather, double)
@@ -128,7 +139,36 @@ def checked():
     assert comm.all_reduce(torch.ones(3)).tolist() == [RANKS] * 3
 
 
-for part in (splits, nested, wrong, checked):
+def wrong_counts():
+    """Counts that are negative, and more than there are rows: nothing is read or written that is not there."""
+    rows = 2 * RANKS
+    checking = Communicator(WORLD, blocks=2, staging=4 << 20, check=True)
+    many = 1 << 40
+    told, more = "counts[0] is -5", f"counts add up to {many + rows - 2}, but the tensor has {rows} rows"
+    # Of the last rank, and of all; with rows of no elements, too.
+    for first, who, width, said in (
+        (-5, [RANKS - 1], 4, told), (many, range(RANKS), 4, more), (many, [RANKS - 1], 0, more)
+    ):  # fmt: skip
+        counts = [[first if rank in who else 2] + [2] * (RANKS - 1) for rank in range(RANKS)]
+        wanted = [taken(each, rows)[ME] for each in counts]
+        given, out = torch.full((rows, width), float(ME)), torch.full((rows * RANKS + 3, width), -1.0)
+        assert COMM.all_to_all_v(given, torch.tensor(counts[ME]), out[:-3]).tolist() == wanted, (first, who)
+        there = [rank for rank, count in enumerate(wanted) for _ in range(count)]
+        assert width == 0 or out[:, -1].tolist() == there + [-1] * (len(out) - len(there)), (first, who)
+        kind = errors.ArgumentError if ME in who else errors.CallMismatchError
+        raises(kind, said, checking.all_to_all_v, given, torch.tensor(counts[ME]), out)
+    assert checking.all_to_all_v(given, torch.full((RANKS,), 2), given.clone()).tolist() == [2] * RANKS
+
+
+def taken(counts, rows):
+    """How many rows are sent to each rank."""
+    found = []
+    for count in counts:
+        found.append(max(0, min(count, rows - sum(found))))
+    return found
+
+
+for part in (splits, nested, wrong, checked, wrong_counts):
     part()
 COMM.close()
 COMM.close()

@@ -20,7 +20,7 @@ def refused(function):
     try:
         function()
     except symm.ForkedError as error:
-        said = f"this process was forked from rank {me} of {ranks} (process {os.getppid()}), and is no rank"
+        said = f"this process was forked from rank {me} of {ranks} (process {os.getppid()}), and is not a rank"
         return said in str(error)
     return False
 

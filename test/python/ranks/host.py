@@ -107,9 +107,12 @@ assert "asked for 67108864 bytes" in message and "heap_size of symm.init" in mes
 outside = torch.ones(3)
 assert raised(ValueError, world.as_remote, outside, 0) == "as_remote requires a tensor on the symmetric heap"
 assert raised(ValueError, world.as_remote, table, ranks) == f"rank {ranks} out of range [0, {ranks})"
-for wrong in (0.5, "1", None):
+booleans = False, True, np.bool_(1), torch.ones(1, dtype=torch.bool)
+for wrong in (0.5, "1", None, *booleans):
     assert raised(symm.ArgumentError, world.as_remote, table, wrong) == f"rank must be an integer, not {wrong!r}"
-    assert raised(symm.ArgumentError, world.broadcast, 1, wrong) == f"rank must be an integer, not {wrong!r}"
+    assert raised(symm.ArgumentError, world.is_near, wrong) == f"rank must be an integer, not {wrong!r}"
+    assert raised(symm.ArgumentError, world.put, table, table, wrong) == f"rank must be an integer, not {wrong!r}"
+    assert raised(symm.ArgumentError, world.broadcast, 1, wrong) == f"source must be an integer, not {wrong!r}"
 assert raised(symm.RankRangeError, world.broadcast, 1, ranks) == f"rank {ranks} out of range [0, {ranks})"
 assert "on the symmetric heap" in raised(symm.NotSymmetricError, world.as_remote, [1, 2], 0)
 for op, arguments in ((st.load, (table, 0)), (st.barrier, ())):

@@ -16,6 +16,7 @@ flags = world.zeros(2, 4, dtype=torch.int32)
 offset = flags.data_ptr() - world.get_heap_bases().tolist()[me]
 _timeouts.learn("11\tring\tk.py\t20\twait ge\n12\tmeet\tk.py\t30\tbarrier\n13\tmail\tk.py\t40\twait_packet\n")
 _timeouts.learn("14\tring\tk.py\t50\twait lt unsigned\n15\tspill\tk.py\t60\toutside symm put dst\n")
+_timeouts.learn("16\tring\tk.py\t70\twait ge any\n")
 
 
 def write(timeouts, entries, state=BROKEN):
@@ -97,7 +98,8 @@ if me == 0:
     entries = [(11, offset + 24, 3, -1, 5 | 6 << 32 | 7 << 48), (12, 8 * (ranks + 1 + ranks), 9, 8, 1)]
     write(world._timeouts, entries)
 if me == 1:
-    write(world._timeouts, [(14, offset, 2, 2, 2), (99, 8, 1, 0, 3)], state=0)
+    # The last one waits for no flag: there is no address.
+    write(world._timeouts, [(14, offset, 2, 2, 2), (99, 8, 1, 0, 3), (16, -1 - mine, -1, -1, 4)], state=0)
 world.rank.barrier("")
 if me == 0:
     world._timeouts.state.value = BROKEN
@@ -108,8 +110,11 @@ if me == 0:
     ]
     if ranks > 1:
         told.append("rank 1, program (2, 0, 0), k.py:50: kernel ring: element 0 of World.zeros")
-        told.append("rank 1, program (3, 0, 0), kernel of another program: heap+0x8 to be as asked, with 1: it is 0")
-    told += [f"rank {rank} waits in no watched kernel" for rank in range(2, ranks)]
+        unknown = "heap+0x8 to satisfy a comparison with 1: it is 0"
+        told.append(f"rank 1, program (3, 0, 0), kernel of another program: {unknown}")
+        nothing = "one of several flags, of which its mask leaves out all"
+        told.append(f"rank 1, program (4, 0, 0), k.py:70: kernel ring: {nothing}")
+    told += [f"rank {rank} is not waiting in a watched kernel" for rank in range(2, ranks)]
     assert len(error.others) == len(told), error
     assert all(other.startswith(what) for other, what in zip(error.others, told, strict=True)), error.others
 world.rank.barrier("")
@@ -119,13 +124,13 @@ if me > 0:
     assert world._timeouts.state.value == TOLD + 0
     error = raised(world)
 assert str(error).startswith(
-    "k.py:20: kernel ring: rank 0, program (5, 6, 7) has waited as long as it may for element 6 of "
+    "k.py:20: kernel ring: rank 0, program (5, 6, 7) has waited too long for element 6 of "
 )
 assert (error.rank, error.program, error.kernel, error.expected, error.seen) == (0, (5, 6, 7), "ring", 3, -1)
 assert (error.file, error.line) == ("k.py", 20) and error.flag.startswith(
     "element 6 of World.zeros: torch.int32, (2, 4)"
 )
-assert isinstance(error, TimeoutError) and "Nobody waits in this World's kernels any more" in str(error)
+assert isinstance(error, TimeoutError) and "This World's kernels no longer wait" in str(error)
 world.rank.barrier("")
 # Who has been told may leave.
 world.close()

@@ -11,7 +11,7 @@ import triton
 import triton.language as tl
 from symm.comm import NodeTransport, recv, send, sendrecv
 from symm.comm.device import NODE
-from symm.comm.kernels_ring import FETCHED, MAILED, SENT, TAKEN
+from symm.comm.kernels_ring import FETCHED, MAILED, PUSHED, TAKEN
 
 CALLS = 12
 WORLD = symm.init(heap_size=64 << 20)
@@ -93,7 +93,7 @@ def counters_have_no_limit():
     for start in (0, -12 << 10, (1 << 32) - (4 << 10), 1 << 62):
         WORLD.barrier()
         flags.fill_(start)
-        for kind in (SENT, TAKEN):
+        for kind in (PUSHED, TAKEN):
             cursors[:, kind.value] = start
         steps = 0 if start <= 0 else start + (4 << 10) - 4
         if steps:

@@ -73,8 +73,8 @@ if world.device.type != "cpu":
 world.barrier()
 
 for wrong, what in (
-    (lambda: world.put(mine, mail[:2], after), "put: src is .* and dst is .*: they must be alike"),
-    (lambda: world.get(wide, out, after), "get: src is .* and dst is .*: they must be alike"),
+    (lambda: world.put(mine, mail[:2], after), "put: src is .* and dst is .*: they must be the same"),
+    (lambda: world.get(wide, out, after), "get: src is .* and dst is .*: they must be the same"),
     (lambda: world.put(mine, torch.zeros(4, 8), after), "put: dst must be a tensor on this World's symmetric heap"),
     (lambda: world.get(None, out, after), "get: src must be a tensor on this World's symmetric heap"),
     (lambda: team.put(mine, torch.zeros(4, 8), 0), "put: dst must be a tensor on this World's symmetric heap"),

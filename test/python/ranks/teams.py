@@ -98,6 +98,11 @@ def refused():
         ([], f"team: .* does not hold this rank, {me}"),
         (3, "team: ranks must be a list of integers, not 3"),
         (["0"], "team: ranks must be a list of integers"),
+        # A boolean is no number of a rank, and what has no order gives none to a team.
+        ([bool(each) for each in everyone], r"team: ranks must be a list of integers, not \[False"),
+        (set(everyone), "team: ranks must be a list of integers, not {"),
+        (dict.fromkeys(everyone), "team: ranks must be a list of integers, not {"),
+        (bytes(everyone), "team: ranks must be a list of integers, not b"),
     ):
         with pytest.raises((symm.ArgumentError, symm.RankRangeError), match=what):
             world.team(wrong)
@@ -108,6 +113,12 @@ def refused():
         world.split(0, key="first")
     if ranks > 1:
         # One rank's mistake is told to all, and nobody waits.
+        for wrong in ("red", object()):
+            told = "" if me == 1 else "rank 1 of the World: "
+            with pytest.raises(symm.ArgumentError, match=f"^split: {told}color must be an integer or None, not "):
+                world.split(wrong if me == 1 else 0)
+            with pytest.raises(symm.ArgumentError, match=f"^split: {told}key must be an integer or None, not "):
+                parity.split(0, key=wrong if me == 1 else None)
         with pytest.raises(
             symm.ArgumentError, match="has a rank twice" if me == 0 else "team: rank 0 gave none: .* twice"
         ):
@@ -123,8 +134,9 @@ def of_the_host(team):
             use(team)
     with pytest.raises(symm.RankRangeError, match="out of range"):
         team.as_remote(data, team.get_num_ranks())
-    with pytest.raises(symm.ArgumentError, match="rank must be an integer"):
-        team.as_remote(data, "0")
+    for wrong in ("0", False):
+        with pytest.raises(symm.ArgumentError, match=f"rank must be an integer, not {wrong!r}"):
+            team.as_remote(data, wrong)
 
 
 def time_out(team, members):

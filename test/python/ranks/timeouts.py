@@ -68,6 +68,35 @@ def testing(world, flags, slots):
 
 
 @triton.jit
+def spinning(world, flags, slots):
+    while tl.atomic_cas(flags + 6, 0, 1) == 1:  # wait
+        pass
+    st.fence(world)
+
+
+@triton.jit
+def spinning_there(world, flags, slots):
+    there = st.as_remote(world, flags + 4, 0)
+    while tl.atomic_add(there, 0, sem="acquire", scope="sys") < 2:  # wait
+        pass
+
+
+@triton.jit
+def trying(world, flags, slots):
+    value, is_there = st.try_packet(world, slots, 7)
+    while not is_there:
+        value, is_there = st.try_packet(world, slots, 7)  # wait
+
+
+@triton.jit
+def trying_several(world, flags, slots):
+    lines = slots + 2 * tl.arange(0, 4)
+    value, is_there = st.try_packet(world, lines, 7)
+    while tl.min(is_there.to(tl.int32), 0) == 0:
+        value, is_there = st.try_packet(world, lines, 7, mask=tl.arange(0, 4) > 1)  # wait
+
+
+@triton.jit
 def put_signalled(world, flags, slots):
     last = st.num_ranks(world) - 1
     at = tl.arange(0, 16)
@@ -109,6 +138,11 @@ FLAGS = {
     "one_of": ("element 3 of World.zeros: torch.int32, (8,) (made at ", 5, 0),
     # Who takes the lock first ends, and leaves it taken.
     "locked": ("element 6 of World.zeros: torch.int32, (8,) (made at ", 0, 1),
+    "spinning": ("element 6 of World.zeros: torch.int32, (8,) (made at ", 0, 1),
+    # In which way it is compared is not known in the interpreter.
+    "spinning_there": ("element 4 of World.zeros: torch.int32, (8,) (made at ", 2 if on_gpu else None, 0),
+    "trying": ("element 0 of World.zeros: torch.int64, (64,) (made at ", 7, 0),
+    "trying_several": ("element 4 of World.zeros: torch.int64, (64,) (made at ", 7, 0),
     "testing": ("element 1 of World.zeros: torch.int32, (8,) (made at ", 2, 0),
     "put_signalled": ("element 3 of World.zeros: torch.int32, (8,) (made at ", 1, 0),
     "in_a_helper": ("element 5 of World.zeros: torch.int32, (8,) (made at ", 1, 0),
@@ -125,6 +159,17 @@ def wrong_values():
             symm.init(timeout=value)
 
 
+def again():
+    """A lock that is taken at once, each time, has not been waited for."""
+    for _ in range(3):
+        flags.fill_(0)
+        launch(locked, 1)
+        flags.fill_(0)
+        launch(spinning, 1)
+        time.sleep(1.5 * SECONDS)
+    world.close()
+
+
 def slow():
     with world.timeout(60):
         if me == ranks - 1:
@@ -136,12 +181,12 @@ def slow():
     world.close()
 
 
-def launch(kernel):
+def launch(kernel, programs=2):
     if case == "impatient" or "SYMM_TIMEOUT" in os.environ:
-        kernel[(2,)](world, flags, slots)
+        kernel[(programs,)](world, flags, slots)
     else:
         with world.timeout(SECONDS):
-            kernel[(2,)](world, flags, slots)
+            kernel[(programs,)](world, flags, slots)
     world.synchronize()
 
 
@@ -153,7 +198,7 @@ def check(error, kernel):
     assert error.flag.startswith(flag) and (error.expected, error.seen) == (expected, seen), error
     assert error.program == ((1, 0, 0) if case == "waiting" else error.program), error
     assert f"kernel {case}: rank {error.rank}, program {error.program} has waited " in str(error)
-    assert "made at " not in flag or f"made at {__file__}:{MADE})" in error.flag or case == "receiving", error
+    assert "made at " not in flag or f"made at {__file__}:{MADE})" in error.flag or "int64" in flag, error
     assert isinstance(error, TimeoutError) and isinstance(error, symm.SymmError)
     assert len({text.split()[1].rstrip(",:") for text in error.others} - {str(error.rank)}) == ranks - 1, error
 
@@ -161,8 +206,8 @@ def check(error, kernel):
 def main():
     if case == "wrong":
         return wrong_values()
-    if case == "slow":
-        return slow()
+    if case in ("slow", "again"):
+        return globals()[case]()
     world.barrier()
     begun = time.monotonic()
     if me == ranks - 1 and ranks > 1:

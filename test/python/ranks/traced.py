@@ -1,5 +1,6 @@
 """Timelines of compiled kernels, on GPUs alone: what was compiled before, loops and masks, graphs, a full buffer, an
-exception, two Worlds. All checks run, and what is wrong is printed; SPEED=1 also tells what a trace costs.
+exception, two Worlds, waits for several flags, collectives; and other switches. All checks run, and what is wrong is
+printed. SPEED=1 also tells what a trace costs.
 """
 
 import json
@@ -16,6 +17,7 @@ import symm.triton as st
 import torch
 import triton
 import triton.language as tl
+from symm.comm import Communicator
 
 world = symm.init(heap_size=16 << 20, timeout=60)
 other = symm.init(heap_size=8 << 20, timeout=60)
@@ -176,6 +178,52 @@ def a_team():
     assert counts(found, me)[f"signal → {before}"] == ROUNDS, counts(found, me)
 
 
+@triton.jit
+def told_by_all(world, flags, N: tl.constexpr):
+    ctx, at = st.DeviceContext(world), tl.arange(0, N)
+    ctx.signal_all(flags + 2 * ctx.rank(), 1)
+    ctx.wait_any(flags + 2 * at, 1, mask=at < ctx.num_ranks())
+    ctx.wait_all(flags + 2 * at, 1, mask=at < ctx.num_ranks())
+
+
+def several_flags():
+    flags = world.zeros(64, dtype=torch.int64)
+    with symm.trace(folder / "several.json", world=world):
+        told_by_all[(1,)](world, flags, N=16)
+    found, made = slices("several.json")
+    names = Counter(each["cat"] for each in found if each["pid"] == me)
+    assert names == Counter({"kernel": 1, "signal": ranks, "wait_any": 1, "wait_all": 1}), names
+    [wait] = [each for each in found if each["pid"] == me and each["cat"] == "wait_all"]
+    assert wait["args"]["waits for"] == "ge 1" and "World.zeros" in wait["args"]["flag"], wait
+    # An arrow from each signal, at the latest where it has waited for all.
+    ends = [each for each in made["traceEvents"] if each["ph"] == "f" and each["pid"] == me]
+    assert len(ends) >= ranks, ends
+
+
+def a_collective():
+    comm, numbers = Communicator(world, blocks=8), torch.full((1024,), me + 1.0, device=world.device)
+    comm.all_reduce(numbers.clone())
+    with symm.trace(folder / "collective.json", world=world):
+        assert comm.all_reduce(numbers.clone())[0] == ranks * (ranks + 1) / 2
+    comm.all_reduce(numbers)
+    found, _ = slices("collective.json")
+    mine = {each["cat"] for each in found if each["pid"] == me}
+    assert "kernel" in mine and (ranks == 1 or mine & {"wait", "wait_packet"}), mine
+    comm.close()
+
+
+def switched():
+    """Launched again with other switches the kernel is compiled again; then it is what it was."""
+    kept = rounds.device_caches[world.device.index][0]
+    before = len(kept)
+    with st.options(bounds_checks=True):
+        launch()
+    world.synchronize()
+    assert len(kept) == before + 1, list(kept)
+    launch()
+    assert len(kept) == before + 1, list(kept)
+
+
 def speed():
     def took():
         times = []
@@ -195,7 +243,9 @@ def speed():
     print(f"rank {me}: a kernel of {ROUNDS} rounds takes {off:.1f} us, traced {on:.1f} us; after it {took():.1f} us")
 
 
-cases = [compiled_before, again, a_graph, a_full_buffer, an_exception, another_world, a_team]
+cases = [compiled_before, again, a_graph, a_full_buffer, an_exception]
+cases += [another_world, a_team, several_flags, a_collective]
+cases += [switched]
 for case in [*cases, *([speed] if os.environ.get("SPEED") else [])]:
     try:
         case()

@@ -70,6 +70,11 @@ assert picture._repr_svg_() == picture.svg == symm.trace.plot(folder / "out.json
 tags = [each.tag.split("}")[1] for each in tree.iter()]
 assert tags.count("title") >= 2 * ranks and tags.count("line") > 4, tags
 picture.save(folder / f"out{me}.svg")
+try:
+    picture.save(folder / "out.png")
+    raise AssertionError("a picture is no PNG")
+except symm.ArgumentError as error:
+    assert "must end in .svg, not .png" in str(error), error
 world.barrier()
 assert not [*folder.glob("out.json.*")]
 
@@ -95,12 +100,12 @@ with symm.trace(str(folder / "several.json"), world=world):
 events = json.loads((folder / "several.json").read_text())["traceEvents"]
 names = [each["name"] for each in events if each["ph"] == "X"]
 everyone = ", ".join(map(str, range(ranks)))
-# On a GPU a wait for several flags is a loop of the kernel's own, and of several packets the first one counts.
+# On a GPU of several packets the first one counts.
 on_gpu = world.device.type != "cpu"
-wanted = [ranks, 0 if on_gpu else ranks, ranks]
-assert [names.count(each) for each in ("barrier", "wait for several", f"atomic → {everyone}")] == wanted, names
+wanted = [ranks, ranks, ranks]
+assert [names.count(each) for each in ("barrier", "wait_all", f"atomic → {everyone}")] == wanted, names
 arrows = [each for each in events if each["ph"] == "f"]
-assert len(arrows) == (1 if on_gpu else ranks * ranks + ranks), (arrows, names)
+assert len(arrows) == ranks * ranks + (1 if on_gpu else ranks), (arrows, names)
 world.barrier()
 
 # Bad input: all of it before any rank waits.
@@ -111,8 +116,8 @@ wrong = [
     (lambda: symm.trace("a.json", world=3), "world must be an open World, not 3"),
     (lambda: symm.trace("a.json", world=pair), "world must be an open World, not Team"),
     (lambda: symm.trace(folder / "none" / "a.json", world=world).__enter__(), "cannot write"),
-    (lambda: symm.trace.plot(folder / "none"), "is no timeline"),
-    (lambda: symm.trace.plot(__file__), "is no timeline"),
+    (lambda: symm.trace.plot(folder / "none"), "is not a timeline"),
+    (lambda: symm.trace.plot(__file__), "is not a timeline"),
     (lambda: symm.trace.plot(3), "path must be the name of a file, not 3"),
 ]
 for call, said in wrong:

@@ -59,6 +59,12 @@ def rank_of_64_bits(table, p):
 
 
 @triton.jit
+def no_flag_of_several(table, p):
+    at = tl.arange(0, 8)
+    st.wait_any(table, p + at, 1, mask=at > st.num_ranks(table) + 7)  # mask is False everywhere: no flag could end
+
+
+@triton.jit
 def wait_for_the_dead(table, p):
     if st.rank(table) == 0:
         st.wait(table, p, 1)

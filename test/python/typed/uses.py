@@ -27,6 +27,8 @@ def ops_have_names_arguments_and_defaults(table, p, q, flag, peer, n, B: tl.cons
     st.store_signal(ctx, p + at, block, flag, 1, peer, op="add", mask=at < n, group="warp")
     ctx.fence()
     sg.DeviceContext(table).barrier()
+    value, is_there = ctx.try_packet(q, 1)
+    tl.store(q, value, mask=is_there)
 
     ctx.lod(p, peer)  # wrong: "DeviceContext" has no attribute "lod"
     ctx.load(p)  # wrong: Too few arguments
@@ -44,6 +46,7 @@ def ops_have_names_arguments_and_defaults(table, p, q, flag, peer, n, B: tl.cons
     sg.fence(ctx, scope="world")  # wrong: Argument "scope" to "fence" has incompatible type
     st.atomic(ctx, p, 1, peer)  # wrong: Module has no attribute "atomic"
     st.DeviceCtx(table)  # wrong: Module has no attribute "DeviceCtx"
+    first, second, third = ctx.try_packet(q, 1)  # wrong: Need more than 2 values to unpack
 
 
 @triton.jit

@@ -6,7 +6,8 @@ from test_ranks import outputs, start
 pytest.importorskip("torch", reason="needs torch: ./x python runs it in an environment that has it")
 
 
-PROGRAMS = ("comm_collectives.py", "comm_large.py", "comm_use.py", "comm_iris.py", "comm_stalled.py")
+PROGRAMS = ("comm_collectives.py", "comm_large.py", "comm_use.py", "comm_iris.py", "comm_stalled.py", "floats.py",
+            "comm_floats.py")  # fmt: skip
 # That three ranks are no power of two, the collectives themselves show.
 FEW = [(program, ranks) for program in PROGRAMS for ranks in (1, 2, 3, 4) if ranks != 3 or program == PROGRAMS[0]]
 MORE = [pytest.param(program, 3, marks=pytest.mark.long) for program in PROGRAMS[1:]]
@@ -24,9 +25,27 @@ def test_ranks_that_do_not_come(ranks):
         assert status == 0, output
 
 
+@pytest.mark.parametrize(("program", "ranks", "domain"), [("comm_deadline.py", 2, 1), ("comm_hierarchy.py", 4, 2)])
+def test_far_ranks_that_do_not_come(program, ranks, domain):
+    arguments = ["late"] if program == "comm_hierarchy.py" else []
+    told = {"OMP_NUM_THREADS": "1", "SYMM_DOMAIN": str(domain)}
+    for output, status in outputs(start(program, ranks, *arguments, **told)):
+        assert status == 0, output
+
+
 @pytest.mark.parametrize(("ranks", "arguments"), [(2, []), (4, []), (4, ["late"])])
 def test_domains(ranks, arguments):
     for output, status in outputs(start("comm_hierarchy.py", ranks, *arguments, OMP_NUM_THREADS="1")):
+        assert status == 0, output
+
+
+@pytest.mark.parametrize(
+    ("ranks", "domain", "long"),
+    [(4, 2, "0"), (2, 1, "0"), *(pytest.param(*case, marks=pytest.mark.long) for case in ((4, 1, "0"), (4, 2, "1")))],
+)
+def test_every_call_between_domains(ranks, domain, long):
+    processes = start("comm_domains.py", ranks, str(domain), OMP_NUM_THREADS="1", LONG=long)
+    for output, status in outputs(processes):
         assert status == 0, output
 
 

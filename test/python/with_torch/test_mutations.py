@@ -45,6 +45,29 @@ def kernel(table, a, b, flag, OP: tl.constexpr):
         ctx.atomic_add(flag, 1, 1)
     elif OP == "put_signal":
         ctx.put_signal(a + at, b + at, flag, 1, 1)
+    elif OP == "store_signal":
+        ctx.store_signal(b + at, tl.load(a + at), flag, 1, 1)
+    elif OP == "signal_all":
+        ctx.signal_all(flag, 1, op="add")
+    elif OP == "wait_all":
+        ctx.wait_all(flag + at % 1, 1)
+    elif OP == "test":
+        tl.store(b, ctx.test(flag, 1).to(tl.float32))
+    elif OP == "atomic_cas":
+        ctx.atomic_cas(flag, 0, 1, 1)
+    elif OP == "put_packet":
+        ctx.put_packet(flag, tl.load(a + at), 1, 1)
+    elif OP == "wait_packet":
+        tl.store(b + at, ctx.wait_packet(flag, 1, 64, tl.float32))
+    elif OP == "try_packet":
+        value, is_there = ctx.try_packet(flag, 1, 64, tl.float32)
+        tl.store(b + at, value, mask=is_there)
+    elif OP == "put_floats":
+        ctx.put_floats(flag, tl.load(a + at), 1)
+    elif OP == "wait_floats":
+        tl.store(b + at, ctx.wait_floats(flag, 64))
+    elif OP == "clear_floats":
+        ctx.clear_floats(flag, 64)
     else:
         tl.store(ctx.as_remote(a, 1) + at, 1.0)
 
@@ -58,6 +81,9 @@ def helper(ctx, a, b):
 CASES = {
     "load": ["b"], "store": ["b"], "put": ["b"], "get": ["a"], "signal": ["flag"], "wait": ["b", "flag"],
     "atomic_add": ["flag"], "put_signal": ["b", "flag"], "as_remote": ["table", "a"],
+    "store_signal": ["b", "flag"], "signal_all": ["flag"], "wait_all": ["flag"], "test": ["b", "flag"],
+    "atomic_cas": ["flag"], "put_packet": ["flag"], "wait_packet": ["b"], "try_packet": ["b"], "put_floats": ["flag"],
+    "wait_floats": ["b"], "clear_floats": ["flag"],
 }  # fmt: skip
 
 

@@ -321,7 +321,7 @@ def test_sparse_results_are_refused_by_name():
         torch.eye(2).to_sparse().to(FIRST)
     # Torch itself puts one of these together; no op takes it.
     rows = torch.eye(2).to_sparse_csr().to(FIRST)
-    with pytest.raises(symm.UnsupportedError, match=r"aten::\w+: an argument is no strided tensor on a worker"):
+    with pytest.raises(symm.UnsupportedError, match=r"aten::\w+: an argument is not a strided tensor on a worker"):
         torch.sparse.mm(rows, torch.ones(2, 2, device=FIRST), "mean")
 
 

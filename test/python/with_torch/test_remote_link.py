@@ -353,7 +353,7 @@ def test_a_worker_ends_with_its_parent_and_its_socket_is_gone(start):
 
 def test_a_worker_that_cannot_start_says_why(tmp_path):
     command = [sys.executable, "-m", "symm._worker", "--listen"]
-    for listen, reason in [("tcp:127.0.0.1:0", "tcp needs a certificate"), ("nowhere", "is no address")]:
+    for listen, reason in [("tcp:127.0.0.1:0", "tcp needs a certificate"), ("nowhere", "is not an address")]:
         done = subprocess.run([*command, listen], capture_output=True, text=True)
         assert done.returncode == 1 and reason in done.stderr, done.stderr
 

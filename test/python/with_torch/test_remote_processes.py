@@ -43,7 +43,7 @@ def test_numbers_of_64_bits_without_a_sign(cluster, number):
     x = torch.full((2,), number, dtype=torch.uint64, device=cluster[0])
     assert x[0].item() == number and (torch.ones_like(x) * number).tolist() == [number] * 2
     assert torch.ops.aten.item(x[1]) == number
-    with pytest.raises(OverflowError, match=f"{2**64 + number} is no number of 64 bits"):
+    with pytest.raises(OverflowError, match=f"{2**64 + number} is not a number of 64 bits"):
         cluster.run("remote_kernels:none", 1, 2**64 + number)
 
 

@@ -4,7 +4,7 @@ use rustix::io::{Errno, fcntl_getfd};
 use rustix::stdio::{dup2_stdout, raw_stdout, stdout};
 use std::os::fd::{AsRawFd as _, IntoRawFd as _};
 
-/// Puts a pipe that nobody reads in its place, so that whoever writes is told.
+/// Replaces it by a pipe without a reader, so that writing fails.
 ///
 /// Rust opens /dev/null there before `main`, and what is written is lost without an error: this is to run before that,
 /// from a tool's `.init_array`.

@@ -18,7 +18,7 @@ use symm_dialect::bytecode::MAGIC;
 pub const MESSAGE: &str = "error: MLIR crashed on this input, or did not come to an end: it is malformed in a way that \
                            is not checked, or has met a bug; SYMM_BACKTRACE=1 in the environment shows where";
 
-/// What is said instead where the stack of [`note_stack`] was too small.
+/// The message if the stack of [`note_stack`] was too small.
 const DEEP: &str = "error: the program is nested too deeply, or has too long a chain of operations: MLIR ran out of \
                     its stack of 64 MiB";
 
@@ -100,7 +100,7 @@ unsafe fn take_signals() {
             libc::sigaction(signal, &raw const action, std::ptr::null_mut());
         }
     }
-    // A file that may not grow is an error of whoever writes it, not the end of the process.
+    // Writing past a file size limit is then an error, not the end of the process.
     // SAFETY: it ignores a signal.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }
@@ -182,7 +182,7 @@ extern "C" fn fault(signal: c_int, info: *mut libc::siginfo_t, _: *mut c_void) {
         OUT_OF_STACK.end();
     }
     CRASHED.end();
-    // No guard is there any more: as if there had been none.
+    // The guard is gone: behave as if there had been none.
     // SAFETY: the default handler takes the signal when the faulting instruction runs again.
     unsafe { libc::signal(signal, libc::SIG_DFL) };
 }

@@ -1,6 +1,6 @@
 //! What symm's tools share: how they are called, their stack, and how their processes end.
 
-// Unsafe code is where it is allowed by name: in handlers of signals, and where C's main functions are called.
+// Unsafe code is allowed by name: in signal handlers, and where C main functions are called.
 #![deny(unsafe_code)]
 
 pub mod closed;

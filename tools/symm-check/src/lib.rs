@@ -1,7 +1,7 @@
 //! Checks a program: compiles it in process, runs every thread of every rank under the checker's scheduler, and reports
 //! what is wrong in any of the schedules that it tries.
 
-// Unsafe code is where it is allowed by name.
+// Unsafe code is allowed by name.
 #![deny(unsafe_code)]
 
 mod compile;
@@ -11,7 +11,7 @@ use anyhow::Context as _;
 use clap::Parser;
 use options::Options;
 use std::fs;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
 use symm_abi::heap::{MAX_RANKS, RESERVED_BYTES};
@@ -44,9 +44,15 @@ fn run(options: &Options) -> anyhow::Result<ExitCode> {
     anyhow::ensure!(options.ranks <= MAX_RANKS, "--ranks {}: a run has 1 to {MAX_RANKS} ranks", options.ranks);
     anyhow::ensure!(options.heap_size > RESERVED_BYTES, "--heap-size: more than 2 MiB, which symm uses itself");
     anyhow::ensure!(options.heap_size <= HEAP, "--heap-size: at most {HEAP} bytes");
-    let allowed = options.allow.as_deref().map(allowances).transpose()?;
+    let is_input = |path: &Path| path.as_os_str() == "-";
+    let allows = options.allow.as_deref();
+    anyhow::ensure!(!(allows.is_some_and(is_input) && is_input(&options.file)), "--allow -: the program is there");
+    let no_file = "--html -: give a file; the report is on standard output";
+    anyhow::ensure!(!options.html.as_deref().is_some_and(is_input), no_file);
+    let allowed = allows.map(allowances).transpose()?;
     let (host, repairs) = compile::program(options)?;
-    let front = Front::new(host, options.ranks, options.heap_size, options.threads)?;
+    let front = Front::new(host, options.ranks, options.heap_size, options.threads)
+        .with_context(|| format!("no addresses for {} heaps of {HEAP} bytes (see ulimit -v)", options.ranks))?;
     let blocks = options.blocks.and_then(|blocks| usize::try_from(blocks).ok()).unwrap_or(usize::MAX);
     let limits = Limits { steps: options.steps, blocks, ..Limits::default() };
     let mut report = check(&front, &options.schedules(), limits);
@@ -90,7 +96,8 @@ fn title(options: &Options) -> String {
 }
 
 fn allowances(path: &Path) -> anyhow::Result<Allowances> {
-    let text = fs::read_to_string(path).with_context(|| format!("--allow {}", path.display()))?;
+    let text = if path.as_os_str() == "-" { io::read_to_string(io::stdin()) } else { fs::read_to_string(path) };
+    let text = text.with_context(|| format!("--allow {}", path.display()))?;
     Ok(Allowances::read(&path.display().to_string(), &text)?)
 }
 

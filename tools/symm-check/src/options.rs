@@ -1,7 +1,7 @@
 //! The command line.
 
-use clap::Parser;
 use clap::builder::{OsStringValueParser, TypedValueParser as _};
+use clap::{ArgGroup, Parser};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use symm_checker::check::Schedules;
@@ -28,6 +28,7 @@ use symm_run::options::{bytes, input, pair, ranks};
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 #[derive(Parser)]
 #[command(version, verbatim_doc_comment)]
+#[command(group(ArgGroup::new("random").args(["schedules", "seed"]).multiple(true)))]
 pub struct Options {
     /// The program: MLIR text or bytecode; '-' is standard input.
     pub file: PathBuf,
@@ -35,10 +36,15 @@ pub struct Options {
     #[arg(short = 'n', long, default_value = "2", value_parser = ranks, allow_hyphen_values = true)]
     pub ranks: u32,
     /// The most threads of a block; a launch that asks for more gets so many.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=1024),
+        allow_negative_numbers = true,
+    )]
     pub threads: Option<u32>,
     /// How many blocks of a rank fit on its device at once; without it all do.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), allow_negative_numbers = true)]
     pub blocks: Option<u32>,
     /// The host function to run.
     #[arg(long, default_value = "main")]
@@ -54,28 +60,35 @@ pub struct Options {
     #[arg(long = "arg", value_name = "NAME=VALUE", value_parser = pair, allow_hyphen_values = true)]
     pub args: Vec<(String, String)>,
     /// Symmetric memory of each rank, with a suffix K, M or G.
-    #[arg(long, value_name = "BYTES", default_value = "64M", value_parser = bytes)]
+    #[arg(long, value_name = "BYTES", default_value = "64M", value_parser = bytes, allow_hyphen_values = true)]
     pub heap_size: u64,
     /// Try so many random schedules, from the seeds --seed, --seed + 1, ….
-    #[arg(long, value_name = "N", conflicts_with_all = ["exhaustive", "replay"])]
+    #[arg(long, value_name = "N", conflicts_with_all = ["exhaustive", "replay"], allow_negative_numbers = true)]
     pub schedules: Option<usize>,
     /// The first seed of random schedules; alone, that one schedule.
-    #[arg(long, value_name = "N", conflicts_with_all = ["exhaustive", "replay"])]
+    #[arg(long, value_name = "N", conflicts_with_all = ["exhaustive", "replay"], allow_negative_numbers = true)]
     pub seed: Option<u64>,
     /// How often the priorities of threads change in a random schedule.
-    #[arg(long, value_name = "N", default_value = "3")]
+    #[arg(long, value_name = "N", default_value = "3", requires = "random", allow_negative_numbers = true)]
     pub changes: usize,
     /// Try all schedules that differ, but no more than --executions.
     #[arg(long, conflicts_with = "replay")]
     pub exhaustive: bool,
     /// The most executions of --exhaustive.
-    #[arg(long, value_name = "N", default_value = "100000")]
-    pub executions: usize,
+    #[arg(
+        long,
+        value_name = "N",
+        default_value = "100000",
+        value_parser = clap::value_parser!(u64).range(1..),
+        requires = "exhaustive",
+        allow_negative_numbers = true,
+    )]
+    pub executions: u64,
     /// Execute the schedule of a report once more.
-    #[arg(long, value_name = "SCHEDULE")]
+    #[arg(long, value_name = "SCHEDULE", allow_negative_numbers = true)]
     pub replay: Option<Schedule>,
     /// The most steps of one execution; one that takes more is given up.
-    #[arg(long, value_name = "N", default_value = "1000000")]
+    #[arg(long, value_name = "N", default_value = "1000000", allow_negative_numbers = true)]
     pub steps: usize,
     /// Check what is written, and not what the compiler makes of it: nothing is repaired or merged.
     #[arg(long)]
@@ -89,7 +102,7 @@ pub struct Options {
     /// Write the report as a page for a browser, too, with each finding's execution drawn.
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
-    /// Findings that are allowed: lines of PLACE KIND REASON.
+    /// Findings that are allowed: lines of PLACE KIND REASON; '-' is standard input.
     #[arg(long, value_name = "FILE")]
     pub allow: Option<PathBuf>,
 }
@@ -133,7 +146,7 @@ impl Options {
             return Schedules::Replay(schedule.clone());
         }
         if self.exhaustive {
-            return Schedules::All { executions: self.executions };
+            return Schedules::All { executions: usize::try_from(self.executions).unwrap_or(usize::MAX) };
         }
         match (self.schedules, self.seed) {
             (None, None) => Schedules::InTurn,

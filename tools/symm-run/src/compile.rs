@@ -7,10 +7,11 @@ use anyhow::Context as _;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::Read as _;
 use symm_codegen::{
-    Frontend, Level, Module, Signature, Source, assembly, declared, ensure_defined, hsaco, translate, translate_devices,
+    DeviceLibrary, Frontend, Level, Module, Signature, Source, assembly, declared, ensure_defined, hsaco, translate,
+    translate_devices,
 };
 use symm_dialect::{HeapLayout, set_engine, set_heap_layout, set_table_in_heap};
-use symm_runtime::{Device, DeviceCode, DeviceInfo, heap_stride};
+use symm_runtime::{Device, DeviceCode, DeviceInfo, heap_stride, nvshmem};
 
 /// A compiled program.
 pub struct Compiled {
@@ -120,7 +121,7 @@ fn kernels(
     let gpu = symm_codegen::Gpu::new(chip)?;
     let mut module = symm_codegen::copy_of(program);
     // Then the runtime puts the context table there, too.
-    if mapped {
+    if mapped && options.engine.is_none() {
         set_table_in_heap(&mut module);
     }
     let watchdog = options
@@ -130,7 +131,11 @@ fn kernels(
     let more = format!("strict={strict} bounds-checks={bounds} trace={trace}{watchdog}");
     frontend.run_pipeline(&mut module, &gpu.pipeline_with(&more))?;
     let level = options.optimize.unwrap_or(Level::O3);
-    let translated = translate_devices(&module, &gpu, level)?;
+    let library = match options.engine {
+        Some(_) => Some(DeviceLibrary::read(&nvshmem::bitcode(chip)?)?),
+        None => None,
+    };
+    let translated = translate_devices(&module, &gpu, level, library.as_ref())?;
     let code = translated.into_iter().map(|(module, llvm)| {
         let image = match &gpu {
             symm_codegen::Gpu::Nvidia(_) => assembly(&llvm, &gpu, level)?.into_bytes(),

@@ -1,6 +1,6 @@
 //! Runs a program on N ranks: compiles it in process and calls its host function once on each rank.
 
-// Unsafe code is where it is allowed by name.
+// Unsafe code is allowed by name.
 #![deny(unsafe_code)]
 
 mod array;
@@ -27,11 +27,11 @@ use std::time::Duration;
 use symm_codegen::Source;
 use symm_runtime::trace::Trace;
 use symm_runtime::{
-    Bootstrap, Config, Device, Error, HELPERS_MEND, Launcher, Ranks, Spawn, catch_interrupts, spawn_processes,
+    Bootstrap, Config, Device, Error, HELPERS_MEND, Launcher, Ranks, Spawn, catch_interrupts, nvshmem, spawn_processes,
 };
 use symm_tool::{Call, on_large_stack};
 
-/// How long the ranks that are left have to end by themselves once one has failed.
+/// How long the other ranks may take to end by themselves once one has failed.
 const GRACE: Duration = Duration::from_secs(10);
 /// How much longer than a kernel's waits the whole run may take: so that a wait that does not end is reported by the
 /// kernel, which knows the flag, and not by the host, which knows only the kernel.
@@ -50,16 +50,19 @@ pub fn main(call: &Call) -> ExitCode {
     })
 }
 
-/// Writes a line to standard error. One that cannot be written is no failure of its own.
+/// Writes a line to standard error. A failure to write is ignored.
 fn say(line: std::fmt::Arguments) {
     let _ = writeln!(std::io::stderr(), "{line}");
 }
 
 fn run(options: &Options, call: &Call) -> anyhow::Result<ExitCode> {
     let program = Program::new(options)?;
-    if let Some(engine) = &options.engine {
-        return nodes::run(options, engine, program);
+    let engine = nodes::of_gpus(options)?;
+    if let (Some(name), None) = (&options.engine, &engine) {
+        return nodes::run(options, name, program);
     }
+    // It reaches processes only.
+    let starts_processes = options.processes || engine.is_some();
     let launcher = launcher(options)?;
     if launcher.is_some() {
         // Already while it compiles: the others would take a rank that Ctrl-C ends there for dead.
@@ -72,7 +75,7 @@ fn run(options: &Options, call: &Call) -> anyhow::Result<ExitCode> {
         Ranks::Engine(ranks) => ranks.num_ranks(),
     };
     let mut config = config(options, ranks);
-    if let (Program::Source(source), true, None) = (&program, options.processes, launcher) {
+    if let (Program::Source(source), true, None) = (&program, starts_processes, launcher) {
         return start_processes(options, call, source, &config, num_ranks);
     }
     if let Ranks::Process(bootstrap) = &config.ranks {
@@ -93,6 +96,7 @@ fn run(options: &Options, call: &Call) -> anyhow::Result<ExitCode> {
         }
     })?;
     config.device = device;
+    config.engine = engine;
     if launcher.is_none() {
         catch_interrupts(false)?;
     }
@@ -139,6 +143,9 @@ fn start_processes(
     can_be_read_by_all(options)?;
     // What is wrong is wrong on every rank: once is enough.
     compile::gpus(options.driver)?;
+    if options.engine.is_some() {
+        nvshmem::library()?;
+    }
     let image = compile::program(source, options, num_ranks, Diagnostics::Shown)?;
     let input = image.bytes()?;
     prepare(image, options)?;
@@ -253,7 +260,7 @@ fn write_trace(options: &Options, trace: Option<&Trace>) -> anyhow::Result<()> {
             .with_context(|| format!("--trace {}", path.display()))?;
         if trace.dropped > 0 {
             let (kept, dropped) = (trace.events.len(), trace.dropped);
-            eprintln!("symm-run: the timeline has the first {kept} events; {dropped} more found no room");
+            eprintln!("symm-run: the timeline has the first {kept} events; {dropped} more did not fit");
         }
     }
     Ok(())

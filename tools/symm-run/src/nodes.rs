@@ -5,14 +5,18 @@ use crate::compile::{self, Diagnostics};
 use crate::options::{Driver, Options};
 use std::process::ExitCode;
 use std::time::Duration;
-use symm_runtime::{EngineRanks, Ranks};
+use symm_runtime::{Bootstrap, EngineOfGpus, EngineRanks, Ranks, nvshmem};
 
 /// How long the others hold back what they say of a failure: a launcher ends all ranks when the first one ends.
 const OTHERS_SPEAK_AFTER: Duration = Duration::from_secs(1);
 
+/// How long a launcher may take to start all ranks of a host.
+const ALL_START_IN: Duration = Duration::from_secs(300);
+
 /// Runs the program on the rank that this process is.
 pub fn run(options: &Options, engine: &str, program: Program) -> anyhow::Result<ExitCode> {
     refuse(options)?;
+    agree(options, &program)?;
     let mut ranks = EngineRanks::start(engine, options.heap_size)?;
     ranks.domain = options.domain;
     ranks.fingerprint = program.fingerprint();
@@ -22,6 +26,20 @@ pub fn run(options: &Options, engine: &str, program: Program) -> anyhow::Result<
         ranks.end(1, true)
     });
     ranks.end(u8::from(code != ExitCode::SUCCESS), false)
+}
+
+/// Whether the ranks want the same run, where all of them are of this host: to start the engine they would wait for one
+/// that does not want it. Ranks on several hosts compare this when the engine has been started.
+fn agree(options: &Options, program: &Program) -> anyhow::Result<()> {
+    if !Bootstrap::is_launched() {
+        return Ok(());
+    }
+    let Ok(mut bootstrap) = Bootstrap::from_env() else { return Ok(()) };
+    bootstrap.fingerprint = program.fingerprint();
+    bootstrap.options = options.of_the_program();
+    bootstrap.deadline = ALL_START_IN;
+    bootstrap.agree(options.heap_size)?;
+    Ok(())
 }
 
 fn run_started(options: &Options, ranks: &EngineRanks, program: Program) -> anyhow::Result<ExitCode> {
@@ -46,10 +64,26 @@ fn run_started(options: &Options, ranks: &EngineRanks, program: Program) -> anyh
 
 /// Refuses options that an engine has no use for, before anything is started.
 fn refuse(options: &Options) -> anyhow::Result<()> {
-    anyhow::ensure!(options.driver == Driver::Cpu, "--engine reaches ranks on the driver cpu: leave --driver out");
-    anyhow::ensure!(!options.processes, "--engine runs ranks that a launcher has started: leave --processes out");
+    anyhow::ensure!(
+        options.driver == Driver::Cpu,
+        "--engine openshmem reaches ranks on the driver cpu: leave --driver out"
+    );
+    anyhow::ensure!(
+        !options.processes,
+        "--engine openshmem runs ranks that a launcher has started: leave --processes out"
+    );
     anyhow::ensure!(options.trace.is_none(), "--trace is not available with --engine: a timeline is of one node");
     Ok(())
+}
+
+/// The engine of GPUs, if the command line names it and there can be such a run.
+pub fn of_gpus(options: &Options) -> anyhow::Result<Option<EngineOfGpus>> {
+    if options.engine.as_deref() != Some(nvshmem::NAME) {
+        return Ok(None);
+    }
+    anyhow::ensure!(options.driver == Driver::Cuda, "--engine nvshmem is for NVIDIA GPUs: give --driver cuda");
+    anyhow::ensure!(options.trace.is_none(), "--trace is not available with --engine: a timeline is of one node");
+    Ok(Some(EngineOfGpus { domain: options.domain }))
 }
 
 /// Holds back what this rank says of another one's failure.

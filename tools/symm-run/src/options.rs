@@ -20,6 +20,8 @@ use symm_codegen::Level;
 ///   symm-run examples/heat.mlir --ranks 4 --processes --input image=in.npy --output result=out.npy --trace t.json
 ///
 ///   oshrun -n 4 symm-run examples/ring_all_reduce.mlir --engine openshmem
+///
+///   symm-run examples/ring_all_reduce.mlir --ranks 4 --driver cuda --engine nvshmem --domain 2
 #[expect(clippy::doc_markdown, reason = "it is the text of --help")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 #[derive(Parser)]
@@ -36,7 +38,7 @@ pub struct Options {
     /// Run each rank as a process instead of a thread.
     #[arg(long)]
     pub processes: bool,
-    /// Engine that reaches ranks on other nodes; start symm-run with that engine's launcher.
+    /// Engine that reaches ranks on other nodes: openshmem, started by its launcher, or nvshmem, a process per rank.
     #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(symm_runtime::ENGINES))]
     pub engine: Option<String>,
     /// Treat this many ranks as one node, even on one host; default: all ranks whose memory is mapped.
@@ -87,13 +89,15 @@ pub struct Options {
 }
 
 impl Options {
-    /// What has to be the same on all ranks, because it changes the program, with its name. The bootstrap compares by
-    /// itself what the ranks make: heaps, devices, traces.
+    /// What must be the same on all ranks, because it changes the program, with its name. The bootstrap itself compares
+    /// what the ranks create: heaps, devices, traces.
     #[must_use]
     pub fn of_the_program(&self) -> Vec<(String, String)> {
         let flag = |given: bool| given.then(|| "given".to_owned());
         let options = [
             ("--entry", Some(self.entry.clone())),
+            ("--engine", self.engine.clone()),
+            ("--domain", self.domain.map(|ranks| ranks.to_string())),
             ("--strict", flag(self.strict)),
             ("--check-bounds", flag(self.check_bounds)),
             ("--timeout", self.timeout.map(|seconds| format!("{seconds} seconds"))),

@@ -7,7 +7,9 @@ use clap::{Parser, ValueEnum};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use symm_codegen::{Frontend, Gpu, Level, Source, assembly, hsaco, translate, translate_device};
+use symm_codegen::{DeviceLibrary, Frontend, Gpu, Level, Source, assembly, hsaco, translate, translate_device};
+use symm_dialect::set_engine;
+use symm_runtime::nvshmem;
 use symm_tool::{Call, on_large_stack};
 
 /// Translate a symm program to LLVM IR or machine code, for this machine or for a GPU.
@@ -25,6 +27,9 @@ struct Options {
     /// The GPU to compile the kernels for, such as sm_90 or gfx942; default: this machine's processor.
     #[arg(long)]
     chip: Option<String>,
+    /// Engine that reaches ranks on other nodes.
+    #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(symm_runtime::ENGINES))]
+    engine: Option<String>,
     /// The pass pipeline that lowers the program; default: the chip's; empty for none.
     #[arg(long)]
     pipeline: Option<String>,
@@ -63,7 +68,7 @@ pub fn main(call: &Call) -> ExitCode {
     on_large_stack(|| match run(&options) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // One that cannot be written is no failure of its own.
+            // A failure to write is ignored.
             let _ = writeln!(std::io::stderr(), "symm-translate: {error:#}");
             ExitCode::FAILURE
         }
@@ -103,6 +108,9 @@ fn run(options: &Options) -> anyhow::Result<()> {
     let mut module = source.parse(&frontend)?;
     let level = [Level::O0, Level::O1, Level::O2, Level::O3][usize::from(options.optimize)];
     let gpu = options.gpu()?;
+    if let Some(engine) = &options.engine {
+        set_engine(&mut module, engine);
+    }
     let default = gpu.as_ref().map_or_else(|| "symm-cpu".to_owned(), Gpu::pipeline);
     let pipeline = options.pipeline.as_ref().unwrap_or(&default);
     if !pipeline.is_empty() {
@@ -115,7 +123,11 @@ fn run(options: &Options) -> anyhow::Result<()> {
             if options.to == Form::Llvm { llvm.text().into_bytes() } else { llvm.object(level)? }
         }
         Some(gpu) => {
-            let llvm = translate_device(&module, gpu, level)?;
+            let library = match (gpu, options.engine.as_deref()) {
+                (Gpu::Nvidia(chip), Some(nvshmem::NAME)) => Some(DeviceLibrary::read(&nvshmem::bitcode(chip)?)?),
+                _ => None,
+            };
+            let llvm = translate_device(&module, gpu, level, library.as_ref())?;
             match options.to {
                 Form::Hsaco => hsaco(&llvm, gpu, level)?,
                 Form::Llvm => llvm.text().into_bytes(),

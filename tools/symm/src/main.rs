@@ -1,4 +1,4 @@
-//! All tools in one executable, which hold LLVM and MLIR once: `symm run FILE`, or by a link's name, `symm-run FILE`.
+//! All tools in one executable, which holds LLVM and MLIR once: `symm run FILE`, or through a link, `symm-run FILE`.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write as _;
@@ -26,7 +26,7 @@ const TOOLS: &[Tool] = &[
     Tool {
         word: "translate",
         name: "symm-translate",
-        summary: "make LLVM IR, an object, PTX or code for AMD of a program",
+        summary: "translate a program to LLVM IR, an object, PTX or AMD code",
         main: symm_translate::main,
     },
     Tool {
@@ -50,7 +50,7 @@ fn dispatch(line: Vec<OsString>) -> ExitCode {
     }
 }
 
-/// The tool, and how many words of the line asked for it; or else the word that asks for none, if there is one.
+/// The tool, and how many words of the command line named it; or else the word that names no tool, if there is one.
 fn choose(line: &[OsString]) -> Result<(&'static Tool, usize), Option<OsString>> {
     let called = line.first().and_then(|path| Path::new(path).file_name()).unwrap_or_default();
     if let Some(tool) = TOOLS.iter().find(|tool| called == tool.name) {
@@ -60,7 +60,7 @@ fn choose(line: &[OsString]) -> Result<(&'static Tool, usize), Option<OsString>>
     TOOLS.iter().find(|tool| asked.is_some_and(|asked| asked == tool.word)).map(|tool| (tool, 2)).ok_or(asked.cloned())
 }
 
-/// What is said where no tool was asked for.
+/// The message if no tool was named.
 fn answer(asked: Option<&OsStr>) -> ExitCode {
     match asked.map(|asked| asked.to_string_lossy()).as_deref() {
         None | Some("--help" | "-h" | "help") => print(&usage()),

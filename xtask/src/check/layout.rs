@@ -1,13 +1,14 @@
 //! Rules about where things are. Each function lists what breaks its rule, and how to mend it.
 
-use crate::{run, tree};
+use crate::tree;
 use anyhow::Result;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::Path;
-use std::process::Command;
 
 const ROOMS: &[&str] = &["analysis", "check", "lower", "transform"];
+/// The rooms of passes, which use none of the others.
+const PASS_ROOMS: &[&str] = &["check", "lower", "transform"];
 const MOST_LINES: usize = 400;
 /// Of a Python function, without comments; for Rust clippy.toml says the same.
 const MOST_LINES_OF_A_FUNCTION: usize = 60;
@@ -37,6 +38,36 @@ pub fn untested_passes() -> Result<Vec<String>> {
         }
     }
     Ok(complaints)
+}
+
+/// Nothing in `ir`, in `analysis` or in another room uses a room of passes: what two share is in the first two.
+pub fn rooms_used() -> Result<Vec<String>> {
+    let mut complaints = Vec::new();
+    for file in tree::files()? {
+        let Some(room) = file.strip_prefix("passes/src/").and_then(|path| path.split(['/', '.']).next()) else {
+            continue;
+        };
+        if room != "ir" && !ROOMS.contains(&room) {
+            continue;
+        }
+        for (number, line) in tree::read(&file)?.lines().enumerate() {
+            for other in PASS_ROOMS.iter().filter(|other| **other != room && uses(line, other)) {
+                complaints.push(format!(
+                    "{file}:{}: {room} uses {other}: move what they share to passes/src/ir or passes/src/analysis",
+                    number + 1
+                ));
+            }
+        }
+    }
+    Ok(complaints)
+}
+
+/// Whether a line of Rust names a room by its path from the crate, alone or in a list.
+fn uses(line: &str, room: &str) -> bool {
+    let Some((_, path)) = line.split_once("crate::") else { return false };
+    let is_room = |word: &str| word.trim() == room || word.trim_start().starts_with(&format!("{room}::"));
+    path.strip_prefix('{')
+        .map_or_else(|| is_room(path.split(';').next().unwrap_or_default()), |list| list.split([',', '}']).any(is_room))
 }
 
 /// Every op is named in a file under `test/lit/dialect`.
@@ -73,7 +104,7 @@ pub fn programs_not_run() -> Result<Vec<String>> {
 pub fn long_files() -> Result<Vec<String>> {
     let mut complaints = Vec::new();
     let may_be_long = |file: &str| LONG_FILES.iter().any(|(long, _)| file == *long);
-    for file in files()?.iter().filter(|file| is_source(file) && !may_be_long(file)) {
+    for file in tree::files()?.iter().filter(|file| is_source(file) && !may_be_long(file)) {
         let lines = tree::read(file)?.lines().count();
         if lines > MOST_LINES {
             complaints.push(format!("{file} has {lines} lines: split it, {MOST_LINES} are the most"));
@@ -85,7 +116,7 @@ pub fn long_files() -> Result<Vec<String>> {
 /// rustfmt leaves comments and strings as they are.
 pub fn long_lines() -> Result<Vec<String>> {
     let mut complaints = Vec::new();
-    for file in files()? {
+    for file in tree::files()? {
         let is_text = is_source(&file) || file == "x" || has_suffix(&file, &["sh"]);
         if !is_text || LONG_LINES.contains(&file.as_str()) {
             continue;
@@ -104,7 +135,7 @@ pub fn long_lines() -> Result<Vec<String>> {
 /// A Python function does one thing.
 pub fn long_functions() -> Result<Vec<String>> {
     let mut complaints = Vec::new();
-    for file in files()?.iter().filter(|file| has_suffix(file, &["py"])) {
+    for file in tree::files()?.iter().filter(|file| has_suffix(file, &["py"])) {
         for (name, lines) in python_functions(&tree::read(file)?) {
             if lines > MOST_LINES_OF_A_FUNCTION && !LONG_FUNCTIONS.iter().any(|(long, _)| name == *long) {
                 complaints.push(format!(
@@ -139,7 +170,7 @@ fn python_functions(text: &str) -> Vec<(&str, usize)> {
 /// No file names a folder that exists on one machine only.
 pub fn machine_paths() -> Result<Vec<String>> {
     let mut complaints = Vec::new();
-    for file in files()? {
+    for file in tree::files()? {
         // Pictures and arrays are not text.
         let Ok(text) = tree::read(&file) else { continue };
         for (number, line) in text.lines().enumerate() {
@@ -158,12 +189,6 @@ fn is_named(line: &str, folder: &str) -> bool {
     line.match_indices(&path).any(|(at, _)| !inside(&line[..at]))
 }
 
-/// What git tracks or would track.
-fn files() -> Result<Vec<String>> {
-    let list = run::output(Command::new("git").args(["ls-files", "--cached", "--others", "--exclude-standard"]))?;
-    Ok(list.lines().filter(|file| Path::new(file).is_file()).map(str::to_owned).collect())
-}
-
 fn is_source(file: &str) -> bool {
     has_suffix(file, SOURCES)
 }
@@ -178,7 +203,18 @@ fn stem(path: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_named, python_functions};
+    use super::{is_named, python_functions, uses};
+
+    #[test]
+    fn a_room_is_used_by_its_path() {
+        assert!(uses("use crate::lower::triton::words;", "lower"));
+        assert!(uses("use crate::lower;", "lower"));
+        assert!(uses("use crate::{check, lower, transform};", "lower"));
+        assert!(uses("    if crate::lower::cpu::KERNEL == name {", "lower"));
+        assert!(!uses("use crate::ir::lowered;", "lower"));
+        assert!(!uses("use crate::{ir, lowered};", "lower"));
+        assert!(!uses("//! lower::triton", "lower"));
+    }
 
     #[test]
     fn bodies_of_python_functions_are_counted() {

@@ -55,7 +55,7 @@ fn op_section(section: &str) -> String {
         }
         let line = if fenced || line.starts_with("```") { Some(line.to_owned()) } else { prose(line) };
         let Some(line) = line else { continue };
-        // Whatever was dropped leaves its empty lines behind.
+        // Dropped sections leave empty lines.
         if !(line.is_empty() && (out.is_empty() || out.ends_with("\n\n"))) {
             out.push_str(&line);
             out.push('\n');

@@ -17,7 +17,7 @@ sys.modules["triton"].__spec__ = sys.modules["symm.triton"] = mock.MagicMock()
 sys.modules |= {"numpy": mock.MagicMock(), "symm._symm": mock.MagicMock(__version__="0")}
 
 import symm  # noqa: E402
-from symm import _context, _flags, _ops, _packets, _signals, comm, errors  # noqa: E402
+from symm import _context, _flags, _floats, _ops, _packets, _signals, comm, errors  # noqa: E402
 from symm.comm import Communicator  # noqa: E402
 
 INTRODUCTION = """\
@@ -102,13 +102,15 @@ def main():
     print(entry("symm.init", symm.init))
     print(f"\n### `symm.World`\n\n{inspect.getdoc(symm.World)}")
     print_members("World", *symm.World.__mro__)
-    print(f"\n### `symm.Team`\n\n{inspect.getdoc(symm.Team)} Other methods are those of `symm.World`.")
+    rest = "Most other methods of `symm.World` are there, too; the heap, `broadcast` and `close` are the World's."
+    print(f"\n### `symm.Team`\n\n{inspect.getdoc(symm.Team)} {rest}")
     print_members("Team", symm.Team)
     print(entry("symm.trace", symm.trace))
     print(entry("symm.trace.plot", symm.trace.plot))
     # The first line is of the module for Triton, the second of its context.
     print(KERNELS.format(doc=inspect.getdoc(_ops).split("\n\n", 1)[1], context=inspect.getdoc(_context.Ops)))
-    ops = [(name, getattr(module, name)) for module in (_ops, _signals, _flags, _packets) for name in module.__all__]
+    modules = (_ops, _signals, _flags, _packets, _floats)
+    ops = [(name, getattr(module, name)) for module in modules for name in module.__all__]
     print("\n".join(entry(name, function).lstrip("\n") + "\n" for name, function in ops), end="")
     print_check()
     print(f"\n## `symm.comm`\n\n{inspect.getdoc(comm)}")

@@ -6,11 +6,12 @@ use crate::space::Place;
 use crate::task::{Context, Work};
 use std::ffi::c_char;
 use symm_abi::check::Group;
+use symm_abi::packet::LINE_BYTES;
 use symm_abi::trace::SignalKind;
 use symm_abi::wait::Compare;
 use symm_checker::op::{self, Answer, Op, Range};
 
-fn group_of(code: u32) -> Group {
+pub fn group_of(code: u32) -> Group {
     Group::from_code(code).unwrap_or(Group::Thread)
 }
 
@@ -117,7 +118,7 @@ pub unsafe extern "C" fn symm_chk_shared(number: u32, bytes: u64, loc: *const c_
 }
 
 fn line(task: &Context, at: *const u8, loc: *const c_char) -> Range {
-    match task.state.place(at, op::LINE_BYTES) {
+    match task.state.place(at, LINE_BYTES) {
         Place::Held(range) => range,
         Place::Plain | Place::Unmapped => task.fail("a packet's slot is not in the symmetric heap".into(), loc),
     }
@@ -145,6 +146,31 @@ pub unsafe extern "C" fn symm_chk_try_packet(data: *mut u8, at: *const u8, epoch
     let Answer::Bytes(found) = task.ask(Op::TryPacket(lines, epoch), loc) else { return 0 };
     let [value @ .., is_there] = found.as_slice() else { return 0 };
     // SAFETY: compiled code has room for a packet's data.
+    unsafe { data.copy_from_nonoverlapping(value.as_ptr(), value.len()) };
+    u32::from(*is_there)
+}
+
+pub unsafe extern "C" fn symm_chk_put_floats(at: *mut u8, first: u64, second: u64, loc: *const c_char) {
+    let task = current();
+    let lines = vec![line(task, at, loc)];
+    task.ask(Op::PutFloats(lines, vec![[first, second]]), loc);
+}
+
+pub unsafe extern "C" fn symm_chk_wait_floats(data: *mut u8, at: *const u8, bits: u32, loc: *const c_char) {
+    let task = current();
+    let lines = vec![line(task, at, loc)];
+    if let Answer::Bytes(bytes) = task.ask(Op::WaitFloats(lines, bits), loc) {
+        // SAFETY: compiled code has room for a line.
+        unsafe { data.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+    }
+}
+
+pub unsafe extern "C" fn symm_chk_try_floats(data: *mut u8, at: *const u8, bits: u32, loc: *const c_char) -> u32 {
+    let task = current();
+    let lines = vec![line(task, at, loc)];
+    let Answer::Bytes(found) = task.ask(Op::TryFloats(lines, bits), loc) else { return 0 };
+    let [value @ .., is_there] = found.as_slice() else { return 0 };
+    // SAFETY: compiled code has room for a line.
     unsafe { data.copy_from_nonoverlapping(value.as_ptr(), value.len()) };
     u32::from(*is_there)
 }

@@ -126,6 +126,21 @@ pub mod chk {
         ));
     }
 
+    /// Adds to a word, as compiled code does that reads and then writes it.
+    pub fn change(at: *mut u8, by: u32, reads: &'static CStr, writes: &'static CStr) {
+        let mut slot = [0u8; 4];
+        let place = call!("symm_chk_change"(
+            slot.as_mut_ptr() => *mut u8, at => *mut u8, 4 => u64, reads.as_ptr() => *const c_char,
+            writes.as_ptr() => *const c_char
+        ) -> *mut u8);
+        // SAFETY: where the word is, which is written before anything else is called.
+        let word = unsafe { &mut *place.cast::<[u8; 4]>() };
+        *word = (u32::from_le_bytes(*word) + by).to_le_bytes();
+        if place == slot.as_mut_ptr() {
+            write(at, &slot, writes);
+        }
+    }
+
     pub fn signal(flag: *mut u8, kind: SignalKind, value: u32, order: Order, scope: Scope, loc: &'static CStr) {
         send(flag, kind, value, (order, scope, Group::Thread), loc);
     }

@@ -1,10 +1,10 @@
 //! The release by one thread or one warp of what its block has written (O3).
 
 use super::{FUNCTIONS, MOST_VALUES, find};
-use crate::analysis::order::{is_barrier, may_write_heap, same};
+use crate::analysis::order::{is_barrier, same};
 use crate::analysis::search::{Direction, Meaning, Search};
 use crate::analysis::uniform::THREAD_OF_LAUNCH;
-use crate::ir::{blocks, constant_value, definition, enclosing, name, select};
+use crate::ir::{blocks, constant_value, definition, enclosing, name};
 use melior::ir::attribute::DenseI32ArrayAttribute;
 use melior::ir::block::BlockArgument;
 use melior::ir::{BlockLike, OperationRef, Value, ValueLike, operation::OperationLike};
@@ -12,7 +12,7 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use symm_dialect::diagnostic::Reported;
-use symm_dialect::ops::{Group, Grouped, Releasing, Scope, SymmOp, Update};
+use symm_dialect::ops::{Accessing, Group, Grouped, Releasing, SymmOp, Update};
 
 /// The most threads that a warp has on any GPU.
 const MOST_LANES: i64 = 64;
@@ -27,30 +27,22 @@ pub struct OneThread<'c, 'a> {
     writes: HashMap<Group, Writes<'c, 'a>>,
     /// The branches that something was found in.
     found: HashSet<usize>,
-    /// Whether a function has a relaxed access that a fence before it makes a signal.
-    signals_after_fences: HashMap<usize, bool>,
 }
 
 impl<'c: 'a, 'a> OneThread<'c, 'a> {
     pub fn new(strict: bool) -> Self {
-        Self {
-            strict,
-            branches: Rc::default(),
-            writes: HashMap::new(),
-            found: HashSet::new(),
-            signals_after_fences: HashMap::new(),
-        }
+        Self { strict, branches: Rc::default(), writes: HashMap::new(), found: HashSet::new() }
     }
 
     /// Reports the release of one op, if it is one that its block's writes need.
     pub fn check(&mut self, op: SymmOp<'c, 'a>) -> Result<(), Reported> {
-        let Some(release) = op.releasing().filter(|release| self.releases_for_less_than_block(*release)) else {
+        let Some(release) = op.releasing().filter(|release| releases_for_less_than_block(*release)) else {
             return Ok(());
         };
         let operation = op.operation();
         let Some((branch, few)) = masked(op).or_else(|| self.branches.around(operation)) else { return Ok(()) };
         let Some(write) = self.write_before(branch, few) else { return Ok(()) };
-        if !self.found.insert(branch.to_raw().ptr as usize) {
+        if !is_for(release, write) || !self.found.insert(branch.to_raw().ptr as usize) {
             return Ok(());
         }
         let (one, others) = if few == Group::Thread { ("thread", "threads") } else { ("warp", "warps") };
@@ -58,49 +50,30 @@ impl<'c: 'a, 'a> OneThread<'c, 'a> {
             "O3: one {one} signals what the other {others} of its block have written before, and nothing releases \
              that; use group block"
         );
-        find(operation, self.strict && is_for(release, write), &message)
+        find(operation, self.strict, &message)
     }
 
-    /// Whether an op releases what its own thread or warp has written, and nobody else's writes.
-    fn releases_for_less_than_block(&mut self, op: Releasing<'c, 'a>) -> bool {
-        match op {
-            Releasing::Signal(op) => op.group() != Group::Block && op.sem().releases(),
-            Releasing::PutSignal(op) => op.group() != Group::Block,
-            Releasing::AtomicRmw(op) => op.sem().releases(),
-            Releasing::AtomicCas(op) => op.sem().releases(),
-            Releasing::Barrier(op) => op.group() != Group::Block,
-            Releasing::Fence(fence) => {
-                let is_release = fence.group() != Group::Block && fence.sem().releases() && fence.scope() > Scope::Cta;
-                is_release && self.has_signal_after_fence(fence.operation())
-            }
-            // A host's.
-            Releasing::BarrierAll(_) => false,
-        }
-    }
-
-    fn has_signal_after_fence(&mut self, fence: OperationRef<'c, 'a>) -> bool {
-        let Some(function) = enclosing(fence, FUNCTIONS) else { return false };
-        let is_signal = |op: SymmOp| match op.update() {
-            Some(Update::Signal(op)) => op.group() != Group::Block && !op.sem().releases(),
-            Some(Update::AtomicRmw(op)) => !op.sem().releases(),
-            Some(Update::AtomicCas(op)) => !op.sem().releases(),
-            // One releases by itself, and a packet needs nobody's order (P1).
-            Some(Update::PutSignal(_) | Update::PutPacket(_)) => false,
-            None => op.writes() && op.volatile_(),
-        };
-        *self
-            .signals_after_fences
-            .entry(function.to_raw().ptr as usize)
-            .or_insert_with(|| !select(function, |op| SymmOp::cast(op).filter(|op| is_signal(*op))).is_empty())
-    }
-
-    /// A write of the block's threads before a branch of a few of them, with no barrier of the block in between.
+    /// A write of the block's threads to another rank before a branch of a few of them, with no barrier of the block
+    /// in between.
     fn write_before(&mut self, branch: OperationRef<'c, 'a>, few: Group) -> Option<OperationRef<'c, 'a>> {
         let search = self.writes.entry(few).or_insert_with(|| {
             let branches = Rc::clone(&self.branches);
             Search::new(Direction::Before, false, Box::new(move |op| meaning(op, few, &branches)))
         });
         search.unordered(branch)
+    }
+}
+
+/// Whether an op signals, for its own thread or warp, a rank that it names or all of them.
+fn releases_for_less_than_block(op: Releasing) -> bool {
+    match op {
+        Releasing::Signal(op) => op.group() != Group::Block && op.sem().releases(),
+        Releasing::PutSignal(op) => op.group() != Group::Block,
+        Releasing::AtomicRmw(op) => op.sem().releases(),
+        Releasing::AtomicCas(op) => op.sem().releases(),
+        Releasing::Barrier(op) => op.group() != Group::Block,
+        // Whom a fence is for it does not say; the other is a host's.
+        Releasing::Fence(_) | Releasing::BarrierAll(_) => false,
     }
 }
 
@@ -124,7 +97,7 @@ fn meaning<'c: 'a, 'a>(op: OperationRef<'c, 'a>, few: Group, branches: &Branches
             if is_fence {
                 return Meaning::Fence;
             }
-            symm.writes_data()
+            written_rank(symm).is_some()
         }
         // A barrier with operands has a number of its own, and threads that it counts.
         None if is_barrier(name(op)) => {
@@ -132,7 +105,7 @@ fn meaning<'c: 'a, 'a>(op: OperationRef<'c, 'a>, few: Group, branches: &Branches
             let is_whole = name(op) != "nvvm.barrier" || op.operand_count() == 0;
             return if is_whole && is_together(group) { Meaning::Fence } else { Meaning::Neutral };
         }
-        None => may_write_heap(op),
+        None => false,
     };
     if is_write && SymmOp::cast(op).and_then(masked).is_none() && branches.around(op).is_none() {
         return Meaning::Access;
@@ -140,13 +113,29 @@ fn meaning<'c: 'a, 'a>(op: OperationRef<'c, 'a>, few: Group, branches: &Branches
     Meaning::Neutral
 }
 
+/// The rank that an op of every thread writes to.
+fn written_rank<'c: 'a, 'a>(op: SymmOp<'c, 'a>) -> Option<Value<'c, 'a>> {
+    match op.accessing()? {
+        Accessing::RemoteStore(op) => Some(op.rank()),
+        Accessing::Put(op) => Some(op.rank()),
+        // What a copy or an atomic is for, and whether a peer reads this rank's memory, one kernel does not show.
+        Accessing::Get(_)
+        | Accessing::Copy(_)
+        | Accessing::AtomicRmw(_)
+        | Accessing::AtomicCas(_)
+        | Accessing::RemoteLoad(_)
+        | Accessing::Signal(_)
+        | Accessing::PutSignal(_)
+        | Accessing::Wait(_)
+        | Accessing::PutPacket(_)
+        | Accessing::WaitPacket(_)
+        | Accessing::TryPacket(_) => None,
+    }
+}
+
 /// Whether a release is sure to be meant for a write: it tells the rank that was written to, or all.
 fn is_for<'c: 'a, 'a>(release: Releasing<'c, 'a>, write: OperationRef<'c, 'a>) -> bool {
-    let to = match SymmOp::cast(write) {
-        Some(SymmOp::RemoteStore(op)) => op.rank(),
-        Some(SymmOp::Put(op)) => op.rank(),
-        _ => return false,
-    };
+    let Some(to) = SymmOp::cast(write).and_then(written_rank) else { return false };
     match release {
         Releasing::Signal(op) => same(op.rank(), to),
         Releasing::PutSignal(op) => same(op.rank(), to),

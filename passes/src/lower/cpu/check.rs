@@ -1,5 +1,5 @@
-//! What symm-check is told of that the LLVM dialect has no op for: signals, waits, fences and barriers of groups, and
-//! the memory that the threads of a block share. Accesses it is told of by `symm-instrument-accesses`.
+//! What the LLVM dialect has no op for, and symm-check has to know: signals, waits, fences and barriers of groups, and
+//! the memory that the threads of a block share. `symm-instrument-accesses` adds the calls for accesses.
 
 use super::runtime::{Runtime, stack};
 use crate::ir::Builder;

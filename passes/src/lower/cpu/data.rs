@@ -4,13 +4,25 @@ use super::far;
 use super::runtime::Runtime;
 use crate::ir::{Builder, address, definition};
 use crate::lower::bulk::{self, End, Transfer};
-use melior::ir::Value;
-use symm_abi::{functions, trace};
-use symm_dialect::ops::SymmOp;
+use melior::ir::r#type::ShapedTypeLike;
+use melior::ir::{Value, ValueLike};
+use symm_abi::{check, functions, trace};
+use symm_dialect::ops::{Group, SymmOp};
+use symm_dialect::shape::{Shaped, byte_width};
 
 /// Does the copy of a `get`, `put` or `copy`, for the group that does it together.
 pub fn transfer<'c: 'a, 'a>(op: SymmOp<'c, 'a>, b: &Builder<'c>, runtime: &Runtime<'c, 'a>) {
     let group = op.group().expect("a bulk copy has a group");
+    if runtime.check && group != Group::Thread && matches!(op, SymmOp::Put(_)) {
+        let code = b.i32(super::check::group_code(group));
+        runtime.call(b, &check::BEGIN_PUT, [code, runtime.location(b)]);
+        let Transfer { src, count, .. } = transfer_alone(op, b, runtime);
+        let element =
+            count.map(|(_, element)| element).or_else(|| Some(Shaped::memref(src.pointer.r#type())?.element()));
+        let bytes = b.i64(element.map_or(1, byte_width).cast_signed());
+        runtime.call(b, &check::END_PUT, [code, bytes, runtime.location(b)]);
+        return;
+    }
     super::check::once(b, runtime, group, |b| {
         transfer_alone(op, b, runtime);
     });

@@ -13,7 +13,7 @@ use melior::ir::operation::{OperationLike, OperationMutLike};
 use melior::ir::r#type::FunctionType;
 use melior::ir::{Attribute, Block, BlockLike, OperationRef, Region, RegionLike, Type, Value, ValueLike};
 use std::collections::HashSet;
-use symm_abi::kernel::GRID_WORD;
+use symm_abi::kernel::{self, GRID_WORD};
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::lossy;
 use symm_dialect::shape::{Shaped, byte_width, scalar};
@@ -25,14 +25,8 @@ mod threads;
 /// Marks a function of a `gpu.module`: its last argument points to the block's coordinates.
 const MARK: &str = "symm.device";
 
-/// What the names of the functions that this lowering makes begin with.
-pub const KERNEL: &str = "_symm_kernel_";
+/// What the names of the device functions that this lowering makes begin with.
 pub const DEVICE: &str = "_symm_device_";
-
-/// The name of the function that takes a kernel's arguments through memory.
-pub fn packed_name(module: &str, kernel: &str) -> String {
-    format!("{KERNEL}{module}_{kernel}")
-}
 
 fn flat_name(module: &str, symbol: &str) -> String {
     format!("{DEVICE}{module}_{symbol}")
@@ -74,10 +68,10 @@ fn kernels_with<'c: 'a, 'a>(module: OperationRef<'c, 'a>, op: &str) -> Vec<Strin
     let module_name = symbol(module).unwrap_or_default();
     let functions = operations(blocks(module)[0]);
     let has_op = |function| collect(function).into_iter().any(|inner| name(inner) == op);
-    // What is in a function that is no kernel may be any kernel's.
+    // An op in a function that is not a kernel may belong to any kernel.
     let shared = functions.iter().any(|function| !is_kernel(*function) && has_op(*function));
     let with = functions.into_iter().filter(|function| is_kernel(*function) && (shared || has_op(*function)));
-    with.map(|kernel| packed_name(&module_name, &symbol(kernel).unwrap_or_default())).collect()
+    with.map(|kernel| kernel::packed(&module_name, &symbol(kernel).unwrap_or_default())).collect()
 }
 
 fn flatten<'c: 'a, 'a>(module: OperationRef<'c, 'a>, runtime: &Runtime<'c, 'a>) -> Result<(), Reported> {
@@ -193,7 +187,7 @@ fn flatten_function<'c: 'a, 'a>(
     ];
     b.op_with_regions("func.func", &[], &[], &attributes, vec![body]);
     if is_kernel {
-        pack(&b, &packed_name(module, &kernel), &name, &arguments, &[], 1);
+        pack(&b, &kernel::packed(module, &kernel), &name, &arguments, &[], 1);
     }
     b.erase(op);
     Ok(())

@@ -102,7 +102,7 @@ impl<'c: 'a, 'a> Far<'c, 'a, '_> {
         b.choose(near, desired.r#type(), swap, |b| self.call(b, Update::Swap, address, (desired, Some(expected))))
     }
 
-    /// Adds a float: swaps the sum in until nobody else has changed the value meanwhile.
+    /// Adds a float: retries a swap until the value has not changed meanwhile.
     fn add_float(&self, b: &Builder<'c>, address: Value<'c, 'c>, value: Value<'c, '_>) -> Value<'c, 'c> {
         let ty = value.r#type();
         let bits = b.int(u32::try_from(8 * byte_width(ty)).unwrap_or(64));
@@ -198,17 +198,20 @@ impl<'c> Slot<'c> {
         Shaped::vector(self.ty).map_or(1, |vector| vector.dimensions().into_iter().flatten().product())
     }
 
-    /// Calls `part(offset, bytes)` for what a mask lets through: all, or lane by lane.
+    /// Calls `part(offset, bytes)` for what a mask lets through: all at once, or lane by lane where not all are on.
     fn masked(&self, b: &Builder<'c>, mask: Option<Value<'c, '_>>, part: impl Fn(&Builder<'c>, i64, i64)) {
         let width = byte_width(scalar(self.ty)).cast_signed();
         let whole = |b: &Builder<'c>| part(b, 0, width * self.lanes().cast_signed());
         match mask {
             None => whole(b),
             Some(mask) if is_lane_mask(mask) => {
-                for lane in 0..self.lanes().cast_signed() {
-                    let is_on = b.value("llvm.extractelement", &[mask, b.i64(lane)], b.int(1), &[]);
-                    b.when(is_on, |b| part(b, lane * width, width));
-                }
+                let each = |b: &Builder<'c>| {
+                    for lane in 0..self.lanes().cast_signed() {
+                        let is_on = b.value("llvm.extractelement", &[mask, b.i64(lane)], b.int(1), &[]);
+                        b.when(is_on, |b| part(b, lane * width, width));
+                    }
+                };
+                b.either(access::every_lane(b, mask, self.lanes()), whole, each);
             }
             Some(mask) => b.when(mask, whole),
         }

@@ -1,7 +1,7 @@
 //! Host functions: symmetric memory, launches, copies, checks, and the entries that `symm-run` calls.
 
 use super::data::context_pointer;
-use super::device::{in_memory, pack, packed, packed_name};
+use super::device::{in_memory, pack, packed};
 use super::runtime::{Runtime, stack, words};
 use crate::ir::address::{Descriptor, as_word, bytes, is_contiguous, word_kind};
 use crate::ir::{Builder, blocks, context, enclosing, is_kernel, name, operations, remove_attribute, set_attribute};
@@ -87,7 +87,7 @@ pub fn make_entries(root: OperationRef) {
         }
         let symbol = symbol(op).expect("a function has a name");
         let (inputs, results) = signature(op);
-        // They are for whoever calls the entry, and LLVM would warn about each.
+        // They are for the entry's caller, and LLVM would warn about each.
         for names in ["arg_attrs", "res_attrs"] {
             remove_attribute(op, names);
         }
@@ -231,7 +231,7 @@ fn launch<'c: 'a, 'a>(op: OperationRef<'c, 'a>, b: &Builder<'c>, runtime: &Runti
     dims.push(if sizes[shared] == 1 { b.as_i64(operand(starts[shared])) } else { b.i64(0) });
     let dims = words(b, op, &dims);
 
-    let kernel = packed_name(module, function);
+    let kernel = kernel::packed(module, function);
     let mut kinds = Kinds {
         barrier: runtime.barrier_kernels.borrow().contains(&kernel),
         waits: runtime.waiting_kernels.borrow().contains(&kernel),

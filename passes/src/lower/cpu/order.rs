@@ -121,7 +121,7 @@ struct Notice<'c, 'a> {
     order: Order,
 }
 
-/// Sets or adds to a flag and wakes whoever waits for it.
+/// Sets or adds to a flag and wakes its waiters.
 fn send<'c: 'a, 'a>(b: &Builder<'c>, runtime: &Runtime<'c, 'a>, flag: Value<'c, 'c>, notice: &Notice<'c, 'a>) {
     let Notice { kind, ctx, peer, near, value, order } = *notice;
     let far = Far { ctx, runtime };

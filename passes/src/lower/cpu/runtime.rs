@@ -26,7 +26,7 @@ pub struct Runtime<'c, 'a> {
     declared: RefCell<HashSet<&'static str>>,
     /// The kernels that wait at a device barrier, by the name under which they are launched.
     pub barrier_kernels: RefCell<HashSet<String>>,
-    /// The kernels whose blocks wait for flags, likewise; known for kernels that run on a GPU.
+    /// The kernels whose blocks wait for flags; known for kernels that run on a GPU.
     pub waiting_kernels: RefCell<HashSet<String>>,
     strings: RefCell<HashMap<String, String>>,
 }

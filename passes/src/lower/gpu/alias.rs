@@ -1,4 +1,4 @@
-//! `llvm.noalias` in kernels that acquire or release: it says that nobody else writes there while the kernel runs.
+//! `llvm.noalias` in kernels that acquire or release: it says that nothing else writes there while the kernel runs.
 //!
 //! LLVM takes it at its word: what a kernel only reads through such a pointer it loads once, above the acquire or below
 //! the release, or through a path that neither reaches (`ld.global.nc` in PTX, the scalar cache on AMD GPUs). What a

@@ -17,7 +17,8 @@ pub fn of_releases<'c: 'a, 'a>(root: OperationRef<'c, 'a>) -> Vec<OperationRef<'
     let parts = modules
         .into_iter()
         .flat_map(|module| if has(module, is_call) { vec![module] } else { operations(blocks(module)[0]) });
-    parts.filter(|part| has(*part, releases_for_less_than_block)).collect()
+    // An op directly in the module has no barriers, and lowering erases it.
+    parts.filter(|part| SymmOp::cast(*part).is_none() && has(*part, releases_for_less_than_block)).collect()
 }
 
 /// Completes what every thread has written before the barriers of these.

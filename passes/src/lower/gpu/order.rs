@@ -1,10 +1,11 @@
 //! Atomics, signals, fences and barriers, in terms of a [`Target`]'s pieces.
 
+use super::far::{self, Far};
 use super::threads::{group_barrier, linear_block, on_leader, thread};
 use super::wait::poll;
 use super::{Target, bulk};
 use crate::ir::Builder;
-use crate::ir::address::{GLOBAL, in_space};
+use crate::ir::address::{GLOBAL, generic, in_space};
 use crate::lower::access::remote_element;
 use crate::lower::bulk::End;
 use crate::lower::group_barriers::GroupBarriers;
@@ -46,14 +47,24 @@ pub fn atomic_rmw<'c: 'a, 'a>(op: AtomicRmw<'c, 'a>, b: &Builder<'c>, target: &d
     let address = global(b, remote_element(SymmOp::AtomicRmw(op), b, op.ptr(), &op.indices()));
     let ty = op.value().r#type();
     let value = b.cast(op.value(), ty);
-    b.masked(op.mask(), ty, |b| target.atomic_rmw(b, op.kind(), address, value, (op.sem(), op.scope())))
+    let near = |b: &Builder<'c>| target.atomic_rmw(b, op.kind(), address, value, (op.sem(), op.scope()));
+    let far = Far::flag(SymmOp::AtomicRmw(op), b);
+    b.masked(op.mask(), ty, |b| match &far {
+        None => near(b),
+        Some(far) => b.choose(far.near, ty, near, |b| far.update(b, target, op.kind(), value, op.sem())),
+    })
 }
 
 pub fn atomic_cas<'c: 'a, 'a>(op: AtomicCas<'c, 'a>, b: &Builder<'c>, target: &dyn Target) -> Value<'c, 'c> {
     let address = global(b, remote_element(SymmOp::AtomicCas(op), b, op.ptr(), &op.indices()));
     let ty = op.expected().r#type();
     let values = (b.cast(op.expected(), ty), b.cast(op.desired(), ty));
-    b.masked(op.mask(), ty, |b| target.atomic_cas(b, address, values, (op.sem(), op.scope())))
+    let near = |b: &Builder<'c>| target.atomic_cas(b, address, values, (op.sem(), op.scope()));
+    let far = Far::flag(SymmOp::AtomicCas(op), b);
+    b.masked(op.mask(), ty, |b| match &far {
+        None => near(b),
+        Some(far) => b.choose(far.near, ty, near, |b| far.swap(b, target, values, op.sem())),
+    })
 }
 
 /// An LLVM compare-and-swap; the old value.
@@ -122,7 +133,12 @@ pub fn signal<'c: 'a, 'a>(
     if !gathered {
         gather(b, target, op.sem(), op.group());
     }
-    send(b, target, op.kind(), flag, value, (op.sem(), op.scope()), op.group());
+    let near = |b: &Builder<'c>| notify(b, target, op.kind(), flag, value, (op.sem(), op.scope()));
+    let far = Far::flag(SymmOp::Signal(op), b);
+    on_leader(b, op.group(), |b| match &far {
+        None => near(b),
+        Some(far) => b.either(far.near, near, |b| far.signal(b, target, op.kind(), value, op.sem())),
+    });
     Vec::new()
 }
 
@@ -132,38 +148,43 @@ pub fn put_signal<'c: 'a, 'a>(
     target: &dyn Target,
     barriers: &GroupBarriers,
 ) -> Vec<Value<'c, 'c>> {
-    let dst = bulk::lower(SymmOp::PutSignal(op), b, target, barriers).dst;
-    let flag = global(b, End { pointer: op.flag(), delta: dst.delta }.at(b, &op.indices()));
     let value = b.cast(op.value(), op.value().r#type());
-    gather(b, target, Order::Release, op.group());
-    send(b, target, op.kind(), flag, value, (Order::Release, op.scope()), op.group());
+    let near = |b: &Builder<'c>| {
+        let dst = bulk::lower(SymmOp::PutSignal(op), b, target, barriers).dst;
+        let flag = global(b, End { pointer: op.flag(), delta: dst.delta }.at(b, &op.indices()));
+        gather(b, target, Order::Release, op.group());
+        on_leader(b, op.group(), |b| notify(b, target, op.kind(), flag, value, (Order::Release, op.scope())));
+    };
+    match Far::flag(SymmOp::PutSignal(op), b) {
+        None => near(b),
+        Some(far) => b.either(far.near, near, |b| far::put_signal(op, b, target, &far, value)),
+    }
     Vec::new()
 }
 
 /// O3: what every thread of the group wrote is complete, if it is to be released, and all are here.
-fn gather(b: &Builder, target: &dyn Target, order: Order, group: Group) {
+pub fn gather(b: &Builder, target: &dyn Target, order: Order, group: Group) {
     if group != Group::Thread && order == Order::Release {
         target.before_group_release(b);
     }
     group_barrier(b, target, group);
 }
 
-/// One thread of a group signals for all of them.
-fn send<'c>(
+/// Sets or adds to a flag.
+fn notify<'c>(
     b: &Builder<'c>,
     target: &dyn Target,
     kind: SignalKind,
     flag: Value<'c, 'c>,
     value: Value<'c, 'c>,
-    (order, scope): (Order, Scope),
-    group: Group,
+    order: (Order, Scope),
 ) {
-    on_leader(b, group, |b| match kind {
-        SignalKind::Set => target.store_flag(b, flag, value, (order, scope)),
+    match kind {
+        SignalKind::Set => target.store_flag(b, flag, value, order),
         SignalKind::Add => {
-            target.atomic_rmw(b, RmwKind::Add, flag, value, (order, scope));
+            target.atomic_rmw(b, RmwKind::Add, flag, value, order);
         }
-    });
+    }
 }
 
 /// Block b of every rank tells block b of every other rank the number of this barrier, then waits until all have
@@ -189,8 +210,17 @@ pub fn barrier<'c: 'a, 'a>(op: Barrier<'c, 'a>, b: &Builder<'c>, target: &dyn Ta
         target.fence(b, Order::Release, Scope::Sys);
         b.for_step(first, ranks, step, |b, rank| {
             let rank = b.value("arith.trunci", &[rank], b.int(32), &[]);
-            let theirs = slot(b, table.base_from(b, mine, rank), me);
-            target.store_flag(b, theirs, epoch, (Order::Relaxed, Scope::Sys));
+            let near = |b: &Builder<'c>| {
+                let theirs = slot(b, table.base_from(b, mine, rank), me);
+                target.store_flag(b, theirs, epoch, (Order::Relaxed, Scope::Sys));
+            };
+            let far = Far::of_rank(SymmOp::Barrier(op), b, rank, |b| generic(b, slot(b, mine, me)));
+            match far {
+                None => near(b),
+                Some(far) => {
+                    b.either(far.near, near, |b| far.signal(b, target, SignalKind::Set, epoch, Order::Relaxed));
+                }
+            }
         });
         let order = if target.polls_in_order() { Order::Acquire } else { Order::Relaxed };
         b.for_step(first, ranks, step, |b, rank| {

@@ -11,7 +11,7 @@ use symm_dialect::symbol::{signature, symbol as symbol_of};
 const OURS: [&str; 4] = ["_symm_bulk_", "_symm_copy_", "_symm_dynamic_shared", "_symm_shared_words"];
 
 /// What a kernel says of how large its blocks are.
-const SIZES: [&str; 3] = ["known_block_size", "nvvm.maxntid", "nvvm.reqntid"];
+pub const SIZES: [&str; 3] = ["known_block_size", "nvvm.maxntid", "nvvm.reqntid"];
 
 /// What threads add up together, for which MLIR's conversions to GPUs have no pattern.
 const REDUCTIONS: [&str; 2] = ["gpu.all_reduce", "gpu.subgroup_reduce"];

@@ -57,6 +57,11 @@ fn lanes<'c: 'a, 'a>(
     b.binary("arith.minsi", b.i64(size), b.binary("arith.subi", threads, first))
 }
 
+/// Whether every warp of the kernel around `op` is known to have all of its threads.
+pub fn has_whole_warps(op: OperationRef, target: &dyn Target) -> bool {
+    known_block_size(op).is_some_and(|threads| threads % target.warp_size() == 0)
+}
+
 /// The threads of a block of the kernel around `op`, where the kernel says so.
 fn known_block_size(op: OperationRef) -> Option<i64> {
     let sizes = enclosing(op, &["gpu.func"])?.attribute("known_block_size").ok()?;

@@ -51,7 +51,7 @@ pub fn begin<'c: 'a, 'a>(op: TraceBegin<'c, 'a>, b: &Builder<'c>, target: &dyn T
                 store(b, record, word, value);
             }
             store(b, record, END, b.i64(0));
-            // Last, so that to take a record is no part of what is timed.
+            // Last, so that taking a record is not part of the measured time.
             store(b, record, BEGIN, target.nanoseconds(b));
             b.value("llvm.ptrtoint", &[record], b.int(64), &[])
         };

@@ -89,7 +89,7 @@ struct Poll<'c> {
 
 impl<'c> Poll<'c> {
     /// Reads the flag until it is as expected, time is up, or `polls` are done; whether it is as expected. With
-    /// `patience` it reads on forever, and backs off after so many polls.
+    /// `patience` it reads on forever, and backs off after this many polls.
     fn repeat(&self, b: &Builder<'c>, target: &dyn Target, order: Order, polls: i64, patience: bool) -> Value<'c, 'c> {
         let attributes = order::atomic(b, target, "ordering", (order, self.scope), self.expected.r#type());
         // The one way out is at the end of the loop: LLVM's loop rotation, which would bring it there, takes

@@ -52,3 +52,15 @@ pub fn inline<'c>(
     let results: Vec<Type> = result.into_iter().collect();
     b.op("llvm.inline_asm", operands, &results, &attributes).results().next().map(Into::into)
 }
+
+/// The two words of 32 bits in one of 64, the lower one first.
+pub fn words<'c>(b: &Builder<'c>, half: Value<'c, 'c>) -> [Value<'c, 'c>; 2] {
+    let upper = b.binary("arith.shrui", half, b.i64(32));
+    [half, upper].map(|word| b.value("arith.trunci", &[word], b.int(32), &[]))
+}
+
+/// The word of 64 bits that two of 32 bits make.
+pub fn half<'c>(b: &Builder<'c>, words: [Value<'c, 'c>; 2]) -> Value<'c, 'c> {
+    let [low, high] = words.map(|word| b.value("arith.extui", &[word], b.int(64), &[]));
+    b.binary("arith.ori", low, b.binary("arith.shli", high, b.i64(32)))
+}

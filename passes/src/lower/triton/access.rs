@@ -1,7 +1,9 @@
 //! Data of another rank, as loads and stores through a translated pointer (T1, T2).
 
 use super::Lowering;
-use super::words::{self, Access};
+use super::far::{self, Peer};
+use super::whole::{self, Copying};
+use crate::ir::triton::words::{self, Access};
 use crate::ir::{Builder, lasting};
 use melior::ir::{TypeLike, Value, ValueLike};
 use symm_dialect::diagnostic::{Reported, error};
@@ -48,8 +50,14 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         refuse_vector(operation, op.result())?;
         refuse_cache(operation, op.cache(), LOAD_CACHES)?;
         let pointer = self.remote(b, operation, op.ptr(), ("rank", "delta"))?;
+        let peer = self.peer(b, operation, ("rank", "delta"), op.mask())?;
         let access = Access { cache: op.cache(), eviction: op.eviction(), is_volatile: op.volatile_() };
-        Ok(self.words.load(b, pointer, (op.mask(), op.other()), op.result().r#type(), access))
+        let (mask, ty) = ((op.mask(), op.other()), op.result().r#type());
+        let near = |b: &Builder<'c>| self.words.load(b, pointer, mask, ty, access);
+        Ok(match peer {
+            None => near(b),
+            Some(peer) => b.choose(peer.near, ty, near, |b| far::load(b, op.ptr(), ty, peer.rank, mask)),
+        })
     }
 
     pub fn remote_store(&mut self, b: &Builder<'c>, op: RemoteStore<'c, 'a>) -> Result<(), Reported> {
@@ -59,8 +67,13 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         if op.volatile_() {
             return Err(error(op.operation(), "S1: Triton has no volatile stores"));
         }
+        let peer = self.peer(b, operation, ("rank", "delta"), op.mask())?;
         let pointer = self.remote(b, operation, op.ptr(), ("rank", "delta"))?;
-        self.words.store(b, op.value(), pointer, op.mask(), op.cache());
+        let near = |b: &Builder<'c>| self.words.store(b, op.value(), pointer, op.mask(), op.cache());
+        match peer {
+            None => near(b),
+            Some(peer) => b.either(peer.near, near, |b| far::store(b, op.ptr(), op.value(), peer.rank, op.mask())),
+        }
         Ok(())
     }
 
@@ -78,32 +91,71 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
     pub fn copy(&mut self, b: &Builder<'c>, op: SymmOp<'c, 'a>) -> Result<(), Reported> {
         let (source, target) = op.ends().expect("a bulk copy");
         let cache = op.cache();
-        refuse_cache(op, cache, LOAD_CACHES)?;
-        if op.engine() == Some(Engine::Bulk) {
-            return Err(error(op.operation(), "S1: the bulk copy engine is not available from Triton"));
-        }
-        if !op.operand_group("count").is_empty() {
-            return Err(error(op.operation(), "S1: takes no count here: use blocks of pointers, and a mask"));
-        }
+        refuse_copy(op)?;
+        let mask = op.operand_group("mask").first().copied();
         let mut end = |end: End<'c, 'a>| match end.way {
-            Some(names) => self.remote(b, op, end.pointer, names),
-            None => Ok(lasting(end.pointer)),
+            Some(names) => Ok((self.remote(b, op, end.pointer, names)?, self.peer(b, op, names, mask)?)),
+            None => Ok((lasting(end.pointer), None)),
         };
-        let (source, target) = (end(source)?, end(target)?);
+        let here = (lasting(source.pointer), lasting(target.pointer));
+        let ((source, source_peer), (target, target_peer)) = (end(source)?, end(target)?);
         let ty = source.r#type();
         let element = Pointer::of(ty).and_then(Pointer::pointee).expect("verified: pointers to data");
         let data = match Pointer::of(ty) {
             Some(Pointer::TritonTensor(tensor, _)) => tensor.tensor_of(element),
             _ => element,
         };
-        let mask = op.operand_group("mask").first().copied();
         if self.barriers.before(op.operation()) {
             self.words.barrier(b);
         }
-        let value = self.words.load(b, source, (mask, None), data, Access { cache, ..Access::default() });
-        self.words.store(b, value, target, mask, None);
+        let near_load =
+            |b: &Builder<'c>| self.words.load(b, source, (mask, None), data, Access { cache, ..Access::default() });
+        let near = |b: &Builder<'c>| {
+            let value = near_load(b);
+            self.words.store(b, value, target, mask, None);
+        };
+        let copying = |is_put, peer: Peer<'c>| {
+            let (size, mask) = (byte_width(element), mask.map(lasting));
+            Copying { from: here.0, to: here.1, is_put, size, mask, rank: peer.rank }
+        };
+        let far_load = |b: &Builder<'c>, peer: Peer<'c>| far::load(b, here.0, data, peer.rank, (mask, None));
+        match (source_peer, target_peer) {
+            (None, None) => near(b),
+            (None, Some(peer)) => b.either(peer.near, near, |b| {
+                whole::copy(b, copying(true, peer), |b| {
+                    let value = near_load(b);
+                    far::store(b, here.1, value, peer.rank, mask);
+                });
+            }),
+            (Some(peer), None) => b.either(peer.near, near, |b| {
+                whole::copy(b, copying(false, peer), |b| {
+                    let value = far_load(b, peer);
+                    self.words.store(b, value, target, mask, None);
+                });
+            }),
+            (Some(from), Some(to)) => {
+                let both = b.binary("arith.andi", from.near, to.near);
+                b.either(both, near, |b| {
+                    let value = b.choose(from.near, data, near_load, |b| far_load(b, from));
+                    let store = |b: &Builder<'c>| self.words.store(b, value, target, mask, None);
+                    b.either(to.near, store, |b| far::store(b, here.1, value, to.rank, mask));
+                });
+            }
+        }
         Ok(())
     }
+}
+
+/// Refuses what only programs in MLIR have of copies.
+fn refuse_copy(op: SymmOp) -> Result<(), Reported> {
+    refuse_cache(op, op.cache(), LOAD_CACHES)?;
+    if op.engine() == Some(Engine::Bulk) {
+        return Err(error(op.operation(), "S1: the bulk copy engine is not available from Triton"));
+    }
+    if !op.operand_group("count").is_empty() {
+        return Err(error(op.operation(), "S1: takes no count here: use blocks of pointers, and a mask"));
+    }
+    Ok(())
 }
 
 fn refuse_vector<'c: 'a, 'a>(op: SymmOp<'c, 'a>, value: Value<'c, 'a>) -> Result<(), Reported> {

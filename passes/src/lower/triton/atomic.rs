@@ -1,7 +1,9 @@
 //! Atomics, as Triton's: a subtraction adds the negative, and floats are compared as integers.
 
-use super::words::{atomic_cas, atomic_rmw, constant_like, element_wise};
-use super::{Lowering, Version};
+use super::Lowering;
+use super::far::{self, Change};
+use crate::ir::triton::Version;
+use crate::ir::triton::words::{atomic_cas, atomic_rmw, constant_like, element_wise};
 use crate::ir::{Builder, lasting};
 use crate::target::TritonTarget;
 use melior::dialect::arith::CmpiPredicate;
@@ -27,11 +29,12 @@ struct Update<'c> {
 impl<'c: 'a, 'a> Lowering<'c, 'a> {
     pub fn atomic_rmw(&mut self, b: &Builder<'c>, op: AtomicRmw<'c, 'a>) -> Result<Value<'c, 'c>, Reported> {
         let pointer = self.remote(b, SymmOp::AtomicRmw(op), op.ptr(), ("rank", "delta"))?;
+        let peer = self.peer(b, SymmOp::AtomicRmw(op), ("rank", "delta"), op.mask())?;
         let order = (self.target.order_of_atomic(op.sem()), op.scope());
         let update =
             Update { kind: op.kind(), pointer, value: lasting(op.value()), mask: op.mask().map(lasting), order };
         let is_float = scalar(op.value().r#type()).is_float();
-        Ok(self.ordered(b, (op.sem(), op.scope()), || match op.kind() {
+        let near = |b: &Builder<'c>| match op.kind() {
             RmwKind::Min | RmwKind::Max if is_float => float_extremum(b, &update),
             RmwKind::Sub => {
                 let zero = constant_like(b, 0, update.value.r#type());
@@ -39,6 +42,13 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
                 atomic_rmw(b, RmwKind::Add, pointer, value, op.mask(), order)
             }
             kind => atomic_rmw(b, kind, pointer, op.value(), op.mask(), order),
+        };
+        let ty = op.value().r#type();
+        let change =
+            Change { kind: far::kind_of(op.kind(), ty), value: update.value, expected: None, mask: update.mask };
+        Ok(self.ordered(b, (op.sem(), op.scope()), || match peer {
+            None => near(b),
+            Some(peer) => b.choose(peer.near, ty, near, |b| far::update(b, lasting(op.ptr()), change, peer.rank)),
         }))
     }
 
@@ -53,7 +63,8 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
             let complaint = "S1: Triton 3.6 has no compare-and-swap at system scope for AMD GPUs; 3.7 has";
             return Err(error(op.operation(), complaint));
         }
-        Ok(self.ordered(b, (op.sem(), op.scope()), || {
+        let peer = self.peer(b, SymmOp::AtomicCas(op), ("rank", "delta"), None)?;
+        let near = |b: &Builder<'c>| {
             if !scalar(ty).is_float() {
                 return atomic_cas(b, pointer, op.expected(), op.desired(), order);
             }
@@ -61,6 +72,12 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
             let values = (as_integers(b, op.expected()), as_integers(b, op.desired()));
             let old = atomic_cas(b, pointer_to_integers(b, pointer), values.0, values.1, order);
             b.value("tt.bitcast", &[old], ty, &[])
+        };
+        let (value, expected) = (lasting(op.desired()), Some(lasting(op.expected())));
+        let change = Change { kind: far::Update::Swap as i64, value, expected, mask: None };
+        Ok(self.ordered(b, (op.sem(), op.scope()), || match peer {
+            None => near(b),
+            Some(peer) => b.choose(peer.near, ty, near, |b| far::update(b, lasting(op.ptr()), change, peer.rank)),
         }))
     }
 

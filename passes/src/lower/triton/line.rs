@@ -4,9 +4,9 @@
 //! vector are accessed as wholes, not that the vector is. AMD's instructions of 128 bits promise nothing, so that there
 //! a half is an instruction.
 
-use super::deadline::{Deadline, Looking};
 use super::packet::{are_of, data, for_each_line, halves};
-use super::words::{constant_like, element_wise};
+use crate::ir::triton::deadline::{Deadline, Looking};
+use crate::ir::triton::words::{constant_like, element_wise};
 use crate::ir::{Builder, lasting};
 use crate::target::TritonTarget;
 use melior::dialect::arith::CmpiPredicate;
@@ -72,7 +72,7 @@ impl<'c> Line<'c> {
         }
     }
 
-    /// Reads both halves once; zeros where there is no packet.
+    /// Reads both halves once; zeros without a packet.
     fn first_look(&self, b: &Builder<'c>) -> Halves<'c> {
         let (operands, word) = (self.operands(&[self.address]), self.word(b));
         let load = "ld.relaxed.sys.global.v2.b64 {$0, $1}, [$2];";
@@ -99,7 +99,7 @@ impl<'c> Line<'c> {
         [data(b, found), b.binary("arith.ori", is_here, is_off)]
     }
 
-    /// The data, once it is there or the deadline is over; zeros where there is no packet.
+    /// The data, once it has arrived or the deadline has passed; zeros without a packet.
     pub fn wait(&self, b: &Builder<'c>, target: &TritonTarget, deadline: Option<Deadline<'c>>) -> Value<'c, 'c> {
         match target {
             TritonTarget::Cuda(_) => {
@@ -147,27 +147,34 @@ impl<'c> Line<'c> {
         self.or_zero(b, data(b, [found[0], found[1]]))
     }
 
-    /// AMD's assembly for the lanes that are on, with a register pair to keep the others in.
     fn guarded(&self, kept: &str, mask: &str, body: &str) -> String {
-        let enter = match self.mask {
-            Some(_) => format!(
-                "v_cmp_ne_u32 vcc, 0, {mask}\ns_and_saveexec_b64 {kept}, vcc\ns_cbranch_execz .Lsymm_off_${{:uid}}"
-            ),
-            None => format!("s_mov_b64 {kept}, exec"),
-        };
-        let leave = if self.mask.is_some() { ".Lsymm_off_${:uid}:\n" } else { "" };
-        format!("{enter}\n{body}\n{leave}s_mov_b64 exec, {kept}")
+        guarded(self.mask.is_some(), kept, mask, body)
     }
 
-    /// A value, or zero where there is no packet.
     fn or_zero(&self, b: &Builder<'c>, value: Value<'c, 'c>) -> Value<'c, 'c> {
-        let Some(mask) = self.mask else { return value };
-        let zero = constant_like(b, 0, mask.r#type());
-        let predicate = ("predicate", b.integer(64, CmpiPredicate::Ne as i64));
-        let is_on = b.value("arith.cmpi", &[mask, zero], element_wise(mask.r#type(), b.int(1)), &[predicate]);
-        let zero = constant_like(b, 0, value.r#type());
-        b.value("arith.select", &[is_on, value, zero], value.r#type(), &[])
+        or_zero(b, self.mask, value)
     }
+}
+
+/// AMD's assembly for the lanes that are on, with a register pair to keep the others in.
+pub fn guarded(is_masked: bool, kept: &str, mask: &str, body: &str) -> String {
+    let enter = if is_masked {
+        format!("v_cmp_ne_u32 vcc, 0, {mask}\ns_and_saveexec_b64 {kept}, vcc\ns_cbranch_execz .Lsymm_off_${{:uid}}")
+    } else {
+        format!("s_mov_b64 {kept}, exec")
+    };
+    let leave = if is_masked { ".Lsymm_off_${:uid}:\n" } else { "" };
+    format!("{enter}\n{body}\n{leave}s_mov_b64 exec, {kept}")
+}
+
+/// A value, or zero where a mask of `i32` is.
+pub fn or_zero<'c>(b: &Builder<'c>, mask: Option<Value<'c, 'c>>, value: Value<'c, 'c>) -> Value<'c, 'c> {
+    let Some(mask) = mask else { return value };
+    let zero = constant_like(b, 0, mask.r#type());
+    let predicate = ("predicate", b.integer(64, CmpiPredicate::Ne as i64));
+    let is_on = b.value("arith.cmpi", &[mask, zero], element_wise(mask.r#type(), b.int(1)), &[predicate]);
+    let zero = constant_like(b, 0, value.r#type());
+    b.value("arith.select", &[is_on, value, zero], value.r#type(), &[])
 }
 
 /// What a thread declares and does that waits for a line until a deadline.
@@ -182,15 +189,15 @@ fn look(deadline: Deadline, record: &str) -> (String, String) {
 }
 
 /// What AMD's assembly changes besides its results.
-const AMD_CLOBBERS: &str = ",~{vcc},~{scc}";
+pub const AMD_CLOBBERS: &str = ",~{vcc},~{scc}";
 
 /// The constraints of assembly that may read and write any memory.
-fn constraints(outputs: &str, inputs: &[&str]) -> String {
+pub fn constraints(outputs: &str, inputs: &[&str]) -> String {
     format!("{outputs},{},~{{memory}}", inputs.join(","))
 }
 
 /// Assembly that every thread runs for each of its elements, and that is neither moved, merged nor removed.
-fn assembly<'c>(
+pub fn assembly<'c>(
     b: &Builder<'c>,
     text: &str,
     constraints: &str,

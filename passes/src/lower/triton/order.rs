@@ -1,14 +1,18 @@
 //! Signals, waits, fences and barriers (O1 to O6).
 
 use super::Lowering;
-use super::deadline::Deadline;
-use super::words::{self, atomic_rmw};
+use super::far::{self, Peer, Update};
+use super::table::reach;
+use crate::ir::triton::deadline::Deadline;
+use crate::ir::triton::words::{self, atomic_rmw};
 use crate::ir::{Builder, enclosing, lasting, select};
 use crate::lower::predicate;
+use crate::target::TritonTarget;
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::operation::OperationLike;
 use melior::ir::{OperationRef, Type, Value, ValueLike};
 use symm_abi::heap::BARRIER_WORDS;
+use symm_abi::table::FAR;
 use symm_abi::wait::{EAGER_POLLS, ORDERED_POLLS};
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::{Barrier, Order, PutSignal, RmwKind, Scope, Signal, SignalKind, SymmOp, Wait};
@@ -25,6 +29,18 @@ struct Poll<'c> {
 }
 
 impl<'c: 'a, 'a> Lowering<'c, 'a> {
+    /// The deadline of an op; S1 where it is not known here how the target has one.
+    pub fn deadline(&self, op: SymmOp<'c, 'a>) -> Result<Option<Deadline<'c>>, Reported> {
+        let Some(record) = op.deadline() else { return Ok(None) };
+        if let (TritonTarget::Hip(_), SymmOp::WaitPacket(wait)) = (&self.target, op) {
+            let what = if wait.epoch().is_some() { "packets" } else { "floats in lines" };
+            let complaint =
+                format!("S1: {what} have deadlines on NVIDIA GPUs only: give the kernel a context without timeout");
+            return Err(error(op.operation(), &complaint));
+        }
+        Ok(Some(Deadline { record: lasting(record), tag: op.tag().unwrap_or(0), limit: op.limit(), logs: op.logs() }))
+    }
+
     /// S1, where an op orders memory and it is not known here how its target does.
     pub fn refuse_order(&self, op: SymmOp<'c, 'a>) -> Result<(), Reported> {
         if op.orders() && !self.target.has_order() {
@@ -38,8 +54,8 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         Ok(())
     }
 
-    /// S1, where Triton hands a loop to partitions of the warps, on `sm_90` all of its kernel: what is no load or store
-    /// of tensors it moves, drops, or does in several of them, and what one of them orders is not what the others do.
+    /// S1, where Triton hands a loop to partitions of the warps, on `sm_90` all of its kernel: other ops than loads and
+    /// stores of tensors it moves, drops, or does in several of them, and one of them does not order what others do.
     pub fn refuse_specialized(&self, op: SymmOp<'c, 'a>) -> Result<(), Reported> {
         let is_plain = matches!(op, SymmOp::AsRemote(_) | SymmOp::RemoteLoad(_) | SymmOp::RemoteStore(_));
         if !self.target.has_engine() || op.question().is_ok() || is_plain {
@@ -100,34 +116,44 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
 
     pub fn signal(&mut self, b: &Builder<'c>, op: Signal<'c, 'a>) -> Result<(), Reported> {
         let flag = self.remote(b, SymmOp::Signal(op), op.flag(), ("rank", "delta"))?;
-        self.send(b, op.kind(), flag, op.value(), (op.sem(), op.scope()));
+        let peer = self.peer(b, SymmOp::Signal(op), ("rank", "delta"), None)?;
+        self.send(b, op.kind(), (flag, op.flag(), peer), op.value(), (op.sem(), op.scope()));
         Ok(())
     }
 
     pub fn put_signal(&mut self, b: &Builder<'c>, op: PutSignal<'c, 'a>) -> Result<(), Reported> {
         self.copy(b, SymmOp::PutSignal(op))?;
         let flag = self.remote(b, SymmOp::PutSignal(op), op.flag(), ("rank", "delta"))?;
-        self.send(b, op.kind(), flag, op.value(), (Order::Release, op.scope()));
+        let peer = self.peer(b, SymmOp::PutSignal(op), ("rank", "delta"), None)?;
+        self.send(b, op.kind(), (flag, op.flag(), peer), op.value(), (Order::Release, op.scope()));
         Ok(())
     }
 
-    /// A scalar atomic is made by one thread, and asks nothing of the others if nobody takes its result.
+    /// A scalar atomic is made by one thread, and does not involve the others if its result is unused.
     fn send(
         &self,
         b: &Builder<'c>,
         kind: SignalKind,
-        flag: Value<'c, 'c>,
+        (flag, here, peer): (Value<'c, 'c>, Value<'c, 'a>, Option<Peer<'c>>),
         value: Value<'c, '_>,
         (order, scope): (Order, Scope),
     ) {
         if order.releases() {
             self.before_release(b, scope);
         }
-        let kind = match kind {
-            SignalKind::Set => RmwKind::Xchg,
-            SignalKind::Add => RmwKind::Add,
+        let (kind, update) = match kind {
+            SignalKind::Set => (RmwKind::Xchg, Update::Set),
+            SignalKind::Add => (RmwKind::Add, Update::Add),
         };
-        atomic_rmw(b, kind, flag, value, None, (self.target.order_of_atomic(order), scope));
+        let near = |b: &Builder<'c>| {
+            atomic_rmw(b, kind, flag, value, None, (self.target.order_of_atomic(order), scope));
+        };
+        match peer {
+            None => near(b),
+            Some(peer) => {
+                b.either(peer.near, near, |b| far::signal(b, lasting(here), update, lasting(value), peer.rank));
+            }
+        }
     }
 
     pub fn wait(&mut self, b: &Builder<'c>, op: Wait<'c, 'a>) -> Result<(), Reported> {
@@ -245,9 +271,19 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
         let epoch = atomic_rmw(b, RmwKind::Add, word(b, mine, b.i64(0)), one, None, (Order::Relaxed, Scope::Gpu));
         let epoch = b.add(epoch, one);
         let table = self.tables.of(SymmOp::Barrier(op))?;
+        let reaches = table.reaches(b);
         b.for_each(b.i32(0), ranks, |b, rank| {
-            let theirs = word(b, table.look_up(b, rank), b.add(me, one));
-            atomic_rmw(b, RmwKind::Xchg, theirs, epoch, None, (Order::Relaxed, Scope::Sys));
+            let tell = |b: &Builder<'c>| {
+                let theirs = word(b, table.look_up(b, rank), b.add(me, one));
+                atomic_rmw(b, RmwKind::Xchg, theirs, epoch, None, (Order::Relaxed, Scope::Sys));
+            };
+            match reaches {
+                None => tell(b),
+                Some(reaches) => {
+                    let near = b.compare(CmpiPredicate::Ne, reach(b, reaches, rank), b.i64(FAR));
+                    b.either(near, tell, |b| far::signal(b, word(b, mine, b.add(me, one)), Update::Set, epoch, rank));
+                }
+            }
         });
         b.for_each(b.i32(0), ranks, |b, rank| {
             let flag = word(b, mine, b.add(b.as_i64(rank), one));

@@ -8,9 +8,12 @@
 //! element store it more than once, which this barrier keeps from coming late.
 
 use super::Lowering;
+use super::far::{self, from_word, to_word};
+use super::floats::Floats;
 use super::line::{Halves, Line};
-use super::words::{atomic_rmw, constant_like, element_wise, offset, splat_like};
 use crate::analysis::search::{Direction, Meaning, Search};
+use crate::ir::packets::Sentinel;
+use crate::ir::triton::words::{atomic_rmw, constant_like, element_wise, offset, splat_like};
 use crate::ir::{Builder, lasting};
 use crate::lower::group_barriers::is_barrier;
 use melior::dialect::arith::CmpiPredicate;
@@ -20,7 +23,6 @@ use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::lossy;
 use symm_dialect::ops::{Action, Order, PutPacket, RmwKind, Scope, SymmOp, TryPacket, WaitPacket};
 use symm_dialect::pointer::Pointer;
-use symm_dialect::shape::{byte_width, integer_width, scalar};
 
 /// Where packets are sent that may come after others have been received, with no barrier in between.
 pub fn answers<'c: 'a, 'a>(ops: &[SymmOp<'c, 'a>]) -> HashSet<usize> {
@@ -65,36 +67,98 @@ fn meaning(op: SymmOp) -> Meaning {
     }
 }
 
+/// What flags a packet.
+enum Flagged<'c> {
+    Epoch(Value<'c, 'c>),
+    /// The sentinel, and the second word of a line that is put.
+    Floats(Sentinel, Option<Value<'c, 'c>>),
+}
+
+impl<'c> Flagged<'c> {
+    fn of(epoch: Option<Value<'c, '_>>, sentinel: Option<i64>, upper: Option<Value<'c, '_>>) -> Self {
+        match Sentinel::new(sentinel) {
+            Some(sentinel) => Self::Floats(sentinel, upper.map(lasting)),
+            None => Self::Epoch(lasting(epoch.expect("a packet has an epoch or a sentinel"))),
+        }
+    }
+}
+
 impl<'c: 'a, 'a> Lowering<'c, 'a> {
     pub fn put_packet(&mut self, b: &Builder<'c>, op: PutPacket<'c, 'a>) -> Result<(), Reported> {
         let operation = SymmOp::PutPacket(op);
         self.refuse_packet(operation, op.value().r#type())?;
         let address = self.remote(b, operation, op.slots(), ("rank", "delta"))?;
-        let line = Line::new(b, address, op.epoch(), op.mask());
-        let value = to_word(b, lasting(op.value()));
-        if self.answers.contains(&key(op.operation())) {
-            self.words.barrier(b);
+        let peer = self.peer(b, operation, ("rank", "delta"), op.mask())?;
+        // What has come by itself in halves may be sent in halves.
+        let send = |b: &Builder<'c>, near: &dyn Fn(&Builder<'c>), halves: &dyn Fn(&Builder<'c>) -> Halves<'c>| {
+            let Some(peer) = peer else { return near(b) };
+            let far = |b: &Builder<'c>| {
+                let at = far::address(b, op.slots());
+                let second = b.binary("arith.addi", at, constant_like(b, 8, at.r#type()));
+                for (at, half) in [at, second].into_iter().zip(halves(b)) {
+                    far::store_words(b, at, (half, 8), peer.rank, op.mask());
+                }
+            };
+            b.either(peer.near, near, far);
+        };
+        let is_answer = self.answers.contains(&key(op.operation()));
+        let target = &self.target;
+        match Flagged::of(op.epoch(), op.sentinel(), op.upper()) {
+            Flagged::Epoch(epoch) => {
+                let line = Line::new(b, address, epoch, op.mask());
+                let value = to_word(b, lasting(op.value()));
+                if is_answer {
+                    self.words.barrier(b);
+                }
+                let epoch = |b: &Builder<'c>| for_each_line(b, epoch, value);
+                send(b, &|b| line.store(b, target, value), &|b| halves(b, value, epoch(b)));
+            }
+            Flagged::Floats(sentinel, upper) => {
+                let line = Floats::new(b, address, sentinel, op.mask());
+                let lower = lasting(op.value());
+                let words = line.sent(b, [lower, upper.unwrap_or(lower)], op.clear());
+                if is_answer {
+                    self.words.barrier(b);
+                }
+                send(b, &|b| line.store(b, target, words), &|_| words);
+            }
         }
-        line.store(b, &self.target, value);
         Ok(())
     }
 
-    pub fn wait_packet(&mut self, b: &Builder<'c>, op: WaitPacket<'c, 'a>) -> Result<Value<'c, 'c>, Reported> {
+    /// What has come: a word, or two of floats.
+    pub fn wait_packet(&mut self, b: &Builder<'c>, op: WaitPacket<'c, 'a>) -> Result<Vec<Value<'c, 'c>>, Reported> {
         let ty = op.value().r#type();
         self.refuse_packet(SymmOp::WaitPacket(op), ty)?;
         let deadline = self.deadline(SymmOp::WaitPacket(op))?;
-        let line = Line::new(b, lasting(op.slots()), op.epoch(), op.mask());
-        let words = self.once(b, |b| vec![line.wait(b, &self.target, deadline)]);
-        Ok(from_word(b, words[0], ty))
+        match Flagged::of(op.epoch(), op.sentinel(), None) {
+            Flagged::Epoch(epoch) => {
+                let line = Line::new(b, lasting(op.slots()), epoch, op.mask());
+                let words = self.once(b, |b| vec![line.wait(b, &self.target, deadline)]);
+                Ok(vec![from_word(b, words[0], ty)])
+            }
+            Flagged::Floats(sentinel, _) => {
+                let line = Floats::new(b, lasting(op.slots()), sentinel, op.mask());
+                Ok(self.once(b, |b| line.wait(b, &self.target, deadline).to_vec()))
+            }
+        }
     }
 
     /// What is there, and whether that is the value.
-    pub fn try_packet(&mut self, b: &Builder<'c>, op: TryPacket<'c, 'a>) -> Result<[Value<'c, 'c>; 2], Reported> {
+    pub fn try_packet(&mut self, b: &Builder<'c>, op: TryPacket<'c, 'a>) -> Result<Vec<Value<'c, 'c>>, Reported> {
         let ty = Value::from(op.operation().result(0).expect("it has two results")).r#type();
         self.refuse_packet(SymmOp::TryPacket(op), ty)?;
-        let line = Line::new(b, lasting(op.slots()), op.epoch(), op.mask());
-        let [value, is_here] = line.look(b, read_once(b, lasting(op.slots()), op.mask()));
-        Ok([from_word(b, value, ty), is_here])
+        match Flagged::of(op.epoch(), op.sentinel(), None) {
+            Flagged::Epoch(epoch) => {
+                let line = Line::new(b, lasting(op.slots()), epoch, op.mask());
+                let [value, is_here] = line.look(b, read_once(b, lasting(op.slots()), op.mask()));
+                Ok(vec![from_word(b, value, ty), is_here])
+            }
+            Flagged::Floats(sentinel, _) => {
+                let ([value, upper], is_here) = Floats::new(b, lasting(op.slots()), sentinel, op.mask()).look(b);
+                Ok(vec![value, is_here, upper])
+            }
+        }
     }
 
     /// What `make` makes, made once: where Triton wants a value in two layouts, it makes a copy of the assembly that it
@@ -144,34 +208,6 @@ fn read_once<'c>(b: &Builder<'c>, slots: Value<'c, 'c>, mask: Option<Value<'c, '
         let order = (Order::Relaxed, Scope::Sys);
         atomic_rmw(b, RmwKind::Or, half, zero, mask, order)
     })
-}
-
-/// An element of 8 to 64 bits, or a tensor of them, as the 64 bits of data in its packet.
-fn to_word<'c>(b: &Builder<'c>, value: Value<'c, 'c>) -> Value<'c, 'c> {
-    let ty = value.r#type();
-    let bits = b.int(bits(ty));
-    let integers = match integer_width(scalar(ty)) {
-        Some(_) => value,
-        None => b.value("tt.bitcast", &[value], element_wise(ty, bits), &[]),
-    };
-    if byte_width(bits) == 8 {
-        return integers;
-    }
-    b.value("arith.extui", &[integers], element_wise(ty, b.int(64)), &[])
-}
-
-/// The element that came as the data of a packet.
-fn from_word<'c>(b: &Builder<'c>, word: Value<'c, 'c>, ty: Type<'c>) -> Value<'c, 'c> {
-    let bits = b.int(bits(ty));
-    let narrow = match byte_width(bits) {
-        8 => word,
-        _ => b.value("arith.trunci", &[word], element_wise(ty, bits), &[]),
-    };
-    if narrow.r#type() == ty { narrow } else { b.value("tt.bitcast", &[narrow], ty, &[]) }
-}
-
-fn bits(ty: Type) -> u32 {
-    8 * u32::try_from(byte_width(scalar(ty))).unwrap_or(8)
 }
 
 /// The two halves of a line, `{d, e}` each, from its data and its epoch.

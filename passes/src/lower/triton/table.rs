@@ -2,21 +2,26 @@
 //!
 //! A word of the table is loaded once, right after the definition of the context, for every question about it.
 
+mod range;
+mod reach;
+
+pub use reach::reach;
+
 use super::trace;
-use super::words::{self, constant_like, element_wise};
+use crate::ir::triton::words::{self, constant_like, element_wise};
 use crate::ir::{Builder, constant_value, definition, lasting, name, set_attribute, signed};
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::r#type::ShapedTypeLike;
 use melior::ir::{Attribute, Type, Value, ValueLike, operation::OperationLike};
 use std::collections::HashMap;
 use symm_abi::heap::{HEAP_ALIGN, UNMAPPED_IN_TRITON};
-use symm_abi::table::{HEADER_WORDS, NUM_RANKS, RANK};
+use symm_abi::table::{FAR, HEADER_WORDS, NUM_RANKS, RANK};
 use symm_dialect::diagnostic::{Reported, error};
 use symm_dialect::ops::{Ctx, Question, SymmOp};
-use symm_dialect::shape::Shaped;
+use symm_dialect::shape::{Shaped, integer_width, scalar};
 use symm_dialect::{
-    HEAP_STRIDE_ATTRIBUTE, NUM_RANKS_ATTRIBUTE, TABLE_IN_HEAP_ATTRIBUTE, aligned_range, is_current_rank, module_has,
-    module_integer,
+    ENGINE_ATTRIBUTE, HEAP_STRIDE_ATTRIBUTE, NUM_RANKS_ATTRIBUTE, TABLE_IN_HEAP_ATTRIBUTE, aligned_range,
+    is_current_rank, module_has, module_integer,
 };
 
 /// Where Triton is told what divides a value.
@@ -25,13 +30,13 @@ const DIVISIBILITY: &str = "tt.divisibility";
 /// What has been loaded and computed so far.
 #[derive(Default)]
 pub struct Tables<'c, 'a> {
-    tables: HashMap<usize, Table<'c, 'a>>,
+    tables: HashMap<usize, LoadedTable<'c, 'a>>,
     /// A distance in bytes, and the size of an element: the distance in elements.
     elements: HashMap<(usize, u64), Value<'c, 'c>>,
 }
 
 /// One context.
-pub struct Table<'c, 'a> {
+pub struct LoadedTable<'c, 'a> {
     ctx: Ctx<'c, 'a>,
     /// The words that have been loaded.
     words: HashMap<usize, Value<'c, 'c>>,
@@ -47,6 +52,8 @@ pub struct Table<'c, 'a> {
     num_ranks: Option<i64>,
     /// Whether the table's address says whose it is.
     in_heap: bool,
+    /// Whether an engine reaches some ranks.
+    has_engine: bool,
 }
 
 fn address(value: Value) -> usize {
@@ -55,13 +62,13 @@ fn address(value: Value) -> usize {
 
 impl<'c: 'a, 'a> Tables<'c, 'a> {
     /// The table of the context that `op` takes; S1 if its definition is not in sight.
-    pub fn of(&mut self, op: SymmOp<'c, 'a>) -> Result<&mut Table<'c, 'a>, Reported> {
+    pub fn of(&mut self, op: SymmOp<'c, 'a>) -> Result<&mut LoadedTable<'c, 'a>, Reported> {
         let operation = op.operation();
         let ctx = op.ctx().expect("an op about ranks has a context");
         let Some(SymmOp::Ctx(made)) = definition(ctx).and_then(SymmOp::cast) else {
             return Err(error(operation, "S1: takes a context that a symm.ctx of the same function makes"));
         };
-        Ok(self.tables.entry(address(ctx)).or_insert_with(|| Table {
+        Ok(self.tables.entry(address(ctx)).or_insert_with(|| LoadedTable {
             ctx: made,
             words: HashMap::new(),
             narrow: HashMap::new(),
@@ -71,6 +78,7 @@ impl<'c: 'a, 'a> Tables<'c, 'a> {
             stride: module_integer(&operation, HEAP_STRIDE_ATTRIBUTE),
             num_ranks: module_integer(&operation, NUM_RANKS_ATTRIBUTE),
             in_heap: module_has(&operation, TABLE_IN_HEAP_ATTRIBUTE),
+            has_engine: module_has(&operation, ENGINE_ATTRIBUTE),
         }))
     }
 
@@ -91,8 +99,7 @@ impl<'c: 'a, 'a> Tables<'c, 'a> {
                 b.value("tt.int_to_ptr", &[base], ty, &[])
             }
             Question::HeapDelta(op) => table.delta(b, op.rank()),
-            // An engine has been refused.
-            Question::IsNear(_) => b.constant(b.int(1), 1),
+            Question::IsNear(op) => table.is_near(b, op.rank(), FAR),
             Question::Ctx(_) => unreachable!("contexts go last"),
         })
     }
@@ -131,7 +138,7 @@ fn in_elements<'c>(context: &'c melior::Context, bytes: Value<'c, 'c>, size: u64
     b.value("arith.shrsi", &[bytes, shift], b.int(64), &[(DIVISIBILITY, divisibility)])
 }
 
-impl<'c: 'a, 'a> Table<'c, 'a> {
+impl<'c: 'a, 'a> LoadedTable<'c, 'a> {
     /// A value right after the context, and after those that were made there before.
     fn early(&mut self, make: impl FnOnce(&Builder<'c>) -> Value<'c, 'c>) -> Value<'c, 'c> {
         let context = symm_dialect::context(self.last.context());
@@ -289,7 +296,13 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
     /// looked up before the tensor is stretched, as Triton then knows along which dimensions they are the same.
     pub fn elements_each(&mut self, b: &Builder<'c>, rank: Value<'c, 'a>, size: u64) -> Value<'c, 'c> {
         let ty = element_wise(rank.r#type(), b.int(64));
+        // An op of Triton's may have been read without its dialect, and take anything.
         let from = definition(rank).and_then(|op| Some((op, op.operands().next()?)));
+        let from = from.filter(|(op, from)| {
+            let ty = from.r#type();
+            let is_tensor = Shaped::tensor(ty).is_some();
+            is_tensor != (name(*op) == "tt.splat") && integer_width(if is_tensor { scalar(ty) } else { ty }) == Some(32)
+        });
         match from {
             Some((op, from)) if name(op) == "tt.splat" => {
                 let bytes = self.delta(b, from);
@@ -340,49 +353,6 @@ impl<'c: 'a, 'a> Table<'c, 'a> {
     /// The base of a rank's heap, `i64`. The rank is in range.
     pub fn look_up(&self, b: &Builder<'c>, rank: Value<'c, 'c>) -> Value<'c, 'c> {
         base(b, self.ctx.table(), self.words_before_bases(), b.as_i64(rank))
-    }
-
-    /// What `look_up` finds for a rank, or `otherwise` if it is out of range: hoisted above the code that checks it, a
-    /// rank may be anything, and only entries that exist are read.
-    fn guarded(
-        &mut self,
-        b: &Builder<'c>,
-        rank: Value<'c, 'a>,
-        look_up: impl FnOnce(&Self, Value<'c, 'c>) -> Value<'c, 'c>,
-        otherwise: i64,
-    ) -> Value<'c, 'c> {
-        if self.is_known_in_range(rank) {
-            return look_up(self, lasting(rank));
-        }
-        let ranks = self.num_ranks();
-        let in_range = b.compare(CmpiPredicate::Ult, rank, ranks);
-        let index = b.value("arith.select", &[in_range, rank, b.i32(0)], b.int(32), &[]);
-        let found = look_up(self, index);
-        b.value("arith.select", &[in_range, found, b.i64(otherwise)], b.int(64), &[])
-    }
-
-    /// `value`, or `otherwise` if the rank is out of range.
-    fn if_in_range(
-        &mut self,
-        b: &Builder<'c>,
-        rank: Value<'c, 'a>,
-        value: Value<'c, 'c>,
-        otherwise: i64,
-    ) -> Value<'c, 'c> {
-        if self.is_known_in_range(rank) {
-            return value;
-        }
-        let in_range = b.compare(CmpiPredicate::Ult, rank, self.num_ranks());
-        b.value("arith.select", &[in_range, value, b.i64(otherwise)], b.int(64), &[])
-    }
-
-    /// Whether a rank is known at compile time to be in range.
-    fn is_known_in_range(&self, rank: Value<'c, 'a>) -> bool {
-        match (constant_value(rank), self.num_ranks) {
-            (Some(rank), Some(ranks)) => (0..ranks).contains(&rank),
-            (Some(0), None) => true,
-            _ => false,
-        }
     }
 }
 

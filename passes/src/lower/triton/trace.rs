@@ -4,9 +4,9 @@
 //! an atomic, which one of its threads makes, and the same thread writes it. What finds no room is counted alone.
 
 use super::Lowering;
-use super::words::{atomic_rmw, load_words, offset};
+use crate::ir::triton::program;
+use crate::ir::triton::words::{atomic_rmw, load_words, offset};
 use crate::ir::{Builder, signed};
-use crate::transform::guard_accesses::program;
 use melior::dialect::arith::CmpiPredicate;
 use melior::ir::{Type, Value};
 use symm_abi::WORD_BYTES;
@@ -43,7 +43,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
                 for (word, value) in written.into_iter().chain(values) {
                     store(b, record, word, value);
                 }
-                // Last, so that to take a record is no part of what is timed.
+                // Last, so that taking a record is not part of the measured time.
                 store(b, record, BEGIN, self.target.time(b));
                 b.value("tt.ptr_to_int", &[record], b.int(64), &[])
             };

@@ -9,7 +9,7 @@ use symm_dialect::shape::{Shaped, byte_width};
 
 /// Where an access goes.
 #[derive(Clone, Copy)]
-pub enum Place<'c, 'a> {
+pub enum Destination<'c, 'a> {
     /// Where its pointer says; or there in another rank's heap, which the op adds itself.
     Here,
     /// Its pointer has been moved to the heap of this rank already.
@@ -22,7 +22,7 @@ pub struct Access<'c, 'a> {
     pub pointer: Value<'c, 'a>,
     /// The kernel's argument that the pointer is made of, where that is known.
     pub root: Option<Value<'c, 'a>>,
-    pub place: Place<'c, 'a>,
+    pub place: Destination<'c, 'a>,
     pub mask: Option<Value<'c, 'a>>,
     /// How many at each pointer.
     pub bytes: i64,
@@ -82,7 +82,7 @@ fn symms<'c: 'a, 'a>(contexts: &[Ctx<'c, 'a>], op: SymmOp<'c, 'a>) -> Vec<Access
             ctx,
             pointer,
             root,
-            place: Place::Here,
+            place: Destination::Here,
             mask: mask.filter(|_| is_line || !access.is_flag),
             bytes,
             op: format!("symm {}", called(op)),
@@ -104,9 +104,9 @@ fn plain<'c: 'a, 'a>(contexts: &[Ctx<'c, 'a>], op: OperationRef<'c, 'a>) -> Opti
     let (_, called, mask) = PLAIN.iter().find(|(known, ..)| *known == name(op))?;
     let pointer = op.operand(0).ok()?;
     let (ctx, root, place) = match origin(pointer)? {
-        Origin::Argument(root) => (context_of(contexts, op)?, Some(root), Place::Here),
+        Origin::Argument(root) => (context_of(contexts, op)?, Some(root), Destination::Here),
         Origin::Remote(remote) if Shaped::tensor(remote.rank().r#type()).is_some() => return None,
-        Origin::Remote(remote) => (remote.ctx(), self::root(remote.ptr()), Place::Moved(remote.rank())),
+        Origin::Remote(remote) => (remote.ctx(), self::root(remote.ptr()), Destination::Moved(remote.rank())),
     };
     Some(Access {
         ctx,
@@ -120,7 +120,8 @@ fn plain<'c: 'a, 'a>(contexts: &[Ctx<'c, 'a>], op: OperationRef<'c, 'a>) -> Opti
     })
 }
 
-fn context_of<'c: 'a, 'a>(contexts: &[Ctx<'c, 'a>], op: OperationRef<'c, 'a>) -> Option<Value<'c, 'a>> {
+/// The context of the kernel that an op is in; the first one, of several.
+pub fn context_of<'c: 'a, 'a>(contexts: &[Ctx<'c, 'a>], op: OperationRef<'c, 'a>) -> Option<Value<'c, 'a>> {
     let function = enclosing(op, &[FUNCTION])?;
     contexts.iter().find(|ctx| enclosing(ctx.operation(), &[FUNCTION]) == Some(function)).map(|ctx| ctx.ctx())
 }
@@ -166,6 +167,14 @@ fn origin<'c: 'a, 'a>(pointer: Value<'c, 'a>) -> Option<Origin<'c, 'a>> {
             comes_again.then(|| origin(around.operand(3 + index).ok()?))?
         }
         _ => None,
+    }
+}
+
+/// What has made a pointer one to another rank's memory.
+pub fn remote<'c: 'a, 'a>(pointer: Value<'c, 'a>) -> Option<AsRemote<'c, 'a>> {
+    match origin(pointer)? {
+        Origin::Argument(_) => None,
+        Origin::Remote(remote) => Some(remote),
     }
 }
 

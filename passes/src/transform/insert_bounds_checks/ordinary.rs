@@ -1,6 +1,7 @@
 //! What ops of other dialects touch of another rank's heap: through pointers that `symm.as_remote` has translated.
 
 use super::{Access, Extent};
+use crate::analysis::accesses::{self, Moved, Operands};
 use crate::ir::{definition, name, owner};
 use melior::ir::attribute::IntegerAttribute;
 use melior::ir::block::BlockArgument;
@@ -21,16 +22,15 @@ pub fn accesses<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Vec<(AsRemote<'c, 'a>, 
 /// The stretches of memory that an op accesses.
 fn touched<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Vec<Access<'c, 'a>> {
     let operands: Vec<_> = op.operands().collect();
-    let result = || op.results().next().map(|result| result.r#type());
-    // Where the pointer is among the operands, how many follow the indices, and what is moved.
-    let (pointer, trailing, moved) = match name(op) {
-        "llvm.load" | "memref.load" | "memref.generic_atomic_rmw" | "vector.load" => (0, 0, result()),
-        "llvm.store" | "memref.store" | "vector.store" => (1, 0, operands.first().map(ValueLike::r#type)),
-        "llvm.atomicrmw" => (0, 1, result()),
-        "llvm.cmpxchg" => (0, 2, operands.get(1).map(ValueLike::r#type)),
-        "memref.atomic_rmw" => (1, 0, result()),
-        "memref.copy" => return operands.iter().filter_map(|end| whole(*end)).collect(),
-        _ => return Vec::new(),
+    if name(op) == "memref.copy" {
+        return operands.iter().filter_map(|end| whole(*end)).collect();
+    }
+    let Some(Operands { pointer, trailing, moved }) = accesses::of(name(op)).and_then(|access| access.operands) else {
+        return Vec::new();
+    };
+    let moved = match moved {
+        Moved::Result => op.results().next().map(|result| result.r#type()),
+        Moved::Operand(index) => operands.get(index).map(ValueLike::r#type),
     };
     let (Some(moved), Some(at)) = (moved.filter(|ty| has_size(*ty)), operands.get(pointer)) else { return Vec::new() };
     if !has_place(at.r#type()) {

@@ -1,9 +1,12 @@
 //! Calls of symm-check from the LLVM dialect, and what they take: places on the stack, sizes, locations.
 
-use crate::ir::{Builder, blocks, collect, context, enclosing, location_text, name, type_attribute};
+use crate::ir::{
+    Builder, blocks, collect, context, enclosing, location_text, mutable, name, operations, type_attribute,
+};
 use melior::dialect::llvm;
 use melior::ir::operation::OperationLike;
-use melior::ir::{BlockRef, OperationRef, Region, Type, TypeLike, Value, ValueLike};
+use melior::ir::operation::OperationMutLike;
+use melior::ir::{BlockRef, Location, Module, OperationRef, Region, Type, TypeLike, Value, ValueLike};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use symm_abi::functions::{self, Function};
@@ -48,21 +51,23 @@ impl<'c: 'a, 'a> Calls<'c, 'a> {
         Builder::at_start(context(self.root), self.body, self.root.location())
     }
 
-    /// Calls a function that returns nothing.
-    pub fn call<const PARAMETERS: usize, const RESULTS: usize>(
+    /// Declares a function; the types of its results.
+    pub fn declare<const PARAMETERS: usize, const RESULTS: usize>(
         &self,
         b: &Builder<'c>,
         function: &Function<PARAMETERS, RESULTS>,
-        operands: [Value<'c, '_>; PARAMETERS],
-    ) {
+    ) -> [Type<'c>; RESULTS] {
+        let machine = |ty| match ty {
+            functions::Type::I32 => b.int(32),
+            functions::Type::I64 => b.int(64),
+            functions::Type::Pointer => b.ptr(),
+        };
+        let results = function.results.map(machine);
         if self.known.borrow_mut().insert(function.name.to_owned()) {
-            let inputs = function.parameters.map(|ty| match ty {
-                functions::Type::I32 => b.int(32),
-                functions::Type::I64 => b.int(64),
-                functions::Type::Pointer => b.ptr(),
-            });
+            let inputs = function.parameters.map(machine);
             let top = self.top();
-            let ty = llvm::r#type::function(llvm::r#type::void(b.context), &inputs, false);
+            let result = results.first().copied().unwrap_or_else(|| llvm::r#type::void(b.context));
+            let ty = llvm::r#type::function(result, &inputs, false);
             let attributes = [
                 ("sym_name", top.string(function.name)),
                 ("function_type", type_attribute(ty)),
@@ -70,24 +75,40 @@ impl<'c: 'a, 'a> Calls<'c, 'a> {
             ];
             top.op_with_regions("llvm.func", &[], &[], &attributes, vec![Region::new()]);
         }
-        // On the CPU all address spaces are one.
-        let generic = |operand: Value<'c, '_>| {
-            let ty = operand.r#type();
-            let other = is_llvm_pointer(ty) && ty != b.ptr();
-            if other { b.value("llvm.addrspacecast", &[operand], b.ptr(), &[]) } else { crate::ir::lasting(operand) }
-        };
-        let operands = operands.map(generic);
-        let attributes = [
-            ("callee", b.symbol(function.name)),
-            ("op_bundle_sizes", b.parse("array<i32>")),
-            ("operandSegmentSizes", b.parse(&format!("array<i32: {PARAMETERS}, 0>"))),
-        ];
-        b.op("llvm.call", &operands, &[], &attributes);
+        results
+    }
+
+    /// Calls a function, whose results it returns.
+    pub fn call<const PARAMETERS: usize, const RESULTS: usize>(
+        &self,
+        b: &Builder<'c>,
+        function: &Function<PARAMETERS, RESULTS>,
+        operands: [Value<'c, '_>; PARAMETERS],
+    ) -> Vec<Value<'c, 'c>> {
+        let results = self.declare(b, function);
+        let operands = operands.map(|operand| generic(b, operand));
+        call(b, function.name, &operands, &results).results().map(Into::into).collect()
+    }
+
+    /// Calls a function of the module, which is in the text of a module; what that calls is declared.
+    pub fn call_own(&self, b: &Builder<'c>, function: &str, text: &str, operands: &[Value<'c, '_>]) {
+        if self.known.borrow_mut().insert(function.to_owned()) {
+            let module = Module::parse(b.context, text).expect("a function of the pass parses");
+            let first = operations(self.body)[0];
+            let is_it = |op: &OperationRef| symbol(*op).as_deref() == Some(function);
+            operations(module.body()).into_iter().filter(is_it).for_each(|op| mutable(op).move_before(first));
+        }
+        call(b, function, operands, &[]);
     }
 
     /// A pointer to the text of the builder's location.
     pub fn location(&self, b: &Builder<'c>) -> Value<'c, 'c> {
-        let text = location_text(b.location());
+        self.location_of(b, b.location())
+    }
+
+    /// A pointer to the text of a location.
+    pub fn location_of(&self, b: &Builder<'c>, location: Location) -> Value<'c, 'c> {
+        let text = location_text(location);
         let count = self.locations.borrow().len();
         let mut locations = self.locations.borrow_mut();
         let symbol = locations.entry(text).or_insert_with_key(|text| {
@@ -107,6 +128,22 @@ impl<'c: 'a, 'a> Calls<'c, 'a> {
         });
         b.value("llvm.mlir.addressof", &[], b.ptr(), &[("global_name", b.symbol(symbol))])
     }
+}
+
+fn call<'c>(b: &Builder<'c>, function: &str, operands: &[Value<'c, '_>], results: &[Type<'c>]) -> OperationRef<'c, 'c> {
+    let attributes = [
+        ("callee", b.symbol(function)),
+        ("op_bundle_sizes", b.parse("array<i32>")),
+        ("operandSegmentSizes", b.parse(&format!("array<i32: {}, 0>", operands.len()))),
+    ];
+    b.op("llvm.call", operands, results, &attributes)
+}
+
+/// A value as functions take it: on the CPU all address spaces are one.
+pub fn generic<'c>(b: &Builder<'c>, operand: Value<'c, '_>) -> Value<'c, 'c> {
+    let ty = operand.r#type();
+    let is_other = is_llvm_pointer(ty) && ty != b.ptr();
+    if is_other { b.value("llvm.addrspacecast", &[operand], b.ptr(), &[]) } else { crate::ir::lasting(operand) }
 }
 
 /// The bytes that a scalar or a vector of them has in memory.

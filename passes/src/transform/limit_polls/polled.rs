@@ -1,5 +1,6 @@
-//! Loops that poll by atomics, and what they wait for.
+//! Loops that poll, and what they wait for.
 
+use super::poll::Poll;
 use crate::analysis::order::{is_quiet, only_reads};
 use crate::ir::{blocks, collect, constant_value, definition, is_within, name, operations, owner};
 use melior::dialect::arith::CmpiPredicate;
@@ -7,13 +8,15 @@ use melior::ir::attribute::IntegerAttribute;
 use melior::ir::block::BlockArgument;
 use melior::ir::{BlockLike, BlockRef, OperationRef, Value, ValueLike, operation::OperationLike};
 use symm_dialect::lossy;
-use symm_dialect::ops::{RmwKind, SymmOp};
+use symm_dialect::ops::SymmOp;
 
 /// A loop that polls.
 pub struct Polled<'c, 'a> {
     pub around: OperationRef<'c, 'a>,
-    /// The atomic that it polls by.
-    pub op: SymmOp<'c, 'a>,
+    /// What it polls by.
+    pub op: Poll<'c, 'a>,
+    /// The context whose deadline it has, where the op has none itself.
+    pub ctx: Option<Value<'c, 'a>>,
     /// Whether that is in what the loop does before it decides whether to go on.
     pub is_in_test: bool,
     /// What its value is compared with, where that is known.
@@ -59,8 +62,8 @@ const SAME: [&str; 9] = [
 /// What makes a number of a number that is compared as the first one is.
 const CASTS: [&str; 4] = ["arith.extui", "arith.extsi", "tt.bitcast", "ttg.convert_layout"];
 
-/// What a loop is that has a deadline.
-pub fn polled<'c: 'a, 'a>(around: OperationRef<'c, 'a>) -> Option<Polled<'c, 'a>> {
+/// What a loop is that has a deadline; `ctx` is the context of a kernel with a default time-out.
+pub fn polled<'c: 'a, 'a>(around: OperationRef<'c, 'a>, ctx: Option<Value<'c, 'a>>) -> Option<Polled<'c, 'a>> {
     let regions = blocks(around);
     let inner: Vec<_> = regions.iter().copied().flat_map(operations).flat_map(collect).collect();
     if !inner.iter().all(|op| does_nothing_else(*op, around)) {
@@ -68,37 +71,29 @@ pub fn polled<'c: 'a, 'a>(around: OperationRef<'c, 'a>) -> Option<Polled<'c, 'a>
     }
     let test = *regions.first()?;
     let go_on = operations(test).last()?.operand(0).ok()?;
-    let mut reached = Reached { around, known: Vec::new(), atomics: Vec::new() };
+    let mut reached = Reached { around, known: Vec::new(), polls: Vec::new() };
     reached.look_at(go_on);
-    let has_place = |op: &SymmOp<'c, 'a>| op.operation().block().is_some_and(|block| regions.contains(&block));
-    let op = reached.atomics.into_iter().find(|op| op.deadline().is_some() && has_place(op))?;
-    let asked = Comparing { around, op: op.operation(), known: Vec::new() }.asked(go_on, (true, false));
-    Some(Polled { around, op, is_in_test: op.operation().block() == Some(test), asked })
+    let has_place = |op: &Poll<'c, 'a>| op.operation().block().is_some_and(|block| regions.contains(&block));
+    let has_deadline = |op: &Poll<'c, 'a>| op.symm().map_or(ctx.is_some(), |op| op.deadline().is_some());
+    let op = reached.polls.into_iter().find(|op| has_deadline(op) && has_place(op))?;
+    let asked = if op.packet().is_some() { None } else { asked_of(around, op.operation()) };
+    Some(Polled { around, op, ctx, is_in_test: op.operation().block() == Some(test), asked })
 }
 
-/// Whether an op in a loop is one that can be done again and again, and nobody else hears of it.
+/// What a loop waits for the result of an op in it to be, where that is known.
+pub fn asked_of<'c: 'a, 'a>(around: OperationRef<'c, 'a>, op: OperationRef<'c, 'a>) -> Option<Asked<'c, 'a>> {
+    let go_on = operations(*blocks(around).first()?).last()?.operand(0).ok()?;
+    Comparing { around, op, known: Vec::new() }.asked(go_on, (true, false))
+}
+
+/// Whether an op in a loop can be repeated without another thread's notice.
 fn does_nothing_else<'c: 'a, 'a>(op: OperationRef<'c, 'a>, around: OperationRef<'c, 'a>) -> bool {
     if is_quiet(op) || only_reads(name(op)) || matches!(name(op), "scf.if" | "scf.for" | "scf.while") {
         return true;
     }
-    let is_fixed = |value: Value<'c, 'a>| is_fixed(value, around);
-    match SymmOp::cast(op) {
-        Some(SymmOp::RemoteLoad(_) | SymmOp::Fence(_)) => true,
-        Some(SymmOp::AtomicCas(cas)) => is_fixed(cas.ptr()) && is_fixed(cas.rank()),
-        Some(SymmOp::AtomicRmw(rmw)) => {
-            let comes_to_the_same = match rmw.kind() {
-                RmwKind::And
-                | RmwKind::Or
-                | RmwKind::Xchg
-                | RmwKind::Min
-                | RmwKind::Max
-                | RmwKind::UMin
-                | RmwKind::UMax => true,
-                RmwKind::Add | RmwKind::Sub | RmwKind::Xor => is_constant(rmw.value(), &[0]),
-                RmwKind::FAdd => false,
-            };
-            comes_to_the_same && is_fixed(rmw.ptr()) && is_fixed(rmw.rank()) && is_fixed(rmw.value())
-        }
+    match (SymmOp::cast(op), Poll::of(op)) {
+        (_, Some(poll)) => poll.repeats() && poll.fixed().into_iter().all(|value| is_fixed(value, around)),
+        (Some(SymmOp::RemoteLoad(_) | SymmOp::Fence(_)), None) => true,
         _ => false,
     }
 }
@@ -122,7 +117,7 @@ pub fn is_outside<'c: 'a, 'a>(value: Value<'c, 'a>, around: OperationRef<'c, 'a>
 }
 
 /// Whether a value, or each of a tensor's, is one of these constants.
-fn is_constant(value: Value, wanted: &[i64]) -> bool {
+pub fn is_constant(value: Value, wanted: &[i64]) -> bool {
     let Some(op) = definition(value) else { return false };
     if name(op) == "tt.splat" {
         return op.operand(0).is_ok_and(|scalar| is_constant(scalar, wanted));
@@ -149,11 +144,11 @@ fn source<'c: 'a, 'a>(value: Value<'c, 'a>, around: OperationRef<'c, 'a>) -> Opt
     operations(*from?).last()?.operands().nth(number + skipped)
 }
 
-/// The atomics that a loop's condition depends on, the nearest first.
+/// What a loop's condition depends on that it can poll by, the nearest first.
 struct Reached<'c, 'a> {
     around: OperationRef<'c, 'a>,
     known: Vec<usize>,
-    atomics: Vec<SymmOp<'c, 'a>>,
+    polls: Vec<Poll<'c, 'a>>,
 }
 
 impl<'c: 'a, 'a> Reached<'c, 'a> {
@@ -175,13 +170,13 @@ impl<'c: 'a, 'a> Reached<'c, 'a> {
         if !is_within(op, self.around) {
             return Vec::new();
         }
-        match SymmOp::cast(op) {
-            Some(atomic @ (SymmOp::AtomicCas(_) | SymmOp::AtomicRmw(_))) => {
-                self.atomics.push(atomic);
+        match Poll::of(op) {
+            Some(poll) => {
+                self.polls.push(poll);
                 Vec::new()
             }
             // The results of a branch or a loop are what its regions end with.
-            _ => collect(op).into_iter().filter(|inner| *inner == op || ends(*inner)).flat_map(operands).collect(),
+            None => collect(op).into_iter().filter(|inner| *inner == op || ends(*inner)).flat_map(operands).collect(),
         }
     }
 }

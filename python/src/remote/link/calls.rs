@@ -3,10 +3,11 @@
 use super::super::encode::{outputs, too_large};
 use super::super::raise;
 use super::super::types::types;
-use super::{Link, arguments, lock};
+use super::{Link, arguments};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyString, PyTuple};
 use std::sync::Arc;
+use symm_remote::lock::lock;
 use symm_remote::message::{Outputs, Request, Verb, Work, kind};
 use symm_remote::value::Value;
 use symm_remote::wire::Encoder;

@@ -2,12 +2,13 @@
 
 use super::super::memory::{self, shape};
 use super::super::types::types;
-use super::{LOOK, Link, lock, seconds};
+use super::{LOOK, Link, seconds};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 use symm_remote::client::Outcome;
+use symm_remote::lock::lock;
 use symm_remote::message::{Announced, Copy, Request};
 
 /// A program hears of a transfer's progress so often.
@@ -84,7 +85,7 @@ impl Link {
             return Err(PyValueError::new_err("a copy on one worker is an operation (aten::clone)"));
         }
         types(py)?;
-        let way = there.client.target();
+        let way = there.client.endpoint();
         let milliseconds = u64::try_from(seconds(*lock(&there.deadline)).as_millis()).unwrap_or(u64::MAX);
         let copy = Copy {
             id,

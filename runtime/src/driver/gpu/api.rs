@@ -1,4 +1,4 @@
-//! What a vendor's driver library is asked for. The rest of `gpu` is the same for all of them.
+//! What the driver needs from a vendor's library. The rest of `gpu` is the same for all vendors.
 
 use std::ffi::{CStr, c_void};
 use std::fmt::Debug;
@@ -9,33 +9,33 @@ use crate::error::Error;
 /// A device, by its number in this process.
 pub(crate) type Ordinal = u32;
 
-/// A queue of work on one device; the vendor's own handle.
+/// A queue of work on one device, as the vendor's handle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stream(pub(crate) usize);
 
-/// A point in a stream's work; the vendor's own handle.
+/// A point in a stream's work, as the vendor's handle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Event(pub(crate) usize);
 
-/// Work that was recorded and can be started again; the vendor's own handle.
+/// Recorded work that can be launched again, as the vendor's handle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Graph(pub(crate) usize);
 
-/// Loaded code; the vendor's own handle.
+/// Loaded code, as the vendor's handle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Module(pub(crate) usize);
 
-/// A kernel of loaded code; the vendor's own handle.
+/// A kernel of loaded code, as the vendor's handle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Function(pub(crate) usize);
 
-/// What names memory to other processes.
+/// A handle by which other processes open memory.
 pub(crate) type IpcHandle = [u8; 64];
 
 /// The vendor's identity of a device, which is the same in all processes.
 pub(crate) type Identity = [u8; 16];
 
-/// Gives a thread of the caller's back what was current there.
+/// Restores what was current on a thread of the caller.
 #[derive(Debug)]
 pub(crate) struct Before<'a> {
     devices: &'a (dyn Devices + 'a),
@@ -61,17 +61,17 @@ impl Drop for Before<'_> {
 /// What a device is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeviceInfo {
-    /// The vendor's name of it.
+    /// The vendor's name for it.
     pub name: String,
-    /// What code is compiled for: `sm_90`, `gfx942`.
+    /// The chip that code is compiled for: `sm_90`, `gfx942`.
     pub chip: String,
     /// Multiprocessors (NVIDIA) or compute units (AMD).
     pub multiprocessors: u32,
-    /// Whether heaps are mapped at a fixed stride. Otherwise kernels have to be compiled for the context table.
+    /// Whether heaps are mapped at a fixed stride. Otherwise kernels must be compiled for the context table.
     pub mapped: bool,
 }
 
-/// One launch, with everything that is known about it.
+/// One launch, with all of its parameters.
 #[derive(Debug)]
 pub(crate) struct Start {
     pub(crate) function: Function,
@@ -83,28 +83,28 @@ pub(crate) struct Start {
     pub(crate) cooperative: bool,
 }
 
-/// A vendor's driver library. What is not about choosing a device wants one that is current on the calling thread.
+/// A vendor's driver library. Calls that do not choose a device act on the calling thread's current one.
 pub(crate) trait Api: Devices + Memory + Queues + Kernels {}
 
 impl<T: Devices + Memory + Queues + Kernels> Api for T {}
 
-/// The devices, and which of them a thread's calls are about.
+/// The devices, and a thread's current one.
 pub(crate) trait Devices: Debug + Send + Sync {
-    /// The driver's name, and how heaps are shared: what all ranks have to have the same of.
+    /// The driver's name, and how heaps are shared. Both must be the same on all ranks.
     fn name(&self) -> &'static str;
 
     fn devices(&self) -> Result<Vec<DeviceInfo>, Error>;
 
-    /// Makes a device the one that this thread's calls are about.
+    /// Makes a device current on this thread.
     fn make_current(&self, device: Ordinal) -> Result<(), Error>;
 
     /// What is current on this thread, for [`Self::restore`].
     fn current(&self) -> Result<usize, Error>;
 
-    /// Makes current what was.
+    /// Makes the former device current again.
     fn restore(&self, current: usize);
 
-    /// What a device is called by every process, whatever its number there; `None` where that is not known.
+    /// A device's identity, which is the same in every process, unlike its number; `None` where it is unknown.
     fn identity(&self, device: Ordinal) -> Option<Identity>;
 
     /// Whether `from` can load and store the memory of `to`.
@@ -114,7 +114,7 @@ pub(crate) trait Devices: Debug + Send + Sync {
     fn enable_peer(&self, peer: Ordinal) -> Result<(), Error>;
 }
 
-/// Memory of the current device, and what the ranks share of it.
+/// Memory of the current device, and how ranks share it.
 pub(crate) trait Memory: Debug + Send + Sync {
     /// Whether memory can be mapped at addresses of the caller's choice, on all devices.
     fn maps(&self) -> bool;
@@ -124,7 +124,7 @@ pub(crate) trait Memory: Debug + Send + Sync {
 
     fn free_plain(&self, address: u64);
 
-    /// What names memory from [`Self::create_plain`] to other processes.
+    /// A handle by which other processes open memory from [`Self::create_plain`].
     fn handle(&self, address: u64) -> Result<IpcHandle, Error>;
 
     /// Another process's memory at an address of this one, for the current device.
@@ -136,7 +136,7 @@ pub(crate) trait Memory: Debug + Send + Sync {
     /// Memory of `device` that other processes can map; `bytes` is a multiple of 2 MiB.
     fn create_shared(&self, device: Ordinal, bytes: u64) -> Result<OwnedFd, Error>;
 
-    /// A range of addresses, aligned to 2 MiB, that nothing is mapped in.
+    /// A range of addresses, aligned to 2 MiB, with nothing mapped in it.
     fn reserve(&self, bytes: u64) -> Result<u64, Error>;
 
     /// Maps shared memory at `at` for the devices `by`; nothing is mapped after an error.
@@ -153,7 +153,7 @@ pub(crate) trait Memory: Debug + Send + Sync {
 
     fn free_host(&self, memory: *mut u8);
 
-    /// Memory of the current device, in the order of a stream.
+    /// Memory of the current device, in stream order.
     fn alloc(&self, bytes: u64, stream: Stream) -> Result<u64, Error>;
 
     fn free(&self, memory: u64, stream: Stream) -> Result<(), Error>;
@@ -161,13 +161,13 @@ pub(crate) trait Memory: Debug + Send + Sync {
     /// Copies between any two of host memory and device memory.
     ///
     /// # Safety
-    /// Both ranges are valid for `bytes` bytes until the stream has come to the copy.
+    /// Both ranges are valid for `bytes` bytes until the stream has done the copy.
     unsafe fn copy(&self, dst: u64, src: u64, bytes: usize, stream: Stream) -> Result<(), Error>;
 
     /// Writes zeros.
     ///
     /// # Safety
-    /// The range is valid for `bytes` bytes until the stream has come to the write.
+    /// The range is valid for `bytes` bytes until the stream has done the write.
     unsafe fn clear(&self, dst: u64, bytes: usize, stream: Stream) -> Result<(), Error>;
 }
 
@@ -184,10 +184,10 @@ pub(crate) trait Queues: Debug + Send + Sync {
 
     fn destroy_event(&self, event: Event);
 
-    /// Marks the end of what a stream has been given so far.
+    /// Marks the end of what the stream has been given so far.
     fn record(&self, event: Event, stream: Stream) -> Result<(), Error>;
 
-    /// Lets a stream wait for what was last marked.
+    /// Makes a stream wait for what was last marked.
     fn await_event(&self, stream: Stream, event: Event) -> Result<(), Error>;
 
     /// Whether what was last marked is done; an error if it has failed.
@@ -196,10 +196,10 @@ pub(crate) trait Queues: Debug + Send + Sync {
     /// Milliseconds between two events that have happened.
     fn elapsed(&self, from: Event, to: Event) -> Result<f32, Error>;
 
-    /// From here on what this thread gives a stream is recorded and not done.
+    /// From here on, what this thread gives the stream is recorded and not executed.
     fn begin_capture(&self, stream: Stream) -> Result<(), Error>;
 
-    /// What was recorded since.
+    /// Ends the recording and returns it.
     fn end_capture(&self, stream: Stream) -> Result<Graph, Error>;
 
     fn launch_graph(&self, graph: Graph, stream: Stream) -> Result<(), Error>;
@@ -209,7 +209,7 @@ pub(crate) trait Queues: Debug + Send + Sync {
 
 /// Code on the current device.
 pub(crate) trait Kernels: Debug + Send + Sync {
-    /// Code with a kernel `symm_barrier(table)`, the barrier of all ranks; `None` where there is none.
+    /// Code with a kernel `symm_barrier(table)`, the barrier of all ranks, where the vendor has it.
     fn barrier_code(&self) -> Option<&'static [u8]>;
 
     /// Loads code for the current device; the error holds the compiler's log.
@@ -219,13 +219,13 @@ pub(crate) trait Kernels: Debug + Send + Sync {
 
     fn function(&self, module: Module, name: &CStr) -> Result<Function, Error>;
 
-    /// Address and bytes of a global of loaded code; `None` if it has none of that name.
+    /// Address and size in bytes of a global of loaded code; `None` if there is no such global.
     fn global(&self, module: Module, name: &CStr) -> Option<(u64, usize)>;
 
     /// The most threads that a block of a kernel may have, and the registers that each takes.
     fn most_threads(&self, function: Function) -> Result<(u32, u32), Error>;
 
-    /// Blocks of so many threads and so much dynamic shared memory that fit a multiprocessor at the same time.
+    /// How many blocks of this many threads and this much dynamic shared memory fit a multiprocessor at the same time.
     fn resident_blocks(&self, function: Function, threads: u32, shared: u32) -> Result<u32, Error>;
 
     /// Launches. `args` points to one value for each parameter of the kernel.

@@ -16,29 +16,29 @@ use symm_abi::trace::{CLOCK_RECORD, END, RECORD_WORDS};
 
 /// Questions of one launch.
 const ROUNDS: u64 = 16;
-/// How long an answer may take, and how often to start anew: a host thread may lose its core in between.
+/// How long an answer may take, and how often to retry: a host thread may lose its core in between.
 const PATIENCE: Duration = Duration::from_millis(200);
 const LAUNCHES: u32 = 10;
-/// Answers that do where there are no more: on a host that is so busy, the error is as large as it is.
+/// The fewest answers that are accepted: a busy host gets no more, and has a larger error.
 const FEWEST: usize = 4;
-/// From when on the host leaves its core to others: a device answers in some microseconds.
+/// How long the host polls before it yields its core: a device answers within microseconds.
 const SOON: Duration = Duration::from_micros(200);
 
-/// Words of the memory that host and device share: the question, and a record.
+/// Words of memory that host and device share: the question, and a record.
 const WORDS: usize = CLOCK_RECORD + RECORD_WORDS;
 /// The record's end.
 const ANSWER: usize = CLOCK_RECORD + END;
 
-/// One look at both clocks, in nanoseconds.
+/// One reading of both clocks, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Reading {
     pub(super) host: u64,
     pub(super) device: u64,
-    /// How far apart they may have been.
+    /// How far apart the two readings may have been.
     pub(super) error: u64,
 }
 
-/// The means to look.
+/// What reading both clocks needs.
 #[derive(Debug)]
 pub(super) struct Clock {
     function: Function,
@@ -54,7 +54,7 @@ impl Clock {
         self.words as *mut u8
     }
 
-    /// Looks at both clocks. Nothing else is in the stream.
+    /// Reads both clocks. Nothing else is in the stream.
     pub(super) fn read(&self, shared: &Shared, local: &Local) -> Result<Reading, Error> {
         // SAFETY: `alloc_host` gave this many aligned words, which live as long as this; the device writes them too.
         let words = unsafe { std::slice::from_raw_parts(self.words as *const AtomicU64, WORDS) };
@@ -72,7 +72,7 @@ impl Clock {
             return Ok(best(&rounds));
         }
         let device = local.device;
-        Err(Error::Program(format!("the clock of device {device} does not answer in time; run without a trace")))
+        Err(Error::Program(format!("the clock of device {device} did not answer in time; run without a trace")))
     }
 
     fn launch(&self, shared: &Shared, table: u64, stream: Stream) -> Result<(), Error> {

@@ -19,8 +19,8 @@ use crate::error::Error;
 use crate::lock::lock;
 use primary::Primary;
 
-/// The oldest version that has all of what is called here and takes code for every GPU that we compile for, as the
-/// driver counts: CUDA 12.0, of driver 525.
+/// The oldest version, in the driver's numbering, that has every function called here and takes code for every GPU that
+/// we compile for: CUDA 12.0, with driver 525.
 const OLDEST_VERSION: c_int = 12_000;
 
 /// The library, and the devices that it knows.
@@ -28,11 +28,11 @@ const OLDEST_VERSION: c_int = 12_000;
 pub(crate) struct Cuda {
     devices: Vec<Primary>,
     version: c_int,
-    /// Whether memory can be mapped and is to be.
+    /// Whether heaps are mapped: the devices can, and `SYMM_IPC` does not say otherwise.
     maps: bool,
 }
 
-/// An error from what the driver answered to `action`.
+/// An error from the driver's answer to `action`.
 fn check(result: CUresult, action: &str) -> Result<(), Error> {
     if result == CUresult::CUDA_SUCCESS {
         return Ok(());
@@ -41,7 +41,7 @@ fn check(result: CUresult, action: &str) -> Result<(), Error> {
         let mut text = ptr::null();
         // SAFETY: the driver stores a pointer to a string of its own, or null.
         let known = unsafe { get(result, &raw mut text) } == CUresult::CUDA_SUCCESS && !text.is_null();
-        // SAFETY: just seen to be a string.
+        // SAFETY: not null, so it is a string.
         known.then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
     };
     let name = text(sys::cuGetErrorName).unwrap_or_else(|| format!("error {}", result as u32));
@@ -63,17 +63,17 @@ impl Cuda {
     }
 
     fn load_library() -> Result<Self, Error> {
-        // SAFETY: it looks whether the library can be loaded.
+        // SAFETY: it only tests whether the library can be loaded.
         if !unsafe { sys::is_culib_present() } {
             return Err(Error::NoGpu {
                 vendor: "CUDA",
-                reason: "libcuda.so is not here; install NVIDIA's driver, or use the driver cpu".to_owned(),
+                reason: "libcuda.so was not found; install NVIDIA's driver, or use the driver cpu".to_owned(),
             });
         }
         // A kernel that is loaded when it is first launched would wait for kernels that wait for it.
         if std::env::var_os("CUDA_MODULE_LOADING").is_none_or(|value| value != "EAGER") {
-            // SAFETY: set before the library starts threads that could read the environment at the same time; whoever
-            // calls `run` or `join` beside threads of its own has to set it.
+            // SAFETY: set before the library starts threads that could read the environment at the same time; a caller
+            // of `run` or `join` that has other threads must set it.
             unsafe { std::env::set_var("CUDA_MODULE_LOADING", "EAGER") };
         }
         // SAFETY: the library is there.
@@ -85,14 +85,14 @@ impl Cuda {
         if version < OLDEST_VERSION {
             let of = |version: c_int| format!("CUDA {}.{}", version / 1000, version % 1000 / 10);
             let (found, needed) = (of(version), of(OLDEST_VERSION));
-            let reason = format!("the driver is one for {found}, too old: install one for {needed} or later");
+            let reason = format!("the driver is for {found}, which is too old: install one for {needed} or later");
             return Err(Error::NoGpu { vendor: "CUDA", reason });
         }
         let mut count = 0;
         // SAFETY: the driver stores a number.
         check(unsafe { sys::cuDeviceGetCount(&raw mut count) }, "count devices")?;
         if count == 0 {
-            return Err(Error::NoGpu { vendor: "CUDA", reason: "the driver knows no device".to_owned() });
+            return Err(Error::NoGpu { vendor: "CUDA", reason: "the driver found no device".to_owned() });
         }
         let devices = (0..count).map(Primary::find).collect::<Result<_, _>>()?;
         let mut cuda = Self { devices, version, maps: !plain::is_asked_for() };

@@ -1,4 +1,4 @@
-//! What a GPU's driver does for the ranks of this process.
+//! The driver of a vendor's GPUs, for the ranks of this process.
 
 use std::ffi::CStr;
 use std::os::fd::OwnedFd;
@@ -9,7 +9,9 @@ use super::api::{self, Before, Function, Identity, Module, Queues, Stream};
 use super::heap::Heaps;
 use super::{DeviceCode, Gpu, Local, launch};
 use crate::agent::Agent;
+use crate::control::ENGINE_ID_WORDS;
 use crate::driver::{Driver, Own};
+use crate::engine::nvshmem::Nvshmem;
 use crate::error::Error;
 use crate::heap::{HeapMap, heap_stride};
 use crate::launch::{Code, Launch};
@@ -20,7 +22,7 @@ use crate::world::World;
 
 impl Driver for Gpu {
     fn prepare(&self, local: &[u32]) -> Result<(), Error> {
-        // A device takes long to start, but they start side by side.
+        // A device takes long to start, so they start in parallel.
         std::thread::scope(|scope| {
             let ranks = local.iter().take(self.0.devices.len());
             let starting: Vec<_> = ranks.map(|rank| scope.spawn(|| self.enter(*rank))).collect();
@@ -61,6 +63,23 @@ impl Driver for Gpu {
     ) -> Result<HeapMap, Error> {
         let _before = Before::of(&*self.0.api);
         Ok(HeapMap::new(Box::new(Heaps::reach(Arc::clone(&self.0), &heaps, size, local, identities)?), size))
+    }
+
+    fn map_engine(
+        &self,
+        engine: Nvshmem,
+        (rank, num_ranks, size): (u32, u32, u64),
+        id: [u64; ENGINE_ID_WORDS],
+        is_of_node: &dyn Fn(u32) -> bool,
+    ) -> Result<HeapMap, Error> {
+        let _before = Before::of(&*self.0.api);
+        self.0.api.make_current(self.0.device(rank))?;
+        engine.start((rank, num_ranks), id, size)?;
+        let engine = Arc::new(engine);
+        // A program has one run, and code is loaded after this.
+        let _ = self.0.engine.set(Arc::clone(&engine));
+        let heaps = Heaps::of_engine(Arc::clone(&self.0), engine, (rank, num_ranks, size), is_of_node)?;
+        Ok(HeapMap::new(Box::new(heaps), size))
     }
 
     fn start(&self, rank: u32, table: &[i64], trace: bool) -> Result<(), Error> {
@@ -126,7 +145,7 @@ impl Driver for Gpu {
             Code::Device(function) => function,
             Code::ByName => shared.by_name(local.device, launch.name)?,
             Code::Host(_) => {
-                return Err(Error::Program(format!("@{} is a function of the host, and runs on no GPU", launch.name)));
+                return Err(Error::Program(format!("@{} is a host function, which a GPU cannot run", launch.name)));
             }
         };
         let start = launch::start(shared, agent, launch, function)?;
@@ -145,9 +164,16 @@ impl Driver for Gpu {
 
     fn barrier(&self, agent: &Agent, stream: Stream, _: Loc<'_>) -> Result<(), Error> {
         let local = self.0.local(agent.rank);
+        if (0..agent.world.num_ranks()).any(|rank| !agent.world.heaps.is_near(rank)) {
+            return Err(Error::Unsupported {
+                what: "barrier in the order of a stream, with far ranks",
+                driver: "cuda",
+                mend: "launch a kernel that calls symm.barrier, or wait for the stream and call the host's barrier",
+            });
+        }
         let Some(function) = local.barrier else {
             return Err(Error::Unsupported {
-                what: "barrier in the order of a stream",
+                what: "barrier in stream order",
                 driver: "hip",
                 mend: "launch a kernel that calls symm.barrier, or wait for the stream and call the host's barrier",
             });

@@ -7,34 +7,38 @@ use std::sync::{Arc, Mutex};
 
 use super::api::{Before, Identity, Ordinal, Stream};
 use super::{Shared, for_a_look, plain};
+use crate::engine::nvshmem::Nvshmem;
 use crate::error::Error;
 use crate::heap::{HeapMemory, Meanwhile, heap_stride};
 use crate::lock::lock;
 use symm_abi::heap::RESERVED_BYTES;
 
-/// Heaps that are reached; let go of when dropped.
+/// Heaps of all ranks, as reached from here; released when dropped.
 #[derive(Debug)]
 pub(super) struct Heaps {
     shared: Arc<Shared>,
     /// The address of each rank's heap.
     bases: Vec<u64>,
     backing: Backing,
-    /// For looks at memory while kernels run.
+    /// For reading memory while kernels run.
     looks: Stream,
     device: Ordinal,
 }
 
-/// What has to be undone.
+/// What has to be undone on drop.
 #[derive(Debug)]
 enum Backing {
     /// A reserved range of addresses, in which the first heaps are mapped at a stride.
     Mapped { reserved: u64, stride: u64, bytes: u64, mapped: usize },
     /// Heaps of other processes, each opened at an address.
     Opened(Mutex<Vec<u64>>),
+    /// Heaps in an engine's memory: this process's one until it is given back, which ranks' are mapped, and a reserved
+    /// range of addresses, at which those of the others would lie.
+    Engine { engine: Arc<Nvshmem>, heap: Mutex<Option<u64>>, near: Vec<bool>, reserved: u64, bytes: u64 },
 }
 
 impl Heaps {
-    /// Reaches heaps of `size` bytes, in the order of ranks, for the devices of the ranks `local`.
+    /// Maps or opens heaps of `size` bytes, in rank order, for the devices of the ranks `local`.
     ///
     /// `identities` are those of the ranks' devices.
     pub(super) fn reach(
@@ -69,8 +73,37 @@ impl Heaps {
         Ok(reached)
     }
 
+    /// Takes heaps of `size` bytes from an engine that has been started for `rank`.
+    pub(super) fn of_engine(
+        shared: Arc<Shared>,
+        engine: Arc<Nvshmem>,
+        (rank, num_ranks, size): (u32, u32, u64),
+        is_of_node: &dyn Fn(u32) -> bool,
+    ) -> Result<Self, Error> {
+        let (looks, device, stride) = (shared.api.create_stream()?, shared.device(rank), heap_stride(size));
+        let own = engine.alloc(stride)?;
+        let bytes = u64::from(num_ranks) * stride;
+        let reserved = shared.api.reserve(bytes)?;
+        let (mut bases, mut near) = (Vec::new(), Vec::new());
+        for peer in 0..num_ranks {
+            let mapped = match peer {
+                _ if peer == rank => Some(own),
+                _ if is_of_node(peer) => engine.mapped(own, peer).filter(|base| plain::aligned(*base).is_ok()),
+                _ => None,
+            };
+            near.push(mapped.is_some());
+            bases.push(mapped.unwrap_or(reserved + u64::from(peer) * stride));
+        }
+        let backing = Backing::Engine { engine, heap: Mutex::new(Some(own)), near, reserved, bytes };
+        let reached = Self { shared, bases, backing, looks, device };
+        plain::aligned(own)?;
+        reached.clear_pad(rank)?;
+        Ok(reached)
+    }
+
     fn map(&mut self, heaps: &[OwnedFd], stride: u64, devices: &[Ordinal]) -> Result<(), Error> {
-        // Addresses cost nothing: enough for a range that starts at a multiple of what it fits into (T5).
+        // Addresses cost nothing: reserve enough that the range can start at a multiple of the power of two it fits
+        // into (T5).
         let ranks = heaps.len() as u64;
         let range = (ranks * stride).next_power_of_two();
         let bytes = range + ranks * stride;
@@ -99,7 +132,7 @@ impl Heaps {
             let base = if local.contains(&rank) {
                 shared.plain(rank)
             } else {
-                // A process whose ranks have several devices has all ranks, so that nothing is opened on others.
+                // A process whose ranks use several devices has all ranks, so it opens no heap of another process.
                 shared.api.make_current(self.device)?;
                 let base = shared.api.open(&plain::handle_in(heap)?)?;
                 let Backing::Opened(opened) = &self.backing else { unreachable!("heaps are mapped or opened") };
@@ -132,6 +165,13 @@ impl HeapMemory for Heaps {
         matches!(self.backing, Backing::Mapped { .. })
     }
 
+    fn near(&self) -> Option<&[bool]> {
+        match &self.backing {
+            Backing::Engine { near, .. } => Some(near),
+            Backing::Mapped { .. } | Backing::Opened(_) => None,
+        }
+    }
+
     fn clear(&self, rank: u32, offset: u64, bytes: u64, meanwhile: Meanwhile<'_>) -> Result<(), Error> {
         let local = self.shared.local(rank);
         let at = self.bases[rank as usize] + offset;
@@ -141,6 +181,11 @@ impl HeapMemory for Heaps {
     }
 
     fn read(&self, address: u64, bytes: usize) -> Option<u64> {
+        if let Backing::Engine { reserved, bytes, .. } = &self.backing
+            && address.wrapping_sub(*reserved) < *bytes
+        {
+            return None;
+        }
         let mut word = Box::new(0_u64);
         let _before = Before::of(&*self.shared.api);
         self.shared.api.make_current(self.device).ok()?;
@@ -155,14 +200,26 @@ impl HeapMemory for Heaps {
     }
 
     fn has_others(&self) -> bool {
-        matches!(&self.backing, Backing::Opened(opened) if !lock(opened).is_empty())
+        match &self.backing {
+            Backing::Mapped { .. } => false,
+            Backing::Opened(opened) => !lock(opened).is_empty(),
+            Backing::Engine { heap, .. } => lock(heap).is_some(),
+        }
     }
 
     fn close_others(&self) {
-        let Backing::Opened(opened) = &self.backing else { return };
         let _before = Before::of(&*self.shared.api);
-        if self.shared.api.make_current(self.device).is_ok() {
-            lock(opened).drain(..).for_each(|base| self.shared.api.close(base));
+        if self.shared.api.make_current(self.device).is_err() {
+            return;
+        }
+        match &self.backing {
+            Backing::Mapped { .. } => {}
+            Backing::Opened(opened) => lock(opened).drain(..).for_each(|base| self.shared.api.close(base)),
+            Backing::Engine { engine, heap, .. } => {
+                if let Some(heap) = lock(heap).take() {
+                    engine.finish(heap);
+                }
+            }
         }
     }
 
@@ -184,6 +241,8 @@ impl Drop for Heaps {
                 api.release(*reserved, *bytes);
             }
             Backing::Opened(opened) => lock(opened).drain(..).for_each(|base| api.close(base)),
+            // What is not given back yet goes with the process: the other ranks would have to give theirs back, too.
+            Backing::Engine { reserved, bytes, .. } => api.release(*reserved, *bytes),
         }
         api.destroy_stream(self.looks);
     }

@@ -49,7 +49,7 @@ impl Hip {
         let none = |reason| Error::NoGpu { vendor: "HIP", reason };
         counted.map_err(|error| none(error.to_string()))?;
         if count == 0 {
-            return Err(none("the driver knows no device".to_owned()));
+            return Err(none("the driver found no device".to_owned()));
         }
         let described = (0..count).map(|device| describe(&library, device)).collect::<Result<Vec<_>, _>>()?;
         let (devices, identities): (Vec<_>, Vec<_>) = described.into_iter().unzip();
@@ -72,7 +72,7 @@ fn describe(library: &Library, device: c_int) -> Result<(DeviceInfo, Identity), 
         library.check(asked, action)?;
     }
     let name = text(&properties.name);
-    // After the chip come settings: gfx942:sramecc+:xnack-.
+    // Settings follow the chip: gfx942:sramecc+:xnack-.
     let chip = text(&properties.gcn_arch_name).split(':').next().unwrap_or_default().to_owned();
     let multiprocessors = properties.multi_processor_count.cast_unsigned();
     Ok((DeviceInfo { name, chip, multiprocessors, mapped: maps != 0 }, properties.uuid))
@@ -100,7 +100,7 @@ impl Devices for Hip {
     }
 
     fn restore(&self, current: usize) {
-        // It fails only for a device that is gone, which is told by whoever uses it.
+        // It fails only for a device that is gone, which its next use reports.
         let _ = self.make_current(current as Ordinal);
     }
 

@@ -1,5 +1,5 @@
-//! Whether code is all there. The vendors' libraries take a pointer to it and no length, and read as far as it says
-//! itself: code that is cut off would make them read past its end.
+//! Whether code is complete. The vendors' libraries take a pointer without a length, and trust the sizes in its
+//! headers: they would read past the end of truncated code.
 
 use super::DeviceCode;
 use crate::error::Error;
@@ -9,24 +9,24 @@ const ELF: &[u8] = b"\x7fELF";
 const FAT_BINARY: &[u8] = &0xba55_ed50_u32.to_le_bytes();
 /// AMD's.
 const BUNDLE: &[u8] = b"__CLANG_OFFLOAD_BUNDLE__";
-/// The same, compressed; from its second version on it says its size.
+/// The same, compressed; its size is in the header from version 2 on.
 const COMPRESSED: &[u8] = b"CCOB";
 /// Bytes of an ELF file's header, and of an entry of a bundle without its name.
 const ELF_HEADER: u64 = 64;
 const ENTRY: u64 = 24;
 
-/// An error unless the code has as many bytes as it says. PTX says nothing; it is handed over as a string.
+/// An error unless the code has as many bytes as its headers say. PTX has none; it is passed as a string.
 pub(super) fn is_whole(code: &DeviceCode) -> Result<(), Error> {
     let has = code.image.len() as u64;
     let needs = needed(&code.image);
     if has >= needs {
         return Ok(());
     }
-    let what = format!("the code of @{} is cut off: it has {has} bytes, and needs {needs}", code.module);
+    let what = format!("the code of @{} is truncated: it has {has} bytes, and needs {needs}", code.module);
     Err(Error::Program(what))
 }
 
-/// How many bytes the code has, as far as what is there says so.
+/// How many bytes the code should have, by the headers that are there.
 fn needed(image: &[u8]) -> u64 {
     let number = |at: u64, bytes: usize| {
         let at = usize::try_from(at).ok()?;
@@ -52,17 +52,16 @@ fn needed(image: &[u8]) -> u64 {
     }
 }
 
-/// The end of an ELF file's tables, sections and segments; `None` where its header is not all there.
+/// The end of an ELF file's tables, sections and segments; `None` where its header is incomplete.
 fn elf(number: &dyn Fn(u64, usize) -> Option<u64>) -> Option<u64> {
-    // The offset of the table, the bytes of an entry and their number; in an entry, the offset and the bytes of what
-    // it stands for.
+    // The table's offset, the size and the number of its entries; in an entry, the offset and the size of its data.
     let segments = (number(0x20, 8)?, number(0x36, 2)?, number(0x38, 2)?, 0x08, 0x20);
     let sections = (number(0x28, 8)?, number(0x3a, 2)?, number(0x3c, 2)?, 0x18, 0x20);
     let mut end = ELF_HEADER;
     for (is_section, (table, size, count, offset_at, bytes_at)) in [(false, segments), (true, sections)] {
         end = end.max(table.saturating_add(size.saturating_mul(count)));
         for entry in (0..count).map(|index| table.saturating_add(index * size)) {
-            // What is not in the file, such as zeros, takes no room there: SHT_NOBITS.
+            // SHT_NOBITS: zeros, which take no room in the file.
             let kind = number(entry.saturating_add(4), 4);
             if is_section && kind == Some(8) {
                 continue;
@@ -76,7 +75,7 @@ fn elf(number: &dyn Fn(u64, usize) -> Option<u64>) -> Option<u64> {
     Some(end)
 }
 
-/// The end of the entries of a bundle and of what they stand for.
+/// The end of a bundle's entries and of their code.
 fn bundle(number: &dyn Fn(u64, usize) -> Option<u64>) -> Option<u64> {
     let count = number(24, 8)?;
     let (mut at, mut end) = (32_u64, 32_u64);
@@ -92,7 +91,7 @@ fn bundle(number: &dyn Fn(u64, usize) -> Option<u64>) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// This test's own file, and every way to cut it.
+    /// This test's executable, truncated at every point.
     #[test]
     fn a_file_is_whole_and_no_part_of_it_is() {
         let image = std::fs::read(std::env::current_exe().unwrap()).unwrap();

@@ -10,11 +10,11 @@ use crate::heap::HeapAddress;
 use crate::launch::Launch;
 use symm_abi::kernel::Argument;
 
-/// The arguments of a launch: a kernel takes a memref field by field, and the context table in device memory.
+/// The arguments of a launch: a memref is passed field by field, the context as its table in device memory.
 pub(super) struct Arguments {
     /// One for each parameter of the kernel.
     pub(super) pointers: Vec<*mut c_void>,
-    /// What a pointer in place of the context points to.
+    /// What a pointer to the context points to.
     _table: Box<u64>,
 }
 
@@ -43,7 +43,7 @@ impl Arguments {
                 Argument::Memref { rank } => {
                     // Allocated and aligned pointer, offset, sizes, strides: words, one after the other.
                     let words = 3 + 2 * rank;
-                    // SAFETY: compiled code passes a descriptor of so many words.
+                    // SAFETY: compiled code passes a descriptor of this many words.
                     let fields = unsafe { std::slice::from_raw_parts(value, words) };
                     let elements = fields[3..3 + rank].iter().product::<u64>();
                     if elements > 0 && heaps.locate(fields[1] as *const u8).is_none() {
@@ -57,7 +57,7 @@ impl Arguments {
     }
 }
 
-/// A launch in numbers; refused if its blocks wait for each other and cannot all be on the device.
+/// A launch in numbers. It is refused if its blocks wait for each other and cannot all be on the device.
 pub(super) fn start(shared: &Shared, agent: &Agent, launch: &Launch<'_>, function: Function) -> Result<Start, Error> {
     let number = |value: i64| u32::try_from(value).unwrap_or(u32::MAX);
     let (grid, block) = (launch.grid.map(number), launch.block.map(number));

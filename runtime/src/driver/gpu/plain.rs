@@ -1,5 +1,5 @@
-//! Heaps where memory cannot be mapped at addresses of our choice: each is an allocation, which other processes open
-//! by the driver's handle of it. What ranks exchange in place of the memory is a file with that handle.
+//! Heaps where memory cannot be mapped at addresses of our choice: each is an allocation, which other processes open by
+//! the driver's handle. In place of the memory, ranks exchange a file with that handle.
 
 use std::fs::File;
 use std::os::fd::OwnedFd;
@@ -13,10 +13,10 @@ use crate::lock::lock;
 use crate::memory;
 use symm_abi::heap::HEAP_ALIGN;
 
-/// The variable that asks for such heaps where others could be had, on all ranks: `1`.
+/// The variable that requests such heaps where mapping is possible, on all ranks: `1`.
 pub(super) const VARIABLE: &str = "SYMM_IPC";
 
-/// Whether the environment asks for them.
+/// Whether the environment requests them.
 pub(super) fn is_asked_for() -> bool {
     std::env::var_os(VARIABLE).is_some_and(|value| value == "1")
 }
@@ -36,8 +36,8 @@ impl Shared {
         lock(&self.plain)[&rank].1
     }
 
-    /// Gives back all heaps of this process, unless another process may still have them open: both vendors leave
-    /// undefined what happens then. Those go with the process.
+    /// Frees all heaps of this process, except while another process may have them open: both vendors leave that
+    /// undefined. Those are freed when the process ends.
     pub(super) fn free_plain(&self) {
         if self.lent.load(Ordering::Acquire) {
             return;
@@ -58,7 +58,7 @@ pub(super) fn handle_in(heap: &OwnedFd) -> Result<IpcHandle, Error> {
     Ok(handle)
 }
 
-/// The address of a heap, if it is as every heap's has to be (rule T4).
+/// The address of a heap, if it is aligned as rule T4 demands.
 pub(super) fn aligned(base: u64) -> Result<u64, Error> {
     if base.is_multiple_of(HEAP_ALIGN) {
         return Ok(base);

@@ -1,4 +1,4 @@
-//! What a kernel leaves behind when a safety check fails: a record in host memory, then a trap.
+//! What a kernel leaves when a safety check fails: a record in host memory, then a trap.
 //! Its layout is [`symm_abi::fault`].
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,7 +13,7 @@ use symm_abi::format;
 use symm_abi::kernel::parts;
 use symm_abi::site::{self, Site};
 
-/// A record's memory, which the devices can write; null before there is any.
+/// A record's memory, which the devices can write; null before it is allocated.
 #[derive(Debug, Default)]
 pub(super) struct Report(usize);
 
@@ -40,12 +40,12 @@ impl Report {
     }
 }
 
-/// The places in one module that records name.
+/// The source locations of one module that records refer to.
 #[derive(Debug, Default)]
 pub(super) struct Sites(Vec<Site>);
 
 impl Sites {
-    /// Those in the bytes of the module's symbol [`site::SITES`].
+    /// Parses the bytes of the module's symbol [`site::SITES`].
     pub(super) fn new(bytes: &[u8]) -> Self {
         Self(site::parse(bytes))
     }
@@ -61,7 +61,7 @@ impl Shared {
         let mut lines = Vec::new();
         for (rank, local) in lock(&self.local).iter() {
             let Some(record) = local.report.read() else { continue };
-            // Another rank's launch is known to all from the control memory.
+            // The control memory has every rank's launch.
             let host = &agent.world.control.areas()[*rank as usize].host;
             let (kernel, grid) = match launch {
                 Some(launch) if *rank == agent.rank => (launch.name.to_owned(), launch.grid),

@@ -1,7 +1,7 @@
 //! What kernels have recorded in their rank's trace buffer, as events.
 //!
-//! Its layout is [`symm_abi::trace`]. It is read after each launch. While a kernel runs long it is looked at now and
-//! then: when it fails, its device may not be read any more.
+//! Its layout is [`symm_abi::trace`]. It is read after each launch, and now and then during a long kernel: after a
+//! failure the device may be unreadable.
 
 use std::ffi::CString;
 use std::sync::Mutex;
@@ -22,7 +22,7 @@ use symm_abi::trace::{self, BEGIN, BLOCK_SHIFT, CLOCK, END, PLACE, RECORD_WORDS,
 
 /// Records of one launch that are kept.
 const ROOM: u64 = 1 << 16;
-/// The time from a launch to the first look at its records, and the longest between two.
+/// The time from a launch to the first reading of its records, and the longest between two.
 const FIRST_LOOK: Duration = Duration::from_millis(100);
 const LAST_LOOK: Duration = Duration::from_secs(1);
 
@@ -34,7 +34,7 @@ pub(super) struct Tracing {
     /// The buffer, in device memory.
     pub(super) buffer: u64,
     pub(super) clock: Clock,
-    /// For looks at memory while kernels run.
+    /// For reading memory while kernels run.
     pub(super) looks: Stream,
     state: Mutex<State>,
 }
@@ -43,7 +43,7 @@ pub(super) struct Tracing {
 struct State {
     /// The clocks before the launch.
     reading: Option<Reading>,
-    /// What runs, unless all of it has been read.
+    /// The running launch, until all of its records have been read.
     running: Option<Running>,
 }
 
@@ -51,20 +51,20 @@ struct State {
 struct Running {
     kernel: String,
     grid: [i64; 3],
-    /// What the last look found.
+    /// What the last reading found.
     found: Records,
     look_at: Instant,
     pause: Duration,
 }
 
-/// Records, and how many more were asked for than there was room.
+/// Records, and how many did not fit.
 #[derive(Debug, Default)]
 struct Records {
     records: Vec<Record>,
     dropped: u64,
 }
 
-/// What events are made with.
+/// What making events needs.
 struct Making<'a> {
     world: &'a World,
     rank: u32,
@@ -75,7 +75,7 @@ struct Making<'a> {
 }
 
 impl Tracing {
-    /// A kernel is launched, which records.
+    /// Notes the launch of a kernel that records.
     pub(super) fn launched(&self, kernel: &str, grid: [i64; 3]) {
         let (found, look_at) = (Records::default(), Instant::now() + FIRST_LOOK);
         let running = Running { kernel: kernel.to_owned(), grid, found, look_at, pause: FIRST_LOOK };
@@ -101,7 +101,7 @@ impl Shared {
         Ok(Some(Tracing { buffer, clock, looks, state: Mutex::default() }))
     }
 
-    /// Empties the trace buffer of a rank, and looks at its clock for the first time.
+    /// Empties the trace buffer of a rank, and reads its clock for the first time.
     pub(super) fn start_tracing(&self, local: &Local) -> Result<(), Error> {
         let Some(tracing) = &local.tracing else { return Ok(()) };
         let mut head: Record = [0; RECORD_WORDS];
@@ -116,7 +116,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Gives back what a rank has for its trace.
+    /// Frees what a rank has for its trace.
     pub(super) fn end_tracing(&self, local: &Local) {
         if let Some(tracing) = &local.tracing {
             // Whatever fails here has failed before, and the process ends.
@@ -126,7 +126,7 @@ impl Shared {
         }
     }
 
-    /// Looks at what a kernel that runs has recorded so far, if it is time to.
+    /// Reads what a running kernel has recorded so far, if it is time to.
     pub(super) fn look(&self, local: &Local) {
         let Some(tracing) = &local.tracing else { return };
         let mut state = lock(&tracing.state);
@@ -139,7 +139,7 @@ impl Shared {
         }
     }
 
-    /// Makes events of what kernels have recorded that are done now, and empties the buffer.
+    /// Makes events of what finished kernels have recorded, and empties the buffer.
     pub(super) fn collect(&self, local: &Local, agent: &Agent) -> Result<(), Error> {
         let (Some(tracing), Some(sink)) = (&local.tracing, &agent.world.trace) else { return Ok(()) };
         let mut state = lock(&tracing.state);
@@ -161,7 +161,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Makes events of what kernels have recorded that will not end, or have failed.
+    /// Makes events of what kernels have recorded that have failed or will not end.
     pub(super) fn collect_failed(&self, world: &World, sink: &Sink) {
         let locals: Vec<_> =
             lock(&self.local).iter().map(|(rank, local)| (*rank, std::sync::Arc::clone(local))).collect();
@@ -204,7 +204,7 @@ impl Shared {
         Ok(Records { records, dropped: asked.saturating_sub(ROOM) })
     }
 
-    /// Fills `into` with what is at `from` on the device.
+    /// Fills `into` from `from` on the device.
     fn look_at<T>(&self, mut into: Vec<T>, from: u64, stream: Stream) -> Result<Vec<T>, Error> {
         // SAFETY: the buffer has so many bytes of words, and so has the vector, which outlives the copy or is leaked.
         let copied = unsafe { self.api.copy(into.as_mut_ptr() as u64, from, size_of_val(into.as_slice()), stream) };
@@ -219,7 +219,7 @@ impl Shared {
 }
 
 impl Making<'_> {
-    /// The event that a record is of; `None` for one that is not written yet.
+    /// The event of a record; `None` if the record is not written yet.
     fn event(&self, record: &Record) -> Option<Event> {
         let site = self.sites.get(record[PLACE] & ((1 << BLOCK_SHIFT) - 1))?;
         let block = (record[PLACE] >> BLOCK_SHIFT) as u32;

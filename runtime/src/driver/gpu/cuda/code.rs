@@ -1,4 +1,4 @@
-//! Loading code, and what a kernel has to be allowed.
+//! Loading code, and the limits that a kernel has to raise.
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -8,17 +8,17 @@ use cudarc::driver::sys;
 use super::check;
 use crate::error::Error;
 
-/// Bytes of what the compiler of PTX may say about it.
+/// Bytes of the PTX compiler's log.
 const LOG_BYTES: usize = 8 << 10;
 
 /// The first version in which a kernel can be loaded by a call: CUDA 12.4.
 const LOADS_FUNCTIONS: c_int = 12_040;
 
-/// Loads PTX or machine code on the current device; an error says what the driver's compiler said.
+/// Loads PTX or machine code on the current device; an error has the log of the driver's compiler.
 pub(super) fn load(image: &[u8]) -> Result<sys::CUmodule, Error> {
     use sys::CUjit_option_enum as Jit;
     let mut text = image.to_vec();
-    // PTX is a string; the other forms say their size.
+    // PTX is a string; the other forms contain their size.
     text.push(0);
     let mut log = vec![0_u8; LOG_BYTES];
     let mut module = ptr::null_mut();
@@ -33,18 +33,18 @@ pub(super) fn load(image: &[u8]) -> Result<sys::CUmodule, Error> {
     Ok(module)
 }
 
-/// Loads a kernel now and not when it is first launched, which would wait for kernels that wait for it: where
-/// somebody else has started CUDA before, asking for eager loading came too late.
+/// Loads a kernel now. Loading it at its first launch would wait for kernels that wait for it, and eager loading cannot
+/// be requested once something else has started CUDA.
 pub(super) fn finish_loading(function: sys::CUfunction, version: c_int) -> Result<(), Error> {
     if version >= LOADS_FUNCTIONS {
         // SAFETY: the function is the driver's, which has this call.
         return check(unsafe { sys::cuFuncLoad(function) }, "load a kernel");
     }
-    // For which the driver has to load the function.
+    // To answer, the driver has to load the function.
     attribute(function, sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_NUM_REGS, "load a kernel").map(|_| ())
 }
 
-/// What the driver knows of a kernel.
+/// An attribute of a kernel.
 pub(super) fn attribute(
     function: sys::CUfunction,
     which: sys::CUfunction_attribute,

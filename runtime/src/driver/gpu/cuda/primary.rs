@@ -10,7 +10,7 @@ use super::check;
 use crate::error::Error;
 use crate::lock::lock;
 
-/// A device, with its primary context once something was done there: making one takes long.
+/// A device, with its primary context once it has been used: creating one takes long.
 #[derive(Debug)]
 pub(super) struct Primary {
     pub(super) device: sys::CUdevice,
@@ -18,7 +18,7 @@ pub(super) struct Primary {
 }
 
 impl Primary {
-    /// The device of a number.
+    /// The device with this number.
     pub(super) fn find(ordinal: c_int) -> Result<Self, Error> {
         let mut device = 0;
         // SAFETY: the driver stores a device.

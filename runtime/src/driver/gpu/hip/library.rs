@@ -58,10 +58,10 @@ pub(super) const THIS_THREAD: c_int = 1;
 /// `hipStreamNonBlocking`
 pub(super) const NON_BLOCKING: c_uint = 1;
 
-/// From this `HIP_VERSION` on, which is ROCm 7.1, a descriptor is imported by its value and no longer by its address.
+/// From this `HIP_VERSION` on (ROCm 7.1), a descriptor is imported by value and no longer by address.
 const IMPORTS_BY_VALUE: c_int = 70_100_000;
 
-/// `hipDeviceProp_tR0600`, with what is not used as bytes.
+/// `hipDeviceProp_tR0600`, with unused fields as bytes.
 #[repr(C, align(8))]
 pub(super) struct Properties {
     pub(super) name: [c_char; 256],
@@ -131,7 +131,7 @@ impl Access {
     }
 }
 
-/// A handle of the library, which gives it a meaning.
+/// A handle, opaque to us.
 pub(super) type Handle = *mut c_void;
 
 /// Declares the table of functions, and how it is filled.
@@ -143,7 +143,7 @@ macro_rules! functions {
         }
 
         impl Functions {
-            /// Finds all of them, or says the name of one that is missing.
+            /// Finds all of them, or returns the name of a missing one.
             fn find(library: &Library) -> Result<Self, &'static str> {
                 // SAFETY: these are the signatures of the header; the pointers are used while the library is loaded.
                 Ok(Self { $($field: *unsafe { library.get($symbol) }.map_err(|_| $symbol)?,)* })
@@ -234,7 +234,7 @@ impl Hip {
         let no = |reason: String| Error::NoGpu { vendor: "HIP", reason };
         let path = std::env::var_os(LIBRARY_VARIABLE).unwrap_or_else(|| OsString::from(LIBRARY));
         let shown = path.to_string_lossy();
-        // SAFETY: whoever installed the library, or names another, vouches for what it does when it is loaded.
+        // SAFETY: whoever installed or named the library vouches for what it does when it is loaded.
         let library = unsafe { Library::new(&path) }.map_err(|error| {
             let why = error.source().map_or_else(|| error.to_string(), ToString::to_string);
             no(format!(
@@ -255,7 +255,7 @@ impl Hip {
         Ok(hip)
     }
 
-    /// An error from what the library answered to `action`.
+    /// An error from the library's answer to `action`.
     pub(super) fn check(&self, status: Status, action: &str) -> Result<(), Error> {
         if status == SUCCESS {
             return Ok(());
@@ -271,7 +271,7 @@ impl Hip {
         Err(Error::Gpu { vendor: "HIP", action: action.to_owned(), name, reason })
     }
 
-    /// Takes memory that `descriptor` stands for.
+    /// Imports the memory of `descriptor`.
     pub(super) fn import(&self, handle: &mut Handle, mut descriptor: RawFd) -> Status {
         let place = if self.version >= IMPORTS_BY_VALUE {
             ptr::without_provenance_mut(descriptor.cast_unsigned() as usize)
@@ -289,7 +289,7 @@ mod tests {
 
     use super::*;
 
-    /// What a C compiler says of the header's structures.
+    /// The layout that a C compiler gives the header's structures.
     #[test]
     fn layouts_are_those_of_the_header() {
         assert_eq!((size_of::<Properties>(), align_of::<Properties>()), (1472, 8));

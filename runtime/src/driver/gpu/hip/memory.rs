@@ -10,9 +10,8 @@ use crate::error::Error;
 use symm_abi::heap::HEAP_ALIGN;
 
 impl Hip {
-    /// Takes memory of a device. It is not cached where that can be had, so that peers see it in the middle of a
-    /// kernel; where the library is too old for that, chips of which it is known that their caches do it by themselves
-    /// get the other kind.
+    /// Allocates memory of a device. It is uncached where the library supports that, so that peers see writes in the
+    /// middle of a kernel. With an older library, chips whose caches are known to be coherent get cached memory.
     fn take(&self, device: Ordinal, bytes: u64) -> Result<Handle, Error> {
         let action = format!("take {bytes} bytes of device {device} for a symmetric heap");
         let create = |kind| {

@@ -2,7 +2,7 @@
 //!
 //! Threads leave the loop on their own, so that nothing in it may need all of them, as atomics of Triton do.
 
-use super::deadline::{Deadline, Place};
+use super::deadline::{Awaited, Deadline};
 use super::words::{assembly, load_words, offset};
 use crate::ir::{Builder, lasting, signed};
 use crate::target::TritonTarget;
@@ -48,7 +48,7 @@ pub fn poll_until<'c>(
     );
     b.when(left[1], |b| {
         let address = b.value("tt.ptr_to_int", &[flag], b.int(64), &[]);
-        let place = Place { address, expected: widened(b, expected), seen: widened(b, left[2]) };
+        let place = Awaited { address, expected: widened(b, expected), seen: widened(b, left[2]) };
         give_up(target, b, deadline, &place, left[0]);
     });
 }
@@ -57,7 +57,7 @@ pub fn poll_until<'c>(
 pub fn look<'c>(
     target: &TritonTarget,
     b: &Builder<'c>,
-    place: &Place<'c>,
+    place: &Awaited<'c>,
     (polls, start): (Value<'c, 'c>, Value<'c, 'c>),
     deadline: Deadline<'c>,
 ) -> Value<'c, 'c> {
@@ -86,7 +86,7 @@ fn give_up<'c>(
     target: &TritonTarget,
     b: &Builder<'c>,
     deadline: Deadline<'c>,
-    place: &Place<'c>,
+    place: &Awaited<'c>,
     polls: Value<'c, 'c>,
 ) {
     let word = |b: &Builder<'c>, index: Value<'c, 'c>| offset(b, deadline.record, index);

@@ -4,19 +4,18 @@
 //! over writes the record; where that is a rank's own, the first of each program's writes into its log, too. A wait
 //! whose flag comes soon does none of this.
 
-use super::Lowering;
-use super::target::compare_as;
-use crate::ir::lasting;
-use crate::target::TritonTarget;
+use super::assembly::compare_as;
+use super::words;
+use crate::ir::{Builder, signed};
 use melior::dialect::arith::CmpiPredicate;
-use melior::ir::Value;
+use melior::ir::{Type, Value};
 use symm_abi::WORD_BYTES;
 use symm_abi::deadline::{
     ADDRESS_WORD, BROKEN, ENTRY_WORDS, EXPECTED_WORD, GOOD, HOST_WORD, LIMIT_WORD, LOG_ENTRIES, LOG_WORD,
     POLLS_OF_A_LOOK, PROGRAM_SHIFTS, PROGRAM_WORD, SEEN_WORD, STATE_WORD, TAG_WORD,
 };
-use symm_dialect::diagnostic::{Reported, error};
-use symm_dialect::ops::{Scope, SymmOp};
+use symm_abi::heap::DEADLINE_OFFSET;
+use symm_dialect::ops::{HeapBaseParts, RankParts, Scope};
 
 /// The deadline of one op.
 #[derive(Clone, Copy)]
@@ -29,11 +28,19 @@ pub struct Deadline<'c> {
     pub logs: bool,
 }
 
-/// A place that is not as a program waits for it to be: its address, what it waits for and what is there, 64 bits each.
-pub struct Place<'c> {
+/// What is not as a program waits for it to be: its address, what it waits for and what is there, 64 bits each.
+pub struct Awaited<'c> {
     pub address: Value<'c, 'c>,
     pub expected: Value<'c, 'c>,
     pub seen: Value<'c, 'c>,
+}
+
+/// The record of the waits of this rank's kernels, on its heap.
+pub fn record<'c>(b: &Builder<'c>, ctx: Value<'c, '_>) -> Value<'c, 'c> {
+    let words = Type::parse(b.context, "!tt.ptr<i64>").expect("a type of an unregistered dialect");
+    let rank = b.make_value(&RankParts { ctx }, b.int(32));
+    let heap = b.make_value(&HeapBaseParts { ctx, rank }, words);
+    words::offset(b, heap, b.i64(DEADLINE_OFFSET.cast_signed() / signed(WORD_BYTES)))
 }
 
 /// The registers of a thread that looks, by their names in its assembly.
@@ -45,18 +52,6 @@ pub struct Looking<'t> {
     pub seen: &'t str,
     /// Where it goes on if there is time left.
     pub poll: &'t str,
-}
-
-impl<'c: 'a, 'a> Lowering<'c, 'a> {
-    /// The deadline of an op; S1 where it is not known here how the target has one.
-    pub fn deadline(&self, op: SymmOp<'c, 'a>) -> Result<Option<Deadline<'c>>, Reported> {
-        let Some(record) = op.deadline() else { return Ok(None) };
-        if matches!((&self.target, op), (TritonTarget::Hip(_), SymmOp::WaitPacket(_))) {
-            let complaint = "S1: packets have deadlines on NVIDIA GPUs only: give the kernel a context without timeout";
-            return Err(error(op.operation(), complaint));
-        }
-        Ok(Some(Deadline { record: lasting(record), tag: op.tag().unwrap_or(0), limit: op.limit(), logs: op.logs() }))
-    }
 }
 
 impl Deadline<'_> {
@@ -97,7 +92,7 @@ impl Deadline<'_> {
     }
 
     /// What a thread does now and then whose program polls with all threads together: `$1` is the record, `$2` to `$4`
-    /// a [`Place`], `$5` counts the polls, and `$6` is when it began to look at the clock, which `$0` is for the next
+    /// a [`Awaited`], `$5` counts the polls, and `$6` is when it began to look at the clock, which `$0` is for the next
     /// time.
     pub fn looks(&self) -> String {
         let names = Looking { record: "$1", address: "$2", expected: "$3", seen: "$4", poll: "POLL" };

@@ -1,11 +1,11 @@
-//! What torch gives back: tensors, values and exceptions.
+//! What torch returns: tensors, values and exceptions.
 
 use super::super::types::Types;
 use pyo3::exceptions::{PyException, PyRuntimeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyComplex, PyComplexMethods, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
-use symm_remote::engine::Produced;
 use symm_remote::error::{Failure, REFUSED};
+use symm_remote::executor::Produced;
 use symm_remote::value::{Meta, Value};
 
 /// The result of an operation.

@@ -1,4 +1,4 @@
-//! torch, as the engine of a worker.
+//! torch, as the executor of a worker.
 
 mod results;
 
@@ -9,8 +9,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 use results::{failure, meta, produced};
 use std::cell::Cell;
-use symm_remote::engine::{About, Engine, Produced};
 use symm_remote::error::Failure;
+use symm_remote::executor::{About, Executor, Produced};
 use symm_remote::memory::Memory;
 use symm_remote::message::Verb;
 use symm_remote::value::{Dtype, Meta, Value};
@@ -51,7 +51,9 @@ impl Torch {
                 self.verbs.bind(py).call_method1("scalar", (types.dtype(py, *dtype)?, PyBytes::new(py, bytes)))
             }
             Value::Context => self.verbs.bind(py).call_method0("context"),
-            Value::Meta(_) => Err(pyo3::exceptions::PyTypeError::new_err("a description of a tensor is no argument")),
+            Value::Meta(_) => {
+                Err(pyo3::exceptions::PyTypeError::new_err("a description of a tensor is not an argument"))
+            }
             _ => Ok(self.device.bind(py).clone()),
         })
     }
@@ -87,7 +89,7 @@ fn held<'py>(py: Python<'py>, tensors: &Tensors<Py<PyAny>>, id: u64) -> PyResult
     }
 }
 
-impl Engine for Torch {
+impl Executor for Torch {
     type Tensor = Py<PyAny>;
     type Op = Py<PyAny>;
 

@@ -1,4 +1,4 @@
-//! What runs the operations of a worker. The worker itself knows connections, ids and order; torch is behind this.
+//! The executor that runs a worker's operations. The worker knows connections, ids and order; the executor hides torch.
 
 use crate::error::Failure;
 use crate::memory::Memory;
@@ -7,7 +7,7 @@ use crate::value::{Dtype, Meta, Value};
 use crate::worker::Tensors;
 
 /// What runs operations.
-pub trait Engine: Send + Sync + 'static {
+pub trait Executor: Send + Sync + 'static {
     /// A tensor of its own.
     type Tensor: Send + 'static;
     /// An operation that it has found.
@@ -19,7 +19,7 @@ pub trait Engine: Send + Sync + 'static {
     /// Runs this with all that operations need, such as an interpreter's lock.
     fn enter(&self, work: &mut dyn FnMut());
 
-    /// Runs this, which may wait, within [`Engine::enter`] but without what others may need.
+    /// Runs this, which may wait, within [`Executor::enter`] but without what others may need.
     fn outside(&self, work: &mut (dyn FnMut() + Send));
 
     /// Finds an operation.
@@ -41,7 +41,7 @@ pub trait Engine: Send + Sync + 'static {
         wants: bool,
     ) -> Result<Produced<Self::Tensor>, Failure>;
 
-    /// Does something else.
+    /// Runs a verb.
     ///
     /// # Errors
     /// It has raised an exception, or clients may not do it.
@@ -59,7 +59,7 @@ pub trait Engine: Send + Sync + 'static {
     /// It has no such description.
     fn meta(&self, tensor: &Self::Tensor) -> Result<Meta, Failure>;
 
-    /// A new tensor in memory, contiguous, for bytes to come. Called outside of [`Engine::enter`] too.
+    /// A new tensor in memory, contiguous, for bytes to come. Called outside of [`Executor::enter`] too.
     ///
     /// # Errors
     /// There is no memory.
@@ -87,7 +87,7 @@ pub trait Engine: Send + Sync + 'static {
     fn ended(&self, session: u64);
 }
 
-/// What an engine says of itself.
+/// An executor's description.
 #[derive(Clone, Debug)]
 pub struct About {
     /// Its device, such as `cuda:0`.

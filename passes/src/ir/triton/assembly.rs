@@ -1,7 +1,7 @@
 //! What Triton has no op for, in the assembly of the GPU: fences, a load that acquires, a pause.
 
 use super::amd_deadline;
-use super::deadline::{Deadline, Place};
+use super::deadline::{Awaited, Deadline};
 use super::words::assembly;
 use crate::ir::Builder;
 use crate::target::TritonTarget;
@@ -107,7 +107,7 @@ impl TritonTarget {
     pub fn look<'c>(
         &self,
         b: &Builder<'c>,
-        place: &Place<'c>,
+        place: &Awaited<'c>,
         (polls, start): (Value<'c, 'c>, Value<'c, 'c>),
         deadline: Deadline<'c>,
     ) -> Value<'c, 'c> {
@@ -118,7 +118,7 @@ impl TritonTarget {
         assembly(b, &deadline.looks(), "=l,l,l,l,l,r,l,~{memory}", &operands, b.int(64))
     }
 
-    /// Acquires, in every thread, what was released by whoever wrote a flag.
+    /// Acquires, in every thread, what the writer of a flag has released.
     pub fn acquire<'c>(&self, b: &Builder<'c>, flag: Value<'c, '_>, ty: Type<'c>, scope: Scope) {
         match self {
             Self::Cuda(_) => {
@@ -182,7 +182,7 @@ impl TritonTarget {
     }
 }
 
-/// A comparison of integers of so many bits, as PTX calls it.
+/// PTX's name for a comparison of integers of this many bits.
 pub fn compare_as(predicate: CmpiPredicate, bits: u32) -> String {
     let (name, kind) = match predicate {
         CmpiPredicate::Eq => ("eq", 's'),

@@ -2,8 +2,9 @@
 
 use super::Version;
 use crate::ir::{Builder, argument, definition, lasting, mutable, name};
+use melior::ir::attribute::IntegerAttribute;
 use melior::ir::operation::{OperationLike, OperationMutLike};
-use melior::ir::{Attribute, Block, Region, RegionLike, Type, TypeLike, Value, ValueLike};
+use melior::ir::{Attribute, Block, OperationRef, Region, RegionLike, Type, TypeLike, Value, ValueLike};
 use symm_dialect::ops::{Cache, Eviction, Order, RmwKind, Scope};
 use symm_dialect::shape::Shaped;
 use symm_dialect::{SEGMENTS, lossy};
@@ -202,7 +203,30 @@ fn without_first<'c>(tensor: Shaped<'c>, element: Type<'c>) -> Type<'c> {
     Type::parse(symm_dialect::context(element.context()), &text).expect("a tensor type as Triton writes it")
 }
 
-/// An atomic read-modify-write; the old value. There is no subtraction.
+/// The attribute of an atomic read-modify-write that says what it does.
+const UPDATE: &str = "atomic_rmw_op";
+
+/// Triton's updates, by their numbers from 1 on. There is no subtraction.
+const UPDATES: [RmwKind; 10] = [
+    RmwKind::And,
+    RmwKind::Or,
+    RmwKind::Xor,
+    RmwKind::Add,
+    RmwKind::FAdd,
+    RmwKind::Max,
+    RmwKind::Min,
+    RmwKind::UMax,
+    RmwKind::UMin,
+    RmwKind::Xchg,
+];
+
+/// What an atomic read-modify-write of Triton's does.
+pub fn update<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Option<RmwKind> {
+    let number = IntegerAttribute::try_from(op.attribute(UPDATE).ok()?).ok()?.value();
+    UPDATES.get(usize::try_from(number).ok()?.checked_sub(1)?).copied()
+}
+
+/// An atomic read-modify-write; returns the old value.
 pub fn atomic_rmw<'c>(
     b: &Builder<'c>,
     kind: RmwKind,
@@ -211,23 +235,12 @@ pub fn atomic_rmw<'c>(
     mask: Option<Value<'c, '_>>,
     (order, scope): (Order, Scope),
 ) -> Value<'c, 'c> {
-    let number = match kind {
-        RmwKind::And => 1,
-        RmwKind::Or => 2,
-        RmwKind::Xor => 3,
-        RmwKind::Add => 4,
-        RmwKind::FAdd => 5,
-        RmwKind::Max => 6,
-        RmwKind::Min => 7,
-        RmwKind::UMax => 8,
-        RmwKind::UMin => 9,
-        RmwKind::Xchg => 10,
-        RmwKind::Sub => unreachable!("a subtraction adds the negative"),
-    };
+    let number = UPDATES.iter().zip(1..).find_map(|(update, number)| (*update == kind).then_some(number));
+    let number = number.expect("a subtraction adds the negative");
     let operands: Vec<Value> =
         [Some(lasting(pointer)), Some(lasting(value)), mask.map(lasting)].into_iter().flatten().collect();
     let [sem, scope] = semantics(b, order, scope);
-    b.value("tt.atomic_rmw", &operands, value.r#type(), &[("atomic_rmw_op", b.integer(32, number)), sem, scope])
+    b.value("tt.atomic_rmw", &operands, value.r#type(), &[(UPDATE, b.integer(32, number)), sem, scope])
 }
 
 /// A compare-and-swap; the old value.

@@ -1,0 +1,55 @@
+//! The ops of other dialects that access memory through their pointers, and what they do to it. Triton's for the GPU's
+//! engine are in `order.rs`.
+
+/// What an op of another dialect does to the memory of its pointers.
+pub struct Accesses {
+    pub does: Does,
+    /// How its operands are read; none where no pass asks.
+    pub operands: Option<Operands>,
+}
+
+#[derive(PartialEq, Eq)]
+pub enum Does {
+    /// It writes nothing.
+    Read,
+    /// It writes, and nothing else happens.
+    Write,
+    /// It updates memory, or copies from one place to another.
+    Both,
+}
+
+pub struct Operands {
+    /// Which operand is the pointer; indices follow it.
+    pub pointer: usize,
+    /// How many operands follow the indices.
+    pub trailing: usize,
+    pub moved: Moved,
+}
+
+/// The value that is read or written.
+pub enum Moved {
+    Result,
+    Operand(usize),
+}
+
+/// What an op does, if it is one of them.
+pub fn of(name: &str) -> Option<Accesses> {
+    let at = |pointer, trailing, moved| Some(Operands { pointer, trailing, moved });
+    let (does, operands) = match name.split_once('.')? {
+        ("llvm" | "memref" | "vector", "load") => (Does::Read, at(0, 0, Moved::Result)),
+        ("llvm" | "memref" | "vector", "store") => (Does::Write, at(1, 0, Moved::Operand(0))),
+        ("llvm", "atomicrmw") => (Does::Both, at(0, 1, Moved::Result)),
+        ("llvm", "cmpxchg") => (Does::Both, at(0, 2, Moved::Operand(1))),
+        ("memref", "atomic_rmw") => (Does::Write, at(1, 0, Moved::Result)),
+        ("memref", "generic_atomic_rmw") => (Does::Both, at(0, 0, Moved::Result)),
+        ("memref", "copy") => (Does::Both, None),
+        ("affine", "load" | "vector_load")
+        | ("vector", "maskedload" | "transfer_read" | "gather" | "expandload")
+        | ("tt", "load")
+        | ("ttg", "async_copy_global_to_local") => (Does::Read, None),
+        ("affine", "store" | "vector_store")
+        | ("vector", "maskedstore" | "transfer_write" | "scatter" | "compressstore") => (Does::Write, None),
+        _ => return None,
+    };
+    Some(Accesses { does, operands })
+}

@@ -1,0 +1,186 @@
+"""The engine that reaches ranks of other nodes (N1 to N4), as far as kernels are concerned: what they are linked with,
+and what each of their modules needs when it is loaded.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import hashlib
+import importlib.util
+import os
+import re
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from . import _symm
+from .errors import ArgumentError, EngineError
+
+NAME = "nvshmem"
+# What symm.init is asked for, where it is not told.
+ENGINE, DOMAIN = "SYMM_ENGINE", "SYMM_DOMAIN"
+# Where the libraries are, if not in NVIDIA's wheel.
+HOST, BITCODE = "SYMM_NVSHMEM_LIBRARY", "SYMM_NVSHMEM_BITCODE"
+WHEEL = "nvidia.nvshmem"
+MEND = "install nvidia-nvshmem-cu13 (or -cu12) 3.4 or later, or name the file in "
+# Of the versions that have what is called.
+OLDEST = (3, 4)
+# What a module has that calls the engine.
+STATE = "nvshmemi_device_state_d"
+# The entry of a kernel's metadata that says that it calls the engine.
+LINKED = "symm_engine"
+
+
+class Current:
+    """The engine of this process: kernels that are compiled from now on have a far path."""
+
+    name = ""
+
+
+def use(name: str) -> None:
+    """Makes kernels of this process reach far ranks."""
+    if name not in ("", NAME):
+        raise EngineError(f"there is no engine {name!r}: use {NAME!r}")
+    Current.name = name
+
+
+def asked(engine: Any, domain: Any, device: str) -> tuple[str | None, int | None]:
+    """The engine and the domain of a run. Raises an error where they do not exist."""
+    engine = engine if engine is not None else os.environ.get(ENGINE) or None
+    told = os.environ.get(DOMAIN)
+    if domain is None and told:
+        domain = int(told) if told.isdigit() else told
+    if domain is not None and (isinstance(domain, bool) or not isinstance(domain, int) or domain < 1):
+        raise ArgumentError(f"symm.init: domain must be a number of ranks above 0, not {domain!r}")
+    if engine is None:
+        if domain is not None and device != "cpu":
+            raise ArgumentError("symm.init: domain is for an engine: give engine='nvshmem', too")
+        return None, domain
+    if engine != NAME:
+        raise ArgumentError(f"symm.init: engine must be {NAME!r} or None, not {engine!r}")
+    if device == "cpu":
+        raise EngineError("symm.init: no engine reaches ranks on the CPU: leave it out; domain=N simulates far ranks")
+    if device != "cuda":
+        raise EngineError("symm.init: NVSHMEM is for NVIDIA GPUs, and there is no engine for AMD's yet")
+    bitcodes()
+    _host()
+    # The runtime is to find the same one.
+    os.environ.setdefault(HOST, host_library())
+    return engine, domain
+
+
+def key() -> str:
+    """What tells kernels that call this process's engine from others; empty without one."""
+    return f"{Current.name} {_digest(bitcodes())}" if Current.name else ""
+
+
+def host_library() -> str:
+    """NVSHMEM's library for the host."""
+    if told := os.environ.get(HOST):
+        return told
+    found = [path for folder in _folders() for path in sorted(folder.glob("libnvshmem_host.so*"))]
+    return str(found[0]) if found else "libnvshmem_host.so.3"
+
+
+def bitcodes() -> tuple[str, ...]:
+    """NVSHMEM's device library as bitcode: one file, or one for each kind of GPU."""
+    if told := os.environ.get(BITCODE):
+        if not Path(told).is_file():
+            raise EngineError(f"{BITCODE}: there is no file {told}")
+        return (told,)
+    for folder in _folders():
+        if found := sorted(map(str, folder.glob("libnvshmem_device*.bc"))):
+            return tuple(found)
+    raise EngineError(f"NVSHMEM's device library (libnvshmem_device.bc) is not found: {MEND}{BITCODE}")
+
+
+def _folders():
+    try:
+        found = importlib.util.find_spec(WHEEL)
+    except ModuleNotFoundError:
+        return []
+    return [Path(place) / "lib" for place in (found.submodule_search_locations or ())] if found else []
+
+
+def bitcode_for(capability: int) -> str:
+    """The file for GPUs of a compute capability (90)."""
+    files = bitcodes()
+    if len(files) == 1:
+        return files[0]
+    numbered = [(int(number[1]), file) for file in files if (number := re.search(r"sm_(\d+)", file))]
+    fitting = [pair for pair in numbered if pair[0] <= capability]
+    if not fitting:
+        raise EngineError(f"NVSHMEM has no device library for sm_{capability}: {', '.join(files)}")
+    return max(fitting)[1]
+
+
+@functools.cache
+def _digest(files):
+    digest = hashlib.sha256()
+    for file in files:
+        found = os.stat(file)
+        digest.update(f"{file} {found.st_size} {found.st_mtime_ns}\0".encode())
+    return digest.hexdigest()[:16]
+
+
+def library(capability: int) -> str:
+    """What kernels are linked with: NVSHMEM's device library, with what they call and nothing else. It is made once, in
+    some seconds, and kept beside the kernels in Triton's cache.
+    """
+    return _library(bitcode_for(capability))
+
+
+@functools.cache
+def _library(source):
+    from triton import knobs
+
+    from ._fingerprint import fingerprint
+
+    name = hashlib.sha256(f"{fingerprint()} {_digest((source,))}".encode()).hexdigest()[:32]
+    target = Path(knobs.cache.dir) / f"symm-far-{name}.bc"
+    if not target.is_file():
+        try:
+            made = _symm.far_library(Path(source).read_bytes())
+        except ValueError as error:
+            raise EngineError(f"{source}: {error}") from None
+        target.parent.mkdir(parents=True, exist_ok=True)
+        file, path = tempfile.mkstemp(dir=target.parent)
+        with os.fdopen(file, "wb") as output:
+            output.write(made)
+        os.replace(path, target)
+    return str(target)
+
+
+def linked(options: Any, capability: int) -> Any:
+    """Triton's options for a kernel, linked with the engine."""
+    import dataclasses
+
+    libraries = dict(options.extern_libs or ())
+    return dataclasses.replace(options, extern_libs={**libraries, "symm_far": library(capability)})
+
+
+@functools.cache
+def _host():
+    path = host_library()
+    try:
+        library = ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
+    except OSError as error:
+        raise EngineError(f"NVSHMEM's library {path} cannot be loaded ({error}): {MEND}{HOST}") from None
+    version = [ctypes.c_int(), ctypes.c_int(), ctypes.c_int()]
+    try:
+        library.nvshmemx_vendor_get_version_info(*map(ctypes.byref, version))
+    except AttributeError:
+        raise EngineError(f"{path} is no library of NVSHMEM: {MEND}{HOST}") from None
+    major, minor, _ = numbers = tuple(number.value for number in version)
+    if major != OLDEST[0] or minor < OLDEST[1]:
+        raise EngineError(f"{path} is NVSHMEM {'.'.join(map(str, numbers))}: {MEND}{HOST}")
+    return library
+
+
+def loaded(module: int) -> None:
+    """Connects a loaded module of kernels with the engine: without that they fault."""
+    initialise = _host().nvshmemx_cumodule_init
+    initialise.argtypes = [ctypes.c_void_p]
+    if failed := initialise(module):
+        raise EngineError(f"NVSHMEM cannot initialise a kernel's module (status {failed}): was the engine started?")

@@ -1,0 +1,129 @@
+"""Sums whose floats show by themselves that they have come, against those by packets, bit for bit: new data in each
+call, poisoned outputs, types and sizes that change in the same lines, -0.0, infinities and NaNs, tails, `recover`.
+What clears a line is sent as another NaN, so that of NaNs only that they are some is the same.
+"""
+
+import warnings
+
+import symm
+import torch
+from symm.comm import Communicator, _plan
+from symm.comm._plan import Choice
+
+# Of infinities and NaNs, which the interpreter computes with as a GPU does.
+warnings.filterwarnings("ignore", "invalid value", RuntimeWarning)
+
+WORLD = symm.init(heap_size=64 << 20)
+ME, RANKS = WORLD.get_rank(), WORLD.get_num_ranks()
+COMM = Communicator(WORLD, blocks=4, staging=8 << 20)
+INTEGERS = {1: torch.uint8, 2: torch.int16, 4: torch.int32}
+USED = []
+
+
+def by(name, block):
+    """Has all sums be made by an algorithm that can."""
+
+    def choose(call, size, count, itemsize, geometry, reduces, are_floats=False):
+        found = _plan.usable(Choice(name, 1, block, 1), call, size, count, itemsize, geometry, reduces)
+        found = found if are_floats or name != "floats" else None
+        USED.append(name if found else None)
+        return found or _plan.default(call, size, count, itemsize, geometry, reduces)
+
+    COMM._calls.choose = choose
+    COMM._calls.made.clear()
+
+
+def data(count, dtype, turn, special=True):
+    torch.manual_seed(1000 * turn + ME)
+    found = torch.randn(count)
+    if special and count > 8:
+        # On one rank or another: results are those of the others, or NaN.
+        found[(turn + ME) % count] = float("inf")
+        found[(3 * turn + 5 * ME) % count] = float("nan")
+        found[4:8] = -0.0
+        found[8] = 0.0 if ME else -0.0
+    found = found.to(dtype)
+    if special and count > 8 and ME == turn % RANKS:
+        bits(found)[2:4] = 0xFF if dtype.itemsize == 1 else -1
+    return found
+
+
+def bits(tensor):
+    return tensor.view(INTEGERS[tensor.element_size()])
+
+
+def sums(call, given, out, op):
+    # A poisoned output.
+    bits(out).fill_(0x25)
+    getattr(COMM, call)(given, op, out=out)
+    COMM.check()
+    return bits(out).clone()
+
+
+turn = 0
+for dtype in (torch.float32, torch.bfloat16, torch.float16, torch.float8_e5m2, torch.float8_e4m3fn):
+    for count in (1, 3, 9, 64, 250):
+        for call, op in (("all_reduce", "sum"), ("all_reduce", "avg"), ("reduce_scatter", "sum"), ("all_reduce", "max"),
+                         ("reduce_scatter", "prod")):  # fmt: skip
+            turn += 1
+            given = data(count * RANKS if call == "reduce_scatter" else count, dtype, turn)
+            # Unaligned, too.
+            room = torch.empty(given.numel() + 1, dtype=dtype)
+            there = room[1:] if turn % 3 == 0 else room[:-1]
+            there.copy_(given)
+            out = torch.empty(count, dtype=dtype)
+            found = []
+            for name in ("packets", "floats"):
+                by(name, (256, 512)[turn % 2])
+                found.append(sums(call, there, out, op))
+            packets, floats = found
+            nans = out.float().isnan()
+            assert ((packets == floats) | (nans & packets.view(dtype).float().isnan())).all(), (dtype, count, call, op)
+            if call == "all_reduce":
+                every = COMM.all_gather(floats)
+                assert (every.view(RANKS, -1) == floats).all(), "all ranks have the same bits"
+assert RANKS == 1 or USED.count("floats") > 30, USED
+
+# Nothing but what clears a line, many times; -0.0 stays what it is.
+by("floats", 512)
+for _ in range(5):
+    ones, zeros = torch.full((100,), -1, dtype=torch.int32).view(torch.float32), torch.full((100,), -0.0)
+    COMM.all_reduce(ones)
+    COMM.all_reduce(zeros)
+    COMM.check()
+    assert ones.isnan().all() and bits(zeros).eq(-(2**31)).all()
+
+# What is infinite stays so, and what is large.
+for name in ("packets", "floats"):
+    by(name, 512)
+    for dtype, most in ((torch.float32, 1e38), (torch.bfloat16, 1e38), (torch.float16, 6e4), (torch.float8_e5m2, 4e4)):
+        x = torch.tensor([float("inf"), -float("inf"), most, 0.0]).to(dtype)
+        wanted, out = x.clone(), COMM.all_reduce(x.clone(), "max")
+        COMM.check()
+        assert torch.equal(bits(out), bits(wanted)), (name, dtype, out)
+
+# Integers and wide floats go another way.
+for given, op in ((torch.arange(64, dtype=torch.int32), "sum"), (torch.arange(64.0, dtype=torch.float64), "max")):
+    wanted = given * RANKS if op == "sum" else given.clone()
+    COMM.all_reduce(given, op)
+    COMM.check()
+    assert (given == wanted).all()
+
+# What was half sent before is no call's.
+COMM.recover()
+by("floats", 512)
+x = torch.full((100,), float(ME + 1))
+COMM.all_reduce(x)
+COMM.check()
+assert (x == RANKS * (RANKS + 1) / 2).all()
+
+# A subset has lines of its own.
+part = COMM.split(ME % 2)
+part._calls.choose = COMM._calls.choose
+x = torch.full((30,), float(ME))
+part.all_reduce(x)
+part.check()
+assert (x == sum(rank for rank in range(RANKS) if rank % 2 == ME % 2)).all()
+WORLD.barrier()
+print(f"OK on {RANKS} ranks")
+WORLD.close()

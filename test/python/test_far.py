@@ -1,0 +1,170 @@
+"""Kernels whose far peers an engine reaches: for a near peer what they are without it, for a far one calls (N1 to N4).
+
+NVSHMEM need not be installed: a stand-in for its device library has the functions that are called.
+"""
+
+import os
+import re
+import subprocess
+import time
+from pathlib import Path
+
+import far_kernels
+import pytest
+from compiling import TARGETS, VERSION, compile_for, machine_text
+from symm import CompileError, EngineError, _engine, _symm
+
+HERE = Path(__file__).parent
+CLANG = Path(os.environ.get("LLVM_SYS_221_PREFIX", "/usr/lib/llvm-22")) / "bin/clang"
+FLAGS = "--target=nvptx64-nvidia-cuda -march=sm_70 -Xclang -target-feature -Xclang +ptx60"
+FLAGS += " -O1 -ffreestanding -emit-llvm -c"
+
+TABLE, NUMBERS, FLAG, RANK = {"table": "*i64"}, {"p": "*fp32", "q": "*fp32"}, {"flag": "*i32"}, {"r": "i32"}
+INTEGERS = {"p": "*i32", "q": "*i32"}
+# The arguments of each kernel, its constants, and what it has the engine do.
+KERNELS = {
+    "store": (TABLE | {"p": "*fp32"} | RANK, {"BLOCK": 128}, {"p", "quiet"}),
+    "load": (TABLE | NUMBERS | RANK, {"BLOCK": 128}, {"g"}),
+    "scalars": (TABLE | INTEGERS | RANK, {}, {"p", "quiet", "g"}),
+    "put": (TABLE | NUMBERS | RANK, {"BLOCK": 128}, {"putmem", "p", "quiet"}),
+    "put_strided": (TABLE | INTEGERS | RANK | {"step": "i32"}, {"BLOCK": 128}, {"putmem", "p", "quiet"}),
+    "get": (TABLE | NUMBERS | RANK, {"BLOCK": 32}, {"getmem", "g"}),
+    "copy": (TABLE | NUMBERS | {"r": "i32", "to": "i32"}, {"BLOCK": 128}, {"g", "p", "quiet"}),
+    "signal": (TABLE | FLAG | RANK, {}, {"swap", "add", "quiet"}),
+    "put_signal": (TABLE | NUMBERS | FLAG | RANK, {"BLOCK": 128}, {"putmem", "p", "quiet", "swap"}),
+    "signal_each": (TABLE | FLAG, {"BLOCK": 8}, {"swap", "quiet"}),
+    "atomics": (TABLE | INTEGERS | RANK, {"BLOCK": 32}, {"add", "fetch", "compare_swap", "quiet"}),
+    "sums": (TABLE | {"p": "*bf16"} | RANK, {"BLOCK": 32}, {"fetch", "compare_swap", "quiet"}),
+    "kinds": (TABLE | INTEGERS | RANK, {}, {"fetch", "compare_swap", "swap", "add", "quiet"}),
+    "swap": (TABLE | INTEGERS | RANK, {}, {"compare_swap", "quiet"}),
+    "packet": (TABLE | {"slots": "*i64"} | RANK, {"BLOCK": 32}, {"p", "quiet"}),
+    "meet": (TABLE, {}, {"signal", "quiet"}),
+    "put_signal_and_read": (
+        TABLE | NUMBERS | FLAG | {"seen": "*fp32"} | RANK,
+        {"BLOCK": 128},
+        {"putmem", "p", "quiet", "swap"},
+    ),
+    "packet_and_read": (TABLE | {"slots": "*i64", "seen": "*i32"} | RANK, {"BLOCK": 32}, {"p", "quiet"}),
+    "messages": (
+        TABLE | INTEGERS | dict.fromkeys(("flag", "credit"), "*i64") | {"wrong": "*i32"}
+        | dict.fromkeys(("r", "sender", "first", "count"), "i32"), {"BLOCK": 128}, {"putmem", "p", "quiet", "signal"},
+    ),
+    "put_blocks": (TABLE | INTEGERS | RANK | {"blocks": "i32"}, {"BLOCK": 8192}, {"putmem", "p", "quiet"}),
+    "reach": (TABLE | {"q": "*i32"} | RANK, {}, set()),
+}
+
+
+@pytest.fixture(scope="session")
+def device_library(tmp_path_factory):
+    target = tmp_path_factory.mktemp("nvshmem") / "libnvshmem_device.bc"
+    subprocess.run([CLANG, *FLAGS.split(), HERE / "stand_in/nvshmem_device.c", "-o", target], check=True)
+    return target
+
+
+@pytest.fixture
+def engine(device_library, monkeypatch):
+    """Kernels have NVSHMEM."""
+    monkeypatch.setenv(_engine.BITCODE, str(device_library))
+    monkeypatch.setattr(_engine.Current, "name", _engine.NAME)
+
+
+def compiled(name, target="sm_90"):
+    signature, constants, _ = KERNELS[name]
+    return compile_for(target, getattr(far_kernels, name), signature, **constants)
+
+
+def kernel_of(ptx):
+    """A kernel's own instructions, without locations and labels' numbers."""
+    body = ptx[ptx.index(".entry") :]
+    lines = body[: body.index("\n}")].splitlines()
+    return [line.strip() for line in lines if not line.lstrip().startswith((".loc", "//", "$L"))]
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_far_peers_are_called_for(name, engine):
+    start = time.monotonic()
+    ptx = machine_text(compiled(name))
+    assert time.monotonic() - start < 10
+    called, expected = set(re.findall("// engine: ([a-z_]+)", ptx)), KERNELS[name][2]
+    # LLVM may see that a block is contiguous, and drop the way by elements.
+    assert expected - called <= ({"p"} if "putmem" in expected else set()) and called <= expected
+    # The driver of the host finds the state by its name.
+    assert bool(re.search(r"\.visible \.const.* nvshmemi_device_state_d", ptx)) == bool(KERNELS[name][2])
+
+
+@pytest.mark.parametrize("name", ["store", "load", "signal", "meet"])
+def test_near_peers_are_accessed_as_without_an_engine(name, engine, monkeypatch):
+    with_engine = machine_text(compiled(name))
+    monkeypatch.setattr(_engine.Current, "name", "")
+    without = machine_text(compiled(name))
+    access = r"(?:ld|st|atom|fence)\.[\w.]+"
+    mine, theirs = (re.findall(access, "\n".join(kernel_of(text))) for text in (with_engine, without))
+    for each in set(theirs) - {"ld.param.b32", "ld.param.b64"}:
+        assert mine.count(each) >= theirs.count(each), each
+
+
+def test_without_an_engine_nothing_is_linked():
+    made = compiled("signal")
+    assert "nvshmem" not in machine_text(made)
+    assert not hasattr(made.metadata, _engine.LINKED)
+
+
+def test_kernels_say_what_they_are_linked_with(engine):
+    assert getattr(compiled("signal").metadata, _engine.LINKED) == _engine.NAME
+
+
+def test_amd_gpus_have_no_engine(engine):
+    with pytest.raises(CompileError, match="S1: needs the engine \"nvshmem\", which Triton kernels for .* do not have"):
+        compiled("signal", "gfx942")
+
+
+def test_a_device_library_that_is_none(tmp_path, monkeypatch):
+    file = tmp_path / "device.bc"
+    file.write_bytes(b"no bitcode")
+    monkeypatch.setenv(_engine.BITCODE, str(file))
+    with pytest.raises(EngineError, match=f"{file}: this is no device library of NVSHMEM that LLVM 22 can read"):
+        _engine.library(90)
+
+
+def test_a_device_library_that_lacks_a_function(tmp_path, device_library, monkeypatch):
+    text = (HERE / "stand_in/nvshmem_device.c").read_text()
+    source = tmp_path / "old.c"
+    source.write_text(text.replace("nvshmem_quiet(", "nvshmem_loud("))
+    subprocess.run([CLANG, *FLAGS.split(), source, "-o", tmp_path / "old.bc"], check=True)
+    with pytest.raises(ValueError, match="no 'nvshmem_quiet': it has to be NVSHMEM 3.4 or later"):
+        _symm.far_library((tmp_path / "old.bc").read_bytes())
+
+
+def test_a_device_library_that_is_not_there(monkeypatch):
+    monkeypatch.setenv(_engine.BITCODE, "/nowhere/device.bc")
+    with pytest.raises(EngineError, match="SYMM_NVSHMEM_BITCODE: there is no file /nowhere/device.bc"):
+        _engine.bitcodes()
+    monkeypatch.delenv(_engine.BITCODE)
+    monkeypatch.setattr(_engine, "WHEEL", "nvidia.nothing")
+    with pytest.raises(EngineError, match="install nvidia-nvshmem-cu13"):
+        _engine.bitcodes()
+
+
+def test_the_file_for_a_gpu(tmp_path, monkeypatch):
+    lib = tmp_path / "lib"
+    lib.mkdir()
+    for number in (75, 80, 90, 100):
+        (lib / f"libnvshmem_device_sm_{number}.bc").touch()
+    monkeypatch.delenv(_engine.BITCODE, raising=False)
+    monkeypatch.setattr(_engine, "_folders", lambda: [lib])
+    chosen = [Path(_engine.bitcode_for(number)).name for number in (75, 89, 90, 103)]
+    assert chosen == [f"libnvshmem_device_sm_{number}.bc" for number in (75, 80, 90, 100)]
+    with pytest.raises(EngineError, match="NVSHMEM has no device library for sm_70"):
+        _engine.bitcode_for(70)
+
+
+def test_a_host_library_that_cannot_be_loaded(monkeypatch):
+    monkeypatch.setenv(_engine.HOST, "/nowhere/libnvshmem_host.so")
+    _engine._host.cache_clear()
+    with pytest.raises(EngineError, match="NVSHMEM's library /nowhere/libnvshmem_host.so cannot be loaded"):
+        _engine.loaded(0)
+
+
+def test_an_engine_that_there_is_not():
+    with pytest.raises(EngineError, match="there is no engine 'mpi': use 'nvshmem'"):
+        _engine.use("mpi")
