@@ -20,12 +20,11 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "test/python"))
+from rank_cases import IN_TIME, TIMEOUTS  # noqa: E402
+
 TESTS, EXAMPLES = ROOT / "test/python/ranks", ROOT / "examples/python"
 SHOWN = 40
-# The cases of timeouts.py, and what else is in the environment. One rank meets nobody who could not come.
-TIMEOUTS = {"waiting": {}, "impatient": {}, "meeting": {"SYMM_TIMEOUT": "0.5"}, "receiving": {}, "in_a_helper": {},
-            "several": {}, "one_of": {}, "locked": {}, "testing": {}, "put_signalled": {}, "slow": {},
-            "wrong": {}}  # fmt: skip
 # Kernels of bounds.py that leave their tensors.
 BOUNDS = ["forgotten_mask", "whole_program_outside", "before", "wrong_mask", "far_away", "source_of_a_copy",
           "flag_of_another", "packets"]  # fmt: skip
@@ -73,15 +72,20 @@ def main():
     options = parser.parse_args()
     on_gpu = options.device == "gpu"
     names = ["host.py", "ops.py", "alias.py", "tma.py", "messages.py", "iris_host.py", "iris_triton.py", "worlds.py"]
-    names += ["iris_tiles.py", "flags.py", "teams.py", "streams.py", "packets.py", "each.py", "traces.py", "far.py"]
+    names += ["iris_tiles.py", "flags.py", "teams.py", "streams.py", "packets.py", "each.py", "traces.py", "far.py",
+              "floats.py", "comm_floats.py"]  # fmt: skip
     # Triton's interpreter has no Gluon, and kernels that are compiled before a trace.
     names += ["graph.py", "iris_gluon.py", "traced.py"] if on_gpu else []
     programs = [(program, {}) for program in [*(TESTS / name for name in names), *sorted(EXAMPLES.glob("*.py"))]]
-    programs += [(TESTS / "timeouts.py", {"CASE": case, **more}) for case, more in TIMEOUTS.items()]
+    timeouts = {**TIMEOUTS, **dict.fromkeys(IN_TIME, {})}
+    programs += [(TESTS / "timeouts.py", {"CASE": case, **more}) for case, more in timeouts.items()]
     cases = [*BOUNDS, FAR_BOUNDS] if options.domain == 1 and max(options.ranks) > 1 else BOUNDS
     bounds = [{}, *({"CASE": case} for case in cases if on_gpu)]
     programs += [(TESTS / "bounds.py", {"SYMM_BOUNDS_CHECKS": "1", **more}) for more in bounds]
     if options.only:
+        unknown = set(options.only) - {program.stem for program, _ in programs}
+        if unknown:
+            parser.error(f"--only: no such program: {', '.join(sorted(unknown))}")
         programs = [(program, more) for program, more in programs if program.stem in options.only]
     failed = 0
     with tempfile.TemporaryDirectory() as folder:

@@ -10,6 +10,7 @@ import uuid
 from pathlib import Path
 
 import pytest
+from rank_cases import TIMEOUTS
 
 import symm
 from symm._device import gpu_of
@@ -166,11 +167,6 @@ flags = world.zeros(8, dtype=torch.int32)
 
 def test_the_page_on_kernels(tmp_path):
     run_from_page_all("kernels.md", PRELUDE, tmp_path)
-
-
-TIMEOUTS = {"waiting": {}, "impatient": {}, "meeting": {"SYMM_TIMEOUT": "0.5"}, "receiving": {}, "in_a_helper": {},
-            "several": {}, "one_of": {}, "locked": {}, "testing": {}, "put_signalled": {}, "spinning": {},
-            "spinning_there": {}, "trying": {}, "trying_several": {}}  # fmt: skip
 
 
 @pytest.mark.parametrize(("case", "environment"), TIMEOUTS.items())
