@@ -17,6 +17,7 @@ import tempfile
 import time
 import uuid
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,12 +33,12 @@ BOUNDS = ["forgotten_mask", "whole_program_outside", "before", "wrong_mask", "fa
 FAR_BOUNDS = "of_a_far_rank"
 
 
-def run(program, ranks, environment, seconds, arguments=()):
-    """Whether a program did well, how long it took, and what its ranks printed."""
+def run(program, ranks, environment, seconds, arguments=(), live=False):
+    """Whether a program did well, how long it took, and what its ranks printed; `live`: rank 0 prints by itself."""
     start = time.monotonic()
     environment = {**environment, "WORLD_SIZE": str(ranks), "TORCHELASTIC_RUN_ID": uuid.uuid4().hex}
     command = [sys.executable, program, *arguments]
-    files = [tempfile.TemporaryFile("w+") for _ in range(ranks)]
+    files = [None if live and rank == 0 else tempfile.TemporaryFile("w+") for rank in range(ranks)]
     processes = [
         subprocess.Popen(command, env={**environment, "RANK": str(rank)}, stdout=file, stderr=subprocess.STDOUT)
         for rank, file in enumerate(files)
@@ -51,8 +52,10 @@ def run(program, ranks, environment, seconds, arguments=()):
             codes.append(f"still running after {seconds} s")
     outputs = []
     for rank, (file, code) in enumerate(zip(files, codes)):
-        file.seek(0)
-        lines = file.read().splitlines()
+        lines = []
+        if file:
+            file.seek(0)
+            lines = file.read().splitlines()
         outputs += [f"[rank {rank}: {code}]", *lines[-SHOWN:]] if code else lines
     return not any(codes), time.monotonic() - start, outputs
 
@@ -69,6 +72,7 @@ def main():
     parser.add_argument("--engine", choices=["nvshmem"], help="what reaches far ranks")
     parser.add_argument("--domain", type=int, help="how many ranks count as a node")
     parser.add_argument("--seconds", type=int, default=180, help="for one run")
+    parser.add_argument("--jobs", type=int, default=1, help="programs at a time, which share the GPUs")
     options = parser.parse_args()
     on_gpu = options.device == "gpu"
     names = ["host.py", "ops.py", "alias.py", "tma.py", "messages.py", "iris_host.py", "iris_triton.py", "worlds.py"]
@@ -87,7 +91,6 @@ def main():
         if unknown:
             parser.error(f"--only: no such program: {', '.join(sorted(unknown))}")
         programs = [(program, more) for program, more in programs if program.stem in options.only]
-    failed = 0
     with tempfile.TemporaryDirectory() as folder:
         zipfile.ZipFile(options.wheel).extractall(folder)
         path = os.pathsep.join(filter(None, [folder, os.environ.get("PYTHONPATH")]))
@@ -99,18 +102,23 @@ def main():
             environment["TRITON_INTERPRET"] = "1"
         if options.speed:
             environment["SPEED"] = "1"
+        todo = []
         for ranks in options.ranks:
             speed = [(TESTS / "speed.py", {})] if options.speed and ranks > 1 else []
-            for program, more in programs + speed:
-                if ranks == 1 and more.get("CASE") in ("meeting", FAR_BOUNDS):
-                    continue
-                with tempfile.TemporaryDirectory() as made:
-                    told = {**environment, **more, "FOLDER": made}
-                    ok, seconds, lines = run(program, ranks, told, options.seconds)
-                failed += not ok
-                what = " ".join([program.name, *more.values()])
-                verdict = f"{'ok  ' if ok else 'FAIL'} {what} on {ranks} ranks, {seconds:.1f} s"
-                print(verdict, *lines, sep="\n  ", flush=True)
+            alone = ("meeting", FAR_BOUNDS)
+            todo += [(*each, ranks) for each in programs + speed if ranks > 1 or each[1].get("CASE") not in alone]
+
+        def one(program, more, ranks):
+            with tempfile.TemporaryDirectory() as made:
+                told = {**environment, **more, "FOLDER": made}
+                ok, seconds, lines = run(program, ranks, told, options.seconds)
+            what = " ".join([program.name, *more.values()])
+            verdict = f"{'ok  ' if ok else 'FAIL'} {what} on {ranks} ranks, {seconds:.1f} s"
+            print("\n  ".join([verdict, *lines]), flush=True)
+            return ok
+
+        with ThreadPoolExecutor(options.jobs) as pool:
+            failed = list(pool.map(lambda each: one(*each), todo)).count(False)
     print("nothing failed" if not failed else f"{failed} runs failed")
     return 1 if failed else 0
 

@@ -5,6 +5,7 @@ import os
 import random
 import sys
 import tempfile
+import time
 import zipfile
 from pathlib import Path
 
@@ -18,7 +19,7 @@ class RandomCalls:
         import torch
 
         self.torch, self.device, self.random = torch, device, random.Random(seed)
-        self.sizes = [size for size in SIZES if size <= largest]
+        self.sizes, self.begun = [size for size in SIZES if size <= largest], time.monotonic()
         self.wrong = torch.zeros(1, dtype=torch.int64, device=device)
         # The data of a call are made from it, so that each replay of a graph has others.
         self.turn = torch.zeros(1, dtype=torch.int64, device=device)
@@ -26,6 +27,11 @@ class RandomCalls:
     def one(self):
         """Makes a call, and counts the elements that are wrong."""
         raise NotImplementedError
+
+    def say(self, text):
+        """Tells how far rank 0 is."""
+        if os.environ.get("RANK") == "0":
+            print(f"{time.monotonic() - self.begun:.0f} s  {text}", flush=True)
 
     def check(self, got, wanted):
         self.wrong.add_((got.reshape(-1).double() != wanted.reshape(-1).double()).sum())
@@ -57,6 +63,9 @@ class RandomCalls:
             graph.replay()
             if number % 100 == 0:
                 self.several(3, [None])
+            if number % 1000 == 999:
+                torch.cuda.synchronize()
+                self.say(f"{number + 1} of {count} replays")
         self.sizes = sizes
 
     def right(self, name, calls, replays, at_once):
@@ -65,7 +74,8 @@ class RandomCalls:
         streams = [None, torch.cuda.Stream(), torch.cuda.Stream()] if on_gpu else [None]
         while done < calls:
             self.several(min(at_once, calls - done), streams)
-            done += at_once
+            done = min(done + at_once, calls)
+            self.say(f"{name}: {done} of {calls} calls")
             if self.wrong.item():
                 print(f"{name}: {self.wrong.item()} elements are wrong in the {done} first calls", flush=True)
                 return False
@@ -106,7 +116,7 @@ def run_all(program, options):
         if options.device == "cpu":
             environment["TRITON_INTERPRET"] = "1"
         for ranks in options.ranks:
-            ok, seconds, lines = run(program, ranks, environment, options.seconds, sys.argv[1:])
+            ok, seconds, lines = run(program, ranks, environment, options.seconds, sys.argv[1:], live=True)
             failed += not ok
             verdict = f"{'ok  ' if ok else 'FAIL'} {program.name} on {ranks} ranks, {seconds:.1f} s"
             print(verdict, *lines, sep="\n  ", flush=True)

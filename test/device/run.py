@@ -3,7 +3,7 @@
 
     python3 test/device/run.py --bin FOLDER --driver cuda --ranks 1 2 4 --rounds 1000000 --faults --sanitize
 
-FOLDER holds symm-run. Prints one table, program by configuration, and the output of what failed, cut short. The exit
+FOLDER holds symm-run. Prints a line for each run, one table, and the output of what failed, cut short. The exit
 status is 1 if anything failed. `--driver cpu` tries the script itself.
 """
 
@@ -52,6 +52,7 @@ class Run:
             os.killpg(child.pid, signal.SIGKILL)
             self.output = child.communicate()[0] + f"\nstill running after {self.seconds} s"
         self.time = time.monotonic() - start
+        print(f"{'ok  ' if self.ok else 'FAIL'} {self.name}, {self.column}, {self.time:.1f} s", flush=True)
 
 
 def run_lines(program, scratch):

@@ -5,8 +5,9 @@ import sys
 
 from .._memory import torch
 from ._calls import Calls
-from ._candidates import candidates
+from ._deadline import seconds_of
 from ._geometry import geometry_for
+from ._measure import SUMS, elements, plans, tried
 from ._plan import usable
 
 # Bytes of a heap that has room for everything.
@@ -14,10 +15,10 @@ UNBOUNDED = 1 << 62
 
 
 class CompileOnlyWorld:
-    """What calls need of a World, to compile them only."""
+    """What calls need of a World, to compile them only: nothing lies in a GPU's memory."""
 
-    def __init__(self, ranks, device):
-        self.ranks, self.device, self.heap_size, self.bases = ranks, device, 0, [0] * ranks
+    def __init__(self, ranks):
+        self.ranks, self.device, self.heap_size, self.bases = ranks, torch().device("cpu"), 0, [0] * ranks
 
     def get_rank(self):
         return 0
@@ -26,38 +27,33 @@ class CompileOnlyWorld:
         return self.ranks
 
     def get_device_context(self):
-        return torch().zeros(2 + self.ranks, dtype=torch().int64, device=self.device)
+        return torch().zeros(2 + self.ranks, dtype=torch().int64)
 
 
-def launches(options):
-    """The launches of all candidates, each once."""
-    from ._measure import plans
+class CompileOnlyCalls(Calls):
+    """Calls whose launches are made, and nothing else."""
 
-    device = torch().device("cuda", torch().cuda.current_device())
-    most_blocks = torch().cuda.get_device_properties(device).multi_processor_count
+    def run(self, call, op, source, target, count, root=0):
+        self._make(call, op, source.dtype, count, 0)
+
+
+def launches(options, most_blocks):
+    """The launches of all candidates, by what they are compiled for; a GPU runs so many blocks at once (None: any)."""
+    world = CompileOnlyWorld(options.ranks)
     geometry = geometry_for(options.ranks, UNBOUNDED, most_blocks, options.blocks, options.staging)
-    geometry.place(torch().empty(16, dtype=torch().uint8, device=device))
-    calls = Calls(CompileOnlyWorld(options.ranks, device), geometry, 0, tuple(range(options.ranks)))
-    found = {}
+    geometry.place(torch().empty(geometry.bytes, dtype=torch().uint8))
+    seconds = seconds_of(None, world.device)
+    calls = CompileOnlyCalls(world, geometry, 0, tuple(range(options.ranks)), seconds)
     for call, dtype, nbytes in plans(options):
-        reduces = call in ("all_reduce", "reduce_scatter")
-        count = max(1, nbytes // dtype.itemsize // options.ranks) * options.ranks
-        count = count // options.ranks if call in ("reduce_scatter", "all_to_all") else count
-        item = dtype.itemsize
-        if not reduces and count * item % 8 == 0:
-            items = count * item // 8, 8
-        else:
-            items = count, item
-        for choice in candidates(call, options.ranks, *items, geometry, reduces):
-            if options.only and choice.algorithm not in options.only:
-                continue
-            calls.choose = lambda call, size, count, item, geometry, reduces, choice=choice: usable(
-                choice, call, size, count, item, geometry, reduces
-            )
-            launch = calls._make(call, "sum" if reduces else None, dtype, count, 0).launch
-            constants = launch.kernel, launch.warps, tuple(map(str, launch.types)), launch.constants
-            found.setdefault(str(constants), launch)
-    return list(found.values())
+        message, given, _ = elements(call, nbytes, dtype, options.ranks)
+        tensor = torch().empty(given, dtype=dtype, device="meta")
+        for choice in tried(call, dtype, message, options.ranks, geometry, options.only)[0]:
+            calls.choose = lambda *told, choice=choice, **_: usable(choice, *told)
+            if call == "broadcast":
+                calls.broadcast(tensor, 0)
+            else:
+                calls.run(call, "sum" if call in SUMS else None, tensor, tensor, message)
+    return calls.launches
 
 
 def share(arguments, number):
@@ -65,14 +61,15 @@ def share(arguments, number):
     from .tune import parse
 
     options = parse(arguments)
-    for launch in launches(options)[number :: options.jobs]:
+    most_blocks = torch().cuda.get_device_properties(torch().cuda.current_device()).multi_processor_count
+    for launch in list(launches(options, most_blocks).values())[number :: options.jobs]:
         launch.compile()
 
 
 def compile_all(options, arguments):
-    """Compiles what the tuner tries with these arguments, a share in each process."""
+    """Compiles what the tuner tries with these arguments, a share in each process; whether all did well."""
+    print(f"compiling in {options.jobs} processes …", file=sys.stderr, flush=True)
     program = "import sys; from symm.comm import _compile; _compile.share(sys.argv[2:], int(sys.argv[1]))"
     command = [sys.executable, "-c", program]
     processes = [subprocess.Popen([*command, str(number), *arguments]) for number in range(options.jobs)]
-    for process in processes:
-        process.wait()
+    return not any([process.wait() for process in processes])

@@ -25,18 +25,33 @@ GRAPH_BYTES, LEAST_CALLS, MOST_CALLS = 32 << 20, 2, 50
 POISON = 0x5A
 
 
+def elements(call, nbytes, dtype, ranks):
+    """The elements of a message of a collective of so many bytes a rank, and those that a rank gives and takes."""
+    count = max(1, nbytes // dtype.itemsize // ranks) * ranks
+    message = count // ranks if call in ("reduce_scatter", "all_to_all") else count
+    taken = count * ranks if call == "all_gather" else message if call == "reduce_scatter" else count
+    return message, count, taken
+
+
+def tried(call, dtype, message, ranks, geometry, only=None):
+    """The choices for a message of so many elements, of the algorithms that are asked for, and its bytes."""
+    reduces, item, count = call in SUMS, dtype.itemsize, message
+    if not reduces:
+        # As what is only moved is moved.
+        count, item = (count * item // 8, 8) if count * item % 8 == 0 else (count, item)
+    found = candidates(call, ranks, count, item, geometry, reduces)
+    if not dtype.is_floating_point:
+        found = [choice for choice in found if choice.algorithm != "floats"]
+    return [choice for choice in found if not only or choice.algorithm in only], count * item
+
+
 class Case:
     """A collective of so many bytes a rank, with its tensors on the heap and beside it."""
 
     def __init__(self, world, comm, call, nbytes, dtype, heap):
         self.world, self.comm, self.call, self.dtype = world, comm, call, dtype
         self.me, self.ranks = comm.get_rank(), comm.get_num_ranks()
-        count = max(1, nbytes // dtype.itemsize // self.ranks) * self.ranks
-        parted, joined = call in ("reduce_scatter", "all_to_all"), call == "all_gather"
-        self.message = count // self.ranks if parted else count
-        self.given, self.taken = count, count * self.ranks if joined else count
-        if call == "reduce_scatter":
-            self.taken = self.message
+        self.message, self.given, self.taken = elements(call, nbytes, dtype, self.ranks)
         place = [each[: n * dtype.itemsize].view(dtype) for each, n in zip(heap, (self.given, self.taken), strict=True)]
         beside = [torch().empty(n, dtype=dtype, device=world.device) for n in (self.given, self.taken)]
         self.tensors = {False: beside, True: place}
@@ -185,23 +200,11 @@ class Tuner:
             raise SymmError(f"{what} is wrong with {choice}: please report this; no table was written")
         return case.microseconds(on_heap, self.options.rounds)
 
-    def candidates(self, case):
-        reduces = case.call in SUMS
-        item = case.dtype.itemsize
-        count = case.message
-        if not reduces:
-            # As what is only moved is moved.
-            count, item = (count * item // 8, 8) if count * item % 8 == 0 else (count, item)
-        found = candidates(case.call, case.ranks, count, item, self.calls.geometry, reduces)
-        if not case.dtype.is_floating_point:
-            found = [choice for choice in found if choice.algorithm != "floats"]
-        only = self.options.only
-        return [choice for choice in found if not only or choice.algorithm in only], count * item
-
     def row(self, plan, progress):
         call, dtype, nbytes = plan
         case = Case(self.world, self.comm, call, nbytes, dtype, self.heap)
-        found, message = self.candidates(case)
+        geometry = self.calls.geometry
+        found, message = tried(call, dtype, case.message, case.ranks, geometry, self.options.only)
         beside = {choice: self.measure(case, choice, False) for choice in found}
         heap = {choice: self.measure(case, choice, True) for choice in found if choice.algorithm.startswith("direct")}
         progress.step(f"{call} {dtype} {nbytes}".replace("torch.", ""))

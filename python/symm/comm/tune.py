@@ -18,7 +18,6 @@ import uuid
 from pathlib import Path
 
 CALLS = ("all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast")
-SUMS = ("all_reduce", "reduce_scatter")
 SIZES = [1 << power for power in range(10, 29, 2)] + [1 << 15, 1 << 17, 1 << 19, 1 << 21]
 
 
@@ -52,7 +51,8 @@ def start(options, arguments):
     if options.jobs:
         from ._compile import compile_all
 
-        compile_all(options, arguments)
+        if not compile_all(options, arguments):
+            return 1
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

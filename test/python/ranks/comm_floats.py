@@ -18,6 +18,7 @@ ME, RANKS = WORLD.get_rank(), WORLD.get_num_ranks()
 COMM = Communicator(WORLD, blocks=4, staging=8 << 20)
 INTEGERS = {1: torch.uint8, 2: torch.int16, 4: torch.int32}
 USED = []
+torch.set_default_device(WORLD.device)
 
 
 def by(name, block):
@@ -61,8 +62,11 @@ def sums(call, given, out, op):
 
 
 turn = 0
-for dtype in (torch.float32, torch.bfloat16, torch.float16, torch.float8_e5m2, torch.float8_e4m3fn):
-    for count in (1, 3, 9, 64, 250):
+COUNTS = (1, 3, 9, 64, 250)
+for number, dtype in enumerate((torch.float32, torch.bfloat16, torch.float16, torch.float8_e5m2, torch.float8_e4m3fn)):
+    # More ranks in the interpreter take turns: other counts for each type.
+    counts = COUNTS if RANKS < 3 or WORLD.device.type != "cpu" else (COUNTS[number], COUNTS[number - 2])
+    for count in counts:
         for call, op in (("all_reduce", "sum"), ("all_reduce", "avg"), ("reduce_scatter", "sum"), ("all_reduce", "max"),
                          ("reduce_scatter", "prod")):  # fmt: skip
             turn += 1

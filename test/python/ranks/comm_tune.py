@@ -7,7 +7,7 @@ from pathlib import Path
 
 import symm
 import torch
-from symm.comm import Communicator, _measure, tune
+from symm.comm import Communicator, _compile, _measure, tune
 from symm.comm._plan import Choice
 from symm.errors import MismatchError, SymmError
 
@@ -39,6 +39,18 @@ def measured():
                 continue
             for on_heap in {False, name.startswith("direct")}:
                 assert TUNER.measure(case(call), choice, on_heap) > 0, (call, choice)
+
+
+def compiled_in_advance():
+    """What --jobs compiles is what the ranks launch, no more and no less."""
+    options = tune.parse(["--ranks", str(RANKS), "--blocks", "2", "--staging", str(4 << 20), "--sizes", "96",
+                          "--checks", "1", "--rounds", "1", "--calls", "reduce_scatter", "all_to_all", "broadcast",
+                          "--only", "packets", "floats", "direct"])  # fmt: skip
+    tuner = _measure.Tuner(options, WORLD)
+    progress = _measure.Progress(1, False)
+    assert all(tuner.row(plan, progress) for plan in _measure.plans(options))
+    wanted, found = set(tuner.calls.launches), set(_compile.launches(options, None))
+    assert wanted == found, (wanted - found, found - wanted)
 
 
 class Stale(_measure.Case):
@@ -101,6 +113,7 @@ def tables_that_differ():
 
 
 measured()
+compiled_in_advance()
 stale_results_are_found()
 choices()
 if RANKS > 1:

@@ -17,6 +17,7 @@ me, ranks = world.get_rank(), world.get_num_ranks()
 other = ranks - 1 - me
 context = world.get_device_context()
 N = 64
+torch.set_default_device(world.device)
 
 
 @triton.jit
@@ -97,7 +98,7 @@ for kind in ("float32", "float16", "bfloat16", "float8_e5m2", "float8_e4m3fn") *
         exchange[(1,)](context, p, o, buffers[turn % 2], 27, BYTES=width, N=N, MASKED=masked)
         wanted = as_sent(bits_of(other, turn, width))
         wanted = np.where(np.arange(N) < 27, wanted, 0) if masked else wanted
-        np.testing.assert_array_equal(o.view(signed[width]).numpy().view(f"u{width}"), wanted, f"{kind} {turn}")
+        np.testing.assert_array_equal(o.view(signed[width]).cpu().numpy().view(f"u{width}"), wanted, f"{kind} {turn}")
 world.barrier()
 for buffer in buffers:
     assert buffer.eq(-1).all(), "what has been received is cleared"
@@ -110,20 +111,20 @@ for turn in range(1, 5):
     p.copy_(torch.from_numpy(bits_of(me, turn, 8).view(np.int64)))
     part = wide[turn % 2 * 4 * N :][: 4 * N]
     exchange[(1,)](context, p.view(torch.float64), o.view(torch.float64), part, 0, BYTES=8, N=N, MASKED=False)
-    np.testing.assert_array_equal(o.numpy().view(np.uint64), as_sent(bits_of(other, turn, 8)))
+    np.testing.assert_array_equal(o.cpu().numpy().view(np.uint64), as_sent(bits_of(other, turn, 8)))
 cleared(buffers[0])
 cleared(buffers[1])
 for turn in range(1, 5):
     p.copy_(torch.from_numpy(bits_of(me, turn, 8).view(np.int64)))
     words[(1,)](context, p, o, buffers[turn % 2], N=N, T=tl.float32)
     wanted = as_sent(bits_of(other, turn, 8).view(np.uint32))
-    np.testing.assert_array_equal(o.numpy().view(np.uint32), wanted)
+    np.testing.assert_array_equal(o.cpu().numpy().view(np.uint32), wanted)
 
 lines = world.empty(4 * (N + 1), dtype=torch.int32)
 cleared(lines)
 p, o = torch.arange(N, dtype=torch.float32) + 100 * me, torch.zeros(N + 1)
 scattered[(1,)](context, p, o, lines, N=N)
-np.testing.assert_array_equal(o.numpy(), np.append(np.arange(N) + 100.0 * other, 100.0 * other))
+np.testing.assert_array_equal(o.cpu().numpy(), np.append(np.arange(N) + 100.0 * other, 100.0 * other))
 world.barrier()
 if me == 0:
     print(f"OK on {ranks} ranks")
