@@ -32,6 +32,8 @@ import far  # noqa: E402
 MIB = 1 << 20
 SIZES = [MIB, 4 * MIB, 16 * MIB, 64 * MIB]
 BLOCKS = [8, 16, 32, 64]
+# Of a block; the kernels that are not Triton's take the first.
+WARPS = [32, 16]
 STORES, PINGS, REPEATS = 2000, 2000, 5
 # The heap: source and destination of the largest put, and a little.
 HEAP = 2 * SIZES[-1] + 8 * MIB
@@ -149,23 +151,26 @@ class Measure:
         return self.timed(launch) / STORES
 
     def put(self, way, size, piece=None):
-        """The fastest of several grids, in which every block has a part; by hand in pieces of so many bytes."""
+        """The fastest of several grids, and sizes of Triton's blocks; every block has a part, by hand in pieces of so
+        many bytes.
+        """
         to, source = self.target.data_ptr(), self.source.data_ptr()
 
-        def launch(blocks):
+        def launch(blocks, warps):
             each = -(-size // blocks)
             told = word(to), word(source), word(size), word(each)
             if way == "by hand":
-                self.by_hand["put"](blocks, 1024, *told, word(piece or each), number(self.peer))
+                self.by_hand["put"](blocks, 32 * warps, *told, word(piece or each), number(self.peer))
             elif way == "program":
-                self.program["put"](blocks, 1024, word(self.table.data_ptr()), *told, number(self.peer))
+                self.program["put"](blocks, 32 * warps, word(self.table.data_ptr()), *told, number(self.peer))
             else:
                 count = each // 4 // TRITON_BLOCK
                 arguments = self.table, self.source, self.target, count, self.peer, TRITON_BLOCK
-                self.kernels.put[(blocks,)](*arguments, num_warps=16)
+                self.kernels.put[(blocks,)](*arguments, num_warps=warps)
 
-        grids = (blocks for blocks in BLOCKS if size // blocks >= 4 * TRITON_BLOCK)
-        return min(self.timed(lambda blocks=blocks: launch(blocks)) for blocks in grids)
+        grids = [(blocks, warps) for blocks in BLOCKS if size // blocks >= 4 * TRITON_BLOCK
+                 for warps in (WARPS if way == "Triton" else WARPS[:1])]  # fmt: skip
+        return min(self.timed(lambda grid=grid: launch(*grid)) for grid in grids)
 
     def ping(self, way):
         def launch():

@@ -44,6 +44,8 @@ pub struct LoadedTable<'c, 'a> {
     narrow: HashMap<usize, Value<'c, 'c>>,
     /// The base of this rank's heap.
     mine: Option<Value<'c, 'c>>,
+    /// Whether a rank is near, for each that has been asked about, and what is said of one that is out of range.
+    near: HashMap<(usize, i64), Value<'c, 'c>>,
     /// Where this rank's trace buffer is.
     trace: Option<Value<'c, 'c>>,
     /// The last value made after the context: the next one comes after it.
@@ -73,6 +75,7 @@ impl<'c: 'a, 'a> Tables<'c, 'a> {
             words: HashMap::new(),
             narrow: HashMap::new(),
             mine: None,
+            near: HashMap::new(),
             trace: None,
             last: lasting(ctx),
             stride: module_integer(&operation, HEAP_STRIDE_ATTRIBUTE),

@@ -1,9 +1,11 @@
 //! Who is near, as the context table says (N1).
 
-use super::LoadedTable;
+use super::{LoadedTable, address};
+use crate::analysis::dominance::later;
 use crate::ir::triton::words::{self, constant_like, element_wise};
 use crate::ir::{Builder, lasting, signed};
 use melior::dialect::arith::CmpiPredicate;
+use melior::ir::operation::OperationLike;
 use melior::ir::{Value, ValueLike};
 use symm_abi::table::{FAR, HEADER_WORDS, NEAR, REACH};
 use symm_dialect::is_current_rank;
@@ -15,14 +17,22 @@ impl<'c: 'a, 'a> LoadedTable<'c, 'a> {
         if !self.has_engine || is_current_rank(self.ctx.ctx(), rank) {
             return b.constant(b.int(1), 1);
         }
-        let first = self.first_reach(b);
-        let reach = self.guarded(b, rank, |_, rank| reach(b, first, rank), otherwise);
-        b.compare(CmpiPredicate::Ne, reach, b.i64(FAR))
+        if let Some(known) = self.near.get(&(address(rank), otherwise)) {
+            return *known;
+        }
+        // Nothing moves a load out of a loop later: it stands where the rank is known, outside loops in which that
+        // stays the same.
+        self.num_ranks();
+        let b = Builder::after_value_at(b.context, later(self.last, rank), self.ctx.operation().location());
+        let first = self.first_reach(&b);
+        let reach = self.guarded(&b, rank, |_, rank| reach(&b, first, rank), otherwise);
+        let near = b.compare(CmpiPredicate::Ne, reach, b.i64(FAR));
+        self.near.insert((address(rank), otherwise), near);
+        near
     }
 
     /// Whether the heaps of all ranks are mapped for which a mask is true, `i1`. The engine is not called for a rank
-    /// that
-    /// is out of range.
+    /// that is out of range.
     pub fn are_near(&mut self, b: &Builder<'c>, rank: Value<'c, 'a>, mask: Option<Value<'c, 'c>>) -> Value<'c, 'c> {
         if Shaped::tensor(rank.r#type()).is_none() {
             return self.is_near(b, rank, NEAR);
