@@ -35,6 +35,8 @@ BLOCKS = [8, 16, 32, 64]
 # Of a block; the kernels that are not Triton's take the first.
 WARPS = [32, 16]
 STORES, PINGS, REPEATS = 2000, 2000, 5
+# Puts in a graph.
+CAPTURED = 5
 # The heap: source and destination of the largest put, and a little.
 HEAP = 2 * SIZES[-1] + 8 * MIB
 TRITON_BLOCK = 8192
@@ -125,6 +127,17 @@ class Measure:
         )
         self.turn = 0
 
+    def captured(self, launch):
+        """Launches several times at once, so that it does not count how long the host takes for one."""
+        cuda = self.torch.cuda
+        launch()
+        cuda.synchronize()
+        graph = cuda.CUDAGraph()
+        with cuda.graph(graph):
+            for _ in range(CAPTURED):
+                launch()
+        return graph.replay
+
     def timed(self, launch):
         """Seconds of the fastest of several launches, after one that is not counted; both ranks launch together."""
         cuda, best = self.torch.cuda, float("inf")
@@ -170,7 +183,7 @@ class Measure:
 
         grids = [(blocks, warps) for blocks in BLOCKS if size // blocks >= 4 * TRITON_BLOCK
                  for warps in (WARPS if way == "Triton" else WARPS[:1])]  # fmt: skip
-        return min(self.timed(lambda grid=grid: launch(*grid)) for grid in grids)
+        return min(self.timed(self.captured(lambda grid=grid: launch(*grid))) for grid in grids) / CAPTURED
 
     def ping(self, way):
         def launch():

@@ -40,7 +40,7 @@ enum { SET, ADD, SUB, AND, OR, XOR, MIN, MAX, UMIN, UMAX, SWAP, FADD, BFADD, FMI
 enum { SIGNAL_SET = 9, SIGNAL_ADD = 10 };
 
 // What a warp of a copy moves at least.
-#define LEAST 4096u
+#define LEAST 1024u
 
 static inline u32 lane(void) { return __nvvm_read_ptx_sreg_tid_x() % 32; }
 

@@ -107,7 +107,7 @@ impl<'c: 'a, 'a> Lowering<'c, 'a> {
             let Some(partition) = partition(store) else { continue };
             let others =
                 ops.iter().filter(|op| self::partition(op.operation()).is_some_and(|other| other != partition));
-            if let Some(op) = others.clone().find(|op| op.releases())
+            if let Some(op) = others.clone().find(|op| op.releases() && is_told(root, self::partition(op.operation())))
                 && !is_waited_for(store)
             {
                 let complaint = "S1: releases what this partition of the warps did, while another one stores through \
@@ -154,6 +154,17 @@ fn partition<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Option<usize> {
         }
         inner = around;
     }
+}
+
+/// Whether other partitions may tell this one what they have done: it waits for a barrier in shared memory, or one that
+/// does so passes it on through memory by Triton's own ops.
+fn is_told<'c: 'a, 'a>(root: OperationRef<'c, 'a>, told: Option<usize>) -> bool {
+    let holders = |names: &[&str]| -> HashSet<_> {
+        select(root, |op| names.contains(&name(op)).then(|| partition(op))).into_iter().collect()
+    };
+    let hearing = holders(&["ttng.wait_barrier", "tt.call", "tt.elementwise_inline_asm"]);
+    let passing = holders(&["tt.store", "tt.atomic_rmw", "tt.atomic_cas", "tt.call", "tt.elementwise_inline_asm"]);
+    hearing.contains(&told) || hearing.intersection(&passing).next().is_some()
 }
 
 /// Whether a store's partition waits for it before it tells anybody.
