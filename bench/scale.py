@@ -46,10 +46,10 @@ class Level(NamedTuple):
 
 # The gap is what two more peers add to a barrier.
 NVLINK = Level(
-    "nvlink", 1.923 * MICRO, 1.245 * MICRO, (1.755 - 1.706) / 2 * MICRO, 368 * GIGA, 0.614 * MICRO,
+    "nvlink", 1.978 * MICRO, 1.251 * MICRO, (1.764 - 1.720) / 2 * MICRO, 368 * GIGA, 0.614 * MICRO,
     "docs/benchmarks.md",
-    ("| put_signal, 8 B     | 1.923 |", "| message, 8 B flag   | 1.245 |", "| barrier, 2 GPUs     | 1.706 |",
-     "| barrier, 4 GPUs     | 1.755 |", "|  359 (1.00) |  364 (1.00) |  368 (1.00) |",
+    ("| put_signal, 8 B     | 1.978 |", "| message, 8 B flag   | 1.251 |", "| barrier, 2 GPUs     | 1.720 |",
+     "| barrier, 4 GPUs     | 1.764 |", "|  358 (1.00) |  365 (1.00) |  368 (1.00) |",
      "| launch, in a graph  | 0.614 |"),
 )  # fmt: skip
 # Its calls return when the message has arrived: a put and its signal one after the other keep the caller.
@@ -66,8 +66,9 @@ LEVELS = {level.name: level for level in (NVLINK, OPENSHMEM, ADAPTER)}
 CHECKED = ("all_reduce", "all_to_all", "all_gather")
 # In how many chunks a message may go through the stages.
 CHUNKS = (1, 2, 4, 8, 16, 32, 64)
-# Most bytes that go as packets.
-PACKET_BYTES = 128 << 10
+# Most bytes that go as packets, of which every other word is a number, and as floats without such a number.
+PACKET_BYTES, FLOAT_BYTES = 128 << 10, 1 << 20
+PACKETS, FLOATS = 2, 1
 NEAR, FAR = 0, 1
 
 
@@ -92,8 +93,10 @@ class Send(NamedTuple):
     nbytes: float
 
 
-def simulate(stages, levels, chunks, packets=False):
-    """Seconds until the last of `chunks` equal parts of a message has gone through all stages: lists of `Send`."""
+def simulate(stages, levels, chunks, lines=0):
+    """Seconds until the last of `chunks` equal parts of a message has gone through all stages: lists of `Send`. What
+    goes in lines that show by themselves that they have come takes `lines` times its bytes; 0 is by signals.
+    """
     free = [0.0 for _ in levels]
     ready = [(0.0, chunk, 0) for chunk in range(chunks)]
     end = 0.0
@@ -104,10 +107,10 @@ def simulate(stages, levels, chunks, packets=False):
             if not messages:
                 continue
             level = levels[port]
-            as_packets = packets and level.packet is not None
-            sent = messages * (level.gap + nbytes / chunks * (2 if as_packets else 1) / level.bandwidth)
+            in_lines = lines and level.packet is not None
+            sent = messages * (level.gap + nbytes / chunks * (lines if in_lines else 1) / level.bandwidth)
             free[port] = max(free[port], time) + sent
-            arrived = max(arrived, free[port] + (level.packet if as_packets else level.latency))
+            arrived = max(arrived, free[port] + (level.packet if in_lines else level.latency))
         end = max(end, arrived)
         if stage + 1 < len(stages):
             heapq.heappush(ready, (arrived, chunk, stage + 1))
@@ -197,7 +200,9 @@ def predict(call, layout, nbytes):
         several = len(stages) > 1 and "ring" not in name
         ways = [simulate(stages, levels, chunks) for chunks in (CHUNKS if several else CHUNKS[:1])]
         if nbytes <= PACKET_BYTES:
-            ways.append(simulate(stages, levels, 1, packets=True))
+            ways.append(simulate(stages, levels, 1, PACKETS))
+        if call == "all_reduce" and len(stages) == 1 and nbytes <= FLOAT_BYTES:
+            ways.append(simulate(stages, levels, 1, FLOATS))
         found[name] = layout.near.launch + min(ways)
     return found
 

@@ -4,6 +4,7 @@ Kernels are compiled for GPUs that need not be there.
 """
 
 import atexit
+import collections
 import os
 import signal
 import tempfile
@@ -32,6 +33,7 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    config.addinivalue_line("markers", "in_turn: with --cover, some cases with one version of Triton, some with another")
     config.addinivalue_line("markers", "long: takes minutes, and runs with --long only")
     config.addinivalue_line("markers", "covering: a cell of the compile matrix that runs with --cover and --all")
     config.addinivalue_line("markers", "rare: a cell of the compile matrix that runs with --all only")
@@ -40,9 +42,16 @@ def pytest_configure(config):
 def pytest_collection_modifyitems(config, items):
     options = {"rare": ("--all",), "covering": ("--all", "--cover"), "long": ("--long",)}
     left_out = {marker for marker, wanted in options.items() if not any(map(config.getoption, wanted))}
-    kept, dropped = [], []
+    kept, dropped, seen = [], [], collections.Counter()
+    import triton
+
+    turn = int(triton.__version__.split(".")[1]) % 2 if config.getoption("--cover") else None
     for item in items:
-        (dropped if any(map(item.get_closest_marker, left_out)) else kept).append(item)
+        out = any(map(item.get_closest_marker, left_out))
+        if turn is not None and item.get_closest_marker("in_turn"):
+            out |= seen[item.function] % 2 != turn
+            seen[item.function] += 1
+        (dropped if out else kept).append(item)
     if dropped:
         config.hook.pytest_deselected(items=dropped)
         items[:] = kept

@@ -47,6 +47,7 @@ TARGETS = ("sm_90", "gfx942")
 SUMS = (exchange, two_shot, direct_all_reduce, direct_exchange)
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(("kernel", "number", "target"), [*halves(SUMS, range(len(ELEMENTS)), TARGETS)])
 def test_sums_compile(kernel, number, target):
     element, (item, accumulator) = list(ELEMENTS.items())[number]
@@ -55,6 +56,7 @@ def test_sums_compile(kernel, number, target):
     assert machine_text(compiled(target, kernel, element, SHAPE="all", OP=op, ACC=accumulator, **of_bytes(item)))
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("target", ["sm_90", "gfx942"])
 @pytest.mark.parametrize("kernel", [exchange, direct_exchange])
 @pytest.mark.parametrize(
@@ -87,6 +89,7 @@ def test_nothing_spills():
         assert "local" not in text
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(("number", "target"), [*halves(range(len(ELEMENTS)), TARGETS)])
 def test_packets_compile(number, target):
     element, (item, accumulator) = list(ELEMENTS.items())[number]

@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from pathlib import Path
 
 import pytest
 import stores_gluon
@@ -106,3 +107,19 @@ def test_a_release_beside_stores_that_are_not_waited_for_is_refused():
     lines, first = inspect.getsourcelines(stores_gluon.hand_over.fn)
     at = next(number for number, line in enumerate(lines) if "signal(" in line)
     assert (caught.value.file, caught.value.line) == (stores_gluon.__file__, first + at)
+
+
+def test_the_benchmark_of_a_gather_in_one_kernel_compiles(monkeypatch):
+    """The partition that pulls and signals is told nothing by the one that stores."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "bench/triton"))
+    from gather_fused import gather_multiply
+
+    tile = gl.NVMMASharedLayout(swizzle_byte_width=128, element_bitwidth=16, rank=2)
+    types = {name: f"tensordesc<bf16[{shape}],{tile!r}>" for name, shape in
+             (("a", "128, 64"), ("b", "256, 64"), ("c", "128, 128"))}  # fmt: skip
+    types |= dict.fromkeys(("table", "flags", "ready", "done", "epochs"), "*i64")
+    types |= {"heap": "*bf16", "plan": "*i32", "parts": "i32"}
+    sizes = {"ROWS": 1024, "N": 2048, "K": 8192, "RANKS": 4, "CHUNKS": 2, "BM": 128, "BN": 256, "BK": 64, "GROUP": 8,
+             "STAGES": 4, "BLOCK": 4096, "GROUPS": 1}  # fmt: skip
+    text = machine_text(compile_for("sm_90", gather_multiply, types, ["heap"], {"num_warps": 8}, **sizes))
+    assert "wgmma" in text and "cp.async.bulk.tensor" in text and "atom." in text

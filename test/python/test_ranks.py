@@ -47,6 +47,7 @@ def outputs(processes, seconds=SECONDS):
             process.kill()
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("ranks", [1, 2, 4])
 @pytest.mark.parametrize("program", [*PROGRAMS, *sorted(EXAMPLES.glob("*.py"))], ids=stem)
 def test_program(program, ranks):
@@ -93,6 +94,7 @@ def test_wrong_kernel_names_the_line(case):
 DEAD = ("wait_for_the_dead", "spin_for_the_dead", "poll_for_the_dead", "load_for_the_dead", "look_for_the_dead")
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("case", [*DEAD, "all_of_the_dead"])
 def test_waiting_for_a_rank_that_fails_ends(case):
     (waiting, status), (failed, other) = outputs(start("wrong.py", 2, CASE=case))
@@ -114,6 +116,7 @@ DEADLOCKS = {
 }
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(("case", "said"), DEADLOCKS.items())
 def test_a_deadlock_is_found_at_once(case, said):
     told = "".join(output for output, status in outputs(start("deadlocks.py", 2, CASE=case)))
@@ -169,12 +172,14 @@ def test_the_page_on_kernels(tmp_path):
     run_from_page_all("kernels.md", PRELUDE, tmp_path)
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(("case", "environment"), TIMEOUTS.items())
 def test_a_wait_has_a_time_out(case, environment):
     for output, status in outputs(start("timeouts.py", 2, CASE=case, **environment)):
         assert status == 0, output
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(
     ("case", "ranks"), [("waiting", 1), ("meeting", 4), ("slow", 1), ("slow", 4), ("again", 1), ("wrong", 1)]
 )
@@ -183,6 +188,7 @@ def test_time_outs_of_one_and_of_four_ranks(case, ranks):
         assert status == 0, output
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize(("ranks", "domain"), [(2, 1), (4, 2)])
 def test_time_outs_of_far_ranks(ranks, domain):
     """Far ranks are told by a signal, and their records are read by loads."""
@@ -190,6 +196,7 @@ def test_time_outs_of_far_ranks(ranks, domain):
         assert status == 0, output
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("ranks", [1, 4])
 def test_a_wait_of_a_team_has_a_time_out(ranks):
     for output, status in outputs(start("teams.py", ranks, TIME_OUT="1")):
@@ -225,6 +232,7 @@ def test_waiting_for_the_gpu_ends_when_a_rank_dies(case):
 CALLS = ("init0", "init1", "zeros", "barrier", "device_barrier", "broadcast", "close", "kernel", "second")
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("case", CALLS)
 def test_ctrl_c_ends_a_wait(case, tmp_path):
     for output, status in outputs(start("interrupts.py", 2, CASE=case, FOLDER=str(tmp_path))):

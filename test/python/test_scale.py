@@ -31,7 +31,7 @@ def test_messages_go_one_after_the_other_through_a_port():
     stage = [scale.Send(scale.NEAR, 3, 10.0)]
     assert scale.simulate([stage], (NEAR, FAR), 1) == 3 * (0.5 + 10) + 3
     # Twice the bytes, and another latency.
-    assert scale.simulate([stage], (NEAR, FAR), 1, packets=True) == 3 * (0.5 + 20) + 1
+    assert scale.simulate([stage], (NEAR, FAR), 1, scale.PACKETS) == 3 * (0.5 + 20) + 1
     # Two ports work at once.
     assert scale.simulate([[*stage, scale.Send(scale.FAR, 1, 40.0)]], (NEAR, FAR), 1) == 40
 

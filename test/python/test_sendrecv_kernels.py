@@ -75,6 +75,7 @@ BOTH = [("both", element) for element in ELEMENTS]
 WAYS = {"send": {"RECEIVES": False}, "recv": {"SENDS": False}, "both": {}}
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("target", ["sm_90", "gfx942"])
 @pytest.mark.parametrize(("way", "element"), [("send", "fp32"), ("recv", "bf16"), *BOTH])
 def test_rings_and_packets_compile(way, element, target):
@@ -129,6 +130,7 @@ def test_matrices_with_rows_are_read_by_more_than_an_element():
     assert re.search(r"ld\.global\.v4\.b32|ld\.global\.v2\.b64", text)
 
 
+@pytest.mark.in_turn
 @pytest.mark.parametrize("target", ["sm_90", "gfx942"])
 @pytest.mark.parametrize("kernel", [transfer, swap, swap_in_place], ids=lambda kernel: kernel.fn.__name__)
 def test_between_nodes_compiles(kernel, target):

@@ -18,8 +18,9 @@ MOST_FLOAT_BYTES = 4 << 20
 # How many blocks go with one signal.
 TILES = (1, 2, 4)
 LEAST_TILE = 16 << 10
-# A program of fewer blocks than this in turn leaves too few programs to fill the link.
-MOST_TURNS = 16
+# A program with more blocks than this, one after the other, leaves too few programs to fill the link, unless there are
+# no more of them and the blocks are large.
+MOST_TURNS, LARGE = 16, 32 << 10
 
 
 def candidates(call, size, count, itemsize, geometry, reduces):
@@ -43,6 +44,8 @@ def candidates(call, size, count, itemsize, geometry, reduces):
                 continue
             turns = [-(-part // (block * tiles * programs)) for programs in PROGRAMS]
             grids = [programs for programs, each in zip(PROGRAMS, turns, strict=True) if each <= MOST_TURNS]
+            if not grids and block >= LARGE:
+                grids = [PROGRAMS[-1]]
             found += [Choice(name, programs, block, warps, tiles) for programs in grids]
     fit = (usable(choice, call, size, count, itemsize, geometry, reduces) for choice in found)
     return list(dict.fromkeys(choice for choice in fit if choice))

@@ -28,7 +28,7 @@ class Link(NamedTuple):
         return self.latency + messages * (self.gap + nbytes / self.bandwidth) if messages else 0.0
 
 
-NEAR, FAR = Link(1.923e-6, 0.0245e-6, 368e9), Link(5e-6, 0.5e-6, 50e9)
+NEAR, FAR = Link(1.978e-6, 0.022e-6, 368e9), Link(5e-6, 0.5e-6, 50e9)
 
 
 class Costs:

@@ -19,7 +19,7 @@ SUMS = ("all_reduce", "reduce_scatter")
 # Of those that take at most so many times the fastest's, the one with the fewest programs is taken.
 WITHIN = 1.025
 # A direct algorithm is taken if it is so much faster between tensors on the heap, and so little slower elsewhere.
-GAIN, LOSS = 0.95, 1.10
+GAIN, LOSS = 0.95, 1.20
 # Bytes that a graph moves, about; and how many calls it has.
 GRAPH_BYTES, LEAST_CALLS, MOST_CALLS = 32 << 20, 2, 50
 POISON = 0x5A

@@ -8,7 +8,7 @@ use std::time::Duration;
 use std::{fs, process};
 
 /// Far above what any stage takes on two busy cores, and far below what CI grants the whole.
-const LIMIT: Duration = Duration::from_secs(40 * 60);
+const LIMIT: Duration = Duration::from_secs(60 * 60);
 
 /// Runs a stage. In CI, what it has started is listed and killed once the stage is over its limit.
 pub fn stage<T>(body: impl FnOnce() -> T) -> T {
