@@ -43,10 +43,10 @@ def Symm_Dialect : Dialect {
     - **O5** A `wait` polls with relaxed loads, backs off, and acquires once, after the poll succeeds; its first polls
       may acquire where that is faster than a fence.
     - **O6** The op says whether it compares signed or unsigned values.
-    - **P1** A packet carries its own flag, an epoch or that its floats are not as they were cleared: a receiver gets
-      the whole value, never a part of it or of another one. It
-      orders nothing else. In Triton, where a program is one thread to its author, a `put_packet` comes after the
-      program's earlier `wait_packet` and `try_packet`, so that it may tell the peer that their slots are free.
+    - **P1** A packet carries its own flag: an epoch, or, with `sentinel`, floats that differ from a cleared slot. A
+      receiver gets the whole value, never a part of it or of another one. A packet orders nothing else. In Triton,
+      where a program is one thread to its author, a `put_packet` comes after the program's earlier `wait_packet` and
+      `try_packet`, so that it may tell the peer that their slots are free.
     - **N1** A peer is *near* if its heap is mapped here, and *far* otherwise. An engine reaches far peers: the module
       names it with `symm.engine` (text). Without one every rank is near. A rank is near to itself; reach is mutual, and
       never changes while a program runs.
