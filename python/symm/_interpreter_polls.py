@@ -160,7 +160,7 @@ def polled_by_ours(operands, attributes, words, old, located):
 
 
 def polled_by_triton(operands, old, located):
-    """An atomic of Triton's has found `old`."""
+    """A Triton atomic has found `old`."""
     world = polls.world
     if world is None:
         return

@@ -30,7 +30,7 @@
 //! that the record points to (`symm_abi::deadline::TENSORS_WORD`). A pointer into the heap but into none of them is
 //! checked against the whole heap; any other pointer is not checked.
 //!
-//! With an engine, an access of Triton's through an `as_remote` of a far rank is left out and recorded, too: nothing is
+//! With an engine, a Triton access through an `as_remote` of a far rank is left out and recorded, too: nothing is
 //! mapped there (N4).
 //!
 //! The module's `symm.waits` says what the numbers in the record stand for (`symm-tag-waits`).

@@ -220,7 +220,7 @@ const UPDATES: [RmwKind; 10] = [
     RmwKind::Xchg,
 ];
 
-/// What an atomic read-modify-write of Triton's does.
+/// What Triton's atomic read-modify-write does.
 pub fn update<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> Option<RmwKind> {
     let number = IntegerAttribute::try_from(op.attribute(UPDATE).ok()?).ok()?.value();
     UPDATES.get(usize::try_from(number).ok()?.checked_sub(1)?).copied()

@@ -299,7 +299,7 @@ impl<'c: 'a, 'a> LoadedTable<'c, 'a> {
     /// looked up before the tensor is stretched, as Triton then knows along which dimensions they are the same.
     pub fn elements_each(&mut self, b: &Builder<'c>, rank: Value<'c, 'a>, size: u64) -> Value<'c, 'c> {
         let ty = element_wise(rank.r#type(), b.int(64));
-        // An op of Triton's may have been read without its dialect, and take anything.
+        // A Triton op may have been read without its dialect, and take anything.
         let from = definition(rank).and_then(|op| Some((op, op.operands().next()?)));
         let from = from.filter(|(op, from)| {
             let ty = from.r#type();
