@@ -8,10 +8,10 @@ use symm_checker::check::Schedules;
 use symm_checker::schedule::Schedule;
 use symm_run::options::{bytes, input, pair, ranks};
 
-/// Find races, missing releases and deadlocks of a symm program, on no GPU.
+/// Find races, missing releases and deadlocks of a symm program, without a GPU.
 ///
 /// Every thread of every block of every rank runs by itself under a scheduler, on one thread of this machine, and each
-/// access of memory is looked at by the rules of docs/memory-model.md. Without --schedules, --exhaustive or --replay
+/// memory access is checked against the rules of docs/memory-model.md. Without --schedules, --exhaustive or --replay
 /// there is one execution, in which each thread goes on as long as it can.
 ///
 /// The exit status is 0 if nothing was found, 1 if something was, and 2 if the program could not be checked, or not to
@@ -35,7 +35,7 @@ pub struct Options {
     /// How many ranks.
     #[arg(short = 'n', long, default_value = "2", value_parser = ranks, allow_hyphen_values = true)]
     pub ranks: u32,
-    /// The most threads of a block; a launch that asks for more gets so many.
+    /// The most threads of a block; a launch that asks for more gets this many.
     #[arg(
         long,
         value_name = "N",
@@ -62,7 +62,7 @@ pub struct Options {
     /// Symmetric memory of each rank, with a suffix K, M or G.
     #[arg(long, value_name = "BYTES", default_value = "64M", value_parser = bytes, allow_hyphen_values = true)]
     pub heap_size: u64,
-    /// Try so many random schedules, from the seeds --seed, --seed + 1, ….
+    /// Try this many random schedules, from the seeds --seed, --seed + 1, ….
     #[arg(long, value_name = "N", conflicts_with_all = ["exhaustive", "replay"], allow_negative_numbers = true)]
     pub schedules: Option<usize>,
     /// The first seed of random schedules; alone, that one schedule.
@@ -84,7 +84,7 @@ pub struct Options {
         allow_negative_numbers = true,
     )]
     pub executions: u64,
-    /// Execute the schedule of a report once more.
+    /// Run the schedule of a report once more.
     #[arg(long, value_name = "SCHEDULE", allow_negative_numbers = true)]
     pub replay: Option<Schedule>,
     /// The most steps of one execution; one that takes more is given up.
