@@ -221,7 +221,7 @@ def shape(found):
 
 
 def measured(page, gpus):
-    """Microseconds of symm's calls by {call: {bytes: …}}: the table of docs/comm.md for so many GPUs."""
+    """Microseconds of symm's calls by {call: {bytes: …}}: the table of docs/comm.md for this many GPUs."""
     table = page.partition(f"| bytes per rank, {gpus} GPUs |")[2].partition("\n\n")[0].splitlines()
     calls = re.findall(r"`(\w+)`", table[0])
     found = {call: {} for call in calls}

@@ -2,7 +2,7 @@
 right ones nothing is found.
 
 `%check-litmus` of the lit suites. A variant is played once, each actor by a rank of its own, in all executions that
-differ: a weak one by one thread, a right one by two, of a block of so many. A check of the program fails where the
+differ: a weak one by one thread, a right one by two, of a block of this many. A check of the program fails where the
 outcome shows. Prints a line for each variant, of weak ones with the schedule that shows it; fails where the report is
 another one, or the schedule does not show it again.
 """

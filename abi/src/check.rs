@@ -168,7 +168,7 @@ functions! {
     /// `symm_chk_end_put` are the whole group's.
     BEGIN_PUT = symm_chk_begin_put(group: u32, loc: *const c_char);
 
-    /// Makes this thread's part of the copies, of elements of so many bytes. Then the group meets.
+    /// Makes this thread's part of the copies, of elements of this many bytes. Then the group meets.
     END_PUT = symm_chk_end_put(group: u32, element: u64, loc: *const c_char);
 
     /// A block's shared memory with this number. All threads of the block call it, and go on together.

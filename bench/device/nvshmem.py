@@ -10,7 +10,7 @@ other, in turns. Prints a table with the ratio to by hand, of the fastest of sev
 nothing and need not arrive, and a put is one call; further rows compare with calls by hand that promise and do the
 same: a signal that releases and has arrived, and puts of a Triton block each.
 
-With `--messages` a ring of so many messages instead, a program's and Triton's, of which every value is checked; then
+With `--messages` a ring of this many messages instead, a program's and Triton's, of which every value is checked; then
 the exit status is 1 if any was wrong. It needs torch, Triton, nvcc and NVSHMEM (nvidia-nvshmem-cu13, which comes with
 torch); nothing is installed.
 """
@@ -275,7 +275,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", help="the folder of symm-translate")
     parser.add_argument("--wheel", type=Path, help="symm's wheel, if it is not installed")
-    parser.add_argument("--messages", type=int, default=0, metavar="COUNT", help="send and check so many instead")
+    parser.add_argument("--messages", type=int, default=0, metavar="COUNT", help="send and check this many instead")
     parser.add_argument("--chip", default="sm_90")
     parser.add_argument("--nvshmem", help="the folder of NVSHMEM's include and lib; default: Python's package")
     parser.add_argument("--nvcc", help="CUDA's compiler; default: the one on the path")

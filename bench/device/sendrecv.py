@@ -130,7 +130,7 @@ def line(row):
 
 
 def draw(rows, folder):
-    """A chart of each way: what symm takes with so many blocks, and the others with as many as the first has."""
+    """A chart of each way: what symm takes with this many blocks, and the others with as many as the first has."""
     from symm.comm._plot import chart
 
     first = rows[0]["blocks"]

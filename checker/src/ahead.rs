@@ -36,7 +36,7 @@ pub struct Ahead<'r> {
 }
 
 impl<'r> Ahead<'r> {
-    /// For a task that has so many steps left.
+    /// For a task that has this many steps left.
     pub(crate) fn new(sides: Sides<'r>, task: TaskId, left: usize, most_polls: usize) -> Self {
         let task_number = u32::try_from(task).unwrap_or(u32::MAX);
         let mut ahead = Self { near: 0, armed: 0, steps: 0, task_number, sides, task, left, done: 0, most_polls };
@@ -77,7 +77,7 @@ impl<'r> Ahead<'r> {
         }
     }
 
-    /// A weak read of so many bytes at an address of the front's, if their page is at hand and they are as simple as
+    /// A weak read of this many bytes at an address of the front's, if their page is at hand and they are as simple as
     /// most are: `ALONE`, if nobody else has accessed them. `false`: see [`Ahead::read`].
     #[expect(clippy::inline_always, reason = "it is a part of each access")]
     #[inline(always)]
@@ -128,7 +128,7 @@ impl<'r> Ahead<'r> {
         Some(())
     }
 
-    /// A weak read and then a weak write of so many bytes, likewise. Returns them: they are still to be written.
+    /// A weak read and then a weak write of this many bytes, likewise. Returns them: they are still to be written.
     /// `None`: neither is done.
     #[expect(clippy::inline_always, reason = "it is a part of each access")]
     #[inline(always)]
@@ -211,7 +211,7 @@ impl<'r> Ahead<'r> {
         true
     }
 
-    /// Whether the task has a step left for an access of so many bytes, and takes it.
+    /// Whether the task has a step left for an access of this many bytes, and takes it.
     fn takes(&mut self, range: Range, bytes: usize) -> bool {
         self.settle();
         let takes = self.left > 0 && bytes as u64 == range.bytes;

@@ -24,7 +24,7 @@ pub enum Schedules {
         /// How often priorities change in each.
         changes: usize,
     },
-    /// All that differ, but no more than so many executions.
+    /// All that differ, but no more than this many executions.
     All {
         /// The most executions.
         executions: usize,

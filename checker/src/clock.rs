@@ -64,7 +64,7 @@ impl Clock {
         *step = epoch.step.max(*step);
     }
 
-    /// So many more steps of a task.
+    /// This many more steps of a task.
     #[inline]
     pub fn advance(&mut self, task: TaskId, steps: u32) {
         let step = self.of(task).wrapping_add(steps);

@@ -170,7 +170,7 @@ impl Memory {
         (allocation.is_live && is_written).then_some((number, allocation.start, part))
     }
 
-    /// So many bytes of an allocation from one on, if it has them; that is a multiple of their number.
+    /// This many bytes of an allocation from one on, if it has them; that is a multiple of their number.
     #[expect(clippy::inline_always, reason = "it is a part of each access")]
     #[inline(always)]
     pub(crate) fn bytes_of<const N: usize>(&mut self, number: usize, from: u64) -> Option<&mut [u8; N]> {

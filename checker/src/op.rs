@@ -241,7 +241,7 @@ pub enum Op {
     TryPacket(Vec<Range>, u32),
     /// Writes floats into lines of a heap, or clears these: all bits are set then.
     PutFloats(Vec<Range>, Vec<[u64; 2]>),
-    /// Blocks until no word of lines of floats of so many bits is as it was cleared; the answer is their bytes.
+    /// Blocks until no word of lines of floats of this many bits is as it was cleared; the answer is their bytes.
     WaitFloats(Vec<Range>, u32),
     /// Looks once at lines; the answer is their bytes, and after it for each of them 1 if it has come, else 0.
     TryFloats(Vec<Range>, u32),

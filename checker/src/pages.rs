@@ -55,7 +55,7 @@ impl Pages {
         usize::try_from(number % PAGES as u64).unwrap_or(0)
     }
 
-    /// The page of an address at the front where a cell of so many bytes starts.
+    /// The page of an address at the front where a cell of this many bytes starts.
     #[expect(clippy::inline_always, reason = "it is a part of each access")]
     #[inline(always)]
     pub fn find<const N: usize>(&self, at: u64) -> Option<&Page> {

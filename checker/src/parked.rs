@@ -21,7 +21,7 @@ pub(crate) struct Parked {
 }
 
 impl Parked {
-    /// Makes room for so many tasks.
+    /// Makes room for this many tasks.
     pub fn grow(&mut self, tasks: usize) {
         self.blocked.resize(tasks, false);
     }

@@ -11,7 +11,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 /// The most rows and boxes of a picture: a reader follows no more.
 const MOST_ROWS: usize = 8;
 const MOST_BOXES: usize = 36;
-/// Rows of tasks that take no part in the finding are added up to so many.
+/// Rows of tasks that take no part in the finding are added up to this many.
 const ROWS_TO_FILL: usize = 5;
 
 /// Part of an execution. The boxes are in the order of their steps.

@@ -7,7 +7,7 @@ use crate::op::{Answer, Op, Range};
 const MOST_PLACES: usize = 8;
 /// The most bytes of what a loop looks at.
 const MOST_BYTES: usize = 16;
-/// After so many polls others go on first.
+/// After this many polls others go on first.
 const EAGER: usize = 16;
 
 /// What a task has read since it last did anything else.
@@ -79,7 +79,7 @@ impl Polls {
         self.repeats as usize >= most
     }
 
-    /// The same of at most so many bytes, where it is the first read since its task has done anything else; else does
+    /// The same of at most this many bytes, where it is the first read since its task has done anything else; else does
     /// nothing.
     #[expect(clippy::inline_always, reason = "it is a part of each access")]
     #[inline(always)]

@@ -127,7 +127,7 @@ impl<'p> Run<'p> {
         run
     }
 
-    /// Asks a task what it does next, after at most so many accesses of its own; how many it has made.
+    /// Asks a task what it does next, after at most this many accesses of its own; how many it has made.
     fn ask(&mut self, task: TaskId, answer: Answer, more: usize) -> usize {
         let (mut answer, mut done) = (answer, 0);
         let next = loop {
@@ -264,7 +264,7 @@ impl<'p> Run<'p> {
         self.steps(choice, 0);
     }
 
-    /// Lets a task that is enabled do its step, and so many more by itself as long as nobody else may come first; how
+    /// Lets a task that is enabled do its step, and this many more by itself as long as nobody else may come first; how
     /// many it has done so.
     pub fn steps(&mut self, choice: Choice, more: usize) -> usize {
         // A program that was stopped by an error has no tasks any more.

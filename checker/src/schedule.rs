@@ -36,7 +36,7 @@ impl Schedule {
         self.steps == 0
     }
 
-    /// Adds a step, so many times.
+    /// Adds a step, this many times.
     pub fn push(&mut self, choice: Choice, times: usize) {
         self.steps += times;
         match self.runs.last_mut() {
@@ -138,7 +138,7 @@ pub trait Chooser {
         0
     }
 
-    /// It has had so many of them.
+    /// It has had this many of them.
     fn went_on(&mut self, _: usize) {}
 
     /// Lets a run do what is chosen next; whether it can, and has steps left.

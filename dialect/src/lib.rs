@@ -112,7 +112,7 @@ pub struct HeapLayout {
 }
 
 /// What the range of all heaps is aligned to where context tables lie in them: the power of two that it fits into, in
-/// bytes; `None` if no address has so many.
+/// bytes; `None` if no address has that many.
 #[must_use]
 pub fn aligned_range(num_ranks: i64, heap_stride: i64) -> Option<i64> {
     let bytes = u64::try_from(num_ranks.checked_mul(heap_stride)?).ok()?;

@@ -151,7 +151,7 @@ class Factories:
         return memory
 
     def flag_at(self, offset: int) -> str:
-        """What lies so many bytes from the start of the heap, for messages: an element of a tensor,
+        """What lies this many bytes from the start of the heap, for messages: an element of a tensor,
         where one is there.
         """
         for start, (size, itemsize, call, here) in tuple(self._made_at.items()):

@@ -55,7 +55,7 @@ pub(crate) trait Driver: Debug + Send + Sync {
         identities: &[Option<Identity>],
     ) -> Result<HeapMap, Error>;
 
-    /// Starts an engine for a rank, of so many, and takes the ranks' heaps of this size in its memory. `is_of_node`
+    /// Starts an engine for a rank, of this many, and takes the ranks' heaps of this size in its memory. `is_of_node`
     /// says whose heaps may be near.
     fn map_engine(
         &self,

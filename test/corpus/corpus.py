@@ -18,7 +18,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 # Outcomes that are not a fault.
 FINE = {"same", "inlined", "skipped"}
-# A package may take so many times as long as a kernel until its kernels are found.
+# A package may take this many times as long as a kernel until its kernels are found.
 IMPORTS = 10
 
 
@@ -100,7 +100,7 @@ def bar(workers, start):
 
 
 def run(workers, jobs):
-    """Lets the workers work, so many at once."""
+    """Lets the workers work, this many at once."""
     start, waiting, running = time.monotonic(), list(workers), []
     while waiting or running:
         while waiting and len(running) < jobs:

@@ -127,7 +127,7 @@ def named(name, place):
 
 
 def remote_results(function, table, guess, target, sites):
-    """For each access, up to so many: what else the machine code has more of or less of."""
+    """For each access, up to this many: what else the machine code has more of or less of."""
     types, constants, options = guess
     # Loops over remote blocks get stages: that is another matter.
     guess = types, constants, options | {"num_stages": 1}

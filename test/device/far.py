@@ -91,7 +91,7 @@ class Heap:
         assert status == 0, f"NVSHMEM does not start: {status}"
 
     def table(self, domain):
-        """The context table where so many ranks are a node."""
+        """The context table where this many ranks are a node."""
         near = [peer // domain == self.rank // domain for peer in range(self.ranks)]
         # One rank alone is far from itself, if any is.
         if self.ranks == 1:

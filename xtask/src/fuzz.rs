@@ -12,7 +12,7 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// A run of so many inputs.
+    /// A run of this many inputs.
     pub fn short(inputs: &str) -> Self {
         Self { arguments: vec!["--inputs".into(), inputs.into()] }
     }

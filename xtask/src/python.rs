@@ -104,7 +104,7 @@ fn longest_first(mut runs: Vec<(String, Command)>) -> Vec<(String, Command)> {
     runs
 }
 
-/// Runs commands of pytest, so many at once, the first ones first, and counts. Every one runs, whatever others do.
+/// Runs commands of pytest, this many at once, the first ones first, and counts. Every one runs, whatever others do.
 fn run_all(runs: Vec<(String, Command)>, at_once: usize, arguments: &[String]) -> Result<Tally> {
     let waiting = Mutex::new(runs.into_iter());
     let worker = || {

@@ -134,7 +134,7 @@ unsafe extern "C" fn symm_chk_read(into: *mut u8, from: *const u8, bytes: u64, l
     }
 }
 
-/// Reads so many bytes where that takes few steps; whether it has done so.
+/// Reads this many bytes where that takes few steps; whether it has done so.
 #[expect(clippy::inline_always, reason = "it is a part of each access")]
 #[inline(always)]
 unsafe fn read_near<const N: usize, const ALONE: bool>(into: *mut u8, from: *const u8, loc: *const c_char) -> bool {
@@ -143,7 +143,7 @@ unsafe fn read_near<const N: usize, const ALONE: bool>(into: *mut u8, from: *con
     ahead().is_some_and(|ahead| ahead.read_near::<N, ALONE>(from as u64, into, loc as usize))
 }
 
-/// Writes so many bytes, likewise.
+/// Writes this many bytes, likewise.
 #[expect(clippy::inline_always, reason = "it is a part of each access")]
 #[inline(always)]
 unsafe fn write_near<const N: usize, const ALONE: bool>(to: *mut u8, from: *const u8, loc: *const c_char) -> bool {
@@ -237,7 +237,7 @@ unsafe extern "C" fn symm_chk_change(
     unsafe { change(slot, at, bytes, (read_loc, write_loc)) }
 }
 
-/// Where so many bytes are that are read and then written, where that takes few steps.
+/// Where this many bytes are that are read and then written, where that takes few steps.
 #[expect(clippy::inline_always, reason = "it is a part of each access")]
 #[inline(always)]
 fn change_near<const N: usize, const ALONE: bool>(at: *mut u8, loc: *const c_char) -> Option<*mut u8> {

@@ -61,8 +61,8 @@ pub struct Front {
 pub struct Tasks {
     hosts: TaskId,
     threads: Vec<Task>,
-    /// The first task of the launches of a rank that have so many blocks of so many threads: each comes after the one
-    /// before it, so that they have the same tasks.
+    /// By rank, number of blocks and threads of a block: the first task of such launches, which share their
+    /// tasks, because they come one after the other.
     launches: HashMap<(u32, u32, u32), TaskId>,
 }
 
@@ -80,10 +80,10 @@ impl Tasks {
 }
 
 impl Front {
-    /// A program on so many ranks. A launch gets at most so many threads for each block, if that is given.
+    /// A program on this many ranks. A launch gets at most this many threads for each block, if that is given.
     ///
     /// # Errors
-    /// The system has not so many addresses left.
+    /// The system does not have this many addresses left.
     pub fn new(host: Host, ranks: u32, heap_size: u64, threads: Option<u32>) -> std::io::Result<Self> {
         let space = Rc::new(Space::new(ranks)?);
         let bases: Vec<i64> = (0..ranks).map(|rank| space.heap(rank).cast_signed()).collect();

@@ -36,7 +36,7 @@ impl Held {
         self.base + HEAP * u64::from(range.heap.min(self.ranks)) + range.start
     }
 
-    /// The range of so many bytes from an address on, if the checker holds it.
+    /// The range of this many bytes from an address on, if the checker holds it.
     #[inline]
     pub fn held(self, address: u64, bytes: u64) -> Option<Range> {
         let offset = address.wrapping_sub(self.base);
@@ -57,10 +57,10 @@ pub struct Space {
 }
 
 impl Space {
-    /// Addresses for the heaps of so many ranks.
+    /// Addresses for the heaps of this many ranks.
     ///
     /// # Errors
-    /// The system has not so many addresses left.
+    /// The system does not have this many addresses left.
     pub fn new(ranks: u32) -> rustix::io::Result<Self> {
         let bytes = HEAP * (u64::from(ranks) + 1) + HEAP_ALIGN;
         let length = usize::try_from(bytes).unwrap_or(usize::MAX);
@@ -87,7 +87,7 @@ impl Space {
         Held { base: self.base, ranks: self.ranks }
     }
 
-    /// Where so many bytes from an address on are.
+    /// Where this many bytes from an address on are.
     pub fn place(&self, address: u64, bytes: u64) -> Place {
         const LOWEST: u64 = 1 << 12;
         const HIGHEST: u64 = 1 << 47;

@@ -95,7 +95,7 @@ impl State {
         sites.entry(loc as usize).or_insert_with(text).clone()
     }
 
-    /// Where so many bytes are.
+    /// Where this many bytes are.
     pub fn place(&self, at: *const u8, bytes: u64) -> Place {
         self.space.place(at as u64, bytes)
     }

@@ -158,7 +158,7 @@ impl Context {
         }
     }
 
-    /// Makes so many turns without anything else a step, so that --steps ends them.
+    /// Makes this many turns without anything else a step, so that --steps ends them.
     #[cold]
     fn look(&self, loc: *const c_char) {
         if self.done.get() == self.so_far() {

@@ -21,12 +21,12 @@ impl Machine {
         self.memory.changes() + self.shadow.changes() + self.strong.changes()
     }
 
-    /// So many more steps of a task were its accesses of pages at hand.
+    /// This many more steps of a task were its accesses of pages at hand.
     pub(crate) fn advance(&mut self, task: TaskId, steps: u32) {
         self.states[task].knowledge.order.advance(task, steps);
     }
 
-    /// So many bytes of an allocation from one on, if it has them.
+    /// This many bytes of an allocation from one on, if it has them.
     #[expect(clippy::inline_always, reason = "it is a part of each access")]
     #[inline(always)]
     pub(crate) fn bytes_of<const N: usize>(&mut self, allocation: usize, from: u64) -> Option<&mut [u8; N]> {

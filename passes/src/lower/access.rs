@@ -73,7 +73,7 @@ fn is_full<'c>(b: &Builder<'c>, mask: Value<'c, '_>, ty: Type<'c>, alignment: i6
     Some(every_lane(b, mask, lanes))
 }
 
-/// Whether all of so many lanes of a mask are true, `i1`.
+/// Whether all of this many lanes of a mask are true, `i1`.
 pub fn every_lane<'c>(b: &Builder<'c>, mask: Value<'c, '_>, lanes: u64) -> Value<'c, 'c> {
     let maker = definition(mask).filter(|op| name(*op) == "vector.create_mask" && op.operand_count() == 1);
     match maker.and_then(|op| op.operands().next()) {

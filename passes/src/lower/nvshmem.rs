@@ -14,7 +14,7 @@ pub const ENGINE: &str = "nvshmem";
 pub enum Word {
     /// A pointer, which is generic.
     Pointer,
-    /// An integer of so many bits.
+    /// An integer of this many bits.
     Int(u32),
 }
 
@@ -112,13 +112,13 @@ const LOADS: [Function; 4] = [
     value("nvshmem_uint64_g", &[Pointer, RANK], Int(64)),
 ];
 
-/// The store of a value of so many bytes: 1, 2, 4 or 8.
+/// The store of a value of this many bytes: 1, 2, 4 or 8.
 #[must_use]
 pub fn store(bytes: u64) -> Function {
     STORES[bytes.trailing_zeros() as usize]
 }
 
-/// The load of a value of so many bytes: 1, 2, 4 or 8.
+/// The load of a value of this many bytes: 1, 2, 4 or 8.
 #[must_use]
 pub fn load(bytes: u64) -> Function {
     LOADS[bytes.trailing_zeros() as usize]

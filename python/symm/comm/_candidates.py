@@ -11,7 +11,7 @@ BLOCKS = ((1 << 10, 2), (4 << 10, 4), (8 << 10, 8), (8 << 10, 16), (16 << 10, 16
 # Words and warps of a program that sends packets.
 PACKETS = ((64, 2), (128, 4), (256, 4), (256, 8), (512, 8), (512, 16), (1024, 16), (1024, 32))
 PROGRAMS = (1, 2, 4, 8, 16, 32, 64, 128)
-# Packets take twice their bytes of the link: more than so many are never the fastest.
+# Packets take twice their bytes of the link: more than this many are never the fastest.
 MOST_PACKET_BYTES = 2 << 20
 # Floats that show by themselves that they have come take as many as they are, and a thread's time for each 16.
 MOST_FLOAT_BYTES = 4 << 20

@@ -38,7 +38,7 @@ class CompileOnlyCalls(Calls):
 
 
 def launches(options, most_blocks):
-    """The launches of all candidates, by what they are compiled for; a GPU runs so many blocks at once (None: any)."""
+    """The launches of all candidates, by what they are compiled for; a GPU runs `most_blocks` at once (None: any)."""
     world = CompileOnlyWorld(options.ranks)
     geometry = geometry_for(options.ranks, UNBOUNDED, most_blocks, options.blocks, options.staging)
     geometry.place(torch().empty(geometry.bytes, dtype=torch().uint8))

@@ -10,7 +10,7 @@ from ..errors import StagingError
 BUFFERS, FLAG_WORDS = 4, 16
 # Each kind of kernel has flags, steps and slots of its own: in some a rank sends that has received nothing.
 LANES = {"all": 0, "gathered": 1, "rooted": 2}
-# So do the kernels of packets; a program has so many for each rank.
+# So do the kernels of packets; a program has this many for each rank.
 PACKET_LANES = {"packets": 3, "rooted packets": 4, "floats": 5}
 PACKET_BUFFERS, LINES = 2, 1024
 SMALLEST_SLOT = 1024
@@ -104,7 +104,7 @@ class Geometry:
         return self.memory.data_ptr() + self.first_recovery
 
     def locate(self, offset):
-        """What lies so many bytes after the beginning, of what waits wait for; None if it is nothing."""
+        """What lies this many bytes after the beginning, of what waits wait for; None if it is nothing."""
         if self.first_packet <= offset < self.first_flag:
             line, rest = divmod((offset - self.first_packet) % self.packet_bytes, PACKET_LINE_BYTES)
             each, line = divmod(line, LINES)

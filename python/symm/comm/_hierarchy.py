@@ -24,7 +24,7 @@ class Link(NamedTuple):
     bandwidth: float
 
     def step(self, messages, nbytes):
-        """Seconds for messages of so many bytes, one after the other."""
+        """Seconds for messages of this many bytes, one after the other."""
         return self.latency + messages * (self.gap + nbytes / self.bandwidth) if messages else 0.0
 
 
@@ -104,7 +104,7 @@ class Hierarchy:
         self.costs = Costs(whole.size, inner.size)
 
     def takes(self, call, nbytes):
-        """Whether messages of so many bytes go through it."""
+        """Whether messages of this many bytes go through it."""
         return pays(call, self.whole.size, self.inner.size, nbytes)
 
     def run(self, call, op, source, target, count, root):

@@ -16,7 +16,7 @@ from ._plan import usable
 from .communicator import Communicator
 
 SUMS = ("all_reduce", "reduce_scatter")
-# Of those that take at most so many times the fastest's, the one with the fewest programs is taken.
+# Of those that take at most this many times the fastest's, the one with the fewest programs is taken.
 WITHIN = 1.025
 # A direct algorithm is taken if it is so much faster between tensors on the heap, and so little slower elsewhere.
 GAIN, LOSS = 0.95, 1.20
@@ -26,7 +26,7 @@ POISON = 0x5A
 
 
 def elements(call, nbytes, dtype, ranks):
-    """The elements of a message of a collective of so many bytes a rank, and those that a rank gives and takes."""
+    """The elements of a message of a collective of this many bytes a rank, and those that a rank gives and takes."""
     count = max(1, nbytes // dtype.itemsize // ranks) * ranks
     message = count // ranks if call in ("reduce_scatter", "all_to_all") else count
     taken = count * ranks if call == "all_gather" else message if call == "reduce_scatter" else count
@@ -34,7 +34,7 @@ def elements(call, nbytes, dtype, ranks):
 
 
 def tried(call, dtype, message, ranks, geometry, only=None):
-    """The choices for a message of so many elements, of the algorithms that are asked for, and its bytes."""
+    """The choices for a message of this many elements, of the algorithms that are asked for, and its bytes."""
     reduces, item, count = call in SUMS, dtype.itemsize, message
     if not reduces:
         # As what is only moved is moved.
@@ -46,7 +46,7 @@ def tried(call, dtype, message, ranks, geometry, only=None):
 
 
 class Case:
-    """A collective of so many bytes a rank, with its tensors on the heap and beside it."""
+    """A collective of this many bytes a rank, with its tensors on the heap and beside it."""
 
     def __init__(self, world, comm, call, nbytes, dtype, heap):
         self.world, self.comm, self.call, self.dtype = world, comm, call, dtype

@@ -13,10 +13,10 @@ from .._memory import torch
 from ..errors import ArgumentError
 from .transport import MAIL_WORDS, LinkKind, element_size
 
-# Messages of up to so many bytes are packets. A program sends so many words of 8 bytes of messages of up to so many.
+# The largest message in packets, in bytes; and the sizes of messages with the words of 8 bytes that a program sends.
 MAIL_BYTES = 128 << 10
 WORDS = ((1 << 10, 128), (64 << 10, 256), (MAIL_BYTES, MAIL_WORDS))
-# Bytes of a tile for messages of up to so many bytes, and the most elements it may have.
+# Bytes of a tile for messages of up to this many bytes, and the most elements it may have.
 TILES = ((64 << 10, 4 << 10), (256 << 10, 8 << 10), (1 << 20, 32 << 10))
 LARGEST_TILE, MOST_ELEMENTS = 64 << 10, 32 << 10
 BYTES_OF_A_THREAD = 64
@@ -66,7 +66,7 @@ def plan(transport, peers, size, itemsize, rows, cols, blocks, packets=True):
 
 
 def group_of(size, tile, blocks, ring):
-    """How many tiles of so many bytes go with one signal: a power of two."""
+    """How many tiles of this many bytes go with one signal: a power of two."""
     most = min(MOST_TILES, ring // (SLOTS * tile), size // (blocks * tile * CHUNKS_OF_A_PROGRAM))
     return 1 << max(most, 1).bit_length() - 1
 

@@ -16,24 +16,24 @@ class Choice(NamedTuple):
     tiles: int = 1
 
 
-# Messages of up to so many bytes are packets, as long as the programs have lines for them; a program has a thread for
-# each word, up to so many.
+# Messages of up to this many bytes are packets, as long as the programs have lines for them; a program has a thread for
+# each word, up to this many.
 PACKET_BYTES = {2: 512 << 10}
 USUAL_PACKET_BYTES = 128 << 10
 WORDS = ((128, 128), (8192, 256))
 LARGE_WORDS, MOST_WORDS = 512, 1024
-# Up to so many bytes: the bytes of a block, and its warps.
+# Up to this many bytes: the bytes of a block, and its warps.
 BLOCKS = ((1 << 10, 1 << 10, 2), (256 << 10, 4 << 10, 4), (512 << 10, 8 << 10, 16), (1 << 20, 16 << 10, 16))
 LARGEST_BLOCK, MOST_WARPS = 32 << 10, 32
-# With more bytes, so many blocks go with one signal.
+# With more bytes, this many blocks go with one signal.
 TILES_BYTES, LARGE_TILES = 8 << 20, 2
 # An all-reduce of more bytes is a sum of shards, each of them sent to all; of two ranks, it pays later.
 ONE_SHOT_BYTES = {2: 8 << 20}
 USUAL_ONE_SHOT_BYTES = 128 << 10
-# Messages of more bytes go from tensor to tensor where these are on the heap, in blocks of so many bytes.
+# Messages of more bytes go from tensor to tensor where these are on the heap, in blocks of this many bytes.
 DIRECT_BYTES, DIRECT_BLOCK = 4 << 20, 32 << 10
 # A broadcast of more bytes to more than two ranks is a scatter and an all-gather: the root sends each byte once. Parts
-# begin at multiples of so many bytes.
+# begin at multiples of this many bytes.
 PARTED_BROADCAST_BYTES, PART_ALIGN = 2 << 20, 16
 # What can: a rank that has nothing to send or to take waits for the others, too.
 DIRECT = ("all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast", "scatter")
@@ -95,7 +95,7 @@ def usable(choice, call, size, count, itemsize, geometry, reduces):
 
 
 def takes_floats(call, itemsize, geometry):
-    """Whether sums of floats of so many bytes may show by themselves that they have come."""
+    """Whether sums of floats of this many bytes may show by themselves that they have come."""
     return geometry.has_floats and call in SUMS_OF_FLOATS and itemsize <= FLOAT_BYTES
 
 

@@ -1,7 +1,7 @@
 """Tables of tuned choices: which algorithm with which grid was fastest on a device, as `symm.comm.tune` writes them.
 
 A table is a JSON file: {"device": NAME, "rows": [ROW, …]}, where a row is for a number of ranks, a collective,
-elements of so many bytes (0 where nothing is summed) and messages of so many bytes, and has the fields of a `Choice`.
+a size of elements (0 where nothing is summed) and a size of messages in bytes, and has the fields of a `Choice`.
 """
 
 import functools
@@ -19,7 +19,7 @@ VARIABLE = "SYMM_COMM_TABLE"
 FIELDS = {"ranks": int, "call": str, "element_bytes": int, "bytes": int, "algorithm": str, "programs": int,
           "block_bytes": int, "warps": int, "tiles": int}  # fmt: skip
 ALGORITHMS = ("packets", "floats", "exchange", "two shot", "direct", "direct all reduce")
-#: A row is for messages of up to so many times its size more or less, the last one for all that are larger; for others
+#: A row is for messages of up to this factor more or less than its size, the last one for all larger ones; for others
 #: the model decides.
 REACH = 4.0
 
@@ -37,7 +37,7 @@ class TunedTable:
             self.others.setdefault((size, call, bool(element_bytes)), found)
 
     def find(self, size, call, element_bytes, message):
-        """The choice of the row nearest to a message of so many bytes; None if there is none."""
+        """The choice of the row nearest to a message of this many bytes; None if there is none."""
         found = self.rows.get((size, call, element_bytes)) or self.others.get((size, call, bool(element_bytes)))
         if not found or not message:
             return None

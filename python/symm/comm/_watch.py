@@ -36,7 +36,7 @@ class Watch:
 
 
 def locate_in(memories, offset):
-    """What lies so many bytes after the first of several memories, of what waits wait for; None if it is nothing."""
+    """What lies this many bytes after the first of several memories, of what waits wait for; None if it is nothing."""
     first = memories[0].heap.data_ptr()
     found = (memory.locate(offset - (memory.heap.data_ptr() - first)) for memory in memories)
     return next((place for place in found if place is not None), None)

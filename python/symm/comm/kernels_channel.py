@@ -36,7 +36,7 @@ from .kernels_ring import (
 )
 from .seam import node_wait_packet
 
-# Packets of a program have so many buffers, used in turn; a receiver says after every half of them that it has them.
+# Packets of a program have this many buffers, used in turn; a receiver says after every half of them that it has them.
 MAIL_BUFFERS = tl.constexpr(8)
 HALF = tl.constexpr(4)
 FLAGS_OF_A_BLOCK, CURSORS_OF_A_BLOCK = tl.constexpr(FLAG_KINDS * FLAG_WORDS), tl.constexpr(CURSOR_KINDS)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from torch import Tensor
     from torch import dtype as Dtype
 
-# By default a transport takes so many bytes for each rank and channel, and a quarter of the heap at most.
+# By default a transport takes this many bytes for each rank and channel, and a quarter of the heap at most.
 BLOCKS, STAGING = 32, 36 << 20
 # Words of 8 bytes of a program's packets, a line for each.
 MAIL_WORDS = 512
@@ -125,7 +125,7 @@ class Memory:
         self.cursors.zero_()
 
     def locate(self, offset):
-        """What lies so many bytes after the beginning, of what waits wait for; None if it is nothing."""
+        """What lies this many bytes after the beginning, of what waits wait for; None if it is nothing."""
         if self.first_mail <= offset < self.first_flag:
             pair, rest = divmod(offset - self.first_mail, self.mail_bytes)
             channel, source = divmod(pair, self.size)

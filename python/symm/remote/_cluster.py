@@ -17,7 +17,7 @@ from ._place import place
 from ._processes import Processes
 from ._tensor import RemoteTensor, wrap
 
-# A rank whose others were late is still asked, for so many seconds.
+# A rank whose others were late is still asked, for this many seconds.
 _LAST_LOOK = 0.05
 _PREAMBLE = "import torch\nimport triton\nimport triton.language as tl\nimport symm.triton as st\n\n\n"
 

@@ -77,7 +77,7 @@ const _: () = assert!(size_of::<Id>() == 8 * ENGINE_ID_WORDS);
 
 const _: () = assert!(size_of::<Id>() == 128 && size_of::<Attributes>() == 144);
 
-/// The version of a structure of so many bytes: the first, and its size.
+/// The version of a structure of this many bytes: the first, and its size.
 const fn first(bytes: c_int) -> c_int {
     (1 << 16) + bytes
 }

@@ -25,7 +25,7 @@ NUMBERS = itertools.count()
 
 
 def place(which, count, dtype, offset, on_heap):
-    """A tensor of so many elements, between others that nobody may write."""
+    """A tensor of this many elements, between others that nobody may write."""
     if on_heap:
         memory = HEAP[which][: (count + offset + 1) * dtype.itemsize].view(dtype)
     else:

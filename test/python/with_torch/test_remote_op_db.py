@@ -23,7 +23,7 @@ sys.modules.setdefault("expecttest", types.SimpleNamespace(TestCase=unittest.Tes
 from torch.testing._internal.common_methods_invocations import op_db  # noqa: E402
 
 DEVICE = remote.launch(1, remote.Processes(environment={"OMP_NUM_THREADS": "1"}))[0]
-# Without --long, each so many ops.
+# Without --long, one op in this many.
 EACH = 16
 REASONS = pathlib.Path(__file__).with_name("remote_op_db.txt")
 DTYPES = torch.float32, torch.int64

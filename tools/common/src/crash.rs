@@ -79,7 +79,7 @@ pub fn guard(tool: &str) -> Guard {
     guard
 }
 
-/// Notes that this thread has a stack of so many bytes, at the start of its work.
+/// Notes that this thread has a stack of this many bytes, at the start of its work.
 pub(crate) fn note_stack(bytes: usize) {
     let here = 0_u8;
     STACK_END.store((&raw const here as usize).saturating_sub(bytes), Ordering::Relaxed);

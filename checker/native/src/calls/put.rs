@@ -17,7 +17,7 @@ pub struct Put {
 }
 
 impl Put {
-    /// The part of one of so many threads: neighbours have elements next to each other.
+    /// The part of one of this many threads: neighbours have elements next to each other.
     fn keep(&mut self, nth: u64, threads: u64, element: u64) {
         for ranges in [&mut self.from, &mut self.to] {
             let elements: u64 = ranges.iter().map(|range| range.bytes.div_ceil(element)).sum();

@@ -125,7 +125,7 @@ impl Deadline<'_> {
         )
     }
 
-    /// Polls a flag, `$1`, of so many bits until it compares with `$2`, or the record `$3` says that time is over.
+    /// Polls a flag, `$1`, of this many bits until it compares with `$2`, or the record `$3` says that time is over.
     pub fn polls(&self, predicate: CmpiPredicate, bits: u32, scope: Scope, eager_polls: i64) -> String {
         let (scope, registers) = (scope.keyword(), Self::REGISTERS);
         let widened = if bits == 64 { "mov.b64" } else { "cvt.s64.s32" };

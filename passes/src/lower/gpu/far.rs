@@ -319,7 +319,7 @@ fn size_of(ty: Type) -> u64 {
     byte_width(scalar(ty)) * lanes(ty)
 }
 
-/// The bits of so many bytes, of a word or a vector.
+/// The bits of this many bytes, of a word or a vector.
 fn bits_of(bytes: u64) -> u32 {
     u32::try_from(8 * bytes).expect("a value's size")
 }

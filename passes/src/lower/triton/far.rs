@@ -183,7 +183,7 @@ pub fn store<'c>(
     store_words(b, address(b, pointer), (to_word(b, value), byte_width(scalar(value.r#type()))), rank, mask);
 }
 
-/// Likewise words of so many bytes, at addresses.
+/// Likewise words of this many bytes, at addresses.
 pub fn store_words<'c>(
     b: &Builder<'c>,
     at: Value<'c, 'c>,

@@ -95,7 +95,7 @@ pub fn linear<'c>(b: &Builder<'c>, memref: &Descriptor<'c>, indices: &[Value<'c,
     })
 }
 
-/// The memory that so many elements of each dimension take with a memref's strides: how many elements the lowest of
+/// The memory that this many elements of each dimension take with a memref's strides: how many elements the lowest of
 /// them lies before the one with indices zero, and the elements from there to the end of the highest, none where a size
 /// is zero.
 pub fn span<'c>(b: &Builder<'c>, memref: &Descriptor<'c>, sizes: &[Value<'c, 'c>]) -> (Exact<'c>, Exact<'c>) {

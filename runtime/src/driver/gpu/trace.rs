@@ -106,7 +106,7 @@ impl Shared {
         let Some(tracing) = &local.tracing else { return Ok(()) };
         let mut head: Record = [0; RECORD_WORDS];
         head[trace::ROOM] = ROOM;
-        // SAFETY: the buffer has so many bytes and starts with so many words, and nothing uses it yet.
+        // SAFETY: the buffer has this many bytes and starts with this many words, and nothing uses it yet.
         unsafe {
             self.api.clear(tracing.buffer, (ROOM as usize + 1) * size_of::<Record>(), local.stream)?;
             self.api.copy(tracing.buffer, head.as_ptr() as u64, size_of_val(&head), local.stream)?;
@@ -206,7 +206,7 @@ impl Shared {
 
     /// Fills `into` from `from` on the device.
     fn look_at<T>(&self, mut into: Vec<T>, from: u64, stream: Stream) -> Result<Vec<T>, Error> {
-        // SAFETY: the buffer has so many bytes of words, and so has the vector, which outlives the copy or is leaked.
+        // SAFETY: the buffer has this many bytes of words, and so has the vector, which outlives the copy or is leaked.
         let copied = unsafe { self.api.copy(into.as_mut_ptr() as u64, from, size_of_val(into.as_slice()), stream) };
         match copied.and_then(|()| self.drain(stream, for_a_look())) {
             Ok(()) => Ok(into),
