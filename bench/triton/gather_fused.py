@@ -5,6 +5,7 @@ rows is there, by TMA; eight multiply. So the product stops for nothing but data
 """
 
 import symm.gluon as sg
+import triton
 from triton.experimental import gluon
 from triton.experimental.gluon import language as gl
 from triton.experimental.gluon.language.nvidia.hopper import (
@@ -14,6 +15,11 @@ from triton.experimental.gluon.language.nvidia.hopper import (
     warpgroup_mma,
     warpgroup_mma_wait,
 )
+
+# Newer versions have other names for them.
+OLD = triton.__version__ < "3.7"
+load_tile = tma.async_copy_global_to_shared if OLD else tma.async_load
+store_tile = tma.async_copy_shared_to_global if OLD else tma.async_store
 
 
 @gluon.jit
@@ -54,11 +60,11 @@ def multiply(a_tiles, b_tiles, c_tile, full, empty, c, me, ROWS: gl.constexpr, N
         tma.store_wait(0)
         c_tile.store(left.to(c.dtype))
         fence_async_shared()
-        tma.async_copy_shared_to_global(c, [row, column], c_tile)
+        store_tile(c, [row, column], c_tile)
         tma.store_wait(0)
         c_tile.store(right.to(c.dtype))
         fence_async_shared()
-        tma.async_copy_shared_to_global(c, [row, column + BN // 2], c_tile)
+        store_tile(c, [row, column + BN // 2], c_tile)
     tma.store_wait(0)
 
 
@@ -77,8 +83,8 @@ def bring(table, a, b, a_tiles, b_tiles, full, empty, flags, target, ROWS: gl.co
                 slot = step % STAGES
                 mbarrier.wait(empty.index(slot), (step // STAGES & 1) ^ 1)
                 mbarrier.expect(full.index(slot), (BM + BN) * BK * 2)
-                tma.async_copy_global_to_shared(a, [row, k], full.index(slot), a_tiles.index(slot))
-                tma.async_copy_global_to_shared(b, [column, k], full.index(slot), b_tiles.index(slot))
+                load_tile(a, [row, k], full.index(slot), a_tiles.index(slot))
+                load_tile(b, [column, k], full.index(slot), b_tiles.index(slot))
                 step += 1
 
 

@@ -18,6 +18,8 @@
 //!
 //! There is no MLIR in this crate, and no clock: the same program and seed give the same report, byte for byte.
 
+#![forbid(unsafe_code)]
+
 pub mod ahead;
 pub mod allow;
 pub mod check;

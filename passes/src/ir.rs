@@ -4,7 +4,7 @@
 pub mod address;
 mod builder;
 pub mod packets;
-#[expect(unsafe_code)]
+#[expect(unsafe_code, reason = "functions of MLIR's C API that melior does not have")]
 mod raw;
 pub mod records;
 pub mod tags;

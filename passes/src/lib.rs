@@ -13,7 +13,7 @@ mod ir;
 mod lower;
 mod pass;
 pub mod pipelines;
-#[expect(unsafe_code)]
+#[expect(unsafe_code, reason = "functions of MLIR's C API that register passes")]
 mod registration;
 mod target;
 mod transform;

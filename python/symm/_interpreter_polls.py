@@ -26,7 +26,7 @@ from ._timeouts import flag_text
 # How long a wait for several flags sleeps between two looks.
 SECONDS_BETWEEN_LOOKS = 1e-5
 # Ops that a loop may do between two looks.
-QUIET = {"rank", "num_ranks", "as_remote", "remote_load", "fence", "atomic_rmw", "atomic_cas", "try_packet"}
+QUIET = {"rank", "num_ranks", "is_near", "as_remote", "remote_load", "fence", "atomic_rmw", "atomic_cas", "try_packet"}
 
 
 def until(look, words, located, waited):

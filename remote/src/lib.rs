@@ -4,12 +4,15 @@
 //! [`executor::Executor`]. Nothing on the wire is code: every message is one of [`message::Request`] or
 //! [`message::Answer`], made of [`value::Value`]s.
 
+#![deny(unsafe_code)]
+
 pub mod address;
 pub mod client;
 pub mod credentials;
 pub mod error;
 pub mod executor;
 pub mod lock;
+#[expect(unsafe_code, reason = "memory that several threads share, whose validity its maker promises")]
 pub mod memory;
 pub mod message;
 mod socket;

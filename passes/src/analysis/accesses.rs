@@ -40,7 +40,7 @@ pub fn of(name: &str) -> Option<Accesses> {
         ("llvm" | "memref" | "vector", "store") => (Does::Write, at(1, 0, Moved::Operand(0))),
         ("llvm", "atomicrmw") => (Does::Both, at(0, 1, Moved::Result)),
         ("llvm", "cmpxchg") => (Does::Both, at(0, 2, Moved::Operand(1))),
-        ("memref", "atomic_rmw") => (Does::Write, at(1, 0, Moved::Result)),
+        ("memref", "atomic_rmw") => (Does::Both, at(1, 0, Moved::Result)),
         ("memref", "generic_atomic_rmw") => (Does::Both, at(0, 0, Moved::Result)),
         ("memref", "copy") => (Does::Both, None),
         ("affine", "load" | "vector_load")

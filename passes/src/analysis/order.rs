@@ -64,13 +64,13 @@ pub fn only_reads_heap<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
 /// Whether an op of another dialect may write memory that another rank may see, or have it written, apart from what its
 /// regions hold. An op that is not known does.
 pub fn may_write_heap<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
-    let is_own_store = || is_store(name(op)) && is_of_own_memory(op);
-    !only_reads(name(op)) && !is_quiet(op) && !touches_no_heap(op) && !is_own_store()
+    let writes_its_own = || is_write(name(op)) && is_of_own_memory(op);
+    !only_reads(name(op)) && !is_quiet(op) && !touches_no_heap(op) && !writes_its_own()
 }
 
-/// Whether an op of another dialect writes through its pointers, and does nothing else.
-pub fn is_store(name: &str) -> bool {
-    accesses::of(name).is_some_and(|access| access.does == Does::Write)
+/// Whether an op of another dialect is known to write through its pointers.
+pub fn is_write(name: &str) -> bool {
+    accesses::of(name).is_some_and(|access| access.does != Does::Read)
 }
 
 /// Whether all memory that an op is given is the thread's or the block's own.
@@ -132,7 +132,7 @@ fn touches_no_heap<'c: 'a, 'a>(op: OperationRef<'c, 'a>) -> bool {
             matches!(rest, "alloc" | "alloca" | "dealloc" | "alloca_scope" | "alloca_scope.return" | "prefetch")
                 || matches!(rest, "assume_alignment")
         }
-        "vector" => !is_store(name),
+        "vector" => !is_write(name),
         "tt" => {
             matches!(rest, "return" | "dot" | "dot_scaled" | "scan" | "scan.return" | "histogram" | "gather")
                 || matches!(rest, "unsplat" | "mulhiui" | "precise_sqrt" | "precise_divf" | "print" | "assert")

@@ -21,7 +21,7 @@
 //! Limits: an access counts at any address; a call counts as what its callee does, if that is known.
 
 use super::gpu::Gathered;
-use crate::analysis::order::{is_store, may_write_heap, only_reads};
+use crate::analysis::order::{is_write, may_write_heap, only_reads};
 use crate::analysis::search::{Direction, Meaning, Search};
 use crate::analysis::uniform::is_reached_together;
 use crate::ir::{blocks, collect, enclosing, name, operations, symm_ops};
@@ -289,7 +289,7 @@ impl Look<'_> {
             "func.call" => self.effect_of_callee(op),
             name if only_reads(name) => Effect::Reads,
             // What a block shares is copied as well.
-            name if is_store(name) || may_write_heap(op) => Effect::Writes,
+            name if is_write(name) || may_write_heap(op) => Effect::Writes,
             _ => Effect::None,
         }
     }

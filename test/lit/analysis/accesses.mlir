@@ -179,6 +179,7 @@ func.func @own(%ctx: !symm.ctx, %flag: memref<1xi32>, %one: i32, %peer: i32, %i:
   affine.store %x, %m[0] : memref<16xf32>
   affine.vector_store %v, %m[0] : memref<16xf32>, vector<4xf32>
   llvm.store %x, %p : f32, !llvm.ptr
+  %1 = llvm.atomicrmw fadd %p, %x monotonic : !llvm.ptr, f32
   symm.signal set %ctx, %flag[%i], %one, %peer sem relaxed : memref<1xi32>, i32
   return
 }

@@ -68,6 +68,12 @@ def testing(world, flags, slots):
 
 
 @triton.jit
+def asking(world, flags, slots):
+    while not st.test(world, flags + 1, 2):  # wait
+        st.is_near(world, 0)
+
+
+@triton.jit
 def spinning(world, flags, slots):
     while tl.atomic_cas(flags + 6, 0, 1) == 1:  # wait
         pass
@@ -138,6 +144,7 @@ FLAGS = {
     "one_of": ("element 3 of World.zeros: torch.int32, (8,) (made at ", 5, 0),
     # Who takes the lock first ends, and leaves it taken.
     "locked": ("element 6 of World.zeros: torch.int32, (8,) (made at ", 0, 1),
+    "asking": ("element 1 of World.zeros: torch.int32, (8,) (made at ", 2, 0),
     "spinning": ("element 6 of World.zeros: torch.int32, (8,) (made at ", 0, 1),
     # In which way it is compared is not known in the interpreter.
     "spinning_there": ("element 4 of World.zeros: torch.int32, (8,) (made at ", 2 if on_gpu else None, 0),
