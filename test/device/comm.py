@@ -2,6 +2,7 @@
 """Runs collectives on GPUs: random calls, sizes, operations, element types, streams and graphs, every element checked.
 
     python3 test/device/comm.py --wheel target/wheels/symm-*.whl --ranks 2 4 --calls 1000000 --replays 10000
+    python3 test/device/comm.py --wheel target/wheels/symm-*.whl --replays 10000 --graphs 10 --in-graph 100
     python3 test/device/comm.py --wheel target/wheels/symm-*.whl --ranks 2 4 --faults
     python3 test/device/comm.py --wheel target/wheels/symm-*.whl --ranks 2 4 --domain 1 --calls 100000
     python3 test/device/comm.py --wheel target/wheels/symm-*.whl --ranks 2 --domain 1 --engine nvshmem --replays 1000
@@ -28,8 +29,9 @@ CALLS = ["all_reduce", "all_reduce", "reduce_scatter", "all_gather", "all_to_all
 class Calls(RandomCalls):
     """Random collectives, on numbers so small that every sum is exact."""
 
-    def __init__(self, world, comm, seed, largest):
-        super().__init__(world.device, seed, largest)
+    def __init__(self, world, comm, options, largest):
+        super().__init__(world.device, options.seed, largest)
+        self.dtypes = options.dtypes
         self.world, self.comm, self.me, self.ranks = world, comm, comm.get_rank(), comm.get_num_ranks()
         self.heap = [world.zeros(8 * largest * self.ranks, dtype=self.torch.uint8) for _ in range(2)]
 
@@ -46,7 +48,7 @@ class Calls(RandomCalls):
 
     def one(self):
         torch, draw, comm = self.torch, self.random, self.comm
-        call, name = draw.choice(CALLS), draw.choice(FLOATS + INTEGERS)
+        call, name = draw.choice(CALLS), draw.choice(self.dtypes)
         dtype = getattr(torch, name)
         averages = ["avg"] if name in FLOATS and self.ranks in (1, 2, 4) else []
         op = draw.choice(["sum", "min", "max", "prod", *averages])
@@ -133,8 +135,8 @@ def rank_main(options):
     largest = SIZES[-1] if on_gpu else 1000
     start, right = time.monotonic(), True
     for name, comm, share in (("all ranks", whole, 0.8), ("some ranks", half, 0.2)):
-        calls = Calls(world, comm, options.seed, largest)
-        right &= calls.right(name, int(options.calls * share), int(options.replays * share), 1000)
+        calls = Calls(world, comm, options, largest)
+        right &= calls.right(name, share, options, 1000)
         del calls
         world.barrier()
     if world.get_rank() == 0:
@@ -146,6 +148,8 @@ def rank_main(options):
 
 def main():
     parser = parser_of(__doc__, calls=20_000, replays=10_000, heap=4096)
+    dtypes = FLOATS + INTEGERS
+    parser.add_argument("--dtypes", nargs="+", choices=dtypes, default=dtypes, help="fewer take less time to compile")
     parser.add_argument("--faults", action="store_true", help="ranks that do not come, instead of calls")
     parser.add_argument("--domain", type=int, help="ranks of a domain, where it divides the number of ranks")
     parser.add_argument("--engine", choices=["nvshmem"], help="what reaches the ranks of other domains, in graphs too")

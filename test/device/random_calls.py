@@ -47,30 +47,30 @@ class RandomCalls:
                 self.one()
             self.torch.cuda.current_stream().wait_stream(stream)
 
-    def replays(self, count, largest):
-        """A graph of calls, replayed between other calls."""
+    def replays(self, count, held, largest, streams):
+        """A graph that holds calls, replayed between other calls."""
         torch = self.torch
         sizes, self.sizes = self.sizes, [size for size in self.sizes if size <= largest]
         for _ in range(2):
             state = self.random.getstate()
-            self.several(8, [None])
+            self.several(held, streams)
             torch.cuda.synchronize()
             self.random.setstate(state)
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
-            self.several(8, [None])
+            self.several(held, streams)
         for number in range(count):
             graph.replay()
             if number % 100 == 0:
-                self.several(3, [None])
-            if number % 1000 == 999:
+                self.several(3, streams)
+            if number % 1000 == 999 or number + 1 == count:
                 torch.cuda.synchronize()
-                self.say(f"{number + 1} of {count} replays")
+                self.say(f"{number + 1} of {count} replays of a graph of {held} calls")
         self.sizes = sizes
 
-    def right(self, name, calls, replays, at_once):
-        """Makes calls, then replays a graph on a GPU; says what was wrong, and whether nothing was."""
-        torch, on_gpu, done = self.torch, self.device.type != "cpu", 0
+    def right(self, name, share, options, at_once):
+        """Makes its share of the calls, then replays graphs on a GPU; says what was wrong, and whether nothing was."""
+        torch, on_gpu, done, calls = self.torch, self.device.type != "cpu", 0, int(options.calls * share)
         streams = [None, torch.cuda.Stream(), torch.cuda.Stream()] if on_gpu else [None]
         while done < calls:
             self.several(min(at_once, calls - done), streams)
@@ -79,8 +79,9 @@ class RandomCalls:
             if self.wrong.item():
                 print(f"{name}: {self.wrong.item()} elements are wrong in the {done} first calls", flush=True)
                 return False
-        if on_gpu:
-            self.replays(replays, 300_001)
+        replays = int(options.replays * share / options.graphs) if on_gpu else 0
+        for _ in range(options.graphs if replays else 0):
+            self.replays(replays, options.in_graph, 300_001, streams)
             if self.wrong.item():
                 print(f"{name}: {self.wrong.item()} elements are wrong in replays", flush=True)
                 return False
@@ -93,7 +94,9 @@ def parser_of(description, **defaults):
     parser.add_argument("--wheel", type=Path)
     parser.add_argument("--ranks", type=int, nargs="+", default=[2])
     parser.add_argument("--calls", type=int)
-    parser.add_argument("--replays", type=int)
+    parser.add_argument("--replays", type=int, help="of all graphs together")
+    parser.add_argument("--graphs", type=int, default=1)
+    parser.add_argument("--in-graph", type=int, default=8, metavar="CALLS", help="calls that a graph holds")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--heap", type=int, help="MiB of the heap of each rank")
     parser.add_argument("--device", choices=["gpu", "cpu"], default="gpu")
