@@ -5,6 +5,7 @@ use crate::explore::Search;
 use crate::finding::{Finding, Kind};
 use crate::op::Site;
 use crate::picture::{self, Picture};
+use crate::reduce::Reducer;
 use crate::run::{Limits, Program, Run};
 use crate::schedule::{ByPriority, Chooser, Follow, InTurn, Schedule};
 use std::collections::BTreeMap;
@@ -95,9 +96,6 @@ impl fmt::Display for Report {
     }
 }
 
-/// How often a schedule gets fewer switches.
-const MOST_TO_REDUCE: usize = 200;
-
 /// Executes a program in these schedules.
 #[must_use]
 pub fn check(program: &dyn Program, schedules: &Schedules, limits: Limits) -> Report {
@@ -176,80 +174,25 @@ impl Check<'_> {
     }
 
     fn reduced(mut self) -> Report {
-        let mut left = self.limits.reducing;
+        let mut reducer = Reducer::new(self.program, self.limits);
         for mut found in std::mem::take(&mut self.found).into_values() {
-            self.reduce(&mut found, &mut left);
+            reducer.reduce(&mut found);
             self.report.found.push(found);
         }
         self.report
     }
-
-    /// Moves steps of a task together and leaves steps out, as long as the finding stays.
-    fn reduce(&self, found: &mut Found, left: &mut usize) {
-        if let Some((_, finding)) = self.shows(found, &Schedule::default(), left) {
-            *found = Found { finding, schedule: Schedule::default(), seed: found.seed };
-            return;
-        }
-        for _ in 0..MOST_TO_REDUCE {
-            let better = candidates(&found.schedule).find_map(|candidate| {
-                let (schedule, finding) = self.shows(found, &candidate, left)?;
-                (schedule.switches() < found.schedule.switches()).then_some((schedule, finding))
-            });
-            let Some((schedule, finding)) = better else { break };
-            *found = Found { finding, schedule, seed: found.seed };
-        }
-        self.cut(found, left);
-    }
-
-    /// Leaves out what comes in turn after a schedule's first steps.
-    fn cut(&self, found: &mut Found, left: &mut usize) {
-        let (mut too_few, mut enough) = (0, found.schedule.len());
-        while too_few + 1 < enough {
-            let middle = usize::midpoint(too_few, enough);
-            let start = found.schedule.first(middle);
-            if let Some((_, finding)) = self.shows(found, &start, left) {
-                enough = middle;
-                *found = Found { finding, schedule: start, seed: found.seed };
-            } else {
-                too_few = middle;
-            }
-        }
-    }
-
-    /// What an execution by this schedule did, if it has the same finding.
-    fn shows(&self, found: &Found, schedule: &Schedule, left: &mut usize) -> Option<(Schedule, Finding)> {
-        if *left == 0 {
-            return None;
-        }
-        let executed = execute(self.program, &mut Follow::new(schedule), self.limits);
-        *left = left.saturating_sub(executed.schedule.len());
-        let key = found.finding.key();
-        let same = executed.findings.into_iter().find(|finding| finding.key() == key)?;
-        Some((executed.schedule, same))
-    }
-}
-
-/// Schedules in which a run of one task's steps comes right after the one before it.
-fn candidates(schedule: &Schedule) -> impl Iterator<Item = Schedule> {
-    let turns = schedule.turns();
-    (0..turns.len()).filter_map(move |first| {
-        let next = (first + 1..turns.len()).find(|&next| turns[next].task() == turns[first].task())?;
-        let mut order: Vec<_> = (0..turns.len()).filter(|&at| at != next).collect();
-        order.insert(first + 1, next);
-        Some(order.into_iter().map(|at| &turns[at]).collect())
-    })
 }
 
 /// What came of one execution.
-struct Executed {
-    findings: Vec<Finding>,
-    schedule: Schedule,
+pub(crate) struct Executed {
+    pub findings: Vec<Finding>,
+    pub schedule: Schedule,
     tasks: usize,
     /// Whether it came to its end.
     is_whole: bool,
 }
 
-fn execute(program: &dyn Program, chooser: &mut dyn Chooser, limits: Limits) -> Executed {
+pub(crate) fn execute(program: &dyn Program, chooser: &mut dyn Chooser, limits: Limits) -> Executed {
     let mut run = Run::new(program, limits);
     while chooser.advance(&mut run) {}
     let is_whole = !run.is_at_limit() || run.enabled().is_empty();

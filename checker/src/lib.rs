@@ -38,6 +38,7 @@ mod pages;
 mod parked;
 pub mod picture;
 mod polls;
+mod reduce;
 pub mod report;
 pub mod run;
 pub mod schedule;

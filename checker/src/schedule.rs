@@ -212,6 +212,7 @@ pub struct ByPriority {
     random: Random,
     /// The tasks, from the highest priority on.
     order: Vec<TaskId>,
+    /// The steps at which priorities change, in order.
     changes: Vec<usize>,
     last: TaskId,
     in_a_row: usize,
@@ -227,7 +228,8 @@ impl ByPriority {
             order.swap(at, random.below(at + 1));
         }
         // With one for each step there are no more that matter, and no memory would hold any number of them.
-        let changes = (0..changes.min(steps)).map(|_| random.below(steps.max(1))).collect();
+        let mut changes: Vec<_> = (0..changes.min(steps)).map(|_| random.below(steps.max(1))).collect();
+        changes.sort_unstable();
         Self { random, order, changes, last: 0, in_a_row: 0 }
     }
 }
@@ -235,7 +237,7 @@ impl ByPriority {
 impl Chooser for ByPriority {
     fn choose(&mut self, run: &mut Run) -> Option<Choice> {
         let is_patient = self.in_a_row < PATIENCE && !run.is_idle(self.last);
-        if self.changes.contains(&run.choices.len()) || !is_patient {
+        if self.changes.binary_search(&run.choices.len()).is_ok() || !is_patient {
             let last = self.last;
             self.order.retain(|&task| task != last);
             self.order.push(last);
@@ -256,7 +258,7 @@ impl Chooser for ByPriority {
     fn more(&self, run: &Run) -> usize {
         // The step that was chosen comes first.
         let next = run.choices.len() + 1;
-        let change = self.changes.iter().filter(|&&change| change >= next).min();
+        let change = self.changes.get(self.changes.partition_point(|&change| change < next));
         change.map_or(usize::MAX, |change| change - next).min(PATIENCE - self.in_a_row)
     }
 
