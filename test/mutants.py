@@ -2,12 +2,14 @@
 
 `%mutants PROGRAM…` of the lit suites; without names, every program of test/conformance and examples. A mutant deletes
 a signal, wait, fence or barrier, or gives it less: no order, half of one, the scope of a rank or of a block, one thread
-in place of its group. Each has to be reported, or explained in mutants.toml. At the end a table; fails if fewer than
-99 % of the mutants that are not explained are reported, or if an explanation is of none that is left over.
+in place of its group. Each has to be reported, or explained in mutants.toml. At the end a table; fails if a mutant is
+neither, or if an explanation is of none that is left over. Stopped by SIGINT or SIGTERM, it prints the table of what
+was tried until then, and fails.
 """
 
 import argparse
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -20,7 +22,6 @@ from pathlib import Path
 from checked import ARGUMENTS, ROOT
 
 EXPLAINED = Path(__file__).with_suffix(".toml")
-ENOUGH = 0.99
 SECONDS = 300
 # Tried one after the other, until one reports.
 CHECKS = [
@@ -33,6 +34,8 @@ OP = re.compile(
     r"(?:(%\w+) = )?(symm\.(?:signal|wait|put_signal|fence|barrier|barrier_all|atomic_rmw|atomic_cas|wait_packet)"
     r"|gpu\.barrier)\b"
 )
+# Processes under way.
+CHILDREN = set()
 NARROW = ["scope gpu", "scope cta"]
 # What a clause is put before, in the order of the assembly; else it stands before the types.
 LATER = {"sem": r" scope | group | engine | \{", "scope": r" group | engine | \{"}
@@ -120,6 +123,27 @@ def split_types(text):
     return re.findall(r"(?:[^,<]|<(?:[^<>]|<[^<>]*>)*>)+", text.strip())
 
 
+class Stopped(Exception):
+    """By a signal."""
+
+
+def stop(number, _):
+    raise Stopped(number)
+
+
+def run(command):
+    """What a command printed. A signal of the terminal does not reach it: `tried` ends it."""
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, text=True, start_new_session=True, **pipes) as child:
+        CHILDREN.add(child)
+        try:
+            out, err = child.communicate(timeout=SECONDS)
+        finally:
+            child.kill()
+            CHILDREN.discard(child)
+    return subprocess.CompletedProcess(command, child.returncode, out, err)
+
+
 def check(mutant, options, folder):
     """Which check reports a mutant, and of what kind; or nothing."""
     path = Path(folder) / f"{mutant.file.stem}.{mutant.line}.{mutant.change.replace(' ', '-')}.mlir"
@@ -127,7 +151,7 @@ def check(mutant, options, folder):
     for limits in CHECKS[: options.checks]:
         command = [options.bin / "symm-check", path, "--as-written", *limits, *ARGUMENTS.get(mutant.file.stem, [])]
         try:
-            done = subprocess.run([str(each) for each in command], capture_output=True, text=True, timeout=SECONDS)
+            done = run([str(each) for each in command])
         except subprocess.TimeoutExpired:
             continue
         if done.returncode == 1:
@@ -172,33 +196,57 @@ def main():
     files = [file for file in files if not options.programs or file.stem in options.programs]
     mutants = [mutant for file in files for mutant in mutants_of(file)]
     reasons = explained({file.stem for file in files})
-    kinds, left = Counter(), []
-    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(max_workers=options.jobs) as pool:
+    with tempfile.TemporaryDirectory() as folder:
+        outcomes, stopped = tried(mutants, options, folder)
+    failed = report(len(mutants), outcomes, stopped, reasons)
+    return 128 + stopped if stopped else int(failed)
+
+
+def tried(mutants, options, folder):
+    """Each mutant that was checked, with what was reported; and the signal that came before the last one, or None."""
+    outcomes = []
+    pool = ThreadPoolExecutor(max_workers=options.jobs)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, stop)
+    try:
         running = {pool.submit(check, mutant, options, folder): mutant for mutant in mutants}
-        for done, future in enumerate(as_completed(running), start=1):
+        for future in as_completed(running):
             mutant, kind = running[future], future.result()
-            if kind:
-                kinds[kind] += 1
-            else:
-                left.append(mutant)
+            outcomes.append((mutant, kind))
             if options.progress:
-                print(f"{done} of {len(mutants)}: {mutant}: {kind or 'not reported'}", file=sys.stderr, flush=True)
-    return report(len(mutants), kinds, left, reasons)
+                done = f"{len(outcomes)} of {len(mutants)}"
+                print(f"{done}: {mutant}: {kind or 'not reported'}", file=sys.stderr, flush=True)
+    except Stopped as stopped:
+        return outcomes, stopped.args[0]
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
+        pool.shutdown(wait=False, cancel_futures=True)
+        for child in list(CHILDREN):
+            child.kill()
+        pool.shutdown()
+    return outcomes, None
 
 
-def report(count, kinds, left, reasons):
-    """Prints the table; 1 if it is not good enough."""
+def report(count, outcomes, stopped, reasons):
+    """Prints the table; whether anything is unexplained, or explained in vain."""
+    kinds = Counter(kind for _, kind in outcomes if kind)
+    left = [mutant for mutant, kind in outcomes if not kind]
     survived = [mutant for mutant in left if not any(reason.covers(mutant) for reason in reasons)]
-    stale = [reason for reason in reasons if not any(reason.covers(mutant) for mutant in left)]
+    stale = [reason for reason in reasons if not any(reason.covers(mutant) for mutant in left) and not stopped]
     for mutant in sorted(survived, key=str):
         print(f"survived: {mutant}")
     for reason in stale:
         print(f"explains nothing that is left: {reason}")
     for kind, times in kinds.most_common():
         print(f"{times:6} {kind}")
-    reported, matter = sum(kinds.values()), count - len(left) + len(survived)
-    print(f"{count} mutants: {reported} reported, {len(left) - len(survived)} explained, {len(survived)} survived")
-    return int(bool(stale) or reported < ENOUGH * matter)
+    verdicts = f"{kinds.total()} reported, {len(left) - len(survived)} explained, {len(survived)} survived"
+    if stopped:
+        print(f"stopped: {len(outcomes)} of {count} mutants: {verdicts}")
+    else:
+        print(f"{count} mutants: {verdicts}")
+        print("nothing unexplained" if not survived else "each that survived has to be reported, or explained")
+    return bool(survived or stale)
 
 
 if __name__ == "__main__":
