@@ -101,7 +101,7 @@ impl fmt::Display for Report {
 pub fn check(program: &dyn Program, schedules: &Schedules, limits: Limits) -> Report {
     let mut check = Check { program, limits, report: Report::default(), found: BTreeMap::new() };
     match schedules {
-        Schedules::InTurn => drop(check.run(&mut InTurn::default(), None)),
+        Schedules::InTurn => drop(check.in_turn()),
         Schedules::Replay(schedule) => {
             let mut follow = Follow::new(schedule);
             check.run(&mut follow, None);
@@ -134,12 +134,17 @@ struct Check<'p> {
 }
 
 impl Check<'_> {
-    /// One execution; returns how many tasks and steps it had.
-    fn run(&mut self, chooser: &mut dyn Chooser, seed: Option<u64>) -> (usize, usize) {
-        let Executed { findings, schedule, tasks, is_whole } = execute(self.program, chooser, self.limits);
-        let size = (tasks, schedule.len());
+    /// The execution without a schedule; returns how many tasks and steps it had.
+    fn in_turn(&mut self) -> (usize, usize) {
+        let Executed { findings, schedule, tasks, is_whole } =
+            execute(self.program, &mut InTurn::default(), self.limits);
+        self.note(findings, None, &Schedule::default(), is_whole);
+        (tasks, schedule.len())
+    }
+
+    fn run(&mut self, chooser: &mut dyn Chooser, seed: Option<u64>) {
+        let Executed { findings, schedule, is_whole, .. } = execute(self.program, chooser, self.limits);
         self.note(findings, seed, &schedule, is_whole);
-        size
     }
 
     fn note(&mut self, findings: Vec<Finding>, seed: Option<u64>, schedule: &Schedule, is_whole: bool) {
@@ -154,7 +159,7 @@ impl Check<'_> {
     fn random(&mut self, seed: u64, executions: usize, changes: usize) {
         // How long the others are about, and what they launch; it depends on no seed, so that a seed by itself gives
         // its execution again.
-        let (tasks, steps) = self.run(&mut InTurn::default(), None);
+        let (tasks, steps) = self.in_turn();
         for seed in (0..executions as u64).map(|nth| seed.wrapping_add(nth)) {
             self.run(&mut ByPriority::new(seed, tasks, steps, changes), Some(seed));
         }

@@ -34,6 +34,9 @@ impl<'p> Reducer<'p> {
 
     /// Moves steps of a task together and leaves steps out, as long as the finding stays.
     pub fn reduce(&mut self, found: &mut Found) {
+        if found.schedule.is_empty() {
+            return;
+        }
         if let Some((_, finding)) = self.shows(found, &Schedule::default()) {
             *found = Found { finding, schedule: Schedule::default(), seed: found.seed };
             return;

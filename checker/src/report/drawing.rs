@@ -15,7 +15,7 @@ const STAGGER: usize = 60;
 const GAP: usize = 62;
 /// From row to row, and above the first one.
 const ROW: usize = 112;
-const TOP: usize = 44;
+const TOP: usize = 50;
 /// The most letters of a line in a box.
 const LETTERS: usize = 21;
 
@@ -25,9 +25,10 @@ pub(super) fn drawing(out: &mut String, picture: &Picture) {
         return;
     }
     let xs = columns(picture);
-    let width = xs.iter().max().unwrap_or(&0) + WIDTH + 30;
+    let width = xs.iter().max().unwrap_or(&0) + WIDTH + 12;
     let height = TOP + picture.rows.len() * ROW - (ROW - HEIGHT) + 24;
-    out.push_str("<div class=\"drawing\">\n");
+    // The outer one opens at its end, where the finding is; the inner one runs from left to right again.
+    out.push_str("<div class=\"drawing\"><div>\n");
     let _ = writeln!(out, "<svg class=\"names\" width=\"96\" height=\"{height}\" viewBox=\"0 0 96 {height}\">");
     for (row, name) in picture.rows.iter().enumerate() {
         let (first, second) = two_lines(name);
@@ -46,15 +47,15 @@ pub(super) fn drawing(out: &mut String, picture: &Picture) {
     }
     // What is wrong is above all else.
     for arrow in picture.arrows.iter().filter(|arrow| arrow.line != Line::Missing) {
-        self::arrow(out, arrow, picture, &xs);
+        self::arrow(out, arrow, picture, &xs, width);
     }
     for (step, &x) in picture.boxes.iter().zip(&xs) {
         boxed(out, step, x);
     }
     for arrow in picture.arrows.iter().filter(|arrow| arrow.line == Line::Missing) {
-        self::arrow(out, arrow, picture, &xs);
+        self::arrow(out, arrow, picture, &xs, width);
     }
-    out.push_str("</svg>\n</div>\n");
+    out.push_str("</svg>\n</div></div>\n");
     out.push_str(LEGEND);
 }
 
@@ -130,74 +131,157 @@ fn boxed(out: &mut String, step: &Step, x: usize) {
     );
 }
 
-fn arrow(out: &mut String, arrow: &Arrow, picture: &Picture, xs: &[usize]) {
+fn arrow(out: &mut String, arrow: &Arrow, picture: &Picture, xs: &[usize], width: usize) {
     let class = match arrow.line {
         Line::Orders => "orders",
         Line::Seen => "seen",
         Line::Missing => "missing",
     };
-    let to = (arrow.to, picture.boxes[arrow.to].row);
-    let (path, x, y) = match arrow.from.map(|from| (from, picture.boxes[from].row)) {
-        None => {
-            let (x, y) = (xs[to.0] + WIDTH / 2, top(to.1));
-            (format!("M{x} {}V{}", y - 30, y - 2), x, y - 34)
-        }
-        Some(from) if from.1 == to.1 => {
-            let (x0, x1, y) = (xs[from.0] + WIDTH / 2, xs[to.0] + WIDTH / 2, top(to.1));
-            (format!("M{x0} {y}C{x0} {0} {x1} {0} {x1} {1}", y - 36, y - 2), x0.midpoint(x1), y - 30)
-        }
-        Some(from) => {
-            let is_down = from.1 < to.1;
-            let (x0, x1) = (xs[from.0] + WIDTH * 2 / 3, xs[to.0] + WIDTH / 3);
-            let (y0, y1) =
-                if is_down { (top(from.1) + HEIGHT, top(to.1) - 2) } else { (top(from.1), top(to.1) + HEIGHT + 2) };
-            // It goes along between its row and the next one, and from there straight to its end.
-            let between = ROW - HEIGHT;
-            let end = if is_down { y0 + between } else { y0 - between };
-            let middle = y0.midpoint(end);
-            (format!("M{x0} {y0}C{x0} {middle} {x1} {middle} {x1} {end}V{y1}"), x0.midpoint(x1), middle + 4)
-        }
-    };
+    let (path, x, y) = path(arrow, picture, xs);
     let _ = writeln!(out, "<path class=\"arrow {class}\" d=\"{path}\" marker-end=\"url(#{class})\"/>");
     if !arrow.text.is_empty() {
         let wide = 8 * arrow.text.chars().count();
+        let x = x.min(width.saturating_sub(wide / 2)).max(wide / 2);
         let _ = writeln!(
             out,
             "<rect class=\"arrow-back\" x=\"{}\" y=\"{}\" width=\"{wide}\" height=\"16\"/>\
              <text class=\"arrow-text\" x=\"{x}\" y=\"{y}\">{}</text>",
-            x.saturating_sub(wide / 2),
+            x - wide / 2,
             y - 12,
             escaped(&arrow.text)
         );
     }
 }
 
+/// How far from the right end of an arrow its text is at most: what one sees first of a long picture.
+const IN_SIGHT: usize = 400;
+
+/// The way of an arrow, and the middle of its text.
+fn path(arrow: &Arrow, picture: &Picture, xs: &[usize]) -> (String, usize, usize) {
+    let to = (arrow.to, picture.boxes[arrow.to].row);
+    match arrow.from.map(|from| (from, picture.boxes[from].row)) {
+        None => {
+            let (x, y) = (xs[to.0] + WIDTH / 2, top(to.1));
+            (format!("M{x} {}V{}", y - 30, y - APART), x, y - 34)
+        }
+        Some(from) if from.1 == to.1 => {
+            let (x0, x1, y) = (xs[from.0] + WIDTH / 2, xs[to.0] + WIDTH / 2, top(to.1));
+            (format!("M{x0} {y}C{x0} {0} {x1} {0} {x1} {1}", y - 36, y - APART), x0.midpoint(x1), y - 30)
+        }
+        Some(from) => {
+            let is_down = from.1 < to.1;
+            let (x0, x1) = (xs[from.0] + WIDTH * 2 / 3, xs[to.0] + WIDTH / 3);
+            let (below, above) = (|row: usize| top(row) + HEIGHT, |row: usize| top(row));
+            // It leaves its box, and comes to the other one in a straight line.
+            let (y0, y1, straight) = if is_down {
+                (below(from.1), above(to.1) - APART, above(to.1) - STRAIGHT)
+            } else {
+                (above(from.1), below(to.1) + APART, below(to.1) + STRAIGHT)
+            };
+            if from.1.abs_diff(to.1) == 1 {
+                let middle = y0.midpoint(y1);
+                (format!("M{x0} {y0}C{x0} {middle} {x1} {middle} {x1} {straight}V{y1}"), text_at(x0, x1), middle + 4)
+            } else {
+                let x = free(picture, xs, (from.1, to.1), x1);
+                let (end, start) =
+                    if is_down { (above(from.1 + 1), below(to.1 - 1)) } else { (below(from.1 - 1), above(to.1 + 1)) };
+                let (first, last) = (y0.midpoint(end), start.midpoint(y1));
+                let way = format!("M{x0} {y0}C{x0} {first} {x} {first} {x} {end}V{start}");
+                (format!("{way}C{x} {last} {x1} {last} {x1} {straight}V{y1}"), text_at(x0, x), first + 4)
+            }
+        }
+    }
+}
+
+fn text_at(from: usize, to: usize) -> usize {
+    from.midpoint(to).max(from.max(to).saturating_sub(IN_SIGHT))
+}
+
+/// Between a box and the tip of an arrow, and where the last part of the arrow begins.
+const APART: usize = 3;
+const STRAIGHT: usize = 12;
+
+/// Where an arrow goes through the rows between two others without crossing a box, near `x`.
+fn free(picture: &Picture, xs: &[usize], rows: (usize, usize), x: usize) -> usize {
+    let between = rows.0.min(rows.1) + 1..rows.0.max(rows.1);
+    let boxes: Vec<_> = picture.boxes.iter().zip(xs).filter(|(step, _)| between.contains(&step.row)).collect();
+    // A row says how many steps it leaves out before a box.
+    let start = |step: &Step, x: usize| if step.gap > 0 { x - GAP } else { x };
+    let is_free = |at: usize| boxes.iter().all(|(step, x)| at + 6 < start(step, **x) || at > **x + WIDTH + 6);
+    let beside = boxes.iter().flat_map(|(step, x)| [start(step, **x).saturating_sub(8), **x + WIDTH + 8]);
+    std::iter::once(x).chain(beside).filter(|&at| is_free(at)).min_by_key(|&at| at.abs_diff(x)).unwrap_or(x)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn what_an_arrow_says_is_on_no_box() {
-        let step = |row, verb: &str| Step {
+    fn drawn(rows: usize, boxes: &[Step], from: usize, to: usize) -> String {
+        let arrows =
+            vec![Arrow { from: Some(from), to, line: Line::Missing, text: "is not what it goes on with".into() }];
+        let rows = (0..rows).map(|rank| format!("rank {rank} host")).collect();
+        let mut out = String::new();
+        drawing(&mut out, &Picture { rows, boxes: boxes.to_vec(), arrows, left_out: None });
+        out
+    }
+
+    fn step(row: usize) -> Step {
+        Step {
             row,
-            verb: verb.into(),
+            verb: "writes".into(),
             detail: String::new(),
             site: "a.mlir:1:1".into(),
             count: 1,
             gap: 0,
             mark: None,
             is_blocked: false,
-        };
+        }
+    }
+
+    /// A number of the element that comes after a text.
+    fn number(out: &str, after: &str, name: &str) -> usize {
+        let element = out.split(after).nth(1).unwrap();
+        element.split(&format!("{name}=\"")).nth(1).and_then(|rest| rest.split('"').next()).unwrap().parse().unwrap()
+    }
+
+    #[test]
+    fn what_an_arrow_says_is_on_no_box_and_in_the_picture() {
         for (from, to) in [(0, 2), (2, 0), (0, 1), (1, 0), (3, 0), (1, 1)] {
-            let boxes = [from, 0, 1, 2, 3, to].map(|row| step(row, "writes")).to_vec();
-            let arrows = vec![Arrow { from: Some(0), to: 5, line: Line::Missing, text: "no credit".into() }];
-            let rows = (0..4).map(|rank| format!("rank {rank} host")).collect();
-            let mut out = String::new();
-            drawing(&mut out, &Picture { rows, boxes, arrows, left_out: None });
-            let back = out.split("arrow-back").nth(1).unwrap();
-            let y: usize = back.split("y=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap().parse().unwrap();
-            let is_free = (0..4).all(|row| y + 16 <= top(row) || y >= top(row) + HEIGHT);
-            assert!(is_free, "{from} to {to}: {y}");
+            let boxes = [from, 0, 1, 2, 3, to].map(step);
+            for (first, last) in [(0, 5), (5, 0)] {
+                let out = drawn(4, &boxes, first, last);
+                let (x, y) = (number(&out, "arrow-back", "x"), number(&out, "arrow-back", "y"));
+                let is_free = (0..4).all(|row| y + 16 <= top(row) || y >= top(row) + HEIGHT);
+                assert!(is_free, "{from} to {to}: {y}");
+                let (wide, middle) = (number(&out, "arrow-back", "width"), number(&out, "arrow-text", "x"));
+                assert_eq!(x + wide / 2, middle);
+                assert!(x + wide <= number(&out, "class=\"steps\"", "width"));
+            }
+        }
+    }
+
+    #[test]
+    fn an_arrow_crosses_no_box_and_points_at_its_end() {
+        for (from, to) in [(0, 3), (3, 0), (0, 1), (1, 0), (0, 2), (3, 1)] {
+            let mut boxes = [from, 1, 2, 1, 2, 1, 2, to, 1, 2].map(step);
+            boxes[5].gap = 3;
+            let out = drawn(4, &boxes, 0, 7);
+            let xs = columns(&Picture { rows: vec![String::new(); 4], boxes: boxes.to_vec(), ..Picture::default() });
+            let path =
+                out.split("class=\"arrow missing\" d=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
+            let words: Vec<_> = path.split(|letter: char| !letter.is_ascii_digit()).collect();
+            let numbers: Vec<usize> = words.iter().filter_map(|word| word.parse().ok()).collect();
+            let [.., before, end] = numbers[..] else { panic!("{path}") };
+            assert!(
+                if from < to { before < end && end < top(to) } else { before > end && end > top(to) + HEIGHT },
+                "{path}"
+            );
+            if from.abs_diff(to) > 1 {
+                let x = numbers[6];
+                let crossed = boxes.iter().zip(&xs).filter(|(step, _)| step.row.abs_diff(to) < from.abs_diff(to));
+                let crossed = crossed.filter(|(step, _)| step.row.abs_diff(from) < from.abs_diff(to));
+                assert!(crossed.into_iter().all(|(_, at)| x < *at || x > at + WIDTH), "{from} to {to}: {path}");
+            }
         }
     }
 }

@@ -10,9 +10,14 @@ use std::fmt::Write;
 const STYLE: &str = include_str!("page.css");
 
 /// What a report says of itself.
-const CLAIM: &str = "Every finding is wrong in a real execution of the memory model, which the command under it shows \
-                     again. Where nothing is found, nothing is wrong in the schedules that were tried, for these \
-                     ranks, threads and arguments.";
+const CLAIM: &str = "Every error is in a real execution of the memory model, which the command under it shows again. \
+                     Nothing is said of other schedules than those that were tried, nor of other ranks, threads and \
+                     arguments.";
+
+/// What is said where there is nothing else to say; the summary has how much was tried, and what was given up.
+const CLEAN: &str = "<section class=\"clean\">\n<h2>Nothing was found</h2>\n<p>None of the executions that were tried, \
+                     as far as they went, breaks a rule of the memory model, ends in a deadlock or fails a check. \
+                     Nothing is said of other ranks, threads and arguments.</p>\n</section>\n";
 
 /// Lines of source before and after the one that is meant.
 const AROUND: usize = 2;
@@ -29,10 +34,16 @@ pub fn html(page: &Page) -> String {
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n{ARROWHEADS}\
-         <main>\n<h1>{title}</h1>\n<p class=\"summary\">{}</p>\n<p class=\"quiet\">{CLAIM}</p>\n",
+         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n{}<main>\n\
+         <h1>{title}</h1>\n<p class=\"summary\">{}</p>\n",
+        arrowheads(),
         escaped(&page.summary)
     );
+    if page.findings.is_empty() && page.allowed.is_empty() {
+        out.push_str(CLEAN);
+    } else {
+        let _ = writeln!(out, "<p class=\"quiet\">{CLAIM}</p>");
+    }
     contents(&mut out, page);
     for (nth, section) in page.findings.iter().enumerate() {
         finding(&mut out, section, &format!("f{}", nth + 1), &mut sources);
@@ -50,13 +61,16 @@ pub fn html(page: &Page) -> String {
 }
 
 /// The heads of arrows, which all drawings use.
-const ARROWHEADS: &str = "<svg class=\"defs\" width=\"0\" height=\"0\" aria-hidden=\"true\"><defs>\
-    <marker id=\"orders\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" \
-    orient=\"auto\"><path d=\"M0 0L8 4L0 8z\"/></marker>\
-    <marker id=\"seen\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" orient=\"auto\">\
-    <path d=\"M0 0L8 4L0 8z\"/></marker>\
-    <marker id=\"missing\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" \
-    orient=\"auto\"><path d=\"M0 0L8 4L0 8z\"/></marker></defs></svg>\n";
+fn arrowheads() -> String {
+    let head = |name: &str| {
+        format!(
+            "<marker id=\"{name}\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"10\" markerHeight=\"10\" \
+             markerUnits=\"userSpaceOnUse\" orient=\"auto\"><path d=\"M0 0L8 4L0 8z\"/></marker>"
+        )
+    };
+    let heads = ["orders", "seen", "missing"].map(head).concat();
+    format!("<svg class=\"defs\" width=\"0\" height=\"0\" aria-hidden=\"true\"><defs>{heads}</defs></svg>\n")
+}
 
 fn contents(out: &mut String, page: &Page) {
     if page.findings.len() < 2 {
