@@ -135,7 +135,7 @@ def check(options, table, title, steps, folder):
         is_so = status == 0 and said.startswith("symm-check: nothing found; ") and ALL in said
         return f"{name}: nothing found", None if is_so else said
     shown = re.search(rf" error: failed-check\n.*: the outcome {table.outcome} shows\n", said)
-    replay = re.search(r"^  again: --replay '(.*)'$", said, re.MULTILINE)
+    replay = re.search(r"^  again: .* --replay '(.*)'$", said, re.MULTILINE)
     if status != 1 or not shown or not replay or ALL not in said:
         return name, said
     again, status = run(options, path, table, "--replay", replay[1])

@@ -162,12 +162,13 @@ class Documents:
 
     def run(self, words, text=None, status=0):
         """What a command prints; it runs in a folder of its own that has the examples."""
-        words = [self.tools.get(Path(words[0]).name, words[0]), *words[1:]]
+        # A tool is called by its name, as in the page: it may print how it was called.
+        kept = {"executable": self.tools.get(Path(words[0]).name)}
         for name in ("examples", "test"):
             link = self.folder / name
             if not link.exists():
                 link.symlink_to(ROOT / name)
-        kept = {"input": text} if text is not None else {"stdin": subprocess.DEVNULL}
+        kept |= {"input": text} if text is not None else {"stdin": subprocess.DEVNULL}
         done = subprocess.run(words, cwd=self.folder, capture_output=True, text=True, timeout=300, **kept)
         if done.returncode != status:
             raise Wrong(f"`{' '.join(words)}` ends with {done.returncode}:\n{done.stdout}{done.stderr}")

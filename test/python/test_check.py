@@ -8,6 +8,7 @@ import importlib.util
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -167,13 +168,41 @@ def test_the_script_as_a_command(tmp_path):
     assert "error: race (O1)" in done.stdout and "printed" not in done.stdout
     again = checked(script(tmp_path), "--schedules=2", "--seed=5")
     assert done.stdout == again.stdout
-    replay = re.search(r"replay='(.*)'", done.stdout)[1]
+    replay = shlex.split(re.search(r"  again: (.*)", done.stdout)[1])
+    replay = replay[replay.index("--replay") + 1]
     replayed = checked(script(tmp_path), f"--replay={replay}", "--json")
     assert replayed.returncode == 1, replayed.stderr
     report = json.loads(replayed.stdout)
     [finding] = report["findings"]
     assert (finding["kind"], finding["schedule"], report["executions"]) == ("race", replay, 1)
     assert {(place["rank"], place["program"]) for place in finding["places"]} == {(0, 0), (1, 0)}
+
+
+def test_again_is_a_whole_command(tmp_path):
+    path = script(tmp_path, RACY, "assert sys.argv[1:] == ['of mine']\n")
+    path = path.rename(tmp_path / "it's.py")
+    allowed = tmp_path / "allowed"
+    allowed.write_text("*'s.py never-waited of nothing here\n")
+    options = (f"--allow={allowed}", "--steps=5000", "--seconds=30", "--programs=3", "--ranks=3", "--changes=2")
+    done = python("-m", "symm.check", "--schedules=2", *options, path, "of mine")
+    assert done.returncode == 1, done.stdout + done.stderr
+    commands = re.findall(r"  again: (.*)", done.stdout)
+    assert commands, done.stdout
+    given = f"--ranks 3 --programs 3 --steps 5000 --seconds 30.0 --allow {allowed} --replay "
+    for command in commands:
+        assert given in command and command.endswith("""it'"'"'s.py' 'of mine'"""), command
+        run = {**os.environ, "PYTHONPATH": stand_ins()}
+        again = subprocess.run(command, shell=True, capture_output=True, text=True, env=run, timeout=SECONDS, check=False)
+        assert again.returncode == 1 and f"  again: {command}\n" in again.stdout, again.stdout + again.stderr
+
+
+def test_a_long_schedule_is_told_by_its_seed():
+    from symm.check._report import Command, Finding, Report
+
+    finding = Finding("race", "O1", "error", (), "", 7, "0 1 " * 1000)
+    command = Command(["python3", "-m", "symm.check"], ["script.py"], ["--changes", "2"])
+    said = [Report((finding,), (), (), 1, 0, 0, False, {}, each).again(finding) for each in (command, None)]
+    assert said == ["python3 -m symm.check --seed 7 --changes 2 script.py", "seed=7"]
 
 
 def test_a_script_gets_its_arguments_and_ends_as_it_says(tmp_path):

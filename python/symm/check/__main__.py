@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import io
 import os
+import shutil
 import sys
 import types
 from pathlib import Path
@@ -51,10 +52,20 @@ def main():
 
 
 def _command(options):
-    """This command line, without what says which schedules are tried; and what comes after it."""
-    words = ["python3", "-m", "symm.check", "--ranks", str(options.ranks)]
-    words += ["--programs", str(options.programs)] if options.programs is not None else []
-    return words, [options.script, *options.arguments]
+    """This command line, without what says which schedules are tried and where the report goes."""
+    from ._report import Command
+
+    # A word that the shell finds, if it finds this Python.
+    python = "python3" if shutil.which("python3") == sys.executable else sys.executable
+    words = [python, "-m", "symm.check", "--ranks", str(options.ranks)]
+    parser = _parser()
+    for name in ("programs", "steps", "seconds", "allow"):
+        value = getattr(options, name)
+        # Standard input is another one next time.
+        if value not in (parser.get_default(name), "-"):
+            words += [f"--{name}", str(value)]
+    changes = ["--changes", str(options.changes)] if options.changes != parser.get_default("changes") else []
+    return Command(words, [options.script, *options.arguments], changes)
 
 
 def _failed(error):

@@ -5,13 +5,12 @@ from __future__ import annotations
 import contextlib
 import inspect
 import os
-import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ArgumentError, CheckError, UnsupportedError
-from ._report import Allowed, Finding, Place, Report
+from ._report import Allowed, Command, Finding, Place, Report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,8 +24,8 @@ SECONDS = 60.0
 HEAP_SIZE = 1 << 30
 # What the checker says of a text that is not a schedule, or of a file that allows nothing.
 NO_ARGUMENT = "is not a step of a schedule", "allow: "
-# `python -m symm.check` and its options, and the script and what it gets, where that is what checks.
-command: tuple[list[str], list[str]] | None = None
+# The command line, where that is what checks.
+command: Command | None = None
 
 
 def run(
@@ -95,9 +94,9 @@ def run(
             is_argument = any(text in str(error) for text in NO_ARGUMENT)
             raise (ArgumentError if is_argument else CheckError)(f"symm.check: {error}") from None
         raise
-    report = Report._of(said, checking)
+    report = Report._of(said, checking, command)
     if command is not None and report.is_clean and not report.given_up and not checking.worlds:
-        raise ArgumentError(f"symm.check: {command[1][0]} has not called symm.init, so nothing was checked")
+        raise ArgumentError(f"symm.check: {command.script[0]} has not called symm.init, so nothing was checked")
     if html is not None:
         _write_page(html, report, pictures, checking, getattr(program, "__name__", "a program"))
     return report
@@ -117,13 +116,8 @@ def _allowances(path):
 def _write_page(path, report, pictures, checking, name):
     from . import _page
 
-    def again(schedule):
-        if command is None:
-            return f"replay='{schedule}'"
-        return shlex.join([*command[0], "--replay", schedule, *command[1]])
-
-    what = name if command is None else command[1][0]
-    _page.write(path, report, pictures, checking, f"symm.check: {what} on {checking.ranks} ranks", again)
+    what = name if command is None else command.script[0]
+    _page.write(path, report, pictures, checking, f"symm.check: {what} on {checking.ranks} ranks")
 
 
 def check(program: Callable[..., Any], ranks: int = 2, **options: Any) -> Report:

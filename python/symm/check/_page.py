@@ -11,12 +11,14 @@ from ..errors import ArgumentError
 from ._report import named
 
 
-def write(path, report, pictures, program, title, again):
-    """Writes the page of a report; `again` says how to execute a schedule once more."""
+def write(path, report, pictures, program, title):
+    """Writes the page of a report."""
     drawn = [_picture(picture, program) for picture in json.loads(pictures)]
     found = [(finding, "") for finding in report.findings]
     found += [(each.finding, f"{each.reason} ({each.stands})") for each in report.allowed]
-    sections = [_section(*each, picture, program, again) for each, picture in zip(found, drawn, strict=True)]
+    sections = [
+        _section(*each, report.again(each[0]), picture, program) for each, picture in zip(found, drawn, strict=True)
+    ]
     findings = len(report.findings)
     page = {"title": title, "summary": report.summary(), "repairs": [], "unused": report.unused}
     page |= {"findings": sections[:findings], "allowed": sections[findings:]}
@@ -26,10 +28,10 @@ def write(path, report, pictures, program, title, again):
         raise ArgumentError(f"symm.check: html: {error}") from None
 
 
-def _section(finding, reason, picture, program, again):
+def _section(finding, reason, again, picture, program):
     fields = {name: getattr(finding, name) for name in ("kind", "rule", "severity", "help")}
     places = [_place(place, program) for place in finding.places]
-    return {**fields, "places": places, "again": again(finding.schedule), "reason": reason, "picture": picture}
+    return {**fields, "places": places, "again": again, "reason": reason, "picture": picture}
 
 
 def _place(place, program):

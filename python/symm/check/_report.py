@@ -6,6 +6,7 @@ import json
 import linecache
 import os
 import re
+import shlex
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -14,6 +15,24 @@ from .._symm import PRIVATE_HEAPS, TABLE_OFFSET
 # How the checker says a place in memory, and a task.
 MEMORY = re.compile(r"(0x[0-9a-f]+) of rank (\d+)'s heap")
 TASK = re.compile(r"rank (\d+) block (\d+)")
+
+
+# A schedule of more letters is told by its seed: no shell takes an argument of any length.
+LONG = 1000
+
+
+@dataclass(frozen=True)
+class Command:
+    """`python -m symm.check` with its options; the script, and what it gets; the option of a seed's schedule."""
+
+    options: list[str]
+    script: list[str]
+    changes: list[str]
+
+    def again(self, name: str, value: Any) -> str:
+        """The command line with this option for the schedule."""
+        changes = self.changes if name == "--seed" else []
+        return shlex.join([*self.options, name, str(value), *changes, *self.script])
 
 
 @dataclass(frozen=True)
@@ -71,6 +90,7 @@ class Report:
     left_out: int
     exhausted: bool
     _ends: dict[str, int]
+    _command: Command | None
 
     @property
     def is_clean(self) -> bool:
@@ -90,7 +110,7 @@ class Report:
         return "\n\n".join([*said, *self.unused, f"symm.check: {self.summary()}"])
 
     @staticmethod
-    def _of(said: str, program: Any) -> Report:
+    def _of(said: str, program: Any, command: Command | None) -> Report:
         """The report that the checker has written of a program."""
         whole = json.loads(said)
         findings = tuple(_finding(found, program) for found in whole["findings"])
@@ -99,7 +119,7 @@ class Report:
             why = {name: found.pop(name) for name in ("reason", "stands")}
             allowed.append(Allowed(_finding(found, program), **why))
         counts = whole["executions"], whole["given_up"], whole["left_out"], whole["exhausted"]
-        return Report(findings, tuple(allowed), tuple(whole["unused"]), *counts, _ends=program.sites.ends)
+        return Report(findings, tuple(allowed), tuple(whole["unused"]), *counts, program.sites.ends, command)
 
     def _text(self, finding):
         rule = f" ({finding.rule})" if finding.rule else ""
@@ -114,8 +134,15 @@ class Report:
                 lines += self._caret(place)
             last = where
         lines += [f"  help: {finding.help}"] if finding.help else []
-        seed = f"seed={finding.seed}, or " if finding.seed is not None else ""
-        return "\n".join([*lines, f"  again: {seed}replay='{finding.schedule}'"])
+        return "\n".join([*lines, f"  again: {self.again(finding)}"])
+
+    def again(self, finding: Finding) -> str:
+        """What shows a finding again: a command line, or arguments of `symm.check` if it was called as a function."""
+        is_long = finding.seed is not None and len(finding.schedule) > LONG
+        if self._command is not None:
+            return self._command.again(*(("--seed", finding.seed) if is_long else ("--replay", finding.schedule)))
+        seed = f"seed={finding.seed}" if finding.seed is not None else ""
+        return seed if is_long else f"{seed}{', or ' if seed else ''}replay='{finding.schedule}'"
 
     def _caret(self, place):
         source = linecache.getline(place.file, place.line).rstrip()

@@ -25,7 +25,7 @@
 // RELAXED: note: rank [[R]] block 0 thread 0: tells of the first access
 // RELAXED-NEXT: symm.signal
 // RELAXED: help: what tells of the first access has to release at scope sys
-// RELAXED-NEXT: again: --replay '
+// RELAXED-NEXT: again: {{.*}}symm-check {{.*}}message.mlir --ranks 2 --entry relaxed --as-written --replay '
 // RELAXED: symm-check: 1 error; 1 execution tried; nothing is known of other schedules
 
 // What is repaired in kernels that are not launched is not listed.

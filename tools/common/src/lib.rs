@@ -11,7 +11,7 @@ pub mod mlir;
 
 use std::ffi::OsString;
 use std::panic::resume_unwind;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
 
 /// The stack that MLIR and LLVM get, in bytes: they recurse along nested regions and long chains of operations. Pages
@@ -39,6 +39,15 @@ impl Call {
     /// The name and the arguments, as a main function takes them.
     pub fn line(&self) -> impl Iterator<Item = OsString> + '_ {
         std::iter::once(self.name.into()).chain(self.arguments.iter().cloned())
+    }
+
+    /// The words that call the tool as the user has called it, from the same folder.
+    #[must_use]
+    pub fn typed(&self) -> Vec<String> {
+        let first = std::env::args_os().next().unwrap_or_else(|| self.name.into());
+        let is_tool = Path::new(&first).file_name().is_some_and(|file| file == self.name);
+        let words = if is_tool { &[] } else { self.words.as_slice() };
+        std::iter::once(&first).chain(words).map(|word| word.to_string_lossy().into_owned()).collect()
     }
 
     /// The executable, and the arguments with which it does the same with others of the tool's.

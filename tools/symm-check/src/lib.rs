@@ -31,7 +31,7 @@ const FAILED: u8 = 2;
 #[must_use]
 pub fn main(call: &Call) -> ExitCode {
     let options = Options::parse_from(call.line());
-    on_large_stack(|| match run(&options) {
+    on_large_stack(|| match run(&options, &call.typed()) {
         Ok(code) => code,
         Err(error) => {
             let _ = writeln!(std::io::stderr(), "symm-check: {error:#}");
@@ -40,7 +40,7 @@ pub fn main(call: &Call) -> ExitCode {
     })
 }
 
-fn run(options: &Options) -> anyhow::Result<ExitCode> {
+fn run(options: &Options, tool: &[String]) -> anyhow::Result<ExitCode> {
     anyhow::ensure!(options.ranks <= MAX_RANKS, "--ranks {}: a run has 1 to {MAX_RANKS} ranks", options.ranks);
     anyhow::ensure!(options.heap_size > RESERVED_BYTES, "--heap-size: more than 2 MiB, which symm uses itself");
     anyhow::ensure!(options.heap_size <= HEAP, "--heap-size: at most {HEAP} bytes");
@@ -61,11 +61,11 @@ fn run(options: &Options) -> anyhow::Result<ExitCode> {
         allowed.apply(&mut report);
     }
     let steps = format!("--steps {}", options.steps);
+    let again = |found: &Found| again(options, tool, found);
     let name = Name { name: "symm-check", again: &again, steps: &steps };
     if let Some(path) = &options.html {
-        let again = |found: &Found| options.replaying(&found.schedule);
         let drawn = |found: &Found| draw(&front, found, limits);
-        let page = Page::new(&title(options), &report, Name { again: &again, ..name }, &drawn);
+        let page = Page::new(&title(options), &report, name, &drawn);
         fs::write(path, report::html(&page)).with_context(|| format!("--html {}", path.display()))?;
     }
     let mut out = std::io::stdout().lock();
@@ -101,7 +101,35 @@ fn allowances(path: &Path) -> anyhow::Result<Allowances> {
     Ok(Allowances::read(&path.display().to_string(), &text)?)
 }
 
-fn again(found: &Found) -> String {
-    let replay = format!("--replay '{}'", found.schedule);
-    found.seed.map_or_else(|| replay.clone(), |seed| format!("--seed {seed}, or {replay}"))
+/// The command that shows a finding again.
+fn again(options: &Options, tool: &[String], found: &Found) -> String {
+    let schedule = found.schedule.to_string();
+    match found.seed {
+        Some(seed) if schedule.len() > LONG => options.again(tool, &options.with_seed(seed)),
+        _ => options.again(tool, &["--replay".into(), schedule]),
+    }
+}
+
+/// A schedule of more letters is told by its seed: no shell takes an argument of any length.
+const LONG: usize = 1000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use symm_checker::finding::{Finding, Kind};
+    use symm_checker::schedule::{Choice, Schedule};
+
+    #[test]
+    fn a_long_schedule_is_told_by_its_seed() {
+        let options = Options::try_parse_from(["symm-check", "f", "--seed", "1", "--changes", "9"]).unwrap();
+        let finding = Finding { kind: Kind::Race, at: Vec::new(), help: String::new() };
+        let said = |seed, steps| {
+            let mut schedule = Schedule::default();
+            (0..steps).for_each(|nth| schedule.push(Choice { task: nth % 2, way: 0 }, 1));
+            again(&options, &["symm-check".into()], &Found { finding: finding.clone(), seed, schedule })
+        };
+        assert_eq!(said(Some(7), 3), "symm-check f --ranks 2 --replay '0 1 0'");
+        assert_eq!(said(Some(7), 3000), "symm-check f --ranks 2 --seed 7 --changes 9");
+        assert!(said(None, 3000).contains("--replay '0 1 0"));
+    }
 }

@@ -108,9 +108,9 @@ pub struct Options {
 }
 
 impl Options {
-    /// The command line that executes a schedule once more.
-    pub fn replaying(&self, schedule: &Schedule) -> String {
-        let mut words = vec!["symm-check".to_owned(), self.file.display().to_string()];
+    /// The command line that checks the same in other schedules; `tool` is how the user calls the tool.
+    pub fn again(&self, tool: &[String], schedules: &[String]) -> String {
+        let mut words = [tool, &[self.file.display().to_string()]].concat();
         let mut option = |name: &str, value: String| words.extend([format!("--{name}"), value]);
         option("ranks", self.ranks.to_string());
         let numbers = [("threads", self.threads), ("blocks", self.blocks)];
@@ -133,11 +133,23 @@ impl Options {
         if self.steps != STEPS {
             option("steps", self.steps.to_string());
         }
-        if self.as_written {
-            words.push("--as-written".into());
+        // Standard input is another one next time.
+        if let Some(file) = self.allow.as_ref().filter(|file| file.as_os_str() != "-") {
+            option("allow", file.display().to_string());
         }
-        let words: Vec<_> = words.iter().map(|word| quoted(word)).collect();
-        format!("{} --replay '{schedule}'", words.join(" "))
+        let switches = [("--as-written", self.as_written), ("--strict", self.strict)];
+        words.extend(switches.into_iter().filter(|(_, is_on)| *is_on).map(|(name, _)| name.to_owned()));
+        words.extend_from_slice(schedules);
+        words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+    }
+
+    /// The options that try the schedule of a seed.
+    pub fn with_seed(&self, seed: u64) -> Vec<String> {
+        let mut words = vec!["--seed".to_owned(), seed.to_string()];
+        if self.changes != CHANGES {
+            words.extend(["--changes".to_owned(), self.changes.to_string()]);
+        }
+        words
     }
 
     /// The schedules that are asked for.
@@ -159,9 +171,10 @@ impl Options {
     }
 }
 
-/// What `--heap-size` and `--steps` are where they are not given.
+/// What `--heap-size`, `--steps` and `--changes` are where they are not given.
 const HEAP_SIZE: u64 = 64 << 20;
 const STEPS: usize = 1_000_000;
+const CHANGES: usize = 3;
 
 /// A word as a shell reads it.
 fn quoted(word: &str) -> String {
@@ -185,14 +198,30 @@ mod tests {
 
     #[test]
     fn what_replays_is_a_command_line() {
-        let line = ["symm-check", "a b.mlir", "--ranks", "3", "--arg", "x=it's", "--seed", "7", "--as-written"];
-        let parsed = Options::try_parse_from(line).ok();
-        let schedule: Schedule = "0*3 1.2".parse().unwrap_or_default();
-        let text = parsed.map(|options| options.replaying(&schedule));
-        let whole = r"symm-check 'a b.mlir' --ranks 3 --arg 'x=it'\''s' --as-written --replay '0*3 1.2'";
-        assert_eq!(text.as_deref(), Some(whole));
-        let defaults = Options::try_parse_from(["symm-check", "f"]).ok();
-        assert_eq!(defaults.map(|options| (options.heap_size, options.steps)), Some((HEAP_SIZE, STEPS)));
+        let again = |options: &[&str], schedules: &[&str]| {
+            let parsed = Options::try_parse_from([&["symm-check", "a b.mlir"], options].concat()).unwrap();
+            let schedules: Vec<_> = schedules.iter().map(|&word| word.to_owned()).collect();
+            parsed.again(&["bin/symm-check".into()], &schedules)
+        };
+        let options = ["--ranks", "3", "--arg", "x=it's", "--seed", "7", "--as-written"];
+        let whole = r"bin/symm-check 'a b.mlir' --ranks 3 --arg 'x=it'\''s' --as-written --replay '0*3 1.2'";
+        assert_eq!(again(&options, &["--replay", "0*3 1.2"]), whole);
+        let options = "--threads 4 --blocks 2 --entry f --input x=a.npy --heap-size 8M --steps 9 --allow a --strict \
+                       --json --html p --exhaustive --executions 9";
+        let given: Vec<_> = options.split_whitespace().collect();
+        let whole = "bin/symm-check 'a b.mlir' --ranks 2 --threads 4 --blocks 2 --entry f --input x=a.npy \
+                     --heap-size 8388608 --steps 9 --allow a --strict --replay ''";
+        assert_eq!(again(&given, &["--replay", ""]), whole);
+        assert_eq!(again(&["--allow", "-"], &[]), "bin/symm-check 'a b.mlir' --ranks 2");
+    }
+
+    #[test]
+    fn what_is_not_given_is_not_said_again() {
+        let parsed = |options: &[&str]| Options::try_parse_from([&["symm-check", "f"], options].concat()).unwrap();
+        let defaults = parsed(&[]);
+        assert_eq!((defaults.heap_size, defaults.steps, defaults.changes), (HEAP_SIZE, STEPS, CHANGES));
+        assert_eq!(parsed(&["--seed", "7"]).with_seed(9), ["--seed", "9"]);
+        assert_eq!(parsed(&["--seed", "7", "--changes", "4"]).with_seed(9), ["--seed", "9", "--changes", "4"]);
     }
 
     #[test]
