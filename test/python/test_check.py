@@ -192,7 +192,8 @@ def test_again_is_a_whole_command(tmp_path):
     for command in commands:
         assert given in command and command.endswith("""it'"'"'s.py' 'of mine'"""), command
         run = {**os.environ, "PYTHONPATH": stand_ins()}
-        again = subprocess.run(command, shell=True, capture_output=True, text=True, env=run, timeout=SECONDS, check=False)
+        how = {"capture_output": True, "text": True, "timeout": SECONDS, "check": False}
+        again = subprocess.run(command, shell=True, env=run, **how)
         assert again.returncode == 1 and f"  again: {command}\n" in again.stdout, again.stdout + again.stderr
 
 
