@@ -33,7 +33,7 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "in_turn: with --cover, some cases with one version of Triton, some with another")
+    config.addinivalue_line("markers", "in_turn: with --cover, some cases with one Triton version, some with another")
     config.addinivalue_line("markers", "long: takes minutes, and runs with --long only")
     config.addinivalue_line("markers", "covering: a cell of the compile matrix that runs with --cover and --all")
     config.addinivalue_line("markers", "rare: a cell of the compile matrix that runs with --all only")
