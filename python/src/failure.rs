@@ -17,9 +17,14 @@ const WORDS: [(&str, &str); 6] = [
     ("in the same order with the same sizes:", "in the same order, with the same sizes and types:"),
 ];
 
+/// The text of an error of the runtime, in Python's words.
+pub fn text(error: &Error) -> String {
+    WORDS.iter().fold(error.to_string(), |text, (runtime, python)| text.replace(runtime, python))
+}
+
 /// The exception for an error of the runtime.
 pub fn raise(py: Python<'_>, error: &Error) -> PyErr {
-    let message = WORDS.iter().fold(error.to_string(), |text, (runtime, python)| text.replace(runtime, python));
+    let message = text(error);
     let class = py.import("symm.errors").and_then(|errors| errors.getattr(class(error.cause())));
     match class.and_then(|class| class.call1((message,))) {
         Ok(exception) => PyErr::from_value(exception),

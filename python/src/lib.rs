@@ -4,6 +4,8 @@
 #![deny(unsafe_code)]
 
 mod check;
+#[expect(unsafe_code, reason = "functions of the C library for the end of a process")]
+mod exit;
 mod failure;
 #[expect(unsafe_code, reason = "addresses of an interpreted kernel")]
 mod interpreter;

@@ -191,6 +191,12 @@ impl JoinedRank {
         self.act(py, call, place, |rank| body(rank.as_ref().ok_or_else(has_left)?))
     }
 
+    /// What is left of it for a time when there is no Python: its number, its run, and itself if no call is made for it.
+    pub fn take(&self, py: Python<'_>) -> PyResult<(u32, Watch, Option<symm_runtime::Rank>)> {
+        let watch = self.watch(py)?;
+        Ok((self.number, watch, self.rank.try_lock().ok().and_then(|mut rank| rank.take())))
+    }
+
     /// The offset in the heap, if an address is in this rank's.
     fn offset(&self, address: u64) -> Option<u64> {
         let offset = address.wrapping_sub(self.heap_bases[self.number as usize].cast_unsigned());
@@ -266,10 +272,16 @@ impl JoinedRank {
         self.call(py, "World.device_barrier", place, |rank| unsafe { rank.borrow_stream(stream) }.barrier())
     }
 
-    fn broadcast<'py>(&self, py: Python<'py>, root: u32, bytes: &[u8], place: &str) -> PyResult<Bound<'py, PyBytes>> {
+    fn broadcast<'py>(
+        &self,
+        py: Python<'py>,
+        root: u32,
+        bytes: &[u8],
+        call: &str,
+        place: &str,
+    ) -> PyResult<Bound<'py, PyBytes>> {
         let mut bytes = bytes.to_vec();
-        let call = format!("World.broadcast from rank {root}");
-        self.call(py, &call, place, |rank| rank.broadcast(root, &mut bytes))?;
+        self.call(py, call, place, |rank| rank.broadcast(root, &mut bytes))?;
         Ok(PyBytes::new(py, &bytes))
     }
 

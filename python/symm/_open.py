@@ -98,10 +98,15 @@ class Standing(ctypes.Structure):
 
     def meet(self, text):
         """The rank is in a call where all ranks meet."""
-        self.bytes = text.encode()[: TEXT_BYTES - 1]
-        self.meetings += 1
+        self.may_meet(text)
         full_fence()
         self.meets = 1
+
+    def may_meet(self, text):
+        """The rank is to be in such a call; returns the address of the word that then becomes 1."""
+        self.bytes = text.encode()[: TEXT_BYTES - 1]
+        self.meetings += 1
+        return ctypes.addressof(self) + Standing.meets.offset
 
     def part(self):
         self.meets = 0

@@ -8,9 +8,10 @@ start of a heap, are at the start of the pad.
 from __future__ import annotations
 
 from collections.abc import Mapping, Set
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from . import _bounds, _timeouts
+from ._agreement import check_lists, grouped, listed, told
 from ._argument import Argument
 from ._memory import Memory, torch
 from ._open import point, teams
@@ -50,7 +51,7 @@ class Splits:
         """The team of these ranks, by their numbers here, in this order. The caller is one of them.
 
         Collective over all ranks of the World: each gives its own new team, in the same order as that team's other
-        ranks. Use `split` if some ranks are in no team.
+        ranks, or all ranks get a MismatchError. Use `split` if some ranks are in no team.
         """
         world, members = self._place()
         refused, chosen = None, None
@@ -58,31 +59,30 @@ class Splits:
             chosen = tuple(members[rank] for rank in self._checked(ranks))
         except (ArgumentError, RankRangeError) as error:
             refused = error
-        told = [world.broadcast((chosen, str(refused)), rank) for rank in range(world.get_num_ranks())]
+        said = told(world, "World.team", (chosen, str(refused)))
         if refused is not None:
             raise refused
-        for rank, (theirs, what) in enumerate(told):
+        for rank, ((theirs, what), where) in enumerate(said):
             if theirs is None:
-                raise ArgumentError(f"team: rank {rank} gave none: {what}")
-            if rank in chosen and theirs != chosen:
-                raise ArgumentError(f"team: rank {rank} of the World is in this team, but gave {_listed(theirs)}")
+                raise ArgumentError(f"team: rank {rank} gave none: {what} (at {where})")
+        check_lists([(theirs, where) for (theirs, _), where in said])
         return Team(world, chosen)
 
     def _checked(self, ranks):
         """The ranks of a team, as its caller gave them."""
         # Their order is that of the team, which a set does not have.
-        listed = not isinstance(ranks, (Set, Mapping, str, bytes))
+        is_listed = not isinstance(ranks, (Set, Mapping, str, bytes))
         try:
-            chosen = [integer(rank) for rank in ranks] if listed else [None]
+            chosen = [integer(rank) for rank in ranks] if is_listed else [None]
         except TypeError:
             chosen = [None]
         if None in chosen:
             raise ArgumentError(f"team: ranks must be a list of integers, not {ranks!r}")
         chosen = [rank_in(rank, self.get_num_ranks(), call="team: ") for rank in chosen]
         if len(set(chosen)) < len(chosen):
-            raise ArgumentError(f"team: {_listed(chosen)} has a rank twice")
+            raise ArgumentError(f"team: {listed(chosen)} has a rank twice")
         if self.get_rank() not in chosen:
-            missing = f"{_listed(chosen)} does not hold this rank, {self.get_rank()}"
+            missing = f"{listed(chosen)} does not hold this rank, {self.get_rank()}"
             raise ArgumentError(f"team: {missing}: give the team that it is in, or call split")
         return chosen
 
@@ -203,30 +203,3 @@ class Team(Splits, Streams, Argument, _timeouts.Timed):
 
     def tensor_at(self, offset, size):
         return self.world.tensor_at(offset + self._offset, size)
-
-
-def grouped(world, members, number, color, key):
-    """The ranks of the World in groups, by what all of them say; and the group of this one.
-
-    This one is number `number` of `members`. Who gives no color is in a group of its own. What one of them gives wrong
-    is an error of all, so that nobody waits for it.
-    """
-    asked = {"color": color, "key": key}
-    wrong = [name for name, value in asked.items() if value is not None and integer(value) is None]
-    refused = "".join(f"{name} must be an integer or None, not {asked[name]!r}" for name in wrong[:1])
-    color, order = integer(color), number if key is None else integer(key)
-    told = [world.broadcast((members, color, order, number, refused), rank) for rank in range(world.get_num_ranks())]
-    if refused:
-        raise ArgumentError(f"split: {refused}")
-    mine, groups = None, {}
-    for rank, (parent, each, *order, refused) in enumerate(told):
-        if refused:
-            raise ArgumentError(f"split: rank {rank} of the World: {refused}")
-        name = parent, each, rank if each is None else None
-        groups.setdefault(name, []).append((*order, rank))
-        mine = name if rank == world.get_rank() else mine
-    return mine, {name: tuple(rank for *_, rank in sorted(ranks)) for name, ranks in groups.items()}
-
-
-def _listed(ranks: Any) -> str:
-    return f"[{', '.join(map(str, ranks))}]"

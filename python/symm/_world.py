@@ -227,6 +227,10 @@ class World(Factories, Splits, Streams, Places, Argument, _timeouts.Timed):
     def broadcast(self, value: Any, source: int = 0) -> Any:
         """The value of rank `source`: a tensor, or anything that can be pickled. Collective."""
         source = rank_in(source, self.get_num_ranks(), "source")
+        return self._sent(value, source, f"World.broadcast from rank {source}")
+
+    def _sent(self, value, source, call):
+        """The value of rank `source`, in a call of this name."""
         tensor = isinstance(value, torch().Tensor)
         packed, refused = b"", f"broadcast: what rank {source} has cannot be pickled"
         if self.get_rank() == source:
@@ -236,10 +240,11 @@ class World(Factories, Splits, Streams, Places, Argument, _timeouts.Timed):
             except Exception as error:
                 refused += f": {error}"
         # Every pickle has bytes.
-        size = int.from_bytes(self.rank.broadcast(source, len(packed).to_bytes(8, "little"), place()), "little")
+        here = place()
+        size = int.from_bytes(self.rank.broadcast(source, len(packed).to_bytes(8, "little"), call, here), "little")
         if size == 0:
             raise ArgumentError(refused)
-        value = pickle.loads(self.rank.broadcast(source, packed.ljust(size, b"\0"), place()))
+        value = pickle.loads(self.rank.broadcast(source, packed.ljust(size, b"\0"), call, here))
         return value.to(self.device) if isinstance(value, torch().Tensor) else value
 
     def close(self) -> None:
@@ -334,13 +339,15 @@ class World(Factories, Splits, Streams, Places, Argument, _timeouts.Timed):
             # A forked process is not a rank.
             return
         number = self.get_rank()
-        if hasattr(sys, "last_value"):
-            # A rank that ends by an exception does not wait for the others: they are told.
-            self.rank.end(f"rank {number} ended by {type(sys.last_value).__name__}; its own output says why")
-        elif (ending := _exits.failure()) is not None:
+        if (ending := _exits.failure()) is not None:
+            # A rank that fails does not wait for the others: they are told.
             self.rank.end(f"rank {number} ended by {ending}; its own output says why")
         elif World._could_not_leave:
             self.rank.end(f"rank {number} could not leave another run; its own output says why")
+        elif _exits.is_open():
+            standing = self._standing()
+            self._forget()
+            self.rank.leave_at_exit(0 if standing is None else standing.may_meet("World.close at the end of the program"))
         else:
             self._close_at_exit(number)
 

@@ -115,7 +115,8 @@ class RankRangeError(LocatedError, ValueError):
 class MismatchError(SymmError):
     """Ranks made different calls, or tensors of different shapes or dtypes: the message has each rank's line.
 
-    The ranks are then out of step, so the run is over: their next calls raise RankFailedError.
+    The ranks are then out of step, so the run is over: their next calls raise RankFailedError. If they made the same
+    calls, and only disagree on the ranks of a team, the run goes on.
     """
 
 

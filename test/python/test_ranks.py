@@ -99,7 +99,7 @@ DEAD = ("wait_for_the_dead", "spin_for_the_dead", "poll_for_the_dead", "load_for
 def test_waiting_for_a_rank_that_fails_ends(case):
     (waiting, status), (failed, other) = outputs(start("wrong.py", 2, CASE=case))
     assert (status, other) == (1, 1)
-    said = "stopped, because rank 1 reported: rank 1 ended by InterpreterError; its own output says why"
+    said = "stopped, because rank 1 reported: rank 1 ended by AssertionError; its own output says why"
     assert f"symm.errors.RankFailedError: {said}" in waiting, waiting
     assert "AssertionError" in failed
 
@@ -225,7 +225,7 @@ def test_bounds_are_not_checked_unasked():
 @pytest.mark.parametrize("case", ["barrier", "stream", "close", "broadcast"])
 def test_waiting_for_the_gpu_ends_when_a_rank_dies(case):
     (waiting, status), _ = outputs(start("peer_dies.py", 2, CASE=case))
-    said = "stopped, because rank 1 reported: rank 1 ended by AssertionError; its own output says why"
+    said = "stopped, because rank 1 reported: rank 1 ended by AssertionError: rank 1 ends here; its own output says why"
     assert (waiting.splitlines()[-1], status) == (said, 0)
 
 

@@ -143,7 +143,7 @@ class Rank:
     def stream_barrier(self, stream, place):
         self.barrier(place)
 
-    def broadcast(self, root, data, place):
+    def broadcast(self, root, data, call, place):
         number, self._told = self._told, self._told + 1
         if root == self.rank:
             self._run.messages[number] = data

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from .._memory import torch
 from .._places import rank_in
-from .._team import grouped
+from .._agreement import grouped
 from .._world import World
 from ..errors import ArgumentError, CallMismatchError, ClosedError
 from ._calls import Calls
@@ -125,7 +125,7 @@ class Communicator:
         communicator; a rank without one splits that of all ranks, with None.
         """
         self._usable()
-        mine, groups = grouped(self.world, self._members, self._rank, color, key)
+        mine, groups = grouped(self.world, self._members, self._rank, color, key, "Communicator.split")
         made = Communicator.__new__(Communicator)
         made._join(self.world, groups[mine], [len(ranks) for ranks in groups.values()], *self._settings)
         return None if color is None else made
