@@ -1,7 +1,10 @@
-"""A timeline as a picture: a row for each program, a box for each op, and the arrows from signals to waits, as SVG."""
+"""A timeline as a picture: a row for each program, a box with a name for each kernel and in it one for each op, and the
+arrows from signals to waits, as SVG.
+"""
 
 from __future__ import annotations
 
+import collections
 import itertools
 import math
 from pathlib import Path
@@ -13,7 +16,11 @@ from .errors import ArgumentError
 if TYPE_CHECKING:
     import os
 
-WIDTH, LEFT, RIGHT, TOP, ROW, BOTTOM = 1100, 170, 20, 60, 20, 60
+WIDTH, LEFT, RIGHT, TOP, ROW, BOTTOM = 1100, 170, 20, 78, 30, 60
+# In a row, a kernel's name is above its ops.
+NAME, OP, LETTER = 10, 12, 5.5
+# Letters of a name that is worth cutting to its box, and kernels that are listed by name.
+FEWEST_LETTERS, MOST_NAMES = 4, 6
 # Rows of all ranks together, and the least width of a box.
 MOST_ROWS, THIN = 64, 1.0
 COLOURS = {
@@ -101,10 +108,19 @@ def drawn(events, title):
         'orient="auto"><path d="M0 0L8 4L0 8z" fill="#c2185b"/></marker></defs>',
         f'<text x="12" y="24" font-size="15">{text_of(title)}</text>',
         f'<text x="{WIDTH - RIGHT}" y="24" text-anchor="end">{told}</text>',
+        f'<text x="12" y="44">{text_of(kernels_of(slices))}</text>',
     ]
     parts += ticks(last, scale, height) + labels(rows, names)
     parts += boxes(slices, rows, scale) + lines(arrows, rows, scale) + legend(height)
     return "\n".join([*parts, "</svg>\n"])
+
+
+def kernels_of(slices):
+    """The kernels by name, with how many programs of each have run; those with the most first."""
+    counts = collections.Counter(each["name"] for each in slices if each["cat"] == "kernel").most_common()
+    named = [f"{name} ({count} program{'s' if count > 1 else ''})" for name, count in counts[:MOST_NAMES]]
+    more = [f"{len(counts) - MOST_NAMES} more"] if len(counts) > MOST_NAMES else []
+    return f"kernels: {', '.join([*named, *more])}" if named else ""
 
 
 def rows_of(programs):
@@ -121,7 +137,12 @@ def rows_of(programs):
 
 
 def middle(row):
+    """Of a row, and of its ops' boxes."""
     return round(TOP + ROW * row + ROW / 2, 1)
+
+
+def middle_of_ops(row):
+    return middle(row) + NAME / 2
 
 
 def ticks(last, scale, height):
@@ -154,13 +175,22 @@ def boxes(slices, rows, scale):
         if row is None or x + wide <= drawn_to.get((row, kind), -1.0) + 0.5:
             continue
         drawn_to[row, kind] = x + wide
-        high = ROW - 2 if kind == "kernel" else ROW - 8
+        high = ROW - 2 if kind == "kernel" else OP
+        y = (middle(row) if kind == "kernel" else middle_of_ops(row)) - high / 2
         told = "".join(f"\n{key}: {value}" for key, value in each["args"].items())
         made.append(
-            f'<rect x="{x:.1f}" y="{middle(row) - high / 2}" width="{wide:.1f}" height="{high}" fill="{COLOURS[kind]}">'
+            f'<rect x="{x:.1f}" y="{y}" width="{wide:.1f}" height="{high}" fill="{COLOURS[kind]}">'
             f"<title>{text_of(each['name'])}, {time_text(each['dur'])}{multiline(told)}</title></rect>"
         )
+        if kind == "kernel" and (name := shortened(each["name"], wide)):
+            made.append(f'<text x="{x + 2:.1f}" y="{y + NAME:.1f}" font-size="10">{text_of(name)}</text>')
     return made
+
+
+def shortened(name, wide):
+    """As much of a name as fits in a box; nothing where that is too little."""
+    letters = int((wide - 4) / LETTER)
+    return name if len(name) <= letters else f"{name[: letters - 1]}…" if letters >= FEWEST_LETTERS else ""
 
 
 def multiline(told):
@@ -173,7 +203,7 @@ def lines(arrows, rows, scale):
     for each in arrows:
         row = rows.get((each["pid"], each["tid"]))
         if row is not None:
-            ends.setdefault(each["id"], {})[each["ph"]] = round(LEFT + each["ts"] * scale, 1), middle(row)
+            ends.setdefault(each["id"], {})[each["ph"]] = round(LEFT + each["ts"] * scale, 1), middle_of_ops(row)
     for each in ends.values():
         if len(each) == 2:
             (x, y), (to_x, to_y) = each["s"], each["f"]

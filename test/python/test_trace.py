@@ -108,6 +108,17 @@ def test_a_picture_of_many_events_has_few_boxes():
     xml.etree.ElementTree.fromstring(svg)
 
 
+def test_kernels_have_their_names_where_there_is_room():
+    programs = [["scale_rows", [0, 0, 0], 0, 500_000], ["scale_rows", [1, 0, 0], 0, 1_000_000]]
+    programs += [["halo_exchange_of_rows", [0, 0, 0], 500_000, 560_000], ["tiny", [0, 0, 0], 999_000, 1_000_000]]
+    svg = Picture(merged({0: {"programs": programs, "events": []}}), "names").svg
+    texts = [each.text for each in xml.etree.ElementTree.fromstring(svg).iter() if each.tag.endswith("text")]
+    assert "kernels: scale_rows (2 programs), halo_exchange_of_rows (1 program), tiny (1 program)" in texts
+    assert texts.count("scale_rows") == 2 and "halo_exc…" in texts and "tiny" not in texts, texts
+    many = [[f"kernel_{each}", [0, 0, 0], each, each + 1] for each in range(9)]
+    assert "kernel_5 (1 program), 3 more</text>" in Picture(merged({0: {"programs": many, "events": []}}), "many").svg
+
+
 SLICE = {"ph": "X", "name": "load", "cat": "load", "pid": 0, "tid": 0, "ts": 1.0, "dur": 2.0, "args": {}}
 
 

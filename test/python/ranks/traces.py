@@ -69,6 +69,8 @@ tree = xml.etree.ElementTree.fromstring(picture.svg)
 assert picture._repr_svg_() == picture.svg == symm.trace.plot(folder / "out.json").svg
 tags = [each.tag.split("}")[1] for each in tree.iter()]
 assert tags.count("title") >= 2 * ranks and tags.count("line") > 4, tags
+told = [each.text for each in tree.iter() if each.tag.endswith("text")]
+assert f"kernels: ring ({2 * ranks} programs)" in told and told.count("ring") >= 1, told
 picture.save(folder / f"out{me}.svg")
 try:
     picture.save(folder / "out.png")
