@@ -55,17 +55,23 @@ def shown(made, parameters):
     return made
 
 
-def op(function: Callable[Concatenate[Any, Parameters], Result]) -> Callable[Parameters, Result]:
+def op(
+    function: Callable[Concatenate[Any, Parameters], Result], name: str | None = None
+) -> Callable[Parameters, Result]:
     """Makes `function(emit, ctx, …)` a builtin of Triton and Gluon, called as `builtin(ctx, …)`.
 
-    Whatever it raises reaches the user as a CompileError with the Python line of the call.
+    Whatever it raises reaches the user as a CompileError with the Python line of the call. `name` is what users call it
+    if that is not the function's name.
     """
+    if name is not None:
+        function.__qualname__, function.__name__ = name, name.rpartition(".")[2]
+    called = function.__name__ if name is None else name
     parameters = list(inspect.signature(function).parameters.values())[1:]
 
     @functools.wraps(function)
     def builtin(*args, _semantic=None, _generator=None, **kwargs):
         if _semantic is None:
-            return _interpreter.run(function, args, kwargs)
+            return _interpreter.run(function, called, args, kwargs)
         try:
             return function(Emitter(_semantic, _generator), *args, **kwargs)
         except CompileError:
@@ -74,7 +80,7 @@ def op(function: Callable[Concatenate[Any, Parameters], Result]) -> Callable[Par
             if knobs.compilation.front_end_debugging:
                 raise
             message = str(error) or repr(error)
-            raise located(f"symm {function.__name__}: {message}", _generator) from error
+            raise located(f"symm {called}: {message}", _generator) from error
 
     builtin.__signature__ = Shown.of(parameters)
     builtin.__triton_builtin__ = True

@@ -21,9 +21,11 @@ class Ops:
     `ctx`. Every op is a method: `ctx.load(ptr, rank)` is `load(ctx, ptr, rank)`.
     """
 
-    def __init__(self, table: tl.tensor, _semantic=None, _generator=None):
+    def __init__(self, *given: tl.tensor, _semantic=None, _generator=None, **named: tl.tensor):
         try:
-            self.table = Operands(_semantic).context(table)
+            if (len(given), *named) not in ((1,), (0, "table")):
+                raise TypeError("it takes one argument, the World or context table that is an argument of the kernel")
+            self.table = Operands(_semantic).context(*given, *named.values())
         except TypeError as error:
             message = f"symm {type(self).__name__}: {error}"
             located = _interpreter.located(message) if _generator is None else _carrier.located(message, _generator)
@@ -77,7 +79,7 @@ class Watched(Ops):
     """
 
     def __init__(self, table: tl.tensor, deadline: tl.tensor, tag: tl.constexpr, _semantic=None, _generator=None):
-        Ops.__init__(self, table, _semantic, _generator)
+        Ops.__init__(self, table, _semantic=_semantic, _generator=_generator)
         self.deadline = deadline
         self.tag = tl.constexpr(tl._unwrap_if_constexpr(tag))
 

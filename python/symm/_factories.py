@@ -28,6 +28,8 @@ class Factories:
     # A World's.
     rank: Any
     device: Device
+    # Whose functions the user calls, for messages.
+    called = "World"
 
     def empty(self, *size: Any, **keywords: Any) -> Tensor:
         """`torch.empty`; the memory is zero."""
@@ -80,7 +82,7 @@ class Factories:
 
     def uniform(self, size: Any, low: float = 0.0, high: float = 1.0, **keywords: Any) -> Tensor:
         """Uniform random numbers in [`low`, `high`)."""
-        shaped = self._model("empty", (size,), keywords)
+        shaped = self._model("empty", (size,), keywords, "uniform")
         try:
             can_draw = shaped.dtype.is_floating_point and bool(low <= high)
         except REFUSALS:
@@ -106,21 +108,22 @@ class Factories:
         except REFUSALS as error:
             raise ArgumentError(f"a tensor on the heap: {error}") from None
 
-    def _model(self, name, arguments, keywords):
+    def _model(self, name, arguments, keywords, call=None):
         """A tensor like the one that torch's function makes, without memory."""
-        return self._made(name, arguments, {**keywords, "device": "meta", "requires_grad": False}, keywords)
+        return self._made(name, arguments, {**keywords, "device": "meta", "requires_grad": False}, keywords, call)
 
-    def _made(self, name, arguments, used, keywords):
-        """What torch's function makes of the keywords used instead of the user's."""
+    def _made(self, function, arguments, used, keywords, call=None):
+        """What torch's function makes of the keywords used instead of the user's; `call` is what the user calls."""
+        name = call or function
         if keywords.get("out") is not None:
             raise ArgumentError(f"{name} makes a new tensor on the heap: leave out `out`")
         if keywords.get("layout") not in (None, getattr(torch(), "strided", None)):
             raise ArgumentError(f"{name}: tensors on the heap are strided, not {keywords['layout']}: leave out layout")
         try:
             wanted = torch().device(keywords.get("device") or self.device)
-            made = getattr(torch(), name)(*arguments, **used)
+            made = getattr(torch(), function)(*arguments, **used)
         except REFUSALS as error:
-            raise ArgumentError(f"World.{name}: {error}") from None
+            raise ArgumentError(f"{self.called}.{name}: {error}") from None
         if getattr(made, "layout", None) != getattr(torch(), "strided", None):
             raise ArgumentError(f"{name}: tensors on the heap are strided, and this one would be {made.layout}")
         if wanted.type != self.device.type or (wanted.type != "cpu" and wanted.index not in (None, self.device.index)):

@@ -32,9 +32,8 @@ from ._symm import DEADLINE_OFFSET, MAX_RANKS, TABLE_HEADER_WORDS
 from .errors import CompileError, NotSymmetricError, RankRangeError, SymmError
 
 
-def run(function, args, kwargs):
-    """One op of a kernel that Triton interprets."""
-    name = function.__name__
+def run(function, name, args, kwargs):
+    """One op of a kernel that Triton interprets; `name` is what the user calls."""
     on_the_host = f"symm {name} is an op for kernels: call it in a function with @triton.jit or @gluon.jit"
     if not knobs.runtime.interpret:
         raise SymmError(on_the_host)

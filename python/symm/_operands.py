@@ -8,10 +8,13 @@ from ._symm import MAX_RANKS
 
 
 class Bases(NamedTuple):
-    """A context of its parts: a pointer to the bases alone, and the rank whose heap pointers point into."""
+    """A context of its parts: a pointer to the bases alone, and the rank whose heap pointers point into; `name` is what
+    the user's function calls that rank.
+    """
 
     bases: Any
     rank: Any
+    name: str = "rank"
 
 
 class Operands:
@@ -90,7 +93,7 @@ class Operands:
         context = present.get("ctx")
         if not isinstance(context, Bases):
             return present
-        rank, num_ranks = self.rank(context.rank), self.semantic.to_tensor(MAX_RANKS)
+        rank, num_ranks = self.rank(context.rank, context.name), self.semantic.to_tensor(MAX_RANKS)
         return {"ctx": context.bases, "ctx.rank": rank, "ctx.num_ranks": num_ranks} | {
             name: value for name, value in present.items() if name != "ctx"
         }

@@ -41,7 +41,7 @@ waits = {}
 def seconds_of(told, where):
     """A time-out that the user has given, in seconds; `where` says how for an error."""
     try:
-        seconds = math.nan if isinstance(told, bool) else float(told)
+        seconds = math.nan if isinstance(told, (bool, str, bytes, bytearray)) else float(told)
     except (TypeError, ValueError):
         seconds = math.nan
     if not seconds > 0:
@@ -55,7 +55,12 @@ def default(timeout):
     if timeout is not None:
         return seconds_of(timeout, "symm.init: timeout")
     told = os.environ.get("SYMM_TIMEOUT")
-    return seconds_of(told, "SYMM_TIMEOUT") if told else math.inf
+    try:
+        told = float(told) if told else math.inf
+    except ValueError:
+        # What is no number is said below.
+        pass
+    return seconds_of(told, "SYMM_TIMEOUT")
 
 
 def learn(lines):
@@ -288,7 +293,7 @@ class Timed:
         raise WaitTimeoutError, on all ranks. An interpreted kernel raises it at the wait, on its rank alone; where all
         ranks wait it is a DeadlockError, at once.
         """
-        wanted = math.inf if seconds is None else seconds_of(seconds, "World.timeout: seconds")
+        wanted = math.inf if seconds is None else seconds_of(seconds, f"{type(self).__name__}.timeout: seconds")
         self.check()
         before = self._timeouts.seconds
         self._timeouts.set(wanted)

@@ -170,7 +170,7 @@ class trace:
 
 
 def _check_path(call: str, path: object) -> None:
-    if not isinstance(path, (str, os.PathLike)):
+    if not isinstance(path, (str, os.PathLike)) or not Path(path).name:
         raise ArgumentError(f"{call}: path must be the name of a file, not {path!r}")
 
 

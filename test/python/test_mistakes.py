@@ -56,3 +56,23 @@ def test_ranks_that_disagree_on_a_team(ranks):
 def test_ranks_that_make_other_calls_for_teams(case, ranks):
     for output, status in outputs(start("steps.py", ranks, CASE=case)):
         assert status == 0, output
+
+
+@pytest.mark.in_turn
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+def test_what_a_world_and_a_team_refuse(ranks):
+    for output, status in outputs(start("bad_input.py", ranks)):
+        assert status == 0, output
+
+
+@pytest.mark.in_turn
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+def test_what_iris_refuses_and_shows(ranks):
+    for rank, (output, status) in enumerate(outputs(start("iris_wrong.py", ranks))):
+        assert status == 0, output
+        assert output.splitlines() == [
+            f"Context(rank={rank}, world_size={ranks})",
+            f"IrisDeviceCtx(cur_rank={rank}, num_ranks={ranks})",
+            "TileView(pid_m=0, pid_n=1, block_m=2, block_n=4)",
+            "TensorView(ptr=pointer<int32>, M=2, N=4, stride_m=4, stride_n=1)",
+        ]

@@ -1,9 +1,12 @@
 """How long something takes on the device, measured as Iris measures it."""
 
+import math
 import statistics
 import time
 
 from .._memory import torch
+from .._streams import integer
+from ..errors import ArgumentError
 
 SUMMARIES = {"mean": statistics.mean, "median": statistics.median, "min": min, "max": max, "all": list}
 # Larger than the caches of the GPUs.
@@ -24,8 +27,9 @@ def do_bench(
     `barrier_fn` and `preamble_fn` are called before each; the GPU's caches are emptied. Returns the quantiles (from 0
     to 1) if some are asked for, else "mean", "median", "min", "max" or "all" of the times.
     """
-    if return_mode not in SUMMARIES:
-        raise ValueError(f"return_mode must be one of {', '.join(SUMMARIES)}, not {return_mode!r}")
+    _check(fn, barrier_fn, preamble_fn, n_warmup, n_repeat, quantiles)
+    if not isinstance(return_mode, str) or return_mode not in SUMMARIES:
+        raise ArgumentError(f"do_bench: return_mode must be one of {', '.join(SUMMARIES)}, not {return_mode!r}")
     on_gpu = torch().cuda.is_available()
     cache = torch().empty(CACHE_BYTES // 4, dtype=torch().int32, device="cuda") if on_gpu else None
     times = []
@@ -44,6 +48,22 @@ def do_bench(
         return SUMMARIES[return_mode](times)
     found = [_quantile(sorted(times), share) for share in quantiles]
     return found[0] if len(found) == 1 else found
+
+
+def _check(fn, barrier_fn, preamble_fn, n_warmup, n_repeat, quantiles):
+    """An error for an argument of `do_bench` that is none, before anything runs."""
+    for name, value in (("fn", fn), ("barrier_fn", barrier_fn), ("preamble_fn", preamble_fn)):
+        if not callable(value):
+            raise ArgumentError(f"do_bench: {name} must be a function without arguments, not {value!r}")
+    for name, value, least in (("n_warmup", n_warmup, 0), ("n_repeat", n_repeat, 1)):
+        if integer(value) is None or integer(value) < least:
+            raise ArgumentError(f"do_bench: {name} must be an integer from {least}, not {value!r}")
+    try:
+        shares = [] if quantiles is None else [float(share) for share in quantiles]
+    except (TypeError, ValueError):
+        shares = [math.nan]
+    if not all(0 <= share <= 1 for share in shares):
+        raise ArgumentError(f"do_bench: quantiles must be a list of numbers from 0 to 1, not {quantiles!r}")
 
 
 def _on_gpu(fn):
@@ -68,8 +88,6 @@ def _on_host(fn):
 
 def _quantile(ordered, share):
     """The quantile of sorted values, interpolated between two of them."""
-    if not 0 <= share <= 1:
-        raise ValueError(f"a quantile is from 0 to 1, not {share}")
     below, part = divmod(share * (len(ordered) - 1), 1)
     above = min(int(below) + 1, len(ordered) - 1)
     return (1 - part) * ordered[int(below)] + part * ordered[above]

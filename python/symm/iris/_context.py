@@ -1,10 +1,13 @@
 """Iris' device contexts, one for Triton kernels and one for Gluon's."""
 
+import functools
 import inspect
 
 from triton.language import core as tl
 
 from .._carrier import op, shown
+from .._operands import describe
+from ._aggregates import described, refused
 from ._ops import Methods
 from ._tiles import METHODS
 
@@ -14,6 +17,14 @@ HEADER_WORDS = 2
 
 def _heap_bases(emit, table):
     return emit.semantic.add(table, emit.semantic.to_tensor(HEADER_WORDS), False)
+
+
+def _table(emit, context_tensor):
+    try:
+        return emit.context(context_tensor)
+    except TypeError:
+        wanted = "what get_device_context returns, as an argument of the kernel"
+        raise TypeError(f"context_tensor must be {wanted}, not {describe(context_tensor)}") from None
 
 
 def _constant(value, name):
@@ -28,19 +39,19 @@ def _no_tracing(tracing):
         raise ValueError("symm.iris has no tracing: leave out tracing=True")
 
 
-@op
+@functools.partial(op, name="DeviceContext.initialize")
 def _initialize(emit, context_tensor, rank, world_size, tracing=False):
     """The context, from what `Iris.get_device_context` returns."""
     _no_tracing(tracing)
-    table = emit.context(context_tensor)
+    table = _table(emit, context_tensor)
     return Context(_constant(rank, "rank"), _constant(world_size, "world_size"), _heap_bases(emit, table), table)
 
 
-@op
+@functools.partial(op, name="IrisDeviceCtx.initialize")
 def _initialize_gluon(emit, context_tensor, tracing=False):
     """The context, from what `Iris.get_device_context` returns."""
     _no_tracing(tracing)
-    table = emit.context(context_tensor)
+    table = _table(emit, context_tensor)
     rank, num_ranks = (
         emit.semantic.cast(emit.call(name, {"ctx": table}, result=tl.int32), tl.int64) for name in ("rank", "num_ranks")
     )
@@ -51,7 +62,10 @@ def _context(name, fields, initialize, doc, more=None):
     """A class of contexts with these fields, the context table, and every op and `more` as a method."""
 
     def init(self, *values):
-        for field, value in zip(members["__annotations__"], values, strict=True):
+        fields = members["__annotations__"]
+        if len(values) != len(fields) or not all(map(isinstance, values, fields.values())):
+            raise refused(f"{name} is made by {name}.initialize, not by {name}(…)")
+        for field, value in zip(fields, values, strict=True):
             setattr(self, field, value)
 
     # Triton hashes what a kernel refers to: this is hashed with the version of symm.
@@ -61,7 +75,9 @@ def _context(name, fields, initialize, doc, more=None):
     members |= {"__init__": init, "__module__": __name__, "__doc__": doc, "initialize": staticmethod(initialize)}
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     parameters = [inspect.Parameter(field, kind) for field in members["__annotations__"]]
-    return shown(tl._aggregate(type(name, (), members)), parameters)
+    made = shown(tl._aggregate(type(name, (), members)), parameters)
+    made.__repr__ = described(*fields)
+    return made
 
 
 Context = _context(

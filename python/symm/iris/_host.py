@@ -13,9 +13,11 @@ import numpy as np
 
 from .. import _world
 from .._memory import torch
+from .._places import rank_in
+from .._streams import integer
 from .._symm import RESERVED_BYTES
 from .._team import Team
-from ..errors import RankFailedError, UnsupportedError
+from ..errors import ArgumentError, RankFailedError, UnsupportedError
 from ._logging import logger
 
 if TYPE_CHECKING:
@@ -53,8 +55,10 @@ class Iris:
     def __init__(self, heap_size: int = 1 << 30, allocator_type: str = "torch", copy_engine: None = None):
         if copy_engine is not None:
             raise UnsupportedError(f"symm.iris has no copy engines: leave out copy_engine={copy_engine!r}")
+        heap_size = _bytes_of(heap_size)
         _close_gone()
         self.world = _world.init(heap_size + RESERVED_BYTES + MEETINGS)
+        self.world.called = "Iris"
         # Programs for Iris may fill tensors in different ways on different ranks.
         self.world.compares_functions = False
         self._ccl = None
@@ -73,6 +77,10 @@ class Iris:
             if name in LEFT_OUT:
                 raise AttributeError(f"symm.iris has no {name}: docs/iris.md says what it leaves out")
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __repr__(self) -> str:
+        ranks = f"cur_rank={self.cur_rank}, num_ranks={self.num_ranks}"
+        return f"Iris({ranks}, heap_size={self.heap_size}, device={self.device!r})"
 
     @property
     def heap(self) -> types.SimpleNamespace:
@@ -206,7 +214,9 @@ class Iris:
     def as_symmetric(self, external_tensor: Tensor) -> Tensor:
         """A copy of a tensor on the heap, contiguous, as with Iris' usual allocator: neither changes with the other."""
         if not isinstance(external_tensor, torch().Tensor):
-            raise UnsupportedError(f"as_symmetric takes a tensor, not {external_tensor!r}")
+            raise UnsupportedError(f"as_symmetric: external_tensor must be a tensor, not {external_tensor!r}")
+        if external_tensor.device.type == "meta":
+            raise UnsupportedError("as_symmetric: external_tensor is on meta and has no values: use empty")
         made = self.world.empty(tuple(external_tensor.shape), dtype=external_tensor.dtype)
         made.copy_(external_tensor.detach())
         return made
@@ -224,7 +234,9 @@ class Iris:
         keywords = {**keywords, "device": self._checked(keywords.get("device"))}
         if out is None:
             return getattr(self.world, name)(*arguments, **keywords)
-        values = getattr(torch(), name)(*arguments, **keywords)
+        if not isinstance(out, torch().Tensor):
+            raise ArgumentError(f"Iris.{name}: out must be a tensor on the symmetric heap, not {out!r}")
+        values = self.world._made(name, arguments, keywords, keywords)
         if out.numel() != values.numel():
             raise UnsupportedError(f"out has {out.numel()} elements, but {values.numel()} are needed")
         if out.dtype != values.dtype:
@@ -238,7 +250,10 @@ class Iris:
     def _checked(self, device):
         """The device of the heap, if that is what a program means by `device`."""
         mine = self.get_device()
-        wanted = mine if device is None else torch().device(device)
+        try:
+            wanted = mine if device is None else torch().device(device)
+        except (TypeError, ValueError, RuntimeError):
+            raise UnsupportedError(f"the symmetric heap is on {mine}, not on {device!r}: leave out device") from None
         # A program for GPUs also runs without.
         if wanted.type not in (mine.type, "cuda") or (mine.type == "cuda" and wanted.index not in (None, mine.index)):
             raise UnsupportedError(f"the symmetric heap is on {mine}, not on {device}: leave out device")
@@ -283,7 +298,9 @@ class Iris:
 
         `source_rank` and `src_rank` are the names of `src` in earlier versions of Iris.
         """
-        source = next((rank for rank in (source_rank, src_rank) if rank is not None), src)
+        given = {"source_rank": source_rank, "src_rank": src_rank, "src": src}
+        name, source = next((name, rank) for name, rank in given.items() if rank is not None or name == "src")
+        source = rank_in(source, self.num_ranks, name, "Iris.broadcast: ")
         return self.world.broadcast(_plain(value) if self.cur_rank == source else None, source)
 
     def broadcast_tensor(self, value: Any, source_rank: int = 0) -> ndarray:
@@ -305,6 +322,14 @@ class Iris:
             who = f"{self.cur_rank} of {self.num_ranks}"
             raise UnsupportedError(f"rank {who} cannot meet the group of ranks {ranks}")
         return self.world if len(ranks) == self.num_ranks else ranks
+
+
+def _bytes_of(heap_size):
+    """The size of a heap, as the user has given it."""
+    number = integer(heap_size)
+    if number is None or not 0 < number < 2**62:
+        raise ArgumentError(f"iris: heap_size must be a number of bytes, not {heap_size!r}")
+    return number
 
 
 def _close_gone():

@@ -3,6 +3,8 @@
 import logging
 from logging import DEBUG, ERROR, INFO, WARNING
 
+from ..errors import ArgumentError
+
 __all__ = ["DEBUG", "ERROR", "INFO", "WARNING", "logger", "set_logger_level"]
 
 logger = logging.getLogger("symm.iris")
@@ -17,4 +19,8 @@ if not logger.handlers:
 
 def set_logger_level(level: int) -> None:
     """From which level on messages are written: `iris.DEBUG`, `iris.INFO` (at first), `iris.WARNING`, `iris.ERROR`."""
-    logger.setLevel(level)
+    try:
+        logger.setLevel(level)
+    except (TypeError, ValueError):
+        message = f"set_logger_level: level must be iris.DEBUG, INFO, WARNING or ERROR, not {level!r}"
+        raise ArgumentError(message) from None

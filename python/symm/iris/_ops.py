@@ -4,11 +4,35 @@ The functions take the heap bases, and two ranks: a pointer into the heap of the
 knows the first. `hint` is the alignment of pointers, which Iris would lose; symm keeps alignments and ignores it.
 """
 
+import functools
+
 from triton.language import core as tl
 
 from .. import _ops
 from .._carrier import op
 from .._operands import Bases
+from ..errors import SymmError
+
+
+def _op(**names):
+    """Makes a function an op whose errors call an argument what Iris calls it; `names` has symm's names for them."""
+
+    def made(function):
+        function.__qualname__ = function.__name__
+
+        @functools.wraps(function)
+        def named(*args, **keywords):
+            try:
+                return function(*args, **keywords)
+            except (TypeError, ValueError) as error:
+                name, _, said = str(error).partition(" ")
+                if isinstance(error, SymmError) or name not in names:
+                    raise
+                raise type(error)(f"{names[name]} {said}") from error
+
+        return op(named)
+
+    return made
 
 
 def _load(emit, ctx, pointer, rank, mask, other, cache, volatile):
@@ -63,7 +87,7 @@ def _no_copy_engine(copy_engine, copy_engine_ctx, use_copy_engine):
         raise ValueError("symm.iris has no copy engines: leave out use_copy_engine")
 
 
-@op
+@_op(rank="from_rank", ptr="pointer")
 def load(
     emit,
     pointer,
@@ -77,17 +101,17 @@ def load(
     hint=None,
 ):
     """Loads from `from_rank`. `pointer` is into the heap of `to_rank`, which is mine."""
-    ctx = Bases(heap_bases, to_rank)
+    ctx = Bases(heap_bases, to_rank, "to_rank")
     return _load(emit, ctx, pointer, from_rank, mask, other, cache_modifier, volatile)
 
 
-@op
+@_op(rank="to_rank", ptr="pointer")
 def store(emit, pointer, value, from_rank, to_rank, heap_bases, mask=None, hint=None, cache_modifier=None):
     """Stores to `to_rank`. `pointer` is into the heap of `from_rank`, which is mine."""
-    _store(emit, Bases(heap_bases, from_rank), pointer, value, to_rank, mask, cache_modifier)
+    _store(emit, Bases(heap_bases, from_rank, "from_rank"), pointer, value, to_rank, mask, cache_modifier)
 
 
-@op
+@_op(rank="to_rank", src="from_ptr", dst="to_ptr")
 def get(
     emit,
     from_ptr,
@@ -106,11 +130,11 @@ def get(
     Iris' documentation has the two ranks the other way round. What `mask` leaves out is not stored, so that `other`
     has no effect.
     """
-    ctx = Bases(heap_bases, from_rank)
+    ctx = Bases(heap_bases, from_rank, "from_rank")
     _get(emit, ctx, from_ptr, to_ptr, to_rank, mask, load_cache_modifier, store_cache_modifier)
 
 
-@op
+@_op(rank="to_rank", src="from_ptr", dst="to_ptr")
 def put(
     emit,
     from_ptr,
@@ -132,11 +156,11 @@ def put(
     `copy_engine` and `copy_engine_ctx` are Iris', and have to be None, `use_copy_engine` False.
     """
     _no_copy_engine(copy_engine, copy_engine_ctx, use_copy_engine)
-    ctx = Bases(heap_bases, from_rank)
+    ctx = Bases(heap_bases, from_rank, "from_rank")
     _put(emit, ctx, from_ptr, to_ptr, to_rank, mask, load_cache_modifier, store_cache_modifier)
 
 
-@op
+@_op(src="src_ptr", dst="dst_ptr")
 def copy(
     emit,
     src_ptr,
@@ -152,7 +176,7 @@ def copy(
     hint=None,
 ):
     """Copies from `from_rank` to `to_rank`; both pointers are into the heap of `cur_rank`, which is mine."""
-    ctx = Bases(heap_bases, cur_rank)
+    ctx = Bases(heap_bases, cur_rank, "cur_rank")
     _copy(emit, ctx, src_ptr, dst_ptr, from_rank, to_rank, mask, load_cache_modifier, store_cache_modifier)
 
 
@@ -161,7 +185,7 @@ def _atomic(kind):
     base = getattr(_ops, f"atomic_{kind}")
 
     def function(emit, pointer, val, from_rank, to_rank, heap_bases, mask=None, sem=None, scope=None, hint=None):
-        return base.__wrapped__(emit, Bases(heap_bases, from_rank), pointer, val, to_rank, mask, sem, scope)
+        return base.__wrapped__(emit, Bases(heap_bases, from_rank, "from_rank"), pointer, val, to_rank, mask, sem, scope)
 
     def method(emit, ctx, pointer, val, to_rank, mask=None, sem=None, scope=None, hint=None):
         return base.__wrapped__(emit, ctx, pointer, val, to_rank, mask, sem, scope)
@@ -169,7 +193,8 @@ def _atomic(kind):
     for each in (function, method):
         each.__name__ = each.__qualname__ = base.__name__
         each.__doc__ = base.__doc__.replace("`ptr` of `rank`", "`pointer` of `to_rank`").replace("`value`", "`val`")
-    return op(function), op(method)
+    named = _op(rank="to_rank", ptr="pointer", value="val")
+    return named(function), named(method)
 
 
 atomic_add, _add = _atomic("add")
@@ -182,13 +207,13 @@ atomic_max, _max = _atomic("max")
 atomic_xchg, _xchg = _atomic("xchg")
 
 
-@op
+@_op(rank="to_rank", ptr="pointer", expected="cmp", desired="val")
 def atomic_cas(emit, pointer, cmp, val, from_rank, to_rank, heap_bases, sem=None, scope=None, hint=None):
     """Stores `val` at `pointer` of `to_rank` if its value is `cmp`, atomically; returns the old value.
 
     `sem` and `scope` are as for the other atomics.
     """
-    ctx = Bases(heap_bases, from_rank)
+    ctx = Bases(heap_bases, from_rank, "from_rank")
     return _ops.atomic_cas.__wrapped__(emit, ctx, pointer, cmp, val, to_rank, sem, scope)
 
 
@@ -199,15 +224,15 @@ class Methods:
     def as_remote(emit, ctx, ptr, rank):
         return _ops.as_remote.__wrapped__(emit, ctx, ptr, rank)
 
-    @op
+    @_op(rank="from_rank", ptr="pointer")
     def load(emit, ctx, pointer, from_rank, mask=None, other=None, cache_modifier=None, volatile=False, hint=None):
         return _load(emit, ctx, pointer, from_rank, mask, other, cache_modifier, volatile)
 
-    @op
+    @_op(rank="to_rank", ptr="pointer")
     def store(emit, ctx, pointer, value, to_rank, mask=None, cache_modifier=None, hint=None):
         _store(emit, ctx, pointer, value, to_rank, mask, cache_modifier)
 
-    @op
+    @_op(rank="from_rank", src="from_ptr", dst="to_ptr")
     def get(
         emit,
         ctx,
@@ -222,7 +247,7 @@ class Methods:
     ):
         _get(emit, ctx, from_ptr, to_ptr, from_rank, mask, load_cache_modifier, store_cache_modifier)
 
-    @op
+    @_op(rank="to_rank", src="from_ptr", dst="to_ptr")
     def put(
         emit,
         ctx,
@@ -241,7 +266,7 @@ class Methods:
         _no_copy_engine(copy_engine, copy_engine_ctx, use_copy_engine)
         _put(emit, ctx, from_ptr, to_ptr, to_rank, mask, load_cache_modifier, store_cache_modifier)
 
-    @op
+    @_op(src="src_ptr", dst="dst_ptr")
     def copy(
         emit,
         ctx,
@@ -257,7 +282,7 @@ class Methods:
     ):
         _copy(emit, ctx, src_ptr, dst_ptr, from_rank, to_rank, mask, load_cache_modifier, store_cache_modifier)
 
-    @op
+    @_op(rank="to_rank", ptr="pointer", expected="cmp", desired="val")
     def atomic_cas(emit, ctx, pointer, cmp, val, to_rank, sem=None, scope=None, hint=None):
         return _ops.atomic_cas.__wrapped__(emit, ctx, pointer, cmp, val, to_rank, sem, scope)
 

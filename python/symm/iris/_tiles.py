@@ -13,6 +13,7 @@ from triton.runtime.interpreter import interpreter_semantic
 from triton.runtime.jit import JITCallable
 
 from .._carrier import shown
+from ._aggregates import described, refused
 
 
 def _method(function):
@@ -38,7 +39,7 @@ def _aggregate(cls):
     def init(self, *values, _semantic=None, **named):
         given = dict(zip(kinds, values, strict=False))
         if given.keys() & named.keys() or (given | named).keys() != kinds.keys() or len(values) > len(kinds):
-            raise TypeError(f"{cls.__name__} takes {', '.join(kinds)}")
+            raise refused(f"{cls.__name__} takes {', '.join(kinds)}")
         for name, value in (given | named).items():
             setattr(self, name, _field(cls, name, value, kinds[name], _semantic or interpreter_semantic))
 
@@ -46,7 +47,9 @@ def _aggregate(cls):
     init.__triton_builtin__ = True
     cls.__init__ = init
     parameters = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in kinds]
-    return shown(core._aggregate(cls), parameters)
+    made = shown(core._aggregate(cls), parameters)
+    made.__repr__ = described(*kinds)
+    return made
 
 
 def _field(cls, name, value, kind, semantic):
@@ -54,10 +57,10 @@ def _field(cls, name, value, kind, semantic):
     value = core._unwrap_if_constexpr(value)
     if kind is core.constexpr:
         if not isinstance(value, int):
-            raise TypeError(f"{cls.__name__}: {name} must be a tl.constexpr, as Iris demands")
+            raise refused(f"{cls.__name__}: {name} must be a tl.constexpr, as Iris demands, not {value!r}")
         return core.constexpr(value)
     if not isinstance(value, (core.tensor, int)):
-        raise TypeError(f"{cls.__name__}: {name} must be a value of the kernel, not {value!r}")
+        raise refused(f"{cls.__name__}: {name} must be a value of the kernel, not {value!r}")
     return semantic.to_tensor(value)
 
 
@@ -183,6 +186,7 @@ class Tiles:
 
     @_method
     def all_gather(self, tile, dst_view, dim: tl.constexpr):
+        tl.static_assert(dim == 0 or dim == 1, "all_gather: dim must be 0 or 1")
         # What is past the end of my part is the next rank's.
         if dim == 0:
             part = dst_view.M // self.world_size

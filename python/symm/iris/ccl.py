@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from .._memory import torch
 from ..comm import Communicator
 from ..comm._types import OPS
-from ..errors import UnsupportedError
+from ..errors import ArgumentError, UnsupportedError
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -43,6 +43,9 @@ class CCL:
     def __init__(self, world: World):
         self._world, self._comm = world, None
 
+    def __repr__(self) -> str:
+        return f"CCL(rank={self._world.get_rank()}, num_ranks={self._world.get_num_ranks()})"
+
     def all_reduce(
         self,
         output_tensor: Tensor,
@@ -54,7 +57,8 @@ class CCL:
         workspace: Any = None,
     ) -> Any:
         """The sum (or `op`) of all ranks' tensors, on all ranks. Returns `workspace`, which is not needed."""
-        self._of(group).all_reduce(input_tensor, _name(op), out=output_tensor)
+        name = _name(op)
+        self._of(group, output_tensor, input_tensor).all_reduce(input_tensor, name, out=output_tensor)
         self._end(async_op)
         return workspace
 
@@ -68,14 +72,14 @@ class CCL:
         self, output_tensor: Tensor, input_tensor: Tensor, group: Any = None, async_op: bool = False, config: Any = None
     ) -> None:
         """All ranks' tensors of shape (M, N), as (ranks * M, N)."""
-        self._of(group).all_gather(input_tensor, out=output_tensor)
+        self._of(group, output_tensor, input_tensor).all_gather(input_tensor, out=output_tensor)
         self._end(async_op)
 
     def all_to_all(
         self, output_tensor: Tensor, input_tensor: Tensor, group: Any = None, async_op: bool = False, config: Any = None
     ) -> None:
         """Columns of (M, N * ranks): N of them go to each rank, and come from each."""
-        comm = self._of(group)
+        comm = self._of(group, output_tensor, input_tensor)
         ranks = comm.get_num_ranks()
         if input_tensor.ndim != 2 or input_tensor.shape[1] % ranks or output_tensor.shape != input_tensor.shape:
             shapes = f"{tuple(input_tensor.shape)} and {tuple(output_tensor.shape)}"
@@ -98,15 +102,19 @@ class CCL:
         """The sum (or `op`) of all ranks' tensors: all of it into an output of the input's shape, where Iris fills the
         tiles that the configuration gives to a rank; into a smaller one this rank's part.
         """
-        comm = self._of(group)
+        name, comm = _name(op), self._of(group, output_tensor, input_tensor)
         if output_tensor.shape == input_tensor.shape:
-            comm.all_reduce(input_tensor, _name(op), out=output_tensor)
+            comm.all_reduce(input_tensor, name, out=output_tensor)
         else:
-            comm.reduce_scatter(input_tensor, _name(op), out=output_tensor)
+            comm.reduce_scatter(input_tensor, name, out=output_tensor)
         self._end(async_op)
 
-    def _of(self, group):
-        if group is not None and len(torch().distributed.get_process_group_ranks(group)) != self._world.get_num_ranks():
+    def _of(self, group, output_tensor, input_tensor):
+        """The communicator of a group, once the tensors of a call are known to be some."""
+        for name, tensor in (("output_tensor", output_tensor), ("input_tensor", input_tensor)):
+            if not isinstance(tensor, torch().Tensor):
+                raise ArgumentError(f"ccl: {name} must be a tensor, not {tensor!r}")
+        if group is not None and _size(group) != self._world.get_num_ranks():
             raise UnsupportedError("symm.iris has collectives of all ranks only: leave out group")
         if self._comm is None:
             self._comm = Communicator(self._world)
@@ -117,11 +125,19 @@ class CCL:
             self._world.barrier()
 
 
+def _size(group):
+    """How many ranks a group of torch.distributed has."""
+    try:
+        return len(torch().distributed.get_process_group_ranks(group))
+    except (AttributeError, KeyError, RuntimeError, TypeError, ValueError):
+        raise UnsupportedError(f"ccl: group must be one of torch.distributed's, not {group!r}: leave it out") from None
+
+
 def _name(op):
     """symm's name of an operation of Iris' or torch's."""
     name = "sum" if op is None else getattr(op, "value", None)
     if name not in OPS:
         name = str(op).rpartition(".")[2].lower().replace("product", "prod")
     if name not in OPS:
-        raise UnsupportedError(f"there is no reduction {op!r}")
+        raise UnsupportedError(f"ccl: op must be one of {', '.join(each.name for each in ReduceOp)}, not {op!r}")
     return name

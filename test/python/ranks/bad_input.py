@@ -1,0 +1,74 @@
+"""What a World, a Team and their contexts refuse: typed errors that name the argument. Numbers of numpy are numbers."""
+
+import math
+
+import numpy as np
+import pytest
+import symm
+import symm.triton as st
+import torch
+import triton
+
+world = symm.init(heap_size=32 << 20, timeout=60)
+me, ranks = world.get_rank(), world.get_num_ranks()
+data, flag = world.zeros(8, dtype=torch.int32), world.zeros(1, dtype=torch.int32)
+team = world.team([me])
+
+
+def refused(said, call, *arguments, **keywords):
+    with pytest.raises(symm.ArgumentError) as raised:
+        call(*arguments, **keywords)
+    assert said in str(raised.value), (said, str(raised.value))
+
+
+for context in (world, team):
+    name, count = type(context).__name__, context.get_num_ranks()
+    for wrong in ("0", None, 0.5, True, [0], np.float32(0), b"0"):
+        for call, arguments in (
+            (context.as_remote, (data, wrong)), (context.is_near, (wrong,)), (context.put, (data, data, wrong)),
+            (context.get, (data, data, wrong)), (context.signal, (flag, 1, wrong)),
+        ):  # fmt: skip
+            refused("rank must be an integer, not ", call, *arguments)
+        refused("value must be an integer of 32 bits, not ", context.signal, flag, wrong, 0)
+        refused("value must be an integer of 32 bits, not ", context.wait, flag, wrong)
+    for outside in (33, -1, 1 << 70):
+        with pytest.raises(symm.RankRangeError, match=rf"rank {outside} out of range \[0, {count}\)"):
+            context.as_remote(data, outside)
+    for wrong in ("2", b"2", "x", 0, -1, math.nan, True, [1], -math.inf):
+        with pytest.raises(symm.ArgumentError, match=f"{name}.timeout: seconds must be a number of seconds above 0"):
+            context.timeout(wrong).__enter__()
+    for right in (1, 0.5, np.float32(1), np.int64(3), math.inf, None):
+        with context.timeout(right):
+            pass
+    for right in (np.int32(0), np.uint8(0), np.int64(0)):
+        assert context.is_near(right) and context.as_remote(data, right).numel() == 8
+        context.wait(flag, right)
+for wrong in ("x", "2", -1, 0, math.nan, True, [1]):
+    refused("symm.init: timeout must be a number of seconds above 0", symm.init, heap_size=8 << 20, timeout=wrong)
+for wrong in ("", ".", 3, None):
+    refused("symm.trace: path must be the name of a file", symm.trace, wrong)
+    if wrong is not None:
+        refused("symm.trace.plot: path must be the name of a file", symm.trace.plot, wrong)
+
+
+@triton.jit
+def none(world):
+    st.DeviceContext()
+
+
+@triton.jit
+def two(world):
+    st.DeviceContext(world, world)
+
+
+@triton.jit
+def another(world):
+    st.DeviceContext(context=world)
+
+
+for kernel in (none, two, another):
+    with pytest.raises(triton.runtime.errors.InterpreterError) as raised:
+        kernel[(1,)](world)
+    said = "symm DeviceContext: it takes one argument, the World or context table"
+    assert isinstance(raised.value.__cause__, symm.CompileError) and said in str(raised.value.__cause__), raised.value
+world.barrier()
