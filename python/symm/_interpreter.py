@@ -17,6 +17,7 @@ from triton.runtime import interpreter
 from triton.runtime.interpreter import TensorHandle, _get_np_dtype, interpreter_semantic
 
 from . import (
+    _interpreter_autotune,
     _interpreter_deadlock,
     _interpreter_floats,
     _interpreter_memory,
@@ -390,3 +391,4 @@ def remote(operands, name, rank="rank", checked=True):
 if knobs.runtime.interpret:
     _interpreter_memory.install(located, _interpreter_polls.polled_by_triton)
     _interpreter_polls.install()
+    _interpreter_autotune.install()

@@ -18,6 +18,7 @@ from ._open import point, teams
 from ._places import rank_in
 from ._streams import Streams, checked, integer
 from ._symm import RESERVED_BYTES, TABLE_OFFSET
+from ._torch_ranks import ranks_of_torch
 from .errors import ArgumentError, ClosedError, EngineError, RankRangeError
 
 if TYPE_CHECKING:
@@ -50,6 +51,9 @@ class Splits:
     def team(self, ranks: Sequence[int]) -> Team:
         """The team of these ranks, by their numbers here, in this order. The caller is one of them.
 
+        `ranks` may be a group of torch.distributed, or a DeviceMesh of one dimension, such as `mesh["tp"]`, if the
+        World's ranks are those of torch.distributed.
+
         Collective over all ranks of the World: each gives its own new team, in the same order as that team's other
         ranks, or all ranks get a MismatchError. Use `split` if some ranks are in no team.
         """
@@ -70,6 +74,9 @@ class Splits:
 
     def _checked(self, ranks):
         """The ranks of a team, as its caller gave them."""
+        if (of_torch := ranks_of_torch(ranks)) is not None:
+            members = self._place()[1]
+            ranks = [members.index(rank) if rank in members else -1 for rank in of_torch]
         # Their order is that of the team, which a set does not have.
         is_listed = not isinstance(ranks, (Set, Mapping, str, bytes))
         try:

@@ -7,7 +7,7 @@ import uuid
 from pathlib import Path
 
 from ._memory import torch
-from .errors import BootstrapError
+from .errors import ArgumentError, BootstrapError
 
 
 @contextlib.contextmanager
@@ -39,6 +39,19 @@ def as_torch_has_joined():
                 del os.environ[name]
             else:
                 os.environ[name] = value
+
+
+def ranks_of_torch(group):
+    """The ranks of a group, or of a mesh with one dimension, of torch.distributed; None for anything else."""
+    distributed = getattr(torch(), "distributed", None)
+    if distributed is None or not distributed.is_available() or not distributed.is_initialized():
+        return None
+    if hasattr(group, "mesh_dim_names") and hasattr(group, "get_group"):
+        if group.ndim != 1:
+            message = f"team: ranks must be a DeviceMesh of one dimension, not {group!r}: name one, as in mesh['tp']"
+            raise ArgumentError(message)
+        group = group.get_group()
+    return distributed.get_process_group_ranks(group) if isinstance(group, distributed.ProcessGroup) else None
 
 
 def _host():

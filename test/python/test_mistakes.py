@@ -76,3 +76,10 @@ def test_what_iris_refuses_and_shows(ranks):
             "TileView(pid_m=0, pid_n=1, block_m=2, block_n=4)",
             "TensorView(ptr=pointer<int32>, M=2, N=4, stride_m=4, stride_n=1)",
         ]
+
+
+@pytest.mark.in_turn
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+def test_autotune_in_the_interpreter(ranks):
+    for output, status in outputs(start("autotune.py", ranks)):
+        assert status == 0, output

@@ -27,4 +27,5 @@ def _text(value):
 
 def refused(message):
     """The error for a wrong argument of what is made in a kernel. Triton's compiler says the line itself."""
-    return _interpreter.located(f"symm {message}") if knobs.runtime.interpret else TypeError(message)
+    is_interpreted = knobs.runtime.interpret and _interpreter.in_kernel()
+    return _interpreter.located(f"symm {message}") if is_interpreted else TypeError(message)

@@ -61,7 +61,7 @@ assert tuple(iris.tensor_from_ptr(copied.data_ptr(), 48, shape=(0, 2)).shape) ==
 assert "more than 40 bytes" in raised(
     symm.UnsupportedError, iris.tensor_from_ptr, copied.data_ptr(), 40, torch.int64, shape=(6,)
 )
-assert "takes a tensor" in raised(symm.UnsupportedError, shmem.as_symmetric, [1])
+assert "external_tensor must be a tensor" in raised(symm.UnsupportedError, shmem.as_symmetric, [1])
 
 # Without copy engines there is no handle of them.
 assert shmem.get_copy_engine_ctx() is None

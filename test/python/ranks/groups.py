@@ -1,0 +1,44 @@
+"""Teams of groups and meshes of torch.distributed, which the program has initialized."""
+
+import os
+
+import pytest
+import symm
+import symm.triton as st
+import torch
+import torch.distributed as dist
+import triton
+from torch.distributed.device_mesh import init_device_mesh
+
+rank, ranks = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+dist.init_process_group("gloo", init_method=f"file://{os.environ['STORE']}", rank=rank, world_size=ranks)
+world = symm.init(heap_size=32 << 20, timeout=60)
+assert (world.get_rank(), world.get_num_ranks()) == (rank, ranks)
+mesh = init_device_mesh("cpu", (ranks // 2, 2), mesh_dim_names=("dp", "tp"))
+data = world.zeros(1, dtype=torch.int32)
+
+
+@triton.jit
+def tell(team, data):
+    ctx = st.DeviceContext(team)
+    ctx.store(data, ctx.rank() + 10, (ctx.rank() + 1) % ctx.num_ranks())
+
+
+for name in ("dp", "tp"):
+    group = mesh[name].get_group()
+    members = tuple(dist.get_process_group_ranks(group))
+    for given in (mesh[name], group):
+        team = world.team(given)
+        assert team.get_members() == members and team.get_rank() == mesh.get_local_rank(name), team
+    team.barrier()
+    tell[(1,)](team, data)
+    team.barrier()
+    assert data.item() == (team.get_rank() - 1) % len(members) + 10
+    world.barrier()
+# Of a team, by the numbers of torch.distributed; all of its ranks are in the team.
+backwards = world.team(range(ranks - 1, -1, -1))
+assert backwards.team(mesh["tp"]).get_members() == tuple(dist.get_process_group_ranks(mesh["tp"].get_group()))
+with pytest.raises(symm.ArgumentError, match=r"team: ranks must be a DeviceMesh of one dimension, .* mesh\['tp'\]"):
+    world.team(mesh)
+world.barrier()
+dist.destroy_process_group()
