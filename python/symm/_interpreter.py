@@ -19,6 +19,7 @@ from triton.runtime.interpreter import TensorHandle, _get_np_dtype, interpreter_
 from . import (
     _interpreter_autotune,
     _interpreter_deadlock,
+    _interpreter_dynamo,
     _interpreter_floats,
     _interpreter_memory,
     _interpreter_polls,
@@ -392,3 +393,4 @@ if knobs.runtime.interpret:
     _interpreter_memory.install(located, _interpreter_polls.polled_by_triton)
     _interpreter_polls.install()
     _interpreter_autotune.install()
+    _interpreter_dynamo.install()
