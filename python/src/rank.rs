@@ -191,7 +191,7 @@ impl JoinedRank {
         self.act(py, call, place, |rank| body(rank.as_ref().ok_or_else(has_left)?))
     }
 
-    /// What is left of it for a time when there is no Python: its number, its run, and itself if no call is made for it.
+    /// What is left of it for a time without Python: its number, its run, and itself if no call is made for it.
     pub fn take(&self, py: Python<'_>) -> PyResult<(u32, Watch, Option<symm_runtime::Rank>)> {
         let watch = self.watch(py)?;
         Ok((self.number, watch, self.rank.try_lock().ok().and_then(|mut rank| rank.take())))

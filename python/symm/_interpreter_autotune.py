@@ -1,4 +1,4 @@
-"""`triton.autotune` in Triton's interpreter, where times mean nothing: each config runs once, and the first one is taken.
+"""`triton.autotune` in Triton's interpreter, where times mean nothing: each config runs once, the first one is taken.
 
 Triton's benchmark needs a GPU, and runs a kernel for some time: differently often on each rank.
 """

@@ -347,7 +347,8 @@ class World(Factories, Splits, Streams, Places, Argument, _timeouts.Timed):
         elif _exits.is_open():
             standing = self._standing()
             self._forget()
-            self.rank.leave_at_exit(0 if standing is None else standing.may_meet("World.close at the end of the program"))
+            here = "World.close at the end of the program"
+            self.rank.leave_at_exit(0 if standing is None else standing.may_meet(here))
         else:
             self._close_at_exit(number)
 

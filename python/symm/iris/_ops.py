@@ -185,7 +185,8 @@ def _atomic(kind):
     base = getattr(_ops, f"atomic_{kind}")
 
     def function(emit, pointer, val, from_rank, to_rank, heap_bases, mask=None, sem=None, scope=None, hint=None):
-        return base.__wrapped__(emit, Bases(heap_bases, from_rank, "from_rank"), pointer, val, to_rank, mask, sem, scope)
+        ctx = Bases(heap_bases, from_rank, "from_rank")
+        return base.__wrapped__(emit, ctx, pointer, val, to_rank, mask, sem, scope)
 
     def method(emit, ctx, pointer, val, to_rank, mask=None, sem=None, scope=None, hint=None):
         return base.__wrapped__(emit, ctx, pointer, val, to_rank, mask, sem, scope)
