@@ -1,4 +1,4 @@
-"""What Iris' functions refuse, by errors that call arguments what Iris calls them; and what its objects are in print."""
+"""What Iris' functions refuse, by errors with the names that Iris has; and what its objects are in print."""
 
 import pytest
 import symm
