@@ -228,7 +228,7 @@ def engine_of_a_context(p, context_tensor, peer):
         ),
         (rank_is_a_boolean, {"context_tensor": "*i64"}, 2, "rank must be a tl.constexpr, as Iris demands"),
         (traced, {"context_tensor": "*i64"}, 2, "symm.iris has no tracing"),
-        (wrong_rank, {"heap_bases": "*u64"}, 2, "symm store: to_rank must be an integer, not 1.5"),
+        (wrong_rank, {"heap_bases": "*u64"}, 2, "symm store: from_rank must be an integer, not 1.5"),
     ],
 )
 def test_wrong_kernels_name_the_line(kernel, signature, line, message):
