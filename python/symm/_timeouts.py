@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 WORD = DEADLINE_RECORD
 program_of = _bounds.program_of
+# What the environment has for the time-out.
+ENVIRONMENT = "SYMM_TIMEOUT"
 # Longer than any run.
 FOR_EVER = 2**63 - 1
 # The address that a record has of the first flag that is missing, where a mask leaves out all.
@@ -39,9 +41,10 @@ waits = {}
 
 
 def seconds_of(told, where):
-    """A time-out that the user has given, in seconds; `where` says how for an error."""
+    """A time-out that the user has given, in seconds; `where` says how for an error. Only the environment has text."""
+    is_text = isinstance(told, (str, bytes, bytearray)) and where != ENVIRONMENT
     try:
-        seconds = math.nan if isinstance(told, (bool, str, bytes, bytearray)) else float(told)
+        seconds = math.nan if isinstance(told, bool) or is_text else float(told)
     except (TypeError, ValueError):
         seconds = math.nan
     if not seconds > 0:
@@ -54,13 +57,8 @@ def default(timeout):
     """The time-out of kernels' waits: what `symm.init` was given, or the environment; math.inf without."""
     if timeout is not None:
         return seconds_of(timeout, "symm.init: timeout")
-    told = os.environ.get("SYMM_TIMEOUT")
-    try:
-        told = float(told) if told else math.inf
-    except ValueError:
-        # What is no number is said below.
-        pass
-    return seconds_of(told, "SYMM_TIMEOUT")
+    told = os.environ.get(ENVIRONMENT)
+    return seconds_of(told, ENVIRONMENT) if told else math.inf
 
 
 def learn(lines):

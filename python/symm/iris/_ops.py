@@ -5,19 +5,23 @@ knows the first. `hint` is the alignment of pointers, which Iris would lose; sym
 """
 
 import functools
+from collections.abc import Callable
+from typing import Any, Concatenate, cast
 
 from triton.language import core as tl
 
 from .. import _ops
-from .._carrier import op
+from .._carrier import Parameters, Result, op
 from .._operands import Bases
 from ..errors import SymmError
 
 
-def _op(**names):
+def _op(
+    **names: str,
+) -> Callable[[Callable[Concatenate[Any, Parameters], Result]], Callable[Parameters, Result]]:
     """Makes a function an op whose errors call an argument what Iris calls it; `names` has symm's names for them."""
 
-    def made(function):
+    def made(function: Callable[Concatenate[Any, Parameters], Result]) -> Callable[Parameters, Result]:
         function.__qualname__ = function.__name__
 
         @functools.wraps(function)
@@ -30,7 +34,7 @@ def _op(**names):
                     raise
                 raise type(error)(f"{names[name]} {said}") from error
 
-        return op(named)
+        return op(cast("Callable[Concatenate[Any, Parameters], Result]", named))
 
     return made
 
