@@ -129,8 +129,11 @@ def checked(call, tensor, name, device):
     if tensor.device != device:
         said = f"{name} is on {tensor.device}, but the ranks' memory is on {device}"
         raise ArgumentError(f"{call}: {said}: move it there")
-    if tensor.layout is not torch().strided:
-        raise ArgumentError(f"{call}: {name} must be strided, not {tensor.layout}")
+    if tensor.layout is not torch().strided or tensor.is_nested:
+        found = "nested" if tensor.is_nested else tensor.layout
+        raise ArgumentError(f"{call}: {name} must be strided, not {found}")
+    if tensor._is_zerotensor():
+        raise ArgumentError(f"{call}: {name} is zeros without memory: clone() it")
     if tensor.requires_grad and torch().is_grad_enabled():
         raise ArgumentError(f"{call}: {name} requires grad, and messages have no gradients: give {name}.detach()")
     element_size(call, tensor.dtype)

@@ -10,6 +10,8 @@ from ..errors import ArgumentError, DtypeError
 OPS = ("sum", "avg", "min", "max", "prod")
 # What does one of them.
 SUMS = ("all_reduce", "reduce_scatter", "reduce")
+# What has a root.
+ROOTED = ("broadcast", "reduce", "gather", "scatter")
 # Booleans are bytes of 0 and 1.
 OF_BOOLEANS = {"sum": "max", "max": "max", "prod": "min", "min": "min"}
 

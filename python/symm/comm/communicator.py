@@ -10,7 +10,8 @@ from .._memory import torch
 from .._places import rank_in
 from .._agreement import grouped
 from .._world import World
-from ..errors import ArgumentError, CallMismatchError, ClosedError
+from ..errors import ArgumentError, CallMismatchError, ClosedError, DtypeError
+from ._alone import copy, move_rows
 from ._calls import Calls
 from ._check import capturing, compare, counted, wrong_counts
 from ._deadline import seconds_of
@@ -19,7 +20,7 @@ from ._hierarchy import Deadlines, Hierarchy, Recoveries, checked
 from ._recovery import recovery_of
 from ._table import compare as compare_tables
 from ._table import table_for
-from ._types import SUMS, reduction
+from ._types import ROOTED, SUMS, reduction
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -66,6 +67,8 @@ class Communicator:
     ):
         if not isinstance(world, World):
             raise ArgumentError(f"Communicator: world must be what symm.init returns, not {world!r}")
+        if not world.is_open():
+            raise ClosedError("Communicator: this World has been closed, or this process was forked from a rank's")
         everybody = tuple(range(world.get_num_ranks()))
         self._join(world, everybody, [len(everybody)], blocks, staging, check, timeout, domain)
 
@@ -192,14 +195,15 @@ class Communicator:
         call = "all_to_all_v"
         self._usable()
         source = self._tensor(call, tensor, "tensor")
-        counts = self._tensor(call, counts, "counts")
+        counts = self._tensor(call, counts, "counts").view(-1)
         if counts.dtype not in (torch().int32, torch().int64) or counts.numel() != self._size:
             what = f"{counts.numel()} of {counts.dtype}"
             raise ArgumentError(f"{call}: counts must be {self._size} numbers, int32 or int64, not {what}")
         self._tensor(call, out, "out")
         if not out.is_contiguous():
             raise ArgumentError(f"{call}: out must be contiguous")
-        if not source.ndim or source.shape[1:] != out.shape[1:] or source.dtype != out.dtype:
+        likewise = source.ndim == out.ndim and source.shape[1:] == out.shape[1:] and source.dtype == out.dtype
+        if not source.ndim or not likewise:
             of, there = f"{tuple(source.shape)} of {source.dtype}", f"{tuple(out.shape)} of {out.dtype}"
             raise ArgumentError(f"{call}: the rows of out must be like those of the tensor: {there}, not {of}")
         rows, row = source.shape[0], math.prod(source.shape[1:])
@@ -208,8 +212,7 @@ class Communicator:
         if self._size == 1:
             room = min(rows, out.shape[0])
             if row and room:
-                here = torch().arange(room, device=self._device).view(-1, *[1] * (source.ndim - 1)) < counts
-                out[:room] = torch().where(here, source[:room], out[:room])
+                move_rows(source, counts, out, room)
             return counted(counts, rows)
         came = torch().empty(self._size, dtype=torch().int64, device=self._device)
         if row:
@@ -240,6 +243,7 @@ class Communicator:
         Ranks that are not the root give `out`, and None as `tensor`.
         """
         if tensor is None:
+            self._usable()
             if self._root("scatter", root) == self._rank:
                 raise ArgumentError(f"scatter: rank {root} is the root, and gives the tensor whose parts are sent")
             if out is None:
@@ -275,14 +279,11 @@ class Communicator:
         """A collective of `parts` of a tensor, into an `out` of `joined` parts."""
         self._usable()
         source = self._tensor(call, tensor, "tensor")
-        given = None if root is None else self._root(call, root)
+        given = self._root(call, root) if call in ROOTED else None
         root = given or 0
         if call in SUMS:
             reduction(call, source.dtype, op)
-        count, rest = divmod(source.numel(), parts)
-        if rest or (out is None and parts > 1 and (not source.ndim or source.shape[0] % parts)):
-            shape = tuple(source.shape)
-            raise ArgumentError(f"{call}: a tensor of shape {shape} does not have {parts} equal parts, one a rank")
+        count = self._part_of(call, source, parts, out)
         at_root = call in ("reduce", "gather") and self._rank != root
         target = source
         if not at_root:
@@ -291,7 +292,7 @@ class Communicator:
             self._compare(call, op, count, source.dtype, given)
         if count:
             if self._size == 1:
-                target.view(-1).copy_(source.view(-1))
+                copy(source, target)
             else:
                 if self._hierarchy and self._hierarchy.takes(call, count * source.itemsize):
                     self._hierarchy.run(call, op, source, target, count, root)
@@ -304,9 +305,20 @@ class Communicator:
         if at_root:
             return None
         if out is not None and target is not out:
-            out.copy_(target.view(out.shape))
+            copy(target, out)
             return out
         return target
+
+    def _part_of(self, call, source, parts, out):
+        """The elements of one of the equal parts of a tensor."""
+        count, rest = divmod(source.numel(), parts)
+        # Only the shape of `out` says what a part is where it is not some of the rows.
+        of_rows = parts > 1 and (out is None or call != "reduce_scatter")
+        if rest or (of_rows and (not source.ndim or source.shape[0] % parts)):
+            shape = tuple(source.shape)
+            of = " in its first dimension" if of_rows else ""
+            raise ArgumentError(f"{call}: a tensor of shape {shape} does not have {parts} equal parts{of}, one a rank")
+        return count
 
     def _tensor(self, call, tensor, name):
         """A tensor that is one piece of the device's memory."""
@@ -314,8 +326,14 @@ class Communicator:
             raise ArgumentError(f"{call}: {name} must be a tensor, not {tensor!r}")
         if tensor.device != self._device:
             raise ArgumentError(f"{call}: {name} is on {tensor.device}, but the ranks' memory is on {self._device}")
-        if tensor.layout is not torch().strided:
-            raise ArgumentError(f"{call}: {name} must be strided, not {tensor.layout}")
+        if tensor.layout is not torch().strided or tensor.is_nested:
+            found = "nested" if tensor.is_nested else tensor.layout
+            raise ArgumentError(f"{call}: {name} must be strided, not {found}")
+        if tensor.is_quantized:
+            raise DtypeError(f"{call}: {name} is quantised: give its int_repr()")
+        if tensor._is_zerotensor():
+            # It has no memory.
+            return tensor.clone()
         if tensor.is_contiguous() and not tensor.is_conj() and not tensor.is_neg():
             return tensor
         return tensor.resolve_conj().resolve_neg().contiguous()
@@ -328,6 +346,11 @@ class Communicator:
             return torch().empty(shape, dtype=source.dtype, device=self._device)
         if not isinstance(out, torch().Tensor) or out.device != self._device:
             raise ArgumentError(f"{call}: out must be a tensor on {self._device}, not {_described(out)}")
+        if out.layout is not torch().strided or out.is_nested:
+            found = "nested" if out.is_nested else out.layout
+            raise ArgumentError(f"{call}: out must be strided, not {found}")
+        if out._is_zerotensor():
+            raise ArgumentError(f"{call}: out is zeros without memory: clone() it")
         if out.dtype != source.dtype:
             raise ArgumentError(f"{call}: out is of {out.dtype} and the tensor of {source.dtype}")
         if out.numel() != count:

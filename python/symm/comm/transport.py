@@ -173,6 +173,8 @@ class P2pTransport:
         name = type(self).__name__
         if not isinstance(world, World):
             raise ArgumentError(f"{name}: world must be what symm.init returns, not {world!r}")
+        if not world.is_open():
+            raise ClosedError(f"{name}: this World has been closed, or this process was forked from a rank's")
         for what, value, most in (("blocks", blocks, 1024), ("channels", channels, 256)):
             if not _is_int(value) or not 1 <= value <= most:
                 raise ArgumentError(f"{name}: {what} must be a number from 1 to {most}, not {value!r}")

@@ -97,13 +97,20 @@ def wrong():
     if RANKS > 1:
         raises(errors.ArgumentError, f"does not have {RANKS} equal parts", COMM.reduce_scatter, odd)
         raises(errors.ArgumentError, f"does not have {RANKS} equal parts", COMM.all_to_all, torch.tensor(1.0))
+        # No row is split between ranks, whether there is an `out` or not.
+        rows, said = torch.zeros(RANKS + 1, RANKS), f"does not have {RANKS} equal parts in its first dimension"
+        raises(errors.ArgumentError, said, COMM.all_to_all, rows)
+        raises(errors.ArgumentError, said, COMM.all_to_all, rows, out=rows.clone())
+        raises(errors.ArgumentError, said, COMM.scatter, rows, ME, out=torch.zeros(RANKS + 1))
+        assert COMM.reduce_scatter(rows, out=torch.ones(RANKS + 1)).tolist() == [0] * (RANKS + 1)
     said = "out is of torch.int32 and the tensor of torch.float32"
     raises(errors.ArgumentError, said, COMM.all_reduce, good, out=good.int())
     raises(errors.ArgumentError, "out has", COMM.all_gather, good, out=torch.zeros(5))
     raises(errors.RankRangeError, f"rank {RANKS} out of range [0, {RANKS})", COMM.broadcast, good, RANKS)
     raises(errors.RankRangeError, "rank -1 out of range", COMM.reduce, good, -1)
-    for root in (0.0, False, True, torch.tensor(True)):
-        raises(errors.ArgumentError, f"root must be an integer, not {root!r}", COMM.gather, good, root)
+    for root in (None, "0", 0.0, False, True, torch.tensor(True)):
+        for call in (COMM.broadcast, COMM.reduce, COMM.gather, COMM.scatter):
+            raises(errors.ArgumentError, f"root must be an integer, not {root!r}", call, good, root)
         raises(errors.ArgumentError, f"root must be an integer, not {root!r}", COMM.scatter, None, root, out=good)
     raises(errors.ArgumentError, "is the root, and gives the tensor", COMM.scatter, None, ME, out=good)
     if RANKS > 1:
@@ -116,6 +123,53 @@ def wrong():
     raises(errors.StagingError, "too small", Communicator, WORLD, staging=1000)
     raises(errors.HeapExhaustedError, "", Communicator, WORLD, staging=1 << 40)
     assert issubclass(errors.DtypeError, TypeError) and issubclass(errors.StagingError, ValueError)
+
+
+def odd_tensors():
+    """Tensors that are no plain memory: nested, quantised, zeros without memory."""
+    good, rows = torch.zeros(RANKS), torch.ones(RANKS, dtype=torch.int64)
+    parts = [torch.ones(2), torch.ones(3)]
+    for layout in (torch.strided, torch.jagged):
+        nested, said = torch.nested.nested_tensor(parts, layout=layout), "must be strided, not nested"
+        for call in (COMM.all_reduce, COMM.all_gather, COMM.broadcast, COMM.scatter):
+            raises(errors.ArgumentError, f"tensor {said}", call, nested)
+        raises(errors.ArgumentError, f"out {said}", COMM.all_gather, good, out=nested)
+        raises(errors.ArgumentError, f"counts {said}", COMM.all_to_all_v, good, nested, good)
+        raises(errors.ArgumentError, f"out {said}", COMM.all_to_all_v, good, rows, nested)
+    small = torch.quantize_per_tensor(good, 0.1, 0, torch.quint8)
+    raises(errors.DtypeError, "tensor is quantised: give its int_repr()", COMM.all_gather, small)
+    zeros = torch._efficientzerotensor((RANKS,))
+    assert COMM.all_gather(zeros).tolist() == [0] * RANKS * RANKS
+    for given in ((zeros,), (good,)):
+        raises(errors.ArgumentError, "out is zeros without memory: clone() it", COMM.all_reduce, *given, out=zeros)
+
+
+def without_gradients():
+    """Parameters, and tensors made in inference mode, are written as memory is, on one rank too."""
+    weights = torch.nn.Parameter(torch.full((4,), float(ME + 1)))
+    assert COMM.broadcast(weights, RANKS - 1).tolist() == [RANKS] * 4
+    turned = torch.nn.Parameter(torch.zeros(2, 2))
+    assert COMM.all_reduce(weights.detach().view(2, 2), out=turned.t()).tolist() == [[RANKS * RANKS] * 2] * 2
+    assert not COMM.all_gather(weights).requires_grad and weights.is_leaf
+    with torch.inference_mode():
+        made = torch.ones(3)
+    assert COMM.all_reduce(made).tolist() == [RANKS] * 3
+
+
+def rows_of_any_type():
+    """Counts of any shape, and rows of elements that torch does not choose between."""
+    for dtype in (torch.uint16, torch.uint64, torch.float8_e4m3fn, torch.complex64, torch.bool):
+        given = torch.arange(1, 4 * RANKS + 1, dtype=torch.float64).to(dtype).view(RANKS, 4)
+        out, counts = torch.zeros(RANKS + 1, 4).to(dtype), torch.ones(RANKS, 1, dtype=torch.int64)
+        assert COMM.all_to_all_v(given, counts, out).tolist() == [1] * RANKS, dtype
+        assert all(torch.equal(row.double(), given[ME].double()) for row in out[:-1]), dtype
+        assert not out[-1].double().any(), dtype
+    one, none = torch.zeros(RANKS), torch.zeros(RANKS, 0)
+    assert COMM.all_to_all_v(none, torch.ones(RANKS, 1, dtype=torch.int32), none).tolist() == [1] * RANKS
+    said = "the rows of out must be like those of the tensor: () of torch.float32"
+    raises(errors.ArgumentError, said, COMM.all_to_all_v, one, torch.ones(RANKS, dtype=torch.int64), torch.tensor(1.0))
+    if RANKS == 1:
+        assert COMM.all_to_all_v(torch.ones(2), torch.tensor(2), torch.zeros(2)).tolist() == [2]
 
 
 def checked():
@@ -168,7 +222,8 @@ def taken(counts, rows):
     return found
 
 
-for part in (splits, nested, wrong, checked, wrong_counts):
+PARTS = splits, nested, wrong, odd_tensors, without_gradients, rows_of_any_type, checked, wrong_counts
+for part in PARTS:
     part()
 COMM.close()
 COMM.close()
@@ -176,4 +231,12 @@ raises(errors.ClosedError, "has been closed", COMM.all_reduce, torch.ones(1))
 raises(errors.ClosedError, "has been closed", COMM.barrier)
 LATER = Communicator(WORLD, blocks=2, staging=4 << 20)
 WORLD.close()
-raises(errors.ClosedError, "World has been closed", LATER.all_reduce, torch.ones(1))
+ONE = torch.ones(RANKS)
+for call in (LATER.all_reduce, LATER.all_gather, LATER.all_to_all, LATER.broadcast, LATER.reduce, LATER.scatter):
+    raises(errors.ClosedError, "World has been closed", call, ONE)
+raises(errors.ClosedError, "World has been closed", LATER.scatter, None, 0, out=ONE)
+raises(errors.ClosedError, "World has been closed", LATER.all_to_all_v, ONE, ONE.long(), ONE)
+for call in (LATER.barrier, LATER.check, LATER.recover):
+    raises(errors.ClosedError, "World has been closed", call)
+raises(errors.ClosedError, "World has been closed", LATER.split, 0)
+raises(errors.ClosedError, "Communicator: this World has been closed", Communicator, WORLD)
