@@ -43,7 +43,67 @@ def parse(arguments=None):
         parser.error("--ranks must be 2 or more: one rank has nothing to tune")
     if min(options.sizes) < 1 or min(options.checks, options.rounds) < 1:
         parser.error("--sizes, --checks and --rounds must be 1 or more")
+    if options.blocks is not None and not 1 <= options.blocks <= 1024:
+        parser.error("--blocks must be from 1 to 1024")
+    if options.jobs < 0 or (options.staging is not None and options.staging < 0):
+        parser.error("--jobs and --staging must be 0 or more")
+    if wrong := wrong_algorithms(options.only) or wrong_dtypes(options.dtypes):
+        parser.error(wrong)
     return options
+
+
+def wrong_algorithms(names):
+    """What is wrong with the names of algorithms; None if nothing is."""
+    from ._table import ALGORITHMS
+
+    unknown = [name for name in names or () if name not in ALGORITHMS]
+    return f"--only: there is no algorithm {unknown[0]!r}: there are {', '.join(ALGORITHMS)}" if unknown else None
+
+
+def wrong_dtypes(names):
+    """What is wrong with the names of data types; None if nothing is."""
+    from ._types import accumulators
+
+    known = [str(dtype).removeprefix("torch.") for dtype in accumulators()]
+    unknown = [name for name in names if name not in known]
+    return f"--dtypes: there are no sums of {unknown[0]!r}: there are {', '.join(known)}" if unknown else None
+
+
+def wrong_machine(options):
+    """What this machine lacks; None if nothing."""
+    if os.environ.get("TRITON_INTERPRET") == "1":
+        return "--jobs compiles for a GPU: leave it out with TRITON_INTERPRET=1" if options.jobs else None
+    import torch
+
+    count = torch.cuda.device_count()
+    if not count:
+        return "there is no GPU here: TRITON_INTERPRET=1 tries the tuner without one"
+    return f"--ranks {options.ranks} is more than this machine has GPUs: {count}" if options.ranks > count else None
+
+
+def wrong_files(options):
+    """What is wrong with the files that will be written or are read; None if nothing is."""
+    from ..errors import ArgumentError
+    from ._table import VARIABLE, read
+
+    for name, path in (("--output", options.output), ("--plot", options.plot)):
+        if path is not None and (wrong := unwritable(path)):
+            return f"{name}: {path} cannot be written: {wrong}"
+    try:
+        for path in filter(None, [options.output if options.output.exists() else None, os.environ.get(VARIABLE)]):
+            read(path)
+    except ArgumentError as error:
+        return f"{error}, or give another --output" if path is options.output else str(error)
+    return None
+
+
+def unwritable(path):
+    """Why a file cannot be written; None if it can."""
+    if path.is_dir():
+        return "it is a folder"
+    if not path.parent.is_dir():
+        return f"there is no folder {path.parent}"
+    return None if os.access(path if path.exists() else path.parent, os.W_OK) else "no permission"
 
 
 def start(options, arguments):
@@ -88,11 +148,20 @@ def written(table):
 def main(arguments=None):
     arguments = sys.argv[1:] if arguments is None else arguments
     options = parse(arguments)
-    if "RANK" not in os.environ:
+    is_rank = "RANK" in os.environ
+    if wrong := (None if is_rank else wrong_machine(options)) or wrong_files(options):
+        print(f"python -m symm.comm.tune: {wrong}", file=sys.stderr)
+        return 2
+    if not is_rank:
         return start(options, arguments)
+    from ..errors import SymmError
     from ._measure import tune
 
-    table = tune(options)
+    try:
+        table = tune(options)
+    except SymmError as error:
+        print(f"python -m symm.comm.tune: {error}", file=sys.stderr)
+        return 1
     if table is not None:
         table = merged(options.output, table)
         options.output.write_text(written(table), encoding="utf-8")
