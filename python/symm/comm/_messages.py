@@ -11,7 +11,8 @@ from triton.runtime.jit import JITFunction
 
 from .._memory import torch
 from ..errors import ArgumentError
-from .transport import MAIL_WORDS, LinkKind, element_size
+from ._channels import MAIL_WORDS
+from .transport import LinkKind, element_size
 
 # The largest message in packets, in bytes; and the sizes of messages with the words of 8 bytes that a program sends.
 MAIL_BYTES = 128 << 10

@@ -16,6 +16,7 @@ from ..errors import ArgumentError, DtypeError, StagingError
 from . import kernels_channel
 from ._launch import Launch, Pointer, current_stream, tensor_at
 from ._messages import MAIL_WORDS, Access, Plan, part_of, parts_of, plan
+from ._told import compare
 from ._types import words
 from .hooks import consume as copy_out
 from .hooks import produce as copy_in
@@ -65,6 +66,19 @@ class Transfer:
     # Messages between two ranks.
 
     def run(self, sent, received, to, source, produce, consume):
+        """Sends a message, receives one, or both."""
+        if to != self.transport.me:
+            compare(self, sent, received, (to,), (source,))
+        elif sent.count * (self.wire or sent.dtype).itemsize != received.count * (self.wire or received.dtype).itemsize:
+            said = f"{sent.count} elements of {sent.dtype}, and {received.count} of {received.dtype}"
+            raise ArgumentError(f"{self.call}: a rank that sends to itself receives as many bytes as it sends: {said}")
+        self.launch_both(sent, received, to, source, produce, consume)
+
+    def launch_one(self, sent, received, peer):
+        """Launches the kernel that sends a message or receives one, as it is."""
+        self.launch_both(sent, received, peer, peer, None, None)
+
+    def launch_both(self, sent, received, to, source, produce, consume):
         """Launches the kernel that sends a message, receives one, or both."""
         goes = self._way(sent, to, produce is None) if sent is not None and sent.count else None
         comes = self._way(received, source, consume is None) if received is not None and received.count else None
@@ -130,6 +144,8 @@ class Transfer:
 
     def swap(self, source, target, produce, consume):
         """Launches all-to-all through rings."""
+        others = self._others()
+        compare(self, source, target, others, others)
         if not source.count:
             return
         cut, kind, (inp, out) = self._cut(source, [source, target], produce is None and consume is None)
@@ -166,6 +182,8 @@ class Transfer:
         landing = memory.heap[start : start + ranks * apart * kind.itemsize].view(kind).view(ranks, apart)
         view = landing[:, : source.count]
         view = view.unflatten(1, (source.rows, source.cols)) if self.rows else view
+        others = self._others()
+        compare(self, source, source, others, others)
         if not source.count:
             return view
         source.keep_apart(landing)
@@ -184,8 +202,7 @@ class Transfer:
     def _cut(self, source, messages, plain):
         """How parts go, the elements that travel, and the operands."""
         kind = self.wire or source.dtype
-        peers = [rank for rank in range(self.transport.world_size) if rank != self.transport.me]
-        cut = plan(self.transport, peers, source.count * kind.itemsize, kind.itemsize, self.rows, source.cols,
+        cut = plan(self.transport, self._others(), source.count * kind.itemsize, kind.itemsize, self.rows, source.cols,
                    self.blocks, packets=False)  # fmt: skip
         operands = [_Operand(each) for each in messages]
         if not plain or self.wire is not None:
@@ -195,6 +212,9 @@ class Transfer:
         for each in operands:
             each.view_as(item)
         return cut._replace(tile=cut.tile * kind.itemsize // item), words()[item], operands
+
+    def _others(self):
+        return [rank for rank in range(self.transport.world_size) if rank != self.transport.me]
 
     def _context(self):
         """What a kernel makes its context of: the addresses of the table and of its deadline's record."""

@@ -3,6 +3,7 @@
 import collections
 import functools
 
+from ..errors import CallMismatchError
 from ._deadline import Deadline
 from ._launch import StreamOrder
 from ._recovery import Recovery
@@ -13,6 +14,8 @@ class Watch:
 
     def __init__(self, world, memory, seconds):
         self.memories, self.joined = [memory], None
+        # What ranks have called differently, in the debug mode.
+        self.mismatch = None
         # Of each channel.
         self.streams = collections.defaultdict(functools.partial(StreamOrder, world.device))
         members, me = tuple(range(world.get_num_ranks())), world.get_rank()
@@ -29,6 +32,21 @@ class Watch:
         if other is not one:
             one.memories += other.memories
             other.joined = one
+
+    def mismatched(self, message):
+        """The error of ranks that call different things; later calls raise it too, until all have recovered."""
+        self.mismatch = message
+        return CallMismatchError(message)
+
+    def check(self):
+        """Raises what has gone wrong so far, without waiting for the device while all is well."""
+        self.deadline.check()
+        if self.mismatch is not None:
+            raise CallMismatchError(self.mismatch)
+
+    def recover(self):
+        self.recovery.run()
+        self.mismatch = None
 
     def whole(self):
         """What watches now."""

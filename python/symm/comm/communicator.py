@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from typing import TYPE_CHECKING
 
 from .._memory import torch
@@ -21,6 +20,7 @@ from ._recovery import recovery_of
 from ._table import compare as compare_tables
 from ._table import table_for
 from ._types import ROOTED, SUMS, reduction
+from .transport import asked
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -97,7 +97,7 @@ class Communicator:
             return Calls(world, mine, part.index(self._rank), ranks, seconds, table, far, part)
 
         self.world, self._members, self._settings = world, members, (blocks, staging, check, timeout)
-        self._check = os.environ.get("SYMM_COMM_CHECK", "0") == "1" if check is None else check
+        self._check = asked(check, "Communicator")
         self._device, self._size, self._count = world.device, len(members), 0
         compare_tables(world, table, asked)
         self._calls = calls_of(numbers[0], sizes, domain < len(members))

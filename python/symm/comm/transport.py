@@ -7,18 +7,17 @@ receiver, flags on both sides, and cursors. Messages on one channel arrive in or
 from __future__ import annotations
 
 import enum
+import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._memory import torch
 from .._places import rank_in
-from .._symm import PACKET_LINE_BYTES
 from .._world import World
-from ..errors import ArgumentError, ClosedError, DtypeError, StagingError
+from ..errors import ArgumentError, ClosedError, DtypeError
+from ._channels import Memory
 from ._deadline import seconds_of
-from ._geometry import RECORD_BYTES, Origin
 from ._watch import Watch
-from .kernels_channel import MAIL_BUFFERS
-from .kernels_ring import CURSOR_KINDS, FLAG_KINDS, FLAG_NAMES, FLAG_WORDS, STAGED
+from .kernels_ring import CURSOR_KINDS
 from .seam import NETWORK, NODE, Seam
 
 if TYPE_CHECKING:
@@ -27,11 +26,6 @@ if TYPE_CHECKING:
 
 # By default a transport takes this many bytes for each rank and channel, and a quarter of the heap at most.
 BLOCKS, STAGING = 32, 36 << 20
-# Words of 8 bytes of a program's packets, a line for each.
-MAIL_WORDS = 512
-SMALLEST_RING, LARGEST_RING = 2048, 1 << 20
-FLAG_BYTES = 8 * FLAG_WORDS
-RECORDS = 2
 
 
 class LinkKind(enum.Enum):
@@ -59,95 +53,6 @@ class PeerEndpoint(NamedTuple):
     staging: Tensor | None = None
 
 
-class Memory:
-    """The memory of all channels of a transport, at one place on each rank's heap."""
-
-    def __init__(self, world, blocks, channels, staging, landing, stages=False):
-        size = world.get_num_ranks()
-        pairs = size * channels
-        self.blocks, self.size, self.landing_bytes = blocks, size, landing
-        self.mail_bytes = blocks * MAIL_BUFFERS.value * MAIL_WORDS * PACKET_LINE_BYTES
-        self.flag_bytes = blocks * FLAG_KINDS * FLAG_WORDS * 8
-        fixed = pairs * (self.mail_bytes + self.flag_bytes)
-        ring = 1 << max((max(staging - fixed, 0) // (pairs * blocks)).bit_length() - 1, 0)
-        self.ring = min(ring, LARGEST_RING)
-        if self.ring < SMALLEST_RING:
-            least = fixed + pairs * blocks * SMALLEST_RING
-            what = f"{size} ranks, {channels} channels and {blocks} blocks"
-            message = f"staging of {staging} bytes is too small for {what}: give it {least} bytes or more"
-            raise StagingError(f"{message}, or take fewer blocks or channels")
-        self.first_mail = pairs * blocks * self.ring
-        self.first_flag = self.first_mail + pairs * self.mail_bytes
-        self.first_recovery = self.first_flag + pairs * self.flag_bytes
-        first_record = self.first_recovery + size * FLAG_WORDS * 8
-        self.first_landing = first_record + RECORDS * RECORD_BYTES
-        self.pairs, end = pairs, self.first_landing + size * landing
-        # What the programs of a lane send from memory, and their counters of what has left it.
-        self.first_stage = -(-end // FLAG_BYTES) * FLAG_BYTES
-        self.staged_bytes = blocks * self.ring // STAGED.value
-        self.stage_bytes = self.staged_bytes + blocks * FLAG_BYTES if stages else 0
-        self.heap = world.zeros(self.first_stage + pairs * self.stage_bytes, dtype=torch().uint8)
-        # Of the deadlines of calls, and of those of `recover`.
-        self.records = self.heap[first_record : self.first_landing].view(torch().int64).view(RECORDS, -1)
-        # What has been sent and taken is each rank's own business.
-        self.cursors = torch().zeros(pairs * blocks * CURSOR_KINDS, dtype=torch().int64, device=world.device)
-
-    def pair(self, channel, rank):
-        return channel * self.size + rank
-
-    def rings(self, channel, rank):
-        return self.heap.data_ptr() + self.pair(channel, rank) * self.blocks * self.ring
-
-    def mail(self, channel, rank):
-        return self.heap.data_ptr() + self.first_mail + self.pair(channel, rank) * self.mail_bytes
-
-    def flags(self, channel, rank):
-        return self.heap.data_ptr() + self.first_flag + self.pair(channel, rank) * self.flag_bytes
-
-    def cursors_of(self, channel, rank):
-        return self.cursors.data_ptr() + 8 * self.pair(channel, rank) * self.blocks * CURSOR_KINDS
-
-    def stage(self, channel, rank):
-        """Where messages to a rank lie until they have been sent; unused by a link that sends from registers."""
-        return self.heap.data_ptr() + self.first_stage + self.pair(channel, rank) * self.stage_bytes
-
-    def recovery_flags(self):
-        return self.heap.data_ptr() + self.first_recovery
-
-    def landing(self):
-        return self.heap.data_ptr() + self.first_landing
-
-    def reset(self):
-        """Restores the initial state."""
-        self.heap[self.first_mail : self.first_recovery].zero_()
-        if self.stage_bytes:
-            self.heap[self.first_stage :].view(self.pairs, -1)[:, self.staged_bytes :].zero_()
-        self.cursors.zero_()
-
-    def locate(self, offset):
-        """What lies this many bytes after the beginning, of what waits wait for; None if it is nothing."""
-        if self.first_mail <= offset < self.first_flag:
-            pair, rest = divmod(offset - self.first_mail, self.mail_bytes)
-            channel, source = divmod(pair, self.size)
-            program, rest = divmod(rest, self.mail_bytes // self.blocks)
-            buffer, line = divmod(rest // PACKET_LINE_BYTES, MAIL_WORDS)
-            what = f"line {line} of block {program} in buffer {buffer} of channel {channel}"
-            return Origin(program, source, what)
-        if self.first_flag <= offset < self.first_recovery:
-            pair, rest = divmod(offset - self.first_flag, self.flag_bytes)
-            channel, source = divmod(pair, self.size)
-            kind, program = divmod(rest // (FLAG_WORDS * 8), self.blocks)
-            return Origin(program, source, f"{FLAG_NAMES[kind]} of block {program} of channel {channel}")
-        if self.first_recovery <= offset < self.first_recovery + self.size * FLAG_WORDS * 8:
-            return Origin(0, (offset - self.first_recovery) // (FLAG_WORDS * 8), "flag of block 0")
-        if self.stage_bytes and self.first_stage <= offset < self.heap.numel():
-            pair, rest = divmod(offset - self.first_stage, self.stage_bytes)
-            channel, to = divmod(pair, self.size)
-            program = (rest - self.staged_bytes) // FLAG_BYTES
-            return Origin(program, to, f"SENT of block {program} of channel {channel}")
-        return None
-
-
 class P2pTransport:
     """Memory and ops for each peer, for `send`, `recv` and `all_to_all`. Making one is collective.
 
@@ -160,6 +65,9 @@ class P2pTransport:
     environment, or 300; `math.inf` is forever. After that the call ends without a result, the transport is broken, and
     all ranks' next calls raise CollectiveTimeoutError, until all have called `recover`. AMD GPUs have no time-out.
 
+    With `check`, the same on all ranks, or with SYMM_COMM_CHECK=1 in the environment, a receiver compares what it
+    expects with what the sender sends, and raises CallMismatchError; each call that receives then waits on the host.
+
     Invalid calls raise ArgumentError, DtypeError, RankRangeError or StagingError, and ClosedError after `close`.
     """
 
@@ -168,7 +76,7 @@ class P2pTransport:
 
     def __init__(
         self, world: World, *, blocks: int = BLOCKS, channels: int = 1, staging: int | None = None, landing: int = 0,
-        timeout: float | None = None,
+        timeout: float | None = None, check: bool | None = None,
     ):  # fmt: skip
         name = type(self).__name__
         if not isinstance(world, World):
@@ -195,8 +103,20 @@ class P2pTransport:
         self.made: dict[Any, Any] = {}
         self.open = True
         self._watch = Watch(world, self.memory, seconds)
+        self.teller = self._teller(timeout) if asked(check, name) else None
         # Nobody signals a rank whose flags are not there yet.
         world.barrier()
+
+    def _teller(self, timeout):
+        """What says, in the debug mode, which messages will be sent."""
+        least = Memory.least(self.world_size, self.channels, 1)
+        teller = type(self)(self.world, blocks=1, channels=self.channels, staging=least, timeout=timeout, check=False)
+        self._watch.join(teller.watch)
+        return teller
+
+    def checks(self) -> bool:
+        """Whether it is in the debug mode."""
+        return self.teller is not None
 
     def close(self) -> None:
         """Frees the transport's part of the heap; calls on it then raise ClosedError. A second call does nothing.
@@ -204,6 +124,8 @@ class P2pTransport:
         The memory of a transport of a mesh is freed when both have been closed.
         """
         self.open = False
+        if self.teller is not None:
+            self.teller.close()
         self.memory, self._watch, self.made = None, None, {}
 
     @property
@@ -226,12 +148,12 @@ class P2pTransport:
         replayed. The transports of a mesh recover together.
         """
         self.stays_open("recover")
-        self.watch.recovery.run()
+        self.watch.recover()
 
     def usable(self, call: str) -> None:
-        """Raises ClosedError if it is not, and CollectiveTimeoutError."""
+        """Raises ClosedError if it is not, and CollectiveTimeoutError and CallMismatchError."""
         self.stays_open(call)
-        self.watch.deadline.check()
+        self.watch.check()
 
     def stays_open(self, call: str) -> None:
         """Raises ClosedError if it does not."""
@@ -340,10 +262,12 @@ class MeshTransport(P2pTransport):
         if timeouts[0] != timeouts[1]:
             said = "intra and inter differ in timeout"
             raise ArgumentError(f"MeshTransport: {said}: {timeouts[0]:g} and {timeouts[1]:g} seconds")
+        if intra.checks() != inter.checks():
+            raise ArgumentError("MeshTransport: intra and inter differ in check")
         self.intra, self.inter, self.local_domain_size = intra, inter, local_domain_size
         self.world, self.me, self.world_size, self.device = intra.world, intra.me, intra.world_size, intra.device
         self.blocks, self.channels, self.table, self.memory = intra.blocks, intra.channels, intra.table, intra.memory
-        self.per_peer_bytes, self.open, self.made = intra.per_peer_bytes, True, {}
+        self.per_peer_bytes, self.open, self.made, self.teller = intra.per_peer_bytes, True, {}, None
         # A call of one that has waited too long leaves the rings of both as they are.
         self._watch = intra.watch
         self._watch.join(inter.watch)
@@ -352,6 +276,9 @@ class MeshTransport(P2pTransport):
         super().stays_open(call)
         for each in (self.intra, self.inter):
             each.stays_open(call)
+
+    def checks(self):
+        return self.intra.checks()
 
     def domain(self):
         return self.local_domain_size, self.intra, self.inter
@@ -392,6 +319,13 @@ def check_blocks(call: str, transport: P2pTransport, blocks: int) -> None:
     if blocks > transport.blocks:
         said = f"{blocks} blocks, but the channels have flags and rings for {transport.blocks}"
         raise ArgumentError(f"{call}: {said}: give fewer, or make the transport with blocks={blocks}")
+
+
+def asked(check: bool | None, maker: str) -> bool:
+    """Whether the debug mode is asked for."""
+    if check is not None and not isinstance(check, bool):
+        raise ArgumentError(f"{maker}: check must be True, False or None, not {check!r}")
+    return os.environ.get("SYMM_COMM_CHECK", "0") == "1" if check is None else check
 
 
 def _is_int(value: Any) -> bool:
