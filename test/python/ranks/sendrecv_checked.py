@@ -1,4 +1,4 @@
-"""The debug mode of messages: what is right goes on, what differs is told where it is received, on all kinds of links."""
+"""The debug mode of messages on all kinds of links: what is right goes on, what differs is told to the receiver."""
 
 import symm
 import torch
@@ -50,9 +50,9 @@ def differs(link, text, mine, others, **keywords):
 
 
 def wrong(link):
-    words = "recv: ranks call different things:\n  rank 0 sends a message of 12 bytes of torch.float32, channel 0, blocks 2"
+    words = "rank 0 sends a message of 12 bytes of torch.float32, channel 0, blocks 2"
     three = torch.ones(3)
-    differs(link, f"{words}\n  rank 1 receives a message of 16 bytes of torch.float32", three, torch.ones(4))
+    differs(link, f"recv: ranks call different things:\n  {words}\n  rank 1 receives a message of 16 bytes of torch.float32", three, torch.ones(4))
     differs(link, "rank 1 receives a message of 12 bytes of torch.int32", three, three.int())
     differs(link, "rank 1 receives a message of 0 bytes of torch.float32", three, torch.ones(0))
     differs(link, "rank 0 sends a message of 12 bytes of torch.float32 in 3 rows", three, three, rows=3)
@@ -76,9 +76,9 @@ for link in (*LINKS, MESH):
 said = "sendrecv: a rank that sends to itself receives as many bytes as it sends: 3 elements of torch.float32, and 4"
 raises(errors.ArgumentError, said, sendrecv, LINKS[0], torch.ones(3), ME, torch.ones(4), ME)
 raises(errors.ArgumentError, "check must be True, False or None, not 1", NodeTransport, WORLD, check=1)
-raises(errors.ArgumentError, "differ in check", MeshTransport, LINKS[0], NetworkTransport(WORLD, **SETTINGS | {"check": None}),
-       1)  # fmt: skip
-for link in (*LINKS, MESH.intra, MESH.inter):
+PLAIN = NetworkTransport(WORLD, **SETTINGS | {"check": False})
+raises(errors.ArgumentError, "differ in check", MeshTransport, LINKS[0], PLAIN, 1)
+for link in (*LINKS, MESH.intra, MESH.inter, PLAIN):
     link.close()
 raises(errors.ClosedError, "has been closed", send, LINKS[0], torch.ones(1), AFTER)
 WORLD.close()
