@@ -20,7 +20,7 @@ from ._recovery import recovery_of
 from ._table import compare as compare_tables
 from ._table import table_for
 from ._types import ROOTED, SUMS, reduction
-from .transport import asked
+from .transport import asked as asks
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -97,7 +97,7 @@ class Communicator:
             return Calls(world, mine, part.index(self._rank), ranks, seconds, table, far, part)
 
         self.world, self._members, self._settings = world, members, (blocks, staging, check, timeout)
-        self._check = asked(check, "Communicator")
+        self._check = asks(check, "Communicator")
         self._device, self._size, self._count = world.device, len(members), 0
         compare_tables(world, table, asked)
         self._calls = calls_of(numbers[0], sizes, domain < len(members))
