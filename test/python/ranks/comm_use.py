@@ -2,21 +2,13 @@
 
 import symm
 import torch
+from raising import raises
 from symm import errors
 from symm.comm import Communicator
 
 WORLD = symm.init(heap_size=64 << 20)
 ME, RANKS = WORLD.get_rank(), WORLD.get_num_ranks()
 COMM = Communicator(WORLD, blocks=2, staging=4 << 20)
-
-
-def raises(kind, text, function, *arguments, **keywords):
-    try:
-        function(*arguments, **keywords)
-    except errors.SymmError as error:
-        assert type(error) is kind and text in str(error), repr(error)
-    else:
-        raise AssertionError(f"no {kind.__name__}: {text}")
 
 
 def splits():

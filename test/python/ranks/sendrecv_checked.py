@@ -2,6 +2,7 @@
 
 import symm
 import torch
+from raising import raises
 from symm import errors
 from symm.comm import MeshTransport, NetworkTransport, NodeTransport, all_to_all, recv, send, sendrecv
 
@@ -9,15 +10,6 @@ WORLD = symm.init(heap_size=64 << 20)
 ME, RANKS = WORLD.get_rank(), WORLD.get_num_ranks()
 AFTER, BEFORE = (ME + 1) % RANKS, (ME - 1) % RANKS
 SETTINGS = {"blocks": 2, "channels": 2, "staging": (512 << 10) * RANKS, "landing": 4096, "check": True}
-
-
-def raises(kind, text, function, *arguments, **keywords):
-    try:
-        function(*arguments, **keywords)
-    except errors.SymmError as error:
-        assert type(error) is kind and text in str(error), repr(error)
-    else:
-        raise AssertionError(f"no {kind.__name__}: {text}")
 
 
 def right(link, counts=(0, 3, 9000)):

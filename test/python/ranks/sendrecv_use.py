@@ -5,6 +5,7 @@ import torch
 import triton
 import triton.language as tl
 from message_hooks import twice
+from raising import raises
 from symm import errors
 from symm.comm import (
     LinkKind,
@@ -28,15 +29,6 @@ LINK = NodeTransport(WORLD, blocks=2, channels=2, staging=(512 << 10) * RANKS, l
 
 def data(rank, count, dtype=torch.float32):
     return ((torch.arange(count) * 7 + 13 * rank) % 101).to(dtype)
-
-
-def raises(kind, text, function, *arguments, **keywords):
-    try:
-        function(*arguments, **keywords)
-    except errors.SymmError as error:
-        assert type(error) is kind and text in str(error), repr(error)
-    else:
-        raise AssertionError(f"no {kind.__name__}: {text}")
 
 
 @triton.jit
