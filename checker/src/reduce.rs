@@ -118,9 +118,10 @@ fn moved(turns: &[Schedule], first: usize, next: usize) -> Schedule {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::check::{Schedules, check};
     use crate::finding::Kind;
     use crate::lines::Lines;
-    use crate::op::Op;
+    use crate::op::{Op, Range};
     use crate::schedule::Choice;
     use crate::task::Task;
 
@@ -144,6 +145,18 @@ mod tests {
             assert_eq!(reducer.left, 0);
             let most = reducing + found.schedule.len();
             assert!(reducer.turns <= most, "{} turns of at most {most} were put together", reducer.turns);
+        }
+    }
+
+    #[test]
+    fn what_is_found_in_turn_needs_no_schedule_however_little_may_be_tried() {
+        let write = || Op::Write(vec![Range { heap: 0, start: 0, bytes: 4 }], vec![1; 4]);
+        let task = |rank| (Task::block(rank, 0), vec![("writes".into(), write())]);
+        let program = Lines::new(vec![task(0), task(1)]);
+        let limits = Limits { reducing: 0, ..Limits::default() };
+        for schedules in [Schedules::InTurn, Schedules::Random { seed: 1, executions: 1, changes: 1 }] {
+            let report = check(&program, &schedules, limits);
+            assert!(!report.found.is_empty() && report.found.iter().all(|found| found.schedule.is_empty()));
         }
     }
 
