@@ -216,9 +216,8 @@ fn free(picture: &Picture, xs: &[usize], rows: (usize, usize), x: usize) -> usiz
 mod tests {
     use super::*;
 
-    fn drawn(rows: usize, boxes: &[Step], from: usize, to: usize) -> String {
-        let arrows =
-            vec![Arrow { from: Some(from), to, line: Line::Missing, text: "is not what it goes on with".into() }];
+    fn drawn(rows: usize, boxes: &[Step], from: Option<usize>, to: usize) -> String {
+        let arrows = vec![Arrow { from, to, line: Line::Missing, text: "is not what it goes on with".into() }];
         let rows = (0..rows).map(|rank| format!("rank {rank} host")).collect();
         let mut out = String::new();
         drawing(&mut out, &Picture { rows, boxes: boxes.to_vec(), arrows, left_out: None });
@@ -248,7 +247,7 @@ mod tests {
     fn what_an_arrow_says_is_on_no_box_and_in_the_picture() {
         for (from, to) in [(0, 2), (2, 0), (0, 1), (1, 0), (3, 0), (1, 1)] {
             let boxes = [from, 0, 1, 2, 3, to].map(step);
-            for (first, last) in [(0, 5), (5, 0)] {
+            for (first, last) in [(Some(0), 5), (Some(5), 0), (None, 5)] {
                 let out = drawn(4, &boxes, first, last);
                 let (x, y) = (number(&out, "arrow-back", "x"), number(&out, "arrow-back", "y"));
                 let is_free = (0..4).all(|row| y + 16 <= top(row) || y >= top(row) + HEIGHT);
@@ -265,7 +264,7 @@ mod tests {
         for (from, to) in [(0, 3), (3, 0), (0, 1), (1, 0), (0, 2), (3, 1)] {
             let mut boxes = [from, 1, 2, 1, 2, 1, 2, to, 1, 2].map(step);
             boxes[5].gap = 3;
-            let out = drawn(4, &boxes, 0, 7);
+            let out = drawn(4, &boxes, Some(0), 7);
             let xs = columns(&Picture { rows: vec![String::new(); 4], boxes: boxes.to_vec(), ..Picture::default() });
             let path =
                 out.split("class=\"arrow missing\" d=\"").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
