@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from torch import Tensor
     from torch import device as Device
     from torch.cuda import Stream
+    from torch.distributed import ProcessGroup
+    from torch.distributed.device_mesh import DeviceMesh
 
     from ._world import World
 
@@ -48,7 +50,7 @@ class Splits:
         made = Team(world, groups[mine])
         return None if color is None else made
 
-    def team(self, ranks: Sequence[int]) -> Team:
+    def team(self, ranks: Sequence[int] | ProcessGroup | DeviceMesh) -> Team:
         """The team of these ranks, by their numbers here, in this order. The caller is one of them.
 
         `ranks` may be a group of torch.distributed, or a DeviceMesh of one dimension, such as `mesh["tp"]`, if the
