@@ -87,6 +87,26 @@ def test_gluon(kind):
 
 
 @triton.jit
+def polled(table, p, o, slots, peer, n, T: tl.constexpr, N: tl.constexpr):
+    """Words, polled in a loop that carries a scalar."""
+    ctx = st.DeviceContext(table)
+    at = tl.arange(0, N)
+    ctx.put_floats(slots, tl.load(p + at), peer, dtype=T)
+    there = 0
+    while there == 0:
+        _, valid = ctx.try_floats(slots, N, T, words=True)
+        there = tl.min(valid.to(tl.int32), 0)
+    tl.store(o + at, ctx.wait_floats(slots, N, T, words=True))
+    ctx.clear_floats(slots, N, T, words=True)
+
+
+@pytest.mark.parametrize("kind", ["bf16", "fp32"])
+@pytest.mark.parametrize("target", TARGETS)
+def test_words_are_polled(target, kind):
+    assert text_of(polled, target, "i64", T=KINDS[kind], N=64)
+
+
+@triton.jit
 def agreed(table, p, o, slots, peer, n):
     ctx = st.DeviceContext(table)
     value, valid = ctx.try_floats(slots, dtype=tl.float32)

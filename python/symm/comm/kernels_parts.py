@@ -114,4 +114,12 @@ def narrowed(value, TYPE: tl.constexpr):
         scaled = number * (2.0 ** (23 - BITS) + 1.0)
         rounded = tl.where(tl.abs(number) < LEAST, (number + SHIFT) - SHIFT, scaled - (scaled - number))
         value = tl.where(is_finite, tl.where(is_large, rounded * 2.0**32, rounded), value)
-    return value.to(TYPE)
+    narrow = value.to(TYPE)
+    if TYPE == tl.float8e4nv or TYPE == tl.float8e5:
+        # Where a GPU takes the largest number for what is beyond, torch has infinity, and NaN in the type without one.
+        # A tie with the first number that there is not goes to the even one.
+        is_beyond = tl.abs(value) >= 61440.0 if TYPE == tl.float8e5 else tl.abs(value) > 464.0
+        BEYOND: tl.constexpr = 0x7C if TYPE == tl.float8e5 else 0x7F
+        bits = tl.where(is_beyond, tl.where(value < 0, 0x80 | BEYOND, BEYOND), narrow.to(tl.uint8, bitcast=True))
+        narrow = bits.to(tl.uint8).to(TYPE, bitcast=True)
+    return narrow

@@ -36,10 +36,12 @@ def words(table, p, o, slots, N: tl.constexpr, T: tl.constexpr):
     ctx = st.DeviceContext(table)
     at = tl.arange(0, N)
     ctx.put_floats(slots, tl.load(p + at), ctx.num_ranks() - 1 - ctx.rank(), dtype=T)
-    got, valid = ctx.try_floats(slots, N, T, words=True)
-    while tl.min(valid.to(tl.int32), 0) == 0:
-        got, valid = ctx.try_floats(slots, N, T, words=True)
-    tl.store(o + at, got)
+    # Triton 3.6 compiles no loop that carries several blocks: this one carries a scalar.
+    there = 0
+    while there == 0:
+        _, valid = ctx.try_floats(slots, N, T, words=True)
+        there = tl.min(valid.to(tl.int32), 0)
+    tl.store(o + at, ctx.wait_floats(slots, N, T, words=True))
     ctx.clear_floats(slots, N, T, words=True)
 
 
