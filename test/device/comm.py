@@ -122,6 +122,34 @@ class Calls(RandomCalls):
         self.check(came, on_device(come))
 
 
+def first_call_in_a_graph(world, torch, Communicator):
+    """A call that was never made is captured, or says that it has to be made once before; then it is, and is captured."""
+    from symm.errors import SymmError
+
+    comm, said = Communicator(world, blocks=2), "captured"
+    x = torch.full((777,), 2.0, dtype=torch.bfloat16, device=world.device)
+    try:
+        with torch.cuda.graph(torch.cuda.CUDAGraph()):
+            comm.all_reduce(x, "prod")
+    except (SymmError, RuntimeError) as error:
+        # torch's error, that the capture has failed, comes after symm's.
+        said = f"{error.__context__}; {error}"
+        assert "make the same call once before the capture" in said, said
+    torch.cuda.synchronize()
+    world.barrier()
+    comm.recover()
+    comm.all_reduce(x, "prod")
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        comm.all_reduce(x, "prod")
+    graph.replay()
+    comm.check()
+    torch.cuda.synchronize()
+    assert (x == 2.0 ** (world.get_num_ranks() ** 2)).all(), x
+    if world.get_rank() == 0:
+        print(f"a first call in a graph: {said}", flush=True)
+
+
 def rank_main(options):
     import symm
     import torch
@@ -133,6 +161,8 @@ def rank_main(options):
     whole = Communicator(world, domain=domain)
     half = whole.split(world.get_rank() % 2) if world.get_num_ranks() > 2 else Communicator(world, blocks=4)
     largest = SIZES[-1] if on_gpu else 1000
+    if on_gpu:
+        first_call_in_a_graph(world, torch, Communicator)
     start, right = time.monotonic(), True
     for name, comm, share in (("all ranks", whole, 0.8), ("some ranks", half, 0.2)):
         calls = Calls(world, comm, options, largest)
