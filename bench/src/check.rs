@@ -23,6 +23,8 @@ struct Case {
 }
 
 const MIB: u64 = 1 << 20;
+/// Two starts differ by some milliseconds: a plain run that takes less says nothing without them.
+const LEAST_SECONDS: f64 = 0.01;
 const STEPS: &[&str] = &["--steps", "100000000"];
 
 const CASES: &[Case] = &[
@@ -122,8 +124,9 @@ pub fn tables(figures: &[Figures]) -> Vec<(&'static str, TextTable)> {
     let mib = |bytes: u64| bytes as f64 / MIB as f64;
     for each in figures {
         let (run, check) = (each.run.median(), each.check.median());
-        let net = (check - each.check_empty.median()) / (run - each.run_empty.median());
-        let net = if net > 0.0 { ratio(net) } else { ratio(f64::NAN) };
+        let plain = run - each.run_empty.median();
+        let net = if plain < LEAST_SECONDS { f64::NAN } else { (check - each.check_empty.median()) / plain };
+        let net = ratio(net);
         time.row([each.name.clone(), number(run), number(check), ratio(check / run), net, each.aim.clone()]);
         let growth = each.peak.saturating_sub(each.peak_empty);
         // In a few KiB of heaps everything else counts.
