@@ -9,11 +9,12 @@ pytest.importorskip("torch", reason="needs torch: ./x python runs it in an envir
 PROGRAMS = ("comm_collectives.py", "comm_large.py", "comm_use.py", "comm_iris.py", "comm_stalled.py", "floats.py",
             "comm_floats.py")  # fmt: skip
 # That three ranks are no power of two, the collectives themselves show.
-FEW = [(program, ranks) for program in PROGRAMS for ranks in (1, 2, 3, 4) if ranks != 3 or program == PROGRAMS[0]]
-MORE = [pytest.param(program, 3, marks=pytest.mark.long) for program in PROGRAMS[1:]]
+LONG = [("comm_floats.py", 4), *((program, 3) for program in PROGRAMS[1:])]
+EVERY = [(program, ranks) for program in PROGRAMS for ranks in (1, 2, 3, 4)]
+CASES = [pytest.param(*case, marks=pytest.mark.long if case in LONG else ()) for case in EVERY]
 
 
-@pytest.mark.parametrize(("program", "ranks"), FEW + MORE)
+@pytest.mark.parametrize(("program", "ranks"), CASES)
 def test_program(program, ranks):
     for output, status in outputs(start(program, ranks, OMP_NUM_THREADS="1")):
         assert status == 0, output

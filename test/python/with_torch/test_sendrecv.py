@@ -12,7 +12,8 @@ CASES = [
     *(("sendrecv.py", ranks) for ranks in (1, 2, 3)), *(("sendrecv_use.py", ranks) for ranks in (1, 2, 4)),
     *(("sendrecv_stalled.py", ranks) for ranks in (1, 2, 3)), *(("sendrecv_deadline.py", ranks) for ranks in (1, 2)),
     *((program, ranks) for program in ("sendrecv_edges.py", "sendrecv_chunks.py") for ranks in (1, 2)),
-    ("sendrecv_credits.py", 2), *(("sendrecv_checked.py", ranks) for ranks in (1, 2, 4)),
+    ("sendrecv_credits.py", 2), ("sendrecv_checked.py", 1), ("sendrecv_checked.py", 2),
+    pytest.param("sendrecv_checked.py", 4, marks=pytest.mark.long),
 ]  # fmt: skip
 
 
