@@ -30,7 +30,7 @@ class Calls(RandomCalls):
     """Random collectives, on numbers so small that every sum is exact."""
 
     def __init__(self, world, comm, options, largest):
-        super().__init__(world.device, options.seed, largest)
+        super().__init__(world.device, options.seed, largest, options.each)
         self.dtypes = options.dtypes
         self.world, self.comm, self.me, self.ranks = world, comm, comm.get_rank(), comm.get_num_ranks()
         self.heap = [world.zeros(8 * largest * self.ranks, dtype=self.torch.uint8) for _ in range(2)]
@@ -54,6 +54,7 @@ class Calls(RandomCalls):
         op = draw.choice(["sum", "min", "max", "prod", *averages])
         root, size = draw.randrange(self.ranks), draw.choice(self.sizes)
         on_heap, offsets, in_place = draw.random() < 0.3, (draw.randrange(5), draw.randrange(5)), draw.random() < 0.4
+        self.what = f"{call} {op} of {size} {name}, root {root}, on the heap {on_heap}, {offsets}, in place {in_place}"
         self.turn.add_(1)
         if call == "barrier":
             comm.barrier()

@@ -15,8 +15,11 @@ SIZES = [0, 1, 3, 17, 128, 1000, 4096, 10_007, 65_536, 262_144, 300_001, 1 << 20
 class RandomCalls:
     """What ranks draw alike, and how many elements were wrong; `one` makes a call."""
 
-    def __init__(self, device, seed, largest):
+    def __init__(self, device, seed, largest, each=False):
         import torch
+
+        # What the last call was, and whether to look after each.
+        self.what, self.each, self.failed = "", each, False
 
         self.torch, self.device, self.random = torch, device, random.Random(seed)
         self.sizes, self.begun = [size for size in SIZES if size <= largest], time.monotonic()
@@ -41,11 +44,15 @@ class RandomCalls:
             stream = self.random.choice(streams)
             if stream is None:
                 self.one()
-                continue
-            stream.wait_stream(self.torch.cuda.current_stream())
-            with self.torch.cuda.stream(stream):
-                self.one()
-            self.torch.cuda.current_stream().wait_stream(stream)
+            else:
+                stream.wait_stream(self.torch.cuda.current_stream())
+                with self.torch.cuda.stream(stream):
+                    self.one()
+                self.torch.cuda.current_stream().wait_stream(stream)
+            if self.each and self.wrong.item():
+                print(f"{self.wrong.item()} elements are wrong after: {self.what}", flush=True)
+                self.wrong.zero_()
+                self.failed = True
 
     def replays(self, count, held, largest, streams):
         """A graph that holds calls, replayed between other calls."""
@@ -85,7 +92,7 @@ class RandomCalls:
             if self.wrong.item():
                 print(f"{name}: {self.wrong.item()} elements are wrong in replays", flush=True)
                 return False
-        return True
+        return not self.failed
 
 
 def parser_of(description, **defaults):
@@ -98,6 +105,7 @@ def parser_of(description, **defaults):
     parser.add_argument("--graphs", type=int, default=1)
     parser.add_argument("--in-graph", type=int, default=8, metavar="CALLS", help="calls that a graph holds")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--each", action="store_true", help="look after each call, and name those that are wrong")
     parser.add_argument("--heap", type=int, help="MiB of the heap of each rank")
     parser.add_argument("--device", choices=["gpu", "cpu"], default="gpu")
     parser.add_argument("--seconds", type=int, default=500, help="for one run")

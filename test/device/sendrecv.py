@@ -49,12 +49,12 @@ if "RANK" in os.environ:
 class Calls(RandomCalls):
     """Random messages; data are small, and made from the number of the call on the device."""
 
-    def __init__(self, world, link, seed, largest):
-        super().__init__(world.device, seed, largest)
+    def __init__(self, world, link, options, largest):
+        super().__init__(world.device, options.seed, largest, options.each)
         self.world, self.link, self.on_gpu = world, link, world.device.type != "cpu"
         self.me, self.ranks = world.get_rank(), world.get_num_ranks()
         # What ranks need not draw alike.
-        self.own = random.Random(seed + self.me)
+        self.own = random.Random(options.seed + self.me)
 
     def data(self, rank, count, dtype, first=0):
         at = torch.arange(first, first + count, device=self.device)
@@ -81,6 +81,7 @@ class Calls(RandomCalls):
         dtype, count = getattr(torch, draw.choice(TYPES)), draw.choice(self.sizes)
         channel, kind = draw.randrange(2), draw.choice(["pair", "pair", "ring", "all", "turned", "zero"])
         produce, consume, hooked = self.hooks()
+        self.what = f"{kind} of {count} {dtype} on channel {channel}, {'with hooks' if hooked else 'without hooks'}"
         if dtype == torch.bfloat16 and not self.on_gpu:
             produce, consume, hooked = None, None, False
         result = (lambda data: 2 * data + 1) if hooked else (lambda data: data)
@@ -153,7 +154,7 @@ def rank_main(options):
     largest = SIZES[-1] if on_gpu else 4096
     link = NodeTransport(world, blocks=options.blocks, channels=2, landing=4 << 20 if on_gpu else 64 << 10)
     start = time.monotonic()
-    calls = Calls(world, link, options.seed, largest)
+    calls = Calls(world, link, options, largest)
     calls.stalled()
     right = calls.right("messages", 1, options, 500)
     world.barrier()
