@@ -18,8 +18,8 @@ class RandomCalls:
     def __init__(self, device, seed, largest, each=False):
         import torch
 
-        # What the last call was, and whether to look after each.
-        self.what, self.each, self.failed = "", each, False
+        # What the last call was; with `each`, how many elements were wrong after each call.
+        self.what, self.each, self.counts = "", each, []
 
         self.torch, self.device, self.random = torch, device, random.Random(seed)
         self.sizes, self.begun = [size for size in SIZES if size <= largest], time.monotonic()
@@ -49,15 +49,23 @@ class RandomCalls:
                 with self.torch.cuda.stream(stream):
                     self.one()
                 self.torch.cuda.current_stream().wait_stream(stream)
-            if self.each and self.wrong.item():
-                print(f"{self.wrong.item()} elements are wrong after: {self.what}", flush=True)
-                self.wrong.zero_()
-                self.failed = True
+            if self.each:
+                self.counts.append((self.wrong.clone(), self.what))
+
+    def name_wrong(self):
+        """Names the calls since the last time after which more elements were wrong. The host waits only here."""
+        before = 0
+        for count, what in self.counts:
+            if count.item() > before:
+                print(f"{count.item() - before} elements are wrong after: {what}", flush=True)
+            before = count.item()
+        self.counts.clear()
 
     def replays(self, count, held, largest, streams):
         """A graph that holds calls, replayed between other calls."""
         torch = self.torch
         sizes, self.sizes = self.sizes, [size for size in self.sizes if size <= largest]
+        each, self.each = self.each, False
         for _ in range(2):
             state = self.random.getstate()
             self.several(held, streams)
@@ -73,7 +81,7 @@ class RandomCalls:
             if number % 1000 == 999 or number + 1 == count:
                 torch.cuda.synchronize()
                 self.say(f"{number + 1} of {count} replays of a graph of {held} calls")
-        self.sizes = sizes
+        self.sizes, self.each = sizes, each
 
     def right(self, name, share, options, at_once):
         """Makes its share of the calls, then replays graphs on a GPU; says what was wrong, and whether nothing was."""
@@ -84,6 +92,7 @@ class RandomCalls:
             done = min(done + at_once, calls)
             self.say(f"{name}: {done} of {calls} calls")
             if self.wrong.item():
+                self.name_wrong()
                 print(f"{name}: {self.wrong.item()} elements are wrong in the {done} first calls", flush=True)
                 return False
         replays = int(options.replays * share / options.graphs) if on_gpu else 0
@@ -92,7 +101,7 @@ class RandomCalls:
             if self.wrong.item():
                 print(f"{name}: {self.wrong.item()} elements are wrong in replays", flush=True)
                 return False
-        return not self.failed
+        return True
 
 
 def parser_of(description, **defaults):
@@ -105,7 +114,7 @@ def parser_of(description, **defaults):
     parser.add_argument("--graphs", type=int, default=1)
     parser.add_argument("--in-graph", type=int, default=8, metavar="CALLS", help="calls that a graph holds")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--each", action="store_true", help="look after each call, and name those that are wrong")
+    parser.add_argument("--each", action="store_true", help="name the calls whose elements are wrong")
     parser.add_argument("--heap", type=int, help="MiB of the heap of each rank")
     parser.add_argument("--device", choices=["gpu", "cpu"], default="gpu")
     parser.add_argument("--seconds", type=int, default=500, help="for one run")
