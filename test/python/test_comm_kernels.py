@@ -115,6 +115,16 @@ def test_floats_compile(element, target):
         assert len(re.findall(one, text)) == 2 * (world - 1), text
 
 
+@pytest.mark.parametrize("op", ["avg", "max"])
+@pytest.mark.parametrize("element", ["fp8e4nv", "fp8e5"])
+def test_no_half_of_a_register_is_undefined(element, op):
+    """ptxas 12 then made a wrong element of 16: it merged a conversion with a register that held something else."""
+    text = machine_text(compiled("sm_90", send_floats, element, OP=op, ACC=tl.float32, WHOLE=True, SHAPE="all",
+                                 BLOCK=512, PARTED=False))  # fmt: skip
+    halves_read = [half for pair in re.findall(r"mov\.b32 \t?%r\d+, \{(%rs\d+), (%rs\d+)\}", text) for half in pair]
+    assert not [half for half in halves_read if len(re.findall(rf"{half}\b", text)) == 1], text
+
+
 def test_half_as_many_lines_carry_an_all_reduce_of_floats():
     text = machine_text(compiled("sm_90", send_floats, "bf16", warps=8, SHAPE="all", OP="sum", ACC=tl.float32,
                                  WHOLE=True, BLOCK=512))  # fmt: skip
