@@ -183,4 +183,5 @@ def loaded(module: int) -> None:
     initialise = _host().nvshmemx_cumodule_init
     initialise.argtypes = [ctypes.c_void_p]
     if failed := initialise(module):
-        raise EngineError(f"NVSHMEM cannot initialise a kernel's module (status {failed}): was the engine started?")
+        mend = "was the engine started? While a graph is captured it cannot: launch the kernel once before the capture"
+        raise EngineError(f"NVSHMEM cannot initialise a kernel's module (status {failed}): {mend}")

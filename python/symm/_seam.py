@@ -23,7 +23,7 @@ from triton.runtime import jit
 from . import _engine, _switches, _symm, _timeouts
 from ._carrier import MARK
 from ._fingerprint import fingerprint
-from .errors import CompileError, SymmWarning, UntestedVersionWarning
+from .errors import CompileError, EngineError, SymmWarning, UntestedVersionWarning
 
 TESTED = ((3, 6), (3, 9))
 LOGGER = logging.getLogger("symm")
@@ -254,7 +254,12 @@ def _with_engine(init_handles):
         is_new = self.module is None
         init_handles(self)
         if is_new and self.module is not None and getattr(self.metadata, _engine.LINKED, ""):
-            _engine.loaded(self.module)
+            try:
+                _engine.loaded(self.module)
+            except EngineError:
+                # The next launch loads it again, and connects it.
+                self.module = self.function = None
+                raise
 
     return wrapper
 

@@ -7,11 +7,12 @@ import os
 import re
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
 import far_kernels
 import pytest
 from compiling import compile_for, machine_text
-from symm import EngineError, _engine
+from symm import EngineError, _engine, _seam
 from test_far import KERNELS
 
 ROOT = Path(__file__).parents[2]
@@ -84,3 +85,26 @@ def test_a_host_library_of_another_version(version, said, tmp_path, monkeypatch)
     with pytest.raises(EngineError, match=f"{library} {what}: install nvidia-nvshmem-cu13"):
         _engine._host()
     _engine._host.cache_clear()
+
+
+def test_a_module_that_the_engine_does_not_take_is_loaded_again(monkeypatch):
+    """As while a graph is captured: a kernel that is launched all the same would fault."""
+    answers, loads = [7, 0], []
+
+    def load(kernel):
+        if kernel.module is None:
+            kernel.module = len(loads) + 1
+            loads.append(kernel.module)
+
+    class Initialise:
+        def __call__(self, module):
+            return answers.pop(0)
+
+    monkeypatch.setattr(_engine, "_host", lambda: SimpleNamespace(nvshmemx_cumodule_init=Initialise()))
+    kernel = SimpleNamespace(module=None, function=None, metadata=SimpleNamespace(**{_engine.LINKED: "yes"}))
+    load_and_connect = _seam._with_engine(load)
+    with pytest.raises(EngineError, match="launch the kernel once before the capture"):
+        load_and_connect(kernel)
+    load_and_connect(kernel)
+    load_and_connect(kernel)
+    assert loads == [1, 2] and not answers

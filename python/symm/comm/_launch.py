@@ -11,7 +11,7 @@ from triton.runtime import driver
 
 from .._memory import torch
 from .._switches import of_launch
-from ..errors import SymmError
+from ..errors import EngineError, SymmError
 
 
 class Pointer:
@@ -64,8 +64,8 @@ class Launch:
         """Compiles the kernel; later launches begin with it, unless the compiler's switches are other ones then."""
         try:
             self.launch = launcher(self.compile(), self.grid, self.constants, self._first)
-        except RuntimeError as error:
-            # What the driver says of a module that it does not load now.
+        except (RuntimeError, EngineError) as error:
+            # What the driver or the engine says of a module that it does not load now.
             if not torch().cuda.is_current_stream_capturing():
                 raise
             message = "a kernel cannot be loaded while a graph is captured: make the same call once before the capture"
