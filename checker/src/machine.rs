@@ -1,5 +1,6 @@
 //! The state of an execution, and what each op does to it: docs/memory-model.md as code.
 
+mod access;
 mod floats;
 mod near;
 mod order;
@@ -14,7 +15,7 @@ use crate::finding::{At, Finding, Kind};
 use crate::history::{Head, History, Knowledge};
 use crate::memory::{MOST_BYTES, Memory};
 use crate::op::{Answer, Op, Order, Range, Site, truncated};
-use crate::shadow::{Access, Shadow};
+use crate::shadow::Shadow;
 use crate::task::{Scope, Task, TaskId};
 use crate::trace::Edge;
 use floats::FloatLine;
@@ -37,6 +38,8 @@ struct State {
     before_put: Option<u32>,
     /// What its group has put: its writes come after that, and do not hand it over.
     put: Option<Rc<Clock>>,
+    /// The same, of the puts before this one, while it puts its part.
+    puts_before: Option<Rc<Clock>>,
 }
 
 /// Where a task is that has come to a barrier.
@@ -305,37 +308,6 @@ impl Machine {
         let mut known = knowledge.order.clone();
         known.join(put);
         Some(known)
-    }
-
-    /// Notes an access, and whom it races with.
-    fn access(&mut self, task: TaskId, range: Range, strong: Option<Scope>, writes: bool, site: &Site) {
-        let access = Access { epoch: self.now(task), strong, writes, range, site: site.clone() };
-        self.access_as(task, &access, false);
-    }
-
-    /// The same, of a write that may change nothing.
-    fn access_as(&mut self, task: TaskId, access: &Access, changes_nothing: bool) {
-        let with_put = self.with_put(task).filter(|_| access.writes);
-        let known = with_put.as_ref().unwrap_or(&self.states[task].knowledge.order);
-        for earlier in self.shadow.record(access, known, &self.tasks) {
-            if self.cells.get(&earlier.range).is_some_and(|history| history.has_read(&earlier, known)) {
-                continue;
-            }
-            let is_same = changes_nothing && earlier.writes && earlier.strong.is_none() && earlier.site == access.site;
-            let is_known = |raced: &Raced| {
-                let sites = (&raced.earlier.site, &raced.later.site);
-                sites == (&earlier.site, &access.site) && raced.is_same == is_same
-            };
-            if !self.raced.iter().any(is_known) {
-                let (is_first, known) = (self.has_none_of(&earlier, access), Rc::new(known.clone()));
-                self.raced.push(Raced { earlier, later: access.clone(), known, is_same, is_first });
-            }
-        }
-    }
-
-    /// Whether a reader has waited for nothing of the writer, up to now.
-    fn has_none_of(&self, read: &Access, write: &Access) -> bool {
-        !read.writes && self.clock(read.epoch.task).of(write.epoch.task) == 0
     }
 
     fn fault(&mut self, kind: Kind, task: TaskId, range: Range, site: &Site) {

@@ -96,15 +96,13 @@ impl Machine {
     /// Notes any other weak access, and the bytes that it writes.
     #[cold]
     fn note_weak(&mut self, epoch: Epoch, range: Range, writes: Option<&[u8]>, site: u32) {
-        let (there, fault) = self.memory.view(range);
-        if there.is_none() {
+        if self.memory.view(range).0.is_none() {
             // An error by itself, and no access of the memory that it runs over.
             return;
         }
-        let changes_nothing = fault.is_none() && writes.is_some() && there == writes;
         let site = self.shadow.site_of(site);
         let access = Access { epoch, strong: None, writes: writes.is_some(), range, site };
-        self.access_as(epoch.task, &access, changes_nothing);
+        self.access_as(epoch.task, &access, writes);
     }
 
     #[cold]
@@ -122,9 +120,9 @@ impl Machine {
     /// A task's part of what its group puts.
     pub(super) fn put(&mut self, task: TaskId, ranges: &[Range], bytes: &[u8], site: &Site) {
         // Puts that follow each other come in no order.
-        let before = self.states[task].put.take();
+        self.states[task].puts_before = self.states[task].put.take();
         self.write(task, ranges, bytes, site);
-        self.states[task].put = before;
+        self.states[task].put = self.states[task].puts_before.take();
         self.states[task].before_put = Some(self.now(task).step - 1);
     }
 

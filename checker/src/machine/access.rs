@@ -1,0 +1,61 @@
+//! Accesses, and whom they race with.
+
+use super::Machine;
+use crate::clock::Clock;
+use crate::diagnose::Raced;
+use crate::op::{Range, Site};
+use crate::shadow::Access;
+use crate::task::{Scope, TaskId};
+use std::rc::Rc;
+
+impl Machine {
+    /// Notes an access, and whom it races with.
+    pub(super) fn access(&mut self, task: TaskId, range: Range, strong: Option<Scope>, writes: bool, site: &Site) {
+        let access = Access { epoch: self.now(task), strong, writes, range, site: site.clone() };
+        self.access_as(task, &access, None);
+    }
+
+    /// The same, of a write of these bytes.
+    pub(super) fn access_as(&mut self, task: TaskId, access: &Access, bytes: Option<&[u8]>) {
+        let changes_nothing = bytes.is_some_and(|bytes| self.has_already(access.range, bytes, access.range));
+        let with_put = self.with_put(task).filter(|_| access.writes);
+        let known = with_put.as_ref().unwrap_or(&self.states[task].knowledge.order);
+        for earlier in self.shadow.record(access, known, &self.tasks) {
+            if self.cells.get(&earlier.range).is_some_and(|history| history.has_read(&earlier, known)) {
+                continue;
+            }
+            if bytes.is_some_and(|bytes| self.is_put_again(task, &earlier, access.range, bytes)) {
+                continue;
+            }
+            let is_same = changes_nothing && earlier.writes && earlier.strong.is_none() && earlier.site == access.site;
+            let is_known = |raced: &Raced| {
+                let sites = (&raced.earlier.site, &raced.later.site);
+                sites == (&earlier.site, &access.site) && raced.is_same == is_same
+            };
+            if !self.raced.iter().any(is_known) {
+                let (is_first, known) = (self.has_none_of(&earlier, access), Rc::new(known.clone()));
+                self.raced.push(Raced { earlier, later: access.clone(), known, is_same, is_first });
+            }
+        }
+    }
+
+    /// Whether a task puts what an earlier put of its group has put there: they come in no order, and may (rule O3).
+    fn is_put_again(&self, task: TaskId, earlier: &Access, range: Range, bytes: &[u8]) -> bool {
+        let is_put = |puts: &Rc<Clock>| earlier.writes && earlier.strong.is_none() && puts.covers(earlier.epoch);
+        self.states[task].puts_before.as_ref().is_some_and(is_put) && self.has_already(range, bytes, earlier.range)
+    }
+
+    /// Whether memory has the bytes of a range already, as far as another one has them too.
+    fn has_already(&self, range: Range, bytes: &[u8], other: Range) -> bool {
+        let (start, end) = (range.start.max(other.start), range.end().min(other.end()));
+        let at = |place: u64| usize::try_from(place - range.start).unwrap_or(usize::MAX);
+        let both = Range { start, bytes: end.saturating_sub(start), ..range };
+        let Some(mine) = bytes.get(at(start)..at(start + both.bytes)) else { return false };
+        self.memory.view(both) == (Some(mine), None)
+    }
+
+    /// Whether a reader has waited for nothing of the writer, up to now.
+    fn has_none_of(&self, read: &Access, write: &Access) -> bool {
+        !read.writes && self.clock(read.epoch.task).of(write.epoch.task) == 0
+    }
+}
