@@ -55,6 +55,10 @@ pub struct Report {
     pub executions: usize,
     /// How many of them were given up, because they took too many steps.
     pub given_up: usize,
+    /// How many more were begun, and left as soon as it was known that they read the same as others.
+    pub left_early: usize,
+    /// The most executions that were to be tried, if the search for all has ended there.
+    pub limit: Option<usize>,
     /// How many steps of a schedule that was replayed could not be followed: it is one of another program.
     pub left_out: usize,
     /// Whether there is no other execution that reads other values.
@@ -90,6 +94,9 @@ impl fmt::Display for Report {
         write!(f, "{what}; {count} {} tried", if count == 1 { "execution" } else { "executions" })?;
         if given_up > 0 {
             write!(f, ", {given_up} given up after too many steps")?;
+        }
+        if let Some(limit) = self.limit {
+            write!(f, "; {} left early, which equal others; the limit of {limit} is reached", self.left_early)?;
         }
         let space = if self.is_exhausted { "there are no others that differ" } else { "nothing is known of others" };
         writeln!(f, "; {space}")
@@ -171,10 +178,12 @@ impl Check<'_> {
             if search.is_over() {
                 break;
             }
-            if let Some(tried) = search.next() {
-                self.note(tried.findings, None, &tried.schedule, tried.is_whole);
+            match search.next() {
+                Some(tried) => self.note(tried.findings, None, &tried.schedule, tried.is_whole),
+                None => self.report.left_early += 1,
             }
         }
+        self.report.limit = (!search.is_over()).then_some(executions);
         self.report.is_exhausted = search.is_over() && self.report.given_up == 0;
     }
 

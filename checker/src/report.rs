@@ -60,7 +60,7 @@ fn summary(report: &Report, steps: &str) -> String {
         (_, 0) => counted(errors, "error"),
         _ => format!("{}, {}", counted(errors, "error"), counted(notes, "note")),
     }];
-    said.push(format!("{} tried", counted(report.executions, "execution")));
+    said.push(format!("{} tried{}", counted(report.executions, "execution"), limited(report)));
     if !report.allowed.is_empty() {
         said.push(format!("{} allowed", report.allowed.len()));
     }
@@ -81,6 +81,17 @@ fn summary(report: &Report, steps: &str) -> String {
             .to_owned(),
     );
     said.join("; ")
+}
+
+/// Why a search for all executions has ended before it had them, and what was counted.
+fn limited(report: &Report) -> String {
+    let (early, Some(limit)) = (report.left_early, report.limit) else { return String::new() };
+    let more = match early {
+        0 => String::new(),
+        1 => ", 1 more left early, because it is equal to another".into(),
+        _ => format!(", {early} more left early, because they are equal to others"),
+    };
+    format!("{more}; --executions {limit} is reached")
 }
 
 #[cfg(test)]

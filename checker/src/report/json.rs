@@ -22,6 +22,8 @@ pub fn json(out: &mut impl Write, report: &Report) -> io::Result<()> {
         unused: &report.unused,
         executions: report.executions,
         given_up: report.given_up,
+        left_early: report.left_early,
+        limit: report.limit,
         left_out: report.left_out,
         repairs: &report.repairs,
         exhausted: report.is_exhausted,
@@ -37,6 +39,9 @@ struct JsonReport<'r> {
     unused: &'r [String],
     executions: usize,
     given_up: usize,
+    left_early: usize,
+    /// Where the search for all executions has ended before it had them.
+    limit: Option<usize>,
     left_out: usize,
     repairs: &'r [String],
     exhausted: bool,

@@ -73,10 +73,16 @@ class Allowed:
     stands: str
 
 
+# Of a report, the fields between its lists and its own: what the checker says of the executions.
+COUNTS = "executions", "given_up", "left_early", "limit", "left_out", "exhausted"
+
+
 @dataclass(frozen=True)
 class Report:
     """The findings of a number of `executions`, of which `given_up` were ended after too many steps.
 
+    `limit` is the number of executions at which an exhaustive search has ended before it was done, and `left_early` how
+    many of them were ended because they are equal to others.
     `left_out` is how many steps of a replayed schedule could not be followed: it is one of another program.
     `exhausted` says that every distinct schedule was tried; `unused` names the lines of the allowances that match no
     finding. `str` of it is for people, with the lines of the source.
@@ -87,6 +93,8 @@ class Report:
     unused: tuple[str, ...]
     executions: int
     given_up: int
+    left_early: int
+    limit: int | None
     left_out: int
     exhausted: bool
     _ends: dict[str, int]
@@ -118,7 +126,7 @@ class Report:
         for found in whole["allowed"]:
             why = {name: found.pop(name) for name in ("reason", "stands")}
             allowed.append(Allowed(_finding(found, program), **why))
-        counts = whole["executions"], whole["given_up"], whole["left_out"], whole["exhausted"]
+        counts = (whole[name] for name in COUNTS)
         return Report(findings, tuple(allowed), tuple(whole["unused"]), *counts, program.sites.ends, command)
 
     def _text(self, finding):
@@ -159,6 +167,10 @@ class Report:
         found = [_counted(errors, "error")] * bool(errors) + [_counted(notes, "note")] * bool(notes)
         nothing = "nothing else found" if self.allowed else "nothing found"
         said = [", ".join(found) or nothing, f"{_counted(self.executions, 'execution')} tried"]
+        if self.limit is not None:
+            if self.left_early:
+                said[-1] += f", {self.left_early} more left early, because they are equal to others"
+            said.append(f"the limit of {_counted(self.limit, 'execution')} is reached")
         said += [f"{len(self.allowed)} allowed"] * bool(self.allowed)
         if self.given_up:
             said.append(f"{self.given_up} given up after too many steps")
