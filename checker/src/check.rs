@@ -69,6 +69,8 @@ pub struct Report {
     pub unused: Vec<String>,
     /// What was repaired in the program before it was executed, each as a text with its place; a front says so.
     pub repairs: Vec<String>,
+    /// What was remarked at ops of the program that are executed as they stand, likewise.
+    pub remarks: Vec<String>,
 }
 
 impl Report {

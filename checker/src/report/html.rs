@@ -56,6 +56,7 @@ pub fn html(page: &Page) -> String {
     }
     list(&mut out, "Allowances without a finding", &page.unused);
     list(&mut out, "Repaired by the compiler before it was checked", &page.repairs);
+    list(&mut out, "Remarks of the compiler", &page.remarks);
     out.push_str("</main>\n</body>\n</html>\n");
     out
 }

@@ -26,6 +26,7 @@ pub fn json(out: &mut impl Write, report: &Report) -> io::Result<()> {
         limit: report.limit,
         left_out: report.left_out,
         repairs: &report.repairs,
+        remarks: &report.remarks,
         exhausted: report.is_exhausted,
     };
     serde_json::to_writer_pretty(&mut *out, &whole)?;
@@ -44,6 +45,7 @@ struct JsonReport<'r> {
     limit: Option<usize>,
     left_out: usize,
     repairs: &'r [String],
+    remarks: &'r [String],
     exhausted: bool,
 }
 

@@ -14,6 +14,9 @@ pub struct Page {
     pub summary: String,
     /// What was repaired in the program.
     pub repairs: Vec<String>,
+    /// What was remarked at ops that are as they were.
+    #[serde(default)]
+    pub remarks: Vec<String>,
     /// What was found.
     pub findings: Vec<Section>,
     /// What was found and is allowed.
@@ -70,11 +73,13 @@ impl Page {
             reason,
             picture: draw(found),
         };
+        let trimmed = |texts: &[String]| texts.iter().map(|text| text.trim_end().to_owned()).collect();
         let reason = |allowed: &crate::allow::Allowed| format!("{} ({})", allowed.reason, allowed.stands);
         Self {
             title: title.into(),
             summary: summary(report, front.steps),
-            repairs: report.repairs.iter().map(|repair| repair.trim_end().to_owned()).collect(),
+            repairs: trimmed(&report.repairs),
+            remarks: trimmed(&report.remarks),
             findings: report.found.iter().map(|found| section(found, String::new())).collect(),
             allowed: report.allowed.iter().map(|(found, allowed)| section(found, reason(allowed))).collect(),
             unused: report.unused.clone(),

@@ -11,8 +11,8 @@ use std::io::{self, Write};
 /// Those of writing.
 pub fn text(out: &mut impl Write, report: &Report, front: Front) -> io::Result<()> {
     let mut sources = Sources::default();
-    for repair in &report.repairs {
-        writeln!(out, "{}\n", repair.trim_end())?;
+    for said in report.repairs.iter().chain(&report.remarks) {
+        writeln!(out, "{}\n", said.trim_end())?;
     }
     for found in &report.found {
         finding(out, found, front, &mut sources)?;

@@ -9,15 +9,15 @@ use symm_codegen::{Frontend, Jit, Level, Signature, Source, declared, ensure_def
 use symm_dialect::{HeapLayout, set_heap_layout};
 use symm_run::call::{Entry, Prepared};
 
-/// Compiles and loads the program; with what the compiler has repaired in it.
+/// Compiles and loads the program; with what the compiler remarks of it.
 pub fn program(options: &Options) -> anyhow::Result<(Host, Vec<String>)> {
     let source = Source::new(&options.file)?;
-    let repairs = Rc::new(RefCell::new(Vec::new()));
+    let remarks = Rc::new(RefCell::new(Vec::new()));
     let frontend = Frontend::with_diagnostics({
-        let repairs = Rc::clone(&repairs);
+        let remarks = Rc::clone(&remarks);
         move |_, text| {
             if text.contains(": remark: ") {
-                repairs.borrow_mut().push(text.to_owned());
+                remarks.borrow_mut().push(text.to_owned());
             } else {
                 drop(std::io::stderr().write_all(text.as_bytes()));
             }
@@ -46,5 +46,5 @@ pub fn program(options: &Options) -> anyhow::Result<(Host, Vec<String>)> {
         let (prepared, slots) = (Rc::clone(&prepared), prepared.slots(ctx));
         Box::new(move || prepared.enter(&slots))
     });
-    Ok((host, repairs.take()))
+    Ok((host, remarks.take()))
 }

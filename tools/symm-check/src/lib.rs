@@ -50,13 +50,14 @@ fn run(options: &Options, tool: &[String]) -> anyhow::Result<ExitCode> {
     let no_file = "--html -: give a file; the report is on standard output";
     anyhow::ensure!(!options.html.as_deref().is_some_and(is_input), no_file);
     let allowed = allows.map(allowances).transpose()?;
-    let (host, repairs) = compile::program(options)?;
+    let (host, remarks) = compile::program(options)?;
     let front = Front::new(host, options.ranks, options.heap_size, options.threads)
         .with_context(|| format!("no addresses for {} heaps of {HEAP} bytes (see ulimit -v)", options.ranks))?;
     let blocks = options.blocks.and_then(|blocks| usize::try_from(blocks).ok()).unwrap_or(usize::MAX);
     let limits = Limits { steps: options.steps, blocks, ..Limits::default() };
     let mut report = check(&front, &options.schedules(), limits);
-    report.repairs = repairs.into_iter().filter(|repair| has_run(repair, &front)).collect();
+    let told = remarks.into_iter().filter(|remark| has_run(remark, &front));
+    (report.repairs, report.remarks) = told.partition(|remark| is_repair(remark));
     if let Some(allowed) = allowed {
         allowed.apply(&mut report);
     }
@@ -82,10 +83,17 @@ fn run(options: &Options, tool: &[String]) -> anyhow::Result<ExitCode> {
     })
 }
 
-/// Whether what was repaired has run: a file may have other kernels. Where it is in a function that was inlined, its
+/// Whether a remark tells of a repair: `symm-check-memory-order` ends with what it has done, other passes change
+/// nothing.
+fn is_repair(remark: &str) -> bool {
+    let said = remark.lines().next().unwrap_or_default();
+    ["widened to sys", "made release", "made acquire"].iter().any(|done| said.ends_with(done))
+}
+
+/// Whether what was remarked has run: a file may have other kernels. Where it is in a function that was inlined, its
 /// place has no single line, and it counts.
-fn has_run(repair: &str, front: &Front) -> bool {
-    let place = repair.split(": remark: ").next().unwrap_or_default();
+fn has_run(remark: &str, front: &Front) -> bool {
+    let place = remark.split(": remark: ").next().unwrap_or_default();
     place.starts_with("loc(") || front.has_come_to(place)
 }
 
