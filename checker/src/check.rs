@@ -8,6 +8,7 @@ use crate::picture::{self, Picture};
 use crate::reduce::Reducer;
 use crate::run::{Limits, Program, Run};
 use crate::schedule::{ByPriority, Chooser, Follow, InTurn, Schedule};
+use crate::would::explain;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -193,6 +194,7 @@ impl Check<'_> {
         let mut reducer = Reducer::new(self.program, self.limits);
         for mut found in std::mem::take(&mut self.found).into_values() {
             reducer.reduce(&mut found);
+            explain(self.program, self.limits, &mut found);
             self.report.found.push(found);
         }
         self.report

@@ -65,7 +65,16 @@ impl Run<'_> {
         let by = |written: &Written| Some(format!("{} ({})", self.machine.tasks()[written.by?.task], written.site));
         let mut who: Vec<_> = self.written(at).iter().filter_map(by).collect();
         who.dedup();
-        if who.is_empty() { "nobody has signalled it".into() } else { format!("signalled by {}", who.join(", ")) }
+        if who.is_empty() {
+            let others = self.machine.signals_beside(at, &self.waited_for());
+            return format!("nobody has signalled it{others}");
+        }
+        format!("signalled by {}", who.join(", "))
+    }
+
+    /// The flags that tasks wait for.
+    fn waited_for(&self) -> BTreeSet<Range> {
+        (0..self.pending.len()).filter_map(|task| self.flag_of(task)).collect()
     }
 
     fn written(&self, at: Range) -> &[Written] {
@@ -124,7 +133,7 @@ impl Run<'_> {
     }
 
     /// The flag that a task waits for, if it is one.
-    fn flag_of(&self, task: TaskId) -> Option<Range> {
+    pub(crate) fn flag_of(&self, task: TaskId) -> Option<Range> {
         if let Some((ranges, _)) = self.vain(task) {
             return ranges.first().copied();
         }

@@ -45,3 +45,4 @@ pub mod schedule;
 pub mod shadow;
 pub mod task;
 mod trace;
+mod would;

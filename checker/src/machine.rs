@@ -244,6 +244,17 @@ impl Machine {
         }
     }
 
+    /// Of signals to other flags in the memory of one, those that nobody looks at: one may be meant for it.
+    pub(crate) fn signals_beside(&self, flag: Range, waited_for: &BTreeSet<Range>) -> String {
+        let Some(memory) = self.memory.allocation(flag) else { return String::new() };
+        let is_lost = |other: &Range| !self.watched.contains(other) && !waited_for.contains(other);
+        let lost = self.signalled.iter().filter(|(other, _)| memory.overlaps(**other) && is_lost(other));
+        let say = |(other, At { task, site, .. }): (&Range, &At)| {
+            format!("; {task} has signalled {other} ({site}), which nobody waits for")
+        };
+        lost.take(2).map(say).collect()
+    }
+
     pub(crate) fn find(&mut self, kind: Kind, at: Vec<At>, help: impl Into<String>) {
         self.findings.insert(Finding { kind, at, help: help.into() });
     }

@@ -151,6 +151,12 @@ impl Memory {
         self.all[number].within(range).map(|within| (number, within))
     }
 
+    /// The allocation that a range lies in.
+    pub(crate) fn allocation(&self, range: Range) -> Option<Range> {
+        let Allocation { heap, start, bytes, .. } = &self.all[self.find(range)?.0];
+        Some(Range { heap: *heap, start: *start, bytes: bytes.len() as u64 })
+    }
+
     /// A number that is another one after memory was allocated or freed.
     #[inline]
     pub(crate) fn changes(&self) -> u64 {

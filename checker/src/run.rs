@@ -23,6 +23,12 @@ pub trait Program {
         (0..self.tasks().len()).collect()
     }
 
+    /// Whether a task may be let through a wait for what never comes, to see what it would do: it does nothing but
+    /// its ops, and an error of it is a step like another.
+    fn may_be_let_through(&self) -> bool {
+        false
+    }
+
     /// A new execution, before its first step.
     fn start(&self) -> Box<dyn Execution + '_>;
 }
@@ -351,6 +357,12 @@ impl Run<'_> {
             }
         }
         Some(trace)
+    }
+
+    /// Lets a task go on that waits, as if the flag had come.
+    pub(crate) fn let_through(&mut self, task: TaskId) {
+        self.pending[task] = None;
+        self.ask(task, Answer::Word(1), 0);
     }
 
     pub(crate) fn limits(&self) -> Limits {
