@@ -43,6 +43,9 @@ impl Run<'_> {
     }
 
     fn wait_in_vain(&self, strong: Strong, until: Until) -> String {
+        if let Some(missing) = self.machine.misses_barrier(strong.at) {
+            return missing;
+        }
         let seen = self.written(strong.at).last().map_or(0, |last| last.value);
         let (sign, who) = (until.compare, self.who_signalled(strong.at));
         let [value, seen] = [until.value, seen].map(|value| until.shown(value, strong.at.bytes));
@@ -111,6 +114,12 @@ impl Run<'_> {
             return (Kind::BarrierDivergence, "all tasks of a group come to its barrier, or none does".into());
         }
         let flags: BTreeSet<_> = waits().collect();
+        if !flags.is_empty() && flags.iter().all(|flag| self.machine.misses_barrier(*flag).is_some()) {
+            let help =
+                "every rank has to launch the kernel, with as many blocks, and each block has to come to the barrier";
+            let is_one = flags.iter().all(|flag| self.written(*flag).iter().all(|written| written.by.is_none()));
+            return (if is_one { Kind::NeverSignalled } else { Kind::Deadlock }, help.into());
+        }
         let is_silent = |flag: &Range| self.written(*flag).iter().all(|written| written.by.is_none());
         // Who waits for what it has launched waits for these.
         let others = blocked.iter().filter(|&&task| !matches!(self.op(task), Some(Op::Join(_)))).count();

@@ -3,7 +3,7 @@
 use crate::clock::{Clock, Epoch};
 use crate::finding::{At, Finding, Kind};
 use crate::machine::Machine;
-use crate::op::{Range, Site};
+use crate::op::{Range, SHARED, Site};
 use crate::shadow::Access;
 use crate::task::{Scope, TaskId};
 use std::collections::HashMap;
@@ -31,6 +31,8 @@ pub(crate) struct Miss {
     pub writer: (Epoch, Site),
     /// All that the writer had done.
     pub full: Rc<Clock>,
+    /// What it has read, if it is one place.
+    pub flag: Option<Range>,
 }
 
 /// A wait that ended, and the write that it ended with.
@@ -50,6 +52,11 @@ impl Machine {
         let Raced { earlier, later, .. } = raced;
         let mut at = vec![self.place(earlier), self.place(later)];
         let scope = Scope::between(self.tasks()[earlier.epoch.task], self.tasks()[later.epoch.task]).keyword();
+        if earlier.range.heap != SHARED && earlier.range.end() <= self.reserved && earlier.site == later.site {
+            at.iter_mut().for_each(|at| at.what = "is at a barrier of all ranks, as a thread alone".into());
+            let help = "a block comes to it once: give it group block, or let one thread of the block come to it";
+            return Finding { kind: Kind::Race, at, help: help.into() };
+        }
         if earlier.strong.is_some() && later.strong.is_some() {
             let help = format!("two atomics of one place: give both scope {scope} and the same bytes");
             return Finding { kind: Kind::NarrowAtomic, at, help };
@@ -63,6 +70,7 @@ impl Machine {
             let signal = self.at_step(*writer, site, "tells of the first access");
             let wait = self.at_step(miss.read, &miss.site, "sees it before the second");
             at.extend([signal, wait]);
+            let scope = if miss.flag.is_some_and(|flag| self.is_of_several_ranks(flag)) { "sys" } else { scope };
             let help = match miss.kind {
                 Kind::MissingRelease => format!("what tells of the first access has to release at scope {scope}"),
                 Kind::NarrowRelease => format!("it releases too narrowly: scope {scope} covers both"),
@@ -82,12 +90,19 @@ impl Machine {
             }
         }
         if earlier.writes && !is_ahead {
-            let help = "nothing orders the two: signal after the first, and wait before the second";
-            return Finding { kind: Kind::Race, at, help: help.into() };
+            let signals = || {
+                let more = self.between_launches(raced);
+                format!("signal after the first, and wait before the second{more}")
+            };
+            let help = self.without_signals(raced).map_or_else(signals, str::to_owned);
+            return Finding { kind: Kind::Race, at, help: format!("nothing orders the two: {help}") };
         }
         if earlier.writes {
             // The write is what comes too early.
             at.swap(0, 1);
+        }
+        if let Some(help) = self.without_signals(raced) {
+            return Finding { kind: Kind::WriteAfterRead, at, help: format!("nothing orders the two: {help}") };
         }
         let mut help = "nothing tells the writer that the place has been read: signal after the read (a credit), and \
                         wait before the write"
@@ -95,7 +110,36 @@ impl Machine {
         if raced.is_first {
             help += "; if the read is to see this write, wait for the writer before it";
         }
+        help += self.between_launches(raced);
         Finding { kind: Kind::WriteAfterRead, at, help }
+    }
+
+    /// What orders two accesses of tasks that need no signal for it.
+    fn without_signals(&self, Raced { earlier, later, .. }: &Raced) -> Option<&'static str> {
+        let [one, other] = [earlier, later].map(|access| self.tasks()[access.epoch.task]);
+        if one.is_host() || other.is_host() {
+            return Some("a barrier of all hosts (symm.barrier_all) between them");
+        }
+        if (one.rank, one.block) == (other.rank, other.block) {
+            return Some("a barrier of the block (gpu.barrier) between them");
+        }
+        None
+    }
+
+    /// What else orders them, if they are of two launches.
+    fn between_launches(&self, Raced { earlier, later, .. }: &Raced) -> &'static str {
+        if self.launch_of(earlier.epoch) == self.launch_of(later.epoch) {
+            return "";
+        }
+        "; they are of two launches, and a barrier of all hosts (symm.barrier_all) between these orders them, too"
+    }
+
+    /// Whether tasks of several ranks have accessed a flag.
+    fn is_of_several_ranks(&self, flag: Range) -> bool {
+        let all = self.history(flag).map_or(&[][..], |history| history.all());
+        let mut ranks = all.iter().flat_map(|written| written.by.iter().chain(&written.readers));
+        let first = ranks.next().map(|step| self.tasks()[step.task].rank);
+        ranks.any(|step| Some(self.tasks()[step.task].rank) != first)
     }
 
     /// Whether one of a reader and a writer is ahead: it has accessed the place once more, and the other one is still

@@ -72,6 +72,11 @@ pub struct Machine {
     faults: HashSet<(Kind, Site)>,
     /// Flags that somebody has looked at, and the first signal to each flag.
     watched: BTreeSet<Range>,
+    /// How many launches a task has made, and of each task in which of these it was from a step on.
+    launches: HashMap<TaskId, u32>,
+    launched: HashMap<TaskId, Vec<(u32, u32)>>,
+    /// How many bytes at the start of each heap belong to barriers of all ranks.
+    pub(crate) reserved: u64,
     signalled: BTreeMap<Range, At>,
 }
 
@@ -97,6 +102,9 @@ impl Machine {
             findings: BTreeSet::new(),
             faults: HashSet::new(),
             watched: BTreeSet::new(),
+            launches: HashMap::new(),
+            launched: HashMap::new(),
+            reserved: 0,
             signalled: BTreeMap::new(),
         }
     }

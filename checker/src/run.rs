@@ -29,6 +29,11 @@ pub trait Program {
         false
     }
 
+    /// How many bytes at the start of each heap belong to barriers of all ranks (`symm_abi::heap`).
+    fn reserved(&self) -> u64 {
+        0
+    }
+
     /// A new execution, before its first step.
     fn start(&self) -> Box<dyn Execution + '_>;
 }
@@ -126,6 +131,7 @@ impl<'p> Run<'p> {
         let (has_failed, trace, pages) = (false, None, Pages::default());
         let mut run =
             Self { machine, program, execution, pending, choices, has_failed, limits, parked, polls, pages, trace };
+        run.machine.reserved = program.reserved();
         for task in program.first() {
             run.machine.start(task);
             run.ask(task, Answer::None, 0);

@@ -46,6 +46,10 @@ pub(crate) fn explain(program: &dyn Program, limits: Limits, found: &mut Found) 
         Some(Op::Barrier(_, members)) => members.iter().any(|&member| is_wait(member)),
         other => matches!(other, Some(Op::Wait(..) | Op::Join(_))),
     });
+    let is_barrier = |(_, flag, _): &Waiter| run.machine.misses_barrier(*flag).is_some();
+    if flags.iter().all(is_barrier) {
+        return;
+    }
     let length = run.choices.len().max(1);
     drop(run);
     let most = MOST_TASKS.min(MOST_BEFORE / length);

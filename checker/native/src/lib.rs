@@ -27,6 +27,7 @@ use state::{Launching, Sites, State};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
+use symm_abi::heap::RESERVED_BYTES;
 use symm_checker::ahead::Ahead;
 use symm_checker::op::Answer;
 use symm_checker::run::{Execution, Next, Program};
@@ -111,6 +112,10 @@ impl Program for Front {
 
     fn may_be_let_through(&self) -> bool {
         true
+    }
+
+    fn reserved(&self) -> u64 {
+        RESERVED_BYTES
     }
 
     fn start(&self) -> Box<dyn Execution + '_> {

@@ -1,12 +1,15 @@
 //! Accesses, and whom they race with.
 
 use super::Machine;
-use crate::clock::Clock;
+use crate::clock::{Clock, Epoch};
 use crate::diagnose::Raced;
-use crate::op::{Range, Site};
+use crate::op::{Range, SHARED, Site};
 use crate::shadow::Access;
 use crate::task::{Scope, TaskId};
 use std::rc::Rc;
+
+/// The bytes of each word of a barrier (`symm_abi::heap`).
+const WORD_BYTES: u64 = 8;
 
 impl Machine {
     /// Notes an access, and whom it races with.
@@ -57,5 +60,33 @@ impl Machine {
     /// Whether a reader has waited for nothing of the writer, up to now.
     fn has_none_of(&self, read: &Access, write: &Access) -> bool {
         !read.writes && self.clock(read.epoch.task).of(write.epoch.task) == 0
+    }
+
+    /// Which launch of its host a step is in.
+    pub(crate) fn launch_of(&self, step: Epoch) -> Option<u32> {
+        let launched = self.launched.get(&step.task)?.iter().rev();
+        launched.into_iter().find(|(before, _)| *before < step.step).map(|&(_, nth)| nth)
+    }
+
+    /// Who does not come to a barrier of all ranks, and why, if a flag tells of that.
+    pub(crate) fn misses_barrier(&self, flag: Range) -> Option<String> {
+        let ranks = self.tasks.iter().filter(|task| task.is_host()).count() as u64;
+        let (word, words) = (flag.start / WORD_BYTES, ranks + 1);
+        if flag.heap == SHARED || flag.end() > self.reserved || word % words == 0 {
+            return None;
+        }
+        let (block, rank) = (word / words, word % words - 1);
+        let of_rank = || (0..self.tasks.len()).filter(|&task| u64::from(self.tasks[task].rank) == rank);
+        let mut started = of_rank().filter(|&task| !self.tasks[task].is_host() && self.states[task].has_started);
+        let is_there = started.clone().any(|task| u64::from(self.tasks[task].block) == block);
+        let why = match started.next() {
+            None => format!("rank {rank} has not launched a kernel"),
+            Some(_) if !is_there => format!("rank {rank} has not launched block {block}"),
+            Some(_) if started.all(|task| self.states[task].has_ended) => {
+                format!("all that rank {rank} has launched has ended")
+            }
+            Some(_) => "it is elsewhere".into(),
+        };
+        Some(format!("is at a barrier of all ranks, to which rank {rank} block {block} does not come: {why}"))
     }
 }

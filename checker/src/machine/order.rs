@@ -23,7 +23,7 @@ impl Machine {
                 let (read, full) = (self.now(task), Rc::new(head.knowledge.order.clone()));
                 let released = Epoch { task: head.task, step: head.knowledge.order.of(head.task) };
                 let writer = (released, site.clone());
-                self.misses.push(Miss { kind, read, site: site.clone(), writer, full });
+                self.misses.push(Miss { kind, read, site: site.clone(), writer, full, flag: None });
                 self.states[task].unacquired.push(head);
             }
         }
@@ -75,8 +75,12 @@ impl Machine {
     pub(super) fn launch(&mut self, task: TaskId, others: &[TaskId]) {
         let mut known = self.states[task].knowledge.clone();
         known.settled.join(&known.order);
+        let nth = self.launches.entry(task).or_default();
+        *nth += 1;
+        let nth = *nth;
         for &other in others {
             let mut knowledge = std::mem::take(&mut self.states[other].knowledge);
+            self.launched.entry(other).or_default().push((knowledge.order.of(other), nth));
             knowledge.join(&known);
             // What an earlier launch of it has left comes before the launcher.
             self.states[other] = State { knowledge, has_started: true, ..State::default() };

@@ -274,7 +274,8 @@ impl Machine {
         self.draw(by, read, orders);
         if !orders {
             let (full, writer) = (written.full.clone(), (by, written.site.clone()));
-            self.misses.push(Miss { kind: missing, read, site: site.clone(), writer, full });
+            let flag = Some(strong.at);
+            self.misses.push(Miss { kind: missing, read, site: site.clone(), writer, full, flag });
         }
     }
 }
