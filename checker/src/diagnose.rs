@@ -46,6 +46,15 @@ pub(crate) struct Waited {
     pub by: Option<Epoch>,
 }
 
+/// Threads of a block come to a barrier of all ranks by themselves.
+fn alone_at_barrier(mut at: Vec<At>) -> Finding {
+    for at in &mut at {
+        at.what = "is at a barrier of all ranks, as a thread alone".into();
+    }
+    let help = "a block comes to it once: give it group block, or let one thread of the block come to it";
+    Finding { kind: Kind::Race, at, help: help.into() }
+}
+
 impl Machine {
     /// What kind of race it is.
     pub(crate) fn diagnose(&self, raced: &Raced) -> Finding {
@@ -53,9 +62,7 @@ impl Machine {
         let mut at = vec![self.place(earlier), self.place(later)];
         let scope = Scope::between(self.tasks()[earlier.epoch.task], self.tasks()[later.epoch.task]).keyword();
         if earlier.range.heap != SHARED && earlier.range.end() <= self.reserved && earlier.site == later.site {
-            at.iter_mut().for_each(|at| at.what = "is at a barrier of all ranks, as a thread alone".into());
-            let help = "a block comes to it once: give it group block, or let one thread of the block come to it";
-            return Finding { kind: Kind::Race, at, help: help.into() };
+            return alone_at_barrier(at);
         }
         if earlier.strong.is_some() && later.strong.is_some() {
             let help = format!("two atomics of one place: give both scope {scope} and the same bytes");
@@ -90,10 +97,8 @@ impl Machine {
             }
         }
         if earlier.writes && !is_ahead {
-            let signals = || {
-                let more = self.between_launches(raced);
-                format!("signal after the first, and wait before the second{more}")
-            };
+            let more = self.between_launches(raced);
+            let signals = || format!("signal after the first, and wait before the second{more}");
             let help = self.without_signals(raced).map_or_else(signals, str::to_owned);
             return Finding { kind: Kind::Race, at, help: format!("nothing orders the two: {help}") };
         }

@@ -11,6 +11,7 @@ use crate::run::{Limits, Program, Run};
 use crate::schedule::{Choice, Chooser as _, Follow};
 use crate::task::{Task, TaskId};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 
 /// The most tasks that are let through, the most steps of each, and the most steps of all that come before these.
 const MOST_TASKS: usize = 16;
@@ -151,9 +152,8 @@ fn learns(op: &Op) -> bool {
 
 fn tell(at: &mut At, signal: &Would, tasks: &[Task]) {
     let Would { by, site, after, .. } = signal;
-    let (who, when) =
-        (tasks[*by], if by == after { "its own wait".into() } else { format!("the wait of {}", tasks[*after]) });
-    at.what += &format!("; {who} signals it at {site}, after {when}");
+    let when = if by == after { "its own wait".to_owned() } else { format!("the wait of {}", tasks[*after]) };
+    let _ = write!(at.what, "; {} signals it at {site}, after {when}", tasks[*by]);
 }
 
 /// The tasks that wait for each other from this one on, if the last of them waits for it.
