@@ -124,7 +124,7 @@ class Calls(RandomCalls):
 
 
 def first_call_in_a_graph(world, torch, Communicator):
-    """A call that was never made is captured, or says that it has to be made once before; then it is, and is captured."""
+    """A call never made before is captured, or says that it has to be made once before; then it is, and is captured."""
     from symm.errors import SymmError
 
     comm, said = Communicator(world, blocks=2), "captured"
