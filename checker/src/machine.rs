@@ -72,12 +72,12 @@ pub struct Machine {
     faults: HashSet<(Kind, Site)>,
     /// Flags that somebody has looked at, and the first signal to each flag.
     watched: BTreeSet<Range>,
+    signalled: BTreeMap<Range, At>,
     /// How many launches a task has made, and of each task in which of these it was from a step on.
     launches: HashMap<TaskId, u32>,
     launched: HashMap<TaskId, Vec<(u32, u32)>>,
     /// How many bytes at the start of each heap belong to barriers of all ranks.
     pub(crate) reserved: u64,
-    signalled: BTreeMap<Range, At>,
 }
 
 impl Machine {
@@ -102,10 +102,10 @@ impl Machine {
             findings: BTreeSet::new(),
             faults: HashSet::new(),
             watched: BTreeSet::new(),
+            signalled: BTreeMap::new(),
             launches: HashMap::new(),
             launched: HashMap::new(),
             reserved: 0,
-            signalled: BTreeMap::new(),
         }
     }
 

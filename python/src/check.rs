@@ -19,6 +19,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use symm_checker::allow::Allowances;
 use symm_checker::check::{Schedules, check, draw};
+use symm_checker::finding::Kind;
 use symm_checker::op::{Answer, Op, Range, Signal, Site, have_come};
 use symm_checker::report::{Page, html, json, pictures};
 use symm_checker::run::{Execution, Limits, Next, Program};
@@ -81,16 +82,28 @@ pub fn check_program(
     let limits = Limits { steps, blocks: blocks.unwrap_or(usize::MAX), polls: usize::MAX, reducing: REDUCING };
     let front = Front { python: program, ranks, error: RefCell::default() };
     let mut report = check(&front, &schedules, limits);
+    if front.error.borrow().is_some() {
+        // What did not come may be what the exception has kept from coming.
+        report.found.retain(|found| !speaks_of_what_did_not_come(found.finding.kind));
+    }
     if let Some(allow) = allow {
         allow.apply(&mut report);
     }
     let images = if draws { pictures(&report, &|found| draw(&front, found, limits)) } else { String::new() };
-    if let Some(error) = front.error.take() {
-        return Err(error);
-    }
     let mut text = Vec::new();
     json(&mut text, &report)?;
-    Ok((String::from_utf8_lossy(&text).into_owned(), images))
+    let found = (String::from_utf8_lossy(&text).into_owned(), images);
+    if let Some(error) = front.error.take() {
+        // What was found until then.
+        Python::attach(|py| front.python.setattr(py, "found", found))?;
+        return Err(error);
+    }
+    Ok(found)
+}
+
+const fn speaks_of_what_did_not_come(kind: Kind) -> bool {
+    use Kind::{BarrierDivergence, Deadlock, NeverSignalled, NeverWaited, PassedBy, TooManyBlocks};
+    matches!(kind, BarrierDivergence | Deadlock | NeverSignalled | NeverWaited | PassedBy | TooManyBlocks)
 }
 
 /// A report's page, from what it says as JSON.

@@ -258,7 +258,7 @@ def _with_engine(init_handles):
                 _engine.loaded(self.module)
             except EngineError:
                 # The next launch loads it again, and connects it.
-                self.module = self.function = None
+                self.module = self.function = self._run = None
                 raise
 
     return wrapper

@@ -20,7 +20,6 @@ class RandomCalls:
 
         # What the last call was; with `each`, how many elements were wrong after each call.
         self.what, self.each, self.counts = "", each, []
-
         self.torch, self.device, self.random = torch, device, random.Random(seed)
         self.sizes, self.begun = [size for size in SIZES if size <= largest], time.monotonic()
         self.wrong = torch.zeros(1, dtype=torch.int64, device=device)
@@ -95,6 +94,7 @@ class RandomCalls:
                 self.name_wrong()
                 print(f"{name}: {self.wrong.item()} elements are wrong in the {done} first calls", flush=True)
                 return False
+            self.counts.clear()
         replays = int(options.replays * share / options.graphs) if on_gpu else 0
         for _ in range(options.graphs if replays else 0):
             self.replays(replays, options.in_graph, 300_001, streams)

@@ -80,3 +80,37 @@ def test_bad_allowances(tmp_path, text, said):
         allowed.write_text(text)
     done = checked(script(tmp_path), "--schedules=0", f"--allow={allowed}")
     assert done.returncode == 2 and "ArgumentError: symm.check: allow: " in done.stderr and said in done.stderr
+
+
+ASSEMBLY = """
+    tl.inline_asm_elementwise("mov.b32 $0, $1;", "=r,r", [tl.load(box)], dtype=tl.int32, is_pure=True, pack=1)"""
+# The other rank waits in vain because this one has failed.
+OUT_OF_RANGE = """
+    if st.rank(world) == 0:
+        st.store(world, box, 1, 5)
+        st.signal(world, flag, 1, 1)
+    else:
+        st.wait(world, flag, 1)"""
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (RACY + ASSEMBLY, f":{LINE + 1}: symm.check: rank 1, program 0, 0, 0 of kernel kernel: Triton's interpreter"),
+        (RACY + OUT_OF_RANGE, f":{LINE + 2}: symm store: rank 5 out of range [0, 2)"),
+    ],
+)
+def test_what_was_found_before_an_exception_is_reported(tmp_path, body, said):
+    page = tmp_path / "page.html"
+    path = script(tmp_path, body)
+    done = checked(path, "--schedules=3", f"--html={page}")
+    assert done.returncode == 2 and said in done.stderr, done.stdout + done.stderr
+    assert "error: race (O1)" in done.stdout and "symm.check: 1 error; 1 execution tried" in done.stdout, done.stdout
+    assert "race" in page.read_text()
+    done = checked(path, "--schedules=3", "--json")
+    assert [found["kind"] for found in json.loads(done.stdout)["findings"]] == ["race"]
+
+
+def test_a_wait_for_a_rank_that_has_failed_is_no_finding(tmp_path):
+    done = checked(script(tmp_path, OUT_OF_RANGE.lstrip("\n")), "--schedules=3")
+    assert done.returncode == 2 and "rank 5 out of range" in done.stderr and done.stdout == "", done.stdout

@@ -14,6 +14,7 @@ import pytest
 from compiling import compile_for, machine_text
 from symm import EngineError, _engine, _seam
 from test_far import KERNELS
+from triton.compiler.compiler import CompiledKernel
 
 ROOT = Path(__file__).parents[2]
 # One tool that is all of them.
@@ -94,6 +95,7 @@ def test_a_module_that_the_engine_does_not_take_is_loaded_again(monkeypatch):
     def load(kernel):
         if kernel.module is None:
             kernel.module = len(loads) + 1
+            kernel._run = f"launcher {kernel.module}"
             loads.append(kernel.module)
 
     class Initialise:
@@ -101,10 +103,15 @@ def test_a_module_that_the_engine_does_not_take_is_loaded_again(monkeypatch):
             return answers.pop(0)
 
     monkeypatch.setattr(_engine, "_host", lambda: SimpleNamespace(nvshmemx_cumodule_init=Initialise()))
-    kernel = SimpleNamespace(module=None, function=None, metadata=SimpleNamespace(**{_engine.LINKED: "yes"}))
-    load_and_connect = _seam._with_engine(load)
+    class Kernel:
+        # What a launch asks for, as Triton has it.
+        run = CompiledKernel.run
+        module = function = _run = None
+        metadata = SimpleNamespace(**{_engine.LINKED: "yes"})
+        _init_handles = _seam._with_engine(load)
+
+    kernel = Kernel()
     with pytest.raises(EngineError, match="launch the kernel once before the capture"):
-        load_and_connect(kernel)
-    load_and_connect(kernel)
-    load_and_connect(kernel)
+        _ = kernel.run
+    assert [kernel.run, kernel.run] == ["launcher 2"] * 2
     assert loads == [1, 2] and not answers

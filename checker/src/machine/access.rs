@@ -7,9 +7,7 @@ use crate::op::{Range, SHARED, Site};
 use crate::shadow::Access;
 use crate::task::{Scope, TaskId};
 use std::rc::Rc;
-
-/// The bytes of each word of a barrier (`symm_abi::heap`).
-const WORD_BYTES: u64 = 8;
+use symm_abi::WORD_BYTES;
 
 impl Machine {
     /// Notes an access, and whom it races with.
@@ -68,10 +66,11 @@ impl Machine {
         launched.into_iter().find(|(before, _)| *before < step.step).map(|&(_, nth)| nth)
     }
 
-    /// Who does not come to a barrier of all ranks, and why, if a flag tells of that.
+    /// Who does not come to a barrier of all ranks, and why, if a flag tells of that: `symm_abi::heap::BARRIER_WORDS`
+    /// says which words are whose.
     pub(crate) fn misses_barrier(&self, flag: Range) -> Option<String> {
         let ranks = self.tasks.iter().filter(|task| task.is_host()).count() as u64;
-        let (word, words) = (flag.start / WORD_BYTES, ranks + 1);
+        let (word, words) = (flag.start / WORD_BYTES as u64, ranks + 1);
         if flag.heap == SHARED || flag.end() > self.reserved || word % words == 0 {
             return None;
         }

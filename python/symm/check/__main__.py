@@ -39,6 +39,8 @@ def main():
         with contextlib.redirect_stdout(io.StringIO()):
             report = _api.run(lambda: _execute(code), **keywords)
     except Exception as error:
+        if (found := getattr(error, "found", None)) is not None:
+            print(found.json() if options.json else found, flush=True)
         if not isinstance(error, _api.ArgumentError | _api.CheckError | _api.UnsupportedError):
             sys.excepthook(type(error), error, error.__traceback__)
         sys.exit(_failed(error))

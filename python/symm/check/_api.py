@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import inspect
 import os
 import sys
+import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -62,7 +64,8 @@ def run(
     findings, in lines of PLACE KIND REASON: docs/checking.md; "-" is standard input.
 
     Raises what the program raises, except for an AssertionError, which is a finding; ArgumentError; UnsupportedError if
-    Triton's interpreter cannot run a kernel; and CheckError if a task neither ends nor takes a step.
+    Triton's interpreter cannot run a kernel; and CheckError if a task neither ends nor takes a step. If something was
+    found before that, the exception has it as `found`, a Report.
     """
     _check_arguments(ranks, schedules, seed, exhaustive, replay)
     _check_numbers(changes=(changes, 0), executions=(executions, 1), steps=(steps, 0), seed=(seed, 0))
@@ -87,8 +90,9 @@ def run(
             schedule = (kind, executions), 1 if seed is None else seed, changes, replay or ""
             said, pictures = _symm.check_program(checking, ranks, *schedule, limits, allowed, html is not None)
     except BaseException as error:
+        _keep_found(checking, error, html, program)
         if checking.error is not None:
-            _explain(checking.error, error)
+            _explain(checking, error)
         elif isinstance(error, ValueError) and not isinstance(error, ArgumentError):
             # The checker does not take an op, or the schedule.
             is_argument = any(text in str(error) for text in NO_ARGUMENT)
@@ -111,6 +115,21 @@ def _allowances(path):
         return os.fspath(path), text
     except (OSError, ValueError) as error:
         raise ArgumentError(f"symm.check: allow: {error}") from None
+
+
+def _keep_found(checking, error, html, program):
+    """What was found until an exception: its `found`, which is also written as a page where that is asked for."""
+    if checking.found is None:
+        return
+    said, pictures = checking.found
+    report = Report._of(said, checking, command)
+    if report.is_clean:
+        return
+    report = dataclasses.replace(report, executions=min(report.executions, checking.started))
+    if html is not None:
+        _write_page(html, report, pictures, checking, getattr(program, "__name__", "a program"))
+    with contextlib.suppress(AttributeError):
+        error.found = report
 
 
 def _write_page(path, report, pictures, checking, name):
@@ -146,7 +165,11 @@ def raises(*kinds: str) -> Iterator[Caught]:
             raise
         caught.report = error.report
     else:
-        raise AssertionError(f"symm.check has found nothing, but should have found {', '.join(kinds) or 'anything'}")
+        wanted = ", ".join(kinds) or "anything"
+        raise AssertionError(
+            f"symm.check has found nothing, but should have found {wanted} (symm.check.run does not raise: "
+            "call symm.check in the block)"
+        )
     found = {finding.kind for finding in caught.report.findings if finding.severity == "error"}
     if kinds and found != set(kinds):
         wanted = ", ".join(sorted(kinds))
@@ -231,15 +254,18 @@ def _function(program, args, grid, heap_size):
     return (lambda _: program(world())) if takes else (lambda _: program())
 
 
-def _explain(where, error):
-    """Adds whose exception it is."""
-    rank, kernel, grid, raised = where
+def _explain(checking, error):
+    """Adds whose exception it is, and for what the interpreter cannot run its line."""
+    rank, kernel, grid, raised = checking.error
     who = "host" if kernel is None else f"program {', '.join(map(str, grid[0]))} of kernel {kernel}"
     cause = raised
     while cause is not None:
         if isinstance(cause, NotImplementedError):
-            message = f"symm.check: rank {rank}, {who}: Triton's interpreter cannot run this: {cause}"
-            raise UnsupportedError(message) from error
+            place = checking.sites.of(traceback.walk_tb(cause.__traceback__), kernel).rsplit(":", 1)[0]
+            message = f"{place}: symm.check: rank {rank}, {who}: Triton's interpreter cannot run this: {cause}"
+            unsupported = UnsupportedError(message)
+            unsupported.found = getattr(error, "found", None)
+            raise unsupported from error
         cause = cause.__cause__
     if sys.version_info >= (3, 11):
         error.add_note(f"symm.check: raised by rank {rank}, {who}")
