@@ -1,12 +1,16 @@
 """Kernels that the host launches for itself: flags in the order of a stream, and the barrier of a team."""
 
+import contextlib
+
 import triton
 import triton.language as tl
+from triton.runtime.errors import InterpreterError
 
 # `triton` installs the compiler of the ops.
 from . import triton as st
 from ._memory import Memory, torch
 from ._streams import on
+from .errors import SymmError
 
 
 @triton.jit
@@ -93,14 +97,28 @@ def set_word(world, words, index, value, rank):
 def copy_far(world, src, dst, rank, is_put, stream):
     """Copies bytes to or from a far rank, in the order of a stream."""
     block, size = 16384, src.numel()
-    with on(stream):
+    with launching(stream):
         grid = (min(16, -(-size // block)),)
         far_copy[grid](world, src, dst, size, rank, is_put, block, num_warps=8)
 
 
+@contextlib.contextmanager
+def launching(stream):
+    """Around launches in the order of a stream, torch's current one without it. Interpreted kernels are no concern of
+    the caller's: what they raise is an error of its call.
+    """
+    try:
+        with on(stream):
+            yield
+    except InterpreterError as error:
+        if isinstance(error.__cause__, SymmError):
+            raise error.__cause__ from None
+        raise
+
+
 def launch(kernel, stream, *arguments):
-    """Launches a kernel of one program, in the order of a stream: torch's current one without it."""
-    with on(stream):
+    """Launches a kernel of one program, in the order of a stream."""
+    with launching(stream):
         kernel[(1,)](*arguments, num_warps=1)
 
 

@@ -6,6 +6,7 @@ earlier programs, but not for later ones.
 
 import ctypes
 import functools
+import inspect
 import math
 import sys
 from pathlib import Path
@@ -40,7 +41,7 @@ def run(function, name, args, kwargs):
     if not knobs.runtime.interpret:
         raise SymmError(on_the_host)
     try:
-        return function(Interpreter(), *args, **kwargs)
+        return function(Interpreter(name, function), *args, **kwargs)
     except (RankRangeError, NotSymmetricError) as error:
         raise located(f"symm {name}: {error.message}", type(error)) from None
     except SymmError:
@@ -76,8 +77,9 @@ def not_kernels():
 class Interpreter(Operands):
     """Does each op at once, instead of emitting it."""
 
-    def __init__(self):
+    def __init__(self, called, function):
         super().__init__(interpreter_semantic)
+        self.called, self.function = called, function
 
     def negative(self, value):
         if value.type.scalar != tl.bfloat16:
@@ -118,11 +120,17 @@ class Interpreter(Operands):
     def reduced(self, block, every):
         return bool(block.handle.data.all() if every else block.handle.data.any())
 
+    def named(self, operand):
+        """What users call an operand of an op: a flag is the pointer of an atomic, too."""
+        arguments = inspect.signature(self.function).parameters
+        called = next((each for each in (operand, "flag", "flags") if each in arguments), operand)
+        return f"symm {self.called}: {called}"
+
     def call(self, name, operands, attributes=None, result=None):
         operands = {key: value.handle for key, value in self.present(operands).items()}
         kinds = result if isinstance(result, tuple) else (result,)
         if _interpreter_memory.checking.is_on:
-            _interpreter_memory.check_operands(name, operands, located)
+            _interpreter_memory.check_operands(name, operands, located, self.named)
         _interpreter_polls.heard(name)
         effect = _interpreter_trace.recorded(name, getattr(Effects, name), remote)
         done = effect(operands, {**(attributes or {}), "results": kinds})
@@ -249,7 +257,10 @@ class Effects:
         asked = contiguous(here.data), bits(operands["epoch"]), mask_bytes(operands, here)
         clock = Clock(operands, attributes)
         world = None if clock.tag else _open.current(words)
-        with _interpreter_deadlock.waiting(world, located, f"wait_packet, epoch {asked[1]}") as watch:
+        if (data := _symm.await_packets(*asked, 0.0)) is not None:
+            return from_packets(data, here, attributes["results"][0])
+        what = _interpreter_deadlock.packet_text(world, *_interpreter_polls.missing_line(here, *asked))
+        with _interpreter_deadlock.waiting(world, located, what) as watch:
             while (data := _symm.await_packets(*asked, clock.time_of_a_poll())) is None:
                 check_ranks(words)
                 if clock.is_over():

@@ -81,7 +81,7 @@ def waiting(world, located, what):
 
 def flag_text(world, address, comparison, element, value, seen):
     """What a wait for a flag waits for."""
-    return f"wait for {_flag(world, address, element)} to be {COMPARISONS[comparison]} {value}: it is {seen}"
+    return f"wait for {_flag(world, address, f'a flag of {element}')} to be {COMPARISONS[comparison]} {value}: it is {seen}"
 
 
 def flags_text(world, found, waited):
@@ -92,12 +92,22 @@ def flags_text(world, found, waited):
     values = found.handle.data.reshape(-1)
     more = ", …" if values.size > FLAGS_SHOWN else ""
     said = f"they are {', '.join(map(str, values[:FLAGS_SHOWN]))}{more}"
-    first = _flag(world, address, element)
+    first = _flag(world, address, f"a flag of {element}")
     return f"wait for several flags, first for {first} to be {COMPARISONS[comparison]} {value}: {said}"
+
+
+def packet_text(world, address, epoch, seen):
+    """What a wait for packets waits for; the first line that is missing is at an address."""
+    return f"wait_packet: epoch {epoch} at {_flag(world, address, 'a line')}: it is of {seen}"
+
+
+def floats_text(world, address):
+    """What a wait for floats waits for, likewise."""
+    return f"wait_floats: floats at {_flag(world, address, 'a line')}: they have not come"
 
 
 def _flag(world, address, element):
     world = getattr(world, "world", world)
     if world is None:
-        return f"a flag of {element} at {address:#x}"
+        return f"{element} at {address:#x}"
     return world.flag_at(address - world.bases[world.get_rank()])

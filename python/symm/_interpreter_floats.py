@@ -31,7 +31,10 @@ def wait(operands, attributes):
     pointers, mask = _interpreter.contiguous(here.data), _interpreter.mask_bytes(operands, here)
     clock = Clock(operands, attributes)
     world = None if clock.tag else _open.current(words)
-    with _interpreter_deadlock.waiting(world, _interpreter.located, "wait_floats") as watch:
+    if (data := _symm.await_floats(pointers, bits, mask, 0.0)) is not None:
+        return halves(data, here)
+    what = _interpreter_deadlock.floats_text(world, missing_line(here, pointers, bits, mask)[0])
+    with _interpreter_deadlock.waiting(world, _interpreter.located, what) as watch:
         while (data := _symm.await_floats(pointers, bits, mask, clock.time_of_a_poll())) is None:
             _interpreter.check_ranks(words)
             if clock.is_over():

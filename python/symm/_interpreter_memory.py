@@ -202,14 +202,15 @@ def _knowing(make):
     return wrapper
 
 
-def check_operands(name, operands, located):
-    """An error where one of symm's ops would leave the memory of its pointers' tensor, on any rank."""
+def check_operands(name, operands, located, named):
+    """An error where one of symm's ops would leave the memory of its pointers' tensor, on any rank; `named` says what
+    users call an operand.
+    """
     for each in ("ptr", "src", "dst", "flag", "slots"):
         if each in operands and name != "as_remote":
             mask = None if each == "flag" else operands.get("mask")
-            called = name.removeprefix("remote_").replace("atomic_rmw", "atomic")
             width = _symm.PACKET_LINE_BYTES if each == "slots" else None
-            check(operands[each], located, f"symm {called}: {each}", mask, width)
+            check(operands[each], located, named(each), mask, width)
 
 
 def moved(pointers, target):
@@ -233,7 +234,7 @@ def check(pointers, located, what, mask=None, width=None):
         outside &= np.broadcast_to(mask.data, outside.shape)
     if not outside.any():
         return
-    first, size = int(offsets[outside].flat[0]), end - start
+    first, size = int(offsets[outside].min()), end - start
     place = f"{-first} bytes before its first" if first < 0 else f"at byte {first}"
     message = (
         f"{what}: {int(outside.sum())} of {outside.size} elements are outside of the tensor that the pointers are of: "

@@ -51,6 +51,9 @@ def ranks_of_torch(group):
             message = f"team: ranks must be a DeviceMesh of one dimension, not {group!r}: name one, as in mesh['tp']"
             raise ArgumentError(message)
         group = group.get_group()
+    nobody = distributed.GroupMember.NON_GROUP_MEMBER
+    if type(group) is type(nobody) and group == nobody:
+        raise ArgumentError("team: this rank is not in that group of torch.distributed: ranks in no team call split")
     return distributed.get_process_group_ranks(group) if isinstance(group, distributed.ProcessGroup) else None
 
 

@@ -7,14 +7,12 @@ from __future__ import annotations
 import collections
 import itertools
 import math
+import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from xml.sax.saxutils import escape
 
 from .errors import ArgumentError
-
-if TYPE_CHECKING:
-    import os
 
 WIDTH, LEFT, RIGHT, TOP, ROW, BOTTOM = 1100, 170, 20, 78, 30, 60
 # In a row, a kernel's name is above its ops.
@@ -53,6 +51,8 @@ class Picture:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes it to a file, as SVG."""
+        if not isinstance(path, (str, os.PathLike)):
+            raise ArgumentError(f"save: path must be the name of a file, not {path!r}")
         if Path(path).suffix not in ("", ".svg"):
             raise ArgumentError(f"save writes SVG: the path must end in .svg, not {Path(path).suffix}")
         Path(path).write_text(self.svg, encoding="utf-8")

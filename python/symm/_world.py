@@ -216,7 +216,9 @@ class World(Factories, Splits, Streams, Places, Argument, _timeouts.Timed):
             return _host_kernels.meet(self, self._meetings().address, stream)
         if self.device.type != "cpu":
             handle = (stream or torch().cuda.current_stream(self.device)).cuda_stream
-        self.rank.stream_barrier(handle, place())
+        here = place()
+        with self._meeting("World.device_barrier", here):
+            self.rank.stream_barrier(handle, here)
 
     def _meetings(self):
         """Words for barriers in the order of a stream, which the first of them allocates: it is collective."""

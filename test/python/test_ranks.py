@@ -108,7 +108,9 @@ DEADLOCKS = {
     "nobody_signals": "wait for element 2 of {tensor} to be >= 3: it is 0",
     "later_program": "{file}:{wait}: kernel later_program: wait for element 0 of {tensor} to be == 1: it is 0",
     "another_flag": "several flags, first for element 2 of {tensor} to be >= 1: they are 1, 1, 0, 0, 0, 0, 0, 0",
-    "no_packets": "wait_packet, epoch 7",
+    "no_packets": "wait_packet: epoch 7 at element 0 of {tensor}: it is of 0",
+    "no_floats": "wait_floats: floats at element 0 of {tensor}: they have not come",
+    "device_barrier_of_the_host": "rank 1: World.device_barrier at {file}:{device}",
     "one_in_a_barrier": "{file}:{barrier}: kernel one_in_a_barrier: barrier number 1",
     "barrier_of_the_host": "rank 1: World.barrier at {file}:{host}",
     "barriers_of_two_programs": "program (1, 0, 0), {file}:{wait}: kernel barriers_of_two_programs: barrier number 1",
@@ -130,6 +132,7 @@ def test_a_deadlock_is_found_at_once(case, said):
 
     # The host's barrier after the launch is within a `try`.
     places = {"wait": first("# wait"), "barrier": first("st.barrier(world)"), "host": first("    world.barrier()")}
+    places["device"] = first("    world.device_barrier()")
     made = next(n for n, line in enumerate(lines, 1) if line.startswith("flags = world.zeros"))
     tensor = f"World.zeros: torch.int32, (8,) (made at {file}:{made})"
     assert said.format(file=file, tensor=tensor, **places) in told, told

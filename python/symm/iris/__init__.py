@@ -4,6 +4,7 @@
 `DeviceContext`. Gluon kernels take `IrisDeviceCtx` from `symm.iris.gluon` or `symm.iris.experimental.iris_gluon`.
 """
 
+import importlib
 from typing import TYPE_CHECKING
 
 # First what says that Triton is missing.
@@ -74,9 +75,14 @@ _seam.install()
 LEFT_OUT = ("AllReduceConfig", "CUDAArrayInterface", "TraceEvent", "bench", "hip")
 LEFT_OUT += ("USE_COPY_ENGINE", "ops", "put_tile", "quiet", "tensor_creation", "tracing")
 
+# Modules that come with the first use: not all of them are there with each version of Triton.
+MODULES = ("ccl", "context", "experimental", "gluon")
+
 if not TYPE_CHECKING:
 
     def __getattr__(name):
+        if name in MODULES:
+            return importlib.import_module(f"{__name__}.{name}")
         if name in LEFT_OUT:
             raise AttributeError(f"symm.iris has no {name}: docs/iris.md says what it leaves out, and why")
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -99,6 +99,16 @@ def packets(world, p, plain, flag):
 
 
 @triton.jit
+def tested(world, p, plain, flag):
+    st.store(world, flag, st.test(world, flag + 1, 1).to(tl.int64), 0)  # symm test: flag: 1 of 1 elements
+
+
+@triton.jit
+def from_both_ends(world, p, plain, flag):
+    st.store(world, p + 99 - 200 * tl.arange(0, 2) * tl.arange(0, 2) + 2, 1, 0)  # symm store: ptr: 2 of 2 elements are outside of the tensor that the pointers are of: one is 396 bytes before its first
+
+
+@triton.jit
 def of_a_far_rank(world, p, plain, flag):
     st.store(world, flag, tl.load(st.as_remote(world, p + 3, (st.rank(world) + 1) % st.num_ranks(world))).to(tl.int64), 0)  # rank 0 is far
 

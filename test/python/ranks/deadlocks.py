@@ -42,6 +42,18 @@ def no_packets(world, flags):
 
 
 @triton.jit
+def no_floats(world, flags):
+    st.clear_floats(world, flags)
+    st.wait_floats(world, flags)  # wait
+
+
+@triton.jit
+def device_barrier_of_the_host(world, flags):
+    if st.rank(world) == 0:
+        st.wait(world, flags, 1)  # wait
+
+
+@triton.jit
 def one_in_a_barrier(world, flags):
     if st.rank(world) == st.num_ranks(world) - 1:
         st.barrier(world)
@@ -88,6 +100,8 @@ kernel = globals()[case]
 number = next(n for n in range(lines.index(f"def {case}(world, flags):"), len(lines)) if "# wait" in lines[n]) + 1
 try:
     kernel[(2,)](world, flags)
+    if case.startswith("device"):
+        world.device_barrier()
     world.barrier()
 except triton.runtime.errors.InterpreterError as error:
     cause = error.__cause__
