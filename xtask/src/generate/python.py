@@ -10,7 +10,8 @@ from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "python"))
 sys.dont_write_bytecode = True
-TRITON = ["", "._C", "._C.libtriton", ".language", ".runtime", ".runtime.interpreter", ".runtime.jit"]
+TRITON = ["", "._C", "._C.libtriton", ".language"]
+TRITON += [".runtime", ".runtime.errors", ".runtime.interpreter", ".runtime.jit"]
 sys.modules |= {f"triton{part}": mock.MagicMock() for part in TRITON}
 # symm.comm looks whether Triton is there, and has nothing to compile.
 sys.modules["triton"].__spec__ = sys.modules["symm.triton"] = mock.MagicMock()
