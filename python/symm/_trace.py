@@ -12,6 +12,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ._agreement import lines, told
 from ._open import worlds
 from ._trace_picture import Picture, events_of
 from .errors import ArgumentError, SymmWarning, UnsupportedError
@@ -56,19 +57,32 @@ class trace:
         self.path, self.world, self.max_events = Path(path), world, max_events
 
     def __enter__(self) -> trace:
-        recorder = self._recorder()
+        recorder, refused = self._recorder(), None
         if trace._is_open:
             raise ArgumentError("symm.trace: a trace is being made already")
         try:
             self._part().write_text("")
             self._part().unlink()
         except OSError as error:
-            raise ArgumentError(f"symm.trace: cannot write {self.path}: {error}") from None
+            refused = f"cannot write {self.path}: {error}"
+        self._agree(refused)
         self.world.barrier()
         self._recording, self._recorded = recorder.installed(), recorder
         self._recording.__enter__()
-        trace._is_open = True
+        trace._is_open = self.world.is_traced = True
         return self
+
+    def _agree(self, refused: str | None) -> None:
+        """An error on all ranks if they name different files, or one of them cannot write."""
+        said = told(self.world, "symm.trace", (str(self.path.absolute()), refused))
+        if refused is not None:
+            raise ArgumentError(f"symm.trace: {refused}")
+        for rank, ((_, theirs), where) in enumerate(said):
+            if theirs is not None:
+                raise ArgumentError(f"symm.trace: rank {rank} {theirs} (at {where})")
+        if len({path for (path, _), _ in said}) > 1:
+            paths = lines((path, where) for (path, _), where in said)
+            raise ArgumentError(f"symm.trace: ranks name different files, and one file has all ranks:{paths}")
 
     def __exit__(self, kind: Any, value: Any, traceback: Any) -> None:
         meets = False
@@ -77,7 +91,8 @@ class trace:
                 # What it waits for may have failed.
                 self._recording.__exit__(kind, value, traceback)
             finally:
-                trace._is_open, trace._last = False, self.path
+                trace._is_open = self.world.is_traced = False
+                trace._last = self.path
                 self._leave_part()
             if kind is None:
                 self.world.barrier()

@@ -143,6 +143,8 @@ class World(Factories, Splits, Streams, Places, Argument, _timeouts.Timed):
         self.compares_functions = True
         # Where compiled kernels record what they do, while a trace is made.
         self.records_at = 0
+        # Whether one is made.
+        self.is_traced = False
         self._process = os.getpid()
         self._timeouts = _timeouts.Timeouts(self, seconds)
         _sending.install(is_on_a_heap)
@@ -257,8 +259,10 @@ class World(Factories, Splits, Streams, Places, Argument, _timeouts.Timed):
         any error that they had in the meantime.
 
         Tensors on the heap, and those of `as_remote`, stay valid, and memory is freed with the last of them. Kernels
-        must not use symm's ops on them any more.
+        must not use symm's ops on them any more. Within `symm.trace` it is an ArgumentError.
         """
+        if self.is_traced:
+            raise ArgumentError("World.close: symm.trace records this World: close it after the `with` block")
         self._leave(place())
 
     def _leave(self, here):

@@ -121,7 +121,15 @@ wrong = [
     (lambda: symm.trace.plot(folder / "none"), "is not a timeline"),
     (lambda: symm.trace.plot(__file__), "is not a timeline"),
     (lambda: symm.trace.plot(3), "path must be the name of a file, not 3"),
+    (lambda: picture.save(3), "save: path must be the name of a file, not 3"),
 ]
+if ranks > 1:
+    # Told on all ranks, which may trace again.
+    named, where = folder / f"of{me}.json", folder / ("none" if me == 1 else ".") / "a.json"
+    said = f"ranks name different files, and one file has all ranks:\n  rank 0: {folder}/of0.json at {__file__}:"
+    wrong.append((lambda: symm.trace(named, world=world).__enter__(), said))
+    cannot = "cannot write" if me == 1 else "rank 1 cannot write"
+    wrong.append((lambda: symm.trace(where, world=world).__enter__(), cannot))
 for call, said in wrong:
     try:
         call()
@@ -136,6 +144,12 @@ with symm.trace(folder / "empty.json", world=world):
         assert "a trace is being made already" in str(error)
     else:
         raise AssertionError("a trace in a trace")
+    try:
+        world.close()
+    except symm.ArgumentError as error:
+        assert "symm.trace records this World: close it after the `with` block" in str(error)
+    else:
+        raise AssertionError("no data would be there")
 nobody.close()
 xml.etree.ElementTree.fromstring(symm.trace.plot().svg)
 try:
