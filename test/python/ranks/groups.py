@@ -40,5 +40,9 @@ backwards = world.team(range(ranks - 1, -1, -1))
 assert backwards.team(mesh["tp"]).get_members() == tuple(dist.get_process_group_ranks(mesh["tp"].get_group()))
 with pytest.raises(symm.ArgumentError, match=r"team: ranks must be a DeviceMesh of one dimension, .* mesh\['tp'\]"):
     world.team(mesh)
+first = dist.new_group([0])
+said = "this rank is not in that group" if rank else "team: rank 1 gave none: team: this rank is not in that group"
+with pytest.raises(symm.ArgumentError, match=said):
+    world.team(first)
 world.barrier()
 dist.destroy_process_group()

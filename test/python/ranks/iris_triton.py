@@ -6,6 +6,10 @@ import torch
 import triton
 import triton.language as tl
 
+# Modules, without an import of their own.
+assert iris.context.TritonContext is iris.DeviceContext and callable(iris.experimental.iris_gluon.iris)
+assert iris.gluon.IrisDeviceCtx is iris.context.GluonContext
+
 shmem = iris.iris(heap_size=16 << 20)
 cur_rank, world_size = shmem.get_rank(), shmem.get_num_ranks()
 before, after, far = ((cur_rank + step) % world_size for step in (-1, 1, 2))
