@@ -10,7 +10,7 @@ from triton.runtime import interpreter
 from triton.runtime.interpreter import GridExecutor, InterpretedFunction, InterpreterBuilder, TensorHandle
 
 from .. import _interpreter, _open
-from . import _effects, _heaps, _program
+from . import _effects, _heaps, _program, _tuned
 
 ORDERS = {"RELAXED": "relaxed", "ACQUIRE": "acquire", "RELEASE": "release", "ACQUIRE_RELEASE": "acq_rel"}
 SCOPES = {"CTA": "cta", "GPU": "gpu", "SYSTEM": "sys"}
@@ -39,7 +39,8 @@ def checked():
     change(_interpreter, "in_kernel", _in_kernel(_interpreter.in_kernel))
     change(_open, "join", _joining(_open.join))
     try:
-        yield
+        with _tuned.tuned_by_each():
+            yield
     finally:
         for where, name, value in reversed(changes):
             setattr(where, name, value)

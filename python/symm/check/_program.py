@@ -101,6 +101,8 @@ class Task:
         # How many worlds it has joined; pieces of memory that the checker is to know.
         self.joined = 0
         self.regions: list[tuple] = []
+        # What kernels with `triton.autotune` have been tuned to.
+        self.tuned: dict[Any, dict] = {}
         self.thread = threading.Thread(target=self._run, name=f"rank {rank}", daemon=True)
         self.thread.start()
 

@@ -148,3 +148,50 @@ def test_wrong_arguments(options):
 def test_a_kernel_needs_its_arguments():
     with pytest.raises(symm.ArgumentError, match="a kernel needs grid, and args"):
         symm.check(copies)
+
+
+@triton.heuristics({"TWICE": lambda arguments: 2 * arguments["n"]})
+@triton.jit
+def in_steps(world, box, steps, n, TWICE: tl.constexpr, BLOCK: tl.constexpr):
+    step = tl.load(steps) + 1
+    for at in range(0, n, BLOCK):
+        st.store(world, box + at + tl.arange(0, BLOCK), step * TWICE, 1 - st.rank(world))
+    st.barrier(world)
+    tl.store(steps, step)
+
+
+def tuned(**options):
+    return triton.autotune([triton.Config({"BLOCK": size}) for size in (4, 8)], key=["n"], **options)(in_steps)
+
+
+def test_each_rank_tunes_by_itself_in_each_execution():
+    times = iter(range(1000, 0, -1))
+
+    def timed(call, quantiles):
+        call()
+        return [float(next(times))] * len(quantiles)
+
+    for kernel in (tuned(), tuned(do_bench=timed)):
+        chosen = []
+
+        def program(world, kernel=kernel, chosen=chosen):
+            box, steps = (world.zeros(16, dtype=torch.int32) for _ in range(2))
+            assert not hasattr(kernel, "best_config")
+            for launches in range(3, 5):
+                world.barrier()
+                kernel[(1,)](world, box, steps, 16)
+                assert steps.tolist()[0] == launches
+            chosen.append(kernel.best_config.kwargs["BLOCK"])
+            world.barrier()
+            assert box.tolist() == [4 * 32] * 16
+            world.barrier()
+
+        small(program)
+        assert chosen == [4] * 4 and kernel.cache == {} and not hasattr(kernel, "best_config")
+
+
+def test_an_autotuned_kernel():
+    def arguments(world):
+        return world, *(world.zeros(16, dtype=torch.int32) for _ in range(2)), 16
+
+    small(tuned(), grid=(1,), args=arguments)
