@@ -160,7 +160,8 @@ impl Check<'_> {
     fn note(&mut self, findings: Vec<Finding>, seed: Option<u64>, schedule: &Schedule, is_whole: bool) {
         self.report.executions += 1;
         self.report.given_up += usize::from(!is_whole);
-        for finding in findings {
+        let has_broken_off = self.program.has_broken_off();
+        for finding in findings.into_iter().filter(|each| !(has_broken_off && each.kind.is_of_what_did_not_come())) {
             let found = || Found { finding: finding.clone(), seed, schedule: schedule.clone() };
             self.found.entry(finding.key()).or_insert_with(found);
         }

@@ -158,6 +158,13 @@ impl Kind {
         }
     }
 
+    /// Whether it is about what has not come until an execution's end.
+    #[must_use]
+    pub fn is_of_what_did_not_come(self) -> bool {
+        use Kind::{BarrierDivergence, Deadlock, NeverSignalled, NeverWaited, PassedBy, TooManyBlocks};
+        matches!(self, BarrierDivergence | Deadlock | NeverSignalled | NeverWaited | PassedBy | TooManyBlocks)
+    }
+
     /// Whether it is a note: odd, and no fault of this execution.
     #[must_use]
     pub fn is_note(self) -> bool {

@@ -34,6 +34,11 @@ pub trait Program {
         0
     }
 
+    /// Whether something has ended the last execution from outside, so that what did not come may be its fault.
+    fn has_broken_off(&self) -> bool {
+        false
+    }
+
     /// A new execution, before its first step.
     fn start(&self) -> Box<dyn Execution + '_>;
 }

@@ -19,7 +19,6 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use symm_checker::allow::Allowances;
 use symm_checker::check::{Schedules, check, draw};
-use symm_checker::finding::Kind;
 use symm_checker::op::{Answer, Op, Range, Signal, Site, have_come};
 use symm_checker::report::{Page, html, json, pictures};
 use symm_checker::run::{Execution, Limits, Next, Program};
@@ -82,10 +81,6 @@ pub fn check_program(
     let limits = Limits { steps, blocks: blocks.unwrap_or(usize::MAX), polls: usize::MAX, reducing: REDUCING };
     let front = Front { python: program, ranks, error: RefCell::default() };
     let mut report = check(&front, &schedules, limits);
-    if front.error.borrow().is_some() {
-        // What did not come may be what the exception has kept from coming.
-        report.found.retain(|found| !speaks_of_what_did_not_come(found.finding.kind));
-    }
     if let Some(allow) = allow {
         allow.apply(&mut report);
     }
@@ -99,11 +94,6 @@ pub fn check_program(
         return Err(error);
     }
     Ok(found)
-}
-
-const fn speaks_of_what_did_not_come(kind: Kind) -> bool {
-    use Kind::{BarrierDivergence, Deadlock, NeverSignalled, NeverWaited, PassedBy, TooManyBlocks};
-    matches!(kind, BarrierDivergence | Deadlock | NeverSignalled | NeverWaited | PassedBy | TooManyBlocks)
 }
 
 /// A report's page, from what it says as JSON.
@@ -136,6 +126,10 @@ impl Program for Front {
 
     fn first(&self) -> Vec<TaskId> {
         (0..self.ranks).collect()
+    }
+
+    fn has_broken_off(&self) -> bool {
+        self.error.borrow().is_some()
     }
 
     fn start(&self) -> Box<dyn Execution + '_> {

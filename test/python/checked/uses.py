@@ -154,6 +154,32 @@ def test_a_kernel_needs_its_arguments():
 @triton.jit
 def in_steps(world, box, steps, n, TWICE: tl.constexpr, BLOCK: tl.constexpr):
     step = tl.load(steps) + 1
+@triton.jit
+def waits_in_vain(world, box):
+    st.wait(world, box, 1)
+
+
+def test_what_an_execution_before_an_exception_has_found_stays():
+    """Also what it has found not to come; of the execution with the exception that is not known."""
+    calls = []
+
+    def program(world):
+        calls.append(world.get_rank())
+        box = world.zeros(1, dtype=torch.int32)
+        world.barrier()
+        if len(calls) > 3:
+            raise ZeroDivisionError
+        if world.get_rank() == 0:
+            waits_in_vain[(1,)](world, box)
+
+    for executions, kinds in ((1, ["never-signalled"]), (0, [])):
+        calls[:] = [] if executions else [0, 1]
+        with pytest.raises(ZeroDivisionError) as raised:
+            small(program)
+        found = raised.value.found.findings if hasattr(raised.value, "found") else ()
+        assert [finding.kind for finding in found] == kinds
+
+
     for at in range(0, n, BLOCK):
         st.store(world, box + at + tl.arange(0, BLOCK), step * TWICE, 1 - st.rank(world))
     st.barrier(world)
