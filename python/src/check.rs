@@ -13,12 +13,13 @@ pub use memory::PRIVATE_HEAPS;
 use memory::{Memory, read};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyTuple};
+use pyo3::types::{IntoPyDict, PyBytes, PyDict, PyTuple};
 use spin::Trace;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use symm_checker::allow::Allowances;
 use symm_checker::check::{Schedules, check, draw};
+use symm_checker::finding::{Finding, Kind};
 use symm_checker::op::{Answer, Op, Range, Signal, Site, have_come};
 use symm_checker::report::{Page, html, json, pictures};
 use symm_checker::run::{Execution, Limits, Next, Program};
@@ -100,6 +101,11 @@ pub fn check_program(
 #[pyfunction]
 pub fn check_page(page: &str) -> PyResult<String> {
     let page = Page::read(page).map_err(|error| PyValueError::new_err(format!("{error}")))?;
+/// The kinds of findings by their names: whether one is a note.
+pub fn kinds(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    Kind::ALL.map(|kind| (kind.name(), kind.is_note())).into_py_dict(py)
+}
+
     Ok(html(&page))
 }
 

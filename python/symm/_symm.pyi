@@ -17,6 +17,8 @@ RESERVED_BYTES: int
 TABLE_OFFSET: int
 # Heaps from this number on are memory of one rank alone, to the checker.
 PRIVATE_HEAPS: int
+# What the checker finds: the kinds, and whether one is a note.
+CHECK_KINDS: dict[str, bool]
 # Where a rank's own record of a deadline starts, in bytes from the start of its heap, and the words of such a record:
 # "limit" (ns), "state", "tag", "address", "expected", "seen", "host", "base", and how many there are: "words".
 DEADLINE_OFFSET: int

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import difflib
 import inspect
 import os
 import sys
@@ -156,7 +157,10 @@ class Caught:
 
 @contextlib.contextmanager
 def raises(*kinds: str) -> Iterator[Caught]:
-    """For tests: the calls in the block must find these kinds of errors, at least one of each, and no others."""
+    """For tests: the calls in the block must find these kinds of errors, at least one of each, and no others. Without a
+    kind they must find any error.
+    """
+    _check_kinds(kinds)
     caught = Caught()
     try:
         yield caught
@@ -171,9 +175,10 @@ def raises(*kinds: str) -> Iterator[Caught]:
             "call symm.check in the block)"
         )
     found = {finding.kind for finding in caught.report.findings if finding.severity == "error"}
-    if kinds and found != set(kinds):
-        wanted = ", ".join(sorted(kinds))
-        raise AssertionError(f"symm.check has found {', '.join(sorted(found))}, not {wanted}\n{caught.report}")
+    if found != set(kinds) if kinds else not found:
+        wanted = ", ".join(sorted(kinds)) or "anything"
+        named = ", ".join(sorted(found)) or "nothing"
+        raise AssertionError(f"symm.check has found {named}, not {wanted}\n{caught.report}")
 
 
 class Checker:
@@ -207,6 +212,21 @@ def _check_numbers(**numbers):
     for name, (value, least) in numbers.items():
         if value is None and name in ("seed", "programs"):
             continue
+def _check_kinds(kinds):
+    """Each is the name of an error."""
+    from .._symm import CHECK_KINDS
+
+    errors = [name for name, is_note in CHECK_KINDS.items() if not is_note]
+    for kind in kinds:
+        if kind in errors:
+            continue
+        if isinstance(kind, str) and kind in CHECK_KINDS:
+            raise ArgumentError(f"symm.check.raises: {kind!r} is a note, with which nothing is raised")
+        near = difflib.get_close_matches(str(kind), errors, 1)
+        meant = f"; did you mean {near[0]!r}?" if near else "."
+        raise ArgumentError(f"symm.check.raises: {kind!r} is no kind of error{meant} The kinds are {', '.join(errors)}")
+
+
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value < 1 << 64:
             raise ArgumentError(f"symm.check: {name} must be {least} to 2**64 - 1, not {value!r}")
 

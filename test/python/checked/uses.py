@@ -64,6 +64,24 @@ def test_expected_findings():
         small(program)
 
 
+@pytest.mark.parametrize(
+    ("kinds", "said"),
+    [
+        (("rcae",), "'rcae' is no kind of error; did you mean 'race'\\? The kinds are race, .*-check$"),
+        (("deadlock", 3), "3 is no kind of error. The kinds are race, "),
+        (("never-waited",), "'never-waited' is a note, with which nothing is raised"),
+    ],
+)
+def test_kinds_that_there_are_not(kinds, said):
+    with pytest.raises(symm.ArgumentError, match=said), symm.check.raises(*kinds):
+        raise AssertionError("the block is not entered")
+
+
+def test_a_report_without_errors_is_not_what_was_expected():
+    with pytest.raises(AssertionError, match="has found nothing, not anything"), symm.check.raises():
+        small(bugs.CASES["message"][0], steps=10)
+
+
 def test_the_host_takes_part():
     def late(world):
         box = world.zeros(16, dtype=torch.int32)
@@ -136,24 +154,6 @@ def test_exceptions_are_the_programs():
         small(lambda world: world.zeros(1 << 24, dtype=torch.int64))
 
 
-WRONG = [{"ranks": True}, {"schedules": -1}, {"grid": (1,)}, {"seed": 1, "exhaustive": True}]
-
-
-@pytest.mark.parametrize("options", WRONG)
-def test_wrong_arguments(options):
-    with pytest.raises(symm.ArgumentError, match="symm.check: "):
-        symm.check(lambda: None, **options)
-
-
-def test_a_kernel_needs_its_arguments():
-    with pytest.raises(symm.ArgumentError, match="a kernel needs grid, and args"):
-        symm.check(copies)
-
-
-@triton.heuristics({"TWICE": lambda arguments: 2 * arguments["n"]})
-@triton.jit
-def in_steps(world, box, steps, n, TWICE: tl.constexpr, BLOCK: tl.constexpr):
-    step = tl.load(steps) + 1
 @triton.jit
 def waits_in_vain(world, box):
     st.wait(world, box, 1)
@@ -180,6 +180,24 @@ def test_what_an_execution_before_an_exception_has_found_stays():
         assert [finding.kind for finding in found] == kinds
 
 
+WRONG = [{"ranks": True}, {"schedules": -1}, {"grid": (1,)}, {"seed": 1, "exhaustive": True}]
+
+
+@pytest.mark.parametrize("options", WRONG)
+def test_wrong_arguments(options):
+    with pytest.raises(symm.ArgumentError, match="symm.check: "):
+        symm.check(lambda: None, **options)
+
+
+def test_a_kernel_needs_its_arguments():
+    with pytest.raises(symm.ArgumentError, match="a kernel needs grid, and args"):
+        symm.check(copies)
+
+
+@triton.heuristics({"TWICE": lambda arguments: 2 * arguments["n"]})
+@triton.jit
+def in_steps(world, box, steps, n, TWICE: tl.constexpr, BLOCK: tl.constexpr):
+    step = tl.load(steps) + 1
     for at in range(0, n, BLOCK):
         st.store(world, box + at + tl.arange(0, BLOCK), step * TWICE, 1 - st.rank(world))
     st.barrier(world)
