@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyBytes, PyDict, PyTuple};
 use spin::Trace;
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use symm_checker::allow::Allowances;
 use symm_checker::check::{Schedules, check, draw};
 use symm_checker::finding::{Finding, Kind};
@@ -29,6 +29,9 @@ use symm_checker::task::{Task, TaskId};
 struct Front {
     python: Py<PyAny>,
     ranks: usize,
+    /// After how many looks a loop is taken to poll in vain that may end by itself after more; which ones were.
+    polls: usize,
+    counted: RefCell<BTreeSet<Site>>,
     /// What has ended the check.
     error: RefCell<Option<PyErr>>,
 }
@@ -64,7 +67,7 @@ pub fn check_program(
     seed: u64,
     changes: usize,
     replay: &str,
-    limits: (usize, Option<usize>),
+    limits: (usize, Option<usize>, usize),
     allow: Option<(String, String)>,
     draws: bool,
 ) -> PyResult<(String, String)> {
@@ -77,11 +80,12 @@ pub fn check_program(
         "replay" => Schedules::Replay(replay.parse().map_err(|error| PyValueError::new_err(format!("{error}")))?),
         _ => Schedules::InTurn,
     };
-    let (steps, blocks) = limits;
+    let (steps, blocks, polls) = limits;
     // Loops that poll are found here, by their variables.
     let limits = Limits { steps, blocks: blocks.unwrap_or(usize::MAX), polls: usize::MAX, reducing: REDUCING };
-    let front = Front { python: program, ranks, error: RefCell::default() };
+    let front = Front { python: program, ranks, polls, counted: RefCell::default(), error: RefCell::default() };
     let mut report = check(&front, &schedules, limits);
+    report.found.iter_mut().for_each(|found| front.say_what_may_end(&mut found.finding));
     if let Some(allow) = allow {
         allow.apply(&mut report);
     }
@@ -97,15 +101,15 @@ pub fn check_program(
     Ok(found)
 }
 
-/// A report's page, from what it says as JSON.
-#[pyfunction]
-pub fn check_page(page: &str) -> PyResult<String> {
-    let page = Page::read(page).map_err(|error| PyValueError::new_err(format!("{error}")))?;
 /// The kinds of findings by their names: whether one is a note.
 pub fn kinds(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     Kind::ALL.map(|kind| (kind.name(), kind.is_note())).into_py_dict(py)
 }
 
+/// A report's page, from what it says as JSON.
+#[pyfunction]
+pub fn check_page(page: &str) -> PyResult<String> {
+    let page = Page::read(page).map_err(|error| PyValueError::new_err(format!("{error}")))?;
     Ok(html(&page))
 }
 
@@ -122,6 +126,23 @@ impl Front {
                 None
             }
         })
+    }
+}
+
+impl Front {
+    /// Says of loops that are taken to poll in vain that they may end by themselves.
+    fn say_what_may_end(&self, finding: &mut Finding) {
+        if !finding.kind.is_of_what_did_not_come() {
+            return;
+        }
+        let counted = self.counted.borrow();
+        for at in finding.at.iter().filter(|at| counted.contains(&at.site)) {
+            let Self { polls, .. } = self;
+            let may_end = format!("{} has looked {polls} times: if it gives up after more, raise polls", at.site);
+            if !finding.help.contains(&may_end) {
+                finding.help = format!("{}; {may_end}", finding.help);
+            }
+        }
     }
 }
 
@@ -191,8 +212,11 @@ impl Running<'_> {
         }
         if let Some(first) = batch.steps.front().filter(|step| is_look(&step.op)) {
             let site = first.site.clone();
-            if let Some((ranges, bytes)) = doing.trace.polls(&site, state) {
-                let op = Op::Poll(ranges, bytes);
+            if let Some(vain) = doing.trace.polls(&site, state, self.front.polls) {
+                if vain.may_end {
+                    self.front.counted.borrow_mut().insert(site.clone());
+                }
+                let op = Op::Poll(vain.ranges, vain.bytes);
                 batch.steps.push_front(Step { op, site, addresses: Vec::new(), answer: None });
             }
         }

@@ -1,5 +1,6 @@
 //! Loops that poll in vain. A program that reads the same values at the same lines twice, with the same values of all
-//! its variables, does so forever, unless another task changes what it reads.
+//! its variables but those that only count, does so forever, unless another task changes what it reads. Where a variable
+//! may end the loop, it is taken to do so after many looks.
 
 use symm_checker::op::{Range, Site};
 
@@ -16,6 +17,14 @@ struct Seen {
     bytes: Vec<u8>,
 }
 
+/// What a loop reads in vain: where, and what is there.
+pub struct Vain {
+    pub ranges: Vec<Range>,
+    pub bytes: Vec<u8>,
+    /// Whether it may end by itself after more looks.
+    pub may_end: bool,
+}
+
 /// What a task has read since it last wrote.
 #[derive(Default)]
 pub struct Trace {
@@ -23,6 +32,10 @@ pub struct Trace {
     /// The variables, as they were at a read that may be a loop's.
     state: Option<(Site, i64)>,
     tries: usize,
+    /// How often it has looked, and seen what it had seen before.
+    vain: usize,
+    /// Whether its loop ends by itself.
+    ends: bool,
     /// Whether variables are to be compared at the next op.
     pub asks: bool,
 }
@@ -41,19 +54,39 @@ impl Trace {
         self.reads.push(Seen { site, ranges, bytes });
     }
 
-    /// What a loop reads that comes to a line again in vain; `state` is that of its variables.
-    pub fn polls(&mut self, site: &Site, state: Option<i64>) -> Option<(Vec<Range>, Vec<u8>)> {
-        let length = self.repeats(site);
-        self.asks = length.is_some() && self.tries < MOST_TRIES;
-        let now = (site.clone(), state?);
-        let cycle = &self.reads[self.reads.len() - length?..];
-        if self.state.replace(now.clone()).is_none_or(|before| before != now) {
-            self.tries += 1;
+    /// What a loop reads that comes to a line again in vain, and how often it has looked where it may end by itself after
+    /// more than `most` looks. `state` is that of its variables, if that was asked for and the loop may go on forever.
+    pub fn polls(&mut self, site: &Site, state: Option<i64>, most: usize) -> Option<Vain> {
+        let was_asked = std::mem::take(&mut self.asks);
+        let Some(length) = self.repeats(site) else {
+            (self.vain, self.ends) = (0, false);
+            return None;
+        };
+        self.ends |= was_asked && state.is_none();
+        if self.ends {
             return None;
         }
+        self.vain += 1;
+        let may_end = self.changes(site, state);
+        if may_end && self.vain < most {
+            self.asks = self.tries < MOST_TRIES;
+            return None;
+        }
+        self.vain = 0;
+        let cycle = &self.reads[self.reads.len() - length..];
         let ranges = cycle.iter().flat_map(|seen| seen.ranges.clone()).collect();
         let bytes = cycle.iter().flat_map(|seen| seen.bytes.clone()).collect();
-        Some((ranges, bytes))
+        Some(Vain { ranges, bytes, may_end })
+    }
+
+    /// Whether the variables are others than before, as far as is known.
+    fn changes(&mut self, site: &Site, state: Option<i64>) -> bool {
+        let Some(state) = state else { return true };
+        let now = (site.clone(), state);
+        let changes = self.state.as_ref() != Some(&now);
+        self.state = Some(now);
+        self.tries += usize::from(changes);
+        changes
     }
 
     /// How many reads are the same as those before them, from a read at this line on.

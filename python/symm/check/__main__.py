@@ -61,7 +61,7 @@ def _command(options):
     python = "python3" if shutil.which("python3") == sys.executable else sys.executable
     words = [python, "-m", "symm.check", "--ranks", str(options.ranks)]
     parser = _parser()
-    for name in ("programs", "steps", "seconds", "allow"):
+    for name in ("programs", "steps", "polls", "seconds", "allow"):
         value = getattr(options, name)
         # Standard input is another one next time.
         if value not in (parser.get_default(name), "-"):
@@ -100,6 +100,8 @@ def _parser():
     parser.add_argument("--replay", help="run the schedule of a report again")
     parser.add_argument("--programs", type=int, help="programs of a rank that are resident on its device at once")
     parser.add_argument("--steps", type=int, default=200_000, help="limit on the steps of one execution (200000)")
+    text = "looks at the same after which a loop that may end by itself polls in vain (2000, with --exhaustive 100)"
+    parser.add_argument("--polls", type=int, help=text)
     parser.add_argument("--seconds", type=float, default=60.0, help="limit on a task without a visible step (60)")
     parser.add_argument("--html", help="also write the report as a web page that draws each finding")
     parser.add_argument("--allow", help="file of known findings, with lines of PLACE KIND REASON; - is standard input")

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 # The most executions of an exhaustive search, and steps of one.
 MOST_EXECUTIONS, MOST_STEPS = 100_000, 200_000
+# How often a loop looks at the same before it is taken to poll in vain, though it may end by itself; in a search for all.
+POLLS, POLLS_OF_ALL = 2_000, 100
 # Random schedules, and how often priorities change in each.
 SCHEDULES, CHANGES = 10, 3
 # How long a task may run without a step that the checker sees, in seconds.
@@ -45,6 +47,7 @@ def run(
     replay: str | None = None,
     programs: int | None = None,
     steps: int = MOST_STEPS,
+    polls: int | None = None,
     seconds: float = SECONDS,
     heap_size: int = HEAP_SIZE,
     html: str | os.PathLike[str] | None = None,
@@ -58,8 +61,9 @@ def run(
     It runs one execution in which each task runs as long as it can, and `schedules` (10) random ones, from the seeds
     `seed`, `seed` + 1, …; `seed` alone runs only that one. `exhaustive` tries every distinct schedule instead, up to
     `executions`. `replay` is the schedule of a finding. `programs` is the number of programs of a rank that are
-    resident on its device at once. An execution of more than `steps` steps is given up; `seconds` limits the time of a
-    task without a step that the checker sees.
+    resident on its device at once. An execution of more than `steps` steps is given up. A loop that may end by itself is
+    taken to poll in vain when it has looked `polls` times at the same (2000, if `exhaustive` 100). `seconds` limits the
+    time of a task without a step that the checker sees.
 
     `html` is a file for the report as a web page that draws each finding's execution. `allow` is a file of known
     findings, in lines of PLACE KIND REASON: docs/checking.md; "-" is standard input.
@@ -70,7 +74,8 @@ def run(
     """
     _check_arguments(ranks, schedules, seed, exhaustive, replay)
     _check_numbers(changes=(changes, 0), executions=(executions, 1), steps=(steps, 0), seed=(seed, 0))
-    _check_numbers(programs=(programs, 1))
+    _check_numbers(programs=(programs, 1), polls=(polls, 2))
+    polls = polls or (POLLS_OF_ALL if exhaustive else POLLS)
     if not seconds > 0:
         raise ArgumentError(f"symm.check: seconds must be more than 0, not {seconds!r}")
     function = _function(program, args, grid, heap_size)
@@ -87,7 +92,7 @@ def run(
     checking = Program(function, ranks, seconds)
     try:
         with checked():
-            limits = steps, programs
+            limits = steps, programs, polls
             schedule = (kind, executions), 1 if seed is None else seed, changes, replay or ""
             said, pictures = _symm.check_program(checking, ranks, *schedule, limits, allowed, html is not None)
     except BaseException as error:
@@ -207,11 +212,6 @@ def _check_arguments(ranks, schedules, seed, exhaustive, replay):
     _need_interpreter()
 
 
-def _check_numbers(**numbers):
-    """Each is an integer that is at least so large, and that the checker has room for; or it is None."""
-    for name, (value, least) in numbers.items():
-        if value is None and name in ("seed", "programs"):
-            continue
 def _check_kinds(kinds):
     """Each is the name of an error."""
     from .._symm import CHECK_KINDS
@@ -227,6 +227,11 @@ def _check_kinds(kinds):
         raise ArgumentError(f"symm.check.raises: {kind!r} is no kind of error{meant} The kinds are {', '.join(errors)}")
 
 
+def _check_numbers(**numbers):
+    """Each is an integer that is at least so large, and that the checker has room for; or it is None."""
+    for name, (value, least) in numbers.items():
+        if value is None and name in ("seed", "programs", "polls"):
+            continue
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value < 1 << 64:
             raise ArgumentError(f"symm.check: {name} must be {least} to 2**64 - 1, not {value!r}")
 

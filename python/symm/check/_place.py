@@ -10,6 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
+from . import _loops
+
 HERE = str(Path(__file__).parents[1]) + "/"
 # Kernels of the package itself are lines too.
 KERNELS = HERE + "comm/"
@@ -95,14 +97,19 @@ def stuck(task, seconds):
 
 
 def fingerprint(end):
-    """A number for where the calling task is, up to the function with the code `end`, and its variables' values."""
-    frame, state = _user_frame(end), []
+    """A number for where the calling task is, up to the function with the code `end`, and its variables' values, but
+    for those of what only counts turns of a loop; None where it is in no loop that may poll.
+    """
+    frame, user, state, polls = sys._getframe(1), _user_frame(end), [], False
     while frame is not None and frame.f_code is not end:
-        ours = _is_ours(frame.f_code.co_filename)
-        values = () if ours else tuple((name, _value(value)) for name, value in sorted(frame.f_locals.items()))
-        state.append((id(frame.f_code), frame.f_lasti, values))
+        code, line = frame.f_code, frame.f_lineno
+        polls = polls or _loops.polls(code, line)
+        if state or frame is user:
+            names = set() if _is_ours(code.co_filename) else frame.f_locals.keys() - _loops.counters(code, line)
+            values = tuple((name, _value(frame.f_locals[name])) for name in sorted(names))
+            state.append((id(code), frame.f_lasti, values))
         frame = frame.f_back
-    return hash(tuple(state))
+    return hash(tuple(state)) if polls else None
 
 
 def _value(value):
