@@ -252,6 +252,25 @@ def test_what_cannot_be_checked_is_said(tmp_path, body, options, status, said):
     assert "PanicException" not in done.stderr
 
 
+def test_the_time_without_a_step(tmp_path):
+    """Imports do not count, and what waits in a library is at the user's line."""
+    (tmp_path / "slow.py").write_text("import time\ntime.sleep(3)\n")
+    path = tmp_path / "script.py"
+    path.write_text("import slow, threading\nimport symm\nworld = symm.init(heap_size=16 << 20)\n")
+    done = checked(path, "--schedules=0", "--seconds=1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    path.write_text(path.read_text() + "if world.get_rank():\n    threading.Event().wait()\n")
+    done = checked(path, "--schedules=0", "--seconds=1")
+    assert done.returncode == 2, done.stdout + done.stderr
+    said = f"{path}:5: rank 1, its host: no step that the checker sees for 1 s, and no end: an endless loop? If not, "
+    assert said + "raise seconds" in done.stderr, done.stderr
+
+
+def test_a_script_that_ends_with_a_status(tmp_path):
+    done = checked(script(tmp_path, "    pass", "sys.exit('no luck')\n"), "--schedules=0")
+    assert done.returncode == 2 and "RuntimeError: the program ends with status no luck" in done.stderr, done.stderr
+
+
 def test_no_script(tmp_path):
     done = checked(tmp_path / "none.py")
     assert done.returncode == 2 and "FileNotFoundError" in done.stderr

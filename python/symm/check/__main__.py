@@ -78,11 +78,7 @@ def _failed(error):
 def _execute(code):
     module = types.ModuleType("__main__")
     module.__file__ = code.co_filename
-    try:
-        exec(code, module.__dict__)
-    except SystemExit as left:
-        if left.code not in (None, 0):
-            raise RuntimeError(f"the script ends with status {left.code}") from left
+    exec(code, module.__dict__)
 
 
 def _parser():

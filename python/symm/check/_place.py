@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import linecache
 import sys
+import sysconfig
 from functools import cache
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from . import _loops
 HERE = str(Path(__file__).parents[1]) + "/"
 # Kernels of the package itself are lines too.
 KERNELS = HERE + "comm/"
+# Where Python's own modules are, and packages.
+LIBRARIES = tuple(sysconfig.get_path(name) + "/" for name in ("stdlib", "purelib", "platlib"))
 
 
 @cache
@@ -85,15 +88,33 @@ def _columns(code, line, at, kernel):
     return column + moved + 1, (end_column + moved if end == line else last)
 
 
+def is_importing(thread):
+    """Whether a thread is in the middle of an import."""
+    frame = sys._current_frames().get(thread.ident)
+    while frame is not None and frame.f_code.co_filename != "<frozen importlib._bootstrap>":
+        frame = frame.f_back
+    return frame is not None
+
+
 def stuck(task, seconds):
     """What to say of a task that neither ends nor does anything that the checker sees."""
-    frame = sys._current_frames().get(task.thread.ident)
-    while frame is not None and frame.f_back is not None and _is_ours(frame.f_code.co_filename):
+    frame = user = sys._current_frames().get(task.thread.ident)
+    # The innermost line that is neither ours nor a library's, if there is one.
+    while user is not None and _is_of_others(user.f_code.co_filename):
+        user = user.f_back
+    while user is None and frame is not None and _is_ours(frame.f_code.co_filename):
         frame = frame.f_back
+    frame = user or frame
     place = f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame is not None else "an unknown place"
     who = "its host" if task.kernel is None else f"kernel {task.kernel}"
-    stuck = f"no step that the checker sees for {seconds:g} s, and no end: an endless loop?"
+    stuck = f"no step that the checker sees for {seconds:g} s, and no end: an endless loop? If not, raise seconds"
     return f"{place}: rank {task.rank}, {who}: {stuck}"
+
+
+@cache
+def _is_of_others(file):
+    """Whether a file is not the user's: symm's, Triton's, Python's, or of a package that is installed."""
+    return file.startswith(("<frozen ", *LIBRARIES)) or _is_ours(file)
 
 
 def fingerprint(end):

@@ -6,7 +6,9 @@ thread that has called it, lets one go on (`python/src/check.rs`).
 
 from __future__ import annotations
 
+import ctypes
 import threading
+import time
 import traceback
 from typing import Any
 
@@ -15,6 +17,8 @@ from ..errors import CheckError
 from . import _place
 from ._heaps import Heaps, Rank
 
+# How long imports of one statement may take, in seconds.
+IMPORTS = 120.0
 # Where the task of the calling thread is.
 _here = threading.local()
 
@@ -120,13 +124,31 @@ class Task:
     def _go_on(self):
         self.said = None
         self.turn.release()
-        if not self.execution.back.acquire(timeout=self.execution.program.seconds):
+        seconds = self.execution.program.seconds
+        if not self._comes_back(seconds):
             self.has_ended = True
-            raise CheckError(_place.stuck(self, self.execution.program.seconds))
+            said = _place.stuck(self, seconds)
+            # Else a loop would take a processor for as long as Python runs.
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(self.thread.ident), ctypes.py_object(Stop))
+            raise CheckError(said)
+
+    def _comes_back(self, seconds):
+        """Whether it has come to its next op in time; imports have as much again, and IMPORTS."""
+        ran = imported = 0.0
+        while ran < seconds and imported < seconds + IMPORTS:
+            # So short that what is done between imports counts.
+            before, patience = time.monotonic(), min(seconds - ran, 0.1)
+            if self.execution.back.acquire(timeout=patience):
+                return True
+            if _place.is_importing(self.thread):
+                imported += time.monotonic() - before
+            else:
+                ran += time.monotonic() - before
+        return False
 
     def ask(self, *ops: tuple) -> list[bytes]:
         """Says what this task does next, at the line that it is at; the answers, when it has done so."""
-        if self.execution.over:
+        if self.execution.over or self.has_ended:
             raise Stop
         site = self.execution.program.sites.here(self.kernel, Task._run.__code__)
         said = [(name, site, *rest) for name, *rest in ops]
@@ -158,11 +180,19 @@ class Task:
                 self.body(self)
         except Stop:
             pass
+        except SystemExit as left:
+            # A rank may end in this way.
+            if left.code not in (None, 0):
+                ended = RuntimeError(f"the program ends with status {left.code}")
+                ended.__cause__ = left
+                self._fail(ended)
         except BaseException as error:
             self._fail(error)
         finally:
-            self.has_ended = True
-            self.execution.back.release()
+            # Nobody waits any more for one that was stuck.
+            if not self.has_ended:
+                self.has_ended = True
+                self.execution.back.release()
 
     def _fail(self, error):
         """A failed assertion is found by the checker; all else ends the check."""

@@ -1,5 +1,8 @@
 """How a test calls symm.check."""
 
+import sys
+import threading
+
 import bugs
 import pytest
 import symm
@@ -152,6 +155,27 @@ def test_exceptions_are_the_programs():
         assert raised.value.__notes__ == ["symm.check: raised by rank 0, host"]
     with pytest.raises(symm.HeapExhaustedError):
         small(lambda world: world.zeros(1 << 24, dtype=torch.int64))
+
+
+def test_a_rank_may_end_by_an_exit():
+    assert small(lambda: sys.exit(0)).executions == 2
+    with pytest.raises(RuntimeError, match="the program ends with status 3"):
+        small(lambda: sys.exit(3))
+
+
+def test_what_never_ends_is_ended():
+    turns = []
+
+    def loops():
+        while True:
+            turns.append(0)
+
+    with pytest.raises(symm.CheckError, match="uses.py:.*rank 0, its host: no step that the checker sees for 0.5 s"):
+        small(loops, seconds=0.5)
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread():
+            thread.join(10)
+            assert not thread.is_alive(), thread
 
 
 @triton.jit
