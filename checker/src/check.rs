@@ -172,6 +172,9 @@ impl Check<'_> {
         // its execution again.
         let (tasks, steps) = self.in_turn();
         for seed in (0..executions as u64).map(|nth| seed.wrapping_add(nth)) {
+            if self.program.has_broken_off() {
+                break;
+            }
             self.run(&mut ByPriority::new(seed, tasks, steps, changes), Some(seed));
         }
     }
@@ -179,7 +182,7 @@ impl Check<'_> {
     fn all(&mut self, executions: usize) {
         let mut search = Search::new(self.program, self.limits);
         for _ in 0..executions {
-            if search.is_over() {
+            if search.is_over() || self.program.has_broken_off() {
                 break;
             }
             match search.next() {
@@ -187,8 +190,9 @@ impl Check<'_> {
                 None => self.report.left_early += 1,
             }
         }
-        self.report.limit = (!search.is_over()).then_some(executions);
-        self.report.is_exhausted = search.is_over() && self.report.given_up == 0;
+        let is_cut = self.program.has_broken_off();
+        self.report.limit = (!search.is_over() && !is_cut).then_some(executions);
+        self.report.is_exhausted = search.is_over() && !is_cut && self.report.given_up == 0;
     }
 
     fn reduced(mut self) -> Report {

@@ -34,7 +34,8 @@ pub trait Program {
         0
     }
 
-    /// Whether something has ended the last execution from outside, so that what did not come may be its fault.
+    /// Whether something has ended an execution from outside, so that what did not come in it may be its fault. The
+    /// check ends with it: executions after it only repeat what was found before.
     fn has_broken_off(&self) -> bool {
         false
     }

@@ -32,8 +32,10 @@ struct Front {
     /// After how many looks a loop is taken to poll in vain that may end by itself after more; which ones were.
     polls: usize,
     counted: RefCell<BTreeSet<Site>>,
-    /// What has ended the check.
+    /// What has ended the execution, and the check.
     error: RefCell<Option<PyErr>>,
+    /// The same, once executions are repeated to reduce and to draw what was found before it.
+    first: RefCell<Option<PyErr>>,
 }
 
 /// One execution.
@@ -83,7 +85,8 @@ pub fn check_program(
     let (steps, blocks, polls) = limits;
     // Loops that poll are found here, by their variables.
     let limits = Limits { steps, blocks: blocks.unwrap_or(usize::MAX), polls: usize::MAX, reducing: REDUCING };
-    let front = Front { python: program, ranks, polls, counted: RefCell::default(), error: RefCell::default() };
+    let (counted, error, first) = Default::default();
+    let front = Front { python: program, ranks, polls, counted, error, first };
     let mut report = check(&front, &schedules, limits);
     report.found.iter_mut().for_each(|found| front.say_what_may_end(&mut found.finding));
     if let Some(allow) = allow {
@@ -93,7 +96,8 @@ pub fn check_program(
     let mut text = Vec::new();
     json(&mut text, &report)?;
     let found = (String::from_utf8_lossy(&text).into_owned(), images);
-    if let Some(error) = front.error.take() {
+    let last = front.error.take();
+    if let Some(error) = front.first.take().or(last) {
         // What was found until then.
         Python::attach(|py| front.python.setattr(py, "found", found))?;
         return Err(error);
@@ -130,6 +134,17 @@ impl Front {
 }
 
 impl Front {
+    /// An exception of the program itself comes again when its schedule is repeated; what else ends a check, such as
+    /// Ctrl-C or a task that does nothing, ends all of it.
+    fn set_aside(&self) {
+        let told = || Python::attach(|py| self.python.getattr(py, "error").is_ok_and(|told| !told.is_none(py)));
+        if self.error.borrow().is_some() && told() {
+            let error = self.error.take();
+            let mut first = self.first.borrow_mut();
+            *first = first.take().or(error);
+        }
+    }
+
     /// Says of loops that are taken to poll in vain that they may end by themselves.
     fn say_what_may_end(&self, finding: &mut Finding) {
         if !finding.kind.is_of_what_did_not_come() {
@@ -156,10 +171,11 @@ impl Program for Front {
     }
 
     fn has_broken_off(&self) -> bool {
-        self.error.borrow().is_some()
+        self.error.borrow().is_some() || self.first.borrow().is_some()
     }
 
     fn start(&self) -> Box<dyn Execution + '_> {
+        self.set_aside();
         let python = self.call(|py| self.python.call_method0(py, "start"));
         Box::new(Running { front: self, python, memory: Memory::default(), tasks: HashMap::new() })
     }

@@ -109,9 +109,26 @@ def test_what_was_found_before_an_exception_is_reported(tmp_path, body, said):
     done = checked(path, "--schedules=3", f"--html={page}")
     assert done.returncode == 2 and re.search(said, done.stderr), done.stdout + done.stderr
     assert "error: race (O1)" in done.stdout and "symm.check: 1 error; 1 execution tried" in done.stdout, done.stdout
-    assert "race" in page.read_text()
+    assert "Drawn are" in (text := page.read_text()) and ">nothing orders the two</text>" in text
     done = checked(path, "--schedules=3", "--json")
     assert [found["kind"] for found in json.loads(done.stdout)["findings"]] == ["race"]
+
+
+# In a later execution than the first, which has found a signal that nobody waits for.
+LATE = """
+with open("{times}", "a+") as times:
+    times.write(".")
+    if times.tell() > 2:
+        raise KeyError("late")
+"""
+
+
+def test_what_did_not_come_in_an_execution_before_is_reported(tmp_path):
+    path = script(tmp_path, "    st.signal(world, flag, 1, 1)", LATE.format(times=tmp_path / "times"))
+    done = checked(path, "--schedules=3", "--json")
+    assert done.returncode == 2 and "KeyError" in done.stderr, done.stdout + done.stderr
+    report = json.loads(done.stdout)
+    assert ([found["kind"] for found in report["findings"]], report["executions"]) == (["never-waited"], 2)
 
 
 def test_a_wait_for_a_rank_that_has_failed_is_no_finding(tmp_path):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import difflib
 import inspect
 import os
@@ -129,9 +128,8 @@ def _keep_found(checking, error, html, program):
         return
     said, pictures = checking.found
     report = Report._of(said, checking, command)
-    if report.is_clean:
+    if not report.findings:
         return
-    report = dataclasses.replace(report, executions=min(report.executions, checking.started))
     if html is not None:
         _write_page(html, report, pictures, checking, getattr(program, "__name__", "a program"))
     with contextlib.suppress(AttributeError):

@@ -45,11 +45,8 @@ class Program:
         self.error: tuple | None = None
         # What the checker has found until an exception ended the check: JSON, and pictures.
         self.found: tuple[str, str] | None = None
-        # Executions, those that reduce or draw a finding among them.
-        self.started = 0
 
     def start(self):
-        self.started += 1
         self.heaps.clear()
         return Execution(self)
 
